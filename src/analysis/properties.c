@@ -304,7 +304,7 @@ static const struct {
 	{ "mode", "java.vm.info", "Mode of the virtual machine" },
 	{ "java", "java.version", "Version of Java" },
 	{ "runtime", "java.runtime.version", "Version of the class library" },
-	{ "home", "java.home", "Folder where Java is installed" },
+	{ "home", "java.home", "Directory where Java is installed" },
 	{ "os", "os.name", "Operating system" },
 	{ "os version", "os.version", "Version of the operating system" },
 	{ "architecture", "os.arch", "Architecture of the machine" },

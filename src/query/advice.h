@@ -14,7 +14,7 @@
 /* Columns of a query that gives advice, following the one with the text. */
 #define QUERY_ADVICE_COLUMNS(X) \
 	X(ADVICE_WORDS, TEXT, "advice_words", "advice words", \
-	  "Advice with {run} instead of the command, if it has one") \
+	  "Text of the advice, with {run} in place of a command") \
 	X(ACTION, TEXT, "action", "action", "Query to run") \
 	X(TARGET, TEXT, "target", "target", "Target of the query to run") \
 	X(ACTION_OPTION, TEXT, "action_option", "action option", \

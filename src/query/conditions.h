@@ -33,12 +33,13 @@
 	}
 #define QUERY_FAIL_IF_FACTS \
 	{ "failed", HDB_TYPE_COUNT, "conditions met", \
-	  "Conditions of --fail-if that are true. The exit code is 1 if there are any." }, \
+	  "Number of true --fail-if conditions. If not 0, heapdb exits with 1." }, \
 		{ "unknown", HDB_TYPE_COUNT, "conditions about nothing", \
-		  "Conditions of --fail-if that name a class or object that no dump has" }, \
+		  "Number of --fail-if conditions that name a class or object missing from all " \
+		  "dumps" }, \
 	{ \
 		"conditions", HDB_TYPE_TEXT, "conditions", \
-			"Conditions of --fail-if, each with the value found and its result" \
+			"The --fail-if conditions, each with the value found and the result" \
 	}
 
 /* A measure without a target that a query has: "suspects" or "secrets". */

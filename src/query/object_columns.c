@@ -21,7 +21,7 @@ static const struct {
 } shared[] = {
 	{ QUERY_USES_STRENGTH,
 	  { "retained", HDB_OPTION_CHOICE, "strong|soft|finalizer|weak|phantom",
-	    "Ignore references weaker than this. Objects held only by weaker ones count as "
+	    "Ignore weaker references. Objects held only by weaker references count as "
 	    "unreachable.",
 	    .default_value = "phantom" } },
 	{ QUERY_USES_HEAP,
@@ -30,7 +30,7 @@ static const struct {
 	    .example = "default" } },
 	{ QUERY_ROWS_ARE_OBJECTS,
 	  { "depth", HDB_OPTION_FLAG,
-	    .help = "Add the column depth: steps of the shortest path from a GC root" } },
+	    .help = "Add the depth column: length of the shortest path from a GC root" } },
 };
 
 const struct hdb_option_spec *query_shared_option(const struct query_def *def, unsigned no)

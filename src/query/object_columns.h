@@ -18,8 +18,7 @@
 #define QUERY_NATIVE_COLUMN \
 	{ \
 		"native", HDB_TYPE_BYTES, "native", \
-			"Native memory owned by the object, if recorded. Not included in other " \
-			"columns." \
+			"Native memory owned by the object, if recorded" \
 	}
 #define QUERY_HEAP_COLUMN(no) \
 	{ \
@@ -37,13 +36,13 @@
 #define QUERY_RETAINED_NATIVE_COLUMN \
 	{ \
 		"retained_native", HDB_TYPE_BYTES, "retained native", \
-			"Native memory of all objects it retains, if recorded. Not included in " \
-			"the column retained." \
+			"Native memory of all objects that the object retains, if recorded" \
 	}
 #define QUERY_OTHER_OBJECT_COLUMNS \
 	QUERY_RETAINED_NATIVE_COLUMN, \
 		{ "depth", HDB_TYPE_COUNT, "depth", \
-		  "Steps of the shortest path from a GC root; a root has 0. Empty if unreachable." }, \
+		  "Length of the shortest path from a GC root. 0 for a root. Empty if " \
+		  "unreachable." }, \
 		QUERY_HEAP_COLUMN("1"), QUERY_HEAP_COLUMN("2"), QUERY_HEAP_COLUMN("3"), \
 		QUERY_HEAP_COLUMN("4")
 

@@ -128,10 +128,11 @@ struct query_def {
 #define QUERY_HELP_STRENGTH "Strength of the reference: strong, soft, weak, phantom or finalizer"
 #define QUERY_HELP_LEVEL "Level in the tree: 0 is the top. Children follow their parent."
 #define QUERY_HELP_PERCENT "Retained size as a share of the reachable heap"
-#define QUERY_HELP_WHOLE "Shallow size of the reachable heap: 100 %"
-#define QUERY_HELP_WHOLE_OBJECTS "Reachable objects of the whole heap"
+#define QUERY_HELP_WHOLE "Shallow size of the reachable heap (100 %)"
+#define QUERY_HELP_WHOLE_OBJECTS "Number of reachable objects in the whole heap"
 #define QUERY_HELP_OTHERS "Number of small nodes combined in this row. Empty for other rows."
-#define QUERY_HELP_FOLDED "Objects counted at an ancestor because the tree is too wide or too deep"
+#define QUERY_HELP_FOLDED \
+	"Number of objects counted at an ancestor because the tree is too wide or too deep"
 #define QUERY_HELP_SUBCLASSES "Include subclasses of the named classes"
 #define QUERY_HELP_EXCLUDE "References to ignore; fields of subclasses are included"
 
@@ -375,8 +376,8 @@ void query_reset(struct query *q);
 	  "Kind of the labelled object: instance, object array, primitive array or class" }, \
 	{ \
 		"label_value", HDB_TYPE_TEXT, "label value", \
-			"Value of the labelled object: string text, boxed value, thread name or class " \
-			"name" \
+			"Value of the labelled object: string content, boxed value, thread name " \
+			"or class name" \
 	}
 
 /* Sets an ID column to the ID of object ix; null for HEAP_NONE. */

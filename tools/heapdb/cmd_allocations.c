@@ -30,25 +30,24 @@ enum {
 
 static const struct hdb_column allocation_columns[ALLOC_COLUMNS] = {
 	{ "level", HDB_TYPE_COUNT, "level",
-	  "Level with --by stack: 0 is the outermost frame. The frames that it calls follow." },
+	  "Level with --by stack. 0 is the outermost frame, followed by the frames that it "
+	  "calls." },
 	{ "name", HDB_TYPE_TEXT, "name", "Name of the class, thread or frame" },
 	{ "thread", HDB_TYPE_COUNT, "thread",
-	  "Number of the thread in the VM. Only with --by "
-	  "thread." },
+	  "ID of the thread in the VM. Only with --by thread." },
 	{ "dump", HDB_TYPE_COUNT, "dump", "Number of the dump, for --snapshot" },
 	{ "time", HDB_TYPE_TEXT, "time", "UTC" },
 	{ "process", HDB_TYPE_TEXT, "process", "its command" },
 	{ "pid", HDB_TYPE_COUNT, "PID", "its number" },
 	{ "heap", HDB_TYPE_TEXT, "heap", "Allocator: malloc, the runtime, or the program's own" },
-	{ "since", HDB_TYPE_TEXT, "since", "Start of profiling: with the process, or later" },
+	{ "since", HDB_TYPE_TEXT, "since", "Start of profiling: with the process or later" },
 	{ "incomplete", HDB_TYPE_TEXT, "incomplete", "Reason why data is missing" },
 	{ "allocations", HDB_TYPE_COUNT, "allocations", "Time since profiling began" },
 	{ "deallocations", HDB_TYPE_COUNT, "deallocations", "of these" },
 	{ "allocated", HDB_TYPE_BYTES, "allocated", "bytes" },
 	{ "deallocated", HDB_TYPE_BYTES, "deallocated", "bytes" },
 	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "Number of allocations; in a native heap, of live "
-	  "allocations" },
+	  "Number of allocations. In a native heap, number of live allocations." },
 	{ "bytes", HDB_TYPE_BYTES, "bytes", "of them" },
 };
 

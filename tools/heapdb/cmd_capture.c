@@ -37,11 +37,11 @@ static const struct hdb_column vm_columns[VM_COLUMNS] = {
 	[VM_PID] = { "pid", HDB_TYPE_TEXT, "PID", "Process ID, in heapdb's PID namespace" },
 	[VM_USER] = { "user", HDB_TYPE_TEXT, "user", "User of the process" },
 	[VM_MAIN_CLASS] = { "main_class", HDB_TYPE_TEXT, "main class",
-			    "Program that it runs: class, module or jar" },
-	[VM_CONTAINER] = { "container", HDB_TYPE_TEXT, "container", "ID of its container, if any" },
+			    "Program run by the process: class, module or JAR file" },
+	[VM_CONTAINER] = { "container", HDB_TYPE_TEXT, "container", "ID of the container, if any" },
 	[VM_VERSION] = { "version", HDB_TYPE_TEXT, "version", "of Java" },
 	[VM_USED] = { "heap_used", HDB_TYPE_BYTES, "heap used",
-		      "Used bytes of the heap at the last garbage collection" },
+		      "Used heap size at the last garbage collection" },
 	[VM_COMMITTED] = { "heap_committed", HDB_TYPE_BYTES, "heap", "Size of the heap" },
 };
 

@@ -21,8 +21,7 @@ static const struct hdb_column columns[COLUMNS] = {
 	{ "height", HDB_TYPE_INT, "height", "rows" },
 	{ "encoding", HDB_TYPE_TEXT, "contents", "Contents in the dump" },
 	{ "file", HDB_TYPE_TEXT, "file",
-	  "Name of the file written in the folder. Empty if none "
-	  "was written." },
+	  "Name of the file written. Empty if no file was written." },
 	{ "state", HDB_TYPE_TEXT, "state", "\"written\", or the reason why it was not written" },
 };
 

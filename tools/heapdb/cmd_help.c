@@ -179,12 +179,12 @@ static void put_columns(struct output *out, const char *heading, column_of *get,
 	}
 }
 
-/* "Also understood: histo, class-histogram" */
+/* "Aliases: histo, class-histogram" */
 static void put_aliases(struct output *out, const struct hdb_query_spec *query)
 {
 	const char *a = query->aliases ? query->aliases : "";
 
-	output_string(out, *a ? "Also understood: " : "");
+	output_string(out, *a ? "Aliases: " : "");
 	while (*a) {
 		const size_t size = strcspn(a, "|");
 

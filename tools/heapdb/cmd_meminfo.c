@@ -25,37 +25,39 @@ static const struct hdb_column columns[COLUMNS] = {
 		      "(/proc/meminfo)" },
 	[PID] = { "pid", HDB_TYPE_COUNT, "pid", "Process. Empty if the file does not record it." },
 	[PROCESS] = { "process", HDB_TYPE_TEXT, "process", "its name" },
-	[NAME] = { "name", HDB_TYPE_TEXT, "name", "Kind of memory, by Android's name" },
+	[NAME] = { "name", HDB_TYPE_TEXT, "name", "Kind of memory, with Android's name" },
 	[FIGURES + ANDROID_PSS] = { "pss", HDB_TYPE_BYTES, "Pss",
-				    "Pages in memory; shared pages divided by their number of "
-				    "users (PSS)" },
+				    "Proportional set size (PSS): pages in memory, with shared "
+				    "pages divided by their number of users" },
 	[FIGURES + ANDROID_PSS_CLEAN] = { "pss_clean", HDB_TYPE_BYTES, "Pss clean",
-					  "Clean part, which can be read again from files" },
+					  "Clean part, which the system can read again from "
+					  "files" },
 	[FIGURES + ANDROID_PRIVATE_DIRTY] = { "private_dirty", HDB_TYPE_BYTES, "private dirty",
-					      "Private pages that were modified" },
+					      "Size of modified private pages" },
 	[FIGURES + ANDROID_PRIVATE_CLEAN] = { "private_clean", HDB_TYPE_BYTES, "private clean",
-					      "Private pages that were not modified" },
+					      "Size of unmodified private pages" },
 	[FIGURES + ANDROID_SHARED_DIRTY] = { "shared_dirty", HDB_TYPE_BYTES, "shared dirty",
-					     "Shared pages that were modified" },
+					     "Size of modified shared pages" },
 	[FIGURES + ANDROID_SHARED_CLEAN] = { "shared_clean", HDB_TYPE_BYTES, "shared clean",
-					     "Shared pages that were not modified" },
+					     "Size of unmodified shared pages" },
 	[FIGURES + ANDROID_SWAP] = { "swap", HDB_TYPE_BYTES, "swap", "swapped out" },
 	[FIGURES + ANDROID_SWAP_PSS] = { "swap_pss", HDB_TYPE_BYTES, "swap Pss",
-					 "Swapped pages; shared pages divided by their number of "
-					 "users" },
-	[FIGURES + ANDROID_RSS] = { "rss", HDB_TYPE_BYTES, "Rss", "Pages in memory" },
+					 "Size of swapped pages, with shared pages divided by "
+					 "their number of users" },
+	[FIGURES + ANDROID_RSS] = { "rss", HDB_TYPE_BYTES, "Rss", "Size of the pages in memory" },
 	[FIGURES + ANDROID_HEAP_SIZE] = { "heap_size", HDB_TYPE_BYTES, "heap size",
 					  "Size of the allocator's heap" },
 	[FIGURES + ANDROID_HEAP_ALLOC] = { "heap_alloc", HDB_TYPE_BYTES, "heap alloc",
-					   "Allocated part of this heap" },
+					   "Allocated part of the allocator's heap" },
 	[FIGURES + ANDROID_HEAP_FREE] = { "heap_free", HDB_TYPE_BYTES, "heap free",
-					  "Free part of this heap" },
+					  "Free part of the allocator's heap" },
 	[FIGURES +
 		ANDROID_SIZE] = { "size", HDB_TYPE_BYTES, "size",
 				  "Size of a database or asset, or value of an SQL or system row" },
 	[FIGURES + ANDROID_COUNT] = { "count", HDB_TYPE_COUNT, "count", "Number of objects" },
 	[DUMP] = { "dump", HDB_TYPE_BYTES, "in the dump",
-		   "Part recorded in the dump: all objects, the native memory they own, or both" },
+		   "Part recorded in the dump: all objects, native memory owned by objects, or "
+		   "both" },
 };
 
 struct meminfo {

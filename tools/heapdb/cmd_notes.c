@@ -73,7 +73,8 @@ static const struct hdb_column note_columns[NOTE_COLUMNS] = {
 	[NOTE_TEXT] = { "note", HDB_TYPE_TEXT, "note", "Text of the note" },
 	[NOTE_TIME] = { "time", HDB_TYPE_TEXT, "written", "when, UTC" },
 	[NOTE_DUMP] = { "dump", HDB_TYPE_TEXT, "another dump",
-			"Fingerprint of the dump with this object, if it is a different dump." },
+			"Fingerprint of the dump that contains the object, if different from "
+			"this dump" },
 };
 
 struct note_rows {

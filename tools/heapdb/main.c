@@ -86,10 +86,9 @@ const struct command commands[] = {
 	  OPTIONS_DATABASE | WORK_OPTIONS | OPTIONS_JSON | OPTIONS_REPORT | OPTIONS_RULES |
 		  OPTIONS_FILE,
 	  NULL, "[DB] [options]",
-	  "Print a report of one page: leak suspects, problems, biggest objects and classes",
-	  NULL },
+	  "Print a one-page report: leak suspects, problems, biggest objects and classes", NULL },
 	{ "serve", cmd_serve, WRITES, OPTIONS_DATABASE | WORK_OPTIONS | OPTIONS_SERVE, NULL,
-	  "[DB...] [options]", "Show one or several databases in a browser on this machine", NULL },
+	  "[DB...] [options]", "Show databases in a browser on this machine", NULL },
 	{ "export", cmd_export, NEEDS_DB | WRITES | NAMES_QUERY | EXPORTS,
 	  OPTIONS_DATABASE | ROWS_OPTIONS | OPTIONS_EXPORT | OPTIONS_TABLES_ALL, NULL,
 	  "objects|QUERY|[--table] TABLE|\"SELECT ...\" [-o FILE] "
@@ -97,12 +96,13 @@ const struct command commands[] = {
 	  "Write all rows of a query, table or SQL statement for other programs", NULL },
 	{ "export dump", cmd_export_dump, NEEDS_DB | WRITES,
 	  OPTIONS_DATABASE | WORK_OPTIONS | OPTIONS_FILE, NULL, "[-o FILE] [options]",
-	  "Write the HPROF dump that the database was made from, byte for byte", NULL },
+	  "Write the original HPROF dump, byte for byte", NULL },
 	{ "export bitmaps", cmd_export_bitmaps, NEEDS_DB | WRITES,
 	  OPTIONS_DATABASE | WORK_OPTIONS | OPTIONS_JSON | OPTIONS_ROWS | OPTIONS_COLUMNS |
 		  OPTIONS_FORMAT,
 	  NULL, "DIR [options]",
-	  "Android: write bitmaps to a folder as image files. Takes the options of `heapdb bitmaps`.",
+	  "Android: write bitmaps to a directory as image files. Takes the options of `heapdb "
+	  "bitmaps`.",
 	  NULL },
 	{ "convert", cmd_convert, WRITES, DUMP_OPTIONS | OPTIONS_CONVERT, NULL, "IN OUT [options]",
 	  "Convert a dump for other tools: Android dumps like hprof-conv, ID size, compression",
@@ -110,7 +110,7 @@ const struct command commands[] = {
 	{ "strip", cmd_strip, WRITES, DUMP_OPTIONS | OPTIONS_STRIP, NULL, "IN OUT [options]",
 	  "Write a dump with the same graph but zeroed arrays, which compresses well", NULL },
 	{ "redact", cmd_redact, WRITES, DUMP_OPTIONS | OPTIONS_REDACT, NULL, "IN OUT [options]",
-	  "Write a dump with the same graph but without the program's texts and values, for "
+	  "Write a dump with the same graph but without the program's strings and values, for "
 	  "sharing",
 	  NULL },
 	{ "meminfo", cmd_meminfo, WRITES,

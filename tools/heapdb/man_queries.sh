@@ -37,6 +37,8 @@ section()
 	# What heapdb help says of "1..100" and the default.
 	function range(numbers, value, s) {
 		s = value == "" ? "" : " Default: " value "."
+		if (numbers == "0..100") # a percentage
+			return s
 		if (sub(/\.\./, " to ", numbers) && numbers ~ / to [0-9]/)
 			return s " Range: " numbers "."
 		return numbers ~ /^[1-9]/ ? s " At least " (numbers + 0) "." : s
@@ -51,7 +53,7 @@ section()
 	# One list for each query: "Options:", its items, "Columns:", its items, ...
 	function heading(kind) {
 		if (!is_open)
-			print ".Pp\n.Bl -tag -width 19n -compact"
+			print ".Bl -tag -width 19n -compact"
 		is_open = 1
 		print ".It Sy " toupper(substr(kind, 1, 1)) substr(kind, 2) "s"
 	}
@@ -97,7 +99,7 @@ section()
 			# What coverage.h and object_columns.h give most queries.
 			sub(coverage, "coverage", also)
 			sub(of_objects, "object columns", also)
-			print ".Pp\nDescribed above: " text(also) "."
+			print "Also " text(also) "."
 		}
 		also = ""
 	}
@@ -138,7 +140,7 @@ section()
 		of_objects = "native, retained_native, depth, " \
 			"retained_heap1, retained_heap2, retained_heap3, retained_heap4, heap"
 		print ".Ss Common options, columns and facts"
-		print "These mean the same in every query that lists them."
+		print "These mean the same in every query that names them after Also."
 		for (i = 1; i <= split("option column fact", kinds, " "); i++) {
 			heading(kinds[i])
 			n = sort_names(names[kinds[i]])
@@ -164,9 +166,8 @@ section()
 	$1 == "alias" { aliases = aliases (aliases == "" ? "" : ", ") $3 }
 	$1 == "example" {
 		if (aliases != "")
-			print "Also understood: " aliases "."
+			print "Aliases: " aliases "."
 		aliases = ""
-		print ".Pp"
 		print ".Dl heapdb " text($3 ($4 == "" ? "" : " " $4))
 	}
 	$1 == "population" && reasons[$5] == 1 {

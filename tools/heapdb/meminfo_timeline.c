@@ -24,7 +24,7 @@ static const struct hdb_column columns[COLUMNS] = {
 	{ "stack", HDB_TYPE_BYTES, "Stack", "of it" },
 	{ "code", HDB_TYPE_BYTES, "Code", "of it" },
 	{ "others", HDB_TYPE_BYTES, "Others", "Rest of the total" },
-	{ "total", HDB_TYPE_BYTES, "total", "Pss of the process" },
+	{ "total", HDB_TYPE_BYTES, "total", "Proportional set size (PSS) of the process" },
 };
 
 struct timeline {

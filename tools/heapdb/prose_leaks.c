@@ -13,7 +13,7 @@ static const struct list {
 	{ "point", "Accumulates in" },
 	{ "member", "The largest members" },
 	{ "child", "Objects immediately dominated there, by class" },
-	{ "element", "Objects held by these, below entries of collections, by class" },
+	{ "element", "Objects held below entries of collections, by class" },
 	{ "content", "All retained objects, by class" },
 	{ "thread", "Held by the thread" },
 	{ "common", "First steps shared by paths to several suspects" },

@@ -112,7 +112,7 @@ static void put_budget(json_t *properties)
 		 json_pack("{s:s, s:i, s:i, s:i, s:s}", "type", "integer", "minimum",
 			   MCP_TOKENS_MIN, "maximum", MCP_TOKENS_MAX, "default", MCP_TOKENS_DEFAULT,
 			   "description",
-			   "Maximum size of the answer. Further rows follow by cursor."));
+			   "Maximum size of the answer. A cursor returns further rows."));
 }
 
 static void put_limit(json_t *properties)
@@ -132,8 +132,8 @@ static void put_rows(json_t *properties)
 		 json_pack("{s:s, s:{s:s}, s:s}", "type", "array", "items", "type", "string",
 			   "description", "Columns to return"));
 	property(properties, "cursor",
-		 typed("string", "next_cursor of the previous answer to the same question, to get "
-				 "the next rows"));
+		 typed("string", "next_cursor of the previous answer to the same question. "
+				 "Returns the next rows."));
 }
 
 /* Optional targets are in brackets. */
@@ -157,7 +157,7 @@ json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes)
 			 typed("string", "Name of the query. \"explain\" lists all queries."));
 	if (takes & MCP_TAKES_OPTIONS) {
 		property(properties, "options",
-			 typed("object", "Options by name: a text, a number, or true for a "
+			 typed("object", "Options by name: a string, a number, or true for a "
 					 "switch"));
 		property(properties, "target",
 			 texts("Target of the query, as listed by "

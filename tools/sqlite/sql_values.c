@@ -213,7 +213,7 @@ static const struct sql_column element_columns[] = {
 
 const struct sql_table_def sql_elements = {
 	.name = "elements",
-	.help = "Elements of an array",
+	.help = "Number of array elements",
 	SQL_COLUMNS(element_columns),
 	.rows = 100,
 	.state_size = sizeof(struct elements),

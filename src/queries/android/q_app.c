@@ -211,13 +211,14 @@ static void add_count_rows(struct state *s)
 		{ "object_arrays", "Arrays of references", s->object_arrays },
 		{ "primitive_arrays", "Arrays of numbers", s->primitive_arrays },
 		{ "threads", "Threads", (uint64_t)count_threads(s->q->heap) },
-		{ "heap_bytes", "Bytes of all objects as the dump records them",
-		  s->recorded_bytes },
+		{ "heap_bytes", "Size of all objects as recorded in the dump", s->recorded_bytes },
 		{ "bitmaps", "Bitmaps", s->bitmaps.count },
-		{ "bitmap_bytes", "Native bytes of these bitmaps", s->bitmap_bytes },
-		{ "large_bitmaps", "Bitmaps with more than 110 % of the display's pixels",
+		{ "bitmap_bytes", "Native memory of the bitmaps", s->bitmap_bytes },
+		{ "large_bitmaps",
+		  "Number of bitmaps with more than 110 % of the display's "
+		  "pixels",
 		  s->large },
-		{ "large_bitmap_bytes", "Native bytes of these bitmaps", s->large_bytes },
+		{ "large_bitmap_bytes", "Native memory of the bitmaps", s->large_bytes },
 	};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)

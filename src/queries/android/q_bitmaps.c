@@ -35,25 +35,27 @@ static const struct hdb_option_spec options[] = {
 
 #define COLUMNS(X) \
 	X(ID, ID, "id", "id", QUERY_HELP_ID) \
-	X(WIDTH, INT, "width", "width", "Pixels in a row") \
-	X(HEIGHT, INT, "height", "height", "Rows of pixels") \
+	X(WIDTH, INT, "width", "width", "Width in pixels") \
+	X(HEIGHT, INT, "height", "height", "Height in pixels") \
 	X(CONFIG, TEXT, "config", "config", \
 	  "Pixel format: ARGB_8888, RGB_565, ALPHA_8, RGBA_F16 or HARDWARE. Empty if " \
 	  "unknown.") \
-	X(BYTES, BYTES, "bytes", "bytes", "Bytes of the pixels. Empty if unknown.") \
+	X(BYTES, BYTES, "bytes", "bytes", "Size of the pixels. Empty if unknown.") \
 	X(STORE, TEXT, "store", "where", \
 	  "Memory of the pixels: java (Java heap), native, ashmem (shared memory) or " \
 	  "hardware (graphics memory)") \
-	X(DENSITY, INT, "density", "density", "Dots per inch, or 0 if unknown") \
+	X(DENSITY, INT, "density", "density", "Density in dots per inch, or 0 if unknown") \
 	X(RECYCLED, BOOL, "recycled", "recycled", "Whether the program has recycled the bitmap") \
 	X(ENCODING, TEXT, "encoding", "contents", \
-	  "Encoding of the contents: pixels, png, jpeg or webp. Empty if the dump has " \
-	  "none.") \
+	  "Encoding of the contents: pixels, png, jpeg or webp. Empty if the dump has no " \
+	  "contents.") \
 	X(BUFFER, ID, "buffer", "buffer", "ID of the array with these contents") \
-	X(COPIES, COUNT, "copies", "copies", "Bitmaps with the same contents, including this one") \
+	X(COPIES, COUNT, "copies", "copies", \
+	  "Number of bitmaps with the same contents, " \
+	  "including this bitmap") \
 	X(WASTED, BYTES, "wasted", "wasted", \
-	  "Bytes of this copy; 0 for the first. With --duplicates, bytes of all copies except " \
-	  "the first.") \
+	  "Size of this copy, or 0 for the first copy. With --duplicates, size of all other " \
+	  "copies.") \
 	X(FIRST, ID, "first", "same as", "ID of the first bitmap with the same contents") \
 	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED)
 enum { COLUMNS(QUERY_NUMBER) };
@@ -61,12 +63,14 @@ static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "bitmaps", HDB_TYPE_COUNT, "bitmaps", "Bitmaps" },
-	{ "bytes", HDB_TYPE_BYTES, "bytes", "Bytes of their pixels, if known" },
-	{ "java", HDB_TYPE_BYTES, "in the Java heap", "Bytes of pixels in the Java heap" },
-	{ "native", HDB_TYPE_BYTES, "native", "Bytes of pixels outside the Java heap" },
-	{ "contents", HDB_TYPE_COUNT, "with contents", "Bitmaps whose contents are in the dump" },
+	{ "bytes", HDB_TYPE_BYTES, "bytes", "Pixel memory of the bitmaps, if known" },
+	{ "java", HDB_TYPE_BYTES, "in the Java heap", "Pixel memory in the Java heap" },
+	{ "native", HDB_TYPE_BYTES, "native", "Pixel memory outside the Java heap" },
+	{ "contents", HDB_TYPE_COUNT, "with contents",
+	  "Number of bitmaps whose contents are in "
+	  "the dump" },
 	{ "wasted", HDB_TYPE_BYTES, "wasted by copies",
-	  "Bytes of duplicate bitmaps, not counting the first of each" },
+	  "Pixel memory of duplicate bitmaps, excluding the first copy" },
 	QUERY_NO_ANDROID_FACT,
 	QUERY_COVERAGE_FACTS,
 };

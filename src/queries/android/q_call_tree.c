@@ -22,7 +22,9 @@
 #define NO_STACK 0x7fffffffu
 
 static const struct hdb_option_spec options[] = {
-	{ "depth", HDB_OPTION_NUMBER, "N", "Deepest level shown; 0 is the outermost calls",
+	{ "depth", HDB_OPTION_NUMBER, "N",
+	  "Maximum level to show. 0 shows only the outermost "
+	  "calls.",
 	  .low = 0, .high = FRAMES_MAX, .unit = "levels", .example = "5" },
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
@@ -33,19 +35,22 @@ static const struct hdb_option_spec options[] = {
 	X(KIND, TEXT, "kind", "kind", \
 	  "Kind of the row: frame (a call) or class (allocated by the call above)") \
 	X(NAME, TEXT, "name", "name", "Name of the frame or class") \
-	X(COUNT, COUNT, "objects", "objects", "Objects that the frame itself allocated") \
+	X(COUNT, COUNT, "objects", "objects", "Number of objects allocated by the frame itself") \
 	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
 	X(BELOW_COUNT, COUNT, "below_objects", "objects below", \
-	  "Objects allocated by the frame and the calls below it") \
-	X(BELOW_SHALLOW, BYTES, "below_shallow", "shallow below", "Shallow size of these objects") \
-	X(PERCENT, PERCENT, "percent", "%", "Share of below_shallow in all counted bytes")
+	  "Number of objects allocated by the frame and the calls below it") \
+	X(BELOW_SHALLOW, BYTES, "below_shallow", "shallow below", \
+	  "Shallow size of the objects in the row") \
+	X(PERCENT, PERCENT, "percent", "%", \
+	  "Value of below_shallow as a share of all counted " \
+	  "objects")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
-	{ "objects", HDB_TYPE_COUNT, "objects", "Objects with a recorded stack" },
-	{ "shallow", HDB_TYPE_BYTES, "bytes", "Shallow size of these objects" },
-	{ "others", HDB_TYPE_COUNT, "others", "Objects without a stack in the dump" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "Number of objects with a recorded stack" },
+	{ "shallow", HDB_TYPE_BYTES, "bytes", "Shallow size of the objects in the row" },
+	{ "others", HDB_TYPE_COUNT, "others", "Number of objects without a stack in the dump" },
 	{ "note", HDB_TYPE_TEXT, "note", "Note on how to get stacks, if the dump has none" },
 	QUERY_COVERAGE_FACTS,
 };
@@ -254,7 +259,7 @@ const struct query_def query_call_tree = {
 		.name = "call-tree", .aliases = "allocation-tree",
 		.group = "database", .example = "--depth 2",
 		.targets = "",
-		.summary = "Reachable objects by the call stack that allocated them, as a tree",
+		.summary = "Reachable objects as a tree of the call stacks that allocated them",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

@@ -16,14 +16,16 @@ static const struct hdb_option_spec options[] = {
 
 #define COLUMNS(X) \
 	X(LEAK, COUNT, "leak", "leak", \
-	  "Number of the leak, from 1. Application leaks come first, then the largest. Empty if " \
-	  "unreachable.") \
-	X(TRACE, COUNT, "trace", "trace", "Number of the leaking object within the leak, from 1") \
-	X(STEP, COUNT, "step", "step", "Position in the path; 0 is the GC root") \
+	  "Number of the leak, starting at 1. Application leaks come first, largest first. " \
+	  "Empty if unreachable.") \
+	X(TRACE, COUNT, "trace", "trace", \
+	  "Number of the leaking object within the leak, " \
+	  "starting at 1") \
+	X(STEP, COUNT, "step", "step", "Position in the path. 0 is the GC root.") \
 	X(KIND, TEXT, "kind", "kind", \
 	  "Kind of the leak: application, library (known leaks of Android, vendors, " \
 	  "libraries) or unreachable") \
-	X(ROOT, TEXT, "root", "root", "Kind of GC root, for the first step") \
+	X(ROOT, TEXT, "root", "root", "Kind of GC root. Only for the first step.") \
 	X(ID, ID, "id", "id", QUERY_HELP_ID) \
 	X(TYPE, TEXT, "type", "type", "Type of the object: instance, array or class") \
 	X(CLASS, TEXT, "class", "class", \
@@ -35,8 +37,7 @@ static const struct hdb_option_spec options[] = {
 	  "Retained size as in LeakCanary: recorded sizes, without weak, soft and phantom " \
 	  "references") \
 	X(OBJECTS, COUNT, "retained_objects", "objects", \
-	  "Number of retained objects, counted in " \
-	  "the same way") \
+	  "Number of retained objects, counted as in LeakCanary") \
 	X(REFERENCE, TEXT, "reference_type", "reference", \
 	  "Kind of the reference to the next step: field, static, local, or entry (of an " \
 	  "array or collection)") \
@@ -45,7 +46,7 @@ static const struct hdb_option_spec options[] = {
 	X(NAME, TEXT, "name", "name", "Name of the reference") \
 	X(GENERIC, TEXT, "generic", "generic", "Name of the reference in the signature") \
 	X(SUSPECT, BOOL, "suspect", "suspect", "Whether this reference may be the leak") \
-	X(LABELS, TEXT, "labels", "labels", "Facts about the object: LeakCanary's labels") \
+	X(LABELS, TEXT, "labels", "labels", "Labels of the object, as in LeakCanary") \
 	X(LIBRARY, TEXT, "library", "library", "Known library leak caused by this reference") \
 	X(SIGNATURE, TEXT, "signature", "signature", \
 	  "SHA-1 of the suspect references, equal to LeakCanary's signature")
@@ -53,16 +54,17 @@ enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_NATIVE_COLUMN };
 
 static const struct hdb_column facts[] = {
-	{ "leaking", HDB_TYPE_COUNT, "leaking objects", "Leaking objects found" },
+	{ "leaking", HDB_TYPE_COUNT, "leaking objects", "Number of leaking objects found" },
 	{ "held_by_others", HDB_TYPE_COUNT, "held by others",
-	  "Leaking objects held by another leaking object. Not listed." },
-	{ "unreachable", HDB_TYPE_COUNT, "unreachable", "Leaking objects that are unreachable" },
+	  "Number of leaking objects held by another leaking object. Not listed." },
+	{ "unreachable", HDB_TYPE_COUNT, "unreachable", "Number of unreachable leaking objects" },
 	{ "leaks", HDB_TYPE_COUNT, "leaks",
-	  "Leaks. Leaking objects held by the same references are one leak." },
+	  "Number of leaks. Leaking objects held by the same references are one leak." },
 	{ "library_leaks", HDB_TYPE_COUNT, "library leaks",
-	  "Leaks known to be caused by Android, a device vendor or a library" },
+	  "Number of leaks known to be caused by Android, a device vendor or a library. Listed "
+	  "last." },
 	{ "untraced", HDB_TYPE_COUNT, "not traced",
-	  "Leaking objects left out because all paths together are too long, if any" },
+	  "Number of leaking objects left out because all paths together are too long" },
 	QUERY_NO_ANDROID_FACT,
 };
 
@@ -228,7 +230,7 @@ const struct query_def query_leak_traces = {
 		.one_population = QUERY_REACHES_ONLY,
 	},
 	.uses = QUERY_HAS_NATIVE | QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
-	.heap_help = "Only leaking objects of this Android heap. Their paths lead through all heaps.",
+	.heap_help = "Only leaking objects of this Android heap. Paths lead through all heaps.",
 	.state_size = sizeof(struct state),
 	.open = open_traces, .next = next_traces, .close = close_traces,
 };

@@ -15,9 +15,9 @@ static const struct hdb_option_spec options[] = {
 	X(ID, ID, "id", "id", "ID of the owner. Only with --objects.") \
 	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
 	X(LABEL, TEXT, "label", "object", "Label of the owner. Only with --objects.") \
-	X(COUNT, COUNT, "objects", "objects", "Objects that own native memory") \
-	X(NATIVE, BYTES, "native", "native", "Native memory owned by these objects") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of these objects in the Java heap") \
+	X(COUNT, COUNT, "objects", "objects", "Number of objects that own native memory") \
+	X(NATIVE, BYTES, "native", "native", "Native memory owned by the objects in the row") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the objects in the Java heap") \
 	X(RETAINED, BYTES, "retained", "retained", \
 	  "Retained size of the owner in the Java heap. Only with --objects.")
 enum { COLUMNS(QUERY_NUMBER) };
@@ -29,9 +29,10 @@ static const struct hdb_column columns[] = {
 };
 
 static const struct hdb_column facts[] = {
-	{ "objects", HDB_TYPE_COUNT, "objects", "Objects that own native memory" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "Number of objects that own native memory" },
 	{ "native", HDB_TYPE_BYTES, "native bytes",
-	  "Native memory of all these objects. With sizes as in ahat, all registered native memory." },
+	  "Total native memory of the listed objects. With sizes as in ahat, all registered "
+	  "native memory." },
 	QUERY_COVERAGE_FACTS,
 };
 

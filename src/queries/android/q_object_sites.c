@@ -16,18 +16,20 @@ static const struct hdb_option_spec options[] = {
 #define COLUMNS(X) \
 	X(TRACE, COUNT, "trace", "trace", "Serial number of the stack trace, or 0 if unknown") \
 	X(CLASS, TEXT, "class", "class", "Class of the allocated objects. Empty by stack.") \
-	X(COUNT, COUNT, "objects", "objects", "Objects of the dump that were allocated there") \
+	X(COUNT, COUNT, "objects", "objects", \
+	  "Number of objects in the dump allocated at this " \
+	  "site") \
 	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
-	X(FRAMES, COUNT, "frames", "frames", "Frames of the stack") \
-	X(SITE, TEXT, "site", "allocated in", "Innermost frame. Empty if there is none.") \
+	X(FRAMES, COUNT, "frames", "frames", "Number of frames in the stack") \
+	X(SITE, TEXT, "site", "allocated in", "Innermost frame. Empty if unknown.") \
 	X(STACK, TEXT, "stack", "called from", "Other frames, innermost first, at most 32")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
-	{ "objects", HDB_TYPE_COUNT, "objects", "Objects with a recorded stack" },
-	{ "shallow", HDB_TYPE_BYTES, "bytes", "Shallow size of these objects" },
-	{ "others", HDB_TYPE_COUNT, "others", "Objects without a stack in the dump" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "Number of objects with a recorded stack" },
+	{ "shallow", HDB_TYPE_BYTES, "bytes", "Shallow size of the objects in the row" },
+	{ "others", HDB_TYPE_COUNT, "others", "Number of objects without a stack in the dump" },
 	QUERY_COVERAGE_FACTS,
 };
 

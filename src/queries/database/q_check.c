@@ -10,15 +10,14 @@
 #define COLUMNS(X) \
 	X(NAME, TEXT, "name", "check", "Name of the check") \
 	X(RESULT, TEXT, "result", "result", \
-	  "Result: \"ok\", \"failed\", or \"not built\" if a derived table that it needs " \
-	  "is missing") \
+	  "Result: \"ok\", \"failed\", or \"not built\" if a required derived table is missing") \
 	X(DETAIL, TEXT, "detail", "", "Details of what was found")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
-	{ "blocks", HDB_TYPE_COUNT, "blocks", "Blocks whose checksum was verified" },
-	{ "failed", HDB_TYPE_COUNT, "failed", "Checks that failed" },
+	{ "blocks", HDB_TYPE_COUNT, "blocks", "Number of blocks whose checksum was verified" },
+	{ "failed", HDB_TYPE_COUNT, "failed", "Number of failed checks" },
 };
 
 struct row {

@@ -17,13 +17,18 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "sizes", HDB_OPTION_FLAG,
-	  .help = "Show how shallow sizes are computed and why: query sizes" },
+	  .help = "Show how shallow sizes are computed and why (same as the sizes query)" },
 	{ "problems", HDB_OPTION_FLAG,
-	  .help = "List the problems found by the import: query problems" },
-	{ "tables", HDB_OPTION_FLAG, .help = "List the tables of the database: query tables" },
-	{ "dangling", HDB_OPTION_FLAG, .help = "List missing objects: query dangling" },
+	  .help = "List the problems found by the import (same as the problems query)" },
+	{ "tables", HDB_OPTION_FLAG,
+	  .help = "List the tables of the database (same as the "
+		  "tables query)" },
+	{ "dangling", HDB_OPTION_FLAG,
+	  .help = "List missing objects (same as the dangling "
+		  "query)" },
 	{ "properties", HDB_OPTION_FLAG,
-	  .help = "List system properties and environment: query properties" },
+	  .help = "List system properties and environment variables (same as the properties "
+		  "query)" },
 	{ .name = NULL },
 };
 
@@ -67,21 +72,25 @@ static int add_dump(struct query *q, struct hdb_error *err)
 {
 	static const struct info_meta numbers[] = {
 		{ "bytes", "dump.bytes", "Size of the dump file" },
-		{ "id size", "dump.id_size", "Bytes of an ID" },
+		{ "id size", "dump.id_size", "Size of an ID in bytes" },
 		{ "snapshot", "dump.snapshot", "Number of the imported heap dump in the file" },
-		{ "snapshots", "dump.snapshot_count", "Heap dumps in the file" },
-		{ "problems", "problems", "Problems in the dump, listed by --problems" },
+		{ "snapshots", "dump.snapshot_count", "Number of heap dumps in the file" },
+		{ "problems", "problems", "Number of problems in the dump, listed by --problems" },
 	};
 	static const struct info_meta mapped[] = {
-		{ "mapped classes", "names.classes", "Classes named by the mapping file" },
-		{ "mapped fields", "names.fields", "Fields named by the mapping file" },
-		{ "mapped frames", "names.frames", "Stack frames named by the mapping file" },
+		{ "mapped classes", "names.classes",
+		  "Number of classes named by the mapping "
+		  "file" },
+		{ "mapped fields", "names.fields", "Number of fields named by the mapping file" },
+		{ "mapped frames", "names.frames",
+		  "Number of stack frames named by the mapping "
+		  "file" },
 	};
 	static const struct info_meta control[] = {
 		{ "agent flags", "control.flags",
 		  "Flags of the HPROF agent: 1 allocation traces, 2 CPU samples" },
 		{ "agent trace depth", "control.trace_depth",
-		  "Frames that the agent recorded for each stack" },
+		  "Number of frames that the agent recorded per stack" },
 	};
 	static const struct info_meta zeroed[] = {
 		{ "zeroed from", "zeroed.texts",
@@ -148,7 +157,9 @@ static int add_database(struct query *q, struct hdb_error *err)
 	info_number(q, "bytes", "Size of the database file", bytes);
 	info_number(q, "format", "Version of the database format", STORE_FORMAT_VERSION);
 	heap_meta_text(q->heap, "writer", text, sizeof(text));
-	info_text(q, "made by", "heapdb version that imported the dump; --tables lists revisions",
+	info_text(q, "made by",
+		  "heapdb version that imported the dump. --tables lists "
+		  "revisions.",
 		  text);
 	(void)snprintf(text, sizeof(text), "%.2f %%", analysis_percent(bytes, dump_bytes));
 	info_text(q, "of the dump", "Size of the database as a share of the dump size", text);
@@ -194,14 +205,17 @@ static int add_special(struct query *q, struct hdb_error *err)
 	TRY_FOUND(heap_each_count(q->heap, add_vm_objects, &a, err));
 	if (a.flat)
 		info_number(q, "flat values",
-			    "Flat values stored inside other objects, which "
-			    "include their bytes",
+			    "Number of flat values stored inside other objects, whose size "
+			    "includes them",
 			    a.flat);
 	if (a.fillers)
-		info_number(q, "fillers", "Objects that only fill dead areas of the heap",
+		info_number(q, "fillers",
+			    "Number of objects that only fill dead areas of the "
+			    "heap",
 			    a.fillers);
 	if (a.fillers)
-		info_number(q, "filler bytes", "Shallow size of these objects", a.filler_bytes);
+		info_number(q, "filler bytes", "Shallow size of the objects in the row",
+			    a.filler_bytes);
 	return HDB_OK;
 }
 
@@ -228,10 +242,11 @@ static int add_reachable(struct query *q, struct hdb_error *err)
 	if (!derive_has_whole(q->derive))
 		return HDB_OK;
 	TRY(analysis_heap_total(&q->session, &total, err));
-	info_number(q, "reachable", "Reachable objects", total.count);
-	info_number(q, "reachable bytes", "Shallow size of these objects", total.shallow_bytes);
+	info_number(q, "reachable", "Number of reachable objects", total.count);
+	info_number(q, "reachable bytes", "Shallow size of the objects in the row",
+		    total.shallow_bytes);
 	info_number(q, "unreachable", "Unreachable objects", total.unreachable_count);
-	info_number(q, "unreachable bytes", "Shallow size of these objects",
+	info_number(q, "unreachable bytes", "Shallow size of the objects in the row",
 		    total.unreachable_bytes);
 	return HDB_OK;
 }
@@ -254,18 +269,19 @@ static int add_virtual_threads(struct query *q, struct hdb_error *err)
 			TRY(base_step(q->work, no, err));
 	}
 	if (count)
-		info_number(q, "virtual threads", "Virtual threads among these threads", count);
+		info_number(q, "virtual threads", "Number of virtual threads among the threads",
+			    count);
 	return HDB_OK;
 }
 
 static int add_objects(struct query *q, struct hdb_error *err)
 {
 	static const struct info_meta numbers[] = {
-		{ "classes", "classes", "Class records, including invented ones" },
+		{ "classes", "classes", "Number of class records, including invented classes" },
 		{ "references", "references",
-		  "Stored references, except those from objects to their classes" },
+		  "Number of stored references, except references from objects to their classes" },
 		{ "dangling references", "references.dangling",
-		  "References to missing objects, listed by --dangling" },
+		  "Number of references to missing objects, listed by --dangling" },
 	};
 	static const char *const names[] = {
 		"instances",
@@ -276,20 +292,20 @@ static int add_objects(struct query *q, struct hdb_error *err)
 	uint64_t kinds[4] = { 0 }, invented;
 
 	TRY(count_kinds(q, kinds, &invented, err));
-	info_number(q, "objects", "Objects in the dump, of all kinds",
+	info_number(q, "objects", "Number of objects in the dump, of all kinds",
 		    q->heap->object_count - invented);
 	for (unsigned k = 0; k < 4; k++)
-		info_number(q, names[k], "Objects of this kind", kinds[k]);
-	info_number(
-		q, "invented",
-		"Objects that the dump lacks but refers to: the boot loader's stand-in, classes",
-		invented);
+		info_number(q, names[k], "Number of objects of this kind", kinds[k]);
+	info_number(q, "invented",
+		    "Number of objects that the dump lacks but refers to, such as the boot loader "
+		    "and classes",
+		    invented);
 	TRY(add_special(q, err));
 	info_meta(q, numbers, sizeof(numbers) / sizeof(numbers[0]));
 	TRY(add_reachable(q, err));
 	if (heap_record_count(q->heap, STORE_HEAPS))
 		info_number(q, "heaps", "Android heaps", heap_record_count(q->heap, STORE_HEAPS));
-	info_number(q, "threads", "Threads listed in the dump",
+	info_number(q, "threads", "Number of threads in the dump",
 		    heap_record_count(q->heap, STORE_THREADS));
 	return add_virtual_threads(q, err);
 }
@@ -306,18 +322,18 @@ static int add_roots(struct query *q, struct hdb_error *err)
 			kinds[q->heap->roots.records[i].kind]++;
 	}
 
-	info_number(q, "roots", "Root records that refer to objects in the dump",
+	info_number(q, "roots", "Number of root records that refer to objects in the dump",
 		    q->heap->roots.count - invented);
 	for (unsigned k = 0; k < 256; k++)
 		if (kinds[k])
-			info_number(q, heap_root_name((uint8_t)k), "Root records of this kind",
-				    kinds[k]);
+			info_number(q, heap_root_name((uint8_t)k),
+				    "Number of root records of this kind", kinds[k]);
 
 	if (invented)
 		info_number(
 			q, "invented",
-			"Boot loader classes that count as roots because the dump has no sticky "
-			"class roots",
+			"Number of boot loader classes that count as roots because the dump has "
+			"no sticky class roots",
 			invented);
 	return HDB_OK;
 }
@@ -334,7 +350,9 @@ static int add_tables(struct query *q, struct hdb_error *err)
 		    heap_table_info(q->heap, (enum store_table)t, &table, NULL) == HDB_OK)
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
 						 used ? ", " : "", store_table_name(t));
-	info_text(q, "derived", "Derived tables built so far; --tables lists all",
+	info_text(q, "derived",
+		  "Number of derived tables built so far. --tables lists all "
+		  "tables.",
 		  used ? list : "none");
 	return HDB_OK;
 }

@@ -12,22 +12,22 @@
 	X(OFFSET, COUNT, "offset", "offset", "Offset in the dump, in bytes") \
 	X(RECORD, TEXT, "record", "in", \
 	  "Place of the damage: file, record, segment, sub-record, object, class or text") \
-	X(LOST, BYTES, "lost_bytes", "lost", "Bytes of the dump that were skipped") \
+	X(LOST, BYTES, "lost_bytes", "lost", "Number of bytes of the dump that were skipped") \
 	X(ID, ID, "id", "object", "ID of the object concerned, if any") \
 	X(EFFECT, TEXT, "effect", "effect on totals", \
 	  "Effect of the problem on counts, sizes and answers") \
-	X(MESSAGE, TEXT, "message", "message", "Problem in one line")
+	X(MESSAGE, TEXT, "message", "message", "Description of the problem")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "problems", HDB_TYPE_COUNT, "problems",
-	  "Problems found by the import. The first 10,000 are kept." },
+	  "Number of problems found by the import. At most 10,000 problems are kept." },
 	{ "lost_bytes", HDB_TYPE_BYTES, "lost",
-	  "Bytes of the dump skipped because of the listed "
-	  "problems" },
+	  "Number of bytes of the dump skipped because of the listed problems" },
 	{ "dangling_references", HDB_TYPE_COUNT, "dangling references",
-	  "References to objects that are missing from the dump. No answer counts them." },
+	  "Number of references to objects missing from the dump. No answer counts such "
+	  "references." },
 	QUERY_CUT_FACTS,
 };
 

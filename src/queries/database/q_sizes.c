@@ -103,12 +103,12 @@ static void add_switches(struct query *q)
 	for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
 		if (heap_meta_number(q->heap, switches[i].meta, 0))
 			info_text(q, "switch",
-				  "Setting of the VM, inferred from the distances between objects",
+				  "VM setting, inferred from the distances between objects",
 				  switches[i].text);
 	if (padding == LAYOUT_CONTENDED_BYTES || is_recorded(q))
 		return;
 	(void)snprintf(text, sizeof(text), "ContendedPaddingWidth=%" PRIu64, padding);
-	info_text(q, "switch", "Setting of the VM, inferred from the distances between objects",
+	info_text(q, "switch", "VM setting, inferred from the distances between objects",
 		  padding ? text : "-EnableContended");
 }
 
@@ -135,15 +135,15 @@ int info_sizes(struct query *q, struct hdb_error *err)
 {
 	static const char *const models[] = { "vm", "mat", "dump", "ahat" };
 	static const struct info_meta numbers[] = {
-		{ "header", "sizes.header_bytes", "Bytes of an instance's header" },
-		{ "reference", "sizes.reference_bytes", "Bytes of a reference" },
-		{ "alignment", "sizes.align_bytes", "Alignment: all sizes are multiples of it" },
+		{ "header", "sizes.header_bytes", "Size of an instance's header in bytes" },
+		{ "reference", "sizes.reference_bytes", "Size of a reference in bytes" },
+		{ "alignment", "sizes.align_bytes", "Alignment of all sizes, in bytes" },
 		{ "array header", "sizes.array_header_bytes",
-		  "Bytes of the header of object arrays" },
+		  "Size of the header of object arrays in bytes" },
 		{ "primitive array header", "sizes.primitive_header_bytes",
-		  "Bytes of the header of arrays with elements up to 4 bytes" },
+		  "Size of the header of arrays with elements up to 4 bytes" },
 		{ "wide array header", "sizes.wide_header_bytes",
-		  "Bytes of the header of long and double arrays" },
+		  "Size of the header of long and double arrays in bytes" },
 	};
 	const unsigned model = (unsigned)q->heap->layout.model;
 	char text[1024];
@@ -366,14 +366,15 @@ static void add_basis(struct query *q, const struct tally *t)
 		const char *classes, *bytes, *mirrors, *help;
 	} rows[] = {
 		{ STORE_SIZE_EXACT, "exact", "exact bytes", "exact class objects",
-		  "Classes with an object that ends where the next one begins" },
+		  "Number of classes with an object that ends where the next object begins" },
 		{ STORE_SIZE_OBSERVED, "observed", "observed bytes", NULL,
-		  "Classes larger than their layout, shown by hundreds of objects at one distance" },
+		  "Number of classes larger than their layout, shown by hundreds of objects at "
+		  "one distance" },
 		{ STORE_SIZE_CUT, "cut", "cut bytes", "cut class objects",
-		  "Classes whose layout exceeds the space before the next object. The space "
-		  "counts, unless a layout was given." },
+		  "Number of classes whose layout exceeds the space before the next object. The "
+		  "smaller size counts." },
 		{ STORE_SIZE_COMPUTED, "in doubt", "in doubt bytes", "class objects in doubt",
-		  "Classes whose objects are all too far from the next object" },
+		  "Number of classes whose objects are all too far from the next object" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -381,11 +382,13 @@ static void add_basis(struct query *q, const struct tally *t)
 
 		info_number(q, rows[i].classes, rows[i].help, t->classes[basis]);
 		info_number(q, rows[i].bytes,
-			    "Shallow size of their objects; class objects count as one class",
+			    "Shallow size of the objects of these classes. Class objects count "
+			    "as one class.",
 			    t->bytes[basis]);
 		if (rows[i].mirrors)
 			info_number(q, rows[i].mirrors,
-				    "Class objects, counted the same way, with their static fields",
+				    "Number of class objects, including static fields, counted "
+				    "in the same way",
 				    t->mirrors[basis]);
 	}
 }
@@ -407,7 +410,7 @@ static void add_corrected(struct query *q, const struct tally *t)
 			       base_number(class->layout_bytes).text,
 			       base_number(class->distance_count).text);
 		info_text(q, heap_class_name(q->heap, no),
-			  "Class whose distances correct the layout; the first 20", text);
+			  "Class whose object distances correct the layout (the first 20)", text);
 		listed++;
 	}
 }
@@ -424,10 +427,11 @@ static void add_totals(struct query *q, const struct tally *t)
 	if (q->heap->layout.model == HDB_SIZES_VM && !is_recorded(q)) {
 		(void)snprintf(text, sizeof(text), "%.2f %%",
 			       analysis_percent(t->bytes[STORE_SIZE_EXACT], t->total));
-		info_text(q, "exact", "Share of bytes in classes whose size is proved", text);
+		info_text(q, "exact", "Share of the shallow size in classes with a proved size",
+			  text);
 	}
 	info_number(q, "Eclipse MAT's bytes",
-		    "Shallow size of these objects by Eclipse MAT's arithmetic", t->mat_total);
+		    "Shallow size of the same objects as computed by Eclipse MAT", t->mat_total);
 	(void)snprintf(text, sizeof(text), "%s%s bytes, %.2f %%",
 		       t->total == t->mat_total ? "" :
 		       t->total > t->mat_total  ? "+" :

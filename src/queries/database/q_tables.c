@@ -13,18 +13,18 @@
 	X(PRESENT, BOOL, "present", "there", "Whether the table is in the database") \
 	X(REVISION, COUNT, "revision", "revision", \
 	  "Revision of the table's contents. Empty for kept answers.") \
-	X(BLOCKS, COUNT, "blocks", "blocks", "Blocks of the table") \
-	X(ITEMS, COUNT, "items", "items", "Entries of the table") \
-	X(BYTES, BYTES, "bytes", "bytes", "Bytes of its blocks in the file") \
+	X(BLOCKS, COUNT, "blocks", "blocks", "Number of blocks in the table") \
+	X(ITEMS, COUNT, "items", "items", "Number of entries in the table") \
+	X(BYTES, BYTES, "bytes", "bytes", "Size of the table's blocks in the file") \
 	X(BYTES_PER_OBJECT, DOUBLE, "bytes_per_object", "bytes/object", \
-	  "Bytes for each object of the heap")
+	  "Size of the table per object of the heap, in bytes")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "database_bytes", HDB_TYPE_BYTES, "database", "Size of the database file" },
 	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "Objects in the database, including invented ones" },
+	  "Number of objects in the database, including invented objects" },
 };
 
 static int open_tables(struct query *q, struct hdb_error *err)

@@ -19,8 +19,8 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
-	  "Smallest share to explain, if no target is given. Leaks and wrong settings of "
-	  "any size are included.",
+	  "Minimum share to explain if no target is given. Leaks and misconfigurations are "
+	  "always included.",
 	  .low = 0, .high = 100, .unit = "percent", .default_value = "1", .example = "5" },
 	{ .name = NULL },
 };
@@ -33,7 +33,7 @@ static const struct hdb_option_spec options[] = {
 	X(PERCENT, PERCENT, "percent", "%", QUERY_HELP_PERCENT) \
 	X(VERDICT, TEXT, "verdict", "verdict", \
 	  "Verdict: by design, large, unbounded, leak or misconfigured") \
-	X(TEXT, TEXT, "text", "explanation", "Description of the object and of what it holds") \
+	X(TEXT, TEXT, "text", "explanation", "Description of the object and its contents") \
 	X(ADVICE, TEXT, "advice", "advice", "Setting or call to change") \
 	X(RULE, TEXT, "rule", "rule", "Name of the matching rule") \
 	X(SINCE, TEXT, "since", "since", "Version since which the rule applies") \

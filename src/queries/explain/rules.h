@@ -30,8 +30,8 @@
 #define EXPLAIN_RULES_FACT \
 	{ \
 		"rules_tried", HDB_TYPE_COUNT, "rules tried", \
-			"Class rules tried, both built-in and user rules. In query leaks, only " \
-			"with user rules." \
+			"Number of class rules tried, built-in and your own. In the leaks " \
+			"query, only with your own rules." \
 	}
 
 /* How to judge what a rule found. */

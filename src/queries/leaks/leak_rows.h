@@ -22,7 +22,7 @@
 	X(LEAK_KIND, TEXT, "kind", "kind", \
 	  "Kind of the row, such as suspect, path or leaking: see heapdb-queries(1)") \
 	X(LEAK_STEP, COUNT, "step", "step", \
-	  "Position in the path or stack: 0 is the GC root or the innermost frame") \
+	  "Position in the path or stack. 0 is the GC root or the innermost frame.") \
 	X(LEAK_ID, ID, "id", "id", QUERY_HELP_ID) \
 	X(LEAK_CLASS, TEXT, "class", "class", "Class of the object, or of all objects of the row") \
 	X(LEAK_LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
@@ -30,13 +30,13 @@
 	  "Field that holds the next object or the suspect. For a leaking object, the " \
 	  "first reference that may leak.") \
 	X(LEAK_COUNT, COUNT, "objects", "objects", \
-	  "Objects of the row. In a leak trace, objects retained by this step.") \
+	  "Number of objects. In a leak trace, number of objects retained by this step.") \
 	X(LEAK_SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the objects") \
 	X(LEAK_RETAINED, BYTES, "retained", "retained", \
-	  "Retained size of the objects; by class, the sum. For leaking objects and " \
-	  "traces, see leak-traces.") \
+	  "Retained size of the objects. By class, the sum. For leaking objects and traces, as " \
+	  "in leak-traces.") \
 	X(LEAK_PERCENT, PERCENT, "percent", "%", \
-	  "Share of the reachable heap. For rows of kind content, share of shallow size.") \
+	  "Share of the reachable heap. For rows of kind content, share of its shallow size.") \
 	X(LEAK_TEXT, TEXT, "text", "summary", "Sentence about the row: see heapdb-queries(1)") \
 	X(LEAK_SIGNATURE, TEXT, "signature", "signature", \
 	  "Leak fingerprint: SHA-1 of signature_text, equal in other dumps and builds, or " \
@@ -53,21 +53,21 @@
 	X(LEAK_OWNER_KIND, TEXT, "owner_kind", "owner kind", \
 	  "Kind of the owner, or of the reference to the next step: see heapdb-queries(1)") \
 	X(LEAK_OWNER, TEXT, "owner", "owner", \
-	  "Class or thread that owns the suspect, the first of several") \
+	  "Class or thread that owns the suspect, or the first owner of several") \
 	X(LEAK_FIELD, TEXT, "field", "field", \
 	  "Field by which the owner holds the suspect, or by which a step holds the next object") \
 	X(LEAK_OWNER_COUNT, COUNT, "owners", "owners", \
-	  "Number of owners, including those that the sentence does not name") \
+	  "Number of owners, including owners not named in text") \
 	X(LEAK_OWNER_RULE, TEXT, "owner_rule", "owner rule", \
 	  "Name of the rule that chose the owner") \
 	X(LEAK_OWNER_WHY, TEXT, "owner_why", "reason of the rule", \
-	  "Reason why that rule chose the owner") \
-	X(LEAK_OWNER_TEXT, TEXT, "owner_text", "owner text", "Owners, as named in the sentence") \
-	X(LEAK_HELD, COUNT, "held", "held", "Number of objects held, as in the sentence") \
+	  "Reason why the rule in owner_rule chose the owner") \
+	X(LEAK_OWNER_TEXT, TEXT, "owner_text", "owner text", "Owners, as named in text") \
+	X(LEAK_HELD, COUNT, "held", "held", "Number of objects held, as in text") \
 	X(LEAK_HELD_CLASS, TEXT, "held_class", "held class", \
 	  "Class of the held objects, if all have the same class") \
 	X(LEAK_HELD_TEXT, TEXT, "held_text", "held text", \
-	  "Held objects, as described in the sentence") \
+	  "Description of the held objects, as in text") \
 	X(LEAK_EACH, BYTES, "each", "each", "Average size of the held objects") \
 	X(LEAK_ROOT, TEXT, "root", "root", "Kinds of GC root of the first step of a path") \
 	X(LEAK_STATUS, TEXT, "status", "status", \
@@ -78,9 +78,11 @@
 	  "Verdict of the explanation or of a rule: by design, large, unbounded, leak or " \
 	  "misconfigured") \
 	X(LEAK_ACTION, TEXT, "action", "action", \
-	  "Query that lists the objects in the sentence. For advice, the query to run, " \
-	  "{run} in short_text.") \
-	X(LEAK_TARGET, TEXT, "target", "target", "Target of that query; for sql, the statement") \
+	  "Query that lists the objects named in text. For advice, the query behind {run} in " \
+	  "short_text.") \
+	X(LEAK_TARGET, TEXT, "target", "target", \
+	  "Target of the query in action. For sql, the " \
+	  "SQL statement.") \
 	X(LEAK_ACTION_OPTION, TEXT, "action_option", "action option", \
 	  "Option of the query to run, NAME=VALUE")
 enum { LEAK_COLUMNS(QUERY_NUMBER) LEAK_COLUMN_COUNT };

@@ -26,10 +26,10 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
-	  "Share of the heap above which an object is a suspect", .low = SUSPECTS_PERCENT_MIN,
+	  "Minimum share of the heap for an object to be a suspect", .low = SUSPECTS_PERCENT_MIN,
 	  .high = 100, .unit = "percent", .default_value = "10", .example = "5" },
 	{ "brief", HDB_OPTION_FLAG,
-	  .help = "One row for each suspect, without paths and contents" },
+	  .help = "List one row per suspect, without paths and contents" },
 	{ .name = NULL },
 };
 
@@ -38,31 +38,30 @@ static const struct hdb_column columns[] = { LEAK_COLUMNS(QUERY_COLUMN) QUERY_LA
 static const struct hdb_column facts[] = {
 	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", QUERY_HELP_WHOLE },
 	{ "threshold", HDB_TYPE_BYTES, "threshold",
-	  "Retained size above which an object is a suspect" },
-	{ "max_heap", HDB_TYPE_BYTES, "maximum heap size", "Maximum heap size, if known" },
+	  "Minimum retained size for an object to be a suspect" },
+	{ "max_heap", HDB_TYPE_BYTES, "maximum heap size",
+	  "Maximum heap size, if the dump records it" },
 	{ "out_of_memory", HDB_TYPE_BOOL, "out of memory",
 	  "Whether the dump was written on an OutOfMemoryError" },
-	{ "suspects", HDB_TYPE_COUNT, "suspects", "Suspects found" },
+	{ "suspects", HDB_TYPE_COUNT, "suspects", "Number of suspects found" },
 	EXPLAIN_RULES_FACT,
 	{ "values", HDB_TYPE_TEXT, "not suspect",
 	  "Value classes such as java.lang.String whose objects exceed the threshold but are not "
 	  "suspects" },
-	{ "leaking", HDB_TYPE_COUNT, "leaking objects",
-	  "Leaking objects found by the rules on single objects" },
+	{ "leaking", HDB_TYPE_COUNT, "leaking objects", "Number of leaking objects found" },
 	{ "held_by_others", HDB_TYPE_COUNT, "held by others",
-	  "Leaking objects held by another leaking object. Not listed." },
+	  "Number of leaking objects held by another leaking object. Not listed." },
 	{ "leaks", HDB_TYPE_COUNT, "leaks",
-	  "Leaks. Leaking objects held by the same references are one leak. The first 20 are "
-	  "listed." },
+	  "Number of leaks. Leaking objects held by the same references are one leak. At most "
+	  "20 are listed." },
 	{ "library_leaks", HDB_TYPE_COUNT, "library leaks",
-	  "Leaks known to be caused by Android, a device vendor or a library. Listed "
+	  "Number of leaks known to be caused by Android, a device vendor or a library. Listed "
 	  "last." },
 	{ "unreachable", HDB_TYPE_COUNT, "unreachable leaks",
-	  "Leaking objects that are unreachable, not counted above. The first 20 are "
+	  "Number of unreachable leaking objects, not included in leaking. At most 20 are "
 	  "listed." },
 	{ "traced", HDB_TYPE_COUNT, "traced",
-	  "Leaking objects whose paths were searched, if not all. The others are only "
-	  "counted." },
+	  "Number of leaking objects whose paths were searched, if not all" },
 };
 
 /* The owner of a suspect, and what a rule of explain says about it. */

@@ -25,10 +25,9 @@
 #define STEP_SEARCHES 256
 
 static const struct hdb_option_spec options[] = {
-	{ "objects", HDB_OPTION_FLAG,
-	  .help = "List the references one by one, in the order of their IDs" },
+	{ "objects", HDB_OPTION_FLAG, .help = "List the references one by one, in ID order" },
 	{ "max-objects", HDB_OPTION_NUMBER, "N",
-	  "Objects to visit from each reference before giving up", .low = 2, .high = OBJECTS_MAX,
+	  "Maximum number of objects to visit from each reference", .low = 2, .high = OBJECTS_MAX,
 	  .unit = "objects", .default_value = "1000", .example = "100" },
 	{ .name = NULL },
 };
@@ -40,28 +39,31 @@ static const struct hdb_option_spec options[] = {
 	X(REFERENT_CLASS, TEXT, "referent_class", "referent", "Class of the referent") \
 	X(LABEL, TEXT, "label", "object", "Label of the referent. Only with --objects.") \
 	X(COUNT, COUNT, "objects", "objects", \
-	  "Number of references of this class to such referents. Not with --objects.") \
+	  "Number of references of this class to this class of referent. Not with --objects.") \
 	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the referents") \
 	X(RETAINED, BYTES, "retained", "retained", \
 	  "Retained size of the referent, if the dominator tree is built. Only with --objects.") \
 	X(STEPS, COUNT, "steps", "steps", \
-	  "Steps of the path; for a group, of its first reference's path") \
+	  "Length of the path. For a group, length of the first reference's path.") \
 	X(PATH, TEXT, "path", "path", \
-	  "Strong path to the referent: fields and the classes they hold. For a group, that of " \
-	  "the first one.") \
-	X(ID, ID, "id", "id", "ID of the reference, or of the first one in the group") \
+	  "Strong path to the referent: fields and the classes they hold. For a group, path of " \
+	  "the first reference.") \
+	X(ID, ID, "id", "id", "ID of the reference, or of the first reference in the group") \
 	X(REFERENT, ID, "referent", "referent id", "ID of the referent")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
 
 static const struct hdb_column facts[] = {
-	{ "leaks", HDB_TYPE_COUNT, "leaks", "References that hold their own referent strongly" },
+	{ "leaks", HDB_TYPE_COUNT, "leaks",
+	  "Number of references that strongly hold their own "
+	  "referent" },
 	{ "searched", HDB_TYPE_COUNT, "searched",
-	  "References searched: those whose referent is strongly reachable" },
+	  "Number of references searched, namely with a strongly reachable referent" },
 	{ "given_up", HDB_TYPE_COUNT, "given up",
-	  "Searches that visited --max-objects objects and found nothing" },
+	  "Number of searches that found nothing within --max-objects objects" },
 	{ "not_searched", HDB_TYPE_COUNT, "not searched",
-	  "References skipped to limit the total search time. A smaller --max-objects reaches them." },
+	  "Number of references skipped to limit the search time. Use a smaller --max-objects "
+	  "to search more." },
 	QUERY_COVERAGE_FACTS,
 };
 

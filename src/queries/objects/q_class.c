@@ -9,10 +9,10 @@
 #define LINE_MAX_BYTES 2048
 
 static const struct hdb_option_spec options[] = {
-	{ "list", HDB_OPTION_FLAG, .help = "One row for each class, even for a single class" },
+	{ "list", HDB_OPTION_FLAG, .help = "List one row per class, even for a single class" },
 	{ "subclasses", HDB_OPTION_FLAG, .help = QUERY_HELP_SUBCLASSES },
 	{ "layout", HDB_OPTION_FLAG,
-	  .help = "Show the layout of its fields in an instance: query layout" },
+	  .help = "Show the layout of fields in an instance (same as the layout query)" },
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
@@ -25,13 +25,13 @@ static const struct hdb_option_spec options[] = {
 	X(INSTANCE_BYTES, BYTES, "instance_bytes", "instance", \
 	  "Shallow size of an instance, or of an empty array") \
 	X(CLASS_BYTES, BYTES, "class_bytes", "class object", "Shallow size of the class object") \
-	X(INSTANCES, COUNT, "instances", "instances", "Objects of exactly this class") \
+	X(INSTANCES, COUNT, "instances", "instances", "Number of objects of exactly this class") \
 	X(DECLARED_IN, TEXT, "declared_in", "declared in", "Class that declares the field") \
 	X(FIELD, TEXT, "field", "field", "Name of the field") \
 	X(TYPE, TEXT, "type", "type", "Basic type of the field") \
 	X(STATIC, BOOL, "static", "static", "Whether the field is static") \
 	X(OFFSET, COUNT, "offset", "offset", \
-	  "Offset from the start of the values in the dump, in bytes") \
+	  "Offset in the values of an instance in the dump, in bytes") \
 	X(VALUE, TEXT, "value", "value", "Value of a static field") \
 	X(REF, ID, "ref", "refers to", \
 	  "ID of the object that a static field refers to, if the dump has it")
@@ -45,25 +45,25 @@ static const struct hdb_column facts[] = {
 	{ "loader_id", HDB_TYPE_ID, "loader object",
 	  "ID of the class loader; 0x0 is the boot loader" },
 	{ "superclasses", HDB_TYPE_TEXT, "superclasses", "Superclasses, nearest first" },
-	{ "subclasses", HDB_TYPE_COUNT, "subclasses", "Direct subclasses" },
+	{ "subclasses", HDB_TYPE_COUNT, "subclasses", "Number of direct subclasses" },
 	{ "instance_bytes", HDB_TYPE_BYTES, "instance size",
 	  "Shallow size of an instance, or of an empty array" },
 	{ "class_bytes", HDB_TYPE_BYTES, "class size", "Shallow size of the class object" },
-	{ "instances", HDB_TYPE_COUNT, "instances", "Objects of exactly this class" },
+	{ "instances", HDB_TYPE_COUNT, "instances", "Number of objects of exactly this class" },
 	{ "flat_values", HDB_TYPE_COUNT, "flat values",
-	  "Flat values of the class stored inside other objects, reachable or not" },
+	  "Number of flat values of the class inside other objects, reachable or not" },
 	{ "element_bytes", HDB_TYPE_BYTES, "flat elements",
-	  "Bytes of an element, if the class's arrays contain flat values" },
+	  "Size of an element in bytes, if arrays of the class contain flat values" },
 	{ "filler", HDB_TYPE_BOOL, "filler",
 	  "True if objects of the class only fill dead areas of the heap. Otherwise absent." },
 	{ "unloaded", HDB_TYPE_BOOL, "unloaded",
 	  "True if an UNLOAD CLASS record of an HPROF agent names the class. Otherwise "
 	  "absent." },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of these objects" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of the objects in the row" },
 	{ "retained", HDB_TYPE_BYTES, "retained >=",
-	  "Lower bound of the instances' retained size, if the table totals is built" },
+	  "Lower bound of the instances' retained size, if the totals table is built" },
 	{ "proof", HDB_TYPE_TEXT, "proof", "Evidence in the dump for the instance size" },
-	{ "classes", HDB_TYPE_COUNT, "classes", "Classes in the list" },
+	{ "classes", HDB_TYPE_COUNT, "classes", "Number of classes listed" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -311,7 +311,8 @@ const struct query_def query_class = {
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP,
-	.heap_help = "Count only instances in this Android heap. Lists omit classes without any.",
+	.heap_help = "Count only instances in this Android heap. Classes without such instances "
+                     "are not listed.",
 	.state_size = sizeof(struct class_query),
 	.open = open_class, .next = next_field_row, .row = class_row, .close = close_class,
 };

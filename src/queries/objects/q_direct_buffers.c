@@ -18,8 +18,8 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "views", HDB_OPTION_FLAG,
-	  .help = "Also list slices and duplicates of other buffers, which have no memory of "
-		  "their own" },
+	  .help = "Also list views (slices and duplicates) of other buffers. Views have no "
+		  "memory of their own." },
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
@@ -29,14 +29,14 @@ static const struct hdb_option_spec options[] = {
 	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
 	X(LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
 	X(KIND, TEXT, "kind", "kind", \
-	  "Kind of the buffer: direct, mapped (a file), segment (java.lang.foreign), " \
-	  "native (freed by others) or view") \
+	  "Kind of buffer: direct, mapped (file), segment (java.lang.foreign), native (freed " \
+	  "natively) or view") \
 	X(CAPACITY, BYTES, "capacity", "capacity", \
-	  "Bytes outside the heap. A view has no memory of its own.") \
+	  "Size of the memory outside the heap. A view has no memory of its own.") \
 	X(POSITION, COUNT, "position", "position", \
-	  "Position of the next element to read or write") \
+	  "Position of the buffer: index of the next element to read or write") \
 	X(LIMIT, COUNT, "limit", "limit", \
-	  "Limit: the first element that must not be read or written") \
+	  "Limit of the buffer: index of the first element that must not be read or written") \
 	X(ADDRESS, ID, "address", "address", "Address of the memory") \
 	X(HOLDER, ID, "holder_id", "holder id", \
 	  "ID of the immediate dominator, or of the largest strong referrer that is not a buffer") \
@@ -48,15 +48,14 @@ enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
 
 static const struct hdb_column facts[] = {
-	{ "capacity", HDB_TYPE_BYTES, "capacity", "Bytes of the listed direct buffers" },
-	{ "mapped", HDB_TYPE_BYTES, "mapped",
-	  "Bytes of mapped buffers, including mapped segments" },
-	{ "segments", HDB_TYPE_BYTES, "segments",
-	  "Bytes of segments allocated from open arenas, if there are any" },
+	{ "capacity", HDB_TYPE_BYTES, "capacity",
+	  "Capacity of the listed direct buffers in bytes" },
+	{ "mapped", HDB_TYPE_BYTES, "mapped", "Size of mapped buffers, including mapped segments" },
+	{ "segments", HDB_TYPE_BYTES, "segments", "Size of segments allocated from open arenas" },
 	{ "native", HDB_TYPE_BYTES, "memory of native code",
-	  "Bytes of native buffers: memory that is not freed together with the buffer" },
+	  "Size of native buffers, whose memory is not freed together with the buffer object" },
 	{ "jdk_modules", HDB_TYPE_BYTES, "JDK's modules, not listed",
-	  "Bytes of the JDK's file lib/modules, which the VM maps, not the application" },
+	  "Size of the JDK's file lib/modules, mapped by the VM and not by the application" },
 	QUERY_COVERAGE_FACTS,
 };
 

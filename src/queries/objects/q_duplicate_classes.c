@@ -21,13 +21,14 @@ static const struct hdb_option_spec options[] = {
 	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
 	X(RETAINED, BYTES, "retained", \
 	  "retained >=", "Lower bound of the instances' retained size") \
-	X(UNREACHABLE, COUNT, "unreachable_objects", "unreachable", "Unreachable instances")
+	X(UNREACHABLE, COUNT, "unreachable_objects", "unreachable", \
+	  "Number of unreachable instances")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
-	{ "names", HDB_TYPE_COUNT, "names", "Names that several classes have" },
-	{ "classes", HDB_TYPE_COUNT, "classes", "Classes with these names" },
+	{ "names", HDB_TYPE_COUNT, "names", "Number of names shared by several classes" },
+	{ "classes", HDB_TYPE_COUNT, "classes", "Number of classes with duplicate names" },
 	QUERY_COVERAGE_FACTS,
 };
 

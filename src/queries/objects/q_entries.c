@@ -15,7 +15,7 @@
 #define COLUMNS_OF_ONE "no,key,key_label,key_id,value,value_label,value_id,retained,entry"
 
 static const struct hdb_option_spec options[] = {
-	{ "from", HDB_OPTION_NUMBER, "N", "First entry of a collection that is listed, from 0",
+	{ "from", HDB_OPTION_NUMBER, "N", "Index of the first entry to list, starting at 0",
 	  .low = 0, .high = UINT64_MAX, .unit = "entries", .default_value = "0", .example = "100" },
 	{ "subclasses", HDB_OPTION_FLAG, .help = QUERY_HELP_SUBCLASSES },
 	QUERY_POPULATION_OPTIONS("collections of a class"),
@@ -24,7 +24,9 @@ static const struct hdb_option_spec options[] = {
 
 #define COLUMNS(X) \
 	X(OWNER, ID, "owner", "owner", "ID of the collection; only for a class") \
-	X(NO, COUNT, "no", "no", "Index of the entry in the collection's own order, from 0") \
+	X(NO, COUNT, "no", "no", \
+	  "Index of the entry in the collection's own order, starting at " \
+	  "0") \
 	X(KEY, TEXT, "key", "plain key", \
 	  "Key as plain text: characters of a string, value of a boxed number. Empty for " \
 	  "other keys.") \
@@ -33,8 +35,8 @@ static const struct hdb_option_spec options[] = {
 	X(KEY_ID, ID, "key_id", "key id", "ID of the key, if it is an object that the dump has") \
 	X(VALUE, TEXT, "value", "plain value", "Value or element as plain text, like key") \
 	X(VALUE_LABEL, TEXT, "value_label", "value", \
-	  "Label of the value or element. A last row <cut: ...> marks damaged links, " \
-	  "<unknown: ...> unknown entries.") \
+	  "Label of the value or element. A last row <cut: ...> marks damaged links, <unknown: " \
+	  "...> unknown entries.") \
 	X(VALUE_ID, ID, "value_id", "value id", \
 	  "ID of the value, if it is an object that the dump has") \
 	X(RETAINED, BYTES, "retained", "retained", \
@@ -49,14 +51,14 @@ static const struct hdb_column facts[] = {
 	{ "class", HDB_TYPE_TEXT, "class",
 	  "Class of the collection, or requested class or pattern" },
 	{ "objects", HDB_TYPE_COUNT, "objects, reachable or not",
-	  "Objects of the class, reachable or not" },
+	  "Number of objects of the class, reachable or not" },
 	{ "known_as", HDB_TYPE_TEXT, "known as", "Class in the table of known collections" },
 	{ "kind", HDB_TYPE_TEXT, "kind", "Kind of collection: list, set, map, queue or bits" },
 	{ "in", HDB_TYPE_ID, "contents in", "Collection that the object wraps" },
 	{ "size", HDB_TYPE_COUNT, "size",
-	  "Number of entries that the collection itself records. "
-	  "Empty if it has no such field." },
-	{ "capacity", HDB_TYPE_COUNT, "capacity", "Entries that fit without growing" },
+	  "Number of entries that the collection itself records. Empty if the collection has no "
+	  "such field." },
+	{ "capacity", HDB_TYPE_COUNT, "capacity", "Number of entries that fit without growing" },
 	{ "note", HDB_TYPE_TEXT, "note", "Note on damage, or on entries that cannot be read" },
 	QUERY_COVERAGE_FACTS,
 };

@@ -466,7 +466,9 @@ static const struct hdb_option_spec options[] = {
 	  "What to group by: the object's own value, a field, or a path of fields joined by dots",
 	  .default_value = "value", .example = "field:name" },
 	{ "subclasses", HDB_OPTION_FLAG, .help = QUERY_HELP_SUBCLASSES },
-	{ "min-count", HDB_OPTION_NUMBER, "N", "Smallest number of objects with the same value",
+	{ "min-count", HDB_OPTION_NUMBER, "N",
+	  "Minimum number of objects for a value to be "
+	  "listed",
 	  .low = 1, .high = UINT64_MAX, .unit = "objects", .default_value = "1", .example = "10" },
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
@@ -474,22 +476,22 @@ static const struct hdb_option_spec options[] = {
 
 #define COLUMNS(X) \
 	X(VALUE, TEXT, "value", "value", "Value (first 1,023 bytes)") \
-	X(COUNT, COUNT, "objects", "objects", "Objects with this value") \
+	X(COUNT, COUNT, "objects", "objects", "Number of objects with this value") \
 	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
 	X(RETAINED, BYTES, "retained", "retained", \
 	  "Sum of the retained sizes, if the dominator tree is built. Nested objects count more " \
 	  "than once.") \
 	X(UNREACHABLE, COUNT, "unreachable_objects", "unreachable", \
-	  "Unreachable objects among them. Only with --all.") \
-	X(ID, ID, "id", "id", "ID of the first of these objects")
+	  "Number of unreachable objects in the row. Only with --all.") \
+	X(ID, ID, "id", "id", "ID of the first object in the row")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "by", HDB_TYPE_TEXT, "by", "Value or field by which the objects are grouped" },
-	{ "objects", HDB_TYPE_COUNT, "objects", "Objects of the class" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of these objects" },
-	{ "values", HDB_TYPE_COUNT, "values", "Distinct values, listed or not" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "Number of objects of the class" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of the objects in the row" },
+	{ "values", HDB_TYPE_COUNT, "values", "Number of distinct values, listed or not" },
 	QUERY_COVERAGE_FACTS,
 };
 

@@ -54,7 +54,7 @@ static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) FIELD_COLUMN(
 static const struct hdb_column facts[] = {
 	{ "class", HDB_TYPE_TEXT, "class", "Requested class or pattern" },
 	{ "objects", HDB_TYPE_COUNT, "objects, reachable or not",
-	  "Number of its objects, reachable or not" },
+	  "Number of objects of the class, reachable or not" },
 	QUERY_COVERAGE_FACTS,
 };
 

@@ -10,10 +10,12 @@
 
 #define COLUMNS(X) \
 	X(OFFSET, COUNT, "offset", "offset", "Offset from the start of the object, in bytes") \
-	X(BYTES, COUNT, "bytes", "bytes", "Bytes; 0 for the elements of an array") \
+	X(BYTES, COUNT, "bytes", "bytes", \
+	  "Size of the part in bytes. 0 for the elements of an " \
+	  "array.") \
 	X(PART, TEXT, "part", "part", \
-	  "Part: header, length, field, injected field, gap, contended padding, padding, " \
-	  "not explained, elements") \
+	  "Part: header, length, field, injected field, gap, contended padding, padding, not " \
+	  "explained, elements") \
 	X(DECLARED_IN, TEXT, "declared_in", "declared in", "Class that declares the field") \
 	X(FIELD, TEXT, "field", "field", "Name of the field") \
 	X(TYPE, TEXT, "type", "type", \
@@ -27,10 +29,10 @@ static const struct hdb_column facts[] = {
 	{ "instance_bytes", HDB_TYPE_BYTES, "instance size",
 	  "Shallow size of an instance, or of an empty array" },
 	{ "field_bytes", HDB_TYPE_BYTES, "fields",
-	  "Bytes of the fields, including inherited and injected ones" },
-	{ "waste_bytes", HDB_TYPE_BYTES, "gaps and padding", "Bytes of gaps and padding" },
+	  "Size of the fields, including inherited and injected fields" },
+	{ "waste_bytes", HDB_TYPE_BYTES, "gaps and padding", "Size of gaps and padding in bytes" },
 	{ "recorded_bytes", HDB_TYPE_BYTES, "recorded",
-	  "Bytes of an instance as the dump records them" },
+	  "Size of an instance as recorded in the dump" },
 	{ "proof", HDB_TYPE_TEXT, "proof", "Evidence in the dump for this size" },
 };
 

@@ -10,9 +10,10 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "classes", HDB_OPTION_FLAG,
-	  .help = "Also list the classes that each loader defines, largest retained size first" },
+	  .help = "Also list the classes defined by each class loader, largest retained size "
+		  "first" },
 	{ "idle", HDB_OPTION_FLAG,
-	  .help = "Only loaders whose classes have no reachable instances" },
+	  .help = "Only class loaders whose classes have no reachable instances" },
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
@@ -20,33 +21,41 @@ static const struct hdb_option_spec options[] = {
 #define COLUMNS(X) \
 	X(LEVEL, COUNT, "level", "level", QUERY_HELP_LEVEL) \
 	X(KIND, TEXT, "kind", "kind", "Kind of the row: loader, or class with --classes") \
-	X(ID, ID, "id", "id", "ID of the loader, 0x0 for the boot loader, or of the class object") \
-	X(NAME, TEXT, "name", "class", "Class of the loader, or name of the defined class") \
-	X(LABEL, TEXT, "label", "name", "Name of the loader, if it has one (JDK 9 and later)") \
-	X(PARENT, ID, "parent", "parent", "ID of the parent. Empty for the boot loader.") \
-	X(CLASSES, COUNT, "classes", "classes", "Classes that it defines") \
-	X(INSTANCES, COUNT, "objects", "objects", "Instances of these classes") \
+	X(ID, ID, "id", "id", \
+	  "ID of the class loader (0x0 for the boot loader), or of the " \
+	  "class object") \
+	X(NAME, TEXT, "name", "class", "Class of the class loader, or name of the defined class") \
+	X(LABEL, TEXT, "label", "name", "Name of the class loader, if any (JDK 9 and later)") \
+	X(PARENT, ID, "parent", "parent", \
+	  "ID of the parent class loader. Empty for the boot " \
+	  "loader.") \
+	X(CLASSES, COUNT, "classes", "classes", "Number of classes defined by the class loader") \
+	X(INSTANCES, COUNT, "objects", "objects", "Number of instances of the classes") \
 	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
 	X(RETAINED, BYTES, "retained", "retained >=", \
-	  "Lower bound for the loader, its classes and their instances, or for a class's " \
-	  "instances") \
+	  "Lower bound of the retained size of a class loader with classes and instances, or of " \
+	  "a class's instances") \
 	X(OWN, BYTES, "loader_retained", "loader object", \
-	  "Retained size of the loader object alone") \
+	  "Retained size of the class loader object only") \
 	X(UNREACHABLE, COUNT, "unreachable_objects", "unreachable", \
-	  "Unreachable instances of these classes") \
+	  "Number of unreachable instances of the classes") \
 	X(USE, TEXT, "use", "use", \
-	  "Reason why it is alive: instances, root, parent, held (by references to it or its " \
-	  "classes) or garbage")
+	  "Reason why the class loader is alive: instances, root, parent, held or garbage (not " \
+	  "alive)")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
 
 static const struct hdb_column facts[] = {
-	{ "loaders", HDB_TYPE_COUNT, "loaders", "Class loader objects, and the boot loader" },
-	{ "defining", HDB_TYPE_COUNT, "with classes", "Loaders that define classes" },
+	{ "loaders", HDB_TYPE_COUNT, "loaders",
+	  "Number of class loaders, including the boot "
+	  "loader" },
+	{ "defining", HDB_TYPE_COUNT, "with classes",
+	  "Number of class loaders that define "
+	  "classes" },
 	{ "idle", HDB_TYPE_COUNT, "without instances",
-	  "Loaders with classes that have no reachable instances" },
+	  "Number of class loaders whose classes have no reachable instances" },
 	{ "duplicates", HDB_TYPE_COUNT, "duplicate names",
-	  "Class names that several loaders define: see query duplicate-classes" },
+	  "Number of class names defined by several class loaders (see duplicate-classes)" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -322,8 +331,8 @@ const struct query_def query_loaders = {
 		.group = "classes", .example = "--classes",
 		.targets = "",
 		.never_null = "level|name|objects|shallow|retained",
-		.summary = "Class loaders as a tree, with classes, instances, retained sizes and "
-			"the reason they are alive",
+		.summary = "Class loaders as a tree, with classes, instances, retained sizes "
+                           "and why each loader is alive",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

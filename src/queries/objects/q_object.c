@@ -27,7 +27,7 @@ static const struct hdb_option_spec options[] = {
 	  "Class that declares the field. Empty for elements.") \
 	X(NAME, TEXT, "name", "name", "Name of the field, or [index] of the element") \
 	X(TYPE, TEXT, "type", "type", "Basic type, \"object\" for references") \
-	X(VALUE, TEXT, "value", "value", "Value; for a reference the ID or null") \
+	X(VALUE, TEXT, "value", "value", "Value. For a reference, the ID or null.") \
 	X(REF, ID, "ref", "refers to", "ID of the object referred to, if the dump has it") \
 	X(LABEL, TEXT, "label", "object", "Label of the object referred to") \
 	X(RETAINED, BYTES, "retained", "retained", \
@@ -39,36 +39,39 @@ static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_C
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "object", QUERY_HELP_ID },
 	{ "class", HDB_TYPE_TEXT, "class", QUERY_HELP_CLASS },
-	{ "class_id", HDB_TYPE_ID, "class object", "ID of its class" },
-	{ "loader", HDB_TYPE_TEXT, "loader", "Class loader of its class" },
+	{ "class_id", HDB_TYPE_ID, "class object", "ID of the object's class" },
+	{ "loader", HDB_TYPE_TEXT, "loader", "Class loader of the object's class" },
 	{ "kind", HDB_TYPE_TEXT, "kind",
 	  "Kind of the object: instance, object array, primitive array or class" },
 	{ "flat", HDB_TYPE_BOOL, "flat value",
 	  "True for a flat value stored inside another object. Its ID is invented. Otherwise "
 	  "absent." },
-	{ "flat_in", HDB_TYPE_ID, "flat value in", "ID of the object that contains it" },
+	{ "flat_in", HDB_TYPE_ID, "flat value in",
+	  "ID of the object that contains the flat "
+	  "value" },
 	{ "filler", HDB_TYPE_BOOL, "filler",
 	  "True if the object only fills a dead area of the heap. Otherwise absent." },
 	{ "value", HDB_TYPE_TEXT, "value",
-	  "Value: boxed value, thread name, or text. Beyond 1 MiB, only its beginning and length." },
-	{ "length", HDB_TYPE_COUNT, "length", "Elements of the array" },
+	  "Value: boxed value, thread name or string content. Beyond 1 MiB, the beginning and "
+	  "length." },
+	{ "length", HDB_TYPE_COUNT, "length", "Number of array elements" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", QUERY_HELP_SHALLOW },
 	{ "retained", HDB_TYPE_BYTES, "retained", "Retained size of the object; 0 if unreachable" },
-	{ "native", HDB_TYPE_BYTES, "native",
-	  "Native memory owned by the object, if recorded. Not included in other columns." },
+	{ "native", HDB_TYPE_BYTES, "native", "Native memory owned by the object, if recorded" },
 	{ "retained_native", HDB_TYPE_BYTES, "retained native",
-	  "Native memory of all objects it retains, if the tables for it are built" },
+	  "Native memory of all objects that the object retains, if the required tables are "
+	  "built" },
 	{ "depth", HDB_TYPE_COUNT, "depth",
-	  "Steps of the shortest path from a GC root, if the table reach is built" },
+	  "Length of the shortest path from a GC root, if the reach table is built" },
 	{ "retained_from", HDB_TYPE_TEXT, "retained from",
-	  "Source of retained: table or local, or why it is absent" },
+	  "Source of retained (table or local), or why retained is absent" },
 	{ "reachable", HDB_TYPE_BOOL, "reachable", QUERY_HELP_REACHABLE },
 	{ "roots", HDB_TYPE_TEXT, "roots", "Kinds of GC root of the object" },
 	{ "heap", HDB_TYPE_TEXT, "heap", "Android heap of the object" },
 	{ "file_offset", HDB_TYPE_COUNT, "file offset",
 	  "Offset of the object's record in the dump" },
 	{ "allocated_at", HDB_TYPE_TEXT, "allocated at",
-	  "Innermost frame of its allocation trace" },
+	  "Innermost frame of the object's allocation trace" },
 	QUERY_CUT_FACTS,
 };
 

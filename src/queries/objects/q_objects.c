@@ -27,20 +27,22 @@ static const struct hdb_option_spec options[] = {
 	  "Retained size of the object; 0 if unreachable") \
 	X(DOMINATOR, ID, "dominator", "dominator", \
 	  "ID of the immediate dominator; 0x0 for the top level. Empty if unreachable.") \
-	X(LENGTH, COUNT, "length", "length", "Elements of an array. Empty for other objects.") \
+	X(LENGTH, COUNT, "length", "length", "Number of array elements. Empty for other objects.") \
 	X(OFFSET, COUNT, "offset", "offset", \
-	  "Offset of its record in the dump, in bytes. Empty if the dump lacks it.") \
+	  "Offset of the object's record in the dump, in bytes. Empty if the dump lacks the " \
+	  "record.") \
 	X(REACHABLE, BOOL, "reachable", "reachable", QUERY_HELP_REACHABLE) \
-	X(HEAP, TEXT, "heap", "heap", "Android heap of the object. Empty for others.") \
+	X(HEAP, TEXT, "heap", "heap", \
+	  "Android heap of the object. Empty if the dump is not " \
+	  "from Android.") \
 	X(NATIVE, BYTES, "native", "native", \
-	  "Native memory owned by the object. Not included in other columns. Default for Android " \
-	  "dumps.")
+	  "Native memory owned by the object. Default for Android dumps.")
 enum { COLUMNS(QUERY_NUMBER) OWN_COLUMNS };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_OTHER_OBJECT_COLUMNS };
 
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "Objects in the database, including invented and unreachable ones" },
+	  "Number of objects in the database, including invented and unreachable objects" },
 	QUERY_COVERAGE_FACTS,
 };
 

@@ -24,9 +24,8 @@ static const struct hdb_option_spec options[] = {
 	{ "exclude", HDB_OPTION_TEXT, "weak,soft,phantom,finalizer|none|CLASS:FIELD",
 	  QUERY_HELP_EXCLUDE, .default_value = ANALYSIS_EXCLUDES_WEAK, .example = "weak,soft" },
 	{ "all", HDB_OPTION_NUMBER, "N",
-	  "Up to N paths, shortest first, each from a different "
-	  "root",
-	  .low = 1, .high = PATHS_MAX, .unit = "paths", .default_value = "1", .example = "5" },
+	  "Show up to N paths, shortest first, each from a different root", .low = 1,
+	  .high = PATHS_MAX, .unit = "paths", .default_value = "1", .example = "5" },
 	{ "shortest", HDB_OPTION_FLAG,
 	  .help = "Show the path with the fewest steps instead of the most informative one" },
 	{ "internals", HDB_OPTION_FLAG,
@@ -35,10 +34,10 @@ static const struct hdb_option_spec options[] = {
 };
 
 #define COLUMNS(X) \
-	X(PATH, COUNT, "path", "path", "Number of the path, from 1") \
+	X(PATH, COUNT, "path", "path", "Number of the path, starting at 1") \
 	X(STEP, COUNT, "step", "step", \
-	  "Position in the path: 0 is the requested object, the last a GC root. Omits steps " \
-	  "inside collections.") \
+	  "Position in the path. 0 is the requested object; the last step is a GC root. Skips " \
+	  "collection internals.") \
 	X(ID, ID, "id", "id", QUERY_HELP_ID) \
 	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
 	X(LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
@@ -53,8 +52,8 @@ static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_C
 
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "object", QUERY_HELP_ID },
-	{ "exclude", HDB_TYPE_TEXT, "excluded", "References that were ignored" },
-	{ "way", HDB_TYPE_TEXT, "way", "Method used: reach tree or backward search" },
+	{ "exclude", HDB_TYPE_TEXT, "excluded", "Ignored references" },
+	{ "way", HDB_TYPE_TEXT, "way", "Search method: reach tree or backward search" },
 };
 
 struct path_query {
@@ -299,7 +298,7 @@ const struct query_def query_path = {
 		.targets = "OBJECT",
 		.target_types = HDB_TARGET_OBJECT, .target_min = 1, .target_max = 1,
 		.summary = "Path from a GC root to an object, preferring application fields to "
-			"locals and thread-locals",
+                           "locals and thread-locals",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

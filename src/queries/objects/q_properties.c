@@ -17,8 +17,10 @@ static const struct hdb_option_spec options[] = {
 	X(SECTION, TEXT, "section", "section", \
 	  "Section: property (current), vm property (at the VM's start), environment, vm " \
 	  "argument or android") \
-	X(NAME, TEXT, "name", "name", "Name of the property, or number of the argument") \
-	X(VALUE, TEXT, "value", "value", "Value as text; beyond 1 MiB, its beginning and length") \
+	X(NAME, TEXT, "name", "name", "Name of the property, or index of the argument") \
+	X(VALUE, TEXT, "value", "value", \
+	  "Value as text. Beyond 1 MiB, the beginning and length " \
+	  "of the value.") \
 	X(ID, ID, "id", "id", "ID of the object that holds the value")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };

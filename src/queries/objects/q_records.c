@@ -26,7 +26,8 @@
 	  "missing object") \
 	X(DANGLING_EXAMPLE, ID, "example", "for example from", \
 	  "ID of an object that refers to the missing object") \
-	X(DANGLING_EXAMPLE_CLASS, TEXT, "example_class", "of class", "Class of that object") \
+	X(DANGLING_EXAMPLE_CLASS, TEXT, "example_class", "of class", \
+	  "Class of the referring object") \
 	X(DANGLING_LEFT_OUT, BOOL, "left_out", "left out", \
 	  "Whether the ID fits between two objects. Empty if IDs are not addresses.")
 enum { DANGLING_COLUMNS(QUERY_NUMBER) };
@@ -34,9 +35,8 @@ static const struct hdb_column dangling_columns[] = { DANGLING_COLUMNS(QUERY_COL
 
 static const struct hdb_column dangling_facts[] = {
 	{ "references", HDB_TYPE_COUNT, "references",
-	  "References to missing objects. The first 100,000 of these objects are listed." },
-	{ "listed", HDB_TYPE_COUNT, "listed",
-	  "References to the listed objects: the sum of the column" },
+	  "Number of references to missing objects. At most 100,000 missing objects are listed." },
+	{ "listed", HDB_TYPE_COUNT, "listed", "Number of references to the listed objects" },
 	QUERY_CUT_FACTS,
 };
 
@@ -123,8 +123,8 @@ const struct query_def query_dangling = {
 	X(RECORD_LEVEL, TEXT, "level", "level", \
 	  "Level: \"top\", or \"heap\" for sub-records of heap dumps") \
 	X(RECORD_COUNT, COUNT, "records", "records", \
-	  "Records in the whole file, regardless of the imported snapshot") \
-	X(RECORD_BYTES, BYTES, "bytes", "bytes", "Bytes of these records")
+	  "Number of records in the whole file, regardless of the imported snapshot") \
+	X(RECORD_BYTES, BYTES, "bytes", "bytes", "Size of the records of this type")
 enum { RECORD_COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column record_columns[] = { RECORD_COLUMNS(QUERY_COLUMN) };
 
@@ -150,7 +150,8 @@ const struct query_def query_records = {
 		.group = "database", .example = "",
 		.targets = "",
 		.never_null = "name|tag|records|bytes",
-		.summary = "Record types of the dump and their numbers", .options = query_no_options,
+		.summary = "Record types in the dump, with number and size of records",
+		.options = query_no_options,
 		QUERY_COLUMNS(record_columns), .is_query = 1,
 	},
 	.rows_of = STORE_RECORD_COUNTS, .row = record_row,
@@ -160,8 +161,7 @@ const struct query_def query_records = {
 
 /* Columns about the frames of a record's stack trace. */
 #define STACK_COLUMNS \
-	{ "frames", HDB_TYPE_COUNT, "frames", \
-	  "Number of frames in the recorded stack. Empty if the dump records none." }, \
+	{ "frames", HDB_TYPE_COUNT, "frames", "Number of frames in the recorded stack, if any" }, \
 		{ "site", HDB_TYPE_TEXT, "in", "Innermost frame" }, \
 	{ \
 		"stack", HDB_TYPE_TEXT, "called from", "Other frames, innermost first, at most 32" \
@@ -178,12 +178,14 @@ static int set_stack(struct query *q, uint32_t trace_serial, size_t frames, stru
 }
 
 #define SITE_COLUMNS(X) \
-	X(SITE_RECORD, COUNT, "record", "record", "Number of the ALLOC SITES record, from 1") \
+	X(SITE_RECORD, COUNT, "record", "record", \
+	  "Number of the ALLOC SITES record, starting " \
+	  "at 1") \
 	X(SITE_CLASS, TEXT, "class", "class", "Class of the allocated objects") \
-	X(SITE_LIVE_OBJECTS, COUNT, "live_objects", "live objects", "Instances that were alive") \
-	X(SITE_LIVE_BYTES, BYTES, "live_bytes", "live bytes", "Bytes of the live instances") \
-	X(SITE_OBJECTS, COUNT, "allocated_objects", "objects", "Instances that were allocated") \
-	X(SITE_BYTES, BYTES, "allocated_bytes", "bytes", "Bytes of the allocated instances") \
+	X(SITE_LIVE_OBJECTS, COUNT, "live_objects", "live objects", "Number of live instances") \
+	X(SITE_LIVE_BYTES, BYTES, "live_bytes", "live bytes", "Size of the live instances") \
+	X(SITE_OBJECTS, COUNT, "allocated_objects", "objects", "Number of allocated instances") \
+	X(SITE_BYTES, BYTES, "allocated_bytes", "bytes", "Size of the allocated instances") \
 	X(SITE_TRACE, COUNT, "trace", "trace", "Serial number of the stack trace")
 enum { SITE_COLUMNS(QUERY_NUMBER) SITE_FRAMES, SITE_SITE, SITE_STACK };
 static const struct hdb_column site_columns[] = { SITE_COLUMNS(QUERY_COLUMN) STACK_COLUMNS };
@@ -238,8 +240,8 @@ const struct query_def query_alloc_sites = {
 		.name = "alloc-sites",
 		.group = "database", .example = "",
 		.targets = "",
-		.summary = "Allocation sites from the dump's records. Without records, those of "
-			"query object-sites.",
+		.summary = "Allocation sites from the dump's records. Without records, the "
+                           "result of object-sites.",
 		.options = query_no_options,
 		QUERY_COLUMNS(site_columns), .is_query = 1,
 	},
@@ -250,8 +252,10 @@ const struct query_def query_alloc_sites = {
 /* ---- CPU samples ---- */
 
 #define SAMPLE_COLUMNS(X) \
-	X(SAMPLE_RECORD, COUNT, "record", "record", "Number of the CPU SAMPLES record, from 1") \
-	X(SAMPLE_COUNT, COUNT, "samples", "samples", "Samples with this stack trace") \
+	X(SAMPLE_RECORD, COUNT, "record", "record", \
+	  "Number of the CPU SAMPLES record, starting " \
+	  "at 1") \
+	X(SAMPLE_COUNT, COUNT, "samples", "samples", "Number of samples with this stack trace") \
 	X(SAMPLE_PERCENT, PERCENT, "percent", "%", "Share of the record's samples") \
 	X(SAMPLE_TRACE, COUNT, "trace", "trace", "Serial number of the stack trace")
 enum { SAMPLE_COLUMNS(QUERY_NUMBER) SAMPLE_FRAMES, SAMPLE_SITE, SAMPLE_STACK };
@@ -288,22 +292,22 @@ const struct query_def query_cpu_samples = {
 
 #define SUMMARY_COLUMNS(X) \
 	X(SUMMARY_RECORD, TEXT, "record", "record", \
-	  "Record with these totals: HEAP SUMMARY or ALLOC SITES") \
+	  "Record that contains the totals: HEAP SUMMARY or ALLOC SITES") \
 	X(SUMMARY_TIME, DOUBLE, "seconds", "seconds", \
-	  "Seconds between the dump's start and the record. Wraps around after 71 minutes.") \
-	X(SUMMARY_LIVE_OBJECTS, COUNT, "live_objects", "live objects", \
-	  "Instances that were alive") \
-	X(SUMMARY_LIVE_BYTES, BYTES, "live_bytes", "live bytes", "Bytes of the live instances") \
-	X(SUMMARY_OBJECTS, COUNT, "allocated_objects", "objects", "Instances that were allocated") \
-	X(SUMMARY_BYTES, BYTES, "allocated_bytes", "bytes", "Bytes of the allocated instances") \
+	  "Time from the start of the dump to the record, in seconds. Wraps around after 71 " \
+	  "minutes.") \
+	X(SUMMARY_LIVE_OBJECTS, COUNT, "live_objects", "live objects", "Number of live instances") \
+	X(SUMMARY_LIVE_BYTES, BYTES, "live_bytes", "live bytes", "Size of the live instances") \
+	X(SUMMARY_OBJECTS, COUNT, "allocated_objects", "objects", "Number of allocated instances") \
+	X(SUMMARY_BYTES, BYTES, "allocated_bytes", "bytes", "Size of the allocated instances") \
 	X(SUMMARY_INCREMENTAL, BOOL, "incremental", "incremental", \
 	  "Whether ALLOC SITES lists only sites that changed") \
 	X(SUMMARY_SORTED_BY, TEXT, "sorted_by", "sorted by", \
-	  "Order of the sites in ALLOC SITES: live or allocated bytes") \
+	  "Sort order of ALLOC SITES: live or allocated bytes") \
 	X(SUMMARY_COLLECTED, BOOL, "collected", "collected", \
 	  "Whether a garbage collection preceded ALLOC SITES") \
 	X(SUMMARY_CUTOFF, PERCENT, "cutoff_percent", "cutoff", \
-	  "Smallest share of a site that ALLOC SITES lists") \
+	  "Minimum share for a site to be listed in ALLOC SITES") \
 	X(SUMMARY_OFFSET, COUNT, "offset", "offset", "Offset of the record in the dump, in bytes")
 enum { SUMMARY_COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column summary_columns[] = { SUMMARY_COLUMNS(QUERY_COLUMN) };

@@ -21,11 +21,11 @@ static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_C
 					     QUERY_OBJECT_COLUMNS };
 
 static const struct hdb_column facts[] = {
-	{ "id", HDB_TYPE_ID, "object", "ID of the object whose references these are" },
+	{ "id", HDB_TYPE_ID, "object", "ID of the referring object" },
 	{ "class", HDB_TYPE_TEXT, "class", QUERY_HELP_CLASS },
 	{ "references", HDB_TYPE_COUNT, "references",
-	  "Distinct referenced objects in all heaps, including the class. Long arrays may count "
-	  "some twice." },
+	  "Number of distinct referenced objects in all heaps, including the class. Approximate "
+	  "for long arrays." },
 };
 
 struct references {

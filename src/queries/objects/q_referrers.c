@@ -14,7 +14,7 @@ static const struct hdb_option_spec options[] = {
 	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
 	X(LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
 	X(NAME, TEXT, "name", "through", \
-	  "Names of its fields that hold the object, or [index], <class> and so on") \
+	  "Names of the referrer's fields that hold the object, or [index], <class> and so on") \
 	X(STRENGTH, TEXT, "strength", "strength", QUERY_HELP_STRENGTH) \
 	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW) \
 	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED_KNOWN) \
@@ -24,12 +24,14 @@ static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_C
 					     QUERY_OBJECT_COLUMNS };
 
 static const struct hdb_column facts[] = {
-	{ "id", HDB_TYPE_ID, "object", "ID of the object whose referrers these are" },
+	{ "id", HDB_TYPE_ID, "object", "ID of the referenced object" },
 	{ "class", HDB_TYPE_TEXT, "class", QUERY_HELP_CLASS },
 	{ "referrers", HDB_TYPE_COUNT, "referrers",
-	  "Distinct referring objects in all requested heaps, without instances of a class" },
+	  "Number of distinct referring objects in the requested heaps, without instances of a "
+	  "class" },
 	{ "instances", HDB_TYPE_COUNT, "instances",
-	  "Instances of the class, reachable or not, which also refer to the class object" },
+	  "Number of instances of the class, reachable or not. Instances also refer to the "
+	  "class object." },
 	QUERY_COVERAGE_FACTS,
 };
 

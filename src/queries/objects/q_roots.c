@@ -15,8 +15,10 @@ static const struct hdb_option_spec options[] = {
 
 #define COLUMNS(X) \
 	X(KIND, TEXT, "kind", "kind", "Kind of GC root") \
-	X(RECORDS, COUNT, "records", "records", "Root records of this kind. Not with --kind.") \
-	X(OBJECTS, COUNT, "objects", "objects", "Distinct objects. Not with --kind.") \
+	X(RECORDS, COUNT, "records", "records", \
+	  "Number of root records of this kind. Not with " \
+	  "--kind.") \
+	X(OBJECTS, COUNT, "objects", "objects", "Number of distinct objects. Not with --kind.") \
 	X(SHALLOW, BYTES, "shallow", "shallow", \
 	  "Shallow size of the object, or of the distinct objects") \
 	X(ID, ID, "id", "id", QUERY_HELP_ID) \
@@ -27,15 +29,18 @@ static const struct hdb_option_spec options[] = {
 	  "Name of the thread in the root record. Only with " \
 	  "--kind.") \
 	X(LOCAL, BOOL, "local", "local", \
-	  "Whether a thread holds the object and counts as the root instead. Only with --kind.")
+	  "Whether the root is a local variable of a thread, so that the thread counts as the " \
+	  "root. Only with --kind.")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
 					     QUERY_OBJECT_COLUMNS };
 
 static const struct hdb_column facts[] = {
 	{ "records", HDB_TYPE_COUNT, "root records",
-	  "Root records of all kinds that refer to objects in the dump" },
-	{ "objects", HDB_TYPE_COUNT, "root objects", "Distinct objects that are roots" },
+	  "Number of root records of all kinds that refer to objects in the dump" },
+	{ "objects", HDB_TYPE_COUNT, "root objects",
+	  "Number of distinct objects that are GC "
+	  "roots" },
 	QUERY_COVERAGE_FACTS,
 };
 

@@ -17,8 +17,10 @@ static const struct hdb_option_spec options[] = {
 
 #define COLUMNS(X) \
 	X(KIND, TEXT, "kind", "kind", "Kind of secret") \
-	X(VALUE, TEXT, "value", "value", "Known start and length of the secret") \
-	X(COPIES, COUNT, "copies", "copies", "Number of copies. For personal data, of values.") \
+	X(VALUE, TEXT, "value", "value", "Beginning and length of the secret") \
+	X(COPIES, COUNT, "copies", "copies", \
+	  "Number of copies. For personal data, number of " \
+	  "values.") \
 	X(KEY, TEXT, "key", "key", "Field, map key or name with this value") \
 	X(OWNER, TEXT, "owner", "owner", "Owner of the first copy") \
 	X(WHAT, TEXT, "what", "meaning", "Meaning of the kind") \

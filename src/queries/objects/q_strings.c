@@ -26,10 +26,10 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "match", HDB_OPTION_TEXT, "REGEX",
-	  "Only texts that match this regular expression (PCRE2)", .example = "^https?:" },
-	{ "equals", HDB_OPTION_TEXT, "TEXT", "Only this text", .example = "main" },
+	  "Only strings that match this regular expression (PCRE2)", .example = "^https?:" },
+	{ "equals", HDB_OPTION_TEXT, "TEXT", "Only strings equal to TEXT", .example = "main" },
 	{ "min-count", HDB_OPTION_NUMBER, "N",
-	  "Smallest number of strings with the same text, or in the same group", .low = 1,
+	  "Minimum number of strings for a content or group to be listed", .low = 1,
 	  .high = UINT64_MAX, .unit = "strings", .default_value = "1", .example = "10" },
 	{ "by", HDB_OPTION_CHOICE, "text|prefix|length|encoding", "What to group by",
 	  .default_value = "text" },
@@ -43,33 +43,35 @@ static const struct hdb_option_spec options[] = {
 
 #define COLUMNS(X) \
 	X(COUNT, COUNT, "objects", "objects", \
-	  "String objects with this text, prefix, length or encoding") \
+	  "Number of String objects with this content, prefix, length or encoding") \
 	X(TEXT, TEXT, "text", "text", \
-	  "Text; beyond 64 KiB, its beginning and length. With --by prefix, the prefix.") \
+	  "String content (beyond 64 KiB, the beginning and length). With --by prefix, the " \
+	  "prefix.") \
 	X(LENGTH, COUNT, "length", "length", \
-	  "Length of the whole text in UTF-16 units. With --by prefix, of the prefix.") \
+	  "Length of the whole string in UTF-16 units. With --by prefix, length of the prefix.") \
 	X(ENCODING, TEXT, "encoding", "encoding", \
 	  "Encoding, such as \"Latin-1 bytes\" or \"UTF-16 bytes, little-endian\". Only with " \
 	  "--by encoding.") \
 	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the String objects") \
 	X(ARRAYS, BYTES, "array_shallow", "array shallow", \
-	  "Shallow size of their arrays, counted once for each String") \
-	X(TOTAL, BYTES, "total_shallow", "total shallow", "Shallow size of strings and arrays") \
-	X(ID, ID, "id", "id", "ID of the first of these String objects")
+	  "Shallow size of the strings' arrays, counted once per String") \
+	X(TOTAL, BYTES, "total_shallow", "total shallow", \
+	  "Total shallow size of the strings and their arrays") \
+	X(ID, ID, "id", "id", "ID of the first String object in the row")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,
 	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "Number of String objects. This and the following facts are absent with --objects." },
+	  "Number of String objects. Absent with --objects, like the following facts." },
 	{ "found", HDB_TYPE_COUNT, "found",
-	  "String objects whose text matches --match and --equals" },
+	  "Number of String objects that match --match and --equals" },
 	{ "found_shallow", HDB_TYPE_BYTES, "found shallow",
-	  "Shallow size of these strings and their arrays, counted once for each String" },
-	{ "texts", HDB_TYPE_COUNT, "texts", "Number of distinct texts or groups listed" },
+	  "Shallow size of the matching strings and their arrays, counted once per String" },
+	{ "texts", HDB_TYPE_COUNT, "texts", "Number of distinct strings or groups listed" },
 	{ "without_text", HDB_TYPE_COUNT, "without text",
-	  "String objects whose characters the dump lacks" },
+	  "Number of String objects whose characters the dump lacks" },
 	QUERY_COVERAGE_FACTS,
 };
 

@@ -34,36 +34,37 @@ static const struct hdb_option_spec options[] = {
 	X(ID, ID, "id", "id", "ID of the thread object or local") \
 	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
 	X(SERIAL, COUNT, "serial", "serial", "Serial number of the thread in the dump") \
-	X(STATE, TEXT, "state", "state", "State as in java.lang.Thread.State, if the dump has it") \
+	X(STATE, TEXT, "state", "state", "State as in java.lang.Thread.State, if recorded") \
 	X(DAEMON, BOOL, "daemon", "daemon", "Whether the thread is a daemon thread") \
 	X(PRIORITY, INT, "priority", "priority", "Priority of the thread") \
 	X(DEPTH, COUNT, "depth", "frames", \
-	  "Number of frames in the stack. For a frame, its number, with 0 for the innermost " \
-	  "frame.") \
+	  "Number of frames in the stack. For a frame, the index of the frame. 0 is the " \
+	  "innermost frame.") \
 	X(LOCALS, COUNT, "locals", "locals", "Number of local variables") \
 	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the thread object or local") \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "Retained size, if the dominator tree is built or not needed for it") \
-	X(TID, COUNT, "tid", "tid", "Thread.threadId(), if the dump has it") \
+	  "Retained size, if the dominator tree is built or not required") \
+	X(TID, COUNT, "tid", "tid", "Value of Thread.threadId(), if recorded") \
 	X(VIRTUAL, BOOL, "virtual", "virtual", "Whether a thread is virtual") \
 	X(CARRIER, ID, "carrier", "carrier", \
 	  "Carrier: platform thread that runs a mounted virtual thread") \
 	X(CARRIES, ID, "carries", "carries", "Virtual thread that a platform thread runs") \
 	X(STACK_BYTES, BYTES, "stack_bytes", "stack in heap", \
-	  "Bytes of frames in a virtual thread's stack chunks, or in the chunk. No other column " \
-	  "includes them.") \
+	  "Size of the frames in a virtual thread's stack chunks, or in one chunk, excluded " \
+	  "from other columns") \
 	X(GROUP, TEXT, "group", "group", "Name of the thread group") \
-	X(PARENT_GROUP, TEXT, "parent_group", "parent group", "Name of the parent of that group")
+	X(PARENT_GROUP, TEXT, "parent_group", "parent group", \
+	  "Name of the parent of the thread group")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
-	{ "threads", HDB_TYPE_COUNT, "threads", "Threads listed" },
+	{ "threads", HDB_TYPE_COUNT, "threads", "Number of threads listed" },
 	{ "virtual_threads", HDB_TYPE_COUNT, "virtual threads",
-	  "Virtual threads among these threads" },
-	{ "mounted", HDB_TYPE_COUNT, "mounted", "Virtual threads with a carrier" },
+	  "Number of virtual threads among the threads" },
+	{ "mounted", HDB_TYPE_COUNT, "mounted", "Number of virtual threads with a carrier" },
 	{ "stack_bytes", HDB_TYPE_BYTES, "stacks in heap",
-	  "Bytes of frames in the stack chunks of virtual threads" },
+	  "Size of the frames in the stack chunks of virtual threads" },
 	QUERY_CUT_FACTS,
 };
 

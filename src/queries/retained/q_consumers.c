@@ -12,7 +12,7 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
-	  "Smallest share of the retained size of all items for an item to be listed", .low = 0,
+	  "Minimum share of the total retained size for an item to be listed", .low = 0,
 	  .high = 100, .unit = "percent", .default_value = "1", .example = "5" },
 	{ "subclasses", HDB_OPTION_FLAG, .help = QUERY_HELP_SUBCLASSES },
 	{ .name = NULL },
@@ -23,28 +23,30 @@ static const struct hdb_option_spec options[] = {
 	X(LEVEL, COUNT, "level", "level", \
 	  "Level of a package: 0 for the first word of its name. Children follow their " \
 	  "parent.") \
-	X(ID, ID, "id", "id", "ID of the object or loader") \
-	X(NAME, TEXT, "name", "name", \
-	  "Name of the object, class, loader or package. A class includes its class object.") \
-	X(COUNT, COUNT, "objects", "objects", "Objects in the row") \
+	X(ID, ID, "id", "id", "ID of the object or class loader") \
+	X(NAME, TEXT, "name", "name", "Name of the object, class, class loader or package") \
+	X(COUNT, COUNT, "objects", "objects", "Number of objects in the row") \
 	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "Sum of the retained sizes. Without a target, that of a class loader is as in query " \
-	  "loaders.") \
+	  "Sum of the retained sizes. Without a target, class loaders have the value of the " \
+	  "loaders query.") \
 	X(PERCENT, PERCENT, "percent", "%", "Share of the retained size of all items") \
 	X(OTHERS, COUNT, "others", "others", \
-	  "Number of small objects, classes, loaders or packages combined in this row. Else " \
-	  "empty.")
+	  "Number of small objects, classes, class loaders or packages combined in this row, if " \
+	  "any")
 enum { COLUMNS(QUERY_NUMBER) NATIVE, RETAINED_NATIVE };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_NATIVE_COLUMN,
 					     QUERY_RETAINED_NATIVE_COLUMN };
 
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "Objects of the target that no other object of the "
-	  "target dominates" },
-	{ "retained", HDB_TYPE_BYTES, "retained", "Retained size of these objects: 100 %" },
-	{ "threshold", HDB_TYPE_BYTES, "threshold", "Retained size above which an item is listed" },
+	  "Number of target objects not dominated by another target object" },
+	{ "retained", HDB_TYPE_BYTES, "retained",
+	  "Total retained size of the selected objects "
+	  "(100 %)" },
+	{ "threshold", HDB_TYPE_BYTES, "threshold",
+	  "Minimum retained size for an item to be "
+	  "listed" },
 	QUERY_COVERAGE_FACTS,
 };
 

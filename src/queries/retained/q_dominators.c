@@ -226,12 +226,14 @@ static const struct hdb_option_spec options[] = {
 	X(LABEL, TEXT, "label", "object", "Label of the object. Not with --by.") \
 	X(NAME, TEXT, "name", "name", \
 	  "Name of the class, package or loader class. Only with --by.") \
-	X(COUNT, COUNT, "objects", "objects", "Objects of the level in this row. Only with --by.") \
+	X(COUNT, COUNT, "objects", "objects", \
+	  "Number of objects of the level in this row. Only " \
+	  "with --by.") \
 	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW) \
 	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED) \
 	X(PERCENT, PERCENT, "percent", "%", QUERY_HELP_PERCENT) \
 	X(DOMINATED, COUNT, "children", "children", \
-	  "Objects that this object immediately dominates. Not with --by.") \
+	  "Number of objects that this object immediately dominates. Not with --by.") \
 	X(LEVEL, COUNT, "level", "level", "Level in the tree: 0 is the top. Only with --tree.") \
 	X(OTHERS, COUNT, "others", "others", QUERY_HELP_OTHERS)
 enum { COLUMNS(QUERY_NUMBER) };
@@ -245,7 +247,8 @@ static const struct hdb_column facts[] = {
 	{ "retained", HDB_TYPE_BYTES, "retained", "Retained size of the object; 0 if unreachable" },
 	{ "reachable", HDB_TYPE_BOOL, "reachable", QUERY_HELP_REACHABLE },
 	{ "children", HDB_TYPE_COUNT, "children",
-	  "Objects of the level. Objects missing from the dump count only if they dominate others." },
+	  "Number of objects on the level. Objects missing from the dump count only if they "
+	  "dominate objects." },
 	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", QUERY_HELP_WHOLE },
 	QUERY_COVERAGE_FACTS,
 };
@@ -457,8 +460,8 @@ const struct query_def query_dominators = {
 		.targets = "[OBJECT]",
 		.target_types = HDB_TARGET_OBJECT, .target_min = 0, .target_max = 1,
 		.never_null = "shallow|retained|percent",
-		.summary = "Top level of the dominator tree, or the objects that an object "
-			"immediately dominates",
+		.summary = "Top level of the dominator tree, or objects that an object "
+                           "immediately dominates",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = QUERY_RETAINS_ONLY,

@@ -12,7 +12,7 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
-	  "Smallest drop, as a share of the reachable heap", .low = 0, .high = 100,
+	  "Minimum size of a drop, as a share of the reachable heap", .low = 0, .high = 100,
 	  .unit = "percent", .default_value = "1", .example = "5" },
 	{ "skip", HDB_OPTION_CLASSES, "PATTERN,...|none",
 	  "Classes to skip when looking for the holder", .default_value = QUERY_SKIP_DEFAULT,
@@ -29,8 +29,7 @@ static const struct hdb_option_spec options[] = {
 	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED) \
 	X(PERCENT, PERCENT, "percent", "%", QUERY_HELP_PERCENT) \
 	X(DOMINATED, COUNT, "children", "children", \
-	  "Objects that this object immediately " \
-	  "dominates") \
+	  "Number of objects that this object immediately dominates") \
 	X(LARGEST, BYTES, "largest", "largest child", \
 	  "Retained size of the largest dominated " \
 	  "object") \
@@ -45,8 +44,8 @@ static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_C
 
 static const struct hdb_column facts[] = {
 	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes",
-	  "Shallow size of the reachable heap, all heaps together: 100 %" },
-	{ "threshold", HDB_TYPE_BYTES, "threshold", "Size above which a drop is listed" },
+	  "Shallow size of the reachable heap, including all Android heaps (100 %)" },
+	{ "threshold", HDB_TYPE_BYTES, "threshold", "Minimum size for a drop to be listed" },
 	QUERY_COVERAGE_FACTS,
 };
 

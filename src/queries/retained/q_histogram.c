@@ -13,8 +13,8 @@ static const struct hdb_option_spec options[] = {
 	  "call-stack is query call-tree.",
 	  .default_value = "class" },
 	{ "shallow", HDB_OPTION_FLAG,
-	  .help = "Count all objects, reachable or not. Fast: uses the import's totals, without "
-		  "retained sizes." },
+	  .help = "Count all objects, reachable or not. Fast, because retained sizes are not "
+		  "computed." },
 	QUERY_FAIL_IF,
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
@@ -26,21 +26,22 @@ static const struct hdb_option_spec options[] = {
 	X(LOADER, TEXT, "loader", "loader", \
 	  "Class loader of the class. Only with --by class or " \
 	  "superclass.") \
-	X(COUNT, COUNT, "objects", "objects", "Objects counted. With --shallow, all objects.") \
+	X(COUNT, COUNT, "objects", "objects", \
+	  "Number of objects. With --shallow, all objects " \
+	  "count.") \
 	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
 	X(RETAINED, BYTES, "retained", "retained >=", \
-	  "Lower bound of the retained size (by loader: see query loaders). Not with --shallow " \
-	  "or --unreachable.") \
+	  "Lower bound of the retained size (by loader: see loaders). Not with --shallow or " \
+	  "--unreachable.") \
 	X(UNREACHABLE_COUNT, COUNT, "unreachable_objects", "unreachable", \
-	  "Unreachable objects. Not with --shallow or --unreachable.") \
+	  "Number of unreachable objects. Not with --shallow or --unreachable.") \
 	X(UNREACHABLE_SHALLOW, BYTES, "unreachable_shallow", "unreachable bytes", \
 	  "Shallow size of the unreachable objects. Not with --shallow or --unreachable.") \
 	X(ID, ID, "id", "id", \
 	  "ID of the class object, or of the class loader with --by loader. Empty with --by " \
 	  "package.") \
 	X(NATIVE, BYTES, "native", "native", \
-	  "Native memory owned by these objects, if recorded, in addition to other columns. Not " \
-	  "with --shallow.")
+	  "Native memory owned by the objects in the row, if recorded. Not with --shallow.")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
@@ -48,8 +49,8 @@ static const struct hdb_column facts[] = {
 	{ "groups", HDB_TYPE_COUNT, "groups",
 	  "Number of non-empty groups before the pattern is applied" },
 	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "Objects of the whole heap: reachable, unreachable or all, as in the rows" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of these objects" },
+	  "Number of objects in the whole heap: reachable, unreachable or all, as in the rows" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of the objects in the row" },
 	QUERY_FAIL_IF_FACTS,
 	QUERY_COVERAGE_FACTS,
 };

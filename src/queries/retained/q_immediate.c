@@ -22,21 +22,21 @@ static const struct hdb_option_spec options[] = {
 	  "Class of the dominators; \"class X\" for a class object, \"<root>\" for " \
 	  "objects that nothing dominates") \
 	X(LOADER, TEXT, "loader", "loader", "Class loader of the class") \
-	X(COUNT, COUNT, "objects", "objects", "Number of dominators of that class") \
+	X(COUNT, COUNT, "objects", "objects", "Number of dominators of the class") \
 	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the dominators") \
 	X(DOMINATED, COUNT, "dominated_objects", "dominated objects", \
-	  "Number of target objects that they dominate") \
+	  "Number of target objects dominated by objects of this class") \
 	X(DOMINATED_SHALLOW, BYTES, "dominated_shallow", "dominated shallow", \
 	  "Shallow size of the dominated objects") \
-	X(EXAMPLE, ID, "id", "example", "ID of the dominator of the first of these objects") \
+	X(EXAMPLE, ID, "id", "example", "ID of the dominator of the first object in the row") \
 	X(NATIVE, BYTES, "dominated_native", "dominated native", \
-	  "Native memory owned by the dominated objects, if any. Not included in other columns.")
+	  "Native memory owned by the dominated objects, if any")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
-	{ "objects", HDB_TYPE_COUNT, "objects", "Reachable objects of the target" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of these objects" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "Number of reachable target objects" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of the objects in the row" },
 	QUERY_COVERAGE_FACTS,
 };
 

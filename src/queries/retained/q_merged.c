@@ -29,8 +29,7 @@ enum {
 #define OTHERS_COLUMN [OTHERS] = { "others", HDB_TYPE_COUNT, "others", QUERY_HELP_OTHERS }
 #define NATIVE_COLUMN \
 	[NATIVE] = { "native", HDB_TYPE_BYTES, "native", \
-		     "Native memory owned by these objects, if any. Not included in other " \
-		     "columns." }
+		     "Native memory owned by the objects in the row, if any" }
 
 /* Nodes of the dominator tree shown without --min: this part of all reachable bytes. */
 #define MIN_PART 1000
@@ -46,7 +45,9 @@ static const struct hdb_option_spec path_options[] = {
 	{ "min", HDB_OPTION_NUMBER, "N",
 	  "Show only nodes with at least this many objects of the set at or below them", .low = 0,
 	  .high = INT64_MAX, .unit = "objects", .default_value = "1", .example = "10" },
-	{ "depth", HDB_OPTION_NUMBER, "N", "Deepest level shown; 0 is the roots. Default: all.",
+	{ "depth", HDB_OPTION_NUMBER, "N",
+	  "Maximum level to show. 0 shows only the roots. "
+	  "Default: all.",
 	  .low = 0, .high = ANALYSIS_MERGED_DEPTH, .unit = "levels", .example = "5" },
 	{ .name = NULL },
 };
@@ -57,7 +58,9 @@ static const struct hdb_option_spec tree_options[] = {
 	{ "min", HDB_OPTION_NUMBER, "BYTES",
 	  "Show only nodes of at least this retained size. Default: 0.1 % of the reachable heap.",
 	  .low = 0, .high = INT64_MAX, .unit = "bytes", .example = "1024" },
-	{ "depth", HDB_OPTION_NUMBER, "N", "Deepest level shown; 0 is the top. Default: all.",
+	{ "depth", HDB_OPTION_NUMBER, "N",
+	  "Maximum level to show. 0 shows only the top. "
+	  "Default: all.",
 	  .low = 0, .high = ANALYSIS_MERGED_DEPTH, .unit = "levels", .example = "5" },
 	{ .name = NULL },
 };
@@ -65,34 +68,39 @@ static const struct hdb_option_spec tree_options[] = {
 static const struct hdb_column path_columns[COLUMN_COUNT] = {
 	[LEVEL] = { "level", HDB_TYPE_COUNT, "level", QUERY_HELP_LEVEL },
 	[NAME] = { "name", HDB_TYPE_TEXT, "name",
-		   "Class, package or loader at this step. With --by field, such as \"Main.CACHE "
+		   "Class, package or class loader at this step. With --by field, \"Main.CACHE "
 		   "-> java.util.HashMap\"." },
 	[COUNT] = { "objects", HDB_TYPE_COUNT, "objects",
-		    "Objects of the set whose path ends here" },
-	[SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of these objects" },
+		    "Number of objects of the set whose path ends here" },
+	[SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow",
+		      "Shallow size of the objects in the row" },
 	[TOTAL_COUNT] = { "below_objects", HDB_TYPE_COUNT, "objects below",
-			  "Objects of the set whose path ends here or below" },
+			  "Number of objects of the set whose path ends here or below" },
 	[TOTAL] = { "below_shallow", HDB_TYPE_BYTES, "shallow below",
-		    "Shallow size of these objects" },
-	[PERCENT] = { "percent", HDB_TYPE_PERCENT, "%", "Share of below_objects in the set" },
+		    "Shallow size of the objects in the row" },
+	[PERCENT] = { "percent", HDB_TYPE_PERCENT, "%",
+		      "Value of below_objects as a share of "
+		      "the set" },
 	[ID] = { "id", HDB_TYPE_ID, "id", "ID of the largest object whose path ends here" },
 	OTHERS_COLUMN,
 	NATIVE_COLUMN,
 	[TOTAL_NATIVE] = { "below_native", HDB_TYPE_BYTES, "native below",
-			   "Native memory of the objects below, if any" },
+			   "Native memory of the objects below this node, if any" },
 };
 
 static const struct hdb_column tree_columns[COLUMN_COUNT] = {
 	[LEVEL] = { "level", HDB_TYPE_COUNT, "level", QUERY_HELP_LEVEL },
 	[NAME] = { "name", HDB_TYPE_TEXT, "name",
-		   "Class, package or loader of the node's objects. \"class X\" is a class object." },
-	[COUNT] = { "objects", HDB_TYPE_COUNT, "objects", "Objects of the node" },
-	[SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of these objects" },
+		   "Class, package or class loader of the node's objects. \"class X\" is a "
+		   "class object." },
+	[COUNT] = { "objects", HDB_TYPE_COUNT, "objects", "Number of objects of the node" },
+	[SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow",
+		      "Shallow size of the objects in the row" },
 	[TOTAL_COUNT] = { "retained_objects", HDB_TYPE_COUNT, "retained objects",
-			  "Objects of the node and below it" },
+			  "Number of objects of the node and below it" },
 	[TOTAL] = { "retained", HDB_TYPE_BYTES, "retained",
 		    "Shallow size of the objects of the node and below it. With --heap, only in "
-		    "that heap." },
+		    "the given heap." },
 	[PERCENT] = { "percent", HDB_TYPE_PERCENT, "%", QUERY_HELP_PERCENT },
 	[ID] = { "id", HDB_TYPE_ID, "id", "ID of the largest object of the node" },
 	OTHERS_COLUMN,
@@ -102,12 +110,11 @@ static const struct hdb_column tree_columns[COLUMN_COUNT] = {
 };
 
 static const struct hdb_column path_facts[] = {
-	{ "objects", HDB_TYPE_COUNT, "objects", "Reachable objects of the set" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of these objects" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "Number of reachable objects in the set" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of the objects in the row" },
 	{ "without_path", HDB_TYPE_COUNT, "without path",
-	  "Objects without a path, held only by excluded references. With --by field, also loaders "
-	  "of classes." },
-	{ "exclude", HDB_TYPE_TEXT, "excluded", "References that were ignored" },
+	  "Number of objects without a path, held only by excluded references" },
+	{ "exclude", HDB_TYPE_TEXT, "excluded", "Ignored references" },
 	{ "folded", HDB_TYPE_COUNT, "folded", QUERY_HELP_FOLDED },
 	{ "min", HDB_TYPE_COUNT, "shown from objects",
 	  "Show only nodes with at least this many objects of the set at or below them" },
@@ -116,9 +123,9 @@ static const struct hdb_column path_facts[] = {
 
 static const struct hdb_column tree_facts[] = {
 	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes",
-	  "Shallow size of the reachable heap (100 %). With --heap, of that heap." },
+	  "Shallow size of the reachable heap (100 %). With --heap, of the given heap." },
 	{ "min", HDB_TYPE_BYTES, "shown from bytes",
-	  "Smallest retained size of a node that is shown" },
+	  "Minimum retained size for a node to be shown" },
 	{ "folded", HDB_TYPE_COUNT, "folded", QUERY_HELP_FOLDED },
 	QUERY_COVERAGE_FACTS,
 };

@@ -15,10 +15,13 @@
 #define SHOWN "target,id,class,objects,shallow,bound,retained,retained_objects,exact,reachable"
 
 static const struct hdb_option_spec options[] = {
-	{ "lower-bound", HDB_OPTION_FLAG, .help = "Only the lower bound for classes and loaders" },
+	{ "lower-bound", HDB_OPTION_FLAG,
+	  .help = "Compute only lower bounds for classes and "
+		  "class loaders" },
 	{ "subclasses", HDB_OPTION_FLAG, .help = QUERY_HELP_SUBCLASSES },
 	{ "budget", HDB_OPTION_NUMBER, "N",
-	  "Objects to visit before building the dominator tree instead. 0 means no limit.",
+	  "Number of objects to visit before building the dominator tree instead. 0 means no "
+	  "limit.",
 	  .low = 0, .high = UINT32_MAX, .unit = "objects", .example = "100000" },
 	{ "exclude", HDB_OPTION_TEXT, "weak,soft,phantom,finalizer|none|CLASS:FIELD",
 	  "References that do not count as keeping objects alive; fields of subclasses are "
@@ -33,26 +36,27 @@ static const struct hdb_option_spec options[] = {
 	X(ID, ID, "id", "id", "ID of the object. Empty for a set.") \
 	X(CLASS, TEXT, "class", "class", \
 	  "Class of the object, or the class whose objects are the set") \
-	X(OBJECTS, COUNT, "objects", "objects", "Reachable objects that the target names") \
+	X(OBJECTS, COUNT, "objects", "objects", "Number of reachable target objects") \
 	X(SHALLOW, BYTES, "shallow", "shallow", \
 	  "Shallow size of the object, reachable or not, or of the set's reachable " \
 	  "objects") \
 	X(BOUND, TEXT, "bound", "bound", \
 	  "Meaning of retained: \"exact\", or \"lower bound\" with --lower-bound") \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "Retained size: bytes that would be freed without the target, including itself; " \
-	  "0 if unreachable") \
+	  "Retained size: bytes that would be freed without the target, including the target. 0 " \
+	  "if unreachable.") \
 	X(RETAINED_OBJECTS, COUNT, "retained_objects", "retained objects", \
-	  "Retained objects, if the chosen method counts them") \
-	X(EXACT, BOOL, "exact", "exact", "Whether retained is exact, not a lower bound") \
+	  "Number of retained objects, if the chosen method counts them") \
+	X(EXACT, BOOL, "exact", "exact", \
+	  "Whether the retained column is exact, not a lower " \
+	  "bound") \
 	X(REACHABLE, BOOL, "reachable", "reachable", \
 	  "Whether the object, or any object of the set, is reachable") \
 	X(NATIVE, BYTES, "native", "native", \
-	  "Native memory owned by the object or reachable set, if recorded. Not included in " \
-	  "other columns.") \
+	  "Native memory owned by the object or reachable set, if recorded") \
 	X(RETAINED_NATIVE, BYTES, "retained_native", "retained native", \
-	  "Native memory of all objects an object retains, once the dominator tree is built. Not " \
-	  "with --exclude.")
+	  "Native memory of all objects that an object retains, if the dominator tree is built. " \
+	  "Not with --exclude.")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
@@ -60,19 +64,21 @@ static const struct hdb_column facts[] = {
 	{ "way", HDB_TYPE_TEXT, "way",
 	  "Methods used, such as table, local or dominators built. Only with --explain." },
 	{ "subtree_count", HDB_TYPE_COUNT, "subtree",
-	  "Objects of the reach tree below the target. Only with --explain." },
+	  "Number of objects in the reach tree below the target. Only with --explain." },
 	{ "removed_count", HDB_TYPE_COUNT, "removed",
-	  "Objects of this subtree that others hold. Only with --explain." },
+	  "Number of objects in the subtree that objects outside the subtree also hold. Only "
+	  "with --explain." },
 	{ "edges_looked_at", HDB_TYPE_COUNT, "edges visited",
-	  "References and referrers visited. Only with --explain." },
+	  "Number of references and referrers visited. Only with --explain." },
 	{ "time_us", HDB_TYPE_COUNT, "microseconds",
 	  "Time of the whole query in microseconds, tables included. Only with --explain." },
 	{ "tables_built", HDB_TYPE_TEXT, "tables built",
 	  "Derived tables that had to be built, or \"none\". Only with --explain." },
 	{ "class_object", HDB_TYPE_ID, "class object",
-	  "Class object of the first target without reachable instances, or the largest of several" },
+	  "Class object of the first target without reachable instances, or the largest class "
+	  "object" },
 	{ "class_retained", HDB_TYPE_BYTES, "retained by the class object",
-	  "Retained size of that class object, including static fields" },
+	  "Retained size of the class object, including static fields" },
 	{ "note", HDB_TYPE_TEXT, "note",
 	  "Note on the target and on the next query to run. Given with class_object." },
 	QUERY_COVERAGE_FACTS,

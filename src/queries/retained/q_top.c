@@ -12,7 +12,7 @@ static const struct hdb_option_spec options[] = {
 };
 
 #define COLUMNS(X) \
-	X(ID, ID, "id", "id", "ID of the object, loader or class object") \
+	X(ID, ID, "id", "id", "ID of the object, class loader or class object") \
 	X(CLASS, TEXT, "class", "class", "Class of the object. Only with --by object.") \
 	X(LABEL, TEXT, "label", "object", "Label of the object. Only with --by object.") \
 	X(NAME, TEXT, "name", "name", \
@@ -21,7 +21,9 @@ static const struct hdb_option_spec options[] = {
 	X(LOADER, TEXT, "loader", "loader", \
 	  "Class loader of the class. Only with --by class or " \
 	  "superclass.") \
-	X(COUNT, COUNT, "objects", "objects", "Reachable objects. Not with --by object.") \
+	X(COUNT, COUNT, "objects", "objects", \
+	  "Number of reachable objects. Not with --by " \
+	  "object.") \
 	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the object or objects") \
 	X(RETAINED, BYTES, "retained", "retained", \
 	  "Retained size of the object, or lower bound for a group") \

@@ -16,13 +16,15 @@
 #include <string.h>
 
 static const struct hdb_option_spec options[] = {
-	{ "brief", HDB_OPTION_FLAG, .help = "Only facts about the dump, and its largest object" },
+	{ "brief", HDB_OPTION_FLAG,
+	  .help = "Show only facts about the dump, and the largest "
+		  "object" },
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
 	X(KIND, TEXT, "kind", "kind", \
-	  "Kind of the row: leak, suspect (of leaks), finding (of triage) or object") \
+	  "Kind of the row: leak, suspect (from leaks), finding (from triage) or object") \
 	X(SEVERITY, TEXT, "severity", "severity", \
 	  "Severity of a finding: critical, warning or info") \
 	X(PERCENT, PERCENT, "percent", "%", \
@@ -34,13 +36,13 @@ static const struct hdb_option_spec options[] = {
 	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
 	X(EXPLANATION, TEXT, "explanation", "explanation", \
 	  "Explanation of a suspect, with its verdict in brackets") \
-	X(SIGNATURE, TEXT, "signature", "signature", "Leak fingerprint, as in query leaks") \
+	X(SIGNATURE, TEXT, "signature", "signature", "Leak fingerprint, as in the leaks query") \
 	X(SHORT_TEXT, TEXT, "short_text", "short what", \
 	  "Sentence about a suspect, without its share of the heap") \
-	X(ACTION, TEXT, "action", "action", "Query to run, as in query leaks") \
+	X(ACTION, TEXT, "action", "action", "Query to run, as in the leaks query") \
 	X(TARGET, TEXT, "target", "target", "Target of the query to run") \
 	X(SHARE_OF, TEXT, "share_of", "share of", \
-	  "Base of percent for a finding, as in query triage")
+	  "Base of percent for a finding, as in the triage query")
 enum { COLUMNS(QUERY_NUMBER) COLUMN_COUNT };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
@@ -51,12 +53,12 @@ static const struct hdb_column facts[] = {
 	{ "collector", HDB_TYPE_TEXT, "collector", "Garbage collector, if known" },
 	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", QUERY_HELP_WHOLE },
 	{ "heap_objects", HDB_TYPE_COUNT, "reachable objects", QUERY_HELP_WHOLE_OBJECTS },
-	{ "max_heap", HDB_TYPE_BYTES, "maximum heap", "Maximum heap size, if known" },
-	{ "threads", HDB_TYPE_COUNT, "threads", "Threads listed in the dump" },
+	{ "max_heap", HDB_TYPE_BYTES, "maximum heap", "Maximum heap size, if the dump records it" },
+	{ "threads", HDB_TYPE_COUNT, "threads", "Number of threads in the dump" },
 	{ "virtual_threads", HDB_TYPE_COUNT, "virtual threads",
-	  "Virtual threads among these threads" },
+	  "Number of virtual threads among the threads" },
 	{ "leaks", HDB_TYPE_COUNT, "leaks",
-	  "Groups of leaking objects. The first ones are listed." },
+	  "Number of groups of leaking objects. Only the first groups are listed." },
 	{ "out_of_memory", HDB_TYPE_TEXT, "OutOfMemoryError",
 	  "Thread that ran out of memory, if any, and where" },
 	EXPLAIN_RULES_FACT,

@@ -17,7 +17,7 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "all", HDB_OPTION_FLAG,
-	  .help = "List all rules with their figures, whether they apply or not" },
+	  .help = "List all rules and their figures, whether or not a rule applies" },
 	{ .name = NULL },
 };
 
@@ -25,12 +25,14 @@ static const struct hdb_option_spec options[] = {
 	X(SEVERITY, TEXT, "severity", "severity", \
 	  "Severity: critical, warning or info; with --all also ok (not found)") \
 	X(RULE, TEXT, "rule", "rule", "Name of the rule") \
-	X(COUNT, COUNT, "count", "count", "Number of things found; unit names them") \
+	X(COUNT, COUNT, "count", "count", \
+	  "Number of things found, in the unit of the unit " \
+	  "column") \
 	X(BYTES, BYTES, "bytes", "bytes", \
 	  "Size or retained size. For direct-buffers and mapped-files, bytes outside the " \
 	  "heap.") \
 	X(PERCENT, PERCENT, "percent", "%", \
-	  "Share of bytes in share_of. Empty for bytes outside the heap.") \
+	  "Size as a share of share_of. Empty for memory outside the heap.") \
 	X(SHARE_OF, TEXT, "share_of", "share of", \
 	  "Base of percent: \"the heap\" (all reachable bytes) or \"the heap, garbage " \
 	  "included\" (all bytes)") \
@@ -41,10 +43,10 @@ static const struct hdb_option_spec options[] = {
 	X(TEXT, TEXT, "text", "finding", "Sentence of the rule") \
 	X(DETAIL, TEXT, "detail", "detail", \
 	  "Details of this finding, or how its figures were estimated") \
-	X(ADVICE, TEXT, "advice", "advice", "Advice: what to look at, or to do") \
+	X(ADVICE, TEXT, "advice", "advice", "Recommended next step") \
 	X(UNIT, TEXT, "unit", "unit", "Unit of count, such as sessions") \
-	X(WHY, TEXT, "why", "why", "Why it is a problem") \
-	X(SEE, TEXT, "see", "see also", "Query that shows more") \
+	X(WHY, TEXT, "why", "why", "Reason why the finding is a problem") \
+	X(SEE, TEXT, "see", "see also", "Query that shows details") \
 	QUERY_ADVICE_COLUMNS(X)
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
@@ -52,10 +54,10 @@ static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_C
 static const struct hdb_column facts[] = {
 	{ "rules", HDB_TYPE_COUNT, "rules", "Number of rules tried" },
 	{ "findings", HDB_TYPE_COUNT, "findings", "Number of rules with findings" },
-	{ "critical", HDB_TYPE_COUNT, "critical", "Critical findings" },
+	{ "critical", HDB_TYPE_COUNT, "critical", "Number of critical findings" },
 	{ "warnings", HDB_TYPE_COUNT, "warnings", "Warnings" },
 	{ "suspects", HDB_TYPE_COUNT, "leak suspects",
-	  "Suspects of query leaks, explained or not" },
+	  "Number of suspects of the leaks query, explained or not" },
 	{ "suspect", HDB_TYPE_TEXT, "largest suspect",
 	  "Largest suspect and its share of the heap" },
 };

@@ -92,15 +92,14 @@ static int array_facts(struct heap *heap, struct base_view *view, uint64_t offse
 static const struct hdb_option_spec options[] = {
 	{ "empty", HDB_OPTION_FLAG, .help = "Arrays of length zero" },
 	{ "zero", HDB_OPTION_FLAG, .help = "Non-empty arrays whose elements are all zero or null" },
-	{ "constant", HDB_OPTION_FLAG,
-	  .help = "Arrays of two or more equal elements of a primitive type" },
+	{ "constant", HDB_OPTION_FLAG, .help = "Primitive arrays with two or more equal elements" },
 	{ "trailing-zeros", HDB_OPTION_FLAG,
 	  .help = "Arrays that end in a long run of zeros or nulls but are not all zero" },
-	{ "min-tail", HDB_OPTION_NUMBER, "BYTES", "Smallest size of a long run, in bytes of heap",
-	  .low = 1, .high = UINT64_MAX, .unit = "bytes", .default_value = "64", .example = "256" },
+	{ "min-tail", HDB_OPTION_NUMBER, "BYTES", "Minimum size of a long run in bytes", .low = 1,
+	  .high = UINT64_MAX, .unit = "bytes", .default_value = "64", .example = "256" },
 	{ "by", HDB_OPTION_CHOICE, "class|length|value",
-	  "What to group by, including the values before it in the list. --by value needs "
-	  "--constant.",
+	  "What to group by. Each value includes the previous values in the list. --by value "
+	  "requires --constant.",
 	  .default_value = NULL },
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
@@ -108,42 +107,46 @@ static const struct hdb_option_spec options[] = {
 
 #define COLUMNS(X) \
 	X(CLASS, TEXT, "class", "class", "Class of the arrays") \
-	X(LENGTH, COUNT, "length", "length", "Elements of each array. Not with --by class.") \
+	X(LENGTH, COUNT, "length", "length", \
+	  "Number of elements of each array. Not with --by " \
+	  "class.") \
 	X(VALUE, TEXT, "value", "value", "Value of every element. Only with --by value.") \
-	X(COUNT, COUNT, "objects", "objects", "Arrays of the group") \
+	X(COUNT, COUNT, "objects", "objects", "Number of arrays in the group") \
 	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
 	X(WASTED, BYTES, "wasted", "wasted", \
-	  "Bytes that could be saved: whole arrays, or tails with --trailing-zeros. Only if a " \
-	  "kind is requested.") \
+	  "Size that could be saved: whole arrays or, with --trailing-zeros, trailing runs. " \
+	  "Only with a kind.") \
 	X(EMPTY, COUNT, "empty", "empty", \
-	  "Arrays of length zero. This and the following columns are empty if a kind is " \
+	  "Number of arrays of length zero. Empty, like the following columns, if a kind is " \
 	  "requested.") \
 	X(EMPTY_BYTES, BYTES, "empty_shallow", "empty shallow", \
 	  "Shallow size of the empty arrays") \
-	X(ZERO, COUNT, "zero", "zero", "Arrays of zeros or nulls only") \
+	X(ZERO, COUNT, "zero", "zero", "Number of arrays that contain only zeros or nulls") \
 	X(ZERO_BYTES, BYTES, "zero_shallow", "zero shallow", "Shallow size of the zero arrays") \
 	X(CONSTANT, COUNT, "constant", "constant", \
-	  "Arrays of two or more equal elements of a primitive type, including zeros") \
+	  "Number of primitive arrays with two or more equal elements, including zeros") \
 	X(CONSTANT_BYTES, BYTES, "constant_shallow", "constant shallow", \
 	  "Shallow size of the constant arrays") \
 	X(TAILS, COUNT, "trailing_zeros", "trailing zeros", \
 	  "Arrays that end in a long run of zeros or nulls but are not all zero") \
 	X(TAIL_BYTES, BYTES, "trailing_wasted", "trailing wasted", \
-	  "Bytes saved if these arrays ended before that run") \
+	  "Size saved if the arrays ended before the trailing run") \
 	X(ID, ID, "id", "id", "ID of the first array of the group")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,
-	{ "objects", HDB_TYPE_COUNT, "objects", "Arrays examined" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of these arrays" },
-	{ "found", HDB_TYPE_COUNT, "found", "Arrays of the requested kind, or all arrays" },
-	{ "found_shallow", HDB_TYPE_BYTES, "found shallow", "Shallow size of these arrays" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "Number of arrays examined" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of the arrays" },
+	{ "found", HDB_TYPE_COUNT, "found",
+	  "Number of arrays of the requested kind, or of all "
+	  "arrays" },
+	{ "found_shallow", HDB_TYPE_BYTES, "found shallow", "Shallow size of the arrays" },
 	{ "wasted", HDB_TYPE_BYTES, "wasted",
-	  "Bytes that could be saved: the sum of the column. Only if a kind is requested." },
+	  "Total size that could be saved. Only if a kind is requested." },
 	{ "without_content", HDB_TYPE_COUNT, "without content",
-	  "Arrays whose elements the dump lacks. They can only count as empty." },
+	  "Number of arrays whose elements the dump lacks. Such arrays can only count as empty." },
 	QUERY_COVERAGE_FACTS,
 };
 

@@ -30,45 +30,46 @@ static const struct hdb_option_spec options[] = {
 	X(LABEL, TEXT, "label", "object", "Label of the collection") \
 	X(KIND, TEXT, "kind", "kind", "Kind of collection: list, set, map, queue, bits or array") \
 	X(AT_MOST, DOUBLE, "at_most", "ratio <=", \
-	  "Upper end of the row's ratios. Empty above 1. Only with --by fill or collisions.") \
+	  "Upper bound of the ratios in the row. Empty above 1. Only with --by fill or " \
+	  "collisions.") \
 	X(SIZE, COUNT, "size", "size", \
 	  "Number of elements. Empty if unknown. Only with --by " \
 	  "size or object.") \
-	X(COUNT, COUNT, "objects", "objects", "Collections of the row") \
-	X(EMPTY, COUNT, "empty", "empty", "Collections without elements") \
-	X(ELEMENTS, COUNT, "elements", "elements", "Elements of all collections of the row") \
+	X(COUNT, COUNT, "objects", "objects", "Number of collections in the row") \
+	X(EMPTY, COUNT, "empty", "empty", "Number of collections without elements") \
+	X(ELEMENTS, COUNT, "elements", "elements", \
+	  "Number of elements in all collections of " \
+	  "the row") \
 	X(CAPACITY, COUNT, "capacity", "capacity", \
-	  "Number of elements that fit, for collections backed by arrays") \
+	  "Number of elements that fit into a collection backed by arrays") \
 	X(FILL, DOUBLE, "fill", "fill", \
 	  "Fill ratio: elements / capacity, for collections with a capacity") \
 	X(COLLISIONS, DOUBLE, "collisions", "collisions", \
-	  "Collision ratio: (elements - slots in use) / elements, for maps with chains") \
+	  "Collision ratio of maps with chains: (elements - slots in use) / elements") \
 	X(WASTED, BYTES, "wasted", "wasted", \
-	  "Bytes of array slots without an element. 0 for a wrapper, because its contents are " \
-	  "counted once.") \
+	  "Size of unused array slots. 0 for a wrapper: only the wrapped collection is counted.") \
 	X(SHALLOW, BYTES, "shallow", "shallow", \
 	  "Shallow size of the collections and of their own arrays, without entry objects") \
 	X(RETAINED, BYTES, "retained", "retained", \
 	  "Retained size of the collection, if the dominator tree is built. Only with --by " \
 	  "object.") \
 	X(LARGEST_SIZE, COUNT, "largest_size", "largest size", \
-	  "Elements of the largest collection") \
-	X(LARGEST, ID, "largest", "largest", \
-	  "ID of the largest collection, or of the first of several") \
+	  "Number of elements in the largest collection") \
+	X(LARGEST, ID, "largest", "largest", "ID of the largest collection") \
 	X(ID, ID, "id", "id", "ID of the collection")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
 					     QUERY_NATIVE_COLUMN, QUERY_RETAINED_NATIVE_COLUMN };
 
 static const struct hdb_column facts[] = {
-	{ "objects", HDB_TYPE_COUNT, "objects", "Collections examined" },
-	{ "empty", HDB_TYPE_COUNT, "empty", "Collections without elements" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "Number of collections examined" },
+	{ "empty", HDB_TYPE_COUNT, "empty", "Number of collections without elements" },
 	{ "elements", HDB_TYPE_COUNT, "elements",
-	  "Elements of all collections. Elements of wrapped collections count twice." },
-	{ "wasted", HDB_TYPE_BYTES, "wasted", "Bytes of array slots without an element" },
-	{ "without_size", HDB_TYPE_COUNT, "without size", "Collections of unknown size" },
+	  "Number of elements in all collections. Elements of wrapped collections count twice." },
+	{ "wasted", HDB_TYPE_BYTES, "wasted", "Size of unused array slots" },
+	{ "without_size", HDB_TYPE_COUNT, "without size", "Number of collections of unknown size" },
 	{ "impossible", HDB_TYPE_COUNT, "impossible sizes",
-	  "Collections with an impossibly large element count, which was reduced" },
+	  "Number of collections with an impossibly large element count, which heapdb reduced" },
 	QUERY_COVERAGE_FACTS,
 };
 

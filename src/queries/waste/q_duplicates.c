@@ -212,51 +212,59 @@ static const struct hdb_option_spec options[] = {
 	  .help = "Examine strings (default, unless --arrays is given)" },
 	{ "arrays", HDB_OPTION_FLAG,
 	  .help = "Examine arrays of primitive type, or of the classes that match PATTERN" },
-	{ "min-count", HDB_OPTION_NUMBER, "N", "Smallest number of copies", .low = 2,
-	  .high = UINT32_MAX, .unit = "objects", .default_value = "2", .example = "10" },
-	{ "min-wasted", HDB_OPTION_NUMBER, "BYTES", "Smallest number of wasted bytes", .low = 0,
-	  .high = UINT64_MAX, .unit = "bytes", .default_value = "0", .example = "1024" },
+	{ "min-count", HDB_OPTION_NUMBER, "N",
+	  "Minimum number of copies for a content to be "
+	  "listed",
+	  .low = 2, .high = UINT32_MAX, .unit = "objects", .default_value = "2", .example = "10" },
+	{ "min-wasted", HDB_OPTION_NUMBER, "BYTES",
+	  "Minimum number of wasted bytes for a "
+	  "content to be listed",
+	  .low = 0, .high = UINT64_MAX, .unit = "bytes", .default_value = "0", .example = "1024" },
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ "no-holders", HDB_OPTION_FLAG,
-	  .help = "Do not look for holders. Needs one pass and no table of referrers." },
+	  .help = "Do not look for holders. Requires one pass and no referrers table." },
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
 	X(WASTED, BYTES, "wasted", "wasted", \
-	  "Bytes of all copies except one, with arrays. Shared arrays count once, partly used " \
-	  "ones not at all.") \
-	X(COUNT, COUNT, "objects", "objects", "Objects with this content") \
-	X(ARRAYS, COUNT, "arrays", "arrays", "Distinct arrays that hold it") \
+	  "Shallow size of all copies but one. Shared arrays count once; partly used arrays do " \
+	  "not count.") \
+	X(COUNT, COUNT, "objects", "objects", "Number of objects with this content") \
+	X(ARRAYS, COUNT, "arrays", "arrays", "Number of distinct arrays with this content") \
 	X(CLASS, TEXT, "class", "class", "Class of the first copy") \
 	X(LENGTH, COUNT, "length", "length", \
-	  "Length of the text in UTF-16 units, or elements of the array") \
-	X(TOTAL, BYTES, "total_shallow", "total shallow", "Bytes of all copies and their arrays") \
+	  "Length of the string in UTF-16 units, or number of array elements") \
+	X(TOTAL, BYTES, "total_shallow", "total shallow", \
+	  "Total shallow size of all copies and their arrays") \
 	X(TEXT, TEXT, "text", "text", \
-	  "Text; beyond 1 MiB, its beginning and length. For arrays, the first elements.") \
+	  "String content (beyond 1 MiB, the beginning and length), or the first elements of an " \
+	  "array") \
 	X(HOLDER, TEXT, "holder", "holder", \
 	  "Holder: field, or class of arrays, from which most references to copies come") \
-	X(HELD, COUNT, "held", "times", "References from that holder") \
+	X(HELD, COUNT, "held", "times", "Number of references from the holder") \
 	X(REFERENCES, COUNT, "references", "of", \
-	  "References to all copies. An array counts once for each copy it holds.") \
+	  "Number of references to all copies. An array counts once per copy that it holds.") \
 	X(ID, ID, "id", "id", "ID of the first copy")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,
-	{ "objects", HDB_TYPE_COUNT, "objects", "Strings or arrays compared" },
-	{ "contents", HDB_TYPE_COUNT, "contents", "Distinct contents among them" },
-	{ "duplicated", HDB_TYPE_COUNT, "duplicated", "Contents with enough copies to be listed" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "Number of strings or arrays compared" },
+	{ "contents", HDB_TYPE_COUNT, "contents", "Number of distinct contents" },
+	{ "duplicated", HDB_TYPE_COUNT, "duplicated",
+	  "Number of contents with enough copies to "
+	  "be listed" },
 	{ "copies", HDB_TYPE_COUNT, "copies",
-	  "Objects that could be saved: all listed copies except one of each" },
-	{ "wasted", HDB_TYPE_BYTES, "wasted", "Bytes that could be saved: the sum of the column" },
+	  "Number of redundant copies: all listed copies except one of each content" },
+	{ "wasted", HDB_TYPE_BYTES, "wasted", "Total size that could be saved" },
 	{ "total_shallow", HDB_TYPE_BYTES, "total shallow",
-	  "Bytes of all listed copies and their arrays: the sum of the column" },
+	  "Total shallow size of all listed copies and their arrays" },
 	{ "heap_shallow", HDB_TYPE_BYTES, "heap shallow",
 	  "Shallow size of all counted objects of any class" },
 	{ "without_content", HDB_TYPE_COUNT, "without content",
-	  "Objects whose content the dump lacks" },
+	  "Number of objects whose content the dump lacks" },
 	QUERY_COVERAGE_FACTS,
 };
 

@@ -15,7 +15,7 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "objects", HDB_OPTION_FLAG,
-	  .help = "List the objects one by one, in the order of their finalizers' IDs" },
+	  .help = "List the objects one by one, in the order of the IDs of their finalizers" },
 	{ "state", HDB_OPTION_CHOICE, "registered|queued|running|finalized",
 	  "Only objects in this state", .default_value = NULL },
 	QUERY_POPULATION_OPTIONS("objects"),
@@ -28,7 +28,9 @@ static const struct hdb_option_spec options[] = {
 	  "(reference cleared)") \
 	X(CLASS, TEXT, "class", "class", "Class of the object") \
 	X(LABEL, TEXT, "label", "object", "Label of the object. Only with --objects.") \
-	X(COUNT, COUNT, "objects", "objects", "Objects in this state. Not with --objects.") \
+	X(COUNT, COUNT, "objects", "objects", \
+	  "Number of objects in this state. Not with " \
+	  "--objects.") \
 	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
 	X(RETAINED, BYTES, "retained", "retained", \
 	  "Retained size of the object, if the dominator tree is built. Only with --objects.") \
@@ -37,20 +39,25 @@ static const struct hdb_option_spec options[] = {
 	  "with --objects.") \
 	X(FINALIZER, ID, "finalizer", "finalizer", \
 	  "ID of the Finalizer reference to the object. Only with --objects.") \
-	X(ID, ID, "id", "id", "ID of the object, or of one of the group")
+	X(ID, ID, "id", "id", "ID of the object, or of one object of the group")
 enum { COLUMNS(QUERY_NUMBER) LABEL_KIND, LABEL_VALUE, NATIVE };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
 					     QUERY_NATIVE_COLUMN, QUERY_RETAINED_NATIVE_COLUMN };
 
 static const struct hdb_column facts[] = {
 	{ "registered", HDB_TYPE_COUNT, "registered",
-	  "Objects not yet queued for the finalizer thread" },
-	{ "queued", HDB_TYPE_COUNT, "queued", "Objects waiting for the finalizer thread" },
-	{ "running", HDB_TYPE_COUNT, "running", "Objects that are being finalized" },
-	{ "finalized", HDB_TYPE_COUNT, "finalized", "References whose object was finalized" },
+	  "Number of objects not yet queued for the finalizer thread" },
+	{ "queued", HDB_TYPE_COUNT, "queued",
+	  "Number of objects waiting for the finalizer "
+	  "thread" },
+	{ "running", HDB_TYPE_COUNT, "running", "Number of objects being finalized" },
+	{ "finalized", HDB_TYPE_COUNT, "finalized",
+	  "Number of references whose object was "
+	  "finalized" },
 	{ "kept_objects", HDB_TYPE_COUNT, "kept by finalizers",
-	  "Objects of any class held only by finalizers" },
-	{ "kept_shallow", HDB_TYPE_BYTES, "kept shallow", "Shallow size of these objects" },
+	  "Number of objects of any class held only by finalizers" },
+	{ "kept_shallow", HDB_TYPE_BYTES, "kept shallow",
+	  "Shallow size of the objects in the row" },
 	{ "thread", HDB_TYPE_ID, "finalizer thread", "Thread that calls finalizers" },
 	QUERY_COVERAGE_FACTS,
 };

@@ -14,59 +14,60 @@ static const struct hdb_option_spec options[] = {
 	  "What to group by: class of the reference, class of the referent, or strength",
 	  .default_value = "class" },
 	{ "no-retained", HDB_OPTION_FLAG,
-	  .help = "Leave out retained sizes, which need the dominator tree" },
+	  .help = "Omit retained sizes, which require the dominator tree" },
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
 	X(NAME, TEXT, "name", "name", \
-	  "Class of the references or of the referents. Not with --by strength.") \
+	  "Class of the references or referents. Not with --by strength.") \
 	X(STRENGTH, TEXT, "strength", "strength", \
 	  "Strength of the reference: soft, weak, phantom or finalizer") \
 	X(COUNT, COUNT, "objects", "objects", "Number of reference objects") \
 	X(CLEARED, COUNT, "cleared", "cleared", \
-	  "References whose referent is null or missing from the dump") \
-	X(REFERENTS, COUNT, "referents", "referents", \
-	  "Distinct objects that these references " \
-	  "refer to") \
+	  "Number of references whose referent is null or missing from the dump") \
+	X(REFERENTS, COUNT, "referents", "referents", "Number of distinct referents") \
 	X(ONLY, COUNT, "only", "only so", \
-	  "Referents that no path of stronger references from a GC root reaches") \
+	  "Number of referents not reachable from a GC root through stronger references") \
 	X(ONLY_SHALLOW, BYTES, "only_shallow", "Shallow size of the unreachable objects", \
-	  "Shallow size of these objects") \
+	  "Shallow size of the objects in the row") \
 	X(ONLY_RETAINED, BYTES, "only_retained", \
-	  "retained >=", "Lower bound of the retained size of these referents") \
+	  "retained >=", "Lower bound of the retained size of the referents") \
 	X(NATIVE, BYTES, "only_native", "native", \
-	  "Native memory owned by these objects, if recorded. Not included in other columns.") \
-	X(RETAINED_NATIVE, BYTES, "only_retained_native", \
-	  "retained native >=", "Lower bound of the native memory of all objects they retain")
+	  "Native memory owned by the referents, if recorded") \
+	X(RETAINED_NATIVE, BYTES, "only_retained_native", "retained native >=", \
+	  "Lower bound of the native memory of all objects that the " \
+	  "referents retain")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
-	{ "references", HDB_TYPE_COUNT, "references", "Reference objects in the rows" },
+	{ "references", HDB_TYPE_COUNT, "references", "Number of reference objects in the rows" },
 	{ "unreachable_references", HDB_TYPE_COUNT, "unreachable references",
-	  "Unreachable reference objects" },
+	  "Number of unreachable reference objects" },
 	{ "strong_objects", HDB_TYPE_COUNT, "strongly reachable",
-	  "Objects on a path of strong references from a GC root" },
+	  "Number of objects on a path of strong references from a GC root" },
 	{ "strong_shallow", HDB_TYPE_BYTES, "strongly reachable bytes",
-	  "Shallow size of these objects" },
+	  "Shallow size of the objects in the row" },
 	{ "soft_objects", HDB_TYPE_COUNT, "softly",
-	  "Objects reachable only through soft references. They are freed before memory runs out." },
+	  "Number of objects reachable only through soft references. Freed before memory runs "
+	  "out." },
 	{ "soft_shallow", HDB_TYPE_BYTES, "softly reachable bytes",
-	  "Shallow size of these objects" },
+	  "Shallow size of the objects in the row" },
 	{ "weak_objects", HDB_TYPE_COUNT, "weakly",
-	  "Objects reachable only through weak references. They are freed by the next collection." },
+	  "Number of objects reachable only through weak references. Freed by the next garbage "
+	  "collection." },
 	{ "weak_shallow", HDB_TYPE_BYTES, "weakly reachable bytes",
-	  "Shallow size of these objects" },
+	  "Shallow size of the objects in the row" },
 	{ "finalizer_objects", HDB_TYPE_COUNT, "by finalizers",
-	  "Objects reachable only because finalization is pending" },
+	  "Number of objects reachable only because finalization is pending" },
 	{ "finalizer_shallow", HDB_TYPE_BYTES, "finalizer reachable bytes",
-	  "Shallow size of these objects" },
+	  "Shallow size of the objects in the row" },
 	{ "phantom_objects", HDB_TYPE_COUNT, "phantom",
-	  "Objects reachable only through phantom references" },
+	  "Number of objects reachable only through phantom references" },
 	{ "phantom_shallow", HDB_TYPE_BYTES, "phantom reachable bytes",
-	  "Shallow size of these objects" },
+	  "Shallow size of the objects in the row" },
 	QUERY_COVERAGE_FACTS,
 };
 

@@ -14,7 +14,9 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "shared", HDB_OPTION_FLAG, .help = "Only arrays shared by two or more strings" },
-	{ "min-wasted", HDB_OPTION_NUMBER, "BYTES", "Smallest number of bytes that an array wastes",
+	{ "min-wasted", HDB_OPTION_NUMBER, "BYTES",
+	  "Minimum number of wasted bytes for an "
+	  "array to be listed",
 	  .low = 0, .high = UINT64_MAX, .unit = "bytes", .default_value = "0", .example = "1024" },
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
@@ -22,29 +24,29 @@ static const struct hdb_option_spec options[] = {
 
 #define COLUMNS(X) \
 	X(WASTED, BYTES, "wasted", "wasted", \
-	  "Bytes that would be saved if the array held only the elements its strings use") \
-	X(STRINGS, COUNT, "strings", "strings", "String objects that use the array") \
+	  "Size saved if the array contained only the elements that strings use") \
+	X(STRINGS, COUNT, "strings", "strings", "Number of String objects that use the array") \
 	X(CLASS, TEXT, "class", "class", "Class of the array: char[] or byte[]") \
-	X(LENGTH, COUNT, "length", "length", "Elements of the array") \
-	X(USED, COUNT, "used", "used", "Elements used by at least one string") \
+	X(LENGTH, COUNT, "length", "length", "Number of array elements") \
+	X(USED, COUNT, "used", "used", "Number of elements used by at least one string") \
 	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the array") \
 	X(TEXT, TEXT, "text", "text", \
-	  "Text of the first string in the array; beyond 1 MiB, its beginning and length") \
-	X(STRING, ID, "string", "string", "ID of that string") \
+	  "First string in the array. Beyond 1 MiB, the beginning and length of the string.") \
+	X(STRING, ID, "string", "string", "ID of the first string that uses the array") \
 	X(ID, ID, "id", "id", QUERY_HELP_ID)
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,
-	{ "strings", HDB_TYPE_COUNT, "strings", "String objects examined" },
-	{ "arrays", HDB_TYPE_COUNT, "arrays", "Distinct arrays of these strings" },
-	{ "shared", HDB_TYPE_COUNT, "shared", "Arrays shared by two or more strings" },
-	{ "sharing", HDB_TYPE_COUNT, "sharing", "Strings that use one of these arrays" },
+	{ "strings", HDB_TYPE_COUNT, "strings", "Number of String objects examined" },
+	{ "arrays", HDB_TYPE_COUNT, "arrays", "Number of distinct arrays of the strings" },
+	{ "shared", HDB_TYPE_COUNT, "shared", "Number of arrays shared by two or more strings" },
+	{ "sharing", HDB_TYPE_COUNT, "sharing", "Number of strings that use a shared array" },
 	{ "wasted", HDB_TYPE_BYTES, "wasted",
-	  "Bytes that could be saved in all arrays, listed or not" },
+	  "Size that could be saved in all arrays, listed or not" },
 	{ "without_text", HDB_TYPE_COUNT, "without text",
-	  "String objects whose characters the dump lacks" },
+	  "Number of String objects whose characters the dump lacks" },
 	QUERY_COVERAGE_FACTS,
 };
 

@@ -326,22 +326,21 @@ static const struct hdb_option_spec options[] = {
 	X(LABEL, TEXT, "label", "object", "Label of the holder. Only with --holders.") \
 	X(HOLDERS, COUNT, "holders", "holders", "Holders of this class. Only with --by holder.") \
 	X(COUNT, COUNT, "objects", "objects", \
-	  "Number of unreachable objects. With --by holder, those not reached by an earlier " \
-	  "holder.") \
+	  "Number of unreachable objects. With --by holder, without objects reached by an " \
+	  "earlier holder.") \
 	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
-	X(PERCENT, PERCENT, "percent", "%", "Share of all unreachable bytes")
+	X(PERCENT, PERCENT, "percent", "%", "Size as a share of all unreachable objects")
 enum { COLUMNS(QUERY_NUMBER) LABEL_KIND, LABEL_VALUE, NATIVE };
 static const struct hdb_column columns[] = {
 	COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
-	{ "native", HDB_TYPE_BYTES, "native",
-	  "Native memory owned by these objects, if recorded. Not included in other columns." }
+	{ "native", HDB_TYPE_BYTES, "native", "Native memory owned by the referents, if recorded" }
 };
 
 static const struct hdb_column facts[] = {
 	{ "holders", HDB_TYPE_COUNT, "holders",
-	  "Unreachable objects that no other object references. Only with --by holder." },
-	{ "objects", HDB_TYPE_COUNT, "reachable objects", "Reachable objects" },
-	{ "shallow", HDB_TYPE_BYTES, "reachable bytes", "Shallow size of these objects" },
+	  "Number of unreachable objects that no other object references. Only with --by holder." },
+	{ "objects", HDB_TYPE_COUNT, "reachable objects", "Number of reachable objects" },
+	{ "shallow", HDB_TYPE_BYTES, "reachable bytes", "Shallow size of the objects in the row" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -565,7 +564,8 @@ const struct query_def query_unreachable = {
 			"holder",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-		.one_population = "it counts only unreachable objects; use `histogram` for others",
+		.one_population = "`unreachable` counts only unreachable objects; use "
+                                  "`histogram` for other objects",
 	},
 	.no_rows = "no requested object is unreachable",
 	.population = ANALYSIS_OF_UNREACHABLE,
