@@ -8,10 +8,17 @@
 #include "derive/derive.h"
 #include "heap/heap.h"
 
+struct analysis_suspects;
+
 struct session {
-	struct heap *heap;      /* borrowed, as all three are */
+	struct heap *heap;      /* borrowed, as all four are */
 	struct derive *derive;  /* lent */
 	struct base_work *work; /* lent */
+	/*
+	 * Where a query leaves the suspects that it has found, for the next one with the same
+	 * options (analysis_suspects_leave); NULL: nowhere
+	 */
+	struct analysis_suspects *left;
 };
 
 #endif

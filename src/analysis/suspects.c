@@ -50,6 +50,17 @@ void analysis_suspects_release(struct analysis_suspects *suspects)
 	*suspects = (struct analysis_suspects){ 0 };
 }
 
+void analysis_suspects_leave(const struct session *session, struct analysis_suspects *suspects)
+{
+	if (!session->left) {
+		analysis_suspects_release(suspects);
+		return;
+	}
+	analysis_suspects_release(session->left);
+	*session->left = *suspects;
+	*suspects = (struct analysis_suspects){ 0 };
+}
+
 static struct analysis_suspect *add_suspect(struct analysis_suspects *out)
 {
 	struct analysis_suspect *s = &out->list[out->count++];
@@ -435,6 +446,11 @@ int analysis_suspects_find(const struct session *session, unsigned percent,
 
 	assert(percent >= SUSPECTS_PERCENT_MIN);
 	*out = (struct analysis_suspects){ 0 };
+	if (session->left && session->left->list) {
+		*out = *session->left;
+		*session->left = (struct analysis_suspects){ 0 };
+		return HDB_OK;
+	}
 	TRY(heap_load_classes(session->heap, err));
 	TRY(analysis_heap_total(session, &whole, err));
 	out->whole_bytes = whole.shallow_bytes;

@@ -70,6 +70,8 @@ struct analysis_suspects {
 int analysis_suspects_find(const struct session *session, unsigned percent,
 			   struct analysis_suspects *out, struct hdb_error *err);
 void analysis_suspects_release(struct analysis_suspects *suspects);
+/* Releases them, or leaves them in the session for the next analysis_suspects_find. */
+void analysis_suspects_leave(const struct session *session, struct analysis_suspects *suspects);
 
 /*
  * Finds the objects that more than 80 % of the shortest paths to a group's members pass, and stores

@@ -392,7 +392,7 @@ int hdb_query(struct hdb *db, const char *name, const struct hdb_query_args *arg
 {
 	API_NEEDS(db && name && out, err);
 
-	const struct session session = { db->heap, &db->derive, &db->work };
+	const struct session session = api_session(db);
 	const struct query_def *def = query_find(name);
 	struct hdb_query_args call_args;
 	struct hdb_row_filter filter;
@@ -419,7 +419,7 @@ int hdb_query(struct hdb *db, const char *name, const struct hdb_query_args *arg
 	for (size_t i = 0; i < call_args.before_count; i++) {
 		struct hdb *other = call_args.before[i];
 
-		rows->before[i] = (struct session){ other->heap, &other->derive, &other->work };
+		rows->before[i] = api_session(other);
 	}
 	r = query_open(def, &(struct query_sides){ &session, rows->before }, &call_args,
 		       &rows->query, err);

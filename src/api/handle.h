@@ -66,7 +66,7 @@ void api_write_struct(void *theirs, size_t first, const void *ours, size_t size)
 /* The arguments that analyses take. */
 static inline struct session api_session(struct hdb *db)
 {
-	return (struct session){ db->heap, &db->derive, &db->work };
+	return (struct session){ .heap = db->heap, .derive = &db->derive, .work = &db->work };
 }
 
 /* HDB_EUSAGE unless ix is the number of an object. */

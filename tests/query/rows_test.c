@@ -208,7 +208,7 @@ static void budget(void **state)
 	base_work_init(&work, 0, 1, NULL);
 	assert_int_equal(heap_open(world.db_path, NULL, &work, &heap, &err), HDB_OK);
 	derive_init(&derive, heap, &work);
-	side = (struct session){ heap, &derive, &work };
+	side = (struct session){ .heap = heap, .derive = &derive, .work = &work };
 	assert_int_equal(heap_load_classes(heap, &err), HDB_OK);
 	/* Below what base_work_init lets pass, beside what classes have taken: a few rows fit. */
 	work.memory_bytes = work.memory_used + 4096;

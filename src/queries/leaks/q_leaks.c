@@ -593,7 +593,7 @@ static void close_leaks(struct query *q)
 {
 	struct leaks *l = q->state;
 
-	analysis_suspects_release(&l->suspects);
+	analysis_suspects_leave(&q->session, &l->suspects);
 	analysis_leak_sums_release(&l->sums);
 	leak_rows_release(&l->rows);
 	explain_rules_release(&l->rules);

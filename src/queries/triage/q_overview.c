@@ -6,6 +6,7 @@
 #include "queries/queries.h"
 
 #include "analysis/properties.h"
+#include "analysis/suspects.h"
 #include "base/base_text.h"
 #include "heap/heap_database.h"
 #include "queries/explain/rules.h"
@@ -83,6 +84,7 @@ struct overview {
 	struct base_vec lines; /* struct line */
 	size_t current;        /* index of the row that the current rows of leaks belong to */
 	uint64_t leak_count;
+	struct analysis_suspects suspects; /* what leaks has left */
 };
 
 /* ---- reading the answers of other queries ---- */
@@ -412,8 +414,10 @@ static int open_brief(struct query *q, struct hdb_error *err)
 
 static int open_whole(struct query *q, struct hdb_error *err)
 {
-	const struct overview *o = q->state;
+	struct overview *o = q->state;
 
+	/* leaks and triage look for the same suspects. */
+	q->session.left = &o->suspects;
 	TRY(read_query(q, "leaks", 0, read_suspect, err));
 	if (o->leak_count)
 		query_fact(q, "leaks", o->leak_count);
@@ -461,6 +465,7 @@ static void close_overview(struct query *q)
 		for (size_t k = 0; k < COLUMN_COUNT; k++)
 			free(base_vec_at(&o->lines, struct line, i)->texts[k]);
 	base_vec_release(&o->lines);
+	analysis_suspects_release(&o->suspects);
 }
 
 const struct query_def query_overview = {
