@@ -1,9 +1,11 @@
 """page_away.py DATABASE - the page when its server ends, and when another program or server comes."""
 import http.server
 import os
+import shutil
 import subprocess
 import sys
 import threading
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../support")]
@@ -66,6 +68,16 @@ try:
     server, other = serve()
     check(f"a server that is started anew has the same address: {other}, {url}", other == url)
     check("the tab goes on, at the same view", browser.until("document.querySelector('main table td') !== null && location.hash === '#/histogram'"))
+    # Another file takes the database's place: the page says so when somebody comes back to it, and not before.
+    browser.run("dispatchEvent(new Event('focus')); 1")
+    time.sleep(0.5)
+    check("nothing was replaced", "Replaced:" not in text())
+    shutil.copy(sys.argv[1], "copy.heapdb")
+    os.replace("copy.heapdb", sys.argv[1])
+    browser.run("dispatchEvent(new Event('focus')); 1")
+    check("a replaced database is announced", browser.until("document.querySelector('main .mark')?.innerText.startsWith('Replaced:')"))
+    browser.call("Page.reload")
+    check("after a reload, too", browser.until("document.querySelector('main .mark')?.innerText.startsWith('Replaced:')"))
     kept = sys.argv[1] + ".token"
     check("the token is its owner's alone", os.stat(kept).st_mode & 0o777 == 0o600)
     end(server)

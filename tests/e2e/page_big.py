@@ -118,7 +118,7 @@ VIEWS = [
     ("Threads", click(".views a", "Threads"), "main .thread", 3),
     ("Threads, all open", click("main button", "Open all"), "main .frame-line", 3),
     ("Threads, table", click("main button", "Table"), ROW, 20),
-    ("Waste", click(".views a", "Waste"), ROW, 4),
+    ("Waste", click(".views a", "Waste by kind"), ROW, 4),
     ("Waste: collections", click(".tabs a", "collections"), ROW, 20),
     ("Waste: arrays", click(".tabs a", "arrays"), ROW, 10),
     ("Waste: shared texts", click(".tabs a", "shared texts"), TABLE, 1),
@@ -147,7 +147,7 @@ VIEWS = [
     ("SQL: objects by class", go("#/sql?sql=SELECT class, count(*) AS n, sum(shallow) AS bytes FROM objects GROUP BY class "
                                  "ORDER BY bytes DESC LIMIT 20"), ".result td", 40),
     ("SQL: names of persons", go(f'#/sql?sql=SELECT id, number, name FROM "{PERSON}" WHERE number % 100000 = 0'), ".result td", 3),
-    ("Problems", click(".views a", "Problems"), TABLE, 1),
+    ("Problems", "() => { location.hash = '#/problems'; }", TABLE, 1),
     ("All queries", click(".views a", "All queries"), "main .parts a", 40),
 ]
 # A click that changes a shape or opens rows moves what is below.

@@ -47,3 +47,36 @@ CONTRAST = """(() => {
   }
   return out.slice(0, 3).join('; ');
 })()"""
+
+
+# The visual language (tools/serve/page/README.md): four text sizes, two radii, bars in one column, a word is never
+# broken, and the Tab key needs at most six stops to the content.
+LANGUAGE = """(() => {
+  const out = [], narrow = innerWidth <= 760, shown = (e) => e.checkVisibility() && e.getBoundingClientRect().width > 0;
+  const name = (e) => e.tagName + '.' + e.className + ' ' + (e.innerText || '').slice(0, 20);
+  for (const e of document.querySelectorAll('body *')) {
+    if (!shown(e) || e.closest('svg, option')) continue;
+    const style = getComputedStyle(e), hasText = [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) || /INPUT|TEXTAREA|SELECT/.test(e.tagName);
+    if (hasText && ![12, 14, 16, 20].includes(parseFloat(style.fontSize))) out.push('text of ' + style.fontSize + ': ' + name(e));
+    for (const corner of ['TopLeft', 'TopRight', 'BottomLeft', 'BottomRight'])
+      if (![0, 4, 8].includes(parseFloat(style[`border${corner}Radius`])) && !/checkbox|radio/.test(e.type ?? '')) out.push('a radius of ' + style[`border${corner}Radius`] + ': ' + name(e));
+    if (e.matches('.meter') && e.offsetWidth !== 160) out.push('a bar in ' + e.offsetWidth + ' pixels: ' + name(e.parentElement));
+  }
+  const main = document.querySelector('main'), stops = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex]')]
+    .filter((e) => e.tabIndex >= 0 && !e.disabled && e.checkVisibility({ visibilityProperty: true }) && main.compareDocumentPosition(e) & Node.DOCUMENT_POSITION_PRECEDING);
+  const isReport = document.getElementById('answers') !== null;
+  if (!isReport && (stops.length > 6 || stops.length < 3)) out.push(stops.length + ' stops before the content');
+  const head = document.querySelector('main .head');
+  if (!isReport && (!head?.querySelector('h1')?.innerText || !head.querySelector('p')?.innerText)) out.push('no line that says what the view answers');
+  if (narrow && !isReport && document.querySelector('header').offsetHeight !== 56) out.push('a header of ' + document.querySelector('header').offsetHeight);
+  const walk = document.createTreeWalker(main, NodeFilter.SHOW_TEXT), range = document.createRange();
+  for (let n = 0; narrow && walk.nextNode() && n < 3000; n++) {
+    const node = walk.currentNode;
+    if (!node.parentElement.checkVisibility() || node.parentElement.closest('textarea, .sql, .unseen, code, option, svg, .figures')) continue;
+    for (const word of node.data.matchAll(/[A-Za-z]{2,}/g)) {
+      range.setStart(node, word.index); range.setEnd(node, word.index + word[0].length);
+      if (new Set([...range.getClientRects()].filter((r) => r.width > 0).map((r) => Math.round(r.top))).size > 1) out.push('broken: ' + word[0]);
+    }
+  }
+  return [...new Set(out)].slice(0, 3).join('; ');
+})()"""

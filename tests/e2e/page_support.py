@@ -63,6 +63,8 @@ def layout(name):
     check(f"layout of {name}: {found}", not found)
     pale = browser.run(page_looks.CONTRAST)
     check(f"contrast in {name}: {pale}", not pale)
+    odd = browser.run(page_looks.LANGUAGE)
+    check(f"visual language of {name}: {odd}", not odd)
 
 
 VIEWS = [("#/overview", ".suspect", "overview"), ("#/leaks", ".suspect", "leaks"), ("#/map", "canvas", "map"), ("#/map?shape=icicle", "canvas", "icicle"),
@@ -70,7 +72,7 @@ VIEWS = [("#/overview", ".suspect", "overview"), ("#/leaks", ".suspect", "leaks"
          ("#/dominators?by=package", "main table td", "merged dominators"), ("#/histogram", "main table td", "histogram"), ("#/paths?target=java.util.HashMap", "main table td", "merged paths"), ("#/class?target=java.lang.String", "main table td", "class"),
          ("#/threads", "main .thread", "threads"), ("#/waste", ".kinds td", "waste"), ("#/waste?q=duplicates", "main table td", "duplicates"), ("#/loaders", "main table td", "loaders"),
          ("#/strings?o_match=hello", "main .table", "strings"), ("#/compare?db=1&before=0", "main table td", "compare"),
-         ("#/android?db=2", "main .trace, main .empty", "android"), ("#/sql?sql=SELECT+class,count(*)+AS+n,sum(shallow)+AS+bytes+FROM+objects+GROUP+BY+class"
+         ("#/android?db=2", "main .card, main .empty", "android"), ("#/sql?sql=SELECT+class,count(*)+AS+n,sum(shallow)+AS+bytes+FROM+objects+GROUP+BY+class"
          "+ORDER+BY+bytes+DESC+LIMIT+20", ".result td", "sql"), ("#/problems", "main .table", "problems"), ("#/all", "main .parts a", "all queries")]
 
 

@@ -32,6 +32,11 @@ many=$HDB_ROOT/../shared/dumps/vthreads_j25_live.hprof.zst
 if [ -r "$many" ]; then
 	heapdb import "$many" -o vthreads.heapdb --quiet >out 2>&1 && set -- "$@" vthreads.heapdb
 fi
+# The report of a real server, whose size and pages are measured.
+if [ -r "$HDB_ROOT/../shared/dumps/tomcat9_j17.hprof.zst" ]; then
+	heapdb import "$HDB_ROOT/../shared/dumps/tomcat9_j17.hprof.zst" -o tomcat.heapdb --quiet >out 2>&1
+	heapdb report tomcat.heapdb --html tomcat.html --quiet
+fi
 start_serve "$@"
 code=0
 limit=290

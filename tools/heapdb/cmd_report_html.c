@@ -11,29 +11,37 @@
 
 #include <sys/stat.h>
 
-/* Maximum rows of long answers, which keeps the file at a few MB. */
+/* Maximum rows of long answers, of which stacks have the longest: files are sent by mail. */
 #define ROWS_MAX 3000
+#define STACK_ROWS_MAX 800
+#define STACK_COLUMNS "level,kind,text,id,serial,retained"
 
 /* Requests of the page's views, each with the key under which the page looks it up. */
 static const struct question {
 	const char *key, *query;
 	struct hdb_option option; /* name NULL: none */
 	uint64_t limit;
-	bool has_values; /* the answer consists of heap texts only */
+	bool has_values;     /* the answer consists of heap texts only */
+	const char *columns; /* those that the page shows, "a,b,c"; NULL: all */
 } questions[] = {
-	{ "info", "info", { NULL, NULL }, 0, false },
-	{ "leaks", "leaks", { NULL, NULL }, 0, false },
-	{ "triage", "triage", { NULL, NULL }, 0, false },
-	{ "dominator-tree?by=class", "dominator-tree", { "by", "class" }, ROWS_MAX, false },
-	{ "dominator-tree?by=package", "dominator-tree", { "by", "package" }, ROWS_MAX, false },
-	{ "histogram", "histogram", { NULL, NULL }, 500, false },
-	{ "threads?no-stack=1", "threads", { "no-stack", NULL }, ROWS_MAX, false },
-	{ "threads", "threads", { NULL, NULL }, ROWS_MAX, false },
-	{ "duplicates", "duplicates", { NULL, NULL }, 100, true },
-	{ "collections", "collections", { NULL, NULL }, 100, false },
-	{ "arrays", "arrays", { NULL, NULL }, 100, false },
-	{ "loaders", "loaders", { NULL, NULL }, 500, false },
-	{ "problems", "problems", { NULL, NULL }, 100, false },
+	{ "info", "info", { NULL, NULL }, 0, false, NULL },
+	{ "leaks", "leaks", { NULL, NULL }, 0, false, NULL },
+	{ "triage", "triage", { NULL, NULL }, 0, false, NULL },
+	{ "dominator-tree?by=class", "dominator-tree", { "by", "class" }, ROWS_MAX, false, NULL },
+	{ "dominator-tree?by=package",
+	  "dominator-tree",
+	  { "by", "package" },
+	  ROWS_MAX,
+	  false,
+	  NULL },
+	{ "histogram", "histogram", { NULL, NULL }, 300, false, NULL },
+	{ "threads?no-stack=1", "threads", { "no-stack", NULL }, ROWS_MAX, false, NULL },
+	{ "threads", "threads", { NULL, NULL }, STACK_ROWS_MAX, false, STACK_COLUMNS },
+	{ "duplicates", "duplicates", { NULL, NULL }, 100, true, "text,wasted,objects,holder" },
+	{ "collections", "collections", { NULL, NULL }, 100, false, NULL },
+	{ "arrays", "arrays", { NULL, NULL }, 100, false, NULL },
+	{ "loaders", "loaders", { NULL, NULL }, 300, false, NULL },
+	{ "problems", "problems", { NULL, NULL }, 100, false, NULL },
 };
 
 /* Writes JSON inside a script element. "<" could begin markup and is written as \u003c. */
@@ -194,14 +202,21 @@ static int put_answer(struct page *page, const struct question *question)
 		.option_count = question->option.name ? 1 : 0,
 		.limit = question->limit,
 	};
-	struct answer answer = {
-		.name = question->query, .args = &args, .limit = question->limit, .err = &cli->err
-	};
+	struct answer answer = { .name = question->query,
+				 .args = &args,
+				 .limit = question->limit,
+				 .is_sparse = true,
+				 .err = &cli->err };
 	DOOR_ROWS *rows = NULL;
+	int rc;
 
 	TRY(hdb_query(cli->db, question->query, &args, &rows, &cli->err));
 	answer.rows = rows;
-	TRY(render_json(&answer, json_begin(page)));
+	if (question->columns)
+		TRY(answer_pick(&answer, question->columns));
+	rc = render_json(&answer, json_begin(page));
+	free(answer.picked);
+	TRY(rc);
 	output_json(cli->out, question->key, strlen(question->key));
 	output_char(cli->out, ':');
 	return json_end(page, question->query);
@@ -233,6 +248,14 @@ static int put_notes(struct cli *cli)
 	return notes ? put_these_notes(cli, notes) : HDB_OK;
 }
 
+static bool is_asked(const char *query)
+{
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
+		if (strcmp(questions[i].query, query) == 0)
+			return true;
+	return false;
+}
+
 static int put_answers(struct page *page, const char *name)
 {
 	struct output *out = page->cli->out;
@@ -246,7 +269,7 @@ static int put_answers(struct page *page, const char *name)
 	TRY(put_text(page, ",\"stale\":", health.stale));
 	TRY(put_text(page, ",\"incomplete\":", health.incomplete));
 	output_string(out, "}],\"specs\":");
-	if (serve_specs_json(&specs, &size) != HDB_OK)
+	if (serve_columns_json(is_asked, &specs, &size) != HDB_OK)
 		return hdb_fail(&page->cli->err, HDB_ENOMEM,
 				"cannot allocate memory for the queries");
 	put_script(out, specs, size);

@@ -46,12 +46,19 @@ static void put_value(struct output *out, const struct hdb_value *value)
 
 static void put_row(struct answer *answer, size_t columns, struct output *out)
 {
+	bool is_first = true;
+
 	for (size_t i = 0; i < columns; i++) {
-		render_json_field(out, i ? "," : "{", answer_column(answer, i)->name);
+		const struct hdb_value *value = answer_value(answer, i);
+
+		if (answer->is_sparse && value->type == HDB_TYPE_NULL)
+			continue;
+		render_json_field(out, is_first ? "{" : ",", answer_column(answer, i)->name);
 		output_char(out, ':');
-		put_value(out, answer_value(answer, i));
+		put_value(out, value);
+		is_first = false;
 	}
-	output_string(out, columns ? "}" : "{}");
+	output_string(out, is_first ? "{}" : "}");
 }
 
 static bool is_given_before(const struct hdb_option *options, size_t option)

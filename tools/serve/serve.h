@@ -96,8 +96,11 @@ struct serve_options {
  */
 const char *serve_page(const char *path, size_t *size);
 
-/* Returns the list of queries as a JSON array. *text is owned: free(). HDB_ENOMEM. */
-int serve_specs_json(char **text, size_t *size);
+/*
+ * Returns the queries for which is_wanted(name) is true, without their options, as a JSON array.
+ * *text is owned: free(). HDB_ENOMEM.
+ */
+int serve_columns_json(bool is_wanted(const char *query), char **text, size_t *size);
 
 /* Serves until *stop. HDB_OK then, or a failure to start. */
 int serve_run(const struct serve_options *options, struct hdb_error *err);

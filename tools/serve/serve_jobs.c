@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct worker {
@@ -52,6 +53,8 @@ struct serve_jobs {
 	struct worker workers[SERVE_WORKERS_MAX];
 	size_t worker_count;
 	bool is_android[SERVE_DATABASES_MAX];
+	struct stat
+		opened[SERVE_DATABASES_MAX]; /* the files of the databases, when they were opened */
 };
 
 struct serve_job *serve_job_new(void)
@@ -392,6 +395,7 @@ static int open_databases(struct worker *w, struct hdb_error *err)
 			TRY(hdb_open(options->databases[i].db_path, &open, &w->databases[i], err));
 		}
 		w->jobs->is_android[i] = hdb_heap_count(w->databases[i]) > 0;
+		stat(options->databases[i].db_path, &w->jobs->opened[i]);
 	}
 	return HDB_OK;
 }
@@ -603,6 +607,16 @@ bool serve_jobs_is_android(const struct serve_jobs *jobs, size_t database)
 {
 	assert(database < SERVE_DATABASES_MAX);
 	return jobs->is_android[database];
+}
+
+bool serve_jobs_is_replaced(const struct serve_jobs *jobs, size_t database)
+{
+	struct stat now;
+	const struct stat *then = &jobs->opened[database];
+
+	assert(database < SERVE_DATABASES_MAX);
+	return stat(jobs->options->databases[database].db_path, &now) == 0 &&
+	       (now.st_ino != then->st_ino || now.st_dev != then->st_dev);
 }
 
 void serve_jobs_health(const struct serve_jobs *jobs, size_t database, struct hdb_health *out)

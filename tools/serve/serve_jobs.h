@@ -132,6 +132,8 @@ void serve_jobs_health(const struct serve_jobs *jobs, size_t database, struct hd
 
 /* Whether the dump has named heaps, as Android dumps do. */
 bool serve_jobs_is_android(const struct serve_jobs *jobs, size_t database);
+/* Whether another file has the database's path now: answers are of the one that was opened. */
+bool serve_jobs_is_replaced(const struct serve_jobs *jobs, size_t database);
 
 struct serve_job *serve_job_new(void);
 /* Frees a job and closes its file. NULL is allowed. */

@@ -39,18 +39,10 @@ static void put_columns(struct bytes *out, const char *key, column_of *get,
 	bytes_string(out, "]");
 }
 
-static void put_spec(struct bytes *out, const struct hdb_query_spec *spec)
+static void put_options(struct bytes *out, const struct hdb_query_spec *spec)
 {
 	const struct hdb_option_spec *o;
 
-	bytes_string(out, "{");
-	put_key(out, "name", spec->name);
-	put_key(out, "aliases", spec->aliases);
-	put_key(out, "group", spec->group);
-	put_key(out, "targets", spec->targets);
-	put_key(out, "summary", spec->summary);
-	put_key(out, "example", spec->example);
-	bytes_string(out, "\"options\":[");
 	for (size_t n = 0; (o = hdb_query_option(spec, n)) != NULL; n++) {
 		bytes_string(out, n == 0 ? "{" : ",{");
 		put_key(out, "name", o->name);
@@ -59,6 +51,20 @@ static void put_spec(struct bytes *out, const struct hdb_query_spec *spec)
 		escape_json(out, o->help);
 		bytes_string(out, "}");
 	}
+}
+
+static void put_spec(struct bytes *out, const struct hdb_query_spec *spec, bool has_options)
+{
+	bytes_string(out, "{");
+	put_key(out, "name", spec->name);
+	put_key(out, "aliases", spec->aliases);
+	put_key(out, "group", spec->group);
+	put_key(out, "targets", spec->targets);
+	put_key(out, "summary", spec->summary);
+	put_key(out, "example", spec->example);
+	bytes_string(out, "\"options\":[");
+	if (has_options)
+		put_options(out, spec);
 	bytes_string(out, "],");
 	put_columns(out, "columns", hdb_query_column, spec);
 	bytes_string(out, ",");
@@ -66,14 +72,21 @@ static void put_spec(struct bytes *out, const struct hdb_query_spec *spec)
 	bytes_string(out, "}");
 }
 
-static void put_specs(struct bytes *out)
+/* Writes the queries for which is_wanted(name) is true; NULL: all, with their options. */
+static void put_specs(struct bytes *out, bool is_wanted(const char *query))
 {
 	const size_t count = hdb_query_count();
+	bool is_first = true;
 
 	bytes_string(out, "[");
 	for (size_t i = 0; i < count; i++) {
-		bytes_string(out, i ? ",\n" : "\n");
-		put_spec(out, hdb_query_at(i));
+		const struct hdb_query_spec *spec = hdb_query_at(i);
+
+		if (is_wanted && !is_wanted(spec->name))
+			continue;
+		bytes_string(out, is_first ? "\n" : ",\n");
+		put_spec(out, spec, !is_wanted);
+		is_first = false;
 	}
 	bytes_string(out, "\n]");
 }
@@ -81,15 +94,15 @@ static void put_specs(struct bytes *out)
 void serve_specs(struct bytes *out)
 {
 	bytes_format(out, "{\"schema\":%d,\"specs\":", HDB_SCHEMA);
-	put_specs(out);
+	put_specs(out, NULL);
 	bytes_string(out, "}\n");
 }
 
-int serve_specs_json(char **text, size_t *size)
+int serve_columns_json(bool is_wanted(const char *query), char **text, size_t *size)
 {
 	struct bytes made = { 0 };
 
-	put_specs(&made);
+	put_specs(&made, is_wanted);
 	if (made.failed) {
 		bytes_release(&made);
 		return HDB_ENOMEM;
@@ -116,6 +129,8 @@ void serve_health(struct bytes *out, const struct serve_options *options,
 		put_key(out, "stale", health.stale);
 		bytes_format(out, "\"android\":%s,",
 			     serve_jobs_is_android(jobs, i) ? "true" : "false");
+		bytes_format(out, "\"replaced\":%s,",
+			     serve_jobs_is_replaced(jobs, i) ? "true" : "false");
 		put_key(out, "incomplete", health.incomplete);
 		bytes_format(out, "\"missing_bytes\":%" PRIu64 "}", health.missing_bytes);
 	}

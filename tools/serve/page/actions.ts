@@ -8,8 +8,8 @@ export type Next = [title: string, address: string];
 
 // Queries with a view of their own, and what it is called.
 const views: Record<string, [title: string, view: string, params?: Record<string, string>]> = {
-  leaks: ["Leak suspects", "leaks"],
-  "leak-traces": ["Leak traces", "android"],
+  leaks: ["Leaks", "leaks"],
+  "leak-traces": ["Android", "android"],
   threads: ["Threads", "threads"],
   loaders: ["Class loaders", "loaders"],
   histogram: ["Histogram", "histogram"],
@@ -26,9 +26,9 @@ const views: Record<string, [title: string, view: string, params?: Record<string
   instances: ["These objects", "all", { q: "instances" }],
   sql: ["These objects", "sql"],
   "merged-paths": ["Merged paths", "all", { q: "merged-paths" }],
-  dominators: ["Dominator tree", "dominators"],
-  diff: ["What changed", "compare"],
-  problems: ["Problems of the dump", "problems"],
+  dominators: ["Dominators", "dominators"],
+  diff: ["Compare", "compare"],
+  problems: ["Problems", "problems"],
   unreachable: ["Unreachable objects", "waste", { q: "unreachable" }],
 };
 

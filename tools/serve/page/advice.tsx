@@ -10,13 +10,7 @@ export function AdviceText({ row, words }: { row: Row; words: unknown }) {
   return (
     <>
       {before}
-      {after === undefined ? null : to ? (
-        <a class="run" href={to}>
-          {title}
-        </a>
-      ) : (
-        title
-      )}
+      {after === undefined ? null : to ? <a href={to}>{title}</a> : title}
       {after}
     </>
   );

@@ -1,58 +1,60 @@
 // Android: what the application and its device are, leak traces, bitmaps, heaps.
 import { hasSql, Row } from "./api";
+import { Card, Path } from "./card";
 import { Choice } from "./map";
-import { Notes } from "./notes";
+import { noteItem, Notes } from "./notes";
 import { Marks, useAnswer, Wait } from "./asking";
-import { Obj } from "./objects";
+import { classPage, Item, Obj } from "./objects";
 import { Panel, specs } from "./parts";
 import { QueryTable, Table } from "./table";
-import { change, linkTo, Route } from "./route";
-import { bytes, number, visible } from "./text";
+import { change, linkTo, readRoute, Route } from "./route";
+import { bytes, counted, number, visible } from "./text";
 
 const text = (v: unknown) => (v === null || v === undefined ? "" : visible(String(v)));
 
-function Trace({ db, rows }: { db?: string; rows: Row[] }) {
+const kindsOfLeaks: Record<string, string> = {
+  library: "A known fault of Android or a library.",
+  unreachable: "Nothing keeps it: the next collection takes it.",
+};
+
+function Trace({ db, rows, first }: { db?: string; rows: Row[]; first?: boolean }) {
   const last = rows[rows.length - 1],
-    head = rows[0];
+    head = rows[0],
+    id = String(last.id),
+    on = [head.signature, last.id, last.class],
+    fingerprint = head.signature ? String(head.signature) : null;
+  const more: Item[] = [
+    ["Who refers to it", linkTo(readRoute().view, { ...readRoute().params, obj: id, tab: "referrers" })],
+    ["Treemap of what it retains", linkTo("map", { by: "object", root: id, obj: undefined })],
+    ["Others of its class", classPage(String(last.class))],
+  ];
+  if (fingerprint) more.push(["Copy the leak fingerprint", () => void navigator.clipboard.writeText(fingerprint)]);
   return (
-    <article class="suspect">
-      <h2>
-        <span class="right">{typeof last.retained === "number" && <b>{bytes(last.retained)}</b>}</span>
-        <span class="tag">{text(head.leak ?? "–")}</span> <Obj id={last.id} text={last.class} />
-      </h2>
+    <Card
+      kind="suspect"
+      figure={typeof last.retained === "number" ? bytes(last.retained) : "Leak"}
+      sentence={
+        <>
+          <Obj id={last.id} text={last.class} wrap /> leaks{last.reason ? `: ${text(last.reason)}` : ""}.
+        </>
+      }
+      first={first}
+      act={["Show the object", linkTo(readRoute().view, { ...readRoute().params, obj: id, tab: undefined })]}
+      more={[...more, ...noteItem(on)]}
+    >
       <p class="dim">
-        {head.kind === "library"
-          ? "A known fault of Android or a library"
-          : head.kind === "unreachable"
-            ? "Leaking, but nothing keeps it: the next collection takes it"
-            : "Leak of the application"}
-        {head.signature ? (
+        {kindsOfLeaks[String(head.kind)] ?? "A leak of the application."}
+        {fingerprint ? (
           <>
             {" "}
-            · leak fingerprint <code>{String(head.signature).slice(0, 12)}</code>
+            Leak fingerprint <code>{fingerprint.slice(0, 12)}</code>
           </>
         ) : null}
       </p>
-      <Notes db={db} on={[head.signature, last.id, last.class]} />
+      <Notes db={db} on={on} quiet />
       {head.library ? <p>{text(head.library)}</p> : null}
-      <ol class="chain trace">
-        {rows.map((r) => (
-          <li class={r.suspect ? "doubt" : ""}>
-            {r.root ? <small>{text(r.root)}: </small> : null}
-            <Obj id={r.id} text={r.class} />{" "}
-            <span class={`status-${String(r.status).replace(" ", "-")}`}>{text(r.status)}</span>
-            {r.reason ? <small> ({text(r.reason)})</small> : null}
-            {r.name !== null && (
-              <span class="by">
-                {r.suspect ? " ⚠ " : " "}
-                {r.reference_type === "entry" ? `[${text(r.name)}]` : `.${text(r.name)}`} →
-              </span>
-            )}
-            {r.labels ? <div class="dim">{text(r.labels)}</div> : null}
-          </li>
-        ))}
-      </ol>
-    </article>
+      <Path rows={rows} />
+    </Card>
   );
 }
 
@@ -69,13 +71,13 @@ export function Traces({ db, watched }: { db?: string; watched?: string }) {
     <>
       <Marks facts={a.facts} />
       <p>
-        {number(Number(a.facts.leaking ?? 0))} leaking objects, {number(Number(a.facts.leaks ?? 0))} leaks
+        {counted(Number(a.facts.leaking ?? 0), "leaking object")}, {counted(Number(a.facts.leaks ?? 0), "leak")}
         {Number(a.facts.library_leaks) ? `, ${number(Number(a.facts.library_leaks))} of them of libraries` : ""}
         {Number(a.facts.held_by_others) ? `; ${number(Number(a.facts.held_by_others))} more are held by those` : ""}.
       </p>
       {groups.length === 0 && <p class="empty">No destroyed object is still in the heap.</p>}
-      {groups.map((rows) => (
-        <Trace db={db} rows={rows} />
+      {groups.map((rows, i) => (
+        <Trace db={db} rows={rows} first={i === 0} />
       ))}
     </>
   );

@@ -39,6 +39,7 @@ export interface Database {
   stale: string | null;
   incomplete: string | null;
   android?: boolean;
+  replaced?: boolean; // another file has its path now
 }
 export interface Progress {
   state: string;
@@ -63,6 +64,9 @@ interface Report {
 }
 const inlined = document.getElementById("answers");
 export const report: Report | null = inlined ? JSON.parse(inlined.textContent ?? "null") : null;
+// Rows of a report lack the keys of nulls.
+for (const { columns, rows } of Object.values(report?.answers ?? {}))
+  for (const row of rows) for (const name of columns) row[name] ??= null;
 
 export class Failure extends Error {
   constructor(
@@ -155,6 +159,25 @@ export async function start(): Promise<Database[]> {
   return health.databases;
 }
 
+const LOOK = 60000; // milliseconds between two looks at the files
+
+// Reports databases whose file was replaced since the server opened it: looked at now and then, and when somebody
+// comes back to the tab.
+export function watchFiles(tell: (replaced: number[]) => void): () => void {
+  if (report) return () => undefined;
+  const look = () =>
+    void get<{ databases: Database[] }>("/api/health").then(
+      ({ databases }) => tell(databases.filter((d) => d.replaced).map((d) => d.index)),
+      () => undefined,
+    );
+  const timer = setInterval(look, LOOK);
+  addEventListener("focus", look);
+  return () => {
+    clearInterval(timer);
+    removeEventListener("focus", look);
+  };
+}
+
 // What the queries are called and answer: asked for once, when something of the page needs it.
 let described: Promise<Spec[]> | null = null;
 export function describe(): Promise<Spec[]> {
@@ -175,6 +198,8 @@ export function keyOf(query: string, params: Params): string {
 let jobs = 0;
 const session = Math.random().toString(36).slice(2, 10);
 const kept = new Map<string, Answer>();
+// What is known of a dump is shown in several places at once: they wait for one answer, which nobody cancels.
+const shared = new Map<string, Question>();
 
 // What is known of a dump grows while tables are built: the heap is counted last.
 export const isCounted = (info: Answer): boolean => info.rows.some((r) => r.key === "reachable bytes");
@@ -231,9 +256,11 @@ export function ask(query: string, params: Params): Question {
       progress: () => Promise.resolve({ state: "none" }),
     };
   }
-  const text = argumentsOf(params),
+  const text = argumentsOf(params.db === "0" ? { ...params, db: undefined } : params),
     key = `${query}?${text}`;
-  const old = kept.get(key);
+  const old = kept.get(key),
+    flying = shared.get(key);
+  if (flying) return flying;
   if (old) return { answer: Promise.resolve(old), cancel() {}, progress: () => Promise.resolve({ state: "none" }) };
   const job = `${session}-${++jobs}`;
   text.append("job", job);
@@ -243,12 +270,18 @@ export function ask(query: string, params: Params): Question {
     if (query !== "info" || isCounted(a)) kept.set(key, a);
     return a;
   });
-  return {
+  const question: Question = {
     answer,
     cancel() {
+      if (shared.has(key)) return;
       control.abort();
       void fetch(`/api/cancel?job=${job}`, { method: "POST" }).catch(() => undefined);
     },
     progress: () => get<Progress>(`/api/progress?job=${job}`),
   };
+  if (query !== "info") return question;
+  shared.set(key, question);
+  const done = () => void shared.delete(key);
+  answer.then(done, done);
+  return question;
 }

@@ -88,7 +88,9 @@ export function Wait({ asked, what }: { asked: Asked; what: string }) {
   if (asked.answer) return null;
   return (
     <p class="wait" role="status">
-      {p ? `Waiting for ${what}: ${p.state === "waiting" ? "other questions come first" : p.stage || "working"}` : ""}
+      {p
+        ? `Waiting for ${what}: ${p.state === "waiting" ? "other questions come first" : p.stage || "working"}`
+        : `Loading ${what} …`}
       {p?.total ? ` ${percent(Math.min(100, (100 * (p.done ?? 0)) / p.total))}` : ""}
       {p && <button onClick={() => asked.cancel()}>Cancel</button>}
     </p>

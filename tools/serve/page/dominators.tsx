@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { Choice } from "./map";
 import { useKept, Wait } from "./asking";
 import { Obj, select } from "./objects";
-import { Panel } from "./parts";
+import { Meter, Panel } from "./parts";
 import { QueryTable } from "./table";
 import { change, linkTo, Route } from "./route";
 import { number, percent } from "./text";
@@ -39,11 +39,9 @@ function Level({ db, id, open, depth }: { db?: string; id?: string; open: Set<st
               <span class="cols">
                 <span class="wide">{canOpen ? number(Number(r.children)) : ""}</span>
                 <span class="wide">{number(Number(r.shallow))}</span>
-                <span>
-                  <i class="bar" style={{ width: `${Math.round(Number(r.percent ?? 0) * 0.5)}px` }} />
-                  {number(Number(r.retained))}
-                </span>
+                <span>{number(Number(r.retained))}</span>
                 <span class="pc">{percent(Number(r.percent ?? 0))}</span>
+                <Meter part={Number(r.percent ?? 0)} />
               </span>
             </Branch>
           );
@@ -73,7 +71,7 @@ export function Dominators({ route }: { route: Route }) {
     by = p.by ?? "object",
     open = new Set((p.open ?? "").split(",").filter(Boolean)); // opened nodes are in the URL
   return (
-    <Panel title="Dominator tree">
+    <Panel>
       <div class="tools">
         <Choice
           label="By"
@@ -83,7 +81,7 @@ export function Dominators({ route }: { route: Route }) {
         />
         <span class="dim">
           {by === "object"
-            ? "What each object keeps alive, largest first. Right arrow opens a row, left closes it."
+            ? "Right arrow opens a row, left closes it."
             : "The same tree, with siblings of the same name merged."}
         </span>
       </div>
@@ -100,6 +98,7 @@ export function Dominators({ route }: { route: Route }) {
                 retained <small>bytes</small>
               </span>
               <span class="pc">%</span>
+              <span class="meter" />
             </span>
           </p>
           <Level db={p.db} id={undefined} open={open} depth={0} />

@@ -12,7 +12,12 @@ export function csvOf(columns: Column[], rows: Row[]): string {
   return [head, ...rows.map((r) => columns.map((c) => cell(r[c.name])).join(","))].join("\r\n");
 }
 
-const types: Record<string, string> = { json: "application/json", svg: "image/svg+xml", csv: "text/csv" };
+const types: Record<string, string> = {
+  json: "application/json",
+  svg: "image/svg+xml",
+  csv: "text/csv",
+  html: "text/html",
+};
 
 export function download(data: string | Blob, name: string): void {
   const link = document.createElement("a"),

@@ -10,7 +10,7 @@ import { actionsOf, ClassName, classPage, Name, Obj } from "./objects";
 import { specs } from "./parts";
 import { QueryTable } from "./table";
 import { change, Route } from "./route";
-import { Chain } from "./suspects";
+import { Chain } from "./card";
 import { bytes, number, percent, splitName, visible } from "./text";
 import { Dominated, Holds, Referrers, useOpen } from "./tree";
 
@@ -435,7 +435,7 @@ export function Inspector({ route }: { route: Route }) {
               .map(([name, to]) => (
                 <>
                   {" "}
-                  · <a href={to}>{name.toLowerCase().replace("sql", "SQL")}</a>
+                  · <a href={String(to)}>{name.toLowerCase().replace("sql", "SQL")}</a>
                 </>
               ))}
           </p>

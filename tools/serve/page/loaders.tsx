@@ -1,6 +1,7 @@
 // Class loaders: first those that look as if they were left over, then all by class, then the tree.
 import { useMemo } from "preact/hooks";
 import { Row } from "./api";
+import { Card } from "./card";
 import { Marks, useAnswer, Wait } from "./asking";
 import { classPage, Name, Obj } from "./objects";
 import { Panel, specs } from "./parts";
@@ -51,15 +52,25 @@ function twinsOf(loaders: Row[], copies: Row[]): Twin[] {
     .sort((a, b) => b.retained - a.retained);
 }
 
-function Twins({ set }: { set: Twin }) {
+function Twins({ set, first }: { set: Twin; first: boolean }) {
+  const all = classPage(set.classes[0], "loaders"),
+    keeps = (r: Row) => linkTo("loaders", { ...readRoute().params, obj: String(r.id), tab: "path" });
   return (
-    <article class="finding warning">
-      <p class="sentence">
-        <a href={classPage(set.classes[0], "loaders")}>
-          {number(set.loaders.length)} {visible(set.name.replace(/^.*\./, ""))}
-        </a>{" "}
-        define classes of the same names and retain up to {bytes(set.retained)}.
-      </p>
+    <Card
+      kind="finding"
+      figure={bytes(set.retained)}
+      sentence={
+        <>
+          <a href={all}>
+            {number(set.loaders.length)} {visible(set.name.replace(/^.*\./, ""))}
+          </a>{" "}
+          define classes of the same names.
+        </>
+      }
+      first={first}
+      act={["Show what keeps the largest", keeps(set.loaders[0])]}
+      more={[["All class loaders of the set", all]]}
+    >
       <p>
         Each keeps its own copy of these classes. After a redeployment or a reload the earlier ones should be gone: the
         path of each says what keeps it. The same classes:{" "}
@@ -81,17 +92,17 @@ function Twins({ set }: { set: Twin }) {
             </span>
             <Obj id={r.id} text={`${r.name}${r.label ? ` ${r.label}` : ""}`} />{" "}
             <small>
-              <a href={linkTo("loaders", { ...readRoute().params, obj: String(r.id), tab: "path" })}>what keeps it</a>
+              <a href={keeps(r)}>what keeps it</a>
             </small>
           </li>
         ))}
         {set.loaders.length > SHOWN && (
           <li>
-            <a href={classPage(set.classes[0], "loaders")}>All {number(set.loaders.length)}</a>
+            <a href={all}>All {number(set.loaders.length)}</a>
           </li>
         )}
       </ul>
-    </article>
+    </Card>
   );
 }
 
@@ -121,7 +132,7 @@ export function Loaders({ route }: { route: Route }) {
   );
   if (!asked.answer || (!twins.answer && !twins.error))
     return (
-      <Panel title="Class loaders">
+      <Panel>
         <Wait asked={asked.answer ? twins : asked} what="class loaders" />
       </Panel>
     );
@@ -133,12 +144,12 @@ export function Loaders({ route }: { route: Route }) {
       ?.help.replace(/, `query[^`]*` says which/, "");
   return (
     <>
-      <Panel title="Class loaders">
+      <Panel>
         <Marks facts={asked.answer.facts} />
         {sets.length === 0 ? (
           <p class="empty">No class is defined by two class loaders of the same kind: none looks left over.</p>
         ) : (
-          sets.map((set) => <Twins set={set} />)
+          sets.map((set, i) => <Twins set={set} first={i === 0} />)
         )}
       </Panel>
       <Panel title="By class">

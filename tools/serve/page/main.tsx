@@ -1,16 +1,17 @@
 // The frame: databases, search, views, the inspector.
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Database, describe, hasSql, report, start } from "./api";
+import { Database, describe, hasSql, report, start, watchFiles } from "./api";
+import { Databases, HeaderMore, ViewList } from "./frame";
 import { Help } from "./help";
 import { Inspector, Referred } from "./inspector";
-import { Menu } from "./objects";
+import { Item, Menu } from "./objects";
 import { specs } from "./parts";
 import { NARROW } from "./table";
-import { numberOf, useInfo, vmOf, when } from "./overview";
-import { change, href, linkTo, readRoute, useRoute } from "./route";
+import { change, href, readRoute, useRoute } from "./route";
 import { Search } from "./search";
-import { bytes, counted, number, visible } from "./text";
+import { shareView } from "./share";
+import { counted, visible } from "./text";
 import { views } from "./views";
 
 function keep(name: string, value?: string): string | null {
@@ -26,41 +27,6 @@ function setTheme(theme: string | null): void {
   if (theme === "dark" || theme === "light") document.documentElement.dataset.theme = theme;
 }
 
-// A database as a chip: its name and size; the rest when one points at it.
-function Chip({ database, on, view }: { database: Database; on: boolean; view: string }) {
-  const { info } = useInfo(String(database.index)),
-    d = database;
-  const size = info && numberOf(info("objects", "reachable bytes")),
-    objects = info && numberOf(info("objects", "objects"));
-  const title = [
-    d.stale,
-    d.incomplete,
-    info &&
-      [
-        vmOf(info),
-        when(info("dump", "time")),
-        objects !== null && objects !== undefined && `${number(objects)} objects`,
-        typeof size === "number" && `${bytes(size)} reachable`,
-      ]
-        .filter(Boolean)
-        .join(" · "),
-  ]
-    .filter(Boolean)
-    .join("\n");
-  return (
-    <a
-      class={on ? "chip on" : "chip"}
-      aria-current={on ? "true" : undefined}
-      href={href(view, { db: d.index ? String(d.index) : undefined })}
-      title={title}
-    >
-      {visible(d.name.replace(/\.heapdb$/, ""))}
-      {d.stale ? " (stale)" : d.incomplete ? " (incomplete)" : ""}{" "}
-      <small>{typeof size === "number" ? bytes(size) : "\u2007\u2007\u2007\u2007\u2007\u2007\u2007"}</small>
-    </a>
-  );
-}
-
 const SPARE = 3000; // milliseconds after which the overview has all that it asks for, as a rule
 
 function App({ databases }: { databases: Database[] }) {
@@ -68,20 +34,14 @@ function App({ databases }: { databases: Database[] }) {
     [, redraw] = useState(0),
     [help, setHelp] = useState(false),
     [away, setAway] = useState(""),
-    [linked, setLinked] = useState(false);
+    [replaced, setReplaced] = useState(databases.filter((d) => d.replaced).map((d) => d.index)),
+    [listed, setListed] = useState(false); // the list of views on a phone
   useEffect(() => {
     const on = (e: Event) => setAway((e as CustomEvent<string>).detail);
     addEventListener("away", on);
     return () => removeEventListener("away", on);
   }, []);
-  const copyLink = () =>
-    void navigator.clipboard
-      .writeText(location.href)
-      .then(() => {
-        setLinked(true);
-        setTimeout(() => setLinked(false), 2000);
-      })
-      .catch(() => undefined);
+  useEffect(() => watchFiles(setReplaced), []);
   useEffect(() => {
     const onKey = (e: KeyboardEvent) => {
       const typing = /INPUT|SELECT|TEXTAREA/.test((e.target as HTMLElement).tagName);
@@ -95,6 +55,7 @@ function App({ databases }: { databases: Database[] }) {
         return;
       }
       if (e.key === "Escape") {
+        setListed(false);
         if (document.querySelector(".help")) setHelp(false);
         else if (typing) (e.target as HTMLElement).blur();
         else if (readRoute().params.obj) change({ obj: undefined, tab: undefined });
@@ -106,14 +67,16 @@ function App({ databases }: { databases: Database[] }) {
   const at = databases[Number(route.params.db ?? 0)];
   const shown = views.filter((v) =>
     report
-      ? !v.needs || report.answers[v.needs]
+      ? !v.needs || (report.answers[v.needs] && (v.name !== "problems" || report.answers.problems.row_count > 0))
       : v.name === "android"
         ? at?.android
         : v.name === "sql"
           ? hasSql()
           : v.name !== "compare" || databases.length > 1,
   );
-  const view = shown.find((v) => v.name === route.view) ?? shown[0];
+  const view = shown.find((v) => v.name === route.view) ?? shown[0],
+    isNarrow = innerWidth <= NARROW && !report;
+  useEffect(() => setListed(false), [route]);
   const db = Number(route.params.db ?? 0),
     one = databases[db];
   // The overview needs no descriptions of queries: what it says is there first.
@@ -167,6 +130,11 @@ function App({ databases }: { databases: Database[] }) {
     redraw((n) => n + 1);
     dispatchEvent(new HashChangeEvent("hashchange"));
   };
+  const more: Item[] = [
+    ["Share as one HTML file", () => void shareView((one?.name ?? "").replace(/\.heapdb$/, ""), view.title)],
+    ["Keys and words", () => setHelp(true)],
+    ["Dark or light", toggle],
+  ];
   return (
     <div class={`frame${route.params.obj && !report ? " with" : ""}`}>
       <a
@@ -180,56 +148,63 @@ function App({ databases }: { databases: Database[] }) {
         To the content
       </a>
       <header>
-        <strong>heapdb</strong>
-        <nav class="dbs" aria-label="Databases">
-          {report ? (
-            <span class="chip on">{visible(one?.name ?? "")}</span>
-          ) : (
-            databases.map((d) => <Chip key={d.index} database={d} on={d.index === db} view={view.name} />)
-          )}
-        </nav>
-        {!report && <Search views={shown.filter((v) => !v.inner)} db={route.params.db} />}
-        {!report && (
-          <button onClick={copyLink} title="Copy the address of this view" class="link">
-            {linked ? "Copied" : "Link"}
+        {isNarrow ? (
+          <button class="list" aria-expanded={listed} aria-controls="views" onClick={() => setListed(!listed)}>
+            ☰ {view.title}
           </button>
+        ) : (
+          <strong>heapdb</strong>
         )}
-        {!report && (
-          <button onClick={() => setHelp(!help)} aria-label="Keys and words" title="Keys and words ( ? )">
-            ?
+        {report ? (
+          <span class="chip on">{visible(one?.name ?? "")}</span>
+        ) : (
+          !isNarrow && <Databases databases={databases} db={db} view={view.name} />
+        )}
+        {report ? (
+          <button onClick={toggle} aria-label="Dark or light" title="Dark or light">
+            ◐
           </button>
+        ) : (
+          <>
+            <Search views={shown.filter((v) => !v.inner)} db={route.params.db} />
+            <HeaderMore items={more} />
+          </>
         )}
-        <button onClick={toggle} aria-label="Dark or light" title="Dark or light">
-          ◐
-        </button>
       </header>
       {away && (
         <p class="gone" role="alert">
           {away}
         </p>
       )}
-      <nav class="views" aria-label="Views">
-        {shown
-          .filter((v) => !v.inner)
-          .map((v) => (
-            <a class={v === view ? "on" : ""} aria-current={v === view ? "page" : undefined} href={linkTo(v.name)}>
-              {v.title}
-            </a>
-          ))}
-      </nav>
+      {report ? null : (
+        <div class="lists" hidden={isNarrow && !listed}>
+          {isNarrow && <Databases databases={databases} db={db} view={view.name} />}
+          <ViewList views={shown} view={view} db={one ? route.params.db : undefined} />
+        </div>
+      )}
       <main id="main" tabIndex={-1} key={report ? "report" : `${view.name}/${db}`}>
         {report ? (
-          <>
-            <h1>{sentence || visible(report.title)}</h1>
-            {sentence && <p class="dim">{visible(report.title)}</p>}
-          </>
+          <h1>{visible(report.title)}</h1>
         ) : (
-          <h1 class="unseen">
-            {view.inner && route.params.target ? visible(route.params.target) : view.title} of{" "}
-            {visible(one?.name ?? "")}
-          </h1>
+          <div class={view.inner ? "head unseen" : "head"}>
+            <h1>
+              {view.inner && route.params.target ? visible(route.params.target) : view.title}
+              <span class="unseen"> of {visible(one?.name ?? "")}</span>
+            </h1>
+            <p class="dim">
+              {view.line}
+              {isNarrow && databases.length > 1 && <> · {visible((one?.name ?? "").replace(/\.heapdb$/, ""))}</>}
+            </p>
+          </div>
         )}
-        {[one?.stale && `Stale: ${one.stale}`, one?.incomplete && `Incomplete: ${one.incomplete}`]
+        {[
+          one &&
+            replaced.includes(one.index) &&
+            "Replaced: another file has the name of this database now. What is shown is of the file that was open " +
+              "before; start the server again to see the new one.",
+          one?.stale && `Stale: ${one.stale}`,
+          one?.incomplete && `Incomplete: ${one.incomplete}`,
+        ]
           .filter(Boolean)
           .map((t) => (
             <p class="mark">{visible(String(t))}</p>
@@ -237,6 +212,7 @@ function App({ databases }: { databases: Database[] }) {
         {report ? (
           shown.map((v) => (
             <section id={`view-${v.name}`}>
+              {v.name !== "overview" && <h2 class="title">{v.title}</h2>}
               {v.show({ route: v === view ? route : { view: v.name, params: {} }, databases })}
             </section>
           ))
@@ -247,7 +223,9 @@ function App({ databases }: { databases: Database[] }) {
             <a href={href(view.name, {})}>Show {visible(databases[0]?.name ?? "the first")}</a>
           </p>
         ) : needs && !isDescribed ? (
-          <p class="wait" role="status" />
+          <p class="wait" role="status">
+            Loading {view.title} …
+          </p>
         ) : (
           view.show({ route, databases })
         )}

@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { Answer, hasSql, Params, report, Row } from "./api";
 import { Cell, icicle, Node, treemap } from "./layout";
 import { Marks, useAnswer, Wait } from "./asking";
-import { classActions, classPage, menuAt, select } from "./objects";
+import { classActions, classPage, Item, menuAt, select } from "./objects";
 import { Panel } from "./parts";
 import { download } from "./export";
 import { Table } from "./table";
@@ -239,7 +239,7 @@ function draw(
     context.translate(mix(from.x, 0), mix(from.y, 0));
     context.scale(mix(from.w / box.width, 1), mix(from.h / box.height, 1));
   }
-  context.font = "11px system-ui, sans-serif";
+  context.font = "12px system-ui, sans-serif";
   context.textBaseline = "top";
   for (const cell of cells) {
     const { x, y, w, h } = cell,
@@ -348,7 +348,7 @@ function svgOf(
     width = Math.max(...cells.map((c) => c.x + c.w)),
     height = Math.max(...cells.map((c) => c.y + c.h));
   const measure = document.createElement("canvas").getContext("2d")!;
-  measure.font = "11px sans-serif";
+  measure.font = "12px sans-serif";
   const n2 = (n: number) => n.toFixed(1),
     lines: string[] = [];
   for (const c of cells) {
@@ -371,7 +371,7 @@ function svgOf(
   }
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${n2(width)} ${n2(height + 26)}" ` +
-    `font-family="sans-serif" font-size="11" fill="#14191f">${lines.join("\n")}</svg>\n`
+    `font-family="sans-serif" font-size="12" fill="#14191f">${lines.join("\n")}</svg>\n`
   );
 }
 
@@ -389,7 +389,7 @@ const sqlOf = (n: Node): string =>
 function subjectOf(n: Node): Parameters<typeof menuAt>[0] | null {
   if (n.others || n.plain !== undefined) return n.id && n.count === 1 ? { id: n.id } : null;
   if (n.owner === undefined && (!n.group || n.count === 1)) return n.id ? { id: n.id } : null;
-  const items: [string, string][] = [];
+  const items: Item[] = [];
   if (n.owner !== undefined && hasSql())
     items.push(["Objects of this cell", linkTo("sql", { sql: sqlOf(n), obj: undefined })]);
   if (n.group === "package")
@@ -845,10 +845,10 @@ export function MapView({
         compare
           ? "What grew, in the dominator tree"
           : fixed
-            ? `Where the memory is: ${shape} by ${by}`
-            : "Where the memory is"
+            ? `${shape.charAt(0).toUpperCase()}${shape.slice(1)} by ${by}`
+            : undefined
       }
-      right={small ? <a href={linkTo("map")}>larger</a> : undefined}
+      right={small ? <a href={linkTo("map")}>Map</a> : undefined}
     >
       {!fixed && (
         <div class="tools">

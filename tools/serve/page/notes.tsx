@@ -1,7 +1,7 @@
 // Notes of people on objects, classes and leaks; the server keeps them in a file beside the database.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { canNote, Cell, noteText, noted, readNotes, report } from "./api";
-import { classPage, Obj } from "./objects";
+import { classPage, Item, Obj } from "./objects";
 import { Panel } from "./parts";
 import { visible } from "./text";
 
@@ -69,15 +69,29 @@ function Editor({ db, on, text, onDone }: { db?: string; on: string; text: strin
   );
 }
 
-// The notes on these (an ID, a class, a fingerprint); a new one is on the first of them.
-export function Notes({ db, on }: { db?: string; on: Cell[] }) {
+const namesOf = (on: Cell[]): string[] => [
+  ...new Set(on.filter((n) => n !== null && n !== undefined && n !== "").map((n) => String(n).replace(/^class /, ""))),
+];
+
+// The entry of a menu that writes a note: the Notes of these, drawn somewhere, open their editor.
+export function noteItem(on: Cell[]): Item[] {
+  const [name] = namesOf(on);
+  if (!canNote() || name === undefined) return [];
+  return [["Add a note", () => dispatchEvent(new CustomEvent("addnote", { detail: name }))]];
+}
+
+// The notes on these (an ID, a class, a fingerprint); a new one is on the first of them. `quiet`: a menu adds it.
+export function Notes({ db, on, quiet }: { db?: string; on: Cell[]; quiet?: boolean }) {
   const all = useNotes(db),
-    [edited, edit] = useState<string | null>(null);
-  const names = [
-    ...new Set(
-      on.filter((n) => n !== null && n !== undefined && n !== "").map((n) => String(n).replace(/^class /, "")),
-    ),
-  ];
+    [edited, edit] = useState<string | null>(null),
+    names = namesOf(on);
+  useEffect(() => {
+    const asked = (e: Event) => {
+      if (quiet && (e as CustomEvent<string>).detail === names[0]) edit(names[0]);
+    };
+    addEventListener("addnote", asked);
+    return () => removeEventListener("addnote", asked);
+  }, [names[0], quiet]);
   if (names.length === 0) return null;
   const have = names.filter((n) => all[n] !== undefined);
   return (
@@ -98,6 +112,7 @@ export function Notes({ db, on }: { db?: string; on: Cell[] }) {
         <Editor key={edited} db={db} on={edited} text={all[edited] ?? ""} onDone={() => edit(null)} />
       ) : (
         canNote() &&
+        !quiet &&
         all[names[0]] === undefined && (
           <button class="link" onClick={() => edit(names[0])}>
             Add a note

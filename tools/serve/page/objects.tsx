@@ -66,8 +66,12 @@ export function goToClass(db: string | undefined, id: string): void {
     .catch(() => undefined);
 }
 
-// What a menu is of: an object, or several of them, with what can be asked of these.
-type Subject = { id: string } | { name: string; items: [string, string][] };
+// An entry of a menu: an address, or what is done.
+export type Item = [title: string, to: string | (() => void)];
+
+// What a menu is of: an object, or several of them, with what can be asked of these. A menu without a name has nothing
+// to copy.
+type Subject = { id: string } | { name: string; items: Item[] };
 type Placed = Subject & { x: number; y: number };
 
 // The menu of an object or a group at a place of the window, asked for by what is no link.
@@ -75,8 +79,29 @@ export function menuAt(of: Subject, x: number, y: number): void {
   dispatchEvent(new CustomEvent("objectmenu", { detail: { ...of, x, y } }));
 }
 
+// A button with everything that is not the one action of a card or of the header.
+export function More({ items, label }: { items: Item[]; label: string }) {
+  return (
+    <button
+      class="more-button"
+      aria-haspopup="menu"
+      aria-label={label}
+      title={label}
+      onClick={(e) => {
+        const box = (e.currentTarget as HTMLElement).getBoundingClientRect();
+        e.stopPropagation();
+        menuAt({ name: "", items }, box.right - MENU, box.bottom + 4);
+      }}
+    >
+      ⋯
+    </button>
+  );
+}
+
+const MENU = 240; // pixels of a menu's width
+
 // What can be asked of all objects of a class.
-export function classActions(name: string): [string, string][] {
+export function classActions(name: string): Item[] {
   const target = name.replace(/^class /, "");
   return [
     ["All objects of the class", classPage(target)],
@@ -87,10 +112,10 @@ export function classActions(name: string): [string, string][] {
 }
 
 // What can be asked of any object: the menu of "." and of the right mouse button, and of the inspector.
-export function actionsOf(id: string): [string, string][] {
+export function actionsOf(id: string): Item[] {
   const here = readRoute(),
     at = (tab: string) => href(here.view, { ...here.params, obj: id, tab });
-  const list: [string, string][] = [
+  const list: Item[] = [
     ["Path to a GC root", at("path")],
     ["Who refers to it", at("referrers")],
     ["What it retains", at("dominated")],
@@ -106,7 +131,11 @@ export function Menu() {
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => {
     const place = (of: Subject, x: number, y: number) =>
-      set({ ...of, x: Math.min(x, innerWidth - 210), y: Math.min(y, innerHeight - 210) });
+      set({
+        ...of,
+        x: Math.max(4, Math.min(x, innerWidth - MENU - 8)),
+        y: Math.max(4, Math.min(y, innerHeight - 28 * (("items" in of ? of.items.length : 5) + 2))),
+      });
     const show = (e: Event, x: number, y: number) => {
       const link = (e.target as HTMLElement).closest?.<HTMLElement>("a.obj, a.class"),
         name = link?.dataset.class;
@@ -135,7 +164,7 @@ export function Menu() {
   }, []);
   useLayoutEffect(() => {
     const hide = () => set(null);
-    list.current?.querySelector<HTMLElement>("a")?.focus();
+    list.current?.querySelector<HTMLElement>("a, button")?.focus();
     const onEscape = (e: KeyboardEvent) => {
       if (e.key === "Escape") {
         hide();
@@ -171,9 +200,15 @@ export function Menu() {
     <ul class="menu" role="menu" ref={list} style={{ left: `${at.x}px`, top: `${at.y}px` }} onKeyDown={onKey}>
       {items.map(([title, to]) => (
         <li role="none">
-          <a role="menuitem" href={to}>
-            {title}
-          </a>
+          {typeof to === "string" ? (
+            <a role="menuitem" href={to}>
+              {title}
+            </a>
+          ) : (
+            <button role="menuitem" onClick={to}>
+              {title}
+            </button>
+          )}
         </li>
       ))}
       {id && (
@@ -183,11 +218,13 @@ export function Menu() {
           </button>
         </li>
       )}
-      <li role="none">
-        <button role="menuitem" onClick={() => void navigator.clipboard.writeText(name)}>
-          Copy {visible(name)}
-        </button>
-      </li>
+      {name && (
+        <li role="none">
+          <button role="menuitem" onClick={() => void navigator.clipboard.writeText(name)}>
+            Copy {visible(name)}
+          </button>
+        </li>
+      )}
     </ul>
   );
 }

@@ -5,7 +5,7 @@ import { MapView } from "./map";
 import { AllNotes } from "./notes";
 import { Marks, useAnswer, useKept, Wait } from "./asking";
 import { Obj } from "./objects";
-import { Panel } from "./parts";
+import { Meter, Panel } from "./parts";
 import { linkTo, Route } from "./route";
 import { Ranked } from "./suspects";
 import { bytes, number, percent, visible } from "./text";
@@ -148,14 +148,16 @@ function Biggest({ db }: { db?: string }) {
   if (!a) return <Wait asked={asked} what="biggest objects" />;
   return (
     <>
-      <ol class="parts">
+      <ol class="parts biggest">
         {a.rows.map((r) => (
           <li>
-            <span class="right">
-              <i class="bar" style={{ width: `${Math.round(Number(r.percent ?? 0) * 0.6)}px` }} />
-              {bytes(Number(r.retained ?? 0))} <small class="pc">{percent(Number(r.percent ?? 0))}</small>
+            <span class="held">
+              <Obj id={r.id} text={r.label} />
             </span>
-            <Obj id={r.id} text={r.label} wrap />
+            <span class="right">
+              {bytes(Number(r.retained ?? 0))} <small class="pc">{percent(Number(r.percent ?? 0))}</small>
+              <Meter part={Number(r.percent ?? 0)} />
+            </span>
           </li>
         ))}
       </ol>
@@ -198,7 +200,7 @@ export function Overview({ route, databases }: { route: Route; databases: Databa
           <div class="reserved">
             <MapView route={{ ...route, params: { db: db ?? "" } }} fixed={{ shape: "treemap", by: "class" }} small />
           </div>
-          <Panel title="Biggest objects" right={<a href={linkTo("dominators")}>dominator tree</a>}>
+          <Panel title="Biggest objects" right={<a href={linkTo("dominators")}>Dominators</a>}>
             <Biggest db={db} />
           </Panel>
           {notes}

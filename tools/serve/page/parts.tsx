@@ -8,17 +8,28 @@ export function Panel({
   children,
   right,
 }: {
-  title: ComponentChildren;
+  title?: ComponentChildren;
   children: ComponentChildren;
   right?: ComponentChildren;
 }) {
   return (
     <section class="panel">
-      <h2>
-        {title}
-        <span class="right">{right}</span>
-      </h2>
+      {title && (
+        <h2>
+          {title}
+          <span class="right">{right}</span>
+        </h2>
+      )}
       {children}
     </section>
+  );
+}
+
+// The bar of a number: a column of a fixed width, so that bars below each other compare.
+export function Meter({ part }: { part: number }) {
+  return (
+    <span class="meter">
+      <i style={{ width: `${Math.max(0, Math.min(100, part))}%` }} />
+    </span>
   );
 }

@@ -23,7 +23,7 @@ const to = (address: string) => () => {
 };
 const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 
-type View = { name: string; title: string };
+type View = { name: string; title: string; line: string };
 
 // What people call a query that is named otherwise.
 const called: [words: string, title: string, query: string][] = [

@@ -6,8 +6,8 @@ import { blank, Choice, Picture, weigh } from "./map";
 import { useKept, Wait } from "./asking";
 import { classPage, Obj, select } from "./objects";
 import { Panel } from "./parts";
-import { MOST, Table, useFilter } from "./table";
-import { change, Route } from "./route";
+import { MOST, NARROW, Table, useFilter } from "./table";
+import { change, href, readRoute, Route } from "./route";
 import { number, visible } from "./text";
 
 export interface Saved {
@@ -185,13 +185,14 @@ function TableOf({ name, db, onTake }: { name: string; db?: string; onTake(word:
   );
 }
 
-// Tables and their columns; a click puts a name into the statement.
-function Schema({ db, onTake }: { db?: string; onTake(word: string): void }) {
+// Tables and their columns; a click puts a name into the statement. Open where there is room beside the statement.
+function Schema({ db, isOpen, onTake }: { db?: string; isOpen: boolean; onTake(word: string): void }) {
   const [tables, setTables] = useState<string[] | null>(null);
   const order = (n: string) => (FIRST.includes(n) ? FIRST.indexOf(n) : FIRST.length);
   return (
     <details
       class="schema"
+      open={isOpen}
       onToggle={(e) => {
         if (e.target === e.currentTarget && (e.target as HTMLDetailsElement).open && !tables)
           void tableNames(db).then((t) => setTables(t.sort((a, b) => order(a) - order(b))));
@@ -206,6 +207,20 @@ function Schema({ db, onTake }: { db?: string; onTake(word: string): void }) {
         </ul>
       )}
     </details>
+  );
+}
+
+// Questions to begin with, as cards.
+function Questions({ saved }: { saved: Saved[] }) {
+  return (
+    <ul class="asks">
+      {[...saved, ...shipped].map((s) => (
+        <li>
+          <a href={href("sql", { ...readRoute().params, sql: s.text })}>{visible(s.name)}</a>
+          <code>{visible(s.text)}</code>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -442,7 +457,7 @@ function Result({ statement, route }: { statement: string; route: Route }) {
 export function Sql({ route }: { route: Route }) {
   const sql = route.params.sql ?? "",
     db = route.params.db;
-  const [draft, setDraft] = useState(sql || shipped[0].text);
+  const [draft, setDraft] = useState(sql);
   const [offer, setOffer] = useState<{ from: number; list: string[]; at: number }>({ from: 0, list: [], at: 0 });
   const [saved, setSaved] = useState(stored);
   const area = useRef<HTMLTextAreaElement>(null),
@@ -515,11 +530,11 @@ export function Sql({ route }: { route: Route }) {
   };
   const own = saved.find((s) => s.text === draft);
   return (
-    <Panel title="SQL">
+    <Panel>
       <p class="dim">
-        Read-only SQLite statements: <code>objects</code>, <code>classes</code>, <code>collections</code>, every query
-        as a table (<code>big_drops</code>), every class by its name in quotes (<code>"java.lang.String"</code>).
-        Ctrl+Enter runs; Ctrl+Space completes. Manual: man heapdb-sql.
+        Tables are <code>objects</code>, <code>classes</code>, <code>collections</code>, every query (
+        <code>big_drops</code>) and every class by its name in quotes (<code>"java.lang.String"</code>). Ctrl+Enter
+        runs, Ctrl+Space completes.
       </p>
       <div class="tools">
         <label>
@@ -550,18 +565,6 @@ export function Sql({ route }: { route: Route }) {
             </optgroup>
           </select>
         </label>
-        <button onClick={keep}>Save …</button>
-        {own && (
-          <button
-            onClick={() => {
-              const list = saved.filter((s) => s !== own);
-              setSaved(list);
-              store(list);
-            }}
-          >
-            Forget “{own.name}”
-          </button>
-        )}
         <Choice
           label="Tables show"
           value={route.params.objects ?? "reachable"}
@@ -586,6 +589,7 @@ export function Sql({ route }: { route: Route }) {
           spellcheck={false}
           autocomplete="off"
           value={draft}
+          placeholder="SELECT …"
           aria-label="Statement"
           aria-autocomplete="list"
           aria-controls="offer"
@@ -617,13 +621,23 @@ export function Sql({ route }: { route: Route }) {
         <button class="go" onClick={run}>
           Run
         </button>
+        <button onClick={keep}>Save …</button>
+        {own && (
+          <button
+            onClick={() => {
+              const list = saved.filter((s) => s !== own);
+              setSaved(list);
+              store(list);
+            }}
+          >
+            Forget “{own.name}”
+          </button>
+        )}
       </p>
-      <Schema db={db} onTake={insert} />
-      {sql ? (
-        <Result key={`${db}/${sql}`} statement={sql} route={route} />
-      ) : (
-        <p class="empty">No statement has run yet. Choose a question, or press Ctrl+Enter.</p>
-      )}
+      <div class="console">
+        <Schema key={String(sql === "")} db={db} isOpen={!sql && innerWidth > NARROW} onTake={insert} />
+        {sql ? <Result key={`${db}/${sql}`} statement={sql} route={route} /> : <Questions saved={saved} />}
+      </div>
     </Panel>
   );
 }

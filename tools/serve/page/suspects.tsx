@@ -5,11 +5,12 @@ import { countLink, nextOf } from "./actions";
 import { Advice } from "./advice";
 import { Traces } from "./android";
 import { hasSql, Params, report, Row } from "./api";
-import { Notes } from "./notes";
+import { Card, largestOf, Path } from "./card";
+import { noteItem, Notes } from "./notes";
 import { Marks, useAnswer, Wait } from "./asking";
-import { ClassName, classPage, Name, Obj } from "./objects";
+import { ClassName, classPage, Item, Name, Obj } from "./objects";
 import { linkTo, readRoute } from "./route";
-import { bytes, counted, number, percent, visible } from "./text";
+import { bytes, counted, number, visible } from "./text";
 
 const text = (v: unknown) => (v === null || v === undefined ? "" : visible(String(v)));
 
@@ -17,8 +18,9 @@ const text = (v: unknown) => (v === null || v === undefined ? "" : visible(Strin
 const joined = (sentence: string): string => sentence.replace(/(\d) (%|[KMGTP]?i?B\b)/g, "$1\u00a0$2");
 
 // The sentence of a suspect: its owner leads to the object, the number of what is held to these. Both are parts of it.
+// Its share of the heap is the card's figure.
 function Sentence({ head }: { head: Row }) {
-  const sentence = text(head.text),
+  const sentence = text(head.short_text ?? head.text).replace(/[^.]$/, "$&."),
     owner = text(head.owner_text),
     held = text(head.held_text),
     to = countLink(head);
@@ -34,43 +36,7 @@ function Sentence({ head }: { head: Row }) {
   );
 }
 
-// ---- paths ----
-
-const ENDS = 4; // steps that are shown at the end of a long path
-
-export function Chain({ rows, short }: { rows: Row[]; short?: boolean }) {
-  const [whole, setWhole] = useState(!short || report !== null || rows.length <= ENDS + 2);
-  const step = (r: Row, i: number) => {
-    const notes = [r.root ? `GC root: ${text(r.root)}` : "", text(r.short_text)].filter((note) => note).join("; ");
-    return (
-      <li value={i + 1} class={r.is_suspect_reference ? "doubt" : undefined}>
-        {typeof r.retained === "number" && (
-          <span class="right" title="retained size">
-            {bytes(r.retained)}
-          </span>
-        )}
-        <Obj id={r.id} text={r.label} wrap />
-        {r.field ? (
-          <span class="by">
-            .{text(r.field)}
-            {r.owner_kind === "static field" ? " (static)" : ""} →
-          </span>
-        ) : null}
-        {notes ? <small> ({notes})</small> : r.kind === "gap" ? <small> ({text(r.text)})</small> : null}
-      </li>
-    );
-  };
-  if (whole) return <ol class="chain">{rows.map(step)}</ol>;
-  return (
-    <ol class="chain">
-      {step(rows[0], 0)}
-      <li class="gap">
-        <button onClick={() => setWhole(true)}>{number(rows.length - ENDS - 1)} more steps</button>
-      </li>
-      {rows.slice(-ENDS).map((r, i) => step(r, rows.length - ENDS + i))}
-    </ol>
-  );
-}
+// ---- groups ----
 
 const SHARED = 50; // percent of a group that comes by a step of the path that is shown
 
@@ -101,7 +67,7 @@ function Group({ db, head, members }: { db?: string; head: Row; members: Row[] }
   return (
     <>
       <details open>
-        <summary>Largest of {number(Number(head.objects))}</summary>
+        <summary>{largestOf(Number(head.objects))}</summary>
         <ul class="parts">
           {members.map((r) => (
             <li>
@@ -143,149 +109,141 @@ const whyLeak: Record<string, string> = {
 const below = (id: string) => linkTo("map", { by: "object", root: id, obj: undefined });
 const here = (params: Record<string, string>) => linkTo(readRoute().view, { ...readRoute().params, ...params });
 
-function Suspect({
-  db,
-  rows,
-  brief,
-  first,
-  also = [],
-}: {
+// What leads on from a suspect: to the objects that it holds, else to a picture of them; the rest is for the menu.
+function actsOf(head: Row): { act: Item; more: Item[] } {
+  const id = head.id ? String(head.id) : null,
+    held = countLink(head),
+    count = Number(head.held ?? 0);
+  const asks: Item[] = id
+    ? [
+        ["Treemap of what it retains", below(id)],
+        ["Path to a GC root", here({ obj: id, tab: "path" })],
+        ["Who refers to it", here({ obj: id, tab: "referrers" })],
+        ["Others of its class", classPage(String(head.class))],
+      ]
+    : [
+        ["Treemap with them", linkTo("map", { by: "class", find: String(head.class), obj: undefined })],
+        ["Who holds them", classPage(String(head.class), "holders")],
+        ["Their class", classPage(String(head.class))],
+      ];
+  const all: Item[] = held && count > 1 ? [[`Show the ${text(head.held_text)}`, held], ...asks] : asks;
+  return { act: all[0], more: [...all.slice(1), ...noteItem([head.signature, id, head.class])] };
+}
+
+function Accumulated({ head, parts, open }: { head: Row; parts: Row[]; open: boolean }) {
+  return (
+    <details open={open}>
+      <summary>What accumulates</summary>
+      <ul class="parts">
+        {parts.map((r) => {
+          const count = Number(r.objects ?? 0),
+            to = r.class && r.class === head.held_class && count === Number(head.held) ? countLink(head) : undefined;
+          return (
+            <li>
+              <span class="right">
+                {count > 0 && (to ? <a href={to}>{counted(count, "object")}</a> : counted(count, "object"))}
+                {count > 0 && " · "}
+                {typeof r.retained === "number" && bytes(r.retained)}
+              </span>
+              {r.class ? <ClassName name={String(r.class)} wrap /> : <Name text={text(r.label ?? "others")} wrap />}
+            </li>
+          );
+        })}
+      </ul>
+    </details>
+  );
+}
+
+function Contents({ rows }: { rows: Row[] }) {
+  return (
+    <details>
+      <summary>All that it retains, by class</summary>
+      <ul class="parts">
+        {rows.map((r) => (
+          <li>
+            <span class="right">
+              {typeof r.objects === "number" && `${counted(r.objects, "object")} · `}
+              {typeof r.shallow === "number" && bytes(r.shallow)}
+            </span>
+            {r.class ? <ClassName name={String(r.class)} wrap /> : <Name text={text(r.label ?? "others")} wrap />}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function Stack({ rows }: { rows: Row[] }) {
+  return (
+    <details>
+      <summary>Thread</summary>
+      <ul class="parts">
+        {rows.map((r) => (
+          <li>{r.id ? <Obj id={r.id} text={r.label ?? r.text} /> : text(r.text ?? r.label)}</li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function Why({ words }: { words: string }) {
+  if (report) return null;
+  return (
+    <details>
+      <summary>Why is this a problem?</summary>
+      <p>{words}</p>
+    </details>
+  );
+}
+
+interface SuspectProps {
   db?: string;
   rows: Row[];
   brief?: boolean;
   first?: boolean;
   also?: Row[];
-}) {
+}
+
+function Suspect({ db, rows, brief, first, also = [] }: SuspectProps) {
   const head = rows[0],
     of = (kind: string) => rows.filter((r) => r.kind === kind);
   const path = [...of("path"), ...of("trace"), ...of("gap")].sort((a, b) => Number(a.step) - Number(b.step));
-  const element = of("element").length > 0,
-    parts = element ? of("element") : of("child");
+  const parts = of("element").length > 0 ? of("element") : of("child");
   const stack = [...of("thread"), ...of("frame"), ...of("local")],
-    contents = of("content"),
-    members = of("member");
+    members = of("member"),
+    isSaid = of("explanation").length > 0;
   const kind = whyLeak[String(head.kind)] ? String(head.kind) : "suspect",
     id = head.id ? String(head.id) : null;
   return (
-    <article class={first ? "suspect first" : "suspect"}>
-      <h2>
-        <span class="right">
-          {typeof head.retained === "number" && <b>{bytes(head.retained)}</b>}
-          {typeof head.percent === "number" && ` · ${percent(head.percent)}`}
-        </span>
-        <Sentence head={head} />
-      </h2>
-      {typeof head.percent === "number" && (
-        <div class="share">
-          <i style={{ width: `${Math.min(100, head.percent)}%` }} />
-        </div>
-      )}
-      <Notes db={db} on={[head.signature, id, head.class]} />
+    <Card
+      kind="suspect"
+      figure={typeof head.retained === "number" ? bytes(head.retained) : "–"}
+      share={typeof head.percent === "number" ? head.percent : null}
+      sentence={<Sentence head={head} />}
+      first={first}
+      {...actsOf(head)}
+    >
+      <Notes db={db} on={[head.signature, id, head.class]} quiet />
       {of("explanation").map((r) => (
         <p>{text(r.verdict === "large" ? r.short_text : r.text)}</p>
       ))}
+      {!isSaid && also.map((r) => <p>{capital(text(r.text))}.</p>)}
       {of("advice").map((r) => (
         <Advice row={r} words={r.short_text ?? r.text} />
       ))}
-      {also.map((r) => (
-        <>
-          <p>
-            <b>Known problem:</b> {text(r.text)}.
-          </p>
-          {r.advice && of("advice").length === 0 && <Advice row={r} words={r.advice_words ?? r.advice} />}
-        </>
-      ))}
-      <p class="dim">
-        <span class="tag">{head.suspect === null ? "" : text(head.suspect)}</span>{" "}
-        {id ? (
-          <>
-            It is in <Obj id={id} text={head.label ?? head.class} />
-          </>
-        ) : (
-          <>
-            A group of <ClassName name={String(head.class)} />
-          </>
-        )}
-      </p>
-      {path.length > 0 && (
-        <details open>
-          <summary>Path from a GC root</summary>
-          <Chain rows={path} short={brief} />
-        </details>
-      )}
+      {of("advice").length === 0 &&
+        also.map((r) => (r.advice ? <Advice row={r} words={r.advice_words ?? r.advice} /> : null))}
+      {path.length > 0 && <Path rows={path} />}
       {members.length > 0 && <Group db={db} head={head} members={members} />}
-      {parts.length > 0 && (
-        <details open>
-          <summary>What accumulates</summary>
-          <ul class="parts">
-            {parts.map((r) => {
-              const count = Number(r.objects ?? 0),
-                to =
-                  r.class && r.class === head.held_class && count === Number(head.held) ? countLink(head) : undefined;
-              return (
-                <li>
-                  <span class="right">
-                    {count > 0 && (to ? <a href={to}>{counted(count, "object")}</a> : counted(count, "object"))}
-                    {count > 0 && " · "}
-                    {typeof r.retained === "number" && bytes(r.retained)}
-                  </span>
-                  {r.class ? <ClassName name={String(r.class)} wrap /> : <Name text={text(r.label ?? "others")} wrap />}
-                </li>
-              );
-            })}
-          </ul>
-        </details>
-      )}
-      {!brief && contents.length > 0 && (
-        <details>
-          <summary>All that it retains, by class</summary>
-          <ul class="parts">
-            {contents.map((r) => (
-              <li>
-                <span class="right">
-                  {typeof r.objects === "number" && `${counted(r.objects, "object")} · `}
-                  {typeof r.shallow === "number" && bytes(r.shallow)}
-                </span>
-                {r.class ? <ClassName name={String(r.class)} wrap /> : <Name text={text(r.label ?? "others")} wrap />}
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
-      {stack.length > 0 && (
-        <details>
-          <summary>Thread</summary>
-          <ul class="parts">
-            {stack.map((r) => (
-              <li>{r.id ? <Obj id={r.id} text={r.label ?? r.text} /> : text(r.text ?? r.label)}</li>
-            ))}
-          </ul>
-        </details>
-      )}
-      <details>
-        <summary>Why is this a problem?</summary>
-        <p>{whyLeak[kind]}</p>
-      </details>
-      {!report && (
-        <p class="acts">
-          {id ? (
-            <>
-              <a href={below(id)}>Treemap of what it retains</a> ·{" "}
-              <a href={here({ obj: id, tab: "path" })}>path to a GC root</a> ·{" "}
-              <a href={here({ obj: id, tab: "referrers" })}>who refers to it</a>
-            </>
-          ) : (
-            <>
-              <a href={linkTo("map", { by: "class", find: String(head.class), obj: undefined })}>Treemap with them</a>
-              {" · "}
-              <a href={classPage(String(head.class), "holders")}>who holds them</a>
-            </>
-          )}
-        </p>
-      )}
-    </article>
+      {parts.length > 0 && <Accumulated head={head} parts={parts} open={first || !brief} />}
+      {!brief && of("content").length > 0 && <Contents rows={of("content")} />}
+      {stack.length > 0 && <Stack rows={stack} />}
+      <Why words={whyLeak[kind]} />
+    </Card>
   );
 }
+
+const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 
 // The number of a finding leads to the page of its class if it counts all objects of that class and nothing else.
 function Counted({ db, row, words }: { db?: string; row: Row; words: string }) {
@@ -298,77 +256,49 @@ function Counted({ db, row, words }: { db?: string; row: Row; words: string }) {
 export function Finding({ db, row: r, first }: { db?: string; row: Row; first?: boolean }) {
   const next = nextOf(r),
     count = Number(r.count ?? 0),
-    units = text(r.unit ?? "objects");
-  const many =
-    count > 1 ? (
-      <>
-        <Counted db={db} row={r} words={`${number(count)} ${units}`} />
-        {typeof r.bytes === "number" && r.bytes ? " hold " : ""}
-      </>
-    ) : null;
-  const size =
-    typeof r.bytes === "number" && r.bytes ? (
-      <>
-        {bytes(r.bytes)}
-        {typeof r.percent === "number" && r.percent && r.percent < 99.95
-          ? `, ${percent(r.percent)} of ${text(r.share_of ?? "the heap")}`
-          : ""}
-      </>
-    ) : null;
-  const Head = first ? "h2" : "p";
+    size = typeof r.bytes === "number" && r.bytes > 0 ? r.bytes : null,
+    words = text(r.text);
+  // The view of the query that shows more leads on, where there is one.
+  const act = next[next.length - 1];
   return (
-    <article class={`finding ${text(r.severity)}${first ? " first suspect" : ""}`}>
-      <Head class="sentence">
-        {many || size ? (
-          <>
-            {many}
-            {size}:{" "}
-          </>
-        ) : (
-          <b class="severity">{text(r.severity)}: </b>
-        )}
-        {text(r.text)}
-        {/[.?]$/.test(String(r.text)) ? "" : "."}
-      </Head>
-      {first && typeof r.percent === "number" && (
-        <div class="share">
-          <i style={{ width: `${Math.min(100, r.percent)}%` }} />
-        </div>
-      )}
+    <Card
+      kind={`finding ${text(r.severity)}${first ? " suspect" : ""}`}
+      figure={size !== null ? bytes(size) : capital(text(r.severity))}
+      share={typeof r.percent === "number" && size !== null ? r.percent : null}
+      of={`of ${text(r.share_of ?? "the heap")}`}
+      first={first}
+      sentence={
+        <>
+          {count > 1 ? <Counted db={db} row={r} words={`${number(count)} ${text(r.unit ?? "objects")}`} /> : null}
+          {count > 1 ? `: ${words}` : capital(words)}
+          {/[.?]$/.test(words) ? "" : "."}
+        </>
+      }
+      act={act}
+      more={[...next.slice(0, -1), ...noteItem([r.id, r.class])]}
+    >
+      <Notes db={db} on={[r.id, r.class]} quiet />
       {r.advice ? <Advice row={r} words={r.advice_words ?? r.advice} /> : null}
-      <p class="dim">
-        <b class="severity">{text(r.severity)}</b>
-        {r.id ? (
-          <>
-            {" "}
-            · {count > 1 && "for example "}
-            <Obj id={r.id} text={r.label ?? r.class} />
-          </>
-        ) : r.class ? (
-          <>
-            {" "}
-            · <ClassName name={String(r.class)} />
-          </>
-        ) : null}
-        {r.detail ? <> · {text(r.detail)}</> : null}
-      </p>
-      {r.why && (
-        <details>
-          <summary>Why is this a problem?</summary>
-          <p>{text(r.why)}</p>
-        </details>
-      )}
-      {!report && next.length > 0 && (
-        <p class="acts">
-          {next.map(([name, href], i) => (
+      {(r.id || r.class || r.detail) && (
+        <p class="dim">
+          {r.id ? (
             <>
-              {i > 0 && " · "}
-              <a href={href}>{name}</a>
+              {count > 1 && "For example "}
+              <Obj id={r.id} text={r.label ?? r.class} />
             </>
-          ))}
+          ) : r.class ? (
+            <ClassName name={String(r.class)} />
+          ) : null}
+          {r.detail ? (
+            <>
+              {(r.id || r.class) && " · "}
+              {text(r.detail)}
+            </>
+          ) : null}
         </p>
       )}
-    </article>
+      {r.why && <Why words={text(r.why)} />}
+    </Card>
   );
 }
 

@@ -6,11 +6,12 @@ import { ask, Cell, Column, File, Params, report, Row } from "./api";
 import { Marks, Nearest, useKept, Wait } from "./asking";
 import { ExportMenu, Exported } from "./export";
 import { classActions, menuAt, Name, select, Value } from "./objects";
-import { specs } from "./parts";
+import { Meter, specs } from "./parts";
 import { change, readRoute } from "./route";
+import { useSharing } from "./share";
 import { fits, number, visible } from "./text";
 
-const ROW = 25; // pixels
+const ROW = 24; // pixels
 const REPORTED = 50; // rows of a report's table that are shown at once
 export const MOST = 100000; // rows that are asked for at most
 export const NARROW = 760; // pixels of a phone's window: there what it is comes first, then how much of it
@@ -31,7 +32,7 @@ const FIGURES = ["value", "retained", "wasted", "retained_delta", "below_objects
 
 // Their order on a phone.
 const rankOf = (c: Column, all: Column[]): number =>
-  NAMES.includes(c.name) || (c.name === "text" && !all.some((o) => o.name === "name"))
+  NAMES.includes(c.name) || (["text", "id"].includes(c.name) && !all.some((o) => NAMES.includes(o.name)))
     ? 0
     : FIGURES.includes(c.name)
       ? 1
@@ -268,7 +269,14 @@ function sortOf(column: Column, sort?: string): "none" | "ascending" | "descendi
   return (sort === column.name) === isNumber(column) ? "descending" : "ascending";
 }
 
-function Head({ column: c, sort, onSort }: { column: Column; sort?: string; onSort?(name: string): void }) {
+interface HeadProps {
+  column: Column;
+  sort?: string;
+  isBarred: boolean;
+  onSort?(name: string): void;
+}
+
+function Head({ column: c, sort, isBarred, onSort }: HeadProps) {
   const mark = sort === c.name ? " ▾" : sort === `-${c.name}` ? " ▴" : "";
   return (
     <th title={c.help} class={isNumber(c) ? "n" : ""} aria-sort={sortOf(c, sort)}>
@@ -281,6 +289,7 @@ function Head({ column: c, sort, onSort }: { column: Column; sort?: string; onSo
         c.title
       )}
       {c.type === "bytes" && !/bytes/i.test(c.title) ? <small> bytes</small> : null}
+      {isBarred && <span class="meter" />}
     </th>
   );
 }
@@ -306,10 +315,8 @@ function Line({ row, isAt, shown: { used, barred, isNarrow }, folding, largest, 
         return (
           <td class={isNumber(c) ? "n" : LATE.includes(c.name) ? "narrow" : ""} title={titleOf(value)}>
             {folding && j === 0 && <Twist row={row} folding={folding} step={isNarrow ? 4 : 14} />}
-            {c.name === barred && typeof value === "number" && (
-              <i class="bar" style={{ width: `${Math.round((60 * value) / largest)}px` }} />
-            )}
             <Held row={row} column={c} to={to} />
+            {c.name === barred && <Meter part={typeof value === "number" ? (100 * value) / largest : 0} />}
           </td>
         );
       })}
@@ -343,6 +350,7 @@ export function Table(props: TableProps) {
     [ownSort, setOwnSort] = useState<string | undefined>(),
     [at, setAt] = useState(-1),
     [all, setAll] = useState(false);
+  const isShared = useSharing();
   const box = useRef<HTMLDivElement>(null),
     filter = props.filter ?? { text: own, set: setOwn, whole: rows.length },
     isFiltered = filter.text.trim() !== "";
@@ -403,8 +411,8 @@ export function Table(props: TableProps) {
     },
   };
   const height = Math.min(Math.max(1, shown.length) * ROW + ROW + 20, report ? 1e9 : Math.max(320, innerHeight - 190));
-  const from = report ? 0 : Math.max(0, Math.floor(top / ROW) - 10),
-    to = report ? (all ? shown.length : REPORTED) : from + 70;
+  const from = report || isShared ? 0 : Math.max(0, Math.floor(top / ROW) - 10),
+    to = isShared ? shown.length : report ? (all ? shown.length : REPORTED) : from + 70;
   const count = countOf(
     shown.length,
     props.filter ? total : isFiltered ? shown.length : total,
@@ -444,7 +452,12 @@ export function Table(props: TableProps) {
             <thead>
               <tr>
                 {used.map((c) => (
-                  <Head column={c} sort={sort} onSort={!tree && !report ? sortBy : undefined} />
+                  <Head
+                    column={c}
+                    sort={sort}
+                    isBarred={c.name === barred}
+                    onSort={!tree && !report ? sortBy : undefined}
+                  />
                 ))}
               </tr>
             </thead>

@@ -4,7 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import { Answer, hasSql, report, Row } from "./api";
 import { Marks, useAnswer, Wait } from "./asking";
 import { Obj } from "./objects";
-import { Panel } from "./parts";
+import { Meter, Panel } from "./parts";
 import { MOST, QueryTable } from "./table";
 import { change, Route } from "./route";
 import { bytes, number, percent, visible } from "./text";
@@ -67,12 +67,26 @@ function partsOf(rows: Row[]): Part[] {
   return parts;
 }
 
+// The line of a frame breaks after dots, not within names.
+function Frame({ words }: { words: string }) {
+  return (
+    <>
+      {words.split(/(?<=[.(])/).map((part) => (
+        <>
+          {part}
+          <wbr />
+        </>
+      ))}
+    </>
+  );
+}
+
 const lines = (rows: Row[]) =>
   rows.map((r) =>
     r.level === 1 ? (
       <li class="frame-line" title={text(r.signature)}>
         {r.kind === "frame" ? "at " : ""}
-        {r.id ? <Obj id={r.id} text={r.text} /> : text(r.text)}
+        {r.id ? <Obj id={r.id} text={r.text} /> : <Frame words={text(r.text)} />}
       </li>
     ) : (
       <li class="local">
@@ -157,9 +171,9 @@ function One({
           <Obj id={head.id} text={text(head.thread) || head.class} /> <small>{what}</small>
         </span>
         <span class="right">
-          {share !== null && <i class="bar" style={{ width: `${Math.round(share * 0.6)}px` }} />}
           {typeof head.retained === "number" ? bytes(head.retained) : "–"}
-          {share !== null && <small> {percent(share)}</small>}
+          {share !== null && <small class="pc"> {percent(share)}</small>}
+          {share !== null && <Meter part={share} />}
         </span>
       </div>
       {open && children}
@@ -231,8 +245,8 @@ function CrewOf({
           </small>
         </span>
         <span class="right">
-          <i class="bar" style={{ width: `${Math.round(share * 0.6)}px` }} />
-          {bytes(crew.retained)} <small>{percent(share)}</small>
+          {bytes(crew.retained)} <small class="pc">{percent(share)}</small>
+          <Meter part={share} />
         </span>
       </div>
       {open && (
@@ -278,7 +292,7 @@ export function Threads({ route }: { route: Route }) {
   const waits = hasSql() && !find && !report && !alike.answer && !alike.error;
   if (!asked.answer || waits)
     return (
-      <Panel title="Threads">
+      <Panel>
         <Wait asked={asked.answer ? alike : asked} what="threads" />
       </Panel>
     );
@@ -305,7 +319,7 @@ export function Threads({ route }: { route: Route }) {
     </One>
   );
   return (
-    <Panel title="Threads">
+    <Panel>
       <Marks facts={asked.answer.facts} />
       {all.length < total && (
         <p class="mark">

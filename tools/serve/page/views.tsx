@@ -2,19 +2,20 @@
 import { useEffect, useState } from "preact/hooks";
 import { Android } from "./android";
 import { ask, Database, hasSql, Params, report, Row, Spec } from "./api";
+import { Card } from "./card";
 import { ClassPage } from "./class";
 import { Dominators } from "./dominators";
 import { Loaders } from "./loaders";
 import { Choice, MapView } from "./map";
 import { Overview } from "./overview";
 import { useAnswer, Wait } from "./asking";
-import { classPage } from "./objects";
+import { classPage, Obj } from "./objects";
 import { Panel, specs } from "./parts";
 import { Links, QueryTable, Table } from "./table";
 import { change, href, linkTo, readRoute, Route } from "./route";
 import { Sql } from "./sql";
 import { Leaks } from "./suspects";
-import { bytes, number, percent, visible } from "./text";
+import { bytes, counted, number, visible } from "./text";
 import { Threads } from "./threads";
 import { WasteSum } from "./waste";
 
@@ -40,7 +41,7 @@ function Field({ option, route }: { option: Spec["options"][number]; route: Rout
           label={name}
           value={value}
           choices={[
-            ["", usual && choice.includes(usual) ? usual : "default"],
+            ["", usual && choice.includes(usual) ? usual : "as usual"],
             ...choice.filter((c) => c !== usual).map((c) => [c]),
           ]}
           onChange={set}
@@ -64,7 +65,7 @@ function Field({ option, route }: { option: Spec["options"][number]; route: Rout
       <input
         size={10}
         value={value}
-        placeholder={argument}
+        placeholder={argument.toLowerCase()}
         onChange={(e) => set((e.target as HTMLInputElement).value)}
       />
     </label>
@@ -274,11 +275,13 @@ export function General({
   const needs = spec.targets && !spec.targets.startsWith("[") && !route.params.target;
   const sentence = spec.summary[0].toUpperCase() + spec.summary.slice(1);
   return (
-    <Panel title={title ?? spec.name}>
-      <p class="dim">
-        {sentence}
-        {sentence.endsWith(".") ? "" : "."}
-      </p>
+    <Panel title={title}>
+      {title && (
+        <p class="dim">
+          {sentence}
+          {sentence.endsWith(".") ? "" : "."}
+        </p>
+      )}
       <Form key={query} spec={spec} route={route} first={first} without={without} />
       {needs ? (
         <Start route={route} isClass={/CLASS/.test(spec.targets)} />
@@ -319,12 +322,13 @@ const waste: [string, string][] = [
 function Waste({ route, databases }: Props) {
   const android = databases[Number(route.params.db ?? 0)]?.android;
   const there = waste.filter(([w]) => (report ? report.answers[w] : specs.has(w)) && (w !== "bitmaps" || android));
-  const q = there.find(([w]) => w === route.params.q)?.[0];
+  const q = there.find(([w]) => w === route.params.q)?.[0],
+    titleOf = (query: string) => there.find(([w]) => w === query)![1].replace(/^./, (c) => c.toUpperCase());
   if (report)
     return (
       <>
         {there.map(([w]) => (
-          <General route={route} query={w} />
+          <General route={route} query={w} title={titleOf(w)} />
         ))}
       </>
     );
@@ -350,7 +354,7 @@ function Waste({ route, databases }: Props) {
           key={q}
           route={route}
           query={q}
-          title={there.find(([w]) => w === q)?.[1].replace(/^./, (c) => c.toUpperCase())}
+          title={titleOf(q)}
           front={q === "duplicates" ? ["text", "wasted", "objects", "holder"] : undefined}
         />
       )}
@@ -396,7 +400,7 @@ function Histogram({ route, databases }: Props) {
         </nav>
       )}
       {heaps && there ? (
-        <Panel title="Histogram by heap">
+        <Panel>
           <Wait asked={asked} what="heaps" />
           {asked.answer && (
             <Table
@@ -414,7 +418,7 @@ function Histogram({ route, databases }: Props) {
           )}
         </Panel>
       ) : (
-        <General key={by} route={route} query="histogram" title="Histogram" without={["by"]} hide={["id"]} />
+        <General key={by} route={route} query="histogram" without={["by"]} hide={["id"]} />
       )}
     </>
   );
@@ -425,7 +429,6 @@ function Paths({ route }: Props) {
     <General
       route={route}
       query="merged-paths"
-      title="Merged paths to the GC roots"
       first={["by", "exclude"]}
       hide={["id"]}
       front={["name", "below_objects", "percent", "below_shallow"]}
@@ -438,7 +441,7 @@ function Strings({ route }: Props) {
   const p = route.params,
     spec = specs.get("strings")!;
   return (
-    <Panel title="Strings">
+    <Panel>
       <div class="tools">
         <Choice
           label="Group by"
@@ -469,11 +472,7 @@ function Strings({ route }: Props) {
 function LeaksView({ route }: Props) {
   const spec = specs.get("leaks")!;
   return (
-    <Panel title="Leak suspects">
-      <p class="dim">
-        Objects that retain a large share of the heap, or that are destroyed but still reachable: what holds them, and
-        what accumulates.
-      </p>
+    <Panel>
       <Form key="leaks" spec={spec} route={route} first={["threshold"]} without={["brief"]} />
       <Leaks db={route.params.db} more={paramsOf(route, spec)} />
     </Panel>
@@ -491,21 +490,66 @@ const growth: [string, string][] = [
   ["suspect", "suspects"],
 ];
 
+const grew = (n: number): string => `${n >= 0 ? "+" : ""}${bytes(n)}`;
+const CARDS = 3; // owners that have a card
+
+// What an owner holds now and held before.
+function Owner({ row: r }: { row: Row }) {
+  const id = r.id ? String(r.id) : null,
+    objects = Number(r.objects ?? 0),
+    was = Number(r.objects_before ?? 0),
+    held = r.held ? ` of ${visible(String(r.held)).replace(/^.*\./, "")}` : "";
+  return (
+    <Card
+      kind="finding"
+      figure={grew(Number(r.retained_delta))}
+      share={typeof r.percent === "number" ? r.percent : null}
+      of="of the heap before"
+      sentence={
+        <>
+          {id ? <Obj id={id} text={r.name} wrap /> : visible(String(r.name))}
+          {` ${r.status === "new" ? "is new and holds" : "holds"} ${bytes(Number(r.retained))}${held}`}
+          {r.status === "new" ? "" : `, ${bytes(Number(r.retained_before))} before`}
+          {objects === was ? "." : `: ${counted(objects, "object")}, ${number(was)} before.`}
+        </>
+      }
+      act={
+        id
+          ? ["Path to a GC root", linkTo("compare", { ...readRoute().params, obj: id, tab: "path" })]
+          : ["Its class", classPage(String(r.held ?? r.name))]
+      }
+      more={id ? [["Treemap of what it retains", linkTo("map", { by: "object", root: id, obj: undefined })]] : []}
+    />
+  );
+}
+
+// What grew, in a sentence and as cards of the owners that grew most.
 function Grew({ db, before }: { db?: string; before: string }) {
-  const asked = useAnswer("diff", { db, before, limit: "1000" }),
+  const asked = useAnswer("diff", { db, before, by: "owner", limit: "1000" }),
     f = asked.answer?.facts;
-  if (!f) return <Wait asked={asked} what="what changed" />;
+  if (!asked.answer || !f) return <Wait asked={asked} what="what changed" />;
   const was = Number(f.heap_shallow_before ?? 0),
     is = Number(f.heap_shallow ?? 0),
     more = Number(f.heap_objects ?? 0) - Number(f.heap_objects_before ?? 0);
+  const owners = asked.answer.rows.filter((r) => Number(r.retained_delta) > 0).slice(0, CARDS);
   return (
-    <p class="sum">
-      The heap {is > was ? "grew" : is < was ? "shrank" : "stayed"} from {bytes(was)} to <b>{bytes(is)}</b> (
-      {is >= was ? "+" : ""}
-      {bytes(is - was)}
-      {was ? `, ${is >= was ? "+" : ""}${percent((100 * (is - was)) / was)}` : ""}), {more >= 0 ? "+" : ""}
-      {number(more)} objects.
-    </p>
+    <>
+      <Card
+        kind="finding sum"
+        figure={grew(is - was)}
+        share={was ? (100 * (is - was)) / was : null}
+        of="of the heap before"
+        sentence={
+          `The heap ${is > was ? "grew" : is < was ? "shrank" : "stayed"} from ${bytes(was)} to ${bytes(is)}, ` +
+          `${more >= 0 ? "+" : ""}${number(more)} objects.`
+        }
+        first
+        more={[]}
+      />
+      {owners.map((row) => (
+        <Owner row={row} />
+      ))}
+    </>
   );
 }
 
@@ -569,7 +613,7 @@ function Compare({ route, databases }: Props) {
       : ["name", "retained_delta", "percent", "shallow_delta", "objects_delta"];
   return (
     <>
-      <Panel title="Compare">
+      <Panel>
         <div class="tools">
           <Choice
             label="Before"
@@ -594,7 +638,6 @@ function Compare({ route, databases }: Props) {
         </div>
         <Grew db={route.params.db} before={before} />
       </Panel>
-      <MapView route={with_} compare />
       <nav class="tabs" aria-label="Compare by">
         {growth.map(([name, title]) => (
           <a
@@ -615,17 +658,17 @@ function Compare({ route, databases }: Props) {
         key={by}
         route={{ ...with_, params: { ...with_.params, o_by: by } }}
         query="diff"
-        title="What changed"
         extra={{ before }}
         without={["by"]}
         front={front}
       />
+      <MapView route={with_} compare />
     </>
   );
 }
 
 function All({ route }: Props) {
-  if (route.params.q) return <General route={route} query={route.params.q} />;
+  if (route.params.q) return <General route={route} query={route.params.q} title={route.params.q} />;
   const groups = new Map<string, Spec[]>();
   for (const s of specs.values()) groups.set(s.group, [...(groups.get(s.group) ?? []), s]);
   return (
@@ -645,56 +688,120 @@ function All({ route }: Props) {
   );
 }
 
-// `inner`: is not in the list of views, for it needs something to show.
-export const views: {
+// A view; `line`: what it answers; `inner`: is not in the list of views, for it needs something to show; `needs`: the
+// answer that a report has for it, "-" if none.
+export interface View {
   name: string;
   title: string;
+  group: "Find" | "Explore" | "Waste" | "Tools";
+  line: string;
   show(p: Props): preact.JSX.Element;
   needs?: string;
   inner?: boolean;
-}[] = [
-  { name: "overview", title: "Overview", show: (p) => <Overview {...p} /> },
-  { name: "leaks", title: "Leaks", needs: "-", show: (p) => <LeaksView {...p} /> },
+}
+
+const entry = (
+  group: View["group"],
+  name: string,
+  title: string,
+  line: string,
+  show: View["show"],
+  needs: string | undefined = "-",
+): View => ({ name, title, group, line, show, needs });
+
+const maps = (p: Props) =>
+  report ? (
+    <>
+      <MapView route={p.route} fixed={{ shape: "treemap", by: "class" }} />
+      <MapView route={p.route} fixed={{ shape: "icicle", by: "package" }} />
+    </>
+  ) : (
+    <MapView route={p.route} />
+  );
+
+export const views: View[] = [
   {
-    name: "map",
-    title: "Map",
-    needs: "dominator-tree?by=class",
-    show: (p) =>
-      report ? (
-        <>
-          <MapView route={p.route} fixed={{ shape: "treemap", by: "class" }} />
-          <MapView route={p.route} fixed={{ shape: "icicle", by: "package" }} />
-        </>
-      ) : (
-        <MapView route={p.route} />
-      ),
+    ...entry("Find", "overview", "Overview", "What holds the memory, and what to do about it.", (p) => (
+      <Overview {...p} />
+    )),
+    needs: undefined,
   },
-  { name: "dominators", title: "Dominators", needs: "-", show: (p) => <Dominators route={p.route} /> },
-  { name: "histogram", title: "Histogram", needs: "histogram", show: (p) => <Histogram {...p} /> },
-  { name: "class", title: "Class", needs: "-", inner: true, show: (p) => <ClassPage {...p} /> },
-  { name: "paths", title: "Merged paths", needs: "-", show: (p) => <Paths {...p} /> },
-  { name: "threads", title: "Threads", needs: "threads?no-stack=1", show: (p) => <Threads route={p.route} /> },
-  { name: "waste", title: "Waste", needs: "collections", show: (p) => <Waste {...p} /> },
+  entry(
+    "Find",
+    "leaks",
+    "Leaks",
+    "Objects that retain a large share of the heap, or that are destroyed but still reachable.",
+    (p) => <LeaksView {...p} />,
+  ),
+  entry("Find", "android", "Android", "Leak traces, bitmaps and heaps of the application.", (p) => (
+    <Android route={p.route} />
+  )),
+  entry("Find", "compare", "Compare", "What grew between two dumps, and who holds it.", (p) => <Compare {...p} />),
+  entry(
+    "Explore",
+    "map",
+    "Map",
+    "Where the memory is. The larger the area, the larger the retained size.",
+    maps,
+    "dominator-tree?by=class",
+  ),
+  entry("Explore", "dominators", "Dominators", "What each object keeps alive, largest first.", (p) => (
+    <Dominators route={p.route} />
+  )),
+  entry(
+    "Explore",
+    "histogram",
+    "Histogram",
+    "How many objects each class has, and how many bytes.",
+    (p) => <Histogram {...p} />,
+    "histogram",
+  ),
   {
-    name: "loaders",
-    title: "Class loaders",
-    needs: "loaders",
-    show: (p) =>
-      report ? (
-        <General route={p.route} query="loaders" title="Class loaders" hide={["id", "parent"]} />
-      ) : (
-        <Loaders route={p.route} />
-      ),
+    ...entry("Explore", "class", "Class", "The objects of one class, their fields, and who holds them.", (p) => (
+      <ClassPage {...p} />
+    )),
+    inner: true,
   },
-  { name: "strings", title: "Strings", needs: "-", show: (p) => <Strings {...p} /> },
-  { name: "android", title: "Android", needs: "-", show: (p) => <Android route={p.route} /> },
-  { name: "compare", title: "Compare", needs: "-", show: (p) => <Compare {...p} /> },
-  { name: "sql", title: "SQL", needs: "-", show: (p) => <Sql route={p.route} /> },
-  {
-    name: "problems",
-    title: "Problems",
-    needs: "problems",
-    show: (p) => <General route={p.route} query="problems" title="Problems of the dump" />,
-  },
-  { name: "all", title: "All queries", needs: "-", show: (p) => <All {...p} /> },
+  entry(
+    "Explore",
+    "paths",
+    "Merged paths",
+    "Why the objects of a class are alive: all their paths in one tree.",
+    (p) => <Paths {...p} />,
+  ),
+  entry(
+    "Explore",
+    "threads",
+    "Threads",
+    "What each thread runs, and what its stack keeps alive.",
+    (p) => <Threads route={p.route} />,
+    "threads?no-stack=1",
+  ),
+  entry(
+    "Explore",
+    "loaders",
+    "Class loaders",
+    "Which class loaders there are, what they retain, and which may be left over.",
+    (p) => (report ? <General route={p.route} query="loaders" hide={["id", "parent"]} /> : <Loaders route={p.route} />),
+    "loaders",
+  ),
+  entry(
+    "Waste",
+    "waste",
+    "Waste by kind",
+    "Bytes that the same data does not need, and who holds them.",
+    (p) => <Waste {...p} />,
+    "collections",
+  ),
+  entry("Waste", "strings", "Strings", "Which texts the heap has, how often and how large.", (p) => <Strings {...p} />),
+  entry("Tools", "sql", "SQL", "Your own question, as a read-only statement.", (p) => <Sql route={p.route} />),
+  entry("Tools", "all", "All queries", "Every query of the command line, with its options.", (p) => <All {...p} />),
+  entry(
+    "Tools",
+    "problems",
+    "Problems",
+    "What was damaged or missing in the dump file.",
+    (p) => <General route={p.route} query="problems" />,
+    "problems",
+  ),
 ];

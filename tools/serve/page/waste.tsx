@@ -4,7 +4,7 @@ import { Answer, ask, hasSql, Params, Question, Row } from "./api";
 import { numberOf, useInfo } from "./overview";
 import { useAnswer } from "./asking";
 import { ClassName, Name } from "./objects";
-import { Panel, specs } from "./parts";
+import { Meter, Panel, specs } from "./parts";
 import { linkTo } from "./route";
 import { bytes, number, percent, visible } from "./text";
 
@@ -250,7 +250,7 @@ export function WasteSum({ db }: { db?: string }) {
     heap = info ? (numberOf(info("objects", "reachable bytes")) ?? 0) : 0;
   if (isCancelled)
     return (
-      <Panel title="What could be saved">
+      <Panel>
         <p class="error" role="alert">
           Cancelled. <button onClick={() => setCancelled(false)}>Ask again</button>
         </p>
@@ -258,7 +258,7 @@ export function WasteSum({ db }: { db?: string }) {
     );
   if (!answers || !isReady)
     return (
-      <Panel title="What could be saved">
+      <Panel>
         <p class="wait" role="status">
           Waiting for kinds of waste: {number(there)} of {number(list.length)} queries are done.{" "}
           <button onClick={() => setCancelled(true)}>Cancel</button>
@@ -273,10 +273,10 @@ export function WasteSum({ db }: { db?: string }) {
     most = Math.max(1, ...kinds.map((k) => k.saved));
   const share = (n: number) => (heap ? percent((100 * n) / heap) : "");
   return (
-    <Panel title="What could be saved">
+    <Panel>
       <p class="sum">
         <b>{bytes(sum)}</b>
-        {heap ? `, ${share(sum)} of the heap` : ""} in total.
+        {heap ? `, ${share(sum)} of the heap,` : ""} could be saved in total.
       </p>
       <p class="dim">
         Nothing is counted twice: the array of a string counts with the string (that of texts with zeros with the arrays
@@ -288,7 +288,10 @@ export function WasteSum({ db }: { db?: string }) {
           <thead>
             <tr>
               <th>kind</th>
-              <th class="n">could be saved</th>
+              <th class="n">
+                could be saved
+                <span class="meter" />
+              </th>
               <th class="n pc">% of the heap</th>
               <th class="n wide">objects</th>
               <th>largest owners</th>
@@ -301,8 +304,8 @@ export function WasteSum({ db }: { db?: string }) {
                   <a href={k.to}>{k.name}</a>
                 </th>
                 <td class="n">
-                  <i class="bar" style={{ width: `${Math.round((60 * k.saved) / most)}px` }} />
                   {bytes(k.saved)}
+                  <Meter part={(100 * k.saved) / most} />
                 </td>
                 <td class="n pc">{share(k.saved)}</td>
                 <td class="n wide">{number(k.objects)}</td>

@@ -1,0 +1,146 @@
+// The one card of everything that is found, suspects, findings, leaks of Android and what grew: a figure at the left, a
+// sentence, the path as a breadcrumb, one action, and a menu with the rest.
+import { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { report, Row } from "./api";
+import { Item, More, Obj } from "./objects";
+import { bytes, counted, number, percent, visible } from "./text";
+
+const text = (v: unknown) => (v === null || v === undefined ? "" : visible(String(v)));
+
+interface CardProps {
+  kind: string; // classes: suspect or finding, how severe
+  figure: string;
+  share?: number | null; // percent
+  of?: string; // what the share is of
+  sentence: ComponentChildren;
+  first?: boolean;
+  act?: Item; // what leads on
+  more: Item[];
+  children?: ComponentChildren;
+}
+
+export function Card({ kind, figure, share, of = "of the heap", sentence, first, act, more, children }: CardProps) {
+  const hasShare = typeof share === "number" && share < 99.95;
+  return (
+    <article class={`card ${kind}${first ? " first" : ""}`}>
+      <p class="figure">
+        <b>{figure}</b>
+        {hasShare && (
+          <small>
+            {percent(share)} {of}
+          </small>
+        )}
+        {typeof share === "number" && (
+          <span class="share">
+            <i style={{ width: `${Math.max(0, Math.min(100, share))}%` }} />
+          </span>
+        )}
+      </p>
+      <div class="what">
+        <h2>{sentence}</h2>
+        {children}
+        {!report && (
+          <p class="acts">
+            {act && (
+              <a class="go" href={String(act[1])}>
+                {act[0]}
+              </a>
+            )}
+            {more.length > 0 && <More label="More to ask" items={more} />}
+          </p>
+        )}
+      </div>
+    </article>
+  );
+}
+
+// ---- paths ----
+
+const ENDS = 3; // steps that are shown at the end of a breadcrumb
+
+// A step of a path: an object, and the reference that leads on.
+function Step({ row: r }: { row: Row }) {
+  const field = r.field ?? r.name;
+  return (
+    <>
+      <Obj id={r.id} text={r.label ?? r.class} wrap />
+      {field !== null && field !== undefined ? (
+        <span class="by">{r.reference_type === "entry" ? `[${text(field)}]` : `.${text(field)}`}</span>
+      ) : null}
+    </>
+  );
+}
+
+const rootOf = (r: Row) => (r.root ? <small>{text(r.root)}: </small> : null);
+const isDoubt = (r: Row) => r.is_suspect_reference === true || r.suspect === true;
+
+function Breadcrumb({ rows, onAll }: { rows: Row[]; onAll(): void }) {
+  const isLong = rows.length > ENDS + 2,
+    ends = isLong ? rows.slice(-ENDS) : rows.slice(1);
+  const one = (r: Row) => (
+    <li class={isDoubt(r) ? "doubt" : undefined}>
+      {rootOf(r)}
+      <Step row={r} />
+    </li>
+  );
+  return (
+    <ol class="chain crumb">
+      {rows.length > 0 && one(rows[0])}
+      {isLong && (
+        <li class="gap">
+          <button aria-label="All steps of the path" onClick={onAll}>
+            …
+          </button>
+        </li>
+      )}
+      {ends.map(one)}
+    </ol>
+  );
+}
+
+// A path from a GC root, one step a line, with sizes and what is known of each.
+export function Chain({ rows }: { rows: Row[] }) {
+  return (
+    <ol class="chain">
+      {rows.map((r, i) => {
+        const isTrace = r.status !== undefined && r.status !== null && r.step !== undefined && "labels" in r,
+          notes = [r.root && !isTrace ? `GC root: ${text(r.root)}` : "", text(r.short_text)].filter(Boolean).join("; ");
+        return (
+          <li value={i + 1} class={isDoubt(r) ? "doubt" : undefined}>
+            {typeof r.retained === "number" && (
+              <span class="right" title="retained size">
+                {bytes(r.retained)}
+              </span>
+            )}
+            {isTrace && rootOf(r)}
+            <Step row={r} />
+            {r.owner_kind === "static field" ? " (static)" : ""}
+            {(r.field ?? r.name) && i + 1 < rows.length ? " →" : ""}
+            {isTrace && <small class={`status-${String(r.status).replace(" ", "-")}`}> {text(r.status)}</small>}
+            {isTrace && r.reason ? <small> ({text(r.reason)})</small> : null}
+            {notes ? <small> ({notes})</small> : r.kind === "gap" ? <small> ({text(r.text)})</small> : null}
+            {r.labels ? <div class="dim">{text(r.labels)}</div> : null}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+// A path as a breadcrumb that unfolds.
+export function Path({ rows }: { rows: Row[] }) {
+  const [whole, setWhole] = useState(false);
+  return (
+    <div class="path">
+      {whole ? <Chain rows={rows} /> : <Breadcrumb rows={rows} onAll={() => setWhole(true)} />}
+      {!report && rows.length > 1 && (
+        <button class="link" aria-expanded={whole} onClick={() => setWhole(!whole)}>
+          {whole ? "As one line" : counted(rows.length, "step")}
+        </button>
+      )}
+    </div>
+  );
+}
+
+export const largestOf = (n: number): string => `Largest of ${number(n)}`;

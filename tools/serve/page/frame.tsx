@@ -1,0 +1,145 @@
+// The frame: the databases, the list of views in four groups, and the menu of the header.
+import { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { Database } from "./api";
+import { Item, More } from "./objects";
+import { numberOf, useInfo, vmOf, when } from "./overview";
+import { href, linkTo } from "./route";
+import { bytes, number, visible } from "./text";
+import { View } from "./views";
+
+// Links that are one stop of the Tab key: arrows, Home and End move among them.
+function Roving({
+  name,
+  label,
+  id,
+  children,
+}: {
+  name: string;
+  label: string;
+  id?: string;
+  children: ComponentChildren;
+}) {
+  const box = useRef<HTMLElement>(null);
+  const links = () => [...box.current!.querySelectorAll<HTMLElement>("a")];
+  useLayoutEffect(() => {
+    const all = links(),
+      stop = all.find((a) => a.hasAttribute("aria-current")) ?? all[0];
+    for (const a of all) a.tabIndex = a === stop ? 0 : -1;
+  });
+  const onKey = (e: KeyboardEvent) => {
+    const all = links(),
+      now = all.indexOf(document.activeElement as HTMLElement),
+      last = all.length - 1;
+    const to: Record<string, number> = {
+      ArrowDown: now + 1,
+      ArrowRight: now + 1,
+      ArrowUp: now - 1,
+      ArrowLeft: now - 1,
+      Home: 0,
+      End: last,
+    };
+    if (now < 0 || to[e.key] === undefined) return;
+    all[Math.max(0, Math.min(last, to[e.key]))].focus();
+    e.preventDefault();
+  };
+  return (
+    <nav class={name} aria-label={label} id={id} ref={box} onKeyDown={onKey}>
+      {children}
+    </nav>
+  );
+}
+
+// A database as a chip: its name and size; the rest when one points at it.
+function Chip({ database: d, on, view }: { database: Database; on: boolean; view: string }) {
+  const { info } = useInfo(String(d.index));
+  const size = info && numberOf(info("objects", "reachable bytes")),
+    objects = info && numberOf(info("objects", "objects"));
+  const more = info && [
+    vmOf(info),
+    when(info("dump", "time")),
+    typeof objects === "number" && `${number(objects)} objects`,
+    typeof size === "number" && `${bytes(size)} reachable`,
+  ];
+  const title = [d.stale, d.incomplete, more && more.filter(Boolean).join(" · ")].filter(Boolean).join("\n");
+  return (
+    <a
+      class={on ? "chip on" : "chip"}
+      aria-current={on ? "true" : undefined}
+      href={href(view, { db: d.index ? String(d.index) : undefined })}
+      title={title}
+    >
+      {visible(d.name.replace(/\.heapdb$/, ""))}
+      {d.stale ? " (stale)" : d.incomplete ? " (incomplete)" : ""}{" "}
+      <small>{typeof size === "number" ? bytes(size) : "\u2007\u2007\u2007\u2007\u2007\u2007\u2007"}</small>
+    </a>
+  );
+}
+
+export function Databases({ databases, db, view }: { databases: Database[]; db: number; view: string }) {
+  return (
+    <Roving name="dbs" label="Databases">
+      {databases.map((d) => (
+        <Chip key={d.index} database={d} on={d.index === db} view={view} />
+      ))}
+    </Roving>
+  );
+}
+
+// Views that only some dumps have something for: the list has them when there is something to see.
+function useBadges(db?: string): Record<string, number> {
+  const { info } = useInfo(db);
+  return { problems: (info && numberOf(info("dump", "problems"))) ?? 0 };
+}
+
+const GROUPS = ["Find", "Explore", "Waste", "Tools"];
+
+export function ViewList({ views, view, db }: { views: View[]; view: View; db?: string }) {
+  const badges = useBadges(db);
+  const isListed = (v: View) => !v.inner && (badges[v.name] !== 0 || v === view);
+  return (
+    <Roving name="views" label="Views" id="views">
+      {GROUPS.map((group) => (
+        <div class="group-of" role="group" aria-label={group}>
+          <span aria-hidden="true">{group}</span>
+          {views
+            .filter((v) => v.group === group && isListed(v))
+            .map((v) => (
+              <a
+                class={v === view ? "on" : ""}
+                aria-current={v === view ? "page" : undefined}
+                href={linkTo(v.name)}
+                title={v.line}
+                data-badge={badges[v.name] ? number(badges[v.name]) : undefined}
+              >
+                {v.title}
+              </a>
+            ))}
+        </div>
+      ))}
+    </Roving>
+  );
+}
+
+const SAID = 2000; // milliseconds that it says what was done
+
+export function HeaderMore({ items }: { items: Item[] }) {
+  const [said, say] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => say(""), SAID);
+    return () => clearTimeout(timer);
+  }, [said]);
+  const copy = () =>
+    void navigator.clipboard.writeText(location.href).then(
+      () => say("Copied"),
+      () => undefined,
+    );
+  return (
+    <>
+      <span class="said" role="status">
+        {said}
+      </span>
+      <More label="More" items={[["Copy the address of this view", copy], ...items]} />
+    </>
+  );
+}
