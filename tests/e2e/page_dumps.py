@@ -11,7 +11,7 @@ VIEWS = ["#/overview?", "#/leaks?", "#/all?q=triage&", "#/all?q=explain&", "#/al
 if os.environ.get("HEAPDB_PAGE") == "full":
     VIEWS += ["#/waste?", "#/loaders?", "#/all?q=top-consumers&", "#/all?q=overview&"]
 # Links of a number of things: in sentences, lists of what accumulates, groups of equal objects.
-LINKS = """[...document.querySelectorAll('main article h2 a, main article .sentence a, main article .parts a')].filter(a => /^(All )?\\d[\\d,]* ?/.test(a.innerText) && a.hash)
+LINKS = """[...document.querySelectorAll('main article h2 a, main article .parts a')].filter(a => /^(All )?\\d[\\d,]* ?/.test(a.innerText) && a.hash)
     .map(a => [a.innerText, a.hash])"""
 # Numbers of tables, the first column of them.
 TABLE = """(() => { const at = [...document.querySelectorAll('main th')].findIndex(h => /^objects/.test(h.innerText));
