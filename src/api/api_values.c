@@ -186,7 +186,7 @@ int hdb_read_text(struct hdb *db, uint32_t ix, uint64_t most, struct hdb_text *o
 			memcpy(buf, small, text.used + 1);
 	}
 	if (!buf)
-		return hdb_fail_memory(err, "a text", text.size);
+		return hdb_fail_memory(err, "a string", text.size);
 	if ((r = api_end(db, r, err)) != HDB_OK) {
 		free(buf);
 		return r;

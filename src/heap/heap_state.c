@@ -28,7 +28,7 @@ static int append(char **text, struct hdb_error *err, const char *format, ...)
 	va_end(args);
 	grown = size < 0 ? NULL : realloc(*text, used + (size_t)size + 1);
 	if (!grown)
-		return hdb_fail_memory(err, "a text", used);
+		return hdb_fail_memory(err, "a string", used);
 	*text = grown;
 	va_start(args, format);
 	(void)vsnprintf(grown + used, (size_t)size + 1, format, args);

@@ -380,7 +380,7 @@ void query_format(struct query *q, size_t column, const char *format, ...)
 	}
 	large = malloc((size_t)size + 1);
 	if (!large) {
-		fail_memory(q, "a text", (uint64_t)size);
+		fail_memory(q, "a string", (uint64_t)size);
 		return;
 	}
 	va_start(args, format);

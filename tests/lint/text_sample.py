@@ -3,8 +3,9 @@
 
     tests/lint/text_sample.py SEED [HEAPDB]
 
-Prints 60 help texts of options, columns and facts, 30 messages from the sources, and 20 paragraphs of the manual
-pages. The same seed draws the same texts. Run it from the root of the project.
+Prints 60 help texts of options, columns and facts, 30 messages from the sources, 20 paragraphs of the manual pages
+and 60 comments, each with its place. The same seed draws the same texts. Run it from the root of
+the project.
 """
 import glob
 import random
@@ -20,34 +21,81 @@ CALL = re.compile(r'(?:_fail(?:_errno)?|_usage|_notice|_cut|complain|refuse|prob
 
 
 def helps(heapdb):
-    """The help of everything that `heapdb help --names` lists."""
+    """The help of everything that `heapdb help --names` lists, with what it describes."""
+    found = {}
     lines = subprocess.run([heapdb, "help", "--names"], capture_output=True, text=True, check=True).stdout.splitlines()
-    return {line.split("\t")[4] for line in lines if line.count("\t") >= 4 and " " in line.split("\t")[4]}
+    for line in lines:
+        parts = line.split("\t")
+        if len(parts) > 4 and " " in parts[4]:
+            found.setdefault(parts[4], f"{parts[0]} {parts[2]} of {parts[1]}")
+    return found
+
+
+def sources(*endings):
+    for path in sorted(path for top in ("include", "src", "tools") for path in glob.glob(top + "/**/*", recursive=True)):
+        if path.endswith(endings) and "node_modules" not in path:
+            with open(path, encoding="utf-8") as file:
+                yield path, file.read()
+
+
+def place(path, text, at):
+    return f"{path}:{text.count(chr(10), 0, at) + 1}"
 
 
 def messages():
     """The texts of messages of three words or more."""
-    found = set()
-    for path in glob.glob("src/**/*.c", recursive=True) + glob.glob("tools/**/*.c", recursive=True):
-        with open(path, encoding="utf-8") as file:
-            for match in CALL.finditer(file.read()):
-                text = "".join(part[1:-1] for part in re.findall(LITERAL, match.group(1))).replace('\\"', '"')
-                if len(text.split()) > 2:
-                    found.add(re.sub(r"%(?=\W|$)", "%u", text))
+    found = {}
+    for path, text in sources(".c"):
+        for match in CALL.finditer(text):
+            said = "".join(part[1:-1] for part in re.findall(LITERAL, match.group(1))).replace('\\"', '"')
+            if len(said.split()) > 2:
+                found.setdefault(re.sub(r"%(?=$|[^\w.*%])", "%u", said), place(path, text, match.start(1)))
     return found
+
+
+def words_of(line, name):
+    """The text of a line of mdoc."""
+    if not line.startswith("."):
+        return line
+    text, joins, quotes = "", False, ""
+    for word in re.findall(r'"[^"]*"|\S+', line[1:]):
+        if word == "Fl":
+            text, joins = text + ("" if joins else " ") + "-", True
+        elif word == "Nm" and line.strip() == ".Nm":
+            text += " " + name
+        elif word in ("Ns", "Pf"):
+            joins = word == "Ns"
+        elif word in ("Dq", "Qq", "Pq"):
+            text, joins, quotes = text + (" (" if word == "Pq" else ' "'), True, ")" if word == "Pq" else '"'
+        elif not re.fullmatch(r"[A-Z][a-z]", word):
+            text += ("" if joins or word in ".,:;)" else " ") + word.strip('"')
+            joins = word == "("
+    text = re.sub(r"(\S+) (\d)$", r"\1(\2)", text) if line.startswith(".Xr") else text
+    return text.strip() + quotes
 
 
 def paragraphs():
     """The paragraphs of text in the manual pages."""
-    found = set()
-    for path in glob.glob("tools/heapdb/*.[13]"):
-        with open(path, encoding="utf-8") as file:
-            for part in re.split(r"\n\.(?:Pp|Sh|Ss|It|Bl|El|Bd|Ed|Dl|Sy|Fn|Fa|Ft)\b[^\n]*", file.read()):
-                text = re.sub(r"\n\.(?:Fl Fl|Fl|Cm|Ar|Pa|Va|Ev|Ql|Nm|Xr|Sx|Li|Dq|Qq|Pq|Po|Em|Ns) ?", " ", part)
-                text = " ".join(text.split())
-                # Not the head of a page, lists of names, and examples.
-                if len(text.split()) > 15 and text[0].isupper() and text.endswith(".") and "Described above" not in text:
-                    found.add(text)
+    found = {}
+    for path, source in sources(".1", ".3"):
+        name = re.search(r"^\.Nm (.*)", source, re.M).group(1)
+        for part in re.split(r"\n\.(?:Pp|Sh|Ss|It|Bl|El|Bd|Ed|Dl|Sy|Fn|Fa|Ft)\b[^\n]*", source):
+            text = " ".join(words_of(line, name) for line in part.split("\n"))
+            text = re.sub(r" ([.,:;)])(?= |$)", r"\1", " ".join(text.split()))
+            # Not the head of a page, lists of names, and examples.
+            if len(text.split()) > 15 and text[0].isalnum() and text.endswith(".") and not text.startswith("Also "):
+                found.setdefault(text, place(path, source, source.index(part)))
+    return found
+
+
+def comments():
+    """The comments of six words or more in the C sources and headers."""
+    found = {}
+    for path, text in sources(".c", ".h"):
+        for match in re.finditer(r"/\*(.*?)\*/", text, re.S):
+            said = re.sub(r"\s*\n\s*\*?\s*", " ", match.group(1)).strip()
+            if len(said.split()) > 5 and not said.startswith("----"):
+                found.setdefault(said, place(path, text, match.start()))
     return found
 
 
@@ -56,9 +104,10 @@ def main():
         sys.exit("usage: text_sample.py SEED [HEAPDB]")
     draw = random.Random(int(sys.argv[1]))
     heapdb = sys.argv[2] if len(sys.argv) > 2 else "build/heapdb"
-    for title, texts, count in (("help", helps(heapdb), 60), ("message", messages(), 30), ("manual", paragraphs(), 20)):
+    for title, texts, count in (("help", helps(heapdb), 60), ("message", messages(), 30), ("manual", paragraphs(), 20),
+                                ("comment", comments(), 60)):
         for number, text in enumerate(draw.sample(sorted(texts), count), 1):
-            print(f"{title} {number}: {text}")
+            print(f"{title} {number} ({texts[text]}): {text}")
 
 
 if __name__ == "__main__":

@@ -216,7 +216,7 @@ static int fit(struct typed_rows *s, size_t i, struct hdb_error *err)
 				"column \"%.60s\": row %" PRIu64 " contains %s, but all "
 				"previous rows contain integers; use CAST",
 				s->columns[i].name, s->row_no,
-				value->type == HDB_TYPE_TEXT ? "a text" : "a fraction");
+				value->type == HDB_TYPE_TEXT ? "a string" : "a fraction");
 	} else if (is_real(type) && !is_real(value->type)) {
 		value->d = value->type == HDB_TYPE_INT ? (double)value->i : (double)value->u;
 	} else if (value->type == HDB_TYPE_INT) {

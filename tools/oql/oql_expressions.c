@@ -266,7 +266,7 @@ static int parse_parentheses(struct parser *p, struct oql_expr **out)
 	p->select = outer;
 	TRY(r);
 	*out = e;
-	TRY(oql_expect_sign(p, ')', "\")\" after the sub-select"));
+	TRY(oql_expect_sign(p, ')', "\")\" after the subquery"));
 	return seal(p, e);
 }
 

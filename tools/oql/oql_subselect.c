@@ -24,7 +24,7 @@ static int make_room(struct oql_eval *ev, struct collected *c)
 	    oql_room(&c->vec, sizeof(*c->values), ev->budget.most_bytes - ev->budget.used_bytes))
 		return HDB_OK;
 	return hdb_fail(ev->err, HDB_ELIMIT,
-			"a sub-select with more than %zu rows exceeds the memory limit; use a "
+			"a subquery with more than %zu rows exceeds the memory limit; use a "
 			"larger --memory",
 			c->count);
 }
@@ -158,7 +158,7 @@ static int fill_set(struct oql_eval *ev, const struct oql_expr *e, struct oql_ro
 	int r;
 
 	if (rows->width != 1)
-		return oql_refuse(ev, e, "IN takes a sub-select with one column");
+		return oql_refuse(ev, e, "IN takes a subquery with one column");
 	while ((r = oql_rows_next(rows, &values)) == HDB_OK) {
 		key.size = 0;
 		TRY(oql_put_key(ev, &values[0], &key));

@@ -104,7 +104,7 @@ static int copy_of(const struct query *q, const char *column, char **out, struct
 	*out = NULL;
 	if (v->type != HDB_TYPE_TEXT || !v->text_size)
 		return HDB_OK;
-	TRY(BASE_ALLOC(*out, v->text_size + 1, "a text", err));
+	TRY(BASE_ALLOC(*out, v->text_size + 1, "a string", err));
 	memcpy(*out, v->text, v->text_size);
 	return HDB_OK;
 }
@@ -180,7 +180,7 @@ static int add_leak(struct query *q, const struct query *row, struct hdb_error *
 	free(line->texts[SHORT_TEXT]);
 	line->texts[SHORT_TEXT] = NULL;
 	room = name->text_size + reason->text_size + (is_held ? holder->text_size : 0) + 32;
-	TRY(BASE_ALLOC(line->texts[TEXT], room, "a text", err));
+	TRY(BASE_ALLOC(line->texts[TEXT], room, "a string", err));
 	(void)snprintf(line->texts[TEXT], room, "%.*s leaks: %.*s%s%.*s", (int)name->text_size,
 		       name->text_size ? name->text : "", (int)reason->text_size,
 		       reason->text_size ? reason->text : "", is_held ? "; held by " : "",
@@ -249,7 +249,7 @@ static int add_times(struct line *line, struct hdb_error *err)
 
 		if (!size)
 			continue;
-		TRY(BASE_ALLOC(more, size + 64, "a text", err));
+		TRY(BASE_ALLOC(more, size + 64, "a string", err));
 		(void)snprintf(more, size + 64, "%.*s, %s times%s", (int)(size - has_dot), *text,
 			       base_number(line->times).text, has_dot ? "." : "");
 		free(*text);
@@ -301,7 +301,7 @@ static int add_detail(struct line *line, const struct query *row, bool has_label
 		return HDB_OK;
 	size = strlen(line->texts[TEXT]);
 	room = size + label_size + detail_size + 64;
-	TRY(BASE_ALLOC(text, room, "a text", err));
+	TRY(BASE_ALLOC(text, room, "a string", err));
 	/* Behind the first sentence. */
 	end = strstr(line->texts[TEXT], ". ");
 	size = end ? (size_t)(end - line->texts[TEXT]) :
