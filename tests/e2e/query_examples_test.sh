@@ -13,7 +13,7 @@ HEAPDB=$work/before.heapdb
 export HEAPDB
 
 # The sample dump has none of these, or nothing is wrong with it.
-without_rows='problems dangling alloc-sites cpu-samples heap-summaries reference-leaks'
+without_rows='problems dangling alloc-sites cpu-samples heap-summaries reference-leaks secrets'
 without_rows="$without_rows leak-traces object-sites bitmaps explain"
 
 heapdb help --names | awk -F '\t' '$1 == "example" { print $2 "\t" $3 " " $4 }' > examples

@@ -149,7 +149,7 @@ static void close_secrets(struct query *q)
 const struct query_def query_secrets = {
 	.spec = {
 		.name = "secrets",
-		.group = "objects", .example = "--fail-if 'secrets() > 0'",
+		.group = "objects", .example = "",
 		.targets = "",
 		.summary = "Tokens, keys, passwords and personal data, and their owners",
 		.options = options,
