@@ -35,12 +35,12 @@ while IFS='|' read -r name owner cause; do
 	cases=$((cases + 1))
 done << 'CASES'
 onebig|Causes$Country.codes (static) holds|Of 4,194,304 places of one HashMap, 3 are in use: 16.0 MiB are free places.
-enummap|holds 60,000 EnumMap|each EnumMap has 27 on average, and 2 are in use
-grid|holds 1,000 Object[]|each Object[] has 2,000 on average, and 3 are in use (number of them: 1,000)
-builders|holds 40 StringBuilder|each StringBuilder has 300,000 on average, and 5 are in use (number of them: 40)
-streams|holds 400 ByteArrayOutputStream|each ByteArrayOutputStream has 30,000 on average, and 100 are in use
-presized|holds 6,000 ArrayList|each ArrayList has 501 on average, and 3 are in use
-presizedmaps|holds 6,000 HashMap|each HashMap has 512 on average, and 2 are in use
+enummap|holds 60,000 EnumMap|each EnumMap uses 2 of 27 on average
+grid|holds 1,000 Object[]|each Object[] uses 3 of 2,000 on average (number of them: 1,000)
+builders|holds 40 StringBuilder|each StringBuilder uses 5 of 300,000 on average (number of them: 40)
+streams|holds 400 ByteArrayOutputStream|each ByteArrayOutputStream uses 100 of 30,000 on average
+presized|holds 6,000 ArrayList|each ArrayList uses 3 of 501 on average
+presizedmaps|holds 6,000 HashMap|each HashMap uses 2 of 512 on average
 equalbytes|holds 1,500 byte[]|1,500 of its strings and arrays have an equal one, such as byte[8000], 1,500 times
 equalstrings|holds 150,000 Causes$Order|About 150,000 of its strings and arrays have an equal one, such as "WAITING_FOR
 zeros|holds 1,500 byte[]|1,500 arrays of zeros, such as byte[8000]

@@ -75,7 +75,10 @@ static int hash_of(const struct looking *l, uint64_t bits, uint64_t *out, struct
 	return HDB_OK;
 }
 
-/* Adds the prefixes of a text that end where a word or number does. */
+/*
+ * Adds the prefixes of a text that end where a word or number does. Names of classes have dots, and
+ * that most are of one package is no news.
+ */
 static int add_prefixes(struct looking *l, uint32_t ix, struct hdb_error *err)
 {
 	char text[PREFIX_BYTES];
@@ -85,7 +88,8 @@ static int add_prefixes(struct looking *l, uint32_t ix, struct hdb_error *err)
 	for (uint32_t size = 1; text[0] && text[size] && level < PREFIX_PARTS; size++) {
 		struct feature f = { .level = level, .entry = l->entries, .ix = ix, .size = size };
 
-		if (isalnum((unsigned char)text[size]) || (unsigned char)text[size] >= 0x80)
+		if (isalnum((unsigned char)text[size]) || text[size] == '.' ||
+		    (unsigned char)text[size] >= 0x80)
 			continue;
 		f.hash = XXH3_64bits_withSeed(text, size, base_hash_seed());
 		TRY(base_vec_push(&l->features, &f, sizeof(f), err));

@@ -20,7 +20,7 @@
 /* Maximum number of conditions of one rule, and of values it reads. */
 #define EXPLAIN_PARTS_MAX 12
 /* Maximum number of dominators tried for one object. */
-#define EXPLAIN_OWNERS_MAX 200u
+#define EXPLAIN_OWNERS_MAX 2000u
 /* Maximum size of a file of rules: some thousand rules. */
 #define EXPLAIN_FILE_MAX (4u << 20)
 
