@@ -270,9 +270,14 @@ static int look_up(struct hdb *db, uint64_t id, uint64_t *hash, struct hdb_error
 	return r < 0 ? r : HDB_OK;
 }
 
-static bool is_selected(size_t query, unsigned part)
+/* By the sum of its letters, so that a new query moves no other one to another part. */
+static bool is_selected(const char *question, unsigned part)
 {
-	return !part || query % HOSTILE_PARTS == part % HOSTILE_PARTS;
+	unsigned sum = 0;
+
+	for (; *question; question++)
+		sum += (unsigned char)*question;
+	return !part || sum % HOSTILE_PARTS == part % HOSTILE_PARTS;
 }
 
 int hostile_answers_part(const char *db_path, const char *dump_path, unsigned part, uint64_t *hash,
@@ -293,14 +298,16 @@ int hostile_answers_part(const char *db_path, const char *dump_path, unsigned pa
 		r = ask(db, "dominators", hash, err);
 	for (size_t i = 0; r == HDB_OK && i < count; i++)
 		if (strcmp(hdb_query_at(i)->name, "info") != 0 &&
-		    strcmp(hdb_query_at(i)->name, "tables") != 0 && is_selected(i, part))
+		    strcmp(hdb_query_at(i)->name, "tables") != 0 &&
+		    is_selected(hdb_query_at(i)->name, part))
 			r = ask(db, hdb_query_at(i)->name, hash, err);
-	for (uint64_t i = 0; r == HDB_OK && is_selected(0, part) && i < LOOK_UPS_MAX; i++)
+	for (uint64_t i = 0; r == HDB_OK && is_selected("objects by ID", part) && i < LOOK_UPS_MAX;
+	     i++)
 		r = look_up(db,
 			    i < 8 ? OBJECT + i * 0x100 :
 				    FIRST + (i - 8) * 0x20 + (i > 20 ? 0x1000 : 0),
 			    hash, err);
-	if (r == HDB_OK && is_selected(1, part))
+	if (r == HDB_OK && is_selected("info", part))
 		r = ask(db, "info", hash, err);
 	hdb_close(db);
 	return r;
