@@ -69,7 +69,7 @@ for q in "query top" "query histogram --by superclass" "query dominators" "query
 	[ "$(grep -c "cannot write to" ro.err)" -le 1 ] || fail "said more than once: $q"
 done
 ask ro query top
-[ "$(grep -c "cannot be written.*private file in $work/tmp" ro.err)" -eq 1 ] || fail "not said: $(cat ro.err)"
+[ "$(grep -c "cannot write to .*private file in $work/tmp" ro.err)" -eq 1 ] || fail "not said: $(cat ro.err)"
 ask ro query roots
 [ ! -s ro.err ] || fail "said without need: $(cat ro.err)"
 ask ro query top --quiet
@@ -150,7 +150,7 @@ for q in "query top" "query histogram --by superclass" "query dominators" "query
 	esac
 done
 TMPDIR=$PWD/tmp heapdb query top --db mount/a.heapdb > ro.out 2> ro.err
-[ "$(grep -c "cannot be written.*private file in $PWD/tmp" ro.err)" -eq 1 ] || fail "not said: $(cat ro.err)"
+[ "$(grep -c "cannot write to .*private file in $PWD/tmp" ro.err)" -eq 1 ] || fail "not said: $(cat ro.err)"
 if touch /dev/shm/heapdb-ro-test 2> /dev/null; then
 	rm /dev/shm/heapdb-ro-test
 	TMPDIR=$PWD/mount heapdb query top --db mount/a.heapdb > ro.out 2> ro.err
