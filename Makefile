@@ -84,8 +84,8 @@ serve_src   := $(sort $(wildcard tools/serve/*.c))
 sql_src     := $(sort $(wildcard tools/sqlite/*.c))
 MACOS       := $(if $(PORTABLE),$(findstring macos,$(shell $(CC) -dumpmachine)))
 # Java VMs are found by way of Linux's /proc.
-linux_src    = $(addprefix tools/capture/,attach.c cgroup.c identity.c janitor.c meters.c perfdata.c process.c vm_dump.c vms.c)
-cmd_src     := $(sort $(wildcard tools/heapdb/*.c tools/oql/*.c tools/common/*.c tools/capture/*.c tools/androidfiles/*.c tools/jfr/*.c tools/export/*.c tools/pictures/*.c tools/notes/*.c tools/watch/*.c) $(if $(mcp_door),$(wildcard tools/mcp/*.c)) \
+linux_src    = $(addprefix tools/capture/,attach.c cgroup.c identity.c janitor.c meters.c perfdata.c process.c vm_dump.c vm_memory.c vms.c)
+cmd_src     := $(sort $(wildcard tools/heapdb/*.c tools/oql/*.c tools/common/*.c tools/capture/*.c tools/androidfiles/*.c tools/jfr/*.c tools/memory/*.c tools/export/*.c tools/pictures/*.c tools/notes/*.c tools/watch/*.c) $(if $(mcp_door),$(wildcard tools/mcp/*.c)) \
 	$(if $(HAVE_SQLITE),$(sql_src)) \
 	$(filter-out $(if $(HAVE_SERVE),,%/serve_http.c %/serve_library.c),$(serve_src)))
 cmd_src     := $(filter-out $(if $(MACOS),$(linux_src)) $(if $(HAVE_YAML),,%/cmd_gate.c %/gate_budget.c %/gate_format.c),$(cmd_src))

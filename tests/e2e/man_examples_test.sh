@@ -12,6 +12,9 @@ fi
 for name in dump before after 1 2 3; do
 	cp "$DUMP" "$name.hprof"
 done
+for name in smaps:smaps nmt_detail:nmt vm_info:info; do
+	cp "$HDB_ROOT/tests/corpus/memory/${name%:*}" "${name#*:}"
+done
 
 # The lines behind "$ " with those that go on with them, a blank line between.
 awk '/^\$ / { print ""; print substr($0, 3); on = 1; next } on && /^      / { print; next } { on = 0 }' \
@@ -22,7 +25,7 @@ heapdb help --names | cut -f 3 >names
 ran=0 bad=0
 for file in example.*; do
 	case $(cat "$file") in
-	*capture* | *adb* | *serve* | *fleet* | *app.heapdb* | *trace.pftrace*)
+	*4711* | *capture* | *adb* | *serve* | *fleet* | *app.heapdb* | *trace.pftrace*)
 		grep -o -e '--[a-z-]*' "$file" >options || true
 		while read -r option; do
 			grep -qxe "$option" names || { echo "no option $option: $(cat "$file")"; bad=1; }

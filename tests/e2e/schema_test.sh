@@ -19,6 +19,7 @@ heapdb report --json > json/report
 [ ! -r /proc/self/stat ] || heapdb capture --json > json/capture
 [ -s json/capture ] || echo '{"schema":2,"query":"capture","facts":{}}' > json/capture
 heapdb meminfo "$HDB_ROOT/tests/corpus/meminfo/dumpsys" "$DUMP" --json > json/meminfo
+heapdb memory "$HDB_ROOT/tests/corpus/memory/smaps" "$HDB_ROOT/tests/corpus/memory/nmt_detail" --json > json/memory
 heapdb allocations "$HDB_ROOT/tests/corpus/allocations/two" --by stack --json > json/allocations
 heapdb jfr "$HDB_ROOT/tests/corpus/jfr/sample" --json > json/jfr
 python3 "$HDB_ROOT/tests/e2e/growth_make.py" leak > leak.jsonl

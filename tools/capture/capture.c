@@ -39,6 +39,36 @@ int capture_vm_ask(int pid, enum capture_question question, const struct capture
 	*text = NULL;
 	return hdb_fail(err, HDB_EUSAGE, "%s", NO_VMS);
 }
+
+int capture_memory_open(int pid, struct capture_memory **out, struct hdb_error *err)
+{
+	(void)pid;
+	*out = NULL;
+	return hdb_fail(err, HDB_EUSAGE, "%s", NO_VMS);
+}
+
+void capture_memory_close(struct capture_memory *memory)
+{
+	(void)memory;
+}
+
+int capture_memory_smaps(struct capture_memory *memory, size_t size_max, struct bytes *text,
+			 struct hdb_error *err)
+{
+	(void)memory;
+	(void)size_max;
+	(void)text;
+	return hdb_fail(err, HDB_EUSAGE, "%s", NO_VMS);
+}
+
+bool capture_memory_pages(void *ctx, uint64_t start, uint64_t end, uint64_t *bytes)
+{
+	(void)ctx;
+	(void)start;
+	(void)end;
+	(void)bytes;
+	return false;
+}
 #endif
 
 int capture_input(const struct capture *c)

@@ -89,10 +89,15 @@ struct capture;
 int capture_vm_start(int pid, const struct capture_options *options, struct capture **out,
 		     struct hdb_error *err);
 
-/* What a running VM can report besides a dump. */
+/* What a running VM can report besides a dump. The last five are commands of jcmd. */
 enum capture_question {
 	CAPTURE_HISTOGRAM, /* objects and bytes by class, as `jmap -histo` prints them */
-	CAPTURE_STACKS     /* the stacks of all threads, as jstack prints them */
+	CAPTURE_STACKS,    /* the stacks of all threads, as jstack prints them */
+	CAPTURE_NMT_DETAIL,
+	CAPTURE_NMT_SUMMARY,
+	CAPTURE_VM_INFO,
+	CAPTURE_SYSTEM_MAP,      /* JDK 24 and later */
+	CAPTURE_NATIVE_HEAP_INFO /* JDK 18 and later */
 };
 
 /*
@@ -101,6 +106,26 @@ enum capture_question {
  */
 int capture_vm_ask(int pid, enum capture_question question, const struct capture_options *options,
 		   char **text, struct hdb_error *err);
+
+/* Mappings and pages of a process. */
+struct capture_memory;
+
+/* Opens the process with this PID. *out is owned: capture_memory_close. HDB_EABSENT, HDB_EIO. */
+int capture_memory_open(int pid, struct capture_memory **out, struct hdb_error *err);
+void capture_memory_close(struct capture_memory *memory);
+
+/*
+ * Reads /proc/PID/smaps into *text, which is owned: bytes_release; a zero byte follows. HDB_EIO if
+ * access is denied or the process has ended.
+ */
+int capture_memory_smaps(struct capture_memory *memory, size_t size_max, struct bytes *text,
+			 struct hdb_error *err);
+
+/*
+ * Counts the bytes of pages of [start, end) that are in memory, those of untouched zeros included.
+ * False if that is unknown. `ctx` is a struct capture_memory.
+ */
+bool capture_memory_pages(void *ctx, uint64_t start, uint64_t end, uint64_t *bytes);
 
 /* Dumps an app on an Android device, named by process name or PID. Requires `adb`. */
 int capture_app_start(const char *process, const struct capture_options *options,

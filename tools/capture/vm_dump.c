@@ -337,14 +337,22 @@ int capture_vm_start(int pid, const struct capture_options *options, struct capt
 static int ask_for_text(struct vm_capture *c, enum capture_question question, char **text,
 			struct hdb_error *err)
 {
-	const char *const live[] = { c->options.all ? "-all" : "-live", NULL };
-	const char *const locks[] = { "-l", NULL };
+	const struct {
+		const char *command, *argument;
+	} operations[] = {
+		[CAPTURE_HISTOGRAM] = { "inspectheap", c->options.all ? "-all" : "-live" },
+		[CAPTURE_STACKS] = { "threaddump", "-l" },
+		[CAPTURE_NMT_DETAIL] = { "jcmd", "VM.native_memory detail scale=b" },
+		[CAPTURE_NMT_SUMMARY] = { "jcmd", "VM.native_memory summary scale=b" },
+		[CAPTURE_VM_INFO] = { "jcmd", "VM.info" },
+		[CAPTURE_SYSTEM_MAP] = { "jcmd", "System.map" },
+		[CAPTURE_NATIVE_HEAP_INFO] = { "jcmd", "System.native_heap_info" },
+	};
+	const char *const arguments[] = { operations[question].argument, NULL };
 	BASE_SCOPED(reply_release) struct reply reply = { 0 };
 
 	TRY(attach_begin(&c->attach, err));
-	TRY(question == CAPTURE_HISTOGRAM ?
-		    attach_send(&c->attach, "inspectheap", live, &c->socket_fd, err) :
-		    attach_send(&c->attach, "threaddump", locks, &c->socket_fd, err));
+	TRY(attach_send(&c->attach, operations[question].command, arguments, &c->socket_fd, err));
 	TRY(attach_receive(&c->attach, c->socket_fd, true, &reply, err));
 	TRY(check_answer(c, &reply, "", "answer", err));
 	*text = strdup(reply.text);

@@ -131,6 +131,7 @@ int cmd_strip(struct cli *cli);
 int cmd_redact(struct cli *cli);
 int cmd_meminfo(struct cli *cli);
 int meminfo_timeline(struct cli *cli);
+int cmd_memory(struct cli *cli);
 int cmd_allocations(struct cli *cli);
 int cmd_jfr(struct cli *cli);
 int cmd_report(struct cli *cli);

@@ -117,6 +117,11 @@ const struct command commands[] = {
 	  WORK_OPTIONS | FORMAT_OPTIONS | OPTIONS_COLUMNS | OPTIONS_HUMAN | OPTIONS_MEMINFO, NULL,
 	  "FILE|- [DB|FILE...] [options]",
 	  "Android: read `dumpsys meminfo` or /proc/PID/smaps, next to a dump or over time", NULL },
+	{ "memory", cmd_memory, WRITES,
+	  WORK_OPTIONS | FORMAT_OPTIONS | OPTIONS_COLUMNS | OPTIONS_HUMAN | OPTIONS_PROCESS, NULL,
+	  "PID|FILE... [DB] [options]",
+	  "Account for all memory of a JVM: heap, direct memory, metaspace, stacks, malloc, files",
+	  NULL },
 	{ "allocations", cmd_allocations, WRITES,
 	  OPTIONS_QUIET | FORMAT_OPTIONS | OPTIONS_TREES | OPTIONS_COLUMNS | OPTIONS_HUMAN |
 		  OPTIONS_ALLOCATIONS | OPTIONS_NATIVE,

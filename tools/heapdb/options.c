@@ -63,7 +63,7 @@ const struct option_info option_table[] = {
 	  "Dump an Android app, named by its process name or PID. Uses adb." },
 	{ "serial", "S", OPTIONS_ADB, 0, TEXT(serial),
 	  "Android device, as listed by `adb devices`" },
-	{ "timeout", "SECONDS", OPTIONS_CAPTURE, 0, NUMBER(timeout, 1000000),
+	{ "timeout", "SECONDS", OPTIONS_CAPTURE | OPTIONS_PROCESS, 0, NUMBER(timeout, 1000000),
 	  "Number of seconds to wait for an answer from the VM or the device. Default: 10." },
 	{ "tmp", "DIR", OPTIONS_JVM_DUMP, 0, TEXT(tmp),
 	  "Directory for the pipe through which the VM sends the dump, as seen by the VM. "

@@ -70,6 +70,8 @@ enum option_group {
 #define OPTIONS_JVM_DUMP (UINT64_C(1) << 37)
 #define OPTIONS_CHART (UINT64_C(1) << 38) /* growth */
 #define OPTIONS_GATE (UINT64_C(1) << 39)
+/* Commands that ask a running JVM. */
+#define OPTIONS_PROCESS (UINT64_C(1) << 40)
 
 /*
  * Formats of rows for programs: X(NAME, word). render_word (render.h) writes an answer in it. An

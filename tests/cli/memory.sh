@@ -1,0 +1,64 @@
+# The account of a process from saved files: whatever is known, the parts add up to RSS; categories
+# of future JDKs keep their names; ranges of the VM, of System.map where mappings are merged, and
+# without addresses. And what is no such file.
+files=$HDB_ROOT/tests/corpus/memory
+heapdb memory "$files/smaps"
+echo
+heapdb memory "$files/smaps" "$files/nmt_off" "$files/malloc_info"
+echo
+heapdb memory "$files/smaps" "$files/nmt_summary" "$files/system_map" "$files/vm_info" "$files/malloc_info"
+echo
+COLUMNS=200 heapdb memory "$files/nmt_detail" "$files/smaps" "$files/vm_info" "$files/malloc_info" --wide
+cd "$files" || exit 1
+for more in "" nmt_off nmt_summary nmt_detail vm_info "nmt_summary system_map" \
+	"nmt_summary vm_info malloc_info" "nmt_detail vm_info malloc_info" malloc_info; do
+	# shellcheck disable=SC2086
+	heapdb memory smaps $more --json
+done | python3 -c '
+import json, sys
+
+for line in sys.stdin.read().split("\n{\"schema\"")[0:]:
+    answer = json.loads(line if line.startswith("{\"schema\"") else "{\"schema\"" + line)
+    rows, facts = answer["rows"], answer["facts"]
+    parts = [row for row in rows if row["detail"] is None]
+    assert sum(row["resident"] for row in parts) == facts["rss"], facts
+    for part in parts:
+        details = [row for row in rows if row["detail"] and row["part"] == part["part"]]
+        for key in "resident", "committed", "estimated":
+            assert sum(row[key] or 0 for row in details) <= (part[key] or 0), (part, key)
+    print("adds up:", facts["rss"], "of which not explained",
+          sum(row["resident"] for row in parts if row["part"] == "not explained"))
+'
+cd - >/dev/null || exit 1
+
+# A process of 100,000 mappings.
+awk 'BEGIN { for (i = 0; i < 100000; i++)
+	printf "%x-%x rw-p 00000000 00:00 0\nSize: 4 kB\nRss: 4 kB\n", 4096 * (2 * i + 16), 4096 * (2 * i + 17) }' >many
+heapdb memory many --csv --columns part,resident
+
+sed -n '/^[0-9a-f]*-/p' "$files/smaps" >maps
+printf '7ffc00000000-7ffc00001000 ---p 00000000 00:00 0 [rollup]\nRss: 4 kB\n' >rollup
+{ tail -n 12 "$files/smaps"; head -n 12 "$files/smaps"; } >backwards
+printf 'Native Memory Tracking:\n\nTotal: reserved=1KB, committed=1KB\n' >no_categories
+printf '<malloc version="1">\n</malloc>\n' >no_malloc
+printf 'text\n' >text
+: >none
+export files
+sh -u "$HDB_ROOT/tests/support/rows.sh" <<'ROWS'
+memory
+memory 1 2 --timeout 0
+memory 2147483647
+memory absent
+memory text
+memory none
+memory .
+memory maps
+memory rollup
+memory backwards
+memory no_categories $files/smaps
+memory no_malloc $files/smaps
+memory $files/smaps $files/smaps
+memory $files/nmt_detail
+memory $files/smaps absent.heapdb
+memory $files/smaps --columns pss
+ROWS

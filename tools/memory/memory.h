@@ -1,0 +1,124 @@
+/*
+ * memory/memory.h - one account of a HotSpot process's memory, whose parts add up to its RSS.
+ *
+ * /proc/PID/smaps has the addresses: each mapping, or a range of it, belongs to one part, by the
+ * ranges that the VM or a heap dump reports or else by the mapping's name and neighbours. The
+ * anonymous memory that remains holds malloc's blocks, whose addresses nobody reports. It is
+ * divided by what the VM has allocated there; these figures are estimates, and marked.
+ *
+ * Takes texts and numbers; knows nothing of processes and databases. The input is not trusted.
+ */
+#ifndef MEMORY_MEMORY_H
+#define MEMORY_MEMORY_H
+
+#include "heapdb.h"
+
+#include "base/vec.h"
+
+#include <stdbool.h>
+
+/* Maximum size of a text. A process with 100,000 mappings has 70 MB of smaps. */
+#define MEMORY_TEXT_MAX (256u << 20)
+
+/* Texts, as of /proc or of `jcmd PID COMMAND`, with or without jcmd's first line. */
+enum memory_kind {
+	MEMORY_UNKNOWN,
+	MEMORY_SMAPS,
+	MEMORY_NMT,     /* VM.native_memory summary or detail */
+	MEMORY_VM_INFO, /* VM.info, or a fatal error log (hs_err_pidN.log) */
+	MEMORY_MAP,     /* System.map (JDK 24) */
+	MEMORY_MALLOC   /* System.native_heap_info, the output of malloc_info(3) */
+};
+
+/* Recognises a text by its first bytes. */
+enum memory_kind memory_kind_of(const char *head, size_t size);
+
+enum memory_part {
+	MEMORY_HEAP,
+	MEMORY_DIRECT,
+	MEMORY_METASPACE,
+	MEMORY_STACKS,
+	MEMORY_CODE,
+	MEMORY_GC,
+	MEMORY_VM,
+	MEMORY_CDS,
+	MEMORY_LIBRARIES,
+	MEMORY_FILES,
+	MEMORY_USED_MALLOC,
+	MEMORY_FREE_MALLOC,
+	MEMORY_REST,
+	MEMORY_PARTS
+};
+
+/* What memory is for. */
+struct memory_use {
+	enum memory_part part;
+	const char *detail; /* lent; NULL or "": the part as a whole */
+};
+static inline struct memory_use memory_for(enum memory_part part, const char *detail)
+{
+	return (struct memory_use){ part, detail };
+}
+
+/* Native Memory Tracking. */
+enum memory_nmt { MEMORY_NMT_UNKNOWN, MEMORY_NMT_OFF, MEMORY_NMT_SUMMARY, MEMORY_NMT_DETAIL };
+
+/* A part, or a detail of it. Sums of bytes. */
+struct memory_row {
+	enum memory_part part;
+	char detail[64];    /* empty: the part */
+	uint64_t resident;  /* in memory; the parts add up to RSS */
+	uint64_t estimated; /* of these, known only by what was allocated */
+	uint64_t shared, swap;
+	uint64_t committed; /* accessible: mapped with access rights, or allocated */
+	uint64_t used;      /* 0: unknown */
+	uint64_t count;     /* of classes, threads, buffers, files; 0: unknown */
+};
+
+/* Figures that hsperfdata has too; 0: unknown. Those of the texts come first. */
+struct memory_figures {
+	uint64_t heap_used, metaspace_used, metaspace_committed, code_used, threads, classes;
+};
+
+struct memory {
+	/* The account. */
+	BASE_VEC_AS(row_vec, struct memory_row, rows, row_count); /* parts before their details */
+	uint64_t rss, swap;
+	uint64_t buffer_count; /* buffers whose memory is in a mapping */
+	uint64_t hugetlb;      /* pages of hugetlbfs, which RSS does not include */
+	/* What the texts say. */
+	enum memory_nmt nmt;
+	struct memory_figures figures;
+	bool has_vm_info, has_map, has_malloc;
+	uint64_t malloc_arenas, malloc_free, malloc_mapped; /* bytes, by malloc_info(3) */
+	/* private */
+	struct base_vec mappings, ranges, categories, buffers;
+	uint64_t code_all; /* used bytes by the sum of all code heaps */
+};
+
+void memory_release(struct memory *memory);
+
+/*
+ * Reads a text, which is changed; one zero byte follows it. HDB_EFORMAT if it has none of the lines
+ * of its kind.
+ */
+int memory_add(struct memory *memory, enum memory_kind kind, char *text, size_t size,
+	       struct hdb_error *err);
+
+/* Native memory of an object of the heap. The detail is copied. */
+int memory_add_buffer(struct memory *memory, struct memory_use use, uint64_t address,
+		      uint64_t bytes, struct hdb_error *err);
+
+/* Counts the bytes of pages of [start, end) that are in memory; false if that is unknown. */
+typedef bool (*memory_pages)(void *ctx, uint64_t start, uint64_t end, uint64_t *bytes);
+
+/*
+ * Makes the rows, the largest part first. HDB_EUSAGE without smaps. `pages` may be NULL: in a
+ * mapping with several uses, blocks count as resident, and the VM's tables get what is left.
+ */
+int memory_account(struct memory *memory, memory_pages pages, void *ctx, struct hdb_error *err);
+
+/* The name of a part. Static. */
+const char *memory_part_name(enum memory_part part);
+
+#endif

@@ -1,0 +1,47 @@
+/*
+ * memory/memory_private.h - what the readers of texts leave for the account.
+ */
+#ifndef MEMORY_MEMORY_PRIVATE_H
+#define MEMORY_MEMORY_PRIVATE_H
+
+#include "memory/memory.h"
+
+#include "common/smaps.h"
+
+struct mapping {
+	uint64_t start, end, rss, shared, swap;
+	enum memory_part part; /* by name and neighbours */
+	bool is_accessible;
+	bool is_anonymous;
+	bool is_arena; /* of malloc */
+	bool is_guard; /* small and without access, as below stacks */
+	bool is_file;  /* the first mapping of its file */
+};
+
+/* A range with one use. */
+struct range {
+	uint64_t start, end;
+	enum memory_part part;
+	char detail[64];
+	bool is_mapping; /* from System.map: the whole mapping, see drop_merged */
+};
+
+/* A category of Native Memory Tracking. Bytes. */
+struct category {
+	char name[48];
+	uint64_t malloc; /* with arenas of the VM, which malloc provides too */
+	uint64_t mapped; /* committed memory of mmap, stacks included */
+};
+
+/* Adds a range unless it is empty. The detail is copied. */
+int memory_add_range(struct memory *memory, struct memory_use use, uint64_t start, uint64_t end,
+		     struct hdb_error *err);
+
+/* Reads smaps into memory->mappings. The text stays as it is. */
+int memory_read_smaps(struct memory *memory, const char *text, size_t size, struct hdb_error *err);
+
+/* Part of a category's mappings, and of its blocks of malloc. */
+enum memory_part memory_part_of_mapped(const char *category);
+enum memory_part memory_part_of_blocks(const char *category);
+
+#endif
