@@ -192,6 +192,52 @@ static void test_lists(void **state)
 	free(target);
 }
 
+/* The last block of as many objects as there can be: numbers next to 2^32, near and far. */
+static void test_last_lists(void **state)
+{
+	enum { LISTS = 3 };
+	static const uint32_t target[] = { UINT32_MAX - 1, 0, 1, UINT32_MAX - 2, 0 };
+	static const uint64_t first[] = { 0, 2, 2, 5 };
+	const uint32_t first_ix = UINT32_MAX / STORE_BLOCK_OBJECTS * STORE_BLOCK_OBJECTS;
+	const char *path = temp_path("last.heapdb");
+	struct store_writer *w = create(path);
+	struct store_lists lists = { .table = STORE_REFERENCES,
+				     .big_table = STORE_REFERENCES_BIG,
+				     .ix_count = UINT32_MAX };
+	struct base_vec bytes = { 0 };
+
+	(void)state;
+	assert_int_equal(store_lists_encode(&bytes,
+					    &(struct store_lists_rows){ .first_ix = first_ix,
+									.count = LISTS,
+									.first = first,
+									.target = target },
+					    NULL),
+			 HDB_OK);
+	assert_int_equal(store_put(w, STORE_REFERENCES,
+				   &(struct store_block){ .key = first_ix,
+							  .item_count = LISTS,
+							  .data = bytes.data,
+							  .size = bytes.count },
+				   NULL),
+			 HDB_OK);
+	lists.store = publish_and_open(w, path);
+	for (uint32_t i = 0; i < LISTS; i++) {
+		const uint32_t *batch;
+		uint64_t length;
+		size_t count;
+
+		assert_int_equal(store_lists_begin(&lists, first_ix + i, &length, NULL), HDB_OK);
+		assert_int_equal(length, first[i + 1] - first[i]);
+		assert_int_equal(store_lists_next(&lists, &batch, &count, NULL), HDB_OK);
+		assert_int_equal(count, length);
+		assert_memory_equal(batch, target + first[i], count * sizeof(*batch));
+	}
+	store_close(lists.store);
+	temp_remove_db(path);
+	base_vec_release(&bytes);
+}
+
 static void test_records_and_texts(void **state)
 {
 	const char *path = temp_path("records.heapdb");
@@ -596,6 +642,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_blocks),
 		cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_last_lists),
 		cmocka_unit_test(test_records_and_texts),
 		cmocka_unit_test(test_checksum),
 		cmocka_unit_test(test_not_a_database),
