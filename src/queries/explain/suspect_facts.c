@@ -26,6 +26,8 @@
 #define FACTS_OBJECTS_MAX 20000u
 #define FACTS_CHILDREN_MAX 1600u
 #define FACTS_CHILDREN_MIN 100u
+/* Children of one object, the largest, that are never left out. */
+#define FACTS_CHILDREN_LARGE 16u
 /* Elements of arrays that are read; beyond that, an even part of each array. */
 #define FACTS_ELEMENTS_MAX (2u << 20)
 #define FACTS_ELEMENTS_PART 4096u
@@ -527,7 +529,10 @@ static int look_at(struct walk *w, size_t no, struct hdb_error *err)
 
 /* ---- the walk ---- */
 
-/* Appends the children of a node, or an even part of them. */
+/*
+ * Appends the children of a node: the largest ones, which stand for themselves, and an even part of
+ * the others.
+ */
 static int add_children(struct walk *w, size_t no, struct hdb_error *err)
 {
 	const struct node node = *base_vec_at(&w->nodes, struct node, no);
@@ -536,17 +541,21 @@ static int add_children(struct walk *w, size_t no, struct hdb_error *err)
 	size_t count;
 
 	TRY(store_lists_begin(&w->children, node.ix, &length, err));
-	step = (length + w->children_max - 1) / w->children_max;
+	step = length <= w->children_max ?
+		       1 :
+		       (length - FACTS_CHILDREN_LARGE + w->children_max - 1) / w->children_max;
 	for (;;) {
 		TRY(store_lists_next(&w->children, &batch, &count, err));
 		if (!count)
 			return HDB_OK;
 		for (size_t i = 0; i < count; i++, at++) {
+			const bool is_large = at < FACTS_CHILDREN_LARGE;
 			const struct node child = { .ix = batch[i],
 						    .parent = (uint32_t)no,
-						    .weight = node.weight * (double)step };
+						    .weight = node.weight *
+							      (is_large ? 1 : (double)step) };
 
-			if (at % step)
+			if (!is_large && at % step)
 				continue;
 			if (w->nodes.count >= FACTS_OBJECTS_MAX) {
 				w->is_cut = true;
