@@ -28,11 +28,14 @@ static struct written heap;
 /* The same of a thread that waits for the lock $l. */
 #define WAITER(name) LOCAL_OF(name "\", threadStatus=657, parkBlocker=$l, kind=\"w")
 
+#define BOOK "a.Book{b1=$b, cover=bytes(5000)}"
+
 /* All objects of a class are roots: local variables of thread 1 or 2, or, 0, JNI globals. */
 struct root {
 	const char *class_name;
-	unsigned thread;
+	unsigned thread; /* | FIRST: only the first object of the class */
 };
+#define FIRST 0x100u
 
 static const struct {
 	const char *heap;
@@ -219,6 +222,17 @@ static const struct {
 	  6,
 	  "threads",
 	  "6 threads \"pool-*-t-*\" (" },
+	/* a graph of books that refer to each other: the variable by which the thread entered it */
+	{ THREADS("\"t\"") "a.Book@b{b1=" BOOK ", b2=" BOOK ", b3=" BOOK ", b4=" BOOK ", b5=" BOOK
+			   ", b6=" BOOK ", b7=" BOOK ", b8=" BOOK ", b9=" BOOK "}",
+	  { { "a.Book", 1 | FIRST } },
+	  "path",
+	  "local variable",
+	  "\"t\"",
+	  1,
+	  9,
+	  "",
+	  "A local variable of thread \"t\" holds 9 Book (" },
 	/* two suspects with the same sentence: test_overview */
 	{ "a.Box{data=bytes(50000)}; a.Box{data=bytes(50000)}",
 	  { { "a.Box", 0 } },
@@ -253,12 +267,13 @@ static void open_case(size_t no)
 
 		if (!name || ask_open(heap.db, &ask, &rows, &err) != HDB_OK)
 			continue;
-		for (; next_row(rows); count++) {
+		for (bool is_last = false; !is_last && next_row(rows); count++) {
 			assert_true(count < 64);
+			is_last = i && cases[no].roots[i - 1].thread & FIRST;
 			found[count].id = value_of(rows, "id")->u;
 			found[count].is_thread = i == 0;
 			found[count].thread =
-				i ? cases[no].roots[i - 1].thread : (unsigned)count + 1;
+				i ? cases[no].roots[i - 1].thread & ~FIRST : (unsigned)count + 1;
 		}
 		hdb_rows_close(rows);
 	}

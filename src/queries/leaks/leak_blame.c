@@ -268,6 +268,10 @@ struct end_field {
 	char name[LEAK_NAME_MAX_BYTES];
 };
 
+/* Fewer objects of its own class do not make a graph of the object at the end. */
+#define ENTERED_MIN 8u
+#define ENTERED_MAX 10000u
+
 struct end_fields {
 	struct end_field list[END_FIELDS_SHOWN]; /* sorted by retained size, largest first */
 	size_t count;
@@ -409,10 +413,43 @@ static int find_end(struct query *q, const struct query_leak_path *path,
 	return HDB_OK;
 }
 
+/*
+ * Whether the end of the path is a node of a graph that a thread entered there, as a list of books
+ * that refer to each other: most of what it dominates is of its own class. Its fields are not to
+ * blame, but the thread's local variable.
+ */
+static int is_entered(struct query *q, const struct query_leak_path *path, bool *out,
+		      struct hdb_error *err)
+{
+	const uint32_t ix = path->nodes[path->count - 1];
+	struct heap_object object, child;
+	struct store_lists children;
+	const uint32_t *batch;
+	size_t count, all = 0, same = 0;
+
+	*out = false;
+	if (path->count < 2 || !heap_is_thread(q->heap, path->nodes[path->count - 2]))
+		return HDB_OK;
+	TRY(heap_object(q->heap, ix, &object, err));
+	TRY(derive_children(q->derive, &children, err));
+	TRY(store_lists_begin(&children, ix, NULL, err));
+	do {
+		TRY(store_lists_next(&children, &batch, &count, err));
+		all += count;
+		for (size_t i = 0; i < count; i++) {
+			TRY(heap_object(q->heap, batch[i], &child, err));
+			same += child.class_no == object.class_no;
+		}
+	} while (count && all < ENTERED_MAX);
+	*out = same >= ENTERED_MIN && same > all / 2;
+	return HDB_OK;
+}
+
 int leak_culprit_find(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
 		      struct query_leak_owner *out, struct hdb_error *err)
 {
 	size_t chosen, above, entry = 0;
+	bool is_node = false;
 	enum leak_blame best;
 	uint32_t key;
 	int r;
@@ -433,8 +470,12 @@ int leak_culprit_find(struct query *q, const struct query_leak_path *path, uint3
 		out->named = 1;
 		return find_key_holder(q, path, key, &out->list[0], err);
 	}
-	if (chosen + 1 == path->count && !path->is_end_kept)
-		return find_end(q, path, out, err);
+	if (chosen + 1 == path->count && !path->is_end_kept) {
+		TRY(is_entered(q, path, &is_node, err));
+		if (!is_node)
+			return find_end(q, path, out, err);
+		chosen--;
+	}
 	out->named = 1;
 	TRY(leak_holder_find(q, path, chosen, &out->list[0], err));
 	above = step_of(path, chosen, suspect_ix);
