@@ -640,7 +640,7 @@ static int search_part(struct base_secret_search *s, struct hdb_error *err)
 		marks |= mark;
 		digits += mark == MARK_DIGIT;
 		binary += mark == MARK_BINARY;
-		if (mark == MARK_SETTER)
+		if (mark == MARK_SETTER && i >= next)
 			TRY(try_setter(s, i, err));
 		if (i + 3 <= s->size && i >= next) {
 			const uint32_t hash = hash_of(secrets->fold, p + i);
