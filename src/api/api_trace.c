@@ -68,21 +68,11 @@ struct feed {
 static int put_pipe(void *ctx, const void *data, size_t size, struct hdb_error *err)
 {
 	struct feed *feed = ctx;
-	const char *from = data;
 
-	while (size) {
-		const ssize_t n = write(feed->write_fd, from, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			feed->is_closed = errno == EPIPE;
-			return hdb_fail_errno(err, errno, "a pipe");
-		}
-		from += n;
-		size -= (size_t)n;
-	}
-	return HDB_OK;
+	if (base_write_all(feed->write_fd, data, size))
+		return HDB_OK;
+	feed->is_closed = errno == EPIPE;
+	return hdb_fail_errno(err, errno, "a pipe");
 }
 
 static void *write_dump(void *ctx)

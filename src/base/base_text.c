@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +45,26 @@ struct base_number base_size(uint64_t bytes)
 	}
 	(void)snprintf(number.text, sizeof(number.text), unit ? "%.1f %s" : "%.0f %s", size,
 		       units[unit]);
+	return number;
+}
+
+struct base_number base_real(double value, bool is_float)
+{
+	struct base_number number = { "" };
+
+	if (!isfinite(value)) {
+		(void)snprintf(number.text, sizeof(number.text), "%s",
+			       isnan(value) ? "NaN" :
+			       value > 0    ? "Infinity" :
+					      "-Infinity");
+		return number;
+	}
+	for (int digits = is_float ? 6 : 15; digits <= (is_float ? 9 : 17); digits++) {
+		(void)snprintf(number.text, sizeof(number.text), "%.*g", digits, value);
+		if (is_float ? !islessgreater(strtof(number.text, NULL), (float)value) :
+			       !islessgreater(strtod(number.text, NULL), value))
+			break;
+	}
 	return number;
 }
 

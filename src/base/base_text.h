@@ -37,6 +37,12 @@ struct base_number base_number(uint64_t value);
 struct base_number base_size(uint64_t bytes);
 
 /*
+ * The shortest decimal that reads back as the same number, of a float or a double; "NaN",
+ * "Infinity" and "-Infinity" as in Java. Used in the same way.
+ */
+struct base_number base_real(double value, bool is_float);
+
+/*
  * Writes the mark at the end of a cut text and returns its size: "... (1234567 characters)", or
  * another `what`. For people, the number has separators: "1,234,567".
  */

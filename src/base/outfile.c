@@ -159,20 +159,40 @@ int base_outfile_create(const char *path, const struct base_outfile_options *opt
 
 /* ---- writing ---- */
 
-static int write_all(struct base_outfile *f, const uint8_t *p, uint64_t size, struct hdb_error *err)
+static bool write_to(int fd, const void *data, uint64_t size, const uint64_t *offset)
 {
-	f->bytes += size;
-	while (size) {
-		const ssize_t n = write(f->fd, p, size);
+	for (uint64_t done = 0; done < size;) {
+		const char *at = (const char *)data + done;
+		const ssize_t n = offset ? pwrite(fd, at, size - done, (off_t)(*offset + done)) :
+					   write(fd, at, size - done);
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0)
-			return hdb_fail_errno(err, errno, "%s: cannot write", f->path);
-		p += n;
-		size -= (uint64_t)n;
+		if (n == 0)
+			errno = ENOSPC;
+		if (n <= 0)
+			return false;
+		done += (uint64_t)n;
 	}
-	return HDB_OK;
+	return true;
+}
+
+bool base_write_all(int fd, const void *data, uint64_t size)
+{
+	return write_to(fd, data, size, NULL);
+}
+
+bool base_write_at(int fd, const void *data, uint64_t size, uint64_t offset)
+{
+	return write_to(fd, data, size, &offset);
+}
+
+static int write_all(struct base_outfile *f, const uint8_t *p, uint64_t size, struct hdb_error *err)
+{
+	f->bytes += size;
+	return base_write_all(f->fd, p, size) ?
+		       HDB_OK :
+		       hdb_fail_errno(err, errno, "%s: cannot write", f->path);
 }
 
 /* Writes a member of gzip; the first has a comment. */

@@ -44,6 +44,13 @@ int base_outfile_finish(struct base_outfile *file, uint64_t *bytes, struct hdb_e
 /* Discards the file. NULL is allowed. */
 void base_outfile_abort(struct base_outfile *file);
 
+/*
+ * Write everything, resuming after signals: to a descriptor, or at an offset of a file. False on
+ * failure, with errno.
+ */
+bool base_write_all(int fd, const void *data, uint64_t size);
+bool base_write_at(int fd, const void *data, uint64_t size, uint64_t offset);
+
 /* Makes a new name in the folder of `path` durable, as far as the file system supports it. */
 int base_sync_folder(const char *path, struct hdb_error *err);
 

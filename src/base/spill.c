@@ -1,6 +1,8 @@
 /* base/spill.c - scratch files, by pread and pwrite. */
 #include "base/spill.h"
 
+#include "base/outfile.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -9,28 +11,16 @@
 int base_spill_write(struct base_spill *spill, uint64_t offset, const void *data, size_t size,
 		     struct hdb_error *err)
 {
-	const char *at = data;
-
 	assert(spill->work);
 	assert(data || !size);
 	if (!spill->is_open) {
 		TRY(base_scratch_file(spill->work, &spill->fd, err));
 		spill->is_open = true;
 	}
-	while (size) {
-		const ssize_t n = pwrite(spill->fd, at, size, (off_t)offset);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return hdb_fail_errno(err, n < 0 ? errno : ENOSPC,
-					      "cannot write a scratch file in %s",
-					      spill->work->scratch_dir);
-		at += n;
-		offset += (uint64_t)n;
-		size -= (size_t)n;
-	}
-	return HDB_OK;
+	return base_write_at(spill->fd, data, size, offset) ?
+		       HDB_OK :
+		       hdb_fail_errno(err, errno, "cannot write a scratch file in %s",
+				      spill->work->scratch_dir);
 }
 
 int base_spill_read(const struct base_spill *spill, uint64_t offset, void *data, size_t size,

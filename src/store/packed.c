@@ -7,6 +7,7 @@
 #include "store/packed.h"
 
 #include "base/bytes.h"
+#include "base/outfile.h"
 
 #include <assert.h>
 #include <libgen.h>
@@ -179,20 +180,6 @@ static struct unpacked_map *find_window(struct store_unpacked *unpacked, uint64_
 	return (struct unpacked_map *)unpacked->maps.data + unpacked->maps.count - 1;
 }
 
-static bool write_all(int fd, const uint8_t *data, uint64_t size, uint64_t offset)
-{
-	while (size) {
-		const ssize_t n = pwrite(fd, data, size, (off_t)offset);
-
-		if (n <= 0)
-			return false;
-		data += n;
-		offset += (uint64_t)n;
-		size -= (uint64_t)n;
-	}
-	return true;
-}
-
 /* Moves a block to the file. NULL if that is not possible. */
 static const uint8_t *move_to_file(struct store_unpacked *unpacked, const char *path,
 				   const uint8_t *data, uint64_t size)
@@ -203,7 +190,7 @@ static const uint8_t *move_to_file(struct store_unpacked *unpacked, const char *
 	if (!open_file(unpacked, path))
 		return NULL;
 	map = find_window(unpacked, size);
-	if (!map || !write_all(unpacked->fd, data, size, map->start + map->used)) {
+	if (!map || !base_write_at(unpacked->fd, data, size, map->start + map->used)) {
 		unpacked->is_in_memory = true;
 		return NULL;
 	}

@@ -3,6 +3,7 @@
  */
 #include "common/feed.h"
 #include "base/error.h"
+#include "base/outfile.h"
 #include "common/library.h"
 
 #include "base/try.h"
@@ -260,18 +261,11 @@ static ssize_t next_bytes(struct feed *f, const char **out)
 /* Writes to the reader. HDB_END if the reader has closed its end. */
 static int write_out(struct feed *f, const char *bytes, size_t size, struct hdb_error *err)
 {
-	while (size) {
-		const ssize_t n = write(f->write_fd, bytes, size);
-
-		if (n < 0 && errno == EPIPE)
-			return HDB_END;
-		if (n < 0 && errno != EINTR)
-			return hdb_fail(err, HDB_EIO, "%s: cannot write the data read: %s", f->name,
-					strerror(errno));
-		bytes += n > 0 ? n : 0;
-		size -= n > 0 ? (size_t)n : 0;
-	}
-	return HDB_OK;
+	if (base_write_all(f->write_fd, bytes, size))
+		return HDB_OK;
+	return errno == EPIPE ? HDB_END :
+				hdb_fail(err, HDB_EIO, "%s: cannot write the data read: %s",
+					 f->name, strerror(errno));
 }
 
 /* Copies the rest of the pipe unchanged. */

@@ -23,21 +23,6 @@ void output_init(struct output *out, int fd, const struct output_hooks *hooks)
 	out->is_terminal = isatty(fd) == 1;
 }
 
-bool write_all(int fd, const void *data, size_t size)
-{
-	for (const char *at = data; size > 0;) {
-		const ssize_t n = write(fd, at, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		at += n;
-		size -= (size_t)n;
-	}
-	return true;
-}
-
 void output_collect(struct output *out, struct bytes *into)
 {
 	memset(out, 0, offsetof(struct output, buffer));
@@ -449,33 +434,6 @@ size_t format_id(char *buf, uint64_t id)
 	return 2 + digits;
 }
 
-/* Writes "NaN" and infinities as Java does. Returns 0 for other numbers. */
-static size_t format_special(char *buf, double value)
-{
-	int n;
-
-	if (isfinite(value))
-		return 0;
-	n = snprintf(buf, OUTPUT_NUMBER_SIZE, "%s",
-		     isnan(value) ? "NaN" :
-		     value > 0    ? "Infinity" :
-				    "-Infinity");
-	return n < 0 ? 0 : (size_t)n;
-}
-
-size_t format_double(char *buf, double value)
-{
-	const size_t special = format_special(buf, value);
-	int n = 0;
-
-	for (int digits = 15; !special && digits <= 17; digits++) {
-		n = snprintf(buf, OUTPUT_NUMBER_SIZE, "%.*g", digits, value);
-		if (!(strtod(buf, NULL) < value || strtod(buf, NULL) > value))
-			break;
-	}
-	return special ? special : n < 0 ? 0 : (size_t)n;
-}
-
 /* Significant digits of a real number that has no shorter decimal form. */
 #define REAL_DIGITS 4
 #define REAL_DIGITS_MAX 8
@@ -485,8 +443,10 @@ size_t format_real(char *buf, double value)
 	const double size = fabs(value);
 	int digits = 1, decimals, n;
 
-	if (!isfinite(value))
-		return format_special(buf, value);
+	if (!isfinite(value)) {
+		n = snprintf(buf, OUTPUT_NUMBER_SIZE, "%s", base_real(value, false).text);
+		return (size_t)n;
+	}
 	for (; digits < REAL_DIGITS_MAX; digits++) {
 		snprintf(buf, OUTPUT_NUMBER_SIZE, "%.*g", digits, value);
 		if (!(strtod(buf, NULL) < value || strtod(buf, NULL) > value))

@@ -6,6 +6,7 @@
 #ifndef COMMON_OUTPUT_H
 #define COMMON_OUTPUT_H
 
+#include "base/outfile.h"
 #include "common/escape.h"
 
 #include <stdbool.h>
@@ -17,9 +18,6 @@
 
 /* Buffer size for any formatted number. */
 #define OUTPUT_NUMBER_SIZE 48
-
-/* Writes everything, resuming after signals. False on failure, with errno. */
-bool write_all(int fd, const void *data, size_t size);
 
 struct output;
 
@@ -98,8 +96,6 @@ void output_id(struct output *out, uint64_t id);
  * without a terminating zero. format_id: "0x12c4".
  */
 size_t format_id(char *buf, uint64_t id);
-/* The shortest decimal that reads back as the same double; "NaN", "Infinity", "-Infinity". */
-size_t format_double(char *buf, double value);
 /*
  * Short numbers unchanged, others with four significant digits: "0.5", "0.3333", "123456.789",
  * "1e-09".

@@ -145,7 +145,7 @@ static int note_fact(struct notes *notes, const char *name, const struct hdb_val
 		break;
 	case HDB_TYPE_DOUBLE:
 	case HDB_TYPE_PERCENT:
-		size = format_double(buf, value->d);
+		size = (size_t)snprintf(buf, sizeof(buf), "%s", base_real(value->d, false).text);
 		break;
 	case HDB_TYPE_COUNT:
 	case HDB_TYPE_BYTES:

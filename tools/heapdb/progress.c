@@ -178,7 +178,7 @@ bool progress_is_cancelled(void)
 
 static void put(const char *text, size_t size)
 {
-	(void)write_all(STDERR_FILENO, text, size);
+	(void)base_write_all(STDERR_FILENO, text, size);
 }
 
 void progress_hide(void)

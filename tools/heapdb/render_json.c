@@ -24,8 +24,6 @@ void render_json_field(struct output *out, const char *before, const char *text)
 
 static void put_value(struct output *out, const struct hdb_value *value)
 {
-	char buf[OUTPUT_NUMBER_SIZE];
-
 	if (value_for_programs(out, value))
 		return;
 	if (value->type == HDB_TYPE_ID) {
@@ -35,7 +33,7 @@ static void put_value(struct output *out, const struct hdb_value *value)
 	} else if (value->type == HDB_TYPE_DOUBLE) {
 		/* NaN and infinities are not JSON numbers: write text. */
 		output_string(out, isfinite(value->d) ? "" : "\"");
-		output_bytes(out, buf, format_double(buf, value->d));
+		output_string(out, base_real(value->d, false).text);
 		output_string(out, isfinite(value->d) ? "" : "\"");
 	} else if (value->type == HDB_TYPE_TEXT) {
 		output_json(out, value->text, value->text_size);

@@ -150,14 +150,12 @@ bool value_for_programs(struct output *out, const struct hdb_value *value)
 
 static void put_value(struct output *out, const struct hdb_value *value, put_text_fn *put)
 {
-	char buf[OUTPUT_NUMBER_SIZE];
-
 	if (value_for_programs(out, value))
 		return;
 	if (value->type == HDB_TYPE_ID)
 		output_id(out, value->u);
 	else if (value->type == HDB_TYPE_DOUBLE)
-		output_bytes(out, buf, format_double(buf, value->d));
+		output_string(out, base_real(value->d, false).text);
 	else if (value->type == HDB_TYPE_TEXT)
 		put_text(out, value->text, value->text_size, put);
 }

@@ -91,7 +91,7 @@ struct server {
 
 static void write_text(struct server *s, const char *text, size_t size)
 {
-	if (s->is_gone || write_all(s->out, text, size))
+	if (s->is_gone || base_write_all(s->out, text, size))
 		return;
 	s->write_error = errno;
 	s->is_gone = 1;

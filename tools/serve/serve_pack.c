@@ -63,7 +63,7 @@ static int file_of(const char *data, size_t size)
 {
 	const int fd = memfd_create("heapdb-answer", MFD_CLOEXEC);
 
-	if (fd < 0 || write_all(fd, data, size))
+	if (fd < 0 || base_write_all(fd, data, size))
 		return fd;
 	close(fd);
 	return -1;

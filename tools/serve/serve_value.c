@@ -23,7 +23,7 @@
 
 static int put(struct serve_job *job, const char *data, size_t size)
 {
-	return write_all(job->fd, data, size) ?
+	return base_write_all(job->fd, data, size) ?
 		       HDB_OK :
 		       hdb_fail(&job->err, HDB_EIO, "cannot write the value: %s", strerror(errno));
 }

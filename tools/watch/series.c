@@ -110,7 +110,7 @@ static int open_file(struct series *s, struct hdb_error *err)
 	if (stat(s->path, &named) < 0 || named.st_ino != st.st_ino)
 		return hdb_fail(err, HDB_EIO, "%s was replaced while it was opened", s->path);
 	s->size = (uint64_t)st.st_size;
-	if (!ends_whole(s->fd, s->size) && write_all(s->fd, "\n", 1))
+	if (!ends_whole(s->fd, s->size) && base_write_all(s->fd, "\n", 1))
 		s->size++;
 	return HDB_OK;
 }
@@ -209,7 +209,7 @@ static int flush(struct series *s, struct hdb_error *err)
 {
 	if (!s->waiting.size)
 		return HDB_OK;
-	if (!write_all(s->fd, s->waiting.data, s->waiting.size)) {
+	if (!base_write_all(s->fd, s->waiting.data, s->waiting.size)) {
 		const int why = errno;
 
 		/* If this fails as well, the next reader skips half a line. */

@@ -6,12 +6,13 @@
  */
 #include "heap/values/value_text.h"
 
+#include "base/base_text.h"
+
 #include "heap/values/binder.h"
 #include "heap/values/text.h"
 
 #include <assert.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,27 +24,6 @@
  */
 #define PATH_MAX_BYTES 128
 #define VALUES_MAX 64
-
-/*
- * Writes the shortest decimal that reads back as the same number. Infinities and NaN are written as
- * in Java.
- */
-static void put_real(double value, bool is_float, char *buf, size_t size)
-{
-	if (!isfinite(value)) {
-		(void)snprintf(buf, size, "%s",
-			       isnan(value) ? "NaN" :
-			       value > 0    ? "Infinity" :
-					      "-Infinity");
-		return;
-	}
-	for (int digits = is_float ? 6 : 15; digits <= (is_float ? 9 : 17); digits++) {
-		(void)snprintf(buf, size, "%.*g", digits, value);
-		if (is_float ? !islessgreater(strtof(buf, NULL), (float)value) :
-			       !islessgreater(strtod(buf, NULL), value))
-			return;
-	}
-}
 
 /*
  * Chars that cannot be printed alone, surrogates and control characters, are written as in Java
@@ -87,10 +67,10 @@ void heap_basic_text(const struct heap_value *value, char *buf, size_t size)
 		}
 		break;
 	case HPROF_FLOAT:
-		put_real(narrow.f, true, buf, size);
+		(void)snprintf(buf, size, "%s", base_real(narrow.f, true).text);
 		break;
 	case HPROF_DOUBLE:
-		put_real(wide.d, false, buf, size);
+		(void)snprintf(buf, size, "%s", base_real(wide.d, false).text);
 		break;
 	default:
 		if (!heap_value_number(value, &number))
