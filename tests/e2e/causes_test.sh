@@ -65,5 +65,12 @@ soft|holds 10,000 entries|95 % of it is held by SoftReferences
 flow|holds 12,000 items for one subscriber|which has requested 0
 matcher|holds 100 Matcher|
 CASES
+# What was removed from a dump is no array of zeros.
+java -XX:+UseSerialGC -Xmx400m -XX:-UsePerfData -cp classes Causes equalbytes-ok dump.hprof
+heapdb redact dump.hprof redacted.hprof
+if heapdb leaks redacted.hprof | grep -e zeros -e equal; then
+	echo "FAILED: values that were removed are explained"
+	failed=1
+fi
 echo "$cases problems and as many programs without one"
 exit $failed

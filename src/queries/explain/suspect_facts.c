@@ -14,7 +14,6 @@
 #include "queries/inspect/inspect.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +41,8 @@
 #define FACTS_CLIMB_PART 0.8
 /* Entries that make a collection worth a look. */
 #define FACTS_ENTRIES_MIN 1000u
+/* Larger numbers are not rounded: doubles have no digits after the point there. */
+#define FACTS_NUMBER_MAX 1e15
 /* Different classes that are told apart in one count. */
 #define FACTS_CLASSES 16u
 
@@ -149,10 +150,16 @@ enum explain_fact explain_fact_of(const char *name)
 	return (enum explain_fact)no;
 }
 
+/* Without libm, which programs with the library need not link. */
+static double rounded(double number)
+{
+	return number > 0 && number < FACTS_NUMBER_MAX ? (double)(uint64_t)(number + 0.5) : number;
+}
+
 void explain_fact_set(struct explain_facts *facts, enum explain_fact no, double number)
 {
 	facts->figures[no].kind = BASE_NUMBER;
-	facts->figures[no].number = floor(number + 0.5);
+	facts->figures[no].number = rounded(number);
 }
 
 void explain_fact_guess(struct explain_facts *facts, enum explain_fact no, double number)
@@ -161,7 +168,7 @@ void explain_fact_guess(struct explain_facts *facts, enum explain_fact no, doubl
 
 	while (number / unit >= 100)
 		unit *= 10;
-	explain_fact_set(facts, no, floor(number / unit + 0.5) * unit);
+	explain_fact_set(facts, no, rounded(number / unit) * unit);
 	facts->figures[no].is_about = true;
 }
 
@@ -848,6 +855,9 @@ int explain_facts_find(const struct session *session, const struct analysis_susp
 	int r;
 
 	memset(out, 0, sizeof(*out));
+	/* Values that were removed are zeros; a portable heap dump has none. */
+	if (session->heap->state.redacted || session->heap->is_phd)
+		return HDB_OK;
 	if (suspect->retained_bytes < FACTS_BYTES_MIN)
 		return HDB_OK;
 	r = walk(&w, suspect, out, err);
