@@ -4,6 +4,7 @@
 files=$HDB_ROOT/tests/corpus/memory
 heapdb memory "$files/smaps"
 echo
+heapdb memory "$files/smaps" "$files/nmt_summary" --csv --columns part,resident,estimated | grep "Java heap"
 heapdb memory "$files/smaps" "$files/nmt_off" "$files/malloc_info"
 echo
 heapdb memory "$files/smaps" "$files/nmt_summary" "$files/system_map" "$files/vm_info" "$files/malloc_info"

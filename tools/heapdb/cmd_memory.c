@@ -269,10 +269,11 @@ static int take_buffer(struct account *a, struct hdb_rows *rows)
 		{ "mapped", "mapped buffers", MEMORY_FILES },
 	};
 	const char *holder = hdb_rows_text(rows, hdb_rows_find_column(rows, "holder"));
+	const uint64_t capacity = hdb_rows_u64(rows, hdb_rows_find_column(rows, "capacity"));
 	const bool is_netty = holder && strstr(holder, "netty.buffer.");
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (!rows_is(rows, "kind", kinds[i].kind))
+		if (!rows_is(rows, "kind", kinds[i].kind) || !capacity)
 			continue;
 		a->buffers++;
 		return memory_add_buffer(
@@ -280,8 +281,8 @@ static int take_buffer(struct account *a, struct hdb_rows *rows)
 			memory_for(kinds[i].part, is_netty && kinds[i].part == MEMORY_DIRECT ?
 							  "Netty" :
 							  kinds[i].detail),
-			hdb_rows_u64(rows, hdb_rows_find_column(rows, "address")),
-			hdb_rows_u64(rows, hdb_rows_find_column(rows, "capacity")), &a->cli->err);
+			hdb_rows_u64(rows, hdb_rows_find_column(rows, "address")), capacity,
+			&a->cli->err);
 	}
 	return HDB_OK;
 }
@@ -370,6 +371,9 @@ static int read_process(struct account *a, int pid)
 		TRY(ask_vm(a, pid));
 	f->heap_used = f->heap_used ? f->heap_used : meters.heap_used;
 	f->metaspace_used = f->metaspace_used ? f->metaspace_used : meters.metaspace;
+	/* Its maximum, to which G1 adds some bytes on JDK 17. */
+	f->heap_reserved =
+		f->heap_reserved ? f->heap_reserved : meters.heap_max & ~(uint64_t)0xffff;
 	f->classes = f->classes ? f->classes : meters.classes;
 	TRY(capture_memory_smaps(a->process, MEMORY_TEXT_MAX, &text, &a->cli->err));
 	return memory_add(&a->memory, MEMORY_SMAPS, text.data, text.size, &a->cli->err);

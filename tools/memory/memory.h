@@ -77,14 +77,14 @@ struct memory_row {
 
 /* Figures that hsperfdata has too; 0: unknown. Those of the texts come first. */
 struct memory_figures {
-	uint64_t heap_used, metaspace_used, metaspace_committed, code_used, threads, classes;
+	uint64_t heap_used, heap_reserved, metaspace_used, metaspace_committed, code_used, classes;
 };
 
 struct memory {
 	/* The account. */
 	BASE_VEC_AS(row_vec, struct memory_row, rows, row_count); /* parts before their details */
 	uint64_t rss, swap;
-	uint64_t buffer_count; /* buffers whose memory is in a mapping */
+	uint64_t buffer_count; /* buffers whose memory is in a mapping, and no other's */
 	uint64_t hugetlb;      /* pages of hugetlbfs, which RSS does not include */
 	/* What the texts say. */
 	enum memory_nmt nmt;
@@ -93,7 +93,6 @@ struct memory {
 	uint64_t malloc_arenas, malloc_free, malloc_mapped; /* bytes, by malloc_info(3) */
 	/* private */
 	struct base_vec mappings, ranges, categories, buffers;
-	uint64_t code_all; /* used bytes by the sum of all code heaps */
 };
 
 void memory_release(struct memory *memory);

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define PAGE_BYTES 4096u
+#define HEAP_ALIGNMENT (UINT64_C(1) << 20)
 
 const char *memory_part_name(enum memory_part part)
 {
@@ -111,6 +112,48 @@ static void drop_merged(struct memory *m)
 			*base_vec_at(&m->ranges, struct range, kept++) = range;
 	}
 	m->ranges.count = kept;
+}
+
+/* Without its address, the heap is where as many bytes are reserved, from a whole MiB on. */
+static int find_heap(struct memory *m, struct hdb_error *err)
+{
+	for (size_t i = 0; i < m->ranges.count; i++)
+		if (base_vec_at(&m->ranges, struct range, i)->part == MEMORY_HEAP)
+			return HDB_OK;
+	for (size_t i = 0; i < m->mappings.count; i++) {
+		const struct mapping *first = base_vec_at(&m->mappings, struct mapping, i);
+		const uint64_t end = first->start + m->figures.heap_reserved;
+		const struct mapping *last = first;
+
+		if (first->start % HEAP_ALIGNMENT || !first->is_anonymous)
+			continue;
+		for (size_t k = i + 1;
+		     last->end < end && k < m->mappings.count &&
+		     base_vec_at(&m->mappings, struct mapping, k)->start == last->end;
+		     k++)
+			last = base_vec_at(&m->mappings, struct mapping, k);
+		if (last->end == end)
+			return memory_add_range(m, memory_for(MEMORY_HEAP, NULL), first->start, end,
+						err);
+	}
+	return HDB_OK;
+}
+
+/* Counts the buffers in mappings. Both are in order of addresses. */
+static uint64_t count_buffers(const struct memory *m)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0, k = 0; i < m->buffers.count; i++) {
+		const uint64_t address = base_vec_at(&m->buffers, struct range, i)->start;
+
+		while (k < m->mappings.count &&
+		       base_vec_at(&m->mappings, struct mapping, k)->end <= address)
+			k++;
+		count += k < m->mappings.count &&
+			 base_vec_at(&m->mappings, struct mapping, k)->start <= address;
+	}
+	return count;
 }
 
 /* Sorts ranges and cuts those that overlap: the first, and the longest of these, stays whole. */
@@ -265,7 +308,6 @@ static int take_buffers(struct account *a, struct division *d, uint64_t start, u
 			continue;
 		sums = from < to ? take_range(a, d, from, to, true) : (struct sums){ 0 };
 		sums.count = 1;
-		a->memory->buffer_count++;
 		if (d->mapping->is_anonymous || d->mapping->is_arena) {
 			/* The edges, at most two pages. */
 			const uint64_t edges = b->end - b->start - (from < to ? to - from : 0);
@@ -522,9 +564,12 @@ int memory_account(struct memory *m, memory_pages pages, void *ctx, struct hdb_e
 
 	if (!m->mappings.count)
 		return hdb_fail(err, HDB_EUSAGE, "an account needs the smaps of the process");
+	if (m->figures.heap_reserved)
+		TRY(find_heap(m, err));
 	drop_merged(m);
 	flatten(&m->ranges);
 	flatten(&m->buffers);
+	m->buffer_count = count_buffers(m);
 	for (size_t i = 0; i < m->mappings.count; i++)
 		TRY(divide(&a, base_vec_at(&m->mappings, struct mapping, i), err));
 	TRY(claim_all(&a, err));

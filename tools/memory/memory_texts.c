@@ -150,6 +150,8 @@ static int add_category(struct memory *m, const char *line, struct hdb_error *er
 	if (!end)
 		return HDB_OK;
 	snprintf(category.name, sizeof(category.name), "%.*s", (int)(end - name), name);
+	if (strcmp(category.name, "Java Heap") == 0)
+		m->figures.heap_reserved = bytes_after(line, "reserved=");
 	return base_vec_push(&m->categories, &category, sizeof(category), err);
 }
 
@@ -168,8 +170,6 @@ static void read_category_line(struct memory *m, const char *line)
 		c->mapped += bytes_after(p, "committed=");
 	else if (strncmp(p, "(classes #", 10) == 0)
 		m->figures.classes = bytes_after(p, "#");
-	else if (strncmp(p, "(thread", 7) == 0)
-		m->figures.threads = bytes_after(p, "#");
 }
 
 /* "[0x... - 0x...] reserved and committed 4096KB for Java Heap from" */
@@ -276,6 +276,7 @@ static int read_range_line(struct memory *m, const char *line, struct hdb_error 
 static int read_vm_info(struct memory *m, char *text, char *end, struct hdb_error *err)
 {
 	bool is_heap = false;
+	uint64_t code_all = 0;
 	char *line;
 
 	m->figures.heap_used = m->figures.code_used = 0;
@@ -290,11 +291,11 @@ static int read_vm_info(struct memory *m, char *text, char *end, struct hdb_erro
 		if (strncmp(line, "CodeHeap '", 10) == 0)
 			m->figures.code_used += bytes_after(line, " used=");
 		else if (strncmp(line, "CodeCache: size=", 16) == 0)
-			m->code_all = bytes_after(line, " used=");
+			code_all = bytes_after(line, " used=");
 		TRY(read_range_line(m, line, err));
 	}
 	if (!m->figures.code_used)
-		m->figures.code_used = m->code_all;
+		m->figures.code_used = code_all;
 	m->has_vm_info = true;
 	return HDB_OK;
 }
