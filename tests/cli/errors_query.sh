@@ -75,7 +75,7 @@ references 0x1 --db s.heapdb
 references --db s.heapdb
 referrers 0x1 --db s.heapdb
 bitmaps zzz --db s.heapdb
-growth --db s.heapdb
+inflation --db s.heapdb
 explain --db s.heapdb --rules zero.rules
 explain --db s.heapdb --rules bad.rules
 explain --db s.heapdb --rules kind.rules

@@ -56,8 +56,8 @@ for at, (kind, name, *want) in zip(ids, lines):
         for what in at, "'%s'" % answer['facts']['class']:
             sql = subprocess.run(['heapdb', 'sql', 'SELECT count(*) FROM entries(%s)' % what, '--db', db],
                                  capture_output=True, text=True)
-            if sql.returncode != 2 or 'cannot be listed' not in sql.stderr or \
-                    (what != at and not re.search(r'of \d+ of \d+ collections', sql.stderr)):
+            if sql.returncode != 2 or 'cannot list the entries' not in sql.stderr or \
+                    (what != at and not re.search(r'\d+ of \d+ collections', sql.stderr)):
                 complain('SQL knows', name, what, sql.stdout, sql.stderr)
         continue
     got = [(plain(r['key_label']) + '=' if r['key_label'] is not None else '') + plain(r['value_label'])
