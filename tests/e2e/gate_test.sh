@@ -144,6 +144,10 @@ expect 2 <<-END
 	heapdb: gate: expected --budget FILE
 END
 
+expect 2 --budget - --update <<-END
+	heapdb: gate: --update needs a file, not standard input
+END
+
 # --update: the limits change, everything else stays, and the new budget holds.
 cp bad.yaml new.yaml
 sed -i '1i # kept' new.yaml

@@ -389,6 +389,8 @@ int cmd_gate(struct cli *cli)
 
 	if (!cli->opt.budget)
 		return cli_usage(cli, "expected --budget FILE");
+	if (cli->opt.update && strcmp(cli->opt.budget, "-") == 0)
+		return cli_usage(cli, "--update needs a file, not standard input");
 	TRY(cli_read_file(cli, cli->opt.budget, BUDGET_MAX, &file));
 	TRY(gate_read(cli, &file, &budget));
 	TRY(open_baseline(cli));
