@@ -113,7 +113,7 @@ static int number(struct parse *p, bool is_negative, uint32_t *out)
 			node.number += (*p->at - '0') * (scale /= 10);
 	if (is_negative)
 		node.number = -node.number;
-	node.is_percent = p->grammar->is_condition && take(p, "%");
+	node.is_percent = (p->grammar->is_condition || p->grammar->has_percent) && take(p, "%");
 	if (!node.is_percent)
 		node.number *= unit(p);
 	return add(p, node, out);

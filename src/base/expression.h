@@ -85,6 +85,7 @@ struct base_grammar {
 	const char *first, *operand;
 	/* a whole expression is one comparison, and numbers can be percentages */
 	bool is_condition;
+	bool has_percent; /* numbers can be percentages in other expressions, too */
 };
 
 enum base_sign {

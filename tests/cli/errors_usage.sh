@@ -23,6 +23,17 @@ meminfo $corpus/meminfo/dumpsys --chart
 meminfo $corpus/meminfo/dumpsys $corpus/meminfo/dumpsys --chart --json
 meminfo $corpus/meminfo/dumpsys text
 capture zero
+watch
+watch 1 2
+watch 1 --all
+watch zero
+watch --all --once --when 'heap > x'
+watch --all --once --when 'heap > 85% for 5'
+watch --all --once --when 'gc > 5'
+watch --all --once --keep all
+watch --all --once --interval 5
+growth
+growth text
 export bitmaps a b
 export dump 0x1 -o d.hprof
 export "select 1" --columns a

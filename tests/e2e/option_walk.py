@@ -138,6 +138,7 @@ ARGUMENTS = {
     "meminfo": [CORPUS + "meminfo/dumpsys", "a.heapdb"],
     "allocations": [CORPUS + "allocations/two"],
     "jfr": [CORPUS + "jfr/sample"],
+    "watch": None,  # its options are tried one by one in watch_test
     "growth": ["leak.jsonl"],
     "mcp": ["."],
     "notes": None,  # its forms are tried one by one in notes_test

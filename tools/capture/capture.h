@@ -89,6 +89,21 @@ struct capture;
 int capture_vm_start(int pid, const struct capture_options *options, struct capture **out,
 		     struct hdb_error *err);
 
+/* Output of a program. */
+struct child_output {
+	char text[8192]; /* zero-terminated; longer output is cut */
+	size_t size;
+	int code; /* its exit code, or 128 plus the signal that ended it */
+};
+
+/*
+ * Runs a program to completion, searched in PATH, with its errors among its output. After
+ * timeout_ms (0: no limit), or when cancelled, it and the programs that it started are killed.
+ * HDB_OK whatever its exit code.
+ */
+int child_run(const char *const *argv, const struct capture_options *options, uint64_t timeout_ms,
+	      struct child_output *out, struct hdb_error *err);
+
 /* What a running VM can report besides a dump. The last five are commands of jcmd. */
 enum capture_question {
 	CAPTURE_HISTOGRAM, /* objects and bytes by class, as `jmap -histo` prints them */

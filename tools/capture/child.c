@@ -84,6 +84,8 @@ int child_wait(pid_t pid)
 
 void child_kill(pid_t pid)
 {
+	/* It is the first of its own group. */
+	(void)kill(-pid, SIGKILL);
 	(void)kill(pid, SIGKILL);
 	(void)child_wait(pid);
 }

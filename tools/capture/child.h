@@ -17,21 +17,7 @@ int child_start(const char *const *argv, bool both, pid_t *pid, int *out_fd, str
 /* Waits for the program. Returns its exit code, or 128 plus the signal that ended it. */
 int child_wait(pid_t pid);
 
-/* Kills the program. */
+/* Kills the program and those it started. */
 void child_kill(pid_t pid);
-
-/* Output of a program. */
-struct child_output {
-	char text[8192]; /* zero-terminated; longer output is cut */
-	size_t size;
-	int code; /* as returned by child_wait */
-};
-
-/*
- * Runs a program to completion, for at most timeout_ms (0: no limit) or until cancelled. HDB_OK
- * whatever its exit code.
- */
-int child_run(const char *const *argv, const struct capture_options *options, uint64_t timeout_ms,
-	      struct child_output *out, struct hdb_error *err);
 
 #endif

@@ -140,6 +140,7 @@ int cmd_gate(struct cli *cli);
 int cmd_mcp(struct cli *cli);
 int cmd_fleet(struct cli *cli);
 int cmd_growth(struct cli *cli);
+int cmd_watch(struct cli *cli);
 int cmd_sql(struct cli *cli);
 int cmd_oql(struct cli *cli);
 int cmd_serve(struct cli *cli);

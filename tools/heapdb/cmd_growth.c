@@ -2,6 +2,7 @@
  * heapdb/cmd_growth.c - growth: what grows steadily in the series that `heapdb watch` writes, as
  * rows or as a picture.
  */
+#include "common/descriptor.h"
 #include "heapdb/cli.h"
 #include "heapdb/render.h"
 
@@ -67,7 +68,7 @@ struct growth_rows {
 	struct growth growth;
 	size_t at;
 	struct hdb_value cells[COLUMNS];
-	char jvm[SERIES_JVM_SIZE], since[TIME_SIZE];
+	char jvm[SERIES_JVM_SIZE], since[TIME_SIZE], name[1024];
 };
 
 static void release(struct growth_rows *rows)
@@ -179,7 +180,9 @@ static int next_row(void *ctx, struct hdb_error *err)
 		 rows->growth.runs[row->run].jvm);
 	cells[JVM] = text_value(rows->jvm);
 	cells[PROGRAM] = text_value(rows->growth.runs[row->run].main_class);
-	cells[NAME] = text_value(row->name ? row->name : "heap after GC");
+	(void)descriptor_name(row->name ? row->name : "heap after GC", rows->name,
+			      sizeof(rows->name));
+	cells[NAME] = text_value(rows->name);
 	cells[GROWS] = number_value(HDB_TYPE_BOOL, row->trend.grows);
 	cells[BYTES] = number_value(HDB_TYPE_BYTES, row->bytes);
 	cells[POINTS] = number_value(HDB_TYPE_COUNT, row->trend.points);
@@ -202,17 +205,6 @@ static int next_row(void *ctx, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Whether the class belongs to the JDK, where a leak is hardly ever. */
-static bool is_of_jdk(const char *name)
-{
-	static const char *const heads[] = { "java.", "javax.", "jdk.", "sun.", "com.sun." };
-
-	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
-		if (strncmp(name, heads[i], strlen(heads[i])) == 0)
-			return true;
-	return strchr(name, '[') != NULL;
-}
-
 /* The row of the heap of a run whose heap or classes grow: the newest run; NULL if none. */
 static const struct growth_row *growing_heap(const struct growth *g,
 					     const struct growth_row **named)
@@ -232,7 +224,7 @@ static const struct growth_row *growing_heap(const struct growth *g,
 		found = heap;
 		if (row->name && !largest)
 			largest = row;
-		if (row->name && !*named && !is_of_jdk(row->name))
+		if (row->name && !*named && !growth_is_of_jdk(row->name))
 			*named = row;
 	}
 	*named = *named ? *named : largest;
@@ -253,7 +245,7 @@ static void put_speed(const struct growth_row *row, char *buf, size_t size)
 static void explain(const struct growth *g, char *buf, size_t size)
 {
 	const struct growth_row *named, *heap = growing_heap(g, &named);
-	char speed[128], more[320] = "";
+	char speed[128], name[121], more[320] = "";
 
 	if (!heap) {
 		snprintf(buf, size, "nothing grows steadily in the records of %zu JVM%s",
@@ -262,8 +254,9 @@ static void explain(const struct growth *g, char *buf, size_t size)
 	}
 	if (named) {
 		put_speed(named, speed, sizeof(speed));
-		snprintf(more, sizeof(more), "%s%.120s grows by %s", heap->trend.grows ? "; " : "",
-			 named->name, speed);
+		(void)descriptor_name(named->name, name, sizeof(name));
+		snprintf(more, sizeof(more), "%s%s grows by %s", heap->trend.grows ? "; " : "",
+			 name, speed);
 	}
 	put_speed(heap, speed, sizeof(speed));
 	if (!heap->trend.grows)

@@ -23,6 +23,7 @@
 #define NUMBER(member, most) OPTION_NUMBER, PLACE(member), most
 #define BYTES(member) OPTION_BYTES, PLACE(member), 0
 #define COUNT(member) OPTION_COUNT, PLACE(member), 0
+#define LIST(member) OPTION_LIST, PLACE(member), 0
 #define WORD(member, first) OPTION_WORD, PLACE(member), first
 #define FORMAT(first) OPTION_FORMAT, PLACE(format), first
 
@@ -117,6 +118,26 @@ const struct option_info option_table[] = {
 	{ "chart", NULL, OPTIONS_MEMINFO, 0, FLAG(chart),
 	  "Draw several captures as a bar chart (SVG)" },
 	{ "chart", NULL, OPTIONS_CHART, 0, FLAG(chart), "Draw the heap as a line (SVG)" },
+	{ "name", "PATTERN", OPTIONS_WATCH, 0, TEXT(name),
+	  "Watch all JVMs whose main class matches: 'com.acme.*'. Waits for JVMs that start later." },
+	{ "all", NULL, OPTIONS_WATCH, 0, FLAG(all), "Watch all JVMs that can be inspected" },
+	{ "when", "CONDITION", OPTIONS_WATCH, 0, LIST(when),
+	  "Capture when this holds: 'heap > 85% for 5m'. May be repeated. Default: only record." },
+	{ "keep", "database|graph|redacted|dump", OPTIONS_WATCH, 0, TEXT(keep),
+	  "What a capture keeps besides the reports. Default: database." },
+	{ "dir", "DIR", OPTIONS_WATCH, 0, TEXT(dir),
+	  "Folder for the series and the captures. Default: the current folder." },
+	{ "at-most", "N", OPTIONS_WATCH, 0, NUMBER(at_most, 1000),
+	  "Maximum number of captures of a program in 24 hours, an hour apart. Default: 3." },
+	{ "then", "COMMAND", OPTIONS_WATCH, 0, TEXT(then),
+	  "Shell command to run after a capture, with {} for its folder. Killed after 10 minutes." },
+	{ "series", "FILE", OPTIONS_WATCH, 0, TEXT(series),
+	  "File for the samples. Default: series.jsonl in the folder of --dir." },
+	{ "interval", "DURATION", OPTIONS_WATCH, 0, TEXT(interval),
+	  "Time between samples. Default: 10s." },
+	{ "histograms", "DURATION", OPTIONS_WATCH, 0, TEXT(histograms),
+	  "Minimum time between class histograms, or `none`. Default: 10m." },
+	{ "once", NULL, OPTIONS_WATCH, 0, FLAG(once), "Take one sample of each JVM and end" },
 	{ "koom", NULL, OPTIONS_STRIP, 0, FLAG(koom),
 	  "Strip as KOOM does (same as -z and --zero arrays)" },
 	{ "id-size", "4|8", OPTIONS_CONVERT, 0, WORD(id_size, 1),
@@ -628,6 +649,16 @@ bool options_given(const struct options *opt, const char *name)
 	return false;
 }
 
+static int add_value(struct repeated *list, const struct option_info *o, const char *value,
+		     struct hdb_error *err)
+{
+	if (list->count == OPTIONS_REPEATED_MAX)
+		return hdb_fail(err, HDB_EUSAGE, "--%s is given more than %d times", o->name,
+				OPTIONS_REPEATED_MAX);
+	list->values[list->count++] = value;
+	return HDB_OK;
+}
+
 /* `value` is NULL for a switch. */
 static int set_option(const struct option_info *o, const char *value, struct options *opt,
 		      struct hdb_error *err)
@@ -641,6 +672,8 @@ static int set_option(const struct option_info *o, const char *value, struct opt
 	case OPTION_TEXT:
 		*(const char **)((char *)opt + o->place) = value;
 		return HDB_OK;
+	case OPTION_LIST:
+		return add_value((struct repeated *)((char *)opt + o->place), o, value, err);
 	case OPTION_WORD:
 	case OPTION_FORMAT:
 		return set_word(o, value, opt, err);

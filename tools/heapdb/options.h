@@ -72,6 +72,14 @@ enum option_group {
 #define OPTIONS_GATE (UINT64_C(1) << 39)
 /* Commands that ask a running JVM. */
 #define OPTIONS_PROCESS (UINT64_C(1) << 40)
+#define OPTIONS_WATCH (UINT64_C(1) << 41)
+
+/* Values of an option that may be repeated. */
+#define OPTIONS_REPEATED_MAX 16
+struct repeated {
+	const char *values[OPTIONS_REPEATED_MAX]; /* lent */
+	size_t count;
+};
 
 /*
  * Formats of rows for programs: X(NAME, word). render_word (render.h) writes an answer in it. An
@@ -119,6 +127,10 @@ struct options {
 	const char *adb, *serial; /* capture: process and device */
 	unsigned parallel, gz;    /* 0: not given */
 	bool live, all, histogram;
+	struct repeated when; /* watch */
+	const char *name, *dir, *then, *series, *interval, *histograms;
+	unsigned at_most; /* 0: not given */
+	bool once;
 	const char *keep, *hash_key, *names_file, *report;
 	const char *budget, *baseline; /* gate */
 	bool update;
@@ -148,6 +160,7 @@ enum option_kind {
 	OPTION_NUMBER, /* unsigned: 1 to `limit` */
 	OPTION_BYTES,  /* uint64_t, at least 1 */
 	OPTION_COUNT,  /* uint64_t: rows, 0 for all */
+	OPTION_LIST,   /* struct repeated */
 	OPTION_WORD,   /* unsigned: index of the word in `argument`; added to `limit` */
 	OPTION_FORMAT  /* enum format, likewise; for a switch, `limit` */
 };

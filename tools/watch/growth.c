@@ -268,6 +268,26 @@ static int by_rise(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
+bool growth_is_of_jdk(const char *name)
+{
+	static const char *const heads[] = { "java.", "javax.", "jdk.", "sun.", "com.sun." };
+
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+		if (strncmp(name, heads[i], strlen(heads[i])) == 0)
+			return true;
+	return strchr(name, '[') != NULL;
+}
+
+/* A leak is hardly ever in a class of the JDK, and such classes change with the load. */
+static double class_rise_min(const struct growth *g, const struct growth_class *c,
+			     const struct growth_histogram *last)
+{
+	const char *name = base_vec_at(&g->names.list, struct base_name, c->name)->text;
+
+	return GROWTH_BYTES_MIN + (growth_is_of_jdk(name) ? (double)last->bytes * GROWTH_CLASS_MIN :
+							    (double)c->bytes * GROWTH_OWN_MIN);
+}
+
 static int judge_classes(struct growth *g, uint32_t run_no, struct hdb_error *err)
 {
 	const struct growth_run *run = &g->runs[run_no];
@@ -284,7 +304,7 @@ static int judge_classes(struct growth *g, uint32_t run_no, struct hdb_error *er
 		const struct growth_class *c =
 			base_vec_at(&g->classes, struct growth_class, last->first + i);
 		struct growth_row row = { .run = run_no, .bytes = c->bytes, .objects = c->objects };
-		const double rise_min = (double)last->bytes * GROWTH_CLASS_MIN + GROWTH_BYTES_MIN;
+		const double rise_min = class_rise_min(g, c, last);
 		struct trend objects;
 
 		/* A class can only have grown by what it is. */

@@ -13,9 +13,13 @@
 #include "watch/series.h"
 #include "watch/trend.h"
 
-/* Minimum growth that is reported, as parts of the live heap at the end, and in bytes. */
+/*
+ * Minimum growth that is reported: of the heap and of JDK classes as parts of the live heap at the
+ * end, of others as a part of the class; and in bytes.
+ */
 #define GROWTH_HEAP_MIN 0.05
 #define GROWTH_CLASS_MIN 0.01
+#define GROWTH_OWN_MIN 0.1
 #define GROWTH_BYTES_MIN 65536.0
 
 struct growth_sample {
@@ -72,6 +76,9 @@ int growth_find(struct growth *growth, struct hdb_error *err);
 /* Returns points of the heap after collections, as used for its trend: *out is owned, free(). */
 int growth_heap_points(const struct growth_run *run, struct trend_point **out, size_t *count,
 		       struct hdb_error *err);
+
+/* Whether a class belongs to the JDK, or is an array. */
+bool growth_is_of_jdk(const char *name);
 
 void growth_release(struct growth *growth);
 

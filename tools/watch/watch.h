@@ -1,12 +1,13 @@
 /*
- * watch/watch.h - the door of this room: series of figures of JVMs and what grows in them.
+ * watch/watch.h - the door of this room: watching JVMs, series, and growth.
  *
- * This room knows nothing of JVMs: others measure them.
+ * This room does not know how JVMs are measured and captured: the caller does that.
  */
 #ifndef WATCH_WATCH_H
 #define WATCH_WATCH_H
 
 #include "watch/growth.h"
 #include "watch/series.h"
+#include "watch/watcher.h"
 
 #endif

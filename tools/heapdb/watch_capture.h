@@ -1,0 +1,56 @@
+/*
+ * heapdb/watch_capture.h - captures that `heapdb watch` starts: one at a time, by a process that
+ * runs `heapdb capture`, `heapdb report` and the user's command.
+ */
+#ifndef HEAPDB_WATCH_CAPTURE_H
+#define HEAPDB_WATCH_CAPTURE_H
+
+#include "capture/capture.h"
+#include "watch/watch.h"
+
+#include <sys/types.h>
+
+enum watch_keep { KEEP_DATABASE, KEEP_GRAPH, KEEP_REDACTED, KEEP_DUMP };
+
+struct watch_action {
+	const char *dir;  /* parent of the folders of captures; lent */
+	const char *then; /* shell command; NULL: none; lent */
+	enum watch_keep keep;
+	uint64_t lapse; /* time passes this many times as fast, for tests */
+	/* The JVM's own dump that was seen last, and its size then. */
+	char dump[1024];
+	uint64_t dump_bytes, dump_changed_ms;
+};
+
+/* A capture that runs, or has ended and was not taken yet. Starts with zeros. */
+struct watch_running {
+	pid_t pid; /* 0: none */
+	int result_fd;
+	bool has_ended, is_good;
+	char jvm[SERIES_JVM_SIZE], folder[1024];
+};
+
+int watch_keep_named(const char *name, enum watch_keep *out, struct hdb_error *err);
+
+/*
+ * Checks memory and disk, and starts a capture. HDB_ELIMIT if there is too little of them or one is
+ * running.
+ */
+int watch_start(const struct watch_action *action, const struct watch_capture *what,
+		struct watch_running *running, struct hdb_error *err);
+
+/* Whether a capture has ended, and its result. */
+bool watch_has_ended(struct watch_running *running);
+bool watch_take(struct watch_running *running, struct watch_captured *out);
+
+/* Ends a capture that still runs; it removes its files. */
+void watch_stop(struct watch_running *running);
+
+/*
+ * Looks for the dump that the JVM writes when it runs out of memory. *complete_ms is when it was
+ * last changed, or 0 if there is none, or it still grows.
+ */
+void watch_find_dump(struct watch_action *action, const struct capture_meters *jvm,
+		     uint64_t *complete_ms);
+
+#endif

@@ -1,0 +1,64 @@
+/*
+ * watch/watch_conditions.h - the conditions under which a JVM is captured: the option --when.
+ *
+ * condition  measure SIGN number [ "of limit" ] [ "for" DURATION ]
+ *            | "growth" | "every" DURATION | "signal" | "oom"
+ * measure    heap | rss | gc | metaspace | threads | classes | swap
+ * number     as in base/expression.h; a percentage of the maximum heap size (heap), of the memory
+ *            limit (rss, swap) or of time (gc)
+ * DURATION   a number and s, m, h or d
+ */
+#ifndef WATCH_WATCH_CONDITIONS_H
+#define WATCH_WATCH_CONDITIONS_H
+
+#include "watch/series.h"
+
+#include "base/expression.h"
+
+#define CONDITIONS_MAX 16
+#define CONDITION_TEXT_SIZE 128
+
+enum condition_kind {
+	CONDITION_MEASURE,
+	CONDITION_GROWTH,
+	CONDITION_EVERY,
+	CONDITION_SIGNAL,
+	CONDITION_OOM
+};
+
+enum condition_measure {
+	MEASURE_HEAP,
+	MEASURE_RSS,
+	MEASURE_GC,
+	MEASURE_METASPACE,
+	MEASURE_THREADS,
+	MEASURE_CLASSES,
+	MEASURE_SWAP,
+	MEASURES
+};
+
+struct condition {
+	enum condition_kind kind;
+	enum condition_measure measure;
+	enum base_sign sign;
+	bool is_percent;
+	double number;
+	uint64_t duration_ms; /* how long it must hold; for "every", how often */
+	char text[CONDITION_TEXT_SIZE];
+};
+
+/* Parses a condition. HDB_EUSAGE with what was expected. */
+int condition_parse(const char *text, struct condition *out, struct hdb_error *err);
+
+/* Parses "10s", "5m", "24h" or "7d"; false if it is no duration of at least a second. */
+bool duration_parse(const char *text, size_t size, uint64_t *ms);
+
+/*
+ * Evaluates a condition on a measure. `gc_percent` is the share of time in collections since the
+ * sample before, or negative. *value is what was measured, in the condition's unit. False if the
+ * measure is unknown: without a limit, nothing is a percentage of it.
+ */
+bool condition_holds(const struct condition *condition, const struct series_record *sample,
+		     double gc_percent, double *value);
+
+#endif

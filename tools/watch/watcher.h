@@ -1,0 +1,91 @@
+/*
+ * watch/watcher.h - watches JVMs: samples them into a series and captures them when a condition
+ * holds.
+ *
+ * Clocks, JVMs and captures are those of a struct watch_world, so a test can let a day pass in a
+ * second. Durations are measured with a clock that never jumps.
+ */
+#ifndef WATCH_WATCHER_H
+#define WATCH_WATCHER_H
+
+#include "watch/watch_conditions.h"
+
+/* Pauses for histograms take at most 1 / this of the time. */
+#define WATCH_PAUSE_SHARE 200
+#define WATCH_HISTOGRAM_MS UINT64_C(600000)
+#define WATCH_CAPTURE_GAP_MS UINT64_C(3600000)
+#define WATCH_DAY_MS UINT64_C(86400000)
+/* Maximum number of JVMs watched at a time. */
+#define WATCH_JVMS_MAX 64
+
+/* A JVM, as the world sees it. */
+struct watch_jvm {
+	int pid;
+	struct series_record sample; /* with jvm, age, main_class and version */
+	bool can_attach;
+	uint64_t oom_dump_ms; /* when its own dump was complete; 0: none */
+};
+
+/* A capture to be made. Texts are lent during the call. */
+struct watch_capture {
+	int pid;
+	const struct series_record *sample;
+	const char *reason; /* the condition, and what was measured */
+	bool is_oom;        /* import the JVM's own dump */
+};
+
+/* How a capture ended. */
+struct watch_captured {
+	bool is_good;
+	char jvm[SERIES_JVM_SIZE];
+	char path[1024];
+	char text[512];
+};
+
+struct watch_world {
+	void *ctx;
+	uint64_t (*now_ms)(void *ctx);              /* never jumps */
+	uint64_t (*wall_ms)(void *ctx);             /* may jump */
+	void (*wait)(void *ctx, uint64_t until_ms); /* until then, or a signal */
+	bool (*must_stop)(void *ctx);
+	bool (*was_signalled)(void *ctx); /* since the last call */
+	/* Fills at most WATCH_JVMS_MAX JVMs; those that end meanwhile are left out. */
+	int (*find)(void *ctx, struct watch_jvm *jvms, size_t *count, struct hdb_error *err);
+	/* Asks for a class histogram; *text is owned: free(). *pause_us: how long that took. */
+	int (*histogram)(void *ctx, int pid, char **text, uint64_t *pause_us,
+			 struct hdb_error *err);
+	/* Starts a capture, which ends later. HDB_ELIMIT if there is no room for one. */
+	int (*capture)(void *ctx, const struct watch_capture *what, struct hdb_error *err);
+	/* Whether a capture ended since the last call. */
+	bool (*captured)(void *ctx, struct watch_captured *out);
+	/* Reports an event. `path` may be NULL. */
+	void (*tell)(void *ctx, const char *event, const struct series_record *of, const char *text,
+		     const char *path);
+};
+
+struct watch_options {
+	const struct condition *conditions;
+	size_t condition_count;
+	const char *series; /* path */
+	uint64_t interval_ms;
+	uint64_t histogram_ms; /* minimum interval; 0: none */
+	unsigned per_day;      /* captures per program and day */
+	uint64_t gap_ms;       /* minimum time between them */
+	bool is_once;          /* one sample of each */
+	bool ends_with_jvm;    /* when no JVM is left */
+};
+
+/*
+ * Watches until told to stop: HDB_EINTR. HDB_OK after `is_once` or `ends_with_jvm`. Other failures:
+ * the series cannot be written at the start, or no JVM is found then.
+ */
+int watch_run(const struct watch_world *world, const struct watch_options *options,
+	      struct hdb_error *err);
+
+/*
+ * Fills a record with the largest classes of a histogram as `jmap -histo` prints it. The classes
+ * (SERIES_CLASSES_MAX) are the caller's; names are borrowed from the text, which is changed.
+ */
+void watch_histogram(char *text, struct series_class *classes, struct series_record *out);
+
+#endif
