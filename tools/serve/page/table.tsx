@@ -2,8 +2,8 @@
 import { Ref } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { AdviceText } from "./advice";
-import { ask, Cell, Column, File, Params, report, Row } from "./api";
-import { Marks, Nearest, useKept, Wait } from "./asking";
+import { Answer, ask, Cell, Column, File, Params, report, Row } from "./api";
+import { Marks, Nearest, useAnswer, useKept, Wait } from "./asking";
 import { ExportMenu, Exported } from "./export";
 import { classActions, menuAt, Name, select, Value } from "./objects";
 import { Meter, specs } from "./parts";
@@ -591,6 +591,25 @@ function describedColumns(names: string[], { query, columns, hide, first, titles
     .map((c) => ({ ...c, title: c.title.replace(/ >=$/, ", at least") }));
 }
 
+// ---- first rows ----
+
+const SLOW = 300, // milliseconds after which the first rows are asked for, in no order
+  FIRST = "100";
+
+// Of an answer that is slow because millions of objects are sorted: the first of them, as they stand in the dump.
+function useFirst(query: string, params: Params, isWaited: boolean): Answer | undefined {
+  const key = JSON.stringify(params),
+    [slow, setSlow] = useState(""),
+    isSorted = query === "instances" && params.sort !== undefined && params.filter === undefined;
+  useEffect(() => {
+    if (!isWaited || !isSorted) return;
+    const timer = setTimeout(() => setSlow(key), SLOW);
+    return () => clearTimeout(timer);
+  }, [key, isWaited, isSorted]);
+  const isAsked = isWaited && isSorted && slow === key;
+  return useAnswer(isAsked ? query : "", { ...params, sort: undefined, limit: FIRST }).answer;
+}
+
 // A question of the registry, with its columns, sorted and filtered by the server, in pages.
 export function QueryTable(props: QueryTableProps) {
   const { query, what, sortKey, each, limit: fixed } = props;
@@ -599,11 +618,13 @@ export function QueryTable(props: QueryTableProps) {
     sort = (sortKey ? readRoute().params[sortKey] : undefined) ?? (props.params.sort as string | undefined);
   const params = { ...props.params, sort, filter: filter.text.trim() || undefined },
     asked = useKept(query, { ...params, limit: String(limit) }, query + JSON.stringify(props.params));
-  const answer = asked.answer,
+  const first = useFirst(query, params, !report && !asked.answer && !asked.error),
+    isFirst = !asked.answer && !asked.error && first !== undefined,
+    answer = asked.answer ?? (isFirst ? first : undefined),
     target = props.params.target;
   const columns = useMemo(() => describedColumns(answer?.columns ?? [], props), [answer]);
   const rows = useMemo(() => (each && answer ? answer.rows.map(each) : (answer?.rows ?? [])), [answer]);
-  if (answer && !asked.late) meet(answer.total_rows);
+  if (asked.answer && !asked.late) meet(asked.answer.total_rows);
   if (!answer || asked.error)
     return (
       <>
@@ -614,7 +635,7 @@ export function QueryTable(props: QueryTableProps) {
       </>
     );
   const isMore =
-    !report && !fixed && answer.total_rows !== null && answer.total_rows > answer.row_count && limit < MOST;
+    !report && !fixed && !isFirst && answer.total_rows !== null && answer.total_rows > answer.row_count && limit < MOST;
   const every = async () => {
     const a = await ask(query, { ...params, limit: String(MOST) }).answer;
     return { rows: each ? a.rows.map(each) : a.rows, whole: a.row_count < MOST || a.row_count === a.total_rows };
@@ -622,10 +643,15 @@ export function QueryTable(props: QueryTableProps) {
   return (
     <>
       <Marks facts={answer.facts} />
+      {isFirst && (
+        <p class="mark">
+          <b>Not in order yet:</b> the first {number(rows.length)} objects as they stand in the dump.
+        </p>
+      )}
       <Table
         columns={columns}
         rows={rows}
-        total={answer.total_rows}
+        total={isFirst ? null : answer.total_rows}
         sort={sort}
         what={what}
         onOpen={props.onOpen}
@@ -640,7 +666,7 @@ export function QueryTable(props: QueryTableProps) {
           sortKey ? (c) => change({ [sortKey]: sort === c ? `-${c}` : sort === `-${c}` ? undefined : c }) : undefined
         }
       />
-      {asked.late && <Wait asked={{ ...asked, answer: undefined }} what={what} />}
+      {(asked.late || isFirst) && <Wait asked={{ ...asked, answer: undefined }} what={what} />}
       {isMore && (
         <button class="more" onClick={() => setLimit(Math.min(MOST, limit * 5))}>
           Load more rows

@@ -21,6 +21,7 @@ interface Kind {
   owners: Owner[];
   to: string;
   group: string;
+  isAwaited?: boolean; // no answer yet
 }
 
 const OWNERS = 3;
@@ -63,7 +64,10 @@ const questions: [string, Params][] = [
   ...BOXES.map((name): [string, Params] => ["group-by-value", { target: `java.lang.${name}`, limit: "1" }]),
 ];
 
-function kindsOf(answers: (Answer | null)[], builders: (Answer | null)[]): Kind[] {
+// An answer, null if it failed, undefined while it is awaited.
+type Awaited = Answer | null | undefined;
+
+function kindsOf(answers: Awaited[], builders: Awaited[]): Kind[] {
   const [texts, copies, collections, sizes, arrays, ...boxes] = answers;
   const none = sizes?.rows.find((r) => r.size === 0),
     plain = (arrays?.rows ?? []).filter((r) => isPlain(r.class));
@@ -167,12 +171,23 @@ function kindsOf(answers: (Answer | null)[], builders: (Answer | null)[]): Kind[
       owners: largest(built, "name", "saved"),
     },
   ];
-  return kinds.sort((a, b) => b.saved - a.saved);
+  const waits: Record<string, Awaited[]> = {
+    strings: [texts],
+    collections: [collections, sizes],
+    empty: [collections, sizes],
+    boxes,
+    arrays: [arrays],
+    copies: [copies],
+    builders,
+  };
+  return kinds
+    .map((k) => ({ ...k, isAwaited: waits[k.group].includes(undefined) }))
+    .sort((a, b) => Number(a.isAwaited) - Number(b.isAwaited) || b.saved - a.saved);
 }
 
 // The same array may be zero, a copy and a builder's: of these kinds the largest counts, of zeros both. The array of a
 // text with zeros may be among the arrays of zeros, too: such copies count there alone.
-function sumOf(kinds: Kind[], texts: Answer | null): number {
+function sumOf(kinds: Kind[], texts: Awaited): number {
   const both = (texts?.rows ?? []).filter((r) => String(r.text).includes("\0"));
   const sums = new Map<string, number>();
   for (const k of kinds) sums.set(k.group, (sums.get(k.group) ?? 0) + k.saved);
@@ -187,44 +202,36 @@ function sumOf(kinds: Kind[], texts: Answer | null): number {
   );
 }
 
-// All answers, and how many are there; null is one that failed, as of a class that is not loaded.
-function useAll(list: [string, Params][], key: string): { answers: (Answer | null)[] | null; there: number } {
-  const [state, set] = useState<{ key: string; answers: (Answer | null)[] | null; there: number }>({
-    key,
-    answers: null,
-    there: 0,
-  });
+const SLOW = 800; // milliseconds after which the answers that are there are shown
+
+// All answers as they come; null is one that failed, as of a class that is not loaded. Nothing is shown of them before
+// all are there or it takes long: what is there at once does not move.
+function useAll(list: [string, Params][], key: string): { answers: Awaited[]; there: number; isSlow: boolean } {
+  const none = { key, answers: [] as Awaited[], there: 0, isSlow: false },
+    [state, set] = useState(none);
   useEffect(() => {
-    let live = true,
-      there = 0;
-    const asked: Question[] = list.map(([query, params]) => ask(query, params));
-    const counted = () => {
-      there++;
-      if (live) set({ key, answers: null, there });
+    let live = true;
+    const answers: Awaited[] = list.map(() => undefined),
+      asked: Question[] = list.map(([query, params]) => ask(query, params));
+    const tell = (part: { isSlow?: boolean }) => {
+      const there = answers.filter((a) => a !== undefined).length;
+      if (live) set((old) => ({ ...(old.key === key ? old : none), answers: answers.slice(), there, ...part }));
     };
-    void Promise.all(
-      asked.map((q) =>
-        q.answer.then(
-          (a) => {
-            counted();
-            return a;
-          },
-          () => {
-            counted();
-            return null;
-          },
-        ),
-      ),
-    ).then((answers) => {
-      if (live) set({ key, answers, there });
-      live = false;
+    const timer = setTimeout(() => tell({ isSlow: true }), SLOW);
+    asked.forEach((q, i) => {
+      const known = (a: Answer | null) => {
+        answers[i] = a;
+        tell({});
+      };
+      q.answer.then(known, () => known(null));
     });
     return () => {
-      if (live) for (const q of asked) q.cancel();
       live = false;
+      clearTimeout(timer);
+      asked.forEach((q, i) => answers[i] === undefined && q.cancel());
     };
   }, [key]);
-  return state.key === key ? state : { answers: null, there: 0 };
+  return state.key === key ? state : none;
 }
 
 export function WasteSum({ db }: { db?: string }) {
@@ -242,7 +249,7 @@ export function WasteSum({ db }: { db?: string }) {
   ];
   const [isCancelled, setCancelled] = useState(false),
     isAsked = isReady && !isCancelled;
-  const { answers, there } = useAll(
+  const { answers, there, isSlow } = useAll(
     isAsked ? list.map(([query, params]) => [query, { ...params, db }]) : [],
     `${db ?? ""} ${isAsked} ${loaded}`,
   );
@@ -256,15 +263,14 @@ export function WasteSum({ db }: { db?: string }) {
         </p>
       </Panel>
     );
-  if (!answers || !isReady)
-    return (
-      <Panel>
-        <p class="wait" role="status">
-          Waiting for kinds of waste: {number(there)} of {number(list.length)} queries are done.{" "}
-          <button onClick={() => setCancelled(true)}>Cancel</button>
-        </p>
-      </Panel>
-    );
+  const isAll = isReady && there === list.length;
+  const wait = isAll ? null : (
+    <p class="wait" role="status">
+      Waiting for kinds of waste: {number(there)} of {number(list.length)} queries are done.{" "}
+      <button onClick={() => setCancelled(true)}>Cancel</button>
+    </p>
+  );
+  if (!isAll && !(isReady && isSlow && there > 0)) return <Panel>{wait}</Panel>;
   const kinds = kindsOf(
       answers.slice(0, questions.length),
       BUILDERS.map((name) => (loaded.includes(name) ? answers[questions.length + loaded.indexOf(name)] : null)),
@@ -276,8 +282,9 @@ export function WasteSum({ db }: { db?: string }) {
     <Panel>
       <p class="sum">
         <b>{bytes(sum)}</b>
-        {heap ? `, ${share(sum)} of the heap,` : ""} could be saved in total.
+        {heap ? `, ${share(sum)} of the heap,` : ""} could be saved {isAll ? "in total" : "so far"}.
       </p>
+      {wait}
       <p class="dim">
         Nothing is counted twice: the array of a string counts with the string (that of texts with zeros with the arrays
         of zeros), the table of a collection with the collection. An array can be all zeros, a duplicate and a builder's
@@ -304,11 +311,11 @@ export function WasteSum({ db }: { db?: string }) {
                   <a href={k.to}>{k.name}</a>
                 </th>
                 <td class="n">
-                  {bytes(k.saved)}
+                  {k.isAwaited ? "…" : bytes(k.saved)}
                   <Meter part={(100 * k.saved) / most} />
                 </td>
-                <td class="n pc">{share(k.saved)}</td>
-                <td class="n wide">{number(k.objects)}</td>
+                <td class="n pc">{k.isAwaited ? "…" : share(k.saved)}</td>
+                <td class="n wide">{k.isAwaited ? "…" : number(k.objects)}</td>
                 <td class="owners">
                   {k.owners.map((o, i) => (
                     <>
