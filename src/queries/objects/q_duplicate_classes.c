@@ -93,6 +93,7 @@ static int find_copies(struct query *q, const char *pattern, struct copies *out,
 			all[out->count++].copies = (uint32_t)(end - i);
 		}
 	}
+	assert(2 * out->names <= out->count);
 	return HDB_OK;
 }
 
@@ -129,6 +130,7 @@ static int duplicate_row(struct query *q, size_t no, struct hdb_error *err)
 	struct derive_total total = s->by_class[copy->no];
 
 	(void)err;
+	assert(no < s->copies.count && copy->copies > 1);
 	analysis_choose_counts(&total, q->population);
 	query_lend_text(q, NAME, copy->name);
 	query_set(q, COPIES, copy->copies);

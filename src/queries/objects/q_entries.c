@@ -198,6 +198,8 @@ static int open_next(struct query *q, struct hdb_error *err)
 	const uint32_t *ixs = s->members.ixs.data;
 	int r = HDB_NOTFOUND;
 
+	assert(!s->is_open);
+	assert(s->at <= s->members.count);
 	while (r == HDB_NOTFOUND) {
 		bool reachable = true;
 		uint32_t ix;

@@ -273,6 +273,7 @@ static void class_row(struct query *q, const struct loaders *s,
 	const uint32_t no = s->sorted_classes[loader->first_class + s->class_at];
 	struct derive_total total = s->by_class[no];
 
+	assert(s->class_at < loader->classes);
 	assert(no < q->heap->class_count);
 	analysis_choose_counts(&total, q->population);
 	query_set(q, LEVEL, loader->level + 1);

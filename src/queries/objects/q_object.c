@@ -410,6 +410,7 @@ static int next_of_part(struct query *q, struct object *s, struct hdb_error *err
 	struct part *part = &s->parts[s->level];
 	const uint8_t kind = part->object.kind;
 
+	assert(s->level <= s->depth && s->depth <= DEPTH_MAX);
 	if (s->level && part->rows == ROWS_BELOW) {
 		part->rows++;
 		query_set_text(q, NAME, "...");

@@ -200,6 +200,8 @@ static int read_block(struct query *q, struct objects *o, struct hdb_error *err)
 {
 	const uint32_t no = o->block_no;
 
+	assert(no < heap_block_count(q->heap));
+	assert(o->at == o->count); /* all rows of the block before are taken */
 	TRY(heap_read_block(q->heap, no, &o->block, err));
 	if (o->shows[ID] || o->with_invented)
 		TRY(heap_read_ids(q->heap, no, o->ids, &o->count, err));
@@ -252,6 +254,7 @@ static size_t keep_rows(const struct query *q, struct objects *o)
 	uint32_t *keep = o->batch->keep;
 	size_t n = 0;
 
+	assert(o->at <= o->count && o->count <= STORE_BLOCK_OBJECTS);
 	for (uint32_t i = o->at; i < o->count; i++) {
 		keep[n] = i;
 		n += !is_left_out(q, o, i);
@@ -321,6 +324,7 @@ static int id_of(struct query *q, const struct all_ids *all, uint32_t ix, uint64
 
 	if (!all->array || ix >= q->heap->object_count)
 		return heap_id(q->heap, ix, id, err);
+	assert(all->shift < 64);
 	low = all->is_wide ? ((uint64_t *)all->array)[ix] : ((uint32_t *)all->array)[ix];
 	*id = all->first + (low << all->shift);
 	return HDB_OK;
@@ -367,6 +371,7 @@ static void fill_plain(struct query *q, struct objects *o, size_t n)
 	const struct heap_block *block = &o->block;
 	struct columns *c = o->batch;
 
+	assert(n <= block->count);
 	for (size_t k = 0; k < n; k++)
 		c->values[ID][k] = o->ids[c->keep[k]];
 	for (size_t k = 0; k < n && o->shows[CLASS]; k++)

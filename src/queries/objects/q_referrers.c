@@ -74,6 +74,7 @@ static int read_next_block(struct query *q, struct referrers *s, struct hdb_erro
 {
 	bool has = false;
 
+	assert(s->is_wanted);
 	while (!has && s->block_no < heap_block_count(q->heap))
 		TRY(heap_block_has(q->heap, s->block_no++, s->is_wanted, &has, err));
 	return has ? heap_read_block_of(q->heap, s->block_no - 1, s->is_wanted, &s->block, err) :
@@ -182,6 +183,7 @@ static int next_instance(struct query *q, struct referrers *s, uint32_t *ix, str
 
 static int next_ix(struct query *q, struct referrers *s, uint32_t *ix, struct hdb_error *err)
 {
+	assert(s->at <= s->count);
 	if (s->at == s->count) {
 		const int r = store_lists_next(&s->lists, &s->batch, &s->count, err);
 

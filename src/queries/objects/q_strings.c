@@ -285,11 +285,13 @@ static int add_string(struct strings *s, struct hdb_error *err)
 		.array_bytes = s->scan.string.array_bytes,
 	};
 
+	assert(s->counted <= s->came);
 	TRY(key_of(s, &s->scan.string.chars, &w.hash, err));
 	if (s->came - s->counted == ANALYSIS_COUNTER_AHEAD)
 		TRY(count_string(s, err));
 	s->found++;
 	s->found_bytes += w.string_bytes + w.array_bytes;
+	assert(s->came - s->counted < ANALYSIS_COUNTER_AHEAD);
 	analysis_counter_prefetch(&s->tally, w.hash);
 	s->waiting[s->came++ % ANALYSIS_COUNTER_AHEAD] = w;
 	return HDB_OK;
@@ -299,6 +301,7 @@ static int add_string(struct strings *s, struct hdb_error *err)
 static void leave_rare(struct query *q, const struct strings *s, uint64_t min_count)
 {
 	struct analysis_cut cut = { .rows = s->tally.used - q->total };
+	assert(q->total <= s->tally.used);
 	for (uint64_t i = q->total; i < s->tally.used; i++) {
 		const struct text *text = analysis_counter_at(&s->tally, i);
 

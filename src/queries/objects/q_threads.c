@@ -102,6 +102,7 @@ BASE_ORDER(compare_locals, struct local, BASE_UP(thread_serial), BASE_UP(frame),
 
 static int load_locals(struct query *q, struct threads_query *s, struct hdb_error *err)
 {
+	assert(!s->by_thread.count);
 	TRY(heap_load_roots(q->heap, err));
 	for (uint64_t i = 0; i < q->heap->roots.count; i++) {
 		const struct store_root *root = &q->heap->roots.records[i];
@@ -203,6 +204,9 @@ static int count_threads(struct query *q, struct threads_query *s, struct thread
 
 static void set_facts(struct query *q, const struct thread_counts *n)
 {
+	assert(n->virtual_threads <= n->threads);
+	assert(n->mounted <= n->virtual_threads);
+	assert(n->long_stacks <= n->virtual_threads);
 	query_fact(q, "threads", n->threads);
 	if (!n->virtual_threads)
 		return;
@@ -269,6 +273,7 @@ static void find_locals(struct threads_query *s)
 	while (s->local_end < s->by_thread.count &&
 	       locals[s->local_end].thread_serial == s->thread.thread_serial)
 		s->local_end++;
+	assert(s->local <= s->local_end);
 }
 
 static int set_retained(struct query *q, uint32_t ix, struct hdb_error *err)
@@ -378,6 +383,7 @@ static int chunk_row(struct query *q, struct threads_query *s, struct hdb_error 
 	static const struct query_object_columns cells = { ID, CLASS, TEXT, SHALLOW, RETAINED };
 	uint64_t bytes;
 
+	assert(s->chunk != HEAP_NONE && s->chunk_no < ANALYSIS_CHUNKS_MAX);
 	query_set_object(q, &cells, s->chunk);
 	query_set(q, LEVEL, 1);
 	query_set_text(q, KIND, "chunk");
@@ -396,6 +402,7 @@ static int frame_row(struct query *q, struct threads_query *s, struct hdb_error 
 	     signature[NAME_MAX_BYTES] = "";
 	int r = heap_trace_frame(q->heap, &s->trace, s->frame, &frame, err);
 
+	assert(s->frame < s->depth);
 	TRY_ERRORS(r);
 	if (r == HDB_OK) {
 		TRY(heap_frame_text(q->heap, &frame, text, sizeof(text), err));

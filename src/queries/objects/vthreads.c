@@ -68,6 +68,7 @@ int analysis_vthread(const struct session *session, uint32_t ix, struct analysis
 		out->stack_bytes += bytes;
 		out->chunk_count++;
 	}
+	assert(out->chunk_count <= ANALYSIS_CHUNKS_MAX);
 	out->is_cut = chunk != HEAP_NONE;
 	return HDB_OK;
 }

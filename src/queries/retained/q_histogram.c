@@ -102,6 +102,7 @@ static void choose_counts(const struct query *q, struct analysis_groups *groups)
 		    (total.unreachable_count && q->population == ANALYSIS_OF_REACHABLE))
 			groups->totals[kept++] = total;
 	}
+	assert(kept <= groups->count);
 	groups->count = kept;
 }
 
@@ -253,6 +254,7 @@ static int group_row(struct query *q, size_t no, struct hdb_error *err)
 	const struct derive_total *total = &groups->totals[no];
 
 	(void)err;
+	assert(no < groups->count);
 	query_set(q, COUNT, total->count);
 	query_set(q, SHALLOW, total->shallow_bytes);
 	query_set(q, UNREACHABLE_COUNT, total->unreachable_count);

@@ -411,6 +411,7 @@ static int answer_row(struct query *q, size_t no, struct hdb_error *err)
 	const struct answer *a = &s->answers[no];
 
 	(void)err;
+	assert(no < q->target_count);
 	query_lend_text(q, TARGET, q->targets[no]);
 	if (a->ix != HEAP_NONE) {
 		query_set_id(q, ID, a->ix);

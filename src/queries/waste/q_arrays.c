@@ -467,6 +467,7 @@ static int group_row(struct query *q, size_t no, struct hdb_error *err)
 	const struct group *g = *base_vec_at(&a->rows, const struct group *, no);
 
 	(void)err;
+	assert(no < a->rows.count && g->count[ANY] > 0);
 	query_lend_text(q, CLASS, heap_class_name(q->heap, g->class_no));
 	query_set(q, LENGTH, g->length);
 	query_set(q, COUNT, g->count[ANY]);

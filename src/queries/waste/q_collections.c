@@ -141,6 +141,7 @@ static uint64_t segment_of(const struct collections *s, double ratio)
 	const double steps = ratio * (double)s->segments - 1e-9;
 	const uint64_t whole = steps > 0 ? (uint64_t)steps : 0;
 
+	assert(s->segments > 0 && s->segments <= SEGMENTS_MAX);
 	if (ratio > 1.0)
 		return s->segments + 1;
 	return whole + (steps > (double)whole);
@@ -297,6 +298,8 @@ static int open_collections(struct query *q, struct hdb_error *err)
 
 static void set_sum(struct query *q, const struct collections *s, const struct sum *sum)
 {
+	assert(sum->count > 0 && sum->empty <= sum->count);
+	assert(sum->collided <= sum->hashed);
 	if (s->by == BY_CLASS) {
 		query_set_text(q, CLASS, heap_class_name(q->heap, (uint32_t)sum->key));
 		query_lend_text(q, KIND, sum->kind);
