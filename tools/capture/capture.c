@@ -4,21 +4,21 @@
 #include "capture/capture_private.h"
 
 #ifndef __linux__
-#define NO_VMS "capture finds Java VMs through Linux's /proc; on this system, use jcmd PID "
-"GC.heap_dump FILE"
+static const char no_vms[] =
+	"capture finds Java VMs through Linux's /proc; on this system, use jcmd PID "
+	"GC.heap_dump FILE";
 
-	int
-	capture_list(struct capture_vm **vms, size_t *count, size_t *hidden, struct hdb_error *err)
+int capture_list(struct capture_vm **vms, size_t *count, size_t *hidden, struct hdb_error *err)
 {
 	*vms = NULL;
 	*count = *hidden = 0;
-	return hdb_fail(err, HDB_EUSAGE, "%s", NO_VMS);
+	return hdb_fail(err, HDB_EUSAGE, "%s", no_vms);
 }
 
 int capture_measure(int pid, struct capture_meters *out, struct hdb_error *err)
 {
 	*out = (struct capture_meters){ .pid = pid };
-	return hdb_fail(err, HDB_EUSAGE, "%s", NO_VMS);
+	return hdb_fail(err, HDB_EUSAGE, "%s", no_vms);
 }
 
 int capture_vm_start(int pid, const struct capture_options *options, struct capture **out,
@@ -27,7 +27,7 @@ int capture_vm_start(int pid, const struct capture_options *options, struct capt
 	(void)pid;
 	(void)options;
 	*out = NULL;
-	return hdb_fail(err, HDB_EUSAGE, "%s", NO_VMS);
+	return hdb_fail(err, HDB_EUSAGE, "%s", no_vms);
 }
 
 int capture_vm_ask(int pid, enum capture_question question, const struct capture_options *options,
@@ -37,14 +37,14 @@ int capture_vm_ask(int pid, enum capture_question question, const struct capture
 	(void)question;
 	(void)options;
 	*text = NULL;
-	return hdb_fail(err, HDB_EUSAGE, "%s", NO_VMS);
+	return hdb_fail(err, HDB_EUSAGE, "%s", no_vms);
 }
 
 int capture_memory_open(int pid, struct capture_memory **out, struct hdb_error *err)
 {
 	(void)pid;
 	*out = NULL;
-	return hdb_fail(err, HDB_EUSAGE, "%s", NO_VMS);
+	return hdb_fail(err, HDB_EUSAGE, "%s", no_vms);
 }
 
 void capture_memory_close(struct capture_memory *memory)
@@ -58,7 +58,7 @@ int capture_memory_smaps(struct capture_memory *memory, size_t size_max, struct 
 	(void)memory;
 	(void)size_max;
 	(void)text;
-	return hdb_fail(err, HDB_EUSAGE, "%s", NO_VMS);
+	return hdb_fail(err, HDB_EUSAGE, "%s", no_vms);
 }
 
 bool capture_memory_pages(void *ctx, uint64_t start, uint64_t end, uint64_t *bytes)
