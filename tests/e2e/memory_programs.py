@@ -83,6 +83,12 @@ def run(home, nmt, program):
             check(False, 'the program did not start', *java)
             return
         look(vm.pid, home, nmt, name, [one for one in PROGRAMS if one[0] == name])
+        # A process that ends meanwhile: an account, or one line.
+        late = subprocess.Popen(['heapdb', 'memory', str(vm.pid)], stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, text=True)
+        vm.kill()
+        said = late.communicate()[1]
+        check(late.returncode in (0, 3, 4) and said.count('\n') <= 1, 'ended meanwhile', late.returncode, said)
     finally:
         vm.kill()
         vm.wait()

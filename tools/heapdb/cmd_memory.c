@@ -52,6 +52,7 @@ struct account {
 	size_t next;
 	struct hdb_value cells[COLUMNS];
 	char missing[256], not_listed[80], indented[80];
+	char refusal[HDB_ERROR_SIZE]; /* why the VM did not answer */
 	char advice[ADVICE_MAX][256];
 	struct own_fact facts[FACTS_MAX];
 };
@@ -329,7 +330,7 @@ static int ask(struct account *a, int pid, enum capture_question question, enum 
 		return rc;
 	}
 	if (rc != HDB_OK && question == CAPTURE_NMT_DETAIL)
-		cli_notice(a->cli, "%s; the account has only what /proc tells", err.message);
+		snprintf(a->refusal, sizeof(a->refusal), "%s", err.message);
 	return rc == HDB_OK ? add_text(a, kind, text) : HDB_NOTFOUND;
 }
 
@@ -362,11 +363,8 @@ static int read_process(struct account *a, int pid)
 		 meters.main_class, meters.main_class[0] ? ")" : "");
 	a->limit = meters.has_limit ? meters.limit : 0;
 	if (meters.cannot_attach)
-		cli_notice(
-			a->cli,
-			"process %d was started with -XX:+DisableAttachMechanism; the account has "
-			"only what /proc tells",
-			pid);
+		snprintf(a->refusal, sizeof(a->refusal),
+			 "process %d was started with -XX:+DisableAttachMechanism", pid);
 	else
 		TRY(ask_vm(a, pid));
 	f->heap_used = f->heap_used ? f->heap_used : meters.heap_used;
@@ -376,6 +374,8 @@ static int read_process(struct account *a, int pid)
 		f->heap_reserved ? f->heap_reserved : meters.heap_max & ~(uint64_t)0xffff;
 	f->classes = f->classes ? f->classes : meters.classes;
 	TRY(capture_memory_smaps(a->process, MEMORY_TEXT_MAX, &text, &a->cli->err));
+	if (a->refusal[0])
+		cli_notice(a->cli, "%s; the account has only what /proc tells", a->refusal);
 	return memory_add(&a->memory, MEMORY_SMAPS, text.data, text.size, &a->cli->err);
 }
 
