@@ -144,9 +144,12 @@ expect 2 <<-END
 	heapdb: gate: expected --budget FILE
 END
 
-expect 2 --budget - --update <<-END
-	heapdb: gate: --update needs a file, not standard input
-END
+rc=0
+heapdb gate s.heapdb --budget - --baseline s.heapdb --update < good.yaml > out 2> err || rc=$?
+if [ $rc != 2 ] || ! grep -q -- '--update needs a file, not standard input' err; then
+	fail "standard input: exit $rc: $(cat out err)"
+fi
+[ ! -e "standard input" ] || fail "a file is called standard input"
 
 # --update: the limits change, everything else stays, and the new budget holds.
 cp bad.yaml new.yaml
