@@ -176,7 +176,7 @@ $(BUILD)/rules.h: $(wildcard src/queries/explain/rules/*.rules)
 $(BUILD)/obj/src/queries/explain/rules_text.o: private ROOM = -include $(BUILD)/rules.h
 $(BUILD)/obj/src/queries/explain/rules_text.o: $(BUILD)/rules.h
 
-# Tables that are files of rules: rows of an array in C. What is wrong in one is an error of its line.
+# Tables that are rules files: rows of an array in C. What is wrong in one is an error of its line.
 $(BUILD)/rules/%.rules.h: src/%.rules tools/rules.awk
 	@mkdir -p $(@D)
 	@awk -f tools/rules.awk $< > $@

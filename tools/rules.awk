@@ -1,4 +1,4 @@
-# tools/rules.awk - makes rows of a table in C of a file of rules, for the build (Makefile).
+# tools/rules.awk - makes rows of a table in C of a rules file, for the build (Makefile).
 #
 # A line is a word and what follows it; a line that is indented continues the one before; `#` begins
 # a comment line; `rule NAME` begins a row. `cost 40` of the fifth line becomes

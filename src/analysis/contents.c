@@ -255,7 +255,7 @@ static int read_take(void *ctx, struct derive_block *block, struct hdb_error *er
 		if (!count_one(s, block->objects, made[i].ix - block->objects->first_ix))
 			continue;
 		if (s->out->count == s->room)
-			return hdb_fail(err, HDB_ECORRUPT, "objects changed while they were read");
+			return hdb_fail(err, HDB_ECORRUPT, "objects changed while being read");
 		records[s->out->count++] = made[i];
 	}
 	return HDB_OK;

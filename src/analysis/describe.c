@@ -182,8 +182,9 @@ int analysis_cheap_retained(const struct session *session, uint32_t ix,
 				  err);
 	out->bytes = result.retained_bytes;
 	out->found = r == HDB_OK;
-	out->from = r == GRAPH_BUDGET ? "not computed: the object holds too much to be found "
-					"locally; `query retained` builds the dominator tree" :
+	out->from = r == GRAPH_BUDGET ? "not computed: the object retains too many objects for "
+					"a local search; `query retained` builds the dominator "
+					"tree" :
 					"local";
 	return r < 0 ? r : HDB_OK;
 }

@@ -64,8 +64,8 @@ static int map_failed(struct base_source *src, struct hdb_error *err)
 	if (!map->fault)
 		return HDB_OK;
 	return hdb_fail(err, HDB_EIO,
-			"%s: could not be read at offset %" PRIu64
-			" (the file shrank, or the disk failed)",
+			"%s: cannot read at offset %" PRIu64 " (the file shrank, or the disk "
+			"failed)",
 			src->path, map->fault - 1);
 }
 
@@ -80,8 +80,8 @@ static int map_check(struct base_source *src, struct hdb_error *err)
 		return hdb_fail_errno(err, errno, "%s", src->path);
 	if ((uint64_t)st.st_size < src->size)
 		return hdb_fail(err, HDB_EIO,
-				"%s: could not be read at offset %" PRIu64
-				" (the file shrank to this size)",
+				"%s: cannot read at offset %" PRIu64 " (the file shrank to this "
+				"size)",
 				src->path, (uint64_t)st.st_size);
 	return HDB_OK;
 }

@@ -19,7 +19,7 @@ int base_spill_write(struct base_spill *spill, uint64_t offset, const void *data
 	}
 	return base_write_at(spill->fd, data, size, offset) ?
 		       HDB_OK :
-		       hdb_fail_errno(err, errno, "cannot write a scratch file in %s",
+		       hdb_fail_errno(err, errno, "cannot write a temporary file in %s",
 				      spill->work->scratch_dir);
 }
 
@@ -37,7 +37,7 @@ int base_spill_read(const struct base_spill *spill, uint64_t offset, void *data,
 			continue;
 		if (n <= 0)
 			return hdb_fail_errno(err, n < 0 ? errno : EIO,
-					      "cannot read a scratch file");
+					      "cannot read a temporary file");
 		at += n;
 		offset += (uint64_t)n;
 		size -= (size_t)n;

@@ -299,7 +299,7 @@ int base_unpack_open(struct base_input *input, struct base_work *work, struct ba
 				base_input_name(input));
 	map = mmap(NULL, s->bytes, PROT_READ, MAP_PRIVATE, s->spill.fd, 0);
 	if (map == MAP_FAILED)
-		return hdb_fail_errno(err, errno, "cannot map a scratch file");
+		return hdb_fail_errno(err, errno, "cannot map a temporary file");
 	s->map = map;
 	TRY(base_frames_open(&frames, out, err));
 	s = NULL;

@@ -334,9 +334,10 @@ static int any_file(const struct base_work *work, uint64_t size, int *fd, struct
 	if (e == 0)
 		return HDB_OK;
 	if (size)
-		return hdb_fail_errno(
-			err, e, "%s: no space for a scratch file of %" PRIu64 " bytes", dir, size);
-	return hdb_fail_errno(err, e, "%s: cannot create a scratch file", dir);
+		return hdb_fail_errno(err, e,
+				      "%s: no space for a temporary file of %" PRIu64 " bytes", dir,
+				      size);
+	return hdb_fail_errno(err, e, "%s: cannot create a temporary file", dir);
 }
 
 int base_scratch_file(const struct base_work *work, int *fd, struct hdb_error *err)
@@ -354,7 +355,9 @@ static int alloc_file(struct base_work *work, struct base_big *big, uint64_t siz
 	big->data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (big->data == MAP_FAILED) {
 		big->data = NULL;
-		return hdb_fail_errno(err, errno, "cannot map a scratch file of %" PRIu64 " bytes",
+		return hdb_fail_errno(err, errno,
+				      "cannot map a temporary file of %" PRIu64 " "
+				      "bytes",
 				      size);
 	}
 	/*

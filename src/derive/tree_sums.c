@@ -250,7 +250,7 @@ static int build_retained_heaps(struct derive *derive, struct store_writer *writ
 	const uint64_t room = (uint64_t)heap_block_count(derive->heap) * STORE_BLOCK_OBJECTS;
 
 	if (room * heaps > UINT32_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "too many objects to be summed up by heap");
+		return hdb_fail(err, HDB_ELIMIT, "too many objects to compute totals by heap");
 	TRY(begin(&t, err));
 	TRY(heap_prepare_blocks(derive->heap, derive->work->threads, err));
 	for (; t.heap_no < heaps; t.heap_no++) {

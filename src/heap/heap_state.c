@@ -144,8 +144,8 @@ static int find_incomplete(struct heap *heap, struct hdb_error *err)
 		TRY(append(why, err, "%s", *cut ? cut : "the dump is truncated"));
 	if (lacks & STORE_LACKS_PACKETS)
 		TRY(append(why, err,
-			   "%sthe trace lacks packets of the heap graph, such as the last one "
-			   "(continued: false)",
+			   "%sthe trace lacks packets of the heap graph, such as the last "
+			   "packet (continued: false)",
 			   *why ? "; " : ""));
 	if (lacks & STORE_LACKS_BYTES)
 		TRY(append(why, err,

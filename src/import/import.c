@@ -264,7 +264,7 @@ static int open_header(struct import *im, struct hdb_error *err)
 static int lacks_packets(struct import *im, struct hdb_error *err)
 {
 	static const char what[] =
-		"the trace lacks packets of the heap graph, such as the last one (continued: "
+		"the trace lacks packets of the heap graph, such as the last packet (continued: "
 		"false)";
 
 	im->damage.incomplete |= STORE_LACKS_PACKETS;

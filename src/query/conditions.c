@@ -105,13 +105,12 @@ static int check(const struct condition *c, size_t side_count, const struct quer
 {
 	if (c->is_growth && side_count < 2)
 		return hdb_fail(err, HDB_EUSAGE,
-				"--fail-if '%s': growth(...) needs two dumps; use it with diff",
+				"--fail-if '%s': growth(...) requires two dumps; use diff",
 				c->text);
 	if (is_own(c) && (!own || strcmp(own->name, functions[c->measure].name) != 0))
 		return hdb_fail(err, HDB_EUSAGE, "--fail-if '%s': %s", c->text,
 				c->measure == SECRETS ? "secrets() is for the query secrets" :
-							"suspects() needs two dumps; use it with "
-							"diff");
+							"suspects() requires two dumps; use diff");
 	return HDB_OK;
 }
 

@@ -191,7 +191,7 @@ int rewriter_put(struct rewriter *w, const void *data, uint64_t size, struct hdb
 	assert(data || !size);
 	assert(w->is_direct || w->left <= SEGMENT_BYTES - w->used);
 	if (size > w->left)
-		return hdb_fail(err, HDB_EBUG, "a record grew while it was written");
+		return hdb_fail(err, HDB_EBUG, "a record grew while being written");
 	w->left -= size;
 	if (w->is_direct)
 		return base_outfile_write(w->out, data, size, err);

@@ -136,7 +136,7 @@ static int read_meta(int fd, uint8_t *meta, uint64_t offset, const char *path,
 	const ssize_t n = pread(fd, meta, META_SIZE, (off_t)offset);
 
 	if (n < 0)
-		return hdb_fail_errno(err, errno, "%s: could not be read at offset %" PRIu64, path,
+		return hdb_fail_errno(err, errno, "%s: cannot read at offset %" PRIu64, path,
 				      offset);
 	if (n < META_SIZE)
 		return hdb_fail(err, HDB_ECORRUPT,

@@ -37,8 +37,8 @@ int store_view_check(const struct store_view *view, struct hdb_error *err)
 	if (!fault)
 		return HDB_OK;
 	return hdb_fail(err, HDB_EIO,
-			"%s: could not be read at offset %" PRIu64 " (the file shrank, or "
-			"the disk failed)",
+			"%s: cannot read at offset %" PRIu64 " (the file shrank, or the disk "
+			"failed)",
 			view->env->path, fault - 1);
 }
 
@@ -58,8 +58,7 @@ int store_view_check_size(const struct store_view *view, struct hdb_error *err)
 	if ((uint64_t)st.st_size >= view->map_bytes)
 		return HDB_OK;
 	return hdb_fail(err, HDB_EIO,
-			"%s: could not be read at offset %" PRIu64
-			" (the file shrank to this size)",
+			"%s: cannot read at offset %" PRIu64 " (the file shrank to this size)",
 			path, (uint64_t)st.st_size);
 }
 

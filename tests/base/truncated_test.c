@@ -56,7 +56,7 @@ static off_t size_of(const char *path)
 
 static void expect_reported(int r, const struct hdb_error *err, const char *what, unsigned at)
 {
-	if (r != HDB_EIO || !strstr(err->message, "could not be read at offset"))
+	if (r != HDB_EIO || !strstr(err->message, "cannot read at offset"))
 		fail_msg("%s cut at report %u: result %d: %s", what, at, r, err->message);
 }
 

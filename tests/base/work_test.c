@@ -195,7 +195,7 @@ static void test_disk_full(void **state)
 	assert_null(big.data);
 	work.tmp_dir = folder;
 	assert_int_equal(base_spill_write(&spill, 0, data, sizeof(data), &err), HDB_EIO);
-	assert_non_null(strstr(err.message, "cannot write a scratch file"));
+	assert_non_null(strstr(err.message, "cannot write a temporary file"));
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
 	base_spill_close(&spill);
 	base_work_release(&work);

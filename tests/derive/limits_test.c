@@ -70,7 +70,7 @@ static void test_numbers(void **state)
 	objects = heap->object_count;
 	heap->object_count = UINT32_MAX - 1;
 	check(derive_build_retained_heaps.build(&derive, NULL, &err), HDB_ELIMIT,
-	      "too many objects to be summed up by heap");
+	      "too many objects to compute totals by heap");
 	heap->object_count = objects;
 	classes = heap->class_count;
 	heap->class_count = UINT32_MAX - 1;

@@ -114,7 +114,7 @@ heapdb histogram a.zip > /dev/null 2> notices
 [ ! -s notices ]
 touch -d '+2 seconds' a.zip
 heapdb histogram a.zip > /dev/null 2> notices
-grep -q 'importing it again' notices
+grep -q 'importing the dump again' notices
 heapdb histogram plain.hprof.zst --json --limit 40 > got 2> notices
 cmp want got
 touch -d '-1 hour' a.zip

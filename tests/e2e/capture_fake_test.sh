@@ -102,7 +102,7 @@ try space 4 'could not dump its heap: Dump file is incomplete: No space left on 
 try dies 4 'ended while dumping its heap'
 try garbage 3 'unexpected answer from process'
 try closes 4 'closed the connection'
-try exits 4 'ended before it answered'
+try exits 4 'ended before answering'
 try hangs 4 'did not answer within 1 s' --timeout 1
 try endless 4 'did not answer within 1 s' --timeout 1
 try deaf 4 'did not answer within 1 s' --timeout 1
@@ -137,10 +137,10 @@ grep -q '^"\\x1b\[31mred" #1$' printed || fail "stacks: a control character"
 grep -q '^	at a.B.c' printed || fail "stacks: no tab"
 [ "$(tail -n 1 printed)" = end ] || fail "stacks are cut"
 ask 2 'cannot be combined' --stacks --histogram
-ask 2 '--gz is not an option of --stacks' --stacks --gz 1
-ask 2 '--all is not an option of --stacks' --stacks --all
-ask 2 'is not an option of --stacks' --stacks --csv
-ask 2 'is not an option of --histogram' --histogram --force
+ask 2 'unknown option --gz for --stacks' --stacks --gz 1
+ask 2 'unknown option --all for --stacks' --stacks --all
+ask 2 'for --stacks' --stacks --csv
+ask 2 'for --histogram' --histogram --force
 fake fails
 ask 4 'could not answer: Permission denied' --histogram
 fake closes

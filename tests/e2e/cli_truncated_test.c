@@ -128,7 +128,7 @@ static const char *wrong(const struct command_run *ran, const struct command_run
 			       "another answer";
 	if (ran->code != CLI_SYSTEM)
 		return "the exit code";
-	if (!memmem(said, said_size, "could not be read at offset", 27))
+	if (!memmem(said, said_size, "cannot read at offset", 21))
 		return "no offset";
 	if (as_json && !json_is_valid(ran->out, ran->out_size))
 		return "the JSON";

@@ -97,7 +97,7 @@ same "no collections" "$got $(cat err)" \
 	"1 heapdb: query entries: java.lang.String is not a known collection class"
 
 # ---- --where ----
-if heapdb query histogram --where 1 2>&1 >/dev/null | grep -q "needs SQLite"; then
+if heapdb query histogram --where 1 2>&1 >/dev/null | grep -q "requires SQLite"; then
 	exit $failed
 fi
 same "where" "$(maps --where "size > 100 AND retained < 20000" | cut -d, -f1)" \

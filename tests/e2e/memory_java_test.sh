@@ -25,4 +25,4 @@ plain=$!
 refused $plain 3 "process $plain is not a HotSpot VM"
 kill -9 $plain
 wait $plain 2>/dev/null || true
-refused $plain 3 "there is no process $plain"
+refused $plain 3 "no such process: $plain"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# signals_test.sh - a command that SIGINT, SIGTERM or SIGHUP stops ends by that signal, leaves nothing
+# signals_test.sh - a command that SIGINT, SIGTERM or SIGHUP stops terminates with the same signal, leaves nothing
 # behind, and so ends the loop of a shell, too; under --json it says the same exit code. Archives, pipes and commands
 # that fetch, exports and statements end within a second of processor time.
 set -eu

@@ -133,6 +133,6 @@ mistake()
 }
 expected=3
 mistake 999999999 --once
-has err "there is no process 999999999"
+has err "no such process: 999999999"
 mistake $$ --once
 has err "is not a HotSpot VM"

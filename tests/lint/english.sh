@@ -39,13 +39,32 @@ what is said here             [the answer]
 in no other size              [not included in other columns]
 exists already                [already exists]
 nothing is named              [no name matches]
+statements? of sql            [SQL statement]
+files? of (rules|notes)       [rules file, notes file]
+report of one page            [one-page report]
+ends by that signal           [terminates with the same signal]
+collects no garbage           [does not run a garbage collection]
+standard error (says|names)   [heapdb prints ... to standard error]
+the query (leaks|info|sizes|tables|layout|triage|histogram|diff|path) [the leaks query]
+'
+
+# In string literals of C only: messages and help. A ^ is the beginning of a literal.
+literals='
+there (is|are) no             [no such, unknown, missing, without]
+no memory for                 [cannot allocate memory for]
+smallest (share|number|size|change|drop) [minimum]
+^(bytes|rows|steps) of (the|its|an?|all|this|these) [size of, number of, length of]
+wrong settings                [misconfigurations]
+in the current folder         [in the current directory]
+is wrong: resumed             [has a wrong length]
 '
 
 # shellcheck disable=SC2016
 bad=$(find include src tools tests bench .ci .github Makefile ./*.md -type f \( -name '*.[ch13]' \
 	-o -name '*.sh' -o -name '*.md' -o -name '*.py' -o -name '*.rules' -o -name '*.awk' -o -name '*.java' \
 	-o -name '*.ts' -o -name '*.tsx' -o -name '*.yml' -o -name Makefile -o -path '.ci/*' \) \
-	! -path 'tests/lint/english*' ! -path '*/node_modules/*' | sort | xargs -r awk -v phrases="$phrases" '
+	! -path 'tests/lint/english*' ! -path '*/node_modules/*' | sort | xargs -r awk \
+	-v phrases="$phrases" -v literals="$literals" '
 	BEGIN {
 		count = split(phrases, line, "\n")
 		for (i = 1; i <= count; i++)
@@ -54,6 +73,10 @@ bad=$(find include src tools tests bench .ci .github Makefile ./*.md -type f \( 
 				any = any (any ? "|" : "") part[1]
 			}
 		any = "[^a-z_](" any ")[^a-z_]"
+		count = split(literals, line, "\n")
+		for (i = 1; i <= count; i++)
+			if (split(line[i], part, / *[][]/) > 1)
+				literal_instead[part[1]] = part[2]
 	}
 	FNR == 1 { before = "" }
 	{
@@ -69,6 +92,19 @@ bad=$(find include src tools tests bench .ci .github Makefile ./*.md -type f \( 
 					print FILENAME ":" FNR ": \"" found "\": say: " instead[phrase]
 		}
 		before = " " substr(text, length(text) > 30 ? length(text) - 30 : 1)
+		rest = FILENAME ~ /^(src|tools).*[.][ch]$/ && $0 !~ /^[ \t]*(\/?\*|#include)/ ? tolower($0) : ""
+		sub(/\/\*.*/, "", rest)
+		while (match(rest, /"([^"\\]|\\.)*"/)) {
+			words = substr(rest, RSTART + 1, RLENGTH - 2)
+			rest = substr(rest, RSTART + RLENGTH)
+			for (phrase in literal_instead) {
+				at_start = phrase ~ /^\^/
+				regex = (at_start ? "^ " substr(phrase, 2) : "[^a-z_]" phrase) "[^a-z_]"
+				if (match(" " words " ", regex))
+					print FILENAME ":" FNR ": \"" substr(words, RSTART, RLENGTH - 2) \
+						"\": say: " literal_instead[phrase]
+			}
+		}
 	}')
 
 if [ -n "$bad" ]; then

@@ -1,5 +1,5 @@
 #!/bin/sh
-# rules_test.sh - a mistake in a file of rules (tools/rules.awk) is an error of its line when heapdb
+# rules_test.sh - a mistake in a rules file (tools/rules.awk) is an error of its line when heapdb
 # is built, and what is right becomes the rows of an array.
 set -eu
 work=$(mktemp -d)

@@ -227,11 +227,11 @@ static void test_snapshots(void **state)
 	      HDB_ECORRUPT, "p: truncated database: 8192 bytes, ");
 	store->view.fault = 4097;
 	FAILS(store_fault(store, &err), HDB_EIO,
-	      "could not be read at offset 4096 (the file shrank, or the disk failed)");
+	      "cannot read at offset 4096 (the file shrank, or the disk failed)");
 	store->view.fault = 0;
 	wrong.size = 8192;
 	FAILS(store_fault_size(store, &err), HDB_EIO,
-	      "could not be read at offset 8192 (the file shrank to this size)");
+	      "cannot read at offset 8192 (the file shrank to this size)");
 	wrong.size = 4096;
 	FAILS(store_refresh(store, &err), HDB_ECORRUPT, "truncated database: 4096 bytes");
 	wrong.size = 0;

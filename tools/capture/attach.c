@@ -32,8 +32,7 @@ void attach_trigger_name(const struct process *process, char *out)
 
 static int has_ended(const struct attach *a, struct hdb_error *err)
 {
-	return hdb_fail(err, HDB_EIO, "process %ld ended before it answered",
-			(long)a->process->pid);
+	return hdb_fail(err, HDB_EIO, "process %ld ended before answering", (long)a->process->pid);
 }
 
 static bool is_stopped(const struct process *p)

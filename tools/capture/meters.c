@@ -105,7 +105,7 @@ int capture_measure(int pid, struct capture_meters *out, struct hdb_error *err)
 	memset(out, 0, sizeof(*out));
 	out->pid = pid;
 	if (failure || process.state == 'Z' || process.state == 'X')
-		return hdb_fail(err, HDB_EABSENT, "there is no process %d", pid);
+		return hdb_fail(err, HDB_EABSENT, "no such process: %d", pid);
 	measure_heap(&process, out);
 	/* The list of mappings is long, so it is read only where hsperfdata does not answer. */
 	has = out->has_counters ? 1 : process_has_hotspot(&process);

@@ -30,7 +30,7 @@ int capture_memory_open(int pid, struct capture_memory **out, struct hdb_error *
 	(*out)->pages_fd = -1;
 	failure = process_open(pid, &(*out)->process);
 	if (failure)
-		return hdb_fail(err, HDB_EABSENT, "there is no process %d", pid);
+		return hdb_fail(err, HDB_EABSENT, "no such process: %d", pid);
 	(*out)->pages_fd = openat((*out)->process.proc_fd, "pagemap", O_RDONLY | O_CLOEXEC);
 	return HDB_OK;
 }
@@ -56,7 +56,8 @@ int capture_memory_smaps(struct capture_memory *memory, size_t size_max, struct 
 
 		if (!to)
 			return hdb_fail(err, HDB_ENOMEM,
-					"no memory for the mappings of process %ld", pid);
+					"cannot allocate memory for the mappings of process %ld",
+					pid);
 		do
 			n = read(fd, to, READ_BYTES);
 		while (n < 0 && errno == EINTR);

@@ -269,7 +269,7 @@ static int export_columns(struct cli *cli)
 	int r;
 
 	if (!opt->output && cli->out->is_terminal)
-		return cli_usage(cli, "binary output cannot be printed on a terminal; use -o FILE");
+		return cli_usage(cli, "cannot print binary output on a terminal; use -o FILE");
 #ifdef HAVE_SQLITE
 	r = cli->statement ? statement_stream(cli, &notes, &stream) :
 			     query_stream(cli, &where, &notes, &columns, &stream);
@@ -356,7 +356,8 @@ int cmd_export(struct cli *cli)
 
 	if (cli->statement && (opt->operand_count || opt->columns || opt->sort || opt->where))
 		return cli_usage(
-			cli, "a statement or table takes no target, --columns, --sort or --where");
+			cli, "a statement or table cannot be combined with a target, --columns, "
+			     "--sort or --where");
 	if (cli->statement && opt->limit && is_columns(opt))
 		return cli_usage(cli, "--limit cannot be combined with a statement; use LIMIT in "
 				      "the statement");

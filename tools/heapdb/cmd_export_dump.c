@@ -39,6 +39,6 @@ int cmd_export_dump(struct cli *cli)
 	if (cli->opt.output && strcmp(cli->opt.output, "-") != 0)
 		return export_to_file(cli, copy);
 	if (cli->out->is_terminal)
-		return cli_usage(cli, "a dump cannot be printed on a terminal; use -o FILE");
+		return cli_usage(cli, "cannot print a dump on a terminal; use -o FILE");
 	return copy(cli);
 }

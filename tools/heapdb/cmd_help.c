@@ -297,7 +297,7 @@ static void put_screen(struct output *out)
 		"  heapdb path 0x12c4        path from a GC root to an object\n"
 		"  heapdb diff OLD NEW       what grew between two dumps\n\n"
 		"FILE is a dump, which is imported on first use, or a database (*.heapdb).\n"
-		"Without FILE, heapdb reads the newest database in the current folder.\n\nCommands:\n ");
+		"Without FILE, heapdb reads the newest database in the current directory.\n\nCommands:\n ");
 	for (const struct command *c = commands; c->name; c++) {
 		if (!c->run || strchr(c->name, ' '))
 			continue;

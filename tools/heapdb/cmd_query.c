@@ -202,7 +202,7 @@ static int open_all(struct cli *cli)
 	const size_t count = cli->opt.operand_count;
 
 	if (count < 2)
-		return cli_usage(cli, "expected two databases or dumps, the older one first");
+		return cli_usage(cli, "expected two databases or dumps, the older dump first");
 	cli->before = calloc(count - 1, sizeof(cli->before[0]));
 	if (!cli->before)
 		return hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for %zu databases",

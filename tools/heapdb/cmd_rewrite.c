@@ -46,13 +46,13 @@ static int check_operands(struct cli *cli)
 					 "only one dump is allowed",
 				 cli->command->name, cli->command->synopsis);
 	if (strcmp(cli->opt.operands[1], "-") == 0 && cli->out->is_terminal)
-		return cli_usage(cli, "a dump cannot be printed on a terminal");
+		return cli_usage(cli, "cannot print a dump on a terminal");
 	if (strcmp(cli->opt.operands[1], "-") == 0 &&
 	    (cli->opt.has_format || cli->opt.human || cli->opt.bytes))
 		return cli_usage(
 			cli,
-			"--json, --bytes and --human describe an output file, but the dump goes to "
-			"standard output");
+			"--json, --bytes and --human require an output file, but the dump goes "
+			"to standard output");
 	return HDB_OK;
 }
 
@@ -103,7 +103,7 @@ static int finish(struct rewriting *r, int rc)
 	if (strcmp(cli->opt.operands[1], "-") == 0)
 		return HDB_OK;
 	if (result->problem_count)
-		cli_notice(cli, "the dump has %llu problem%s: unreadable parts were left out",
+		cli_notice(cli, "the dump has %llu problem%s: unreadable parts were omitted",
 			   (unsigned long long)result->problem_count,
 			   result->problem_count == 1 ? "" : "s");
 	rc = print_result(cli, result);

@@ -297,8 +297,8 @@ static int database_of_dump(struct cli *cli, const char *dump, char **db_path)
 		return rc;
 	}
 	if (is_old) {
-		cli_notice(cli, "%s has changed since %s was written; importing it again", dump,
-			   path);
+		cli_notice(cli, "%s has changed since %s was written; importing the dump again",
+			   dump, path);
 		rc = import_anew(cli, dump, path, &was);
 		if (rc != HDB_OK && rc != HDB_END)
 			return rc;

@@ -49,7 +49,7 @@ const struct missing missing_doors[] = {
 	{ "mcp", "libjansson" },
 #endif
 #ifndef HAVE_PNG
-	{ "PNG pictures", "libpng" },
+	{ "PNG images", "libpng" },
 #endif
 	{ NULL, NULL },
 };
@@ -632,9 +632,7 @@ static int overview_of(struct cli *cli, struct arguments *args, char *file)
 		const char *word = args->values[i];
 
 		if (cli_find_command(word) || hdb_query_named(word))
-			return cli_usage(cli,
-					 "did you mean `heapdb %s %s`? The command comes first",
-					 word, file);
+			return cli_usage(cli, "put the command first: `heapdb %s %s`", word, file);
 	}
 	TRY(BASE_ALLOC(values, (size_t)args->count + 3, "arguments", &cli->err));
 	values[0] = values[1] = overview;

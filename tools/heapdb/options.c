@@ -43,7 +43,7 @@ const struct option_info option_table[] = {
 	{ "rules", "FILE", OPTIONS_RULES, 0, TEXT(rules),
 	  "File with your own rules for `explain`, tried before the built-in ones. Default: $HEAPDB_RULES." },
 	{ "jfr", "FILE", OPTIONS_JFR, 0, TEXT(jfr),
-	  "Flight Recorder recording. Adds sampled objects and their allocation sites." },
+	  "Flight Recorder recording, used to show sampled objects and their allocation sites" },
 	{ "live", NULL, OPTIONS_CAPTURE_ALL, 0, FLAG(live),
 	  "Dump only reachable objects. The VM runs a garbage collection first (default)." },
 	{ "all", NULL, OPTIONS_CAPTURE_ALL, 0, FLAG(all),
@@ -455,7 +455,7 @@ static int not_taken(const struct command *command, const struct hdb_query_spec 
 	if (takers.count == 0 ||
 	    (command->flags & NAMES_QUERY && !spec && !options_find(name, size, ~0U)))
 		return HDB_OK;
-	return hdb_fail(err, HDB_EUSAGE, "--%.*s is not an option of %s%s%s, but an option of %s",
+	return hdb_fail(err, HDB_EUSAGE, "unknown option --%.*s for %s%s%s; available for %s",
 			(int)size, name, command->name,
 			spec && command->flags & NAMES_QUERY ? " " : "",
 			spec && command->flags & NAMES_QUERY ? spec->name : "", takers.text);
@@ -817,7 +817,7 @@ int options_only(const struct options *opt, uint64_t groups, const char *what,
 		const char *name = opt->given[i]->name;
 
 		if (!options_find(name, strlen(name), groups | OPTIONS_HELP))
-			return hdb_fail(err, HDB_EUSAGE, "--%s is not an option of %s", name, what);
+			return hdb_fail(err, HDB_EUSAGE, "unknown option --%s for %s", name, what);
 	}
 	return HDB_OK;
 }

@@ -21,7 +21,7 @@ static void put_head(struct answer *answer, const struct render_style *style, st
 		    "[  GC root         {roots}\n]"
 		    "[  allocated at    {allocated_at}\n]");
 	if (has_value(reachable) && !reachable->u)
-		output_string(out, "  unreachable: there is no path from a GC root\n");
+		output_string(out, "  unreachable: no path from a GC root\n");
 }
 
 /* Whether the column's text equals `last`; stores it in `last`. */

@@ -19,8 +19,8 @@ static int count_texts(struct sql_rows *r, struct hdb_error *err)
 	}
 	if (r->texts_max && r->texts > r->texts_max)
 		return hdb_fail(err, HDB_ELIMIT,
-				"the answer has more than %" PRIu64 " MiB of text; request fewer "
-				"rows, or substr(text, 1, 100)",
+				"the answer exceeds %" PRIu64 " MiB of text; request fewer "
+				"rows, or use substr(text, 1, 100)",
 				r->texts_max >> 20);
 	return HDB_OK;
 }

@@ -97,8 +97,8 @@ int where_open(struct where *w, struct cli *cli, struct hdb_query_args *args)
 	*w = (struct where){ .cli = cli };
 	if (!cli->opt.where)
 		return HDB_OK;
-	return cli_usage(cli, "--where needs SQLite, but this heapdb was built without it: install "
-			      "libsqlite3-dev and rebuild");
+	return cli_usage(cli, "--where requires SQLite, but this heapdb was built without "
+			      "SQLite: install libsqlite3-dev and rebuild");
 }
 
 void where_close(struct where *w)

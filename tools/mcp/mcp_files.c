@@ -21,7 +21,7 @@ int mcp_files_init(struct mcp_files *files, const struct mcp_options *options,
 		.options = options,
 		.open = { .memory_bytes = options->memory_bytes, .threads = options->threads },
 	};
-	TRY(BASE_ALLOC(files->folders, options->folder_count + 1, "the folders' names", err));
+	TRY(BASE_ALLOC(files->folders, options->folder_count + 1, "names of directories", err));
 	for (size_t i = 0; i < options->folder_count; i++) {
 		struct stat info;
 		char *path = realpath(options->folders[i], NULL);

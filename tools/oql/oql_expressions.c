@@ -27,7 +27,7 @@ int oql_expect_sign(struct parser *p, char sign, const char *what)
 
 int oql_too_deep(struct parser *p, size_t at)
 {
-	oql_fail_at(p->text, at, p->err, "nested too deeply: at most %d levels", OQL_DEPTH_MAX);
+	oql_fail_at(p->text, at, p->err, "nested too deeply (limit %d levels)", OQL_DEPTH_MAX);
 	return p->err ? p->err->code = HDB_ELIMIT : HDB_ELIMIT;
 }
 
@@ -61,7 +61,7 @@ static int seal(struct parser *p, struct oql_expr *e)
 	e->depth = deepest + 1;
 	if (e->depth <= OQL_CHAIN_MAX)
 		return HDB_OK;
-	oql_fail_at(p->text, e->at, p->err, "this expression is too long: at most %d steps",
+	oql_fail_at(p->text, e->at, p->err, "the expression is too long (limit %d steps)",
 		    OQL_CHAIN_MAX);
 	return p->err ? p->err->code = HDB_ELIMIT : HDB_ELIMIT;
 }

@@ -244,7 +244,7 @@ __attribute__((visibility("default"))) int sqlite3_heapdb_init(sqlite3 *db, char
 
 	SQLITE_EXTENSION_INIT2(api);
 	if (sqlite3_libversion_number() < 3038000) {
-		*message = sqlite3_mprintf("heapdb needs SQLite 3.38 or later; this is %s",
+		*message = sqlite3_mprintf("heapdb requires SQLite 3.38 or later, not %s",
 					   sqlite3_libversion());
 		return SQLITE_ERROR;
 	}

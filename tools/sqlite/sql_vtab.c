@@ -165,7 +165,8 @@ static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 		key++;
 	}
 	if (missing) {
-		vtab->zErrMsg = sqlite3_mprintf("%s() takes an argument: SELECT * FROM %s(...)",
+		vtab->zErrMsg = sqlite3_mprintf("%s() requires an argument: SELECT * FROM "
+						"%s(...)",
 						def->name, def->name);
 		return SQLITE_ERROR;
 	}

@@ -125,7 +125,8 @@ int series_open(const char *path, uint64_t bytes_max, struct series **out, struc
 	s->fd = -1;
 	s->size_max = bytes_max;
 	s->path = strdup(path);
-	rc = s->path ? open_file(s, err) : hdb_fail(err, HDB_ENOMEM, "no memory for a series");
+	rc = s->path ? open_file(s, err) :
+		       hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a series");
 	if (rc != HDB_OK)
 		series_close(s);
 	else
@@ -239,7 +240,7 @@ int series_append(struct series *s, const struct series_record *record, struct h
 	}
 	bytes_release(&line);
 	if (s->waiting.failed)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for a sample");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a sample");
 	return flush(s, err);
 }
 

@@ -293,7 +293,7 @@ int series_read(const char *path, int (*take_record)(void *ctx, const struct ser
 	int rc;
 
 	if (!parser)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for a series");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a series");
 	if (!file)
 		return hdb_fail_open(err, errno, path);
 	rc = read_lines(file, &reader, err);

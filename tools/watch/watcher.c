@@ -416,7 +416,7 @@ static int run(struct watcher *w, struct hdb_error *err)
 
 	TRY(look(w, err));
 	if (!w->count && w->options->ends_with_jvm)
-		return hdb_fail(err, HDB_EABSENT, "there is no such JVM");
+		return hdb_fail(err, HDB_EABSENT, "no such JVM");
 	for (;;) {
 		for (size_t i = 0; i < w->count; i++) {
 			take_histogram(w, &w->jvms[i]);

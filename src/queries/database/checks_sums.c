@@ -220,7 +220,7 @@ int query_check_retained_heaps(struct query *q, struct query_check_found *found,
 	for (uint32_t no = 0; no < heaps && found->ok; no++) {
 		struct sums s = {
 			.q = q,
-			.what = "bytes of a heap",
+			.what = "bytes in one heap",
 			.heap_no = no,
 			.own = own_in_heap,
 			.held = held_in_heap,

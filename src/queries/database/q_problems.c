@@ -100,7 +100,9 @@ static int open_problems(struct query *q, struct hdb_error *err)
 	}
 	count = heap_meta_number(q->heap, "problems", 0);
 	cut.rows = count > q->total ? count - q->total : 0;
-	query_cut(q, &cut, "problems beyond the first %" PRIu64 ", which the import did not keep",
+	query_cut(q, &cut,
+		  "problems after the first %" PRIu64 ", which the import did not "
+		  "record",
 		  q->total);
 	query_fact(q, "problems", count);
 	query_fact(q, "lost_bytes", lost);

@@ -66,7 +66,7 @@ void query_size_proof(const struct query *q, const struct store_class *class,
 			       class->distance_bytes);
 	else
 		(void)snprintf(out, QUERY_PROOF_MAX,
-			       "uncertain: from the layout; there is no next object");
+			       "uncertain: from the layout, because no object follows");
 }
 
 /* ---- parameters ---- */

@@ -21,7 +21,7 @@
 #define EXPLAIN_PARTS_MAX 12
 /* Maximum number of dominators tried for one object. */
 #define EXPLAIN_OWNERS_MAX 2000u
-/* Maximum size of a file of rules: some thousand rules. */
+/* Maximum size of a rules file: some thousand rules. */
 #define EXPLAIN_FILE_MAX (4u << 20)
 
 /*
@@ -229,7 +229,7 @@ int explain_write(const char *template, struct explain_values *values, struct ba
 		  struct hdb_error *err);
 
 /*
- * Reads a file of rules, or the compiled-in ones (NULL). The caller frees *out, also after a
+ * Reads a rules file, or the compiled-in ones (NULL). The caller frees *out, also after a
  * failure.
  */
 int explain_read_text(const char *file, char **out, struct hdb_error *err);

@@ -36,7 +36,7 @@
 	  "Retained size of the objects. By class, the sum. For leaking objects and traces, as " \
 	  "in leak-traces.") \
 	X(LEAK_PERCENT, PERCENT, "percent", "%", \
-	  "Share of the reachable heap. For rows of kind content, share of its shallow size.") \
+	  "Share of the reachable heap. For content rows, share of the heap's shallow size.") \
 	X(LEAK_TEXT, TEXT, "text", "summary", "Sentence about the row: see heapdb-queries(1)") \
 	X(LEAK_SIGNATURE, TEXT, "signature", "signature", \
 	  "Leak fingerprint: SHA-1 of signature_text, equal in other dumps and builds, or " \

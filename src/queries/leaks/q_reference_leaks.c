@@ -285,14 +285,14 @@ static void set_facts(struct query *q, const struct leaks *s)
 	query_fact(q, "given_up", s->given_up);
 	if (s->given_up) {
 		query_cut(q, NULL,
-			  "the rest of %" PRIu64 " searches, which ended after %" PRIu64
-			  " objects (--max-objects)",
+			  "results of %" PRIu64 " searches that stopped after %" PRIu64 " "
+			  "objects (--max-objects)",
 			  s->given_up, s->max_objects);
 	}
 	if (s->not_searched) {
 		query_cut(q, NULL,
-			  "%" PRIu64 " references that were not searched because the total search "
-			  "limit was reached",
+			  "%" PRIu64 " references not searched because the total search limit "
+			  "was reached",
 			  s->not_searched);
 	}
 	query_fact(q, "not_searched", s->not_searched);

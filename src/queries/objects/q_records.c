@@ -54,8 +54,8 @@ static int open_dangling(struct query *q, struct hdb_error *err)
 	query_fact(q, "listed", listed);
 	if (all > listed)
 		query_cut(q, NULL,
-			  "%" PRIu64 " references to objects beyond the first %" PRIu64 ", which "
-			  "the import did not keep",
+			  "%" PRIu64 " references to missing objects after the first %" PRIu64
+			  ", which the import did not record",
 			  all - listed, q->total);
 	return HDB_OK;
 }

@@ -38,8 +38,7 @@ static const struct hdb_option_spec options[] = {
 	X(DAEMON, BOOL, "daemon", "daemon", "Whether the thread is a daemon thread") \
 	X(PRIORITY, INT, "priority", "priority", "Priority of the thread") \
 	X(DEPTH, COUNT, "depth", "frames", \
-	  "Number of frames in the stack. For a frame, the index of the frame. 0 is the " \
-	  "innermost frame.") \
+	  "Number of frames in the stack, or index of the frame. 0 is the innermost frame.") \
 	X(LOCALS, COUNT, "locals", "locals", "Number of local variables") \
 	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the thread object or local") \
 	X(RETAINED, BYTES, "retained", "retained", \

@@ -9,8 +9,8 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_CHOICE, "class|superclass|package|loader|heap|call-stack",
-	  "What to count by. A superclass includes subclasses, heap is Android's, "
-	  "call-stack is query call-tree.",
+	  "What to count by. A superclass includes its subclasses. The value call-stack runs "
+	  "call-tree.",
 	  .default_value = "class" },
 	{ "shallow", HDB_OPTION_FLAG,
 	  .help = "Count all objects, reachable or not. Fast, because retained sizes are not "

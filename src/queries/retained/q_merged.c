@@ -36,8 +36,8 @@ enum {
 
 static const struct hdb_option_spec path_options[] = {
 	{ "by", HDB_OPTION_CHOICE, "class|package|loader|field",
-	  "What to merge by. With field, objects held by different fields stay apart (needs the "
-	  "dump).",
+	  "What to merge by. With field, objects held by different fields stay separate "
+	  "(requires the dump).",
 	  .default_value = "class", .example = "field" },
 	{ "exclude", HDB_OPTION_TEXT, "weak,soft,phantom,finalizer|none|CLASS:FIELD",
 	  QUERY_HELP_EXCLUDE, .default_value = ANALYSIS_EXCLUDES_WEAK, .example = "weak,soft" },

@@ -374,7 +374,7 @@ static int read_kind(struct query *q, struct arrays *a, struct hdb_error *err)
 	a->by = kinds[a->kind].by;
 	by = query_choice(q, "by");
 	if (by == BY_VALUE && a->kind != KIND_CONSTANT)
-		return hdb_fail(err, HDB_EUSAGE, "--by value needs --constant");
+		return hdb_fail(err, HDB_EUSAGE, "--by value requires --constant");
 	if (by != QUERY_NO_CHOICE)
 		a->by = (enum by)by;
 	return HDB_OK;

@@ -266,7 +266,7 @@ static void set_facts(struct query *q, const struct collections *s)
 	query_cut(q, &s->unsorted, "%s",
 		  s->by == BY_SIZE ? "collections of unknown size" :
 		  s->by == BY_FILL ? "collections of unknown capacity or size" :
-				     "collections that are empty or not maps with chains");
+				     "collections that are empty or are not maps with chains");
 }
 
 static int open_collections(struct query *q, struct hdb_error *err)

@@ -432,7 +432,8 @@ static int choose_classes(struct query *q, struct duplicates *d, struct hdb_erro
 		return HDB_OK;
 	if (!d->of_arrays)
 		return hdb_fail(err, HDB_EUSAGE,
-				"a class pattern needs --arrays: all strings are compared");
+				"a class pattern requires --arrays, because all strings are "
+				"compared");
 	return analysis_class_marks(&q->session, q->targets[0], false, &d->is_class, err);
 }
 

@@ -178,9 +178,9 @@ static void set_facts(struct query *q, const struct substrings *s, uint64_t min_
 	query_fact(q, "without_text", s->contents.without);
 	query_report_unreachable(q, s->contents.unreachable_count, s->contents.unreachable_bytes);
 	query_cut(q, &s->unshared,
-		  "arrays used by only one string, with the bytes they waste (--shared)");
+		  "arrays used by only one string, with their wasted bytes (--shared)");
 	query_cut(q, &s->thrifty,
-		  "arrays that waste fewer than %" PRIu64 " bytes, with the bytes they waste "
+		  "arrays that waste fewer than %" PRIu64 " bytes, with their wasted bytes "
 		  "(--min-wasted)",
 		  min_wasted);
 	query_fact(q, "wasted", s->wasted);

@@ -23,7 +23,7 @@ WASTE = (
     ("arrays of zeros", "arrays", {"zero": True, "limit": 1}, "found", "wasted"),
     ("garbage", "histogram", {"limit": 1}, "unreachable_objects", "unreachable_shallow"),
 )
-# column of totals: section and key of the query info, type.
+# column of totals: section and key of the info query, type.
 TOTALS = (
     ("dump_time", "dump", "time", "text"), ("dump_bytes", "dump", "bytes", "count"),
     ("objects", "objects", "objects", "count"), ("classes", "objects", "classes", "count"),

@@ -46,8 +46,8 @@ class Mapping:
                 self.fields.get(owner, {}).get(name, name))
 
     def signature(self, kind, text):
-        """The text of a signature with original names, and the signature of that: see the query
-        leaks for what they are."""
+        """The text of a signature with original names, and the signature of this text, as in the
+        columns of the leaks query."""
         text = STEP.join(self.member(step) for step in text.split(STEP))
         signed = text.replace(STEP, "").replace(FIELD, "") if kind == "leaking" else text
         return text, hashlib.sha1(signed.encode()).hexdigest()

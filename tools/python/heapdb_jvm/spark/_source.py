@@ -83,7 +83,7 @@ class HeapdbDataSource(DataSource):
     """spark.read.format("heapdb").option("query", "histogram").load("dumps/*.heapdb")
 
     Options: query (objects if none is given; any query of the registry, "table" is another name),
-    sql (a SELECT statement in place of a query), before (of the query diff: the earlier database),
+    sql (a SELECT statement in place of a query), before (of the diff query: the earlier database),
     targets (with blanks between), columns ("class,retained": only these are read), memory (bytes),
     threads, and those of the query. A schema that is given with .schema("class string") says
     which columns are read, too. Columns that do not apply to a dump or to the options are null. Files
