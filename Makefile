@@ -346,7 +346,7 @@ nightly: ## all that takes too long for every change
 	$(MAKE) test-all SAN=address,undefined BUILD=build/clang-san CC=clang LIMIT=3000
 	$(MAKE) test-all CPPFLAGS=-DPROCESSOR_PLAIN BUILD=build/plain LIMIT=3000
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=pipeline
-	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=parts_test
+	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=graph_parts
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=import_
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=query
 	$(MAKE) valgrind
