@@ -58,7 +58,7 @@ function Twins({ set, first }: { set: Twin; first: boolean }) {
   return (
     <Card
       kind="finding"
-      figure={bytes(set.retained)}
+      figure={`up to ${bytes(set.retained)}`}
       sentence={
         <>
           <a href={all}>

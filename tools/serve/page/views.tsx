@@ -612,7 +612,7 @@ function Compare({ route, databases }: Props) {
       ? ["name", "held", "retained_delta", "percent", "objects_before", "objects"]
       : ["name", "retained_delta", "percent", "shallow_delta", "objects_delta"];
   return (
-    <>
+    <div class="flow">
       <Panel>
         <div class="tools">
           <Choice
@@ -663,7 +663,7 @@ function Compare({ route, databases }: Props) {
         front={front}
       />
       <MapView route={with_} compare />
-    </>
+    </div>
   );
 }
 
