@@ -8,7 +8,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 
 /**
  * A program under load that leaks slowly, for watch and growth: `java Growing KIND STEP_MS`. Each step makes
- * garbage, and the kinds sessions, listeners, queue, threadlocal and builder keep something of it. The
+ * garbage, and the kinds sessions, listeners, queue, threadlocal and cache keep something of it. The
  * kinds quiet and sawtooth (a cache that is cleared) do not. Ends after 10 minutes.
  */
 public class Growing {
@@ -37,7 +37,7 @@ public class Growing {
     static final PriceFeed FEED = new PriceFeed();
     static final LinkedBlockingQueue<Task> TASKS = new LinkedBlockingQueue<>();
     static final ThreadLocal<List<Session>> SCRATCH = ThreadLocal.withInitial(ArrayList::new);
-    static final StringBuilder LOG = new StringBuilder();
+    static final Map<Long, long[]> RESULTS = new HashMap<>();
     static final Map<Integer, Session> CACHE = new HashMap<>();
     static final ExecutorService POOL = Executors.newFixedThreadPool(3, r -> {
         Thread t = new Thread(r, "worker");
@@ -62,7 +62,7 @@ public class Growing {
                 case "listeners": FEED.listeners.add(new Watcher()); break;
                 case "queue": TASKS.add(new Task()); break;
                 case "threadlocal": POOL.submit(() -> SCRATCH.get().add(new Session("x"))).get(); break;
-                case "builder": LOG.append("request ").append(item).append(" took ").append("x".repeat(400)); break;
+                case "cache": RESULTS.put((long) item, new long[100]); break;
                 case "sawtooth": CACHE.put(item, new Session("u" + item)); break;
                 case "quiet": CACHE.put(i * 17 + no % 10, new Session("u" + item)); break;
                 default: throw new IllegalArgumentException(kind);

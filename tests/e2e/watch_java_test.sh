@@ -1,0 +1,67 @@
+#!/bin/sh
+# tests/e2e/watch_java_test.sh - five leaks and two controls under load, on each JDK, watched at once in a time-lapse
+# (600 times as fast): each leak is found within 20 histograms, with its class, and no control is in 60.
+# Slow: minutes for each JDK.
+set -eu
+
+command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
+cd "$TMPDIR"
+unset HEAPDB
+jvms=
+# shellcheck disable=SC2086
+trap 'kill $jvms 2>/dev/null || true' EXIT
+ran=0
+for home in "${JDK17:-}" "${JDK25:-}"; do
+	[ -x "$home/bin/javac" ] || continue
+	ran=1
+	rm -rf classes series kinds jvms
+	"$home/bin/javac" -d classes "$HDB_ROOT/tests/java/Growing.java"
+	for kind in sessions listeners queue threadlocal cache quiet sawtooth; do
+		"$home/bin/java" -Xmx400m -XX:+UseSerialGC -Dtooth=300 -cp classes Growing $kind 30 >/dev/null 2>&1 &
+		jvms="$jvms $!"
+		echo "$! $kind" >>kinds
+	done
+	HEAPDB_WATCH_LAPSE=600 timeout 120 heapdb watch --name Growing --interval 60s --dir series 2>log || true
+	# shellcheck disable=SC2086
+	kill $jvms 2>/dev/null || true
+	wait
+	jvms=
+	python3 - <<'END'
+import json
+import subprocess
+import sys
+
+kinds = dict(line.split() for line in open("kinds"))
+lines = [(json.loads(line), line) for line in open("series/series.jsonl")]
+
+
+def growing(pid, histograms):
+    """What grows in the first histograms of a JVM; None if there are fewer."""
+    seen = 0
+    with open("part.jsonl", "w") as out:
+        for record, text in lines:
+            if record.get("jvm", "").split("-")[0] != pid or seen == histograms:
+                continue
+            seen += record["kind"] == "classes"
+            out.write(text)
+    if seen < histograms:
+        return None
+    answer = json.loads(subprocess.run(["heapdb", "growth", "part.jsonl", "--json"], check=True,
+                                       stdout=subprocess.PIPE).stdout)
+    return [row["name"] for row in answer["rows"] if row["grows"]]
+
+
+bad = False
+for pid, kind in kinds.items():
+    found = next((n for n in range(18, 61) if growing(pid, n)), None)
+    names = growing(pid, found) if found else []
+    most = max((n for n in range(18, 61) if growing(pid, n) is not None), default=0)
+    print(f"{kind}: found with {found} of {most} histograms: {names}")
+    if kind in ("quiet", "sawtooth"):
+        bad = bad or found is not None or most < 30
+    else:
+        bad = bad or not found or found > 20 or "heap after GC" not in growing(pid, 20)
+sys.exit(bad)
+END
+done
+[ $ran = 1 ] || { echo "neither JDK17 nor JDK25 is set"; exit 77; }
