@@ -37,6 +37,21 @@ awk 'BEGIN { for (i = 0; i < 100000; i++)
 	printf "%x-%x rw-p 00000000 00:00 0\nSize: 4 kB\nRss: 4 kB\n", 4096 * (2 * i + 16), 4096 * (2 * i + 17) }' >many
 heapdb memory many --csv --columns part,resident
 
+# An arena of malloc and other memory right behind a library are not its own.
+cat >behind <<'ROWS'
+7f5afff00000-7f5afff7e000 rw-p 00000000 00:00 1 /opt/jdk/lib/server/libjvm.so
+Rss: 100 kB
+7f5afff7e000-7f5afff7f000 rw-p 00000000 00:00 0
+Rss: 4 kB
+7f5afff7f000-7f5b00000000 rw-p 00000000 00:00 0
+Rss: 500 kB
+7f5b00000000-7f5b01565000 rw-p 00000000 00:00 0
+Rss: 21836 kB
+7f5b01565000-7f5b04000000 ---p 00000000 00:00 0
+Rss: 0 kB
+ROWS
+heapdb memory behind --csv --columns part,detail,resident
+
 sed -n '/^[0-9a-f]*-/p' "$files/smaps" >maps
 printf '7ffc00000000-7ffc00001000 ---p 00000000 00:00 0 [rollup]\nRss: 4 kB\n' >rollup
 { tail -n 12 "$files/smaps"; head -n 12 "$files/smaps"; } >backwards
@@ -56,6 +71,7 @@ memory .
 memory maps
 memory rollup
 memory backwards
+memory $HDB_ROOT/tests/corpus/meminfo/dumpsys
 memory no_categories $files/smaps
 memory no_malloc $files/smaps
 memory $files/smaps $files/smaps

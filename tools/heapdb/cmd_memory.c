@@ -391,6 +391,9 @@ static int read_file(struct account *a, const char *path)
 		return ask_dump(a, path);
 	TRY(cli_read_file(cli, path, MEMORY_TEXT_MAX, &file));
 	kind = memory_kind_of(file.data, file.size);
+	if (kind == MEMORY_UNKNOWN && strstr(file.data, "Applications Memory Usage"))
+		return hdb_fail(&cli->err, HDB_EFORMAT,
+				"%s: `heapdb meminfo` reads Android's meminfo", path);
 	if (kind == MEMORY_UNKNOWN)
 		return hdb_fail(&cli->err, HDB_EFORMAT,
 				"%s: expected /proc/PID/smaps, output of jcmd (VM.native_memory, "

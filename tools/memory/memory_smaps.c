@@ -11,6 +11,8 @@
 #define ARENA_BYTES (UINT64_C(64) << 20)
 /* Maximum size of the pages without access below a stack: glibc's, or HotSpot's zones. */
 #define GUARD_MAX 32768u
+/* Maximum size of zero-initialised data behind a library; beyond that, it is merged with others. */
+#define BSS_MAX (UINT64_C(4) << 20)
 /* Stacks are larger. */
 #define STACK_MIN 65536u
 
@@ -63,9 +65,12 @@ static void place_part(struct mapping *m, const struct mapping *before, bool is_
 		m->part = MEMORY_CODE;
 	else if (!m->is_accessible)
 		m->is_guard = size <= GUARD_MAX;
-	else if (is_next && before->is_guard && before->is_anonymous && size >= STACK_MIN)
+	else if (!is_next || m->start % ARENA_BYTES == 0)
+		return; /* an arena may follow anything */
+	else if (before->is_guard && before->is_anonymous && size >= STACK_MIN)
 		m->part = MEMORY_STACKS;
-	else if (is_next && before->part == MEMORY_LIBRARIES && before->is_accessible)
+	else if (before->part == MEMORY_LIBRARIES && before->is_accessible &&
+		 !before->is_anonymous && size <= BSS_MAX)
 		m->part = MEMORY_LIBRARIES; /* .bss */
 }
 
