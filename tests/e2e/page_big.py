@@ -153,7 +153,7 @@ VIEWS = [
 # A click that changes a shape or opens rows moves what is below.
 MOVES = {"Map, icicle", "Map by object, treemap", "Threads, all open"}
 # Queries without rows on this heap; all others have some.
-EMPTY = {"explain", "leak-traces", "reference-leaks", "direct-buffers", "finalizers", "native", "bitmaps", "duplicate-classes", "problems",
+EMPTY = {"explain", "secrets", "leak-traces", "reference-leaks", "direct-buffers", "finalizers", "native", "bitmaps", "duplicate-classes", "problems",
          "alloc-sites", "object-sites", "cpu-samples", "heap-summaries"} | ({"triage"} if FORM == "small" else set())
 # The drawer of the list of all persons.
 TABS = ["Elements", "Referrers", "Path", "Merged paths", "Dominated"]
