@@ -161,7 +161,7 @@ static int find(void *ctx, struct watch_jvm *jvms, size_t *count, struct hdb_err
 			continue;
 		*jvm = (struct watch_jvm){ .pid = meters.pid, .can_attach = !meters.cannot_attach };
 		fill_sample(w, &meters, &jvm->sample);
-		watch_find_dump(&w->action, &meters, &jvm->oom_dump_ms);
+		jvm->oom_dump_ms = watch_find_dump(&meters);
 		++*count;
 	}
 	w->scanned_ms = w->scanned_ms ? w->scanned_ms : base_now_ms();

@@ -26,6 +26,8 @@
 /* What must be free on disk besides the size of the heap. */
 #define FREE_DISK_MIN (UINT64_C(64) << 20)
 #define PATH_SIZE 2048
+/* A dump that was not written to for this long is complete. */
+#define QUIET_S 5
 
 static const char *const keeps[] = { "database", "graph", "redacted", "dump" };
 
@@ -40,6 +42,46 @@ int watch_keep_named(const char *name, enum watch_keep *out, struct hdb_error *e
 	return name ? hdb_fail(err, HDB_EUSAGE,
 			       "--keep %s: expected database, graph, redacted or dump", name) :
 		      HDB_OK;
+}
+
+/* ---- dumps that a JVM writes itself ---- */
+
+/* Copies the value of -XX:HeapDumpPath=; false if the JVM writes no dump. */
+static bool dump_path(const char *vm_args, char *buf, size_t size)
+{
+	static const char key[] = "-XX:HeapDumpPath=";
+	const char *at = strstr(vm_args, key);
+
+	at = at ? at + sizeof(key) - 1 : "";
+	snprintf(buf, size, "%.*s", (int)strcspn(at, " "), at);
+	return strstr(vm_args, "-XX:+HeapDumpOnOutOfMemoryError") != NULL;
+}
+
+/* Finds the dump that the JVM wrote since its start; false if there is none. */
+static bool own_dump(const struct capture_meters *jvm, char *path, size_t size, struct stat *st)
+{
+	char given[512];
+
+	if (!dump_path(jvm->vm_args, given, sizeof(given)))
+		return false;
+	/* As the JVM sees it: its root and its working folder. */
+	snprintf(path, size, "/proc/%d/%s/%s", jvm->pid, given[0] == '/' ? "root" : "cwd", given);
+	if (!given[0] || (stat(path, st) == 0 && S_ISDIR(st->st_mode)))
+		snprintf(path + strlen(path), size - strlen(path), "/java_pid%d.hprof",
+			 jvm->inner_pid);
+	return stat(path, st) == 0 && S_ISREG(st->st_mode) &&
+	       (uint64_t)st->st_mtim.tv_sec + 1 >= (uint64_t)time(NULL) - jvm->age_ms / 1000;
+}
+
+uint64_t watch_find_dump(const struct capture_meters *jvm)
+{
+	char path[PATH_SIZE];
+	struct stat st;
+
+	/* While the JVM writes, the time changes. */
+	if (!own_dump(jvm, path, sizeof(path), &st) || time(NULL) - st.st_mtim.tv_sec < QUIET_S)
+		return 0;
+	return (uint64_t)st.st_mtim.tv_sec * 1000;
 }
 
 /* ---- the process that captures ---- */
@@ -101,13 +143,20 @@ static bool heapdb(struct steps *s, const char *const *arguments)
 
 static bool make_database(struct steps *s, const char *db)
 {
-	char pid[16];
+	struct capture_meters jvm;
+	struct hdb_error err;
+	struct stat st;
+	char pid[16], dump[PATH_SIZE];
 
 	snprintf(pid, sizeof(pid), "%d", s->what->pid);
-	return s->what->is_oom ?
-		       HEAPDB(s, "import", s->action->dump, "-o", db, "--contents", "keep",
-			      "--memory", IMPORT_MEMORY, "--quiet") :
-		       HEAPDB(s, "capture", pid, "-o", db, "--memory", IMPORT_MEMORY, "--quiet");
+	if (!s->what->is_oom)
+		return HEAPDB(s, "capture", pid, "-o", db, "--memory", IMPORT_MEMORY, "--quiet");
+	if (capture_measure(s->what->pid, &jvm, &err) == HDB_OK &&
+	    own_dump(&jvm, dump, sizeof(dump), &st))
+		return HEAPDB(s, "import", dump, "-o", db, "--contents", "keep", "--memory",
+			      IMPORT_MEMORY, "--quiet");
+	snprintf(s->text, sizeof(s->text), "the dump of the JVM is gone");
+	return false;
 }
 
 static void remove_file(const char *path)
@@ -383,45 +432,4 @@ void watch_stop(struct watch_running *r)
 	}
 	close(r->result_fd);
 	r->pid = 0;
-}
-
-/* ---- dumps that a JVM writes itself ---- */
-
-/* Copies the value of -XX:HeapDumpPath=; false if the JVM writes no dump. */
-static bool dump_path(const char *vm_args, char *buf, size_t size)
-{
-	static const char key[] = "-XX:HeapDumpPath=";
-	const char *at = strstr(vm_args, key);
-
-	at = at ? at + sizeof(key) - 1 : "";
-	snprintf(buf, size, "%.*s", (int)strcspn(at, " "), at);
-	return strstr(vm_args, "-XX:+HeapDumpOnOutOfMemoryError") != NULL;
-}
-
-void watch_find_dump(struct watch_action *action, const struct capture_meters *jvm,
-		     uint64_t *complete_ms)
-{
-	char given[512], path[sizeof(action->dump)];
-	struct stat st;
-
-	*complete_ms = 0;
-	if (!dump_path(jvm->vm_args, given, sizeof(given)))
-		return;
-	/* As the JVM sees it: its root and its working folder. */
-	snprintf(path, sizeof(path), "/proc/%d/%s/%s", jvm->pid, given[0] == '/' ? "root" : "cwd",
-		 given);
-	if (!given[0] || (stat(path, &st) == 0 && S_ISDIR(st.st_mode)))
-		snprintf(path + strlen(path), sizeof(path) - strlen(path), "/java_pid%d.hprof",
-			 jvm->inner_pid);
-	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
-		return;
-	/* The dump of an earlier run. */
-	if ((uint64_t)st.st_mtim.tv_sec + 1 < (uint64_t)time(NULL) - jvm->age_ms / 1000)
-		return;
-	if (strcmp(path, action->dump) != 0 || action->dump_bytes != (uint64_t)st.st_size) {
-		memcpy(action->dump, path, sizeof(path));
-		action->dump_bytes = (uint64_t)st.st_size;
-		return;
-	}
-	*complete_ms = (uint64_t)st.st_mtim.tv_sec * 1000;
 }

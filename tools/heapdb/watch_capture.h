@@ -17,9 +17,6 @@ struct watch_action {
 	const char *then; /* shell command; NULL: none; lent */
 	enum watch_keep keep;
 	uint64_t lapse; /* time passes this many times as fast, for tests */
-	/* The JVM's own dump that was seen last, and its size then. */
-	char dump[1024];
-	uint64_t dump_bytes, dump_changed_ms;
 };
 
 /* A capture that runs, or has ended and was not taken yet. Starts with zeros. */
@@ -47,10 +44,9 @@ bool watch_take(struct watch_running *running, struct watch_captured *out);
 void watch_stop(struct watch_running *running);
 
 /*
- * Looks for the dump that the JVM writes when it runs out of memory. *complete_ms is when it was
- * last changed, or 0 if there is none, or it still grows.
+ * When the dump was complete that a JVM wrote as it ran out of memory, in milliseconds; 0 if there
+ * is none.
  */
-void watch_find_dump(struct watch_action *action, const struct capture_meters *jvm,
-		     uint64_t *complete_ms);
+uint64_t watch_find_dump(const struct capture_meters *jvm);
 
 #endif
