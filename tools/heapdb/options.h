@@ -126,15 +126,13 @@ struct options {
 	unsigned sizes, contents, packing, zero, arrays, by;
 	const char *adb, *serial; /* capture: process and device */
 	unsigned parallel, gz;    /* 0: not given */
-	bool live, all, histogram;
-	struct repeated when; /* watch */
+	struct repeated when;     /* watch */
 	const char *name, *dir, *then, *series, *interval, *histograms;
-	unsigned at_most; /* 0: not given */
-	bool once;
 	const char *keep, *hash_key, *names_file, *report;
 	const char *budget, *baseline; /* gate */
-	bool update;
+	unsigned at_most;              /* watch; 0: not given */
 	unsigned gate_format;
+	bool live, all, histogram, once, update;
 	bool app_only, segments, koom, hash, chart;
 	unsigned id_size;  /* in units of 4 bytes; 0: not given */
 	unsigned is_plain; /* export without compression */

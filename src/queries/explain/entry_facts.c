@@ -181,7 +181,7 @@ static int look_at_entries(struct looking *l, const struct heap_collection *c,
 {
 	BASE_SCOPED(heap_entries_end) struct heap_entries entries = { .heap = NULL };
 	const uint64_t count = c->size < ENTRIES_READ ? c->size : ENTRIES_READ;
-	const uint64_t step = (count + ENTRIES_LOOKED - 1) / ENTRIES_LOOKED;
+	const uint64_t step = count ? (count + ENTRIES_LOOKED - 1) / ENTRIES_LOOKED : 1;
 	const bool has_keys = compares_keys(c);
 
 	TRY_FOUND(heap_entries_begin(l->session->heap, c, &entries, err));

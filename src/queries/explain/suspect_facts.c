@@ -755,7 +755,7 @@ static void set_rooms(const struct walk *w, struct explain_facts *out)
 	const unsigned most = most_of(&w->rooms);
 	const double count = w->rooms.list[most].count;
 
-	if (!w->rooms.classes || !w->rooms.bytes)
+	if (!w->rooms.classes || w->rooms.bytes <= 0)
 		return;
 	set(out, EXPLAIN_FACT_rooms, count, w->rooms.is_about);
 	explain_fact_text(out, EXPLAIN_FACT_room_kind,
@@ -789,7 +789,7 @@ static void set_figures(const struct walk *w, struct explain_facts *out)
 		TALLY(tasks, tasks, COUNT),
 	};
 
-	if (!w->all.bytes)
+	if (w->all.bytes <= 0)
 		return;
 	explain_fact_set(out, EXPLAIN_FACT_bytes, w->all.bytes);
 	for (size_t i = 0; i < sizeof(tallies) / sizeof(tallies[0]); i++)
