@@ -153,8 +153,8 @@ section()
 		}
 		end_list()
 		print ".Pp"
-		print "Object columns are " of_objects "."
-		print "Facts of coverage are " coverage "."
+		print "Object columns: " of_objects "."
+		print "Coverage facts: " coverage "."
 	}
 	$1 == "query" {
 		end_query()

@@ -202,7 +202,7 @@ static int read_nmt(struct memory *m, char *text, char *end, struct hdb_error *e
 	m->categories.count = 0;
 	while ((line = next_line(&text, end))) {
 		if (strstr(line, "racking is not enabled")) {
-			/* "Detail tracking", or all of it */
+			/* Either "Detail tracking is not enabled", or the message for all of NMT. */
 			is_known = true;
 			m->nmt = strncmp(line, "Detail", 6) == 0 ? m->nmt : MEMORY_NMT_OFF;
 		} else if (line[0] == '-') {

@@ -168,7 +168,8 @@ static int add_value_argument(struct serve_job *job, const char *key, const char
 	if (strcmp(key, "id") == 0)
 		return set_object(job, value, err);
 	if (!number)
-		return hdb_fail(err, HDB_EUSAGE, "unknown argument \"%.60s\" of a value", key);
+		return hdb_fail(err, HDB_EUSAGE, "unknown argument \"%.60s\" in a value request",
+				key);
 	return read_number(value, UINT32_MAX, number) ?
 		       HDB_OK :
 		       hdb_fail(err, HDB_EUSAGE, "\"%s\" must be a number of elements", key);

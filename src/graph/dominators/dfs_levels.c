@@ -193,8 +193,8 @@ static int take_back(struct probes *p, struct dom_level *level, struct hdb_error
 }
 
 /*
- * Probes from the roots of a level until few further ones are found, and only one has a long probe:
- * *owner is that one. HDB_END if there is none.
+ * Probes from the roots of a level until few new roots are found and only one root has a long
+ * probe. Stores that root in *owner; HDB_END if there is none.
  */
 static int find_owner(struct probes *p, struct dom_level *level, uint32_t *owner,
 		      struct hdb_error *err)
