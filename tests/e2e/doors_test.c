@@ -4,6 +4,7 @@
  */
 #undef HAVE_SERVE
 #undef HAVE_SQLITE
+#undef HAVE_YAML
 #undef HAVE_MCP
 #undef HAVE_PNG
 #include "support/command.h"
@@ -24,8 +25,10 @@ static void test_help_names_what_is_missing(void **state)
 
 	(void)state;
 	assert_int_equal(ran.code, CLI_DONE);
-	assert_non_null(strstr(ran.out, "\nNot in this build: serve (libmicrohttpd), sql (SQLite), "
-					"mcp (libjansson), PNG pictures (libpng)\n"));
+	assert_non_null(
+		strstr(ran.out,
+		       "\nNot in this build: serve (libmicrohttpd), sql (SQLite), gate (libyaml), "
+		       "mcp (libjansson), PNG images (libpng)\n"));
 	assert_non_null(strstr(ran.out, "\n  import "));
 	assert_null(strstr(ran.out, "\n  serve "));
 	assert_null(strstr(ran.out, "\n  sql "));
