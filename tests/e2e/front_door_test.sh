@@ -112,7 +112,7 @@ heapdb leaks --brief --columns id,retained --csv a.hprof | grep -qxF "$id,$bytes
 	fail "demo: leaks and retained differ on $id"
 
 refused 'did you mean "leaks"' leeks
-refused "did you mean \`heapdb leaks a.heapdb\`?" a.heapdb leaks
+refused "put the command first: \`heapdb leaks a.heapdb\`" a.heapdb leaks
 refused 'did you mean "export objects"' objects
 refused '"waste" is a group of queries: duplicates, substrings' waste
 refused 'arrays, collections' waste a.heapdb
