@@ -140,6 +140,7 @@ ARGUMENTS = {
     "jfr": [CORPUS + "jfr/sample"],
     "watch": None,  # its options are tried one by one in watch_test
     "growth": ["leak.jsonl"],
+    "memory": [CORPUS + "memory/" + name for name in ("smaps", "nmt_summary", "vm_info", "malloc_info")],
     "mcp": ["."],
     "notes": None,  # its forms are tried one by one in notes_test
     "fleet": None,  # its options are those of a program in Python
@@ -301,6 +302,8 @@ for command, options in taken.items():
         # It answers until it is stopped: serve_test.sh.
         if command == "serve" and option != "--help" and option in options:
             continue
+        if option not in options and any(o.startswith(option) for o in options):
+            continue  # understood as the longer one
         if option not in options:
             code, out, err, _ = run(arguments_of(command) + [option])
             if code != 2 or option[2:].encode() not in out + err:

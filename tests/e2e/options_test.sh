@@ -52,7 +52,7 @@ for class in 'int[]' 'char[]' 'byte[]' '*[]'; do
 done
 got=0
 heapdb query duplicates 'int[]' > out 2>&1 || got=$?
-if [ $got -ne 2 ] || ! grep -q "needs --arrays" out; then
+if [ $got -ne 2 ] || ! grep -q "requires --arrays" out; then
 	fail "a pattern without --arrays exits $got: $(cat out)"
 fi
 
