@@ -1,5 +1,6 @@
 # Error messages of command lines that the command refuses: each with its exit code.
 heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
+mkdir own; cp "$DUMP" own/d.hprof
 corpus=$HDB_ROOT/tests/corpus
 export corpus
 mkdir empty
@@ -82,7 +83,7 @@ import - -o x.heapdb
 check absent.heapdb
 check text
 check none
-info --db "$DUMP" --dump absent
+info --db own/d.hprof --dump absent
 overview absent.hprof
 s.heapdb histogram
 absent.hprof
