@@ -421,7 +421,8 @@ try:
                 "window.drawn = []; const fill = CanvasRenderingContext2D.prototype.fillText; CanvasRenderingContext2D.prototype.fillText = function (t, x, y) { drawn.push(t.replace(/\\s/g, ' ')); fill.call(this, t, x, y); }; 1")
     go("#/compare?db=0&before=1", "main canvas", "growth as a picture")
     check("the number of a cell is its growth", browser.until("drawn.includes('+585.9 KiB') && drawn.includes('-97.7 KiB')") and not browser.run("drawn.includes('976.6 KiB')"))
-    check("the legend says so", "Area and number: growth" in text(".legend"))
+    # Shown when the panels above it have their rows.
+    check("the legend says so", browser.until("document.querySelector('.legend').innerText.includes('Area and number: growth')"))
 
     # A picture of what was set before is marked.
     go("#/map?by=package", "canvas", "map of packages")

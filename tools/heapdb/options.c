@@ -201,8 +201,8 @@ const struct option_info option_table[] = {
 	  "Address to listen on. Default: 127.0.0.1." },
 	{ "open", NULL, OPTIONS_SERVE, 0, FLAG(open), "Open the page in a browser" },
 	{ "memory", "SIZE", OPTIONS_MEMORY, 0, BYTES(memory_bytes),
-	  "Memory budget (512M, 2G). Default: 1/4 of RAM, at most 1G if RAM is up to 16G; "
-	  "32M to rewrite a dump" },
+	  "Memory budget (512M, 2G). Default: 1/4 of RAM, at most 1G if RAM is up to 16G (32M "
+	  "to rewrite a dump)." },
 	{ "threads", "N", OPTIONS_MEMORY, 0, NUMBER(threads, 1024),
 	  "Number of worker threads. Default: one per core." },
 	{ "quiet", NULL, OPTIONS_QUIET, 0, FLAG(quiet), "Print neither progress nor notices" },
