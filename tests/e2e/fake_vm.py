@@ -6,6 +6,8 @@ import mmap, os, signal, socket, sys, time
 mode, dump = sys.argv[1:3]
 pid = os.getpid()
 name = '/tmp/.java_pid%d' % pid
+if os.path.lexists(name):  # of a killed process that had this ID
+    os.unlink(name)
 if len(sys.argv) > 3:
     library = open(sys.argv[3], 'rb')
     mapped = mmap.mmap(library.fileno(), 0, prot=mmap.PROT_READ)
