@@ -240,45 +240,29 @@ static void end_search(struct search *s)
 	base_big_free(&s->recent);
 }
 
-/*
- * Takes the next root, one at a time: large roots are often neighbours, such as the collections of
- * one object.
- */
-static bool take_root(struct dom_parts *parts, uint32_t n, uint32_t *root)
-{
-	_Atomic uint64_t *roots = parts->roots_big.data;
-	uint64_t w;
-
-	while ((w = atomic_load(&parts->next_word)) < ((uint64_t)n + 63) / 64) {
-		uint64_t bits = atomic_load_explicit(&roots[w], memory_order_relaxed);
-
-		if (!bits) {
-			(void)atomic_compare_exchange_strong(&parts->next_word, &w, w + 1);
-			continue;
-		}
-		if (atomic_compare_exchange_strong(&roots[w], &bits, bits & (bits - 1))) {
-			*root = (uint32_t)(64 * w + (unsigned)__builtin_ctzll(bits));
-			return true;
-		}
-	}
-	return false;
-}
-
 static inline int search(struct dom_parts *parts, struct dom_build *b, struct hdb_error *err)
 {
 	const uint32_t n = b->node_count;
+	const uint64_t words = ((uint64_t)n + 63) / 64;
+	const uint64_t *roots = parts->roots_big.data;
 	BASE_SCOPED(end_search)
 	struct search s = { .parts = parts,
 			    .b = b,
 			    .is_alone = parts->count == 1,
 			    .reported = b->count,
 			    .recent_limit = n / SWEEP_PART };
-	uint32_t root;
+	uint64_t w;
 
 	TRY(base_big_alloc_raw(b->work, &s.recent,
 			       ((uint64_t)s.recent_limit + 1) * sizeof(uint32_t), "preorder", err));
-	while (take_root(parts, n, &root))
-		TRY(search_from(&s, root, err));
+	while ((w = atomic_fetch_add(&parts->next_word, 1)) < words) {
+		for (uint64_t bits = roots[w]; bits; bits &= bits - 1) {
+			const uint64_t root = 64 * w + (unsigned)__builtin_ctzll(bits);
+
+			if (root < n)
+				TRY(search_from(&s, (uint32_t)root, err));
+		}
+	}
 	return HDB_OK;
 }
 
