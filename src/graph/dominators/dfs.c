@@ -91,7 +91,7 @@ static inline int add_edge(struct search *s, uint32_t source, uint32_t target,
 
 	if (dom_state(b->states, target) & DOM_TOP)
 		return HDB_OK;
-	if (dom_is_mine(b, target))
+	if (base_bit_has(b->mine, target))
 		return graph_buckets_add(&b->crosses, source, target, err);
 	(void)add_state(s, target, DOM_TOP);
 	return HDB_OK;
@@ -141,27 +141,8 @@ static int visit(struct search *s, uint32_t node, uint32_t parent, struct hdb_er
 	if (b->count - s->first < s->recent_limit)
 		((uint32_t *)s->recent.data)[b->count - s->first] = node;
 	assert(b->count <= b->node_count);
-	dom_set_mine(b, node);
+	base_bit_put(b->mine, node);
 	return scan_row(s, node, b->count, err);
-}
-
-/* Clears all fields that have this part's number. */
-static void clear_all(const struct dom_build *b)
-{
-	const uint64_t field = dom_field(b), ones = UINT64_MAX / field;
-
-	for (uint64_t i = 0; i <= b->node_count >> (6 - b->field_shift); i++) {
-		const uint64_t word = atomic_load_explicit(&b->visitor[i], memory_order_relaxed);
-		uint64_t others = word ^ ones * b->no;
-
-		/* the lowest bit of each field: whether any of the field is set */
-		for (unsigned s = 0; s < b->field_shift; s++)
-			others |= others >> (1u << s);
-		others &= ones;
-		if (word && others != ones)
-			atomic_fetch_and_explicit(&b->visitor[i], others * field,
-						  memory_order_relaxed);
-	}
 }
 
 /* Clears the set of nodes visited from this root. */
@@ -172,15 +153,11 @@ static void clear_visited(struct search *s)
 
 	assert(b->count >= s->first);
 	if (b->count - s->first >= s->recent_limit) {
-		clear_all(b);
+		memset(b->mine, 0, ((uint64_t)b->node_count / 64 + 1) * sizeof *b->mine);
 		return;
 	}
 	for (uint32_t k = 0; k <= b->count - s->first; k++)
-		if (s->is_alone)
-			atomic_store_explicit(dom_visitor_word(b, recent[k]), 0,
-					      memory_order_relaxed);
-		else
-			dom_drop_mine(b, recent[k]);
+		b->mine[recent[k] / 64] = 0;
 }
 
 /*

@@ -140,11 +140,11 @@ static int probe_target(void *ctx, uint32_t v, struct hdb_error *err)
 
 	if (state == DOM_NEW) {
 		add_state(p->parts, v, DOM_MET);
-		dom_set_mine(b, v);
+		base_bit_put(b->mine, v);
 		TRY(base_vec_push(&p->visited, &v, sizeof v, err));
 		return p->visited.count - p->first > p->limit ? HDB_END : HDB_OK;
 	}
-	if (state == DOM_MET && !dom_is_mine(b, v))
+	if (state == DOM_MET && !base_bit_has(b->mine, v))
 		add_state(p->parts, v, DOM_TOP);
 	return HDB_OK;
 }
@@ -165,7 +165,7 @@ static int probe(struct probes *p, uint32_t root, struct hdb_error *err)
 		rc = each_target(b->rows, *base_vec_at(&p->visited, uint32_t, i), p, probe_target,
 				 err);
 	for (i = p->first; i < p->visited.count; i++)
-		dom_drop_mine(b, *base_vec_at(&p->visited, uint32_t, i));
+		base_bit_drop(b->mine, *base_vec_at(&p->visited, uint32_t, i));
 	p->left -= p->left < p->visited.count - p->first ? p->left : p->visited.count - p->first;
 	if (rc == HDB_OK)
 		p->visited.count = p->first;

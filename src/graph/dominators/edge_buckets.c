@@ -7,22 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-int graph_buckets_init(struct graph_edge_buckets *eb, uint64_t target_count, unsigned set_count,
-		       struct base_work *work, struct hdb_error *err)
+static_assert(sizeof(struct graph_edge_chunk) == 4096, "a chunk fills a page");
+
+int graph_buckets_init(struct graph_edge_buckets *eb, uint64_t target_count, struct base_work *work,
+		       struct hdb_error *err)
 {
 	const uint64_t buckets = target_count / GRAPH_BUCKET_SIZE + 1;
-	uint32_t bytes = GRAPH_CHUNK_BYTES;
 
-	while (bytes > GRAPH_CHUNK_LEAST &&
-	       bytes > GRAPH_CHUNK_BYTES * GRAPH_CHUNK_SETS / set_count)
-		bytes /= 2;
-	*eb = (struct graph_edge_buckets){
-		.work = work,
-		.bucket_count = buckets,
-		.chunk_bytes = bytes,
-		.full = bytes - (uint32_t)sizeof(struct graph_edge_chunk) - GRAPH_EDGE_BYTES_MAX,
-	};
-	base_chunks_init(&eb->chunks, bytes, work, "edges of the graph");
+	*eb = (struct graph_edge_buckets){ .work = work, .bucket_count = buckets };
+	base_chunks_init(&eb->chunks, sizeof(struct graph_edge_chunk), work, "edges of the graph");
 	TRY(BASE_ALLOC(eb->last, buckets, "edge buckets", err));
 	return BASE_ALLOC(eb->first, GRAPH_BUCKET_SIZE + 2, "edge buckets", err);
 }
@@ -45,7 +38,7 @@ int graph_buckets_grow(struct graph_edge_buckets *eb, uint32_t bucket, struct hd
 	uint8_t *room;
 
 	assert(bucket < eb->bucket_count);
-	TRY(base_chunks_add(&eb->chunks, eb->chunk_bytes, &position, &room, err));
+	TRY(base_chunks_add(&eb->chunks, sizeof *chunk, &position, &room, err));
 	chunk = (struct graph_edge_chunk *)room;
 	chunk->before = eb->last[bucket];
 	chunk->used = chunk->last_source = 0;

@@ -20,14 +20,8 @@
 #define GRAPH_BUCKET_BITS 15
 #define GRAPH_BUCKET_SIZE (1u << GRAPH_BUCKET_BITS)
 
-/*
- * Bytes of a chunk. Sets of buckets that are filled at the same time have smaller ones, if they are
- * more than GRAPH_CHUNK_SETS: together at most half a byte per target is in chunks that are not
- * full.
- */
-#define GRAPH_CHUNK_BYTES 4096u
-#define GRAPH_CHUNK_LEAST 256u
-#define GRAPH_CHUNK_SETS 4u
+/* Bytes of edges in a chunk, which has 4096 bytes in total. */
+#define GRAPH_CHUNK_BYTES 4080
 
 /* Maximum size of an edge: two bytes, and the longest varint of 33 bits. */
 #define GRAPH_EDGE_BYTES_MAX 7
@@ -36,26 +30,21 @@ struct graph_edge_chunk {
 	struct graph_edge_chunk *before; /* the bucket's previous chunk */
 	uint32_t used;                   /* bytes */
 	uint32_t last_source;            /* source of the last edge added */
-	uint8_t bytes[];
+	uint8_t bytes[GRAPH_CHUNK_BYTES];
 };
 
 struct graph_edge_buckets {
 	struct base_work *work;
 	struct graph_edge_chunk **last; /* by bucket: its newest chunk, or NULL */
 	uint64_t bucket_count;
-	uint32_t chunk_bytes;
-	uint32_t full; /* a chunk with more bytes than this has no room for an edge */
 	struct base_chunks chunks;
 	struct base_big sorted; /* sources of the last bucket sorted */
 	uint64_t *first;        /* GRAPH_BUCKET_SIZE + 2 row starts of that bucket */
 };
 
-/*
- * Prepares for targets 0 to target_count - 1, as one of set_count sets. `work` is borrowed. Release
- * in any case.
- */
-int graph_buckets_init(struct graph_edge_buckets *eb, uint64_t target_count, unsigned set_count,
-		       struct base_work *work, struct hdb_error *err);
+/* Prepares for targets 0 to target_count - 1. `work` is borrowed. Release in any case. */
+int graph_buckets_init(struct graph_edge_buckets *eb, uint64_t target_count, struct base_work *work,
+		       struct hdb_error *err);
 void graph_buckets_release(struct graph_edge_buckets *eb);
 
 /* Adds a chunk to a bucket. For graph_buckets_add. */
@@ -70,7 +59,7 @@ static inline int graph_buckets_add(struct graph_edge_buckets *eb, uint32_t sour
 	uint64_t distance;
 	uint8_t *p;
 
-	if (__builtin_expect(!chunk || chunk->used > eb->full, 0)) {
+	if (__builtin_expect(!chunk || chunk->used > GRAPH_CHUNK_BYTES - GRAPH_EDGE_BYTES_MAX, 0)) {
 		const int rc = graph_buckets_grow(eb, bucket, err);
 		if (rc < 0)
 			return rc;

@@ -97,7 +97,7 @@ static int group_by_source(struct fold *f, struct hdb_error *err)
 	struct dom_build *b = f->b;
 	const uint32_t blocks = (b->count >> GRAPH_BUCKET_BITS) + 1;
 
-	TRY(graph_buckets_init(&f->by_source, (uint64_t)b->count + 1, 1, b->work, err));
+	TRY(graph_buckets_init(&f->by_source, (uint64_t)b->count + 1, b->work, err));
 	for (uint32_t block = 0; block < blocks; block++) {
 		struct graph_edge_reader reader;
 		uint32_t source, to;
@@ -109,7 +109,7 @@ static int group_by_source(struct fold *f, struct hdb_error *err)
 		TRY(base_step(b->work, (uint64_t)block << GRAPH_BUCKET_BITS, err));
 	}
 	graph_buckets_release(&b->edges);
-	return graph_buckets_init(&b->edges, (uint64_t)b->count + 1, 1, b->work, err);
+	return graph_buckets_init(&b->edges, (uint64_t)b->count + 1, b->work, err);
 }
 
 /* Appends `number` to the path, which contains its parent. */

@@ -232,13 +232,16 @@ static int start_part(struct dom_build *b, unsigned part_count, struct hdb_error
 	TRY(base_runs_init(&b->parents, n + 1, b->work, "search tree", err));
 	TRY(base_runs_init(&b->semis, n + 1, b->work, "semidominators", err));
 	TRY(dom_order_init(b, part_count, err));
-	return graph_buckets_init(&b->crosses, n, part_count, b->work, err);
+	TRY(base_big_alloc(b->work, &b->mine_big, n / 8 + 8, "preorder", err));
+	b->mine = b->mine_big.data;
+	return graph_buckets_init(&b->crosses, n, b->work, err);
 }
 
 static void release_part(struct dom_build *b)
 {
 	graph_buckets_release(&b->crosses);
 	graph_buckets_release(&b->edges);
+	base_big_free(&b->mine_big);
 	base_big_free(&b->top_big);
 	base_buckets_release(&b->order);
 	base_runs_release(&b->parents);
@@ -285,17 +288,12 @@ static int join_parts(struct dom_parts *parts, struct hdb_error *err)
 		b->before = count;
 		count += b->count;
 		assert(count <= b->node_count);
+		base_big_free(&b->mine_big);
 		TRY(base_big_alloc(b->work, &b->top_big, b->count / 8 + 16, "preorder", err));
 		b->top = b->top_big.data;
-		TRY(graph_buckets_init(&b->edges, (uint64_t)b->count + 1, 1, b->work, err));
+		TRY(graph_buckets_init(&b->edges, (uint64_t)b->count + 1, b->work, err));
 	}
 	return HDB_OK;
-}
-
-/* Whether the numbers of all parts fit in fields of 1 << shift bits. */
-static bool is_wide(const struct dom_parts *parts, unsigned shift)
-{
-	return parts->count >> (1u << shift) == 0;
 }
 
 static int search(struct dom_parts *parts, struct graph_rows *rows, struct base_runs *numbers,
@@ -303,25 +301,17 @@ static int search(struct dom_parts *parts, struct graph_rows *rows, struct base_
 {
 	struct base_work *work = parts->work;
 	const uint32_t n = rows->node_count;
-	unsigned shift = 0;
 	int rc;
 
 	/* States are accessed at random, so they get the memory reserved for the search. */
 	base_work_keep(work, 0);
 	base_stage(work, "dominators: search", n, "objects");
 	TRY(base_big_alloc(work, &parts->states_big, (uint64_t)n / 4 + 8, "preorder", err));
-	while (!is_wide(parts, shift))
-		shift++;
-	TRY(base_big_alloc(work, &parts->visitor_big, ((uint64_t)n << shift) / 8 + 8, "preorder",
-			   err));
 	for (unsigned i = 0; i < parts->count; i++) {
 		parts->part[i] = (struct dom_build){ .work = work,
 						     .rows = rows,
 						     .node_count = n,
-						     .states = parts->states_big.data,
-						     .visitor = parts->visitor_big.data,
-						     .field_shift = shift,
-						     .no = i + 1 };
+						     .states = parts->states_big.data };
 		TRY(start_part(&parts->part[i], parts->count, err));
 	}
 	TRY(dom_levels_plan(parts, err));
@@ -333,7 +323,6 @@ static int search(struct dom_parts *parts, struct graph_rows *rows, struct base_
 	for (unsigned i = 0; i < parts->count; i++)
 		TRY(dom_put_parents(&parts->part[i], err));
 	graph_rows_release(rows);
-	base_big_free(&parts->visitor_big);
 	TRY(join_parts(parts, err));
 	return dom_number(parts, numbers, err);
 }
@@ -413,7 +402,6 @@ static void release_parts(struct dom_parts *parts)
 	for (unsigned i = 0; parts->part && i < parts->count; i++)
 		release_part(&parts->part[i]);
 	base_big_free(&parts->states_big);
-	base_big_free(&parts->visitor_big);
 	dom_levels_release(parts);
 	free(parts->part);
 }

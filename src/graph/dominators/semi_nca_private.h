@@ -47,8 +47,8 @@ enum dom_state {
 /* The lower bit of each state in a word. */
 #define DOM_LOW_BITS 0x5555555555555555u
 
-/* Maximum number of concurrent searches: a node has room for the number of one. */
-#define DOM_PARTS_MAX 255u
+/* Maximum number of concurrent searches. More would compete for the same nodes. */
+#define DOM_PARTS_MAX 16u
 
 /* Smaller graphs use a single search. */
 #define DOM_PART_NODES (1u << 16)
@@ -72,13 +72,7 @@ struct dom_build {
 	uint32_t before;               /* offset of this part's numbers among those of all parts */
 	uint32_t from[DOM_LEVELS_MAX]; /* first number of each level */
 	_Atomic uint64_t *states;      /* DOM_STATES per word, by node; shared by all parts */
-	/*
-	 * By node, in fields of 1 << field_shift bits, shared by all parts: number of the part
-	 * whose search from its current root has visited the node, or 0.
-	 */
-	_Atomic uint64_t *visitor;
-	unsigned field_shift;
-	unsigned no;               /* this part's number, from 1 */
+	uint64_t *mine;            /* bits by node: visited in the search from the current root */
 	struct base_buckets order; /* nodes and numbers, by bucket of nodes (dom_spill_of) */
 	unsigned order_shift;
 	struct base_runs parents; /* by number: distance to the parent's number */
@@ -86,7 +80,7 @@ struct dom_build {
 	struct graph_edge_buckets crosses; /* edges not in the search tree, from numbers to nodes */
 	struct graph_edge_buckets edges;   /* the same edges, between numbers */
 	uint64_t *top;                     /* bits by number: DOM_TOP */
-	struct base_big top_big;
+	struct base_big mine_big, top_big;
 	uint64_t *block; /* BASE_RUN values of parents or semis being processed */
 	uint64_t *block2;
 	uint64_t step_count; /* nodes and edges visited plus links followed */
@@ -105,7 +99,7 @@ struct dom_parts {
 	_Atomic uint64_t next_word; /* next word of root bits to be searched */
 	_Atomic uint64_t done;      /* approximate count of numbers assigned */
 	_Atomic bool is_failed;     /* a part has failed, so the others stop */
-	struct base_big states_big, visitor_big;
+	struct base_big states_big;
 };
 
 /*
@@ -129,51 +123,6 @@ static inline unsigned dom_state(const _Atomic uint64_t *states, uint32_t v)
 	return atomic_load_explicit(&states[v / DOM_STATES], memory_order_relaxed) >>
 		       (2 * (v % DOM_STATES)) &
 	       3;
-}
-
-/* ---- nodes that the search from a part's current root has visited ---- */
-
-/* The mask of field 0, and the position of a node's field in its word. */
-static inline uint64_t dom_field(const struct dom_build *b)
-{
-	return (2ull << ((1u << b->field_shift) - 1)) - 1;
-}
-
-static inline unsigned dom_field_at(const struct dom_build *b, uint32_t v)
-{
-	return v << b->field_shift & 63;
-}
-
-static inline _Atomic uint64_t *dom_visitor_word(const struct dom_build *b, uint32_t v)
-{
-	return &b->visitor[v >> (6 - b->field_shift)];
-}
-
-static inline bool dom_is_mine(const struct dom_build *b, uint32_t v)
-{
-	const uint64_t word = atomic_load_explicit(dom_visitor_word(b, v), memory_order_relaxed);
-
-	return (word >> dom_field_at(b, v) & dom_field(b)) == b->no;
-}
-
-/* A single part shares no word, so it needs no atomic updates. */
-static inline void dom_set_mine(const struct dom_build *b, uint32_t v)
-{
-	_Atomic uint64_t *word = dom_visitor_word(b, v);
-	const uint64_t field = (uint64_t)b->no << dom_field_at(b, v);
-
-	if (b->field_shift)
-		atomic_fetch_or_explicit(word, field, memory_order_relaxed);
-	else
-		atomic_store_explicit(word,
-				      atomic_load_explicit(word, memory_order_relaxed) | field,
-				      memory_order_relaxed);
-}
-
-static inline void dom_drop_mine(const struct dom_build *b, uint32_t v)
-{
-	atomic_fetch_and_explicit(dom_visitor_word(b, v), ~(dom_field(b) << dom_field_at(b, v)),
-				  memory_order_relaxed);
 }
 
 /*
