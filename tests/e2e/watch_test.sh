@@ -40,7 +40,7 @@ ready()
 "$home/bin/javac" -d . "$HDB_ROOT/tests/java/Growing.java"
 
 # A leak: the capture comes before the end, the report names the owner, and the command has its folder.
-start -Xmx40m -XX:+UseSerialGC -cp . Growing sessions 10
+start -Xmx40m -XX:+UseSerialGC -cp . Growing sessions 40
 leaking=$pid
 start -Xmx40m -XX:+UseSerialGC -cp . Growing quiet 10
 quiet=$pid
