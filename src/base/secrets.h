@@ -1,8 +1,8 @@
 /*
  * base/secrets.h - searches texts for secrets by the rules in secrets.rules.
  *
- * Most texts contain none, so they are passed over once, and a rule is tried only where three bytes
- * may begin one of its words, or where a name is assigned a value. The rules look for ASCII only:
+ * Most strings contain no secret, so one pass looks for places worth a try: three bytes that may
+ * begin a word of a rule, or a name that is assigned a value. The rules look for ASCII only:
  * of chars and of UTF-16 only the low bytes are searched.
  */
 #ifndef BASE_SECRETS_H

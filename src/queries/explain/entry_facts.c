@@ -131,7 +131,7 @@ static int add_key(struct looking *l, uint32_t ix, struct hdb_error *err)
 
 	TRY(heap_fields_begin(l->session->heap, ix, &fields, err));
 	for (;;) {
-		uint64_t part = fields.value.bits;
+		uint64_t part;
 
 		TRY_ERRORS(r = heap_fields_next(&fields, err));
 		if (r != HDB_OK)
@@ -191,10 +191,8 @@ static int look_at_entries(struct looking *l, const struct heap_collection *c,
 			continue;
 		if (entries.has_key)
 			TRY(look_at(l, &entries.key, has_keys, err));
-		if (has_keys && !entries.has_key)
-			TRY(look_at(l, &entries.value, true, err));
-		else
-			TRY(look_at(l, &entries.value, false, err));
+		/* The values of a set are its keys. */
+		TRY(look_at(l, &entries.value, has_keys && !entries.has_key, err));
 		l->entries++;
 	}
 	return HDB_OK;
@@ -202,15 +200,7 @@ static int look_at_entries(struct looking *l, const struct heap_collection *c,
 
 /* ---- what they have in common ---- */
 
-static int compare(const void *a, const void *b)
-{
-	const struct feature *x = a, *y = b;
-
-	BASE_ASCENDING(x->level, y->level);
-	BASE_ASCENDING(x->hash, y->hash);
-	BASE_ASCENDING(x->entry, y->entry);
-	return 0;
-}
+BASE_ORDER(compare, struct feature, BASE_UP(level), BASE_UP(hash), BASE_UP(entry))
 
 /* The most frequent feature of a level. */
 struct share {

@@ -43,7 +43,7 @@
 #define FACTS_ENTRIES_MIN 1000u
 /* Larger numbers are not rounded: doubles have no digits after the point there. */
 #define FACTS_NUMBER_MAX 1e15
-/* Different classes that are told apart in one count. */
+/* Maximum number of classes that a tally counts separately. */
 #define FACTS_CLASSES 16u
 
 /* What is known of a class. */
@@ -259,6 +259,12 @@ static int field_of(const struct walk *w, uint32_t ix, const char *path, uint64_
 	return HDB_OK;
 }
 
+/* Returns NULL at the top of the walk. */
+static const struct node *parent_of(const struct walk *w, const struct node *node)
+{
+	return node->parent == HEAP_NONE ? NULL : base_vec_at(&w->nodes, struct node, node->parent);
+}
+
 static void add_room(struct walk *w, const struct addend *a)
 {
 	add(&w->rooms, a);
@@ -272,9 +278,7 @@ static void add_room(struct walk *w, const struct addend *a)
 static int look_at_references(struct walk *w, const struct node *node,
 			      const struct heap_object *object, struct hdb_error *err)
 {
-	const struct node *parent = node->parent == HEAP_NONE ?
-					    NULL :
-					    base_vec_at(&w->nodes, struct node, node->parent);
+	const struct node *parent = parent_of(w, node);
 	const uint64_t step = object->length <= FACTS_ELEMENTS_MAX - w->elements ?
 				      1 :
 				      object->length / FACTS_ELEMENTS_PART + 1;
@@ -311,9 +315,7 @@ static int look_at_references(struct walk *w, const struct node *node,
 static int look_at_content(struct walk *w, const struct node *node,
 			   const struct heap_object *object, struct hdb_error *err)
 {
-	const struct node *parent = node->parent == HEAP_NONE ?
-					    NULL :
-					    base_vec_at(&w->nodes, struct node, node->parent);
+	const struct node *parent = parent_of(w, node);
 	const enum held_kind kind = parent ? kind_of(w, parent->class_no) : HELD_OTHER;
 	struct heap *heap = w->session->heap;
 	struct content content = { .ix = node->ix,
@@ -321,7 +323,7 @@ static int look_at_content(struct walk *w, const struct node *node,
 				   .weight = node->weight,
 				   .bytes = (double)object->shallow_bytes };
 	struct analysis_content hash;
-	uint64_t offset, text_bytes;
+	uint64_t offset;
 	int r;
 
 	if (object->length < FACTS_CONTENT_MIN || kind == HELD_BUILDER ||
@@ -339,8 +341,7 @@ static int look_at_content(struct walk *w, const struct node *node,
 
 		content.owner_ix = parent->ix;
 		TRY(heap_object(heap, parent->ix, &string, err));
-		text_bytes = string.shallow_bytes;
-		content.bytes += (double)text_bytes;
+		content.bytes += (double)string.shallow_bytes;
 	}
 	return base_vec_push(&w->contents, &content, sizeof(content), err);
 }
@@ -420,9 +421,7 @@ static int look_at_task(struct walk *w, const struct node *node, bool is_timer,
 
 static int look_at_future(struct walk *w, const struct node *node, struct hdb_error *err)
 {
-	const struct node *parent = node->parent == HEAP_NONE ?
-					    NULL :
-					    base_vec_at(&w->nodes, struct node, node->parent);
+	const struct node *parent = parent_of(w, node);
 	uint64_t result, actions;
 
 	/* what thenApply() and its like return is completed with the future that it waits for */
@@ -493,6 +492,7 @@ static int look_at(struct walk *w, size_t no, struct hdb_error *err)
 {
 	struct node *node = base_vec_at(&w->nodes, struct node, no);
 	struct heap_object object;
+	enum held_kind kind;
 
 	TRY(heap_object(w->session->heap, node->ix, &object, err));
 	add(&w->all, &(struct addend){ .class_no = object.class_no,
@@ -505,7 +505,8 @@ static int look_at(struct walk *w, size_t no, struct hdb_error *err)
 		return look_at_content(w, node, &object, err);
 	if (object.kind != STORE_INSTANCE)
 		return HDB_OK;
-	switch (kind_of(w, object.class_no)) {
+	kind = kind_of(w, object.class_no);
+	switch (kind) {
 	case HELD_BUILDER:
 		return look_at_builder(w, node, err);
 	case HELD_COLLECTION:
@@ -520,12 +521,12 @@ static int look_at(struct walk *w, size_t no, struct hdb_error *err)
 		return look_at_future(w, node, err);
 	case HELD_TASK:
 	case HELD_TIMER_TASK:
-		return look_at_task(w, node, kind_of(w, object.class_no) == HELD_TIMER_TASK, err);
+		return look_at_task(w, node, kind == HELD_TIMER_TASK, err);
 	case HELD_REFERENCE:
 		return look_at_reference(w, node, err);
 	case HELD_VIEW:
 	case HELD_BUFFER:
-		return look_at_view(w, node, kind_of(w, object.class_no) == HELD_BUFFER, err);
+		return look_at_view(w, node, kind == HELD_BUFFER, err);
 	case HELD_UNKNOWN:
 	case HELD_OTHER:
 	case HELD_STRING:
@@ -620,14 +621,7 @@ static int add_tops(struct walk *w, const struct analysis_suspect *s, struct hdb
 
 /* ---- equal contents ---- */
 
-static int compare_contents(const void *a, const void *b)
-{
-	const struct content *x = a, *y = b;
-
-	BASE_ASCENDING(x->low, y->low);
-	BASE_ASCENDING(x->high, y->high);
-	return x->ix < y->ix ? -1 : x->ix > y->ix;
-}
+BASE_ORDER(compare_contents, struct content, BASE_UP(low), BASE_UP(high), BASE_UP(ix))
 
 /* Names a content: the text of a string, or the class and length of an array. */
 static int name_content(const struct walk *w, const struct content *c, enum explain_fact to,
