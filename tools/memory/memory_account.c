@@ -44,36 +44,30 @@ void memory_release(struct memory *m)
 
 /* ---- ranges ---- */
 
-int memory_add_range(struct memory *m, struct memory_use use, uint64_t start, uint64_t end,
-		     struct hdb_error *err)
+static int add_to(struct base_vec *list, struct memory_use use, uint64_t start, uint64_t end,
+		  struct hdb_error *err)
 {
 	struct range range = { .start = start, .end = end, .part = use.part };
 
 	if (start >= end)
 		return HDB_OK;
 	snprintf(range.detail, sizeof(range.detail), "%s", use.detail ? use.detail : "");
-	return base_vec_push(&m->ranges, &range, sizeof(range), err);
+	return base_vec_push(list, &range, sizeof(range), err);
+}
+
+int memory_add_range(struct memory *m, struct memory_use use, uint64_t start, uint64_t end,
+		     struct hdb_error *err)
+{
+	return add_to(&m->ranges, use, start, end, err);
 }
 
 int memory_add_buffer(struct memory *m, struct memory_use use, uint64_t address, uint64_t bytes,
 		      struct hdb_error *err)
 {
-	struct range range = { .start = address, .end = address + bytes, .part = use.part };
-
-	if (!bytes || range.end < address)
-		return HDB_OK;
-	snprintf(range.detail, sizeof(range.detail), "%s", use.detail ? use.detail : "");
-	return base_vec_push(&m->buffers, &range, sizeof(range), err);
+	return add_to(&m->buffers, use, address, address + bytes, err);
 }
 
-static int compare_ranges(const void *a, const void *b)
-{
-	const struct range *x = a, *y = b;
-
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->end > y->end ? -1 : x->end < y->end;
-}
+BASE_ORDER(compare_ranges, struct range, BASE_UP(start), BASE_DOWN(end))
 
 /* Bytes that the VM has mapped and committed, by part. */
 static void sum_mapped(const struct memory *m, uint64_t mapped[MEMORY_PARTS])
