@@ -12,7 +12,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,18 +159,13 @@ static int check_use(struct cli *cli)
 static int parse_pid(struct cli *cli, int *pid)
 {
 	const char *text = cli->opt.operands[0];
-	char *end;
-	long value;
 
-	errno = 0;
-	value = strtol(text, &end, 10);
-	if (text[0] < '0' || text[0] > '9' || *end || errno || value < 1 || value > INT_MAX)
-		return hdb_fail(
-			&cli->err, HDB_EUSAGE,
-			"\"%s\" is not a PID; `heapdb capture` lists the JVMs of this machine",
-			text);
-	*pid = (int)value;
-	return HDB_OK;
+	*pid = options_pid(text);
+	return *pid ? HDB_OK :
+		      hdb_fail(
+			      &cli->err, HDB_EUSAGE,
+			      "\"%s\" is not a PID; `heapdb capture` lists the JVMs of this machine",
+			      text);
 }
 
 /* Chooses the output file: -o, otherwise java_pidN.heapdb or PROCESS.heapdb. */

@@ -11,7 +11,6 @@
 #include "memory/memory.h"
 
 #include <assert.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -404,15 +403,6 @@ static int read_file(struct account *a, const char *path)
 			     memory_add(&a->memory, kind, file.data, file.size, &cli->err));
 }
 
-/* The PID that an operand is, 0 if none. */
-static int pid_of(const char *text)
-{
-	char *end;
-	const long value = text[0] >= '0' && text[0] <= '9' ? strtol(text, &end, 10) : 0;
-
-	return value > 0 && value <= INT_MAX && !*end ? (int)value : 0;
-}
-
 static void release(struct account *a)
 {
 	memory_release(&a->memory);
@@ -423,7 +413,7 @@ int cmd_memory(struct cli *cli)
 {
 	BASE_SCOPED(release) struct account a = { .cli = cli };
 	const struct options *opt = &cli->opt;
-	const int pid = opt->operand_count ? pid_of(opt->operands[0]) : 0;
+	const int pid = opt->operand_count ? options_pid(opt->operands[0]) : 0;
 
 	if (!opt->operand_count)
 		return cli_usage(cli,

@@ -851,3 +851,11 @@ bool options_want_json(struct arguments args)
 	}
 	return false;
 }
+
+int options_pid(const char *operand)
+{
+	char *end;
+	const long value = operand[0] >= '0' && operand[0] <= '9' ? strtol(operand, &end, 10) : 0;
+
+	return value > 0 && value <= INT_MAX && !*end ? (int)value : 0;
+}

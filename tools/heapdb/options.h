@@ -187,6 +187,9 @@ uint64_t options_groups(const struct command *command, const struct hdb_query_sp
 /* Finds the option with this name among the groups; NULL if none. */
 const struct option_info *options_find(const char *name, size_t size, uint64_t groups);
 
+/* The process ID that an operand is; 0 if it is none. */
+int options_pid(const char *operand);
+
 /* Range of argv that belongs to a command. argv[0] is the command's name. */
 struct arguments {
 	int count;
