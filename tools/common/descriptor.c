@@ -28,3 +28,16 @@ size_t descriptor_name(const char *text, char *out, size_t size)
 		memcpy(out + length, "[]", sizeof("[]"));
 	return length;
 }
+
+bool descriptor_is_of_jdk(const char *name, size_t size)
+{
+	static const char *const packages[] = { "java.", "javax.", "jdk.", "sun.", "com.sun." };
+
+	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++) {
+		const size_t length = strlen(packages[i]);
+
+		if (size > length && memcmp(name, packages[i], length) == 0)
+			return true;
+	}
+	return false;
+}

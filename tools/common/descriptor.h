@@ -4,6 +4,7 @@
 #ifndef COMMON_DESCRIPTOR_H
 #define COMMON_DESCRIPTOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -11,5 +12,8 @@
  * the zero). Other text is copied. A name that does not fit is cut. Returns its length in bytes.
  */
 size_t descriptor_name(const char *text, char *out, size_t size);
+
+/* Whether the name of a class, or what begins with one, is of a package of the JDK. */
+bool descriptor_is_of_jdk(const char *name, size_t size);
 
 #endif

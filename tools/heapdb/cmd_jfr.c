@@ -2,6 +2,7 @@
  * heapdb/cmd_jfr.c - Flight Recorder files: events as rows, samples by class, thread or call stack,
  * and samples for the classes of an answer.
  */
+#include "common/descriptor.h"
 #include "heapdb/call_rows.h"
 #include "heapdb/cli.h"
 #include "jfr/jfr.h"
@@ -112,12 +113,7 @@ struct hdb_value seconds_text(int64_t ns, struct bytes *text)
 /* Whether a frame belongs to the JDK. The calling application frame is the relevant one. */
 static bool is_platform(const struct bytes *text)
 {
-	static const char *const packages[] = { "java.", "javax.", "jdk.", "sun.", "com.sun." };
-
-	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
-		if (text->size > 8 && memcmp(text->data, packages[i], strlen(packages[i])) == 0)
-			return true;
-	return false;
+	return descriptor_is_of_jdk(text->data, text->size);
 }
 
 static bool put_stack(struct jfr *jfr, struct jfr_value list, struct bytes *text)

@@ -4,6 +4,7 @@
 #include "watch/growth.h"
 
 #include "base/scope.h"
+#include "common/descriptor.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -270,12 +271,7 @@ static int by_rise(const void *a, const void *b)
 
 bool growth_is_of_jdk(const char *name)
 {
-	static const char *const heads[] = { "java.", "javax.", "jdk.", "sun.", "com.sun." };
-
-	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
-		if (strncmp(name, heads[i], strlen(heads[i])) == 0)
-			return true;
-	return strchr(name, '[') != NULL;
+	return descriptor_is_of_jdk(name, strlen(name)) || strchr(name, '[');
 }
 
 /* A leak is hardly ever in a class of the JDK, and such classes change with the load. */
