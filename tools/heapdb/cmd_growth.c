@@ -78,13 +78,6 @@ static void release(struct growth_rows *rows)
 
 /* ---- input ---- */
 
-static bool is_series(const char *name)
-{
-	const size_t size = strlen(name);
-
-	return size > strlen(SUFFIX) && strcmp(name + size - strlen(SUFFIX), SUFFIX) == 0;
-}
-
 static void free_entries(struct dirent ***entries)
 {
 	free(*entries);
@@ -92,7 +85,10 @@ static void free_entries(struct dirent ***entries)
 
 static int select_series(const struct dirent *entry)
 {
-	return is_series(entry->d_name);
+	const char *name = entry->d_name;
+	const size_t size = strlen(name);
+
+	return size > strlen(SUFFIX) && strcmp(name + size - strlen(SUFFIX), SUFFIX) == 0;
 }
 
 /* Reads all series of a folder, by name. */

@@ -14,7 +14,6 @@
 #include "watch/watch.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -170,14 +169,13 @@ static int find(void *ctx, struct watch_jvm *jvms, size_t *count, struct hdb_err
 
 static int ask_histogram(void *ctx, int pid, char **text, uint64_t *pause_us, struct hdb_error *err)
 {
-	const struct watching *w = ctx;
 	const struct capture_options options = {
 		.cancel = progress_callbacks().cancel,
 	};
 	const uint64_t start = base_now_us();
 	const int rc = capture_vm_ask(pid, CAPTURE_HISTOGRAM, &options, text, err);
 
-	(void)w;
+	(void)ctx;
 	*pause_us = base_now_us() - start;
 	return rc;
 }
@@ -193,7 +191,10 @@ static bool take_captured(void *ctx, struct watch_captured *out)
 {
 	struct watching *w = ctx;
 
-	return watch_has_ended(&w->running) && watch_take(&w->running, out);
+	if (!watch_has_ended(&w->running))
+		return false;
+	watch_take(&w->running, out);
+	return true;
 }
 
 /* ---- events ---- */
@@ -234,21 +235,18 @@ static int take_duration(struct cli *cli, const char *name, const char *text, ui
 static int check_target(struct watching *w)
 {
 	const struct options *opt = &w->cli->opt;
-	char *end;
-	long pid;
 
 	if ((opt->operand_count > 0) + (opt->name != NULL) + opt->all != 1 ||
 	    opt->operand_count > 1)
 		return cli_usage(w->cli, "expected a PID, --name PATTERN or --all");
 	if (!opt->operand_count)
 		return HDB_OK;
-	pid = strtol(opt->operands[0], &end, 10);
-	if (*end || pid < 1 || pid > INT_MAX)
+	w->pids[0] = options_pid(opt->operands[0]);
+	if (!w->pids[0])
 		return cli_usage(w->cli,
 				 "\"%s\" is not a PID; `heapdb capture` lists the JVMs of this "
 				 "machine",
 				 opt->operands[0]);
-	w->pids[0] = (int)pid;
 	w->pid_count = 1;
 	return HDB_OK;
 }

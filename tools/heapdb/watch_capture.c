@@ -245,8 +245,7 @@ static bool make_all(struct steps *s)
 /* Runs the user's command, with {} replaced by the quoted folder. */
 static void run_then(struct steps *s)
 {
-	const char *const argv[] = { "/bin/sh", "-c", NULL, NULL };
-	const char *words[4];
+	const char *argv[] = { "/bin/sh", "-c", NULL, NULL };
 	struct bytes command = { 0 };
 	char headline[sizeof(s->text)];
 
@@ -264,10 +263,9 @@ static void run_then(struct steps *s)
 	bytes_add(&command, "", 1);
 	if (command.failed)
 		return;
-	memcpy(words, argv, sizeof(words));
-	words[2] = command.data;
+	argv[2] = command.data;
 	memcpy(headline, s->text, sizeof(headline));
-	if (run(s, words, THEN_TIMEOUT_MS / s->action->lapse))
+	if (run(s, argv, THEN_TIMEOUT_MS / s->action->lapse))
 		memcpy(s->text, headline, sizeof(s->text));
 	else
 		snprintf(s->text, sizeof(s->text), "%.300s (--then failed: %.150s)", headline,
@@ -406,7 +404,7 @@ bool watch_has_ended(struct watch_running *r)
 	return r->pid && r->has_ended;
 }
 
-bool watch_take(struct watch_running *r, struct watch_captured *out)
+void watch_take(struct watch_running *r, struct watch_captured *out)
 {
 	char text[sizeof(out->text) + 1] = "";
 	const ssize_t size = read(r->result_fd, text, sizeof(text) - 1);
@@ -418,7 +416,6 @@ bool watch_take(struct watch_running *r, struct watch_captured *out)
 	snprintf(out->text, sizeof(out->text), "%s", size > 1 ? text + 1 : "it was killed");
 	close(r->result_fd);
 	r->pid = 0;
-	return true;
 }
 
 void watch_stop(struct watch_running *r)

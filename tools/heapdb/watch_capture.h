@@ -36,9 +36,9 @@ int watch_keep_named(const char *name, enum watch_keep *out, struct hdb_error *e
 int watch_start(const struct watch_action *action, const struct watch_capture *what,
 		struct watch_running *running, struct hdb_error *err);
 
-/* Whether a capture has ended, and its result. */
+/* Whether a capture has ended; watch_take then takes its result, once. */
 bool watch_has_ended(struct watch_running *running);
-bool watch_take(struct watch_running *running, struct watch_captured *out);
+void watch_take(struct watch_running *running, struct watch_captured *out);
 
 /* Ends a capture that still runs; it removes its files. */
 void watch_stop(struct watch_running *running);

@@ -25,9 +25,9 @@ struct series {
 	uint64_t lost;
 };
 
-static const char *const kinds[SERIES_KINDS] = { "jvm", "sample", "classes", "event" };
+const char *const series_kind_names[SERIES_KINDS] = { "jvm", "sample", "classes", "event" };
 #define SERIES_KEY(name, key) #key,
-static const char *const keys[SERIES_FIGURES] = { SERIES_FIGURES_ALL(SERIES_KEY) };
+const char *const series_figure_keys[SERIES_FIGURES] = { SERIES_FIGURES_ALL(SERIES_KEY) };
 
 /* ---- writing a line ---- */
 
@@ -61,7 +61,8 @@ void series_write_line(struct bytes *out, const struct series_record *r)
 {
 	const size_t start = out->size;
 
-	bytes_format(out, "{\"kind\":\"%s\",\"time\":%" PRIu64, kinds[r->kind], r->time_ms);
+	bytes_format(out, "{\"kind\":\"%s\",\"time\":%" PRIu64, series_kind_names[r->kind],
+		     r->time_ms);
 	put_text(out, "jvm", r->jvm);
 	bytes_format(out, ",\"age\":%" PRIu64, r->age_ms);
 	put_text(out, "main", r->main_class);
@@ -71,7 +72,7 @@ void series_write_line(struct bytes *out, const struct series_record *r)
 	put_text(out, "path", r->path);
 	for (unsigned i = 0; i < SERIES_FIGURES; i++)
 		if (r->has >> i & 1)
-			bytes_format(out, ",\"%s\":%" PRIu64, keys[i], r->figures[i]);
+			bytes_format(out, ",\"%s\":%" PRIu64, series_figure_keys[i], r->figures[i]);
 	if (r->kind == SERIES_CLASSES)
 		put_classes(out, r);
 	if (!out->failed)

@@ -44,6 +44,9 @@ enum series_kind { SERIES_JVM, SERIES_SAMPLE, SERIES_CLASSES, SERIES_EVENT, SERI
 #define SERIES_FIGURE(name, key) SERIES_##name,
 enum series_figure { SERIES_FIGURES_ALL(SERIES_FIGURE) SERIES_FIGURES };
 
+/* The names of both in a line. */
+extern const char *const series_kind_names[], *const series_figure_keys[];
+
 /* A class in a histogram. */
 struct series_class {
 	const char *name; /* borrowed until the next record; not terminated */

@@ -23,10 +23,6 @@ struct series_parser {
 	const char *at, *end;
 };
 
-static const char *const kinds[SERIES_KINDS] = { "jvm", "sample", "classes", "event" };
-#define SERIES_KEY(name, key) #key,
-static const char *const keys[SERIES_FIGURES] = { SERIES_FIGURES_ALL(SERIES_KEY) };
-
 /* ---- JSON: only what a line contains ---- */
 
 static bool take(struct series_parser *p, char c)
@@ -136,7 +132,7 @@ static bool take_kind(struct series_parser *p)
 	if (!take_text(p, text, sizeof(text)))
 		return false;
 	for (unsigned i = 0; i < SERIES_KINDS; i++)
-		if (strcmp(text, kinds[i]) == 0) {
+		if (strcmp(text, series_kind_names[i]) == 0) {
 			p->record.kind = (enum series_kind)i;
 			return true;
 		}
@@ -184,7 +180,7 @@ static bool take_value(struct series_parser *p, const char *key)
 		if (strcmp(key, numbers[i].key) == 0)
 			*numbers[i].to = number;
 	for (unsigned i = 0; i < SERIES_FIGURES; i++)
-		if (strcmp(key, keys[i]) == 0) {
+		if (strcmp(key, series_figure_keys[i]) == 0) {
 			r->figures[i] = number;
 			r->has |= 1U << i;
 		}

@@ -105,7 +105,7 @@ static void remember_capture(struct watcher *w, const char *program, uint64_t wa
 	c->wall_ms = wall_ms;
 }
 
-/* Takes from the series what a restart must not forget: captures, and histograms. */
+/* Takes from the series the captures that a restart must not forget. */
 static int resume_record(void *ctx, const struct series_record *r)
 {
 	struct watcher *w = ctx;
