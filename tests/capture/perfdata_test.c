@@ -86,6 +86,8 @@ static void make(struct file *f, bool is_big_endian)
 	put_number(f, "sun.gc.collector.0.time", 3000000);
 	put_number(f, "sun.gc.collector.12.invocations", 2);
 	put_number(f, "sun.gc.collector.12.time", 1000000);
+	put_number(f, "sun.rt.safepoints", 3);
+	put_number(f, "sun.rt.safepointTime", 5000000);
 	put_number(f, "sun.os.hrt.frequency", 1000000000);
 	put_text(f, "java.rt.vmArgs", "-Xmx9000", 16);
 	put_text(f, "java.property.java.vm.version", "17.0.15+6", 16);
@@ -133,6 +135,8 @@ static void test_whole(void **state)
 		assert_int_equal(s.heap_max, 9000);
 		assert_int_equal(s.gc_count, 7);
 		assert_int_equal(s.gc_us, 4000);
+		assert_int_equal(s.pauses, 3);
+		assert_int_equal(s.pause_us, 5000);
 		assert_string_equal(s.vm_args, "-Xmx9000");
 		/* A file is longer than what is used of it. */
 		assert_true(summarize(f.bytes, FILE_SIZE, &s));

@@ -83,6 +83,7 @@ try()
 }
 
 try v1 0 ''
+grep -q '^The JVM was paused for at most 0\.[0-9]* s and wrote ' printed || fail "pause: $(cat printed)"
 same
 grep -q "request 1 .'jcmd', 'GC.heap_dump -overwrite /" vm.out || fail "v1: $(cat vm.out)"
 try v1 0 '--parallel has no effect' --all --gz 3 --parallel 4

@@ -143,11 +143,18 @@ at_work()
 
 counts()
 {
-	vm counts 100000
+	vm counts 100000 -Xlog:safepoint:file=safepoints
 	"$heapdb" capture --csv --columns pid,main_class,version > list
 	grep -q "^$pid,Quiet,$version" list || fail "not in the list: $(cat list)"
 	capture 0 "$pid" -o first.heapdb
 	grep -q ', no problems' printed || fail "problems: $(cat printed)"
+	# The pause is that of the VM's log.
+	paused=$(sed -n 's/^The JVM was paused for \([0-9.]*\) s (1 pause) and wrote [0-9.]* MiB\.$/\1/p' printed)
+	python3 - "$paused" counts/safepoints << 'PYTHON' || fail "pause: $(cat printed counts/safepoints)"
+import re, sys
+logged = [int(ns) / 1e9 for ns in re.findall(r'"HeapDumper".* Total: +(\d+) ns', open(sys.argv[2]).read())]
+sys.exit(len(logged) != 1 or not sys.argv[1] or abs(float(sys.argv[1]) - logged[0]) > 0.02 * logged[0] + 0.002)
+PYTHON
 	# The first commands load classes of their own; after them nothing changes.
 	"$home/bin/jcmd" "$pid" GC.class_histogram > histogram
 	for options in "" "--live --gz 1" "--parallel 2" "--all"; do

@@ -59,6 +59,7 @@ has events "JVM $leaking: watching: Growing\$"
 has events "JVM $quiet: watching: Growing\$"
 has events "JVM $leaking: capture: heap > 55% for 1s (now [5-9][0-9]%)\$"
 has events "captured: .*: Growing.SESSIONS (static) holds [0-9,]* Growing\$Session"
+has events "captured: .* The JVM was paused for [0-9.]* s "
 has then.md 'Growing.SESSIONS'
 set -- 'a b'/Growing-"$leaking"-*
 for file in heap.heapdb report.md report.json report.html; do
@@ -116,7 +117,7 @@ has c/series.jsonl '"kind":"sample"'
 # Without hsperfdata: memory and histograms.
 pid=$silent
 heapdb watch "$pid" --once --dir d 2>err
-has d/series.jsonl '"kind":"sample".*"rss":[0-9]'
+has d/series.jsonl '"kind":"sample".*"heap":[0-9]*,"committed":[0-9]*,"max":41943040,.*"rss":[0-9]'
 has d/series.jsonl '"kind":"classes"'
 
 # A command that hangs is killed: time passes 600 times as fast.

@@ -177,7 +177,7 @@ int capture_app_start(const char *process, const struct capture_options *options
 	snprintf(c->base.name, sizeof(c->base.name), "app %s%s%s", process,
 		 options->serial ? " on " : "", options->serial ? options->serial : "");
 	if ((rc = start(c, process, err)) != HDB_OK) {
-		(void)capture_end(&c->base, NULL);
+		(void)capture_end(&c->base, NULL, NULL);
 		return rc;
 	}
 	*out = &c->base;

@@ -31,11 +31,12 @@ int capture_vm_start(int pid, const struct capture_options *options, struct capt
 }
 
 int capture_vm_ask(int pid, enum capture_question question, const struct capture_options *options,
-		   char **text, struct hdb_error *err)
+		   char **text, struct capture_cost *cost, struct hdb_error *err)
 {
 	(void)pid;
 	(void)question;
 	(void)options;
+	(void)cost;
 	*text = NULL;
 	return hdb_fail(err, HDB_EUSAGE, "%s", no_vms);
 }
@@ -86,10 +87,14 @@ const volatile int *capture_stop(const struct capture *c)
 	return &c->stream.stop;
 }
 
-int capture_end(struct capture *c, struct hdb_error *err)
+int capture_end(struct capture *c, struct capture_cost *cost, struct hdb_error *err)
 {
 	const int rc = stream_end(&c->stream, err);
 
+	if (cost) {
+		*cost = c->cost;
+		cost->bytes = c->stream.bytes;
+	}
 	c->release(c);
 	return rc;
 }

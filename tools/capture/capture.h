@@ -104,23 +104,42 @@ struct child_output {
 int child_run(const char *const *argv, const struct capture_options *options, uint64_t timeout_ms,
 	      struct child_output *out, struct hdb_error *err);
 
-/* What a running VM can report besides a dump. The last five are commands of jcmd. */
+/* What a running VM can report besides a dump. Those after the
+ * stacks are commands of jcmd. */
 enum capture_question {
 	CAPTURE_HISTOGRAM, /* objects and bytes by class, as `jmap -histo` prints them */
 	CAPTURE_STACKS,    /* the stacks of all threads, as jstack prints them */
 	CAPTURE_NMT_DETAIL,
 	CAPTURE_NMT_SUMMARY,
 	CAPTURE_VM_INFO,
-	CAPTURE_SYSTEM_MAP,      /* JDK 24 and later */
-	CAPTURE_NATIVE_HEAP_INFO /* JDK 18 and later */
+	CAPTURE_SYSTEM_MAP,       /* JDK 24 and later */
+	CAPTURE_NATIVE_HEAP_INFO, /* JDK 18 and later */
+	CAPTURE_HEAP_INFO         /* the collector's own figures; the VM is not paused */
+};
+
+/* What a capture or a question cost the program. */
+struct capture_cost {
+	uint64_t bytes;  /* of a dump, written by the program */
+	uint64_t pauses; /* in which the program stood still, by the VM's counters; 0: unknown */
+	/* Their time in microseconds. If `pauses` is 0, an upper bound; 0: unknown. */
+	uint64_t pause_us;
 };
 
 /*
  * Queries the VM with this PID. *text is owned: free(). Uses the options all, timeout_s and cancel.
- * Errors as for capture_vm_start.
+ * `cost` may be NULL. Errors as for capture_vm_start.
  */
 int capture_vm_ask(int pid, enum capture_question question, const struct capture_options *options,
-		   char **text, struct hdb_error *err);
+		   char **text, struct capture_cost *cost, struct hdb_error *err);
+
+/*
+ * Fills heap_used, heap_committed and heap_max of a VM without hsperfdata by attaching to it. Here
+ * heap_used includes garbage. Errors as for capture_vm_start.
+ */
+int capture_heap_info(const struct capture_options *options, struct capture_meters *out,
+		      struct hdb_error *err);
+/* Parses such an answer; false if no line has a known form. */
+bool capture_parse_heap_info(const char *text, struct capture_meters *out);
 
 /* Mappings and pages of a process. */
 struct capture_memory;
@@ -163,8 +182,8 @@ const volatile int *capture_stop(const struct capture *capture);
 /*
  * Closes the input, which aborts a dump that is not fully read, removes temporary files and frees
  * the capture. HDB_OK if the dump is complete, HDB_END if it was not read to its end, HDB_EIO if
- * the VM exited, was stopped or ran out of space, HDB_EINTR if cancelled.
+ * the VM exited, was stopped or ran out of space, HDB_EINTR if cancelled. `cost` may be NULL.
  */
-int capture_end(struct capture *capture, struct hdb_error *err);
+int capture_end(struct capture *capture, struct capture_cost *cost, struct hdb_error *err);
 
 #endif

@@ -9,6 +9,7 @@
 struct capture {
 	char name[512];
 	struct stream stream;
+	struct capture_cost cost; /* without the bytes */
 	/*
 	 * Removes temporary files and frees the capture. May be called before the stream has begun.
 	 */

@@ -148,7 +148,7 @@ static void add(uint64_t *sum, int64_t number)
 /* Raw figures that the summary is computed from. */
 struct raw {
 	uint64_t max_sum, max_most; /* maximum sizes of generations */
-	uint64_t gc_ticks, ticks_per_s;
+	uint64_t gc_ticks, pause_ticks, ticks_per_s;
 	bool is_split; /* each generation has its own part of the heap */
 };
 
@@ -165,6 +165,8 @@ static void take_number(const struct perfdata_entry *e, struct raw *raw,
 		{ "sun.gc.generation.#.maxCapacity", &raw->max_sum },
 		{ "sun.gc.collector.#.time", &raw->gc_ticks },
 		{ "sun.gc.collector.#.invocations", &out->gc_count },
+		{ "sun.rt.safepoints", &out->pauses },
+		{ "sun.rt.safepointTime", &raw->pause_ticks },
 		{ "sun.os.hrt.frequency", &raw->ticks_per_s },
 		{ "sun.gc.metaspace.used", &out->metaspace_used },
 		{ "sun.gc.metaspace.capacity", &out->metaspace_committed },
@@ -202,6 +204,11 @@ static void take_text(const struct perfdata_entry *e, struct raw *raw, struct pe
 		raw->is_split = memmem(e->text, e->text_size, ":MSC", 4) != NULL;
 }
 
+static uint64_t us_of(uint64_t ticks, uint64_t ticks_per_s)
+{
+	return ticks_per_s ? (uint64_t)((double)ticks / (double)ticks_per_s * 1e6) : 0;
+}
+
 bool perfdata_summarize(const void *data, size_t size, struct perfdata_summary *out)
 {
 	struct perfdata_entry entry;
@@ -219,7 +226,7 @@ bool perfdata_summarize(const void *data, size_t size, struct perfdata_summary *
 	}
 	/* In G1 and ZGC each generation may take the whole heap. */
 	out->heap_max = raw.is_split ? raw.max_sum : raw.max_most;
-	if (raw.ticks_per_s)
-		out->gc_us = (uint64_t)((double)raw.gc_ticks / (double)raw.ticks_per_s * 1e6);
+	out->gc_us = us_of(raw.gc_ticks, raw.ticks_per_s);
+	out->pause_us = us_of(raw.pause_ticks, raw.ticks_per_s);
 	return true;
 }

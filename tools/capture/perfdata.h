@@ -52,6 +52,7 @@ struct perfdata_summary {
 	uint64_t classes_loaded, classes_unloaded; /* since the start */
 	uint64_t heap_max;                         /* maximum size in bytes; 0: unknown */
 	uint64_t gc_count, gc_us;                  /* collections and their time in microseconds */
+	uint64_t pauses, pause_us;                 /* safepoints and their time in microseconds */
 	char vm_args[2048];                        /* java.rt.vmArgs: options of the VM */
 };
 

@@ -29,6 +29,8 @@ struct vm_capture {
 	struct process process;
 	struct attach attach;
 	struct identity before;
+	struct perfdata_summary counters; /* before the dump */
+	uint64_t began_us;
 	struct janitor janitor;
 	struct janitor_files files;
 	bool has_files;
@@ -66,7 +68,6 @@ static void release(struct capture *base)
 /* Finds the process and checks that it is a VM that accepts requests. */
 static int find_vm(struct vm_capture *c, int pid, struct hdb_error *err)
 {
-	struct perfdata_summary counters;
 	char main_class[256];
 	const int failure = process_open(pid, &c->process);
 	int has;
@@ -84,11 +85,11 @@ static int find_vm(struct vm_capture *c, int pid, struct hdb_error *err)
 	if (has == 0)
 		return hdb_fail(err, HDB_EFORMAT,
 				"process %d is not a HotSpot VM: it has not loaded libjvm.so", pid);
-	(void)capture_counters(&c->process, &counters);
-	if (counters.cannot_attach)
+	(void)capture_counters(&c->process, &c->counters);
+	if (c->counters.cannot_attach)
 		return hdb_fail(err, HDB_EIO,
 				"process %d was started with -XX:+DisableAttachMechanism", pid);
-	capture_main_class(&c->process, counters.command, main_class, sizeof(main_class));
+	capture_main_class(&c->process, c->counters.command, main_class, sizeof(main_class));
 	snprintf(c->base.name, sizeof(c->base.name), "JVM %d%s%s%s", pid, main_class[0] ? " (" : "",
 		 main_class, main_class[0] ? ")" : "");
 	return HDB_OK;
@@ -185,11 +186,41 @@ static int check_answer(const struct vm_capture *c, const struct reply *reply, c
 				"");
 }
 
+/*
+ * Sends a command that pauses the VM. The counters are read as late as possible, so that they count
+ * no pauses before it.
+ */
+static int send_pausing(struct vm_capture *c, const char *command, const char *const *words,
+			struct hdb_error *err)
+{
+	(void)capture_counters(&c->process, &c->counters);
+	c->began_us = base_now_ns() / 1000;
+	return attach_send(&c->attach, command, words, &c->socket_fd, err);
+}
+
+/*
+ * Pauses since the request. The VM counts a pause before it answers. Without counters, it was not
+ * paused for longer than it took to answer.
+ */
+static void measure_pause(struct vm_capture *c)
+{
+	struct capture_cost *cost = &c->base.cost;
+	struct perfdata_summary now;
+
+	cost->pause_us = base_now_ns() / 1000 - c->began_us;
+	if (!capture_counters(&c->process, &now) || now.pauses <= c->counters.pauses ||
+	    now.pause_us < c->counters.pause_us)
+		return;
+	cost->pauses = now.pauses - c->counters.pauses;
+	cost->pause_us = now.pause_us - c->counters.pause_us;
+}
+
 static int receive_answer(struct vm_capture *c, struct hdb_error *err)
 {
 	BASE_SCOPED(reply_release) struct reply reply = { 0 };
 	const int rc = attach_receive(&c->attach, c->socket_fd, true, &reply, err);
 
+	measure_pause(c);
 	return rc != HDB_OK ?
 		       rc :
 		       check_answer(c, &reply, "Heap dump file created", "dump its heap", err);
@@ -230,7 +261,7 @@ static int dump_into_pipe(struct vm_capture *c, struct hdb_error *err)
 		 c->options.all ? " -all" : "", gz, parallel, c->path, CAPTURE_PIPE);
 	c->base.stream.finish = finish_pipe;
 	c->base.stream.is_late = is_late;
-	return attach_send(&c->attach, "jcmd", words, &c->socket_fd, err);
+	return send_pausing(c, "jcmd", words, err);
 }
 
 /* Dumps into a file that is unlinked once open; waits until the dump is complete. */
@@ -247,7 +278,7 @@ static int dump_into_file(struct vm_capture *c, struct hdb_error *err)
 	if (c->options.gz && c->has_gz)
 		snprintf(gz, sizeof(gz), "%u", c->options.gz);
 	snprintf(path, sizeof(path), "%s/%s", c->path, CAPTURE_FILE);
-	TRY(attach_send(&c->attach, "dumpheap", words, &c->socket_fd, err));
+	TRY(send_pausing(c, "dumpheap", words, err));
 	TRY(receive_answer(c, err));
 	capture_close_fd(c->dump_fd);
 	c->dump_fd =
@@ -326,7 +357,7 @@ int capture_vm_start(int pid, const struct capture_options *options, struct capt
 	if (!c)
 		return HDB_ENOMEM;
 	if ((rc = start(c, pid, err)) != HDB_OK) {
-		(void)capture_end(&c->base, NULL);
+		(void)capture_end(&c->base, NULL, NULL);
 		return rc;
 	}
 	*out = &c->base;
@@ -347,20 +378,22 @@ static int ask_for_text(struct vm_capture *c, enum capture_question question, ch
 		[CAPTURE_VM_INFO] = { "jcmd", "VM.info" },
 		[CAPTURE_SYSTEM_MAP] = { "jcmd", "System.map" },
 		[CAPTURE_NATIVE_HEAP_INFO] = { "jcmd", "System.native_heap_info" },
+		[CAPTURE_HEAP_INFO] = { "jcmd", "GC.heap_info" },
 	};
 	const char *const arguments[] = { operations[question].argument, NULL };
 	BASE_SCOPED(reply_release) struct reply reply = { 0 };
 
 	TRY(attach_begin(&c->attach, err));
-	TRY(attach_send(&c->attach, operations[question].command, arguments, &c->socket_fd, err));
+	TRY(send_pausing(c, operations[question].command, arguments, err));
 	TRY(attach_receive(&c->attach, c->socket_fd, true, &reply, err));
+	measure_pause(c);
 	TRY(check_answer(c, &reply, "", "answer", err));
 	*text = strdup(reply.text);
 	return *text ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for the answer");
 }
 
 int capture_vm_ask(int pid, enum capture_question question, const struct capture_options *options,
-		   char **text, struct hdb_error *err)
+		   char **text, struct capture_cost *cost, struct hdb_error *err)
 {
 	struct vm_capture *c = new_capture(options, err);
 	int rc;
@@ -372,6 +405,8 @@ int capture_vm_ask(int pid, enum capture_question question, const struct capture
 		rc = ask_for_text(c, question, text, err);
 		identity_give_back(&c->before);
 	}
+	if (cost)
+		*cost = c->base.cost;
 	release(&c->base);
 	return rc;
 }

@@ -43,6 +43,17 @@ static bool read_counters(int dir_fd, const char *name, uid_t owner, struct perf
 	return size >= 0 && perfdata_summarize(data, (size_t)size, out);
 }
 
+/* Without counters, options of the command line, which lacks those of JAVA_TOOL_OPTIONS. */
+static void read_command_line(const struct process *p, struct perfdata_summary *out)
+{
+	const long size =
+		capture_read_file(p->proc_fd, "cmdline", out->vm_args, sizeof(out->vm_args));
+
+	for (long i = 0; i < size; i++)
+		out->vm_args[i] = out->vm_args[i] ? out->vm_args[i] : ' ';
+	out->cannot_attach = strstr(out->vm_args, "-XX:+DisableAttachMechanism") != NULL;
+}
+
 bool capture_counters(const struct process *p, struct perfdata_summary *out)
 {
 	const int tmp_fd = process_folder(p, "/tmp");
@@ -69,6 +80,8 @@ bool capture_counters(const struct process *p, struct perfdata_summary *out)
 		close(fd);
 	}
 	closedir(dir);
+	if (!found)
+		read_command_line(p, out);
 	return found;
 }
 

@@ -7,7 +7,10 @@
 #include "capture/perfdata.h"
 #include "capture/process.h"
 
-/* Reads the counters of a VM from its hsperfdata; false and zeros if there are none. */
+/*
+ * Reads the counters of a VM from its hsperfdata. If there are none: false, and only what the
+ * command line tells.
+ */
 bool capture_counters(const struct process *process, struct perfdata_summary *out);
 
 /*

@@ -128,7 +128,7 @@ int capture_ask(struct cli *cli, int pid, const struct capture_options *options)
 		cli->opt.histogram ? CAPTURE_HISTOGRAM : CAPTURE_STACKS;
 	BASE_FREED char *text = NULL;
 
-	TRY(capture_vm_ask(pid, question, options, &text, &cli->err));
+	TRY(capture_vm_ask(pid, question, options, &text, NULL, &cli->err));
 	if (question == CAPTURE_HISTOGRAM)
 		return print_histogram(cli, text);
 	print_stacks(cli, text);

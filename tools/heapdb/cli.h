@@ -197,9 +197,14 @@ void cli_folder_of(const char *path, char *folder, size_t size);
 /* Import options from the command line, for callers that do not use cli_import. */
 struct hdb_import_options cli_import_options(const struct cli *cli);
 
-/* Reports the result of an import that took `seconds`, and problems of the dump. */
+struct capture_cost;
+
+/*
+ * Reports the result of an import that took `seconds`, problems of the dump, and what a capture
+ * cost (NULL: an import).
+ */
 int cli_report_import(struct cli *cli, const char *db_path, const struct hdb_import_result *result,
-		      double seconds);
+		      const struct capture_cost *cost, double seconds);
 
 /*
  * Locates the database (see FILES in the manual). A named dump without a database is imported

@@ -227,7 +227,7 @@ static int start(struct cli *cli, int pid, struct capture **capture)
 
 /* Imports the stream. If the dump fails, reports that failure instead of the import's. */
 static int import_capture(struct cli *cli, struct capture *capture, const char *db_path,
-			  struct hdb_import_result *result)
+			  struct hdb_import_result *result, struct capture_cost *cost)
 {
 	struct hdb_import_options options = cli_import_options(cli);
 	struct hdb_error why = { 0 };
@@ -238,7 +238,7 @@ static int import_capture(struct cli *cli, struct capture *capture, const char *
 	options.progress.cancel = capture_stop(capture);
 	snprintf(path, sizeof(path), "/dev/fd/%d", capture_input(capture));
 	rc = hdb_import(path, db_path, &options, result, &cli->err);
-	dumped = capture_end(capture, &why);
+	dumped = capture_end(capture, cost, &why);
 	if (dumped >= 0)
 		return rc;
 	/* The import checks the flag at every step. This covers a failure after the last one. */
@@ -253,6 +253,7 @@ int cmd_capture(struct cli *cli)
 	char db_path[DATABASE_PATH_SIZE];
 	struct hdb_import_result result = { .struct_size = sizeof(result) };
 	struct capture *capture = NULL;
+	struct capture_cost cost;
 	uint64_t began_ns;
 	int pid = 0;
 
@@ -270,6 +271,7 @@ int cmd_capture(struct cli *cli)
 	TRY(check_database(cli, db_path));
 	began_ns = base_now_ns();
 	TRY(start(cli, pid, &capture));
-	TRY(import_capture(cli, capture, db_path, &result));
-	return cli_report_import(cli, db_path, &result, (double)(base_now_ns() - began_ns) / 1e9);
+	TRY(import_capture(cli, capture, db_path, &result, &cost));
+	return cli_report_import(cli, db_path, &result, &cost,
+				 (double)(base_now_ns() - began_ns) / 1e9);
 }

@@ -3,6 +3,7 @@
  */
 #include "common/door_rows.h"
 #include "base/work.h"
+#include "capture/capture.h"
 #include "heapdb/cli.h"
 #include "heapdb/progress.h"
 #include "heapdb/prose.h"
@@ -90,9 +91,19 @@ static double rounded(double value, double parts)
 	return (double)(uint64_t)(value * parts + 0.5) / parts;
 }
 
-static int print_summary(struct cli *cli, const char *db_path, const struct hdb_import_result *r,
-			 const char *incomplete, double seconds)
+static struct own_fact double_fact(const char *name, const char *title, double value)
 {
+	return (struct own_fact){ { name, HDB_TYPE_DOUBLE, title, NULL },
+				  { .type = HDB_TYPE_DOUBLE, .d = value } };
+}
+
+/* Facts about a capture only. */
+#define COST_FACTS 4
+
+static int print_summary(struct cli *cli, const char *db_path, const struct hdb_import_result *r,
+			 const struct capture_cost *cost, const char *incomplete, double seconds)
+{
+	const struct capture_cost none = { 0 }, *c = cost ? cost : &none;
 	const double rate = (double)r->dump_bytes / 1e6 / (seconds > 1e-6 ? seconds : 1e-6);
 	/* the first applies only to an incomplete dump */
 	const struct own_fact facts[] = {
@@ -107,24 +118,47 @@ static int print_summary(struct cli *cli, const char *db_path, const struct hdb_
 			    r->snapshot_count),
 		number_fact("dump_bytes", "dump size", HDB_TYPE_BYTES, r->dump_bytes),
 		number_fact("database_bytes", "database size", HDB_TYPE_BYTES, r->database_bytes),
-		{ { "seconds", HDB_TYPE_DOUBLE, "seconds", NULL },
-		  { .type = HDB_TYPE_DOUBLE, .d = rounded(seconds, 1000) } },
-		{ { "megabytes_per_second", HDB_TYPE_DOUBLE, "MB/s", NULL },
-		  { .type = HDB_TYPE_DOUBLE, .d = rounded(rate, 100) } },
+		double_fact("seconds", "seconds", rounded(seconds, 1000)),
+		double_fact("megabytes_per_second", "MB/s", rounded(rate, 100)),
+		number_fact("written_bytes", "written by the program", HDB_TYPE_BYTES, c->bytes),
+		c->pause_us ? double_fact("pause_seconds", "pause in seconds",
+					  rounded((double)c->pause_us / 1e6, 1000)) :
+			      number_fact("pause_seconds", NULL, HDB_TYPE_NULL, 0),
+		number_fact("pause_is_estimate", "pause is an upper bound",
+			    c->pause_us ? HDB_TYPE_BOOL : HDB_TYPE_NULL, !c->pauses),
+		number_fact("pauses", "pauses", c->pauses ? HDB_TYPE_COUNT : HDB_TYPE_NULL,
+			    c->pauses),
 	};
 	const size_t first = !incomplete;
 	struct answer answer = {
 		.name = cli->command->name,
 		.facts = facts + first,
-		.fact_count = sizeof(facts) / sizeof(facts[0]) - first,
+		.fact_count = sizeof(facts) / sizeof(facts[0]) - first - (cost ? 0 : COST_FACTS),
 	};
 
 	return print_answer(cli, &answer);
 }
 
-/* Prints a one-line summary and the next command. `incomplete` was printed before. */
+static void print_cost(struct output *out, const struct capture_cost *cost)
+{
+	const double seconds = (double)cost->pause_us / 1e6;
+
+	if (!cost->pause_us)
+		output_format(out, "The app wrote %s.\n", base_size(cost->bytes).text);
+	else if (!cost->pauses)
+		output_format(out, "The JVM was paused for at most %.3f s and wrote %s.\n", seconds,
+			      base_size(cost->bytes).text);
+	else
+		output_format(out,
+			      "The JVM was paused for %.3f s (%" PRIu64 " pause%s) and wrote "
+			      "%s.\n",
+			      seconds, cost->pauses, cost->pauses == 1 ? "" : "s",
+			      base_size(cost->bytes).text);
+}
+
+/* Prints a summary in lines and the next command. `incomplete` was printed before. */
 static void print_line(struct cli *cli, const char *db_path, const struct hdb_import_result *r,
-		       double seconds)
+		       const struct capture_cost *cost, double seconds)
 {
 	const struct own_fact facts[] = {
 		text_fact("database", NULL, db_path),
@@ -147,6 +181,8 @@ static void print_line(struct cli *cli, const char *db_path, const struct hdb_im
 		    r->problem_count == 0 ? "no problems\n" :
 		    r->problem_count == 1 ? "{problems} problem\n" :
 					    "{problems} problems\n");
+	if (cost)
+		print_cost(out, cost);
 	prose_facts(out, &answer, "Next: heapdb {database}\n");
 }
 
@@ -188,7 +224,7 @@ static int report_problems(struct cli *cli, struct hdb *db, const char *db_path,
 }
 
 int cli_report_import(struct cli *cli, const char *db_path, const struct hdb_import_result *result,
-		      double seconds)
+		      const struct capture_cost *cost, double seconds)
 {
 	struct hdb_health health = { .struct_size = sizeof(health) };
 	struct hdb *db = NULL;
@@ -208,9 +244,9 @@ int cli_report_import(struct cli *cli, const char *db_path, const struct hdb_imp
 	rc = result->problem_count > 0 ? report_problems(cli, db, db_path, result->problem_count) :
 					 HDB_OK;
 	if (rc == HDB_OK && cli->opt.format == FORMAT_TABLE && !cli->opt.verbose)
-		print_line(cli, db_path, result, seconds);
+		print_line(cli, db_path, result, cost, seconds);
 	else if (rc == HDB_OK)
-		rc = print_summary(cli, db_path, result, health.incomplete, seconds);
+		rc = print_summary(cli, db_path, result, cost, health.incomplete, seconds);
 	hdb_close(db);
 	return rc;
 }
@@ -233,5 +269,6 @@ int cmd_import(struct cli *cli)
 	}
 	began_ns = base_now_ns();
 	TRY(cli_import(cli, cli->opt.operands[0], db_path, &result, false));
-	return cli_report_import(cli, db_path, &result, (double)(base_now_ns() - began_ns) / 1e9);
+	return cli_report_import(cli, db_path, &result, NULL,
+				 (double)(base_now_ns() - began_ns) / 1e9);
 }

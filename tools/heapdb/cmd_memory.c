@@ -322,7 +322,7 @@ static int ask(struct account *a, int pid, enum capture_question question, enum 
 						 .cancel = progress_callbacks().cancel };
 	BASE_FREED char *text = NULL;
 	struct hdb_error err = { 0 };
-	const int rc = capture_vm_ask(pid, question, &options, &text, &err);
+	const int rc = capture_vm_ask(pid, question, &options, &text, NULL, &err);
 
 	if (rc == HDB_EINTR || rc == HDB_ENOMEM) {
 		a->cli->err = err;

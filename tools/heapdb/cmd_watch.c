@@ -27,6 +27,8 @@
 /* Time between searches for new JVMs, which read the mappings of all processes. */
 #define SCAN_MS UINT64_C(30000)
 #define PATH_SIZE 4096
+/* A JVM that just started may not be ready to be attached to. */
+#define ATTACH_AGE_MS 2000
 
 static volatile sig_atomic_t got_signal;
 
@@ -42,6 +44,8 @@ struct watching {
 	struct watch_running running;
 	int pids[WATCH_JVMS_MAX];
 	size_t pid_count;
+	int silent[WATCH_JVMS_MAX]; /* JVMs that did not answer GC.heap_info: not asked again */
+	size_t silent_count;
 	uint64_t scanned_ms, began_ms;
 };
 
@@ -106,11 +110,11 @@ static void fill_sample(const struct watching *w, const struct capture_meters *m
 	snprintf(r->jvm, sizeof(r->jvm), "%d-%" PRIu64, m->pid, m->start_ticks);
 	snprintf(r->main_class, sizeof(r->main_class), "%s", m->main_class);
 	snprintf(r->version, sizeof(r->version), "%s", m->version);
-	put_figure(r, SERIES_HEAP, m->has_heap && m->gc_count, m->heap_used);
+	put_figure(r, SERIES_HEAP, m->has_heap && (m->gc_count || !m->has_counters), m->heap_used);
 	put_figure(r, SERIES_COMMITTED, m->has_heap, m->heap_committed);
 	put_figure(r, SERIES_MAX, m->heap_max, m->heap_max);
-	put_figure(r, SERIES_GCS, m->has_heap, m->gc_count);
-	put_figure(r, SERIES_GC_US, m->has_heap, m->gc_us * w->action.lapse);
+	put_figure(r, SERIES_GCS, m->has_counters, m->gc_count);
+	put_figure(r, SERIES_GC_US, m->has_counters, m->gc_us * w->action.lapse);
 	put_figure(r, SERIES_METASPACE, m->metaspace, m->metaspace);
 	put_figure(r, SERIES_LOADED, m->classes, m->classes);
 	put_figure(r, SERIES_THREADS, m->threads, m->threads);
@@ -138,6 +142,22 @@ static int scan(struct watching *w, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/* Asks a JVM without hsperfdata for the size of its heap. */
+static void ask_heap(struct watching *w, struct capture_meters *m)
+{
+	const struct capture_options options = { .timeout_s = 1,
+						 .cancel = progress_callbacks().cancel };
+	struct hdb_error err;
+
+	if (m->has_counters || m->cannot_attach || m->age_ms < ATTACH_AGE_MS)
+		return;
+	for (size_t i = 0; i < w->silent_count; i++)
+		if (w->silent[i] == m->pid)
+			return;
+	if (capture_heap_info(&options, m, &err) != HDB_OK && w->silent_count < WATCH_JVMS_MAX)
+		w->silent[w->silent_count++] = m->pid;
+}
+
 static int find(void *ctx, struct watch_jvm *jvms, size_t *count, struct hdb_error *err)
 {
 	struct watching *w = ctx;
@@ -158,6 +178,7 @@ static int find(void *ctx, struct watch_jvm *jvms, size_t *count, struct hdb_err
 			return hdb_fail(err, rc, "%s", why.message);
 		if (rc != HDB_OK)
 			continue;
+		ask_heap(w, &meters);
 		*jvm = (struct watch_jvm){ .pid = meters.pid, .can_attach = !meters.cannot_attach };
 		fill_sample(w, &meters, &jvm->sample);
 		jvm->oom_dump_ms = watch_find_dump(&meters);
@@ -172,11 +193,11 @@ static int ask_histogram(void *ctx, int pid, char **text, uint64_t *pause_us, st
 	const struct capture_options options = {
 		.cancel = progress_callbacks().cancel,
 	};
-	const uint64_t start = base_now_us();
-	const int rc = capture_vm_ask(pid, CAPTURE_HISTOGRAM, &options, text, err);
+	struct capture_cost cost = { 0 };
+	const int rc = capture_vm_ask(pid, CAPTURE_HISTOGRAM, &options, text, &cost, err);
 
 	(void)ctx;
-	*pause_us = base_now_us() - start;
+	*pause_us = cost.pause_us;
 	return rc;
 }
 

@@ -91,6 +91,7 @@ struct steps {
 	const struct watch_capture *what;
 	const char *folder;
 	char text[512]; /* of the failure, or the first sentence of the report */
+	char cost[128]; /* what the capture says about pauses; "" if it paused nothing */
 };
 
 /* Kept until exec: names of files in the folder. */
@@ -119,8 +120,13 @@ static bool run(struct steps *s, const char *const *argv, uint64_t timeout_ms)
 	struct child_output out = { .code = 0 };
 	const int rc = child_run(argv, &options, timeout_ms, &out, &err);
 
-	if (rc == HDB_OK && out.code == 0)
+	if (rc == HDB_OK && out.code == 0) {
+		const char *cost = strstr(out.text, "The JVM was paused ");
+
+		if (cost)
+			snprintf(s->cost, sizeof(s->cost), " %.*s", (int)strcspn(cost, "\n"), cost);
 		return true;
+	}
 	if (rc != HDB_OK)
 		snprintf(s->text, sizeof(s->text), "%.500s", err.message);
 	else
@@ -295,7 +301,7 @@ static void capture_and_exit(struct steps *s, int result_fd)
 		run_then(s);
 	if (!is_good)
 		remove_folder(s->folder);
-	dprintf(result_fd, "%c%s", is_good ? '+' : '-', s->text);
+	dprintf(result_fd, "%c%s%s", is_good ? '+' : '-', s->text, is_good ? s->cost : "");
 	_exit(is_good ? 0 : 1);
 }
 
