@@ -342,8 +342,8 @@ bool query_has_fact(const struct query *q, const char *name);
 #define QUERY_ZEROED_FACT \
 	{ \
 		"zeroed_from", HDB_TYPE_COUNT, "left out from element", \
-			"Index from which the VM wrote zeros. Longer arrays are incomplete and " \
-			"may differ." \
+			"Array index from which the VM wrote zeros. Strings in longer arrays may " \
+			"actually differ." \
 	}
 void query_zeroed(struct query *q);
 

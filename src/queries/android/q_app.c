@@ -212,7 +212,7 @@ static void add_count_rows(struct state *s)
 		{ "primitive_arrays", "Arrays of numbers", s->primitive_arrays },
 		{ "threads", "Threads", (uint64_t)count_threads(s->q->heap) },
 		{ "heap_bytes", "Size of all objects as recorded in the dump", s->recorded_bytes },
-		{ "bitmaps", "Bitmaps", s->bitmaps.count },
+		{ "bitmaps", "Number of bitmaps", s->bitmaps.count },
 		{ "bitmap_bytes", "Native memory of the bitmaps", s->bitmap_bytes },
 		{ "large_bitmaps",
 		  "Number of bitmaps with more than 110 % of the display's "

@@ -42,8 +42,8 @@ static const struct hdb_option_spec options[] = {
 	  "unknown.") \
 	X(BYTES, BYTES, "bytes", "bytes", "Size of the pixels. Empty if unknown.") \
 	X(STORE, TEXT, "store", "where", \
-	  "Memory of the pixels: java (Java heap), native, ashmem (shared memory) or " \
-	  "hardware (graphics memory)") \
+	  "Memory that holds the pixels: java (Java heap), native, ashmem (shared) or hardware " \
+	  "(graphics)") \
 	X(DENSITY, INT, "density", "density", "Density in dots per inch, or 0 if unknown") \
 	X(RECYCLED, BOOL, "recycled", "recycled", "Whether the program has recycled the bitmap") \
 	X(ENCODING, TEXT, "encoding", "contents", \
@@ -62,7 +62,7 @@ enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
-	{ "bitmaps", HDB_TYPE_COUNT, "bitmaps", "Bitmaps" },
+	{ "bitmaps", HDB_TYPE_COUNT, "bitmaps", "Number of bitmaps" },
 	{ "bytes", HDB_TYPE_BYTES, "bytes", "Pixel memory of the bitmaps, if known" },
 	{ "java", HDB_TYPE_BYTES, "in the Java heap", "Pixel memory in the Java heap" },
 	{ "native", HDB_TYPE_BYTES, "native", "Pixel memory outside the Java heap" },

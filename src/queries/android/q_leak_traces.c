@@ -16,8 +16,7 @@ static const struct hdb_option_spec options[] = {
 
 #define COLUMNS(X) \
 	X(LEAK, COUNT, "leak", "leak", \
-	  "Number of the leak, starting at 1. Application leaks come first, largest first. " \
-	  "Empty if unreachable.") \
+	  "Number of the leak: application leaks first, by size. Empty for unreachable objects.") \
 	X(TRACE, COUNT, "trace", "trace", \
 	  "Number of the leaking object within the leak, " \
 	  "starting at 1") \

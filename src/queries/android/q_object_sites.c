@@ -15,7 +15,7 @@ static const struct hdb_option_spec options[] = {
 
 #define COLUMNS(X) \
 	X(TRACE, COUNT, "trace", "trace", "Serial number of the stack trace, or 0 if unknown") \
-	X(CLASS, TEXT, "class", "class", "Class of the allocated objects. Empty by stack.") \
+	X(CLASS, TEXT, "class", "class", "Class of the allocated objects. Empty with --by stack.") \
 	X(COUNT, COUNT, "objects", "objects", \
 	  "Number of objects in the dump allocated at this " \
 	  "site") \

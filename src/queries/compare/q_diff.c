@@ -31,7 +31,7 @@ static const struct hdb_option_spec options[] = {
 	  "with --by suspect.",
 	  .low = 0, .high = 100, .unit = "percent", .default_value = "10", .example = "5" },
 	{ "loops", HDB_OPTION_NUMBER, "N",
-	  "Number of times an action ran between dumps. Smaller gains are not growth. Only with "
+	  "Number of times an action ran between dumps, and minimum gain per dump. Only with "
 	  "--by growth.",
 	  .low = 1, .high = UINT32_MAX, .unit = "times", .default_value = "1", .example = "5" },
 	{ "trust-ids", HDB_OPTION_FLAG,

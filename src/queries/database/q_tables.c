@@ -12,7 +12,7 @@
 	  "needed)") \
 	X(PRESENT, BOOL, "present", "there", "Whether the table is in the database") \
 	X(REVISION, COUNT, "revision", "revision", \
-	  "Revision of the table's contents. Empty for kept answers.") \
+	  "Revision of the table's contents. Empty for stored answers.") \
 	X(BLOCKS, COUNT, "blocks", "blocks", "Number of blocks in the table") \
 	X(ITEMS, COUNT, "items", "items", "Number of entries in the table") \
 	X(BYTES, BYTES, "bytes", "bytes", "Size of the table's blocks in the file") \

@@ -19,8 +19,7 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
-	  "Minimum share to explain if no target is given. Leaks and misconfigurations are "
-	  "always included.",
+	  "Minimum share to explain an object that is not a target, a leak or a misconfiguration",
 	  .low = 0, .high = 100, .unit = "percent", .default_value = "1", .example = "5" },
 	{ .name = NULL },
 };
@@ -36,7 +35,7 @@ static const struct hdb_option_spec options[] = {
 	X(TEXT, TEXT, "text", "explanation", "Description of the object and its contents") \
 	X(ADVICE, TEXT, "advice", "advice", "Setting or call to change") \
 	X(RULE, TEXT, "rule", "rule", "Name of the matching rule") \
-	X(SINCE, TEXT, "since", "since", "Version since which the rule applies") \
+	X(SINCE, TEXT, "since", "since", "First version to which the rule applies") \
 	X(SOURCE, TEXT, "source", "source", "Code or document that the rule is based on") \
 	QUERY_ADVICE_COLUMNS(X)
 enum { COLUMNS(QUERY_NUMBER) };

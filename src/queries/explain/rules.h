@@ -30,8 +30,8 @@
 #define EXPLAIN_RULES_FACT \
 	{ \
 		"rules_tried", HDB_TYPE_COUNT, "rules tried", \
-			"Number of class rules tried, built-in and your own. In the leaks " \
-			"query, only with your own rules." \
+			"Number of rules tried, built-in and your own. In the leaks query, only " \
+			"with your own rules." \
 	}
 
 /* How to judge what a rule found. */

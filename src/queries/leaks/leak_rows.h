@@ -27,28 +27,28 @@
 	X(LEAK_CLASS, TEXT, "class", "class", "Class of the object, or of all objects of the row") \
 	X(LEAK_LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
 	X(LEAK_VIA_FIELD, TEXT, "via_field", "via field", \
-	  "Field that holds the next object or the suspect. For a leaking object, the " \
-	  "first reference that may leak.") \
+	  "Field that holds the next object or the suspect. For a leaking object, the first " \
+	  "suspect reference.") \
 	X(LEAK_COUNT, COUNT, "objects", "objects", \
 	  "Number of objects. In a leak trace, number of objects retained by this step.") \
 	X(LEAK_SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the objects") \
 	X(LEAK_RETAINED, BYTES, "retained", "retained", \
-	  "Retained size of the objects. By class, the sum. For leaking objects and traces, as " \
-	  "in leak-traces.") \
+	  "Retained size of the objects. Rows by class show the sum; leaks and traces are as in " \
+	  "leak-traces.") \
 	X(LEAK_PERCENT, PERCENT, "percent", "%", \
 	  "Share of the reachable heap. For content rows, share of the heap's shallow size.") \
 	X(LEAK_TEXT, TEXT, "text", "summary", "Sentence about the row: see heapdb-queries(1)") \
 	X(LEAK_SIGNATURE, TEXT, "signature", "signature", \
-	  "Leak fingerprint: SHA-1 of signature_text, equal in other dumps and builds, or " \
-	  "LeakCanary's signature") \
+	  "Leak fingerprint: SHA-1 of signature_text, or LeakCanary's signature. Same in other " \
+	  "builds.") \
 	X(LEAK_SHAPE, TEXT, "signature_shape", "shape", \
 	  "Leak fingerprint that survives renaming: types of fields instead of " \
 	  "application class names") \
 	X(LEAK_SIGNATURE_TEXT, TEXT, "signature_text", "signature of", \
-	  "Text of the fingerprint: path from the application to the accumulation point, " \
-	  "or suspect references") \
+	  "Text that signature is computed from: path to the accumulation point, or suspect " \
+	  "references") \
 	X(LEAK_SHORT_TEXT, TEXT, "short_text", "short summary", \
-	  "Summary without share, verdict, GC root and suspect reference, which are " \
+	  "Summary without share, verdict, GC root and suspect reference, which have their own " \
 	  "columns") \
 	X(LEAK_OWNER_KIND, TEXT, "owner_kind", "owner kind", \
 	  "Kind of the owner, or of the reference to the next step: see heapdb-queries(1)") \
@@ -63,7 +63,7 @@
 	X(LEAK_OWNER_WHY, TEXT, "owner_why", "reason of the rule", \
 	  "Reason why the rule in owner_rule chose the owner") \
 	X(LEAK_OWNER_TEXT, TEXT, "owner_text", "owner text", "Owners, as named in text") \
-	X(LEAK_HELD, COUNT, "held", "held", "Number of objects held, as in text") \
+	X(LEAK_HELD, COUNT, "held", "held", "Number of held objects, as in text") \
 	X(LEAK_HELD_CLASS, TEXT, "held_class", "held class", \
 	  "Class of the held objects, if all have the same class") \
 	X(LEAK_HELD_TEXT, TEXT, "held_text", "held text", \
@@ -78,8 +78,8 @@
 	  "Verdict of the explanation or of a rule: by design, large, unbounded, leak or " \
 	  "misconfigured") \
 	X(LEAK_ACTION, TEXT, "action", "action", \
-	  "Query that lists the objects named in text. For advice, the query behind {run} in " \
-	  "short_text.") \
+	  "Query that lists the objects named in text. For advice, the query that {run} in " \
+	  "short_text means.") \
 	X(LEAK_TARGET, TEXT, "target", "target", \
 	  "Target of the query in action. For sql, the " \
 	  "SQL statement.") \

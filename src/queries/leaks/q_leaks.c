@@ -61,7 +61,7 @@ static const struct hdb_column facts[] = {
 	  "Number of unreachable leaking objects, not included in leaking. At most 20 are "
 	  "listed." },
 	{ "traced", HDB_TYPE_COUNT, "traced",
-	  "Number of leaking objects whose paths were searched, if not all" },
+	  "Number of leaking objects whose paths were searched. Absent if all were searched." },
 };
 
 /* The owner of a suspect, and what a rule of explain says about it. */

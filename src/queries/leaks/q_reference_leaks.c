@@ -58,9 +58,9 @@ static const struct hdb_column facts[] = {
 	  "Number of references that strongly hold their own "
 	  "referent" },
 	{ "searched", HDB_TYPE_COUNT, "searched",
-	  "Number of references searched, namely with a strongly reachable referent" },
+	  "Number of references searched: all with a strongly reachable referent" },
 	{ "given_up", HDB_TYPE_COUNT, "given up",
-	  "Number of searches that found nothing within --max-objects objects" },
+	  "Number of searches given up after --max-objects objects" },
 	{ "not_searched", HDB_TYPE_COUNT, "not searched",
 	  "Number of references skipped to limit the search time. Use a smaller --max-objects "
 	  "to search more." },

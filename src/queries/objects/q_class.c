@@ -19,7 +19,7 @@ static const struct hdb_option_spec options[] = {
 
 #define COLUMNS(X) \
 	X(ID, ID, "id", "id", \
-	  "ID of the class object. Only lists fill the columns up to instances.") \
+	  "ID of the class object. Only lists fill this column and the columns up to instances.") \
 	X(CLASS, TEXT, "class", "class", "Name of the class") \
 	X(LOADER, TEXT, "loader", "loader", "Class of the class loader") \
 	X(SUPER, TEXT, "superclass", "superclass", "Name of the superclass") \

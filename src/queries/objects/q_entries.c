@@ -35,8 +35,8 @@ static const struct hdb_option_spec options[] = {
 	X(KEY_ID, ID, "key_id", "key id", "ID of the key, if it is an object that the dump has") \
 	X(VALUE, TEXT, "value", "plain value", "Value or element as plain text, like key") \
 	X(VALUE_LABEL, TEXT, "value_label", "value", \
-	  "Label of the value or element. A last row <cut: ...> marks damaged links, <unknown: " \
-	  "...> unknown entries.") \
+	  "Label of the value or element. A last row <cut: ...> or <unknown: ...> marks missing " \
+	  "entries.") \
 	X(VALUE_ID, ID, "value_id", "value id", \
 	  "ID of the value, if it is an object that the dump has") \
 	X(RETAINED, BYTES, "retained", "retained", \
@@ -52,7 +52,9 @@ static const struct hdb_column facts[] = {
 	  "Class of the collection, or requested class or pattern" },
 	{ "objects", HDB_TYPE_COUNT, "objects, reachable or not",
 	  "Number of objects of the class, reachable or not" },
-	{ "known_as", HDB_TYPE_TEXT, "known as", "Class in the table of known collections" },
+	{ "known_as", HDB_TYPE_TEXT, "known as",
+	  "Known collection class that the collection is "
+	  "read as" },
 	{ "kind", HDB_TYPE_TEXT, "kind", "Kind of collection: list, set, map, queue or bits" },
 	{ "in", HDB_TYPE_ID, "contents in", "Collection that the object wraps" },
 	{ "size", HDB_TYPE_COUNT, "size",

@@ -26,7 +26,7 @@ static const struct hdb_option_spec options[] = {
 
 #define FIELD_COLUMN(name) \
 	{ \
-		name, HDB_TYPE_TEXT, name, "Value of the field that names the column" \
+		name, HDB_TYPE_TEXT, name, "Value of the field after which the column is named" \
 	}
 #define COLUMNS(X) \
 	X(ID, ID, "id", "id", QUERY_HELP_ID) \

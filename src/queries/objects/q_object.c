@@ -44,8 +44,8 @@ static const struct hdb_column facts[] = {
 	{ "kind", HDB_TYPE_TEXT, "kind",
 	  "Kind of the object: instance, object array, primitive array or class" },
 	{ "flat", HDB_TYPE_BOOL, "flat value",
-	  "True for a flat value stored inside another object. Its ID is invented. Otherwise "
-	  "absent." },
+	  "True if the object is a flat value inside another object, with an invented ID. "
+	  "Otherwise absent." },
 	{ "flat_in", HDB_TYPE_ID, "flat value in",
 	  "ID of the object that contains the flat "
 	  "value" },

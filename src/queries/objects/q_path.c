@@ -36,8 +36,8 @@ static const struct hdb_option_spec options[] = {
 #define COLUMNS(X) \
 	X(PATH, COUNT, "path", "path", "Number of the path, starting at 1") \
 	X(STEP, COUNT, "step", "step", \
-	  "Position in the path. 0 is the requested object; the last step is a GC root. Skips " \
-	  "collection internals.") \
+	  "Position in the path, starting at 0 with the requested object. Skips collection " \
+	  "internals.") \
 	X(ID, ID, "id", "id", QUERY_HELP_ID) \
 	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
 	X(LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
@@ -46,7 +46,7 @@ static const struct hdb_option_spec options[] = {
 	  "key [\"key\"].") \
 	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW) \
 	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED_KNOWN) \
-	X(ROOT, TEXT, "root", "root", "Kinds of GC root, for the last step")
+	X(ROOT, TEXT, "root", "root", "Kinds of GC root. Only for the last step.")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
 

@@ -23,7 +23,7 @@ static const struct hdb_option_spec options[] = {
 	  "values.") \
 	X(KEY, TEXT, "key", "key", "Field, map key or name with this value") \
 	X(OWNER, TEXT, "owner", "owner", "Owner of the first copy") \
-	X(WHAT, TEXT, "what", "meaning", "Meaning of the kind") \
+	X(WHAT, TEXT, "what", "meaning", "Description of the kind") \
 	X(REACHABLE, BOOL, "reachable", "reachable", QUERY_HELP_REACHABLE) \
 	X(ID, ID, "id", "id", QUERY_HELP_ID)
 enum { COLUMNS(QUERY_NUMBER) };

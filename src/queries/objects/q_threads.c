@@ -42,15 +42,15 @@ static const struct hdb_option_spec options[] = {
 	X(LOCALS, COUNT, "locals", "locals", "Number of local variables") \
 	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the thread object or local") \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "Retained size, if the dominator tree is built or not required") \
+	  "Retained size. Empty if it requires a dominator tree that is not built.") \
 	X(TID, COUNT, "tid", "tid", "Value of Thread.threadId(), if recorded") \
 	X(VIRTUAL, BOOL, "virtual", "virtual", "Whether a thread is virtual") \
 	X(CARRIER, ID, "carrier", "carrier", \
 	  "Carrier: platform thread that runs a mounted virtual thread") \
 	X(CARRIES, ID, "carries", "carries", "Virtual thread that a platform thread runs") \
 	X(STACK_BYTES, BYTES, "stack_bytes", "stack in heap", \
-	  "Size of the frames in a virtual thread's stack chunks, or in one chunk, excluded " \
-	  "from other columns") \
+	  "Size of the frames in a virtual thread's stack chunks, or in one chunk. Other columns " \
+	  "exclude it.") \
 	X(GROUP, TEXT, "group", "group", "Name of the thread group") \
 	X(PARENT_GROUP, TEXT, "parent_group", "parent group", \
 	  "Name of the parent of the thread group")

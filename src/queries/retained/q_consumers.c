@@ -28,8 +28,8 @@ static const struct hdb_option_spec options[] = {
 	X(COUNT, COUNT, "objects", "objects", "Number of objects in the row") \
 	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "Sum of the retained sizes. Without a target, class loaders have the value of the " \
-	  "loaders query.") \
+	  "Sum of the retained sizes. Without a target, class loaders are as in the loaders " \
+	  "query.") \
 	X(PERCENT, PERCENT, "percent", "%", "Share of the retained size of all items") \
 	X(OTHERS, COUNT, "others", "others", \
 	  "Number of small objects, classes, class loaders or packages combined in this row, if " \

@@ -31,7 +31,7 @@ static const struct hdb_option_spec options[] = {
 	  "count.") \
 	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
 	X(RETAINED, BYTES, "retained", "retained >=", \
-	  "Lower bound of the retained size (by loader: see loaders). Not with --shallow or " \
+	  "Lower bound of the retained size. For loaders, see loaders. Not with --shallow or " \
 	  "--unreachable.") \
 	X(UNREACHABLE_COUNT, COUNT, "unreachable_objects", "unreachable", \
 	  "Number of unreachable objects. Not with --shallow or --unreachable.") \

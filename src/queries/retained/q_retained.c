@@ -71,7 +71,7 @@ static const struct hdb_column facts[] = {
 	{ "edges_looked_at", HDB_TYPE_COUNT, "edges visited",
 	  "Number of references and referrers visited. Only with --explain." },
 	{ "time_us", HDB_TYPE_COUNT, "microseconds",
-	  "Time of the whole query in microseconds, tables included. Only with --explain." },
+	  "Duration of the query in microseconds, including table builds. Only with --explain." },
 	{ "tables_built", HDB_TYPE_TEXT, "tables built",
 	  "Derived tables that had to be built, or \"none\". Only with --explain." },
 	{ "class_object", HDB_TYPE_ID, "class object",

@@ -29,7 +29,7 @@ static const struct hdb_option_spec options[] = {
 	X(SEVERITY, TEXT, "severity", "severity", \
 	  "Severity of a finding: critical, warning or info") \
 	X(PERCENT, PERCENT, "percent", "%", \
-	  "Share of the reachable heap; for a finding, share of share_of") \
+	  "Share of the reachable heap. For a finding, share of the total named by share_of.") \
 	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED) \
 	X(TEXT, TEXT, "text", "what", \
 	  "Sentence about the leak (object, evidence, holder), the suspect or the finding") \
@@ -61,7 +61,7 @@ static const struct hdb_column facts[] = {
 	{ "leaks", HDB_TYPE_COUNT, "leaks",
 	  "Number of groups of leaking objects. Only the first groups are listed." },
 	{ "out_of_memory", HDB_TYPE_TEXT, "OutOfMemoryError",
-	  "Thread that ran out of memory, if any, and where" },
+	  "Thread that ran out of memory, and where in the code" },
 	EXPLAIN_RULES_FACT,
 	QUERY_COVERAGE_FACTS,
 };

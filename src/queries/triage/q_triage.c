@@ -26,13 +26,12 @@ static const struct hdb_option_spec options[] = {
 	  "Severity: critical, warning or info; with --all also ok (not found)") \
 	X(RULE, TEXT, "rule", "rule", "Name of the rule") \
 	X(COUNT, COUNT, "count", "count", \
-	  "Number of things found, in the unit of the unit " \
-	  "column") \
+	  "Number of things found. The unit column says what they are.") \
 	X(BYTES, BYTES, "bytes", "bytes", \
 	  "Size or retained size. For direct-buffers and mapped-files, bytes outside the " \
 	  "heap.") \
 	X(PERCENT, PERCENT, "percent", "%", \
-	  "Size as a share of share_of. Empty for memory outside the heap.") \
+	  "Share of the total named by share_of. Empty for memory outside the heap.") \
 	X(SHARE_OF, TEXT, "share_of", "share of", \
 	  "Base of percent: \"the heap\" (all reachable bytes) or \"the heap, garbage " \
 	  "included\" (all bytes)") \
@@ -55,7 +54,7 @@ static const struct hdb_column facts[] = {
 	{ "rules", HDB_TYPE_COUNT, "rules", "Number of rules tried" },
 	{ "findings", HDB_TYPE_COUNT, "findings", "Number of rules with findings" },
 	{ "critical", HDB_TYPE_COUNT, "critical", "Number of critical findings" },
-	{ "warnings", HDB_TYPE_COUNT, "warnings", "Warnings" },
+	{ "warnings", HDB_TYPE_COUNT, "warnings", "Number of warnings" },
 	{ "suspects", HDB_TYPE_COUNT, "leak suspects",
 	  "Number of suspects of the leaks query, explained or not" },
 	{ "suspect", HDB_TYPE_TEXT, "largest suspect",

@@ -19,8 +19,8 @@ static const struct hdb_option_spec options[] = {
 	{ "arrays", HDB_OPTION_FLAG,
 	  .help = "Examine object arrays instead of collections. Their size is the number of "
 		  "non-null elements." },
-	{ "segments", HDB_OPTION_NUMBER, "N", "Number of steps of a ratio", .low = 1,
-	  .high = SEGMENTS_MAX, .unit = "steps", .default_value = "5", .example = "4" },
+	{ "segments", HDB_OPTION_NUMBER, "N", "Number of ranges into which ratios are divided",
+	  .low = 1, .high = SEGMENTS_MAX, .unit = "steps", .default_value = "5", .example = "4" },
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };

@@ -324,7 +324,7 @@ static const struct hdb_option_spec options[] = {
 	X(NAME, TEXT, "name", "name", \
 	  "Name of the class, superclass, package, loader class or holder's class") \
 	X(LABEL, TEXT, "label", "object", "Label of the holder. Only with --holders.") \
-	X(HOLDERS, COUNT, "holders", "holders", "Holders of this class. Only with --by holder.") \
+	X(HOLDERS, COUNT, "holders", "holders", "Number of holders. Only with --by holder.") \
 	X(COUNT, COUNT, "objects", "objects", \
 	  "Number of unreachable objects. With --by holder, without objects reached by an " \
 	  "earlier holder.") \
