@@ -13,6 +13,10 @@
  * preorder. Leaves of the top level have no number and are always topmost: the pass over the
  * objects adds them up directly.
  *
+ * Ranges are also walked on all threads. At the first number of a range, all that a walk knows is
+ * which members are above it: nodes whose subtrees began in earlier ranges and end later ("spans").
+ * They are few, unless the tree is very deep; then the calling thread walks all ranges in order.
+ *
  * Buckets identify an object by its member number: its class number, or, for a class object or a
  * class loader, whose group by loader is not that of its class, a number above all class numbers
  * (member_of).
@@ -50,7 +54,12 @@ struct inner_row {
 	uint32_t count;  /* number of inner nodes in its subtree, itself included */
 };
 
-/* A range of preorder numbers. Any thread prepares it; the calling thread walks it. */
+/* A class of an object above the current one, until this preorder number. */
+struct opened {
+	uint32_t end, class_no;
+};
+
+/* A range of preorder numbers. Any thread prepares it. */
 struct range_slot {
 	struct graph_child_range leaves;
 	struct inner_row *inner;
@@ -58,10 +67,22 @@ struct range_slot {
 	BASE_NO_SHARING;
 };
 
-/* A class of an object above the current one, until this preorder number. */
-struct opened {
-	uint32_t end, class_no;
+/* A walk over ranges, in ascending order. */
+struct totals_walk {
+	const struct totals_tree *w;
+	const struct range_slot *slot; /* the current range */
+	/* first number of the range, next number to enter, end of the range */
+	uint32_t base, row, end;
+	uint32_t *until[TOTALS_KINDS]; /* by group: end of the subtree of its last topmost member */
+	uint64_t *retained[TOTALS_KINDS]; /* by group: bytes, modulo 2^64 */
+	struct class_tree supers;         /* of the classes above the current object */
+	struct opened *opened;            /* the same classes, innermost last */
+	uint32_t opened_count;
+	BASE_NO_SHARING;
 };
+
+/* Maximum number of spans: each range looks at all of them. */
+#define SPANS_MAX (1u << 17)
 
 struct totals_tree {
 	struct totals *t;
@@ -77,15 +98,15 @@ struct totals_tree {
 	 */
 	uint32_t leaf_row, leaf_member;
 	uint64_t leaf_units;
-	/* the walk */
+	/*
+	 * Inner nodes whose subtrees end in a later range than they begin. Key: number << 32 | end
+	 * of the subtree; node: member number.
+	 */
+	struct base_vec spans; /* struct base_sort_key */
+	bool is_deep;          /* too many spans: there is one walk, on the calling thread */
 	struct range_slot *slots;
-	const struct range_slot *slot; /* the range being walked */
+	struct totals_walk *walks; /* by slot */
 	unsigned slot_count;
-	uint32_t base, row,
-		end; /* first number of the range, next number to enter, end of the range */
-	uint32_t *until[TOTALS_KINDS]; /* by group: end of the subtree of its last topmost member */
-	struct opened *opened;         /* classes open in the class tree, innermost last */
-	uint32_t opened_count;
 };
 
 /* ---- member numbers ---- */
@@ -232,6 +253,18 @@ static int make_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	return HDB_OK;
 }
 
+static int add_span(struct totals_tree *w, const uint64_t v[], struct hdb_error *err)
+{
+	const struct base_sort_key span = { v[0] << 32 | (v[0] + v[3]), (uint32_t)v[1] };
+
+	w->is_deep |= w->spans.count == SPANS_MAX;
+	if (w->is_deep)
+		w->spans.count = 0;
+	if (w->is_deep || span.node == HEAP_NONE)
+		return HDB_OK;
+	return base_vec_push(&w->spans, &span, sizeof(span), err);
+}
+
 static int put_leaf(struct totals_tree *w, struct hdb_error *err)
 {
 	return w->leaf_units ? graph_child_rows_add(&w->leaves, w->leaf_row, w->leaf_member,
@@ -258,6 +291,8 @@ static int put_block(void *ctx, struct derive_block *block, struct hdb_error *er
 		if (block->values[i]) {
 			TRY(base_buckets_add(&w->inner, (uint32_t)v[0] >> w->leaves.bits,
 					     BASE_RECORD(2, 2), v, err));
+			if ((v[0] ^ (v[0] + v[3] - 1)) >> w->leaves.bits)
+				TRY(add_span(w, v, err));
 		} else if (w->leaf_units && v[0] == w->leaf_row && v[1] == w->leaf_member) {
 			w->leaf_units += v[2];
 		} else {
@@ -339,70 +374,118 @@ static int put_objects(struct totals_tree *w, struct hdb_error *err)
  * an instance among the object's dominators: their total includes it. Sums are stored as
  * differences, so only the two ends of the chain of superclasses change.
  */
-static void add_supers(struct totals_tree *w, uint32_t class_no, uint64_t bytes, uint32_t end)
+static void add_supers(struct totals_walk *walk, uint32_t class_no, uint64_t bytes, uint32_t end)
 {
-	struct derive_total *totals = w->t->kinds[DERIVE_SUPERCLASS].totals;
-	struct class_tree *supers = &w->t->supers;
-	const uint32_t covered = derive_class_tree_covered(supers, class_no);
+	uint64_t *retained = walk->retained[DERIVE_SUPERCLASS];
+	const uint32_t covered = derive_class_tree_covered(&walk->supers, class_no);
 
-	assert(class_no < w->t->derive->heap->class_count);
-	totals[class_no].retained_bytes += bytes;
+	retained[class_no] += bytes;
 	if (covered != STORE_NONE)
-		totals[covered].retained_bytes -= bytes;
-	if (end && !supers->open[class_no]) {
-		assert(w->opened_count < w->t->derive->heap->class_count);
-		derive_class_tree_open(supers, class_no);
-		w->opened[w->opened_count++] = (struct opened){ end, class_no };
+		retained[covered] -= bytes;
+	if (end && !walk->supers.open[class_no]) {
+		assert(walk->opened_count < walk->supers.count);
+		derive_class_tree_open(&walk->supers, class_no);
+		walk->opened[walk->opened_count++] = (struct opened){ end, class_no };
 	}
 }
 
 /* Visits an object in preorder. `end` is the end of its subtree, 0 for a leaf. */
-static void add_object(struct totals_tree *w, uint32_t row, uint32_t member_no, uint64_t units,
+static void add_object(struct totals_walk *walk, uint32_t row, uint32_t member_no, uint64_t units,
 		       uint32_t end)
 {
-	const uint64_t bytes = units * w->t->derive->heap->layout.align_bytes;
-	const struct member member = member_at(w, member_no);
+	const struct totals *t = walk->w->t;
+	const uint64_t bytes = units * t->derive->heap->layout.align_bytes;
+	const struct member member = member_at(walk->w, member_no);
 
 	for (unsigned k = 0; k < TOTALS_KINDS; k++) {
-		const struct totals_groups *g = &w->t->kinds[k];
-		const uint32_t group =
-			k == DERIVE_LOADER ? member.loader_group : g->of_class[member.class_no];
+		const uint32_t group = k == DERIVE_LOADER ? member.loader_group :
+							    t->kinds[k].of_class[member.class_no];
 
-		assert(group < g->count);
-		if (k == DERIVE_SUPERCLASS || row < w->until[k][group])
+		assert(group < t->kinds[k].count);
+		if (k == DERIVE_SUPERCLASS || row < walk->until[k][group])
 			continue;
-		g->totals[group].retained_bytes += bytes;
+		walk->retained[k][group] += bytes;
 		if (end)
-			w->until[k][group] = end;
+			walk->until[k][group] = end;
 	}
-	add_supers(w, member.class_no, bytes, end);
+	add_supers(walk, member.class_no, bytes, end);
 }
 
-/* Enters the inner nodes up to `row`, closing the classes whose subtrees end on the way. */
-static void go_to(struct totals_tree *w, uint32_t row)
+/* Closes the classes whose subtrees end before `row`. */
+static void close_until(struct totals_walk *walk, uint32_t row)
 {
-	assert(row < w->end);
-	for (; w->row <= row; w->row++) {
-		const struct inner_row *inner = &w->slot->inner[w->row - w->base];
+	while (walk->opened_count && walk->opened[walk->opened_count - 1].end <= row)
+		derive_class_tree_close(&walk->supers, walk->opened[--walk->opened_count].class_no);
+}
 
-		while (w->opened_count && w->opened[w->opened_count - 1].end <= w->row)
-			derive_class_tree_close(&w->t->supers,
-						w->opened[--w->opened_count].class_no);
+/* Enters the inner nodes up to `row`. */
+static void go_to(struct totals_walk *walk, uint32_t row)
+{
+	assert(row < walk->end);
+	for (; walk->row <= row; walk->row++) {
+		const struct inner_row *inner = &walk->slot->inner[walk->row - walk->base];
+
+		close_until(walk, walk->row);
 		if (inner->member != HEAP_NONE)
-			add_object(w, w->row, inner->member, inner->units, w->row + inner->count);
+			add_object(walk, walk->row, inner->member, inner->units,
+				   walk->row + inner->count);
 	}
+}
+
+static void finish_range(struct totals_walk *walk)
+{
+	if (walk->row < walk->end)
+		go_to(walk, walk->end - 1);
 }
 
 static int take_leaf(void *ctx, uint32_t row, uint32_t member, uint64_t units,
 		     struct hdb_error *err)
 {
-	struct totals_tree *w = ctx;
+	struct totals_walk *walk = ctx;
 
 	(void)err;
-	if (w->row <= row)
-		go_to(w, row);
-	add_object(w, row, member, units, 0);
+	if (walk->row <= row)
+		go_to(walk, row);
+	add_object(walk, row, member, units, 0);
 	return HDB_OK;
+}
+
+/*
+ * Enters what is above the first node of a range. A slot has its ranges in ascending order, so what
+ * its walk knows of nodes that have not ended is still true.
+ */
+static void begin_range(struct totals_walk *walk, uint32_t no)
+{
+	const struct totals_tree *w = walk->w;
+	const struct base_sort_key *span = w->spans.data;
+
+	walk->row = walk->base = no << w->leaves.bits;
+	walk->end = w->order.inner.count - walk->base < (uint32_t)1 << w->leaves.bits ?
+			    w->order.inner.count :
+			    walk->base + ((uint32_t)1 << w->leaves.bits);
+	close_until(walk, walk->base);
+	for (size_t i = 0; i < w->spans.count && span[i].key >> 32 < walk->base; i++)
+		if ((uint32_t)span[i].key > walk->base)
+			add_object(walk, (uint32_t)(span[i].key >> 32), span[i].node, 0,
+				   (uint32_t)span[i].key);
+}
+
+/*
+ * Visits inner nodes and leaves in preorder. Leaves come right after their dominator, which does
+ * not change the result: they dominate nothing.
+ */
+static void walk_range(struct totals_walk *walk)
+{
+	const struct graph_child_range *leaves = &walk->slot->leaves;
+
+	for (uint32_t row = walk->base; row < walk->end; row++) {
+		const uint64_t *first = &leaves->first[row - walk->base];
+
+		go_to(walk, row);
+		for (uint64_t i = first[0]; i < first[1]; i++)
+			add_object(walk, row, leaves->key[i].node, ~leaves->key[i].key, 0);
+	}
+	finish_range(walk);
 }
 
 static int read_inner(struct totals_tree *w, struct range_slot *slot, uint32_t no,
@@ -431,6 +514,25 @@ static int read_inner(struct totals_tree *w, struct range_slot *slot, uint32_t n
 	return r < 0 ? r : HDB_OK;
 }
 
+/* So that nodes come before the nodes below them. */
+static int sort_spans(struct totals_tree *w, struct hdb_error *err)
+{
+	BASE_FREED struct base_sort_key *spare = NULL;
+
+	TRY(BASE_ALLOC(spare, w->spans.count, "dominating objects", err));
+	base_sort_keys(w->spans.data, spare, w->spans.count);
+	return HDB_OK;
+}
+
+static struct totals_walk *walk_of(struct totals_tree *w, unsigned slot_no, uint64_t no)
+{
+	struct totals_walk *walk = &w->walks[w->is_deep ? 0 : slot_no];
+
+	walk->slot = &w->slots[slot_no];
+	begin_range(walk, (uint32_t)no);
+	return walk;
+}
+
 static int make_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error *err)
 {
 	struct totals_tree *w = ctx;
@@ -440,37 +542,43 @@ static int make_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error
 	slot->is_filled = graph_child_range_fits(&w->leaves, (uint32_t)no);
 	if (!slot->is_filled)
 		return HDB_OK;
-	return graph_child_range_fill(&w->leaves, (uint32_t)no, &slot->leaves, err);
+	TRY(graph_child_range_fill(&w->leaves, (uint32_t)no, &slot->leaves, err));
+	if (!w->is_deep)
+		walk_range(walk_of(w, slot_no, no));
+	return HDB_OK;
 }
 
-/*
- * Visits inner nodes and leaves in preorder. Leaves come right after their dominator, which does
- * not change the result: they dominate nothing.
- */
-static int walk_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error *err)
+/* Walks what no other thread could. */
+static int end_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error *err)
 {
 	struct totals_tree *w = ctx;
-	const struct range_slot *slot = w->slot = &w->slots[slot_no];
-	const struct graph_child_range *leaves = &slot->leaves;
+	const struct range_slot *slot = &w->slots[slot_no];
 
 	TRY(base_step(w->t->derive->work, no << w->leaves.bits, err));
-	w->row = w->base = (uint32_t)no << w->leaves.bits;
-	w->end = w->order.inner.count - w->base < (uint32_t)1 << w->leaves.bits ?
-			 w->order.inner.count :
-			 w->base + ((uint32_t)1 << w->leaves.bits);
-	for (uint32_t row = w->base; slot->is_filled && row < w->end; row++) {
-		const uint64_t *first = &leaves->first[row - w->base];
+	if (slot->is_filled && w->is_deep)
+		walk_range(walk_of(w, slot_no, no));
+	if (!slot->is_filled) {
+		struct totals_walk *walk = walk_of(w, slot_no, no);
 
-		go_to(w, row);
-		for (uint64_t i = first[0]; i < first[1]; i++)
-			add_object(w, row, leaves->key[i].node, ~leaves->key[i].key, 0);
+		TRY(graph_child_rows_merge(&w->leaves, (uint32_t)no, take_leaf, walk, err));
+		finish_range(walk);
 	}
-	if (!slot->is_filled)
-		TRY(graph_child_rows_merge(&w->leaves, (uint32_t)no, take_leaf, w, err));
-	if (w->row < w->end)
-		go_to(w, w->end - 1);
 	base_bucket_drop(&w->leaves.buckets, (uint32_t)no);
 	base_bucket_drop(&w->inner, (uint32_t)no);
+	return HDB_OK;
+}
+
+static int make_walk(struct totals_tree *w, struct totals_walk *walk, struct hdb_error *err)
+{
+	const struct heap *heap = w->t->derive->heap;
+
+	walk->w = w;
+	TRY(derive_class_tree_init(&walk->supers, heap, err));
+	TRY(BASE_ALLOC(walk->opened, heap->class_count, "totals", err));
+	for (unsigned k = 0; k < TOTALS_KINDS; k++) {
+		TRY(BASE_ALLOC(walk->until[k], w->t->kinds[k].count, "totals", err));
+		TRY(BASE_ALLOC(walk->retained[k], w->t->kinds[k].count, "totals", err));
+	}
 	return HDB_OK;
 }
 
@@ -483,16 +591,23 @@ static int walk_all(struct totals_tree *w, struct hdb_error *err)
 		.slot_count = SLOTS_PER_THREAD * derive->work->threads,
 		.ctx = w,
 		.produce = make_range,
-		.consume = walk_range,
+		.consume = end_range,
 	};
 
 	base_stage(derive->work, "totals by class", w->order.inner.count, "objects");
 	w->slot_count = pipeline.slot_count;
 	TRY(BASE_ALLOC(w->slots, w->slot_count, "totals", err));
-	TRY(BASE_ALLOC(w->opened, derive->heap->class_count, "totals", err));
-	for (unsigned k = 0; k < TOTALS_KINDS; k++)
-		TRY(BASE_ALLOC(w->until[k], w->t->kinds[k].count, "totals", err));
-	return base_pipeline_run(&pipeline, err);
+	TRY(BASE_ALLOC(w->walks, w->slot_count, "totals", err));
+	for (unsigned i = 0; i < w->slot_count; i++)
+		TRY(make_walk(w, &w->walks[i], err));
+	TRY(sort_spans(w, err));
+	TRY(base_pipeline_run(&pipeline, err));
+	for (unsigned i = 0; i < w->slot_count; i++)
+		for (unsigned k = 0; k < TOTALS_KINDS; k++)
+			for (uint32_t g = 0; g < w->t->kinds[k].count; g++)
+				w->t->kinds[k].totals[g].retained_bytes +=
+					w->walks[i].retained[k][g];
+	return HDB_OK;
 }
 
 static void release(struct totals_tree *w)
@@ -501,13 +616,22 @@ static void release(struct totals_tree *w)
 		graph_child_range_release(&w->slots[i].leaves);
 		free(w->slots[i].inner);
 	}
-	for (unsigned k = 0; k < TOTALS_KINDS; k++)
-		free(w->until[k]);
+	for (unsigned i = 0; w->walks && i < w->slot_count; i++) {
+		struct totals_walk *walk = &w->walks[i];
+
+		derive_class_tree_release(&walk->supers);
+		free(walk->opened);
+		for (unsigned k = 0; k < TOTALS_KINDS; k++) {
+			free(walk->until[k]);
+			free(walk->retained[k]);
+		}
+	}
+	base_vec_release(&w->spans);
 	graph_child_rows_release(&w->leaves);
 	base_buckets_release(&w->inner);
 	graph_preorder_release(&w->order);
 	free(w->slots);
-	free(w->opened);
+	free(w->walks);
 	free(w->sums);
 	free(w->loader_topmost);
 }

@@ -307,6 +307,8 @@ static void test_shapes(void **state)
 	static const char *const shapes[] = {
 		"tree --objects 30K --shuffle",
 		"list --objects 30K --shuffle --id-size 4",
+		/* so deep that one thread walks it for the totals */
+		"list --objects 150K",
 		"ladder --objects 30K",
 		"ring --objects 30K --id-size 4",
 		"star --objects 30K",
