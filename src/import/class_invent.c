@@ -1,6 +1,6 @@
 /*
- * import/class_invent.c - classes that the dump lacks: classes that objects refer to, and classes
- * that every heap has.
+ * import/class_invent.c - adds classes that the dump lacks: classes that objects refer to, and
+ * classes that every heap has.
  */
 #include "import/classes.h"
 
@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Greatest common divisor of the distances between neighbouring IDs. Can stop early: at 8 the
- * result is the minimum already.
+ * Greatest common divisor of the distances between neighbouring IDs. The search stops when the
+ * divisor is 8, the smallest possible result.
  */
 unsigned import_mat_alignment(const struct import *im)
 {
@@ -47,8 +47,9 @@ unsigned import_mat_alignment(const struct import *im)
 }
 
 /*
- * Adds the next ID that belongs to no object and no class. Classes invented earlier, or still to be
- * invented, are found in class_map; the set does not find their IDs before it is finished again.
+ * Invents the next ID that belongs to no object and no class. IDs invented earlier, or about to be
+ * invented, are looked up in class_map, because the set does not contain them until it is finished
+ * again.
  */
 static int add_next_id(struct import *im, uint64_t *next_id, struct hdb_error *err)
 {
@@ -79,7 +80,7 @@ static int invent_class(struct import *im, const char *name, uint64_t *next_id, 
 	return import_put_class_name(im, class, name, err);
 }
 
-/* A class that objects refer to but that has no CLASS_DUMP record. */
+/* Adds a class that objects refer to but that has no CLASS_DUMP record. */
 static int invent_used(struct import *im, uint32_t no, uint64_t *next_id, struct hdb_error *err)
 {
 	struct import_class *class = import_class_at(im, no);

@@ -13,7 +13,7 @@
 #define NAME_MAX_BYTES 65536
 
 /*
- * Finds the name of a class through its LOAD CLASS record, as HPROF requires, and brings it into
+ * Finds the name of a class through its LOAD CLASS record, as HPROF requires, and converts it to
  * the displayed form.
  */
 static int name_class(struct import *im, struct import_class *class, char *name,
@@ -36,8 +36,8 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 		(void)snprintf(name, NAME_MAX_BYTES, "unknown-name@0x%" PRIx64,
 			       class->out.class_id);
 		/*
-		 * Classes that only other records mention have a problem of another kind
-		 * (class_invent.c).
+		 * Missing classes that only other records mention are reported as another kind of
+		 * problem (class_invent.c).
 		 */
 		return class->has_dump ? import_problem(im,
 							&(struct import_trouble){
@@ -56,9 +56,10 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 }
 
 /*
- * Classes whose instances, and those of subclasses, do not hold their referent strongly. The last
- * entries are subclasses of the first ones in most dumps. They are listed because a class in
- * between may be missing, and Android's FinalizerReference extends Reference directly.
+ * Classes of references that do not hold their referent strongly, which also applies to their
+ * subclasses. In most dumps, the last entries are subclasses of the first ones. They are listed
+ * because a class in between may be missing, and because Android's FinalizerReference extends
+ * Reference directly.
  */
 static const struct {
 	const char *name;
@@ -78,8 +79,8 @@ static const struct {
 /*
  * Names of the classes with which HotSpot fills dead areas of the heap, by version: FillerObject
  * since JDK 19, and arrays called FillerArray, later FillerElement[] (memory/universe.cpp).
- * services/heapDumper.cpp writes those arrays as int[] so far, and as object arrays full of nulls
- * once JDK-8391761 is in.
+ * services/heapDumper.cpp currently writes these arrays as int[], and as object arrays full of
+ * nulls once JDK-8391761 is integrated.
  */
 static const char *const fillers[] = {
 	"jdk.internal.vm.FillerObject",
@@ -89,8 +90,8 @@ static const char *const fillers[] = {
 };
 
 /*
- * Notes classes that the import treats specially. If several classes have such a name, the first in
- * the file counts.
+ * Records the classes that the import treats specially. If several classes have the same name, the
+ * first one in the file is used.
  */
 static void note_class(struct import *im, uint32_t no, const char *name)
 {
@@ -126,7 +127,7 @@ int import_put_class_name(struct import *im, struct import_class *class, const c
 }
 
 /*
- * Marks the classes of UNLOAD CLASS records. A serial number stands for the class that was loaded
+ * Marks the classes of UNLOAD CLASS records. A serial number refers to the class that was loaded
  * with it last.
  */
 static void mark_unloaded(struct import *im)

@@ -10,9 +10,8 @@
 /* ---- class_names.c ---- */
 
 /*
- * Names all classes, marks unloaded ones, and notes in im->known the numbers of the classes that
- * the import treats specially. Classes are not in order yet: import_classes renumbers them and
- * im->known.
+ * Names all classes, marks unloaded ones, and stores the numbers of specially treated classes in
+ * im->known. The classes are not yet in order; import_classes renumbers them later.
  */
 int import_name_classes(struct import *im, struct hdb_error *err);
 
@@ -23,16 +22,16 @@ int import_put_class_name(struct import *im, struct import_class *class, const c
 /* ---- class_invent.c ---- */
 
 /*
- * Eclipse MAT's alignment: greatest common divisor of the distances between all objects, between 8
- * and 256. Needs finished IDs.
+ * Alignment as Eclipse MAT computes it: greatest common divisor of the distances between all
+ * objects, between 8 and 256. Requires finished IDs.
  */
 unsigned import_mat_alignment(const struct import *im);
 
 /*
  * Invents classes as Eclipse MAT does. Their IDs are the first multiples of
- * evidence.mat_align_bytes that no object and no missing class has. The IDs are added to im->ids,
- * which must be finished again. A class whose ID belongs to an object that is not a class gets a
- * new ID, and a problem is reported.
+ * evidence.mat_align_bytes that belong to no object and no missing class. The IDs are added to
+ * im->ids, which must be finished again. If the ID of a class belongs to an object that is not a
+ * class, the class gets a new ID, and a problem is reported.
  */
 int import_invent_classes(struct import *im, struct hdb_error *err);
 

@@ -1,14 +1,15 @@
 /*
- * import/contents_put.c - copies a dump into the database. A dump that is compressed or comes
- * through a pipe cannot be read again at an offset, so its bytes are stored first, in compressed
- * frames, in the table contents. All later passes of the import, and all readers of the database,
- * read them there.
+ * import/contents_put.c - copies a dump into the database.
+ *
+ * A dump that is compressed or comes through a pipe cannot be read again at an offset. Its bytes
+ * are therefore first stored, in compressed frames, in the table contents. All later passes of the
+ * import, and all readers of the database, read the dump from there.
  */
 #include "import/context.h"
 
 #include "base/unpack.h"
 
-/* Limit for the frames kept decompressed, in bytes and as a share of the budget. */
+/* Limit for the frames that are kept decompressed, in bytes and as a share of the budget. */
 #define CACHE_BYTES_MAX (256u << 20)
 #define CACHE_PART 8u
 
@@ -35,7 +36,7 @@ static int check_header(void *ctx, const uint8_t *data, uint64_t size, struct hd
 	return HDB_OK;
 }
 
-/* Stores a frame under its offset in the inflated dump, which readers look it up by. */
+/* Stores a frame under its offset in the decompressed dump, by which readers find it. */
 static int put_frame(void *ctx, const struct base_frame *frame, struct hdb_error *err)
 {
 	const struct keeping *k = ctx;
@@ -48,7 +49,7 @@ static int put_frame(void *ctx, const struct base_frame *frame, struct hdb_error
 			 err);
 }
 
-/* Reports damage of the compressed file as problems of the dump. */
+/* Reports damage in the compressed file as problems of the dump. */
 static int report_damage(struct keeping *k, struct hdb_error *err)
 {
 	size_t count;
@@ -75,8 +76,8 @@ static int report_damage(struct keeping *k, struct hdb_error *err)
 /* ---- reading the copy ---- */
 
 /*
- * Finds the frame that contains an offset. The table is not published yet, so it is read through
- * the writer.
+ * Finds the frame that contains an offset. The table is not published yet, so the frame is read
+ * through the writer.
  */
 static int find(void *ctx, uint64_t offset, struct base_frame *out, struct hdb_error *err)
 {

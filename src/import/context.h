@@ -32,26 +32,27 @@ struct import_class {
 	uint64_t fields_offset;
 	uint32_t max_body;    /* size of its longest instance in the dump, bytes */
 	uint32_t field_super; /* nearest superclass that has instance fields, or STORE_NONE */
-	/* offsets of references in an instance: plan_count entries of import.links.plans */
+	/* offsets of the references in an instance: plan_count entries of import.links.plans */
 	uint32_t plan_first;
 	uint32_t plan_count;
 	uint64_t model_bytes;            /* size before rounding to the alignment; see sizes.c */
 	uint64_t mirror_bytes;           /* size of the class object */
-	struct import_distance distance; /* of its instances, or of its arrays */
-	struct import_distance mirror_distance; /* of the class object */
-	/* ART: size of the made-up array that holds the end of the class object */
+	struct import_distance distance; /* distances of the class's instances, or of its arrays */
+	struct import_distance mirror_distance; /* distances of the class object */
+	/* ART: size of the artificial array that contains the end of the class object */
 	uint32_t overhead_bytes;
 	/*
-	 * offset of the end of the field with the length of what follows the fields: "size" of
-	 * stack chunks, HPROF_MORE_BYTES; 0: nothing follows them
+	 * offset of the end of the field that contains the length of the data after the fields,
+	 * such as "size" in stack chunks or HPROF_MORE_BYTES; 0 if no data follows the fields
 	 */
 	uint32_t tail_size_at;
-	uint8_t known;                   /* see layout/layout_known.h */
-	uint64_t instance_count;         /* instances counted in the pass over objects */
-	uint32_t first_flat, flat_count; /* its own flat fields: entries of import.flat.fields */
-	/* for arrays with flat elements: class of the elements; else STORE_NONE */
+	uint8_t known;           /* see layout/layout_known.h */
+	uint64_t instance_count; /* number of instances, counted in the pass over objects */
+	/* flat fields declared by the class: entries of import.flat.fields */
+	uint32_t first_flat, flat_count;
+	/* for arrays of flat values, class of the elements; otherwise STORE_NONE */
 	uint32_t flat_element_no;
-	uint8_t has_dump;    /* the snapshot has a CLASS_DUMP of it */
+	uint8_t has_dump;    /* the snapshot has a CLASS_DUMP record for the class */
 	uint8_t mark;        /* used by walks over superclasses */
 	uint32_t mapping_no; /* number of the class in the mapping file, or BASE_IDMAP_NONE */
 };
@@ -65,24 +66,24 @@ struct import_root {
 	uint8_t kind;
 };
 
-/* A text of the dump: its place, and its number in the table of texts. */
+/* A string of the dump: its position, and its number in the table of texts. */
 struct import_text_place {
 	uint64_t offset;
 	uint32_t size; /* bytes in the dump */
-	uint32_t no;   /* STORE_NONE: not written, because nothing has referred to it yet */
+	uint32_t no;   /* STORE_NONE: not written because nothing has referred to the string yet */
 };
 
-/* From this offset on, objects belong to another heap (Android). */
+/* Objects after this offset belong to another heap (Android). */
 struct import_heap_switch {
 	uint64_t offset;
 	uint32_t heap_no; /* number in the table heaps, plus 1 */
 };
 
-/* Where the contents of byte and char arrays end: see zeroed.c. */
+/* Index at which the contents of byte and char arrays end: see zeroed.c. */
 struct import_zeroed {
 	uint64_t end;          /* highest index of a nonzero element in any array, plus 1 */
-	uint64_t cut_count;    /* arrays whose contents end there but whose length is larger */
-	uint64_t filled_count; /* arrays whose elements all have one value */
+	uint64_t cut_count;    /* number of longer arrays whose contents end at that index */
+	uint64_t filled_count; /* number of arrays whose elements all have one value */
 };
 
 /* Properties of the dump file. */
@@ -94,15 +95,17 @@ struct import_origin {
 	enum hprof_redaction redaction; /* as recorded in the dump */
 	struct hprof_phd phd;           /* as recorded in the dump */
 	enum base_packing packing;      /* compression of the file */
-	bool is_pipe;                   /* not a file, so it cannot be opened again by name */
-	bool is_kept;        /* its contents are in the database, and `source` reads them there */
-	uint64_t file_bytes; /* size of the file, compressed if it is; 0: a pipe */
+	/* the dump is not a file and cannot be opened again by name */
+	bool is_pipe;
+	bool is_kept; /* the database contains the dump, and `source` reads it from there */
+	/* size of the file (if compressed, the compressed size); 0 for a pipe */
+	uint64_t file_bytes;
 };
 
 /*
- * Texts. scan_records.c notes where the texts are in the dump; names.c writes a text when something
- * refers to it for the first time. HotSpot also dumps every string literal of the program, and the
- * database does not need those.
+ * Strings. scan_records.c records where each string is in the dump, and names.c writes a string
+ * when something refers to it for the first time. HotSpot also dumps every string literal of the
+ * program, which the database does not need.
  */
 struct import_texts {
 	struct base_idmap places_by_id; /* string ID to number in places */
@@ -110,27 +113,28 @@ struct import_texts {
 	struct base_vec places; /* struct import_text_place */
 };
 
-/* Records of the first pass other than objects and classes: scan_records.c, scan_heap.c. */
+/* Data from the first pass, except objects and classes: scan_records.c, scan_heap.c. */
 struct import_records {
 	struct base_idmap serial_map; /* class serial to number in loads */
 	struct base_vec loads;        /* struct hprof_load_class */
-	struct base_idmap load_map;   /* class ID to number in loads; the last record counts */
-	struct base_vec unloaded;     /* uint32_t: class serials of UNLOAD CLASS records */
-	struct base_vec roots;        /* struct import_root */
+	/* class ID to number in loads; the last record of a class is used */
+	struct base_idmap load_map;
+	struct base_vec unloaded; /* uint32_t: class serials of UNLOAD CLASS records */
+	struct base_vec roots;    /* struct import_root */
 	bool has_sticky;
 	struct base_idmap thread_map; /* thread serial to number in threads */
-	/* the same, only for threads with a THREAD_OBJECT root */
+	/* thread serial to number in threads, only for threads with a THREAD_OBJECT root */
 	struct base_idmap thread_roots;
-	/* struct store_thread; until the end its texts are numbers of places */
+	/* struct store_thread; until the end of the pass, its texts are numbers of places */
 	struct base_vec threads;
 	struct base_vec traces;       /* struct store_trace */
 	struct base_vec trace_frames; /* uint64_t frame IDs */
 	/*
-	 * struct store_frame; until the end class_text is the class serial, and the other texts are
-	 * numbers of places
+	 * struct store_frame; until the end of the pass, class_text is the class serial, and the
+	 * other texts are numbers of places
 	 */
 	struct base_vec frames;
-	/* struct store_heap; heap_names has the IDs of texts that come later in the file */
+	/* struct store_heap; heap_names has the IDs of strings that come later in the file */
 	struct base_vec heaps;
 	struct base_vec heap_names;    /* uint64_t: string IDs of their names */
 	struct base_vec heap_switches; /* struct import_heap_switch */
@@ -141,19 +145,21 @@ struct import_records {
 	struct base_vec thread_starts;         /* struct store_thread_start; texts as in threads */
 	struct hprof_control_settings control; /* settings of the last CONTROL SETTINGS record */
 	bool has_control;
-	struct store_record_count counts[2][256]; /* of top-level records, of sub-records */
-	uint32_t primitive_used[16];              /* by basic type: the dump has arrays of it */
+	/* counts of top-level records and of sub-records */
+	struct store_record_count counts[2][256];
+	/* by basic type: whether the dump has arrays of the type */
+	uint32_t primitive_used[16];
 };
 
 /* Names from a mapping file: mapped_names.c. */
 struct import_names {
 	struct import_mapping mapping; /* empty if no file was given */
-	struct base_idmap texts;       /* hash to number, of texts that are not in the dump */
+	struct base_idmap texts;       /* hash to number, for texts that are not in the dump */
 	/* number of classes, fields and frames renamed */
 	uint64_t class_count, field_count, frame_count;
 };
 
-/* Damage of the dump and data it lacks: import_problems.c, resolve.c. */
+/* Damage in the dump and missing data: import_problems.c, resolve.c. */
 struct import_damage {
 	struct base_vec problems; /* struct store_problem */
 	uint64_t problem_count;
@@ -163,7 +169,7 @@ struct import_damage {
 	unsigned incomplete;    /* enum store_incomplete: kinds of missing data */
 	uint64_t missing_bytes; /* lower bound of the bytes missing after the end of the file */
 	char cut[256];          /* description of the truncation */
-	/* bytes skipped in the imported heap dump that may have contained objects */
+	/* number of bytes skipped in the imported heap dump that may have contained objects */
 	uint64_t skipped_bytes;
 };
 
@@ -173,14 +179,14 @@ struct import_known_classes {
 	uint32_t loader_no; /* java.lang.ClassLoader */
 	uint32_t object_no; /* java.lang.Object; STORE_NONE if the dump lacks it */
 	uint32_t primitive_no[16];
-	bool any_boot_class; /* some class belongs to the boot loader */
-	uint32_t *order;     /* class numbers in an order with superclasses first */
+	bool any_boot_class; /* whether any class belongs to the boot loader */
+	uint32_t *order;     /* class numbers, ordered so that superclasses come first */
 };
 
 /* Input of the tables objects and references: import_roots.c, resolve.c. */
 struct import_links {
 	struct base_vec id_directory;   /* uint64_t: first ID of each block */
-	struct base_vec plans;          /* uint32_t: offsets of references in instances */
+	struct base_vec plans;          /* uint32_t: offsets of the references in instances */
 	struct base_vec extras;         /* struct import_edge, sorted: see import_roots.c */
 	struct base_vec numbered_roots; /* struct store_root, sorted */
 	uint64_t root_count;
@@ -191,34 +197,39 @@ struct import_links {
  * Evidence of object sizes from addresses: distances.c, zeroed.c, counts.c. sizes.c evaluates it.
  */
 struct import_evidence {
-	uint64_t array_overlap; /* evidence of MAT for 4-byte references; see sizes.c */
+	uint64_t array_overlap; /* MAT's evidence for 4-byte references; see sizes.c */
 	uint64_t previous_array, previous_array_end;
-	/* object arrays that would overlap the next object if references had 8 bytes */
+	/* number of object arrays that would overlap the next object if references had 8 bytes */
 	uint64_t wide_overlaps;
-	/* number of distances between neighbours, by the number of their low zero bits */
+	/* number of distances between neighbours, by the number of low zero bits */
 	uint64_t low_bits[IMPORT_LOW_BITS +
-			  1]; /* distances between neighbours by their low zero bits */
+			  /* distances between neighbours, by the number of their low zero bits */
+			  1];
 	struct import_zeroed zeroed;
 	uint64_t zeroed_end; /* largest end so far; updated by all threads */
-	/* common value of all arrays so far; updated by all threads; see zeroed.c */
+	/* value of all array elements so far; updated by all threads; see zeroed.c */
 	unsigned fill;
 	struct import_counts counts_by_class;
-	unsigned mat_align_bytes; /* alignment by MAT's rule; see sizes.c */
+	unsigned mat_align_bytes; /* alignment according to MAT's rule; see sizes.c */
 	unsigned align_bytes;     /* alignment of the chosen model */
 };
 
 /* Flat values of value classes. Their IDs are not addresses: flat.c. */
 struct import_flat {
-	bool is_numbered; /* the dump numbers its objects; no ID is an address */
+	bool is_numbered; /* the dump numbers its objects, so no ID is an address */
 	bool has_odd_ids; /* IDs are addresses, but not all are multiples of 8 */
-	/* instances with an ID up to this are flat values; 0: there are no flat values */
+	/* instances with IDs up to this one are flat values; 0 if there are no flat values */
 	uint64_t last;
 	uint64_t count; /* number of flat values */
-	/* objects whose ID is neither that of a flat value nor a multiple of 8 */
+	/* number of objects whose ID is neither a flat value's nor a multiple of 8 */
 	uint64_t odd_count;
-	/* by entry of the plans: least ID of a flat value found there; NULL: no flat values */
+	/*
+	 * by entry of the plans: smallest ID of a flat value found in that field; NULL if there are
+	 * no flat values
+	 */
 	uint64_t *plan;
-	uint64_t *element;      /* by class: the same for elements of its arrays */
+	/* by class: smallest ID of a flat value found in the elements of the class's arrays */
+	uint64_t *element;
 	struct base_vec fields; /* struct import_flat_field, sorted by class and field */
 };
 
@@ -248,30 +259,40 @@ struct import {
 	struct import_flat flat;
 };
 
-/* A field that holds a flat value: the value's bytes are in the object instead of a reference. */
+/*
+ * A field that contains a flat value: the object contains the bytes of the value instead of a
+ * reference.
+ */
 struct import_flat_field {
-	uint64_t example_id;         /* least ID of a value found in the field */
+	uint64_t example_id;         /* smallest ID of a value found in the field */
 	uint32_t class_no, field_no; /* declaring class, and index among its own fields */
 	uint32_t value_no;           /* class of the value */
-	uint32_t bytes, align;       /* in the model with which classes were laid out last */
+	/* size in the model under which the classes were laid out last */
+	uint32_t bytes, align;
 };
 
-/* flat.c: finds out which IDs are flat values, or that no ID is an address. Needs finished IDs. */
+/*
+ * flat.c: determines which IDs are flat values, or that no ID is an address. Requires finished IDs.
+ */
 void import_find_flat(struct import *im);
 /*
- * Whether an ID is not an address although others are. The distance from such an object, or to it,
- * says nothing about sizes.
+ * Whether an ID is not an address although other IDs are. Distances from and to such an object are
+ * no evidence of sizes.
  */
 static inline bool import_is_apart(const struct import *im, uint64_t id)
 {
 	return im->flat.has_odd_ids && (id <= im->flat.last || id & 7);
 }
-/* Called before and after the pass over objects: find which fields and arrays have flat values. */
+/*
+ * These functions, called before and after the pass over objects, determine which fields and arrays
+ * contain flat values.
+ */
 int import_flat_begin(struct import *im, struct hdb_error *err);
 int import_flat_end(struct import *im, struct hdb_error *err);
 
 /*
- * zeroed.c: index from which elements of byte and char arrays are left out; 0: arrays are complete.
+ * zeroed.c: index after which the contents of byte and char arrays are missing; 0 if arrays are
+ * complete.
  */
 uint64_t import_zeroed_from(const struct import *im);
 /* Whether all byte and char arrays of the dump contain the same single value. */
@@ -286,14 +307,14 @@ struct import_trouble {
 	uint64_t object_id;  /* 0: no object */
 };
 
-/* import_problems.c: adds a problem. HDB_OK or HDB_ENOMEM. */
+/* import_problems.c: adds a problem. Returns HDB_OK or HDB_ENOMEM. */
 int import_problem(struct import *im, const struct import_trouble *trouble, struct hdb_error *err,
 		   const char *format, ...) HDB_PRINTF(4, 5);
 int import_write_problems(struct import *im, struct hdb_error *err);
 
 /*
- * contents_put.c: copies the dump, decompressed if necessary, into the table contents, and lets
- * im->source read that.
+ * contents_put.c: copies the dump, decompressed if necessary, into the table contents. im->source
+ * then reads that table.
  */
 int import_unpack(struct import *im, struct base_input *input, struct hdb_error *err);
 
@@ -310,26 +331,28 @@ static inline struct import_class *import_class_at(struct import *im, uint32_t n
 {
 	return base_vec_at(&im->classes, struct import_class, no);
 }
-/* Names, invents and numbers classes, links superclasses, plans fields. Finishes im->ids. */
+/*
+ * Names, invents and numbers classes, links superclasses, plans the reading of fields, and finishes
+ * im->ids.
+ */
 int import_classes(struct import *im, struct hdb_error *err);
 int import_write_classes(struct import *im, struct hdb_error *err);
 
 /* names.c */
 /*
- * Number of the place of the text with this string ID; BASE_IDMAP_NONE if the dump has no such
- * text.
+ * Number of the place of the string with this ID; BASE_IDMAP_NONE if the dump has no such string.
  */
 uint32_t import_text_place_no(const struct import *im, uint64_t string_id);
-/* The place with a number; NULL for BASE_IDMAP_NONE. Valid until another text is read. */
+/* The place with this number; NULL for BASE_IDMAP_NONE. Valid until another string is read. */
 const struct import_text_place *import_text_place_at(const struct import *im, uint32_t no);
 /*
- * Place of the text with this string ID; NULL if the dump has no such text. Valid until another
- * text is read.
+ * Place of the string with this ID; NULL if the dump has no such string. Valid until another string
+ * is read.
  */
 const struct import_text_place *import_text_place(const struct import *im, uint64_t string_id);
 /*
- * The text at a place, borrowed until `view` is used again. A text longer than STORE_TEXT_MAX bytes
- * is cut, and reported as a problem of the dump. HDB_EIO if it cannot be read.
+ * The string at a place, borrowed until `view` is used again. A string longer than STORE_TEXT_MAX
+ * bytes is truncated and reported as a problem of the dump. HDB_EIO if the string cannot be read.
  */
 struct import_text {
 	const char *bytes;
@@ -338,14 +361,17 @@ struct import_text {
 int import_text_read(struct import *im, const struct import_text_place *place,
 		     struct base_view *view, struct import_text *out, struct hdb_error *err);
 /*
- * Replaces the number of a place by the number of its text in the table, and writes the text if it
- * is not in the table yet. BASE_IDMAP_NONE becomes STORE_NONE.
+ * Replaces the number of a place with the number of its text in the table. If the text is not in
+ * the table yet, it is written. BASE_IDMAP_NONE becomes STORE_NONE.
  */
 int import_text_use(struct import *im, uint32_t *text, struct hdb_error *err);
-/* Writes a text that is not in the dump, for example from a mapping file. *no is its number. */
+/*
+ * Writes a text that is not in the dump, such as a name from a mapping file. *no is set to its
+ * number.
+ */
 int import_text_put(struct import *im, const char *text, size_t size, uint32_t *no,
 		    struct hdb_error *err);
-/* Whether the text with this string ID equals `text`. False if it cannot be read. */
+/* Whether the string with this ID equals `text`. False if the string cannot be read. */
 bool import_text_is(const struct import *im, uint64_t string_id, const char *text);
 /*
  * Converts a class name, "[Ljava/lang/String;" or "java.lang.String[]", to the displayed form.
@@ -371,7 +397,7 @@ int import_write_roots(struct import *im, struct hdb_error *err);
  */
 size_t import_extras_from(const struct import *im, uint32_t ix);
 
-/* sizes_fields.c: finds tail_size_at of all classes. Needs numbered classes. */
+/* sizes_fields.c: sets tail_size_at of all classes. Requires numbered classes. */
 int import_find_tails(struct import *im, struct hdb_error *err);
 
 /* sizes.c: alignment given by the user, 0 if none. HDB_EUSAGE for an invalid --layout. */

@@ -20,9 +20,9 @@ int import_counts_begin(struct import *im, struct hdb_error *err)
 
 	TRY(import_fixed_alignment(im, &fixed, err));
 	/*
-	 * Eclipse MAT's alignment is a multiple of all others that can be chosen. It is a power of
-	 * two up to 256 that divides all distances, or 8; recorded alignments are 1 or 8. Only an
-	 * alignment given by the user may be larger.
+	 * Eclipse MAT's alignment is a multiple of every other alignment that can be chosen: it is
+	 * 8 or a power of two up to 256 that divides all distances, and recorded alignments are 1
+	 * or 8. Only an alignment given by the user may be larger.
 	 */
 	counts->modulus = least_common_multiple(im->evidence.mat_align_bytes, fixed ? fixed : 1);
 	for (unsigned width = 1; width < 16; width++)
@@ -64,7 +64,7 @@ int import_counts_flush(struct import_counting *c, struct hdb_error *err)
 
 /*
  * Adds the counts of one thread to the total. Threads count the same kinds of objects in different
- * orders; sums do not depend on the order.
+ * orders, but sums do not depend on the order.
  */
 static int merge(struct import_counts *to, const struct import_count *from, struct hdb_error *err)
 {
@@ -82,8 +82,8 @@ static int merge(struct import_counts *to, const struct import_count *from, stru
 }
 
 /*
- * A hostile dump may have more rows than IMPORT_COUNTS_MAX. The table is only an optimisation, so
- * it is dropped then.
+ * A hostile dump may have more rows than IMPORT_COUNTS_MAX. In that case the table, which is only
+ * an optimisation, is not written.
  */
 int import_counts_merge(struct import *im, struct base_vec *counted, struct hdb_error *err)
 {
@@ -159,7 +159,10 @@ static int add_instances(struct import *im, struct import_counts *counts, struct
 	return HDB_OK;
 }
 
-/* If the chosen alignment does not divide the modulus, its sums would be wrong: no table. */
+/*
+ * If the chosen alignment does not divide the modulus, sums computed from the table would be wrong,
+ * so no table is written.
+ */
 int import_write_class_counts(struct import *im, struct hdb_error *err)
 {
 	struct import_counts *counts = &im->evidence.counts_by_class;

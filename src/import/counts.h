@@ -1,10 +1,10 @@
 /*
  * import/counts.h - number of objects of each class: the table class.counts.
  *
- * Objects are counted while references are resolved, before their sizes are known. So arrays and
- * stack chunks are counted by their lengths modulo a period. From that, a reader can compute the
- * sum of their sizes without visiting any of them (see layout_array_period). Instances are counted
- * together with their distances (distances.c).
+ * Objects are counted while references are resolved, before object sizes are known. Arrays and
+ * stack chunks are therefore counted by their lengths modulo a period. From these counts, a reader
+ * can compute the total size without visiting the objects (see layout_array_period). Instances are
+ * counted together with their distances (distances.c).
  */
 #ifndef IMPORT_COUNTS_H
 #define IMPORT_COUNTS_H
@@ -18,8 +18,8 @@
 /* Entries of a thread's cache. */
 #define IMPORT_COUNT_CACHE 128u
 /*
- * Maximum number of rows. Real heaps have a few per array class. For a dump constructed to have
- * more, the table is not written and readers count the objects themselves.
+ * Maximum number of rows. Real heaps have a few rows per array class. If a dump is constructed to
+ * have more, the table is not written, and readers count the objects themselves.
  */
 #define IMPORT_COUNTS_MAX (1u << 18)
 
@@ -33,34 +33,35 @@ struct import_count {
 	uint64_t elements;
 };
 
-/* Sums of all blocks so far. */
+/* Totals of all blocks so far. */
 struct import_counts {
-	struct base_idmap map;    /* key to number in rows */
-	struct base_vec rows;     /* struct import_count */
-	uint32_t modulus;         /* a multiple of every alignment that may be chosen */
-	uint32_t period[16];      /* by element width in bytes; [0]: of stack chunks */
-	unsigned reference_bytes; /* element width whose period applies to object arrays */
+	struct base_idmap map; /* key to number in rows */
+	struct base_vec rows;  /* struct import_count */
+	uint32_t modulus;      /* a multiple of every alignment that can be chosen */
+	/* period by element width in bytes; [0] is the period of stack chunks */
+	uint32_t period[16];
+	unsigned reference_bytes; /* element width whose period is used for object arrays */
 	bool is_given_up;
 };
 
 /* State of one thread. */
 struct import_counting {
 	struct import_count cache[IMPORT_COUNT_CACHE];
-	/* struct import_count: entries that were pushed out of the cache */
+	/* struct import_count: entries evicted from the cache */
 	struct base_vec *counted;
 	const struct import_counts *counts; /* provides the periods */
 };
 
 /*
- * Prepares evidence.counts_by_class for the pass over objects, for every alignment that the import
- * may choose.
+ * Prepares evidence.counts_by_class for the pass over objects and for every alignment that the
+ * import may choose.
  */
 int import_counts_begin(struct import *im, struct hdb_error *err);
 
 /*
  * A row is one class, kind and length modulo the period. The size of an object depends on its
- * length only through the rounding up, so `elements` and `count` per residue are enough to sum
- * sizes exactly.
+ * length only through rounding, so `elements` and `count` for each remainder are enough to compute
+ * exact totals.
  */
 static inline uint64_t import_counts_key(const struct import_counting *c,
 					 const struct store_object *o)
@@ -69,7 +70,10 @@ static inline uint64_t import_counts_key(const struct import_counting *c,
 			       o->kind == STORE_OBJECT_ARRAY ? c->counts->reference_bytes :
 							       o->body_size & 15;
 	const uint32_t period = c->counts->period[width];
-	/* Most periods are powers of two. The division would dominate the cost. */
+	/*
+	 * Most periods are powers of two, for which a mask replaces the division that would
+	 * dominate the cost.
+	 */
 	const uint64_t rest = period & (period - 1) ? o->length % period : o->length & (period - 1);
 
 	return (uint64_t)o->class_no << 32 | (uint64_t)o->kind << 30 |
@@ -81,7 +85,7 @@ static inline struct import_count *import_counts_place(struct import_counting *c
 	return &c->cache[((key >> 32) * 8 + (key & ((1u << 29) - 1))) % IMPORT_COUNT_CACHE];
 }
 
-/* The entry for objects like this one; NULL if it is not in the cache. */
+/* The cache entry for objects of this kind; NULL if it is not in the cache. */
 static inline struct import_count *import_counts_find(struct import_counting *c,
 						      const struct store_object *o)
 {
@@ -95,9 +99,9 @@ static inline struct import_count *import_counts_find(struct import_counting *c,
 int import_counts_add(struct import_counting *c, const struct store_object *o,
 		      struct hdb_error *err);
 
-/* Moves the entries of the cache to c->counted at the end of a block. */
+/* Moves the entries of the cache to c->counted. Called at the end of a block. */
 int import_counts_flush(struct import_counting *c, struct hdb_error *err);
-/* Adds the entries of a block to the sums, and empties `counted`. Not thread-safe. */
+/* Adds the entries of a block to the totals, and empties `counted`. Not thread-safe. */
 int import_counts_merge(struct import *im, struct base_vec *counted, struct hdb_error *err);
 
 /* Writes the table, if the chosen alignment divides the modulus. */

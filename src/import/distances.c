@@ -41,7 +41,7 @@ static void join(struct import_distance *to, const struct import_distance *from)
 }
 
 /*
- * Distance minus the bytes of the elements. INT64_MIN if the length cannot be true, so that it
+ * Distance minus the bytes of the elements. INT64_MIN if the length is impossible, so that it
  * contradicts every model.
  */
 static int64_t without(uint64_t distance, uint64_t elements, uint64_t width)
@@ -68,8 +68,8 @@ static int push_out(struct import_distances *d, struct import_distance_entry *e,
 }
 
 /*
- * Finds the cache entry of an object's class and kind. An entry of another class in its place is
- * pushed out.
+ * Finds the cache entry of an object's class and kind. If the slot contains another class, that
+ * entry is evicted.
  */
 static int entry_of(struct import_distances *d, const struct store_object *o,
 		    struct import_distance_entry **out, struct hdb_error *err)
@@ -92,8 +92,8 @@ static int entry_of(struct import_distances *d, const struct store_object *o,
 }
 
 /*
- * Subtracts the size of elements for both possible widths of references, since the width is not
- * known yet. The evidence from all objects decides it later.
+ * Subtracts the size of the elements for both possible widths of references, because the width is
+ * not known yet and is decided later from the evidence of all objects.
  */
 int import_distances_add(struct import_distances *d, const struct store_object *o,
 			 uint64_t distance, uint32_t times, struct hdb_error *err)
@@ -129,7 +129,7 @@ int import_distances_add(struct import_distances *d, const struct store_object *
 	return HDB_OK;
 }
 
-/* Such instances are counted, but their distance must not influence the layout. */
+/* These instances are counted, but their distances must not influence the layout. */
 int import_distances_pass(struct import_distances *d, const struct store_object *o,
 			  struct hdb_error *err)
 {
@@ -151,7 +151,7 @@ int import_distances_flush(struct import_distances *d, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Called in order of blocks on one thread. The sums do not depend on the number of threads. */
+/* Called in block order on one thread. The totals do not depend on the number of threads. */
 void import_distances_merge(struct import *im, struct import_seen *seen)
 {
 	for (size_t i = 0; i < seen->entries.count; i++) {

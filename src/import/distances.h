@@ -4,9 +4,9 @@
  *
  * IDs are addresses, so an object is at most as large as its distance to the next object. Each
  * thread collects distances in a small cache by class. The writing thread merges the entries of a
- * block: those pushed out of the cache and, at the end, those still in it. Minima and their counts
- * do not depend on the order of merging. Flat values, and objects whose ID or whose neighbour's ID
- * is not an address (flat.c), are only counted.
+ * block: those evicted from the cache and, at the end, those still in it. Minima and their counts
+ * do not depend on the order of merging. Flat values, and objects whose own ID or whose neighbour's
+ * ID is not an address (flat.c), are only counted.
  */
 #ifndef IMPORT_DISTANCES_H
 #define IMPORT_DISTANCES_H
@@ -26,12 +26,15 @@ struct import_distance {
 	/* smallest distance, minus the elements of an array with 4-byte references */
 	int64_t least;
 	int64_t next_least; /* smallest value above `least`; INT64_MAX: none */
-	int64_t least_wide; /* like `least`, with 8-byte references */
+	int64_t least_wide; /* like `least`, but with 8-byte references */
 	uint32_t count;     /* number of distances; 0: the other fields are undefined */
 	uint32_t at_least;  /* number of objects at the smallest distance */
 };
 
-/* Low zero bits of a distance are counted up to this number: the alignment is at most 256 bytes. */
+/*
+ * Maximum number of low zero bits of a distance that are counted. The alignment is at most 256
+ * bytes.
+ */
 #define IMPORT_LOW_BITS 8
 
 /* Entries of a thread's cache of classes. */
@@ -42,8 +45,8 @@ struct import_distance_entry {
 	struct import_distance distance;
 	uint64_t unmeasured; /* instances without a usable distance */
 	/*
-	 * Class number << 3, enum store_kind << 1, 1; 0: unused. For class objects, the number of
-	 * the class they represent.
+	 * Class number << 3 | enum store_kind << 1 | 1; 0 if unused. For class objects, the number
+	 * of the class that they represent.
 	 */
 	uint64_t key;
 };
@@ -66,7 +69,7 @@ struct import_distances {
 
 void import_distances_init(struct import_distances *d);
 
-/* Adds objects like this one, whose next neighbours begin `distance` bytes after them. */
+/* Adds objects of the same kind whose next neighbours begin `distance` bytes after them. */
 int import_distances_add(struct import_distances *d, const struct store_object *o,
 			 uint64_t distance, uint32_t times, struct hdb_error *err);
 
@@ -99,10 +102,13 @@ static inline struct import_distance *import_distances_of(struct import_distance
 /* A distance. */
 struct import_noted {
 	uint64_t distance;
-	uint32_t times; /* number of objects that have it */
-	/* without the elements of an array or the stack of a stack chunk; with 8-byte references */
+	uint32_t times; /* number of objects at this distance */
+	/*
+	 * distance without the elements of an array or the stack of a stack chunk, with 8-byte
+	 * references
+	 */
 	int64_t least, wide;
-	bool is_filled_array; /* an array of references, and not empty */
+	bool is_filled_array; /* the object is an array of references that is not empty */
 };
 
 static inline void import_distances_note(struct import_distances *d, struct import_distance *to,
@@ -111,8 +117,8 @@ static inline void import_distances_note(struct import_distances *d, struct impo
 	d->low_bits[(unsigned)__builtin_ctzll(noted->distance | 1u << IMPORT_LOW_BITS)] +=
 		noted->times;
 	/*
-	 * 16 bytes is the least that must remain: a header has at least 8 bytes, and the length and
-	 * its padding have 8. With less, references cannot have 8 bytes.
+	 * At least 16 bytes must remain, because a header has at least 8 bytes, and the length and
+	 * its padding have 8. If less remains, references cannot have 8 bytes.
 	 */
 	if (noted->is_filled_array && noted->wide < 16)
 		d->wide_overlaps += noted->times;

@@ -14,29 +14,29 @@
 
 #include <stdlib.h>
 
-/* IDs read from the set at a time. */
+/* Number of IDs read from the set at a time. */
 #define SCAN_IDS 1024u
 /* The search for the last flat value may stop early only after this many IDs. */
 #define LOOK_AT_LEAST 4096u
 /*
- * Rounds in which sizes of nested values grow. Each level adds at least a byte, and only values of
- * up to 8 bytes are flattened.
+ * Maximum number of rounds in which the sizes of nested values grow. Each level of nesting adds at
+ * least one byte, and only values of up to 8 bytes are flattened.
  */
 #define NESTING_MAX 8
 /*
- * Upper limit for the bytes of one field, so that sums in layouts cannot overflow. Real fields have
- * 8, seldom a few dozen.
+ * Maximum size of a field in bytes, so that sums in layouts cannot overflow. Real fields have 8
+ * bytes, rarely a few dozen.
  */
 #define FLAT_BYTES_MAX (1u << 20)
-/* Size of an atomic write: values in fields that threads share are not larger. */
+/* Size of an atomic write. Values in fields that threads share are not larger than this. */
 #define ATOMIC_BYTES 8u
 
 /* ---- which IDs are flat values ---- */
 
 /*
- * Finds the last ID of the sequence 1, 2, 3 and so on. Up to it, at least three quarters of the IDs
- * are not multiples of 8, unlike addresses. The sequence need not be complete, because a truncated
- * dump lacks some objects.
+ * Finds the last ID of the sequence 1, 2, 3 and so on. At least three quarters of the IDs up to it
+ * are not multiples of 8, unlike addresses. The sequence may have gaps, because a truncated dump
+ * lacks some objects.
  */
 static uint64_t find_last(const struct import *im)
 {
@@ -65,8 +65,8 @@ static uint64_t find_last(const struct import *im)
 }
 
 /*
- * Whether the dump numbers all its objects. Class objects are never flat, so if most of them have
- * such IDs too, all IDs are numbers.
+ * Whether the dump numbers all its objects. Class objects are never flat. If most class objects
+ * have such IDs as well, all IDs are numbers.
  */
 static bool is_numbered(struct import *im, uint64_t last)
 {
@@ -88,7 +88,7 @@ void import_find_flat(struct import *im)
 	uint64_t last;
 
 	/*
-	 * All IDs are multiples of 8: true of most dumps. ART dumps have made-up arrays between
+	 * In most dumps, all IDs are multiples of 8. ART dumps contain artificial arrays between
 	 * addresses, which would be mistaken for flat values.
 	 */
 	if (im->origin.is_android || (!im->ids.is_sparse && im->ids.shift >= 3))
@@ -221,8 +221,8 @@ int import_flat_end(struct import *im, struct hdb_error *err)
 			continue;
 		class->flat_element_no = class_of(im, &view, im->flat.element[no]);
 		/*
-		 * The distance was computed with element widths of 4 and 8 bytes. The real width is
-		 * different.
+		 * The distance was computed with element widths of 4 and 8 bytes, but the real
+		 * width is different.
 		 */
 		class->distance.count = 0;
 	}
@@ -254,7 +254,7 @@ static uint64_t value_bytes(const struct sizes *s, const struct layout_model *mo
 
 	*widest = 1;
 	/*
-	 * Cycles were cut before. A chain longer than NESTING_MAX does not occur for value classes.
+	 * Cycles were removed before. Chains longer than NESTING_MAX do not occur in value classes.
 	 */
 	for (; no != STORE_NONE && steps < NESTING_MAX;
 	     no = import_class_at(im, no)->field_super, steps++) {
@@ -284,10 +284,9 @@ static uint64_t value_bytes(const struct sizes *s, const struct layout_model *mo
 }
 
 /*
- * A value that can be null has an additional byte after its fields, the null marker
- * (FieldLayoutBuilder). A value that fits an atomic write is padded to a power of two and aligned
- * to it. Larger values are flattened only where no other thread can write, and are aligned like
- * their fields.
+ * A nullable value has an additional byte after its fields, the null marker (FieldLayoutBuilder). A
+ * value that fits in an atomic write is padded to a power of two and aligned to it. Larger values
+ * are flattened only where no other thread can write, and are aligned like their fields.
  */
 static void flat_size(const struct sizes *s, const struct layout_model *model, uint32_t value_no,
 		      uint32_t *bytes, uint32_t *align)

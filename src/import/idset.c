@@ -99,7 +99,7 @@ void import_idset_release(struct idset *set)
 	import_idset_sorted_release(&set->sorted);
 }
 
-/* Calls `add` with every ID of the dense form, in ascending order within a chunk. */
+/* Calls `add` with every ID of the dense form. The IDs within a chunk are in ascending order. */
 static int each_dense(const struct idset *set,
 		      int (*add)(void *ctx, uint64_t id, struct hdb_error *err), void *ctx,
 		      struct hdb_error *err)
@@ -144,7 +144,7 @@ static int add_again(void *ctx, uint64_t id, struct hdb_error *err)
 }
 
 /*
- * Called for an ID with fewer low zero bits than all IDs before. Rebuilds the set with smaller
+ * Called for an ID with fewer low zero bits than all previous IDs. Rebuilds the set with smaller
  * units.
  */
 static int lower_shift(struct idset *set, uint64_t id, struct hdb_error *err)
@@ -206,8 +206,8 @@ static int find_chunk(struct idset *set, uint64_t region, struct hdb_error *err)
 }
 
 /*
- * Consecutive IDs are mostly in the same region, so the last chunk is tried first. If an ID is not
- * a multiple of the unit, the whole set is converted to a smaller one.
+ * Consecutive IDs are usually in the same region, so the last chunk is tried first. If an ID is not
+ * a multiple of the unit, the whole set is converted to a smaller unit.
  */
 int import_idset_add(struct idset *set, uint64_t id, struct hdb_error *err)
 {
@@ -233,8 +233,8 @@ int import_idset_add(struct idset *set, uint64_t id, struct hdb_error *err)
 }
 
 /*
- * An ID in units. If it is not a multiple of the unit, its low bits are moved to the top, so that
- * the result is in a region that no chunk has.
+ * Converts an ID to units. If the ID is not a multiple of the unit, its low bits are moved to the
+ * top, so that the result is in a region without a chunk.
  */
 static inline uint64_t unit_and_rest(uint64_t id, const unsigned shift)
 {
@@ -242,8 +242,8 @@ static inline uint64_t unit_and_rest(uint64_t id, const unsigned shift)
 }
 
 /*
- * Adds IDs until one is outside the chunk or already there. The shift is a constant in the common
- * case, which makes the loop faster.
+ * Adds IDs until one is outside the chunk or already in the set. In the common case the shift is a
+ * constant, which makes the loop faster.
  */
 static inline __attribute__((always_inline)) size_t add_to(struct idset_chunk *chunk,
 							   const uint64_t *ids, size_t count,
@@ -279,7 +279,7 @@ int import_idset_add_many(struct idset *set, const uint64_t *ids, size_t count, 
 	int r = HDB_OK;
 
 	for (; i < count; i++) {
-		/* Most IDs are near the previous one. */
+		/* Most IDs are close to the previous one. */
 		if (set->last)
 			i += add_near(set, ids + i, count - i);
 		if (i < count)
@@ -291,14 +291,14 @@ int import_idset_add_many(struct idset *set, const uint64_t *ids, size_t count, 
 	return r;
 }
 
-/* Undoes import_idset_add_many for the IDs that it added before it found a duplicate. */
+/* Undoes import_idset_add_many for the IDs that were added before a duplicate was found. */
 void import_idset_remove(struct idset *set, const uint64_t *ids, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		const uint64_t unit = ids[i] >> set->shift;
 		const uint32_t no = base_idmap_get(&set->regions, unit >> IDSET_CHUNK_BITS);
 
-		assert(no != BASE_IDMAP_NONE); /* the IDs were added before */
+		assert(no != BASE_IDMAP_NONE); /* the IDs before it were added */
 		clear_bit(word_of(set->chunks[no], unit), unit);
 		set->count--;
 	}
@@ -313,7 +313,8 @@ static int compare_chunks(const void *a, const void *b)
 }
 
 /*
- * Builds a direct table of regions if they are close together. Otherwise lookups use the hash map.
+ * Builds a direct table of regions if the regions are close together. Otherwise, lookups use the
+ * hash map.
  */
 static int build_table(struct idset *set, struct hdb_error *err)
 {
@@ -325,8 +326,8 @@ static int build_table(struct idset *set, struct hdb_error *err)
 	if (!set->chunk_count)
 		return HDB_OK;
 	/*
-	 * Region 0 contains the boot loader's placeholder and invented classes. Including it would
-	 * stretch the span.
+	 * Region 0 contains the boot loader's placeholder and invented classes. It is left out
+	 * because it would stretch the span.
 	 */
 	set->first_region = set->chunks[set->chunk_count > 1 && !set->chunks[0]->region]->region;
 	assert(set->chunks[set->chunk_count - 1]->region >= set->first_region);
@@ -392,7 +393,7 @@ static inline const struct idset_chunk *chunk_of(const struct idset *set, uint64
 		       far_chunk(set, region);
 }
 
-/* A set that is not finished has no counts before its words, so the bit itself is looked up. */
+/* A set that is not finished has no counts in front of its words, so the bit itself is tested. */
 bool import_idset_has(const struct idset *set, uint64_t id)
 {
 	const uint64_t unit = id >> set->shift;
@@ -413,8 +414,8 @@ bool import_idset_has(const struct idset *set, uint64_t id)
 }
 
 /*
- * The index of an ID is the number of IDs before it: those before its word, stored with the word,
- * plus the bits below it.
+ * The index of an ID is the number of smaller IDs: the count stored with its word, plus the number
+ * of set bits below its own bit.
  */
 static inline uint32_t find_in_chunk(const struct idset_chunk *chunk, uint64_t unit)
 {
@@ -453,8 +454,8 @@ static size_t find_sparse(const struct idset *set, const uint64_t *ids, size_t c
 }
 
 /*
- * Returns the word of an ID that is not a multiple of the unit, or that is in no region of the
- * table. An empty word if the ID cannot be in the set.
+ * Returns the word of an ID that is not a multiple of the unit or is in no region of the table.
+ * Returns an empty word if the ID cannot be in the set.
  */
 static const struct idset_word *far_word(const struct idset *set, uint64_t id)
 {
@@ -467,7 +468,10 @@ static const struct idset_word *far_word(const struct idset *set, uint64_t id)
 		       &none;
 }
 
-/* Branch-free for IDs in the table: the word is found without being read, then prefetched. */
+/*
+ * Has no branches for IDs in the table: the address of the word is computed without reading the
+ * word, which is then prefetched.
+ */
 static inline __attribute__((always_inline)) void ask(const struct idset *set, const uint64_t *ids,
 						      struct idset_lookup *lookup,
 						      const unsigned shift)
@@ -547,7 +551,8 @@ __attribute__((target("popcnt,bmi,bmi2"))) static size_t answer_bmi2(
 #endif
 
 /*
- * Second half: reads the words. The variant for newer processors counts bits with one instruction.
+ * Second half of a batched lookup: reads the words. The variant for newer processors counts bits
+ * with one instruction.
  */
 size_t import_idset_find_prefetched(const struct idset *set, const uint64_t *ids,
 				    const struct idset_lookup *lookup, uint32_t *out)
@@ -606,8 +611,8 @@ static uint64_t *put_ids(uint64_t *out, uint64_t bits, uint64_t unit, unsigned s
 }
 
 /*
- * Writes the IDs of one chunk, from index first_ix on and at most *count. Subtracts them from
- * *count and returns the end of the output.
+ * Writes the IDs of one chunk, beginning with index first_ix and up to *count IDs. Subtracts their
+ * number from *count and returns the end of the output.
  */
 static uint64_t *scan_chunk(const struct idset *set, const struct idset_chunk *chunk,
 			    uint32_t first_ix, uint32_t *count, uint64_t *out)

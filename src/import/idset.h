@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-/* Stands for "not in the set". */
+/* Index that means "not in the set". */
 #define IDSET_NONE UINT32_MAX
 /* Log2 of the bits in a chunk. */
 #define IDSET_CHUNK_BITS 15
@@ -31,7 +31,10 @@
  * reads no other large structure.
  */
 struct idset_word {
-	/* one bit per ID; an array because uint64_t would need padding for its alignment */
+	/*
+	 * one bit per ID; an array of two words because uint64_t would need padding for its
+	 * alignment
+	 */
 	uint8_t bits[8];
 	uint32_t first_ix; /* valid after idset_finish */
 };
@@ -67,17 +70,18 @@ struct idset {
 };
 
 /*
- * Hash for direct-mapped caches keyed by ID. A hostile dump can cause cache misses, nothing worse.
+ * Hash for direct-mapped caches with IDs as keys. A hostile dump can cause cache misses, but
+ * nothing worse.
  */
 static inline uint32_t import_id_hash(uint64_t id)
 {
 	return (uint32_t)(id * 0x9e3779b97f4a7c15ull >> 32);
 }
 
-/* IDs looked up at a time: enough to hide memory latency. */
+/* Number of IDs looked up at a time, enough to hide memory latency. */
 #define IDSET_BATCH 32u
 
-/* A batch of lookups in flight: the word of each ID. Zeroed: an empty batch. */
+/* A batch of lookups in progress: the word of each ID. A zeroed structure is an empty batch. */
 struct idset_lookup {
 	size_t count;
 	const struct idset_word *words[IDSET_BATCH];
@@ -87,14 +91,14 @@ void import_idset_init(struct idset *set);
 void import_idset_release(struct idset *set);
 
 /*
- * Adds an ID. HDB_OK, or HDB_END if it is in the set already. The sparse form finds duplicates only
- * in idset_finish.
+ * Adds an ID. Returns HDB_OK, or HDB_END if the set already contains the ID. The sparse form finds
+ * duplicates only in idset_finish.
  */
 int import_idset_add(struct idset *set, uint64_t id, struct hdb_error *err);
 
 /*
- * Adds `count` IDs in order. Stops with HDB_END at the first that is in the set already. *added is
- * the number of IDs added.
+ * Adds `count` IDs in order. Stops with HDB_END at the first ID that the set already contains.
+ * *added is the number of IDs added.
  */
 int import_idset_add_many(struct idset *set, const uint64_t *ids, size_t count, size_t *added,
 			  struct hdb_error *err);
@@ -109,8 +113,8 @@ void import_idset_remove(struct idset *set, const uint64_t *ids, size_t count);
 bool import_idset_has(const struct idset *set, uint64_t id);
 
 /*
- * Numbers the IDs in ascending order. HDB_ELIMIT for more than 2^32 - 2 IDs. If IDs are added
- * later, it must be called again. *duplicates is the number of duplicates removed (sparse form
+ * Numbers the IDs in ascending order. HDB_ELIMIT if there are more than 2^32 - 2 IDs. Must be
+ * called again if IDs are added later. *duplicates is the number of duplicates removed (sparse form
  * only).
  */
 int import_idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err);
@@ -124,15 +128,15 @@ size_t import_idset_find_many(const struct idset *set, const uint64_t *ids, size
 
 /*
  * The same in two steps, for up to IDSET_BATCH IDs, so that the caller can do other work in
- * between. import_idset_prefetch loads into the cache what import_idset_find_prefetched reads; both
- * get the same IDs.
+ * between. import_idset_prefetch loads the data into the cache that import_idset_find_prefetched
+ * reads. Both get the same IDs.
  */
 void import_idset_prefetch(const struct idset *set, const uint64_t *ids, size_t count,
 			   struct idset_lookup *lookup);
 size_t import_idset_find_prefetched(const struct idset *set, const uint64_t *ids,
 				    const struct idset_lookup *lookup, uint32_t *out);
 
-/* Copies `count` IDs, beginning with index first_ix. They must exist. */
+/* Copies `count` IDs, beginning with index first_ix. These IDs must exist. */
 void import_idset_scan(const struct idset *set, uint32_t first_ix, uint32_t count, uint64_t *out);
 
 #endif

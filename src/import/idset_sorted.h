@@ -32,15 +32,15 @@ struct idset_sorted {
 	/* by part of the span: index of its first ID; one extra entry at the end */
 	uint32_t *first;
 	uint64_t least; /* first ID of the span, ids[skipped] */
-	/* IDs below the span: the boot loader's placeholder, invented classes */
+	/* number of IDs below the span: the boot loader's placeholder and invented classes */
 	uint32_t skipped;
 	uint64_t part_count;
 	unsigned part_shift; /* log2 of the width of a part in IDs */
 };
 
 /*
- * Sorts, removes duplicates, and builds the directory. *duplicates is the number removed.
- * HDB_ELIMIT for more than 2^32 - 2 IDs.
+ * Sorts the IDs, removes duplicates, and builds the directory. *duplicates is the number of IDs
+ * removed. HDB_ELIMIT if there are more than 2^32 - 2 IDs.
  */
 int import_idset_sorted_finish(struct idset_sorted *set, uint64_t *duplicates,
 			       struct hdb_error *err);

@@ -17,12 +17,13 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* Pause between two checks whether another import has ended. */
+/* Time between two checks whether another import has ended. */
 #define WAIT_NS 5000000
 
 /*
  * Address space reserved for a database that will contain its dump. The size of the decompressed
- * dump is not known in advance, so a generous amount is requested; the system grants what it can.
+ * dump is not known in advance, so the import requests a generous amount, and the system grants
+ * what it can.
  */
 #define KEPT_SIZE_HINT (4ull << 40)
 
@@ -53,7 +54,7 @@ static void drop_dump(struct import *im)
 					 im->source, drop_piece, NULL);
 }
 
-/* Charges the tables that grow with the dump to the budget. With `work` NULL, releases them. */
+/* Charges the tables that grow with the dump to the budget. If `work` is NULL, releases them. */
 static void hold_tables(struct import *im, struct base_work *work)
 {
 	struct base_vec *vecs[] = {
@@ -142,7 +143,10 @@ int import_put_numbers(struct import *im, const struct import_number *numbers, s
 	return HDB_OK;
 }
 
-/* A dump made from a file with several heap dumps has one itself; the number of the file counts. */
+/*
+ * If the dump was extracted from a file with several heap dumps, it contains only one; the number
+ * in the original file is stored.
+ */
 static unsigned snapshot_count(const struct import *im)
 {
 	return im->origin.made_from_count ? im->origin.made_from_count : im->origin.snapshot_count;
@@ -236,7 +240,7 @@ static int check_snapshot(const struct import *im, struct hdb_error *err)
 			im->source->path, im->origin.snapshot, im->origin.snapshot_count);
 }
 
-/* Opens the header. Messages of the parser lack the file name, so it is added here. */
+/* Opens the header. The parser's messages do not contain the file name, so it is added here. */
 static int open_header(struct import *im, struct hdb_error *err)
 {
 	struct hdb_error why;
@@ -258,8 +262,8 @@ static int open_header(struct import *im, struct hdb_error *err)
 }
 
 /*
- * A heap graph converted from a trace (perfetto/write.c) has no records or offsets that mean
- * anything to the user, so its message counts packets.
+ * A dump converted from a heap graph (perfetto/write.c) has no records or offsets that the user
+ * knows, so the message counts packets.
  */
 static int lacks_packets(struct import *im, struct hdb_error *err)
 {
@@ -275,7 +279,8 @@ static int lacks_packets(struct import *im, struct hdb_error *err)
 }
 
 /*
- * A writer that died between two records leaves no damage except the missing HEAP DUMP END record.
+ * A writer that dies between two records leaves no other damage than the missing HEAP DUMP END
+ * record.
  */
 static int check_end(struct import *im, struct hdb_error *err)
 {
@@ -342,7 +347,7 @@ static uint64_t count_real(struct import *im)
 	return im->object_count - invented;
 }
 
-/* Identity of the file with a name. 0, 0 if there is none. */
+/* Identity of the file with this name; 0, 0 if there is none. */
 struct file_name {
 	dev_t device;
 	ino_t inode;
@@ -357,9 +362,9 @@ static struct file_name file_of(const char *path)
 }
 
 /*
- * Creates the database. While another process imports into the same name, waits if the options say
- * so. HDB_END if the other process has finished meanwhile, which shows by a new file with that
- * name.
+ * Creates the database. If another process is importing into the same name, waits if the options
+ * request it. Returns HDB_END if the other process has finished meanwhile, which is detected by a
+ * new file with that name.
  */
 static int create(struct import *im, const char *db_path, struct hdb_error *err)
 {
@@ -427,7 +432,7 @@ static int keep_dump(struct import *im, struct base_input *input, struct hdb_err
 	return open_header(im, err);
 }
 
-/* After a full disk, appends to the message how much space an import of this dump needs. */
+/* If the disk is full, appends the space that an import of this dump requires to the message. */
 static void add_needed_space(const struct import *im, struct hdb_error *err)
 {
 	/* for compressed dumps, the database has about the size of the file */
@@ -487,8 +492,8 @@ int import_dump(struct import_paths paths, const struct hdb_import_options *opt,
 	if (r < 0)
 		add_needed_space(im, err);
 	/*
-	 * An unreadable page of the dump is replaced by zeros. A pass that failed because of such
-	 * zeros reports the wrong cause, so read errors take precedence.
+	 * An unreadable page of the dump is replaced with zeros. If a pass fails because of these
+	 * zeros, it reports the wrong cause, so read errors take precedence.
 	 */
 	if (r < 0 && r != HDB_EINTR && im->source && im->source->check(im->source, err) < 0)
 		r = HDB_EIO;

@@ -14,7 +14,10 @@ struct import_paths {
 	const char *dump;
 	const char *database;
 	struct base_input *input; /* the dump, if it is open already; closed in any case */
-	/* for a dump made from a file with several: its number, from 1, and their count; else 0 */
+	/*
+	 * for a dump extracted from a file with several dumps: its number, from 1, and the number
+	 * of dumps; otherwise 0
+	 */
 	unsigned snapshot, snapshot_count;
 };
 

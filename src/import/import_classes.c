@@ -45,7 +45,7 @@ static int compare_classes(const void *a, const void *b)
 /* Number of entries in im->known: three classes, and the primitive arrays by basic type. */
 #define NOTED (3 + 16)
 
-/* Lists the classes whose ID was changed, as pairs of the ID in the dump and the new ID. */
+/* Lists the classes whose ID was changed, each as a pair of the ID in the dump and the new ID. */
 static int find_renamed(struct import *im, struct base_vec *renamed, struct hdb_error *err)
 {
 	for (uint64_t slot = 0; slot < im->class_map.capacity; slot++) {
@@ -137,8 +137,8 @@ enum { MARK_NEW, MARK_OPEN, MARK_DONE };
 
 /*
  * Pushes a class and its superclasses, up to one that is done. If the chain returns to a class on
- * the stack, it is cut there. The stack replaces recursion, since a hostile dump may have very long
- * chains.
+ * the stack, it is cut there. A stack is used instead of recursion because a hostile dump may have
+ * very long chains.
  */
 static int climb(struct import *im, uint32_t no, struct base_vec *stack, struct hdb_error *err)
 {
@@ -188,8 +188,8 @@ static int order_classes(struct import *im, struct hdb_error *err)
 }
 
 /*
- * Computes the size of an instance's field values. Also inherits field_super and strength, which is
- * why superclasses must be done first.
+ * Computes the size of an instance's field values. Superclasses must be done first because
+ * field_super and strength are inherited.
  */
 static int measure_class(struct import *im, struct import_class *class, struct hdb_error *err)
 {
@@ -230,7 +230,7 @@ static int measure_class(struct import *im, struct import_class *class, struct h
 /*
  * Finds the offsets of the references in an instance: a class's own fields come first, then those
  * of each superclass. Stops at the size of the class's longest instance, so that the work is
- * bounded by the size of the dump.
+ * limited by the size of the dump.
  */
 static int plan_class(struct import *im, uint32_t no, struct hdb_error *err)
 {

@@ -68,7 +68,7 @@ static int compare_edges(const void *a, const void *b)
 	return x->to_ix < y->to_ix ? -1 : x->to_ix > y->to_ix;
 }
 
-/* Whether an object is a root already. Searches the roots that are sorted. */
+/* Whether an object is already a root. Searches the roots that have been sorted. */
 static bool is_root(const struct import *im, uint64_t sorted_count, uint32_t ix)
 {
 	const struct store_root *roots = im->links.numbered_roots.data;
@@ -90,7 +90,7 @@ static void sort_roots(struct import *im)
 		      sizeof(struct store_root), compare_roots);
 }
 
-/* Adds sticky roots for the classes of the boot loader. */
+/* Adds sticky-class roots for the classes of the boot loader. */
 static int invent_sticky(struct import *im, struct hdb_error *err)
 {
 	const uint64_t sorted = im->links.numbered_roots.count;
@@ -129,8 +129,8 @@ static int hold_by_loaders(struct import *im, struct hdb_error *err)
 }
 
 /*
- * Replaces IDs by indexes. If the dump records no sticky classes, the classes of the boot loader
- * become such roots, and other classes are held by their loaders.
+ * Replaces IDs with indexes. If the dump records no sticky classes, the classes of the boot loader
+ * become sticky-class roots, and other classes are held by their loaders.
  */
 int import_number_roots(struct import *im, struct hdb_error *err)
 {

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* Frames between two checks of the cancel flag. */
+/* Number of frames between two checks of the cancel flag. */
 #define STEP_FRAMES 4096u
 
 static void sort(struct base_vec *vec, size_t size, int (*compare)(const void *, const void *))
@@ -19,8 +19,8 @@ static void sort(struct base_vec *vec, size_t size, int (*compare)(const void *,
 }
 
 /*
- * Replaces the serial number of a class by the text of its name. *mapping_no is its number in the
- * mapping file.
+ * Replaces the serial number of a class with the text of its name. *mapping_no is set to its number
+ * in the mapping file.
  */
 static int class_text(struct import *im, uint32_t *text, uint32_t *mapping_no,
 		      struct hdb_error *err)
@@ -43,7 +43,10 @@ static int class_text(struct import *im, uint32_t *text, uint32_t *mapping_no,
 		*text = class->out.name_text;
 		return HDB_OK;
 	}
-	/* The class was loaded but is not in this dump: its name is used as it is in the record. */
+	/*
+	 * The class was loaded but is not in this dump, so the name in the record is used
+	 * unchanged.
+	 */
 	*text = import_text_place_no(
 		im, base_vec_at(&im->records.loads, struct hprof_load_class, load)->name_string_id);
 	return import_text_use(im, text, err);

@@ -1,5 +1,5 @@
 /*
- * import/mapped_names.c - replaces names in the dump by those of a mapping file.
+ * import/mapped_names.c - replaces names in the dump with those in a mapping file.
  */
 #include "import/mapped_names.h"
 
@@ -21,8 +21,8 @@ int import_mapping_open(struct import *im, struct hdb_error *err)
 int import_put_mapping_meta(struct import *im, struct hdb_error *err)
 {
 	/*
-	 * The full path, so that the file is found if the dump is imported again from another
-	 * folder.
+	 * Stores the full path, so that the file is found if the dump is imported again from
+	 * another directory.
 	 */
 	char *path = realpath(im->opt->mapping_path, NULL);
 	const struct import_number numbers[] = {
@@ -39,8 +39,8 @@ int import_put_mapping_meta(struct import *im, struct hdb_error *err)
 }
 
 /*
- * Number of a text that is not in the dump. Equal texts get the same number. Texts are compared by
- * their hash only.
+ * Number of a text that is not in the dump. Equal texts get the same number. Texts are compared
+ * only by their hash.
  */
 static int put_text(struct import *im, const char *text, size_t size, uint32_t *no,
 		    struct hdb_error *err)
@@ -73,8 +73,8 @@ static bool dump_text(const struct import *im, struct base_view *view, uint32_t 
 /* ---- classes and fields ---- */
 
 /*
- * The brackets of an array class are not part of the name in the mapping file: they are moved
- * behind the new name.
+ * The brackets of an array class are not part of the name in the mapping file, so they are appended
+ * to the new name.
  */
 int import_map_class(struct import *im, struct import_class *class, char *name, size_t room,
 		     struct hdb_error *err)
@@ -134,7 +134,7 @@ static void write_method(const struct import_mapping_frame *frames, size_t count
 		(void)snprintf(buf + at, room - at, "]");
 }
 
-/* Writes the texts of the dump that the frame keeps. */
+/* Writes those strings of the dump that the frame keeps. */
 static int use_texts(struct import *im, struct store_frame *frame, bool has_method, bool has_source,
 		     struct hdb_error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * import/mapped_names.h - replaces names in the dump by those of a mapping file.
+ * import/mapped_names.h - replaces names in the dump with those in a mapping file.
  */
 #ifndef IMPORT_MAPPED_NAMES_H
 #define IMPORT_MAPPED_NAMES_H
@@ -14,8 +14,8 @@ int import_mapping_open(struct import *im, struct hdb_error *err);
 int import_put_mapping_meta(struct import *im, struct hdb_error *err);
 
 /*
- * Replaces a class name (in its displayed form, in a buffer of `room` bytes) and notes the class's
- * number in the mapping. Does nothing if the mapping does not have the class.
+ * Replaces a class name (in its displayed form, in a buffer of `room` bytes) and records the
+ * class's number in the mapping. Does nothing if the mapping does not contain the class.
  */
 int import_map_class(struct import *im, struct import_class *class, char *name, size_t room,
 		     struct hdb_error *err);
@@ -25,9 +25,9 @@ int import_map_field(struct import *im, const struct import_class *class, uint64
 		     uint32_t *text, struct hdb_error *err);
 
 /*
- * Replaces the places in a frame by texts: class, method, line and source file from class `no` of
- * the mapping, or else the texts of the dump. Inlined calls are appended to the method. `no` may be
- * BASE_IDMAP_NONE.
+ * Replaces the places in a frame with texts: class, method, line and source file from class `no` of
+ * the mapping, or otherwise the texts of the dump. Inlined calls are appended to the method. `no`
+ * may be BASE_IDMAP_NONE.
  */
 int import_map_frame(struct import *im, struct store_frame *frame, uint32_t no,
 		     struct hdb_error *err);

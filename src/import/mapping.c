@@ -10,7 +10,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Line of a field, or of a method or a range of its lines. */
+/* Describes a field, a method, or the range of lines of a method. */
 struct member {
 	uint32_t class_no;
 	uint32_t next; /* previous member in the file with the same hash; NO_MEMBER: none */
@@ -348,7 +348,7 @@ bool import_mapping_field(const struct import_mapping *m, uint32_t no, const cha
 	return false;
 }
 
-/* The frame that a member line stands for, if the method is at this line. */
+/* The frame that a member line describes, if the method is on this line. */
 static void make_frame(const struct parsed *p, int32_t line, struct import_mapping_frame *out)
 {
 	const char *dot = memrchr(p->name.text, '.', p->name.size);
@@ -360,7 +360,10 @@ static void make_frame(const struct parsed *p, int32_t line, struct import_mappi
 	}
 	if (!p->has_source_range)
 		return;
-	/* Ranges of equal length map line by line. Otherwise the first source line is used. */
+	/*
+	 * If both ranges have equal length, lines correspond one to one. Otherwise the first source
+	 * line is used.
+	 */
 	out->line = (int32_t)p->source_first;
 	if (p->has_range && line >= 1 && p->source_last - p->source_first == p->last - p->first)
 		out->line = (int32_t)(p->source_first + (line - p->first));
@@ -374,8 +377,8 @@ size_t import_mapping_method(const struct import_mapping *m, uint32_t no,
 	size_t count = 0;
 
 	/*
-	 * Members are visited last to first. Chooses the group of the range that contains the line,
-	 * or members without a range.
+	 * Visits the members from last to first. Chooses the group of the range that contains the
+	 * line, or members without a range.
 	 */
 	for (const struct member *at = first_member(m, no, true, name->text, name->size); at;
 	     at = next_member(m, at)) {
@@ -389,8 +392,8 @@ size_t import_mapping_method(const struct import_mapping *m, uint32_t no,
 					p.first != chosen.first || p.last != chosen.last)))
 			continue;
 		/*
-		 * Overloads without line ranges are alternatives, not calls of each other: only the
-		 * first in the file is kept.
+		 * Overloads without line ranges are alternatives and do not call each other, so
+		 * only the first one in the file is kept.
 		 */
 		if (!p.has_range)
 			count = 0;
@@ -398,7 +401,7 @@ size_t import_mapping_method(const struct import_mapping *m, uint32_t no,
 		if (count < IMPORT_MAPPING_INLINED)
 			make_frame(&p, line, &out[count++]);
 	}
-	/* Brings the innermost call to the front: members were visited in reverse. */
+	/* Moves the innermost call to the front, because members were visited in reverse order. */
 	for (size_t a = 0, b = count; a + 1 < b; a++) {
 		const struct import_mapping_frame swap = out[a];
 

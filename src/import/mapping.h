@@ -1,13 +1,13 @@
 /*
- * import/mapping.h - reads names assigned by ProGuard or R8 and what they stand for.
+ * import/mapping.h - reads the names assigned by ProGuard or R8 together with the original names.
  *
  * Parses a mapping.txt (lines like "com.acme.Main -> a.b:", each followed by its members). Does not
  * depend on a dump or a database. Sources: ProGuard's manual, "ReTrace"; R8, doc/retrace.md (line
  * ranges, inlined methods, the comment with the source file).
  *
- * The file is read as a whole. Classes are indexed when it is read. Members are indexed only for
- * classes passed to import_mapping_use(), each class once, so the work is linear in the file
- * whatever the dump contains.
+ * The file is read as a whole. Classes are indexed when the file is read. Members are indexed only
+ * for classes passed to import_mapping_use(), once per class, so the work is linear in the size of
+ * the file whatever the dump contains.
  */
 #ifndef IMPORT_MAPPING_H
 #define IMPORT_MAPPING_H
@@ -17,9 +17,9 @@
 
 #include <stdbool.h>
 
-/* Maximum size of the file. Files of the largest apps have about 200 MB. */
+/* Maximum size of the file. The largest apps have mapping files of about 200 MB. */
 #define IMPORT_MAPPING_MAX_BYTES (1ull << 30)
-/* Maximum number of frames for one line of a method, when calls were inlined into one another. */
+/* Maximum number of frames for one line of a method with inlined calls. */
 #define IMPORT_MAPPING_INLINED 64u
 
 /* A slice of the file, not terminated. Valid until the release. */
@@ -43,9 +43,9 @@ struct import_mapping {
 	struct base_idmap by_name, by_original, by_member;
 };
 
-/* One of the methods that a line stands for. */
+/* One of the methods to which a line belongs. */
 struct import_mapping_frame {
-	/* declaring class, if it is another one (inlined call); else empty */
+	/* declaring class, if different (inlined call); otherwise empty */
 	struct import_mapping_text class_name;
 	struct import_mapping_text method;
 	int32_t line; /* line in the source; below 1: unknown */
@@ -53,7 +53,7 @@ struct import_mapping_frame {
 
 /*
  * Reads the file. HDB_EFORMAT with the number of an invalid line; HDB_ELIMIT if the file is too
- * large. Release *m in any case.
+ * large. *m must be released in any case.
  */
 int import_mapping_read(struct import_mapping *m, const char *path, struct hdb_error *err);
 void import_mapping_release(struct import_mapping *m);
@@ -63,7 +63,7 @@ void import_mapping_release(struct import_mapping *m);
  */
 uint32_t import_mapping_find(const struct import_mapping *m, const char *name, size_t size);
 
-/* The class with this name in the source; NULL if there is none. */
+/* The class with this original name; NULL if there is none. */
 const struct import_mapping_class *import_mapping_original(const struct import_mapping *m,
 							   const struct import_mapping_text *name);
 
@@ -73,20 +73,20 @@ static inline const struct import_mapping_class *import_mapping_class(
 	return base_vec_at(&m->classes, struct import_mapping_class, no);
 }
 
-/* Indexes the members of a class. Does nothing the second time. */
+/* Indexes the members of a class. Does nothing if they are already indexed. */
 int import_mapping_use(struct import_mapping *m, uint32_t no, struct hdb_error *err);
 
 /*
- * Original name of a field. The class must have been indexed. False if the file does not have the
- * field.
+ * Original name of a field. The class must have been indexed. False if the file does not contain
+ * the field.
  */
 bool import_mapping_field(const struct import_mapping *m, uint32_t no, const char *name,
 			  size_t size, struct import_mapping_text *out);
 
 /*
  * Original methods of a line of a method, innermost call first. The class must have been indexed.
- * Returns the number of frames written to `out`, at most IMPORT_MAPPING_INLINED; 0 if the file does
- * not have the method. `line` below 1: unknown.
+ * Returns the number of frames written to `out`, at most IMPORT_MAPPING_INLINED, or 0 if the file
+ * does not contain the method. A `line` below 1 means unknown.
  */
 size_t import_mapping_method(const struct import_mapping *m, uint32_t no,
 			     const struct import_mapping_text *name, int32_t line,

@@ -1,5 +1,5 @@
 /*
- * import/names.c - texts of the dump by string ID, and class names in their displayed form.
+ * import/names.c - strings of the dump by string ID, and class names in their displayed form.
  */
 #include "import/context.h"
 
@@ -123,7 +123,7 @@ uint8_t import_class_name(const char *raw, size_t raw_size, char *out, size_t ou
 	} else {
 		depth = 0;
 	}
-	/* A name that does not fit is cut at its end; its array brackets stay. */
+	/* A name that does not fit is truncated at its end, but keeps its array brackets. */
 	if (depth > (out_size - 1) / 4)
 		depth = (out_size - 1) / 4;
 	if (core_size > out_size - 1 - 2 * depth)

@@ -1,9 +1,9 @@
 /*
  * import/object_locator.c - finds objects in the dump; see object_locator.h.
  *
- * VMs write objects mostly in address order, thread by thread or region by region. So a dump
- * consists of some thousands of pieces within which IDs increase. It is enough to know the pieces,
- * and which pieces have objects of each block. If IDs are in no order (Android after compaction,
+ * VMs write objects mostly in address order, thread by thread or region by region. A dump therefore
+ * consists of a few thousand pieces within which IDs increase. It is enough to know the pieces, and
+ * which pieces contain objects of each block. If IDs are in no order (Android after compaction,
  * dumps of agents), a table of offsets by index replaces the pieces, at the cost of another pass.
  */
 #include "import/object_locator.h"
@@ -14,20 +14,23 @@
 #include <stdlib.h>
 
 /*
- * A dump counts as disordered if it has more than PIECES_FREE pieces and more than one piece per
- * OBJECTS_PER_PIECE objects.
+ * A dump is treated as disordered if it has more than PIECES_FREE pieces and more than one piece
+ * per OBJECTS_PER_PIECE objects.
  */
 #define PIECES_FREE 65536u
 #define OBJECTS_PER_PIECE 24u
-/* Pieces are not used if blocks would read more than READ_FACTOR objects for each of their own. */
+/*
+ * Pieces are not used if blocks would have to read more than READ_FACTOR objects for each of their
+ * own objects.
+ */
 #define READ_FACTOR 3u
-/* IDs looked up at a time: enough to hide memory latency. */
+/* Number of IDs looked up at a time, enough to hide memory latency. */
 #define BATCH 256u
-/* Extents between two reports of progress. */
+/* Number of extents between two progress reports. */
 #define STEP_EXTENTS 64u
-/* In disordered dumps, the heads of this many objects are prefetched. */
+/* Number of objects whose heads are prefetched in a disordered dump. */
 #define READ_AHEAD 16u
-/* From this file size on, the upper part of an offset needs four bytes instead of one. */
+/* From this file size, the upper part of an offset takes four bytes instead of one. */
 #define HIGH_BYTE_END (1ull << 40)
 
 void import_locator_release(struct import_locator *locator)
@@ -142,8 +145,8 @@ struct spans {
 };
 
 /*
- * Finds the ranges for pieces from number `first` on. First and last ID of every piece are in the
- * set.
+ * Finds the ranges for pieces from number `first`. The set contains the first and the last ID of
+ * every piece.
  */
 static void find_spans(const struct import_locator *locator, const struct idset *ids, size_t first,
 		       struct spans *spans)
@@ -255,8 +258,8 @@ static void put_offset(struct import_locator *locator, uint64_t ix, uint64_t off
 }
 
 /*
- * If two objects have the same ID, the first in the file counts. Only the sparse form of the set
- * lets duplicates through, and in that case a single thread locates objects in file order.
+ * If two objects have the same ID, the first one in the file is used. Only the sparse form of the
+ * set accepts duplicates, and in that case a single thread locates objects in file order.
  */
 static void locate_batch(const struct locate *l, const uint64_t *ids, const uint64_t *offsets,
 			 size_t count)
@@ -284,7 +287,7 @@ static int read_sub(const struct hprof_file *file, struct base_view *view, struc
 			    hprof_quick_sub(view, range, 4, sub)) &&
 	    !(file->is_emptied && sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP))
 		return HDB_OK;
-	/* At the end of the file, or a record that only the slow parser reads. */
+	/* At the end of the file, or at a record that only the slow parser can read. */
 	return hprof_sub_read_in(file, view, range, sub, err);
 }
 
@@ -337,7 +340,10 @@ static int locate_all(struct import_locator *locator, const struct idset *ids,
 {
 	struct locate l = { .locator = locator, .ids = ids, .work = work };
 	const uint64_t size = locator->file->source->size;
-	/* The sparse form has found duplicates only now, so objects are located in file order. */
+	/*
+	 * The sparse form finds duplicates only at this point, so objects are located in file
+	 * order.
+	 */
 	const unsigned threads = ids->is_sparse ? 1 : work->threads;
 	const struct base_pipeline pipeline = {
 		.item_count = locator->extents.count,
@@ -375,7 +381,7 @@ int import_locator_finish(struct import_locator *locator, const struct idset *id
 	assert(ids->is_finished);
 	if (!locator->is_disordered)
 		TRY(order(locator, ids, blocks, err));
-	/* `order` may have given up the pieces. */
+	/* `order` may have discarded the pieces. */
 	if (locator->is_disordered)
 		TRY(locate_all(locator, ids, work, err));
 	base_vec_release(&locator->extents);
@@ -389,7 +395,7 @@ void import_locator_begin(struct import_piece_reader *reader, const struct impor
 {
 	const uint64_t block = first_ix / locator->block_objects;
 
-	/* All belong to one block, whose pieces are read. */
+	/* All the wanted objects belong to one block, whose pieces are read. */
 	assert(first_ix % locator->block_objects + wanted->count <= locator->block_objects);
 	*reader = (struct import_piece_reader){
 		.locator = locator,
@@ -420,7 +426,7 @@ static bool next_of_pieces(struct import_piece_reader *reader)
 	return true;
 }
 
-/* Moves to the next piece, or in a disordered dump to the next object. False at the end. */
+/* Moves to the next piece or, in a disordered dump, to the next object. False at the end. */
 static bool next_piece(struct import_piece_reader *reader)
 {
 	const struct import_wanted *wanted = &reader->wanted;
@@ -468,7 +474,7 @@ int import_locator_next(struct import_piece_reader *reader, uint32_t *i, struct 
 		while (k < wanted->count && ids[k] < sub->id)
 			k++;
 		reader->i = k;
-		/* If two objects have the same ID, the first in the file counts. */
+		/* If two objects have the same ID, the first one in the file is used. */
 		if (k < wanted->count && ids[k] == sub->id && !wanted->offsets[k]) {
 			wanted->offsets[k] = sub->offset;
 			reader->i = k + 1;

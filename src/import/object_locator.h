@@ -54,8 +54,8 @@ struct import_locator {
 };
 
 /*
- * Whether an object with this ID may follow one with last_id in a piece: the ID is higher, but not
- * by much.
+ * Whether an object with this ID may follow an object with last_id in the same piece: the ID must
+ * be higher, but not by much.
  */
 static inline bool import_piece_follows(uint64_t last_id, uint64_t id)
 {
@@ -68,7 +68,7 @@ static inline bool import_piece_continues(const struct import_piece *piece, uint
 	return import_piece_follows(piece->last_id, id) && piece->count < IMPORT_PIECE_OBJECTS;
 }
 
-/* Adds an instance or array. Must be called in file order. */
+/* Adds an instance or array. Objects must be added in file order. */
 int import_locator_add(struct import_locator *locator, const struct hprof_sub *sub,
 		       struct hdb_error *err);
 
@@ -80,25 +80,24 @@ int import_locator_add_run(struct import_locator *locator, struct import_extent 
 			   const struct import_piece *pieces, size_t count, struct hdb_error *err);
 
 /*
- * Prepares lookups. The set must be numbered, `file` and `block_objects` set. For a disordered dump
- * it reads the whole dump, on all threads.
+ * Prepares lookups. The set must be numbered, and `file` and `block_objects` must be set. Reads the
+ * whole dump on all threads if the dump is disordered.
  */
 int import_locator_finish(struct import_locator *locator, const struct idset *ids,
 			  struct base_work *work, struct hdb_error *err);
 
-/* The objects of a block that are searched for. */
+/* The objects of a block to search for. */
 struct import_wanted {
 	struct base_view *view;
 	const uint64_t *ids; /* ascending */
 	uint32_t count;
-	/* result for each ID; if an offset is known already, it stays; else 0 on entry */
+	/* result for each ID; 0 on entry unless an offset is already known, which is kept */
 	uint64_t *offsets;
 };
 
 /*
- * Finds objects of one block; their indexes are first_ix + i. For objects that are neither
- * instances nor arrays, `offsets` does not change. May run on any thread; the view belongs to the
- * caller.
+ * Finds objects of one block with the indexes first_ix + i. The offsets of objects that are neither
+ * instances nor arrays do not change. May run on any thread; each caller has its own view.
  */
 int import_locator_block(const struct import_locator *locator, uint64_t first_ix,
 			 const struct import_wanted *wanted, struct hdb_error *err);
@@ -107,13 +106,13 @@ int import_locator_block(const struct import_locator *locator, uint64_t first_ix
 struct import_piece_reader {
 	const struct import_locator *locator;
 	struct import_wanted wanted;
-	uint32_t i;       /* index of the next object that may come */
+	uint32_t i;       /* index of the next object that may follow */
 	uint64_t at, end; /* offset of the next sub-record, and end of the piece */
 	uint64_t limit;   /* sub-records must not extend beyond this */
 	uint32_t next,
 		/*
-		 * ordered: range of pieces left in locator->numbers; disordered: range of objects
-		 * left in the block
+		 * ordered dump: range of pieces left in locator->numbers; disordered dump: range of
+		 * objects left in the block
 		 */
 		last;
 	uint64_t first_ix; /* disordered: index of the block's first object */
@@ -124,8 +123,8 @@ void import_locator_begin(struct import_piece_reader *reader, const struct impor
 			  uint64_t first_ix, const struct import_wanted *wanted);
 
 /*
- * Reads the next object, in file order if the dump is ordered. *i is its index among those wanted.
- * HDB_END after the last. The view may be moved between calls.
+ * Reads the next object, in file order if the dump is ordered. *i is its index among the requested
+ * objects. HDB_END after the last object. The view may be moved between calls.
  */
 int import_locator_next(struct import_piece_reader *reader, uint32_t *i, struct hprof_sub *sub,
 			struct hdb_error *err);

@@ -1,22 +1,23 @@
 /*
- * import/prescan.c - reads a chunk of the dump before the walk gets there; see prescan.h.
+ * import/prescan.c - reads a chunk of the dump before the walk reaches it; see prescan.h.
  *
  * The format has no synchronisation marks, so the first sub-record of a chunk is found by trial: a
- * position counts if SYNC_CHAIN headers from there lead to one another. A wrong guess costs only
- * time, because the walk checks where each run begins. From that position the chunk is read as runs
- * of objects. Other sub-records between them are skipped.
+ * position is accepted if SYNC_CHAIN headers starting there lead to one another. A wrong guess only
+ * costs time, because the walk checks where each run begins. From that position, the chunk is read
+ * as runs of objects. Other sub-records between them are skipped.
  */
 #include "import/prescan.h"
 
 #include <assert.h>
 
 /*
- * Bytes of a chunk searched for its first sub-record. If none is found, the chunk is part of a long
- * array.
+ * Number of bytes of a chunk searched for its first sub-record. If none is found, the chunk is part
+ * of a long array.
  */
 #define SYNC_BYTES (128u << 10)
 /*
- * Number of consecutive headers taken as proof. A random byte is one of the three tags once in 85.
+ * Number of consecutive headers taken as proof. A random byte is one of the three tags with a
+ * probability of 1/85.
  */
 #define SYNC_CHAIN 8u
 /* Maximum number of runs in a chunk. In a file with more, the walk alone is faster. */
@@ -89,8 +90,8 @@ static inline struct import_prescan_slot *slot_of(struct import_prescan *a, uint
 }
 
 /*
- * A free slot has the ID of a class that belongs to a different slot. So a lookup compares IDs
- * only, without a test for free slots.
+ * A free slot contains the ID of a class that belongs to a different slot. A lookup therefore only
+ * compares IDs and needs no test for free slots.
  */
 static void free_slot(struct import_prescan *a, struct import_prescan_slot *slot)
 {
@@ -150,7 +151,10 @@ struct reading {
 	uint64_t last, next; /* offset of the last object read, and of the next one */
 	uint64_t *ids;
 	uint32_t count; /* number of entries in ids */
-	/* numbers of the piece's first object and of the first one that it cannot have any more */
+	/*
+	 * number of the piece's first object, and of the first object that the piece can no longer
+	 * contain
+	 */
 	uint32_t piece_first, piece_limit;
 	uint64_t piece_offset; /* offset in the file */
 	uint64_t last_id;
@@ -186,7 +190,7 @@ static int next_piece(struct import_prescan *a, struct reading *w, struct hdb_er
 	return r;
 }
 
-/* Collects MAT's evidence within the run. scan.c joins it with that of the run before. */
+/* Collects MAT's evidence within the run. scan.c combines it with that of the previous run. */
 static inline void note_array(struct import_prescan_run *run, const struct hprof_sub *sub)
 {
 	if (run->count[1] == 1)
@@ -197,7 +201,7 @@ static inline void note_array(struct import_prescan_run *run, const struct hprof
 	run->last_array_end = import_wide_array_end(sub->id, sub->length);
 }
 
-/* Reads an instance or array. HDB_END if there is no complete one. */
+/* Reads an instance or array. HDB_END if there is no complete object. */
 static inline int read_one(struct import_prescan *a, struct reading *w, const unsigned id_size,
 			   struct hdb_error *err)
 {
@@ -238,7 +242,7 @@ static inline int read_one(struct import_prescan *a, struct reading *w, const un
 }
 
 /*
- * Reads objects that begin before `stop`, at most a run's maximum. HDB_END if something else
+ * Reads objects that begin before `stop`, up to the maximum of a run. HDB_END if something else
  * follows.
  */
 static inline int read_objects(struct import_prescan *a, struct reading *w, uint64_t stop,
@@ -269,7 +273,7 @@ static int keep_run(struct import_prescan *a, unsigned id_size, struct reading *
 }
 
 /*
- * Reads a run from *at: until it is full or `until` is reached (HDB_OK), or until something else
+ * Reads a run from *at until it is full or `until` is reached (HDB_OK), or until something else
  * follows (HDB_END). An empty run is dropped.
  */
 static int read_run(struct import_prescan *a, unsigned id_size, uint64_t *at, uint64_t until,
@@ -325,8 +329,8 @@ int import_prescan_read(struct import_prescan *a, const struct hprof_file *file,
 	a->runs.count = a->ids.count = a->classes.count = a->pieces.count = 0;
 	free_slots(a);
 	if (file->is_emptied)
-		return HDB_OK; /* the fast parser needs arrays with their elements */
-	/* A mapped file can be read ahead (hprof_quick_of). */
+		return HDB_OK; /* the fast parser requires complete arrays */
+	/* A mapped file can be read beyond the head (hprof_quick_of). */
 	if (file->source->touch)
 		file->source->touch(file->source, from, until - from);
 	if (!base_view_at(&a->view, from, until - from, err))

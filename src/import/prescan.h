@@ -1,10 +1,10 @@
 /*
- * import/prescan.h - reads a chunk of the dump before the walk gets there, on another thread.
+ * import/prescan.h - reads a chunk of the dump on another thread, before the walk reaches it.
  *
  * A prescan is a guess: the first sub-record of the chunk is found by looking for headers that lead
  * to one another. Only the walk decides what is in the dump. If a run begins exactly at the
- * position of the walk, inside the current heap record, it is what the walk would have found, and
- * is taken as a whole. All other runs are dropped, and the walk goes record by record.
+ * position of the walk, inside the current heap record, it contains what the walk would have found,
+ * and is taken as a whole. All other runs are dropped, and the walk reads record by record.
  */
 #ifndef IMPORT_PRESCAN_H
 #define IMPORT_PRESCAN_H
@@ -14,12 +14,15 @@
 
 /* Bytes of the dump read at a time. */
 #define PRESCAN_CHUNK_BYTES (2u << 20)
-/* Maximum size of a run in objects and in bytes. Bounds what is lost if a run cannot be taken. */
+/*
+ * Maximum size of a run in objects and in bytes. This limits the work that is lost if a run cannot
+ * be used.
+ */
 #define PRESCAN_RUN_OBJECTS 4096u
 #define PRESCAN_RUN_BYTES (256u << 10)
 
 /*
- * A class of objects in a run, in order of first appearance. A class may appear twice, if its cache
+ * A class of objects in a run, in order of first appearance. A class may appear twice if its cache
  * slot was reused.
  */
 struct import_prescan_class {
@@ -28,7 +31,7 @@ struct import_prescan_class {
 	bool is_array;     /* class of an object array */
 };
 
-/* Instances and arrays that follow one another. None has ID 0. */
+/* Instances and arrays that directly follow one another. None of them has ID 0. */
 struct import_prescan_run {
 	uint64_t start;
 	struct hprof_sub last;     /* the last object; it ends the run */
@@ -38,9 +41,9 @@ struct import_prescan_run {
 	uint64_t count[3], bytes[3]; /* by kind: instances, object arrays, primitive arrays */
 	uint32_t primitive_used;     /* bit set of the basic types of primitive arrays */
 	/*
-	 * Evidence from object arrays (see sizes.c): ID of the first array, ID of the last, end
-	 * that the last would have with 8-byte references, and number of arrays that would begin
-	 * inside the array before them.
+	 * Evidence from object arrays (see sizes.c): ID of the first array, ID of the last array,
+	 * the end that the last array would have with 8-byte references, and number of arrays that
+	 * would begin inside the previous array.
 	 */
 	uint64_t first_array, last_array, last_array_end, array_overlap;
 };
@@ -48,9 +51,9 @@ struct import_prescan_run {
 /* Slots for the classes of a run. */
 #define PRESCAN_CACHE 1024u
 
-/* A slot: a class with its data so far, and the place where the data is stored in the end. */
+/* A slot: a class with its data so far, and the place where the data is finally stored. */
 struct import_prescan_slot {
-	struct import_prescan_class class; /* free: an ID that belongs to another slot */
+	struct import_prescan_class class; /* in a free slot, an ID that belongs to another slot */
 	size_t no;                         /* index in classes; SIZE_MAX: free */
 };
 
@@ -67,7 +70,7 @@ struct import_prescan {
 	BASE_NO_SHARING;
 };
 
-/* End that an object array at `id` would have with 8-byte references: Eclipse MAT's evidence. */
+/* End that an object array at `id` would have if references had 8 bytes: Eclipse MAT's evidence. */
 static inline uint64_t import_wide_array_end(uint64_t id, uint32_t length)
 {
 	return id + 16 + (uint64_t)length * 8;

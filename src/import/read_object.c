@@ -1,6 +1,6 @@
 /*
- * import/read_object.c - reads an object of the dump that is not plain (take_objects.c): its entry
- * in the table of objects, and the IDs it refers to.
+ * import/read_object.c - reads an object of the dump that is not plain (see take_objects.c): its
+ * entry in the table of objects, and the IDs of its references.
  */
 #include "base/search.h"
 #include "import/resolve.h"
@@ -9,7 +9,7 @@
 
 #include <assert.h>
 
-/* Elements of a big array resolved at a time. */
+/* Number of elements of a large array resolved at a time. */
 #define ELEMENTS 4096
 
 static int push_reference(struct block_builder *m, uint64_t id, struct hdb_error *err)
@@ -118,8 +118,8 @@ static int class_of(struct import *im, struct block_builder *m, uint64_t class_i
 }
 
 /*
- * Value of the field that tail_size_at means: words of stack, or bytes. Negative values exist only
- * in damaged dumps and count as 0.
+ * Value of the field to which tail_size_at refers: words of stack, or bytes. Negative values exist
+ * only in damaged dumps and are treated as 0.
  */
 static uint64_t tail_size(const uint8_t *value)
 {
@@ -129,7 +129,7 @@ static uint64_t tail_size(const uint8_t *value)
 }
 
 /*
- * Number of the ascending offsets whose references are completely within a body of `size` bytes. A
+ * Number of ascending offsets whose references are completely within a body of `size` bytes. A
  * truncated instance has fewer fields than its class.
  */
 static uint32_t count_whole(const uint32_t *at, uint32_t count, uint64_t size, unsigned id_size)
@@ -148,7 +148,10 @@ static int note_short(struct block_builder *m, uint64_t id, uint64_t offset, str
 	return base_vec_push(&m->out->shorts, &one, sizeof(one), err);
 }
 
-/* Stores the smaller ID. Independent of the order of threads, so the result is deterministic. */
+/*
+ * Stores the smaller ID. The result does not depend on the order of the threads, so it is
+ * deterministic.
+ */
 static void keep_least(uint64_t *slot, uint64_t id)
 {
 	uint64_t held = __atomic_load_n(slot, __ATOMIC_RELAXED);
@@ -159,7 +162,7 @@ static void keep_least(uint64_t *slot, uint64_t id)
 		continue;
 }
 
-/* Notes the references of an instance that are flat values. */
+/* Records the references of an instance that are flat values. */
 static void note_flat_fields(struct import *im, const struct builder_class *class,
 			     const uint8_t *body, const uint32_t *at, uint32_t count)
 {
@@ -171,7 +174,7 @@ static void note_flat_fields(struct import *im, const struct builder_class *clas
 	}
 }
 
-/* The same for elements of an array of class class_no. */
+/* Records the elements of an array of class class_no that are flat values. */
 static void note_flat_elements(struct import *im, uint32_t class_no, const uint64_t *ids,
 			       size_t count)
 {
@@ -283,7 +286,7 @@ int import_each_element(const struct import_array *array,
 struct long_array {
 	struct import *im;
 	uint32_t class_no;
-	uint64_t found; /* elements that are in the dump */
+	uint64_t found; /* number of elements that are in the dump */
 };
 
 static int count_found(void *ctx, const uint64_t *ids, const uint32_t *found, size_t count,
@@ -319,8 +322,8 @@ static int keep_found(void *ctx, const uint64_t *ids, const uint32_t *found, siz
 }
 
 /*
- * A long array is read twice: once to count its references, then to store them here or, if there
- * are many, on the writing thread.
+ * A long array is read twice: once to count its references, and once to store them, either here or,
+ * if there are many, on the writing thread.
  */
 static int take_long_array(struct import *im, struct block_builder *m, const struct hprof_sub *sub,
 			   uint32_t class_no, struct hdb_error *err)
@@ -463,7 +466,7 @@ static int take_sub(struct import *im, struct block_builder *m, const struct hpr
 	}
 }
 
-/* Records the range in `raw` of object i's references. They begin at `first`. */
+/* Records the range of object i's references in `raw`. The references begin at `first`. */
 static int end_raw(struct block_builder *m, uint32_t i, size_t first, struct hdb_error *err)
 {
 	if (m->raw.count >= NOT_TAKEN)
@@ -482,7 +485,7 @@ static int take_object(struct import *im, struct block_builder *m, uint32_t i,
 	struct store_object o = { .file_offset = sub->offset };
 	const size_t first = m->raw.count;
 
-	/* Objects with ID 0 are dropped: index 0 is the boot loader's placeholder. */
+	/* Objects with ID 0 are dropped because index 0 is the boot loader's placeholder. */
 	if (!sub->id)
 		return HDB_OK;
 	if (im->records.heap_switches.count)
@@ -541,8 +544,8 @@ int import_take_next(struct import *im, struct block_builder *m, struct import_p
 }
 
 /*
- * Completes object i of the block, which is neither an instance nor an array of the dump: a class
- * object or the boot loader's placeholder.
+ * Completes object i of the block, which is neither an instance nor an array of the dump but a
+ * class object or the boot loader's placeholder.
  */
 static int take_other(struct import *im, struct block_builder *m, uint32_t i, struct hdb_error *err)
 {

@@ -12,11 +12,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Reference lists up to this length are sorted and made distinct. */
+/* Maximum length of reference lists that are sorted and made distinct. */
 #define SORT_MAX 32u
 /*
- * Up to this length without branches on the entries: a branch that is mispredicted costs as much as
- * five steps.
+ * Maximum length of lists that are sorted without branches that depend on the entries. A
+ * mispredicted branch costs as much as five steps.
  */
 #define BRANCH_FREE 14u
 
@@ -29,8 +29,8 @@ struct resolve {
 	unsigned slot_count, builder_count;
 	struct block_builder **
 		/*
-		 * a stack, so that the most recently used builder comes first: its data may still
-		 * be in a core's cache
+		 * a stack, so that the builder that was used last, whose data may still be in a
+		 * core's cache, is used first
 		 */
 		free_builders;
 	unsigned free_count;
@@ -40,7 +40,7 @@ struct resolve {
 
 /* ---- class objects ---- */
 
-/* First class whose class object has index `ix` or higher. Classes are in order of ID. */
+/* First class whose class object has index `ix` or higher. Classes are sorted by ID. */
 static uint32_t class_from(struct import *im, uint32_t ix)
 {
 	struct base_search search = base_search_in((uint32_t)im->classes.count);
@@ -63,7 +63,7 @@ static uint32_t least(uint32_t a, uint32_t b)
 
 /* ---- a reference list ---- */
 
-/* Sorts a short list. A constant n unrolls the loops. */
+/* Sorts a short list. If n is a constant, the compiler unrolls the loops. */
 static ALWAYS_INLINE void sort(uint32_t *v, const size_t n)
 {
 	for (size_t i = 1; i < n; i++) {
@@ -81,7 +81,7 @@ static ALWAYS_INLINE void sort(uint32_t *v, const size_t n)
 }
 
 /*
- * Makes a list distinct and returns its length. Short lists are sorted. In long lists only equal
+ * Makes a list distinct and returns its length. Short lists are sorted. In long lists, only equal
  * neighbours are removed.
  */
 static size_t make_distinct(uint32_t *v, size_t n)
@@ -133,7 +133,7 @@ static uint32_t extra_ix(const struct import *im, size_t extra)
 		       UINT32_MAX;
 }
 
-/* Adds the edges of object i that are in no field of the dump. */
+/* Adds the edges of object i that are not in a field of the dump. */
 static int add_extras(struct import *im, struct block_builder *m, uint32_t i, struct hdb_error *err)
 {
 	const struct store_object o = import_get_object(m, i);
@@ -142,8 +142,8 @@ static int add_extras(struct import *im, struct block_builder *m, uint32_t i, st
 	if (o.kind == STORE_CLASS)
 		TRY(class_targets(im, &m->targets, (uint32_t)o.length, err));
 	/*
-	 * Long arrays are written elsewhere and get no extra edges. Only in a damaged dump can an
-	 * array be a thread.
+	 * Long arrays are written elsewhere and get no extra edges. An array can be a thread only
+	 * in a damaged dump.
 	 */
 	for (; extra_ix(im, m->extra) <= ix; m->extra++) {
 		const struct import_edge *edge =
@@ -173,8 +173,8 @@ static int hold_list(struct block_builder *m, uint32_t i, const uint32_t *target
 }
 
 /*
- * Collects the list of object i in m->targets. Needed if some references lead to missing objects,
- * or some edges are in no field.
+ * Collects the list of object i in m->targets. Required if some references lead to missing objects,
+ * or some edges are not in a field.
  */
 static int gather_list(struct import *im, struct block_builder *m, uint32_t i,
 		       struct hdb_error *err)
@@ -207,7 +207,7 @@ static uint32_t array_ix(const struct slot *s, size_t no, size_t count)
 	return no < count ? base_vec_at(&s->big, struct big_list, no)->ix : UINT32_MAX;
 }
 
-/* Sorts and writes a short list. A constant n unrolls the loops. */
+/* Sorts and writes a short list. If n is a constant, the compiler unrolls the loops. */
 static ALWAYS_INLINE uint8_t *put_short(uint8_t *p, uint32_t ix, uint32_t *v, const uint32_t n,
 					uint64_t *kept)
 {
@@ -221,8 +221,8 @@ static ALWAYS_INLINE uint8_t *put_short(uint8_t *p, uint32_t ix, uint32_t *v, co
 		break;
 
 /*
- * Writes the lists of objects from i on, at most up to `end`, that are as in m->found. Returns the
- * first object whose list is long.
+ * Writes the lists of objects from i up to `end` that are complete in m->found. Returns the first
+ * object whose list is long.
  */
 static uint32_t put_group(const struct block_builder *m, uint32_t i, uint32_t end, uint8_t **out,
 			  uint64_t *kept)
@@ -253,7 +253,7 @@ static uint32_t put_group(const struct block_builder *m, uint32_t i, uint32_t en
 	return i;
 }
 
-/* Writes lists that are as in m->found, from *i on up to the first long one or `end`. */
+/* Writes lists that are complete in m->found, from *i to the first long list or `end`. */
 static int put_run(struct block_builder *m, uint32_t *i, uint32_t end, struct hdb_error *err)
 {
 	uint32_t last = *i, done = *i;
@@ -274,7 +274,7 @@ static int put_run(struct block_builder *m, uint32_t *i, uint32_t end, struct hd
 	return HDB_OK;
 }
 
-/* Writes a list that is in memory. It is made distinct in place. */
+/* Writes a list in memory. The list is made distinct in place. */
 static int put_list(struct block_builder *m, uint32_t i, uint32_t *targets, size_t count,
 		    struct hdb_error *err)
 {
@@ -287,8 +287,8 @@ static int put_list(struct block_builder *m, uint32_t i, uint32_t *targets, size
 }
 
 /*
- * Writes the list of object i if it is long, is in m->out->big, or has edges that are in no field
- * or lead to missing objects.
+ * Writes the list of object i if it is long, is in m->out->big, or has edges that are not in a
+ * field or lead to missing objects.
  */
 static int put_odd(struct import *im, struct block_builder *m, uint32_t i,
 		   const struct big_list *array, struct hdb_error *err)
@@ -303,8 +303,8 @@ static int put_odd(struct import *im, struct block_builder *m, uint32_t i,
 
 /*
  * Translates the IDs of the block's references to index lists, and encodes them. Nearly all lists
- * are encoded directly from m->found. Lists of class objects and threads have additional edges and
- * are collected first, as are all lists of a block in which some reference leads to a missing
+ * are encoded directly from m->found. Lists of class objects and threads, which have additional
+ * edges, are collected first, as are all lists of a block in which any reference leads to a missing
  * object.
  */
 static int write_lists(struct import *im, struct block_builder *m, struct hdb_error *err)
@@ -430,7 +430,7 @@ static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 	int r;
 
 	pthread_mutex_lock(&v->lock);
-	assert(v->free_count); /* there is one per thread */
+	assert(v->free_count); /* there is one builder per thread */
 	m = v->free_builders[--v->free_count];
 	pthread_mutex_unlock(&v->lock);
 	m->out = &v->slots[slot_no];

@@ -33,14 +33,14 @@
 #include "import/object_locator.h"
 #include "store/lists_put.h"
 
-/* Maximum number of problems reported for a block. Further ones are only counted. */
+/* Maximum number of problems reported for a block. Further problems are only counted. */
 #define BLOCK_PROBLEMS_MAX 16
 /*
- * A thread keeps its dictionary for the next block up to this many entries of about 52 bytes.
- * Nearly all dumps have fewer.
+ * A thread keeps its dictionary for the next block if it has at most this many entries of about 52
+ * bytes. Nearly all dumps have fewer.
  */
 #define BUILDER_ENTRIES_MAX 65536u
-/* Slots of a thread's class cache, by a hash of the ID. Few classes have most of the objects. */
+/* Slots of a thread's class cache, by a hash of the ID. A few classes have most of the objects. */
 #define BUILDER_CLASSES 2048u
 /*
  * Number of IDs prefetched together, and number of such groups in flight. A core has about 20
@@ -49,20 +49,20 @@
 #define BUILDER_LOOKUP_IDS 16u
 #define BUILDER_LOOKUPS 2u
 
-/* A reference to an ID that belongs to no object of the dump. */
+/* A reference to an ID that does not belong to any object of the dump. */
 struct missing {
 	uint64_t id;
 	uint32_t from_ix;
 };
 
 /*
- * A list of more than STORE_LIST_BIG entries. The writing thread writes it in parts. Elements of
- * arrays are read again from the dump then, so they are never in memory as a whole.
+ * A list of more than STORE_LIST_BIG entries. The writing thread writes it in parts. The elements
+ * of arrays are then read again from the dump, so that they are never in memory as a whole.
  */
 struct big_list {
 	uint32_t ix;
 	uint64_t length;
-	uint64_t start;  /* index in slot.held; NOT_HELD: an array, to be read again */
+	uint64_t start;  /* index in slot.held; NOT_HELD for an array that will be read again */
 	uint64_t offset; /* offset of the array in the dump */
 };
 #define NOT_HELD UINT64_MAX
@@ -94,11 +94,12 @@ struct slot {
 /* A class in a thread's cache. */
 struct builder_class {
 	uint64_t id;
-	/* take_objects.c reads an instance with so many bytes; UINT64_MAX: none */
+	/* body size of the instances that take_objects.c reads; UINT64_MAX: none */
 	uint64_t plain_bytes;
 	/*
-	 * distance of its last plain instance (0: none), and how many in a row have it that are not
-	 * yet among the distances: nearly all instances of a class have the same
+	 * distance of its last plain instance (0: none), and number of consecutive instances with
+	 * this distance that are not yet counted: nearly all instances of a class have the same
+	 * distance
 	 */
 	uint32_t usual, usual_count;
 	const uint32_t *plan; /* offsets of references in an instance, ascending; borrowed */
@@ -113,29 +114,27 @@ struct builder_class {
 
 /*
  * A thread's state for building blocks. It is reused for every block, and most of it should stay in
- * the caches of the core: choose sizes accordingly.
+ * the caches of the core, so sizes are chosen accordingly.
  */
 struct block_builder {
 	struct slot *out;
 	struct base_vec raw;   /* uint64_t: IDs of references */
-	struct base_vec found; /* uint32_t: their indexes, up to `answered` */
+	struct base_vec found; /* uint32_t: indexes of these references, up to `answered` */
 	/*
-	 * Lookups in flight: raw[answered] to raw[lookup_end], in groups that take turns.
-	 * References before `answered` have their index in `found`.
+	 * Lookups in progress: raw[answered] to raw[lookup_end], in groups that take turns. The
+	 * indexes of references before `answered` are in `found`.
 	 */
 	struct idset_lookup lookups[BUILDER_LOOKUPS];
 	unsigned lookup_turn;
 	size_t answered, lookup_end;
 	size_t found_count;      /* number of IDs before `answered` that are in the dump */
-	struct base_vec targets; /* uint32_t: a list being collected */
+	struct base_vec targets; /* uint32_t: a list that is being collected */
 	struct store_lists_writer lists;
-	/* number of entries in ids, including the next block's first ID if there is one */
+	/* number of entries in ids, including the first ID of the next block, if any */
 	uint32_t id_count;
 	uint32_t reading; /* index in the block of the object being read */
 	uint32_t taken;   /* number of objects read by import_take_objects */
-	/*
-	 * statistics are updated while objects are read, because nothing marks objects afterwards
-	 */
+	/* statistics are updated while objects are read, because no later step marks objects */
 	bool is_noted;
 	struct base_view view;
 	uint32_t first_ix;
@@ -143,7 +142,7 @@ struct block_builder {
 	struct import_distances distances;
 	struct import_counting counting;
 	struct store_objects_dictionary dictionary;
-	/* dictionary entries of primitive arrays by type; STORE_NONE: not in the dictionary yet */
+	/* dictionary entries of primitive arrays by type; STORE_NONE: not yet in the dictionary */
 	uint32_t primitive_entry[16];
 	struct builder_class classes[BUILDER_CLASSES];
 	uint64_t unnoted[BUILDER_CLASSES / 64]; /* bits of classes with a usual_count */
@@ -151,7 +150,7 @@ struct block_builder {
 	/* ---- the objects of the block ---- */
 
 	uint64_t ids[STORE_BLOCK_OBJECTS + 1]; /* one extra entry: the first ID of the next block */
-	/* offsets in the dump, also of class objects; 0: not in the dump */
+	/* offsets in the dump, including those of class objects; 0: not in the dump */
 	uint64_t offsets[STORE_BLOCK_OBJECTS];
 	struct store_object_put objects[STORE_BLOCK_OBJECTS];
 	uint32_t raw_first[STORE_BLOCK_OBJECTS]; /* start in raw; NOT_TAKEN: not read yet */
@@ -171,14 +170,15 @@ int import_write_block(struct import *im, struct base_view *view, struct slot *s
 
 /*
  * Reads the instances and arrays of the block in file order: their entries, and the IDs of their
- * references, appended to m->raw. With m->is_noted, also updates the statistics of their classes.
+ * references, which are appended to m->raw. If m->is_noted is set, also updates the statistics of
+ * their classes.
  */
 int import_take_objects(struct import *im, struct block_builder *m, struct hdb_error *err);
 
 /* Empties the thread's dictionary of classes and the caches that refer to its entries. */
 void import_forget_classes(struct block_builder *m);
 
-/* Object i of the block, as stored so far. */
+/* The entry of object i of the block, as stored so far. */
 struct store_object import_get_object(const struct block_builder *m, uint32_t i);
 
 /* Cache slot of a class in m->classes. */
@@ -189,8 +189,8 @@ static inline struct builder_class *import_class_entry(struct block_builder *m, 
 
 /*
  * Copies the references at `count` offsets of a body to `raw`, skipping nulls, and returns their
- * number. All offsets must be within the body. Branch-free; a constant id_size makes it twice as
- * fast.
+ * number. All offsets must be within the body. The loop has no branches, and a constant id_size
+ * makes it twice as fast.
  */
 static inline size_t import_read_fields(uint64_t *raw, const uint8_t *body, const uint32_t *at,
 					uint32_t count, const unsigned id_size)
@@ -206,7 +206,7 @@ static inline size_t import_read_fields(uint64_t *raw, const uint8_t *body, cons
 	return n;
 }
 
-/* The same for `count` elements of an array. */
+/* Copies `count` elements of an array in the same way. */
 static inline size_t import_read_elements(uint64_t *raw, const uint8_t *body, uint64_t count,
 					  const unsigned id_size)
 {
@@ -222,13 +222,13 @@ static inline size_t import_read_elements(uint64_t *raw, const uint8_t *body, ui
 }
 
 /*
- * Reads the next object of the block, whatever it is; HDB_END after the last. With m->is_noted, it
- * adds it to the statistics of its class.
+ * Reads the next object of the block, whatever its kind; HDB_END after the last. If m->is_noted is
+ * set, adds it to the statistics of its class.
  */
 int import_take_next(struct import *im, struct block_builder *m, struct import_piece_reader *reader,
 		     struct hdb_error *err);
 
-/* Adds the instances that a class has counted to the distances. */
+/* Adds the instances counted for a class to the distances. */
 int import_note_usual(struct block_builder *m, struct builder_class *class, struct hdb_error *err);
 
 /* Completes the oldest group of lookups, and prefetches the next IDs of m->raw. */
@@ -254,13 +254,13 @@ int import_zeroed_add(struct import *im, struct block_builder *m, const struct h
 		      struct hdb_error *err);
 
 /*
- * sizes_art.c: marks object i of the block, *o, if it is an array that ART made up for a part of
- * another object.
+ * sizes_art.c: marks object i of the block, *o, if it is an artificial array in which ART dumps a
+ * part of another object.
  */
 void import_mark_embedded(struct import *im, struct block_builder *m, uint32_t i,
 			  struct store_object *o);
 
-/* Records a reference to an ID that belongs to no object. */
+/* Records a reference to an ID that does not belong to any object. */
 int import_note_missing(struct slot *s, uint64_t id, uint32_t ix, struct hdb_error *err);
 
 /* Reads a long array in pieces. `take` gets the IDs that are not null, with their indexes. */

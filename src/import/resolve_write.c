@@ -1,5 +1,5 @@
 /*
- * import/resolve_write.c - writes the blocks built by resolve.c, in order, on one thread, and adds
+ * import/resolve_write.c - writes the blocks built by resolve.c in order, on one thread, and adds
  * up their statistics.
  */
 #include "import/resolve.h"
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 /*
- * Records a missing object. Only IMPORT_DANGLING_MAX distinct IDs are stored; a hostile dump may
- * have billions.
+ * Records a missing object. Only IMPORT_DANGLING_MAX distinct IDs are stored because a hostile dump
+ * may have billions.
  */
 static int merge_missing(struct import *im, uint64_t id, uint32_t ix, struct hdb_error *err)
 {

@@ -1,11 +1,11 @@
 /*
- * import/scan.c - the first pass: every record of the dump once, in file order.
+ * import/scan.c - the first pass: reads every record of the dump once, in file order.
  *
- * Collects the set of object IDs, the classes, the places of texts, roots, threads, traces, frames,
- * heaps and the agent's records. It does not read the contents of objects. Worker threads prescan
- * chunks of the file. The calling thread follows with the walk, which alone decides what is in the
- * dump. It takes the results of a prescan if they begin exactly at its position, and goes record by
- * record otherwise; see prescan.h.
+ * Collects the set of object IDs, the classes, the places of strings, roots, threads, traces,
+ * frames, heaps and the agent's records. It does not read the contents of objects. Worker threads
+ * prescan chunks of the file. The calling thread follows with the walk, which alone decides what is
+ * in the dump. The walk takes the results of a prescan if they begin exactly at its position, and
+ * otherwise reads record by record; see prescan.h.
  */
 #include "import/scan.h"
 
@@ -15,13 +15,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Records between two progress reports. */
+/* Number of records between two progress reports. */
 #define STEP_RECORDS 65536
 
 /*
- * Chunks read ahead: PRESCAN_SLOTS per thread. If the budget is at least PRESCAN_SLOTS_MEMORY,
- * PRESCAN_SLOTS_MORE are added, because the walk is slow at the texts and classes at the beginning
- * of a dump. The results of a chunk take about half a MB.
+ * Number of chunks read ahead: PRESCAN_SLOTS per thread. If the budget is at least
+ * PRESCAN_SLOTS_MEMORY, PRESCAN_SLOTS_MORE are added, because the walk is slow at the strings and
+ * classes at the beginning of a dump. The results of a chunk take about half a MB.
  */
 #define PRESCAN_SLOTS 3u
 #define PRESCAN_SLOTS_MORE 16u
@@ -47,7 +47,7 @@ static int scan_record(struct scan *s, struct hdb_error *err)
 
 /*
  * Records what the imported heap dump lacks because of a problem. Problems of other heap dumps in
- * the file do not matter.
+ * the file are ignored.
  */
 static void note_lost(struct scan *s, const struct hprof_problem *p)
 {
@@ -74,7 +74,7 @@ static void note_lost(struct scan *s, const struct hprof_problem *p)
 	case HPROF_PROBLEM_TRAILING_BYTES:
 	case HPROF_PROBLEM_COMPRESSION:
 	case HPROF_PROBLEM_EMPTIED:
-		break; /* these contain no objects */
+		break; /* these records contain no objects */
 	}
 }
 
@@ -131,8 +131,8 @@ static int take_classes(struct scan *s, const struct import_prescan *a,
 }
 
 /*
- * Adds MAT's evidence of a run, including the pair formed by the last array before it and its
- * first.
+ * Adds MAT's evidence from a run, including the pair formed by the last array before the run and
+ * its first array.
  */
 static void take_arrays(struct import *im, const struct import_prescan_run *run)
 {
@@ -149,8 +149,8 @@ static void take_arrays(struct import *im, const struct import_prescan_run *run)
 }
 
 /*
- * Adds the objects of a run. HDB_END, and nothing has changed, if one of their IDs is in the set
- * already: the walk then reports the duplicate.
+ * Adds the objects of a run. If the set already contains one of their IDs, returns HDB_END without
+ * a change, and the walk reports the duplicate.
  */
 static int take_objects(struct scan *s, const struct import_prescan *a,
 			const struct import_prescan_run *run, struct hdb_error *err)
@@ -176,7 +176,7 @@ static int take_objects(struct scan *s, const struct import_prescan *a,
 }
 
 /*
- * Uses a run if it begins at the walk's position. HDB_END if the walk has to go record by record.
+ * Uses a run if it begins at the walk's position. HDB_END if the walk has to read record by record.
  */
 static int take_run(struct scan *s, const struct import_prescan *a,
 		    const struct import_prescan_run *run, struct hdb_error *err)
@@ -194,7 +194,7 @@ static int take_run(struct scan *s, const struct import_prescan *a,
 	return HDB_OK;
 }
 
-/* One step of the walk. */
+/* Performs one step of the walk. */
 static int step(struct scan *s, struct hdb_error *err)
 {
 	enum hprof_event event;
@@ -265,7 +265,7 @@ static int scan_chunks(struct scan *s, struct hdb_error *err)
 
 	TRY(BASE_ALLOC(s->chunks, pipeline.slot_count, "reading ahead", err));
 	r = base_pipeline_run(&pipeline, err);
-	/* The rest of the file after the last chunk. */
+	/* Reads the rest of the file after the last chunk. */
 	while (!s->is_done && r == HDB_OK)
 		r = step(s, err);
 	for (unsigned i = 0; i < pipeline.slot_count; i++)

@@ -7,12 +7,12 @@
 #include "import/prescan.h"
 #include "import/context.h"
 
-/* Slots of a cache of classes, by a hash of the ID: nearly all objects belong to a few classes. */
+/* Slots of a cache of classes, by a hash of the ID. Nearly all objects belong to a few classes. */
 #define CLASS_CACHE 1024u
 
 /*
- * Texts are entered into the map in batches, so that it can be enlarged once for all of them. A
- * batch ends when another record may refer to a text, or at this size.
+ * Strings are entered into the map in batches, so that the map can be enlarged once for all of
+ * them. A batch ends at this size, or when another record may refer to a string.
  */
 #define TEXTS_WAITING (1u << 20)
 
@@ -24,7 +24,7 @@ struct scan {
 	uint32_t cache_no[CLASS_CACHE];
 	uint32_t heap_no;
 	uint32_t alloc_records, cpu_records;
-	struct base_vec waiting;       /* uint64_t: IDs of texts not entered into the map yet */
+	struct base_vec waiting;       /* uint64_t: IDs of strings that are not yet in the map */
 	struct import_prescan *chunks; /* one per slot of the pipeline */
 	uint64_t events;
 	bool is_done; /* the walk has reached the end of the file */
@@ -32,19 +32,19 @@ struct scan {
 
 /* ---- scan_records.c: top-level records ---- */
 
-/* Stores a record. HDB_EFORMAT or HDB_ETRUNC if it does not parse. */
+/* Stores a record. HDB_EFORMAT or HDB_ETRUNC if the record cannot be parsed. */
 int import_scan_record(struct scan *s, const struct hprof_record *rec, struct hdb_error *err);
 
 /*
- * The thread with this serial number, added if it is new. The pointer becomes invalid when a thread
- * is added.
+ * The thread with this serial number, which is added if it is new. The pointer becomes invalid when
+ * a thread is added.
  */
 int import_thread_of(struct import *im, uint32_t serial, struct store_thread **out,
 		     struct hdb_error *err);
 
 /*
- * Enters waiting texts into the map. Must be called before a text is looked up, and after the last
- * record.
+ * Enters waiting strings into the map. Must be called before a string is looked up, and after the
+ * last record.
  */
 int import_scan_texts(struct scan *s, struct hdb_error *err);
 
@@ -53,7 +53,7 @@ int import_scan_texts(struct scan *s, struct hdb_error *err);
 /* Stores the walk's current sub-record. */
 int import_scan_sub(struct scan *s, struct hdb_error *err);
 
-/* Number of the class with this ID, added if it is new. */
+/* Number of the class with this ID, which is added if it is new. */
 int import_scan_class_no(struct scan *s, uint64_t class_id, uint32_t *no, struct hdb_error *err);
 
 #endif

@@ -52,8 +52,8 @@ static void watch_overlap(struct import *im, const struct hprof_sub *sub)
 }
 
 /*
- * Adds an object to the ID set and to the locator. Of two objects with the same ID, the first
- * counts.
+ * Adds an object to the ID set and to the locator. If two objects have the same ID, the first one
+ * is used.
  */
 static int scan_object(struct scan *s, const struct hprof_sub *sub, struct hdb_error *err)
 {
@@ -133,8 +133,8 @@ static int scan_root(struct scan *s, const struct hprof_sub *sub, struct hdb_err
 	case HPROF_ROOT_NATIVE_STACK:
 	case HPROF_ROOT_THREAD_BLOCK:
 		/*
-		 * The thread refers to it if the thread's object is already known. In MAT, too, the
-		 * thread must come first in the file.
+		 * The thread holds the object if the thread object is already known. MAT also
+		 * requires that the thread comes first in the file.
 		 */
 		no = base_idmap_get(&im->records.thread_roots, sub->thread_serial);
 		if (no != BASE_IDMAP_NONE)
@@ -160,7 +160,7 @@ static int scan_heap_info(struct scan *s, const struct hprof_sub *sub, struct hd
 		if (base_vec_at(&im->records.heaps, struct store_heap, i)->heap_id == heap.heap_id)
 			break;
 	/*
-	 * ART has four heaps. A linear search is enough, and the limit keeps a hostile file from
+	 * ART has four heaps, so a linear search is enough. The limit keeps a hostile file from
 	 * making it slow.
 	 */
 	if (i == im->records.heaps.count && i < 1024) {
@@ -199,7 +199,8 @@ int import_scan_sub(struct scan *s, struct hdb_error *err)
 		if (sub->tag >= HPROF_ROOT_INTERNED_STRING && sub->tag <= HPROF_ROOT_UNREACHABLE)
 			s->im->origin.is_android = true;
 		/*
-		 * In spite of its name it is not a root: it says that nothing refers to the object.
+		 * In spite of its name, this record is not a root: it states that nothing refers to
+		 * the object.
 		 */
 		return sub->tag == HPROF_ROOT_UNREACHABLE ? HDB_OK : scan_root(s, sub, err);
 	}

@@ -2,11 +2,12 @@
  * import/sizes.c - shallow sizes: computes and stores the sizes of each class's instances and of
  * its class object.
  *
- * `vm` computes the layout that the VM used (sizes_vm.c chooses it), and corrects a class if the
- * distances of its objects prove another size. `mat` is Eclipse MAT's arithmetic (see the manual,
- * SIZES): a class without a superclass has the header; any other class has its superclass's size
- * plus its own fields, rounded up to the width of a reference. The size of an instance is that,
- * rounded up to the alignment. `dump`, and ART's dumps, use the recorded sizes.
+ * `vm` computes the layout that the VM used (sizes_vm.c chooses it), and corrects the size of a
+ * class if the distances of its objects prove a different size. `mat` is Eclipse MAT's arithmetic
+ * (see the manual, SIZES): a class without a superclass has the size of the header; any other class
+ * has its superclass's size plus its own fields, rounded up to the width of a reference. The size
+ * of an instance is this size, rounded up to the alignment. `dump`, and any dump of ART, uses the
+ * recorded sizes.
  */
 #include "import/sizes.h"
 
@@ -23,21 +24,21 @@
  */
 #define OBSERVED_MIN 200u
 /*
- * For that, this percentage of the class's objects must have the distance, and this percentage of
- * all objects of the heap must be contiguous.
+ * For such a proof, this percentage of the class's objects must have the same distance, and this
+ * percentage of all objects of the heap must be contiguous.
  */
 #define OBSERVED_PERCENT 95u
 #define DENSE_PERCENT 90u
 
 /*
- * One object in ODD_SHARE of a class may be closer to the next object than the layout allows; a
- * wrong ID is assumed then. In a heap whose objects are contiguous, one in ODD_SHARE_DENSE may:
- * there, a wrong layout would show at nearly all objects.
+ * One object in ODD_SHARE of a class may be closer to the next object than the layout allows,
+ * because its ID may be wrong. If the objects of the heap are contiguous, one in ODD_SHARE_DENSE
+ * may be, because a wrong layout would then affect nearly all objects.
  */
 #define ODD_SHARE_DENSE 10u
 #define ODD_SHARE 100u
 
-/* Parameters of the arithmetic; stored as meta values sizes.*. */
+/* Parameters of the size model, stored as the meta values sizes.*. */
 struct layout {
 	unsigned header_bytes; /* of an instance */
 	unsigned reference_bytes;
@@ -182,8 +183,8 @@ static void as_phd(const struct import *im, struct layout *l)
 }
 
 /*
- * Parses a text like "header=12,ref=4,align=8", in which any part may be missing. NULL is an empty
- * text.
+ * Parses a string such as "header=12,ref=4,align=8", in which any part may be missing. NULL is
+ * treated as an empty string.
  */
 static int parse_layout(const char *text, struct sizes_fixed *out, struct hdb_error *err)
 {
@@ -258,7 +259,8 @@ static int size_class(struct import *im, const struct layout *l, struct import_c
 	class->out.class_bytes = round_up(statics, l->align_bytes);
 	if (l->is_recorded) {
 		/*
-		 * The end of the class object is dumped as a made-up array, which has the rounding.
+		 * The end of the class object, including the rounding, is dumped as an artificial
+		 * array.
 		 */
 		class->out.class_bytes = round_up(statics + class->overhead_bytes, l->align_bytes) -
 					 round_up(class->overhead_bytes, l->align_bytes);
@@ -281,8 +283,8 @@ static int size_class(struct import *im, const struct layout *l, struct import_c
 /* ---- the VM's layout ---- */
 
 /*
- * Whether nearly all instances are contiguous. Then a distance that all instances of a class have
- * is their size.
+ * Whether nearly all instances are contiguous. If they are, a distance that all instances of a
+ * class have is their size.
  */
 static bool is_dense(struct import *im, const struct layout_model *model)
 {
@@ -309,8 +311,8 @@ struct laid_out {
 };
 
 /*
- * Returns the size, or the distance if it proves the layout wrong. A class that has both arrays and
- * instances exists only in damaged dumps; its distance may not be a multiple of the alignment, and
+ * Returns the computed size, or the distance if it proves the layout wrong. In damaged dumps, a
+ * class can have both arrays and instances. Its distance may not be a multiple of the alignment and
  * is rounded up.
  */
 static uint64_t correct(const struct import_distance *distance, int64_t least,
@@ -327,7 +329,7 @@ static uint64_t correct(const struct import_distance *distance, int64_t least,
 }
 
 /*
- * Parameters given by the user are applied even if distances contradict them; the contradiction is
+ * Parameters given by the user are applied even if distances contradict them. The contradiction is
  * only recorded.
  */
 static void size_vm_class(struct import_class *class, const struct layout *l, bool dense,
@@ -373,8 +375,8 @@ static void size_vm_class(struct import_class *class, const struct layout *l, bo
 }
 
 /*
- * Width of an element of an object array that is not a reference. 0 if elements are references, or
- * if the class is not one of object arrays.
+ * Width of an element of an object array that contains flat values. 0 if the elements are
+ * references, or if the class is not a class of object arrays.
  */
 static uint8_t element_bytes(const struct sizes *s, const struct layout_model *model,
 			     const struct import_class *class)
@@ -426,7 +428,7 @@ static int size_vm(struct import *im, struct layout *l, const struct sizes_fixed
 	return HDB_OK;
 }
 
-/* Computes sizes with the other models, and for Android's dumps. */
+/* Computes sizes with the other models, and for Android dumps. */
 static int size_by_rule(struct import *im, struct layout *l, const struct sizes_fixed *fixed,
 			struct hdb_error *err)
 {

@@ -12,13 +12,13 @@
 /* Maximum size of the evidence text for one parameter, including the terminator. */
 #define SIZES_EVIDENCE_MAX 400
 
-/* How well a model agrees with the distances between objects, in numbers of classes. */
+/* Agreement of a model with the distances between objects, as numbers of classes. */
 struct sizes_score {
-	uint64_t contradicted; /* classes of which an object would overlap the next object */
-	/* classes of which an object ends exactly where the next one begins */
+	uint64_t contradicted; /* classes with an object that would overlap the next object */
+	/* classes with an object that ends exactly where the next one begins */
 	uint64_t exact;
-	uint64_t loose;        /* all others; does not include class objects */
-	uint64_t tight_arrays; /* number of element widths with an array that has no padding */
+	uint64_t loose;        /* all other classes; does not include class objects */
+	uint64_t tight_arrays; /* number of element widths for which some array has no padding */
 };
 
 /* A stored struct layout_shape. Its gaps are in sizes.gaps. */
@@ -36,7 +36,7 @@ struct sizes {
 	struct layout_statics *statics; /* by class number */
 	uint64_t *first_type;           /* by class number: index in types */
 	struct base_vec types;          /* uint8_t: types of instance fields */
-	/* room for the fields of any one class, including injected ones */
+	/* memory for the fields of any one class, including injected fields */
 	struct layout_field *fields;
 	struct sizes_shape *shapes; /* by class number */
 	struct base_vec gaps;       /* struct layout_gap */
@@ -44,7 +44,7 @@ struct sizes {
 
 /* ---- sizes_fields.c ---- */
 
-/* Reads the field types of all classes. Release *s even if it fails. */
+/* Reads the field types of all classes. *s must be released even if the function fails. */
 int import_sizes_open(struct import *im, struct sizes *s, struct hdb_error *err);
 void import_sizes_release(struct sizes *s);
 
@@ -54,35 +54,36 @@ int import_sizes_lay_out(struct sizes *s, const struct layout_model *model, stru
 /* Compares the result of sizes_lay_out with the distances. */
 struct sizes_score import_sizes_score(const struct sizes *s, const struct layout_model *model);
 /*
- * The part of sizes_score that comes from array classes. Does not need a layout of the classes, so
- * it can rule out models cheaply.
+ * The part of sizes_score that comes from array classes. It does not require a layout of the
+ * classes, so it rules out models cheaply.
  */
 struct sizes_score import_sizes_score_arrays(const struct sizes *s,
 					     const struct layout_model *model);
 
-/* Compares the size of an object with the least distance: enum store_size_basis. */
+/* Compares the size of an object with the smallest distance; returns enum store_size_basis. */
 uint8_t import_sizes_basis(uint64_t bytes, uint64_t align, const struct import_distance *distance,
 			   int64_t least);
 
 /*
  * HotSpot fills dead areas with arrays of 4-byte words, whatever the width of references
- * (gc/shared/ collectedHeap.cpp, memory/universe.cpp: a TypeArrayKlass of T_INT under the name of
- * an array of FillerElement).
+ * (gc/shared/ collectedHeap.cpp, memory/universe.cpp: a TypeArrayKlass of T_INT named like an array
+ * of FillerElement).
  */
 #define SIZES_FILLER_BYTES 4u
-/* Maximum width of flat elements that is stored. */
+/* Maximum width of flat elements that can be stored. */
 #define SIZES_ELEMENT_MAX 128u
 
-/* Whether the size of an object depends on 8-byte references through its length. */
+/* Whether the size of an object of this class depends on its length and on 8-byte references. */
 bool import_sizes_is_wide(const struct layout_model *model, const struct import_class *class);
 /* Offset of the first element of an array of the class. */
 unsigned import_sizes_array_base(const struct layout_model *model,
 				 const struct import_class *class);
 
 /*
- * The distance to compare with the size of an instance. Normally it is the smallest distance. If
- * that is less than the size, but at most `most` objects have it and others do not, an ID inside
- * another object is the likely cause, and the next larger distance is returned.
+ * The distance with which the size of an instance is compared. This is normally the smallest
+ * distance. If the smallest distance is less than the size, and at most `most` objects but not all
+ * have it, an ID inside another object is the likely cause, and the next larger distance is
+ * returned.
  */
 int64_t import_sizes_least(const struct import_distance *distance, uint64_t bytes, uint32_t most);
 
@@ -97,23 +98,23 @@ uint32_t import_sizes_flat_element(const struct sizes *s, const struct layout_mo
 /* ---- sizes_art.c ---- */
 
 /*
- * Finds out which of ART's two ways to place fields was used: the one under which more classes have
- * the recorded size.
+ * Determines which of ART's two ways of placing fields was used: the one for which more classes
+ * have the recorded size.
  */
 int import_sizes_art_model(struct import *im, struct layout_model *out, struct hdb_error *err);
 
 /* ---- vm_version.c ---- */
 
 /*
- * Reads the object with this ID from the dump. False if there is none. Searches the dump, so it is
- * meant for a few objects only.
+ * Reads the object with this ID from the dump. False if there is none. The function searches the
+ * dump, so it is suitable only for a few objects.
  */
 bool import_sizes_read_object(struct import *im, struct base_view *view, uint64_t id,
 			      struct hprof_sub *out);
 
 /*
- * Feature version of the VM (8, 17), from the version text in a static field of the class library.
- * 0 if the dump has none. `evidence` gets the source of the version.
+ * Feature version of the VM (8, 17), from the version string in a static field of the class
+ * library. 0 if the dump has none. `evidence` is set to the source of the version.
  */
 unsigned import_sizes_vm_version(struct import *im, char evidence[SIZES_EVIDENCE_MAX]);
 
@@ -126,7 +127,7 @@ struct sizes_choice {
 	struct layout_model model;
 	struct sizes_score score;
 	bool has_addresses; /* IDs are addresses, so distances are evidence */
-	/* number of distances that are not multiples of the alignment: damage */
+	/* number of distances that are not multiples of the alignment, which indicates damage */
 	uint64_t odd_distances;
 	char evidence[SIZES_PARAMETERS][SIZES_EVIDENCE_MAX];
 };
@@ -136,7 +137,7 @@ struct sizes_fixed {
 	unsigned header_bytes, reference_bytes, align_bytes;
 };
 
-/* Chooses a layout. All classes are laid out under it on return. */
+/* Chooses a layout. On return, all classes are laid out under it. */
 int import_sizes_choose(struct sizes *s, const struct sizes_fixed *fixed, struct sizes_choice *out,
 			struct hdb_error *err);
 

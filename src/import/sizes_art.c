@@ -2,22 +2,22 @@
  * import/sizes_art.c - objects of Android's runtime, whose sizes the dump records
  * (art/runtime/hprof/hprof.cc).
  *
- * Data of variable size is dumped as a made-up array next to its owner. The characters of a string,
- * which follow its fields in memory, are an array at the string's ID + 16. For an empty string it
- * is at + 8, the position of the object's hash code. The part of a class object after its fields
- * (method tables) is an array at the class's ID + 1. Neither is an array in the heap: it has no
- * header, and it ends where its owner ends.
+ * Data of variable size is dumped as an artificial array next to the object that owns it. The
+ * characters of a string, which follow its fields in memory, are an array at the string's ID + 16.
+ * For an empty string, the array is at + 8, the position of the object's hash code. The part of a
+ * class object after its fields (method tables) is an array at the class's ID + 1. Neither array
+ * exists in the heap: it has no header, and it ends where the object that owns it ends.
  */
 #include "import/resolve.h"
 #include "import/sizes.h"
 
 #include "layout/layout_known.h"
 
-/* Offset of the made-up array from its string, and from its class. */
+/* Offset of the artificial array from its string, and from its class. */
 static const uint64_t string_value_at[] = { 8, 16 };
 #define CLASS_OVERHEAD_AT 1u
 
-/* Whether the object with an ID is a string. *exists is false if there is no such object. */
+/* Whether the object with this ID is a string. *exists is false if there is no such object. */
 static bool is_string(struct import *im, struct base_view *view, uint64_t id, bool *exists)
 {
 	struct hprof_sub owner;
@@ -31,8 +31,8 @@ static bool is_string(struct import *im, struct base_view *view, uint64_t id, bo
 }
 
 /*
- * Whether object i contains the characters of the object before it in ID order. At the beginning of
- * a block, that object belongs to another block and is searched in the dump.
+ * Whether object i contains the characters of the previous object in ID order. At the beginning of
+ * a block, the previous object belongs to another block and is looked up in the dump.
  */
 static bool follows_string(struct import *im, struct block_builder *m, uint32_t i)
 {

@@ -14,8 +14,8 @@
 /* Classes between two progress reports. */
 #define STEP_CLASSES 4096
 /*
- * In a class with at least MANY_OBJECTS objects, up to ODD_OBJECTS of them may contradict a model;
- * damaged IDs are assumed then.
+ * In a class with at least MANY_OBJECTS objects, up to ODD_OBJECTS objects may contradict a model.
+ * Damaged IDs are assumed to be the reason.
  */
 #define ODD_OBJECTS 2
 #define MANY_OBJECTS 200
@@ -50,7 +50,7 @@ int import_find_tails(struct import *im, struct hdb_error *err)
 }
 
 /*
- * Static fields made up for the dump, such as <resolved_references>, are not part of the class
+ * Static fields invented for the dump, such as <resolved_references>, are not part of the class
  * object.
  */
 static bool is_made_up(struct import *im, uint64_t string_id)
@@ -122,7 +122,7 @@ int import_sizes_open(struct import *im, struct sizes *s, struct hdb_error *err)
 	TRY(BASE_ALLOC(s->statics, n, "layouts of classes", err));
 	TRY(BASE_ALLOC(s->first_type, n, "layouts of classes", err));
 	TRY(BASE_ALLOC(s->shapes, n, "layouts of classes", err));
-	/* So that `types` has memory even if no class has fields. */
+	/* An extra byte, so that `types` has memory even if no class has fields. */
 	TRY(base_vec_reserve(&s->types, 1, sizeof(uint8_t), err));
 	for (uint32_t no = 0; no < im->classes.count; no++) {
 		const struct import_class *class = import_class_at(im, no);
@@ -150,7 +150,8 @@ void import_sizes_release(struct sizes *s)
 /* ---- laying out ---- */
 
 /*
- * Copies the name of a field. "" if it has none, or if it is longer than any name the rules know.
+ * Copies the name of a field. "" if the field has no name, or if the name is longer than any that
+ * the rules know.
  */
 static void field_name(struct import *im, uint64_t string_id, char out[FIELD_NAME_ROOM])
 {
@@ -169,8 +170,8 @@ static void field_name(struct import *im, uint64_t string_id, char out[FIELD_NAM
 }
 
 /*
- * For a class that HotSpot knows: sets the groups of its @Contended fields, and appends injected
- * fields to fields[] from *count on. An injected field that this version of the class declares
+ * For a class known to HotSpot: sets the groups of its @Contended fields, and appends injected
+ * fields to fields[], starting at *count. An injected field that this version of the class declares
  * itself is not added.
  */
 static int add_known(struct sizes *s, const struct layout_model *model,
@@ -237,8 +238,8 @@ static int save_shape(struct sizes *s, uint32_t no, const struct layout_shape *s
 }
 
 /*
- * HotSpot recognises classes of the boot loader by name. A class of another loader with the same
- * name is ordinary.
+ * HotSpot recognises classes of the boot loader by name. A class of the same name from another
+ * loader is an ordinary class.
  */
 static unsigned known_of(const struct import_class *class)
 {

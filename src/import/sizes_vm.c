@@ -3,9 +3,9 @@
  *
  * Candidates combine a header size, a width of references and a set of rules. For each candidate,
  * all classes are laid out and their sizes are compared with the distances between objects. A class
- * counts in favour of a candidate if one of its objects ends exactly where the next one begins. It
- * counts much more against the candidate if an object would overlap the next one. Arrays alone,
- * which need no layout, rule out most candidates.
+ * supports a candidate if one of its objects ends exactly where the next one begins. It contradicts
+ * the candidate, which counts much more, if an object would overlap the next one. Arrays, which
+ * need no layout, rule out most candidates.
  */
 #include "import/sizes.h"
 
@@ -23,14 +23,14 @@
 #define CONTRADICTION_WEIGHT 16
 /*
  * Handicap of compact object headers, an option that few use, if the dump does not record its
- * version. A heap of a dozen classes must not decide for them. A real heap that has them has
- * hundreds of classes in their favour.
+ * version. A dozen classes must not be enough to choose them. In a real heap with compact headers,
+ * hundreds of classes support them.
  */
 #define COMPACT_HANDICAP 64
 /*
- * Distances that are not multiples of the alignment are blamed on damage, up to one in ODD_SHARE
- * and ODD_MAX in total. A heap that really has half the alignment has thousands of such distances
- * in its class library alone.
+ * Distances that are not multiples of the alignment are attributed to damage, up to one in
+ * ODD_SHARE and ODD_MAX in total. A heap that really has half the alignment has thousands of such
+ * distances in its class library alone.
  */
 #define ODD_SHARE 1000u
 #define ODD_MAX 8u
@@ -39,14 +39,14 @@
 /* Header sizes x reference widths x versions. */
 #define TRIES_MAX 18
 /*
- * First JDK with the field layout builder; with headers of 8 bytes; with elements directly after an
- * array's length; with joined references.
+ * First JDK version with the field layout builder, with headers of 8 bytes, with elements directly
+ * after an array's length, and with joined references.
  */
 #define JAVA_BUILDER 15u
 #define JAVA_COMPACT_HEADERS 24u
 #define JAVA_PACKED_ARRAYS 23u
 #define JAVA_JOINED_REFERENCES 25u
-/* Assumed if neither a version text nor a class identifies the VM. */
+/* Version assumed if neither a version string nor a class identifies the VM. */
 #define JAVA_GUESS 8u
 
 /* Versions at which the rules or the table of known classes change. */
@@ -69,7 +69,7 @@ struct search {
 	unsigned try_count;
 	unsigned java; /* version of the VM; 0: unknown */
 	unsigned least_java;
-	unsigned laid_out; /* how often classes have been laid out */
+	unsigned laid_out; /* number of times that classes have been laid out */
 	unsigned chosen;   /* value of laid_out when they were laid out with the chosen model */
 };
 
@@ -101,7 +101,7 @@ static int lay_out(struct search *q, const struct layout_model *model, struct hd
 	return import_sizes_lay_out(q->s, model, err);
 }
 
-/* Lays out the classes with the chosen model, unless that was the last layout. */
+/* Lays out the classes with the chosen model, unless they are already laid out with it. */
 static int lay_out_chosen(struct search *q, struct hdb_error *err)
 {
 	if (q->laid_out == q->chosen)
@@ -125,8 +125,8 @@ static unsigned least_version(struct import *im)
 }
 
 /*
- * HotSpot dumps fields last to first until JDK 20, agents first to last. java.lang.String shows
- * which: its first field is "value" in every version.
+ * HotSpot dumps fields from last to first until JDK 20; agents dump them from first to last.
+ * java.lang.String shows which order was used, because its first field is "value" in every version.
  */
 static bool lists_backwards(struct import *im)
 {
@@ -160,7 +160,7 @@ static void add_try(struct search *q, const struct layout_model *base, unsigned 
 	try->arrays = import_sizes_score_arrays(q->s, &try->model);
 }
 
-/* Whether a VM with this combination exists. Parameters given by the user are not questioned. */
+/* Whether a VM with this combination exists. Parameters given by the user are not checked. */
 static bool is_possible(const struct search *q, unsigned java, unsigned header, unsigned reference)
 {
 	if (q->fixed->reference_bytes && reference != q->fixed->reference_bytes)
@@ -194,8 +194,8 @@ static void list_tries(struct search *q, const struct layout_model *base)
 }
 
 /*
- * Lists the candidates for a known version, or for one version of each set of rules that is
- * possible.
+ * Lists the candidates for a known version or, if the version is unknown, for one version of each
+ * possible set of rules.
  */
 static void list_all(struct search *q, struct layout_model *base)
 {
@@ -212,7 +212,10 @@ static void list_all(struct search *q, struct layout_model *base)
 	}
 }
 
-/* Lays out classes for the candidates that arrays contradict least. *best is the best of them. */
+/*
+ * Lays out classes for the candidates that arrays contradict least. *best is set to the best of
+ * them.
+ */
 static int best_try(struct search *q, struct try **best, struct hdb_error *err)
 {
 	uint64_t least = UINT64_MAX;
@@ -255,8 +258,8 @@ static int consider(struct search *q, const struct layout_model *model, struct h
 }
 
 /*
- * For a dump that does not record the VM's version: chooses the version that explains most, the
- * oldest one if several are equal.
+ * For a dump that does not record the VM's version, chooses the version that explains the most
+ * classes, or the oldest of several equal ones.
  */
 static int find_version(struct search *q, struct hdb_error *err)
 {
@@ -274,11 +277,11 @@ static int find_version(struct search *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Number of options tried. From FIRST_PADDING on they are widths of padding. */
+/* Number of options tried. From FIRST_PADDING on, the options are widths of padding. */
 #define SWITCHES 6
 #define FIRST_PADDING 3
 
-/* Sets an option. False if it does not exist in this VM or is set already. */
+/* Sets an option. False if the option does not exist in this VM or is already set. */
 static bool flip(struct layout_model *model, unsigned number)
 {
 	static const unsigned paddings[] = { 0, 64, 256 };
@@ -301,7 +304,7 @@ static bool flip(struct layout_model *model, unsigned number)
 
 /*
  * Whether some class may have @Contended fields and its computed size is not confirmed exactly.
- * Only then are other paddings worth a try.
+ * Only in this case is it worth trying other paddings.
  */
 static bool doubts_padding(const struct search *q)
 {
@@ -378,8 +381,8 @@ static void explain_alignment(const struct search *q)
 }
 
 /*
- * Writes a text like "header 16: 12 classes exact, 310 would reach into the next object; ..." that
- * compares candidates which differ in one parameter only.
+ * Writes a text such as "header 16: 12 classes exact, 310 would reach into the next object; ..."
+ * that compares candidates which differ in only one parameter.
  */
 static void explain_tries(const struct search *q, const struct try *best, bool headers, char *out)
 {
@@ -457,9 +460,10 @@ static void explain_rules(const struct search *q, const char *version)
 /* ---- the choice ---- */
 
 /*
- * Alignment: the number of low zero bits that all distances have, except a few that damage
- * explains. IDs that are not multiples of 8 were excluded from the distances (flat.c) unless the
- * dump numbers its objects. If there are too many of them, the other IDs are not addresses either.
+ * Alignment: the number of low zero bits that all distances have, except for a few that can be
+ * attributed to damage. Unless the dump numbers its objects, IDs that are not multiples of 8 were
+ * excluded from the distances (flat.c). If there are too many such IDs, the other IDs are not
+ * addresses either.
  */
 static void find_alignment(struct search *q, struct layout_model *model)
 {

@@ -1,10 +1,10 @@
 /*
  * import/take_objects.c - the loop over the objects of a block.
  *
- * Most objects are plain: instances and arrays with all their bytes, next in the order of IDs, of a
- * class in the thread's caches, without any of the rare properties that read_object.c handles. The
- * loop reads them with few conditions and no calls except lookups of IDs. It leaves any other
- * object to import_take_next, before it has changed anything for it.
+ * Most objects are plain: instances and arrays with all their bytes, next in ID order, of a class
+ * in the thread's caches, and without any of the rare properties that read_object.c handles. The
+ * loop reads them with few conditions and no calls except lookups of IDs. Any other object is left
+ * unchanged to import_take_next.
  */
 #include "import/resolve.h"
 
@@ -12,13 +12,14 @@
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-/* State of the loop. A local variable, so that the compiler can keep it in registers. */
+/* State of the loop, in a local variable so that the compiler can keep it in registers. */
 struct loop {
 	struct base_view view; /* nothing moves it during the loop */
-	uint64_t at, end;   /* offset of the next object, and end of the heads that may be read */
-	uint64_t limit;     /* objects must not extend beyond this */
-	uint64_t known_end; /* byte and char arrays shorter than this tell zeroed.c nothing */
-	uint64_t *raw;      /* the contents of m->raw */
+	uint64_t at, end; /* offset of the next object, and end of the heads that may be read */
+	uint64_t limit;   /* objects must not extend beyond this */
+	/* length below which byte and char arrays are irrelevant for zeroed.c */
+	uint64_t known_end;
+	uint64_t *raw; /* the contents of m->raw */
 	size_t raw_count;
 	size_t raw_until; /* room for the references of one object beyond this many */
 	uint32_t i;       /* index in the block of the next object */
@@ -35,7 +36,7 @@ static uint32_t plain_end(const struct import *im, const struct block_builder *m
 	return end;
 }
 
-/* Adds an array to the statistics, if they have its class. */
+/* Adds an array to the statistics if they include its class. */
 static ALWAYS_INLINE bool note_array(struct block_builder *m, const struct store_object *o,
 				     uint64_t distance)
 {
@@ -59,10 +60,10 @@ static ALWAYS_INLINE bool note_array(struct block_builder *m, const struct store
 	return true;
 }
 
-/* Begins to count instances with another distance. */
+/* Starts to count instances with a different distance. */
 static bool change_usual(struct block_builder *m, struct builder_class *class, uint64_t distance)
 {
-	/* If this fails, so does import_take_next, which reads the object then. */
+	/* If this call fails, import_take_next, which then reads the object, fails too. */
 	if (distance > UINT32_MAX || import_note_usual(m, class, NULL) != HDB_OK)
 		return false;
 	base_bit_put(m->unnoted, (uint64_t)(class - m->classes));
@@ -127,7 +128,7 @@ static ALWAYS_INLINE bool take_primitives(const struct import *im, struct block_
 	return true;
 }
 
-/* Takes the object at loop->at if it is plain. Otherwise returns false and changes nothing. */
+/* Takes the object at loop->at if it is plain. Otherwise, returns false and changes nothing. */
 static ALWAYS_INLINE bool take_plain(const struct import *im, struct block_builder *m,
 				     struct loop *loop, const unsigned id_size)
 {
@@ -174,7 +175,7 @@ static int make_room(struct import *im, struct block_builder *m, struct loop *lo
 	return HDB_OK;
 }
 
-/* Takes plain objects up to the first that is not. */
+/* Takes plain objects up to the first object that is not plain. */
 static ALWAYS_INLINE int take_run(struct import *im, struct block_builder *m,
 				  struct import_piece_reader *reader, const unsigned id_size,
 				  struct hdb_error *err)

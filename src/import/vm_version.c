@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of the version text that are read. "1.8.0_05-internal" is a long one. */
+/* Number of bytes read of the version string. "1.8.0_05-internal" is a long one. */
 #define VERSION_MAX 32
 
 bool import_sizes_read_object(struct import *im, struct base_view *view, uint64_t id,
@@ -30,7 +30,7 @@ bool import_sizes_read_object(struct import *im, struct base_view *view, uint64_
 	       hprof_sub_read(&im->file, view, offset, out, NULL) == HDB_OK;
 }
 
-/* Bytes of the string's own field with this name and type. NULL if it has none. */
+/* Bytes of the string's own field with this name and type. NULL if there is no such field. */
 static const uint8_t *field_of(struct import *im, struct base_view *view,
 			       const struct hprof_sub *string, const char *name, uint8_t type)
 {
@@ -60,7 +60,7 @@ static const uint8_t *field_of(struct import *im, struct base_view *view,
 }
 
 /*
- * Code unit `i` of a text. Chars are big-endian in a dump. Bytes of UTF-16 are in the VM's byte
+ * Code unit `i` of a string. Chars are big-endian in a dump. Bytes of UTF-16 are in the VM's byte
  * order, which the zero byte of an ASCII character reveals.
  */
 static unsigned unit_at(const uint8_t *p, unsigned i, unsigned width)
@@ -107,7 +107,10 @@ static void read_string(struct import *im, uint64_t id, char out[VERSION_MAX])
 	}
 }
 
-/* "17.0.9" is 17, "1.8.0_05" is 8, "25-ea" is 25. 0 if it is not a version. */
+/*
+ * Parses a version: "17.0.9" is 17, "1.8.0_05" is 8, "25-ea" is 25. 0 if the string is not a
+ * version.
+ */
 static unsigned feature_of(const char *text)
 {
 	char *end;
@@ -139,7 +142,7 @@ unsigned import_sizes_vm_version(struct import *im, char evidence[SIZES_EVIDENCE
 {
 	char text[VERSION_MAX];
 
-	/* The hash of a text may begin with a digit. */
+	/* The hash in a version string may begin with a digit. */
 	if (im->origin.redaction == HPROF_IS_HASHED)
 		return 0;
 	for (uint32_t no = 0; no < im->classes.count; no++) {

@@ -4,18 +4,20 @@
  * SapMachine with -XX:+LimitPrimitiveArrayContentInHeapDump (services/heapDumper.cpp,
  * dump_prim_array, since 2026) dumps primitive arrays with their length, but only a limited number
  * of elements: 120 for bytes and chars, or StringLikeContentSizeLimitInHeapDump;
- * ArrayContentSizeLimitInHeapDump for others. The remaining elements are zeros. No record says so.
- * It shows because many byte and char arrays, most of them texts, end their contents at the same
- * index, and no array of the heap has contents beyond it.
+ * ArrayContentSizeLimitInHeapDump for others. The remaining elements are zeros. No record mentions
+ * this. It is detected because the contents of many byte and char arrays, most of them strings, end
+ * at the same index, and no array of the heap has contents beyond it.
  *
- * Also detects dumps redacted by a tool: all byte and char arrays, including texts, contain the
- * same value, mostly 0, '?' or '*'. `fill` is 0 before the first array, then that value + 1, and
- * IMPORT_FILL_VARIES once an array differs. From then on no contents are read for this.
+ * The file also detects dumps redacted by a tool: all byte and char arrays, including strings,
+ * contain the same value, usually 0, '?' or '*'. `fill` is 0 before the first array, then that
+ * value + 1, and IMPORT_FILL_VARIES once an array differs. From then on, no contents are read for
+ * this purpose.
  */
 #include "import/resolve.h"
 
 /*
- * Number of arrays that must end their contents at the same index. No program does that by chance.
+ * Number of arrays whose contents must end at the same index. This does not happen by chance in any
+ * program.
  */
 #define ARRAYS_MIN 32u
 /* Bytes compared at a time. */
@@ -58,8 +60,8 @@ static int fill_of(struct block_builder *m, const struct hprof_sub *sub, unsigne
 }
 
 /*
- * Compares with the value of all arrays so far. Runs on any thread; the order does not affect the
- * result.
+ * Compares an array with the value of all arrays so far. Runs on any thread; the order of the
+ * threads does not affect the result.
  */
 static int add_fill(struct import *im, struct block_builder *m, const struct hprof_sub *sub,
 		    struct hdb_error *err)
@@ -90,7 +92,8 @@ int import_zeroed_add(struct import *im, struct block_builder *m, const struct h
 	if (im->origin.is_android || sub->length <= known)
 		return HDB_OK;
 	/*
-	 * Starts at the last index that still matters: shorter contents cannot change the result.
+	 * The search starts at the last index that still matters, because shorter contents cannot
+	 * change the result.
 	 */
 	TRY(hprof_content_end(&m->view, sub, known ? (known - 1) * width : 0, &bytes, err));
 	one.end = (bytes + width - 1) / width;
