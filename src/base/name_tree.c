@@ -43,26 +43,48 @@ static int add_name(struct base_names *names, struct base_name name, bool is_len
 	return base_idmap_put(&names->by_hash, hash, no, err);
 }
 
-/* On a collision another seed is tried, so the map needs only one entry per hash. */
-int base_names_add(struct base_names *names, const struct base_name *name, bool is_lent,
-		   uint32_t *no, struct hdb_error *err)
+/*
+ * Finds the name, or the free hash at which to add it: *no is then BASE_IDMAP_NONE. On a collision
+ * another seed is tried, so the map needs only one entry per hash. False if there are too many.
+ */
+static bool find_name(const struct base_names *names, const struct base_name *name, uint64_t *hash,
+		      uint32_t *no)
 {
 	for (uint64_t try = 0; try < HASH_TRIES; try++) {
-		const uint64_t hash = XXH3_64bits_withSeed(
-			name->text, name->size, base_hash_seed() + HASH_TRIES * name->kind + try);
 		const struct base_name *there;
 
-		*no = base_idmap_get(&names->by_hash, hash);
-		if (*no == BASE_IDMAP_NONE) {
-			*no = (uint32_t)names->list.count;
-			return add_name(names, *name, is_lent, hash, err);
-		}
+		*hash = XXH3_64bits_withSeed(name->text, name->size,
+					     base_hash_seed() + HASH_TRIES * name->kind + try);
+		*no = base_idmap_get(&names->by_hash, *hash);
+		if (*no == BASE_IDMAP_NONE)
+			return true;
 		there = base_vec_at(&names->list, struct base_name, *no);
 		if (there->kind == name->kind && there->size == name->size &&
 		    memcmp(there->text, name->text, name->size) == 0)
-			return HDB_OK;
+			return true;
 	}
-	return hdb_fail(err, HDB_ELIMIT, "too many names of one hash");
+	return false;
+}
+
+int base_names_add(struct base_names *names, const struct base_name *name, bool is_lent,
+		   uint32_t *no, struct hdb_error *err)
+{
+	uint64_t hash;
+
+	if (!find_name(names, name, &hash, no))
+		return hdb_fail(err, HDB_ELIMIT, "too many names of one hash");
+	if (*no != BASE_IDMAP_NONE)
+		return HDB_OK;
+	*no = (uint32_t)names->list.count;
+	return add_name(names, *name, is_lent, hash, err);
+}
+
+bool base_names_has(const struct base_names *names, const struct base_name *name)
+{
+	uint64_t hash;
+	uint32_t no;
+
+	return find_name(names, name, &hash, &no) && no != BASE_IDMAP_NONE;
 }
 
 void base_names_release(struct base_names *names)

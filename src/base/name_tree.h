@@ -30,6 +30,7 @@ struct base_names {
 /* Finds or adds a name. Unless it is lent, its text is copied, with a zero byte at the end. */
 int base_names_add(struct base_names *names, const struct base_name *name, bool is_lent,
 		   uint32_t *no, struct hdb_error *err);
+bool base_names_has(const struct base_names *names, const struct base_name *name);
 void base_names_release(struct base_names *names);
 
 /* Nodes are numbered in the order in which they were added, so parents have lower numbers. */

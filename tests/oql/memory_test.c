@@ -17,7 +17,7 @@
 static void test_keys(void **state)
 {
 	struct oql_budget budget = { .most_bytes = 1 << 24 };
-	struct oql_keys keys = { .arena.budget = &budget };
+	struct oql_keys keys = { .budget = &budget };
 	char text[16];
 
 	(void)state;
@@ -26,13 +26,13 @@ static void test_keys(void **state)
 		bool is_new = false;
 		size_t no = SIZE_MAX;
 
-		assert_true(oql_keys_has(&keys, key.data, key.size) == (i >= KEYS));
+		assert_true(oql_keys_has(&keys, key) == (i >= KEYS));
 		assert_int_equal(oql_keys_put(&keys, key, &is_new, &no, NULL), HDB_OK);
 		assert_true(is_new == (i < KEYS));
 		assert_int_equal(no, i % KEYS);
 	}
-	assert_false(oql_keys_has(&keys, "", 0));
-	assert_int_equal(keys.count, KEYS);
+	assert_false(oql_keys_has(&keys, (struct oql_str){ "", 0 }));
+	assert_int_equal(keys.names.list.count, KEYS);
 	oql_keys_release(&keys);
 	assert_int_equal(budget.used_bytes, 0);
 }

@@ -6,8 +6,6 @@
 
 #include "common/unique_names.h"
 
-#include <math.h>
-
 /* Columns of SELECT *. */
 enum { STAR_ID, STAR_CLASS, STAR_SHALLOW, STAR_TEXT, STAR_COUNT };
 
@@ -354,17 +352,7 @@ static int object_cell(struct oql *oql, size_t no, const struct oql_value *v)
 /* Converts a float to the double with the same decimal representation. */
 static double printed(const struct oql_value *v)
 {
-	struct bytes text = { 0 };
-	double d = v->d;
-
-	if (v->type != OQL_V_FLOAT || !isfinite(d))
-		return d;
-	oql_put_double(&text, d, true);
-	bytes_add(&text, "", 1);
-	if (!text.failed)
-		d = strtod(text.data, NULL);
-	bytes_release(&text);
-	return d;
+	return v->type == OQL_V_FLOAT ? strtod(base_real(v->d, true).text, NULL) : v->d;
 }
 
 static int make_cell(struct oql *oql, size_t no, const struct oql_value *v)

@@ -12,12 +12,6 @@ struct oql_chunk {
 	_Alignas(ALIGNMENT) char data[];
 };
 
-struct oql_key {
-	uint64_t hash;
-	size_t no, size;
-	char data[];
-};
-
 static int over_budget(const struct oql_budget *budget, struct hdb_error *err)
 {
 	return hdb_fail(err, HDB_ELIMIT,
@@ -38,8 +32,8 @@ static struct oql_chunk *add_chunk(struct oql_arena *arena, size_t need, struct 
 	struct oql_chunk *chunk;
 
 	assert(budget);
-	assert(budget->used_bytes <= budget->most_bytes);
-	if (room > budget->most_bytes - budget->used_bytes) {
+	if (budget->used_bytes > budget->most_bytes ||
+	    room > budget->most_bytes - budget->used_bytes) {
 		over_budget(budget, err);
 		return NULL;
 	}
@@ -143,84 +137,44 @@ int oql_text_check(const struct bytes *text, struct hdb_error *err)
 
 /* ---- sets of keys ---- */
 
-/* FNV-1a with a final mix, since keys are short. */
-static uint64_t hash_of(const char *data, size_t size)
+/* What a key takes besides its bytes: its entries in the vectors and the map, and malloc's own. */
+#define KEY_BYTES 80
+
+static struct base_name name_of(struct oql_str text)
 {
-	uint64_t hash = 0xcbf29ce484222325;
-
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ (unsigned char)data[i]) * 0x100000001b3;
-	hash = (hash ^ hash >> 32) * 0x9e3779b97f4a7c15;
-	return hash ^ hash >> 29;
-}
-
-static struct oql_key **slot_of(const struct oql_keys *keys, uint64_t hash, const char *data,
-				size_t size)
-{
-	assert(keys->count < keys->slot_count); /* otherwise the loop would not end */
-	for (size_t i = (size_t)hash;; i++) {
-		struct oql_key **slot = &keys->slots[i & (keys->slot_count - 1)];
-
-		if (!*slot || ((*slot)->hash == hash && (*slot)->size == size &&
-			       (size == 0 || memcmp((*slot)->data, data, size) == 0)))
-			return slot;
-	}
-}
-
-static int grow(struct oql_keys *keys, struct hdb_error *err)
-{
-	struct oql_keys old = *keys;
-	const size_t slots = old.slot_count ? old.slot_count * 2 : 64;
-
-	assert((old.slot_count & (old.slot_count - 1)) == 0);
-	if (old.count * 2 < old.slot_count)
-		return HDB_OK;
-	keys->slots = oql_take(&keys->arena, slots, sizeof(keys->slots[0]), err);
-	if (!keys->slots) {
-		keys->slots = old.slots;
-		return HDB_ELIMIT;
-	}
-	keys->slot_count = slots;
-	for (size_t i = 0; i < old.slot_count; i++) {
-		struct oql_key *key = old.slots[i];
-
-		if (key)
-			*slot_of(keys, key->hash, key->data, key->size) = key;
-	}
-	return HDB_OK;
+	return (struct base_name){ .text = text.data ? text.data : "", .size = text.size };
 }
 
 int oql_keys_put(struct oql_keys *keys, struct oql_str text, bool *is_new, size_t *no,
 		 struct hdb_error *err)
 {
-	const uint64_t hash = hash_of(text.data, text.size);
-	struct oql_key **slot, *key;
+	const struct base_name name = name_of(text);
+	const size_t before = keys->names.list.count;
+	uint32_t number = 0;
 
-	TRY(grow(keys, err));
-	slot = slot_of(keys, hash, text.data, text.size);
-	*is_new = !*slot;
-	if (*is_new) {
-		key = oql_take(&keys->arena, 1, sizeof(*key) + text.size, err);
-		if (!key)
-			return HDB_ELIMIT;
-		key->hash = hash;
-		key->no = keys->count++;
-		key->size = text.size;
-		if (text.size)
-			memcpy(key->data, text.data, text.size);
-		*slot = key;
-	}
-	*no = (*slot)->no;
-	return HDB_OK;
+	TRY(base_names_add(&keys->names, &name, false, &number, err));
+	*no = number;
+	*is_new = number == before;
+	if (!*is_new)
+		return HDB_OK;
+	keys->bytes += text.size + KEY_BYTES;
+	keys->budget->used_bytes += text.size + KEY_BYTES;
+	return keys->budget->used_bytes <= keys->budget->most_bytes ?
+		       HDB_OK :
+		       over_budget(keys->budget, err);
 }
 
-bool oql_keys_has(const struct oql_keys *keys, const char *data, size_t size)
+bool oql_keys_has(const struct oql_keys *keys, struct oql_str text)
 {
-	return keys->count && *slot_of(keys, hash_of(data, size), data, size);
+	const struct base_name name = name_of(text);
+
+	return base_names_has(&keys->names, &name);
 }
 
 void oql_keys_release(struct oql_keys *keys)
 {
-	oql_arena_release(&keys->arena);
-	*keys = (struct oql_keys){ .arena.budget = keys->arena.budget };
+	base_names_release(&keys->names);
+	if (keys->bytes)
+		keys->budget->used_bytes -= keys->bytes;
+	*keys = (struct oql_keys){ .budget = keys->budget };
 }

@@ -6,6 +6,7 @@
 
 #include "oql/oql.h"
 
+#include "base/name_tree.h"
 #include "base/vec.h"
 #include "common/escape.h"
 #include "base/error.h"
@@ -65,14 +66,14 @@ int oql_text_check(const struct bytes *text, struct hdb_error *err);
 
 /* A set of byte strings, numbered from 0 in insertion order. */
 struct oql_keys {
-	struct oql_arena arena; /* the caller sets its budget */
-	struct oql_key **slots; /* owned by the arena */
-	size_t slot_count, count;
+	struct oql_budget *budget; /* lent; set by the caller */
+	struct base_names names;
+	uint64_t bytes; /* taken from the budget */
 };
 /* *is_new: it was inserted; *no: its number. */
 int oql_keys_put(struct oql_keys *keys, struct oql_str text, bool *is_new, size_t *no,
 		 struct hdb_error *err);
-bool oql_keys_has(const struct oql_keys *keys, const char *data, size_t size);
+bool oql_keys_has(const struct oql_keys *keys, struct oql_str text);
 void oql_keys_release(struct oql_keys *keys);
 
 #endif

@@ -246,7 +246,7 @@ int oql_part_open(struct oql_rows *rows, const struct oql_select *select)
 		.select = select,
 		.arena.budget = &ev->budget,
 		.kept.budget = &ev->budget,
-		.keys.arena.budget = &ev->budget,
+		.keys.budget = &ev->budget,
 		.frame = { .outer = rows->outer, .alias = select->from.alias },
 	};
 	p->frame.arena = &p->arena;

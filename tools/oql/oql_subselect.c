@@ -178,7 +178,7 @@ static int make_set(struct oql_eval *ev, struct oql_expr *e, const struct oql_fr
 	assert(!e->cache);
 	assert(e->select->is_free);
 	TRY(OQL_TAKE(set, &ev->keep, 1, ev->err));
-	set->keys.arena.budget = &ev->budget;
+	set->keys.budget = &ev->budget;
 	set->next = ev->in_sets;
 	ev->in_sets = set;
 	ev->nesting++;
@@ -203,7 +203,7 @@ int oql_in_select(struct oql_eval *ev, struct oql_expr *e, const struct oql_fram
 	*is_in = false;
 	TRY(oql_put_key(ev, v, &key));
 	TRY(oql_text_check(&key, ev->err));
-	*is_in = oql_keys_has(&set->keys, key.data, key.size);
+	*is_in = oql_keys_has(&set->keys, (struct oql_str){ key.data, key.size });
 	return HDB_OK;
 }
 
