@@ -15,7 +15,6 @@
 #include <assert.h>
 #include <libdeflate.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
 /*
  * Thrift compact protocol, limited to what Parquet metadata needs.
@@ -179,7 +178,6 @@ struct chunk {
 struct parquet {
 	struct chunk *chunks; /* by column */
 	ZSTD_CCtx *zstd;
-	uint64_t seed;
 	uint64_t group_rows, row_count, group_count;
 	struct bytes raw;    /* current page */
 	struct bytes packed; /* current page, compressed */
@@ -203,16 +201,11 @@ static int begin(struct export_writer *w, struct hdb_error *err)
 	w->state = p;
 	if (!p)
 		return export_no_memory(err);
-	if (getrandom(&p->seed, sizeof(p->seed), GRND_NONBLOCK) < 0)
-		p->seed = (uint64_t)(uintptr_t)p;
 	p->chunks = calloc(w->column_count, sizeof(*p->chunks));
 	if (!p->chunks)
 		return export_no_memory(err);
-	for (size_t i = 0; i < w->column_count; i++) {
+	for (size_t i = 0; i < w->column_count; i++)
 		p->chunks[i].has_dictionary = w->columns[i].kind != EXPORT_BOOL;
-		export_distinct_init(&p->chunks[i].distinct, w->columns[i].kind == EXPORT_TEXT,
-				     p->seed);
-	}
 	TRY(export_zstd_new(w->options, &p->zstd, err));
 	return export_write(w, "PAR1", 4, err);
 }
@@ -680,15 +673,15 @@ static int write_chunk(struct export_writer *w, size_t no, struct place *place,
 	struct parquet *p = w->state;
 	struct chunk *c = &p->chunks[no];
 	struct bytes dictionary = { 0 };
-	uint32_t size;
 	int r = HDB_OK;
 
 	*place = (struct place){ .at = w->offset };
 	/* Bounds of texts with a dictionary are computed here, once per distinct text. */
-	for (uint32_t i = 0; c->distinct.is_text && c->was_used && i < c->distinct.count; i++) {
-		const char *text = export_distinct_text_at(&c->distinct, i, &size);
+	for (size_t i = 0; c->was_used && i < c->distinct.texts.list.count; i++) {
+		const struct base_name *name =
+			base_vec_at(&c->distinct.texts.list, struct base_name, i);
 
-		bound_text(&c->bounds, text, size);
+		bound_text(&c->bounds, name->text, name->size);
 	}
 	if (c->bounds.low_text.failed || c->bounds.high_text.failed)
 		return export_no_memory(err);
@@ -711,7 +704,7 @@ static int write_chunk(struct export_writer *w, size_t no, struct place *place,
 
 static void clear_chunk(struct chunk *c, enum export_kind kind)
 {
-	export_distinct_clear(&c->distinct);
+	export_distinct_release(&c->distinct);
 	c->has_dictionary = kind != EXPORT_BOOL;
 	c->was_used = c->has_plain = c->has_delta = false;
 	if (c->codes_of)

@@ -8,7 +8,7 @@
 #include "export/export.h"
 
 #include "base/base_text.h"
-#include "base/vec.h"
+#include "base/name_tree.h"
 #include "base/error.h"
 #include "base/scope.h"
 
@@ -99,27 +99,20 @@ void export_encode_delta(struct bytes *to, const uint64_t *values, size_t count)
 
 /* ---- export_distinct.c: the distinct values of a column ---- */
 
+/* Starts with zeros. The values are numbers or texts. */
 struct export_distinct {
-	bool is_text;
-	uint64_t seed;
 	uint32_t count;
-	uint32_t *slots;     /* owned: 1 + code, 0: free */
-	uint32_t slot_count; /* a power of two */
-	/* numbers, or offsets of texts in plain */
-	BASE_VEC_AS(value_vec, uint64_t, values, value_count);
-	struct bytes plain; /* in Parquet's PLAIN encoding */
+	struct base_idmap numbers; /* value -> code */
+	struct base_names texts;   /* by code */
+	struct bytes plain;        /* in Parquet's PLAIN encoding */
 };
 
 /* Returned instead of a code if out of memory. */
 #define EXPORT_NO_CODE UINT32_MAX
 
-void export_distinct_init(struct export_distinct *d, bool is_text, uint64_t seed);
 /* Returns the code of a value. Codes are assigned from 0 in order of first occurrence. */
 uint32_t export_distinct_number(struct export_distinct *d, uint64_t value);
 uint32_t export_distinct_text(struct export_distinct *d, const char *text, uint32_t size);
-const char *export_distinct_text_at(const struct export_distinct *d, uint32_t no, uint32_t *size);
-/* Removes all values but keeps the memory. */
-void export_distinct_clear(struct export_distinct *d);
 void export_distinct_release(struct export_distinct *d);
 
 #endif
