@@ -4,7 +4,7 @@
  */
 #include "sqlite/sql_objects.h"
 
-#include <search.h>
+#include "base/name_tree.h"
 
 static const char *const declared[] = {
 	[C_ID] = "id ID",
@@ -84,28 +84,25 @@ static const char *simple_name(const char *class_name)
 	return dot ? dot + 1 : class_name;
 }
 
-static int compare_names(const void *a, const void *b)
+/* Records a name; false if it is taken, also in other letters: SQLite ignores the case of ASCII. */
+static bool take_name(struct base_names *taken, const char *name)
 {
-	return sqlite3_stricmp(a, b);
-}
+	const size_t before = taken->list.count;
+	BASE_FREED char *lower = strdup(name);
+	const struct base_name added = { .text = lower, .size = strlen(name) };
+	uint32_t no;
 
-/* Records a name; false if it is taken. */
-static bool take_name(void **taken, const char *name)
-{
-	char *copy = strdup(name);
-	char **at = copy ? tsearch(copy, taken, compare_names) : NULL;
-	const bool is_new = at && *at == copy;
-
-	if (!is_new)
-		free(copy);
-	return is_new;
+	for (char *c = lower; c && *c; c++)
+		if (*c >= 'A' && *c <= 'Z')
+			*c = (char)(*c + 'a' - 'A');
+	return lower && base_names_add(taken, &added, false, &no, NULL) == HDB_OK && no == before;
 }
 
 /*
  * Declares the column of a field: its name, or Super.field if that is taken, and so on. False if
  * out of memory.
  */
-static bool add_field(sqlite3_str *text, struct shape *s, void **taken,
+static bool add_field(sqlite3_str *text, struct shape *s, struct base_names *taken,
 		      const struct hdb_field *field, size_t no)
 {
 	const char *class_name = hdb_class_name(s->source->db, field->declaring_no);
@@ -134,21 +131,10 @@ static bool add_field(sqlite3_str *text, struct shape *s, void **taken,
 	return true;
 }
 
-/* tdestroy() exists only in glibc. */
-static void release_taken(void **taken)
-{
-	while (*taken) {
-		char *name = *(char **)*taken; /* the root: a node begins with its key */
-
-		(void)tdelete(name, taken, compare_names);
-		free(name);
-	}
-}
-
 static int add_fields(sqlite3_str *text, struct shape *s, struct hdb_error *err)
 {
 	struct hdb *db = s->source->db;
-	BASE_SCOPED(release_taken) void *taken = NULL;
+	BASE_SCOPED(base_names_release) struct base_names taken = { 0 };
 	size_t counts[BASES_MAX] = { 0 };
 
 	TRY(BASE_ALLOC(s->field_of, (size_t)(COLUMNS_MAX + 32) * (s->base_count + 1), "a table",
