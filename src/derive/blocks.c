@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One run of derive_each_block. The pipeline assigns a slot to each block in flight. */
+/*
+ * State of one run of derive_each_block. The pipeline assigns a slot to each block being processed.
+ */
 struct each {
 	struct derive *derive;
 	const struct derive_pass *pass;
@@ -73,8 +75,8 @@ static void free_slots(struct each *each)
 }
 
 /*
- * Allocates the slots before the threads start, so that a lack of memory is found on the calling
- * thread.
+ * Allocates the slots before the threads start, so that an allocation failure is reported on the
+ * calling thread.
  */
 static int make_slots(struct each *each, struct hdb_error *err)
 {
@@ -85,7 +87,10 @@ static int make_slots(struct each *each, struct hdb_error *err)
 		struct derive_block *slot = &each->slots[i];
 
 		slot->slot = i;
-		/* Not zeroed: on a small heap that would be a seventh of the first `top`. */
+		/*
+		 * The memory is not zeroed, because on a small heap this would take a seventh of
+		 * the first `top`.
+		 */
 		slot->objects = malloc(sizeof(*slot->objects));
 		slot->values = malloc(STORE_BLOCK_OBJECTS * sizeof(*slot->values));
 		if (!slot->objects || !slot->values)
@@ -98,8 +103,8 @@ static int make_slots(struct each *each, struct hdb_error *err)
 }
 
 /*
- * `take` sees the blocks in order however many threads there are. What a pass writes is therefore
- * independent of the number of threads.
+ * `take` gets the blocks in order, however many threads there are. The output of a pass therefore
+ * does not depend on the number of threads.
  */
 int derive_each_block(struct derive *derive, const struct derive_pass *pass, struct hdb_error *err)
 {
@@ -131,10 +136,10 @@ struct column {
 	struct store_writer *writer;
 	enum store_table table;
 	const struct derive_fill *fill;
-	struct base_vec zeros; /* packed block of zeros; used only if the fill has `has` */
+	struct base_vec zeros; /* packed block of zeros; used only if the column sets `has` */
 };
 
-/* Packed once: every block without values stores the same bytes. */
+/* The block is packed only once, because every block without values stores the same bytes. */
 static int pack_zeros(struct base_vec *out, struct hdb_error *err)
 {
 	BASE_FREED uint64_t *values = NULL;
@@ -143,20 +148,20 @@ static int pack_zeros(struct base_vec *out, struct hdb_error *err)
 	return base_pack_encode(out, values, STORE_BLOCK_OBJECTS, err);
 }
 
-/* Whether the fill has no values in a full block, so that `zeros` is stored instead. */
+/* Whether a full block contains no values, so that `zeros` is stored instead. */
 static bool is_zeros(const struct column *column, const struct derive_block *block)
 {
 	return column->fill->has && block->objects->count == STORE_BLOCK_OBJECTS &&
 	       !column->fill->has(column->fill->ctx, block->objects);
 }
 
-/* Number of values stored for a block. With is_whole the last block is padded with zeros. */
+/* Number of values stored for a block. If is_whole is set, the last block is padded with zeros. */
 static uint32_t value_count(const struct column *column, const struct derive_block *block)
 {
 	return column->fill->is_whole ? STORE_BLOCK_OBJECTS : block->objects->count;
 }
 
-/* Fills and encodes a block. With is_whole, values past the last object are zeros. */
+/* Fills and encodes a block. If is_whole is set, values after the last object are zeros. */
 static int pack(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct column *column = ctx;

@@ -1,6 +1,6 @@
 /*
- * derive/blocks.h - runs a function on every block of objects, on all threads. Analyses may use it
- * too.
+ * derive/blocks.h - runs a function on every block of objects, on all threads. Analyses may also
+ * use it.
  */
 #ifndef DERIVE_BLOCKS_H
 #define DERIVE_BLOCKS_H
@@ -9,18 +9,19 @@
 
 #include "base/thread.h"
 
-/* Limits the blocks in flight: blocks being processed plus finished blocks waiting for `take`. */
+/* Limits the number of blocks being processed and of finished blocks waiting for `take`. */
 #define DERIVE_SLOTS_PER_THREAD 3u
 
 /* Working memory of one block. A slot is reused for many blocks. */
 struct derive_block {
 	/*
-	 * first_ix and count always; class_no if classes are read; all fields if objects are read
+	 * first_ix and count are always set; class_no if classes are read; all fields if objects
+	 * are read
 	 */
 	struct heap_block *objects;
 	uint64_t *values;         /* scratch space for STORE_BLOCK_OBJECTS values */
 	struct base_vec bytes[2]; /* emptied before `make` is called */
-	/* room_bytes of the pass; zero at first, then kept from the slot's last block */
+	/* memory of room_bytes; initially zero, then kept from the slot's previous block */
 	void *room;
 	uint32_t block_no;
 	unsigned slot; /* below DERIVE_SLOTS_PER_THREAD x threads; used by one block at a time */
@@ -30,39 +31,42 @@ struct derive_block {
 /* Processes one block; ctx is the ctx of the pass. */
 typedef int (*derive_block_fn)(void *ctx, struct derive_block *block, struct hdb_error *err);
 
-/* What derive_each_block does with every block. */
+/* Functions that derive_each_block calls for every block. */
 struct derive_pass {
 	const char *stage;  /* for base_stage */
 	bool reads_objects; /* `make` needs the objects */
 	bool reads_classes; /* `make` needs only class numbers, which takes a third of the time */
-	/* last block first: the blocks read last by the pass before are still in memory */
+	/*
+	 * process the last block first, because the blocks that the previous pass read last are
+	 * still in memory
+	 */
 	bool is_backward;
-	derive_block_fn make; /* runs on any thread; must not use the store */
-	derive_block_fn take; /* runs in block order on the calling thread; NULL: not needed */
+	derive_block_fn make; /* runs on any thread and must not use the store */
+	derive_block_fn take; /* runs in block order on the calling thread; NULL if not needed */
 	void *ctx;
 	size_t room_bytes;           /* size of each slot's `room` */
-	void (*release)(void *room); /* frees what a `room` owns; NULL: it owns nothing */
+	void (*release)(void *room); /* frees what a `room` owns; NULL if it owns nothing */
 };
 
 /*
- * Calls `make` and then `take` for every block. Open the columns that `make` reads with
- * store_column_prepare first: looking up blocks is not safe on other threads.
+ * Calls `make` and then `take` for every block. Columns that `make` reads must first be opened with
+ * store_column_prepare, because looking up blocks is not safe on other threads.
  */
 int derive_each_block(struct derive *derive, const struct derive_pass *pass, struct hdb_error *err);
 
-/* How to fill a packed column. */
+/* How the values of a packed column are computed. */
 struct derive_fill {
 	const char *stage;    /* for base_stage */
 	bool reads_objects;   /* `fill` needs the objects */
 	derive_block_fn fill; /* sets the values of a block; runs on any thread */
 	/*
-	 * false: all values of the block are 0 and `fill` is not called; NULL: call it for every
-	 * block
+	 * returns false if all values of the block are 0, so that `fill` is not called; NULL: call
+	 * `fill` for every block
 	 */
 	bool (*has)(void *ctx, const struct heap_block *objects);
 	void *ctx;
 	/*
-	 * For a table with several columns: first key of this column. is_whole pads the last block,
+	 * First key of this column in a table with several columns. is_whole pads the last block,
 	 * so that each column has the same number of keys.
 	 */
 	uint32_t base;

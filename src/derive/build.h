@@ -1,6 +1,6 @@
 /*
- * derive/build.h - shared by the builders of derived tables. Analyses of the whole graph load it
- * from here too.
+ * derive/build.h - shared by the builders of derived tables. Analyses of the whole graph use it to
+ * load the graph.
  */
 #ifndef DERIVE_BUILD_H
 #define DERIVE_BUILD_H
@@ -13,7 +13,7 @@
 
 /*
  * How to build a group of tables. All of `tables` are published in one transaction after all of
- * `needs` have been built. A builder writes blocks with store_put and calls store_put_table for
+ * `needs` have been built. A builder writes blocks with store_put, and calls store_put_table for
  * each of its tables.
  */
 struct derive_builder {
@@ -37,15 +37,15 @@ extern const struct derive_builder derive_build_retained_heaps;
 extern const struct derive_builder derive_build_depth;
 
 /*
- * Loads the heap's graph: stored references and class edges. Edges into roots are left out, since
- * no algorithm here needs them: a root is reachable anyway and has no dominator. With is_strong, an
- * edge that exists only through the referent of a reference object is left out too. Release *rows
- * in any case.
+ * Loads the heap's graph: stored references and class edges. Edges into roots are left out because
+ * no algorithm here needs them: a root is always reachable and has no dominator. If is_strong is
+ * set, edges that exist only through the referent of a reference object are left out, too. *rows
+ * must be released in any case.
  */
 int derive_graph_load(struct derive *derive, bool is_strong, struct graph_rows *rows,
 		      struct hdb_error *err);
 
-/* The same graph without the edges that the filter excludes. */
+/* Loads the same graph without the edges that the filter excludes. */
 int derive_graph_load_filtered(struct derive *derive, const struct derive_filter *filter,
 			       struct graph_rows *rows, struct hdb_error *err);
 
@@ -69,8 +69,8 @@ static inline uint32_t derive_tree_parent(uint64_t value, uint32_t ix)
 	if (value == 1)
 		return GRAPH_NONE;
 	/*
-	 * Unsigned on purpose: a damaged table may contain any value, and wrapping is harmless.
-	 * Callers check the range of the result.
+	 * Unsigned arithmetic, because a damaged table may contain any value, and wrapping is
+	 * harmless. Callers check the range of the result.
 	 */
 	return (uint32_t)(ix - (uint64_t)unzigzag(value - 2));
 }
@@ -91,30 +91,31 @@ int derive_tree_prepare(struct derive *derive, struct hdb_error *err);
 /* Fills *out for a block whose objects have been read. Overwrites block->values. */
 int derive_tree_read(struct derive *derive, struct derive_block *block,
 		     struct derive_tree_block *out, struct hdb_error *err);
-/* The same if out->dominator is already filled. */
+/* Like the previous function, but out->dominator is already filled. */
 int derive_tree_units(struct derive *derive, struct derive_block *block,
 		      struct derive_tree_block *out, struct hdb_error *err);
 /*
- * The same for the top level alone. Most blocks have no object of it: for these, only
- * out->dominator is filled. Reads the objects; heap_prepare_blocks must have been called.
+ * Like derive_tree_fill, but only for objects of the top level. Most blocks have none, and for
+ * these only out->dominator is filled. Reads the objects; heap_prepare_blocks must have been
+ * called.
  */
 int derive_tree_read_top(struct derive *derive, struct derive_block *block,
 			 struct derive_tree_block *out, struct hdb_error *err);
-/* Reads only the dominators, which does not need the objects. */
+/* Reads only the dominators, for which the objects are not needed. */
 int derive_tree_dominators(struct derive *derive, struct derive_block *block, uint32_t *dominator,
 			   struct hdb_error *err);
 
 /*
- * Builds the tree of strong references if it is missing; then the parents of a block's objects, as
- * returned by derive_reach, on any thread. Overwrites block->values.
+ * Builds the tree of strong references if it is missing, and then reads the parents of a block's
+ * objects, as returned by derive_reach, on any thread. Overwrites block->values.
  */
 int derive_strong_prepare(struct derive *derive, struct hdb_error *err);
 int derive_tree_strong(struct derive *derive, struct derive_block *block, uint32_t *parent,
 		       struct hdb_error *err);
 
 /*
- * Adds the number and total shallow size of the marked objects to *out. Objects that count in no
- * total (heap_is_counted) are skipped. Ignores the heap's filter. Defined in retained_set.c.
+ * Adds the number and total shallow size of the marked objects to *out. Skips objects that do not
+ * count in totals (heap_is_counted). Ignores the heap's filter. Defined in retained_set.c.
  */
 int derive_sum_marked(struct derive *derive, const uint64_t *bits,
 		      struct derive_retained_result *out, struct hdb_error *err);

@@ -1,7 +1,7 @@
 /*
  * derive/children.c - the table children: the objects that each object immediately dominates,
- * largest retained size first. Also the table of the top level only, which many queries begin with
- * and some need nothing else.
+ * largest retained size first. Also builds the table of the top level only, with which many queries
+ * begin and which is enough for some.
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
@@ -15,16 +15,16 @@
 
 static_assert(STORE_BLOCK_OBJECTS == 1u << GRAPH_CHILD_BITS, "ranges are whole blocks of lists");
 
-/* Ranges in flight per thread. Each takes a few MB. */
+/* Number of ranges being processed per thread. Each range takes a few MB. */
 #define SLOTS_PER_THREAD 2u
 
 /* The encoded blocks of lists of one range, filled on any thread. */
 struct range_slot {
 	struct graph_child_range range;
 	struct base_vec bytes; /* all blocks of the range, one after the other */
-	/* uint64_t: offset in `bytes` of the end of each block */
+	/* uint64_t: end of each block as an offset in `bytes` */
 	struct base_vec ends;
-	uint64_t length[STORE_BLOCK_OBJECTS]; /* of the lists in the current block */
+	uint64_t length[STORE_BLOCK_OBJECTS]; /* lengths of the lists in the current block */
 	bool is_sorted;
 	BASE_NO_SHARING;
 };
@@ -34,17 +34,18 @@ struct children {
 	struct store_writer *writer;
 	struct graph_child_rows rows;
 	enum store_table table, big_table;
-	uint32_t row_count; /* number of lists without the top level's, which is the last one */
+	/* number of lists except that of the top level, which is the last one */
+	uint32_t row_count;
 	struct range_slot *slots;
 	unsigned slot_count;
 	uint64_t top_count; /* number of children of the top level if it is a big list, else 0 */
 	uint64_t total;
 	/*
-	 * State for ranges that do not fit in memory and arrive child by child: the block being
-	 * filled.
+	 * State for ranges that do not fit in memory and arrive child by child: the block that is
+	 * being filled.
 	 */
 	struct base_vec target;   /* uint32_t: entries of the lists that are not big */
-	struct base_vec part;     /* uint32_t: entries of the big list not written yet */
+	struct base_vec part;     /* uint32_t: entries of the big list that are not written yet */
 	uint64_t *first, *length; /* by row of the block */
 	uint32_t row;             /* the last row that was begun */
 	uint32_t base;            /* first row of the block */
@@ -69,7 +70,7 @@ static int read_top_block(void *ctx, struct derive_block *block, struct hdb_erro
 
 /*
  * Adds the object to the list of its dominator. Unreachable objects have no dominator and are in no
- * list. Without rows, only the top level is collected.
+ * list. If the table has no rows, only the top level is collected.
  */
 static int add_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
@@ -114,8 +115,8 @@ static bool has_top(const struct children *c, uint32_t row)
 }
 
 /*
- * Rows of a range are in order and each range is whole blocks (static_assert above), so blocks can
- * be encoded without knowing the other ranges.
+ * The rows of a range are in order, and each range consists of whole blocks (static_assert above),
+ * so blocks can be encoded without knowing the other ranges.
  */
 static int pack_range(void *ctx, unsigned slot, uint64_t no, struct hdb_error *err)
 {
@@ -152,8 +153,8 @@ static int pack_range(void *ctx, unsigned slot, uint64_t no, struct hdb_error *e
 }
 
 /*
- * Writes a range whose lists were sorted in memory. Lists longer than STORE_LIST_BIG go to their
- * own table, so that a block stays small enough to be decoded for a single list.
+ * Writes a range whose lists were sorted in memory. Lists longer than STORE_LIST_BIG go to a
+ * separate table, so that a block stays small enough to be decoded for a single list.
  */
 static int put_sorted(struct children *c, const struct range_slot *s, struct hdb_error *err)
 {
@@ -242,9 +243,7 @@ static int put_block(struct children *c, uint32_t count, struct hdb_error *err)
 			 err);
 }
 
-/*
- * Begins `row`. Rows skipped on the way have no children; blocks that become complete are written.
- */
+/* Begins `row`. The rows in between have no children. Blocks that become complete are written. */
 static int go_to(struct children *c, uint32_t row, struct hdb_error *err)
 {
 	assert(row >= c->row);
@@ -263,8 +262,8 @@ static int go_to(struct children *c, uint32_t row, struct hdb_error *err)
 }
 
 /*
- * Adds a child to its list. A list that grows beyond STORE_LIST_BIG moves from the block to the
- * table of big lists.
+ * Adds a child to its list. If a list exceeds STORE_LIST_BIG, it moves from the block to the table
+ * of big lists.
  */
 static int take_child(void *ctx, uint32_t row, uint32_t node, uint64_t size, struct hdb_error *err)
 {
@@ -333,7 +332,7 @@ static int put_top(struct children *c, struct hdb_error *err)
 /* ---- writing the table ---- */
 
 /*
- * Runs on the calling thread in the order of ranges. Drops the bucket at once, which frees its
+ * Runs on the calling thread in the order of ranges. Drops the bucket immediately, which frees its
  * memory and file.
  */
 static int put_range(void *ctx, unsigned slot, uint64_t no, struct hdb_error *err)
@@ -447,8 +446,8 @@ const struct derive_builder derive_build_top_level = {
 };
 
 /*
- * The table children contains the top level as its last list. If it does not exist, builds the
- * small table instead.
+ * The table children contains the top level as its last list. If that table does not exist, builds
+ * the small table instead.
  */
 int derive_top_level(struct derive *derive, struct store_lists *out, uint32_t *list,
 		     struct hdb_error *err)

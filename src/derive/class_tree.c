@@ -1,10 +1,11 @@
 /*
  * derive/class_tree.c - see class_tree.h.
  *
- * Jump pointers are Myers' ("An applicative random-access stack", 1983): one extra pointer per node
- * makes any ancestor reachable in a logarithmic number of steps. The nearest open classes before
- * and after a place in preorder are found in a hierarchical bitmap. One of these two gives the
- * lowest common superclass: classes further away in preorder branch off higher up.
+ * Jump pointers are Myers' ("An applicative random-access stack", 1983): with one extra pointer per
+ * node, any ancestor can be reached in a logarithmic number of steps. The nearest open classes
+ * before and after a place in preorder are found in a hierarchical bitmap. One of these two classes
+ * determines the lowest common superclass, because classes further away in preorder branch off
+ * higher up.
  */
 #include "derive/class_tree.h"
 
@@ -42,7 +43,9 @@ static int make_arrays(struct class_tree *tree, uint32_t count, struct hdb_error
 	return HDB_OK;
 }
 
-/* Places a class below `parent`: preorder number, depth, and the jump pointer by Myers' rule. */
+/*
+ * Inserts a class below `parent`: sets its preorder number, depth, and jump pointer by Myers' rule.
+ */
 static void place(struct class_tree *tree, uint32_t no, uint32_t parent, uint32_t *next)
 {
 	tree->parent[no] = parent;
@@ -59,8 +62,8 @@ static void place(struct class_tree *tree, uint32_t no, uint32_t parent, uint32_
 }
 
 /*
- * Subclasses of each class as linked lists: first[no], then next[]. The stack holds the classes
- * whose subclasses are being placed; a recursive walk could overflow on a hostile file.
+ * Subclasses of each class as linked lists: first[no], then next[]. The stack contains the classes
+ * whose subclasses are being placed. A recursive walk could overflow on a hostile file.
  */
 struct walk {
 	uint32_t *first, *next, *stack;
@@ -68,7 +71,7 @@ struct walk {
 };
 
 /*
- * A class may be listed under a superclass that is on a cycle, so each class is placed only once.
+ * A class may be listed below a superclass that is on a cycle, so each class is placed only once.
  */
 static void walk_from(struct class_tree *tree, struct walk *w, uint32_t root, uint32_t *at)
 {
@@ -124,8 +127,8 @@ static int walk_all(struct class_tree *tree, const struct heap *heap, struct hdb
 		if (heap_class(heap, no)->super_no == STORE_NONE)
 			walk_from(tree, &w, no, &at);
 	/*
-	 * Classes not placed yet are on cycles, which only a damaged database has. Starting at any
-	 * of them cuts the cycle.
+	 * Classes that are still not placed are on cycles, which exist only in a damaged database.
+	 * Starting at any of them cuts the cycle.
 	 */
 	for (uint32_t no = 0; no < tree->count; no++)
 		if (!w.placed[no])
@@ -135,8 +138,8 @@ static int walk_all(struct class_tree *tree, const struct heap *heap, struct hdb
 }
 
 /*
- * The end of a subtree is propagated from subclasses to superclasses: preorder backwards visits
- * subclasses first.
+ * The end of a subtree is propagated from subclasses to superclasses. A walk backwards through
+ * preorder visits subclasses first.
  */
 int derive_class_tree_init(struct class_tree *tree, const struct heap *heap, struct hdb_error *err)
 {
@@ -153,9 +156,7 @@ int derive_class_tree_init(struct class_tree *tree, const struct heap *heap, str
 
 /* ---- open classes ---- */
 
-/*
- * A class may be opened several times, by nested objects; only the first time changes the bitmap.
- */
+/* Nested objects may open a class several times; only the first time changes the bitmap. */
 void derive_class_tree_open(struct class_tree *tree, uint32_t no)
 {
 	uint32_t at = tree->pre[no];
@@ -166,7 +167,7 @@ void derive_class_tree_open(struct class_tree *tree, uint32_t no)
 		base_bit_put(tree->levels[i], at);
 }
 
-/* Clears the bit, and those of the levels above while their words become empty. */
+/* Clears the bit, and the bits of the levels above as long as their words become empty. */
 void derive_class_tree_close(struct class_tree *tree, uint32_t no)
 {
 	uint32_t at = tree->pre[no];
@@ -193,8 +194,8 @@ static uint32_t open_from(const struct class_tree *tree, uint32_t at)
 			return at;
 		}
 		/*
-		 * No open place in this word. Continue with the next word, one level up. Each level
-		 * has one word more than it needs, so the index stays in bounds.
+		 * This word contains no open place. Continue with the next word, one level up. Each
+		 * level has one word more than it needs, so the index stays in bounds.
 		 */
 		at = at / 64 + 1;
 	}
@@ -238,8 +239,8 @@ static uint32_t common(const struct class_tree *tree, uint32_t no, uint32_t at)
 }
 
 /*
- * An open class in the subtree of a superclass of `no` lies before or after `no` in preorder. The
- * nearest on each side branches off lowest, so only these two are examined; the deeper common
+ * An open class in the subtree of a superclass of `no` is before or after `no` in preorder. The
+ * nearest on each side branches off lowest, so only these two are examined. The deeper common
  * superclass is the first that is covered.
  */
 uint32_t derive_class_tree_covered(const struct class_tree *tree, uint32_t no)

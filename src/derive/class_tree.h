@@ -1,12 +1,12 @@
 /*
- * derive/class_tree.h - the class hierarchy, with sums over superclasses whose cost does not grow
- * with its depth.
+ * derive/class_tree.h - the class hierarchy, with sums over superclasses whose cost does not depend
+ * on its depth.
  *
- * Needed for the totals by superclass. An object counts for its class and for all superclasses. Its
- * retained size counts only for those superclasses that have no instance among the object's
- * dominators. These are consecutive: they begin at the object's class and end below the first class
- * that is, or is a superclass of, the class of a dominator. So it is enough to add the size at the
- * lower end and subtract it at the upper end.
+ * It is needed for the totals by superclass. An object counts for its class and for all
+ * superclasses. Its retained size counts only for those superclasses that have no instance among
+ * the object's dominators. These superclasses are consecutive: they begin at the object's class and
+ * end below the first class that is the class, or a superclass of the class, of a dominator. It is
+ * therefore enough to add the size at the lower end and to subtract it at the upper end.
  */
 #ifndef DERIVE_CLASS_TREE_H
 #define DERIVE_CLASS_TREE_H
@@ -25,18 +25,19 @@
  */
 struct class_tree {
 	uint32_t count;
-	uint32_t *parent; /* superclass; STORE_NONE: none, or it would close a cycle */
-	uint32_t *jump;   /* an ancestor further up, for climbing many levels in few steps */
+	/* superclass; STORE_NONE if there is none, or if it would close a cycle */
+	uint32_t *parent;
+	uint32_t *jump; /* an ancestor further up, used to climb many levels in few steps */
 	uint32_t *depth;
-	uint32_t *pre; /* place in preorder: a class comes before its subclasses */
-	/* place of the last class in its subtree; its own place if it has no subclass */
+	uint32_t *pre; /* place in preorder, where a class precedes its subclasses */
+	/* place of the last class in its subtree; its own place if it has no subclasses */
 	uint32_t *last;
 	uint32_t *order; /* class number, by place */
 	uint32_t *open;  /* number of times the class was opened and not yet closed */
-	uint64_t *levels[CLASS_TREE_LEVELS]; /* bits by place: whether the class is open */
+	uint64_t *levels[CLASS_TREE_LEVELS]; /* one bit per place: whether the class is open */
 };
 
-/* Builds the tree of the heap's loaded classes. Takes 32 bytes per class. */
+/* Builds the tree of the heap's loaded classes, which takes 32 bytes per class. */
 int derive_class_tree_init(struct class_tree *tree, const struct heap *heap, struct hdb_error *err);
 void derive_class_tree_release(struct class_tree *tree);
 

@@ -1,5 +1,5 @@
 /*
- * derive/derive.c - the registry of derived tables; builds them on demand.
+ * derive/derive.c - the registry of derived tables, and their construction on demand.
  */
 #include "derive/derive.h"
 
@@ -102,7 +102,7 @@ bool derive_counts(enum derive_view view, uint8_t strength)
 
 /*
  * Views share the heap and the work but have their own columns, because reachability differs. A
- * view of a view is one of the main struct.
+ * view of a view is a view of the main struct.
  */
 int derive_get_view(struct derive *derive, enum derive_view view, struct derive **out,
 		    struct hdb_error *err)
@@ -141,7 +141,9 @@ bool derive_has(struct derive *derive, enum store_table table)
 	return derive->is_ready[table];
 }
 
-/* Writes the tables of one builder. Scratch files go into the folder of the database. */
+/*
+ * Writes the tables of one builder. Temporary files are created in the directory of the database.
+ */
 static int write_tables(struct derive *derive, const struct derive_builder *builder,
 			struct store_tables tables, struct hdb_error *err)
 {
@@ -156,8 +158,8 @@ static int write_tables(struct derive *derive, const struct derive_builder *buil
 	derive->work->scratch_dir = dirname(folder);
 	r = builder->build(derive, writer, err);
 	/*
-	 * A read error of the store may not reach the builder's result. Publish nothing built on
-	 * it.
+	 * A read error of the store may not be visible in the builder's result. In this case,
+	 * nothing is published.
 	 */
 	if (r == HDB_OK)
 		r = store_failed(derive->heap->store, err);
@@ -168,7 +170,7 @@ static int write_tables(struct derive *derive, const struct derive_builder *buil
 	return r;
 }
 
-/* Builds the tables of one builder. The tables it needs exist already. */
+/* Builds the tables of one builder. The tables it needs already exist. */
 static int build(struct derive *derive, const struct derive_builder *builder, struct hdb_error *err)
 {
 	HEAP_FILTER_SCOPE(heap_show_all, derive->heap);
@@ -186,7 +188,7 @@ static int build(struct derive *derive, const struct derive_builder *builder, st
 }
 
 /*
- * Orphans are found by a graph load, which itself needs the roots. is_finding_orphans breaks this
+ * Finding orphans loads the graph, which itself needs the roots. is_finding_orphans breaks this
  * cycle: during the search, the recorded roots are enough.
  */
 int derive_need_roots(struct derive *derive, struct hdb_error *err)
@@ -212,12 +214,13 @@ int derive_need_roots(struct derive *derive, struct hdb_error *err)
 int derive_need(struct derive *derive, enum store_table table, struct hdb_error *err)
 {
 	/*
-	 * Tables still to be built; the next one is on top. An explicit stack instead of recursion.
+	 * Tables that still have to be built, with the next one on top. An explicit stack replaces
+	 * recursion.
 	 */
 	enum store_table stack[NEEDS_DEPTH_MAX];
 	size_t depth = 0;
 
-	/* Orphans count as roots. Reachability depends on them, referrers do not. */
+	/* Orphans count as roots. Reachability depends on orphans, but referrers do not. */
 	if (derive->heap->state.takes_orphans && builder_of(table) != &derive_build_referrers) {
 		TRY(derive_need_roots(derive, err));
 	}
@@ -236,7 +239,10 @@ int derive_need(struct derive *derive, enum store_table table, struct hdb_error 
 		for (size_t n = 0; n < 3 && builder->needs[n] && !is_waiting; n++) {
 			if (derive_has(derive, builder->needs[n]))
 				continue;
-			/* The registry is part of the program, and no table of it needs itself. */
+			/*
+			 * The registry is part of the program, and no table in it depends on
+			 * itself.
+			 */
 			assert(depth < NEEDS_DEPTH_MAX);
 			stack[depth++] = builder->needs[n];
 			is_waiting = true;
@@ -246,8 +252,8 @@ int derive_need(struct derive *derive, enum store_table table, struct hdb_error 
 		if (!derive_has(derive, top)) {
 			TRY(build(derive, builder, err));
 			/*
-			 * All tables of a builder are published together. If this one is missing
-			 * now, somebody else changed the database.
+			 * All tables of a builder are published together. If this table is missing
+			 * now, another process changed the database.
 			 */
 			if (!derive_has(derive, top))
 				return hdb_fail(err, HDB_ECORRUPT,

@@ -2,10 +2,10 @@
  * derive/derive.h - derived tables: computed from the base tables when first needed, then kept in
  * the database.
  *
- * Every reader below builds the tables it needs (derive_need). If two processes need the same table
- * at once, one builds it and the other waits and reads it. A process killed while building leaves
- * no trace: a table exists only once it is published. There is one file per table; derive.c has the
- * registry.
+ * Every reader below builds the tables that it needs (derive_need). If two processes need the same
+ * table at the same time, one builds it, and the other waits and then reads it. If a process is
+ * killed while it builds a table, the table does not exist, because a table exists only after it
+ * has been published. There is one file per table, and derive.c contains the registry.
  */
 #ifndef DERIVE_DERIVE_H
 #define DERIVE_DERIVE_H
@@ -17,16 +17,16 @@
 
 /*
  * Anonymous memory for the arrays of a heap (base_work_limit_anonymous): bytes per object, but at
- * least DERIVE_ANONYMOUS_MIN. Passes use at most 4 bytes per object at random positions at the same
- * time, and those arrays are allocated first, so they get the anonymous memory. Later arrays are
+ * least DERIVE_ANONYMOUS_MIN. Passes access at most 4 bytes per object at random positions at the
+ * same time. These arrays are allocated first, so they get the anonymous memory. Later arrays are
  * accessed in order and may be in files. Small heaps need no files.
  */
 #define DERIVE_ANONYMOUS_OBJECT 5u
 #define DERIVE_ANONYMOUS_MIN (32u << 20)
 
 /*
- * Which references count for reachability, dominators and retained sizes: references at least this
- * strong. With DERIVE_PHANTOM all references count.
+ * References that count for reachability, dominators and retained sizes: those that are at least
+ * this strong. With DERIVE_PHANTOM, all references count.
  */
 enum derive_view {
 	DERIVE_PHANTOM,
@@ -37,7 +37,7 @@ enum derive_view {
 	DERIVE_VIEWS
 };
 
-/* Objects that no root reaches. */
+/* Objects that cannot be reached from any root. */
 struct derive_unreached {
 	bool is_known;
 	uint64_t count, shallow_bytes;
@@ -46,9 +46,9 @@ struct derive_unreached {
 struct derive {
 	struct heap *heap;      /* borrowed */
 	struct base_work *work; /* borrowed */
-	enum derive_view view;  /* which references count in its tables */
+	enum derive_view view;  /* the references that count in its tables */
 	/* private */
-	struct derive *main;                /* of a view: the struct that created it; borrowed */
+	struct derive *main;                /* for a view, the struct that created it; borrowed */
 	struct derive *views[DERIVE_VIEWS]; /* views created so far; owned */
 	struct store_column reach, reach_strong, dominators, retained;
 	struct store_column native, retained_native, retained_heaps, depth;
@@ -56,7 +56,7 @@ struct derive {
 	/* set if the dominators were built by this process; see heap_totals.c */
 	struct derive_unreached unreached;
 	bool is_ready[STORE_TABLE_END];       /* tables known to exist */
-	bool has_orphans, is_finding_orphans; /* derive_need_roots has finished; is running */
+	bool has_orphans, is_finding_orphans; /* derive_need_roots has finished; it is running */
 };
 
 /* Prepares *derive for an open heap. Free with derive_release, which accepts a zeroed struct. */
@@ -64,14 +64,14 @@ void derive_init(struct derive *derive, struct heap *heap, struct base_work *wor
 void derive_release(struct derive *derive);
 
 /*
- * Returns the same heap restricted to references at least as strong as `view`. Functions given the
- * result read tables of their own, named "dominators.strong" and so on. Borrowed; valid until
+ * Returns the same heap restricted to references at least as strong as `view`. Functions that get
+ * the result read separate tables, named "dominators.strong" and so on. Borrowed; valid until
  * derive_release.
  */
 int derive_get_view(struct derive *derive, enum derive_view view, struct derive **out,
 		    struct hdb_error *err);
 
-/* The table of this derive's view that corresponds to `table` of the main view. */
+/* The table of this view that corresponds to `table` of the main view. */
 enum store_table derive_table(const struct derive *derive, enum store_table table);
 
 /* Whether references of this strength (enum store_strength) count in the view. */
@@ -84,26 +84,31 @@ bool derive_has(struct derive *derive, enum store_table table);
 int derive_need(struct derive *derive, enum store_table table, struct hdb_error *err);
 
 /*
- * Loads the heap's roots. For an incomplete dump this includes the orphans, objects that count as
- * roots because nothing in the dump refers to them. derive_need calls it too.
+ * Loads the heap's roots. If the dump is incomplete, these include the orphans, which count as
+ * roots because nothing in the dump refers to them. derive_need also calls this function.
  */
 int derive_need_roots(struct derive *derive, struct hdb_error *err);
 
 /* ---- readers ---- */
 
 /*
- * The reach tree: a breadth-first tree from the roots. With is_strong, the referents of weak, soft,
- * phantom and final references are not followed, and paths have the least strangeness
+ * The reach tree: a breadth-first tree from the roots. If is_strong is set, referents of weak,
+ * soft, phantom and final references are not followed, and paths have the least strangeness
  * (strangeness.h) instead of the fewest steps. *parent is HEAP_NONE for a root and `ix` itself for
  * an unreachable object.
  */
 int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, uint32_t *parent,
 		 struct hdb_error *err);
 
-/* Whether a root reaches the object. Reads the table dominators if it exists, else reach. */
+/*
+ * Whether the object is reachable from a root. Reads the table dominators if it exists, and
+ * otherwise reach.
+ */
 int derive_is_reachable(struct derive *derive, uint32_t ix, bool *reachable, struct hdb_error *err);
 
-/* Immediate dominator. HEAP_NONE for objects of the top level, `ix` itself if unreachable. */
+/*
+ * Immediate dominator: HEAP_NONE for objects of the top level, `ix` itself for unreachable objects.
+ */
 int derive_dominator(struct derive *derive, uint32_t ix, uint32_t *dominator,
 		     struct hdb_error *err);
 
@@ -118,18 +123,18 @@ int derive_dominator_block(struct derive *derive, uint32_t block_no, uint32_t *d
 			   struct hdb_error *err);
 int derive_retained_block(struct derive *derive, const struct heap_block *objects, uint64_t *bytes,
 			  struct hdb_error *err);
-/* Parents in a reach tree of all objects of a block, as in derive_reach. */
+/* Parents of all objects of a block in a reach tree, as in derive_reach. */
 int derive_reach_block(struct derive *derive, bool is_strong, uint32_t block_no, uint32_t *parent,
 		       struct hdb_error *err);
 /*
- * Whether each object of a block is reachable: out[i] is 0 or 1. Reads dominators if that table
- * exists, else reach.
+ * Whether each object of a block is reachable: out[i] is 0 or 1. Reads the table dominators if it
+ * exists, and otherwise reach.
  */
 int derive_reachable_block(struct derive *derive, uint32_t block_no, uint8_t *out,
 			   struct hdb_error *err);
 /*
- * Builds the table that derive_reachable_block reads, if it is missing. Call it before a progress
- * stage begins: building a table starts stages itself.
+ * Builds the table that derive_reachable_block reads, if it is missing. Must be called before a
+ * progress stage begins, because building a table starts stages itself.
  */
 int derive_need_reachable(struct derive *derive, struct hdb_error *err);
 
@@ -144,8 +149,8 @@ int derive_each_reachable(struct derive *derive, struct base_work *work, derive_
 int derive_has_native(struct derive *derive, bool *has, struct hdb_error *err);
 
 /*
- * Native memory in bytes: what one object owns, what each object of a block owns, and what an
- * object retains, that is, its own plus that of all objects it dominates.
+ * Native memory in bytes: that of one object, that of each object of a block, and that retained by
+ * an object, which is its own memory plus that of all objects it dominates.
  */
 int derive_native_of(struct derive *derive, uint32_t ix, uint64_t *bytes, struct hdb_error *err);
 int derive_native_block(struct derive *derive, uint32_t block_no, uint64_t *bytes,
@@ -153,15 +158,18 @@ int derive_native_block(struct derive *derive, uint32_t block_no, uint64_t *byte
 int derive_retained_native(struct derive *derive, uint32_t ix, uint64_t *bytes,
 			   struct hdb_error *err);
 
-/* Maximum number of named heaps with a retained size of their own; further heaps are left out. */
+/* Maximum number of named heaps with separate retained sizes; further heaps are ignored. */
 #define DERIVE_HEAPS_MAX 8u
 
-/* Number of heaps with retained sizes. Number 0 stands for objects that are in no heap. */
+/*
+ * Number of heaps with retained sizes. Heap number 0 contains the objects that are in no named
+ * heap.
+ */
 uint32_t derive_heap_count(const struct derive *derive);
 
 /*
- * Bytes of the given heap (heap_no as in struct heap_object) retained by an object. 0 if
- * unreachable.
+ * Bytes of the given heap (heap_no as in struct heap_object) that an object retains. 0 if the
+ * object is unreachable.
  */
 int derive_retained_in(struct derive *derive, uint32_t ix, uint32_t heap_no, uint64_t *bytes,
 		       struct hdb_error *err);
@@ -171,8 +179,8 @@ int derive_depth(struct derive *derive, uint32_t ix, bool *reachable, uint32_t *
 		 struct hdb_error *err);
 
 /*
- * Initialises a reader of referrers. For a class object it lists only referrers through fields;
- * instances of the class are not listed (derive_access adds them).
+ * Initialises a reader of referrers. For a class object, it lists only objects that refer to it
+ * through fields, not the instances of the class (derive_access adds them).
  */
 int derive_referrers(struct derive *derive, struct store_lists *out, struct hdb_error *err);
 
@@ -183,30 +191,31 @@ int derive_referrers(struct derive *derive, struct store_lists *out, struct hdb_
 int derive_children(struct derive *derive, struct store_lists *out, struct hdb_error *err);
 
 /*
- * The same for the top level only, which is list number *list of *out. Reads the table children if
- * it exists. Otherwise it builds a table of its own, which is much less work than children.
+ * Reads only the top level, which is list number *list of *out. Uses the table children if it
+ * exists. Otherwise builds a separate table, which is much less work than children.
  */
 int derive_top_level(struct derive *derive, struct store_lists *out, uint32_t *list,
 		     struct hdb_error *err);
 
 /*
  * The graph as an access structure. It includes the edge from each object to its class, and from a
- * class to its instances. Builds referrers and reach. With is_strong, the reach tree is
- * reach.strong. The lists share buffers of this derive: read one at a time.
+ * class to its instances. Builds the tables referrers and reach, or reach.strong if is_strong is
+ * set. The lists share buffers of this derive, so only one can be read at a time.
  */
 int derive_access(struct derive *derive, bool is_strong, struct graph_access *out,
 		  struct hdb_error *err);
 
 /*
- * Which references do not count. Exclusions by class come first, so that `keep` is called for few
- * objects.
+ * References that do not count. Exclusions by class are checked first, so that `keep` is called for
+ * few objects.
  */
 struct derive_filter {
 	/* by class number: nonzero if instances may have excluded references; borrowed */
 	const uint8_t *from_class;
-	bool wants_classes; /* class objects may have excluded references */
+	bool wants_classes; /* whether class objects may have excluded references */
 	/*
-	 * Removes excluded entries from edges[*count]. Called only for the objects selected above.
+	 * Removes excluded entries from edges[*count]. Called only for the objects selected by the
+	 * members above.
 	 */
 	int (*keep)(void *ctx, uint32_t from, uint32_t *edges, uint32_t *count,
 		    struct hdb_error *err);
@@ -214,8 +223,8 @@ struct derive_filter {
 };
 
 /*
- * The reach tree without the excluded references: parent[object_count], values as in
- * derive_reach_block. One walk over the heap.
+ * The reach tree without the excluded references: parent[object_count], with values as in
+ * derive_reach_block. Traverses the heap once.
  */
 int derive_reach_without(struct derive *derive, const struct derive_filter *filter,
 			 uint32_t *parent, struct hdb_error *err);
@@ -227,8 +236,8 @@ int derive_reach_without(struct derive *derive, const struct derive_filter *filt
 struct derive_total {
 	uint32_t group; /* enum derive_group */
 	/*
-	 * class and superclass: class number; loader: its index; package: number of some class in
-	 * it
+	 * for class and superclass, the class number; for a loader, its index; for a package, the
+	 * number of some class in it
 	 */
 	uint32_t no;
 	uint64_t count; /* reachable objects */
@@ -240,7 +249,7 @@ struct derive_total {
 };
 enum derive_group { DERIVE_CLASS, DERIVE_SUPERCLASS, DERIVE_PACKAGE, DERIVE_LOADER };
 
-/* Returns all totals of one kind of group, in ascending `no`. *out is owned: free() it. */
+/* Returns all totals of one kind of group, in ascending order of `no`. *out is owned: free() it. */
 int derive_totals(struct derive *derive, enum derive_group group, struct derive_total **out,
 		  size_t *count, struct hdb_error *err);
 
@@ -252,31 +261,33 @@ struct derive_heap_totals {
 	uint64_t unreachable_bytes;
 };
 /*
- * Reads a table of its own, which one pass over the objects builds: much less work than
+ * Reads a separate table, which one pass over the objects builds, with much less work than
  * derive_totals.
  */
 int derive_heap_totals(struct derive *derive, struct derive_heap_totals *out,
 		       struct hdb_error *err);
-/* Whether derive_heap_totals has its table already. */
+/* Whether the table of derive_heap_totals already exists. */
 bool derive_has_whole(struct derive *derive);
 
 /*
  * Exact retained size of a set: the objects that become unreachable if all reachable members are
  * removed. The local method (DESIGN: reach tree and referrers) is tried first, within `limits`. If
- * it gives up, one walk over the heap that does not enter the members finds the answer. The result
- * says which method was used. Members must be in ascending order.
+ * it gives up, one traversal of the heap that does not enter the members finds the answer. The
+ * result states which method was used. Members must be in ascending order.
  */
 struct derive_retained_result {
 	uint64_t retained_bytes;
 	uint64_t retained_count; /* objects */
-	bool used_local;         /* by the local method; else by a walk over the whole heap */
-	/* local method: objects in the members' subtrees, also if it gave up */
+	/* computed by the local method; otherwise by a traversal of the whole heap */
+	bool used_local;
+	/* local method: number of objects in the members' subtrees, even if the method gave up */
 	uint64_t subtree_count;
-	uint64_t removed_count; /* local method: objects of the subtrees that are not retained */
-	uint64_t edge_count;    /* local method: references and referrers visited */
+	/* local method: number of objects in the subtrees that are not retained */
+	uint64_t removed_count;
+	uint64_t edge_count; /* local method: number of references and referrers visited */
 	uint64_t time_us;
 };
-/* `limits` may be NULL: derive_local_limits apply. */
+/* `limits` may be NULL, which means derive_local_limits. */
 int derive_retained_set(struct derive *derive, struct graph_members members,
 			const struct graph_retained_options *limits,
 			struct derive_retained_result *out, struct hdb_error *err);
@@ -289,37 +300,39 @@ struct derive_set {
 };
 /*
  * Computes the exact retained size of each of several sets. Small sets use the local method. The
- * others share walks over the heap, 32 sets per walk.
+ * others share traversals of the heap, with up to 32 sets each.
  */
 int derive_retained_sets(struct derive *derive, struct derive_set *sets, size_t set_count,
 			 struct hdb_error *err);
 
 /*
- * Sets the bits of the objects retained by a set. `bits` has room for object_count + 64 bits and is
- * overwritten. One walk over the heap.
+ * Sets the bits of the objects retained by a set, with one traversal of the heap. `bits` has room
+ * for object_count + 64 bits and is overwritten.
  */
 int derive_retained_marks(struct derive *derive, const uint32_t *members, size_t member_count,
 			  uint64_t *bits, struct hdb_error *err);
 
 /*
  * Retained size of a set when some references are ignored: all objects reachable from the set by
- * any reference, minus those that the roots reach without the excluded references and without
- * passing the set. This is Eclipse MAT's retained set with excluded references: an object reachable
- * from outside only through excluded references counts as retained. Two walks over the heap.
+ * any reference, minus those reachable from the roots without the excluded references and without
+ * passing the set. This is Eclipse MAT's retained set with excluded references: an object that can
+ * be reached from outside only through excluded references counts as retained. Traverses the heap
+ * twice.
  */
 int derive_retained_without(struct derive *derive, const struct derive_filter *filter,
 			    struct graph_members members, struct derive_retained_result *out,
 			    struct hdb_error *err);
 
 /*
- * Only the local method. Returns GRAPH_BUDGET if it would exceed the limits; *out then has the work
- * done so far. Used for the retained size of one object while the table dominators does not exist.
+ * Uses only the local method. Returns GRAPH_BUDGET if it would exceed the limits; *out then
+ * contains the work done so far. Used for the retained size of one object while the table
+ * dominators does not exist.
  */
 int derive_retained_local(struct derive *derive, struct graph_members members,
 			  const struct graph_retained_options *limits,
 			  struct derive_retained_result *out, struct hdb_error *err);
 
-/* Default limits of the local method: about 50 ms of work. */
+/* Default limits of the local method, which correspond to about 50 ms of work. */
 extern const struct graph_retained_options derive_local_limits;
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * derive/filtered_reach.c - reach trees and retained sets of the heap without some of its
- * references.
+ * derive/filtered_reach.c - reach trees and retained sets of the heap when some of its references
+ * are ignored.
  */
 #include "base/bits.h"
 #include "derive/build.h"
@@ -16,7 +16,9 @@ int derive_reach_without(struct derive *derive, const struct derive_filter *filt
 	return graph_reach_tree(&rows, derive->heap->roots.bits, derive->work, parent, err);
 }
 
-/* Sets the bits of the members that a root reaches. Unreachable members retain nothing. */
+/*
+ * Sets the bits of the members that are reachable from a root. Unreachable members retain nothing.
+ */
 static int mark_members(struct derive *derive, struct graph_members members, uint64_t *bits,
 			struct hdb_error *err)
 {
@@ -30,13 +32,16 @@ static int mark_members(struct derive *derive, struct graph_members members, uin
 	return HDB_OK;
 }
 
-/* Bit sets of one walk: where it starts, which objects it does not enter, which it finds. */
+/*
+ * Bit sets of one traversal: the objects where it starts, those that it does not enter, and those
+ * that it finds.
+ */
 struct around {
 	const uint64_t *roots, *blocked;
 	uint64_t *reached;
 };
 
-/* `filter` NULL: all references count. */
+/* If `filter` is NULL, all references count. */
 static int reach_around(struct derive *derive, const struct derive_filter *filter,
 			struct around around, struct hdb_error *err)
 {
@@ -47,8 +52,8 @@ static int reach_around(struct derive *derive, const struct derive_filter *filte
 }
 
 /*
- * Three bit sets at most are in memory: members, what is reached around them, and what they reach
- * in addition.
+ * At most three bit sets are in memory: the members, the objects reached without passing them, and
+ * the objects that can be reached only from them.
  */
 static int find_retained(struct derive *derive, const struct derive_filter *filter,
 			 struct graph_members members, struct derive_retained_result *out,
@@ -66,7 +71,10 @@ static int find_retained(struct derive *derive, const struct derive_filter *filt
 	TRY(heap_load_roots(derive->heap, err));
 	TRY(reach_around(derive, filter,
 			 (struct around){ derive->heap->roots.bits, set.data, around.data }, err));
-	/* Objects not reached in the first walk are retained if the set reaches them. */
+	/*
+	 * Objects not reached by the first traversal are retained if they can be reached from the
+	 * set.
+	 */
 	TRY(reach_around(derive, NULL, (struct around){ set.data, around.data, found.data }, err));
 	return derive_sum_marked(derive, found.data, out, err);
 }

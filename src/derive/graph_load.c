@@ -2,8 +2,8 @@
  * derive/graph_load.c - loads the heap's graph into memory, for algorithms that visit all of it.
  *
  * All threads decode blocks and pack their rows. The calling thread joins the packed blocks in
- * order. It also finishes the rows that need the store again (big lists, filtered references) or
- * that are long, since the store is not thread-safe.
+ * order. Because the store is not thread-safe, the calling thread also finishes rows that need the
+ * store again (big lists, filtered references) or that are long.
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
@@ -17,8 +17,8 @@
 static_assert(STORE_BLOCK_OBJECTS % GRAPH_GROUP == 0, "a group of rows is in one block");
 
 /*
- * From this number of special rows on, the block's part of the dump is read at once instead of
- * object by object.
+ * If a block has this many special rows, its part of the dump is read at once instead of object by
+ * object.
  */
 #define WANT_SPECIALS 128u
 
@@ -29,8 +29,8 @@ struct special {
 };
 
 /*
- * Additional data of a block in flight. In its derive_block, `values` has the lengths of lists,
- * bytes[0] the packed rows, and bytes[1] (uint32_t) the stored references.
+ * Additional data of a block being processed. In its derive_block, `values` has the lengths of
+ * lists, bytes[0] the packed rows, and bytes[1] (uint32_t) the stored references.
  */
 struct load_slot {
 	uint8_t length[STORE_BLOCK_OBJECTS]; /* length of each object's packed row */
@@ -45,10 +45,10 @@ struct load {
 	struct store_block *blocks; /* of the table references */
 	struct store_lists big;
 	struct base_vec strong; /* uint32_t: edges of one object after filtering */
-	/* maximum number of edges; more would mean a damaged table */
+	/* maximum number of edges; a larger number indicates a damaged table */
 	uint64_t limit;
 	enum derive_view view;              /* which references count */
-	bool has_view;                      /* the view does not count all references */
+	bool has_view;                      /* whether the view ignores some references */
 	const struct derive_filter *filter; /* NULL: none */
 };
 
@@ -57,7 +57,7 @@ static bool has_filter(const struct load *l, const struct heap_block *block, uin
 {
 	const uint32_t no = block->class_no[i];
 
-	/* Whether it is an instance, which is not known here, heap_strength finds out. */
+	/* Whether the object is an instance is not known here; heap_strength determines it. */
 	if (!l->filter)
 		return l->has_view && heap_class(l->derive->heap, no)->strength;
 	if (block->kind[i] == STORE_CLASS)
@@ -86,7 +86,7 @@ struct row_edges {
 };
 
 /*
- * Packs the row of object i: its class and its references, without those to roots. A row is
+ * Packs the row of object i: its class and its references, except references to roots. A row is
  * special, and left to the calling thread, if its list is big, if the packed row is long, or if
  * some of its references may not count.
  */
@@ -145,15 +145,18 @@ static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		entries += n;
 	}
 	/*
-	 * Which references are left out depends on field values, which the calling thread will read
-	 * from the dump.
+	 * Which references are left out depends on field values, which the calling thread reads
+	 * from the dump later.
 	 */
 	if (l->filter && s->specials.count > WANT_SPECIALS)
 		heap_prefetch_block(heap, block->block_no);
 	return HDB_OK;
 }
 
-/* Copies the edges that count in the view to l->strong. *count is their number before and after. */
+/*
+ * Copies the edges that count in the view to l->strong. *count is the number of edges before and
+ * after the call.
+ */
 static int keep_counted(struct load *l, uint32_t ix, const uint32_t *edges, uint32_t *count,
 			struct hdb_error *err)
 {
@@ -173,8 +176,8 @@ static int keep_counted(struct load *l, uint32_t ix, const uint32_t *edges, uint
 }
 
 /*
- * Replaces *edges and *count by the edges that count: without those excluded by the view, or those
- * excluded by the filter.
+ * Replaces *edges and *count with the edges that count: without those excluded by the view, or
+ * those excluded by the filter.
  */
 static int keep_strong(struct load *l, uint32_t ix, const uint32_t **edges, uint32_t *count,
 		       struct hdb_error *err)
@@ -193,8 +196,8 @@ static int keep_strong(struct load *l, uint32_t ix, const uint32_t **edges, uint
 }
 
 /*
- * The limit comes from the table's own entry count, so a damaged table cannot make the graph grow
- * without bound.
+ * The limit is derived from the table's own entry count, so a damaged table cannot make the graph
+ * grow without bound.
  */
 static int append(struct load *l, struct graph_long_row *row, const uint32_t *edges, uint64_t count,
 		  struct hdb_error *err)
@@ -207,7 +210,7 @@ static int append(struct load *l, struct graph_long_row *row, const uint32_t *ed
 	return graph_rows_add_long(l->rows, row, edges, count, err);
 }
 
-/* Big lists are read on the calling thread: the store is not thread-safe. */
+/* Big lists are read on the calling thread because the store is not thread-safe. */
 static int append_big(struct load *l, uint32_t ix, struct graph_long_row *row,
 		      struct hdb_error *err)
 {
@@ -224,7 +227,7 @@ static int append_big(struct load *l, uint32_t ix, struct graph_long_row *row,
 	return HDB_OK;
 }
 
-/* The edges of a special row, and where its packed form goes. */
+/* The edges of a special row, and the destination of its packed form. */
 struct special_row {
 	const uint32_t *edges;
 	uint8_t *length, *out;
@@ -259,7 +262,7 @@ static int finish_special(struct load *l, const struct derive_block *block,
 
 /*
  * Appends the rows of a block to the graph, group by group. A group with special rows is copied row
- * by row, the others are appended as they are.
+ * by row; other groups are appended unchanged.
  */
 static int take_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
@@ -272,8 +275,8 @@ static int take_block(void *ctx, struct derive_block *block, struct hdb_error *e
 
 	for (uint32_t i = 0; i < block->objects->count; i += GRAPH_GROUP) {
 		/*
-		 * GRAPH_GROUP rows, and room for graph_rows_pack to write whole words past the last
-		 * one.
+		 * GRAPH_GROUP rows, and space for graph_rows_pack to write whole words past the
+		 * last one.
 		 */
 		uint8_t group[GRAPH_GROUP * GRAPH_ROW_MAX + GRAPH_ROW_MAX + 8];
 		const uint8_t *from = bytes;

@@ -1,5 +1,6 @@
 /*
- * derive/graph_view.c - the graph node by node, for algorithms that visit a small part of it.
+ * derive/graph_view.c - access to the graph node by node, for algorithms that visit a small part of
+ * it.
  */
 #include "derive/build.h"
 
@@ -17,9 +18,9 @@ struct derive_access_state {
 	struct store_lists *list; /* the stored list that is open */
 	struct store_column *reach;
 	uint32_t class_ix; /* class edge to return after the stored list; HEAP_NONE: none */
-	/* return the instances of this class after the stored list; HEAP_NONE: none */
+	/* class whose instances are returned after the stored list; HEAP_NONE: none */
 	uint32_t class_no;
-	uint64_t at, end; /* rest of the class's blocks in class_blocks */
+	uint64_t at, end; /* remaining blocks of the class in class_blocks */
 	uint32_t i;       /* next object in the open block */
 	bool is_open;
 	struct heap_block block;
@@ -65,10 +66,10 @@ void derive_release(struct derive *derive)
 }
 
 /*
- * One pass over all objects. Each class found in a block is handled once per block: while
- * class_blocks is NULL the block is counted in class_first[no + 1]; in the second pass the block
- * number is stored at class_first[no], which is then advanced. last[no] is the block in which the
- * class was found most recently.
+ * Performs one pass over all objects, in which each class found in a block is handled once per
+ * block. While class_blocks is NULL, the block is counted in class_first[no + 1]. In the second
+ * pass, the block number is stored at class_first[no], which is then advanced. last[no] is the
+ * block in which the class was found most recently.
  */
 static int index_pass(struct derive_access_state *s, uint32_t *last, struct hdb_error *err)
 {
@@ -94,7 +95,7 @@ static int index_pass(struct derive_access_state *s, uint32_t *last, struct hdb_
 
 /*
  * Builds an index from each class to the blocks that contain its instances. The database has no
- * such lists, since only a few algorithms need them.
+ * such index because only a few algorithms need it.
  */
 static int make_index(struct derive_access_state *s, struct hdb_error *err)
 {
@@ -110,14 +111,14 @@ static int make_index(struct derive_access_state *s, struct hdb_error *err)
 		s->class_first[no + 1] += s->class_first[no];
 	TRY(BASE_ALLOC(s->class_blocks, s->class_first[classes], "an index of classes", err));
 	TRY(index_pass(s, last, err));
-	/* The second pass advanced each start to its end. Shift them back. */
+	/* The second pass advanced each start to its end, so the starts are moved back. */
 	for (uint32_t no = classes; no > 0; no--)
 		s->class_first[no] = s->class_first[no - 1];
 	s->class_first[0] = 0;
 	return HDB_OK;
 }
 
-/* Makes the index unless it is there. */
+/* Builds the index if it does not exist. */
 static int need_index(struct derive_access_state *s, struct hdb_error *err)
 {
 	const int r = s->class_first ? HDB_OK : make_index(s, err);
@@ -175,10 +176,7 @@ static int next_instances(struct derive_access_state *s, size_t *count, struct h
 	return HDB_OK;
 }
 
-/*
- * Stored lists come first. The class edge or the instances follow, when the stored list is
- * exhausted.
- */
+/* Returns the stored list first. When it is exhausted, the class edge or the instances follow. */
 static int next(void *ctx, const uint32_t **batch, size_t *count, struct hdb_error *err)
 {
 	struct derive_access_state *s = ctx;
@@ -196,7 +194,7 @@ static int next(void *ctx, const uint32_t **batch, size_t *count, struct hdb_err
 	return s->class_no == HEAP_NONE ? HDB_OK : next_instances(s, count, err);
 }
 
-/* The parent comes from the file and is used as an index, so its range is checked. */
+/* The parent is read from the file and used as an index, so its range is checked. */
 static int reach(void *ctx, uint32_t node, bool *reachable, uint32_t *parent, struct hdb_error *err)
 {
 	const struct derive_access_state *s = ctx;

@@ -2,9 +2,9 @@
  * derive/heap_totals.c - the table whole: number and size of all objects of the heap, reachable and
  * unreachable.
  *
- * The import counted all objects by class (table class.counts), so reachable objects are all
+ * The import counted all objects by class (table class.counts), so the reachable objects are all
  * objects minus the unreachable ones, and only blocks with unreachable objects are read. If this
- * process built the dominators, it has counted the unreachable objects already.
+ * process built the dominators, it has already counted the unreachable objects.
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
@@ -16,9 +16,9 @@ static_assert(sizeof(struct derive_heap_totals) == STORE_WHOLE_BYTES, "stored");
 
 struct whole {
 	struct derive *derive;
-	uint8_t *is_looked_at; /* by block: its objects must be counted */
+	uint8_t *is_looked_at; /* by block: whether its objects must be counted */
 	struct derive_heap_totals sum;
-	struct derive_heap_totals all; /* all objects, from the import's counts */
+	struct derive_heap_totals all; /* totals of all objects, from the import's counts */
 	bool has_counts;
 };
 
@@ -31,7 +31,8 @@ static void add_whole(struct derive_heap_totals *to, const struct derive_heap_to
 }
 
 /*
- * Finds the blocks with unreachable objects. Without counts of the import, every block is counted.
+ * Finds the blocks with unreachable objects. If there are no counts from the import, every block is
+ * counted.
  */
 static int look_at_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
@@ -98,8 +99,8 @@ static int add_counted(void *ctx, const struct heap_count *count, struct hdb_err
 
 /*
  * If the import has counts and this process built the dominators, nothing needs to be read.
- * Otherwise a first pass finds the blocks with unreachable objects, which are usually few, and a
- * second one counts their objects.
+ * Otherwise, a first pass finds the blocks with unreachable objects, which are usually few, and a
+ * second pass counts these objects.
  */
 static int count_all(struct whole *w, struct hdb_error *err)
 {
@@ -161,7 +162,7 @@ const struct derive_builder derive_build_whole = {
 	.build = build_whole,
 };
 
-/* The totals by class contain the same numbers: adds them up. */
+/* The totals by class contain the same numbers, so they are added up. */
 static int add_totals(struct derive *derive, struct derive_heap_totals *out, struct hdb_error *err)
 {
 	BASE_FREED struct derive_total *totals = NULL;
@@ -189,7 +190,7 @@ int derive_heap_totals(struct derive *derive, struct derive_heap_totals *out, st
 
 	if (!derive_has(derive, STORE_WHOLE) && derive_has(derive, STORE_TOTALS))
 		return add_totals(derive, out, err);
-	/* Building the table expects the classes to be loaded. */
+	/* Building the table requires that the classes are loaded. */
 	TRY(heap_load_classes(derive->heap, err));
 	TRY(derive_need(derive, STORE_WHOLE, err));
 	r = store_record(derive->heap->store, derive_table(derive, STORE_WHOLE), 0, out, err);

@@ -3,9 +3,9 @@
  *
  * On Android, a Cleaner whose referent is the owner has a thunk of a NativeAllocationRegistry,
  * which records the size of each of its allocations. Older Android versions and JVMs keep sizes in
- * fields of the owner: bitmaps, direct buffers. With --sizes ahat only registered memory counts, as
- * in that tool. Memory of foreign-memory segments belongs to the session of their arena, which
- * frees it (segments.h).
+ * fields of the owner (bitmaps, direct buffers). With --sizes ahat, only registered memory counts,
+ * as in ahat. Memory of foreign-memory segments belongs to the session of their arena, which frees
+ * it (segments.h).
  */
 #include "derive/blocks.h"
 #include "base/search.h"
@@ -20,15 +20,15 @@
 #include <string.h>
 
 /*
- * A class whose instances show that an object owns native memory. Paths are field paths of
+ * A class whose instances indicate that an object owns native memory. Paths are field paths of
  * heap_path_object.
  */
 struct native_rule {
-	const char *class_name; /* applies to subclasses too */
+	const char *class_name; /* the rule also applies to subclasses */
 	bool is_registered;     /* the memory is registered with a NativeAllocationRegistry */
-	/* skip a Cleaner that has run (its `next` is itself): it owns nothing any more */
+	/* skip a Cleaner that has run (its `next` is itself), because it no longer owns anything */
 	bool may_be_done;
-	const char *owner; /* path to the owner; NULL: the instance itself */
+	const char *owner; /* path to the owner; NULL if the instance itself is the owner */
 	/* path to an object that must be an instance of via_class; NULL: no condition */
 	const char *via;
 	const char *via_class;
@@ -45,12 +45,14 @@ static const struct native_rule rules[] = {
 	{ "jdk.internal.ref.Cleaner", true, true, "referent", "thunk",
 	  "libcore.util.NativeAllocationRegistry$CleanerThunk", "thunk.this$0.size", "thunk.this$0",
 	  NULL },
-	/* Only a buffer that is not a slice of another one: a slice refers to its parent. */
+	/*
+	 * Selects only buffers that are not slices of another buffer. A slice refers to its parent.
+	 */
 	{ "java.nio.DirectByteBuffer", false, false, NULL, NULL, NULL, "capacity", "cleaner",
 	  "att|attachment" },
 	/*
-	 * Android 5 to 7: only bitmaps whose pixels are not in a Java array. From Android 8 on a
-	 * registry has the size. The contents of Android's direct buffers are in the Java heap.
+	 * Android 5 to 7: only bitmaps whose pixels are not in a Java array. From Android 8, a
+	 * registry records the size. The contents of Android's direct buffers are in the Java heap.
 	 */
 	{ "android.graphics.Bitmap", false, false, NULL, NULL, NULL,
 	  "mFinalizer.mNativeAllocationByteCount", "mFinalizer", "mBuffer" },
@@ -61,7 +63,7 @@ static const struct native_rule rules[] = {
 
 struct finder {
 	struct heap *heap;
-	bool is_registered; /* only memory that a registry records */
+	bool is_registered; /* count only memory that a registry records */
 	uint8_t *rule_of;   /* by class: index of the rule + 1, 0: no rule; owned */
 	struct base_vec *out;
 	struct base_vec segments; /* struct derive_segment; owned */
@@ -89,8 +91,8 @@ static int fulfils(struct finder *f, uint32_t ix, const struct native_rule *rule
 
 	*out = false;
 	/*
-	 * ahat neither checks whether a Cleaner has run nor masks the lowest bit. --sizes ahat must
-	 * give the same numbers.
+	 * ahat neither checks whether a Cleaner has run nor masks the lowest bit, and --sizes ahat
+	 * must return the same numbers.
 	 */
 	if (rule->may_be_done && !f->is_registered) {
 		r = heap_path_object(f->heap, ix, "next", &target, err);
@@ -118,7 +120,7 @@ static int fulfils(struct finder *f, uint32_t ix, const struct native_rule *rule
 	return HDB_OK;
 }
 
-/* Sizes of 0 or less do not count. The lowest bit of a registered size is a flag, see the rules. */
+/* Sizes of 0 or less are ignored. The lowest bit of a registered size is a flag; see the rules. */
 static int look(struct finder *f, uint32_t ix, const struct native_rule *rule,
 		struct hdb_error *err)
 {
@@ -138,7 +140,10 @@ static int look(struct finder *f, uint32_t ix, const struct native_rule *rule,
 	return base_vec_push(f->out, &native, sizeof(native), err);
 }
 
-/* Leaves out segments of the global arena: their memory is never freed, or belongs to others. */
+/*
+ * Leaves out segments of the global arena, because their memory is never freed or belongs to
+ * others.
+ */
 static int add_segment(struct finder *f, uint32_t ix, struct hdb_error *err)
 {
 	struct derive_segment segment;
@@ -149,7 +154,7 @@ static int add_segment(struct finder *f, uint32_t ix, struct hdb_error *err)
 	return base_vec_push(&f->segments, &segment, sizeof(segment), err);
 }
 
-/* Adds the memory of each session: its segments, without slices of other segments. */
+/* Adds the memory of each session: that of its segments, without slices of other segments. */
 static int add_sessions(struct finder *f, struct hdb_error *err)
 {
 	derive_join_segments(&f->segments);
@@ -168,8 +173,8 @@ static int add_sessions(struct finder *f, struct hdb_error *err)
 }
 
 /*
- * Sorts, and merges the entries of the same owner. Sizes come from the dump and may be anything, so
- * sums are capped.
+ * Sorts the entries, and merges those of the same owner. Sizes come from the dump and may have any
+ * value, so sums are limited.
  */
 static void join(struct base_vec *out)
 {
@@ -190,7 +195,7 @@ static void join(struct base_vec *out)
 	out->count = n;
 }
 
-/* Chooses a rule for each class. *any is set if some class has one. */
+/* Chooses a rule for each class. *any is set if at least one class has a rule. */
 static int choose_classes(struct finder *f, bool *any, struct hdb_error *err)
 {
 	TRY(BASE_ALLOC(f->rule_of, f->heap->class_count, "classes", err));
@@ -234,8 +239,8 @@ static void release(struct finder *f)
 }
 
 /*
- * Reads only blocks with classes that have a rule. The heap filter is off, since the owner may be
- * in another heap than the object that records the size.
+ * Reads only blocks with classes that have a rule. The heap filter is off because the owner and the
+ * object that records the size may be in different heaps.
  */
 int derive_native_sizes(struct derive *derive, enum derive_native_kind kind, struct base_vec *out,
 			struct hdb_error *err)
@@ -286,7 +291,7 @@ static size_t first_in(const struct base_vec *sizes, uint32_t first_ix)
 	return search.low;
 }
 
-/* Most blocks contain no owner. Their values are not even filled. */
+/* Most blocks contain no owner, so their values are not even filled. */
 static bool has_native(void *ctx, const struct heap_block *objects)
 {
 	const struct base_vec *sizes = ctx;

@@ -16,15 +16,15 @@ struct derive_native {
 };
 
 /*
- * Which native memory: only what a registry records, all, or what the size model counts. The table
- * native and every column "native" have the last: only registered memory with ahat's sizes, all
- * memory with the others.
+ * Which native memory counts: only memory recorded by a registry, all memory, or the memory that
+ * counts in the size model. The table native and every column "native" contain the last: only
+ * registered memory with ahat's sizes, all memory with other sizes.
  */
 enum derive_native_kind { DERIVE_NATIVE_REGISTERED, DERIVE_NATIVE_ALL, DERIVE_NATIVE_COUNTED };
 
 /*
  * Finds all owners, as struct derive_native in ascending order. Reads objects only if the heap has
- * a class that can own native memory. Owned: release the vec.
+ * a class that can own native memory. The caller must release the vec.
  */
 int derive_native_sizes(struct derive *derive, enum derive_native_kind kind, struct base_vec *out,
 			struct hdb_error *err);
@@ -32,7 +32,7 @@ int derive_native_sizes(struct derive *derive, enum derive_native_kind kind, str
 /* Looks up one object in such a list. 0 if it is not in the list. */
 uint64_t derive_native_in(const struct base_vec *sizes, uint32_t ix);
 
-/* A table column to be written from such a list. Objects not in the list get 0. */
+/* A table column to be written from such a list. Objects that are not in the list get 0. */
 struct derive_native_column {
 	enum store_table table;
 	const char *stage;            /* for base_stage */

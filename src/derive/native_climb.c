@@ -1,10 +1,10 @@
 /*
  * derive/native_climb.c - sums native memory up the dominator tree if few objects own any.
  *
- * Walks up from each owner and stops at an object already visited, so each ancestor of an owner is
- * visited once, no matter how many owners are below it. Then sums are added to dominators, leaves
- * first. On a heap with few owners the first query takes a tenth less time than with passes over
- * all objects, and later queries half.
+ * Walks up from each owner and stops at an object that has already been visited, so each ancestor
+ * of an owner is visited once, no matter how many owners are below it. Sums are then added to
+ * dominators, leaves first. On a heap with few owners, the first query takes a tenth less time than
+ * with passes over all objects, and later queries take half.
  */
 #include "derive/native_climb.h"
 
@@ -29,7 +29,10 @@ struct place {
 	uint64_t own;   /* bytes */
 	uint64_t below; /* total bytes of the children added so far */
 	uint32_t up;    /* number of its dominator; GRAPH_NONE: at the top level */
-	/* children not added yet; GRAPH_NONE: the object itself has been added to its dominator */
+	/*
+	 * number of children not added yet; GRAPH_NONE: the object itself has been added to its
+	 * dominator
+	 */
 	uint32_t waiting;
 };
 
@@ -53,8 +56,8 @@ static struct place *place_at(const struct climb *c, uint32_t number)
 }
 
 /*
- * HDB_OK if a new place was added, HDB_END if the object already had one, HDB_NOTFOUND at the
- * limit.
+ * Adds a place for an object. HDB_OK if a new place was added, HDB_END if the object already had
+ * one, HDB_NOTFOUND at the limit.
  */
 static int add_place(struct climb *c, uint32_t ix, uint32_t *number, struct hdb_error *err)
 {
@@ -131,8 +134,8 @@ static int add_owners(struct climb *c, struct hdb_error *err)
 }
 
 /*
- * Adds a complete place to its dominator, and continues there if that is now complete too. Returns
- * the number of places added.
+ * Adds a complete place to its dominator, and continues with the dominator if it is now complete.
+ * Returns the number of places added.
  */
 static uint32_t add_up(const struct climb *c, uint32_t number)
 {
@@ -160,7 +163,7 @@ static int add_all_up(const struct climb *c, struct hdb_error *err)
 
 	for (uint32_t number = 0; number < c->map.count; number++)
 		done += add_up(c, number);
-	/* Places on a cycle never become complete. Only a damaged table has one. */
+	/* Places on a cycle never become complete. Cycles exist only in damaged tables. */
 	return done == c->map.count ?
 		       HDB_OK :
 		       store_damaged(c->derive->heap->store,

@@ -7,15 +7,15 @@
 
 #include "derive/native.h"
 
-/* Maximum number of objects to visit, a small part of a heap with this many objects. */
+/* Maximum number of objects to visit, a small fraction of a heap with this many objects. */
 uint32_t derive_climb_limit(uint32_t object_count);
 
 /*
- * Native memory of all objects dominated by each object, without its own. *out gets the objects
- * with a nonzero amount, ascending, as struct derive_native. Reads the tables native and
- * dominators, which must exist. HDB_NOTFOUND, with *out empty, if more than `limit` objects own
- * native memory or dominate an owner. A cycle above an owner means a damaged table and is an error.
- * Release *out.
+ * Native memory of all objects that each object dominates, without its own. *out gets the objects
+ * with a nonzero amount, in ascending order, as struct derive_native. Reads the tables native and
+ * dominators, which must exist. HDB_NOTFOUND, with an empty *out, if more than `limit` objects own
+ * native memory or dominate an owner. A cycle above an owner indicates a damaged table and is an
+ * error. *out must be released.
  */
 int derive_native_below(struct derive *derive, uint32_t limit, struct base_vec *out,
 			struct hdb_error *err);

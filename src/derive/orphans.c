@@ -2,10 +2,10 @@
  * derive/orphans.c - the table orphans: objects of an incomplete dump that nothing in the dump
  * refers to.
  *
- * In a truncated dump, or one without roots, most objects may be referred to only by missing
+ * In a truncated dump, or a dump without roots, most objects may be referred to only by missing
  * objects. The orphans count as roots, as in Eclipse MAT with "keep unreachable objects", so the
- * objects below them can be analysed. Of a cycle of objects to which no other object leads, one
- * object is chosen.
+ * objects below them can be analysed. If no other object leads to a cycle of objects, one object of
+ * the cycle is chosen.
  */
 #include "base/bits.h"
 #include "derive/build.h"
@@ -38,7 +38,7 @@ static int build_orphans(struct derive *derive, struct store_writer *writer, str
 	TRY(base_big_alloc(derive->work, &bits, (words + 1) * sizeof(uint64_t), "a set of objects",
 			   err));
 	TRY(graph_reach_orphans(&rows, derive->heap->roots.bits, derive->work, bits.data, err));
-	/* The graph is not needed for writing the table. */
+	/* The graph is no longer needed when the table is written. */
 	graph_rows_release(&rows);
 	/* The boot loader's placeholder is not an object of the dump. */
 	base_bit_drop(bits.data, HEAP_BOOT_LOADER);

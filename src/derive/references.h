@@ -17,7 +17,10 @@ int derive_reference_blocks(struct derive *derive, struct store_block **blocks,
 /* The references of a block, as decoded by store_lists_decode. */
 struct derive_references {
 	uint32_t first_ix, count;
-	/* number of references by object; STORE_LIST_IS_BIG: read them with heap_references */
+	/*
+	 * number of references by object; STORE_LIST_IS_BIG if they must be read with
+	 * heap_references
+	 */
 	const uint64_t *length;
 	/* entries of all lists that are not big, one list after the other */
 	const uint32_t *entries;

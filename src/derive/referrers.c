@@ -1,9 +1,9 @@
 /*
  * derive/referrers.c - the table referrers: the stored references in reverse.
  *
- * The objects are split into parts. For each part, one pass over all references collects those that
- * lead into it, so memory stays within the budget however many references there are. Sources arrive
- * in ascending order, so duplicates are neighbours and each referrer is listed once.
+ * The objects are divided into parts. For each part, one pass over all references collects those
+ * that lead into it, so memory stays within the budget, however many references there are. Sources
+ * arrive in ascending order, so duplicates are neighbours, and each referrer is listed once.
  */
 #include "base/pipeline.h"
 #include "base/thread.h"
@@ -14,7 +14,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Distance, in edges, at which an object's counter is prefetched. */
+/* Number of edges by which an object's counter is prefetched ahead. */
 #define AHEAD 16
 
 struct turn {
@@ -41,8 +41,8 @@ struct part_slot {
 };
 
 /*
- * First pass: counts the references to each object. Counters have 32 bits, and an overflow, which
- * needs 4 billion references to one object, is an error.
+ * First pass: counts the references to each object. Counters have 32 bits. An overflow, which
+ * requires 4 billion references to one object, is an error.
  */
 static int count_into(struct turn *t, uint32_t from, const uint32_t *to, uint64_t count,
 		      struct hdb_error *err)
@@ -62,8 +62,8 @@ static int count_into(struct turn *t, uint32_t from, const uint32_t *to, uint64_
 }
 
 /*
- * Later passes: stores the sources of references into [low, high). The unsigned difference is below
- * the part's size only for these.
+ * Later passes: stores the sources of references into [low, high). The unsigned difference is
+ * smaller than the part only for these references.
  */
 static int place_into(struct turn *t, uint32_t from, const uint32_t *to, uint64_t count,
 		      struct hdb_error *err)
@@ -215,8 +215,8 @@ static void end_part(struct turn *t)
 
 /*
  * Chooses the part that begins at `low`: as many whole blocks as have at most `room` references
- * into them, but at least one. Turns the counters of the part into positions. Returns the number of
- * references.
+ * into them, but at least one block. Converts the counters of the part to positions. Returns the
+ * number of references.
  */
 static uint64_t choose_part(struct turn *t, uint32_t low, uint64_t room)
 {
@@ -246,7 +246,7 @@ static uint64_t choose_part(struct turn *t, uint32_t low, uint64_t room)
 	return sum;
 }
 
-/* Processes the part that begins at `low`, from references to written lists. */
+/* Processes the part that begins at `low`, from reading references to writing lists. */
 static int turn_part(struct turn *t, uint32_t low, uint64_t room, struct hdb_error *err)
 {
 	const uint64_t sum = choose_part(t, low, room);

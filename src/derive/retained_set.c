@@ -1,6 +1,6 @@
 /*
- * derive/retained_set.c - exact retained size of a set of objects: by the local method, or by one
- * walk over the heap.
+ * derive/retained_set.c - exact retained size of a set of objects, by the local method or by one
+ * traversal of the heap.
  */
 #include "base/bits.h"
 #include "derive/build.h"
@@ -9,16 +9,19 @@
 
 #include <string.h>
 
-/* At 1 to 2 microseconds per edge on tables not yet in memory, this is about 50 ms at most. */
+/*
+ * At 1 to 2 microseconds per edge, on tables that are not yet in memory, this takes at most about
+ * 50 ms.
+ */
 const struct graph_retained_options derive_local_limits = {
 	.max_nodes = 100000,
 	.max_edges = 1000000,
 };
 
 /*
- * Objects that the dump does not contain (the boot loader's placeholder, invented classes) count in
- * no total. For a single object they do count, as in the table of retained sizes and in Eclipse
- * MAT.
+ * Objects that the dump does not contain (the boot loader's placeholder, invented classes) do not
+ * count in totals. For a single object they do count, as in the table of retained sizes and in
+ * Eclipse MAT.
  */
 static int sum_shallow(struct derive *derive, const struct graph_retained_set *set, bool is_one,
 		       struct derive_retained_result *out, struct hdb_error *err)
@@ -39,8 +42,8 @@ static int sum_shallow(struct derive *derive, const struct graph_retained_set *s
 }
 
 /*
- * Reports the work done even if it gives up, so that callers can show why the slower method was
- * used.
+ * Reports the work done even if the method gives up, so that callers can show why the slower method
+ * was used.
  */
 int derive_retained_local(struct derive *derive, struct graph_members members,
 			  const struct graph_retained_options *limits,
@@ -53,8 +56,8 @@ int derive_retained_local(struct derive *derive, struct graph_members members,
 
 	*out = (struct derive_retained_result){ .used_local = true };
 	/*
-	 * The lists of references and referrers contain all references, also those that do not
-	 * count in a view, so the local method works for the main view only.
+	 * The lists of references and referrers also contain references that do not count in a
+	 * view, so the local method works only for the main view.
 	 */
 	if (derive->view != DERIVE_PHANTOM)
 		return GRAPH_BUDGET;
@@ -100,7 +103,9 @@ int derive_sum_marked(struct derive *derive, const uint64_t *bits,
 	return heap_each_block(derive->heap, NULL, sum_block, &sum, err);
 }
 
-/* Sets the bits in `reached` of the objects that roots reach without passing a member. */
+/*
+ * Sets the bits in `reached` of the objects that are reachable from roots without passing a member.
+ */
 static int walk_around(struct derive *derive, struct graph_members members, uint64_t *reached,
 		       struct hdb_error *err)
 {
@@ -116,8 +121,8 @@ static int walk_around(struct derive *derive, struct graph_members members, uint
 }
 
 /*
- * `bits` first holds what roots reach around the members, and is then replaced block by block by
- * the complement among reachable objects.
+ * `bits` first contains the objects that are reachable without passing a member. It is then
+ * replaced, block by block, with the other reachable objects.
  */
 int derive_retained_marks(struct derive *derive, const uint32_t *members, size_t member_count,
 			  uint64_t *bits, struct hdb_error *err)
@@ -133,8 +138,8 @@ int derive_retained_marks(struct derive *derive, const uint32_t *members, size_t
 
 		TRY(derive_reachable_block(derive, b, reachable, err));
 		/*
-		 * An object is lost, that is, retained by the set, if it is reachable but not
-		 * around the members.
+		 * An object is lost, which means that the set retains it, if it is reachable only
+		 * through the members.
 		 */
 		for (uint64_t ix = first; ix < count && ix < first + STORE_BLOCK_OBJECTS; ix++) {
 			const bool is_lost = reachable[ix - first] && !base_bit_has(bits, ix);
@@ -157,7 +162,7 @@ static int blocked_walk(struct derive *derive, struct graph_members members,
 	return derive_sum_marked(derive, lost.data, out, err);
 }
 
-/* Gives up the local method at once if the set alone exceeds its limit. */
+/* Gives up the local method immediately if the set itself exceeds the limit. */
 int derive_retained_set(struct derive *derive, struct graph_members members,
 			const struct graph_retained_options *limits,
 			struct derive_retained_result *out, struct hdb_error *err)

@@ -1,6 +1,6 @@
 /*
  * derive/retained_sets.c - exact retained sizes of several sets of objects. Small sets use the
- * local method; the others share walks over the heap, GRAPH_MASK_SETS per walk.
+ * local method; the others share traversals of the heap, GRAPH_MASK_SETS sets each.
  */
 #include "base/bits.h"
 #include "base/sort.h"
@@ -11,11 +11,12 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Sets with more members are not tried with the local method. */
+/* The local method is not tried for sets with more members. */
 #define LOCAL_MEMBERS_MAX 2000u
 
 /*
- * Lower than derive_local_limits, because up to GRAPH_MASK_SETS sets share the walk that follows.
+ * Lower than derive_local_limits, because up to GRAPH_MASK_SETS sets share the traversal that
+ * follows.
  */
 static const struct graph_retained_options local_limits = {
 	.max_nodes = 20000,
@@ -32,8 +33,8 @@ struct sets_walk {
 };
 
 /*
- * Collects the members of all sets of a walk, ascending and without duplicates. Each has the mask
- * of the sets it is in.
+ * Collects the members of all sets of a traversal in ascending order, without duplicates. Each
+ * member has the mask of the sets that contain it.
  */
 static int collect(struct sets_walk *w, struct derive_set *const *sets, unsigned count,
 		   struct hdb_error *err)
@@ -64,11 +65,12 @@ static int collect(struct sets_walk *w, struct derive_set *const *sets, unsigned
 struct lost_sums {
 	const struct heap *heap;
 	struct derive_set *const *sets;
-	const uint32_t *reached; /* by object: bit s is set if roots reach it around set s */
-	uint32_t all;            /* mask with the bits of all sets */
+	/* by object: bit s is set if the object is reachable from roots without passing set s */
+	const uint32_t *reached;
+	uint32_t all; /* mask with the bits of all sets */
 };
 
-/* Nearly all objects are lost by no set; a single comparison skips them. */
+/* Nearly all objects are lost by no set, and a single comparison skips them. */
 static int add_lost(void *ctx, const struct heap_block *block, const uint8_t *reachable,
 		    struct hdb_error *err)
 {
@@ -90,7 +92,7 @@ static int add_lost(void *ctx, const struct heap_block *block, const uint8_t *re
 	return HDB_OK;
 }
 
-/* Adds each object to the sets that cut it off from the roots. */
+/* Adds each object to the sets that separate it from the roots. */
 static int sum_lost(struct sets_walk *w, struct derive_set *const *sets, unsigned count,
 		    struct hdb_error *err)
 {
@@ -116,7 +118,7 @@ static int prepare(struct sets_walk *w, struct hdb_error *err)
 	return derive_graph_load(w->derive, false, &w->rows, err);
 }
 
-/* The graph and the masks are allocated on the first walk and reused by later ones. */
+/* The graph and the masks are allocated for the first traversal and reused later. */
 static int walk(struct sets_walk *w, struct derive_set *const *sets, unsigned count,
 		struct hdb_error *err)
 {
@@ -131,7 +133,7 @@ static int walk(struct sets_walk *w, struct derive_set *const *sets, unsigned co
 			      },
 			      w->reached.data, err));
 	TRY(sum_lost(w, sets, count, err));
-	/* Clears is_member for the next walk, without a pass over all objects. */
+	/* Clears is_member for the next traversal, without a pass over all objects. */
 	for (size_t i = 0; i < w->member_count; i++)
 		((uint64_t *)w->is_member.data)[w->members[i].node >> 6] = 0;
 	return HDB_OK;
@@ -145,7 +147,10 @@ static void release(struct sets_walk *w)
 	free(w->members);
 }
 
-/* Tries one set with the local method. HDB_OK, or GRAPH_BUDGET if it would be too much work. */
+/*
+ * Tries one set with the local method. Returns HDB_OK, or GRAPH_BUDGET if this would be too much
+ * work.
+ */
 static int alone(struct derive *derive, struct derive_set *set, struct hdb_error *err)
 {
 	struct derive_retained_result result = { 0 };

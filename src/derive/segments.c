@@ -1,10 +1,10 @@
 /*
  * derive/segments.c - memory of foreign-memory segments.
  *
- * A slice is a segment with the session and the unmapper of the segment it was taken from, but
- * without a reference to it. Only addresses show that they share memory. The session
- * (MemorySessionImpl) of an arena frees the arena's memory. The global session never frees memory;
- * it also belongs to segments made from addresses that native code returned.
+ * A slice is a segment with the session and the unmapper of the segment from which it was taken,
+ * but without a reference to that segment. Only addresses show that they share memory. The session
+ * (MemorySessionImpl) of an arena frees the arena's memory. The global session never frees memory,
+ * and it also belongs to segments made from addresses that native code returned.
  */
 #include "derive/segments.h"
 
@@ -35,7 +35,7 @@ static int read_reference(struct heap *heap, uint32_t ix, const char *path, uint
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Finds out whether the session is closed, and whether it is the global one. */
+/* Determines whether the session is closed, and whether it is the global session. */
 static int read_session(struct heap *heap, struct derive_segment *s, bool *is_closed,
 			struct hdb_error *err)
 {
@@ -79,8 +79,8 @@ int derive_read_segment(struct heap *heap, uint32_t ix, struct derive_segment *o
 }
 
 /*
- * Groups the segments of one memory area; in each group, the one that begins first comes first, and
- * of those the largest.
+ * Orders the segments by memory area. Within an area, the segment that begins first comes first,
+ * and of several such segments the largest.
  */
 static int compare(const void *a, const void *b)
 {
@@ -97,7 +97,10 @@ static int compare(const void *a, const void *b)
 	return x->ix < y->ix ? -1 : x->ix > y->ix;
 }
 
-/* Segments of the same mapping always belong together. Allocated ones do if they overlap. */
+/*
+ * Segments of the same mapping always belong together. Allocated segments belong together if they
+ * overlap.
+ */
 static bool is_part(const struct derive_segment *of, const struct derive_segment *s)
 {
 	return s->session == of->session && s->mapping == of->mapping &&
@@ -105,8 +108,8 @@ static bool is_part(const struct derive_segment *of, const struct derive_segment
 }
 
 /*
- * Sorting makes segments of one area neighbours with the outermost first, so each is compared with
- * the first of its group only.
+ * Sorting makes the segments of an area neighbours, with the outermost one first, so each segment
+ * is compared only with the first one of its group.
  */
 void derive_join_segments(struct base_vec *list)
 {
@@ -125,7 +128,7 @@ void derive_join_segments(struct base_vec *list)
 				s->bytes = s->mapping_bytes;
 			continue;
 		}
-		/* Sizes come from the dump and may be anything. */
+		/* Sizes come from the dump and may have any value. */
 		end = s->address - first->address + s->bytes;
 		if (end > first->bytes)
 			first->bytes = end < DERIVE_NATIVE_MAX ? end : DERIVE_NATIVE_MAX;

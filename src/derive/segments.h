@@ -12,28 +12,28 @@
 
 struct derive_segment {
 	uint32_t ix;
-	uint32_t session; /* of the arena, which frees the memory; HEAP_NONE: unknown */
-	/* of a mapped file: the object that unmaps it; HEAP_NONE: allocated memory */
+	uint32_t session; /* session of the arena, which frees the memory; HEAP_NONE: unknown */
+	/* for a mapped file, the object that unmaps it; HEAP_NONE for allocated memory */
 	uint32_t mapping;
 	uint64_t address, bytes;
 	uint64_t mapping_bytes; /* size of the whole mapping; 0: unknown */
-	/* in the global arena, or made from an address that native code returned */
+	/* whether it is in the global arena, or made from an address that native code returned */
 	bool is_global;
-	/* set by derive_join_segments: part of another segment of the list */
+	/* set by derive_join_segments if it is part of another segment in the list */
 	bool is_view;
 };
 
 /*
- * Reads an instance of the class. HDB_NOTFOUND if it has no memory: its arena is closed, it is
- * empty, or it spans the whole address space.
+ * Reads an instance of the class. HDB_NOTFOUND if it has no memory because its arena is closed, it
+ * is empty, or it spans the whole address space.
  */
 int derive_read_segment(struct heap *heap, uint32_t ix, struct derive_segment *out,
 			struct hdb_error *err);
 
 /*
  * Sorts a list of struct derive_segment so that segments of the same memory are neighbours. The
- * first of them gets the total size: that of the mapping, or of the overlapping segments. The
- * others become views.
+ * first one of each group gets the total size: that of the mapping, or of the overlapping segments.
+ * The others become views.
  */
 void derive_join_segments(struct base_vec *list);
 

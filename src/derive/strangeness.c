@@ -20,8 +20,8 @@
 #define COST_PLATFORM 2u
 /*
  * Cost of references that every object or class has: to its class, to the class loader, to the
- * superclass. They do not show that anything needs the target. A loader's list of classes is a
- * better explanation.
+ * superclass. Such references do not show that anything needs the target. A loader's list of
+ * classes is a better explanation.
  */
 #define COST_CLASS 24u
 /* Roots that exist only briefly, or that the VM made for itself. */
@@ -44,8 +44,8 @@ static const struct derive_strange rows[] = {
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
 /*
- * Kinds of nodes: objects without a rule, then one kind per rule, then one kind per rule for
- * objects that also have fields of an application class.
+ * Kinds of nodes: objects without a rule, one kind per rule, and one kind per rule for objects that
+ * also have fields declared by an application class.
  */
 enum { KIND_PLAIN, KIND_INSIDE, KIND_PLATFORM, KIND_CLASS, KIND_ROW };
 #define KINDS (KIND_ROW + 2 * ROWS)
@@ -76,8 +76,8 @@ static bool is_named(const char *name, const char *pattern)
 }
 
 /*
- * Arrays and java.util classes only pass references on: collections are part of the path, not an
- * explanation.
+ * Arrays and java.util classes only pass references on: collections are part of the path but do not
+ * explain it.
  */
 static bool passes_on(const char *name)
 {
@@ -86,7 +86,7 @@ static bool passes_on(const char *name)
 	return strncmp(name, "java.util.", 10) == 0 || (size > 2 && name[size - 1] == ']');
 }
 
-/* Whether a field declared by this class belongs to the platform and not to the application. */
+/* Whether a field declared by this class belongs to the platform rather than to the application. */
 static bool is_inherited(const char *declaring)
 {
 	return heap_is_platform_class(declaring) && !passes_on(declaring);
@@ -113,8 +113,8 @@ static uint8_t kind_of_class(struct heap *heap, uint32_t no)
 }
 
 /*
- * The cost of a reference depends only on the kinds of its two ends, so it is computed once for
- * each pair.
+ * The cost of a reference depends only on the kinds of its source and target, so it is computed
+ * once for each pair of kinds.
  */
 static uint8_t cost_of(unsigned from, unsigned to)
 {
@@ -130,7 +130,7 @@ static uint8_t cost_of(unsigned from, unsigned to)
 	return leave;
 }
 
-/* An object with several root records gets the cost of its best one. */
+/* If an object has several root records, its cost is that of the best one. */
 static uint8_t root_cost(void *ctx, uint32_t node)
 {
 	const struct strangeness *s = ctx;
@@ -151,9 +151,9 @@ static uint8_t root_cost(void *ctx, uint32_t node)
 }
 
 /*
- * Targets of fields that an application class or a java.util class declares, for an object whose
- * kind has a rule (thread, loader, reference and so on). Such fields are not strange: the value of
- * a WeakHashMap entry counts as its own, the link `discovered` of Reference does not.
+ * Finds the targets of fields that an application class or a java.util class declares, for an
+ * object whose kind has a rule (thread, loader, reference and so on). Such fields are not strange:
+ * the value of a WeakHashMap entry belongs to the entry, unlike the link `discovered` of Reference.
  */
 static int own_targets(void *ctx, uint32_t node, const uint32_t **targets, size_t *count,
 		       struct hdb_error *err)
@@ -179,8 +179,8 @@ static int own_targets(void *ctx, uint32_t node, const uint32_t **targets, size_
 		r = r == HDB_NOTFOUND ? HDB_OK : r;
 	}
 	/*
-	 * If the dump is missing or has changed, field values are unknown and all references stay
-	 * strange.
+	 * If the dump is missing or has changed, field values are unknown, and all references
+	 * remain strange.
 	 */
 	return r == HDB_END || r == HDB_ECHANGED ? HDB_OK : r;
 }

@@ -1,7 +1,7 @@
 /*
- * derive/strangeness.h - how little a reference explains why an object is alive.
+ * derive/strangeness.h - measures how little a reference explains why an object is alive.
  *
- * Displayed paths minimise the sum of strangeness, not the number of steps: a field of the
+ * Displayed paths minimise the sum of strangeness instead of the number of steps: a field of the
  * application explains more than a local variable that exists for a moment.
  */
 #ifndef DERIVE_STRANGENESS_H
@@ -11,13 +11,13 @@
 #include "graph/reach.h"
 
 /*
- * Fills parent[object_count] with the tree of paths of least strangeness in the graph `rows`. Needs
- * 2 bytes per object for the kinds, and the memory of the search.
+ * Fills parent[object_count] with the tree of paths of least strangeness in the graph `rows`.
+ * Requires 2 bytes per object for the kinds, in addition to the memory of the search.
  */
 int derive_least_strange(struct derive *derive, const struct graph_rows *rows, uint32_t *parent,
 			 struct hdb_error *err);
 
-/* A rule, exposed for tests: references from instances of these classes are strange, and why. */
+/* A rule, exposed for tests: names classes whose references are strange, and the reason. */
 struct derive_strange {
 	const char *rule; /* name of the rule */
 	const char *name; /* class name; '*' at its beginning or end matches anything */

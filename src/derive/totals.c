@@ -3,13 +3,13 @@
  * loader.
  *
  * The retained size of a group is a lower bound: the sum over its topmost members in the dominator
- * tree (totals_tree.c). If members share objects, the group retains more; derive_retained_set has
- * the exact size.
+ * tree (totals_tree.c). If members share objects, the group retains more; derive_retained_set
+ * computes the exact size.
  *
- * For a class loader, the members are the loader object, its class objects and their instances. So
- * for this sum a class object belongs to the loader of the class it represents, not to the loader
- * of java.lang.Class, and a loader object belongs to itself. Object counts and shallow sizes by
- * loader are those of the instances, as in Eclipse MAT.
+ * For a class loader, the members are the loader object, its class objects and their instances. For
+ * this sum, a class object therefore belongs to the loader of the class it represents, not to the
+ * loader of java.lang.Class, and a loader object belongs to itself. Object counts and shallow sizes
+ * by loader are those of the instances, as in Eclipse MAT.
  */
 #include "derive/totals.h"
 
@@ -64,7 +64,7 @@ static int compare_named(const void *a, const void *b)
 	return x->no < y->no ? -1 : x->no > y->no;
 }
 
-/* Gives classes of the same package the same group. Sorting by name makes them neighbours. */
+/* Assigns classes of the same package to the same group. Sorting by name makes them neighbours. */
 static int group_packages(struct heap *heap, struct totals_groups *g, struct hdb_error *err)
 {
 	const uint32_t n = heap->class_count;
@@ -165,9 +165,9 @@ static int make_groups(struct totals *t, struct hdb_error *err)
 /* ---- the table ---- */
 
 /*
- * Before this, the total of each class by superclass contains only what begins at the class itself,
- * minus what ends there (modulo 2^64). Adding each class's total to its superclass, subclasses
- * first, completes the sums.
+ * Until this point, the total of each class by superclass contains only what begins at the class
+ * itself, minus what ends there (modulo 2^64). Adding each class's total to its superclass,
+ * subclasses first, completes the sums.
  */
 static void fold_supers(struct totals *t)
 {
@@ -199,7 +199,7 @@ static int put_totals(struct totals *t, struct store_writer *writer, struct hdb_
 	return store_records_end(&w, err);
 }
 
-/* Computes all totals. Release *t in any case. */
+/* Computes all totals. *t must be released in any case. */
 static int find_totals(struct totals *t, struct hdb_error *err)
 {
 	TRY(make_groups(t, err));
@@ -229,8 +229,8 @@ static int build_totals(struct derive *derive, struct store_writer *writer, stru
 }
 
 /*
- * With a filter, totals are computed from the objects that the filter shows: the table contains
- * those of all objects.
+ * If the heap has a filter, totals are computed from the objects that it selects, because the table
+ * contains the totals of all objects.
  */
 static int filtered_totals(struct derive *derive, enum derive_group group,
 			   struct derive_total **out, size_t *count, struct hdb_error *err)

@@ -22,8 +22,8 @@ struct totals {
 	struct totals_groups kinds[TOTALS_KINDS];
 	struct class_tree supers; /* for totals by superclass */
 	/*
-	 * For each group of DERIVE_LOADER, the class of the loader object. By class, whether some
-	 * loader is an instance of it.
+	 * For each group of DERIVE_LOADER, the class of the loader object; and for each class,
+	 * whether some loader is an instance of it.
 	 */
 	uint32_t *loader_class;
 	uint8_t *has_loaders;
@@ -31,8 +31,9 @@ struct totals {
 
 /*
  * Adds all objects to the groups of their classes: counts, sizes, and the retained size of each
- * group's topmost members. By superclass, an object's size is added at the lowest class for which
- * it counts and subtracted (modulo 2^64) at the first superclass for which it does not.
+ * group's topmost members. For totals by superclass, an object's size is added at the lowest class
+ * for which it counts and subtracted (modulo 2^64) at the first superclass for which it does not
+ * count.
  */
 int derive_totals_add_objects(struct totals *t, struct hdb_error *err);
 

@@ -2,24 +2,25 @@
  * derive/totals_tree.c - counts, sizes and retained sizes of groups of classes, from the dominator
  * tree.
  *
- * The retained size of a group is the sum over its topmost members: those that no other member
- * dominates. In preorder these are easy to recognise: a member is topmost if it comes after the end
- * of the subtree of the last topmost member. So one walk in preorder serves all groups of all
- * kinds, with one number per group.
+ * The retained size of a group is the sum over its topmost members, which are the members that no
+ * other member dominates. They are easy to recognise in preorder: a member is topmost if it comes
+ * after the end of the subtree of the last topmost member. One walk in preorder is therefore enough
+ * for all groups of all kinds, with one number per group.
  *
  * The tree is too large to be walked by pointers. Its inner nodes get preorder numbers
- * (graph/preorder.h), and each object goes into the bucket of its number or, for a leaf, of its
- * dominator's number. Sorting the buckets on all threads, range by range, gives the tree in
- * preorder. Leaves of the top level have no number and are always topmost: the pass over the
+ * (graph/preorder.h). Each object is put into the bucket of its number or, if it is a leaf, of its
+ * dominator's number. Sorting the buckets on all threads, range by range, yields the tree in
+ * preorder. Leaves of the top level have no number and are always topmost, so the pass over the
  * objects adds them up directly.
  *
- * Ranges are also walked on all threads. At the first number of a range, all that a walk knows is
- * which members are above it: nodes whose subtrees began in earlier ranges and end later ("spans").
- * They are few, unless the tree is very deep; then the calling thread walks all ranges in order.
+ * Ranges are also walked on all threads. At the first number of a range, a walk only knows which
+ * members are above it: nodes whose subtrees began in earlier ranges and end later ("spans"). There
+ * are few of them, unless the tree is very deep. In that case, the calling thread walks all ranges
+ * in order.
  *
- * Buckets identify an object by its member number: its class number, or, for a class object or a
- * class loader, whose group by loader is not that of its class, a number above all class numbers
- * (member_of).
+ * Buckets identify an object by its member number. This is its class number or, for a class object
+ * or a class loader, whose group by loader is not that of its class, a number above all class
+ * numbers (member_of).
  */
 #include "derive/blocks.h"
 #include "derive/dominators/inner_order.h"
@@ -35,16 +36,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ranges in flight per thread. Each takes a few MB. */
+/* Number of ranges being processed per thread. Each range takes a few MB. */
 #define SLOTS_PER_THREAD 2u
 
-/* Distance, in objects, at which links are prefetched. */
+/* Number of objects by which links are prefetched ahead. */
 #define AHEAD 16u
 
-/* Sums over objects of one class, one per slot so that threads never share them. */
+/* Totals of objects of one class. Each slot has its own, so that threads never share them. */
 struct class_sum {
 	uint64_t count, bytes, unreachable_count, unreachable_bytes;
-	uint64_t topmost_bytes; /* retained by members that are leaves of the top level */
+	uint64_t topmost_bytes; /* bytes retained by members that are leaves of the top level */
 };
 
 /* An inner node, indexed by preorder number. */
@@ -54,7 +55,7 @@ struct inner_row {
 	uint32_t count;  /* number of inner nodes in its subtree, itself included */
 };
 
-/* A class of an object above the current one, until this preorder number. */
+/* A class of an object above the current one. It ends at this preorder number. */
 struct opened {
 	uint32_t end, class_no;
 };
@@ -81,7 +82,7 @@ struct totals_walk {
 	BASE_NO_SHARING;
 };
 
-/* Maximum number of spans: each range looks at all of them. */
+/* Maximum number of spans, because each range examines all of them. */
 #define SPANS_MAX (1u << 17)
 
 struct totals_tree {
@@ -89,21 +90,22 @@ struct totals_tree {
 	struct class_sum *sums;   /* by slot, then class */
 	uint64_t *loader_topmost; /* by slot, then group by loader: as topmost_bytes */
 	struct graph_preorder order;
-	struct graph_child_rows leaves; /* by dominator's number; nodes are member numbers */
+	struct graph_child_rows leaves; /* keys are dominators' numbers, nodes are member numbers */
 	/* by range of numbers; fields: number, member, units, count */
 	struct base_buckets inner;
 	/*
-	 * Consecutive leaves with the same dominator and member number, not added to `leaves` yet.
-	 * Merging them makes the buckets of large arrays and collections much smaller.
+	 * Consecutive leaves with the same dominator and member number that are not in `leaves`
+	 * yet. Merging them makes the buckets of large arrays and collections much smaller.
 	 */
 	uint32_t leaf_row, leaf_member;
 	uint64_t leaf_units;
 	/*
-	 * Inner nodes whose subtrees end in a later range than they begin. Key: number << 32 | end
-	 * of the subtree; node: member number.
+	 * Inner nodes whose subtrees end in a later range than the one in which they begin. Key:
+	 * number << 32 | end of the subtree; node: member number.
 	 */
 	struct base_vec spans; /* struct base_sort_key */
-	bool is_deep;          /* too many spans: there is one walk, on the calling thread */
+	/* there are too many spans, so the calling thread walks all ranges */
+	bool is_deep;
 	struct range_slot *slots;
 	struct totals_walk *walks; /* by slot */
 	unsigned slot_count;
@@ -111,7 +113,7 @@ struct totals_tree {
 
 /* ---- member numbers ---- */
 
-/* The groups that a member number stands for. */
+/* The groups to which a member number belongs. */
 struct member {
 	uint32_t class_no, loader_group;
 };
@@ -134,7 +136,7 @@ static struct member member_at(const struct totals_tree *w, uint32_t member)
 	return (struct member){ t->loader_class[member - 2 * n], member - 2 * n };
 }
 
-/* Groups by loader are in ascending order of loader index: binary search. */
+/* Groups by loader are in ascending order of loader index, so a binary search finds them. */
 static uint32_t find_loader(const struct totals_groups *g, uint32_t ix)
 {
 	struct base_search search = base_search_in(g->count);
@@ -186,9 +188,9 @@ static void count_block(struct totals_tree *w, const struct derive_block *block)
 }
 
 /*
- * Replaces each object's dominator by the place of an inner node: its own place, or that of a
- * leaf's dominator. GRAPH_NONE for objects that go into no bucket. values[i] becomes 1 for inner
- * nodes. Leaves of the top level are added to the sums here.
+ * Replaces each object's dominator with the place of an inner node: the object's own place or, for
+ * a leaf, its dominator's. GRAPH_NONE for objects that are in no bucket. values[i] becomes 1 for
+ * inner nodes. Leaves of the top level are added to the totals here.
  */
 static void find_places(struct totals_tree *w, struct derive_block *block)
 {
@@ -224,7 +226,7 @@ static void find_places(struct totals_tree *w, struct derive_block *block)
 	}
 }
 
-/* Runs on any thread; sums go into the slot's own arrays. */
+/* Runs on any thread; totals go into the slot's own arrays. */
 static int make_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct totals_tree *w = ctx;
@@ -235,7 +237,7 @@ static int make_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	count_block(w, block);
 	find_places(w, block);
 	/*
-	 * Turns places into preorder numbers, and values[] into the size of a subtree (0 for
+	 * Replaces places with preorder numbers, and values[] with the size of a subtree (0 for
 	 * leaves).
 	 */
 	for (uint32_t i = 0; i < count; i++) {
@@ -273,8 +275,8 @@ static int put_leaf(struct totals_tree *w, struct hdb_error *err)
 }
 
 /*
- * Leaves with the same dominator and member are merged into one record before they are spilled: a
- * large array has millions of them.
+ * Leaves with the same dominator and member are merged into one record before they are spilled,
+ * because a large array has millions of them.
  */
 static int put_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
@@ -334,7 +336,9 @@ static void add_sums(struct totals_tree *w)
 		loaders->totals[i % loaders->count].retained_bytes += w->loader_topmost[i];
 }
 
-/* One pass over all objects: sums by class, and the rest of the tree into buckets. */
+/*
+ * One pass over all objects: adds up totals by class, and puts the rest of the tree into buckets.
+ */
 static int put_objects(struct totals_tree *w, struct hdb_error *err)
 {
 	struct derive *derive = w->t->derive;
@@ -371,8 +375,8 @@ static int put_objects(struct totals_tree *w, struct hdb_error *err)
 
 /*
  * Adds an object's retained size to its class and its superclasses, except those that already have
- * an instance among the object's dominators: their total includes it. Sums are stored as
- * differences, so only the two ends of the chain of superclasses change.
+ * an instance among the object's dominators, because the total of these already includes it. Sums
+ * are stored as differences, so only the two ends of the chain of superclasses change.
  */
 static void add_supers(struct totals_walk *walk, uint32_t class_no, uint64_t bytes, uint32_t end)
 {
@@ -389,7 +393,7 @@ static void add_supers(struct totals_walk *walk, uint32_t class_no, uint64_t byt
 	}
 }
 
-/* Visits an object in preorder. `end` is the end of its subtree, 0 for a leaf. */
+/* Visits an object in preorder. `end` is the end of its subtree, or 0 for a leaf. */
 static void add_object(struct totals_walk *walk, uint32_t row, uint32_t member_no, uint64_t units,
 		       uint32_t end)
 {
@@ -451,8 +455,8 @@ static int take_leaf(void *ctx, uint32_t row, uint32_t member, uint64_t units,
 }
 
 /*
- * Enters what is above the first node of a range. A slot has its ranges in ascending order, so what
- * its walk knows of nodes that have not ended is still true.
+ * Enters the nodes above the first node of a range. A slot gets its ranges in ascending order, so
+ * what its walk knows about nodes that have not ended is still true.
  */
 static void begin_range(struct totals_walk *walk, uint32_t no)
 {
@@ -471,8 +475,8 @@ static void begin_range(struct totals_walk *walk, uint32_t no)
 }
 
 /*
- * Visits inner nodes and leaves in preorder. Leaves come right after their dominator, which does
- * not change the result: they dominate nothing.
+ * Visits inner nodes and leaves in preorder. Leaves come directly after their dominator, which does
+ * not change the result, because leaves dominate nothing.
  */
 static void walk_range(struct totals_walk *walk)
 {
@@ -514,7 +518,7 @@ static int read_inner(struct totals_tree *w, struct range_slot *slot, uint32_t n
 	return r < 0 ? r : HDB_OK;
 }
 
-/* So that nodes come before the nodes below them. */
+/* Sorts so that nodes come before the nodes below them. */
 static int sort_spans(struct totals_tree *w, struct hdb_error *err)
 {
 	BASE_FREED struct base_sort_key *spare = NULL;
@@ -548,7 +552,7 @@ static int make_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error
 	return HDB_OK;
 }
 
-/* Walks what no other thread could. */
+/* Walks the ranges that no other thread could walk. */
 static int end_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error *err)
 {
 	struct totals_tree *w = ctx;
@@ -641,9 +645,7 @@ int derive_totals_add_objects(struct totals *t, struct hdb_error *err)
 	BASE_SCOPED(release) struct totals_tree w = { .t = t };
 
 	TRY(derive_tree_prepare(t->derive, err));
-	/*
-	 * Member numbers are assigned to classes, to class objects and to loaders, all in 32 bits.
-	 */
+	/* Member numbers of classes, class objects and loaders must fit in 32 bits. */
 	if (t->derive->heap->class_count > HEAP_NONE / 3)
 		return hdb_fail(err, HDB_ELIMIT,
 				"too many classes for totals: %" PRIu32 " (limit %" PRIu32 ")",

@@ -2,8 +2,8 @@
  * derive/tree_sums.c - sums up the dominator tree other than retained sizes: native memory, and
  * bytes per Android heap. Also the table depth: distances from the roots.
  *
- * The tables contain the sum below each object, without the object itself, which is 0 for most
- * objects and so packs well.
+ * The tables contain the sum of the objects below each object, without the object itself. This sum
+ * is 0 for most objects and therefore packs well.
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
@@ -14,20 +14,20 @@
 #include <string.h>
 
 /*
- * In preorder, the nodes below a node have consecutive numbers. So each size is added at the number
- * of the object's dominator, one pass turns these into prefix sums, and the sum below a node is the
- * difference of two of them.
+ * In preorder, the nodes below a node have consecutive numbers. Each size is therefore added at the
+ * number of the object's dominator, one pass converts these sums to prefix sums, and the sum below
+ * a node is the difference of two of them.
  */
 struct tree_sums {
 	struct derive *derive;
-	struct graph_preorder order; /* of objects that dominate others */
+	struct graph_preorder order; /* preorder numbers of the objects that dominate others */
 	struct base_big sum_big;
 	/*
-	 * By number, with one extra element: size of the objects immediately below a node, later
-	 * the sum of all elements before it.
+	 * By number, with one extra element: size of the objects immediately below a node, and
+	 * later the sum of all previous elements.
 	 */
 	_Atomic uint64_t *sum;
-	/* Which sizes are summed: native memory, or shallow sizes of the objects of one heap. */
+	/* The sizes to sum: native memory, or shallow sizes of the objects of one heap. */
 	bool is_native;
 	uint32_t heap_no;
 };
@@ -55,8 +55,8 @@ static int read_sizes(const struct tree_sums *t, struct derive_block *block, str
 }
 
 /*
- * Several threads may add to the same dominator, hence the atomic addition. Sums do not depend on
- * the order.
+ * The addition is atomic because several threads may add to the same dominator. Sums do not depend
+ * on the order.
  */
 static int add_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
@@ -116,8 +116,8 @@ static int begin(struct tree_sums *t, struct hdb_error *err)
 }
 
 /*
- * Turns sums by number into prefix sums: sum[n] becomes the total of all numbers below n, and the
- * total below a node is a difference of two.
+ * Converts sums by number to prefix sums: sum[n] becomes the total of all numbers below n, and the
+ * total below a node is the difference of two prefix sums.
  */
 static int sum_up(struct tree_sums *t, struct hdb_error *err)
 {
@@ -149,7 +149,7 @@ static void release(struct tree_sums *t)
 
 /* ---- native memory ---- */
 
-/* For heaps in which many objects own native memory: passes over all objects. */
+/* Used for heaps in which many objects own native memory: passes over all objects. */
 static int put_native_sums(struct derive *derive, struct store_writer *writer,
 			   enum store_table table, struct hdb_error *err)
 {
@@ -166,7 +166,10 @@ static int put_native_sums(struct derive *derive, struct store_writer *writer,
 				 err);
 }
 
-/* The climb from owners is cheaper if there are few; it gives up with HDB_NOTFOUND at its limit. */
+/*
+ * If there are few owners, climbing from them is cheaper. The climb gives up with HDB_NOTFOUND at
+ * its limit.
+ */
 static int put_native_below(struct derive *derive, struct store_writer *writer,
 			    enum store_table table, struct hdb_error *err)
 {
@@ -223,7 +226,7 @@ int derive_retained_native(struct derive *derive, uint32_t ix, uint64_t *bytes,
 
 /* ---- by heap ---- */
 
-/* First key of a heap's column. Each heap has room for whole blocks of all objects. */
+/* First key of a heap's column. Each column has space for whole blocks of all objects. */
 static uint32_t heap_base(const struct heap *heap, uint32_t heap_no)
 {
 	return heap_block_count(heap) * heap_no * STORE_BLOCK_OBJECTS;
@@ -238,8 +241,8 @@ uint32_t derive_heap_count(const struct derive *derive)
 }
 
 /*
- * One column per heap, each padded to whole blocks, so that the key of an object in a column is a
- * sum.
+ * Writes one column per heap, each padded to whole blocks, so that the key of an object in a column
+ * is a simple sum.
  */
 static int build_retained_heaps(struct derive *derive, struct store_writer *writer,
 				struct hdb_error *err)
@@ -312,8 +315,8 @@ static int find_depth(struct depths *d, struct base_vec *path, uint32_t ix, stru
 	while (at != GRAPH_NONE && !d->depth[at]) {
 		TRY(base_vec_push(path, &at, sizeof(at), err));
 		/*
-		 * Marks the object, so that a cycle, possible only in a damaged table, ends the
-		 * walk.
+		 * Marks the object, so that a cycle, which is possible only in a damaged table,
+		 * ends the walk.
 		 */
 		d->depth[at] = 1;
 		at = d->parent[at];
@@ -337,8 +340,8 @@ static int fill_depth(void *ctx, struct derive_block *block, struct hdb_error *e
 }
 
 /*
- * Requires the parents of the whole reach tree at random, 4 bytes each, and the depths found so
- * far, another 4.
+ * Accesses the parents of the whole reach tree at random, 4 bytes each, and the depths found so
+ * far, another 4 bytes each.
  */
 static int build_depth(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
 {

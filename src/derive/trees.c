@@ -29,7 +29,7 @@ static int need_column(struct derive *derive, const struct store_column *column,
 			   err);
 }
 
-/* Parents come from the file. Each is checked before it is used as an index. */
+/* Parents are read from the file. Each one is checked before it is used as an index. */
 static int check_parent(struct derive *derive, struct store_column *column, uint32_t ix,
 			uint32_t parent, struct hdb_error *err)
 {
@@ -44,7 +44,7 @@ struct tree_room {
 	uint32_t *parent;
 };
 
-/* Checks every parent, since the values come from the file and are used as indexes. */
+/* Checks every parent, because the values come from the file and are used as indexes. */
 static int read_block(struct derive *derive, struct store_column *column, uint32_t block_no,
 		      struct tree_room room, struct hdb_error *err)
 {
@@ -79,7 +79,7 @@ int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, uint32_t *p
 }
 
 /*
- * Either table shows whether an object is reachable. Prefers reach if it is known to exist, without
+ * Both tables show whether an object is reachable. Prefers reach if it is known to exist, without
  * looking up dominators in the file again.
  */
 static struct store_column *reachable_column(struct derive *derive)
@@ -188,13 +188,13 @@ static int build_tree(struct derive *derive, bool is_strong, enum store_table ta
 	TRY(base_big_alloc(derive->work, &parent, (uint64_t)rows.node_count * 4, "the reach tree",
 			   err));
 	/*
-	 * Paths over strong references are the only ones displayed, so only they get least
+	 * Only paths over strong references are displayed, so only these paths have least
 	 * strangeness.
 	 */
 	TRY(is_strong ? derive_least_strange(derive, &rows, parent.data, err) :
 			graph_reach_tree(&rows, derive->heap->roots.bits, derive->work, parent.data,
 					 err));
-	/* The graph is not needed for writing the table. */
+	/* The graph is no longer needed when the table is written. */
 	graph_rows_release(&rows);
 	TRY(derive_put_column(derive, writer, table,
 			      &(struct derive_fill){ .stage = "writing the reach tree",
@@ -262,7 +262,7 @@ int derive_tree_read(struct derive *derive, struct derive_block *block,
 	return derive_tree_units(derive, block, out, err);
 }
 
-/* The table has the size below the object; its own size is added here. */
+/* The table contains the size below the object, so its own size is added here. */
 int derive_tree_units(struct derive *derive, struct derive_block *block,
 		      struct derive_tree_block *out, struct hdb_error *err)
 {
