@@ -6,6 +6,8 @@
 
 #include "common/unique_names.h"
 
+#include <math.h>
+
 /* Columns of SELECT *. */
 enum { STAR_ID, STAR_CLASS, STAR_SHALLOW, STAR_TEXT, STAR_COUNT };
 
@@ -284,9 +286,9 @@ void oql_close(struct oql *oql)
 	oql_in_sets_release(ev->in_sets);
 	oql_arena_release(&ev->keep);
 	free(ev->classes);
-	free(ev->reachable);
-	free(ev->ranks);
-	free(ev->class_sizes);
+	base_ranks_release(&ev->reachable);
+	if (ev->work.threads)
+		base_work_release(&ev->work);
 	free(oql->columns);
 	free(oql->names);
 	free(oql->cells);
@@ -352,7 +354,17 @@ static int object_cell(struct oql *oql, size_t no, const struct oql_value *v)
 /* Converts a float to the double with the same decimal representation. */
 static double printed(const struct oql_value *v)
 {
-	return v->type == OQL_V_FLOAT ? strtod(base_real(v->d, true).text, NULL) : v->d;
+	struct bytes text = { 0 };
+	double d = v->d;
+
+	if (v->type != OQL_V_FLOAT || !isfinite(d))
+		return d;
+	oql_put_double(&text, d, true);
+	bytes_add(&text, "", 1);
+	if (!text.failed)
+		d = strtod(text.data, NULL);
+	bytes_release(&text);
+	return d;
 }
 
 static int make_cell(struct oql *oql, size_t no, const struct oql_value *v)

@@ -617,7 +617,7 @@ static int get_of_info(const struct subject *s, struct oql_value *out)
 	switch (s->which) {
 	case OBJECTS:
 		TRY(oql_survey(s->ev));
-		out->i = (int64_t)s->ev->reachable_count;
+		out->i = s->ev->reachable.count;
 		return HDB_OK;
 	case BYTES:
 		TRY(oql_survey(s->ev));

@@ -11,6 +11,8 @@
 #include "oql/oql_ast.h"
 #include "oql/oql_lex.h"
 
+#include "base/rank_bitset.h"
+
 enum oql_type {
 	OQL_V_NULL,
 	OQL_V_BOOL, /* i, like the following */
@@ -92,12 +94,13 @@ struct oql_eval {
 	struct hdb_error *err;
 	struct hdb_progress progress;
 	struct oql_budget budget;
-	struct oql_arena keep;     /* lives as long as the statement */
-	struct oql_class *classes; /* by class number; owned */
-	uint64_t *reachable;       /* bits by object; owned; NULL: not computed yet */
-	uint32_t *ranks;           /* reachable objects before each block of 512; owned */
-	uint32_t *class_sizes;     /* reachable instances by class; owned */
-	uint64_t reachable_count, reachable_bytes;
+	struct oql_arena keep;       /* lives as long as the statement */
+	struct oql_class *classes;   /* by class number; owned */
+	struct base_work work;       /* of the next */
+	struct base_ranks reachable; /* reachable objects */
+	uint32_t *class_sizes;       /* reachable instances by class; in `keep` */
+	uint64_t reachable_bytes;
+	bool is_surveyed;                  /* the last three are known */
 	int64_t reference_bytes;           /* bytes per reference in arrays; 0: unknown yet */
 	struct hdb_list *lists[3];         /* by enum hdb_list_kind; owned */
 	struct hdb_references *references; /* owned; NULL: not loaded yet */
@@ -216,6 +219,8 @@ const char *oql_type_name(struct oql_eval *ev, const struct oql_value *v);
 
 /* Numbers and counts reachable objects in one pass over the heap. Done once. */
 int oql_survey(struct oql_eval *ev);
+/* Call oql_survey before. */
+bool oql_is_reachable(const struct oql_eval *ev, uint32_t ix);
 /* Converts to and from MAT's object numbers; -1 and HDB_NONE if there is none. */
 int oql_number_of(struct oql_eval *ev, uint32_t ix, int64_t *number);
 int oql_object_of(struct oql_eval *ev, int64_t number, uint32_t *ix);

@@ -6,17 +6,12 @@
 
 #include "base/sort.h"
 
-/* Objects per rank entry. */
-#define RANK_OBJECTS 512u
-#define RANK_WORDS (RANK_OBJECTS / 64)
-
 /* ---- numbers and counts ---- */
 
 static void count_object(struct oql_eval *ev, uint32_t ix, uint32_t class_no, uint64_t bytes)
 {
-	ev->reachable[ix / 64] |= (uint64_t)1 << (ix % 64);
+	base_ranks_put_alone(&ev->reachable, ix);
 	ev->class_sizes[class_no]++;
-	ev->reachable_count++;
 	ev->reachable_bytes += bytes;
 }
 
@@ -67,7 +62,6 @@ static int count_stand_ins(struct oql_eval *ev)
 static int count_all(struct oql_eval *ev)
 {
 	const struct hdb_scan_options options = { .struct_size = sizeof(options), .population = 1 };
-	const uint32_t count = hdb_object_count(ev->db);
 	struct hdb_scan *scan = NULL;
 	struct hdb_batch batch = { .struct_size = sizeof(batch) };
 	int r;
@@ -79,89 +73,55 @@ static int count_all(struct oql_eval *ev)
 	hdb_scan_close(scan);
 	TRY_ERRORS(r);
 	TRY(count_stand_ins(ev));
-	for (uint32_t w = 0, sum = 0; w <= count / 64; w++) {
-		if (w % RANK_WORDS == 0)
-			ev->ranks[w / RANK_WORDS] = sum;
-		sum += (uint32_t)__builtin_popcountll(ev->reachable[w]);
-	}
+	base_ranks_rank(&ev->reachable);
 	return HDB_OK;
 }
 
 int oql_survey(struct oql_eval *ev)
 {
-	const size_t count = hdb_object_count(ev->db);
-	int r;
-
-	assert(!ev->reachable == !ev->ranks);
-	assert(!ev->reachable == !ev->class_sizes);
-	if (ev->reachable)
+	if (ev->is_surveyed)
 		return HDB_OK;
-	ev->reachable = calloc(count / 64 + 1, sizeof(ev->reachable[0]));
-	ev->ranks = calloc(count / RANK_OBJECTS + 1, sizeof(ev->ranks[0]));
-	ev->class_sizes = calloc((size_t)hdb_class_count(ev->db) + 1, sizeof(ev->class_sizes[0]));
-	if (ev->reachable && ev->ranks && ev->class_sizes)
-		r = count_all(ev);
-	else
-		r = hdb_fail(ev->err, HDB_ENOMEM,
-			     "cannot allocate memory for a set of %zu "
-			     "objects",
-			     count);
-	if (r < 0) {
-		free(ev->reachable);
-		free(ev->ranks);
-		free(ev->class_sizes);
-		ev->reachable = NULL;
-		ev->ranks = ev->class_sizes = NULL;
-	}
-	return r;
+	base_work_init(&ev->work, ev->budget.most_bytes, 1, &ev->progress);
+	TRY(base_ranks_init(&ev->reachable, hdb_object_count(ev->db), &ev->work, "a set of objects",
+			    ev->err));
+	TRY(OQL_TAKE(ev->class_sizes, &ev->keep, (size_t)hdb_class_count(ev->db) + 1, ev->err));
+	TRY(count_all(ev));
+	ev->is_surveyed = true;
+	return HDB_OK;
+}
+
+bool oql_is_reachable(const struct oql_eval *ev, uint32_t ix)
+{
+	return base_ranks_has(&ev->reachable, ix);
 }
 
 int oql_number_of(struct oql_eval *ev, uint32_t ix, int64_t *number)
 {
-	const uint32_t word = ix / 64;
-	int r = oql_survey(ev);
-
 	*number = -1;
-	if (r < 0 || !(ev->reachable[word] >> (ix % 64) & 1))
-		return r;
-	*number = ev->ranks[ix / RANK_OBJECTS];
-	for (uint32_t w = ix / RANK_OBJECTS * RANK_WORDS; w < word; w++)
-		*number += __builtin_popcountll(ev->reachable[w]);
-	*number += __builtin_popcountll(ev->reachable[word] & (((uint64_t)1 << (ix % 64)) - 1));
+	TRY(oql_survey(ev));
+	if (oql_is_reachable(ev, ix))
+		*number = base_ranks_before(&ev->reachable, ix);
 	return HDB_OK;
 }
 
 int oql_object_of(struct oql_eval *ev, int64_t number, uint32_t *ix)
 {
-	uint32_t low = 0, high, left;
-	int r = oql_survey(ev);
+	uint32_t low = 0, high = hdb_object_count(ev->db);
 
 	*ix = HDB_NONE;
-	if (r < 0 || number < 0 || (uint64_t)number >= ev->reachable_count)
-		return r;
-	high = hdb_object_count(ev->db) / RANK_OBJECTS;
-	while (low < high) { /* find the last block that starts at or before `number` */
-		const uint32_t middle = low + (high - low + 1) / 2;
+	TRY(oql_survey(ev));
+	if (number < 0 || (uint64_t)number >= ev->reachable.count)
+		return HDB_OK;
+	while (low + 1 < high) { /* find the last object with at most `number` before it */
+		const uint32_t middle = low + (high - low) / 2;
 
-		if (ev->ranks[middle] <= (uint64_t)number)
+		if (base_ranks_before(&ev->reachable, middle) <= (uint64_t)number)
 			low = middle;
 		else
-			high = middle - 1;
+			high = middle;
 	}
-	left = (uint32_t)number - ev->ranks[low];
-	for (uint32_t w = low * RANK_WORDS;; w++) {
-		uint64_t bits = ev->reachable[w];
-		const uint32_t here = (uint32_t)__builtin_popcountll(bits);
-
-		if (left >= here) {
-			left -= here;
-			continue;
-		}
-		while (left-- > 0)
-			bits &= bits - 1;
-		*ix = w * 64 + (uint32_t)__builtin_ctzll(bits);
-		return HDB_OK;
-	}
+	*ix = low;
+	return HDB_OK;
 }
 
 /* ---- classes ---- */
@@ -318,7 +278,7 @@ static int add_referrers(struct oql_eval *ev, uint32_t ix, const struct hdb_obje
 	TRY(read_list(ev, HDB_REFERRERS, ix, numbers));
 	TRY(oql_survey(ev));
 	for (size_t i = 0; i < numbers->count; i++) /* MAT has no unreachable objects */
-		if (ev->reachable[numbers->ixs[i] / 64] >> numbers->ixs[i] % 64 & 1)
+		if (oql_is_reachable(ev, numbers->ixs[i]))
 			numbers->ixs[kept++] = numbers->ixs[i];
 	numbers->count = kept;
 	if (facts->kind == HDB_KIND_CLASS)

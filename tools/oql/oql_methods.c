@@ -89,8 +89,7 @@ int oql_class_objects(struct oql_eval *ev, const uint8_t *marks, struct oql_aren
 		if (marks && !marks[no])
 			continue;
 		TRY(hdb_class_at(ev->db, no, &class, ev->err));
-		if (class.object_ix != HDB_NONE &&
-		    ev->reachable[class.object_ix / 64] >> (class.object_ix % 64) & 1)
+		if (class.object_ix != HDB_NONE && oql_is_reachable(ev, class.object_ix))
 			values[kept++] = oql_object(class.object_ix);
 	}
 	assert(kept <= count);
