@@ -173,6 +173,8 @@ SILENT = {
     "--no-progress": "no progress is drawn where nothing lasts long",
     "--no-pager": "there is none but on a terminal: cli/pager.sh",
     "--quiet": "few commands have something to say",
+    "--allow-import": "permits what a client asks: mcp_make_test.sh",
+    "--allow-capture": "likewise",
     "--timings": "few commands have stages on so small a dump",
     "--table": "only some queries print a text",
     "--app-only": "needs a dump of Android: rewrite_test.sh",

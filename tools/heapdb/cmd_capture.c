@@ -225,26 +225,25 @@ static int start(struct cli *cli, int pid, struct capture **capture)
 			      capture_vm_start(pid, &options, capture, &cli->err);
 }
 
-/* Imports the stream. If the dump fails, reports that failure instead of the import's. */
-static int import_capture(struct cli *cli, struct capture *capture, const char *db_path,
-			  struct hdb_import_result *result, struct capture_cost *cost)
+int capture_import(struct capture *capture, const char *db_path, struct hdb_import_options *options,
+		   struct hdb_import_result *result, struct capture_cost *cost,
+		   struct hdb_error *err)
 {
-	struct hdb_import_options options = cli_import_options(cli);
 	struct hdb_error why = { 0 };
 	char path[32];
 	int rc, dumped;
 
-	options.dump_name = capture_name(capture);
-	options.progress.cancel = capture_stop(capture);
+	options->dump_name = capture_name(capture);
+	options->progress.cancel = capture_stop(capture);
 	snprintf(path, sizeof(path), "/dev/fd/%d", capture_input(capture));
-	rc = hdb_import(path, db_path, &options, result, &cli->err);
+	rc = hdb_import(path, db_path, options, result, err);
 	dumped = capture_end(capture, cost, &why);
 	if (dumped >= 0)
 		return rc;
 	/* The import checks the flag at every step. This covers a failure after the last one. */
 	if (rc == HDB_OK)
 		(void)unlink(db_path);
-	cli->err = why;
+	*err = why;
 	return dumped;
 }
 
@@ -252,6 +251,7 @@ int cmd_capture(struct cli *cli)
 {
 	char db_path[DATABASE_PATH_SIZE];
 	struct hdb_import_result result = { .struct_size = sizeof(result) };
+	struct hdb_import_options options = cli_import_options(cli);
 	struct capture *capture = NULL;
 	struct capture_cost cost;
 	uint64_t began_ns;
@@ -263,15 +263,15 @@ int cmd_capture(struct cli *cli)
 	if (cli->opt.operand_count)
 		TRY(parse_pid(cli, &pid));
 	if (cli->opt.histogram || cli->opt.stacks) {
-		const struct capture_options options = options_of(cli);
+		const struct capture_options asking = options_of(cli);
 
-		return capture_ask(cli, pid, &options);
+		return capture_ask(cli, pid, &asking);
 	}
 	name_output(cli, pid, db_path, sizeof(db_path));
 	TRY(check_database(cli, db_path));
 	began_ns = base_now_ns();
 	TRY(start(cli, pid, &capture));
-	TRY(import_capture(cli, capture, db_path, &result, &cost));
+	TRY(capture_import(capture, db_path, &options, &result, &cost, &cli->err));
 	return cli_report_import(cli, db_path, &result, &cost,
 				 (double)(base_now_ns() - began_ns) / 1e9);
 }

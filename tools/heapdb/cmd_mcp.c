@@ -2,6 +2,11 @@
  * heapdb/cmd_mcp.c - mcp: runs the MCP server (tools/mcp) on standard input and output. Absent from
  * builds without jansson.
  */
+#include "base/scope.h"
+#include "base/work.h"
+#include "capture/capture.h"
+#include "common/feed.h"
+#include "heapdb/capture_ask.h"
 #include "heapdb/cli.h"
 #include "heapdb/report.h"
 
@@ -56,6 +61,64 @@ static int run_oql(const struct mcp_statement *statement, struct hdb_row_source 
 	return oql_source(statement->db, text, &options, out, err);
 }
 
+static int import_dump(const struct mcp_making *what, struct hdb_import_options *options,
+		       struct hdb_import_result *result, struct hdb_error *err)
+{
+	struct feed *feed;
+
+	TRY(feed_open(what->dump_path, NULL, &options->progress, &feed, err));
+	if (feed)
+		options->dump_name = what->dump_path;
+	return feed_close(
+		feed,
+		hdb_import(feed_path(feed, what->dump_path), what->db_path, options, result, err),
+		what->db_path, err);
+}
+
+static int capture_jvm(const struct mcp_making *what, struct hdb_import_options *options,
+		       struct mcp_made *out, struct hdb_error *err)
+{
+	const struct capture_options capturing = { .cancel = what->progress->cancel };
+	struct capture *capture = NULL;
+	struct capture_cost cost;
+
+	TRY(capture_vm_start(what->pid, &capturing, &capture, err));
+	TRY(capture_import(capture, what->db_path, options, &out->result, &cost, err));
+	out->pause_seconds = (double)cost.pause_us / 1e6;
+	out->pause_is_estimate = !cost.pauses;
+	return HDB_OK;
+}
+
+static int make_database(const struct mcp_options *mcp, const struct mcp_making *what,
+			 struct mcp_made *out, struct hdb_error *err)
+{
+	struct hdb_import_options options = {
+		.struct_size = sizeof(options),
+		.memory_bytes = mcp->memory_bytes,
+		.threads = mcp->threads,
+		.progress = *what->progress,
+	};
+	const uint64_t began_ns = base_now_ns();
+
+	TRY(what->dump_path ? import_dump(what, &options, &out->result, err) :
+			      capture_jvm(what, &options, out, err));
+	out->seconds = (double)(base_now_ns() - began_ns) / 1e9;
+	return HDB_OK;
+}
+
+static int list_jvms(void (*add)(void *ctx, const struct mcp_jvm *jvm), void *ctx,
+		     struct hdb_error *err)
+{
+	BASE_FREED struct capture_vm *vms = NULL;
+	size_t count, hidden;
+
+	TRY(capture_list(&vms, &count, &hidden, err));
+	for (size_t i = 0; i < count; i++)
+		add(ctx, &(struct mcp_jvm){ vms[i].pid, vms[i].user, vms[i].main_class,
+					    vms[i].version, vms[i].heap_used });
+	return HDB_OK;
+}
+
 int cmd_mcp(struct cli *cli)
 {
 	const struct mcp_options options = {
@@ -69,6 +132,10 @@ int cmd_mcp(struct cli *cli)
 		.why_sql_empty = why_sql_empty,
 #endif
 		.oql = run_oql,
+		.make = make_database,
+		.jvms = list_jvms,
+		.allow_import = cli->opt.allow_import,
+		.allow_capture = cli->opt.allow_capture,
 	};
 
 	if (options.folder_count == 0)

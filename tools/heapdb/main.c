@@ -143,7 +143,7 @@ const struct command commands[] = {
 	  OPTIONS_QUIET | FORMAT_OPTIONS | OPTIONS_COLUMNS | OPTIONS_HUMAN | OPTIONS_CHART, NULL,
 	  "SERIES|FOLDER... [options]",
 	  "Report what grows steadily in a series that `heapdb watch` wrote", NULL },
-	{ "mcp", cmd_mcp, 0, OPTIONS_MEMORY, NULL, "FOLDER... [options]",
+	{ "mcp", cmd_mcp, 0, OPTIONS_MEMORY | OPTIONS_MCP, NULL, "FOLDER... [options]",
 	  "Serve an AI assistant over standard input and output (Model Context Protocol)", NULL },
 	{ "fleet", cmd_fleet, PASSES_ON, 0, NULL, "DIR | run LISTING DIR | prune DIR [options]",
 	  "Report on the dumps of many programs and builds. `run` imports them. Needs Python.",

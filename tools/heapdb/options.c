@@ -160,6 +160,10 @@ const struct option_info option_table[] = {
 	{ "secrets", "FILE", OPTIONS_REDACT, 0, TEXT(report),
 	  "Write the places of values that look like keys, tokens, passwords or card numbers to "
 	  "FILE" },
+	{ "allow-import", NULL, OPTIONS_MCP, 0, FLAG(allow_import),
+	  "Let the assistant import dumps without asking the user through the client" },
+	{ "allow-capture", NULL, OPTIONS_MCP, 0, FLAG(allow_capture),
+	  "Let the assistant capture JVMs without asking the user through the client" },
 	{ "budget", "FILE", OPTIONS_GATE, 0, TEXT(budget), "YAML file with the checks" },
 	{ "baseline", "OLD", OPTIONS_GATE, 0, TEXT(baseline),
 	  "Earlier dump or database against which growth and new fingerprints are measured" },

@@ -73,6 +73,7 @@ enum option_group {
 /* Commands that ask a running JVM. */
 #define OPTIONS_PROCESS (UINT64_C(1) << 40)
 #define OPTIONS_WATCH (UINT64_C(1) << 41)
+#define OPTIONS_MCP (UINT64_C(1) << 42)
 
 /* Values of an option that may be repeated. */
 #define OPTIONS_REPEATED_MAX 16
@@ -133,6 +134,7 @@ struct options {
 	unsigned at_most;              /* watch; 0: not given */
 	unsigned gate_format;
 	bool live, all, histogram, once, update;
+	bool allow_import, allow_capture; /* mcp */
 	bool app_only, segments, koom, hash, chart;
 	unsigned id_size;  /* in units of 4 bytes; 0: not given */
 	unsigned is_plain; /* export without compression */

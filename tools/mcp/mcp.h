@@ -2,8 +2,8 @@
  * mcp/mcp.h - MCP server: answers questions about the heap databases below given folders over the
  * Model Context Protocol. The only header that the command includes.
  *
- * Access is read-only: no request creates, changes or removes a dump or database. As for any query,
- * computed tables are stored in the database.
+ * No request changes or removes a dump or database. With the user's consent, a request imports a
+ * dump or captures a running JVM. As for any query, computed tables are stored in the database.
  */
 #ifndef HEAPDB_MCP_H
 #define HEAPDB_MCP_H
@@ -25,6 +25,27 @@ struct mcp_statement {
 typedef int mcp_statement_fn(const struct mcp_statement *statement, struct hdb_row_source *out,
 			     struct hdb_error *err);
 
+/* A running JVM. Texts are lent. */
+struct mcp_jvm {
+	int pid;
+	const char *user, *main_class, *version;
+	uint64_t heap_used; /* bytes; 0: unknown */
+};
+
+/* A database to be made. All members are lent. */
+struct mcp_making {
+	const char *dump_path; /* NULL: capture `pid` */
+	int pid;
+	const char *db_path;
+	const struct hdb_progress *progress;
+};
+
+struct mcp_made {
+	struct hdb_import_result result;
+	double seconds, pause_seconds;
+	bool pause_is_estimate; /* the pause is an upper bound */
+};
+
 struct mcp_options {
 	const char *const *folders; /* only databases below these folders are accessible; lent */
 	size_t folder_count;
@@ -41,6 +62,14 @@ struct mcp_options {
 	 */
 	mcp_statement_fn *sql, *oql;
 	bool (*why_sql_empty)(const struct mcp_statement *statement, char *why, size_t size);
+	/* Makes a database. NULL: databases cannot be made. */
+	int (*make)(const struct mcp_options *options, const struct mcp_making *what,
+		    struct mcp_made *out, struct hdb_error *err);
+	/* Calls `add` for each running JVM. */
+	int (*jvms)(void (*add)(void *ctx, const struct mcp_jvm *jvm), void *ctx,
+		    struct hdb_error *err);
+	/* Whether to make databases without asking the user through the client. */
+	bool allow_import, allow_capture;
 };
 
 /*

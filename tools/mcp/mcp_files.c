@@ -236,6 +236,39 @@ static int refuse_file(const struct mcp_files *files, const char *name, struct h
 	return r;
 }
 
+int mcp_files_dump(const struct mcp_files *files, const char *name, char **dump, char **db,
+		   struct hdb_error *err)
+{
+	char path[PATH_MAX];
+	struct stat info;
+
+	*dump = strlen(name) < PATH_MAX ? find_file(files, name, "") : NULL;
+	if (!*dump || stat(*dump, &info) != 0 || !S_ISREG(info.st_mode) ||
+	    ends_with(*dump, ".heapdb"))
+		return hdb_fail(err, HDB_EABSENT, "no such dump in the served directories: \"%s\"",
+				name);
+	TRY(hdb_default_path(*dump, path, sizeof(path), err));
+	if (lstat(path, &info) == 0)
+		return hdb_fail(err, HDB_EEXIST, "\"%s\" already exists: call \"open\" with it",
+				shown_name(files, path));
+	*db = strdup(path);
+	return *db ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a name");
+}
+
+int mcp_files_capture(const struct mcp_files *files, int pid, char **db, struct hdb_error *err)
+{
+	char path[PATH_MAX];
+	struct stat info;
+	unsigned no = 1;
+
+	do {
+		snprintf(path, sizeof(path), "%s/java_pid%d-%u.heapdb", files->folders[0], pid,
+			 no++);
+	} while (lstat(path, &info) == 0 && no < 10000);
+	*db = strdup(path);
+	return *db ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a name");
+}
+
 static struct mcp_database *find_kept(struct mcp_files *files, const char *path,
 				      const struct stat *info)
 {

@@ -74,6 +74,15 @@ json_t *mcp_files_list(const struct mcp_files *files);
 int mcp_files_open(struct mcp_files *files, const char *name, struct hdb **db, char **shown,
 		   struct hdb_error *err);
 
+/*
+ * Resolves a dump below the folders and the name of its database, both owned. HDB_EABSENT, or
+ * HDB_EEXIST if it is imported already.
+ */
+int mcp_files_dump(const struct mcp_files *files, const char *name, char **dump, char **db,
+		   struct hdb_error *err);
+/* Chooses the name of a new database for a capture, in the first folder. *db is owned. */
+int mcp_files_capture(const struct mcp_files *files, int pid, char **db, struct hdb_error *err);
+
 /* ---- mcp_answer.c: rows as JSON ---- */
 
 struct mcp_page {
@@ -116,13 +125,33 @@ struct mcp_call {
 	const volatile int *cancel;
 	const char *name; /* tool name */
 	json_t *args;     /* object; borrowed */
+	/*
+	 * Asks the user. HDB_OK if they agree, HDB_END if the question is the answer to the call,
+	 * which the client repeats with the user's answer. Otherwise HDB_EUSAGE; `option` of the
+	 * command would make the question unnecessary.
+	 */
+	int (*consent)(void *ctx, const char *question, const char *option, struct hdb_error *err);
+	void *ctx;
 };
 
+struct tool;
+
 /* Returns the tools with their schemas, for tools/list. NULL if out of memory. */
-json_t *mcp_tools_list(const struct mcp_options *options);
-bool mcp_tool_exists(const struct mcp_options *options, const char *name);
+json_t *mcp_tools_list(const struct mcp_options *options, bool can_ask);
+/* Whether the tool can be called. can_ask: the client can ask the user for consent. */
+bool mcp_tool_exists(const struct mcp_options *options, const char *name, bool can_ask);
 /* Runs a tool. *out is the JSON result. */
 int mcp_tool_call(const struct mcp_call *call, json_t **out, struct hdb_error *err);
+/* Begins a tool that is not a query: checks its arguments and returns the text argument. */
+int mcp_begin(const struct mcp_call *call, const struct tool *tool, const char *name,
+	      const char **text, struct hdb_error *err);
+
+/* ---- mcp_make.c: tools that make databases ---- */
+
+int mcp_make_import(const struct mcp_call *call, const struct tool *tool, json_t **out,
+		    struct hdb_error *err);
+int mcp_make_capture(const struct mcp_call *call, const struct tool *tool, json_t **out,
+		     struct hdb_error *err);
 
 /* ---- mcp_prompts.c: investigations that a person can start ---- */
 
@@ -142,7 +171,9 @@ enum mcp_takes {
 	MCP_TAKES_BUDGET = 16,
 	MCP_TAKES_OPTIONS = 32,   /* options in an object, and targets of any query */
 	MCP_TAKES_STATEMENT = 64, /* a statement and a limit */
-	MCP_TAKES_ALL = 128       /* whether to include unreachable objects */
+	MCP_TAKES_ALL = 128,      /* whether to include unreachable objects */
+	MCP_TAKES_DUMP = 256,     /* a dump to import */
+	MCP_TAKES_PID = 512       /* a JVM to capture */
 };
 json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes);
 /* Output schema of such a tool. */

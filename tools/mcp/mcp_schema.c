@@ -185,6 +185,13 @@ json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes)
 	if (takes & MCP_TAKES_ALL)
 		property(properties, "all",
 			 typed("boolean", "Also show unreachable objects in the tables"));
+	if (takes & MCP_TAKES_DUMP) {
+		property(properties, "dump", typed("string", "Dump, as listed by \"open\""));
+		json_array_append_new(required, json_string("dump"));
+	}
+	if (takes & MCP_TAKES_PID)
+		property(properties, "pid",
+			 typed("integer", "Process ID of the JVM. Without it, lists the JVMs."));
 	if (takes & MCP_TAKES_STATEMENT) {
 		property(properties, "statement", typed("string", "One SELECT statement"));
 		put_limit(properties);

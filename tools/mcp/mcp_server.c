@@ -15,6 +15,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -28,11 +29,14 @@
 #define QUEUE_MAX 256
 /* Interval between progress messages in ms. */
 #define PROGRESS_MS 500
+/* IDs of our requests: this and a number. */
+#define ASKED_ID "heapdb-"
 /* How long clients may cache lists, in ms. They do not change while a server runs. */
 #define LIST_TTL_MS 3600000
 
 #define VERSION_NOW "2026-07-28"
 #define KEY_VERSION "io.modelcontextprotocol/protocolVersion"
+#define KEY_CLIENT "io.modelcontextprotocol/clientCapabilities"
 #define KEY_SERVER "io.modelcontextprotocol/serverInfo"
 
 /* Error codes of JSON-RPC and of the protocol. */
@@ -71,14 +75,19 @@ struct server {
 	const struct mcp_options *options;
 	struct mcp_files files; /* used by the working thread only */
 	int in, out;
+	uint64_t nonce;       /* of this process */
 	pthread_mutex_t lock; /* protects the members up to out_lock */
 	pthread_cond_t changed;
 	struct request *first, **last;
 	size_t waiting;
 	const json_t *working_id; /* ID of the current request, borrowed; NULL: none */
 	bool ended;               /* no further requests will arrive */
+	unsigned asked;           /* number of questions to the user */
+	bool is_waiting;          /* for the answer to the last one */
+	json_t *reply;            /* that answer; owned */
 	pthread_mutex_t out_lock;
 	volatile int cancel;   /* the current request must stop */
+	volatile int can_ask;  /* the client of a session can ask its user */
 	volatile int is_gone;  /* the client no longer reads answers */
 	int write_error;       /* errno of the failure; EPIPE: the client left */
 	int read_error;        /* errno if the input ended early */
@@ -160,6 +169,15 @@ static void send_error(struct server *s, const json_t *id, int code, const char 
 			       id ? json_deep_copy(id) : json_null(), "error", error));
 }
 
+/* Whether these capabilities of a client include forms that its user fills in. */
+static bool has_forms(const json_t *capabilities)
+{
+	const json_t *forms = json_object_get(capabilities, "elicitation");
+
+	return json_is_object(forms) &&
+	       (json_object_size(forms) == 0 || json_object_get(forms, "form"));
+}
+
 static json_t *server_info(void)
 {
 	return json_pack("{s:s, s:s, s:s}", "name", "heapdb", "title", "heapdb: heap dumps",
@@ -184,7 +202,8 @@ static void send_result(struct server *s, const json_t *message, json_t *result,
 		return;
 	}
 	if (version_of(message)) {
-		json_object_set_new(result, "resultType", json_string("complete"));
+		if (!json_object_get(result, "resultType"))
+			json_object_set_new(result, "resultType", json_string("complete"));
 		json_object_set_new(result, "_meta", json_pack("{s:o}", KEY_SERVER, server_info()));
 		if (ttl_ms >= 0) {
 			json_object_set_new(result, "ttlMs", json_integer(ttl_ms));
@@ -213,6 +232,8 @@ static void on_initialize(struct server *s, const json_t *message)
 	const char *asked = json_string_value(json_object_get(params, "protocolVersion"));
 	const bool is_older = asked && strcmp(asked, "2025-06-18") == 0;
 
+	s->can_ask = has_forms(json_object_get(params, "capabilities"));
+
 	if (!asked) {
 		send_error(s, id_of(message), RPC_PARAMS, "initialize requires a protocolVersion",
 			   NULL);
@@ -239,9 +260,18 @@ static void on_ping(struct server *s, const json_t *message)
 	send_result(s, message, json_object(), -1);
 }
 
+/* Whether the client that sent this message can ask its user. */
+static bool can_ask(const struct server *s, const json_t *message)
+{
+	const json_t *meta = json_object_get(json_object_get(message, "params"), "_meta");
+
+	return version_of(message) ? has_forms(json_object_get(meta, KEY_CLIENT)) : s->can_ask != 0;
+}
+
 static void on_tools(struct server *s, const json_t *message)
 {
-	send_result(s, message, json_pack("{s:o}", "tools", mcp_tools_list(s->options)),
+	send_result(s, message,
+		    json_pack("{s:o}", "tools", mcp_tools_list(s->options, can_ask(s, message))),
 		    LIST_TTL_MS);
 }
 
@@ -307,10 +337,115 @@ static json_t *tool_error(int code, struct hdb_error *err)
 			 "isError", 1);
 }
 
+/* ---- consent of the user ---- */
+
+/* A call that may need consent. */
+struct consent {
+	struct server *server;
+	const json_t *message;
+	char *question; /* owned; NULL: none */
+	char state[24]; /* identifies the call in its repetition */
+};
+
+static void release_consent(struct consent *c)
+{
+	free(c->question);
+}
+
+/* FNV-1a of a call, and of this process, so that an answer to one call does not permit another. */
+static void name_state(struct consent *c)
+{
+	const json_t *params = json_object_get(c->message, "params");
+	json_auto_t *call = json_pack("[O?, O?]", json_object_get(params, "name"),
+				      json_object_get(params, "arguments"));
+	BASE_FREED char *text = json_dumps(call, JSON_SORT_KEYS | JSON_COMPACT);
+	uint64_t hash = UINT64_C(14695981039346656037) ^ c->server->nonce;
+
+	for (const char *at = text; at && *at; at++)
+		hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
+	snprintf(c->state, sizeof(c->state), "%016" PRIx64, hash);
+}
+
+static json_t *form(const char *question)
+{
+	return json_pack("{s:s, s:{s:s, s:{}}}", "message", question, "requestedSchema", "type",
+			 "object", "properties");
+}
+
+/* Asks the client of a session and waits. Returns the answer's result, owned; NULL: none. */
+static json_t *ask_session(struct server *s, const char *question)
+{
+	json_t *result = NULL;
+
+	pthread_mutex_lock(&s->lock);
+	s->is_waiting = true;
+	s->asked++;
+	pthread_mutex_unlock(&s->lock);
+	send_message(s, NULL,
+		     json_pack("{s:s, s:o, s:s, s:o}", "jsonrpc", "2.0", "id",
+			       json_sprintf(ASKED_ID "%u", s->asked), "method",
+			       "elicitation/create", "params", form(question)));
+	pthread_mutex_lock(&s->lock);
+	while (!s->reply && !s->ended && !s->cancel)
+		pthread_cond_wait(&s->changed, &s->lock);
+	s->is_waiting = false;
+	result = json_incref(json_object_get(s->reply, "result"));
+	json_decref(s->reply);
+	s->reply = NULL;
+	pthread_mutex_unlock(&s->lock);
+	return result;
+}
+
+/*
+ * See mcp_call. In 2026-07-28, the question is a result, and the answer comes with the next call.
+ */
+static int ask_consent(void *ctx, const char *question, const char *option, struct hdb_error *err)
+{
+	struct consent *c = ctx;
+	const json_t *params = json_object_get(c->message, "params");
+	const json_t *answers = json_object_get(params, "inputResponses");
+	const char *state = json_string_value(json_object_get(params, "requestState"));
+	json_auto_t *answer = NULL;
+	const char *action;
+
+	if (!can_ask(c->server, c->message))
+		return hdb_fail(err, HDB_EUSAGE,
+				"the user must agree, and this client cannot ask: the option %s of "
+				"heapdb mcp permits it",
+				option);
+	if (!version_of(c->message)) {
+		answer = ask_session(c->server, question);
+	} else {
+		name_state(c);
+		if (!answers || !state || strcmp(state, c->state) != 0) {
+			c->question = strdup(question);
+			return HDB_END;
+		}
+		answer = json_incref(json_object_get(answers, "consent"));
+	}
+	action = json_string_value(json_object_get(answer, "action"));
+	return action && strcmp(action, "accept") == 0 ?
+		       HDB_OK :
+		       hdb_fail(err, HDB_EUSAGE, "the user did not agree");
+}
+
+static json_t *question_of(const struct consent *c)
+{
+	json_t *params = form(c->question);
+
+	json_object_set_new(params, "mode", json_string("form"));
+	return json_pack("{s:s, s:{s:{s:s, s:o}}, s:s}", "resultType", "input_required",
+			 "inputRequests", "consent", "method", "elicitation/create", "params",
+			 params, "requestState", c->state);
+}
+
 static void on_call(struct server *s, const json_t *message)
 {
 	const json_t *params = json_object_get(message, "params");
+	BASE_SCOPED(release_consent) struct consent consent = { .server = s, .message = message };
 	struct mcp_call call = {
+		.consent = ask_consent,
+		.ctx = &consent,
 		.files = &s->files,
 		.cancel = &s->cancel,
 		.name = json_string_value(json_object_get(params, "name")),
@@ -322,7 +457,7 @@ static void on_call(struct server *s, const json_t *message)
 	json_t *result = NULL;
 	int r;
 
-	if (!call.name || !mcp_tool_exists(s->options, call.name)) {
+	if (!call.name || !mcp_tool_exists(s->options, call.name, true)) {
 		send_error(s, id_of(message), RPC_PARAMS,
 			   "unknown tool; tools/list lists all tools", NULL);
 		return;
@@ -336,6 +471,10 @@ static void on_call(struct server *s, const json_t *message)
 	r = mcp_tool_call(&call, &answer, &err);
 	if (s->cancel)
 		return;
+	if (consent.question) {
+		send_result(s, message, question_of(&consent), -1);
+		return;
+	}
 	if (r != HDB_OK) {
 		send_result(s, message, tool_error(r, &err), -1);
 		return;
@@ -526,6 +665,20 @@ static bool is_version(const char *version)
 	return strcmp(version, VERSION_NOW) == 0;
 }
 
+/* Takes the client's answer to a question to its user. */
+static void on_answer(struct server *s, json_t *message)
+{
+	const char *id = json_string_value(id_of(message));
+	char asked[32];
+
+	pthread_mutex_lock(&s->lock);
+	snprintf(asked, sizeof(asked), ASKED_ID "%u", s->asked);
+	if (s->is_waiting && !s->reply && id && strcmp(id, asked) == 0)
+		s->reply = json_incref(message);
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+}
+
 /* Handles one message (consumed). */
 static void on_message(struct server *s, json_t *message)
 {
@@ -540,8 +693,9 @@ static void on_message(struct server *s, json_t *message)
 			   "an id",
 			   NULL);
 	} else if (!name) {
-		/* Responses are ignored, since we send no requests. Anything else is an error. */
-		if (!json_object_get(message, "result") && !json_object_get(message, "error"))
+		if (json_object_get(message, "result") || json_object_get(message, "error"))
+			on_answer(s, message);
+		else
 			send_error(s, id, RPC_REQUEST, "missing method", NULL);
 	} else if (!id) {
 		if (strcmp(name, "notifications/cancelled") == 0)
@@ -646,7 +800,7 @@ static void finish(struct server *s, pthread_t worker)
 
 int mcp_serve(const struct mcp_options *options, int in, int out, struct hdb_error *err)
 {
-	struct server s = { .options = options, .in = in, .out = out };
+	struct server s = { .options = options, .in = in, .out = out, .nonce = base_now_ns() };
 	char *buffer = malloc(LINE_MAX_BYTES);
 	pthread_t worker;
 	int r;

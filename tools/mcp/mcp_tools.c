@@ -414,9 +414,8 @@ static int check_names(const struct mcp_call *call, const struct tool *tool, str
 	return HDB_OK;
 }
 
-/* Begins a tool that is not a query: checks its arguments and returns the text argument. */
-static int begin(const struct mcp_call *call, const struct tool *tool, const char *name,
-		 const char **text, struct hdb_error *err)
+int mcp_begin(const struct mcp_call *call, const struct tool *tool, const char *name,
+	      const char **text, struct hdb_error *err)
 {
 	const int r = check_names(call, tool, err);
 
@@ -442,7 +441,7 @@ static int run_open(const struct mcp_call *call, const struct tool *tool, json_t
 	BASE_SCOPED(release_asking) struct asking a = { .call = call, .tool = tool };
 	const char *name;
 
-	TRY(begin(call, tool, "db", &name, err));
+	TRY(mcp_begin(call, tool, "db", &name, err));
 	if (!name) {
 		json_t *list = mcp_files_list(call->files);
 
@@ -559,7 +558,7 @@ static int run_statement(const struct mcp_call *call, const struct tool *tool, j
 	struct mcp_statement statement = { .cancel = call->cancel };
 	const json_t *all = json_object_get(call->args, "all");
 
-	TRY(begin(call, tool, "statement", &statement.text, err));
+	TRY(mcp_begin(call, tool, "statement", &statement.text, err));
 	if (!statement.text || (all && !json_is_boolean(all)))
 		return hdb_fail(err, HDB_EUSAGE,
 				!statement.text ? "expected a \"statement\"" :
@@ -581,7 +580,7 @@ static int run_explain(const struct mcp_call *call, const struct tool *tool, jso
 	BASE_SCOPED(release_asking) struct asking a = { .call = call, .tool = tool };
 	const char *name;
 
-	TRY(begin(call, tool, "name", &name, err));
+	TRY(mcp_begin(call, tool, "name", &name, err));
 	if (!name) {
 		*out = mcp_schema_queries();
 		return HDB_OK;
@@ -630,34 +629,45 @@ static const struct tool tools[] = {
 	{ "query", NULL, TAKES_QUESTION | TAKES_ANY, run_query, "Any query",
 	  "Runs any query by name: threads, references, referrers, entries, strings, duplicates, "
 	  "collections, retained and others. See \"explain\"." },
+	{ "import", NULL, MCP_TAKES_DUMP, mcp_make_import, "Import a dump",
+	  "Imports a dump that \"open\" lists without a database, if the user agrees." },
+	{ "capture", NULL, MCP_TAKES_PID, mcp_make_capture, "Capture a running JVM",
+	  "Without pid: lists the running JVMs. With pid: dumps the heap of that JVM into a new "
+	  "database, if the user agrees; the program is paused meanwhile." },
 };
 #define TOOL_COUNT (sizeof(tools) / sizeof(tools[0]))
 
-/* Whether the build has the tool's query or language. */
-static bool is_there(const struct mcp_options *options, const struct tool *tool)
+/* Whether the build has the tool's query or language, and the user can consent to it. */
+static bool is_there(const struct mcp_options *options, const struct tool *tool, bool can_ask)
 {
+	if (tool->takes & (MCP_TAKES_DUMP | MCP_TAKES_PID))
+		return options->make &&
+		       (can_ask || (tool->takes & MCP_TAKES_DUMP ? options->allow_import :
+								   options->allow_capture));
 	if (tool->takes & MCP_TAKES_STATEMENT)
 		return statement_fn(options, tool) != NULL;
 	return !tool->query || hdb_query_named(tool->query);
 }
 
-static const struct tool *find_tool(const struct mcp_options *options, const char *name)
+static const struct tool *find_tool(const struct mcp_options *options, const char *name,
+				    bool can_ask)
 {
 	for (size_t i = 0; i < TOOL_COUNT; i++) {
-		if (strcmp(tools[i].name, name) == 0 && is_there(options, &tools[i]))
+		if (strcmp(tools[i].name, name) == 0 && is_there(options, &tools[i], can_ask))
 			return &tools[i];
 	}
 	return NULL;
 }
 
-bool mcp_tool_exists(const struct mcp_options *options, const char *name)
+bool mcp_tool_exists(const struct mcp_options *options, const char *name, bool can_ask)
 {
-	return find_tool(options, name) != NULL;
+	return find_tool(options, name, can_ask) != NULL;
 }
 
 static json_t *describe(const struct tool *tool)
 {
 	const struct hdb_query_spec *spec = tool->query ? hdb_query_named(tool->query) : NULL;
+	const int reads = !(tool->takes & (MCP_TAKES_DUMP | MCP_TAKES_PID));
 	char text[2048];
 	int used;
 
@@ -668,19 +678,19 @@ static json_t *describe(const struct tool *tool)
 	for (size_t i = 0; spec && i < spec->column_count && (size_t)used < sizeof(text) - 100; i++)
 		used += snprintf(text + used, sizeof(text) - (size_t)used, "%s %.60s", i ? "," : "",
 				 hdb_query_column(spec, i)->name);
-	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:{s:b, s:b, s:b}}", "name", tool->name,
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:{s:b, s:b, s:b, s:b}}", "name", tool->name,
 			 "title", tool->title, "description", text, "inputSchema",
 			 mcp_schema_of(spec, tool->takes), "outputSchema",
-			 mcp_schema_output(tool->takes), "annotations", "readOnlyHint", 1,
-			 "idempotentHint", 1, "openWorldHint", 0);
+			 mcp_schema_output(tool->takes), "annotations", "readOnlyHint", reads,
+			 "destructiveHint", 0, "idempotentHint", reads, "openWorldHint", 0);
 }
 
-json_t *mcp_tools_list(const struct mcp_options *options)
+json_t *mcp_tools_list(const struct mcp_options *options, bool can_ask)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < TOOL_COUNT; i++) {
-		if (is_there(options, &tools[i]))
+		if (is_there(options, &tools[i], can_ask))
 			json_array_append_new(list, describe(&tools[i]));
 	}
 	return list;
@@ -688,7 +698,7 @@ json_t *mcp_tools_list(const struct mcp_options *options)
 
 int mcp_tool_call(const struct mcp_call *call, json_t **out, struct hdb_error *err)
 {
-	const struct tool *tool = find_tool(call->files->options, call->name);
+	const struct tool *tool = find_tool(call->files->options, call->name, true);
 
 	*out = NULL;
 	call->files->call++;
