@@ -10,7 +10,7 @@
 
 #include <assert.h>
 
-/* How often each slot may be read on average: once for itself, and again by wrappers. */
+/* Average number of times that each slot may be read: once for itself, and again for wrappers. */
 #define LOOKS 8
 
 void analysis_measuring_init(const struct session *session, bool is_arrays, bool wants_used,
@@ -76,7 +76,7 @@ static int slot_bytes(const struct session *session, const struct heap_collectio
 	return HDB_OK;
 }
 
-/* Adds the backing array and the unused room of a collection that owns them. */
+/* Adds the backing array and the unused slots of a collection that owns its array. */
 static int add_costs(const struct session *session, const struct heap_collection *c,
 		     struct analysis_measure *m, struct hdb_error *err)
 {
@@ -84,12 +84,12 @@ static int add_costs(const struct session *session, const struct heap_collection
 	int r;
 
 	assert(c->rule);
-	/* Parts of another collection are counted there. */
+	/* Parts of another collection are counted with that collection. */
 	if (!c->inner || c->inner_ix != c->ix || c->inner->flags & HEAP_LENT)
 		return HDB_OK;
 	r = slot_bytes(session, c, &bytes, &array_bytes, err);
 	m->shallow_bytes += array_bytes;
-	/* Bits of a bit set that are 0 are not waste. */
+	/* In a bit set, bits that are 0 are not waste. */
 	TRY(r);
 	if (m->has_capacity && m->has_size && c->inner->shape != HEAP_WORDS &&
 	    m->capacity > m->size)

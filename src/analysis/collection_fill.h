@@ -1,6 +1,6 @@
 /*
- * analysis/collection_fill.h - how full a collection or an object array is, and how many bytes the
- * free room takes.
+ * analysis/collection_fill.h - how full a collection or an object array is, and how many bytes its
+ * unused slots take.
  */
 #ifndef ANALYSIS_COLLECTION_FILL_H
 #define ANALYSIS_COLLECTION_FILL_H
@@ -12,15 +12,15 @@
 struct analysis_measure {
 	uint32_t class_no;
 	const char *kind;       /* "list", ..., or "array"; static */
-	uint64_t size;          /* number of elements; for arrays, those that are not null */
-	uint64_t capacity;      /* number of elements it has room for */
+	uint64_t size;          /* number of elements; for arrays, number of non-null elements */
+	uint64_t capacity;      /* number of elements that fit without growing */
 	uint64_t used;          /* number of slots in use, for hash tables */
 	uint64_t shallow_bytes; /* of the object and of its own backing array */
-	/* bytes of unused room; 0 if that belongs to a wrapped collection */
+	/* bytes of unused slots; 0 if they belong to a wrapped collection */
 	uint64_t wasted_bytes;
 	bool has_size, has_capacity;
-	bool has_used; /* hashed, not empty, and its slots were counted */
-	bool has_lied; /* its own count was impossible */
+	bool has_used; /* it is a hash table, is not empty, and its slots were counted */
+	bool has_lied; /* the recorded number of elements was impossible */
 };
 
 struct analysis_measuring {
@@ -38,8 +38,8 @@ void analysis_measuring_init(const struct session *session, bool is_arrays, bool
 			     struct analysis_measuring *out);
 
 /*
- * Measures one object. Returns HDB_NOTFOUND if it is not a collection (or array), or only a part of
- * another collection.
+ * Measures one object. Returns HDB_NOTFOUND if it is not a collection (or array), or is only a part
+ * of another collection.
  */
 int analysis_measure(const struct session *session, struct analysis_measuring *how,
 		     const struct heap_object *object, struct analysis_measure *out,
@@ -51,7 +51,7 @@ int analysis_measure(const struct session *session, struct analysis_measuring *h
  */
 double analysis_measure_fill(const struct analysis_measure *m);
 
-/* Returns the share of elements that share a slot with another one. has_used must be set. */
+/* Returns the share of elements that share a slot with another element. has_used must be set. */
 double analysis_measure_collisions(const struct analysis_measure *m);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * analysis/common_path.c - what the shortest paths to many objects have in common.
+ * analysis/common_path.c - the common part of the shortest paths to many objects.
  *
- * The paths are read off the reach tree, from each object upwards to the first object of an earlier
- * path. Together they are a tree whose nodes are numbered in order of discovery. Walks backwards,
- * and nodes of a walk upwards, are in an order with children before parents, so one pass adds up
- * the number of objects below each node, and what they retain.
+ * The paths are read from the reach tree, from each object upwards to the first object of an
+ * earlier path. Together they form a tree whose nodes are numbered in order of discovery. If the
+ * walks are visited backwards, and the nodes of each walk upwards, children come before parents, so
+ * one pass adds up the number of objects below each node and the size that they retain.
  */
 #include "analysis/session.h"
 #include "analysis/suspects.h"
@@ -12,24 +12,24 @@
 
 #include <assert.h>
 
-/* More of the paths than this must pass an object for it to be common to them (MAT: 0.8). */
+/* An object is common to the paths if more than this share of them passes it (MAT: 0.8). */
 #define COMMON_NUMERATOR 8u
 #define COMMON_DENOMINATOR 10u
-/* A child with less than this of its parent's retained size ends the way (MAT: 0.7). */
+/* The search ends at a child with less than this share of its parent's retained size (MAT: 0.7). */
 #define DROP_NUMERATOR 7u
 #define DROP_DENOMINATOR 10u
-/* Maximum number of nodes on all paths together, 50 MB. Further paths are left out. */
+/* Maximum number of nodes on all paths together, which takes 50 MB. Further paths are ignored. */
 #define NODES_MAX 1000000u
 /* Common objects that are listed. */
 #define COMMON_MAX 1000u
-/* Objects between two checks of the cancel flag. */
+/* Number of objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 16384u
 
 struct node {
 	uint32_t parent;         /* number; GRAPH_NONE: a root */
 	uint32_t count;          /* objects below, itself included */
 	uint64_t retained_bytes; /* what these retain */
-	uint32_t best;           /* its child with most objects; GRAPH_NONE: a leaf */
+	uint32_t best;           /* the child with the most objects; GRAPH_NONE: a leaf */
 };
 
 struct tree {
@@ -45,7 +45,7 @@ static struct node *node_at(struct tree *t, uint32_t number)
 	return number == GRAPH_NONE ? &t->top : base_vec_at(&t->nodes, struct node, number);
 }
 
-/* Adds the path from object ix up; not at all if it is not reachable so. */
+/* Adds the path from object ix upwards, unless the object is not reachable. */
 static int add_path(const struct session *session, struct tree *t, bool is_strong, uint32_t ix,
 		    struct hdb_error *err)
 {
@@ -88,7 +88,7 @@ static int add_paths(const struct session *session, struct tree *t, bool is_stro
 	return HDB_OK;
 }
 
-/* Adds what depends on a node to its parent, and keeps the parent's best child. */
+/* Adds the figures of a node to its parent, and keeps the parent's best child. */
 static void add_up(struct tree *t, uint32_t number)
 {
 	const struct node *node = node_at(t, number);
@@ -154,9 +154,7 @@ int analysis_common_path(const struct session *session, struct analysis_suspect 
 	if (!t.map.count)
 		TRY(add_paths(session, &t, false, members, err));
 	add_all_up(&t);
-	/*
-	 * Only counts members whose paths were not left out. MAT also counts those without a path.
-	 */
+	/* Counts only members whose paths were included. MAT also counts those without a path. */
 	least = (t.map.count < NODES_MAX ? members->count : t.walks.count) *
 		(uint64_t)COMMON_NUMERATOR / COMMON_DENOMINATOR;
 	return follow(&t, least, &group->common, err);

@@ -1,9 +1,9 @@
 /*
  * analysis/contents.c - hashes the contents of all strings or primitive arrays, and sorts them.
  *
- * The counts of the import give the array its size. One pass over the objects on all threads reads
- * contents in the order of the heap, which is nearly that of the dump. Records are then spread by
- * the first byte of their hash, and all threads sort what has the same one.
+ * The size of the array of records is known from the import's counts. One pass over the objects on
+ * all threads reads contents in heap order, which is nearly that of the dump. Records are then
+ * distributed by the first byte of their hash, and all threads sort the parts.
  */
 #include "analysis/contents.h"
 
@@ -21,12 +21,12 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* Bytes hashed at a time. */
+/* Number of bytes hashed at a time. */
 #define CHUNK_BYTES (1u << 20)
 /* Bytes of the sort key: the hash, then the index. */
 #define HASH_BYTES 16u
 #define KEY_BYTES 20u
-/* Runs of up to this many records are sorted by insertion. */
+/* Runs of at most this many records are sorted by insertion. */
 #define SHORT_RUN 24u
 
 struct reading {
@@ -46,7 +46,7 @@ static bool counts(const struct reading *s, uint32_t i)
 
 /* ---- counting ---- */
 
-/* Whether the content of object i is to be read. */
+/* Whether the content of object i has to be read. */
 static bool is_wanted(const struct reading *s, const struct heap_block *objects, uint32_t i)
 {
 	const uint32_t no = objects->class_no[i];
@@ -57,7 +57,7 @@ static bool is_wanted(const struct reading *s, const struct heap_block *objects,
 	       (!s->options->is_class || s->options->is_class[no]);
 }
 
-/* Adds to the room what may be read of the objects of one class and kind. */
+/* Adds the size of the records for objects of one class and kind. */
 static int add_room(void *ctx, const struct heap_count *c, struct hdb_error *err)
 {
 	struct reading *s = ctx;
@@ -117,8 +117,8 @@ int analysis_array_hash(struct heap *heap, struct base_view *view, uint64_t offs
 }
 
 /*
- * What a thread makes of a block: records in block->bytes[0], and a bit per object without content,
- * which ends up in block->values.
+ * The output of a thread for a block: records in block->bytes[0], and a bit per object without
+ * content, which is copied to block->values.
  */
 struct made {
 	struct reading *s;
@@ -330,8 +330,8 @@ static bool is_one_run(const struct analysis_content *records, uint64_t count)
 }
 
 /*
- * Sorts by hash, then by index, in place: the array may be in a file, and a copy would not fit. The
- * records have the same bytes before `top`.
+ * Sorts by hash, then by index. Sorts in place because the array may be in a file, and a copy would
+ * not fit. The first `top` bytes of the keys are equal.
  */
 static void sort(struct analysis_content *records, uint64_t count, unsigned top)
 {
@@ -416,7 +416,7 @@ static int prepare(struct reading *s, unsigned *threads_max, struct hdb_error *e
 	if (!heap->object_count)
 		return HDB_OK;
 	TRY(BASE_ALLOC(s->reachable, STORE_BLOCK_OBJECTS, "a block of objects", err));
-	/* May build a table, so do it before the stage begins. */
+	/* This may build a table, so it is done before the stage begins. */
 	return find_reachable(s, 0, err);
 }
 
@@ -477,7 +477,7 @@ uint64_t analysis_contents_run(const struct analysis_contents *contents, uint64_
 	return to;
 }
 
-/* Looks up a size that a record has no room for. */
+/* Looks up a size that does not fit in a record. */
 static int bytes_of(const struct session *session, uint32_t ix, uint32_t known, uint64_t *bytes,
 		    struct hdb_error *err)
 {

@@ -1,6 +1,6 @@
 /*
  * analysis/contents.h - the contents of all strings or all primitive arrays as 128-bit hashes,
- * sorted, so that equal ones are neighbours. Hashes are seeded differently in each process, so
+ * sorted so that equal ones are neighbours. Hashes are seeded differently in each process, so
  * answers must not depend on this order.
  *
  * Memory: 32 bytes per string or array, in one big array that moves to a file if the budget is used
@@ -23,15 +23,18 @@ enum analysis_content_kind {
 /* Content of a string or array. */
 struct analysis_content {
 	/*
-	 * 128 bits of XXH3, seeded for this process (base_hash_seed), of the text or of the bytes
-	 * of the elements; the element type is part of the seed. For spans it is not a hash: index
-	 * of the array, and first byte << 32 | number of bytes.
+	 * 128 bits of XXH3, seeded for this process (base_hash_seed), of the string or of the bytes
+	 * of the elements; the element type is part of the seed. For spans this is not a hash but
+	 * the index of the array, and first byte << 32 | number of bytes.
 	 */
 	uint64_t low, high;
 	uint32_t ix;
-	/* texts: the array if the text fills it, else HEAP_NONE; spans and arrays: the array */
+	/*
+	 * for strings, the array if the string fills it, otherwise HEAP_NONE; for spans and arrays,
+	 * the array
+	 */
 	uint32_t array_ix;
-	/* shallow sizes of string and array; ANALYSIS_BYTES_MANY: at least as many */
+	/* shallow sizes of string and array; ANALYSIS_BYTES_MANY means this size or more */
 	uint32_t bytes, array_bytes;
 };
 #define ANALYSIS_BYTES_MANY UINT32_MAX
@@ -41,11 +44,15 @@ struct analysis_contents {
 	uint64_t count;
 	/* number of objects left out because the dump does not contain their content */
 	uint64_t without;
-	/* if counts_heap: shallow size of all objects of the population, of any class */
+	/*
+	 * if counts_heap is set, shallow size of all objects of the population, whatever their
+	 * class
+	 */
 	uint64_t heap_bytes;
 	uint64_t unreachable_count,
 		/*
-		 * strings or arrays that no root reaches, whether or not they are in the population
+		 * number of unreachable strings or arrays, whether or not they are in the
+		 * population
 		 */
 		unreachable_bytes;
 };
@@ -54,12 +61,12 @@ struct analysis_contents_options {
 	enum analysis_content_kind kind;
 	enum analysis_population
 		population; /* ANALYSIS_OF_NOTHING has the same meaning as ANALYSIS_OF_REACHABLE */
-	/* arrays: by class number, nonzero if wanted; NULL: all */
+	/* for arrays, by class number: nonzero if the class is requested; NULL: all */
 	const uint8_t *is_class;
 	bool counts_heap; /* heap_bytes is needed */
 };
 
-/* Reads all contents, on all threads. The caller releases *out, also after a failure. */
+/* Reads all contents, on all threads. The caller must release *out, even after a failure. */
 int analysis_contents_read(const struct session *session,
 			   const struct analysis_contents_options *options,
 			   struct analysis_contents *out, struct hdb_error *err);
@@ -73,14 +80,14 @@ struct analysis_run {
 	const struct analysis_content *first;
 	uint64_t count;
 	bool of_arrays;                     /* the contents are of arrays, not of strings */
-	struct base_sort_key *keys, *spare; /* scratch space: one per member of the run each */
+	struct base_sort_key *keys, *spare; /* scratch space with one entry per member of the run */
 };
 
-/* What a run of equal contents costs. */
+/* The memory that a run of equal contents takes. */
 struct analysis_copies {
 	/* bytes of all copies and their arrays; an array shared by several strings counts once */
 	uint64_t total;
-	/* bytes that one shared copy would save: all but the first object and the smallest array */
+	/* bytes that sharing would save: all but the first object and the smallest array */
 	uint64_t wasted;
 	uint32_t arrays; /* number of different arrays */
 };
@@ -90,8 +97,8 @@ int analysis_copies_measure(const struct session *session, const struct analysis
 			    struct analysis_copies *out, struct hdb_error *err);
 
 /*
- * Hashes the elements of a primitive array. `view` belongs to the calling thread, `offset` is that
- * of the array in the dump. Returns HDB_NOTFOUND if the dump has no elements.
+ * Hashes the elements of a primitive array. `view` belongs to the calling thread, and `offset` is
+ * that of the array in the dump. Returns HDB_NOTFOUND if the dump has no elements.
  */
 int analysis_array_hash(struct heap *heap, struct base_view *view, uint64_t offset,
 			struct analysis_content *out, struct hdb_error *err);

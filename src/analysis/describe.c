@@ -1,4 +1,6 @@
-/* analysis/describe.c - describes objects and references in texts. */
+/*
+ * analysis/describe.c - describes objects and references as strings.
+ */
 #include "analysis/describe.h"
 
 #include "heap/collections/collections.h"
@@ -21,7 +23,7 @@ void analysis_value_text(const struct heap_value *value, char *buf, size_t size)
 	heap_basic_text(value, buf, size);
 }
 
-/* Writes the number of elements of a collection, if it is known. */
+/* Writes the number of elements of a collection if it is known. */
 static void describe_size(const struct session *session, uint32_t ix, char *buf, size_t size)
 {
 	struct heap_collection c;
@@ -45,7 +47,7 @@ const char *analysis_strength_name(uint8_t strength)
 	return strength < sizeof(names) / sizeof(names[0]) ? names[strength] : "strong";
 }
 
-/* References that are being named. */
+/* The references to be named. */
 struct reference {
 	const struct session *session;
 	uint32_t from, to;
@@ -133,8 +135,8 @@ static int name_reference(struct reference *ref, struct hdb_error *err)
 	if (object.kind == STORE_OBJECT_ARRAY && !ref->count)
 		TRY(find_element(ref, err));
 	/*
-	 * If no field holds it, it is a local variable of a thread (or a class of a loader, which
-	 * MAT counts as a reference).
+	 * If no field contains the reference, it is a local variable of a thread (or a class of a
+	 * loader, which MAT counts as a reference).
 	 */
 	if (!ref->count && object.kind == STORE_INSTANCE)
 		add_name(ref, ANALYSIS_LINK_LOCAL, "<local variable>");

@@ -1,4 +1,6 @@
-/* analysis/describe.h - texts about objects and references that several queries show. */
+/*
+ * analysis/describe.h - descriptions of objects and references that several queries show.
+ */
 #ifndef ANALYSIS_DESCRIBE_H
 #define ANALYSIS_DESCRIBE_H
 
@@ -7,9 +9,9 @@
 #include "heap/values/values.h"
 
 /*
- * Describes an object's value for people: text of a string in quotes, a boxed number, name of a
- * thread, an enum constant, the class of a class object; for collections "size=N". Empty if there
- * is nothing to say. Cut to `size` bytes.
+ * Describes an object's value for people: content of a string in quotes, boxed number, name of a
+ * thread, enum constant, class of a class object; for collections "size=N". Empty if there is no
+ * description. Truncated to `size` bytes.
  */
 void analysis_describe(const struct session *session, uint32_t ix, char *buf, size_t size);
 
@@ -29,9 +31,9 @@ enum analysis_link_kind {
 	ANALYSIS_LINK_OTHER
 };
 
-/* How an object holds another one. */
+/* The kind of reference by which an object holds another object. */
 struct analysis_link {
-	enum analysis_link_kind kind; /* of the first reference */
+	enum analysis_link_kind kind; /* kind of the first reference */
 	unsigned count;               /* number of references */
 	char text[512];               /* as from analysis_holder */
 };
@@ -44,7 +46,7 @@ const char *analysis_link_name(const struct analysis_link *link);
 /*
  * Writes how `from` holds `to`: names of fields separated by commas, "[3]", "<class>", "<super>",
  * "<class loader>", "static NAME", "<local variable>". Only the start of a long array is searched;
- * then the text is "[?]". Reads the dump.
+ * if this finds nothing, the result is "[?]". Reads the dump.
  */
 int analysis_holder(const struct session *session, uint32_t from, uint32_t to,
 		    struct base_text text, struct hdb_error *err);
@@ -56,12 +58,12 @@ const char *analysis_strength_name(uint8_t strength);
 struct analysis_retained {
 	bool found;
 	uint64_t bytes;   /* valid if `found` */
-	const char *from; /* "table", "local", or why it was not found; static */
+	const char *from; /* "table", "local", or the reason why it was not found; static */
 };
 
 /*
- * Returns the retained size from the table if it is built, else by a local search within the usual
- * limits.
+ * Returns the retained size from the table if the table is built, and otherwise from a local search
+ * within the usual limits.
  */
 int analysis_cheap_retained(const struct session *session, uint32_t ix,
 			    struct analysis_retained *out, struct hdb_error *err);

@@ -9,7 +9,7 @@ int analysis_level_count(struct analysis_level *level, uint32_t ix, uint64_t *co
 	return store_lists_begin(&level->others, ix, count, err);
 }
 
-/* Whether an object is not shown: it is not in the dump, or a filter hides its heap. */
+/* Whether an object is hidden because it is not in the dump or in a filtered heap. */
 static int is_hidden(const struct session *session, struct analysis_level *level, uint32_t ix,
 		     bool *hidden, struct hdb_error *err)
 {
@@ -34,7 +34,7 @@ static int is_hidden(const struct session *session, struct analysis_level *level
 	return r;
 }
 
-/* Subtracts an object from the length if it is a hidden child of `parent`. */
+/* If an object is a hidden child of `parent`, subtracts it from the length. */
 static int uncount(const struct session *session, struct analysis_level *level, uint32_t parent,
 		   uint32_t ix, struct hdb_error *err)
 {

@@ -1,16 +1,16 @@
 /*
- * analysis/dominator_children.h - the children of a node of the dominator tree, largest first, as
- * analyses show them.
+ * analysis/dominator_children.h - the children of a node of the dominator tree, largest first,
+ * without hidden objects.
  */
 #ifndef ANALYSIS_DOMINATOR_CHILDREN_H
 #define ANALYSIS_DOMINATOR_CHILDREN_H
 
 #include "analysis/session.h"
 
-/* State of an iteration over the children of one node. Needs no release. */
+/* State of an iteration over the children of one node. Does not have to be released. */
 struct analysis_level {
 	struct store_lists children; /* the list being read */
-	/* for the number of children's children; unused if hides_invented */
+	/* used for the number of children's children; unused if hides_invented */
 	struct store_lists others;
 	const uint32_t *batch; /* borrowed from `children` */
 	size_t batch_count, at;
@@ -20,19 +20,21 @@ struct analysis_level {
 };
 
 /*
- * Starts with the objects that `ix` dominates immediately, HEAP_NONE for the top level. Builds the
- * table children; for the top level with hides_invented a smaller table suffices, which is built
- * faster. Objects that the dump does not contain are shown only if they dominate something, and
- * never with hides_invented.
+ * Starts with the objects that `ix` immediately dominates, or with the top level for HEAP_NONE.
+ * Builds the table children; for the top level with hides_invented, a smaller table is enough,
+ * which is built faster. Objects that the dump does not contain are shown only if they dominate
+ * something, and never with hides_invented.
  */
 int analysis_level_begin(const struct session *session, uint32_t ix, bool hides_invented,
 			 struct analysis_level *out, struct hdb_error *err);
 
-/* Returns the next child: HDB_OK, or HDB_END after the last. */
+/* Returns the next child: HDB_OK, or HDB_END after the last child. */
 int analysis_level_next(const struct session *session, struct analysis_level *level, uint32_t *ix,
 			struct hdb_error *err);
 
-/* Returns how many objects ix dominates immediately. Not with hides_invented. */
+/*
+ * Returns the number of objects that ix immediately dominates. Not available with hides_invented.
+ */
 int analysis_level_count(struct analysis_level *level, uint32_t ix, uint64_t *count,
 			 struct hdb_error *err);
 

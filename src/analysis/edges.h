@@ -9,7 +9,7 @@ struct analysis_edge_taker {
 	int (*take)(void *ctx, uint32_t ix, const uint32_t *entries, size_t count,
 		    struct hdb_error *err);
 	void *ctx;
-	uint64_t first; /* the list to start with; a multiple of STORE_BLOCK_OBJECTS */
+	uint64_t first; /* first list; a multiple of STORE_BLOCK_OBJECTS */
 };
 
 /*

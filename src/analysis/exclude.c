@@ -1,9 +1,9 @@
 /*
  * analysis/exclude.c - decides which references do not count, by strength or by field.
  *
- * A single reference is tested by reading the fields of its object by name. For walks over the
- * whole heap that would be far too slow, so the filter notes for each class where its reference
- * fields are, and reads only these from the dump.
+ * A single reference is tested by reading the fields of its object by name. For traversals of the
+ * whole heap this would be far too slow, so the filter records the positions of reference fields
+ * for each class, and reads only these fields from the dump.
  */
 #include "analysis/exclude.h"
 
@@ -19,11 +19,12 @@
 
 #define NAME_MAX_BYTES 512
 /*
- * Maximum number of other reference fields that are compared with the excluded ones. An instance
- * with more can lose a reference that another field also holds; no program has such classes.
+ * Maximum number of other reference fields that are compared with the excluded ones. If an instance
+ * has more, a reference may be removed that another field also holds, but no program has such
+ * classes.
  */
 #define OTHERS_MAX 1024
-/* Up to this many references are matched by their order, without looking up IDs. */
+/* Up to this number, references are matched by their order, without looking up IDs. */
 #define FEW 16u
 
 void analysis_excludes_release(struct analysis_excludes *excludes)
@@ -161,8 +162,8 @@ static int is_named(const struct analysis_excludes *s, uint32_t class_no,
 }
 
 /*
- * Records where instances of a class keep references. The dump stores the fields of the class
- * itself first, then those of each superclass.
+ * Records the positions of references in instances of a class. The dump stores the fields of the
+ * class itself first, then those of each superclass.
  */
 static int note_places(const struct session *session, struct analysis_excludes *s,
 		       uint32_t class_no, struct hdb_error *err)
@@ -202,7 +203,7 @@ static void drop(uint32_t *edges, uint32_t *count, uint32_t to)
 	*count = kept;
 }
 
-/* Removes the referent if its strength is excluded and no strong reference holds it too. */
+/* Removes the referent if its strength is excluded and no strong reference also holds it. */
 static int drop_weak(const struct analysis_excludes *s, uint32_t from, uint32_t *edges,
 		     uint32_t *count, struct hdb_error *err)
 {
@@ -262,10 +263,12 @@ static int read_held(const struct analysis_excludes *s, uint32_t from, uint32_t 
 /* An object that fields refer to. */
 struct target {
 	uint64_t id;
-	bool is_held; /* by a field that is not excluded */
+	bool is_held; /* whether a field that is not excluded refers to the object */
 };
 
-/* Inserts an ID into the ascending list, unless it is there. Returns the new length. */
+/*
+ * Inserts an ID into the ascending list unless it is already in the list. Returns the new length.
+ */
 static unsigned add_target(struct target *targets, unsigned count, uint64_t id, bool is_held)
 {
 	unsigned i = count;
@@ -282,9 +285,9 @@ static unsigned add_target(struct target *targets, unsigned count, uint64_t id, 
 }
 
 /*
- * Removes excluded edges without looking up IDs. Objects are numbered in the order of their IDs, so
- * if all targets of the fields are among the edges, the k-th ID is the k-th edge. Returns false,
- * with nothing removed, if numbers show that they are not.
+ * Removes excluded edges without looking up IDs. Objects are numbered in ID order, so if all
+ * targets of the fields are among the edges, the k-th ID is the k-th edge. If numbers show that
+ * this is not the case, returns false without removing an edge.
  */
 static bool drop_in_order(const struct analysis_excludes *s, const struct held *held,
 			  uint32_t *edges, uint32_t *count)

@@ -1,5 +1,5 @@
 /*
- * analysis/exclude.h - references that shall not count, such as those of weak references, or of a
+ * analysis/exclude.h - references that do not count, such as those of weak references, or of a
  * field given by the user.
  */
 #ifndef ANALYSIS_EXCLUDE_H
@@ -8,8 +8,7 @@
 #include "analysis/session.h"
 
 /*
- * Maximum number of classes named by all exclusions CLASS:FIELD together. Their subclasses do not
- * count.
+ * Maximum number of classes named by all exclusions CLASS:FIELD together, not counting subclasses.
  */
 #define ANALYSIS_EXCLUDES_MAX 64
 
@@ -37,22 +36,22 @@ struct analysis_excludes {
 	const struct session *session; /* borrowed */
 	uint8_t *from_class;           /* for the filter, by class number; owned */
 	/*
-	 * By class number: index of its first entry in `places`; they end where those of the next
-	 * class begin. Owned.
+	 * By class number: index of its first entry in `places`. Its entries end where those of the
+	 * next class begin. Owned.
 	 */
 	uint32_t *first_place;
 	struct base_vec places; /* struct analysis_place */
 	/*
-	 * by class number: its instances may have edges without a field or fields without an edge;
-	 * owned
+	 * by class number: whether instances may have edges without a field or fields without an
+	 * edge; owned
 	 */
 	uint8_t *has_other_edges;
 };
 
 /*
  * Parses --exclude: a list of weak, soft, phantom, finalizer, none, CLASS:FIELD. Returns HDB_EUSAGE
- * for anything else, and HDB_NOTFOUND if there is no such class. The text is borrowed. The caller
- * releases *out, also after a failure.
+ * for anything else, and HDB_NOTFOUND if a class does not exist. The text is borrowed. The caller
+ * must release *out, even after a failure.
  */
 int analysis_excludes_parse(const struct session *session, const char *fallback,
 			    struct analysis_excludes *out, struct hdb_error *err);
@@ -63,15 +62,15 @@ int analysis_is_excluded(const struct analysis_excludes *excludes, uint32_t from
 			 bool *out, struct hdb_error *err);
 
 /*
- * Makes a filter for walks over the whole heap. It borrows from *excludes, which must outlive it
- * and must not move.
+ * Makes a filter for traversals of the whole heap. It borrows from *excludes, which must exist as
+ * long as the filter and must not move.
  */
 int analysis_excludes_filter(const struct session *session, struct analysis_excludes *excludes,
 			     struct derive_filter *out, struct hdb_error *err);
 
 /*
- * Whether exactly the references that reach.strong ignores are excluded; whether none is. Then
- * existing tables can be used.
+ * Whether exactly the references that reach.strong ignores are excluded, and whether none is
+ * excluded. In these cases existing tables can be used.
  */
 bool analysis_excludes_is_weak(const struct analysis_excludes *excludes);
 bool analysis_excludes_is_none(const struct analysis_excludes *excludes);

@@ -1,8 +1,8 @@
 /*
  * analysis/groups.c - counts objects by class, superclass, package or class loader.
  *
- * Everything is counted by class first, and classes are then added up to the other groups, so one
- * table of totals or one pass over the objects serves all of them.
+ * Everything is first counted by class, and classes are then added up to the other groups, so one
+ * table of totals or one pass over the objects is enough for all kinds of groups.
  */
 #include "analysis/groups.h"
 
@@ -56,7 +56,7 @@ int analysis_load_groups(const struct session *session, enum derive_group by,
 
 /* ---- one pass over all objects ---- */
 
-/* Where a pass over all objects adds: totals by class number. */
+/* Destination of the counts of a pass over all objects: totals by class number. */
 struct class_sums {
 	const struct heap *heap;
 	struct derive_total *by_class;
@@ -104,7 +104,7 @@ static int add_counted(void *ctx, const struct heap_count *count, struct hdb_err
 	return HDB_OK;
 }
 
-/* Fills in by_class by a pass over all objects. */
+/* Fills in by_class with a pass over all objects. */
 static int count_objects(const struct session *session, enum analysis_counting counting,
 			 struct derive_total *by_class, struct hdb_error *err)
 {
@@ -120,8 +120,8 @@ static int count_objects(const struct session *session, enum analysis_counting c
 }
 
 /*
- * Fills in by_class from the import's counts if they suffice and exist, else by a pass over all
- * objects.
+ * Fills in by_class from the import's counts if they exist and are enough, otherwise with a pass
+ * over all objects.
  */
 static int count_classes(const struct session *session, enum analysis_counting counting,
 			 struct derive_total *by_class, struct hdb_error *err)
@@ -134,8 +134,8 @@ static int count_classes(const struct session *session, enum analysis_counting c
 }
 
 /*
- * Counts the objects of each class for it and all its superclasses. The tree's order has parents
- * first, so a backward pass adds each class once to its parent.
+ * Counts the objects of each class for the class and all its superclasses. In the tree's order
+ * parents come first, so a backward pass adds each class once to its parent.
  */
 static int fold_supers(const struct heap *heap, const struct derive_total *by_class,
 		       struct derive_total *out, struct hdb_error *err)
@@ -327,7 +327,7 @@ static int add_native(const struct session *session, uint32_t block_no, struct n
 	return HDB_OK;
 }
 
-/* In order of numbers, as analysis_groups_find expects. */
+/* Sorts by number, as analysis_groups_find expects. */
 BASE_ORDER(compare_no, struct derive_total, BASE_UP(no))
 
 static int count_native(const struct session *session, struct analysis_groups *out,
@@ -410,8 +410,8 @@ const char *analysis_group_name(const struct session *session, enum derive_group
 }
 
 /*
- * How similar a name is to a pattern that it does not match: 2 if it ends with it after a package
- * or outer class, 1 if it contains it, else 0. Case is ignored.
+ * Similarity of a name to a pattern that it does not match: 2 if the name ends with the pattern
+ * after a package or outer class, 1 if it contains the pattern, otherwise 0. Ignores case.
  */
 static unsigned likeness(const char *name, const char *pattern)
 {
@@ -468,7 +468,7 @@ void analysis_add_groups(const struct analysis_groups *groups, struct derive_tot
 		add(out, &groups->totals[i]);
 }
 
-/* Sums up the heaps that a filter shows. */
+/* Adds up the heaps that a filter selects. */
 static int add_shown(const struct session *session, struct derive_total *out, struct hdb_error *err)
 {
 	BASE_SCOPED(analysis_groups_release) struct analysis_groups groups = { 0 };
@@ -480,8 +480,8 @@ static int add_shown(const struct session *session, struct derive_total *out, st
 }
 
 /*
- * Adds reachable objects that the dump does not contain. They are in no total, but retained sizes
- * count them; without them a share could exceed 100 % in a small heap.
+ * Adds reachable objects that the dump does not contain. They are not included in totals, but
+ * retained sizes include them. Without them, a share could exceed 100 % in a small heap.
  */
 static int add_invented(const struct session *session, uint64_t *bytes, struct hdb_error *err)
 {

@@ -2,9 +2,9 @@
  * analysis/groups.h - objects counted by class, superclass, package or class loader.
  *
  * Objects that the dump does not contain (the placeholder for the boot loader, invented classes)
- * are not counted. If a filter on heaps is set, only objects of these heaps are.
+ * are not counted. If a heap filter is set, only objects of the selected heaps are counted.
  *
- * Structures named *out are initialized first, so callers release them also after a failure.
+ * Structures named *out are initialised first, so callers must release them even after a failure.
  */
 #ifndef ANALYSIS_GROUPS_H
 #define ANALYSIS_GROUPS_H
@@ -22,15 +22,14 @@ struct analysis_groups {
 /* How analysis_count_groups distinguishes reachable objects. */
 enum analysis_counting {
 	/*
-	 * It does not: all objects count as reachable. Uses the import's counts and builds no
-	 * table.
+	 * Not at all: all objects count as reachable. Uses the import's counts and builds no table.
 	 */
 	ANALYSIS_COUNT_ALL,
-	/* By the dominators or the reach tree. Builds the latter if neither exists. */
+	/* By the dominators or the reach tree, which is built if neither exists. */
 	ANALYSIS_COUNT_REACHED
 };
 
-/* Reads the groups from the table totals, which is built if needed. */
+/* Reads the groups from the table totals, which is built if it is missing. */
 int analysis_load_groups(const struct session *session, enum derive_group by,
 			 struct analysis_groups *out, struct hdb_error *err);
 
@@ -46,14 +45,16 @@ int analysis_count_groups(const struct session *session, enum derive_group by,
 int analysis_make_class_totals(const struct session *session, struct derive_total **out,
 			       struct hdb_error *err);
 
-/* The same, filled in from the table totals. The caller frees *out also after a failure. */
+/*
+ * The same totals, filled in from the table totals. The caller must free *out even after a failure.
+ */
 int analysis_load_class_totals(const struct session *session, struct derive_total **out,
 			       struct hdb_error *err);
 
 /*
- * Counts the objects of each class, without retained sizes. with_reachable: from the table totals
- * if it exists, else by a pass over the objects. Otherwise all objects count as reachable, as the
- * import counted them. The caller frees *out also after a failure.
+ * Counts the objects of each class, without retained sizes. If with_reachable is set, the counts
+ * come from the table totals if it exists, or from a pass over the objects. Otherwise all objects
+ * count as reachable, as the import counted them. The caller must free *out even after a failure.
  */
 int analysis_count_classes(const struct session *session, bool with_reachable,
 			   struct derive_total **out, struct hdb_error *err);
@@ -64,16 +65,16 @@ int analysis_fold_groups(const struct session *session, enum derive_group by,
 			 struct hdb_error *err);
 
 /*
- * Finds native memory of reachable and unreachable objects by group, leaving out groups without
- * any. The totals hold it in shallow_bytes and unreachable_bytes, the number of owners in count and
- * unreachable_count. *has is false, and *out empty, if the heap has no native memory at all.
+ * Finds native memory of reachable and unreachable objects by group, without groups that own none.
+ * The totals contain it in shallow_bytes and unreachable_bytes, and the number of owners in count
+ * and unreachable_count. If the heap has no native memory, *has is false and *out is empty.
  */
 int analysis_native_groups(const struct session *session, enum derive_group by,
 			   struct analysis_groups *out, bool *has, struct hdb_error *err);
 
 /* Returns the native memory of the reachable objects of a group, from analysis_native_groups. */
 uint64_t analysis_group_native(const struct analysis_groups *groups, uint32_t no);
-/* The same for its unreachable objects. */
+/* Returns the native memory of the unreachable objects of a group. */
 uint64_t analysis_group_lost_native(const struct analysis_groups *groups, uint32_t no);
 
 /* Returns a group by number, or NULL. The groups must be in order of their numbers. */
@@ -95,8 +96,8 @@ static inline void analysis_count_object(struct derive_total *total, uint64_t by
 }
 
 /*
- * Replaces count and shallow_bytes of a total by those of a population. Unreachable objects retain
- * nothing.
+ * Replaces count and shallow_bytes of a total with those of a population. Unreachable objects
+ * retain nothing.
  */
 static inline void analysis_choose_counts(struct derive_total *total,
 					  enum analysis_population population)
@@ -114,28 +115,28 @@ enum analysis_group_key { ANALYSIS_BY_SHALLOW, ANALYSIS_BY_RETAINED, ANALYSIS_BY
 void analysis_sort_groups(struct analysis_groups *groups, enum analysis_group_key key);
 
 /*
- * Keeps the groups whose names match a pattern. If none does, returns HDB_NOTFOUND with a message
- * that suggests a similar name.
+ * Keeps the groups whose names match a pattern. If no group matches, returns HDB_NOTFOUND with a
+ * message that suggests a similar name.
  */
 int analysis_filter_groups(const struct session *session, struct analysis_groups *groups,
 			   const char *pattern, struct hdb_error *err);
 
 /*
- * Returns the name of a group: of the class, package or loader. It is not terminated, and borrowed
- * until the heap is closed.
+ * Returns the name of a group, which is that of the class, package or loader. The name is not
+ * terminated, and is borrowed until the heap is closed.
  */
 const char *analysis_group_name(const struct session *session, enum derive_group by, uint32_t no,
 				size_t *size);
 
 /*
- * Returns the total of the whole heap, from the table whole, which is built if needed.
- * retained_bytes is what all roots retain: the 100 % of retained sizes. It exceeds the shallow size
- * by objects that the dump does not contain.
+ * Returns the total of the whole heap, from the table whole, which is built if it is missing.
+ * retained_bytes is the size retained by all roots, which is 100 % for retained sizes. It exceeds
+ * the shallow size by the objects that the dump does not contain.
  */
 int analysis_heap_total(const struct session *session, struct derive_total *out,
 			struct hdb_error *err);
 
-/* Adds up groups that do not overlap: any but superclasses. */
+/* Adds up groups that do not overlap, which excludes superclasses. */
 void analysis_add_groups(const struct analysis_groups *groups, struct derive_total *out);
 
 /* Returns 100 * part / whole, or 0 if whole is 0. */

@@ -2,9 +2,10 @@
  * analysis/hash_counter.c - entries in pieces, found by a hash table with linear probing that is at
  * most three quarters full.
  *
- * A slot contains the number of an entry and 32 bits of the hash that do not determine its place.
- * So most look-ups of something new touch one cache line, and the new entry is written next to the
- * last one. Growing the table reads the entries in order and only writes slots.
+ * A slot contains the number of an entry and 32 bits of the hash that do not determine the slot.
+ * Most lookups of new contents therefore touch only one cache line, and the new entry is written
+ * next to the last one. To enlarge the table, the entries are read in order and only slots are
+ * written.
  */
 #include "analysis/hash_counter.h"
 #include "base/sort.h"
@@ -14,7 +15,7 @@
 
 #define FIRST_SLOTS 4096u
 #define FIRST_PIECE 4096u
-/* Entries with counts up to this are sorted by counting. Few have larger counts. */
+/* Entries with counts up to this limit are sorted by counting. Few entries have larger counts. */
 #define SMALL_COUNTS 4096u
 
 struct slot {
@@ -95,8 +96,8 @@ static int grow(struct analysis_counter *t, struct hdb_error *err)
 	struct base_big table = { 0 };
 
 	/*
-	 * Free the old table first: the entries contain everything needed, and both need not fit
-	 * into the budget.
+	 * The old table is freed first, because the entries contain everything needed, and both
+	 * tables may not fit into the budget.
 	 */
 	base_big_free(&t->table);
 	t->slots = 0;
@@ -205,7 +206,7 @@ int analysis_counter_order(struct analysis_counter *t, uint64_t min_count, uint6
 	}
 	r = order_large(t, large, order, err);
 	/*
-	 * Compute where the entries of each small count begin. They are then written in the order
+	 * Computes where the entries of each small count begin. They are then written in the order
 	 * of their first objects, which makes the sort stable.
 	 */
 	at = large;

@@ -1,9 +1,9 @@
 /*
- * analysis/hash_counter.h - counts equal things by their 128-bit hash.
+ * analysis/hash_counter.h - counts equal contents by their 128-bit hash.
  *
  * Entries of a fixed size are kept in the order of their first occurrence, with a hash table of
  * their numbers. Both move to a file when the memory budget is used up (base/work.h). Different
- * contents with the same 128 bits are not expected: the seed is random in each process.
+ * contents with the same 128 bits are not expected, because the seed is random in each process.
  */
 #ifndef ANALYSIS_HASH_COUNTER_H
 #define ANALYSIS_HASH_COUNTER_H
@@ -12,17 +12,17 @@
 #include "heap/values/chars.h"
 
 /*
- * Number of pieces that hold the entries. Each is twice as large as the one before; together they
- * have room for 2^32 entries.
+ * Number of pieces that contain the entries. Each is twice as large as the previous one, and
+ * together they have room for 2^32 entries.
  */
 #define ANALYSIS_COUNTER_PIECES 21u
 /*
- * How many additions ahead callers should call analysis_counter_prefetch: as many as the memory can
- * fetch at once.
+ * Number of additions by which callers should call analysis_counter_prefetch ahead: as many as the
+ * memory can fetch at the same time.
  */
 #define ANALYSIS_COUNTER_AHEAD 16u
 
-/* The start of every entry. The caller's data follows and begins as zeros. */
+/* The start of every entry. The caller's data follows and is initially zero. */
 struct analysis_counter_head {
 	struct heap_text_hash hash;
 	uint64_t count;
@@ -33,7 +33,7 @@ struct analysis_counter_head {
 struct analysis_counter {
 	const struct session *session; /* borrowed */
 	size_t entry_bytes;
-	const char *what; /* what is counted, for error messages ("texts"); borrowed */
+	const char *what; /* name of what is counted, for error messages ("texts"); borrowed */
 	/* private except for reading */
 	uint64_t used; /* number of different hashes */
 	struct base_big pieces[ANALYSIS_COUNTER_PIECES];
@@ -50,13 +50,13 @@ struct analysis_counter {
 int analysis_counter_add(struct analysis_counter *tally, struct heap_text_hash hash, uint32_t ix,
 			 void **entry, struct hdb_error *err);
 
-/* Prefetches the slot of a hash. Only a hint. */
+/* Prefetches the slot of a hash. Calling it is optional. */
 void analysis_counter_prefetch(const struct analysis_counter *tally, struct heap_text_hash hash);
 
 /*
- * Sorts the entries that were counted min_count times or more: highest count first, then lowest
- * first_ix, so that the order does not depend on the hashes. *kept is their number. Nothing can be
- * added afterwards.
+ * Sorts the entries that were counted at least min_count times: highest count first, then lowest
+ * first_ix, so that the order does not depend on the hashes. *kept is their number. Afterwards,
+ * nothing can be added.
  */
 int analysis_counter_order(struct analysis_counter *tally, uint64_t min_count, uint64_t *kept,
 			   struct hdb_error *err);

@@ -1,6 +1,5 @@
 /*
- * analysis/loader_tree.c - finds class loaders and their parents, and puts them in the order of a
- * tree.
+ * analysis/loader_tree.c - finds class loaders and their parents, and arranges them as a tree.
  */
 #include "analysis/loader_tree.h"
 
@@ -12,9 +11,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Maximum depth of the tree. A longer chain of parents is a circle. */
+/* Maximum depth of the tree. A longer chain of parents must be a cycle. */
 #define DEPTH_MAX 1000u
-/* Maximum number of loaders. A heap with more is damaged. */
+/* Maximum number of loaders. A heap with more loaders is damaged. */
 #define LOADERS_MAX 4000000u
 
 uint32_t analysis_loader_number(const struct analysis_loader_tree *tree, uint32_t ix)
@@ -84,8 +83,8 @@ static int find_loaders(const struct session *session, struct analysis_loader_tr
 }
 
 /*
- * Reads the parents from a field of java.lang.ClassLoader. Without the dump they stay unknown,
- * which is no failure. A null parent means the boot loader.
+ * Reads the parents from a field of java.lang.ClassLoader. If the dump is missing, they remain
+ * unknown, which is not a failure. A null parent means the boot loader.
  */
 static int find_parents(const struct session *session, struct analysis_loader_tree *tree,
 			struct hdb_error *err)
@@ -110,7 +109,7 @@ static int find_parents(const struct session *session, struct analysis_loader_tr
 	return HDB_OK;
 }
 
-/* Counts the parents of each loader. A loader in a circle loses its parent. */
+/* Counts the parents of each loader. In a cycle, one loader loses its parent. */
 static void find_levels(struct analysis_loader_tree *tree)
 {
 	assert(tree->all.count <= LOADERS_MAX);
@@ -133,7 +132,7 @@ struct child {
 	uint64_t retained_bytes;
 };
 
-/* By parent, then by retained size; the boot loader counts as the largest. */
+/* Sorts by parent, then by retained size. The boot loader counts as the largest. */
 BASE_ORDER(compare_children, struct child, BASE_UP(parent), BASE_DOWN(retained_bytes), BASE_UP(no))
 
 static size_t find_children(const struct child *children, size_t count, uint32_t parent)
@@ -200,7 +199,7 @@ void analysis_loaders_release(struct analysis_loader_tree *tree)
 	*tree = (struct analysis_loader_tree){ 0 };
 }
 
-/* Reads the text of a loader's field `name`. */
+/* Reads the string in a loader's field `name`. */
 static int read_name(struct heap *heap, uint32_t ix, char *buf, size_t size, struct hdb_error *err)
 {
 	uint32_t name_ix;

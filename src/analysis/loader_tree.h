@@ -4,10 +4,10 @@
 
 #include "analysis/session.h"
 
-/* No loader: the parent of the boot loader, or an unknown parent. */
+/* Means no loader: the parent of the boot loader, or an unknown parent. */
 #define ANALYSIS_NO_LOADER UINT32_MAX
 
-/* Why a loader is loaded, weakest reason first. */
+/* Reason why a loader is alive, weakest reason first. */
 enum analysis_loader_use { USE_GARBAGE, USE_HELD, USE_PARENT, USE_ROOT, USE_INSTANCES };
 
 /* A class loader. Members from first_class on are filled in by query loaders. */
@@ -18,8 +18,9 @@ struct analysis_loader {
 	uint32_t first_class;      /* index of its first class in the query's list */
 	struct derive_total total; /* of the instances of its classes */
 	uint64_t classes;          /* number of classes it defines */
-	uint64_t retained_bytes;   /* lower bound, with its classes and their instances */
-	uint64_t own_bytes;        /* retained size of the loader object alone */
+	/* lower bound of the retained size, including classes and their instances */
+	uint64_t retained_bytes;
+	uint64_t own_bytes; /* retained size of the loader object alone */
 	enum analysis_loader_use use;
 };
 
@@ -27,19 +28,19 @@ struct analysis_loader_tree {
 	struct base_vec all; /* struct analysis_loader by ix; the boot loader is the first */
 	uint32_t *order;     /* indexes of loaders, parents before children; owned */
 	size_t count;        /* in order[] */
-	bool has_no_parents; /* parents and names are only in the dump, which is not available */
+	bool has_no_parents; /* parents and names are unknown because the dump is not available */
 };
 
 /*
  * Finds instances of java.lang.ClassLoader, all objects that classes have as their loader, and the
- * boot loader; then their parents, if the dump can be read. One pass over all objects. The caller
- * releases *tree, also after a failure.
+ * boot loader, and then their parents if the dump can be read. Makes one pass over all objects. The
+ * caller must release *tree, even after a failure.
  */
 int analysis_loaders_find(const struct session *session, struct analysis_loader_tree *tree,
 			  struct hdb_error *err);
 void analysis_loaders_release(struct analysis_loader_tree *tree);
 
-/* Fills in `order`; children of one parent by retained size, largest first. */
+/* Fills in `order`, with the children of each parent sorted by retained size, largest first. */
 int analysis_loaders_order(struct analysis_loader_tree *tree, struct hdb_error *err);
 
 static inline struct analysis_loader *analysis_loader_at(const struct analysis_loader_tree *tree,
@@ -52,8 +53,8 @@ static inline struct analysis_loader *analysis_loader_at(const struct analysis_l
 uint32_t analysis_loader_number(const struct analysis_loader_tree *tree, uint32_t ix);
 
 /*
- * Writes the name given to a loader ("app"), as UTF-8, cut to `size` bytes. If it has none or the
- * dump is not available, returns HDB_NOTFOUND without a message, and buf is empty.
+ * Writes the name of a loader ("app"), as UTF-8, truncated to `size` bytes. If it has no name or
+ * the dump is not available, returns HDB_NOTFOUND without a message, and buf is empty.
  */
 int analysis_loader_name(struct heap *heap, uint32_t ix, char *buf, size_t size,
 			 struct hdb_error *err);

@@ -1,8 +1,8 @@
 /*
- * analysis/members.c - finds the objects that a class name, a pattern or a class loader stands for.
+ * analysis/members.c - finds the objects selected by a class name, a pattern or a class loader.
  *
- * A set is a mark on each of its classes; objects are then found block by block. Most classes occur
- * in few blocks, and the others are skipped without decoding them.
+ * A set is a mark on each of its classes. Objects are then found block by block. Most classes occur
+ * in few blocks, and the other blocks are skipped without decoding them.
  */
 #include "analysis/members.h"
 
@@ -17,9 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char loader_prefix[] = "loader:"; /* "loader app" of a sentence will do, too */
+/* also accepts "loader app", as printed in sentences */
+static const char loader_prefix[] = "loader:";
 
-/* Maximum bytes of a loader's name that is compared; a longer one never matches. */
+/* Maximum number of bytes compared of a loader's name. Longer names never match. */
 #define LOADER_NAME_BYTES 256
 
 void analysis_members_release(struct analysis_members *members)
@@ -46,7 +47,7 @@ static int mark_classes(const struct session *session, const char *pattern, bool
 	return HDB_OK;
 }
 
-/* Marks the classes of a loader given by its object. */
+/* Marks the classes of a loader given as an object. */
 static int mark_loader_object(const struct session *session, const char *target,
 			      struct analysis_members *m, struct hdb_error *err)
 {
@@ -82,8 +83,8 @@ static int mark_loader(const struct session *session, const char *name, struct a
 
 		m->is_member_class[no] = base_glob(name, heap_loader_name(heap, class));
 		/*
-		 * The dump has to be read for the name. Consecutive classes mostly have the same
-		 * loader, so its name is kept.
+		 * The name is in the dump. Consecutive classes usually have the same loader, so its
+		 * name is cached.
 		 */
 		if (!m->is_member_class[no] && class->loader_ix != last_ix) {
 			TRY_ERRORS(analysis_loader_name(heap, class->loader_ix, label,
@@ -98,7 +99,10 @@ static int mark_loader(const struct session *session, const char *name, struct a
 		     hdb_fail(err, HDB_NOTFOUND, "no class has a class loader named %s", name);
 }
 
-/* Extends the set from the instances of a loader's classes to everything the loader stands for. */
+/*
+ * Extends the set from the instances of a loader's classes to all objects that belong to the
+ * loader.
+ */
 static int add_loaders(const struct session *session, struct analysis_members *m,
 		       struct hdb_error *err)
 {
@@ -113,7 +117,7 @@ static int add_loaders(const struct session *session, struct analysis_members *m
 		const struct analysis_member_loader one = { heap_class(heap, no)->loader_ix,
 							    m->is_member_class[no] };
 
-		/* Consecutive classes mostly have the same loader. */
+		/* Consecutive classes usually have the same loader. */
 		if (m->loaders.count &&
 		    base_vec_at(&m->loaders, struct analysis_member_loader, m->loaders.count - 1)
 				    ->ix == one.ix)
@@ -157,7 +161,7 @@ static bool is_in(const struct analysis_members *m, const struct heap_block *blo
 	return loader ? loader->is_member : m->is_member_class[block->class_no[i]];
 }
 
-/* Sets *is_foreign to whether no object of the block is a member. */
+/* Sets *is_foreign to whether the block contains no member. */
 static int is_foreign(const struct session *session, const struct analysis_members *m,
 		      uint32_t block_no, bool *is_foreign, struct hdb_error *err)
 {
@@ -178,8 +182,8 @@ static void count_member(struct analysis_members *m, bool is_reachable, uint64_t
 }
 
 /*
- * Counts the members, and lists them if ixs is not NULL. `room` is the number of entries of ixs:
- * more members mean that the counts are damaged.
+ * Counts the members, and lists them if ixs is not NULL. `room` is the size of ixs; if there are
+ * more members, the counts are damaged.
  */
 static int pass(const struct session *session, struct analysis_members *m, uint32_t *ixs,
 		uint64_t room, struct hdb_error *err)
@@ -215,7 +219,7 @@ static int pass(const struct session *session, struct analysis_members *m, uint3
 	return HDB_OK;
 }
 
-/* For adding up the import's counts of the members' classes. */
+/* Used to add up the import's counts of the members' classes. */
 struct room {
 	const struct analysis_members *members;
 	uint64_t count;
@@ -232,8 +236,8 @@ static int add_room(void *ctx, const struct heap_count *count, struct hdb_error 
 }
 
 /*
- * Returns an upper bound of the number of members, from the import's counts if they exist, else by
- * a pass over the objects.
+ * Returns an upper bound of the number of members, from the import's counts if they exist,
+ * otherwise from a pass over the objects.
  */
 static int count_room(const struct session *session, const struct analysis_members *m,
 		      uint64_t *room, struct hdb_error *err)
@@ -375,7 +379,7 @@ int analysis_member_list_next(const struct session *session, const struct analys
 
 /* ---- the lower bound ---- */
 
-/* States of an object while the topmost members are found; 0 means unknown. */
+/* State of an object while the topmost members are searched; 0 means unknown. */
 enum { CLEAR = 1, COVERED = 2 };
 
 struct bound {
@@ -392,9 +396,9 @@ static bool is_member(const struct bound *b, uint32_t ix)
 }
 
 /*
- * Sets the state of a member and of all objects that dominate it. The first walk goes up to an
- * object whose state is known and finds the topmost member on the way, the second sets the states.
- * Each object gets its state once, so all walks together are linear.
+ * Sets the state of a member and of all objects that dominate it. The first walk climbs to an
+ * object whose state is known, and finds the topmost member on the way. The second walk sets the
+ * states. Each object gets its state once, so all walks together take linear time.
  */
 static int cover(const struct bound *b, uint32_t ix, struct hdb_error *err)
 {
@@ -410,8 +414,8 @@ static int cover(const struct bound *b, uint32_t ix, struct hdb_error *err)
 					    "dominators form a circle", err);
 	}
 	/*
-	 * Everything below a covered object is covered. Otherwise only the objects from the topmost
-	 * member down are.
+	 * Everything below a covered object is covered. Otherwise, only the objects below the
+	 * topmost member are covered.
 	 */
 	if (v != HEAP_NONE && b->state[v] == COVERED)
 		top = HEAP_NONE;

@@ -1,9 +1,9 @@
 /*
- * analysis/merged.c - builds a tree over the objects with its branches merged by name.
+ * analysis/merged.c - builds a tree over the objects whose branches are merged by name.
  *
- * Objects get their nodes in one of two ways: all of them by passes over the heap (place_all), or,
- * if only few count, by walking up from each of these (place_few). Both create the same nodes in
- * the same order, so the answer does not depend on the way.
+ * Nodes are assigned to objects in one of two ways: to all objects in passes over the heap
+ * (place_all), or, if only few objects count, by walking up from each of them (place_few). Both
+ * create the same nodes in the same order, so the answer does not depend on the method.
  */
 #include "analysis/merged.h"
 
@@ -20,7 +20,7 @@
 #define STEP_BLOCKS 16
 /* The nodes may take 1 / NODES_SHARE of the memory budget. */
 #define NODES_SHARE 4
-/* With fewer nodes the tree would be useless, so use this many whatever the budget. */
+/* With fewer nodes the tree would be useless, so this many are used whatever the budget. */
 #define NODES_MIN 4096u
 /* Bytes of a slot in the map by_place, counting the empty half of them. */
 #define SLOT_BYTES 24
@@ -29,7 +29,7 @@
 #define FEW_STEPS (1u << 17)
 /* Members between two checks of the cancel flag. */
 #define STEP_MEMBERS 1024
-/* No step: above the last step of a way, and for a member that is not reachable. */
+/* No step: used above the last step of a path, and for a member that is not reachable. */
 #define NOWHERE UINT32_MAX
 
 /* Values of place[]. The lower bits of a pending object are the number of its name. */
@@ -125,7 +125,7 @@ struct placing {
 	const struct session *session;
 	struct analysis_merged *m;
 	const struct analysis_merged_source *source;
-	uint32_t *parent; /* by object; reversed while a way is walked */
+	uint32_t *parent; /* by object; reversed while a path is walked */
 	uint32_t *place;  /* by object: its node, or PLACE_* */
 	uint32_t *names;  /* by class: name of instances, then name of class objects */
 };
@@ -161,8 +161,8 @@ static enum store_table table_of(enum analysis_tree tree)
 }
 
 /*
- * Reads parents, and the names of objects into place[]. A filter on heaps does not apply here: ways
- * may pass hidden objects.
+ * Reads the parents, and the names of objects into place[]. A heap filter does not apply here,
+ * because paths may contain hidden objects.
  */
 static int load(struct placing *p, struct heap_block *block, struct hdb_error *err)
 {
@@ -188,7 +188,7 @@ static int load(struct placing *p, struct heap_block *block, struct hdb_error *e
 	return HDB_OK;
 }
 
-/* Reports damage of a tree: of its table, or a bug of this program if the tree was computed. */
+/* Reports damage in a tree: in its table or, if the tree was computed, a bug of this program. */
 static int damaged(void *ctx, uint32_t ix, const char *what, struct hdb_error *err)
 {
 	const struct placing *p = ctx;
@@ -199,8 +199,8 @@ static int damaged(void *ctx, uint32_t ix, const char *what, struct hdb_error *e
 }
 
 /*
- * Ways may be millions of objects long, so neither recursion nor a stack is used to get back down:
- * the parent links are reversed on the way up and restored on the way down.
+ * Paths may be millions of objects long, so neither recursion nor a stack is used to get back down.
+ * Instead, the parent links are reversed on the way up and restored on the way down.
  */
 int analysis_merged_place(const struct analysis_places *p, uint32_t ix, struct hdb_error *err)
 {
@@ -231,7 +231,7 @@ int analysis_merged_place(const struct analysis_places *p, uint32_t ix, struct h
 	return HDB_OK;
 }
 
-/* Finds the node of an object by its own name, below its parent's node. */
+/* Finds the node of an object by the object's name, below its parent's node. */
 static int settle(void *ctx, uint32_t above, uint32_t ix, uint32_t *node, struct hdb_error *err)
 {
 	const struct placing *p = ctx;
@@ -240,7 +240,7 @@ static int settle(void *ctx, uint32_t above, uint32_t ix, uint32_t *node, struct
 	return analysis_merged_child(p->m, *node, p->place[ix] & ~PLACE_WAITS, node, err);
 }
 
-/* Counts an object in its node. Of two that retain the same, the first is the example. */
+/* Counts an object in its node. If two objects retain the same size, the first is the example. */
 static void count_object(struct analysis_merged_sum *sum, uint32_t ix, uint64_t shallow,
 			 uint64_t weight)
 {
@@ -310,7 +310,7 @@ static int place_all(struct placing *p, unsigned dump, struct heap_block *block,
 	return HDB_OK;
 }
 
-/* Adds native memory to the nodes of its owners, if these count. */
+/* Adds the native memory of each owner to the owner's node, if the owner counts. */
 static int add_native(struct placing *p, unsigned dump, struct hdb_error *err)
 {
 	const struct base_vec *native = p->source->native;
@@ -335,16 +335,14 @@ static int add_native(struct placing *p, unsigned dump, struct hdb_error *err)
 
 /* ---- few objects ---- */
 
-/* A step of a way: an object and its parent. */
+/* A step of a path: an object and its parent. */
 struct way_step {
 	uint32_t ix;
 	uint32_t above; /* the next step towards the root, or NOWHERE */
-	uint32_t node;  /* set once it is placed */
+	uint32_t node;  /* set once it has a node */
 };
 
-/*
- * The way of a member: its own step, and the steps that earlier members did not have, lowest first.
- */
+/* The path of a member: its own step, and the steps that are not on earlier paths, lowest first. */
 struct way {
 	uint32_t step;
 	uint32_t first, end;
@@ -379,7 +377,9 @@ static int parent_of(const struct few *f, uint32_t ix, bool *reachable, uint32_t
 	return r;
 }
 
-/* Adds the part of a member's way that earlier ways do not contain, at most FEW_STEPS + 1 steps. */
+/*
+ * Adds the part of a member's path that earlier paths do not contain, at most FEW_STEPS + 1 steps.
+ */
 static int add_way(struct few *f, uint32_t member, struct hdb_error *err)
 {
 	struct way way = { NOWHERE, (uint32_t)f->steps.count, (uint32_t)f->steps.count };
@@ -428,7 +428,7 @@ static int add_ways(struct few *f, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Assigns nodes to the new steps of a way, topmost first. */
+/* Assigns nodes to the new steps of a path, topmost first. */
 static int place_way(const struct few *f, const struct way *way, struct hdb_error *err)
 {
 	struct heap *heap = f->placing->session->heap;
@@ -453,8 +453,8 @@ static int place_way(const struct few *f, const struct way *way, struct hdb_erro
 }
 
 /*
- * Counts a member in its node. The example is the member with the largest retained size, if that is
- * known.
+ * Counts a member in its node. The example is the member with the largest retained size, if
+ * retained sizes are known.
  */
 static int count_member(const struct few *f, uint32_t ix, struct analysis_merged_sum *sum,
 			struct hdb_error *err)
@@ -476,8 +476,8 @@ static int count_member(const struct few *f, uint32_t ix, struct analysis_merged
 }
 
 /*
- * Does what place_all does for the objects of the source's list, by walking up from each. Sets
- * *is_done to false, with nothing added, if the ways have more than FEW_STEPS steps. The tree's
+ * Does the same as place_all for the objects of the source's list, by walking up from each object.
+ * If the paths have more than FEW_STEPS steps, sets *is_done to false and adds nothing. The tree's
  * table must be built.
  */
 static int place_few(struct placing *p, unsigned dump, bool *is_done, struct hdb_error *err)
@@ -583,7 +583,7 @@ int analysis_merged_add(const struct session *session, struct analysis_merged *m
 	TRY(BASE_ALLOC(weight, STORE_BLOCK_OBJECTS, "a merged tree", err));
 	TRY(BASE_ALLOC(names, ((size_t)session->heap->class_count + 1) * 2, "a merged tree", err));
 	p.names = names;
-	/* Building a table needs memory too, so do it before allocating the arrays. */
+	/* Building a table needs memory, too, so this is done before the arrays are allocated. */
 	if (table_of(source->tree))
 		TRY(derive_need(session->derive, table_of(source->tree), err));
 	TRY(intern_classes(session, m, names, err));
@@ -645,7 +645,7 @@ void analysis_merged_path(const struct analysis_merged *m, uint32_t node, uint32
 		const char *prefix = name->kind == ANALYSIS_NAME_CLASS ? "class " : "";
 		const size_t need = strlen(prefix) + name->size + (v == node ? 0 : strlen(arrow));
 
-		/* Keep room for "..." after this name. */
+		/* Keeps room for "..." after this name. */
 		if (need + 3 > at) {
 			at -= 3;
 			memcpy(buf + at, "...", 3);

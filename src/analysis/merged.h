@@ -2,10 +2,10 @@
  * analysis/merged.h - a tree over all objects (shortest paths from the roots, or dominators) with
  * its branches merged by class, package or loader, for one dump or several at once.
  *
- * An object belongs to the node that the names on its way from the root spell: all entries of all
- * tables of all maps that a class holds are one node. So trees of different dumps have the same
- * nodes, whatever the addresses of their objects. An object with the same name as its parent (a
- * node of a linked list, a branch of a tree) belongs to its parent's node.
+ * The node of an object is determined by the names on the path from the root to the object: all
+ * entries of all tables of all maps that a class holds are one node. Trees of different dumps
+ * therefore have the same nodes, whatever the addresses of their objects. An object with the same
+ * name as its parent (a node of a linked list, a branch of a tree) belongs to its parent's node.
  *
  * To use it: analysis_merged_init, analysis_merged_add for each dump, analysis_merged_finish, then
  * analysis_merged_walk for the nodes to show.
@@ -17,9 +17,9 @@
 #include "analysis/session.h"
 #include "base/name_tree.h"
 
-/* Maximum depth of nodes. Deeper objects count with their ancestor on the last level. */
+/* Maximum depth of nodes. Deeper objects are counted in their ancestor on the last level. */
 #define ANALYSIS_MERGED_DEPTH 100u
-/* Maximum number of nodes, unless the memory budget allows fewer: some hundred MB. */
+/* Maximum number of nodes (a few hundred MB), unless the memory budget allows fewer. */
 #define ANALYSIS_MERGED_NODES (1u << 21)
 /* Not a node; the parent of nodes on the top level. */
 #define ANALYSIS_MERGED_TOP BASE_TREE_TOP
@@ -27,7 +27,7 @@
 /* The trees that can be merged. */
 enum analysis_tree {
 	ANALYSIS_TREE_REACH, /* shortest paths from the roots */
-	/* the same, ignoring weak, soft, phantom and final references */
+	/* shortest paths that ignore weak, soft, phantom and final references */
 	ANALYSIS_TREE_REACH_STRONG,
 	ANALYSIS_TREE_DOMINATORS,
 	ANALYSIS_TREE_WITHOUT /* shortest paths that avoid the references of a filter */
@@ -39,7 +39,7 @@ struct analysis_merged_source {
 	const struct derive_filter *filter; /* of ANALYSIS_TREE_WITHOUT */
 	const uint64_t *members;            /* a bit per object: whether it counts; NULL: all do */
 	/*
-	 * The same set as an ascending list, or NULL. If it is short, only the paths of these
+	 * The same set as an ascending list, or NULL. If the list is short, only the paths of these
 	 * objects are read, not the whole heap.
 	 */
 	const uint32_t *list;
@@ -55,13 +55,17 @@ struct analysis_merged_source {
 struct analysis_merged_sum {
 	uint64_t count;         /* objects of the node itself */
 	uint64_t shallow_bytes; /* their shallow size */
-	uint64_t total_count;   /* with all nodes below; set by analysis_merged_finish */
+	/* totals including all nodes below; set by analysis_merged_finish */
+	uint64_t total_count;
 	uint64_t total_bytes;
 	uint64_t native_bytes; /* native memory owned by these objects */
 	uint64_t total_native;
-	/* the object of the node that retains most, HEAP_NONE if there is none */
+	/*
+	 * the object of the node with the largest retained size, or HEAP_NONE if the node has no
+	 * object
+	 */
 	uint32_t example_ix;
-	/* its retained size; its shallow size if the table retained is not built */
+	/* its retained size, or its shallow size if the table retained is not built */
 	uint64_t example_bytes;
 };
 
@@ -70,21 +74,23 @@ struct analysis_merged {
 	enum derive_group by; /* class, package or loader */
 	unsigned dump_count;
 	uint32_t node_limit;
-	struct base_names names; /* texts of classes, packages and loaders are lent by the heap */
+	/* names of classes, packages and loaders, borrowed from the heap */
+	struct base_names names;
 	struct base_tree tree;
 	struct base_vec sums; /* struct analysis_merged_sum, dump_count for each node */
-	uint64_t folded;      /* objects that count with an ancestor because a limit was reached */
+	/* number of objects counted in an ancestor because a limit was reached */
+	uint64_t folded;
 };
 
-/* Starts an empty tree for dump_count dumps. The caller releases it, also after failures. */
+/* Starts an empty tree for dump_count dumps. The caller must release it, even after failures. */
 void analysis_merged_init(struct analysis_merged *m, enum derive_group by, unsigned dump_count);
 void analysis_merged_release(struct analysis_merged *m);
 
 /*
- * Adds the objects of the session's heap that the tree reaches, as dump number `dump`. Builds the
- * tree's table if needed. Memory: the nodes, and temporarily 8 bytes per object within the budget.
- * Objects that the dump does not contain are not counted. The heap must stay open until the tree is
- * released.
+ * Adds the objects of the session's heap that are in the tree, as dump number `dump`. Builds the
+ * tree's table if it is missing. Memory: the nodes, and temporarily 8 bytes per object within the
+ * budget. Objects that the dump does not contain are not counted. The heap must stay open until the
+ * tree is released.
  */
 int analysis_merged_add(const struct session *session, struct analysis_merged *m, unsigned dump,
 			const struct analysis_merged_source *source, struct hdb_error *err);
@@ -96,7 +102,7 @@ int analysis_merged_add(const struct session *session, struct analysis_merged *m
  * then analysis_merged_count once per dump.
  */
 void analysis_merged_limit(struct analysis_merged *m, const struct session *session);
-/* Finds or adds a name. The text is copied. */
+/* Finds or adds a name. The string is copied. */
 int analysis_merged_text(struct analysis_merged *m, const char *text, uint32_t *no,
 			 struct hdb_error *err);
 /*
@@ -106,7 +112,7 @@ int analysis_merged_text(struct analysis_merged *m, const char *text, uint32_t *
 #define ANALYSIS_PLACE_NONE UINT32_MAX
 #define ANALYSIS_PLACE_WAITS 0x80000000u
 
-/* How to find the nodes of a tree in which each object has one parent. */
+/* Information needed to find the nodes of a tree in which each object has one parent. */
 struct analysis_places {
 	uint32_t *parent; /* by object, HEAP_NONE for a root; modified during calls and restored */
 	uint32_t *place;  /* by object: its node, or one of ANALYSIS_PLACE_* */
@@ -116,14 +122,14 @@ struct analysis_places {
 	 */
 	int (*settle)(void *ctx, uint32_t above, uint32_t ix, uint32_t *node,
 		      struct hdb_error *err);
-	/* Called if the parent of an object is impossible. Returns the error. */
+	/* Called if an object has an impossible parent. Returns the error. */
 	int (*damaged)(void *ctx, uint32_t ix, const char *what, struct hdb_error *err);
 	void *ctx;
 };
 /* Assigns nodes to a pending object and to its pending ancestors, ancestors first. */
 int analysis_merged_place(const struct analysis_places *p, uint32_t ix, struct hdb_error *err);
 /*
- * Finds or adds the child of that name. It is `parent` itself if that has the name or if a limit
+ * Finds or adds the child with that name. Returns `parent` itself if it has the name or if a limit
  * was reached.
  */
 int analysis_merged_child(struct analysis_merged *m, uint32_t parent, uint32_t name, uint32_t *out,
@@ -133,8 +139,8 @@ int analysis_merged_child(struct analysis_merged *m, uint32_t parent, uint32_t n
 struct analysis_merged_places {
 	const uint32_t *node; /* by index: the node, or ANALYSIS_MERGED_TOP for none */
 	/*
-	 * a bit per object: count its bytes but not the object, because another one owns it; NULL:
-	 * none
+	 * a bit per object: count its bytes but not the object, because another object owns the
+	 * bytes; NULL: none
 	 */
 	const uint64_t *added;
 	const uint64_t *members; /* a bit per object: whether it counts; NULL: all do */
@@ -144,7 +150,7 @@ struct analysis_merged_places {
 int analysis_merged_count(const struct session *session, struct analysis_merged *m, unsigned dump,
 			  const struct analysis_merged_places *places, struct hdb_error *err);
 
-/* Computes the totals. Call it once, after all dumps have been added. */
+/* Computes the totals. Must be called once, after all dumps have been added. */
 void analysis_merged_finish(struct analysis_merged *m);
 
 static inline const struct base_tree_node *analysis_merged_node(const struct analysis_merged *m,
@@ -168,7 +174,8 @@ static inline struct analysis_merged_sum *analysis_merged_sum(const struct analy
 
 /*
  * Writes the names from below `above` (ANALYSIS_MERGED_TOP: from the top) down to the node, as in
- * "a.B > c.D > e.F". If they do not fit, the beginning is replaced by "...". size is at least 5.
+ * "a.B > c.D > e.F". If the names do not fit, the beginning is replaced with "...". size is at
+ * least 5.
  */
 void analysis_merged_path(const struct analysis_merged *m, uint32_t node, uint32_t above, char *buf,
 			  size_t size);
@@ -182,8 +189,8 @@ struct analysis_merged_step {
 };
 
 /*
- * Siblings that are not shown, with everything below them. Sums of shown children and of their rest
- * equal what the parent has below itself.
+ * Siblings that are not shown, with everything below them. The sums of the shown children and of
+ * their rest add up to the sum below their parent.
  */
 struct analysis_merged_rest {
 	uint32_t nodes; /* number of siblings */
@@ -200,8 +207,8 @@ struct analysis_merged_walk {
 	struct base_vec rests; /* struct analysis_merged_rest */
 	struct base_vec sums; /* struct analysis_merged_sum: totals of the rests, dump_count each */
 	/*
-	 * nodes that are not shown because they are too small or too deep, and what they contain in
-	 * the newest dump
+	 * number of nodes that are not shown because they are too small or too deep, and their
+	 * objects in the newest dump
 	 */
 	struct analysis_cut small, deep;
 };
@@ -209,26 +216,27 @@ struct analysis_merged_walk {
 /* Which nodes to show. */
 struct analysis_merged_worth {
 	int64_t (*rank)(const struct analysis_merged *m, uint32_t node);
-	int64_t low;        /* lowest rank shown; ancestors of shown nodes are always shown */
+	/* minimum rank to be shown; ancestors of shown nodes are always shown */
+	int64_t low;
 	uint32_t max_depth; /* deepest level shown */
 };
 
 /*
  * Orders the nodes to show. Small siblings of shown nodes become one step, `others`, except on
- * levels below max_depth. The caller releases *out, also after a failure.
+ * levels below max_depth. The caller must release *out, even after a failure.
  */
 int analysis_merged_walk(const struct analysis_merged *m, const struct analysis_merged_worth *worth,
 			 struct analysis_merged_walk *out, struct hdb_error *err);
 void analysis_merged_walk_release(struct analysis_merged_walk *walk);
 
-/* The others of a step. */
+/* The combined siblings of a step `others`. */
 static inline const struct analysis_merged_rest *analysis_merged_rest(
 	const struct analysis_merged_walk *walk, const struct analysis_merged_step *step)
 {
 	return base_vec_at(&walk->rests, struct analysis_merged_rest, step->others - 1);
 }
 
-/* What a step contains: the sums of its node, or the totals of the others. */
+/* The figures of a step: the sums of its node, or the totals of the combined siblings. */
 const struct analysis_merged_sum *analysis_merged_step_sum(const struct analysis_merged *m,
 							   const struct analysis_merged_walk *walk,
 							   const struct analysis_merged_step *step,

@@ -13,7 +13,7 @@ struct ranking {
 	int64_t (*rank)(const struct analysis_merged *m, uint32_t node);
 };
 
-/* Alphabetical; an instance's node comes before the class object's. */
+/* Sorts alphabetically, with an instance's node before the class object's. */
 static int compare_names(const struct base_name *a, const struct base_name *b)
 {
 	const size_t n = a->size < b->size ? a->size : b->size;
@@ -50,8 +50,8 @@ static bool is_empty(const struct analysis_merged *m, uint32_t node)
 }
 
 /*
- * Collects the rests. rest_of[node] becomes 1 + index of the rest below a node, 0 if there is none;
- * the entry after the last node is for the top level.
+ * Collects the rests. rest_of[node] becomes 1 + index of the rest below a node, or 0 if there is
+ * none. The entry after the last node is for the top level.
  */
 static int add_rests(const struct analysis_merged *m, const bool *is_shown, uint32_t *rest_of,
 		     struct analysis_merged_walk *out, struct hdb_error *err)
@@ -156,7 +156,9 @@ int analysis_merged_walk(const struct analysis_merged *m, const struct analysis_
 	*out = (struct analysis_merged_walk){ .max_depth = worth->max_depth };
 	TRY(BASE_ALLOC(is_shown, n + 1, "a merged tree", err));
 	TRY(BASE_ALLOC(rest_of, n + 1, "a merged tree", err));
-	/* From the last to the first, so that children have already marked their parents. */
+	/*
+	 * Visits the nodes from last to first, so that children have marked their parents before.
+	 */
 	for (uint32_t v = (uint32_t)n; v-- > 0;) {
 		const struct base_tree_node *node = analysis_merged_node(m, v);
 

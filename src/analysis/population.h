@@ -1,11 +1,13 @@
-/* analysis/population.h - which objects an answer counts, and how much it leaves out. */
+/*
+ * analysis/population.h - which objects an answer counts, and how many it omits.
+ */
 #ifndef ANALYSIS_POPULATION_H
 #define ANALYSIS_POPULATION_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The objects that the numbers of an answer refer to. */
+/* The objects to which the numbers of an answer refer. */
 enum analysis_population {
 	ANALYSIS_OF_NOTHING, /* no objects: the dump, the database, a single object */
 	ANALYSIS_OF_REACHABLE,
@@ -13,7 +15,9 @@ enum analysis_population {
 	ANALYSIS_OF_ALL
 };
 
-/* What is missing in the rows of an answer; ANALYSIS_NOT_COUNTED if unknown or not applicable. */
+/*
+ * The rows and objects omitted from an answer; ANALYSIS_NOT_COUNTED if unknown or not applicable.
+ */
 struct analysis_cut {
 	uint64_t rows, objects, bytes;
 };

@@ -1,6 +1,6 @@
 /*
- * analysis/properties.c - finds system properties and other facts about the VM. Where they are is
- * data: the tables below.
+ * analysis/properties.c - finds system properties and other facts about the VM. The tables below
+ * list where they are stored.
  */
 #include "analysis/properties.h"
 
@@ -20,7 +20,7 @@
 /* Maximum number of memory managers read. A VM has two or three. */
 #define MANAGERS_MAX 64
 
-/* What a static field leads to. */
+/* The kind of object to which a static field leads. */
 enum source_kind { A_COLLECTION, A_VALUE };
 
 /* A place where properties are found. */
@@ -29,7 +29,8 @@ struct source {
 	const char *field; /* a static field, with its class */
 	const char *path;  /* path of fields from there; "" is the object itself */
 	enum source_kind kind;
-	const char *inside; /* path from keys and elements to their text; "" if they are strings */
+	/* path from keys and elements to their strings; "" if they are strings */
+	const char *inside;
 };
 
 static const struct source sources[] = {
@@ -55,7 +56,7 @@ static const struct source sources[] = {
 /* ---- one after the other ---- */
 
 /*
- * Finds the object of a key, element or value, or the one at the path `inside` from it. *ix is
+ * Finds the object of a key, element or value, or the object at the path `inside` from it. *ix is
  * HEAP_NONE if there is none.
  */
 static int object_of(const struct session *session, const struct heap_value *value,
@@ -90,7 +91,7 @@ static int text_of(const struct session *session, const struct heap_value *value
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Opens the collection of a source. Returns HDB_NOTFOUND if the heap does not have it. */
+/* Opens the collection of a source. Returns HDB_NOTFOUND if the heap does not contain it. */
 static int open_source(const struct session *session, struct analysis_properties *p,
 		       const struct source *source, struct hdb_error *err)
 {
@@ -101,8 +102,8 @@ static int open_source(const struct session *session, struct analysis_properties
 	TRY(heap_path_object(session->heap, ix, source->path, &ix, err));
 	TRY(heap_collection_open(session->heap, ix, &p->collection, err));
 	/*
-	 * Maps of the JDK have no such shape; without it the iteration owns nothing that would need
-	 * a release.
+	 * Maps of the JDK do not have such a shape. Without a shape, the iteration owns nothing
+	 * that would have to be released.
 	 */
 	if (p->collection.inner && p->collection.inner->shape == HEAP_NODES)
 		return HDB_NOTFOUND;
@@ -168,7 +169,7 @@ int analysis_properties_next(const struct session *session, struct analysis_prop
 
 /* ---- the largest size of the heap ---- */
 
-/* Static fields that contain the limit, unless the property below is set. */
+/* Static fields that contain the limit unless the property below is set. */
 static const char *const limit_fields[] = {
 	"jdk.internal.misc.VM.directMemory",
 	"sun.misc.VM.directMemory",
@@ -235,7 +236,7 @@ static bool is_platform_frame(const char *text)
 	return heap_is_platform_class(class_name);
 }
 
-/* Checks whether a thread ran out of memory, and where. */
+/* Determines whether a thread ran out of memory, and where. */
 static int look_at_thread(struct heap *heap, uint64_t no, struct analysis_limit *out,
 			  struct hdb_error *err)
 {
@@ -278,7 +279,7 @@ int analysis_limit_find(const struct session *session, struct analysis_limit *ou
 	*out = (struct analysis_limit){ .thread_ix = HEAP_NONE };
 	if ((r = heap_open_dump(session->heap, err)) == HDB_OK)
 		r = find_bytes(session, &out->bytes, err);
-	/* Stacks are in the database, so continue without the dump. */
+	/* Stacks are in the database, so this also works without the dump. */
 	if (r != HDB_OK && r != HDB_ECHANGED)
 		return r;
 	return find_error(session, out, err);
@@ -292,8 +293,8 @@ double analysis_limit_percent(const struct analysis_limit *limit, uint64_t bytes
 /* ---- what is known of the VM ---- */
 
 /*
- * Facts and the properties that contain them, the first that exists. The last three are found in
- * other ways.
+ * Facts and the properties that contain them; the first existing property is used. The last three
+ * facts are found in other ways.
  */
 static const struct {
 	const char *key, *names, *help;
@@ -350,7 +351,7 @@ static const struct {
 };
 
 /*
- * Sets the collector by the first mark found. is_inside: the text is a command line that may
+ * Sets the collector by the first name that occurs. is_inside: the text is a command line that may
  * contain a switch.
  */
 static void note_collector(struct analysis_vm_fact *facts, const char *text, bool is_inside)
@@ -385,7 +386,7 @@ static void note_property(struct analysis_vm_fact *facts, const struct analysis_
 			(void)snprintf(facts[i].value, sizeof(facts[i].value), "%s", p->value);
 }
 
-/* Reads the name of the memory manager with this ID. HDB_NOTFOUND if it has none. */
+/* Reads the name of the memory manager with this ID. HDB_NOTFOUND if there is none. */
 static int manager_name(struct heap *heap, uint64_t id, char *buf, size_t size,
 			struct hdb_error *err)
 {
@@ -459,7 +460,7 @@ int analysis_vm_facts(const struct session *session, struct analysis_vm_fact **f
 	*count = 0;
 	TRY(BASE_ALLOC(*facts, KNOWN, "properties", err));
 	r = note_facts(session, *facts, err);
-	/* Facts are unknown without the dump, which is no failure. */
+	/* Without the dump, the facts are unknown, which is not a failure. */
 	if (r == HDB_ECHANGED)
 		return HDB_OK;
 	TRY(r);

@@ -8,12 +8,12 @@
 #include "analysis/session.h"
 #include "heap/collections/collections.h"
 
-/* Maximum bytes of a value; longer ones are cut. */
+/* Maximum number of bytes of a value; longer values are truncated. */
 #define ANALYSIS_PROPERTY_MAX 4096
 
 /*
- * Iterates over all properties, source by source. Zero-initialize it. It has some 25 KB, so
- * allocate it on the heap.
+ * State of an iteration over all properties, source by source. Must be zero-initialised. It has
+ * about 25 KB, so allocate it on the heap.
  */
 struct analysis_properties {
 	/* the current property */
@@ -40,12 +40,12 @@ struct analysis_vm_fact {
 };
 /*
  * Collects the facts from properties and management classes. The caller frees *facts, an array of
- * *count. Without the dump nothing is known: *count is 0, which is no failure.
+ * *count. If the dump is missing, nothing is known and *count is 0, which is not a failure.
  */
 int analysis_vm_facts(const struct session *session, struct analysis_vm_fact **facts, size_t *count,
 		      struct hdb_error *err);
 
-/* Maximum bytes of a stack frame as text. */
+/* Maximum number of bytes of a stack frame as text. */
 #define ANALYSIS_FRAME_MAX_BYTES 512
 
 /* The maximum heap size, and whether it was reached. */
@@ -54,8 +54,8 @@ struct analysis_limit {
 	bool is_out_of_memory; /* a thread was throwing an OutOfMemoryError */
 	uint32_t thread_ix;    /* that thread, or HEAP_NONE */
 	/*
-	 * where: its first frame that is not the platform's, else its first frame below the
-	 * constructor; may be empty
+	 * place where the memory ran out: the first frame outside the platform, or otherwise the
+	 * first frame below the constructor; may be empty
 	 */
 	char frame[ANALYSIS_FRAME_MAX_BYTES];
 };
@@ -64,10 +64,10 @@ struct analysis_limit {
  * Finds the maximum heap size and the OutOfMemoryError, if any.
  *
  * HotSpot keeps the limit of direct buffers in a static field of its class library
- * (jdk.internal.misc.VM, before JDK 9 sun.misc.VM). By default it equals the maximum heap size,
- * unless a property sets it. In a dump made on an OutOfMemoryError, the thread that caused it has
- * the constructor of that class on top of its stack. Without the dump the limit is unknown, which
- * is no failure. Classes must be loaded.
+ * (jdk.internal.misc.VM, before JDK 9 sun.misc.VM). By default, this limit equals the maximum heap
+ * size, unless a property sets it. In a dump made on an OutOfMemoryError, the thread that caused it
+ * has the constructor of that class on top of its stack. If the dump is missing, the limit is
+ * unknown, which is not a failure. Classes must be loaded.
  */
 int analysis_limit_find(const struct session *session, struct analysis_limit *out,
 			struct hdb_error *err);

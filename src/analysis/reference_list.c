@@ -13,14 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nodes between two checks of the cancel flag. */
+/* Number of nodes between two checks of the cancel flag. */
 #define STEP_NODES 65536
 
 /* ---- the list ---- */
 
 /*
- * Classes that act like references of a strength, although their superclass is not one of the four
- * classes of java.lang.ref that define it.
+ * Classes that behave like references of a strength, although their superclass is not one of the
+ * four classes of java.lang.ref that define it.
  */
 static const struct {
 	const char *name;
@@ -65,7 +65,7 @@ struct listing {
 	uint32_t *strength; /* by class */
 };
 
-/* One pass over the heap: counts the references if `refs` is NULL, else lists them. */
+/* Makes one pass over the heap: counts the references if `refs` is NULL, otherwise lists them. */
 static int pass(struct listing *l, struct analysis_reference *refs, struct hdb_error *err)
 {
 	struct heap *heap = l->session->heap;
@@ -106,7 +106,10 @@ int analysis_references_read(const struct session *session, struct analysis_refe
 {
 	struct heap *heap = session->heap;
 	BASE_SCOPED(release_listing) struct listing l = { .session = session, .list = out };
-	/* A reference in a hidden heap may be the one that holds an object, so all heaps count. */
+	/*
+	 * A reference in a hidden heap may be the only holder of an object, so all heaps are
+	 * searched.
+	 */
 	HEAP_FILTER_SCOPE(heap_show_all, heap);
 
 	*out = (struct analysis_reference_list){ 0 };
@@ -133,8 +136,8 @@ void analysis_references_release(struct analysis_reference_list *list)
 
 /*
  * State of the search for levels. Each level is one search over strong references. It starts from
- * the objects waiting for that level: roots for the first, later the referents of references that
- * were reached. An object waits once for each reference to it.
+ * the objects waiting for that level: roots for the first level, and referents of references
+ * already reached for later levels. An object waits once for each reference to it.
  */
 struct search {
 	const struct session *session;
@@ -189,8 +192,8 @@ static void reach(struct search *s, uint32_t ix, enum analysis_reached level)
 }
 
 /*
- * Puts the referent of a reference that was reached into the list of its level. If that level is
- * not below the current one, it is reached right away.
+ * Adds the referent of a reached reference to the list of its level. If that level is not below the
+ * current one, the referent is reached immediately.
  */
 static int follow_referent(struct search *s, uint32_t ix, enum analysis_reached level,
 			   const uint64_t *ref_bits, struct hdb_error *err)

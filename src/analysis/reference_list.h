@@ -8,9 +8,9 @@
 #include "analysis/session.h"
 
 /*
- * The strongest way in which an object is reachable, as java.lang.ref defines it: a path is as
- * strong as its weakest reference. Finalizers and phantom references come last, because they only
- * act when nothing else holds the referent.
+ * The strongest way in which an object is reachable, as defined by java.lang.ref: a path is as
+ * strong as its weakest reference. Finalizers and phantom references come last because they only
+ * take effect when nothing else holds the referent.
  */
 enum analysis_reached {
 	ANALYSIS_STRONGLY,
@@ -41,15 +41,15 @@ struct analysis_reference_list {
 		levels;
 };
 
-/* Lists all references. The caller releases *out, also after a failure. */
+/* Lists all references. The caller must release *out, even after a failure. */
 int analysis_references_read(const struct session *session, struct analysis_reference_list *out,
 			     struct hdb_error *err);
 void analysis_references_release(struct analysis_reference_list *list);
 
 /*
- * Fills in the levels. Memory: 6 bytes per object, 2 per reference. If `graph` is not NULL, it gets
- * the graph of strong references that was loaded for this; the caller calls graph_rows_release in
- * any case.
+ * Fills in the levels. Memory: 6 bytes per object, 2 per reference. If `graph` is not NULL, it is
+ * set to the graph of strong references that was loaded for this purpose, and the caller must call
+ * graph_rows_release in any case.
  */
 struct graph_rows;
 int analysis_references_levels(const struct session *session, struct analysis_reference_list *list,
@@ -62,7 +62,7 @@ static inline enum analysis_reached analysis_reached_of(const struct analysis_re
 	return (enum analysis_reached)((const uint8_t *)list->levels.data)[ix];
 }
 
-/* Returns the level of a referent if nothing stronger reaches it. */
+/* Returns the level that a referent has if nothing stronger reaches it. */
 enum analysis_reached analysis_reached_by(uint32_t strength);
 
 /* "strongly", "softly", ...; static. */

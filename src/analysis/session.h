@@ -1,6 +1,6 @@
 /*
- * analysis/session.h - what an analysis works on: an open heap, its derived tables, and the state
- * of long work. It has no state of its own; any door and any query can make one.
+ * analysis/session.h - the context of an analysis: an open heap, its derived tables, and the state
+ * of long work. It has no state of its own, so any query or client can create one.
  */
 #ifndef ANALYSIS_SESSION_H
 #define ANALYSIS_SESSION_H
@@ -15,7 +15,7 @@ struct session {
 	struct derive *derive;  /* lent */
 	struct base_work *work; /* lent */
 	/*
-	 * Where a query leaves the suspects that it has found, for the next one with the same
+	 * Where a query stores the suspects that it has found, for the next query with the same
 	 * options (analysis_suspects_leave); NULL: nowhere
 	 */
 	struct analysis_suspects *left;

@@ -1,9 +1,9 @@
 /*
  * analysis/suspects.c - finds leak suspects on the top level of the dominator tree.
  *
- * Two passes over the top level, which is sorted by retained size: the first takes single suspects
- * from its start and sums up the rest by class, the second collects the members of the classes that
- * turned out to be large. Accumulation points are found last.
+ * Makes two passes over the top level, which is sorted by retained size. The first pass takes
+ * single suspects from its start and adds up the remaining objects by class. The second pass
+ * collects the members of large classes. Accumulation points are found last.
  */
 #include "analysis/suspects.h"
 
@@ -17,12 +17,12 @@
 #include <stdlib.h>
 
 /*
- * The way down to an accumulation point ends at a child that retains less than this part of its
+ * The search for an accumulation point ends at a child that retains less than this share of its
  * parent (MAT: 0.7).
  */
 #define DROP_NUMERATOR 7u
 #define DROP_DENOMINATOR 10u
-/* Maximum number of steps down to an accumulation point (MAT's MAX_DEPTH). */
+/* Maximum depth of an accumulation point (MAT's MAX_DEPTH). */
 #define DEPTH_MAX 1000u
 /* Maximum number of members of a group whose paths are examined (MAT's max_paths). */
 #define MEMBERS_MAX 10000u
@@ -32,7 +32,7 @@
  */
 #define BUFFER_BYTES (64u << 10)
 
-/* Sums of the objects on the top level of one class. */
+/* Totals of the top-level objects of one class. */
 struct by_class {
 	uint64_t count;
 	uint64_t shallow_bytes;
@@ -73,8 +73,8 @@ static struct analysis_suspect *add_suspect(struct analysis_suspects *out)
 /* ---- single objects ---- */
 
 /*
- * Takes objects from the top level, largest retained size first, down to the threshold. What is
- * left of the top level may be most of the heap, so that is looked at block by block.
+ * Takes objects from the top level, largest retained size first, down to the threshold. The
+ * remaining top level may be most of the heap, so it is read block by block.
  */
 static int find_singles(const struct session *session, struct analysis_suspects *out,
 			struct hdb_error *err)
@@ -190,7 +190,7 @@ struct members {
 	struct analysis_suspects *out;
 	uint8_t *group_of_class; /* by class: number of its suspect + 1; 0: none */
 	struct base_big groups;  /* uint8_t, by object: that of its class */
-	uint64_t *seen;          /* by suspect: members passed so far */
+	uint64_t *seen;          /* by suspect: number of members visited so far */
 };
 
 static_assert(SUSPECTS_MAX < UINT8_MAX, "a number of a suspect is a byte");
@@ -206,7 +206,7 @@ static int note_groups(void *ctx, struct derive_block *block, struct hdb_error *
 	return HDB_OK;
 }
 
-/* Takes all, or MEMBERS_MAX of them at even distances. */
+/* Takes all members, or MEMBERS_MAX of them at even distances. */
 static int take_member(struct members *m, uint32_t ix, uint8_t group, struct hdb_error *err)
 {
 	struct analysis_suspect *s = &m->out->list[group - 1];
@@ -218,8 +218,8 @@ static int take_member(struct members *m, uint32_t ix, uint8_t group, struct hdb
 		return HDB_OK;
 	at = m->seen[group - 1]++;
 	/*
-	 * The top level is sorted, so the large arrays of a class come first; the small ones after
-	 * them are not members.
+	 * The top level is sorted, so the large arrays of a class come first. The small arrays
+	 * after them are not members.
 	 */
 	if (at >= s->count || (s->count > MEMBERS_MAX &&
 			       at * MEMBERS_MAX / s->count == (at + 1) * MEMBERS_MAX / s->count))
@@ -260,8 +260,7 @@ static int find_members(struct members *m, struct hdb_error *err)
 }
 
 /*
- * Records a class of values that retains more than the threshold. It is reported, but is not a
- * suspect.
+ * Records a value class that retains more than the threshold. It is reported, but is not a suspect.
  */
 static int add_values(struct analysis_suspects *out, uint32_t class_no,
 		      const struct by_class *class, struct hdb_error *err)
@@ -279,8 +278,9 @@ static int add_values(struct analysis_suspects *out, uint32_t class_no,
 }
 
 /*
- * Splits a class of values: its large arrays may form a group, the rest is recorded as values.
- * *group is what may become a suspect; for other classes, all objects of the class.
+ * Splits a value class: its large arrays may form a group, and the other objects are recorded as
+ * values. *group is what may become a suspect. For other classes, these are all objects of the
+ * class.
  */
 static int set_values_aside(struct rest *rest, uint32_t no, struct by_class *group,
 			    struct hdb_error *err)
@@ -340,15 +340,15 @@ static int add_groups(struct rest *rest, struct hdb_error *err)
 
 /* ---- accumulation points ---- */
 
-/* An object on the way down to an accumulation point. */
+/* An object on the path down to an accumulation point. */
 struct way {
 	uint32_t ix, class_no;
 	uint64_t bytes;
 };
 
 /*
- * Finds the child that retains most; out->ix is HEAP_NONE if there are no children. Lists of
- * children are sorted by retained size.
+ * Finds the child with the largest retained size; out->ix is HEAP_NONE if there are no children.
+ * Lists of children are sorted by retained size.
  */
 static int largest_child(const struct session *session, struct store_lists *children, uint32_t of,
 			 struct way *out, struct hdb_error *err)
@@ -370,9 +370,9 @@ static int largest_child(const struct session *session, struct store_lists *chil
 }
 
 /*
- * Finds the accumulation point of a single object: goes down as long as the largest child retains
- * most of its parent. MAT stops after DEPTH_MAX steps. Only linked lists are that deep; they
- * accumulate at their start, the first object of the class of their nodes.
+ * Finds the accumulation point of a single object by following the largest child as long as it
+ * retains most of its parent. MAT stops after DEPTH_MAX steps. Only linked lists are that deep, and
+ * their accumulation point is the first object of the class of their nodes.
  */
 static int find_point(const struct session *session, struct analysis_suspect *s,
 		      struct hdb_error *err)
@@ -422,8 +422,8 @@ static int find_points(const struct session *session, struct analysis_suspects *
 }
 
 /*
- * By retained size, largest first; then single objects before groups, and by shallow size. Class
- * and index make the order unique.
+ * Sorts by retained size, largest first, then single objects before groups, then by shallow size.
+ * Class and index make the order unique.
  */
 static int compare_suspects(const void *a, const void *b)
 {
@@ -456,7 +456,7 @@ int analysis_suspects_find(const struct session *session, unsigned percent,
 	out->whole_bytes = whole.shallow_bytes;
 	out->retained_bytes = whole.retained_bytes;
 	/*
-	 * Large numbers come only from a damaged database; do not let them overflow in the
+	 * Large numbers come only from a damaged database; they must not overflow in the
 	 * conversion.
 	 */
 	if (percent < 100 && whole.shallow_bytes < UINT64_MAX / 2)

@@ -22,13 +22,13 @@
 #include "analysis/session.h"
 
 /*
- * Bounds of the threshold in percent. Below one percent everything is suspect. MAT's leakhunter
- * uses 10.
+ * Bounds of the threshold in percent. Below one percent, everything would be a suspect. MAT's
+ * leakhunter uses 10.
  */
 #define SUSPECTS_PERCENT_MIN 1
 #define SUSPECTS_PERCENT_DEFAULT 10
 /*
- * Suspects retain more than one percent each, so there are fewer than 100; only a heap of a few
+ * Suspects retain more than one percent each, so there are fewer than 100. Only a heap of a few
  * bytes could have more.
  */
 #define SUSPECTS_MAX 100u
@@ -39,16 +39,19 @@ struct analysis_suspect {
 	uint32_t class_no; /* class of the object, or of all members */
 	uint64_t count;    /* 1, or the number of members */
 	uint64_t shallow_bytes;
-	/* for a group the sum: members do not overlap, as none dominates another */
+	/* for a group, the sum: members do not overlap because none dominates another */
 	uint64_t retained_bytes;
-	uint64_t least_bytes; /* of a group of large arrays: smaller ones are not members */
+	/* for a group of large arrays, the minimum size; smaller arrays are not members */
+	uint64_t least_bytes;
 	uint32_t point_ix;    /* accumulation point; HEAP_NONE for a group */
 	uint64_t point_bytes; /* its retained size */
-	/* the point is the first node of a long linked list, each of which dominates the next */
+	/*
+	 * the point is the first node of a long linked list in which each node dominates the next
+	 */
 	bool is_list;
-	/* uint32_t, of a group: all members, or an even sample of them, largest first */
+	/* uint32_t; for a group, all members, or an even sample of them, largest first */
 	struct base_vec members;
-	/* uint32_t, of a group: the part that most paths share, root first */
+	/* uint32_t; for a group, the part that most paths share, root first */
 	struct base_vec common;
 };
 
@@ -58,19 +61,19 @@ struct analysis_suspects {
 	/* struct analysis_suspect: classes of values that are as large as suspects */
 	struct base_vec values;
 	uint64_t whole_bytes;     /* shallow size of all reachable objects */
-	uint64_t retained_bytes;  /* retained size of all roots: 100 % */
-	uint64_t threshold_bytes; /* suspects retain more than this */
+	uint64_t retained_bytes;  /* retained size of all roots, which is 100 % */
+	uint64_t threshold_bytes; /* minimum retained size of a suspect */
 };
 
 /*
  * Finds all suspects; `percent` is at least SUSPECTS_PERCENT_MIN. Builds the tables children,
- * retained, totals and reach.strong if needed. Memory: 48 bytes per class, and at most 10,000
- * members per group. The caller releases *out, also after a failure.
+ * retained, totals and reach.strong if they are missing. Memory: 48 bytes per class, and at most
+ * 10,000 members per group. The caller must release *out, even after a failure.
  */
 int analysis_suspects_find(const struct session *session, unsigned percent,
 			   struct analysis_suspects *out, struct hdb_error *err);
 void analysis_suspects_release(struct analysis_suspects *suspects);
-/* Releases them, or leaves them in the session for the next analysis_suspects_find. */
+/* Releases the suspects, or stores them in the session for the next analysis_suspects_find. */
 void analysis_suspects_leave(const struct session *session, struct analysis_suspects *suspects);
 
 /*

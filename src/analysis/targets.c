@@ -1,5 +1,5 @@
 /*
- * analysis/targets.c - resolves texts that name an object or classes, with suggestions for
+ * analysis/targets.c - finds the object or classes that a text names, and suggests corrections of
  * mistakes.
  */
 #include "analysis/targets.h"
@@ -36,7 +36,7 @@ static const char *class_ending(struct heap *heap, const char *pattern)
 	return NULL;
 }
 
-/* Also finds the class of "org.acme.HashMap": the right name in another package. */
+/* Also finds the class of "org.acme.HashMap", the right name in a different package. */
 static const char *similar_class(struct heap *heap, const char *pattern)
 {
 	const char *similar = class_ending(heap, pattern);
@@ -146,7 +146,8 @@ static int find_class_object(const struct session *session, const char *target, 
 }
 
 /*
- * Whether a label names the class, with or without its package. Arrays are "Main[]" or "Main[512]".
+ * Whether a label names the class, with or without its package. Labels of arrays are "Main[]" or
+ * "Main[512]".
  */
 static bool is_name_of(const char *label, size_t label_size, const char *class)
 {
@@ -161,8 +162,8 @@ static bool is_name_of(const char *label, size_t label_size, const char *class)
 }
 
 /*
- * Checks that the class in a label is that of the object. If not, the label was copied from another
- * dump, and an answer would be about the wrong object.
+ * Checks that the class in a label is that of the object. If it is not, the label was copied from
+ * another dump, and an answer would be about the wrong object.
  */
 static int check_label(const struct session *session, const char *target, uint32_t ix,
 		       struct hdb_error *err)
@@ -216,7 +217,7 @@ static int mark_by_id(const struct session *session, const char *target, uint8_t
 /*
  * Marks the subclasses of marked classes with 2. The result for a class is stored on its whole
  * chain of superclasses (3: no superclass is marked), so each class is visited at most twice, even
- * if damage makes the chain a circle.
+ * if the chain is a cycle in a damaged dump.
  */
 static void mark_sub(const struct heap *heap, uint8_t *marks)
 {
@@ -239,7 +240,7 @@ static void mark_sub(const struct heap *heap, uint8_t *marks)
 		marks[no] = marks[no] == 1 || marks[no] == 2;
 }
 
-/* Marks the classes that a pattern names. There is at least one, or it fails. */
+/* Marks the classes that a pattern names. Fails if there are none. */
 static int mark_classes(const struct session *session, const char *pattern, bool with_sub,
 			uint8_t *marks, struct hdb_error *err)
 {

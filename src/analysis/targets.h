@@ -1,4 +1,6 @@
-/* analysis/targets.h - resolves the target of a query: a text that names an object or classes. */
+/*
+ * analysis/targets.h - finds the target of a query: the object or classes that a text names.
+ */
 #ifndef ANALYSIS_TARGETS_H
 #define ANALYSIS_TARGETS_H
 
@@ -11,13 +13,13 @@
  */
 bool analysis_is_object(const char *target);
 
-/* Checks the syntax only: HDB_EUSAGE with a message if a text cannot name an object of any dump. */
+/* Checks only the syntax: HDB_EUSAGE with a message if a text cannot name an object of any dump. */
 int analysis_check_object(const char *target, struct hdb_error *err);
 
 /*
  * Finds the object that a target names. Returns HDB_NOTFOUND with a message if the dump does not
- * contain it, and HDB_EUSAGE if the text is not a name of an object, if the object's class is not
- * that of the label, or if several class loaders have a class of the name.
+ * contain it. Returns HDB_EUSAGE if the text is not a name of an object, if the object's class
+ * differs from that of the label, or if several class loaders have a class of the name.
  */
 int analysis_object(const struct session *session, const char *target, uint32_t *ix,
 		    struct hdb_error *err);
@@ -29,17 +31,17 @@ struct analysis_class_list {
 };
 
 /*
- * Finds the classes that a name or pattern ("java.util.*", "*Cache", "char[]") matches; a class can
- * also be named by the ID of its class object. `with_sub` includes subclasses. In patterns * and ?
- * match any characters; [ and ] match themselves. Returns HDB_NOTFOUND with a message if there is
- * none.
+ * Finds the classes that a name or pattern ("java.util.*", "*Cache", "char[]") matches. A class can
+ * also be named by the ID of its class object. `with_sub` includes subclasses. In patterns, * and ?
+ * match any characters; [ and ] match themselves. Returns HDB_NOTFOUND with a message if no class
+ * matches.
  */
 int analysis_classes(const struct session *session, const char *pattern, bool with_sub,
 		     struct analysis_class_list *out, struct hdb_error *err);
 
 /*
- * The same as marks by class number, 1 if the class is named. The caller frees *marks, also after a
- * failure.
+ * Returns marks by class number instead: 1 if the class is named. The caller must free *marks, even
+ * after a failure.
  */
 int analysis_class_marks(const struct session *session, const char *pattern, bool with_sub,
 			 uint8_t **marks, struct hdb_error *err);

@@ -11,10 +11,10 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Distance, in objects, at which sizes are prefetched. */
+/* Number of objects by which sizes are prefetched ahead. */
 #define SIZES_AHEAD 24u
 
-/* Stands for the dominator's number of an unreachable object. */
+/* Used instead of a dominator's number for unreachable objects. */
 #define UNREACHED UINT64_MAX
 
 struct build {
@@ -23,7 +23,7 @@ struct build {
 	const struct graph_dominators *dominators; /* borrowed */
 	struct base_sizes sizes; /* by number, in units of the alignment: shallow, then retained */
 	const uint32_t *node;    /* by number */
-	atomic_bool is_too_big;  /* some size does not fit into narrow sizes */
+	atomic_bool is_too_big;  /* whether some size does not fit into narrow sizes */
 	_Atomic uint64_t unreached_count, unreached_bytes;
 };
 
@@ -51,8 +51,8 @@ static int load_shallow(void *ctx, struct derive_block *block, struct hdb_error 
 }
 
 /*
- * Sizes are narrow at first, which fits nearly all heaps and takes less memory. HDB_ELIMIT if some
- * size needs a wide one; the caller then starts again.
+ * Sizes are narrow at first, which is enough for nearly all heaps and takes less memory. HDB_ELIMIT
+ * if some size does not fit; the caller then starts again with wide sizes.
  */
 static int sum_sizes(struct build *b, bool is_wide, struct hdb_error *err)
 {
@@ -70,7 +70,10 @@ static int sum_sizes(struct build *b, bool is_wide, struct hdb_error *err)
 	return graph_retained(b->dominators, &b->sizes, err);
 }
 
-/* Counts the objects that no root reaches. This saves heap_totals.c a pass over the objects. */
+/*
+ * Counts the objects that are not reachable from a root, which saves heap_totals.c a pass over the
+ * objects.
+ */
 static void count_unreached(struct build *b, const struct derive_block *block)
 {
 	struct derive_unreached sum = { 0 };
@@ -122,7 +125,7 @@ static int fill_dominators(void *ctx, struct derive_block *block, struct hdb_err
 	return HDB_OK;
 }
 
-/* Also records the unreachable objects it has seen, which saves heap_totals.c a pass. */
+/* Also records the unreachable objects that it has seen, which saves heap_totals.c a pass. */
 static int put_retained(struct build *b, struct hdb_error *err)
 {
 	int r = sum_sizes(b, false, err);
@@ -161,8 +164,8 @@ static int put_dominators(struct build *b, struct hdb_error *err)
 }
 
 /*
- * Both tables from arrays in memory. Sizes and nodes are not needed at the same time, so the tables
- * are written one after the other.
+ * Writes both tables from arrays in memory. Sizes and nodes are not needed at the same time, so the
+ * tables are written one after the other.
  */
 static int put_both(struct build *b, struct hdb_error *err)
 {
@@ -171,8 +174,8 @@ static int put_both(struct build *b, struct hdb_error *err)
 }
 
 /*
- * Without room for 4 bytes per object, random accesses would go to a file. Spill buckets are
- * faster.
+ * If memory has no room for 4 bytes per object, random accesses would go to a file, and spill
+ * buckets are faster.
  */
 static int write_both(struct build *b, struct hdb_error *err)
 {
@@ -187,7 +190,7 @@ static int write_both(struct build *b, struct hdb_error *err)
 	return store_put_table(b->writer, derive_table(b->derive, STORE_RETAINED), n, err);
 }
 
-/* Loads the graph and computes dominators of the objects that the roots reach. */
+/* Loads the graph and computes the dominators of all reachable objects. */
 static int search(struct derive *derive, struct graph_dominators *dominators, struct hdb_error *err)
 {
 	BASE_SCOPED(graph_rows_release) struct graph_rows rows = { 0 };

@@ -38,7 +38,7 @@
 
 /* Fields of the records, as in base_buckets_add. An object in the bucket of its range: */
 enum { OBJECT_NUMBER, OBJECT_IX, OBJECT_UNITS };
-/* An object's contribution to a dominator in a lower range, with the fields its row needs: */
+/* An object's contribution to a dominator in a lower range, with the fields that its row needs: */
 enum { SUM_DOMINATOR, SUM_IX, SUM_BELOW, SUM_UNITS };
 /* An object's row. Below the virtual root, the object itself is stored as its dominator. */
 enum { ROW_IX, ROW_DOMINATOR, ROW_BELOW };
@@ -49,7 +49,8 @@ struct spilled {
 	uint32_t blocks_per_bucket;
 	struct base_buckets objects, sums; /* by range of numbers */
 	struct base_buckets rows;          /* by blocks of objects */
-	bool is_retained;                  /* fill_block writes retained sizes; else dominators */
+	/* fill_block writes retained sizes; otherwise dominators */
+	bool is_retained;
 	/* Arrays of the current range, by number. Sizes are in units of the alignment. */
 	uint32_t *ix;
 	uint64_t *units;
@@ -57,8 +58,8 @@ struct spilled {
 };
 
 /*
- * Numbers per range are fixed, so the number of ranges and with it the chunk size follow from the
- * heap and the budget.
+ * The number of numbers per range is fixed, so the number of ranges, and with it the chunk size,
+ * depends on the heap and the budget.
  */
 static int init(struct spilled *p, struct hdb_error *err)
 {
@@ -177,7 +178,7 @@ static int take_sums(struct spilled *p, uint32_t range, struct hdb_error *err)
 	return r < 0 ? r : HDB_OK;
 }
 
-/* The sum of the object with number k of the range is complete: adds it to its dominator. */
+/* The sum of the object with number k of the range is complete, so it is added to its dominator. */
 static int add_to_dominator(struct spilled *p, uint32_t base, uint32_t k, struct hdb_error *err)
 {
 	const uint32_t dominator = p->dominators->dominator[base + k];
@@ -198,7 +199,10 @@ static int add_to_dominator(struct spilled *p, uint32_t base, uint32_t k, struct
 	return add_row(p, p->ix[k], p->ix[dominator - base], p->below[k], err);
 }
 
-/* Descending numbers: when an object's turn comes, everything it dominates has been added to it. */
+/*
+ * Numbers are visited in descending order, so everything that an object dominates has been added to
+ * it before its turn.
+ */
 static int sum_range(struct spilled *p, uint32_t range, struct hdb_error *err)
 {
 	const uint32_t base = range << RANGE_BITS, left = p->dominators->count - base;

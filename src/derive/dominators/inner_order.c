@@ -6,7 +6,7 @@
 #include "derive/blocks.h"
 #include "derive/build.h"
 
-/* Distance, in objects, at which links are prefetched. */
+/* Number of objects by which links are prefetched ahead. */
 #define AHEAD 16u
 
 struct numbering {
@@ -55,7 +55,7 @@ static int link_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		prefetch(w, dominator, i, count);
 		if (!graph_preorder_is_inner(w->order, first_ix + i))
 			continue;
-		/* An unreachable object remains without a number. */
+		/* An unreachable object has no number. */
 		if (d != first_ix + i)
 			graph_preorder_link(w->order, place,
 					    d == GRAPH_NONE ? d :
@@ -76,7 +76,10 @@ static int pass(struct numbering *w, derive_block_fn make, struct hdb_error *err
 		err);
 }
 
-/* A cycle among dominators, which only a damaged table has, shows when the nodes are numbered. */
+/*
+ * A cycle among dominators, which exists only in a damaged table, is detected when the nodes are
+ * numbered.
+ */
 int derive_number_inner(struct derive *derive, struct graph_preorder *order, struct hdb_error *err)
 {
 	struct numbering w = { .derive = derive, .order = order };

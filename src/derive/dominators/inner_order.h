@@ -10,8 +10,8 @@
 
 /*
  * Numbers the objects that dominate others in preorder, in two passes over the table dominators
- * (derive_tree_prepare). The subtree of a node has the numbers from its own to graph_preorder_end.
- * Release *order in any case.
+ * (derive_tree_prepare). The subtree of a node has the numbers from its own up to
+ * graph_preorder_end. *order must be released in any case.
  */
 int derive_number_inner(struct derive *derive, struct graph_preorder *order, struct hdb_error *err);
 
