@@ -12,13 +12,15 @@
 #include "query/query.h"
 
 /* Columns of a query that gives advice, following the one with the text. */
-#define QUERY_ADVICE_COLUMNS(X) \
-	X(ADVICE_WORDS, TEXT, "advice_words", "advice words", \
-	  "Text of the advice, with {run} in place of a command") \
-	X(ACTION, TEXT, "action", "action", "Query to run") \
-	X(TARGET, TEXT, "target", "target", "Target of the query to run") \
-	X(ACTION_OPTION, TEXT, "action_option", "action option", \
-	  "Option of the query to run, NAME=VALUE")
+#define QUERY_ADVICE_COLUMNS \
+	{ "advice_words", HDB_TYPE_TEXT, "advice words", \
+	  "Text of the advice, with {run} in place of a command" }, \
+		{ "action", HDB_TYPE_TEXT, "action", "Query to run" }, \
+		{ "target", HDB_TYPE_TEXT, "target", "Target of the query to run" }, \
+	{ \
+		"action_option", HDB_TYPE_TEXT, "action option", \
+			"Option of the query to run, NAME=VALUE" \
+	}
 struct query_advice_columns {
 	size_t text, words, action, target, option;
 };

@@ -11,15 +11,6 @@
 
 enum { SECTION, KEY, VALUE, NUMBER, HELP };
 
-const struct hdb_column info_columns[INFO_COLUMNS] = {
-	{ "section", HDB_TYPE_TEXT, "",
-	  "Section: dump, vm, database, sizes, classes, objects, roots or tables" },
-	{ "key", HDB_TYPE_TEXT, "", "Name of the value" },
-	{ "value", HDB_TYPE_TEXT, "", "Value as text" },
-	{ "number", HDB_TYPE_COUNT, "", "Value as a number, if numeric" },
-	{ "help", HDB_TYPE_TEXT, "", "Meaning of the value" },
-};
-
 struct row {
 	const char *section, *help;
 	char *key, *value; /* owned */

@@ -4,9 +4,16 @@
 
 #include "query/query.h"
 
-/* Number of columns of info and sizes: section, key, value, number, help. */
-#define INFO_COLUMNS 5
-extern const struct hdb_column info_columns[INFO_COLUMNS];
+/* The columns of info and sizes. */
+#define INFO_COLUMNS \
+	{ "section", HDB_TYPE_TEXT, "", \
+	  "Section: dump, vm, database, sizes, classes, objects, roots or tables" }, \
+		{ "key", HDB_TYPE_TEXT, "", "Name of the value" }, \
+		{ "value", HDB_TYPE_TEXT, "", "Value as text" }, \
+		{ "number", HDB_TYPE_COUNT, "", "Value as a number, if numeric" }, \
+	{ \
+		"help", HDB_TYPE_TEXT, "", "Meaning of the value" \
+	}
 
 /*
  * The rows made so far. It is the state of these queries, or the start of their state. Without

@@ -1,12 +1,12 @@
 /*
- * query/query.h - how a query is defined: a definition (name, options, columns) and three
- * functions.
+ * query/query.h - how a query is defined: a definition (name, options, columns, facts) in a .query
+ * file, of which tools/query.awk makes C, and three functions.
  *
  * A query is opened once (it reads its arguments, builds the tables it needs, sets facts), then
  * puts one row after another into the cells of struct query. Sorting, limits, filters and counting
- * are done here for all queries (rows.c). To add a query, write a file with its struct query_def
- * and a test, add a line to the list in queries/queries.h, and run `sh tools/heapdb/man_queries.sh
- * --write` for the manual.
+ * are done here for all queries (rows.c). To add a query, write its .query
+ * file, a C file with its functions and QUERY_DEFINE, and a test, add a line to the list in
+ * queries/queries.h, and run `sh tools/heapdb/man_queries.sh --write` for the manual.
  */
 #ifndef QUERY_QUERY_H
 #define QUERY_QUERY_H
@@ -103,15 +103,14 @@ struct query_def {
 	enum store_table keeps;
 };
 
-/* For a definition's spec: its arrays of columns and of facts. */
+/*
+ * Defines query_ID: options, columns, facts and other members are those of its .query file, and its
+ * functions follow.
+ */
+#define QUERY_DEFINE(id, ...) const struct query_def query_##id = { QUERY_##id, __VA_ARGS__ }
+/* For arrays of columns and of facts. */
 #define QUERY_COLUMNS(array) .columns = (array), .column_count = sizeof(array) / sizeof((array)[0])
 #define QUERY_FACTS(array) .facts = (array), .fact_count = sizeof(array) / sizeof((array)[0])
-/*
- * Columns and their numbers come from one list, COLUMNS(X), with X(NUMBER, TYPE, "name", "title",
- * "help") for each column. These macros make the enum and the array.
- */
-#define QUERY_NUMBER(number, type, name, title, help) number,
-#define QUERY_COLUMN(number, type, name, title, help) { name, HDB_TYPE_##type, title, help },
 
 /*
  * What many queries say of their columns and facts: one text for one meaning. heapdb-queries(1)

@@ -21,8 +21,8 @@ look()
 		done
 		echo "$1 names $path, which is not there" >>"$tmp"
 	done
-	grep -o '`[a-z_0-9][a-z_0-9]*\.\(c\|h\|sh\|py\|java\|rules\)`' "$1" | tr -d '`' | sort -u | comm -23 - "$tree" |
-	sed "s|^|$1 names a file that is nowhere: |" >>"$tmp"
+	grep -o '`[a-z_0-9][a-z_0-9]*\.\(c\|h\|sh\|py\|java\|rules\|query\)`' "$1" | tr -d '`' | sort -u |
+	comm -23 - "$tree" | sed "s|^|$1 names a file that is nowhere: |" >>"$tmp"
 }
 
 for page in .github/CONTRIBUTING.md src/README.md tests/README.md README.md; do

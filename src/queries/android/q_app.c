@@ -12,16 +12,7 @@
 #define DATABASES_MAX 1000u
 
 /* The columns of query info without section. */
-#define COLUMNS(X) \
-	X(KEY, TEXT, "key", "what", "Name of the value") \
-	X(VALUE, TEXT, "value", "value", "Value as text. Empty if the dump does not record it.") \
-	X(NUMBER, COUNT, "number", "number", "Value as a number, if numeric") \
-	X(HELP, TEXT, "help", "meaning", "Meaning of the value")
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
-
-static const struct hdb_column facts[] = {
-	QUERY_NO_ANDROID_FACT,
-};
+#include <queries/android/q_app.query.h>
 
 /* What the objects of a class are counted as. */
 enum role { ROLE_NONE, ROLE_BITMAP, ROLE_DATABASE, ROLE_DISPLAY, ROLES };
@@ -284,15 +275,5 @@ static void close_app(struct query *q)
 	base_vec_release(&s->databases);
 }
 
-const struct query_def query_app = {
-	.spec = {
-		.name = "app", .aliases = "android",
-		.group = "database", .example = "",
-		.targets = "",
-		.summary = "Android device and application: API level, process, counts, bitmaps, databases",
-		.options = query_no_options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.state_size = sizeof(struct state),
-	.open = open_app, .row = info_row, .close = close_app,
-};
+QUERY_DEFINE(app, .state_size = sizeof(struct state), .open = open_app, .row = info_row,
+	     .close = close_app);

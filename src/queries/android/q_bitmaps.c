@@ -25,55 +25,7 @@
 #define STORAGE_ASHMEM 2
 #define STORAGE_HARDWARE 3
 
-static const struct hdb_option_spec options[] = {
-	{ "duplicates", HDB_OPTION_FLAG,
-	  .help = "List only the first of several equal bitmaps, with the bytes that the copies "
-		  "waste" },
-	QUERY_POPULATION_OPTIONS("objects"),
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(ID, ID, "id", "id", QUERY_HELP_ID) \
-	X(WIDTH, INT, "width", "width", "Width in pixels") \
-	X(HEIGHT, INT, "height", "height", "Height in pixels") \
-	X(CONFIG, TEXT, "config", "config", \
-	  "Pixel format: ARGB_8888, RGB_565, ALPHA_8, RGBA_F16 or HARDWARE. Empty if " \
-	  "unknown.") \
-	X(BYTES, BYTES, "bytes", "bytes", "Size of the pixels. Empty if unknown.") \
-	X(STORE, TEXT, "store", "where", \
-	  "Memory that holds the pixels: java (Java heap), native, ashmem (shared) or hardware " \
-	  "(graphics)") \
-	X(DENSITY, INT, "density", "density", "Density in dots per inch, or 0 if unknown") \
-	X(RECYCLED, BOOL, "recycled", "recycled", "Whether the program has recycled the bitmap") \
-	X(ENCODING, TEXT, "encoding", "contents", \
-	  "Encoding of the contents: pixels, png, jpeg or webp. Empty if the dump has no " \
-	  "contents.") \
-	X(BUFFER, ID, "buffer", "buffer", "ID of the array with these contents") \
-	X(COPIES, COUNT, "copies", "copies", \
-	  "Number of bitmaps with the same contents, " \
-	  "including this bitmap") \
-	X(WASTED, BYTES, "wasted", "wasted", \
-	  "Size of this copy, or 0 for the first copy. With --duplicates, size of all other " \
-	  "copies.") \
-	X(FIRST, ID, "first", "same as", "ID of the first bitmap with the same contents") \
-	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED)
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
-
-static const struct hdb_column facts[] = {
-	{ "bitmaps", HDB_TYPE_COUNT, "bitmaps", "Number of bitmaps" },
-	{ "bytes", HDB_TYPE_BYTES, "bytes", "Pixel memory of the bitmaps, if known" },
-	{ "java", HDB_TYPE_BYTES, "in the Java heap", "Pixel memory in the Java heap" },
-	{ "native", HDB_TYPE_BYTES, "native", "Pixel memory outside the Java heap" },
-	{ "contents", HDB_TYPE_COUNT, "with contents",
-	  "Number of bitmaps whose contents are in "
-	  "the dump" },
-	{ "wasted", HDB_TYPE_BYTES, "wasted by copies",
-	  "Pixel memory of duplicate bitmaps, excluding the first copy" },
-	QUERY_NO_ANDROID_FACT,
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/android/q_bitmaps.query.h>
 
 enum encoding { NO_CONTENTS, PIXELS, JPEG, PNG, WEBP };
 
@@ -513,16 +465,5 @@ static void close_bitmaps(struct query *q)
 	base_vec_release(&s->native);
 }
 
-const struct query_def query_bitmaps = {
-	.spec = {
-		.name = "bitmaps", .aliases = "bitmap-list",
-		.group = "waste", .example = "--duplicates",
-		.targets = "",
-		.summary = "Android bitmaps: size, pixel memory, duplicates",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP,
-	.state_size = sizeof(struct state),
-	.open = open_bitmaps, .row = bitmap_row, .close = close_bitmaps,
-};
+QUERY_DEFINE(bitmaps, .state_size = sizeof(struct state), .open = open_bitmaps, .row = bitmap_row,
+	     .close = close_bitmaps);

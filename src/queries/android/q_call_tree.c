@@ -21,39 +21,7 @@
 /* The id of the node for objects without a stack. */
 #define NO_STACK 0x7fffffffu
 
-static const struct hdb_option_spec options[] = {
-	{ "depth", HDB_OPTION_NUMBER, "N",
-	  "Maximum level to show. 0 shows only the outermost "
-	  "calls.",
-	  .low = 0, .high = FRAMES_MAX, .unit = "levels", .example = "5" },
-	QUERY_POPULATION_OPTIONS("objects"),
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(LEVEL, COUNT, "level", "level", QUERY_HELP_LEVEL) \
-	X(KIND, TEXT, "kind", "kind", \
-	  "Kind of the row: frame (a call) or class (allocated by the call above)") \
-	X(NAME, TEXT, "name", "name", "Name of the frame or class") \
-	X(COUNT, COUNT, "objects", "objects", "Number of objects allocated by the frame itself") \
-	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
-	X(BELOW_COUNT, COUNT, "below_objects", "objects below", \
-	  "Number of objects allocated by the frame and the calls below it") \
-	X(BELOW_SHALLOW, BYTES, "below_shallow", "shallow below", \
-	  "Shallow size of the objects in the row") \
-	X(PERCENT, PERCENT, "percent", "%", \
-	  "Value of below_shallow as a share of all counted " \
-	  "objects")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
-
-static const struct hdb_column facts[] = {
-	{ "objects", HDB_TYPE_COUNT, "objects", "Number of objects with a recorded stack" },
-	{ "shallow", HDB_TYPE_BYTES, "bytes", "Shallow size of the objects in the row" },
-	{ "others", HDB_TYPE_COUNT, "others", "Number of objects without a stack in the dump" },
-	{ "note", HDB_TYPE_TEXT, "note", "Note on how to get stacks, if the dump has none" },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/android/q_call_tree.query.h>
 
 /* What a node contains. */
 struct sums {
@@ -254,18 +222,5 @@ static void close_tree(struct query *q)
 	free(s->order);
 }
 
-const struct query_def query_call_tree = {
-	.spec = {
-		.name = "call-tree", .aliases = "allocation-tree",
-		.group = "database", .example = "--depth 2",
-		.targets = "",
-		.summary = "Reachable objects as a tree of the call stacks that allocated them",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.population = ANALYSIS_OF_REACHABLE,
-	.order = QUERY_ORDER_TREE,
-	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
-	.state_size = sizeof(struct state),
-	.open = open_tree, .row = node_row, .close = close_tree,
-};
+QUERY_DEFINE(call_tree, .state_size = sizeof(struct state), .open = open_tree, .row = node_row,
+	     .close = close_tree);

@@ -8,64 +8,7 @@
 
 #define TEXT_MAX_BYTES 1024
 
-static const struct hdb_option_spec options[] = {
-	{ "watched", HDB_OPTION_FLAG,
-	  .help = "Only objects that the program's ObjectWatcher still watches" },
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(LEAK, COUNT, "leak", "leak", \
-	  "Number of the leak: application leaks first, by size. Empty for unreachable objects.") \
-	X(TRACE, COUNT, "trace", "trace", \
-	  "Number of the leaking object within the leak, " \
-	  "starting at 1") \
-	X(STEP, COUNT, "step", "step", "Position in the path. 0 is the GC root.") \
-	X(KIND, TEXT, "kind", "kind", \
-	  "Kind of the leak: application, library (known leaks of Android, vendors, " \
-	  "libraries) or unreachable") \
-	X(ROOT, TEXT, "root", "root", "Kind of GC root. Only for the first step.") \
-	X(ID, ID, "id", "id", QUERY_HELP_ID) \
-	X(TYPE, TEXT, "type", "type", "Type of the object: instance, array or class") \
-	X(CLASS, TEXT, "class", "class", \
-	  "Class of the object. For a class object, the class it represents.") \
-	X(STATUS, TEXT, "status", "status", \
-	  "Status of the object: leaking, not leaking or unknown") \
-	X(REASON, TEXT, "reason", "reason", "Reason for the status") \
-	X(RETAINED, BYTES, "retained", "retained", \
-	  "Retained size as in LeakCanary: recorded sizes, without weak, soft and phantom " \
-	  "references") \
-	X(OBJECTS, COUNT, "retained_objects", "objects", \
-	  "Number of retained objects, counted as in LeakCanary") \
-	X(REFERENCE, TEXT, "reference_type", "reference", \
-	  "Kind of the reference to the next step: field, static, local, or entry (of an " \
-	  "array or collection)") \
-	X(OWNER, TEXT, "owner", "owner", \
-	  "Class that declares the field, or class of the array or collection") \
-	X(NAME, TEXT, "name", "name", "Name of the reference") \
-	X(GENERIC, TEXT, "generic", "generic", "Name of the reference in the signature") \
-	X(SUSPECT, BOOL, "suspect", "suspect", "Whether this reference may be the leak") \
-	X(LABELS, TEXT, "labels", "labels", "Labels of the object, as in LeakCanary") \
-	X(LIBRARY, TEXT, "library", "library", "Known library leak caused by this reference") \
-	X(SIGNATURE, TEXT, "signature", "signature", \
-	  "SHA-1 of the suspect references, equal to LeakCanary's signature")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_NATIVE_COLUMN };
-
-static const struct hdb_column facts[] = {
-	{ "leaking", HDB_TYPE_COUNT, "leaking objects", "Number of leaking objects found" },
-	{ "held_by_others", HDB_TYPE_COUNT, "held by others",
-	  "Number of leaking objects held by another leaking object. Not listed." },
-	{ "unreachable", HDB_TYPE_COUNT, "unreachable", "Number of unreachable leaking objects" },
-	{ "leaks", HDB_TYPE_COUNT, "leaks",
-	  "Number of leaks. Leaking objects held by the same references are one leak." },
-	{ "library_leaks", HDB_TYPE_COUNT, "library leaks",
-	  "Number of leaks known to be caused by Android, a device vendor or a library. Listed "
-	  "last." },
-	{ "untraced", HDB_TYPE_COUNT, "not traced",
-	  "Number of leaking objects left out because all paths together are too long" },
-	QUERY_NO_ANDROID_FACT,
-};
+#include <queries/android/q_leak_traces.query.h>
 
 struct state {
 	struct leak_traces traces;
@@ -217,19 +160,5 @@ static void close_traces(struct query *q)
 	leak_traces_release(&s->traces);
 }
 
-const struct query_def query_leak_traces = {
-	.spec = {
-		.name = "leak-traces", .aliases = "leakcanary|shark",
-		.group = "leaks", .example = "--watched",
-		.targets = "",
-		.summary = "Leaking objects of Android applications with every path step, "
-			"LeakCanary's verdicts and signatures",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-		.one_population = QUERY_REACHES_ONLY,
-	},
-	.uses = QUERY_HAS_NATIVE | QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
-	.heap_help = "Only leaking objects of this Android heap. Paths lead through all heaps.",
-	.state_size = sizeof(struct state),
-	.open = open_traces, .next = next_traces, .close = close_traces,
-};
+QUERY_DEFINE(leak_traces, .state_size = sizeof(struct state), .open = open_traces,
+	     .next = next_traces, .close = close_traces);

@@ -5,36 +5,7 @@
 #include "queries/queries.h"
 #include "query/grouping.h"
 
-static const struct hdb_option_spec options[] = {
-	{ "objects", HDB_OPTION_FLAG, .help = "List the owners one by one instead of by class" },
-	QUERY_POPULATION_OPTIONS("objects"),
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(ID, ID, "id", "id", "ID of the owner. Only with --objects.") \
-	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
-	X(LABEL, TEXT, "label", "object", "Label of the owner. Only with --objects.") \
-	X(COUNT, COUNT, "objects", "objects", "Number of objects that own native memory") \
-	X(NATIVE, BYTES, "native", "native", "Native memory owned by the objects in the row") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the objects in the Java heap") \
-	X(RETAINED, BYTES, "retained", "retained", \
-	  "Retained size of the owner in the Java heap. Only with --objects.")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = {
-	COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
-	QUERY_OTHER_OBJECT_COLUMNS,
-	{ "heap", HDB_TYPE_TEXT, "heap",
-	  "Android heap of the owner, if the dump has several. Only with --objects." }
-};
-
-static const struct hdb_column facts[] = {
-	{ "objects", HDB_TYPE_COUNT, "objects", "Number of objects that own native memory" },
-	{ "native", HDB_TYPE_BYTES, "native bytes",
-	  "Total native memory of the listed objects. With sizes as in ahat, all registered "
-	  "native memory." },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/android/q_native.query.h>
 
 struct owner {
 	uint32_t ix, class_no;
@@ -126,20 +97,5 @@ static void close_native(struct query *q)
 	query_groups_release(&s->owners);
 }
 
-const struct query_def query_native = {
-	.spec = {
-		.name = "native", .aliases = "native-sizes",
-		.group = "waste", .example = "--objects",
-		.targets = "",
-		.never_null = "class|objects|native|shallow",
-		.summary = "Native memory owned by objects: Android's registered allocations, direct "
-			"buffers",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.no_rows = "the dump records no native memory of reachable objects",
-	.population = ANALYSIS_OF_REACHABLE,
-	.uses = QUERY_USES_ALL | QUERY_OWN_NATIVE,
-	.state_size = sizeof(struct state),
-	.open = open_native, .row = native_row, .close = close_native,
-};
+QUERY_DEFINE(native, .state_size = sizeof(struct state), .open = open_native, .row = native_row,
+	     .close = close_native);

@@ -6,32 +6,7 @@
 #include "queries/android/object_sites.h"
 #include "queries/queries.h"
 
-static const struct hdb_option_spec options[] = {
-	{ "by", HDB_OPTION_CHOICE, "stack|class", "Group by stack, or by stack and class",
-	  .default_value = "stack" },
-	QUERY_POPULATION_OPTIONS("objects"),
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(TRACE, COUNT, "trace", "trace", "Serial number of the stack trace, or 0 if unknown") \
-	X(CLASS, TEXT, "class", "class", "Class of the allocated objects. Empty with --by stack.") \
-	X(COUNT, COUNT, "objects", "objects", \
-	  "Number of objects in the dump allocated at this " \
-	  "site") \
-	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
-	X(FRAMES, COUNT, "frames", "frames", "Number of frames in the stack") \
-	X(SITE, TEXT, "site", "allocated in", "Innermost frame. Empty if unknown.") \
-	X(STACK, TEXT, "stack", "called from", "Other frames, innermost first, at most 32")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
-
-static const struct hdb_column facts[] = {
-	{ "objects", HDB_TYPE_COUNT, "objects", "Number of objects with a recorded stack" },
-	{ "shallow", HDB_TYPE_BYTES, "bytes", "Shallow size of the objects in the row" },
-	{ "others", HDB_TYPE_COUNT, "others", "Number of objects without a stack in the dump" },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/android/q_object_sites.query.h>
 
 struct state {
 	struct object_sites counted;
@@ -97,19 +72,5 @@ static void close_sites(struct query *q)
 	object_sites_release(&s->counted);
 }
 
-const struct query_def query_object_sites = {
-	.spec = {
-		.name = "object-sites", .aliases = "call-stacks",
-		.group = "database", .example = "--by class",
-		.targets = "",
-		.summary = "Allocation sites of objects, from the stack traces recorded in the "
-			"dump",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.no_rows = QUERY_NO_STACKS,
-	.population = ANALYSIS_OF_REACHABLE,
-	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
-	.state_size = sizeof(struct state),
-	.open = open_sites, .row = site_row, .close = close_sites,
-};
+QUERY_DEFINE(object_sites, .state_size = sizeof(struct state), .open = open_sites, .row = site_row,
+	     .close = close_sites);

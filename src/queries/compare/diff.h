@@ -9,69 +9,12 @@
 #define QUERIES_COMPARE_DIFF_H
 
 #include "analysis/merged.h"
+#include "query/conditions.h"
+#include "query/coverage.h"
 #include "query/query.h"
 
-/* Number, type, name, title and meaning of each column. */
-#define DIFF_COLUMNS(X) \
-	X(DIFF_LEVEL, COUNT, "level", "level", \
-	  "Level in the tree. 0 is the top. Only with --by path or dominator.") \
-	X(DIFF_STATUS, TEXT, "status", "status", \
-	  "Change since the oldest dump: new, gone, moved, grown, shrunk or same") \
-	X(DIFF_ID, ID, "id", "id", \
-	  "ID of the object or of the largest object. For gone objects, the ID in the oldest " \
-	  "dump.") \
-	X(DIFF_NAME, TEXT, "name", "name", \
-	  "Name of the class, package, loader or object. \"class X\" is a class object (static " \
-	  "fields).") \
-	X(DIFF_LOADER, TEXT, "loader", "loader", \
-	  "Class loader of the class. Only with --by class or superclass.") \
-	X(DIFF_COUNT_BEFORE, COUNT, "objects_before", "objects before", \
-	  "Number of reachable objects in the oldest dump") \
-	X(DIFF_COUNT, COUNT, "objects", "objects", \
-	  "Number of reachable objects in the newest " \
-	  "dump") \
-	X(DIFF_COUNT_DELTA, INT, "objects_delta", "+ objects", \
-	  "Increase in the number of objects") \
-	X(DIFF_SHALLOW_BEFORE, BYTES, "shallow_before", "shallow before", \
-	  "Shallow size of the objects in the oldest dump") \
-	X(DIFF_SHALLOW, BYTES, "shallow", "shallow", \
-	  "Shallow size of the objects in the newest dump") \
-	X(DIFF_SHALLOW_DELTA, INT, "shallow_delta", "+ shallow", "Increase in shallow size") \
-	X(DIFF_RETAINED_BEFORE, BYTES, "retained_before", "retained before", \
-	  "Retained size in the oldest dump. The meaning depends on --by: see heapdb-queries(1).") \
-	X(DIFF_RETAINED, BYTES, "retained", "retained", "Retained size in the newest dump") \
-	X(DIFF_RETAINED_DELTA, INT, "retained_delta", "+ retained", "Increase in retained size") \
-	X(DIFF_PERCENT, PERCENT, "percent", "%", \
-	  "Increase in retained size as a share of the oldest dump's reachable heap") \
-	X(DIFF_GROWS, BOOL, "grows", "grows", \
-	  "Whether the retained size rose from each dump to the next. Only with more than two " \
-	  "dumps.") \
-	X(DIFF_STEPS, TEXT, "steps", "retained by dump", \
-	  "Retained size in each dump, oldest first. Only with more than two dumps.") \
-	X(DIFF_POINT, TEXT, "point", "grows in", \
-	  "Path down the dominator tree to the accumulation point. Only with --by suspect.") \
-	X(DIFF_POINT_OF, TEXT, "point_of", "by", \
-	  "Path from the accumulation point to the node where the growth divides. Only with " \
-	  "--by suspect.") \
-	X(DIFF_POINT_ID, ID, "point_id", "in object", \
-	  "ID of the largest object at the accumulation point, in the newest dump. Only with " \
-	  "--by suspect.") \
-	X(DIFF_POINT_DELTA, INT, "point_delta", "+ there", \
-	  "Increase in retained size at the accumulation point. Only with --by suspect.") \
-	X(DIFF_OTHERS, COUNT, "others", "others", \
-	  "Number of small nodes combined in this row. Only with --by path or dominator.") \
-	X(DIFF_COUNTS, TEXT, "counts", "objects by dump", \
-	  "Number of objects in each dump, oldest first. Only with --by growth.") \
-	X(DIFF_ALONE, BYTES, "retained_alone", "retained alone", \
-	  "Retained size not reached from other rows. Only with --by growth.") \
-	X(DIFF_HELD, TEXT, "held", "what", \
-	  "Class that changed most in the owner. Only with --by owner.") \
-	X(DIFF_OWNER_BEFORE, TEXT, "owner_before", "owner before", \
-	  "Owner of most of the row's objects in the oldest dump, if different. Only with --by " \
-	  "owner.") \
-	X(DIFF_TEXT, TEXT, "text", "summary", \
-	  "Sentence that describes the row. Only with --by owner.")
-enum diff_column { DIFF_COLUMNS(QUERY_NUMBER) };
+/* The columns (DIFF_LEVEL, ...) and the rest of the definition. */
+#include <queries/compare/q_diff.query.h>
 
 /* What to compare by; the values of option "by" after the groups, in the same order. */
 enum diff_by {

@@ -7,76 +7,9 @@
  */
 #include "queries/compare/diff.h"
 #include "queries/queries.h"
-#include "query/conditions.h"
 
 /* Maximum bytes of a number in column steps, with a space. */
 #define STEP_BYTES 21
-
-static const struct hdb_option_spec options[] = {
-	{ "by", HDB_OPTION_CHOICE,
-	  "class|superclass|package|loader|object|path|dominator|suspect|growth|owner",
-	  "What to compare. heapdb-queries(1) describes the values.", .default_value = "class" },
-	{ "only", HDB_OPTION_TEXT, "PATTERN",
-	  "Only classes, packages, loaders, objects or owners with a matching name",
-	  .example = "java.util.*" },
-	{ "min", HDB_OPTION_NUMBER, "BYTES",
-	  "Minimum change to show with --by path, dominator or owner. Default: 0.1 % of the "
-	  "oldest heap.",
-	  .low = 0, .high = INT64_MAX, .unit = "bytes", .example = "1024" },
-	{ "depth", HDB_OPTION_NUMBER, "N",
-	  "Maximum level to show with --by path or dominator. 0 is the top. Default: all.",
-	  .low = 0, .high = ANALYSIS_MERGED_DEPTH, .unit = "levels", .example = "5" },
-	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
-	  "Minimum growth of a suspect, as a share of the oldest dump's reachable heap. Only "
-	  "with --by suspect.",
-	  .low = 0, .high = 100, .unit = "percent", .default_value = "10", .example = "5" },
-	{ "loops", HDB_OPTION_NUMBER, "N",
-	  "Number of times an action ran between dumps, and minimum gain per dump. Only with "
-	  "--by growth.",
-	  .low = 1, .high = UINT32_MAX, .unit = "times", .default_value = "1", .example = "5" },
-	{ "trust-ids", HDB_OPTION_FLAG,
-	  .help = "List objects even if IDs do not look stable. Only with --by object." },
-	QUERY_FAIL_IF,
-	{ .name = NULL },
-};
-
-static const struct hdb_column columns[] = { DIFF_COLUMNS(QUERY_COLUMN) };
-
-static const struct hdb_column facts[] = {
-	{ "dumps", HDB_TYPE_COUNT, "dumps", "Number of dumps compared" },
-	{ "heap_objects_before", HDB_TYPE_COUNT, "reachable objects before",
-	  "Number of reachable objects in the oldest dump" },
-	{ "heap_objects", HDB_TYPE_COUNT, "reachable objects",
-	  "Number of reachable objects in the newest dump" },
-	{ "heap_shallow_before", HDB_TYPE_BYTES, "reachable bytes before",
-	  "Shallow size of the reachable heap in the oldest dump (100 %)" },
-	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes",
-	  "Shallow size of the reachable heap in the newest dump" },
-	{ "heap_shallow_delta", HDB_TYPE_INT, "growth of reachable bytes",
-	  "Increase in shallow size" },
-	{ "sizes", HDB_TYPE_TEXT, "sizes",
-	  "Warning that the dumps have different size models, so bytes cannot be compared" },
-	{ "ids_stable", HDB_TYPE_BOOL, "IDs are stable",
-	  "Whether objects kept their IDs (addresses) since the oldest dump" },
-	{ "ids_same", HDB_TYPE_COUNT, "same objects",
-	  "Number of IDs in both dumps with the same class and length" },
-	{ "ids_other", HDB_TYPE_COUNT, "other objects",
-	  "Number of IDs that belong to a different object in the newest dump" },
-	{ "matched_by", HDB_TYPE_TEXT, "matched by",
-	  "How objects are matched: by ID if IDs are stable, or by owner" },
-	{ "new_objects", HDB_TYPE_COUNT, "new objects",
-	  "Number of reachable objects missing from the oldest dump, if IDs are stable" },
-	{ "new_shallow", HDB_TYPE_BYTES, "new bytes", "Shallow size of the objects in the row" },
-	{ "gone_objects", HDB_TYPE_COUNT, "gone objects",
-	  "Number of reachable objects missing from the newest dump, if IDs are stable" },
-	{ "gone_shallow", HDB_TYPE_BYTES, "gone bytes", "Shallow size of the objects in the row" },
-	{ "min", HDB_TYPE_BYTES, "growth shown", "Minimum change to show" },
-	{ "folded", HDB_TYPE_COUNT, "folded", QUERY_HELP_FOLDED },
-	{ "growing", HDB_TYPE_COUNT, "growing nodes", "Number of growing nodes listed" },
-	{ "threshold", HDB_TYPE_BYTES, "threshold", "Minimum growth for a suspect to be listed" },
-	QUERY_FAIL_IF_FACTS,
-	QUERY_COVERAGE_FACTS,
-};
 
 /* ---- figures ---- */
 
@@ -298,20 +231,5 @@ static void close_diff(struct query *q)
 	free(d->whole_bytes);
 }
 
-const struct query_def query_diff = {
-	.spec = {
-		.name = "diff", .aliases = "compare",
-		.group = "compare", .example = "before.heapdb after.heapdb --by class",
-		.targets = "",
-		.summary = "Changes between dumps: classes, objects, paths, dominators, leak suspects",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 0,
-		.one_population = "`diff` compares only reachable objects",
-	},
-	.no_rows = "nothing differs",
-	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE, .uses = QUERY_USES_HEAP,
-	.heap_help = "Count only objects of this Android heap in each dump",
-	.state_size = sizeof(struct diff),
-	.open = open_diff, .next = next_object, .row = diff_row, .close = close_diff,
-	.takes_before = true,
-};
+QUERY_DEFINE(diff, .state_size = sizeof(struct diff), .open = open_diff, .next = next_object,
+	     .row = diff_row, .close = close_diff, .takes_before = true);

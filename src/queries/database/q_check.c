@@ -7,18 +7,7 @@
 #include "queries/database/checks.h"
 #include "queries/queries.h"
 
-#define COLUMNS(X) \
-	X(NAME, TEXT, "name", "check", "Name of the check") \
-	X(RESULT, TEXT, "result", "result", \
-	  "Result: \"ok\", \"failed\", or \"not built\" if a required derived table is missing") \
-	X(DETAIL, TEXT, "detail", "", "Details of what was found")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
-
-static const struct hdb_column facts[] = {
-	{ "blocks", HDB_TYPE_COUNT, "blocks", "Number of blocks whose checksum was verified" },
-	{ "failed", HDB_TYPE_COUNT, "failed", "Number of failed checks" },
-};
+#include <queries/database/q_check.query.h>
 
 struct row {
 	char name[CHECK_NAME_SIZE];
@@ -132,16 +121,4 @@ static int check_row(struct query *q, size_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-const struct query_def query_check = {
-	.spec = {
-		.name = "check",
-		.group = "database", .example = "",
-		.targets = "",
-		.never_null = "name|result",
-		.summary = "Verify the checksum of every block and the consistency of the tables",
-		.options = query_no_options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 0,
-	},
-	.state_size = sizeof(struct check),
-	.open = open_check, .row = check_row,
-};
+QUERY_DEFINE(check, .state_size = sizeof(struct check), .open = open_check, .row = check_row);

@@ -15,22 +15,7 @@
 /* Threads between two checks of the cancel flag. */
 #define STEP_THREADS 4096u
 
-static const struct hdb_option_spec options[] = {
-	{ "sizes", HDB_OPTION_FLAG,
-	  .help = "Show how shallow sizes are computed and why (same as the sizes query)" },
-	{ "problems", HDB_OPTION_FLAG,
-	  .help = "List the problems found by the import (same as the problems query)" },
-	{ "tables", HDB_OPTION_FLAG,
-	  .help = "List the tables of the database (same as the "
-		  "tables query)" },
-	{ "dangling", HDB_OPTION_FLAG,
-	  .help = "List missing objects (same as the dangling "
-		  "query)" },
-	{ "properties", HDB_OPTION_FLAG,
-	  .help = "List system properties and environment variables (same as the properties "
-		  "query)" },
-	{ .name = NULL },
-};
+#include <queries/database/q_info.query.h>
 
 /* ---- sections ---- */
 
@@ -388,17 +373,5 @@ static int open_info(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-const struct query_def query_info = {
-	.spec = {
-		.name = "info",
-		.group = "database", .example = "--sizes",
-		.targets = "",
-		.never_null = "section|key",
-		.summary = "Properties of the database, the dump and the heap",
-		.options = options,
-		.columns = info_columns, .column_count = INFO_COLUMNS,
-		.is_query = 0,
-	},
-	.open = open_info, .row = info_row, .close = info_close,
-	.state_size = sizeof(struct info_rows),
-};
+QUERY_DEFINE(info, .open = open_info, .row = info_row, .close = info_close,
+	     .state_size = sizeof(struct info_rows));

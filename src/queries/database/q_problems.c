@@ -7,29 +7,7 @@
 #include "queries/queries.h"
 #include "query/table_rows.h"
 
-#define COLUMNS(X) \
-	X(KIND, TEXT, "kind", "kind", "Kind of damage") \
-	X(OFFSET, COUNT, "offset", "offset", "Offset in the dump, in bytes") \
-	X(RECORD, TEXT, "record", "in", \
-	  "Place of the damage: file, record, segment, sub-record, object, class or text") \
-	X(LOST, BYTES, "lost_bytes", "lost", "Number of bytes of the dump that were skipped") \
-	X(ID, ID, "id", "object", "ID of the object concerned, if any") \
-	X(EFFECT, TEXT, "effect", "effect on totals", \
-	  "Effect of the problem on counts, sizes and answers") \
-	X(MESSAGE, TEXT, "message", "message", "Description of the problem")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
-
-static const struct hdb_column facts[] = {
-	{ "problems", HDB_TYPE_COUNT, "problems",
-	  "Number of problems found by the import. At most 10,000 problems are kept." },
-	{ "lost_bytes", HDB_TYPE_BYTES, "lost",
-	  "Number of bytes of the dump skipped because of the listed problems" },
-	{ "dangling_references", HDB_TYPE_COUNT, "dangling references",
-	  "Number of references to objects missing from the dump. No answer counts such "
-	  "references." },
-	QUERY_CUT_FACTS,
-};
+#include <queries/database/q_problems.query.h>
 
 /* Where a kind of problem is found, and its effect. */
 static const struct {
@@ -126,15 +104,4 @@ static int problem_row(struct query *q, size_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-const struct query_def query_problems = {
-	.spec = {
-		.name = "problems",
-		.group = "database", .example = "",
-		.targets = "",
-		.summary = "Damage found in the dump and the data lost",
-		.options = query_no_options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.no_rows = "no record of the dump is damaged or missing",
-	.rows_of = STORE_PROBLEMS, .open = open_problems, .row = problem_row,
-};
+QUERY_DEFINE(problems, .rows_of = STORE_PROBLEMS, .open = open_problems, .row = problem_row);

@@ -467,15 +467,7 @@ static int open_sizes(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-const struct query_def query_sizes = {
-	.spec = {
-		.name = "sizes",
-		.group = "database", .example = "",
-		.targets = "",
-		.summary = "How shallow sizes are computed, with evidence from the dump",
-		.options = query_no_options,
-		.columns = info_columns, .column_count = INFO_COLUMNS, .is_query = 1,
-	},
-	.open = open_sizes, .row = info_row, .close = info_close,
-	.state_size = sizeof(struct info_rows),
-};
+#include <queries/database/q_sizes.query.h>
+
+QUERY_DEFINE(sizes, .open = open_sizes, .row = info_row, .close = info_close,
+	     .state_size = sizeof(struct info_rows));

@@ -5,27 +5,7 @@
 #include "heap/heap_database.h"
 #include "queries/queries.h"
 
-#define COLUMNS(X) \
-	X(NAME, TEXT, "name", "table", "Name of the table") \
-	X(KIND, TEXT, "kind", "kind", \
-	  "Kind of the table: base (written by the import) or derived (built when first " \
-	  "needed)") \
-	X(PRESENT, BOOL, "present", "there", "Whether the table is in the database") \
-	X(REVISION, COUNT, "revision", "revision", \
-	  "Revision of the table's contents. Empty for stored answers.") \
-	X(BLOCKS, COUNT, "blocks", "blocks", "Number of blocks in the table") \
-	X(ITEMS, COUNT, "items", "items", "Number of entries in the table") \
-	X(BYTES, BYTES, "bytes", "bytes", "Size of the table's blocks in the file") \
-	X(BYTES_PER_OBJECT, DOUBLE, "bytes_per_object", "bytes/object", \
-	  "Size of the table per object of the heap, in bytes")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
-
-static const struct hdb_column facts[] = {
-	{ "database_bytes", HDB_TYPE_BYTES, "database", "Size of the database file" },
-	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "Number of objects in the database, including invented objects" },
-};
+#include <queries/database/q_tables.query.h>
 
 static int open_tables(struct query *q, struct hdb_error *err)
 {
@@ -74,14 +54,4 @@ static int table_row(struct query *q, size_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-const struct query_def query_tables = {
-	.spec = {
-		.name = "tables",
-		.group = "database", .example = "",
-		.targets = "", .never_null = "name|kind|present",
-		.summary = "Tables of the database",
-		.options = query_no_options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.open = open_tables, .row = table_row,
-};
+QUERY_DEFINE(tables, .open = open_tables, .row = table_row);

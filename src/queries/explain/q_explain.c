@@ -17,35 +17,7 @@
 
 #include <xxhash.h>
 
-static const struct hdb_option_spec options[] = {
-	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
-	  "Minimum share to explain an object that is not a target, a leak or a misconfiguration",
-	  .low = 0, .high = 100, .unit = "percent", .default_value = "1", .example = "5" },
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(ID, ID, "id", "id", "ID of the object that the rule matches") \
-	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
-	X(LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
-	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED) \
-	X(PERCENT, PERCENT, "percent", "%", QUERY_HELP_PERCENT) \
-	X(VERDICT, TEXT, "verdict", "verdict", \
-	  "Verdict: by design, large, unbounded, leak or misconfigured") \
-	X(TEXT, TEXT, "text", "explanation", "Description of the object and its contents") \
-	X(ADVICE, TEXT, "advice", "advice", "Setting or call to change") \
-	X(RULE, TEXT, "rule", "rule", "Name of the matching rule") \
-	X(SINCE, TEXT, "since", "since", "First version to which the rule applies") \
-	X(SOURCE, TEXT, "source", "source", "Code or document that the rule is based on") \
-	QUERY_ADVICE_COLUMNS(X)
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
-
-static const struct hdb_column facts[] = {
-	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", QUERY_HELP_WHOLE },
-	EXPLAIN_RULES_FACT,
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/explain/q_explain.query.h>
 
 /* State of the query. Objects are explained one by one, as rows are read. */
 struct explaining {
@@ -201,19 +173,5 @@ static void close_explain(struct query *q)
 	base_vec_release(&s->said);
 }
 
-const struct query_def query_explain = {
-	.spec = {
-		.name = "explain", .aliases = "why",
-		.group = "leaks", .example = "0xfeb10838",
-		.targets = "[OBJECT]",
-		.target_types = HDB_TARGET_OBJECT, .target_max = 1,
-		.summary = "Why large objects are large, whether that is intended, and what to do",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-		.one_population = QUERY_RETAINS_ONLY,
-	},
-	.no_rows = "no rule explains the large objects of this heap; `leaks` and `top` list them",
-	.population = ANALYSIS_OF_REACHABLE,
-	.state_size = sizeof(struct explaining),
-	.open = open_explain, .next = next_explain, .close = close_explain,
-};
+QUERY_DEFINE(explain, .state_size = sizeof(struct explaining), .open = open_explain,
+	     .next = next_explain, .close = close_explain);

@@ -24,46 +24,6 @@
 /* Maximum number of members of a group listed, the largest first. */
 #define MEMBERS_SHOWN 5u
 
-static const struct hdb_option_spec options[] = {
-	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
-	  "Minimum share of the heap for an object to be a suspect", .low = SUSPECTS_PERCENT_MIN,
-	  .high = 100, .unit = "percent", .default_value = "10", .example = "5" },
-	{ "brief", HDB_OPTION_FLAG,
-	  .help = "List one row per suspect, without paths and contents" },
-	{ .name = NULL },
-};
-
-static const struct hdb_column columns[] = { LEAK_COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
-
-static const struct hdb_column facts[] = {
-	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", QUERY_HELP_WHOLE },
-	{ "threshold", HDB_TYPE_BYTES, "threshold",
-	  "Minimum retained size for an object to be a suspect" },
-	{ "max_heap", HDB_TYPE_BYTES, "maximum heap size",
-	  "Maximum heap size, if the dump records it" },
-	{ "out_of_memory", HDB_TYPE_BOOL, "out of memory",
-	  "Whether the dump was written on an OutOfMemoryError" },
-	{ "suspects", HDB_TYPE_COUNT, "suspects", "Number of suspects found" },
-	EXPLAIN_RULES_FACT,
-	{ "values", HDB_TYPE_TEXT, "not suspect",
-	  "Value classes such as java.lang.String whose objects exceed the threshold but are not "
-	  "suspects" },
-	{ "leaking", HDB_TYPE_COUNT, "leaking objects", "Number of leaking objects found" },
-	{ "held_by_others", HDB_TYPE_COUNT, "held by others",
-	  "Number of leaking objects held by another leaking object. Not listed." },
-	{ "leaks", HDB_TYPE_COUNT, "leaks",
-	  "Number of leaks. Leaking objects held by the same references are one leak. At most "
-	  "20 are listed." },
-	{ "library_leaks", HDB_TYPE_COUNT, "library leaks",
-	  "Number of leaks known to be caused by Android, a device vendor or a library. Listed "
-	  "last." },
-	{ "unreachable", HDB_TYPE_COUNT, "unreachable leaks",
-	  "Number of unreachable leaking objects, not included in leaking. At most 20 are "
-	  "listed." },
-	{ "traced", HDB_TYPE_COUNT, "traced",
-	  "Number of leaking objects whose paths were searched. Absent if all were searched." },
-};
-
 /* The owner of a suspect, and what a rule of explain says about it. */
 struct known {
 	struct query_leak_owner owner;
@@ -602,20 +562,5 @@ static void close_leaks(struct query *q)
 	free(l->paths);
 }
 
-const struct query_def query_leaks = {
-	.spec = {
-		.name = "leaks", .aliases = "leak-suspects|leakhunter|suspects",
-		.group = "leaks", .example = "--threshold 5",
-		.targets = "",
-		.never_null = "suspect|kind",
-		.summary = "Leak suspects and leaking objects: owner, accumulation point and path",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-		.one_population = QUERY_RETAINS_ONLY,
-	},
-	.uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
-	.heap_help = "Only suspects and leaking objects of this Android heap. Shares are of all heaps.",
-	.keeps = STORE_ANSWER_LEAKS,
-	.state_size = sizeof(struct leaks),
-	.open = open_leaks, .row = leak_row_at, .close = close_leaks,
-};
+QUERY_DEFINE(leaks, .state_size = sizeof(struct leaks), .open = open_leaks, .row = leak_row_at,
+	     .close = close_leaks);

@@ -24,48 +24,7 @@
 /* Searches between two checks of the cancel flag. */
 #define STEP_SEARCHES 256
 
-static const struct hdb_option_spec options[] = {
-	{ "objects", HDB_OPTION_FLAG, .help = "List the references one by one, in ID order" },
-	{ "max-objects", HDB_OPTION_NUMBER, "N",
-	  "Maximum number of objects to visit from each reference", .low = 2, .high = OBJECTS_MAX,
-	  .unit = "objects", .default_value = "1000", .example = "100" },
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(STRENGTH, TEXT, "strength", "strength", \
-	  "Strength of the reference: soft, weak or phantom") \
-	X(CLASS, TEXT, "class", "reference", "Class of the reference") \
-	X(REFERENT_CLASS, TEXT, "referent_class", "referent", "Class of the referent") \
-	X(LABEL, TEXT, "label", "object", "Label of the referent. Only with --objects.") \
-	X(COUNT, COUNT, "objects", "objects", \
-	  "Number of references of this class to this class of referent. Not with --objects.") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the referents") \
-	X(RETAINED, BYTES, "retained", "retained", \
-	  "Retained size of the referent, if the dominator tree is built. Only with --objects.") \
-	X(STEPS, COUNT, "steps", "steps", \
-	  "Length of the path. For a group, length of the first reference's path.") \
-	X(PATH, TEXT, "path", "path", \
-	  "Strong path to the referent: fields and the classes they hold. For a group, path of " \
-	  "the first reference.") \
-	X(ID, ID, "id", "id", "ID of the reference, or of the first reference in the group") \
-	X(REFERENT, ID, "referent", "referent id", "ID of the referent")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
-
-static const struct hdb_column facts[] = {
-	{ "leaks", HDB_TYPE_COUNT, "leaks",
-	  "Number of references that strongly hold their own "
-	  "referent" },
-	{ "searched", HDB_TYPE_COUNT, "searched",
-	  "Number of references searched: all with a strongly reachable referent" },
-	{ "given_up", HDB_TYPE_COUNT, "given up",
-	  "Number of searches given up after --max-objects objects" },
-	{ "not_searched", HDB_TYPE_COUNT, "not searched",
-	  "Number of references skipped to limit the search time. Use a smaller --max-objects "
-	  "to search more." },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/leaks/q_reference_leaks.query.h>
 
 /* A reference that holds its referent strongly. */
 struct leak {
@@ -393,19 +352,5 @@ static void close_leaks(struct query *q)
 	query_groups_release(&s->groups);
 }
 
-const struct query_def query_reference_leaks = {
-	.spec = {
-		.name = "reference-leaks",
-		.group = "leaks", .example = "",
-		.targets = "",
-		.summary = "Soft, weak and phantom references that also hold their referent strongly",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-		.one_population = QUERY_REACHES_ONLY,
-	},
-	.no_rows = "no reference holds its own referent strongly",
-	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
-	.heap_help = "Only references of this Android heap. Paths lead through all heaps.",
-	.state_size = sizeof(struct leaks),
-	.open = open_leaks, .row = leak_row, .close = close_leaks,
-};
+QUERY_DEFINE(reference_leaks, .state_size = sizeof(struct leaks), .open = open_leaks,
+	     .row = leak_row, .close = close_leaks);

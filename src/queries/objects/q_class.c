@@ -8,65 +8,7 @@
 #define NAME_MAX_BYTES 512
 #define LINE_MAX_BYTES 2048
 
-static const struct hdb_option_spec options[] = {
-	{ "list", HDB_OPTION_FLAG, .help = "List one row per class, even for a single class" },
-	{ "subclasses", HDB_OPTION_FLAG, .help = QUERY_HELP_SUBCLASSES },
-	{ "layout", HDB_OPTION_FLAG,
-	  .help = "Show the layout of fields in an instance (same as the layout query)" },
-	QUERY_POPULATION_OPTIONS("objects"),
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(ID, ID, "id", "id", \
-	  "ID of the class object. Only lists fill this column and the columns up to instances.") \
-	X(CLASS, TEXT, "class", "class", "Name of the class") \
-	X(LOADER, TEXT, "loader", "loader", "Class of the class loader") \
-	X(SUPER, TEXT, "superclass", "superclass", "Name of the superclass") \
-	X(INSTANCE_BYTES, BYTES, "instance_bytes", "instance", \
-	  "Shallow size of an instance, or of an empty array") \
-	X(CLASS_BYTES, BYTES, "class_bytes", "class object", "Shallow size of the class object") \
-	X(INSTANCES, COUNT, "instances", "instances", "Number of objects of exactly this class") \
-	X(DECLARED_IN, TEXT, "declared_in", "declared in", "Class that declares the field") \
-	X(FIELD, TEXT, "field", "field", "Name of the field") \
-	X(TYPE, TEXT, "type", "type", "Basic type of the field") \
-	X(STATIC, BOOL, "static", "static", "Whether the field is static") \
-	X(OFFSET, COUNT, "offset", "offset", \
-	  "Offset in the values of an instance in the dump, in bytes") \
-	X(VALUE, TEXT, "value", "value", "Value of a static field") \
-	X(REF, ID, "ref", "refers to", \
-	  "ID of the object that a static field refers to, if the dump has it")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
-
-static const struct hdb_column facts[] = {
-	{ "id", HDB_TYPE_ID, "class object", "ID of the class object" },
-	{ "class", HDB_TYPE_TEXT, "class", "Name of the class" },
-	{ "loader", HDB_TYPE_TEXT, "loader", "Class of the class loader" },
-	{ "loader_id", HDB_TYPE_ID, "loader object",
-	  "ID of the class loader; 0x0 is the boot loader" },
-	{ "superclasses", HDB_TYPE_TEXT, "superclasses", "Superclasses, nearest first" },
-	{ "subclasses", HDB_TYPE_COUNT, "subclasses", "Number of direct subclasses" },
-	{ "instance_bytes", HDB_TYPE_BYTES, "instance size",
-	  "Shallow size of an instance, or of an empty array" },
-	{ "class_bytes", HDB_TYPE_BYTES, "class size", "Shallow size of the class object" },
-	{ "instances", HDB_TYPE_COUNT, "instances", "Number of objects of exactly this class" },
-	{ "flat_values", HDB_TYPE_COUNT, "flat values",
-	  "Number of flat values of the class inside other objects, reachable or not" },
-	{ "element_bytes", HDB_TYPE_BYTES, "flat elements",
-	  "Size of an element in bytes, if arrays of the class contain flat values" },
-	{ "filler", HDB_TYPE_BOOL, "filler",
-	  "True if objects of the class only fill dead areas of the heap. Otherwise absent." },
-	{ "unloaded", HDB_TYPE_BOOL, "unloaded",
-	  "True if an UNLOAD CLASS record of an HPROF agent names the class. Otherwise "
-	  "absent." },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of the objects in the row" },
-	{ "retained", HDB_TYPE_BYTES, "retained >=",
-	  "Lower bound of the instances' retained size, if the totals table is built" },
-	{ "proof", HDB_TYPE_TEXT, "proof", "Evidence in the dump for the instance size" },
-	{ "classes", HDB_TYPE_COUNT, "classes", "Number of classes listed" },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/objects/q_class.query.h>
 
 struct class_query {
 	struct analysis_class_list classes;
@@ -299,21 +241,5 @@ static void close_class(struct query *q)
 	free(s->flat);
 }
 
-const struct query_def query_class = {
-	.spec = {
-		.name = "class",
-		.group = "classes", .example = "java.util.HashMap",
-		.targets = "CLASS|PATTERN",
-		.target_types = HDB_TARGET_CLASS | HDB_TARGET_PATTERN,
-		.target_min = 1, .target_max = 1,
-		.summary = "Fields, class loader, superclasses and instances of a class, or a list "
-			"of classes",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP,
-	.heap_help = "Count only instances in this Android heap. Classes without such instances "
-                     "are not listed.",
-	.state_size = sizeof(struct class_query),
-	.open = open_class, .next = next_field_row, .row = class_row, .close = close_class,
-};
+QUERY_DEFINE(class, .state_size = sizeof(struct class_query), .open = open_class,
+	     .next = next_field_row, .row = class_row, .close = close_class);

@@ -16,48 +16,7 @@
 #define REFERRERS_MAX 10000u
 #define NAME_SIZE 512
 
-static const struct hdb_option_spec options[] = {
-	{ "views", HDB_OPTION_FLAG,
-	  .help = "Also list views (slices and duplicates) of other buffers. Views have no "
-		  "memory of their own." },
-	QUERY_POPULATION_OPTIONS("objects"),
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(ID, ID, "id", "id", QUERY_HELP_ID) \
-	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
-	X(LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
-	X(KIND, TEXT, "kind", "kind", \
-	  "Kind of buffer: direct, mapped (file), segment (java.lang.foreign), native (freed " \
-	  "natively) or view") \
-	X(CAPACITY, BYTES, "capacity", "capacity", \
-	  "Size of the memory outside the heap. A view has no memory of its own.") \
-	X(POSITION, COUNT, "position", "position", \
-	  "Position of the buffer: index of the next element to read or write") \
-	X(LIMIT, COUNT, "limit", "limit", \
-	  "Limit of the buffer: index of the first element that must not be read or written") \
-	X(ADDRESS, ID, "address", "address", "Address of the memory") \
-	X(HOLDER, ID, "holder_id", "holder id", \
-	  "ID of the immediate dominator, or of the largest strong referrer that is not a buffer") \
-	X(HOLDER_LABEL, TEXT, "holder", "holder", "Label of the holder") \
-	X(THREAD, TEXT, "thread", "thread", \
-	  "Thread that keeps the buffer alive, as thread-local caches do") \
-	X(RETAINED, BYTES, "retained", "retained", "Retained size of the buffer in the heap")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
-
-static const struct hdb_column facts[] = {
-	{ "capacity", HDB_TYPE_BYTES, "capacity",
-	  "Capacity of the listed direct buffers in bytes" },
-	{ "mapped", HDB_TYPE_BYTES, "mapped", "Size of mapped buffers, including mapped segments" },
-	{ "segments", HDB_TYPE_BYTES, "segments", "Size of segments allocated from open arenas" },
-	{ "native", HDB_TYPE_BYTES, "memory of native code",
-	  "Size of native buffers, whose memory is not freed together with the buffer object" },
-	{ "jdk_modules", HDB_TYPE_BYTES, "JDK's modules, not listed",
-	  "Size of the JDK's file lib/modules, mapped by the VM and not by the application" },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/objects/q_direct_buffers.query.h>
 
 struct buffers {
 	struct base_vec list;     /* struct buffer, largest first */
@@ -393,19 +352,5 @@ static void close_buffers(struct query *q)
 	base_vec_release(&s->modules);
 }
 
-const struct query_def query_direct_buffers = {
-	.spec = {
-		.name = "direct-buffers", .aliases = "native-buffers",
-		.group = "objects", .example = "",
-		.targets = "",
-		.summary = "Buffers and foreign-memory segments outside the heap, largest first: capacity, "
-			"holder, thread",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.no_rows = "the heap has no buffer or segment of memory outside the heap",
-	.population = ANALYSIS_OF_REACHABLE,
-	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
-	.state_size = sizeof(struct buffers),
-	.open = open_buffers, .row = buffer_row, .close = close_buffers,
-};
+QUERY_DEFINE(direct_buffers, .state_size = sizeof(struct buffers), .open = open_buffers,
+	     .row = buffer_row, .close = close_buffers);

@@ -5,32 +5,7 @@
 #include "queries/objects/duplicate_names.h"
 #include "queries/queries.h"
 
-static const struct hdb_option_spec options[] = {
-	QUERY_POPULATION_OPTIONS("objects"),
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(NAME, TEXT, "name", "class", "Name of the class") \
-	X(COPIES, COUNT, "copies", "copies", "Number of classes with this name") \
-	X(LOADER, TEXT, "loader", "loader", "Class of the class loader") \
-	X(LOADER_ID, ID, "loader_id", "loader id", \
-	  "ID of the class loader; 0x0 is the boot loader") \
-	X(ID, ID, "id", "id", "ID of the class object") \
-	X(INSTANCES, COUNT, "objects", "objects", "Number of instances") \
-	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
-	X(RETAINED, BYTES, "retained", \
-	  "retained >=", "Lower bound of the instances' retained size") \
-	X(UNREACHABLE, COUNT, "unreachable_objects", "unreachable", \
-	  "Number of unreachable instances")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
-
-static const struct hdb_column facts[] = {
-	{ "names", HDB_TYPE_COUNT, "names", "Number of names shared by several classes" },
-	{ "classes", HDB_TYPE_COUNT, "classes", "Number of classes with duplicate names" },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/objects/q_duplicate_classes.query.h>
 
 /* A class, and the number of classes with its name. */
 struct copy {
@@ -152,19 +127,5 @@ static void close_duplicates(struct query *q)
 	free(s->by_class);
 }
 
-const struct query_def query_duplicate_classes = {
-	.spec = {
-		.name = "duplicate-classes",
-		.group = "classes", .example = "",
-		.targets = "[PATTERN]",
-		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
-		.summary = "Classes that several class loaders define",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.no_rows = "no two class loaders define the same class",
-	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP,
-	.heap_help = "Count only objects of this Android heap. All classes are listed.",
-	.state_size = sizeof(struct duplicates),
-	.open = open_duplicates, .row = duplicate_row, .close = close_duplicates,
-};
+QUERY_DEFINE(duplicate_classes, .state_size = sizeof(struct duplicates), .open = open_duplicates,
+	     .row = duplicate_row, .close = close_duplicates);

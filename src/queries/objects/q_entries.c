@@ -14,56 +14,7 @@
 /* Columns for a single collection. */
 #define COLUMNS_OF_ONE "no,key,key_label,key_id,value,value_label,value_id,retained,entry"
 
-static const struct hdb_option_spec options[] = {
-	{ "from", HDB_OPTION_NUMBER, "N", "Index of the first entry to list, starting at 0",
-	  .low = 0, .high = UINT64_MAX, .unit = "entries", .default_value = "0", .example = "100" },
-	{ "subclasses", HDB_OPTION_FLAG, .help = QUERY_HELP_SUBCLASSES },
-	QUERY_POPULATION_OPTIONS("collections of a class"),
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(OWNER, ID, "owner", "owner", "ID of the collection; only for a class") \
-	X(NO, COUNT, "no", "no", \
-	  "Index of the entry in the collection's own order, starting at " \
-	  "0") \
-	X(KEY, TEXT, "key", "plain key", \
-	  "Key as plain text: characters of a string, value of a boxed number. Empty for " \
-	  "other keys.") \
-	X(KEY_LABEL, TEXT, "key_label", "key", \
-	  "Label of the key. Empty for collections without keys.") \
-	X(KEY_ID, ID, "key_id", "key id", "ID of the key, if it is an object that the dump has") \
-	X(VALUE, TEXT, "value", "plain value", "Value or element as plain text, like key") \
-	X(VALUE_LABEL, TEXT, "value_label", "value", \
-	  "Label of the value or element. A last row <cut: ...> or <unknown: ...> marks missing " \
-	  "entries.") \
-	X(VALUE_ID, ID, "value_id", "value id", \
-	  "ID of the value, if it is an object that the dump has") \
-	X(RETAINED, BYTES, "retained", "retained", \
-	  "Retained size of the value, if the dominator tree is built") \
-	X(ENTRY, ID, "entry", "entry", \
-	  "ID of the entry object that holds key and value, if there is one")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
-
-static const struct hdb_column facts[] = {
-	{ "id", HDB_TYPE_ID, "object", QUERY_HELP_ID },
-	{ "class", HDB_TYPE_TEXT, "class",
-	  "Class of the collection, or requested class or pattern" },
-	{ "objects", HDB_TYPE_COUNT, "objects, reachable or not",
-	  "Number of objects of the class, reachable or not" },
-	{ "known_as", HDB_TYPE_TEXT, "known as",
-	  "Known collection class that the collection is "
-	  "read as" },
-	{ "kind", HDB_TYPE_TEXT, "kind", "Kind of collection: list, set, map, queue or bits" },
-	{ "in", HDB_TYPE_ID, "contents in", "Collection that the object wraps" },
-	{ "size", HDB_TYPE_COUNT, "size",
-	  "Number of entries that the collection itself records. Empty if the collection has no "
-	  "such field." },
-	{ "capacity", HDB_TYPE_COUNT, "capacity", "Number of entries that fit without growing" },
-	{ "note", HDB_TYPE_TEXT, "note", "Note on damage, or on entries that cannot be read" },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/objects/q_entries.query.h>
 
 struct contents {
 	struct analysis_members members; /* collections of a class */
@@ -361,22 +312,5 @@ static void close_entries(struct query *q)
 	analysis_members_release(&s->members);
 }
 
-const struct query_def query_entries = {
-	.spec = {
-		.name = "entries", .aliases = "collection-entries|hash-entries",
-		.group = "objects", .example = "0xfeb10838",
-		.targets = "OBJECT|CLASS|PATTERN",
-		.target_types = HDB_TARGET_OBJECT | HDB_TARGET_CLASS | HDB_TARGET_PATTERN,
-		.target_min = 1, .target_max = 1,
-		.summary = "Elements or entries of a list, set, map or queue, or of all collections of a "
-			"class",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.no_rows = "the collections are empty",
-	.population = ANALYSIS_OF_REACHABLE,
-	.uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
-	.heap_help = "Only entries whose value or element is an object of this Android heap",
-	.state_size = sizeof(struct contents),
-	.open = open_entries, .next = next_entries, .close = close_entries,
-};
+QUERY_DEFINE(entries, .state_size = sizeof(struct contents), .open = open_entries,
+	     .next = next_entries, .close = close_entries);

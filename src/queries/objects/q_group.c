@@ -461,39 +461,7 @@ static int keys_each(struct analysis_keys *keys, const char *stage,
 				 err);
 }
 
-static const struct hdb_option_spec options[] = {
-	{ "by", HDB_OPTION_TEXT, "value|field:PATH",
-	  "What to group by: the object's own value, a field, or a path of fields joined by dots",
-	  .default_value = "value", .example = "field:name" },
-	{ "subclasses", HDB_OPTION_FLAG, .help = QUERY_HELP_SUBCLASSES },
-	{ "min-count", HDB_OPTION_NUMBER, "N",
-	  "Minimum number of objects for a value to be "
-	  "listed",
-	  .low = 1, .high = UINT64_MAX, .unit = "objects", .default_value = "1", .example = "10" },
-	QUERY_POPULATION_OPTIONS("objects"),
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(VALUE, TEXT, "value", "value", "Value (first 1,023 bytes)") \
-	X(COUNT, COUNT, "objects", "objects", "Number of objects with this value") \
-	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
-	X(RETAINED, BYTES, "retained", "retained", \
-	  "Sum of the retained sizes, if the dominator tree is built. Nested objects count more " \
-	  "than once.") \
-	X(UNREACHABLE, COUNT, "unreachable_objects", "unreachable", \
-	  "Number of unreachable objects in the row. Only with --all.") \
-	X(ID, ID, "id", "id", "ID of the first object in the row")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
-
-static const struct hdb_column facts[] = {
-	{ "by", HDB_TYPE_TEXT, "by", "Value or field by which the objects are grouped" },
-	{ "objects", HDB_TYPE_COUNT, "objects", "Number of objects of the class" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of the objects in the row" },
-	{ "values", HDB_TYPE_COUNT, "values", "Number of distinct values, listed or not" },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/objects/q_group.query.h>
 
 struct value_group {
 	struct analysis_counter_head head;
@@ -658,19 +626,5 @@ static void close_group(struct query *q)
 	analysis_counter_release(&s->tally);
 }
 
-const struct query_def query_group = {
-	.spec = {
-		.name = "group-by-value", .aliases = "group",
-		.group = "objects", .example = "java.lang.Thread --by field:name",
-		.targets = "CLASS|PATTERN",
-		.target_types = HDB_TARGET_CLASS | HDB_TARGET_PATTERN,
-		.target_min = 1, .target_max = 1,
-		.summary = "Objects of a class grouped by their value, or by a field's value",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.population = ANALYSIS_OF_REACHABLE,
-	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
-	.state_size = sizeof(struct grouping),
-	.open = open_group, .row = group_row, .close = close_group,
-};
+QUERY_DEFINE(group, .state_size = sizeof(struct grouping), .open = open_group, .row = group_row,
+	     .close = close_group);

@@ -15,48 +15,12 @@
 /* Maximum bytes of a value's text. */
 #define VALUE_SIZE 1024
 
-static const struct hdb_option_spec options[] = {
-	{ "fields", HDB_OPTION_TEXT, "A,B.C,...",
-	  "Fields, or paths of fields, up to 12. Default: the first 12 of the class.",
-	  .example = "size,table.length" },
-	{ "subclasses", HDB_OPTION_FLAG, .help = QUERY_HELP_SUBCLASSES },
-	QUERY_POPULATION_OPTIONS("objects"),
-	{ .name = NULL },
-};
-
 #define FIELD_COLUMN(name) \
 	{ \
 		name, HDB_TYPE_TEXT, name, "Value of the field after which the column is named" \
 	}
-#define COLUMNS(X) \
-	X(ID, ID, "id", "id", QUERY_HELP_ID) \
-	X(LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
-	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW) \
-	X(RETAINED, BYTES, "retained", "retained", \
-	  "Retained size of the object; 0 if unreachable") \
-	X(REACHABLE, BOOL, "reachable", "reachable", QUERY_HELP_REACHABLE)
-enum { COLUMNS(QUERY_NUMBER) FIRST_FIELD };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) FIELD_COLUMN("field1"),
-					     FIELD_COLUMN("field2"),
-					     FIELD_COLUMN("field3"),
-					     FIELD_COLUMN("field4"),
-					     FIELD_COLUMN("field5"),
-					     FIELD_COLUMN("field6"),
-					     FIELD_COLUMN("field7"),
-					     FIELD_COLUMN("field8"),
-					     FIELD_COLUMN("field9"),
-					     FIELD_COLUMN("field10"),
-					     FIELD_COLUMN("field11"),
-					     FIELD_COLUMN("field12"),
-					     QUERY_LABEL_COLUMNS,
-					     QUERY_OBJECT_COLUMNS };
 
-static const struct hdb_column facts[] = {
-	{ "class", HDB_TYPE_TEXT, "class", "Requested class or pattern" },
-	{ "objects", HDB_TYPE_COUNT, "objects, reachable or not",
-	  "Number of objects of the class, reachable or not" },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/objects/q_instances.query.h>
 
 struct instances {
 	struct analysis_members members; /* counted, not listed */
@@ -154,9 +118,9 @@ static int first_members(struct query *q, const struct instances *s, uint32_t *i
 /* Whether another column has this name, ignoring case. */
 static bool is_taken(const char *name)
 {
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+	for (size_t i = 0; i < sizeof(instances_columns) / sizeof(instances_columns[0]); i++)
 		if ((i < FIRST_FIELD || i >= FIRST_FIELD + FIELDS_MAX) &&
-		    strcasecmp(columns[i].name, name) == 0)
+		    strcasecmp(instances_columns[i].name, name) == 0)
 			return true;
 	return false;
 }
@@ -376,19 +340,5 @@ static void close_instances(struct query *q)
 	analysis_members_release(&s->members);
 }
 
-const struct query_def query_instances = {
-	.spec = {
-		.name = "instances", .aliases = "list-objects",
-		.group = "objects", .example = "java.util.HashMap --fields size,table",
-		.targets = "CLASS|PATTERN",
-		.target_types = HDB_TARGET_CLASS | HDB_TARGET_PATTERN,
-		.target_min = 1, .target_max = 1,
-		.summary = "Objects of a class, with their fields as columns",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.population = ANALYSIS_OF_REACHABLE,
-	.uses = QUERY_USES_ALL,
-	.state_size = sizeof(struct instances),
-	.open = open_instances, .next = next_instances, .close = close_instances,
-};
+QUERY_DEFINE(instances, .state_size = sizeof(struct instances), .open = open_instances,
+	     .next = next_instances, .close = close_instances);

@@ -8,33 +8,7 @@
 
 #define NAME_MAX_BYTES 512
 
-#define COLUMNS(X) \
-	X(OFFSET, COUNT, "offset", "offset", "Offset from the start of the object, in bytes") \
-	X(BYTES, COUNT, "bytes", "bytes", \
-	  "Size of the part in bytes. 0 for the elements of an " \
-	  "array.") \
-	X(PART, TEXT, "part", "part", \
-	  "Part: header, length, field, injected field, gap, contended padding, padding, not " \
-	  "explained, elements") \
-	X(DECLARED_IN, TEXT, "declared_in", "declared in", "Class that declares the field") \
-	X(FIELD, TEXT, "field", "field", "Name of the field") \
-	X(TYPE, TEXT, "type", "type", \
-	  "Basic type of the field or elements; for a flat value, \"flat\" and its class")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
-
-static const struct hdb_column facts[] = {
-	{ "id", HDB_TYPE_ID, "class object", "ID of the class object" },
-	{ "class", HDB_TYPE_TEXT, "class", "Name of the class" },
-	{ "instance_bytes", HDB_TYPE_BYTES, "instance size",
-	  "Shallow size of an instance, or of an empty array" },
-	{ "field_bytes", HDB_TYPE_BYTES, "fields",
-	  "Size of the fields, including inherited and injected fields" },
-	{ "waste_bytes", HDB_TYPE_BYTES, "gaps and padding", "Size of gaps and padding in bytes" },
-	{ "recorded_bytes", HDB_TYPE_BYTES, "recorded",
-	  "Size of an instance as recorded in the dump" },
-	{ "proof", HDB_TYPE_TEXT, "proof", "Evidence in the dump for this size" },
-};
+#include <queries/objects/q_layout.query.h>
 
 struct layout_query {
 	struct base_vec parts; /* struct heap_part */
@@ -115,16 +89,5 @@ static void close_layout(struct query *q)
 	base_vec_release(&s->parts);
 }
 
-const struct query_def query_layout = {
-	.spec = {
-		.name = "layout",
-		.group = "classes", .example = "java.util.HashMap",
-		.targets = "CLASS",
-		.target_types = HDB_TARGET_CLASS, .target_min = 1, .target_max = 1,
-		.summary = "Object layout of a class: offsets of its fields, gaps and padding",
-		.options = query_no_options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.state_size = sizeof(struct layout_query),
-	.open = open_layout, .row = part_row, .close = close_layout,
-};
+QUERY_DEFINE(layout, .state_size = sizeof(struct layout_query), .open = open_layout,
+	     .row = part_row, .close = close_layout);

@@ -8,56 +8,7 @@
 
 #define NAME_MAX_BYTES 512
 
-static const struct hdb_option_spec options[] = {
-	{ "classes", HDB_OPTION_FLAG,
-	  .help = "Also list the classes defined by each class loader, largest retained size "
-		  "first" },
-	{ "idle", HDB_OPTION_FLAG,
-	  .help = "Only class loaders whose classes have no reachable instances" },
-	QUERY_POPULATION_OPTIONS("objects"),
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(LEVEL, COUNT, "level", "level", QUERY_HELP_LEVEL) \
-	X(KIND, TEXT, "kind", "kind", "Kind of the row: loader, or class with --classes") \
-	X(ID, ID, "id", "id", \
-	  "ID of the class loader (0x0 for the boot loader), or of the " \
-	  "class object") \
-	X(NAME, TEXT, "name", "class", "Class of the class loader, or name of the defined class") \
-	X(LABEL, TEXT, "label", "name", "Name of the class loader, if any (JDK 9 and later)") \
-	X(PARENT, ID, "parent", "parent", \
-	  "ID of the parent class loader. Empty for the boot " \
-	  "loader.") \
-	X(CLASSES, COUNT, "classes", "classes", "Number of classes defined by the class loader") \
-	X(INSTANCES, COUNT, "objects", "objects", "Number of instances of the classes") \
-	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
-	X(RETAINED, BYTES, "retained", "retained >=", \
-	  "Lower bound of the retained size of a class loader with classes and instances, or of " \
-	  "a class's instances") \
-	X(OWN, BYTES, "loader_retained", "loader object", \
-	  "Retained size of the class loader object only") \
-	X(UNREACHABLE, COUNT, "unreachable_objects", "unreachable", \
-	  "Number of unreachable instances of the classes") \
-	X(USE, TEXT, "use", "use", \
-	  "Reason why the class loader is alive: instances, root, parent, held or garbage (not " \
-	  "alive)")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
-
-static const struct hdb_column facts[] = {
-	{ "loaders", HDB_TYPE_COUNT, "loaders",
-	  "Number of class loaders, including the boot "
-	  "loader" },
-	{ "defining", HDB_TYPE_COUNT, "with classes",
-	  "Number of class loaders that define "
-	  "classes" },
-	{ "idle", HDB_TYPE_COUNT, "without instances",
-	  "Number of class loaders whose classes have no reachable instances" },
-	{ "duplicates", HDB_TYPE_COUNT, "duplicate names",
-	  "Number of class names defined by several class loaders (see duplicate-classes)" },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/objects/q_loaders.query.h>
 
 static const char *const use_names[] = { "garbage", "held", "parent", "root", "instances" };
 
@@ -326,21 +277,5 @@ static void close_loaders(struct query *q)
 	free(s->sorted_classes);
 }
 
-const struct query_def query_loaders = {
-	.spec = {
-		.name = "loaders", .aliases = "class-loaders",
-		.group = "classes", .example = "--classes",
-		.targets = "",
-		.never_null = "level|name|objects|shallow|retained",
-		.summary = "Class loaders as a tree, with classes, instances, retained sizes "
-                           "and why each loader is alive",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
-	.uses = QUERY_USES_HEAP,
-	.heap_help = "Count only objects of this Android heap. All loaders are listed.",
-	.keeps = STORE_ANSWER_LOADERS,
-	.state_size = sizeof(struct loaders),
-	.open = open_loaders, .next = next_loader, .close = close_loaders,
-};
+QUERY_DEFINE(loaders, .state_size = sizeof(struct loaders), .open = open_loaders,
+	     .next = next_loader, .close = close_loaders);

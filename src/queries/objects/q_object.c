@@ -12,68 +12,7 @@
 #define DEPTH_MAX 8
 #define ROWS_BELOW 25
 
-static const struct hdb_option_spec options[] = {
-	{ "from", HDB_OPTION_NUMBER, "N", "Index of the first array element to list", .low = 0,
-	  .high = UINT64_MAX, .unit = "elements", .default_value = "0", .example = "100" },
-	{ "depth", HDB_OPTION_NUMBER, "N",
-	  "Number of levels of references to unfold. Each object shows its first 25 fields or "
-	  "elements.",
-	  .low = 0, .high = DEPTH_MAX, .unit = "levels", .default_value = "0", .example = "2" },
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(DECLARED_IN, TEXT, "class", "declared in", \
-	  "Class that declares the field. Empty for elements.") \
-	X(NAME, TEXT, "name", "name", "Name of the field, or [index] of the element") \
-	X(TYPE, TEXT, "type", "type", "Basic type, \"object\" for references") \
-	X(VALUE, TEXT, "value", "value", "Value. For a reference, the ID or null.") \
-	X(REF, ID, "ref", "refers to", "ID of the object referred to, if the dump has it") \
-	X(LABEL, TEXT, "label", "object", "Label of the object referred to") \
-	X(RETAINED, BYTES, "retained", "retained", \
-	  "Retained size of the object referred to, if the dominator tree is built") \
-	X(LEVEL, COUNT, "level", "level", "Level in the tree: 0 is the object. Only with --depth.")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
-
-static const struct hdb_column facts[] = {
-	{ "id", HDB_TYPE_ID, "object", QUERY_HELP_ID },
-	{ "class", HDB_TYPE_TEXT, "class", QUERY_HELP_CLASS },
-	{ "class_id", HDB_TYPE_ID, "class object", "ID of the object's class" },
-	{ "loader", HDB_TYPE_TEXT, "loader", "Class loader of the object's class" },
-	{ "kind", HDB_TYPE_TEXT, "kind",
-	  "Kind of the object: instance, object array, primitive array or class" },
-	{ "flat", HDB_TYPE_BOOL, "flat value",
-	  "True if the object is a flat value inside another object, with an invented ID. "
-	  "Otherwise absent." },
-	{ "flat_in", HDB_TYPE_ID, "flat value in",
-	  "ID of the object that contains the flat "
-	  "value" },
-	{ "filler", HDB_TYPE_BOOL, "filler",
-	  "True if the object only fills a dead area of the heap. Otherwise absent." },
-	{ "value", HDB_TYPE_TEXT, "value",
-	  "Value: boxed value, thread name or string content. Beyond 1 MiB, the beginning and "
-	  "length." },
-	{ "length", HDB_TYPE_COUNT, "length", "Number of array elements" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", QUERY_HELP_SHALLOW },
-	{ "retained", HDB_TYPE_BYTES, "retained", "Retained size of the object; 0 if unreachable" },
-	{ "native", HDB_TYPE_BYTES, "native", "Native memory owned by the object, if recorded" },
-	{ "retained_native", HDB_TYPE_BYTES, "retained native",
-	  "Native memory of all objects that the object retains, if the required tables are "
-	  "built" },
-	{ "depth", HDB_TYPE_COUNT, "depth",
-	  "Length of the shortest path from a GC root, if the reach table is built" },
-	{ "retained_from", HDB_TYPE_TEXT, "retained from",
-	  "Source of retained (table or local), or why retained is absent" },
-	{ "reachable", HDB_TYPE_BOOL, "reachable", QUERY_HELP_REACHABLE },
-	{ "roots", HDB_TYPE_TEXT, "roots", "Kinds of GC root of the object" },
-	{ "heap", HDB_TYPE_TEXT, "heap", "Android heap of the object" },
-	{ "file_offset", HDB_TYPE_COUNT, "file offset",
-	  "Offset of the object's record in the dump" },
-	{ "allocated_at", HDB_TYPE_TEXT, "allocated at",
-	  "Innermost frame of the object's allocation trace" },
-	QUERY_CUT_FACTS,
-};
+#include <queries/objects/q_object.query.h>
 
 /* An object whose fields or elements are listed. */
 struct part {
@@ -449,18 +388,4 @@ static int next_object(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-const struct query_def query_object = {
-	.spec = {
-		.name = "object",
-		.group = "objects", .example = "0xfeb10838",
-		.targets = "OBJECT",
-		.target_types = HDB_TARGET_OBJECT, .target_min = 1, .target_max = 1,
-		.summary = "Sizes, fields, values, elements and static fields of an object",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
-	.heap_help = "Only fields and elements that refer to an object of this Android heap",
-	.state_size = sizeof(struct object),
-	.open = open_object, .next = next_object,
-};
+QUERY_DEFINE(object, .state_size = sizeof(struct object), .open = open_object, .next = next_object);

@@ -8,43 +8,7 @@
 #include "heap/heap_database.h"
 #include "queries/queries.h"
 
-static const struct hdb_option_spec options[] = {
-	{ "columns", HDB_OPTION_TEXT, "NAME,NAME...", "Columns to show, in this order",
-	  .example = "id,class,shallow" },
-	QUERY_POPULATION_OPTIONS("objects"),
-	{ "invented", HDB_OPTION_FLAG,
-	  .help = "Also list invented objects: the boot loader (0x0) and classes without a record" },
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(ID, ID, "id", "id", QUERY_HELP_ID) \
-	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
-	X(KIND, TEXT, "kind", "kind", \
-	  "Kind of the object: instance, object array, primitive array or class") \
-	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW) \
-	X(RETAINED, BYTES, "retained", "retained", \
-	  "Retained size of the object; 0 if unreachable") \
-	X(DOMINATOR, ID, "dominator", "dominator", \
-	  "ID of the immediate dominator; 0x0 for the top level. Empty if unreachable.") \
-	X(LENGTH, COUNT, "length", "length", "Number of array elements. Empty for other objects.") \
-	X(OFFSET, COUNT, "offset", "offset", \
-	  "Offset of the object's record in the dump, in bytes. Empty if the dump lacks the " \
-	  "record.") \
-	X(REACHABLE, BOOL, "reachable", "reachable", QUERY_HELP_REACHABLE) \
-	X(HEAP, TEXT, "heap", "heap", \
-	  "Android heap of the object. Empty if the dump is not " \
-	  "from Android.") \
-	X(NATIVE, BYTES, "native", "native", \
-	  "Native memory owned by the object. Default for Android dumps.")
-enum { COLUMNS(QUERY_NUMBER) OWN_COLUMNS };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_OTHER_OBJECT_COLUMNS };
-
-static const struct hdb_column facts[] = {
-	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "Number of objects in the database, including invented and unreachable objects" },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/objects/q_objects.query.h>
 
 static const char *const kind_names[] = { "instance", "object array", "primitive array", "class" };
 #define KIND_COUNT (sizeof(kind_names) / sizeof(kind_names[0]))
@@ -171,8 +135,8 @@ static int open_objects(struct query *q, struct hdb_error *err)
 	/* A column that rows are sorted by is needed even if it is not shown. */
 	for (size_t c = 0; c < OWN_COLUMNS; c++)
 		o->shows[c] = query_is_shown(q, c) ||
-			      (q->args.sort &&
-			       strcmp(q->args.sort + (*q->args.sort == '-'), columns[c].name) == 0);
+			      (q->args.sort && strcmp(q->args.sort + (*q->args.sort == '-'),
+						      objects_columns[c].name) == 0);
 	/* The columns shared by all queries find the object by its ID; two others cost nothing. */
 	o->shows[ID] = o->shows[SHALLOW] = o->shows[LENGTH] = true;
 	o->with_invented = query_option(q, "invented") != NULL;
@@ -416,7 +380,7 @@ static int batch_objects(struct query *q, struct query_batch *out, struct hdb_er
 	if (o->shows[HEAP])
 		TRY(fill_heaps(q, o, out->count, err));
 	for (size_t c = 0; c < OWN_COLUMNS; c++) {
-		const bool is_text = columns[c].type == HDB_TYPE_TEXT;
+		const bool is_text = objects_columns[c].type == HDB_TYPE_TEXT;
 		const bool has_gaps = c == DOMINATOR || c == LENGTH || c == OFFSET || c == HEAP;
 
 		out->columns[c] = (struct query_batch_column){
@@ -469,19 +433,6 @@ static void close_objects(struct query *q)
 	free(o->ids_of.array);
 }
 
-const struct query_def query_objects = {
-	.spec = {
-		.name = "objects",
-		.group = "database", .example = "--columns id,class,shallow",
-		.targets = "",
-		.never_null = "id|class|kind|shallow",
-		.summary = "All reachable objects in the order of their IDs, for export",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 0,
-	},
-	.population = ANALYSIS_OF_REACHABLE,
-	.uses = QUERY_USES_ALL | QUERY_CHOOSES_COLUMNS,
-	.batch_columns = OWN_COLUMNS,
-	.state_size = sizeof(struct objects),
-	.open = open_objects, .next = next_objects, .batch = batch_objects, .close = close_objects,
-};
+QUERY_DEFINE(objects, .batch_columns = OWN_COLUMNS, .state_size = sizeof(struct objects),
+	     .open = open_objects, .next = next_objects, .batch = batch_objects,
+	     .close = close_objects);

@@ -20,41 +20,7 @@
 /* Maximum number of paths a user can request. */
 #define PATHS_MAX 1000000
 
-static const struct hdb_option_spec options[] = {
-	{ "exclude", HDB_OPTION_TEXT, "weak,soft,phantom,finalizer|none|CLASS:FIELD",
-	  QUERY_HELP_EXCLUDE, .default_value = ANALYSIS_EXCLUDES_WEAK, .example = "weak,soft" },
-	{ "all", HDB_OPTION_NUMBER, "N",
-	  "Show up to N paths, shortest first, each from a different root", .low = 1,
-	  .high = PATHS_MAX, .unit = "paths", .default_value = "1", .example = "5" },
-	{ "shortest", HDB_OPTION_FLAG,
-	  .help = "Show the path with the fewest steps instead of the most informative one" },
-	{ "internals", HDB_OPTION_FLAG,
-	  .help = "Also show entries, tables and inner maps of known collections" },
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(PATH, COUNT, "path", "path", "Number of the path, starting at 1") \
-	X(STEP, COUNT, "step", "step", \
-	  "Position in the path, starting at 0 with the requested object. Skips collection " \
-	  "internals.") \
-	X(ID, ID, "id", "id", QUERY_HELP_ID) \
-	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
-	X(LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
-	X(NAME, TEXT, "via_field", "via field", \
-	  "Field that holds the previous object. In a collection: [index], element, [\"key\"] or " \
-	  "key [\"key\"].") \
-	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW) \
-	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED_KNOWN) \
-	X(ROOT, TEXT, "root", "root", "Kinds of GC root. Only for the last step.")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
-
-static const struct hdb_column facts[] = {
-	{ "id", HDB_TYPE_ID, "object", QUERY_HELP_ID },
-	{ "exclude", HDB_TYPE_TEXT, "excluded", "Ignored references" },
-	{ "way", HDB_TYPE_TEXT, "way", "Search method: reach tree or backward search" },
-};
+#include <queries/objects/q_path.query.h>
 
 struct path_query {
 	uint32_t target;
@@ -291,19 +257,5 @@ static void close_path(struct query *q)
 	base_vec_release(&s->folds);
 }
 
-const struct query_def query_path = {
-	.spec = {
-		.name = "path", .aliases = "path-to-gc-roots|path2gc|roots-of",
-		.group = "leaks", .example = "0xfeb10838",
-		.targets = "OBJECT",
-		.target_types = HDB_TARGET_OBJECT, .target_min = 1, .target_max = 1,
-		.summary = "Path from a GC root to an object, preferring application fields to "
-                           "locals and thread-locals",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
-	.heap_help = "Only paths whose objects are all in this Android heap",
-	.state_size = sizeof(struct path_query),
-	.open = open_path, .next = next_path, .close = close_path,
-};
+QUERY_DEFINE(path, .state_size = sizeof(struct path_query), .open = open_path, .next = next_path,
+	     .close = close_path);

@@ -7,23 +7,7 @@
 #include "heap/values/values.h"
 #include "queries/queries.h"
 
-static const struct hdb_option_spec options[] = {
-	{ "match", HDB_OPTION_TEXT, "PATTERN", "Only names that match; * and ? are wildcards",
-	  .example = "java.*" },
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(SECTION, TEXT, "section", "section", \
-	  "Section: property (current), vm property (at the VM's start), environment, vm " \
-	  "argument or android") \
-	X(NAME, TEXT, "name", "name", "Name of the property, or index of the argument") \
-	X(VALUE, TEXT, "value", "value", \
-	  "Value as text. Beyond 1 MiB, the beginning and length " \
-	  "of the value.") \
-	X(ID, ID, "id", "id", "ID of the object that holds the value")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
+#include <queries/objects/q_properties.query.h>
 
 static int next_properties(struct query *q, struct hdb_error *err)
 {
@@ -46,16 +30,4 @@ static int next_properties(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-const struct query_def query_properties = {
-	.spec = {
-		.name = "properties", .aliases = "system-properties",
-		.group = "database", .example = "",
-		.targets = "",
-		.summary = "System properties, environment and arguments of the VM",
-		.options = options,
-		QUERY_COLUMNS(columns),
-		.is_query = 1,
-	},
-	.state_size = sizeof(struct analysis_properties),
-	.next = next_properties,
-};
+QUERY_DEFINE(properties, .state_size = sizeof(struct analysis_properties), .next = next_properties);

@@ -19,26 +19,15 @@
  */
 #define LEFT_OUT_NEAR (1u << 20)
 
-#define DANGLING_COLUMNS(X) \
-	X(DANGLING_ID, ID, "id", "missing object", "ID that is missing from the dump") \
-	X(DANGLING_REFERENCES, COUNT, "references", "references", \
-	  "Number of references to the " \
-	  "missing object") \
-	X(DANGLING_EXAMPLE, ID, "example", "for example from", \
-	  "ID of an object that refers to the missing object") \
-	X(DANGLING_EXAMPLE_CLASS, TEXT, "example_class", "of class", \
-	  "Class of the referring object") \
-	X(DANGLING_LEFT_OUT, BOOL, "left_out", "left out", \
-	  "Whether the ID fits between two objects. Empty if IDs are not addresses.")
-enum { DANGLING_COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column dangling_columns[] = { DANGLING_COLUMNS(QUERY_COLUMN) };
+/* Columns about the frames of a record's stack trace. */
+#define STACK_COLUMNS \
+	{ "frames", HDB_TYPE_COUNT, "frames", "Number of frames in the recorded stack, if any" }, \
+		{ "site", HDB_TYPE_TEXT, "in", "Innermost frame" }, \
+	{ \
+		"stack", HDB_TYPE_TEXT, "called from", "Other frames, innermost first, at most 32" \
+	}
 
-static const struct hdb_column dangling_facts[] = {
-	{ "references", HDB_TYPE_COUNT, "references",
-	  "Number of references to missing objects. At most 100,000 missing objects are listed." },
-	{ "listed", HDB_TYPE_COUNT, "listed", "Number of references to the listed objects" },
-	QUERY_CUT_FACTS,
-};
+#include <queries/objects/q_records.query.h>
 
 static int open_dangling(struct query *q, struct hdb_error *err)
 {
@@ -102,31 +91,9 @@ static int dangling_row(struct query *q, size_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-const struct query_def query_dangling = {
-	.spec = {
-		.name = "dangling",
-		.group = "database", .example = "",
-		.targets = "",
-		.summary = "Referenced objects that are missing from the dump",
-		.options = query_no_options,
-		QUERY_COLUMNS(dangling_columns), QUERY_FACTS(dangling_facts), .is_query = 1,
-	},
-	.no_rows = "every reference leads to an object in the dump",
-	.rows_of = STORE_DANGLING, .open = open_dangling, .row = dangling_row,
-};
+QUERY_DEFINE(dangling, .rows_of = STORE_DANGLING, .open = open_dangling, .row = dangling_row);
 
 /* ---- records ---- */
-
-#define RECORD_COLUMNS(X) \
-	X(RECORD_NAME, TEXT, "name", "record", "Name of the record type") \
-	X(RECORD_TAG, ID, "tag", "tag", "Number of the record type in the format") \
-	X(RECORD_LEVEL, TEXT, "level", "level", \
-	  "Level: \"top\", or \"heap\" for sub-records of heap dumps") \
-	X(RECORD_COUNT, COUNT, "records", "records", \
-	  "Number of records in the whole file, regardless of the imported snapshot") \
-	X(RECORD_BYTES, BYTES, "bytes", "bytes", "Size of the records of this type")
-enum { RECORD_COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column record_columns[] = { RECORD_COLUMNS(QUERY_COLUMN) };
 
 static int record_row(struct query *q, size_t no, struct hdb_error *err)
 {
@@ -144,28 +111,9 @@ static int record_row(struct query *q, size_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-const struct query_def query_records = {
-	.spec = {
-		.name = "records",
-		.group = "database", .example = "",
-		.targets = "",
-		.never_null = "name|tag|records|bytes",
-		.summary = "Record types in the dump, with number and size of records",
-		.options = query_no_options,
-		QUERY_COLUMNS(record_columns), .is_query = 1,
-	},
-	.rows_of = STORE_RECORD_COUNTS, .row = record_row,
-};
+QUERY_DEFINE(records, .rows_of = STORE_RECORD_COUNTS, .row = record_row);
 
 /* ---- allocation sites ---- */
-
-/* Columns about the frames of a record's stack trace. */
-#define STACK_COLUMNS \
-	{ "frames", HDB_TYPE_COUNT, "frames", "Number of frames in the recorded stack, if any" }, \
-		{ "site", HDB_TYPE_TEXT, "in", "Innermost frame" }, \
-	{ \
-		"stack", HDB_TYPE_TEXT, "called from", "Other frames, innermost first, at most 32" \
-	}
 
 /* Sets `frames` and the two columns after it. */
 static int set_stack(struct query *q, uint32_t trace_serial, size_t frames, struct hdb_error *err)
@@ -176,19 +124,6 @@ static int set_stack(struct query *q, uint32_t trace_serial, size_t frames, stru
 	query_set(q, frames, trace.frame_count);
 	return object_sites_set_stack(q, &trace, frames + 1, frames + 2, err);
 }
-
-#define SITE_COLUMNS(X) \
-	X(SITE_RECORD, COUNT, "record", "record", \
-	  "Number of the ALLOC SITES record, starting " \
-	  "at 1") \
-	X(SITE_CLASS, TEXT, "class", "class", "Class of the allocated objects") \
-	X(SITE_LIVE_OBJECTS, COUNT, "live_objects", "live objects", "Number of live instances") \
-	X(SITE_LIVE_BYTES, BYTES, "live_bytes", "live bytes", "Size of the live instances") \
-	X(SITE_OBJECTS, COUNT, "allocated_objects", "objects", "Number of allocated instances") \
-	X(SITE_BYTES, BYTES, "allocated_bytes", "bytes", "Size of the allocated instances") \
-	X(SITE_TRACE, COUNT, "trace", "trace", "Serial number of the stack trace")
-enum { SITE_COLUMNS(QUERY_NUMBER) SITE_FRAMES, SITE_SITE, SITE_STACK };
-static const struct hdb_column site_columns[] = { SITE_COLUMNS(QUERY_COLUMN) STACK_COLUMNS };
 
 /*
  * Whether HPROF's agent wrote the dump: it records its settings. HotSpot's own dumps have no stack
@@ -235,31 +170,9 @@ static int site_row(struct query *q, size_t no, struct hdb_error *err)
 	return set_stack(q, site.trace_serial, SITE_FRAMES, err);
 }
 
-const struct query_def query_alloc_sites = {
-	.spec = {
-		.name = "alloc-sites",
-		.group = "database", .example = "",
-		.targets = "",
-		.summary = "Allocation sites from the dump's records. Without records, the "
-                           "result of object-sites.",
-		.options = query_no_options,
-		QUERY_COLUMNS(site_columns), .is_query = 1,
-	},
-	.no_rows = QUERY_NO_STACKS,
-	.rows_of = STORE_ALLOC_SITES, .open = open_sites, .row = site_row,
-};
+QUERY_DEFINE(alloc_sites, .rows_of = STORE_ALLOC_SITES, .open = open_sites, .row = site_row);
 
 /* ---- CPU samples ---- */
-
-#define SAMPLE_COLUMNS(X) \
-	X(SAMPLE_RECORD, COUNT, "record", "record", \
-	  "Number of the CPU SAMPLES record, starting " \
-	  "at 1") \
-	X(SAMPLE_COUNT, COUNT, "samples", "samples", "Number of samples with this stack trace") \
-	X(SAMPLE_PERCENT, PERCENT, "percent", "%", "Share of the record's samples") \
-	X(SAMPLE_TRACE, COUNT, "trace", "trace", "Serial number of the stack trace")
-enum { SAMPLE_COLUMNS(QUERY_NUMBER) SAMPLE_FRAMES, SAMPLE_SITE, SAMPLE_STACK };
-static const struct hdb_column sample_columns[] = { SAMPLE_COLUMNS(QUERY_COLUMN) STACK_COLUMNS };
 
 static int sample_row(struct query *q, size_t no, struct hdb_error *err)
 {
@@ -275,42 +188,9 @@ static int sample_row(struct query *q, size_t no, struct hdb_error *err)
 	return set_stack(q, sample.trace_serial, SAMPLE_FRAMES, err);
 }
 
-const struct query_def query_cpu_samples = {
-	.spec = {
-		.name = "cpu-samples",
-		.group = "database", .example = "",
-		.targets = "",
-		.summary = "CPU samples, if the dump has them", .options = query_no_options,
-		QUERY_COLUMNS(sample_columns), .is_query = 1,
-	},
-	.no_rows = "the dump has no CPU samples: JDK 8 and older write them with "
-		   "-agentlib:hprof=cpu=samples,format=b",
-	.rows_of = STORE_CPU_SAMPLES, .row = sample_row,
-};
+QUERY_DEFINE(cpu_samples, .rows_of = STORE_CPU_SAMPLES, .row = sample_row);
 
 /* ---- heap summaries ---- */
-
-#define SUMMARY_COLUMNS(X) \
-	X(SUMMARY_RECORD, TEXT, "record", "record", \
-	  "Record that contains the totals: HEAP SUMMARY or ALLOC SITES") \
-	X(SUMMARY_TIME, DOUBLE, "seconds", "seconds", \
-	  "Time from the start of the dump to the record, in seconds. Wraps around after 71 " \
-	  "minutes.") \
-	X(SUMMARY_LIVE_OBJECTS, COUNT, "live_objects", "live objects", "Number of live instances") \
-	X(SUMMARY_LIVE_BYTES, BYTES, "live_bytes", "live bytes", "Size of the live instances") \
-	X(SUMMARY_OBJECTS, COUNT, "allocated_objects", "objects", "Number of allocated instances") \
-	X(SUMMARY_BYTES, BYTES, "allocated_bytes", "bytes", "Size of the allocated instances") \
-	X(SUMMARY_INCREMENTAL, BOOL, "incremental", "incremental", \
-	  "Whether ALLOC SITES lists only sites that changed") \
-	X(SUMMARY_SORTED_BY, TEXT, "sorted_by", "sorted by", \
-	  "Sort order of ALLOC SITES: live or allocated bytes") \
-	X(SUMMARY_COLLECTED, BOOL, "collected", "collected", \
-	  "Whether a garbage collection preceded ALLOC SITES") \
-	X(SUMMARY_CUTOFF, PERCENT, "cutoff_percent", "cutoff", \
-	  "Minimum share for a site to be listed in ALLOC SITES") \
-	X(SUMMARY_OFFSET, COUNT, "offset", "offset", "Offset of the record in the dump, in bytes")
-enum { SUMMARY_COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column summary_columns[] = { SUMMARY_COLUMNS(QUERY_COLUMN) };
 
 static int summary_row(struct query *q, size_t no, struct hdb_error *err)
 {
@@ -337,17 +217,4 @@ static int summary_row(struct query *q, size_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-const struct query_def query_heap_summaries = {
-	.spec = {
-		.name = "heap-summaries",
-		.group = "database", .example = "",
-		.targets = "",
-		.summary = "Heap summaries of HPROF agents, and totals of their allocation sites",
-		.options = query_no_options,
-		QUERY_COLUMNS(summary_columns),
-		.is_query = 1,
-	},
-	.no_rows = "the dump has no such records: only HPROF agents of JDK 8 and older write them, "
-		   "with -agentlib:hprof=heap=all,format=b",
-	.rows_of = STORE_HEAP_SUMMARIES, .row = summary_row,
-};
+QUERY_DEFINE(heap_summaries, .rows_of = STORE_HEAP_SUMMARIES, .row = summary_row);

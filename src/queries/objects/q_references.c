@@ -4,29 +4,7 @@
 
 #define NAME_MAX_BYTES 512
 
-static const struct hdb_option_spec options[] = { { .name = NULL } };
-
-#define COLUMNS(X) \
-	X(NAME, TEXT, "name", "name", \
-	  "Reference by field name, static NAME, [index], <class>, <super>, <class loader> or " \
-	  "<local variable>") \
-	X(ID, ID, "id", "id", QUERY_HELP_ID) \
-	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
-	X(LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
-	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW) \
-	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED_KNOWN) \
-	X(STRENGTH, TEXT, "strength", "strength", QUERY_HELP_STRENGTH)
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
-					     QUERY_OBJECT_COLUMNS };
-
-static const struct hdb_column facts[] = {
-	{ "id", HDB_TYPE_ID, "object", "ID of the referring object" },
-	{ "class", HDB_TYPE_TEXT, "class", QUERY_HELP_CLASS },
-	{ "references", HDB_TYPE_COUNT, "references",
-	  "Number of distinct referenced objects in all heaps, including the class. Approximate "
-	  "for long arrays." },
-};
+#include <queries/objects/q_references.query.h>
 
 struct references {
 	uint32_t ix;
@@ -134,17 +112,5 @@ static void close_references(struct query *q)
 	base_vec_release(&((struct references *)q->state)->list);
 }
 
-const struct query_def query_references = {
-	.spec = {
-		.name = "references", .aliases = "outgoing|outbound",
-		.group = "objects", .example = "0xfeb10838",
-		.targets = "OBJECT",
-		.target_types = HDB_TARGET_OBJECT, .target_min = 1, .target_max = 1,
-		.summary = "Outgoing references of an object, with field names",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.uses = QUERY_USES_ALL | QUERY_IF_KNOWN,
-	.state_size = sizeof(struct references),
-	.open = open_references, .next = next_references, .close = close_references,
-};
+QUERY_DEFINE(references, .state_size = sizeof(struct references), .open = open_references,
+	     .next = next_references, .close = close_references);

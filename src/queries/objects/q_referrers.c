@@ -3,37 +3,7 @@
 
 #define NAME_MAX_BYTES 512
 
-static const struct hdb_option_spec options[] = {
-	{ "instances", HDB_OPTION_FLAG, .help = "Also list the instances of a class object" },
-	QUERY_POPULATION_OPTIONS("referrers"),
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(ID, ID, "id", "id", QUERY_HELP_ID) \
-	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
-	X(LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
-	X(NAME, TEXT, "name", "through", \
-	  "Names of the referrer's fields that hold the object, or [index], <class> and so on") \
-	X(STRENGTH, TEXT, "strength", "strength", QUERY_HELP_STRENGTH) \
-	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW) \
-	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED_KNOWN) \
-	X(REACHABLE, BOOL, "reachable", "reachable", QUERY_HELP_REACHABLE)
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
-					     QUERY_OBJECT_COLUMNS };
-
-static const struct hdb_column facts[] = {
-	{ "id", HDB_TYPE_ID, "object", "ID of the referenced object" },
-	{ "class", HDB_TYPE_TEXT, "class", QUERY_HELP_CLASS },
-	{ "referrers", HDB_TYPE_COUNT, "referrers",
-	  "Number of distinct referring objects in the requested heaps, without instances of a "
-	  "class" },
-	{ "instances", HDB_TYPE_COUNT, "instances",
-	  "Number of instances of the class, reachable or not. Instances also refer to the "
-	  "class object." },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/objects/q_referrers.query.h>
 
 struct referrers {
 	uint32_t ix;
@@ -225,19 +195,5 @@ static void close_referrers(struct query *q)
 	free(s->is_wanted);
 }
 
-const struct query_def query_referrers = {
-	.spec = {
-		.name = "referrers", .aliases = "incoming|inbound",
-		.group = "objects", .example = "0xfeb10838",
-		.targets = "OBJECT",
-		.target_types = HDB_TARGET_OBJECT, .target_min = 1, .target_max = 1,
-		.summary = "Incoming references of an object, with field names",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.no_rows = "no object refers to the target; a GC root may hold the target (see `path`)",
-	.population = ANALYSIS_OF_REACHABLE,
-	.uses = QUERY_USES_ALL | QUERY_IF_KNOWN,
-	.state_size = sizeof(struct referrers),
-	.open = open_referrers, .next = next_referrers, .close = close_referrers,
-};
+QUERY_DEFINE(referrers, .state_size = sizeof(struct referrers), .open = open_referrers,
+	     .next = next_referrers, .close = close_referrers);

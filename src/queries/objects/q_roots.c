@@ -6,43 +6,7 @@
 
 #define NAME_MAX_BYTES 256
 
-static const struct hdb_option_spec options[] = {
-	{ "kind", HDB_OPTION_TEXT, "NAME|all",
-	  "List the roots of this kind (\"JNI global\", \"sticky class\", ...)",
-	  .example = "JNI global" },
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(KIND, TEXT, "kind", "kind", "Kind of GC root") \
-	X(RECORDS, COUNT, "records", "records", \
-	  "Number of root records of this kind. Not with " \
-	  "--kind.") \
-	X(OBJECTS, COUNT, "objects", "objects", "Number of distinct objects. Not with --kind.") \
-	X(SHALLOW, BYTES, "shallow", "shallow", \
-	  "Shallow size of the object, or of the distinct objects") \
-	X(ID, ID, "id", "id", QUERY_HELP_ID) \
-	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
-	X(LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
-	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED_KNOWN) \
-	X(THREAD, TEXT, "thread", "thread", \
-	  "Name of the thread in the root record. Only with " \
-	  "--kind.") \
-	X(LOCAL, BOOL, "local", "local", \
-	  "Whether the root is a local variable of a thread, so that the thread counts as the " \
-	  "root. Only with --kind.")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
-					     QUERY_OBJECT_COLUMNS };
-
-static const struct hdb_column facts[] = {
-	{ "records", HDB_TYPE_COUNT, "root records",
-	  "Number of root records of all kinds that refer to objects in the dump" },
-	{ "objects", HDB_TYPE_COUNT, "root objects",
-	  "Number of distinct objects that are GC "
-	  "roots" },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/objects/q_roots.query.h>
 
 struct roots_query {
 	bool is_list;
@@ -172,18 +136,5 @@ static int next_roots(struct query *q, struct hdb_error *err)
 	return root->thread_serial ? set_thread(q, root->thread_serial, err) : HDB_OK;
 }
 
-const struct query_def query_roots = {
-	.spec = {
-		.name = "roots", .aliases = "gc-roots",
-		.group = "objects", .example = "--kind 'thread object'",
-		.targets = "", .never_null = "kind|records|objects|shallow",
-		.summary = "GC roots by kind, or all roots of one kind",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-		.one_population = "GC roots are reachable",
-	},
-	.population = ANALYSIS_OF_REACHABLE,
-	.uses = QUERY_USES_ALL,
-	.state_size = sizeof(struct roots_query),
-	.open = open_roots, .next = next_roots,
-};
+QUERY_DEFINE(roots, .state_size = sizeof(struct roots_query), .open = open_roots,
+	     .next = next_roots);

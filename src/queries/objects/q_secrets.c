@@ -10,29 +10,7 @@
 
 #define OWNER_MAX 1024u
 
-static const struct hdb_option_spec options[] = {
-	QUERY_FAIL_IF,
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(KIND, TEXT, "kind", "kind", "Kind of secret") \
-	X(VALUE, TEXT, "value", "value", "Beginning and length of the secret") \
-	X(COPIES, COUNT, "copies", "copies", \
-	  "Number of copies. For personal data, number of " \
-	  "values.") \
-	X(KEY, TEXT, "key", "key", "Field, map key or name with this value") \
-	X(OWNER, TEXT, "owner", "owner", "Owner of the first copy") \
-	X(WHAT, TEXT, "what", "meaning", "Description of the kind") \
-	X(REACHABLE, BOOL, "reachable", "reachable", QUERY_HELP_REACHABLE) \
-	X(ID, ID, "id", "id", QUERY_HELP_ID)
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
-
-static const struct hdb_column facts[] = {
-	{ "secrets", HDB_TYPE_COUNT, "secrets", "Number of rows" },
-	QUERY_FAIL_IF_FACTS,
-};
+#include <queries/objects/q_secrets.query.h>
 
 static int count_secrets(struct query *q, uint64_t *count, struct hdb_error *err)
 {
@@ -146,16 +124,5 @@ static void close_secrets(struct query *q)
 	secret_scan_release(q->state);
 }
 
-const struct query_def query_secrets = {
-	.spec = {
-		.name = "secrets",
-		.group = "objects", .example = "",
-		.targets = "",
-		.summary = "Tokens, keys, passwords and personal data, and their owners",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.no_rows = "no rule finds a secret",
-	.state_size = sizeof(struct secret_scan),
-	.open = open_secrets, .row = secret_row, .close = close_secrets,
-};
+QUERY_DEFINE(secrets, .state_size = sizeof(struct secret_scan), .open = open_secrets,
+	     .row = secret_row, .close = close_secrets);

@@ -24,56 +24,7 @@
 /* Strings between two checks of the cancel flag. */
 #define STEP_STRINGS 4096
 
-static const struct hdb_option_spec options[] = {
-	{ "match", HDB_OPTION_TEXT, "REGEX",
-	  "Only strings that match this regular expression (PCRE2)", .example = "^https?:" },
-	{ "equals", HDB_OPTION_TEXT, "TEXT", "Only strings equal to TEXT", .example = "main" },
-	{ "min-count", HDB_OPTION_NUMBER, "N",
-	  "Minimum number of strings for a content or group to be listed", .low = 1,
-	  .high = UINT64_MAX, .unit = "strings", .default_value = "1", .example = "10" },
-	{ "by", HDB_OPTION_CHOICE, "text|prefix|length|encoding", "What to group by",
-	  .default_value = "text" },
-	{ "prefix-length", HDB_OPTION_NUMBER, "N", "Length of a prefix in UTF-16 units", .low = 1,
-	  .high = PREFIX_MAX, .unit = "UTF-16 units", .default_value = "8", .example = "4" },
-	{ "objects", HDB_OPTION_FLAG,
-	  .help = "List the strings one by one, in the order of the dump" },
-	QUERY_POPULATION_OPTIONS("objects"),
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(COUNT, COUNT, "objects", "objects", \
-	  "Number of String objects with this content, prefix, length or encoding") \
-	X(TEXT, TEXT, "text", "text", \
-	  "String content (beyond 64 KiB, the beginning and length). With --by prefix, the " \
-	  "prefix.") \
-	X(LENGTH, COUNT, "length", "length", \
-	  "Length of the whole string in UTF-16 units. With --by prefix, length of the prefix.") \
-	X(ENCODING, TEXT, "encoding", "encoding", \
-	  "Encoding, such as \"Latin-1 bytes\" or \"UTF-16 bytes, little-endian\". Only with " \
-	  "--by encoding.") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the String objects") \
-	X(ARRAYS, BYTES, "array_shallow", "array shallow", \
-	  "Shallow size of the strings' arrays, counted once per String") \
-	X(TOTAL, BYTES, "total_shallow", "total shallow", \
-	  "Total shallow size of the strings and their arrays") \
-	X(ID, ID, "id", "id", "ID of the first String object in the row")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
-
-static const struct hdb_column facts[] = {
-	QUERY_ZEROED_FACT,
-	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "Number of String objects. Absent with --objects, like the following facts." },
-	{ "found", HDB_TYPE_COUNT, "found",
-	  "Number of String objects that match --match and --equals" },
-	{ "found_shallow", HDB_TYPE_BYTES, "found shallow",
-	  "Shallow size of the matching strings and their arrays, counted once per String" },
-	{ "texts", HDB_TYPE_COUNT, "texts", "Number of distinct strings or groups listed" },
-	{ "without_text", HDB_TYPE_COUNT, "without text",
-	  "Number of String objects whose characters the dump lacks" },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/objects/q_strings.query.h>
 
 enum by { BY_TEXT, BY_PREFIX, BY_LENGTH, BY_ENCODING };
 
@@ -472,18 +423,5 @@ static void close_strings(struct query *q)
 	analysis_counter_release(&s->tally);
 }
 
-const struct query_def query_strings = {
-	.spec = {
-		.name = "strings",
-		.group = "objects", .example = "--match '^java' --min-count 2",
-		.targets = "",
-		.summary = "Strings by content, with their number and size",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.population = ANALYSIS_OF_REACHABLE,
-	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
-	.keeps = STORE_ANSWER_STRINGS,
-	.state_size = sizeof(struct strings),
-	.open = open_strings, .next = next_string, .row = text_row, .close = close_strings,
-};
+QUERY_DEFINE(strings, .state_size = sizeof(struct strings), .open = open_strings,
+	     .next = next_string, .row = text_row, .close = close_strings);

@@ -11,61 +11,7 @@
 
 #define NAME_MAX_BYTES 512
 #define FRAME_MAX_BYTES 3200
-static const struct hdb_option_spec options[] = {
-	{ "no-stack", HDB_OPTION_FLAG, .help = "Omit frames, stack chunks and local variables" },
-	{ "all", HDB_OPTION_FLAG,
-	  .help = "Also list Thread objects without a thread record in the dump: new, ended or "
-		  "virtual threads" },
-	{ "no-locals", HDB_OPTION_FLAG, .help = "Omit local variables" },
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(LEVEL, COUNT, "level", "level", \
-	  "Level: 0 thread, 1 frame or stack chunk, 2 local. Not with --no-stack.") \
-	X(KIND, TEXT, "kind", "kind", \
-	  "Kind of the row: thread, frame, local, or chunk of an unmounted virtual thread. Not " \
-	  "with --no-stack.") \
-	X(THREAD, TEXT, "thread", "thread", "Name of the thread") \
-	X(TEXT, TEXT, "text", "what", \
-	  "Text of the frame or local, or class of the thread. Not with --no-stack.") \
-	X(SIGNATURE, TEXT, "signature", "signature", \
-	  "Signature of the frame's method. Not with --no-stack.") \
-	X(ID, ID, "id", "id", "ID of the thread object or local") \
-	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
-	X(SERIAL, COUNT, "serial", "serial", "Serial number of the thread in the dump") \
-	X(STATE, TEXT, "state", "state", "State as in java.lang.Thread.State, if recorded") \
-	X(DAEMON, BOOL, "daemon", "daemon", "Whether the thread is a daemon thread") \
-	X(PRIORITY, INT, "priority", "priority", "Priority of the thread") \
-	X(DEPTH, COUNT, "depth", "frames", \
-	  "Number of frames in the stack, or index of the frame. 0 is the innermost frame.") \
-	X(LOCALS, COUNT, "locals", "locals", "Number of local variables") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the thread object or local") \
-	X(RETAINED, BYTES, "retained", "retained", \
-	  "Retained size. Empty if it requires a dominator tree that is not built.") \
-	X(TID, COUNT, "tid", "tid", "Value of Thread.threadId(), if recorded") \
-	X(VIRTUAL, BOOL, "virtual", "virtual", "Whether a thread is virtual") \
-	X(CARRIER, ID, "carrier", "carrier", \
-	  "Carrier: platform thread that runs a mounted virtual thread") \
-	X(CARRIES, ID, "carries", "carries", "Virtual thread that a platform thread runs") \
-	X(STACK_BYTES, BYTES, "stack_bytes", "stack in heap", \
-	  "Size of the frames in a virtual thread's stack chunks, or in one chunk. Other columns " \
-	  "exclude it.") \
-	X(GROUP, TEXT, "group", "group", "Name of the thread group") \
-	X(PARENT_GROUP, TEXT, "parent_group", "parent group", \
-	  "Name of the parent of the thread group")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
-
-static const struct hdb_column facts[] = {
-	{ "threads", HDB_TYPE_COUNT, "threads", "Number of threads listed" },
-	{ "virtual_threads", HDB_TYPE_COUNT, "virtual threads",
-	  "Number of virtual threads among the threads" },
-	{ "mounted", HDB_TYPE_COUNT, "mounted", "Number of virtual threads with a carrier" },
-	{ "stack_bytes", HDB_TYPE_BYTES, "stacks in heap",
-	  "Size of the frames in the stack chunks of virtual threads" },
-	QUERY_CUT_FACTS,
-};
+#include <queries/objects/q_threads.query.h>
 
 struct threads_query {
 	const char *pattern;
@@ -471,20 +417,5 @@ static void close_threads(struct query *q)
 	base_idmap_release(&s->carried);
 }
 
-const struct query_def query_threads = {
-	.spec = {
-		.name = "threads",
-		.group = "threads", .example = "main",
-		.targets = "[NAME-PATTERN|OBJECT]",
-		.target_types = HDB_TARGET_OBJECT | HDB_TARGET_NAME,
-		.target_min = 0, .target_max = 1,
-		.never_null = "level|kind",
-		.summary = "Threads: state, stack with frames and locals, retained sizes",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.order = QUERY_ORDER_HEADS, .uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
-	.heap_help = "Only threads whose Thread object is in this Android heap",
-	.state_size = sizeof(struct threads_query),
-	.open = open_threads, .next = next_threads, .close = close_threads,
-};
+QUERY_DEFINE(threads, .state_size = sizeof(struct threads_query), .open = open_threads,
+	     .next = next_threads, .close = close_threads);

@@ -10,45 +10,7 @@
 #include "analysis/members.h"
 #include "queries/queries.h"
 
-static const struct hdb_option_spec options[] = {
-	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
-	  "Minimum share of the total retained size for an item to be listed", .low = 0,
-	  .high = 100, .unit = "percent", .default_value = "1", .example = "5" },
-	{ "subclasses", HDB_OPTION_FLAG, .help = QUERY_HELP_SUBCLASSES },
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(KIND, TEXT, "kind", "kind", "Kind of the row: object, class, loader or package") \
-	X(LEVEL, COUNT, "level", "level", \
-	  "Level of a package: 0 for the first word of its name. Children follow their " \
-	  "parent.") \
-	X(ID, ID, "id", "id", "ID of the object or class loader") \
-	X(NAME, TEXT, "name", "name", "Name of the object, class, class loader or package") \
-	X(COUNT, COUNT, "objects", "objects", "Number of objects in the row") \
-	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
-	X(RETAINED, BYTES, "retained", "retained", \
-	  "Sum of the retained sizes. Without a target, class loaders are as in the loaders " \
-	  "query.") \
-	X(PERCENT, PERCENT, "percent", "%", "Share of the retained size of all items") \
-	X(OTHERS, COUNT, "others", "others", \
-	  "Number of small objects, classes, class loaders or packages combined in this row, if " \
-	  "any")
-enum { COLUMNS(QUERY_NUMBER) NATIVE, RETAINED_NATIVE };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_NATIVE_COLUMN,
-					     QUERY_RETAINED_NATIVE_COLUMN };
-
-static const struct hdb_column facts[] = {
-	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "Number of target objects not dominated by another target object" },
-	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "Total retained size of the selected objects "
-	  "(100 %)" },
-	{ "threshold", HDB_TYPE_BYTES, "threshold",
-	  "Minimum retained size for an item to be "
-	  "listed" },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/retained/q_consumers.query.h>
 
 /* An object that is listed. */
 struct item {
@@ -527,20 +489,5 @@ static void close_consumers(struct query *q)
 	analysis_groups_release(&s->loaders);
 }
 
-const struct query_def query_consumers = {
-	.spec = {
-		.name = "top-consumers", .aliases = "consumers",
-		.group = "sizes", .example = "--threshold 5",
-		.targets = "[CLASS|PATTERN|loader:OBJECT|loader:CLASS]",
-		.target_types = QUERY_TARGET_SET, .target_min = 0, .target_max = 1,
-		.summary =
-			"Biggest objects, and the classes, class loaders and packages that retain most",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-		.one_population = QUERY_RETAINS_ONLY,
-	},
-	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
-	.uses = QUERY_HAS_NATIVE | QUERY_USES_STRENGTH | QUERY_USES_HEAP,
-	.state_size = sizeof(struct consumers),
-	.open = open_consumers, .row = consumer_row, .close = close_consumers,
-};
+QUERY_DEFINE(consumers, .state_size = sizeof(struct consumers), .open = open_consumers,
+	     .row = consumer_row, .close = close_consumers);

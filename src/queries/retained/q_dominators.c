@@ -210,48 +210,7 @@ static uint32_t analysis_dominator_cut_next(const struct analysis_dominator_cut 
 	return node == ANALYSIS_CUT_NONE ? ANALYSIS_CUT_NONE : nodes[node].next;
 }
 
-static const struct hdb_option_spec options[] = {
-	{ "by", HDB_OPTION_CHOICE, "class|package|loader",
-	  "Group the objects of the level by class, package or class loader",
-	  .default_value = NULL },
-	{ "tree", HDB_OPTION_NUMBER, "N",
-	  "Show the N largest nodes of all levels below, in tree order", .low = 1,
-	  .high = ANALYSIS_CUT_NODES_MAX, .unit = "nodes", .example = "1000" },
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(ID, ID, "id", "id", "ID of the dominated object. Not with --by.") \
-	X(CLASS, TEXT, "class", "class", "Class of the object. Not with --by.") \
-	X(LABEL, TEXT, "label", "object", "Label of the object. Not with --by.") \
-	X(NAME, TEXT, "name", "name", \
-	  "Name of the class, package or loader class. Only with --by.") \
-	X(COUNT, COUNT, "objects", "objects", \
-	  "Number of objects of the level in this row. Only " \
-	  "with --by.") \
-	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW) \
-	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED) \
-	X(PERCENT, PERCENT, "percent", "%", QUERY_HELP_PERCENT) \
-	X(DOMINATED, COUNT, "children", "children", \
-	  "Number of objects that this object immediately dominates. Not with --by.") \
-	X(LEVEL, COUNT, "level", "level", "Level in the tree: 0 is the top. Only with --tree.") \
-	X(OTHERS, COUNT, "others", "others", QUERY_HELP_OTHERS)
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
-					     QUERY_OBJECT_COLUMNS };
-
-static const struct hdb_column facts[] = {
-	{ "id", HDB_TYPE_ID, "object",
-	  "ID of the object whose dominated objects are listed. Absent for the top level." },
-	{ "class", HDB_TYPE_TEXT, "class", QUERY_HELP_CLASS },
-	{ "retained", HDB_TYPE_BYTES, "retained", "Retained size of the object; 0 if unreachable" },
-	{ "reachable", HDB_TYPE_BOOL, "reachable", QUERY_HELP_REACHABLE },
-	{ "children", HDB_TYPE_COUNT, "children",
-	  "Number of objects on the level. Objects missing from the dump count only if they "
-	  "dominate objects." },
-	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", QUERY_HELP_WHOLE },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/retained/q_dominators.query.h>
 
 struct dominators {
 	struct analysis_level level;
@@ -453,21 +412,5 @@ static void close_dominators(struct query *q)
 	cut_release(&d->cut);
 }
 
-const struct query_def query_dominators = {
-	.spec = {
-		.name = "dominators",
-		.group = "sizes", .example = "0xfeb10838",
-		.targets = "[OBJECT]",
-		.target_types = HDB_TARGET_OBJECT, .target_min = 0, .target_max = 1,
-		.never_null = "shallow|retained|percent",
-		.summary = "Top level of the dominator tree, or objects that an object "
-                           "immediately dominates",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-		.one_population = QUERY_RETAINS_ONLY,
-	},
-	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
-	.uses = QUERY_USES_ALL,
-	.state_size = sizeof(struct dominators),
-	.open = open_dominators, .row = dominator_row, .close = close_dominators,
-};
+QUERY_DEFINE(dominators, .state_size = sizeof(struct dominators), .open = open_dominators,
+	     .row = dominator_row, .close = close_dominators);

@@ -10,44 +10,7 @@
 #include "heap/heap_database.h"
 #include "queries/queries.h"
 
-static const struct hdb_option_spec options[] = {
-	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
-	  "Minimum size of a drop, as a share of the reachable heap", .low = 0, .high = 100,
-	  .unit = "percent", .default_value = "1", .example = "5" },
-	{ "skip", HDB_OPTION_CLASSES, "PATTERN,...|none",
-	  "Classes to skip when looking for the holder", .default_value = QUERY_SKIP_DEFAULT,
-	  .example = "java.*" },
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(LEVEL, COUNT, "level", "level", \
-	  "Level: 0, or one more than the level of the drop that dominates this one") \
-	X(ID, ID, "id", "id", "ID of the object where retained size drops") \
-	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
-	X(LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
-	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED) \
-	X(PERCENT, PERCENT, "percent", "%", QUERY_HELP_PERCENT) \
-	X(DOMINATED, COUNT, "children", "children", \
-	  "Number of objects that this object immediately dominates") \
-	X(LARGEST, BYTES, "largest", "largest child", \
-	  "Retained size of the largest dominated " \
-	  "object") \
-	X(HOLDER_ID, ID, "holder_id", "holder id", \
-	  "ID of the holder: the nearest dominator whose class --skip does not name") \
-	X(HOLDER, TEXT, "holder", "holder", "Label of the holder") \
-	X(HOLDER_RETAINED, BYTES, "holder_retained", "holder retains", \
-	  "Retained size of the holder")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
-					     QUERY_OBJECT_COLUMNS };
-
-static const struct hdb_column facts[] = {
-	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes",
-	  "Shallow size of the reachable heap, including all Android heaps (100 %)" },
-	{ "threshold", HDB_TYPE_BYTES, "threshold", "Minimum size for a drop to be listed" },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/retained/q_drops.query.h>
 
 /* A node to examine; `level` listed nodes are above it. */
 struct todo {
@@ -249,18 +212,5 @@ static void close_drops(struct query *q)
 	base_vec_release(&d->stack);
 }
 
-const struct query_def query_drops = {
-	.spec = {
-		.name = "big-drops", .aliases = "drops",
-		.group = "sizes", .example = "--threshold 5",
-		.targets = "",
-		.summary = "Accumulation points: big drops of retained size in the dominator tree",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-		.one_population = QUERY_RETAINS_ONLY,
-	},
-	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
-	.uses = QUERY_USES_ALL,
-	.state_size = sizeof(struct drops),
-	.open = open_drops, .next = next_drop, .close = close_drops,
-};
+QUERY_DEFINE(drops, .state_size = sizeof(struct drops), .open = open_drops, .next = next_drop,
+	     .close = close_drops);

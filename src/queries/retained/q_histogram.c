@@ -7,53 +7,7 @@
 #include "queries/queries.h"
 #include "query/conditions.h"
 
-static const struct hdb_option_spec options[] = {
-	{ "by", HDB_OPTION_CHOICE, "class|superclass|package|loader|heap|call-stack",
-	  "What to count by. A superclass includes its subclasses. The value call-stack runs "
-	  "call-tree.",
-	  .default_value = "class" },
-	{ "shallow", HDB_OPTION_FLAG,
-	  .help = "Count all objects, reachable or not. Fast, because retained sizes are not "
-		  "computed." },
-	QUERY_FAIL_IF,
-	QUERY_POPULATION_OPTIONS("objects"),
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(NAME, TEXT, "name", "name", \
-	  "Name of the class, superclass, package, class of the class loader, or heap") \
-	X(LOADER, TEXT, "loader", "loader", \
-	  "Class loader of the class. Only with --by class or " \
-	  "superclass.") \
-	X(COUNT, COUNT, "objects", "objects", \
-	  "Number of objects. With --shallow, all objects " \
-	  "count.") \
-	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
-	X(RETAINED, BYTES, "retained", "retained >=", \
-	  "Lower bound of the retained size. For loaders, see loaders. Not with --shallow or " \
-	  "--unreachable.") \
-	X(UNREACHABLE_COUNT, COUNT, "unreachable_objects", "unreachable", \
-	  "Number of unreachable objects. Not with --shallow or --unreachable.") \
-	X(UNREACHABLE_SHALLOW, BYTES, "unreachable_shallow", "unreachable bytes", \
-	  "Shallow size of the unreachable objects. Not with --shallow or --unreachable.") \
-	X(ID, ID, "id", "id", \
-	  "ID of the class object, or of the class loader with --by loader. Empty with --by " \
-	  "package.") \
-	X(NATIVE, BYTES, "native", "native", \
-	  "Native memory owned by the objects in the row, if recorded. Not with --shallow.")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
-
-static const struct hdb_column facts[] = {
-	{ "groups", HDB_TYPE_COUNT, "groups",
-	  "Number of non-empty groups before the pattern is applied" },
-	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "Number of objects in the whole heap: reachable, unreachable or all, as in the rows" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of the objects in the row" },
-	QUERY_FAIL_IF_FACTS,
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/retained/q_histogram.query.h>
 
 #define NAME_SIZE 64
 
@@ -279,20 +233,5 @@ static void close_histogram(struct query *q)
 	free(h->heap_names);
 }
 
-const struct query_def query_histogram = {
-	.spec = {
-		.name = "histogram", .aliases = "histo|class-histogram",
-		.group = "sizes", .example = "--by package",
-		.targets = "[PATTERN]",
-		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
-		.never_null = "name|objects|shallow",
-		.summary = "Class histogram: objects and bytes by class, superclass, package, class "
-			"loader, heap or call stack",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.population = ANALYSIS_OF_REACHABLE,
-	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
-	.state_size = sizeof(struct histogram),
-	.open = open_histogram, .row = group_row, .close = close_histogram,
-};
+QUERY_DEFINE(histogram, .state_size = sizeof(struct histogram), .open = open_histogram,
+	     .row = group_row, .close = close_histogram);

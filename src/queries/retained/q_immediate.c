@@ -9,36 +9,7 @@
 #include "heap/heap_database.h"
 #include "queries/queries.h"
 
-static const struct hdb_option_spec options[] = {
-	{ "skip", HDB_OPTION_CLASSES, "PATTERN,...|none",
-	  "Skip dominators of these classes and count their own dominators instead",
-	  .default_value = QUERY_SKIP_DEFAULT, .example = "java.*" },
-	{ "subclasses", HDB_OPTION_FLAG, .help = QUERY_HELP_SUBCLASSES },
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(NAME, TEXT, "name", "dominators", \
-	  "Class of the dominators; \"class X\" for a class object, \"<root>\" for " \
-	  "objects that nothing dominates") \
-	X(LOADER, TEXT, "loader", "loader", "Class loader of the class") \
-	X(COUNT, COUNT, "objects", "objects", "Number of dominators of the class") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the dominators") \
-	X(DOMINATED, COUNT, "dominated_objects", "dominated objects", \
-	  "Number of target objects dominated by objects of this class") \
-	X(DOMINATED_SHALLOW, BYTES, "dominated_shallow", "dominated shallow", \
-	  "Shallow size of the dominated objects") \
-	X(EXAMPLE, ID, "id", "example", "ID of the dominator of the first object in the row") \
-	X(NATIVE, BYTES, "dominated_native", "dominated native", \
-	  "Native memory owned by the dominated objects, if any")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
-
-static const struct hdb_column facts[] = {
-	{ "objects", HDB_TYPE_COUNT, "objects", "Number of reachable target objects" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of the objects in the row" },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/retained/q_immediate.query.h>
 
 /* Dominators of one class. */
 struct group {
@@ -254,19 +225,5 @@ static void close_immediate(struct query *q)
 	free(s->groups);
 }
 
-const struct query_def query_immediate_dominators = {
-	.spec = {
-		.name = "immediate-dominators",
-		.group = "leaks", .example = "java.lang.String --skip 'java.*'",
-		.targets = "CLASS|PATTERN|loader:OBJECT|loader:CLASS",
-		.target_types = QUERY_TARGET_SET, .target_min = 1, .target_max = 1,
-		.summary = "Immediate dominators of a set of objects, by class",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-		.one_population = QUERY_RETAINS_ONLY,
-	},
-	.population = ANALYSIS_OF_REACHABLE,
-	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
-	.state_size = sizeof(struct immediate),
-	.open = open_immediate, .row = group_row, .close = close_immediate,
-};
+QUERY_DEFINE(immediate_dominators, .state_size = sizeof(struct immediate), .open = open_immediate,
+	     .row = group_row, .close = close_immediate);

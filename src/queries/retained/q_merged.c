@@ -11,124 +11,10 @@
 #include "queries/queries.h"
 #include "query/merged_cells.h"
 
-enum {
-	LEVEL,
-	NAME,
-	COUNT,
-	SHALLOW,
-	TOTAL_COUNT,
-	TOTAL,
-	PERCENT,
-	ID,
-	OTHERS,
-	NATIVE,
-	TOTAL_NATIVE,
-	COLUMN_COUNT
-};
-
-#define OTHERS_COLUMN [OTHERS] = { "others", HDB_TYPE_COUNT, "others", QUERY_HELP_OTHERS }
-#define NATIVE_COLUMN \
-	[NATIVE] = { "native", HDB_TYPE_BYTES, "native", \
-		     "Native memory owned by the objects in the row, if any" }
-
 /* Nodes of the dominator tree shown without --min: this part of all reachable bytes. */
 #define MIN_PART 1000
 
-static const struct hdb_option_spec path_options[] = {
-	{ "by", HDB_OPTION_CHOICE, "class|package|loader|field",
-	  "What to merge by. With field, objects held by different fields stay separate "
-	  "(requires the dump).",
-	  .default_value = "class", .example = "field" },
-	{ "exclude", HDB_OPTION_TEXT, "weak,soft,phantom,finalizer|none|CLASS:FIELD",
-	  QUERY_HELP_EXCLUDE, .default_value = ANALYSIS_EXCLUDES_WEAK, .example = "weak,soft" },
-	{ "subclasses", HDB_OPTION_FLAG, .help = QUERY_HELP_SUBCLASSES },
-	{ "min", HDB_OPTION_NUMBER, "N",
-	  "Show only nodes with at least this many objects of the set at or below them", .low = 0,
-	  .high = INT64_MAX, .unit = "objects", .default_value = "1", .example = "10" },
-	{ "depth", HDB_OPTION_NUMBER, "N",
-	  "Maximum level to show. 0 shows only the roots. "
-	  "Default: all.",
-	  .low = 0, .high = ANALYSIS_MERGED_DEPTH, .unit = "levels", .example = "5" },
-	{ .name = NULL },
-};
-
-static const struct hdb_option_spec tree_options[] = {
-	{ "by", HDB_OPTION_CHOICE, "class|package|loader", "What to merge by",
-	  .default_value = "class" },
-	{ "min", HDB_OPTION_NUMBER, "BYTES",
-	  "Show only nodes of at least this retained size. Default: 0.1 % of the reachable heap.",
-	  .low = 0, .high = INT64_MAX, .unit = "bytes", .example = "1024" },
-	{ "depth", HDB_OPTION_NUMBER, "N",
-	  "Maximum level to show. 0 shows only the top. "
-	  "Default: all.",
-	  .low = 0, .high = ANALYSIS_MERGED_DEPTH, .unit = "levels", .example = "5" },
-	{ .name = NULL },
-};
-
-static const struct hdb_column path_columns[COLUMN_COUNT] = {
-	[LEVEL] = { "level", HDB_TYPE_COUNT, "level", QUERY_HELP_LEVEL },
-	[NAME] = { "name", HDB_TYPE_TEXT, "name",
-		   "Class, package or class loader at this step. With --by field, \"Main.CACHE "
-		   "-> java.util.HashMap\"." },
-	[COUNT] = { "objects", HDB_TYPE_COUNT, "objects",
-		    "Number of objects of the set whose path ends here" },
-	[SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow",
-		      "Shallow size of the objects in the row" },
-	[TOTAL_COUNT] = { "below_objects", HDB_TYPE_COUNT, "objects below",
-			  "Number of objects of the set whose path ends here or below" },
-	[TOTAL] = { "below_shallow", HDB_TYPE_BYTES, "shallow below",
-		    "Shallow size of the objects in the row" },
-	[PERCENT] = { "percent", HDB_TYPE_PERCENT, "%",
-		      "Value of below_objects as a share of "
-		      "the set" },
-	[ID] = { "id", HDB_TYPE_ID, "id", "ID of the largest object whose path ends here" },
-	OTHERS_COLUMN,
-	NATIVE_COLUMN,
-	[TOTAL_NATIVE] = { "below_native", HDB_TYPE_BYTES, "native below",
-			   "Native memory of the objects below this node, if any" },
-};
-
-static const struct hdb_column tree_columns[COLUMN_COUNT] = {
-	[LEVEL] = { "level", HDB_TYPE_COUNT, "level", QUERY_HELP_LEVEL },
-	[NAME] = { "name", HDB_TYPE_TEXT, "name",
-		   "Class, package or class loader of the node's objects. \"class X\" is a "
-		   "class object." },
-	[COUNT] = { "objects", HDB_TYPE_COUNT, "objects", "Number of objects of the node" },
-	[SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow",
-		      "Shallow size of the objects in the row" },
-	[TOTAL_COUNT] = { "retained_objects", HDB_TYPE_COUNT, "retained objects",
-			  "Number of objects of the node and below it" },
-	[TOTAL] = { "retained", HDB_TYPE_BYTES, "retained",
-		    "Shallow size of the objects of the node and below it. With --heap, only in "
-		    "the given heap." },
-	[PERCENT] = { "percent", HDB_TYPE_PERCENT, "%", QUERY_HELP_PERCENT },
-	[ID] = { "id", HDB_TYPE_ID, "id", "ID of the largest object of the node" },
-	OTHERS_COLUMN,
-	NATIVE_COLUMN,
-	[TOTAL_NATIVE] = { "retained_native", HDB_TYPE_BYTES, "retained native",
-			   "Native memory of the objects of the node and below it, if any" },
-};
-
-static const struct hdb_column path_facts[] = {
-	{ "objects", HDB_TYPE_COUNT, "objects", "Number of reachable objects in the set" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of the objects in the row" },
-	{ "without_path", HDB_TYPE_COUNT, "without path",
-	  "Number of objects without a path, held only by excluded references" },
-	{ "exclude", HDB_TYPE_TEXT, "excluded", "Ignored references" },
-	{ "folded", HDB_TYPE_COUNT, "folded", QUERY_HELP_FOLDED },
-	{ "min", HDB_TYPE_COUNT, "shown from objects",
-	  "Show only nodes with at least this many objects of the set at or below them" },
-	QUERY_COVERAGE_FACTS,
-};
-
-static const struct hdb_column tree_facts[] = {
-	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes",
-	  "Shallow size of the reachable heap (100 %). With --heap, of the given heap." },
-	{ "min", HDB_TYPE_BYTES, "shown from bytes",
-	  "Minimum retained size for a node to be shown" },
-	{ "folded", HDB_TYPE_COUNT, "folded", QUERY_HELP_FOLDED },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/retained/q_merged.query.h>
 
 struct merged_query {
 	struct analysis_merged merged;
@@ -372,37 +258,8 @@ static void close_merged(struct query *q)
 	base_vec_release(&s->native);
 }
 
-const struct query_def query_paths = {
-	.spec = {
-		.name = "merged-paths", .aliases = "paths|merge-shortest-paths",
-		.group = "leaks", .example = "'Sample*' --depth 3",
-		.targets = "CLASS|PATTERN|loader:OBJECT|loader:CLASS|OBJECT",
-		.target_types = QUERY_TARGET_SET | HDB_TARGET_OBJECT,
-		.target_min = 1, .target_max = 1,
-		.summary = "Paths from the GC roots to all objects of a set, merged by class, package or "
-			"class loader",
-		.options = path_options,
-		QUERY_COLUMNS(path_columns), QUERY_FACTS(path_facts), .is_query = 1,
-		.one_population = QUERY_REACHES_ONLY,
-	},
-	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
-	.uses = QUERY_USES_HEAP,
-	.state_size = sizeof(struct merged_query),
-	.open = open_paths, .row = node_row, .close = close_merged,
-};
+QUERY_DEFINE(paths, .state_size = sizeof(struct merged_query), .open = open_paths, .row = node_row,
+	     .close = close_merged);
 
-const struct query_def query_dominator_tree = {
-	.spec = {
-		.name = "dominator-tree",
-		.group = "sizes", .example = "--by package --depth 2",
-		.targets = "",
-		.summary = "Dominator tree merged by class, package or class loader",
-		.options = tree_options,
-		QUERY_COLUMNS(tree_columns), QUERY_FACTS(tree_facts), .is_query = 1,
-		.one_population = QUERY_RETAINS_ONLY,
-	},
-	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
-	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
-	.state_size = sizeof(struct merged_query),
-	.open = open_tree, .row = node_row, .close = close_merged,
-};
+QUERY_DEFINE(dominator_tree, .state_size = sizeof(struct merged_query), .open = open_tree,
+	     .row = node_row, .close = close_merged);

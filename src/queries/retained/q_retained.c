@@ -14,75 +14,7 @@
 /* The columns without native memory, which only some dumps record. */
 #define SHOWN "target,id,class,objects,shallow,bound,retained,retained_objects,exact,reachable"
 
-static const struct hdb_option_spec options[] = {
-	{ "lower-bound", HDB_OPTION_FLAG,
-	  .help = "Compute only lower bounds for classes and "
-		  "class loaders" },
-	{ "subclasses", HDB_OPTION_FLAG, .help = QUERY_HELP_SUBCLASSES },
-	{ "budget", HDB_OPTION_NUMBER, "N",
-	  "Number of objects to visit before building the dominator tree instead. 0 means no "
-	  "limit.",
-	  .low = 0, .high = UINT32_MAX, .unit = "objects", .example = "100000" },
-	{ "exclude", HDB_OPTION_TEXT, "weak,soft,phantom,finalizer|none|CLASS:FIELD",
-	  "References that do not count as keeping objects alive; fields of subclasses are "
-	  "included",
-	  .example = "weak,soft" },
-	{ "explain", HDB_OPTION_FLAG, .help = "Show how the answer was computed and what it cost" },
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(TARGET, TEXT, "target", "target", "Target as given") \
-	X(ID, ID, "id", "id", "ID of the object. Empty for a set.") \
-	X(CLASS, TEXT, "class", "class", \
-	  "Class of the object, or the class whose objects are the set") \
-	X(OBJECTS, COUNT, "objects", "objects", "Number of reachable target objects") \
-	X(SHALLOW, BYTES, "shallow", "shallow", \
-	  "Shallow size of the object, reachable or not, or of the set's reachable " \
-	  "objects") \
-	X(BOUND, TEXT, "bound", "bound", \
-	  "Meaning of retained: \"exact\", or \"lower bound\" with --lower-bound") \
-	X(RETAINED, BYTES, "retained", "retained", \
-	  "Retained size: bytes that would be freed without the target, including the target. 0 " \
-	  "if unreachable.") \
-	X(RETAINED_OBJECTS, COUNT, "retained_objects", "retained objects", \
-	  "Number of retained objects, if the chosen method counts them") \
-	X(EXACT, BOOL, "exact", "exact", \
-	  "Whether the retained column is exact, not a lower " \
-	  "bound") \
-	X(REACHABLE, BOOL, "reachable", "reachable", \
-	  "Whether the object, or any object of the set, is reachable") \
-	X(NATIVE, BYTES, "native", "native", \
-	  "Native memory owned by the object or reachable set, if recorded") \
-	X(RETAINED_NATIVE, BYTES, "retained_native", "retained native", \
-	  "Native memory of all objects that an object retains, if the dominator tree is built. " \
-	  "Not with --exclude.")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
-
-static const struct hdb_column facts[] = {
-	{ "way", HDB_TYPE_TEXT, "way",
-	  "Methods used, such as table, local or dominators built. Only with --explain." },
-	{ "subtree_count", HDB_TYPE_COUNT, "subtree",
-	  "Number of objects in the reach tree below the target. Only with --explain." },
-	{ "removed_count", HDB_TYPE_COUNT, "removed",
-	  "Number of objects in the subtree that objects outside the subtree also hold. Only "
-	  "with --explain." },
-	{ "edges_looked_at", HDB_TYPE_COUNT, "edges visited",
-	  "Number of references and referrers visited. Only with --explain." },
-	{ "time_us", HDB_TYPE_COUNT, "microseconds",
-	  "Duration of the query in microseconds, including table builds. Only with --explain." },
-	{ "tables_built", HDB_TYPE_TEXT, "tables built",
-	  "Derived tables that had to be built, or \"none\". Only with --explain." },
-	{ "class_object", HDB_TYPE_ID, "class object",
-	  "Class object of the first target without reachable instances, or the largest class "
-	  "object" },
-	{ "class_retained", HDB_TYPE_BYTES, "retained by the class object",
-	  "Retained size of the class object, including static fields" },
-	{ "note", HDB_TYPE_TEXT, "note",
-	  "Note on the target and on the next query to run. Given with class_object." },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/retained/q_retained.query.h>
 
 /* Maximum number of class objects examined: those with one name in several class loaders. */
 #define CLASS_OBJECTS_MAX 100
@@ -441,22 +373,5 @@ static void close_retained(struct query *q)
 	analysis_excludes_release(&s->excludes);
 }
 
-const struct query_def query_retained = {
-	.spec = {
-		.name = "retained", .aliases = "retained-size|retained-heap",
-		.group = "sizes", .example = "'java.util.*'",
-		.targets = "OBJECT|CLASS|PATTERN|loader:OBJECT|loader:CLASS...",
-		.target_types = QUERY_TARGET_SET | HDB_TARGET_OBJECT,
-		.target_min = 1, .target_max = UINT_MAX,
-		.never_null = "target|objects|shallow|retained",
-		.summary = "Retained size of an object, a class (all instances), or a class loader (its "
-			"classes and their instances)",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-		.one_population = QUERY_RETAINS_ONLY,
-	},
-	.population = ANALYSIS_OF_REACHABLE,
-	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP | QUERY_HAS_NATIVE | QUERY_IF_KNOWN,
-	.state_size = sizeof(struct retained),
-	.open = open_retained, .row = answer_row, .close = close_retained,
-};
+QUERY_DEFINE(retained, .state_size = sizeof(struct retained), .open = open_retained,
+	     .row = answer_row, .close = close_retained);

@@ -5,40 +5,7 @@
 #include "analysis/dominator_children.h"
 #include "queries/queries.h"
 
-static const struct hdb_option_spec options[] = {
-	{ "by", HDB_OPTION_CHOICE, "object|class|superclass|package|loader", "What to list",
-	  .default_value = "object" },
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(ID, ID, "id", "id", "ID of the object, class loader or class object") \
-	X(CLASS, TEXT, "class", "class", "Class of the object. Only with --by object.") \
-	X(LABEL, TEXT, "label", "object", "Label of the object. Only with --by object.") \
-	X(NAME, TEXT, "name", "name", \
-	  "Name of the class, package or loader class. Not with --by " \
-	  "object.") \
-	X(LOADER, TEXT, "loader", "loader", \
-	  "Class loader of the class. Only with --by class or " \
-	  "superclass.") \
-	X(COUNT, COUNT, "objects", "objects", \
-	  "Number of reachable objects. Not with --by " \
-	  "object.") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the object or objects") \
-	X(RETAINED, BYTES, "retained", "retained", \
-	  "Retained size of the object, or lower bound for a group") \
-	X(PERCENT, PERCENT, "percent", "%", QUERY_HELP_PERCENT)
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
-					     QUERY_OBJECT_COLUMNS };
-
-static const struct hdb_column facts[] = {
-	{ "heap_objects", HDB_TYPE_COUNT, "reachable objects", QUERY_HELP_WHOLE_OBJECTS },
-	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", QUERY_HELP_WHOLE },
-	{ "bound", HDB_TYPE_TEXT, "retained sizes",
-	  "Meaning of retained: \"exact\", or \"lower bound\" for groups" },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/retained/q_top.query.h>
 
 struct top {
 	struct analysis_level level;   /* by object */
@@ -137,19 +104,5 @@ static void close_top(struct query *q)
 	analysis_groups_release(&t->native);
 }
 
-const struct query_def query_top = {
-	.spec = {
-		.name = "top", .aliases = "biggest-objects",
-		.group = "sizes", .example = "--by class",
-		.targets = "",
-		.never_null = "shallow|retained|percent",
-		.summary = "Biggest objects, classes, packages or class loaders by retained size",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-		.one_population = QUERY_RETAINS_ONLY,
-	},
-	.population = ANALYSIS_OF_REACHABLE,
-	.uses = QUERY_USES_ALL,
-	.state_size = sizeof(struct top),
-	.open = open_top, .row = top_row, .close = close_top,
-};
+QUERY_DEFINE(top, .state_size = sizeof(struct top), .open = open_top, .row = top_row,
+	     .close = close_top);

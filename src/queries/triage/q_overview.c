@@ -16,58 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct hdb_option_spec options[] = {
-	{ "brief", HDB_OPTION_FLAG,
-	  .help = "Show only facts about the dump, and the largest "
-		  "object" },
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(KIND, TEXT, "kind", "kind", \
-	  "Kind of the row: leak, suspect (from leaks), finding (from triage) or object") \
-	X(SEVERITY, TEXT, "severity", "severity", \
-	  "Severity of a finding: critical, warning or info") \
-	X(PERCENT, PERCENT, "percent", "%", \
-	  "Share of the reachable heap. For a finding, share of the total named by share_of.") \
-	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED) \
-	X(TEXT, TEXT, "text", "what", \
-	  "Sentence about the leak (object, evidence, holder), the suspect or the finding") \
-	X(ID, ID, "id", "id", "ID of the object. Empty if the row is not about a single object.") \
-	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
-	X(EXPLANATION, TEXT, "explanation", "explanation", \
-	  "Explanation of a suspect, with its verdict in brackets") \
-	X(SIGNATURE, TEXT, "signature", "signature", "Leak fingerprint, as in the leaks query") \
-	X(SHORT_TEXT, TEXT, "short_text", "short what", \
-	  "Sentence about a suspect, without its share of the heap") \
-	X(ACTION, TEXT, "action", "action", "Query to run, as in the leaks query") \
-	X(TARGET, TEXT, "target", "target", "Target of the query to run") \
-	X(SHARE_OF, TEXT, "share_of", "share of", \
-	  "Base of percent for a finding, as in the triage query")
-enum { COLUMNS(QUERY_NUMBER) COLUMN_COUNT };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
-
-static const struct hdb_column facts[] = {
-	{ "dump", HDB_TYPE_TEXT, "dump", "Name of the imported dump file" },
-	{ "database", HDB_TYPE_TEXT, "database", "Name of the database file" },
-	{ "runtime", HDB_TYPE_TEXT, "runtime", "Runtime, Java or Android, and its version" },
-	{ "collector", HDB_TYPE_TEXT, "collector", "Garbage collector, if known" },
-	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", QUERY_HELP_WHOLE },
-	{ "heap_objects", HDB_TYPE_COUNT, "reachable objects", QUERY_HELP_WHOLE_OBJECTS },
-	{ "max_heap", HDB_TYPE_BYTES, "maximum heap", "Maximum heap size, if the dump records it" },
-	{ "threads", HDB_TYPE_COUNT, "threads", "Number of threads in the dump" },
-	{ "virtual_threads", HDB_TYPE_COUNT, "virtual threads",
-	  "Number of virtual threads among the threads" },
-	{ "leaks", HDB_TYPE_COUNT, "leaks",
-	  "Number of groups of leaking objects. Only the first groups are listed." },
-	{ "out_of_memory", HDB_TYPE_TEXT, "OutOfMemoryError",
-	  "Thread that ran out of memory, and where in the code" },
-	EXPLAIN_RULES_FACT,
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/triage/q_overview.query.h>
 
 /* Maximum number of leaks listed: the overview is one screen. */
-enum { OVERVIEW_LEAKS_MAX = 5 };
+#define OVERVIEW_LEAKS_MAX 5u
+#define COLUMN_COUNT (sizeof(overview_columns) / sizeof(overview_columns[0]))
 
 /* A row. Texts are copies, by column; NULL if there is none. */
 struct line {
@@ -468,17 +421,5 @@ static void close_overview(struct query *q)
 	analysis_suspects_release(&o->suspects);
 }
 
-const struct query_def query_overview = {
-	.spec = {
-		.name = "overview", .aliases = "summary",
-		.group = "leaks", .example = "",
-		.targets = "",
-		.summary = "The dump on one screen: sizes, suspects and findings in one line each",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-		.one_population = QUERY_RETAINS_ONLY,
-	},
-	.population = ANALYSIS_OF_REACHABLE,
-	.state_size = sizeof(struct overview),
-	.open = open_overview, .row = line_row, .close = close_overview,
-};
+QUERY_DEFINE(overview, .state_size = sizeof(struct overview), .open = open_overview,
+	     .row = line_row, .close = close_overview);

@@ -15,51 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct hdb_option_spec options[] = {
-	{ "all", HDB_OPTION_FLAG,
-	  .help = "List all rules and their figures, whether or not a rule applies" },
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(SEVERITY, TEXT, "severity", "severity", \
-	  "Severity: critical, warning or info; with --all also ok (not found)") \
-	X(RULE, TEXT, "rule", "rule", "Name of the rule") \
-	X(COUNT, COUNT, "count", "count", \
-	  "Number of things found. The unit column says what they are.") \
-	X(BYTES, BYTES, "bytes", "bytes", \
-	  "Size or retained size. For direct-buffers and mapped-files, bytes outside the " \
-	  "heap.") \
-	X(PERCENT, PERCENT, "percent", "%", \
-	  "Share of the total named by share_of. Empty for memory outside the heap.") \
-	X(SHARE_OF, TEXT, "share_of", "share of", \
-	  "Base of percent: \"the heap\" (all reachable bytes) or \"the heap, garbage " \
-	  "included\" (all bytes)") \
-	X(ID, ID, "id", "id", "ID of an object to look at") \
-	X(CLASS, TEXT, "class", "class", \
-	  "Class of the object, or class that the finding is about") \
-	X(LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
-	X(TEXT, TEXT, "text", "finding", "Sentence of the rule") \
-	X(DETAIL, TEXT, "detail", "detail", \
-	  "Details of this finding, or how its figures were estimated") \
-	X(ADVICE, TEXT, "advice", "advice", "Recommended next step") \
-	X(UNIT, TEXT, "unit", "unit", "Unit of count, such as sessions") \
-	X(WHY, TEXT, "why", "why", "Reason why the finding is a problem") \
-	X(SEE, TEXT, "see", "see also", "Query that shows details") \
-	QUERY_ADVICE_COLUMNS(X)
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
-
-static const struct hdb_column facts[] = {
-	{ "rules", HDB_TYPE_COUNT, "rules", "Number of rules tried" },
-	{ "findings", HDB_TYPE_COUNT, "findings", "Number of rules with findings" },
-	{ "critical", HDB_TYPE_COUNT, "critical", "Number of critical findings" },
-	{ "warnings", HDB_TYPE_COUNT, "warnings", "Number of warnings" },
-	{ "suspects", HDB_TYPE_COUNT, "leak suspects",
-	  "Number of suspects of the leaks query, explained or not" },
-	{ "suspect", HDB_TYPE_TEXT, "largest suspect",
-	  "Largest suspect and its share of the heap" },
-};
+#include <queries/triage/q_triage.query.h>
 
 #define NAME_MAX_BYTES 1024
 
@@ -360,19 +316,5 @@ static void close_triage(struct query *q)
 	base_vec_release(&s->nodes);
 }
 
-const struct query_def query_triage = {
-	.spec = {
-		.name = "triage",
-		.group = "leaks", .example = "--all",
-		.targets = "",
-		.never_null = "severity|rule|text",
-		.summary = "Known memory problems found in this heap, most severe first",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
-	.heap_help = "Count only objects of this Android heap. Shares are of all heaps.",
-	.keeps = STORE_ANSWER_TRIAGE,
-	.state_size = sizeof(struct triage_query),
-	.open = open_triage, .row = rule_row, .close = close_triage,
-};
+QUERY_DEFINE(triage, .state_size = sizeof(struct triage_query), .open = open_triage,
+	     .row = rule_row, .close = close_triage);

@@ -89,66 +89,7 @@ static int array_facts(struct heap *heap, struct base_view *view, uint64_t offse
 	return HDB_OK;
 }
 
-static const struct hdb_option_spec options[] = {
-	{ "empty", HDB_OPTION_FLAG, .help = "Arrays of length zero" },
-	{ "zero", HDB_OPTION_FLAG, .help = "Non-empty arrays whose elements are all zero or null" },
-	{ "constant", HDB_OPTION_FLAG, .help = "Primitive arrays with two or more equal elements" },
-	{ "trailing-zeros", HDB_OPTION_FLAG,
-	  .help = "Arrays that end in a long run of zeros or nulls but are not all zero" },
-	{ "min-tail", HDB_OPTION_NUMBER, "BYTES", "Minimum size of a long run in bytes", .low = 1,
-	  .high = UINT64_MAX, .unit = "bytes", .default_value = "64", .example = "256" },
-	{ "by", HDB_OPTION_CHOICE, "class|length|value",
-	  "What to group by. Each value includes the previous values in the list. --by value "
-	  "requires --constant.",
-	  .default_value = NULL },
-	QUERY_POPULATION_OPTIONS("objects"),
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(CLASS, TEXT, "class", "class", "Class of the arrays") \
-	X(LENGTH, COUNT, "length", "length", \
-	  "Number of elements of each array. Not with --by " \
-	  "class.") \
-	X(VALUE, TEXT, "value", "value", "Value of every element. Only with --by value.") \
-	X(COUNT, COUNT, "objects", "objects", "Number of arrays in the group") \
-	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
-	X(WASTED, BYTES, "wasted", "wasted", \
-	  "Size that could be saved: whole arrays or, with --trailing-zeros, trailing runs. " \
-	  "Only with a kind.") \
-	X(EMPTY, COUNT, "empty", "empty", \
-	  "Number of arrays of length zero. Empty, like the following columns, if a kind is " \
-	  "requested.") \
-	X(EMPTY_BYTES, BYTES, "empty_shallow", "empty shallow", \
-	  "Shallow size of the empty arrays") \
-	X(ZERO, COUNT, "zero", "zero", "Number of arrays that contain only zeros or nulls") \
-	X(ZERO_BYTES, BYTES, "zero_shallow", "zero shallow", "Shallow size of the zero arrays") \
-	X(CONSTANT, COUNT, "constant", "constant", \
-	  "Number of primitive arrays with two or more equal elements, including zeros") \
-	X(CONSTANT_BYTES, BYTES, "constant_shallow", "constant shallow", \
-	  "Shallow size of the constant arrays") \
-	X(TAILS, COUNT, "trailing_zeros", "trailing zeros", \
-	  "Arrays that end in a long run of zeros or nulls but are not all zero") \
-	X(TAIL_BYTES, BYTES, "trailing_wasted", "trailing wasted", \
-	  "Size saved if the arrays ended before the trailing run") \
-	X(ID, ID, "id", "id", "ID of the first array of the group")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
-
-static const struct hdb_column facts[] = {
-	QUERY_ZEROED_FACT,
-	{ "objects", HDB_TYPE_COUNT, "objects", "Number of arrays examined" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of the arrays" },
-	{ "found", HDB_TYPE_COUNT, "found",
-	  "Number of arrays of the requested kind, or of all "
-	  "arrays" },
-	{ "found_shallow", HDB_TYPE_BYTES, "found shallow", "Shallow size of the arrays" },
-	{ "wasted", HDB_TYPE_BYTES, "wasted",
-	  "Total size that could be saved. Only if a kind is requested." },
-	{ "without_content", HDB_TYPE_COUNT, "without content",
-	  "Number of arrays whose elements the dump lacks. Such arrays can only count as empty." },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/waste/q_arrays.query.h>
 
 enum kind { ANY, KIND_EMPTY, KIND_ZERO, KIND_CONSTANT, KIND_TAILS, KINDS };
 enum by { BY_CLASS, BY_LENGTH, BY_VALUE };
@@ -491,20 +432,5 @@ static void close_arrays(struct query *q)
 	free(a->is_class);
 }
 
-const struct query_def query_arrays = {
-	.spec = {
-		.name = "arrays",
-		.group = "waste", .example = "--trailing-zeros",
-		.targets = "[PATTERN]",
-		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
-		.never_null = "class|objects|shallow",
-		.summary = "Arrays that are empty, all zero, constant, or end in zeros",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.population = ANALYSIS_OF_REACHABLE,
-	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
-	.keeps = STORE_ANSWER_ARRAYS,
-	.state_size = sizeof(struct arrays),
-	.open = open_arrays, .row = group_row, .close = close_arrays,
-};
+QUERY_DEFINE(arrays, .state_size = sizeof(struct arrays), .open = open_arrays, .row = group_row,
+	     .close = close_arrays);

@@ -12,66 +12,7 @@
 /* Maximum number of steps that a ratio is divided into. */
 #define SEGMENTS_MAX 1000u
 
-static const struct hdb_option_spec options[] = {
-	{ "by", HDB_OPTION_CHOICE, "class|size|fill|collisions|object",
-	  "What to count by. With object, collections are listed one by one, largest first.",
-	  .default_value = "class" },
-	{ "arrays", HDB_OPTION_FLAG,
-	  .help = "Examine object arrays instead of collections. Their size is the number of "
-		  "non-null elements." },
-	{ "segments", HDB_OPTION_NUMBER, "N", "Number of ranges into which ratios are divided",
-	  .low = 1, .high = SEGMENTS_MAX, .unit = "steps", .default_value = "5", .example = "4" },
-	QUERY_POPULATION_OPTIONS("objects"),
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(CLASS, TEXT, "class", "class", "Class of the collections") \
-	X(LABEL, TEXT, "label", "object", "Label of the collection") \
-	X(KIND, TEXT, "kind", "kind", "Kind of collection: list, set, map, queue, bits or array") \
-	X(AT_MOST, DOUBLE, "at_most", "ratio <=", \
-	  "Upper bound of the ratios in the row. Empty above 1. Only with --by fill or " \
-	  "collisions.") \
-	X(SIZE, COUNT, "size", "size", \
-	  "Number of elements. Empty if unknown. Only with --by " \
-	  "size or object.") \
-	X(COUNT, COUNT, "objects", "objects", "Number of collections in the row") \
-	X(EMPTY, COUNT, "empty", "empty", "Number of collections without elements") \
-	X(ELEMENTS, COUNT, "elements", "elements", \
-	  "Number of elements in all collections of " \
-	  "the row") \
-	X(CAPACITY, COUNT, "capacity", "capacity", \
-	  "Number of elements that fit into a collection backed by arrays") \
-	X(FILL, DOUBLE, "fill", "fill", \
-	  "Fill ratio: elements / capacity, for collections with a capacity") \
-	X(COLLISIONS, DOUBLE, "collisions", "collisions", \
-	  "Collision ratio of maps with chains: (elements - slots in use) / elements") \
-	X(WASTED, BYTES, "wasted", "wasted", \
-	  "Size of unused array slots. 0 for a wrapper: only the wrapped collection is counted.") \
-	X(SHALLOW, BYTES, "shallow", "shallow", \
-	  "Shallow size of the collections and of their own arrays, without entry objects") \
-	X(RETAINED, BYTES, "retained", "retained", \
-	  "Retained size of the collection, if the dominator tree is built. Only with --by " \
-	  "object.") \
-	X(LARGEST_SIZE, COUNT, "largest_size", "largest size", \
-	  "Number of elements in the largest collection") \
-	X(LARGEST, ID, "largest", "largest", "ID of the largest collection") \
-	X(ID, ID, "id", "id", "ID of the collection")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
-					     QUERY_NATIVE_COLUMN, QUERY_RETAINED_NATIVE_COLUMN };
-
-static const struct hdb_column facts[] = {
-	{ "objects", HDB_TYPE_COUNT, "objects", "Number of collections examined" },
-	{ "empty", HDB_TYPE_COUNT, "empty", "Number of collections without elements" },
-	{ "elements", HDB_TYPE_COUNT, "elements",
-	  "Number of elements in all collections. Elements of wrapped collections count twice." },
-	{ "wasted", HDB_TYPE_BYTES, "wasted", "Size of unused array slots" },
-	{ "without_size", HDB_TYPE_COUNT, "without size", "Number of collections of unknown size" },
-	{ "impossible", HDB_TYPE_COUNT, "impossible sizes",
-	  "Number of collections with an impossibly large element count, which heapdb reduced" },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/waste/q_collections.query.h>
 
 enum by { BY_CLASS, BY_SIZE, BY_FILL, BY_COLLISIONS, BY_OBJECT };
 
@@ -370,20 +311,5 @@ static void close_collections(struct query *q)
 	free(s->wanted);
 }
 
-const struct query_def query_collections = {
-	.spec = {
-		.name = "collections",
-		.group = "waste", .example = "'java.util.HashMap' --by fill",
-		.targets = "[PATTERN]",
-		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
-		.never_null = "class|kind|objects",
-		.summary = "Fill ratio, size and collisions of collections, or of object arrays",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.population = ANALYSIS_OF_REACHABLE,
-	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP | QUERY_HAS_NATIVE | QUERY_IF_KNOWN,
-	.keeps = STORE_ANSWER_COLLECTIONS,
-	.state_size = sizeof(struct collections),
-	.open = open_collections, .row = collection_row, .close = close_collections,
-};
+QUERY_DEFINE(collections, .state_size = sizeof(struct collections), .open = open_collections,
+	     .row = collection_row, .close = close_collections);

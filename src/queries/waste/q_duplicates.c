@@ -207,66 +207,7 @@ static int holders_top(const struct session *session, const struct holders *h,
 /* Copies between two checks of the cancel flag. */
 #define STEP_COPIES 4096
 
-static const struct hdb_option_spec options[] = {
-	{ "strings", HDB_OPTION_FLAG,
-	  .help = "Examine strings (default, unless --arrays is given)" },
-	{ "arrays", HDB_OPTION_FLAG,
-	  .help = "Examine arrays of primitive type, or of the classes that match PATTERN" },
-	{ "min-count", HDB_OPTION_NUMBER, "N",
-	  "Minimum number of copies for a content to be "
-	  "listed",
-	  .low = 2, .high = UINT32_MAX, .unit = "objects", .default_value = "2", .example = "10" },
-	{ "min-wasted", HDB_OPTION_NUMBER, "BYTES",
-	  "Minimum number of wasted bytes for a "
-	  "content to be listed",
-	  .low = 0, .high = UINT64_MAX, .unit = "bytes", .default_value = "0", .example = "1024" },
-	QUERY_POPULATION_OPTIONS("objects"),
-	{ "no-holders", HDB_OPTION_FLAG,
-	  .help = "Do not look for holders. Requires one pass and no referrers table." },
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(WASTED, BYTES, "wasted", "wasted", \
-	  "Shallow size of all copies but one. Shared arrays count once; partly used arrays do " \
-	  "not count.") \
-	X(COUNT, COUNT, "objects", "objects", "Number of objects with this content") \
-	X(ARRAYS, COUNT, "arrays", "arrays", "Number of distinct arrays with this content") \
-	X(CLASS, TEXT, "class", "class", "Class of the first copy") \
-	X(LENGTH, COUNT, "length", "length", \
-	  "Length of the string in UTF-16 units, or number of array elements") \
-	X(TOTAL, BYTES, "total_shallow", "total shallow", \
-	  "Total shallow size of all copies and their arrays") \
-	X(TEXT, TEXT, "text", "text", \
-	  "String content (beyond 1 MiB, the beginning and length), or the first elements of an " \
-	  "array") \
-	X(HOLDER, TEXT, "holder", "holder", \
-	  "Holder: field, or class of arrays, from which most references to copies come") \
-	X(HELD, COUNT, "held", "times", "Number of references from the holder") \
-	X(REFERENCES, COUNT, "references", "of", \
-	  "Number of references to all copies. An array counts once per copy that it holds.") \
-	X(ID, ID, "id", "id", "ID of the first copy")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
-
-static const struct hdb_column facts[] = {
-	QUERY_ZEROED_FACT,
-	{ "objects", HDB_TYPE_COUNT, "objects", "Number of strings or arrays compared" },
-	{ "contents", HDB_TYPE_COUNT, "contents", "Number of distinct contents" },
-	{ "duplicated", HDB_TYPE_COUNT, "duplicated",
-	  "Number of contents with enough copies to "
-	  "be listed" },
-	{ "copies", HDB_TYPE_COUNT, "copies",
-	  "Number of redundant copies: all listed copies except one of each content" },
-	{ "wasted", HDB_TYPE_BYTES, "wasted", "Total size that could be saved" },
-	{ "total_shallow", HDB_TYPE_BYTES, "total shallow",
-	  "Total shallow size of all listed copies and their arrays" },
-	{ "heap_shallow", HDB_TYPE_BYTES, "heap shallow",
-	  "Shallow size of all counted objects of any class" },
-	{ "without_content", HDB_TYPE_COUNT, "without content",
-	  "Number of objects whose content the dump lacks" },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/waste/q_duplicates.query.h>
 
 /* Objects with the same contents. */
 struct group {
@@ -563,22 +504,5 @@ static void close_duplicates(struct query *q)
 	free(d->is_class);
 }
 
-const struct query_def query_duplicates = {
-	.spec = {
-		.name = "duplicates", .aliases = "duplicate-strings",
-		.group = "waste", .example = "",
-		.targets = "[PATTERN]",
-		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
-		.never_null = "wasted|objects",
-		.summary = "Duplicate strings or primitive arrays, the bytes they waste, and the "
-			"fields that hold them",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.no_rows = "no requested content occurs more than once",
-	.population = ANALYSIS_OF_REACHABLE,
-	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
-	.keeps = STORE_ANSWER_DUPLICATES,
-	.state_size = sizeof(struct duplicates),
-	.open = open_duplicates, .row = group_row, .close = close_duplicates,
-};
+QUERY_DEFINE(duplicates, .state_size = sizeof(struct duplicates), .open = open_duplicates,
+	     .row = group_row, .close = close_duplicates);

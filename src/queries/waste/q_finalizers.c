@@ -13,54 +13,7 @@
 #include "queries/queries.h"
 #include "query/grouping.h"
 
-static const struct hdb_option_spec options[] = {
-	{ "objects", HDB_OPTION_FLAG,
-	  .help = "List the objects one by one, in the order of the IDs of their finalizers" },
-	{ "state", HDB_OPTION_CHOICE, "registered|queued|running|finalized",
-	  "Only objects in this state", .default_value = NULL },
-	QUERY_POPULATION_OPTIONS("objects"),
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(STATE, TEXT, "state", "state", \
-	  "State: registered, queued (for the finalizer thread), running, or finalized " \
-	  "(reference cleared)") \
-	X(CLASS, TEXT, "class", "class", "Class of the object") \
-	X(LABEL, TEXT, "label", "object", "Label of the object. Only with --objects.") \
-	X(COUNT, COUNT, "objects", "objects", \
-	  "Number of objects in this state. Not with " \
-	  "--objects.") \
-	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
-	X(RETAINED, BYTES, "retained", "retained", \
-	  "Retained size of the object, if the dominator tree is built. Only with --objects.") \
-	X(LEVEL, TEXT, "reached", "reached", \
-	  "Reachability: strongly, softly, weakly, only by a finalizer, or unreachable. Only " \
-	  "with --objects.") \
-	X(FINALIZER, ID, "finalizer", "finalizer", \
-	  "ID of the Finalizer reference to the object. Only with --objects.") \
-	X(ID, ID, "id", "id", "ID of the object, or of one object of the group")
-enum { COLUMNS(QUERY_NUMBER) LABEL_KIND, LABEL_VALUE, NATIVE };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
-					     QUERY_NATIVE_COLUMN, QUERY_RETAINED_NATIVE_COLUMN };
-
-static const struct hdb_column facts[] = {
-	{ "registered", HDB_TYPE_COUNT, "registered",
-	  "Number of objects not yet queued for the finalizer thread" },
-	{ "queued", HDB_TYPE_COUNT, "queued",
-	  "Number of objects waiting for the finalizer "
-	  "thread" },
-	{ "running", HDB_TYPE_COUNT, "running", "Number of objects being finalized" },
-	{ "finalized", HDB_TYPE_COUNT, "finalized",
-	  "Number of references whose object was "
-	  "finalized" },
-	{ "kept_objects", HDB_TYPE_COUNT, "kept by finalizers",
-	  "Number of objects of any class held only by finalizers" },
-	{ "kept_shallow", HDB_TYPE_BYTES, "kept shallow",
-	  "Shallow size of the objects in the row" },
-	{ "thread", HDB_TYPE_ID, "finalizer thread", "Thread that calls finalizers" },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/waste/q_finalizers.query.h>
 
 enum state { REGISTERED, QUEUED, RUNNING, FINALIZED, STATES };
 static const char *const state_names[STATES] = { "registered", "queued", "running", "finalized" };
@@ -371,20 +324,5 @@ static void close_finalizers(struct query *q)
 	base_vec_release(&f->native);
 }
 
-const struct query_def query_finalizers = {
-	.spec = {
-		.name = "finalizers",
-		.group = "waste", .example = "",
-		.targets = "",
-		.never_null = "state|class|objects|shallow",
-		.summary = "Objects with a finalizer, by state",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.no_rows = "no object has a pending finalizer",
-	.population = ANALYSIS_OF_REACHABLE,
-	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP | QUERY_HAS_NATIVE | QUERY_IF_KNOWN,
-	.keeps = STORE_ANSWER_FINALIZERS,
-	.state_size = sizeof(struct finalizers),
-	.open = open_finalizers, .row = finalizer_row, .close = close_finalizers,
-};
+QUERY_DEFINE(finalizers, .state_size = sizeof(struct finalizers), .open = open_finalizers,
+	     .row = finalizer_row, .close = close_finalizers);

@@ -9,67 +9,7 @@
 /* Maximum bytes of the names of columns. */
 #define COLUMNS_MAX_BYTES 256
 
-static const struct hdb_option_spec options[] = {
-	{ "by", HDB_OPTION_CHOICE, "class|referent|strength",
-	  "What to group by: class of the reference, class of the referent, or strength",
-	  .default_value = "class" },
-	{ "no-retained", HDB_OPTION_FLAG,
-	  .help = "Omit retained sizes, which require the dominator tree" },
-	QUERY_POPULATION_OPTIONS("objects"),
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(NAME, TEXT, "name", "name", \
-	  "Class of the references or referents. Not with --by strength.") \
-	X(STRENGTH, TEXT, "strength", "strength", \
-	  "Strength of the reference: soft, weak, phantom or finalizer") \
-	X(COUNT, COUNT, "objects", "objects", "Number of reference objects") \
-	X(CLEARED, COUNT, "cleared", "cleared", \
-	  "Number of references whose referent is null or missing from the dump") \
-	X(REFERENTS, COUNT, "referents", "referents", "Number of distinct referents") \
-	X(ONLY, COUNT, "only", "only so", \
-	  "Number of referents not reachable from a GC root through stronger references") \
-	X(ONLY_SHALLOW, BYTES, "only_shallow", "Shallow size of the unreachable objects", \
-	  "Shallow size of the objects in the row") \
-	X(ONLY_RETAINED, BYTES, "only_retained", \
-	  "retained >=", "Lower bound of the retained size of the referents") \
-	X(NATIVE, BYTES, "only_native", "native", \
-	  "Native memory owned by the referents, if recorded") \
-	X(RETAINED_NATIVE, BYTES, "only_retained_native", "retained native >=", \
-	  "Lower bound of the native memory of all objects that the " \
-	  "referents retain")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
-
-static const struct hdb_column facts[] = {
-	{ "references", HDB_TYPE_COUNT, "references", "Number of reference objects in the rows" },
-	{ "unreachable_references", HDB_TYPE_COUNT, "unreachable references",
-	  "Number of unreachable reference objects" },
-	{ "strong_objects", HDB_TYPE_COUNT, "strongly reachable",
-	  "Number of objects on a path of strong references from a GC root" },
-	{ "strong_shallow", HDB_TYPE_BYTES, "strongly reachable bytes",
-	  "Shallow size of the objects in the row" },
-	{ "soft_objects", HDB_TYPE_COUNT, "softly",
-	  "Number of objects reachable only through soft references. Freed before memory runs "
-	  "out." },
-	{ "soft_shallow", HDB_TYPE_BYTES, "softly reachable bytes",
-	  "Shallow size of the objects in the row" },
-	{ "weak_objects", HDB_TYPE_COUNT, "weakly",
-	  "Number of objects reachable only through weak references. Freed by the next garbage "
-	  "collection." },
-	{ "weak_shallow", HDB_TYPE_BYTES, "weakly reachable bytes",
-	  "Shallow size of the objects in the row" },
-	{ "finalizer_objects", HDB_TYPE_COUNT, "by finalizers",
-	  "Number of objects reachable only because finalization is pending" },
-	{ "finalizer_shallow", HDB_TYPE_BYTES, "finalizer reachable bytes",
-	  "Shallow size of the objects in the row" },
-	{ "phantom_objects", HDB_TYPE_COUNT, "phantom",
-	  "Number of objects reachable only through phantom references" },
-	{ "phantom_shallow", HDB_TYPE_BYTES, "phantom reachable bytes",
-	  "Shallow size of the objects in the row" },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/waste/q_reference_stats.query.h>
 
 enum by { BY_CLASS, BY_REFERENT, BY_STRENGTH };
 
@@ -415,20 +355,5 @@ static void close_stats(struct query *q)
 	base_vec_release(&s->members);
 }
 
-const struct query_def query_reference_stats = {
-	.spec = {
-		.name = "reference-stats",
-		.group = "waste", .example = "--by strength",
-		.targets = "",
-		.never_null = "name|strength|objects",
-		.summary = "Soft, weak, phantom and final references by class, and the memory that "
-			"only they retain",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.population = ANALYSIS_OF_REACHABLE,
-	.keeps = STORE_ANSWER_REFERENCE_STATS,
-	.uses = QUERY_USES_HEAP,
-	.state_size = sizeof(struct stats),
-	.open = open_stats, .row = stat_row, .close = close_stats,
-};
+QUERY_DEFINE(reference_stats, .state_size = sizeof(struct stats), .open = open_stats,
+	     .row = stat_row, .close = close_stats);

@@ -12,43 +12,7 @@
 /* Strings between two checks of the cancel flag. */
 #define STEP_STRINGS 65536
 
-static const struct hdb_option_spec options[] = {
-	{ "shared", HDB_OPTION_FLAG, .help = "Only arrays shared by two or more strings" },
-	{ "min-wasted", HDB_OPTION_NUMBER, "BYTES",
-	  "Minimum number of wasted bytes for an "
-	  "array to be listed",
-	  .low = 0, .high = UINT64_MAX, .unit = "bytes", .default_value = "0", .example = "1024" },
-	QUERY_POPULATION_OPTIONS("objects"),
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(WASTED, BYTES, "wasted", "wasted", \
-	  "Size saved if the array contained only the elements that strings use") \
-	X(STRINGS, COUNT, "strings", "strings", "Number of String objects that use the array") \
-	X(CLASS, TEXT, "class", "class", "Class of the array: char[] or byte[]") \
-	X(LENGTH, COUNT, "length", "length", "Number of array elements") \
-	X(USED, COUNT, "used", "used", "Number of elements used by at least one string") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the array") \
-	X(TEXT, TEXT, "text", "text", \
-	  "First string in the array. Beyond 1 MiB, the beginning and length of the string.") \
-	X(STRING, ID, "string", "string", "ID of the first string that uses the array") \
-	X(ID, ID, "id", "id", QUERY_HELP_ID)
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
-
-static const struct hdb_column facts[] = {
-	QUERY_ZEROED_FACT,
-	{ "strings", HDB_TYPE_COUNT, "strings", "Number of String objects examined" },
-	{ "arrays", HDB_TYPE_COUNT, "arrays", "Number of distinct arrays of the strings" },
-	{ "shared", HDB_TYPE_COUNT, "shared", "Number of arrays shared by two or more strings" },
-	{ "sharing", HDB_TYPE_COUNT, "sharing", "Number of strings that use a shared array" },
-	{ "wasted", HDB_TYPE_BYTES, "wasted",
-	  "Size that could be saved in all arrays, listed or not" },
-	{ "without_text", HDB_TYPE_COUNT, "without text",
-	  "Number of String objects whose characters the dump lacks" },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/waste/q_substrings.query.h>
 
 /* An array that is shown. */
 struct shown {
@@ -236,19 +200,5 @@ static void close_substrings(struct query *q)
 	base_big_free(&s->order);
 }
 
-const struct query_def query_substrings = {
-	.spec = {
-		.name = "substrings",
-		.group = "waste", .example = "",
-		.targets = "",
-		.summary = "Strings that share a char or byte array or use only part of it",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-	},
-	.no_rows = "no two strings share an array, and no string uses only a part of one",
-	.population = ANALYSIS_OF_REACHABLE,
-	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
-	.keeps = STORE_ANSWER_SUBSTRINGS,
-	.state_size = sizeof(struct substrings),
-	.open = open_substrings, .row = array_row, .close = close_substrings,
-};
+QUERY_DEFINE(substrings, .state_size = sizeof(struct substrings), .open = open_substrings,
+	     .row = array_row, .close = close_substrings);

@@ -310,39 +310,7 @@ static int garbage_tops(const struct session *session, struct base_vec *tops, st
 	return count_tops(&g, is_top.data, tops, err);
 }
 
-static const struct hdb_option_spec options[] = {
-	{ "by", HDB_OPTION_CHOICE, "class|superclass|package|loader|holder",
-	  "What to count by. A holder is an unreachable object that no other object references.",
-	  .default_value = "class" },
-	{ "holders", HDB_OPTION_FLAG, .help = "List the holders one by one, largest first" },
-	{ .name = NULL },
-};
-
-#define COLUMNS(X) \
-	X(ID, ID, "id", "id", \
-	  "ID of the holder, or of the largest holder of this class. Only with --by holder.") \
-	X(NAME, TEXT, "name", "name", \
-	  "Name of the class, superclass, package, loader class or holder's class") \
-	X(LABEL, TEXT, "label", "object", "Label of the holder. Only with --holders.") \
-	X(HOLDERS, COUNT, "holders", "holders", "Number of holders. Only with --by holder.") \
-	X(COUNT, COUNT, "objects", "objects", \
-	  "Number of unreachable objects. With --by holder, without objects reached by an " \
-	  "earlier holder.") \
-	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
-	X(PERCENT, PERCENT, "percent", "%", "Size as a share of all unreachable objects")
-enum { COLUMNS(QUERY_NUMBER) LABEL_KIND, LABEL_VALUE, NATIVE };
-static const struct hdb_column columns[] = {
-	COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
-	{ "native", HDB_TYPE_BYTES, "native", "Native memory owned by the referents, if recorded" }
-};
-
-static const struct hdb_column facts[] = {
-	{ "holders", HDB_TYPE_COUNT, "holders",
-	  "Number of unreachable objects that no other object references. Only with --by holder." },
-	{ "objects", HDB_TYPE_COUNT, "reachable objects", "Number of reachable objects" },
-	{ "shallow", HDB_TYPE_BYTES, "reachable bytes", "Shallow size of the objects in the row" },
-	QUERY_COVERAGE_FACTS,
-};
+#include <queries/waste/q_unreachable.query.h>
 
 /* The holders of one class. */
 struct holder_group {
@@ -553,23 +521,5 @@ static void close_unreachable(struct query *q)
 	base_vec_release(&u->by_class);
 }
 
-const struct query_def query_unreachable = {
-	.spec = {
-		.name = "unreachable",
-		.group = "waste", .example = "--by holder",
-		.targets = "[PATTERN]",
-		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
-		.never_null = "name|objects|shallow",
-		.summary = "Unreachable objects by class, superclass, package, class loader or "
-			"holder",
-		.options = options,
-		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-		.one_population = "`unreachable` counts only unreachable objects; use "
-                                  "`histogram` for other objects",
-	},
-	.no_rows = "no requested object is unreachable",
-	.population = ANALYSIS_OF_UNREACHABLE,
-	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
-	.state_size = sizeof(struct unreachable),
-	.open = open_unreachable, .row = unreachable_row, .close = close_unreachable,
-};
+QUERY_DEFINE(unreachable, .state_size = sizeof(struct unreachable), .open = open_unreachable,
+	     .row = unreachable_row, .close = close_unreachable);
