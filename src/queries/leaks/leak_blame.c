@@ -1,4 +1,7 @@
-/* queries/leaks/leak_blame.c - finds the step of a path that is to blame for a leak suspect. */
+/*
+ * queries/leaks/leak_blame.c - finds the step of a path that best explains a leak suspect: the step
+ * to blame.
+ */
 #include "queries/leaks/leak_blame.h"
 
 #include "heap/collections/collections.h"
@@ -13,8 +16,8 @@
 
 #define NAME_MAX_BYTES 512
 /*
- * If the end of a path is itself to blame: the maximum number of its fields that are named, and the
- * part (one of ten) of its retained size that the second and third must retain.
+ * If the end of a path is itself to blame: maximum number of its fields that are named, and the
+ * divisor of its retained size that gives the minimum for the second and third (a tenth).
  */
 #define END_FIELDS_SHOWN 3u
 #define END_FIELD_PART 10u
@@ -53,8 +56,8 @@ int leak_holder_find(struct query *q, const struct query_leak_path *path, size_t
 
 /*
  * Lowers the rank of an application class that does not hold the next step on purpose: every object
- * has a class and every class a loader and superclass, and the fields of java.lang.Thread are in
- * every subclass. Sets *out if the step is such a one.
+ * has a class, every class has a loader and a superclass, and the fields of java.lang.Thread are in
+ * every subclass. Sets *out if this applies to the step.
  */
 static int weigh_own(struct query *q, const struct query_leak_path *path, size_t i,
 		     enum leak_blame *out, struct hdb_error *err)
@@ -81,7 +84,10 @@ static int weigh_own(struct query *q, const struct query_leak_path *path, size_t
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Each thread refers to a class loader that others use too: it holds nothing of the loader's. */
+/*
+ * Each thread refers to a class loader that others also use, so the thread retains nothing of the
+ * loader.
+ */
 static int weigh_thread(struct query *q, const struct query_leak_path *path, size_t i,
 			enum leak_blame *out, struct hdb_error *err)
 {
@@ -106,8 +112,8 @@ static size_t library_size(const char *name)
 }
 
 /*
- * Whether a class is a collection from a library, or a class nested in one: it holds what others
- * put into it. The same goes for lambdas and what they captured.
+ * Whether a class is a collection from a library, or a class nested in one. Such a class holds what
+ * other code put into it. The same is true of lambdas and what they captured.
  */
 static bool is_structure(struct heap *heap, uint32_t class_no)
 {
@@ -120,8 +126,8 @@ static bool is_structure(struct heap *heap, uint32_t class_no)
 	if (strstr(name, "$$Lambda"))
 		return true;
 	/*
-	 * The rule names a superclass in another package: then the subclass is the application's
-	 * own, and it is to blame.
+	 * If the rule names a superclass in another package, the subclass is the application's own,
+	 * and is to blame.
 	 */
 	if (rule && (heap_is_anonymous_class(name) || strchr(rule->class_name, '*') ||
 		     strcmp(rule->class_name, name) == 0 ||
@@ -135,7 +141,9 @@ static bool is_structure(struct heap *heap, uint32_t class_no)
 	return rule && strcmp(rule->class_name, outer) == 0;
 }
 
-/* Whether a class is not the platform's. javac and its like are programs of their own. */
+/*
+ * Whether a class is outside the platform. javac and similar tools count as programs of their own.
+ */
 static bool is_own(const char *class_name)
 {
 	static const char tools[] = "com.sun.tools.";
@@ -152,7 +160,7 @@ int leak_blame_step(struct query *q, const struct query_leak_path *path, size_t 
 
 	assert(i < path->count);
 	TRY(heap_object(q->heap, ix, &object, err));
-	/* Arrays and collections only pass on what their owner holds. */
+	/* Arrays and collections only pass on what the object that owns them holds. */
 	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY ||
 	    (object.kind == STORE_INSTANCE && is_structure(q->heap, object.class_no)))
 		*out = BLAME_ARRAY;
@@ -192,8 +200,9 @@ int leak_choose_step(struct query *q, const struct query_leak_path *path, size_t
 }
 
 /*
- * Finds the entry of a thread's map that the path passes, and its ThreadLocal. Returns HDB_NOTFOUND
- * if there is no entry or the ThreadLocal was collected. The lowest entry counts.
+ * Finds the entry of a thread's map on the path, and its ThreadLocal. Returns HDB_NOTFOUND if there
+ * is no entry or the ThreadLocal was collected. If there are several entries, the lowest one is
+ * used.
  */
 static int find_thread_local(struct query *q, const struct query_leak_path *path, size_t *step,
 			     uint32_t *key, struct hdb_error *err)
@@ -213,7 +222,10 @@ static int find_thread_local(struct query *q, const struct query_leak_path *path
 	return HDB_NOTFOUND;
 }
 
-/* Finds the holder of a ThreadLocal; kind is LEAK_HOLDER_NONE if no root reaches it. */
+/*
+ * Finds the holder of a ThreadLocal. kind is LEAK_HOLDER_NONE if the ThreadLocal is not reachable
+ * from a root.
+ */
 static int find_key_holder(struct query *q, const struct query_leak_path *path, uint32_t key,
 			   struct leak_holder *out, struct hdb_error *err)
 {
@@ -232,7 +244,7 @@ static int find_key_holder(struct query *q, const struct query_leak_path *path, 
 	return HDB_OK;
 }
 
-/* Returns the step before `end` at which ix is; `end` if it is not one of them. */
+/* Returns the step before `end` that is object ix, or `end` if there is none. */
 static size_t step_of(const struct query_leak_path *path, size_t end, uint32_t ix)
 {
 	size_t i = 0;
@@ -244,8 +256,8 @@ static size_t step_of(const struct query_leak_path *path, size_t end, uint32_t i
 }
 
 /*
- * If step `i` is the application's too, it becomes the owner, and what is to blame becomes `top`:
- * "Cache.entries, in App.CACHE (static)".
+ * If step `i` also belongs to the application, it becomes the owner, and the step to blame becomes
+ * `top`: "Cache.entries, in App.CACHE (static)".
  */
 static int add_step_above(struct query *q, const struct query_leak_path *path, size_t i,
 			  struct query_leak_owner *out, struct hdb_error *err)
@@ -261,14 +273,14 @@ static int add_step_above(struct query *q, const struct query_leak_path *path, s
 
 /* ---- the end of a path, where it is to blame itself: by which fields ---- */
 
-/* A field of the object at the end of a path, and what it retains alone. */
+/* A field of the object at the end of a path, and the size that only this field retains. */
 struct end_field {
 	uint64_t retained_bytes;
 	uint32_t ix;
 	char name[LEAK_NAME_MAX_BYTES];
 };
 
-/* Fewer objects of its own class do not make a graph of the object at the end. */
+/* Minimum number of objects of the end object's own class for them to be treated as a graph. */
 #define ENTERED_MIN 8u
 #define ENTERED_MAX 10000u
 
@@ -276,7 +288,7 @@ struct end_fields {
 	struct end_field list[END_FIELDS_SHOWN]; /* sorted by retained size, largest first */
 	size_t count;
 	uint64_t more; /* number of fields not in the list that retain at least least_bytes */
-	uint64_t least_bytes; /* retained size from which a field matters */
+	uint64_t least_bytes; /* minimum retained size for a field to count */
 	uint64_t kept_bytes;  /* total retained size of all fields */
 };
 
@@ -291,7 +303,7 @@ static void keep_field(struct end_fields *f, const struct end_field *field)
 	while (at > 0 && f->list[at - 1].retained_bytes < field->retained_bytes)
 		at--;
 	if (f->count == END_FIELDS_SHOWN) {
-		/* Count the field that drops out of the list, or that does not get into it. */
+		/* Counts the field that is removed from the list or does not fit into it. */
 		f->more += (at == f->count ? field : &f->list[f->count - 1])->retained_bytes >=
 			   f->least_bytes;
 		if (at == f->count)
@@ -303,7 +315,7 @@ static void keep_field(struct end_fields *f, const struct end_field *field)
 	f->list[at] = *field;
 }
 
-/* Reads the fields and keeps those whose object only this object retains. */
+/* Reads the fields, and keeps those whose target is retained only by this object. */
 static int find_end_fields(struct query *q, uint32_t ix, struct heap_fields *fields,
 			   struct end_fields *out, struct hdb_error *err)
 {
@@ -325,7 +337,7 @@ static int find_end_fields(struct query *q, uint32_t ix, struct heap_fields *fie
 			TRY(heap_text(q->heap, fields->field.name_text, field.name,
 				      sizeof(field.name), err));
 		/*
-		 * Names in angle brackets are references that the VM keeps for the class, not
+		 * Names in angle brackets are references that the VM keeps for the class, and not
 		 * fields.
 		 */
 		if (!field.retained_bytes || field.name[0] == '<')
@@ -336,7 +348,9 @@ static int find_end_fields(struct query *q, uint32_t ix, struct heap_fields *fie
 	return r == HDB_END ? HDB_OK : r;
 }
 
-/* Names the fields of an object that retain most. out->named is 0 if none retains anything. */
+/*
+ * Names the fields of an object that retain the most. out->named is 0 if no field retains anything.
+ */
 static int name_end_fields(struct query *q, const struct heap_object *object,
 			   struct query_leak_owner *out, struct hdb_error *err)
 {
@@ -357,8 +371,8 @@ static int name_end_fields(struct query *q, const struct heap_object *object,
 	if (r != HDB_OK)
 		return r == HDB_ECHANGED ? HDB_OK : r;
 	/*
-	 * If several fields lead into one graph, none of them dominates it, so each retains nearly
-	 * nothing. Then name the largest ones regardless of size.
+	 * If several fields lead into the same graph, none of them dominates it, so each retains
+	 * nearly nothing. In this case, the largest fields are named regardless of size.
 	 */
 	if (found.kept_bytes < own / 2)
 		found.least_bytes = 0;
@@ -382,8 +396,8 @@ static int name_end_fields(struct query *q, const struct heap_object *object,
 }
 
 /*
- * Finds what to blame if the end of the path is the best step: its fields that retain most, or the
- * object itself; if it is the whole path, the kinds of root that keep it.
+ * Finds what to blame if the end of the path is the best step: its fields that retain the most, the
+ * object itself, or, if it is the whole path, the kinds of root that keep it alive.
  */
 static int find_end(struct query *q, const struct query_leak_path *path,
 		    struct query_leak_owner *out, struct hdb_error *err)
@@ -414,9 +428,9 @@ static int find_end(struct query *q, const struct query_leak_path *path,
 }
 
 /*
- * Whether the end of the path is a node of a graph that a thread entered there, as a list of books
- * that refer to each other: most of what it dominates is of its own class. Its fields are not to
- * blame, but the thread's local variable.
+ * Whether the end of the path is a node of a graph that a thread entered there, such as a list of
+ * books that refer to each other: most of what the end dominates is of its own class. In this case,
+ * the thread's local variable is to blame, and not the fields of the end.
  */
 static int is_entered(struct query *q, const struct query_leak_path *path, bool *out,
 		      struct hdb_error *err)
@@ -462,8 +476,8 @@ int leak_culprit_find(struct query *q, const struct query_leak_path *path, uint3
 	if (r < 0 && r != HDB_ECHANGED)
 		return r;
 	/*
-	 * The value of a ThreadLocal: who declared the ThreadLocal says more than the thread's map,
-	 * unless an application class below the entry is to blame.
+	 * For the value of a ThreadLocal, the class that declared the ThreadLocal explains more
+	 * than the thread's map, unless an application class below the entry is to blame.
 	 */
 	if (r == HDB_OK && (best != BLAME_OWN || chosen < entry) &&
 	    heap_is_thread(q->heap, path->nodes[0])) {

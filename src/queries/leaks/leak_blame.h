@@ -1,9 +1,10 @@
 /*
- * queries/leaks/leak_blame.h - how well each step of a path explains why its end is alive.
+ * queries/leaks/leak_blame.h - how well each step of a path explains why the object at its end is
+ * alive.
  *
- * A path explains a leak by the step that its reader can change: a field of the application, rather
- * than an entry of a map or a field of the JDK. Steps are ranked by class only; which of several
- * paths counts is decided in leak_holders.c.
+ * The best explanation of a leak is the step that the reader can change: a field of the
+ * application, rather than an entry of a map or a field of the JDK. Steps are ranked only by class;
+ * leak_holders.c decides which of several paths is used.
  */
 #ifndef QUERIES_LEAKS_LEAK_BLAME_H
 #define QUERIES_LEAKS_LEAK_BLAME_H
@@ -11,27 +12,27 @@
 #include "queries/leaks/leak_parts.h"
 
 /*
- * What a step is, least informative first. Arrays and collections only pass on what their owner
- * holds.
+ * What a step is, least informative first. Arrays and collections only pass on what the object that
+ * owns them holds.
  */
 enum leak_blame { BLAME_ARRAY, BLAME_PLATFORM, BLAME_THREAD, BLAME_STATIC, BLAME_OWN };
 
-/* Finds what step `i` of a path is. i < path->count. Returns HDB_OK or a failure. */
+/* Determines what step `i` of a path is; i < path->count. Returns HDB_OK or a failure. */
 int leak_blame_step(struct query *q, const struct query_leak_path *path, size_t i,
 		    enum leak_blame *out, struct hdb_error *err);
 
 /*
- * Chooses the step that explains most, among equals the one nearest to the end. The end itself,
- * which holds nothing on the path, is chosen only if it is better than all others, and never if
- * path->is_end_kept is set and there are other steps. *chosen is 0 for an empty path.
+ * Chooses the step that explains most, and among equal steps the one nearest to the end. The end
+ * itself, which holds nothing on the path, is chosen only if it is better than all others, and
+ * never if path->is_end_kept is set and there are other steps. *chosen is 0 for an empty path.
  */
 int leak_choose_step(struct query *q, const struct query_leak_path *path, size_t *chosen,
 		     enum leak_blame *best, struct hdb_error *err);
 
 /*
- * Finds what holds the next step at step `i` of a path: field, static field, local variable,
- * thread, class or object. i < path->count. The texts are copied into *out; class_name is borrowed
- * from the heap.
+ * Determines what holds the next step at step `i` of a path: a field, static field, local variable,
+ * thread, class or object; i < path->count. The strings are copied into *out; class_name is
+ * borrowed from the heap.
  */
 int leak_holder_find(struct query *q, const struct query_leak_path *path, size_t i,
 		     struct leak_holder *out, struct hdb_error *err);

@@ -1,7 +1,7 @@
 /*
- * queries/leaks/leak_faults.c - faults that rules find: leaks whatever they retain (connections
- * that are not returned, buffers and timers that are not released, class loaders of stopped
- * applications), and large things without a limit or with a wrong setting.
+ * queries/leaks/leak_faults.c - faults that rules find. Some are leaks whatever their size
+ * (connections that are not returned, buffers and timers that are not released, class loaders of
+ * stopped applications). Others are large objects without a limit or with a wrong setting.
  */
 #include "queries/leaks/leak_faults.h"
 
@@ -10,7 +10,9 @@
 
 #include <string.h>
 
-/* Things without a limit or with a wrong setting matter from this part of the heap (1 %) on. */
+/*
+ * Objects without a limit or with a wrong setting are reported from this share of the heap (1 %).
+ */
 #define FAULT_PART 100u
 
 int query_leak_add_keeper(struct query *q, struct explain_answer *a, struct hdb_error *err)
@@ -34,7 +36,7 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, struct hdb_
 		if (strcmp(keeper->class_name, "java.lang.ref.Finalizer") == 0 &&
 		    strcmp(keeper->field, "unfinalized") == 0)
 			return HDB_NOTFOUND;
-		/* Naming the thread says more than naming a field of java.lang.Thread. */
+		/* Naming the thread explains more than naming a field of java.lang.Thread. */
 		if (best == BLAME_THREAD && strcmp(keeper->class_name, "java.lang.Thread") == 0) {
 			*keeper = (struct leak_holder){ .kind = LEAK_HOLDER_THREAD };
 			analysis_describe(&q->session, path.nodes[step], keeper->thread,
@@ -46,8 +48,8 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, struct hdb_
 }
 
 /*
- * Keeps the first, largest fault of each rule, and counts further ones unless they have the same
- * text: those would look like duplicates.
+ * Keeps the largest fault of each rule, and counts further faults unless they have the same text,
+ * because those would look like duplicates.
  */
 static int keep(struct base_vec *faults, const struct explain_answer *answer, struct hdb_error *err)
 {
@@ -64,7 +66,10 @@ static int keep(struct base_vec *faults, const struct explain_answer *answer, st
 	return base_vec_push(faults, &new, sizeof(new), err);
 }
 
-/* A leak counts whatever its size; what has no limit or a wrong setting, if it is large. */
+/*
+ * A leak is reported whatever its size. An object without a limit or with a wrong setting is
+ * reported if it is large.
+ */
 static bool is_fault(const struct explain_answer *answer, uint64_t least_bytes)
 {
 	const enum explain_verdict verdict = answer->rule->verdict;

@@ -1,10 +1,10 @@
 /*
- * queries/leaks/leak_held.c - decides what a suspect holds (objects of one class, entries of a
+ * queries/leaks/leak_held.c - determines what a suspect holds (objects of one class, entries of a
  * collection, one array, or anything), and which query lists exactly these objects.
  *
- * The sentence should name what the program put there: 300,000 Session, not one HashMap. So the
- * largest class among the elements wins if it retains half of the suspect. Otherwise the last
- * collection on the path counts by its entries.
+ * The sentence should name what the program stored: 300,000 Session, not one HashMap. The largest
+ * class among the elements is therefore used if it retains half of the suspect. Otherwise, the
+ * entries of the last collection on the path are used.
  */
 #include "analysis/groups.h"
 #include "analysis/members.h"
@@ -16,30 +16,27 @@
 #include <stdio.h>
 #include <string.h>
 
-/*
- * Objects of one class are what is held if they retain at least this part (one of two) of the
- * suspect.
- */
+/* The held objects are of one class if that class retains at least 1 / this of the suspect. */
 #define MAIN_PART 2u
 /*
- * Differences of up to this part (one of ten) are ignored: a few objects of the class occur
- * elsewhere below the suspect.
+ * Differences of up to 1 / this are ignored, because a few objects of the class occur elsewhere
+ * below the suspect.
  */
 #define SOME_PART 10u
-/* Numbers that differ by up to this part (one of a thousand) count the same objects. */
+/* Numbers that differ by up to 1 / this count the same objects. */
 #define SAME_PART 1000u
-/* Number of entries examined to decide whether a collection holds one class. */
+/* Number of entries examined to decide whether a collection contains objects of one class. */
 #define ENTRIES_LOOKED 32u
-/* Maximum steps to count the entries of a collection that does not know their number. */
+/* Maximum number of steps to count the entries of a collection that does not record its size. */
 #define ENTRIES_COUNTED 10000000u
-/* Maximum bytes of a thread's name; longer ones are cut. */
+/* Maximum number of bytes of a thread's name; longer names are truncated. */
 #define THREAD_NAME_MAX 256
-/* Threads between two checks of the cancel flag. */
+/* Number of threads between two checks of the cancel flag. */
 #define STEP_THREADS 4096u
 
 /*
- * Finds the last collection on the path that retains at least half of the suspect; its entries are
- * what is held. *class_no is the class of the collection, HEAP_NONE if there is none.
+ * Finds the last collection on the path that retains at least half of the suspect; the suspect
+ * holds its entries. *class_no is the class of the collection, or HEAP_NONE if there is none.
  */
 static int find_entries(struct query *q, const struct query_leak_suspect *about,
 			struct leak_held *out, uint32_t *class_no, struct hdb_error *err)
@@ -49,7 +46,7 @@ static int find_entries(struct query *q, const struct query_leak_suspect *about,
 	bool is_top = false;
 
 	*class_no = HEAP_NONE;
-	/* Objects above the suspect hold other things too, so the search stops there. */
+	/* Objects above the suspect also hold other objects, so the search stops there. */
 	for (size_t i = path->count; i-- > 0 && !is_top && *class_no == HEAP_NONE;) {
 		struct heap_collection collection = { 0 };
 		struct heap_object object;
@@ -112,8 +109,8 @@ static void find_class(const struct leak_rows *rows, const struct query_leak_sus
 }
 
 /*
- * Replaces the number of objects of the held class by that in everything the suspect retains, if it
- * is clearly larger: there may be objects beside the accumulation point. Their total size is
+ * If all objects retained by the suspect include clearly more objects of the held class, uses that
+ * number instead, because some may not be below the accumulation point. Their total size is
  * estimated from the average.
  */
 static void count_content(const struct leak_rows *rows, const struct query_leak_suspect *about,
@@ -135,8 +132,8 @@ static void count_content(const struct leak_rows *rows, const struct query_leak_
 }
 
 /*
- * Finds the class of the first entries of a collection; HEAP_NONE if they have several or are not
- * objects.
+ * Finds the class of the first entries of a collection; HEAP_NONE if the entries are of several
+ * classes or are not objects.
  */
 static int entries_class(struct heap *heap, const struct heap_collection *collection, uint32_t *out,
 			 struct hdb_error *err)
@@ -164,7 +161,7 @@ static int entries_class(struct heap *heap, const struct heap_collection *collec
 	return r < 0 && r != HDB_ECHANGED ? r : HDB_OK;
 }
 
-/* Names the class of the entries of a list, set or queue, if they have one. */
+/* Names the class of the entries of a list, set or queue if all entries have the same class. */
 static int name_entries(struct heap *heap, struct leak_held *held, struct hdb_error *err)
 {
 	struct heap_collection collection = { .size = 0 };
@@ -177,7 +174,7 @@ static int name_entries(struct heap *heap, struct leak_held *held, struct hdb_er
 }
 
 /*
- * If a single collection is what is held, holds its entries instead, provided they are of one
+ * If the held object is a single collection, uses its entries instead, provided they are of one
  * class.
  */
 static int look_inside(struct query *q, uint32_t end_ix, struct leak_held *held,
@@ -214,15 +211,18 @@ static int look_inside(struct query *q, uint32_t end_ix, struct leak_held *held,
 	return HDB_OK;
 }
 
-/* Whether two numbers differ so little that they count the same: the first and last of a queue. */
+/*
+ * Whether two numbers differ so little that they count the same objects, such as the first and last
+ * of a queue.
+ */
 static bool is_about(uint64_t a, uint64_t b)
 {
 	return (a > b ? a - b : b - a) <= b / SAME_PART;
 }
 
 /*
- * Finds what a single suspect holds. A large object by itself (an array, or one that retains half
- * of the suspect alone) is named as such.
+ * Determines what a single suspect holds. An object that is large itself (an array, or one that
+ * retains half of the suspect by itself) is named instead.
  */
 static int find_held(struct query *q, const struct leak_rows *rows,
 		     const struct query_leak_suspect *about, struct leak_held *out,
@@ -297,10 +297,11 @@ static int add_instances(void *ctx, const struct heap_count *count, struct hdb_e
 	return HDB_OK;
 }
 
-/* What is held, among all classes with the name of its class. */
+/* Information about what is held, for all classes with the name of its class. */
 struct name_share {
-	bool is_all; /* all their reachable instances are: `instances NAME` lists what is held */
-	unsigned classes; /* classes with the name */
+	/* whether these are all reachable instances, so that `instances NAME` lists them */
+	bool is_all;
+	unsigned classes; /* number of classes with the name */
 };
 
 static int find_share(struct query *q, struct leak_rows *rows, const struct leak_held *held,
@@ -325,8 +326,8 @@ static int find_share(struct query *q, struct leak_rows *rows, const struct leak
 	}
 	/*
 	 * The numbers counted by the import include unreachable objects. They decide most cases
-	 * without a pass over all instances: if there are too few instances, or more than
-	 * unreachable objects could explain, the answer is no.
+	 * without a pass over all instances: the answer is no if there are too few instances, or
+	 * more than unreachable objects could explain.
 	 */
 	out->is_all = instances == held->count;
 	TRY(derive_heap_totals(q->derive, &whole, err));
@@ -353,7 +354,7 @@ static int set_statement(struct leak_rows *rows, struct leak_row *row,
 	const bool is_table = strchr(name, '.') && !strchr(name, '[');
 	char least[64] = "", most[64] = "";
 
-	/* Names with quotes would need escaping. No class of a program has one. */
+	/* Names with quotes would need escaping, but no class of a program has such a name. */
 	if (strpbrk(name, "'\""))
 		return HDB_OK;
 	if (about->suspect->least_bytes)
@@ -369,7 +370,7 @@ static int set_statement(struct leak_rows *rows, struct leak_row *row,
 			      is_table ? "\" WHERE" : "' AND", least, most);
 }
 
-/* Counts threads whose names match a pattern, among those that query threads lists. */
+/* Counts threads whose names match a pattern, among the threads that the threads query lists. */
 static int count_threads(struct query *q, const char *pattern, uint64_t *out, struct hdb_error *err)
 {
 	*out = 0;
@@ -389,7 +390,7 @@ static int count_threads(struct query *q, const char *pattern, uint64_t *out, st
 
 /*
  * Copies the pattern of an incident, such as "transfer-*", if it matches the names of its threads
- * and of no other thread. Empty if not.
+ * and of no other threads. Otherwise, the result is empty.
  */
 static int thread_pattern(struct query *q, const struct leak_incident *incident,
 			  char pattern[THREAD_NAME_MAX], struct hdb_error *err)
@@ -417,7 +418,7 @@ int leak_held_action(struct query *q, struct leak_rows *rows,
 	const char *name;
 	uint64_t id;
 
-	/* With a filter on heaps, other queries would choose different objects. */
+	/* If a heap filter is set, other queries would choose different objects. */
 	if (held->text || held->length || q->is_filtered)
 		return HDB_OK;
 	if (held->collection_ix != HEAP_NONE) {

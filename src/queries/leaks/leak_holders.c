@@ -1,21 +1,21 @@
 /*
- * queries/leaks/leak_holders.c - chooses the owner of a leak suspect when several objects hold it.
+ * queries/leaks/leak_holders.c - chooses the owner of a leak suspect if several objects hold it.
  *
- * Every object that dominates the suspect is on each path to it. Above the topmost of these (the
- * object where paths part), the shortest path is only one of several, and often not the one that
+ * Every object that dominates the suspect is on each path to it. Above the topmost of these
+ * objects, where paths part, the shortest path is only one of several, and often not the one that
  * explains most: a map in a static field is also in a local variable of the method that is using
- * it. So all strong referrers of the topmost object, from outside what it dominates, are ranked by
+ * it. All strong referrers of the topmost object that it does not dominate are therefore ranked by
  * the rules below, and the best are named.
  *
  * If only the platform refers to the topmost object (worker threads refer to their pool), the same
- * search is repeated for the best of these referrers, up to LEVELS_MAX levels up, for an
- * application field: that field then is the owner.
+ * search is repeated for the best of these referrers, up to LEVELS_MAX levels up. If this finds an
+ * application field, that field is the owner.
  *
- * A group of suspects has no object that dominates all of it. There each member's path gives one
- * owner, and the owner of most members wins.
+ * A group of suspects has no object that dominates all of it. Each member's path then contributes
+ * one owner, and the owner of most members is chosen.
  *
- * All searches are bounded, because objects can have millions of referrers; the limits below are
- * generous enough that they only matter for such objects.
+ * All searches are bounded, because objects can have millions of referrers. The limits below are
+ * high enough to matter only for such objects.
  */
 #include "base/sort.h"
 #include "heap/collections/collections.h"
@@ -27,21 +27,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* References to the topmost object that are examined. */
+/* Maximum number of references to the topmost object that are examined. */
 #define HOLDERS_LOOKED 4096u
 /* Maximum number of different holders kept. */
 #define HOLDERS_MAX 64u
-/* Levels of holders examined above the topmost object, to find one of the application's. */
+/*
+ * Number of levels of holders examined above the topmost object to find one that belongs to the
+ * application.
+ */
 #define LEVELS_MAX 3u
-/* Steps up the dominator tree for all holders together: tenths of a second, on lists. */
+/*
+ * Maximum number of steps up the dominator tree for all holders together. On lists, this takes
+ * tenths of a second.
+ */
 #define STEPS_MAX 4000000u
-/* Members of a group whose paths are examined, the largest first. */
+/* Number of members of a group whose paths are examined, the largest first. */
 #define MEMBERS_LOOKED 1000u
 /* Referrers of each member that are examined. */
 #define REFERRERS_LOOKED 16u
 /*
- * Members whose referrers are examined, and the maximum number of different objects found to hold
- * them.
+ * Number of members whose referrers are examined, and maximum number of different objects found to
+ * hold them.
  */
 #define MEMBERS_LOOKED_WIDE 100u
 #define MEMBER_HOLDERS_MAX 4096u
@@ -50,7 +56,7 @@
 
 /* ---- the rules ---- */
 
-/* In order of preference, as far as they rank holders: the value is the rank. */
+/* In order of preference. For rules that rank holders, the value is the rank. */
 enum holder_rule {
 	RULE_FIELD,
 	RULE_FIELD_OF_LOCAL,
@@ -72,17 +78,20 @@ enum way { WAY_ANY, WAY_LOCAL, WAY_NOT_LOCAL };
 	 1u << BLAME_OWN)
 
 /*
- * Which holder wins, and why. For each referrer of an object, the first rule that fits its best
- * step (blames) and its path (way) gives the rank. Among holders of the same rank the one nearest
- * to a root wins.
+ * Which holder is chosen, and why. For each referrer of an object, the first rule that matches its
+ * best step (blames) and its path (way) determines the rank. Among holders of the same rank, the
+ * one nearest to a root is chosen.
  *
- * Rules with blames == 0 do not rank holders. They record how the owner of the suspect as a whole
- * was found. The names appear in the column "owner_rule"; tests/query/leak_owners_test.c has a heap
- * for each.
+ * Rules with blames == 0 do not rank holders. They record how the owner of the whole suspect was
+ * found. The names appear in the column "owner_rule"; tests/query/leak_owners_test.c has a heap for
+ * each rule.
  */
 static const struct rule {
 	const char *name;
-	/* bits of enum leak_blame that the best step on the path may be; 0: does not rank */
+	/*
+	 * bits of enum leak_blame that the best step on the path may have; 0: the rule does not
+	 * rank holders
+	 */
 	unsigned blames;
 	enum way way;
 	const char *why;
@@ -129,20 +138,21 @@ static void set_rule(struct query_leak_owner *owner, enum holder_rule rule)
 struct holder {
 	enum holder_rule rank;
 	size_t steps; /* length of its path from a root */
-	/* ix: the referrer itself; owner_ix: the object on the path to it that is to blame. */
+	/* ix is the referrer itself; owner_ix is the object to blame on the path to it */
 	uint32_t ix, owner_ix;
 	struct leak_holder who;
 };
 
 /*
- * An owner of members of a group: of how many members, and how many objects of this name there are.
+ * An owner of members of a group, with the number of members and the number of objects of this
+ * name.
  */
 struct member_owner {
 	struct leak_holder who;
 	uint64_t count, holders;
 	uint32_t ix;      /* the first of these objects */
-	size_t owns;      /* fewest other owners between it and a member */
-	uint32_t last_ix; /* the last member counted, so that no member counts twice */
+	size_t owns;      /* smallest number of other owners between it and a member */
+	uint32_t last_ix; /* the last member counted, so that no member is counted twice */
 };
 
 /*
@@ -155,7 +165,7 @@ struct holders {
 	size_t at;
 	struct holder list[HOLDERS_MAX]; /* each name once */
 	size_t count;
-	bool has_more;  /* not all were examined */
+	bool has_more;  /* whether some referrers were not examined */
 	uint64_t steps; /* steps up the dominator tree so far */
 };
 
@@ -172,7 +182,7 @@ static bool is_same(const struct leak_holder *a, const struct leak_holder *b)
 
 /*
  * Finds the step of the topmost object that dominates the end of the path. *out is path->count if
- * that step is in the gap.
+ * that step is in the omitted middle of the path.
  */
 static int find_topmost(struct query *q, const struct query_leak_path *path, size_t *out,
 			struct hdb_error *err)
@@ -190,7 +200,7 @@ static int find_topmost(struct query *q, const struct query_leak_path *path, siz
 }
 
 /*
- * Whether the topmost object dominates ix. Also true if the steps are used up: then it is not
+ * Whether the topmost object dominates ix. Also true if no steps are left, in which case ix is not
  * examined.
  */
 static int is_below(struct holders *h, uint32_t ix, bool *out, struct hdb_error *err)
@@ -209,9 +219,9 @@ static int is_below(struct holders *h, uint32_t ix, bool *out, struct hdb_error 
 }
 
 /*
- * Appends the rest of the old path, from the topmost object on, to a path to one of its holders.
- * Sets count to 0 if the path already passes the topmost object, if it would have two gaps, or if
- * it does not fit.
+ * Appends the rest of the old path, starting at the topmost object, to a path to one of its
+ * holders. Sets count to 0 if the path already passes the topmost object, if it would have two
+ * gaps, or if it does not fit.
  */
 static void extend_path(const struct holders *h, struct query_leak_path *out)
 {
@@ -236,7 +246,7 @@ static void extend_path(const struct holders *h, struct query_leak_path *out)
 }
 
 /*
- * Makes the path to a holder and on to the end of the old path; count is 0 if there is no such
+ * Builds the path to a holder and on to the end of the old path; count is 0 if there is no such
  * path.
  */
 static int make_path(const struct holders *h, uint32_t holder_ix, struct query_leak_path *out,
@@ -263,7 +273,7 @@ static int begins_at_local(struct query *q, const struct query_leak_path *path, 
 
 /*
  * Ranks the holder at the end of a path: finds the best step on the path and the first rule that
- * fits it. One always fits: RULE_LOCAL accepts every step on every path.
+ * matches it. One always matches, because RULE_LOCAL accepts every step on every path.
  */
 static int rank_of(struct query *q, const struct query_leak_path *path, struct holder *out,
 		   struct hdb_error *err)
@@ -283,10 +293,10 @@ static int rank_of(struct query *q, const struct query_leak_path *path, struct h
 	return HDB_OK;
 }
 
-/* By rank, then by distance from a root; the index makes the order reproducible. */
+/* Sorts by rank, then by distance from a root. The index makes the order reproducible. */
 BASE_ORDER(compare, struct holder, BASE_UP(rank), BASE_UP(steps), BASE_UP(ix))
 
-/* Adds a holder. Of several with the same name only the best is kept. */
+/* Adds a holder. If several holders have the same name, only the best is kept. */
 static void keep(struct holders *h, const struct holder *holder)
 {
 	for (size_t i = 0; i < h->count; i++) {
@@ -332,8 +342,8 @@ static int look_at(struct holders *h, uint32_t ix, struct hdb_error *err)
 	if (r != HDB_OK || !to.count)
 		return r;
 	/*
-	 * Class loaders are held by their classes and by contextClassLoader of each thread: that
-	 * never is the reason why they stay.
+	 * Class loaders are held by their classes and by contextClassLoader of each thread, which
+	 * is never the reason why they are not unloaded.
 	 */
 	r = query_leak_link(q, &to, to.count - rest - 1, &link, err);
 	if (r != HDB_OK || (link.kind == ANALYSIS_LINK_LOADER && link.count == 1) ||
@@ -374,7 +384,7 @@ static int find_holders(struct holders *h, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Takes the best holders as owners, and counts the others. */
+/* Uses the best holders as owners, and counts the others. */
 static void take_all(const struct holders *h, struct query_leak_owner *out)
 {
 	out->named = h->count < LEAK_OWNERS ? h->count : LEAK_OWNERS;
@@ -385,9 +395,9 @@ static void take_all(const struct holders *h, struct query_leak_owner *out)
 }
 
 /*
- * If no application field holds the topmost object, its own field says more than its holders:
- * "java.util.concurrent.ThreadPoolExecutor.workQueue, in ". Not for collections: their fields
- * (table, elementData) say nothing.
+ * If no application field holds the topmost object, its own field explains more than its holders:
+ * "java.util.concurrent.ThreadPoolExecutor.workQueue, in ". This is not done for collections, whose
+ * fields (table, elementData) explain nothing.
  */
 static int find_top(const struct holders *h, struct leak_holder *out, struct hdb_error *err)
 {
@@ -406,7 +416,7 @@ static int find_top(const struct holders *h, struct leak_holder *out, struct hdb
 
 /*
  * Whether holders other than the path's have to be examined. Sets *at to the step where paths part.
- * Not needed if the step to blame is below it: then it is on every path.
+ * If the step to blame is below it, the step is on every path, and no other holders are needed.
  */
 static int find_parting(struct query *q, const struct query_leak_path *path, size_t *at, bool *any,
 			struct hdb_error *err)
@@ -422,9 +432,9 @@ static int find_parting(struct query *q, const struct query_leak_path *path, siz
 	TRY(leak_choose_step(q, path, &chosen, &best, err));
 	TRY(heap_object(q->heap, path->nodes[*at], &object, err));
 	/*
-	 * A class is held by its loader and by each of its instances, which explains nothing. And a
-	 * static field below a class loader explains more than the loader's holders, even a
-	 * platform one.
+	 * A class is held by its loader and by each of its instances, which explains nothing. A
+	 * static field below a class loader, even of a platform class, explains more than the
+	 * loader's holders.
 	 */
 	*any = object.kind != STORE_CLASS &&
 	       !((best == BLAME_OWN || best == BLAME_STATIC) && chosen >= *at);
@@ -452,7 +462,7 @@ struct member_owners {
 	struct query *q;
 	struct member_owner list[HOLDERS_MAX]; /* each name once */
 	size_t count;
-	/* Different objects that hold members, so that each counts once for its owner. */
+	/* Different objects that hold members, so that each is counted once for its owner. */
 	struct member_holder {
 		uint32_t owner, ix; /* index of the owner in the list; the object */
 	} holders[MEMBER_HOLDERS_MAX];
@@ -460,7 +470,7 @@ struct member_owners {
 	uint64_t steps;
 };
 
-/* The owner of most members; among equals the first one found. */
+/* The owner of the most members; if several are equal, the first one found. */
 static const struct member_owner *commonest(const struct member_owners *o)
 {
 	const struct member_owner *best = NULL;
@@ -482,7 +492,7 @@ static bool is_one_each(const struct member_owner *owner)
 
 /*
  * Counts step `at` of a path as an owner of the member at its end. `owns` is the number of owners
- * between them. Ignored if the tables are full.
+ * between them. The step is ignored if the tables are full.
  */
 static void count_owner(struct member_owners *o, const struct leak_holder *who,
 			const struct query_leak_path *path, size_t at, size_t owns)
@@ -535,7 +545,7 @@ static int count_steps(struct member_owners *o, const struct query_leak_path *pa
 	return HDB_OK;
 }
 
-/* Counts the one step to blame on a path to a member. */
+/* Counts the step to blame on a path to a member. */
 static int count_path(struct member_owners *o, struct query_leak_path *path, struct hdb_error *err)
 {
 	struct query_leak_owner owner = { .named = 0 };
@@ -575,8 +585,8 @@ static int count_referrers(struct member_owners *o, struct store_lists *referrer
 			continue;
 		TRY(query_leak_path_find(q, batch[i], &path, err));
 		/*
-		 * A path that already passes the member cannot lead to it; a full one has no room
-		 * for it.
+		 * A path that already passes the member cannot lead to it, and a full path has no
+		 * room for it.
 		 */
 		for (size_t k = 0; k < path.count; k++)
 			is_above &= path.nodes[k] != member;
@@ -590,9 +600,9 @@ static int count_referrers(struct member_owners *o, struct store_lists *referrer
 }
 
 /*
- * Looks for one object that holds the members, on paths through all of their referrers. Of the
- * owners of most members it keeps the one with the fewest objects, among equals the nearest to the
- * members, as the only one in the list. count is 0 if there is none.
+ * Searches for one object that holds the members, on paths through all of their referrers. Among
+ * the owners of most members, keeps the one with the fewest objects, and among equals the one
+ * nearest to the members, as the only entry of the list. count is 0 if there is none.
  */
 static int look_wider(struct member_owners *o, const struct analysis_suspect *s,
 		      struct hdb_error *err)
@@ -625,9 +635,9 @@ static int look_wider(struct member_owners *o, const struct analysis_suspect *s,
 }
 
 /*
- * Finds the owner of a group: the most common among the nearest owners of its members, if it owns
- * more than half of them. If each member has its own owner object (a task that will run it), looks
- * for one object that holds them all.
+ * Finds the owner of a group: the most frequent among the nearest owners of its members, if it owns
+ * more than half of them. If each member has its own owner object (such as a task that will run
+ * it), searches for one object that holds them all.
  */
 static int find_group_owner(struct query *q, const struct analysis_suspect *s,
 			    struct query_leak_owner *owner, struct hdb_error *err)
@@ -690,11 +700,11 @@ static int find_above(const struct holders *h, struct query_leak_path *path, str
 }
 
 /*
- * If no application field refers to the topmost object, looks for one that refers to an object
- * above its best holder: a pool that both its own worker threads and a static field hold. If found,
- * it becomes the first holder of `h`, and *better the path from it.
+ * If no application field refers to the topmost object, searches for one that refers to an object
+ * above its best holder, such as a pool that both its own worker threads and a static field hold.
+ * If there is one, it becomes the first holder of `h`, and *better is set to the path from it.
  *
- * Each level continues from the best holder of the level below; found paths are extended downwards
+ * Each level continues from the best holder of the level below. Found paths are extended downwards
  * level by level.
  */
 static int choose_first(struct holders *h, struct query_leak_path *better, bool *is_above,
@@ -730,9 +740,10 @@ static int choose_first(struct holders *h, struct query_leak_path *better, bool 
 }
 
 /*
- * If the path passes the referent of a soft or weak reference, the owner is who has the reference:
- * the nearest application class above it, or else the nearest object that is no array or
- * collection. Below the reference, an application field is named first, as `top`.
+ * If the path passes the referent of a soft or weak reference, the owner is the object that has the
+ * reference: the nearest application class above it, or otherwise the nearest object that is not an
+ * array or collection. If there is an application field below the reference, it is named first, as
+ * `top`.
  */
 static int find_reference_owner(struct query *q, const struct query_leak_path *path,
 				struct query_leak_owner *out, struct hdb_error *err)
@@ -806,8 +817,8 @@ static int find_owner(struct query *q, const struct analysis_suspect *suspect,
 }
 
 /*
- * Whether the path begins at a local variable of a thread that does not dominate the end: the
- * variable only uses what others hold.
+ * Whether the path begins at a local variable of a thread that does not dominate the end. Such a
+ * variable only uses what other objects hold.
  */
 static int is_passing(struct query *q, const struct analysis_suspect *suspect,
 		      const struct query_leak_path *path, bool *out, struct hdb_error *err)

@@ -1,9 +1,10 @@
 /*
- * queries/leaks/leak_incident.c - a group of threads as one event; leak_incident.h has the terms.
+ * queries/leaks/leak_incident.c - a group of threads as one incident; leak_incident.h defines the
+ * terms.
  *
- * A lock of java.util.concurrent says which thread owns it: Thread.parkBlocker is the lock, or an
- * inner object of it, whose field exclusiveOwnerThread is the owner. For monitors the dump only
- * lists which are in use.
+ * A lock of java.util.concurrent records which thread owns it: Thread.parkBlocker is the lock, or
+ * an inner object of it, whose field exclusiveOwnerThread is the owner. For monitors, the dump only
+ * lists which ones are in use.
  */
 #include "queries/leaks/leak_incident.h"
 
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Different incidents kept for one suspect; threads of further ones are not counted. */
+/* Maximum number of incidents kept for a suspect; threads of further incidents are not counted. */
 #define INCIDENTS_MAX 256u
 /* Threads between two checks of the cancel flag. */
 #define STEP_THREADS 256u
@@ -110,14 +111,20 @@ static int add_thread(struct incidents *n, uint32_t ix, struct hdb_error *err)
 	return base_vec_push(&n->members, &member, sizeof(member), err);
 }
 
-/* Sets what more than half of the threads of an incident have in common: state, blocker, owner. */
+/*
+ * Sets the state, the blocker and the owner that more than half of the threads of an incident have
+ * in common.
+ */
 static void find_common(const struct incidents *n, size_t no, struct leak_incident *out)
 {
 	uint64_t states = 0, blockers = 0;
 	struct member common = { .state = NULL, .blocker_ix = HEAP_NONE };
 
 	for (unsigned pass = 0; pass < 2; pass++) {
-		/* The majority vote of Boyer and Moore, then the proof. */
+		/*
+		 * Uses the majority vote algorithm of Boyer and Moore, and then verifies the
+		 * result.
+		 */
 		const uint64_t less = pass == 0 ? UINT64_MAX : 0;
 
 		states = blockers = 0;
@@ -187,7 +194,7 @@ int leak_incident_find(struct query *q, const struct analysis_suspect *suspect,
 			best = i;
 	*out = n->list[best];
 	find_common(n, best, out);
-	/* Of a large group the members are an even sample. */
+	/* The members of a large group are an even sample. */
 	if (suspect->members.count < suspect->count) {
 		out->bytes = out->bytes / out->count;
 		out->count = out->count * suspect->count / suspect->members.count;

@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_incident.h - a group of threads as one event: what threads of one name pattern
- * do in one place, and what they wait for.
+ * queries/leaks/leak_incident.h - a group of threads as one incident: what threads with names of
+ * the same pattern do in the same place, and what they wait for.
  */
 #ifndef QUERIES_LEAKS_LEAK_INCIDENT_H
 #define QUERIES_LEAKS_LEAK_INCIDENT_H
@@ -13,27 +13,30 @@
 
 /* Threads with the same name pattern, kind and innermost frame of the application. */
 struct leak_incident {
-	uint64_t count, bytes; /* number of threads, and what they retain */
+	uint64_t count, bytes; /* number of threads, and the size that they retain */
 	bool is_virtual;
-	bool is_most; /* they retain at least half of all threads of the suspect */
-	char pattern[LEAK_PATTERN_MAX]; /* names, each number as "*"; "" if they have none */
-	char frame[LEAK_FRAME_MAX];     /* "a.Job.run(Job.java:7)", "" if unknown */
-	const char *state;              /* state of most, as in java.lang.Thread.State; or NULL */
-	uint32_t example_ix;            /* one of them */
-	/* the object that more than half of them wait for, its owner; HEAP_NONE if unknown */
+	/* whether they retain at least half of what all threads of the suspect retain */
+	bool is_most;
+	/* names with each number replaced by "*"; "" if they have none */
+	char pattern[LEAK_PATTERN_MAX];
+	char frame[LEAK_FRAME_MAX]; /* "a.Job.run(Job.java:7)", "" if unknown */
+	/* most frequent state, as in java.lang.Thread.State; or NULL */
+	const char *state;
+	uint32_t example_ix; /* one of them */
+	/* the object that more than half of them wait for, and its owner; HEAP_NONE if unknown */
 	uint32_t blocker_ix, owner_ix;
 };
 
 /*
- * Finds the threads that retain most in a group of threads. HDB_NOTFOUND if the suspect is no such
- * group. Reads names, states and stacks of at most 10,000 threads.
+ * Finds the threads that retain most in a group of threads. HDB_NOTFOUND if the suspect is not a
+ * group of threads. Reads names, states and stacks of at most 10,000 threads.
  */
 int leak_incident_find(struct query *q, const struct analysis_suspect *suspect,
 		       struct leak_incident *out, struct hdb_error *err);
 
 /*
- * Reads what a thread waits for, and the thread that owns it; HEAP_NONE where the dump does not
- * say.
+ * Reads what a thread waits for, and the thread that owns it; HEAP_NONE if the dump does not record
+ * it.
  */
 int leak_wait_find(struct heap *heap, uint32_t thread_ix, uint32_t *blocker_ix, uint32_t *owner_ix,
 		   struct hdb_error *err);

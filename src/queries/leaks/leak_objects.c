@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_objects.c - rows of query leaks about leaking objects and the paths that hold
- * them. Finding them is the job of queries/traces.
+ * queries/leaks/leak_objects.c - rows of the leaks query about leaking objects and the paths that
+ * hold them. The objects are found by queries/traces.
  */
 #include "base/base_text.h"
 #include "heap/known.h"
@@ -11,7 +11,10 @@
 
 #include <stdlib.h>
 
-/* Maximum number of leaks listed with their paths, and of unreachable objects. All are counted. */
+/*
+ * Maximum number of leaks listed with their paths, and of unreachable objects. All of them are
+ * counted.
+ */
 #define LEAKS_SHOWN 20u
 #define NAME_MAX_BYTES 1024
 
@@ -88,7 +91,7 @@ static int sum_shallow(struct query_leaking *f, const struct leak_group *group, 
 	return HDB_OK;
 }
 
-/* Appends the headline of a group: its last step is the leaking object itself. */
+/* Appends the headline of a group, whose last step is the leaking object itself. */
 static int add_leaking(struct query_leaking *f, struct leak_rows *rows,
 		       const struct leak_group *group, const struct leak_steps *steps,
 		       struct hdb_error *err)
@@ -140,7 +143,7 @@ static int add_unreachable(struct query_leaking *f, struct leak_rows *rows, size
 	TRY(leak_steps_unreachable(&f->traces, i, &steps, err));
 	step = base_vec_at(&steps.list, struct leak_step, 0);
 	labels = leak_steps_text(&steps, step->labels);
-	/* It belongs to no suspect, so it has no number. */
+	/* The object belongs to no suspect, so it has no number. */
 	row.cells[LEAK_SUSPECT] = LEAK_NONE;
 	row.ix = step->ix;
 	TRY(leak_rows_text(rows, &row, LEAK_TEXT, err, "%s%s%s",

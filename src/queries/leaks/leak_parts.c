@@ -1,11 +1,11 @@
 /*
  * queries/leaks/leak_parts.c - what accumulates in a leak suspect, by class.
  *
- * Classes of children and contents come from sums over the whole heap (leak_sums.c) and are exact.
- * "Elements" answer what a user would say a collection contains: not 300,000 HashMap$Node but
- * 300,000 Session. They are found by following each child down the dominator tree, one by one for
- * ordinary collections, by a sample for huge ones, and node by node for linked lists, which
- * dominate each other in a chain.
+ * The classes of children and contents come from sums over the whole heap (leak_sums.c) and are
+ * exact. "Elements" are what a user would say a collection contains: not 300,000 HashMap$Node but
+ * 300,000 Session. They are found by following each child down the dominator tree: one by one for
+ * ordinary collections, by a sample for huge collections, and node by node for linked lists, whose
+ * nodes dominate each other in a chain.
  */
 #include "queries/leaks/leak_parts.h"
 
@@ -19,34 +19,37 @@
 #include <string.h>
 
 /*
- * Maximum number of children followed: half a second of work. With n times as many children, one of
- * n is followed.
+ * Maximum number of children followed, which takes half a second. If there are n times as many
+ * children, one in n is followed.
  */
 #define ELEMENTS_FOLLOWED 400000u
-/* Maximum number of list nodes followed: a second of work. */
+/* Maximum number of list nodes followed, which takes a second. */
 #define NODES_FOLLOWED 2000000u
-/* The largest children are always followed: one of them may be most of the suspect. */
+/* The largest children are always followed, because one of them may be most of the suspect. */
 #define ELEMENTS_ALL 1024u
 /*
- * An entry dominates at most a key, a value and the next entry. With more children it is not an
- * entry.
+ * An entry dominates at most a key, a value and the next entry. An object with more children is not
+ * an entry.
  */
 #define ELEMENT_CHILDREN 4u
 /*
- * Limits for the walk below one child, through buckets and nested wrappers: pending objects and
- * steps.
+ * Limits of the walk below one child, through buckets and nested wrappers: number of pending
+ * objects and number of steps.
  */
 #define ELEMENT_STACK 64u
 #define ELEMENT_STEPS 64u
 #define ELEMENT_ENDS (ELEMENT_STACK + ELEMENT_STEPS)
 /* Maximum number of classes listed one by one (MAT: 20). */
 #define CLASSES_SHOWN 8u
-/* Normal distribution: 95 % of estimates are within this many standard errors. */
+/* With a normal distribution, 95 % of estimates are within this many standard errors. */
 #define ERRORS_95 1.96
 /* Objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 4096u
 
-/* By retained size if it is known, else by shallow size; classes without objects last. */
+/*
+ * Sorts by retained size if it is known, otherwise by shallow size, with classes without objects
+ * last.
+ */
 static int compare_retained(const void *a, const void *b)
 {
 	const struct analysis_class_sum *x = a, *y = b;
@@ -63,7 +66,7 @@ struct class_list {
 	struct leak_rows *rows;
 	enum leak_kind kind;
 	bool with_retained; /* whether sums have a retained size */
-	/* smallest size listed separately; smaller ones would print as 0.00 % of the heap */
+	/* minimum size of a separate row; smaller sizes would be printed as 0.00 % of the heap */
 	uint64_t least;
 };
 
@@ -81,13 +84,13 @@ static struct leak_row class_row(const struct class_list *list, uint64_t step,
 	return row;
 }
 
-/* The size that decides whether a class has its own row. */
+/* Size that decides whether a class gets its own row. */
 static uint64_t bytes_of(const struct class_list *list, const struct analysis_class_sum *sum)
 {
 	return list->with_retained ? sum->retained_bytes : sum->shallow_bytes;
 }
 
-/* Adds a row for each of the first classes that is large enough, and one for all others. */
+/* Adds one row for each of the first classes that is large enough, and one row for all others. */
 static int add_sorted(const struct class_list *list, const struct analysis_class_sum *classes,
 		      size_t count, struct hdb_error *err)
 {
@@ -161,14 +164,15 @@ struct elements {
 	double *count_squares, *byte_squares;
 	uint8_t *is_platform; /* by class */
 	/*
-	 * by class: children of these classes contain nothing else to find, and their exact sums
-	 * are already in `classes`
+	 * by class: children of these classes contain nothing else to find, and `classes` already
+	 * contains their exact sums
 	 */
 	uint8_t *is_end;
-	/* children by dominator; its buffer is overwritten by each list read */
+	/* dominated objects; the buffer is overwritten by each list read */
 	struct store_lists lists;
-	uint64_t every;            /* 1: all children are followed; n: one of n */
-	uint64_t length, followed; /* number of children of the point, and of those followed */
+	uint64_t every; /* 1: all children are followed; n: one in n is followed */
+	/* number of children of the point, and number of those followed */
+	uint64_t length, followed;
 };
 
 /* A stack of objects to examine below one child. */
@@ -177,16 +181,16 @@ struct waiting {
 	size_t count;
 };
 
-/* The objects that one child holds in the end. */
+/* The objects that one child finally holds. */
 struct ends {
 	uint32_t ix[ELEMENT_ENDS];
 	size_t count;
 };
 
 /*
- * Replaces the object on top of the stack by the objects it dominates, if they are few and retain
- * most of it: values of entries and of wrappers, next entries of a bucket. Sets *taken to whether
- * it did.
+ * Replaces the object on top of the stack with the objects it dominates, if they are few and retain
+ * most of its size: values of entries and of wrappers, next entries of a bucket. Sets *taken to
+ * whether it did so.
  */
 static int replace_element(struct query *q, struct elements *e, struct waiting *waiting,
 			   bool *taken, struct hdb_error *err)
@@ -221,15 +225,17 @@ static int replace_element(struct query *q, struct elements *e, struct waiting *
 }
 
 /*
- * Finds what one child holds in the end. If that is all of platform classes, it is the child
- * itself: "12 LinkedHashMap" says more than the strings and arrays in them.
+ * Finds what one child finally holds. If all these objects are of platform classes, the result is
+ * the child itself: "12 LinkedHashMap" says more than the strings and arrays in them.
  */
 static int find_ends(struct query *q, struct elements *e, uint32_t ix, struct ends *out,
 		     struct hdb_error *err)
 {
 	struct waiting waiting = { .ix = { ix }, .count = 1 };
 	bool has_own = false;
-	/* ELEMENT_STACK and ELEMENT_STEPS bound the number of ends, so out->ix has room. */
+	/*
+	 * ELEMENT_STACK and ELEMENT_STEPS limit the number of results, so out->ix is large enough.
+	 */
 
 	out->count = 0;
 	for (unsigned steps = 0; waiting.count && steps < ELEMENT_STEPS; steps++) {
@@ -257,8 +263,8 @@ static int find_ends(struct query *q, struct elements *e, uint32_t ix, struct en
 }
 
 /*
- * Adds `count` objects that one child holds to the sums of their classes, `times` times. Merges
- * objects of the same class first, so that the squares are those of one sampled child.
+ * Adds `count` objects held by one child to the sums of their classes, `times` times. Objects of
+ * the same class are merged first, so that the squares are those of one sampled child.
  */
 static void add_ends(struct elements *e, struct analysis_class_sum *ends, size_t count,
 		     uint64_t times)
@@ -312,8 +318,8 @@ static int follow_child(struct query *q, struct elements *e, uint32_t ix, uint64
 }
 
 /*
- * A reproducible pseudo-random number (splitmix64): the same dump gives the same answer in every
- * run and with every number of threads.
+ * A reproducible pseudo-random number (splitmix64), so that the same dump gives the same answer in
+ * every run and with every number of threads.
  */
 static uint64_t scramble(uint64_t v)
 {
@@ -324,9 +330,9 @@ static uint64_t scramble(uint64_t v)
 }
 
 /*
- * Returns how many children the one at this place represents; 0 if it is not in the sample. The
- * largest represent themselves. The others are divided into runs of `every` consecutive children,
- * and one of each run is chosen at random, so each is equally likely.
+ * Returns how many children the child at this place represents; 0 if it is not in the sample. The
+ * largest represent only themselves. The others are divided into runs of `every` consecutive
+ * children, and one of each run is chosen at random, so each is equally likely.
  */
 static uint64_t times_of(const struct elements *e, uint64_t at)
 {
@@ -371,7 +377,7 @@ static int follow_children(struct query *q, struct elements *e, uint32_t point_i
 }
 
 /*
- * Takes the exact sums of children whose classes have nothing inside (application classes and
+ * Takes the exact sums of children whose classes contain no other elements (application classes and
  * arrays of numbers). Sets *any to whether there are children of other classes.
  */
 static void take_ends(struct elements *e, const struct analysis_leak_sums *sums, size_t suspect_no,
@@ -391,7 +397,7 @@ static void take_ends(struct elements *e, const struct analysis_leak_sums *sums,
 
 /* ---- what the nodes of a list hold ---- */
 
-/* Adds one object that a list node dominates beside the next node. */
+/* Adds one object that a list node dominates in addition to the next node. */
 static int take_item(struct query *q, struct elements *e, uint32_t ix, struct hdb_error *err)
 {
 	struct analysis_class_sum sum = { .count = 1 };
@@ -408,9 +414,9 @@ static int take_item(struct query *q, struct elements *e, uint32_t ix, struct hd
 }
 
 /*
- * Adds what a list node dominates except the next node; or the node itself if it is an application
+ * Adds what a list node dominates except the next node, or the node itself if it is an application
  * class or dominates nothing else. The rest of the list does not count for the node. Sets *next to
- * the next node, HEAP_NONE at the end of the list.
+ * the next node, or to HEAP_NONE at the end of the list.
  *
  * The next node is the first dominated object of the node's own class.
  */
@@ -475,7 +481,10 @@ static int follow_list(struct query *q, struct elements *e, const struct class_l
 	return HDB_OK;
 }
 
-/* Square root by Newton's method. Good enough for an error estimate, and it avoids linking libm. */
+/*
+ * Square root by Newton's method, which is accurate enough for an error estimate and avoids linking
+ * libm.
+ */
 static double root_of(double v)
 {
 	double root = v > 1 ? v : 1;
@@ -489,7 +498,7 @@ static double root_of(double v)
 
 /*
  * Returns the relative error of a class's estimates in percent: the larger one of count and bytes.
- * Clears it, so that the row of all other classes adds up only classes without their own row.
+ * Clears the sums, so that the row of all other classes adds up only classes without their own row.
  */
 static double take_error(struct elements *e, const struct leak_row *row, uint32_t no)
 {
@@ -505,8 +514,8 @@ static double take_error(struct elements *e, const struct leak_row *row, uint32_
 }
 
 /*
- * Adds the sample size and the error to each row that is estimated. Relies on the row of all other
- * classes being last.
+ * Adds the sample size and the error to each estimated row. The row of all other classes must be
+ * the last one.
  */
 static int mark_estimates(struct leak_rows *rows, size_t first_row, struct elements *e,
 			  uint32_t class_count, struct hdb_error *err)
@@ -548,8 +557,8 @@ static int make_elements(struct query *q, struct elements *e, struct hdb_error *
 }
 
 /*
- * Removes the rows of kind "child" if the elements are the same classes with the same numbers, not
- * counting a last child row of small classes.
+ * Removes the rows of kind "child" if the elements are the same classes with the same numbers,
+ * ignoring a last child row of small classes.
  */
 static void drop_same(struct leak_rows *rows, size_t from, size_t elements, uint64_t least)
 {

@@ -1,13 +1,13 @@
 /*
- * queries/leaks/leak_parts.h - the facts that query leaks reports about one suspect: the path to
- * it, its owner, what accumulates in it, and the thread that holds it.
+ * queries/leaks/leak_parts.h - the facts that the leaks query reports about one suspect: the path
+ * to it, its owner, what accumulates in it, and the thread that holds it.
  *
- * The order of work, per suspect, is in q_leaks.c: query_leak_blame chooses path and owner, then
- * the rows are appended (path, members, children, elements, contents, thread), and leak_held_find
- * reads those rows to say in one sentence what is held. Sentences are made in leak_prose.c only.
+ * q_leaks.c processes a suspect in this order: query_leak_blame chooses path and owner, then the
+ * rows are appended (path, members, children, elements, contents, thread), and leak_held_find reads
+ * these rows to state in one sentence what is held. Sentences are built only in leak_prose.c.
  *
- * Unless a function says otherwise, it returns HDB_OK or a failure, and texts that do not fit are
- * cut.
+ * Unless stated otherwise, functions return HDB_OK or a failure, and strings that do not fit are
+ * truncated.
  */
 #ifndef QUERIES_LEAKS_LEAK_PARTS_H
 #define QUERIES_LEAKS_LEAK_PARTS_H
@@ -21,8 +21,8 @@
 #include "queries/leaks/leak_sums.h"
 
 /*
- * Steps shown at each end of a path. Paths through linked lists have millions of steps, so the
- * middle of a longer path is left out.
+ * Number of steps shown at each end of a path. Paths through linked lists have millions of steps,
+ * so the middle of a longer path is omitted.
  */
 #define LEAK_PATH_ENDS 24u
 
@@ -30,39 +30,40 @@
 struct query_leak_path {
 	uint32_t nodes[2 * LEAK_PATH_ENDS];
 	size_t count; /* number of nodes */
-	/* the missing steps come before nodes[gap_at]; only used if gap is not 0 */
+	/* position of the omitted steps, before nodes[gap_at]; only used if gap is not 0 */
 	size_t gap_at;
-	uint64_t gap;     /* number of missing steps */
-	bool is_strong;   /* false: passes a referent of a weak, soft, phantom or final reference */
-	bool is_end_kept; /* set by the caller: the end is the victim, so never blame it */
-	/* starts at a local variable of a thread that does not dominate the end */
+	uint64_t gap; /* number of omitted steps */
+	/* false if the path passes a referent of a weak, soft, phantom or final reference */
+	bool is_strong;
+	bool is_end_kept; /* set by the caller: the end is only a victim, so it is never to blame */
+	/* whether it starts at a local variable of a thread that does not dominate the end */
 	bool is_passing;
 };
 
 /*
- * Finds the path to ix in the reach tree: of strong references if there is one, else of all
- * references. count is 0 if no root reaches ix.
+ * Finds the path to ix in the reach tree: of strong references if there is one, otherwise of all
+ * references. count is 0 if ix is not reachable.
  */
 int query_leak_path_find(struct query *q, uint32_t ix, struct query_leak_path *out,
 			 struct hdb_error *err);
 
 /*
  * Finds the references by which step `i` holds the next step. out->count is 0 for the last step,
- * before a gap, and if the dump is not available to name the field.
+ * before omitted steps, and if the dump is not available to name the field.
  */
 int query_leak_link(struct query *q, const struct query_leak_path *path, size_t i,
 		    struct analysis_link *out, struct hdb_error *err);
-/* The same as a text such as "entries" or "[12]"; empty if there is none. */
+/* Writes these references as a string such as "entries" or "[12]"; empty if there are none. */
 int query_leak_path_holds(struct query *q, const struct query_leak_path *path, size_t i,
 			  struct base_text to, struct hdb_error *err);
 
-/* Appends a row of kind "path" for each step and one of kind "gap" for missing steps. */
+/* Appends a row of kind "path" for each step, and one of kind "gap" for omitted steps. */
 int query_leak_path_rows(struct query *q, struct leak_rows *rows,
 			 const struct query_leak_path *path, struct hdb_error *err);
 
 /*
  * Writes the root kinds of an object, such as "thread object, JNI global". Empty if it is not a
- * root, HEAP_ORPHAN_NAME if it is one only because the dump is incomplete.
+ * root, HEAP_ORPHAN_NAME if it is a root only because the dump is incomplete.
  */
 void query_leak_roots(struct query *q, uint32_t ix, char *buf, size_t size);
 
@@ -77,34 +78,35 @@ enum leak_holder_kind {
 	LEAK_HOLDER_CLASS,
 	LEAK_HOLDER_OBJECT,
 	LEAK_HOLDER_ROOT,
-	LEAK_HOLDER_NOTHING, /* a root only because the dump is incomplete: its holder is missing */
+	/* a root only because the dump is incomplete and its holder is missing */
+	LEAK_HOLDER_NOTHING,
 	/*
-	 * of a thread-local: the ThreadLocal was collected, or only entries of thread maps refer to
-	 * it
+	 * for a thread-local: the ThreadLocal was collected, or only entries of thread maps refer
+	 * to it
 	 */
 	LEAK_HOLDER_GONE,
 	LEAK_HOLDER_ENTRIES
 };
 
-/* Maximum bytes of the name of a field or thread. */
+/* Maximum number of bytes of the name of a field or thread. */
 #define LEAK_NAME_MAX_BYTES 512
 
-/* What holds an object: a reference, and the object and class that it belongs to. */
+/* What holds an object: a reference, and the object and class to which it belongs. */
 struct leak_holder {
 	enum leak_holder_kind kind;
-	unsigned count;                  /* number of fields that `field` names */
+	unsigned count;                  /* number of fields named in `field` */
 	uint32_t ix;                     /* the holding object, or HEAP_NONE */
 	const char *class_name;          /* borrowed from the heap */
 	char field[LEAK_NAME_MAX_BYTES]; /* field or other reference; for a root, its kinds */
 	/*
 	 * Name of the thread that has the local variable or the thread-local value. If
-	 * is_thread_local, the other members describe who holds the ThreadLocal.
+	 * is_thread_local is set, the other members describe the holder of the ThreadLocal.
 	 */
 	char thread[LEAK_NAME_MAX_BYTES];
 	bool is_thread_local;
 	/*
-	 * of a thread-local: number of threads with a value; 0 means only `thread`. Of local
-	 * variables: number of threads, whose pattern of names is `thread`, if there are several.
+	 * For a thread-local, number of threads with a value; 0 means only `thread`. For local
+	 * variables of several threads, number of threads, whose pattern of names is `thread`.
 	 */
 	uint64_t threads;
 };
@@ -112,66 +114,70 @@ struct leak_holder {
 /* Maximum number of owners named for one suspect. */
 #define LEAK_OWNERS 3u
 
-/* The owners of a suspect, as facts. leak_prose.c turns them into words. */
+/* The owners of a suspect, as facts. leak_prose.c builds the sentence. */
 struct query_leak_owner {
 	/*
 	 * If kind is set, the sentence is "TOP, in LIST": the field of the object where paths part,
-	 * or of the last own step, inside the listed owners.
+	 * or of the last application step, inside the listed owners.
 	 */
 	struct leak_holder top;
 	struct leak_holder list[LEAK_OWNERS];
-	size_t named;       /* entries used in the list; 0 means no owner was found */
-	uint64_t more;      /* further owners, not named */
-	bool has_others;    /* there may be more: the search stopped early */
+	size_t named;       /* number of entries in the list; 0 means that no owner was found */
+	uint64_t more;      /* number of further owners, which are not named */
+	bool has_others;    /* whether there may be more owners, because the search stopped early */
 	bool is_own_fields; /* the list contains fields of the object at the end of the path */
 	/* name of the rule that chose the owners, and its reason; static (leak_holders.c) */
 	const char *rule;
 	const char *why;
 	/*
-	 * members of a group that it owns, 1 for a single suspect; 0 means most members, number
-	 * unknown
+	 * number of members of a group that it owns, 1 for a single suspect; 0 means most members,
+	 * number unknown
 	 */
 	uint64_t count;
 	/*
-	 * The objects that own it, in the order of the list. For a group, only if a single object
-	 * owns its members. HEAP_NONE if unused.
+	 * The objects that own the suspect, in the order of the list. For a group, only if a single
+	 * object owns its members. HEAP_NONE if unused.
 	 */
 	uint32_t ix[LEAK_OWNERS];
-	bool is_of_members; /* found by what the members themselves hold: their thread-local */
-	/* how it holds the suspect, if no path is strong: STORE_SOFT, STORE_WEAK, ... */
+	bool is_of_members; /* found through what the members themselves hold: their thread-local */
+	/*
+	 * strength of the reference to the suspect if no path is strong: STORE_SOFT, STORE_WEAK,
+	 * ...
+	 */
 	uint8_t strength;
 };
 
 /*
- * Finds who is to blame on one path: the last object of an application class, and the field by
- * which it holds the next step. If there is none, the ThreadLocal whose value is on the path, a
- * platform class that holds it in a static field, or the thread.
+ * Finds the step to blame on one path: the last object of an application class, and the field by
+ * which it holds the next step. If there is none, uses the ThreadLocal whose value is on the path,
+ * a platform class that holds it in a static field, or the thread.
  *
- * If the object at the end is itself to blame, its fields that retain most are named, or its root
- * kinds if it is the whole path and has no such fields. If suspect_ix is an own object further up
- * the path, the owner becomes "field, in field of suspect"; pass HEAP_NONE to switch that off.
+ * If the object at the end is itself to blame, its fields that retain the most are named, or its
+ * root kinds if it is the whole path and has no such fields. If suspect_ix is an application object
+ * further up the path, the owner becomes "field, in field of suspect"; pass HEAP_NONE to prevent
+ * this.
  */
 int leak_culprit_find(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
 		      struct query_leak_owner *out, struct hdb_error *err);
 
-/* The same as a text such as "com.acme.Cache.entries, in com.acme.App.CACHE (static)". */
+/* Writes the owner as a string such as "com.acme.Cache.entries, in com.acme.App.CACHE (static)". */
 int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
 		       struct base_text to, struct hdb_error *err);
 
 /*
  * Finds the path to a suspect and its owners. The path ends at the accumulation point, or at the
  * suspect if it has none. If several objects hold the suspect, they are ranked by the rules in
- * leak_holders.c, up to LEAK_OWNERS are named, and the path leads through the first.
+ * leak_holders.c, up to LEAK_OWNERS of them are named, and the path leads through the first.
  *
- * For a group, the owner is the most common among the nearest owners of its members, if it owns
- * more than half of those examined; the path is the part that the members' paths share. *path must
- * be zeroed by the caller: it is left alone if there is none.
+ * For a group, the owner is the most frequent among the nearest owners of its members, if it owns
+ * more than half of those examined, and the path is the part that the members' paths share. The
+ * caller must zero *path, which does not change if there is no path.
  */
 int query_leak_blame(struct query *q, const struct analysis_suspect *suspect,
 		     struct query_leak_path *path, struct query_leak_owner *owner,
 		     struct hdb_error *err);
 
-/* A suspect and everything known about it. All pointers are borrowed. */
+/* A suspect and all facts about it. All pointers are borrowed. */
 struct query_leak_suspect {
 	const struct analysis_suspect *suspect;
 	const struct query_leak_path *path;    /* the path to it */
@@ -181,46 +187,50 @@ struct query_leak_suspect {
 	size_t first_row;                      /* index of this suspect's first row in the report */
 	const struct query_leak_owner *owner;
 	/*
-	 * number and kind of what it holds as a rule of explain says it, such as "12,000 rows";
-	 * NULL if no rule does
+	 * number and kind of the held objects in the words of an explain rule, such as "12,000
+	 * rows"; NULL if no rule has such words
 	 */
 	const char *holds;
 	uint64_t held; /* the number in `holds` */
 	/*
-	 * Of a group: upper bound of the members' retained size, because larger objects of the
+	 * For a group, upper bound of the members' retained size, because larger objects of the
 	 * class are suspects themselves. 0 means no bound.
 	 */
 	uint64_t most_bytes;
-	const struct leak_incident *incident; /* of a group of threads, else NULL */
+	const struct leak_incident *incident; /* for a group of threads, otherwise NULL */
 };
 
 /* What a suspect holds: a number of objects and their total retained size. */
 struct leak_held {
 	uint64_t count, bytes;
-	uint32_t class_no;      /* HEAP_NONE: objects of several classes */
-	uint64_t length;        /* length of the array if it is a single array, else 0 */
-	bool is_entries;        /* entries of a collection, of any class */
+	uint32_t class_no; /* HEAP_NONE: objects of several classes */
+	/* length of the array if the suspect holds a single array, otherwise 0 */
+	uint64_t length;
+	bool is_entries;        /* whether these are entries of a collection, of any class */
 	uint32_t collection_ix; /* the collection that contains them, or HEAP_NONE */
 	const char *text;       /* words of a rule for all of them; NULL if there are none */
 };
 
-/* Finds what a suspect holds. Its other rows must have been added: it reads them. */
+/*
+ * Determines what a suspect holds. The suspect's other rows must have been added before, because
+ * the function reads them.
+ */
 int leak_held_find(struct query *q, const struct leak_rows *rows,
 		   const struct query_leak_suspect *about, struct leak_held *out,
 		   struct hdb_error *err);
 
 /*
- * Sets the cells "action" and "target" to the query that lists exactly the held objects. Leaves
- * them empty if no query does, so that the number in the sentence and the rows of the query always
- * agree.
+ * Sets the cells "action" and "target" to the query that lists exactly the held objects. Leaves the
+ * cells empty if there is no such query, so that the number in the sentence and the rows of the
+ * query always agree.
  */
 int leak_held_action(struct query *q, struct leak_rows *rows,
 		     const struct query_leak_suspect *about, const struct leak_held *held,
 		     struct hdb_error *err);
 
 /*
- * Appends rows of kind "child": what the accumulation point dominates immediately, by class; and of
- * kind "content": everything the suspect retains, by class. Numbers are exact. Classes beyond the
+ * Appends rows of kind "child" (what the accumulation point immediately dominates, by class) and of
+ * kind "content" (everything the suspect retains, by class). Numbers are exact. Classes beyond the
  * largest few share one row without a class.
  */
 int query_leak_children(struct leak_rows *rows, const struct query_leak_suspect *about,
@@ -229,18 +239,18 @@ int query_leak_contents(struct leak_rows *rows, const struct query_leak_suspect 
 			struct hdb_error *err);
 
 /*
- * Appends rows of kind "element": what the children hold in the end, by class. A platform object
- * such as a map entry is replaced by the few objects it dominates if they retain most of it,
- * repeatedly. If there are very many children, a sample represents all of them, and the rows say so
- * and give the error.
+ * Appends rows of kind "element": what the children finally hold, by class. A platform object such
+ * as a map entry is replaced with the few objects it dominates if they retain most of its size,
+ * repeatedly. If there are very many children, a sample represents all of them, and the rows state
+ * this and the error.
  */
 int query_leak_elements(struct query *q, struct leak_rows *rows,
 			const struct query_leak_suspect *about, struct hdb_error *err);
 
 /*
  * Appends rows of kinds "thread", "frame" and "local" if the path begins at a thread: the thread,
- * its stack, and the local variables that matter. Those are the variable on the path, or else those
- * that the thread dominates and that retain more than a tenth of the suspect.
+ * its stack, and the relevant local variables. These are the variable on the path or, if there is
+ * none, the variables that the thread dominates and that retain more than a tenth of the suspect.
  */
 int query_leak_thread(struct query *q, struct leak_rows *rows,
 		      const struct query_leak_suspect *about, struct hdb_error *err);

@@ -1,9 +1,9 @@
 /*
  * queries/leaks/leak_path.c - the shortest path from a root to a leak suspect.
  *
- * Paths come from the reach table, a breadth-first tree with one parent per object. The path by
- * strong references is preferred: a longer strong path explains why an object stays alive, a
- * shorter weak one does not.
+ * Paths come from the reach table, a breadth-first tree with one parent per object. A path of
+ * strong references is preferred, because it explains why an object stays alive, even if a path
+ * with weak references is shorter.
  */
 #include "heap/heap_database.h"
 #include "queries/leaks/leak_prose.h"
@@ -26,7 +26,7 @@ struct up {
 	bool is_reachable;
 };
 
-/* Moves to the parent. An object that no root reaches is recorded as its own parent. */
+/* Moves to the parent. An unreachable object is recorded as its own parent. */
 static int go_up(struct query *q, const struct tree *tree, struct up *up, struct hdb_error *err)
 {
 	const uint32_t ix = up->ix;
@@ -82,7 +82,10 @@ static int walk_up(struct query *q, const struct tree *tree, uint32_t ix,
 	return HDB_OK;
 }
 
-/* Lets a path begin at the last class that is never unloaded: it needs no holder. */
+/*
+ * Shortens the path to begin at the last class that is never unloaded, because such a class needs
+ * no holder.
+ */
 static void begin_at_class(struct query *q, struct query_leak_path *path)
 {
 	size_t first = path->count;

@@ -1,10 +1,10 @@
 /*
- * queries/leaks/leak_prose.c - makes sentences about leaks from facts, such as "Cache.entries holds
- * 12,000 Session (1.6 KiB each), 61.7 % of the heap."
+ * queries/leaks/leak_prose.c - builds sentences about leaks from facts, such as "Cache.entries
+ * holds 12,000 Session (1.6 KiB each), 61.7 % of the heap."
  *
- * Singular or plural depends on counts of owners and objects, never on the names: a thread may be
- * called "fetch and parse". No other file builds these sentences, and no program has to parse them:
- * all facts have their own columns.
+ * Singular or plural depends on the counts of owners and objects, never on names, because a thread
+ * may be called "fetch and parse". No other file builds these sentences, and no program has to
+ * parse them, because all facts have their own columns.
  */
 #include "queries/leaks/leak_prose.h"
 
@@ -17,17 +17,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Maximum bytes of a class name or of a description. */
+/* Maximum number of bytes of a class name or of a description. */
 #define NAME_MAX_BYTES 1024
 /*
- * The sentence adds "and others" if the named objects retain less than two thirds. Below that, the
- * difference is keys and tables of the collection.
+ * The sentence adds "and others" if the named objects retain less than two thirds. Smaller
+ * differences are keys and tables of the collection.
  */
 #define ALL_PART 3u
-/* The same for threads: less than 95 %. */
+/* For threads, the sentence adds "and others" below 95 %. */
 #define THREADS_PART 20u
 
-/* Appends formatted text. What does not fit is left out. */
+/* Appends formatted text. Text that does not fit is dropped. */
 static void HDB_PRINTF(2, 3) add(struct base_text to, const char *format, ...)
 {
 	const size_t used = strlen(to.buf);
@@ -49,7 +49,7 @@ static bool is_name_char(char c)
 
 /*
  * Returns the number of bytes of the package at the start of a name: everything before the first
- * part that begins with a capital. 0 if no part does.
+ * component that begins with a capital letter. 0 if there is none.
  */
 static size_t package_size(const char *name, size_t size)
 {
@@ -66,7 +66,7 @@ static size_t package_size(const char *name, size_t size)
 
 /*
  * Returns the length of a lambda's number and address after "$$Lambda": "$14+0x0000000800c03000",
- * "+0x00007f12c8003a40", in JDK 8 "$14.1798286609". They mean nothing to readers of a sentence;
+ * "+0x00007f12c8003a40", in JDK 8 "$14.1798286609". They mean nothing to readers of a sentence, but
  * columns contain them.
  */
 static size_t lambda_size(const char *text)
@@ -82,7 +82,7 @@ static size_t lambda_size(const char *text)
 	return size;
 }
 
-/* Quotes surround the names of threads, which stay as they are. */
+/* Names of threads are in quotes and are not shortened. */
 void query_leak_add_short(struct base_text to, const char *text)
 {
 	size_t used = strlen(to.buf), size;
@@ -179,7 +179,7 @@ void leak_owner_text(const struct query_leak_owner *o, struct base_text to)
 		add(to, " and %" PRIu64 " more", o->more);
 }
 
-/* The holder that the sentence begins with. */
+/* The holder with which the sentence begins. */
 static const struct leak_holder *first_holder(const struct query_leak_owner *o)
 {
 	return o->top.kind ? &o->top : &o->list[0];
@@ -196,7 +196,7 @@ static bool is_several(const struct query_leak_owner *o)
 	return several;
 }
 
-/* Fills in the columns about the owners, for programs. */
+/* Fills in the columns about the owners, which programs read. */
 static int set_owner(struct leak_rows *rows, struct leak_row *row, const struct query_leak_owner *o,
 		     struct hdb_error *err)
 {
@@ -235,7 +235,7 @@ static int set_owner(struct leak_rows *rows, struct leak_row *row, const struct 
 
 /* ---- the sentence on a suspect ---- */
 
-/* Whether another class has the same name. Only then is the loader needed to tell them apart. */
+/* Whether another class has the same name. Only then does the text name the loader. */
 static bool has_twin(struct heap *heap, uint32_t class_no)
 {
 	const char *name = heap_class_name(heap, class_no);
@@ -279,7 +279,9 @@ static int find_example(void *ctx, const struct heap_block *block, struct hdb_er
 	return e->ix == HEAP_NONE ? HDB_OK : HDB_END;
 }
 
-/* Appends " that capture Cart and Order" to a text about lambdas, by the fields of one of them. */
+/*
+ * Appends " that capture Cart and Order" to a text about lambdas, using the fields of one of them.
+ */
 static int add_captured(struct query *q, uint32_t class_no, bool is_one, struct base_text to,
 			struct hdb_error *err)
 {
@@ -310,7 +312,10 @@ static int add_captured(struct query *q, uint32_t class_no, bool is_one, struct 
 	return r < 0 && r != HDB_ECHANGED ? r : HDB_OK;
 }
 
-/* Writes "200 lambdas of Shop that capture Order": where they are declared, and what they hold. */
+/*
+ * Writes "200 lambdas of Shop that capture Order": the class that declares them, and what they
+ * hold.
+ */
 static int lambda_text(struct query *q, const struct leak_held *held, const char *count,
 		       struct base_text to, struct hdb_error *err)
 {
@@ -436,8 +441,8 @@ static bool has_each(const struct leak_held *held)
 }
 
 /*
- * Whether the "owner" is only the local variable that the path starts from. It then must not be the
- * subject of "holds".
+ * Whether the "owner" is only the local variable from which the path starts. In this case it must
+ * not be the subject of "holds".
  */
 static bool is_way(const struct query_leak_suspect *about)
 {
@@ -449,7 +454,7 @@ static bool is_way(const struct query_leak_suspect *about)
 
 /*
  * Writes the subject of the sentence: "Cache.entries", "Thread "main""; empty for a group without
- * an owner. Sets *several to whether it is a plural.
+ * an owner. Sets *several to whether the subject is plural.
  */
 static void owner_text(struct query *q, const struct query_leak_suspect *about, bool *several,
 		       struct base_text to)
@@ -476,16 +481,16 @@ static void owner_text(struct query *q, const struct query_leak_suspect *about, 
 		is_name = !is_thread;
 	}
 	/*
-	 * Descriptions such as "a local variable" start the sentence with a capital. Names of
-	 * classes keep their case.
+	 * Descriptions such as "a local variable" get a capital letter at the start of the
+	 * sentence. Names of classes do not change.
 	 */
 	if (to.buf[0] && !is_name)
 		to.buf[0] = (char)toupper((unsigned char)to.buf[0]);
 }
 
 /*
- * Appends how the objects are reached if that is no owner: ", by the thread-local X of 22 threads"
- * or ", reached through a local variable ...".
+ * Appends how the objects are reached if this is not an owner: ", by the thread-local X of 22
+ * threads" or ", reached through a local variable ...".
  */
 static void add_way(const struct query_leak_suspect *about, const struct leak_held *held,
 		    struct base_text to)
@@ -513,7 +518,9 @@ int leak_say_suspect(struct query *q, struct leak_rows *rows,
 	char text[LEAK_TEXT_MAX_BYTES], holder[LEAK_TEXT_MAX_BYTES], what[NAME_MAX_BYTES];
 	const struct base_text to = BASE_TEXT(text);
 	const bool has_way = owner->is_of_members || is_way(about);
-	/* Threads have no keys and tables beside them: what is missing are other threads. */
+	/*
+	 * A group of threads has no keys and tables, so the difference consists of other threads.
+	 */
 	const unsigned part = about->incident ? THREADS_PART : ALL_PART;
 	const bool has_others = held->bytes < s->retained_bytes / part * (part - 1);
 	bool several;
@@ -627,7 +634,9 @@ int leak_say_link(struct leak_rows *rows, struct leak_row *row, const struct ana
 	return leak_rows_text(rows, row, LEAK_OWNER_KIND, err, "%s", kinds[link->kind]);
 }
 
-/* Fills in how a step of a trace holds the next one: "static listeners", "[12]", "map[\"key\"]". */
+/*
+ * Fills in how a step of a trace holds the next step: "static listeners", "[12]", "map[\"key\"]".
+ */
 static int say_reference(struct leak_rows *rows, struct leak_row *row,
 			 const struct leak_steps *steps, const struct leak_step *step,
 			 struct hdb_error *err)

@@ -1,10 +1,10 @@
 /*
- * queries/leaks/leak_prose.h - the sentences about leaks for all doors: terminal, Markdown, page,
+ * queries/leaks/leak_prose.h - the sentences about leaks for all clients: terminal, Markdown, page,
  * MCP and JSON.
  *
  * Each leak_say_* function takes facts and fills in both the text cells of a row and the cells that
- * programs read, so that nobody has to parse a sentence. They return HDB_OK, or a failure of memory
- * or of reading the database. Rows and answers belong to the caller.
+ * programs read, so that no program has to parse a sentence. The functions return HDB_OK, or a
+ * failure of memory or of reading the database. Rows and answers belong to the caller.
  */
 #ifndef QUERIES_LEAKS_LEAK_PROSE_H
 #define QUERIES_LEAKS_LEAK_PROSE_H
@@ -13,10 +13,10 @@
 #include "queries/leaks/leak_parts.h"
 #include "queries/traces/leak_traces.h"
 
-/* Maximum bytes of one sentence; longer ones are cut. */
+/* Maximum number of bytes of one sentence; longer sentences are truncated. */
 #define LEAK_TEXT_MAX_BYTES 4096
 
-/* Appends a text, leaving out the packages of class names in it. Text in quotes stays unchanged. */
+/* Appends a text without the packages of class names in it. Quoted parts do not change. */
 void query_leak_add_short(struct base_text to, const char *text);
 
 /*
@@ -37,18 +37,18 @@ int leak_say_suspect(struct query *q, struct leak_rows *rows,
 		     struct hdb_error *err);
 
 /*
- * What a rule of explain says, and its verdict. `more` is the number of further objects with the
- * same fault.
+ * Writes the text of an explain rule, and its verdict. `more` is the number of further objects with
+ * the same fault.
  */
 int leak_say_verdict(struct leak_rows *rows, struct leak_row *row,
 		     const struct explain_answer *answer, uint64_t more, struct hdb_error *err);
 
-/* Appends " Kept by Registry.loaders." to what a rule says. */
+/* Appends " Kept by Registry.loaders." to the text of a rule. */
 void leak_say_keeper(struct explain_answer *answer, const struct leak_holder *keeper);
 
 /*
- * The root kinds of the first step of a path. is_passing: the path starts at a local variable that
- * does not hold the suspect.
+ * Writes the root kinds of the first step of a path. is_passing: the path starts at a local
+ * variable that does not hold the suspect.
  */
 int leak_say_root(struct leak_rows *rows, struct leak_row *row, const char *roots, bool is_passing,
 		  struct hdb_error *err);
@@ -62,7 +62,7 @@ int leak_say_step(struct leak_rows *rows, struct leak_row *row, const struct lea
 		  const struct leak_step *step, struct hdb_error *err);
 
 struct leak_leaking {
-	const char *reason;  /* why an object leaks */
+	const char *reason;  /* reason why the object is leaking */
 	const char *library; /* the library at fault, "" if none */
 	uint64_t objects;    /* objects that it retains */
 };
@@ -71,7 +71,7 @@ struct leak_leaking {
 int leak_say_leaking(struct leak_rows *rows, struct leak_row *row,
 		     const struct leak_leaking *leaking, struct hdb_error *err);
 
-/* Says that the suspects with these numbers may be one leak. */
+/* Writes that the suspects with these numbers may be one leak. */
 int leak_say_common(struct leak_rows *rows, struct leak_row *row, const uint64_t *parts,
 		    size_t count, struct hdb_error *err);
 

@@ -1,4 +1,6 @@
-/* queries/leaks/leak_rows.c - stores the rows of query leaks and hands them to the engine. */
+/*
+ * queries/leaks/leak_rows.c - stores the rows of the leaks query and passes them to the engine.
+ */
 #include "queries/leaks/leak_rows.h"
 
 #include "analysis/groups.h"
@@ -9,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum bytes of one text: a sentence with several class names. */
+/* Maximum number of bytes of one text, which is a sentence with several class names. */
 #define TEXT_MAX_BYTES 8192
 
 struct leak_row leak_row_of(const struct leak_rows *rows, enum leak_kind kind)
@@ -39,7 +41,7 @@ int leak_rows_text(struct leak_rows *rows, struct leak_row *row, unsigned column
 	is_cut = vsnprintf(buf, sizeof(buf), format, args) >= (int)sizeof(buf);
 	va_end(args);
 	size = strlen(buf);
-	/* Do not cut within a UTF-8 character. */
+	/* Avoids truncating within a UTF-8 character. */
 	while (is_cut && size && ((uint8_t)buf[size - 1] & 0xc0) == 0x80)
 		size--;
 	if (is_cut && size && (uint8_t)buf[size - 1] >= 0xc0)
@@ -58,7 +60,7 @@ const char *leak_rows_text_of(const struct leak_rows *rows, const struct leak_ro
 	return place == LEAK_NONE ? "" : (const char *)rows->texts.data + place;
 }
 
-/* Fills in the cells about the object or class, unless the row has its own label. */
+/* Fills in the cells about the object or class, unless the row has a label of its own. */
 static void set_object(struct query *q, const struct leak_row *row)
 {
 	const bool has_label = row->cells[LEAK_LABEL] != LEAK_NONE;

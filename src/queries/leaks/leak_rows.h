@@ -1,9 +1,9 @@
 /*
- * queries/leaks/leak_rows.h - the answer of query leaks: rows of several kinds.
+ * queries/leaks/leak_rows.h - the answer of the leaks query: rows of several kinds.
  *
- * All rows are made when the query opens, suspect by suspect, and kept in memory; their number is
- * bounded by limits on each kind. Everything a row says is a typed cell; sentences are made from
- * the cells by leak_prose.c and nowhere else.
+ * All rows are created when the query opens, suspect by suspect, and kept in memory; limits on each
+ * kind bound their number. All information in a row is in typed cells, from which leak_prose.c, and
+ * no other file, builds sentences.
  */
 #ifndef QUERIES_LEAKS_LEAK_ROWS_H
 #define QUERIES_LEAKS_LEAK_ROWS_H
@@ -45,7 +45,7 @@ enum leak_kind {
 struct leak_row {
 	enum leak_kind kind;
 	uint32_t ix;       /* the object, or HEAP_NONE */
-	uint32_t class_no; /* the class if it is not that of the object, or HEAP_NONE */
+	uint32_t class_no; /* the class, if it is not that of the object, or HEAP_NONE */
 	/* By column: a number, the offset of a text in leak_rows.texts, or LEAK_NONE. */
 	uint64_t cells[LEAK_COLUMN_COUNT];
 };
@@ -73,8 +73,8 @@ static inline struct leak_row *leak_rows_at(const struct leak_rows *rows, size_t
 }
 
 /*
- * Sets a text cell from a format. An empty text leaves the cell empty; a very long one is cut
- * between characters.
+ * Sets a text cell from a format. An empty text leaves the cell empty, and a very long one is
+ * truncated between characters.
  */
 int leak_rows_text(struct leak_rows *rows, struct leak_row *row, unsigned column,
 		   struct hdb_error *err, const char *format, ...) HDB_PRINTF(5, 6);
@@ -84,8 +84,8 @@ const char *leak_rows_text_of(const struct leak_rows *rows, const struct leak_ro
 			      unsigned column);
 
 /*
- * Fills in the cells of row `no` for the engine. `whole` is the number of bytes that column percent
- * takes as 100 %.
+ * Fills in the cells of row `no` for the engine. `whole` is the number of bytes that the column
+ * percent treats as 100 %.
  */
 void leak_rows_set(struct query *q, const struct leak_rows *rows, size_t no, uint64_t whole);
 

@@ -25,13 +25,14 @@ static const char field_mark[] = LEAK_SIGNATURE_FIELD;
 /* A signature text that is built step by step. */
 struct trail {
 	char text[LEAK_SIGNATURE_MAX_BYTES];
-	size_t used, last; /* its length, and where its last step begins */
+	size_t used, last; /* length of the text, and position where its last step begins */
 };
 
 struct signer {
 	struct query *q;
 	struct trail names, shapes;
-	bool is_after_platform; /* the last step is a class of the platform, such as a collection */
+	/* whether the last step is a class of the platform, such as a collection */
+	bool is_after_platform;
 };
 
 /* ---- names ---- */
@@ -61,7 +62,10 @@ static size_t generated_size(const char *name, size_t at)
 		       (name[at + n] && strchr("/+x", name[at + n])) ||
 		       (name[at + n] == '$' && isdigit((unsigned char)name[at + n + 1])))
 			n++;
-		/* Other letters follow: "$ProxyFactory" is a class that somebody wrote. */
+		/*
+		 * If other letters follow, as in "$ProxyFactory", the class was written by a
+		 * programmer.
+		 */
 		if (name[at + n] && name[at + n] != '[' && name[at + n] != '$')
 			return 0;
 		return n;
@@ -163,9 +167,9 @@ static void put_types(const uint32_t *by_type, char *buf, size_t size)
 }
 
 /*
- * Writes the shape of a class: "{object 2, int 1}", the fields of it and its superclasses up to the
- * first platform class, which is named unless it is java.lang.Object: "{object
- * 2}:java.lang.Thread". For static fields, only the class itself.
+ * Writes the shape of a class: "{object 2, int 1}", which counts the fields of the class and of its
+ * superclasses up to the first platform class. That class is named unless it is java.lang.Object:
+ * "{object 2}:java.lang.Thread". For static fields, only the class itself counts.
  */
 static int shape_of(struct heap *heap, uint32_t class_no, bool is_static, struct base_text to,
 		    struct hdb_error *err)
@@ -218,8 +222,8 @@ static int add_own(struct signer *s, const struct heap_object *object, uint32_t 
 }
 
 /*
- * Writes the application method that has the local variable: "com.acme.Job.run". Looks from the
- * variable's frame outwards. Empty if the stack is unknown or has platform frames only.
+ * Writes the application method that has the local variable: "com.acme.Job.run". Searches from the
+ * variable's frame outwards. Empty if the stack is unknown or has only platform frames.
  */
 static int frame_of(struct query *q, uint32_t thread_ix, uint32_t ix, struct base_text to,
 		    struct hdb_error *err)
@@ -265,8 +269,8 @@ static int add_thread(struct signer *s, const struct query_leak_path *path, size
 }
 
 /*
- * Appends a step of a platform class: static fields with their name, others without field and
- * nested class.
+ * Appends a step of a platform class: static fields with their names, other steps without fields
+ * and nested classes.
  */
 static void add_platform(struct signer *s, const struct heap_object *object, uint32_t class_no,
 			 const char *holds)
@@ -296,7 +300,7 @@ static void add_array(struct signer *s, uint32_t class_no)
 	add_step(&s->shapes, heap_is_platform_class(class_name) ? name : "{}[]");
 }
 
-/* Appends step `i` of the path by what it is. */
+/* Appends step `i` of the path according to its kind. */
 static int add_object(struct signer *s, const struct query_leak_path *path, size_t i,
 		      struct hdb_error *err)
 {
@@ -320,9 +324,9 @@ static int add_object(struct signer *s, const struct query_leak_path *path, size
 }
 
 /*
- * Chooses the first step of the text: the first application step from the suspect on; the best step
- * of the whole path if there is none. Steps above the suspect differ between dumps: several paths
- * may lead to it.
+ * Chooses the first step of the text: the first application step from the suspect on, or the best
+ * step of the whole path if there is none. Steps above the suspect differ between dumps because
+ * several paths may lead to it.
  */
 static int find_start(struct signer *s, const struct query_leak_path *path, uint32_t suspect_ix,
 		      size_t *start, struct hdb_error *err)
@@ -371,7 +375,7 @@ int query_leak_sign(struct query *q, struct leak_rows *rows, const struct query_
 		TRY(find_start(&signer, path, s->ix, &start, err));
 	for (size_t i = start; i < path->count; i++)
 		TRY(add_object(&signer, path, i, err));
-	/* The path to a group ends above its members, so append their class. */
+	/* The path to a group ends above its members, so their class is appended. */
 	if (s->ix == HEAP_NONE && heap_is_platform_class(name))
 		add_same(&signer, name);
 	else if (s->ix == HEAP_NONE)

@@ -1,19 +1,18 @@
 /*
- * queries/leaks/leak_signature.h - recognizes the same leak in different dumps.
+ * queries/leaks/leak_signature.h - recognises the same leak in different dumps.
  *
  * The text of a signature is the path from the first step of the application down to the
  * accumulation point, with " > " between steps:
  *
- *
- *     com.acme.Cache#static ENTRIES > java.util.HashMap > com.acme.Session[]
+ *   com.acme.Cache#static ENTRIES > java.util.HashMap > com.acme.Session[]
  *
  * It contains no IDs, indexes, sizes or thread names. Platform classes appear without nested
- * classes, arrays and fields (static fields excepted), and repeated steps appear once, so the text
+ * classes, arrays and fields (except static fields), and repeated steps appear once, so the text
  * does not depend on the bucket of a map or on the JDK version. Generated numbers (lambdas,
- * proxies, anonymous classes) are left out. The signature is the SHA-1 of the text.
+ * proxies, anonymous classes) are omitted. The signature is the SHA-1 of the text.
  *
  * The shape is the SHA-1 of the same text with each application class replaced by the number of its
- * fields of each type, without field names. It stays the same when classes are renamed.
+ * fields of each type, without field names. It does not change when classes are renamed.
  */
 #ifndef QUERIES_LEAKS_LEAK_SIGNATURE_H
 #define QUERIES_LEAKS_LEAK_SIGNATURE_H
@@ -26,8 +25,8 @@
 #define LEAK_SIGNATURE_FIELD "#"
 
 /*
- * Maximum bytes of a text, some 48 steps. A longer text is cut after the last step that fits, so it
- * stays reproducible.
+ * Maximum number of bytes of a text, about 48 steps. A longer text is truncated after the last step
+ * that fits, so it stays reproducible.
  */
 #define LEAK_SIGNATURE_MAX_BYTES 8000
 
@@ -36,8 +35,8 @@ int query_leak_sign(struct query *q, struct leak_rows *rows, const struct query_
 		    struct leak_row *row, struct hdb_error *err);
 
 /*
- * Writes the signature text of a group of leaking objects: its suspect references; for a known leak
- * of a library, the pattern of the rule. Empty if no reference is suspect. Its signature is
+ * Writes the signature text of a group of leaking objects: its suspect references or, for a known
+ * leak of a library, the pattern of the rule. Empty if no reference is suspect. The signature is
  * LeakCanary's: the SHA-1 of the text without separators. There is no shape.
  */
 void query_leaking_signature_text(const struct leak_group *group, const struct leak_steps *steps,
@@ -45,8 +44,8 @@ void query_leaking_signature_text(const struct leak_group *group, const struct l
 
 /*
  * Writes a class name without the parts that change from run to run: "com.acme.A$$Lambda" for
- * "com.acme.A$$Lambda$14/0x800c0". Cut to `size` bytes including the terminator; size is at least
- * 1.
+ * "com.acme.A$$Lambda$14/0x800c0". Truncated to `size` bytes including the terminator; size is at
+ * least 1.
  */
 void leak_stable_name(const char *class_name, char *out, size_t size);
 

@@ -1,10 +1,10 @@
 /*
  * queries/leaks/leak_steps.c - the steps of one leak trace: the status of each object, the reason,
- * and the reference to the next.
+ * and the reference to the next step.
  *
- * The rules are LeakCanary's. An object that is known not to leak proves the same for everything
- * above it, and a leaking one proves it for everything below. The references between the last
- * object that is not leaking and the first that is leaking are suspect: the leak is one of them.
+ * The rules are LeakCanary's. If an object is known not to leak, neither does any object above it;
+ * if an object leaks, so do all objects below it. The references between the last object that is
+ * not leaking and the first that is leaking are suspect: one of them is the leak.
  */
 #include "queries/traces/leak_traces.h"
 
@@ -20,11 +20,14 @@ struct described_trace {
 	struct leak_traces *traces;
 	struct leak_steps *out;
 	uint32_t *path; /* indexes of nodes, root first; owned */
-	/* By step: the status that the object itself shows; the last one always leaks. Owned. */
+	/*
+	 * By step: the status that the object itself indicates; the last step always leaks. Owned.
+	 */
 	enum leak_status *own;
 	size_t count;
-	size_t there_end;  /* number of steps up to and including the last one known not to leak */
-	size_t first_gone; /* the first leaking step after these */
+	/* number of steps up to and including the last one that is known not to leak */
+	size_t there_end;
+	size_t first_gone; /* the first leaking step after these steps */
 };
 
 /* Stores a text and its offset in out->texts. */
@@ -73,7 +76,7 @@ static int find_path(struct described_trace *t, uint32_t last, struct hdb_error 
 
 /*
  * Writes the reasons for an object's own status. If rules disagree, the last step counts as leaking
- * and all others as not leaking, and the text says so.
+ * and all other steps as not leaking, and the text states this.
  */
 static void own_reason(const struct inspection *inspection, bool is_last, char *buf, size_t size)
 {
@@ -90,7 +93,7 @@ static void own_reason(const struct inspection *inspection, bool is_last, char *
 		(void)snprintf(buf, size, "%s%s", gone, there);
 }
 
-/* Returns the nearest step in that direction whose own status is `status`. There must be one. */
+/* Returns the nearest step in this direction whose own status is `status`. There must be one. */
 static size_t nearest(const struct described_trace *t, size_t from, bool is_down,
 		      enum leak_status status)
 {

@@ -12,11 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Label of objects that belong to no suspect. Numbers of suspects are below it. */
+/* Label of objects that do not belong to a suspect. Numbers of suspects are smaller. */
 #define NO_SUSPECT 0xffu
 /*
- * Values of `up` from FIRST_LABEL on mean suspect `value - FIRST_LABEL`; smaller ones are the place
- * of the dominator. There are always fewer places, as not every object dominates others.
+ * Values of `up` of FIRST_LABEL and above mean suspect `value - FIRST_LABEL`; smaller values are
+ * the place of the dominator. There are always fewer places than that, because not every object
+ * dominates others.
  */
 #define FIRST_LABEL (UINT32_MAX - NO_SUSPECT)
 /* Objects between a prefetch and its use. */
@@ -37,8 +38,8 @@ struct counting {
 	uint8_t *group_of_class;
 	bool has_groups;
 	/*
-	 * bit i: an accumulation point has index i modulo 64. A quick test that rules out nearly
-	 * all objects.
+	 * bit i is set if an accumulation point has an index that is i modulo 64, which quickly
+	 * rules out nearly all objects
 	 */
 	uint64_t point_bits;
 };
@@ -68,8 +69,8 @@ void analysis_leak_sums_release(struct analysis_leak_sums *sums)
 /* ---- which suspect an object of the top level is, or belongs to ---- */
 
 /*
- * Returns the suspect that an object without a dominator is or belongs to. class_no is only used if
- * there are groups.
+ * Returns the suspect to which an object without a dominator belongs, or which it is. class_no is
+ * only used if there are groups.
  */
 static uint8_t suspect_of_top(const struct counting *c, uint32_t ix, uint32_t class_no)
 {
@@ -121,10 +122,10 @@ static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *e
 
 /*
  * Second pass: links each inner object to its dominator, or labels it if it has none. Classes are
- * only read if there are groups.
+ * read only if there are groups.
  *
- * The threads of a pass have different blocks, and each place belongs to one object, so no place is
- * written twice.
+ * The threads of a pass process different blocks, and each place belongs to one object, so no place
+ * is written twice.
  */
 static int link_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
@@ -179,8 +180,8 @@ static int link_all(struct counting *c, struct hdb_error *err)
 
 /*
  * Finds the label at the end of the chain from a place, and stores it at all places on the way, so
- * that later searches end there. Threads that meet on a chain store the same label, which is why
- * relaxed stores suffice. Returns false if the chain is a circle: then the table is damaged.
+ * that later searches end there. Threads that meet on a chain store the same label, so relaxed
+ * stores are enough. Returns false if the chain is a cycle, which means that the table is damaged.
  */
 static bool find_label(struct counting *c, uint32_t place, uint32_t *label)
 {
@@ -216,10 +217,10 @@ struct looking {
 };
 
 /*
- * Finds the suspect that object i of the block belongs to. Must be called for each object in order,
- * because it counts places.
+ * Finds the suspect to which object i of the block belongs. Must be called for each object in
+ * order, because it counts places.
  *
- * A suspect with least_bytes is a group of large primitive arrays. These dominate nothing, so
+ * A suspect with least_bytes is a group of large primitive arrays. Arrays dominate nothing, so
  * smaller arrays of the class only have to be excluded here and not from the chains.
  */
 static int suspect_of(struct looking *l, uint32_t i, uint8_t *out, struct hdb_error *err)

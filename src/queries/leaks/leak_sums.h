@@ -1,14 +1,14 @@
 /*
  * queries/leaks/leak_sums.h - what leak suspects retain by class, and what their accumulation
- * points dominate: exact, counted in passes over all objects.
+ * points dominate. Both are exact, and are counted in passes over all objects.
  *
- * All suspects are on the top level of the dominator tree, so each object belongs to at most one:
- * the one at the end of its chain of dominators. One pass marks the objects that dominate others
- * (inner objects), one records the dominators of these, and one visits all objects, follows the
- * chains and shortens them on the way, as union-find does.
+ * All suspects are on the top level of the dominator tree, so each object belongs to at most one
+ * suspect: the one at the end of its chain of dominators. One pass marks the objects that dominate
+ * others (inner objects), one records the dominators of these, and one visits all objects, follows
+ * the chains and shortens them on the way, as in union-find.
  *
  * Memory: 1 bit per object, 4 bytes per inner object, and 64 bytes per class and suspect (two
- * sums); in files if the budget has no room.
+ * sums), in files if the budget has no room.
  */
 #ifndef QUERIES_LEAKS_LEAK_SUMS_H
 #define QUERIES_LEAKS_LEAK_SUMS_H
@@ -19,18 +19,18 @@
 /* Sums of the objects of one class. */
 struct analysis_class_sum {
 	uint64_t count, shallow_bytes;
-	uint64_t retained_bytes; /* of children only; 0 in contents */
+	uint64_t retained_bytes; /* for children only; 0 in contents */
 	uint32_t class_no;
 };
 
 struct analysis_leak_sums {
 	struct base_work *work; /* borrowed */
 	uint32_t class_count;
-	/* per suspect, class_count structs analysis_class_sum each */
+	/* per suspect, class_count structs analysis_class_sum */
 	struct base_big contents_big, children_big;
 };
 
-/* Counts for all suspects at once. The caller releases *out, also after a failure. */
+/* Counts for all suspects at once. The caller must release *out, even after a failure. */
 int analysis_leak_sums_count(const struct session *session,
 			     const struct analysis_suspects *suspects,
 			     struct analysis_leak_sums *out, struct hdb_error *err);

@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_thread.c - the thread that holds a leak suspect: its stack, and the local
- * variables that matter.
+ * queries/leaks/leak_thread.c - the thread that holds a leak suspect: its stack, and the relevant
+ * local variables.
  */
 #include "analysis/describe.h"
 #include "analysis/suspects.h"
@@ -12,15 +12,14 @@
 
 #define FRAME_MAX_BYTES 3200
 /*
- * Innermost frames that are always shown. Deeper frames are shown only if they have a local
- * variable that matters.
+ * Number of innermost frames that are always shown. Deeper frames are shown only if they have a
+ * relevant local variable.
  */
 #define FRAMES_SHOWN 12u
 /* Maximum number of local variables shown. */
 #define LOCALS_MAX 16u
 /*
- * A local variable matters if it retains more than this part (one of ten) of the suspect, as in MAT
- * (0.10).
+ * A local variable is relevant if it retains more than 1 / this of the suspect, as in MAT (0.10).
  */
 #define LOCAL_PART 10u
 
@@ -59,7 +58,7 @@ static void keep(struct locals *locals, const struct local *local)
 		locals->list[least] = *local;
 }
 
-/* Keeps a local variable of the thread if it matters; `root` is its root record. */
+/* Keeps a local variable of the thread if it is relevant; `root` is its root record. */
 static int look_at(struct query *q, const struct store_root *root, struct locals *locals,
 		   struct hdb_error *err)
 {
@@ -77,7 +76,7 @@ static int look_at(struct query *q, const struct store_root *root, struct locals
 	return HDB_OK;
 }
 
-/* If the path begins at one of the local variables, the others do not matter. Sorts by frame. */
+/* If the path begins at one of the local variables, the others are not relevant. Sorts by frame. */
 static void prefer_path(struct locals *locals)
 {
 	size_t kept = 0;
@@ -153,7 +152,7 @@ static int add_stack(struct query *q, struct leak_rows *rows, const struct store
 		TRY(add_frame(q, rows, &trace, next, err));
 		TRY(add_locals(q, rows, locals, next, err));
 	}
-	/* Local variables are sorted by frame, so deeper frames come in order. */
+	/* Local variables are sorted by frame, so deeper frames follow in order. */
 	for (size_t i = 0; i < locals->count; i++) {
 		const uint32_t frame = locals->list[i].frame;
 
@@ -197,7 +196,7 @@ int query_leak_thread(struct query *q, struct leak_rows *rows,
 	TRY_FOUND(heap_object(q->heap, row.ix, &object, err));
 	row.cells[LEAK_SHALLOW] = object.shallow_bytes;
 	TRY_FOUND(derive_retained(q->derive, row.ix, &row.cells[LEAK_RETAINED], err));
-	/* A thread that retains next to nothing does not hold the suspect. */
+	/* A thread that retains almost nothing does not hold the suspect. */
 	if (row.cells[LEAK_RETAINED] < about->whole_bytes / 100)
 		return HDB_OK;
 	TRY_FOUND(leak_rows_add(rows, &row, err));

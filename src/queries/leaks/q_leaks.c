@@ -1,11 +1,11 @@
 /*
- * queries/leaks/q_leaks.c - query leaks: suspects by size, each with its path, owner, contents and
- * thread; faults found by rules; and leaking objects.
+ * queries/leaks/q_leaks.c - the leaks query: suspects by size, each with its path, owner, contents
+ * and thread; faults found by rules; and leaking objects.
  *
- * Everything is computed when the query opens: find_suspects finds the large ones, report_all their
- * owners and rows. The answer has three parts, in this order: what certainly leaks (leaking
- * objects, faults), what is merely large, and known faults of libraries, so that the first row is
- * the first thing to look at.
+ * Everything is computed when the query opens: find_suspects finds the large ones, and report_all
+ * finds their owners and adds rows. The answer has three parts, so that the first row is the first
+ * one to examine: what certainly leaks (leaking objects, faults), what is only large, and known
+ * faults of libraries.
  */
 #include "analysis/properties.h"
 #include "analysis/suspects.h"
@@ -24,10 +24,10 @@
 /* Maximum number of members of a group listed, the largest first. */
 #define MEMBERS_SHOWN 5u
 
-/* The owner of a suspect, and what a rule of explain says about it. */
+/* The owner of a suspect, and the finding of an explain rule about it. */
 struct known {
 	struct query_leak_owner owner;
-	struct explain_answer answer; /* rule is NULL if no rule says anything */
+	struct explain_answer answer; /* rule is NULL if no rule matches */
 	uint64_t part;                /* its number in the answer */
 };
 
@@ -58,7 +58,7 @@ static int add_suspect(struct query *q, struct leaks *l, const struct query_leak
 	return leak_rows_add(&l->rows, &row, err);
 }
 
-/* Fills in the sentence of the headline. Called last, because it needs the other rows. */
+/* Fills in the sentence of the headline. Called last because it needs the other rows. */
 static int add_sentence(struct query *q, struct leak_rows *rows,
 			const struct query_leak_suspect *about, struct hdb_error *err)
 {
@@ -95,8 +95,9 @@ static int add_members(struct query *q, struct leak_rows *rows, const struct ana
 }
 
 /*
- * Finds the rule that explains a suspect: the accumulation point or an object above it, or the
- * largest member of a group; if none applies, an owner. Returns HDB_NOTFOUND if no rule applies.
+ * Finds the rule that explains a suspect: for the accumulation point or an object above it, or for
+ * the largest member of a group; if none matches, for an owner. Returns HDB_NOTFOUND if no rule
+ * matches.
  */
 static int find_explanation(struct query *q, const struct leaks *l, size_t no,
 			    struct explain_answer *answer, struct hdb_error *err)
@@ -117,13 +118,13 @@ static int find_explanation(struct query *q, const struct leaks *l, size_t no,
 			r = explain_object(&q->session, &l->rules, owner->ix[i], answer, err);
 	if (s->ix != HEAP_NONE)
 		return r;
-	/* For a group, also try the objects that most paths to its members pass. */
+	/* For a group, also tries the objects that most paths to its members pass. */
 	for (size_t i = path->count; i-- > 0 && r == HDB_NOTFOUND;)
 		r = explain_object(&q->session, &l->rules, path->nodes[i], answer, err);
 	return r;
 }
 
-/* Appends what a rule advises, and the query it recommends. */
+/* Appends the advice of a rule, and the query it recommends. */
 static int add_advice(struct query *q, struct leaks *l, const struct explain_answer *answer,
 		      struct hdb_error *err)
 {
@@ -143,8 +144,8 @@ static int add_advice(struct query *q, struct leaks *l, const struct explain_ans
 }
 
 /*
- * Appends what a rule says about the accumulation point or an owner, and its advice; nothing if no
- * rule applies.
+ * Appends the finding of a rule about the accumulation point or an owner, and its advice. Appends
+ * nothing if no rule matches.
  */
 static int add_explanation(struct query *q, struct leaks *l, struct query_leak_suspect *about,
 			   struct hdb_error *err)
@@ -156,8 +157,8 @@ static int add_explanation(struct query *q, struct leaks *l, struct query_leak_s
 	if (!answer->rule)
 		return HDB_OK;
 	/*
-	 * Use the rule's words for what is held only if they describe this suspect: an owner far
-	 * above holds other things too.
+	 * Uses the rule's words for what is held only if they describe this suspect, because an
+	 * owner far above also holds other objects.
 	 */
 	if (answer->holds[0] && answer->retained_bytes / 2 < bytes) {
 		about->holds = answer->holds;
@@ -169,8 +170,8 @@ static int add_explanation(struct query *q, struct leaks *l, struct query_leak_s
 }
 
 /*
- * Returns the upper bound of the members' size, if larger objects of the class are suspects
- * themselves; else 0.
+ * Returns the upper bound of the members' size if larger objects of the class are suspects
+ * themselves, otherwise 0.
  */
 static uint64_t most_of(const struct leaks *l, const struct analysis_suspect *group)
 {
@@ -217,7 +218,7 @@ static int report_suspect(struct query *q, struct leaks *l, size_t i, struct hdb
 
 /* ---- faults that rules find: suspects of any size ---- */
 
-/* Finds owners and rules for all suspects, and the faults that no suspect's rule covers already. */
+/* Finds owners and rules for all suspects, and the faults that no suspect's rule already covers. */
 static int find_known(struct query *q, struct leaks *l, struct hdb_error *err)
 {
 	size_t kept = 0;
@@ -245,8 +246,8 @@ static int find_known(struct query *q, struct leaks *l, struct hdb_error *err)
 
 		TRY(heap_object(q->heap, fault->answer.ix, &object, err));
 		/*
-		 * The rule of a suspect below a class loader describes its contents; that the
-		 * loader leaks is still news.
+		 * If the rule of a suspect below a class loader describes its contents, the leak of
+		 * the loader itself is a separate finding.
 		 */
 		if (heap_has_superclass(q->heap, object.class_no, "java.lang.ClassLoader"))
 			said = l->suspects.count;
@@ -260,7 +261,7 @@ static int find_known(struct query *q, struct leaks *l, struct hdb_error *err)
 }
 
 /*
- * A leak is certain and a large object may be intended, so faults come first, unless one suspect
+ * A leak is certain, and a large object may be intended, so faults come first, unless one suspect
  * retains half of the heap.
  */
 static bool are_leaks_first(const struct leaks *l)
@@ -269,7 +270,7 @@ static bool are_leaks_first(const struct leaks *l)
 	       l->suspects.list[0].retained_bytes < l->suspects.whole_bytes / 2;
 }
 
-/* The order of suspects: what leaks, then the others, then what is as large as configured. */
+/* Order of suspects: leaks, then other suspects, then suspects that are as large as configured. */
 enum place { PLACE_LEAKS, PLACE_OTHERS, PLACE_BY_DESIGN, PLACES };
 
 static enum place place_of(const struct leaks *l, size_t i)
@@ -282,7 +283,7 @@ static enum place place_of(const struct leaks *l, size_t i)
 									     PLACE_OTHERS;
 }
 
-/* Appends a fault as if it were a suspect: its rows have the same form. */
+/* Appends a fault in the form of a suspect, with the same kinds of rows. */
 static int report_fault(struct query *q, struct leaks *l, struct query_leak_fault *fault,
 			struct hdb_error *err)
 {
@@ -328,7 +329,7 @@ static int report_faults(struct query *q, struct leaks *l, bool are_leaks, struc
 
 /* ---- what suspects have in common ---- */
 
-/* Returns the number of steps that two paths share from the root on. */
+/* Returns the number of steps that two paths share, starting at the root. */
 static size_t shared_steps(const struct query_leak_path *a, const struct query_leak_path *b)
 {
 	const size_t a_end = a->gap ? a->gap_at : a->count, b_end = b->gap ? b->gap_at : b->count;
@@ -340,9 +341,9 @@ static size_t shared_steps(const struct query_leak_path *a, const struct query_l
 }
 
 /*
- * Whether two suspects may be one leak: a shared object on both paths retains at least as much as
- * the larger of them. Threads and class loaders do not count, because they hold unrelated things.
- * *shared is the number of shared steps, 0 if not.
+ * Whether two suspects may be one leak: an object on both paths retains at least as much as the
+ * larger of them. Threads and class loaders do not count because they hold unrelated objects.
+ * *shared is the number of shared steps, or 0.
  */
 static int may_be_one(struct query *q, const struct leaks *l, const size_t pair[2], size_t *shared,
 		      struct hdb_error *err)
@@ -417,7 +418,7 @@ static void add_leaking_facts(struct query *q, const struct query_leaking_counts
 		query_fact(q, "traced", counts->traced);
 }
 
-/* "java.lang.Class 31.9 %, java.lang.String 12.0 %" */
+/* Writes "java.lang.Class 31.9 %, java.lang.String 12.0 %". */
 static void add_values_fact(struct query *q, const struct leaks *l)
 {
 	char text[TEXT_MAX_BYTES] = "";
@@ -467,8 +468,8 @@ static int find_suspects(struct query *q, struct leaks *l, struct hdb_error *err
 }
 
 /*
- * Appends all suspects by size and faults, and numbers them: leaks first, or the largest first if
- * one fills half of the heap; last what is by design.
+ * Appends and numbers all suspects and faults: leaks first, or the largest suspect first if it
+ * retains half of the heap, and last what is large by design.
  */
 static int report_in_order(struct query *q, struct leaks *l, struct hdb_error *err)
 {
@@ -502,7 +503,7 @@ static int report_suspects(struct query *q, struct leaks *l, struct hdb_error *e
 	return HDB_OK;
 }
 
-/* Appends everything: what certainly leaks, then large suspects, then faults of libraries. */
+/* Appends everything: certain leaks, then large suspects, then faults of libraries. */
 static int report_all(struct query *q, struct leaks *l, struct query_leaking_counts *counts,
 		      struct hdb_error *err)
 {

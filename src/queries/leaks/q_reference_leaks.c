@@ -1,12 +1,12 @@
 /*
- * queries/leaks/q_reference_leaks.c - query reference-leaks: references that can never be cleared,
- * because strong references lead from the reference object to its own referent. Typical is a
- * WeakHashMap whose value refers to its key.
+ * queries/leaks/q_reference_leaks.c - the reference-leaks query: references that can never be
+ * cleared, because strong references lead from the reference object to its own referent. A typical
+ * case is a WeakHashMap whose value refers to its key.
  *
  * For each reference whose referent is strongly reachable, a breadth-first search follows strong
  * references, but not into roots or other reference objects. It starts from the fields that
  * subclasses add to java.lang.ref.Reference, because the VM's own links between references lead to
- * all others. The work is bounded per reference and in total.
+ * all other references. The work is limited per reference and in total.
  */
 #include "analysis/reference_list.h"
 #include "base/bits.h"
@@ -16,12 +16,15 @@
 #include "query/grouping.h"
 #include "query/table_rows.h"
 
-/* Maximum number of objects visited for one reference, and for all together (seconds). */
+/*
+ * Maximum number of objects visited for one reference, and for all references together (a few
+ * seconds).
+ */
 #define OBJECTS_MAX (1u << 30)
 #define ALL_OBJECTS_MAX (100u << 20)
 #define PATH_MAX_BYTES 1024
 #define NAME_MAX_BYTES 512
-/* Searches between two checks of the cancel flag. */
+/* Number of searches between two checks of the cancel flag. */
 #define STEP_SEARCHES 256
 
 #include <queries/leaks/q_reference_leaks.query.h>
@@ -43,7 +46,7 @@ struct leaks {
 	struct graph_rows graph;
 	uint64_t *is_reference; /* bits by object; points into `bits` */
 	struct base_big bits, marks;
-	uint32_t epoch;        /* an object has this mark if the current search has found it */
+	uint32_t epoch;        /* an object with this mark has been found by the current search */
 	struct base_vec queue; /* uint32_t: the objects found, in order */
 	/* uint32_t: for each of them, the queue position it was found from */
 	struct base_vec before;
@@ -69,7 +72,7 @@ static int visit(struct leaks *s, uint32_t from, uint32_t ix, struct hdb_error *
 }
 
 /*
- * Visits the objects that a reference holds through fields of its own classes, leaving out those of
+ * Visits the objects that a reference holds through fields of its own classes, except those of
  * java.lang.ref.Reference.
  */
 static int visit_own_fields(struct query *q, struct leaks *s, uint32_t from, uint32_t ix,
@@ -112,8 +115,8 @@ static int visit_targets(struct leaks *s, uint32_t from, uint32_t ix, struct hdb
 }
 
 /*
- * Searches from one reference. Sets *end to the referent's position in the queue, 0 if it was not
- * found.
+ * Searches from one reference. Sets *end to the referent's position in the queue, or to 0 if it was
+ * not found.
  */
 static int search(struct query *q, struct leaks *s, const struct analysis_reference *ref,
 		  size_t *end, struct hdb_error *err)
@@ -132,7 +135,8 @@ static int search(struct query *q, struct leaks *s, const struct analysis_refere
 			break;
 		}
 		/*
-		 * Other references are neighbours in a list or hash bucket, not held by this one.
+		 * Other references are neighbours in a list or hash bucket, and are not held by
+		 * this one.
 		 */
 		if (!base_bit_has(s->is_reference, ix))
 			TRY(visit_targets(s, (uint32_t)at, ix, err));
@@ -208,7 +212,7 @@ static int prepare(struct query *q, struct leaks *s, struct hdb_error *err)
 
 /* ---- groups ---- */
 
-/* Largest groups first, then by the ID of the first reference. */
+/* Sorts the largest groups first, then by the ID of the first reference. */
 BASE_ORDER(compare_groups, struct group, BASE_DOWN(count), BASE_UP(first.ref))
 
 /* Groups the leaks by class of reference and class of referent. */
@@ -277,7 +281,10 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Fills in the path. Repeats the search, because the way back is only kept until the next one. */
+/*
+ * Fills in the path by repeating the search, because the links back are kept only until the next
+ * search.
+ */
 static int set_path(struct query *q, struct leaks *s, const struct analysis_reference *ref,
 		    struct hdb_error *err)
 {
@@ -304,7 +311,8 @@ static int set_path(struct query *q, struct leaks *s, const struct analysis_refe
 	}
 
 	/*
-	 * A very long path is cut, possibly within a character; query_set_clean_text repairs that.
+	 * A very long path is truncated, possibly within a character; query_set_clean_text repairs
+	 * that.
 	 */
 	if (used >= sizeof(path)) {
 		used = sizeof(path) - 1;

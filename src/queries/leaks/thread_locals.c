@@ -12,21 +12,21 @@
 #include <stdlib.h>
 
 /*
- * Maximum number of steps up the dominator tree from an entry to its thread. Usually it is entry,
- * table, map, thread; virtual threads have more in between.
+ * Maximum number of steps up the dominator tree from an entry to its thread. The steps are usually
+ * entry, table, map and thread; virtual threads have more steps in between.
  */
 #define THREAD_STEPS 32u
 /* Objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 4096u
 /*
- * A ThreadLocal explains a group of threads if its values retain this part of what the threads
+ * A ThreadLocal explains a group of threads if its values retain this share of what the threads
  * retain. Accumulation points are found with the same threshold.
  */
 #define EXPLAINED 0.7
 
 /*
- * Returns HDB_OK if a thread dominates the entry, and HDB_NOTFOUND if none does or if another entry
- * does too.
+ * Returns HDB_OK if a thread dominates the entry. Returns HDB_NOTFOUND if no thread does, or if
+ * another entry also does.
  */
 static int check_thread(struct query *q, const struct heap_object *entry, struct hdb_error *err)
 {
@@ -76,7 +76,7 @@ int query_local_read(struct query *q, uint32_t ix, struct query_local *out, stru
 	return derive_retained(q->derive, ix, &out->bytes, err);
 }
 
-/* The index of the entry makes the order, and so the answer, reproducible. */
+/* The index of the entry makes the order, and therefore the answer, reproducible. */
 BASE_ORDER(compare_keys, struct query_local, BASE_UP(key_ix), BASE_UP(entry_ix))
 
 BASE_ORDER(compare_classes, struct query_local, BASE_UP(value_class), BASE_UP(key_ix),
@@ -174,7 +174,7 @@ static int explain_locals(struct query *q, const struct analysis_suspect *suspec
 	uint32_t table;
 	int r;
 
-	/* `members` is incomplete for large groups, and a part of them proves nothing. */
+	/* For large groups, `members` is incomplete, and a part of the members proves nothing. */
 	if (suspect->ix != HEAP_NONE || suspect->members.count != suspect->count ||
 	    !heap_has_superclass(q->heap, suspect->class_no, "java.lang.Thread"))
 		return HDB_OK;
