@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 from heapdb_jvm import fleet
 from heapdb_jvm import _picture
 from heapdb_jvm.fleet import _alert, _prune, _store
+from heapdb_jvm.fleet._compact import write_archive
 from heapdb_jvm.fleet._dump import Work, dump_schema, failure_schema
 from heapdb_jvm.fleet._report import empty_schema
 
@@ -23,6 +24,15 @@ def check(what, condition, *shown):
     if not condition:
         failed.append(what)
         print("FAILED:", what, *shown, flush=True)
+
+
+def bring(work, key, folder):
+    """Adds the tables of a dump, and joins them."""
+    store = _store.LocalStore(folder)
+    os.makedirs(store.incoming, exist_ok=True)
+    write_archive(work.folder + ".zip", key, work.tree)
+    store.add(work.folder + ".zip", key)
+    store.compact()
 
 
 def put(app, build, day, leaks, reachable=1 << 20, folder="made"):
@@ -42,7 +52,7 @@ def put(app, build, day, leaks, reachable=1 << 20, folder="made"):
     work.write_rows("totals", schemas["totals"], [
         {**none(schemas["totals"].names), "reachable_bytes": reachable, "reachable_objects": 1000,
          "unreachable_bytes": 0, "unreachable_objects": 0}])
-    _store.LocalStore(folder).put(work.tree, ("leaks", "totals", "dumps"), key)
+    bring(work, key, folder)
 
 
 def put_failure():
@@ -50,7 +60,7 @@ def put_failure():
     work = Work({**key, "hadoop": {}}, "work-failure")
     work.write_rows("failures", failure_schema(), [
         {**dict.fromkeys(failure_schema().names), "uri": "/cut", "code": "truncated", "error": "cut short"}])
-    _store.LocalStore("made").put(work.tree, ("failures",), key)
+    bring(work, key, "made")
 
 
 def command(*words):
@@ -91,7 +101,7 @@ def test_page():
     page = Page(text)
     words = " ".join(page.texts)
     check("no tag is left open", not page.open, page.open)
-    check("all reports are on it", page.tags.count("section") == 8, page.tags.count("section"))
+    check("all reports are on it", page.tags.count("section") == 9, page.tags.count("section"))
     check("texts of dumps are texts", "script" not in page.tags and "<script>alert" in words)
     check("nothing is loaded", "http" not in text.replace("http-equiv", "") and "src=" not in text)
     # shop: bytes and leaks of three builds, and the one leak that is in more than one.
@@ -189,7 +199,7 @@ def put_build(app, n, signatures, classes=()):
          "signature_text": name, "retained": size, "percent": 50.0} for name, size in signatures.items()])
     work.write_rows("histogram", schemas["histogram"], [
         {**dict.fromkeys(schemas["histogram"].names), "name": name, "objects": 0, "shallow": 0} for name in classes])
-    _store.LocalStore("shapes").put(work.tree, ("leaks", "histogram", "dumps"), key)
+    bring(work, key, "shapes")
 
 
 def test_shapes():
@@ -262,20 +272,20 @@ def test_prune():
     check("no tables", command("prune", ".", "--keep", "1d").returncode == 3)
     before = sorted(glob.glob("made/**/*.parquet", recursive=True))
     days = fleet.prune("made", "8d", today="2026-01-10", dry_run=True)
-    check("what would go", days == [("shop", "1.1", "2026-01-01"), ("shop", "1.2", "2026-01-02")], days)
+    check("what would go", days == ["2026-01-01", "2026-01-02"], days)
     check("nothing went", before == sorted(glob.glob("made/**/*.parquet", recursive=True)))
     # Interrupted after the first folder: that dump counts no more, whatever else is there.
-    order = _prune.old(glob.glob("made/*/*/*/*"), "2026-01-03")
+    order = _prune.old(glob.glob("made/*/day=*"), "2026-01-03")
     check("a dump counts no more before its rows go", ["/dumps/" in name for name in order] ==
           [True] * 2 + [False] * (len(order) - 2) and len(order) == 6, order)
     check("the rest", fleet.prune("made", "8d", today="2026-01-10") == days)
     left = sorted(glob.glob("made/**/*.parquet", recursive=True))
     check("other days stay", left == [name for name in before if "2026-01-01" not in name and
-                                      "2026-01-02" not in name] and len(left) == 7, left)
-    check("no empty folders", not [f for f, dirs, files in os.walk("made") if not dirs + files])
+                                      "2026-01-02" not in name] and len(left) == 4, left)
+    check("no empty folders", not [f for f, dirs, files in os.walk("made") if not dirs + files and not f.startswith("made/.")])
     check("reports go on", command("made").returncode == 0)
     done = command("prune", "made", "--keep", "1d")
-    check("by the command", done.returncode == 0 and "3 days of builds removed" in done.stdout, done)
+    check("by the command", done.returncode == 0 and "2 days removed" in done.stdout, done)
     entries = fleet.read_listing([f"/d/shop/1/2026-03-0{n}/p.hprof" for n in range(1, 6)])
     check("a run passes over old days", [e.day[-2:] for e in _prune.kept(entries, "3d", "2026-03-05")] ==
           ["03", "04", "05"] and _prune.kept(entries, None) == entries)

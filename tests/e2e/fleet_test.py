@@ -58,20 +58,24 @@ def check(what, condition, *shown):
 
 def tables(out):
     """All rows of all tables, by table and dump."""
-    found = {}
-    for file in glob.glob(os.path.join(out, "*", *["*=*"] * 4, "*.parquet")):
-        table = os.path.relpath(file, out).split(os.sep)[0]
-        rows = pyarrow.parquet.ParquetFile(file).read().to_pylist()
-        for row in rows:
+    found, store = {}, _store.LocalStore(out)
+    for table in store.tables():
+        for row in store.rows(table):
             for name in VARIES.get(table, ()):
                 row.pop(name)
-        found[os.path.relpath(file, out)] = rows
+            key = [row.pop(name) for name in _store.KEYS]
+            found.setdefault("/".join([table] + key), []).append(row)
     return found
+
+
+def taken(out):
+    """How many dumps are in the tables, or wait to be."""
+    return len(glob.glob(f"{out}/.incoming/*.zip")) + len(list(_store.LocalStore(out).rows("dumps")))
 
 
 def same_tables(what, one, other):
     one, other = tables(one), tables(other)
-    check(f"{what}: the same files", set(one) == set(other), sorted(set(one) ^ set(other))[:5])
+    check(f"{what}: the same dumps", set(one) == set(other), sorted(set(one) ^ set(other))[:5])
     differ = [name for name in one if one[name] != other.get(name)]
     check(f"{what}: the same rows", not differ, differ[:5])
 
@@ -116,8 +120,23 @@ def test_listing():
             check(f"listing {wrong} is refused", False)
         except fleet.ListingError:
             pass
-    check("partition", _store.place("t", {"app": "a/b", "build": "1=2", "day": "d", "dump": "x y%"})
-          == "t/app=a%2Fb/build=1%3D2/day=d/dump=x y%25")
+    with open("listed", "w", encoding="utf-8") as f:
+        f.write("2026-03-02 10:11:12    12345 shop/1.2/2026-03-02/a b.hprof.gz\n"
+                "2026-03-02 10:11:12        7 README\n")
+    entries = fleet.read_listing("listed", fetched=True)
+    check("a listing of aws", [e[:5] + e[6:] for e in entries] == [
+        ("shop/1.2/2026-03-02/a b.hprof.gz", "shop", "1.2", "2026-03-02", "a b", 12345, 1772446272000)], entries)
+    with open("listed", "w", encoding="utf-8") as f:
+        f.write("     12345  2026-03-02T10:11:12Z  gs://b/shop/1.2/2026-03-02/a.hprof\nTOTAL: 1 objects\n")
+    entries = fleet.read_listing("listed", fetched=True)
+    check("a listing of gsutil", entries[0][0] == "gs://b/shop/1.2/2026-03-02/a.hprof" and
+          entries[0].modified == 1772446272000, entries)
+    for wrong in ("-x/1/2026-03-02/a.hprof", ):
+        try:
+            fleet.read_listing([wrong], fetched=True)
+            check("an option for a name", False)
+        except fleet.ListingError:
+            pass
 
 
 # -- one process after the other
@@ -155,28 +174,128 @@ def test_run():
     check("a second run has nothing to do", (again.done, again.failed, again.passed_over) ==
           (0, 0, COUNT), again)
     check("a table of one's own", any(name.startswith("copies/") for name in tables("one")))
+    days = len({row["day"] for row in _store.LocalStore("one").rows("dumps")})
+    files = glob.glob("one/*/*/*")
+    check("a file a table and day", len(files) <= (len(_store.TABLES) + 1) * days and len(files) > 8 * days, len(files))
     return seconds
 
 
 def test_restart():
     """A run that ended in the middle: what it left is not counted, and is done again."""
+    from heapdb_jvm.fleet import _compact
+    settings = fleet.Settings(queries={"copies": "duplicates --limit 5"})
     shutil.copytree("one", "half")
-    victim = glob.glob("half/dumps/app=orders/build=2.7/*/*/*.parquet")[0]
-    os.unlink(victim)
-    leaks = glob.glob("half/leaks/app=orders/build=2.7/*/*/*.parquet")[0]
-    open(os.path.join(os.path.dirname(leaks), ".part-0.parquet.1.tmp"), "w").close()
-    os.unlink(leaks)
-    check("an unfinished dump does not count", "2.7" not in json.dumps([
-        row for row in json.loads(fleet.report("half", ["names"], "json"))["reports"]["names"]
-        if row["app"] == "orders"]))
-    # What a machine that stopped may leave: a file that is empty, although its dump has a row.
-    open(glob.glob("half/threads/app=mobile/build=2.3/*/*/*.parquet")[0], "wb").close()
-    open(glob.glob("half/dumps/app=mobile/build=2.4/*/*/*.parquet")[0], "wb").close()
-    summary = fleet.run(LISTING, "half", mapping=MAPPING,
-                        settings=fleet.Settings(queries={"copies": "duplicates --limit 5"}))
-    check("it is done again", (summary.done, summary.passed_over) == (3, COUNT - 3), summary)
+    # A run that was killed before it joined what it had done: archives, one cut short by a machine that
+    # stopped, and the folder in which another one was made.
+    store = _store.LocalStore("half")
+    entries = fleet.read_listing(sorted(glob.glob("dumps/orders/2.[67]/*/heap.hprof")))
+    day = entries[1].day
+    shutil.rmtree(f"half/dumps/day={day}")
+    check("an unfinished dump does not count", day not in {row["day"] for row in store.rows("dumps")} and
+          "2.7" not in fleet.report("half", ["builds"], "csv"))
+    fleet.run([entries[1].uri, entries[0].uri], "other", settings=settings)
+    from heapdb_jvm.fleet import _client, _run
+    server = _client.Server()
+    for job in _run.jobs_of(entries, os.path.join(FOLDER, "half"), settings, _run.stat, {}):
+        _client.one(job, server)
+    server.close()
+    archives = sorted(glob.glob("half/.incoming/*.zip"))
+    check("archives wait", len(archives) == 2, archives)
+    by_build = {_compact.Archive.open(file).key["build"]: file for file in archives}
+    os.truncate(by_build["2.7"], os.path.getsize(by_build["2.7"]) - 1)
+    os.mkdir("half/.incoming/heapdb-fleet-dead")
+    summary = fleet.run(LISTING, "half", mapping=MAPPING, settings=settings)
+    lost = [name for name in tables("one") if name.startswith("dumps/") and f"/{day}/" in name]
+    check("it is done again", (summary.done, summary.passed_over) == (len(lost), COUNT - len(lost)), summary, lost)
     same_tables("after a restart", "one", "half")
-    check("nothing is left over", not glob.glob("half/**/.*.tmp", recursive=True))
+    check("nothing is left over", os.listdir("half/.incoming") == ["lock"] and
+          not glob.glob("half/**/.*.tmp", recursive=True))
+
+
+def test_join():
+    """Joining that ends in the middle is done again, and loses and doubles nothing."""
+    from heapdb_jvm.fleet import _compact
+    full, write, writes = _compact._FULL_BYTES, _compact._File.replace, []
+
+    def killed(self, *arguments):
+        writes.append(self.path)
+        if len(writes) > stop:
+            raise KeyboardInterrupt
+        write(self, *arguments)
+
+    fleet.run(LISTING, "source", mapping=MAPPING, settings=fleet.Settings(), jobs=2)
+    shutil.copytree("source", "again")
+    entries = fleet.read_listing(LISTING, mapping=MAPPING)
+    from heapdb_jvm.fleet import _client, _run
+    jobs = _run.jobs_of(entries[:6], os.path.join(FOLDER, "again"), fleet.Settings(), _run.stat, {})
+    server = _client.Server()
+    for job in jobs:
+        _client.one(job, server)
+    server.close()
+    shutil.copytree("again/.incoming", "waiting")
+    _compact._File.replace = killed
+    _compact._FULL_BYTES = 1 << 13  # several files a day
+    try:
+        for stop in (0, 1, 5, 13, 1 << 20):
+            writes.clear()
+            try:
+                _store.LocalStore("again").compact()
+                check("joined", stop == 1 << 20)
+            except KeyboardInterrupt:
+                check("archives stay until all is joined", len(glob.glob("again/.incoming/*.zip")) == 6, stop)
+        for file in glob.glob("waiting/*.zip"):
+            shutil.copy(file, "again/.incoming")
+        _store.LocalStore("again").compact()
+    finally:
+        _compact._File.replace, _compact._FULL_BYTES = write, full
+    same_tables("joined anew", "source", "again")
+    check("large files are not written again", len(glob.glob("again/histogram/*/part-*")) >
+          len(glob.glob("source/histogram/*/part-*")))
+
+
+def test_concurrent():
+    """Three runs at once into one place, of the same dumps; one is killed."""
+    command = ["heapdb", "fleet", "run", LISTING, "shared", "--quiet"] + ARGUMENTS
+    runs = [subprocess.Popen(command, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            for _ in range(3)]
+    while taken("shared") < 3 and runs[0].poll() is None:
+        time.sleep(0.02)
+    os.killpg(runs[0].pid, signal.SIGKILL)
+    for run in runs:
+        errors = run.communicate(timeout=250)[1]
+        check("a run among others", run.returncode == (-9 if run is runs[0] else 0), run.returncode, errors[-500:])
+    same_tables("three at once", "one", "shared")
+    # A server ends with the run that was killed, and what it did counts or is swept away by the next run.
+    fleet.run(LISTING, "shared", mapping=MAPPING, settings=fleet.Settings(queries={"copies": "duplicates --limit 5"}))
+    check("nothing waits", os.listdir("shared/.incoming") == ["lock"], os.listdir("shared/.incoming"))
+
+
+def test_fetch():
+    """Dumps of an object store, by a command: what its listing prints on standard input."""
+    os.makedirs("bucket")
+    lines = []
+    for name in sorted(glob.glob("dumps/*/2.[1-3]/*/heap.hprof")):
+        key = os.path.relpath(name, "dumps")
+        lines.append(f"2026-03-02 10:11:12 {os.path.getsize(name):10} {key}")
+    lines.append("2026-03-02 10:11:12         99 tax/2.1/2026-03-02/it's $(touch hacked) \"none\".hprof")
+    listing = "\n".join(lines) + "\n"
+    command = ["heapdb", "fleet", "run", "-", "fetched", "--fetch", "cat dumps/{}", "--jobs", "2", "--quiet"]
+    run = subprocess.run(command, input=listing, stdout=subprocess.PIPE, text=True, check=True)
+    check("dumps are fetched", run.stdout.startswith(f"{len(lines)} dumps: {len(lines) - 1} taken, 1 failed"), run.stdout)
+    check("a name is no command", not os.path.exists("hacked"))
+    run = subprocess.run(command, input=listing, stdout=subprocess.PIPE, text=True, check=True)
+    check("but once; one that is not there is asked for again",
+          f"0 taken, 1 failed, {len(lines) - 1} there" in run.stdout, run.stdout)
+    run = subprocess.run(command, input=listing.replace("10:11:12", "10:11:13", 1), stdout=subprocess.PIPE, text=True,
+                         check=True)
+    check("a new one of the same name", "1 taken" in run.stdout, run.stdout)
+    mine, theirs = tables("fetched"), tables("one")
+    names = [name for name in mine if name.startswith(("histogram", "leaks", "waste")) and "mobile" not in name]
+    check("the same rows", len(names) > 10 and all(mine[name] == theirs[name] for name in names), names[:5])
+    for wrong in (["--fetch", "cat"], []):
+        run = subprocess.run(["heapdb", "fleet", "run", "-", "fetched"] + wrong, input="s3://b/a/1/2026-03-02/x.hprof\n",
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        check("what --fetch needs", run.returncode == 2 and "--fetch" in run.stderr, run)
 
 
 def test_server():
@@ -193,7 +312,7 @@ def test_server():
     check("a server that died", (dead["code"], dead["is_system"]) == ("died", True), dead)
     done = [_client.one(job, server)["status"] for job in jobs]
     check("is started again", done == ["ok", "ok"] and server.process.pid != first, done)
-    check("what is done is found", all(_client.done_before(job) for job in jobs))
+    check("what is done is found", all(_client.done_before(job) for job in jobs) and taken("served") == 4)
     check("what has changed is not", not _client.done_before({**jobs[0], "modified": 1}))
     server.close()
 
@@ -205,7 +324,7 @@ def test_folders():
         f.write(b"JAVA PROFILE 1.0.2\0")
     with open("packed.hprof", "wb") as f:
         f.write(b"\x1f\x8b")
-    job = {"uri": os.path.join(FOLDER, "plain.hprof"), "bytes": 1 << 10, "memory": 0, "work": None}
+    job = {"uri": os.path.join(FOLDER, "plain.hprof"), "bytes": 1 << 10, "memory": 0, "work": None, "fetch": None}
     in_memory = [_folder._MEMORY] if os.path.isdir(_folder._MEMORY) else []
     disk = _folder._on_disk()
     for changed, expected in (({}, in_memory + [disk]), ({"work": FOLDER}, [FOLDER]),
@@ -286,7 +405,7 @@ def interrupt(name, command, how):
     run = subprocess.Popen(command, start_new_session=True, stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE, text=True,
                            env={**os.environ, "HEAPDB_MARK": mark, "TMPDIR": temporary})
-    while run.poll() is None and len(glob.glob(f"{name}/dumps/*/*/*/*/part-0.parquet")) < 3:
+    while run.poll() is None and taken(name) < 3:
         time.sleep(0.02)
     check(f"{name}: it was at work", run.poll() is None)
     started = time.time()
@@ -302,12 +421,12 @@ def interrupt(name, command, how):
             break
         time.sleep(0.1)
     check(f"{name}: no process is left", not left, left)
-    check(f"{name}: no table is half written", not glob.glob(f"{name}/**/.*", recursive=True) and
+    check(f"{name}: no table is half written", not glob.glob(f"{name}/*/**/.*", recursive=True) and
           all(os.path.getsize(f) > 0 for f in glob.glob(f"{name}/**/*.parquet", recursive=True)))
     left = glob.glob(f"{temporary}/**/heapdb-*", recursive=True) + \
         [folder for folder in left_in_memory() if folder not in before]
     check(f"{name}: no folder is left", not left, left)
-    done = len(glob.glob(f"{name}/dumps/*/*/*/*/part-0.parquet"))
+    done = taken(name)
     summary = fleet.run(LISTING, name, mapping=MAPPING, jobs=2,
                         settings=fleet.Settings(queries={"copies": "duplicates --limit 5"}))
     check(f"{name}: the next run does the rest", done < COUNT - 2 and
@@ -356,6 +475,13 @@ def test_report():
     check("the copy", copy["code"] == "copy" and
           copy["reason"] == "the same as " + PLANTED["duplicate_of"][:-6], copy)
     check("growth", answers["growth"][0]["app"] == "orders", answers["growth"][:2])
+    owner = answers["owners"][0]
+    check("owners", owner["owner"] == "com.acme.orders.SessionCache.SESSIONS" and owner["first_build"] == "2.6" and
+          owner["last_build"] == "2.7" and owner["bytes_per_build"] == owner["last_bytes"] - owner["first_bytes"] and
+          owner["by_build"] == f"2.6: {owner['first_bytes']}, 2.7: {owner['last_bytes']}", owner)
+    check("owners have their own names", any(row["owner"] == "com.acme.mobile.SessionCache.SESSIONS" and
+                                             row["builds"] == len(row["by_build"].split(", "))
+                                             for row in answers["owners"]))
     if KIND == "full":
         check("outlier", any(row["app"] == "ledger" and row["build"] == "2.7" and
                              row["measure"] == "objects" for row in answers["outliers"]))
@@ -414,7 +540,7 @@ def test_worker_killed(spark):
     def kill():
         for _ in range(600):
             time.sleep(0.2)
-            if len(glob.glob("killed/dumps/*/*/*/*")) > 2:
+            if taken("killed") > 2:
                 killed.extend(executors()[:1])
                 for pid in killed:
                     os.kill(pid, 9)
@@ -449,13 +575,25 @@ def test_throughput(spark, alone):
 
 def test_spark_report(spark):
     from heapdb_jvm import spark as heapdb_spark
-    names = ["leaks", "builds", "names"] if KIND == "small" else None
+    names = ["leaks", "builds", "names", "owners"] if KIND == "small" else None
     mine = heapdb_spark.report("killed", spark=spark, reports=names, form="json")
     mine = json.loads(mine)["reports"]
     for name, theirs in json.loads(fleet.report("killed", names, "json"))["reports"].items():
         differ = [pair for pair in zip(mine[name], theirs) if pair[0] != pair[1]]
         check(f"Spark and DuckDB report the same: {name}",
               not differ and len(mine[name]) == len(theirs), differ[:2])
+
+
+def test_counts(spark):
+    """What others count who read the tables without this package."""
+    import duckdb
+    for table in ("dumps", "histogram", "owners"):
+        mine = [len(rows) for name, rows in tables("killed").items() if name.startswith(table + "/")]
+        theirs = duckdb.sql(f"SELECT count(*), count(DISTINCT (app, build, day, dump)) FROM "
+                            f"read_parquet('killed/{table}/*/*.parquet', hive_partitioning = true)").fetchall()[0]
+        spark.read.parquet(f"file://{FOLDER}/killed/{table}").createOrReplaceTempView("counted_rows")
+        row = spark.sql("SELECT count(*), count(DISTINCT app, build, day, dump) FROM counted_rows").collect()[0]
+        check(f"rows of {table}", (sum(mine), len(mine)) == theirs == tuple(row), table, theirs, row)
 
 
 def every_query():
@@ -555,11 +693,11 @@ def test_remote(spark):
     again = heapdb_spark.run(f"{place}/remote.txt", f"{place}/remote", spark=spark,
                              mapping=f"{place}/dumps/mapping/mobile/2.2.txt")
     check("and are not made again", (again.done, again.passed_over) == (0, 1), again)
-    day = glob.glob("remote/dumps/*/*/*")[0].rsplit("day=", 1)[1]
+    day = glob.glob("remote/dumps/*")[0].rsplit("day=", 1)[1]
     check("remote tables of the last days stay", heapdb_spark.prune(
         f"{place}/remote", "1d", spark=spark, today=day, dry_run=True) == [])
     gone = heapdb_spark.prune(f"{place}/remote", "1d", spark=spark, today="2036-01-01")
-    check("remote tables of old days go", len(gone) == 2 and not glob.glob("remote/*/*/*/day=*"), gone)
+    check("remote tables of old days go", len(gone) == 2 and not glob.glob("remote/*/day=*"), gone)
 
 
 def main():
@@ -567,10 +705,10 @@ def main():
         test()
     alone = test_run()
     test_report()
-    test_restart()
-    test_server()
-    test_folders()
-    test_interrupt()
+    for test in (test_restart, test_join, test_server, test_folders, test_fetch, test_concurrent, test_interrupt):
+        started = time.time()
+        test()
+        print(f"{test.__name__}: {time.time() - started:.1f} s", flush=True)
     version = subprocess.run(["java", "-version"], stderr=subprocess.PIPE, check=False, text=True)
     if not any(f'"{number}' in version.stderr for number in (17, 21)):
         print("Spark 4 wants JDK 17 or 21: left out")
@@ -583,7 +721,7 @@ def main():
     try:
         if KIND == "full":
             test_throughput(spark, alone)
-        for test in (test_worker_killed, test_spark_report, test_source, test_parquet, test_remote):
+        for test in (test_worker_killed, test_counts, test_spark_report, test_source, test_parquet, test_remote):
             started = time.time()
             if KIND == "small" and started - BEGUN > ENOUGH:
                 print(f"{test.__name__}: left out, the machine is busy")

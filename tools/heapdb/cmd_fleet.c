@@ -15,6 +15,7 @@
 	}
 const struct option_info fleet_options[] = {
 	FLEET("report", "NAME", "Print only this report. May be repeated."),
+	FLEET("owner", "PATTERN", "Print how much matching owners retain in each build"),
 	FLEET("json", NULL, "Print the reports as JSON"),
 	FLEET("csv", NULL, "Print the reports as comma-separated values"),
 	FLEET("html", "FILE", "Also write all reports as one HTML page, with trends"),
@@ -25,6 +26,8 @@ const struct option_info fleet_options[] = {
 	      "Post the leaks selected by --fail-if to this address. Default: new and growing "
 	      "leaks."),
 	FLEET("pattern", "PATTERN", "run: pattern of the directory and file names of dumps"),
+	FLEET("fetch", "COMMAND",
+	      "run: command that prints a dump, with {} for its name in the listing"),
 	FLEET("mapping", "PATTERN",
 	      "run: name pattern of mapping files, such as mappings/{app}/{build}.txt"),
 	FLEET("jobs", "N", "run: number of dumps to import at once"),

@@ -6,12 +6,13 @@
     fleet.prune("tables", "30d")                      # rows of dumps that are older go
 
 `run` imports each dump of a listing in a process of its own, asks it a few questions and writes the
-answers to OUT/TABLE/app=A/build=B/day=D/dump=N/part-0.parquet:
+answers to OUT/TABLE/day=D/part-N.parquet, with the columns app, build and dump:
 
     dumps      a row for each dump that counts, and for each duplicate of one, the last that is written
     failures   a row for each dump that could not be taken, and why
     totals     objects, bytes, classes, threads, the VM
     histogram  classes: objects, shallow and retained bytes; also classes without objects
+    owners     what retains at least 1 % of a heap, by class and field
     leaks      suspects and leaking objects with paths, signature and signature_shape
     triage     findings
     threads    threads and what they retain

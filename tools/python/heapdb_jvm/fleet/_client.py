@@ -118,9 +118,9 @@ def forget_archives():
 
 
 def done_before(job):
-    """What `one` said of a job, if a local table says that it was done; else None."""
+    """What `one` said of a job, if an archive at a local place says that it was done; else None."""
     path = local_path(job["out"])
-    row = LocalStore(path).row("dumps", job) if path is not None else None
+    row = LocalStore(path).waiting(job) if path is not None else None
     if not row or row["status"] != "counted" or any(
             row[name] != job[name] for name in ("uri", "bytes", "modified", "settings", "mapping")):
         return None

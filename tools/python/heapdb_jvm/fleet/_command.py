@@ -1,5 +1,6 @@
 """The command lines of heapdb_jvm.fleet and heapdb_jvm.spark."""
 import argparse
+import fnmatch
 import os
 import re
 import signal
@@ -26,6 +27,7 @@ def size(text):
 def _report_options(parser):
     parser.add_argument("--report", action="append", choices=ORDER, dest="reports",
                         help="only this one; can be repeated")
+    parser.add_argument("--owner", metavar="PATTERN", help="only owners with such a name in the report owners")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_const", const="json", dest="form", default="text")
     form.add_argument("--csv", action="store_const", const="csv", dest="form")
@@ -54,8 +56,13 @@ def show(given, folder, ask):
     where to keep what was posted; None: nowhere.
     """
     reports = list(wanted(None, "html") if given.html else given.reports or ORDER)
+    if given.owner and not given.reports:
+        reports = given.reports = ["owners"]
     needed = ["leaks"] * bool(given.fail_if or given.webhook or given.junit) + ["failures"] * bool(given.junit)
     answers = ask(reports + [name for name in needed if name not in reports])
+    if given.owner:
+        answers = [(name, columns, [row for row in rows if fnmatch.fnmatchcase(row[columns.index("owner")], given.owner)])
+                   if name == "owners" else (name, columns, rows) for name, columns, rows in answers]
     print(render([answer for answer in answers if answer[0] in (given.reports or ORDER)], given.form))
     if given.html:
         _write(given.html, render(answers, "html"))
@@ -79,15 +86,16 @@ def _prune_options(parser):
 
 
 def removed(days, is_dry):
-    for app, build, day in days:
-        print(f"{app} {build} {day}")
-    print(f"{len(days)} days of builds {'would be ' if is_dry else ''}removed")
+    for day in days:
+        print(day)
+    print(f"{len(days)} days {'would be ' if is_dry else ''}removed")
     return DONE
 
 
 def _run_options(parser):
     parser.add_argument("listing", help="a file that lists dumps (a path a line, or a table with the "
-                        "columns uri, app, build, day, dump, mapping), or a quoted pattern of paths")
+                        "columns uri, app, build, day, dump, mapping, or the output of aws s3 ls --recursive; - for standard "
+                        "input), or a quoted pattern of paths")
     parser.add_argument("out", help="where the tables are")
     parser.add_argument("--pattern", default=PATTERN,
                         help=f"what the end of a path says ({PATTERN.replace('%', '%%')})")
@@ -101,6 +109,8 @@ def _run_options(parser):
                         help='one more table: "copies=duplicates --arrays --limit 50"')
     parser.add_argument("--timeout", type=float, default=0, help="seconds that a dump may take")
     parser.add_argument("--work", help="folder for temporary databases")
+    parser.add_argument("--fetch", metavar="COMMAND", help="shell command that prints a dump, with {} for its name "
+                        "in the listing: 'aws s3 cp {} -'")
     parser.add_argument("--retry", action="store_true", help="also dumps that failed before")
     parser.add_argument("--keep", metavar="30d", help="pass over dumps of days that `prune` would remove")
     parser.add_argument("--quiet", action="store_true")
@@ -116,7 +126,7 @@ def settings_of(arguments):
         queries[table] = query
     return Settings(memory=arguments.memory, threads=arguments.threads, sizes=arguments.sizes,
                     salvage=arguments.salvage, queries=queries, timeout=arguments.timeout,
-                    work=arguments.work)
+                    work=arguments.work, fetch=arguments.fetch)
 
 
 def _progress(done, count, result):

@@ -5,13 +5,15 @@ import subprocess
 import threading
 import time
 
+from ._compact import write_archive
 from ._listing import local_path
 from ._mapping import Mapping
-from ._store import PART, Shell, last_line, open_store, place, tables_of
+from ._store import Shell, last_line, open_store
 
 # table: query, options. Rows without stacks: they are the dump's, not the fleet's.
 QUERIES = {
     "histogram": ("histogram", {}),
+    "owners": ("leaks", {"threshold": "1", "brief": True}),
     "leaks": ("leaks", {}),
     "triage": ("triage", {}),
     "threads": ("threads", {"no_stack": True}),
@@ -78,6 +80,11 @@ def failure_of(error):
     return {"code": name, "error": str(error) or name, "is_system": passing}
 
 
+def fetching(template, uri):
+    """The command of --fetch: the shell gets the name as a parameter, so that nothing in it is a command."""
+    return ["sh", "-c", template.replace("{}", '"$1"'), "sh", uri]
+
+
 class _Feed(threading.Thread):
     """Lets the bytes of a remote dump run through a pipe with a name."""
 
@@ -107,13 +114,13 @@ class Work:
         database = os.path.join(self.folder, "dump.heapdb")
         options = {"memory": job["memory"], "threads": job["threads"], "strict": job["strict"],
                    "sizes": job["sizes"], "no_sync": True}
-        path = local_path(uri)
+        path = None if job["fetch"] else local_path(uri)
         if path is not None:
             heapdb_jvm.import_dump(path, database, **options)
             return heapdb_jvm.open(database, dump=path, **self.opening())
         pipe = os.path.join(self.folder, "dump")
         os.mkfifo(pipe)
-        feed = _Feed(self.shell.command("-cat", uri), pipe)
+        feed = _Feed(fetching(job["fetch"], uri) if job["fetch"] else self.shell.command("-cat", uri), pipe)
         feed.start()
         try:
             heapdb_jvm.import_dump(pipe, database, **options)
@@ -137,7 +144,8 @@ class Work:
             return
         path = local_path(uri)
         if path is None:
-            text = self.shell.run("-cat", uri).decode("utf-8", "replace")
+            text = (subprocess.run(fetching(self.job["fetch"], uri), stdout=subprocess.PIPE, check=True).stdout
+                    if self.job["fetch"] else self.shell.run("-cat", uri)).decode("utf-8", "replace")
             self.mapping = Mapping(text.splitlines())
         else:
             with open(path, encoding="utf-8", errors="replace") as f:
@@ -145,9 +153,8 @@ class Work:
 
     def write(self, table, data):
         import pyarrow.parquet
-        file = os.path.join(self.tree, place(table, self.job), PART)
-        os.makedirs(os.path.dirname(file))
-        pyarrow.parquet.write_table(data, file, compression="zstd")
+        os.makedirs(self.tree, exist_ok=True)
+        pyarrow.parquet.write_table(data, os.path.join(self.tree, table + ".parquet"), compression="zstd")
 
     def write_rows(self, table, schema, rows):
         import pyarrow
@@ -235,9 +242,8 @@ def failure_schema():
 
 
 def publish(job, store, work, table, schema, row):
-    """Puts a dump's tables to their places; its row in dumps or failures is the last."""
+    """Puts a dump's answers, and its row in dumps or failures, where `compact` finds them."""
     work.write_rows(table, schema, [row])
-    tables = tables_of(job)
-    if job["is_known"]:
-        store.drop(tables, job)
-    store.put(work.tree, [name for name in tables if name not in ("dumps", "failures")] + [table], job)
+    archive = os.path.join(work.folder, "answers.zip")
+    write_archive(archive, job, work.tree)
+    store.add(archive, job)

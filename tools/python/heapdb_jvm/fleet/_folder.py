@@ -19,7 +19,7 @@ _swept = set()
 
 
 def _fits_in_memory(job):
-    path, size = local_path(job["uri"]), job["bytes"]
+    path, size = None if job["fetch"] else local_path(job["uri"]), job["bytes"]
     if path is None or not size or size > _MOST_BYTES or \
             0 < job["memory"] < size * _PART_OF_BUDGET:
         return False
@@ -80,12 +80,15 @@ class Folder:
             sweep(place)
         while True:
             self.path = tempfile.mkdtemp(prefix=_PREFIX, dir=place)
-            self.lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                self.lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+            except FileNotFoundError:
+                continue  # swept away by another before it was locked
             # Held by the processes that come from this one, too.
             fcntl.flock(self.lock, fcntl.LOCK_EX)
             if os.path.isdir(self.path):
                 break
-            os.close(self.lock)  # swept away by another before it was locked
+            os.close(self.lock)  # the same, but later
 
     def __enter__(self):
         return self.path

@@ -1,10 +1,12 @@
 """Listings: which dumps there are, of which application, build and day."""
 import csv
+import datetime
 import glob
 import hashlib
 import io
 import os
 import re
+import sys
 from collections import namedtuple
 from urllib.parse import unquote, urlsplit
 
@@ -13,7 +15,12 @@ _ENDINGS = re.compile(r"(\.hprof|\.bin|\.dump)?(\.gz|\.zst)?$")
 _PART = {"app": r"[^/]+", "build": r"[^/]+", "day": r"\d{4}-?\d\d-?\d\d", "dump": r"[^/]+?"}
 
 # A dump of the fleet: where it is, what it belongs to, the mapping file of its build or None.
-Entry = namedtuple("Entry", "uri app build day dump mapping")
+# bytes, modified: of a dump that is fetched, as far as the listing says so, so that a new one of the same
+# name is noticed.
+Entry = namedtuple("Entry", "uri app build day dump mapping bytes modified", defaults=(None, None))
+# Lines of `aws s3 ls --recursive` and of `gsutil ls -l`.
+_LISTED = (re.compile(r"(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) +(?P<bytes>\d+) (?P<uri>.+)"),
+           re.compile(r" *(?P<bytes>\d+) +(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)Z +(?P<uri>.+)"))
 
 
 class ListingError(ValueError):
@@ -47,13 +54,15 @@ def local_path(uri):
     return None if re.match(r"[a-zA-Z][a-zA-Z0-9+.-]+://", uri) else uri
 
 
-def _entry(given, pattern, source):
+def _entry(given, pattern, source, fetched):
     """An entry of what a listing says, completed from the path."""
     uri = given.get("uri") or given.get("path") or given.get("file")
     if not uri:
         raise ListingError(f"{source}: an entry without uri: {given}")
     path = local_path(uri)
-    if path is not None:
+    if fetched and uri.startswith("-"):
+        raise ListingError(f"{source}: {uri}: begins with -, which the command of --fetch may take for an option")
+    if path is not None and not fetched:
         uri = os.path.abspath(path)
     found = pattern.search(uri)
     found = found.groupdict() if found else {}
@@ -73,13 +82,31 @@ def _entry(given, pattern, source):
     mapping = str(given.get("mapping") or "").strip() or None
     if mapping and local_path(mapping) is not None:
         mapping = os.path.abspath(local_path(mapping))
+    numbers = [int(given[name]) if str(given.get(name) or "").isdigit() else None for name in ("bytes", "modified")]
     return Entry(uri, values["app"], values["build"], "-".join(day.groups()), values["dump"],
-                 mapping)
+                 mapping, *numbers)
 
 
-def _rows(text):
-    """What a listing's text says: a table with a header that names uri, or a path a line."""
+def _listed(lines, pattern):
+    """The rows of a listing of an object store, of the names that match the pattern; None of other texts."""
+    rows = []
+    for line in lines:
+        found = next(filter(None, (one.fullmatch(line) for one in _LISTED)), None)
+        if found and pattern.search(found["uri"]):
+            time = datetime.datetime.fromisoformat(found["time"]).replace(tzinfo=datetime.timezone.utc)
+            rows.append({"uri": found["uri"], "bytes": found["bytes"], "modified": int(time.timestamp() * 1000)})
+        elif not found and not line.startswith("TOTAL:"):
+            return None
+    return rows
+
+
+def _rows(text, pattern):
+    """What a listing's text says: a table with a header that names uri, a path a line, or a listing of an
+    object store."""
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    listed = _listed(lines, pattern)
+    if listed is not None:
+        return listed
     head = re.split(r"[,\t]", lines[0].strip().lower()) if lines else []
     if {"uri", "path", "file"} & set(head):
         delimiter = "\t" if "\t" in lines[0] else ","
@@ -88,12 +115,12 @@ def _rows(text):
     return [{"uri": line.strip()} for line in lines]
 
 
-def read_listing(listing, pattern=PATTERN, mapping=None, read=None):
+def read_listing(listing, pattern=PATTERN, mapping=None, read=None, fetched=False):
     """Entries of a listing: a list of paths or of dicts, a file that lists them (a path a line, or a
-    table with the columns uri, app, build, day, dump, mapping), or a local glob ("dumps/*/*.hprof",
-    "**" for all folders). What a line does not say comes from the path, by the pattern. `mapping`:
+    table with the columns uri, app, build, day, dump, mapping, or what `aws s3 ls --recursive` or
+    `gsutil ls -l` print), "-" for standard input, or a local glob ("dumps/*/*.hprof", "**" for all folders). What a line does not say comes from the path, by the pattern. `mapping`:
     where mapping files are, "mappings/{app}/{build}.txt", those that exist are taken. `read(uri)`
-    gives the text of a listing that is not local.
+    gives the text of a listing that is not local. fetched: names are not those of local files.
     """
     compiled, source = compile_pattern(pattern), "listing"
     if isinstance(listing, (str, os.PathLike)):
@@ -101,19 +128,21 @@ def read_listing(listing, pattern=PATTERN, mapping=None, read=None):
         path = local_path(source)
         if path is not None and re.search(r"[*?\[]", path):
             rows = [{"uri": name} for name in sorted(glob.glob(path, recursive=True))]
+        elif path == "-":
+            rows = _rows(sys.stdin.read(), compiled)
         elif path is None and read is None:
             raise ListingError(f"{source}: only Spark reads listings that are not local")
         elif path is None:
-            rows = _rows(read(source))
+            rows = _rows(read(source), compiled)
         else:
             try:
                 with open(path, encoding="utf-8") as f:
-                    rows = _rows(f.read())
+                    rows = _rows(f.read(), compiled)
             except UnicodeDecodeError:
                 raise ListingError(f"{source}: not a text: a listing names dumps") from None
     else:
         rows = [dict(one) if isinstance(one, dict) else {"uri": os.fspath(one)} for one in listing]
-    entries = [_entry(row, compiled, source) for row in rows]
+    entries = [_entry(row, compiled, source, fetched) for row in rows]
     if not entries:
         raise ListingError(f"{source}: names no dump")
     if mapping:

@@ -63,4 +63,7 @@ class Mapping:
                     rows["signature_text"][i], rows["signature"][i] = \
                         self.signature(rows["kind"][i], text)
             rows["label"] = [self.class_name(label) for label in rows["label"]]
+            rows["field"] = [self.fields.get(owner, {}).get(field, field)
+                             for owner, field in zip(rows["owner"], rows["field"])]
+            rows["owner"] = [self.class_name(owner) for owner in rows["owner"]]
         return rows

@@ -1,13 +1,11 @@
 """Retention: the rows of dumps of days that are over are removed."""
 import datetime
-import glob
 import os
 import re
 import shutil
-from urllib.parse import unquote
 
 from ._listing import ListingError, local_path
-from ._store import TABLES
+from ._store import TABLES, LocalStore
 
 _UNITS = {"d": 1, "w": 7}
 
@@ -29,37 +27,36 @@ def kept(entries, keep, today=None):
 
 
 def old(folders, first):
-    """Of paths TABLE/app=A/build=B/day=D those whose day is before `first`: those of dumps first, so
-    that a dump no longer counts before its rows go.
+    """Of paths TABLE/day=D those whose day is before `first`: those of dumps first, so that a dump no longer
+    counts before its rows go.
     """
-    names = {folder: folder.rstrip("/").split("/")[-4:] for folder in folders}
-    found = [folder for folder, name in names.items() if name[3] < f"day={first}"]
+    names = {folder: folder.rstrip("/").split("/")[-2:] for folder in folders}
+    found = [folder for folder, name in names.items() if name[1] < f"day={first}"]
     return sorted(found, key=lambda folder: (names[folder][0] != "dumps", folder))
 
 
 def prune(folder, keep, *, today=None, dry_run=False):
     """Removes the rows of all dumps whose day is before the last days, "30d", of the tables in a local
-    folder: (app, build, day) of each that went, or would. The dumps themselves are not touched.
+    folder: the days that went, or would. The dumps themselves are not touched.
     """
     root = local_path(folder)
     if root is None:
         raise ListingError(f"{folder}: only heapdb_jvm.spark removes what is not local")
-    root = os.path.abspath(root)
-    if not any(os.path.isdir(os.path.join(root, table)) for table in TABLES):
-        raise FileNotFoundError(f"{root}: no tables of a fleet: no folder dumps")
-    found = old(glob.glob(os.path.join(glob.escape(root), "*", "app=*", "build=*", "day=*")),
-                first_day(keep, today))
-    for one in found if not dry_run else ():
-        shutil.rmtree(one)
-        for parent in (os.path.dirname(one), os.path.dirname(os.path.dirname(one))):
+    store = LocalStore(os.path.abspath(root))
+    if not any(os.path.isdir(os.path.join(store.root, table)) for table in TABLES):
+        raise FileNotFoundError(f"{store.root}: no tables of a fleet: no folder dumps")
+    first = first_day(keep, today)
+    with store.lock():
+        found = old({os.path.dirname(file) for file in store.files("*")}, first)
+        for one in found if not dry_run else ():
+            shutil.rmtree(one)
             try:
-                os.rmdir(parent)
+                os.rmdir(os.path.dirname(one))
             except OSError:
-                break
+                pass  # it has other days
     return days_of(found)
 
 
 def days_of(folders):
-    """(app, build, day) of folders, each once."""
-    return sorted({tuple(unquote(name.split("=", 1)[1]) for name in folder.rstrip("/").split("/")[-3:])
-                   for folder in folders})
+    """The days of folders, each once."""
+    return sorted({folder.rstrip("/").rsplit("day=", 1)[1] for folder in folders})

@@ -7,10 +7,10 @@ import re
 
 from .._extras import need
 from ._page import page
-from ._store import DATA, TABLES, KEYS
+from ._store import DATA, KEYS, TABLES, LocalStore
 
 _SQL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sql")
-ORDER = ("overview", "leaks", "builds", "names", "growth", "waste", "outliers", "failures")
+ORDER = ("overview", "leaks", "builds", "names", "owners", "growth", "waste", "outliers", "failures")
 # What the page shows beside the reports.
 _HISTORY = "leak_builds"
 # Functions of Spark that DuckDB has under other names.
@@ -91,15 +91,14 @@ def connect(folder):
     if not any(os.path.isdir(os.path.join(folder, table)) for table in ("dumps", "failures")):
         raise ReportError(f"{folder}: no tables of a fleet: no folder dumps")
     db = duckdb.connect()
-    types = ", ".join(f"'{key}': 'VARCHAR'" for key in KEYS)
     extra = [name for name in sorted(os.listdir(folder)) if name.isidentifier() and
              name not in TABLES and os.path.isdir(os.path.join(folder, name))]
     for table in ("dumps", "failures") + DATA + tuple(extra):
         path = os.path.join(folder, table)
-        files = "/".join([path.replace("'", "''")] + ["*"] * len(KEYS) + ["*.parquet"])
-        if any(name.endswith(".parquet") for _, _, found in os.walk(path) for name in found):
+        files = path.replace("'", "''") + "/day=*/part-*.parquet"
+        if LocalStore(folder).files(table):
             db.execute(f"CREATE VIEW {table}_files AS SELECT * FROM read_parquet('{files}', "
-                       f"hive_partitioning = true, hive_types = {{{types}}}, union_by_name = true)")
+                       "hive_partitioning = true, hive_types = {'day': 'VARCHAR'}, union_by_name = true)")
         elif table in TABLES:
             db.register(f"{table}_none", empty_schema(table).empty_table())
             db.execute(f"CREATE TEMP VIEW {table}_files AS SELECT * FROM {table}_none")
@@ -110,7 +109,7 @@ def connect(folder):
 
 def duck(text):
     """A statement as DuckDB reads it."""
-    return text.replace("LEFT SEMI JOIN", "SEMI JOIN")
+    return text.replace("LEFT SEMI JOIN", "SEMI JOIN").replace(") WITHIN GROUP (ORDER BY n)", " ORDER BY n)")
 
 
 def _cell(value):

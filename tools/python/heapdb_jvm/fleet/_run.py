@@ -4,17 +4,18 @@ import json
 import os
 import queue
 import shlex
-import shutil
-import tempfile
 import threading
 from collections import namedtuple
 
 from .._extras import need
 from ._client import Server, one
-from ._dump import dump_schema, QUERIES, Work
+from ._dump import QUERIES
 from ._listing import ListingError, PATTERN, local_path, read_listing
 from ._prune import kept
-from ._store import DATA, KEYS, TABLES, LocalStore, open_store
+from ._store import KEYS, TABLES, LocalStore, open_store
+
+# Dumps after which a run joins what is done: a folder with too many files is slow.
+_JOIN_EACH = 200
 
 # What a run did: numbers of dumps. seconds: what the dumps took, added up.
 Summary = namedtuple("Summary", "listed done failed duplicates passed_over seconds failures")
@@ -26,13 +27,16 @@ class Settings:
     memory: budget of a process in bytes. threads: of a process. sizes: "vm", "mat" or "dump".
     salvage: take what can be read of a damaged dump; else it is a failure, for its numbers cannot
     be compared. queries: more tables, {"table": "query --option value"}. timeout: seconds a dump.
-    work: folder for databases while they are needed, some half of the dump's size each.
+    work: folder for databases while they are needed, some half of the dump's size each. fetch: a shell
+    command that prints a dump of the listing, with {} for its name: "aws s3 cp {} -".
     """
 
     def __init__(self, *, memory=0, threads=1, sizes="vm", salvage=False, queries=None, timeout=0,
-                 work=None):
+                 work=None, fetch=None):
         self.memory, self.threads, self.sizes = int(memory), int(threads), sizes
-        self.salvage, self.timeout, self.work = bool(salvage), timeout, work
+        self.salvage, self.timeout, self.work, self.fetch = bool(salvage), timeout, work, fetch
+        if fetch is not None and "{}" not in fetch:
+            raise ListingError(f"--fetch {fetch}: {{}} is missing, for which the name of a dump is put")
         self.queries = {name: parse_query(name, text) for name, text in (queries or {}).items()}
 
     def text(self):
@@ -79,7 +83,7 @@ def jobs_of(entries, out, settings, stats, known, hadoop=None, retry=False):
     text, jobs = settings.text(), []
     counted = {"/".join(key) for key, row in known.items() if row.get("status") == "counted"}
     for entry in entries:
-        size, modified = stats(entry.uri)
+        size, modified = (entry.bytes, entry.modified) if settings.fetch else stats(entry.uri)
         key = (entry.app, entry.build, entry.day, entry.dump)
         row = known.get(key)
         if row and (row["uri"], row["bytes"], row["modified"], row["settings"]) == \
@@ -92,65 +96,18 @@ def jobs_of(entries, out, settings, stats, known, hadoop=None, retry=False):
                      "memory": settings.memory, "threads": settings.threads,
                      "sizes": settings.sizes, "strict": not settings.salvage,
                      "queries": settings.queries, "timeout": settings.timeout,
-                     "work": settings.work, "settings": text, "hadoop": hadoop or {},
-                     "is_known": row is not None})
+                     "work": settings.work, "fetch": settings.fetch, "settings": text, "hadoop": hadoop or {}})
     return sorted(jobs, key=lambda job: (-(job["bytes"] or 0), job["uri"]))
 
 
-def known_rows(rows, is_whole=None):
-    """The rows of dumps and failures by key; `rows(table)` reads a table. is_whole(key): whether the
-    tables of a dump that counts are there.
-    """
-    known = {tuple(str(row[name]) for name in KEYS): row
-             for table in ("failures", "dumps") for row in rows(table)}
-    if is_whole:
-        for row in known.values():
-            if row.get("status") == "counted" and not is_whole({n: str(row[n]) for n in KEYS}):
-                row["settings"] = None  # taken anew
-    return known
+def known_rows(rows):
+    """The rows of dumps and failures by key; `rows(table)` reads a table."""
+    return {tuple(str(row[name]) for name in KEYS): row for table in ("failures", "dumps") for row in rows(table)}
 
 
-def known_here(store, settings):
-    """The same of a store that is a folder."""
-    tables = DATA + tuple(settings.queries)
-    return known_rows(store.rows, lambda key: store.is_whole(tables, key))
-
-
-def rows_after(known, jobs, results):
-    """The rows of the table dumps after a run, of those known before it and of what it did."""
-    anew = {tuple(job[name] for name in KEYS) for job in jobs}
-    return [row for key, row in known.items() if "status" in row and key not in anew] + \
-        [result["row"] for result in results if result["status"] == "ok"]
-
-
-def settle_duplicates(store, rows, tables):
-    """Leaves of dumps with the same fingerprint the first, by day, and of the others a row that
-    says of which they are a copy. Returns how many there are. rows: of the table dumps.
-
-    What the tables hold follows from the dumps alone, not from the order in which they were done.
-    """
-    by_content, count = {}, 0
-    for row in rows:
-        by_content.setdefault(row["fingerprint"], []).append(row)
-    for same in by_content.values():
-        same.sort(key=lambda row: [str(row[name]) for name in ("day", "app", "build", "dump")])
-        first = "/".join(str(same[0][name]) for name in KEYS)
-        for row in same[1:]:
-            count += 1
-            if (row["status"], row["duplicate_of"]) == ("duplicate", first):
-                continue
-            key = {name: str(row[name]) for name in KEYS}
-            row = {**row, "status": "duplicate", "duplicate_of": first}
-            folder = tempfile.mkdtemp(prefix="heapdb-")
-            try:
-                work = Work({**key, "hadoop": {}}, folder)
-                work.write_rows("dumps", dump_schema(), [row])
-                # First the word that it counts no more, then its rows.
-                store.put(work.tree, ("dumps",), key)
-                store.drop(tables, key)
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
-    return count
+def copies(rows):
+    """How many dumps of the tables are copies of others."""
+    return sum(row["status"] == "duplicate" for row in rows("dumps"))
 
 
 def summary_of(listed, jobs, results, duplicates):
@@ -197,23 +154,26 @@ def run(listing, out, *, jobs=1, pattern=PATTERN, mapping=None, settings=None, r
     if local_path(out) is None:
         raise ListingError(f"{out}: only heapdb_jvm.spark writes to places that are not local")
     out = os.path.abspath(local_path(out))
-    entries = kept(read_listing(listing, pattern, mapping), keep)
+    entries = kept(read_listing(listing, pattern, mapping, fetched=bool(settings.fetch)), keep)
     remote = [entry.uri for entry in entries if local_path(entry.uri) is None]
-    if remote:
-        raise ListingError(f"{remote[0]}: only heapdb_jvm.spark reads dumps that are not local")
+    if remote and not settings.fetch:
+        raise ListingError(f"{remote[0]}: not a local file: name a command that prints it (--fetch), or use "
+                           "heapdb_jvm.spark")
     store = LocalStore(out)
     store.prepare()
-    known = known_here(store, settings)
-    todo = jobs_of(entries, out, settings, stat, known, retry=retry)
+    todo = jobs_of(entries, out, settings, stat, known_rows(store.rows), retry=retry)
     results = []
-    for result in _done(todo, max(1, min(jobs, len(todo)))):
-        results.append(result)
-        if progress:
-            progress(len(results), len(todo), result)
-    duplicates = settle_duplicates(store, rows_after(known, todo, results),
-                                   DATA + tuple(settings.queries))
-    return summary_of(len(entries), todo, results, duplicates)
+    try:
+        for result in _done(todo, max(1, min(jobs, len(todo)))):
+            results.append(result)
+            if progress:
+                progress(len(results), len(todo), result)
+            if len(results) % _JOIN_EACH == 0:
+                store.compact()
+    finally:
+        store.compact()
+    return summary_of(len(entries), todo, results, copies(store.rows))
 
 
-__all__ = ["QUERIES", "Settings", "Summary", "jobs_of", "known_here", "known_rows", "open_store", "rows_after",
-           "run", "settle_duplicates", "stat", "summary_of"]
+__all__ = ["QUERIES", "Settings", "Summary", "copies", "jobs_of", "known_rows", "open_store", "run", "stat",
+           "summary_of"]

@@ -20,8 +20,8 @@ import traceback
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 from ._dump import Work, dump_schema, failure_of, last_line, publish, signed  # noqa: E402
-from ._folder import Folder, places  # noqa: E402
-from ._store import open_store, tables_of  # noqa: E402
+from ._folder import Folder, places, sweep  # noqa: E402
+from ._store import LocalStore, open_store  # noqa: E402
 
 
 def die_with_parent(how):
@@ -133,7 +133,9 @@ def do(job, folder):
         os.close(pipe)
         code = end_of(child, data is not None)
         if code:
-            open_store(job["out"], job["hadoop"], folder).forget(tables_of(job), job, child)
+            store = open_store(job["out"], job["hadoop"], folder)
+            if isinstance(store, LocalStore):
+                sweep(store.incoming)  # what the fork was writing
     if data is None:
         return {"failure": {"code": "timeout", "is_system": False,
                             "error": f"took longer than {job['timeout']} s"}}

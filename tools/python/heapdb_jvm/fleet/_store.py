@@ -1,122 +1,119 @@
-"""Where the tables are: a folder that all executors see, or a place of a Hadoop file system."""
+"""Where the tables are: a folder that all executors see, or a place of a Hadoop file system.
+
+The answers about a dump come as one archive into the folder .incoming; `compact` joins archives into
+TABLE/day=D/part-N.parquet. Runs may work at once: each adds archives, and one at a time joins them.
+"""
+import contextlib
+import fcntl
 import glob
+import hashlib
 import os
-import re
 import shutil
 import subprocess
-from urllib.parse import unquote
+import tempfile
+import time
 
+from ._folder import Folder, sweep
 from ._listing import local_path
 
-DATA = ("totals", "histogram", "leaks", "triage", "threads", "waste")
+DATA = ("totals", "histogram", "owners", "leaks", "triage", "threads", "waste")
 TABLES = ("dumps", "failures") + DATA
 KEYS = ("app", "build", "day", "dump")
-PART = "part-0.parquet"
-_MAGIC = b"PAR1"  # what a Parquet file ends with
-_ESCAPED = re.compile(r'[\x00-\x1f"#%\'*/:=?\x7f{\[\]^\\]')
+# Spark and DuckDB see no folder whose name begins with a dot.
+INCOMING = ".incoming"
+_LOCK_MS = 3600 * 1000
+_ARGUMENTS = 500  # of a call of Hadoop's shell
 
 
-def quote(value):
-    """A value in the name of a partition's folder, as Hive and Spark escape it."""
-    return _ESCAPED.sub(lambda m: f"%{ord(m[0]):02X}", value)
+def hash_of(key):
+    """Tells the archives of a dump from those of others."""
+    return hashlib.sha1("/".join(key[name] for name in KEYS).encode()).hexdigest()[:20]
 
 
-def place(table, key):
-    """"histogram/app=a/build=b/day=d/dump=n"."""
-    return "/".join([table] + [f"{name}={quote(key[name])}" for name in KEYS])
+def archive_name(key):
+    """Those of one dump in the order in which they were made."""
+    return f"{hash_of(key)}-{time.time_ns():020d}-{os.getpid()}-{os.urandom(4).hex()}.zip"
 
 
-def tables_of(job):
-    """All tables in which a dump can have rows."""
-    return TABLES + tuple(job["queries"])
+def day_of(file):
+    """The day of a file of a table."""
+    return os.path.dirname(file).rsplit("day=", 1)[1]
+
+
+def last_dumps(table):
+    """Tables in the order in which they are written: what counts dumps comes last."""
+    return (table in ("dumps", "failures"), table)
 
 
 class LocalStore:
     """A folder. A file appears whole, under its name, or not at all."""
 
     def __init__(self, root):
-        self.root = root
+        self.root, self.incoming = root, os.path.join(root, INCOMING)
 
     def prepare(self):
-        """Makes the place, and removes what a process that was killed left there."""
-        for file in glob.glob(os.path.join(glob.escape(self.root), "*", "*=*", "*=*", "*=*", "*=*",
-                                           f".{PART}.*.tmp")):
-            os.unlink(file)
+        """Makes the place, and joins what a run that was killed had done."""
+        old = glob.glob(os.path.join(glob.escape(self.root), "*", "app=*"))
+        if old:
+            raise FileExistsError(f"{self.root} has tables of an earlier version of heapdb: name a new folder, "
+                                  "or remove these")
+        os.makedirs(self.incoming, exist_ok=True)
+        sweep(self.incoming)
+        self.compact()
 
-    def put(self, tree, tables, key):
-        """Moves a dump's files from the folder `tree` to their places, in the order of tables."""
-        for table in tables:
-            source = os.path.join(tree, place(table, key), PART)
-            if not os.path.exists(source):
-                continue
-            target = os.path.join(self.root, place(table, key), PART)
-            os.makedirs(os.path.dirname(target), exist_ok=True)
-            beside = self._beside(table, key, os.getpid())
-            shutil.copyfile(source, beside)
-            os.replace(beside, target)
+    def add(self, archive, key):
+        """Puts the archive of a dump where `compact` finds it. Archives never replace one another, so that
+        one that another process has just read can be removed without a look at what came since.
+        """
+        os.makedirs(self.incoming, exist_ok=True)
+        with Folder(self.incoming) as folder:
+            copy = os.path.join(folder, "rows")
+            shutil.copyfile(archive, copy)
+            os.rename(copy, os.path.join(self.incoming, archive_name(key)))
 
-    def _beside(self, table, key, process):
-        # Spark and DuckDB see no file whose name begins with a dot.
-        return os.path.join(self.root, place(table, key), f".{PART}.{process}.tmp")
+    def waiting(self, key):
+        """The row of the table dumps in the newest archive of a dump; None if there is none."""
+        from ._compact import Archive
+        for file in sorted(glob.glob(os.path.join(glob.escape(self.incoming), hash_of(key) + "-*.zip")),
+                           reverse=True):
+            archive = Archive.open(file)
+            table = archive and archive.table("dumps")
+            if table:
+                return table.to_pylist()[0]
+        return None
 
-    def forget(self, tables, key, process):
-        """Removes what a process that was killed was writing."""
-        for table in tables:
-            try:
-                os.unlink(self._beside(table, key, process))
-            except OSError:
-                pass
+    def compact(self):
+        """Joins the archives that wait into the files of tables."""
+        from ._compact import compact
+        with self.lock():
+            compact(self)
 
-    def drop(self, tables, key):
-        for table in tables:
-            folder = os.path.join(self.root, place(table, key))
-            shutil.rmtree(folder, ignore_errors=True)
-            for _ in KEYS[1:]:
-                folder = os.path.dirname(folder)
-                try:
-                    os.rmdir(folder)
-                except OSError:
-                    break
-
-    def row(self, table, key):
-        """The row of a table that has one for each dump; None if there is none."""
-        import pyarrow
-        import pyarrow.parquet
-        file = os.path.join(self.root, place(table, key), PART)
+    @contextlib.contextmanager
+    def lock(self):
+        """For who replaces or removes files of tables: one process at a time."""
+        os.makedirs(self.incoming, exist_ok=True)
+        file = os.open(os.path.join(self.incoming, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
-            return pyarrow.parquet.ParquetFile(file).read().to_pylist()[0]
-        except (FileNotFoundError, pyarrow.ArrowInvalid):
-            return None
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(file)
+
+    def files(self, table, day="*"):
+        """The files of a table, or of a day of it, in order."""
+        day = day if day == "*" else glob.escape(day)
+        return sorted(glob.glob(os.path.join(glob.escape(self.root), table, "day=" + day, "part-*.parquet")))
+
+    def tables(self):
+        """All tables that have files."""
+        return sorted({os.path.relpath(file, self.root).split(os.sep)[0] for file in self.files("*")})
 
     def rows(self, table):
-        """The rows of a table that has one for each dump, as dicts, with the values that the names of
-        folders have.
-        """
-        found = []
-        pattern = os.path.join(glob.escape(self.root), table, *(f"{name}=*" for name in KEYS), PART)
-        for file in sorted(glob.glob(pattern)):
-            names = os.path.relpath(file, self.root).split(os.sep)[1:-1]
-            key = dict(name.split("=", 1) for name in names)
-            key = {name: unquote(value) for name, value in key.items()}
-            # Of one file, not of a data set: what folders are called is no column here.
-            row = self.row(table, key)
-            if row:
-                found.append({**row, **key})
-        return found
-
-    def is_whole(self, tables, key):
-        """False if a file of a dump is not there, or has lost its end: nothing waits for the disk when
-        they are written, so that those of a machine that stopped can be empty.
-        """
-        for table in tables:
-            try:
-                with open(os.path.join(self.root, place(table, key), PART), "rb") as f:
-                    f.seek(-len(_MAGIC), os.SEEK_END)
-                    if f.read() != _MAGIC:
-                        return False
-            except OSError:
-                return False
-        return True
+        """The rows of a table as dicts, with the day, which only the folders have."""
+        import pyarrow.parquet
+        for file in self.files(table):
+            for row in pyarrow.parquet.ParquetFile(file).read().to_pylist():
+                yield {**row, "day": day_of(file)}
 
 
 class HadoopStore:
@@ -126,22 +123,73 @@ class HadoopStore:
         self.root, self.shell = root.rstrip("/"), shell
 
     def prepare(self):
-        self.shell.run("-mkdir", "-p", self.root)
+        self.shell.run("-mkdir", "-p", f"{self.root}/{INCOMING}")
+        self.compact()
 
-    def put(self, tree, tables, key):
-        """Two calls, for a JVM takes its time: all but the last table, then that."""
-        for part in (tables[:-1], tables[-1:]):
-            folders = [os.path.join(tree, table) for table in part]
-            folders = [folder for folder in folders if os.path.isdir(folder)]
-            if folders:
-                self.shell.run("-put", "-f", *folders, self.root + "/")
+    def add(self, archive, key):
+        # The shell gives the file its name when it is whole.
+        self.shell.run("-put", archive, f"{self.root}/{INCOMING}/{archive_name(key)}")
 
-    def forget(self, tables, key, process):
-        """Nothing: Hadoop's shell has names of its own for what it is writing, which Spark passes over."""
+    def compact(self):
+        """Joins the archives in a copy of what they change. If another run does, they wait for the next one."""
+        lock = f"{self.root}/{INCOMING}/lock"
+        names = self.shell.run("-ls", "-C", f"{self.root}/{INCOMING}").decode().splitlines()
+        if not any(name.endswith(".zip") for name in names) or not self._take(lock):
+            return
+        try:
+            with tempfile.TemporaryDirectory(prefix="heapdb-", dir=self.shell.folder) as folder:
+                self._compact(LocalStore(folder))
+        finally:
+            self.shell.run("-rm", "-r", "-f", "-skipTrash", lock)
 
-    def drop(self, tables, key):
-        self.shell.run("-rm", "-r", "-f", "-skipTrash",
-                       *(f"{self.root}/{place(table, key)}" for table in tables))
+    def _take(self, lock):
+        """Only one can make a folder; one of an hour ago is that of a run that was killed."""
+        for _ in range(2):
+            try:
+                self.shell.run("-mkdir", lock)
+                return True
+            except OSError:
+                made = self.shell.run("-stat", "%Y", lock).decode().strip()
+                if time.time() * 1000 - int(made) < _LOCK_MS:
+                    return False
+                self.shell.run("-rm", "-r", "-f", "-skipTrash", lock)
+        return False
+
+    def _compact(self, local):
+        from ._compact import compact
+        os.makedirs(local.incoming)
+        self.shell.run("-get", f"{self.root}/{INCOMING}/*.zip", local.incoming + "/")
+        archives = os.listdir(local.incoming)
+        there = self.shell.run("-ls", "-C", f"{self.root}/*").decode().splitlines()
+        folders = [name for name in there if "/day=" in name]
+
+        def get(tables, days):
+            for table in tables:
+                wanted = [f for f in folders if f.split("/")[-2] == table and
+                          (days is None or f.rsplit("day=", 1)[1] in days)]
+                os.makedirs(os.path.join(local.root, table), exist_ok=True)
+                missing = [f for f in wanted if not os.path.isdir(
+                    os.path.join(local.root, table, f.rsplit("/", 1)[1]))]
+                if missing:
+                    self.shell.run("-get", *missing, os.path.join(local.root, table) + "/")
+
+        # Which dumps are copies, the dumps of all days say.
+        get(["dumps"], None)
+        made = compact(local, lambda days: get({f.split("/")[-2] for f in folders}, days))
+        gone = [f for f in made if not os.path.exists(f)]
+        for file in local.files("*"):
+            if file not in made:
+                os.unlink(file)
+        for is_last in (False, True):
+            tables = [table for table in local.tables() if last_dumps(table)[0] == is_last]
+            if tables:
+                self.shell.run("-put", "-f", *(os.path.join(local.root, table) for table in tables), self.root + "/")
+        if gone:
+            self.shell.run("-rm", "-f", "-skipTrash",
+                           *(f"{self.root}/{os.path.relpath(file, local.root)}" for file in gone))
+        for start in range(0, len(archives), _ARGUMENTS):
+            self.shell.run("-rm", "-f", "-skipTrash", *(
+                f"{self.root}/{INCOMING}/{name}" for name in archives[start:start + _ARGUMENTS]))
 
 
 class Shell:

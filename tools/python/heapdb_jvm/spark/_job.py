@@ -9,9 +9,8 @@ from .. import fleet
 from ..fleet._client import all_here
 from ..fleet._listing import PATTERN, ListingError, local_path, read_listing
 from ..fleet._prune import days_of, first_day, kept, old
-from ..fleet._run import (Settings, jobs_of, known_here, known_rows, rows_after, settle_duplicates, stat,
-                          summary_of)
-from ..fleet._store import DATA, LocalStore, open_store
+from ..fleet._run import Settings, copies, jobs_of, known_rows, stat, summary_of
+from ..fleet._store import LocalStore, open_store
 
 _MIB = 1 << 20
 _LEAST = 64 * _MIB
@@ -171,34 +170,37 @@ def run(listing, out, *, spark=None, pattern=PATTERN, mapping=None, settings=Non
     def read(uri):
         return "\n".join(context.textFile(uri).collect())
 
-    entries = kept(read_listing(_listing(spark, files, listing), pattern, mapping, read), keep)
+    entries = kept(read_listing(_listing(spark, files, listing), pattern, mapping, read, bool(settings.fetch)), keep)
     path = local_path(out)
     if path is not None:
         out = os.path.abspath(path)
         store = LocalStore(out)
-        store.prepare()
-        known = known_here(store, settings)
+        rows = store.rows
     else:
         out = out.rstrip("/")
         # A folder of its own: the configuration that the shell gets may have secrets.
         folder = tempfile.TemporaryDirectory(prefix="heapdb-")
         store = open_store(out, hadoop, folder.name)
-        store.prepare()
-        known = known_rows(_rows_of(spark, files, out))
-    todo = jobs_of(entries, out, settings, files.stat, known, hadoop, retry)
+        rows = _rows_of(spark, files, out)
+    store.prepare()
+    todo = jobs_of(entries, out, settings, files.stat, known_rows(rows), hadoop, retry)
     results = []
     if todo:
         # An executor that is lost costs the dumps that it had in work. They are done again elsewhere,
         # into the same files; those of its tasks that were done are found there.
         batches = batches_of(todo, max(1, context.defaultParallelism))
-        results = _collect(spark, context.parallelize(batches, len(batches)).flatMap(all_here),
-                           f"heapdb: {len(todo)} dumps")
+        try:
+            results = _collect(spark, context.parallelize(batches, len(batches)).flatMap(all_here),
+                               f"heapdb: {len(todo)} dumps")
+        except BaseException:
+            if path is not None:  # elsewhere, the next run joins what is done
+                store.compact()
+            raise
         for i, result in enumerate(results):
             if progress:
                 progress(i + 1, len(todo), result)
-    duplicates = settle_duplicates(store, rows_after(known, todo, results),
-                                   DATA + tuple(settings.queries))
-    return summary_of(len(entries), todo, results, duplicates)
+    store.compact()
+    return summary_of(len(entries), todo, results, copies(rows))
 
 
 def prune(out, keep, *, spark=None, today=None, dry_run=False):
@@ -208,7 +210,7 @@ def prune(out, keep, *, spark=None, today=None, dry_run=False):
         return fleet.prune(out, keep, today=today, dry_run=dry_run)
     spark = spark or SparkSession.builder.appName("heapdb fleet").getOrCreate()
     files = _Files(spark)
-    found = old(files.glob(f"{out.rstrip('/')}/*/app=*/build=*/day=*"), first_day(keep, today))
+    found = old(files.glob(f"{out.rstrip('/')}/*/day=*"), first_day(keep, today))
     for folder in found if not dry_run else ():
         files.remove(folder)
     return days_of(found)

@@ -23,6 +23,10 @@ CREATE OR REPLACE TEMP VIEW histogram AS
 SELECT t.* FROM histogram_files AS t LEFT SEMI JOIN counted AS c
 ON t.app = c.app AND t.build = c.build AND t.day = c.day AND t.dump = c.dump;
 
+CREATE OR REPLACE TEMP VIEW owners AS
+SELECT t.* FROM owners_files AS t LEFT SEMI JOIN counted AS c
+ON t.app = c.app AND t.build = c.build AND t.day = c.day AND t.dump = c.dump;
+
 CREATE OR REPLACE TEMP VIEW leaks AS
 SELECT t.* FROM leaks_files AS t LEFT SEMI JOIN counted AS c
 ON t.app = c.app AND t.build = c.build AND t.day = c.day AND t.dump = c.dump;
