@@ -198,30 +198,17 @@ int print_answer(struct cli *cli, struct answer *answer)
 	return rc;
 }
 
-struct hdb_value text_value(const char *text)
+int print_own_answer(struct cli *cli, const struct own_answer *own)
 {
-	const bool has_text = text && *text;
-
-	return (struct hdb_value){
-		.type = has_text ? HDB_TYPE_TEXT : HDB_TYPE_NULL,
-		.text = text,
-		.text_size = has_text ? strlen(text) : 0,
+	struct answer answer = {
+		.name = own->name,
+		.source = &own->source,
+		.facts = own->facts,
+		.fact_count = own->fact_count,
+		.limit = cli->opt.limit,
 	};
-}
 
-struct hdb_value number_value(enum hdb_type type, uint64_t u)
-{
-	return (struct hdb_value){ .type = type, .u = u };
-}
-
-struct own_fact text_fact(const char *name, const char *title, const char *text)
-{
-	return (struct own_fact){ { name, HDB_TYPE_TEXT, title, NULL }, text_value(text) };
-}
-
-struct own_fact number_fact(const char *name, const char *title, enum hdb_type type, uint64_t u)
-{
-	return (struct own_fact){ { name, type, title, NULL }, number_value(type, u) };
+	return print_answer(cli, &answer);
 }
 
 int answer_pick(struct answer *answer, const char *columns)

@@ -7,8 +7,9 @@
 #include "heapdb.h"
 
 #include "common/escape.h"
-#include "heapdb/options.h"
 #include "common/output.h"
+#include "common/own_answer.h"
+#include "heapdb/options.h"
 #include "pictures/pictures.h"
 
 #include <stdbool.h>
@@ -16,24 +17,6 @@
 struct cli;
 struct notes;
 struct sampled;
-
-/* Row source other than a query. */
-struct row_source {
-	void *ctx;
-	size_t count;                                  /* number of columns */
-	int (*next)(void *ctx, struct hdb_error *err); /* like hdb_rows_next */
-	const struct hdb_column *columns;              /* lent */
-	const struct hdb_value *cells;                 /* of the current row; lent */
-	uint64_t row_count;                            /* number of rows; 0: call total */
-	/* like hdb_rows_total; NULL: the number is unknown */
-	int (*total)(void *ctx, uint64_t *total, struct hdb_error *err);
-};
-
-/* A fact computed by the command. */
-struct own_fact {
-	struct hdb_column column;
-	struct hdb_value value;
-};
 
 /* An answer to print: rows and facts of a query, or of the command itself. */
 struct answer {
@@ -92,13 +75,7 @@ int render_columns(struct answer *answer, const char *columns, const struct rend
 
 /* Prints an answer of the command itself with its options, and releases it. */
 int print_answer(struct cli *cli, struct answer *answer);
-
-/* Makes a text cell (lent; null if NULL or empty), or a number. */
-struct hdb_value text_value(const char *text);
-struct hdb_value number_value(enum hdb_type type, uint64_t u);
-/* Makes facts in the same way. Null values have HDB_TYPE_NULL. `title` NULL: the name. */
-struct own_fact text_fact(const char *name, const char *title, const char *text);
-struct own_fact number_fact(const char *name, const char *title, enum hdb_type type, uint64_t u);
+int print_own_answer(struct cli *cli, const struct own_answer *own);
 
 /* Writes a quoted JSON string. */
 void render_json_string(struct output *out, const char *string);
@@ -176,9 +153,6 @@ FORMATS_OF_ROWS(X)
 #undef X
 /* HDB_EUSAGE if the rows do not form a tree. */
 int render_picture(struct answer *answer, enum picture_kind kind, struct output *out);
-
-/* Prints a number or boolean as in all machine-readable formats; false for other types. */
-bool value_for_programs(struct output *out, const struct hdb_value *value);
 
 /* Appends a value for people. Returns its width in columns. */
 size_t value_for_people(const struct hdb_value *value, const struct render_style *style,

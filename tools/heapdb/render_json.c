@@ -6,8 +6,6 @@
 #include "base/try.h"
 #include "heapdb/render.h"
 
-#include <math.h>
-
 void render_json_string(struct output *out, const char *string)
 {
 	output_json(out, string, strlen(string));
@@ -22,26 +20,6 @@ void render_json_field(struct output *out, const char *before, const char *text)
 		output_string(out, "null");
 }
 
-static void put_value(struct output *out, const struct hdb_value *value)
-{
-	if (value_for_programs(out, value))
-		return;
-	if (value->type == HDB_TYPE_ID) {
-		output_char(out, '"');
-		output_id(out, value->u);
-		output_char(out, '"');
-	} else if (value->type == HDB_TYPE_DOUBLE) {
-		/* NaN and infinities are not JSON numbers: write text. */
-		output_string(out, isfinite(value->d) ? "" : "\"");
-		output_string(out, base_real(value->d, false).text);
-		output_string(out, isfinite(value->d) ? "" : "\"");
-	} else if (value->type == HDB_TYPE_TEXT) {
-		output_json(out, value->text, value->text_size);
-	} else {
-		output_string(out, "null");
-	}
-}
-
 static void put_row(struct answer *answer, size_t columns, struct output *out)
 {
 	bool is_first = true;
@@ -53,7 +31,7 @@ static void put_row(struct answer *answer, size_t columns, struct output *out)
 			continue;
 		render_json_field(out, is_first ? "{" : ",", answer_column(answer, i)->name);
 		output_char(out, ':');
-		put_value(out, value);
+		json_value(out, value);
 		is_first = false;
 	}
 	output_string(out, is_first ? "{}" : "}");
@@ -147,7 +125,7 @@ static void put_head(struct answer *answer, size_t columns, struct output *out)
 		output_string(out, i ? ",\"" : "\"");
 		output_string(out, answer_fact_column(answer, i)->name);
 		output_string(out, "\":");
-		put_value(out, answer_fact_value(answer, i));
+		json_value(out, answer_fact_value(answer, i));
 	}
 	output_string(out, "},\"columns\":[");
 	for (size_t i = 0; i < columns; i++)

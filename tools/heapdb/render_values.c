@@ -122,32 +122,6 @@ static void put_text(struct output *out, const char *text, size_t size, put_text
 	output_release(out, &shown);
 }
 
-bool value_for_programs(struct output *out, const struct hdb_value *value)
-{
-	switch (value->type) {
-	case HDB_TYPE_COUNT:
-	case HDB_TYPE_BYTES:
-		output_u64(out, value->u);
-		return true;
-	case HDB_TYPE_INT:
-		output_i64(out, value->i);
-		return true;
-	case HDB_TYPE_PERCENT:
-		if (isfinite(value->d))
-			output_format(out, "%.2f", value->d);
-		return isfinite(value->d);
-	case HDB_TYPE_BOOL:
-		output_string(out, value->u ? "true" : "false");
-		return true;
-	case HDB_TYPE_ID:
-	case HDB_TYPE_DOUBLE:
-	case HDB_TYPE_TEXT:
-	case HDB_TYPE_NULL:
-		break;
-	}
-	return false;
-}
-
 static void put_value(struct output *out, const struct hdb_value *value, put_text_fn *put)
 {
 	if (value_for_programs(out, value))

@@ -6,12 +6,15 @@
  * anonymous memory that remains holds malloc's blocks, whose addresses nobody reports. It is
  * divided by what the VM has allocated there; these figures are estimates, and marked.
  *
- * Takes texts and numbers; knows nothing of processes and databases. The input is not trusted.
+ * struct memory takes texts and numbers. struct memory_answer, below, asks processes and databases for
+ * them and makes an answer. The input is not trusted.
  */
 #ifndef MEMORY_MEMORY_H
 #define MEMORY_MEMORY_H
 
 #include "heapdb.h"
+
+#include "common/own_answer.h"
 
 #include "base/vec.h"
 
@@ -119,5 +122,52 @@ int memory_account(struct memory *memory, memory_pages pages, void *ctx, struct 
 
 /* The name of a part. Static. */
 const char *memory_part_name(enum memory_part part);
+
+/* ---- the account of a process as an answer ---- */
+
+/* Columns. */
+enum {
+	ACCOUNT_PART,
+	ACCOUNT_DETAIL,
+	ACCOUNT_RESIDENT,
+	ACCOUNT_COMMITTED,
+	ACCOUNT_USED,
+	ACCOUNT_COUNT,
+	ACCOUNT_ESTIMATED,
+	ACCOUNT_SHARED,
+	ACCOUNT_SWAP,
+	ACCOUNT_COLUMNS
+};
+
+struct memory_answer;
+
+/* *out is owned: memory_answer_free. */
+int memory_answer_new(struct memory_answer **out, struct hdb_error *err);
+void memory_answer_free(struct memory_answer *account); /* NULL is allowed */
+static inline void memory_answer_free_at(struct memory_answer **account)
+{
+	memory_answer_free(*account);
+}
+
+/* Like memory_add, for a text of any kind. HDB_EFORMAT if it is of none. */
+int memory_answer_add_text(struct memory_answer *account, char *text, size_t size,
+			   struct hdb_error *err);
+
+/* Adds the buffers outside the heap that a dump of the process has. */
+int memory_answer_add_dump(struct memory_answer *account, struct hdb *db, struct hdb_error *err);
+
+/*
+ * Adds a running JVM: what it answers within the timeout (0: as usual), its smaps and its cgroup's
+ * limit. Errors as for capture_measure. `cancel` may be NULL.
+ */
+int memory_answer_add_process(struct memory_answer *account, int pid, unsigned timeout_s,
+			      const volatile int *cancel, struct hdb_error *err);
+
+/* Makes the answer, once. *out is lent until memory_answer_free. HDB_EUSAGE without smaps. */
+int memory_answer_make(struct memory_answer *account, const struct own_answer **out,
+		       struct hdb_error *err);
+
+/* The rows of the answer, and RSS. */
+const struct memory *memory_answer_of(const struct memory_answer *account);
 
 #endif

@@ -8,6 +8,8 @@
 
 #include "common/smaps.h"
 
+#include "capture/capture.h"
+
 struct mapping {
 	uint64_t start, end, rss, shared, swap;
 	enum memory_part part; /* by name and neighbours */
@@ -31,6 +33,22 @@ struct category {
 	char name[48];
 	uint64_t malloc; /* with arenas of the VM, which malloc provides too */
 	uint64_t mapped; /* committed memory of mmap, stacks included */
+};
+
+#define ADVICE_MAX 3
+
+/* An account with what it is from. Starts with zeros. */
+struct memory_answer {
+	struct memory memory;
+	struct capture_memory *process; /* NULL: saved files */
+	char name[320];                 /* of the process; "": unknown */
+	uint64_t buffers;               /* of a dump, that own memory */
+	uint64_t limit;                 /* of the cgroup's memory; 0: none, or unknown */
+	size_t next;                    /* row */
+	struct hdb_value cells[ACCOUNT_COLUMNS];
+	char missing[256];
+	char advice[ADVICE_MAX][256];
+	struct own_answer answer;
 };
 
 /* Adds a range unless it is empty. The detail is copied. */

@@ -57,6 +57,29 @@ static int add_histogram(struct growth *g, struct growth_run *run, const struct 
 	return base_vec_push(&run->histogram_vec, &h, sizeof(h), g->err);
 }
 
+static int add_text(struct growth *g, const char *text, uint32_t *no)
+{
+	const struct base_name name = { text, strlen(text), 1 };
+
+	return base_names_add(&g->names, &name, false, no, g->err);
+}
+
+/* Events of programs without records are of no use. */
+static int add_event(struct growth *g, const struct series_record *r)
+{
+	struct growth_event event = { .time_ms = r->time_ms };
+
+	for (size_t i = g->run_count; i-- > 0;) {
+		if (strcmp(g->runs[i].jvm, r->jvm) != 0)
+			continue;
+		event.run = (uint32_t)i;
+		TRY(add_text(g, r->event, &event.event));
+		TRY(add_text(g, r->text, &event.text));
+		return base_vec_push(&g->events, &event, sizeof(event), g->err);
+	}
+	return HDB_OK;
+}
+
 struct reading {
 	struct growth *growth;
 	const char *jvm;
@@ -67,8 +90,9 @@ static int take_record(void *ctx, const struct series_record *r)
 	const struct reading *reading = ctx;
 	struct growth_run *run = NULL;
 
-	if (!r->jvm[0] || r->kind == SERIES_EVENT ||
-	    (reading->jvm && strcmp(reading->jvm, r->jvm) != 0))
+	if (r->kind == SERIES_EVENT)
+		return add_event(reading->growth, r);
+	if (!r->jvm[0] || (reading->jvm && strcmp(reading->jvm, r->jvm) != 0))
 		return HDB_OK;
 	TRY(find_run(reading->growth, r, &run));
 	if (r->kind == SERIES_JVM)
@@ -86,6 +110,7 @@ static int take_record(void *ctx, const struct series_record *r)
 			.heap = r->figures[SERIES_HEAP],
 			.max = r->figures[SERIES_MAX],
 			.gcs = r->figures[SERIES_GCS],
+			.gc_us = r->figures[SERIES_GC_US],
 			.rss = r->figures[SERIES_RSS],
 			.limit = r->figures[SERIES_LIMIT],
 		};
@@ -118,6 +143,7 @@ void growth_release(struct growth *g)
 	base_vec_release(&g->run_vec);
 	base_vec_release(&g->row_vec);
 	base_vec_release(&g->classes);
+	base_vec_release(&g->events);
 	base_names_release(&g->names);
 }
 
@@ -177,16 +203,21 @@ static size_t keep_minima(struct trend_point *points, size_t count)
 	return groups;
 }
 
-static uint64_t wall_clock(const struct growth_run *run, double age_s)
+uint64_t growth_time_of(const struct growth_run *run, double age_s)
 {
 	const double ago_ms = (double)run->age_ms - age_s * 1000;
 
 	return run->time_ms - (ago_ms > 0 && ago_ms < (double)run->time_ms ? (uint64_t)ago_ms : 0);
 }
 
+const char *growth_name(const struct growth *g, uint32_t name)
+{
+	return base_vec_at(&g->names.list, struct base_name, name)->text;
+}
+
 static int add_row(struct growth *g, struct growth_row *row, struct hdb_error *err)
 {
-	row->since_ms = wall_clock(&g->runs[row->run], row->trend.since);
+	row->since_ms = growth_time_of(&g->runs[row->run], row->trend.since);
 	return base_vec_push(&g->row_vec, row, sizeof(*row), err);
 }
 
@@ -228,7 +259,7 @@ static void release_points(struct class_points *points)
 	free(points->objects);
 }
 
-static const struct growth_class *class_in(const struct growth *g, const struct growth_histogram *h,
+const struct growth_class *growth_class_in(const struct growth *g, const struct growth_histogram *h,
 					   uint32_t name)
 {
 	const struct growth_class *classes = g->classes.data;
@@ -250,7 +281,7 @@ static void fill_points(const struct growth *g, const struct growth_run *run,
 
 	for (size_t i = run->histogram_count; i-- > 0;) {
 		const struct growth_histogram *h = &run->histograms[i];
-		const struct growth_class *c = class_in(g, h, last->name);
+		const struct growth_class *c = growth_class_in(g, h, last->name);
 
 		if (!c && h->least < bytes)
 			bytes = h->least;
@@ -278,7 +309,7 @@ bool growth_is_of_jdk(const char *name)
 static double class_rise_min(const struct growth *g, const struct growth_class *c,
 			     const struct growth_histogram *last)
 {
-	const char *name = base_vec_at(&g->names.list, struct base_name, c->name)->text;
+	const char *name = growth_name(g, c->name);
 
 	return GROWTH_BYTES_MIN + (growth_is_of_jdk(name) ? (double)last->bytes * GROWTH_CLASS_MIN :
 							    (double)c->bytes * GROWTH_OWN_MIN);
@@ -312,7 +343,7 @@ static int judge_classes(struct growth *g, uint32_t run_no, struct hdb_error *er
 			continue;
 		trend_find(points.objects, run->histogram_count, 0, &objects);
 		row.objects_slope = objects.slope;
-		row.name = base_vec_at(&g->names.list, struct base_name, c->name)->text;
+		row.name = growth_name(g, c->name);
 		TRY(add_row(g, &row, err));
 	}
 	if (g->row_count > first_row)

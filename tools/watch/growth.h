@@ -24,7 +24,7 @@
 
 struct growth_sample {
 	double age_s;
-	uint64_t heap, max, gcs, rss, limit; /* 0: unknown */
+	uint64_t heap, max, gcs, gc_us, rss, limit; /* 0: unknown */
 };
 
 struct growth_histogram {
@@ -36,6 +36,12 @@ struct growth_histogram {
 struct growth_class {
 	uint32_t name;
 	uint64_t objects, bytes;
+};
+
+/* An event of a run that has records: a capture, an end. */
+struct growth_event {
+	uint32_t run, event, text; /* the last two: names */
+	uint64_t time_ms;
 };
 
 /* One JVM from its start to its end. */
@@ -62,6 +68,7 @@ struct growth {
 	BASE_VEC_AS(run_vec, struct growth_run, runs, run_count);
 	BASE_VEC_AS(row_vec, struct growth_row, rows, row_count);
 	struct base_vec classes; /* struct growth_class */
+	struct base_vec events;  /* struct growth_event */
 	struct base_names names;
 	struct series_counts counts;
 	struct hdb_error *err; /* while reading */
@@ -76,6 +83,14 @@ int growth_find(struct growth *growth, struct hdb_error *err);
 /* Returns points of the heap after collections, as used for its trend: *out is owned, free(). */
 int growth_heap_points(const struct growth_run *run, struct trend_point **out, size_t *count,
 		       struct hdb_error *err);
+
+/* The wall clock at an age of a run, and the text of a name. */
+uint64_t growth_time_of(const struct growth_run *run, double age_s);
+const char *growth_name(const struct growth *growth, uint32_t name);
+
+/* The class in a histogram; NULL if it is none of its largest. */
+const struct growth_class *growth_class_in(const struct growth *growth,
+					   const struct growth_histogram *histogram, uint32_t name);
 
 /* Whether a class belongs to the JDK, or is an array. */
 bool growth_is_of_jdk(const char *name);

@@ -7,6 +7,7 @@
 #define WATCH_WATCH_H
 
 #include "watch/growth.h"
+#include "watch/growth_answer.h"
 #include "watch/series.h"
 #include "watch/watcher.h"
 

@@ -1,0 +1,62 @@
+/*
+ * common/own_answer.h - answers that no query makes: rows and facts of a series, a process, a
+ * recording. The command prints them in every format, its other doors as JSON.
+ */
+#ifndef COMMON_OWN_ANSWER_H
+#define COMMON_OWN_ANSWER_H
+
+#include "heapdb.h"
+
+#include "common/output.h"
+
+#include <stdbool.h>
+
+/* Row source other than a query. */
+struct row_source {
+	void *ctx;
+	size_t count;                                  /* number of columns */
+	int (*next)(void *ctx, struct hdb_error *err); /* like hdb_rows_next */
+	const struct hdb_column *columns;              /* lent */
+	const struct hdb_value *cells;                 /* of the current row; lent */
+	uint64_t row_count;                            /* number of rows; 0: call total */
+	/* like hdb_rows_total; NULL: the number is unknown */
+	int (*total)(void *ctx, uint64_t *total, struct hdb_error *err);
+};
+
+/* A fact that is not a query's. */
+struct own_fact {
+	struct hdb_column column;
+	struct hdb_value value;
+};
+
+#define OWN_FACTS_MAX 16
+
+/* The rows are read once. */
+struct own_answer {
+	const char *name; /* value of "query" in JSON */
+	struct row_source source;
+	struct own_fact facts[OWN_FACTS_MAX];
+	size_t fact_count;
+	char notice[1024]; /* what a user should know besides; empty: nothing */
+};
+
+/* Makes a text cell (lent; null if NULL or empty), or a number. */
+struct hdb_value text_value(const char *text);
+struct hdb_value number_value(enum hdb_type type, uint64_t u);
+/* Makes facts in the same way. Null values have HDB_TYPE_NULL. `title` NULL: the name. */
+struct own_fact text_fact(const char *name, const char *title, const char *text);
+struct own_fact number_fact(const char *name, const char *title, enum hdb_type type, uint64_t u);
+
+/* Prints a number or boolean as in all machine-readable formats; false for other types. */
+bool value_for_programs(struct output *out, const struct hdb_value *value);
+/* Prints a value as JSON. */
+void json_value(struct output *out, const struct hdb_value *value);
+
+/*
+ * Returns the answer as `heapdb COMMAND --json` prints it: *text is owned, free(). Rows lack the
+ * keys of nulls if `is_sparse`.
+ */
+int own_answer_json(const struct own_answer *answer, bool is_sparse, char **text,
+		    struct hdb_error *err);
+
+#endif

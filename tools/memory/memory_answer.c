@@ -1,0 +1,221 @@
+/*
+ * memory/memory_answer.c - the account as an answer: rows, advice, and what would make it more
+ * exact.
+ */
+#include "memory/memory_private.h"
+
+#include "base/error.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct hdb_column columns[ACCOUNT_COLUMNS] = {
+	{ "part", HDB_TYPE_TEXT, "part", "Part of the process's memory" },
+	{ "detail", HDB_TYPE_TEXT, "detail",
+	  "What the memory of the part is. Empty: the whole part, which counts towards RSS." },
+	{ "resident", HDB_TYPE_BYTES, "resident", "Pages in memory. The parts add up to RSS." },
+	{ "committed", HDB_TYPE_BYTES, "committed",
+	  "Accessible memory: mapped with access rights, or allocated. It becomes resident page by "
+	  "page, when first used." },
+	{ "used", HDB_TYPE_BYTES, "used", "Bytes that the VM uses, garbage included" },
+	{ "count", HDB_TYPE_COUNT, "count", "Number of classes, stacks, buffers or files" },
+	{ "estimated", HDB_TYPE_BYTES, "estimated",
+	  "Part of the resident bytes whose addresses are not known: allocated bytes, all assumed to "
+	  "be in memory" },
+	{ "shared", HDB_TYPE_BYTES, "shared", "Resident bytes that other processes also use" },
+	{ "swap", HDB_TYPE_BYTES, "swap", "Pages swapped out, which RSS does not include" },
+};
+
+/* ---- rows ---- */
+
+static struct hdb_value figure(enum hdb_type type, uint64_t u)
+{
+	return number_value(u ? type : HDB_TYPE_NULL, u);
+}
+
+static int row_next(void *ctx, struct hdb_error *err)
+{
+	struct memory_answer *a = ctx;
+	const struct memory_row *row =
+		base_vec_next(&a->memory.row_vec, struct memory_row, &a->next);
+
+	(void)err;
+	if (!row)
+		return HDB_END;
+	a->cells[ACCOUNT_PART] = text_value(memory_part_name(row->part));
+	a->cells[ACCOUNT_DETAIL] = text_value(row->detail);
+	a->cells[ACCOUNT_RESIDENT] = number_value(HDB_TYPE_BYTES, row->resident);
+	a->cells[ACCOUNT_SHARED] = figure(HDB_TYPE_BYTES, row->shared);
+	a->cells[ACCOUNT_SWAP] = figure(HDB_TYPE_BYTES, row->swap);
+	a->cells[ACCOUNT_COMMITTED] = number_value(HDB_TYPE_BYTES, row->committed);
+	a->cells[ACCOUNT_USED] = figure(HDB_TYPE_BYTES, row->used);
+	a->cells[ACCOUNT_COUNT] = figure(HDB_TYPE_COUNT, row->count);
+	a->cells[ACCOUNT_ESTIMATED] = figure(HDB_TYPE_BYTES, row->estimated);
+	return HDB_OK;
+}
+
+/* The row of a part, or one of zeros. */
+static struct memory_row part_of(const struct memory_answer *a, enum memory_part part)
+{
+	for (size_t i = 0; i < a->memory.row_count; i++)
+		if (a->memory.rows[i].part == part && !a->memory.rows[i].detail[0])
+			return a->memory.rows[i];
+	return (struct memory_row){ .part = part };
+}
+
+/* ---- advice ---- */
+
+/* What would make the account more exact. */
+static const char *missing_of(struct memory_answer *a)
+{
+	const struct memory *m = &a->memory;
+	const char *said = m->nmt == MEMORY_NMT_OFF ?
+				   "Native Memory Tracking is off: start the JVM with "
+				   "-XX:NativeMemoryTracking=summary (or detail)" :
+			   m->nmt == MEMORY_NMT_UNKNOWN ?
+				   "the output of VM.native_memory" :
+			   m->nmt == MEMORY_NMT_SUMMARY && !m->has_map ?
+				   "addresses: -XX:NativeMemoryTracking=detail has them" :
+				   "";
+
+	snprintf(a->missing, sizeof(a->missing), "%s%s%s", said,
+		 *said && !m->has_vm_info ? "; " : "",
+		 m->has_vm_info ? "" : "the output of VM.info");
+	return a->missing;
+}
+
+/* Adds advice on parts that are large: beyond a tenth of RSS, and 16 MiB. */
+static size_t advise(struct memory_answer *a)
+{
+	static const struct {
+		enum memory_part part;
+		const char *text;
+	} rules[] = {
+		{ MEMORY_DIRECT,
+		  "direct memory: `heapdb direct-buffers` on a dump names the owners; "
+		  "-XX:MaxDirectMemorySize limits it (Netty: "
+		  "-Dio.netty.maxDirectMemory)" },
+		{ MEMORY_STACKS,
+		  "thread stacks: `heapdb threads` on a dump groups the threads; -Xss "
+		  "limits each" },
+		{ MEMORY_METASPACE, "metaspace: `heapdb loaders` on a dump shows class loaders; "
+				    "-XX:MaxMetaspaceSize limits it" },
+		{ MEMORY_FREE_MALLOC,
+		  "free in malloc: glibc keeps freed memory; MALLOC_ARENA_MAX=2 or "
+		  "`jcmd PID System.trim_native_heap` returns it" },
+		{ MEMORY_USED_MALLOC, "malloc: native libraries allocate it; a profiler of malloc "
+				      "(jemalloc, heapprofd) names the callers" },
+		{ MEMORY_CODE, "code cache: -XX:ReservedCodeCacheSize limits it" },
+		{ MEMORY_GC, "GC structures: they grow with the heap; another collector, such as "
+			     "-XX:+UseSerialGC, needs less" },
+	};
+	const struct memory_row heap = part_of(a, MEMORY_HEAP);
+	size_t count = 0;
+
+	if (heap.used && heap.resident / 2 > heap.used && heap.resident - heap.used > 64 << 20)
+		snprintf(a->advice[count++], sizeof(a->advice[0]),
+			 "Java heap: %s is resident, but only %s is used: a smaller -Xmx would do, "
+			 "or -XX:G1PeriodicGCInterval returns memory",
+			 base_size(heap.resident).text, base_size(heap.used).text);
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && count < ADVICE_MAX; i++) {
+		const uint64_t bytes = part_of(a, rules[i].part).resident;
+
+		/* Without NMT, malloc has blocks of the VM and of Java too. */
+		if (rules[i].part == MEMORY_USED_MALLOC && a->memory.nmt < MEMORY_NMT_SUMMARY)
+			continue;
+		if (bytes >= a->memory.rss / 10 && bytes >= 16 << 20)
+			snprintf(a->advice[count++], sizeof(a->advice[0]), "%s", rules[i].text);
+	}
+	return count;
+}
+
+/* Makes the facts. */
+static void make_facts(struct memory_answer *a)
+{
+	static const char *const keys[ADVICE_MAX] = { "next", "next_2", "next_3" };
+	static const char *const nmt[] = { "unknown", "off", "summary", "detail" };
+	const struct memory *m = &a->memory;
+	const uint64_t rest = part_of(a, MEMORY_REST).resident;
+	const uint64_t missing = a->buffers - m->buffer_count;
+	const size_t advice = advise(a);
+	struct own_fact *facts = a->answer.facts;
+	size_t count = 0;
+
+	facts[count++] = text_fact("process", "process", a->name);
+	facts[count++] = number_fact("rss", "RSS", HDB_TYPE_BYTES, m->rss);
+	facts[count++] = number_fact("limit", "memory limit of the cgroup",
+				     figure(HDB_TYPE_BYTES, a->limit).type, a->limit);
+	facts[count++] = number_fact("swap", "swap", figure(HDB_TYPE_BYTES, m->swap).type, m->swap);
+	facts[count++] = number_fact("huge_pages", "huge pages, not in RSS",
+				     figure(HDB_TYPE_BYTES, m->hugetlb).type, m->hugetlb);
+	facts[count++] = text_fact("nmt", "Native Memory Tracking", nmt[m->nmt]);
+	facts[count++] = (struct own_fact){
+		{ "explained", HDB_TYPE_PERCENT, "explained (%)", NULL },
+		{ .type = HDB_TYPE_PERCENT,
+		  .d = m->rss ? 100.0 * (double)(m->rss - rest) / (double)m->rss : 100.0 },
+	};
+	facts[count++] =
+		number_fact("not_in_process", "buffers of the dump that are not in the process",
+			    figure(HDB_TYPE_COUNT, missing).type, missing);
+	facts[count++] = text_fact("missing", "missing", missing_of(a));
+	facts[count++] = text_fact("not_listed", "not listed", NULL);
+	for (size_t i = 0; i < advice; i++)
+		facts[count++] = text_fact(keys[i], "next", a->advice[i]);
+	assert(count <= OWN_FACTS_MAX);
+	a->answer.fact_count = count;
+}
+
+/* ---- the answer ---- */
+
+int memory_answer_new(struct memory_answer **out, struct hdb_error *err)
+{
+	return BASE_ALLOC(*out, 1, "an account", err);
+}
+
+void memory_answer_free(struct memory_answer *a)
+{
+	if (!a)
+		return;
+	memory_release(&a->memory);
+	capture_memory_close(a->process);
+	free(a);
+}
+
+const struct memory *memory_answer_of(const struct memory_answer *a)
+{
+	return &a->memory;
+}
+
+int memory_answer_add_text(struct memory_answer *a, char *text, size_t size, struct hdb_error *err)
+{
+	const enum memory_kind kind = memory_kind_of(text, size);
+
+	if (kind == MEMORY_UNKNOWN && strstr(text, "Applications Memory Usage"))
+		return hdb_fail(err, HDB_EFORMAT, "`heapdb meminfo` reads Android's meminfo");
+	if (kind == MEMORY_UNKNOWN)
+		return hdb_fail(err, HDB_EFORMAT,
+				"expected /proc/PID/smaps, output of jcmd (VM.native_memory, "
+				"VM.info, System.map, System.native_heap_info), hs_err_pidN.log, a "
+				"dump or a database");
+	return memory_add(&a->memory, kind, text, size, err);
+}
+
+int memory_answer_make(struct memory_answer *a, const struct own_answer **out,
+		       struct hdb_error *err)
+{
+	TRY(memory_account(&a->memory, a->process ? capture_memory_pages : NULL, a->process, err));
+	a->answer.name = "memory";
+	a->answer.source = (struct row_source){
+		.ctx = a,
+		.count = ACCOUNT_COLUMNS,
+		.columns = columns,
+		.cells = a->cells,
+		.row_count = a->memory.row_count,
+		.next = row_next,
+	};
+	make_facts(a);
+	*out = &a->answer;
+	return HDB_OK;
+}

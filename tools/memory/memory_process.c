@@ -1,0 +1,136 @@
+/*
+ * memory/memory_process.c - what a running JVM, and a heap dump of it, add to the account.
+ */
+#include "memory/memory_private.h"
+
+#include "common/door_rows.h"
+
+#include "base/error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Takes the memory of a buffer, by the names of query direct-buffers. */
+static int take_buffer(struct memory_answer *a, struct hdb_rows *rows, struct hdb_error *err)
+{
+	static const struct {
+		const char *kind, *detail;
+		enum memory_part part;
+	} kinds[] = {
+		{ "direct", "direct buffers", MEMORY_DIRECT },
+		{ "segment", "memory segments", MEMORY_DIRECT },
+		{ "native", "buffers of native code", MEMORY_DIRECT },
+		{ "mapped", "mapped buffers", MEMORY_FILES },
+	};
+	const char *kind = hdb_rows_text(rows, hdb_rows_find_column(rows, "kind"));
+	const char *holder = hdb_rows_text(rows, hdb_rows_find_column(rows, "holder"));
+	const uint64_t capacity = hdb_rows_u64(rows, hdb_rows_find_column(rows, "capacity"));
+	const bool is_netty = holder && strstr(holder, "netty.buffer.");
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (!kind || strcmp(kind, kinds[i].kind) != 0 || !capacity)
+			continue;
+		a->buffers++;
+		return memory_add_buffer(
+			&a->memory,
+			memory_for(kinds[i].part, is_netty && kinds[i].part == MEMORY_DIRECT ?
+							  "Netty" :
+							  kinds[i].detail),
+			hdb_rows_u64(rows, hdb_rows_find_column(rows, "address")), capacity, err);
+	}
+	return HDB_OK;
+}
+
+int memory_answer_add_dump(struct memory_answer *a, struct hdb *db, struct hdb_error *err)
+{
+	static const struct hdb_option all = { "all", NULL };
+	const struct hdb_query_args args = { .struct_size = sizeof(args),
+					     .options = &all,
+					     .option_count = 1 };
+	DOOR_ROWS *rows = NULL;
+	int rc;
+
+	TRY(hdb_query(db, "direct-buffers", &args, &rows, err));
+	while ((rc = hdb_rows_next(rows, err)) == HDB_OK)
+		TRY(take_buffer(a, rows, err));
+	return rc == HDB_END ? HDB_OK : rc;
+}
+
+/* ---- a running JVM ---- */
+
+struct asking {
+	struct memory_answer *account;
+	int pid;
+	struct capture_options options;
+	char refusal[HDB_ERROR_SIZE]; /* why the VM did not answer */
+	struct hdb_error *err;
+};
+
+/* Asks the VM; an answer that it cannot give is left out. */
+static int ask(struct asking *a, enum capture_question question, enum memory_kind kind)
+{
+	BASE_FREED char *text = NULL;
+	struct hdb_error err = { 0 };
+	const int rc = capture_vm_ask(a->pid, question, &a->options, &text, NULL, &err);
+
+	if (rc == HDB_EINTR || rc == HDB_ENOMEM) {
+		*a->err = err;
+		return rc;
+	}
+	if (rc != HDB_OK && question == CAPTURE_NMT_DETAIL)
+		snprintf(a->refusal, sizeof(a->refusal), "%s", err.message);
+	return rc == HDB_OK ? memory_add(&a->account->memory, kind, text, strlen(text), a->err) :
+			      HDB_NOTFOUND;
+}
+
+static int ask_vm(struct asking *a)
+{
+	const struct memory *m = &a->account->memory;
+	int rc = ask(a, CAPTURE_NMT_DETAIL, MEMORY_NMT);
+
+	if (rc != HDB_OK)
+		return rc < 0 ? rc : HDB_OK;
+	if (m->nmt == MEMORY_NMT_UNKNOWN)
+		TRY_ERRORS(ask(a, CAPTURE_NMT_SUMMARY, MEMORY_NMT));
+	TRY_ERRORS(ask(a, CAPTURE_VM_INFO, MEMORY_VM_INFO));
+	if (m->nmt == MEMORY_NMT_SUMMARY)
+		TRY_ERRORS(ask(a, CAPTURE_SYSTEM_MAP, MEMORY_MAP));
+	rc = ask(a, CAPTURE_NATIVE_HEAP_INFO, MEMORY_MALLOC);
+	return rc < 0 ? rc : HDB_OK;
+}
+
+int memory_answer_add_process(struct memory_answer *account, int pid, unsigned timeout_s,
+			      const volatile int *cancel, struct hdb_error *err)
+{
+	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
+	struct memory_figures *f = &account->memory.figures;
+	struct asking a = { .account = account,
+			    .pid = pid,
+			    .options = { .timeout_s = timeout_s, .cancel = cancel },
+			    .err = err };
+	struct capture_meters meters;
+
+	/* First, since another process may have the PID when the VM has answered. */
+	TRY(capture_memory_open(pid, &account->process, err));
+	TRY(capture_measure(pid, &meters, err));
+	snprintf(account->name, sizeof(account->name), "JVM %d%s%s%s", pid,
+		 meters.main_class[0] ? " (" : "", meters.main_class,
+		 meters.main_class[0] ? ")" : "");
+	account->limit = meters.has_limit ? meters.limit : 0;
+	if (meters.cannot_attach)
+		snprintf(a.refusal, sizeof(a.refusal),
+			 "process %d was started with -XX:+DisableAttachMechanism", pid);
+	else
+		TRY(ask_vm(&a));
+	f->heap_used = f->heap_used ? f->heap_used : meters.heap_used;
+	f->metaspace_used = f->metaspace_used ? f->metaspace_used : meters.metaspace;
+	/* Its maximum, to which G1 adds some bytes on JDK 17. */
+	f->heap_reserved =
+		f->heap_reserved ? f->heap_reserved : meters.heap_max & ~(uint64_t)0xffff;
+	f->classes = f->classes ? f->classes : meters.classes;
+	TRY(capture_memory_smaps(account->process, MEMORY_TEXT_MAX, &text, err));
+	if (a.refusal[0])
+		snprintf(account->answer.notice, sizeof(account->answer.notice),
+			 "%s; the account has only what /proc tells", a.refusal);
+	return memory_add(&account->memory, MEMORY_SMAPS, text.data, text.size, err);
+}

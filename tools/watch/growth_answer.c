@@ -1,0 +1,305 @@
+/*
+ * watch/growth_answer.c - growth as an answer: rows, and a sentence.
+ */
+#include "watch/growth_answer.h"
+
+#include "common/descriptor.h"
+
+#include "base/error.h"
+#include "base/scope.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define HOUR_S 3600.0
+#define SUFFIX ".jsonl"
+#define SUMMARY_SIZE 1024
+/* Longer than this, a limit is not worth a warning. */
+#define HOURS_MAX (24 * 365.0)
+
+enum {
+	JVM,
+	PROGRAM,
+	NAME,
+	GROWS,
+	BYTES,
+	PER_HOUR,
+	LOW,
+	HIGH,
+	OBJECTS,
+	OBJECTS_PER_HOUR,
+	SINCE,
+	HOURS,
+	POINTS,
+	COLUMNS
+};
+
+static const struct hdb_column columns[COLUMNS] = {
+	[JVM] = { "jvm", HDB_TYPE_TEXT, "JVM", "Process ID, in the PID namespace of watch" },
+	[PROGRAM] = { "program", HDB_TYPE_TEXT, "program", "Main class, module or jar" },
+	[NAME] = { "name", HDB_TYPE_TEXT, "name",
+		   "\"heap after GC\", or the name of a class that grows steadily" },
+	[GROWS] = { "grows", HDB_TYPE_BOOL, "grows", "Whether it grows steadily" },
+	[BYTES] = { "bytes", HDB_TYPE_BYTES, "bytes", "Size in the last record" },
+	[PER_HOUR] = { "hourly_delta", HDB_TYPE_INT, "per hour",
+		       "Growth in bytes per hour (Theil-Sen slope)" },
+	[LOW] = { "low_delta", HDB_TYPE_INT, "at least",
+		  "Lower bound of the growth per hour, with 95 % confidence" },
+	[HIGH] = { "high_delta", HDB_TYPE_INT, "at most",
+		   "Upper bound of the growth per hour, with 95 % confidence" },
+	[OBJECTS] = { "objects", HDB_TYPE_COUNT, "objects", "Objects in the last histogram" },
+	[OBJECTS_PER_HOUR] = { "objects_hourly_delta", HDB_TYPE_INT, "objects per hour",
+			       "Growth in objects per hour" },
+	[SINCE] = { "since", HDB_TYPE_TEXT, "since", "Time at which the growth began" },
+	[HOURS] = { "hours_left", HDB_TYPE_DOUBLE, "hours left",
+		    "Hours from the last record until the heap reaches its maximum size" },
+	[POINTS] = { "points", HDB_TYPE_COUNT, "points",
+		     "Number of points that the growth is computed from" },
+};
+
+struct growth_answer {
+	struct own_answer answer;
+	const struct growth *growth;
+	size_t at;
+	struct hdb_value cells[COLUMNS];
+	char jvm[SERIES_JVM_SIZE], since[GROWTH_TIME_SIZE], name[1024], summary[SUMMARY_SIZE];
+};
+
+/* ---- input ---- */
+
+static void free_entries(struct dirent ***entries)
+{
+	free(*entries);
+}
+
+static int select_series(const struct dirent *entry)
+{
+	const char *name = entry->d_name;
+	const size_t size = strlen(name);
+
+	return size > strlen(SUFFIX) && strcmp(name + size - strlen(SUFFIX), SUFFIX) == 0;
+}
+
+/* Reads all series of a folder, by name. */
+static int add_folder(struct growth *growth, const char *folder, struct hdb_error *err)
+{
+	BASE_SCOPED(free_entries) struct dirent **entries = NULL;
+	const int count = scandir(folder, &entries, select_series, alphasort);
+	char path[4096];
+	int rc = HDB_OK;
+
+	if (count < 0)
+		return hdb_fail_errno(err, errno, "%s", folder);
+	if (count == 0)
+		return hdb_fail(err, HDB_EABSENT,
+				"%s contains no series (*" SUFFIX "); `heapdb watch` writes them",
+				folder);
+	for (int i = 0; i < count; i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
+		if (rc == HDB_OK)
+			rc = growth_read(growth, path, NULL, err);
+		free(entries[i]);
+	}
+	return rc;
+}
+
+int growth_add(struct growth *growth, const char *path, struct hdb_error *err)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return hdb_fail_open(err, errno, path);
+	return S_ISDIR(st.st_mode) ? add_folder(growth, path, err) :
+				     growth_read(growth, path, NULL, err);
+}
+
+int growth_compute(struct growth *growth, const char *path, struct hdb_error *err)
+{
+	if (!growth->run_count)
+		return hdb_fail(err, HDB_EFORMAT,
+				"%s: expected a series of `heapdb watch`, but found no record in "
+				"%" PRIu64 " lines",
+				path, growth->counts.lines);
+	return growth_find(growth, err);
+}
+
+/* ---- rows ---- */
+
+void growth_time(uint64_t time_ms, char buf[GROWTH_TIME_SIZE])
+{
+	const time_t seconds = (time_t)(time_ms / 1000);
+	struct tm parts;
+
+	if (!localtime_r(&seconds, &parts) || !strftime(buf, GROWTH_TIME_SIZE, "%F %R", &parts))
+		snprintf(buf, GROWTH_TIME_SIZE, "?");
+}
+
+static struct hdb_value delta(double per_second)
+{
+	const double hourly = per_second * HOUR_S;
+
+	return (struct hdb_value){
+		.type = fabs(hourly) < 9e18 ? HDB_TYPE_INT : HDB_TYPE_NULL,
+		.i = fabs(hourly) < 9e18 ? (int64_t)hourly : 0,
+	};
+}
+
+static int next_row(void *ctx, struct hdb_error *err)
+{
+	struct growth_answer *rows = ctx;
+	const struct growth *g = rows->growth;
+	const struct growth_row *row = &g->rows[rows->at];
+	struct hdb_value *cells = rows->cells;
+
+	(void)err;
+	if (rows->at == g->row_count)
+		return HDB_END;
+	rows->at++;
+	memset(rows->cells, 0, sizeof(rows->cells));
+	snprintf(rows->jvm, sizeof(rows->jvm), "%.*s", (int)strcspn(g->runs[row->run].jvm, "-"),
+		 g->runs[row->run].jvm);
+	cells[JVM] = text_value(rows->jvm);
+	cells[PROGRAM] = text_value(g->runs[row->run].main_class);
+	(void)descriptor_name(row->name ? row->name : "heap after GC", rows->name,
+			      sizeof(rows->name));
+	cells[NAME] = text_value(rows->name);
+	cells[GROWS] = number_value(HDB_TYPE_BOOL, row->trend.grows);
+	cells[BYTES] = number_value(HDB_TYPE_BYTES, row->bytes);
+	cells[POINTS] = number_value(HDB_TYPE_COUNT, row->trend.points);
+	if (row->trend.points) {
+		cells[PER_HOUR] = delta(row->trend.slope);
+		cells[LOW] = delta(row->trend.low);
+		cells[HIGH] = delta(row->trend.high);
+	}
+	if (row->name) {
+		cells[OBJECTS] = number_value(HDB_TYPE_COUNT, row->objects);
+		cells[OBJECTS_PER_HOUR] = delta(row->objects_slope);
+	}
+	if (row->trend.grows) {
+		growth_time(row->since_ms, rows->since);
+		cells[SINCE] = text_value(rows->since);
+	}
+	if (row->limit_s > 0)
+		cells[HOURS] =
+			(struct hdb_value){ .type = HDB_TYPE_DOUBLE, .d = row->limit_s / HOUR_S };
+	return HDB_OK;
+}
+
+const struct growth_row *growth_newest(const struct growth *g, const struct growth_row **named)
+{
+	const struct growth_row *heap = NULL, *found = NULL, *largest = NULL;
+
+	*named = NULL;
+	for (size_t i = 0; i < g->row_count; i++) {
+		const struct growth_row *row = &g->rows[i];
+
+		if (!row->name)
+			heap = row;
+		if (!row->trend.grows)
+			continue;
+		if (found != heap)
+			largest = *named = NULL;
+		found = heap;
+		if (row->name && !largest)
+			largest = row;
+		if (row->name && !*named && !growth_is_of_jdk(row->name))
+			*named = row;
+	}
+	*named = *named ? *named : largest;
+	return found;
+}
+
+/* "12.3 MiB per hour since 2026-11-29 02:10" */
+static void put_speed(const struct growth_row *row, char *buf, size_t size)
+{
+	char since[GROWTH_TIME_SIZE];
+
+	growth_time(row->since_ms, since);
+	snprintf(buf, size, "%s per hour since %s",
+		 base_size((uint64_t)fmax(row->trend.slope * HOUR_S, 0)).text, since);
+}
+
+void growth_explain(const struct growth *g, char *buf, size_t size)
+{
+	const struct growth_row *named, *heap = growth_newest(g, &named);
+	char speed[128], name[121], more[320] = "";
+
+	if (!heap) {
+		snprintf(buf, size, "nothing grows steadily in the records of %zu JVM%s",
+			 g->run_count, g->run_count == 1 ? "" : "s");
+		return;
+	}
+	if (named) {
+		put_speed(named, speed, sizeof(speed));
+		(void)descriptor_name(named->name, name, sizeof(name));
+		snprintf(more, sizeof(more), "%s%s grows by %s", heap->trend.grows ? "; " : "",
+			 name, speed);
+	}
+	put_speed(heap, speed, sizeof(speed));
+	if (!heap->trend.grows)
+		snprintf(buf, size, "%s", more);
+	else if (heap->limit_s > 0 && heap->limit_s < HOURS_MAX * HOUR_S)
+		snprintf(buf, size,
+			 "the heap after GC grows by %s and reaches its maximum in %.1f hours%s",
+			 speed, heap->limit_s / HOUR_S, more);
+	else
+		snprintf(buf, size, "the heap after GC grows by %s%s", speed, more);
+}
+
+/* ---- the answer ---- */
+
+int growth_answer(const struct growth *growth, struct growth_answer **out, struct hdb_error *err)
+{
+	struct growth_answer *a;
+	struct own_answer *answer;
+
+	TRY(BASE_ALLOC(a, 1, "an answer", err));
+	*a = (struct growth_answer){ .growth = growth };
+	answer = &a->answer;
+	answer->name = "growth";
+	answer->source = (struct row_source){
+		.ctx = a, .count = COLUMNS, .columns = columns, .cells = a->cells, .next = next_row
+	};
+	growth_explain(growth, a->summary, sizeof(a->summary));
+	answer->facts[answer->fact_count++] = text_fact("summary", "summary", a->summary);
+	if (growth->counts.damaged) {
+		answer->facts[answer->fact_count++] = number_fact(
+			"damaged", "damaged lines", HDB_TYPE_COUNT, growth->counts.damaged);
+		snprintf(answer->notice, sizeof(answer->notice),
+			 "%" PRIu64 " of %" PRIu64 " lines are damaged and were skipped",
+			 growth->counts.damaged, growth->counts.lines);
+	}
+	*out = a;
+	return HDB_OK;
+}
+
+const struct own_answer *growth_answer_get(const struct growth_answer *answer)
+{
+	return &answer->answer;
+}
+
+int growth_json(const char *const *paths, size_t count, char **text, char **points,
+		struct hdb_error *err)
+{
+	BASE_SCOPED(growth_release) struct growth growth = { 0 };
+	BASE_FREED struct growth_answer *answer = NULL;
+	int rc;
+
+	*text = NULL;
+	for (size_t i = 0; i < count; i++)
+		TRY(growth_add(&growth, paths[i], err));
+	TRY(growth_compute(&growth, count ? paths[0] : "no file", err));
+	TRY(growth_answer(&growth, &answer, err));
+	TRY(own_answer_json(&answer->answer, false, text, err));
+	rc = points ? growth_points_json(&growth, points, err) : HDB_OK;
+	if (rc != HDB_OK)
+		free(*text);
+	return rc;
+}
