@@ -199,6 +199,7 @@ VALUES = {
     "--fetch": [["false {}"]], "--snapshot": [["2"]], "--contents": [["keep"]],
     "--zero": [["primitives"]], "--keep": [["strings"], ["java.lang.String"]], "--id-size": [["4"]],
     "--arrays": [["bytes"]], "--hash-key": [["key"]], "--rename": [["names"]], "--secrets": [["out/found"]],
+    "--with": [["leak.jsonl"]],
     }
 # Where an option needs company: the command's arguments instead of those above.
 COMPANY = {

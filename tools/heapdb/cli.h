@@ -79,6 +79,7 @@ struct cli {
 	struct hdb_error err;
 	char *statement;         /* `export TABLE` or an SQL statement; owned; NULL: neither */
 	bool is_open;            /* a JSON object is incomplete; see struct answer */
+	bool is_sparse;          /* likewise: JSON for the page */
 	char message_prefix[64]; /* "import", "query retained" */
 };
 

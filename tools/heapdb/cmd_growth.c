@@ -10,8 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#define SUMMARY_SIZE 1024
-
 #define SVG_WIDTH 1200
 #define SVG_HEIGHT 400
 #define SVG_HEAD 40
@@ -32,13 +30,13 @@ static void draw_line(struct output *out, const struct trend_point *points, size
 }
 
 /* Draws the heap after collections of a run, and its resident memory, from the newest row. */
-static int draw(struct cli *cli, const struct growth *g)
+static int draw(struct cli *cli, const struct growth *g, const char *text)
 {
-	const struct growth_row *named, *heap = growth_newest(g, &named);
+	const struct growth_row *heap = growth_newest(g);
 	const struct growth_run *run = &g->runs[heap ? heap->run : g->run_count - 1];
 	BASE_FREED struct trend_point *points = NULL;
 	struct output *out = cli->out;
-	char text[SUMMARY_SIZE], from[GROWTH_TIME_SIZE], to[GROWTH_TIME_SIZE];
+	char from[GROWTH_TIME_SIZE], to[GROWTH_TIME_SIZE];
 	double most = 1;
 	size_t count;
 
@@ -47,7 +45,6 @@ static int draw(struct cli *cli, const struct growth *g)
 		most = fmax(most, points[i].value);
 	for (size_t i = 0; i < run->sample_count; i++)
 		most = fmax(most, (double)run->samples[i].max);
-	growth_explain(g, text, sizeof(text));
 	growth_time(run->time_ms, to);
 	growth_time(run->time_ms -
 			    (uint64_t)((double)run->age_ms -
@@ -75,19 +72,21 @@ static int draw(struct cli *cli, const struct growth *g)
 
 int cmd_growth(struct cli *cli)
 {
-	BASE_SCOPED(growth_release) struct growth growth = { 0 };
-	BASE_FREED struct growth_answer *answer = NULL;
+	BASE_SCOPED(growth_answer_free_at) struct growth_answer *answer = NULL;
+	const struct options *opt = &cli->opt;
+	const struct own_answer *own;
 
-	if (!cli->opt.operand_count)
+	if (!opt->operand_count)
 		return cli_usage(cli, "expected a series that `heapdb watch` wrote, or its folder");
-	if (cli->opt.chart && cli->opt.has_format)
-		return cli_usage(cli, "--chart cannot be combined with another format");
-	for (size_t i = 0; i < cli->opt.operand_count; i++)
-		TRY(growth_add(&growth, cli->opt.operands[i], &cli->err));
-	TRY(growth_compute(&growth, cli->opt.operands[0], &cli->err));
-	TRY(growth_answer(&growth, &answer, &cli->err));
-	if (growth_answer_get(answer)->notice[0])
-		cli_notice(cli, "%s", growth_answer_get(answer)->notice);
-	return cli->opt.chart ? draw(cli, &growth) :
-				print_own_answer(cli, growth_answer_get(answer));
+	if (opt->chart && (opt->has_format || opt->points))
+		return cli_usage(cli, "--chart cannot be combined with %s",
+				 opt->points ? "--points" : "another format");
+	TRY(growth_answer_new(&answer, &cli->err));
+	for (size_t i = 0; i < opt->operand_count; i++)
+		TRY(growth_answer_add(answer, opt->operands[i], &cli->err));
+	TRY(growth_answer_make(answer, opt->points, &own, &cli->err));
+	if (own->notice[0])
+		cli_notice(cli, "%s", own->notice);
+	return opt->chart ? draw(cli, growth_answer_of(answer), growth_answer_summary(answer)) :
+			    print_own_answer(cli, own);
 }

@@ -5,6 +5,7 @@
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
 #include "heapdb/report.h"
+#include "heapdb/with_files.h"
 #include "notes/notes.h"
 
 #include <ctype.h>
@@ -147,6 +148,38 @@ static int put_notes(struct cli *cli)
 	return HDB_OK;
 }
 
+/* Adds what the commands say of the files of --with, as indented code. */
+static int put_files(struct cli *cli, bool is_json)
+{
+	struct with_files with;
+
+	TRY(with_files_open(cli, &cli->opt.with, &with));
+	for (size_t i = 0; i < with.count; i++) {
+		BASE_SCOPED(bytes_release) struct bytes text = { 0 };
+		const char *heading = with_files_heading(with.answers[i]);
+
+		if (!heading)
+			continue;
+		TRY(with_files_text(&with, with.answers[i], is_json, &text, &cli->err));
+		if (is_json) {
+			output_string(cli->out, ",");
+			output_bytes(cli->out, text.data, text.size);
+			continue;
+		}
+		output_format(cli->out, "\n## %s\n\n", heading);
+		for (size_t at = 0, size; at < text.size; at += size + 1) {
+			const char *line = text.data + at,
+				   *end = memchr(line, '\n', text.size - at);
+
+			size = end ? (size_t)(end - line) : text.size - at;
+			output_string(cli->out, size ? "    " : "");
+			output_bytes(cli->out, line, size);
+			output_char(cli->out, '\n');
+		}
+	}
+	return HDB_OK;
+}
+
 static int report_markdown(struct cli *cli)
 {
 	const char *slash = strrchr(cli->db_path, '/');
@@ -166,6 +199,7 @@ static int report_markdown(struct cli *cli)
 	TRY(put_headline(cli));
 	for (size_t i = 0; i < SECTION_COUNT; i++)
 		TRY(put_section(cli, &sections[i]));
+	TRY(put_files(cli, false));
 	TRY(put_waste(cli));
 	TRY(put_notes(cli));
 	return HDB_OK;
@@ -227,6 +261,8 @@ static int report_json(struct cli *cli)
 	output_format(cli->out, "{\"schema\":%d,\"report\":[\n", HDB_SCHEMA);
 	for (size_t i = 0; i < SECTION_COUNT && rc == HDB_OK; i++)
 		rc = put_json(cli, i);
+	if (rc == HDB_OK)
+		rc = put_files(cli, true);
 	output_char(cli->out, ']');
 	cli->is_open = rc != HDB_OK;
 	if (!cli->is_open)
@@ -236,10 +272,14 @@ static int report_json(struct cli *cli)
 
 int cmd_report(struct cli *cli)
 {
+	struct with_files with;
+
 	if (cli->opt.no_values && !cli->opt.html)
 		return cli_usage(cli, "--no-values requires --html");
 	if (cli->opt.has_format && cli->opt.html)
 		return cli_usage(cli, "--html and --json cannot be combined");
+	/* Before anything is printed. */
+	TRY(with_files_open(cli, &cli->opt.with, &with));
 	if (cli->opt.html)
 		return report_html(cli, cli->opt.html);
 	return cli->opt.format == FORMAT_JSON ? report_json(cli) : report_markdown(cli);

@@ -7,6 +7,7 @@
 
 #include "common/door_rows.h"
 #include "notes/notes.h"
+#include "heapdb/with_files.h"
 #include "serve/serve.h"
 
 #include <sys/stat.h>
@@ -222,6 +223,26 @@ static int put_answer(struct page *page, const struct question *question)
 	return json_end(page, question->query);
 }
 
+/* Embeds the answers of the files of --with. */
+static int put_files(struct page *page)
+{
+	struct cli *cli = page->cli;
+	struct with_files with;
+
+	TRY(with_files_open(cli, &cli->opt.with, &with));
+	for (size_t i = 0; i < with.count; i++) {
+		BASE_SCOPED(bytes_release) struct bytes text = { 0 };
+
+		TRY(with_files_text(&with, with.answers[i], true, &text, &cli->err));
+		output_string(cli->out, ",\n");
+		output_json(cli->out, with.answers[i], strlen(with.answers[i]));
+		output_char(cli->out, ':');
+		output_bytes(json_begin(page), text.data, text.size);
+		TRY(json_end(page, with.answers[i]));
+	}
+	return HDB_OK;
+}
+
 /* Embeds a key and a text that does not come from an answer. */
 static int put_text(struct page *page, const char *key, const char *text)
 {
@@ -284,6 +305,7 @@ static int put_answers(struct page *page, const char *name)
 		output_string(out, i ? ",\n" : "\n");
 		TRY(put_answer(page, &questions[i]));
 	}
+	TRY(put_files(page));
 	output_string(out, "}}");
 	return HDB_OK;
 }

@@ -10,6 +10,7 @@
 #include "pictures/pictures.h"
 #include "heapdb/progress.h"
 #include "heapdb/serve_answers.h"
+#include "heapdb/with_files.h"
 #include "notes/notes.h"
 
 #include <spawn.h>
@@ -142,9 +143,15 @@ static void open_browser(struct cli *cli, const char *url)
 	}
 }
 
+/* The context of the server's callbacks. */
+struct serving {
+	struct cli *cli;
+	struct with_files with;
+};
+
 static void on_ready(void *ctx, const char *url)
 {
-	struct cli *cli = ctx;
+	struct cli *cli = ((struct serving *)ctx)->cli;
 
 	output_format(cli->out, "%s\n", url);
 	output_flush(cli->out);
@@ -154,7 +161,7 @@ static void on_ready(void *ctx, const char *url)
 
 static void on_notice(void *ctx, const char *text)
 {
-	cli_notice(ctx, "%s", text);
+	cli_notice(((struct serving *)ctx)->cli, "%s", text);
 }
 
 /* Returns the name of a database on the page: its file name. */
@@ -165,9 +172,21 @@ static const char *name_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+static int write_file(void *ctx, const char *name, int fd, struct hdb_error *err)
+{
+	struct serving *serving = ctx;
+	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
+
+	TRY(with_files_text(&serving->with, name, true, &text, err));
+	return base_write_all(fd, text.data, text.size) ?
+		       HDB_OK :
+		       hdb_fail(err, HDB_EIO, "cannot store the answer");
+}
+
 static int serve(struct cli *cli, const struct serve_database *databases, size_t count)
 {
-	const struct serve_options options = {
+	struct serving serving = { .cli = cli };
+	struct serve_options options = {
 		.databases = databases,
 		.database_count = count,
 		.listen = cli->opt.listen,
@@ -181,11 +200,15 @@ static int serve(struct cli *cli, const struct serve_database *databases, size_t
 #ifdef HAVE_MCP /* notes require the same library */
 		.notes = page_notes,
 #endif
+		.write_file = write_file,
 		.ready = on_ready,
 		.notice = on_notice,
-		.ctx = cli,
+		.ctx = &serving,
 	};
 
+	TRY(with_files_open(cli, &cli->opt.with, &serving.with));
+	options.files = serving.with.answers;
+	options.file_count = serving.with.count;
 	/* SQLite's variable for temporary files. Set before threads exist. */
 	if (cli->opt.tmp)
 		setenv("SQLITE_TMPDIR", cli->opt.tmp, 1);

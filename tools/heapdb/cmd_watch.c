@@ -330,7 +330,7 @@ int cmd_watch(struct cli *cli)
 	if (mkdir(w.action.dir, 0700) < 0 && errno != EEXIST)
 		return hdb_fail_errno(&cli->err, errno, "%s", w.action.dir);
 	snprintf(series, sizeof(series), "%s/series.jsonl", w.action.dir);
-	options.series = cli->opt.series ? cli->opt.series : series;
+	options.series = w.action.series = cli->opt.series ? cli->opt.series : series;
 	(void)sigaction(SIGUSR1, &action, NULL);
 	rc = watch_run(&world, &options, &cli->err);
 	watch_stop(&w.running);

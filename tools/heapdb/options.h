@@ -128,6 +128,7 @@ struct options {
 	const char *adb, *serial; /* capture: process and device */
 	unsigned parallel, gz;    /* 0: not given */
 	struct repeated when;     /* watch */
+	struct repeated with;     /* report, serve: further files */
 	const char *name, *dir, *then, *series, *interval, *histograms;
 	const char *keep, *hash_key, *names_file, *report;
 	const char *budget, *baseline; /* gate */
@@ -135,7 +136,7 @@ struct options {
 	unsigned gate_format;
 	bool live, all, histogram, once, update;
 	bool allow_import, allow_capture; /* mcp */
-	bool app_only, segments, koom, hash, chart;
+	bool app_only, segments, koom, hash, chart, points;
 	unsigned id_size;  /* in units of 4 bytes; 0: not given */
 	unsigned is_plain; /* export without compression */
 	enum format format;

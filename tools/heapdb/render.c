@@ -188,6 +188,7 @@ int print_answer(struct cli *cli, struct answer *answer)
 	int rc;
 
 	answer->err = &cli->err;
+	answer->is_sparse = cli->is_sparse;
 	if (cli->opt.columns) {
 		answer_release(answer);
 		answer->picked_count = 0;

@@ -212,14 +212,25 @@ static void take_headline(struct steps *s, const char *path)
 		fclose(file);
 }
 
+/* Writes the report that `form` asks for, with the series unless that cannot be read. */
+static bool write_report(struct steps *s, const char *db, const char *name, const char *form,
+			 char *path)
+{
+	const char *series = s->action->series;
+
+	in_folder(s, name, path);
+	return HEAPDB(s, "report", db, "--quiet", "--with", series, form, path) ||
+	       HEAPDB(s, "report", db, "--quiet", form, path);
+}
+
 static bool report(struct steps *s, const char *db)
 {
 	char path[PATH_SIZE];
 
 	if (!HEAPDB(s, "report", db, "--json", "-o", in_folder(s, "report.json", path),
 		    "--quiet") ||
-	    !HEAPDB(s, "report", db, "--html", in_folder(s, "report.html", path), "--quiet") ||
-	    !HEAPDB(s, "report", db, "-o", in_folder(s, "report.md", path), "--quiet"))
+	    !write_report(s, db, "report.html", "--html", path) ||
+	    !write_report(s, db, "report.md", "-o", path))
 		return false;
 	take_headline(s, path);
 	return true;

@@ -6,8 +6,8 @@
  * anonymous memory that remains holds malloc's blocks, whose addresses nobody reports. It is
  * divided by what the VM has allocated there; these figures are estimates, and marked.
  *
- * struct memory takes texts and numbers. struct memory_answer, below, asks processes and databases for
- * them and makes an answer. The input is not trusted.
+ * struct memory takes texts and numbers. struct memory_answer, below, asks processes and databases
+ * for them. The input is not trusted.
  */
 #ifndef MEMORY_MEMORY_H
 #define MEMORY_MEMORY_H

@@ -75,6 +75,13 @@ struct serve_options {
 	/* Runs a read-only statement and writes its rows in the same way; NULL: no SQL. */
 	int (*write_sql)(const struct serve_statement *statement, const struct serve_sink *to,
 			 struct hdb_error *err);
+	/*
+	 * Names of answers that come from files beside the databases, and the function that makes
+	 * one, for any worker.
+	 */
+	const char *const *files; /* lent */
+	size_t file_count;
+	int (*write_file)(void *ctx, const char *name, int fd, struct hdb_error *err);
 	/* Writes pixels as PNG; NULL: not supported. */
 	int (*write_png)(const struct pixels *pixels, int fd, struct hdb_error *err);
 	/*

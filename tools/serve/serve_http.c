@@ -254,16 +254,27 @@ static enum MHD_Result on_argument(void *ctx, enum MHD_ValueKind kind, const cha
 		       MHD_NO;
 }
 
+static const char *file_of(const struct serve_options *options, const char *name)
+{
+	for (size_t i = 0; i < options->file_count; i++)
+		if (strcmp(options->files[i], name) == 0)
+			return options->files[i];
+	return NULL;
+}
+
 /* Makes a job for the path, or returns NULL. */
 static struct serve_job *job_of(const struct server *server, const char *path)
 {
-	static const char query[] = "/api/query/";
+	static const char query[] = "/api/query/", own[] = "/api/file/";
 	const bool is_query = strncmp(path, query, sizeof(query) - 1) == 0;
 	const bool is_sql = strcmp(path, "/api/sql") == 0 && server->options->write_sql;
 	const bool is_bitmap = strcmp(path, "/api/bitmap") == 0;
+	const char *file = strncmp(path, own, sizeof(own) - 1) == 0 ?
+				   file_of(server->options, path + sizeof(own) - 1) :
+				   NULL;
 	struct serve_job *job;
 
-	if (!is_query && !is_sql && !is_bitmap && strcmp(path, "/api/value") != 0)
+	if (!is_query && !is_sql && !is_bitmap && !file && strcmp(path, "/api/value") != 0)
 		return NULL;
 	job = serve_job_new();
 	if (!job)
@@ -271,8 +282,10 @@ static struct serve_job *job_of(const struct server *server, const char *path)
 	job->kind = is_query  ? SERVE_QUERY :
 		    is_sql    ? SERVE_SQL :
 		    is_bitmap ? SERVE_BITMAP :
+		    file      ? SERVE_FILE :
 				SERVE_VALUE;
 	job->spec = is_query ? hdb_query_named(path + sizeof(query) - 1) : NULL;
+	job->file = file;
 	job->limit = SERVE_ROWS_DEFAULT;
 	job->done = on_done;
 	if (is_query && !job->spec) {

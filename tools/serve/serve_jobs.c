@@ -160,6 +160,9 @@ static int make_answer(struct worker *w, struct serve_job *job)
 		return serve_bitmap(w->databases[job->database], w->jobs->options, job);
 	case SERVE_SQL:
 		return answer_sql(w, job);
+	case SERVE_FILE:
+		return w->jobs->options->write_file(w->jobs->options->ctx, job->file, job->fd,
+						    &job->err);
 	case SERVE_QUERY:
 		break;
 	}
@@ -249,7 +252,8 @@ static int answer(struct worker *w, struct serve_job *job)
 	}
 	if (job->format != SERVE_PAGE)
 		return r;
-	if (r == HDB_OK && job->takes_gzip && (job->kind == SERVE_QUERY || job->kind == SERVE_SQL))
+	if (r == HDB_OK && job->takes_gzip &&
+	    (job->kind == SERVE_QUERY || job->kind == SERVE_SQL || job->kind == SERVE_FILE))
 		job->is_packed = serve_pack_file(&job->fd);
 	if (r == HDB_OK)
 		r = hold_answer(job);
@@ -484,7 +488,9 @@ bool serve_jobs_add(struct serve_jobs *jobs, struct serve_job *job)
 	bool has_room;
 
 	assert(job->done);
-	job->key = job->format == SERVE_PAGE ? serve_cache_key(job) : NULL;
+	/* Files change. */
+	job->key =
+		job->format == SERVE_PAGE && job->kind != SERVE_FILE ? serve_cache_key(job) : NULL;
 	pthread_mutex_lock(&jobs->lock);
 	has_room = jobs->waiting < SERVE_WAITING_MAX && !jobs->is_stopping;
 	if (has_room) {

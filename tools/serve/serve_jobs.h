@@ -40,10 +40,11 @@
 enum serve_state { SERVE_WAITING, SERVE_RUNNING, SERVE_DONE };
 
 enum serve_kind {
-	SERVE_QUERY, /* `spec`, with targets and options */
-	SERVE_SQL,   /* `statement` */
-	SERVE_VALUE, /* bytes or text of `object` */
-	SERVE_BITMAP /* image in the byte array `object` */
+	SERVE_QUERY,  /* `spec`, with targets and options */
+	SERVE_SQL,    /* `statement` */
+	SERVE_VALUE,  /* bytes or text of `object` */
+	SERVE_BITMAP, /* image in the byte array `object` */
+	SERVE_FILE    /* `file` */
 };
 
 /* A request. */
@@ -52,6 +53,7 @@ struct serve_job {
 	char id[SERVE_ID_SIZE]; /* chosen by the client, for cancellation; "": none */
 	const struct hdb_query_spec *spec;
 	const char *statement;
+	const char *file;     /* name of an answer from a file; static */
 	bool all;             /* tables include unreachable objects */
 	uint64_t object;      /* object ID */
 	uint64_t from, count; /* range of a value; count 0: all */

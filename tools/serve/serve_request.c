@@ -195,6 +195,9 @@ int serve_request_argument(struct serve_job *job, size_t database_count, const c
 		return set_database(job, database_count, key, value, err);
 	if (strcmp(key, "job") == 0)
 		return set_id(job, value, err);
+	if (job->kind == SERVE_FILE)
+		return hdb_fail(err, HDB_EUSAGE,
+				"unknown argument \"%.60s\" of an answer from a file", key);
 	if (job->kind == SERVE_VALUE || job->kind == SERVE_BITMAP)
 		return add_value_argument(job, key, value, err);
 	if (strcmp(key, "format") == 0) {

@@ -119,7 +119,10 @@ void serve_health(struct bytes *out, const struct serve_options *options,
 	put_key(out, "version", hdb_version());
 	bytes_format(out, "\"sql\":%s,", options->write_sql ? "true" : "false");
 	bytes_format(out, "\"notes\":%s,", options->notes ? "true" : "false");
-	bytes_string(out, "\"databases\":[");
+	bytes_string(out, "\"files\":[");
+	for (size_t i = 0; i < options->file_count; i++)
+		bytes_format(out, "%s\"%s\"", i ? "," : "", options->files[i]);
+	bytes_string(out, "],\"databases\":[");
 	for (size_t i = 0; i < options->database_count; i++) {
 		struct hdb_health health = { .struct_size = sizeof(health) };
 

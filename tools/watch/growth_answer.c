@@ -2,6 +2,7 @@
  * watch/growth_answer.c - growth as an answer: rows, and a sentence.
  */
 #include "watch/growth_answer.h"
+#include "watch/growth_points.h"
 
 #include "common/descriptor.h"
 
@@ -66,7 +67,9 @@ static const struct hdb_column columns[COLUMNS] = {
 
 struct growth_answer {
 	struct own_answer answer;
-	const struct growth *growth;
+	struct growth growth;
+	struct growth_points points;
+	char path[256]; /* of the first file, for messages */
 	size_t at;
 	struct hdb_value cells[COLUMNS];
 	char jvm[SERIES_JVM_SIZE], since[GROWTH_TIME_SIZE], name[1024], summary[SUMMARY_SIZE];
@@ -110,24 +113,16 @@ static int add_folder(struct growth *growth, const char *folder, struct hdb_erro
 	return rc;
 }
 
-int growth_add(struct growth *growth, const char *path, struct hdb_error *err)
+int growth_answer_add(struct growth_answer *a, const char *path, struct hdb_error *err)
 {
 	struct stat st;
 
+	if (!a->path[0])
+		snprintf(a->path, sizeof(a->path), "%s", path);
 	if (stat(path, &st) < 0)
 		return hdb_fail_open(err, errno, path);
-	return S_ISDIR(st.st_mode) ? add_folder(growth, path, err) :
-				     growth_read(growth, path, NULL, err);
-}
-
-int growth_compute(struct growth *growth, const char *path, struct hdb_error *err)
-{
-	if (!growth->run_count)
-		return hdb_fail(err, HDB_EFORMAT,
-				"%s: expected a series of `heapdb watch`, but found no record in "
-				"%" PRIu64 " lines",
-				path, growth->counts.lines);
-	return growth_find(growth, err);
+	return S_ISDIR(st.st_mode) ? add_folder(&a->growth, path, err) :
+				     growth_read(&a->growth, path, NULL, err);
 }
 
 /* ---- rows ---- */
@@ -154,7 +149,7 @@ static struct hdb_value delta(double per_second)
 static int next_row(void *ctx, struct hdb_error *err)
 {
 	struct growth_answer *rows = ctx;
-	const struct growth *g = rows->growth;
+	const struct growth *g = &rows->growth;
 	const struct growth_row *row = &g->rows[rows->at];
 	struct hdb_value *cells = rows->cells;
 
@@ -192,7 +187,7 @@ static int next_row(void *ctx, struct hdb_error *err)
 	return HDB_OK;
 }
 
-const struct growth_row *growth_newest(const struct growth *g, const struct growth_row **named)
+static const struct growth_row *newest(const struct growth *g, const struct growth_row **named)
 {
 	const struct growth_row *heap = NULL, *found = NULL, *largest = NULL;
 
@@ -216,6 +211,13 @@ const struct growth_row *growth_newest(const struct growth *g, const struct grow
 	return found;
 }
 
+const struct growth_row *growth_newest(const struct growth *g)
+{
+	const struct growth_row *named;
+
+	return newest(g, &named);
+}
+
 /* "12.3 MiB per hour since 2026-11-29 02:10" */
 static void put_speed(const struct growth_row *row, char *buf, size_t size)
 {
@@ -226,9 +228,10 @@ static void put_speed(const struct growth_row *row, char *buf, size_t size)
 		 base_size((uint64_t)fmax(row->trend.slope * HOUR_S, 0)).text, since);
 }
 
-void growth_explain(const struct growth *g, char *buf, size_t size)
+/* Makes the sentence about the newest JVM that grows. */
+static void explain(const struct growth *g, char *buf, size_t size)
 {
-	const struct growth_row *named, *heap = growth_newest(g, &named);
+	const struct growth_row *named, *heap = newest(g, &named);
 	char speed[128], name[121], more[320] = "";
 
 	if (!heap) {
@@ -255,51 +258,55 @@ void growth_explain(const struct growth *g, char *buf, size_t size)
 
 /* ---- the answer ---- */
 
-int growth_answer(const struct growth *growth, struct growth_answer **out, struct hdb_error *err)
+int growth_answer_new(struct growth_answer **out, struct hdb_error *err)
 {
-	struct growth_answer *a;
-	struct own_answer *answer;
+	return BASE_ALLOC(*out, 1, "an answer", err);
+}
 
-	TRY(BASE_ALLOC(a, 1, "an answer", err));
-	*a = (struct growth_answer){ .growth = growth };
-	answer = &a->answer;
+void growth_answer_free(struct growth_answer *a)
+{
+	if (!a)
+		return;
+	growth_points_release(&a->points);
+	growth_release(&a->growth);
+	free(a);
+}
+
+const struct growth *growth_answer_of(const struct growth_answer *a)
+{
+	return &a->growth;
+}
+
+const char *growth_answer_summary(const struct growth_answer *a)
+{
+	return a->summary;
+}
+
+int growth_answer_make(struct growth_answer *a, bool is_points, const struct own_answer **out,
+		       struct hdb_error *err)
+{
+	const struct series_counts *counts = &a->growth.counts;
+	struct own_answer *answer = &a->answer;
+
+	if (!a->growth.run_count)
+		return hdb_fail(err, HDB_EFORMAT,
+				"%s: expected a series of `heapdb watch`, but found no record in "
+				"%" PRIu64 " lines",
+				a->path, counts->lines);
+	TRY(growth_find(&a->growth, err));
+	explain(&a->growth, a->summary, sizeof(a->summary));
 	answer->name = "growth";
 	answer->source = (struct row_source){
 		.ctx = a, .count = COLUMNS, .columns = columns, .cells = a->cells, .next = next_row
 	};
-	growth_explain(growth, a->summary, sizeof(a->summary));
 	answer->facts[answer->fact_count++] = text_fact("summary", "summary", a->summary);
-	if (growth->counts.damaged) {
-		answer->facts[answer->fact_count++] = number_fact(
-			"damaged", "damaged lines", HDB_TYPE_COUNT, growth->counts.damaged);
+	if (counts->damaged) {
+		answer->facts[answer->fact_count++] =
+			number_fact("damaged", "damaged lines", HDB_TYPE_COUNT, counts->damaged);
 		snprintf(answer->notice, sizeof(answer->notice),
 			 "%" PRIu64 " of %" PRIu64 " lines are damaged and were skipped",
-			 growth->counts.damaged, growth->counts.lines);
+			 counts->damaged, counts->lines);
 	}
-	*out = a;
-	return HDB_OK;
-}
-
-const struct own_answer *growth_answer_get(const struct growth_answer *answer)
-{
-	return &answer->answer;
-}
-
-int growth_json(const char *const *paths, size_t count, char **text, char **points,
-		struct hdb_error *err)
-{
-	BASE_SCOPED(growth_release) struct growth growth = { 0 };
-	BASE_FREED struct growth_answer *answer = NULL;
-	int rc;
-
-	*text = NULL;
-	for (size_t i = 0; i < count; i++)
-		TRY(growth_add(&growth, paths[i], err));
-	TRY(growth_compute(&growth, count ? paths[0] : "no file", err));
-	TRY(growth_answer(&growth, &answer, err));
-	TRY(own_answer_json(&answer->answer, false, text, err));
-	rc = points ? growth_points_json(&growth, points, err) : HDB_OK;
-	if (rc != HDB_OK)
-		free(*text);
-	return rc;
+	*out = answer;
+	return is_points ? growth_points_make(&a->points, &a->growth, answer, err) : HDB_OK;
 }

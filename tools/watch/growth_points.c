@@ -1,13 +1,11 @@
 /*
- * watch/growth_points.c - the points of a series' lines, as an answer: so many that a screen can
- * show, of the newest JVMs.
+ * watch/growth_points.c - see growth_points.h.
  */
-#include "watch/growth_answer.h"
+#include "watch/growth_points.h"
 
 #include "common/descriptor.h"
 
 #include "base/error.h"
-#include "base/scope.h"
 
 #include <string.h>
 
@@ -18,9 +16,9 @@
 #define RUNS_SHOWN 20
 #define EVENTS_MAX 500
 
-enum { KIND, JVM, PROGRAM, TIME, HEAP, MAX, RSS, LIMIT, GC, NAME, BYTES, TEXT, COLUMNS };
+enum { KIND, JVM, PROGRAM, TIME, HEAP, MAX, RSS, LIMIT, GC, NAME, BYTES, TEXT };
 
-static const struct hdb_column columns[COLUMNS] = {
+static const struct hdb_column columns[GROWTH_POINT_COLUMNS] = {
 	{ "kind", HDB_TYPE_TEXT, "kind", "sample, class or event" },
 	{ "jvm", HDB_TYPE_TEXT, "JVM", "Process ID and start" },
 	{ "program", HDB_TYPE_TEXT, "program", "Main class, module or jar" },
@@ -31,13 +29,13 @@ static const struct hdb_column columns[COLUMNS] = {
 	{ "limit", HDB_TYPE_BYTES, "limit", "Memory limit of the cgroup" },
 	{ "gc", HDB_TYPE_PERCENT, "GC (%)", "Time in collections since the point before" },
 	{ "name", HDB_TYPE_TEXT, "name", "Name of the class or event" },
-	{ "bytes", HDB_TYPE_BYTES, "bytes", "Bytes of the class's objects" },
+	{ "bytes", HDB_TYPE_BYTES, "bytes", "Size of the objects of the class" },
 	{ "text", HDB_TYPE_TEXT, "text", "Text of the event" },
 };
 
 struct point {
 	uint32_t run, name;
-	int kind; /* POINT_SAMPLE ... */
+	int kind; /* below */
 	uint64_t time_ms, bytes;
 	struct growth_sample sample;
 	double gc_percent; /* negative: unknown */
@@ -45,15 +43,7 @@ struct point {
 };
 enum { POINT_SAMPLE, POINT_CLASS, POINT_EVENT };
 
-struct points {
-	const struct growth *growth;
-	struct base_vec list; /* struct point */
-	size_t at;
-	struct hdb_value cells[COLUMNS];
-	char name[1024];
-};
-
-static void release(struct points *p)
+void growth_points_release(struct growth_points *p)
 {
 	base_vec_release(&p->list);
 }
@@ -63,8 +53,8 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Adds a point for each of equal groups of samples: the largest figures, so that no peak is lost. */
-static int add_samples(struct points *p, uint32_t no, struct hdb_error *err)
+/* Adds a point for each of equal groups of samples: the largest figures. */
+static int add_samples(struct growth_points *p, uint32_t no, struct hdb_error *err)
 {
 	const struct growth_run *run = &p->growth->runs[no];
 	const size_t groups = run->sample_count < SAMPLES_MAX ? run->sample_count : SAMPLES_MAX;
@@ -90,7 +80,7 @@ static int add_samples(struct points *p, uint32_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int add_class(struct points *p, uint32_t no, uint32_t name, struct hdb_error *err)
+static int add_class(struct growth_points *p, uint32_t no, uint32_t name, struct hdb_error *err)
 {
 	const struct growth_run *run = &p->growth->runs[no];
 	const size_t count = run->histogram_count,
@@ -128,7 +118,7 @@ static void choose(struct chosen *chosen, uint32_t name)
 }
 
 /* Adds classes that grow, the fastest first, then the largest ones. */
-static int add_classes(struct points *p, uint32_t no, struct hdb_error *err)
+static int add_classes(struct growth_points *p, uint32_t no, struct hdb_error *err)
 {
 	const struct growth *g = p->growth;
 	const struct growth_run *run = &g->runs[no];
@@ -152,7 +142,7 @@ static int add_classes(struct points *p, uint32_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int add_events(struct points *p, uint32_t first_run, struct hdb_error *err)
+static int add_events(struct growth_points *p, uint32_t first_run, struct hdb_error *err)
 {
 	const struct base_vec *events = &p->growth->events;
 
@@ -181,7 +171,7 @@ static struct hdb_value size_of(uint64_t bytes)
 static int next_row(void *ctx, struct hdb_error *err)
 {
 	static const char *const kinds[] = { "sample", "class", "event" };
-	struct points *p = ctx;
+	struct growth_points *p = ctx;
 	const struct point *point = base_vec_next(&p->list, struct point, &p->at);
 	struct hdb_value *cells = p->cells;
 
@@ -212,27 +202,28 @@ static int next_row(void *ctx, struct hdb_error *err)
 	return HDB_OK;
 }
 
-int growth_points_json(const struct growth *growth, char **text, struct hdb_error *err)
+int growth_points_make(struct growth_points *p, const struct growth *growth, struct own_answer *out,
+		       struct hdb_error *err)
 {
-	BASE_SCOPED(release) struct points points = { .growth = growth };
 	const size_t count = growth->run_count, first = count > RUNS_SHOWN ? count - RUNS_SHOWN : 0;
-	const struct own_answer answer = {
-		.name = "series",
-		.source = { .ctx = &points,
-			    .count = COLUMNS,
-			    .columns = columns,
-			    .cells = points.cells,
-			    .next = next_row },
-		.facts = { number_fact("jvms", "JVMs", HDB_TYPE_COUNT, count),
-			   number_fact("not_shown", "older JVMs, not shown", HDB_TYPE_COUNT,
-				       first) },
-		.fact_count = 2,
-	};
 
+	p->growth = growth;
 	for (size_t i = first; i < count; i++) {
-		TRY(add_samples(&points, (uint32_t)i, err));
-		TRY(add_classes(&points, (uint32_t)i, err));
+		TRY(add_samples(p, (uint32_t)i, err));
+		TRY(add_classes(p, (uint32_t)i, err));
 	}
-	TRY(add_events(&points, (uint32_t)first, err));
-	return own_answer_json(&answer, true, text, err);
+	TRY(add_events(p, (uint32_t)first, err));
+	out->source = (struct row_source){
+		.ctx = p,
+		.count = GROWTH_POINT_COLUMNS,
+		.columns = columns,
+		.cells = p->cells,
+		.row_count = p->list.count,
+		.next = next_row,
+	};
+	out->facts[out->fact_count++] = number_fact("jvms", "JVMs", HDB_TYPE_COUNT, count);
+	if (first)
+		out->facts[out->fact_count++] =
+			number_fact("not_shown", "older JVMs, not shown", HDB_TYPE_COUNT, first);
+	return HDB_OK;
 }

@@ -1,0 +1,29 @@
+/*
+ * watch/growth_points.h - the points of a series' lines: as many as a screen can show, of the
+ * newest JVMs.
+ */
+#ifndef WATCH_GROWTH_POINTS_H
+#define WATCH_GROWTH_POINTS_H
+
+#include "watch/growth.h"
+
+#include "common/own_answer.h"
+
+#define GROWTH_POINT_COLUMNS 12
+
+/* Starts with zeros. */
+struct growth_points {
+	const struct growth *growth; /* lent */
+	struct base_vec list;        /* struct point */
+	size_t at;
+	struct hdb_value cells[GROWTH_POINT_COLUMNS];
+	char name[1024];
+};
+
+void growth_points_release(struct growth_points *points);
+
+/* Fills the answer, which refers to the points. */
+int growth_points_make(struct growth_points *points, const struct growth *growth,
+		       struct own_answer *out, struct hdb_error *err);
+
+#endif
