@@ -14,20 +14,13 @@
 /* Maximum number of GC roots examined for their kinds. */
 #define ROOTS_MAX 100000
 
-static bool is_word(char c)
+/* Finds the first word that is `name`; false if there is none. */
+static bool find_word(const char *text, const char *name, struct sql_word *word)
 {
-	return isalnum((unsigned char)c) || c == '_' || c == '$';
-}
-
-/* Finds the first occurrence of a whole word, ignoring case, or NULL. */
-static const char *find_word(const char *text, const char *word)
-{
-	const size_t size = strlen(word);
-
-	for (const char *at = text; (at = strcasestr(at, word)) != NULL; at += size)
-		if ((at == text || !is_word(at[-1])) && !is_word(at[size]))
-			return at;
-	return NULL;
+	for (; sql_next_word(text, word); text = word->at + word->size)
+		if (word->kind == SQL_WORD && sql_is(word, name))
+			return true;
+	return false;
 }
 
 /* Copies the name at `at`: letters, digits and the characters of `others`. */
@@ -35,10 +28,8 @@ static void copy_name(const char *at, const char *others, char name[NAME_SIZE])
 {
 	size_t size = 0;
 
-	for (;
-	     size + 1 < NAME_SIZE && (is_word(at[size]) || (at[size] && strchr(others, at[size])));
-	     size++)
-		name[size] = at[size];
+	while (size + 1 < NAME_SIZE && *at && (isalnum((unsigned char)*at) || strchr(others, *at)))
+		name[size++] = *at++;
 	name[size] = '\0';
 }
 
@@ -67,21 +58,22 @@ static void try_columns(const struct sql_source *source, const char *table, stru
 	sqlite3_finalize(statement);
 }
 
-/* Copies the next name after FROM, JOIN or a comma. Returns its position, or NULL. */
+/* Copies the next name after FROM, JOIN or a comma. Returns what follows it, or NULL. */
 static const char *next_table(const char *at, char name[NAME_SIZE])
 {
-	while (*at && *at != ',' && strncasecmp(at, "from", 4) != 0 &&
-	       strncasecmp(at, "join", 4) != 0)
-		at++;
-	if (!*at)
+	struct sql_word word, dot;
+
+	do {
+		if (!sql_next_word(at, &word))
+			return NULL;
+		at = word.at + word.size;
+	} while (!sql_is(&word, ",") && !sql_is(&word, "from") && !sql_is(&word, "join"));
+	if (!sql_next_word(at, &word))
 		return NULL;
-	at += *at == ',' ? 1 : 4;
-	at += strspn(at, " \t\r\n");
-	copy_name(at, "", name);
-	if (at[strlen(name)] == '.')
-		at += strlen(name) + 1; /* that was the schema */
-	copy_name(at + (*at == '"'), *at == '"' ? ".[]+" : "", name);
-	return at;
+	if (sql_next_word(word.at + word.size, &dot) && dot.kind == '.') /* after the schema */
+		(void)sql_next_word(dot.at + 1, &word);
+	sql_word_text(&word, name, NAME_SIZE);
+	return word.at + (word.kind == SQL_WORD || word.kind == SQL_QUOTED ? word.size : 0);
 }
 
 /* Suggests the nearest column of the tables in the statement. */
@@ -103,7 +95,7 @@ static void hint_no_column(const struct sql_source *source, const char *text, co
 {
 	char wanted[NAME_SIZE], quoted[NAME_SIZE + 2];
 
-	copy_name(message + (*message == '"'), ".[]", wanted);
+	copy_name(message + (*message == '"'), "_$.[]", wanted);
 	snprintf(quoted, sizeof(quoted), "\"%s\"", wanted);
 	if (strstr(text, quoted))
 		snprintf(hint, size, "; string literals are in single quotes: '%s'", wanted);
@@ -135,15 +127,14 @@ static void hint_no_table(const struct sql_source *source, const char *wanted, c
 static bool hint_class(const char *text, char *hint, size_t size)
 {
 	static const char *const words[] = { "from", "join" };
+	struct sql_word word;
 	char name[NAME_SIZE];
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		const char *at = find_word(text, words[i]);
-
-		if (!at)
+		if (!find_word(text, words[i], &word))
 			continue;
-		at += strlen(words[i]);
-		copy_name(at + strspn(at, " \t\r\n"), ".[]", name);
+		(void)sql_next_word(word.at + word.size, &word);
+		copy_name(word.at, "_$.[]", name);
 		if (!strchr(name, '.') && !strchr(name, '['))
 			continue;
 		snprintf(hint, size, "; class names are in double quotes: \"%s\"", name);
@@ -155,6 +146,8 @@ static bool hint_class(const char *text, char *hint, size_t size)
 void sql_hint(const struct sql_source *source, const char *text, const char *message, char *hint,
 	      size_t size)
 {
+	struct sql_word word;
+
 	text += strspn(text, " \t\r\n(");
 	hint[0] = '\0';
 	if (strncasecmp(text, "show", 4) == 0 || strncasecmp(text, "desc", 4) == 0)
@@ -167,7 +160,7 @@ void sql_hint(const struct sql_source *source, const char *text, const char *mes
 		hint_no_table(source, message + 15, hint, size);
 	else if (strncmp(message, "near \".\"", 8) == 0 || strncmp(message, "near \"[", 7) == 0)
 		(void)hint_class(text, hint, size);
-	else if (find_word(text, "object") && strstr(message, "missing argument"))
+	else if (find_word(text, "object", &word) && strstr(message, "missing argument"))
 		snprintf(hint, size, "; the table of all objects is objects");
 }
 
@@ -176,20 +169,17 @@ void sql_hint(const struct sql_source *source, const char *text, const char *mes
 /* Finds the next comparison COLUMN = 'TEXT' and advances *at. False if there is none. */
 static bool next_compared(const char **at, const char *column, char text[NAME_SIZE])
 {
-	while ((*at = find_word(*at, column)) != NULL) {
-		const char *value = *at + strlen(column);
-		size_t size;
+	struct sql_word word;
 
-		*at = value;
-		value += strspn(value, " \t\r\n");
-		if (*value++ != '=')
+	while (find_word(*at, column, &word)) {
+		*at = word.at + word.size;
+		if (!sql_next_word(*at, &word) || word.kind != '=')
 			continue;
-		value += strspn(value, "= \t\r\n");
-		size = *value == '\'' ? strcspn(value + 1, "'") : 0;
-		if (!size || size >= NAME_SIZE)
+		while (word.kind == '=' && sql_next_word(word.at + 1, &word))
+			;
+		if (*word.at != '\'' || word.size < 3 || word.size > NAME_SIZE)
 			continue;
-		memcpy(text, value + 1, size);
-		text[size] = '\0';
+		sql_word_text(&word, text, NAME_SIZE);
 		return true;
 	}
 	return false;

@@ -252,6 +252,25 @@ int sql_is_shown(struct sql_source *source, uint32_t ix, bool *shown, struct hdb
  */
 char *sql_rewrite(const char *statement);
 
+/* ---- words of a statement: sql_words.c ---- */
+
+/* Kinds of words. Of any other character, the kind is the character itself. */
+enum { SQL_WORD = 'w', SQL_QUOTED = '"', SQL_LITERAL = 's', SQL_COMMENT = '#' };
+
+/* Borrowed from the statement, with its quotes. */
+struct sql_word {
+	const char *at;
+	size_t size;
+	char kind;
+};
+
+/* Finds the first word from `at` on; false at the end of the statement. */
+bool sql_next_word(const char *at, struct sql_word *out);
+/* Whether it is this name, in any case, or this character. */
+bool sql_is(const struct sql_word *word, const char *text);
+/* Copies the text inside its quotes, at most size - 1 bytes of it. */
+void sql_word_text(const struct sql_word *word, char *out, size_t size);
+
 /* ---- registration ---- */
 
 /* Registers all tables of a source: as eponymous tables if it is the only one. */

@@ -9,86 +9,30 @@
  */
 #include "sqlite/sql_private.h"
 
-#include <ctype.h>
-
 /* Longer statements are left unchanged. */
 #define WORDS_MAX 400
-
-struct word {
-	const char *at;
-	size_t size;
-	char kind; /* 'w' word, '"' quoted name, 's' literal, otherwise the character itself */
-};
-
-static bool is_word_char(char c)
-{
-	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
-}
-
-/* Returns the end of a quoted token, after the closing quote. */
-static const char *end_of_quotes(const char *at)
-{
-	const char close = *at == '[' ? ']' : *at;
-
-	for (at++; *at; at++) {
-		if (*at != close)
-			continue;
-		if (close == ']' || at[1] != close)
-			return at + 1;
-		at++;
-	}
-	return at;
-}
 
 /*
  * Splits a statement into words up to its semicolon; 0 if there are too many, or comments, which
  * could hide something.
  */
-static size_t split(const char *text, struct word *words)
+static size_t split(const char *text, struct sql_word *words)
 {
+	struct sql_word word;
 	size_t count = 0;
 
-	for (const char *at = text; *at && *at != ';';) {
-		const char *start = at;
-		char kind = *at;
-
-		if (isspace((unsigned char)*at)) {
-			at++;
-			continue;
-		}
-		if (count == WORDS_MAX || (at[0] == '-' && at[1] == '-') ||
-		    (at[0] == '/' && at[1] == '*'))
+	for (; sql_next_word(text, &word) && word.kind != ';'; text = word.at + word.size) {
+		if (count == WORDS_MAX || word.kind == SQL_COMMENT)
 			return 0;
-		if (*at == '\'' || *at == '"' || *at == '`' || *at == '[') {
-			kind = *at == '\'' ? 's' : '"';
-			at = end_of_quotes(at);
-		} else if (is_word_char(*at)) {
-			kind = isdigit((unsigned char)*at) ? 's' : 'w';
-			while (is_word_char(*at) || (kind == 's' && *at == '.'))
-				at++;
-		} else {
-			at++;
-		}
-		words[count++] = (struct word){ start, (size_t)(at - start), kind };
+		words[count++] = word;
 	}
 	return count;
 }
 
-static bool is(const struct word *word, const char *text)
-{
-	const size_t size = strlen(text);
-	const size_t quotes = word->kind == '"';
-
-	if (word->kind != 'w' && word->kind != '"' && word->size == 1)
-		return size == 1 && *word->at == *text;
-	return (word->kind == 'w' || word->kind == '"') && word->size == size + 2 * quotes &&
-	       sqlite3_strnicmp(word->at + quotes, text, (int)size) == 0;
-}
-
-static bool is_one_of(const struct word *word, const char *const *names)
+static bool is_one_of(const struct sql_word *word, const char *const *names)
 {
 	for (; *names; names++)
-		if (is(word, *names))
+		if (sql_is(word, *names))
 			return true;
 	return false;
 }
@@ -96,22 +40,22 @@ static bool is_one_of(const struct word *word, const char *const *names)
 bool heapsql_names_columns(const char *statement)
 {
 	static const char *const before[] = { "select", "distinct", "all", NULL };
-	BASE_FREED struct word *words = malloc((WORDS_MAX + 1) * sizeof(*words));
+	BASE_FREED struct sql_word *words = malloc((WORDS_MAX + 1) * sizeof(*words));
 	const size_t count = words ? split(statement, words) : 0;
 	int depth = 0;
 
 	for (size_t i = 1; i < count; i++) {
-		depth += is(&words[i], "(") - is(&words[i], ")");
-		if (depth == 0 && is(&words[i], "*") &&
-		    (is(&words[i - 1], ",") || is(&words[i - 1], ".") ||
+		depth += sql_is(&words[i], "(") - sql_is(&words[i], ")");
+		if (depth == 0 && sql_is(&words[i], "*") &&
+		    (sql_is(&words[i - 1], ",") || sql_is(&words[i - 1], ".") ||
 		     is_one_of(&words[i - 1], before)))
 			return false;
 	}
-	return count && (is(&words[0], "select") || is(&words[0], "with"));
+	return count && (sql_is(&words[0], "select") || sql_is(&words[0], "with"));
 }
 
 /* Whether the statement reads one table once. */
-static bool is_simple(const struct word *words, size_t count)
+static bool is_simple(const struct sql_word *words, size_t count)
 {
 	static const char *const more[] = { "join",    "union",  "except", "intersect", "with",
 					    "over",    "filter", "window", "distinct",  "cross",
@@ -120,50 +64,51 @@ static bool is_simple(const struct word *words, size_t count)
 	size_t selects = 0, froms = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		selects += is(&words[i], "select");
-		froms += is(&words[i], "from");
+		selects += sql_is(&words[i], "select");
+		froms += sql_is(&words[i], "from");
 		/* IN may be followed by a list, but also by a table. */
 		if (is_one_of(&words[i], more) &&
-		    !(is(&words[i], "in") && i + 2 < count && is(&words[i + 1], "(") &&
-		      words[i + 2].kind == 's'))
+		    !(sql_is(&words[i], "in") && i + 2 < count && sql_is(&words[i + 1], "(") &&
+		      words[i + 2].kind == SQL_LITERAL))
 			return false;
 	}
 	return selects == 1 && froms == 1;
 }
 
 /* sum(shallow), sum(retained), total(...): equal over totals. */
-static bool is_sum(const struct word *words, size_t count, size_t i)
+static bool is_sum(const struct sql_word *words, size_t count, size_t i)
 {
 	static const char *const sums[] = { "sum", "total", NULL };
 
-	return i + 3 < count && is_one_of(&words[i], sums) && is(&words[i + 1], "(") &&
-	       (is(&words[i + 2], "shallow") || is(&words[i + 2], "retained")) &&
-	       is(&words[i + 3], ")");
+	return i + 3 < count && is_one_of(&words[i], sums) && sql_is(&words[i + 1], "(") &&
+	       (sql_is(&words[i + 2], "shallow") || sql_is(&words[i + 2], "retained")) &&
+	       sql_is(&words[i + 3], ")");
 }
 
-static bool is_count(const struct word *words, size_t count, size_t i)
+static bool is_count(const struct sql_word *words, size_t count, size_t i)
 {
-	return i + 3 < count && is(&words[i], "count") && is(&words[i + 1], "(") &&
-	       (is(&words[i + 2], "*") || is(&words[i + 2], "id") || is(&words[i + 2], "class")) &&
-	       is(&words[i + 3], ")");
+	return i + 3 < count && sql_is(&words[i], "count") && sql_is(&words[i + 1], "(") &&
+	       (sql_is(&words[i + 2], "*") || sql_is(&words[i + 2], "id") ||
+		sql_is(&words[i + 2], "class")) &&
+	       sql_is(&words[i + 3], ")");
 }
 
 /*
  * Parses WHERE: `reachable`, conditions on the class only, or both joined by AND. *reachable is 1
  * or -1 if present, *skip_to the first word to keep.
  */
-static bool read_where(const struct word *words, size_t count, size_t where, int *reachable,
+static bool read_where(const struct sql_word *words, size_t count, size_t where, int *reachable,
 		       size_t *skip_to)
 {
 	size_t i = where + 1;
 
 	*reachable = -1;
 	*skip_to = where;
-	if (i >= count || !is(&words[i], "reachable"))
+	if (i >= count || !sql_is(&words[i], "reachable"))
 		return true;
 	*reachable = 1;
 	i++;
-	if (i + 1 < count && is(&words[i], "=")) {
+	if (i + 1 < count && sql_is(&words[i], "=")) {
 		if (words[i + 1].size != 1 ||
 		    (words[i + 1].at[0] != '1' && words[i + 1].at[0] != '0'))
 			return false;
@@ -172,18 +117,18 @@ static bool read_where(const struct word *words, size_t count, size_t where, int
 	}
 	*skip_to = i;
 	/* It must not be followed by OR or by more of an expression on `reachable`. */
-	return i == count || is(&words[i], "and") || is(&words[i], "group") ||
-	       is(&words[i], "order") || is(&words[i], "limit");
+	return i == count || sql_is(&words[i], "and") || sql_is(&words[i], "group") ||
+	       sql_is(&words[i], "order") || sql_is(&words[i], "limit");
 }
 
 /*
  * AND binds tighter than OR: dropping the first term of `reachable AND a OR b` would change the
  * meaning.
  */
-static bool has_or(const struct word *words, size_t from, size_t count)
+static bool has_or(const struct sql_word *words, size_t from, size_t count)
 {
 	for (size_t i = from; i < count; i++)
-		if (is(&words[i], "or"))
+		if (sql_is(&words[i], "or"))
 			return true;
 	return false;
 }
@@ -196,7 +141,7 @@ struct shape {
 	bool has_class, has_kind;
 };
 
-static bool read_shape(const struct word *words, size_t count, struct shape *s)
+static bool read_shape(const struct sql_word *words, size_t count, struct shape *s)
 {
 	static const char *const ends[] = { "where", "group", "order", "limit", "having", NULL };
 	static const char *const columns[] = { "id",          "shallow", "retained",  "dominator",
@@ -204,15 +149,16 @@ static bool read_shape(const struct word *words, size_t count, struct shape *s)
 					       "file_offset", NULL };
 	bool has_sum = false;
 
-	for (s->from = 0; s->from < count && !is(&words[s->from], "from"); s->from++)
+	for (s->from = 0; s->from < count && !sql_is(&words[s->from], "from"); s->from++)
 		;
 	s->table = s->from + 1;
-	if (s->table + 1 < count && is(&words[s->table], "main") && is(&words[s->table + 1], "."))
+	if (s->table + 1 < count && sql_is(&words[s->table], "main") &&
+	    sql_is(&words[s->table + 1], "."))
 		s->table += 2;
-	if (s->table >= count || !is(&words[s->table], "objects") ||
+	if (s->table >= count || !sql_is(&words[s->table], "objects") ||
 	    (s->table + 1 < count && !is_one_of(&words[s->table + 1], ends)))
 		return false;
-	for (s->where = s->table + 1; s->where < count && !is(&words[s->where], "where");
+	for (s->where = s->table + 1; s->where < count && !sql_is(&words[s->where], "where");
 	     s->where++)
 		;
 	s->keep = s->where;
@@ -229,19 +175,19 @@ static bool read_shape(const struct word *words, size_t count, struct shape *s)
 		if (is_count(words, count, i) || is_sum(words, count, i)) {
 			has_sum = true;
 			i += 3;
-		} else if (is(&words[i], "*") || is_one_of(&words[i], columns) ||
-			   (is(&words[i], ".") && i != s->table - 1)) {
+		} else if (sql_is(&words[i], "*") || is_one_of(&words[i], columns) ||
+			   (sql_is(&words[i], ".") && i != s->table - 1)) {
 			return false;
 		} else {
-			s->has_class |= is(&words[i], "class");
-			s->has_kind |= is(&words[i], "kind");
+			s->has_class |= sql_is(&words[i], "class");
+			s->has_kind |= sql_is(&words[i], "kind");
 		}
 	}
 	return has_sum && !(s->has_class && s->has_kind);
 }
 
 /* Aggregates over rows: min(class) is the same over totals, group_concat is not. */
-static bool has_other_aggregate(const struct word *words, size_t count)
+static bool has_other_aggregate(const struct sql_word *words, size_t count)
 {
 	static const char *const names[] = {
 		"group_concat", "avg",   "retained_set",     "common_dominator",  "count",
@@ -256,7 +202,7 @@ static bool has_other_aggregate(const struct word *words, size_t count)
 	return false;
 }
 
-static void add(sqlite3_str *out, const struct word *word, const struct word *before)
+static void add(sqlite3_str *out, const struct sql_word *word, const struct sql_word *before)
 {
 	const char *gap = before ? before->at + before->size : word->at;
 
@@ -266,7 +212,7 @@ static void add(sqlite3_str *out, const struct word *word, const struct word *be
 
 char *sql_rewrite(const char *statement)
 {
-	struct word *words = malloc((WORDS_MAX + 1) * sizeof(*words));
+	struct sql_word *words = malloc((WORDS_MAX + 1) * sizeof(*words));
 	const size_t count = words ? split(statement, words) : 0;
 	sqlite3_str *out;
 	struct shape s = { 0 };
@@ -288,9 +234,9 @@ char *sql_rewrite(const char *statement)
 							      "(0)");
 		} else if (i == s.where && s.reachable >= 0) {
 			/* WHERE reachable AND ... becomes WHERE ... */
-			if (s.keep < count && is(&words[s.keep], "and"))
+			if (s.keep < count && sql_is(&words[s.keep], "and"))
 				sqlite3_str_appendall(out, " WHERE ");
-			i = s.keep < count && is(&words[s.keep], "and") ? s.keep : s.keep - 1;
+			i = s.keep < count && sql_is(&words[s.keep], "and") ? s.keep : s.keep - 1;
 			sqlite3_str_appendall(out, " ");
 		} else {
 			add(out, &words[i], i ? &words[i - 1] : NULL);

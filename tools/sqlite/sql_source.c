@@ -4,8 +4,6 @@
  */
 #include "sqlite/sql_private.h"
 
-#include <ctype.h>
-
 /* Maximum number of class tables in a connection. */
 #define MADE_MAX 4096
 
@@ -172,80 +170,18 @@ static int make_class(struct sql_source *source, const char *name, struct hdb_er
 	return HDB_OK;
 }
 
-/* ---- identifiers of a statement ---- */
-
-/* Copies a quoted token with doubled quotes reduced. Returns what follows the closing quote. */
-static const char *unquote(const char *at, char close, char *out)
-{
-	for (; *at; at++) {
-		if (*at == close && (close == ']' || at[1] != close))
-			break;
-		if (*at == close)
-			at++;
-		*out++ = *at;
-	}
-	*out = '\0';
-	return *at ? at + 1 : at;
-}
-
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
-}
-
-static const char *skip(const char *at)
-{
-	if (at[0] == '-' && at[1] == '-')
-		return at + strcspn(at, "\n");
-	if (at[0] == '/' && at[1] == '*') {
-		const char *close = strstr(at + 2, "*/");
-
-		return close ? close + 2 : at + strlen(at);
-	}
-	return NULL;
-}
-
-/*
- * Returns the position after the next identifier, copied to `out` (as large as the statement); NULL
- * if there is none.
- */
-static const char *next_name(const char *at, char *out)
-{
-	while (*at) {
-		const char *after = skip(at);
-
-		if (after) {
-			at = after;
-		} else if (*at == '\'') {
-			at = unquote(at + 1, '\'', out);
-		} else if (*at == '"' || *at == '`' || *at == '[') {
-			return unquote(at + 1, *at == '[' ? ']' : *at, out);
-		} else if (is_word(*at)) {
-			size_t size = 1;
-
-			while (is_word(at[size]))
-				size++;
-			if (!isdigit((unsigned char)*at)) {
-				memcpy(out, at, size);
-				out[size] = '\0';
-				return at + size;
-			}
-			at += size;
-		} else {
-			at++;
-		}
-	}
-	return NULL;
-}
-
 int sql_define_classes(struct sql_source *source, const char *statement, struct hdb_error *err)
 {
-	BASE_FREED char *name = malloc(strlen(statement) + 1);
+	const size_t size = strlen(statement) + 1;
+	BASE_FREED char *name = malloc(size);
+	struct sql_word word;
 
 	if (!name)
 		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a statement");
-	for (const char *at = statement; (at = next_name(at, name)) != NULL;) {
-		assert(strlen(name) <= strlen(statement));
+	for (; sql_next_word(statement, &word); statement = word.at + word.size) {
+		if (word.kind != SQL_WORD && word.kind != SQL_QUOTED)
+			continue;
+		sql_word_text(&word, name, size);
 		if (!sql_has_table(name) && is_class(source->db, name))
 			TRY(make_class(source, name, err));
 	}
