@@ -98,6 +98,7 @@ example_src := $(sort $(wildcard tests/examples/*.c))
 fuzz_src    := $(filter-out tests/fuzz/replay.c,$(sort $(wildcard tests/fuzz/*.c)))
 rule_tables := $(patsubst src/%,$(BUILD)/rules/%.h,$(wildcard src/base/*.rules src/derive/*.rules src/queries/*/*.rules))
 query_defs  := $(patsubst src/%,$(BUILD)/rules/%.h,$(wildcard src/queries/*/*.query))
+row_tables  := $(patsubst src/%,$(BUILD)/rules/%.h,$(wildcard src/heap/*/*.rows))
 headers     := $(sort $(wildcard include/*.h src/*/*.h src/*/*/*.h tools/*/*.h tests/lint/*.h tests/support/*.h tests/hprofgen/*.h))
 headers     := $(filter-out $(if $(mcp_door),,tools/mcp/%_private.h) \
 	$(if $(HAVE_SQLITE),,tools/sqlite/%_private.h),$(headers))
@@ -162,7 +163,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	$(CC_SAID)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Answers that are kept in databases are those of these sources.
-$(BUILD)/sources.h: $(lib_src) $(wildcard src/*/*.h src/*/*/*.h src/*/*.rules src/*/*/*.rules src/*/*/*/*.rules src/queries/*/*.query)
+$(BUILD)/sources.h: $(lib_src) $(wildcard src/*/*.h src/*/*/*.h src/*/*.rules src/*/*/*.rules src/*/*/*/*.rules src/queries/*/*.query src/heap/*/*.rows)
 	@mkdir -p $(@D)
 	@cat $^ | cksum | sed 's/ .*//; s/.*/#define STORE_SOURCES_HASH &u/' > $@.new
 	@cmp -s $@.new $@ && touch $@ || mv $@.new $@
@@ -185,8 +186,12 @@ $(BUILD)/rules/%.rules.h: src/%.rules tools/rules.awk
 $(BUILD)/rules/%.query.h: src/%.query tools/query.awk
 	@mkdir -p $(@D)
 	@awk -f tools/query.awk $< > $@
-$(lib_obj): | $(rule_tables) $(query_defs)
-lint-cppcheck lint-tidy lint-analyzer: $(rule_tables) $(query_defs)
+# Tables whose rows are a line each.
+$(BUILD)/rules/%.rows.h: src/%.rows tools/rows.awk
+	@mkdir -p $(@D)
+	@awk -f tools/rows.awk $< > $@
+$(lib_obj): | $(rule_tables) $(query_defs) $(row_tables)
+lint-cppcheck lint-tidy lint-analyzer: $(rule_tables) $(query_defs) $(row_tables)
 
 # The page and the head of the schema are inside the program.
 $(BUILD)/obj/tools/serve/serve_bundle.o: $(wildcard tools/serve/bundle/*)

@@ -61,8 +61,9 @@ is wrong: resumed             [has a wrong length]
 
 # shellcheck disable=SC2016
 bad=$(find include src tools tests bench .ci .github Makefile ./*.md -type f \( -name '*.[ch13]' \
-	-o -name '*.sh' -o -name '*.md' -o -name '*.py' -o -name '*.rules' -o -name '*.query' -o -name '*.awk' \
-	-o -name '*.java' -o -name '*.ts' -o -name '*.tsx' -o -name '*.yml' -o -name Makefile -o -path '.ci/*' \) \
+	-o -name '*.sh' -o -name '*.md' -o -name '*.py' -o -name '*.rules' -o -name '*.query' \
+	-o -name '*.rows' -o -name '*.awk' -o -name '*.java' -o -name '*.ts' -o -name '*.tsx' -o -name '*.yml' \
+	-o -name Makefile -o -path '.ci/*' \) \
 	! -path 'tests/lint/english*' ! -path '*/node_modules/*' | sort | xargs -r awk \
 	-v phrases="$phrases" -v literals="$literals" '
 	BEGIN {

@@ -21,7 +21,7 @@ look()
 		done
 		echo "$1 names $path, which is not there" >>"$tmp"
 	done
-	grep -o '`[a-z_0-9][a-z_0-9]*\.\(c\|h\|sh\|py\|java\|rules\|query\)`' "$1" | tr -d '`' | sort -u |
+	grep -o '`[a-z_0-9][a-z_0-9]*\.\(c\|h\|sh\|py\|java\|rules\|query\|rows\)`' "$1" | tr -d '`' | sort -u |
 	comm -23 - "$tree" | sed "s|^|$1 names a file that is nowhere: |" >>"$tmp"
 }
 

@@ -10,8 +10,8 @@ cd "${1:-$(dirname "$0")/../..}"
 
 # shellcheck disable=SC2016
 bad=$(find include src tools tests bench .ci Makefile \
-	\( -name '*.[ch]' -o -name '*.sh' -o -name '*.query' -o -name '*.java' -o -name Makefile -o -path .ci/run \
-	-o -path 'tools/serve/page/*' \) \
+	\( -name '*.[ch]' -o -name '*.sh' -o -name '*.query' -o -name '*.rows' -o -name '*.java' \
+	-o -name Makefile -o -path .ci/run -o -path 'tools/serve/page/*' \) \
 	-type f | sort | xargs -r awk '
 	FNR == 1 && FILENAME ~ /\.[ch]$/ && !/^\/\*/ { print FILENAME ":1: no opening comment" }
 	/[ \t]$/ { print FILENAME ":" FNR ": blank at the end of the line" }

@@ -2,7 +2,7 @@
  * heap/collections/collections.h - lists, sets, maps and queues of known classes: number of
  * elements, capacity and contents.
  *
- * A row of collection_table.c describes a class. Sizes and links come from the dump and may be
+ * A row of collections.rows describes a class. Sizes and links come from the dump and may be
  * wrong: sizes are limited to what is possible, and a walk stops when it returns to a node.
  */
 #ifndef HEAP_COLLECTIONS_COLLECTIONS_H

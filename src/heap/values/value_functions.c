@@ -1,5 +1,5 @@
 /*
- * heap/values/value_functions.c - functions used by the templates of value_table.c, for what fields
+ * heap/values/value_functions.c - functions used by the templates of values.rows, for what fields
  * and literal text cannot express. Formats are those of the classes' toString; times are in UTC.
  */
 #include "heap/threads.h"

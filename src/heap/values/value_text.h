@@ -2,7 +2,7 @@
  * heap/values/value_text.h - values of objects of well-known classes as text, as their toString has
  * them: strings, numbers, dates, addresses, names.
  *
- * Which classes, and how, is data: value_table.c. A row is a template:
+ * Which classes, and how, is data: values.rows. A row is a template:
  *
  *     {path}       the value at a path (known.h) from the object: a number, a string's text, a
  *                  class's name, what the table makes of another object
