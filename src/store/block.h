@@ -32,8 +32,8 @@ extern const uint8_t block_format_key[8];
 
 /*
  * XXH3 of a value's bytes after the checksum, seeded with its key, so that a block stored under the
- * wrong key is detected. The seed is table and number for a block, a hash of the whole key for a
- * meta value.
+ * wrong key is detected. The seed is table and number for a block, and a hash of the whole key for
+ * a meta value.
  */
 uint64_t store_block_checksum(const uint8_t *key, uint64_t key_size, const uint8_t *value,
 			      uint64_t size);

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 /*
- * Opens a block, or returns it if it is open. Open blocks borrow bytes of the snapshot, so they are
- * dropped when the generation changes.
+ * Opens a block, or returns it if it is already open. Open blocks borrow bytes of the snapshot, so
+ * they are dropped when the generation changes.
  */
 static int open_block(struct store_column *c, uint32_t block_no, struct pack_column **out,
 		      struct hdb_error *err)

@@ -12,7 +12,7 @@ struct store_column {
 	struct store *store;
 	enum store_table table;
 	uint32_t ix_count;
-	struct pack_column *blocks; /* blocks opened so far; data is NULL for the others */
+	struct pack_column *blocks; /* blocks opened so far; data of all other blocks is NULL */
 	uint64_t generation;
 };
 

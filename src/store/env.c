@@ -22,15 +22,15 @@
 /* Maximum number of handles that read a database at the same time; LMDB needs a fixed number. */
 #define READERS_MAX 510
 /*
- * Address space reserved for the growth of a database: 16 times its size plus 16 GiB. Enough for
- * all derived tables of a database that has only base tables. It is virtual memory only, and is
- * halved until the system grants it.
+ * Address space reserved for the growth of a database: 16 times its size plus 16 GiB, which is
+ * enough for all derived tables of a database that has only base tables. It is only virtual memory,
+ * and is halved until the system grants it.
  */
 #define MAP_GROWTH_FACTOR 16
 #define MAP_GROWTH_BYTES (16ull << 30)
-/* Lock bytes are far beyond any data. */
+/* The lock bytes are far beyond any data. */
 #define LOCK_BYTE (1ll << 61)
-/* Limit for a file that is replaced again and again while it is being opened. */
+/* Maximum number of attempts if a file is replaced again and again while it is being opened. */
 #define OPEN_TRIES_MAX 100
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -112,7 +112,7 @@ static int open_sized(MDB_env **env, const char *path, unsigned flags, uint64_t 
 	}
 }
 
-/* File size required for the pages of the newest state. */
+/* Minimum file size for the pages of the newest state. */
 static uint64_t wanted_size(MDB_env *env)
 {
 	MDB_envinfo info;
@@ -165,8 +165,8 @@ static int open_main(struct store_env *env, struct hdb_error *err)
 }
 
 /*
- * Falls back to read-only mode, and if the lock file cannot be written either, to reading without
- * it.
+ * Falls back to read-only mode, and if the lock file cannot be written either, to reading without a
+ * lock file.
  */
 static int open_env(struct store_env *env, const struct stat *st, bool is_unsynced,
 		    struct hdb_error *err)
@@ -263,7 +263,7 @@ static int share_env(const char *path, const struct stat *st, bool is_unsynced,
 
 /*
  * Opens the data file and takes its open lock. An import takes the same lock before it replaces the
- * file, so afterwards `path` still names this file when LMDB opens it.
+ * file, so when LMDB opens `path` afterwards, it still names this file.
  */
 static int open_locked(const char *path, int *fd, struct stat *st, struct hdb_error *err)
 {
@@ -290,8 +290,8 @@ static int open_locked(const char *path, int *fd, struct stat *st, struct hdb_er
 static int open_shared(const char *path, bool is_unsynced, struct store_env **out,
 		       struct hdb_error *err)
 {
-	BASE_CLOSED int fd = -1; /* closing it ends its lock */
-	uint64_t wanted;         /* closing it releases the lock */
+	BASE_CLOSED int fd = -1; /* closing the descriptor releases its lock */
+	uint64_t wanted;         /* closing the descriptor releases the lock */
 	struct stat st;
 
 	TRY(open_locked(path, &fd, &st, err));
@@ -299,7 +299,7 @@ static int open_shared(const char *path, bool is_unsynced, struct store_env **ou
 		return hdb_fail(err, HDB_ECORRUPT, "%s: not a heap database (%" PRIu64 " bytes)",
 				path, (uint64_t)st.st_size);
 	/*
-	 * LMDB trusts these pages. In a truncated file, reading a missing page would be a bus
+	 * LMDB trusts these pages. In a truncated file, reading a missing page would cause a bus
 	 * error.
 	 */
 	TRY(store_pages_check_file(fd, path, &wanted, err));
@@ -357,14 +357,14 @@ int store_env_create(const char *path, uint64_t size_hint, MDB_env **env, struct
 
 /* ---- private files ---- */
 
-/* Folder for private files if the given folder is not writable: memory, on Linux. */
+/* Directory for private files if the given directory is not writable: memory, on Linux. */
 #define MEMORY_DIR "/dev/shm"
-/* Name shown for a private file that is in no folder. */
+/* Name shown for a private file that is in no directory. */
 #define MEMORY_NAME "memory"
 
 /*
- * Opens a new file in a new folder in `dir`, and removes both names at once, so nothing remains
- * after a crash.
+ * Opens a new file in a new directory in `dir`, and removes both names immediately, so that nothing
+ * remains after a crash.
  */
 static int open_private(struct store_env *env, const char *dir, uint64_t want)
 {
@@ -385,8 +385,8 @@ static int open_private(struct store_env *env, const char *dir, uint64_t want)
 }
 
 /*
- * Opens a new file that is in no folder. LMDB needs a path to it and cannot have a lock file next
- * to it; store_env_private describes what is_memory means for writers.
+ * Opens a new file that is in no directory. LMDB needs a path to the file and cannot have a lock
+ * file next to it; store_env_private describes what is_memory means for writers.
  */
 static int open_memory(struct store_env *env, uint64_t want)
 {
@@ -399,7 +399,7 @@ static int open_memory(struct store_env *env, uint64_t want)
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	r = open_sized(&env->env, path, MDB_NOSUBDIR | MDB_NOTLS | MDB_NOSYNC | MDB_NOLOCK, want,
 		       1u << 30);
-	(void)close(fd); /* LMDB has its own descriptor now */
+	(void)close(fd); /* LMDB now has its own descriptor */
 	env->is_memory = !r;
 	return r;
 }

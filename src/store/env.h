@@ -1,8 +1,8 @@
 /*
- * store/env.h - LMDB environments, shared by all handles of this process on one file.
+ * store/env.h - LMDB environments, shared by all handles of this process on the same file.
  *
- * LMDB must not open a file twice in a process, because its file locks are per process. So the
- * process has one list of environments with reference counts, protected by a mutex.
+ * LMDB must not open a file twice in a process because its file locks are per process. The process
+ * therefore has one list of environments with reference counts, protected by a mutex.
  */
 #ifndef STORE_ENV_H
 #define STORE_ENV_H
@@ -34,8 +34,8 @@ struct store_env {
 };
 
 /*
- * Opens the environment of `path`, or shares it. With is_unsynced, commits do not wait for the
- * disk; a shared environment keeps the mode it was opened with. Release *out with
+ * Opens the environment of `path`, or shares it. If is_unsynced is set, commits do not wait for the
+ * disk; a shared environment keeps the mode in which it was opened. *out must be released with
  * store_env_release.
  */
 int store_env_open(const char *path, bool is_unsynced, struct store_env **out,
@@ -45,25 +45,28 @@ void store_env_release(struct store_env *env);
 struct store_env *store_env_share(struct store_env *env);
 
 /*
- * Lets the SIGBUS handler watch LMDB's own map, which LMDB reads when it writes. LMDB does not
- * expose its address, but it returns a pointer to a value whose offset in the file is known: the
- * value of `key`, at `offset`. The path to that value must have been checked.
+ * Makes the SIGBUS handler watch LMDB's own map, from which LMDB reads when it writes. LMDB does
+ * not expose the address of the map, but it returns a pointer to a value whose offset in the file
+ * is known: the value of `key`, at `offset`. The path to that value must have been checked.
  */
 int store_env_watch(struct store_env *env, MDB_txn *txn, MDB_val key, uint64_t offset,
 		    struct hdb_error *err);
 
-/* Creates a private file for writing by this process only: no lock file, synced only at the end. */
+/*
+ * Creates a private file that only this process writes, without a lock file and synced only at the
+ * end.
+ */
 int store_env_create(const char *path, uint64_t size_hint, MDB_env **env, struct hdb_error *err);
 
 /*
- * Creates an unnamed file that only this process can read (mode 0600, in a folder of its own), for
- * tables of a database that is not writable. It is created in `dir`; if that is not writable, in
- * memory: in /dev/shm or in no folder at all (is_memory). *where names the place for messages
- * (static, or `dir`). Release *out with store_env_release.
+ * Creates an unnamed file that only this process can read (mode 0600, in a new directory), for
+ * tables of a database that is not writable. It is created in `dir` or, if that is not writable, in
+ * memory: in /dev/shm or in no directory (is_memory). *where is the name of the place for messages
+ * (static, or `dir`). *out must be released with store_env_release.
  *
- * With is_memory, LMDB does not know about snapshots and reuses pages of the state before the last
- * one. A table is therefore written in a single transaction, whose pages wait in memory anyway. A
- * snapshot is then at most two states behind the one being written: the removal of the old table,
+ * If is_memory is set, LMDB does not know about snapshots and reuses pages of the state before the
+ * last one. A table is therefore written in a single transaction, whose pages are in memory anyway.
+ * A snapshot is then at most two states behind the one being written: the removal of the old table,
  * and the new table.
  */
 int store_env_private(const char *dir, uint64_t size_hint, struct store_env **out,
@@ -71,25 +74,30 @@ int store_env_private(const char *dir, uint64_t size_hint, struct store_env **ou
 
 /*
  * Extends the file to the size of its newest state. LMDB does not write pages at the end of the
- * file that were allocated and freed in the same transaction; without them the file would look
- * truncated. Call it after a commit.
+ * file that were allocated and freed in the same transaction, and without them the file would look
+ * truncated. Must be called after a commit.
  */
 int store_env_extend(MDB_env *env, const char *path, struct hdb_error *err);
 
 /*
- * Lets the system start writing committed pages to disk, without waiting. This leaves less work for
- * the sync at the end. It guarantees nothing about durability.
+ * Makes the system start writing committed pages to disk, without waiting. This reduces the work of
+ * the final sync and does not guarantee durability.
  */
 void store_env_write_out(MDB_env *env);
 
-/* Converts an LMDB result code to a message. No other function does that. */
+/* Converts an LMDB result code to a message. No other function does this. */
 int store_fail_mdb(struct hdb_error *err, int mdb_result, const char *path, const char *doing);
 
-/* Locks of the data file: byte ranges outside the data. They are released when the process ends. */
+/*
+ * Locks of the data file: byte ranges outside the data. They are released when the process exits.
+ */
 enum store_lock { STORE_LOCK_OPEN = 0, STORE_LOCK_BUILD = 1, STORE_LOCK_IMPORT = 2 };
 /* Lock modes, a bit set. Without STORE_LOCK_ALONE the lock is shared. */
 enum store_lock_how { STORE_LOCK_ALONE = 1, STORE_LOCK_WAIT = 2 };
-/* HDB_OK, or HDB_END if another process has the lock and `how` does not include STORE_LOCK_WAIT. */
+/*
+ * Returns HDB_OK, or HDB_END if another process has the lock and `how` does not include
+ * STORE_LOCK_WAIT.
+ */
 int store_lock_file(int fd, enum store_lock lock, unsigned how, const char *path,
 		    struct hdb_error *err);
 

@@ -1,10 +1,10 @@
 /*
  * store/lists.c - tables of adjacency lists.
  *
- * Block: u32 offset of each group of 32 lists, relative to the block's start, then the lists. List:
- * a varint of 2 x length, plus 1 for a big list, whose entries are in the other table; then each
- * entry as a zigzag varint of its difference from the entry before. The first entry is relative to
- * the list's own object.
+ * A block consists of a u32 offset of each group of 32 lists, relative to the block's start, and
+ * the lists. A list is a varint of 2 x length, plus 1 for a big list, whose entries are in the
+ * other table; then each entry as a zigzag varint of its difference from the previous entry. The
+ * first entry is relative to the list's own object.
  */
 #include "store/lists.h"
 
@@ -55,7 +55,7 @@ int store_lists_encode(struct base_vec *out, const struct store_lists_rows *rows
 	return HDB_OK;
 }
 
-/* Key of a part: u32 ix, u32 part. The parts of an object's list follow one another. */
+/* Key of a part: u32 ix, u32 part. The parts of an object's list have consecutive keys. */
 static uint64_t part_key(uint32_t ix, uint32_t part)
 {
 	return (uint64_t)ix << 32 | part;
@@ -100,7 +100,7 @@ static int damaged(struct store_lists *lists, const char *what, struct hdb_error
 	return store_damaged(lists->store, lists->table, lists->block.key, what, err);
 }
 
-/* Whether the block has room for the offsets of its groups. */
+/* Whether the block is large enough for the offsets of its groups. */
 static bool block_is_sound(const struct store_block *block)
 {
 	return block->item_count <= STORE_BLOCK_OBJECTS &&
@@ -126,7 +126,9 @@ static int open_block(struct store_lists *lists, uint32_t first_ix, struct hdb_e
 	return HDB_OK;
 }
 
-/* Start of a group of lists. NULL if it is outside the block, which a damaged block can claim. */
+/*
+ * Start of a group of lists. NULL if it is outside the block, which is possible in a damaged block.
+ */
 static const uint8_t *group_start(const struct store_block *block, uint32_t group)
 {
 	const uint32_t at = load32(block->data + (uint64_t)group * 4);
@@ -162,8 +164,8 @@ static const uint8_t *skip_entries(const uint8_t *p, const uint8_t *end, uint64_
 }
 
 /*
- * Like get_varint, but branch-free for numbers below 2^35: the lengths of the varints are
- * unpredictable.
+ * Like get_varint, but without branches for numbers below 2^35, because the lengths of the varints
+ * are unpredictable.
  */
 static inline const uint8_t *get_number(const uint8_t *p, const uint8_t *end, uint64_t *v)
 {
@@ -195,8 +197,8 @@ int store_lists_begin(struct store_lists *lists, uint32_t ix, uint64_t *length,
 	p = group_start(&lists->block, i / STORE_LIST_GROUP);
 	end = lists->block.data + lists->block.size;
 	/*
-	 * After reading a list to its end, the position is at the next list of the group. This
-	 * makes reading lists in order linear.
+	 * After a list has been read to its end, the position is at the next list of the group, so
+	 * reading lists in order takes linear time.
 	 */
 	if (k < i && ix == lists->ix + 1 && !lists->left && !lists->is_big && lists->end == end) {
 		k = i;
@@ -274,8 +276,8 @@ static inline bool decode(struct entries *entries, uint64_t n, uint32_t *out)
 
 #ifdef __x86_64__
 /*
- * The same for two numbers at a time, with the instruction that compacts bits. The position of the
- * next number is the critical path, so finding two at once halves it.
+ * Decodes two numbers at a time, with the instruction that compacts bits. Finding the position of
+ * the next number is the critical path, so finding two at once takes half the time.
  */
 __attribute__((target("bmi,bmi2"))) static inline bool decode_bmi2(struct entries *entries,
 								   uint64_t n, uint32_t *out)
@@ -302,7 +304,7 @@ __attribute__((target("bmi,bmi2"))) static inline bool decode_bmi2(struct entrie
 		out[e++] = last;
 		p += __builtin_ctzll(second_ends) / 8 + 1;
 	}
-	/* The last of an odd number of entries. Its length is unpredictable too. */
+	/* The last of an odd number of entries. Its length is also unpredictable. */
 	if (n - e == 1 && entries->end - p >= 8) {
 		const uint64_t bytes = load64(p), ends = varint_ends(bytes);
 
@@ -325,8 +327,7 @@ static int next_batch(struct store_lists *lists, uint64_t room, size_t *count,
 		      struct hdb_error *err);
 
 /*
- * The snapshot has changed since the list was begun. Returns to the same position in the new
- * snapshot.
+ * The snapshot has changed since the list was begun. Finds the same position in the new snapshot.
  */
 static int go_back(struct store_lists *lists, struct hdb_error *err)
 {
@@ -365,7 +366,7 @@ static bool take_entries(struct store_lists *lists, uint64_t n, uint32_t *out)
 	return is_sound;
 }
 
-/* Decodes the next entries into the batch, at most `room`. *count is 0 at the end. */
+/* Decodes up to `room` further entries into the batch. *count is 0 at the end. */
 static int next_batch(struct store_lists *lists, uint64_t room, size_t *count,
 		      struct hdb_error *err)
 {
@@ -380,8 +381,8 @@ static int next_batch(struct store_lists *lists, uint64_t room, size_t *count,
 		return HDB_OK;
 	if (lists->is_big) {
 		/*
-		 * The number of entries of a part is not stored with the list: they are decoded one
-		 * by one to the end of its bytes.
+		 * The number of entries of a part is not stored with the list, so entries are
+		 * decoded one by one to the end of the part.
 		 */
 		if (lists->at == lists->end) {
 			TRY(next_part(lists, err));

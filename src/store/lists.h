@@ -3,15 +3,15 @@
  * referrers, children).
  *
  * A block has STORE_BLOCK_OBJECTS lists. A list of more than STORE_LIST_BIG entries is stored in
- * parts in a separate table. Lists keep their order. An entry is small if its index is close to
- * that of the entry before.
+ * parts in a separate table. The order of a list is preserved. An entry takes little space if its
+ * index is close to that of the previous entry.
  */
 #ifndef STORE_LISTS_H
 #define STORE_LISTS_H
 
 #include "store/objects.h"
 
-/* Longer lists are big. This limits a block to a few tens of MB. */
+/* Lists longer than this are big. This limits a block to a few tens of MB. */
 #define STORE_LIST_BIG 1024u
 /* Maximum number of entries in a part of a big list. */
 #define STORE_LIST_PART 32768u
@@ -20,8 +20,8 @@
 
 /*
  * The lists of consecutive objects. List i belongs to object first_ix + i. Its entries are
- * target[first[i] .. first[i + 1]) or, if lengths is not NULL, lengths[i] entries from first[i].
- * Entries of big lists may be missing in target.
+ * target[first[i] .. first[i + 1]) or, if lengths is not NULL, lengths[i] entries starting at
+ * first[i]. Entries of big lists may be missing in target.
  */
 struct store_lists_rows {
 	uint32_t first_ix;
@@ -53,7 +53,7 @@ int store_lists_put_part(struct store_writer *writer, const struct store_big_lis
 int store_lists_put_big(struct store_writer *writer, const struct store_big_list *list,
 			struct hdb_error *err);
 
-/* A reader of a table of lists. Set the first four fields and zero the rest. */
+/* A reader of a table of lists. The caller sets the first four fields and zeroes the rest. */
 struct store_lists {
 	struct store *store;
 	enum store_table table;
@@ -64,8 +64,8 @@ struct store_lists {
 	bool has_block;
 	uint64_t generation;
 	uint32_t ix;
-	const uint8_t *at, *end; /* rest of the list's bytes in the block */
-	uint64_t left;           /* number of entries left */
+	const uint8_t *at, *end; /* remaining bytes of the list in the block */
+	uint64_t left;           /* number of remaining entries */
 	bool is_big;
 	uint32_t part;
 	uint32_t previous;
@@ -80,18 +80,21 @@ int store_lists_begin(struct store_lists *lists, uint32_t ix, uint64_t *length,
 int store_lists_next(struct store_lists *lists, const uint32_t **batch, size_t *count,
 		     struct hdb_error *err);
 
-/* Flag in the length of a big list. Its entries are not decoded: read them with begin and next. */
+/*
+ * Flag in the length of a big list. The entries of such a list are not decoded and must be read
+ * with begin and next.
+ */
 #define STORE_LIST_IS_BIG (1ull << 63)
 
 /* Buffers for decoded lists, provided by the caller. */
 struct store_lists_out {
 	uint64_t *lengths; /* by list; room for STORE_BLOCK_OBJECTS or STORE_LIST_GROUP */
-	/* uint32_t; entries are appended; its data is not NULL afterwards */
+	/* uint32_t; entries are appended; its data is not NULL after decoding */
 	struct base_vec *target;
 	uint32_t count; /* number of lists decoded */
 };
 
-/* The table that a block belongs to. */
+/* The table to which a block belongs. */
 struct store_lists_of {
 	struct store *store;    /* for messages */
 	enum store_table table; /* for messages */
@@ -103,8 +106,8 @@ int store_lists_block(struct store_lists *lists, uint32_t first_ix, struct store
 		      struct hdb_error *err);
 
 /*
- * The same for a block found with store_block. Needs no reader, so other threads can decode blocks
- * that one thread has looked up.
+ * Decodes a block found with store_block. Needs no reader, so other threads can decode blocks that
+ * one thread has looked up.
  */
 int store_lists_decode(const struct store_lists_of *of, const struct store_block *block,
 		       struct store_lists_out *out, struct hdb_error *err);

@@ -2,7 +2,7 @@
  * store/lists_put.h - writes a block of adjacency lists, list by list. The format is described in
  * lists.c.
  *
- * Inline, because the import calls it for every object.
+ * The functions are inline because the import calls them for every object.
  */
 #ifndef STORE_LISTS_PUT_H
 #define STORE_LISTS_PUT_H
@@ -11,11 +11,11 @@
 #include "store/lists.h"
 
 #define STORE_ENTRY_MAX 5 /* size of a 33-bit varint */
-#define STORE_ENTRY_PAD 8 /* bytes that store_put_entry writes at once */
+#define STORE_ENTRY_PAD 8 /* number of bytes that store_put_entry writes at once */
 
 /*
- * Writes a varint of a number below 2^35. Branch-free, because lengths are unpredictable. Writes 8
- * bytes and returns the end of those that belong to the varint.
+ * Writes a varint of a number below 2^35. Has no branches because lengths are unpredictable. Writes
+ * 8 bytes and returns the end of those that belong to the varint.
  */
 static inline uint8_t *store_put_entry(uint8_t *p, uint64_t v)
 {
@@ -65,7 +65,10 @@ int store_lists_open(struct store_lists_writer *w, struct base_vec *out, uint32_
 /* Records that a group of lists begins at the end of `out`. */
 int store_lists_begin_group(struct store_lists_writer *w, struct hdb_error *err);
 
-/* Makes room for so many lists, all in one group, with so many entries. Sets *p to the end. */
+/*
+ * Reserves space for `count` lists in one group with the given number of entries. Sets *p to the
+ * end.
+ */
 static inline int store_lists_reserve(struct store_lists_writer *w, uint32_t lists,
 				      uint64_t entries, uint8_t **p, struct hdb_error *err)
 {
@@ -79,7 +82,7 @@ static inline int store_lists_reserve(struct store_lists_writer *w, uint32_t lis
 	return HDB_OK;
 }
 
-/* Completes so many lists, which were written after store_lists_reserve and end at p. */
+/* Completes `count` lists that were written after store_lists_reserve and end at p. */
 static inline void store_lists_written(struct store_lists_writer *w, uint32_t lists,
 				       const uint8_t *p)
 {
@@ -91,9 +94,9 @@ static inline void store_lists_written(struct store_lists_writer *w, uint32_t li
 #define STORE_LIST_SHORT 63u
 
 /*
- * Writes the list of object ix, with n ascending entries, at most STORE_LIST_SHORT, of which equal
- * ones are written once. Adds their number to *kept, and returns the end. A constant n unrolls the
- * loop, whose end is hard to predict.
+ * Writes the list of object ix, with n ascending entries, at most STORE_LIST_SHORT, without
+ * duplicates. Adds the number of entries written to *kept, and returns the end. If n is a constant,
+ * the compiler unrolls the loop, whose end is hard to predict.
  */
 static inline __attribute__((always_inline)) uint8_t *store_put_short(uint8_t *p, uint32_t ix,
 								      const uint32_t *target,

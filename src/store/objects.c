@@ -1,12 +1,12 @@
 /*
  * store/objects.c - encodes and decodes blocks of the tables ids and objects.
  *
- * objects: u32 number of dictionary entries, these entries of 12 bytes (u32 class_no, u8 kind, u8
- * embedded, 2 zero, u32 body_size), a u64 file offset for each group of 128 objects, then packed
- * columns: dictionary index, length, file offset, heap (optional). A file offset is stored as its
- * difference from the end of the object before it in the group, so objects that follow one another
- * in the dump cost nothing. Class objects are left out of this; their offsets are in the table
- * classes.
+ * A block of objects consists of the u32 number of dictionary entries, these entries of 12 bytes
+ * (u32 class_no, u8 kind, u8 embedded, 2 zero, u32 body_size), a u64 file offset for each group of
+ * 128 objects, and packed columns: dictionary index, length, file offset, heap (optional). A file
+ * offset is stored as its difference from the end of the previous object in the group, so
+ * consecutive objects in the dump take no space. Class objects have no file offset here; their
+ * offsets are in the table classes.
  */
 #include "store/objects.h"
 
@@ -123,7 +123,7 @@ int store_objects_entry(struct store_objects_dictionary *d, const struct store_o
 /* Parts of a block after its dictionary. */
 enum { BASES, NUMBERS, LENGTHS, OFFSETS, HEAPS, PARTS };
 
-/* Gives a dictionary entry its number in the current block. */
+/* Assigns a dictionary entry its number in the current block. */
 static int use_entry(struct store_objects_dictionary *d, uint32_t entry, struct hdb_error *err)
 {
 	struct store_objects_entry *e = base_vec_at(&d->entries, struct store_objects_entry, entry);
@@ -134,7 +134,7 @@ static int use_entry(struct store_objects_dictionary *d, uint32_t entry, struct 
 	return HDB_OK;
 }
 
-/* Ends the block: no entry has a number any more. */
+/* Ends the block: resets the numbers of all entries. */
 static void drop_used(struct store_objects_dictionary *d)
 {
 	for (size_t i = 0; i < d->used.count; i++)
@@ -290,8 +290,8 @@ int store_ids_encode(struct base_vec *out, const uint64_t *ids, uint32_t count, 
 		for (unsigned i = 1; i < n; i++)
 			deltas[i] = (ids[at + i] - ids[at + i - 1]) >> shift;
 		/*
-		 * The first ID of a group is stored in full. Its delta is not used; repeating the
-		 * next one compresses best.
+		 * The first ID of a group is stored in full. Its difference is not used, and
+		 * repeating the next one compresses best.
 		 */
 		deltas[0] = at + 1 < count ? (ids[at + 1] - ids[at]) >> shift : 0;
 		TRY(base_pack_put_group(&column, deltas, n, err));
@@ -395,8 +395,8 @@ void store_objects_get(const struct store_objects *block, uint32_t i, struct sto
 }
 
 /*
- * Up to this number of entries, the sizes of records are computed once per block instead of once
- * per object.
+ * Maximum number of entries for which the sizes of records are computed once per block instead of
+ * once per object.
  */
 #define RULES_MAX 256
 
@@ -467,7 +467,8 @@ void store_objects_offsets(const struct store_objects *block, uint64_t *offset)
 }
 
 /*
- * Up to this number of entries, the dictionary is decoded once per block. Most blocks have fewer.
+ * Maximum number of entries for which the dictionary is decoded once per block. Most blocks have
+ * fewer.
  */
 #define SCANNED_MAX 1024u
 
@@ -563,7 +564,7 @@ uint32_t store_ids_find(const struct store_ids *block, uint64_t id)
 	uint64_t ids[PACK_GROUP];
 	unsigned n;
 
-	/* Finds the last group whose first ID is at most id. */
+	/* Finds the last group whose first ID is not greater than id. */
 	while (high - low > 1) {
 		const uint32_t mid = low + (high - low) / 2;
 

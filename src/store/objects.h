@@ -1,10 +1,9 @@
 /*
- * store/objects.h - blocks of the tables ids and objects: 16,384 objects each, in the order of
- * their IDs.
+ * store/objects.h - blocks of the tables ids and objects: 16,384 objects each, in ID order.
  *
- * ids: the IDs, as packed differences. objects: class, length and offset in the dump. FORMAT.md
- * describes the blocks. Encoding works on plain arrays, decoding on a block borrowed from the
- * store.
+ * ids contains the IDs, as packed differences. objects contains class, length, and offset in the
+ * dump. FORMAT.md describes the blocks. Encoding uses plain arrays; decoding uses a block borrowed
+ * from the store.
  */
 #ifndef STORE_OBJECTS_H
 #define STORE_OBJECTS_H
@@ -14,9 +13,9 @@
 #include "store/store.h"
 
 /*
- * Number of objects in a block of every table keyed by index. Large enough that the half page that
- * LMDB wastes per block does not matter; small enough that verifying a block on first use takes
- * microseconds.
+ * Number of objects in a block of every table whose key is an index. It is large enough that the
+ * half page that LMDB wastes per block does not matter, and small enough that verifying a block on
+ * first use takes microseconds.
  */
 #define STORE_BLOCK_OBJECTS 16384u
 
@@ -29,15 +28,16 @@ enum store_kind {
 
 /* One object. */
 struct store_object {
-	uint64_t file_offset; /* offset of its sub-record; 0 for an object that the dump lacks */
+	/* offset of its sub-record; 0 for an object that is missing in the dump */
+	uint64_t file_offset;
 	/* arrays: number of elements; class objects: number of the class they represent */
 	uint64_t length;
 	uint32_t class_no; /* class number */
-	/* instances: size of a record of this class; arrays: size of an element */
+	/* for instances, size of a record of this class; for arrays, size of an element */
 	uint32_t body_size;
 	uint32_t heap_no; /* Android heap; 0: none */
 	uint8_t kind;     /* enum store_kind */
-	/* its bytes are part of another object: an array made up by ART, or a flat value */
+	/* its bytes are part of another object: an artificial array of ART, or a flat value */
 	uint8_t is_embedded;
 };
 
@@ -50,17 +50,20 @@ struct store_object {
 struct store_record_rule {
 	uint64_t fixed;
 	uint32_t unit;
-	bool is_class; /* a class object: has no record in this sense */
+	bool is_class; /* a class object, which has no such record */
 };
 
-/* Dictionary entry: what objects with the same class, kind and is_embedded have in common. */
+/*
+ * Dictionary entry: the data that objects with the same class, kind and is_embedded have in common.
+ */
 struct store_objects_entry {
 	uint32_t class_no;
 	uint32_t body_size;
 	uint8_t kind;
 	uint8_t is_embedded;
 	/* private */
-	uint32_t number; /* number in the current block; STORE_NONE: not used in it */
+	/* number in the current block; STORE_NONE if the block does not use the entry */
+	uint32_t number;
 	struct store_record_rule rule;
 };
 
@@ -68,7 +71,7 @@ struct store_objects_entry {
 #define STORE_RECENT_CLASSES 256u
 
 /*
- * Dictionary of an encoder, used for one block after the other. About 5 KB. Private except
+ * Dictionary of an encoder, used for one block after the other. About 5 KB. Private except for
  * `entries`.
  */
 struct store_objects_dictionary {
@@ -84,12 +87,12 @@ struct store_objects_dictionary {
 
 /* Initialises an empty dictionary. id_size is that of the dump, 4 or 8 bytes. */
 void store_objects_dictionary_init(struct store_objects_dictionary *d, unsigned id_size);
-/* Frees the memory. The dictionary is empty afterwards. */
+/* Frees the memory. Afterwards, the dictionary is empty. */
 void store_objects_dictionary_release(struct store_objects_dictionary *d);
 
 /*
- * Number of the entry for an object; adds the entry if it is new. The object's body size must be
- * that of the entry.
+ * Number of the entry for an object. The entry is added if it is new. The object's body size must
+ * be that of the entry.
  */
 int store_objects_entry(struct store_objects_dictionary *d, const struct store_object *o,
 			uint32_t *entry, struct hdb_error *err);
@@ -141,8 +144,8 @@ int store_objects_open(struct store *store, uint32_t first_ix, struct store_obje
 		       struct hdb_error *err);
 
 /*
- * Whether an open block is unchanged in the newest snapshot, which is nearly always true. If so, it
- * can still be used.
+ * Whether an open block is unchanged in the newest snapshot, which is nearly always true. If it is,
+ * it can still be used.
  */
 bool store_objects_stay(struct store *store, struct store_objects *block);
 
@@ -152,7 +155,10 @@ uint32_t store_objects_class(const struct store_objects *block, uint32_t i);
 /* Object i of the block, without file_offset, which requires decoding a whole group (see below). */
 void store_objects_get(const struct store_objects *block, uint32_t i, struct store_object *out);
 
-/* File offset of object i of the block. 0 for class objects; the table classes has theirs. */
+/*
+ * File offset of object i of the block. 0 for class objects, whose offsets are in the table
+ * classes.
+ */
 uint64_t store_objects_offset(const struct store_objects *block, uint32_t i);
 
 /* File offsets of the objects of group g. 0 for class objects. */

@@ -12,12 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Limit for a file that appears and disappears while it is being opened. */
+/* Maximum number of attempts if a file appears and disappears while it is being opened. */
 #define OPEN_TRIES_MAX 100
 
 /*
- * What is wrong with an existing file, or NULL. `st` comes from lstat, so links and folders are
- * rejected before anything is opened.
+ * Describes the fault of an existing file, or returns NULL. `st` comes from lstat, so links and
+ * directories are rejected before anything is opened.
  */
 static const char *not_plain(const struct stat *st)
 {
@@ -30,9 +30,7 @@ static const char *not_plain(const struct stat *st)
 	return NULL;
 }
 
-/*
- * The temporary file of an import that died may be reused only if no other user can have it open.
- */
+/* The temporary file of a dead import may be reused only if no other user can have it open. */
 static const char *not_leftover(const struct stat *st)
 {
 	const char *why = not_plain(st);
@@ -41,7 +39,7 @@ static const char *not_leftover(const struct stat *st)
 		return why;
 	if (st->st_uid != geteuid())
 		return "is owned by another user";
-	/* A user who could open it then may still have it open. */
+	/* A user who was able to open it then may still have it open. */
 	return st->st_mode & 077 ? "is readable or writable by other users" : NULL;
 }
 
@@ -53,7 +51,7 @@ static int fail_leftover(const char *temp_path, const char *why, struct hdb_erro
 			temp_path, why);
 }
 
-/* Opens an existing file. HDB_END if it has disappeared meanwhile. */
+/* Opens an existing file. Returns HDB_END if it has disappeared meanwhile. */
 static int open_leftover(const char *temp_path, int *fd, struct hdb_error *err)
 {
 	const char *why;
@@ -87,7 +85,7 @@ static void give_up(int *fd)
 
 /*
  * Whether the locked file still has its name. The previous owner of the lock may have renamed or
- * removed it; HDB_END then.
+ * removed it; the function then returns HDB_END.
  */
 static int see_name(int fd, const char *temp_path, struct hdb_error *err)
 {
@@ -101,7 +99,7 @@ static int see_name(int fd, const char *temp_path, struct hdb_error *err)
 	return held.st_ino == named.st_ino && held.st_dev == named.st_dev ? HDB_OK : HDB_END;
 }
 
-/* Opens and locks the file. HDB_NOTFOUND if another import has the lock. */
+/* Opens and locks the file. Returns HDB_NOTFOUND if another import has the lock. */
 static int open_locked(const char *temp_path, int *fd, struct hdb_error *err)
 {
 	bool is_made;

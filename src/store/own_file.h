@@ -1,10 +1,10 @@
 /*
- * store/own_file.h - files whose names others can guess, in a folder that others may write to: the
- * temporary file of an import, and LMDB's lock file. A file that another user has planted under
+ * store/own_file.h - files whose names others can guess, in a directory to which others may write:
+ * the temporary file of an import, and LMDB's lock file. A file that another user has created under
  * such a name is never written to.
  *
- * In a folder without the sticky bit, others can also replace our files at any time. Signs of that
- * are reported as errors, but only a private folder, or one with the sticky bit, is safe.
+ * In a directory without the sticky bit, others can also replace our files at any time. Signs of
+ * this are reported as errors, but only a private directory, or one with the sticky bit, is safe.
  */
 #ifndef STORE_OWN_FILE_H
 #define STORE_OWN_FILE_H
@@ -17,32 +17,34 @@
 
 /*
  * Creates the temporary file `temp_path` of an import, with mode 0600, and locks it
- * (STORE_LOCK_IMPORT). If an import that died left the file, it is reused: it must be a regular
- * file of this user with one name, that nobody else may read, and not locked. It is empty
- * afterwards. *fd holds the lock; close it. HDB_END: another import is writing it. HDB_EIO names
- * any other file found there. After a failure, *fd is -1 or holds the lock of a file of ours, which
- * the caller must remove.
+ * (STORE_LOCK_IMPORT). A file left by a dead import is reused if it is a regular file of this user
+ * with only one name, nobody else may read it, and it is not locked. The file is then emptied. *fd
+ * holds the lock; close it. Returns HDB_END if another import is writing the file, and HDB_EIO,
+ * with its name, for any other file found there. After a failure, *fd is -1 or holds the lock of a
+ * file of ours, which the caller must remove.
  */
 int store_temp_open(const char *temp_path, int *fd, struct hdb_error *err);
 
 /*
- * HDB_EIO if `env` writes a different file than `fd`: the file was replaced before LMDB opened it
- * by name.
+ * Returns HDB_EIO if `env` writes to a different file than `fd`, because the file was replaced
+ * before LMDB opened it by name.
  */
 int store_temp_same(MDB_env *env, int fd, const char *temp_path, struct hdb_error *err);
 
 /*
  * Renames the temporary file to its final name. An existing database of that name is replaced while
- * its open lock is held, so that nobody opens it halfway. Its lock file is removed first. Handles
- * that have it open keep their old files. HDB_EEXIST if it exists and is_force is not set.
+ * its open lock is held, so that nobody opens it in an intermediate state. Its lock file is removed
+ * first. Handles that have it open keep their old files. HDB_EEXIST if the database exists and
+ * is_force is not set.
  */
 int store_temp_rename(const char *temp_path, const char *path, bool is_force,
 		      struct hdb_error *err);
 
 /*
- * Creates the lock file of the database `path` with mode 0600. If it exists, it must be a regular
- * file with one name that belongs to this user, to root, or to the owner of the database (`db`), or
- * that this user cannot open; else HDB_EIO. HDB_OK if it cannot be created: LMDB reports that.
+ * Creates the lock file of the database `path` with mode 0600. An existing file must be a regular
+ * file with only one name that belongs to this user, to root, or to the owner of the database
+ * (`db`), or one that this user cannot open; otherwise, returns HDB_EIO. Returns HDB_OK if the file
+ * cannot be created, because LMDB reports this.
  */
 int store_lock_prepare(const char *path, const struct stat *db, struct hdb_error *err);
 

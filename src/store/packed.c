@@ -1,8 +1,8 @@
 /*
  * store/packed.c - blocks that are compressed in the file; see packed.h.
  *
- * Decompressed blocks are written to a file with pwrite and read through a map. So a full disk is
- * an error code and not a bus error, and the block stays in memory.
+ * Decompressed blocks are written to a file with pwrite and read through a map. A full disk then
+ * causes an error code instead of a bus error, and the block stays in memory.
  */
 #include "store/packed.h"
 
@@ -18,11 +18,11 @@
 #include <zstd.h>
 
 #define LEVEL 1
-/* Smaller blocks share a page or fill one: compressing them would save nothing. */
+/* Smaller blocks share a page or fill one, so compressing them would save nothing. */
 #define PACK_MIN 4096u
 /* A compressed block must be smaller by at least this fraction. */
 #define PACK_SAVES 8u
-/* Address space mapped at a time. A larger block gets a larger window. */
+/* Size of the address space mapped at a time. A larger block gets a larger window. */
 #define WINDOW_BYTES (64ull << 20)
 /* Blocks begin at multiples of this. */
 #define ALIGN_BYTES 64u
@@ -133,7 +133,9 @@ void store_unpacked_release(struct store_unpacked *unpacked)
 	(void)pthread_mutex_destroy(&unpacked->lock);
 }
 
-/* Creates the file in the folder of the database. Requires the lock, like the functions below. */
+/*
+ * Creates the file in the directory of the database. Requires the lock, like the functions below.
+ */
 static bool open_file(struct store_unpacked *unpacked, const char *path)
 {
 	struct base_work work;
@@ -218,8 +220,8 @@ static int add_block(struct store_unpacked *unpacked, const char *path,
 		free(raw);
 	TRY(r);
 	/*
-	 * If the map has no room for it, the block is decompressed again next time. It is freed in
-	 * the end in any case.
+	 * If the map has no room for the block, it is decompressed again next time. It is
+	 * eventually freed in any case.
 	 */
 	return base_idmap_put(&unpacked->numbers, packed->checksum,
 			      (uint32_t)unpacked->blocks.count - 1, err);
@@ -245,7 +247,7 @@ static int inflate(const struct store_packed *packed, uint8_t **out, struct hdb_
 }
 
 /*
- * Returns the block if it has been decompressed before, else HDB_END. HDB_ECORRUPT if its size
+ * Returns the block if it has been decompressed before, otherwise HDB_END. HDB_ECORRUPT if its size
  * differs. Requires the lock.
  */
 static int take_block(const struct store_unpacked *unpacked, const struct store_packed *packed,
@@ -258,7 +260,7 @@ static int take_block(const struct store_unpacked *unpacked, const struct store_
 		return HDB_END;
 	block = (const struct unpacked_block *)unpacked->blocks.data + number;
 	*out = block->data;
-	/* Two blocks have the same checksum only if somebody constructed them. */
+	/* Two blocks can have the same checksum only if somebody constructed them. */
 	return block->size == packed->raw_size ? HDB_OK : HDB_ECORRUPT;
 }
 

@@ -30,7 +30,7 @@ int store_pack(struct store_packer *packer, const struct store_block *block, con
 
 /*
  * Decompressed blocks, by checksum. Shared by all handles on a file and by all threads. They are in
- * an unnamed file in the folder of the database (or in TMPDIR, or in memory if neither is
+ * an unnamed file in the directory of the database (or in TMPDIR, or in memory if neither is
  * writable), so the kernel can write them back under memory pressure. They are kept until the last
  * handle is closed.
  */
@@ -48,7 +48,8 @@ void store_unpacked_init(struct store_unpacked *unpacked);
 void store_unpacked_release(struct store_unpacked *unpacked);
 
 /*
- * A compressed block, borrowed. The checksum has been verified; raw_size is what the block claims.
+ * A compressed block, borrowed. The checksum has been verified. raw_size is the size recorded in
+ * the block.
  */
 struct store_packed {
 	uint64_t checksum;
@@ -58,9 +59,9 @@ struct store_packed {
 };
 
 /*
- * Decompresses a block unless that has been done before. *out has raw_size bytes and is borrowed
- * until store_unpacked_release. HDB_ECORRUPT, without a message, if it does not decompress to
- * raw_size bytes; HDB_ENOMEM.
+ * Decompresses a block unless this has been done before. *out has raw_size bytes and is borrowed
+ * until store_unpacked_release. Returns HDB_ECORRUPT, without a message, if it does not decompress
+ * to raw_size bytes; HDB_ENOMEM.
  */
 int store_unpack(struct store_unpacked *unpacked, const char *path,
 		 const struct store_packed *packed, const uint8_t **out, struct hdb_error *err);

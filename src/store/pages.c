@@ -37,11 +37,14 @@ enum { DB_PAD = 0, DB_FLAGS = 4, DB_DEPTH = 6, DB_ROOT = 40 };
 #define MAGIC 0xBEEFC0DEu
 #define DATA_VERSION 1
 /*
- * Flags of the tree of free pages: integer keys, and the database is not a folder. Those of the
- * main tree are 0.
+ * Flags of the tree of free pages: integer keys, and the database is not a directory. The flags of
+ * the main tree are 0.
  */
 #define FREE_FLAGS 0x4008
-/* A writer may commit while the pages are being read. More failures in a row mean damage. */
+/*
+ * Maximum number of attempts. A writer may commit while the pages are being read, but more failures
+ * in a row mean damage.
+ */
 #define META_TRIES_MAX 20
 
 static bool tree_is_sound(const uint8_t *db, uint64_t last_page)
@@ -54,7 +57,7 @@ static bool tree_is_sound(const uint8_t *db, uint64_t last_page)
 	return depth >= 1 && depth <= PAGES_DEPTH_MAX && root >= 2 && root <= last_page;
 }
 
-/* What is wrong with the head of a meta page; NULL if nothing. */
+/* Describes the fault in the head of a meta page; NULL if there is none. */
 static const char *head_fault(const uint8_t *meta, uint64_t number, uint32_t page_size)
 {
 	if (load64(meta) != number || load16(meta + PAGE_FLAGS) != PAGE_META)
@@ -69,7 +72,7 @@ static const char *head_fault(const uint8_t *meta, uint64_t number, uint32_t pag
 	return NULL;
 }
 
-/* What is wrong with the meta page to be used; NULL if nothing. */
+/* Describes the fault in the meta page to be used; NULL if there is none. */
 static const char *meta_fault(const uint8_t *meta, uint64_t number, uint32_t page_size)
 {
 	const uint64_t last_page = load64(meta + META_LAST_PAGE);
@@ -86,8 +89,9 @@ static const char *meta_fault(const uint8_t *meta, uint64_t number, uint32_t pag
 }
 
 /*
- * Checks both meta pages and finds the newer one. Only the head of the other one is checked: if a
- * commit fails in its last step, LMDB leaves the new trees there with the old transaction number.
+ * Checks both meta pages and finds the newer one. Only the head of the older one is checked,
+ * because LMDB leaves new trees with the old transaction number there if a commit fails in its last
+ * step.
  */
 static const char *metas_fault(const uint8_t *metas[2], uint32_t page_size, unsigned *newest)
 {
@@ -102,12 +106,12 @@ static const char *metas_fault(const uint8_t *metas[2], uint32_t page_size, unsi
 	}
 	/*
 	 * Commits alternate between the pages: even transaction numbers are in page 0, odd ones in
-	 * page 1, and both are consecutive.
+	 * page 1, and the two numbers are consecutive.
 	 */
 	*newest = id[0] < id[1];
 	/*
-	 * Commits take turns: even numbers are in page 0, odd ones in page 1, the last two are
-	 * there.
+	 * Commits alternate: even numbers are in page 0, odd ones in page 1, and the last two
+	 * commits are present.
 	 */
 	if ((id[0] || id[1]) &&
 	    (id[0] % 2 != 0 || id[1] % 2 != 1 || id[*newest] - id[!*newest] != 1))
@@ -146,7 +150,7 @@ static int read_meta(int fd, uint8_t *meta, uint64_t offset, const char *path,
 	return HDB_OK;
 }
 
-/* Reads the meta pages once. *fault says what is wrong, NULL if nothing. */
+/* Reads the meta pages once. *fault is a description of the fault, or NULL. */
 static int look_at_metas(int fd, const char *path, const char **fault, uint64_t *wanted_bytes,
 			 struct hdb_error *err)
 {
@@ -252,8 +256,8 @@ static unsigned node_count(const uint8_t *page)
 	const unsigned lower = load16(page + PAGE_LOWER);
 
 	/*
-	 * A checked page has entries, unless reading it has failed since and it consists of zeros
-	 * now.
+	 * A checked page has entries, unless a later read failed and the page now consists of
+	 * zeros.
 	 */
 	return lower > PAGE_HEAD ? (lower - PAGE_HEAD) / 2 : 0;
 }
@@ -315,7 +319,7 @@ static bool node_is_sound(const struct pages *pages, const uint8_t *p, uint64_t 
 	return need <= room;
 }
 
-/* Checks the structure of a page. Returns what is wrong, or NULL. */
+/* Checks the structure of a page. Returns a description of the fault, or NULL. */
 static const char *page_fault(const struct pages *pages, const struct pages_tree *tree,
 			      uint64_t page_no, bool is_leaf)
 {
@@ -334,7 +338,7 @@ static const char *page_fault(const struct pages *pages, const struct pages_tree
 	for (unsigned i = 0; i < n; i++)
 		if (!node_is_sound(pages, p, load16(p + PAGE_HEAD + 2 * (size_t)i), is_leaf))
 			return "has an entry outside its bounds";
-	/* The first key of a branch page is not used: it stands for everything smaller. */
+	/* The first key of a branch page is not used, because it means everything smaller. */
 	for (unsigned i = is_leaf ? 1 : 2; i < n; i++) {
 		const uint8_t *last = store_pages_key(p, i - 1, &last_size);
 		const uint8_t *key = store_pages_key(p, i, &size);
@@ -420,7 +424,7 @@ static int descend(struct pages *pages, struct pages_place *place, unsigned leve
 
 /*
  * First entry whose key is not less than `key`. In a branch page, the entry whose child contains
- * it.
+ * that key.
  */
 static unsigned search(const struct pages_tree *tree, const uint8_t *page, bool is_leaf,
 		       struct pages_key key)
@@ -489,7 +493,7 @@ int store_pages_next(struct pages *pages, struct pages_place *place, struct hdb_
 			return go_down(pages, place, level + 1, false, err);
 		}
 	}
-	/* One past the end, so that store_pages_previous finds the last entry. */
+	/* The position is one past the end, so that store_pages_previous finds the last entry. */
 	if (place->tree->depth)
 		place->at[place->tree->depth - 1]++;
 	return HDB_NOTFOUND;

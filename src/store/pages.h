@@ -2,9 +2,10 @@
  * store/pages.h - reads LMDB's pages and checks every number before using it.
  *
  * LMDB trusts the file: one changed byte in its own pages can make it read outside the map, abort
- * the process or loop forever. So heapdb does not read with mdb_get and cursors but with this walk
- * over the B+tree, which accepts a page only if its number, kind, bounds, nodes and key order are
- * valid. LMDB still selects the snapshot (mdb_txn_id) and protects its pages from being reused.
+ * the process or loop forever. heapdb therefore does not read with mdb_get and cursors but with
+ * this walk over the B+tree, which accepts a page only if its number, kind, bounds, nodes and key
+ * order are valid. LMDB still selects the snapshot (mdb_txn_id) and protects its pages from being
+ * reused.
  *
  * Source: the structures MDB_meta, MDB_db, MDB_page and MDB_node of LMDB 0.9 (data version 1) on a
  * 64-bit machine; see FORMAT.md, "LMDB's pages". A page is checked once per snapshot, when the walk
@@ -28,7 +29,9 @@ struct pages_tree {
 };
 #define PAGES_NONE UINT64_MAX
 
-/* A snapshot of a file: borrowed bytes and the contents of its meta page. Zero-initialise. */
+/*
+ * A snapshot of a file: borrowed bytes and the contents of its meta page. Must be zero-initialised.
+ */
 struct pages {
 	const uint8_t *map; /* borrowed */
 	uint32_t page_size;
@@ -53,8 +56,8 @@ struct pages_file {
 };
 
 /*
- * Opens the snapshot of the read transaction `txn_id`. HDB_END if a writer has overtaken the
- * transaction: begin a new one. Close with pages_close.
+ * Opens the snapshot of the read transaction `txn_id`. Returns HDB_END if a writer has overtaken
+ * the transaction; the caller must then begin a new one. Close with pages_close.
  */
 int store_pages_open(struct pages *pages, const struct pages_file *file, uint64_t txn_id,
 		     struct hdb_error *err);
@@ -84,7 +87,7 @@ struct pages_key {
 int store_pages_seek(struct pages *pages, struct pages_key key, struct pages_place *place,
 		     struct hdb_error *err);
 /*
- * Move to the next or the previous entry. After HDB_NOTFOUND the position is invalid, but
+ * Move to the next or the previous entry. After HDB_NOTFOUND the position is invalid, except that
  * pages_previous works from the end.
  */
 int store_pages_next(struct pages *pages, struct pages_place *place, struct hdb_error *err);
@@ -94,8 +97,9 @@ int store_pages_previous(struct pages *pages, struct pages_place *place, struct 
 bool store_pages_key_is(const struct pages_place *place, struct pages_key key);
 
 /*
- * Checks both trees completely: every page once, keys ascending across pages, no page used twice or
- * both used and free. Afterwards it is safe to let LMDB write to the file.
+ * Checks both trees completely: every page is visited once, keys ascend across pages, and no page
+ * is used twice or both used and free. If the check succeeds, it is safe for LMDB to write to the
+ * file.
  */
 int store_pages_check_all(struct pages *pages, struct hdb_error *err);
 

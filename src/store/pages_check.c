@@ -73,8 +73,8 @@ static int use_path(struct check *check, const struct pages_place *place, unsign
 }
 
 /*
- * Checks the keys of branch pages: the previous entry must be less than such a key, and this entry
- * must not be.
+ * Checks the keys of branch pages: the previous entry must be less than the key, and the current
+ * entry must not be.
  */
 static int check_bounds(const struct check *check, const struct pages_place *place, unsigned from,
 			struct hdb_error *err)
@@ -109,7 +109,7 @@ static int check_entry(struct check *check, const struct pages_place *place, uns
 					"has keys out of order", err));
 	TRY(check_bounds(check, place, from, err));
 	/*
-	 * A value on pages of its own follows the head of its first page. Other values are inside
+	 * A value with its own pages follows the head of its first page. Other values are inside
 	 * their leaf.
 	 */
 	if (place->value < place->page[leaf] ||

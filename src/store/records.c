@@ -92,7 +92,7 @@ uint64_t store_record_count(struct store *store, enum store_table table)
 
 	if (store_table_info(store, table, &info, NULL) != HDB_OK)
 		return 0;
-	/* Bounds what callers allocate. If records are missing, reading them fails later. */
+	/* Limits what callers allocate. If records are missing, reading them fails later. */
 	return info.item_count < info.bytes / RECORD_MIN ? info.item_count :
 							   info.bytes / RECORD_MIN;
 }

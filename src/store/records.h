@@ -2,7 +2,7 @@
  * store/records.h - tables of fixed-size records (roots, threads, classes and so on), and the table
  * of texts.
  *
- * Records are numbered from 0 and stored as the struct is in memory (little-endian; static_assert
+ * Records are numbered from 0 and stored like the struct in memory (little-endian; static_assert
  * checks the layout where the struct is defined), STORE_RECORDS per block.
  */
 #ifndef STORE_RECORDS_H
@@ -15,8 +15,8 @@
 #define STORE_RECORDS 1024u
 
 /*
- * Writes a table of records of store_table_record(table) bytes, in order. Set the first two fields
- * and zero the rest.
+ * Writes a table of records of store_table_record(table) bytes, in order. The caller sets the first
+ * two fields and zeroes the rest.
  */
 struct store_records_writer {
 	struct store_writer *writer;
@@ -26,22 +26,22 @@ struct store_records_writer {
 };
 
 /*
- * Maximum memory per class, in bytes, of the query that needs most (tests/import/memory_test.c):
- * record, name, and sums by class. Objects are not included.
+ * Maximum memory per class, in bytes, of the query that needs the most
+ * (tests/import/memory_test.c): record, name, and sums by class. Objects are not included.
  */
 #define STORE_CLASS_MEMORY_BYTES 600u
 
 /*
- * Charges the memory of all classes to the budget (base_work_count: *counted). HDB_ELIMIT, with a
- * --memory value that is sufficient, if the budget has no room: arrays by class are in memory in
- * many places. The import calls it too, so that it never creates a database that queries would
+ * Charges the memory of all classes to the budget (base_work_count: *counted). If the budget has no
+ * room, returns HDB_ELIMIT with a sufficient --memory value, because arrays by class are in memory
+ * in many places. The import also calls it, so that it never creates a database that queries would
  * refuse with the same budget.
  */
 int store_count_classes(struct base_work *work, uint64_t class_count, uint64_t *counted,
 			struct hdb_error *err);
 
 int store_records_put(struct store_records_writer *w, const void *record, struct hdb_error *err);
-/* Writes the last block and the table's state, and frees the buffer, also on failure. */
+/* Writes the last block and the table's state, and frees the buffer, even after a failure. */
 int store_records_end(struct store_records_writer *w, struct hdb_error *err);
 void store_records_release(struct store_records_writer *w);
 
@@ -53,8 +53,8 @@ int store_records_put_all(struct store_writer *writer, enum store_table table, c
 uint64_t store_record_count(struct store *store, enum store_table table);
 
 /*
- * The same, for callers that allocate memory for all records. HDB_ECORRUPT if the table claims more
- * than its size allows.
+ * Number of records of a table, for callers that allocate memory for all of them. HDB_ECORRUPT if
+ * the number is larger than the table's size allows.
  */
 int store_record_room(struct store *store, enum store_table table, uint64_t *count,
 		      struct hdb_error *err);
@@ -63,7 +63,7 @@ int store_record_room(struct store *store, enum store_table table, uint64_t *cou
 int store_record(struct store *store, enum store_table table, uint64_t no, void *out,
 		 struct hdb_error *err);
 
-/* Writes the table of texts, numbered from 0. Set the writer and zero the rest. */
+/* Writes the table of texts, numbered from 0. The caller sets the writer and zeroes the rest. */
 struct store_texts_writer {
 	struct store_writer *writer;
 	uint64_t count;       /* number of texts written */
@@ -73,7 +73,7 @@ struct store_texts_writer {
 	struct base_vec block; /* ends and bytes together, for writing */
 };
 
-/* Maximum size of a text in bytes. The caller cuts longer texts and reports that. */
+/* Maximum size of a text in bytes. The caller truncates longer texts and reports this. */
 #define STORE_TEXT_MAX (1u << 20)
 
 int store_texts_put(struct store_texts_writer *w, const void *text, size_t size,

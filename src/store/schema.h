@@ -13,9 +13,9 @@
 
 /* Flags of a class. */
 enum store_class_flag {
-	STORE_CLASS_INVENTED = 1, /* the dump has no CLASS_DUMP of it */
-	STORE_CLASS_ARRAY = 2,    /* an array class, as its name or use shows */
-	STORE_CLASS_UNLOADED = 4, /* named in an UNLOAD CLASS record */
+	STORE_CLASS_INVENTED = 1, /* the dump has no CLASS_DUMP record for the class */
+	STORE_CLASS_ARRAY = 2,    /* an array class, according to its name or use */
+	STORE_CLASS_UNLOADED = 4, /* an UNLOAD CLASS record names the class */
 	STORE_CLASS_FILLER = 8,   /* its objects fill dead areas of HotSpot's heap */
 };
 
@@ -28,15 +28,16 @@ enum store_strength {
 	STORE_FINALIZER = 4 /* java.lang.ref.FinalReference */
 };
 
-/* How well the dump confirms a shallow size. */
+/* Evidence in the dump for a shallow size. */
 enum store_size_basis {
-	/* from the layout only: no object of the class is close to another one */
+	/* from the layout only: no object of the class is close to another object */
 	STORE_SIZE_COMPUTED =
-		0,            /* by the layout only: no object of it lies close enough to another */
-	STORE_SIZE_EXACT = 1, /* an object of the class ends where the next one begins */
-	/* the layout gives less, but many objects have the same larger distance */
+		/* from the layout only: no object of the class is close enough to another object */
+	0,
+	STORE_SIZE_EXACT = 1, /* an object of the class ends where the next object begins */
+	/* the layout yields less, but many objects have the same larger distance */
 	STORE_SIZE_OBSERVED = 2,
-	/* the layout gives more than the distance to the next object, which is used instead */
+	/* the layout yields more than the distance to the next object, which is used instead */
 	STORE_SIZE_CUT = 3
 };
 
@@ -62,20 +63,21 @@ struct store_class {
 	uint32_t static_count;
 	uint32_t class_serial; /* 0: none */
 	uint32_t trace_serial;
-	uint8_t flags;        /* enum store_class_flag */
-	uint8_t element_type; /* primitive arrays: basic type; object arrays: HPROF's 2; else 0 */
-	uint8_t strength;     /* enum store_strength */
-	uint8_t size_basis;   /* enum store_size_basis of instance_bytes, or of arrays */
-	uint8_t class_basis;  /* enum store_size_basis of class_bytes */
+	uint8_t flags; /* enum store_class_flag */
+	/* for primitive arrays, the basic type; for object arrays, HPROF's 2; otherwise 0 */
+	uint8_t element_type;
+	uint8_t strength;    /* enum store_strength */
+	uint8_t size_basis;  /* enum store_size_basis of instance_bytes, or of arrays */
+	uint8_t class_basis; /* enum store_size_basis of class_bytes */
 	/*
-	 * For object arrays whose elements are flat values, or words of a filler: width of an
-	 * element. 0: elements are references.
+	 * For object arrays whose elements are flat values or words of a filler: width of an
+	 * element. 0 if the elements are references.
 	 */
 	uint8_t element_bytes;
 	uint8_t unused[2];
 	/*
-	 * Smallest distance from an object of the class to the next object, for arrays without the
-	 * elements. STORE_NONE: unknown.
+	 * Smallest distance from an object of the class to the next object; for arrays, without the
+	 * elements. STORE_NONE if unknown.
 	 */
 	uint32_t distance_bytes;
 	uint32_t distance_count; /* number of objects with a known distance */
@@ -85,7 +87,7 @@ static_assert(sizeof(struct store_class) == 128, "stored");
 
 /* Table fields: instance fields and static fields of all classes. */
 struct store_field {
-	/* static fields: ID or raw bits; instance fields: see store_flat_field */
+	/* for static fields, an ID or raw bits; for instance fields, see store_flat_field */
 	uint64_t value;
 	uint32_t name_text; /* or STORE_NONE */
 	uint8_t type;       /* HPROF basic type */
@@ -124,8 +126,10 @@ struct store_root {
 	uint32_t thread_serial; /* 0: none */
 	uint32_t frame_number;  /* STORE_NONE: none */
 	uint8_t kind;           /* HPROF sub-record tag */
-	uint8_t is_local;       /* local of a known thread: an edge of the thread, not a root */
-	uint8_t is_invented;    /* the dump has no such record; added by a rule of MAT */
+	/* local variable of a known thread: an edge of the thread, not a root */
+	uint8_t is_local;
+	/* the dump has no such record; the root was added by a rule of MAT */
+	uint8_t is_invented;
 	uint8_t unused;
 };
 static_assert(sizeof(struct store_root) == 16, "stored");
@@ -137,7 +141,7 @@ struct store_thread {
 	uint32_t trace_serial;
 	uint32_t name_text; /* from START_THREAD, or STORE_NONE */
 	uint32_t group_text;
-	uint32_t has_ended; /* the dump has an END_THREAD record of it */
+	uint32_t has_ended; /* the dump has an END_THREAD record for the thread */
 	uint64_t object_id;
 };
 static_assert(sizeof(struct store_thread) == 32, "stored");
@@ -189,10 +193,11 @@ static_assert(sizeof(struct store_heap) == 8, "stored");
 /* Defects found by the import. Smaller numbers are those of hprof (hprof/walk.h). */
 enum store_problem_kind {
 	STORE_PROBLEM_DUPLICATE_ID = /* two objects have the same ID; the first is kept */
-	STORE_PROBLEM_FIRST,         /* two objects with one ID; the first is kept */
-	/* the class of an object is not in the dump; it is invented */
+	STORE_PROBLEM_FIRST,         /* two objects have the same ID; only the first is kept */
+	/* the class of an object is not in the dump and is invented */
 	STORE_PROBLEM_MISSING_CLASS,
-	STORE_PROBLEM_MISSING_SUPER,  /* a superclass is not in the dump; the class gets none */
+	/* a superclass is not in the dump; the class has no superclass */
+	STORE_PROBLEM_MISSING_SUPER,
 	STORE_PROBLEM_SUPER_CYCLE,    /* a class is its own superclass; the cycle is cut */
 	STORE_PROBLEM_SHORT_INSTANCE, /* an instance has fewer bytes than the fields of its class */
 	STORE_PROBLEM_NULL_ID,        /* an object has ID 0; it is dropped */
@@ -207,8 +212,8 @@ enum store_problem_kind {
 const char *store_problem_name(uint32_t kind);
 
 /*
- * Meta value "incomplete": kinds of data that the dump lacks. Referrers of objects may be missing
- * then.
+ * Meta value "incomplete": kinds of data that the dump lacks. As a result, referrers of objects may
+ * be missing.
  */
 enum store_incomplete {
 	STORE_LACKS_END = 1,   /* the file is truncated */
@@ -216,7 +221,7 @@ enum store_incomplete {
 	STORE_LACKS_ROOTS = 4, /* there are no root records */
 	/* elements of primitive arrays, and system objects (KOOM) */
 	STORE_LACKS_ELEMENTS = 8,
-	/* packets of a heap graph in a trace; the roots that it has are used */
+	/* packets of a heap graph in a trace; existing roots are used */
 	STORE_LACKS_PACKETS = 16
 };
 
@@ -276,7 +281,7 @@ static_assert(sizeof(struct store_heap_summary) == 48, "stored");
 struct store_dangling {
 	uint64_t object_id;
 	uint64_t reference_count;
-	uint32_t example_ix; /* one of the objects that refer to it */
+	uint32_t example_ix; /* one of the objects that refer to the ID */
 	uint32_t unused;
 };
 static_assert(sizeof(struct store_dangling) == 24, "stored");
@@ -292,8 +297,8 @@ static_assert(sizeof(struct store_record_count) == 24, "stored");
 
 /*
  * Table class.counts: number of objects by class, kind and length modulo a period
- * (layout/layout.h). Class objects are not included; each class has one. In order of class, kind,
- * is_embedded and length.
+ * (layout/layout.h). Class objects are not included because each class has one. Sorted by class,
+ * kind, is_embedded and length.
  */
 struct store_class_count {
 	uint64_t count;
@@ -301,7 +306,7 @@ struct store_class_count {
 	uint32_t class_no;
 	uint32_t length;     /* modulo the period */
 	uint8_t kind;        /* enum store_kind */
-	uint8_t is_embedded; /* arrays made up by ART, flat values */
+	uint8_t is_embedded; /* artificial arrays of ART, or flat values */
 	uint8_t unused[6];
 };
 static_assert(sizeof(struct store_class_count) == 32, "stored");

@@ -44,7 +44,10 @@ uint64_t store_generation(const struct store *store)
 	return store->generation;
 }
 
-/* The side is refreshed with the main file, so that both show tables published up to now. */
+/*
+ * The private file is refreshed together with the main file, so that both show tables published up
+ * to now.
+ */
 static int begin_snapshot(struct store *store, struct hdb_error *err)
 {
 	TRY(store_view_begin(&store->view, err));
@@ -143,9 +146,7 @@ int store_need_side(struct store *store, struct base_work *work, struct hdb_erro
 	return HDB_OK;
 }
 
-/*
- * Finds a meta value; its bytes are borrowed like a block. False if there is none with that name.
- */
+/* Finds a meta value; its bytes are borrowed like a block. False if no value has this name. */
 static bool find_meta(const struct store_view *view, const char *name, const uint8_t **data,
 		      uint64_t *size)
 {
@@ -187,8 +188,8 @@ static int check_format(struct store *store, struct hdb_error *err)
 }
 
 /*
- * Rejects base tables of another revision: their contents would be misread. With is_meta, earlier
- * revisions are accepted, because only meta values will be read.
+ * Rejects base tables of another revision, whose contents would be misread. If is_meta is set,
+ * earlier revisions are accepted because only meta values are read.
  */
 static int check_revisions(struct store *store, bool is_meta, struct hdb_error *err)
 {
@@ -227,7 +228,7 @@ static int new_store(struct store **out, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* What a handle is opened for. */
+/* The purpose for which a handle is opened. */
 enum purpose { FOR_TABLES, FOR_UNSYNCED_TABLES, FOR_META };
 
 static int begin_store(struct store *store, const char *path, enum purpose purpose,
@@ -309,7 +310,10 @@ int store_damaged(struct store *store, enum store_table table, uint64_t key, con
 {
 	struct hdb_error why;
 
-	/* If reading the file has failed, the page is zeros. That is not damage of the file. */
+	/*
+	 * If reading the file has failed, the page consists of zeros, which is not damage in the
+	 * file.
+	 */
 	if (!store || store_fault_size(store, &why) >= 0)
 		(void)hdb_fail(
 			&why, HDB_ECORRUPT,
@@ -322,14 +326,14 @@ int store_damaged(struct store *store, enum store_table table, uint64_t key, con
 	return why.code;
 }
 
-/* The file that a table is read from. */
+/* The file from which a table is read. */
 static struct store_view *view_of(struct store *store, unsigned table)
 {
 	assert(table < STORE_TABLE_END);
 	return store->side && store->side->has[table] ? &store->side->view : &store->view;
 }
 
-/* Decompresses a block unless that has been done before. */
+/* Decompresses a block unless this has been done before. */
 static int unpack_block(struct store *store, unsigned table, const struct pages_place *place,
 			struct store_block *out, struct hdb_error *err)
 {
@@ -342,7 +346,7 @@ static int unpack_block(struct store *store, unsigned table, const struct pages_
 	int r;
 
 	/*
-	 * Only blocks of base tables may be compressed: a derived table may be replaced, and its
+	 * Only blocks of base tables may be compressed. A derived table may be replaced, and its
 	 * address in memory would then belong to another block.
 	 */
 	if (table >= STORE_REFERRERS)
@@ -413,7 +417,7 @@ static int take_value(struct store *store, unsigned table, const struct found *f
 }
 
 /*
- * The walk has failed. Reports a read error of the file if there was one, because it is the cause.
+ * The walk has failed. If reading the file has failed, reports that error, because it is the cause.
  */
 static int walk_failed(struct store *store, int r, struct hdb_error *err)
 {
@@ -425,7 +429,10 @@ static bool is_of_table(const struct pages_place *place, unsigned table)
 	return place->key_size == BLOCK_KEY_SIZE && be16(place->key) == table;
 }
 
-/* Which block to find for a key: exactly this one, the first from it on, or the last up to it. */
+/*
+ * The block to find for a key: the block with exactly this key, the first at or after it, or the
+ * last at or before it.
+ */
 enum seek { SEEK_EXACT, SEEK_AFTER, SEEK_BEFORE };
 
 struct wanted {
@@ -569,7 +576,7 @@ int store_table_info(struct store *store, enum store_table table, struct store_t
 		.bytes = load64(data + 24),
 		.file_bytes = load64(data + (is_packed ? 32 : 24)),
 	};
-	/* Bounds what callers allocate by what the file can contain. */
+	/* Limits what callers allocate to what the file can contain. */
 	if (out->file_bytes > view->map_bytes ||
 	    out->block_count > out->file_bytes / BLOCK_HEADER_SIZE ||
 	    out->bytes / STORE_PACKED_RATIO > out->file_bytes)

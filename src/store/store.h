@@ -2,7 +2,7 @@
  * store/store.h - a heap database file: snapshots, blocks with checksums, meta values, publishing
  * of tables.
  *
- * The only room that calls mdb_*. A block is one LMDB value. Its key is (table, key) in big-endian
+ * No other room calls mdb_*. A block is one LMDB value. Its key is (table, key) in big-endian
  * order, so a table is a range of keys in numeric order. FORMAT.md describes the bytes.
  */
 #ifndef STORE_STORE_H
@@ -19,25 +19,25 @@ struct store;
 
 /*
  * Opens an existing database. HDB_EIO if it cannot be read, HDB_EFORMAT if it is not a regular
- * file, HDB_ECORRUPT if it is not a heap database, HDB_EVERSION if its format, or the revision of a
- * base table, is another one. *out is owned: close with store_close.
+ * file, HDB_ECORRUPT if it is not a heap database, HDB_EVERSION if its format or the revision of a
+ * base table is not supported. *out is owned: close with store_close.
  */
 int store_open(const char *path, struct store **out, struct hdb_error *err);
 /*
- * The same, but building tables does not wait for the disk. If a process has several handles on a
- * file, the first one that was opened decides.
+ * Opens a database so that building tables does not wait for the disk. If a process has several
+ * handles on a file, the first opened handle decides.
  */
 int store_open_unsynced(const char *path, struct store **out, struct hdb_error *err);
 /*
- * The same, for reading only meta values, which describe how the dump was imported. Base tables may
- * have an earlier revision then, and must not be read.
+ * Opens a database for reading only meta values, which describe how the dump was imported. Base
+ * tables may then have an earlier revision, and must not be read.
  */
 int store_open_meta(const char *path, struct store **out, struct hdb_error *err);
 void store_close(struct store *store);
 
 /*
- * Opens another handle on the same open file, for another thread, even if the path names another
- * file now. *out is owned: close with store_close.
+ * Opens another handle on the same open file, for another thread, even if the path now names
+ * another file. *out is owned: close with store_close.
  */
 int store_open_again(struct store *store, struct store **out, struct hdb_error *err);
 
@@ -50,8 +50,8 @@ const char *store_path(const struct store *store);
 int store_fault(const struct store *store, struct hdb_error *err);
 
 /*
- * The same, and also checks the size of the file, which needs a system call. Pages beyond a new end
- * of the file read as zeros without a fault.
+ * Like store_fault, but also checks the size of the file, which needs a system call. Pages beyond a
+ * new end of the file read as zeros without a fault.
  */
 int store_fault_size(const struct store *store, struct hdb_error *err);
 
@@ -88,7 +88,7 @@ static inline void store_block_frame(const struct store_block *block, struct bas
 int store_block(struct store *store, enum store_table table, uint64_t key, struct store_block *out,
 		struct hdb_error *err);
 
-/* Finds a block that must exist: HDB_ECORRUPT if it does not. */
+/* Finds a block that must exist; HDB_ECORRUPT if it does not. */
 int store_need_block(struct store *store, enum store_table table, uint64_t key,
 		     struct store_block *out, struct hdb_error *err);
 
@@ -96,34 +96,37 @@ int store_need_block(struct store *store, enum store_table table, uint64_t key,
 int store_block_before(struct store *store, enum store_table table, uint64_t key,
 		       struct store_block *out, struct hdb_error *err);
 
-/* The block with the least key that is not less than `key`. For walking a table in order. */
+/* The block with the smallest key that is not less than `key`. Used to read a table in order. */
 int store_block_after(struct store *store, enum store_table table, uint64_t key,
 		      struct store_block *out, struct hdb_error *err);
 
 /*
  * Some readers pass NULL for err and use a default if a value cannot be read, for example for names
- * and labels. The handle keeps the first such failure, because results made from defaults might be
- * stored. This function returns it, or a fault of the map. Call it after each step, before results
- * are displayed or stored, while no other thread uses the handle.
+ * and labels. The handle keeps the first such failure, because results based on defaults might be
+ * stored. This function returns that failure, or a fault of the map. It must be called after each
+ * step, before results are displayed or stored, while no other thread uses the handle.
  */
 int store_failed(const struct store *store, struct hdb_error *err);
 
 /*
- * Reports the failure of a reader: through err, or if that is NULL, by keeping it in the handle.
+ * Reports the failure of a reader through err or, if err is NULL, by keeping it in the handle.
  * Returns its code. Any thread may call it.
  */
 int store_fail(struct store *store, const struct hdb_error *why, struct hdb_error *err);
-/* Reports HDB_ENOMEM in this way. */
+/* Reports HDB_ENOMEM in the same way. */
 int store_fail_memory(struct store *store, const char *what, uint64_t bytes, struct hdb_error *err);
 
-/* Reports in this way that the contents of a block are invalid. `store` may be NULL. */
+/* Reports in the same way that the contents of a block are invalid. `store` may be NULL. */
 int store_damaged(struct store *store, enum store_table table, uint64_t key, const char *what,
 		  struct hdb_error *err);
 
 /* Moves to the newest snapshot. Borrowed blocks become invalid. */
 int store_refresh(struct store *store, struct hdb_error *err);
 
-/* Incremented by each refresh, so that caches of borrowed pointers know when to drop them. */
+/*
+ * Incremented by each refresh, so that caches of borrowed pointers can detect that they are
+ * invalid.
+ */
 uint64_t store_generation(const struct store *store);
 
 /* Properties of an existing table. */
@@ -137,8 +140,8 @@ struct store_table_info {
 };
 
 /*
- * HDB_NOTFOUND if the table does not exist, is unfinished, or has another revision, which *out then
- * contains.
+ * Returns HDB_NOTFOUND if the table does not exist, is unfinished, or has another revision, which
+ * *out then contains.
  */
 int store_table_info(struct store *store, enum store_table table, struct store_table_info *out,
 		     struct hdb_error *err);
@@ -146,8 +149,8 @@ int store_table_info(struct store *store, enum store_table table, struct store_t
 /* A meta value that is a number. `fallback` if it does not exist. */
 uint64_t store_meta_number(struct store *store, const char *name, uint64_t fallback);
 /*
- * A meta value that is a text, copied to buf (`size` bytes) and terminated. Longer texts are cut.
- * "" if it does not exist.
+ * A meta value that is a text, copied to buf (`size` bytes) and terminated. Longer texts are
+ * truncated. "" if the value does not exist.
  */
 void store_meta_text(struct store *store, const char *name, char *buf, size_t size);
 
@@ -160,7 +163,7 @@ int store_check(struct store *store, struct base_work *work, uint64_t *block_cou
 struct store_writer;
 
 /*
- * Begins a new database `path` under a temporary name in the same folder. HDB_EEXIST if `path`
+ * Begins a new database `path` under a temporary name in the same directory. HDB_EEXIST if `path`
  * exists and `force` is not set. HDB_END if another import is writing the same database.
  * `size_hint` (bytes) determines the address space to reserve, not the file size. *out is owned:
  * end with store_publish or store_abort.
@@ -170,22 +173,22 @@ int store_create(const char *path, bool force, uint64_t size_hint, struct store_
 /* Whether a write has failed because the disk is full. */
 bool store_is_full(const struct store_writer *writer);
 
-/* Makes store_publish not wait for the disk. For a new database that will be thrown away. */
+/* Makes store_publish return without waiting for the disk, for a new temporary database. */
 void store_unsynced(struct store_writer *writer);
 
 /*
- * From now on, compresses blocks of all tables except contents (whose frames are compressed
- * already), if that saves space. For a new database that contains its dump. HDB_ENOMEM.
+ * From now on, compresses blocks of all tables except contents (whose frames are already
+ * compressed), if this saves space. For a new database that contains its dump. HDB_ENOMEM.
  */
 int store_pack_tables(struct store_writer *writer, struct hdb_error *err);
 
 /*
- * Begins building derived tables. They are written to the database or, if that is not writable, to
- * a private file that lasts as long as the handle (in work->tmp_dir; reported through
- * work->progress.notice). Waits while another process is building (calls base_step). With `work`
- * NULL it does neither and returns HDB_END instead. HDB_OK: *out is owned. HDB_END: another process
- * has built the first table meanwhile, and the store has been refreshed. Remains of an interrupted
- * build of the tables are removed first.
+ * Begins building derived tables. They are written to the database or, if it is not writable, to a
+ * private file that exists as long as the handle (in work->tmp_dir; reported through
+ * work->progress.notice). Waits while another process is building (calls base_step). If `work` is
+ * NULL, it does neither and returns HDB_END instead. HDB_OK: *out is owned. HDB_END: another
+ * process has built the first table meanwhile, and the store has been refreshed. Remains of an
+ * interrupted build of the tables are removed first.
  */
 struct store_tables {
 	const enum store_table *table; /* borrowed */
@@ -195,9 +198,9 @@ int store_build(struct store *store, struct store_tables tables, struct base_wor
 		struct store_writer **out, struct hdb_error *err);
 
 /*
- * Stores an answer: a table of one block, published at once through a separate handle, so that the
- * snapshot of this handle does not change. HDB_END if the table already exists, if another process
- * is writing, or if the database is not writable.
+ * Stores an answer: a table of one block, published immediately through a separate handle, so that
+ * the snapshot of this handle does not change. HDB_END if the table already exists, if another
+ * process is writing, or if the database is not writable.
  */
 int store_keep(struct store *store, enum store_table table, const struct store_block *block,
 	       struct hdb_error *err);
@@ -211,10 +214,10 @@ int store_put_settle(struct store_writer *writer, struct hdb_error *err);
 
 /*
  * While a database is being written, finds the block of a settled table with the greatest key that
- * is not greater than `key`: HDB_OK or HDB_NOTFOUND. May be called on any thread, also while
+ * is not greater than `key`: HDB_OK or HDB_NOTFOUND. May be called on any thread, even while
  * another thread writes blocks of other tables. The bytes are borrowed until the writer ends.
- * Blocks of up to copy_size bytes are copied, because LMDB moves small values. Checksums are not
- * verified: this process has written them.
+ * Blocks of up to copy_size bytes are copied because LMDB moves small values. Checksums are not
+ * verified because this process has written them.
  */
 #define STORE_INLINE_MAX 32768u
 struct store_found {
@@ -237,8 +240,8 @@ int store_put_table(struct store_writer *writer, enum store_table table, uint64_
 
 /*
  * Makes everything visible at once and, unless it is unsynced, durable. Frees the writer. A new
- * database gets its name. After a build, the store on which it was begun is refreshed. On failure
- * nothing is visible.
+ * database gets its name. After a build, the store on which it was begun is refreshed. After a
+ * failure, nothing is visible.
  */
 int store_publish(struct store_writer *writer, uint64_t *file_bytes, struct hdb_error *err);
 

@@ -18,17 +18,17 @@
 /* u32 revision, u32 zero, u64 number of blocks, u64 number of items, u64 bytes. */
 #define TABLE_INFO_SIZE 32
 /*
- * Followed by u64 bytes in the file if blocks of the table are compressed, which is possible for
- * base tables only. The revision has the bit TABLE_IS_PACKED then.
+ * Followed by the u64 number of bytes in the file if blocks of the table are compressed, which is
+ * possible only for base tables. The revision then has the bit TABLE_IS_PACKED.
  */
 #define TABLE_INFO_PACKED_SIZE 40
 #define TABLE_IS_PACKED 0x80000000u
 
-/* Tables of a database that is not writable: in a private file of this handle. */
+/* Tables of a database that is not writable, in a private file of this handle. */
 struct store_side {
 	struct store_env *env; /* owned */
 	struct store_view view;
-	bool has[STORE_TABLE_END]; /* tables that are read from here */
+	bool has[STORE_TABLE_END]; /* tables that are read from this file */
 };
 
 struct store {
@@ -36,18 +36,18 @@ struct store {
 	struct store_view view;  /* snapshot being read */
 	struct store_side *side; /* NULL: none; owned */
 	/*
-	 * Addresses of blocks whose checksum was valid in some snapshot, with bits of the checksum:
-	 * if an address is reused for another block, these differ.
+	 * Addresses of blocks whose checksum was valid in some snapshot, with bits of the checksum.
+	 * If an address is reused for another block, these bits differ.
 	 */
 	struct base_idmap verified;
-	/* Protects lookups of blocks: pages and `verified` record what has been checked. */
+	/* Protects lookups of blocks, because pages and `verified` record what has been checked. */
 	pthread_mutex_t lock;
 	uint64_t generation;
 	/* first failure of a reader without `err`; protected by the lock */
 	struct hdb_error failure;
 };
 
-/* Creates the side file, and reports it once through work->progress. */
+/* Creates the private file, and reports it once through work->progress. */
 int store_need_side(struct store *store, struct base_work *work, struct hdb_error *err);
 
 /*

@@ -61,7 +61,9 @@ enum store_table {
 	 * tables for each strength, in the order of enum store_view_table.
 	 */
 	STORE_VIEWS = 80,
-	/* The top level of the dominator tree: first for all references, then for each strength. */
+	/*
+	 * The top level of the dominator tree, first for all references and then for each strength.
+	 */
 	STORE_TOP_LEVEL = 120,
 	STORE_TOP_LEVEL_BIG = 121,
 	/* stored answers; their revision identifies the library that computed them */
@@ -94,11 +96,14 @@ enum store_view_table {
 	STORE_VIEW_TABLES
 };
 
-/* Number of such a table. View 1: strong, 2: soft, 3: finalizer, 4: weak. */
+/* Number of the table for one strength. View 1: strong, 2: soft, 3: finalizer, 4: weak. */
 #define STORE_VIEW(view, table) \
 	((enum store_table)(STORE_VIEWS + ((view)-1) * STORE_VIEW_TABLES + (table)))
 
-/* The same for the tables top.level and top.level.big. `table` is that of all references. */
+/*
+ * Numbers of the tables top.level and top.level.big for one strength. `table` is the one for all
+ * references.
+ */
 #define STORE_TOP_LEVEL_VIEW(view, table) ((enum store_table)((table) + 2 * (view)))
 
 /* Name of a table, such as "objects" or "reach.strong"; NULL for an unknown number. Static. */

@@ -1,10 +1,10 @@
 /*
  * store/view.c - begins and ends snapshots, and reads their meta values.
  *
- * Nothing of a snapshot is trusted before it is checked: pages are checked by pages.h, meta values
- * by their checksums, and the seal, which the import writes last, shows that no meta value is
- * missing. So if a value does not exist, the dump did not have one, and if a table does not exist,
- * it has not been built.
+ * Nothing in a snapshot is trusted before it is checked. Pages are checked by pages.h and meta
+ * values by their checksums, and the seal, which the import writes last, shows that no meta value
+ * is missing. Therefore, if a value does not exist, the dump did not have one, and if a table does
+ * not exist, it has not been built.
  */
 #include "store/view.h"
 
@@ -19,7 +19,8 @@
 #include <xxhash.h>
 
 /*
- * Number of attempts if writers commit while a snapshot begins. An attempt reads only a few bytes.
+ * Maximum number of attempts if writers commit while a snapshot begins. An attempt reads only a few
+ * bytes.
  */
 #define BEGIN_TRIES_MAX 1000
 /*
@@ -27,7 +28,7 @@
  * map, and blocks that were read keep their addresses. Address space costs nothing.
  */
 #define MAP_SPARE_BYTES ((uint64_t)256 << 20)
-/* Pause after an attempt that a writer overtook. */
+/* Pause after an attempt during which a writer committed. */
 #define BEGIN_PAUSE_NS 100000
 
 int store_view_check(const struct store_view *view, struct hdb_error *err)
@@ -129,7 +130,7 @@ static int map_file(struct store_view *view, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* One attempt. HDB_END if a writer was faster. */
+/* Makes one attempt. Returns HDB_END if a writer committed meanwhile. */
 static int try_begin(struct store_view *view, struct hdb_error *err)
 {
 	const char *path = view->env->path;
@@ -234,8 +235,8 @@ const struct store_view_meta *store_view_meta(const struct store_view *view, con
 }
 
 /*
- * Checks that every meta value written by the import still exists. The seal has their hashes in
- * order of name.
+ * Checks that every meta value written by the import still exists. The seal contains their hashes
+ * in order of name.
  */
 static int check_seal(const struct store_view *view, struct hdb_error *err)
 {
@@ -286,7 +287,7 @@ int store_view_begin(struct store_view *view, struct hdb_error *err)
 {
 	const int r = begin(view, err);
 
-	/* If reading the file has failed, zeros were read. That is not damage of the file. */
+	/* If reading the file has failed, zeros were read, which is not damage in the file. */
 	return view->fault ? store_view_check(view, err) : r;
 }
 

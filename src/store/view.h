@@ -2,8 +2,8 @@
  * store/view.h - a snapshot of an LMDB file: its pages, mapped and checked, and its meta values.
  *
  * LMDB's read transaction protects the snapshot's pages from being reused. The bytes are read
- * through a separate map, which the SIGBUS handler watches: if the file is truncated or cannot be
- * read, the result is an error with an offset.
+ * through a separate map, which the SIGBUS handler watches, so if the file is truncated or cannot
+ * be read, the result is an error with an offset.
  */
 #ifndef STORE_VIEW_H
 #define STORE_VIEW_H
@@ -25,14 +25,16 @@ struct store_view {
 	MDB_txn *txn;          /* NULL: no snapshot */
 	const uint8_t *map;    /* map of the file; NULL: none */
 	uint64_t map_bytes;    /* size of the file when the snapshot began */
-	uint64_t map_length;   /* size of the map; a growing file grows into it */
+	/* size of the map, which includes space into which the file can grow */
+	uint64_t map_length;
 	/* struct store_view_map: maps of earlier snapshots, kept for readers that still use them */
 	struct base_vec old;
 	volatile uint64_t fault; /* 1 + offset at which reading the map failed; 0: no failure */
 	struct pages pages;
 	struct base_vec metas; /* struct store_view_meta, in order of name */
-	bool is_private;       /* has no seal; see FORMAT.md */
-	bool is_other_format;  /* has another format version, so its values are not checked */
+	bool is_private;       /* whether it has no seal; see FORMAT.md */
+	/* whether it has another format version, so that its values are not checked */
+	bool is_other_format;
 };
 
 struct store_view_map {
@@ -42,9 +44,9 @@ struct store_view_map {
 
 /*
  * Begins a snapshot of the file's newest state. *view must not be moved before store_view_end.
- * HDB_ECORRUPT if its pages or meta values are invalid; call store_view_end in this case too. Maps
- * remain until store_view_close: blocks of complete tables do not move, so blocks borrowed earlier
- * can still be read.
+ * HDB_ECORRUPT if its pages or meta values are invalid; store_view_end must be called in this case,
+ * too. Maps remain until store_view_close: blocks of complete tables do not move, so blocks
+ * borrowed earlier can still be read.
  */
 int store_view_begin(struct store_view *view, struct hdb_error *err);
 void store_view_end(struct store_view *view);

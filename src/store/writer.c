@@ -3,7 +3,7 @@
  *
  * Both write blocks in transactions of limited size, because LMDB keeps the pages of an open
  * transaction in anonymous memory. What is written stays invisible until store_publish: a new file
- * does not have its name yet, a derived table does not have its "table:" value yet. Blocks of a
+ * does not have its name yet, and a derived table does not have its "table:" value yet. Blocks of a
  * table without that value are the remains of an interrupted build; the next build of the table
  * removes them, under the build lock.
  */
@@ -28,13 +28,13 @@
 #include <unistd.h>
 
 /*
- * Maximum size of pages kept in memory before they are written. Small, so that they are still in
- * caches when they are written.
+ * Maximum size of pages kept in memory before they are written. It is small enough that they are
+ * still in caches when they are written.
  */
 #define PENDING_BYTES_MAX (4u << 20)
 /*
  * A chunk of this size is allocated and freed once. glibc then keeps up to twice as much freed
- * memory; its default is 128 KB.
+ * memory, instead of 128 KB by default.
  */
 #define RETAINED_BYTES (2 * (size_t)PENDING_BYTES_MAX)
 /* If less than this is free after a failed write, the disk was full. */
@@ -51,7 +51,8 @@ struct table_count {
 struct store_writer {
 	bool is_full;         /* a write failed because the disk is full */
 	pthread_mutex_t lock; /* protects env's transaction, for store_put_find */
-	struct store *store;  /* a build: the store it was begun on; NULL for a new database */
+	/* for a build, the store on which it was begun; NULL for a new database */
+	struct store *store;
 	MDB_env *env;
 	MDB_dbi dbi;
 	MDB_txn *txn;
@@ -59,8 +60,9 @@ struct store_writer {
 	int lock_fd; /* holds the build lock or the import lock */
 	bool is_new;
 	bool is_force;
-	bool is_unsynced;            /* new databases only: see store_unsynced */
-	bool is_whole;               /* everything in one transaction (store_env_private) */
+	bool is_unsynced; /* new databases only: see store_unsynced */
+	/* whether everything is written in one transaction (store_env_private) */
+	bool is_whole;
 	struct store_packer *packer; /* NULL: blocks are not compressed */
 	char *path;                  /* final name */
 	char *temp_path;             /* new databases only */
@@ -84,7 +86,7 @@ static void abort_at(struct store_writer **writer)
 	store_abort(*writer);
 }
 
-/* Returns the writer. Without this, its scope would abort it. */
+/* Returns the writer to the caller. Otherwise, it would be aborted at the end of its scope. */
 static int give_writer(struct store_writer **writer, struct store_writer **out)
 {
 	*out = *writer;
@@ -107,7 +109,7 @@ static int new_writer(const char *path, struct store_writer **out, struct hdb_er
 
 /*
  * Reports that writing `bytes` bytes failed. LMDB reports EIO even if the disk became full during a
- * write, so the free space decides which it was.
+ * write, so the free space decides which error occurred.
  */
 static int fail_write(struct store_writer *writer, int mdb_result, uint64_t bytes,
 		      struct hdb_error *err)
@@ -246,13 +248,13 @@ static int put_format(struct store_writer *writer, struct hdb_error *err)
 }
 
 /*
- * LMDB frees the pages of a transaction when it commits. If they went back to the system, it would
- * have to find and clear new pages for the next transaction, which takes a tenth of an import's
- * time.
+ * LMDB frees the pages of a transaction when it commits. If they were returned to the system, it
+ * would have to find and clear new pages for the next transaction, which takes a tenth of an
+ * import's time.
  */
 static void retain_freed(void)
 {
-	/* volatile, or else compilers remove the pair of calls */
+	/* volatile, because compilers would otherwise remove the pair of calls */
 	void *volatile chunk = malloc(RETAINED_BYTES);
 
 	free(chunk);
@@ -354,8 +356,8 @@ static int lock_for_build(struct store_writer *writer, struct base_work *work,
 }
 
 /*
- * Chooses the file to write to. LMDB trusts all pages of a file it writes to, so they are checked
- * first.
+ * Chooses the file to write to. LMDB trusts all pages of a file to which it writes, so they are
+ * checked first.
  */
 static int choose_env(struct store_writer *writer, struct hdb_error *err)
 {
@@ -661,7 +663,9 @@ void store_abort(struct store_writer *writer)
 	if (writer->is_new) {
 		if (writer->env)
 			mdb_env_close(writer->env);
-		/* Only our own file: without the lock, the file belongs to another import. */
+		/*
+		 * Removes only our own file: without the lock, the file belongs to another import.
+		 */
 		if (writer->temp_path && writer->lock_fd >= 0)
 			(void)unlink(writer->temp_path);
 	}
