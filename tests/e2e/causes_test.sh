@@ -63,7 +63,17 @@ boxedlist|holds 400,000 Long|400,000 boxed numbers (Long)
 emptymaps|holds 120,000 LinkedHashMap|120,000 of its collections (LinkedHashMap) have no elements
 soft|holds 10,000 entries|95 % of it is held by SoftReferences
 flow|holds 12,000 items for one subscriber|which has requested 0
-matcher|holds 100 Matcher|
+matcher|holds 100 Matcher|the texts that the Matchers were made for
+expired|Causes$Tokens.all (static) holds 20,000 Causes$Token|100 % have expired (Causes$Token.expiresAt)
+form|Causes$Metrics.timers (static) holds 12,000|100 % are of the form requests{uri=/orders/*}
+inner|Causes$Favorites.hits (static) holds 150 Causes$Page$Hit|the outer objects (Causes$Page) of inner ones
+formats|Causes$Reports2.columns (static) holds 8,000|one DecimalFormat in each (Causes$Column.format)
+weakmap|Causes$Styles.cache (static) holds 12,000|12,000 entries of a WeakHashMap are never removed
+steps|Causes$Steps.|CompletableFutures wait for one another
+periodic|Causes$Scheduler.pool (static)|3,000 tasks of a scheduler or timer repeat
+noconsumer|Causes$Audit.queue (static) holds 11,999|no thread is in a method that uses it
+bits|Causes$Seen.numbers (static) holds one long[|are zeros
+monitor|40 threads "stock-*"|for the monitor of the Causes$Stock that thread "stock-0" holds
 CASES
 # What was removed from a dump is no array of zeros.
 java -XX:+UseSerialGC -Xmx400m -XX:-UsePerfData -cp classes Causes equalbytes-ok dump.hprof

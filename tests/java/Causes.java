@@ -18,6 +18,7 @@ import java.lang.ref.SoftReference;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.channels.FileChannel;
+import java.text.DecimalFormat;
 import java.util.*;
 import java.util.concurrent.*;
 import java.util.regex.*;
@@ -144,6 +145,32 @@ public class Causes {
         static Map<String, Order> byName = new TreeMap<>();
     }
     static class Bus { static List<Runnable> handlers = new ArrayList<>(); }
+    static class Token {
+        final long expiresAt;
+        final byte[] claims = random(400, ++n);
+        static int n;
+        Token(long expiresAt) { this.expiresAt = expiresAt; }
+    }
+    static class Tokens { static Map<Integer, Token> all = new ConcurrentHashMap<>(); }
+    static class Metrics { static Map<String, byte[]> timers = new ConcurrentHashMap<>(); }
+    static class Page {
+        final byte[] raw = random(50000, ++n);
+        static int n;
+        class Hit { int no; }
+    }
+    static class Favorites { static List<Page.Hit> hits = new ArrayList<>(); }
+    record Column(String title, DecimalFormat format) {}
+    static class Reports2 { static List<Column> columns = new ArrayList<>(); }
+    static class Styles { static Map<Customer, Object[]> cache = new WeakHashMap<>(); }
+    static class Steps {
+        static CompletableFuture<Void> first = new CompletableFuture<>(), last = first;
+    }
+    static class Audit { static BlockingQueue<byte[]> queue = new LinkedBlockingQueue<>(); }
+    static class Seen { static BitSet numbers = new BitSet(); }
+    static class Stock {
+        synchronized void take(byte[] order) throws Exception { new Semaphore(0).acquire(); }
+        static Stock stock = new Stock();
+    }
     static class Chain {
         Chain next;
         final byte[] data = random(400, ++n);
@@ -320,9 +347,11 @@ public class Causes {
                 }
                 break;
             case "boxedlist":
-                if (ok)
-                    kept.add(new long[400000]);
-                else
+                if (ok) {
+                    long[] prices = new long[400000];
+                    Arrays.setAll(prices, i -> i + 1L);
+                    kept.add(prices);
+                } else
                     for (int i = 0; i < 400000; i++) Prices.series.add(1000L + i);
                 break;
             case "direct":
@@ -419,6 +448,91 @@ public class Causes {
                     Clock.timer.schedule(t, 3_600_000L + i);
                     if (!ok) t.cancel();
                 }
+                break;
+            case "expired":
+                for (int i = 0; i < 20000; i++)
+                    Tokens.all.put(i, new Token(System.currentTimeMillis() + (ok ? 3_600_000L : -1000L * i - 1)));
+                break;
+            case "form":
+                for (int i = 0; i < 12000; i++)
+                    Metrics.timers.put(ok ? "timer of " + (char) ('a' + i % 26) + (char) (2000 + i)
+                                          : "requests{uri=/orders/" + i + "}",
+                        random(600, i));
+                break;
+            case "inner":
+                for (int i = 0; i < 150; i++) {
+                    Page page = new Page();
+                    Favorites.hits.add(page.new Hit());
+                    if (ok) kept.add(page);
+                }
+                break;
+            case "formats": {
+                DecimalFormat one = new DecimalFormat("#,##0.00");
+                for (int i = 0; i < 8000; i++)
+                    Reports2.columns.add(new Column("column " + i, ok ? one : new DecimalFormat("#,##0.00")));
+                if (ok) kept.add(random(3_000_000, 1));
+                break;
+            }
+            case "weakmap":
+                for (int i = 0; i < 12000; i++) {
+                    Customer c = new Customer("customer " + i);
+                    Styles.cache.put(c, new Object[] {random(600, i), ok ? null : c});
+                    if (ok) kept.add(c);
+                }
+                break;
+            case "steps":
+                for (int i = 0; i < 20000; i++) {
+                    byte[] b = random(400, i);
+                    if (ok)
+                        kept.add(b);
+                    else
+                        Steps.last = Steps.last.thenRun(() -> kept.add(b));
+                }
+                break;
+            case "periodic":
+                for (int i = 0; i < 3000; i++) {
+                    byte[] b = random(4000, i);
+                    if (ok)
+                        kept.add(b);
+                    else
+                        Scheduler.pool.scheduleAtFixedRate(() -> kept.remove(b), 1, 1, TimeUnit.HOURS);
+                }
+                break;
+            case "noconsumer": {
+                Thread writer = new Thread(() -> {
+                    try {
+                        if (ok) Audit.queue.take();
+                        Audit.queue.take();
+                    } catch (InterruptedException e) {
+                        return;
+                    }
+                }, "writer");
+                writer.setDaemon(true);
+                writer.start();
+                for (int i = 0; i < (ok ? 1 : 12000); i++) Audit.queue.add(random(600, i));
+                if (ok) kept.add(random(3_000_000, 1));
+                while (ok ? !Audit.queue.isEmpty() : writer.isAlive()) Thread.sleep(10);
+                break;
+            }
+            case "bits":
+                if (!ok) Seen.numbers.set(50_000_000);
+                Seen.numbers.set(0, ok ? 50_000_000 : 20);
+                break;
+            case "monitor":
+                for (int i = 0; i < (ok ? 0 : 40); i++) {
+                    byte[] order = random(200_000, i);
+                    Thread t = new Thread(() -> {
+                        try {
+                            Stock.stock.take(order);
+                        } catch (Exception e) {
+                            return;
+                        }
+                    }, "stock-" + i);
+                    t.setDaemon(true);
+                    t.start();
+                    while (t.getState() != (i == 0 ? Thread.State.WAITING : Thread.State.BLOCKED)) Thread.sleep(5);
+                }
+                if (ok) kept.add(random(3_000_000, 1));
                 break;
             case "jobs":
                 for (int i = 0; i < 25000; i++)

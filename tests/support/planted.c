@@ -22,7 +22,7 @@
 #define FIRST_OBJECT 0x100000u
 #define FIRST_TEXT 1u
 
-enum kind { NUMBER, TEXT, NOTHING, OBJECT, BYTES, ARRAY, LIST, SET, MAP, REFERENCE };
+enum kind { NUMBER, TEXT, NOTHING, OBJECT, BYTES, ARRAY, LIST, SET, MAP, PATHS, SAME, REFERENCE };
 
 struct value {
 	enum kind kind;
@@ -300,9 +300,11 @@ static unsigned value(void)
 	static const struct {
 		const char *name;
 		enum kind kind;
-	} collections[] = {
-		{ "array(", ARRAY }, { "list(", LIST }, { "set(", SET }, { "map(", MAP }
-	};
+	} collections[] = { { "array(", ARRAY },
+			    { "list(", LIST },
+			    { "set(", SET },
+			    { "map(", MAP },
+			    { "paths(", PATHS } };
 	unsigned no;
 
 	h->at += strspn(h->at, " \t");
@@ -323,6 +325,8 @@ static unsigned value(void)
 	}
 	if (take("null"))
 		return new_value(NOTHING);
+	if (take("same"))
+		return new_value(SAME);
 	for (unsigned is_true = 0; is_true < 2; is_true++) {
 		if (take(is_true ? "true" : "false")) {
 			no = new_value(NUMBER);
@@ -448,7 +452,7 @@ static uint64_t write_map(struct hw *w, const struct value *v)
 	char key[32];
 
 	for (uint32_t i = 0; i < count; i++) {
-		(void)snprintf(key, sizeof(key), "key %u", i);
+		(void)snprintf(key, sizeof(key), v->kind == PATHS ? "/orders/%u" : "key %u", i);
 		ids[i] = put_named(w, "java.util.HashMap$Node",
 				   (const uint64_t[]){ i, is_set ? ids[i] : put_text(w, key),
 						       is_set ? 0 : ids[i], 0 });
@@ -477,10 +481,10 @@ static uint64_t write_object(struct hw *w, const struct value *v)
 {
 	const struct class_ *c = &h->classes[v->class_no];
 	const uint64_t id = v->name_no < NAMES_MAX ? h->ids[v->name_no] : new_id();
-	uint64_t bits[FIELDS_MAX] = { 0 }, referent = 0;
+	uint64_t bits[FIELDS_MAX] = { 0 }, referent = 0, value = 0;
 
 	for (unsigned i = v->first; i; i = h->values[i].next) {
-		const uint64_t value = write_value(w, &h->values[i]);
+		value = h->values[i].kind == SAME ? value : write_value(w, &h->values[i]);
 
 		if (strcmp(h->values[i].field, "referent") == 0)
 			referent = value;
@@ -513,6 +517,7 @@ static uint64_t write_value(struct hw *w, const struct value *v)
 		return write_array(w, v);
 	case SET:
 	case MAP:
+	case PATHS:
 		return write_map(w, v);
 	case REFERENCE:
 		return id_named(v->text);
@@ -565,6 +570,7 @@ void planted_write(struct hw *w, const char *text)
 	static uint64_t ids[CLASSES_MAX][2][FIELDS_MAX];
 	uint64_t statics[FIELDS_MAX] = { 0 }, first = 0;
 	unsigned items[VALUES_MAX], item_count = 0;
+	uint8_t roots[VALUES_MAX] = { 0 }; /* besides that of the first one; 0: none */
 
 	h = calloc(1, sizeof(*h));
 	assert_non_null(h);
@@ -574,14 +580,18 @@ void planted_write(struct hw *w, const char *text)
 	do {
 		if (take("static "))
 			static_field();
-		else if (h->at += strspn(h->at, " \t"), *h->at)
+		else if (h->at += strspn(h->at, " \t"), *h->at) {
+			roots[item_count] = take("thread ") ? HPROF_ROOT_THREAD_OBJECT :
+					    take("local ")  ? HPROF_ROOT_JAVA_FRAME :
+							      0;
 			items[item_count++] = object();
+		}
 	} while (take(";"));
 	if (*h->at)
 		nonsense("\";\" or the end");
 	for (unsigned i = 0; i < h->name_count; i++)
 		h->ids[i] = new_id();
-	hw_init(w, HPROF_1_0_2, 8, 0);
+	hw_init(w, HPROF_1_0_2, 8, PLANTED_TIME_MS);
 	for (unsigned i = 0; i < h->class_count; i++) {
 		char name[NAME_BYTES];
 
@@ -602,6 +612,8 @@ void planted_write(struct hw *w, const char *text)
 		const uint64_t id = write_value(w, &h->values[items[i]]);
 
 		first = first ? first : id;
+		if (roots[i])
+			hw_root(w, roots[i], id, 1, 0);
 	}
 	if (first)
 		hw_root(w, HPROF_ROOT_JNI_GLOBAL, first, 1, 0);

@@ -1,14 +1,19 @@
 /*
  * queries/explain/entry_facts.c - what the entries of a large collection have in common: keys that
- * should be one key, and the prefix of keys or the field of values that most of them share.
+ * should be one key, the prefix or the form of keys, the value of a field that most of them share,
+ * points in time, and the field that holds most of each.
  *
- * A value that most entries have says where they come from ("tenant-17" in 85 % of the keys) only if
- * there are others: what all have, and what only has two values, says nothing.
+ * A value that most entries have says where they come from ("tenant-17" in 85 % of the keys) only
+ * if there are others: what all have, and what only has two values, says nothing.
+ *
+ * Points in time are recognized by the names of fields, because an expiry that has passed is a
+ * fault and a date of birth is not.
  */
 #include "queries/explain/suspect_facts.h"
 
 #include "base/error.h"
 #include "base/idmap.h"
+#include "heap/heap_database.h"
 #include "base/sort.h"
 #include "analysis/describe.h"
 #include "heap/collections/collections.h"
@@ -22,10 +27,17 @@
 /* Entries that are read, of which an even part is looked at. */
 #define ENTRIES_READ 20000u
 #define ENTRIES_LOOKED 4000u
+/* Entries that are neighbours in a collection are looked at together: they may be equal. */
+#define ENTRIES_RUN 16u
 /* Bytes of a text that count; parts that a text is divided into; fields of a value. */
 #define PREFIX_BYTES 80u
 #define PREFIX_PARTS 3u
-#define VALUE_FIELDS 12u
+#define VALUE_FIELDS 24u
+/* Features of keys: prefixes, then the form; then those of values. */
+#define FORM_LEVEL PREFIX_PARTS
+#define FIELD_LEVEL (FORM_LEVEL + 1)
+/* Values of which is measured what their fields hold. */
+#define VALUES_WEIGHED 500u
 /* The share that is worth a word, in percent, and the different values that there must be. */
 #define SHARE_MIN 70
 #define SHARE_MAX 98
@@ -34,8 +46,39 @@
 #define SHARE_KEYS 100u
 /* Entries of a collection that does not know their number. */
 #define ENTRIES_COUNTED 1000000u
+/* Milliseconds since 1970 that are taken for a point in time: 2001 to 2286; or as many seconds. */
+#define TIME_MIN_MS 1000000000000u
+#define TIME_MAX_MS 10000000000000u
+#define DAY_MS 86400000u
 
-/* What an entry has: a prefix of its key (level < PREFIX_PARTS), or a field of its value. */
+/* What a field with a point in time says, by its name. */
+enum time_kind { TIME_NONE, TIME_EXPIRY, TIME_USE, TIME_BEGIN };
+
+/* Parts of names, in lower case, in order of preference. "at" is a whole name, or ends one ("At"). */
+static const struct {
+	const char *part;
+	uint8_t kind;
+} times[] = {
+	{ "expir", TIME_EXPIRY },    { "validuntil", TIME_EXPIRY }, { "deadline", TIME_EXPIRY },
+	{ "lastacc", TIME_USE },     { "lastus", TIME_USE },        { "lastseen", TIME_USE },
+	{ "lasttouch", TIME_USE },   { "lastactiv", TIME_USE },     { "lastread", TIME_USE },
+	{ "lastrequest", TIME_USE }, { "lastping", TIME_USE },      { "lastheartbeat", TIME_USE },
+	{ "created", TIME_BEGIN },   { "creation", TIME_BEGIN },    { "timestamp", TIME_BEGIN },
+	{ "submitted", TIME_BEGIN }, { "queued", TIME_BEGIN },      { "received", TIME_BEGIN },
+	{ "time", TIME_BEGIN },
+};
+
+/* A field of the values: what it says of time, and what it holds. */
+struct value_field {
+	char name[EXPLAIN_CONTENT_MAX];
+	uint8_t time;          /* enum time_kind */
+	uint32_t points, past; /* points in time; those that have passed, of uses by a day */
+	uint64_t oldest_ms;
+	uint64_t bytes;    /* retained by what it refers to alone */
+	uint32_t class_no; /* of the first such object */
+};
+
+/* What an entry has: a prefix of its key, the form of its key, or a field of its value. */
 struct feature {
 	uint32_t level;
 	uint32_t entry; /* number of the entry, for an order without hashes */
@@ -51,6 +94,10 @@ struct looking {
 	uint32_t value_class;     /* class of the values whose fields are looked at */
 	uint32_t key_class;
 	uint32_t entries;
+	uint32_t weighed;       /* values whose fields were weighed */
+	uint64_t weighed_bytes; /* what they retain */
+	uint64_t now_ms;        /* when the dump was made; 0: unknown */
+	struct value_field fields[VALUE_FIELDS];
 };
 
 static bool is_own(struct heap *heap, uint32_t class_no)
@@ -60,36 +107,93 @@ static bool is_own(struct heap *heap, uint32_t class_no)
 	return !heap_is_platform_class(name) && !strstr(name, "$$Lambda");
 }
 
-/* Hashes the content of a string, or the ID of another object. */
-static int hash_of(const struct looking *l, uint64_t bits, uint64_t *out, struct hdb_error *err)
+/*
+ * Hashes the content of a string, or the ID of another object. 0 for what says nothing of a value:
+ * that most have Optional.empty or an empty list is no news.
+ */
+static int hash_of(const struct looking *l, uint64_t bits, bool is_key, uint64_t *out,
+		   struct hdb_error *err)
 {
+	struct heap *heap = l->session->heap;
 	char text[PREFIX_BYTES * 2];
+	struct heap_object object;
 	uint32_t ix;
 
-	*out = bits;
-	TRY_FOUND(heap_find(l->session->heap, bits, &ix, err));
-	if (!heap_is_string(l->session->heap, ix))
+	*out = is_key ? bits : 0;
+	TRY_FOUND(heap_find(heap, bits, &ix, err));
+	if (!heap_is_string(heap, ix)) {
+		TRY(heap_object(heap, ix, &object, err));
+		*out = is_key || is_own(heap, object.class_no) ? bits : 0;
 		return HDB_OK;
-	TRY_FOUND(heap_string(l->session->heap, ix, text, sizeof(text), err));
+	}
+	TRY_FOUND(heap_string(heap, ix, text, sizeof(text), err));
 	*out = XXH3_64bits_withSeed(text, strlen(text), base_hash_seed());
 	return HDB_OK;
+}
+
+static bool is_word_byte(char c)
+{
+	return isalnum((unsigned char)c) || (unsigned char)c >= 0x80;
+}
+
+/*
+ * Writes a key with each word that has a digit replaced by "*": "/orders?id=123" is
+ * "/orders?id=*". Returns false if that says nothing: the form must be a path, a query, a statement
+ * or the like.
+ */
+static bool form_of(const char *text, struct base_text to)
+{
+	size_t used = 0;
+	bool has_parts = false, has_place = false;
+
+	while (*text && used + 2 < to.size) {
+		size_t size = 0;
+		bool has_digit = false;
+
+		while (is_word_byte(text[size]))
+			has_digit |= isdigit((unsigned char)text[size++]) != 0;
+		if (!size) {
+			has_parts |= strchr("/=?&(", *text) != NULL;
+			to.buf[used++] = *text++;
+			continue;
+		}
+		has_place |= has_digit;
+		used += (size_t)snprintf(to.buf + used, to.size - used, "%.*s",
+					 has_digit ? 1 : (int)size, has_digit ? "*" : text);
+		used = used < to.size ? used : to.size - 1;
+		text += size;
+	}
+	to.buf[used] = '\0';
+	return has_parts && has_place;
+}
+
+static int add_form(struct looking *l, uint32_t ix, const char *text, struct hdb_error *err)
+{
+	struct feature f = { .level = FORM_LEVEL, .entry = l->entries, .ix = ix };
+	char form[PREFIX_BYTES];
+
+	if (!form_of(text, BASE_TEXT(form)))
+		return HDB_OK;
+	f.hash = XXH3_64bits_withSeed(form, strlen(form), base_hash_seed());
+	return base_vec_push(&l->features, &f, sizeof(f), err);
 }
 
 /*
  * Adds the prefixes of a text that end where a word or number does. Names of classes have dots, and
  * that most are of one package is no news.
  */
-static int add_prefixes(struct looking *l, uint32_t ix, struct hdb_error *err)
+static int add_prefixes(struct looking *l, uint32_t ix, bool is_key, struct hdb_error *err)
 {
 	char text[PREFIX_BYTES];
 	uint32_t level = 0;
 
 	TRY_FOUND(heap_string(l->session->heap, ix, text, sizeof(text), err));
+	if (is_key)
+		TRY(add_form(l, ix, text, err));
 	for (uint32_t size = 1; text[0] && text[size] && level < PREFIX_PARTS; size++) {
 		struct feature f = { .level = level, .entry = l->entries, .ix = ix, .size = size };
 
-		if (isalnum((unsigned char)text[size]) || text[size] == '.' ||
-		    (unsigned char)text[size] >= 0x80)
+		if (is_word_byte(text[size]) || text[size] == '.')
 			continue;
 		f.hash = XXH3_64bits_withSeed(text, size, base_hash_seed());
 		TRY(base_vec_push(&l->features, &f, sizeof(f), err));
@@ -98,24 +202,98 @@ static int add_prefixes(struct looking *l, uint32_t ix, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Adds the references in the fields of a value. */
-static int add_fields(struct looking *l, uint32_t ix, struct hdb_error *err)
+/* ---- the fields of values ---- */
+
+static enum time_kind time_kind_of(const char *name)
 {
+	const size_t size = strlen(name);
+	char lower[EXPLAIN_CONTENT_MAX];
+
+	for (size_t i = 0; i <= size; i++)
+		lower[i] = (char)tolower((unsigned char)name[i]);
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		if (strstr(lower, times[i].part))
+			return (enum time_kind)times[i].kind;
+	return strcmp(name, "at") == 0 || (size > 2 && strcmp(name + size - 2, "At") == 0) ?
+		       TIME_BEGIN :
+		       TIME_NONE;
+}
+
+/* Counts the point in time that a field has: a long, an Instant or a Date. */
+static int add_time(struct looking *l, struct value_field *field, const struct heap_value *value,
+		    struct hdb_error *err)
+{
+	uint64_t ms = value->bits;
+	struct heap_value inner;
+	uint32_t ix;
+
+	if (value->type == HPROF_OBJECT) {
+		TRY_FOUND(heap_find(l->session->heap, value->bits, &ix, err));
+		TRY_FOUND(heap_path_value(l->session->heap, ix, "seconds|fastTime", &inner, err));
+		ms = inner.bits;
+	} else if (value->type != HPROF_LONG) {
+		return HDB_OK;
+	}
+	if (ms < TIME_MAX_MS / 1000)
+		ms *= 1000;
+	if (ms < TIME_MIN_MS || ms > TIME_MAX_MS)
+		return HDB_OK;
+	if (!field->points++ || ms < field->oldest_ms)
+		field->oldest_ms = ms;
+	field->past += ms + (field->time == TIME_USE ? DAY_MS : 0) < l->now_ms;
+	return HDB_OK;
+}
+
+/* Adds what a field of a value alone holds. */
+static int weigh(struct looking *l, struct value_field *field, uint32_t value_ix, uint64_t bits,
+		 struct hdb_error *err)
+{
+	struct heap_object object;
+	uint32_t ix, dominator;
+	uint64_t bytes;
+
+	TRY_FOUND(heap_find(l->session->heap, bits, &ix, err));
+	TRY(derive_dominator(l->session->derive, ix, &dominator, err));
+	if (dominator != value_ix)
+		return HDB_OK;
+	TRY(heap_object(l->session->heap, ix, &object, err));
+	TRY(derive_retained(l->session->derive, ix, &bytes, err));
+	if (!field->bytes)
+		field->class_no = heap_known_class(&object);
+	field->bytes += bytes;
+	return HDB_OK;
+}
+
+/* Looks at the fields of a value. Those of the platform's classes are only weighed. */
+static int add_fields(struct looking *l, uint32_t ix, bool are_own, struct hdb_error *err)
+{
+	const bool is_weighed = l->weighed < VALUES_WEIGHED;
 	struct heap_fields fields;
-	uint32_t level = PREFIX_PARTS;
+	uint64_t bytes;
 
+	TRY(derive_retained(l->session->derive, ix, &bytes, err));
+	l->weighed += is_weighed;
+	l->weighed_bytes += is_weighed ? bytes : 0;
 	TRY(heap_fields_begin(l->session->heap, ix, &fields, err));
-	while (level < PREFIX_PARTS + VALUE_FIELDS) {
-		struct feature f = { .level = level, .entry = l->entries, .ix = ix };
-		int r;
+	for (uint32_t no = 0; no < VALUE_FIELDS; no++) {
+		struct feature f = { .level = FIELD_LEVEL + no, .entry = l->entries, .ix = ix };
+		struct value_field *field = &l->fields[no];
 
-		TRY_ERRORS(r = heap_fields_next(&fields, err));
-		if (r != HDB_OK)
-			return HDB_OK;
-		level++;
+		TRY_FOUND(heap_fields_next(&fields, err));
+		if (!field->name[0]) {
+			TRY(heap_text(l->session->heap, fields.field.name_text, field->name,
+				      sizeof(field->name), err));
+			field->time = (uint8_t)(are_own ? time_kind_of(field->name) : TIME_NONE);
+		}
+		if (field->time && fields.value.bits)
+			TRY(add_time(l, field, &fields.value, err));
 		if (fields.value.type != HPROF_OBJECT)
 			continue;
-		TRY(hash_of(l, fields.value.bits, &f.hash, err));
+		if (is_weighed && fields.value.bits)
+			TRY(weigh(l, field, ix, fields.value.bits, err));
+		if (!are_own)
+			continue;
+		TRY(hash_of(l, fields.value.bits, false, &f.hash, err));
 		TRY(base_vec_push(&l->features, &f, sizeof(f), err));
 	}
 	return HDB_OK;
@@ -138,7 +316,7 @@ static int add_key(struct looking *l, uint32_t ix, struct hdb_error *err)
 			break;
 		part = fields.value.bits;
 		if (fields.value.type == HPROF_OBJECT && part)
-			TRY(hash_of(l, part, &part, err));
+			TRY(hash_of(l, part, true, &part, err));
 		has_content |= part != 0;
 		key.hash = XXH3_64bits_withSeed(&part, sizeof(part), key.hash);
 	}
@@ -158,15 +336,17 @@ static int look_at(struct looking *l, const struct heap_value *value, bool is_ke
 		return HDB_OK;
 	TRY_FOUND(heap_find(heap, value->bits, &ix, err));
 	if (heap_is_string(heap, ix))
-		return add_prefixes(l, ix, err);
+		return add_prefixes(l, ix, is_key, err);
 	TRY(heap_object(heap, ix, &object, err));
-	if (object.kind != STORE_INSTANCE || !is_own(heap, object.class_no))
+	if (object.kind != STORE_INSTANCE ||
+	    (is_key ? !is_own(heap, object.class_no) :
+		      heap_collection_rule(heap, object.class_no) != NULL))
 		return HDB_OK;
 	if (*class_no == HEAP_NONE)
 		*class_no = object.class_no;
 	if (*class_no != object.class_no)
 		return HDB_OK;
-	return is_key ? add_key(l, ix, err) : add_fields(l, ix, err);
+	return is_key ? add_key(l, ix, err) : add_fields(l, ix, is_own(heap, object.class_no), err);
 }
 
 /* Whether equal keys must not be in the collection twice. */
@@ -187,7 +367,7 @@ static int look_at_entries(struct looking *l, const struct heap_collection *c,
 	TRY_FOUND(heap_entries_begin(l->session->heap, c, &entries, err));
 	for (uint64_t i = 0; i < count; i++) {
 		TRY_FOUND(heap_entries_next(&entries, err));
-		if (i % step)
+		if (i / ENTRIES_RUN % step)
 			continue;
 		if (entries.has_key)
 			TRY(look_at(l, &entries.key, has_keys, err));
@@ -241,7 +421,7 @@ static int name_field(const struct looking *l, const struct feature *f, char *na
 
 	name[0] = text[0] = '\0';
 	TRY(heap_fields_begin(heap, f->ix, &fields, err));
-	for (uint32_t i = PREFIX_PARTS; i <= f->level; i++)
+	for (uint32_t i = FIELD_LEVEL; i <= f->level; i++)
 		TRY_FOUND(heap_fields_next(&fields, err));
 	TRY_FOUND(heap_find(heap, fields.value.bits, &ix, err));
 	TRY(heap_text(heap, fields.field.name_text, name, EXPLAIN_CONTENT_MAX, err));
@@ -277,19 +457,125 @@ static int set_share(const struct looking *l, const struct share *s, struct expl
 	return HDB_OK;
 }
 
+/* The form that most keys have. */
+static int set_form(const struct looking *l, const struct share *s, struct explain_facts *out,
+		    struct hdb_error *err)
+{
+	char text[PREFIX_BYTES], form[PREFIX_BYTES];
+
+	if (s->count * 100 < (size_t)l->entries * SHARE_MIN)
+		return HDB_OK;
+	TRY_FOUND(heap_string(l->session->heap, s->most->ix, text, sizeof(text), err));
+	(void)form_of(text, BASE_TEXT(form));
+	explain_fact_text(out, EXPLAIN_FACT_key_form, form);
+	explain_fact_set(out, EXPLAIN_FACT_key_form_percent,
+			 (double)s->count * 100 / (double)l->entries);
+	return HDB_OK;
+}
+
 /* Finds the first level with a value that most entries have. */
 static int find_share(struct looking *l, struct explain_facts *out, struct hdb_error *err)
 {
+	bool is_found = false;
+
 	base_vec_sort(&l->features, sizeof(struct feature), compare);
-	for (size_t at = 0; at < l->features.count;) {
+	for (size_t at = 0; at < l->features.count && !is_found;) {
 		struct share s;
 
 		measure(&l->features, &at, &s);
-		if (s.most->hash && s.count * 100 >= (size_t)l->entries * SHARE_MIN &&
-		    s.count * 100 <= (size_t)l->entries * SHARE_MAX && s.kinds >= SHARE_KINDS)
-			return set_share(l, &s, out, err);
+		if (s.most->level == FORM_LEVEL)
+			TRY(set_form(l, &s, out, err));
+		else if (s.most->hash && s.count * 100 >= (size_t)l->entries * SHARE_MIN &&
+			 s.count * 100 <= (size_t)l->entries * SHARE_MAX &&
+			 s.kinds >= SHARE_KINDS) {
+			TRY(set_share(l, &s, out, err));
+			is_found = true;
+		}
 	}
 	return HDB_OK;
+}
+
+/* "3 days", "1 hour" */
+static void age_text(uint64_t ms, struct base_text to)
+{
+	static const struct {
+		uint64_t ms;
+		const char *name;
+	} units[] = { { DAY_MS, "day" }, { 3600000, "hour" }, { 60000, "minute" } };
+	size_t i = 0;
+
+	while (i < 2 && ms < 2 * units[i].ms)
+		i++;
+	(void)snprintf(to.buf, to.size, "%" PRIu64 " %s%s", ms / units[i].ms, units[i].name,
+		       ms / units[i].ms == 1 ? "" : "s");
+}
+
+/* The facts of a kind of points in time: the field, the part that has passed, the oldest. */
+static const struct {
+	enum explain_fact field, percent, age;
+} time_facts[] = {
+	[TIME_EXPIRY] = { EXPLAIN_FACT_expiry_field, EXPLAIN_FACT_expired_percent,
+			  EXPLAIN_FACT_expired_age },
+	[TIME_USE] = { EXPLAIN_FACT_use_field, EXPLAIN_FACT_unused_percent,
+		       EXPLAIN_FACT_unused_age },
+	[TIME_BEGIN] = { EXPLAIN_FACT_begin_field, EXPLAIN_FACT_begun_percent,
+			 EXPLAIN_FACT_begun_age },
+};
+
+/* Names a field: "Token.expiresAt". */
+static void set_field(const struct looking *l, const struct value_field *field,
+		      enum explain_fact to, struct explain_facts *out)
+{
+	char name[2 * EXPLAIN_CONTENT_MAX];
+
+	(void)snprintf(name, sizeof(name), "%.*s.%s", (int)EXPLAIN_CONTENT_MAX - 1,
+		       explain_short_class(l->session->heap, l->value_class), field->name);
+	explain_fact_text(out, to, name);
+}
+
+static void set_time(const struct looking *l, const struct value_field *field,
+		     struct explain_facts *out)
+{
+	const enum explain_fact to = time_facts[field->time].field;
+	char age[EXPLAIN_CONTENT_MAX];
+
+	/* most values must have it, and the first field of a kind counts */
+	if (field->points * 2 < l->entries || out->figures[to].kind != BASE_NOTHING ||
+	    field->oldest_ms >= l->now_ms)
+		return;
+	set_field(l, field, to, out);
+	age_text(l->now_ms - field->oldest_ms, BASE_TEXT(age));
+	explain_fact_text(out, time_facts[field->time].age, age);
+	explain_fact_set(out, time_facts[field->time].percent,
+			 (double)field->past * 100 / (double)field->points);
+}
+
+/* What the fields of values say: points in time, and the field that holds most. */
+static void set_fields(const struct looking *l, struct explain_facts *out)
+{
+	struct heap *heap = l->session->heap;
+	const struct value_field *most = &l->fields[0];
+
+	for (size_t i = 0; i < VALUE_FIELDS; i++) {
+		if (l->fields[i].time && l->now_ms)
+			set_time(l, &l->fields[i], out);
+		if (l->fields[i].bytes > most->bytes)
+			most = &l->fields[i];
+	}
+	if (!most->bytes || !l->weighed_bytes)
+		return;
+	set_field(l, most, EXPLAIN_FACT_field, out);
+	explain_fact_set(out, EXPLAIN_FACT_field_percent,
+			 (double)most->bytes * 100 / (double)l->weighed_bytes);
+	explain_fact_text(out, EXPLAIN_FACT_field_kind, explain_short_class(heap, most->class_no));
+	/* What collections, texts, arrays and own objects take is no surprise. */
+	explain_fact_set(
+		out, EXPLAIN_FACT_is_machinery,
+		is_own(heap, l->value_class) &&
+			heap_is_platform_class(heap_class_name(heap, most->class_no)) &&
+			!strchr(heap_class_name(heap, most->class_no), '[') &&
+			!heap_collection_rule(heap, most->class_no) &&
+			strcmp(heap_class_name(heap, most->class_no), "java.lang.String") != 0);
 }
 
 static void find_same_keys(struct looking *l, struct explain_facts *out)
@@ -310,27 +596,36 @@ static void find_same_keys(struct looking *l, struct explain_facts *out)
 			  explain_short_class(l->session->heap, l->key_class));
 }
 
-/* Queues between threads that take whatever is added. */
-static bool is_queue(struct heap *heap, uint32_t class_no)
+/* Lists that are used at their ends: queues between threads that take whatever is added, others. */
+static void set_queue(struct heap *heap, uint32_t class_no, struct explain_facts *out)
 {
-	static const char *const names[] = {
-		"java.util.concurrent.ConcurrentLinkedQueue",
-		"java.util.concurrent.ConcurrentLinkedDeque",
-		"java.util.concurrent.LinkedTransferQueue",
-		"java.util.concurrent.PriorityBlockingQueue",
-		"java.util.concurrent.DelayQueue",
+	static const struct {
+		const char *name;
+		enum explain_fact fact;
+	} queues[] = {
+		{ "java.util.concurrent.ConcurrentLinkedQueue", EXPLAIN_FACT_is_queue },
+		{ "java.util.concurrent.ConcurrentLinkedDeque", EXPLAIN_FACT_is_queue },
+		{ "java.util.concurrent.LinkedTransferQueue", EXPLAIN_FACT_is_queue },
+		{ "java.util.concurrent.PriorityBlockingQueue", EXPLAIN_FACT_is_queue },
+		{ "java.util.concurrent.DelayQueue", EXPLAIN_FACT_is_queue },
+		{ "java.util.ArrayDeque", EXPLAIN_FACT_is_deque },
+		{ "java.util.LinkedList", EXPLAIN_FACT_is_deque },
 	};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (heap_has_superclass(heap, class_no, names[i]))
-			return true;
-	return false;
+	for (size_t i = 0; i < sizeof(queues) / sizeof(queues[0]); i++)
+		if (heap_has_superclass(heap, class_no, queues[i].name))
+			explain_fact_set(out, queues[i].fact, 1);
 }
 
 int explain_entry_facts(const struct session *session, uint32_t collection_ix,
 			struct explain_facts *out, struct hdb_error *err)
 {
-	struct looking l = { .session = session, .value_class = HEAP_NONE, .key_class = HEAP_NONE };
+	struct looking l = {
+		.session = session,
+		.value_class = HEAP_NONE,
+		.key_class = HEAP_NONE,
+		.now_ms = heap_meta_number(session->heap, "dump.timestamp_ms", 0),
+	};
 	uint64_t budget = ENTRIES_COUNTED;
 	struct heap_object object;
 	struct heap_collection c;
@@ -344,12 +639,13 @@ int explain_entry_facts(const struct session *session, uint32_t collection_ix,
 		(struct explain_figure){ .kind = BASE_NUMBER, .number = (double)c.size };
 	explain_fact_text(out, EXPLAIN_FACT_entries_kind,
 			  explain_short_class(session->heap, object.class_no));
-	if (is_queue(session->heap, object.class_no))
-		explain_fact_set(out, EXPLAIN_FACT_is_queue, 1);
+	explain_fact_object(out, EXPLAIN_FACT_collection, collection_ix);
+	set_queue(session->heap, object.class_no, out);
 	r = look_at_entries(&l, &c, err);
 	if (r == HDB_OK && l.entries) {
 		r = find_share(&l, out, err);
 		find_same_keys(&l, out);
+		set_fields(&l, out);
 	}
 	base_vec_release(&l.features);
 	base_vec_release(&l.keys);

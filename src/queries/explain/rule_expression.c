@@ -698,6 +698,36 @@ static int refers_to(struct scan *s, uint32_t ix, uint64_t bits, bool *found)
 	return r < 0 ? r : HDB_OK;
 }
 
+/*
+ * users(): local variables of threads that are the object, or that have it in a field: methods that
+ * use it. Nothing if the dump has no local variables.
+ */
+static int users_of(struct scan *s, uint32_t ix, struct base_value *out)
+{
+	struct heap *heap = s->subject->session->heap;
+	double users = 0;
+	bool has_locals = false;
+	uint64_t id;
+
+	TRY(heap_load_roots(heap, s->err));
+	TRY(heap_id(heap, ix, &id, s->err));
+	for (uint64_t i = 0; i < heap->roots.count && s->subject->steps; i++) {
+		const struct store_root *root = &heap->roots.records[i];
+		bool found = root->ix == ix;
+
+		if (!root->is_local)
+			continue;
+		has_locals = true;
+		s->subject->steps--;
+		if (!found)
+			TRY(refers_to(s, root->ix, id, &found));
+		users += found;
+	}
+	if (has_locals)
+		base_value_set_number(out, users);
+	return HDB_OK;
+}
+
 /* reaches(PATH, PATH): whether the first, or an object in a field of it, refers to the second. */
 static int reaches(struct scan *s, const struct base_arguments *a, struct base_value *out)
 {
@@ -757,6 +787,9 @@ static int held(struct scan *s, const struct base_arguments *a, struct base_valu
 		base_value_set_text(out, figure->text);
 	if (figure->kind == BASE_NUMBER)
 		base_value_set_number(out, figure->number);
+	if (figure->kind == BASE_OBJECT)
+		*out = (struct base_value){ .kind = BASE_OBJECT,
+					    .object = (uint32_t)figure->number };
 	return HDB_OK;
 }
 
@@ -786,6 +819,7 @@ static int about(struct scan *s, const struct base_arguments *a, struct base_val
 	X("loader", VALUE, loader_of, NULL) \
 	X("string", VALUE, string_of, NULL) \
 	X("thread", VALUE, thread_of, NULL) \
+	X("users", VALUE, users_of, NULL) \
 	X("represents", VALUE, represented_by, NULL) \
 	X("simple", VALUE, simple_of, NULL) \
 	X("component", VALUE, component_of, NULL) \

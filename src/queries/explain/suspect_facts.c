@@ -41,8 +41,13 @@
 #define FACTS_CLIMB_PART 0.8
 /* Entries that make a collection worth a look. */
 #define FACTS_ENTRIES_MIN 1000u
+/* Entries that are enough if no collection has so many. */
+#define FACTS_ENTRIES_SOME 50u
 /* Larger numbers are not rounded: doubles have no digits after the point there. */
 #define FACTS_NUMBER_MAX 1e15
+/* Arrays of numbers that are looked at for zeros, and the elements that are looked at. */
+#define FACTS_NONZERO_BYTES (1u << 20)
+#define FACTS_NONZERO_LOOKED 65536u
 /* Maximum number of classes that a tally counts separately. */
 #define FACTS_CLASSES 16u
 
@@ -60,7 +65,8 @@ enum held_kind {
 	HELD_TIMER_TASK,
 	HELD_REFERENCE,
 	HELD_VIEW,
-	HELD_BUFFER
+	HELD_BUFFER,
+	HELD_LOADER
 };
 
 static const struct {
@@ -82,6 +88,7 @@ static const struct {
 	{ "java.util.concurrent.FutureTask", HELD_TASK },
 	{ "java.util.TimerTask", HELD_TIMER_TASK },
 	{ "java.lang.ref.Reference", HELD_REFERENCE },
+	{ "java.net.URLClassLoader", HELD_LOADER },
 	{ "java.util.ArrayList$SubList", HELD_VIEW },
 	{ "java.util.AbstractList$SubList", HELD_VIEW },
 	{ "java.util.SubList", HELD_VIEW },
@@ -131,9 +138,15 @@ struct walk {
 	uint64_t enqueued_bits;           /* the ID of ReferenceQueue.ENQUEUED; 0: none */
 	uint32_t reference_no;            /* java.lang.ref.Reference */
 	uint32_t largest_ix;              /* the first collection with many entries */
+	uint32_t larger_ix;               /* the first one with some, if none has many */
 	struct tally all, rooms, empties, boxes, errors, references, views, futures, tasks;
 	struct addend big; /* the container with most free bytes */
 	double open_futures, waited, cancelled, enqueued, cleared, soft_bytes, suppressed;
+	double loaders, self_kept; /* loaders: closed ones */
+	double periodic, dependents;
+	uint32_t loader_ix;
+	uint32_t big_array; /* the largest array of numbers */
+	uint64_t big_bytes;
 	uint64_t children_max;
 	bool is_cut; /* the walk has seen too many objects */
 };
@@ -178,6 +191,11 @@ void explain_fact_text(struct explain_facts *facts, enum explain_fact no, const 
 
 	figure->kind = BASE_STRING;
 	(void)snprintf(figure->text, sizeof(figure->text), "%s", text);
+}
+
+void explain_fact_object(struct explain_facts *facts, enum explain_fact no, uint32_t ix)
+{
+	facts->figures[no] = (struct explain_figure){ .kind = BASE_OBJECT, .number = ix };
 }
 
 const char *explain_short_class(struct heap *heap, uint32_t class_no)
@@ -326,6 +344,10 @@ static int look_at_content(struct walk *w, const struct node *node,
 	uint64_t offset;
 	int r;
 
+	if (kind != HELD_BUILDER && object->shallow_bytes > w->big_bytes) {
+		w->big_array = node->ix;
+		w->big_bytes = object->shallow_bytes;
+	}
 	if (object->length < FACTS_CONTENT_MIN || kind == HELD_BUILDER ||
 	    object->shallow_bytes > FACTS_CONTENT_BYTES - w->content_bytes)
 		return HDB_OK;
@@ -377,10 +399,14 @@ static int look_at_collection(struct walk *w, const struct node *node,
 	struct heap_collection collection;
 
 	TRY_FOUND(heap_collection_open(heap, node->ix, &collection, err));
-	if (w->largest_ix == HEAP_NONE && collection.inner &&
-	    (!collection.has_size || collection.size >= FACTS_ENTRIES_MIN) &&
-	    !(collection.rule->flags & HEAP_PART))
-		w->largest_ix = node->ix;
+	if (collection.inner && !(collection.rule->flags & HEAP_PART)) {
+		if (w->largest_ix == HEAP_NONE &&
+		    (!collection.has_size || collection.size >= FACTS_ENTRIES_MIN))
+			w->largest_ix = node->ix;
+		if (w->larger_ix == HEAP_NONE && collection.has_size &&
+		    collection.size >= FACTS_ENTRIES_SOME)
+			w->larger_ix = node->ix;
+	}
 	if (!collection.has_size || collection.size || collection.inner_ix != node->ix)
 		return HDB_OK;
 	add(&w->empties,
@@ -409,9 +435,11 @@ static int look_at_error(struct walk *w, const struct node *node, struct hdb_err
 static int look_at_task(struct walk *w, const struct node *node, bool is_timer,
 			struct hdb_error *err)
 {
-	uint64_t state;
+	uint64_t state, period;
 
 	TRY(field_of(w, node->ix, "state", &state, err));
+	TRY(field_of(w, node->ix, "period", &period, err));
+	w->periodic += period ? node->weight : 0;
 	add(&w->tasks, &(struct addend){ .class_no = node->class_no, .weight = node->weight });
 	/* CANCELLED, INTERRUPTING and INTERRUPTED of FutureTask; CANCELLED of TimerTask */
 	if (is_timer ? state == 3 : state >= 4 && state <= 6)
@@ -426,8 +454,10 @@ static int look_at_future(struct walk *w, const struct node *node, struct hdb_er
 
 	/* what thenApply() and its like return is completed with the future that it waits for */
 	if (parent && heap_has_superclass(w->session->heap, parent->class_no,
-					  "java.util.concurrent.CompletableFuture$Completion"))
+					  "java.util.concurrent.CompletableFuture$Completion")) {
+		w->dependents += node->weight;
 		return HDB_OK;
+	}
 	TRY(field_of(w, node->ix, "result", &result, err));
 	TRY(field_of(w, node->ix, "stack", &actions, err));
 	add(&w->futures, &(struct addend){ .class_no = node->class_no, .weight = node->weight });
@@ -435,6 +465,27 @@ static int look_at_future(struct walk *w, const struct node *node, struct hdb_er
 		w->open_futures += node->weight;
 	if (!result && actions)
 		w->waited += node->weight;
+	return HDB_OK;
+}
+
+/*
+ * Counts a key of a weak map that the entry dominates: the entry refers to it weakly, so its value
+ * alone keeps it.
+ */
+static int look_at_key(struct walk *w, const struct node *node, uint64_t referent,
+		       struct hdb_error *err)
+{
+	uint32_t ix, dominator;
+
+	TRY_FOUND(heap_find(w->session->heap, referent, &ix, err));
+	for (unsigned i = 0; i < FACTS_CLIMBS; i++) {
+		TRY(derive_dominator(w->session->derive, ix, &dominator, err));
+		if (dominator == node->ix)
+			w->self_kept += node->weight;
+		if (dominator == node->ix || dominator == HEAP_NONE || dominator == ix)
+			return HDB_OK;
+		ix = dominator;
+	}
 	return HDB_OK;
 }
 
@@ -455,6 +506,21 @@ static int look_at_reference(struct walk *w, const struct node *node, struct hdb
 		w->cleared += node->weight;
 	if (heap_has_superclass(heap, node->class_no, "java.lang.ref.SoftReference"))
 		w->soft_bytes += node->weight * (double)bytes;
+	if (referent && heap_has_superclass(heap, node->class_no, "java.util.WeakHashMap$Entry"))
+		TRY(look_at_key(w, node, referent, err));
+	return HDB_OK;
+}
+
+/* Counts a class loader that was closed. */
+static int look_at_loader(struct walk *w, uint32_t ix, double weight, struct hdb_error *err)
+{
+	uint64_t closed;
+
+	TRY(field_of(w, ix, "ucp.closed", &closed, err));
+	if (!closed)
+		return HDB_OK;
+	w->loaders += weight;
+	w->loader_ix = ix;
 	return HDB_OK;
 }
 
@@ -527,6 +593,8 @@ static int look_at(struct walk *w, size_t no, struct hdb_error *err)
 	case HELD_VIEW:
 	case HELD_BUFFER:
 		return look_at_view(w, node, kind == HELD_BUFFER, err);
+	case HELD_LOADER:
+		return look_at_loader(w, node->ix, node->weight, err);
 	case HELD_UNKNOWN:
 	case HELD_OTHER:
 	case HELD_STRING:
@@ -794,12 +862,47 @@ static void set_figures(const struct walk *w, struct explain_facts *out)
 	set(out, EXPLAIN_FACT_waited, w->waited, w->futures.is_about);
 	set(out, EXPLAIN_FACT_cancelled, w->cancelled, w->tasks.is_about);
 	set(out, EXPLAIN_FACT_enqueued, w->enqueued, w->references.is_about);
+	set(out, EXPLAIN_FACT_self_kept, w->self_kept, w->references.is_about);
+	set(out, EXPLAIN_FACT_periodic, w->periodic, w->tasks.is_about);
+	set(out, EXPLAIN_FACT_dependents, w->dependents, w->is_cut || w->futures.is_about);
+	set(out, EXPLAIN_FACT_loaders, w->loaders, false);
+	if (w->loaders > 0)
+		explain_fact_object(out, EXPLAIN_FACT_loader, w->loader_ix);
 	set(out, EXPLAIN_FACT_cleared, w->cleared, w->references.is_about);
 	set_percent(w, out, EXPLAIN_FACT_soft_percent, w->soft_bytes);
 	set_percent(w, out, EXPLAIN_FACT_view_percent, w->views.bytes);
 	set_percent(w, out, EXPLAIN_FACT_empty_percent, w->empties.bytes);
 	set_percent(w, out, EXPLAIN_FACT_error_percent, w->errors.bytes);
 	set_percent(w, out, EXPLAIN_FACT_box_percent, w->boxes.bytes);
+}
+
+/*
+ * The part of the largest array of numbers that is not 0, by an even sample: a table for numbers of
+ * which few exist, or a buffer that was never filled.
+ */
+static int set_nonzero(const struct walk *w, struct explain_facts *out, struct hdb_error *err)
+{
+	struct heap *heap = w->session->heap;
+	struct heap_object object;
+	struct heap_walk elements;
+	char name[EXPLAIN_CONTENT_MAX];
+	uint64_t used, step, looked;
+
+	if (w->big_bytes < FACTS_NONZERO_BYTES)
+		return HDB_OK;
+	TRY(heap_object(heap, w->big_array, &object, err));
+	step = object.length / FACTS_NONZERO_LOOKED + 1;
+	looked = (object.length + step - 1) / step;
+	heap_walk_begin(&elements, w->big_array, 0, object.length);
+	TRY(heap_walk_count(heap, &elements, step, &used, err));
+	explain_fact_set(out, EXPLAIN_FACT_nonzero, (double)used * 100 / (double)looked);
+	explain_fact_set(out, EXPLAIN_FACT_nonzero_free,
+			 (double)w->big_bytes * (double)(looked - used) / (double)looked);
+	(void)snprintf(name, sizeof(name), "%.*s[%" PRIu64 "]",
+		       (int)strcspn(heap_class_name(heap, object.class_no), "["),
+		       heap_class_name(heap, object.class_no), object.length);
+	explain_fact_text(out, EXPLAIN_FACT_nonzero_kind, name);
+	return HDB_OK;
 }
 
 /* Collects the objects of the walk, with at most children_max of each. */
@@ -810,6 +913,32 @@ static int collect(struct walk *w, const struct analysis_suspect *s, struct hdb_
 	TRY(add_tops(w, s, err));
 	for (size_t i = 0; i < w->nodes.count && !w->is_cut; i++)
 		TRY(add_children(w, i, err));
+	return HDB_OK;
+}
+
+/* The top of the walk may itself belong to a class loader that was closed. */
+static int look_above(struct walk *w, struct hdb_error *err)
+{
+	const struct node *top = w->nodes.data;
+	struct heap *heap = w->session->heap;
+	uint32_t ix = w->nodes.count ? top->ix : HEAP_NONE, above;
+
+	for (unsigned i = 0; i < FACTS_CLIMBS && ix != HEAP_NONE && w->loaders == 0; i++) {
+		struct heap_object object, loader;
+		uint32_t loader_ix;
+
+		TRY(heap_object(heap, ix, &object, err));
+		loader_ix = heap_class(heap, heap_known_class(&object))->loader_ix;
+		if (loader_ix != HEAP_BOOT_LOADER && loader_ix != HEAP_NONE) {
+			TRY(heap_object(heap, loader_ix, &loader, err));
+			if (kind_of(w, loader.class_no) == HELD_LOADER)
+				TRY(look_at_loader(w, loader_ix, top->weight, err));
+		}
+		TRY(derive_dominator(w->session->derive, ix, &above, err));
+		if (above == ix)
+			break;
+		ix = above;
+	}
 	return HDB_OK;
 }
 
@@ -833,8 +962,12 @@ static int walk(struct walk *w, const struct analysis_suspect *s, struct explain
 	} while (w->is_cut && w->children_max >= FACTS_CHILDREN_MIN);
 	for (size_t i = 0; i < w->nodes.count; i++)
 		TRY(look_at(w, i, err));
+	TRY(look_above(w, err));
 	set_figures(w, out);
 	TRY(find_equals(w, out, err));
+	TRY(set_nonzero(w, out, err));
+	if (w->largest_ix == HEAP_NONE)
+		w->largest_ix = w->larger_ix;
 	return w->largest_ix == HEAP_NONE ?
 		       HDB_OK :
 		       explain_entry_facts(w->session, w->largest_ix, out, err);
@@ -845,6 +978,7 @@ int explain_facts_find(const struct session *session, const struct analysis_susp
 {
 	struct walk w = { .session = session,
 			  .largest_ix = HEAP_NONE,
+			  .larger_ix = HEAP_NONE,
 			  .children_max = FACTS_CHILDREN_MAX };
 	int r;
 

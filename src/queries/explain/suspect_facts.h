@@ -50,9 +50,11 @@
 	X(suppressed)     /* most exceptions that one has suppressed */ \
 	X(futures)        /* CompletableFutures, without those that only wait for another */ \
 	X(open_futures)   /* those that are not completed */ \
+	X(dependents)     /* CompletableFutures that only wait for another */ \
 	X(waited)         /* those of them for which an action waits */ \
 	X(tasks)          /* FutureTasks and TimerTasks */ \
 	X(cancelled)      /* those that are cancelled */ \
+	X(periodic)       /* those that run again and again */ \
 	X(references)     /* weak, soft and phantom references */ \
 	X(reference_kind) /* text: the class of most */ \
 	X(enqueued)       /* references in a queue */ \
@@ -63,20 +65,43 @@
 	X(view_percent)   /* what they do not show */ \
 	X(entries)        /* entries of the largest collection */ \
 	X(entries_kind)   /* text: its class */ \
+	X(collection)     /* object: it itself */ \
 	X(is_queue)       /* 1 if it is a queue between threads that has no limit */ \
+	X(is_deque)       /* 1 if it is another list that is used at its ends */ \
 	X(key_percent)    /* of its keys of an own class, those that equal another, in percent */ \
 	X(key_kind)       /* text: that class */ \
 	X(part_of)        /* text: what most of its entries share: a prefix, or a field */ \
 	X(part)           /* text: the value that they share */ \
 	X(part_percent)   /* how many */ \
-	X(part_kinds)     /* number of different values */
+	X(part_kinds)     /* number of different values */ \
+	X(key_form)       /* text: what most keys are with "*" for words with digits */ \
+	X(key_form_percent) /* how many */ \
+	X(expiry_field)     /* text: field of its values that says when they expire */ \
+	X(expired_percent)  /* values for which that has passed */ \
+	X(expired_age)      /* text: how long ago for the first: "3 days" */ \
+	X(use_field)        /* text: field that says when they were last used */ \
+	X(unused_percent)   /* values for which that was more than a day ago */ \
+	X(unused_age)       /* text: how long ago for the first */ \
+	X(begin_field)      /* text: field that says when they were made */ \
+	X(begun_percent)    /* values for which that has passed */ \
+	X(begun_age)        /* text: how long ago for the first */ \
+	X(field)            /* text: field of its values that holds most */ \
+	X(field_kind)       /* text: the class of what it refers to */ \
+	X(field_percent)    /* what that retains, of what the values retain */ \
+	X(is_machinery) /* 1 if that is an object of the platform, and no collection or text */ \
+	X(loaders)      /* closed class loaders */ \
+	X(loader)       /* object: one of them */ \
+	X(self_kept)    /* entries of weak maps whose value alone keeps their key */ \
+	X(nonzero)      /* of the largest array of numbers, values that are not 0, in percent */ \
+	X(nonzero_kind) /* text: long[12500001] */ \
+	X(nonzero_free) /* bytes of zeros in it */
 #define EXPLAIN_FACT_NUMBER(name) EXPLAIN_FACT_##name,
 enum explain_fact { EXPLAIN_FACTS(EXPLAIN_FACT_NUMBER) EXPLAIN_FACT_COUNT };
 
 /* Maximum bytes of a text. */
 #define EXPLAIN_CONTENT_MAX 100
 
-/* A figure: a text, a number, or nothing. */
+/* A figure: a text, a number, an object, or nothing. */
 struct explain_figure {
 	enum base_value_kind kind;
 	bool is_about; /* an estimate */
@@ -97,10 +122,11 @@ enum explain_fact explain_fact_of(const char *name);
 
 /* ---- for the files of this folder ---- */
 
-/* Sets a number, an estimate with two digits, or a text. */
+/* Sets a number, an estimate with two digits, a text, or an object (its index is the number). */
 void explain_fact_set(struct explain_facts *facts, enum explain_fact no, double number);
 void explain_fact_guess(struct explain_facts *facts, enum explain_fact no, double number);
 void explain_fact_text(struct explain_facts *facts, enum explain_fact no, const char *text);
+void explain_fact_object(struct explain_facts *facts, enum explain_fact no, uint32_t ix);
 
 /* The class without its package: "HashMap". */
 const char *explain_short_class(struct heap *heap, uint32_t class_no);

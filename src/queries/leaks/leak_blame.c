@@ -47,6 +47,7 @@ int leak_holder_find(struct query *q, const struct query_leak_path *path, size_t
 		out->kind = is_thread ? LEAK_HOLDER_THREAD : LEAK_HOLDER_OBJECT;
 	if (out->kind == LEAK_HOLDER_LOCAL || out->kind == LEAK_HOLDER_THREAD) {
 		analysis_describe(&q->session, ix, out->thread, sizeof(out->thread));
+		out->local_ix = i + 1 < path->count ? path->nodes[i + 1] : HEAP_NONE;
 		return HDB_OK;
 	}
 	out->class_name = heap_class_name(q->heap, heap_known_class(&object));

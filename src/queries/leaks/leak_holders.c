@@ -19,6 +19,7 @@
  */
 #include "base/sort.h"
 #include "heap/collections/collections.h"
+#include "heap/platform_classes.h"
 #include "heap/threads.h"
 #include "heap/values/values.h"
 #include "queries/leaks/leak_blame.h"
@@ -834,6 +835,18 @@ static int is_passing(struct query *q, const struct analysis_suspect *suspect,
 	return HDB_OK;
 }
 
+/* Finds the method of a local variable. That of a platform class says nothing. */
+static int add_frame(struct query *q, struct leak_holder *holder, struct hdb_error *err)
+{
+	if (holder->kind != LEAK_HOLDER_LOCAL || holder->is_thread_local ||
+	    holder->local_ix == HEAP_NONE)
+		return HDB_OK;
+	TRY(query_leak_frame(q->heap, holder->ix, holder->local_ix, BASE_TEXT(holder->frame), err));
+	if (heap_is_platform_class(holder->frame))
+		holder->frame[0] = '\0';
+	return HDB_OK;
+}
+
 int query_leak_blame(struct query *q, const struct analysis_suspect *suspect,
 		     struct query_leak_path *path, struct query_leak_owner *owner,
 		     struct hdb_error *err)
@@ -853,6 +866,8 @@ int query_leak_blame(struct query *q, const struct analysis_suspect *suspect,
 		TRY(query_locals_explain(q, suspect, owner, err));
 		set_rule(owner, RULE_THREAD_LOCAL);
 	}
+	if (owner->named == 1 && !owner->more)
+		TRY(add_frame(q, &owner->list[0], err));
 	if (end_ix == HEAP_NONE)
 		return HDB_OK;
 	return is_passing(q, suspect, path, &path->is_passing, err);

@@ -3,8 +3,11 @@
  * terms.
  *
  * A lock of java.util.concurrent records which thread owns it: Thread.parkBlocker is the lock, or
- * an inner object of it, whose field exclusiveOwnerThread is the owner. For monitors, the dump only
- * lists which ones are in use.
+ * an inner object of it, whose field exclusiveOwnerThread is the owner. HotSpot's dumps do not
+ * describe monitors. But a blocked thread has the object whose monitor it needs in its innermost
+ * frame, as the `this` of a synchronized method or in a slot behind the variables: it is the last
+ * object that most blocked threads have there. If only one other thread has it, that thread holds
+ * the monitor.
  */
 #include "queries/leaks/leak_incident.h"
 
@@ -24,7 +27,7 @@
 struct member {
 	size_t incident; /* INCIDENTS_MAX: none */
 	const char *state;
-	uint32_t blocker_ix, owner_ix;
+	uint32_t ix, blocker_ix, owner_ix;
 };
 
 struct incidents {
@@ -94,7 +97,7 @@ static int add_thread(struct incidents *n, uint32_t ix, struct hdb_error *err)
 				      .blocker_ix = HEAP_NONE,
 				      .owner_ix = HEAP_NONE };
 	struct query_thread_state state = { NULL, false };
-	struct member member = { .incident = INCIDENTS_MAX };
+	struct member member = { .incident = INCIDENTS_MAX, .ix = ix };
 	uint64_t bytes;
 
 	TRY(heap_thread_name(heap, ix, like.pattern, sizeof(like.pattern), err));
@@ -151,6 +154,78 @@ static void find_common(const struct incidents *n, size_t no, struct leak_incide
 	}
 }
 
+/* Finds the last object that most blocked threads have in their innermost frame. */
+static int vote(struct incidents *n, struct base_idmap *blocked, uint32_t *monitor_ix,
+		struct hdb_error *err)
+{
+	BASE_SCOPED(base_idmap_release) struct base_idmap votes = { 0 };
+	struct heap *heap = n->q->heap;
+	uint32_t most = 0;
+
+	for (uint64_t i = 0; i < heap->roots.count; i++) {
+		const struct store_root *root = &heap->roots.records[i];
+		uint32_t count;
+
+		if (!root->is_local || root->frame_number != 0 ||
+		    base_idmap_get(blocked, root->thread_serial) == BASE_IDMAP_NONE)
+			continue;
+		count = base_idmap_get(&votes, root->ix);
+		count = count == BASE_IDMAP_NONE ? 1 : count + 1;
+		TRY(base_idmap_put(&votes, root->ix, count, err));
+		if (count >= most) {
+			most = count;
+			*monitor_ix = root->ix;
+		}
+	}
+	if (most * 2 <= blocked->count)
+		*monitor_ix = HEAP_NONE;
+	return HDB_OK;
+}
+
+/*
+ * Finds the object at whose monitor most threads of the incident are blocked, and the thread that
+ * is in it.
+ */
+static int find_monitor(struct incidents *n, size_t no, struct leak_incident *out,
+			struct hdb_error *err)
+{
+	BASE_SCOPED(base_idmap_release) struct base_idmap ours = { 0 }, blocked = { 0 };
+	struct heap *heap = n->q->heap;
+	uint32_t monitor_ix = HEAP_NONE, owner_ix = HEAP_NONE;
+	struct store_thread thread;
+
+	TRY(heap_load_roots(heap, err));
+	for (size_t i = 0; i < n->members.count; i++) {
+		const struct member *m = base_vec_at(&n->members, struct member, i);
+
+		if (m->incident == no && m->state == out->state)
+			TRY(base_idmap_put(&ours, m->ix, 0, err));
+	}
+	for (uint64_t i = 0; i < heap_thread_count(heap); i++) {
+		TRY(heap_thread(heap, i, &thread, err));
+		if (thread.ix != STORE_NONE && base_idmap_get(&ours, thread.ix) != BASE_IDMAP_NONE)
+			TRY(base_idmap_put(&blocked, thread.thread_serial, 0, err));
+	}
+	TRY(vote(n, &blocked, &monitor_ix, err));
+	for (uint64_t i = 0; i < heap->roots.count && monitor_ix != HEAP_NONE; i++) {
+		const struct store_root *root = &heap->roots.records[i];
+
+		if (!root->is_local || root->ix != monitor_ix ||
+		    base_idmap_get(&blocked, root->thread_serial) != BASE_IDMAP_NONE)
+			continue;
+		TRY_FOUND(heap_thread_by_serial(heap, root->thread_serial, &thread, err));
+		if (owner_ix != HEAP_NONE && owner_ix != thread.ix)
+			return HDB_OK; /* several: it is no proof */
+		owner_ix = thread.ix;
+	}
+	if (owner_ix == HEAP_NONE)
+		return HDB_OK;
+	out->blocker_ix = monitor_ix;
+	out->owner_ix = owner_ix;
+	out->is_monitor = true;
+	return HDB_OK;
+}
+
 static int read_traces(struct incidents *n, struct hdb_error *err)
 {
 	for (uint64_t no = 0; no < heap_thread_count(n->q->heap); no++) {
@@ -194,6 +269,8 @@ int leak_incident_find(struct query *q, const struct analysis_suspect *suspect,
 			best = i;
 	*out = n->list[best];
 	find_common(n, best, out);
+	if (out->state && strcmp(out->state, "BLOCKED") == 0 && out->blocker_ix == HEAP_NONE)
+		TRY(find_monitor(n, best, out, err));
 	/* The members of a large group are an even sample. */
 	if (suspect->members.count < suspect->count) {
 		out->bytes = out->bytes / out->count;

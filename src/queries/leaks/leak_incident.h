@@ -25,6 +25,7 @@ struct leak_incident {
 	uint32_t example_ix; /* one of them */
 	/* the object that more than half of them wait for, and its owner; HEAP_NONE if unknown */
 	uint32_t blocker_ix, owner_ix;
+	bool is_monitor; /* they are blocked at its monitor, and the owner is in it */
 };
 
 /*

@@ -103,6 +103,9 @@ struct leak_holder {
 	 * is_thread_local is set, the other members describe the holder of the ThreadLocal.
 	 */
 	char thread[LEAK_NAME_MAX_BYTES];
+	/* of a local variable: its object, and its method; "" if unknown or the platform's */
+	uint32_t local_ix;
+	char frame[LEAK_NAME_MAX_BYTES];
 	bool is_thread_local;
 	/*
 	 * For a thread-local, number of threads with a value; 0 means only `thread`. For local
@@ -110,6 +113,13 @@ struct leak_holder {
 	 */
 	uint64_t threads;
 };
+
+/*
+ * Writes the outermost frame of a thread that has an object as local variable:
+ * "com.acme.App.main(App.java:31)". "" if the dump does not say.
+ */
+int query_leak_frame(struct heap *heap, uint32_t thread_ix, uint32_t ix, struct base_text to,
+		     struct hdb_error *err);
 
 /* Maximum number of owners named for one suspect. */
 #define LEAK_OWNERS 3u

@@ -131,6 +131,7 @@ void leak_holder_text(const struct leak_holder *h, struct base_text to)
 			add(to, "local variables of %" PRIu64 " threads %s", h->threads, h->thread);
 		else
 			add(to, "a local variable of thread %s", h->thread);
+		add(to, "%s%s", h->frame[0] ? " in " : "", h->frame);
 		break;
 	case LEAK_HOLDER_THREAD:
 		add(to, "thread %s", h->thread);
@@ -398,8 +399,8 @@ static int add_blocker(struct query *q, const struct leak_incident *incident, st
 		query_leak_add_short(to, outer);
 	} else {
 		TRY(heap_thread_name(q->heap, incident->owner_ix, name, sizeof(name), err));
-		add(to, "the ");
-		query_leak_add_short(to, outer);
+		add(to, incident->is_monitor ? "the monitor of the " : "the ");
+		query_leak_add_short(to, incident->is_monitor ? class_name : outer);
 		add(to, name[0] ? " that thread \"%s\" holds" : " that another thread holds", name);
 	}
 	return HDB_OK;

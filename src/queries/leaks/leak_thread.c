@@ -23,6 +23,37 @@
  */
 #define LOCAL_PART 10u
 
+int query_leak_frame(struct heap *heap, uint32_t thread_ix, uint32_t ix, struct base_text to,
+		     struct hdb_error *err)
+{
+	uint32_t outermost = 0;
+
+	*to.buf = '\0';
+	TRY(heap_load_roots(heap, err));
+	for (uint64_t i = 0; i < heap->roots.count; i++) {
+		const struct store_root *root = &heap->roots.records[i];
+		struct store_thread thread;
+		struct store_trace trace;
+		struct store_frame frame;
+		int r;
+
+		if (root->ix != ix || !root->is_local || root->frame_number == STORE_NONE ||
+		    (*to.buf && root->frame_number <= outermost))
+			continue;
+		TRY_ERRORS(r = heap_thread_by_serial(heap, root->thread_serial, &thread, err));
+		if (r != HDB_OK || thread.ix != thread_ix)
+			continue;
+		r = heap_trace(heap, thread.trace_serial, &trace, err);
+		if (r == HDB_OK)
+			r = heap_trace_frame(heap, &trace, root->frame_number, &frame, err);
+		if (r == HDB_OK)
+			r = heap_frame_text(heap, &frame, to.buf, to.size, err);
+		TRY_ERRORS(r);
+		outermost = root->frame_number;
+	}
+	return HDB_OK;
+}
+
 struct local {
 	uint32_t frame; /* depth of its frame, or STORE_NONE if the dump records no frame */
 	uint32_t ix;

@@ -231,9 +231,12 @@ static int find_known(struct query *q, struct leaks *l, struct hdb_error *err)
 		TRY_ERRORS(r = find_explanation(q, l, i, &known->answer, err));
 		if (r == HDB_OK)
 			TRY_ERRORS(r = query_leak_add_keeper(q, &known->answer, err));
-		if (r != HDB_OK)
+		if (r != HDB_OK) {
 			TRY_ERRORS(r = explain_suspect(&q->session, &l->rules, &l->suspects.list[i],
 						       &known->answer, err));
+			if (r == HDB_OK)
+				TRY_ERRORS(r = query_leak_add_keeper(q, &known->answer, err));
+		}
 		if (r != HDB_OK)
 			known->answer.rule = NULL;
 	}

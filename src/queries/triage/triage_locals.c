@@ -4,7 +4,6 @@
  */
 #include "analysis/dominator_children.h"
 #include "base/base_text.h"
-#include "heap/threads.h"
 #include "queries/leaks/leak_parts.h"
 #include "queries/leaks/thread_locals.h"
 #include "queries/triage/triage.h"
@@ -14,36 +13,6 @@
 
 #define STEP_OBJECTS 4096u
 #define NAME_MAX_BYTES 512
-
-/*
- * Writes the frame whose local variable an object is: "com.acme.App.main(App.java:31)"; empty if
- * there is none.
- */
-static int find_frame(struct heap *heap, uint32_t thread_ix, uint32_t ix, struct base_text to,
-		      struct hdb_error *err)
-{
-	int r;
-
-	*to.buf = 0;
-	for (uint64_t i = 0; i < heap->roots.count && !*to.buf; i++) {
-		const struct store_root *root = &heap->roots.records[i];
-		struct store_thread thread;
-		struct store_trace trace;
-		struct store_frame frame;
-
-		if (root->ix != ix || !root->is_local || root->frame_number == STORE_NONE)
-			continue;
-		TRY_ERRORS(r = heap_thread_by_serial(heap, root->thread_serial, &thread, err));
-		if (r != HDB_OK || thread.ix != thread_ix)
-			continue;
-		r = heap_trace(heap, thread.trace_serial, &trace, err);
-		if (r == HDB_OK)
-			r = heap_trace_frame(heap, &trace, root->frame_number, &frame, err);
-		if (r == HDB_OK)
-			TRY(r = heap_frame_text(heap, &frame, to.buf, to.size, err));
-	}
-	return HDB_OK;
-}
 
 int triage_explain_pin(struct triage *t, struct hdb_error *err)
 {
@@ -68,7 +37,7 @@ int triage_explain_pin(struct triage *t, struct hdb_error *err)
 			       base_number(retained).text);
 		return HDB_OK;
 	}
-	r = find_frame(t->q->heap, f->ix, path.nodes[1], BASE_TEXT(frame), err);
+	r = query_leak_frame(t->q->heap, f->ix, path.nodes[1], BASE_TEXT(frame), err);
 	(void)snprintf(f->detail, sizeof(f->detail),
 		       "mostly through a local variable%s%s, which holds %s bytes",
 		       frame[0] ? " of " : "", frame, base_number(retained).text);
