@@ -3,7 +3,7 @@
  * node.
  *
  * Algorithms that visit a small part of the heap (retained_local.h, paths.h) use this interface.
- * The owner of the graph (tables of a database, or plain arrays in tests) provides the functions.
+ * The client (tables of a database, or plain arrays in tests) provides the functions.
  */
 #ifndef GRAPH_ACCESS_H
 #define GRAPH_ACCESS_H
@@ -14,7 +14,9 @@
 
 #define GRAPH_NONE UINT32_MAX
 
-/* A positive result besides HDB_END and HDB_NOTFOUND: a limit set by the caller was reached. */
+/*
+ * A positive result in addition to HDB_END and HDB_NOTFOUND: a limit set by the caller was reached.
+ */
 enum { GRAPH_BUDGET = 3 };
 
 enum graph_side { GRAPH_REFERENCES, GRAPH_REFERRERS };
@@ -27,8 +29,8 @@ struct graph_access {
 	/* Returns the next batch of the list, valid until the next call. *count is 0 at the end. */
 	int (*next)(void *ctx, const uint32_t **batch, size_t *count, struct hdb_error *err);
 	/*
-	 * The reach tree. *reachable says whether a root reaches the node; *parent is its parent in
-	 * the tree, GRAPH_NONE for a root.
+	 * The reach tree. *reachable is set to whether the node is reachable from a root, and
+	 * *parent to its parent in the tree, GRAPH_NONE for a root.
 	 */
 	int (*reach)(void *ctx, uint32_t node, bool *reachable, uint32_t *parent,
 		     struct hdb_error *err);

@@ -5,10 +5,10 @@
 
 #include <assert.h>
 
-/* Size of the first chunk of rows; keeps small graphs small. */
+/* Size of the first chunk of rows. It keeps small graphs small. */
 #define FIRST_SLAB_BYTES ((uint64_t)1 << 16)
 
-/* Up to this many nodes, a distance with its sign fits 30 bits. */
+/* Up to this number of nodes, a distance with its sign fits 30 bits. */
 #define SHORT_NODES_MAX ((uint32_t)1 << 29)
 
 static_assert(sizeof(struct graph_long_row) <= GRAPH_ROW_MAX, "a long row's bytes are short");

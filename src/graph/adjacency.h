@@ -2,15 +2,15 @@
  * graph/adjacency.h - the edges of a whole graph in memory, packed: about one byte per node and two
  * per edge.
  *
- * References of a heap mostly lead to objects nearby, so a row contains the distances to its
+ * References in a heap usually lead to objects nearby, so a row contains the distances to its
  * targets. The two lowest bits of a number are its length, so reading a number needs no branch.
  * Rows are in groups of 32 nodes: the length of each row, then the rows. The array of group starts
  * is small enough for the caches, so a row that was not prefetched costs a single cache miss. A row
- * that does not fit into 127 bytes is a long row: its targets are plain 32-bit numbers, stored
+ * that does not fit in 127 bytes is a long row: its targets are plain 32-bit numbers, stored
  * separately.
  *
  * The groups must be filled completely, in ascending order; then the rows are read-only. Positions
- * are not checked: rows never come from a file.
+ * are not checked, because rows never come from a file.
  */
 #ifndef GRAPH_ADJACENCY_H
 #define GRAPH_ADJACENCY_H
@@ -27,15 +27,15 @@
 #define GRAPH_GROUP 32
 
 /*
- * Group starts are relative to the first of this many groups (log2), which together take less than
- * 2^32 bytes.
+ * Group starts are relative to the first of 2^this groups, which together take less than 2^32
+ * bytes.
  */
 #define GRAPH_GROUPS_BITS 10
 
 /* Maximum size of a row that is not long; also bounds its number of targets. */
 #define GRAPH_ROW_MAX 127
 
-/* An edge is far if its ends are more nodes apart than have rows in the second-level cache. */
+/* An edge is far if more nodes are between its ends than have rows in the second-level cache. */
 #define GRAPH_FAR 100000u
 
 /* Flag in the length of a long row. */
@@ -54,14 +54,14 @@ struct graph_rows {
 	uint32_t *start;  /* by group: position relative to `base` */
 	uint64_t mask[4]; /* by length code: mask of a number */
 	uint8_t width[4]; /* by length code: number of bytes */
-	BASE_NO_SHARING;  /* the fields below change with each row, those above are only read */
+	BASE_NO_SHARING;  /* the fields below change with each row; those above are only read */
 	struct base_chunks bytes; /* groups: lengths, rows */
 	struct base_chunks longs; /* targets of long rows */
 	uint64_t long_count;
 	struct base_big base_big, start_big;
 };
 
-/* Prepares empty rows for all nodes. `work` is borrowed. Release in any case. */
+/* Prepares empty rows for all nodes. `work` is borrowed. *rows must be released in any case. */
 int graph_rows_init(struct graph_rows *rows, uint32_t node_count, struct base_work *work,
 		    struct hdb_error *err);
 void graph_rows_release(struct graph_rows *rows);
@@ -102,13 +102,13 @@ static inline unsigned graph_rows_pack(const struct graph_rows *rows, uint32_t s
 }
 
 /*
- * Appends targets to a long row, which is zeroed at first. Rows must be completed one after the
+ * Appends targets to a long row, which is initially zeroed. Rows must be completed one after the
  * other. The 16 bytes of *row are then stored as the row.
  */
 int graph_rows_add_long(struct graph_rows *rows, struct graph_long_row *row,
 			const uint32_t *targets, uint64_t count, struct hdb_error *err);
 
-/* Adds the rows of the next group: their lengths, and their contents one after the other. */
+/* Adds the rows of the next group: their lengths and their concatenated contents. */
 int graph_rows_put(struct graph_rows *rows, uint32_t group_no, const uint8_t *length,
 		   const uint8_t *bytes, struct hdb_error *err);
 
@@ -128,7 +128,8 @@ static inline uint64_t graph_rows_offset(const uint8_t *group, uint32_t v)
 	uint64_t sum = 0;
 
 	/*
-	 * Lengths are added in 16-bit lanes, because the sum of eight lengths would not fit a byte.
+	 * Lengths are added in 16-bit lanes because the sum of eight lengths would not fit in a
+	 * byte.
 	 */
 	for (unsigned i = 0; i < GRAPH_GROUP / 8; i++) {
 		const unsigned n = before < 8 * i ? 0 : before - 8 * i;
@@ -146,7 +147,7 @@ static inline void graph_rows_prefetch_start(const struct graph_rows *rows, uint
 	prefetch_read(&rows->start[v / GRAPH_GROUP]);
 }
 
-/* Prefetches the row of v, once the lengths of its group are in the caches. */
+/* Prefetches the row of v. Called when the lengths of its group are in the caches. */
 static inline void graph_rows_prefetch_row(const struct graph_rows *rows, uint32_t v)
 {
 	const uint8_t *group = graph_rows_group(rows, v);

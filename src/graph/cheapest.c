@@ -7,10 +7,10 @@
  * and skipped in the other.
  *
  * Large buckets are processed on all threads. References cost at least 1, so none leads into the
- * bucket that is processed, and a node is in it once: any thread may settle its nodes and read
- * their rows. A thread leaves out targets to which a path as cheap is known, since they only get
- * cheaper. The calling thread meets the other targets in the order of the bucket, so the first of
- * several paths of equal cost is the same as on one thread.
+ * current bucket, and a node is in the bucket only once. Any thread may therefore settle its nodes
+ * and read their rows. A thread ignores targets to which an equally cheap path is known, because
+ * costs only decrease. The calling thread processes the other targets in the order of the bucket,
+ * so the first of several paths of equal cost is the same as on one thread.
  */
 #include "graph/reach.h"
 
@@ -23,25 +23,27 @@
 #define RING (GRAPH_COST_MAX + 1)
 #define UNMET 0xffu
 #define SETTLED 0x80u
-/* An empty bucket with a larger capacity than this releases its memory. */
+/* If an empty bucket has a larger capacity than this, its memory is released. */
 #define BUCKET_KEPT (1u << 18)
-/* Nodes between two checks of the cancel flag. */
+/* Number of nodes between two checks of the cancel flag. */
 #define STEP_NODES 16384u
-/* Distances, in bucket entries, at which groups, rows, and the states of targets are prefetched. */
+/*
+ * Number of bucket entries by which groups, rows, and the states of targets are prefetched ahead.
+ */
 #define GROUP_AHEAD 36
 #define ROW_AHEAD 24
 #define TARGETS_AHEAD 12
-/* Nodes of a bucket that a thread processes at a time, and from which on a bucket is shared. */
+/* Number of nodes of a bucket that a thread processes at a time. Larger buckets are shared. */
 #define RUN_NODES 4096u
 #define SHARED_NODES (4 * RUN_NODES)
 #define RUNS_PER_THREAD 3u
 /* Rows with more targets are left to the calling thread. */
 #define RUN_TARGETS_MAX 4096u
 
-/* A reference to a node to which it may be the cheapest path. */
+/* A reference to a node that may be on the cheapest path to it. */
 struct found {
 	uint32_t from;
-	uint32_t to; /* `from` itself: all its references are to be met */
+	uint32_t to; /* `from` itself, if all its references have to be processed */
 	uint8_t cost;
 };
 
@@ -66,7 +68,7 @@ static void set_at(const struct search *s, uint32_t node, unsigned at)
 	atomic_store_explicit(&s->costs->nodes[node].at, (uint8_t)at, memory_order_relaxed);
 }
 
-/* Whether a path to `to` is known that costs no more. That stays so. */
+/* Whether a path to `to` is known that costs no more. If it is, this remains true. */
 static bool is_known(const struct search *s, uint32_t to, unsigned cost)
 {
 	const unsigned at = get_at(s, to);
@@ -74,7 +76,7 @@ static bool is_known(const struct search *s, uint32_t to, unsigned cost)
 	return at != UNMET && ((at & SETTLED) || (at + RING - s->now) % RING <= cost);
 }
 
-/* Puts `to` into the bucket of its cost, if this is the cheapest path to it so far. */
+/* Puts `to` into the bucket of its cost if this is the cheapest path to it so far. */
 static int meet(struct search *s, uint32_t from, uint32_t to, unsigned cost, struct hdb_error *err)
 {
 	const unsigned at = (s->now + cost) % RING;

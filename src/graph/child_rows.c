@@ -8,21 +8,21 @@
 #include <string.h>
 
 /*
- * Maximum number of ranges: few enough that each bucket has chunks of a useful size, many enough
- * that a range fits the caches.
+ * Maximum number of ranges. It is small enough that each bucket has chunks of a useful size, and
+ * large enough that a range fits in the caches.
  */
 #define RANGES_MAX 1024u
 
 /*
- * Bounds for the number of children sorted at once: with the smallest budget, and when the budget
- * does not matter.
+ * Bounds of the number of children sorted at once: with the smallest budget, and with an unlimited
+ * budget.
  */
 #define SORT_MIN ((uint64_t)1 << 17)
 #define SORT_MAX ((uint64_t)1 << 20)
 #define RUN_MAX ((uint64_t)1 << 20)
 
 /*
- * Shares of the budget for the children of a range, for those of a run, for chunks, and for what is
+ * Shares of the budget for the children of a range, for those of a run, for chunks, and for data
  * kept in memory. The rest is for sorting.
  */
 #define RANGE_SHARE 512u
@@ -116,7 +116,9 @@ void graph_child_range_rows(const struct graph_child_rows *rows, uint32_t no, ui
 	*count = rows->node_count - start < size ? rows->node_count - start + 1 : size;
 }
 
-/* Counts row i in first[i + 2] and sums up, so that first[i + 1] is the start of row i. */
+/*
+ * Counts row i in first[i + 2] and adds up the counts, so that first[i + 1] is the start of row i.
+ */
 static int count_rows(const struct graph_child_rows *rows, uint32_t no,
 		      struct graph_child_range *range, struct hdb_error *err)
 {
@@ -167,7 +169,7 @@ static int sort_rows(struct graph_child_range *range, struct hdb_error *err)
 		if (range->first[i + 1] - range->first[i] > 1)
 			base_sort_keys(keys + range->first[i], range->spare.data,
 				       (size_t)(range->first[i + 1] - range->first[i]));
-	/* Nodes overwrite the keys that have been read already. */
+	/* Nodes overwrite the keys that have already been read. */
 	for (uint64_t i = 0; i < total; i++)
 		memcpy(&node[i], &keys[i].node, sizeof *node);
 	range->node = node;
@@ -227,7 +229,7 @@ static int add_run(struct merge *m, struct base_sort_key *keys, uint64_t count, 
 	const uint32_t *node = m->places.data, *row = node + m->rows->run_limit;
 
 	base_sort_keys(keys, spare, (size_t)count);
-	/* Sorts by row. Sorting is stable, so within a row children stay sorted by size. */
+	/* Sorts by row. Sorting is stable, so the children of a row remain sorted by size. */
 	for (uint64_t i = 0; has_rows && i < count; i++)
 		spare[i] = (struct base_sort_key){ .key = row[keys[i].node], .node = (uint32_t)i };
 	if (has_rows)
@@ -397,13 +399,13 @@ int graph_child_rows_merge(struct graph_child_rows *rows, uint32_t no,
 
 /* ---- the top level, if its nodes fit in memory: counting sort ---- */
 
-/* Receiver of the nodes of the top level. */
+/* Receives the nodes of the top level. */
 struct take_top {
 	int (*take)(void *ctx, const uint32_t *nodes, uint64_t count, struct hdb_error *err);
 	void *ctx;
 };
 
-/* Puts the nodes into their places. Nodes of equal size stay in their order. */
+/* Moves the nodes to their places. Nodes of equal size keep their order. */
 static int place_top(struct graph_child_rows *rows, uint32_t *node, struct hdb_error *err)
 {
 	BASE_SCOPED(base_bucket_end) struct base_bucket_reader reader = { 0 };

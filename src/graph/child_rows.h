@@ -34,7 +34,7 @@ struct graph_child_rows {
 	struct graph_size_order top; /* for nodes of the top level */
 };
 
-/* `work` is borrowed. Release in any case. */
+/* Prepares empty rows. `work` is borrowed. *rows must be released in any case. */
 int graph_child_rows_init(struct graph_child_rows *rows, uint32_t node_count,
 			  struct base_work *work, struct hdb_error *err);
 void graph_child_rows_release(struct graph_child_rows *rows);
@@ -53,14 +53,14 @@ static inline int graph_child_rows_add(struct graph_child_rows *rows, uint32_t p
 }
 
 /*
- * Called when all children have been added. Rows are 0 to node_count; the last one is the top
- * level. If it has at most top_limit children, it is in the last range and *top_count is 0.
- * Otherwise *top_count is their number, and graph_child_rows_top returns them.
+ * Called when all children have been added. Rows are numbered from 0 to node_count; the last one is
+ * the top level. If the top level has at most top_limit children, it is in the last range and
+ * *top_count is 0. Otherwise *top_count is their number, and graph_child_rows_top returns them.
  */
 int graph_child_rows_end(struct graph_child_rows *rows, uint32_t top_limit, uint64_t *top_count,
 			 struct hdb_error *err);
 
-/* The children of a range. Can be reused for other ranges. Zero-initialise. */
+/* The children of a range. Can be reused for other ranges. Must be zero-initialised. */
 struct graph_child_range {
 	/* children of row base + i: node[first[i]] to node[first[i + 1]], excluding the latter */
 	uint64_t *first;
@@ -80,12 +80,13 @@ bool graph_child_range_fits(const struct graph_child_rows *rows, uint32_t no);
 int graph_child_range_fill(const struct graph_child_rows *rows, uint32_t no,
 			   struct graph_child_range *range, struct hdb_error *err);
 
-/* Reads and sorts such a range. */
+/* Reads and sorts a range that fits in memory. */
 int graph_child_range_sort(const struct graph_child_rows *rows, uint32_t no,
 			   struct graph_child_range *range, struct hdb_error *err);
 
 /*
- * First row of a range, and number of its rows. The last range also has the row of the top level.
+ * First row of a range, and number of its rows. The last range also contains the row of the top
+ * level.
  */
 void graph_child_range_rows(const struct graph_child_rows *rows, uint32_t no, uint32_t *base,
 			    uint32_t *count);
@@ -99,7 +100,7 @@ int graph_child_rows_merge(struct graph_child_rows *rows, uint32_t no,
 				       struct hdb_error *err),
 			   void *ctx, struct hdb_error *err);
 
-/* Sorts the top level. Calls `take` with some of its nodes at a time, in the same order. */
+/* Sorts the top level. Calls `take` for several of its nodes at a time, in the same order. */
 int graph_child_rows_top(struct graph_child_rows *rows,
 			 int (*take)(void *ctx, const uint32_t *nodes, uint64_t count,
 				     struct hdb_error *err),

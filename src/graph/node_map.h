@@ -2,8 +2,8 @@
  * graph/node_map.h - a set of nodes that numbers its members 0, 1, 2 and so on, in the order in
  * which they are added.
  *
- * For walks over a small part of a graph: its size depends on the number of members, not on the
- * size of the graph.
+ * Used for walks over a small part of a graph, because its size depends on the number of members
+ * and not on the size of the graph.
  */
 #ifndef GRAPH_NODE_MAP_H
 #define GRAPH_NODE_MAP_H
@@ -21,8 +21,8 @@ struct graph_node_map {
 uint32_t graph_node_map_find(const struct graph_node_map *map, uint32_t node);
 
 /*
- * Adds `node` unless it is a member. *number is its number. HDB_OK if it was added, HDB_END if it
- * was a member.
+ * Adds `node` unless it is already a member. *number is its number. HDB_OK if it was added, HDB_END
+ * if it was already a member.
  */
 int graph_node_map_add(struct graph_node_map *map, uint32_t node, uint32_t *number,
 		       struct hdb_error *err);

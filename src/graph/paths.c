@@ -18,7 +18,10 @@ static int visit(struct graph_paths *p, uint32_t node, uint32_t toward, struct h
 
 	if (p->opt.max_nodes && p->map.count >= p->opt.max_nodes)
 		return GRAPH_BUDGET;
-	/* Grown first, so that every node in the map has an entry even if memory runs out. */
+	/*
+	 * The array is enlarged first, so that every node in the map has an entry even if memory
+	 * runs out.
+	 */
 	TRY(base_vec_reserve(&p->toward, 1, sizeof(toward), err));
 	rc = graph_node_map_add(&p->map, node, &number, err);
 	if (rc != HDB_OK)
@@ -54,8 +57,8 @@ void graph_paths_release(struct graph_paths *paths)
 }
 
 /*
- * Visits referrer `from` of `to` (number `toward`) unless it was visited, is unreachable, or the
- * reference does not count.
+ * Visits referrer `from` of `to` (number `toward`), unless it was already visited, is unreachable,
+ * or the reference does not count.
  */
 static int meet(struct graph_paths *p, uint32_t from, uint32_t to, uint32_t toward,
 		struct hdb_error *err)
@@ -85,8 +88,8 @@ static int expand(struct graph_paths *p, uint32_t number, struct hdb_error *err)
 	int rc;
 
 	/*
-	 * A root is alive without referrers, so the search stops there. For the target itself other
-	 * referrers are of interest.
+	 * A root is alive without referrers, so the search stops there. The referrers of the target
+	 * itself are always of interest.
 	 */
 	if (number > 0 && p->graph->is_root(p->graph->ctx, node))
 		return HDB_OK;

@@ -1,10 +1,9 @@
 /*
  * graph/paths.h - paths from roots to a node, shortest first.
  *
- * A breadth-first search over referrers. As in Eclipse MAT, each node is visited once, and a path
- * is returned for each root that is found. So not all paths are found, but one per root, in
- * ascending order of length. The search does not continue beyond a root, except from the target
- * itself.
+ * The search is a breadth-first search over referrers. As in Eclipse MAT, each node is visited
+ * once, and one path is returned for each root that is found, in ascending order of length. Other
+ * paths are not found. The search does not continue beyond a root, except from the target itself.
  */
 #ifndef GRAPH_PATHS_H
 #define GRAPH_PATHS_H
@@ -33,7 +32,7 @@ struct graph_paths {
 
 /*
  * Begins at `target`. `graph` and the targets of `opt` (may be NULL) are borrowed. An unreachable
- * target has no paths. Release in any case.
+ * target has no paths. *out must be released in any case.
  */
 int graph_paths_init(struct graph_paths *paths, const struct graph_access *graph, uint32_t target,
 		     const struct graph_paths_options *opt, struct hdb_error *err);

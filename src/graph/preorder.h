@@ -2,10 +2,10 @@
  * graph/preorder.h - preorder numbers of the inner nodes of a tree, given the nodes' parents in any
  * order.
  *
- * For trees that consist mostly of leaves and are too large for an array of nodes: a node takes one
- * bit, an inner node 8 more bytes. The children of a node are linked to a list. The walk needs no
- * stack, because the link of the last child leads back to the parent. It replaces links by numbers.
- * The order of siblings is arbitrary and depends on thread scheduling.
+ * Intended for trees that consist mostly of leaves and are too large for an array of nodes: a node
+ * takes one bit, and an inner node another 8 bytes. The children of a node are linked to a list.
+ * The walk needs no stack, because the link of the last child leads back to the parent. The walk
+ * replaces links with numbers. The order of siblings is arbitrary and depends on thread scheduling.
  */
 #ifndef GRAPH_PREORDER_H
 #define GRAPH_PREORDER_H
@@ -15,7 +15,7 @@
 
 /* An inner node: links while the tree is being built, numbers afterwards. */
 struct graph_preorder_link {
-	/* first child, GRAPH_NONE: no inner child; later its preorder number */
+	/* first child, GRAPH_NONE if there is no inner child; later its preorder number */
 	_Atomic uint32_t first;
 	/*
 	 * Next sibling; for the last sibling the parent (GRAPH_NONE: top level). Later the end of
@@ -33,7 +33,7 @@ struct graph_preorder {
 	struct base_big link_big, last_big;
 };
 
-/* Prepares a tree without inner nodes. `work` is borrowed. Release in any case. */
+/* Prepares a tree without inner nodes. `work` is borrowed. *order must be released in any case. */
 int graph_preorder_init(struct graph_preorder *order, uint32_t node_count, struct base_work *work,
 			struct hdb_error *err);
 void graph_preorder_release(struct graph_preorder *order);
@@ -58,7 +58,7 @@ static inline uint32_t graph_preorder_place(const struct graph_preorder *order, 
 	return base_ranks_before(&order->inner, node);
 }
 
-/* Prefetches what graph_preorder_place and graph_preorder_mark read. */
+/* Prefetches the data that graph_preorder_place and graph_preorder_mark read. */
 static inline void graph_preorder_prefetch(const struct graph_preorder *order, uint32_t node)
 {
 	base_ranks_prefetch(&order->inner, node);
@@ -72,7 +72,7 @@ void graph_preorder_link(struct graph_preorder *order, uint32_t place, uint32_t 
 
 /*
  * Step 4: numbers the inner nodes from 0, each before its descendants. HDB_ECORRUPT, without a
- * message, if the top level does not lead to all of them.
+ * message, if the top level does not lead to all inner nodes.
  */
 int graph_preorder_number(struct graph_preorder *order, struct hdb_error *err);
 

@@ -14,7 +14,7 @@
 /* Edges between two calls of base_step. */
 #define STEP_EDGES 0x10000
 
-/* Distances, in queue entries, at which rows and the states of their targets are prefetched. */
+/* Number of queue entries by which rows and the states of their targets are prefetched ahead. */
 #define START_AHEAD 48
 #define GROUP_AHEAD 36
 #define ROW_AHEAD 24
@@ -24,8 +24,9 @@ struct search {
 	const struct graph_rows *rows;
 	const uint64_t *roots;
 	struct base_work *work;
-	uint32_t *parent;  /* the tree; NULL: only marking */
-	uint64_t *reached; /* only marking: bits of nodes that were entered or are blocked */
+	uint32_t *parent; /* the tree; NULL if nodes are only marked */
+	/* if nodes are only marked: bits of nodes that were entered or are blocked */
+	uint64_t *reached;
 	uint32_t *queue;
 	uint32_t head, tail;
 	uint64_t edges_seen, next_step;
@@ -173,9 +174,9 @@ static int cover_upwards(struct search *s, uint64_t *orphans, struct hdb_error *
 }
 
 /*
- * Removes starting nodes that are not needed, from the last to the first. A search does not reach
- * the starting node of a later search. So a starting node is needed exactly if no later starting
- * node reaches it: only its own cycles lead to it.
+ * Removes unnecessary starting nodes, from the last to the first. A search does not reach the
+ * starting node of a later search, so a starting node is necessary exactly if no later starting
+ * node reaches it, which means that only its own cycles lead to it.
  */
 static int thin_downwards(struct search *s, uint64_t *orphans, struct hdb_error *err)
 {

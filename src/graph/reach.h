@@ -1,6 +1,6 @@
 /*
- * graph/reach.h - nodes that the roots reach: a breadth-first tree, and marking around a blocked
- * set.
+ * graph/reach.h - nodes that are reachable from the roots: a breadth-first tree, and marking around
+ * a blocked set.
  */
 #ifndef GRAPH_REACH_H
 #define GRAPH_REACH_H
@@ -12,14 +12,14 @@
 
 /*
  * Fills parent[v] (node_count entries, provided by the caller): GRAPH_NONE for a root, v itself for
- * an unreachable node, else the previous node on a shortest path from a root. The tree is
+ * an unreachable node, otherwise the previous node on a shortest path from a root. The tree is
  * deterministic: roots in ascending order, then level by level, edges in their order. Temporary
  * memory: 4 bytes per node.
  */
 int graph_reach_tree(const struct graph_rows *rows, const uint64_t *root_bits,
 		     struct base_work *work, uint32_t *parent, struct hdb_error *err);
 
-/* Range of costs, of references and of roots: 1 to this. */
+/* Maximum cost of a reference or a root; the minimum is 1. */
 #define GRAPH_COST_MAX 63u
 
 /* A node of a search by cost. */
@@ -37,8 +37,8 @@ struct graph_costs {
 	/* Cost of starting at a root. */
 	uint8_t (*root)(void *ctx, uint32_t node);
 	/*
-	 * Nodes of kind first_mixed and higher may have references of cost own_cost. `own` returns
-	 * their targets.
+	 * Nodes of kind first_mixed and higher may have references of cost own_cost, whose targets
+	 * `own` returns.
 	 */
 	uint8_t first_mixed, own_cost;
 	int (*own)(void *ctx, uint32_t node, const uint32_t **targets, size_t *count,
@@ -47,26 +47,28 @@ struct graph_costs {
 };
 
 /*
- * Like graph_reach_tree, with cheapest instead of shortest paths. Of paths of equal cost, the one
- * found first is used, roots in ascending order. Temporary memory: about 5 bytes per node. Linear
- * in the number of references, because waiting nodes are in a ring of GRAPH_COST_MAX + 1 buckets.
- * The same tree whatever the threads; both functions are called on the calling thread.
+ * Like graph_reach_tree, but with cheapest instead of shortest paths. Among paths of equal cost,
+ * the one found first is used, with roots in ascending order. Temporary memory: about 5 bytes per
+ * node. Takes linear time in the number of references, because waiting nodes are in a ring of
+ * GRAPH_COST_MAX + 1 buckets. The tree does not depend on the number of threads, and both functions
+ * are called on the calling thread.
  */
 int graph_cheapest_tree(const struct graph_rows *rows, const uint64_t *root_bits,
 			const struct graph_costs *costs, uint32_t *parent, struct hdb_error *err);
 
 /*
  * Sets the bits in `reached` (like root_bits; provided by the caller, cleared first) of every node
- * that the roots reach without entering a node of `blocked_bits` (NULL: none), excluding blocked
- * nodes. Temporary memory: 4 bytes per node.
+ * that is reachable from the roots without entering a node of `blocked_bits` (NULL: none),
+ * excluding blocked nodes. Temporary memory: 4 bytes per node.
  */
 int graph_reach_around(const struct graph_rows *rows, const uint64_t *root_bits,
 		       const uint64_t *blocked_bits, uint64_t *reached, struct hdb_error *err);
 
 /*
- * Finds a smallest set of nodes that reach everything the roots do not reach: nodes to which no
- * node outside their own cycles leads, one per group of cycles. Sets their bits in `orphans` (like
- * root_bits; provided by the caller). Deterministic. Temporary memory: 4 bytes and 2 bits per node.
+ * Finds a smallest set of nodes from which all nodes that are not reachable from the roots can be
+ * reached: nodes to which no node outside their own cycles leads, one per group of cycles. Sets
+ * their bits in `orphans` (like root_bits; provided by the caller). Deterministic. Temporary
+ * memory: 4 bytes and 2 bits per node.
  */
 int graph_reach_orphans(const struct graph_rows *rows, const uint64_t *root_bits,
 			struct base_work *work, uint64_t *orphans, struct hdb_error *err);

@@ -1,6 +1,6 @@
 /*
  * graph/reach_masks.c - reachability around several sets at once. Each node has a mask of the sets
- * that some path to it avoids, and passes it on until no mask grows.
+ * that some path to it avoids, and passes the mask on until no mask grows.
  */
 #include "graph/reach_masks.h"
 
@@ -11,7 +11,7 @@
 
 /* Edges between two calls of base_step. */
 #define STEP_EDGES 0x10000
-/* Distances, in queue entries, at which rows and targets are prefetched; see reach.c. */
+/* Number of queue entries by which rows and targets are prefetched ahead; see reach.c. */
 #define START_AHEAD 48
 #define GROUP_AHEAD 36
 #define ROW_AHEAD 24

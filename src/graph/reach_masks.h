@@ -1,6 +1,6 @@
 /*
- * graph/reach_masks.h - for each of several sets of nodes, the nodes that the roots reach without
- * entering the set; all in one walk.
+ * graph/reach_masks.h - for each of several sets of nodes, the nodes that are reachable from the
+ * roots without entering the set, all in one walk.
  */
 #ifndef GRAPH_REACH_MASKS_H
 #define GRAPH_REACH_MASKS_H
@@ -10,18 +10,18 @@
 /* Maximum number of sets of one walk. */
 #define GRAPH_MASK_SETS 32u
 
-/* A node and the sets that it belongs to, one bit each. */
+/* A node and the sets to which it belongs, one bit each. */
 struct graph_member {
 	uint32_t node;
 	uint32_t sets;
 };
 
 /*
- * Fills reached[v] (node_count entries, provided by the caller): bit s is set if the roots reach v
- * by a path without nodes of set s, and v is not in it. Sets are numbered below set_count; members
- * are in ascending order of node, each node once; is_member has the bits of their nodes. A node is
- * visited again if another path to it avoids more sets: at most set_count times, in heaps once or
- * twice. Temporary memory: 4 bytes and a bit per node.
+ * Fills reached[v] (node_count entries, provided by the caller): bit s is set if v can be reached
+ * from the roots by a path without nodes of set s, and v is not in the set. Sets are numbered below
+ * set_count; members are in ascending order of node, each node once; is_member has the bits of
+ * their nodes. A node is visited again if another path to it avoids more sets, at most set_count
+ * times, and in heaps once or twice. Temporary memory: 4 bytes and a bit per node.
  */
 struct graph_mask_sets {
 	const struct graph_member *members; /* in order of node */

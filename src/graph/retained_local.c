@@ -17,7 +17,7 @@ struct local {
 	struct graph_node_map map; /* the subtree; its members come first */
 	uint32_t members;          /* number of members */
 	bool *removed;             /* by index in the map */
-	uint32_t *pending;         /* removed nodes whose references were not followed yet */
+	uint32_t *pending;         /* removed nodes whose references have not been followed yet */
 	uint32_t pending_count;
 	uint32_t removed_count;
 	uint64_t edges;
@@ -118,7 +118,7 @@ static int spread(struct local *l, struct hdb_error *err)
 
 /*
  * Sets *found to whether `node` is a root or has a referrer outside the subtree. Referrers that
- * were removed need no check, as spread() has followed their references.
+ * were removed need no check, because spread() has followed their references.
  */
 static int held_from_outside(struct local *l, uint32_t node, bool *found, struct hdb_error *err)
 {

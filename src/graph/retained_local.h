@@ -1,19 +1,19 @@
 /*
- * graph/retained_local.h - finds what a node or a set of nodes retains by examining only its
- * surroundings.
+ * graph/retained_local.h - finds the nodes that a node or a set of nodes retains by examining only
+ * its surroundings.
  *
- * Every node dominated by a set X is below a member of X in any spanning tree from the roots; here
- * that is the reach tree. So start with the members and all nodes below them. Remove nodes that are
- * roots or have a reachable referrer outside, and then everything to which removed nodes refer. The
- * rest is retained. The result is exact; the cost depends on the size of the subtree. DESIGN.md,
- * section 1, has the proof.
+ * Every node dominated by a set X is below a member of X in any spanning tree from the roots, such
+ * as the reach tree. The search therefore starts with the members and all nodes below them. It
+ * removes nodes that are roots or have a reachable referrer outside, and then all nodes to which
+ * removed nodes refer. The remaining nodes are retained. The result is exact, and the cost depends
+ * on the size of the subtree. DESIGN.md, section 1, has the proof.
  */
 #ifndef GRAPH_RETAINED_LOCAL_H
 #define GRAPH_RETAINED_LOCAL_H
 
 #include "graph/access.h"
 
-/* The nodes of a set; lent. */
+/* The nodes of a set; borrowed. */
 struct graph_members {
 	const uint32_t *node;
 	size_t count;
@@ -21,7 +21,7 @@ struct graph_members {
 
 struct graph_retained_options {
 	uint32_t max_nodes; /* of the subtree; 0: no limit */
-	uint64_t max_edges; /* examined, in either direction; 0: no limit */
+	uint64_t max_edges; /* maximum number of edges examined, in either direction; 0: no limit */
 };
 
 struct graph_retained_set {
@@ -29,15 +29,15 @@ struct graph_retained_set {
 	uint32_t count;
 	/* the cost, also filled if a limit was exceeded */
 	uint32_t subtree_nodes; /* members and nodes below them */
-	uint32_t removed_nodes; /* of those, the number that is not retained */
+	uint32_t removed_nodes; /* number of these nodes that are not retained */
 	uint64_t edges;         /* examined */
 };
 
 /*
- * Lists the nodes that all of `members` together retain, including the members. A member that no
- * root reaches retains nothing and is ignored; duplicates are allowed. `opt` may be NULL. Returns
- * HDB_OK, a failure, or GRAPH_BUDGET if a limit was exceeded; the set is empty then. Release *out
- * in any case.
+ * Lists the nodes that all of `members` together retain, including the members. An unreachable
+ * member retains nothing and is ignored; duplicates are allowed. `opt` may be NULL. Returns HDB_OK,
+ * a failure, or GRAPH_BUDGET if a limit was exceeded, in which case the set is empty. *out must be
+ * released in any case.
  */
 int graph_retained_local(const struct graph_access *graph, struct graph_members members,
 			 const struct graph_retained_options *opt, struct graph_retained_set *out,

@@ -1,10 +1,10 @@
 /*
- * graph/size_order.h - orders nodes by size, largest first; nodes of the same size stay in their
+ * graph/size_order.h - orders nodes by size, largest first; nodes of the same size keep their
  * order.
  *
- * In heaps most sizes are small. Nodes of small sizes are only counted, so that each goes directly
- * to its place in a second pass; the few larger ones are sorted. Memory: 256 KB, and 16 bytes for
- * each large node, whose number is limited.
+ * Most sizes in a heap are small. Nodes of small sizes are only counted, so that each node is moved
+ * directly to its place in a second pass. The few larger nodes are sorted. Memory: 256 KB, and 16
+ * bytes for each large node, whose number is limited.
  */
 #ifndef GRAPH_SIZE_ORDER_H
 #define GRAPH_SIZE_ORDER_H
@@ -14,18 +14,18 @@
 
 #include <stdbool.h>
 
-/* Sizes below this are counted: few nodes are larger. */
+/* Sizes below this are counted, because few nodes are larger. */
 #define GRAPH_SMALL_SIZES 65536u
 
 struct graph_size_order {
 	/* by small size: number of nodes of this size, and later the place of the next one */
 	uint32_t *place;
 	struct base_vec large; /* struct base_sort_key */
-	/* number of large nodes, including those for which there was no room */
+	/* number of large nodes, including those that did not fit */
 	uint64_t large_count;
 };
 
-/* Release it in any case. */
+/* Initialises an order, which must be released in any case. */
 int graph_size_order_init(struct graph_size_order *order, struct hdb_error *err);
 void graph_size_order_release(struct graph_size_order *order);
 
@@ -43,7 +43,7 @@ static inline int graph_size_order_count(struct graph_size_order *order, uint32_
 	return HDB_OK;
 }
 
-/* Whether there are too many large nodes. If so, this order cannot be used. */
+/* Whether there are too many large nodes. If there are, this order cannot be used. */
 bool graph_size_order_is_full(const struct graph_size_order *order);
 
 /*
@@ -53,7 +53,7 @@ bool graph_size_order_is_full(const struct graph_size_order *order);
 int graph_size_order_start(struct graph_size_order *order, uint32_t *node, uint32_t node_count,
 			   struct hdb_error *err);
 
-/* Puts a node into its place. Call it for each counted node, in the same order. */
+/* Moves a node to its place. Must be called for each counted node, in the same order. */
 static inline void graph_size_order_place(struct graph_size_order *order, uint32_t *node,
 					  uint32_t v, uint64_t size)
 {

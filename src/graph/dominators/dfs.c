@@ -2,14 +2,14 @@
  * graph/dominators/dfs.c - depth-first search: the order of nodes, parents, and all other edges.
  *
  * The search jumps through memory in an order that is not known in advance, so cache misses
- * dominate its cost. It therefore reads only two bits per node, which fit the caches, and the
+ * dominate its cost. It therefore reads only two bits per node, which fit in the caches, and the
  * node's row, which costs one miss. Numbers are only written, in order. A non-tree edge is recorded
  * with its target's node, because looking up the target's number would be another miss; dfs_order.c
- * replaces nodes by numbers later, bucket by bucket.
+ * later replaces nodes with numbers, bucket by bucket.
  *
- * Each row is decoded once. Targets already visited give an edge at once. The others go on the
- * stack and their rows are prefetched; if another path has visited one by the time it is popped, it
- * gives an edge, too.
+ * Each row is decoded once. Targets that were already visited yield an edge immediately. The others
+ * are put on the stack and their rows are prefetched. If another path has visited a target by the
+ * time it is popped, it also yields an edge.
  *
  * Two kinds of edges are dropped because the target's dominator is the virtual root whatever else
  * refers to it: edges into roots, and edges into nodes that are reached from two roots. Such a node
@@ -22,12 +22,12 @@
 
 #include <assert.h>
 
-/* How many targets ahead a row is prefetched. */
+/* Number of targets by which rows are prefetched ahead. */
 #define ROW_AHEAD 4
 
 /*
  * After a small search, the set of nodes visited from the current root is cleared node by node.
- * After one that visits more than one node in SWEEP_PART, it is cleared as a whole.
+ * After a search that visits more than one node in SWEEP_PART, it is cleared as a whole.
  */
 #define SWEEP_PART 256
 
@@ -38,9 +38,10 @@ struct search {
 	struct dom_stack stack;
 	uint64_t steps;
 	struct base_big recent; /* uint32_t: nodes visited from this root */
-	uint32_t recent_limit;  /* more nodes than this: clear the set as a whole */
-	uint32_t first;         /* first number of this search */
-	uint32_t reported;      /* count reported to dom_step */
+	/* if there are more nodes than this, the set is cleared as a whole */
+	uint32_t recent_limit;
+	uint32_t first;    /* first number of this search */
+	uint32_t reported; /* count reported to dom_step */
 };
 
 static int grow_stack(struct dom_stack *stack, struct base_work *work, struct hdb_error *err)
@@ -97,7 +98,7 @@ static inline int add_edge(struct search *s, uint32_t source, uint32_t target,
 	return HDB_OK;
 }
 
-/* Decodes a row. A visited target gives an edge, any other goes on the stack. */
+/* Decodes a row. Targets that were already visited yield an edge; others are put on the stack. */
 static int scan_row(struct search *s, uint32_t node, uint32_t source, struct hdb_error *err)
 {
 	struct dom_build *b = s->b;
@@ -114,7 +115,7 @@ static int scan_row(struct search *s, uint32_t node, uint32_t source, struct hdb
 		dom_stack_long(&s->stack, &row, source);
 		return HDB_OK;
 	}
-	/* Branch-free, because visits are unpredictable. Visited targets move to the end. */
+	/* Has no branches, because visits are unpredictable. Visited targets move to the end. */
 	for (unsigned i = count; i-- > 0;) {
 		const uint32_t to = target[i];
 		const bool is_new = dom_state(b->states, to) == DOM_NEW;

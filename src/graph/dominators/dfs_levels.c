@@ -18,7 +18,10 @@
 
 #include "base/bits.h"
 
-/* Probes visit at most a node in so many: each at first, each later, all together. */
+/*
+ * Maximum share of nodes visited by probes: 1 / this for each probe at first, for each later, and
+ * for all together.
+ */
 #define PROBE_FIRST 4096u
 #define PROBE_LAST 64u
 #define PROBES_ALL 64u
@@ -64,7 +67,7 @@ static int each_target(const struct graph_rows *rows, uint32_t v, void *ctx,
 
 /* ---- a level ---- */
 
-/* A target of the owner is a root, or, if it was visited, reached from another root as well. */
+/* A target of the owner is a root or, if it was visited, can also be reached from another root. */
 static int take_target(void *ctx, uint32_t v, struct hdb_error *err)
 {
 	struct dom_parts *parts = ctx;
@@ -101,7 +104,10 @@ int dom_level_begin(struct dom_parts *parts, unsigned no, struct hdb_error *err)
 	struct dom_level *level = &parts->level[no];
 
 	if (no > 0) {
-		/* A probe was too short: another root of an earlier level has reached the owner. */
+		/*
+		 * The first probe was too short: another root of an earlier level has reached the
+		 * owner.
+		 */
 		if (dom_state(parts->part->states, level->owner) & DOM_MET) {
 			parts->level_count = no;
 			return HDB_END;
@@ -150,8 +156,8 @@ static int probe_target(void *ctx, uint32_t v, struct hdb_error *err)
 }
 
 /*
- * Visits nodes near a root, breadth first. HDB_END if the probe is long. Nodes that a shorter one
- * has visited stay so, as all that the root reaches.
+ * Visits nodes near a root, breadth first. HDB_END if the probe is long. Nodes visited by a shorter
+ * probe keep this state, as do all nodes that the root reaches.
  */
 static int probe(struct probes *p, uint32_t root, struct hdb_error *err)
 {
@@ -172,7 +178,7 @@ static int probe(struct probes *p, uint32_t root, struct hdb_error *err)
 	return rc;
 }
 
-/* Takes back what long probes have visited. Nodes of it that two roots reach become roots. */
+/* Undoes the visits of long probes. Nodes visited from two roots become roots. */
 static int take_back(struct probes *p, struct dom_level *level, struct hdb_error *err)
 {
 	struct dom_parts *parts = p->parts;
@@ -238,7 +244,7 @@ static int plan(struct probes *p, struct hdb_error *err)
 	while (parts->level_count < DOM_LEVELS_MAX) {
 		struct dom_level *level = &parts->level[parts->level_count - 1];
 
-		/* More roots than this suffice for all threads. */
+		/* Any larger number of roots is enough for all threads. */
 		const uint64_t most = parts->level_count > 1 ? p->first_limit : p->left;
 
 		TRY(mark_roots(parts, level, err));
@@ -258,7 +264,7 @@ static int plan(struct probes *p, struct hdb_error *err)
 int dom_levels_plan(struct dom_parts *parts, struct hdb_error *err)
 {
 	const uint64_t n = parts->part->node_count;
-	/* Only tests divide a small graph into parts. They probe all of it. */
+	/* Only tests divide a small graph into parts. Probes visit all of it. */
 	const bool is_small = n < DOM_PART_NODES;
 	struct probes p = { .parts = parts,
 			    .first_limit = is_small ? n / 8 : n / PROBE_FIRST,

@@ -2,8 +2,8 @@
  * graph/dominators/dfs_order.c - inverts the preorder, and renumbers edges.
  *
  * The search writes pairs of node and number, and edges from numbers to nodes. Both are grouped in
- * buckets of neighbouring nodes. Bucket by bucket, so that lookups stay within the cache, this
- * makes an array of numbers by node and edges from numbers to numbers.
+ * buckets of neighbouring nodes. Bucket by bucket, so that lookups stay within the cache, this file
+ * creates an array of numbers by node, and edges from numbers to numbers.
  */
 #include "graph/dominators/semi_nca_private.h"
 
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Blocks of numbers in flight per thread. */
+/* Number of blocks of numbers being processed per thread. */
 #define PACK_SLOTS 3u
 
 /* The orders' chunks take 1/CHUNK_SHARE of the budget, and leave 1/KEPT_SHARE to others. */
@@ -39,7 +39,7 @@ int dom_order_init(struct dom_build *b, unsigned part_count, struct hdb_error *e
 		b->work, err);
 }
 
-/* The part that a number of the whole graph belongs to. */
+/* The part to which a number of the whole graph belongs. */
 static struct dom_build *part_of(const struct dom_parts *parts, uint32_t number)
 {
 	unsigned no = parts->count - 1;
@@ -91,8 +91,8 @@ static int number_edges(struct dom_build *b, const uint32_t *number, uint32_t bu
 }
 
 /*
- * Packs a block as differences, which are small: neighbours in memory mostly have neighbouring
- * numbers. `values` is scratch space. Runs on any thread.
+ * Packs a block as differences, which are small because neighbours in memory usually have
+ * neighbouring numbers. `values` is scratch space. Runs on any thread.
  */
 static int pack_numbers(const uint32_t *number, uint32_t count, uint64_t *values,
 			struct base_vec *packed, struct hdb_error *err)
@@ -109,7 +109,7 @@ static int pack_numbers(const uint32_t *number, uint32_t count, uint64_t *values
 	return base_pack_encode(packed, values, count, err);
 }
 
-/* A bucket of nodes in flight. */
+/* A bucket of nodes being processed. */
 struct bucket_slot {
 	uint32_t number[GRAPH_BUCKET_SIZE]; /* 0 for unreachable nodes */
 	uint64_t values[GRAPH_BUCKET_SIZE];

@@ -1,12 +1,12 @@
 /*
  * graph/dominators/edge_buckets.h - a growing set of edges, returned grouped by target.
  *
- * A counting sort over all targets would miss the cache twice per edge. So edges are distributed to
- * buckets of neighbouring targets as they arrive (sequential writes, a few hundred streams), and
- * each bucket is sorted within the cache when it is processed. A chunk contains the target in two
- * bytes, and the source as the distance from the previous one, which is short if sources arrive
- * nearly in order. Memory: 3 to 7 bytes per edge and one chunk per bucket. Does not know
- * dominators.
+ * A counting sort over all targets would miss the cache twice per edge. Edges are therefore
+ * distributed to buckets of neighbouring targets as they arrive (sequential writes, a few hundred
+ * streams), and each bucket is sorted within the cache when it is processed. A chunk contains the
+ * target in two bytes, and the source as the distance from the previous one, which is short if
+ * sources arrive nearly in order. Memory: 3 to 7 bytes per edge and one chunk per bucket. The room
+ * has no knowledge of dominators.
  */
 #ifndef GRAPH_DOMINATORS_EDGE_BUCKETS_H
 #define GRAPH_DOMINATORS_EDGE_BUCKETS_H
@@ -42,12 +42,14 @@ struct graph_edge_buckets {
 	uint64_t *first;        /* GRAPH_BUCKET_SIZE + 2 row starts of that bucket */
 };
 
-/* Prepares for targets 0 to target_count - 1. `work` is borrowed. Release in any case. */
+/*
+ * Prepares for targets 0 to target_count - 1. `work` is borrowed. *b must be released in any case.
+ */
 int graph_buckets_init(struct graph_edge_buckets *eb, uint64_t target_count, struct base_work *work,
 		       struct hdb_error *err);
 void graph_buckets_release(struct graph_edge_buckets *eb);
 
-/* Adds a chunk to a bucket. For graph_buckets_add. */
+/* Adds a chunk to a bucket. Only called by graph_buckets_add. */
 int graph_buckets_grow(struct graph_edge_buckets *eb, uint32_t bucket, struct hdb_error *err);
 
 static inline int graph_buckets_add(struct graph_edge_buckets *eb, uint32_t source, uint32_t target,

@@ -33,8 +33,8 @@
 #define JOINS_PART 4u
 
 /*
- * Cache of recent results, by target. It drops most duplicates of edges into a class that a million
- * objects refer to.
+ * Cache of recent results, by target. It removes most duplicates of edges into a class to which a
+ * million objects refer.
  */
 #define RECENT_EDGES (1u << 12)
 
@@ -157,7 +157,7 @@ static uint32_t deepest_below(const struct fold *f, uint32_t w)
 }
 
 /*
- * Replaces the edge from the end of the path to w by one from a number below w, one from a join
+ * Replaces the edge from the end of the path to w with one from a number below w, one from a join
  * above w, or both.
  */
 static int fold_edge(struct fold *f, uint32_t w, struct hdb_error *err)
@@ -175,7 +175,7 @@ static int fold_edge(struct fold *f, uint32_t w, struct hdb_error *err)
 	return join ? graph_buckets_add(&f->b->edges, join, w, err) : HDB_OK;
 }
 
-/* One block of the pass in order of numbers. */
+/* State of one block of the pass in order of numbers. */
 static int fold_block(struct fold *f, uint32_t block, struct hdb_error *err)
 {
 	struct dom_build *b = f->b;
@@ -247,7 +247,7 @@ static int start(struct fold *f, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The upward pass: replaces edges by those that joins need. */
+/* The upward pass: replaces edges with those that joins need. */
 static int fold_all(struct fold *f, struct hdb_error *err)
 {
 	struct dom_build *b = f->b;

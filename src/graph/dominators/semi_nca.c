@@ -18,7 +18,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* How many edges ahead links are prefetched, and their ancestors. */
+/* Number of edges by which links, and then their ancestors, are prefetched ahead. */
 #define LINK_AHEAD 32u
 #define ANCESTOR_AHEAD 12u
 
@@ -30,7 +30,7 @@ struct block_edges {
 
 /*
  * Prefetches the links of upcoming sources, then of their ancestors. Edges are evaluated from the
- * last to the first, so unlike in the search the upcoming ones are known.
+ * last to the first, so the upcoming ones are known, unlike in the search.
  */
 static inline void prefetch_links(const struct dom_link *links, uint32_t w, const uint32_t *source,
 				  uint64_t i)
@@ -338,7 +338,8 @@ static int place_dominators(struct dom_parts *parts, struct dom_build *b, struct
 }
 
 /*
- * Number of parts. One if memory may not suffice for links, because semi_lowmem.c needs one part.
+ * Number of parts. There is only one if memory may not be enough for links, because semi_lowmem.c
+ * needs one part.
  */
 static unsigned part_count(const struct graph_rows *rows, enum graph_search how)
 {

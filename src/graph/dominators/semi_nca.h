@@ -37,7 +37,7 @@ struct graph_dominators {
 /*
  * How to find semidominators: depending on the budget; with links for all nodes; with links only
  * for joins (semi_lowmem.c); or, for tests, with links and one search per thread even for few
- * nodes. The result is the same.
+ * nodes. The result is always the same.
  */
 enum graph_search {
 	GRAPH_SEARCH_ANY,
@@ -65,10 +65,10 @@ static inline uint64_t graph_dominators_kept(const struct base_work *work, uint3
 }
 
 /*
- * Fills *out; release it in any case. Takes over `rows`, whose work is used, and releases them as
- * soon as the search no longer needs them. `root_bits` is a bit vector of node_count bits (64-bit
- * words). Duplicate edges and self-loops are allowed. Time O(edges x log nodes) in the worst case,
- * nearly linear for heaps. Memory: see src/README.md.
+ * Fills *out, which must be released in any case. Takes ownership of `rows`, whose work is used,
+ * and releases them as soon as the search no longer needs them. `root_bits` is a bit vector of
+ * node_count bits (64-bit words). Duplicate edges and self-loops are allowed. Time O(edges x log
+ * nodes) in the worst case, nearly linear for heaps. Memory: see src/README.md.
  */
 int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, enum graph_search how,
 		     struct graph_dominators *out, struct hdb_error *err);
@@ -89,8 +89,8 @@ int graph_dominators_nodes(const struct graph_dominators *dominators, struct bas
 			   struct hdb_error *err);
 
 /*
- * Converts shallow sizes by number to retained sizes, in place. The virtual root's becomes the
- * total. HDB_ELIMIT if a sum does not fit narrow sizes; the sizes are lost then.
+ * Converts shallow sizes by number to retained sizes, in place. The virtual root's size becomes the
+ * total. HDB_ELIMIT if a sum does not fit in narrow sizes, in which case the sizes are lost.
  */
 int graph_retained(const struct graph_dominators *dominators, struct base_sizes *sizes,
 		   struct hdb_error *err);

@@ -25,7 +25,7 @@
 /* Steps between two calls of base_step. */
 #define DOM_STEP_MASK 0xffffu
 
-/* Distance, in targets or numbers, of prefetches. */
+/* Number of targets or numbers by which data is prefetched ahead. */
 #define DOM_AHEAD 8
 
 /*
@@ -38,7 +38,11 @@ enum dom_state {
 	DOM_MET, /* visited */
 	/* flag: the virtual root is its dominator; roots have it before they are visited */
 	DOM_TOP =
-		2, /* with either: the virtual root is its dominator; of a root, before its visit */
+		/*
+		 * in these two states, the virtual root is its dominator; used for a root before it
+		 * is visited
+		 */
+	2,
 };
 
 /* States per word. */
@@ -47,7 +51,7 @@ enum dom_state {
 /* The lower bit of each state in a word. */
 #define DOM_LOW_BITS 0x5555555555555555u
 
-/* Maximum number of concurrent searches. More would compete for the same nodes. */
+/* Maximum number of concurrent searches. More searches would compete for the same nodes. */
 #define DOM_PARTS_MAX 16u
 
 /* Smaller graphs use a single search. */
@@ -56,14 +60,14 @@ enum dom_state {
 /* Maximum number of levels (dfs_levels.c). One thread searches a longer chain of owners. */
 #define DOM_LEVELS_MAX 16u
 
-/* Roots whose dominator is the same node. */
+/* Roots with the same dominator. */
 struct dom_level {
-	uint32_t owner;        /* that node; of the first level the virtual root */
+	uint32_t owner;        /* that node; for the first level, the virtual root */
 	uint32_t number;       /* number of the owner */
 	struct base_vec found; /* uint32_t: roots that the owner need not refer to */
 };
 
-/* One thread's part of the graph, in numbers of its own. */
+/* One thread's part of the graph, with its own numbers. */
 struct dom_build {
 	struct base_work *work;
 	struct graph_rows *rows;
@@ -103,8 +107,9 @@ struct dom_parts {
 };
 
 /*
- * Each part calls this regularly with how many numbers it has handled since, or a whole block.
- * HDB_END if another part failed. Only the first part reports progress; all check for cancellation.
+ * Each part calls this regularly with the number of numbers that it has handled since the last
+ * call, or with a whole block. Returns HDB_END if another part failed. Only the first part reports
+ * progress; all parts check for cancellation.
  */
 int dom_step(struct dom_parts *parts, const struct dom_build *b, uint32_t done,
 	     struct hdb_error *err);
@@ -127,8 +132,8 @@ static inline unsigned dom_state(const _Atomic uint64_t *states, uint32_t v)
 
 /*
  * A pending entry of the search: a target, and the number of its source. If the target is
- * GRAPH_NONE, the entry stands for a long row, and the two entries below it hold the range of
- * targets that is left.
+ * GRAPH_NONE, the entry represents a long row, and the two entries below it contain the remaining
+ * range of targets.
  */
 union dom_entry {
 	struct {
@@ -174,8 +179,8 @@ static inline void dom_stack_pop(struct dom_stack *stack, const struct graph_row
 }
 
 /*
- * An upcoming target to prefetch, or GRAPH_NONE: `ahead` entries down the stack, or as many further
- * in the long row on top.
+ * An upcoming target to prefetch, or GRAPH_NONE: `ahead` entries down the stack, or as many entries
+ * further in the long row on top.
  */
 static inline uint32_t dom_stack_ahead(const struct dom_stack *stack, const struct graph_rows *rows,
 				       uint32_t ahead)
@@ -225,7 +230,7 @@ static inline int dom_order_add(struct dom_build *b, uint32_t node, uint32_t par
  */
 int dom_search(struct dom_parts *parts, struct dom_build *build, struct hdb_error *err);
 
-/* dfs_levels.c: decides the levels. States are all new before and afterwards. */
+/* dfs_levels.c: determines the levels. All states are new before and after the call. */
 int dom_levels_plan(struct dom_parts *parts, struct hdb_error *err);
 void dom_levels_release(struct dom_parts *parts);
 
@@ -243,8 +248,8 @@ void dom_levels_place(const struct dom_parts *parts, const struct dom_build *b,
 int dom_order_init(struct dom_build *build, unsigned part_count, struct hdb_error *err);
 
 /*
- * Inverts the orders into *numbers (packed; release in any case), and converts crosses to edges and
- * top. Frees states, orders and crosses.
+ * Inverts the orders into *numbers (packed; to be released in any case), and converts crosses to
+ * edges and top. Frees states, orders and crosses.
  */
 int dom_number(struct dom_parts *parts, struct base_runs *numbers, struct hdb_error *err);
 
@@ -258,8 +263,8 @@ static inline uint32_t dom_block_count(const struct dom_build *b, uint32_t block
 
 /*
  * The forest of linked nodes, with compressed paths: `up` is an ancestor, and `low` is the least
- * semidominator on the path from the node, included, to `up`, excluded. SEMI-NCA needs the value
- * only, not the node that has it, unlike Lengauer-Tarjan.
+ * semidominator on the path from the node (included) to `up` (excluded). SEMI-NCA needs only the
+ * value and not the node that has it, unlike Lengauer-Tarjan.
  */
 struct dom_link {
 	uint32_t up;
@@ -296,10 +301,10 @@ static inline uint32_t dom_eval(struct dom_link *links, uint32_t u, uint32_t las
 }
 
 /*
- * Fills semis as semi_nca.c does, but needs links only for joins (nodes that several edges lead
- * to), for use when links for all nodes exceed the budget. If the graph has too many joins for that
- * to pay, and `is_forced` is not set, *is_done is false and nothing has changed. Otherwise it
- * replaces the edges.
+ * Fills semis as semi_nca.c does, but needs links only for joins (nodes to which several edges
+ * lead), for use when links for all nodes exceed the budget. If the graph has too many joins for
+ * this to be useful, and `is_forced` is not set, sets *is_done to false and changes nothing.
+ * Otherwise it replaces the edges.
  */
 int dom_semis_lowmem(struct dom_build *build, bool is_forced, bool *is_done, struct hdb_error *err);
 
