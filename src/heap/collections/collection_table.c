@@ -34,7 +34,7 @@
 	    .next = "next", .flags = HEAP_HASHED | HEAP_PART)
 #define LINKED(name, what, length, from, item, link) \
 	ROW(name, what, HEAP_LINKED, .size = length, .store = from, .value = item, .next = link)
-/* Queues that unlink nodes lazily: a node without an item is not an element. */
+/* Queues that unlink nodes lazily, so a node without an item is not an element. */
 #define LAZY(name, from, item, link) \
 	ROW(name, HEAP_QUEUE, HEAP_LINKED, .store = from, .value = item, .next = link, \
 	    .flags = HEAP_SKIPS_NULL)
@@ -82,8 +82,8 @@
 #define ARRAY_PART(what, array) PART(what, array, NULL, NULL)
 #define ROPE(array, levels) PART(ROPE, array, levels, NULL)
 /*
- * A list node with an element and the rest of the list. Each node is itself a list, so nodes are
- * pieces of one another.
+ * A list node with an element and the rest of the list. Each node is itself a list, so every node
+ * is part of the lists before it.
  */
 #define CONS(name, length, item, link) \
 	ROW(name, HEAP_LIST, HEAP_LINKED, .size = length, .store = "", .value = item, \

@@ -1,5 +1,5 @@
 /*
- * heap/collections/collections.c - finds out whether a class is a known collection, and computes
+ * heap/collections/collections.c - determines whether a class is a known collection, and computes
  * sizes and capacities. See collections.h.
  */
 #include "heap/collections/entries_private.h"
@@ -7,11 +7,11 @@
 #include <assert.h>
 #include <string.h>
 
-/* Maximum number of nested wrappers. Stops at a wrapper that wraps itself. */
+/* Maximum number of nested wrappers. A wrapper may wrap itself. */
 #define WRAPPERS_MAX 16
 /* Maximum number of cells of a striped counter: there are at most as many as processors. */
 #define CELLS_MAX 1024u
-/* Maximum number of parts whose sizes are summed. Real maps have a few per processor. */
+/* Maximum number of parts whose sizes are added up. Real maps have a few per processor. */
 #define PARTS_MAX 4096u
 
 const char *heap_collection_kind_name(enum heap_collection_kind kind)
@@ -32,8 +32,7 @@ static const char *row_name(uint32_t row)
 }
 
 /*
- * Whether the class has the fields that the row names; of a list of names only the first is
- * checked.
+ * Whether the class has the fields named in the row. In a list of names, only the first is checked.
  */
 static bool fits(struct heap *heap, uint32_t row, uint32_t class_no)
 {
@@ -69,7 +68,7 @@ static bool fits(struct heap *heap, uint32_t row, uint32_t class_no)
 
 static const struct heap_known_rows collection_rows = { HEAP_KNOWN_COLLECTIONS, row_name, fits };
 
-/* Rows are versions of classes: the first whose fields exist applies (fits). */
+/* Rows are versions of classes. The first row whose fields exist is used (fits). */
 const struct heap_collection_rule *heap_collection_row(struct heap *heap, uint32_t class_no,
 						       uint32_t *row_class)
 {
@@ -116,7 +115,7 @@ static int add_cells(struct heap *heap, const struct heap_collection *c, int64_t
 	return r < 0 ? r : HDB_OK;
 }
 
-/* The size comes from the dump and may be wrong. It is limited to `most`. */
+/* The size comes from the dump and may be wrong, so it is limited to `most`. */
 static void set_size(struct heap_collection *c, int64_t size, uint64_t most)
 {
 	c->has_size = true;
@@ -202,7 +201,7 @@ static uint64_t count_names(const char *names)
 }
 
 /*
- * Finds the array that gives the capacity. For lists that are used as arrays (HEAP_OF_LISTS) it
+ * Finds the array that determines the capacity. For lists that are used as arrays (HEAP_OF_LISTS),
  * only finds the length.
  */
 static int find_array(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
@@ -254,7 +253,7 @@ static void set_capacity(struct heap_collection *c)
 }
 
 /*
- * Reads or derives the number of elements. `most` is an upper bound that holds for every heap:
+ * Reads or derives the number of elements. `most` is an upper bound that is valid for every heap:
  * set_size replaces impossible values from a damaged or hostile dump. has_size stays false if the
  * elements must be counted.
  */
@@ -269,7 +268,7 @@ static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_er
 	int r = HDB_OK;
 
 	assert(rule->shape != HEAP_WRAP);
-	/* Elements in these shapes need not be objects, so the number of objects is no limit. */
+	/* Elements in these shapes need not be objects, so the number of objects is not a limit. */
 	if (rule->shape == HEAP_HIDDEN || rule->shape == HEAP_NODES)
 		most = INT32_MAX;
 	if (rule->shape == HEAP_WORDS && !rule->size)
@@ -376,7 +375,7 @@ int heap_chunk_open_list(struct heap *heap, struct heap_chunk *chunk, uint32_t i
 	return c.inner->first ? ring_index(heap, &c, c.inner->first, &chunk->first, err) : HDB_OK;
 }
 
-/* Everything except the sums over parts. */
+/* Reads everything except the totals over parts. */
 static int open_plain(struct heap *heap, uint32_t ix, struct heap_collection *c,
 		      struct hdb_error *err)
 {
@@ -458,7 +457,10 @@ struct used {
 	uint64_t slots;
 };
 
-/* Counts slots that are not null. In arrays of pairs only the keys count, hence `step`. */
+/*
+ * Counts slots that are not null. In arrays of pairs, only the keys are counted, for which `step`
+ * is used.
+ */
 static int add_used(struct heap *heap, uint32_t array_ix, uint64_t length, struct used *used,
 		    struct hdb_error *err)
 {
@@ -501,7 +503,7 @@ int heap_collection_used(struct heap *heap, const struct heap_collection *c, uin
 
 /*
  * Walks the contents with at most *budget steps, and charges the steps taken. A walk that was cut
- * off gives no size: a partial count would look exact.
+ * off returns no size, because a partial count would look exact.
  */
 int heap_collection_count(struct heap *heap, struct heap_collection *c, uint64_t *budget,
 			  struct hdb_error *err)

@@ -14,15 +14,15 @@ enum heap_collection_kind { HEAP_LIST, HEAP_SET, HEAP_MAP, HEAP_QUEUE, HEAP_BITS
 
 /* How the contents are stored. */
 enum heap_collection_shape {
-	HEAP_EMPTY, /* not at all: always empty */
+	HEAP_EMPTY, /* not stored: always empty */
 	HEAP_WRAP,  /* in another collection, at `store` */
-	/* the first elements of the array at `store`, starting at `first`, wrapping around */
+	/* the elements of the array at `store`, beginning at `first` and wrapping around */
 	HEAP_ARRAY,
 	/* any slots of the array at `store`; their keys are in the array at `key`, if given */
 	HEAP_SLOTS,
 	HEAP_PAIRS, /* keys and values alternate in the array at `store` */
 	/*
-	 * as entry objects: each slot of the array at `store` begins a chain linked by `next`, if
+	 * as entry objects: each slot of the array at `store` begins a chain, linked by `next` if
 	 * given
 	 */
 	HEAP_CHAINS,
@@ -31,8 +31,11 @@ enum heap_collection_shape {
 	HEAP_PARTS,  /* as collections: the elements of the array at `store` */
 	HEAP_FIELDS, /* in its own fields: `value` and `key` are lists of field names */
 	HEAP_WORDS,  /* as bits of the long, or of the array of longs, at `store` */
-	HEAP_NODES,  /* in nodes, which are objects with rows of their own: see `parts` */
-	/* in a structure that is not described: only the size is known, `size` minus `first` */
+	HEAP_NODES,  /* in nodes, which are objects with their own rows: see `parts` */
+	/*
+	 * in a structure that is not described: only the size is known, which is `size` minus
+	 * `first`
+	 */
 	HEAP_HIDDEN
 };
 
@@ -42,13 +45,13 @@ enum heap_collection_takes { HEAP_TAKES_ALL, HEAP_TAKES_KEYS, HEAP_TAKES_VALUES 
 enum heap_collection_flag {
 	HEAP_HASHED = 1,   /* slots are chosen by hash, so collisions are meaningful */
 	HEAP_CIRCULAR = 2, /* the entry at `store` is a sentinel that also ends the list */
-	/* entries with a null key (without keys: a null value) are not elements */
+	/* entries with a null key (or, without keys, a null value) are not elements */
 	HEAP_SKIPS_NULL = 4,
 	/* the first `size` slots or pairs are the elements, even if they are null */
 	HEAP_DENSE = 8,
 	HEAP_BY_VALUE = 16,  /* a slot is in use if its value, not its key, is not null */
 	HEAP_LENT = 32,      /* the array belongs to another collection */
-	HEAP_PART = 64,      /* a piece of another collection: not listed as a collection */
+	HEAP_PART = 64,      /* a part of another collection, not listed as a collection */
 	HEAP_APART = 128,    /* the entry of the flag at `extra` is not included in `size` */
 	HEAP_BOUNDED = 256,  /* a view of a sorted map: only keys within its bounds */
 	HEAP_OF_LISTS = 512, /* `store` and `key` are lists, not arrays */
@@ -56,13 +59,13 @@ enum heap_collection_flag {
 	HEAP_NESTED = 2048   /* the values in nodes are lists of entries */
 };
 
-/* What a part of a node contains. */
+/* Contents of a part of a node. */
 enum heap_part_kind {
 	HEAP_PART_END,  /* marks the end */
-	HEAP_PART_IF,   /* nothing; if `field` is null or 0, the node has no further parts */
-	HEAP_PART_SKIP, /* nothing; this many of the following elements are skipped */
+	HEAP_PART_IF,   /* no element; if `field` is null or 0, the node has no further parts */
+	HEAP_PART_SKIP, /* no element; this many of the following elements are skipped */
 	HEAP_PART_ITEM, /* the element in `field`, with the key in `with` if given */
-	/* nothing; the number in `field` is added to the base of numbers below this node */
+	/* no element; the number in `field` is added to the base of the numbers below this node */
 	HEAP_PART_SUM,
 	HEAP_PART_NUMBERED, /* the element in `field`; its key is the number */
 	HEAP_PART_NODE,     /* a node or null */
@@ -77,20 +80,20 @@ enum heap_part_kind {
 	HEAP_PART_MIXED,
 	HEAP_PART_BUCKETS, /* arrays of a key, a value and, optionally, another such array */
 	/*
-	 * Elements (in maps: pairs) for the bits of `with`; then, from the end backwards, nodes for
-	 * the bits of `from`. If both are 0, everything is elements.
+	 * Elements (in maps, pairs) for the bits of `with`, and then, from the end backwards, nodes
+	 * for the bits of `from`. If both are 0, all slots are elements.
 	 */
 	HEAP_PART_CHAMP,
 	/*
 	 * A tree of arrays with 32 slots each. `with` contains 5 for each level above the leaves; a
 	 * digit is the number of levels itself. The elements begin at the index in `from`. If an
-	 * array is inside another object, `via` of the rule is its path there.
+	 * array is inside another object, `via` is the path to the array in that object.
 	 */
 	HEAP_PART_ROPE,
 	/*
-	 * RoaringBitmap: containers, whose high 16 bits are in the array in `with`; `from` is their
-	 * number. The other kinds are their low bits as numbers, as bits, and as runs (first value
-	 * and length alternate).
+	 * RoaringBitmap: containers whose high 16 bits are in the array in `with`; `from` is their
+	 * number. The other kinds are the low bits of a container as numbers, as bits, and as runs
+	 * (first value and length alternate).
 	 */
 	HEAP_PART_CONTAINERS,
 	HEAP_PART_SHORTS,
@@ -98,13 +101,13 @@ enum heap_part_kind {
 	HEAP_PART_RUNS
 };
 
-/* Parts are in the order in which the elements are visited. Paths as in known.h. */
+/* Parts are in the order in which the elements are visited. Paths are as in known.h. */
 struct heap_part {
 	enum heap_part_kind kind;
 	const char *field, *with, *from;
 };
 
-/* A row of the table: one version of one class and its subclasses. Paths as in known.h. */
+/* A row of the table: one version of one class and its subclasses. Paths are as in known.h. */
 struct heap_collection_rule {
 	const char *class_name; /* may contain "*" */
 	enum heap_collection_kind kind;
@@ -113,8 +116,9 @@ struct heap_collection_rule {
 	const char *store; /* path to the contents, depending on the shape */
 	const char *next;  /* path to the next entry; trees: to the right child */
 	/*
-	 * Paths in an entry; see the shapes. For maps in nodes: paths in the nodes' elements, which
-	 * are then objects that have both. Without `key`, a path in the elements' values.
+	 * Paths in an entry; see the shapes. For maps in nodes, paths in the nodes' elements, which
+	 * are then objects that have a key and a value. Without `key`, a path in the elements'
+	 * values.
 	 */
 	const char *key, *value;
 	const char *first; /* arrays: path to the index of the first element; NULL: 0 */
@@ -122,11 +126,12 @@ struct heap_collection_rule {
 	const char *array; /* path to the array whose length is the capacity; NULL: `store` */
 	const char *left;  /* trees: path to the left child */
 	const char *cells; /* path to an array of counters whose `value`s are added to the size */
-	/* path to an additional entry, or to a flag that says the last slot is in use */
+	/* path to an additional entry, or to a flag that is set if the last slot is in use */
 	const char *extra;
-	const char *via; /* a slot may contain another object, which has the entry at this path */
+	/* a slot may contain another object, in which this path leads to the entry */
+	const char *via;
 	/*
-	 * Static field. Its object stands for "no element"; among pairs, for a key whose value is
+	 * Static field with the object that means "no element"; among pairs, a key whose value is
 	 * an array of more pairs.
 	 */
 	const char *absent;
@@ -139,7 +144,7 @@ struct heap_collection_rule {
 /* Returns the table; *count is its number of rows. */
 const struct heap_collection_rule *heap_collection_rules(size_t *count);
 
-/* The row that applies to a class. NULL if it is not a known collection. */
+/* The row for a class. NULL if the class is not a known collection. */
 const struct heap_collection_rule *heap_collection_rule(struct heap *heap, uint32_t class_no);
 
 /* "list", "set", "map", "queue", "bits"; static. */
@@ -159,13 +164,13 @@ struct heap_collection {
 	uint64_t array_length;
 	uint64_t size;     /* number of elements; of a bit set, number of set bits */
 	uint64_t capacity; /* number of elements that fit without growing */
-	bool has_size;     /* false: heap_collection_count can count */
+	bool has_size;     /* if false, heap_collection_count can count the elements */
 	bool has_capacity;
 	bool has_lied;   /* the stored size is impossible */
 	bool wraps_null; /* wraps null, so it is empty */
 };
 
-/* HDB_OK, or HDB_NOTFOUND if the object is not a known collection. Opens the dump. */
+/* Returns HDB_OK, or HDB_NOTFOUND if the object is not a known collection. Opens the dump. */
 int heap_collection_open(struct heap *heap, uint32_t ix, struct heap_collection *out,
 			 struct hdb_error *err);
 
@@ -191,7 +196,7 @@ int heap_collection_count(struct heap *heap, struct heap_collection *collection,
 #define HEAP_ENTRY_FIELDS_MAX 16
 /*
  * Maximum nesting of nodes. Tries have about seven levels, but a list that is read backwards needs
- * one per element. At most 48 MB.
+ * one level per element. Takes at most 48 MB.
  */
 #define HEAP_NODE_LEVELS (1u << 20)
 
@@ -208,15 +213,17 @@ struct heap_chunk {
 /* Position of a walk in a node, or in an array of a node. */
 struct heap_frame {
 	const struct heap_collection_rule *rule; /* row of the node */
-	uint64_t at, end;     /* arrays and repeated elements: next slot, and end */
-	uint64_t base;        /* ropes: elements to skip; numbers: base that is added */
-	uint32_t ix;          /* the node or the array */
-	uint32_t class_no;    /* nodes: the class named in the row */
-	uint32_t run_done;    /* runs: numbers returned so far of the current run */
-	uint16_t part;        /* nodes: next part; arrays: part that the array belongs to */
+	uint64_t at, end; /* for arrays and repeated elements: next slot, and end */
+	/* for ropes: number of elements to skip; for numbers: base that is added */
+	uint64_t base;
+	uint32_t ix;       /* the node or the array */
+	uint32_t class_no; /* nodes: the class named in the row */
+	uint32_t run_done; /* for runs: number of numbers returned so far from the current run */
+	/* for nodes: next part; for arrays: the part to which the array belongs */
+	uint16_t part;
 	uint8_t level;        /* arrays of arrays: 0 is a leaf */
 	bool is_array : 1;    /* iterates over slots */
-	bool is_reversed : 1; /* visits its parts in the opposite order */
+	bool is_reversed : 1; /* whether it visits its parts in the opposite order */
 };
 
 /* Iterator over the contents of a collection. */
@@ -227,8 +234,9 @@ struct heap_entries {
 	bool has_key;
 	struct heap_value key, value;
 	/* how the iteration ended */
-	bool is_cut; /* a walk returned to a node or took too many steps: damaged */
-	/* why contents are unknown or incomplete, as a sentence; NULL: they are complete */
+	/* the structure is damaged: a walk returned to a node or took too many steps */
+	bool is_cut;
+	/* reason why contents are unknown or incomplete, as a sentence; NULL: they are complete */
 	const char *unknown;
 	/* private */
 	struct heap *heap;
@@ -236,8 +244,8 @@ struct heap_entries {
 	const struct heap_collection_rule *rule; /* NULL: nothing to read */
 	unsigned takes;
 	uint64_t left; /* number of array elements left */
-	uint64_t skip; /* nodes: number of following elements to skip */
-	/* number of steps left; no collection has more entries than the heap has objects */
+	uint64_t skip; /* for nodes: number of following elements to skip */
+	/* number of remaining steps; no collection has more entries than the heap has objects */
 	uint64_t steps;
 	uint64_t at, slots;  /* next slot, and number of slots */
 	uint64_t slot_start; /* first slot */
@@ -256,20 +264,20 @@ struct heap_entries {
 	unsigned depth;
 	struct base_vec frames; /* struct heap_frame; the innermost is last */
 	uint32_t absent_ix;
-	/* parts: position in the outer collection */
+	/* for parts: position in the outer collection */
 	uint32_t parts_ix;
 	uint64_t part_at, part_count;
-	uint64_t looked; /* slots and entries visited so far */
+	uint64_t looked; /* number of slots and entries visited so far */
 	struct heap_chunk store, keys;
 };
 
 /*
- * Begins an iteration. The struct has about 9 KB. Call heap_entries_end even after a failure; a
- * zeroed struct is allowed.
+ * Begins an iteration. The struct has about 9 KB. heap_entries_end must be called even after a
+ * failure; a zeroed struct is allowed.
  */
 int heap_entries_begin(struct heap *heap, const struct heap_collection *collection,
 		       struct heap_entries *out, struct hdb_error *err);
-/* HDB_OK with the next entry, HDB_END after the last. */
+/* Returns HDB_OK with the next entry, HDB_END after the last. */
 int heap_entries_next(struct heap_entries *entries, struct hdb_error *err);
 void heap_entries_end(struct heap_entries *entries);
 

@@ -1,9 +1,9 @@
 /*
  * heap/collections/entries.c - iterates over the contents of a collection; see collections.h.
  *
- * Every walk is bounded: by the length of the array or, along links, by the number of objects in
- * the heap, because each entry is an object. A chain with a cycle is detected after at most three
- * times its length (Brent, "An improved Monte Carlo factorization algorithm", 1980).
+ * Every walk is bounded by the length of the array or, along links, by the number of objects in the
+ * heap, because each entry is an object. A chain with a cycle is detected after at most three times
+ * its length (Brent, "An improved Monte Carlo factorization algorithm", 1980).
  */
 #include "heap/collections/entries_private.h"
 
@@ -65,9 +65,9 @@ void heap_begin_chain(struct heap_entries *e)
 }
 
 /*
- * Brent's algorithm: the reference node moves to the current one each time the number of steps has
- * doubled. Once it is inside the cycle, the walk returns to it within one round. A node that refers
- * to itself is found at once.
+ * Brent's algorithm: the reference node moves to the current node each time the number of steps has
+ * doubled. Once the reference node is inside the cycle, the walk returns to it within one round. A
+ * node that refers to itself is found immediately.
  */
 bool heap_is_circle(struct heap_entries *e, uint32_t last, uint32_t node)
 {
@@ -177,7 +177,7 @@ static int begin(struct heap_entries *e, struct hdb_error *err)
 
 /*
  * Initialises every field that heap_entries_end and heap_entries_next read, but not the large
- * buffers, since many collections are empty.
+ * buffers, because many collections are empty.
  */
 int heap_entries_begin(struct heap *heap, const struct heap_collection *collection,
 		       struct heap_entries *e, struct hdb_error *err)
@@ -197,7 +197,7 @@ int heap_entries_begin(struct heap *heap, const struct heap_collection *collecti
 	e->unknown = NULL;
 	e->frames = (struct base_vec){ 0 };
 	e->rule = NULL;
-	/* If there are parts, none may ever be begun. */
+	/* Even if there are parts, it is possible that none is begun. */
 	e->depth = 0;
 	begin_chain(e, HEAP_NONE);
 	heap_chunk_open(&e->store, HEAP_NONE);
@@ -265,7 +265,7 @@ static int read_node(struct heap_entries *e, uint32_t node, bool *is_element, st
 		r = heap_value_or_null(e->heap, as, rule->key, &e->key, err);
 	if (r == HDB_OK)
 		r = heap_value_or_null(e->heap, as, rule->value, &e->value, err);
-	/* Sentinels and nodes being removed refer to themselves. */
+	/* Sentinels, and nodes that are being removed, refer to themselves. */
 	if (rule->flags & HEAP_SKIPS_NULL)
 		*is_element = e->value.bits && e->value.bits != id && (!rule->key || e->key.bits);
 	return r;
@@ -303,13 +303,13 @@ static int slot_entry(struct heap_entries *e, uint64_t id, uint32_t *node, struc
 		return HDB_NOTFOUND;
 	if (e->rule->via && heap_has_path(e->heap, object.class_no, HEAP_NONE, e->rule->via))
 		return heap_path_object(e->heap, *node, e->rule->via, node, err);
-	/* An object without a key is not an entry but a marker of a table being resized. */
+	/* An object without a key is not an entry but a marker in a table that is being resized. */
 	if (e->rule->key && !heap_has_path(e->heap, object.class_no, HEAP_NONE, e->rule->key))
 		return HDB_NOTFOUND;
 	return HDB_OK;
 }
 
-/* An object that has neither key nor value ends a list, such as Scala's Nil. */
+/* An object that has neither a key nor a value ends a list, such as Scala's Nil. */
 static int is_entry(struct heap_entries *e, uint32_t node, bool *out, struct hdb_error *err)
 {
 	const char *path = e->rule->key ? e->rule->key : e->rule->value;
@@ -320,7 +320,7 @@ static int is_entry(struct heap_entries *e, uint32_t node, bool *out, struct hdb
 	return heap_soft(r);
 }
 
-/* HDB_OK with an entry; HDB_NOTFOUND: call again; HDB_END. */
+/* Returns HDB_OK with an entry, HDB_NOTFOUND if it must be called again, or HDB_END. */
 static int next_in_chains(struct heap_entries *e, struct hdb_error *err)
 {
 	struct heap_value slot;

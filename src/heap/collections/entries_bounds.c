@@ -12,7 +12,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Number of bytes of strings compared. If they are equal so far, the order is unknown. */
+/* Number of bytes of strings compared. If these bytes are equal, the order is unknown. */
 #define TEXT_SIZE 4096
 
 static const char NO_ORDER[] = "the bounds cannot be compared because the order of the keys is "
@@ -59,8 +59,8 @@ static int order_number(struct heap *heap, uint32_t ix, int64_t *out, struct hdb
 }
 
 /*
- * Compares UTF-8 texts in the order of their UTF-16 units. That differs from the order of bytes
- * only in that surrogate pairs, i.e. characters above U+FFFF, come before U+E000 to U+FFFF.
+ * Compares UTF-8 strings in the order of their UTF-16 units. This differs from the order of bytes
+ * only because surrogate pairs, i.e. characters above U+FFFF, come before U+E000 to U+FFFF.
  */
 static int compare_texts(const char *a, const char *b)
 {
@@ -75,7 +75,7 @@ static int compare_texts(const char *a, const char *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Sets *out to -1, 0 or 1. HDB_NOTFOUND if the two cannot be compared. */
+/* Sets *out to -1, 0 or 1. HDB_NOTFOUND if the two keys cannot be compared. */
 static int compare(struct heap *heap, const struct heap_value *a, const struct heap_value *b,
 		   int *out, struct hdb_error *err)
 {
@@ -105,7 +105,7 @@ static int compare(struct heap *heap, const struct heap_value *a, const struct h
 	return r;
 }
 
-/* Finds out whether the map has natural or reverse order. Otherwise sets e->unknown. */
+/* Determines whether the map has natural or reverse order. Otherwise sets e->unknown. */
 static int read_order(struct heap_entries *e, struct hdb_error *err)
 {
 	struct heap_object object;

@@ -1,11 +1,11 @@
 /*
  * heap/collections/entries_nodes.c - iterates over tries, trees and lists whose nodes are objects
- * with rows of their own. The parts of a row describe the contents of a node, in order.
+ * with their own rows. The parts of a row describe the contents of a node, in order.
  *
- * The walk has a stack of nodes with parts left and of arrays with slots left. A node that is the
- * last part of another node replaces it, so lists do not need a deep stack. Each step decrements
- * e->steps, which begins at the number of objects plus the size of the dump. So a node that
- * contains itself, or nodes that share subtrees exponentially often, cannot make the walk endless.
+ * The walk has a stack of nodes and arrays that are not finished. A node that is the last part of
+ * another node replaces it, so lists do not need a deep stack. Each step decrements e->steps, which
+ * begins at the number of objects plus the size of the dump. Therefore, a node that contains
+ * itself, or nodes that share subtrees exponentially often, cannot make the walk endless.
  */
 #include "heap/collections/entries_private.h"
 
@@ -18,7 +18,7 @@
 #define ANCESTORS_SEEN 64u
 /* Arrays of ropes have 32 slots. */
 #define ROPE_BITS 5u
-/* More levels would have more elements than 64 bits can count. */
+/* With more levels, the number of elements would not fit in 64 bits. */
 #define ROPE_LEVELS 12
 /* Number of bits of a bit set's container. */
 #define CONTAINER_BITS 65536u
@@ -110,8 +110,9 @@ static int cut(struct heap_entries *e)
 }
 
 /*
- * Detects a node that contains itself, among the first ANCESTORS_SEEN entries only: comparing with
- * a whole deep stack would make lists quadratic. Longer cycles end when the steps are used up.
+ * Detects a node that contains itself, but only among the first ANCESTORS_SEEN entries, because
+ * comparing it with a whole deep stack would make lists quadratic. Longer cycles end when no steps
+ * are left.
  */
 static int push(struct heap_entries *e, const struct heap_frame *frame, struct hdb_error *err)
 {
@@ -287,7 +288,10 @@ static int limit_array(struct heap_entries *e, const struct heap_frame *f,
 	return r;
 }
 
-/* Finds the object a value refers to. HDB_NOTFOUND for null, or if it is not in the dump. */
+/*
+ * Finds the object to which a value refers. HDB_NOTFOUND if the value is null or the object is not
+ * in the dump.
+ */
 static int target_of(struct heap_entries *e, const struct heap_value *value, uint32_t *ix,
 		     struct hdb_error *err)
 {
@@ -320,8 +324,8 @@ static int next_reference(struct heap_entries *e, const struct heap_part *part, 
 }
 
 /*
- * The node is replaced by its array if that is its last part, so that chains of nodes do not deepen
- * the stack.
+ * If its array is its last part, the node is replaced with the array, so that chains of nodes do
+ * not deepen the stack.
  */
 static int next_array(struct heap_entries *e, const struct heap_part *part, bool is_last,
 		      struct hdb_error *err)
@@ -333,7 +337,7 @@ static int next_array(struct heap_entries *e, const struct heap_part *part, bool
 	TRY(heap_path_object_as(e->heap, as_of(&f), part->field, &ix, err));
 	TRY(array_frame(e, &f, ix, &array, err));
 	TRY(limit_array(e, &f, part, &array, err));
-	/* Containers need their node later: it has the array of keys. */
+	/* Containers need their node later, because it has the array of keys. */
 	if (is_last && part->kind != HEAP_PART_CONTAINERS)
 		e->frames.count--;
 	return enter_array(e, &array, err);
@@ -406,8 +410,8 @@ static int next_part(struct heap_entries *e, struct hdb_error *err)
 /* ---- slots of arrays ---- */
 
 /*
- * Reads a slot of the top array. Two buffers alternate by depth, so that arrays next to each other
- * on the stack both stay read ahead.
+ * Reads a slot of the top array. Two buffers alternate by depth, so that two arrays that are
+ * adjacent on the stack both stay read ahead.
  */
 static int get_slot(struct heap_entries *e, uint32_t array_ix, uint64_t at, struct heap_value *out,
 		    struct hdb_error *err)
@@ -498,7 +502,7 @@ static int next_of_champ(struct heap_entries *e, const struct heap_frame *f, uin
 	return enter_slot(e, value, false, err);
 }
 
-/* Descends one level. Levels count down to 0, the arrays with elements. */
+/* Descends one level. Levels count down to 0, which is the level of the arrays with elements. */
 static int next_of_rope(struct heap_entries *e, struct heap_frame *f, uint64_t at,
 			struct hdb_error *err)
 {
@@ -509,7 +513,7 @@ static int next_of_rope(struct heap_entries *e, struct heap_frame *f, uint64_t a
 
 	/*
 	 * The first `base` elements do not exist, and arrays that would contain only such elements
-	 * are missing too.
+	 * do not exist either.
 	 */
 	skip = f->base;
 	if (skip >> shift) {
@@ -595,8 +599,8 @@ static int next_of_bits(struct heap_entries *e, struct heap_frame *f, uint64_t b
 }
 
 /*
- * A run consists of its first number and the number of further ones, so a run of length 0 has one
- * number.
+ * A run consists of its first number and the number of further numbers, so a run of length 0 has
+ * one number.
  */
 static int next_of_runs(struct heap_entries *e, struct heap_frame *f, uint64_t at,
 			struct hdb_error *err)
@@ -703,8 +707,8 @@ int heap_begin_nodes(struct heap_entries *e, struct hdb_error *err)
 }
 
 /*
- * One step of the walk: HDB_OK with an element, HDB_NOTFOUND without one, HDB_END. Every call takes
- * a step of the limited number.
+ * Performs one step of the walk: HDB_OK with an element, HDB_NOTFOUND without one, HDB_END. Every
+ * call uses up one of the remaining steps.
  */
 int heap_next_in_nodes(struct heap_entries *e, struct hdb_error *err)
 {

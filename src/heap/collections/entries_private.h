@@ -7,7 +7,7 @@
 #include "heap/collections/collections.h"
 
 /*
- * The row that applies to a class, and the class that the row names. NULL if it is not a known
+ * The row for a class, and the class that the row names. NULL if the class is not a known
  * collection.
  */
 const struct heap_collection_rule *heap_collection_row(struct heap *heap, uint32_t class_no,
@@ -59,7 +59,7 @@ void heap_chunk_open(struct heap_chunk *chunk, uint32_t array_ix);
 int heap_chunk_open_list(struct heap *heap, struct heap_chunk *chunk, uint32_t ix, uint64_t *length,
 			 struct hdb_error *err);
 
-/* Reads element `at`. HDB_NOTFOUND past the end, or if the dump does not have it. */
+/* Reads element `at`. HDB_NOTFOUND past the end, or if the dump does not contain it. */
 int heap_chunk_get(struct heap *heap, struct heap_chunk *chunk, uint64_t at, struct heap_value *out,
 		   struct hdb_error *err);
 
@@ -78,8 +78,8 @@ int heap_next_in_nodes(struct heap_entries *e, struct hdb_error *err);
 int heap_begin_nodes(struct heap_entries *e, struct hdb_error *err);
 
 /*
- * Cycle detection for a chain (Brent): call heap_is_circle for each step from `last` to `node`. It
- * returns true once the chain is in a cycle. heap_begin_chain starts a new chain.
+ * Cycle detection for a chain (Brent): heap_is_circle is called for each step from `last` to
+ * `node`, and returns true once the chain is in a cycle. heap_begin_chain starts a new chain.
  */
 void heap_begin_chain(struct heap_entries *e);
 bool heap_is_circle(struct heap_entries *e, uint32_t last, uint32_t node);

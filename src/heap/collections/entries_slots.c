@@ -18,7 +18,7 @@ void heap_chunk_open(struct heap_chunk *chunk, uint32_t array_ix)
 	chunk->is_whole = false;
 }
 
-/* Reads element `at`. HDB_NOTFOUND past the end, or if the dump does not have it. */
+/* Reads element `at`. HDB_NOTFOUND past the end, or if the dump does not contain it. */
 int heap_chunk_get(struct heap *heap, struct heap_chunk *chunk, uint64_t at, struct heap_value *out,
 		   struct hdb_error *err)
 {
@@ -69,7 +69,7 @@ int heap_next_in_slots(struct heap_entries *e, struct hdb_error *err)
 	int r;
 
 	assert(e->rule->shape == HEAP_SLOTS);
-	/* The value that marks free slots can be an element too, if a flag says so. */
+	/* The value that marks free slots can also be an element; in this case a flag is set. */
 	if (e->at == e->slots && e->rule->free && e->has_extra) {
 		e->has_extra = e->has_key = false;
 		e->value = (struct heap_value){ .type = e->store.type,
@@ -143,7 +143,8 @@ static bool list_name(const char *names, uint64_t no, char out[NAME_MAX_BYTES])
 }
 
 /*
- * The names of fields come from the table. A field that this version of the class lacks is skipped.
+ * The names of fields come from the table. A field that does not exist in this version of the class
+ * is skipped.
  */
 int heap_next_field(struct heap_entries *e, struct hdb_error *err)
 {
@@ -168,7 +169,10 @@ int heap_next_field(struct heap_entries *e, struct hdb_error *err)
 	return ix == e->absent_ix ? HDB_NOTFOUND : HDB_OK;
 }
 
-/* Reads the next set bit: its number, or the constant of the enum's universe that it stands for. */
+/*
+ * Reads the next set bit, whose value is its number or the constant of the enum's universe to which
+ * it corresponds.
+ */
 int heap_next_bit(struct heap_entries *e, struct hdb_error *err)
 {
 	const uint64_t bit = e->at;

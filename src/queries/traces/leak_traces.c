@@ -18,7 +18,7 @@
 #define NAME_MAX_BYTES 1024
 /* Blocks between two checks of the cancel flag. */
 #define STEP_BLOCKS 16u
-/* Maximum number of steps walked for signatures. Only a heap made to be slow has more. */
+/* Maximum number of steps walked for signatures. Only a heap constructed to be slow has more. */
 #define WALK_MAX 400000000u
 
 /* ---- finding ---- */
@@ -96,15 +96,16 @@ static int find_leaking(struct leak_traces *t, bool only_watched, struct base_ve
 struct tree {
 	struct leak_traces *traces;
 	uint64_t *leaking;       /* bits */
-	uint64_t *known;         /* it is known whether a leaking object is above it */
+	uint64_t *known;         /* whether it is known if a leaking object is above it */
 	uint64_t *held_by_other; /* a leaking object is above it */
 	uint64_t *in_tree;       /* the tree contains it */
-	struct base_vec *way;    /* uint32_t: objects from one upwards */
+	/* uint32_t: objects on the path, from the leaking object upwards */
+	struct base_vec *way;
 };
 
 /*
- * Finds whether another leaking object is above this one, and stores that for all objects on the
- * way, so each is visited once.
+ * Determines whether another leaking object is above this one, and stores the result for all
+ * objects on the way, so each object is visited only once.
  */
 static int note_holder_above(struct tree *tree, uint32_t ix, struct hdb_error *err)
 {
@@ -130,8 +131,8 @@ static int note_holder_above(struct tree *tree, uint32_t ix, struct hdb_error *e
 }
 
 /*
- * Adds the objects of a path that are not in the tree. Until all are, `parent` is the index of an
- * object, not of a node.
+ * Adds the objects of a path that are not in the tree. Until all objects are added, `parent` is the
+ * index of an object, not of a node.
  */
 static int add_path(struct tree *tree, uint32_t ix, struct hdb_error *err)
 {
@@ -163,8 +164,8 @@ static uint32_t find_node(const struct base_vec *nodes, uint32_t ix)
 }
 
 /*
- * Adds a leaking object to the group of objects where it is counted: hidden, unreachable, held by
- * another one, or traced.
+ * Adds a leaking object to the group in which it is counted: hidden, unreachable, held by another
+ * leaking object, or traced.
  */
 static int add_found(struct tree *tree, uint32_t ix, struct hdb_error *err)
 {
@@ -199,7 +200,8 @@ static void join_nodes(struct leak_traces *t)
 		if (node->parent == GRAPH_NONE)
 			continue;
 		node->parent = find_node(&t->nodes, node->parent);
-		assert(node->parent != GRAPH_NONE); /* paths are in the tree as a whole */
+		/* number of paths that are in the tree as a whole */
+		assert(node->parent != GRAPH_NONE);
 	}
 	for (size_t i = 0; i < t->traces.count; i++) {
 		struct leak_trace *trace = base_vec_at(&t->traces, struct leak_trace, i);
@@ -238,7 +240,7 @@ static struct leak_node *node_at(struct leak_traces *t, uint32_t no)
 	return base_vec_at(&t->nodes, struct leak_node, no);
 }
 
-/* For finding the references from one parent to its children in the tree. */
+/* State of the search for references from one parent to its children in the tree. */
 struct naming {
 	struct leak_traces *traces;
 	const uint32_t *children; /* indexes of nodes with one parent, ascending */
@@ -259,7 +261,10 @@ static int take_name(void *ctx, const struct trace_reference *reference, struct 
 	node = node_at(n->traces, n->children[s.low]);
 	if (node->ix != reference->to)
 		return HDB_OK;
-	/* The first reference wins, but one that is not followed late wins over any that is. */
+	/*
+	 * The first reference is used, except that a reference that is not followed late is
+	 * preferred to one that is.
+	 */
 	if (!node->is_named || (node->reference.is_late && !reference->is_late))
 		node->reference = *reference;
 	node->is_named = true;
@@ -279,7 +284,7 @@ static int name_references(struct leak_traces *t, struct hdb_error *err)
 	BASE_FREED struct child *list = malloc((n + 1) * sizeof(*list));
 	BASE_FREED uint32_t *children = malloc((n + 1) * sizeof(*children));
 
-	/* The search may have used all steps. */
+	/* The search may have used up all steps. */
 	trace_graph_rewind(&t->graph);
 	TRY(list && children ? HDB_OK : hdb_fail_memory(err, "paths", n * sizeof(*list)));
 	for (size_t i = 0; i < n; i++)
@@ -354,8 +359,8 @@ static int find_rules(struct leak_traces *t, struct hdb_error *err)
 /* ---- what may leak, and what it retains ---- */
 
 /*
- * Computes sizes of leaking objects and of unknown ones on their paths: everything below the last
- * object that does not leak.
+ * Computes the sizes of leaking objects and of objects of unknown status on their paths, which are
+ * all objects below the last object that does not leak.
  */
 static int find_sizes(struct leak_traces *t, struct hdb_error *err)
 {
@@ -389,7 +394,9 @@ struct signer {
 	uint64_t walked;
 };
 
-/* Raises the trace's sizes to what this object retains. The first leaking object retains most. */
+/*
+ * Raises the trace's sizes to what this object retains. The first leaking object retains the most.
+ */
 static int measure(struct leak_traces *t, const struct leak_node *node, struct leak_trace *trace,
 		   struct hdb_error *err)
 {
@@ -404,8 +411,8 @@ static int measure(struct leak_traces *t, const struct leak_node *node, struct l
 }
 
 /*
- * Walks up from a leaking object to the nearest one that does not leak. *first is the place in
- * `way` of the topmost leaking object; the references above it are suspect.
+ * Walks up from a leaking object to the nearest object that does not leak. *first is the position
+ * in `way` of the topmost leaking object; the references above it are suspect.
  */
 static int walk_up(struct signer *s, struct leak_trace *trace, size_t *first, struct hdb_error *err)
 {
@@ -487,7 +494,7 @@ static int sign_all(struct leak_traces *t, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The application's leaks first; equal signatures become neighbours. */
+/* Sorts the application's leaks first. Equal signatures become neighbours. */
 /* ---- groups ---- */
 
 static int compare_signatures(const void *a, const void *b)
@@ -535,7 +542,7 @@ static int make_groups(struct leak_traces *t, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Names references, judges objects, and groups the traces. */
+/* Names references, determines the status of objects, and groups the traces. */
 static int describe_traces(struct leak_traces *t, struct hdb_error *err)
 {
 	TRY(name_references(t, err));

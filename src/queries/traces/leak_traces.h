@@ -2,12 +2,12 @@
  * queries/traces/leak_traces.h - leaking objects of Android applications, with the paths that keep
  * them alive, as LeakCanary shows them.
  *
- * A path has three parts. Down to the last object that is known not to leak, no reference is to
- * blame. From the first leaking object after it on, all objects are merely held by that one. The
+ * A path has three parts. Down to the last object that is known not to leak, no reference is the
+ * cause. From the first leaking object after it, all objects are held only by that object. The
  * references in between are suspect: one of them is the leak. Objects with the same suspect
  * references form one group; its signature is the SHA-1 of the classes and names of these
  * references, the same as that of LeakCanary's Shark. An object whose path passes another leaking
- * object is not listed itself.
+ * object is not listed.
  *
  * Use: leak_traces_find finds and groups everything, then leak_steps_get describes one path at a
  * time.
@@ -21,17 +21,17 @@
 
 /* A size that was not computed. */
 #define LEAK_NO_SIZE UINT64_MAX
-/* Steps shown at each end of a path; those in between are only counted. */
+/* Number of steps shown at each end of a path; the steps in between are only counted. */
 #define LEAK_STEPS_ENDS 200u
 
-/* Of an object on a path: unknown, known not to leak, leaking. */
+/* Status of an object on a path: unknown, known not to leak, leaking. */
 enum leak_status { LEAK_UNKNOWN, LEAK_THERE, LEAK_GONE };
 
 /* A leaking object and its path. */
 struct leak_trace {
-	/* first rule on the path; NULL if no library is at fault */
+	/* the first rule that applies to the path; NULL if no library is at fault */
 	const struct library_rule *rule;
-	uint64_t bytes, objects; /* retained by the first leaking object on the path */
+	uint64_t bytes, objects; /* sizes retained by the first leaking object on the path */
 	uint32_t ix;
 	uint32_t node; /* index in leak_traces.nodes; private */
 	uint8_t signature[BASE_SHA1_BYTES];
@@ -54,18 +54,21 @@ struct leak_traces {
 	/* the application's leaks first, then by retained size */
 	struct base_vec groups;      /* struct leak_group */
 	struct base_vec traces;      /* struct leak_trace, sorted by group */
-	struct base_vec unreachable; /* uint32_t: leaking objects that no root reaches */
+	struct base_vec unreachable; /* uint32_t: unreachable leaking objects */
 	uint64_t found;              /* number of leaking objects */
-	uint64_t held_by_other;      /* of those, retained by another leaking object */
-	uint64_t untraced;           /* traces left out because all paths together are too long */
-	struct base_vec nodes;       /* private */
+	/* number of leaking objects retained by another leaking object */
+	uint64_t held_by_other;
+	/* number of traces omitted because all paths together are too long */
+	uint64_t untraced;
+	struct base_vec nodes; /* private */
 };
 
 /*
- * Finds leaking objects, their paths and their groups. only_watched: only objects that the program
- * itself (ObjectWatcher) expected to be collected, else all that rules recognize. If the heap is
- * filtered, only objects of shown heaps are listed, but all objects count for what they retain.
- * `session` is borrowed. The caller releases *traces, also after a failure.
+ * Finds leaking objects, their paths and their groups. If only_watched is set, finds only objects
+ * that the program itself (ObjectWatcher) expected to be collected, otherwise all objects that the
+ * rules recognise. If the heap is filtered, only objects of shown heaps are listed, but all objects
+ * count in retained sizes. `session` is borrowed. The caller must release *traces, even after a
+ * failure.
  */
 int leak_traces_find(struct leak_traces *traces, const struct session *session, bool only_watched,
 		     struct hdb_error *err);
@@ -76,12 +79,12 @@ struct leak_step {
 	uint64_t place; /* its number, 0 for the root */
 	/* retained size and objects; LEAK_NO_SIZE for objects that do not leak */
 	uint64_t bytes, objects;
-	/* to the next step; NULL for the last, and before a gap */
+	/* reference to the next step; NULL for the last step, and before omitted steps */
 	const struct trace_reference *reference;
 	uint32_t ix;
 	enum leak_status status;
 	bool is_suspect; /* whether that reference is suspect */
-	size_t reason;   /* offset in texts: why it has this status, may be empty */
+	size_t reason;   /* offset in texts: reason for this status, may be empty */
 	size_t labels;   /* offset in texts: other facts, separated by "; " */
 	/* offsets in texts: name of the reference, and the same without indexes */
 	size_t name, generic;
@@ -91,7 +94,7 @@ struct leak_step {
 struct leak_steps {
 	struct base_vec list;  /* struct leak_step */
 	struct base_vec texts; /* terminated texts, one after another */
-	uint64_t gap;          /* number of steps left out after the first LEAK_STEPS_ENDS */
+	uint64_t gap;          /* number of steps omitted after the first LEAK_STEPS_ENDS */
 	uint8_t root_kind;     /* as in HPROF; 0 if unknown */
 };
 
@@ -117,12 +120,13 @@ void leak_steps_suspect(struct leak_traces *traces, const struct leak_steps *ste
 
 /* A node of the tree of all paths. */
 struct leak_node {
-	struct trace_reference reference;      /* by which the parent holds it */
-	const struct library_rule *first_rule; /* the first rule on the path from the root */
+	struct trace_reference reference; /* reference by which the parent holds it */
+	/* first rule that applies on the path from the root */
+	const struct library_rule *first_rule;
 	uint32_t ix;
 	uint32_t parent; /* index of the parent, or GRAPH_NONE for a root */
 	bool is_gone, is_there;
-	bool is_named; /* `reference` has been found */
+	bool is_named; /* whether `reference` has been found */
 	bool has_first_rule;
 };
 

@@ -33,7 +33,7 @@ static const struct library_rule library_rules[] = {
 };
 static const size_t library_rule_count = sizeof(library_rules) / sizeof(library_rules[0]);
 
-/* The device, as far as the heap reveals it. */
+/* The device, as far as the heap records it. */
 struct device {
 	int64_t sdk; /* 0: unknown */
 	char manufacturer[NAME_MAX_BYTES], build_id[NAME_MAX_BYTES];
@@ -65,7 +65,7 @@ static int read_device(struct heap *heap, struct device *out, struct hdb_error *
 	return read_text(heap, "android.os.Build.ID", out->build_id, sizeof(out->build_id), err);
 }
 
-/* Without a known version, a rule for any version applies. */
+/* If the version is unknown, rules for any version apply. */
 static bool is_for(const struct library_rule *rule, const struct device *device)
 {
 	if (device->sdk && ((rule->sdk_least && device->sdk < rule->sdk_least) ||
@@ -102,7 +102,7 @@ const struct library_rule *library_leaks_rule(const struct library_leaks *leaks,
 {
 	const struct library_rule *found = NULL;
 
-	/* Of several rules the last one wins. */
+	/* If several rules apply, the last one is used. */
 	for (size_t i = 0; i < library_rule_count; i++) {
 		const struct library_rule *rule = &library_rules[i];
 

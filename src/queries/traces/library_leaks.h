@@ -2,9 +2,9 @@
  * queries/traces/library_leaks.h - references through which Android, vendors' versions of it, and
  * tools are known to leak objects.
  *
- * The knowledge is a table of classes, fields, and the versions and manufacturers concerned:
- * library.rules. An object held only by these is no fault of the application. Some references are
- * ignored altogether, because a tool uses them to look at the object.
+ * The knowledge is a table of classes, fields, and the affected versions and manufacturers:
+ * library.rules. If an object is held only by these references, the application is not at fault.
+ * Some references are ignored altogether because a tool uses them to observe the object.
  */
 #ifndef QUERIES_TRACES_LIBRARY_LEAKS_H
 #define QUERIES_TRACES_LIBRARY_LEAKS_H
@@ -22,9 +22,9 @@ enum library_kind {
 struct library_rule {
 	const char *id;
 	enum library_kind kind;
-	/* the reference never keeps an object alive; else it is a library's fault */
+	/* the reference never keeps an object alive; if false, it is a library's fault */
 	bool is_ignored;
-	/* the collection grows by design: only matters when growth is searched for */
+	/* the collection grows by design, which matters only when searching for growth */
 	bool is_of_growth;
 	const char *class_name; /* class; for LIBRARY_LOCAL, the name of the thread */
 	const char *field;
@@ -60,15 +60,15 @@ const struct library_rule *library_leaks_rule(const struct library_leaks *leaks,
 					      enum library_kind kind, const char *class_name,
 					      const char *field);
 
-/* Whether any rule of that kind about that class applies to this heap. */
+/* Whether any rule of this kind about this class applies to this heap. */
 bool library_leaks_has(const struct library_leaks *leaks, enum library_kind kind,
 		       const char *class_name);
 
-/* Writes a rule in words: "known leak of a library: ... (..., Android API 15 to 28)". */
+/* Writes a description of a rule: "known leak of a library: ... (..., Android API 15 to 28)". */
 void library_leaks_text(const struct library_rule *rule, char *buf, size_t size);
 
 /*
- * Writes the pattern that signatures of such leaks are made of: "instance field
+ * Writes the pattern from which signatures of such leaks are computed: "instance field
  * android.os.Message#obj".
  */
 void library_leaks_pattern(const struct library_rule *rule, char *buf, size_t size);

@@ -18,14 +18,14 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 512
-/* Maximum bytes of a key's text in a name. */
+/* Maximum number of bytes of a key's text in a name. */
 #define KEY_MAX_BYTES 256
 
 /* ---- objects by ID ---- */
 
 /*
- * Maximum number of pages, per object and in addition. With more the objects are too scattered for
- * this to pay.
+ * Maximum number of pages, per object and in addition. With more pages, the objects are too
+ * scattered for the table to be useful.
  */
 #define PAGES_PER_OBJECT 4u
 #define PAGES_MORE 65536u
@@ -54,7 +54,7 @@ static int fill_ids(struct trace_ids *ids, uint32_t first_ix, uint64_t *block,
 	return HDB_OK;
 }
 
-/* The caller releases *ids, also after a failure. */
+/* The caller must release *ids, even after a failure. */
 static int trace_ids_init(struct trace_ids *ids, const struct session *session,
 			  struct hdb_error *err)
 {
@@ -177,8 +177,8 @@ static int compare_planned(const void *a, const void *b)
 	const int order = strcmp(x->name, y->name);
 
 	/*
-	 * Of fields with the same name, that of the class itself comes first: it has the lower
-	 * offset.
+	 * Sorts fields with the same name so that the one declared by the class itself comes first,
+	 * because it has the lower offset.
 	 */
 	return order ? order : x->at < y->at ? -1 : x->at > y->at;
 }
@@ -202,7 +202,7 @@ static const struct library_rule *field_rule(const struct trace_graph *graph, ui
 }
 
 /*
- * Whether the referents of a class are left out. Final references count only if rules are used, as
+ * Whether the referents of a class are ignored. Final references count only if rules are used, as
  * in LeakCanary.
  */
 static bool is_weak(const struct trace_graph *graph, const struct store_class *class)
@@ -275,8 +275,8 @@ int trace_graph_plan(struct trace_graph *graph, uint32_t class_no, struct hdb_er
 		return HDB_OK;
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
 		/*
-		 * The class that has no superclass is skipped: on ART java.lang.Object has a
-		 * reference to the class.
+		 * The topmost class is skipped, because on ART java.lang.Object has a reference to
+		 * the class.
 		 */
 		if (heap_class(heap, no)->super_no != STORE_NONE)
 			TRY(plan_class(graph, &p, no, err));
@@ -416,7 +416,7 @@ static int read_class(struct trace_graph *graph, uint32_t class_no, const struct
 		if (fields.value.type != HPROF_OBJECT || !fields.value.bits)
 			continue;
 		TRY(heap_text(heap, fields.field.name_text, name, sizeof(name), err));
-		/* ART's own data of the class. */
+		/* ART's own data of the class, which is not followed. */
 		if (strcmp(name, "$staticOverhead") == 0 || strcmp(name, "$classOverhead") == 0)
 			continue;
 		if (has_rules)

@@ -2,12 +2,12 @@
  * queries/traces/trace_graph.h - the references that leak traces follow, object by object, in a
  * fixed order.
  *
- * The graph differs from the heap's. Left out are references of weak, soft, phantom and final
- * references, from an object to its class, from a class to superclass and loader, from strings to
- * their characters, from arrays of boxes to these, and those of tools. Known collections refer
- * directly to their elements (trace_virtual.c), and to their internals too. Fields are in order of
- * name, so that of several shortest paths the same one is found in every dump. The order is that of
- * LeakCanary's Shark, so that both compute the same signatures.
+ * The graph differs from the heap's. It does not contain weak, soft, phantom and final references,
+ * nor references from an object to its class, from a class to its superclass and loader, from
+ * strings to their characters, from arrays of boxes to the boxes, and those of tools. Known
+ * collections refer directly to their elements (trace_virtual.c), and also to their internals.
+ * Fields are in order of name, so that of several shortest paths, the same one is found in every
+ * dump. The order is that of LeakCanary's Shark, so that both compute the same signatures.
  */
 #ifndef QUERIES_TRACES_TRACE_GRAPH_H
 #define QUERIES_TRACES_TRACE_GRAPH_H
@@ -17,15 +17,15 @@
 
 /*
  * Finds objects by ID in memory, for passes that look up every reference of a heap. IDs are
- * addresses, and most heaps are one range of them. For every 256 addresses the index of the first
- * object is kept, and for every object the lowest byte of its ID: about two bytes per object.
+ * addresses, and most heaps occupy one range of them. The index of the first object is kept for
+ * every 256 addresses, and the lowest byte of its ID for every object: about two bytes per object.
  */
 struct trace_ids {
 	struct heap *heap;      /* borrowed, as is `work` */
 	struct base_work *work; /* lent */
 	/*
-	 * first: lowest ID, rounded down. page_count is 0 if the IDs are too far apart; then the
-	 * heap is asked.
+	 * first: lowest ID, rounded down. page_count is 0 if the IDs are too far apart; in this
+	 * case the heap is used for lookups.
 	 */
 	uint64_t first, page_count;
 	/* by page of 256 IDs: index of its first object; page_count + 1 entries */
@@ -74,7 +74,7 @@ struct trace_reference {
 	uint32_t name_text; /* index of a text */
 	uint8_t kind;       /* enum trace_kind */
 	uint8_t name;       /* enum trace_name */
-	bool is_late;       /* followed only when nothing else is left */
+	bool is_late;       /* followed only when no other reference is left */
 };
 
 /* A reference field of a class's instances. */
@@ -100,15 +100,20 @@ struct trace_graph {
 	struct library_leaks library;
 	struct trace_ids ids;
 	struct trace_plan **plans; /* by class, made on first use; NULL: not yet; owned */
-	/* by class: 1 + index of the rule in trace_virtual.c, 0 if it is no known collection */
+	/*
+	 * by class: 1 + index of the rule in trace_virtual.c, or 0 if it is not a known collection
+	 */
 	uint8_t *shapes;
 	struct base_vec locals; /* struct store_root: local variables, sorted by thread */
-	/* steps left inside collections: bounds the work on chains that many objects share */
+	/*
+	 * number of steps left inside collections, which limits the work on chains that many
+	 * objects share
+	 */
 	uint64_t steps_left;
 	uint32_t new_activities_ix; /* the first of ActivityThread's new activities, or HEAP_NONE */
 };
 
-/* Receives one reference; a result other than HDB_OK ends the reading. */
+/* Receives one reference. A result other than HDB_OK ends the reading. */
 typedef int (*trace_take)(void *ctx, const struct trace_reference *reference,
 			  struct hdb_error *err);
 
@@ -119,14 +124,14 @@ struct trace_taker {
 };
 
 /*
- * Loads classes and roots, and prepares reading. `session` is borrowed. The caller releases *graph,
- * also after a failure.
+ * Loads classes and roots, and prepares reading. `session` is borrowed. The caller must release
+ * *graph, even after a failure.
  */
 int trace_graph_init(struct trace_graph *graph, const struct session *session, enum library_use use,
 		     struct hdb_error *err);
 void trace_graph_release(struct trace_graph *graph);
 
-/* Restores the number of steps. Call it before another pass over all objects. */
+/* Restores the number of steps. Must be called before another pass over all objects. */
 void trace_graph_rewind(struct trace_graph *graph);
 
 /* Makes the plan of a class unless it exists. */
@@ -141,7 +146,7 @@ size_t trace_graph_locals(const struct trace_graph *graph, uint32_t ix);
 /* Whether an array contains boxed numbers, which are then part of the array. */
 bool trace_is_boxes(struct heap *heap, uint32_t class_no);
 
-/* Passes the references of an object on, in order. */
+/* Passes the references of an object to `sink`, in order. */
 int trace_graph_read(struct trace_graph *graph, uint32_t ix, trace_take take, void *ctx,
 		     struct hdb_error *err);
 
@@ -149,7 +154,7 @@ int trace_graph_read(struct trace_graph *graph, uint32_t ix, trace_take take, vo
 int trace_reference_name(struct trace_graph *graph, const struct trace_reference *reference,
 			 char *buf, size_t size, struct hdb_error *err);
 
-/* The same, but "[x]" for any element: signatures must not depend on the index. */
+/* Writes the name with "[x]" for any element, because signatures must not depend on the index. */
 int trace_reference_generic(struct trace_graph *graph, const struct trace_reference *reference,
 			    char *buf, size_t size, struct hdb_error *err);
 
@@ -162,10 +167,13 @@ int trace_root_rule(struct trace_graph *graph, uint32_t ix, const struct library
 
 /* ---- trace_virtual.c ---- */
 
-/* Returns how to read elements of a class's instances; 0 if it is no known collection. */
+/*
+ * Returns the rule for reading elements of a class's instances; 0 if the class is not a known
+ * collection.
+ */
 uint8_t trace_shape_of(struct heap *heap, uint32_t class_no);
 
-/* Passes the elements of a collection on. */
+/* Passes the elements of a collection to `sink`. */
 int trace_virtual_read(struct trace_graph *graph, uint32_t ix, uint32_t class_no,
 		       const struct trace_taker *taker, struct hdb_error *err);
 

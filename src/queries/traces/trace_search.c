@@ -1,9 +1,8 @@
 /*
  * queries/traces/trace_search.c - finds the paths of leak traces.
  *
- * The references of all objects are first read into packed rows, in order of their place in the
- * dump. The search runs on these rows, and reads an object again only if it has
- * references to be followed late.
+ * The references of all objects are first read into packed rows, in the order of the dump. The
+ * search uses these rows, and reads an object again only if it has references to be followed late.
  */
 #include "queries/traces/trace_search.h"
 
@@ -22,18 +21,17 @@
 #include <string.h>
 
 /*
- * The references that leak traces follow, of all objects, as rows of
- * a graph in memory.
+ * The references of all objects that leak traces follow, as rows of a graph in memory.
  *
- * The objects are read in order of their place in the dump, on all threads. Collections, classes,
- * threads and long arrays are left to the calling thread, because reading them is not thread-safe.
+ * The objects are read in the order of the dump, on all threads. Collections, classes, threads and
+ * long arrays are left to the calling thread, because reading them is not thread-safe.
  */
 
 static_assert(STORE_BLOCK_OBJECTS % GRAPH_GROUP == 0, "a group of rows is in one block");
 
 /* Maximum number of targets collected before they are written to a long row. */
 #define TARGETS_MAX 65536u
-/* Maximum length of arrays that threads read. Longer ones are left to the calling thread. */
+/* Maximum length of arrays read on other threads. Longer arrays are left to the calling thread. */
 #define ELEMENTS_MAX 16384u
 
 /* How objects of a class are read; bits. */
@@ -238,7 +236,7 @@ static int make_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		.view = { .src = m->heap->dump.source },
 	};
 	size_t local = trace_graph_locals(graph, objects->first_ix);
-	/* The next thread with local variables: these are among its references. */
+	/* The next thread with local variables, which are among its references. */
 	uint32_t thread = HEAP_NONE;
 
 	heap_prefetch_ahead(m->heap, block->block_no);
@@ -314,7 +312,7 @@ static int finish_special(struct row_builder *m, const struct derive_block *bloc
 	return r;
 }
 
-/* Appends the rows of a block to those before, group by group. */
+/* Appends the rows of a block to the previous rows, group by group. */
 static int take_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct row_builder *m = ctx;
@@ -374,7 +372,10 @@ static int plan_classes(struct row_builder *m, struct hdb_error *err)
 		m->how[no] = heap_class(m->heap, no)->element_bytes || trace_is_boxes(m->heap, no) ?
 				     BY_CALLER :
 				     BY_CALLER | BY_ELEMENTS;
-	/* Without the import's counts, the calling thread makes plans as it meets classes. */
+	/*
+	 * If the import's counts are missing, the calling thread makes plans when it first needs
+	 * them.
+	 */
 	r = heap_each_count(m->heap, plan_counted, m, err);
 	return r > 0 ? HDB_OK : r;
 }
@@ -410,8 +411,8 @@ static void release_builder(struct row_builder *m)
 }
 
 /*
- * Fills in *rows. Sets a bit in late[] for each object with references that are followed late; it
- * has room for all objects. The caller releases the rows, also after a failure.
+ * Fills in *rows. Sets a bit in late[], which has room for all objects, for each object with
+ * references that are followed late. The caller must release the rows, even after a failure.
  */
 static int make_rows(struct trace_graph *graph, struct graph_rows *rows, uint64_t *late,
 		     struct hdb_error *err)
@@ -441,8 +442,8 @@ static int make_rows(struct trace_graph *graph, struct graph_rows *rows, uint64_
 /* ---- roots ---- */
 
 /*
- * Root kinds in the order in which they are tried, as in LeakCanary. Other kinds keep nothing
- * alive.
+ * Root kinds in the order in which they are tried, as in LeakCanary. Roots of other kinds keep no
+ * object alive.
  */
 static const uint8_t root_order[] = {
 	HPROF_ROOT_THREAD_OBJECT, HPROF_ROOT_THREAD_BLOCK, HPROF_ROOT_STICKY_CLASS,
@@ -451,7 +452,7 @@ static const uint8_t root_order[] = {
 };
 #define ROOT_KINDS (sizeof(root_order) / sizeof(root_order[0]))
 
-/* Returns the place of a root's kind in that order, or ROOT_KINDS if it does not count. */
+/* Returns the position of a root's kind in that order, or ROOT_KINDS if it does not count. */
 static unsigned rank_root(const struct store_root *root)
 {
 	unsigned i = 0;
@@ -564,7 +565,7 @@ struct walk {
 	bool is_last;         /* only the last queue is left */
 };
 
-/* Adds an object that the search has just found, unless it is in a queue already. */
+/* Adds an object that the search has just found, unless it is already in a queue. */
 static void enqueue(struct walk *w, uint32_t ix, bool is_late)
 {
 	struct trace_search *s = w->search;
@@ -578,7 +579,10 @@ static void enqueue(struct walk *w, uint32_t ix, bool is_late)
 		if (goes_last)
 			base_bit_put(w->is_waiting, ix);
 	} else if (!goes_last && base_bit_has(w->is_waiting, ix)) {
-		/* Move it forward. Its entry in the last queue is skipped later. */
+		/*
+		 * The object moves to the first queue. Its entry in the last queue is skipped
+		 * later.
+		 */
 		base_bit_drop(w->is_waiting, ix);
 		assert(w->first.tail < s->graph->session->heap->object_count);
 		w->first.ix[w->first.tail++] = ix;

@@ -3,10 +3,10 @@
  * graph that they follow.
  *
  * The search is breadth-first, with roots and references in the order of trace_graph.h. Unlikely
- * reasons (known leaks of libraries, local variables of threads) are followed only when nothing
- * else is left. Sizes are those that the dump records, as in LeakCanary: the instance size of the
- * class, elements of arrays, strings with their characters, plus registered native memory; no
- * headers and no padding.
+ * reasons (known leaks of libraries, local variables of threads) are followed only when no other
+ * references are left. Sizes are those recorded in the dump, as in LeakCanary: the instance size of
+ * the class, elements of arrays, strings with their characters, plus registered native memory,
+ * without headers and padding.
  */
 #ifndef QUERIES_TRACES_TRACE_SEARCH_H
 #define QUERIES_TRACES_TRACE_SEARCH_H
@@ -27,28 +27,30 @@ struct trace_search {
 	uint64_t *has_late;     /* bit set: some of its references are followed late */
 	/* trace_sizes.c */
 	bool has_sizes;
-	struct base_ranks below; /* objects whose paths pass one of the wanted objects, and these */
+	/* the wanted objects, and the objects whose paths pass one of them */
+	struct base_ranks below;
 	struct graph_dominators dominators; /* of those objects, by rank */
-	/* by number in the dominator tree: retained size, retained objects */
+	/* by number in the dominator tree: retained size, and number of retained objects */
 	struct base_sizes bytes, counts;
 };
 
-/* Finds the paths. `graph` is borrowed. The caller releases *search, also after a failure. */
+/* Finds the paths. `graph` is borrowed. The caller must release *search, even after a failure. */
 int trace_search_paths(struct trace_search *search, struct trace_graph *graph,
 		       struct hdb_error *err);
 /*
- * Computes what `count` objects retain, which must be reachable. Costs a pass over all references,
- * and finding dominators of all objects whose paths pass one of them. Can be called once.
+ * Computes what `count` objects retain, which must be reachable. Requires a pass over all
+ * references and the dominators of all objects whose paths pass one of the given objects. Can be
+ * called only once.
  */
 int trace_search_sizes(struct trace_search *search, const uint32_t *wanted, size_t count,
 		       struct hdb_error *err);
 void trace_search_release(struct trace_search *search);
 
-/* Returns what an object retains, if it is one of `wanted` or below one; else 0. */
+/* Returns what an object retains, if it is one of `wanted` or below one of them; otherwise 0. */
 int trace_search_retained(const struct trace_search *search, uint32_t ix, uint64_t *bytes,
 			  uint64_t *objects, struct hdb_error *err);
 
-/* A root that paths may start from. */
+/* A root at which paths may start. */
 struct trace_root {
 	uint32_t ix;
 	uint8_t kind; /* as in HPROF; 0: a root only because the dump is incomplete */
@@ -62,12 +64,12 @@ struct trace_root {
 int trace_roots(struct trace_graph *graph, struct base_vec *out, struct hdb_error *err);
 
 /*
- * Finds the kind of root of an object: of several kinds, the first in the order that the search
- * uses. Returns false if it is not a root.
+ * Finds the root kind of an object. If there are several, returns the first in the order that the
+ * search uses. Returns false if it is not a root.
  */
 bool trace_root_kind(struct heap *heap, uint32_t ix, uint8_t *kind);
 
-/* Returns the size of one object as the dump records it. */
+/* Returns the size of one object as recorded in the dump. */
 int trace_recorded_size(struct heap *heap, const struct heap_object *object, uint64_t *bytes,
 			struct hdb_error *err);
 

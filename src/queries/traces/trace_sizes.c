@@ -1,9 +1,10 @@
 /*
  * queries/traces/trace_sizes.c - computes what objects retain in the graph of leak traces.
  *
- * Everything that an object dominates is below it in the tree of shortest paths. So dominators are
- * only computed among the objects below the wanted ones. A reference from outside that set counts
- * as one from the root: whatever is outside has a path that passes none of the wanted objects.
+ * Everything that an object dominates is below it in the tree of shortest paths. Dominators are
+ * therefore computed only among the objects below the wanted ones. A reference from outside this
+ * set counts as a reference from the root, because every object outside has a path that passes none
+ * of the wanted objects.
  */
 #include "base/bits.h"
 #include "derive/blocks.h"
@@ -18,7 +19,7 @@
 /* Objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 16384u
 
-/* Adds the size of the boxes in an array, all as large as the first one. */
+/* Adds the size of the boxes in an array, all of which are as large as the first one. */
 static int boxes_size(struct heap *heap, const struct heap_object *array, uint64_t *bytes,
 		      struct hdb_error *err)
 {
@@ -122,7 +123,7 @@ static int find_below(struct trace_search *s, const uint32_t *wanted, size_t cou
 	return HDB_OK;
 }
 
-/* For finding the objects of the set that outside objects refer to. */
+/* State of the search for objects of the set to which outside objects refer. */
 struct entering {
 	struct trace_search *search;
 	struct base_ranks entered;

@@ -1,9 +1,9 @@
 /*
- * queries/traces/trace_virtual.c - known collections in leak traces: the collection refers directly
+ * queries/traces/trace_virtual.c - known collections in leak traces: a collection refers directly
  * to its elements, whatever objects are in between.
  *
  * This applies only to instances of exactly these classes, because subclasses may hold more than
- * elements. The knowledge of a class is a row of data. Chains come from a dump and may be circular.
+ * elements. Each class is described by a row of data. Chains come from a dump and may be circular.
  */
 #include "queries/traces/trace_graph.h"
 
@@ -14,7 +14,7 @@
 /* Elements of an array read at a time. */
 #define ELEMENTS_CHUNK 512u
 
-/* How elements are found from the field `store`. */
+/* How elements are found, starting from the field `store`. */
 enum trace_shape {
 	SHAPE_ARRAY,      /* elements of that array; only the first `size` if that is given */
 	SHAPE_LINKED,     /* `value` of each node of the list, linked by `next` */
@@ -25,10 +25,12 @@ enum trace_shape {
 	SHAPE_SET,        /* elements of that array, without an index */
 	SHAPE_REFERENT,   /* the referent of that weak reference */
 	SHAPE_FIRST_NEW,  /* the field with Android's new activities */
-	SHAPE_NEW         /* of these activities, the destroyed ones */
+	SHAPE_NEW         /* the destroyed ones of these activities */
 };
 
-/* How to read a class. Of several rules for a class the first with its own field applies. */
+/*
+ * How to read a class. If a class has several rules, the first one whose own field exists is used.
+ */
 struct virtual_rule {
 	const char *class_name;
 	enum trace_shape shape;
@@ -52,7 +54,7 @@ static const struct virtual_rule rules[] = {
 	  "key", NULL },
 	{ "java.util.LinkedHashSet", SHAPE_HASHED_SET, NULL, "map.table|backingMap.table", NULL,
 	  "next", "key", NULL },
-	/* Apache Harmony, which Android had to version 6 */
+	/* Apache Harmony, which Android used up to version 6 */
 	{ "java.util.LinkedList", SHAPE_LINKED, "voidLink", "voidLink", NULL, "next", NULL,
 	  "data" },
 	{ "java.util.ArrayList", SHAPE_ARRAY, "array", "array", "size", NULL, NULL, NULL },
@@ -121,7 +123,10 @@ struct node {
 	uint64_t key, value, next;
 };
 
-/* Where these fields are in a class's instances; of size 0 if missing or not a reference. */
+/*
+ * Positions of these fields in a class's instances; the size is 0 if a field is missing or not a
+ * reference.
+ */
 struct node_places {
 	uint32_t class_no; /* HEAP_NONE: not set yet */
 	struct heap_place key, value, next;
@@ -133,9 +138,10 @@ struct reading {
 	struct heap *heap;
 	const struct virtual_rule *rule;
 	const struct trace_taker *taker;
-	struct trace_reference reference; /* with the members that all references share */
-	uint64_t no;                      /* number of the next element */
-	struct node_places places;        /* for the class of the last node */
+	/* the reference to be passed on, with the members that all references share */
+	struct trace_reference reference;
+	uint64_t no;               /* number of the next element */
+	struct node_places places; /* for the class of the last node */
 };
 
 /* A chain of nodes, with Brent's algorithm for finding cycles. */
@@ -144,7 +150,7 @@ struct chain {
 	uint64_t steps, power;
 };
 
-/* Passes on a reference to the object with this ID, if it is in the dump. */
+/* Passes on a reference to the object with this ID, if the dump contains the object. */
 static int give_id(struct reading *r, uint64_t id, enum trace_name name, uint64_t value,
 		   struct hdb_error *err)
 {
@@ -234,7 +240,10 @@ static int give_entry(struct reading *r, const struct node *node, struct hdb_err
 	return give_id(r, node->value, TRACE_NAME_OF_KEY, node->key, err);
 }
 
-/* Passes on an activity only if it is destroyed. Others have better paths. */
+/*
+ * Passes on an activity only if it is destroyed, because there are better paths to other
+ * activities.
+ */
 static int give_destroyed(struct reading *r, uint32_t node, uint64_t no, struct hdb_error *err)
 {
 	struct heap_value value = { 0 };
@@ -324,7 +333,10 @@ static int read_array(struct reading *r, uint32_t ix, uint32_t array, struct hdb
 	return rc < 0 ? rc : HDB_OK;
 }
 
-/* The target of an animator: its weak reference would hide who keeps the target alive. */
+/*
+ * The target of an animator, because its weak reference would hide the object that keeps the target
+ * alive.
+ */
 static int read_referent(struct reading *r, uint32_t ix, struct hdb_error *err)
 {
 	struct heap_object object = { 0 };
@@ -339,7 +351,7 @@ static int read_referent(struct reading *r, uint32_t ix, struct hdb_error *err)
 	TRY(id_at(r, reference, r->rule->value, &id, err));
 	r->reference.kind = TRACE_FIELD;
 	r->reference.is_late = true;
-	/* The name of the field is that of the animator's field, set by the caller. */
+	/* The name of the reference is that of the animator's field, set by the caller. */
 	return give_id(r, id, TRACE_NAME_FIELD, 0, err);
 }
 
