@@ -2,6 +2,7 @@
 #include "base/base_text.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -46,6 +47,29 @@ struct base_number base_size(uint64_t bytes)
 	(void)snprintf(number.text, sizeof(number.text), unit ? "%.1f %s" : "%.0f %s", size,
 		       units[unit]);
 	return number;
+}
+
+bool base_read_number(const char *text, bool has_unit, uint64_t *out)
+{
+	static const char units[] = "KMGT";
+	const char *unit;
+	char *end;
+
+	errno = 0;
+	if (*text < '0' || *text > '9')
+		return false;
+	*out = strtoull(text, &end, 10);
+	unit = has_unit && *end ? strchr(units, *end & ~0x20) : NULL;
+	if (unit) {
+		const unsigned shift = 10 * (unsigned)(unit - units + 1);
+
+		if (*out > UINT64_MAX >> shift)
+			return false;
+		*out <<= shift;
+		end++;
+		end += strcmp(end, "iB") == 0 ? 2 : strcmp(end, "B") == 0 ? 1 : 0;
+	}
+	return !*end && !errno;
 }
 
 struct base_number base_real(double value, bool is_float)

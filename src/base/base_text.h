@@ -37,6 +37,12 @@ struct base_number base_number(uint64_t value);
 struct base_number base_size(uint64_t bytes);
 
 /*
+ * Reads a decimal number: "512", and if `has_unit` "2G" and "64KiB" with K, M, G or T. Returns false
+ * for anything else and for more than 64 bits.
+ */
+bool base_read_number(const char *text, bool has_unit, uint64_t *out);
+
+/*
  * The shortest decimal that reads back as the same number, of a float or a double; "NaN",
  * "Infinity" and "-Infinity" as in Java. Used in the same way.
  */

@@ -4,9 +4,9 @@
 #include "query/object_columns.h"
 
 #include "analysis/targets.h"
+#include "base/base_text.h"
 #include "base/glob.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,32 +66,12 @@ static int bad_choice(const struct hdb_option_spec *o, const char *value, struct
 			value);
 }
 
-/*
- * Parses a number in the option's unit. A number of bytes may be followed by K, M, G or T, and then
- * by "B" or "iB".
- */
+/* Parses a number in the option's unit. */
 static bool read_number(const struct hdb_option_spec *o, const char *text, uint64_t *out)
 {
-	static const char units[] = "KMGT";
 	const bool is_bytes = o->unit && strcmp(o->unit, "bytes") == 0;
-	const char *unit;
-	char *end;
 
-	errno = 0;
-	if (*text < '0' || *text > '9')
-		return false;
-	*out = strtoull(text, &end, 10);
-	unit = is_bytes && *end ? strchr(units, *end & ~0x20) : NULL;
-	if (unit) {
-		const unsigned shift = 10 * (unsigned)(unit - units + 1);
-
-		if (*out > UINT64_MAX >> shift)
-			return false;
-		*out <<= shift;
-		end++;
-		end += strcmp(end, "iB") == 0 ? 2 : strcmp(end, "B") == 0 ? 1 : 0;
-	}
-	return !*end && !errno && *out >= o->low && *out <= o->high;
+	return base_read_number(text, is_bytes, out) && *out >= o->low && *out <= o->high;
 }
 
 /*

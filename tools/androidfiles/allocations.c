@@ -252,10 +252,8 @@ int android_allocations_read(const uint8_t *data, size_t size, struct android_al
 	TRY(read_names(&c, out));
 	/* The entries end where the names begin. */
 	end = h.names_at - h.header_bytes;
-	out->list = calloc(end / h.entry_bytes + 1, sizeof(*out->list));
-	out->frames = malloc((end / h.frame_bytes + 1) * sizeof(*out->frames));
-	if (!out->list || !out->frames)
-		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for allocations");
+	TRY(BASE_ALLOC(out->list, end / h.entry_bytes + 1, "allocations", err));
+	TRY(BASE_ALLOC(out->frames, end / h.frame_bytes + 1, "frames", err));
 	c.at = h.header_bytes;
 	c.size = h.names_at;
 	while (h.entries ? out->count < h.entries : c.size - c.at >= h.entry_bytes)

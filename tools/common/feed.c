@@ -4,6 +4,7 @@
 #include "common/feed.h"
 #include "base/error.h"
 #include "base/outfile.h"
+#include "base/scope.h"
 #include "common/library.h"
 
 #include "base/try.h"
@@ -231,10 +232,8 @@ static int fail_pipe(const struct feed *f, struct hdb_error *err)
 /* Reads the first bytes, which are kept for a second reading. */
 static int read_first(struct feed *f, struct hdb_error *err)
 {
-	f->first = malloc(FIRST_BYTES);
-	f->block = malloc(PIECE_BYTES);
-	if (!f->first || !f->block)
-		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a pipe");
+	TRY(BASE_ALLOC(f->first, FIRST_BYTES, "a pipe", err));
+	TRY(BASE_ALLOC(f->block, PIECE_BYTES, "a pipe", err));
 	while (f->first_size < FIRST_BYTES) {
 		const ssize_t n =
 			read_pipe(f, f->first + f->first_size, FIRST_BYTES - f->first_size);
@@ -540,30 +539,18 @@ static int find_dump(struct feed *f, struct hdb_error *err)
 	return r;
 }
 
-static int unpack_dump(struct feed *f, char *piece, struct hdb_error *err)
+static int unpack(struct feed *f, struct hdb_error *err)
 {
+	BASE_FREED char *piece = NULL;
 	la_ssize_t n;
 
+	TRY(BASE_ALLOC(piece, PIECE_BYTES, "an archive", err));
 	TRY(write_out(f, f->head, f->head_size, err));
 	while ((n = archive_read_data(f->archive, piece, PIECE_BYTES)) > 0) {
-		int r = write_out(f, piece, (size_t)n, err);
-
-		TRY(r);
+		TRY(write_out(f, piece, (size_t)n, err));
 		TRY(count_bytes(f, (uint64_t)n, 0, err));
 	}
 	return n < 0 ? fail_archive(f, err) : HDB_OK;
-}
-
-static int unpack(struct feed *f, struct hdb_error *err)
-{
-	char *piece = malloc(PIECE_BYTES);
-	const int r = piece ? unpack_dump(f, piece, err) :
-			      hdb_fail(err, HDB_ENOMEM,
-				       "cannot allocate memory to unpack the "
-				       "file");
-
-	free(piece);
-	return r;
 }
 
 static void find_other(struct feed *f)

@@ -11,6 +11,7 @@
 #include "common/typed_rows.h"
 
 #include "base/error.h"
+#include "base/scope.h"
 #include "base/vec.h"
 
 #include <assert.h>
@@ -108,9 +109,7 @@ static int keep_row(struct typed_rows *s, size_t *bytes, struct hdb_error *err)
 		char *text = NULL;
 
 		if (value->type == HDB_TYPE_TEXT) {
-			text = malloc(value->text_size + 1);
-			if (!text)
-				return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for rows");
+			TRY(BASE_ALLOC(text, value->text_size + 1, "rows", err));
 			memcpy(text, value->text, value->text_size);
 			*bytes += value->text_size;
 		}
@@ -155,12 +154,10 @@ static int read_first(struct typed_rows *s, struct hdb_error *err)
 	int r = HDB_OK;
 
 	s->count = s->from.rows.column_count;
-	s->columns = calloc(s->count + 1, sizeof(*s->columns));
-	s->values = calloc(s->count + 1, sizeof(*s->values));
-	s->numbers = calloc(s->count + 1, sizeof(*s->numbers));
-	s->is_large = calloc(s->count + 1, sizeof(*s->is_large));
-	if (!s->columns || !s->values || !s->numbers || !s->is_large)
-		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for columns");
+	TRY(BASE_ALLOC(s->columns, s->count, "columns", err));
+	TRY(BASE_ALLOC(s->values, s->count, "columns", err));
+	TRY(BASE_ALLOC(s->numbers, s->count, "columns", err));
+	TRY(BASE_ALLOC(s->is_large, s->count, "columns", err));
 	for (size_t i = 0; i < s->count; i++) {
 		s->columns[i] = *s->from.rows.column(s->from.rows.ctx, i);
 		s->columns[i].type = HDB_TYPE_NULL;

@@ -203,10 +203,7 @@ static int open_all(struct cli *cli)
 
 	if (count < 2)
 		return cli_usage(cli, "expected two databases or dumps, the older dump first");
-	cli->before = calloc(count - 1, sizeof(cli->before[0]));
-	if (!cli->before)
-		return hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for %zu databases",
-				count);
+	TRY(BASE_ALLOC(cli->before, count - 1, "databases", &cli->err));
 	for (size_t i = 0; i < count; i++) {
 		struct database *d = &cli->before[i];
 		const bool is_last = i == count - 1;
@@ -262,10 +259,7 @@ int cmd_diff(struct cli *cli)
 	BASE_FREED struct hdb **before = NULL;
 
 	TRY(open_all(cli));
-	before = calloc(cli->before_count, sizeof(before[0]));
-	if (!before)
-		return hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for %zu databases",
-				cli->before_count);
+	TRY(BASE_ALLOC(before, cli->before_count, "databases", &cli->err));
 	for (size_t i = 0; i < cli->before_count; i++)
 		before[i] = cli->before[i].db;
 	if (wants_growth(cli))

@@ -106,10 +106,7 @@ static int open_named(struct run *run, size_t count)
 
 	if (cli->opt.dump)
 		return cli_usage(cli, "--dump requires a single database");
-	cli->before = calloc(count, sizeof(cli->before[0]));
-	if (!cli->before)
-		return hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for %zu databases",
-				count);
+	TRY(BASE_ALLOC(cli->before, count, "databases", &cli->err));
 	for (size_t i = 0; i < count; i++) {
 		struct database *d = &cli->before[i];
 		struct member *m = &run->members[i];
@@ -138,10 +135,7 @@ static int open_databases(struct run *run, size_t count)
 
 	if (cli->opt.db && count)
 		return cli_usage(cli, "name databases either with --db or as arguments, not both");
-	run->members = calloc(count + 1, sizeof(run->members[0]));
-	if (!run->members)
-		return hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for %zu databases",
-				count);
+	TRY(BASE_ALLOC(run->members, count + 1, "databases", &cli->err));
 	if (count == 1 && !strchr(cli->opt.operands[0], '=')) {
 		cli->opt.db = cli->opt.operands[0];
 		count = 0;

@@ -4,13 +4,13 @@
  */
 #include "heapdb/options.h"
 
+#include "base/base_text.h"
+#include "base/scope.h"
+#include "common/suggest.h"
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
-#include "common/suggest.h"
 #include "heapdb/where.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stddef.h>
@@ -559,36 +559,6 @@ int options_query_name(const struct command *command, struct arguments args, int
 	return HDB_OK;
 }
 
-/* Parses a decimal number in [low, high], with an optional suffix K, M, G, T if `has_unit`. */
-static bool parse_number(const char *text, bool has_unit, uint64_t high, uint64_t *out)
-{
-	char *end;
-	unsigned shift = 0;
-
-	if (!isdigit((unsigned char)text[0]))
-		return false;
-	errno = 0;
-	*out = strtoull(text, &end, 10);
-	if (errno != 0)
-		return false;
-	if (has_unit && *end) {
-		const char *units = "KMGT";
-		const char *unit = strchr(units, toupper((unsigned char)*end));
-
-		if (!unit)
-			return false;
-		shift = 10 * (unsigned)(unit - units + 1);
-		end++;
-		if (strcmp(end, "iB") == 0 || strcmp(end, "B") == 0)
-			end += strlen(end);
-	}
-	assert(shift < 64);
-	if (*end || *out > high >> shift)
-		return false;
-	*out <<= shift;
-	return true;
-}
-
 static int set_format(struct options *opt, enum format format, struct hdb_error *err)
 {
 	assert(opt->has_format || !opt->format);
@@ -642,8 +612,8 @@ static int set_number(const struct option_info *o, const char *value, struct opt
 		value = "0";
 	snprintf(range, sizeof(range), o->limit < UINT_MAX ? "a number from 1 to %u" : "a number",
 		 o->limit);
-	if (!parse_number(value, is_bytes, is_count || is_bytes ? INT64_MAX : o->limit, &number) ||
-	    (number == 0 && !is_count))
+	if (!base_read_number(value, is_bytes, &number) ||
+	    number > (is_count || is_bytes ? INT64_MAX : o->limit) || (number == 0 && !is_count))
 		return hdb_fail(err, HDB_EUSAGE, "--%s takes %s, not \"%s\"", o->name,
 				is_bytes ? "a size such as 512M or 2G" :
 				is_count ? "a number of rows or \"all\"" :
@@ -794,12 +764,9 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 	int value;
 
 	*opt = (struct options){ 0 };
-	opt->operands = calloc((size_t)args.count + 1, sizeof(opt->operands[0]));
-	opt->query_options = calloc((size_t)args.count + 1, sizeof(opt->query_options[0]));
-	opt->given = calloc(sizeof(option_table) / sizeof(option_table[0]), sizeof(opt->given[0]));
-	if (!opt->operands || !opt->query_options || !opt->given)
-		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for %d arguments",
-				args.count);
+	TRY(BASE_ALLOC(opt->operands, (size_t)args.count, "arguments", err));
+	TRY(BASE_ALLOC(opt->query_options, (size_t)args.count, "arguments", err));
+	TRY(BASE_ALLOC(opt->given, sizeof(option_table) / sizeof(option_table[0]), "options", err));
 	parser_init(&p, command, spec, args);
 	while ((value = parser_next(&p)) != -1) {
 		assert(opt->query_option_count < (size_t)args.count);

@@ -147,13 +147,10 @@ static int make_columns(struct oql *oql)
 
 	assert(width > 0);
 	assert(!oql->columns);
-	oql->columns = calloc(count, sizeof(oql->columns[0]));
-	oql->names = calloc(count, sizeof(oql->names[0]));
-	oql->cells = calloc(count, sizeof(oql->cells[0]));
-	oql->texts = calloc(count, sizeof(oql->texts[0]));
-	if (!oql->columns || !oql->names || !oql->cells || !oql->texts)
-		return hdb_fail(oql->eval.err, HDB_ENOMEM, "cannot allocate memory for %zu columns",
-				count);
+	TRY(BASE_ALLOC(oql->columns, count, "columns", oql->eval.err));
+	TRY(BASE_ALLOC(oql->names, count, "columns", oql->eval.err));
+	TRY(BASE_ALLOC(oql->cells, count, "columns", oql->eval.err));
+	TRY(BASE_ALLOC(oql->texts, count, "columns", oql->eval.err));
 	oql->column_count = count;
 	for (size_t i = 0; i < count; i++)
 		oql->texts[i].most = oql->eval.budget.most_bytes;

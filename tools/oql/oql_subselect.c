@@ -76,8 +76,7 @@ static int finish(struct oql_eval *ev, const struct collected *c, struct oql_are
 		  struct oql_value *out)
 {
 	struct oql_value *values;
-	uint32_t *ixs;
-	int r;
+	BASE_FREED uint32_t *ixs = NULL;
 
 	*out = (struct oql_value){ 0 };
 	if (c->count == 0) /* as in MAT, so that "!= null" tests whether there are rows */
@@ -91,15 +90,10 @@ static int finish(struct oql_eval *ev, const struct collected *c, struct oql_are
 		memcpy(values, c->values, c->count * sizeof(values[0]));
 		return HDB_OK;
 	}
-	ixs = malloc((c->count + 1) * sizeof(ixs[0]));
-	if (!ixs)
-		return hdb_fail(ev->err, HDB_ENOMEM, "cannot allocate memory for %zu objects",
-				c->count);
+	TRY(BASE_ALLOC(ixs, c->count, "objects", ev->err));
 	for (size_t i = 0; i < c->count; i++)
 		ixs[i] = c->values[i].ix;
-	r = oql_make_ids(ev, arena, ixs, c->count, out);
-	free(ixs);
-	return r;
+	return oql_make_ids(ev, arena, ixs, c->count, out);
 }
 
 /* Collects all rows of a select in one value. */

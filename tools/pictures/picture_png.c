@@ -65,9 +65,7 @@ int picture_png_write(const struct pixels *pixels, FILE *file, struct hdb_error 
 	    pixels->height > PICTURE_SIDE_MAX ||
 	    (pixels->pixel_bytes != 4 && pixels->pixel_bytes != 2 && pixels->pixel_bytes != 1))
 		return hdb_fail(err, HDB_EUSAGE, "unknown kind of image");
-	rgba = malloc(count * 4);
-	if (!rgba)
-		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for an image");
+	TRY(BASE_ALLOC(rgba, count * 4, "an image", err));
 	for (uint64_t i = 0; i < count; i++)
 		convert(pixels->bytes + i * pixels->pixel_bytes, pixels->pixel_bytes, rgba + i * 4);
 	if (!png_image_write_to_stdio(&image, file, 0, rgba, 0, NULL))

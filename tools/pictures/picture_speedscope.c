@@ -97,10 +97,7 @@ int picture_speedscope(struct picture *picture, struct output *out, struct hdb_e
 	BASE_FREED uint64_t *begins = NULL;
 
 	TRY(picture_frames(picture, &frames, err));
-	begins = calloc(picture->count, sizeof(begins[0]));
-	if (!begins)
-		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for %zu nodes",
-				picture->count);
+	TRY(BASE_ALLOC(begins, picture->count, "nodes", err));
 	output_string(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
 			   "\"exporter\":\"heapdb\",\"shared\":{\"frames\":[");
 	for (size_t i = 0; i < frames.count; i++) {

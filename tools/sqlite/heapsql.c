@@ -3,8 +3,11 @@
  */
 #include "sqlite/sql_private.h"
 
+#include "base/scope.h"
 #include "common/suggest.h"
 #include "common/unique_names.h"
+
+#include <xxhash.h>
 
 /* SQLite's limit of attached databases. */
 #define DATABASES_MAX 10
@@ -24,7 +27,7 @@
 
 /* Sets of objects whose retained sizes are computed together. */
 struct pending {
-	uint64_t hash[2];
+	XXH128_hash_t hash;
 	uint32_t *ixs; /* owned; NULL once computed */
 	size_t count;
 	uint64_t bytes;
@@ -521,18 +524,6 @@ const struct hdb_column *heapsql_column(const struct heapsql_rows *rows, size_t 
 
 /* ---- retained_set: many groups at once ---- */
 
-static void hash_members(const uint32_t *ixs, size_t count, uint64_t hash[2])
-{
-	hash[0] = 0x9e3779b97f4a7c15u ^ count;
-	hash[1] = 0xc2b2ae3d27d4eb4fu + count;
-	for (size_t i = 0; i < count; i++) {
-		hash[0] = (hash[0] ^ ixs[i]) * 0x100000001b3u;
-		hash[0] ^= hash[0] >> 31;
-		hash[1] = (hash[1] + ixs[i]) * 0x9fb21c651e98df25u;
-		hash[1] ^= hash[1] >> 28;
-	}
-}
-
 static int collect_set(struct heapsql *sql, struct sql_source *source, const uint32_t *ixs,
 		       size_t count, struct hdb_error *err)
 {
@@ -540,14 +531,9 @@ static int collect_set(struct heapsql *sql, struct sql_source *source, const uin
 
 	assert(count > 0);
 	TRY(base_vec_reserve(&sql->pending, 1, sizeof(p), err));
-	p.ixs = malloc(count * sizeof(*ixs));
-	if (!p.ixs)
-		return hdb_fail(err, HDB_ENOMEM,
-				"cannot allocate memory for a group of %zu "
-				"objects",
-				count);
+	TRY(BASE_ALLOC(p.ixs, count, "a group of objects", err));
 	memcpy(p.ixs, ixs, count * sizeof(*ixs));
-	hash_members(ixs, count, p.hash);
+	p.hash = XXH3_128bits(ixs, count * sizeof(*ixs));
 	sql->pending_members += count;
 	return base_vec_push(&sql->pending, &p, sizeof(p), err);
 }
@@ -557,17 +543,17 @@ int sql_retained_of(struct sql_source *source, const uint32_t *ixs, size_t count
 {
 	struct heapsql *sql = source->owner;
 	struct hdb_set set = { .ixs = ixs, .count = count };
-	uint64_t hash[2];
+	XXH128_hash_t hash;
 	int r;
 
 	if (sql && sql->sets == SETS_COLLECT)
 		return collect_set(sql, source, ixs, count, err);
 	if (sql && sql->sets == SETS_KNOWN) {
-		hash_members(ixs, count, hash);
+		hash = XXH3_128bits(ixs, count * sizeof(*ixs));
 		for (size_t i = 0; i < sql->pending.count; i++) {
 			const struct pending *p = pending_at(sql, i);
 
-			if (p->hash[0] != hash[0] || p->hash[1] != hash[1] || p->count != count ||
+			if (!XXH128_isEqual(p->hash, hash) || p->count != count ||
 			    p->source != source)
 				continue;
 			*bytes = p->bytes;
