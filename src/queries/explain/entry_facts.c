@@ -20,6 +20,7 @@
 #include "heap/platform_classes.h"
 #include "queries/inspect/inspect.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <xxhash.h>
@@ -394,6 +395,7 @@ static void measure(const struct base_vec *features, size_t *at, struct share *o
 	const struct feature *list = features->data;
 	const uint32_t level = list[*at].level;
 
+	assert(*at < features->count);
 	*out = (struct share){ .count = 0 };
 	while (*at < features->count && list[*at].level == level) {
 		const size_t from = *at;
@@ -419,6 +421,7 @@ static int name_field(const struct looking *l, const struct feature *f, char *na
 	struct heap_fields fields;
 	uint32_t ix;
 
+	assert(f->level >= PREFIX_PARTS);
 	name[0] = text[0] = '\0';
 	TRY(heap_fields_begin(heap, f->ix, &fields, err));
 	for (uint32_t i = FIELD_LEVEL; i <= f->level; i++)
@@ -441,6 +444,7 @@ static int set_share(const struct looking *l, const struct share *s, struct expl
 {
 	char name[EXPLAIN_CONTENT_MAX] = "prefix", text[EXPLAIN_CONTENT_MAX];
 
+	assert(l->entries && s->count <= s->all);
 	if (s->most->level < PREFIX_PARTS) {
 		TRY_FOUND(heap_string(l->session->heap, s->most->ix, text, sizeof(text), err));
 		text[s->most->size < sizeof(text) ? s->most->size : sizeof(text) - 1] = '\0';

@@ -12,6 +12,7 @@
 #include "query/coverage.h"
 #include "query/object_cells.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -106,6 +107,7 @@ static int explain_next(struct query *q, struct hdb_error *err)
 	const struct analysis_suspect *suspect;
 	int r;
 
+	assert(s->suspect_at < s->suspects.count || s->at < s->candidates.count);
 	if (s->suspect_at == s->suspects.count)
 		return explain_object(
 			&q->session, &s->rules,
@@ -149,6 +151,7 @@ static int next_explain(struct query *q, struct hdb_error *err)
 		}
 	}
 	TRY(r);
+	assert(a->rule && a->says[0]);
 	TRY(query_action_find(q->heap, a->rule->run, (struct query_subject){ a->ix, HEAP_NONE },
 			      &action, err));
 	query_set_object(q, &cells, a->ix);

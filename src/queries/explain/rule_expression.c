@@ -225,6 +225,7 @@ static int count_kind(struct scan *s, uint32_t ix, void *ctx)
 	TRY(heap_object(s->subject->session->heap, ix, &object, s->err));
 	while (i < kinds->classes && kinds->class_no[i] != object.class_no)
 		i++;
+	assert(kinds->classes <= KIND_CLASSES);
 	if (i == KIND_CLASSES)
 		return HDB_OK;
 	if (i == kinds->classes) {
@@ -293,6 +294,7 @@ static int kind_of(struct scan *s, uint32_t ix, struct base_value *out)
 	for (unsigned i = 1; i < kinds.classes; i++)
 		if (kinds.count[i] > kinds.count[most])
 			most = i;
+	assert(most < kinds.classes && kinds.count[most] > 0);
 	name = heap_class_name(s->subject->session->heap, kinds.class_no[most]);
 	dot = strrchr(name, '.');
 	set_name(out, dot ? dot + 1 : name);
@@ -332,6 +334,7 @@ static int evaluate_at(struct scan *s, uint32_t ix, uint32_t expression, struct 
 	other.ix = ix;
 	other.start_no = HEAP_NONE;
 	r = explain_evaluate(&other, expression, out, s->err);
+	assert(other.steps <= s->subject->steps);
 	s->subject->steps = other.steps;
 	return r;
 }
@@ -470,6 +473,7 @@ static void search_referring(const struct explain_referring *referring, uint32_t
 	const uint64_t *pairs = referring->pairs.data;
 	struct base_search search = base_search_in(referring->pairs.count);
 
+	assert(!referring->are_many);
 	while (base_search_next(&search))
 		base_search_step(&search, pairs[search.mid] < (uint64_t)ix << 32);
 	if (search.low == referring->pairs.count || pairs[search.low] >> 32 != ix)
@@ -486,6 +490,7 @@ static int search_referrers(struct scan *s, const struct base_arguments *a, stru
 	const uint32_t *batch;
 	size_t count = 1;
 
+	assert(a->value->kind == BASE_OBJECT);
 	TRY(derive_referrers(session->derive, &referrers, s->err));
 	TRY(store_lists_begin(&referrers, a->value->object, NULL, s->err));
 	while (count && s->subject->steps && out->kind == BASE_NOTHING) {
@@ -581,6 +586,7 @@ static int find_instances(struct scan *s, const struct base_arguments *a,
 	struct explain_counts *known = s->subject->counts;
 	struct explain_count *c = known->list;
 
+	assert(a->value->kind == BASE_STRING);
 	while (c < known->list + EXPLAIN_COUNTS &&
 	       (strcmp(c->classes, a->value->text) != 0 || strcmp(c->expression, a->text) != 0))
 		c++;
@@ -859,6 +865,7 @@ static int call(void *ctx, unsigned function, const struct base_arguments *a,
 	struct scan s = { ctx, err };
 
 	assert(function < sizeof(bodies) / sizeof(bodies[0]));
+	assert(!bodies[function].of_any != !bodies[function].of_object);
 	if (bodies[function].of_any)
 		return bodies[function].of_any(&s, a, out);
 	return a->value->kind == BASE_OBJECT ?

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/glob.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ static const char *const verdict_names[] = {
 
 const char *explain_verdict_name(enum explain_verdict verdict)
 {
+	assert(verdict < sizeof(verdict_names) / sizeof(verdict_names[0]));
 	return verdict_names[verdict];
 }
 
@@ -232,6 +234,7 @@ static int find_classes(const struct session *session, struct explain_rules *out
 	const uint32_t classes = heap->class_count;
 	BASE_SCOPED(base_vec_release) struct base_vec named = { 0 };
 
+	assert(!out->list.count);
 	TRY(BASE_ALLOC(out->first, (size_t)classes + 3, "rules by class", err));
 	for (uint32_t i = 0; i < out->rules.count; i++)
 		TRY(find_named(heap, base_vec_at(&out->rules, struct explain_rule, i), i, &named,
@@ -319,6 +322,7 @@ struct sentence {
 
 static void add(struct sentence *s, const char *text, size_t size)
 {
+	assert(s->used < s->size);
 	for (size_t i = 0; i < size && s->used + 1 < s->size; i++)
 		s->buf[s->used++] = text[i];
 	s->buf[s->used] = '\0';
@@ -370,6 +374,7 @@ static int find_value(void *ctx, struct base_word name, struct base_value *out,
 	struct rule_state *state = ctx;
 	const struct explain_rule *rule = state->rule;
 
+	assert(rule->read_count <= EXPLAIN_PARTS_MAX);
 	out->kind = BASE_NOTHING;
 	for (unsigned i = 0; i < rule->read_count; i++)
 		if (base_is_word(name, rule->reads[i].name))
@@ -414,6 +419,7 @@ int explain_write(const char *template, struct explain_values *values, struct ba
 			add(&s, p, 1);
 		}
 	}
+	assert(s.used < s.size);
 	values->is_whole = s.is_whole;
 	return HDB_OK;
 }
@@ -441,6 +447,7 @@ static int write_holds(struct rule_state *state, struct explain_answer *out, str
 static int fits(struct explain_subject *subject, const struct explain_rule *rule,
 		struct hdb_error *err)
 {
+	assert(rule->condition_count <= EXPLAIN_PARTS_MAX);
 	for (unsigned i = 0; i < rule->condition_count; i++) {
 		struct base_value value = { .kind = BASE_NOTHING };
 
@@ -463,12 +470,14 @@ static int explain_by(const struct explain_rules *rules, struct explain_subject 
 	struct base_value kept = { .kind = BASE_NOTHING };
 	int r;
 
+	assert(class_no <= about.session->heap->class_count);
 	state.subject.nodes = &rules->nodes;
 	state.subject.start_no = HEAP_NONE;
 	state.subject.whole_bytes = rules->whole_bytes;
 	state.subject.counts = rules->counts;
 	state.subject.steps = STEPS_MAX;
 	for (uint32_t i = rules->first[class_no]; i < rules->first[class_no + 1]; i++) {
+		assert(list[i] < rules->rules.count);
 		state.rule = rule = &all[list[i]];
 		TRY_ERRORS(r = fits(&state.subject, rule, err));
 		if (r != HDB_OK)

@@ -171,6 +171,7 @@ static double rounded(double number)
 
 void explain_fact_set(struct explain_facts *facts, enum explain_fact no, double number)
 {
+	assert(no < EXPLAIN_FACT_COUNT);
 	facts->figures[no].kind = BASE_NUMBER;
 	facts->figures[no].number = rounded(number);
 }
@@ -189,6 +190,7 @@ void explain_fact_text(struct explain_facts *facts, enum explain_fact no, const 
 {
 	struct explain_figure *figure = &facts->figures[no];
 
+	assert(no < EXPLAIN_FACT_COUNT);
 	figure->kind = BASE_STRING;
 	(void)snprintf(figure->text, sizeof(figure->text), "%s", text);
 }
@@ -222,6 +224,7 @@ static void add(struct tally *tally, const struct addend *a)
 {
 	unsigned i = 0;
 
+	assert(a->weight > 0 && tally->classes <= FACTS_CLASSES);
 	while (i < tally->classes && tally->list[i].class_no != a->class_no)
 		i++;
 	tally->is_about |= a->weight > 1;
@@ -280,6 +283,7 @@ static int field_of(const struct walk *w, uint32_t ix, const char *path, uint64_
 /* Returns NULL at the top of the walk. */
 static const struct node *parent_of(const struct walk *w, const struct node *node)
 {
+	assert(node->parent == HEAP_NONE || node->parent < w->nodes.count);
 	return node->parent == HEAP_NONE ? NULL : base_vec_at(&w->nodes, struct node, node->parent);
 }
 
@@ -620,6 +624,7 @@ static int add_children(struct walk *w, size_t no, struct hdb_error *err)
 	step = length <= w->children_max ?
 		       1 :
 		       (length - FACTS_CHILDREN_LARGE + w->children_max - 1) / w->children_max;
+	assert(step > 0);
 	for (;;) {
 		TRY(store_lists_next(&w->children, &batch, &count, err));
 		if (!count)
@@ -677,6 +682,7 @@ static int add_tops(struct walk *w, const struct analysis_suspect *s, struct hdb
 		TRY(find_top(w->session, s, &node.ix, err));
 		return base_vec_push(&w->nodes, &node, sizeof(node), err);
 	}
+	assert(step > 0 && s->members.count <= s->count);
 	for (size_t i = 0; i < s->members.count; i += step) {
 		node.ix = *base_vec_at(&s->members, uint32_t, i);
 		TRY(base_vec_push(&w->nodes, &node, sizeof(node), err));
@@ -819,6 +825,7 @@ static void set_rooms(const struct walk *w, struct explain_facts *out)
 
 	if (!w->rooms.classes || w->rooms.bytes <= 0)
 		return;
+	assert(count > 0);
 	set(out, EXPLAIN_FACT_rooms, count, w->rooms.is_about);
 	explain_fact_text(out, EXPLAIN_FACT_room_kind,
 			  explain_short_class(w->session->heap, w->rooms.list[most].class_no));

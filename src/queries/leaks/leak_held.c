@@ -13,6 +13,7 @@
 #include "heap/threads.h"
 #include "queries/leaks/leak_parts.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -235,6 +236,7 @@ static int find_held(struct query *q, const struct leak_rows *rows,
 	const char *class, *of;
 	uint32_t collection;
 
+	assert(s->ix != HEAP_NONE);
 	find_class(rows, about, out);
 	TRY(heap_object(q->heap, end_ix, &end, err));
 	if (out->class_no == HEAP_NONE && end.shallow_bytes >= s->retained_bytes / MAIN_PART) {
@@ -312,6 +314,7 @@ static int find_share(struct query *q, struct leak_rows *rows, const struct leak
 	struct derive_heap_totals whole;
 	uint64_t instances = 0;
 
+	assert(held->class_no != HEAP_NONE);
 	if (!rows->instances) {
 		TRY(heap_load_classes(q->heap, err));
 		TRY(BASE_ALLOC(rows->instances, (size_t)q->heap->class_count + 1,

@@ -25,6 +25,7 @@
 #include "queries/leaks/leak_blame.h"
 #include "queries/leaks/thread_locals.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,6 +132,7 @@ static const struct rule {
 
 static void set_rule(struct query_leak_owner *owner, enum holder_rule rule)
 {
+	assert(rule < sizeof(rules) / sizeof(rules[0]));
 	owner->rule = rules[rule].name;
 	owner->why = rules[rule].why;
 }
@@ -243,6 +245,7 @@ static void extend_path(const struct holders *h, struct query_leak_path *out)
 	out->gap += has_gap ? old->gap : 0;
 	memcpy(out->nodes + out->count, old->nodes + at, rest * sizeof(old->nodes[0]));
 	out->count += rest;
+	assert(out->count <= 2 * LEAK_PATH_ENDS);
 	out->is_end_kept = old->is_end_kept;
 }
 
@@ -290,6 +293,7 @@ static int rank_of(struct query *q, const struct query_leak_path *path, struct h
 	while (!(rules[rank].blames & 1u << best) ||
 	       rules[rank].way == (is_local ? WAY_NOT_LOCAL : WAY_LOCAL))
 		rank++;
+	assert(rank <= RULE_LOCAL);
 	out->rank = (enum holder_rule)rank;
 	return HDB_OK;
 }
@@ -307,6 +311,7 @@ static void keep(struct holders *h, const struct holder *holder)
 			h->list[i] = *holder;
 		return;
 	}
+	assert(h->count <= HOLDERS_MAX);
 	if (h->count < HOLDERS_MAX)
 		h->list[h->count++] = *holder;
 	else
@@ -388,6 +393,7 @@ static int find_holders(struct holders *h, struct hdb_error *err)
 /* Uses the best holders as owners, and counts the others. */
 static void take_all(const struct holders *h, struct query_leak_owner *out)
 {
+	assert(h->count > 0);
 	out->named = h->count < LEAK_OWNERS ? h->count : LEAK_OWNERS;
 	out->more = h->count - out->named;
 	out->has_others = h->has_more;
@@ -505,6 +511,7 @@ static void count_owner(struct member_owners *o, const struct leak_holder *who,
 		i++;
 	while (k < o->holder_count && (o->holders[k].owner != i || o->holders[k].ix != ix))
 		k++;
+	assert(o->count <= HOLDERS_MAX && o->holder_count <= MEMBER_HOLDERS_MAX);
 	if (i == HOLDERS_MAX || k == MEMBER_HOLDERS_MAX)
 		return;
 	if (i == o->count) {
@@ -716,6 +723,7 @@ static int choose_first(struct holders *h, struct query_leak_path *better, bool 
 	struct holders *level = h;
 	size_t n = 0;
 
+	assert(h->count > 0);
 	TRY(make_path(h, h->list[0].ix, better, err));
 	TRY(BASE_ALLOC(above, LEVELS_MAX, "holders of a suspect", err));
 	for (; level->count && level->list[0].rank > RULE_FIELD_OF_LOCAL && n < LEVELS_MAX; n++) {
@@ -760,6 +768,7 @@ static int find_reference_owner(struct query *q, const struct query_leak_path *p
 	if (out->strength == STORE_STRONG)
 		return HDB_OK;
 	above = at + 1; /* the step of the reference */
+	assert(above + 1 < path->count);
 	to.count = above + 1;
 	to.is_end_kept = true;
 	TRY(leak_choose_step(q, &to, &chosen, &best, err));

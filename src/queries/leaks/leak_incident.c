@@ -15,6 +15,7 @@
 #include "heap/values/values.h"
 #include "queries/objects/thread_state.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +83,7 @@ static int incident_of(struct incidents *n, const struct leak_incident *like, si
 				strcmp(n->list[i].pattern, like->pattern) != 0 ||
 				strcmp(n->list[i].frame, like->frame) != 0))
 		i++;
+	assert(n->count <= INCIDENTS_MAX);
 	if (i == INCIDENTS_MAX)
 		return HDB_NOTFOUND;
 	if (i == n->count)
@@ -123,6 +125,7 @@ static void find_common(const struct incidents *n, size_t no, struct leak_incide
 	uint64_t states = 0, blockers = 0;
 	struct member common = { .state = NULL, .blocker_ix = HEAP_NONE };
 
+	assert(no < n->count);
 	for (unsigned pass = 0; pass < 2; pass++) {
 		/*
 		 * Uses the majority vote algorithm of Boyer and Moore, and then verifies the
@@ -268,6 +271,7 @@ int leak_incident_find(struct query *q, const struct analysis_suspect *suspect,
 		if (n->list[i].bytes > n->list[best].bytes)
 			best = i;
 	*out = n->list[best];
+	assert(out->count > 0);
 	find_common(n, best, out);
 	if (out->state && strcmp(out->state, "BLOCKED") == 0 && out->blocker_ix == HEAP_NONE)
 		TRY(find_monitor(n, best, out, err));

@@ -9,6 +9,7 @@
 #include "queries/traces/leak_traces.h"
 #include "queries/leaks/leaking.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /*
@@ -104,6 +105,7 @@ static int add_leaking(struct query_leaking *f, struct leak_rows *rows,
 	char text[LEAK_SIGNATURE_MAX_BYTES];
 
 	row.ix = last->ix;
+	assert(group->count > 0 && last->place + 1 >= steps->list.count);
 	row.cells[LEAK_COUNT] = group->count;
 	row.cells[LEAK_RETAINED] = group->bytes;
 	TRY(sum_shallow(f, group, &row.cells[LEAK_SHALLOW], err));

@@ -74,6 +74,7 @@ static int walk_up(struct query *q, const struct tree *tree, uint32_t ix,
 	}
 	out->gap_at = (size_t)from_top;
 	out->count = (size_t)(length - out->gap);
+	assert(out->count && out->count <= 2 * LEAK_PATH_ENDS && out->gap_at <= out->count);
 	/* The walk ended at the root, so reverse the nodes to put the root first. */
 	memmove(out->nodes + from_top, out->nodes + 2 * LEAK_PATH_ENDS - (out->count - from_top),
 		(out->count - from_top) * sizeof(out->nodes[0]));
@@ -96,6 +97,7 @@ static void begin_at_class(struct query *q, struct query_leak_path *path)
 		return;
 	first--;
 	path->count -= first;
+	assert(path->count && path->gap_at <= path->count + first);
 	memmove(path->nodes, path->nodes + first, path->count * sizeof(path->nodes[0]));
 	if (first >= path->gap_at)
 		path->gap = 0;

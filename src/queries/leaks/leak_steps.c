@@ -8,6 +8,7 @@
  */
 #include "queries/traces/leak_traces.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,7 @@ static int keep_text(struct leak_steps *out, const char *text, size_t *place, st
 
 static struct leak_node *node_of(struct described_trace *t, size_t i)
 {
+	assert(i < t->count);
 	return base_vec_at(&t->traces->nodes, struct leak_node, t->path[i]);
 }
 
@@ -56,6 +58,7 @@ static int find_path(struct described_trace *t, uint32_t last, struct hdb_error 
 	for (uint32_t at = last; at != GRAPH_NONE;
 	     at = base_vec_at(&t->traces->nodes, struct leak_node, at)->parent)
 		t->path[--n] = at;
+	assert(t->count > 0 && n == 0);
 	t->first_gone = t->count - 1;
 	for (size_t i = 0; i < t->count; i++) {
 		const struct leak_node *node = node_of(t, i);
@@ -102,6 +105,7 @@ static size_t nearest(const struct described_trace *t, size_t from, bool is_down
 	do
 		i = is_down ? i + 1 : i - 1;
 	while (t->own[i] != status);
+	assert(i < t->count && i != from);
 	return i;
 }
 

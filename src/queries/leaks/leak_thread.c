@@ -8,6 +8,7 @@
 #include "heap/threads.h"
 #include "queries/leaks/leak_parts.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define FRAME_MAX_BYTES 3200
@@ -83,6 +84,7 @@ static void keep(struct locals *locals, const struct local *local)
 		if (other->retained_bytes < locals->list[least].retained_bytes)
 			least = i;
 	}
+	assert(locals->count <= LOCALS_MAX);
 	if (locals->count < LOCALS_MAX)
 		locals->list[locals->count++] = *local;
 	else if (locals->list[least].retained_bytes < local->retained_bytes)

@@ -211,6 +211,7 @@ static int report_suspect(struct query *q, struct leaks *l, size_t i, struct hdb
 	TRY(query_leak_contents(rows, &about, err));
 	TRY(query_leak_thread(q, rows, &about, err));
 	TRY(add_sentence(q, rows, &about, err));
+	assert(rows->rows.count > about.first_row);
 	if (rows->is_brief)
 		rows->rows.count = about.first_row + 1;
 	return HDB_OK;
@@ -259,6 +260,7 @@ static int find_known(struct query *q, struct leaks *l, struct hdb_error *err)
 		if (said == l->suspects.count)
 			*base_vec_at(&l->faults, struct query_leak_fault, kept++) = *fault;
 	}
+	assert(kept <= l->faults.count);
 	l->faults.count = kept;
 	return HDB_OK;
 }
@@ -310,6 +312,7 @@ static int report_fault(struct query *q, struct leaks *l, struct query_leak_faul
 			     err));
 	TRY(add_advice(q, l, answer, err));
 	TRY(query_leak_path_rows(q, &l->rows, &path, err));
+	assert(l->rows.rows.count > first_row);
 	if (l->rows.is_brief)
 		l->rows.rows.count = first_row + 1;
 	return HDB_OK;
@@ -358,6 +361,7 @@ static int may_be_one(struct query *q, const struct leaks *l, const size_t pair[
 	uint64_t retained;
 	uint32_t last;
 
+	assert(a < b && b < l->suspects.count);
 	*shared = shared_steps(&l->paths[a], &l->paths[b]);
 	if (!*shared)
 		return HDB_OK;
@@ -394,6 +398,7 @@ static int report_common(struct query *q, struct leaks *l, size_t first, bool *i
 		shared = n < shared ? n : shared;
 		parts[count++] = l->known[i].part;
 	}
+	assert(count <= l->suspects.count);
 	if (count == 1)
 		return HDB_OK;
 	row.cells[LEAK_SUSPECT] = LEAK_NONE;

@@ -91,6 +91,7 @@ static bool is_garbage(enum triage_measure_no measure)
 
 static double share_of(const struct triage *t, enum triage_measure_no measure)
 {
+	assert(measure < TRIAGE_MEASURES);
 	return analysis_percent(t->figures[measure].bytes,
 				is_garbage(measure) ? t->all_bytes : t->retained_bytes);
 }
@@ -110,6 +111,7 @@ static int fires(const struct triage_query *s, size_t no, bool *out, struct hdb_
 	const struct base_evaluator evaluator = { &s->nodes, named_value, NULL, named };
 	struct base_value value = { .kind = BASE_NOTHING };
 
+	assert(no < RULES && s->conditions[no] < s->nodes.count);
 	TRY(base_expression_evaluate(&evaluator, s->conditions[no], &value, err));
 	*out = base_value_is_true(&value);
 	return HDB_OK;
@@ -147,6 +149,7 @@ static const struct rule *first_of(const struct rule *rule)
 
 	while (strcmp(first->id, rule->id) != 0)
 		first++;
+	assert(first <= rule);
 	return first;
 }
 
@@ -178,6 +181,7 @@ static int choose_rules(struct triage_query *s, struct hdb_error *err)
 	for (size_t i = 0; i < RULES && s->is_all; i++)
 		if (!is_chosen(s, i))
 			s->rows[s->count++] = i;
+	assert(s->count <= RULES);
 	return HDB_OK;
 }
 
@@ -279,6 +283,7 @@ static int rule_row(struct query *q, size_t no, struct hdb_error *err)
 	const bool has_fired = s->has_fired[no];
 	struct query_action action;
 
+	assert(no < s->count && first->why);
 	TRY(query_action_find(q->heap, rule->run, (struct query_subject){ f->ix, f->class_no },
 			      &action, err));
 	query_lend_text(q, SEVERITY, has_fired ? severities[rule->severity] : "ok");

@@ -8,6 +8,7 @@
 #include "queries/queries.h"
 #include "queries/triage/triage.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -56,6 +57,7 @@ static int add_buffer(struct triage *t, const struct query *rows, struct owners 
 	while (i < owners->count && (owners->list[i].measure != owner.measure ||
 				     strcmp(owners->list[i].text, owner.text) != 0))
 		i++;
+	assert(owners->count <= OWNERS_MAX);
 	if (i == OWNERS_MAX)
 		return HDB_OK;
 	if (i == owners->count)
@@ -79,6 +81,7 @@ static void write_owner(struct triage *t, const struct owners *owners,
 			best = &owners->list[i];
 	if (!best || best->bytes < f->bytes / 10)
 		return;
+	assert(best->count > 0 && best->text[0]);
 	query_leak_add_short(BASE_TEXT(text), best->text);
 	(void)snprintf(f->detail, sizeof(f->detail), "%s holds %s in %s of them", text,
 		       base_size(best->bytes).text, base_number(best->count).text);

@@ -10,6 +10,7 @@
 #include "heap/collections/collections.h"
 #include "queries/triage/triage.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,6 +118,7 @@ static int find_own_fields(struct triage *t, struct triage_fields *f, uint32_t n
 
 static bool has_own(const struct triage_fields *f, uint32_t no)
 {
+	assert(f->first[no] <= f->first[no + 1]);
 	return f->first[no] < f->first[no + 1];
 }
 
@@ -160,6 +162,7 @@ int triage_fields_open(struct triage *t, struct triage_fields **out, struct hdb_
 	for (uint32_t no = 0; no < classes; no++)
 		TRY(find_own_fields(t, f, no, err));
 	f->first[classes] = (uint32_t)f->fields.count;
+	assert(f->first[0] == 0);
 	return find_nearest(heap, f, err);
 }
 
@@ -277,6 +280,7 @@ static int add_held(struct triage *t, struct triage_fields *f, const struct name
 	uint64_t count, bytes;
 	int r = count_held(t->q->heap, f, ix, &count, err);
 
+	assert(field->measure < TRIAGE_MEASURES);
 	TRY_ERRORS(r);
 	if (r == HDB_NOTFOUND || (has_many ? count < MANY : count <= best->count))
 		return HDB_OK;
@@ -308,6 +312,7 @@ static int look_at_instance(struct triage *t, struct triage_fields *f, uint32_t 
 			const struct named_field *field =
 				base_vec_at(&f->fields, struct named_field, i);
 
+			assert(field->class_no == no);
 			TRY_ERRORS(r = heap_path_object_as(heap, (struct heap_as){ ix, no },
 							   field->name, &target, err));
 			if (r == HDB_OK)

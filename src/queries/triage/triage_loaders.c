@@ -236,6 +236,7 @@ static int collect_twins(struct query *q, struct twin *twins, uint32_t *count,
 		TRY(heap_object(heap, class->loader_ix, &loader, err));
 		twins[(*count)++] = (struct twin){ name, loader.class_no, class->loader_ix };
 	}
+	assert(*count <= heap->class_count);
 	qsort(twins, *count, sizeof(*twins), compare_twins);
 	return HDB_OK;
 }
@@ -259,6 +260,7 @@ static int take_twins(struct triage *t, const struct analysis_groups *groups, st
 		}
 		first = i;
 	}
+	assert(best + f->count <= count);
 	for (uint64_t i = 0; i < f->count; i++)
 		f->bytes += loader_bytes(groups, twins[best + i].loader_ix);
 	if (f->count) {

@@ -8,6 +8,7 @@
 #include "queries/leaks/thread_locals.h"
 #include "queries/triage/triage.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,6 +55,7 @@ static int set_run_figure(struct triage *t, const struct query_local_run *run, b
 
 	if (!run->count)
 		return HDB_OK;
+	assert(run->from && run->largest);
 	f->count = run->count;
 	f->bytes = run->bytes;
 	f->ix = is_by_key ? run->from->key_ix : run->largest->entry_ix;

@@ -340,6 +340,7 @@ static int scan_take(void *ctx, struct derive_block *block, struct hdb_error *er
 	for (size_t k = 0; k < block->bytes[0].count; k++) {
 		const uint32_t i = *base_vec_at(&block->bytes[0], uint32_t, k);
 
+		assert(i < b->count);
 		if (b->kind[i] == STORE_INSTANCE) {
 			TRY(collect(s, b->first_ix + i, s->line_bits[b->class_no[i]], err));
 			TRY(triage_fields_add(s->fields, b->first_ix + i, b->class_no[i], err));
@@ -403,6 +404,7 @@ static uint64_t scaled(uint64_t before, uint64_t now, double weight)
 {
 	const double more = (double)(now - before) * weight;
 
+	assert(now >= before && weight >= 1);
 	return more < 1e18 ? before + (uint64_t)(more + 0.5) : UINT64_MAX;
 }
 
@@ -441,6 +443,7 @@ static uint32_t batch_size(const struct collected *c, uint64_t no)
 {
 	const uint64_t left = c->ixs.count - no * BATCH;
 
+	assert(no * BATCH < c->ixs.count);
 	return left < BATCH ? (uint32_t)left : BATCH;
 }
 
@@ -461,6 +464,7 @@ static int look_at_batch(void *ctx, unsigned slot, uint64_t no, struct hdb_error
 	struct scan *s = ctx;
 	const struct line *line = &values[s->now - s->lines];
 
+	assert(line->look);
 	for (uint32_t i = 0; i < batch_size(s->now, no); i++)
 		TRY(line->look(s->t, line, &s->batches[slot].at[i], err));
 	return base_step(s->t->q->work, no * BATCH, err);
@@ -514,6 +518,7 @@ static int look_at_line(struct scan *s, size_t line, struct hdb_error *err)
 	struct triage_figure *figures = s->t->figures;
 	uint64_t counts[TRIAGE_MEASURES], bytes[TRIAGE_MEASURES];
 
+	assert(line < LINES && c->ixs.count <= c->seen);
 	if (!values[line].look)
 		return triage_take_locals(s->t, &c->ixs, err);
 	for (size_t m = 0; m < TRIAGE_MEASURES; m++) {
@@ -580,6 +585,7 @@ static int count_run(struct triage *t, const struct analysis_content *run, uint6
 	struct analysis_copies copies;
 	struct heap_object object;
 
+	assert(count > 1);
 	/* Texts that the VM cut off may continue differently. */
 	if (zeroed && run[0].array_ix != HEAP_NONE) {
 		TRY(heap_object(t->q->heap, run[0].array_ix, &object, err));

@@ -12,6 +12,7 @@
 #include "queries/objects/vthreads.h"
 #include "queries/triage/triage.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -78,6 +79,7 @@ static int add_circle(struct waiting *w, uint32_t first_ix, struct hdb_error *er
 				       "%s\"%s\" waits for a %.*s of ", used ? ", " : "", name,
 				       (int)strcspn(lock, "$"), lock);
 		ix = base_idmap_get(&w->owners, ix);
+		assert(ix != BASE_IDMAP_NONE);
 		TRY(heap_thread_name(heap, ix, name, sizeof(name), err));
 		if (f->count <= NAMED_MAX)
 			(void)snprintf(f->detail + strlen(f->detail),

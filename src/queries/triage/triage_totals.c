@@ -12,6 +12,7 @@
 #include "queries/leaks/thread_locals.h"
 #include "queries/triage/triage.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,6 +50,7 @@ static bool is_in_set(struct heap *heap, const struct set *set, uint32_t no)
 {
 	if (is_array(heap, no) || (set->but && heap_has_superclass(heap, no, set->but)))
 		return false;
+	assert(set->super || set->patterns);
 	if (set->super)
 		return heap_has_superclass(heap, no, set->super);
 	return base_glob_list(set->patterns, heap_class_name(heap, no));
@@ -60,6 +62,7 @@ static void add_class(struct triage_figure *f, const struct set *set,
 {
 	const uint64_t bytes = set->is_retained ? total->retained_bytes : total->shallow_bytes;
 
+	assert(set->measure < TRIAGE_MEASURES);
 	if (set->is_largest_only) {
 		if (total->count > f->count) {
 			f->count = total->count;
@@ -180,6 +183,7 @@ static int add_suspect(struct triage *t, struct hdb_error *err)
 	if (!suspects.count)
 		return HDB_OK;
 	s = &suspects.list[0];
+	assert(s->count > 0);
 	t->suspect_count = suspects.count;
 	f->count = s->count;
 	f->bytes = s->retained_bytes;
