@@ -4,8 +4,9 @@
 #   sh tools/install-deps.sh          compiler, libraries, and what the tests of every machine need
 #   sh tools/install-deps.sh --lint   also the checkers of `make lint`, clang and its fuzzer
 #   sh tools/install-deps.sh --all    also debootstrap, for the tests on a bare machine in .ci/run, and
-#                                     chromium, python3-venv and a JDK, without which tests are skipped;
-#                                     PySpark, DuckDB, pyarrow and axe-core into build/fleet-venv
+#                                     chromium, python3-venv, a JDK, Gradle and JUnit 5, without which tests are skipped;
+#                                     PySpark, DuckDB, pyarrow, kubernetes-validate and axe-core into
+#                                     build/fleet-venv
 #   sh tools/install-deps.sh --fuzz   also AFL++, for `make fuzz-afl`, and clang
 #   sh tools/install-deps.sh --package  also what `make release` needs: `make static`, `make deb`, `make wheel`,
 #                                     and what `make test T=packages_test` uses the packages with
@@ -25,7 +26,7 @@ esac
 
 packages="gcc make libc6-dev pkg-config liblmdb-dev libxxhash-dev libpcre2-dev
 	libzstd-dev libdeflate-dev zlib1g-dev libjansson-dev libyaml-dev libsqlite3-dev libedit-dev
-	libmicrohttpd-dev libpng-dev libarchive-dev libcmocka-dev zstd python3 python3-jsonschema sqlite3"
+	libmicrohttpd-dev libpng-dev libarchive-dev libcmocka-dev zstd python3 python3-jsonschema libxml2-utils sqlite3"
 lint="g++ clang clang-tidy clang-format $clang_runtime cppcheck mandoc shellcheck"
 
 package="build-essential debhelper dpkg-dev lintian fakeroot python3-pip tcl
@@ -41,7 +42,7 @@ venv=
 case ${1:-} in
 '') ;;
 --lint) packages="$packages $lint" ;;
---all) packages="$packages $lint debootstrap chromium python3-venv $jdk valgrind"
+--all) packages="$packages $lint debootstrap chromium python3-venv $jdk valgrind gradle junit5"
 	venv=build/fleet-venv
 	;;
 --fuzz) packages="$packages clang $clang_runtime afl++ valgrind" ;;

@@ -20,11 +20,6 @@ if python3 -c 'import yaml' 2> /dev/null; then
 	python3 - "$HDB_ROOT"/tools/python/examples/*.yaml << 'EOT'
 import sys, yaml
 for file in sys.argv[1:]:
-    made = yaml.safe_load(open(file, encoding="utf-8"))
-    assert made.get("jobs") or made["spec"], file
-job = yaml.safe_load(open(sys.argv[1], encoding="utf-8"))
-pod = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
-mounts = {mount["name"] for mount in pod["containers"][0]["volumeMounts"]}
-assert mounts == {volume["name"] for volume in pod["volumes"]}, mounts
+    assert yaml.safe_load(open(file, encoding="utf-8"))["jobs"], file
 EOT
 fi

@@ -1,7 +1,8 @@
 """Packs the static command into an image for containers: make_image.py COMMAND ARCHITECTURE TIME IMAGE.tar
 
 An OCI image layout (what `docker load`, `podman load` and `skopeo copy oci-archive:` take) of one layer:
-/heapdb, its licences, /tmp, and /work, where the image runs. No shell, no libraries, no user but 65532.
+/heapdb, its licences, /tmp, and /work, where the image runs. No shell, no libraries. It runs as user 65532 or,
+as OpenShift has it, as any other: /tmp and /work are open to all.
 Times are TIME (seconds), so that the same command gives the same bytes. Standard library only.
 """
 import gzip
@@ -58,7 +59,7 @@ def main(command, architecture, seconds, image):
     def blob_json(kind, value):
         return blob(kind, json.dumps(value, sort_keys=True).encode())
 
-    files = [("heapdb", read(command), 0o755), ("tmp", None, 0o1777), ("work", None, 0o755)]
+    files = [("heapdb", read(command), 0o755), ("tmp", None, 0o1777), ("work", None, 0o1777)]
     files += [(name, read(os.path.join(ROOT, name)), 0o644) for name in ("LICENSE", "NOTICES")]
     layer = tar(files, seconds)
     labels = {"org.opencontainers.image.title": "heapdb",

@@ -1,0 +1,71 @@
+#!/bin/sh
+# image_test.sh - the image of `make release` as containers run it: by a user that no file knows (OpenShift's are such),
+# with a read-only root, without capabilities. It imports, asks, and captures a JVM that has another root, as a sidecar.
+set -eu
+command=$HDB_ROOT/build/static/heapdb
+if [ ! -x "$command" ] ||
+	[ -n "$(find "$HDB_ROOT/src" "$HDB_ROOT/tools" "$HDB_ROOT/include" -name '*.[ch]' -newer "$command")" ]; then
+	echo "no build/static/heapdb of these sources: make static"
+	exit 77
+fi
+[ "$(id -u)" -eq 0 ] || { echo "only root can make a root"; exit 77; }
+unshare -m mount -t tmpfs none /mnt 2> /dev/null || { echo "nothing can be mounted here"; exit 77; }
+work=$(mktemp -d)
+jvm=
+trap '[ -z "$jvm" ] || kill $jvm; rm -rf "$work"' EXIT
+chmod 755 "$work"
+cd "$work"
+python3 "$HDB_ROOT/tools/packaging/make_image.py" "$command" amd64 1700000000 image.tar > /dev/null
+[ "$(python3 "$HDB_ROOT/tests/e2e/oci_open.py" image.tar root)" = /heapdb ]
+mkdir -m 755 root/proc
+mkdir -m 1777 data
+cp "$DUMP" data/sample.hprof
+chmod 644 data/sample.hprof
+
+user=1000670000
+java=
+for home in ${HDB_JDKS:-/usr/lib/jvm/*}; do
+	[ -x "$home/bin/javac" ] && [ ! -L "$home" ] && java=$home/bin/java
+done
+pid=0
+if [ -n "$java" ] && command -v setpriv > /dev/null; then
+	echo 'class Sleep { public static void main(String[] a) throws Exception { Thread.sleep(120000); } }' > Sleep.java
+	"$(dirname "$java")/javac" -d . Sleep.java
+	setpriv --reuid $user --regid 0 --clear-groups "$java" -Xmx32m -XX:TieredStopAtLevel=1 -cp . Sleep &
+	jvm=$!
+	pid=$jvm
+	for _ in $(seq 100); do
+		[ ! -e "/tmp/hsperfdata_$user/$pid" ] && [ ! -e "/tmp/hsperfdata_/$pid" ] || break
+		sleep 0.1
+	done
+	sleep 1
+else
+	echo "no JDK, or no setpriv: nothing is captured"
+fi
+
+# In the root, as the user. /work is a volume.
+cat > inside.sh <<-'END'
+	set -eu
+	mount --bind root root
+	mount --bind data root/work
+	mount -t tmpfs -o mode=1777 none root/tmp
+	mount -t proc none root/proc
+	mount -o remount,bind,ro root
+	run() {
+		HOME=/ setpriv --no-new-privs chroot --userspec="$user:0" --groups=0 root /heapdb "$@"
+	}
+	run import /work/sample.hprof -o /work/s.heapdb --quiet
+	run leaks /work/s.heapdb --brief > leaks
+	run check /work/s.heapdb > /dev/null
+	[ -s leaks ] && [ "$(stat -c %u:%a data/s.heapdb)" = "$user:600" ]
+	if [ "$pid" != 0 ]; then
+		run capture "$pid" -o /work/app.heapdb --quiet
+		run histogram /work/app.heapdb Sleep --columns objects --csv > objects
+		run watch "$pid" --once --dir /work --quiet
+		run export dump --db /work/app.heapdb > app.hprof
+		[ -s objects ] && [ -s data/series.jsonl ] && [ "$(head -c 12 app.hprof)" = "JAVA PROFILE" ]
+	fi
+END
+user=$user pid=$pid unshare -m sh inside.sh > out 2>&1 || { echo "FAILED:"; tail -20 out; exit 1; }
+[ -z "$(find root -newer image.tar -type f)" ]
+rm -f "/tmp/.java_pid$pid"
