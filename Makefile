@@ -363,7 +363,7 @@ nightly: ## all that takes too long for every change
 	$(MAKE) bench-gate BASE=$$(git rev-list -n 1 --before=yesterday HEAD 2>/dev/null)
 	$(MAKE) mutants
 	$(MAKE) test T=page_ HEAPDB_PAGE=full LIMIT=3000
-	$(MAKE) static && $(MAKE) test T=static_test
+	$(MAKE) static && $(MAKE) test T=static_test && $(MAKE) test T=image_test
 	$(MAKE) hostile
 	$(MAKE) fuzz SECS=600
 	$(MAKE) test T=fleet HEAPDB_FLEET=full LIMIT=3000

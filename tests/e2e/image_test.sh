@@ -34,11 +34,11 @@ if [ -n "$java" ] && command -v setpriv > /dev/null; then
 	setpriv --reuid $user --regid 0 --clear-groups "$java" -Xmx32m -XX:TieredStopAtLevel=1 -cp . Sleep &
 	jvm=$!
 	pid=$jvm
-	for _ in $(seq 100); do
-		[ ! -e "/tmp/hsperfdata_$user/$pid" ] && [ ! -e "/tmp/hsperfdata_/$pid" ] || break
+	# The main thread sleeps when the VM answers.
+	for _ in $(seq 200); do
+		! cat /proc/"$pid"/task/*/comm 2> /dev/null | grep -q 'Signal Dispatch' || break
 		sleep 0.1
 	done
-	sleep 1
 else
 	echo "no JDK, or no setpriv: nothing is captured"
 fi
