@@ -453,7 +453,7 @@ lint-headers:
 	@printf '#include "heapdb.h"\n' | $(CXX) -Iinclude -Wall -Wextra -Werror -fsyntax-only -x c++ -
 	@echo "headers: each compiles alone, heapdb.h as C++ too"
 
-man_parts = $(addprefix tools/heapdb/heapdb-,android.1 capture.1 convert.1 diff.1 fleet.1 gate.1 mcp.1 oql.1 queries.1 serve.1 watch.1)
+man_parts = $(filter-out %-sql.1,$(sort $(wildcard tools/heapdb/heapdb-*.1)))
 
 lint-man:
 	@if [ ! -f tools/heapdb/heapdb.1 ]; then echo "man page: none"; \

@@ -4,7 +4,7 @@
 #   sh tools/install-deps.sh          compiler, libraries, and what the tests of every machine need
 #   sh tools/install-deps.sh --lint   also the checkers of `make lint`, clang and its fuzzer
 #   sh tools/install-deps.sh --all    also debootstrap, for the tests on a bare machine in .ci/run, and
-#                                     chromium, python3-venv, a JDK, Gradle and JUnit 5, without which tests are skipped;
+#                                     chromium, python3-venv, a JDK, Gradle and JUnit 5, without which tests skip;
 #                                     PySpark, DuckDB, pyarrow, kubernetes-validate and axe-core into
 #                                     build/fleet-venv
 #   sh tools/install-deps.sh --fuzz   also AFL++, for `make fuzz-afl`, and clang

@@ -98,8 +98,8 @@ if [ -f /usr/share/java/junit-jupiter-engine.jar ] && [ -f /usr/share/java/junit
 		cp $budget.yaml junit5/heap-budget.yaml
 		rc=0
 		(cd junit5 && "$java/bin/java" -XX:TieredStopAtLevel=1 -cp "classes$jars" \
-			org.junit.platform.console.ConsoleLauncher --scan-classpath classes --disable-banner --details tree) \
-			> out 2>&1 || rc=$?
+			org.junit.platform.console.ConsoleLauncher --scan-classpath classes --disable-banner \
+			--details tree) > out 2>&1 || rc=$?
 		if [ $budget = good ]; then
 			[ $rc = 0 ] || fail "JUnit 5, a budget that holds: $(cat out)"
 			grep -q '2 tests successful' out || fail "JUnit 5: $(cat out)"

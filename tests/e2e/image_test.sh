@@ -29,7 +29,11 @@ for home in ${HDB_JDKS:-/usr/lib/jvm/*}; do
 done
 pid=0
 if [ -n "$java" ] && command -v setpriv > /dev/null; then
-	echo 'class Sleep { public static void main(String[] a) throws Exception { Thread.sleep(120000); } }' > Sleep.java
+	cat > Sleep.java <<-END
+		class Sleep {
+		    public static void main(String[] arguments) throws Exception { Thread.sleep(120000); }
+		}
+	END
 	"$(dirname "$java")/javac" -d . Sleep.java
 	setpriv --reuid $user --regid 0 --clear-groups "$java" -Xmx32m -XX:TieredStopAtLevel=1 -cp . Sleep &
 	jvm=$!

@@ -70,8 +70,9 @@ words=$(wc -w <"$queries")
 [ "$words" -le 14000 ] || complain "heapdb-queries.1 has $words words, more than 14,000"
 
 # Every part of the manual is there, is packaged, and is named in heapdb(1).
-for name in android capture convert diff fleet gate mcp oql queries serve sql watch; do
-	[ -f "$HDB_ROOT/tools/heapdb/heapdb-$name.1" ] || complain "no page heapdb-$name(1)"
+for file in "$HDB_ROOT"/tools/heapdb/heapdb-*.1; do
+	name=$(basename "$file" .1)
+	name=${name#heapdb-}
 	grep -q "^\.Xr heapdb-$name 1" "$page" || complain "heapdb(1) does not name heapdb-$name(1)"
 	grep -q "/heapdb-$name\.1\$" "$HDB_ROOT/tools/packaging/debian/heapdb.install" ||
 		complain "heapdb-$name(1) is not packaged"
