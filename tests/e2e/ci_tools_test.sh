@@ -28,23 +28,24 @@ END
 sed 's/<= 1 KB/<= 1 GB/; /leaks:/d; /secrets:/d' heap-budget.yaml > good.yaml
 for name in heap-budget good; do
 	for format in junit sarif; do
-		heapdb gate build/after.heapdb --quiet --budget $name.yaml --format $format -o $name.$format > out 2>&1 ||
-			[ $? = 1 ] || fail "gate: $(cat out)"
+		heapdb gate build/after.heapdb --quiet --budget $name.yaml --format $format -o $name.$format \
+			> out 2>&1 || [ $? = 1 ] || fail "gate: $(cat out)"
 	done
 done
 grep -q '<failure' heap-budget.junit || fail "no check fails"
 
 # SARIF: the schema of OASIS, which the package has.
 sarif=$schemas/sarif/node_modules/@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json
-[ -f "$sarif" ] || ! command -v npm > /dev/null || timeout 200 npm install --prefix "$schemas/sarif" --ignore-scripts \
-	--no-audit --no-fund --silent @microsoft/jest-sarif@1.0.0-beta.0 > /dev/null 2>&1 || true
+[ -f "$sarif" ] || ! command -v npm > /dev/null ||
+	timeout 200 npm install --prefix "$schemas/sarif" --ignore-scripts --no-audit --no-fund --silent \
+		@microsoft/jest-sarif@1.0.0-beta.0 > /dev/null 2>&1 || true
 if [ -f "$sarif" ] && python3 -c 'import jsonschema' 2> /dev/null; then
 	for log in heap-budget.sarif good.sarif; do
 		python3 - "$sarif" $log <<-'END' || fail "$log: SARIF 2.1.0"
 			import json, sys, jsonschema
 			schema, log = (json.load(open(name, encoding="utf-8")) for name in sys.argv[1:])
 			checker = jsonschema.Draft7Validator(schema)
-			errors = [f"{'/'.join(map(str, e.absolute_path))}: {e.message}" for e in checker.iter_errors(log)]
+			errors = [f"{list(e.absolute_path)}: {e.message}" for e in checker.iter_errors(log)]
 			assert checker.is_valid({"version": "2.1.0", "runs": []}) and not checker.is_valid({"runs": []})
 			print(*errors, sep="\n")
 			sys.exit(bool(errors))
@@ -69,14 +70,16 @@ if command -v gradle > /dev/null && [ -n "$java" ]; then
 	for budget in good heap-budget; do
 		cp $budget.yaml gradle/heap-budget.yaml
 		rc=0
-		(cd gradle && JAVA_HOME=$java gradle --offline --no-daemon -g "$TMPDIR/gradle-home" check) > out 2>&1 || rc=$?
+		(cd gradle && JAVA_HOME=$java gradle --offline --no-daemon -g "$TMPDIR/gradle-home" check) \
+			> out 2>&1 || rc=$?
 		if [ $budget = good ]; then
 			[ $rc = 0 ] || fail "gradle, a budget that holds: $(cat out)"
 		elif [ $rc = 0 ] || ! grep -q 'heapBudget' out; then
 			fail "gradle, a budget that breaks: $(cat out)"
 		fi
 		report=gradle/build/test-results/heapBudget/TEST-heap-budget.xml
-		[ "$(grep -c '<failure' $report)" = "$(grep -c '<failure' $budget.junit)" ] || fail "gradle: $(cat $report)"
+		[ "$(grep -c '<failure' $report)" = "$(grep -c '<failure' $budget.junit)" ] ||
+			fail "gradle: $(cat $report)"
 	done
 	echo "checked: Gradle"
 else

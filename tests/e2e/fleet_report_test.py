@@ -282,7 +282,8 @@ def test_prune():
     left = sorted(glob.glob("made/**/*.parquet", recursive=True))
     check("other days stay", left == [name for name in before if "2026-01-01" not in name and
                                       "2026-01-02" not in name] and len(left) == 4, left)
-    check("no empty folders", not [f for f, dirs, files in os.walk("made") if not dirs + files and not f.startswith("made/.")])
+    check("no empty folders", not [f for f, dirs, files in os.walk("made")
+                                   if not dirs + files and not f.startswith("made/.")])
     check("reports go on", command("made").returncode == 0)
     done = command("prune", "made", "--keep", "1d")
     check("by the command", done.returncode == 0 and "2 days removed" in done.stdout, done)

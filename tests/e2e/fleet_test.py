@@ -281,7 +281,8 @@ def test_fetch():
     listing = "\n".join(lines) + "\n"
     command = ["heapdb", "fleet", "run", "-", "fetched", "--fetch", "cat dumps/{}", "--jobs", "2", "--quiet"]
     run = subprocess.run(command, input=listing, stdout=subprocess.PIPE, text=True, check=True)
-    check("dumps are fetched", run.stdout.startswith(f"{len(lines)} dumps: {len(lines) - 1} taken, 1 failed"), run.stdout)
+    check("dumps are fetched", run.stdout.startswith(f"{len(lines)} dumps: {len(lines) - 1} taken, 1 failed"),
+          run.stdout)
     check("a name is no command", not os.path.exists("hacked"))
     run = subprocess.run(command, input=listing, stdout=subprocess.PIPE, text=True, check=True)
     check("but once; one that is not there is asked for again",
@@ -293,8 +294,8 @@ def test_fetch():
     names = [name for name in mine if name.startswith(("histogram", "leaks", "waste")) and "mobile" not in name]
     check("the same rows", len(names) > 10 and all(mine[name] == theirs[name] for name in names), names[:5])
     for wrong in (["--fetch", "cat"], []):
-        run = subprocess.run(["heapdb", "fleet", "run", "-", "fetched"] + wrong, input="s3://b/a/1/2026-03-02/x.hprof\n",
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        run = subprocess.run(["heapdb", "fleet", "run", "-", "fetched"] + wrong,
+                             input="s3://b/a/1/2026-03-02/x.hprof\n", stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
         check("what --fetch needs", run.returncode == 2 and "--fetch" in run.stderr, run)
 
 

@@ -69,7 +69,8 @@ def main(files):
             volumes = {volume["name"] for volume in pod.get("volumes", ())}
             used |= {volume["persistentVolumeClaim"]["claimName"] for volume in pod.get("volumes", ())
                      if "persistentVolumeClaim" in volume}
-            containers = [c for key in ("initContainers", "containers", "ephemeralContainers") for c in pod.get(key, ())]
+            containers = [c for key in ("initContainers", "containers", "ephemeralContainers")
+                          for c in pod.get(key, ())]
             mounted = {mount["name"] for c in containers for mount in c.get("volumeMounts", ())}
             check(f"{name}: volumes", mounted == volumes, mounted, volumes)
             for c in containers:

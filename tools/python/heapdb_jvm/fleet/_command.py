@@ -61,8 +61,9 @@ def show(given, folder, ask):
     needed = ["leaks"] * bool(given.fail_if or given.webhook or given.junit) + ["failures"] * bool(given.junit)
     answers = ask(reports + [name for name in needed if name not in reports])
     if given.owner:
-        answers = [(name, columns, [row for row in rows if fnmatch.fnmatchcase(row[columns.index("owner")], given.owner)])
-                   if name == "owners" else (name, columns, rows) for name, columns, rows in answers]
+        answers = [(name, columns, [row for row in rows if name != "owners" or
+                                    fnmatch.fnmatchcase(row[columns.index("owner")], given.owner)])
+                   for name, columns, rows in answers]
     print(render([answer for answer in answers if answer[0] in (given.reports or ORDER)], given.form))
     if given.html:
         _write(given.html, render(answers, "html"))
@@ -94,8 +95,8 @@ def removed(days, is_dry):
 
 def _run_options(parser):
     parser.add_argument("listing", help="a file that lists dumps (a path a line, or a table with the "
-                        "columns uri, app, build, day, dump, mapping, or the output of aws s3 ls --recursive; - for standard "
-                        "input), or a quoted pattern of paths")
+                        "columns uri, app, build, day, dump, mapping, or the output of aws s3 ls --recursive; - for "
+                        "standard input), or a quoted pattern of paths")
     parser.add_argument("out", help="where the tables are")
     parser.add_argument("--pattern", default=PATTERN,
                         help=f"what the end of a path says ({PATTERN.replace('%', '%%')})")

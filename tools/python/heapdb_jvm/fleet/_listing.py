@@ -116,11 +116,12 @@ def _rows(text, pattern):
 
 
 def read_listing(listing, pattern=PATTERN, mapping=None, read=None, fetched=False):
-    """Entries of a listing: a list of paths or of dicts, a file that lists them (a path a line, or a
-    table with the columns uri, app, build, day, dump, mapping, or what `aws s3 ls --recursive` or
-    `gsutil ls -l` print), "-" for standard input, or a local glob ("dumps/*/*.hprof", "**" for all folders). What a line does not say comes from the path, by the pattern. `mapping`:
-    where mapping files are, "mappings/{app}/{build}.txt", those that exist are taken. `read(uri)`
-    gives the text of a listing that is not local. fetched: names are not those of local files.
+    """Entries of a listing: a list of paths or of dicts, a file that lists them (a path a line, a table with
+    the columns uri, app, build, day, dump, mapping, or what `aws s3 ls --recursive` or `gsutil ls -l`
+    print), "-" for standard input, or a local glob ("dumps/*/*.hprof", "**" for all folders). What a line
+    does not say comes from the path, by the pattern. `mapping`: where mapping files are,
+    "mappings/{app}/{build}.txt", those that exist are taken. `read(uri)` gives the text of a listing that
+    is not local. fetched: names are not those of local files.
     """
     compiled, source = compile_pattern(pattern), "listing"
     if isinstance(listing, (str, os.PathLike)):
