@@ -40,6 +40,16 @@ static const struct {
 	/* entries of a map that are only the platform's */
 	{ "a.App{}; static a.App.TEXTS = map(200*\"some text that takes some room in memory\")",
 	  "App.TEXTS (static) holds 200 " },
+	/* the entries of the lists in a map; not if they are of several classes */
+	{ "a.App{}; static a.App.BUS = a.Bus{topics=map(4*list(50*a.Listener{data=bytes(1000)}))}",
+	  "Bus.topics, in App.BUS (static), holds 200 Listener (" },
+	{ "a.App{}; static a.App.BUS = a.Bus{topics=map(2*list(50*a.Listener{data=bytes(1000)}), "
+	  "2*list(50*a.Other{data=bytes(1000)}))}",
+	  "Bus.topics, in App.BUS (static), holds 4 entries (" },
+	/* a tree: all nodes, and what holds the first one */
+	{ "a.App{}; static a.App.TREE = a.Tree{below=list(20*a.Tree{below=list(30*a.Tree{data="
+	  "bytes(100)})})}",
+	  "App.TREE (static) holds 621 Tree (" },
 	/* more than a third is something else */
 	{ "a.App{}; static a.App.ALL ="
 	  "list(200*a.Session{data=bytes(1000)}, 90*a.Other{data=bytes(2000)})",

@@ -60,20 +60,29 @@ static const struct {
 	const char *part;
 	uint8_t kind;
 } times[] = {
-	{ "expir", TIME_EXPIRY },    { "validuntil", TIME_EXPIRY }, { "deadline", TIME_EXPIRY },
-	{ "lastacc", TIME_USE },     { "lastus", TIME_USE },        { "lastseen", TIME_USE },
-	{ "lasttouch", TIME_USE },   { "lastactiv", TIME_USE },     { "lastread", TIME_USE },
-	{ "lastrequest", TIME_USE }, { "lastping", TIME_USE },      { "lastheartbeat", TIME_USE },
-	{ "created", TIME_BEGIN },   { "creation", TIME_BEGIN },    { "timestamp", TIME_BEGIN },
-	{ "submitted", TIME_BEGIN }, { "queued", TIME_BEGIN },      { "received", TIME_BEGIN },
-	{ "time", TIME_BEGIN },
+	{ "expir", TIME_EXPIRY },      { "lastacc", TIME_USE },     { "lastus", TIME_USE },
+	{ "lastseen", TIME_USE },      { "lasttouch", TIME_USE },   { "lastactiv", TIME_USE },
+	{ "lastread", TIME_USE },      { "lastrequest", TIME_USE }, { "lastping", TIME_USE },
+	{ "lastheartbeat", TIME_USE }, { "created", TIME_BEGIN },   { "creation", TIME_BEGIN },
+	{ "timestamp", TIME_BEGIN },   { "submitted", TIME_BEGIN }, { "queued", TIME_BEGIN },
+	{ "received", TIME_BEGIN },    { "time", TIME_BEGIN },
 };
 
-/* A field of the values: what it says of time, and what it holds. */
+/* Names of boolean fields of things that are over, and nobody needs. */
+static const char *const closed_names[] = {
+	"closed",    "isClosed",  "disposed",   "isDisposed",   "destroyed",   "released",
+	"cancelled", "isStopped", "terminated", "disconnected", "isCancelled", "stopped",
+};
+
+/* A field of the values: what it says of time, whether they are closed, and what it holds. */
 struct value_field {
 	char name[EXPLAIN_CONTENT_MAX];
-	uint8_t time;          /* enum time_kind */
-	uint32_t points, past; /* points in time; those that have passed, of uses by a day */
+	uint8_t time;   /* enum time_kind */
+	bool is_closed; /* has one of the closed_names */
+	/*
+	 * points in time; those that have passed, except expiry by a day; or values that are closed
+	 */
+	uint32_t points, past;
 	uint64_t oldest_ms;
 	uint64_t bytes;    /* retained by what it refers to alone */
 	uint32_t class_no; /* of the first such object */
@@ -95,6 +104,8 @@ struct looking {
 	uint32_t value_class;     /* class of the values whose fields are looked at */
 	uint32_t key_class;
 	uint32_t entries;
+	uint32_t nothings;      /* values that say nothing */
+	const char *nothing;    /* class of one; NULL if all are null */
 	uint32_t weighed;       /* values whose fields were weighed */
 	uint64_t weighed_bytes; /* what they retain */
 	uint64_t now_ms;        /* when the dump was made; 0: unknown */
@@ -140,7 +151,7 @@ static bool is_word_byte(char c)
 /*
  * Writes a key with each word that has a digit replaced by "*": "/orders?id=123" is
  * "/orders?id=*". Returns false if that says nothing: the form must be a path, a query, a statement
- * or the like.
+ * or the like, or an IP address.
  */
 static bool form_of(const char *text, struct base_text to)
 {
@@ -165,7 +176,7 @@ static bool form_of(const char *text, struct base_text to)
 		text += size;
 	}
 	to.buf[used] = '\0';
-	return has_parts && has_place;
+	return (has_parts && has_place) || strcmp(to.buf, "*.*.*.*") == 0;
 }
 
 static int add_form(struct looking *l, uint32_t ix, const char *text, struct hdb_error *err)
@@ -241,7 +252,7 @@ static int add_time(struct looking *l, struct value_field *field, const struct h
 		return HDB_OK;
 	if (!field->points++ || ms < field->oldest_ms)
 		field->oldest_ms = ms;
-	field->past += ms + (field->time == TIME_USE ? DAY_MS : 0) < l->now_ms;
+	field->past += ms + (field->time == TIME_EXPIRY ? 0 : DAY_MS) < l->now_ms;
 	return HDB_OK;
 }
 
@@ -285,6 +296,13 @@ static int add_fields(struct looking *l, uint32_t ix, bool are_own, struct hdb_e
 			TRY(heap_text(l->session->heap, fields.field.name_text, field->name,
 				      sizeof(field->name), err));
 			field->time = (uint8_t)(are_own ? time_kind_of(field->name) : TIME_NONE);
+			for (size_t i = 0; i < sizeof(closed_names) / sizeof(closed_names[0]); i++)
+				field->is_closed |= are_own && fields.value.type == HPROF_BOOLEAN &&
+						    strcmp(field->name, closed_names[i]) == 0;
+		}
+		if (field->is_closed) {
+			field->points++;
+			field->past += fields.value.bits & 1;
 		}
 		if (field->time && fields.value.bits)
 			TRY(add_time(l, field, &fields.value, err));
@@ -350,6 +368,43 @@ static int look_at(struct looking *l, const struct heap_value *value, bool is_ke
 	return is_key ? add_key(l, ix, err) : add_fields(l, ix, is_own(heap, object.class_no), err);
 }
 
+/* Counts a value of a map that says nothing: what was looked for, and not found. */
+static int look_for_nothing(struct looking *l, const struct heap_value *value,
+			    struct hdb_error *err)
+{
+	static const char *const nothings[] = {
+		"java.lang.Object",
+		"java.util.Optional",
+		"java.util.Collections$EmptyList",
+		"java.util.Collections$EmptyMap",
+		"java.util.Collections$EmptySet",
+	};
+	struct heap *heap = l->session->heap;
+	const char *name;
+	struct heap_value inner = { .bits = 0 };
+	uint32_t ix;
+
+	if (value->type != HPROF_OBJECT)
+		return HDB_OK;
+	if (!value->bits) {
+		l->nothings++;
+		return HDB_OK;
+	}
+	TRY_FOUND(heap_find(heap, value->bits, &ix, err));
+	name = heap_class_name_of(heap, ix);
+	for (size_t i = 0; i < sizeof(nothings) / sizeof(nothings[0]); i++) {
+		if (strcmp(name, nothings[i]) != 0)
+			continue;
+		if (i == 1)
+			TRY_ERRORS(heap_path_value(heap, ix, "value", &inner, err));
+		if (inner.bits)
+			return HDB_OK;
+		l->nothing = nothings[i];
+		l->nothings++;
+	}
+	return HDB_OK;
+}
+
 /* Whether equal keys must not be in the collection twice. */
 static bool compares_keys(const struct heap_collection *c)
 {
@@ -372,8 +427,12 @@ static int look_at_entries(struct looking *l, const struct heap_collection *c,
 			continue;
 		if (entries.has_key)
 			TRY(look_at(l, &entries.key, has_keys, err));
-		/* The values of a set are its keys. */
-		TRY(look_at(l, &entries.value, has_keys && !entries.has_key, err));
+		/* The values of a set are its keys, too. */
+		if (has_keys && !entries.has_key)
+			TRY(look_at(l, &entries.value, true, err));
+		TRY(look_at(l, &entries.value, false, err));
+		if (entries.has_key)
+			TRY(look_for_nothing(l, &entries.value, err));
 		l->entries++;
 	}
 	return HDB_OK;
@@ -563,8 +622,19 @@ static void set_fields(const struct looking *l, struct explain_facts *out)
 	for (size_t i = 0; i < VALUE_FIELDS; i++) {
 		if (l->fields[i].time && l->now_ms)
 			set_time(l, &l->fields[i], out);
+		if (l->fields[i].is_closed && l->fields[i].points * 2 >= l->entries) {
+			set_field(l, &l->fields[i], EXPLAIN_FACT_closed_field, out);
+			explain_fact_set(out, EXPLAIN_FACT_closed_percent,
+					 (double)l->fields[i].past * 100 /
+						 (double)l->fields[i].points);
+		}
 		if (l->fields[i].bytes > most->bytes)
 			most = &l->fields[i];
+	}
+	if (l->nothings < l->entries) {
+		explain_fact_set(out, EXPLAIN_FACT_empty_values,
+				 (double)l->nothings * 100 / (double)l->entries);
+		explain_fact_text(out, EXPLAIN_FACT_empty_value, l->nothing ? l->nothing : "null");
 	}
 	if (!most->bytes || !l->weighed_bytes)
 		return;

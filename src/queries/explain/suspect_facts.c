@@ -39,6 +39,8 @@
 /* Dominators above the accumulation point that are looked at, and the part of them it must be. */
 #define FACTS_CLIMBS 8u
 #define FACTS_CLIMB_PART 0.8
+/* Nodes of a tree or list above it that are passed. */
+#define FACTS_NODES 4096u
 /* Entries that make a collection worth a look. */
 #define FACTS_ENTRIES_MIN 1000u
 /* Entries that are enough if no collection has so many. */
@@ -88,6 +90,7 @@ static const struct {
 	{ "java.util.concurrent.FutureTask", HELD_TASK },
 	{ "java.util.TimerTask", HELD_TIMER_TASK },
 	{ "java.lang.ref.Reference", HELD_REFERENCE },
+	{ "java.lang.ref.FinalReference", HELD_OTHER },
 	{ "java.net.URLClassLoader", HELD_LOADER },
 	{ "java.util.ArrayList$SubList", HELD_VIEW },
 	{ "java.util.AbstractList$SubList", HELD_VIEW },
@@ -143,7 +146,7 @@ struct walk {
 	struct addend big; /* the container with most free bytes */
 	double open_futures, waited, cancelled, enqueued, cleared, soft_bytes, suppressed;
 	double loaders, self_kept; /* loaders: closed ones */
-	double periodic, dependents;
+	double periodic, dependents, done;
 	uint32_t loader_ix;
 	uint32_t big_array; /* the largest array of numbers */
 	uint64_t big_bytes;
@@ -448,6 +451,9 @@ static int look_at_task(struct walk *w, const struct node *node, bool is_timer,
 	/* CANCELLED, INTERRUPTING and INTERRUPTED of FutureTask; CANCELLED of TimerTask */
 	if (is_timer ? state == 3 : state >= 4 && state <= 6)
 		w->cancelled += node->weight;
+	/* COMPLETING, NORMAL and EXCEPTIONAL of FutureTask; EXECUTED of TimerTask */
+	else if (is_timer ? state == 2 : state >= 1 && state <= 3)
+		w->done += node->weight;
 	return HDB_OK;
 }
 
@@ -647,17 +653,33 @@ static int add_children(struct walk *w, size_t no, struct hdb_error *err)
 	}
 }
 
-/* Where the walk begins: the highest object that holds little besides the accumulation point. */
+/* Whether an object is a node of a tree or list that the object above belongs to, or is itself. */
+static bool is_node_of(struct heap *heap, uint32_t class_no, uint32_t above_no)
+{
+	const char *name = heap_class_name(heap, class_no),
+		   *above = heap_class_name(heap, above_no);
+	const size_t size = strlen(above);
+
+	return class_no == above_no || (strncmp(name, above, size) == 0 && name[size] == '$');
+}
+
+/*
+ * Where the walk begins: the highest object that holds little besides the accumulation point, or of
+ * which that is a node.
+ */
 static int find_top(const struct session *session, const struct analysis_suspect *s, uint32_t *top,
 		    struct hdb_error *err)
 {
+	struct heap_object object;
 	uint64_t bytes, more;
 	uint32_t above;
 
 	*top = s->point_ix == HEAP_NONE ? s->ix : s->point_ix;
+	TRY(heap_object(session->heap, *top, &object, err));
 	TRY(derive_retained(session->derive, *top, &bytes, err));
-	for (unsigned i = 0; i < FACTS_CLIMBS && *top != s->ix; i++) {
-		struct heap_object object;
+	for (unsigned i = 0, nodes = 0; i < FACTS_CLIMBS && nodes < FACTS_NODES && *top != s->ix;) {
+		const uint32_t class_no = object.class_no;
+		bool is_node;
 
 		TRY(derive_dominator(session->derive, *top, &above, err));
 		if (above == HEAP_NONE || above == *top)
@@ -665,9 +687,13 @@ static int find_top(const struct session *session, const struct analysis_suspect
 		TRY(heap_object(session->heap, above, &object, err));
 		if (object.kind == STORE_CLASS)
 			return HDB_OK;
+		is_node = is_node_of(session->heap, class_no, object.class_no);
 		TRY(derive_retained(session->derive, above, &more, err));
-		if ((double)bytes < (double)more * FACTS_CLIMB_PART)
+		if (!is_node && (double)bytes < (double)more * FACTS_CLIMB_PART)
 			return HDB_OK;
+		bytes = is_node ? more : bytes;
+		nodes += is_node;
+		i += !is_node;
 		*top = above;
 	}
 	return HDB_OK;
@@ -870,6 +896,7 @@ static void set_figures(const struct walk *w, struct explain_facts *out)
 	set(out, EXPLAIN_FACT_cancelled, w->cancelled, w->tasks.is_about);
 	set(out, EXPLAIN_FACT_enqueued, w->enqueued, w->references.is_about);
 	set(out, EXPLAIN_FACT_self_kept, w->self_kept, w->references.is_about);
+	set(out, EXPLAIN_FACT_done, w->done, w->tasks.is_about);
 	set(out, EXPLAIN_FACT_periodic, w->periodic, w->tasks.is_about);
 	set(out, EXPLAIN_FACT_dependents, w->dependents, w->is_cut || w->futures.is_about);
 	set(out, EXPLAIN_FACT_loaders, w->loaders, false);

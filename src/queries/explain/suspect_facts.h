@@ -54,6 +54,7 @@
 	X(waited)         /* those of them for which an action waits */ \
 	X(tasks)          /* FutureTasks and TimerTasks */ \
 	X(cancelled)      /* those that are cancelled */ \
+	X(done)           /* those that have run */ \
 	X(periodic)       /* those that run again and again */ \
 	X(references)     /* weak, soft and phantom references */ \
 	X(reference_kind) /* text: the class of most */ \
@@ -85,6 +86,10 @@
 	X(begin_field)      /* text: field that says when they were made */ \
 	X(begun_percent)    /* values for which that has passed */ \
 	X(begun_age)        /* text: how long ago for the first */ \
+	X(closed_field)     /* text: boolean field that says that they are closed or the like */ \
+	X(closed_percent)   /* values that are */ \
+	X(empty_values)     /* entries of a map whose value is null or says nothing, in percent */ \
+	X(empty_value)      /* text: the class of one such value, or null */ \
 	X(field)            /* text: field of its values that holds most */ \
 	X(field_kind)       /* text: the class of what it refers to */ \
 	X(field_percent)    /* what that retains, of what the values retain */ \

@@ -28,6 +28,9 @@
 #define SAME_PART 1000u
 /* Number of entries examined to decide whether a collection contains objects of one class. */
 #define ENTRIES_LOOKED 32u
+/* Maximum number of collections in a map that are counted, and how many entries they must have. */
+#define INNER_LOOKED 10000u
+#define INNER_PART 4u
 /* Maximum number of steps to count the entries of a collection that does not record its size. */
 #define ENTRIES_COUNTED 10000000u
 /* Maximum number of bytes of a thread's name; longer names are truncated. */
@@ -162,7 +165,53 @@ static int entries_class(struct heap *heap, const struct heap_collection *collec
 	return r < 0 && r != HDB_ECHANGED ? r : HDB_OK;
 }
 
-/* Names the class of the entries of a list, set or queue if all entries have the same class. */
+/*
+ * If the values of a map are collections, such as the lists of a Map<Topic, List<Listener>>, uses
+ * their entries instead: what the program stored are listeners, not lists.
+ */
+static int count_inner(struct heap *heap, const struct heap_collection *outer,
+		       struct leak_held *held, struct hdb_error *err)
+{
+	BASE_SCOPED(heap_entries_end) struct heap_entries entries = { .heap = NULL };
+	uint32_t class_no = HEAP_NONE, inner_no;
+	uint64_t sum = 0;
+	int r = heap_entries_begin(heap, outer, &entries, err);
+
+	for (unsigned i = 0; r == HDB_OK && i < INNER_LOOKED; i++) {
+		struct heap_collection inner = { .size = 0 };
+		uint32_t ix;
+
+		if ((r = heap_entries_next(&entries, err)) != HDB_OK)
+			break;
+		if (entries.value.type != HPROF_OBJECT || !entries.value.bits)
+			continue;
+		TRY_FOUND(heap_find(heap, entries.value.bits, &ix, err));
+		TRY_FOUND(heap_collection_open(heap, ix, &inner, err));
+		if (!inner.has_size || inner.rule->kind == HEAP_MAP)
+			return HDB_OK;
+		sum += inner.size;
+		if (!inner.size)
+			continue;
+		TRY(entries_class(heap, &inner, &inner_no, err));
+		if (inner_no == HEAP_NONE || (class_no != HEAP_NONE && class_no != inner_no))
+			return HDB_OK;
+		class_no = inner_no;
+	}
+	if (r < 0 && r != HDB_ECHANGED)
+		return r;
+	if (r == HDB_OK || class_no == HEAP_NONE || sum < held->count * INNER_PART)
+		return HDB_OK;
+	held->count = sum;
+	held->class_no = class_no;
+	held->is_entries = false;
+	held->collection_ix = HEAP_NONE;
+	return HDB_OK;
+}
+
+/*
+ * Names the class of the entries of a list, set or queue if all entries have the same class, and
+ * of those of the collections in a map.
+ */
 static int name_entries(struct heap *heap, struct leak_held *held, struct hdb_error *err)
 {
 	struct heap_collection collection = { .size = 0 };
@@ -171,6 +220,8 @@ static int name_entries(struct heap *heap, struct leak_held *held, struct hdb_er
 	if (r == HDB_OK && collection.rule->kind != HEAP_MAP)
 		TRY(entries_class(heap, &collection, &held->class_no, err));
 	held->is_entries = held->class_no == HEAP_NONE;
+	if (r == HDB_OK && held->is_entries)
+		TRY(count_inner(heap, &collection, held, err));
 	return r < 0 && r != HDB_ECHANGED ? r : HDB_OK;
 }
 
@@ -221,6 +272,15 @@ static bool is_about(uint64_t a, uint64_t b)
 	return (a > b ? a - b : b - a) <= b / SAME_PART;
 }
 
+static bool is_on_path(struct query *q, const struct query_leak_suspect *about, uint32_t class_no)
+{
+	for (size_t i = 0; i < about->path->count; i++)
+		if (heap_class_name_of(q->heap, about->path->nodes[i]) ==
+		    heap_class_name(q->heap, class_no))
+			return true;
+	return false;
+}
+
 /*
  * Determines what a single suspect holds. An object that is large itself (an array, or one that
  * retains half of the suspect by itself) is named instead.
@@ -257,9 +317,13 @@ static int find_held(struct query *q, const struct leak_rows *rows,
 	class = out->class_no == HEAP_NONE ? NULL : heap_class_name(q->heap, out->class_no);
 	if (!class || (strncmp(class, of, strlen(of)) == 0 && class[strlen(of)] == '$')) {
 		*out = entries;
-		return name_entries(q->heap, out, err);
+		TRY(name_entries(q->heap, out, err));
+		/* The nodes of a tree hold others of their class: all count. */
+		if (out->class_no != HEAP_NONE && is_on_path(q, about, out->class_no))
+			count_content(rows, about, out);
+		return HDB_OK;
 	}
-	if (is_about(out->count, entries.count))
+	if (is_about(out->count, entries.count) && !is_on_path(q, about, out->class_no))
 		out->count = entries.count;
 	else
 		count_content(rows, about, out);

@@ -12,6 +12,7 @@
 #include "base/base_text.h"
 #include "heap/threads.h"
 #include "queries/explain/rules.h"
+#include "queries/leaks/leak_blame.h"
 #include "queries/leaks/leak_faults.h"
 #include "queries/leaks/leak_prose.h"
 #include "queries/leaks/leak_signature.h"
@@ -58,13 +59,50 @@ static int add_suspect(struct query *q, struct leaks *l, const struct query_leak
 	return leak_rows_add(&l->rows, &row, err);
 }
 
+/*
+ * If what is held is of the owner's own class, it is a tree or list of such nodes: the owner is
+ * what holds the first node on the path, not a field of the nodes.
+ */
+static int leave_nodes(struct query *q, const struct query_leak_suspect *about,
+		       const struct leak_held *held, struct query_leak_owner *owner,
+		       struct hdb_error *err)
+{
+	struct query_leak_owner outer = { .named = 0 };
+	struct query_leak_path path = *about->path;
+	const char *name =
+		held->class_no == HEAP_NONE ? NULL : heap_class_name(q->heap, held->class_no);
+	size_t i = 0;
+
+	if (name && owner->top.kind == LEAK_HOLDER_FIELD &&
+	    strcmp(owner->top.class_name, name) == 0)
+		owner->top.kind = LEAK_HOLDER_NONE;
+	if (!name || owner->named != 1 || owner->list[0].kind != LEAK_HOLDER_FIELD ||
+	    strcmp(owner->list[0].class_name, name) != 0)
+		return HDB_OK;
+	while (i < path.count && strcmp(heap_class_name_of(q->heap, path.nodes[i]), name) != 0)
+		i++;
+	if (i == 0 || i == path.count || (path.gap && i >= path.gap_at))
+		return HDB_OK;
+	path.count = i + 1;
+	path.gap = 0;
+	path.is_end_kept = true;
+	TRY(leak_culprit_find(q, &path, HEAP_NONE, &outer, err));
+	if (!outer.named || !outer.list[0].kind)
+		return HDB_OK;
+	owner->list[0] = outer.list[0];
+	owner->top.kind = LEAK_HOLDER_NONE;
+	return HDB_OK;
+}
+
 /* Fills in the sentence of the headline. Called last because it needs the other rows. */
 static int add_sentence(struct query *q, struct leak_rows *rows,
-			const struct query_leak_suspect *about, struct hdb_error *err)
+			const struct query_leak_suspect *about, struct query_leak_owner *owner,
+			struct hdb_error *err)
 {
 	struct leak_held held;
 
 	TRY(leak_held_find(q, rows, about, &held, err));
+	TRY(leave_nodes(q, about, &held, owner, err));
 	TRY(leak_held_action(q, rows, about, &held, err));
 	return leak_say_suspect(q, rows, about, &held, err);
 }
@@ -210,7 +248,7 @@ static int report_suspect(struct query *q, struct leaks *l, size_t i, struct hdb
 	TRY(query_leak_elements(q, rows, &about, err));
 	TRY(query_leak_contents(rows, &about, err));
 	TRY(query_leak_thread(q, rows, &about, err));
-	TRY(add_sentence(q, rows, &about, err));
+	TRY(add_sentence(q, rows, &about, &l->known[i].owner, err));
 	assert(rows->rows.count > about.first_row);
 	if (rows->is_brief)
 		rows->rows.count = about.first_row + 1;
