@@ -97,7 +97,7 @@ test_src    := $(foreach f,$(sort $(wildcard tests/*/*_test.c)),$(if $(call pick
 example_src := $(sort $(wildcard tests/examples/*.c))
 fuzz_src    := $(filter-out tests/fuzz/replay.c,$(sort $(wildcard tests/fuzz/*.c)))
 rule_tables := $(patsubst src/%,$(BUILD)/rules/%.h,$(wildcard src/base/*.rules src/derive/*.rules src/queries/*/*.rules))
-query_defs  := $(patsubst src/%,$(BUILD)/rules/%.h,$(wildcard src/queries/*/*.query))
+query_defs  := $(patsubst src/%,$(BUILD)/rules/%.h,$(wildcard src/query/*.query src/queries/*/*.query))
 row_tables  := $(patsubst src/%,$(BUILD)/rules/%.h,$(wildcard src/heap/*/*.rows))
 headers     := $(sort $(wildcard include/*.h src/*/*.h src/*/*/*.h tools/*/*.h tests/lint/*.h tests/support/*.h tests/hprofgen/*.h))
 headers     := $(filter-out $(if $(mcp_door),,tools/mcp/%_private.h) \
@@ -158,12 +158,12 @@ FORCE:
 
 $(BUILD)/obj/tools/%.o: private ROOM = -Itools
 $(BUILD)/obj/tests/%.o: private ROOM = -Itests -Itools
-$(BUILD)/obj/%.o: %.c $(BUILD)/flags
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(rule_tables) $(query_defs) $(row_tables)
 	@mkdir -p $(@D)
 	$(CC_SAID)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Answers that are kept in databases are those of these sources.
-$(BUILD)/sources.h: $(lib_src) $(wildcard src/*/*.h src/*/*/*.h src/*/*.rules src/*/*/*.rules src/*/*/*/*.rules src/queries/*/*.query src/heap/*/*.rows)
+$(BUILD)/sources.h: $(lib_src) $(wildcard src/*/*.h src/*/*/*.h src/*/*.rules src/*/*/*.rules src/*/*/*/*.rules src/query/*.query src/queries/*/*.query src/heap/*/*.rows)
 	@mkdir -p $(@D)
 	@cat $^ | cksum | sed 's/ .*//; s/.*/#define STORE_SOURCES_HASH &u/' > $@.new
 	@cmp -s $@.new $@ && touch $@ || mv $@.new $@
@@ -190,8 +190,7 @@ $(BUILD)/rules/%.query.h: src/%.query tools/query.awk
 $(BUILD)/rules/%.rows.h: src/%.rows tools/rows.awk
 	@mkdir -p $(@D)
 	@awk -f tools/rows.awk $< > $@
-$(lib_obj): | $(rule_tables) $(query_defs) $(row_tables)
-lint-cppcheck lint-tidy lint-analyzer: $(rule_tables) $(query_defs) $(row_tables)
+lint-headers lint-cppcheck lint-tidy lint-analyzer: $(rule_tables) $(query_defs) $(row_tables)
 
 # The page and the head of the schema are inside the program.
 $(BUILD)/obj/tools/serve/serve_bundle.o: $(wildcard tools/serve/bundle/*)

@@ -18,6 +18,8 @@
 #	                       the same
 #	options, columns, facts MACRO
 #	                       those that definitions share; numbers of such columns follow
+#	shared MACRO           begins options, columns (numbered -) or facts that definitions share
+#	text MACRO TEXT        a text that definitions share
 #
 # The C file includes the result and defines query_ID by QUERY_ID, which has all these members, and
 # its functions.
@@ -51,8 +53,12 @@ function take(    word) {
 	return word
 }
 
-# A row of an array, whose errors are those of the line.
+# A row of an array, whose errors are those of the line; of a macro, in one line with the others.
 function row(text) {
+	if (macro != "") {
+		shared = shared (shared == "" ? "" : ", ") text
+		return ""
+	}
 	return "#line " held_line " \"" FILENAME "\"\n\t" text ",\n"
 }
 
@@ -70,12 +76,15 @@ function described(    type, name, title) {
 
 function end_option() {
 	if (option != "")
-		options = options option " },\n"
+		options = options row(option " }")
 	option = ""
 }
 
 function end_query(    name) {
 	end_option()
+	if (macro != "")
+		printf "#define %s %s\n", macro, shared
+	macro = shared = ""
 	if (id == "")
 		return
 	for (name in missing)
@@ -94,7 +103,6 @@ function end_query(    name) {
 }
 
 function begin_query() {
-	end_query()
 	id = value
 	gsub(/_/, "-", value)
 	columns = numbers = options = facts = rest = ""
@@ -114,9 +122,17 @@ function set(name, what) {
 function define(    field) {
 	field = key
 	gsub(/-/, "_", field)
+	if (key ~ /^(query|shared|text)$/) {
+		end_query()
+		id = ""
+	}
 	if (key == "query")
 		begin_query()
-	else if (id == "")
+	else if (key == "shared")
+		macro = value
+	else if (key == "text")
+		print "#define " take() " " quoted(value)
+	else if (id == "" && macro == "")
 		fail("expected \"query ID\" at the start, not \"" key "\"")
 	else if (option != "" && key == "range")
 		option = option ", .low = " take() ", .high = " take()
@@ -148,7 +164,7 @@ function define_member(field,    type, number) {
 		rest = rest ", .no_rows = " quoted(value)
 	else if (key == "option") {
 		type = take()
-		option = "#line " held_line " \"" FILENAME "\"\n\t{ \"" take() "\", HDB_OPTION_" type \
+		option = "{ \"" take() "\", HDB_OPTION_" type \
 			", .help = " quoted(help)
 		if (value != "")
 			option = option ", .argument = " quoted(value)

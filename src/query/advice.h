@@ -11,16 +11,7 @@
 #include "base/base_text.h"
 #include "query/query.h"
 
-/* Columns of a query that gives advice, following the one with the text. */
-#define QUERY_ADVICE_COLUMNS \
-	{ "advice_words", HDB_TYPE_TEXT, "advice words", \
-	  "Text of the advice, with {run} in place of a command" }, \
-		{ "action", HDB_TYPE_TEXT, "action", "Query to run" }, \
-		{ "target", HDB_TYPE_TEXT, "target", "Target of the query to run" }, \
-	{ \
-		"action_option", HDB_TYPE_TEXT, "action option", \
-			"Option of the query to run, NAME=VALUE" \
-	}
+/* Columns of a query that gives advice: the text, then QUERY_ADVICE_COLUMNS (shared.query). */
 struct query_advice_columns {
 	size_t text, words, action, target, option;
 };

@@ -23,24 +23,7 @@ enum {
 	NO_ROWS
 };
 
-static const struct hdb_column facts[QUERY_COMMON_FACTS] = {
-	{ "stale", HDB_TYPE_TEXT, "stale",
-	  "Change of the dump file since the import. The answer describes the imported version." },
-	{ "incomplete", HDB_TYPE_TEXT, "incomplete", "Data missing from the dump" },
-	{ "redacted", HDB_TYPE_TEXT, "redacted", "Data removed from the dump on purpose" },
-	{ "missing_bytes", HDB_TYPE_BYTES, "missing bytes",
-	  "Minimum number of bytes missing from a truncated dump. Empty if unknown." },
-	{ "skipped_bytes", HDB_TYPE_BYTES, "skipped bytes",
-	  "Number of bytes of an incomplete dump skipped because objects could not be read" },
-	{ "roots_seen", HDB_TYPE_COUNT, "known GC roots",
-	  "Number of root records of an incomplete dump whose objects are present" },
-	{ "strength", HDB_TYPE_TEXT, "references followed",
-	  "Weakest reference strength followed, with --retained" },
-	{ "only_heap", HDB_TYPE_TEXT, "objects of Android heap",
-	  "Android heap whose objects are listed and counted, with --heap" },
-	{ "no_rows", HDB_TYPE_TEXT, "no rows",
-	  "Reason why the answer has no rows. Printed after the other facts." },
-};
+static const struct hdb_column facts[QUERY_COMMON_FACTS] = { QUERY_ANSWER_FACTS };
 
 const struct hdb_column *query_common_facts(size_t *count)
 {

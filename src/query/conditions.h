@@ -23,25 +23,6 @@
 
 #include "query/query.h"
 
-/* The option for the spec of a query that accepts it, and its facts. */
-#define QUERY_FAIL_IF \
-	{ \
-		"fail-if", HDB_OPTION_TEXT, "CONDITION", \
-			"Exit with 1 if the condition is true: 'retained(com.acme.*) > 50M'. May " \
-			"be repeated.", \
-			.example = "count(java.lang.Thread) > 1000", .is_repeated = 1 \
-	}
-#define QUERY_FAIL_IF_FACTS \
-	{ "failed", HDB_TYPE_COUNT, "conditions met", \
-	  "Number of true --fail-if conditions. If not 0, heapdb exits with 1." }, \
-		{ "unknown", HDB_TYPE_COUNT, "conditions about nothing", \
-		  "Number of --fail-if conditions that name a class or object missing from all " \
-		  "dumps" }, \
-	{ \
-		"conditions", HDB_TYPE_TEXT, "conditions", \
-			"The --fail-if conditions, each with the value found and the result" \
-	}
-
 /* A measure without a target that a query has: "suspects" or "secrets". */
 struct query_measure {
 	const char *name;

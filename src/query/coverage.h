@@ -16,48 +16,12 @@
 
 #include "query/query.h"
 
-/* A fact for queries that have answers only for dumps of Android programs. */
-#define QUERY_NO_ANDROID_FACT \
-	{ \
-		"note", HDB_TYPE_TEXT, "note", \
-			"Data missing from the rows because the dump is not from Android" \
-	}
-
 /* The options of queries that can count unreachable objects. */
 #define QUERY_POPULATION_OPTIONS(what) \
 	{ "unreachable", HDB_OPTION_FLAG, \
 	  .help = "Unreachable " what " instead of reachable ones" }, \
 	{ \
 		"all", HDB_OPTION_FLAG, .help = "Reachable and unreachable " what \
-	}
-
-/* Values of spec.one_population for queries that cannot. */
-#define QUERY_RETAINS_ONLY "unreachable objects have no dominator and retain nothing"
-#define QUERY_REACHES_ONLY "the query follows references from GC roots"
-
-/* The facts, to end a spec with. */
-#define QUERY_COVERAGE_FACTS \
-	{ "counted", HDB_TYPE_TEXT, "counted", \
-	  "Kind of objects counted: \"reachable\", \"unreachable\", or \"all objects, reachable " \
-	  "or not\"" }, \
-		{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable objects", \
-		  "Number of unreachable objects in the whole heap, or among the requested " \
-		  "objects" }, \
-		{ "unreachable_shallow", HDB_TYPE_BYTES, "unreachable bytes", \
-		  "Shallow size of the unreachable objects" }, \
-		{ "cut", HDB_TYPE_TEXT, "left out", "Rows left out, and why" }, \
-		{ "cut_rows", HDB_TYPE_COUNT, "rows left out", "Number of rows left out" }, \
-		{ "cut_objects", HDB_TYPE_COUNT, "objects left out", \
-		  "Number of objects in the rows left out" }, \
-	{ \
-		"cut_bytes", HDB_TYPE_BYTES, "bytes left out", "Size of the rows left out" \
-	}
-
-/* For queries that do not count objects but leave something out. */
-#define QUERY_CUT_FACTS \
-	{ "cut", HDB_TYPE_TEXT, "left out", "Rows left out, and why" }, \
-	{ \
-		"cut_rows", HDB_TYPE_COUNT, "rows left out", "Number of rows left out" \
 	}
 
 /*

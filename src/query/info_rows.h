@@ -4,17 +4,6 @@
 
 #include "query/query.h"
 
-/* The columns of info and sizes. */
-#define INFO_COLUMNS \
-	{ "section", HDB_TYPE_TEXT, "", \
-	  "Section: dump, vm, database, sizes, classes, objects, roots or tables" }, \
-		{ "key", HDB_TYPE_TEXT, "", "Name of the value" }, \
-		{ "value", HDB_TYPE_TEXT, "", "Value as text" }, \
-		{ "number", HDB_TYPE_COUNT, "", "Value as a number, if numeric" }, \
-	{ \
-		"help", HDB_TYPE_TEXT, "", "Meaning of the value" \
-	}
-
 /*
  * The rows made so far. It is the state of these queries, or the start of their state. Without
  * sections (app), that column does not exist and numbers have no formatted value.

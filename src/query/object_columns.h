@@ -15,37 +15,6 @@
 /* Maximum number of heaps with their own column. */
 #define QUERY_HEAPS 4u
 
-#define QUERY_NATIVE_COLUMN \
-	{ \
-		"native", HDB_TYPE_BYTES, "native", \
-			"Native memory owned by the object, if recorded" \
-	}
-#define QUERY_HEAP_COLUMN(no) \
-	{ \
-		"retained_heap" no, HDB_TYPE_BYTES, "retained in heap " no, \
-			"Retained size in the Android heap named by the column, such as " \
-			"retained_app" \
-	}
-#define QUERY_OBJECT_COLUMNS \
-	QUERY_NATIVE_COLUMN, QUERY_OTHER_OBJECT_COLUMNS, \
-	{ \
-		"heap", HDB_TYPE_TEXT, "heap", \
-			"Android heap of the object, if the dump has several" \
-	}
-/* The columns other than native and heap. */
-#define QUERY_RETAINED_NATIVE_COLUMN \
-	{ \
-		"retained_native", HDB_TYPE_BYTES, "retained native", \
-			"Native memory of all objects that the object retains, if recorded" \
-	}
-#define QUERY_OTHER_OBJECT_COLUMNS \
-	QUERY_RETAINED_NATIVE_COLUMN, \
-		{ "depth", HDB_TYPE_COUNT, "depth", \
-		  "Length of the shortest path from a GC root. 0 for a root. Empty if " \
-		  "unreachable." }, \
-		QUERY_HEAP_COLUMN("1"), QUERY_HEAP_COLUMN("2"), QUERY_HEAP_COLUMN("3"), \
-		QUERY_HEAP_COLUMN("4")
-
 /* Returns shared option number `no` of a definition, NULL after the last. */
 const struct hdb_option_spec *query_shared_option(const struct query_def *def, unsigned no);
 

@@ -58,12 +58,6 @@ struct query_batch {
 	struct query_batch_column *columns;
 };
 
-/* For no_rows of queries that need stacks of allocations. */
-#define QUERY_NO_STACKS \
-	"the dump has no stacks of allocations: dumps of HotSpot have none. JDK 8 and older write " \
-	"them with -agentlib:hprof=heap=all,depth=8,format=b, Android while it records " \
-	"allocations; on newer JDKs a Flight Recorder recording has them"
-
 /* The definition of a query. */
 struct query_def {
 	struct hdb_query_spec spec;
@@ -112,28 +106,8 @@ struct query_def {
 #define QUERY_COLUMNS(array) .columns = (array), .column_count = sizeof(array) / sizeof((array)[0])
 #define QUERY_FACTS(array) .facts = (array), .fact_count = sizeof(array) / sizeof((array)[0])
 
-/*
- * What many queries say of their columns and facts: one text for one meaning. heapdb-queries(1)
- * then has it once, at the top.
- */
-#define QUERY_HELP_ID "ID of the object"
-#define QUERY_HELP_CLASS "Class of the object"
-#define QUERY_HELP_LABEL "Label of the object: class and, if known, value"
-#define QUERY_HELP_SHALLOW "Shallow size of the object"
-#define QUERY_HELP_SHALLOW_SUM "Shallow size of the objects in the row"
-#define QUERY_HELP_RETAINED "Retained size of the object"
-#define QUERY_HELP_RETAINED_KNOWN "Retained size of the object, if the dominator tree is built"
-#define QUERY_HELP_REACHABLE "Whether the object is reachable"
-#define QUERY_HELP_STRENGTH "Strength of the reference: strong, soft, weak, phantom or finalizer"
-#define QUERY_HELP_LEVEL "Level in the tree: 0 is the top. Children follow their parent."
-#define QUERY_HELP_PERCENT "Retained size as a share of the reachable heap"
-#define QUERY_HELP_WHOLE "Shallow size of the reachable heap (100 %)"
-#define QUERY_HELP_WHOLE_OBJECTS "Number of reachable objects in the whole heap"
-#define QUERY_HELP_OTHERS "Number of small nodes combined in this row. Empty for other rows."
-#define QUERY_HELP_FOLDED \
-	"Number of objects counted at an ancestor because the tree is too wide or too deep"
-#define QUERY_HELP_SUBCLASSES "Include subclasses of the named classes"
-#define QUERY_HELP_EXCLUDE "References to ignore; fields of subclasses are included"
+/* What many definitions share: texts QUERY_HELP_..., columns and facts (shared.query). */
+#include <query/shared.query.h>
 
 /* The options of a query without options of its own. */
 extern const struct hdb_option_spec query_no_options[];
@@ -334,16 +308,7 @@ void query_fact_object(struct query *q, uint32_t ix);
 /* Whether the spec has a fact with this name. */
 bool query_has_fact(const struct query *q, const char *name);
 
-/*
- * A fact of all answers about contents of arrays: the VM left their content out (import/zeroed.c).
- * It is the first in spec.facts; query_zeroed sets it if needed.
- */
-#define QUERY_ZEROED_FACT \
-	{ \
-		"zeroed_from", HDB_TYPE_COUNT, "left out from element", \
-			"Array index from which the VM wrote zeros. Strings in longer arrays may " \
-			"actually differ." \
-	}
+/* Sets QUERY_ZEROED_FACT, the first of the facts, if needed. */
 void query_zeroed(struct query *q);
 
 /* ---- rows that pass ---- */
@@ -364,20 +329,6 @@ int query_test(struct query *q, bool *wanted, struct hdb_error *err);
 void query_reset(struct query *q);
 
 /* ---- common cells ---- */
-
-/*
- * The parts that the text in a column "label" is made of, for programs. They are the last columns
- * of a query with a label. query_set_label fills them in, and query_choose shows them wherever it
- * shows the label.
- */
-#define QUERY_LABEL_COLUMNS \
-	{ "label_kind", HDB_TYPE_TEXT, "label kind", \
-	  "Kind of the labelled object: instance, object array, primitive array or class" }, \
-	{ \
-		"label_value", HDB_TYPE_TEXT, "label value", \
-			"Value of the labelled object: string content, boxed value, thread name " \
-			"or class name" \
-	}
 
 /* Sets an ID column to the ID of object ix; null for HEAP_NONE. */
 void query_set_id(struct query *q, size_t column, uint32_t ix);

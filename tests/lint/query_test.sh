@@ -27,7 +27,8 @@ END
 build() {
 	printf '%b' "$1" > t.query
 	awk -f "$HDB_ROOT/tools/query.awk" t.query > rows.h 2> out &&
-		${CC:-cc} -w -D_GNU_SOURCE -I"$HDB_ROOT/include" -I"$HDB_ROOT/src" -o table table.c 2> out
+		${CC:-cc} -w -D_GNU_SOURCE -I"$HDB_ROOT/include" -I"$HDB_ROOT/src" \
+			-I"$BUILD/rules" -o table table.c 2> out
 }
 
 good='query two_parts\nsummary One "text" \\ of\n  two lines\ntypes HDB_TARGET_CLASS\ncount 0 3\n'
@@ -57,6 +58,9 @@ refused() {
 		exit 1
 	}
 }
+build 'shared ROWS\nfact COUNT a\n  help\nfact COUNT b_c\n  help\ntext WORD a  word\n' || :
+grep -q '^#define ROWS { "a", HDB_TYPE_COUNT, "a", "help" }, { "b_c", HDB_TYPE_COUNT, "b c", "help" }$' rows.h
+grep -q '^#define WORD "a  word"$' rows.h
 refused 't.query:1: .*expected "query ID" at the start' 'summary x\n'
 refused 't.query:2: .*nothing follows "summary"' 'query two_parts\nsummary\n'
 refused 't.query:2: .*unknown word "sumary"' 'query two_parts\nsumary x\n'

@@ -24,16 +24,6 @@
 /* Maximum size of a rules file: some thousand rules. */
 #define EXPLAIN_FILE_MAX (4u << 20)
 
-/*
- * A fact for queries that try rules. Doors recognize by it that a query accepts the user's rules.
- */
-#define EXPLAIN_RULES_FACT \
-	{ \
-		"rules_tried", HDB_TYPE_COUNT, "rules tried", \
-			"Number of rules tried, built-in and your own. In the leaks query, only " \
-			"with your own rules." \
-	}
-
 /* How to judge what a rule found. */
 enum explain_verdict {
 	EXPLAIN_BY_DESIGN,    /* as large as it is configured to be */
