@@ -98,7 +98,7 @@ example_src := $(sort $(wildcard tests/examples/*.c))
 fuzz_src    := $(filter-out tests/fuzz/replay.c,$(sort $(wildcard tests/fuzz/*.c)))
 rule_tables := $(patsubst src/%,$(BUILD)/rules/%.h,$(wildcard src/base/*.rules src/derive/*.rules src/queries/*/*.rules))
 query_defs  := $(patsubst src/%,$(BUILD)/rules/%.h,$(wildcard src/query/*.query src/queries/*/*.query))
-row_tables  := $(patsubst src/%,$(BUILD)/rules/%.h,$(wildcard src/heap/*/*.rows))
+row_tables  := $(patsubst src/%,$(BUILD)/rules/%.h,$(wildcard src/heap/*/*.rows src/queries/*/*.rows))
 headers     := $(sort $(wildcard include/*.h src/*/*.h src/*/*/*.h tools/*/*.h tests/lint/*.h tests/support/*.h tests/hprofgen/*.h))
 headers     := $(filter-out $(if $(mcp_door),,tools/mcp/%_private.h) \
 	$(if $(HAVE_SQLITE),,tools/sqlite/%_private.h),$(headers))
@@ -163,7 +163,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(rule_tables) $(query_defs) $(row_tables
 	$(CC_SAID)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Answers that are kept in databases are those of these sources.
-$(BUILD)/sources.h: $(lib_src) $(wildcard src/*/*.h src/*/*/*.h src/*/*.rules src/*/*/*.rules src/*/*/*/*.rules src/query/*.query src/queries/*/*.query src/heap/*/*.rows)
+$(BUILD)/sources.h: $(lib_src) $(wildcard src/*/*.h src/*/*/*.h src/*/*.rules src/*/*/*.rules src/*/*/*/*.rules src/query/*.query src/queries/*/*.query src/heap/*/*.rows src/queries/*/*.rows)
 	@mkdir -p $(@D)
 	@cat $^ | cksum | sed 's/ .*//; s/.*/#define STORE_SOURCES_HASH &u/' > $@.new
 	@cmp -s $@.new $@ && touch $@ || mv $@.new $@

@@ -14,37 +14,11 @@ static const struct {
 	uint32_t kind;
 	const char *record, *effect;
 } kinds[] = {
-	{ HPROF_PROBLEM_TRUNCATED, "file",
-	  "all objects and roots after the end of the file; objects held only by them count as GC "
-	  "roots" },
-	{ HPROF_PROBLEM_RECORD_LENGTH, "record", "any objects in the skipped bytes" },
-	{ HPROF_PROBLEM_UNKNOWN_TAG, "record", "no known effect: the record was skipped" },
-	{ HPROF_PROBLEM_UNKNOWN_SUB_TAG, "sub-record", "objects in the skipped bytes" },
-	{ HPROF_PROBLEM_SUB_OVERRUN, "sub-record",
-	  "the object itself and objects in the skipped bytes" },
-	{ HPROF_PROBLEM_SEGMENT_LENGTH, "segment", "nothing" },
-	{ HPROF_PROBLEM_BAD_RECORD, "record", "the record: a name, a frame or a trace" },
-	{ HPROF_PROBLEM_TRAILING_BYTES, "file", "no known effect" },
-	{ HPROF_PROBLEM_COMPRESSION, "compressed file",
-	  "any objects in the part that could not be decompressed" },
-	{ STORE_PROBLEM_DUPLICATE_ID, "object", "the second object, and its references" },
-	{ STORE_PROBLEM_MISSING_CLASS, "class",
-	  "fields of the objects of this class, and the references in them" },
-	{ STORE_PROBLEM_MISSING_SUPER, "class",
-	  "fields of the missing superclasses, and the references in them" },
-	{ STORE_PROBLEM_SUPER_CYCLE, "class",
-	  "superclasses above the removed link, and their "
-	  "fields" },
-	{ STORE_PROBLEM_SHORT_INSTANCE, "object", "the fields after the end of the object's data" },
-	{ STORE_PROBLEM_NULL_ID, "object", "the object, and its references" },
-	{ STORE_PROBLEM_MISSING_NAME, "class", "only the name" },
-	{ STORE_PROBLEM_LONG_TEXT, "text", "only the end of the text" },
-	{ STORE_PROBLEM_BAD_FIELD_TYPE, "class", "this field and all later ones" },
-	{ STORE_PROBLEM_CLASS_ID, "class",
-	  "no effect: the class has a different ID in the database" },
-	{ STORE_PROBLEM_LOST_PACKETS, "heap graph",
-	  "objects, references and roots in these packets; if no root remains, unreferenced "
-	  "objects count as GC roots" },
+#define PROBLEM(kind, record, effect) \
+	{ \
+		kind, record, effect \
+	}
+#include <queries/database/problems.rows.h>
 };
 
 static const char *kind_name(uint32_t kind)

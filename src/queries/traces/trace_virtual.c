@@ -40,39 +40,11 @@ struct virtual_rule {
 };
 
 static const struct virtual_rule rules[] = {
-	/* OpenJDK */
-	{ "java.util.LinkedList", SHAPE_LINKED, "first", "first", NULL, "next", NULL, "item" },
-	{ "java.util.ArrayList", SHAPE_ARRAY, "elementData", "elementData", "size", NULL, NULL,
-	  NULL },
-	{ "java.util.concurrent.CopyOnWriteArrayList", SHAPE_ARRAY, "array", "array", NULL, NULL,
-	  NULL, NULL },
-	{ "java.util.HashMap", SHAPE_HASHED, NULL, "table", NULL, "next", "key", "value" },
-	{ "java.util.LinkedHashMap", SHAPE_HASHED, NULL, "table", NULL, "next", "key", "value" },
-	{ "java.util.concurrent.ConcurrentHashMap", SHAPE_HASHED, "table", "table", NULL, "next",
-	  "key", "val" },
-	{ "java.util.HashSet", SHAPE_HASHED_SET, NULL, "map.table|backingMap.table", NULL, "next",
-	  "key", NULL },
-	{ "java.util.LinkedHashSet", SHAPE_HASHED_SET, NULL, "map.table|backingMap.table", NULL,
-	  "next", "key", NULL },
-	/* Apache Harmony, which Android used up to version 6 */
-	{ "java.util.LinkedList", SHAPE_LINKED, "voidLink", "voidLink", NULL, "next", NULL,
-	  "data" },
-	{ "java.util.ArrayList", SHAPE_ARRAY, "array", "array", "size", NULL, NULL, NULL },
-	{ "java.util.concurrent.CopyOnWriteArrayList", SHAPE_ARRAY, "elements", "elements", NULL,
-	  NULL, NULL, NULL },
-	/* Android */
-	{ "android.app.ActivityThread", SHAPE_FIRST_NEW, "mNewActivities", "mNewActivities", NULL,
-	  NULL, NULL, NULL },
-	{ "android.app.ActivityThread$ActivityClientRecord", SHAPE_NEW, "nextIdle", "", NULL,
-	  "nextIdle", NULL, "activity" },
-	{ "android.os.MessageQueue", SHAPE_NODES, NULL, "mMessages", NULL, "next", NULL, NULL },
-	{ "android.animation.ObjectAnimator", SHAPE_REFERENT, NULL, "mTarget", NULL, NULL, NULL,
-	  "referent" },
-	{ "androidx.arch.core.internal.SafeIterableMap", SHAPE_ENTRIES, NULL, "mStart", NULL,
-	  "mNext", "mKey", "mValue" },
-	{ "androidx.arch.core.internal.FastSafeIterableMap", SHAPE_ENTRIES, NULL, "mStart", NULL,
-	  "mNext", "mKey", "mValue" },
-	{ "android.util.ArraySet", SHAPE_SET, NULL, "mArray", NULL, NULL, NULL, NULL },
+#define VIRTUAL(class, how, ...) \
+	{ \
+		.class_name = class, .shape = how, __VA_ARGS__ \
+	}
+#include <queries/traces/virtual.rows.h>
 };
 
 /* Whether the class itself declares the field. */

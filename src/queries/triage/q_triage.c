@@ -269,14 +269,20 @@ static void set_example(struct query *q, const struct triage_figure *f)
 	query_lend_text(q, LABEL, name);
 }
 
-#define UNIT_NAMES(name, one, many) { one, many },
+/* What a measure counts, of one thing and of others. */
+static const char *const units[][2] = {
+#define MEASURE(name, one, many) \
+	{ \
+		one, many \
+	}
+#include <queries/triage/measures.rows.h>
+};
 
 static int rule_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	static const char *const severities[] = { "critical", "warning", "info" };
 	static const struct query_advice_columns advice = { ADVICE, ADVICE_WORDS, ACTION, TARGET,
 							    ACTION_OPTION };
-	static const char *const units[][2] = { TRIAGE_MEASURE_LIST(UNIT_NAMES) };
 	struct triage_query *s = q->state;
 	const struct rule *rule = &rules[s->rows[no]], *first = first_of(rule);
 	const struct triage_figure *f = &s->triage.figures[rule->measure];

@@ -11,86 +11,13 @@
 #include "analysis/properties.h"
 #include "query/query.h"
 
-/*
- * What is measured: a number of things and their bytes. Name, what it counts, of one thing and of
- * others.
- */
-#define TRIAGE_MEASURE_LIST(X) \
-	/* triage_totals.c: from totals, roots and the dominator tree */ \
-	/* the largest leak suspect and what it retains */ \
-	X(SUSPECT, "leak suspect", "leak suspects") \
-	/* unreachable objects, without what may be fillers */ \
-	X(GARBAGE, "object", "objects") \
-	/* everything reachable */ \
-	X(HEAP, "heap", "heaps") \
-	/* the dump was made when a thread ran out of memory */ \
-	X(OUT_OF_MEMORY, "thread that ran out of memory", "threads that ran out of memory") \
-	X(CLASSES, "class", "classes") \
-	/* objects whose life cycle is over; bytes: what those reported by leaks retain */ \
-	X(SHOULD_BE_GONE, "leaking object", "leaking objects") \
-	/* objects that JNI holds, and what these retain */ \
-	X(JNI_GLOBALS, "object", "objects") \
-	/* arrays that the collector leaves in gaps */ \
-	X(FILLERS, "array", "arrays") \
-	/* the class with most small objects */ \
-	X(MANY_SMALL, "object", "objects") \
-	/* by names of classes: classes.rules */ \
-	X(BOXED, "object", "objects") \
-	X(FINALIZERS, "object", "objects") \
-	X(SESSIONS, "session", "sessions") \
-	X(LISTENERS, "listener", "listeners") \
-	X(CONNECTIONS, "connection", "connections") \
-	X(REFLECTION, "object", "objects") \
-	X(LOADERS, "class loader", "class loaders") \
-	X(THREADS, "thread", "threads") \
-	X(STATEMENTS, "statement", "statements") \
-	X(ZIP, "object", "objects") \
-	X(EXCEPTIONS, "exception", "exceptions") \
-	/* triage_scan.c: from a pass over all objects, and the values of some */ \
-	/* objects that only weak, soft, phantom or final references keep */ \
-	X(WEAK_ONLY, "object", "objects") \
-	/* the largest primitive array */ \
-	X(BIG_PRIMITIVE, "array", "arrays") \
-	/* the thread that retains most */ \
-	X(THREAD_PIN, "thread", "threads") \
-	/* the map of thread-local values that retains most */ \
-	X(THREAD_LOCALS, "thread", "threads") \
-	/* thread-local values whose key is gone */ \
-	X(STALE_LOCALS, "value", "values") \
-	/* hash maps whose keys share slots; bytes: what these retain */ \
-	X(COLLISIONS, "hash map", "hash maps") \
-	/* weak references whose value keeps their own key */ \
-	X(WEAK_LEAK, "entry", "entries") \
-	/* memory outside the heap that cleaners of buffers will free */ \
-	X(DIRECT_BUFFERS, "buffer", "buffers") \
-	/* the same of mapped files */ \
-	X(MAPPED, "mapped file", "mapped files") \
-	/* collections at most half full, bytes of free slots */ \
-	X(SPARSE, "collection", "collections") \
-	/* collections without elements, their bytes */ \
-	X(EMPTY, "collection", "collections") \
-	/* strings of which there is an equal one, their bytes */ \
-	X(DUPLICATE_STRINGS, "string", "strings") \
-	/* triage_locals.c; count: threads, values */ \
-	/* the ThreadLocal whose values retain most, over all threads */ \
-	X(LOCALS_OF_ONE, "thread", "threads") \
-	/* the class whose objects retain most as thread-local values */ \
-	X(LOCALS_OF_CLASS, "value", "values") \
-	/* triage_threads.c: threads that wait for each other; threads that were never started */ \
-	X(DEADLOCK, "thread", "threads") \
-	X(NEW_THREADS, "thread", "threads") \
-	/* triage_fields.c: the collection that matters, its elements, what it retains */ \
-	X(HELD_LISTENERS, "listener", "listeners") \
-	X(TASKS, "task", "tasks") \
-	X(DELETE_ON_EXIT, "file name", "file names") \
-	/* triage_loaders.c */ \
-	/* class loaders that were closed and are still there */ \
-	X(CLOSED_LOADER, "class loader", "class loaders") \
-	/* most class loaders that have a class of the same name */ \
-	X(TWIN_LOADERS, "class loader", "class loaders")
-
-#define TRIAGE_MEASURE_NAME(name, one, many) TRIAGE_##name,
-enum triage_measure_no { TRIAGE_MEASURE_LIST(TRIAGE_MEASURE_NAME) TRIAGE_MEASURES };
+/* What is measured. */
+#define MEASURE(name, one, many) TRIAGE_##name
+enum triage_measure_no {
+#include <queries/triage/measures.rows.h>
+	TRIAGE_MEASURES
+};
+#undef MEASURE
 
 /* One measurement. */
 struct triage_figure {
