@@ -147,15 +147,18 @@ export async function noteText(db: string | undefined, on: string, text: string 
 }
 
 let sql = false,
-  hasNotes = false;
+  hasNotes = false,
+  files: string[] = []; // answers from files beside the databases
+export const hasFile = (name: string): boolean => (report ? name in report.answers : files.includes(name));
 export const canNote = (): boolean => hasNotes;
 export const hasSql = (): boolean => sql;
 
 export async function start(): Promise<Database[]> {
   if (report) return report.databases;
-  const health = await get<{ databases: Database[]; sql: boolean; notes: boolean }>("/api/health");
+  const health = await get<{ databases: Database[]; sql: boolean; notes: boolean; files: string[] }>("/api/health");
   sql = health.sql;
   hasNotes = health.notes;
+  files = health.files;
   return health.databases;
 }
 
@@ -218,7 +221,8 @@ function argumentsOf(params: Params): URLSearchParams {
   return text;
 }
 
-const pathOf = (query: string): string => `/api/${query === "sql" ? "sql" : `query/${query}`}`;
+const pathOf = (query: string): string =>
+  `/api/${query === "sql" ? "sql" : `${files.includes(query) ? "file" : "query"}/${query}`}`;
 
 // All rows and columns as a file that the server makes, however many there are.
 export interface File {
@@ -267,7 +271,7 @@ export function ask(query: string, params: Params): Question {
   const control = new AbortController();
   const answer = get<Answer>(`${pathOf(query)}?${text}`, control.signal).then((a) => {
     if (kept.size > 200) kept.delete(kept.keys().next().value as string);
-    if (query !== "info" || isCounted(a)) kept.set(key, a);
+    if (!files.includes(query) && (query !== "info" || isCounted(a))) kept.set(key, a);
     return a;
   });
   const question: Question = {

@@ -1,7 +1,7 @@
 // The frame: databases, search, views, the inspector.
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Database, describe, hasSql, report, start, watchFiles } from "./api";
+import { Database, describe, hasFile, hasSql, report, start, watchFiles } from "./api";
 import { Databases, HeaderMore, ViewList } from "./frame";
 import { Help } from "./help";
 import { Inspector, Referred } from "./inspector";
@@ -67,12 +67,16 @@ function App({ databases }: { databases: Database[] }) {
   const at = databases[Number(route.params.db ?? 0)];
   const shown = views.filter((v) =>
     report
-      ? !v.needs || (report.answers[v.needs] && (v.name !== "problems" || report.answers.problems.row_count > 0))
+      ? v.files?.some(hasFile) ||
+        !v.needs ||
+        (report.answers[v.needs] && (v.name !== "problems" || report.answers.problems.row_count > 0))
       : v.name === "android"
         ? at?.android
-        : v.name === "sql"
-          ? hasSql()
-          : v.name !== "compare" || databases.length > 1,
+        : v.files
+          ? v.files.some(hasFile)
+          : v.name === "sql"
+            ? hasSql()
+            : v.name !== "compare" || databases.length > 1,
   );
   const view = shown.find((v) => v.name === route.view) ?? shown[0],
     isNarrow = innerWidth <= NARROW && !report;

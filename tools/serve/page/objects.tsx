@@ -3,6 +3,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ask, Cell, Column, hasSql, report, Row } from "./api";
 import { change, href, linkTo, readRoute } from "./route";
 import { number, percent, splitName, visible } from "./text";
+const SHORT = 4; // characters of a package that is never cut
+
 // `wrap`: lines may break between its words, too, and not only after the package.
 export function Name({ text, wrap }: { text: string; wrap?: boolean }) {
   const [head, tail] = splitName(visible(text));
@@ -10,7 +12,7 @@ export function Name({ text, wrap }: { text: string; wrap?: boolean }) {
   return (
     <span class="name">
       {klass && <span class="dim">{klass}</span>}
-      <span class="dim package">{head.slice(klass.length)}</span>
+      <span class={`dim package${head.length - klass.length > SHORT ? " long" : ""}`}>{head.slice(klass.length)}</span>
       {head && <wbr />}
       <span class="tail">
         {wrap

@@ -23,7 +23,7 @@ const to = (address: string) => () => {
 };
 const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 
-type View = { name: string; title: string; line: string };
+type View = { name: string; title: string; line: string; words?: string };
 
 // What people call a query that is named otherwise.
 const called: [words: string, title: string, query: string][] = [
@@ -139,11 +139,12 @@ function namedSo(word: string, views: View[]): { strong: Offer[]; weak: Offer[] 
     query = (s: Spec): Offer => ({ kind: "query", text: s.name, more: s.group, go: to(viewOf(s.name)[1]) });
   const all = [...specs.values()],
     same = views.filter((v) => v.title.toLowerCase() === low),
-    begins = views.filter((v) => !same.includes(v) && v.title.toLowerCase().startsWith(low));
+    isSo = (words: string) => low.length > 2 && words.split(" ").some((w) => w.startsWith(low)),
+    begins = views.filter((v) => !same.includes(v) && (v.title.toLowerCase().startsWith(low) || isSo(v.words ?? "")));
   const exact = all.filter((s) => s.name === dashed),
     prefixed = all.filter((s) => s.name !== dashed && s.name.startsWith(dashed)).slice(0, FEW),
     inside = all.filter((s) => s.name.indexOf(dashed) > 0).slice(0, FEW);
-  const others = called.filter(([words]) => words.split(" ").some((w) => low.length > 2 && w.startsWith(low)));
+  const others = called.filter(([words]) => isSo(words));
   const statements = hasSql() ? [...stored(), ...shipped].filter((s) => s.name.toLowerCase().includes(low)) : [];
   return {
     strong: [

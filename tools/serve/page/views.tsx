@@ -7,6 +7,7 @@ import { ClassPage } from "./class";
 import { Dominators } from "./dominators";
 import { Loaders } from "./loaders";
 import { Choice, MapView } from "./map";
+import { Allocations, Growth, Native, Outside, Owners } from "./outside";
 import { Overview } from "./overview";
 import { useAnswer, Wait } from "./asking";
 import { classPage, Obj } from "./objects";
@@ -556,13 +557,17 @@ function Grew({ db, before }: { db?: string; before: string }) {
 // Milliseconds: dumps that are nearer are of one moment, as two processes that were dumped together.
 const APART = 60000;
 
-// Which two dumps are compared if nobody says: the selected one with the one before it, the first with the second; in
-// order of the dumps' own time if all have one, else of the command's, which is BEFORE AFTER.
+// The dumps in order of their own time if all have one, else of the command's, which is BEFORE AFTER.
+function orderOf(times: number[]): number[] {
+  const isTimed = !times.some(Number.isNaN);
+  return times
+    .map((_, i) => i)
+    .sort((a, b) => (isTimed && Math.abs(times[a] - times[b]) > APART ? times[a] - times[b] : a - b));
+}
+
+// Which two dumps are compared if nobody says: the selected one with the one before it, the first with the second.
 function pairOf(times: number[], now: number): { before: number; now: number } {
-  const isTimed = !times.some(Number.isNaN),
-    order = times
-      .map((_, i) => i)
-      .sort((a, b) => (isTimed && Math.abs(times[a] - times[b]) > APART ? times[a] - times[b] : a - b)),
+  const order = orderOf(times),
     place = Math.max(1, order.indexOf(now));
   return { before: order[place - 1], now: order[place] };
 }
@@ -638,6 +643,9 @@ function Compare({ route, databases }: Props) {
         </div>
         <Grew db={route.params.db} before={before} />
       </Panel>
+      {databases.length > 2 && times && (
+        <Owners order={orderOf(times)} names={databases.map((d) => d.name.replace(/\.heapdb$/, ""))} />
+      )}
       <nav class="tabs" aria-label="Compare by">
         {growth.map(([name, title]) => (
           <a
@@ -698,6 +706,8 @@ export interface View {
   show(p: Props): preact.JSX.Element;
   needs?: string;
   inner?: boolean;
+  words?: string; // what else it is called
+  files?: string[]; // answers of files beside the database, of which it shows at least one
 }
 
 const entry = (
@@ -737,6 +747,24 @@ export const views: View[] = [
     <Android route={p.route} />
   )),
   entry("Find", "compare", "Compare", "What grew between two dumps, and who holds it.", (p) => <Compare {...p} />),
+  {
+    ...entry("Find", "growth", "Growth", "What grew over time, steadily, and since when.", (p) => (
+      <Growth route={p.route} />
+    )),
+    words: "series watch trend",
+    files: ["growth"],
+  },
+  {
+    ...entry(
+      "Find",
+      "memory",
+      "Memory outside the heap",
+      "All memory of the process, of which the heap is one part.",
+      () => <Outside />,
+    ),
+    words: "outside rss process malloc",
+    files: ["memory"],
+  },
   entry(
     "Explore",
     "map",
@@ -785,6 +813,20 @@ export const views: View[] = [
     (p) => (report ? <General route={p.route} query="loaders" hide={["id", "parent"]} /> : <Loaders route={p.route} />),
     "loaders",
   ),
+  {
+    ...entry("Explore", "allocations", "Allocations", "Who allocated, by a Flight Recorder recording.", (p) => (
+      <Allocations route={p.route} />
+    )),
+    words: "jfr flight recorder recordings",
+    files: ["jfr-site"],
+  },
+  {
+    ...entry("Explore", "native", "Native memory", "Memory that Android counts outside the Java heap.", () => (
+      <Native />
+    )),
+    words: "meminfo heapprofd",
+    files: ["meminfo", "native"],
+  },
   entry(
     "Waste",
     "waste",

@@ -1,0 +1,382 @@
+// What files beside the dump say: a series over time, the memory of the process, who allocated by a recording, and
+// native memory. The commands growth, memory, jfr, allocations and meminfo make these answers.
+import { Answer, Cell, Column, hasFile, report, Row } from "./api";
+import { useAnswer, Wait } from "./asking";
+import { Card } from "./card";
+import { Lines } from "./lines";
+import { Panel } from "./parts";
+import { change, linkTo, Route } from "./route";
+import { Choice } from "./map";
+import { Table } from "./table";
+import { bytes, number, percent, plainly, visible } from "./text";
+
+const text = (v: Cell | undefined): string => (v === null || v === undefined ? "" : visible(String(v)));
+
+// Columns of an answer that the registry does not describe, those that are wanted, by their titles.
+function columnsOf(answer: Answer, titles: Record<string, string>): Column[] {
+  return Object.keys(titles)
+    .filter((name) => answer.columns.includes(name))
+    .map((name) => ({
+      name,
+      title: titles[name],
+      help: titles[name],
+      type: answer.in_bytes?.includes(name)
+        ? "bytes"
+        : answer.rows.some((r) => typeof r[name] === "number")
+          ? "count"
+          : "text",
+    }));
+}
+
+function OwnTable({ answer, titles, what }: { answer: Answer; titles: Record<string, string>; what: string }) {
+  return (
+    <Table
+      columns={columnsOf(answer, titles)}
+      rows={answer.rows}
+      total={answer.total_rows}
+      what={what}
+      tree={"level" in titles}
+    />
+  );
+}
+
+// ---- growth ----
+
+const time = new Intl.DateTimeFormat(undefined, { dateStyle: "short", timeStyle: "short" });
+const at = (ms: number): string => time.format(ms);
+
+// The points of a figure; without those of other rows.
+const pointsOf = (rows: Row[], name: string): [number, number][] =>
+  rows.filter((r) => typeof r[name] === "number").map((r) => [Number(r.time), Number(r[name])]);
+
+function Series({ answer, jvm }: { answer: Answer; jvm: string }) {
+  const rows = answer.rows.filter((r) => r.jvm === jvm),
+    samples = rows.filter((r) => r.kind === "sample"),
+    classes = new Map<string, Row[]>();
+  for (const r of rows)
+    if (r.kind === "class") classes.set(String(r.name), [...(classes.get(String(r.name)) ?? []), r]);
+  const marks = rows
+    .filter((r) => r.kind === "event")
+    .map((r) => ({ x: Number(r.time), text: `${text(r.name)}: ${text(r.text)}, ${at(Number(r.time))}` }));
+  return (
+    <>
+      <Lines
+        title="Memory"
+        format={bytes}
+        at={at}
+        marks={marks}
+        lines={[
+          { name: "heap after GC", points: pointsOf(samples, "heap") },
+          { name: "RSS", points: pointsOf(samples, "rss") },
+          { name: "maximum heap", points: pointsOf(samples, "max"), isLimit: true },
+          { name: "memory limit", points: pointsOf(samples, "limit"), isLimit: true },
+        ]}
+      />
+      <Lines
+        title="Time in garbage collections"
+        format={percent}
+        at={at}
+        marks={marks}
+        most={1}
+        lines={[{ name: "of all time", points: pointsOf(samples, "gc") }]}
+      />
+      <Lines
+        title="Classes"
+        format={bytes}
+        at={at}
+        marks={marks}
+        lines={[...classes].map(([name, list]) => ({ name, points: pointsOf(list, "bytes") }))}
+      />
+      {marks.length > 0 && (
+        <ul class="parts">
+          {marks.map((m) => (
+            <li>{m.text}</li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+const growthTitles = {
+  jvm: "JVM",
+  program: "program",
+  name: "name",
+  bytes: "bytes",
+  per_hour: "per hour",
+  confidence: "with 95 % confidence",
+  since: "since",
+  hours_left: "hours left",
+};
+const signed = (n: number): string => `${n > 0 ? "+" : ""}${bytes(n)}`;
+const told = (r: Row): Row => ({
+  ...r,
+  per_hour: typeof r.hourly_delta === "number" ? signed(r.hourly_delta) : null,
+  confidence: typeof r.low_delta === "number" ? `${signed(r.low_delta)} to ${signed(Number(r.high_delta))}` : null,
+});
+
+export function Growth({ route }: { route: Route }) {
+  const growth = useAnswer("growth", {}),
+    series = useAnswer("series", {});
+  if (!growth.answer || !series.answer) return <Wait asked={growth.answer ? series : growth} what="the series" />;
+  const growing = growth.answer.rows.filter((r) => r.grows),
+    fastest = growing.find((r) => r.name === "heap after GC") ?? growing[0];
+  const jvms = new Map<string, string>();
+  for (const r of series.answer.rows)
+    if (r.kind === "sample") jvms.set(String(r.jvm), `${text(r.program) || "JVM"} ${text(r.jvm).replace(/-.*/, "")}`);
+  const names = [...jvms.keys()],
+    jvm = jvms.has(route.params.jvm) ? route.params.jvm : names[names.length - 1];
+  const answer = {
+    ...growth.answer,
+    columns: [...growth.answer.columns, "per_hour", "confidence"],
+    rows: growth.answer.rows.map(told),
+  };
+  return (
+    <div class="flow">
+      <Panel>
+        <Card
+          kind="finding"
+          first
+          figure={fastest ? `${signed(Number(fastest.hourly_delta))}/h` : "steady"}
+          sentence={text(growth.answer.facts.summary).replace(/^./, (c) => c.toUpperCase()) + "."}
+          act={growing.some((r) => r.name !== "heap after GC") ? ["Leaks in this dump", linkTo("leaks")] : undefined}
+          more={[]}
+        />
+      </Panel>
+      <Panel>
+        {names.length > 1 && !report && (
+          <div class="tools">
+            <Choice label="JVM" value={jvm} choices={[...jvms]} onChange={(v) => change({ jvm: v })} />
+          </div>
+        )}
+        {jvm && <Series answer={series.answer} jvm={jvm} />}
+      </Panel>
+      <Panel title="What was measured">
+        <OwnTable answer={answer} titles={growthTitles} what="growth" />
+      </Panel>
+    </div>
+  );
+}
+
+// ---- memory of the process ----
+
+const memoryTitles = {
+  name: "part",
+  resident: "resident",
+  committed: "committed",
+  used: "used",
+  count: "count",
+  estimated: "estimated",
+  shared: "shared",
+  swap: "swap",
+};
+
+// What a part is looked at with.
+const leads: Record<string, [string, string]> = {
+  "Java heap": ["What holds the heap", "overview"],
+  "direct memory": ["Who owns the buffers", "waste"],
+  metaspace: ["Class loaders", "loaders"],
+  "thread stacks": ["Threads", "threads"],
+};
+
+export function Outside() {
+  const asked = useAnswer("memory", {}),
+    a = asked.answer;
+  if (!a) return <Wait asked={asked} what="the memory of the process" />;
+  const parts = a.rows.filter((r) => !r.detail),
+    rss = Number(a.facts.rss),
+    limit = typeof a.facts.limit === "number" ? a.facts.limit : null,
+    largest = parts[0];
+  const hue = (i: number) => ({ "--hue": String((210 + i * 137) % 360) });
+  const next = ["next", "next_2", "next_3"].map((key) => plainly(text(a.facts[key]))).filter(Boolean);
+  const tree = {
+    ...a,
+    columns: [...a.columns, "name", "level"],
+    rows: a.rows.map((r) => ({ ...r, name: r.detail || r.part, level: r.detail ? 1 : 0 })),
+  };
+  const lead = leads[String(largest?.part)];
+  return (
+    <div class="flow">
+      <Panel>
+        <Card
+          kind="finding"
+          first
+          figure={bytes(rss)}
+          share={limit ? (100 * rss) / limit : null}
+          of="of the limit"
+          sentence={
+            `${text(a.facts.process) || "The process"} has ${bytes(rss)} in memory (RSS)` +
+            (limit ? ` of a limit of ${bytes(limit)}` : "") +
+            (largest ? `; the largest part is ${text(largest.part)}, ${bytes(Number(largest.resident))}.` : ".")
+          }
+          act={lead ? [lead[0], linkTo(lead[1], lead[1] === "waste" ? { q: "direct-buffers" } : {})] : undefined}
+          more={[]}
+        >
+          {next.map((line) => (
+            <p class="dim">{line}</p>
+          ))}
+        </Card>
+      </Panel>
+      <Panel>
+        <div
+          class="account"
+          role="img"
+          aria-label={parts.map((r) => `${r.part} ${bytes(Number(r.resident))}`).join(", ")}
+        >
+          {parts.map((r, i) => (
+            <span
+              title={`${text(r.part)}: ${bytes(Number(r.resident))}, ${percent((100 * Number(r.resident)) / rss)}`}
+              style={{ ...hue(i), width: `${(100 * Number(r.resident)) / rss}%` }}
+            />
+          ))}
+        </div>
+        <p class="legend">
+          {parts.map((r, i) => (
+            <span>
+              <i class="key" style={hue(i)} />
+              {text(r.part)} <b>{bytes(Number(r.resident))}</b> {percent((100 * Number(r.resident)) / rss)}
+            </span>
+          ))}
+        </p>
+        <p class="dim">
+          The parts add up to RSS; {percent(Number(a.facts.explained))} are explained. Native Memory Tracking:{" "}
+          {text(a.facts.nmt)}.{a.facts.missing ? ` More exact with: ${text(a.facts.missing)}.` : ""}
+        </p>
+      </Panel>
+      <Panel title="Parts and details">
+        <OwnTable answer={tree} titles={{ level: "", ...memoryTitles }} what="parts" />
+      </Panel>
+    </div>
+  );
+}
+
+// ---- allocations and native memory ----
+
+const callTitles = {
+  name: "name",
+  thread: "thread",
+  objects: "objects",
+  bytes: "bytes",
+  allocations: "allocations",
+  deallocations: "freed",
+  allocated: "allocated",
+  deallocated: "freed bytes",
+};
+
+function Calls({ query, what }: { query: string; what: string }) {
+  const asked = useAnswer(query, {});
+  if (!asked.answer) return <Wait asked={asked} what={what} />;
+  return <OwnTable answer={asked.answer} titles={callTitles} what={what} />;
+}
+
+const recorded: [string, string][] = [
+  ["jfr-site", "sites"],
+  ["jfr-class", "classes"],
+  ["jfr-thread", "threads"],
+  ["jfr-live", "sites of objects still alive"],
+];
+
+export function Allocations({ route }: { route: Route }) {
+  const now = recorded.find(([name]) => name === route.params.q)?.[0] ?? recorded[0][0];
+  return (
+    <>
+      {!report && (
+        <nav class="tabs" aria-label="Group by">
+          {recorded.map(([name, title]) => (
+            <a
+              class={now === name ? "on" : ""}
+              aria-current={now === name ? "page" : undefined}
+              href={linkTo("allocations", { q: name })}
+            >
+              {title}
+            </a>
+          ))}
+        </nav>
+      )}
+      <Panel>
+        <p class="dim">
+          {now === "jfr-live"
+            ? "Samples of objects that were still alive when the recording ended, by the method that allocated them."
+            : "Samples of the recording: bytes are estimates, and a site is the method that allocated."}
+        </p>
+        <Calls key={now} query={now} what="allocations" />
+      </Panel>
+    </>
+  );
+}
+
+const meminfoTitles = {
+  section: "section",
+  name: "name",
+  process: "process",
+  pss: "Pss",
+  private_dirty: "private dirty",
+  private_clean: "private clean",
+  swap: "swap",
+  rss: "Rss",
+  heap_size: "heap size",
+  heap_alloc: "heap alloc",
+  heap_free: "heap free",
+  size: "size",
+  count: "count",
+};
+
+function Meminfo() {
+  const asked = useAnswer("meminfo", {});
+  if (!asked.answer) return <Wait asked={asked} what="meminfo" />;
+  return (
+    <Panel title="Kinds of memory">
+      <p class="dim">{text(asked.answer.facts.summary)}</p>
+      <OwnTable answer={asked.answer} titles={meminfoTitles} what="kinds of memory" />
+    </Panel>
+  );
+}
+
+export function Native() {
+  return (
+    <div class="flow">
+      {hasFile("meminfo") && <Meminfo />}
+      {hasFile("native") && (
+        <Panel title="Native allocations by site">
+          <Calls query="native" what="native allocations" />
+        </Panel>
+      )}
+    </div>
+  );
+}
+
+// ---- owners over several dumps ----
+
+const OWNERS = 6; // lines
+
+// The retained size of the owners that changed most, over all open dumps; `order`: their numbers, oldest first.
+export function Owners({ order, names }: { order: number[]; names: string[] }) {
+  const last = order[order.length - 1];
+  const asked = useAnswer("diff", {
+    db: String(last),
+    before: order.slice(0, -1).map(String),
+    by: "owner",
+    limit: "100",
+  });
+  if (!asked.answer) return <Wait asked={asked} what="owners over all dumps" />;
+  const steps = (r: Row): [number, number][] =>
+    String(r.steps ?? "")
+      .split(" ")
+      .filter(Boolean)
+      .map((v, i) => [i, Number(v)]);
+  const rows = asked.answer.rows.slice(0, OWNERS);
+  return (
+    <Panel title={`Owners over ${number(order.length)} dumps`}>
+      {rows.length === 0 ? (
+        <p class="empty">No owner changed between these dumps.</p>
+      ) : (
+        <Lines
+          title="Retained size"
+          format={bytes}
+          at={(i) => visible(names[order[Math.round(i)]] ?? "")}
+          lines={rows.map((r) => ({ name: String(r.name), points: steps(r) }))}
+        />
+      )}
+    </Panel>
+  );
+}
