@@ -244,7 +244,8 @@ $(BUILD)/tests/fuzz_%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/repla
 		$(command_lib) $(static_lib) $(TEST_LIBS)
 
 # What the Python package loads: the library, SQL, OQL, and files of columns. See tools/python.
-door_obj     = $(call obj_of,tools/python/python_door.c $(wildcard tools/common/*.c tools/export/*.c tools/oql/*.c) \
+door_obj     = $(call obj_of,tools/python/python_door.c $(wildcard tools/common/*.c tools/export/*.c tools/oql/*.c \
+	tools/capture/*.c tools/memory/*.c tools/watch/*.c) \
 	$(if $(HAVE_SQLITE),$(sql_src)))
 $(python_lib): $(lib_obj) $(door_obj) $(BUILD)/lib.list src/api/heapdb.map tools/python/python.map
 	@mkdir -p $(@D)

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import queue
+import shutil
 import subprocess
 import sys
 import threading
@@ -392,6 +393,42 @@ def check_growth(s):
     assert after <= before + 1024, (before, after)
 
 
+def check_outside(s):
+    """Growth of a series and the memory of a process: what the command prints, of files below the folders only."""
+    root = os.environ["HDB_ROOT"]
+    series, smaps = os.path.join(dumps, "leak.jsonl"), os.path.join(dumps, "smaps")
+    with open(series, "wb") as out:
+        subprocess.run([sys.executable, os.path.join(root, "tests/e2e/growth_make.py"), "leak"], stdout=out, check=True)
+    shutil.copy(os.path.join(root, "tests/corpus/memory/smaps"), smaps)
+    shutil.copy(series, os.path.join(work, "outside/leak.jsonl"))
+    os.symlink(os.path.join(work, "outside/leak.jsonl"), os.path.join(dumps, "link.jsonl"))
+    for tool, name, path in ("growth", "leak.jsonl", series), ("memory", "smaps", smaps):
+        told = s.call(tool, files=name)
+        out = subprocess.run(["heapdb", tool, path, "--json"], stdout=subprocess.PIPE, check=True)
+        want = [without_nulls(row) for row in json.loads(out.stdout)["rows"]]
+        assert [without_nulls(row) for row in told["rows"]] == want, (told["rows"], want)
+        assert s.call(tool, files=[path])["rows"] == told["rows"]
+    assert "com.acme.Session grows" in s.call("growth", files="leak.jsonl")["facts"]["summary"]
+    account = s.call("memory", files=["smaps"], db="sample.heapdb")
+    assert sum(r["resident"] for r in account["rows"] if "detail" not in r) == account["facts"]["rss"]
+    shutil.copy(os.path.join(root, "tests/corpus/memory/nmt_detail"), dumps)
+    few = s.call("memory", files=["smaps", "nmt_detail"], max_tokens=500)
+    assert 0 < few["row_count"] == len(few["rows"]) < few["total_rows"] and few["cut"], few
+    for path in ("link.jsonl", "../outside/leak.jsonl", os.path.join(work, "outside/leak.jsonl"), "/etc/passwd",
+                 "sub", "none", "/proc/self/smaps", "x" * 5000):
+        s.refuse("growth", "no such file", files=path)
+        s.refuse("memory", "no such file", files=path)
+    s.refuse("memory", "expected /proc/PID/smaps", files="sample.heapdb")
+    s.refuse("memory", "missing", db="sample.heapdb")
+    s.refuse("memory", "process ID", pid=-1)
+    s.refuse("memory", "", pid=s.process.pid)  # no JVM
+    s.refuse("growth", "missing")
+    s.refuse("growth", "array of strings", files=[3])
+    s.refuse("growth", "unknown argument", pid=3)
+    for name in "leak.jsonl", "smaps", "nmt_detail", "link.jsonl":
+        os.remove(os.path.join(dumps, name))
+
+
 def check_cancelled():
     s = Server(os.path.join(work, "big"))
     slow = s.send("tools/call", {"name": "dominators", "arguments": {},
@@ -480,6 +517,7 @@ def main():
     check_prompts(s)
     check_texts(s)
     check_resources(s)
+    check_outside(s)
     check_growth(s)
     s.close()
     check_folders()

@@ -23,6 +23,7 @@ from unittest import mock
 import heapdb_jvm
 
 DUMP = os.environ["DUMP"]
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 HOLDER = 0xfeb10758  # the object in which Sample keeps what it makes
 
 
@@ -625,6 +626,42 @@ class Sql(Case):
         if has("pandas"):
             frame = db.sql("SELECT class, shallow FROM objects").to_pandas()
             self.assertEqual(list(frame.columns), ["class", "shallow"])
+
+
+class Processes(Case):
+    """growth and memory: what the command prints with --json."""
+
+    def said(self, *args):
+        import json
+        return json.loads(subprocess.run(["heapdb", *args, "--json", "--quiet"], stdout=subprocess.PIPE, check=True).stdout)
+
+    def test_growth(self):
+        series = os.path.join(self.folder, "leak.jsonl")
+        with open(series, "wb") as out:
+            subprocess.run([sys.executable, os.path.join(ROOT, "tests/e2e/growth_make.py"), "leak"], stdout=out, check=True)
+        told = heapdb_jvm.growth(series)
+        self.assertEqual(told, self.said("growth", series))
+        self.assertEqual(told, heapdb_jvm.growth(self.folder))
+        self.assertIn("com.acme.Session", [row["name"] for row in told["rows"] if row["grows"]])
+        with self.assertRaises(heapdb_jvm.Missing):
+            heapdb_jvm.growth(series + ".none")
+        with self.assertRaises(ValueError):
+            heapdb_jvm.growth()
+
+    def test_memory(self):
+        corpus = os.path.join(ROOT, "tests/corpus/memory")
+        files = [os.path.join(corpus, name) for name in ("smaps", "nmt_detail", "vm_info")]
+        told = heapdb_jvm.memory(*files)
+        self.assertEqual(told, self.said("memory", *files))
+        parts = [row["resident"] for row in told["rows"] if row["detail"] is None]
+        self.assertEqual(sum(parts), told["facts"]["rss"])
+        self.assertEqual(heapdb_jvm.memory(*files, database=self.open())["facts"]["rss"], told["facts"]["rss"])
+        with self.assertRaises(heapdb_jvm.FormatError):
+            heapdb_jvm.memory(DUMP)  # a dump is no file of these: it is opened
+        with self.assertRaises(heapdb_jvm.HeapdbError):
+            heapdb_jvm.memory(os.getpid())  # no JVM
+        with self.assertRaises(ValueError):
+            heapdb_jvm.memory(1, 2)
 
 
 class Frames(Case):

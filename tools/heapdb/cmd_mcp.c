@@ -13,6 +13,8 @@
 #ifdef HAVE_MCP
 
 #include "mcp/mcp.h"
+#include "memory/memory.h"
+#include "watch/watch.h"
 #include "oql/oql.h"
 
 #ifdef HAVE_SQLITE
@@ -119,6 +121,18 @@ static int list_jvms(void (*add)(void *ctx, const struct mcp_jvm *jvm), void *ct
 	return HDB_OK;
 }
 
+static int growth_text(const char *const *files, size_t count, char **text, struct hdb_error *err)
+{
+	return growth_json(files, count, true, text, err);
+}
+
+static int memory_text(const struct mcp_process *p, char **text, struct hdb_error *err)
+{
+	const struct memory_sources sources = { p->pid, p->files, p->file_count, p->db, p->cancel };
+
+	return memory_json(&sources, true, text, err);
+}
+
 int cmd_mcp(struct cli *cli)
 {
 	const struct mcp_options options = {
@@ -132,6 +146,8 @@ int cmd_mcp(struct cli *cli)
 		.why_sql_empty = why_sql_empty,
 #endif
 		.oql = run_oql,
+		.growth = growth_text,
+		.memory = memory_text,
 		.make = make_database,
 		.jvms = list_jvms,
 		.allow_import = cli->opt.allow_import,

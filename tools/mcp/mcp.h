@@ -46,6 +46,15 @@ struct mcp_made {
 	bool pause_is_estimate; /* the pause is an upper bound */
 };
 
+/* A process whose memory is to be explained. All members are lent. */
+struct mcp_process {
+	int pid; /* 0: none */
+	const char *const *files;
+	size_t file_count;
+	struct hdb *db; /* a dump of it; NULL: none */
+	const volatile int *cancel;
+};
+
 struct mcp_options {
 	const char *const *folders; /* only databases below these folders are accessible; lent */
 	size_t folder_count;
@@ -62,6 +71,9 @@ struct mcp_options {
 	 */
 	mcp_statement_fn *sql, *oql;
 	bool (*why_sql_empty)(const struct mcp_statement *statement, char *why, size_t size);
+	/* What `heapdb growth --json` and `heapdb memory --json` print: *text is owned, free(). */
+	int (*growth)(const char *const *files, size_t count, char **text, struct hdb_error *err);
+	int (*memory)(const struct mcp_process *process, char **text, struct hdb_error *err);
 	/* Makes a database. NULL: databases cannot be made. */
 	int (*make)(const struct mcp_options *options, const struct mcp_making *what,
 		    struct mcp_made *out, struct hdb_error *err);

@@ -204,6 +204,20 @@ static char *find_file(const struct mcp_files *files, const char *name, const ch
 	return NULL;
 }
 
+int mcp_files_plain(const struct mcp_files *files, const char *name, char **path,
+		    struct hdb_error *err)
+{
+	struct stat info;
+
+	*path = strlen(name) < PATH_MAX ? find_file(files, name, "") : NULL;
+	if (*path && stat(*path, &info) == 0 && S_ISREG(info.st_mode))
+		return HDB_OK;
+	free(*path);
+	*path = NULL;
+	return hdb_fail(err, HDB_EABSENT, "no such file in the served directories: \"%.300s\"",
+			name);
+}
+
 /* Returns the real path of a database, or of a dump's database. */
 static char *resolve(const struct mcp_files *files, const char *name)
 {

@@ -67,6 +67,13 @@ void mcp_files_release(struct mcp_files *files);
 json_t *mcp_files_list(const struct mcp_files *files);
 
 /*
+ * Finds the regular file `name`, absolute or relative to a folder: *path is owned, free().
+ * HDB_EABSENT if there is none below the folders.
+ */
+int mcp_files_plain(const struct mcp_files *files, const char *name, char **path,
+		    struct hdb_error *err);
+
+/*
  * Opens the database `name`: its path, absolute or relative to a folder, or that of its dump; NULL:
  * the only database. It stays open until files->call changes. *shown (may be NULL) is its name for
  * clients, owned.
@@ -150,6 +157,12 @@ int mcp_begin(const struct mcp_call *call, const struct tool *tool, const char *
 
 int mcp_make_import(const struct mcp_call *call, const struct tool *tool, json_t **out,
 		    struct hdb_error *err);
+int mcp_growth(const struct mcp_call *call, const struct tool *tool, json_t **out,
+	       struct hdb_error *err);
+int mcp_memory(const struct mcp_call *call, const struct tool *tool, json_t **out,
+	       struct hdb_error *err);
+/* Reads the argument max_tokens as bytes. */
+int mcp_take_budget(const json_t *args, size_t *bytes, struct hdb_error *err);
 int mcp_make_capture(const struct mcp_call *call, const struct tool *tool, json_t **out,
 		     struct hdb_error *err);
 
@@ -173,7 +186,9 @@ enum mcp_takes {
 	MCP_TAKES_STATEMENT = 64, /* a statement and a limit */
 	MCP_TAKES_ALL = 128,      /* whether to include unreachable objects */
 	MCP_TAKES_DUMP = 256,     /* a dump to import */
-	MCP_TAKES_PID = 512       /* a JVM to capture */
+	MCP_TAKES_PID = 512,      /* a JVM to capture */
+	MCP_TAKES_FILES = 1024,   /* files that are no databases */
+	MCP_TAKES_PROCESS = 2048  /* a running JVM, which is only read */
 };
 json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes);
 /* Output schema of such a tool. */

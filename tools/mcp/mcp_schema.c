@@ -192,6 +192,14 @@ json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes)
 	if (takes & MCP_TAKES_PID)
 		property(properties, "pid",
 			 typed("integer", "Process ID of the JVM. Without it, lists the JVMs."));
+	if (takes & MCP_TAKES_PROCESS)
+		property(properties, "pid", typed("integer", "Process ID of a running JVM"));
+	if (takes & MCP_TAKES_FILES) {
+		property(properties, "files",
+			 texts("Paths of files, absolute or relative to a served directory"));
+		if (!(takes & MCP_TAKES_PROCESS))
+			json_array_append_new(required, json_string("files"));
+	}
 	if (takes & MCP_TAKES_STATEMENT) {
 		property(properties, "statement", typed("string", "One SELECT statement"));
 		put_limit(properties);

@@ -64,7 +64,7 @@ static int take_number(const json_t *args, const char *name, uint64_t *number,
 	return HDB_OK;
 }
 
-static int take_budget(const json_t *args, size_t *bytes, struct hdb_error *err)
+int mcp_take_budget(const json_t *args, size_t *bytes, struct hdb_error *err)
 {
 	uint64_t tokens = MCP_TOKENS_DEFAULT;
 
@@ -352,7 +352,7 @@ static int take_rows(struct asking *a, struct hdb_error *err)
 		if (a->page.columns && !json_is_array(a->page.columns))
 			return hdb_fail(err, HDB_EUSAGE, "\"columns\" must be an array of names");
 	}
-	TRY(take_budget(args, &a->page.budget_bytes, err));
+	TRY(mcp_take_budget(args, &a->page.budget_bytes, err));
 	return take_cursor(a, err);
 }
 
@@ -520,7 +520,7 @@ static int run_overview(const struct mcp_call *call, const struct tool *tool, js
 	int r;
 
 	TRY(check_names(call, tool, err));
-	TRY(take_budget(call->args, &budget, err));
+	TRY(mcp_take_budget(call->args, &budget, err));
 	TRY(take_database(&a, err));
 	json_object_set_new(all, "db", json_string(a.shown));
 	put_health(all, a.db);
@@ -564,7 +564,7 @@ static int run_statement(const struct mcp_call *call, const struct tool *tool, j
 				!statement.text ? "expected a \"statement\"" :
 						  "\"all\" must be true or false");
 	TRY(take_number(call->args, "limit", &a.page.limit, err));
-	TRY(take_budget(call->args, &a.page.budget_bytes, err));
+	TRY(mcp_take_budget(call->args, &a.page.budget_bytes, err));
 	TRY(take_database(&a, err));
 	statement.db = a.db;
 	statement.all = json_is_true(all);
@@ -629,6 +629,14 @@ static const struct tool tools[] = {
 	{ "query", NULL, TAKES_QUESTION | TAKES_ANY, run_query, "Any query",
 	  "Runs any query by name: threads, references, referrers, entries, strings, duplicates, "
 	  "collections, retained and others. See \"explain\"." },
+	{ "growth", NULL, MCP_TAKES_FILES | MCP_TAKES_BUDGET, mcp_growth, "Growth over time",
+	  "Which JVM's heap and which classes grow steadily in series of `heapdb watch`, how fast and "
+	  "since when." },
+	{ "memory", NULL, MCP_TAKES_FILES | MCP_TAKES_PROCESS | MCP_TAKES_DB | MCP_TAKES_BUDGET,
+	  mcp_memory, "Memory of a process",
+	  "All memory of a JVM by parts that add up to its RSS: heap, direct memory, metaspace, stacks, "
+	  "malloc. From a running JVM (pid), or files: /proc/PID/smaps and output of jcmd. With db: "
+	  "also the buffers that a dump of it has." },
 	{ "import", NULL, MCP_TAKES_DUMP, mcp_make_import, "Import a dump",
 	  "Imports a dump that \"open\" lists without a database, if the user agrees." },
 	{ "capture", NULL, MCP_TAKES_PID, mcp_make_capture, "Capture a running JVM",
@@ -646,6 +654,8 @@ static bool is_there(const struct mcp_options *options, const struct tool *tool,
 								   options->allow_capture));
 	if (tool->takes & MCP_TAKES_STATEMENT)
 		return statement_fn(options, tool) != NULL;
+	if (tool->takes & MCP_TAKES_FILES)
+		return options->growth && options->memory;
 	return !tool->query || hdb_query_named(tool->query);
 }
 

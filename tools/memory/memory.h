@@ -167,6 +167,19 @@ int memory_answer_add_process(struct memory_answer *account, int pid, unsigned t
 int memory_answer_make(struct memory_answer *account, const struct own_answer **out,
 		       struct hdb_error *err);
 
+/* What an account is made from. All members are lent. */
+struct memory_sources {
+	int pid; /* 0: none */
+	const char *const *files;
+	size_t file_count;
+	struct hdb *db;             /* a dump of the process; NULL: none */
+	const volatile int *cancel; /* may be NULL */
+};
+
+/* The answer as JSON: *text is owned, free(). See own_answer_json. */
+int memory_json(const struct memory_sources *sources, bool is_sparse, char **text,
+		struct hdb_error *err);
+
 /* The rows of the answer, and RSS. */
 const struct memory *memory_answer_of(const struct memory_answer *account);
 

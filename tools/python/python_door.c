@@ -7,7 +7,9 @@
 
 #include "common/feed.h"
 #include "export/export.h"
+#include "memory/memory.h"
 #include "oql/oql.h"
+#include "watch/watch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +75,24 @@ int hdbpy_oql(struct hdb *db, const char *statement, const struct hdbpy_options 
 		return r;
 #endif
 	return oql_arrow(db, text, &options, out, err);
+}
+
+int hdbpy_growth(const char *const *paths, size_t count, char **text, struct hdb_error *err)
+{
+	return growth_json(paths, count, false, text, err);
+}
+
+int hdbpy_memory(int pid, const char *const *files, size_t count, struct hdb *db,
+		 const volatile int *cancel, char **text, struct hdb_error *err)
+{
+	const struct memory_sources sources = { pid, files, count, db, cancel };
+
+	return memory_json(&sources, false, text, err);
+}
+
+void hdbpy_free(char *text)
+{
+	free(text);
 }
 
 int hdbpy_write(struct ArrowArrayStream *stream, const char *path, int format, int force,

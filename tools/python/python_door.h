@@ -36,6 +36,16 @@ HDB_API int hdbpy_oql(struct hdb *db, const char *statement, const struct hdbpy_
 HDB_API int hdbpy_why_empty(struct hdb *db, const char *statement, int all, char *why, size_t size);
 
 /*
+ * What `heapdb growth --json` and `heapdb memory --json` print: *text is owned, hdbpy_free. `pid` 0
+ * and `db` NULL: none.
+ */
+HDB_API int hdbpy_growth(const char *const *paths, size_t count, char **text,
+			 struct hdb_error *err);
+HDB_API int hdbpy_memory(int pid, const char *const *files, size_t count, struct hdb *db,
+			 const volatile int *cancel, char **text, struct hdb_error *err);
+HDB_API void hdbpy_free(char *text);
+
+/*
  * Writes a stream to a file and releases it, also on failure. `format`: 0 Parquet, 1 Arrow file, 2
  * Arrow stream. HDB_EEXIST if the file exists and `force` is 0.
  */

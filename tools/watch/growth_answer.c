@@ -310,3 +310,16 @@ int growth_answer_make(struct growth_answer *a, bool is_points, const struct own
 	*out = answer;
 	return is_points ? growth_points_make(&a->points, &a->growth, answer, err) : HDB_OK;
 }
+
+int growth_json(const char *const *paths, size_t count, bool is_sparse, char **text,
+		struct hdb_error *err)
+{
+	BASE_SCOPED(growth_answer_free_at) struct growth_answer *answer = NULL;
+	const struct own_answer *own;
+
+	TRY(growth_answer_new(&answer, err));
+	for (size_t i = 0; i < count; i++)
+		TRY(growth_answer_add(answer, paths[i], err));
+	TRY(growth_answer_make(answer, false, &own, err));
+	return own_answer_json(own, is_sparse, text, err);
+}

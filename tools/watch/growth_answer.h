@@ -32,6 +32,10 @@ int growth_answer_add(struct growth_answer *answer, const char *path, struct hdb
 int growth_answer_make(struct growth_answer *answer, bool is_points, const struct own_answer **out,
 		       struct hdb_error *err);
 
+/* The answer about growth as JSON: *text is owned, free(). See own_answer_json. */
+int growth_json(const char *const *paths, size_t count, bool is_sparse, char **text,
+		struct hdb_error *err);
+
 /* What was found. The sentence about the newest JVM that grows. */
 const struct growth *growth_answer_of(const struct growth_answer *answer);
 const char *growth_answer_summary(const struct growth_answer *answer);

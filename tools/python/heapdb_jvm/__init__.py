@@ -9,6 +9,8 @@
     db.sql("SELECT class, sum(shallow) FROM objects GROUP BY class").to_pandas()
     obj = db.object(0x12c4)
     obj.fields, obj.retained, obj.path_to_root()
+    heapdb_jvm.growth("series.jsonl")["facts"]      # what `heapdb watch` recorded
+    heapdb_jvm.memory(4711)["rows"]                 # all memory of a running JVM, by parts
 
 Every query of the library is a method of Database, with its options as keywords; `queries()` lists
 them, help(db.histogram) explains one.
@@ -17,9 +19,10 @@ from ._database import Database, Object, Query, default_path, import_dump, open,
 from ._library import (DatabaseError, FormatError, HeapdbError, Interrupted, Missing, NotFound,
                        OutOfMemory, SystemFailure, UsageError, lib)
 from ._picture import Picture
+from ._process import growth, memory
 from ._rows import Column, Rows
 
 __version__ = lib.hdb_version().decode()
 __all__ = ["Column", "Database", "DatabaseError", "FormatError", "HeapdbError", "Interrupted",
            "Missing", "NotFound", "Object", "OutOfMemory", "Picture", "Query", "Rows", "SystemFailure",
-           "UsageError", "default_path", "import_dump", "open", "queries"]
+           "UsageError", "default_path", "growth", "import_dump", "memory", "open", "queries"]

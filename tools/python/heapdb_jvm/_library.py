@@ -175,6 +175,7 @@ _declare("hdb_rows_arrow", c_int, c_void_p, c_size_t, POINTER(ArrowArrayStream),
 STATEMENTS = {name: hasattr(lib, f"hdbpy_{name}") for name in ("sql", "oql")}
 HAS_FILES = hasattr(lib, "hdbpy_write")
 HAS_ARCHIVES = hasattr(lib, "hdbpy_import")
+HAS_PROCESSES = hasattr(lib, "hdbpy_memory")
 for _name in STATEMENTS:
     if STATEMENTS[_name]:
         _declare(f"hdbpy_{_name}", c_int, c_void_p, c_char_p, POINTER(StatementOptions),
@@ -184,6 +185,11 @@ if STATEMENTS["sql"]:
 if HAS_ARCHIVES:
     _declare("hdbpy_import", c_int, c_char_p, c_char_p, POINTER(ImportOptions), _E)
     _declare("hdbpy_default_path", c_int, c_char_p, c_char_p, c_size_t, _E)
+if HAS_PROCESSES:
+    _declare("hdbpy_growth", c_int, POINTER(c_char_p), c_size_t, POINTER(c_void_p), _E)
+    _declare("hdbpy_memory", c_int, c_int, POINTER(c_char_p), c_size_t, c_void_p, POINTER(c_int),
+             POINTER(c_void_p), _E)
+    _declare("hdbpy_free", None, c_void_p)
 if HAS_FILES:
     _declare("hdbpy_write", c_int, POINTER(ArrowArrayStream), c_char_p, c_int, c_int, _E)
 _declare("hdb_version", c_char_p)

@@ -12,7 +12,7 @@ import { bytes, number, percent, plainly, visible } from "./text";
 
 const text = (v: Cell | undefined): string => (v === null || v === undefined ? "" : visible(String(v)));
 
-// Columns of an answer that the registry does not describe, those that are wanted, by their titles.
+// Columns of an answer that the registry does not describe: those that have a title here.
 function columnsOf(answer: Answer, titles: Record<string, string>): Column[] {
   return Object.keys(titles)
     .filter((name) => answer.columns.includes(name))
