@@ -151,21 +151,17 @@ int own_answer_json(const struct own_answer *answer, bool is_sparse, char **text
 		    struct hdb_error *err)
 {
 	BASE_SCOPED(bytes_release) struct bytes into = { 0 };
-	BASE_FREED struct output *out = malloc(sizeof(*out));
-	int rc = out ? HDB_OK : HDB_ENOMEM;
+	BASE_FREED struct output *out = NULL;
 
-	if (out) {
-		output_collect(out, &into);
-		rc = put_answer(answer, is_sparse, out, err);
-		output_char(out, '\0');
-		output_collect_end(out);
-	}
-	if (rc == HDB_OK && into.failed)
-		rc = HDB_ENOMEM;
-	if (rc == HDB_ENOMEM)
-		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for an answer");
-	*text = rc == HDB_OK ? into.data : NULL;
-	if (rc == HDB_OK)
-		into = (struct bytes){ 0 };
-	return rc;
+	*text = NULL;
+	TRY(BASE_ALLOC(out, 1, "an answer", err));
+	output_collect(out, &into);
+	TRY(put_answer(answer, is_sparse, out, err));
+	output_char(out, '\0');
+	output_collect_end(out);
+	if (into.failed)
+		return hdb_fail_memory(err, "an answer", into.size);
+	*text = into.data;
+	into = (struct bytes){ 0 };
+	return HDB_OK;
 }

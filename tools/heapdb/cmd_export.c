@@ -9,6 +9,8 @@
 #include "heapdb/sql_shell.h"
 #include "heapdb/where.h"
 
+#include "base/scope.h"
+#include "base/vec.h"
 #include "export/export.h"
 
 #include "common/door_rows.h"
@@ -54,20 +56,14 @@ char *export_statement(const char *operand)
 int export_table(struct cli *cli, const char *name)
 {
 #ifdef HAVE_SQLITE
-	const size_t size = 2 * strlen(name) + sizeof("SELECT * FROM \"\"");
-	char *text = malloc(size), *at;
+	struct bytes text = { 0 };
 
-	if (!text)
-		return hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for a statement");
-	at = text + snprintf(text, size, "SELECT * FROM \"");
-	for (; *name; name++) {
-		if (*name == '"')
-			*at++ = '"';
-		*at++ = *name;
-	}
-	memcpy(at, "\"", 2);
-	cli->statement = text;
-	return HDB_OK;
+	bytes_string(&text, "SELECT * FROM \"");
+	for (; *name; name++)
+		bytes_add(&text, *name == '"' ? "\"\"" : name, *name == '"' ? 2 : 1);
+	bytes_add(&text, "\"", sizeof("\""));
+	cli->statement = text.data;
+	return text.failed ? hdb_fail_memory(&cli->err, "a statement", text.size) : HDB_OK;
 #else
 	return cli_usage(cli, "--table %s: built without SQLite", name);
 #endif
@@ -95,34 +91,27 @@ void export_suggest_query(const struct cli *cli, const char *name)
 
 /* Key/value pairs, terminated by NULL; all owned. */
 struct notes {
-	char **texts;
-	size_t count;
+	BASE_VEC_AS(vec, char *, texts, count);
 };
 
 static void free_notes(struct notes *notes)
 {
 	for (size_t i = 0; i < notes->count; i++)
 		free(notes->texts[i]);
-	free(notes->texts);
+	base_vec_release(&notes->vec);
 }
 
 static int add_note(struct notes *notes, const char *key, const char *value, size_t size,
 		    struct hdb_error *err)
 {
-	char **texts = realloc(notes->texts, (notes->count + 3) * sizeof(*texts));
 	const size_t room = strlen(key) + sizeof("heapdb.");
-	char *name = texts ? malloc(room) : NULL, *copy = name ? strndup(value, size) : NULL;
 
-	if (texts)
-		notes->texts = texts;
-	if (!copy) {
-		free(name);
-		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for facts");
-	}
-	snprintf(name, room, "heapdb.%s", key);
-	texts[notes->count++] = name;
-	texts[notes->count++] = copy;
-	texts[notes->count] = NULL;
+	TRY(base_vec_reserve(&notes->vec, 3, sizeof(*notes->texts), err));
+	TRY(BASE_ALLOC(notes->texts[notes->count], room, "facts", err));
+	snprintf(notes->texts[notes->count++], room, "heapdb.%s", key);
+	TRY(BASE_ALLOC(notes->texts[notes->count], size + 1, "facts", err));
+	memcpy(notes->texts[notes->count++], value, size);
+	notes->texts[notes->count] = NULL;
 	return HDB_OK;
 }
 

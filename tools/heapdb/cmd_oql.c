@@ -70,19 +70,14 @@ static int print(struct cli *cli, struct oql *oql)
 /* Prints the SQL quoted for a shell: a single quote becomes '\''. */
 static int print_translation(struct cli *cli, const char *statement)
 {
-	BASE_FREED char *quoted = malloc(4 * strlen(statement) + 1);
-	char *to = quoted;
+	BASE_SCOPED(bytes_release) struct bytes quoted = { 0 };
 
-	if (!quoted)
-		return hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for a statement");
-	for (const char *at = statement; *at; at++) {
-		const size_t size = *at == '\'' ? 4 : 1;
-
-		memcpy(to, size == 4 ? "'\\''" : at, size);
-		to += size;
-	}
-	*to = '\0';
-	cli_notice(cli, "VisualVM's OQL, translated to: heapdb sql '%s'", quoted);
+	for (const char *at = statement; *at; at++)
+		bytes_add(&quoted, *at == '\'' ? "'\\''" : at, *at == '\'' ? 4 : 1);
+	bytes_add(&quoted, "", 1);
+	if (quoted.failed)
+		return hdb_fail_memory(&cli->err, "a statement", quoted.size);
+	cli_notice(cli, "VisualVM's OQL, translated to: heapdb sql '%s'", quoted.data);
 	return HDB_OK;
 }
 

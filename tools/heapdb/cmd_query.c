@@ -138,18 +138,15 @@ static void show_beginning(struct cli *cli, const struct render_style *style)
 	struct hdb_error err;
 	struct answer answer = { .name = cli->query->name, .args = &args, .err = &err };
 	struct bytes text = { 0 };
-	struct output *collected = NULL;
+	BASE_FREED struct output *collected = NULL;
 
-	if (hdb_query(cli->db, cli->query->name, &args, &answer.rows, &err) != HDB_OK)
+	if (BASE_ALLOC(collected, 1, "an answer", &err) != HDB_OK ||
+	    hdb_query(cli->db, cli->query->name, &args, &answer.rows, &err) != HDB_OK)
 		return;
-	collected = malloc(sizeof(*collected));
-	if (collected) {
-		output_collect(collected, &text);
-		if (render(&answer, style, collected) != HDB_OK)
-			text.failed = true;
-		output_collect_end(collected);
-	}
-	free(collected);
+	output_collect(collected, &text);
+	if (render(&answer, style, collected) != HDB_OK)
+		text.failed = true;
+	output_collect_end(collected);
 	answer_release(&answer);
 	hdb_rows_close(answer.rows);
 	if (!text.failed)

@@ -207,29 +207,27 @@ static int report_markdown(struct cli *cli)
 
 int report_text(struct hdb *db, const char *name, char **text, size_t *size, struct hdb_error *err)
 {
-	struct output *out = malloc(sizeof(*out));
-	struct cli cli = { .out = out, .db = db, .db_path = strdup(name) };
-	struct bytes into = { 0 };
-	int r = HDB_ENOMEM;
+	BASE_FREED struct output *out = NULL;
+	BASE_FREED char *path = strdup(name);
+	BASE_SCOPED(bytes_release) struct bytes into = { 0 };
+	struct cli cli = { .db = db, .db_path = path };
+	int r;
 
-	if (out && cli.db_path) {
-		output_collect(out, &into);
-		r = report_markdown(&cli);
-		output_collect_end(out);
-	}
-	if (r == HDB_OK && (into.failed || out->error))
-		r = HDB_ENOMEM;
-	if (r == HDB_OK) {
-		*text = into.data;
-		*size = into.size;
-		into = (struct bytes){ 0 };
-	} else {
-		*err = cli.err;
-	}
-	bytes_release(&into);
-	free(cli.db_path);
-	free(out);
-	return r;
+	TRY(BASE_ALLOC(out, 1, "a report", err));
+	if (!path)
+		return hdb_fail_memory(err, "a file name", strlen(name));
+	cli.out = out;
+	output_collect(out, &into);
+	r = report_markdown(&cli);
+	output_collect_end(out);
+	*err = cli.err;
+	TRY(r);
+	if (into.failed)
+		return hdb_fail_memory(err, "a report", into.size);
+	*text = into.data;
+	*size = into.size;
+	into = (struct bytes){ 0 };
+	return HDB_OK;
 }
 
 /* ---- JSON ---- */

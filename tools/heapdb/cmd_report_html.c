@@ -321,12 +321,11 @@ static void put_part(struct output *out, const char *path)
 static int put_page(struct cli *cli)
 {
 	const char *slash = strrchr(cli->db_path, '/');
-	struct page page = { .cli = cli, .collect = malloc(sizeof(*page.collect)) };
+	struct page page = { .cli = cli };
 	struct output *out = cli->out;
 	int rc;
 
-	if (!page.collect)
-		return hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for a report");
+	TRY(BASE_ALLOC(page.collect, 1, "a report", &cli->err));
 	output_string(out, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
 			   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
 			   "'none'; script-src '");

@@ -13,6 +13,7 @@
 #include "heapdb/with_files.h"
 #include "notes/notes.h"
 
+#include <errno.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -60,16 +61,14 @@ static int write_answer(struct answer *answer, const struct serve_sink *to, stru
 
 int serve_write_answer(struct answer *answer, const struct serve_sink *to)
 {
-	struct output *out = malloc(sizeof(*out));
-	const int copy = dup(to->fd);
-	int rc;
+	BASE_FREED struct output *out = NULL;
+	int copy, rc;
 
-	if (!out || copy < 0) {
-		free(out);
-		if (copy >= 0)
-			close(copy);
-		return hdb_fail(answer->err, HDB_ENOMEM, "cannot allocate memory for an answer");
-	}
+	TRY(BASE_ALLOC(out, 1, "an answer", answer->err));
+	copy = dup(to->fd);
+	if (copy < 0)
+		return hdb_fail(answer->err, HDB_EIO, "cannot store the answer: %s",
+				strerror(errno));
 	output_init(out, copy, &progress_hooks);
 	answer->size_max = to->format == SERVE_PAGE ? SERVE_ANSWER_MAX : SERVE_EXPORT_MAX;
 	answer->written = to->rows;
@@ -80,7 +79,6 @@ int serve_write_answer(struct answer *answer, const struct serve_sink *to)
 		rc = hdb_fail(answer->err, HDB_EIO, "cannot store the answer: %s",
 			      strerror(out->error));
 	answer_release(answer);
-	free(out);
 	return rc;
 }
 

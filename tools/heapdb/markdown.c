@@ -147,12 +147,11 @@ static void put_block(struct output *out, const char *text, size_t size)
 int markdown_leaks(struct answer *answer, struct output *out)
 {
 	const struct render_style style = { .human = true, .as_text = true, .width = BLOCK_WIDTH };
-	BASE_FREED struct output *block = malloc(sizeof(*block));
+	BASE_FREED struct output *block = NULL;
 	struct bytes text = { 0 };
 	int rc;
 
-	if (!block)
-		return hdb_fail(answer->err, HDB_ENOMEM, "cannot allocate memory for the leaks");
+	TRY(BASE_ALLOC(block, 1, "the leaks", answer->err));
 	output_collect(block, &text);
 	output_fit(block, BLOCK_WIDTH);
 	rc = prose_leaks(answer, &style, block);

@@ -73,8 +73,8 @@ struct table {
 	struct output *out;
 	size_t columns;
 	size_t last;           /* last visible column */
-	struct column *column; /* owned, one per column */
-	struct cell *cells;    /* cells of the batch; owned */
+	struct column *column; /* one per column; lent */
+	struct cell *cells;    /* cells of the batch; lent */
 	size_t rows;           /* rows in the batch */
 	size_t tree, level;    /* column indexes of the tree's names and level; SIZE_MAX: no tree */
 	uint64_t depth[BATCH_ROWS];   /* level of each row in the batch */
@@ -856,23 +856,21 @@ int render_table(struct answer *answer, const struct render_style *style, struct
 		.line_end = "\n",
 		.columns = answer_column_count(answer),
 	};
-	int rc = HDB_OK;
+	BASE_FREED struct column *column = NULL;
+	BASE_FREED struct cell *cells = NULL;
+	int rc;
 
 	facts_above(answer, style, out);
 	if (t.columns == 0)
 		return HDB_OK;
-	t.column = calloc(t.columns, sizeof(t.column[0]));
-	t.cells = calloc(t.columns * BATCH_ROWS, sizeof(t.cells[0]));
-	if (!t.column || !t.cells)
-		rc = hdb_fail(answer->err, HDB_ENOMEM, "cannot allocate memory for a table");
-	if (rc == HDB_OK) {
-		init_columns(&t);
-		rc = put_rows(&t);
-	}
+	TRY(BASE_ALLOC(column, t.columns, "a table", answer->err));
+	TRY(BASE_ALLOC(cells, t.columns * BATCH_ROWS, "a table", answer->err));
+	t.column = column;
+	t.cells = cells;
+	init_columns(&t);
+	rc = put_rows(&t);
 	if (rc == HDB_OK)
 		rc = put_footer(&t);
-	free(t.column);
-	free(t.cells);
 	output_release(out, &t.shortened);
 	output_release(out, &t.same);
 	output_release(out, &t.text);

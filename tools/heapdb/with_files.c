@@ -108,24 +108,21 @@ static int run_command(const char *const *words, size_t count, struct cli *cli)
 int command_text(const char *const *words, size_t count, bool is_sparse, struct bytes *text,
 		 struct hdb_error *err)
 {
-	BASE_FREED struct output *out = malloc(sizeof(*out));
-	struct cli cli = { .out = out, .is_sparse = is_sparse };
-	int rc = HDB_ENOMEM;
+	BASE_FREED struct output *out = NULL;
+	struct cli cli = { .is_sparse = is_sparse };
+	int rc;
 
-	if (out) {
-		output_collect(out, text);
-		rc = run_command(words, count, &cli);
-		output_collect_end(out);
-	}
-	if (rc != HDB_OK)
-		*err = cli.err;
+	TRY(BASE_ALLOC(out, 1, "an answer", err));
+	cli.out = out;
+	output_collect(out, text);
+	rc = run_command(words, count, &cli);
+	output_collect_end(out);
+	*err = cli.err;
 	options_release(&cli.opt);
 	hdb_close(cli.db);
 	free(cli.db_path);
 	free(cli.dump_path);
-	return rc == HDB_ENOMEM || (rc == HDB_OK && text->failed) ?
-		       hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for an answer") :
-		       rc;
+	return rc == HDB_OK && text->failed ? hdb_fail_memory(err, "an answer", text->size) : rc;
 }
 
 static const struct with_answer *answer_named(const char *name)

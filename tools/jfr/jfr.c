@@ -333,9 +333,9 @@ static bool read_event(struct cursor *c, uint64_t *type)
 
 static int read_metadata(struct jfr *j, struct cursor c, struct hdb_error *err)
 {
-	uint32_t count, *strings;
+	BASE_FREED uint32_t *strings = NULL;
+	uint32_t count;
 	uint64_t type, key;
-	int rc;
 
 	j->texts.size = j->type_count = j->field_count = 0;
 	bytes_add(&j->texts, "", 1);
@@ -344,19 +344,17 @@ static int read_metadata(struct jfr *j, struct cursor c, struct hdb_error *err)
 	for (int i = 0; i < 3; i++) /* start, duration, number */
 		(void)number(&c);
 	count = count_of(&c);
-	strings = calloc(count + 1, sizeof(*strings));
-	for (uint32_t i = 0; strings && i < count; i++) {
+	TRY(BASE_ALLOC(strings, count, "metadata", err));
+	for (uint32_t i = 0; i < count; i++) {
 		strings[i] = (uint32_t)j->texts.size;
 		(void)read_string(&c, &j->texts, &key);
 		bytes_add(&j->texts, "", 1);
 	}
-	rc = strings && !j->texts.failed ?
-		     read_elements(&c, strings, count, err) :
-		     hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for metadata");
-	free(strings);
-	if (rc == HDB_OK)
-		link_types(j);
-	return rc;
+	if (j->texts.failed)
+		return hdb_fail_memory(err, "metadata", j->texts.size);
+	TRY(read_elements(&c, strings, count, err));
+	link_types(j);
+	return HDB_OK;
 }
 
 /* ---- values ---- */
@@ -728,10 +726,10 @@ bool jfr_text(struct jfr *jfr, const struct jfr_value *value, struct bytes *out)
 
 bool jfr_class(struct jfr *jfr, const struct jfr_value *value, struct bytes *out)
 {
-	BASE_FREED char *name = NULL;
 	struct jfr_value text;
 	bool is_found;
 	size_t size;
+	char *name;
 
 	jfr->scratch.size = 0;
 	is_found = jfr_find(jfr, value, "name", &text) == HDB_OK &&
@@ -742,14 +740,13 @@ bool jfr_class(struct jfr *jfr, const struct jfr_value *value, struct bytes *out
 		return false;
 	/* Each bracket becomes two characters, and a type character at most a word. */
 	size = 2 * jfr->scratch.size + sizeof("boolean");
-	name = malloc(size);
-	out->failed |= !name;
+	name = bytes_room(out, size);
 	if (!name)
 		return false;
 	size = descriptor_name(jfr->scratch.data, name, size);
 	for (size_t i = 0; i < size; i++)
 		name[i] = name[i] == '/' ? '.' : name[i];
-	bytes_add(out, name, size);
+	out->size += size;
 	return true;
 }
 

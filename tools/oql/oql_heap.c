@@ -204,19 +204,15 @@ static int read_list(struct oql_eval *ev, enum hdb_list_kind kind, uint32_t ix,
 /* A class object is referenced by its instances. */
 static int add_instances(struct oql_eval *ev, uint32_t class_no, struct oql_numbers *numbers)
 {
-	BASE_FREED uint8_t *marks = calloc((size_t)hdb_class_count(ev->db) + 1, 1);
-	const struct hdb_scan_options options = { .struct_size = sizeof(options),
-						  .population = 1,
-						  .classes = marks };
+	BASE_FREED uint8_t *marks = NULL;
+	struct hdb_scan_options options = { .struct_size = sizeof(options), .population = 1 };
 	struct hdb_scan *scan;
 	struct hdb_batch batch = { .struct_size = sizeof(batch) };
 	int r;
 
-	if (!marks)
-		return hdb_fail(ev->err, HDB_ENOMEM,
-				"cannot allocate memory for a set of "
-				"classes");
+	TRY(BASE_ALLOC(marks, (size_t)hdb_class_count(ev->db) + 1, "a set of classes", ev->err));
 	marks[class_no] = 1;
+	options.classes = marks;
 	TRY(hdb_scan_open(ev->db, &options, &scan, ev->err));
 	while ((r = hdb_scan_next(scan, &batch, ev->err)) == HDB_OK)
 		for (size_t i = 0; i < batch.count && r == HDB_OK; i++)

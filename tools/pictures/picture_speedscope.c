@@ -26,12 +26,12 @@ static int compare_name(const void *a, const void *b, void *ctx)
 
 int picture_frames(struct picture *picture, struct picture_frames *frames, struct hdb_error *err)
 {
-	size_t *nodes = frames->nodes = calloc(picture->count, sizeof(nodes[0]));
-	size_t *of = frames->of = calloc(picture->count, sizeof(of[0]));
+	size_t *nodes, *of;
 
-	if (!nodes || !of)
-		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for %zu nodes",
-				picture->count);
+	TRY(BASE_ALLOC(frames->nodes, picture->count, "nodes", err));
+	TRY(BASE_ALLOC(frames->of, picture->count, "nodes", err));
+	nodes = frames->nodes;
+	of = frames->of;
 	for (size_t i = 1; i < picture->count; i++)
 		nodes[i - 1] = i;
 	qsort_r(nodes, picture->count - 1, sizeof(nodes[0]), compare_name, picture);
