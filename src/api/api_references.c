@@ -201,9 +201,8 @@ static int sort_members(struct hdb *db, const struct hdb_set *set, uint32_t **ou
 	if (set->count && !set->ixs)
 		return hdb_fail(err, HDB_EUSAGE, "the array of a set of %zu objects is NULL",
 				set->count);
-	*out = members = malloc((set->count + 1) * sizeof(*members));
-	if (!members)
-		return hdb_fail_memory(err, "a set of objects", set->count * sizeof(*members));
+	TRY(BASE_ALLOC(members, set->count, "a set of objects", err));
+	*out = members;
 	if (set->count)
 		memcpy(members, set->ixs, set->count * sizeof(*members));
 	qsort(members, set->count, sizeof(*members), base_compare_u32);

@@ -128,7 +128,7 @@ static int read_types(struct typed_rows *s, struct hdb_error *err)
 
 	for (size_t i = 0; i < s->count; i++)
 		is_open |= s->columns[i].type != HDB_TYPE_TEXT &&
-			   !s->from.is_typed(s->from.rows.ctx, i);
+			   !(s->from.is_typed && s->from.is_typed(s->from.rows.ctx, i));
 	if (!is_open)
 		return HDB_OK;
 	while ((r = s->from.rows.next(s->from.rows.ctx, err)) == HDB_OK) {

@@ -9,10 +9,10 @@
 
 #include <stdbool.h>
 
-/* Row source of a statement. All functions are set and receive rows.ctx. */
+/* Row source of a statement. The functions receive rows.ctx. */
 struct typed_source {
 	struct hdb_row_source rows;
-	/* Whether the column's type is declared. */
+	/* Whether the column's type is declared. NULL: none is. */
 	bool (*is_typed)(void *ctx, size_t column);
 	/* Runs the statement again. */
 	int (*restart)(void *ctx, struct hdb_error *err);

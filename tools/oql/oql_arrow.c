@@ -4,6 +4,7 @@
 #include "oql/oql.h"
 
 #include "base/error.h"
+#include "base/scope.h"
 #include "common/typed_rows.h"
 
 #include <stdlib.h>
@@ -49,28 +50,19 @@ static const struct hdb_value *value_at(void *ctx, size_t column)
 	return oql_value(((struct statement *)ctx)->oql, column);
 }
 
-static bool is_typed(void *ctx, size_t column)
-{
-	(void)ctx;
-	(void)column;
-	return false;
-}
-
 int oql_source(struct hdb *db, struct oql_str text, const struct oql_options *opt,
 	       struct hdb_row_source *out, struct hdb_error *err)
 {
-	struct statement *s = calloc(1, sizeof(*s));
-	int r = HDB_ENOMEM;
+	struct statement *s;
+	int r;
 
-	if (s)
-		*s = (struct statement){ .db = db, .opt = *opt };
-	if (!s || !(s->text = strndup(text.data, text.size)))
-		hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a statement");
-	else
-		r = start(s, err);
+	TRY(BASE_ALLOC(s, 1, "a statement", err));
+	s->db = db;
+	s->opt = *opt;
+	s->text = strndup(text.data, text.size);
+	r = s->text ? start(s, err) : hdb_fail_memory(err, "a statement", text.size);
 	if (r < 0) {
-		if (s)
-			close_statement(s);
+		close_statement(s);
 		return r;
 	}
 	*out = (struct hdb_row_source){
@@ -88,7 +80,7 @@ int oql_source(struct hdb *db, struct oql_str text, const struct oql_options *op
 int oql_arrow(struct hdb *db, struct oql_str text, const struct oql_options *opt,
 	      struct ArrowArrayStream *out, struct hdb_error *err)
 {
-	struct typed_source source = { .is_typed = is_typed, .restart = start };
+	struct typed_source source = { .restart = start };
 
 	TRY(oql_source(db, text, opt, &source.rows, err));
 	return typed_rows_arrow(&source, opt->batch_rows, out, err);

@@ -63,14 +63,14 @@ int heapsql_source(const struct heapsql_database *database, const char *text,
 		   const struct heapsql_options *opt, struct hdb_row_source *out,
 		   struct hdb_error *err)
 {
-	struct statement *s = calloc(1, sizeof(*s));
+	struct statement *s;
 	int r;
 
-	if (!s || !(s->text = strdup(text))) {
-		free(s);
-		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a statement");
-	}
-	r = heapsql_open(opt, &s->sql, err);
+	TRY(BASE_ALLOC(s, 1, "a statement", err));
+	s->text = strdup(text);
+	r = s->text ? HDB_OK : hdb_fail_memory(err, "a statement", strlen(text));
+	if (r >= 0)
+		r = heapsql_open(opt, &s->sql, err);
 	if (r >= 0)
 		r = heapsql_add(s->sql, database, err);
 	if (r >= 0)
