@@ -49,7 +49,7 @@ extern "C" {
 /* The version of this header, "major.minor.patch". */
 #define HDB_VERSION "0.3.0"
 
-/* The same as a number, to compare: 10000 * major + 100 * minor + patch. */
+/* The version as a number, for comparisons: 10000 * major + 100 * minor + patch. */
 #define HDB_VERSION_NUMBER 300
 
 /* The `schema` number that JSON output carries; it grows when a documented key changes. */
@@ -62,7 +62,7 @@ extern "C" {
 enum hdb_result {
 	HDB_OK = 0,
 	HDB_END = 1,      /* no more rows, records or entries */
-	HDB_NOTFOUND = 2, /* no such object, class or thing */
+	HDB_NOTFOUND = 2, /* no such object, class or entry */
 
 	HDB_EUSAGE = -1,    /* wrong arguments */
 	HDB_EEXIST = -2,    /* the file exists; see `force` */
@@ -82,7 +82,7 @@ enum hdb_result {
 /* Size of an error message, including the final zero. */
 #define HDB_ERROR_SIZE 768
 
-/* A failure: a result code, and one line that says what failed, where, and what was expected. */
+/* A failure: a result code, and one line that states what failed, where, and what was expected. */
 struct hdb_error {
 	int code;                     /* enum hdb_result; HDB_OK: no error */
 	char message[HDB_ERROR_SIZE]; /* zero-terminated, without newline */
@@ -168,7 +168,7 @@ struct hdb_import_result {
  * extension ".heapdb"; required for "-"). The dump may be compressed by gzip or zstd, and may be a
  * pipe; "-" is standard input. A Perfetto trace must be a file; opt->snapshot selects one of its
  * Java heap graphs. A portable heap dump of OpenJ9 that is not a plain file is copied to the
- * database's folder while it is read. The database gets its name only when it is complete. `opt`
+ * database's directory while it is read. The database gets its name only when it is complete. `opt`
  * and `out` may be NULL. HDB_EEXIST if the database exists and `force` is not set. HDB_END: see
  * `wait`.
  */
@@ -178,12 +178,13 @@ HDB_API int hdb_import(const char *dump_path, const char *db_path,
 
 /*
  * Imports the dump of an existing database again and replaces the database, with the options that
- * it records (sizes, layout, mapping, snapshot, strict). For a database that hdb_open refuses with
- * HDB_EVERSION because an earlier version of heapdb made it. `dump_path` is where the dump is now;
- * NULL: where it was. Of `opt`, only the budget, the threads, `wait`, the SIGBUS handler and the
- * progress are used; `notice` is called before the import begins. HDB_EVERSION, and the database
- * stays as it is, if it has another format, if it contains its dump (a pipe, a compressed file) and
- * dump_path is NULL, or if the dump is gone or has changed. Otherwise as hdb_import.
+ * the database records (sizes, layout, mapping, snapshot, strict). For a database that hdb_open
+ * refuses with HDB_EVERSION because an earlier version of heapdb wrote it. `dump_path` is the
+ * current path of the dump; NULL: its path at the import. Of `opt`, only the budget, the threads,
+ * `wait`, the SIGBUS handler and the progress are used; `notice` is called before the import
+ * begins. Returns HDB_EVERSION, without changing the database, if it has another format, if it
+ * contains its dump (a pipe, a compressed file) and dump_path is NULL, or if the dump is missing or
+ * has changed. Otherwise as hdb_import.
  */
 HDB_API int hdb_import_again(const char *db_path, const char *dump_path,
 			     const struct hdb_import_options *opt, struct hdb_import_result *out,
@@ -199,7 +200,7 @@ HDB_API int hdb_default_path(const char *dump_path, char *buf, size_t size, stru
 
 /* Compression of the new dump. */
 enum hdb_packing {
-	HDB_PACKING_AUTO = 0, /* by its suffix, .gz or .zst; otherwise none */
+	HDB_PACKING_AUTO = 0, /* selected by the suffix, .gz or .zst; otherwise none */
 	HDB_PACKING_NONE = 1,
 	HDB_PACKING_GZIP = 2, /* members of 1 MiB, as the JDK writes it */
 	HDB_PACKING_ZSTD = 3  /* seekable */
@@ -224,7 +225,7 @@ struct hdb_output_result {
 	uint64_t dropped_count; /* objects left out */
 	uint64_t changed_count; /* objects with changed contents */
 	uint64_t changed_bytes; /* bytes replaced with zeros or hashes */
-	uint64_t problem_count; /* damage found; unreadable parts are left out */
+	uint64_t problem_count; /* number of damaged places; unreadable parts are left out */
 	uint64_t renamed_count; /* names changed */
 	uint64_t secret_count;  /* possible secrets reported */
 };
@@ -329,8 +330,8 @@ struct hdb_open_options {
 	unsigned threads;      /* as for import */
 	struct hdb_progress progress;
 	/*
-	 * folder for nameless private files if the database cannot be written, or memory if the
-	 * folder cannot; NULL: $TMPDIR or /tmp; lent
+	 * directory for unnamed private files if the database cannot be written, or memory if the
+	 * directory cannot be written; NULL: $TMPDIR or /tmp; lent
 	 */
 	const char *tmp_dir;
 	int no_sigbus_handler; /* as for import */
@@ -359,8 +360,8 @@ struct hdb_health {
 	 */
 	const char *stale;
 	/*
-	 * one line: what the dump lacks, such as its end or GC roots; then objects without
-	 * referrers count as GC roots. NULL: nothing known. Borrowed until hdb_close
+	 * one line: what the dump lacks, such as its end or GC roots; objects without referrers
+	 * then count as GC roots. NULL: nothing is known to be missing. Borrowed until hdb_close
 	 */
 	const char *incomplete;
 	const char *redacted;   /* one line: values were removed on purpose; or NULL; static */
@@ -493,8 +494,9 @@ HDB_API int hdb_retained_at(struct hdb *db, uint32_t ix, uint64_t *bytes, struct
 HDB_API int hdb_dominator_at(struct hdb *db, uint32_t ix, uint32_t *dominator,
 			     struct hdb_error *err);
 /*
- * The next object on a shortest path to a GC root; HDB_NONE: it is a root. HDB_NOTFOUND if there is
- * no path. `strong` nonzero: without referents of weak, soft, phantom and final references.
+ * The next object on a shortest path to a GC root; HDB_NONE if the object is a root. HDB_NOTFOUND
+ * if there is no path. If `strong` is nonzero, referents of weak, soft, phantom and final
+ * references are ignored.
  */
 HDB_API int hdb_parent_at(struct hdb *db, uint32_t ix, int strong, uint32_t *parent,
 			  struct hdb_error *err);
@@ -589,7 +591,7 @@ struct hdb_class {
 	uint32_t static_count;
 	int is_array;
 	int is_real;       /* 0: the dump has only objects of the class */
-	unsigned strength; /* of referents of its instances, as hdb_strength */
+	unsigned strength; /* strength of the referents of its instances, as hdb_strength */
 };
 HDB_API int hdb_class_at(struct hdb *db, uint32_t class_no, struct hdb_class *out,
 			 struct hdb_error *err);
@@ -600,8 +602,8 @@ struct hdb_class_count {
 };
 /*
  * The counts of all classes by class number; `out` has room for hdb_class_count. Reachable counts
- * come from the table of totals if it is stored, otherwise from a pass over the objects, and need
- * the table of reachable objects; the others were counted by the import.
+ * come from the table of totals if it is stored, otherwise from a pass over the objects, and
+ * require the table of reachable objects. All other counts come from the import.
  */
 HDB_API int hdb_class_counts(struct hdb *db, int with_reachable, struct hdb_class_count *out,
 			     struct hdb_error *err);
@@ -616,7 +618,7 @@ HDB_API uint32_t hdb_class_named(struct hdb *db, const char *name, uint32_t from
  */
 HDB_API int hdb_classes_like(struct hdb *db, const char *pattern, int subclasses, uint8_t *marks,
 			     struct hdb_error *err);
-/* 1 if class_no is super_no or a subclass of it, else 0. */
+/* 1 if class_no is super_no or a subclass of it, otherwise 0. */
 HDB_API int hdb_is_subclass(struct hdb *db, uint32_t class_no, uint32_t super_no);
 
 /* A value of a field or an element. */
@@ -691,12 +693,12 @@ struct hdb_text {
 	char *text;     /* UTF-8 and a final zero; owned: free() */
 	size_t size;    /* bytes without the final zero */
 	uint64_t units; /* as in hdb_text */
-	int is_whole;   /* 0: cut to `most` bytes, at a character */
+	int is_whole;   /* 0: truncated to `most` bytes, at a character */
 };
 /* As hdb_text, in new memory, with at most `most` bytes. HDB_NOTFOUND: *out is zeros. */
 HDB_API int hdb_read_text(struct hdb *db, uint32_t ix, uint64_t most, struct hdb_text *out,
 			  struct hdb_error *err);
-/* 1 if the object is a java.lang.String, else 0. */
+/* 1 if the object is a java.lang.String, otherwise 0. */
 HDB_API int hdb_is_string(struct hdb *db, uint32_t ix);
 
 /* ---- references ---- */
@@ -739,7 +741,7 @@ struct hdb_reference {
 struct hdb_references;
 HDB_API int hdb_references_open(struct hdb *db, const char *name, struct hdb_references **out,
 				struct hdb_error *err);
-/* Sets marks[no] to 1 for classes whose objects can have such references, else to 0. */
+/* Sets marks[no] to 1 for classes whose objects can have such references, otherwise to 0. */
 HDB_API int hdb_references_classes(struct hdb_references *refs, uint8_t *marks,
 				   struct hdb_error *err);
 /* Starts with the references of object `from` to object `to`; HDB_NONE: to any. */
@@ -755,7 +757,7 @@ HDB_API void hdb_references_close(struct hdb_references *refs);
 
 /*
  * How `from` refers to `to`: names of fields separated by ", ", "[3]", "<class>", "<super>",
- * "<class loader>", "static NAME", "<local variable>"; "[?]" in very long arrays. Cut to buf.
+ * "<class loader>", "static NAME", "<local variable>"; "[?]" in very long arrays. Truncated to buf.
  */
 HDB_API int hdb_holder(struct hdb *db, uint32_t from, uint32_t to, char *buf, size_t size,
 		       struct hdb_error *err);
@@ -865,7 +867,7 @@ struct hdb_frame {
 HDB_API int hdb_frame_at(struct hdb *db, uint32_t trace_serial, uint32_t depth,
 			 struct hdb_frame *out, struct hdb_error *err);
 
-/* Number of Android's heaps, and their names, cut to buf. */
+/* Number of Android's heaps, and the name of a heap, truncated to fit buf. */
 HDB_API uint32_t hdb_heap_count(struct hdb *db);
 HDB_API int hdb_heap_name(struct hdb *db, uint32_t heap_no, char *buf, size_t size,
 			  struct hdb_error *err);
@@ -1013,8 +1015,8 @@ struct hdb_query_args {
 		sort; /* column, numbers descending, texts ascending; "-column": reversed; or NULL */
 	uint64_t limit; /* maximum number of rows; 0: all */
 	/*
-	 * databases of earlier dumps, oldest first, for comparisons ("diff"); they answer nothing
-	 * else until the rows are closed
+	 * databases of earlier dumps, oldest first, for comparisons ("diff"); they cannot be used
+	 * for anything else until the rows are closed
 	 */
 	struct hdb *const *before;
 	size_t before_count;
@@ -1032,14 +1034,14 @@ struct hdb_rows;
 HDB_API int hdb_query(struct hdb *db, const char *name, const struct hdb_query_args *args,
 		      struct hdb_rows **out, struct hdb_error *err);
 
-/* Number of columns, and one of them (borrowed until hdb_rows_close). */
+/* Number of columns, and a single column (borrowed until hdb_rows_close). */
 HDB_API size_t hdb_rows_column_count(const struct hdb_rows *rows);
 HDB_API const struct hdb_column *hdb_rows_column(const struct hdb_rows *rows, size_t column);
 
 /*
  * The number of the column with this name, for hdb_rows_column, hdb_rows_value and the functions
- * below. A column of the query that does not apply to this answer or dump comes after the others;
- * all its values are null. SIZE_MAX if the query has no such column.
+ * below. A column of the query that does not apply to this answer or dump comes after the other
+ * columns, and all its values are null. SIZE_MAX if the query has no such column.
  */
 HDB_API size_t hdb_rows_find_column(const struct hdb_rows *rows, const char *name);
 
@@ -1051,8 +1053,8 @@ HDB_API const struct hdb_value *hdb_rows_value(const struct hdb_rows *rows, size
 
 /*
  * The value by type: hdb_rows_u64 for counts, bytes, identifiers and booleans, hdb_rows_i64 for
- * those and integers, hdb_rows_double for all numbers, hdb_rows_text for texts, zero-terminated and
- * borrowed like the value. 0 or NULL if there is no value, no such column or another type.
+ * these and integers, hdb_rows_double for all numbers, hdb_rows_text for texts, zero-terminated and
+ * borrowed like the value. 0 or NULL if there is no value or column, or if the type is different.
  */
 HDB_API uint64_t hdb_rows_u64(const struct hdb_rows *rows, size_t column);
 HDB_API int64_t hdb_rows_i64(const struct hdb_rows *rows, size_t column);
@@ -1149,8 +1151,8 @@ struct hdb_row_source {
 };
 
 /*
- * As hdb_rows_arrow, for such rows. HDB_ENOMEM, or HDB_EUSAGE if a function other than `close` is
- * NULL; then nothing was closed.
+ * As hdb_rows_arrow, for the rows of a source. HDB_ENOMEM, or HDB_EUSAGE if a function other than
+ * `close` is NULL, in which case nothing was closed.
  */
 HDB_API int hdb_source_arrow(const struct hdb_row_source *source, size_t batch_rows,
 			     struct ArrowArrayStream *out, struct hdb_error *err);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Buffer for the name of a field; longer names are cut. */
+/* Buffer for the name of a field; longer names are truncated. */
 #define FIELD_NAME_SIZE 4096
 /*
  * Maximum number of fields of a class with its superclasses. A class has at most 65,535, but a

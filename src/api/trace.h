@@ -16,8 +16,8 @@ struct api_trace {
 };
 
 /*
- * HDB_NOTFOUND if the input is neither; it was not consumed then. End with api_trace_close, also
- * after a failure.
+ * Returns HDB_NOTFOUND if the input is neither, in which case it was not consumed. api_trace_close
+ * must be called at the end, even after a failure.
  */
 int api_trace_open(struct api_trace *trace, struct base_input *input, struct phd_files files,
 		   struct base_work *work, struct hdb_error *err);

@@ -12,7 +12,7 @@
 
 /*
  * A caller's buffer for a text and its terminating zero byte: `size` bytes, at least 1. Longer
- * texts are cut.
+ * texts are truncated.
  */
 struct base_text {
 	char *buf;
@@ -72,7 +72,10 @@ struct bytes {
 	bool failed;   /* out of memory, or longer than `most`: `data` is incomplete */
 };
 
-/* Returns room for `more` bytes at the end, or NULL. The caller adds what it wrote to `size`. */
+/*
+ * Returns space for `more` bytes at the end, or NULL. The caller adds the number of bytes written
+ * to `size`.
+ */
 void *bytes_room(struct bytes *b, size_t more);
 void bytes_add(struct bytes *b, const void *data, size_t size);
 void bytes_string(struct bytes *b, const char *string);

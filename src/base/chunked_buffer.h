@@ -31,7 +31,7 @@ struct base_chunks {
 	uint64_t first_bytes; /* size of the first slab; the next ones double up to a full one */
 };
 
-/* `work` and `what` are lent. Allocates nothing yet. Release it in any case. */
+/* `work` and `what` are lent. Allocates nothing yet. It must be released in any case. */
 void base_chunks_init(struct base_chunks *slabs, uint64_t first_bytes, struct base_work *work,
 		      const char *what);
 void base_chunks_release(struct base_chunks *slabs);

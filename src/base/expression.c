@@ -75,7 +75,7 @@ static int add(struct parse *p, struct base_node node, uint32_t *out)
 	return base_vec_push(p->nodes, &node, sizeof(node), p->err);
 }
 
-/* Parses a unit. Returns 1 if there is none, else a power of 1,024. */
+/* Parses a unit. Returns 1 if there is none, otherwise a power of 1,024. */
 static double unit(struct parse *p)
 {
 	static const char units[] = "KMGT";
@@ -431,7 +431,7 @@ int base_expression_evaluate(const struct base_evaluator *e, uint32_t expression
 			     struct base_value *out, struct hdb_error *err)
 {
 	const struct base_node *node = base_vec_at(e->nodes, struct base_node, expression_no);
-	struct base_value value; /* not initialized, because its text is large */
+	struct base_value value; /* not initialised, because its text is large */
 	char text[BASE_WORD_MAX];
 
 	assert(expression_no < e->nodes->count && node->word.size < BASE_WORD_MAX);

@@ -26,9 +26,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Maximum bytes of a text value; longer ones are cut. */
+/* Maximum number of bytes of a text value; longer ones are truncated. */
 #define BASE_VALUE_MAX 512
-/* Maximum bytes of a text or path in an expression. */
+/* Maximum number of bytes of a text or path in an expression. */
 #define BASE_WORD_MAX 200
 /* Maximum number of nodes of an expression, which bounds the depth of its evaluation. */
 #define BASE_EXPRESSION_NODES_MAX 128u
@@ -81,7 +81,7 @@ struct base_function {
 struct base_grammar {
 	const struct base_function *functions;
 	size_t function_count;
-	/* for messages: what is expected at the start, and after a sign */
+	/* for messages: what is expected at the start and after a sign */
 	const char *first, *operand;
 	/* a whole expression is one comparison, and numbers can be percentages */
 	bool is_condition;

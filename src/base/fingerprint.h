@@ -11,8 +11,8 @@
 int base_fingerprint(struct base_source *source, uint64_t *out, struct hdb_error *err);
 
 /*
- * The same for an open file of `size` bytes. Reads the file instead of mapping it: 0.05 ms if it is
- * in the page cache, a sixth of the time that mapping its pages takes.
+ * Computes the fingerprint of an open file of `size` bytes. Reads the file instead of mapping it,
+ * which takes 0.05 ms if it is in the page cache, a sixth of the time that mapping its pages takes.
  */
 int base_fingerprint_fd(int fd, uint64_t size, uint64_t *out, struct hdb_error *err);
 

@@ -52,7 +52,7 @@ struct frames_source {
 	struct base_source src;
 	struct base_frames from;
 	pthread_mutex_t lock;  /* protects everything below */
-	pthread_cond_t loaded; /* signalled when a frame is no longer being loaded */
+	pthread_cond_t loaded; /* signalled when no thread is loading the frame any more */
 	struct frame *buckets[BUCKETS];
 	struct frame *oldest, *newest; /* unused frames, by time of last use */
 	unsigned kept, kept_max;
@@ -142,7 +142,8 @@ static void unpin(struct frames_source *f, struct frame *frame)
 }
 
 /*
- * Returns a frame to load into: the least recently used one if the cache is full, else a new one.
+ * Returns a frame to load into: the least recently used one if the cache is full, otherwise a new
+ * one.
  */
 static struct frame *make_frame(struct frames_source *f)
 {
@@ -288,8 +289,8 @@ static void copied(struct wanted *wanted, uint64_t size)
 }
 
 /*
- * Copies the first of the remaining bytes, as far as one frame contains them. A frame that is
- * needed whole is inflated directly into the destination. The lock is held on entry and return.
+ * Copies the first of the remaining bytes, up to the end of one frame. A frame that is needed
+ * completely is decompressed directly into the destination. The lock is held on entry and return.
  */
 static int copy_some(struct frames_source *f, struct wanted *wanted, struct hdb_error *err)
 {
@@ -337,7 +338,7 @@ static void frames_unlend(struct base_view *view)
 	(void)pthread_mutex_unlock(&f->lock);
 }
 
-/* Returns the view's buffer if it is long enough and not too long to keep, else a new one. */
+/* Returns the view's buffer if it is long enough and not too long to keep, otherwise a new one. */
 static struct buffer *take_buffer(struct frames_source *f, struct base_view *view, uint64_t size)
 {
 	struct lent *lent = view->lent;

@@ -84,7 +84,7 @@ struct base_input {
 	uint64_t part_room;   /* gzip: maximum inflated size of a member */
 	uint64_t part_count;  /* number of members or frames started */
 	uint64_t part_offset; /* start of the last one in a stream */
-	uint64_t given;       /* inflated bytes in all pieces so far, as far as known */
+	uint64_t given;       /* number of decompressed bytes in all pieces so far, if known */
 	struct base_damage *damage;
 	size_t damage_count, damage_max;
 	struct base_piece peeked; /* size 0: none */
@@ -340,7 +340,8 @@ static int inflate_zstd(struct base_input *in, struct base_piece *piece, uint64_
 {
 	ZSTD_inBuffer from = { .src = next_byte(in), .size = left };
 	/*
-	 * A call that meets damage loses what it has inflated, so let it inflate a block at a time.
+	 * A call that finds damage loses what it has decompressed, so only one block is
+	 * decompressed at a time.
 	 */
 	ZSTD_outBuffer to = {
 		.dst = piece->buffer,

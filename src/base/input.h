@@ -40,7 +40,7 @@ bool base_input_is_file(const struct base_input *input);
 uint64_t base_input_size(const struct base_input *input);
 uint64_t base_input_taken(const struct base_input *input);
 
-/* Consecutive bytes of the input. Zero-initialize; release with base_piece_release. */
+/* Consecutive bytes of the input. Zero-initialise; release with base_piece_release. */
 struct base_piece {
 	const uint8_t *data; /* inflated; borrowed until the piece is used again */
 	uint64_t size;       /* of data */
@@ -62,7 +62,7 @@ struct base_piece {
 int base_input_take(struct base_input *input, struct base_piece *piece, struct hdb_error *err);
 
 /*
- * Returns the first inflated bytes, some thousands if the input has so many, without consuming
+ * Returns the first inflated bytes, a few thousand if the input has so many, without consuming
  * them: base_input_take delivers them again. Call it at most once, before anything is taken. *size
  * is 0 for an empty input.
  */

@@ -69,8 +69,8 @@ static int make_packer(struct base_outfile *f, struct hdb_error *err)
 }
 
 /*
- * Creates a file without a name in the folder of the path. Returns HDB_END if that is not possible,
- * or if it could not be given a name later, which needs /proc.
+ * Creates a file without a name in the directory of the path. Returns HDB_END if that is not
+ * possible, or if it could not be given a name later, which needs /proc.
  */
 static int open_nameless(struct base_outfile *f, struct hdb_error *err)
 {
@@ -292,7 +292,10 @@ int base_sync_folder(const char *path, struct hdb_error *err)
 	if (!copy)
 		return hdb_fail_memory(err, "a file name", strlen(path));
 	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	/* Some file systems cannot sync a folder. The rename is then as durable as they make it. */
+	/*
+	 * Some file systems cannot sync a directory. The rename is then only as durable as the file
+	 * system makes it.
+	 */
 	if (fd >= 0 && fsync(fd) < 0 && errno != EINVAL && errno != EROFS)
 		return hdb_fail_errno(err, errno, "%s: cannot sync the directory of this file",
 				      path);

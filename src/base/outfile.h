@@ -36,7 +36,7 @@ int base_outfile_write(struct base_outfile *file, const void *data, uint64_t siz
 int base_outfile_descriptor(const struct base_outfile *file);
 
 /*
- * Writes the rest, gives the file its name, and frees *file, also after a failure. *bytes, unless
+ * Writes the rest, gives the file its name, and frees *file, even after a failure. *bytes, unless
  * NULL, is set to the size of the file.
  */
 int base_outfile_finish(struct base_outfile *file, uint64_t *bytes, struct hdb_error *err);
@@ -51,7 +51,7 @@ void base_outfile_abort(struct base_outfile *file);
 bool base_write_all(int fd, const void *data, uint64_t size);
 bool base_write_at(int fd, const void *data, uint64_t size, uint64_t offset);
 
-/* Makes a new name in the folder of `path` durable, as far as the file system supports it. */
+/* Makes a new name in the directory of `path` durable, as far as the file system supports it. */
 int base_sync_folder(const char *path, struct hdb_error *err);
 
 #endif

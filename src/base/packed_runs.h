@@ -23,8 +23,8 @@ struct base_runs {
 };
 
 /*
- * Allocates an array of `count` numbers. `work` and `what` are borrowed. The caller releases *runs,
- * also after a failure.
+ * Allocates an array of `count` numbers. `work` and `what` are borrowed. The caller must release
+ * *runs, even after a failure.
  */
 int base_runs_init(struct base_runs *runs, uint64_t count, struct base_work *work, const char *what,
 		   struct hdb_error *err);
@@ -37,7 +37,10 @@ void base_runs_release(struct base_runs *runs);
 int base_runs_put(struct base_runs *runs, uint64_t block, const uint64_t *values, uint32_t count,
 		  struct hdb_error *err);
 
-/* The same for values packed elsewhere (base_pack_encode), for example on another thread. */
+/*
+ * Writes a block of values that were packed elsewhere (base_pack_encode), for example on another
+ * thread.
+ */
 int base_runs_put_packed(struct base_runs *runs, uint64_t block, const struct base_vec *packed,
 			 uint32_t count, struct hdb_error *err);
 

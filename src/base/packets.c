@@ -150,7 +150,7 @@ static void add(struct unpacked *to, const uint8_t *at, const uint8_t *end)
 static int expand(struct base_vec *copy, struct proto trace, size_t most)
 {
 	struct unpacked to = { .bytes = copy };
-	const uint8_t *at = trace.at; /* start of what is not in the copy yet */
+	const uint8_t *at = trace.at; /* start of the part that has not been copied yet */
 	struct proto_field packet, part;
 
 	for (const uint8_t *tag = at; proto_next(&trace, &packet); tag = trace.at) {
@@ -190,7 +190,7 @@ int packets_open(struct proto *trace, struct base_vec *copy)
 		unpack(&whole, *trace);
 		*trace = all_of(copy);
 	}
-	/* it is not a trace, whatever else may be wrong: other readers may accept it */
+	/* it is not a trace, whatever else is wrong, so other readers may accept it */
 	if (!is_trace(*trace))
 		return HDB_NOTFOUND;
 	TRY(whole.result);

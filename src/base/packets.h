@@ -30,9 +30,9 @@ enum { CLOCKS_REALTIME = 1, CLOCKS_MONOTONIC_COARSE = 4, CLOCKS_BOOT = 6 };
 bool packets_is_message(struct proto message);
 
 /*
- * Turns *trace, the bytes of a file, into uncompressed packets. Returns HDB_NOTFOUND if it is not a
- * trace; packets_problem has the message for errors. *copy must be empty; it may own the packets,
- * so the caller releases it in any case, after use.
+ * Converts *trace, the bytes of a file, to uncompressed packets. Returns HDB_NOTFOUND if it is not
+ * a trace; packets_problem has the message for errors. *copy must be empty; it may own the packets,
+ * so the caller must release it after use in any case.
  */
 int packets_open(struct proto *trace, struct base_vec *copy);
 

@@ -70,7 +70,7 @@ int portable_memfd_create(const char *name, unsigned flags);
 #define memfd_create portable_memfd_create
 #undef MFD_CLOEXEC
 #define MFD_CLOEXEC 1u
-/* Opening a folder for writing fails, and callers then create a file with a name. */
+/* Opening a directory for writing fails, and callers then create a file with a name. */
 #undef O_TMPFILE
 #define O_TMPFILE 0
 

@@ -31,7 +31,7 @@ struct base_ranks {
 
 /*
  * Makes an empty set for nodes up to and including node_count. `work` and `what` are borrowed. The
- * caller releases *set, also after a failure.
+ * caller must release *set, even after a failure.
  */
 int base_ranks_init(struct base_ranks *set, uint32_t node_count, struct base_work *work,
 		    const char *what, struct hdb_error *err);

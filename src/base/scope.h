@@ -2,7 +2,7 @@
  * base/scope.h - releases variables at the end of their scope, however the scope is left.
  *
  * This allows TRY in functions that own memory, and states ownership where a variable is declared.
- * Such a variable must be initialized: NULL or zeros.
+ * Such a variable must be initialised: NULL or zeros.
  */
 #ifndef BASE_SCOPE_H
 #define BASE_SCOPE_H
@@ -15,14 +15,14 @@
 /* Before a declaration: calls `release` with the variable's address at the end of its scope. */
 #define BASE_SCOPED(release) __attribute__((cleanup(release)))
 
-/* The same for a pointer from malloc. */
+/* Frees a pointer from malloc at the end of its scope. */
 #define BASE_FREED BASE_SCOPED(base_free_at)
 static inline void base_free_at(void *pointer)
 {
 	free(*(void **)pointer); /* to compilers a void * may alias any pointer */
 }
 
-/* The same for a file descriptor; -1 means none. */
+/* Closes a file descriptor at the end of its scope; -1 means none. */
 #define BASE_CLOSED BASE_SCOPED(base_close_at)
 static inline void base_close_at(const int *fd)
 {

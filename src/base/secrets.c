@@ -28,7 +28,7 @@
 #define REFUSED_MAX 1000u
 /* No secret is shorter. */
 #define TEXT_MIN 8u
-/* Maximum bytes of a name, and of a value without a pattern. */
+/* Maximum number of bytes of a name, and of a value without a pattern. */
 #define NAME_MAX_BYTES 96u
 #define VALUE_MIN 4u
 #define VALUE_MAX 200u
@@ -264,7 +264,10 @@ static unsigned entropy_of(const uint8_t *p, size_t size, unsigned *distinct)
 	return size ? (unsigned)((log2_of(size) - sum / size) * 10 / 64) : 0;
 }
 
-/* Of a payment card: the length that its first digits demand, and Luhn's check digit. */
+/*
+ * For a payment card: whether it has the length that its first digits require, and Luhn's check
+ * digit.
+ */
 static bool is_card(const uint8_t *p, size_t size)
 {
 	unsigned sum = 0, count = 0, distinct;
@@ -421,7 +424,7 @@ bool base_secrets_has_name(const struct base_secrets *s, const char *name, size_
 	return next_key(s, plain, n, &at, true) != NULL;
 }
 
-/* Whether the text is the name of a secret, or of something else in a program. */
+/* Whether the text is the name of a secret, or of another item in a program. */
 static bool is_name(const struct base_secrets *s, const uint8_t *p, size_t size)
 {
 	size_t dots = 0, marks = 0, digits = 0, small = 0;
@@ -440,7 +443,7 @@ static bool is_name(const struct base_secrets *s, const uint8_t *p, size_t size)
 	return !digits && (dots > 1 || (marks && (!small || p[size - 1] == ';')));
 }
 
-/* Whether a value stands for one that is put there later, or refers to a file. */
+/* Whether a value is a placeholder that is replaced later, or refers to a file. */
 static bool is_placeholder(const uint8_t *p, size_t size)
 {
 	static const char *const words[] = { "null",  "true",     "false",     "none",  "undefined",
@@ -649,7 +652,7 @@ static int search_part(struct base_secret_search *s, struct hdb_error *err)
 				TRY(try_starts(s, i, &next, err));
 		}
 	}
-	/* Of binary data numbers and addresses would be found by chance. */
+	/* In binary data, numbers and addresses would be found by chance. */
 	if (binary > s->size / 16)
 		return HDB_OK;
 	for (unsigned i = 0; i < RULES; i++)

@@ -40,7 +40,7 @@ void base_secret_search_free(struct base_secret_search *search);
 struct base_secret_text {
 	struct base_view *view;
 	uint64_t offset, size; /* in bytes */
-	bool is_chars;         /* chars, big-endian; else bytes, possibly UTF-16 */
+	bool is_chars;         /* chars, big-endian; otherwise bytes, possibly UTF-16 */
 };
 
 struct base_secret_hit {
@@ -69,7 +69,10 @@ struct base_secret_named {
 	const uint8_t *name, *value;
 	size_t name_size, value_size;
 };
-/* Whether `value` looks like the secret that such a name promises. *rule is the first that fits. */
+/*
+ * Whether `value` looks like the kind of secret that its name suggests. *rule is the first matching
+ * rule.
+ */
 bool base_secrets_is_value(struct base_secret_search *search, const struct base_secret_named *named,
 			   unsigned *rule);
 

@@ -12,7 +12,10 @@ struct base_sizes {
 	struct base_big big;
 };
 
-/* Allocates `count` zeros. `work` is borrowed. The caller releases *sizes, also after a failure. */
+/*
+ * Allocates `count` zeros. `work` is borrowed. The caller must release *sizes, even after a
+ * failure.
+ */
 int base_sizes_init(struct base_sizes *sizes, uint64_t count, bool is_wide, struct base_work *work,
 		    struct hdb_error *err);
 void base_sizes_release(struct base_sizes *sizes);

@@ -32,8 +32,8 @@ struct base_source {
 	 */
 	int (*check)(struct base_source *src, struct hdb_error *err);
 	/*
-	 * The same for failures so far, without a system call, so it can be called for every
-	 * object. If NULL, `check` is used.
+	 * Reports failures so far without a system call, so it can be called for every object. If
+	 * NULL, `check` is used.
 	 */
 	int (*failed)(struct base_source *src, struct hdb_error *err);
 	/* Hint: the bytes from `offset` on (possibly fewer) will be read soon. May be NULL. */
@@ -49,7 +49,7 @@ struct base_source {
 };
 
 /*
- * A reader's position in a source: one window at a time. Zero-initialize, set src, and call
+ * A reader's position in a source: one window at a time. Zero-initialise, set src, and call
  * base_view_release before the source is closed.
  */
 struct base_view {
@@ -57,7 +57,7 @@ struct base_view {
 	const uint8_t *data; /* the window's bytes, borrowed */
 	uint64_t start;      /* its offset in the source */
 	uint64_t end;        /* offset past its last byte */
-	void *lent;          /* for the source: what backs the window */
+	void *lent;          /* for the source: the memory behind the window */
 };
 
 /* Gives the window back. The view can be used again afterwards, and need not have had a window. */

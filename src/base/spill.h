@@ -10,7 +10,7 @@
 
 #include "base/work.h"
 
-/* Zero-initialize it except `work`. base_spill_close accepts one that was never written. */
+/* Zero-initialise it except `work`. base_spill_close accepts one that was never written. */
 struct base_spill {
 	const struct base_work *work; /* borrowed; decides where the file is created */
 	int fd;

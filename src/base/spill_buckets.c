@@ -106,9 +106,9 @@ static void skip_freed(struct base_buckets *buckets)
 }
 
 /*
- * Sets *has to whether one more chunk may stay in memory; then there is a free one. Once the budget
- * is used up, free chunks are reserved for buckets that have none: a slab for a bucket that needs a
- * chunk provides many.
+ * Sets *has to whether one more chunk may stay in memory; if so, there is a free chunk. Once the
+ * budget is used up, free chunks are reserved for buckets without a chunk, because a slab for such
+ * a bucket provides many.
  */
 static int has_chunk(struct base_buckets *buckets, bool has_none, bool *has, struct hdb_error *err)
 {

@@ -37,7 +37,7 @@ struct base_bucket {
 /* Where a chunk is. */
 struct base_bucket_slot {
 	uint8_t *data;  /* NULL: in the file */
-	uint64_t place; /* in the file: its number there; else its slab */
+	uint64_t place; /* for a chunk in the file, its number there; otherwise its slab */
 	uint32_t used;  /* bytes */
 	uint32_t next;  /* slot of the chunk after it, or of the next free one */
 };
@@ -83,7 +83,8 @@ int base_buckets_turn(struct base_buckets *buckets, struct base_bucket *bucket,
 
 /*
  * The layout of a record: `deltas` (at most 2) numbers stored as differences from the previous
- * record, then `plains` others. Constants at each call, so that the compiler unrolls the loops.
+ * record, then `plains` other numbers. Both are constants at each call, so that the compiler
+ * unrolls the loops.
  */
 struct base_record_shape {
 	unsigned deltas, plains;

@@ -32,7 +32,7 @@ struct base_thread {
 	void *arg;
 #ifdef __GLIBC__
 	cpu_set_t processors; /* processors of the creator, which the thread may use once it runs */
-	bool is_away;         /* starts on one of the others */
+	bool is_away;         /* starts on another processor */
 #endif
 };
 

@@ -17,7 +17,7 @@ struct base_unpack {
 	struct base_input *input;
 	struct base_work *work; /* its threads, its progress in bytes of the input */
 	void *ctx;
-	/* Examines the first bytes, some thousands if the input has so many. May be NULL. */
+	/* Examines the first bytes, a few thousand if the input has so many. May be NULL. */
 	int (*begin)(void *ctx, const uint8_t *data, uint64_t size, struct hdb_error *err);
 	/*
 	 * Receives a frame, in order and on the calling thread. Its bytes are borrowed until this

@@ -1,7 +1,7 @@
 /*
  * base/vec.h - growing arrays of plain structures, and growing byte buffers.
  *
- * Zero-initialize a struct base_vec. Elements move when it grows, so keep indexes, not pointers.
+ * Zero-initialise a struct base_vec. Elements move when it grows, so keep indexes, not pointers.
  */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H

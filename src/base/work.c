@@ -47,7 +47,7 @@
 #define THREADS_PART 8u
 /* Smaller arrays always use anonymous memory. */
 #define BIG_MIN (1ull << 20)
-/* Sizes are rounded up to this, so that pieces of freed arrays fit new ones. */
+/* Sizes are rounded up to a multiple of this, so that pieces of freed arrays fit new arrays. */
 #define BIG_UNIT (1ull << 16)
 /* Read-ahead of the kernel starts at multiples of this, the size of one of its larger pages. */
 #define PREFETCH_UNIT (1ull << 16)
@@ -93,7 +93,7 @@ static uint64_t read_number(const char *path)
 	return v;
 }
 
-/* Returns the smallest limit from a group's folder up to the root of its hierarchy. */
+/* Returns the smallest limit from a group's directory up to the root of its hierarchy. */
 static uint64_t limit_upwards(const char *mount, const char *group, const char *file)
 {
 	uint64_t least = UINT64_MAX;
@@ -260,7 +260,8 @@ int base_step(struct base_work *work, uint64_t done, struct hdb_error *err)
 }
 
 /*
- * Creates an empty, unlinked file in the folder, readable only by its owner. Returns 0 or an errno.
+ * Creates an empty, unlinked file in the directory, readable only by its owner. Returns 0 or an
+ * errno.
  */
 static int scratch_file(const char *dir, int *fd)
 {
@@ -282,7 +283,7 @@ static int scratch_file(const char *dir, int *fd)
 
 /*
  * Creates such a file with reserved blocks, so that a full disk is an error now and not a SIGBUS
- * later. size 0: without.
+ * later. If size is 0, no blocks are reserved.
  */
 static int reserved_file(const char *dir, uint64_t size, int *fd)
 {
@@ -298,7 +299,7 @@ static int reserved_file(const char *dir, uint64_t size, int *fd)
 	return e;
 }
 
-/* Whether the error means that no file can be created in the folder, whatever its free space. */
+/* Whether the error means that no file can be created in the directory, whatever its free space. */
 static bool is_closed(int e)
 {
 	return e == EACCES || e == EPERM || e == EROFS || e == ENOENT || e == ENOTDIR ||
@@ -306,9 +307,9 @@ static bool is_closed(int e)
 }
 
 /*
- * Creates a scratch file in the scratch folder. If that cannot be written, or its disk is full,
- * uses the other folder; if no folder can be written at all, memory: exceeding the budget is better
- * than no answer.
+ * Creates a scratch file in the scratch directory. If that cannot be written, or its disk is full,
+ * uses the other directory; if no directory can be written at all, memory: exceeding the budget is
+ * better than no answer.
  */
 static int any_file(const struct base_work *work, uint64_t size, int *fd, struct hdb_error *err)
 {
@@ -645,8 +646,8 @@ void base_work_keep(struct base_work *work, uint64_t size_bytes)
 }
 
 /*
- * Releases pooled memory in favour of memory in use, so that pooling neither raises the peak nor
- * exceeds the budget.
+ * Releases pooled memory to make room for memory in use, so that pooling neither raises the peak
+ * nor exceeds the budget.
  */
 static void pool_make_way(struct base_work *work)
 {

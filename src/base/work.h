@@ -51,8 +51,9 @@ struct base_work {
 	unsigned pool_count;
 	unsigned threads;        /* at least 1 */
 	const char *scratch_dir; /* where spill files go; lent; NULL: no spilling */
-	const char *tmp_dir;     /* for private files where scratch_dir cannot be written; lent */
-	bool is_unsynced;        /* databases that are written do not wait for the disk */
+	/* directory for private files if scratch_dir cannot be written; lent */
+	const char *tmp_dir;
+	bool is_unsynced; /* databases that are written do not wait for the disk */
 	struct hdb_progress progress;
 	struct base_stage stage; /* the current one */
 	uint64_t next_report_ns; /* throttles reports */

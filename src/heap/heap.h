@@ -148,8 +148,9 @@ struct heap {
 int heap_open(const char *path, const char *dump_path, struct base_work *work, struct heap **out,
 	      struct hdb_error *err);
 /*
- * The same for meta values only: heap->state, heap->layout.model, and whether the database contains
- * the dump. Also opens a database of another revision, whose tables must not be read.
+ * Opens a database for reading only meta values: heap->state, heap->layout.model, and whether the
+ * database contains the dump. Also opens a database of another revision, whose tables must not be
+ * read.
  */
 int heap_open_meta(const char *path, const char *dump_path, struct base_work *work,
 		   struct heap **out, struct hdb_error *err);
@@ -175,7 +176,7 @@ struct heap_object {
 	uint32_t ix;
 	uint32_t class_no;
 	uint8_t kind; /* enum store_kind; same values as enum hdb_object_kind */
-	/* STORE_KIND_EMBEDDED for an array without a header or a flat value; else 0 */
+	/* STORE_KIND_EMBEDDED for an array without a header or a flat value; otherwise 0 */
 	uint8_t embedded;
 	/* arrays: number of elements; class objects: number of the class they represent */
 	uint64_t length;
@@ -195,8 +196,8 @@ int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct 
 int heap_offset(struct heap *heap, uint32_t ix, uint64_t *offset, struct hdb_error *err);
 
 /*
- * The same on any thread, if the object's block was prepared. *groups belongs to the thread; it is
- * NULL at first. free() it.
+ * File offset of an object's sub-record, on any thread, if the object's block was prepared. *groups
+ * belongs to the thread and is initially NULL. free() it.
  */
 int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix, uint64_t *offset,
 		   struct hdb_error *err);
@@ -301,7 +302,9 @@ int heap_read_heaps(struct heap *heap, uint32_t block_no, uint32_t *out, struct 
 /* Reads block number block_no. The struct is too large for the stack. */
 int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out,
 		    struct hdb_error *err);
-/* The same, with sizes only for objects of some classes (by class number: nonzero; NULL: all). */
+/*
+ * Reads a block with sizes only for objects of some classes (by class number: nonzero; NULL: all).
+ */
 int heap_read_block_of(struct heap *heap, uint32_t block_no, const uint8_t *is_wanted,
 		       struct heap_block *out, struct hdb_error *err);
 
@@ -333,7 +336,7 @@ struct heap_pass {
 	const uint8_t *is_wanted;
 };
 
-/* The same for some of the blocks. */
+/* Visits only some of the blocks. */
 int heap_each_block_of(struct heap *heap, const struct heap_pass *blocks, heap_look look, void *ctx,
 		       struct hdb_error *err);
 
@@ -374,7 +377,7 @@ int heap_prepare_blocks(struct heap *heap, unsigned threads, struct hdb_error *e
  */
 void heap_prefetch_block(struct heap *heap, uint32_t block_no);
 /*
- * The same for a block further ahead, for passes that call it for every block from 0 on, nearly in
+ * Prefetches a block further ahead, for passes that call it for every block from 0 on, nearly in
  * order.
  */
 #define HEAP_PREFETCH_BLOCKS 4u
@@ -411,8 +414,8 @@ int heap_each_count(struct heap *heap,
 		    int (*take)(void *ctx, const struct heap_count *count, struct hdb_error *err),
 		    void *ctx, struct hdb_error *err);
 /*
- * The same. If there are no counts, visits all blocks and reports each object as a count of one.
- * `work` may be NULL.
+ * Like heap_each_count, but if there are no counts, visits all blocks and reports each object as a
+ * count of one. `work` may be NULL.
  */
 int heap_count_all(struct heap *heap, struct base_work *work,
 		   int (*take)(void *ctx, const struct heap_count *count, struct hdb_error *err),
@@ -456,7 +459,7 @@ static inline bool heap_is_counted(const struct heap *heap, const struct heap_bl
 		 heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
 }
 
-/* The same for a single object, ignoring filters. */
+/* Whether a single object counts in totals, ignoring filters. */
 static inline bool heap_object_is_counted(const struct heap *heap, const struct heap_object *object)
 {
 	return object->ix != HEAP_BOOT_LOADER &&
@@ -471,8 +474,8 @@ static inline bool heap_object_is_counted(const struct heap *heap, const struct 
  */
 int heap_check(struct heap *heap, struct hdb_error *err);
 /*
- * The same, and checks that the files of database and dump still have their sizes. Needs system
- * calls.
+ * Like heap_check, but also checks that the files of database and dump still have their sizes.
+ * Needs system calls.
  */
 int heap_check_size(struct heap *heap, struct hdb_error *err);
 
@@ -506,12 +509,12 @@ const char *heap_class_name_of(struct heap *heap, uint32_t ix);
 const char *heap_loader_name(struct heap *heap, const struct store_class *class);
 
 /*
- * Whether a class is never unloaded, because a loader of the VM has loaded it: boot, platform or
- * application class loader. Whatever else refers to it does not explain why its static fields are
- * alive.
+ * Whether a class is never unloaded because a loader of the VM has loaded it: the boot, platform or
+ * application class loader. Other references to such a class do not explain why its static fields
+ * are alive.
  */
 bool heap_class_is_permanent(struct heap *heap, uint32_t no);
-/* Whether an object is such a class. */
+/* Whether an object is a class object of such a class. */
 bool heap_is_permanent_class(struct heap *heap, uint32_t ix);
 
 /*
@@ -538,7 +541,9 @@ void heap_release_below(struct heap *heap);
 /* Record number i of the table fields. */
 int heap_field(struct heap *heap, uint32_t i, struct store_field *out, struct hdb_error *err);
 
-/* A text of the dump as valid UTF-8, copied, cut to `size` and terminated. "" for STORE_NONE. */
+/*
+ * A text of the dump as valid UTF-8, copied, truncated to `size` and terminated. "" for STORE_NONE.
+ */
 int heap_text(struct heap *heap, uint32_t text_no, char *buf, size_t size, struct hdb_error *err);
 
 /* ---- references ---- */
@@ -546,7 +551,7 @@ int heap_text(struct heap *heap, uint32_t text_no, char *buf, size_t size, struc
 /* A reader of the stored references. They do not include the edge to the class. */
 void heap_references(struct heap *heap, struct store_lists *out);
 
-/* The same for decoding whole blocks; see store_lists_decode. */
+/* The table of references, for decoding whole blocks; see store_lists_decode. */
 static inline struct store_lists_of heap_references_of(const struct heap *heap)
 {
 	return (struct store_lists_of){ heap->store, STORE_REFERENCES, heap->object_count };

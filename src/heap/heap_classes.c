@@ -51,7 +51,7 @@ int heap_read_records(struct heap *heap, enum store_table table, const struct he
 }
 
 /*
- * Checks all indexes in the class records once, so that everybody else may use ix, loader_ix and
+ * Checks all indexes in the class records once, so that other code may use ix, loader_ix and
  * super_no without a check.
  */
 int heap_load_classes(struct heap *heap, struct hdb_error *err)
@@ -248,7 +248,10 @@ uint32_t heap_class_by_name(struct heap *heap, const char *name, uint32_t from)
 bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no)
 {
 	assert(no < heap->class_count);
-	/* The import cuts cycles, but a damaged database may have one; hence the counter. */
+	/*
+	 * The import cuts cycles, but a damaged database may contain one, so the number of steps is
+	 * limited.
+	 */
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
 		if (no == super_no)
 			return true;

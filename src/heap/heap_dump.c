@@ -135,9 +135,9 @@ static int check_dump(struct heap *heap, const char *path, struct hdb_error *err
 }
 
 /*
- * Result if the dump of the import could not be opened. A missing dump is HDB_ECHANGED, because
- * many queries work without it. Exhausted memory or file handles, and disk errors, must not be
- * hidden and stay as they are.
+ * Result if the imported dump could not be opened. A missing dump is HDB_ECHANGED, because many
+ * queries work without it. Exhausted memory or file handles, and disk errors, must not be hidden
+ * and are returned unchanged.
  */
 static int no_dump(const char *path, int result)
 {

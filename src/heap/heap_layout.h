@@ -32,10 +32,10 @@ enum heap_part_kind {
 struct heap_part {
 	uint64_t offset; /* offset in the object */
 	uint64_t bytes;
-	uint32_t class_no;   /* fields: declaring class; else HEAP_NONE */
-	uint32_t name_text;  /* fields of the dump: text number of the name; else STORE_NONE */
-	const char *name;    /* injected fields: name, static; else NULL */
-	uint32_t flat_bytes; /* fields with a flat value: its size; else 0 */
+	uint32_t class_no;   /* fields: declaring class; otherwise HEAP_NONE */
+	uint32_t name_text;  /* fields of the dump: text number of the name; otherwise STORE_NONE */
+	const char *name;    /* injected fields: name, static; otherwise NULL */
+	uint32_t flat_bytes; /* fields with a flat value: its size; otherwise 0 */
 	uint32_t flat_align;
 	uint32_t flat_class; /* class of the flat value */
 	uint8_t kind;        /* enum heap_part_kind */

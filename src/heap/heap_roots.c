@@ -71,8 +71,8 @@ bool heap_is_orphan(const struct heap *heap, uint32_t ix)
 }
 
 /*
- * Local variables get no bit: they are references of their thread, so that what they hold counts
- * for the thread. After a failure `bits` stays NULL, so the next call tries again.
+ * Local variables get no bit because they are references of their thread, and what they hold counts
+ * for the thread. After a failure, `bits` stays NULL, so the next call tries again.
  */
 int heap_load_roots(struct heap *heap, struct hdb_error *err)
 {

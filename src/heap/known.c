@@ -103,7 +103,10 @@ static int find_place(struct heap *heap, const struct sought *sought, struct pla
 
 	assert(sought->class_no < heap->class_count);
 	out->type = 0;
-	/* The import cuts cycles, but a damaged database may have one; hence the counter. */
+	/*
+	 * The import cuts cycles, but a damaged database may contain one, so the number of steps is
+	 * limited.
+	 */
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
 		const struct store_class *class = heap_class(heap, no);
 		const char *class_name = heap_class_name(heap, no);
@@ -138,8 +141,9 @@ static int find_place(struct heap *heap, const struct sought *sought, struct pla
 }
 
 /*
- * Returns the cache slot of a field, which may hold another field of the same hash. NULL if the
- * name is too long to be cached or there is no memory; the caller then searches again each time.
+ * Returns the cache slot of a field, which may contain another field with the same hash. NULL if
+ * the name is too long to be cached or there is no memory; the caller then has to search again each
+ * time.
  */
 static struct place *place_slot(struct heap *heap, const struct sought *sought)
 {

@@ -30,7 +30,7 @@ bool heap_has_path(struct heap *heap, uint32_t class_no, uint32_t start_no, cons
 uint8_t heap_path_type(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path);
 
 /*
- * Finds the field values of the instance whose record is at `offset`, for out->body_offset and
+ * Finds the field values of the instance whose record is at `offset`, and sets out->body_offset and
  * body_size. body_offset is 0 if there is no instance.
  */
 int heap_instance_read(struct heap *heap, struct base_view *view, uint64_t offset,
@@ -82,7 +82,7 @@ int heap_path_object_as(struct heap *heap, struct heap_as from, const char *path
 int heap_path_number_as(struct heap *heap, struct heap_as from, const char *path, int64_t *out,
 			struct hdb_error *err);
 
-/* The same for objects as instances of their own classes. */
+/* Returns the value at a path for an object as an instance of its own class. */
 static inline int heap_path_value(struct heap *heap, uint32_t ix, const char *path,
 				  struct heap_value *out, struct hdb_error *err)
 {
@@ -110,7 +110,7 @@ bool heap_value_number(const struct heap_value *value, int64_t *out);
  */
 int heap_static_object(struct heap *heap, const char *class_and_field, uint32_t *target,
 		       struct hdb_error *err);
-/* The same for a value of any type. */
+/* Returns the value of a static field of any type. */
 int heap_static_value(struct heap *heap, const char *class_and_field, struct heap_value *out,
 		      struct hdb_error *err);
 
@@ -139,8 +139,8 @@ struct heap_known_row {
 };
 
 /*
- * Finds the row of a class: the first matching row that names the class, or else its superclass,
- * and so on. The result is cached. False if there is none or memory is exhausted.
+ * Finds the row of a class: the first matching row that names the class, or otherwise its
+ * superclass, and so on. The result is cached. False if there is none or memory is exhausted.
  */
 bool heap_known_row(struct heap *heap, const struct heap_known_rows *rows, uint32_t class_no,
 		    struct heap_known_row *out);

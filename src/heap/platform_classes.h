@@ -13,8 +13,8 @@
 bool heap_is_platform_class(const char *class_name);
 
 /*
- * Whether a class has no name in the source, such as "a.Cache$1": a collection of such a class holds
- * what the class that contains it puts there.
+ * Whether a class has no name in the source, such as "a.Cache$1". A collection of such a class
+ * holds what the enclosing class puts into it.
  */
 bool heap_is_anonymous_class(const char *class_name);
 

@@ -33,9 +33,9 @@ int heap_thread_name(struct heap *heap, uint32_t ix, char *buf, size_t size, str
 void heap_name_pattern(char *name);
 
 /*
- * The names of a thread's group and of that group's parent, as UTF-8; "" where the dump does not
- * say: by its START_THREAD record, else by fields of the thread object, which VMs clear when a
- * thread ends.
+ * The names of a thread's group and of that group's parent, as UTF-8, or "" if the dump does not
+ * record them. They come from the thread's START_THREAD record, or otherwise from fields of the
+ * thread object, which VMs clear when a thread ends.
  */
 struct heap_thread_groups {
 	char group[HEAP_GROUP_NAME_MAX], parent[HEAP_GROUP_NAME_MAX];

@@ -3,7 +3,7 @@
  *
  * This file has strict readers of single records. hprof/walk.h combines them, recovers damaged
  * files, and decides which records belong to which dump. Nothing here depends on the store.
- * FORMAT.md in this folder describes the format with the source of each rule.
+ * FORMAT.md in this directory describes the format with the source of each rule.
  */
 #ifndef HPROF_READER_H
 #define HPROF_READER_H
@@ -77,9 +77,9 @@ enum hprof_sub_tag {
  * nothing refers to, so other readers ignore it.
  */
 #define HPROF_REDACTED "heapdb: contents of this dump were redacted"
-/* The same for a redaction that replaced texts by keyed hashes. */
+/* Marker of a redaction that replaced strings with keyed hashes. */
 #define HPROF_HASHED "heapdb: contents of this dump were redacted, texts are hashes"
-/* The same for a dump written by `heapdb strip`. */
+/* Marker of a dump written by `heapdb strip`. */
 #define HPROF_STRIPPED "heapdb: contents of arrays of this dump were left out"
 /* The first bytes of hprof-analyzer's record HPROF_REDACTION_MARK. */
 #define HPROF_REDACTED_BY_ANALYZER "HPROF-REDACT"
@@ -159,9 +159,9 @@ unsigned hprof_type_size(uint8_t type, unsigned id_size);
 const char *hprof_type_name(uint8_t type);
 
 /*
- * Reads the header. Fails with HDB_EFORMAT if the file is not HPROF, with a message that names what
- * it is instead (empty, text, gzip, zip, ELF core, Perfetto, JFR) where the first bytes show it, or
- * if the id size is neither 4 nor 8. Fails with HDB_ETRUNC if the header is cut off.
+ * Reads the header. Fails with HDB_EFORMAT if the file is not HPROF, with a message that names the
+ * actual format (empty, text, gzip, zip, ELF core, Perfetto, JFR) if the first bytes show it, or if
+ * the id size is neither 4 nor 8. Fails with HDB_ETRUNC if the header is truncated.
  */
 int hprof_open(struct base_source *source, struct hprof_file *out, struct hdb_error *err);
 
@@ -227,7 +227,7 @@ struct hprof_alloc_sites {
 };
 #define HPROF_ALLOC_SITE_SIZE 25
 struct hprof_alloc_site {
-	uint8_t array_type; /* 0: not an array, 2: object array, else a basic type */
+	uint8_t array_type; /* 0: not an array, 2: object array, otherwise a basic type */
 	uint32_t class_serial;
 	uint32_t trace_serial;
 	uint32_t live_bytes;

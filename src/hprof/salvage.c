@@ -259,7 +259,7 @@ static int pass_unknown(struct hprof_salvage *s, uint64_t *offset, unsigned *lef
 	return 1;
 }
 
-/* What hprof_record_plausible asks for, and what it passes over. */
+/* The properties that hprof_record_plausible checks, and those that it ignores. */
 struct evidence {
 	unsigned depth;   /* records in a row */
 	unsigned need;    /* strength of a heap record's sub-records */

@@ -22,8 +22,8 @@ struct hprof_salvage {
 /* Evidence in bits to require from hprof_chain_strength. */
 enum {
 	HPROF_STRENGTH_ANY = 1,     /* it parses */
-	HPROF_STRENGTH_LIKELY = 20, /* for an offset where a sub-record is expected */
-	HPROF_STRENGTH_SURE = 50    /* for an offset found by a search */
+	HPROF_STRENGTH_LIKELY = 20, /* used at an offset where a sub-record is expected */
+	HPROF_STRENGTH_SURE = 50    /* used at an offset found by a search */
 };
 
 /* Starts with no known classes. Owns the class table: call hprof_salvage_release. */
@@ -94,7 +94,7 @@ struct hprof_search {
 	uint64_t limit;    /* sub-records found must end by here */
 	bool with_subs;    /* look for sub-records */
 	bool with_records; /* look for top-level records */
-	uint64_t offset;   /* result: offset of what was found */
+	uint64_t offset;   /* result: offset of the record found */
 	bool is_record;    /* result: a top-level record, otherwise a sub-record */
 };
 

@@ -1,9 +1,9 @@
 /*
  * hprof/walk.c - walks over a whole file; see walk.h.
  *
- * The quick path handles instances and arrays that lie in the view's window and end inside their
- * segment. Everything else (roots, classes, segment ends, damage) takes the slow path. Once per
- * heap record, salvage.c is asked whether its length can be trusted.
+ * The quick path handles instances and arrays that are within the view's window and end inside
+ * their segment. Everything else (roots, classes, segment ends, damage) takes the slow path. Once
+ * per heap record, salvage.c decides whether its length can be trusted.
  */
 #include "hprof/walk.h"
 
@@ -126,8 +126,8 @@ static int holds_subs(struct hprof_walk *walk, unsigned need, struct hdb_error *
 
 /*
  * Examines a record of unknown tag. Returns 1 if its length leads to valid records and nothing in
- * it looks like a heap, so that it can be skipped by its length as any reader does; 0 if the
- * problem is another one.
+ * it looks like a heap, so that it can be skipped by its length, as any reader does. Returns 0 if
+ * the problem is a different one.
  */
 static int unknown_record(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
@@ -254,7 +254,10 @@ static int begin_heap(struct hprof_walk *walk, enum hprof_event *event, struct h
 	return rc > 0 ? hprof_walk_open_heap(walk, event) : no_record(walk, event, err);
 }
 
-/* Handles a record that runs past the end of the file: it is cut off, or its length is wrong. */
+/*
+ * Handles a record that extends past the end of the file: either it is truncated, or its length is
+ * wrong.
+ */
 static int overlong(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	const struct hprof_record *rec = &walk->record;
@@ -382,7 +385,7 @@ static int text_believable(struct hprof_walk *walk, struct hdb_error *err)
 	return memchr(p, 0, SUSPICIOUS_TEXT - 8) == NULL;
 }
 
-/* Handles a record whose head is cut off or that is not a record. */
+/* Handles a record whose head is truncated, or data that is not a record. */
 static int cut_head(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	const uint64_t at = walk->next_record, left = hprof_walk_file_size(walk) - at;

@@ -153,7 +153,7 @@ static inline uint64_t layout_round(uint64_t v, uint64_t align)
 	return (v + align - 1) & ~(align - 1);
 }
 
-/* One file for each; layout_class calls the model's. `out` has been initialized from `super`. */
+/* One file for each; layout_class calls the model's. `out` has been initialised from `super`. */
 void layout_builder(const struct layout_model *model, struct layout_field *fields, size_t count,
 		    const struct layout_traits *traits, struct layout_shape *out);
 void layout_classic(const struct layout_model *model, struct layout_field *fields, size_t count,
@@ -162,7 +162,7 @@ void layout_art(const struct layout_model *model, struct layout_field *fields, s
 		struct layout_shape *out);
 
 /*
- * Takes `size` bytes at `offset`, which must lie in gap i. What is left before and after remains as
+ * Takes `size` bytes at `offset`, which must be within gap i. The space before and after remains as
  * gaps.
  */
 void layout_gap_take(struct layout_shape *shape, unsigned i, uint64_t offset, uint64_t size);

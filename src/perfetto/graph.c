@@ -34,7 +34,10 @@ enum {
 enum { ROOT_OBJECTS = 1, ROOT_KIND = 2 };
 enum { STRING_ID = 1, STRING_TEXT = 2 };
 
-/* Maximum depth of superclasses. Longer chains are cut; in a damaged trace they may be cycles. */
+/*
+ * Maximum depth of superclasses. Longer chains are truncated; in a damaged trace they may be
+ * cycles.
+ */
 #define SUPERCLASSES_MAX 256
 /* Objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 65536u

@@ -93,7 +93,7 @@ struct perfetto_tables {
 	struct base_vec type_fields; /* uint32_t: indexes in fields */
 	/*
 	 * struct proto: names as "TYPE CLASS.NAME" or "CLASS.NAME". When the tables are read, the
-	 * last one has no name and stands for all that no type and no instance named.
+	 * last one has no name and represents everything that no type and no instance named.
 	 */
 	struct base_vec fields;
 	bool has_all_fields;
@@ -173,7 +173,7 @@ struct perfetto_value_field {
 extern const struct perfetto_value_field perfetto_value_fields[PERFETTO_VALUES];
 
 /*
- * Reads the tables of a graph. The caller sets `trace`; call perfetto_tables_release also after a
+ * Reads the tables of a graph. The caller sets `trace`; call perfetto_tables_release even after a
  * failure.
  */
 int perfetto_tables_read(struct perfetto_tables *tables, uint32_t graph_no, struct hdb_error *err);

@@ -126,7 +126,7 @@ static const char *name_of(const char *path)
 }
 
 /*
- * Finds the first javacore of the same time and process in the folder of the dump: for
+ * Finds the first javacore of the same time and process in the directory of the dump: for
  * heapdump.20130429.083110.14261.0001.phd, javacore.20130429.083110.14261.*.txt. Returns its path
  * (owned), or NULL.
  */
@@ -172,7 +172,7 @@ int phd_write_threads(struct phd_writer *w)
 
 	if (!named && !found)
 		return HDB_OK;
-	/* O_NONBLOCK, so that a pipe does not block the import. */
+	/* O_NONBLOCK prevents a pipe from blocking the import. */
 	fd = open(named ? named : found, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 && named)
 		return hdb_fail_open(w->out.err, errno, named);

@@ -1,9 +1,9 @@
 /*
- * query/advice.h - advice, as words with "{run}" in place of a query to run, and as that query's
- * parts: terminals show a command, the page shows a link.
+ * query/advice.h - advice, as text with "{run}" in place of a command, and the parts of that
+ * command's query: terminals show a command, the page shows a link.
  *
  * Rules write the query as "QUERY [object|class|TARGET] [--NAME VALUE]", where `object` and `class`
- * are those that the rule was applied to.
+ * are those to which the rule was applied.
  */
 #ifndef QUERY_ADVICE_H
 #define QUERY_ADVICE_H
@@ -30,7 +30,7 @@ struct query_subject {
 int query_action_find(struct heap *heap, const char *run, struct query_subject subject,
 		      struct query_action *out, struct hdb_error *err);
 
-/* Writes the words with the command in place of "{run}", without the object or class. */
+/* Writes the text with the command in place of "{run}", without the object or class. */
 void query_advice_text(const char *words, const char *run, struct base_text to);
 
 /* Fills in all cells of advice. */

@@ -188,7 +188,7 @@ const char *query_option(const struct query *q, const char *name)
 {
 	const char *value = NULL;
 
-	/* The last one wins, as on any command line. */
+	/* If an option is given several times, the last value is used, as on any command line. */
 	for (size_t i = 0; i < q->args.option_count; i++) {
 		const struct hdb_option *option = &q->args.options[i];
 

@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Maximum bytes of a target: class names can be long. */
+/* Maximum number of bytes of a target: class names can be long. */
 #define TARGET_MAX 1024
-/* Maximum bytes of the fact with all conditions; it is cut. */
+/* Maximum number of bytes of the fact with all conditions; it is cut. */
 #define TEXT_MAX 4096
 
 enum measure { COUNT, SHALLOW, RETAINED, SUSPECTS, SECRETS, GROWTH };

@@ -1,15 +1,15 @@
 /*
- * query/coverage.h - what an answer covers: which objects its numbers refer to, and what it leaves
- * out.
+ * query/coverage.h - the coverage of an answer: the objects to which its numbers refer, and what it
+ * omits.
  *
  * Every query that counts objects has QUERY_COVERAGE_FACTS at the end of its facts, and a
- * population in its definition: reachable objects, unless the user asks for others. It either has
+ * population in its definition: reachable objects, unless the user requests others. It either has
  * QUERY_POPULATION_OPTIONS or explains in spec.one_population why it cannot count other objects.
  * The framework reads the options and sets the fact `counted`.
  *
- * Whatever a minimum, threshold, depth or limit of heapdb removes from the rows must be reported by
- * query_cut, so that it appears in the same facts everywhere. The command shows them in every
- * format.
+ * Everything that a minimum, threshold, depth or limit of heapdb removes from the rows must be
+ * reported with query_cut, so that it appears in the same facts everywhere. The command shows these
+ * facts in every format.
  */
 #ifndef QUERY_COVERAGE_H
 #define QUERY_COVERAGE_H
@@ -42,17 +42,17 @@ static inline bool query_counts(const struct query *q, bool is_reachable)
  */
 void query_report_heap(struct query *q);
 /*
- * The same for the whole heap from the reach tree, so that no dominators are built: one pass over
+ * Reports the whole heap from the reach tree, so that no dominators are built, with one pass over
  * the objects.
  */
 void query_report_unreached(struct query *q);
 void query_report_unreachable(struct query *q, uint64_t count, uint64_t bytes);
 
 /*
- * Reports what is left out of the rows, and why: "texts that occur less than 3 times". Several
+ * Reports what is omitted from the rows, and why: "texts that occur less than 3 times". Several
  * reports are added up, and their reasons are joined with "; ". Reports nothing if all numbers in
- * *cut are 0. cut NULL means left out, but not counted. Specs without facts for objects and bytes
- * omit these numbers.
+ * *cut are 0. If cut is NULL, rows were omitted but not counted. Specs without facts for objects
+ * and bytes do not get these numbers.
  */
 void query_cut(struct query *q, const struct analysis_cut *cut, const char *format, ...)
 	HDB_PRINTF(3, 4);

@@ -1,7 +1,7 @@
 /*
- * query/filter.c - leaves out rows that the caller does not want (struct hdb_row_filter), and,
- * while sorting with a limit, rows that are not among the first. They are tested as soon as a query
- * has filled in the tested columns, or else when the row is complete.
+ * query/filter.c - drops rows that the caller does not want (struct hdb_row_filter) and, while
+ * sorting with a limit, rows that are not among the first. Rows are tested as soon as a query has
+ * filled in the tested columns, or otherwise when they are complete.
  */
 #include "query/object_columns.h"
 #include "base/scope.h"

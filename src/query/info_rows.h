@@ -25,7 +25,7 @@ void info_end(struct query *q);
  * means none. As with cells, the query keeps the first failure.
  */
 void info_text(struct query *q, const char *key, const char *help, const char *value);
-/* The same with a number, formatted with thousands separators. */
+/* Adds a row for a number, formatted with thousands separators. */
 void info_number(struct query *q, const char *key, const char *help, uint64_t value);
 
 /* A row for a numeric meta value (store/FORMAT.md). */

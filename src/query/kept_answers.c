@@ -3,11 +3,11 @@
  * them back.
  *
  * The table has one block with key 0 and one item per row. Its bytes, with little-endian numbers:
- * u32 1 if these are all rows, else 0; u32 number of columns; u64 number of rows without limit; for
- * each column, u32 its index in the spec; u32 number of facts; for each fact, u32 its index in the
- * spec and a value; then the rows, one value per column. A value is one byte (enum hdb_type)
- * followed by u64 with the bits of a number, or by u32 size and the bytes of a text. Nothing
- * follows HDB_TYPE_NULL.
+ * u32 1 if these are all rows, otherwise 0; u32 number of columns; u64 number of rows without
+ * limit; for each column, u32 its index in the spec; u32 number of facts; for each fact, u32 its
+ * index in the spec and a value; then the rows, one value per column. A value is one byte (enum
+ * hdb_type) followed by u64 with the bits of a number, or by u32 size and the bytes of a text.
+ * Nothing follows HDB_TYPE_NULL.
  */
 #include "query/kept_answers.h"
 

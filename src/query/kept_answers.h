@@ -1,8 +1,8 @@
 /*
- * query/kept_answers.h - answers that took long to compute are kept in the database, in table
- * answer.NAME, for the next time the same is asked. Private to the framework.
+ * query/kept_answers.h - stores answers that took long to compute in the database, in table
+ * answer.NAME, for the next time that the same query is run. Private to the framework.
  *
- * An answer is kept if its query's definition names a table (`keeps`), it was asked without
+ * An answer is stored if its query's definition names a table (`keeps`), the query was run without
  * targets, options, filter and sort order, the database can be written, and the dump is available.
  * The version of such a table is a hash of this library's sources, so another version of the
  * library computes its own answers.
@@ -14,17 +14,17 @@
 
 /* Answers about fewer objects are fast enough not to be kept. */
 #define QUERY_KEPT_OBJECTS 1000000u
-/* Maximum bytes of a kept answer, and minimum number of rows if they do not all fit. */
+/* Maximum number of bytes of a kept answer, and minimum number of rows if they do not all fit. */
 #define QUERY_KEPT_BYTES ((size_t)1 << 20)
 #define QUERY_KEPT_ROWS 1000u
 
 struct query_kept;
 
 /*
- * Call it once the arguments have been read. Returns HDB_OK if the answer is kept: then columns,
- * facts and total are set, and query_kept_next returns the rows. Returns HDB_NOTFOUND without a
- * message if it must be computed; then query_kept_add records rows if the answer is of a kind that
- * is kept. HDB_ECORRUPT if a kept answer is damaged.
+ * Called when the arguments have been read. Returns HDB_OK if the answer is stored; columns, facts
+ * and total are then set, and query_kept_next returns the rows. Returns HDB_NOTFOUND without a
+ * message if the answer must be computed; query_kept_add then records rows if answers of this kind
+ * are stored. HDB_ECORRUPT if a stored answer is damaged.
  */
 int query_kept_begin(struct query *q, struct hdb_error *err);
 /* Fills in the cells of the next row: HDB_OK or HDB_END. */

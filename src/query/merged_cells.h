@@ -19,7 +19,7 @@ void query_merged_set_step(struct query *q, const struct query_merged_columns *c
 			   const struct analysis_merged_step *step);
 
 /*
- * Reports what a walk left out and what was folded. `small` describes nodes that are too small,
+ * Reports the omitted and the combined nodes of a walk. `small` describes nodes that are too small,
  * such as "nodes below 100 bytes".
  */
 void query_merged_cut(struct query *q, const struct analysis_merged *m,

@@ -119,11 +119,12 @@ enum query_use {
 	/* QUERY_OBJECT_COLUMNS: column "id" is the object of the row; --depth */
 	QUERY_ROWS_ARE_OBJECTS = 4,
 	QUERY_CHOOSES_COLUMNS = 8, /* shows native and heap itself; no --depth */
-	QUERY_HAS_NATIVE = 16,     /* of these columns only native, for the object of the row */
-	QUERY_OWN_NATIVE = 32,     /* shows the column native itself */
+	/* native is the only one of these columns, for the object of the row */
+	QUERY_HAS_NATIVE = 16,
+	QUERY_OWN_NATIVE = 32, /* shows the column native itself */
 	/* retained sizes are only shown if already known, because the answer must be fast */
 	QUERY_IF_KNOWN = 64,
-	/* with --heap it sees all objects, and checks itself: heap_passes_over */
+	/* with --heap, it reads all objects and filters them itself: heap_passes_over */
 	QUERY_CHOOSES_HEAP = 128,
 	QUERY_USES_ALL = 7
 };
@@ -196,8 +197,8 @@ struct query {
 
 /*
  * Checks all options and the number of targets against the definition, and collects the targets in
- * q->targets. Returns HDB_EUSAGE with what is wrong. Open functions rely on this: the values they
- * read are valid.
+ * q->targets. Returns HDB_EUSAGE with a description of the error. Open functions rely on this: the
+ * values that they read are valid.
  */
 int query_read_args(struct query *q, struct hdb_error *err);
 
@@ -212,7 +213,7 @@ const char *query_default(const struct query *q, const char *name);
 /* Returns the value of an option: NULL if it was not given, "" for a flag. */
 const char *query_option(const struct query *q, const char *name);
 
-/* The same, or its default if it was not given. */
+/* Returns the value of an option, or its default if it was not given. */
 const char *query_text(const struct query *q, const char *name);
 
 /*
@@ -235,7 +236,7 @@ unsigned query_choice(const struct query *q, const char *name);
  * before open.
  */
 void query_choose(struct query *q, const char *names);
-/* The same for names given by the user: unknown names fail immediately with HDB_EUSAGE. */
+/* Chooses columns by names given by the user: unknown names fail immediately with HDB_EUSAGE. */
 int query_choose_named(struct query *q, const char *names, struct hdb_error *err);
 
 /* A column whose name and type depend on options. Names are copied. */
@@ -387,8 +388,8 @@ void query_close(struct query *q);
 const struct hdb_column *query_column(const struct query *q, size_t column);
 size_t query_column_count(const struct query *q);
 /*
- * Returns the number of a shown column by its name. A column of the spec that is not shown has a
- * number after them, and is null. SIZE_MAX if the spec has no such column.
+ * Returns the number of a shown column by its name. Columns of the spec that are not shown have
+ * higher numbers, and are null. SIZE_MAX if the spec has no such column.
  */
 size_t query_find_shown(const struct query *q, const char *name);
 /* Returns the current row's cell in shown column `column`. */

@@ -250,7 +250,7 @@ int query_sort_test(struct query *q, bool *wanted, struct hdb_error *err)
 
 /*
  * Whether rows can be dropped once their key is known, so that their other columns need not be
- * computed. Not if the key is filled in last, or if rows of other heaps are dropped later.
+ * computed. They cannot if the key is filled in last, or if rows of other heaps are dropped later.
  */
 static bool is_early(const struct query *q, const struct query_sorted *s)
 {

@@ -59,7 +59,7 @@ bool query_cell_is(const struct query *q, const char *column, const char *text)
 	       memcmp(v->text, text, v->text_size) == 0;
 }
 
-/* Maximum bytes of a list of columns in a message. */
+/* Maximum number of bytes of a list of columns in a message. */
 #define LIST_BYTES 150
 
 void query_fail(struct query *q, int code, const struct hdb_error *why)
@@ -108,7 +108,7 @@ int query_fail_column(const struct query *q, const char *name, size_t name_size,
 			spec->name, (int)(name_size < 64 ? name_size : 64), name, list);
 }
 
-/* The same, but the names that columns have in this answer take precedence. */
+/* Finds a column by name. The names that columns have in this answer take precedence. */
 static size_t named_column(const struct query *q, const char *name, size_t name_size)
 {
 	const struct hdb_query_spec *spec = &q->def->spec;
@@ -300,7 +300,7 @@ void query_set_text_n(struct query *q, size_t column, const char *text, size_t s
 
 /* Most strings fit this size. */
 #define STRING_BYTES 4096
-/* A longer text is cut: class paths and documents fit. */
+/* A longer text is truncated: class paths and documents fit. */
 #define QUERY_STRING_MAX_BYTES ((size_t)1 << 20)
 
 /* The text of a string. */

@@ -130,8 +130,8 @@ static int check_heaps(const struct query *q, int (*check)(struct heap *, struct
 static int check_read(const struct query *q, int r, struct hdb_error *err)
 {
 	/*
-	 * The file's size is checked now and then, and always at the end, so that no answer ends as
-	 * if it were good.
+	 * The file's size is checked from time to time, and always at the end, so that no answer
+	 * based on a damaged file ends normally.
 	 */
 	int (*check)(struct heap *, struct hdb_error *) =
 		r == HDB_OK && q->made % ROWS_A_CHECK ? heap_check : heap_check_size;

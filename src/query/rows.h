@@ -11,7 +11,8 @@
 struct query_fact {
 	const struct hdb_column *column; /* in spec.facts */
 	struct hdb_value value;
-	char *text; /* what value.text points to; owned; NULL if it is no text */
+	/* the memory to which value.text points; owned; NULL if the value is not text */
+	char *text;
 };
 
 /*
@@ -33,7 +34,7 @@ size_t query_find_column(const struct query *q, const char *name);
 int query_fail_column(const struct query *q, const char *name, size_t name_size,
 		      struct hdb_error *err);
 
-/* Makes q->filter for the columns as they are now; called after open (filter.c). */
+/* Creates q->filter for the current columns; called after open (filter.c). */
 int query_begin_filter(struct query *q, struct hdb_error *err);
 /* Tests a complete row, unless `next` has tested it. */
 int query_test_row(struct query *q, bool *wanted, struct hdb_error *err);
@@ -45,7 +46,7 @@ void query_clear_cells(struct query *q);
 /* Points text cells to their bytes, once the row is complete. */
 void query_place_texts(struct query *q);
 
-/* Undoes that, so that more texts can be added. */
+/* Reverts this, so that more text can be appended. */
 void query_unplace_texts(struct query *q);
 
 /* Makes the next row in the query's own order: HDB_OK or HDB_END. */

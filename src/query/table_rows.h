@@ -11,8 +11,8 @@ int query_record(struct query *q, size_t no, void *record, struct hdb_error *err
 void query_set_dump_text(struct query *q, size_t column, uint32_t text_no);
 
 /*
- * Sets a text column to bytes that may not be UTF-8, replacing invalid ones. Cut to some hundred
- * bytes.
+ * Sets a text column to bytes that may not be UTF-8, replacing invalid ones. Truncated to a few
+ * hundred bytes.
  */
 void query_set_clean_text(struct query *q, size_t column, const char *text, size_t size);
 

@@ -129,7 +129,7 @@ static int add_array(struct rewrite_kept *k, const struct hprof_sub *sub, struct
 	return HDB_OK;
 }
 
-/* Sub-records with this tag, and what is done with each. */
+/* Sub-records with this tag, and what happens to each. */
 struct each {
 	struct rewrite_kept *kept;
 	uint8_t tag;

@@ -23,8 +23,8 @@
 #include <unistd.h>
 
 /*
- * Letters in place of contents, as many as before. With the same key, equal
- * contents give equal letters, so copies can still be found.
+ * Replaces contents with as many letters. With the same key, equal contents have equal letters, so
+ * copies can still be found.
  */
 
 struct rewrite_hashes {
@@ -120,7 +120,7 @@ static int hash_array(const struct rewrite_hashes *h, struct rewriter *w,
 
 /*
  * Writes a primitive array whose elements are the 20 letters of its hash, repeated to its length,
- * or cut to it. An array of zeros is written unchanged.
+ * or truncated to it. An array of zeros is written unchanged.
  */
 static int rewrite_hashes_array(const struct rewrite_hashes *h, struct rewriter *w,
 				const struct hprof_sub *sub, struct hdb_error *err)

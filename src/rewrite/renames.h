@@ -1,5 +1,5 @@
 /*
- * rewrite/renames.h - renames classes and fields as a file says.
+ * rewrite/renames.h - renames classes and fields as listed in a file.
  *
  * A line is "OLD -> NEW"; '#' begins a comment. A name with dots is a class; its arrays, inner
  * classes and signatures with it are renamed as well. "com.acme.*" is a package with all packages

@@ -15,7 +15,7 @@
 /* Bytes that are copied at a time, and IDs that are converted at a time. */
 #define COPY_BYTES (256u << 10)
 #define COPY_IDS 512u
-/* Events between two updates of progress, which check the cancel flag, too. */
+/* Events between two updates of progress, which also check the cancel flag. */
 #define STEP_EVENTS 8192u
 /* Bytes of the header of a record: tag, time, length. */
 #define RECORD_HEAD 9u

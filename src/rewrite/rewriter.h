@@ -23,7 +23,7 @@ struct rewrite_policy {
 	 */
 	int (*sub)(void *ctx, struct rewriter *w, const struct hprof_sub *sub,
 		   struct hdb_error *err);
-	/* The same for any other record, with rewriter_record. NULL: all are kept. */
+	/* Called for any other record, with rewriter_record. NULL: all records are kept. */
 	int (*record)(void *ctx, struct rewriter *w, const struct hprof_record *rec,
 		      struct hdb_error *err);
 	const char *marker; /* text written as the first record; NULL: none */
@@ -53,7 +53,7 @@ struct rewriter {
 
 /*
  * Opens the dump and begins the output. A compressed dump or a pipe is first copied to a scratch
- * file. `w` is zeroed first. Call rewriter_close at the end, also after a failure.
+ * file. `w` is zeroed first. Call rewriter_close at the end, even after a failure.
  */
 int rewriter_open(struct rewriter *w, struct rewrite_paths paths,
 		  const struct hdb_output_options *options, struct base_work *work,

@@ -52,12 +52,12 @@ struct rewrite_text {
 	uint32_t size;
 };
 
-/* Size of a buffer for the name of a class or field; longer names are cut. */
+/* Size of a buffer for the name of a class or field; longer names are truncated. */
 #define REWRITE_NAME_MAX 512
 
 /*
  * Reads all classes, and the names if has_names, in one pass over the dump. The caller sets w,
- * selects, ctx and has_names. Call rewrite_shapes_release also after a failure.
+ * selects, ctx and has_names. Call rewrite_shapes_release even after a failure.
  */
 int rewrite_shapes_load(struct rewrite_shapes *shapes, struct hdb_error *err);
 void rewrite_shapes_release(struct rewrite_shapes *shapes);

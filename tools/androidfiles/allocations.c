@@ -29,7 +29,7 @@
 #define HEADER_BYTES 15u
 #define ENTRY_BYTES 9u
 #define FRAME_BYTES 8u
-/* Maximum length of a name, in bytes of UTF-8. Longer names are cut. */
+/* Maximum length of a name, in bytes of UTF-8. Longer names are truncated. */
 #define NAME_MAX_BYTES 4096u
 #define FRAME_TEXT_BYTES 512
 
@@ -317,7 +317,7 @@ int android_allocations_group(const struct android_allocations *a, enum android_
 			frame_text(a, &frames[--left], text, sizeof(text));
 			TRY(call_tree_child(tree, node, text, &node, err));
 		}
-		if (node == 0) /* allocations without a call stack are left out of the tree */
+		if (node == 0) /* allocations without a call stack are not part of the tree */
 			continue;
 		tree->nodes[node].count++;
 		call_tree_add(&tree->nodes[node].bytes, entry->bytes);

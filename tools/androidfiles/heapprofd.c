@@ -288,7 +288,7 @@ static int read_frame(struct reader *r, struct proto message, uint32_t *text)
 		TRY(read_mapping(r, mapping, path));
 	TRY(number_of(r, path, &no));
 	TRY(know(r, SYMBOL, no, address, &node));
-	/* The last line entry is the function that the others were inlined into. */
+	/* The last line entry is the function into which the others were inlined. */
 	append(name, proto_last(proto_last(node->message, 2).bytes, 1).bytes);
 	if (!name[0]) {
 		TRY(string_of(r, FUNCTION, proto_last(message, 2).value, &function));

@@ -20,7 +20,7 @@
 
 /* Maximum number of words examined in a line. */
 #define WORDS_MAX 32
-/* Maximum number of rows. The output for all processes of a device has some thousands. */
+/* Maximum number of rows. The output for all processes of a device has a few thousand. */
 #define ROWS_MAX 1000000u
 #define NAME_MAX_BYTES 256
 

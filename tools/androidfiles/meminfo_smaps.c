@@ -269,7 +269,7 @@ static int add_summary(const struct sums *s, const char *name, uint64_t bytes,
 	return android_memory_add(s->out, &row, "", name, err);
 }
 
-/* Computes the summary of Debug.MemoryInfo, as far as these files allow. */
+/* Computes the summary of Debug.MemoryInfo from the data in these files. */
 static int summarize(const struct sums *s, struct hdb_error *err)
 {
 	const uint64_t java = figure(s, DALVIK_HEAP, ANDROID_PRIVATE_DIRTY) + private_of(s, ART);

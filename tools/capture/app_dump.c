@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Device folder writable by the shell, whose files `am` can pass to any app. */
+/* Directory on the device that the shell can write to, whose files `am` can pass to any app. */
 #define DEVICE_FOLDER "/data/local/tmp/"
 
 /*
@@ -41,7 +41,9 @@ static void release(struct capture *base)
 	if (c->cat)
 		child_kill(c->cat);
 	capture_close_fd(c->dump_fd);
-	/* Also after cancellation: the file is large, and nothing else would remove it. */
+	/*
+	 * Also done after cancellation, because the file is large and nothing else would remove it.
+	 */
 	c->options.cancel = NULL;
 	if (c->has_file)
 		(void)adb_run(&c->options, words, capture_timeout_ms(&c->options), &out, NULL);

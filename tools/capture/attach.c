@@ -147,7 +147,7 @@ static int send_quit(const struct attach *a, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Creates the trigger file. *folder is the folder it was created in, or -1 if it existed. */
+/* Creates the trigger file. *directory is the directory it was created in, or -1 if it existed. */
 static int make_trigger(const struct attach *a, const char *name, int *folder,
 			struct hdb_error *err)
 {

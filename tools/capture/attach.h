@@ -3,7 +3,7 @@
  *
  * The VM listens on the socket .java_pidN in /tmp of its own file system, where N is its PID in its
  * own namespace. It creates the socket on SIGQUIT if a file .attach_pidN exists in its working
- * folder or /tmp.
+ * directory or /tmp.
  */
 #ifndef CAPTURE_ATTACH_H
 #define CAPTURE_ATTACH_H
@@ -15,7 +15,7 @@ struct attach {
 	struct process *process;               /* lent */
 	const struct capture_options *options; /* lent */
 	int tmp_fd;                            /* the VM's /tmp; lent */
-	int cwd_fd;  /* the VM's working folder; lent; -1: not accessible */
+	int cwd_fd;  /* the VM's working directory; lent; -1: not accessible */
 	int version; /* protocol version; 0: not queried yet */
 };
 

@@ -19,8 +19,8 @@
 #define CAPTURE_TIMEOUT_DEFAULT 10
 
 /*
- * A Java VM on this machine. Texts come from the program: they may hold any bytes and are cut to
- * fit.
+ * A Java VM on this machine. Texts come from the program: they may hold any bytes and are truncated
+ * to fit.
  */
 struct capture_vm {
 	int pid;
@@ -45,7 +45,7 @@ struct capture_meters {
 	uint64_t start_ticks; /* with the PID, identifies the process */
 	uint64_t age_ms;      /* time since its start; no change of the clock affects it */
 	char main_class[256], version[96];
-	char vm_args[2048]; /* options of the VM, cut to fit */
+	char vm_args[2048]; /* options of the VM, truncated to fit */
 	bool has_counters;  /* it publishes hsperfdata */
 	bool cannot_attach; /* started with -XX:+DisableAttachMechanism */
 	bool has_heap;
@@ -71,7 +71,7 @@ struct capture_options {
 	unsigned parallel;  /* threads of the VM that write the dump; 0: one */
 	unsigned gz;        /* compression level of the VM, 1 to 9; 0: none */
 	unsigned timeout_s; /* timeout of an answer in seconds; 0: CAPTURE_TIMEOUT_DEFAULT */
-	const char *tmp;    /* folder for the pipe, as the VM sees it; NULL: /tmp; lent */
+	const char *tmp;    /* directory for the pipe, as the VM sees it; NULL: /tmp; lent */
 	const char *serial; /* serial number of the Android device; NULL: the only one; lent */
 	const volatile int *cancel; /* set to nonzero by the caller to stop; NULL: never; lent */
 	void (*notice)(void *ctx, const char *text); /* one line for the user; NULL: silent */
@@ -91,7 +91,7 @@ int capture_vm_start(int pid, const struct capture_options *options, struct capt
 
 /* Output of a program. */
 struct child_output {
-	char text[8192]; /* zero-terminated; longer output is cut */
+	char text[8192]; /* zero-terminated; longer output is truncated */
 	size_t size;
 	int code; /* its exit code, or 128 plus the signal that ended it */
 };

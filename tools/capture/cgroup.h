@@ -21,7 +21,9 @@ struct cgroup_memory {
  */
 bool cgroup_memory_read(int fs_fd, const char *text, struct cgroup_memory *out);
 
-/* The same for a process, in our /sys/fs/cgroup or else in that of the process. */
+/*
+ * Reads the limits of a process's group, in our /sys/fs/cgroup or otherwise in that of the process.
+ */
 bool cgroup_memory_of(const struct process *process, struct cgroup_memory *out);
 
 #endif

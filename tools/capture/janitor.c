@@ -14,10 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Number of attempts to empty a folder that another process may still write to. */
+/* Number of attempts to empty a directory that another process may still write to. */
 #define REMOVE_TRIES 3
 
-/* Removes all files in a folder. */
+/* Removes all files in a directory. */
 static void remove_files(int folder_fd)
 {
 	const int fd = openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,6 +1,6 @@
 /*
  * capture/janitor.h - a small process that removes a capture's temporary files (the pipe, its
- * folder, the trigger file) if the capture is killed.
+ * directory, the trigger file) if the capture is killed.
  *
  * It also keeps the pipe open for reading until the pipe is removed. Opening a pipe that nobody
  * reads would block the VM and all its threads forever, so there must be a reader at every moment.
@@ -12,7 +12,7 @@
 
 #include <sys/types.h>
 
-/* Files in a capture's folder. */
+/* Files in a capture's directory. */
 #define CAPTURE_PIPE "dump"
 #define CAPTURE_FILE "dump.hprof"
 
@@ -23,7 +23,7 @@ struct janitor {
 
 /* Files to remove. Descriptors are lent. */
 struct janitor_files {
-	int tmp_fd;          /* the parent of `folder` */
+	int tmp_fd;          /* the parent of `directory` */
 	int folder_fd;       /* `folder` itself */
 	int cwd_fd;          /* another place where the trigger file may be; -1: none */
 	const char *folder;  /* its name; lent */
@@ -31,7 +31,8 @@ struct janitor_files {
 };
 
 /*
- * Removes the folder and its files, including partial dumps written by the VM. Runs as their owner.
+ * Removes the directory and its files, including partial dumps written by the VM. Runs as their
+ * owner.
  */
 void janitor_remove(const struct janitor_files *files);
 

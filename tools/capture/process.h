@@ -1,8 +1,8 @@
 /*
  * capture/process.h - a process of this machine, seen through /proc.
  *
- * The process is held by a descriptor of its /proc folder, so a reused PID is never mistaken for
- * it. Paths in its file system are resolved below its root folder; no symbolic link leads out of
+ * The process is held by a descriptor of its /proc directory, so a reused PID is never mistaken for
+ * it. Paths in its file system are resolved below its root directory; no symbolic link leads out of
  * it.
  */
 #ifndef CAPTURE_PROCESS_H
@@ -15,7 +15,7 @@
 struct process {
 	pid_t pid;       /* in our PID namespace */
 	pid_t inner_pid; /* in the process's innermost PID namespace */
-	int proc_fd;     /* its folder in /proc */
+	int proc_fd;     /* its directory in /proc */
 	uid_t uid;       /* effective */
 	gid_t gid;
 	char state;        /* as in `ps`: R, S, D, T, Z */

@@ -1,6 +1,6 @@
 /*
  * capture/vm_dump.c - dumps a HotSpot VM of this machine. The VM writes to a pipe in its own /tmp,
- * inside a folder accessible only to its user.
+ * inside a directory accessible only to its user.
  *
  * Writing to an existing pipe requires `GC.heap_dump -overwrite`; the VM's help text shows whether
  * it supports the option. If not, the VM writes a regular file there, which is unlinked as soon as
@@ -36,10 +36,10 @@ struct vm_capture {
 	bool has_files;
 	char folder[FOLDER_NAME_SIZE];
 	char trigger[ATTACH_TRIGGER_SIZE];
-	char path[PATH_SIZE]; /* path of `folder` as the VM sees it */
+	char path[PATH_SIZE]; /* path of `directory` as the VM sees it */
 	int tmp_fd, cwd_fd;   /* the VM's folders */
 	int place_fd, folder_fd,
-		dump_fd; /* the parent of `folder`, `folder` itself, and the dump */
+		dump_fd; /* the parent of `directory`, `directory` itself, and the dump */
 	int socket_fd;   /* delivers the VM's answer */
 	bool has_overwrite, has_gz, has_parallel;
 };
@@ -122,7 +122,7 @@ static int open_folders(struct vm_capture *c, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Creates the folder and the pipe in it, and starts the janitor. */
+/* Creates the directory and the pipe in it, and starts the janitor. */
 static int make_pipe(struct vm_capture *c, struct hdb_error *err)
 {
 	struct stat st;

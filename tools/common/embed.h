@@ -1,6 +1,6 @@
 /*
- * common/embed.h - embeds files with the assembler. Paths are relative to the project folder, where
- * make runs; the Makefile has a rule for each object that embeds files.
+ * common/embed.h - embeds files with the assembler. Paths are relative to the project directory,
+ * where make runs; the Makefile has a rule for each object that embeds files.
  */
 #ifndef COMMON_EMBED_H
 #define COMMON_EMBED_H

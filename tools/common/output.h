@@ -79,7 +79,7 @@ void output_string(struct output *out, const char *string);
 void output_char(struct output *out, char c);
 /* Writes `count` blanks. */
 void output_blanks(struct output *out, size_t count);
-/* printf of fewer than 1,024 bytes; longer text is cut. */
+/* printf of fewer than 1,024 bytes; longer text is truncated. */
 void output_format(struct output *out, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

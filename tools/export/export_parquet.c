@@ -136,7 +136,7 @@ static void thrift_element_text(struct thrift *t, const char *text)
 #define GROUP_ROWS (1u << 20)
 /* A row group also ends when its pages reach this size. */
 #define GROUP_BYTES (40u << 20)
-/* Maximum bytes of text in a page. */
+/* Maximum number of bytes of text in a page. */
 #define PAGE_TEXT (1u << 20)
 /*
  * A column keeps its dictionary up to this many values, and while fewer than 1 in 4 values are new.

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longer class names are cut. Class files allow 65,535 bytes. */
+/* Longer class names are truncated. Class files allow 65,535 bytes. */
 #define CLASS_NAME_MAX 65536
 
 enum { CLASS_NAME, CLASS_OBJECTS, CLASS_SHALLOW, CLASS_MODULE, CLASS_COLUMNS };

@@ -192,7 +192,7 @@ int cli_import(struct cli *cli, const char *dump_path, const char *db_path,
 int cli_import_as(struct cli *cli, const char *dump_path, const char *db_path,
 		  struct hdb_import_options *options, struct hdb_import_result *out);
 
-/* Returns the folder of a path, which need not exist. */
+/* Returns the directory of a path, which need not exist. */
 void cli_folder_of(const char *path, char *folder, size_t size);
 
 /* Import options from the command line, for callers that do not use cli_import. */

@@ -311,7 +311,7 @@ static int print_rows(struct cli *cli)
 #endif
 }
 
-/* By way of the same buffer, which writes into the file itself. */
+/* Uses the same buffer, which writes directly to the file. */
 int export_to_file(struct cli *cli, int (*print)(struct cli *cli))
 {
 	BASE_FREED struct output *out = calloc(1, sizeof(*out));

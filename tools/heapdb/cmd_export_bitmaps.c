@@ -44,7 +44,7 @@ struct picture {
 	size_t config_size;
 };
 
-/* Opens the output file x->file in the folder. */
+/* Opens the output file x->file in the directory. */
 static FILE *open_file(struct exporting *x, uint64_t id, const char *suffix)
 {
 	int fd;

@@ -49,8 +49,9 @@ const struct option_info fleet_options[] = {
 };
 
 /*
- * Program run by Python. Modules in the current folder are not imported: the owner of a folder of
- * dumps must not be able to run code here. A missing package is reported in one line, exit code 4.
+ * Program run by Python. Modules in the current directory are not imported: the owner of a
+ * directory of dumps must not be able to run code here. A missing package is reported in one line,
+ * exit code 4.
  */
 static const char program[] =
 	"import sys\n"

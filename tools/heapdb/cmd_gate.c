@@ -3,7 +3,7 @@
 
 #include "common/door_rows.h"
 
-/* Maximum bytes of a budget, of a condition, and of an ID as text. */
+/* Maximum number of bytes of a budget, of a condition, and of an ID as text. */
 #define BUDGET_MAX (1u << 20)
 #define CONDITION_MAX 1200
 #define ID_MAX 32
@@ -252,7 +252,7 @@ static void write_condition(const struct gate_check *c, char *buf, size_t size)
 		       c->limit);
 }
 
-/* Whether a row of leaks is a leak, and not one of the rows below it. */
+/* Whether a row of the leaks query is a leak itself, and not one of the rows below it. */
 static bool is_leak(const struct hdb_rows *rows)
 {
 	char kind[32];

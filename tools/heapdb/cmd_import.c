@@ -45,7 +45,7 @@ void cli_folder_of(const char *path, char *folder, size_t size)
 	snprintf(folder, size, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
 }
 
-/* If the folder of the database is not writable, adds a hint to the import's message. */
+/* If the directory of the database is not writable, adds a hint to the import's message. */
 static void hint_at_output(struct cli *cli, const char *dump_path, const char *db_path)
 {
 	const size_t used = strlen(cli->err.message);

@@ -9,7 +9,7 @@
 
 #include <time.h>
 
-/* Maximum bytes of a stack in a row. */
+/* Maximum number of bytes of a stack in a row. */
 #define STACK_TEXT_MAX (1u << 20)
 
 static const char *const kind_names[JFR_KINDS] = { "old-objects", "allocations", "gc", "cpu" };
@@ -330,7 +330,7 @@ static int print_samples(struct recording *r, const struct answer *answer)
 
 /* ---- the command ---- */
 
-/* *out is owned, also after a failure: recording_release. */
+/* *out is owned, even after a failure: recording_release. */
 static int recording_open(struct cli *cli, const char *path, struct recording **out)
 {
 	struct recording *r = *out = calloc(1, sizeof(*r));

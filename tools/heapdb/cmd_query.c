@@ -126,8 +126,8 @@ static int print(struct cli *cli, struct hdb_rows *rows, const struct hdb_query_
 }
 
 /*
- * Shows what is known early of the overview until all of it is: the dump and its largest object.
- * What fails here fails again, and is reported then.
+ * Shows the first facts of the overview (the dump and its largest object) until the whole overview
+ * is available. If this fails, the overview fails again and reports it.
  */
 static void show_beginning(struct cli *cli, const struct render_style *style)
 {

@@ -18,7 +18,7 @@ enum gate_measure {
 	GATE_SECRETS
 };
 
-/* What broke a check. Texts are cut. */
+/* The objects that broke a check. Strings are truncated. */
 struct gate_culprit {
 	char object[512], owner[512], path[1024];
 };
@@ -57,8 +57,8 @@ static inline bool gate_is_size(const struct gate_check *c)
 }
 
 /*
- * Reads the checks of a budget. An error names its line and column. The caller releases *budget
- * also after a failure.
+ * Reads the checks of a budget. An error names its line and column. The caller must release *budget
+ * even after a failure.
  */
 int gate_read(struct cli *cli, const struct file_text *file, struct gate_budget *budget);
 void gate_release(struct gate_budget *budget);

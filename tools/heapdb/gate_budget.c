@@ -267,7 +267,7 @@ int gate_update(struct cli *cli, const struct file_text *file, const struct gate
 		const bool is_quoted = quote == '"' || quote == '\'';
 		char limit[64], text[1024];
 
-		/* Of an alias the limit is in another check, and was written there. */
+		/* The limit of a YAML alias is in another check, and was written there. */
 		if (c->at < done || c->is_unknown)
 			continue;
 		new_limit(c, budget->margin, limit, sizeof(limit));

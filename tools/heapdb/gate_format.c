@@ -223,7 +223,7 @@ static void print_sarif(struct output *out, const struct gate_budget *b)
 
 /* ---- GitHub ---- */
 
-/* In properties of a command : and , are escaped, too. */
+/* In properties of a command, : and , are also escaped. */
 static void put_escaped(struct output *out, const char *text, size_t size, bool is_property)
 {
 	for (size_t i = 0; i < size; i++) {

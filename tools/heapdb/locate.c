@@ -1,5 +1,5 @@
 /*
- * heapdb/locate.c - locates the database: --db, $HEAPDB, or the newest in the current folder;
+ * heapdb/locate.c - locates the database: --db, $HEAPDB, or the newest in the current directory;
  * imports named dumps.
  */
 #include "heapdb/cli.h"
@@ -13,7 +13,7 @@
 
 #define EXTENSION ".heapdb"
 
-/* Database of a dump from standard input, in the current folder. */
+/* Database of a dump from standard input, in the current directory. */
 #define STDIN_DATABASE "stdin.heapdb"
 
 /* Maximum length of a default path. */
@@ -125,7 +125,7 @@ static bool is_later(const struct statx_timestamp *a, const struct statx_timesta
 	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
 }
 
-/* Finds the newest *.heapdb in the current folder; *best is NULL if there is none. */
+/* Finds the newest *.heapdb in the current directory; *best is NULL if there is none. */
 static int newest_here(struct cli *cli, char **best, size_t *count)
 {
 	DIR *dir = opendir(".");

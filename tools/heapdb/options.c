@@ -487,7 +487,7 @@ static const struct option_info *table_option(int value)
 		       NULL;
 }
 
-/* Reports what is wrong with the option at which getopt stopped. */
+/* Reports the error in the option at which getopt stopped. */
 static int bad_option(const struct parser *p, int value, struct hdb_error *err)
 {
 	const char *given = p->args.values[optind > 0 ? optind - 1 : 0];

@@ -40,7 +40,7 @@ const struct hdb_value *answer_fact(const struct answer *answer, const char *nam
 /* Whether the value is present. False for NULL. */
 bool has_value(const struct hdb_value *value);
 
-/* Appends a text. A long one is cut: "... (7,016 characters; --json shows all)". */
+/* Appends a text. A long one is truncated: "... (7,016 characters; --json shows all)". */
 void prose_add_text(struct bytes *to, const struct hdb_value *text);
 
 /* Prints a value for people; sizes as 1.2 GiB or 1,288,490,189 B. Prints nothing for null. */
@@ -70,7 +70,7 @@ void prose_add_command(struct bytes *to, const struct hdb_value *action,
 /* Prints "25 of 3,412 rows (--limit all shows all)" if rows were omitted. */
 int prose_footer(struct answer *answer, const struct render_style *style, struct output *out);
 
-/* The same for parts: "3 of 42 threads (--limit all shows all)". */
+/* Prints such a line for parts of an answer: "3 of 42 threads (--limit all shows all)". */
 void prose_parts_footer(const struct render_style *style, struct output *out, uint64_t all,
 			const char *parts);
 

@@ -57,8 +57,8 @@ bool is_among(const char *name, const char *names)
 }
 
 /*
- * Prints what is wrong with the dump, and which objects and references the answer covers if not
- * all. Texts show no other facts.
+ * Prints warnings about the dump, and which objects and references the answer covers if not all.
+ * Other facts are not printed with text.
  */
 static void put_choices(struct answer *answer, struct output *out)
 {
@@ -270,7 +270,7 @@ static bool is_shown(const struct answer *answer, size_t column, bool for_people
 	return !for_people || (strncmp(name, "signature", 9) != 0 && !is_labelled(answer, column));
 }
 
-/* Whether the column goes to the end for people: IDs of other objects than the row's own. */
+/* Whether the column is moved to the end in tables: IDs of objects other than the row's own. */
 static bool is_last(const struct answer *answer, size_t column, bool for_people)
 {
 	const struct hdb_column *c = hdb_rows_column(answer->rows, column);

@@ -33,7 +33,7 @@ struct answer {
 	size_t picked_count;
 	bool is_picked;    /* the columns were requested by name */
 	bool is_sparse;    /* JSON rows lack the keys of nulls */
-	uint64_t size_max; /* maximum output in bytes, else HDB_ELIMIT; 0: unlimited */
+	uint64_t size_max; /* maximum output in bytes, otherwise HDB_ELIMIT; 0: unlimited */
 	/* counter of rows shared with waiting clients, who can cancel with HDB_EINTR; NULL: none */
 	_Atomic uint64_t *written;
 	const volatile int *cancel;

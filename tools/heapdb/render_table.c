@@ -8,10 +8,10 @@
  *
  * A line wider than the terminal is shortened in this order: packages become initials, widest
  * column first; columns are hidden (in comparisons those of the older dump first, then from the
- * last to the retained size) and named below the table; packages are removed; texts are cut to
- * CUT_FIRST columns; more columns are hidden; texts are cut to CUT_MIN, the first column last,
- * since it names the row; at last any column is hidden, the retained size last. Numbers are never
- * cut. Names, paths and frames keep their end, where they differ.
+ * last to the retained size) and named below the table; packages are removed; texts are truncated
+ * to CUT_FIRST columns; more columns are hidden; texts are truncated to CUT_MIN, the first column
+ * last, since it names the row; at last any column is hidden, the retained size last. Numbers are
+ * never cut. Names, paths and frames keep their end, where they differ.
  */
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
@@ -29,7 +29,10 @@
 /* Maximum padding, so that one long text does not widen the whole column. */
 #define PAD_MAX 100
 
-/* Texts are cut to this width before numbers are hidden, so that they remain distinguishable ... */
+/*
+ * Texts are truncated to this width before numbers are hidden, so that they remain distinguishable
+ * ...
+ */
 #define CUT_FIRST 28
 /* ... and never below this width, even if the line exceeds the terminal. */
 #define CUT_MIN 12
@@ -289,8 +292,8 @@ static void put_lead(struct table *t, size_t row, size_t columns)
 }
 
 /*
- * Prints a cell, cut to its column's limit and right-aligned for numbers. The last column ends the
- * line. `lead` columns of tree lines are already printed.
+ * Prints a cell, truncated to its column's limit and right-aligned for numbers. The last column
+ * ends the line. `lead` columns of tree lines are already printed.
  */
 static void put_text(struct table *t, size_t no, struct cell cell, const char *text)
 {

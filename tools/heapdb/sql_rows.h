@@ -12,7 +12,8 @@ struct heapsql_rows;
 struct sql_rows {
 	struct row_source source;  /* for an answer; refers to this struct */
 	struct heapsql_rows *rows; /* lent */
-	uint64_t texts_max; /* maximum bytes of text in all rows, else HDB_ELIMIT; 0: unlimited */
+	/* maximum bytes of text in all rows, otherwise HDB_ELIMIT; 0: unlimited */
+	uint64_t texts_max;
 	uint64_t texts;
 	bool is_first;
 	int first; /* result of reading the first row */

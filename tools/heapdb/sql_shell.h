@@ -8,7 +8,7 @@
 
 struct heapsql;
 
-/* Opens SQLite with the memory limit, temporary folder and cancellation of the command line. */
+/* Opens SQLite with the memory limit, temporary directory and cancellation of the command line. */
 int sql_open(struct cli *cli, struct heapsql **sql);
 
 /* Runs all statements of a text and prints their rows. Stops at the first failure. */

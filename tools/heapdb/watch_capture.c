@@ -64,7 +64,7 @@ static bool own_dump(const struct capture_meters *jvm, char *path, size_t size, 
 
 	if (!dump_path(jvm->vm_args, given, sizeof(given)))
 		return false;
-	/* As the JVM sees it: its root and its working folder. */
+	/* As the JVM sees it: its root and its working directory. */
 	snprintf(path, size, "/proc/%d/%s/%s", jvm->pid, given[0] == '/' ? "root" : "cwd", given);
 	if (!given[0] || (stat(path, st) == 0 && S_ISDIR(st->st_mode)))
 		snprintf(path + strlen(path), size - strlen(path), "/java_pid%d.hprof",
@@ -94,7 +94,7 @@ struct steps {
 	char cost[128]; /* what the capture says about pauses; "" if it paused nothing */
 };
 
-/* Kept until exec: names of files in the folder. */
+/* Kept until exec: names of files in the directory. */
 static const char *in_folder(const struct steps *s, const char *name, char buf[PATH_SIZE])
 {
 	snprintf(buf, PATH_SIZE, "%s/%s", s->folder, name);
@@ -236,7 +236,7 @@ static bool report(struct steps *s, const char *db)
 	return true;
 }
 
-/* Makes and reduces what is kept. */
+/* Creates the files that are kept, in reduced form if requested. */
 static bool make_all(struct steps *s)
 {
 	const enum watch_keep keep = s->action->keep;
@@ -259,7 +259,7 @@ static bool make_all(struct steps *s)
 	return true;
 }
 
-/* Runs the user's command, with {} replaced by the quoted folder. */
+/* Runs the user's command, with {} replaced by the quoted directory. */
 static void run_then(struct steps *s)
 {
 	const char *argv[] = { "/bin/sh", "-c", NULL, NULL };
@@ -353,7 +353,7 @@ static int check_room(const struct watch_action *action, const struct watch_capt
 	return HDB_OK;
 }
 
-/* Makes the folder "com.acme.Shop-4711-20260101T031500". */
+/* Makes the directory "com.acme.Shop-4711-20260101T031500". */
 static int make_folder(const struct watch_action *action, const struct watch_capture *what,
 		       struct watch_running *running, struct hdb_error *err)
 {

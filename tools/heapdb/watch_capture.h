@@ -13,7 +13,7 @@
 enum watch_keep { KEEP_DATABASE, KEEP_GRAPH, KEEP_REDACTED, KEEP_DUMP };
 
 struct watch_action {
-	const char *dir;    /* parent of the folders of captures; lent */
+	const char *dir;    /* parent of the directories of captures; lent */
 	const char *series; /* for the reports; lent */
 	const char *then;   /* shell command; NULL: none; lent */
 	enum watch_keep keep;

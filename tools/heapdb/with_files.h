@@ -31,7 +31,7 @@ int with_files_text(const struct with_files *with, const char *name, bool is_jso
 /* Heading of the answer's section in a report; NULL if a report leaves it out. Static. */
 const char *with_files_heading(const char *name);
 
-/* The same for a command that opens no database, words[0]. */
+/* Runs a command that opens no database, words[0], and returns its text. */
 int command_text(const char *const *words, size_t count, bool is_sparse, struct bytes *text,
 		 struct hdb_error *err);
 

@@ -1,6 +1,6 @@
 /*
- * mcp/mcp.h - MCP server: answers questions about the heap databases below given folders over the
- * Model Context Protocol. The only header that the command includes.
+ * mcp/mcp.h - MCP server: answers questions about the heap databases below given directories over
+ * the Model Context Protocol. The only header that the command includes.
  *
  * No request changes or removes a dump or database. With the user's consent, a request imports a
  * dump or captures a running JVM. As for any query, computed tables are stored in the database.
@@ -56,7 +56,8 @@ struct mcp_process {
 };
 
 struct mcp_options {
-	const char *const *folders; /* only databases below these folders are accessible; lent */
+	/* only databases below these directories are accessible; lent */
+	const char *const *folders;
 	size_t folder_count;
 	uint64_t memory_bytes; /* as in struct hdb_open_options, for each open database */
 	unsigned threads;      /* as in struct hdb_open_options */
@@ -86,7 +87,7 @@ struct mcp_options {
 
 /*
  * Reads JSON-RPC messages, one per line, from `in` and answers on `out` until the input ends.
- * HDB_OK then, and when the client has gone; HDB_EABSENT or HDB_EIO if a folder is inaccessible,
+ * HDB_OK then, and when the client has gone; HDB_EABSENT or HDB_EIO if a directory is inaccessible,
  * HDB_ENOMEM.
  */
 int mcp_serve(const struct mcp_options *options, int in, int out, struct hdb_error *err);

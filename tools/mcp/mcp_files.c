@@ -1,7 +1,7 @@
 /*
- * mcp/mcp_files.c - the folders named at start, the databases below them, and the open databases.
- * The only file of the MCP server that handles paths: a client's path is resolved (links, "..")
- * before it is compared with the folders.
+ * mcp/mcp_files.c - the directories named at start, the databases below them, and the open
+ * databases. The only file of the MCP server that handles paths: a client's path is resolved
+ * (links, "..") before it is compared with the directories.
  */
 #include "mcp_private.h"
 
@@ -61,7 +61,7 @@ static bool ends_with(const char *name, const char *end)
 	return size > end_size && strcmp(name + size - end_size, end) == 0;
 }
 
-/* Returns "rest" of "FOLDER/rest"; NULL if the path is not below the folder. */
+/* Returns "rest" of "FOLDER/rest"; NULL if the path is not below the directory. */
 static const char *below(const char *path, const char *folder)
 {
 	const size_t size = strlen(folder);
@@ -73,7 +73,9 @@ static const char *below(const char *path, const char *folder)
 	return path[size] == '/' ? path + size + 1 : NULL;
 }
 
-/* Returns the name shown to clients: relative if there is one folder, otherwise the whole path. */
+/*
+ * Returns the name shown to clients: relative if there is one directory, otherwise the whole path.
+ */
 static const char *shown_name(const struct mcp_files *files, const char *path)
 {
 	const char *rest = files->folder_count == 1 ? below(path, files->folders[0]) : NULL;
@@ -184,7 +186,7 @@ static int only_database(const struct mcp_files *files, char **path, struct hdb_
 	return *path ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a name");
 }
 
-/* Returns the real path of a file with this suffix below a folder; NULL if there is none. */
+/* Returns the real path of a file with this suffix below a directory; NULL if there is none. */
 static char *find_file(const struct mcp_files *files, const char *name, const char *end)
 {
 	char joined[2 * PATH_MAX];
@@ -232,7 +234,7 @@ static char *resolve(const struct mcp_files *files, const char *name)
 		       NULL;
 }
 
-/* Fails because there is no such database; says so if one can be made from a dump. */
+/* Fails because there is no such database, and mentions a dump from which one can be made. */
 static int refuse_file(const struct mcp_files *files, const char *name, struct hdb_error *err)
 {
 	char *dump = strlen(name) < PATH_MAX ? find_file(files, name, ".hprof") : NULL;

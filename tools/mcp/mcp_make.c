@@ -1,6 +1,6 @@
 /*
- * mcp/mcp_make.c - the two tools that make a database: of a dump below the folders, and of a
- * running JVM. Both need the user's consent; see mcp_call.
+ * mcp/mcp_make.c - the two tools that create a database: from a dump below the given directories,
+ * and from a running JVM. Both need the user's consent; see mcp_call.
  */
 #include "mcp_private.h"
 

@@ -24,7 +24,7 @@
 #define MCP_TOKENS_MIN 500
 #define MCP_TOKENS_DEFAULT 6000
 #define MCP_TOKENS_MAX 50000
-/* Bytes of a text in a row. Longer texts are cut, and further if a row does not fit. */
+/* Bytes of a text in a row. Longer texts are truncated, and further if a row does not fit. */
 #define MCP_TEXT_MAX 1000
 #define MCP_TEXT_MIN 60
 
@@ -32,7 +32,7 @@
 #define MCP_OPEN_MAX 8
 /* Maximum number of earlier databases in a comparison. */
 #define MCP_BEFORE_MAX 6
-/* Maximum depth of folders searched, and number of databases listed. */
+/* Maximum depth of directories searched, and number of databases listed. */
 #define MCP_DEPTH_MAX 6
 #define MCP_LIST_MAX 200
 
@@ -61,8 +61,8 @@ int mcp_files_init(struct mcp_files *files, const struct mcp_options *options,
 void mcp_files_release(struct mcp_files *files);
 
 /*
- * Lists the databases below the folders in order of names: an array of objects {"db", "bytes"}, and
- * {"dump", "bytes"} for dumps without a database. NULL if out of memory.
+ * Lists the databases below the directories in order of names: an array of objects {"db", "bytes"},
+ * and {"dump", "bytes"} for dumps without a database. NULL if out of memory.
  */
 json_t *mcp_files_list(const struct mcp_files *files);
 
@@ -74,20 +74,20 @@ int mcp_files_plain(const struct mcp_files *files, const char *name, char **path
 		    struct hdb_error *err);
 
 /*
- * Opens the database `name`: its path, absolute or relative to a folder, or that of its dump; NULL:
- * the only database. It stays open until files->call changes. *shown (may be NULL) is its name for
- * clients, owned.
+ * Opens the database `name`: its path, absolute or relative to a directory, or that of its dump;
+ * NULL: the only database. It stays open until files->call changes. *shown (may be NULL) is its
+ * name for clients, owned.
  */
 int mcp_files_open(struct mcp_files *files, const char *name, struct hdb **db, char **shown,
 		   struct hdb_error *err);
 
 /*
- * Resolves a dump below the folders and the name of its database, both owned. HDB_EABSENT, or
+ * Resolves a dump below the directories and the name of its database, both owned. HDB_EABSENT, or
  * HDB_EEXIST if it is imported already.
  */
 int mcp_files_dump(const struct mcp_files *files, const char *name, char **dump, char **db,
 		   struct hdb_error *err);
-/* Chooses the name of a new database for a capture, in the first folder. *db is owned. */
+/* Chooses the name of a new database for a capture, in the first directory. *db is owned. */
 int mcp_files_capture(const struct mcp_files *files, int pid, char **db, struct hdb_error *err);
 
 /* ---- mcp_answer.c: rows as JSON ---- */

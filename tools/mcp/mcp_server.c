@@ -5,7 +5,7 @@
  * thread runs queued requests one at a time, since a database handle belongs to one thread.
  *
  * Protocol 2026-07-28 has no session: each request carries its version in _meta, and
- * "server/discover" returns ours. 2025-11-25 and 2025-06-18 begin with "initialize". Neither makes
+ * "server/discover" returns ours. 2025-11-25 and 2025-06-18 begin with "initialise". Neither makes
  * requests depend on earlier ones, so both are supported at any time.
  */
 #include "mcp_private.h"
@@ -83,7 +83,7 @@ struct server {
 	const json_t *working_id; /* ID of the current request, borrowed; NULL: none */
 	bool ended;               /* no further requests will arrive */
 	unsigned asked;           /* number of questions to the user */
-	bool is_waiting;          /* for the answer to the last one */
+	bool is_waiting;          /* for the answer to the last request */
 	json_t *reply;            /* that answer; owned */
 	pthread_mutex_t out_lock;
 	volatile int cancel;   /* the current request must stop */

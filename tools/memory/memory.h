@@ -1,13 +1,14 @@
 /*
- * memory/memory.h - one account of a HotSpot process's memory, whose parts add up to its RSS.
+ * memory/memory.h - an account of a HotSpot process's memory, whose parts add up to its RSS.
  *
- * /proc/PID/smaps has the addresses: each mapping, or a range of it, belongs to one part, by the
- * ranges that the VM or a heap dump reports or else by the mapping's name and neighbours. The
- * anonymous memory that remains holds malloc's blocks, whose addresses nobody reports. It is
- * divided by what the VM has allocated there; these figures are estimates, and marked.
+ * /proc/PID/smaps contains the addresses: each mapping, or a range of it, belongs to one part,
+ * according to the ranges that the VM or a heap dump reports, or otherwise to the mapping's name
+ * and neighbours. The remaining anonymous memory contains malloc's blocks, whose addresses are not
+ * reported. It is divided according to what the VM has allocated there; these figures are marked as
+ * estimates.
  *
- * struct memory takes texts and numbers. struct memory_answer, below, asks processes and databases
- * for them. The input is not trusted.
+ * struct memory takes texts and numbers. struct memory_answer, below, queries processes and
+ * databases for them. The input is not trusted.
  */
 #ifndef MEMORY_MEMORY_H
 #define MEMORY_MEMORY_H
@@ -115,8 +116,8 @@ int memory_add_buffer(struct memory *memory, struct memory_use use, uint64_t add
 typedef bool (*memory_pages)(void *ctx, uint64_t start, uint64_t end, uint64_t *bytes);
 
 /*
- * Makes the rows, the largest part first. HDB_EUSAGE without smaps. `pages` may be NULL: in a
- * mapping with several uses, blocks count as resident, and the VM's tables get what is left.
+ * Creates the rows, the largest part first. HDB_EUSAGE if there are no smaps. `pages` may be NULL:
+ * in a mapping with several uses, blocks then count as resident, and the VM's tables get the rest.
  */
 int memory_account(struct memory *memory, memory_pages pages, void *ctx, struct hdb_error *err);
 
@@ -157,7 +158,7 @@ int memory_answer_add_text(struct memory_answer *account, char *text, size_t siz
 int memory_answer_add_dump(struct memory_answer *account, struct hdb *db, struct hdb_error *err);
 
 /*
- * Adds a running JVM: what it answers within the timeout (0: as usual), its smaps and its cgroup's
+ * Adds a running JVM: its answers within the timeout (0: the default), its smaps and its cgroup's
  * limit. Errors as for capture_measure. `cancel` may be NULL.
  */
 int memory_answer_add_process(struct memory_answer *account, int pid, unsigned timeout_s,

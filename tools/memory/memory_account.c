@@ -1,9 +1,11 @@
 /*
- * memory/memory_account.c - see memory.h. First each mapping is cut into ranges of one use; what no
- * range covers has the part of its mapping. Then the memory of malloc, which has no ranges, is
- * divided by claims: what the VM, the heap and malloc itself say is allocated there.
+ * memory/memory_account.c - see memory.h. First, each mapping is cut into ranges with a single use.
+ * The rest of a mapping belongs to the part of that mapping. Then the memory of malloc, which has
+ * no ranges, is divided by claims: the amounts that the VM, the heap and malloc itself report as
+ * allocated.
  *
- * Invariant: whatever the texts say, the parts add up to RSS, as each step only moves bytes.
+ * Invariant: whatever the texts contain, the parts add up to RSS, because each step only moves
+ * bytes.
  */
 #include "memory/memory_private.h"
 
@@ -291,7 +293,7 @@ static int take_buffers(struct account *a, struct division *d, uint64_t start, u
 		a->buffer++;
 	for (size_t i = a->buffer; i < buffers->count; i++) {
 		const struct range *b = base_vec_at(buffers, struct range, i);
-		/* Whole pages; what others share is left to estimates. */
+		/* Counts whole pages; shared pages are estimated later. */
 		const uint64_t from = (b->start + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 		const uint64_t to = b->end / PAGE_BYTES * PAGE_BYTES;
 		struct sums sums;
@@ -319,7 +321,7 @@ static int take_buffers(struct account *a, struct division *d, uint64_t start, u
 	return HDB_OK;
 }
 
-/* Adds what is left of a mapping to its own part. */
+/* Adds the rest of a mapping to the part of that mapping. */
 static int take_rest(struct account *a, const struct division *d, struct hdb_error *err)
 {
 	const struct mapping *m = d->mapping;
@@ -363,7 +365,7 @@ static int divide(struct account *a, const struct mapping *m, struct hdb_error *
 			break;
 		TRY(take_buffers(a, &d, at, start, err));
 		sums = take_range(a, &d, start, end, false);
-		/* Pages that the count missed, where nothing else is in the mapping. */
+		/* Adds pages that the count missed, if nothing else is in the mapping. */
 		if (end - start == m->end - m->start)
 			d.left = (struct sums){ 0 };
 		sums.count = range->part == MEMORY_STACKS && m->is_accessible && end == range->end;
@@ -378,7 +380,7 @@ static int divide(struct account *a, const struct mapping *m, struct hdb_error *
 
 /* ---- claims on the memory of malloc ---- */
 
-/* Moves what is allocated from the pool to a part, as far as the pool goes. */
+/* Moves allocated bytes from the pool to a part, as far as the pool has enough. */
 static int claim(struct account *a, struct memory_use use, uint64_t allocated, uint64_t resident,
 		 struct hdb_error *err)
 {
@@ -448,7 +450,7 @@ static int claim_malloc(struct account *a, uint64_t vm, struct hdb_error *err)
 	uint64_t known = vm > a->buffer_bytes ? vm : a->buffer_bytes;
 	uint64_t free_resident = m->malloc_free;
 
-	/* Arenas that could be found hold what is used first. */
+	/* Arenas that were found contain what is used first. */
 	if (a->arenas_size / 10 * 11 >= m->malloc_arenas) {
 		const uint64_t most = a->arenas > used ? a->arenas - used : 0;
 
@@ -493,7 +495,10 @@ static int claim_all(struct account *a, struct hdb_error *err)
 	for (size_t i = 0; i < m->row_count; i++)
 		if (!m->rows[i].detail[0])
 			a->located[m->rows[i].part] = m->rows[i].committed;
-	/* The metaspace first: what is known of the others are their blocks of malloc. */
+	/*
+	 * The metaspace comes first, because all that is known about the others is their malloc
+	 * blocks.
+	 */
 	TRY(claim_mapped(a, true, err));
 	TRY(claim_blocks(a, &vm, err));
 	if (m->has_malloc)

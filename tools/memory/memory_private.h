@@ -31,18 +31,18 @@ struct range {
 /* A category of Native Memory Tracking. Bytes. */
 struct category {
 	char name[48];
-	uint64_t malloc; /* with arenas of the VM, which malloc provides too */
+	uint64_t malloc; /* contains arenas of the VM, which malloc also provides */
 	uint64_t mapped; /* committed memory of mmap, stacks included */
 };
 
 #define ADVICE_MAX 3
 
-/* An account with what it is from. Starts with zeros. */
+/* An account and its sources. Initially zeroed. */
 struct memory_answer {
 	struct memory memory;
 	struct capture_memory *process; /* NULL: saved files */
 	char name[320];                 /* of the process; "": unknown */
-	uint64_t buffers;               /* of a dump, that own memory */
+	uint64_t buffers;               /* memory owned by objects in a dump */
 	uint64_t limit;                 /* of the cgroup's memory; 0: none, or unknown */
 	size_t next;                    /* row */
 	struct hdb_value cells[ACCOUNT_COLUMNS];
@@ -55,7 +55,7 @@ struct memory_answer {
 int memory_add_range(struct memory *memory, struct memory_use use, uint64_t start, uint64_t end,
 		     struct hdb_error *err);
 
-/* Reads smaps into memory->mappings. The text stays as it is. */
+/* Reads smaps into memory->mappings. Does not change the text. */
 int memory_read_smaps(struct memory *memory, const char *text, size_t size, struct hdb_error *err);
 
 /* Part of a category's mappings, and of its blocks of malloc. */

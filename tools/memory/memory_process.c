@@ -16,7 +16,7 @@
 /* Bytes per read. */
 #define READ_BYTES 65536u
 
-/* Takes the memory of a buffer, by the names of query direct-buffers. */
+/* Takes the memory of a buffer, by the names of the direct-buffers query. */
 static int take_buffer(struct memory_answer *a, struct hdb_rows *rows, struct hdb_error *err)
 {
 	static const struct {
@@ -72,7 +72,7 @@ struct asking {
 	struct hdb_error *err;
 };
 
-/* Asks the VM; an answer that it cannot give is left out. */
+/* Queries the VM. Answers that it cannot give are ignored. */
 static int ask(struct asking *a, enum capture_question question, enum memory_kind kind)
 {
 	BASE_FREED char *text = NULL;

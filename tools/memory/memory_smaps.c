@@ -112,7 +112,7 @@ static int take(struct reader *r, const struct smaps_mapping *s, struct hdb_erro
 	struct mapping *before =
 		all->count ? base_vec_at(all, struct mapping, all->count - 1) : NULL;
 	const uint64_t size = s->end > s->start ? s->end - s->start : 0;
-	/* No more than the mapping has, so that sums do not overflow. */
+	/* Limited to the size of the mapping, so that sums do not overflow. */
 	struct mapping m = {
 		.start = s->start,
 		.end = s->start + size,
@@ -124,7 +124,7 @@ static int take(struct reader *r, const struct smaps_mapping *s, struct hdb_erro
 		.is_anonymous = !s->name_size,
 	};
 
-	/* The kernel lists mappings in order; a part of a list that is not is no smaps. */
+	/* The kernel lists mappings in order, so an unsorted part of a list is not smaps. */
 	if (before && m.start < before->end)
 		return hdb_fail(
 			err, HDB_EFORMAT,

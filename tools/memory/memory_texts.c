@@ -61,7 +61,7 @@ static char *next_line(char **next, char *end)
 	return line;
 }
 
-/* Parses "1234", "12KB", "12K", "1.5 MB" or "1.5G" at *at. *at is left behind it. */
+/* Parses "1234", "12KB", "12K", "1.5 MB" or "1.5G" at *at, and moves *at past it. */
 static uint64_t read_bytes(const char **at)
 {
 	char *end;
@@ -333,7 +333,7 @@ static int read_map_line(struct memory *m, char *line, struct hdb_error *err)
 		if (i == 1 && word && strncmp(word, "---", 3) == 0)
 			return HDB_OK;
 	}
-	/* Several uses of one mapping, with commas, are left to its name and neighbours. */
+	/* If a mapping has several uses, separated by commas, its name and neighbours decide. */
 	for (size_t i = 0; word && i < sizeof(words) / sizeof(words[0]); i++)
 		if (strcmp(word, words[i].word) == 0 ||
 		    (words[i].use.part == MEMORY_STACKS && strncmp(word, "STACK", 5) == 0)) {

@@ -122,8 +122,8 @@ static int next_object(struct oql_rows *rows, struct oql_part *p, struct oql_val
 /* ---- columns ---- */
 
 /*
- * A failing cell fails the statement in the first row, so that a misspelt name is noticed; later
- * ones are left empty.
+ * If a cell fails in the first row, the statement fails, so that a misspelt name is noticed. Later
+ * failing cells are left empty.
  */
 static int cell(struct oql_rows *rows, struct oql_part *p, const struct oql_expr *e,
 		struct oql_value *out)

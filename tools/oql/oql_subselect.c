@@ -10,7 +10,7 @@ struct oql_in_set {
 };
 
 /*
- * Result of a sub-select: objects as IDs, other single values as they are, several columns as rows.
+ * Result of a sub-select: objects as IDs, other single values unchanged, several columns as rows.
  */
 struct collected {
 	BASE_VEC_AS(vec, struct oql_value, values, count);

@@ -1,6 +1,7 @@
 /*
  * serve/serve.h - HTTP server of the page, on loopback, for one or several databases. The only
- * header of this folder that the command includes; the server uses only heapdb.h and its own files.
+ * header of this directory that the command includes; the server uses only heapdb.h and its own
+ * files.
  *
  * Clients must present the token. Databases are only read, except for derived tables, which any
  * query may add, and notes next to a database. No path in a request reaches the file system.
@@ -17,9 +18,12 @@
 /* Maximum number of open databases, and of workers (threads with a handle for each database). */
 #define SERVE_DATABASES_MAX 16
 #define SERVE_WORKERS_MAX 8
-/* Maximum bytes of an answer. */
+/* Maximum number of bytes of an answer. */
 #define SERVE_ANSWER_MAX ((uint64_t)64 << 20)
-/* Maximum bytes of an exported file, which is in the temporary folder until it is sent. */
+/*
+ * Maximum number of bytes of an exported file, which is in the temporary directory until it is
+ * sent.
+ */
 #define SERVE_EXPORT_MAX ((uint64_t)64 << 30)
 /* Independent of the number of cores: two long queries must not block all short ones. */
 #define SERVE_WORKERS_DEFAULT 4

@@ -7,7 +7,7 @@
 
 #include "serve/serve_jobs.h"
 
-/* Maximum bytes of all cached answers, and of one. */
+/* Maximum number of bytes of all cached answers, and of one. */
 #define SERVE_CACHE_MAX ((size_t)24 << 20)
 #define SERVE_CACHE_ANSWER_MAX ((size_t)4 << 20)
 

@@ -466,7 +466,7 @@ void serve_jobs_stop(struct serve_jobs *jobs)
 	free(jobs);
 }
 
-/* If all workers are busy and one of them only fills the cache, interrupts it. */
+/* If all workers are busy and one of them only fills the cache, interrupts that one. */
 static void make_way(struct serve_jobs *jobs, const struct serve_job *job)
 {
 	struct worker *warming = NULL;

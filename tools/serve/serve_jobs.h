@@ -16,11 +16,11 @@
 #define SERVE_EXPORTS_MAX 4    /* maximum concurrent exports of all rows, which take disk space */
 #define SERVE_SECONDS_MAX 1800 /* time limit of a query */
 #define SERVE_SQL_SECONDS_MAX 300 /* time limit of an SQL statement */
-/* Maximum bytes of a value sent. A text may have a third as many characters. */
+/* Maximum number of bytes of a value sent. A text may have a third as many characters. */
 #define SERVE_VALUE_MAX SERVE_ANSWER_MAX
 /*
- * Maximum bytes of all answers not yet read. Answers smaller than the minimum do not count, since
- * the number of connections limits them.
+ * Maximum number of bytes of all answers not yet read. Answers smaller than the minimum do not
+ * count, since the number of connections limits them.
  */
 #define SERVE_HELD_MAX ((uint64_t)128 << 20)
 #define SERVE_HELD_LEAST ((uint64_t)1 << 20)

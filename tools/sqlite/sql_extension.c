@@ -90,8 +90,8 @@ static void close_source(void *p)
 }
 
 /*
- * Ties the source's life to a module that has no table. At the end of the connection SQLite
- * destroys modules in any order, and none of the others uses the source then.
+ * Ties the source's life to a module that has no table. At the end of the connection, SQLite
+ * destroys modules in any order, and none of the others still uses the source.
  */
 static int keep_source(struct sqlite3 *sqlite, struct sql_source *source)
 {
@@ -186,7 +186,7 @@ static int open_database(struct heapsql *sql, struct sqlite3 *sqlite, const char
 	}
 	source->owns_db = true;
 	source->owner = sql;
-	/* From here on the connection owns the source, also after a failure. */
+	/* From here on the connection owns the source, even after a failure. */
 	if (keep_source(sqlite, source) != SQLITE_OK)
 		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a database");
 	sql->sources[sql->count++] = source;

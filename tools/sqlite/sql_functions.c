@@ -541,10 +541,10 @@ static void release_chain(struct chain *chain)
 }
 
 /*
- * The nearest object that dominates all members, or is one of them. The dominators of the first
- * member are numbered; from each other member, we walk up to the first numbered object and note its
- * number on the objects in between, so that no stretch is walked twice. HDB_NOTFOUND if a member is
- * unreachable: it has no dominator.
+ * The nearest object that dominates all members, or is itself a member. The dominators of the first
+ * member are numbered. From each other member, we walk up to the first numbered object and store
+ * its number in the objects in between, so that no path is walked twice. HDB_NOTFOUND if a member
+ * is unreachable, because it has no dominator.
  */
 static int common_dominator(const struct members *m, uint32_t *out, struct hdb_error *err)
 {

@@ -197,7 +197,7 @@ int sql_value_object(struct sql_source *source, struct sqlite3_value *value, uin
 
 /*
  * Whether some IDs are negative as SQL integers, so that their order differs from a scan's. True
- * also after a failure.
+ * even after a failure.
  */
 bool sql_has_negative_ids(struct hdb *db);
 
@@ -280,7 +280,7 @@ int sql_register_objects(struct sql_source *source);
 int sql_register_queries(struct sql_source *source);
 /*
  * Registers a table in the source's schema, or as an eponymous one. `release` (may be NULL) frees
- * the definition with the table, also after a failure.
+ * the definition with the table, even after a failure.
  */
 int sql_add_table(struct sql_source *source, const char *name, const struct sql_table_def *def,
 		  void (*release)(void *def));

@@ -561,7 +561,7 @@ static int begin_path(struct sql_cursor *c, struct hdb_error *err)
 	row->is_strong = !c->key[1] || !sqlite3_value_int(c->key[1]);
 	row->step = UINT32_MAX;
 	TRY(sql_value_object(c->source, c->key[0], &row->from, err));
-	/* No rows if there is no path. */
+	/* There are no rows if there is no path. */
 	return hdb_parent_at(c->db, row->from, row->is_strong, &parent, err);
 }
 

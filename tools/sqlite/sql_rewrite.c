@@ -2,10 +2,10 @@
  * sqlite/sql_rewrite.c - answers sums over all objects from totals by class or kind.
  *
  * SQLite cannot request sums from a virtual table, only rows. We therefore inspect a statement
- * before SQLite does: if it reads only `objects`, and of its rows only the class (or the kind),
- * count(*) and sums of shallow and retained sizes, then the same sums over the totals of each class
- * (or kind) are equal, however they are combined. Other statements are left unchanged. In doubt we
- * do not rewrite.
+ * before SQLite does. If it reads only `objects`, and from its rows only the class (or the kind),
+ * count(*) and sums of shallow and retained sizes, the same sums over the totals of each class (or
+ * kind) are equal, however they are combined. Other statements, and any statement in doubt, do not
+ * change.
  */
 #include "sqlite/sql_private.h"
 

@@ -151,7 +151,9 @@ struct totals {
 	int population;               /* as for a scan */
 };
 
-/* Allocates groups and determines which objects count; HDB_END if tables show none of them. */
+/*
+ * Allocates groups and determines which objects count. HDB_END if tables contain no such objects.
+ */
 static int begin_groups(struct sql_cursor *c, uint32_t count, struct hdb_error *err)
 {
 	struct totals *s = c->state;

@@ -15,7 +15,7 @@ struct heapsql;
 
 struct heapsql_options {
 	uint64_t memory_bytes;      /* memory limit of SQLite; 0: 256 MiB */
-	const char *tmp_dir;        /* folder for large sorts; NULL: SQLite's choice; lent */
+	const char *tmp_dir;        /* directory for large sorts; NULL: SQLite's choice; lent */
 	const volatile int *cancel; /* nonzero: statements stop with HDB_EINTR; lent */
 };
 
@@ -43,8 +43,8 @@ int heapsql_add(struct heapsql *sql, const struct heapsql_database *database,
 /* A running statement and its rows. */
 struct heapsql_rows;
 /*
- * Prepares the first statement of `text`. *rest is what follows. *out is NULL if there is none,
- * otherwise owned: heapsql_rows_close. HDB_EUSAGE if SQLite rejects it.
+ * Prepares the first statement of `text`. *rest is the remaining text. *out is NULL if there is no
+ * statement, otherwise owned: heapsql_rows_close. HDB_EUSAGE if SQLite rejects it.
  */
 int heapsql_prepare(struct heapsql *sql, const char *text, const char **rest,
 		    struct heapsql_rows **out, struct hdb_error *err);
@@ -152,7 +152,7 @@ int heapsql_schema(struct heapsql *sql, const char *table, bool with_types, char
 		   struct hdb_error *err);
 /* Explains why a statement has no rows, if it asks for a class or kind that does not occur. */
 bool heapsql_why_empty(struct heapsql *sql, const char *text, char *why, size_t size);
-/* The same, on a separate connection. */
+/* Explains why a statement has no rows, on a separate connection. */
 bool heapsql_why_source_empty(const struct heapsql_database *database, const char *text, char *why,
 			      size_t size);
 

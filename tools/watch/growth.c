@@ -271,8 +271,8 @@ const struct growth_class *growth_class_in(const struct growth *g, const struct 
 }
 
 /*
- * A class that a histogram leaves out is smaller than all that are in it: it counts as its
- * smallest, or as what it is when it appears, if that is less.
+ * A class that is not listed in a histogram is smaller than all listed classes. Its size is taken
+ * to be that of the smallest one, or its size when it first appears if that is less.
  */
 static void fill_points(const struct growth *g, const struct growth_run *run,
 			const struct growth_class *last, struct class_points *out)
@@ -334,7 +334,7 @@ static int judge_classes(struct growth *g, uint32_t run_no, struct hdb_error *er
 		const double rise_min = class_rise_min(g, c, last);
 		struct trend objects;
 
-		/* A class can only have grown by what it is. */
+		/* The growth of a class cannot exceed its size. */
 		if ((double)c->bytes < rise_min)
 			continue;
 		fill_points(g, run, c, &points);

@@ -90,7 +90,7 @@ static int select_series(const struct dirent *entry)
 	return size > strlen(SUFFIX) && strcmp(name + size - strlen(SUFFIX), SUFFIX) == 0;
 }
 
-/* Reads all series of a folder, by name. */
+/* Reads all series of a directory, by name. */
 static int add_folder(struct growth *growth, const char *folder, struct hdb_error *err)
 {
 	BASE_SCOPED(free_entries) struct dirent **entries = NULL;

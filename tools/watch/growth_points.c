@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Of a JVM; of each of its classes; classes; JVMs; events of a series. */
+/* Limits for a JVM, each of its classes, classes, JVMs, and events of a series. */
 #define SAMPLES_MAX 300
 #define HISTOGRAMS_MAX 100
 #define CLASSES_MAX 6

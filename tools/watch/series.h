@@ -58,7 +58,7 @@ struct series_class {
 /* Classes in a record; a histogram has its largest ones. */
 #define SERIES_CLASSES_MAX 200
 
-/* A line. Texts are cut to fit. */
+/* A line. Texts are truncated to fit. */
 struct series_record {
 	enum series_kind kind;
 	uint64_t time_ms, age_ms;
@@ -69,7 +69,7 @@ struct series_record {
 	char version[96];             /* likewise */
 	char event[32];               /* of SERIES_EVENT: "capture" */
 	char text[512], path[1024];   /* likewise */
-	uint64_t pause_us;            /* of SERIES_CLASSES: how long the JVM was asked */
+	uint64_t pause_us;            /* for SERIES_CLASSES: duration of the request to the JVM */
 	uint64_t objects, bytes;      /* likewise: of all classes */
 	struct series_class *classes; /* borrowed until the next record */
 	size_t class_count;
@@ -81,8 +81,8 @@ struct series_counts {
 };
 
 /*
- * Calls `take` for each whole record of the file, until it returns other than HDB_OK. `counts` may
- * be NULL. HDB_EABSENT if there is no file, HDB_EIO if it cannot be read.
+ * Calls `take` for each complete record of the file until it returns something other than HDB_OK.
+ * `counts` may be NULL. HDB_EABSENT if the file does not exist, HDB_EIO if it cannot be read.
  */
 int series_read(const char *path, int (*take)(void *ctx, const struct series_record *record),
 		void *ctx, struct series_counts *counts, struct hdb_error *err);

@@ -68,7 +68,7 @@ static bool take_escape(struct series_parser *p, char out[4], size_t *size)
 	return true;
 }
 
-/* Decodes a text into `buf`, cut to fit and zero-terminated. */
+/* Decodes a text into `buf`, truncated to fit and zero-terminated. */
 static bool take_text(struct series_parser *p, char *buf, size_t room)
 {
 	size_t used = 0;

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Minimum score of the test. Each histogram tests some hundred classes. */
+/* Minimum score of the test. Each histogram tests a few hundred classes. */
 #define SCORE_MIN 4.5
-/* The same if the points were chosen: from a bend on, or by a period. */
+/* Minimum score if the points were selected: from a bend on, or by a period. */
 #define SCORE_MIN_CHOSEN 5.3
-/* The same for the second half. */
+/* Minimum score of the second half. */
 #define LATER_SCORE_MIN 2.0
 /* A bend so near the first point may be chance. */
 #define START_NEAR 3
@@ -223,7 +223,7 @@ static bool survives(const struct trend_point *all, size_t count, size_t start)
 	return start == 0 || most >= earlier + EXCESS_MIN * rise;
 }
 
-/* The same for a period: the minimum of the last one must exceed that of the first. */
+/* For a periodic series: the minimum of the last period must exceed that of the first. */
 static bool minimum_rises(const struct trend_point *all, size_t count, const struct trend *t)
 {
 	const struct trend_point *last = all + count - t->period;
@@ -236,7 +236,7 @@ static bool minimum_rises(const struct trend_point *all, size_t count, const str
 	return last_least - first_least >= MINIMUM_RISE_MIN * t->slope * (last->time - all->time);
 }
 
-/* Whether the second half grows at a part of the whole speed, too. */
+/* Whether the second half also grows, at a minimum part of the whole slope. */
 static bool grows_still(struct work *w, const struct trend_point *p, size_t count,
 			const struct trend *all)
 {

@@ -31,8 +31,9 @@ struct trend {
 	double since;            /* time of the first of these points */
 	double rise;             /* slope times duration */
 	double level;            /* of the line at the last point */
-	double score;            /* of the test: how many standard deviations from no trend */
-	size_t period;           /* in points; 1: none */
+	/* result of the test: number of standard deviations from no trend */
+	double score;
+	size_t period; /* in points; 1: none */
 };
 
 /*

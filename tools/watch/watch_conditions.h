@@ -47,16 +47,16 @@ struct condition {
 	char text[CONDITION_TEXT_SIZE];
 };
 
-/* Parses a condition. HDB_EUSAGE with what was expected. */
+/* Parses a condition. HDB_EUSAGE with a description of what was expected. */
 int condition_parse(const char *text, struct condition *out, struct hdb_error *err);
 
-/* Parses "10s", "5m", "24h" or "7d"; false if it is no duration of at least a second. */
+/* Parses "10s", "5m", "24h" or "7d"; false if it is not a duration of at least a second. */
 bool duration_parse(const char *text, size_t size, uint64_t *ms);
 
 /*
  * Evaluates a condition on a measure. `gc_percent` is the share of time in collections since the
- * sample before, or negative. *value is what was measured, in the condition's unit. False if the
- * measure is unknown: without a limit, nothing is a percentage of it.
+ * previous sample, or negative. *value is the measured value, in the condition's unit. False if the
+ * measure is unknown, or if there is no limit to which a percentage could refer.
  */
 bool condition_holds(const struct condition *condition, const struct series_record *sample,
 		     double gc_percent, double *value);

@@ -30,7 +30,7 @@ struct watch_jvm {
 struct watch_capture {
 	int pid;
 	const struct series_record *sample;
-	const char *reason; /* the condition, and what was measured */
+	const char *reason; /* the condition, and the measured value */
 	bool is_oom;        /* import the JVM's own dump */
 };
 
@@ -54,7 +54,7 @@ struct watch_world {
 	/* Asks for a class histogram; *text is owned: free(). *pause_us: how long that took. */
 	int (*histogram)(void *ctx, int pid, char **text, uint64_t *pause_us,
 			 struct hdb_error *err);
-	/* Starts a capture, which ends later. HDB_ELIMIT if there is no room for one. */
+	/* Starts a capture, which ends later. HDB_ELIMIT if no further capture can be started. */
 	int (*capture)(void *ctx, const struct watch_capture *what, struct hdb_error *err);
 	/* Whether a capture ended since the last call. */
 	bool (*captured)(void *ctx, struct watch_captured *out);

@@ -17,7 +17,7 @@ struct heap_binder_proxy {
 
 /*
  * A Binder with a descriptor: "binder stub (INTERFACE)" if it belongs to the class generated for
- * the interface, else "binder token (DESCRIPTOR)".
+ * the interface, otherwise "binder token (DESCRIPTOR)".
  */
 bool heap_value_binder(const struct heap_shown *o, char *buf, size_t size);
 

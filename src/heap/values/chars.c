@@ -81,8 +81,8 @@ int heap_chars_are_latin1(struct base_view *view, const struct heap_chars *c, bo
 }
 
 /*
- * Buffers for hashing: one byte per unit if all are Latin-1, else two bytes with the low one first.
- * So equal texts have equal bytes however they are stored.
+ * Buffers for hashing: one byte per unit if all are Latin-1, otherwise two bytes with the low one
+ * first. So equal texts have equal bytes however they are stored.
  */
 struct hashed {
 	struct base_view *view;

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum size of a field name; longer names are cut. */
+/* Maximum size of a field name; longer names are truncated. */
 #define NAME_MAX_BYTES 256
 /*
  * Maximum number of fields in all plans, 24 bytes each. Plans repeat the fields of superclasses, so

@@ -29,7 +29,9 @@ int heap_named_open(struct heap *heap, const char *only, struct heap_named_refer
 		    struct hdb_error *err);
 void heap_named_close(struct heap_named_references *named);
 
-/* Sets marks[no] to 1 for each class whose objects can have requested references, else to 0. */
+/*
+ * Sets marks[no] to 1 for each class whose objects can have requested references, otherwise to 0.
+ */
 int heap_named_marks(struct heap_named_references *named, uint8_t *marks, struct hdb_error *err);
 
 /* Begins with the references of object `from`, or only those to object `to` (HEAP_NONE: all). */

@@ -145,7 +145,8 @@ int heap_string_one(struct heap *heap, uint32_t ix, struct heap_string *out, str
 
 /*
  * If a String class has further reference fields, its lists do not show which entry is the value
- * array, and it must be looked up by ID. Lookups share caches of the heap, hence one thread.
+ * array, and the array must be looked up by ID. Lookups share caches of the heap, so only one
+ * thread is used.
  */
 int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *threads_max,
 		       struct hdb_error *err)

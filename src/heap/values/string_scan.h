@@ -25,7 +25,7 @@ struct heap_string_scan {
 	uint64_t entry; /* its first entry */
 };
 
-/* Begins an iteration; opens the dump. Release it in any case. */
+/* Begins an iteration; opens the dump. It must be released in any case. */
 int heap_string_scan_begin(struct heap_string_scan *scan, struct heap *heap, struct hdb_error *err);
 /* HDB_OK with the next string, in index order; HDB_END after the last. */
 int heap_string_scan_next(struct heap_string_scan *scan, struct hdb_error *err);

@@ -20,7 +20,7 @@
  */
 size_t heap_clean_text(const char *text, size_t text_size, char *buf, size_t size);
 
-/* The same as an owned copy of *size bytes. NULL if memory is exhausted. */
+/* Returns an owned copy of a text as valid UTF-8, of *size bytes. NULL if memory is exhausted. */
 char *heap_clean_copy(const char *text, size_t *size);
 
 /*

@@ -366,7 +366,7 @@ static bool bigint(const struct heap_shown *o, char *buf, size_t size)
 	return true;
 }
 
-/* The unscaled digits of a BigDecimal: from intVal if it is set, else from intCompact. */
+/* The unscaled digits of a BigDecimal: from intVal if it is set, otherwise from intCompact. */
 static bool decimal_digits(struct heap *heap, uint32_t ix, char *digits, bool *is_negative)
 {
 	int64_t compact, sign = 0;
@@ -386,7 +386,7 @@ static bool decimal_digits(struct heap *heap, uint32_t ix, char *digits, bool *i
 	return true;
 }
 
-/* Like BigDecimal.toString: plain notation if the exponent is at least -6, else scientific. */
+/* Like BigDecimal.toString: plain notation if the exponent is at least -6, otherwise scientific. */
 static bool bigdecimal(const struct heap_shown *o, char *buf, size_t size)
 {
 	char digits[BIG_DIGITS];

@@ -288,8 +288,8 @@ static void put_value(struct machine *m, struct frame *f)
 }
 
 /*
- * At the end of a template: continues with the next row of the class if nothing was shown, else
- * returns to the outer template.
+ * At the end of a template: continues with the next row of the class if nothing was shown,
+ * otherwise returns to the outer template.
  */
 static void pop(struct machine *m, struct frame *f)
 {

@@ -43,7 +43,7 @@ bool heap_value_is_number(struct heap *heap, uint32_t class_no);
 /* A field or element as text: "12", "true", "'a'", "null", "0x7f00...". */
 void heap_basic_text(const struct heap_value *value, char *buf, size_t size);
 
-/* A value to be displayed. For references `ix` is the object, else HEAP_NONE. */
+/* A value to be displayed. For references `ix` is the object, otherwise HEAP_NONE. */
 struct heap_shown {
 	struct heap *heap;
 	uint32_t ix;

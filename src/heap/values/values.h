@@ -106,7 +106,7 @@ static inline int heap_walk_next(struct heap *heap, struct heap_walk *walk, uint
 	return HDB_OK;
 }
 
-/* The same for references: passes over null, and over objects that are missing from the dump. */
+/* Returns the next reference, skipping null and objects that are missing from the dump. */
 int heap_walk_target_next(struct heap *heap, struct heap_walk *walk, uint32_t *ix,
 			  struct hdb_error *err);
 
@@ -124,7 +124,7 @@ int heap_walk_to_next(struct heap *heap, struct heap_walk *walk, uint64_t bits,
  */
 int heap_string_text(struct heap *heap, uint32_t ix, struct heap_utf8 *out, struct hdb_error *err);
 
-/* The same as a C string (text.h) in buf of `size` bytes, terminated. */
+/* Reads a string as a terminated C string (text.h) into buf of `size` bytes. */
 static inline int heap_string(struct heap *heap, uint32_t ix, char *buf, size_t size,
 			      struct hdb_error *err)
 {

@@ -19,8 +19,8 @@ struct object_sites {
 };
 
 /*
- * Counts the objects of the population, and opens the dump. Set is_by_class before. The caller
- * releases *out, also after a failure.
+ * Counts the objects of the population, and opens the dump. Set is_by_class before. The caller must
+ * release *out, even after a failure.
  */
 int object_sites_count(struct query *q, struct object_sites *out, struct hdb_error *err);
 void object_sites_release(struct object_sites *sites);

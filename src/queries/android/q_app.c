@@ -1,5 +1,6 @@
 /*
- * queries/android/q_app.c - query app: what an Android dump reveals about device and application.
+ * queries/android/q_app.c - the app query: what an Android dump reveals about device and
+ * application.
  */
 #include "base/base_text.h"
 #include "derive/native.h"
@@ -11,7 +12,7 @@
 /* Maximum number of databases listed. */
 #define DATABASES_MAX 1000u
 
-/* The columns of query info without section. */
+/* The columns of the info query without section. */
 #include <queries/android/q_app.query.h>
 
 /* What the objects of a class are counted as. */

@@ -1,6 +1,6 @@
 /*
- * queries/android/q_bitmaps.c - query bitmaps: Android's bitmaps: size, configuration, where the
- * pixels are, and which show the same picture.
+ * queries/android/q_bitmaps.c - the bitmaps query: Android's bitmaps: size, configuration, where
+ * the pixels are, and which show the same picture.
  *
  * Up to Android 7 pixels are in a byte[], Bitmap.mBuffer. Later they are native memory, which is
  * not in the dump, but a dump made by `am dumpheap -b png` contains pictures in the static field

@@ -1,6 +1,6 @@
 /*
- * queries/android/q_call_tree.c - query call-tree: objects by call stack, as a tree: which calls
- * allocated them, outermost call first, and what was allocated.
+ * queries/android/q_call_tree.c - the call-tree query: objects as a tree of call stacks: which
+ * calls allocated them, outermost call first, and what was allocated.
  *
  * A node is a frame below the same outer frames, or a class below the frame that allocated it.
  * Parents have lower numbers than their children.

@@ -1,5 +1,6 @@
 /*
- * queries/android/q_native.c - query native: native memory owned by objects, by class or by object.
+ * queries/android/q_native.c - the native query: native memory owned by objects, by class or by
+ * object.
  */
 #include "derive/native.h"
 #include "queries/queries.h"

@@ -1,6 +1,6 @@
 /*
- * queries/android/q_object_sites.c - query object-sites: where objects were allocated, if the dump
- * has a stack trace for each.
+ * queries/android/q_object_sites.c - the object-sites query: where objects were allocated, if the
+ * dump has a stack trace for each.
  */
 #include "heap/threads.h"
 #include "queries/android/object_sites.h"
@@ -14,7 +14,7 @@ struct state {
 
 BASE_ORDER(compare_sites, struct object_site, BASE_DOWN(bytes), BASE_UP(trace), BASE_UP(class_no))
 
-/* Keeps sites with frames, and counts the others. */
+/* Keeps sites with frames, and counts all other objects. */
 static void keep_sites(struct query *q, struct state *s)
 {
 	struct object_site *list = s->counted.sites.list.data;

@@ -1,9 +1,9 @@
 /*
- * queries/compare/diff.h - declarations shared by the parts of query diff. Private to them.
+ * queries/compare/diff.h - declarations shared by the parts of the diff query. Private to them.
  *
- * Each part compares in one way (--by) and has three functions: _open counts the rows, _row fills
- * in one of them, _close frees what the part has, and accepts a part that was never opened. A
- * "side" is one of the dumps, oldest first.
+ * Each part implements one kind of comparison (--by) and has three functions: _open counts the
+ * rows, _row fills in one row, and _close frees the part's memory and accepts a part that was never
+ * opened. A "side" is one of the dumps, oldest first.
  */
 #ifndef QUERIES_COMPARE_DIFF_H
 #define QUERIES_COMPARE_DIFF_H

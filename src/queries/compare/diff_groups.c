@@ -69,7 +69,7 @@ static int add_side(struct diff *d, size_t s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* By the key that dumps are joined on. */
+/* Sorts by the key on which dumps are joined. */
 static int compare_keys(const struct part *a, const struct part *b)
 {
 	const size_t n = a->name_size < b->name_size ? a->name_size : b->name_size;

@@ -188,7 +188,7 @@ static int follow_group(struct sharing *s, const uint32_t *ix, uint64_t count,
 
 /*
  * Sorts members by group: those of group g are (*list)[(*first)[g]] up to (*first)[g + 1]. Both
- * arrays are owned by the caller, also after a failure.
+ * arrays are owned by the caller, even after a failure.
  */
 static int list_members(const struct sharing *s, uint64_t **first, uint32_t **list,
 			struct hdb_error *err)
@@ -243,8 +243,8 @@ static void release(struct sharing *s)
 }
 
 /*
- * Computes all shares. Memory: temporarily 13 bytes per object, within the budget. The caller
- * releases *out, also after a failure.
+ * Computes all shares. Memory: temporarily 13 bytes per object, within the budget. The caller must
+ * release *out, even after a failure.
  */
 static int growth_shares_find(const struct session *session, const struct growth_members *members,
 			      struct growth_shares *out, struct hdb_error *err)
@@ -277,7 +277,7 @@ static void growth_shares_release(struct growth_shares *shares)
 	shares->list = NULL;
 }
 
-/* Maximum bytes of a path. */
+/* Maximum number of bytes of a path. */
 #define PATH_MAX_BYTES 8192
 
 /* A row: a growing node, or one of its growing children. */
@@ -289,7 +289,7 @@ struct row {
 	uint64_t group_rank;
 };
 
-/* State of this part of query diff. */
+/* State of this part of the diff query. */
 struct diff_growth {
 	struct analysis_merged merged;
 	struct base_big *places;      /* by dump: node of each object */
@@ -374,8 +374,8 @@ static int list_rows(struct diff_growth *g, uint32_t *group_of, struct hdb_error
 }
 
 /*
- * By retained size, largest first; each growing node before its children, of which those that
- * gained most come first.
+ * Sorts by retained size, largest first. Each growing node comes before its children, which are
+ * sorted by growth.
  */
 static int compare_rows(const void *a, const void *b)
 {

@@ -26,9 +26,9 @@
 #define STABLE_OTHER 2
 #define STABLE_SHARED 50
 /*
- * IDs are good enough to match groups of objects if there are at least this many equal objects for
- * one different object. It is no accident if many objects of one group have the IDs, classes and
- * lengths of those of one other group. Compaction leaves old objects in place.
+ * IDs are reliable enough to match groups of objects if there are at least this many equal objects
+ * for one different object. It is not a coincidence if many objects of one group have the IDs,
+ * classes and lengths of those of one other group. Compaction leaves old objects in place.
  */
 #define MATCHED_OTHERS 5
 

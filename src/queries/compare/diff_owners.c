@@ -27,13 +27,13 @@
 
 /* Changes shown without --min: this part of the oldest dump's reachable bytes. */
 #define MIN_PART 1000
-/* An owner has lost its objects if less than this part (one of ten) is left. */
+/* An owner has lost its objects if less than 1 / this of them is left. */
 #define LEFT_PART 10
 /* The main cause of a change explains at least this part (one of two). */
 #define MAIN_PART 2
 #define TEXT_MAX_BYTES 4096
 
-/* A row: an owner, and the change of what it holds. */
+/* A row: an owner, and the change in what it holds. */
 struct row {
 	uint32_t owner, key; /* indexes of names */
 	uint32_t before;     /* its owner in the oldest dump */
@@ -44,18 +44,18 @@ struct row {
 	struct diff_figures *figures; /* by dump */
 };
 
-/* State of this part of query diff. */
+/* State of this part of the diff query. */
 struct diff_owners {
 	struct owner_tree tree;
 	struct base_big places[2]; /* node of each object, in the oldest and the newest dump */
-	/* by name, of an owner that lost its objects: the one that has them now */
+	/* by name, for an owner that lost its objects: the owner that has them now */
 	uint32_t *joined;
-	uint32_t *key;             /* by name: the name that it is added to */
+	uint32_t *key;             /* by name: the name to which its objects are added */
 	struct diff_figures *sums; /* by name and dump */
 	uint32_t *row_of;          /* by key: index of its row + 1, 0 for none */
 	uint32_t *main_of;         /* by owner: index + 1 of its row with the largest change */
 	struct base_vec rows;      /* struct row */
-	/* by row and dump: its numbers; those of everything its owner holds */
+	/* by row and dump: its numbers, and those of everything that its owner holds */
 	struct diff_figures *figures, *wholes;
 	size_t name_count;
 };
@@ -180,7 +180,7 @@ static int find_moves(struct query *q, struct diff *d, struct hdb_error *err)
 
 /*
  * Finds the name to which each name is added: the same class with the present owner. If the present
- * owner has no such name, the name keeps its own row.
+ * owner has no such name, the name has a separate row.
  */
 static int find_keys(struct diff_owners *o, struct hdb_error *err)
 {
@@ -449,7 +449,7 @@ static int compare_rows(const void *a, const void *b)
 }
 
 /*
- * Leaves out rows whose owner holds as much as before or does not match --only, and rows that are
+ * Drops rows whose owner holds as much as before or does not match --only, and rows that are
  * included in the row for their whole owner.
  */
 static bool is_wanted(const struct diff *d, const struct row *row, uint64_t least)

@@ -27,7 +27,7 @@
  * ratio).
  */
 #define DROP_RATIO 0.7
-/* Maximum bytes of the path to where the growth is. */
+/* Maximum number of bytes of the path to where the growth is. */
 #define PATH_MAX_BYTES 4096
 
 /* The child that has grown most. */
@@ -36,7 +36,7 @@ struct largest {
 	int64_t growth;
 };
 
-/* State of this part of query diff. */
+/* State of this part of the diff query. */
 struct diff_tree {
 	struct owner_tree owners; /* the tree, merged by owner or by class along dominators */
 	uint64_t *lost;           /* by name: objects that left nodes since the oldest dump */
@@ -73,7 +73,7 @@ static void free_tree(struct diff_tree **at)
 	free(t);
 }
 
-/* Counts how many objects of each name are no longer in the nodes they were in. */
+/* Counts the objects of each name that are no longer in the nodes in which they were. */
 static int count_lost(struct diff_tree *t, struct hdb_error *err)
 {
 	const struct analysis_merged *m = &t->owners.merged;

@@ -345,8 +345,8 @@ static int add_boxes(struct adding *a, uint32_t ix, struct hdb_error *err)
 }
 
 /*
- * Adds characters of strings and elements of arrays of boxes to these, if nothing else leads to
- * them.
+ * Adds the characters of strings and the elements of arrays of boxes to these objects, unless
+ * another reference leads to them.
  */
 static int add_parts(struct walk *w, uint64_t *added, struct hdb_error *err)
 {

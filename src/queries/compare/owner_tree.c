@@ -45,7 +45,7 @@ static const char entry_class[] = "java.lang.ThreadLocal$ThreadLocalMap$Entry";
 /* Roles of a class's objects on a path. */
 enum kind { KIND_OWN, KIND_THREAD, KIND_LOCAL_ENTRY, KIND_PLATFORM, KIND_PART, KIND_ARRAY };
 
-/* What a node stands for: an owner and the class of what it holds. */
+/* Meaning of a node: an owner and the class of what it holds. */
 struct held {
 	uint32_t owner, class_no;
 	bool is_entry; /* it is held inside a collection of the owner */
@@ -65,10 +65,11 @@ struct adding {
 	uint32_t *parent; /* reversed while a path is walked */
 	uint32_t *place;  /* its node, or PLACE_* */
 	uint32_t *classes;
-	uint64_t *holds;           /* bit set: objects that are the parent of another */
-	uint64_t *parts;           /* bit set: objects that are part of another */
-	uint8_t *kind;             /* by class */
-	bool *stays;               /* by class: never unloaded, so what holds it does not count */
+	uint64_t *holds; /* bit set: objects that are the parent of another */
+	uint64_t *parts; /* bit set: objects that are part of another */
+	uint8_t *kind;   /* by class */
+	/* by class: whether it is never unloaded, so that holders of the class do not count */
+	bool *stays;
 	struct base_idmap fields;  /* class and field -> name of the owner */
 	struct base_idmap held[2]; /* owner and class -> name; [1] is for entries */
 	struct base_idmap threads; /* thread -> owner of its local variables */
@@ -192,8 +193,8 @@ static int field_owner(struct adding *a, const struct trace_reference *reference
 }
 
 /*
- * Stores the owner of an object that its parent holds by this field. The first field in order of
- * name wins.
+ * Stores the owner of an object that its parent holds by this field. If there are several such
+ * fields, the first in order of name is used.
  */
 static int take_reference(void *ctx, const struct trace_reference *reference, struct hdb_error *err)
 {

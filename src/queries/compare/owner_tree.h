@@ -4,11 +4,11 @@
  *
  * The owner of an object is the application's field that holds it, directly or through collections,
  * arrays and other platform objects; or a static field of the platform, a field or local variable
- * of a thread, or a thread-local; or else the kind of GC root. Query leaks names owners in the same
- * way. A node is an owner with the class of what it holds: "a.Cache.entries -> java.util.HashMap".
- * Below it are the contents of the collection, "a.Cache.entries[] -> a.Session", and below those
- * what sessions own. Entries, tables and characters are parts of another object: their bytes count
- * there, but they are not counted themselves.
+ * of a thread, or a thread-local; or otherwise the kind of GC root. Query leaks names owners in the
+ * same way. A node is an owner with the class of what it holds: "a.Cache.entries ->
+ * java.util.HashMap". Below it are the contents of the collection, "a.Cache.entries[] ->
+ * a.Session", and below those what sessions own. Entries, tables and characters are parts of
+ * another object: their bytes count there, but they are not counted themselves.
  *
  * Names contain no addresses and nothing else that changes from run to run, so nodes of different
  * dumps correspond. A name occurs only once on a path: something that holds itself stays in one
@@ -29,7 +29,7 @@ struct owner_tree {
 /* The parts of a node's name. */
 struct owner_name {
 	uint32_t owner; /* index of the name that is only the owner */
-	/* bytes before the class of what is held; 0 if the name is only an owner */
+	/* length in bytes up to the class of the held objects; 0 if the name is only an owner */
 	uint32_t held_from;
 };
 
@@ -48,7 +48,7 @@ int owner_tree_add(const struct session *session, struct owner_tree *tree, unsig
 		   struct base_big *place, struct hdb_error *err);
 
 /*
- * Returns the owner of a name, and the class of what is held ("" if the name is only an owner).
+ * Returns the owner in a name, and the class of the held objects ("" if the name is only an owner).
  * Borrowed until the tree is released.
  */
 const char *owner_tree_owner(const struct owner_tree *tree, uint32_t name);

@@ -1,5 +1,5 @@
 /*
- * queries/compare/q_diff.c - query diff: what changed between two or more dumps.
+ * queries/compare/q_diff.c - the diff query: what changed between two or more dumps.
  *
  * The queried database is the newest dump, the older ones are given as arguments. This file reads
  * options, sets facts and chooses columns; the parts are diff_groups.c, diff_objects.c,
@@ -8,7 +8,7 @@
 #include "queries/compare/diff.h"
 #include "queries/queries.h"
 
-/* Maximum bytes of a number in column steps, with a space. */
+/* Maximum number of bytes of a number in column steps, with a space. */
 #define STEP_BYTES 21
 
 /* ---- figures ---- */

@@ -2,9 +2,9 @@
  * queries/database/checks.c - the list of checks, and the checks of tables about objects and
  * classes. The others are in checks_counts.c, checks_edges.c, checks_tree.c and checks_sums.c.
  *
- * Numbers of objects and bytes in messages are those of query info: without objects that the dump
- * does not contain. Each check takes one or two passes over whole tables, and at most some bytes an
- * object from the memory budget.
+ * Numbers of objects and bytes in messages are those of the info query: without objects that the
+ * dump does not contain. Each check takes one or two passes over whole tables, and at most some
+ * bytes an object from the memory budget.
  */
 #include "queries/database/checks.h"
 
@@ -152,8 +152,8 @@ static int look_at_block(void *ctx, const struct heap_block *block, struct hdb_e
 }
 
 /*
- * Checks that each class object stands for a class that refers back to it. Reading checks the
- * numbers.
+ * Checks that the class represented by each class object refers back to this object. Reading checks
+ * the numbers.
  */
 static int check_objects(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {

@@ -1,4 +1,6 @@
-/* queries/database/checks.h - the checks of query check: whether tables agree with each other. */
+/*
+ * queries/database/checks.h - the checks of the check query: whether tables agree with each other.
+ */
 #ifndef QUERIES_DATABASE_CHECKS_H
 #define QUERIES_DATABASE_CHECKS_H
 
@@ -10,9 +12,9 @@
 #define CHECKS_MAX 96
 /* Maximum number of tables that a check needs. */
 #define CHECK_NEEDS_MAX 2
-/* Maximum bytes of a check's name, with the terminator. */
+/* Maximum number of bytes of a check's name, with the terminator. */
 #define CHECK_NAME_SIZE 64
-/* Maximum bytes of a check's result, with the terminator. */
+/* Maximum number of bytes of a check's result, with the terminator. */
 #define CHECK_DETAIL_SIZE HDB_ERROR_SIZE
 
 /* The result of a check. */

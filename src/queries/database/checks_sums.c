@@ -26,7 +26,7 @@ struct sums {
 	uint32_t *heaps;                    /* of these objects */
 	bool is_comparing;                  /* values are compared, not added up */
 	uint32_t *idom;
-	uint64_t *below;     /* by object: what it should retain */
+	uint64_t *below;     /* by object: expected retained size */
 	uint64_t count, all; /* of reachable objects in the dump: number, and total of own values */
 	uint64_t reached,
 		top; /* what all reachable ones have; what the top level is said to retain */

@@ -1,6 +1,6 @@
 /*
- * queries/database/q_check.c - query check: verifies the checksum of every block, and that tables
- * agree with each other.
+ * queries/database/q_check.c - the check query: verifies the checksum of every block, and that
+ * tables agree with each other.
  *
  * The checks are in checks.c. Derived tables are checked if they exist; none is built.
  */

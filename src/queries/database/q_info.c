@@ -1,6 +1,6 @@
 /*
- * queries/database/q_info.c - query info: everything known about database, dump and heap, as keys
- * and values.
+ * queries/database/q_info.c - the info query: everything known about database, dump and heap, as
+ * keys and values.
  *
  * With an option it turns into another query: problems, tables, dangling, properties.
  */

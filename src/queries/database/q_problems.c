@@ -1,6 +1,6 @@
 /*
- * queries/database/q_problems.c - query problems: what the import found wrong with the dump, and
- * what was lost.
+ * queries/database/q_problems.c - the problems query: what the import found wrong with the dump,
+ * and what was lost.
  */
 #include "heap/heap_database.h"
 #include "hprof/walk.h"

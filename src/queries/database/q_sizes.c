@@ -1,6 +1,6 @@
 /*
- * queries/database/q_sizes.c - query sizes: how shallow sizes were computed and why, how much of
- * the heap proves it, and what Eclipse MAT would compute instead.
+ * queries/database/q_sizes.c - the sizes query: how shallow sizes were computed and why, how much
+ * of the heap proves it, and what Eclipse MAT would compute instead.
  */
 #include "base/base_text.h"
 #include "base/bytes.h"
@@ -265,10 +265,7 @@ static uint64_t mat_object(const struct query *q, const struct tally *t, uint32_
 	return round_up(bytes, t->mat_align);
 }
 
-/*
- * The same for objects with equal padding: MAT's alignment too divides the modulus of their
- * lengths.
- */
+/* For objects with equal padding: MAT's alignment also divides the modulus of their lengths. */
 static uint64_t mat_objects(const struct query *q, const struct tally *t,
 			    const struct heap_count *c)
 {
@@ -342,8 +339,8 @@ static int count_all(struct query *q, struct tally *t, struct hdb_error *err)
 
 	TRY(heap_count_all(q->heap, q->work, add_counted, &c, err));
 	/*
-	 * All class objects have the same layout rules, so if one of them is exact, that holds for
-	 * uncertain ones too.
+	 * All class objects have the same layout rules, so if one of them is exact, the uncertain
+	 * ones are exact, too.
 	 */
 	if (t->mirrors[STORE_SIZE_EXACT] && !t->mirrors[STORE_SIZE_CUT])
 		t->bytes[STORE_SIZE_EXACT] += t->mirror_bytes[STORE_SIZE_COMPUTED];

@@ -1,6 +1,6 @@
 /*
- * queries/database/q_tables.c - query tables: the tables of the database, their sizes, and which
- * derived tables exist.
+ * queries/database/q_tables.c - the tables query: the tables of the database, their sizes, and
+ * which derived tables exist.
  */
 #include "heap/heap_database.h"
 #include "queries/queries.h"

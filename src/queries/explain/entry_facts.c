@@ -34,7 +34,7 @@
 #define PREFIX_BYTES 80u
 #define PREFIX_PARTS 3u
 #define VALUE_FIELDS 24u
-/* Features of keys: prefixes, then the form; then those of values. */
+/* Features of keys (prefixes, then the form), and then those of values. */
 #define FORM_LEVEL PREFIX_PARTS
 #define FIELD_LEVEL (FORM_LEVEL + 1)
 /* Values of which is measured what their fields hold. */
@@ -84,7 +84,7 @@ struct value_field {
 	 */
 	uint32_t points, past;
 	uint64_t oldest_ms;
-	uint64_t bytes;    /* retained by what it refers to alone */
+	uint64_t bytes;    /* size retained only by the object to which it refers */
 	uint32_t class_no; /* of the first such object */
 };
 
@@ -120,8 +120,8 @@ static bool is_own(struct heap *heap, uint32_t class_no)
 }
 
 /*
- * Hashes the content of a string, or the ID of another object. 0 for what says nothing of a value:
- * that most have Optional.empty or an empty list is no news.
+ * Hashes the content of a string, or the ID of another object. 0 for contents that reveal nothing
+ * about a value, such as Optional.empty or an empty list.
  */
 static int hash_of(const struct looking *l, uint64_t bits, bool is_key, uint64_t *out,
 		   struct hdb_error *err)
@@ -191,8 +191,8 @@ static int add_form(struct looking *l, uint32_t ix, const char *text, struct hdb
 }
 
 /*
- * Adds the prefixes of a text that end where a word or number does. Names of classes have dots, and
- * that most are of one package is no news.
+ * Adds the prefixes of a text that end at the end of a word or number. Class names are skipped
+ * because it is normal that most are of one package.
  */
 static int add_prefixes(struct looking *l, uint32_t ix, bool is_key, struct hdb_error *err)
 {
@@ -642,7 +642,10 @@ static void set_fields(const struct looking *l, struct explain_facts *out)
 	explain_fact_set(out, EXPLAIN_FACT_field_percent,
 			 (double)most->bytes * 100 / (double)l->weighed_bytes);
 	explain_fact_text(out, EXPLAIN_FACT_field_kind, explain_short_class(heap, most->class_no));
-	/* What collections, texts, arrays and own objects take is no surprise. */
+	/*
+	 * Collections, strings, arrays and the application's own objects are expected to take
+	 * memory.
+	 */
 	explain_fact_set(
 		out, EXPLAIN_FACT_is_machinery,
 		is_own(heap, l->value_class) &&

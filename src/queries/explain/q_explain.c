@@ -1,5 +1,5 @@
 /*
- * queries/explain/q_explain.c - query explain: why large objects are large, whether that is
+ * queries/explain/q_explain.c - the explain query: why large objects are large, whether that is
  * intended, and what to do about it. rules.h has the rules.
  */
 #include "queries/explain/rules.h"

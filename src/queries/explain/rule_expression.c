@@ -2,8 +2,8 @@
  * queries/explain/rule_expression.c - the meaning of expressions in rules: paths of fields, and
  * functions of objects. base/expression.h has the syntax.
  *
- * A function that does not apply to its argument returns nothing, not an error, so that rules need
- * no checks for it.
+ * A function that does not apply to its argument returns no value, not an error, so rules need not
+ * check the argument.
  */
 #include "queries/explain/rules.h"
 
@@ -449,7 +449,7 @@ static int find_referring(const struct session *session, struct explain_referrin
 	return HDB_OK;
 }
 
-/* The same for the classes of referrer(), cached. */
+/* Returns the classes of referrer(), cached. */
 static int need_referring(struct scan *s, const char *classes, const struct explain_referring **out)
 {
 	struct explain_counts *known = s->subject->counts;

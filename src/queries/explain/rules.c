@@ -152,7 +152,7 @@ static int read_line(struct reader *r, const char *key, char *text)
 	return fail(r, "unknown line in a rule:", key);
 }
 
-/* Parses a text, which is cut into lines and words in place. */
+/* Parses a text, which is split into lines and words in place. */
 static int read_rules(struct reader *r, char *text)
 {
 	char *next = text;
@@ -443,7 +443,7 @@ static int write_holds(struct rule_state *state, struct explain_answer *out, str
 
 /* ---- explaining ---- */
 
-/* Returns HDB_OK if all conditions of a rule are true, else HDB_NOTFOUND. */
+/* Returns HDB_OK if all conditions of a rule are true, otherwise HDB_NOTFOUND. */
 static int fits(struct explain_subject *subject, const struct explain_rule *rule,
 		struct hdb_error *err)
 {

@@ -1,10 +1,11 @@
 /*
- * queries/explain/rules.h - knowledge about classes of programs, as rules: which objects a rule is
- * about, what it reads, what it says and what it advises.
+ * queries/explain/rules.h - knowledge about classes of programs, as rules: to which objects a rule
+ * applies, what it reads, what it reports and what it advises.
  *
- * Rules are text (rules/README.md has the format). Those in rules/NAME.rules are compiled in. Users
- * can add a file (--rules, $HEAPDB_RULES), whose rules come first. A rule applies to an object if
- * it names the object's class and all its conditions are true. The first rule that applies wins.
+ * Rules are text (rules/README.md describes the format). Those in rules/NAME.rules are compiled in.
+ * Users can add a file (--rules, $HEAPDB_RULES), whose rules come first. A rule applies to an
+ * object if it names the object's class and all its conditions are true. The first rule that
+ * applies is used.
  */
 #ifndef QUERIES_EXPLAIN_RULES_H
 #define QUERIES_EXPLAIN_RULES_H
@@ -14,14 +15,14 @@
 #include "base/expression.h"
 #include "queries/explain/suspect_facts.h"
 
-/* Maximum bytes of a text that a rule reads, and of a sentence that it makes. */
+/* Maximum number of bytes of a text that a rule reads, and of a sentence that it makes. */
 #define EXPLAIN_VALUE_MAX 200
 #define EXPLAIN_SENTENCE_MAX 1000
 /* Maximum number of conditions of one rule, and of values it reads. */
 #define EXPLAIN_PARTS_MAX 12
 /* Maximum number of dominators tried for one object. */
 #define EXPLAIN_OWNERS_MAX 2000u
-/* Maximum size of a rules file: some thousand rules. */
+/* Maximum size of a rules file: a few thousand rules. */
 #define EXPLAIN_FILE_MAX (4u << 20)
 
 /* How to judge what a rule found. */
@@ -102,7 +103,7 @@ struct explain_rules {
 /*
  * Reads the rules of `file` (unless NULL) and the compiled-in ones, checks them, and finds their
  * classes in the heap. Returns HDB_EUSAGE with file, line and problem if a rule is wrong. The
- * caller releases *out, also after a failure.
+ * caller must release *out, even after a failure.
  */
 int explain_rules_open(const struct session *session, const char *file, struct explain_rules *out,
 		       struct hdb_error *err);
@@ -136,15 +137,15 @@ int explain_object(const struct session *session, const struct explain_rules *ru
 		   struct explain_answer *out, struct hdb_error *err);
 
 /*
- * The same for an object or, if no rule applies to it, the nearest object that dominates it and has
- * one. Returns HDB_NOTFOUND if there is none.
+ * Explains an object or, if no rule applies to it, the nearest object that dominates it and to
+ * which a rule applies. Returns HDB_NOTFOUND if there is none.
  */
 int explain_chain(const struct session *session, const struct explain_rules *rules,
 		  uint32_t from_ix, struct explain_answer *out, struct hdb_error *err);
 
 /*
- * Explains a leak suspect by the first rule of the class "suspect" that applies: by what can be
- * counted in what it holds. Returns HDB_NOTFOUND if none does.
+ * Explains a leak suspect with the first rule of the class "suspect" that applies, based on figures
+ * about what the suspect holds. Returns HDB_NOTFOUND if none applies.
  */
 int explain_suspect(const struct session *session, const struct explain_rules *rules,
 		    const struct analysis_suspect *suspect, struct explain_answer *out,
@@ -211,16 +212,15 @@ struct explain_values {
 };
 
 /*
- * Expands a template. "{name}" is replaced by a value, "{name:FORMAT}" by one as bytes, percent,
- * plain (a number without separators) or flag (true or false). A part in brackets is left out if
- * one of its values is missing.
+ * Expands a template. "{name}" is replaced with a value, and "{name:FORMAT}" with a value as bytes,
+ * percent, plain (a number without separators) or flag (true or false). A part in brackets is
+ * omitted if one of its values is missing.
  */
 int explain_write(const char *template, struct explain_values *values, struct base_text to,
 		  struct hdb_error *err);
 
 /*
- * Reads a rules file, or the compiled-in ones (NULL). The caller frees *out, also after a
- * failure.
+ * Reads a rules file, or the compiled-in ones (NULL). The caller frees *out, even after a failure.
  */
 int explain_read_text(const char *file, char **out, struct hdb_error *err);
 

@@ -1,9 +1,9 @@
 /*
- * queries/explain/suspect_facts.c - the walk over what a suspect holds, and what it counts of each
- * object; suspect_facts.h has the idea.
+ * queries/explain/suspect_facts.c - the walk over what a suspect holds, and what is counted for
+ * each object; see suspect_facts.h.
  *
- * Each object stands for `weight` objects: the parts of a long list of children that are left out
- * are represented by those that are taken, which are spread evenly over a list sorted by size.
+ * Each object represents `weight` objects: if a list of children is long, only some children are
+ * visited. They are spread evenly over the list, which is sorted by size, and represent the others.
  */
 #include "queries/explain/suspect_facts.h"
 
@@ -534,7 +534,10 @@ static int look_at_loader(struct walk *w, uint32_t ix, double weight, struct hdb
 	return HDB_OK;
 }
 
-/* A view that alone keeps a larger list or array: what it does not show is kept for nothing. */
+/*
+ * A view that is the only holder of a larger list or array keeps the elements that it does not show
+ * for nothing.
+ */
 static int look_at_view(struct walk *w, const struct node *node, bool is_buffer,
 			struct hdb_error *err)
 {
@@ -616,8 +619,8 @@ static int look_at(struct walk *w, size_t no, struct hdb_error *err)
 /* ---- the walk ---- */
 
 /*
- * Appends the children of a node: the largest ones, which stand for themselves, and an even part of
- * the others.
+ * Appends the children of a node: the largest ones, which represent themselves, and an even sample
+ * of the others.
  */
 static int add_children(struct walk *w, size_t no, struct hdb_error *err)
 {
@@ -751,7 +754,10 @@ struct equals {
 	double count, bytes, most_count, most_bytes, kinds;
 };
 
-/* The order of hashes differs from run to run, so that of objects decides between equals. */
+/*
+ * The order of hashes differs from run to run, so the order of objects decides between equal
+ * entries.
+ */
 static void add_run(struct equals *e, const struct content *first, double count, double bytes)
 {
 	e->count += count;

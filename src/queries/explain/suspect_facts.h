@@ -1,13 +1,12 @@
 /*
- * queries/explain/suspect_facts.h - what can be counted in the things that a leak suspect holds,
- * whatever their classes: free places, equal contents, cleared references, keys that are equal, ...
+ * queries/explain/suspect_facts.h - figures about the objects that a leak suspect holds, whatever
+ * their classes: free slots, equal contents, cleared references, keys that are equal, ...
  *
- * Percents are of the bytes of all objects looked at, if nothing else is said. Rules of the class
- * "suspect" read these figures with held(NAME), so that a cause needs no code of its own, only what
- * measures it. All figures of a suspect come from one walk over the objects that it dominates, from
- * the top down. The walk takes only an even part of very long lists of children, and sees a limited
- * number of objects. Figures of a part are estimates, which are rounded, and about(NAME) is
- * "about ".
+ * Unless stated otherwise, percentages refer to the bytes of all visited objects. Rules of the
+ * class "suspect" read these figures with held(NAME), so a new cause needs only code that measures
+ * it. All figures of a suspect come from one walk over the objects that it dominates, from the top
+ * down. The walk visits only an even sample of very long lists of children, and a limited number of
+ * objects. Figures based on a sample are estimates, which are rounded, and about(NAME) is "about ".
  */
 #ifndef QUERIES_EXPLAIN_SUSPECT_FACTS_H
 #define QUERIES_EXPLAIN_SUSPECT_FACTS_H
@@ -103,7 +102,7 @@
 #define EXPLAIN_FACT_NUMBER(name) EXPLAIN_FACT_##name,
 enum explain_fact { EXPLAIN_FACTS(EXPLAIN_FACT_NUMBER) EXPLAIN_FACT_COUNT };
 
-/* Maximum bytes of a text. */
+/* Maximum number of bytes of a text. */
 #define EXPLAIN_CONTENT_MAX 100
 
 /* A figure: a text, a number, an object, or nothing. */

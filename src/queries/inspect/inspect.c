@@ -17,7 +17,7 @@
 #define TEXT_MAX_BYTES 1024
 /* Maximum number of services in one process. */
 #define SERVICES_MAX 65536u
-/* Maximum bytes of texts kept for one object: texts and lists in a dump can be huge. */
+/* Maximum number of bytes of texts kept for one object: texts and lists in a dump can be huge. */
 #define INSPECTION_MAX_BYTES 16384u
 
 /* Classes of weak references by which tools watch objects. */
@@ -82,7 +82,7 @@ int inspect_reference(struct inspect_look *look, const char *path, uint32_t *tar
 	return HDB_OK;
 }
 
-/* Reads a string of an object; "" if it is null or missing, which is no failure. */
+/* Reads a string of an object; "" if it is null or missing, which is not a failure. */
 static int text_of(struct heap *heap, uint32_t ix, const char *path, struct base_text to,
 		   struct hdb_error *err)
 {

@@ -16,7 +16,7 @@
 /* Kinds of statements: the object is leaking; it is not leaking; a label. */
 enum inspect_says { INSPECT_GONE, INSPECT_THERE, INSPECT_LABEL, INSPECT_SAYS };
 
-/* What is known about one object. Zero-initialize it, and call inspection_release in any case. */
+/* Facts about one object. Zero-initialise it, and call inspection_release in any case. */
 struct inspection {
 	/* set by the caller: collect texts and labels, not only the two members below */
 	bool wants_text;
@@ -43,7 +43,7 @@ struct inspector {
 	struct base_vec nodes;    /* struct base_node of the rules' expressions */
 	struct base_vec values;  /* uint32_t: expressions in the texts of sayings, in their order */
 	struct base_vec sayings; /* struct inspect_saying, by rule */
-	size_t first_saying[INSPECT_RULES_MAX + 1]; /* by rule: index of its first saying */
+	size_t first_saying[INSPECT_RULES_MAX + 1]; /* by rule: index of its first text */
 	uint32_t where[INSPECT_RULES_MAX];          /* by rule: its condition, or BASE_NO_NODE */
 	struct base_vec watched;                    /* struct inspect_watched, ascending */
 	struct base_vec services; /* uint32_t: services known to the activity thread, ascending */
@@ -55,8 +55,8 @@ struct inspector {
 };
 
 /*
- * Prepares the rules for a heap. Takes a pass over the objects if the heap contains a class of
- * watchers. The caller releases *inspector, also after a failure.
+ * Prepares the rules for a heap. Makes a pass over the objects if the heap contains a watcher
+ * class. The caller must release *inspector, even after a failure.
  */
 int inspector_init(struct inspector *inspector, const struct session *session,
 		   struct hdb_error *err);
@@ -80,7 +80,7 @@ int inspect_object(struct inspector *inspector, uint32_t ix, struct inspection *
 		   struct hdb_error *err);
 void inspection_release(struct inspection *inspection);
 
-/* Joins all texts of one kind with `between`, cut to `size` bytes. */
+/* Joins all texts of one kind with `between`, truncated to `size` bytes. */
 void inspection_join(const struct inspection *inspection, enum inspect_says says,
 		     const char *between, char *buf, size_t size);
 

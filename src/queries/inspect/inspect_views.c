@@ -100,7 +100,7 @@ int inspect_is_destroyed(struct heap *heap, uint32_t context, bool *out, struct 
 struct view_facts {
 	uint32_t root; /* the topmost view above it; HEAP_NONE if it is topmost itself */
 	bool is_in_window, is_attached, is_root_attached, is_destroyed;
-	bool has_root_impl; /* what is above the topmost view is not a view */
+	bool has_root_impl; /* the parent of the topmost view is not a view */
 	int64_t attach_count;
 };
 
@@ -184,7 +184,7 @@ int inspect_view(struct inspect_look *look, struct hdb_error *err)
 			   f.attach_count);
 }
 
-/* Only the topmost view counts as leaking: it holds the others. */
+/* Only the topmost view counts as leaking, because it holds all the others. */
 int inspect_view_filter(struct inspect_look *look, struct hdb_error *err)
 {
 	struct view_facts f;

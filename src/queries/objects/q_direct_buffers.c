@@ -1,6 +1,6 @@
 /*
- * queries/objects/q_direct_buffers.c - query direct-buffers: buffers and foreign-memory segments
- * outside the heap. Their memory is not in the dump, and no object size includes it.
+ * queries/objects/q_direct_buffers.c - the direct-buffers query: buffers and foreign-memory
+ * segments outside the heap. Their memory is not in the dump, and no object size includes it.
  */
 #include "analysis/members.h"
 #include "derive/segments.h"

@@ -1,12 +1,12 @@
 /*
- * queries/objects/q_entries.c - query entries: the contents of a collection, or of all collections
- * of a class: keys and values of maps, elements of others.
+ * queries/objects/q_entries.c - the entries query: the contents of a collection, or of all
+ * collections of a class: keys and values of maps, elements of others.
  */
 #include "analysis/members.h"
 #include "heap/collections/collections.h"
 #include "queries/queries.h"
 
-/* Maximum bytes of a key or value as text. */
+/* Maximum number of bytes of a key or value as text. */
 #define TEXT_SIZE 4096
 /* Objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 4096
@@ -19,7 +19,7 @@
 struct contents {
 	struct analysis_members members; /* collections of a class */
 	bool is_class;
-	bool is_open; /* one of them is open */
+	bool is_open; /* one of the two is open */
 	uint64_t at;  /* index of the next member */
 	struct heap_collection collection;
 	struct heap_entries entries;

@@ -1,9 +1,9 @@
 /*
- * queries/objects/q_group.c - query group-by-value: groups objects of a class by their value, or by
- * the value of a field.
+ * queries/objects/q_group.c - the group-by-value query: groups objects of a class by their value,
+ * or by the value of a field.
  *
- * Memory depends only on the number of different values: 56 bytes each,
- * and some 12 for finding and sorting them. Texts are made again for each row.
+ * Memory depends only on the number of different values: 56 bytes each, and some 12 for finding and
+ * sorting them. Texts are made again for each row.
  */
 #include "analysis/contents.h"
 #include "analysis/hash_counter.h"
@@ -25,7 +25,10 @@
  * objects of their text (heap/values/value_text.h).
  */
 
-/* Maximum bytes of a value's text. Values without contents are distinguished by that text. */
+/*
+ * Maximum number of bytes of a value's text. Values without contents are distinguished by that
+ * text.
+ */
 #define ANALYSIS_KEY_TEXT 1024
 
 /* How objects of a class are read; private. */
@@ -122,9 +125,9 @@ static int hash_array(struct heap *heap, struct base_view *view, const struct ar
 /* ---- one object ---- */
 
 /*
- * Finds the value that an object is grouped by: the object itself, or its field. HDB_NOTFOUND if it
- * has no such field. *of is the object that the value refers to; HEAP_NONE for numbers, null and
- * objects that the dump lacks.
+ * Finds the value by which an object is grouped: the object itself, or its field. HDB_NOTFOUND if
+ * it has no such field. *of is the object to which the value refers; HEAP_NONE for numbers, null
+ * and objects that the dump lacks.
  */
 static int value_of(const struct analysis_keys *k, uint32_t ix, struct heap_value *out,
 		    uint32_t *of, struct hdb_error *err)
@@ -186,7 +189,9 @@ static int key_text(struct analysis_keys *k, uint32_t ix, char *text, struct hdb
 	return HDB_OK;
 }
 
-/* Hashes the contents of an object. HDB_NOTFOUND if it has none: then its text is the key. */
+/*
+ * Hashes the contents of an object. HDB_NOTFOUND if it has none, in which case its text is the key.
+ */
 static int hash_content(const struct session *session, const struct heap_object *object,
 			struct heap_text_hash *out, struct hdb_error *err)
 {
@@ -264,8 +269,8 @@ static int find_way(struct analysis_keys *k, uint32_t no, struct analysis_key_wa
 }
 
 /*
- * Set the first three members, zero the rest; loads what is needed. Call keys_release in
- * any case.
+ * Set the first three members and zero the rest. Loads the necessary tables. keys_release must be
+ * called in any case.
  */
 static int keys_begin(struct analysis_keys *k, struct hdb_error *err)
 {
@@ -442,8 +447,8 @@ static int take_keys(void *ctx, struct derive_block *block, struct hdb_error *er
 }
 
 /*
- * Calls `take` for each block with members, in order, on the calling thread. Keys are made on all
- * threads and in ascending order. Objects that the dump does not contain are left out.
+ * Calls `take` for each block with members, in order, on the calling thread. Keys are computed on
+ * all threads and are in ascending order. Objects that the dump does not contain are skipped.
  */
 static int keys_each(struct analysis_keys *keys, const char *stage,
 		     int (*take)(void *ctx, const struct heap_block *objects,
@@ -552,7 +557,7 @@ static int read_by(struct query *q, struct grouping *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Reports what is not listed. */
+/* Reports the values that are not listed. */
 static void leave_rare(struct query *q, const struct grouping *s, uint64_t min_count)
 {
 	struct analysis_cut cut = { .rows = s->tally.used - q->total };

@@ -1,6 +1,6 @@
 /*
- * queries/objects/q_instances.c - query instances: the objects of a class or of all classes that
- * match a pattern, with their fields as columns.
+ * queries/objects/q_instances.c - the instances query: the objects of a class or of all classes
+ * that match a pattern, with their fields as columns.
  */
 #include "analysis/members.h"
 #include "heap/known.h"
@@ -10,9 +10,9 @@
 #define FIELDS_MAX 12
 /* Maximum number of objects examined to find the type of a field. */
 #define PROBES_MAX 256
-/* Maximum bytes of a path of fields. */
+/* Maximum number of bytes of a path of fields. */
 #define PATH_SIZE 256
-/* Maximum bytes of a value's text. */
+/* Maximum number of bytes of a value's text. */
 #define VALUE_SIZE 1024
 
 #define FIELD_COLUMN(name) \

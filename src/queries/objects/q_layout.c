@@ -1,5 +1,5 @@
 /*
- * queries/objects/q_layout.c - query layout: where the fields of a class are in an instance:
+ * queries/objects/q_layout.c - the layout query: where the fields of a class are in an instance:
  * offsets, gaps and padding.
  */
 #include "heap/heap_layout.h"

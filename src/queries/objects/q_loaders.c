@@ -1,6 +1,6 @@
 /*
- * queries/objects/q_loaders.c - query loaders: class loaders as a tree: the classes each defines,
- * their instances, and whether anything besides references keeps it loaded.
+ * queries/objects/q_loaders.c - the loaders query: class loaders as a tree: the classes each
+ * defines, their instances, and whether anything besides references keeps it loaded.
  */
 #include "analysis/loader_tree.h"
 #include "queries/objects/duplicate_names.h"
@@ -106,7 +106,7 @@ static int judge(struct query *q, struct loaders *s, struct hdb_error *err)
 			TRY(derive_is_reachable(q->derive, loader->ix, &reachable, err));
 			TRY(derive_retained(q->derive, loader->ix, &loader->own_bytes, err));
 		}
-		/* A loader without classes has no group; then it is counted alone. */
+		/* A loader without classes has no group, so it is counted separately. */
 		loader->retained_bytes =
 			loader->classes ? loader->total.retained_bytes : loader->own_bytes;
 		if (!reachable)

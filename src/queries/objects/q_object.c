@@ -1,5 +1,5 @@
 /*
- * queries/objects/q_object.c - query object: one object with its sizes, all fields and their
+ * queries/objects/q_object.c - the object query: one object with its sizes, all fields and their
  * values, elements, and static fields.
  */
 #include "heap/heap_database.h"
@@ -74,7 +74,7 @@ static int add_value(struct query *q, const struct heap_object *o, struct hdb_er
 				  o->length);
 			return HDB_OK;
 		}
-		/* Show bytes and characters as text too, as far as they are printable. */
+		/* Also shows bytes and characters as text, if they are printable. */
 		if (slice.type != HPROF_BYTE && slice.type != HPROF_CHAR)
 			return HDB_OK;
 		for (; n < slice.done && bits[n] >= 0x20 && bits[n] < 0x7f; n++)

@@ -1,5 +1,5 @@
 /*
- * queries/objects/q_objects.c - query objects: all objects in order of ID, with the requested
+ * queries/objects/q_objects.c - the objects query: all objects in order of ID, with the requested
  * columns, for exports.
  *
  * Works block by block, so memory does not grow with the heap. Builds only the derived tables that
@@ -150,7 +150,7 @@ static int open_objects(struct query *q, struct hdb_error *err)
 	if (o->shows[DOMINATOR] || o->shows[RETAINED])
 		TRY(derive_need(q->derive, STORE_RETAINED, err));
 	query_fact(q, "objects", q->heap->object_count);
-	/* With --all nothing else needs reachability, so no table is built for it. */
+	/* With --all, nothing else requires reachability, so no table is built for it. */
 	if (o->needs_reachable)
 		query_report_unreached(q);
 	q->total = known_total(q, o);

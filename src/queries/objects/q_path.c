@@ -1,5 +1,5 @@
 /*
- * queries/objects/q_path.c - query path: why an object is alive: paths from GC roots to it.
+ * queries/objects/q_path.c - the path query: why an object is alive: paths from GC roots to it.
  *
  * The usual questions (avoiding referents of weak, soft, phantom and final references; or using all
  * references) are answered from a reach tree, which contains the least strange paths
@@ -127,7 +127,7 @@ static int search_next(struct path_query *s, struct hdb_error *err)
 	return r;
 }
 
-/* Finds the collections of a new path. Without the dump it stays as it is. */
+/* Finds the collections of a new path. If the dump is missing, the path does not change. */
 static int fold_path(struct query *q, struct path_query *s, struct hdb_error *err)
 {
 	int r;

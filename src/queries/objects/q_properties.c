@@ -1,6 +1,6 @@
 /*
- * queries/objects/q_properties.c - query properties: system properties, environment and arguments
- * of the VM, if the heap contains them.
+ * queries/objects/q_properties.c - the properties query: system properties, environment and
+ * arguments of the VM, if the heap contains them.
  */
 #include "analysis/properties.h"
 #include "base/glob.h"

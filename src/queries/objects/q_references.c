@@ -1,4 +1,6 @@
-/* queries/objects/q_references.c - query references: what an object refers to, and how. */
+/*
+ * queries/objects/q_references.c - the references query: what an object refers to, and how.
+ */
 
 #include "queries/queries.h"
 

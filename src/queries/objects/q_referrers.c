@@ -1,4 +1,6 @@
-/* queries/objects/q_referrers.c - query referrers: what refers to an object, and how. */
+/*
+ * queries/objects/q_referrers.c - the referrers query: what refers to an object, and how.
+ */
 #include "queries/queries.h"
 
 #define NAME_MAX_BYTES 512

@@ -1,4 +1,6 @@
-/* queries/objects/q_roots.c - query roots: GC roots by kind, or the objects of one kind. */
+/*
+ * queries/objects/q_roots.c - the roots query: GC roots by kind, or the objects of one kind.
+ */
 #include "heap/threads.h"
 #include "queries/queries.h"
 

@@ -1,5 +1,5 @@
 /*
- * queries/objects/q_secrets.c - query secrets: tokens, keys, passwords and personal data in the
+ * queries/objects/q_secrets.c - the secrets query: tokens, keys, passwords and personal data in the
  * heap, and who holds them. Never shows one.
  */
 #include "queries/leaks/leak_parts.h"
@@ -34,7 +34,8 @@ static int open_secrets(struct query *q, struct hdb_error *err)
 }
 
 /*
- * Whether the key of a map, as ["key"], may be shown: one that looks like a word is no secret itself.
+ * Whether the key of a map may be shown, as ["key"]: a key that looks like a word is not itself a
+ * secret.
  */
 static bool is_plain(const char *text)
 {

@@ -1,6 +1,6 @@
 /*
- * queries/objects/q_strings.c - query strings: how often each text occurs and what its copies cost;
- * or strings by prefix, length or encoding.
+ * queries/objects/q_strings.c - the strings query: how often each text occurs and what its copies
+ * cost; or strings by prefix, length or encoding.
  *
  * Strings are grouped by 128 bits of XXH3 of all their characters, in one pass in the order of the
  * heap. So memory depends only on the number of different texts: 48 bytes each, and some 12 for
@@ -14,7 +14,10 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-/* Maximum bytes of a text that is matched and shown; only the length of the rest is given. */
+/*
+ * Maximum number of bytes of a text that is matched and shown; only the length of the rest is
+ * given.
+ */
 #define TEXT_MAX 65536u
 /* Limits for matching a regular expression with one text: the cost of some patterns explodes. */
 #define MATCH_STEPS 1000000u
@@ -80,7 +83,7 @@ static int compile(struct strings *s, const char *pattern, struct hdb_error *err
 		return hdb_fail(err, HDB_EUSAGE, "--match: %s, at character %zu of \"%.200s\"", why,
 				(size_t)at, pattern);
 	}
-	/* If there is no compiler for this machine, matching is slower, but works. */
+	/* If there is no JIT compiler for this machine, matching works, but more slowly. */
 	(void)pcre2_jit_compile(s->regex, PCRE2_JIT_COMPLETE);
 	s->match_data = pcre2_match_data_create_from_pattern(s->regex, NULL);
 	s->match_context = pcre2_match_context_create(NULL);
@@ -248,7 +251,7 @@ static int add_string(struct strings *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Reports what is not shown, or not searched. */
+/* Reports the strings that are not shown, or not searched. */
 static void leave_rare(struct query *q, const struct strings *s, uint64_t min_count)
 {
 	struct analysis_cut cut = { .rows = s->tally.used - q->total };

@@ -1,6 +1,6 @@
 /*
- * queries/objects/q_threads.c - query threads: name, state, stack with frames and local variables,
- * retained size.
+ * queries/objects/q_threads.c - the threads query: name, state, stack with frames and local
+ * variables, retained size.
  */
 #include "base/glob.h"
 #include "base/search.h"

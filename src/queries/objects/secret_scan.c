@@ -18,7 +18,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* Maximum bytes of a value with a name; longer ones are cut. */
+/* Maximum number of bytes of a value with a name; longer ones are truncated. */
 #define VALUE_MAX 2048u
 /* Fields of an object that are looked at. */
 #define FIELDS_MAX 64u
@@ -272,7 +272,7 @@ static int read_value(struct heap *heap, uint32_t ix, struct value *value, struc
 		return HDB_OK;
 	for (; size < slice.done && bits[size] && bits[size] < 0x7f; size++)
 		value->text[size] = (uint8_t)bits[size];
-	/* Zeros may follow in a buffer; anything else is no text. */
+	/* Zeros may follow in a buffer; anything else means that it is not text. */
 	value->size = size < slice.done && bits[size] ? 0 : size;
 	return HDB_OK;
 }
@@ -363,7 +363,7 @@ static int look_at_fields(struct secret_scan *s, uint32_t ix, struct heap_fields
 	int r;
 
 	while ((r = heap_fields_next(walk, err)) == HDB_OK) {
-		/* Of an object with more fields the others are no pairs. */
+		/* In an object with more fields, the other fields are not pairs. */
 		struct field *f = &fields[count];
 
 		if (walk->value.type != HPROF_OBJECT)
@@ -455,7 +455,7 @@ static int look_at_holders(struct secret_scan *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The environment has classes of its own for names and values. */
+/* The environment has its own classes for names and values. */
 static int look_at_environment(struct secret_scan *s, struct hdb_error *err)
 {
 	BASE_FREED struct analysis_properties *p = NULL;
@@ -482,7 +482,7 @@ static int mark_classes(struct secret_scan *s, struct hdb_error *err)
 	struct heap *heap = s->session->heap;
 
 	TRY(derive_class_tree_init(&tree, heap, err));
-	/* In preorder: what a class has its subclasses have, too. */
+	/* Visits the classes in preorder: subclasses have all fields of a class. */
 	for (uint32_t place = 0; place < heap->class_count; place++) {
 		const uint32_t no = tree.order[place];
 		const struct store_class *class = heap_class(heap, no);

@@ -1,6 +1,6 @@
 /*
- * queries/retained/q_consumers.c - query top-consumers: the largest objects on the top level of the
- * dominator tree or of a set, and their sums by class, class loader and package.
+ * queries/retained/q_consumers.c - the top-consumers query: the largest objects on the top level of
+ * the dominator tree or of a set, and their sums by class, class loader and package.
  *
  * Sections and rule are those of Eclipse MAT: items are objects that no other object dominates, or
  * in a set those that no other member dominates. A section lists the groups above a threshold of
@@ -137,7 +137,7 @@ static void add_total(struct derive_total *to, const struct derive_total *total)
 	to->unreachable_bytes += total->unreachable_bytes;
 }
 
-/* Classes in order of name, so that packages come in the order of a tree. */
+/* Sorts classes by name, so that packages are in the order of a tree. */
 struct named {
 	const char *name;
 	uint32_t no;

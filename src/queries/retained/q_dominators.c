@@ -1,5 +1,5 @@
 /*
- * queries/retained/q_dominators.c - query dominators: the dominator tree, one level at a time,
+ * queries/retained/q_dominators.c - the dominators query: the dominator tree, one level at a time,
  * largest first or grouped; or the largest nodes on all levels.
  */
 #include "analysis/dominator_children.h"
@@ -160,7 +160,7 @@ static int open_node(struct cutting *c, uint32_t node, struct hdb_error *err)
 
 /*
  * Chooses up to `most` nodes below `top`, those that retain most; node 0 is `top`. Builds the table
- * children if needed. The caller releases *out, also after a failure.
+ * children if needed. The caller must release *out, even after a failure.
  */
 static int cut_tree(const struct session *session, const struct analysis_cut_top *top,
 		    uint32_t most, struct analysis_dominator_cut *out, struct hdb_error *err)

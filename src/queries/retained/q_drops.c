@@ -1,6 +1,6 @@
 /*
- * queries/retained/q_drops.c - query big-drops: accumulation points, that is objects that retain
- * much more than the largest object they dominate.
+ * queries/retained/q_drops.c - the big-drops query: accumulation points, that is objects that
+ * retain much more than the largest object they dominate.
  *
  * The rule is Eclipse MAT's: an object is listed if it retains more than its largest child by over
  * a threshold, or if it has no child and retains more than that. Below a listed object the search

@@ -1,5 +1,5 @@
 /*
- * queries/retained/q_histogram.c - query histogram: number and size of objects by class,
+ * queries/retained/q_histogram.c - the histogram query: number and size of objects by class,
  * superclass, package, class loader, heap or call stack.
  */
 #include "derive/build.h"
@@ -14,7 +14,7 @@
 struct histogram {
 	struct analysis_groups groups;
 	struct analysis_groups native; /* by the same groups; shallow_bytes is native memory */
-	char (*heap_names)[NAME_SIZE]; /* by heap, if groups are heaps; else NULL */
+	char (*heap_names)[NAME_SIZE]; /* by heap, if groups are heaps; otherwise NULL */
 };
 
 /* Adds up all objects. Superclasses would count them several times. */

@@ -1,6 +1,6 @@
 /*
- * queries/retained/q_immediate.c - query immediate-dominators: what keeps the objects of a class
- * alive: their immediate dominators, by class.
+ * queries/retained/q_immediate.c - the immediate-dominators query: what keeps the objects of a
+ * class alive: their immediate dominators, by class.
  */
 #include "analysis/members.h"
 #include "base/bits.h"
@@ -128,7 +128,7 @@ static int find_all(struct query *q, struct immediate *s, struct finder *f,
 	mark_skipped(f);
 	base_stage(q->work, "finding dominators", q->heap->object_count, "objects");
 	TRY(heap_each_block(q->heap, NULL, load_block, f, err));
-	/* The filter applies to what is dominated, not to the dominators. */
+	/* The filter applies to the dominated objects, not to the dominators. */
 	q->heap->filter.is_on = is_filtered;
 	f->is_member_class = members->is_member_class;
 	TRY(heap_each_block(q->heap, q->work, add_block, f, err));

@@ -1,6 +1,6 @@
 /*
- * queries/retained/q_retained.c - query retained: what would be freed without an object, or without
- * all objects of some classes.
+ * queries/retained/q_retained.c - the retained query: what would be freed without an object, or
+ * without all objects of some classes.
  *
  * For an object, the answer comes from the table if it exists, otherwise from a search around the
  * object, otherwise from building the table. For sets, see members.c and derive_retained_set.
@@ -23,7 +23,7 @@ enum way { WAY_EXCLUDING, WAY_TABLE, WAY_LOCAL, WAY_DOMINATORS, WAY_BLOCKED, WAY
 
 struct answer {
 	uint32_t ix;       /* HEAP_NONE for a set */
-	uint32_t class_no; /* of a set of one class, else HEAP_NONE */
+	uint32_t class_no; /* of a set of one class, otherwise HEAP_NONE */
 	uint64_t objects;
 	uint64_t shallow_bytes;
 	uint64_t native_bytes; /* of a set */
@@ -310,7 +310,7 @@ static int open_retained(struct query *q, struct hdb_error *err)
 		q->extra.retained_native = SIZE_MAX;
 	TRY(derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &s->native, err));
 	TRY(BASE_ALLOC(s->answers, count, "retained sizes", err));
-	/* Resolve all names first, so that a wrong one is reported before tables are built. */
+	/* Resolves all names first, so that a wrong name is reported before tables are built. */
 	for (size_t i = 0; i < count; i++) {
 		s->answers[i].ix = s->answers[i].class_no = HEAP_NONE;
 		s->answers[i].objects = 1;

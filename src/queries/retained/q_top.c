@@ -1,6 +1,6 @@
 /*
- * queries/retained/q_top.c - query top: the largest objects that nothing else holds alone, classes,
- * packages, or class loaders.
+ * queries/retained/q_top.c - the top query: the largest objects that nothing else holds alone,
+ * classes, packages, or class loaders.
  */
 #include "analysis/dominator_children.h"
 #include "queries/queries.h"

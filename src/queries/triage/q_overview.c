@@ -1,7 +1,7 @@
 /*
- * queries/triage/q_overview.c - query overview: a dump on one screen: what it is, leak suspects,
- * and findings of triage, one line each. It runs the queries leaks, triage and info, or with
- * --brief top and info, and has no analysis of its own.
+ * queries/triage/q_overview.c - the overview query: a dump on one screen: what it is, leak
+ * suspects, and findings of triage, one line each. It runs the queries leaks, triage and info, or
+ * with --brief top and info, and has no analysis of its own.
  */
 #include "queries/queries.h"
 
@@ -163,7 +163,7 @@ static int add_suspect(struct query *q, const struct query *row, struct hdb_erro
 		line->times++;
 		line->percent += query_cell(row, "percent")->d;
 		line->retained_bytes += number_of(row, "retained");
-		/* They are different objects: the row is about none of them. */
+		/* They are different objects, so the row is not about a single one. */
 		line->id = 0;
 		o->current = i;
 		return HDB_OK;
@@ -211,7 +211,7 @@ static int add_times(struct line *line, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Moves suspects that are as large as they are configured to be behind all others. */
+/* Moves suspects that are as large as configured behind all others. */
 static int order_lines(struct overview *o, struct hdb_error *err)
 {
 	struct base_vec ordered = { 0 };
@@ -275,7 +275,7 @@ static int read_finding(struct query *q, const struct query *row, struct hdb_err
 	struct line *line;
 	bool is_out;
 
-	/* the rows of query leaks contain this already */
+	/* the rows of the leaks query contain this already */
 	if (query_cell_is(row, "rule", "leak-suspect") ||
 	    (query_cell_is(row, "rule", "leaking-objects") && o->leak_count))
 		return HDB_OK;

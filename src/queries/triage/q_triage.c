@@ -1,4 +1,6 @@
-/* queries/triage/q_triage.c - query triage: which rules of a table the heap violates. */
+/*
+ * queries/triage/q_triage.c - the triage query: which rules of a table the heap violates.
+ */
 #include "analysis/describe.h"
 #include "analysis/groups.h"
 #include "analysis/properties.h"
@@ -185,7 +187,7 @@ static int choose_rules(struct triage_query *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Sets a fact with the largest suspect in a few words: who holds it, or what it is. */
+/* Sets a fact with a short description of the largest suspect: its holder, or the object itself. */
 static void set_suspect_fact(struct query *q, const struct triage *t)
 {
 	const struct triage_figure *f = &t->figures[TRIAGE_SUSPECT];

@@ -1,9 +1,9 @@
 /*
- * queries/triage/triage.h - the rules of query triage: what is measured in a heap, and from which
- * values on it is reported.
+ * queries/triage/triage.h - the rules of the triage query: what is measured in a heap, and the
+ * values from which it is reported.
  *
- * Rules (triage.rules) and what they measure (the other .rules files) are data; the C files do the
- * measuring.
+ * Rules (triage.rules) and the measured items (the other .rules files) are data; the C files
+ * measure.
  */
 #ifndef QUERIES_LEAKS_TRIAGE_H
 #define QUERIES_LEAKS_TRIAGE_H
@@ -34,10 +34,11 @@ struct triage_figure {
 /* All measurements, and the totals they are compared with. */
 struct triage {
 	struct query *q;
-	uint64_t whole_bytes;    /* shallow size of all reachable objects */
-	uint64_t retained_bytes; /* retained size of all roots: 100 % of what is reachable */
-	uint64_t all_bytes;      /* reachable or not: 100 % of garbage */
-	uint64_t suspect_count;  /* number of suspects of query leaks */
+	uint64_t whole_bytes; /* shallow size of all reachable objects */
+	/* retained size of all roots, which is 100 % of the reachable heap */
+	uint64_t retained_bytes;
+	uint64_t all_bytes;     /* reachable or not: 100 % of garbage */
+	uint64_t suspect_count; /* number of suspects of the leaks query */
 	struct analysis_limit limit;
 	struct triage_figure figures[TRIAGE_MEASURES];
 };
@@ -61,8 +62,9 @@ int triage_explain_pin(struct triage *t, struct hdb_error *err);
 int triage_take_locals(struct triage *t, const struct base_vec *ixs, struct hdb_error *err);
 
 /*
- * Measurements of fields by name. Open before the pass over all objects, which adds reachable
- * instances; then each of them is examined. The caller closes *out, also after a failure.
+ * Measurements of fields by name. Must be opened before the pass over all objects, which adds
+ * reachable instances and then examines each of them. The caller must close *out, even after a
+ * failure.
  */
 struct triage_fields;
 int triage_fields_open(struct triage *t, struct triage_fields **out, struct hdb_error *err);

@@ -1,6 +1,6 @@
 /*
  * queries/triage/triage_buffers.c - who owns most memory of direct buffers and mapped files: the
- * buffers of query direct-buffers, by the owner of each.
+ * buffers of the direct-buffers query, by the owner of each.
  */
 #include "base/base_text.h"
 #include "queries/leaks/leak_parts.h"

@@ -212,7 +212,7 @@ static int open_sized(struct heap *heap, struct triage_fields *f, uint32_t ix,
 	return HDB_OK;
 }
 
-/* Returns how many things a map's value stands for: the elements of a collection or array, or 1. */
+/* Returns the number of items in a map's value: the elements of a collection or array, or 1. */
 static int count_value(struct heap *heap, struct triage_fields *f, const struct heap_value *value,
 		       uint64_t *count, struct hdb_error *err)
 {
@@ -271,7 +271,10 @@ static int count_held(struct heap *heap, struct triage_fields *f, uint32_t ix, u
 	return c.rule->kind == HEAP_MAP && c.size ? count_map(heap, f, &c, count, err) : HDB_OK;
 }
 
-/* Of large collections keeps the one that retains most, otherwise the one with most elements. */
+/*
+ * Among large collections, keeps the one that retains the most, and otherwise the one with the most
+ * elements.
+ */
 static int add_held(struct triage *t, struct triage_fields *f, const struct named_field *field,
 		    uint32_t ix, struct hdb_error *err)
 {

@@ -216,7 +216,7 @@ static int look_fill(struct triage *t, const struct line *line, const struct loo
 
 /*
  * Checks whether the reference itself is on the strong path from a root to its referent, in
- * `field`; `other` is what retains.
+ * `field`; `other` is the object that retains it.
  */
 static int look_self(struct triage *t, const struct line *line, const struct looked *at,
 		     struct hdb_error *err)
@@ -399,7 +399,7 @@ static int choose_classes(struct scan *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Scales what was added to a measurement since `before` by `weight`. */
+/* Scales by `weight` what was added to a measurement since `before`. */
 static uint64_t scaled(uint64_t before, uint64_t now, double weight)
 {
 	const double more = (double)(now - before) * weight;

@@ -151,6 +151,6 @@ int triage_take_threads(struct triage *t, struct hdb_error *err)
 		r = find_circles(&w, err);
 	if (r == HDB_OK)
 		r = count_new(&w, err);
-	/* Without the dump there are no fields. */
+	/* If the dump is missing, there are no fields. */
 	return r == HDB_ECHANGED ? HDB_OK : r;
 }

@@ -1,6 +1,6 @@
 /*
- * queries/waste/q_arrays.c - query arrays: arrays that are empty, contain only zeros or one value,
- * or end with many zeros.
+ * queries/waste/q_arrays.c - the arrays query: arrays that are empty, contain only zeros or one
+ * value, or end with many zeros.
  *
  * One pass over the objects in the order of the heap, on all threads. Memory depends on the number
  * of groups.
@@ -11,8 +11,7 @@
 #include "queries/queries.h"
 
 /*
- * What an array contains, as far as it can be waste: nothing, only
- * zeros, a single value, many zeros at the end.
+ * Kinds of wasteful contents of an array: empty, only zeros, a single value, many zeros at the end.
  */
 
 /* What an array contains. */
@@ -129,7 +128,7 @@ struct arrays {
 /* ---- reading, on all threads ---- */
 
 /*
- * Decides which kinds object `i` belongs to. `array` is what it contains; NULL if it is empty or
+ * Determines the kinds to which object `i` belongs. `array` is its contents; NULL if it is empty or
  * not in the dump.
  */
 static void examine(const struct arrays *a, const struct heap_block *objects, uint32_t i,
@@ -244,7 +243,8 @@ static int take(void *ctx, struct derive_block *block, struct hdb_error *err)
 }
 
 /*
- * Most waste first, then by class, length and value, so that the order does not depend on the hash.
+ * Sorts by waste, largest first, then by class, length and value, so that the order does not depend
+ * on the hash.
  */
 static int compare(const void *left, const void *right)
 {

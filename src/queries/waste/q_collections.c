@@ -1,6 +1,6 @@
 /*
- * queries/waste/q_collections.c - query collections: lists, sets, maps and queues of known classes,
- * or object arrays: their number, how full they are, and what unused room costs.
+ * queries/waste/q_collections.c - the collections query: lists, sets, maps and queues of known
+ * classes, or object arrays: their number, how full they are, and what unused room costs.
  *
  * One pass over the objects. Sums by class, ratio or size are small. For a list of single
  * collections, size and index are kept, 16 bytes each, and they are measured again for each row.
@@ -39,7 +39,8 @@ struct collections {
 	uint64_t segments;
 	uint8_t *wanted; /* by class number: 1 if named; NULL: all */
 	struct analysis_measuring how;
-	struct sum all, others;       /* those that count, and the others (unreachable ones) */
+	/* the counted collections, and the others (unreachable ones) */
+	struct sum all, others;
 	struct analysis_cut unsorted; /* those that belong to no row */
 	struct query_groups sums;     /* struct sum, by key */
 	struct base_vec ones;         /* struct one */

@@ -1,6 +1,6 @@
 /*
- * queries/waste/q_duplicates.c - query duplicates: strings or primitive arrays that exist more than
- * once, what their copies cost, and who holds them.
+ * queries/waste/q_duplicates.c - the duplicates query: strings or primitive arrays that exist more
+ * than once, what their copies cost, and who holds them.
  *
  * Equal contents are neighbours after sorting by hash (contents.h). Only 32 bytes are kept for each
  * run of copies; texts and holders are found when a row is made.
@@ -57,7 +57,9 @@ static int count(struct holders *h, uint32_t class_no, uint32_t field_no, struct
 	return HDB_OK;
 }
 
-/* Builds the table of referrers if needed. The caller releases *holders, also after a failure. */
+/*
+ * Builds the table of referrers if needed. The caller must release *holders, even after a failure.
+ */
 static int holders_begin(const struct session *session, struct holders *h, bool with_unreachable,
 			 struct hdb_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * queries/waste/q_finalizers.c - query finalizers: objects with a finalizer: those still in use,
- * garbage that is queued for the finalizer thread, and the one being finalized.
+ * queries/waste/q_finalizers.c - the finalizers query: objects with a finalizer: those still in
+ * use, garbage that is queued for the finalizer thread, and the one being finalized.
  *
  * The state is derived from the fields of each reference, so no list in the heap has to be
  * followed.

@@ -1,12 +1,12 @@
 /*
- * queries/waste/q_reference_stats.c - query reference-stats: soft, weak, phantom and final
+ * queries/waste/q_reference_stats.c - the reference-stats query: soft, weak, phantom and final
  * references by class: how many there are, what they refer to, and what only they hold.
  */
 #include "analysis/reference_list.h"
 #include "heap/heap_database.h"
 #include "queries/queries.h"
 
-/* Maximum bytes of the names of columns. */
+/* Maximum number of bytes of the names of columns. */
 #define COLUMNS_MAX_BYTES 256
 
 #include <queries/waste/q_reference_stats.query.h>

@@ -1,7 +1,7 @@
 /*
- * queries/waste/q_substrings.c - query substrings: arrays that several strings share, or of which
- * strings use only a part: substrings of VMs up to JDK 7u5, deduplicated strings, copies by new
- * String(String).
+ * queries/waste/q_substrings.c - the substrings query: arrays that several strings share, or of
+ * which strings use only a part: substrings of VMs up to JDK 7u5, deduplicated strings, copies by
+ * new String(String).
  *
  * Strings are sorted by array (contents.h), so all users of an array are neighbours.
  */

@@ -1,6 +1,6 @@
 /*
- * queries/waste/q_unreachable.c - query unreachable: the garbage in the dump, that is objects that
- * no root reaches, by class or by the objects that hold them.
+ * queries/waste/q_unreachable.c - the unreachable query: the garbage in the dump, that is objects
+ * that no root reaches, by class or by the objects that hold them.
  */
 #include "analysis/edges.h"
 #include "base/glob.h"
@@ -61,7 +61,7 @@ static void put_edge(struct garbage *g, uint32_t from, uint32_t to)
 	assert(from < g->session->heap->object_count);
 	if (!numbers[from] || !numbers[to] || from == to)
 		return;
-	/* While edges are written, first[n + 1] is where the next edge of n goes. */
+	/* While edges are written, first[n + 1] is the position of the next edge of n. */
 	if (g->is_filling)
 		target[first[numbers[from]]++] = numbers[to] - 1;
 	else
@@ -293,7 +293,7 @@ static void release(struct garbage *g)
 }
 
 /*
- * Finds all tops in order of ix. The caller releases *tops (struct garbage_top). Memory: 4
+ * Finds all tops in order of ix. The caller must release *tops (struct garbage_top). Memory: 4
  * bytes per object, 26 per unreachable object, and 4 for each of its references.
  */
 static int garbage_tops(const struct session *session, struct base_vec *tops, struct hdb_error *err)
