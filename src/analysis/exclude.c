@@ -208,14 +208,12 @@ static int drop_weak(const struct analysis_excludes *s, uint32_t from, uint32_t 
 		     uint32_t *count, struct hdb_error *err)
 {
 	uint32_t kept = 0;
+	struct heap_weak weak;
 
-	for (uint32_t e = 0; e < *count; e++) {
-		uint8_t strength;
-
-		TRY_ERRORS(heap_strength(s->session->heap, from, edges[e], &strength, err));
-		if (strength == STORE_STRONG || !s->strengths[strength])
+	TRY_ERRORS(heap_weak_target(s->session->heap, from, &weak, err));
+	for (uint32_t e = 0; e < *count; e++)
+		if (edges[e] != weak.to || !s->strengths[weak.strength])
 			edges[kept++] = edges[e];
-	}
 	*count = kept;
 	return HDB_OK;
 }

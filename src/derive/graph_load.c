@@ -162,14 +162,12 @@ static int keep_counted(struct load *l, uint32_t ix, const uint32_t *edges, uint
 {
 	uint32_t *to = l->strong.data;
 	uint32_t kept = 0;
+	struct heap_weak weak;
 
-	for (uint32_t e = 0; e < *count; e++) {
-		uint8_t strength;
-
-		TRY(heap_strength(l->derive->heap, ix, edges[e], &strength, err));
-		if (derive_counts(l->view, strength))
+	TRY(heap_weak_target(l->derive->heap, ix, &weak, err));
+	for (uint32_t e = 0; e < *count; e++)
+		if (edges[e] != weak.to || derive_counts(l->view, weak.strength))
 			to[kept++] = edges[e];
-	}
 	assert(kept <= *count);
 	*count = kept;
 	return HDB_OK;

@@ -72,14 +72,23 @@ struct heap_filter {
 	uint32_t heap_no; /* the heap for both, as heap_no in struct heap_object */
 };
 
+/* A field, and its number + 1. */
+struct heap_kept_field {
+	uint64_t end;
+	struct store_field field;
+};
+#define HEAP_KEPT_FIELDS 1024u
+
 /* Classes, loaded on first use. */
 struct heap_class_tables {
 	struct store_class *records;
 	char **names;
 	uint32_t *name_hashes;  /* for heap_class_by_name; built on first use */
 	uint64_t counted_bytes; /* charged to the budget */
-	struct heap_below       /* tables for deep class hierarchies, see heap_classes.c; owned */
-		*below;         /* heap_classes.c: tables for deep chains of superclasses; owned */
+	/* fields that were read last, by number modulo HEAP_KEPT_FIELDS */
+	struct heap_kept_field fields[HEAP_KEPT_FIELDS];
+	struct heap_below /* tables for deep class hierarchies, see heap_classes.c; owned */
+		*below;   /* heap_classes.c: tables for deep chains of superclasses; owned */
 };
 
 /* Open blocks of objects and IDs, by block number. */

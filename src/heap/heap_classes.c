@@ -367,7 +367,17 @@ bool heap_has_superclass(struct heap *heap, uint32_t no, const char *name)
 
 int heap_field(struct heap *heap, uint32_t i, struct store_field *out, struct hdb_error *err)
 {
-	const int r = store_record(heap->store, STORE_FIELDS, i, out, err);
+	struct heap_kept_field *kept = &heap->classes.fields[i % HEAP_KEPT_FIELDS];
+	int r = HDB_OK;
 
-	return r > 0 ? store_damaged(heap->store, STORE_FIELDS, i, "field missing", err) : r;
+	if (kept->end != (uint64_t)i + 1) {
+		kept->end = 0;
+		r = store_record(heap->store, STORE_FIELDS, i, &kept->field, err);
+		if (r > 0)
+			r = store_damaged(heap->store, STORE_FIELDS, i, "field missing", err);
+		TRY(r);
+		kept->end = (uint64_t)i + 1;
+	}
+	*out = kept->field;
+	return HDB_OK;
 }

@@ -275,31 +275,39 @@ int heap_referent_id(struct heap *heap, uint32_t ix, uint32_t class_no, uint64_t
  * A reference has the strength of the class only if the referent is the object's only reference to
  * the target.
  */
+int heap_weak_target(struct heap *heap, uint32_t from, struct heap_weak *out, struct hdb_error *err)
+{
+	const struct store_class *class;
+	struct heap_fields fields;
+	struct heap_object object;
+	uint64_t referent_id;
+	uint32_t to;
+	unsigned holders = 0; /* number of fields that refer to the referent */
+	int r = heap_object(heap, from, &object, err);
+
+	*out = (struct heap_weak){ HEAP_NONE, STORE_STRONG };
+	if (r < 0 || object.kind != STORE_INSTANCE || !heap_class(heap, object.class_no)->strength)
+		return r;
+	class = heap_class(heap, object.class_no);
+	TRY_FOUND(heap_referent_id(heap, from, object.class_no, &referent_id, err));
+	TRY(heap_fields_begin(heap, from, &fields, err));
+	while ((r = heap_fields_next(&fields, err)) == HDB_OK)
+		holders += fields.value.type == HPROF_OBJECT && fields.value.bits == referent_id;
+	TRY_ERRORS(r);
+	if (holders != 1)
+		return HDB_OK;
+	TRY_FOUND(heap_find(heap, referent_id, &to, err));
+	if (to != class->ix)
+		*out = (struct heap_weak){ to, class->strength };
+	return HDB_OK;
+}
+
 int heap_strength(struct heap *heap, uint32_t from, uint32_t to, uint8_t *strength,
 		  struct hdb_error *err)
 {
-	struct heap_fields fields;
-	struct heap_object object;
-	uint64_t referent_id, to_id;
-	unsigned holders = 0; /* number of fields that refer to `to` */
-	int r = heap_object(heap, from, &object, err);
+	struct heap_weak weak;
 
-	*strength = STORE_STRONG;
-	if (r < 0 || object.kind != STORE_INSTANCE ||
-	    !heap_class(heap, object.class_no)->strength ||
-	    heap_class(heap, object.class_no)->ix == to)
-		return r;
-	/*
-	 * The reference may be in no field, for example if a thread object is a reference object.
-	 */
-	TRY_FOUND(heap_referent_id(heap, from, object.class_no, &referent_id, err));
-	TRY(heap_id(heap, to, &to_id, err));
-	if (referent_id != to_id)
-		return HDB_OK;
-	TRY(heap_fields_begin(heap, from, &fields, err));
-	while ((r = heap_fields_next(&fields, err)) == HDB_OK)
-		holders += fields.value.type == HPROF_OBJECT && fields.value.bits == to_id;
-	if (holders == 1)
-		*strength = heap_class(heap, object.class_no)->strength;
-	return r < 0 ? r : HDB_OK;
+	TRY(heap_weak_target(heap, from, &weak, err));
+	*strength = weak.to == to ? weak.strength : STORE_STRONG;
+	return HDB_OK;
 }

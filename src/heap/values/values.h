@@ -144,10 +144,15 @@ bool heap_is_string(struct heap *heap, uint32_t ix);
 int heap_referent_id(struct heap *heap, uint32_t ix, uint32_t class_no, uint64_t *id,
 		     struct hdb_error *err);
 
-/*
- * Strength of a reference (enum store_strength). STORE_STRONG unless `from` is a reference object
- * and its only reference to `to` is its referent.
- */
+/* The referent of a reference object that has no other reference to it; `to` is HEAP_NONE: none. */
+struct heap_weak {
+	uint32_t to;
+	uint8_t strength; /* enum store_strength */
+};
+int heap_weak_target(struct heap *heap, uint32_t from, struct heap_weak *out,
+		     struct hdb_error *err);
+
+/* Strength of a reference. STORE_STRONG unless heap_weak_target finds it. */
 int heap_strength(struct heap *heap, uint32_t from, uint32_t to, uint8_t *strength,
 		  struct hdb_error *err);
 
