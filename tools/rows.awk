@@ -51,7 +51,7 @@ function flush_line(    out, word) {
 	match(held, /^[A-Z_]+/)
 	out = substr(held, 1, RLENGTH) "("
 	held = substr(held, RLENGTH + 1)
-	for (nth = 0; match(held, /^[ \t]+("[^"]*"|[A-Z_]+\([^()]*(\([^()]*\)[^()]*)*\)|[^ \t]+)/); nth++) {
+	for (nth = 0; match(held, /^[ \t]+([a-z]+=)?("[^"]*"|[A-Z_]+\([^()]*(\([^()]*\)[^()]*)*\)|[^ \t]+)/); nth++) {
 		word = substr(held, 1, RLENGTH)
 		held = substr(held, RLENGTH + 1)
 		sub(/^[ \t]+/, "", word)

@@ -1,6 +1,7 @@
 #!/bin/sh
 # rules_test.sh - a mistake in a rules file (tools/rules.awk) is an error of its line when heapdb
-# is built, and what is right becomes the rows of an array.
+# is built, and what is right becomes the rows of an array. So do the lines of a .rows file
+# (tools/rows.awk).
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -52,3 +53,16 @@ refused 't.rules:3: .*nothing follows "size"' 'rule a\n\nsize\n'
 refused 't.rules:3:' 'rule a\nsays x\nsise 5\n'
 refused 't.rules:2:' 'rule a\nsize many\n'
 refused 't.rules:5:' 'rule a\nsays x\n  y\nsays z\nsays too many\n'
+
+cat > t.rows <<'END'
+# a comment
+ROW a.b$C KIND|OTHER - 12  # another
+ROW "a # b" "7" size=count
+        next="c d" MORE(x,-,"1",IN(y z,K))
+END
+awk -f "$HDB_ROOT/tools/rows.awk" t.rows | grep -v '^#line' > got
+cat > want <<'END'
+ROW("a.b$C", KIND|OTHER, NULL, 12),
+ROW("a # b", "7", .size = "count", .next = "c d", MORE("x", NULL, "1", IN("y z", K))),
+END
+cmp want got
