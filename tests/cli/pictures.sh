@@ -92,7 +92,7 @@ END
 # A heap full of markup: names of classes are text.
 LC_ALL=C sed 's/Sample$Node/<svg>\&"bcde/' "$DUMP" >evil.hprof
 heapdb import evil.hprof --quiet 2>/dev/null >/dev/null
-heapdb query dominator-tree --db evil.heapdb --quiet --svg treemap 2>/dev/null | grep -c '&lt;svg&gt;&amp;&quot;bcde'
+heapdb query dominator-tree --db evil.heapdb --quiet --svg treemap 2>/dev/null | grep -c '&#60;svg&#62;&#38;&#34;bcde'
 heapdb query dominator-tree --db evil.heapdb --quiet --svg treemap 2>/dev/null | grep -c '<svg>' || true
 # What is no tree cannot be drawn.
 heapdb query histogram --db s.heapdb --quiet --svg icicle 2>&1

@@ -20,9 +20,8 @@ size_t utf8_decode(const char *text, size_t size, uint32_t *character);
 #define UTF8_REPLACEMENT 0xfffd
 
 /*
- * Appends `text` for display: control characters as
- * , \t, \x1b, bidirectional and invisible ones as \u{202e}, invalid bytes as \xff. Returns the
- * number of terminal columns.
+ * Appends `text` for display: control characters as \n, \t, \x1b, bidirectional and invisible ones
+ * as \u{202e}, invalid bytes as \xff. Returns the number of terminal columns.
  */
 size_t escape_text(struct bytes *out, const char *text, size_t size);
 

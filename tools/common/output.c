@@ -387,6 +387,26 @@ static size_t format_u64(char *buf, uint64_t value)
 	return n;
 }
 
+void output_xml(struct output *out, const char *text, size_t size)
+{
+	struct bytes line = { 0 };
+
+	for (size_t at = 0; at < size;) {
+		uint32_t c = UTF8_REPLACEMENT;
+		const size_t n = utf8_decode(text + at, size - at, &c);
+
+		at += n ? n : 1;
+		if ((c < 0x20 && c != '\n' && c != '\t') || c == 0xfffe || c == 0xffff)
+			c = UTF8_REPLACEMENT;
+		if (c == '<' || c == '>' || c == '&' || c == '"' || c == '\n')
+			bytes_format(&line, "&#%u;", (unsigned)c);
+		else
+			bytes_utf8(&line, c);
+	}
+	output_bytes(out, line.data ? line.data : "", line.size);
+	output_release(out, &line);
+}
+
 void output_json(struct output *out, const char *text, size_t size)
 {
 	struct json_part part;

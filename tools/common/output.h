@@ -85,6 +85,8 @@ void output_format(struct output *out, const char *format, ...)
 
 /* Writes a quoted JSON string. Invalid UTF-8 becomes U+FFFD. */
 void output_json(struct output *out, const char *text, size_t size);
+/* Writes escaped text for XML 1.0. Characters that it does not admit become U+FFFD. */
+void output_xml(struct output *out, const char *text, size_t size);
 
 void output_u64(struct output *out, uint64_t value);
 void output_i64(struct output *out, int64_t value);

@@ -4,8 +4,8 @@
 #include "common/pixels.h"
 
 #include "base/error.h"
+#include "base/scope.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,10 +17,7 @@ int image_read(struct hdb *db, uint32_t ix, uint64_t size, uint8_t **out, struct
 	uint64_t bits[CHUNK];
 	struct hdb_slice slice = { .struct_size = sizeof(slice), .bits = bits };
 
-	*out = malloc(size ? size : 1);
-	if (!*out)
-		return hdb_fail(err, HDB_ENOMEM,
-				"cannot allocate memory for an image of %" PRIu64 " bytes", size);
+	TRY(BASE_ALLOC(*out, size, "an image", err));
 	for (; slice.from < size; slice.from += slice.count) {
 		slice.room = size - slice.from < CHUNK ? (size_t)(size - slice.from) : CHUNK;
 		TRY(hdb_elements(db, ix, &slice, err));

@@ -160,12 +160,11 @@ static struct class_size *classes_by_size(struct hdb *db)
 {
 	const uint32_t n = hdb_class_count(db);
 	BASE_FREED struct hdb_class_count *counts = calloc((size_t)n + 1, sizeof(*counts));
-	struct class_size *sizes = calloc((size_t)n + 1, sizeof(*sizes));
+	struct class_size *sizes;
 
-	if (!counts || !sizes || hdb_class_counts(db, 0, counts, NULL) != HDB_OK) {
-		free(sizes);
+	if (!counts || hdb_class_counts(db, 0, counts, NULL) != HDB_OK ||
+	    BASE_ALLOC(sizes, n, "classes", NULL) != HDB_OK)
 		return NULL;
-	}
 	for (uint32_t no = 0; no < n; no++)
 		sizes[no] = (struct class_size){ counts[no].shallow_bytes, no };
 	qsort(sizes, n, sizeof(*sizes), by_size);

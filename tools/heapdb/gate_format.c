@@ -111,34 +111,13 @@ static void add_story(struct bytes *to, const struct gate_check *c)
 
 /* ---- JUnit ---- */
 
-/* Text that XML 1.0 admits: other characters become U+FFFD. */
-static void put_xml(struct output *out, const char *text, size_t size)
-{
-	struct bytes line = { 0 };
-
-	for (size_t at = 0; at < size;) {
-		uint32_t c = UTF8_REPLACEMENT;
-		const size_t n = utf8_decode(text + at, size - at, &c);
-
-		at += n ? n : 1;
-		if ((c < 0x20 && c != '\n' && c != '\t') || c == 0xfffe || c == 0xffff)
-			c = UTF8_REPLACEMENT;
-		if (c == '<' || c == '>' || c == '&' || c == '"' || c == '\n')
-			bytes_format(&line, "&#%u;", (unsigned)c);
-		else
-			bytes_utf8(&line, c);
-	}
-	output_bytes(out, line.data, line.size);
-	output_release(out, &line);
-}
-
 static void print_junit(struct output *out, const struct gate_budget *b)
 {
 	output_format(out,
 		      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"heapdb "
 		      "gate\" tests=\"%zu\" failures=\"%zu\" errors=\"0\">\n  <testsuite name=\"",
 		      b->count, b->failed);
-	put_xml(out, b->path, strlen(b->path));
+	output_xml(out, b->path, strlen(b->path));
 	output_format(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"0\">\n",
 		      b->count, b->failed);
 	for (size_t i = 0; i < b->count; i++) {
@@ -146,13 +125,13 @@ static void print_junit(struct output *out, const struct gate_budget *b)
 		struct bytes story = { 0 };
 
 		output_string(out, "    <testcase classname=\"heapdb.gate\" name=\"");
-		put_xml(out, c->name, strlen(c->name));
+		output_xml(out, c->name, strlen(c->name));
 		if (c->has_failed) {
 			add_story(&story, c);
 			output_string(out, "\">\n      <failure type=\"budget\" message=\"");
-			put_xml(out, c->text, strlen(c->text));
+			output_xml(out, c->text, strlen(c->text));
 			output_string(out, "\">");
-			put_xml(out, story.data, story.size);
+			output_xml(out, story.data, story.size);
 			output_string(out, "</failure>\n    </testcase>\n");
 		} else {
 			output_string(out, "\"/>\n");

@@ -17,39 +17,6 @@
 /* Muted hues, assigned to packages by a hash of the name. */
 #define HUES 12
 
-static void put_xml(struct output *out, const char *text, size_t size)
-{
-	for (size_t i = 0; i < size; i++) {
-		switch (text[i]) {
-		case '<':
-			output_string(out, "&lt;");
-			break;
-		case '>':
-			output_string(out, "&gt;");
-			break;
-		case '&':
-			output_string(out, "&amp;");
-			break;
-		case '"':
-			output_string(out, "&quot;");
-			break;
-		default:
-			output_char(out, text[i]);
-		}
-	}
-}
-
-/* "1,234,567". */
-static void put_thousands(struct output *out, uint64_t value)
-{
-	output_string(out, base_number(value).text);
-}
-
-static void put_human(struct output *out, uint64_t value)
-{
-	output_string(out, base_size(value).text);
-}
-
 /* Returns the start of the name without its package: after the last dot followed by a letter. */
 static size_t package_size(const char *name, size_t size)
 {
@@ -78,11 +45,11 @@ static void svg_begin(struct output *out, const struct picture *picture, double 
 		      "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
 		      "<text x=\"4\" y=\"16\">",
 		      SVG_WIDTH, height + SVG_HEAD, SVG_WIDTH, height + SVG_HEAD);
-	put_xml(out, picture->title, strlen(picture->title));
-	output_string(out, ": ");
-	put_thousands(out, picture->nodes[0].bytes);
-	output_string(out, " bytes; area: retained size; colour: package (grey: several small "
-			   "nodes)</text>\n");
+	output_xml(out, picture->title, strlen(picture->title));
+	output_format(out,
+		      ": %s bytes; area: retained size; colour: package (grey: several small "
+		      "nodes)</text>\n",
+		      base_number(picture->nodes[0].bytes).text);
 }
 
 /* Returns how many bytes of the name fit into `width` pixels, in whole characters. */
@@ -106,7 +73,7 @@ static void put_label(struct output *out, const char *name, size_t size,
 	if (room == 0 || box.height < LINE_HEIGHT)
 		return;
 	output_format(out, "<text x=\"%.1f\" y=\"%.1f\">", box.x + 3, box.y + LINE_HEIGHT - 3);
-	put_xml(out, name, room < size && room > 1 ? fit(name, size, box.width - 10) : room);
+	output_xml(out, name, room < size && room > 1 ? fit(name, size, box.width - 10) : room);
 	if (room < size)
 		output_string(out, "\xe2\x80\xa6");
 	else if (fit(name, size, box.width - 4 - (double)more * LETTER_WIDTH) == size)
@@ -139,20 +106,15 @@ void svg_put_cell(struct output *out, const struct svg_layout *layout, size_t at
 		      box->x, box->y, box->width, box->height);
 	put_colour(out, n, name, package);
 	output_string(out, "\" stroke=\"#fff\" stroke-width=\"0.5\"/><title>");
-	put_xml(out, name, n->size);
-	output_string(out, ": ");
-	put_human(out, n->bytes);
-	output_format(out, ", %.1f %% of the heap",
+	output_xml(out, name, n->size);
+	output_format(out, ": %s, %.1f %% of the heap", base_size(n->bytes).text,
 		      all ? 100 * (double)n->bytes / (double)all : 0.0);
-	if (n->count > 0) {
-		output_string(out, ", ");
-		put_thousands(out, n->count);
-		output_string(out, n->count == 1 ? " object" : " objects");
-	}
-	if (layout->folded > 0) {
-		output_format(out, "; %zu more below, too small to draw, ", layout->folded);
-		put_human(out, layout->folded_bytes);
-	}
+	if (n->count > 0)
+		output_format(out, ", %s object%s", base_number(n->count).text,
+			      n->count == 1 ? "" : "s");
+	if (layout->folded > 0)
+		output_format(out, "; %zu more below, too small to draw, %s", layout->folded,
+			      base_size(layout->folded_bytes).text);
 	output_string(out, "</title>");
 	if (has_label)
 		put_label(out, name + package, n->size - package, n, *box);
