@@ -530,7 +530,10 @@ public class Causes {
                     }, "stock-" + i);
                     t.setDaemon(true);
                     t.start();
-                    while (t.getState() != (i == 0 ? Thread.State.WAITING : Thread.State.BLOCKED)) Thread.sleep(5);
+                    Thread.State state = i == 0 ? Thread.State.WAITING : Thread.State.BLOCKED;
+                    while (t.getState() != state
+                        || Arrays.stream(t.getStackTrace()).noneMatch(f -> f.getMethodName().equals("take")))
+                        Thread.sleep(5);
                 }
                 if (ok) kept.add(random(3_000_000, 1));
                 break;

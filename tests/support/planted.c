@@ -22,7 +22,21 @@
 #define FIRST_OBJECT 0x100000u
 #define FIRST_TEXT 1u
 
-enum kind { NUMBER, TEXT, NOTHING, OBJECT, BYTES, ARRAY, LIST, SET, MAP, PATHS, SAME, REFERENCE };
+enum kind {
+	NUMBER,
+	TEXT,
+	NOTHING,
+	OBJECT,
+	BYTES,
+	PART,
+	ARRAY,
+	LIST,
+	SET,
+	MAP,
+	PATHS,
+	SAME,
+	REFERENCE
+};
 
 struct value {
 	enum kind kind;
@@ -305,6 +319,7 @@ static unsigned value(void)
 			    { "set(", SET },
 			    { "map(", MAP },
 			    { "paths(", PATHS } };
+	bool is_part = false;
 	unsigned no;
 
 	h->at += strspn(h->at, " \t");
@@ -335,8 +350,8 @@ static unsigned value(void)
 			return no;
 		}
 	}
-	if (take("bytes(")) {
-		no = new_value(BYTES);
+	if (take("bytes(") || (is_part = take("part("))) {
+		no = new_value(is_part ? PART : BYTES);
 		h->values[no].bits = strtoull(h->at, NULL, 10);
 		h->at += strspn(h->at, "0123456789");
 		if (!take(")"))
@@ -512,6 +527,16 @@ static uint64_t write_value(struct hw *w, const struct value *v)
 		id = new_id();
 		hw_primitive_array(w, id, HPROF_BYTE, NULL, (uint32_t)v->bits);
 		return id;
+	case PART: {
+		uint8_t *content = calloc(1, v->bits);
+
+		assert_non_null(content);
+		memset(content, 1, v->bits / 8);
+		id = new_id();
+		hw_primitive_array(w, id, HPROF_BYTE, content, (uint32_t)v->bits);
+		free(content);
+		return id;
+	}
 	case ARRAY:
 	case LIST:
 		return write_array(w, v);

@@ -36,6 +36,8 @@
 #define FACTS_CONTENT_MIN 8u
 /* Arrays of zeros that take fewer bytes do not count. */
 #define FACTS_ZEROS_MIN 4096
+/* Elements of an array that are looked at, whether they are 0. */
+#define FACTS_SLACK_LOOKED 64u
 /* Dominators above the accumulation point that are looked at, and the part of them it must be. */
 #define FACTS_CLIMBS 8u
 #define FACTS_CLIMB_PART 0.8
@@ -142,7 +144,7 @@ struct walk {
 	uint32_t reference_no;            /* java.lang.ref.Reference */
 	uint32_t largest_ix;              /* the first collection with many entries */
 	uint32_t larger_ix;               /* the first one with some, if none has many */
-	struct tally all, rooms, empties, boxes, errors, references, views, futures, tasks;
+	struct tally all, slack, rooms, empties, boxes, errors, references, views, futures, tasks;
 	struct addend big; /* the container with most free bytes */
 	double open_futures, waited, cancelled, enqueued, cleared, soft_bytes, suppressed;
 	double loaders, self_kept; /* loaders: closed ones */
@@ -336,6 +338,26 @@ static int look_at_references(struct walk *w, const struct node *node,
 	return HDB_OK;
 }
 
+/* Adds a large array of numbers of which little is not 0: the rest was never used. */
+static int look_at_slack(struct walk *w, const struct node *node, const struct heap_object *object,
+			 struct hdb_error *err)
+{
+	const uint64_t step = object->length / FACTS_SLACK_LOOKED + 1;
+	const uint64_t looked = (object->length + step - 1) / step;
+	struct heap_walk elements;
+	uint64_t used;
+
+	heap_walk_begin(&elements, node->ix, 0, object->length);
+	TRY(heap_walk_count(w->session->heap, &elements, step, &used, err));
+	if (used && used * 4 <= looked)
+		add(&w->slack,
+		    &(struct addend){ object->class_no, node->weight, (double)object->length,
+				      (double)used,
+				      (double)object->shallow_bytes * (double)(looked - used) /
+					      (double)looked });
+	return HDB_OK;
+}
+
 /* The content of an array of numbers, or of a string's characters. */
 static int look_at_content(struct walk *w, const struct node *node,
 			   const struct heap_object *object, struct hdb_error *err)
@@ -355,6 +377,8 @@ static int look_at_content(struct walk *w, const struct node *node,
 		w->big_array = node->ix;
 		w->big_bytes = object->shallow_bytes;
 	}
+	if (kind != HELD_BUILDER && object->shallow_bytes >= FACTS_ZEROS_MIN)
+		TRY(look_at_slack(w, node, object, err));
 	if (object->length < FACTS_CONTENT_MIN || kind == HELD_BUILDER ||
 	    object->shallow_bytes > FACTS_CONTENT_BYTES - w->content_bytes)
 		return HDB_OK;
@@ -887,7 +911,7 @@ static void set_figures(const struct walk *w, struct explain_facts *out)
 		TALLY(empties, empties, empty_kind), TALLY(boxes, boxes, box_kind),
 		TALLY(errors, errors, error_kind),   TALLY(references, references, reference_kind),
 		TALLY(views, views, view_kind),      TALLY(futures, futures, COUNT),
-		TALLY(tasks, tasks, COUNT),
+		TALLY(tasks, tasks, COUNT),          TALLY(slack, slack, slack_kind),
 	};
 
 	if (w->all.bytes <= 0)
@@ -910,6 +934,11 @@ static void set_figures(const struct walk *w, struct explain_facts *out)
 		explain_fact_object(out, EXPLAIN_FACT_loader, w->loader_ix);
 	set(out, EXPLAIN_FACT_cleared, w->cleared, w->references.is_about);
 	set_percent(w, out, EXPLAIN_FACT_soft_percent, w->soft_bytes);
+	set_percent(w, out, EXPLAIN_FACT_slack_percent, w->slack.bytes);
+	if (w->slack.classes)
+		explain_fact_set(out, EXPLAIN_FACT_slack_length,
+				 w->slack.list[most_of(&w->slack)].places /
+					 w->slack.list[most_of(&w->slack)].count);
 	set_percent(w, out, EXPLAIN_FACT_view_percent, w->views.bytes);
 	set_percent(w, out, EXPLAIN_FACT_empty_percent, w->empties.bytes);
 	set_percent(w, out, EXPLAIN_FACT_error_percent, w->errors.bytes);

@@ -37,6 +37,10 @@
 	X(equal_percent)  /* what sharing them would save */ \
 	X(most_equal)     /* text: the content that takes most: "text", or byte[800] */ \
 	X(most_count)     /* number of objects with that content; none of a sample */ \
+	X(slack)          /* large arrays of numbers of which at most a quarter is not 0 */ \
+	X(slack_kind)     /* text: the class of most */ \
+	X(slack_length)   /* their elements on average */ \
+	X(slack_percent)  /* their zeros */ \
 	X(zeros)          /* large arrays of zeros */ \
 	X(zero_percent)   /* what they take */ \
 	X(zero_kind)      /* text: byte[8000] */ \

@@ -31,6 +31,8 @@
 /* Maximum number of collections in a map that are counted, and how many entries they must have. */
 #define INNER_LOOKED 10000u
 #define INNER_PART 4u
+/* Maximum number of entries counted in those that do not record their size. */
+#define INNER_COUNTED 1000000u
 /* Maximum number of steps to count the entries of a collection that does not record its size. */
 #define ENTRIES_COUNTED 10000000u
 /* Maximum number of bytes of a thread's name; longer names are truncated. */
@@ -174,7 +176,7 @@ static int count_inner(struct heap *heap, const struct heap_collection *outer,
 {
 	BASE_SCOPED(heap_entries_end) struct heap_entries entries = { .heap = NULL };
 	uint32_t class_no = HEAP_NONE, inner_no;
-	uint64_t sum = 0;
+	uint64_t sum = 0, budget = INNER_COUNTED;
 	int r = heap_entries_begin(heap, outer, &entries, err);
 
 	for (unsigned i = 0; r == HDB_OK && i < INNER_LOOKED; i++) {
@@ -187,8 +189,10 @@ static int count_inner(struct heap *heap, const struct heap_collection *outer,
 			continue;
 		TRY_FOUND(heap_find(heap, entries.value.bits, &ix, err));
 		TRY_FOUND(heap_collection_open(heap, ix, &inner, err));
-		if (!inner.has_size || inner.rule->kind == HEAP_MAP)
+		if (inner.rule->kind == HEAP_MAP)
 			return HDB_OK;
+		if (!inner.has_size)
+			TRY_FOUND(heap_collection_count(heap, &inner, &budget, err));
 		sum += inner.size;
 		if (!inner.size)
 			continue;

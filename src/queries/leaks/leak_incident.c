@@ -57,6 +57,11 @@ int leak_wait_find(struct heap *heap, uint32_t thread_ix, uint32_t *blocker_ix, 
 	r = heap_field_object(heap, *blocker_ix,
 			      (struct heap_field_name){ .name = "exclusiveOwnerThread" }, owner_ix,
 			      err);
+	/* a ReentrantReadWriteLock that readers hold, the first of them */
+	if (r > 0)
+		r = heap_field_object(heap, *blocker_ix,
+				      (struct heap_field_name){ .name = "firstReader" }, owner_ix,
+				      err);
 	if (r != HDB_OK)
 		*owner_ix = HEAP_NONE;
 	return r < 0 ? r : HDB_OK;

@@ -12,6 +12,7 @@
 #include "queries/explain/rules.h"
 #include "query/coverage.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,12 +142,30 @@ static int add_leak(struct query *q, const struct query *row, struct hdb_error *
 	return HDB_OK;
 }
 
+/*
+ * Whether a sentence was said already. Numbers in names of threads and in average sizes may differ:
+ * 'of thread "pool-1-thread-7" holds 800 Order (91 B each)'.
+ */
 static bool is_said(const struct line *line, const struct hdb_value *text)
 {
-	const char *said = line->texts[SHORT_TEXT];
+	const char *said = line->texts[SHORT_TEXT], *end = text->text + text->text_size;
+	const char *at = text->text;
+	bool is_loose = false;
 
-	return said && strlen(said) == text->text_size &&
-	       memcmp(said, text->text, text->text_size) == 0;
+	while (said && *said && at < end) {
+		if (is_loose && isdigit((unsigned char)*said) && isdigit((unsigned char)*at)) {
+			said += strspn(said, "0123456789.");
+			while (at < end && (isdigit((unsigned char)*at) || *at == '.'))
+				at++;
+			continue;
+		}
+		if (*said != *at)
+			return false;
+		is_loose = *at == '"' ? !is_loose : *at == '(' || (is_loose && *at != ')');
+		said++;
+		at++;
+	}
+	return said && !*said && at == end;
 }
 
 /* Adds a suspect as a row, or to the row that has the same sentence. */
