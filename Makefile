@@ -368,6 +368,8 @@ nightly: ## all that takes too long for every change
 	$(MAKE) fuzz SECS=600
 	$(MAKE) test T=fleet HEAPDB_FLEET=full LIMIT=3000
 	$(MAKE) test T=known_libraries HEAPDB_KNOWN=full LIMIT=3000
+	$(MAKE) test T=memory_programs HEAPDB_MEMORY=full LIMIT=3000
+	$(MAKE) test T=watch_leaks HEAPDB_WATCH=full LIMIT=3000
 	rc=0; PATH=$(abspath $(BUILD)):$$PATH python3 tests/java/real/real_heaps.py --out $(BUILD)/real-heaps || rc=$$?; \
 		[ $$rc -eq 0 ] || [ $$rc -eq 77 ]
 	[ -z "$$SHARK" ] || SCREENS_ROWS=1330000 $(MAKE) test T=leak_screens LIMIT=3000

@@ -143,7 +143,7 @@ at_work()
 
 counts()
 {
-	vm counts 100000 -Xlog:safepoint:file=safepoints
+	vm counts 40000 -Xlog:safepoint:file=safepoints
 	"$heapdb" capture --csv --columns pid,main_class,version > list
 	grep -q "^$pid,Quiet,$version" list || fail "not in the list: $(cat list)"
 	capture 0 "$pid" -o first.heapdb
@@ -227,7 +227,7 @@ ended()
 
 halfway()
 {
-	vm half 400000
+	vm half 120000
 	lives whole.heapdb
 	# Interrupted, killed, and the VM stopped in the middle: it goes on afterwards.
 	# (A shell has what it starts behind itself ignore SIGINT.)
@@ -263,7 +263,7 @@ no_space()
 {
 	mkdir -p small
 	mount -t tmpfs -o size=1m none small 2> /dev/null || return 0
-	vm space 100000
+	vm space 60000
 	capture 4 "$pid" -o small/x.heapdb
 	grep -q 'no space left on the disk' said || fail "no space: $(cat said)"
 	[ -z "$(find small -name '*.heapdb')" ] || fail "a database without space"

@@ -19,7 +19,7 @@ public class Quiet {
     static final Map<String, Object> map = new HashMap<>();
 
     public static void main(String[] args) throws Exception {
-        for (int i = 0; i < 100000; i++) map.put("key" + i, new ArrayList<>(List.of(i, i + 1)));
+        for (int i = 0; i < 40000; i++) map.put("key" + i, new ArrayList<>(List.of(i, i + 1)));
         System.out.println("ready");
         Thread.sleep(600_000);
     }

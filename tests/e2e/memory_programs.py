@@ -2,7 +2,7 @@
 Programs that hold known memory outside the heap (java/OutsideHeap.java), and what `heapdb memory`
 says of it: the parts add up to RSS, and each has what the program holds, within a tolerance.
 
-    memory_programs.py short|all JAVA_HOME...
+    memory_programs.py short|all|full JAVA_HOME...
 
 Prints a line for each program, JDK and mode of Native Memory Tracking: the part, the truth, the
 account, RSS by the kernel, what is not explained.
@@ -33,6 +33,14 @@ PROGRAMS = [
     ('heap, committed', 'heap=100', ['-Xms512m', '-Xmx512m', '-XX:+UseSerialGC'], 'Java heap', None, 100, 110, ''),
     ('heap, touched', 'heap=10', ['-Xms256m', '-Xmx256m', '-XX:+AlwaysPreTouch'], 'Java heap', None, 256, 256, ''),
 ]
+
+
+# Modes of Native Memory Tracking. Without `full`, each JDK runs with detail and one other mode.
+MODES = {
+    'short': lambda home: ('detail',),
+    'all': lambda home: ('off' if '17' in home else 'summary', 'detail'),
+    'full': lambda home: ('off', 'summary', 'detail'),
+}
 
 
 def check(good, *words):
@@ -137,7 +145,7 @@ def main():
     for name in names:
         program = [program for program in PROGRAMS if program[0] == name][0]
         for home in homes:
-            for nmt in ('detail',) if sys.argv[1] == 'short' else ('off', 'summary', 'detail'):
+            for nmt in MODES[sys.argv[1]](home):
                 run(home, nmt, program)
     return failed
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # memory_programs_test.sh - `heapdb memory` of programs with known direct buffers, mapped files, threads, class
 # loaders, native memory, free blocks of malloc, and heaps, on each JDK that is here ($JDK17, $JDK25, or javac's), with
-# Native Memory Tracking off, summary and detail. Needs a JDK and python3; without a C compiler, no native memory.
-# Slow: up to 48 runs of a JVM.
+# Native Memory Tracking off or summary, and detail. Needs a JDK and python3; without a C compiler, no native memory.
+# Slow: up to 36 runs of a JVM, 54 with HEAPDB_MEMORY=full.
 set -eu
 export PYTHONDONTWRITEBYTECODE=1
 [ -r /proc/self/smaps_rollup ] || { echo "no /proc/PID/smaps_rollup here"; exit 77; }
@@ -12,4 +12,4 @@ done
 cd "$TMPDIR"
 home=$(readlink -f "$(command -v javac)")
 [ -n "${JDK17:-}${JDK25:-}" ] || JDK17=${home%/bin/javac}
-python3 "$HDB_ROOT/tests/e2e/memory_programs.py" all ${JDK17:+"$JDK17"} ${JDK25:+"$JDK25"}
+python3 "$HDB_ROOT/tests/e2e/memory_programs.py" "${HEAPDB_MEMORY:-all}" ${JDK17:+"$JDK17"} ${JDK25:+"$JDK25"}

@@ -86,6 +86,23 @@ static double uneven_sawtooth(int i)
 	}
 	return 50 + 2 * at++ + 0.3 * noise();
 }
+/* The load falls, or rises, at some time. */
+static double changing_sawtooth(int i)
+{
+	static double at, top, before, after;
+	static int when;
+
+	if (i == 0) {
+		at = 30 * uniform();
+		top = 20 + 8 * uniform();
+		before = 2 + 4 * uniform();
+		after = 2 + 4 * uniform();
+		when = 10 + (int)(30 * uniform());
+	}
+	at += i < when ? before : after;
+	at = fmod(at, top);
+	return 50 + at + 0.3 * noise();
+}
 static double wave(int i)
 {
 	return 50 + 10 * sin(i * 2 * M_PI / 14) + 0.5 * noise();
@@ -132,6 +149,7 @@ static const struct shape controls[] = {
 	{ "saw-tooth", sawtooth },
 	{ "short saw-tooth", short_sawtooth },
 	{ "uneven saw-tooth", uneven_sawtooth },
+	{ "changing saw-tooth", changing_sawtooth },
 	{ "wave", wave },
 	{ "warm-up", warm_up },
 	{ "filling cache", filling_cache },

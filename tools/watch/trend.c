@@ -223,17 +223,34 @@ static bool survives(const struct trend_point *all, size_t count, size_t start)
 	return start == 0 || most >= earlier + EXCESS_MIN * rise;
 }
 
-/* For a periodic series: the minimum of the last period must exceed that of the first. */
+static double least_of(const struct trend_point *p, size_t count)
+{
+	double least = INFINITY;
+
+	for (size_t i = 0; i < count; i++)
+		least = fmin(least, p[i].value);
+	return least;
+}
+
+/*
+ * For a periodic series: the minimum of the last period must exceed those of all earlier periods,
+ * as saw teeth whose length changes do not. The rise must also exceed a usual step between points,
+ * because the minimum drifts by up to one step if the period is no whole number of points.
+ */
 static bool minimum_rises(const struct trend_point *all, size_t count, const struct trend *t)
 {
 	const struct trend_point *last = all + count - t->period;
-	double first_least = INFINITY, last_least = INFINITY;
+	const double last_least = least_of(last, t->period);
+	const double rise = last_least - least_of(all, t->period);
+	double steps = 0;
 
-	for (size_t i = 0; i < t->period; i++) {
-		first_least = fmin(first_least, all[i].value);
-		last_least = fmin(last_least, last[i].value);
-	}
-	return last_least - first_least >= MINIMUM_RISE_MIN * t->slope * (last->time - all->time);
+	for (size_t i = t->period; i + t->period <= count - t->period; i += t->period)
+		if (!(least_of(all + i, t->period) < last_least))
+			return false;
+	for (size_t i = 1; i < count; i++)
+		steps += fabs(all[i].value - all[i - 1].value);
+	return rise > steps / (double)(count - 1) &&
+	       rise >= MINIMUM_RISE_MIN * t->slope * (last->time - all->time);
 }
 
 /* Whether the second half also grows, at a minimum part of the whole slope. */

@@ -1,0 +1,134 @@
+#!/bin/sh
+# watch_leaks_test.sh - five leaks, each with a limit of memory, watched on each JDK: a capture comes before the end,
+# and report.md names the owner. The limit is -Xmx, for one of them a cgroup if root can make one on this machine.
+# Then JVMs of another user and in a PID namespace of their own. Prints a table. Needs a JDK; $JDK21 may have no javac.
+# Slow: up to 20 JVMs that leak. One JDK, with HEAPDB_WATCH=full all.
+set -eu
+
+for home in "${JDK25:-}" "${JDK17:-}" /usr/lib/jvm/*; do
+	[ -x "$home/bin/javac" ] && break
+done
+[ -x "$home/bin/javac" ] || { echo "no JDK here"; exit 77; }
+cd "$TMPDIR"
+chmod 755 .
+unset HEAPDB
+started=
+group=
+# shellcheck disable=SC2086
+stop()
+{
+	kill -9 $started 2>/dev/null || true
+	wait 2>/dev/null || true
+	for one in $started; do rm -f "/tmp/.java_pid$one"; done
+	started=
+}
+trap 'stop; [ -z "$group" ] || rmdir "$group" || true' EXIT
+fail()
+{
+	echo "$*" >&2
+	exit 1
+}
+"$home/bin/javac" --release 17 -d classes "$HDB_ROOT/tests/java/Growing.java"
+
+# until SECONDS COMMAND...: waits until it succeeds.
+until_true()
+{
+	tries=$(($1 * 5))
+	shift
+	until "$@"; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || return 1
+		sleep 0.2
+	done
+}
+
+# owner KIND: what the report has to name.
+owner()
+{
+	case $1 in
+	sessions) echo 'Growing\.SESSIONS' ;;
+	listeners) echo 'PriceFeed\.listeners\|Growing\.FEED' ;;
+	queue) echo 'Growing\.TASKS' ;;
+	threadlocal) echo 'ThreadLocal' ;;
+	cache) echo 'Growing\.RESULTS' ;;
+	esac
+}
+
+leaks()
+{
+	for kind in sessions listeners queue threadlocal cache; do
+		limit="-Xmx48m" when='heap > 60%'
+		# The kernel would kill this one: its heap may become larger than its cgroup.
+		if [ $kind = sessions ] && [ -n "$group" ]; then
+			limit="-Xmx400m" when='rss > 60% of limit'
+		fi
+		(
+			[ $kind != sessions ] || [ -z "$group" ] || sh -c "echo \$PPID >$group/cgroup.procs"
+			exec "$home/bin/java" $limit -XX:+UseSerialGC -cp classes Growing $kind 40
+		) >/dev/null 2>&1 &
+		pid=$!
+		started="$started $pid"
+		until_true 20 heapdb watch "$pid" --once --histograms none --dir ready 2>/dev/null ||
+			fail "$kind does not start"
+		heapdb watch "$pid" --interval 1s --histograms none --when "$when" --dir "$1$kind" 2>"$1$kind.log" &
+		started="$started $!"
+		echo "$pid" >"$1$kind.pid"
+	done
+	for kind in sessions listeners queue threadlocal cache; do
+		until_true 90 grep -q 'captured:\|ended:\|failed' "$1$kind.log" || fail "$kind: $(cat "$1$kind.log")"
+		grep -q 'captured:' "$1$kind.log" || fail "$kind: no capture: $(cat "$1$kind.log")"
+		head -n 5 "$1$kind"/Growing-*/report.md | grep -q "$(owner $kind)" ||
+			fail "$kind: another owner: $(head -n 5 "$1$kind"/Growing-*/report.md)"
+		sed -n "s/^.*: capture: \(.*\)/$1 $kind: \1/p" "$1$kind.log"
+		sed -n 's/^.*: captured: \(.*\): .*/    \1/p' "$1$kind.log"
+	done
+	stop
+}
+
+group=/sys/fs/cgroup/memory/heapdb-test-$$
+mkdir "$group" 2>/dev/null && echo 220M >"$group/memory.limit_in_bytes" || group=
+if [ "${HEAPDB_WATCH:-}" = full ]; then
+	[ ! -x "${JDK17:-}/bin/java" ] || { home=$JDK17; leaks 17; }
+	[ ! -x "${JDK21:-}/bin/java" ] || { home=$JDK21; leaks 21; }
+	[ ! -x "${JDK25:-}/bin/java" ] || { home=$JDK25; leaks 25; }
+else
+	leaks ''
+fi
+
+# Another user's JVM, and one with PIDs and a /tmp of its own.
+other="setpriv --reuid=65534 --regid=65534 --clear-groups"
+$other test -r classes/Growing.class -a -x "$home/bin/java" 2>/dev/null || { echo "no other user here"; exit 0; }
+mkdir inside
+(cd / && exec $other "$home/bin/java" -Xmx40m -cp "$TMPDIR/classes" Growing quiet 10) >/dev/null 2>&1 &
+started="$started $!"
+others=$!
+cat >inside/run <<'END'
+mount -t tmpfs none /tmp || exit 9
+exec "$1/bin/java" -Xmx41m -cp classes Growing quiet 10
+END
+unshare -p -m -f --mount-proc sh inside/run "$home" >inside/log 2>&1 &
+started="$started $!"
+unshared=$!
+inner()
+{
+	inner=$(cat "/proc/$unshared/task/$unshared/children" 2>/dev/null) && [ -n "$inner" ] &&
+		heapdb watch "${inner% }" --once --histograms none --dir ready 2>/dev/null
+}
+until_true 20 heapdb watch "$others" --once --histograms none --dir ready 2>/dev/null ||
+	fail "the JVM of another user does not start"
+until_true 20 inner || fail "the JVM in a namespace does not start: $(cat inside/log)"
+started="$started $inner"
+sleep 2
+heapdb watch --name Growing --once --dir all 2>all.log
+for pid in $others ${inner% }; do
+	for kind in sample classes; do
+		grep -q "\"kind\":\"$kind\".*\"jvm\":\"$pid-" all/series.jsonl ||
+			fail "no $kind of $pid: $(cat all.log)"
+	done
+done
+grep -q "\"jvm\":\"${inner% }-.*\"max\":4[0-9]*," all/series.jsonl || fail "no heap: $(cat all/series.jsonl)"
+for pid in $others ${inner% }; do
+	heapdb watch "$pid" --once --histograms none --when 'rss > 1M' --dir "of$pid" 2>all.log
+	grep -q 'captured:' all.log || fail "no capture: $(cat all.log)"
+done
+echo "another user, another namespace: sampled and captured"
