@@ -67,7 +67,7 @@ static int mark_loader_object(const struct session *session, const char *target,
 			      target);
 }
 
-/* Marks the classes of all loaders of a class, or with a name. */
+/* Marks the classes of all loaders that are instances of a class or have a given name. */
 static int mark_loader(const struct session *session, const char *name, struct analysis_members *m,
 		       struct hdb_error *err)
 {

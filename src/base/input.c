@@ -48,8 +48,8 @@
 /* Memory of a decompressor, for messages. */
 #define DECOMPRESSOR_BYTES (96u << 10)
 /*
- * gzip: size of the fixed part of a member's head; its bytes that are the same in all members that
- * the JDK writes.
+ * gzip: size of the fixed part of a member's head, and number of its bytes that are the same in all
+ * members written by the JDK.
  */
 #define GZIP_HEAD 10u
 #define GZIP_SAME 8u

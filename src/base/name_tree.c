@@ -44,8 +44,9 @@ static int add_name(struct base_names *names, struct base_name name, bool is_len
 }
 
 /*
- * Finds the name, or the free hash at which to add it: *no is then BASE_IDMAP_NONE. On a collision
- * another seed is tried, so the map needs only one entry per hash. False if there are too many.
+ * Finds the name or, if it is new, a free hash under which to add it; *no is then BASE_IDMAP_NONE.
+ * If two names have the same hash, another seed is tried, so the map needs only one entry per hash.
+ * False if there are too many such names.
  */
 static bool find_name(const struct base_names *names, const struct base_name *name, uint64_t *hash,
 		      uint32_t *no)

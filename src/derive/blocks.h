@@ -15,8 +15,8 @@
 /* Working memory of one block. A slot is reused for many blocks. */
 struct derive_block {
 	/*
-	 * first_ix and count are always set; class_no if classes are read; all fields if objects
-	 * are read
+	 * first_ix and count are always set, class_no if classes are read, and all fields if
+	 * objects are read
 	 */
 	struct heap_block *objects;
 	uint64_t *values;         /* scratch space for STORE_BLOCK_OBJECTS values */

@@ -21,7 +21,7 @@
 /* Bounds of the limit. At LIMIT_MAX the places take 12 MB. */
 #define LIMIT_MIN 4096u
 #define LIMIT_MAX (1u << 18)
-/* Blocks between two checks of the cancel flag. */
+/* Number of blocks between two checks of the cancel flag. */
 #define STEP_BLOCKS 16u
 
 /* An object that owns native memory, or dominates one that does. */

@@ -1,6 +1,6 @@
 /*
- * hprof/emptied.h - dumps stripped by KOOM: primitive arrays lack their elements, but the lengths
- * of the heap dump records still count them. See FORMAT.md.
+ * hprof/emptied.h - dumps stripped by KOOM, in which primitive arrays have no elements, but the
+ * lengths of heap dump records still include the elements. See FORMAT.md.
  */
 #ifndef HPROF_EMPTIED_H
 #define HPROF_EMPTIED_H

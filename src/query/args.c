@@ -152,7 +152,10 @@ static int check_targets(const struct query *q, struct hdb_error *err)
 /* Bytes of an ID's text with its terminator. */
 #define ID_TEXT 19
 
-/* Collects targets given as texts, then those given as numbers; from here on all are texts. */
+/*
+ * Collects the targets given as strings and then those given as numbers. From here on, all targets
+ * are strings.
+ */
 static int gather_targets(struct query *q, struct hdb_error *err)
 {
 	const struct hdb_query_args *args = &q->args;

@@ -309,7 +309,7 @@ void query_fact_object(struct query *q, uint32_t ix);
 /* Whether the spec has a fact with this name. */
 bool query_has_fact(const struct query *q, const char *name);
 
-/* Sets QUERY_ZEROED_FACT, the first of the facts, if needed. */
+/* Sets the fact QUERY_ZEROED_FACT, the first in the spec, if the VM left out contents of arrays. */
 void query_zeroed(struct query *q);
 
 /* ---- rows that pass ---- */

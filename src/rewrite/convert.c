@@ -337,7 +337,10 @@ static int android_sub(struct rewriter *w, const struct hprof_sub *sub, struct h
 	const uint8_t tag = HPROF_ROOT_UNKNOWN;
 
 	assert(android_is(sub->tag));
-	/* Neither holds an object. A root in its place would, and would make garbage reachable. */
+	/*
+	 * These records do not hold an object. A root instead would hold one and make garbage
+	 * reachable.
+	 */
 	if (sub->tag == HPROF_HEAP_DUMP_INFO || sub->tag == HPROF_ROOT_UNREACHABLE)
 		return HDB_OK;
 	if (sub->tag == HPROF_PRIMITIVE_ARRAY_NODATA)

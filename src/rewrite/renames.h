@@ -22,7 +22,7 @@ struct rewrite_rename {
 struct rewrite_renames {
 	struct base_vec texts;   /* bytes */
 	struct base_vec lines;   /* struct rewrite_rename */
-	struct base_idmap exact; /* hash of a name -> index in lines */
+	struct base_idmap exact; /* maps the hash of a name to its index in lines */
 	struct base_vec name;    /* bytes of the new name being made */
 };
 

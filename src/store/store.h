@@ -228,7 +228,7 @@ struct store_found {
 int store_put_find(struct store_writer *writer, enum store_table table, uint64_t key,
 		   struct store_found *out, struct hdb_error *err);
 
-/* Write a meta value: a number, a text. The name has at most 63 bytes. */
+/* Write a meta value that is a number or a text. The name has at most 63 bytes. */
 int store_put_meta_number(struct store_writer *writer, const char *name, uint64_t value,
 			  struct hdb_error *err);
 int store_put_meta_text(struct store_writer *writer, const char *name, const char *text,

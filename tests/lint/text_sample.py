@@ -58,6 +58,7 @@ def words_of(line, name):
     if not line.startswith("."):
         return line
     text, joins, quotes = "", False, ""
+    line = line.replace("\\&", "").replace("\\(dq", "'").replace("\\(aq", "'")
     for word in re.findall(r'"[^"]*"|\S+', line[1:]):
         if word == "Fl":
             text, joins = text + ("" if joins else " ") + "-", True
@@ -67,11 +68,14 @@ def words_of(line, name):
             joins = word == "Ns"
         elif word in ("Dq", "Qq", "Pq"):
             text, joins, quotes = text + (" (" if word == "Pq" else ' "'), True, ")" if word == "Pq" else '"'
+        elif word in ("Po", "Pc"):
+            text, joins = text + (" (" if word == "Po" else ")"), word == "Po"
         elif not re.fullmatch(r"[A-Z][a-z]", word):
             text += ("" if joins or word in ".,:;)" else " ") + word.strip('"')
             joins = word == "("
-    text = re.sub(r"(\S+) (\d)$", r"\1(\2)", text) if line.startswith(".Xr") else text
-    return text.strip() + quotes
+    text = re.sub(r"(\S+) (\d)(?=[ .,:;)]*$)", r"\1(\2)", text) if line.startswith(".Xr") else text
+    end = text[len(text.rstrip(" .,:;")):] if quotes else ""
+    return text[:len(text) - len(end)].strip() + quotes + end.strip()
 
 
 def paragraphs():
@@ -79,7 +83,7 @@ def paragraphs():
     found = {}
     for path, source in sources(".1", ".3"):
         name = re.search(r"^\.Nm (.*)", source, re.M).group(1)
-        for part in re.split(r"\n\.(?:Pp|Sh|Ss|It|Bl|El|Bd|Ed|Dl|Sy|Fn|Fa|Ft)\b[^\n]*", source):
+        for part in re.split(r"\n\.(?:Pp|Sh|Ss|It|Bl|El|Bd|Ed|Dl|Sy)\b[^\n]*", source):
             text = " ".join(words_of(line, name) for line in part.split("\n"))
             text = re.sub(r" ([.,:;)])(?= |$)", r"\1", " ".join(text.split()))
             # Not the head of a page, lists of names, and examples.
@@ -93,7 +97,7 @@ def comments():
     found = {}
     for path, text in sources(".c", ".h"):
         for match in re.finditer(r"/\*(.*?)\*/", text, re.S):
-            said = re.sub(r"\s*\n\s*\*?\s*", " ", match.group(1)).strip()
+            said = re.sub(r"(?:\s*\n[ \t]*\*?)+\s*", " ", match.group(1)).strip()
             if len(said.split()) > 5 and not said.startswith("----"):
                 found.setdefault(said, place(path, text, match.start()))
     return found

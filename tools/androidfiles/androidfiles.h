@@ -146,7 +146,7 @@ struct android_native {
 	size_t heaps;          /* number of heaps of all processes */
 	/* private */
 	struct proto trace;    /* input: borrowed from the caller, or `copy` */
-	struct base_vec copy;  /* decompressed input, if it was compressed */
+	struct base_vec copy;  /* the decompressed input, if the input was compressed */
 	struct base_vec names; /* struct clear_name */
 	struct base_names texts;
 	struct base_vec known;       /* struct known */

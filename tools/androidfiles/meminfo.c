@@ -42,7 +42,7 @@ struct reading {
 	uint64_t line_no;
 	uint64_t pid;
 	char process[NAME_MAX_BYTES];
-	int section; /* enum android_section, or -1: skip lines */
+	int section; /* enum android_section, or -1 if lines are skipped */
 	enum android_figure columns[WORDS_MAX];
 	unsigned column_count;
 	enum android_figure list_figure; /* figure shown by the list of processes */

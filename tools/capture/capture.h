@@ -97,9 +97,9 @@ struct child_output {
 };
 
 /*
- * Runs a program to completion, searched in PATH, with its errors among its output. After
- * timeout_ms (0: no limit), or when cancelled, it and the programs that it started are killed.
- * HDB_OK whatever its exit code.
+ * Runs a program, which is searched for in PATH, to its end. Its error output is part of the
+ * output. After timeout_ms (0: no limit), or when cancelled, kills the program and the programs
+ * that it started. Returns HDB_OK whatever its exit code.
  */
 int child_run(const char *const *argv, const struct capture_options *options, uint64_t timeout_ms,
 	      struct child_output *out, struct hdb_error *err);

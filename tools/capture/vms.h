@@ -8,8 +8,8 @@
 #include "capture/process.h"
 
 /*
- * Reads the counters of a VM from its hsperfdata. If there is none, returns false and only the data
- * of the command line.
+ * Reads the counters of a VM from its hsperfdata. If there is no such file, returns false and sets
+ * only what the command line contains.
  */
 bool capture_counters(const struct process *process, struct perfdata_summary *out);
 

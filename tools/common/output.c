@@ -1,5 +1,5 @@
 /*
- * common/output.c - see output.h. Knows nothing of rows.
+ * common/output.c - see output.h. Does not depend on rows or queries.
  */
 #include "common/output.h"
 

@@ -24,7 +24,7 @@ struct flat {
 	uint8_t *data; /* owned; the result is in its last `size` bytes */
 	size_t size, room;
 	bool has_failed;
-	/* offsets of the current table's fields, from the end; 0: absent */
+	/* offsets of the fields of the current table, counted from its end; 0: absent */
 	uint32_t fields[FLAT_FIELDS];
 	uint32_t table_from;
 };

@@ -82,7 +82,7 @@ int export_no_memory(struct hdb_error *err);
  * ZSTD_freeCCtx.
  */
 int export_zstd_new(const struct export_options *options, ZSTD_CCtx **out, struct hdb_error *err);
-/* Appends `size` bytes as one frame. */
+/* Compresses `size` bytes and appends them as one zstd frame. */
 int export_zstd_put(ZSTD_CCtx *z, const void *data, size_t size, struct bytes *to,
 		    struct hdb_error *err);
 

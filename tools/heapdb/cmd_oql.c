@@ -114,7 +114,7 @@ int cmd_oql(struct cli *cli)
 	size_t size = strlen(text);
 
 	if (opt->operand_count != 1)
-		return cli_usage(cli, "%s; or - for one from standard input",
+		return cli_usage(cli, "%s, or - to read it from standard input",
 				 opt->operand_count ? "expected one statement, in quotes" :
 						      "expected a statement: \"SELECT ...\"");
 	if (strcmp(text, "-") == 0) {

@@ -163,7 +163,7 @@ void progress_print_timings(void)
 		const double made = (double)divided->made_ns / 1e9;
 		const double longest = (double)divided->longest_ns / 1e9;
 
-		/* What is not made in parts is a chain, which the longest part begins or ends. */
+		/* Work that cannot be divided is a chain, to which the longest part is added. */
 		fprintf(stderr, "%s\t%.3f\t%.3f\t%" PRIu64 "\t%.3f\t%.3f\n", times.name[i],
 			(double)times.spent_ns[i] / 1e9, cpu, divided->parts, longest,
 			(cpu > made ? cpu - made : 0) + longest);

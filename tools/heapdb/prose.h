@@ -1,7 +1,8 @@
 /*
- * heapdb/prose.h - answers printed as text on a terminal instead of a table. A table in prose.c
- * lists the queries that have a text. With --table, --columns, --sort, --where or another format
- * they print rows like all others.
+ * heapdb/prose.h - answers printed as text on a terminal instead of a table.
+ *
+ * A table in prose.c lists the queries whose answers are text. With --table, --columns, --sort,
+ * --where or a format, these queries print rows, like all other queries.
  */
 #ifndef HEAPDB_PROSE_H
 #define HEAPDB_PROSE_H

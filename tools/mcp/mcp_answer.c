@@ -123,7 +123,7 @@ struct filling {
 	bool with_nulls; /* write null values; otherwise they are omitted */
 	json_t *list;    /* rows that fit; owned */
 	size_t used;     /* bytes used */
-	bool is_full;    /* a row did not fit, or the limit is reached */
+	bool is_full;    /* set if a row did not fit or the limit was reached */
 	bool is_cut;     /* a row did not fit */
 };
 

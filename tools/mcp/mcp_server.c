@@ -409,10 +409,11 @@ static int ask_consent(void *ctx, const char *question, const char *option, stru
 	const char *action;
 
 	if (!can_ask(c->server, c->message))
-		return hdb_fail(err, HDB_EUSAGE,
-				"the user must agree, and this client cannot ask: the option %s of "
-				"heapdb mcp permits it",
-				option);
+		return hdb_fail(
+			err, HDB_EUSAGE,
+			"this requires the user's consent, which this client cannot request; start "
+			"heapdb mcp with %s to allow it",
+			option);
 	if (!version_of(c->message)) {
 		answer = ask_session(c->server, question);
 	} else {

@@ -79,7 +79,7 @@ struct memory_row {
 	uint64_t count;     /* of classes, threads, buffers, files; 0: unknown */
 };
 
-/* Figures that hsperfdata has too; 0: unknown. Those of the texts come first. */
+/* Figures that hsperfdata also contains; 0: unknown. Those in the VM's texts take precedence. */
 struct memory_figures {
 	uint64_t heap_used, heap_reserved, metaspace_used, metaspace_committed, code_used, classes;
 };

@@ -11,7 +11,10 @@
 #define ARENA_BYTES (UINT64_C(64) << 20)
 /* Maximum size of the pages without access below a stack: glibc's, or HotSpot's zones. */
 #define GUARD_MAX 32768u
-/* Maximum size of zero-initialised data behind a library; beyond that, it is merged with others. */
+/*
+ * Maximum size of the zero-initialised data after a library. A larger mapping was merged with other
+ * memory.
+ */
 #define BSS_MAX (UINT64_C(4) << 20)
 /* Stacks are larger. */
 #define STACK_MIN 65536u

@@ -25,7 +25,7 @@ enum oql_type {
 	OQL_V_DOUBLE,    /* d */
 	OQL_V_STRING,    /* text */
 	OQL_V_OBJECT,    /* ix */
-	OQL_V_REFERENCE, /* i: its ID; text: how the object is held */
+	OQL_V_REFERENCE, /* i: ID of the object; text: fields that hold it */
 	OQL_V_LIST,      /* list */
 	OQL_V_ROW,       /* list, with names */
 	OQL_V_FIELD, /* text: name; i: enum hdb_basic_type; list: value; ix: 1 if without value */

@@ -17,7 +17,7 @@ enum oql_token_kind {
 	OQL_T_STRING,   /* text: between the quotes */
 	OQL_T_CHAR,     /* i */
 	OQL_T_SNAPSHOT, /* ${snapshot} */
-	OQL_T_OUTER,    /* text: h of ${h}, an alias of an enclosing SELECT */
+	OQL_T_OUTER,    /* text: "h" in ${h}, an alias of an enclosing SELECT */
 	OQL_T_NE,       /* != */
 	OQL_T_LE,
 	OQL_T_GE,

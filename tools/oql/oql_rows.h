@@ -56,10 +56,11 @@ struct oql_rows {
 	struct oql_value *values; /* of the current row */
 	struct oql_order_key *orders;
 	size_t order_count;
-	struct oql_value *keys;        /* of the current row */
-	uint64_t limit, offset, taken; /* limit: from the statement; UINT64_MAX: none */
-	uint64_t wanted;               /* rows needed, including offset; 0: all */
-	struct oql_arena arena;        /* lives as long as the rows */
+	struct oql_value *keys; /* of the current row */
+	/* maximum number of rows, from the statement; UINT64_MAX: none */
+	uint64_t limit, offset, taken;
+	uint64_t wanted;        /* rows needed, including offset; 0: all */
+	struct oql_arena arena; /* lives as long as the rows */
 	/* rows kept for ORDER BY */
 	BASE_VEC_AS(sorted_vec, struct oql_sorted_row, sorted, sorted_count);
 	size_t sorted_at;

@@ -1007,7 +1007,7 @@ static struct value combine(struct translator *t, const struct binary *op, const
 	const bool is_text = a->kind == TEXT || b->kind == TEXT;
 
 	if (op->level == 1 && (b->kind == TEXT || b->kind == NUMBER))
-		return refuse(t, "a value for null", "coalesce(a, b)");
+		return refuse(t, "the operator || with a default value", "coalesce(a, b)");
 	if (op->level <= 2)
 		return make(BOOL,
 			    put(t, "(%s %s %s)", as_condition(t, a), op->sql, as_condition(t, b)));

@@ -507,8 +507,9 @@ static int number_chain(struct sql_source *source, uint32_t ix, struct chain *ch
 }
 
 /*
- * Where an object's chain of dominators joins the numbered one, HDB_NONE if it does not. Objects on
- * the way get that place. HDB_NOTFOUND: the object is unreachable.
+ * Finds the position at which an object's chain of dominators joins the numbered chain, HDB_NONE if
+ * it does not. Stores that position for all objects on the way. HDB_NOTFOUND if the object is
+ * unreachable.
  */
 static int join_chain(struct sql_source *source, uint32_t ix, struct chain *chain,
 		      uint32_t *joined_at, struct hdb_error *err)

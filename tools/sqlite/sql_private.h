@@ -72,12 +72,12 @@ enum sql_how {
 	SQL_STATIC,     /* const char *, valid while the database is open */
 	SQL_TEXT,       /* const char *, copied */
 	SQL_CHARS,      /* char[], copied */
-	SQL_CLASS,      /* uint32_t class number: class name; HDB_NONE: NULL */
-	SQL_OBJECT,     /* uint32_t object: ID; HDB_NONE: NULL */
-	SQL_RETAINED,   /* uint32_t object: retained size */
+	SQL_CLASS,      /* uint32_t class number, shown as the class name; HDB_NONE: NULL */
+	SQL_OBJECT,     /* uint32_t object number, shown as an ID; HDB_NONE: NULL */
+	SQL_RETAINED,   /* uint32_t object number, shown as its retained size */
 	SQL_BASIC,      /* struct hdb_basic */
-	SQL_REFERENCE,  /* struct hdb_basic; NULL unless it is a reference */
-	SQL_BASIC_TEXT, /* struct hdb_basic; for references the object's text */
+	SQL_REFERENCE,  /* struct hdb_basic; NULL if it is not a reference */
+	SQL_BASIC_TEXT, /* struct hdb_basic; a reference is shown as the object's text */
 };
 /* Makes a cell of type and offset in the state. Small numbers are passed to `column`. */
 #define SQL_AT(how, state, member) ((uint32_t)(how) << 16 | (uint32_t)offsetof(state, member))

@@ -297,7 +297,7 @@ static int check_allowed(const struct watcher *w, const struct watched *v, struc
 
 	for (size_t i = 0; i < w->capture_count; i++) {
 		const struct past_capture *c = &w->captures[i];
-		/* After the clock was set back, captures seem to be in the future. */
+		/* If the clock was set back, earlier captures are in the future. */
 		const uint64_t ago = wall_ms > c->wall_ms ? wall_ms - c->wall_ms : 0;
 
 		if (strcmp(c->program, v->jvm.sample.main_class) != 0)

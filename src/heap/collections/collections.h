@@ -67,7 +67,7 @@ enum heap_part_kind {
 	HEAP_PART_ITEM, /* the element in `field`, with the key in `with` if given */
 	/* no element; the number in `field` is added to the base of the numbers below this node */
 	HEAP_PART_SUM,
-	HEAP_PART_NUMBERED, /* the element in `field`; its key is the number */
+	HEAP_PART_NUMBERED, /* the element in `field`, whose key is the number of this node */
 	HEAP_PART_NODE,     /* a node or null */
 	HEAP_PART_EITHER,   /* a node, an element, or null */
 	HEAP_PART_REVERSED, /* a list that is read from its end */

@@ -13,7 +13,7 @@
 const struct heap_collection_rule *heap_collection_row(struct heap *heap, uint32_t class_no,
 						       uint32_t *row_class);
 
-/* For optional fields: HDB_NOTFOUND is not a failure. */
+/* Used to read optional fields, for which HDB_NOTFOUND is not a failure. */
 static inline int heap_soft(int r)
 {
 	return r > 0 ? HDB_OK : r;

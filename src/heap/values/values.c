@@ -65,7 +65,7 @@ int heap_fields_begin(struct heap *heap, uint32_t ix, struct heap_fields *out,
 		return hdb_fail(err, HDB_EUSAGE, "the object is not an instance and has no fields");
 	r = read_sub(heap, ix, &sub, err);
 	if (r == HDB_NOTFOUND)
-		return HDB_OK; /* what the dump lacks has no values */
+		return HDB_OK; /* an object that the dump lacks has no values */
 	TRY_ERRORS(r);
 	class = heap_class(heap, object.class_no);
 	out->declaring_no = object.class_no;

@@ -97,7 +97,10 @@ static int check_ids(struct query *q, struct query_check_found *found, struct hd
 			if (total && ids[i] <= previous)
 				FAIL(found, "0x%" PRIx64 " after 0x%" PRIx64, ids[i], previous);
 			previous = ids[i];
-			/* One look-up per block shows that the directory leads to it. */
+			/*
+			 * One lookup per block is enough to verify that the directory leads to the
+			 * block.
+			 */
 			if (i != count / 2 || !found->ok)
 				continue;
 			TRY_ERRORS(r = heap_find(q->heap, ids[i], &ix, err));

@@ -80,7 +80,8 @@ struct value_field {
 	uint8_t time;   /* enum time_kind */
 	bool is_closed; /* has one of the closed_names */
 	/*
-	 * points in time; those that have passed, except expiry by a day; or values that are closed
+	 * number of points in time, and of those in the past, except those that expired less than a
+	 * day ago; or number of values, and of those that are closed
 	 */
 	uint32_t points, past;
 	uint64_t oldest_ms;

@@ -316,8 +316,11 @@ void explain_rules_release(struct explain_rules *rules)
 struct sentence {
 	char *buf;
 	size_t size, used;
-	bool lacks;               /* a value in the current brackets is missing */
-	bool is_within, is_whole; /* inside brackets; no value outside of brackets is missing */
+	bool lacks; /* a value in the current brackets is missing */
+	/*
+	 * whether the position is inside brackets; whether no value outside of brackets is missing
+	 */
+	bool is_within, is_whole;
 };
 
 static void add(struct sentence *s, const char *text, size_t size)

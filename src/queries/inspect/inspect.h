@@ -88,7 +88,7 @@ void inspection_join(const struct inspection *inspection, enum inspect_says says
 
 struct inspect_rule;
 
-/* A rule being applied to an object. */
+/* A rule that is being applied to an object. */
 struct inspect_look {
 	struct inspector *inspector;
 	struct heap *heap;

@@ -568,7 +568,7 @@ static void leave_rare(struct query *q, const struct grouping *s, uint64_t min_c
 		cut.objects += group->head.count;
 		cut.bytes += group->shallow_bytes;
 	}
-	query_cut(q, &cut, "values of fewer than %" PRIu64 " objects (--min-count)", min_count);
+	query_cut(q, &cut, "values with fewer than %" PRIu64 " objects (--min-count)", min_count);
 }
 
 static int open_group(struct query *q, struct hdb_error *err)

@@ -58,7 +58,9 @@ struct triage_fields {
 	 * start
 	 */
 	uint32_t *first;
-	/* by class: itself or its nearest superclass with such a field, or HEAP_NONE */
+	/*
+	 * by class: the class itself or its nearest superclass that has such a field, or HEAP_NONE
+	 */
 	uint32_t *nearest;
 	struct base_vec ixs; /* uint32_t: instances */
 	uint64_t looks_left;

@@ -24,7 +24,7 @@ struct shown {
 struct substrings {
 	struct analysis_contents contents;
 	struct base_big rows;  /* struct shown */
-	struct base_big order; /* struct base_sort_key: arrays in the order of rows */
+	struct base_big order; /* struct base_sort_key, one per array, in the order of rows */
 	uint64_t row_count;
 	uint64_t arrays, shared, sharing, wasted;
 	struct analysis_cut unshared,
