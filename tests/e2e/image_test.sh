@@ -17,7 +17,9 @@ chmod 755 "$work"
 cd "$work"
 python3 "$HDB_ROOT/tools/packaging/make_image.py" "$command" amd64 1700000000 image.tar > /dev/null
 [ "$(python3 "$HDB_ROOT/tests/e2e/oci_open.py" image.tar root)" = /heapdb ]
-mkdir -m 755 root/proc
+# What engines add.
+mkdir -m 755 root/proc root/dev
+ln -s /proc/self/fd root/dev/fd
 mkdir -m 1777 data
 cp "$DUMP" data/sample.hprof
 chmod 644 data/sample.hprof
@@ -31,16 +33,18 @@ pid=0
 if [ -n "$java" ] && command -v setpriv > /dev/null; then
 	cat > Sleep.java <<-END
 		class Sleep {
-		    public static void main(String[] arguments) throws Exception { Thread.sleep(120000); }
+		    public static void main(String[] arguments) throws Exception {
+		        System.out.println("ready");
+		        Thread.sleep(120000);
+		    }
 		}
 	END
 	"$(dirname "$java")/javac" -d . Sleep.java
-	setpriv --reuid $user --regid 0 --clear-groups "$java" -Xmx32m -XX:TieredStopAtLevel=1 -cp . Sleep &
+	setpriv --reuid $user --regid 0 --clear-groups "$java" -Xmx32m -XX:TieredStopAtLevel=1 -cp . Sleep > said &
 	jvm=$!
 	pid=$jvm
-	# The main thread sleeps when the VM answers.
 	for _ in $(seq 200); do
-		! cat /proc/"$pid"/task/*/comm 2> /dev/null | grep -q 'Signal Dispatch' || break
+		! grep -q ready said || break
 		sleep 0.1
 	done
 else
@@ -64,7 +68,7 @@ cat > inside.sh <<-'END'
 	[ -s leaks ] && [ "$(stat -c %u:%a data/s.heapdb)" = "$user:600" ]
 	if [ "$pid" != 0 ]; then
 		run capture "$pid" -o /work/app.heapdb --quiet
-		run histogram /work/app.heapdb Sleep --columns objects --csv > objects
+		run histogram /work/app.heapdb java.lang.Thread --columns objects --csv > objects
 		run watch "$pid" --once --dir /work --quiet
 		run export dump --db /work/app.heapdb > app.hprof
 		[ -s objects ] && [ -s data/series.jsonl ] && [ "$(head -c 12 app.hprof)" = "JAVA PROFILE" ]

@@ -23,8 +23,9 @@ _IN_FILE = tuple(name for name in KEYS if name != "day")
 class Archive:
     """The tables of one dump."""
 
-    def __init__(self, key, file=None, tables=None):
+    def __init__(self, key, file=None, names=(), tables=None):
         self.key, self.file, self._tables = key, file, tables
+        self.names = set(names) if tables is None else set(tables)
 
     @classmethod
     def open(cls, file):
@@ -35,27 +36,24 @@ class Archive:
             with zipfile.ZipFile(file) as z:
                 if z.testzip() is not None:
                     return None
-                return cls(json.loads(z.read(_KEY)), file)
+                names = [name.rsplit(".", 1)[0] for name in z.namelist() if name != _KEY]
+                return cls(json.loads(z.read(_KEY)), file, names)
         except (zipfile.BadZipFile, FileNotFoundError):
             return None
 
-    def tables(self):
-        if self._tables is not None:
-            return set(self._tables)
+    def _parquet(self, name):
+        import pyarrow.parquet
         with zipfile.ZipFile(self.file) as z:
-            return {name.rsplit(".", 1)[0] for name in z.namelist() if name != _KEY}
+            return pyarrow.parquet.ParquetFile(io.BytesIO(z.read(name + ".parquet")))
 
     def table(self, name):
         """A table without the columns of the key; None if there is none."""
-        import pyarrow.parquet
-        if self._tables is not None:
-            return self._tables.get(name)
-        with zipfile.ZipFile(self.file) as z:
-            try:
-                data = z.read(name + ".parquet")
-            except KeyError:
-                return None
-        return pyarrow.parquet.read_table(io.BytesIO(data))
+        if name not in self.names:
+            return None
+        return self._tables[name] if self._tables is not None else self._parquet(name).read()
+
+    def schema(self, name):
+        return self._tables[name].schema if self._tables is not None else self._parquet(name).schema_arrow
 
 
 def write_archive(file, key, folder):
@@ -96,11 +94,16 @@ def fitted(table, schema):
                           pyarrow.nulls(table.num_rows, field.type) for field in schema], schema=schema)
 
 
+def dumps_of(table):
+    """The keys of the dumps that a table has rows of."""
+    rows = table.select(_IN_FILE).group_by(list(_IN_FILE)).aggregate([])
+    return set(zip(*(rows.column(name).to_pylist() for name in _IN_FILE)))
+
+
 def without(table, keys):
     """The rows of other dumps."""
     import pyarrow
-    found = set(zip(*(table.column(name).to_pylist() for name in _IN_FILE)))
-    if not found & keys:
+    if not dumps_of(table) & keys:
         return table
     stays = [key not in keys for key in zip(*(table.column(name).to_pylist() for name in _IN_FILE))]
     return table.filter(pyarrow.array(stays))
@@ -110,9 +113,7 @@ def has_any(file, keys):
     """Whether a file has rows of some dumps."""
     reader = file.reader
     for group in range(reader.num_row_groups):
-        columns = reader.read_row_group(group, columns=list(_IN_FILE))
-        rows = columns.group_by(list(_IN_FILE)).aggregate([])
-        if set(zip(*(rows.column(name).to_pylist() for name in _IN_FILE))) & keys:
+        if dumps_of(reader.read_row_group(group, columns=list(_IN_FILE))) & keys:
             return True
     return False
 
@@ -206,7 +207,7 @@ def _copies(store, archives):
 def _join(store, table, day, archives):
     """Joins the archives of a day into a table's files, and returns those that it wrote or removed."""
     keys = {tuple(archive.key[name] for name in _IN_FILE) for archive in archives}
-    mine = [archive for archive in archives if table in archive.tables()]
+    mine = [archive for archive in archives if table in archive.names]
     files = [_File(path) for path in store.files(table, day)]
     changed = [file for file in files if has_any(file, keys)]
     last = files[-1] if files else None
@@ -217,7 +218,7 @@ def _join(store, table, day, archives):
         changed.append(last)
     for file in changed:
         more = mine if file is last else []
-        schemas = {archive.table(table).schema for archive in more}
+        schemas = {archive.schema(table) for archive in more}
         schemas = [with_key(schema.empty_table(), dict.fromkeys(KEYS)).schema for schema in sorted(schemas, key=str)]
         file.replace(keys, (schemas, (with_key(archive.table(table), archive.key) for archive in more)))
     return [file.path for file in changed]
@@ -243,7 +244,7 @@ def compact(store, fetch=None):
         fetch(set(days))
     made = []
     for day, mine in sorted(days.items()):
-        tables = set(store.tables()).union(*(archive.tables() for archive in mine))
+        tables = set(store.tables()).union(*(archive.names for archive in mine))
         for table in sorted(tables, key=last_dumps):
             made += _join(store, table, day, sorted(mine, key=lambda archive: key_in(archive.key)))
     for file in taken:
