@@ -422,7 +422,7 @@ try:
     go("#/compare?db=0&before=1", "main canvas", "growth as a picture")
     check("the number of a cell is its growth", browser.until("drawn.includes('+585.9 KiB') && drawn.includes('-97.7 KiB')") and not browser.run("drawn.includes('976.6 KiB')"))
     # Shown when the panels above it have their rows.
-    check("the legend says so", browser.until("document.querySelector('.legend').innerText.includes('Area and number: growth')"))
+    check("the legend says so", browser.until("[...document.querySelectorAll('.legend')].some(l => l.innerText.includes('Area and number: growth'))"))
 
     # A picture of what was set before is marked.
     go("#/map?by=package", "canvas", "map of packages")
@@ -783,6 +783,11 @@ try:
     check("of many", "100 of many rows" in text("main .count"))
     browser.run("window.fetch = window.real; sorted(); 1")
     check("then all are, and no mark", browser.until("!document.querySelector('main').innerText.includes('Not in order') && document.querySelector('main .count')?.innerText.startsWith('1,000 of ')"))
+    browser.run("""window.real = window.fetch; window.fetch = (url, more) => /query.merged-paths.*target=java/.test(String(url)) ? new Promise(done => { window.merged = () => done(real(url, more)); }) : real(url, more);
+        location.hash = '#/paths?target=java.util.HashMap&db=1'; 1""")
+    check("the path of one object is there before all are merged", browser.until("document.querySelectorAll('main tbody td').length > 4 && [...document.querySelectorAll('main .mark')].some(m => m.innerText.startsWith('Not complete yet: the path of one object'))"))
+    browser.run("window.fetch = window.real; merged(); 1")
+    check("then all paths, and no mark", browser.until("!document.querySelector('main').innerText.includes('Not complete') && /^[0-9,]+ of [0-9,]+ rows/.test(document.querySelector('main .count')?.innerText ?? '')"))
     browser.run("""window.real = window.fetch; window.fetch = (url, more) => /query.collections.*by=size/.test(String(url)) ? new Promise(done => { window.counted = () => done(real(url, more)); }) : real(url, more);
         location.hash = '#/waste?db=1'; 1""")
     check("kinds of waste are there as they come", browser.until("document.querySelector('.sum')?.innerText.includes('so far') && document.querySelectorAll('.kinds tbody tr').length === 8 && document.querySelector('main .wait') !== null"))

@@ -410,7 +410,8 @@ export function Table(props: TableProps) {
       return { rows: matching(found.rows), whole: found.whole };
     },
   };
-  const height = Math.min(Math.max(1, shown.length) * ROW + ROW + 20, report ? 1e9 : Math.max(320, innerHeight - 190));
+  const head = shownColumns.isNarrow ? 3 * ROW : ROW; // titles break on a phone
+  const height = Math.min(Math.max(1, shown.length) * ROW + head + 20, report ? 1e9 : Math.max(320, innerHeight - 190));
   const from = report || isShared ? 0 : Math.max(0, Math.floor(top / ROW) - 10),
     to = isShared ? shown.length : report ? (all ? shown.length : REPORTED) : from + 70;
   const count = countOf(
@@ -596,18 +597,27 @@ function describedColumns(names: string[], { query, columns, hide, first, titles
 const SLOW = 300, // milliseconds after which the first rows are asked for, in no order
   FIRST = "100";
 
-// Of an answer that is slow because millions of objects are sorted: the first of them, as they stand in the dump.
+// Of an answer that is slow because millions of objects are sorted: the first of them, as they stand in the dump; of
+// paths of millions of objects, the path of one of them.
 function useFirst(query: string, params: Params, isWaited: boolean): Answer | undefined {
   const key = JSON.stringify(params),
     [slow, setSlow] = useState(""),
-    isSorted = query === "instances" && params.sort !== undefined && params.filter === undefined;
+    isSorted = query === "instances" && params.sort !== undefined && params.filter === undefined,
+    isPaths = query === "merged-paths" && params.filter === undefined && !String(params.target).startsWith("0x"),
+    isSlow = isSorted || isPaths;
   useEffect(() => {
-    if (!isWaited || !isSorted) return;
+    if (!isWaited || !isSlow) return;
     const timer = setTimeout(() => setSlow(key), SLOW);
     return () => clearTimeout(timer);
-  }, [key, isWaited, isSorted]);
-  const isAsked = isWaited && isSorted && slow === key;
-  return useAnswer(isAsked ? query : "", { ...params, sort: undefined, limit: FIRST }).answer;
+  }, [key, isWaited, isSlow]);
+  const isAsked = isWaited && isSlow && slow === key,
+    { db, target } = params;
+  const one = useAnswer(isAsked && isPaths ? "instances" : "", { db, target, limit: "1" }).answer?.rows[0]?.id,
+    first = { ...params, sort: undefined, limit: FIRST };
+  return useAnswer(
+    isAsked && (isSorted || one) ? query : "",
+    isPaths ? { ...first, target: String(one), subclasses: undefined } : first,
+  ).answer;
 }
 
 // A question of the registry, with its columns, sorted and filtered by the server, in pages.
@@ -645,7 +655,15 @@ export function QueryTable(props: QueryTableProps) {
       <Marks facts={answer.facts} />
       {isFirst && (
         <p class="mark">
-          <b>Not in order yet:</b> the first {number(rows.length)} objects as they stand in the dump.
+          {query === "merged-paths" ? (
+            <>
+              <b>Not complete yet:</b> the path of one object; the others are being added.
+            </>
+          ) : (
+            <>
+              <b>Not in order yet:</b> the first {number(rows.length)} objects as they stand in the dump.
+            </>
+          )}
         </p>
       )}
       <Table
