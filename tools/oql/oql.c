@@ -22,7 +22,7 @@ struct oql {
 	uint64_t limit, taken, total;
 	bool at_end;
 	/*
-	 * The first row is read when the statement is opened, because its values determine the
+	 * The first row is read when the statement is opened because its values determine the
 	 * column types.
 	 */
 	int first; /* HDB_OK: available; HDB_END: none; HDB_NOTFOUND: consumed */
@@ -169,15 +169,15 @@ static int make_columns(struct oql *oql)
 /* ---- opening ---- */
 
 /*
- * Whether the word occurs anywhere in the statement. A textual check, which may give false
- * positives.
+ * Whether the word occurs anywhere in the statement. Only the text is searched, so the answer may
+ * be a false positive.
  */
 static bool mentions(const char *text, const char *word)
 {
 	return strstr(text, word) != NULL;
 }
 
-/* Builds the table once, instead of searching for each of many objects. */
+/* Builds the table once, which is faster than searching for each of many objects. */
 static int build_tables(struct oql *oql)
 {
 	const enum oql_from_kind from = oql->select->from.kind;
@@ -216,7 +216,7 @@ static int open_rows(struct oql *oql, const struct oql_options *opt)
 	return make_columns(oql);
 }
 
-/* Fails: VisualVM's dialect is run through SQL, which is not available here. */
+/* Fails because VisualVM's dialect is run through SQL, which is not available here. */
 static int refuse_visualvm(struct oql_str text, struct hdb_error *err)
 {
 	char *sql = NULL;

@@ -27,7 +27,7 @@
  */
 #define OQL_CHAIN_MAX 1000
 
-/* Maximum columns of a SELECT, arguments of a call, and keys of GROUP BY and ORDER BY. */
+/* Maximum number of columns of a SELECT, arguments of a call, and keys of GROUP BY and ORDER BY. */
 #define OQL_ITEMS_MAX 1000
 
 /* Default memory budget of a statement. */
@@ -61,8 +61,8 @@ int oql_check(struct oql_str text, struct hdb_error *err);
 
 /*
  * Translates a statement in VisualVM's OQL, which is JavaScript, to SQL for tools/sqlite (*sql,
- * owned: free()). HDB_NOTFOUND if it is not in that language. HDB_EUSAGE, suggesting SQL, if it
- * cannot be translated.
+ * owned: free()). HDB_NOTFOUND if the statement is not in that language. HDB_EUSAGE, with SQL to
+ * write instead, if it cannot be translated.
  */
 int oql_to_sql(struct oql_str text, char **sql, struct hdb_error *err);
 
@@ -83,12 +83,15 @@ int oql_next(struct oql *oql, struct hdb_error *err);
 /* Returns a value of the row; borrowed until the next oql_next or oql_close. */
 const struct hdb_value *oql_value(const struct oql *oql, size_t column);
 
-/* Counts rows without `limit`, by reading to the end. Call after the last oql_next. */
+/*
+ * Counts the rows as if there were no `limit`, by reading to the end. Must be called after the last
+ * oql_next.
+ */
 int oql_total(struct oql *oql, uint64_t *total, struct hdb_error *err);
 
 /*
  * Number of cells left empty because they could not be computed; *first is the reason for the first
- * one, borrowed until oql_close. Only in the first row do such cells fail the statement.
+ * one, borrowed until oql_close. Such a cell in the first row fails the statement.
  */
 uint64_t oql_empty_cells(const struct oql *oql, const char **first);
 

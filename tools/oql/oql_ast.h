@@ -21,7 +21,7 @@ enum oql_kind {
 	OQL_SNAPSHOT,
 	OQL_SELECT,    /* select */
 	OQL_FIELD,     /* a.name */
-	OQL_ATTRIBUTE, /* a.@name; without a: of the row's object */
+	OQL_ATTRIBUTE, /* a.@name or, without a, an attribute of the row's object */
 	OQL_METHOD,    /* a.name(args) */
 	OQL_CALL,      /* name(args) */
 	OQL_AGGREGATE, /* count(*), sum(args[0]), ...; i: its index in the select */
@@ -64,7 +64,8 @@ struct oql_expr {
 	double d;
 	enum oql_aggregate aggregate;
 	struct oql_select *select;
-	void *cache; /* of the evaluator: a pattern, or the values of a sub-select; owned by it */
+	/* set by the evaluator: a pattern, or the values of a sub-select; owned by it */
+	void *cache;
 };
 
 struct oql_item {
@@ -98,13 +99,14 @@ struct oql_from {
 	struct oql_str alias; /* data NULL: none */
 };
 
-/* A SELECT, linked to those added by UNION. */
+/* A SELECT. Those added by UNION form a linked list. */
 struct oql_select {
 	size_t at;
 	bool is_distinct, is_retained, is_star, is_objects;
-	/* depends on no row of an enclosing SELECT, so it is evaluated once */
+	/* whether it depends on no row of an enclosing SELECT, so that it is evaluated only once */
 	bool is_free;
-	bool is_alone; /* the whole statement: not a sub-select, not part of a UNION */
+	/* whether it is the whole statement: not a sub-select, not part of a UNION */
+	bool is_alone;
 	struct oql_item *items;
 	size_t item_count;
 	struct oql_from from;
@@ -114,7 +116,7 @@ struct oql_select {
 	bool has_groups; /* GROUP BY, or aggregates */
 	size_t aggregate_count;
 	struct oql_expr **aggregates;
-	/* ORDER BY; the first SELECT of a UNION holds the union's */
+	/* ORDER BY; the first SELECT of a UNION holds that of the union */
 	struct oql_order *orders;
 	size_t order_count;
 	bool has_limit;
@@ -134,7 +136,10 @@ int oql_parse(struct oql_str text, struct oql_arena *arena, struct oql_select **
 void oql_unparse(const struct oql_expr *expr, struct bytes *out);
 void oql_unparse_select(const struct oql_select *select, struct bytes *out);
 
-/* Writes a double as Java prints it: "1.0", "4.8828125E-4". `is_float`: as a float. */
+/*
+ * Writes a double as Java prints it: "1.0", "4.8828125E-4". If `is_float` is set, writes it as a
+ * float.
+ */
 void oql_put_double(struct bytes *out, double value, bool is_float);
 
 /* Whether the name equals `word`, ignoring case. */

@@ -47,7 +47,7 @@ struct oql_root_kind {
 
 /* ---- any object ---- */
 
-/* Returns a class as its class object; null if the dump has none. */
+/* Returns a class as its class object; null if the dump contains no class object. */
 static int class_value(const struct subject *s, uint32_t class_no, struct oql_value *out)
 {
 	struct hdb_class class = { .struct_size = sizeof(class) };
@@ -205,7 +205,7 @@ static int set_reference(const struct subject *s, uint64_t id, const char *name,
 	return out->text.data ? HDB_OK : HDB_ELIMIT;
 }
 
-/* Counts the references of an object, except that to its class. */
+/* Counts the references of an object, except the reference to its class. */
 static int count_references(const struct subject *s, size_t *count)
 {
 	const struct hdb_reference *reference;
@@ -391,7 +391,7 @@ static const struct attribute array_attributes[] = {
 
 /* ---- classes ---- */
 
-/* Looks up a number or text of `heapdb info`. *out is unchanged if there is none. */
+/* Looks up a number or text of `heapdb info`. *out does not change if there is none. */
 static int oql_info(const struct subject *s, const char *key, struct oql_value *out)
 {
 	struct hdb_rows *rows = NULL;
@@ -433,7 +433,7 @@ enum {
 	OBJECT_IDS
 };
 
-/* Returns MAT's object number; `none` for HDB_NONE. */
+/* Returns MAT's object number, or `none` for HDB_NONE. */
 static int object_number(const struct subject *s, uint32_t ix, int64_t none, struct oql_value *out)
 {
 	*out = oql_int(none);
@@ -630,7 +630,11 @@ static int get_of_info(const struct subject *s, struct oql_value *out)
 		return HDB_OK;
 	case ID_BYTES:
 		return oql_info(s, "id size", out);
-	case TIME: /* MAT returns a Date. As ISO text, later dates also compare as greater. */
+	/*
+	 * MAT returns a Date. An ISO string is returned instead, because later dates also compare
+	 * as greater.
+	 */
+	case TIME:
 		*out = (struct oql_value){ 0 };
 		return oql_info(s, "time", out);
 	default:

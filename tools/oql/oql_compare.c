@@ -155,7 +155,7 @@ int oql_order(struct oql_eval *ev, const struct oql_expr *e, const struct oql_va
 	return HDB_OK;
 }
 
-/* Order of types: numbers, texts, others, null. */
+/* Order of types: numbers, strings, others, null. */
 static int class_of(const struct oql_value *v)
 {
 	return v->type == OQL_V_NULL ? 100 : oql_is_number(v) ? 0 : (int)v->type;

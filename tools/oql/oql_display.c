@@ -1,7 +1,8 @@
 /*
- * oql/oql_display.c - converts objects to text by MAT's rules for well-known classes, listed in a
- * table. MAT cuts texts at 1,024 characters and writes non-ASCII characters as \uXXXX; here they
- * are whole and unescaped. The only recursion is from a reference to its referent, one level deep.
+ * oql/oql_display.c - converts objects to text by MAT's rules for well-known classes, which are
+ * listed in a table. MAT truncates strings at 1,024 characters and writes non-ASCII characters as
+ * \uXXXX; this file does neither. The only recursion is from a reference to its referent, one level
+ * deep.
  */
 #include "oql/oql_eval.h"
 
@@ -22,7 +23,7 @@ enum rule {
 	RULE_CLASS /* int.class */
 };
 
-/* The first row whose class is the object's class or a superclass applies. */
+/* The first row that names the object's class or a superclass is used. */
 static const struct {
 	const char *class_name;
 	enum rule rule;
@@ -188,7 +189,7 @@ static int put_units(struct oql_eval *ev, uint32_t ix, uint64_t count, unsigned 
 			units[i] = per == 2 ? (bits[2 * i] & 0xff) | (bits[2 * i + 1] & 0xff) << 8 :
 				   slice.type == HDB_BASIC_BYTE ? bits[i] & 0xff :
 								  bits[i];
-		/* do not split a surrogate pair */
+		/* avoids splitting a surrogate pair */
 		if (from + done < count && done > 1 && (units[done - 1] & 0xfc00) == 0xd800)
 			done--;
 		for (size_t i = 0; i < done; i += wide)

@@ -329,7 +329,7 @@ static int slice_value(struct oql_eval *ev, const struct oql_expr *e, const stru
 			       frame->arena, &list));
 	if (list.type == OQL_V_NULL)
 		return HDB_OK;
-	/* A damaged database may claim any array length. */
+	/* The array length in a damaged database may be any number. */
 	count = list.list->count < INT64_MAX ? (int64_t)list.list->count : INT64_MAX;
 	from = from >= 0 ? from : from >= -count ? from + count : 0;
 	to = to >= 0 ? to : to >= -count ? to + count : -1;
@@ -428,7 +428,7 @@ static int in_value(struct oql_eval *ev, const struct oql_expr *e, const struct 
 	} else {
 		TRY_ERRORS(oql_evaluate(ev, e->b, frame, &list));
 		TRY_ERRORS(elements_of(ev, e, UINT64_MAX, frame->arena, &list));
-		/* null counts as false; a sub-select without rows contains nothing */
+		/* null counts as false; a sub-select without rows contains no values */
 		if (list.type == OQL_V_NULL && e->b->kind != OQL_SELECT)
 			return HDB_OK;
 		if (list.type == OQL_V_LIST)

@@ -1,9 +1,9 @@
 /*
  * oql/oql_eval.h - values and shared functions of the evaluator.
  *
- * A value corresponds to a Java object in MAT: a number with its width, a text, a heap object, a
- * list. What it points to is stored in the arena in which it was made: the row's (a frame) or the
- * statement's.
+ * A value corresponds to a Java object in MAT: a number with its width, a string, a heap object, a
+ * list. The data to which a value points is stored in the arena in which it was created: the row's
+ * (a frame) or the statement's.
  */
 #ifndef OQL_OQL_EVAL_H
 #define OQL_OQL_EVAL_H
@@ -28,8 +28,9 @@ enum oql_type {
 	OQL_V_REFERENCE, /* i: ID of the object; text: fields that hold it */
 	OQL_V_LIST,      /* list */
 	OQL_V_ROW,       /* list, with names */
-	OQL_V_FIELD, /* text: name; i: enum hdb_basic_type; list: value; ix: 1 if without value */
-	OQL_V_ROOT,  /* ix: the object; i: its thread object or -1; text: the kind */
+	/* text: name; i: enum hdb_basic_type; list: the value; ix: 1 if there is no value */
+	OQL_V_FIELD,
+	OQL_V_ROOT,       /* ix: the object; i: its thread object or -1; text: kind of the root */
 	OQL_V_SNAPSHOT,   /* ${snapshot} */
 	OQL_V_INFO,       /* its snapshotInfo */
 	OQL_V_JAVA_CLASS, /* text: the name */
@@ -52,7 +53,7 @@ struct oql_value {
 
 enum oql_list_kind {
 	OQL_L_VALUES, /* values */
-	OQL_L_IDS,    /* ixs: objects, whose elements are their numbers in MAT */
+	OQL_L_IDS,    /* ixs: objects; as elements, they are their numbers in MAT */
 	OQL_L_ARRAY   /* elements of a heap array from `first` on; read on demand */
 };
 
@@ -100,16 +101,17 @@ struct oql_eval {
 	struct base_ranks reachable; /* reachable objects */
 	uint32_t *class_sizes;       /* reachable instances by class; in `keep` */
 	uint64_t reachable_bytes;
-	bool is_surveyed;                  /* the last three are known */
-	int64_t reference_bytes;           /* bytes per reference in arrays; 0: unknown yet */
+	bool is_surveyed; /* the last three are known */
+	/* bytes per reference in arrays; 0: not determined yet */
+	int64_t reference_bytes;
 	struct hdb_list *lists[3];         /* by enum hdb_list_kind; owned */
 	struct hdb_references *references; /* owned; NULL: not loaded yet */
 	struct oql_thread *threads;        /* sorted by object; in `keep`; NULL: not loaded yet */
 	size_t thread_count;
-	struct oql_stand_in *stand_ins; /* reachable ones; in `keep`; NULL: not loaded yet */
+	struct oql_stand_in *stand_ins; /* reachable objects; in `keep`; NULL: not loaded yet */
 	size_t stand_in_count;
 	struct oql_pattern *patterns;     /* compiled patterns; owned */
-	struct oql_in_set *in_sets;       /* sets for IN; each in `keep`, with owned keys */
+	struct oql_in_set *in_sets;       /* sets for IN; each one in `keep`, with owned keys */
 	uint64_t steps;                   /* rows processed, for progress and cancellation */
 	unsigned nesting;                 /* current nesting of sub-selects */
 	uint64_t empty_cells;             /* number of cells that could not be computed */
@@ -147,7 +149,7 @@ int oql_arithmetic(struct oql_eval *ev, const struct oql_expr *e, const struct o
 bool oql_equal(const struct oql_value *a, const struct oql_value *b);
 int oql_order(struct oql_eval *ev, const struct oql_expr *e, const struct oql_value *a,
 	      const struct oql_value *b, int *order);
-/* Total order for ORDER BY, min and max. null is last. */
+/* Total order for ORDER BY, min and max, in which null is last. */
 int oql_rank(const struct oql_value *a, const struct oql_value *b);
 bool oql_is_number(const struct oql_value *v);
 bool oql_is_whole(const struct oql_value *v);
@@ -158,8 +160,8 @@ int oql_put_key(struct oql_eval *ev, const struct oql_value *v, struct bytes *ou
 /* ---- patterns: oql_pattern.c ---- */
 
 /*
- * Compiles a Java regular expression, cached with the statement. `is_whole` matches whole texts,
- * with MAT's adjustments; otherwise substrings.
+ * Compiles a Java regular expression, cached with the statement. With `is_whole`, it matches whole
+ * strings, with MAT's adjustments; otherwise it matches substrings.
  */
 int oql_pattern(struct oql_eval *ev, const struct oql_expr *e, struct oql_str source, bool is_whole,
 		struct oql_pattern **out);
@@ -197,7 +199,7 @@ int oql_element(struct oql_eval *ev, const struct oql_list *list, size_t no, str
 struct oql_range {
 	size_t from, count;
 };
-/* Returns a range of a list. The range must exist. */
+/* Returns a range of a list, which must contain the range. */
 int oql_slice(struct oql_eval *ev, struct oql_arena *arena, const struct oql_list *list,
 	      struct oql_range range, struct oql_value *out);
 /* Converts a field or element to a value. `is_static`: references are not resolved. */
@@ -206,7 +208,9 @@ int oql_basic(struct oql_eval *ev, const struct hdb_basic *basic, bool is_static
 /* Copies v and everything it points to into the arena. */
 int oql_copy(struct oql_eval *ev, struct oql_arena *arena, const struct oql_value *v,
 	     struct oql_value *out);
-/* Formats a value as a cell. `is_inner`: inside a list, where texts are quoted. */
+/*
+ * Formats a value as a cell. With `is_inner`, the value is inside a list, where strings are quoted.
+ */
 int oql_put_value(struct oql_eval *ev, const struct oql_value *v, bool is_inner, struct bytes *out);
 /* Formats a value like Java's toString(), for "+" and LIKE. */
 int oql_put_plain(struct oql_eval *ev, const struct oql_value *v, struct bytes *out);
@@ -249,15 +253,18 @@ int oql_instances(struct oql_eval *ev, uint32_t class_no, struct oql_arena *aren
 int oql_find_stand_ins(struct oql_eval *ev);
 /* Appends "java.util.HashMap @ 0x12c4". */
 int oql_put_technical(struct oql_eval *ev, uint32_t ix, struct bytes *out);
-/* Appends the same with the display text, if any: "java.lang.String @ 0x12c4  text" */
+/* Appends an object with its display text, if any: "java.lang.String @ 0x12c4  text". */
 int oql_put_label(struct oql_eval *ev, uint32_t ix, struct bytes *out);
 bool oql_is_a(struct oql_eval *ev, uint32_t class_no, const char *name);
 
 /* ---- texts of objects: oql_display.c ---- */
 
-/* Appends MAT's display text, uncut and unescaped. *has: whether there is one. */
+/* Appends MAT's display text, complete and unescaped. *has is set to whether there is one. */
 int oql_display(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool *has);
-/* Appends the text of a java.lang.String. *has: whether it is one with contents in the dump. */
+/*
+ * Appends the content of a java.lang.String. *has is set to whether the object is a string whose
+ * content is in the dump.
+ */
 int oql_put_string(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool *has);
 
 /* ---- attributes and methods ---- */
@@ -300,7 +307,7 @@ int oql_class_objects(struct oql_eval *ev, const uint8_t *marks, struct oql_aren
 struct oql_source;
 int oql_source_open(struct oql_eval *ev, const struct oql_select *select,
 		    const struct oql_frame *outer, struct oql_source **out);
-/* HDB_OK or HDB_END. What the value points to is borrowed until the next call. */
+/* Returns HDB_OK or HDB_END. The data to which the value points is borrowed until the next call. */
 int oql_source_next(struct oql_source *source, struct oql_value *out);
 void oql_source_close(struct oql_source *source);
 
@@ -312,8 +319,8 @@ struct oql_rows;
 int oql_rows_open(struct oql_eval *ev, const struct oql_select *select,
 		  const struct oql_frame *outer, struct oql_rows **out);
 /*
- * Overrides the statement's order: sorts by this column, numbers descending and texts ascending, or
- * reversed. Call before the first row.
+ * Replaces the statement's order with this column, numbers descending and strings ascending, or
+ * reversed. Must be called before the first row.
  */
 int oql_rows_sort(struct oql_rows *rows, struct oql_str column, bool is_turned);
 /* Limits the number of rows to keep. */
@@ -325,10 +332,10 @@ void oql_rows_close(struct oql_rows *rows);
 /* Evaluates a sub-select to its objects, values or rows; null if empty; cached if is_free. */
 int oql_subselect(struct oql_eval *ev, struct oql_expr *e, const struct oql_frame *frame,
 		  struct oql_arena *arena, struct oql_value *out);
-/* Whether v is among the results of a sub-select with is_free. Column names do not matter. */
+/* Whether a sub-select with is_free contains the value v. Column names do not matter. */
 int oql_in_select(struct oql_eval *ev, struct oql_expr *e, const struct oql_frame *frame,
 		  const struct oql_value *v, bool *is_in);
-/* Call before releasing the arena that holds the sets. */
+/* Must be called before the arena that contains the sets is released. */
 void oql_in_sets_release(struct oql_in_set *sets);
 
 #endif

@@ -435,7 +435,7 @@ int oql_parse_class_name(struct parser *p, struct oql_str *name)
 		last = ahead(p, 1);
 		p->at += 2;
 	}
-	/* drop blanks and comments between the tokens */
+	/* drops blanks and comments between the tokens */
 	TRY(OQL_TAKE(copy, p->arena, last->at + last->text.size - first->at + 1, p->err));
 	name->data = copy;
 	name->size = 0;

@@ -13,7 +13,7 @@ struct oql_source {
 	/* instances: sets of classes, scanned one after the other */
 	uint8_t **marks; /* by class number: nonzero if selected */
 	size_t mark_count, mark_at;
-	size_t stand_in_at;    /* position in the set: objects missing from the dump come first */
+	size_t stand_in_at;    /* position in the set; objects missing from the dump come first */
 	struct hdb_scan *scan; /* owned; NULL: the next set has not been started */
 	struct hdb_batch batch;
 	size_t batch_at;
@@ -65,8 +65,8 @@ static void mark_subclasses(struct oql_source *s, uint8_t *marks)
 }
 
 /*
- * In MAT an unknown class has no objects. If it is the only class of a statement, we report a
- * mistake.
+ * In MAT, an unknown class has no objects. If it is the only class of a statement, it is reported
+ * as a mistake.
  */
 static int refuse_class(struct oql_source *s)
 {
@@ -319,7 +319,7 @@ static int open_scan(struct oql_source *s)
 	const struct hdb_scan_options options = { .struct_size = sizeof(options),
 						  .classes = s->marks[s->mark_at],
 						  .population = 1 };
-	/* A scan does not find the boot loader and classes that the dump lacks. */
+	/* A scan does not find the boot loader or classes that the dump lacks. */
 	const int r = oql_find_stand_ins(s->ev);
 
 	s->batch = (struct hdb_batch){ .struct_size = sizeof(struct hdb_batch) };
@@ -383,7 +383,7 @@ static int next_element(struct oql_source *s, struct oql_value *out)
 
 	if (v->type != OQL_V_LIST) {
 		*out = *v;
-		/* null is not a row, unless the statement says so */
+		/* null is not a row, unless the statement requests it */
 		return s->list_at++ || (v->type == OQL_V_NULL &&
 					s->select->from.expr->kind != OQL_NULL) ?
 			       HDB_END :

@@ -21,7 +21,7 @@ enum oql_token_kind {
 	OQL_T_NE,       /* != */
 	OQL_T_LE,
 	OQL_T_GE,
-	OQL_T_PUNCTUATION /* any other; `sign` is its character */
+	OQL_T_PUNCTUATION /* any other character; `sign` contains it */
 };
 
 struct oql_token {
@@ -29,7 +29,7 @@ struct oql_token {
 	char sign;
 	bool is_wide;
 	size_t at;
-	struct oql_str text; /* the token; for strings and ${h}, the contents */
+	struct oql_str text; /* text of the token; for strings and ${h}, the contents */
 	uint64_t i;
 	double d;
 };

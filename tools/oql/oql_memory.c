@@ -137,7 +137,10 @@ int oql_text_check(const struct bytes *text, struct hdb_error *err)
 
 /* ---- sets of keys ---- */
 
-/* What a key takes besides its bytes: its entries in the vectors and the map, and malloc's own. */
+/*
+ * Memory of a key in addition to its bytes: its entries in the vectors and the map, and malloc's
+ * overhead.
+ */
 #define KEY_BYTES 80
 
 static struct base_name name_of(struct oql_str text)

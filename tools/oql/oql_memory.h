@@ -25,7 +25,9 @@ struct oql_budget {
 
 struct oql_chunk;
 
-/* Memory that is freed all at once. An arena is empty if all members except `budget` are zero. */
+/*
+ * Memory that is freed all at once. An arena with all members except `budget` set to zero is empty.
+ */
 struct oql_arena {
 	struct oql_budget *budget; /* lent */
 	struct oql_chunk *chunks;  /* newest first; owned */
@@ -70,7 +72,7 @@ struct oql_keys {
 	struct base_names names;
 	uint64_t bytes; /* taken from the budget */
 };
-/* *is_new: it was inserted; *no: its number. */
+/* *is_new is set to whether the string was inserted, and *no to its number */
 int oql_keys_put(struct oql_keys *keys, struct oql_str text, bool *is_new, size_t *no,
 		 struct hdb_error *err);
 bool oql_keys_has(const struct oql_keys *keys, struct oql_str text);

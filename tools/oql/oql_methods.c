@@ -284,7 +284,8 @@ static int of_list(struct oql_eval *ev, const struct oql_call *call, struct oql_
 /* ---- numbers, rows ---- */
 
 /*
- * Java's narrowing conversion: reals to the nearest int or long, whose low bits give smaller types.
+ * Java's narrowing conversion: reals are converted to the nearest int or long, whose low bits are
+ * the smaller types.
  */
 static int64_t narrow(const struct oql_value *v, enum oql_type to)
 {

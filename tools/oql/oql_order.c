@@ -4,7 +4,7 @@
  */
 #include "oql/oql_rows.h"
 
-/* With a LIMIT, surplus rows are dropped when there are this many. */
+/* With a LIMIT, surplus rows are dropped when there are this many of them. */
 #define SORT_SLACK 4096
 
 /* ---- what ORDER BY names ---- */

@@ -14,11 +14,11 @@
 struct parser {
 	const char *text;
 	struct oql_token *tokens;
-	size_t count, at; /* tokens; index of the next one */
+	size_t count, at; /* tokens, and index of the next one */
 	unsigned depth;
 	struct oql_arena *arena;
 	struct hdb_error *err;
-	struct oql_select *select; /* owner of aggregates; NULL: none are allowed here */
+	struct oql_select *select; /* SELECT that owns aggregates; NULL: none are allowed here */
 };
 
 /* ---- tokens ---- */
@@ -93,7 +93,7 @@ int oql_parse_class_name(struct parser *p, struct oql_str *name);
 
 /* ---- oql_parse.c ---- */
 
-/* Parses a SELECT with its unions, as in parentheses. */
+/* Parses a SELECT with its unions, as it appears in parentheses. */
 int oql_parse_select(struct parser *p, struct oql_select **out);
 
 #endif

@@ -19,7 +19,7 @@ struct oql_part {
 	uint64_t *retained;        /* bits by object; owned; NULL: no AS RETAINED SET */
 	uint64_t next_ix;          /* next object in it */
 	struct oql_value pending;  /* SELECT OBJECTS: the list being expanded */
-	size_t pending_at, item;   /* position in the list; next item */
+	size_t pending_at, item;   /* position in the list, and next item */
 	bool has_row;              /* frame.current has items that were not consumed */
 	struct oql_keys keys;      /* for DISTINCT or GROUP BY */
 	/* groups, allocated in `kept` */
@@ -59,7 +59,7 @@ struct oql_rows {
 	struct oql_value *keys; /* of the current row */
 	/* maximum number of rows, from the statement; UINT64_MAX: none */
 	uint64_t limit, offset, taken;
-	uint64_t wanted;        /* rows needed, including offset; 0: all */
+	uint64_t wanted;        /* number of rows needed, including offset; 0: all */
 	struct oql_arena arena; /* lives as long as the rows */
 	/* rows kept for ORDER BY */
 	BASE_VEC_AS(sorted_vec, struct oql_sorted_row, sorted, sorted_count);

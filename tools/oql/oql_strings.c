@@ -1,5 +1,5 @@
 /*
- * oql/oql_strings.c - methods of java.lang.String. Texts are UTF-8 here, but Java counts UTF-16
+ * oql/oql_strings.c - methods of java.lang.String. Strings are UTF-8 here, but Java counts UTF-16
  * units, so indexes and lengths are converted.
  */
 #include "oql/oql_eval.h"

@@ -2,12 +2,12 @@
  * oql/oql_visualvm.c - translates the commonly used part of VisualVM's OQL, which is JavaScript, to
  * SQL for `heapdb sql`.
  *
- * The parser produces SQL directly: an expression becomes a `struct value`, a fragment of SQL and
- * its type. A list (heap.objects, referrers, map, ...) is an incomplete SELECT. The quoted
+ * The parser produces SQL directly: an expression becomes a `struct value`, which is a fragment of
+ * SQL and its type. A list (heap.objects, referrers, map, ...) is an incomplete SELECT. The quoted
  * expressions passed to map, filter, sort and so on are parsed when they are applied, with their
  * parameters bound to values. They may be parsed several times, so STEPS_MAX limits the total.
- * After the first failure, everything that follows is empty. What is not translated is answered
- * with the SQL to write.
+ * After the first failure, everything that follows is empty. For code that is not translated, the
+ * error contains the SQL to write.
  */
 #include "oql/oql.h"
 #include "oql/oql_lex.h"
@@ -18,7 +18,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Maximum number of tokens read. Those of functions count each time they are applied. */
+/* Maximum number of tokens read. The tokens of a function count each time it is applied. */
 #define STEPS_MAX 200000
 
 /* Maximum memory of a translation, in bytes. */
@@ -28,7 +28,7 @@
 #define BOUND_MAX 64
 #define ARGUMENTS_MAX 4
 
-/* Functions that MAT's OQL has as well. */
+/* Functions that also exist in MAT's OQL. */
 #define MAT_FUNCTIONS "classof count sum min max"
 
 enum kind {
@@ -252,7 +252,7 @@ static struct oql_str take_name(struct translator *t)
 	return name;
 }
 
-/* Skips to a comma, closing bracket, or one of two words outside brackets. */
+/* Skips to a comma, a closing bracket, or one of two words outside brackets. */
 static struct oql_str skip_expression(struct translator *t, const char *word)
 {
 	struct oql_str out = { t->in.start, 0 };
@@ -410,7 +410,7 @@ static struct value apply(struct translator *t, struct oql_str code, const char 
 	}
 	t->in.at = code.data;
 	t->in.end = t->in.at + code.size;
-	if (t->in.at < t->in.text || t->in.end > saved.end) /* a text with escapes is a copy */
+	if (t->in.at < t->in.text || t->in.end > saved.end) /* the copy of a text with escapes */
 		t->in.text = t->in.at;
 	next(t);
 	v = parse_expression(t);
