@@ -349,7 +349,8 @@ mutants: ## break the sources in 40 small ways; a test must fail for each (AREA=
 	BUILD=$(BUILD) python3 tests/mutants/mutants.py
 
 # Every night: the tests under the sanitizers of gcc and of clang, what works on threads under
-# ThreadSanitizer, the tests under valgrind, the long forms, some minutes of each fuzz target.
+# ThreadSanitizer, the tests under valgrind, the long forms, some minutes of each fuzz target; the
+# work in an eighth of a dump's size.
 nightly: ## all that takes too long for every change
 	$(MAKE) lint-tidy TIDY_NODES=225000
 	$(MAKE) test-all SAN=address,undefined LIMIT=3000
@@ -361,6 +362,9 @@ nightly: ## all that takes too long for every change
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=query
 	$(MAKE) valgrind
 	$(MAKE) bench-gate BASE=$$(git rev-list -n 1 --before=yesterday HEAD 2>/dev/null)
+	$(MAKE) all $(generator) && $(generator) tree --objects 10M -o $(BUILD)/limit.hprof
+	rc=0; sh bench/limit.sh 63M $(BUILD)/limit.hprof || rc=$$?; rm -f $(BUILD)/limit.hprof; \
+		[ $$rc -eq 0 ] || [ $$rc -eq 77 ]
 	$(MAKE) mutants
 	$(MAKE) test T=page_ HEAPDB_PAGE=full LIMIT=3000
 	$(MAKE) static && $(MAKE) test T=static_test && $(MAKE) test T=image_test
