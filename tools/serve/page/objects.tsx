@@ -12,7 +12,7 @@ export function Name({ text, wrap }: { text: string; wrap?: boolean }) {
   return (
     <span class="name">
       {klass && <span class="dim">{klass}</span>}
-      <span class={`dim package${head.length - klass.length > SHORT ? " long" : ""}`}>{head.slice(klass.length)}</span>
+      <span class={`dim package${head.length - klass.length > SHORT ? " far" : ""}`}>{head.slice(klass.length)}</span>
       {head && <wbr />}
       <span class="tail">
         {wrap
