@@ -275,8 +275,8 @@ static int factor(struct parse *p, uint32_t *out)
 }
 
 /* Parses an operand and connects it with *out by a sign. */
-static int connect(struct parse *p, enum base_sign sign,
-		   int (*part)(struct parse *p, uint32_t *out), uint32_t *out)
+static int connect_next(struct parse *p, enum base_sign sign,
+			int (*part)(struct parse *p, uint32_t *out), uint32_t *out)
 {
 	struct base_node node = { .kind = BASE_NODE_SIGN, .sign = (uint8_t)sign, .left = *out };
 
@@ -291,9 +291,9 @@ static int connect_all(struct parse *p, enum base_sign one, enum base_sign other
 	TRY(part(p, out));
 	for (;;) {
 		if (take(p, signs[one]))
-			TRY(connect(p, one, part, out));
+			TRY(connect_next(p, one, part, out));
 		else if (take(p, signs[other]))
-			TRY(connect(p, other, part, out));
+			TRY(connect_next(p, other, part, out));
 		else
 			return HDB_OK;
 	}
@@ -314,7 +314,7 @@ static int comparison(struct parse *p, uint32_t *out)
 	TRY(sum(p, out));
 	for (unsigned sign = BASE_AT_LEAST; sign <= BASE_LIKE; sign++)
 		if (take(p, signs[sign]))
-			return connect(p, (enum base_sign)sign, sum, out);
+			return connect_next(p, (enum base_sign)sign, sum, out);
 	return HDB_OK;
 }
 
