@@ -693,7 +693,7 @@ struct hdb_text {
 	char *text;     /* UTF-8 and a final zero; owned: free() */
 	size_t size;    /* bytes without the final zero */
 	uint64_t units; /* as in hdb_text */
-	int is_whole;   /* 0: truncated to `most` bytes, at a character */
+	int is_whole;   /* 0: truncated to at most `most` bytes, at a character boundary */
 };
 /* As hdb_text, in new memory, with at most `most` bytes. HDB_NOTFOUND: *out is zeros. */
 HDB_API int hdb_read_text(struct hdb *db, uint32_t ix, uint64_t most, struct hdb_text *out,
@@ -932,7 +932,7 @@ enum hdb_target_type {
 	HDB_TARGET_CLASS = 2,   /* a class: name, or identifier of its class object */
 	HDB_TARGET_PATTERN = 4, /* classes: names with * and ? */
 	HDB_TARGET_LOADER = 8,  /* classes of a class loader: "loader:0x12c4", "loader:a.Loader" */
-	HDB_TARGET_NAME = 16    /* a pattern of other names, such as thread names */
+	HDB_TARGET_NAME = 16    /* a pattern for other names, such as thread names */
 };
 
 /* A query; hdb_query_at lists them. */

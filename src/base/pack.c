@@ -498,7 +498,8 @@ int base_pack_open(struct pack_column *column, const uint8_t *data, uint64_t siz
 	column_size = load32(data);
 	if (column_size < directory + PAD || column_size > size)
 		return hdb_fail(err, HDB_ECORRUPT,
-				"packed column: records a size of %" PRIu64 " bytes of %" PRIu64,
+				"packed column: its header records %" PRIu64
+				" bytes, but the block has %" PRIu64,
 				column_size, size);
 	for (uint32_t g = 0; g < groups; g++) {
 		const uint32_t at = load32(data + 4 + (uint64_t)g * 4);

@@ -44,7 +44,10 @@ static void add_part(struct base_meter *meter, uint64_t spent_ns)
 		meter->longest_ns = spent_ns;
 }
 
-/* Adds one run. Runs follow each other, and so do their longest parts. */
+/*
+ * Adds the times of one run. Runs are sequential, so the critical path is the sum of the longest
+ * parts of the runs.
+ */
 static void add_run(const struct base_meter *run)
 {
 	if (!used_meter)

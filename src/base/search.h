@@ -16,8 +16,8 @@
 #include <stdint.h>
 
 struct base_search {
-	uint64_t low;  /* everything before it is less than the target */
-	uint64_t high; /* it and everything after it are not */
+	uint64_t low;  /* elements before this index are less than the target */
+	uint64_t high; /* elements from this index on are not less than the target */
 	uint64_t mid;  /* index to compare next */
 };
 

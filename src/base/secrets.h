@@ -29,7 +29,7 @@ struct base_secrets;
 int base_secrets_new(struct base_secrets **out, struct hdb_error *err);
 void base_secrets_free(struct base_secrets *secrets);
 
-/* What one thread needs for searching. */
+/* The search state of one thread. */
 struct base_secret_search;
 /* `secrets` is lent. *out is owned: base_secret_search_free, which accepts NULL. */
 int base_secret_search_new(const struct base_secrets *secrets, struct base_secret_search **out,

@@ -243,7 +243,10 @@ static int put_block(struct children *c, uint32_t count, struct hdb_error *err)
 			 err);
 }
 
-/* Begins `row`. The rows in between have no children. Blocks that become complete are written. */
+/*
+ * Begins `row`. Rows between the previous row and `row` have no children. Writes each block that is
+ * now complete.
+ */
 static int go_to(struct children *c, uint32_t row, struct hdb_error *err)
 {
 	assert(row >= c->row);

@@ -239,9 +239,9 @@ static uint32_t common(const struct class_tree *tree, uint32_t no, uint32_t at)
 }
 
 /*
- * An open class in the subtree of a superclass of `no` is before or after `no` in preorder. The
- * nearest on each side branches off lowest, so only these two are examined. The deeper common
- * superclass is the first that is covered.
+ * Of the open classes before and after `no` in preorder, the nearest one on each side shares the
+ * deepest superclass with `no`, so only these two are examined. The deeper of the two common
+ * superclasses is the nearest one whose subtree contains an open class.
  */
 uint32_t derive_class_tree_covered(const struct class_tree *tree, uint32_t no)
 {

@@ -120,7 +120,7 @@ static int fulfils(struct finder *f, uint32_t ix, const struct native_rule *rule
 	return HDB_OK;
 }
 
-/* Sizes of 0 or less are ignored. The lowest bit of a registered size is a flag; see the rules. */
+/* Ignores sizes of 0 or less, and the lowest bit of a registered size (see the table of rules). */
 static int look(struct finder *f, uint32_t ix, const struct native_rule *rule,
 		struct hdb_error *err)
 {

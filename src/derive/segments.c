@@ -79,8 +79,7 @@ int derive_read_segment(struct heap *heap, uint32_t ix, struct derive_segment *o
 }
 
 /*
- * Orders the segments by memory area. Within an area, the segment that begins first comes first,
- * and of several such segments the largest.
+ * Orders the segments by memory area, then by start, then by descending size.
  */
 static int compare(const void *a, const void *b)
 {

@@ -346,7 +346,7 @@ struct hprof_class {
 	uint32_t constant_count;
 	uint32_t static_count;
 	uint32_t field_count;
-	uint64_t constants_offset; /* of the first, after its count */
+	uint64_t constants_offset; /* of the first constant, after the count of constants */
 	uint64_t statics_offset;
 	uint64_t fields_offset;
 };

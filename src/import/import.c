@@ -412,9 +412,9 @@ static int open_dump(struct import *im, const char *dump_path, struct base_input
 			     im->origin.packing != BASE_PLAIN;
 	if (im->origin.is_kept && im->opt->contents == HDB_CONTENTS_REFER)
 		return hdb_fail(err, HDB_EUSAGE,
-				"%s: is %s, which cannot be read at arbitrary offsets; its "
-				"contents must be stored (--contents keep)",
-				dump_path, im->origin.is_pipe ? "no file" : "compressed");
+				"%s: %s cannot be read at arbitrary offsets; use --contents keep "
+				"to store the contents in the database",
+				dump_path, im->origin.is_pipe ? "a pipe" : "compressed input");
 	if (im->origin.is_kept)
 		return HDB_OK;
 	base_input_close(*input);

@@ -65,7 +65,7 @@ static void place(struct builder *b, struct layout_field *field)
 	}
 }
 
-/* The fields of one group to place; for group ALONE only the field with index `only`. */
+/* Fields of the group being placed. For group ALONE, only the field with index `only`. */
 struct group {
 	struct layout_field *fields;
 	size_t count, only;

@@ -1,4 +1,4 @@
-/* query/object_cells.h - cells about objects, classes and groups of them, for several queries. */
+/* query/object_cells.h - cells that describe objects, classes and groups of objects. */
 #ifndef QUERY_OBJECT_CELLS_H
 #define QUERY_OBJECT_CELLS_H
 

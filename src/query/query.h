@@ -322,8 +322,8 @@ bool query_is_tested(const struct query *q, size_t column);
 
 /*
  * For `next` functions whose rows are expensive: tests the row once the tested columns are filled
- * in. If *wanted is false, the row need not be completed, and the next one can be made after
- * query_reset. Without a filter and a limited sort, all rows pass.
+ * in. If *wanted is false, the caller can skip the remaining columns, call query_reset and fill in
+ * the next row. All rows pass if there is neither a filter nor a sort with a limit.
  */
 int query_test(struct query *q, bool *wanted, struct hdb_error *err);
 /* Makes all cells null again. */
@@ -398,7 +398,7 @@ const struct hdb_value *query_value(const struct query *q, size_t column);
 const struct hdb_value *query_cell(const struct query *q, const char *column);
 /* Whether that cell is this text. */
 bool query_cell_is(const struct query *q, const char *column, const char *text);
-/* Returns the facts that any answer may have before its own; static. */
+/* Returns the static array of common facts, which precede an answer's own facts. */
 const struct hdb_column *query_common_facts(size_t *count);
 /* Return facts that were set. */
 size_t query_fact_count(const struct query *q);

@@ -1,6 +1,6 @@
 /*
- * rewrite/shapes.c - collects the classes in a pass over the dump, as instances may come before
- * them.
+ * rewrite/shapes.c - collects the classes in a separate pass over the dump, because an instance may
+ * precede its class.
  */
 #include "rewrite/shapes.h"
 

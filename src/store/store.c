@@ -177,7 +177,7 @@ static int check_format(struct store *store, struct hdb_error *err)
 	if (load32(data + 12) != STORE_FORMAT_VERSION) {
 		store_meta_text(store, "writer", text, sizeof(text));
 		return hdb_fail(err, HDB_EVERSION,
-				"%s: format version %" PRIu32 " (%s); this is heapdb %s with "
+				"%s: format version %" PRIu32 " (%s), but heapdb %s expects "
 				"format version %d; %s",
 				store->env->path, load32(data + 12), text, HDB_VERSION,
 				STORE_FORMAT_VERSION,
@@ -211,8 +211,8 @@ static int check_revisions(struct store *store, bool is_meta, struct hdb_error *
 			continue;
 		store_meta_text(store, "writer", writer, sizeof(writer));
 		return hdb_fail(err, HDB_EVERSION,
-				"%s: written by %s; table %s has revision %" PRIu32
-				"; this is heapdb %s with revision %" PRIu32 "; %s",
+				"%s: written by %s: table %s has revision %" PRIu32
+				", but heapdb %s expects revision %" PRIu32 "; %s",
 				store->env->path, *writer ? writer : "another version",
 				store_table_name(t), revision, HDB_VERSION, store_table_revision(t),
 				revision > store_table_revision(t) ? "use a newer heapdb" :

@@ -111,7 +111,7 @@ expect() {
 }
 cp "$DUMP" a.hprof
 gzip -1 < a.hprof > a.hprof.gz
-expect 2 "must be stored" heapdb import a.hprof.gz --contents refer
+expect 2 "use --contents keep" heapdb import a.hprof.gz --contents refer
 expect 2 "-o FILE" heapdb import - --quiet
 expect 3 "is empty" heapdb import - -o x.heapdb
 echo "no dump" | gzip > text.gz

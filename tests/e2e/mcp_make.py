@@ -121,9 +121,9 @@ def check_consent(s):
     check_mistakes(s)
     assert s.question is None
     for action in "decline", "cancel", "other":
-        s.refuses("the user did not agree", "import", action, dump="a.hprof")
-        s.refuses("the user did not agree", "capture", action, pid=jvm)
-    s.refuses("the user did not agree", "import", "decline", dump="a.hprof")
+        s.refuses("the user declined the request", "import", action, dump="a.hprof")
+        s.refuses("the user declined the request", "capture", action, pid=jvm)
+    s.refuses("the user declined the request", "import", "decline", dump="a.hprof")
     assert "%s/a.hprof (" % dumps in s.question and "%s/a.heapdb" % dumps in s.question, s.question
     assert s.makes("import", dump="a.hprof")["db"] == "a.heapdb"
     s.refuses("already exists", "import", "accept", dump="a.hprof")

@@ -23,7 +23,7 @@ struct perfdata {
 	uint32_t left; /* remaining entries */
 };
 
-/* An entry: a number or a text, borrowed from the file's bytes. */
+/* An entry: a number or a string, borrowed from the file's bytes. */
 struct perfdata_entry {
 	const char *name;
 	size_t name_size;

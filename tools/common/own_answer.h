@@ -1,6 +1,7 @@
 /*
- * common/own_answer.h - answers that no query makes: rows and facts of a series, a process, a
- * recording. The command prints them in every format, its other doors as JSON.
+ * common/own_answer.h - answers that do not come from a query: rows and facts of a series, a
+ * process or a recording. The command line prints them in every format. The web page and the MCP
+ * server return JSON.
  */
 #ifndef COMMON_OWN_ANSWER_H
 #define COMMON_OWN_ANSWER_H

@@ -19,7 +19,7 @@ struct image_kind {
 	const char *type;   /* media type: "image/jpeg" */
 };
 
-/* Reads the first `size` bytes of a byte array. *out is owned even after a failure: free(). */
+/* Reads the first `size` bytes of a byte array. The caller frees *out, even after a failure. */
 int image_read(struct hdb *db, uint32_t ix, uint64_t size, uint8_t **out, struct hdb_error *err);
 
 /* Identifies PNG, JPEG or WebP by their first bytes; NULL if none matches. */

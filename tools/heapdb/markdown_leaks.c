@@ -17,7 +17,7 @@
 #define HELD_SHOWN 3u
 #define HELD_PERCENT 5.0
 
-/* Prints a step of a path: "class Cache `static entries`", with "~~~" if this may be the leak. */
+/* Prints a step of a path: "class Cache `static entries`", with "~~~" if this may cause the leak. */
 static void put_step(struct output *out, const struct hdb_rows *rows, bool is_first)
 {
 	const struct hdb_value *label = rows_value(rows, "label");

@@ -342,13 +342,13 @@ static int check_room(const struct watch_action *action, const struct watch_capt
 	struct statvfs disk;
 
 	if (free_memory() < FREE_MEMORY_MIN)
-		return hdb_fail(err, HDB_ELIMIT, "only %s of memory are free, %s are required",
+		return hdb_fail(err, HDB_ELIMIT, "only %s of memory is free, but %s is required",
 				base_size(free_memory()).text, base_size(FREE_MEMORY_MIN).text);
 	if (statvfs(action->dir, &disk) < 0)
 		return hdb_fail_errno(err, errno, "%s", action->dir);
 	if (disk.f_bavail * disk.f_frsize < heap + FREE_DISK_MIN)
-		return hdb_fail(err, HDB_ELIMIT, "%s has %s free, %s are required", action->dir,
-				base_size(disk.f_bavail * disk.f_frsize).text,
+		return hdb_fail(err, HDB_ELIMIT, "%s: only %s is free, but %s is required",
+				action->dir, base_size(disk.f_bavail * disk.f_frsize).text,
 				base_size(heap + FREE_DISK_MIN).text);
 	return HDB_OK;
 }

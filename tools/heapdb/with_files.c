@@ -79,7 +79,7 @@ int with_files_open(struct cli *cli, const struct repeated *files, struct with_f
 		if (!out->readers[i])
 			return cli_usage(
 				cli,
-				"--with %s: expected a series of `heapdb watch`, a recording "
+				"--with %s: expected a series written by `heapdb watch`, a recording "
 				"(.jfr), /proc/PID/smaps, output of jcmd, Android's meminfo, "
 				"or a trace of native memory",
 				files->values[i]);

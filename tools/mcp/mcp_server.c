@@ -427,7 +427,7 @@ static int ask_consent(void *ctx, const char *question, const char *option, stru
 	action = json_string_value(json_object_get(answer, "action"));
 	return action && strcmp(action, "accept") == 0 ?
 		       HDB_OK :
-		       hdb_fail(err, HDB_EUSAGE, "the user did not agree");
+		       hdb_fail(err, HDB_EUSAGE, "the user declined the request");
 }
 
 static json_t *question_of(const struct consent *c)

@@ -39,8 +39,7 @@ static struct oql_chunk *add_chunk(struct oql_arena *arena, size_t need, struct 
 	}
 	chunk = malloc(sizeof(*chunk) + room);
 	if (!chunk) {
-		hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for %zu bytes of a statement",
-			 room);
+		hdb_fail(err, HDB_ENOMEM, "cannot allocate %zu bytes for a statement", room);
 		return NULL;
 	}
 	budget->used_bytes += room;

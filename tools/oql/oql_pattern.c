@@ -1,15 +1,15 @@
 /*
  * oql/oql_pattern.c - regular expressions. PCRE2 accepts Java's syntax with rare exceptions. As in
- * MAT, a "$" before the end and "[]" are literal when whole strings are matched, because they occur
- * in class names. A dot matches line ends, because MAT's strings contain none. Steps and memory of
- * a match are limited, so every match ends soon.
+ * MAT, when the whole string must match, a "$" before the end and "[]" are literal, because they
+ * occur in class names. A dot matches line terminators, because strings in MAT have none. The time
+ * and memory of a match are limited.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "oql/oql_eval.h"
 
 #include <pcre2.h>
 
-/* Maximum number of steps of a match, which take about 0.1 s. */
+/* Maximum steps of a match, about 0.1 s. */
 #define MATCH_STEPS 2000000
 #define MATCH_MEMORY_KIB 65536
 #define PATTERN_SIZE_MAX 65536

@@ -243,7 +243,7 @@ static int replace(struct oql_eval *ev, const struct oql_call *call, const struc
 
 	if (!is_literal && with[1].size && strpbrk(with[1].data, "$\\"))
 		return oql_refuse(ev, call->e,
-				  "\"$\" and \"\\\" have no meaning in the "
+				  "\"$\" and \"\\\" are not supported in the "
 				  "replacement");
 	if (!is_literal)
 		r = oql_pattern(ev, call->e, with[0], false, &pattern);

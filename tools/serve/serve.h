@@ -96,7 +96,7 @@ struct serve_options {
 		     struct hdb_error *err);
 	/* Called once when the server accepts requests; `url` includes the token. */
 	void (*ready)(void *ctx, const char *url);
-	/* As in struct hdb_progress; called from any worker. */
+	/* As in struct hdb_progress. May be called from any worker thread. */
 	void (*notice)(void *ctx, const char *text);
 	void *ctx;
 };

@@ -123,8 +123,8 @@ static int make_tables(struct sql_source *source, bool is_first, struct hdb_erro
 	if (source->is_only)
 		TRY(sql_list_tables(source, err));
 	/*
-	 * Announces all classes by name: SQLite finds an eponymous table only through a module of
-	 * that name.
+	 * Registers a module for each class, because SQLite finds an eponymous table only through a
+	 * module of the same name.
 	 */
 	for (uint32_t no = 0; source->is_only && no < hdb_class_count(source->db); no++) {
 		const char *name = hdb_class_name(source->db, no);

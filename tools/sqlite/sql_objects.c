@@ -161,7 +161,7 @@ struct class_part {
 	sqlite3_value *sub; /* for a pattern: whether to include subclasses; NULL: yes */
 };
 
-/* Marks the class whose class object has this ID. Marks nothing if there is none. */
+/* Marks the class whose class object has this ID, if any. */
 static int mark_class_object(struct objects_cursor *c, sqlite3_value *value, uint8_t *marks,
 			     struct hdb_error *err)
 {

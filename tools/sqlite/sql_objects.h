@@ -72,7 +72,7 @@ enum {
 	BY_CLASS_ID = 1 << 14,
 	RETAINED_FROM = 1 << 15, /* retained >= or > */
 	MOST_REFERRED = 1 << 16, /* ORDER BY referrers DESC LIMIT */
-	SCAN_SHIFT = 20          /* enum hdb_scan_column from this bit on */
+	SCAN_SHIFT = 20          /* bits from this one on hold an enum hdb_scan_column */
 };
 
 /* The state of a cursor. */

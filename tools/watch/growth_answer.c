@@ -289,10 +289,11 @@ int growth_answer_make(struct growth_answer *a, bool is_points, const struct own
 	struct own_answer *answer = &a->answer;
 
 	if (!a->growth.run_count)
-		return hdb_fail(err, HDB_EFORMAT,
-				"%s: expected a series of `heapdb watch`, but found no record in "
-				"%" PRIu64 " lines",
-				a->path, counts->lines);
+		return hdb_fail(
+			err, HDB_EFORMAT,
+			"%s: expected a series written by `heapdb watch`, but found no record in "
+			"%" PRIu64 " lines",
+			a->path, counts->lines);
 	TRY(growth_find(&a->growth, err));
 	explain(&a->growth, a->summary, sizeof(a->summary));
 	answer->name = "growth";

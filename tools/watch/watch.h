@@ -1,5 +1,5 @@
 /*
- * watch/watch.h - the door of this room: watching JVMs, series, and growth.
+ * watch/watch.h - the interface of this directory: watching JVMs, series, and growth.
  *
  * This room does not know how JVMs are measured and captured: the caller does that.
  */

@@ -33,8 +33,8 @@
 #define JOINS_PART 4u
 
 /*
- * Cache of recent results, by target. It removes most duplicates of edges into a class to which a
- * million objects refer.
+ * Cache of recent results, by target. It removes most duplicate edges, for example those into a
+ * class that a million objects refer to.
  */
 #define RECENT_EDGES (1u << 12)
 
@@ -247,7 +247,7 @@ static int start(struct fold *f, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The upward pass: replaces edges with those that joins need. */
+/* The upward pass: keeps only the edges needed to join subtrees. */
 static int fold_all(struct fold *f, struct hdb_error *err)
 {
 	struct dom_build *b = f->b;

@@ -53,7 +53,7 @@
 	ROW(name, HEAP_MAP, HEAP_SLOTS, .size = "size", .store = "value", .key = "key", \
 	    .extra = "containsNullKey", .flags = HEAP_HASHED)
 
-/* Takes rows of struct heap_part, in parentheses. */
+/* The arguments are initializers of struct heap_part. */
 #define PARTS(...) \
 	.parts = (const struct heap_part[]) \
 	{ \

@@ -267,8 +267,8 @@ int diff_objects_open(struct query *q, struct diff *d, struct hdb_error *err)
 	if (!are_stable(&n) && !query_option(q, "trust-ids")) {
 		q->total = 0;
 		query_cut(q, NULL,
-			  "all objects: IDs do not look stable, so they cannot show which objects "
-			  "are new or gone (--trust-ids lists them anyway)");
+			  "all objects, because object IDs do not appear to be stable; use "
+			  "--trust-ids to list new and gone objects anyway");
 		return HDB_OK;
 	}
 

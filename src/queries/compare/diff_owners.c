@@ -55,7 +55,7 @@ struct diff_owners {
 	uint32_t *row_of;          /* by key: index of its row + 1, 0 for none */
 	uint32_t *main_of;         /* by owner: index + 1 of its row with the largest change */
 	struct base_vec rows;      /* struct row */
-	/* by row and dump: its numbers, and those of everything that its owner holds */
+	/* by row and dump: totals of the row, and of everything that its owner retains */
 	struct diff_figures *figures, *wholes;
 	size_t name_count;
 };

@@ -152,7 +152,7 @@ static int read_line(struct reader *r, const char *key, char *text)
 	return fail(r, "unknown line in a rule:", key);
 }
 
-/* Parses a text, which is split into lines and words in place. */
+/* Parses rules. Splits their text into lines and words in place. */
 static int read_rules(struct reader *r, char *text)
 {
 	char *next = text;
@@ -201,7 +201,7 @@ struct named {
 /* The class of rules about suspects. No class of a program has this name. */
 #define OF_SUSPECTS "suspect"
 
-/* A pattern has to match the class's own name; a name includes subclasses. */
+/* A pattern must match the class's own name. A plain name also matches subclasses. */
 static bool is_about(struct heap *heap, const struct named *named, uint32_t class_no)
 {
 	return named->is_pattern ? base_glob(named->name, heap_class_name(heap, class_no)) :
@@ -409,7 +409,7 @@ int explain_write(const char *template, struct explain_values *values, struct ba
 			const size_t size = strcspn(p + 1, ":}");
 			struct base_value value = { .kind = BASE_NOTHING };
 
-			/* {run} stays: doors show commands in their own way. */
+			/* {run} stays: the command line and the page show commands differently. */
 			if (base_is_word((struct base_word){ p + 1, size }, "run")) {
 				add(&s, p, (size_t)(end - p) + 1);
 			} else {

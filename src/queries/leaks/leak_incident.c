@@ -280,7 +280,7 @@ int leak_incident_find(struct query *q, const struct analysis_suspect *suspect,
 	find_common(n, best, out);
 	if (out->state && strcmp(out->state, "BLOCKED") == 0 && out->blocker_ix == HEAP_NONE)
 		TRY(find_monitor(n, best, out, err));
-	/* The members of a large group are an even sample. */
+	/* For a large group, `members` is an evenly spaced sample. */
 	if (suspect->members.count < suspect->count) {
 		out->bytes = out->bytes / out->count;
 		out->count = out->count * suspect->count / suspect->members.count;

@@ -1,5 +1,5 @@
 /*
- * queries/objects/q_duplicate_classes.c - classes that several class loaders define.
+ * queries/objects/q_duplicate_classes.c - classes defined by several class loaders.
  */
 #include "base/glob.h"
 #include "queries/objects/duplicate_names.h"

@@ -50,7 +50,7 @@ struct analysis_keys {
 struct analysis_key {
 	struct heap_text_hash hash;
 	uint32_t ix;
-	bool is_done; /* if not, key_of must be called */
+	bool is_done; /* if false, the caller must call key_of */
 };
 
 #define XXH_INLINE_ALL

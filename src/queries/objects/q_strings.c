@@ -19,7 +19,7 @@
  * given.
  */
 #define TEXT_MAX 65536u
-/* Limits for matching a regular expression with one text: the cost of some patterns explodes. */
+/* Limits for one match of a regular expression, as some patterns take exponential time. */
 #define MATCH_STEPS 1000000u
 #define MATCH_KILOBYTES 65536u
 /* Maximum number of units of a prefix. */
@@ -199,7 +199,10 @@ static struct heap_chars shown_chars(const struct strings *s, const struct heap_
 	return shown;
 }
 
-/* Computes the key that all strings of a group share, as 128 bits: exact, or practically so. */
+/*
+ * Computes the 128-bit key that all strings of a group share. Longer keys are hashed, and
+ * collisions are negligible.
+ */
 static int key_of(struct strings *s, const struct heap_chars *chars, struct heap_text_hash *out,
 		  struct hdb_error *err)
 {

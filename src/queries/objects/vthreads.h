@@ -12,7 +12,7 @@
 #include "base/idmap.h"
 
 /*
- * Maximum number of stack chunks of a thread that are read. A thread has few, so more are a circle.
+ * Maximum number of stack chunks read per thread. A thread has few, so more indicate a cycle.
  */
 #define ANALYSIS_CHUNKS_MAX 10000u
 

@@ -144,7 +144,7 @@ static bool is_chosen(const struct triage_query *s, size_t rule)
 	return false;
 }
 
-/* Lines with the same name are one rule: the first of them. */
+/* A rule may have several lines, all with the same name. Returns the first line of the rule. */
 static const struct rule *first_of(const struct rule *rule)
 {
 	const struct rule *first = rules;

@@ -1,10 +1,10 @@
 /*
- * queries/triage/triage_fields.c - measures collections in fields whose names say what they
- * contain: of each kind the most important one.
+ * queries/triage/triage_fields.c - measures collections in fields whose names indicate their
+ * contents, and reports the most important collection of each kind.
  *
  * Classes are searched once for fields with such names. The pass over all objects collects their
- * instances, and then each field is read. The values of a map may be collections of the things, for
- * example one for each event type: then the contents of those are counted.
+ * instances, and then each field is read. If the values of a map are themselves collections, for
+ * example one per event type, their elements are counted instead.
  */
 #include "base/glob.h"
 #include "heap/collections/collections.h"

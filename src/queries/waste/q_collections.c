@@ -79,7 +79,7 @@ static void add_to(struct sum *sum, const struct analysis_measure *m, uint32_t i
  */
 static uint64_t segment_of(const struct collections *s, double ratio)
 {
-	/* Slightly less, so that 3 / 5 belongs to the third of five steps. */
+	/* Subtracts a little, so that 3 / 5 falls into the third of five steps. */
 	const double steps = ratio * (double)s->segments - 1e-9;
 	const uint64_t whole = steps > 0 ? (uint64_t)steps : 0;
 
