@@ -614,7 +614,7 @@ HDB_API uint32_t hdb_class_named(struct hdb *db, const char *name, uint32_t from
 /*
  * Sets marks[no] to 1 for each class that matches the pattern ("java.util.*", with * and ?) or
  * whose class object has that ID ("0x12c4"), to 2 for their subclasses if `subclasses` is nonzero,
- * and to 0 for all others. marks has room for hdb_class_count. HDB_NOTFOUND if there is none.
+ * and to 0 for all others. marks has room for hdb_class_count. HDB_NOTFOUND if none exists.
  */
 HDB_API int hdb_classes_like(struct hdb *db, const char *pattern, int subclasses, uint8_t *marks,
 			     struct hdb_error *err);

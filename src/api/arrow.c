@@ -146,7 +146,7 @@ static int make_dictionaries(struct arrow_stream *s)
 	return s->dictionaries ? 0 : ENOMEM;
 }
 
-/* The index of a text in the sorted dictionary; -1: not in it. */
+/* The index of a string in the sorted dictionary; -1: not in it. */
 static int64_t code_of(const struct dictionary *d, const char *text, size_t size)
 {
 	struct base_search search = base_search_in((uint64_t)d->count);

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /*
- * A caller's buffer for a text and its terminating zero byte: `size` bytes, at least 1. Longer
+ * A caller's buffer for a string and its terminating zero byte: `size` bytes, at least 1. Longer
  * texts are truncated.
  */
 struct base_text {

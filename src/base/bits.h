@@ -30,7 +30,7 @@ static inline void base_bit_drop(uint64_t *bits, uint64_t i)
 }
 
 /*
- * Sets *i to the first number of the set from *i on. Returns false if there is none below `count`.
+ * Sets *i to the first number of the set from *i on. Returns false if none exists below `count`.
  * To iterate: for (uint64_t i = 0; base_bit_next(bits, count, &i); i++)
  */
 static inline bool base_bit_next(const uint64_t *bits, uint64_t count, uint64_t *i)

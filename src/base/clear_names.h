@@ -25,7 +25,7 @@ int clear_take(struct base_vec *names, struct proto mapping, uint32_t members,
 /* Sorts the list and removes duplicates. Call it once everything has been added. */
 void clear_sort(struct base_vec *names);
 
-/* Returns the first entry for which clear_is is true; others follow it. NULL if there is none. */
+/* Returns the first entry for which clear_is is true; others follow it. NULL if none exists. */
 const struct clear_name *clear_find(const struct base_vec *names,
 				    const struct proto of[CLEAR_NAME]);
 

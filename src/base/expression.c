@@ -75,7 +75,7 @@ static int add(struct parse *p, struct base_node node, uint32_t *out)
 	return base_vec_push(p->nodes, &node, sizeof(node), p->err);
 }
 
-/* Parses a unit. Returns 1 if there is none, otherwise a power of 1,024. */
+/* Parses a unit. Returns 1 if none exists, otherwise a power of 1,024. */
 static double unit(struct parse *p)
 {
 	static const char units[] = "KMGT";
@@ -119,7 +119,7 @@ static int number(struct parse *p, bool is_negative, uint32_t *out)
 	return add(p, node, out);
 }
 
-/* Parses a text, from after its opening quote. */
+/* Parses a string, from after its opening quote. */
 static int quoted(struct parse *p, struct base_word *out)
 {
 	const char *end = memchr(p->at, '\'', (size_t)(p->end - p->at));
@@ -131,7 +131,7 @@ static int quoted(struct parse *p, struct base_word *out)
 	return HDB_OK;
 }
 
-/* Parses names separated by "." and "|"; empty if there is none. */
+/* Parses names separated by "." and "|"; empty if none exists. */
 static int path(struct parse *p, struct base_word *out)
 {
 	*out = (struct base_word){ p->at, 0 };

@@ -187,7 +187,7 @@ static bool is_zstd(const uint8_t *p, uint64_t left)
 			     ((p[0] & 0xf0) == 0x50 && !memcmp(p + 1, "\x2a\x4d\x18", 3)));
 }
 
-/* Reads the block size from the JDK's comment "HPROF BLOCKSIZE=1048576"; 0 if there is none. */
+/* Reads the block size from the JDK's comment "HPROF BLOCKSIZE=1048576"; 0 if none exists. */
 static uint64_t jdk_block_size(const uint8_t *p, uint64_t left)
 {
 	static const char words[] = "HPROF BLOCKSIZE=";

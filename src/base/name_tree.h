@@ -52,7 +52,7 @@ static inline struct base_tree_node *base_tree_node(const struct base_tree *tree
 	return base_vec_at(&tree->nodes, struct base_tree_node, node);
 }
 
-/* Returns the child of that name, or BASE_TREE_TOP if there is none. */
+/* Returns the child of that name, or BASE_TREE_TOP if none exists. */
 uint32_t base_tree_child(struct base_tree *tree, uint32_t parent, uint32_t name);
 /* Adds a child of a name that the parent does not have yet. */
 int base_tree_add(struct base_tree *tree, uint32_t parent, uint32_t name, uint32_t *node,

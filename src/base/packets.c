@@ -74,7 +74,7 @@ struct unpacked {
 };
 
 /*
- * Makes room for more bytes. NULL if there is none, or if the bytes so far do not start with a
+ * Makes room for more bytes. NULL if none exists, or if the bytes so far do not start with a
  * packet.
  */
 static uint8_t *room(struct unpacked *to, size_t more)

@@ -69,7 +69,7 @@ static inline bool proto_next(struct proto *p, struct proto_field *out)
 	return true;
 }
 
-/* Returns the last field with this number, all zeros if there is none. */
+/* Returns the last field with this number, all zeros if none exists. */
 static inline struct proto_field proto_last(struct proto message, uint32_t no)
 {
 	struct proto_field field, last = { 0 };

@@ -1,5 +1,5 @@
 /*
- * base/secrets.c - finds the places in a text that a rule of secrets.rules could match, and tries
+ * base/secrets.c - finds the places in a string that a rule of secrets.rules could match, and tries
  * it there.
  *
  * Three kinds of rules need three ways. Words that a secret begins with are found by a hash of

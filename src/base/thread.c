@@ -14,7 +14,7 @@ static void *run_thread(void *arg)
 }
 
 #ifdef __GLIBC__
-/* Makes the thread start on other processors than the caller's. Returns false if there are none. */
+/* Makes the thread start on other processors than the caller's. Returns false if none exist. */
 static bool keep_away(struct base_thread *t, pthread_attr_t *attr)
 {
 	const int here = sched_getcpu();

@@ -79,7 +79,7 @@ uint64_t base_now_ms(void)
 	return base_now_ns() / 1000000;
 }
 
-/* Reads the number in a one-line file. UINT64_MAX if there is none ("max", or no file). */
+/* Reads the number in a one-line file. UINT64_MAX if none exists ("max", or no file). */
 static uint64_t read_number(const char *path)
 {
 	uint64_t v = UINT64_MAX;
@@ -121,7 +121,7 @@ static uint64_t limit_upwards(const char *mount, const char *group, const char *
 
 /*
  * Returns the memory limit of this process's control group, version 2 ("0::/path") or 1
- * ("N:memory:/path"); UINT64_MAX if there is none. In a container the group's path may be
+ * ("N:memory:/path"); UINT64_MAX if none exists. In a container the group's path may be
  * invisible, so the root of the mount is checked too.
  */
 static uint64_t cgroup_limit(void)

@@ -25,7 +25,7 @@
  */
 struct class_tree {
 	uint32_t count;
-	/* superclass; STORE_NONE if there is none, or if it would close a cycle */
+	/* superclass; STORE_NONE if none exists, or if it would close a cycle */
 	uint32_t *parent;
 	uint32_t *jump; /* an ancestor further up, used to climb many levels in few steps */
 	uint32_t *depth;
@@ -43,7 +43,7 @@ void derive_class_tree_release(struct class_tree *tree);
 
 /*
  * Returns the first class among `no` and its superclasses that is open or has an open subclass;
- * STORE_NONE if there is none.
+ * STORE_NONE if none exists.
  */
 uint32_t derive_class_tree_covered(const struct class_tree *tree, uint32_t no);
 

@@ -596,7 +596,7 @@ bool heap_is_orphan(const struct heap *heap, uint32_t ix);
 #define HEAP_ORPHAN_NAME "none (its holder may be missing)"
 #define HEAP_STAYS_NAME "class that is never unloaded"
 
-/* The root records of an object, including locals. Returns the first, or NULL if there is none. */
+/* The root records of an object, including locals. Returns the first, or NULL if none exists. */
 const struct store_root *heap_roots_of(const struct heap *heap, uint32_t ix, size_t *count);
 
 /* Displayed kind of a root, such as "JNI global" or "Java frame"; static. */

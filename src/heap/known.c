@@ -275,7 +275,7 @@ static int field_value(struct heap *heap, const struct heap_instance *instance,
 
 /* ---- paths ---- */
 
-/* The first alternative of a path whose first field exists in the class. NULL if there is none. */
+/* The first alternative of a path whose first field exists in the class. NULL if none exists. */
 static const char *choose(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path)
 {
 	for (const char *p = path;;) {
@@ -467,7 +467,7 @@ int heap_static_object(struct heap *heap, const char *class_and_field, uint32_t 
 
 /* ---- rows of known classes ---- */
 
-/* The row that names this class itself. Row HEAP_NONE if there is none. */
+/* The row that names this class itself. Row HEAP_NONE if none exists. */
 static struct heap_known_row own_row(struct heap *heap, uint32_t class_no,
 				     const struct heap_known_rows *known)
 {

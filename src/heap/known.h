@@ -106,7 +106,7 @@ bool heap_value_number(const struct heap_value *value, int64_t *out);
 
 /*
  * The object in a static field such as "java.util.ImmutableCollections.EMPTY". If several classes
- * have this name, the first one with the field counts. HDB_NOTFOUND if there is none.
+ * have this name, the first one with the field counts. HDB_NOTFOUND if none exists.
  */
 int heap_static_object(struct heap *heap, const char *class_and_field, uint32_t *target,
 		       struct hdb_error *err);
@@ -140,7 +140,7 @@ struct heap_known_row {
 
 /*
  * Finds the row of a class: the first matching row that names the class, or otherwise its
- * superclass, and so on. The result is cached. False if there is none or memory is exhausted.
+ * superclass, and so on. The result is cached. False if none exists or memory is exhausted.
  */
 bool heap_known_row(struct heap *heap, const struct heap_known_rows *rows, uint32_t class_no,
 		    struct heap_known_row *out);

@@ -57,7 +57,7 @@ int heap_frame_text(struct heap *heap, const struct store_frame *frame, char *bu
 
 /*
  * Writes the innermost frame of an application class, from frame number `depth` on, as
- * heap_frame_text does. "" if there is none, or if the dump lacks a frame before it.
+ * heap_frame_text does. "" if none exists, or if the dump lacks a frame before it.
  */
 int heap_own_frame(struct heap *heap, const struct store_trace *trace, uint32_t depth,
 		   struct base_text to, struct hdb_error *err);

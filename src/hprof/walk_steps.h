@@ -54,7 +54,7 @@ int hprof_walk_unknown_record_at(struct hprof_walk *walk, uint64_t offset, struc
 
 /*
  * Searches from `from` to the end of the file for a record or sub-record. Returns 1 with *found
- * set, 0 if there is none, and a value below 0 if the source failed.
+ * set, 0 if none exists, and a value below 0 if the source failed.
  */
 int hprof_walk_search_all(struct hprof_walk *walk, uint64_t from, struct hprof_search *found,
 			  struct hdb_error *err);

@@ -375,7 +375,7 @@ int import_idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_erro
 	return HDB_OK;
 }
 
-/* Finds the chunk of a region that is not in the table. NULL if there is none. */
+/* Finds the chunk of a region that is not in the table. NULL if none exists. */
 static const struct idset_chunk *far_chunk(const struct idset *set, uint64_t region)
 {
 	uint32_t no;

@@ -347,7 +347,7 @@ static uint64_t count_real(struct import *im)
 	return im->object_count - invented;
 }
 
-/* Identity of the file with this name; 0, 0 if there is none. */
+/* Identity of the file with this name; 0, 0 if none exists. */
 struct file_name {
 	dev_t device;
 	ino_t inode;

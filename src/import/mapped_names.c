@@ -39,8 +39,8 @@ int import_put_mapping_meta(struct import *im, struct hdb_error *err)
 }
 
 /*
- * Number of a text that is not in the dump. Equal texts get the same number. Texts are compared
- * only by their hash.
+ * Number of a string that is not in the dump. Equal strings get the same number. Only their
+ * hashes are compared.
  */
 static int put_text(struct import *im, const char *text, size_t size, uint32_t *no,
 		    struct hdb_error *err)

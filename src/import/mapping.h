@@ -59,11 +59,11 @@ int import_mapping_read(struct import_mapping *m, const char *path, struct hdb_e
 void import_mapping_release(struct import_mapping *m);
 
 /*
- * Number of the class with this name in the dump, in dotted form; BASE_IDMAP_NONE if there is none.
+ * Number of the class with this name in the dump, in dotted form; BASE_IDMAP_NONE if none exists.
  */
 uint32_t import_mapping_find(const struct import_mapping *m, const char *name, size_t size);
 
-/* The class with this original name; NULL if there is none. */
+/* The class with this original name; NULL if none exists. */
 const struct import_mapping_class *import_mapping_original(const struct import_mapping *m,
 							   const struct import_mapping_text *name);
 

@@ -48,7 +48,7 @@ int import_text_read(struct import *im, const struct import_text_place *place,
 			      out->size);
 }
 
-/* Writes a text to the table when something refers to it for the first time. */
+/* Writes a string to the table when something refers to it for the first time. */
 static int write_place(struct import *im, struct import_text_place *place, struct hdb_error *err)
 {
 	BASE_VIEW(view, im->source);

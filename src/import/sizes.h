@@ -106,7 +106,7 @@ int import_sizes_art_model(struct import *im, struct layout_model *out, struct h
 /* ---- vm_version.c ---- */
 
 /*
- * Reads the object with this ID from the dump. False if there is none. The function searches the
+ * Reads the object with this ID from the dump. False if none exists. The function searches the
  * dump, so it is suitable only for a few objects.
  */
 bool import_sizes_read_object(struct import *im, struct base_view *view, uint64_t id,

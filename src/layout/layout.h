@@ -78,7 +78,7 @@ struct layout_gap {
 
 /* What the layout of a subclass needs to know about a class. */
 struct layout_shape {
-	/* end of the last field, inherited ones included; end of the header if there is none */
+	/* end of the last field, inherited ones included; end of the header if none exists */
 	uint64_t end;
 	uint64_t size; /* size of an instance before rounding up to the alignment */
 	bool has_fields;

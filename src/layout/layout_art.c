@@ -26,7 +26,7 @@ static void cut_gap(struct layout_shape *out, uint64_t from, uint64_t to)
 	}
 }
 
-/* Returns the largest gap, the lowest among equals; LAYOUT_GAPS_MAX if there is none. */
+/* Returns the largest gap, the lowest among equals; LAYOUT_GAPS_MAX if none exists. */
 static unsigned largest_gap(const struct layout_shape *out)
 {
 	unsigned best = LAYOUT_GAPS_MAX;

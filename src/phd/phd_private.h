@@ -13,7 +13,7 @@
 /* Records between two checks of the cancel flag. */
 #define PHD_STEP_RECORDS 16384u
 
-/* Maximum bytes kept of a text in the header. */
+/* Maximum bytes kept of a string in the header. */
 #define PHD_TEXT_MAX 200
 
 enum phd_kind { PHD_OBJECT, PHD_OBJECT_ARRAY, PHD_PRIMITIVE_ARRAY, PHD_CLASS };
@@ -133,7 +133,7 @@ struct phd_writer {
 	uint64_t object_count;
 };
 
-/* Writes a text with a new ID. */
+/* Writes a string with a new ID. */
 int phd_write_text(struct phd_writer *w, const char *text, size_t size, uint64_t *id);
 
 /* Writes the threads and their stacks if a javacore exists. */

@@ -16,7 +16,7 @@ struct query_advice_columns {
 	size_t text, words, action, target, option;
 };
 
-/* A query to run. query is "" if there is none. */
+/* A query to run. query is "" if none exists. */
 struct query_action {
 	char query[32], target[512], option[64]; /* query "": there is none */
 };

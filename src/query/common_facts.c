@@ -41,7 +41,7 @@ static struct hdb_value *add(struct query *q, unsigned no)
 	return &fact->value;
 }
 
-/* Adds a text that may not be valid UTF-8, such as a file name. */
+/* Adds a string that may not be valid UTF-8, such as a file name. */
 static int add_clean(struct query *q, unsigned no, const char *text, struct hdb_error *err)
 {
 	size_t size = strlen(text);

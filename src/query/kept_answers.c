@@ -6,7 +6,7 @@
  * u32 1 if these are all rows, otherwise 0; u32 number of columns; u64 number of rows without
  * limit; for each column, u32 its index in the spec; u32 number of facts; for each fact, u32 its
  * index in the spec and a value; then the rows, one value per column. A value is one byte (enum
- * hdb_type) followed by u64 with the bits of a number, or by u32 size and the bytes of a text.
+ * hdb_type) followed by u64 with the bits of a number, or by u32 size and the bytes of a string.
  * Nothing follows HDB_TYPE_NULL.
  */
 #include "query/kept_answers.h"

@@ -36,7 +36,7 @@ enum query_order {
 
 /* The different texts of a column, for callers that read columns. */
 struct query_names {
-	/* owned, NULL if there are none; the texts are borrowed until the query is closed */
+	/* owned, NULL if none exist; the texts are borrowed until the query is closed */
 	const char **texts;
 	uint32_t *sizes; /* owned */
 	uint32_t count;

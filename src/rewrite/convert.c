@@ -331,7 +331,7 @@ static int put_empty_array(struct rewriter *w, const struct hprof_sub *sub, stru
 	return rewriter_put(w, &sub->element_type, 1, err);
 }
 
-/* Writes the closest sub-record of HPROF 1.0.2, or nothing if there is none. */
+/* Writes the closest sub-record of HPROF 1.0.2, or nothing if none exists. */
 static int android_sub(struct rewriter *w, const struct hprof_sub *sub, struct hdb_error *err)
 {
 	const uint8_t tag = HPROF_ROOT_UNKNOWN;

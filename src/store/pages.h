@@ -82,7 +82,7 @@ struct pages_key {
 
 /*
  * Moves to the first entry of place->tree whose key is not less than `key` (size 0: to the first
- * entry). HDB_NOTFOUND if there is none.
+ * entry). HDB_NOTFOUND if none exists.
  */
 int store_pages_seek(struct pages *pages, struct pages_key key, struct pages_place *place,
 		     struct hdb_error *err);

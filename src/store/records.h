@@ -73,7 +73,7 @@ struct store_texts_writer {
 	struct base_vec block; /* ends and bytes together, for writing */
 };
 
-/* Maximum size of a text in bytes. The caller truncates longer texts and reports this. */
+/* Maximum size of a string in bytes. The caller truncates longer strings and reports this. */
 #define STORE_TEXT_MAX (1u << 20)
 
 int store_texts_put(struct store_texts_writer *w, const void *text, size_t size,

@@ -149,7 +149,7 @@ int store_table_info(struct store *store, enum store_table table, struct store_t
 /* A meta value that is a number. `fallback` if it does not exist. */
 uint64_t store_meta_number(struct store *store, const char *name, uint64_t fallback);
 /*
- * A meta value that is a text, copied to buf (`size` bytes) and terminated. Longer texts are
+ * A meta value that is a string, copied to buf (`size` bytes) and terminated. Longer strings are
  * truncated. "" if the value does not exist.
  */
 void store_meta_text(struct store *store, const char *name, char *buf, size_t size);
@@ -228,7 +228,7 @@ struct store_found {
 int store_put_find(struct store_writer *writer, enum store_table table, uint64_t key,
 		   struct store_found *out, struct hdb_error *err);
 
-/* Write a meta value that is a number or a text. The name has at most 63 bytes. */
+/* Write a meta value that is a number or a string. The name has at most 63 bytes. */
 int store_put_meta_number(struct store_writer *writer, const char *name, uint64_t value,
 			  struct hdb_error *err);
 int store_put_meta_text(struct store_writer *writer, const char *name, const char *text,

@@ -243,7 +243,7 @@ int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsign
 	     struct hdb **db);
 
 /*
- * Returns the notes of cli->db, borrowed, or NULL if there are none. If the file is damaged,
+ * Returns the notes of cli->db, borrowed, or NULL if none exist. If the file is damaged,
  * foreign or unreadable, prints a notice once and continues without notes; other failures are
  * errors.
  */

@@ -68,7 +68,7 @@ json_t *mcp_files_list(const struct mcp_files *files);
 
 /*
  * Finds the regular file `name`, absolute or relative to a folder: *path is owned, free().
- * HDB_EABSENT if there is none below the folders.
+ * HDB_EABSENT if none exists below the folders.
  */
 int mcp_files_plain(const struct mcp_files *files, const char *name, char **path,
 		    struct hdb_error *err);
@@ -117,7 +117,7 @@ int mcp_answer(struct hdb *db, const struct mcp_question *question, struct mcp_p
 
 /*
  * Returns the rows of a statement, including nulls: {"rows", "row_count"}, "cut" if there are more,
- * "note" if there are none and the reason is known. HDB_ELIMIT as above.
+ * "note" if none exist and the reason is known. HDB_ELIMIT as above.
  */
 int mcp_answer_statement(mcp_statement_fn *run, const struct mcp_statement *statement,
 			 struct mcp_page *page, json_t **out, struct hdb_error *err);
@@ -195,7 +195,7 @@ json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes);
 json_t *mcp_schema_output(unsigned takes);
 /* Describes a query: targets, options, columns and facts. */
 json_t *mcp_schema_explain(const struct hdb_query_spec *spec);
-/* Finds an option of a query that clients may set; NULL if there is none. */
+/* Finds an option of a query that clients may set; NULL if none exists. */
 const struct hdb_option_spec *mcp_find_option(const struct hdb_query_spec *spec, const char *name);
 /* Replaces "--arrays" by "arrays" in help texts, since tools have no flags. */
 void mcp_plain(char *text);

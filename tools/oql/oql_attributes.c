@@ -391,7 +391,7 @@ static const struct attribute array_attributes[] = {
 
 /* ---- classes ---- */
 
-/* Looks up a number or text of `heapdb info`. *out does not change if there is none. */
+/* Looks up a number or text of `heapdb info`. *out does not change if none exists. */
 static int oql_info(const struct subject *s, const char *key, struct oql_value *out)
 {
 	struct hdb_rows *rows = NULL;

@@ -134,7 +134,7 @@ int oql_evaluate(struct oql_eval *ev, const struct oql_expr *e, const struct oql
 /* Evaluates a condition: null is false; HDB_EUSAGE if it is not a boolean. */
 int oql_condition(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
 		  bool *out);
-/* Returns a field of an object; null if there is none. `node` (may be NULL) caches the lookup. */
+/* Returns a field of an object; null if none exists. `node` (may be NULL) caches the lookup. */
 int oql_object_field(struct oql_eval *ev, struct oql_expr *node, struct oql_str name,
 		     const struct oql_value *of, struct oql_value *out);
 /* Fails with HDB_EUSAGE and the position of the expression. */
@@ -225,7 +225,7 @@ const char *oql_type_name(struct oql_eval *ev, const struct oql_value *v);
 int oql_survey(struct oql_eval *ev);
 /* Call oql_survey before. */
 bool oql_is_reachable(const struct oql_eval *ev, uint32_t ix);
-/* Converts to and from MAT's object numbers; -1 and HDB_NONE if there is none. */
+/* Converts to and from MAT's object numbers; -1 and HDB_NONE if none exists. */
 int oql_number_of(struct oql_eval *ev, uint32_t ix, int64_t *number);
 int oql_object_of(struct oql_eval *ev, int64_t number, uint32_t *ix);
 /* Returns the instance or static fields of a class. */

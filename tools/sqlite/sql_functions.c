@@ -28,7 +28,7 @@ static struct sql_source *source_of(struct sqlite3_context *ctx, int argc, sqlit
 }
 
 /*
- * Returns the object of the first argument; false if there is none. Failures are reported to
+ * Returns the object of the first argument; false if none exists. Failures are reported to
  * SQLite.
  */
 static bool object_of(struct sqlite3_context *ctx, struct sql_source *source, sqlite3_value *value,

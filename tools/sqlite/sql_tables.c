@@ -6,7 +6,7 @@
 
 /* ---- classes ---- */
 
-/* Returns the class whose class object is the value; HDB_END if there is none. */
+/* Returns the class whose class object is the value; HDB_END if none exists. */
 static int key_class(struct sql_cursor *c, struct sqlite3_value *key, uint32_t *no,
 		     struct hdb_error *err)
 {

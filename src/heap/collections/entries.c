@@ -19,7 +19,7 @@ static const char ONLY_SIZE[] = "heapdb knows the size of this class but not the
 
 /* ---- beginning ---- */
 
-/* Finds the object at a path of the collection. HEAP_NONE if there is none. */
+/* Finds the object at a path of the collection. HEAP_NONE if none exists. */
 static int find_object(struct heap_entries *e, const char *path, uint32_t *out,
 		       struct hdb_error *err)
 {

@@ -83,7 +83,7 @@ static struct heap_as as_of(const struct heap_frame *f)
 }
 
 /*
- * Reads the number at a path. 0 if there is none or if it is negative. Without a path, *out does
+ * Reads the number at a path. 0 if none exists or if it is negative. Without a path, *out does
  * not change.
  */
 static int number_at(struct heap_entries *e, const struct heap_frame *f, const char *path,

@@ -2,7 +2,7 @@
  * heap/values/text.h - converts texts of a dump to valid UTF-8.
  *
  * A text may contain U+0000. In C strings it is represented by C0 80, as in Modified UTF-8; no
- * other UTF-8 contains these bytes. heap_drop_broken restores the zero when a text is returned
+ * other UTF-8 contains these bytes. heap_drop_broken restores the zero when a string is returned
  * together with its size.
  */
 #ifndef HEAP_VALUES_TEXT_H
@@ -20,11 +20,11 @@
  */
 size_t heap_clean_text(const char *text, size_t text_size, char *buf, size_t size);
 
-/* Returns an owned copy of a text as valid UTF-8, of *size bytes. NULL if memory is exhausted. */
+/* Returns an owned copy of a string as valid UTF-8, of *size bytes. NULL if memory is exhausted. */
 char *heap_clean_copy(const char *text, size_t *size);
 
 /*
- * Removes incomplete characters from a text in place, such as one that was cut at the end of a
+ * Removes incomplete characters from a string in place, such as one that was cut at the end of a
  * buffer. C0 80 becomes a zero byte. Returns the remaining size; the text is not terminated.
  */
 size_t heap_drop_broken(char *text, size_t size);

@@ -17,7 +17,7 @@
  * durations.
  */
 
-/* Reads an integer at a path from the object. False if there is none. */
+/* Reads an integer at a path from the object. False if none exists. */
 static inline bool heap_number_at(struct heap *heap, uint32_t ix, const char *path, int64_t *out)
 {
 	return heap_path_number(heap, ix, path, out, NULL) == HDB_OK;

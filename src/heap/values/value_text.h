@@ -52,7 +52,7 @@ struct heap_shown {
 
 /* A template function. Writes its text to buf; false if there is nothing to show. */
 typedef bool (*heap_value_function)(const struct heap_shown *o, char *buf, size_t size);
-/* Finds a template function by name; NULL if there is none. */
+/* Finds a template function by name; NULL if none exists. */
 heap_value_function heap_value_function_named(const char *name, size_t name_size);
 
 #endif

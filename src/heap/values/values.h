@@ -41,7 +41,7 @@ int heap_fields_next(struct heap_fields *fields, struct hdb_error *err);
 
 /*
  * Reads an instance field by name: of the most derived class that has it, or only of `class_name`
- * if that is not NULL. HDB_NOTFOUND if there is none.
+ * if that is not NULL. HDB_NOTFOUND if none exists.
  */
 struct heap_field_name {
 	const char *class_name; /* or NULL */
@@ -138,7 +138,7 @@ bool heap_is_string(struct heap *heap, uint32_t ix);
 
 /*
  * ID of the referent of an instance of class_no, from the field `referent`, which
- * java.lang.ref.Reference has in every JDK and on Android. HDB_NOTFOUND if there is none or it is
+ * java.lang.ref.Reference has in every JDK and on Android. HDB_NOTFOUND if none exists or it is
  * null.
  */
 int heap_referent_id(struct heap *heap, uint32_t ix, uint32_t class_no, uint64_t *id,

@@ -8,7 +8,7 @@
 /* Objects with one stack trace. */
 struct object_site {
 	uint64_t count, bytes;
-	uint32_t trace, class_no; /* serial number of the trace, 0 if there is none */
+	uint32_t trace, class_no; /* serial number of the trace, 0 if none exists */
 	struct store_trace stack; /* frame_count is 0 if the dump does not contain it */
 };
 

@@ -280,7 +280,7 @@ int diff_tree_open(struct query *q, struct diff *d, struct hdb_error *err)
 
 /* ---- rows ---- */
 
-/* Sets the object of a node that retains most in the newest dump; null if there is none. */
+/* Sets the object of a node that retains most in the newest dump; null if none exists. */
 static void set_example(struct query *q, const struct diff_tree *t, size_t column, uint32_t node)
 {
 	const struct analysis_merged_sum *sum =

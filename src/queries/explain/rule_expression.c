@@ -127,7 +127,7 @@ static int class_of(struct scan *s, uint32_t ix, struct base_value *out)
 	return HDB_OK;
 }
 
-/* text(): the text of a string, or another object's value as text; nothing if there is none. */
+/* text(): the text of a string, or another object's value as text; nothing if none exists. */
 static int text_of(struct scan *s, uint32_t ix, struct base_value *out)
 {
 	const struct session *session = s->subject->session;
@@ -190,7 +190,7 @@ static int is_destroyed(struct scan *s, uint32_t ix, struct base_value *out)
 
 /* Classes of a collection's entries. */
 struct entry_kinds {
-	uint32_t first_ix; /* first entry that is an object; HEAP_NONE if there is none */
+	uint32_t first_ix; /* first entry that is an object; HEAP_NONE if none exists */
 	uint32_t class_no[KIND_CLASSES];
 	uint64_t count[KIND_CLASSES];
 	unsigned classes;
@@ -611,7 +611,7 @@ static int instances_of(struct scan *s, const struct base_arguments *a, struct b
 	return HDB_OK;
 }
 
-/* instance(): the first of them. */
+/* instance(): the first matching instance. */
 static int instance_of(struct scan *s, const struct base_arguments *a, struct base_value *out)
 {
 	const struct explain_count *found;

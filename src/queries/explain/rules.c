@@ -31,7 +31,7 @@ const char *explain_verdict_name(enum explain_verdict verdict)
 struct reader {
 	const char *file; /* NULL: the compiled-in rules */
 	unsigned line;
-	struct explain_rule rule; /* the current rule; name is NULL if there is none */
+	struct explain_rule rule; /* the current rule; name is NULL if none exists */
 	struct base_vec *rules, *nodes;
 	struct hdb_error *err;
 };

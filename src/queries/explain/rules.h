@@ -64,7 +64,7 @@ struct explain_rule {
 struct explain_count {
 	char classes[BASE_VALUE_MAX], expression[BASE_WORD_MAX];
 	double count;
-	uint32_t first_ix; /* HEAP_NONE if there is none */
+	uint32_t first_ix; /* HEAP_NONE if none exists */
 };
 
 /* What instances of some classes refer to. */
@@ -138,7 +138,7 @@ int explain_object(const struct session *session, const struct explain_rules *ru
 
 /*
  * Explains an object or, if no rule applies to it, the nearest object that dominates it and to
- * which a rule applies. Returns HDB_NOTFOUND if there is none.
+ * which a rule applies. Returns HDB_NOTFOUND if none exists.
  */
 int explain_chain(const struct session *session, const struct explain_rules *rules,
 		  uint32_t from_ix, struct explain_answer *out, struct hdb_error *err);
@@ -204,7 +204,7 @@ int explain_evaluate(struct explain_subject *subject, uint32_t expression, struc
 
 /* Where a template gets its values from. */
 struct explain_values {
-	/* finds the value called `name`; BASE_NOTHING if there is none */
+	/* finds the value called `name`; BASE_NOTHING if none exists */
 	int (*find)(void *ctx, struct base_word name, struct base_value *out,
 		    struct hdb_error *err);
 	void *ctx;

@@ -245,7 +245,7 @@ static int find_key_holder(struct query *q, const struct query_leak_path *path, 
 	return HDB_OK;
 }
 
-/* Returns the step before `end` that is object ix, or `end` if there is none. */
+/* Returns the step before `end` that is object ix, or `end` if none exists. */
 static size_t step_of(const struct query_leak_path *path, size_t end, uint32_t ix)
 {
 	size_t i = 0;

@@ -53,7 +53,7 @@ int query_leak_path_find(struct query *q, uint32_t ix, struct query_leak_path *o
  */
 int query_leak_link(struct query *q, const struct query_leak_path *path, size_t i,
 		    struct analysis_link *out, struct hdb_error *err);
-/* Writes these references as a string such as "entries" or "[12]"; empty if there are none. */
+/* Writes these references as a string such as "entries" or "[12]"; empty if none exist. */
 int query_leak_path_holds(struct query *q, const struct query_leak_path *path, size_t i,
 			  struct base_text to, struct hdb_error *err);
 
@@ -218,7 +218,7 @@ struct leak_held {
 	uint64_t length;
 	bool is_entries;        /* whether these are entries of a collection, of any class */
 	uint32_t collection_ix; /* the collection that contains them, or HEAP_NONE */
-	const char *text;       /* words of a rule for all of them; NULL if there are none */
+	const char *text;       /* words of a rule for all of them; NULL if none exist */
 };
 
 /*
