@@ -34,43 +34,43 @@ while IFS='|' read -r name owner cause; do
 	fi
 	cases=$((cases + 1))
 done << 'CASES'
-onebig|Causes$Country.codes (static) holds|Of 4,194,304 places of one HashMap, 3 are in use: 16.0 MiB are free places.
-enummap|holds 60,000 EnumMap|each EnumMap uses 2 of 27 on average
-grid|holds 1,000 Object[]|each Object[] uses 3 of 2,000 on average (number of them: 1,000)
-builders|holds 40 StringBuilder|each StringBuilder uses 5 of 300,000 on average (number of them: 40)
-streams|holds 400 ByteArrayOutputStream|each ByteArrayOutputStream uses 100 of 30,000 on average
-presized|holds 6,000 ArrayList|each ArrayList uses 3 of 501 on average
-presizedmaps|holds 6,000 HashMap|each HashMap uses 2 of 512 on average
-equalbytes|holds 1,500 byte[]|1,500 of its strings and arrays have an equal one, such as byte[8000], 1,500 times
-equalstrings|holds 150,000 Causes$Order|About 150,000 of its strings and arrays have an equal one, such as "WAITING_FOR
+onebig|Causes$Country.codes (static) holds|One HashMap uses 3 of its 4,194,304 slots: 16.0 MiB are free slots.
+enummap|holds 60,000 EnumMap|each EnumMap uses 2 of 27 slots on average
+grid|holds 1,000 Object[]|each Object[] uses 3 of 2,000 slots on average. Containers: 1,000
+builders|holds 40 StringBuilder|each StringBuilder uses 5 of 300,000 slots on average. Containers: 40
+streams|holds 400 ByteArrayOutputStream|each ByteArrayOutputStream uses 100 of 30,000 slots on average
+presized|holds 6,000 ArrayList|each ArrayList uses 3 of 501 slots on average
+presizedmaps|holds 6,000 HashMap|each HashMap uses 2 of 512 slots on average
+equalbytes|holds 1,500 byte[]|1,500 of its strings and arrays have equal contents, such as byte[8000], 1,500 times
+equalstrings|holds 150,000 Causes$Order|About 150,000 of its strings and arrays have equal contents, such as "WAITING_FOR
 zeros|holds 1,500 byte[]|1,500 arrays of zeros, such as byte[8000]
 tenant|holds 12,000 entries|86 % of the 12,000 entries have the prefix tenant-17
 field|holds 200,000 Causes$Order|85 % of the 200,000 entries have the customer
-outbox|holds 15,000 elements|A ConcurrentLinkedQueue has 15,000 elements and no limit
+outbox|holds 15,000 elements|An unbounded ConcurrentLinkedQueue has 15,000 elements
 cancelled|12,000 ScheduledThreadPoolExecutor$ScheduledFuture|12,000 of 12,000 tasks are cancelled
 timer|Causes$Clock.timer (static)|12,000 tasks are cancelled
 futures|Causes$Requests.pending (static) holds 12,000|12,000 CompletableFutures are not completed, and actions wait
 keys|holds 12,000 byte[]|Of the 12,000 keys (Causes$Key) of a HashMap, 100 % have the same field
 refqueue|holds 60,000 PhantomReference|60,000 references (PhantomReference) wait in a ReferenceQueue
 cleaner|8,000 Causes$Native|A Cleaner never cleans 8,000 objects (Causes$Native)
-sublist|holds 300 ArrayList$SubList|300 views (ArrayList$SubList) each show a part of a list
-slice|holds 150 HeapCharBuffer|150 views (HeapCharBuffer) each show a part
-heads|holds 200 HeapByteBuffer|200 views (HeapByteBuffer) each show a part
+sublist|holds 300 ArrayList$SubList|300 views (ArrayList$SubList) each show part of a list
+slice|holds 150 HeapCharBuffer|150 views (HeapCharBuffer) each show part
+heads|holds 200 HeapByteBuffer|200 views (HeapByteBuffer) each show part
 exceptions|holds 8,000 IllegalStateException|8,000 exceptions (IllegalStateException) with their stack traces
 suppressed|holds 8,000 Exception|8,000 of them suppressed by one
 boxed|holds 200,000 entries|400,000 boxed numbers
 boxedlist|holds 400,000 Long|400,000 boxed numbers (Long)
-emptymaps|holds 120,000 LinkedHashMap|120,000 of its collections (LinkedHashMap) have no elements
+emptymaps|holds 120,000 LinkedHashMap|120,000 of its collections (LinkedHashMap) are empty
 soft|holds 10,000 entries|95 % of it is held by SoftReferences
 flow|holds 12,000 items for one subscriber|which has requested 0
-matcher|holds 100 Matcher|the texts that the Matchers were made for
+matcher|holds 100 Matcher|input text that Matchers keep
 expired|Causes$Tokens.all (static) holds 20,000 Causes$Token|100 % have expired (Causes$Token.expiresAt)
-form|Causes$Metrics.timers (static) holds 12,000|100 % are of the form requests{uri=/orders/*}
-inner|Causes$Favorites.hits (static) holds 150 Causes$Page$Hit|the outer objects (Causes$Page) of inner ones
-formats|Causes$Reports2.columns (static) holds 8,000|one DecimalFormat in each (Causes$Column.format)
-weakmap|Causes$Styles.cache (static) holds 12,000|12,000 entries of a WeakHashMap are never removed
+form|Causes$Metrics.timers (static) holds 12,000|100 % have the form requests{uri=/orders/*}
+inner|Causes$Favorites.hits (static) holds 150 Causes$Page$Hit|outer objects (Causes$Page) that inner objects keep
+formats|Causes$Reports2.columns (static) holds 8,000|DecimalFormat objects, one in each owner (Causes$Column.format)
+weakmap|Causes$Styles.cache (static) holds 12,000|12,000 entries of a WeakHashMap can never be removed
 steps|Causes$Steps.|CompletableFutures wait for one another
-periodic|Causes$Scheduler.pool (static)|3,000 tasks of a scheduler or timer repeat
+periodic|Causes$Scheduler.pool (static)|3,000 tasks of a scheduler or timer are periodic
 noconsumer|Causes$Audit.queue (static) holds 11,999|no thread is in a method that uses it
 bits|Causes$Seen.numbers (static) holds one long[|are zeros
 monitor|40 threads "stock-*"|for the monitor of the Causes$Stock that thread "stock-0" holds
