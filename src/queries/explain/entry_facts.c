@@ -28,7 +28,7 @@
 /* Entries that are read, of which an even part is looked at. */
 #define ENTRIES_READ 20000u
 #define ENTRIES_LOOKED 4000u
-/* Entries that are neighbours in a collection are looked at together: they may be equal. */
+/* Keys that are neighbours in a collection are looked at together: they may be equal. */
 #define ENTRIES_RUN 16u
 /* Bytes of a text that count; parts that a text is divided into; fields of a value. */
 #define PREFIX_BYTES 80u
@@ -420,11 +420,12 @@ static int look_at_entries(struct looking *l, const struct heap_collection *c,
 	const uint64_t count = c->size < ENTRIES_READ ? c->size : ENTRIES_READ;
 	const uint64_t step = count ? (count + ENTRIES_LOOKED - 1) / ENTRIES_LOOKED : 1;
 	const bool has_keys = compares_keys(c);
+	const uint64_t run = has_keys ? ENTRIES_RUN : 1;
 
 	TRY_FOUND(heap_entries_begin(l->session->heap, c, &entries, err));
 	for (uint64_t i = 0; i < count; i++) {
 		TRY_FOUND(heap_entries_next(&entries, err));
-		if (i / ENTRIES_RUN % step)
+		if (i / run % step)
 			continue;
 		if (entries.has_key)
 			TRY(look_at(l, &entries.key, has_keys, err));

@@ -148,7 +148,7 @@ struct walk {
 	struct addend big; /* the container with most free bytes */
 	double open_futures, waited, cancelled, enqueued, cleared, soft_bytes, suppressed;
 	double loaders, self_kept; /* loaders: closed ones */
-	double periodic, dependents, done;
+	double periodic, dependents, done, queued;
 	uint32_t loader_ix;
 	uint32_t big_array; /* the largest array of numbers */
 	uint64_t big_bytes;
@@ -466,10 +466,11 @@ static int look_at_error(struct walk *w, const struct node *node, struct hdb_err
 static int look_at_task(struct walk *w, const struct node *node, bool is_timer,
 			struct hdb_error *err)
 {
-	uint64_t state, period;
+	uint64_t state, period, time;
 
 	TRY(field_of(w, node->ix, "state", &state, err));
 	TRY(field_of(w, node->ix, "period", &period, err));
+	TRY(field_of(w, node->ix, "time", &time, err));
 	w->periodic += period ? node->weight : 0;
 	add(&w->tasks, &(struct addend){ .class_no = node->class_no, .weight = node->weight });
 	/* CANCELLED, INTERRUPTING and INTERRUPTED of FutureTask; CANCELLED of TimerTask */
@@ -478,6 +479,9 @@ static int look_at_task(struct walk *w, const struct node *node, bool is_timer,
 	/* COMPLETING, NORMAL and EXCEPTIONAL of FutureTask; EXECUTED of TimerTask */
 	else if (is_timer ? state == 2 : state >= 1 && state <= 3)
 		w->done += node->weight;
+	/* NEW of FutureTask; a task with a time waits for that, not for a thread */
+	else if (!is_timer && !state && !time)
+		w->queued += node->weight;
 	return HDB_OK;
 }
 
@@ -927,6 +931,7 @@ static void set_figures(const struct walk *w, struct explain_facts *out)
 	set(out, EXPLAIN_FACT_enqueued, w->enqueued, w->references.is_about);
 	set(out, EXPLAIN_FACT_self_kept, w->self_kept, w->references.is_about);
 	set(out, EXPLAIN_FACT_done, w->done, w->tasks.is_about);
+	set(out, EXPLAIN_FACT_queued, w->queued, w->tasks.is_about);
 	set(out, EXPLAIN_FACT_periodic, w->periodic, w->tasks.is_about);
 	set(out, EXPLAIN_FACT_dependents, w->dependents, w->is_cut || w->futures.is_about);
 	set(out, EXPLAIN_FACT_loaders, w->loaders, false);

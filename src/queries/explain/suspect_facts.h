@@ -59,6 +59,7 @@
 	X(cancelled)      /* those that are cancelled */ \
 	X(done)           /* those that have run */ \
 	X(periodic)       /* those that run again and again */ \
+	X(queued)         /* those without a scheduled time that have not begun */ \
 	X(references)     /* weak, soft and phantom references */ \
 	X(reference_kind) /* text: the class of most */ \
 	X(enqueued)       /* references in a queue */ \
