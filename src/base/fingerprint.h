@@ -1,4 +1,4 @@
-/* base/fingerprint.h - recognizes the imported dump without reading all of it. */
+/* base/fingerprint.h - recognises the imported dump without reading all of it. */
 #ifndef BASE_FINGERPRINT_H
 #define BASE_FINGERPRINT_H
 

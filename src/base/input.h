@@ -1,6 +1,6 @@
 /*
  * base/input.h - a file or pipe that is read once, in order, and inflated if it is compressed: gzip
- * or zstd with one or more members or frames, recognized by the first bytes.
+ * or zstd with one or more members or frames, recognised by the first bytes.
  *
  * The contents are delivered in pieces of 1 to 4 MB. Pieces are taken in order, by one thread at a
  * time. They can be inflated on all threads if the file consists of independent parts: members as

@@ -106,7 +106,7 @@ bool hprof_sub_is_root(uint8_t tag)
 	       tag == HPROF_ROOT_UNREACHABLE || tag == HPROF_ROOT_UNKNOWN;
 }
 
-/* Other file formats that users pass by mistake, recognized by their first FOREIGN_SIZE bytes. */
+/* Other file formats that users pass by mistake, recognised by their first FOREIGN_SIZE bytes. */
 #define FOREIGN_SIZE 512
 static const char *foreign_name(const uint8_t *p, uint64_t size)
 {

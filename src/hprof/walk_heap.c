@@ -9,7 +9,7 @@
 
 #include <assert.h>
 
-/* Garbage can pass for up to this many sub-records of fixed size before it is recognized. */
+/* Garbage can pass for up to this many sub-records of fixed size before it is recognised. */
 #define SUSPECT_AGE_MAX 4
 
 /* Opens a heap record whose body is walk->record's; emits HEAP_BEGIN. */

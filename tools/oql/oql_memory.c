@@ -39,7 +39,8 @@ static struct oql_chunk *add_chunk(struct oql_arena *arena, size_t need, struct 
 	}
 	chunk = malloc(sizeof(*chunk) + room);
 	if (!chunk) {
-		hdb_fail(err, HDB_ENOMEM, "cannot allocate %zu bytes for a statement", room);
+		hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a statement (%zu bytes)",
+			 room);
 		return NULL;
 	}
 	budget->used_bytes += room;

@@ -6,7 +6,7 @@
  * A value that most entries have says where they come from ("tenant-17" in 85 % of the keys) only
  * if there are others: what all have, and what only has two values, says nothing.
  *
- * Points in time are recognized by the names of fields, because an expiry that has passed is a
+ * Points in time are recognised by the names of fields, because an expiry that has passed is a
  * fault and a date of birth is not.
  */
 #include "queries/explain/suspect_facts.h"

@@ -19,7 +19,7 @@
 
 #define NAME_MAX_BYTES 512
 
-/* How to recognize that a loader was closed: its class and an expression. */
+/* How to recognise that a loader was closed: its class and an expression. */
 static const struct {
 	const char *super, *is_closed;
 } closed_signs[] = {
