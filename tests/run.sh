@@ -80,6 +80,13 @@ mkdir -p "$out"
 	true
 } | sed 's/ *$//' | T="${T:-}" awk 'index($1, ENVIRON["T"])' >"$out/every"
 
+# Of two tests of one name, one verdict would hide the other.
+twice=$(cut -d ' ' -f 1 "$out/every" | sort | uniq -d | tr '\n' ' ')
+if [ -n "$twice" ]; then
+	echo "tests that have the same name: $twice" >&2
+	exit 1
+fi
+
 # Programs are known by their sources.
 slow=$(grep -lE '^( \*|#) Slow: ' tests/*/*_test.c tests/*/*_test.sh 2>/dev/null |
 	sed "s|^tests/\(.*\)\.c\$|$BUILD/tests/\1|" | tr '\n' ' ')

@@ -96,7 +96,7 @@ errors()
 errors 2
 errors 3 absent.jsonl
 errors 3 "$HDB_ROOT/README.md"
-has err "expected a series of \`heapdb watch\`, but found no record in"
+has err "expected a series written by \`heapdb watch\`, but found no record in"
 mkdir empty
 errors 3 empty
 has err "contains no series"

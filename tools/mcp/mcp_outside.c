@@ -87,7 +87,8 @@ int mcp_growth(const struct mcp_call *call, const struct tool *tool, json_t **ou
 	TRY(mcp_begin(call, tool, "", &none, err));
 	TRY(take_files(call, &files, err));
 	if (!files.count)
-		return hdb_fail(err, HDB_EUSAGE, "missing \"files\": series of `heapdb watch`");
+		return hdb_fail(err, HDB_EUSAGE,
+				"missing \"files\": series written by `heapdb watch`");
 	TRY(call->files->options->growth((const char *const *)files.paths, files.count, &text,
 					 err));
 	return put_answer(call, text, out, err);

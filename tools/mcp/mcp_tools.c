@@ -630,8 +630,8 @@ static const struct tool tools[] = {
 	  "Runs any query by name: threads, references, referrers, entries, strings, duplicates, "
 	  "collections, retained and others. See \"explain\"." },
 	{ "growth", NULL, MCP_TAKES_FILES | MCP_TAKES_BUDGET, mcp_growth, "Growth over time",
-	  "Which JVM's heap and which classes grow steadily in series of `heapdb watch`, how fast and "
-	  "since when." },
+	  "Which JVM's heap and which classes grow steadily in series that `heapdb watch` wrote, how "
+	  "fast and since when." },
 	{ "memory", NULL, MCP_TAKES_FILES | MCP_TAKES_PROCESS | MCP_TAKES_DB | MCP_TAKES_BUDGET,
 	  mcp_memory, "Memory of a process",
 	  "All memory of a JVM by parts that add up to its RSS: heap, direct memory, metaspace, stacks, "

@@ -316,7 +316,7 @@ int growth_json(const char *const *paths, size_t count, bool is_sparse, char **t
 		struct hdb_error *err)
 {
 	BASE_SCOPED(growth_answer_free_at) struct growth_answer *answer = NULL;
-	const struct own_answer *own;
+	const struct own_answer *own = NULL;
 
 	TRY(growth_answer_new(&answer, err));
 	for (size_t i = 0; i < count; i++)

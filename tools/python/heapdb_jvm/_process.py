@@ -25,7 +25,7 @@ def _paths(paths):
 
 
 def growth(*series):
-    """What grows steadily in series of `heapdb watch`, as `heapdb growth --json` prints it: a dictionary.
+    """What grows steadily in series written by `heapdb watch`, as `heapdb growth --json` prints it: a dictionary.
 
         for row in heapdb_jvm.growth("series.jsonl")["rows"]:
             if row["grows"]:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/oracle/growth_test.sh - what grows over dumps of one process, against the answer of
+# tests/oracle/shark_growth_test.sh - what grows over dumps of one process, against the answer of
 # LeakCanary's detector of growth (Shark 3.0-alpha-8) in ../shared/android/grow.shark.txt: paths,
 # objects, retained bytes after each dump, children and what they gained, for two thresholds.
 #
