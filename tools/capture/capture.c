@@ -31,13 +31,12 @@ int capture_vm_start(int pid, const struct capture_options *options, struct capt
 }
 
 int capture_vm_ask(int pid, enum capture_question question, const struct capture_options *options,
-		   char **text, struct capture_cost *cost, struct hdb_error *err)
+		   struct capture_text *out, struct hdb_error *err)
 {
 	(void)pid;
 	(void)question;
 	(void)options;
-	(void)cost;
-	*text = NULL;
+	*out = (struct capture_text){ .text = NULL };
 	return hdb_fail(err, HDB_EUSAGE, "%s", no_vms);
 }
 

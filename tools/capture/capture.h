@@ -125,12 +125,18 @@ struct capture_cost {
 	uint64_t pause_us;
 };
 
+/* What a VM replies to a question, and what that cost it. */
+struct capture_text {
+	char *text; /* owned: free(); NULL if it did not reply */
+	struct capture_cost cost;
+};
+
 /*
- * Queries the VM with this PID. *text is owned: free(). Uses the options all, timeout_s and cancel.
- * `cost` may be NULL. Errors as for capture_vm_start.
+ * Queries the VM with this PID. Fills *out, its cost even if the VM fails to reply. Uses the
+ * options all, timeout_s and cancel. Errors as for capture_vm_start.
  */
 int capture_vm_ask(int pid, enum capture_question question, const struct capture_options *options,
-		   char **text, struct capture_cost *cost, struct hdb_error *err);
+		   struct capture_text *out, struct hdb_error *err);
 
 /*
  * Fills heap_used, heap_committed and heap_max of a VM without hsperfdata by attaching to it. Here

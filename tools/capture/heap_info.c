@@ -71,11 +71,13 @@ bool capture_parse_heap_info(const char *text, struct capture_meters *out)
 int capture_heap_info(const struct capture_options *options, struct capture_meters *out,
 		      struct hdb_error *err)
 {
-	BASE_FREED char *text = NULL;
+	struct capture_text answer;
+	bool is_known;
 
-	TRY(capture_vm_ask(out->pid, CAPTURE_HEAP_INFO, options, &text, NULL, err));
-	return capture_parse_heap_info(text, out) ?
-		       HDB_OK :
-		       hdb_fail(err, HDB_EFORMAT, "GC.heap_info of process %d: unknown format",
-				out->pid);
+	TRY(capture_vm_ask(out->pid, CAPTURE_HEAP_INFO, options, &answer, err));
+	is_known = capture_parse_heap_info(answer.text, out);
+	free(answer.text);
+	return is_known ? HDB_OK :
+			  hdb_fail(err, HDB_EFORMAT, "GC.heap_info of process %d: unknown format",
+				   out->pid);
 }

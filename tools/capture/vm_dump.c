@@ -393,20 +393,19 @@ static int ask_for_text(struct vm_capture *c, enum capture_question question, ch
 }
 
 int capture_vm_ask(int pid, enum capture_question question, const struct capture_options *options,
-		   char **text, struct capture_cost *cost, struct hdb_error *err)
+		   struct capture_text *out, struct hdb_error *err)
 {
 	struct vm_capture *c = new_capture(options, err);
 	int rc;
 
-	*text = NULL;
+	*out = (struct capture_text){ .text = NULL };
 	if (!c)
 		return HDB_ENOMEM;
 	if ((rc = approach(c, pid, err)) == HDB_OK) {
-		rc = ask_for_text(c, question, text, err);
+		rc = ask_for_text(c, question, &out->text, err);
 		identity_give_back(&c->before);
 	}
-	if (cost)
-		*cost = c->base.cost;
+	out->cost = c->base.cost;
 	release(&c->base);
 	return rc;
 }

@@ -126,11 +126,14 @@ int capture_ask(struct cli *cli, int pid, const struct capture_options *options)
 {
 	const enum capture_question question =
 		cli->opt.histogram ? CAPTURE_HISTOGRAM : CAPTURE_STACKS;
-	BASE_FREED char *text = NULL;
+	struct capture_text answer;
+	int rc = HDB_OK;
 
-	TRY(capture_vm_ask(pid, question, options, &text, NULL, &cli->err));
+	TRY(capture_vm_ask(pid, question, options, &answer, &cli->err));
 	if (question == CAPTURE_HISTOGRAM)
-		return print_histogram(cli, text);
-	print_stacks(cli, text);
-	return HDB_OK;
+		rc = print_histogram(cli, answer.text);
+	else
+		print_stacks(cli, answer.text);
+	free(answer.text);
+	return rc;
 }

@@ -226,18 +226,18 @@ static int start(struct cli *cli, int pid, struct capture **capture)
 }
 
 int capture_import(struct capture *capture, const char *db_path, struct hdb_import_options *options,
-		   struct hdb_import_result *result, struct capture_cost *cost,
-		   struct hdb_error *err)
+		   struct captured *out, struct hdb_error *err)
 {
 	struct hdb_error why = { 0 };
 	char path[32];
 	int rc, dumped;
 
+	*out = (struct captured){ .result.struct_size = sizeof(out->result) };
 	options->dump_name = capture_name(capture);
 	options->progress.cancel = capture_stop(capture);
 	snprintf(path, sizeof(path), "/dev/fd/%d", capture_input(capture));
-	rc = hdb_import(path, db_path, options, result, err);
-	dumped = capture_end(capture, cost, &why);
+	rc = hdb_import(path, db_path, options, &out->result, err);
+	dumped = capture_end(capture, &out->cost, &why);
 	if (dumped >= 0)
 		return rc;
 	/* The import checks the flag at every step. This covers a failure after the last one. */
@@ -250,10 +250,9 @@ int capture_import(struct capture *capture, const char *db_path, struct hdb_impo
 int cmd_capture(struct cli *cli)
 {
 	char db_path[DATABASE_PATH_SIZE];
-	struct hdb_import_result result = { .struct_size = sizeof(result) };
 	struct hdb_import_options options = cli_import_options(cli);
 	struct capture *capture = NULL;
-	struct capture_cost cost;
+	struct captured captured;
 	uint64_t began_ns;
 	int pid = 0;
 
@@ -271,7 +270,7 @@ int cmd_capture(struct cli *cli)
 	TRY(check_database(cli, db_path));
 	began_ns = base_now_ns();
 	TRY(start(cli, pid, &capture));
-	TRY(capture_import(capture, db_path, &options, &result, &cost, &cli->err));
-	return cli_report_import(cli, db_path, &result, &cost,
+	TRY(capture_import(capture, db_path, &options, &captured, &cli->err));
+	return cli_report_import(cli, db_path, &captured.result, &captured.cost,
 				 (double)(base_now_ns() - began_ns) / 1e9);
 }

@@ -100,15 +100,23 @@ static struct own_fact double_fact(const char *name, const char *title, double v
 /* Facts about a capture only. */
 #define COST_FACTS 4
 
-static int print_summary(struct cli *cli, const char *db_path, const struct hdb_import_result *r,
-			 const struct capture_cost *cost, const char *incomplete, double seconds)
+/* What is printed of an import. */
+struct summary {
+	const char *db_path, *incomplete; /* NULL: the dump is complete */
+	const struct hdb_import_result *result;
+	const struct capture_cost *cost; /* NULL: not a capture */
+	double seconds;
+};
+
+static int print_summary(struct cli *cli, const struct summary *s)
 {
-	const struct capture_cost none = { 0 }, *c = cost ? cost : &none;
-	const double rate = (double)r->dump_bytes / 1e6 / (seconds > 1e-6 ? seconds : 1e-6);
+	const struct hdb_import_result *r = s->result;
+	const struct capture_cost none = { 0 }, *c = s->cost ? s->cost : &none;
+	const double rate = (double)r->dump_bytes / 1e6 / (s->seconds > 1e-6 ? s->seconds : 1e-6);
 	/* the first applies only to an incomplete dump */
 	const struct own_fact facts[] = {
-		text_fact("incomplete", "incomplete", incomplete),
-		text_fact("database", "database", db_path),
+		text_fact("incomplete", "incomplete", s->incomplete),
+		text_fact("database", "database", s->db_path),
 		number_fact("objects", "objects", HDB_TYPE_COUNT, r->object_count),
 		number_fact("classes", "classes", HDB_TYPE_COUNT, r->class_count),
 		number_fact("references", "references", HDB_TYPE_COUNT, r->reference_count),
@@ -118,7 +126,7 @@ static int print_summary(struct cli *cli, const char *db_path, const struct hdb_
 			    r->snapshot_count),
 		number_fact("dump_bytes", "dump size", HDB_TYPE_BYTES, r->dump_bytes),
 		number_fact("database_bytes", "database size", HDB_TYPE_BYTES, r->database_bytes),
-		double_fact("seconds", "seconds", rounded(seconds, 1000)),
+		double_fact("seconds", "seconds", rounded(s->seconds, 1000)),
 		double_fact("megabytes_per_second", "MB/s", rounded(rate, 100)),
 		number_fact("written_bytes", "written by the program", HDB_TYPE_BYTES, c->bytes),
 		c->pause_us ? double_fact("pause_seconds", "pause in seconds",
@@ -129,11 +137,11 @@ static int print_summary(struct cli *cli, const char *db_path, const struct hdb_
 		number_fact("pauses", "pauses", c->pauses ? HDB_TYPE_COUNT : HDB_TYPE_NULL,
 			    c->pauses),
 	};
-	const size_t first = !incomplete;
+	const size_t first = !s->incomplete;
 	struct answer answer = {
 		.name = cli->command->name,
 		.facts = facts + first,
-		.fact_count = sizeof(facts) / sizeof(facts[0]) - first - (cost ? 0 : COST_FACTS),
+		.fact_count = sizeof(facts) / sizeof(facts[0]) - first - (s->cost ? 0 : COST_FACTS),
 	};
 
 	return print_answer(cli, &answer);
@@ -157,11 +165,11 @@ static void print_cost(struct output *out, const struct capture_cost *cost)
 }
 
 /* Prints a summary in lines and the next command. `incomplete` was printed before. */
-static void print_line(struct cli *cli, const char *db_path, const struct hdb_import_result *r,
-		       const struct capture_cost *cost, double seconds)
+static void print_line(struct cli *cli, const struct summary *s)
 {
+	const struct hdb_import_result *r = s->result;
 	const struct own_fact facts[] = {
-		text_fact("database", NULL, db_path),
+		text_fact("database", NULL, s->db_path),
 		number_fact("objects", NULL, HDB_TYPE_COUNT, r->object_count),
 		number_fact("classes", NULL, HDB_TYPE_COUNT, r->class_count),
 		number_fact("bytes", NULL, HDB_TYPE_BYTES, r->database_bytes),
@@ -176,13 +184,13 @@ static void print_line(struct cli *cli, const char *db_path, const struct hdb_im
 	prose_facts(out, &answer,
 		    r->class_count == 1 ? ", {classes} class" : ", {classes} classes");
 	prose_facts(out, &answer, ", {bytes}");
-	output_format(out, ", in %.1f s, ", seconds);
+	output_format(out, ", in %.1f s, ", s->seconds);
 	prose_facts(out, &answer,
 		    r->problem_count == 0 ? "no problems\n" :
 		    r->problem_count == 1 ? "{problems} problem\n" :
 					    "{problems} problems\n");
-	if (cost)
-		print_cost(out, cost);
+	if (s->cost)
+		print_cost(out, s->cost);
 	prose_facts(out, &answer, "Next: heapdb {database}\n");
 }
 
@@ -227,6 +235,9 @@ int cli_report_import(struct cli *cli, const char *db_path, const struct hdb_imp
 		      const struct capture_cost *cost, double seconds)
 {
 	struct hdb_health health = { .struct_size = sizeof(health) };
+	struct summary summary = {
+		.db_path = db_path, .result = result, .cost = cost, .seconds = seconds
+	};
 	struct hdb *db = NULL;
 	int rc;
 
@@ -243,10 +254,11 @@ int cli_report_import(struct cli *cli, const char *db_path, const struct hdb_imp
 	}
 	rc = result->problem_count > 0 ? report_problems(cli, db, db_path, result->problem_count) :
 					 HDB_OK;
+	summary.incomplete = health.incomplete;
 	if (rc == HDB_OK && cli->opt.format == FORMAT_TABLE && !cli->opt.verbose)
-		print_line(cli, db_path, result, cost, seconds);
+		print_line(cli, &summary);
 	else if (rc == HDB_OK)
-		rc = print_summary(cli, db_path, result, cost, health.incomplete, seconds);
+		rc = print_summary(cli, &summary);
 	hdb_close(db);
 	return rc;
 }

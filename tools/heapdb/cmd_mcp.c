@@ -82,12 +82,13 @@ static int capture_jvm(const struct mcp_making *what, struct hdb_import_options 
 {
 	const struct capture_options capturing = { .cancel = what->progress->cancel };
 	struct capture *capture = NULL;
-	struct capture_cost cost;
+	struct captured captured;
 
 	TRY(capture_vm_start(what->pid, &capturing, &capture, err));
-	TRY(capture_import(capture, what->db_path, options, &out->result, &cost, err));
-	out->pause_seconds = (double)cost.pause_us / 1e6;
-	out->pause_is_estimate = !cost.pauses;
+	TRY(capture_import(capture, what->db_path, options, &captured, err));
+	out->result = captured.result;
+	out->pause_seconds = (double)captured.cost.pause_us / 1e6;
+	out->pause_is_estimate = !captured.cost.pauses;
 	return HDB_OK;
 }
 

@@ -193,11 +193,12 @@ static int ask_histogram(void *ctx, int pid, char **text, uint64_t *pause_us, st
 	const struct capture_options options = {
 		.cancel = progress_callbacks().cancel,
 	};
-	struct capture_cost cost = { 0 };
-	const int rc = capture_vm_ask(pid, CAPTURE_HISTOGRAM, &options, text, &cost, err);
+	struct capture_text answer;
+	const int rc = capture_vm_ask(pid, CAPTURE_HISTOGRAM, &options, &answer, err);
 
 	(void)ctx;
-	*pause_us = cost.pause_us;
+	*text = answer.text;
+	*pause_us = answer.cost.pause_us;
 	return rc;
 }
 

@@ -75,9 +75,9 @@ struct asking {
 /* Queries the VM. Answers that it cannot give are ignored. */
 static int ask(struct asking *a, enum capture_question question, enum memory_kind kind)
 {
-	BASE_FREED char *text = NULL;
+	struct capture_text answer;
 	struct hdb_error err = { 0 };
-	const int rc = capture_vm_ask(a->pid, question, &a->options, &text, NULL, &err);
+	int rc = capture_vm_ask(a->pid, question, &a->options, &answer, &err);
 
 	if (rc == HDB_EINTR || rc == HDB_ENOMEM) {
 		*a->err = err;
@@ -85,8 +85,11 @@ static int ask(struct asking *a, enum capture_question question, enum memory_kin
 	}
 	if (rc != HDB_OK && question == CAPTURE_NMT_DETAIL)
 		snprintf(a->refusal, sizeof(a->refusal), "%s", err.message);
-	return rc == HDB_OK ? memory_add(&a->account->memory, kind, text, strlen(text), a->err) :
-			      HDB_NOTFOUND;
+	if (rc != HDB_OK)
+		return HDB_NOTFOUND;
+	rc = memory_add(&a->account->memory, kind, answer.text, strlen(answer.text), a->err);
+	free(answer.text);
+	return rc;
 }
 
 static int ask_vm(struct asking *a)
