@@ -11,17 +11,19 @@ jvms=
 # shellcheck disable=SC2086
 trap 'kill $jvms 2>/dev/null || true' EXIT
 ran=0
+# A program of its own name: other tests run Growing at the same time.
+echo 'public class Grower extends Growing {}' >Grower.java
 for home in "${JDK17:-}" "${JDK25:-}"; do
 	[ -x "$home/bin/javac" ] || continue
 	ran=1
 	rm -rf classes series kinds jvms
-	"$home/bin/javac" -d classes "$HDB_ROOT/tests/java/Growing.java"
+	"$home/bin/javac" -d classes "$HDB_ROOT/tests/java/Growing.java" Grower.java
 	for kind in sessions listeners queue threadlocal cache loaders quiet sawtooth builder; do
-		"$home/bin/java" -Xmx400m -XX:+UseSerialGC -Dtooth=300 -cp classes Growing $kind 30 >/dev/null 2>&1 &
+		"$home/bin/java" -Xmx400m -XX:+UseSerialGC -Dtooth=300 -cp classes Grower $kind 30 >/dev/null 2>&1 &
 		jvms="$jvms $!"
 		echo "$! $kind" >>kinds
 	done
-	HEAPDB_WATCH_LAPSE=600 heapdb watch --name Growing --interval 60s --dir series 2>log &
+	HEAPDB_WATCH_LAPSE=600 heapdb watch --name Grower --interval 60s --dir series 2>log &
 	jvms="$jvms $!"
 	# 20 histograms of each leak, which ends then, and 60 of each control: a minute, more on a loaded machine.
 	for _ in $(seq 300); do

@@ -37,15 +37,17 @@ ready()
 		sleep 0.1
 	done
 }
-"$home/bin/javac" -d . "$HDB_ROOT/tests/java/Growing.java"
+# A program of its own name: other tests run Growing at the same time.
+echo 'public class Watched extends Growing {}' >Watched.java
+"$home/bin/javac" -d . "$HDB_ROOT/tests/java/Growing.java" Watched.java
 
 # A leak: the capture comes before the end, the report names the owner, and the command has its folder.
-start -Xmx40m -XX:+UseSerialGC -cp . Growing sessions 40
+start -Xmx40m -XX:+UseSerialGC -cp . Watched sessions 40
 leaking=$pid
-start -Xmx40m -XX:+UseSerialGC -cp . Growing quiet 10
+start -Xmx40m -XX:+UseSerialGC -cp . Watched quiet 10
 quiet=$pid
 ready "$leaking"
-heapdb watch --all --interval 1s --histograms 1s --when 'heap > 55% for 1s' --dir 'a b' \
+heapdb watch --name Watched --interval 1s --histograms 1s --when 'heap > 55% for 1s' --dir 'a b' \
 	--then 'cp {}/report.md then.md; echo to a log' 2>events &
 watch=$!
 jvms="$jvms $watch"
@@ -55,13 +57,13 @@ until grep -q 'captured: .*Growing' events; do
 	[ $tries -lt 300 ] || { cat events; fail "no capture"; }
 	sleep 0.1
 done
-has events "JVM $leaking: watching: Growing\$"
-has events "JVM $quiet: watching: Growing\$"
+has events "JVM $leaking: watching: Watched\$"
+has events "JVM $quiet: watching: Watched\$"
 has events "JVM $leaking: capture: heap > 55% for 1s (now [5-9][0-9]%)\$"
 has events "captured: .*: Growing.SESSIONS (static) holds [0-9,]* Growing\$Session"
 has events "captured: .* The JVM was paused for [0-9.]* s "
 has then.md 'Growing.SESSIONS'
-set -- 'a b'/Growing-"$leaking"-*
+set -- 'a b'/Watched-"$leaking"-*
 for file in heap.heapdb report.md report.json report.html; do
 	[ -s "$1/$file" ] || fail "no $1/$file"
 done
@@ -90,7 +92,7 @@ until grep -q '"event":"captured"' json; do
 	[ $tries -lt 300 ] || { cat json err; fail "no capture by a signal"; }
 	sleep 0.1
 done
-has json '"event":"capture",.*"program":"Growing","text":"signal"'
+has json '"event":"capture",.*"program":"Watched","text":"signal"'
 # The JVM ends, and so does watch.
 kill "$quiet"
 code=0
@@ -98,7 +100,7 @@ wait "$watch" || code=$?
 [ $code = 0 ] || { cat json err; fail "the end of the JVM: exit code $code"; }
 has json '"event":"ended"'
 [ ! -s err ] || { cat err; fail "messages besides JSON"; }
-set -- graph/Growing-*
+set -- graph/Watched-*
 [ "$(ls "$1")" = "$(printf 'heap.heapdb\nheap.heapdb-lock\nreport.html\nreport.json\nreport.md')" ] || {
 	ls "$1"
 	fail "files of a graph"
@@ -106,9 +108,9 @@ set -- graph/Growing-*
 heapdb info --db "$1/heap.heapdb" 2>&1 | grep -qi 'redacted' || fail "the graph is not redacted"
 
 # Without attaching: said once, and samples go on.
-start -Xmx40m -XX:-UsePerfData -cp . Growing quiet 10
+start -Xmx40m -XX:-UsePerfData -cp . Watched quiet 10
 silent=$pid
-start -Xmx40m -XX:+DisableAttachMechanism -cp . Growing quiet 10
+start -Xmx40m -XX:+DisableAttachMechanism -cp . Watched quiet 10
 ready "$pid"
 sleep 2
 heapdb watch "$pid" --once --dir c 2>err
