@@ -56,14 +56,14 @@ try:
     check("a view is shown", browser.until("document.querySelector('main table td') !== null"))
     end(server)
     browser.call("Page.reload")
-    check("a reload says that the server is away", browser.until("document.body?.innerText.includes('goes on when')"))
+    check("a reload says that the server is away", browser.until("document.body?.innerText.includes('continues when')"))
     check("at the same address", browser.run("location.hash") == "#/histogram")
     check("nothing of the heap is kept", "java." not in browser.run("document.documentElement.outerHTML")
           and browser.run("caches.keys().then(k => k.length)") == 0)
     # Back with the same token, as a tunnel is that was cut: the page is loaded anew.
     browser.run("window.stays = 1; window.fetch = () => Promise.resolve({ ok: true }); 1")
     check("when it is back the page is loaded anew", browser.until("window.stays === undefined"))
-    check("and waits again", browser.until("document.body?.innerText.includes('goes on when')"))
+    check("and waits again", browser.until("document.body?.innerText.includes('continues when')"))
     # Started anew it has the same address and token: the tab goes on where it was.
     server, other = serve()
     check(f"a server that is started anew has the same address: {other}, {url}", other == url)
@@ -83,7 +83,7 @@ try:
     end(server)
     # A token that others can read, or that is a link, is not taken.
     browser.call("Page.reload")
-    check("the page waits", browser.until("document.body?.innerText.includes('goes on when')"))
+    check("the page waits", browser.until("document.body?.innerText.includes('continues when')"))
     os.chmod(kept, 0o640)
     server, other = serve(port)
     check("another token then", other.split("=")[1] != url.split("=")[1] and browser.until("document.body?.innerText.includes('open the address that it printed')"))

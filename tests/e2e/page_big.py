@@ -121,7 +121,7 @@ VIEWS = [
     ("Waste", click(".views a", "Waste by kind"), ROW, 4),
     ("Waste: collections", click(".tabs a", "collections"), ROW, 20),
     ("Waste: arrays", click(".tabs a", "arrays"), ROW, 10),
-    ("Waste: shared texts", click(".tabs a", "shared texts"), TABLE, 1),
+    ("Waste: shared strings", click(".tabs a", "shared strings"), TABLE, 1),
     ("Waste: references", click(".tabs a", "references"), ROW, 4),
     ("Waste: finalizers", click(".tabs a", "finalizers"), TABLE, 1),
     ("Waste: unreachable", click(".tabs a", "unreachable"), TABLE, 1),

@@ -113,7 +113,7 @@ try:
     check("500 opens those 500", browser.run("[...document.querySelectorAll('main article h2 a')].find(a => a.innerText.includes('500')).hash") == "#/all?db=1&q=entries&target=0x11&sort=retained")
     listed = [browser.run(f"[...document.querySelectorAll('main article {where} a')].find(a => a.innerText.includes('3,001')).hash") for where in ("h2", ".parts")]
     check(f"3,001 opens those 3,001, not all of the class: {listed}", listed == ["#/sql?db=1&sql=SELECT+3001"] * 2)
-    check("a group has members, a path, one action", all(word in text("main article:nth-of-type(3)") for word in ("the first of them", "All 3,001", "Path that most of them share", "Show the 3,001 String")))
+    check("a group has members, a path, one action", all(word in text("main article:nth-of-type(3)") for word in ("the first of them", "All 3,001", "Path shared by most of these objects", "Show the 3,001 String")))
     check("each card has one action and a menu with the rest", browser.run("[...document.querySelectorAll('main article')].map(a => a.querySelectorAll('.go').length + '/' + a.querySelectorAll('.more-button').length).join()") == "1/1,1/1,1/1")
     check("a figure at the left", browser.run("[...document.querySelectorAll('main article')].every(a => a.firstElementChild.matches('.figure') && a.querySelector('.figure b').innerText && a.querySelector('.figure').getBoundingClientRect().right <= a.querySelector('h2').getBoundingClientRect().left)"))
     check("the sentence does not say the figure again", "%" not in text("main article h2"))
@@ -258,7 +258,7 @@ try:
     browser.call("Input.insertText", text="Sessio")
     check("search offers classes", browser.until("[...document.querySelectorAll('#found li')].some(e => e.textContent.includes('Sample$SessionCache'))"))
     check("first the one with most objects", browser.run("document.querySelectorAll('#found li')[1].textContent.includes('Sample$Session')"))
-    check("and texts and threads", browser.until("document.querySelector('#found').innerText.includes('texts that have') || document.querySelector('#found').innerText.includes('threads, frames')"))
+    check("and texts and threads", browser.until("document.querySelector('#found').innerText.includes('strings that contain') || document.querySelector('#found').innerText.includes('threads, frames')"))
     browser.key("ArrowDown")
     browser.key("Enter")
     check("Enter takes one", browser.until("location.hash.includes('target=Sample%24Session')"))
@@ -785,7 +785,7 @@ try:
     check("then all are, and no mark", browser.until("!document.querySelector('main').innerText.includes('Not in order') && document.querySelector('main .count')?.innerText.startsWith('1,000 of ')"))
     browser.run("""window.real = window.fetch; window.fetch = (url, more) => /query.merged-paths.*target=java/.test(String(url)) ? new Promise(done => { window.merged = () => done(real(url, more)); }) : real(url, more);
         location.hash = '#/paths?target=java.util.HashMap&db=1'; 1""")
-    check("the path of one object is there before all are merged", browser.until("document.querySelectorAll('main tbody td').length > 4 && [...document.querySelectorAll('main .mark')].some(m => m.innerText.startsWith('Not complete yet: the path of one object'))"))
+    check("the path of one object is there before all are merged", browser.until("document.querySelectorAll('main tbody td').length > 4 && [...document.querySelectorAll('main .mark')].some(m => m.innerText.startsWith('Not complete yet: this is the path of one object'))"))
     browser.run("window.fetch = window.real; merged(); 1")
     check("then all paths, and no mark", browser.until("!document.querySelector('main').innerText.includes('Not complete') && /^[0-9,]+ of [0-9,]+ rows/.test(document.querySelector('main .count')?.innerText ?? '')"))
     browser.run("""window.real = window.fetch; window.fetch = (url, more) => /query.collections.*by=size/.test(String(url)) ? new Promise(done => { window.counted = () => done(real(url, more)); }) : real(url, more);
@@ -852,7 +852,7 @@ try:
     # A server that is away is reported; once it is back the page goes on.
     browser.size(1280, 800)
     browser.run("window.stays = 1; window.real = window.fetch; window.fetch = () => Promise.reject(new TypeError('Failed to fetch')); location.hash = '#/all?q=sizes'; 1")
-    check("that the server is away is said", browser.until("document.querySelector('.gone')?.innerText.includes('goes on when it is back')"))
+    check("that the server is away is said", browser.until("document.querySelector('.gone')?.innerText.includes('continues when the server is back')"))
     browser.run("window.fetch = window.real; 1")
     check("and it goes on", browser.until("window.stays === undefined && location.hash.includes('q=sizes') && document.querySelector('main table td') !== null && !document.querySelector('.gone')"))
 

@@ -14,7 +14,7 @@ const text = (v: unknown) => (v === null || v === undefined ? "" : visible(Strin
 
 const kindsOfLeaks: Record<string, string> = {
   library: "A known fault of Android or a library.",
-  unreachable: "Nothing keeps it: the next collection takes it.",
+  unreachable: "Nothing keeps this object alive: the next garbage collection frees it.",
 };
 
 function Trace({ db, rows, first }: { db?: string; rows: Row[]; first?: boolean }) {
@@ -166,8 +166,8 @@ function Heaps({ db }: { db?: string }) {
     <Table
       columns={[
         { name: "heap", title: "heap", help: "app, zygote, image", type: "text" },
-        { name: "objects", title: "objects", help: "reachable ones", type: "count" },
-        { name: "bytes", title: "bytes", help: "their shallow sizes", type: "bytes" },
+        { name: "objects", title: "objects", help: "number of reachable objects", type: "count" },
+        { name: "bytes", title: "bytes", help: "shallow size of these objects", type: "bytes" },
       ]}
       rows={asked.answer.rows}
       total={asked.answer.row_count}

@@ -82,7 +82,9 @@ let away = 0;
 function watch(): void {
   if (away || report) return;
   dispatchEvent(
-    new CustomEvent("away", { detail: "The server has ended or does not answer. This page goes on when it is back." }),
+    new CustomEvent("away", {
+      detail: "The server has stopped or does not answer. This page continues when the server is back.",
+    }),
   );
   away = window.setInterval(() => {
     fetch("/api/health", { credentials: "same-origin" }).then(
@@ -91,7 +93,7 @@ function watch(): void {
         else if (r.status === 403)
           dispatchEvent(
             new CustomEvent("away", {
-              detail: "Another server is there now: open the address that it printed, which has its token.",
+              detail: "Another server is running now. Open the address that it printed, which contains its token.",
             }),
           );
       },

@@ -95,7 +95,7 @@ function Fields({ db, target }: { db?: string; target: string }) {
       what="fields"
       columns={["field", "type", "static", "value", "declared_in", "offset"]}
       each={each}
-      empty={target.endsWith("[]") ? "An array has elements instead of fields." : "It has no fields."}
+      empty={target.endsWith("[]") ? "An array has elements instead of fields." : "This class has no fields."}
     />
   );
 }
@@ -385,7 +385,7 @@ function One({ route, databases, db, target }: { route: Route; databases: Databa
           what="subclasses"
           columns={["class", "superclass", "instances", "instance_bytes", "loader"]}
           titles={{ instances: "objects", instance_bytes: "bytes each" }}
-          empty="It has no subclass."
+          empty="This class has no subclasses."
         />
       )}
       {show === "growth" && <Growth databases={databases} target={target} />}

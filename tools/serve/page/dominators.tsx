@@ -23,7 +23,9 @@ function Level({ db, id, open, depth }: { db?: string; id?: string; open: Set<st
   };
   return (
     <>
-      {a.rows.length === 0 && <p class="empty">{id ? "It dominates no other object." : "No object is reachable."}</p>}
+      {a.rows.length === 0 && (
+        <p class="empty">{id ? "This object dominates no other object." : "No object is reachable."}</p>
+      )}
       <ul class="tree" role={depth ? "group" : "tree"} aria-label={depth ? undefined : "Dominator tree"}>
         {a.rows.map((r) => {
           const key = String(r.id),

@@ -2,7 +2,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 const keys: [string, string][] = [
-  ["/  Ctrl K", "search: classes, objects, texts, threads, views"],
+  ["/  Ctrl K", "search: classes, objects, strings, threads, views"],
   ["?", "this box"],
   ["Esc", "up in a picture; closes the inspector, a menu, this box"],
   ["↑ ↓", "rows of a table or tree, cells of a picture"],

@@ -124,7 +124,7 @@ function Bitmap({ db, id }: { db?: string; id: string }) {
   const asked = useAnswer(specs.has("bitmaps") ? "bitmaps" : "", { db, limit: "100000" });
   const row = asked.answer?.rows.find((r) => r.id === id),
     source = row ? sourceOf(row, db) : null;
-  if (!source) return asked.answer ? <p class="dim">The dump does not have the pixels of this bitmap.</p> : null;
+  if (!source) return asked.answer ? <p class="dim">The dump does not contain the pixels of this bitmap.</p> : null;
   return (
     <p>
       <a href={source}>
@@ -183,8 +183,8 @@ function Pins({ db, id, label }: { db?: string; id: string; label: string }) {
     <>
       <p class="tools walk">
         <button
-          aria-label="Back to the object before"
-          title="Back to the object before"
+          aria-label="Back to the previous object"
+          title="Back to the previous object"
           disabled={here < 1}
           onClick={() => go(-1)}
         >
@@ -428,7 +428,7 @@ export function Inspector({ route }: { route: Route }) {
             )}
           </dl>
           <p class="acts">
-            <a href={classPage(target)}>Others of this class</a> ·{" "}
+            <a href={classPage(target)}>Other objects of this class</a> ·{" "}
             <a href={classPage(target, "paths")}>paths to all of them</a>
             {actionsOf(obj)
               .slice(3)

@@ -147,7 +147,7 @@ export function Loaders({ route }: { route: Route }) {
       <Panel>
         <Marks facts={asked.answer.facts} />
         {sets.length === 0 ? (
-          <p class="empty">No class is defined by two class loaders of the same kind: none looks left over.</p>
+          <p class="empty">No class is defined by two class loaders of the same kind, so no loader looks left over.</p>
         ) : (
           sets.map((set, i) => <Twins set={set} first={i === 0} />)
         )}

@@ -42,7 +42,7 @@ function Editor({ db, on, text, onDone }: { db?: string; on: string; text: strin
         size={40}
         maxLength={MOST}
         aria-label={`Note on ${on}`}
-        placeholder="What you know about it: expected, ticket 123 …"
+        placeholder="Your note, for example: expected, ticket 123 …"
         defaultValue={text}
         onKeyDown={(e) => {
           if (e.key === "Escape") {

@@ -151,7 +151,7 @@ export function Growth({ route }: { route: Route }) {
         )}
         {jvm && <Series answer={series.answer} jvm={jvm} />}
       </Panel>
-      <Panel title="What was measured">
+      <Panel title="Measurements">
         <OwnTable answer={answer} titles={growthTitles} what="growth" />
       </Panel>
     </div>
@@ -297,7 +297,7 @@ export function Allocations({ route }: { route: Route }) {
         <p class="dim">
           {now === "jfr-live"
             ? "Samples of objects that were still alive when the recording ended, by the method that allocated them."
-            : "Samples of the recording: bytes are estimates, and a site is the method that allocated."}
+            : "Samples of the recording. Sizes are estimates, and a site is the allocating method."}
         </p>
         <Calls key={now} query={now} what="allocations" />
       </Panel>

@@ -209,7 +209,7 @@ function threadOffers(word: string, threads: number): Offer[] {
 function textOffers(word: string, texts: number): Offer[] {
   if (!texts) return [];
   const go = to(linkTo("strings", { o_match: `(?i)${escaped(word)}` }));
-  return [{ kind: "strings", text: `texts that have “${word}”`, more: counted(texts, "text"), go }];
+  return [{ kind: "strings", text: `strings that contain “${word}”`, more: counted(texts, "string"), go }];
 }
 
 // What is offered for a word, in an order that answers do not change: what comes later stands below, never above.
@@ -309,7 +309,7 @@ export function Search({ views, db }: { views: View[]; db?: string }) {
         ref={box}
         id="search"
         type="search"
-        placeholder="Class, object, text, thread, view  ( / )"
+        placeholder="Class, object, string, thread, view  ( / )"
         aria-label="Search"
         value={text}
         role="combobox"
@@ -330,7 +330,7 @@ export function Search({ views, db }: { views: View[]; db?: string }) {
         onKeyDown={onKey}
       />
       <div class="offer" hidden={!open}>
-        <ul id="found" role="listbox" aria-label="What was found">
+        <ul id="found" role="listbox" aria-label="Search results">
           {list.map((o, i) => (
             <li
               id={`found-${i}`}

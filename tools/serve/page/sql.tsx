@@ -40,11 +40,11 @@ export const shipped: Saved[] = [
     text: "SELECT id, class, length, shallow, retained FROM arrays ORDER BY shallow DESC LIMIT 20",
   },
   {
-    name: "Collections by what they waste",
+    name: "Collections by wasted bytes",
     text: "SELECT class, kind, objects, elements, capacity, wasted FROM collections ORDER BY wasted DESC LIMIT 20",
   },
   {
-    name: "Duplicate texts",
+    name: "Duplicate strings",
     text: "SELECT text, objects, wasted FROM duplicates WHERE text IS NOT NULL ORDER BY wasted DESC LIMIT 20",
   },
   {
@@ -68,7 +68,7 @@ export const shipped: Saved[] = [
       "ON d.id = o.dominator WHERE o.class = 'byte[]' GROUP BY holder ORDER BY bytes DESC LIMIT 30",
   },
   {
-    name: "Classes whose objects retain most each",
+    name: "Classes with the largest retained size per object",
     text:
       "SELECT class, count(*) AS objects, max(retained) AS largest, avg(retained) AS average FROM objects " +
       "GROUP BY class ORDER BY average DESC LIMIT 30",

@@ -46,7 +46,8 @@ function SharedPath({ db, target }: { db?: string; target: string }) {
   if (!asked.answer) return <Wait asked={asked} what="paths" />;
   const chain: Row[] = [];
   for (const r of asked.answer.rows) if (Number(r.level) === chain.length && Number(r.percent) >= SHARED) chain.push(r);
-  if (chain.length === 0) return <p class="dim">They have no path in common: something else holds each of them.</p>;
+  if (chain.length === 0)
+    return <p class="dim">These objects have no common path: each one is held by a different object.</p>;
   return (
     <ol class="chain">
       {chain.map((r) => (
@@ -84,7 +85,7 @@ function Group({ db, head, members }: { db?: string; head: Row; members: Row[] }
       </details>
       {!report && (
         <details onToggle={(e) => setOpen((e.target as HTMLDetailsElement).open)}>
-          <summary>Path that most of them share</summary>
+          <summary>Path shared by most of these objects</summary>
           {open && <SharedPath db={db} target={klass} />}
         </details>
       )}
@@ -102,8 +103,10 @@ const whyLeak: Record<string, string> = {
   leaking:
     "Its life is over, and yet something still refers to it. " +
     "Whatever is first on the path and outlives it should let it go.",
-  library: "A known fault of the platform or a library keeps it; the application can at most work round it.",
-  unreachable: "Its life is over and no GC root reaches it. The next collection frees it: there is nothing to do.",
+  library:
+    "A known fault of the platform or a library keeps this object alive. The application can only work around it.",
+  unreachable:
+    "This object was destroyed and is not reachable. The next garbage collection frees it, so there is nothing to do.",
 };
 
 const below = (id: string) => linkTo("map", { by: "object", root: id, obj: undefined });
@@ -157,7 +160,7 @@ function Accumulated({ head, parts, open }: { head: Row; parts: Row[]; open: boo
 function Contents({ rows }: { rows: Row[] }) {
   return (
     <details>
-      <summary>All that it retains, by class</summary>
+      <summary>All retained objects, by class</summary>
       <ul class="parts">
         {rows.map((r) => (
           <li>

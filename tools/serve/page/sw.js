@@ -7,7 +7,7 @@ const page = `<!doctype html><html lang="en"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>heapdb is away</title>
 <style>${style}</style>
 <h1>The server has ended or does not answer</h1>
-<p role="status" id="said">This page goes on when <code>heapdb serve</code> is back.</p>
+<p role="status" id="said">This page continues when <code>heapdb serve</code> is back.</p>
 <script>const said = (text) => { document.getElementById("said").textContent = text; };
 setInterval(() => fetch("/api/health").then((r) => {
   if (r.ok) location.reload();

@@ -657,11 +657,11 @@ export function QueryTable(props: QueryTableProps) {
         <p class="mark">
           {query === "merged-paths" ? (
             <>
-              <b>Not complete yet:</b> the path of one object; the others are being added.
+              <b>Not complete yet:</b> this is the path of one object; the other paths are being added.
             </>
           ) : (
             <>
-              <b>Not in order yet:</b> the first {number(rows.length)} objects as they stand in the dump.
+              <b>Not in order yet:</b> the first {number(rows.length)} objects, in the order of the dump.
             </>
           )}
         </p>

@@ -353,7 +353,7 @@ export function Threads({ route }: { route: Route }) {
           <button onClick={() => change({ as: p.as === "table" ? undefined : "table" })}>
             {p.as === "table" ? "Stacks" : "Table"}
           </button>
-          <label title="threads that are not started, ended, or virtual ones that the VM left out">
+          <label title="threads that are not started or have ended, and virtual threads that the dump does not record">
             <input
               type="checkbox"
               checked={p.o_all === "1"}

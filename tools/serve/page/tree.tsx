@@ -268,7 +268,7 @@ export function Holds({
             ? "The array is empty."
             : entries
               ? "The collection is empty."
-              : "It has no fields."}
+              : "This object has no fields."}
         </p>
       )}
       <ul
@@ -434,7 +434,7 @@ export function Dominated({
     a = asked.answer;
   if (!a) return <Wait asked={asked} what="what it dominates" />;
   if (a.rows.length === 0)
-    return <p class="empty">It dominates no other object: without it nothing else would be freed.</p>;
+    return <p class="empty">This object dominates no other object: without it, nothing else would be freed.</p>;
   return (
     <>
       <ul

@@ -197,21 +197,22 @@ function linksOf(query: string, route: Route): Links {
 }
 
 const nothing: Record<string, string> = {
-  problems: "No record of this dump is damaged, and none is missing.",
+  problems: "No record of this dump is damaged or missing.",
   strings:
     "No string matches. The pattern is a regular expression and is case-sensitive; start it with (?i) to ignore case.",
-  duplicates: "No text or array occurs more than once.",
+  duplicates: "No string or array occurs more than once.",
   finalizers: "No object of this heap waits for its finalizer.",
-  unreachable: "Every object of the dump is reachable: it was made after a full collection.",
-  substrings: "No two texts share an array.",
+  unreachable: "Every object of the dump is reachable, so the dump was taken after a full collection.",
+  substrings: "No two strings share an array.",
   "duplicate-classes": "No class was defined by more than one class loader.",
   "alloc-sites": "The dump has no records of allocation sites.",
   "object-sites":
-    "The dump does not say where its objects were allocated. A Flight Recorder recording of the same program does: " +
+    "The dump does not record where its objects were allocated. A Flight Recorder recording of the same program does:
+    " +
     "the command jfr reads it.",
-  "call-tree": "The dump does not say where its objects were allocated.",
-  dangling: "Every reference leads to an object that the dump has.",
-  bitmaps: "There are no bitmaps: only Android has them.",
+  "call-tree": "The dump does not record where its objects were allocated.",
+  dangling: "Every reference leads to an object in the dump.",
+  bitmaps: "There are no bitmaps. Only Android dumps contain them.",
   native: "The dump has no record of native memory.",
 };
 
@@ -224,7 +225,7 @@ function Start({ route, isClass }: { route: Route; isClass: boolean }) {
       <p class="dim">
         {isClass
           ? "The classes that retain most; any other is named above."
-          : "The objects that retain most; any other is named above."}
+          : "The objects that retain the most. Enter any other object above."}
       </p>
       <ul class="parts">
         {asked.answer.rows.map((r) => (
@@ -309,10 +310,10 @@ export function General({
 }
 
 const waste: [string, string][] = [
-  ["duplicates", "duplicate texts"],
+  ["duplicates", "duplicate strings"],
   ["collections", "collections"],
   ["arrays", "arrays"],
-  ["substrings", "shared texts"],
+  ["substrings", "shared strings"],
   ["bitmaps", "bitmaps"],
   ["reference-stats", "references"],
   ["finalizers", "finalizers"],
@@ -835,7 +836,7 @@ export const views: View[] = [
     (p) => <Waste {...p} />,
     "collections",
   ),
-  entry("Waste", "strings", "Strings", "Which texts the heap has, how often and how large.", (p) => <Strings {...p} />),
+  entry("Waste", "strings", "Strings", "Strings in the heap, with their number and size.", (p) => <Strings {...p} />),
   entry("Tools", "sql", "SQL", "Your own question, as a read-only statement.", (p) => <Sql route={p.route} />),
   entry("Tools", "all", "All queries", "Every query of the command line, with its options.", (p) => <All {...p} />),
   entry(

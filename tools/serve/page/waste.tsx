@@ -91,7 +91,7 @@ function kindsOf(answers: Awaited[], builders: Awaited[]): Kind[] {
   const kinds: Kind[] = [
     {
       name: "Duplicate strings",
-      help: "All copies of a text except one, with their arrays.",
+      help: "All copies of a string except one, including their arrays.",
       saved: Number(texts?.facts.wasted ?? 0),
       objects: Number(texts?.facts.copies ?? 0),
       to: linkTo("waste", { q: "duplicates" }),
@@ -113,7 +113,7 @@ function kindsOf(answers: Awaited[], builders: Awaited[]): Kind[] {
     },
     {
       name: "Empty collections",
-      help: "Collections without elements, with their tables.",
+      help: "Collections without elements, including their tables.",
       saved: Number(none?.shallow ?? 0),
       objects: Number(none?.objects ?? 0),
       to: linkTo("waste", { q: "collections", sort: "empty" }),
