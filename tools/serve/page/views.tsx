@@ -207,9 +207,8 @@ const nothing: Record<string, string> = {
   "duplicate-classes": "No class was defined by more than one class loader.",
   "alloc-sites": "The dump has no records of allocation sites.",
   "object-sites":
-    "The dump does not record where its objects were allocated. A Flight Recorder recording of the same program does:
-    " +
-    "the command jfr reads it.",
+    "The dump does not record where its objects were allocated. A Flight Recorder recording of the same program " +
+    "does: the command jfr reads it.",
   "call-tree": "The dump does not record where its objects were allocated.",
   dangling: "Every reference leads to an object in the dump.",
   bitmaps: "There are no bitmaps. Only Android dumps contain them.",
