@@ -338,23 +338,40 @@ static int look_at_references(struct walk *w, const struct node *node,
 	return HDB_OK;
 }
 
+/* An even sample of an array of numbers. */
+struct sample {
+	uint64_t looked, used; /* elements read, and those of them that are not 0 */
+};
+
+/* Reads at most `most` elements of an array. */
+static int sample_array(struct heap *heap, const struct heap_object *array, uint64_t most,
+			struct sample *out, struct hdb_error *err)
+{
+	const uint64_t step = array->length / most + 1;
+	struct heap_walk elements;
+
+	out->looked = (array->length + step - 1) / step;
+	heap_walk_begin(&elements, array->ix, 0, array->length);
+	return heap_walk_count(heap, &elements, step, &out->used, err);
+}
+
+/* The part of an array's bytes that is zeros, by its sample. */
+static double zero_bytes(const struct sample *s, uint64_t bytes)
+{
+	return (double)bytes * (double)(s->looked - s->used) / (double)s->looked;
+}
+
 /* Adds a large array of numbers of which little is not 0: the rest was never used. */
 static int look_at_slack(struct walk *w, const struct node *node, const struct heap_object *object,
 			 struct hdb_error *err)
 {
-	const uint64_t step = object->length / FACTS_SLACK_LOOKED + 1;
-	const uint64_t looked = (object->length + step - 1) / step;
-	struct heap_walk elements;
-	uint64_t used;
+	struct sample s;
 
-	heap_walk_begin(&elements, node->ix, 0, object->length);
-	TRY(heap_walk_count(w->session->heap, &elements, step, &used, err));
-	if (used && used * 4 <= looked)
+	TRY(sample_array(w->session->heap, object, FACTS_SLACK_LOOKED, &s, err));
+	if (s.used && s.used * 4 <= s.looked)
 		add(&w->slack,
 		    &(struct addend){ object->class_no, node->weight, (double)object->length,
-				      (double)used,
-				      (double)object->shallow_bytes * (double)(looked - used) /
-					      (double)looked });
+				      (double)s.used, zero_bytes(&s, object->shallow_bytes) });
 	return HDB_OK;
 }
 
@@ -803,13 +820,11 @@ static int is_zero(const struct walk *w, const struct content *c, bool *out, str
 {
 	struct heap *heap = w->session->heap;
 	struct heap_object object;
-	struct heap_walk elements;
-	uint64_t used;
+	struct sample s;
 
 	TRY(heap_object(heap, c->ix, &object, err));
-	heap_walk_begin(&elements, c->ix, 0, object.length);
-	TRY(heap_walk_count(heap, &elements, 1, &used, err));
-	*out = !used;
+	TRY(sample_array(heap, &object, UINT64_MAX, &s, err));
+	*out = !s.used;
 	return HDB_OK;
 }
 
@@ -940,10 +955,12 @@ static void set_figures(const struct walk *w, struct explain_facts *out)
 	set(out, EXPLAIN_FACT_cleared, w->cleared, w->references.is_about);
 	set_percent(w, out, EXPLAIN_FACT_soft_percent, w->soft_bytes);
 	set_percent(w, out, EXPLAIN_FACT_slack_percent, w->slack.bytes);
-	if (w->slack.classes)
+	if (w->slack.classes) {
+		const size_t most = most_of(&w->slack);
+
 		explain_fact_set(out, EXPLAIN_FACT_slack_length,
-				 w->slack.list[most_of(&w->slack)].places /
-					 w->slack.list[most_of(&w->slack)].count);
+				 w->slack.list[most].places / w->slack.list[most].count);
+	}
 	set_percent(w, out, EXPLAIN_FACT_view_percent, w->views.bytes);
 	set_percent(w, out, EXPLAIN_FACT_empty_percent, w->empties.bytes);
 	set_percent(w, out, EXPLAIN_FACT_error_percent, w->errors.bytes);
@@ -958,20 +975,15 @@ static int set_nonzero(const struct walk *w, struct explain_facts *out, struct h
 {
 	struct heap *heap = w->session->heap;
 	struct heap_object object;
-	struct heap_walk elements;
 	char name[EXPLAIN_CONTENT_MAX];
-	uint64_t used, step, looked;
+	struct sample s;
 
 	if (w->big_bytes < FACTS_NONZERO_BYTES)
 		return HDB_OK;
 	TRY(heap_object(heap, w->big_array, &object, err));
-	step = object.length / FACTS_NONZERO_LOOKED + 1;
-	looked = (object.length + step - 1) / step;
-	heap_walk_begin(&elements, w->big_array, 0, object.length);
-	TRY(heap_walk_count(heap, &elements, step, &used, err));
-	explain_fact_set(out, EXPLAIN_FACT_nonzero, (double)used * 100 / (double)looked);
-	explain_fact_set(out, EXPLAIN_FACT_nonzero_free,
-			 (double)w->big_bytes * (double)(looked - used) / (double)looked);
+	TRY(sample_array(heap, &object, FACTS_NONZERO_LOOKED, &s, err));
+	explain_fact_set(out, EXPLAIN_FACT_nonzero, (double)s.used * 100 / (double)s.looked);
+	explain_fact_set(out, EXPLAIN_FACT_nonzero_free, zero_bytes(&s, w->big_bytes));
 	(void)snprintf(name, sizeof(name), "%.*s[%" PRIu64 "]",
 		       (int)strcspn(heap_class_name(heap, object.class_no), "["),
 		       heap_class_name(heap, object.class_no), object.length);
