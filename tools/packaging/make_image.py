@@ -1,8 +1,8 @@
 """Packs the static command into an image for containers: make_image.py COMMAND ARCHITECTURE TIME IMAGE.tar
 
 An OCI image layout (what `docker load`, `podman load` and `skopeo copy oci-archive:` take) of one layer:
-/heapdb, its licences, /tmp, and /work, where the image runs. No shell, no libraries. It runs as user 65532 or,
-as OpenShift has it, as any other: /tmp and /work are open to all.
+/heapdb, its licences, /tmp, and /work, where the image runs. No shell, no libraries. It runs as user 65532
+or as any other user, such as those that OpenShift assigns: all users can write to /tmp and /work.
 Times are TIME (seconds), so that the same command gives the same bytes. Standard library only.
 """
 import gzip

@@ -94,10 +94,15 @@ def fitted(table, schema):
                           pyarrow.nulls(table.num_rows, field.type) for field in schema], schema=schema)
 
 
+def row_keys(table):
+    """The key of each row, without the day."""
+    return zip(*(table.column(name).to_pylist() for name in _IN_FILE))
+
+
 def dumps_of(table):
     """The keys of the dumps that a table has rows of."""
     rows = table.select(_IN_FILE).group_by(list(_IN_FILE)).aggregate([])
-    return set(zip(*(rows.column(name).to_pylist() for name in _IN_FILE)))
+    return set(row_keys(rows))
 
 
 def without(table, keys):
@@ -105,8 +110,7 @@ def without(table, keys):
     import pyarrow
     if not dumps_of(table) & keys:
         return table
-    stays = [key not in keys for key in zip(*(table.column(name).to_pylist() for name in _IN_FILE))]
-    return table.filter(pyarrow.array(stays))
+    return table.filter(pyarrow.array([key not in keys for key in row_keys(table)]))
 
 
 def has_any(file, keys):
@@ -193,9 +197,8 @@ def _copies(store, archives):
                 continue
             table = pyarrow.parquet.ParquetFile(file).read() if file else archives[key_in(row)].table("dumps")
             if file:
-                table = table.filter(pyarrow.array([
-                    key == tuple(row[name] for name in _IN_FILE)
-                    for key in zip(*(table.column(name).to_pylist() for name in _IN_FILE))]))
+                mine = tuple(row[name] for name in _IN_FILE)
+                table = table.filter(pyarrow.array([key == mine for key in row_keys(table)]))
                 table = table.drop_columns(list(_IN_FILE))
             for name, value in (("status", "duplicate"), ("duplicate_of", first)):
                 table = table.set_column(table.schema.get_field_index(name), name,
