@@ -72,10 +72,9 @@ else
 fi
 
 # JUnit: what HeapBudgetTest uses, as a program.
-java=
-for home in ${HDB_JDKS:-/usr/lib/jvm/*}; do
-	[ -x "$home/bin/javac" ] && [ ! -L "$home" ] && java=$home/bin/java
-done
+# shellcheck source=tests/support/jdk.sh
+. "$HDB_ROOT/tests/support/jdk.sh"
+last_java
 if [ -n "$java" ]; then
 	"$java" -XX:TieredStopAtLevel=1 "$ci/junit5/HeapBudget.java" build/after.heapdb heap-budget.yaml > out 2>&1 ||
 		fail "HeapBudget.java: $(cat out)"

@@ -2,12 +2,8 @@
 # image_test.sh - the image of `make release` as containers run it: by a user that no file knows (OpenShift's are such),
 # with a read-only root, without capabilities. It imports, asks, and captures a JVM that has another root, as a sidecar.
 set -eu
-command=$HDB_ROOT/build/static/heapdb
-if [ ! -x "$command" ] ||
-	[ -n "$(find "$HDB_ROOT/src" "$HDB_ROOT/tools" "$HDB_ROOT/include" -name '*.[ch]' -newer "$command")" ]; then
-	echo "no build/static/heapdb of these sources: make static"
-	exit 77
-fi
+# shellcheck source=tests/support/static.sh
+. "$HDB_ROOT/tests/support/static.sh"
 [ "$(id -u)" -eq 0 ] || { echo "only root can make a root"; exit 77; }
 unshare -m mount -t tmpfs none /mnt 2> /dev/null || { echo "nothing can be mounted here"; exit 77; }
 work=$(mktemp -d)
@@ -25,10 +21,9 @@ cp "$DUMP" data/sample.hprof
 chmod 644 data/sample.hprof
 
 user=1000670000
-java=
-for home in ${HDB_JDKS:-/usr/lib/jvm/*}; do
-	[ -x "$home/bin/javac" ] && [ ! -L "$home" ] && java=$home/bin/java
-done
+# shellcheck source=tests/support/jdk.sh
+. "$HDB_ROOT/tests/support/jdk.sh"
+last_java
 pid=0
 if [ -n "$java" ] && command -v setpriv > /dev/null; then
 	cat > Sleep.java <<-END

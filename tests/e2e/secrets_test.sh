@@ -16,10 +16,9 @@ heapdb secrets --db "$work/sample.heapdb" --fail-if 'secrets() > 0' > "$work/non
 	fail "the sample: $(cat "$work/none")"
 grep -q "no rule finds a secret" "$work/none" || fail "the sample: $(cat "$work/none")"
 
-java=
-for home in ${HDB_JDKS:-/usr/lib/jvm/*}; do
-	[ -x "$home/bin/javac" ] && [ ! -L "$home" ] && java=$home/bin/java
-done
+# shellcheck source=tests/support/jdk.sh
+. "$HDB_ROOT/tests/support/jdk.sh"
+last_java
 [ -n "$java" ] || { echo "no JDK in ${HDB_JDKS:-/usr/lib/jvm}"; exit $((failed ? 1 : 77)); }
 cd "$work"
 DATABASE_PASSWORD=open5esame "$java" -Xmx64m -XX:TieredStopAtLevel=1 \

@@ -2,12 +2,8 @@
 # static_test.sh - the command as one file (make static), if it is that of these sources: it loads no
 # library, and every door is built in and answers.
 set -eu
-command=$HDB_ROOT/build/static/heapdb
-if [ ! -x "$command" ] ||
-	[ -n "$(find "$HDB_ROOT/src" "$HDB_ROOT/tools" "$HDB_ROOT/include" -name '*.[ch]' -newer "$command")" ]; then
-	echo "no build/static/heapdb of these sources: make static"
-	exit 77
-fi
+# shellcheck source=tests/support/static.sh
+. "$HDB_ROOT/tests/support/static.sh"
 if readelf -ld "$command" | grep -E 'NEEDED|INTERP'; then exit 1; fi
 PATH=$HDB_ROOT/build/static:$PATH
 cd "$TMPDIR"

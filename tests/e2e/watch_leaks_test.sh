@@ -5,10 +5,9 @@
 # Slow: up to 20 JVMs that leak. One JDK, with HEAPDB_WATCH=full all.
 set -eu
 
-for home in "${JDK25:-}" "${JDK17:-}" /usr/lib/jvm/*; do
-	[ -x "$home/bin/javac" ] && break
-done
-[ -x "$home/bin/javac" ] || { echo "no JDK here"; exit 77; }
+# shellcheck source=tests/support/jdk.sh
+. "$HDB_ROOT/tests/support/jdk.sh"
+first_jdk "${JDK25:-}" "${JDK17:-}" /usr/lib/jvm/*
 cd "$TMPDIR"
 chmod 755 .
 unset HEAPDB

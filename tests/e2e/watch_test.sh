@@ -4,10 +4,9 @@
 # Slow: JVMs that leak, and ten processes for each capture.
 set -eu
 
-for home in "${JDK17:-}" "${JDK25:-}" /usr/lib/jvm/*; do
-	[ -x "$home/bin/javac" ] && break
-done
-[ -x "$home/bin/javac" ] || { echo "no JDK here"; exit 77; }
+# shellcheck source=tests/support/jdk.sh
+. "$HDB_ROOT/tests/support/jdk.sh"
+first_jdk "${JDK17:-}" "${JDK25:-}" /usr/lib/jvm/*
 cd "$TMPDIR"
 unset HEAPDB
 jvms=
