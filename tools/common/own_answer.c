@@ -26,6 +26,11 @@ struct hdb_value number_value(enum hdb_type type, uint64_t u)
 	return (struct hdb_value){ .type = type, .u = u };
 }
 
+struct hdb_value known_value(enum hdb_type type, uint64_t u)
+{
+	return number_value(u ? type : HDB_TYPE_NULL, u);
+}
+
 struct own_fact text_fact(const char *name, const char *title, const char *text)
 {
 	return (struct own_fact){ { name, HDB_TYPE_TEXT, title, NULL }, text_value(text) };
@@ -34,6 +39,11 @@ struct own_fact text_fact(const char *name, const char *title, const char *text)
 struct own_fact number_fact(const char *name, const char *title, enum hdb_type type, uint64_t u)
 {
 	return (struct own_fact){ { name, type, title, NULL }, number_value(type, u) };
+}
+
+struct own_fact known_fact(const char *name, const char *title, enum hdb_type type, uint64_t u)
+{
+	return number_fact(name, title, known_value(type, u).type, u);
 }
 
 bool value_for_programs(struct output *out, const struct hdb_value *value)

@@ -44,9 +44,12 @@ struct own_answer {
 /* Makes a text cell (lent; null if NULL or empty), or a number. */
 struct hdb_value text_value(const char *text);
 struct hdb_value number_value(enum hdb_type type, uint64_t u);
+/* The same, for a number of which 0 means that it is unknown: null then. */
+struct hdb_value known_value(enum hdb_type type, uint64_t u);
 /* Makes facts in the same way. Null values have HDB_TYPE_NULL. `title` NULL: the name. */
 struct own_fact text_fact(const char *name, const char *title, const char *text);
 struct own_fact number_fact(const char *name, const char *title, enum hdb_type type, uint64_t u);
+struct own_fact known_fact(const char *name, const char *title, enum hdb_type type, uint64_t u);
 
 /* Prints a number or boolean as in all machine-readable formats; false for other types. */
 bool value_for_programs(struct output *out, const struct hdb_value *value);

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/scope.h"
 #include "common/feed.h"
+#include "common/file_text.h"
 #include "common/output.h"
 #include "heapdb/options.h"
 
@@ -254,19 +255,8 @@ void cli_notes_release(struct cli *cli);
 int page_notes(const char *db_path, const char *target, const char *text, char **json,
 	       struct hdb_error *err);
 
-/* Contents of a file. */
-struct file_text {
-	const char *name; /* name for messages; lent */
-	char *data;       /* owned, zero-terminated; NULL after a failure */
-	size_t size, size_max;
-};
-
 /* Reads a whole file, or standard input for "-". HDB_ELIMIT if it has more than size_max bytes. */
 int cli_read_file(struct cli *cli, const char *path, size_t size_max, struct file_text *out);
-static inline void file_text_release(struct file_text *text)
-{
-	free(text->data);
-}
 
 /* Fails with HDB_EUSAGE and a printf-style message: the command line is invalid. */
 #define cli_usage(cli, ...) hdb_fail(&(cli)->err, HDB_EUSAGE, __VA_ARGS__)

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define SVG_WIDTH 1200
 #define SVG_HEIGHT 400
@@ -55,8 +56,7 @@ static int draw(struct cli *cli, const struct growth *g, const char *text)
 		      "font-family=\"sans-serif\" font-size=\"12\">\n"
 		      "<text x=\"0\" y=\"14\">",
 		      SVG_WIDTH, SVG_HEAD + SVG_HEIGHT + 20);
-	for (const char *c = text; *c; c++)
-		output_format(out, *c == '<' || *c == '&' ? "&#%d;" : "%c", *c);
+	output_xml(out, text, strlen(text));
 	output_format(out,
 		      "</text>\n<text x=\"0\" y=\"32\">%s: heap after GC, top of the picture: "
 		      "%s</text>\n",

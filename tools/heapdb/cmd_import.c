@@ -134,8 +134,7 @@ static int print_summary(struct cli *cli, const struct summary *s)
 			      number_fact("pause_seconds", NULL, HDB_TYPE_NULL, 0),
 		number_fact("pause_is_estimate", "pause is an upper bound",
 			    c->pause_us ? HDB_TYPE_BOOL : HDB_TYPE_NULL, !c->pauses),
-		number_fact("pauses", "pauses", c->pauses ? HDB_TYPE_COUNT : HDB_TYPE_NULL,
-			    c->pauses),
+		known_fact("pauses", "pauses", HDB_TYPE_COUNT, c->pauses),
 	};
 	const size_t first = !s->incomplete;
 	struct answer answer = {

@@ -206,18 +206,25 @@ static char *find_file(const struct mcp_files *files, const char *name, const ch
 	return NULL;
 }
 
+/* Returns the real path of a regular file below a directory; NULL if none exists. */
+static char *find_plain(const struct mcp_files *files, const char *name)
+{
+	char *path = strlen(name) < PATH_MAX ? find_file(files, name, "") : NULL;
+	struct stat info;
+
+	if (path && stat(path, &info) == 0 && S_ISREG(info.st_mode))
+		return path;
+	free(path);
+	return NULL;
+}
+
 int mcp_files_plain(const struct mcp_files *files, const char *name, char **path,
 		    struct hdb_error *err)
 {
-	struct stat info;
-
-	*path = strlen(name) < PATH_MAX ? find_file(files, name, "") : NULL;
-	if (*path && stat(*path, &info) == 0 && S_ISREG(info.st_mode))
-		return HDB_OK;
-	free(*path);
-	*path = NULL;
-	return hdb_fail(err, HDB_EABSENT, "no such file in the served directories: \"%.300s\"",
-			name);
+	*path = find_plain(files, name);
+	return *path ? HDB_OK :
+		       hdb_fail(err, HDB_EABSENT,
+				"no such file in the served directories: \"%.300s\"", name);
 }
 
 /* Returns the real path of a database, or of a dump's database. */
@@ -258,9 +265,8 @@ int mcp_files_dump(const struct mcp_files *files, const char *name, char **dump,
 	char path[PATH_MAX];
 	struct stat info;
 
-	*dump = strlen(name) < PATH_MAX ? find_file(files, name, "") : NULL;
-	if (!*dump || stat(*dump, &info) != 0 || !S_ISREG(info.st_mode) ||
-	    ends_with(*dump, ".heapdb"))
+	*dump = find_plain(files, name);
+	if (!*dump || ends_with(*dump, ".heapdb"))
 		return hdb_fail(err, HDB_EABSENT, "no such dump in the served directories: \"%s\"",
 				name);
 	TRY(hdb_default_path(*dump, path, sizeof(path), err));

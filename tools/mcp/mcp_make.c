@@ -86,7 +86,6 @@ static void add_jvm(void *ctx, const struct mcp_jvm *jvm)
 int mcp_make_capture(const struct mcp_call *call, const struct tool *tool, json_t **out,
 		     struct hdb_error *err)
 {
-	const json_t *pid = json_object_get(call->args, "pid");
 	json_auto_t *rows = json_array();
 	struct listing listing = { .rows = rows };
 	struct mcp_making what = { 0 };
@@ -95,12 +94,9 @@ int mcp_make_capture(const struct mcp_call *call, const struct tool *tool, json_
 	const char *none;
 
 	TRY(mcp_begin(call, tool, "", &none, err));
-	if (pid && (!json_is_integer(pid) || json_integer_value(pid) < 1 ||
-		    json_integer_value(pid) > INT32_MAX))
-		return hdb_fail(err, HDB_EUSAGE, "\"pid\" must be a process ID");
-	listing.pid = (int)json_integer_value(pid);
+	TRY(mcp_take_pid(call->args, &listing.pid, err));
 	TRY(call->files->options->jvms(add_jvm, &listing, err));
-	if (!pid) {
+	if (!listing.pid) {
 		*out = json_pack("{s:O}", "jvms", rows);
 		return HDB_OK;
 	}

@@ -98,21 +98,17 @@ int mcp_memory(const struct mcp_call *call, const struct tool *tool, json_t **ou
 	       struct hdb_error *err)
 {
 	BASE_SCOPED(release_files) struct named_files files = { 0 };
-	const json_t *pid = json_object_get(call->args, "pid");
 	struct mcp_process what = { .cancel = call->cancel };
 	BASE_FREED char *text = NULL;
 	const char *db;
 
 	TRY(mcp_begin(call, tool, "db", &db, err));
 	TRY(take_files(call, &files, err));
-	if (pid && (!json_is_integer(pid) || json_integer_value(pid) < 1 ||
-		    json_integer_value(pid) > INT32_MAX))
-		return hdb_fail(err, HDB_EUSAGE, "\"pid\" must be a process ID");
-	if (!pid && !files.count)
+	TRY(mcp_take_pid(call->args, &what.pid, err));
+	if (!what.pid && !files.count)
 		return hdb_fail(err, HDB_EUSAGE, "missing \"pid\" or \"files\"");
 	if (db)
 		TRY(mcp_files_open(call->files, db, &what.db, NULL, err));
-	what.pid = (int)json_integer_value(pid);
 	what.files = (const char *const *)files.paths;
 	what.file_count = files.count;
 	TRY(call->files->options->memory(&what, &text, err));

@@ -163,6 +163,8 @@ int mcp_memory(const struct mcp_call *call, const struct tool *tool, json_t **ou
 	       struct hdb_error *err);
 /* Reads the argument max_tokens as bytes. */
 int mcp_take_budget(const json_t *args, size_t *bytes, struct hdb_error *err);
+/* Reads the process ID "pid"; 0 if it is not given. */
+int mcp_take_pid(const json_t *args, int *pid, struct hdb_error *err);
 int mcp_make_capture(const struct mcp_call *call, const struct tool *tool, json_t **out,
 		     struct hdb_error *err);
 

@@ -5,7 +5,7 @@
  * thread runs queued requests one at a time, since a database handle belongs to one thread.
  *
  * Protocol 2026-07-28 has no session: each request carries its version in _meta, and
- * "server/discover" returns ours. 2025-11-25 and 2025-06-18 begin with "initialise". Neither makes
+ * "server/discover" returns ours. 2025-11-25 and 2025-06-18 begin with "initialize". Neither makes
  * requests depend on earlier ones, so both are supported at any time.
  */
 #include "mcp_private.h"

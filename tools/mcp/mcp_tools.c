@@ -64,6 +64,17 @@ static int take_number(const json_t *args, const char *name, uint64_t *number,
 	return HDB_OK;
 }
 
+int mcp_take_pid(const json_t *args, int *pid, struct hdb_error *err)
+{
+	const json_t *value = json_object_get(args, "pid");
+
+	if (value && (!json_is_integer(value) || json_integer_value(value) < 1 ||
+		      json_integer_value(value) > INT32_MAX))
+		return hdb_fail(err, HDB_EUSAGE, "\"pid\" must be a process ID");
+	*pid = (int)json_integer_value(value);
+	return HDB_OK;
+}
+
 int mcp_take_budget(const json_t *args, size_t *bytes, struct hdb_error *err)
 {
 	uint64_t tokens = MCP_TOKENS_DEFAULT;

@@ -30,11 +30,6 @@ static const struct hdb_column columns[ACCOUNT_COLUMNS] = {
 
 /* ---- rows ---- */
 
-static struct hdb_value figure(enum hdb_type type, uint64_t u)
-{
-	return number_value(u ? type : HDB_TYPE_NULL, u);
-}
-
 static int row_next(void *ctx, struct hdb_error *err)
 {
 	struct memory_answer *a = ctx;
@@ -47,12 +42,12 @@ static int row_next(void *ctx, struct hdb_error *err)
 	a->cells[ACCOUNT_PART] = text_value(memory_part_name(row->part));
 	a->cells[ACCOUNT_DETAIL] = text_value(row->detail);
 	a->cells[ACCOUNT_RESIDENT] = number_value(HDB_TYPE_BYTES, row->resident);
-	a->cells[ACCOUNT_SHARED] = figure(HDB_TYPE_BYTES, row->shared);
-	a->cells[ACCOUNT_SWAP] = figure(HDB_TYPE_BYTES, row->swap);
+	a->cells[ACCOUNT_SHARED] = known_value(HDB_TYPE_BYTES, row->shared);
+	a->cells[ACCOUNT_SWAP] = known_value(HDB_TYPE_BYTES, row->swap);
 	a->cells[ACCOUNT_COMMITTED] = number_value(HDB_TYPE_BYTES, row->committed);
-	a->cells[ACCOUNT_USED] = figure(HDB_TYPE_BYTES, row->used);
-	a->cells[ACCOUNT_COUNT] = figure(HDB_TYPE_COUNT, row->count);
-	a->cells[ACCOUNT_ESTIMATED] = figure(HDB_TYPE_BYTES, row->estimated);
+	a->cells[ACCOUNT_USED] = known_value(HDB_TYPE_BYTES, row->used);
+	a->cells[ACCOUNT_COUNT] = known_value(HDB_TYPE_COUNT, row->count);
+	a->cells[ACCOUNT_ESTIMATED] = known_value(HDB_TYPE_BYTES, row->estimated);
 	return HDB_OK;
 }
 
@@ -145,11 +140,11 @@ static void make_facts(struct memory_answer *a)
 
 	facts[count++] = text_fact("process", "process", a->name);
 	facts[count++] = number_fact("rss", "RSS", HDB_TYPE_BYTES, m->rss);
-	facts[count++] = number_fact("limit", "memory limit of the cgroup",
-				     figure(HDB_TYPE_BYTES, a->limit).type, a->limit);
-	facts[count++] = number_fact("swap", "swap", figure(HDB_TYPE_BYTES, m->swap).type, m->swap);
-	facts[count++] = number_fact("huge_pages", "huge pages, not in RSS",
-				     figure(HDB_TYPE_BYTES, m->hugetlb).type, m->hugetlb);
+	facts[count++] =
+		known_fact("limit", "memory limit of the cgroup", HDB_TYPE_BYTES, a->limit);
+	facts[count++] = known_fact("swap", "swap", HDB_TYPE_BYTES, m->swap);
+	facts[count++] =
+		known_fact("huge_pages", "huge pages, not in RSS", HDB_TYPE_BYTES, m->hugetlb);
 	facts[count++] = text_fact("nmt", "Native Memory Tracking", nmt[m->nmt]);
 	facts[count++] = (struct own_fact){
 		{ "explained", HDB_TYPE_PERCENT, "explained (%)", NULL },
@@ -157,8 +152,8 @@ static void make_facts(struct memory_answer *a)
 		  .d = m->rss ? 100.0 * (double)(m->rss - rest) / (double)m->rss : 100.0 },
 	};
 	facts[count++] =
-		number_fact("not_in_process", "buffers of the dump that are not in the process",
-			    figure(HDB_TYPE_COUNT, missing).type, missing);
+		known_fact("not_in_process", "buffers of the dump that are not in the process",
+			   HDB_TYPE_COUNT, missing);
 	facts[count++] = text_fact("missing", "missing", missing_of(a));
 	facts[count++] = text_fact("not_listed", "not listed", NULL);
 	for (size_t i = 0; i < advice; i++)

@@ -4,6 +4,7 @@
 #include "memory/memory_private.h"
 
 #include "common/door_rows.h"
+#include "common/file_text.h"
 
 #include "base/error.h"
 
@@ -12,9 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Bytes per read. */
-#define READ_BYTES 65536u
 
 /* Takes the memory of a buffer, by the names of the direct-buffers query. */
 static int take_buffer(struct memory_answer *a, struct hdb_rows *rows, struct hdb_error *err)
@@ -146,36 +144,18 @@ int memory_answer_add_process(struct memory_answer *account, int pid, unsigned t
 
 /* ---- all of it ---- */
 
-static int read_text(const char *path, struct bytes *text, struct hdb_error *err)
+static int add_file(struct memory_answer *answer, const char *path, const volatile int *cancel,
+		    struct hdb_error *err)
 {
+	BASE_SCOPED(file_text_release)
+	struct file_text text = { .name = path, .size_max = MEMORY_TEXT_MAX };
 	BASE_CLOSED const int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = 1;
-
-	if (fd < 0)
-		return hdb_fail_open(err, errno, path);
-	while (n > 0) {
-		char *to = bytes_room(text, READ_BYTES + 1);
-
-		if (!to)
-			return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for %s", path);
-		do
-			n = read(fd, to, READ_BYTES);
-		while (n < 0 && errno == EINTR);
-		text->size += n > 0 ? (size_t)n : 0;
-		if (text->size > MEMORY_TEXT_MAX)
-			return hdb_fail(err, HDB_ELIMIT, "%s: too large", path);
-	}
-	text->data[text->size] = '\0';
-	return n < 0 ? hdb_fail_errno(err, errno, "%s", path) : HDB_OK;
-}
-
-static int add_file(struct memory_answer *answer, const char *path, struct hdb_error *err)
-{
-	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
 	struct hdb_error why = { 0 };
 	int rc;
 
-	TRY(read_text(path, &text, err));
+	if (fd < 0)
+		return hdb_fail_open(err, errno, path);
+	TRY(file_text_read(fd, cancel, &text, err));
 	rc = memory_answer_add_text(answer, text.data, text.size, &why);
 	return rc < 0 ? hdb_fail(err, rc, "%.200s: %.400s", path, why.message) : rc;
 }
@@ -187,7 +167,7 @@ int memory_json(const struct memory_sources *s, bool is_sparse, char **text, str
 
 	TRY(memory_answer_new(&answer, err));
 	for (size_t i = 0; i < s->file_count; i++)
-		TRY(add_file(answer, s->files[i], err));
+		TRY(add_file(answer, s->files[i], s->cancel, err));
 	if (s->db)
 		TRY(memory_answer_add_dump(answer, s->db, err));
 	if (s->pid)

@@ -163,11 +163,6 @@ static int add_events(struct growth_points *p, uint32_t first_run, struct hdb_er
 	return HDB_OK;
 }
 
-static struct hdb_value size_of(uint64_t bytes)
-{
-	return number_value(bytes ? HDB_TYPE_BYTES : HDB_TYPE_NULL, bytes);
-}
-
 static int next_row(void *ctx, struct hdb_error *err)
 {
 	static const char *const kinds[] = { "sample", "class", "event" };
@@ -184,10 +179,10 @@ static int next_row(void *ctx, struct hdb_error *err)
 	cells[TIME] = number_value(HDB_TYPE_COUNT, point->time_ms);
 	if (point->kind == POINT_SAMPLE) {
 		cells[PROGRAM] = text_value(p->growth->runs[point->run].main_class);
-		cells[HEAP] = size_of(point->sample.heap);
-		cells[MAX] = size_of(point->sample.max);
-		cells[RSS] = size_of(point->sample.rss);
-		cells[LIMIT] = size_of(point->sample.limit);
+		cells[HEAP] = known_value(HDB_TYPE_BYTES, point->sample.heap);
+		cells[MAX] = known_value(HDB_TYPE_BYTES, point->sample.max);
+		cells[RSS] = known_value(HDB_TYPE_BYTES, point->sample.rss);
+		cells[LIMIT] = known_value(HDB_TYPE_BYTES, point->sample.limit);
 		if (point->gc_percent >= 0)
 			cells[GC] = (struct hdb_value){ .type = HDB_TYPE_PERCENT,
 							.d = point->gc_percent };

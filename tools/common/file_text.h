@@ -1,0 +1,29 @@
+/*
+ * common/file_text.h - the whole contents of a file.
+ */
+#ifndef COMMON_FILE_TEXT_H
+#define COMMON_FILE_TEXT_H
+
+#include "heapdb.h"
+
+#include <stdlib.h>
+
+struct file_text {
+	const char *name; /* name for messages; lent */
+	char *data;       /* owned, zero-terminated; NULL after a failure */
+	size_t size, size_max;
+};
+
+static inline void file_text_release(struct file_text *text)
+{
+	free(text->data);
+}
+
+/*
+ * Reads the rest of a file. `text` has its name and size_max. HDB_ELIMIT if it has more than
+ * size_max bytes, HDB_EINTR once *cancel is not 0 (NULL: never).
+ */
+int file_text_read(int fd, const volatile int *cancel, struct file_text *text,
+		   struct hdb_error *err);
+
+#endif
