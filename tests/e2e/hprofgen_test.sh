@@ -76,10 +76,10 @@ check()
 }
 
 for size in 8 4; do
-	for shape in tree list ladder ring star tail random; do
+	for shape in tree list ladder ring star tail service random; do
 		check "$shape, $size-byte IDs" "$shape" "$size" 100000
 	done
-	for shape in tree list ladder ring star tail; do
+	for shape in tree list ladder ring star tail service; do
 		check "$shape shuffled, $size-byte IDs" "$shape" "$size" 100001 --shuffle
 		check "$shape of one, $size-byte IDs" "$shape" "$size" 1
 		check "$shape of five, $size-byte IDs" "$shape" "$size" 5 --shuffle

@@ -35,6 +35,8 @@ struct gen_shape {
 
 /* gen_nodes.c: one class of nodes, dominators known by construction. */
 extern const struct gen_shape gen_tree, gen_list, gen_ladder, gen_ring, gen_star, gen_tail;
+/* gen_service.c */
+extern const struct gen_shape gen_service;
 /* gen_random.c */
 extern const struct gen_shape gen_random;
 

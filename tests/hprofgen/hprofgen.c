@@ -15,7 +15,8 @@
 #define OBJECTS_MAX UINT64_C(4000000000) /* the index of a database has 32 bits */
 
 static const struct gen_shape *const shapes[] = {
-	&gen_tree, &gen_list, &gen_ladder, &gen_ring, &gen_star, &gen_tail, &gen_random,
+	&gen_tree, &gen_list, &gen_ladder, &gen_ring,
+	&gen_star, &gen_tail, &gen_random, &gen_service,
 };
 #define SHAPES (sizeof(shapes) / sizeof(*shapes))
 
