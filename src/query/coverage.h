@@ -19,9 +19,9 @@
 /* The options of queries that can count unreachable objects. */
 #define QUERY_POPULATION_OPTIONS(what) \
 	{ "unreachable", HDB_OPTION_FLAG, \
-	  .help = "Unreachable " what " instead of reachable ones" }, \
+	  .help = "Show unreachable " what " instead of reachable ones" }, \
 	{ \
-		"all", HDB_OPTION_FLAG, .help = "Reachable and unreachable " what \
+		"all", HDB_OPTION_FLAG, .help = "Show both reachable and unreachable " what \
 	}
 
 /*

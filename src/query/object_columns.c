@@ -21,12 +21,12 @@ static const struct {
 } shared[] = {
 	{ QUERY_USES_STRENGTH,
 	  { "retained", HDB_OPTION_CHOICE, "strong|soft|finalizer|weak|phantom",
-	    "Ignore weaker references. Objects held only by weaker references count as "
+	    "Weakest references to follow. Objects held only by weaker references count as "
 	    "unreachable.",
 	    .default_value = "phantom" } },
 	{ QUERY_USES_HEAP,
 	  { "heap", HDB_OPTION_TEXT, "NAME",
-	    "Only objects of this Android heap, such as app, image or zygote",
+	    "Show only objects in this Android heap, such as app, image or zygote",
 	    .example = "default" } },
 	{ QUERY_ROWS_ARE_OBJECTS,
 	  { "depth", HDB_OPTION_FLAG,

@@ -76,7 +76,7 @@ const struct option_info option_table[] = {
 	{ "output", "FILE", OPTIONS_FILE, 'o', TEXT(output),
 	  "Output file. Default: standard output. The suffix (.csv, .json, ...) selects the format." },
 	{ "output", "FILE", OPTIONS_CONVERT | OPTIONS_STRIP | OPTIONS_REDACT, 'o', TEXT(output),
-	  "Output file, instead of OUT" },
+	  "Output file (same as OUT)" },
 	{ "table", "NAME", OPTIONS_EXPORT, 0, TEXT(table),
 	  "Export an SQL table, even if a query has the same name" },
 	{ "compress", "zstd|none", OPTIONS_EXPORT, 0, WORD(is_plain, 0),
@@ -106,7 +106,7 @@ const struct option_info option_table[] = {
 	{ "compress", "auto|none|gzip|zstd", OPTIONS_OUTPUT, 0, WORD(packing, 0),
 	  "Compression of the new dump. Default: by its suffix, .gz or .zst." },
 	{ "app-only", NULL, OPTIONS_CONVERT | OPTIONS_STRIP, 'z', FLAG(app_only),
-	  "Leave out the objects of Android's zygote and image heaps" },
+	  "Omit objects in Android's zygote and image heaps" },
 	{ "segments", NULL, OPTIONS_CONVERT, 0, FLAG(segments),
 	  "Write the heap dump in short segments, regardless of the input" },
 	{ "zero", "arrays|primitives", OPTIONS_STRIP, 0, WORD(zero, 0),
@@ -129,7 +129,7 @@ const struct option_info option_table[] = {
 	  "Capture when this condition is true: 'heap > 85% for 5m'. May be repeated. Default: "
 	  "only record." },
 	{ "keep", "database|graph|redacted|dump", OPTIONS_WATCH, 0, TEXT(keep),
-	  "What a capture keeps besides the reports. Default: database." },
+	  "What to keep from a capture besides the reports. Default: database." },
 	{ "dir", "DIR", OPTIONS_WATCH, 0, TEXT(dir),
 	  "Directory for the series and the captures. Default: the current directory." },
 	{ "at-most", "N", OPTIONS_WATCH, 0, NUMBER(at_most, 1000),
@@ -157,10 +157,9 @@ const struct option_info option_table[] = {
 	  "File with the hash key (at least 16 bytes). Dumps with the same key can be compared. "
 	  "Default: random." },
 	{ "rename", "FILE", OPTIONS_REDACT, 0, TEXT(names_file),
-	  "Rename classes and fields by the lines \"OLD -> NEW\" of FILE" },
+	  "Rename classes and fields as listed in FILE, one \"OLD -> NEW\" per line" },
 	{ "secrets", "FILE", OPTIONS_REDACT, 0, TEXT(report),
-	  "Write the places of values that look like keys, tokens, passwords or card numbers to "
-	  "FILE" },
+	  "Write the locations of likely keys, tokens, passwords and card numbers to FILE" },
 	{ "allow-import", NULL, OPTIONS_MCP, 0, FLAG(allow_import),
 	  "Let the assistant import dumps without asking the user through the client" },
 	{ "allow-capture", NULL, OPTIONS_MCP, 0, FLAG(allow_capture),
@@ -203,14 +202,14 @@ const struct option_info option_table[] = {
 	{ "stacks", NULL, OPTIONS_STACKS, 0, FLAG(stacks),
 	  "Print all stacks with local variables, like a thread dump" },
 	{ "by", "class|thread|stack|site|module|dump", OPTIONS_ALLOCATIONS, 0, WORD(by, 0),
-	  "What to group by: site is the allocating frame, stack a call tree. Native heaps: also "
-	  "module, dump." },
+	  "What to group by: stack for a call tree, site for the allocating frame; module or dump "
+	  "for native heaps" },
 	{ "html", "FILE", OPTIONS_REPORT, 0, TEXT(html),
 	  "Write the report as one HTML file for a browser" },
 	{ "no-values", NULL, OPTIONS_REPORT, 0, FLAG(no_values),
 	  "Omit strings and other values of the program from the HTML file" },
 	{ "with", "FILE", OPTIONS_REPORT | OPTIONS_SERVE, 0, LIST(with),
-	  "File or PID of the same program to show as well: series, smaps, .jfr. May be repeated." },
+	  "Series, smaps or .jfr file, or PID, of the same program to include. May be repeated." },
 	{ "port", "N", OPTIONS_SERVE, 0, NUMBER(port, UINT16_MAX),
 	  "Port to listen on. Default: derived from the database name, or any free port." },
 	{ "listen", "ADDRESS", OPTIONS_SERVE, 0, TEXT(listen),
@@ -234,7 +233,7 @@ const struct option_info option_table[] = {
 	  "Print a JSON Schema of the output of --json" },
 	{ "no-pager", NULL, OPTIONS_ROWS | OPTIONS_REPORT | OPTIONS_NAMES, 0, FLAG(no_pager),
 	  "Do not show long output with $PAGER on a terminal" },
-	{ "help", NULL, OPTIONS_HELP, 'h', FLAG(help), "Print help on the command" },
+	{ "help", NULL, OPTIONS_HELP, 'h', FLAG(help), "Print help for this command" },
 	{ NULL, NULL, 0, 0, FLAG(help), NULL },
 };
 

@@ -17,7 +17,7 @@
 
 #define FIELD_COLUMN(name) \
 	{ \
-		name, HDB_TYPE_TEXT, name, "Value of the field after which the column is named" \
+		name, HDB_TYPE_TEXT, name, "Value of the field named by the column" \
 	}
 
 #include <queries/objects/q_instances.query.h>
