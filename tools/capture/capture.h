@@ -192,4 +192,17 @@ const volatile int *capture_stop(const struct capture *capture);
  */
 int capture_end(struct capture *capture, struct capture_cost *cost, struct hdb_error *err);
 
+/* A captured dump: what was imported, and what the capture cost the program. */
+struct captured {
+	struct hdb_import_result result;
+	struct capture_cost cost;
+};
+
+/*
+ * Imports the stream of a capture and ends it. If the dump fails, reports that failure instead of
+ * the import's, and leaves no database. Sets the name and the cancel flag of the options.
+ */
+int capture_import(struct capture *capture, const char *db_path, struct hdb_import_options *options,
+		   struct captured *out, struct hdb_error *err);
+
 #endif

@@ -225,28 +225,6 @@ static int start(struct cli *cli, int pid, struct capture **capture)
 			      capture_vm_start(pid, &options, capture, &cli->err);
 }
 
-int capture_import(struct capture *capture, const char *db_path, struct hdb_import_options *options,
-		   struct captured *out, struct hdb_error *err)
-{
-	struct hdb_error why = { 0 };
-	char path[32];
-	int rc, dumped;
-
-	*out = (struct captured){ .result.struct_size = sizeof(out->result) };
-	options->dump_name = capture_name(capture);
-	options->progress.cancel = capture_stop(capture);
-	snprintf(path, sizeof(path), "/dev/fd/%d", capture_input(capture));
-	rc = hdb_import(path, db_path, options, &out->result, err);
-	dumped = capture_end(capture, &out->cost, &why);
-	if (dumped >= 0)
-		return rc;
-	/* The import checks the flag at every step. This covers a failure after the last one. */
-	if (rc == HDB_OK)
-		(void)unlink(db_path);
-	*err = why;
-	return dumped;
-}
-
 int cmd_capture(struct cli *cli)
 {
 	char db_path[DATABASE_PATH_SIZE];

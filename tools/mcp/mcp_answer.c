@@ -5,6 +5,10 @@
 #include "mcp_private.h"
 
 #include "common/door_rows.h"
+#include "oql/oql.h"
+#ifdef HAVE_SQLITE
+#include "sqlite/sqlite.h"
+#endif
 
 #include <assert.h>
 #include <inttypes.h>
@@ -302,8 +306,54 @@ int mcp_answer(struct hdb *db, const struct mcp_question *question, struct mcp_p
 	return HDB_OK;
 }
 
-int mcp_answer_statement(mcp_statement_fn *run, const struct mcp_statement *statement,
-			 struct mcp_page *page, json_t **out, struct hdb_error *err)
+/* ---- statements ---- */
+
+#ifdef HAVE_SQLITE
+static int run_sql(const struct mcp_statement *statement, const char *text,
+		   struct hdb_row_source *out, struct hdb_error *err)
+{
+	const struct heapsql_options options = { .cancel = statement->cancel };
+	const struct heapsql_database database = { .db = statement->db, .all = statement->all };
+
+	return heapsql_source(&database, text, &options, out, err);
+}
+
+static bool why_empty(const struct mcp_statement *statement, char *why, size_t size)
+{
+	const struct heapsql_database database = { .db = statement->db, .all = statement->all };
+
+	return statement->is_sql && heapsql_why_source_empty(&database, statement->text, why, size);
+}
+#else
+static bool why_empty(const struct mcp_statement *statement, char *why, size_t size)
+{
+	(void)statement;
+	(void)why;
+	(void)size;
+	return false;
+}
+#endif
+
+static int run(const struct mcp_statement *statement, struct hdb_row_source *out,
+	       struct hdb_error *err)
+{
+	const struct oql_options options = { .progress = { .cancel = statement->cancel } };
+	const struct oql_str text = { statement->text, strlen(statement->text) };
+#ifdef HAVE_SQLITE
+	BASE_FREED char *translated = NULL;
+	int r;
+
+	if (statement->is_sql)
+		return run_sql(statement, statement->text, out, err);
+	r = oql_to_sql(text, &translated, err); /* VisualVM's dialect */
+	if (r != HDB_NOTFOUND)
+		return r == HDB_OK ? run_sql(statement, translated, out, err) : r;
+#endif
+	return oql_source(statement->db, text, &options, out, err);
+}
+
+int mcp_answer_statement(const struct mcp_statement *statement, struct mcp_page *page, json_t **out,
+			 struct hdb_error *err)
 {
 	json_auto_t *list = json_array();
 	struct filling f = {
@@ -316,7 +366,7 @@ int mcp_answer_statement(mcp_statement_fn *run, const struct mcp_statement *stat
 	char why[512];
 	int r;
 
-	TRY_ERRORS(run(statement, &f.from, err));
+	TRY(run(statement, &f.from, err));
 	r = fill(&f, err);
 	if (r >= 0)
 		*out = json_pack("{s:O, s:I}", "rows", list, "row_count",
@@ -324,8 +374,7 @@ int mcp_answer_statement(mcp_statement_fn *run, const struct mcp_statement *stat
 	if (r >= 0 && (f.is_cut || (f.is_full && f.from.next(f.from.ctx, NULL) == HDB_OK)))
 		json_object_set_new(*out, "cut",
 				    json_string("more rows follow; use LIMIT and OFFSET"));
-	if (r >= 0 && json_array_size(list) == 0 && statement->why_empty &&
-	    statement->why_empty(statement, why, sizeof(why)))
+	if (r >= 0 && json_array_size(list) == 0 && why_empty(statement, why, sizeof(why)))
 		json_object_set_new(*out, "note", json_string(why));
 	f.from.close(f.from.ctx);
 	return r;

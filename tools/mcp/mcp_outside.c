@@ -4,6 +4,9 @@
  */
 #include "mcp_private.h"
 
+#include "memory/memory.h"
+#include "watch/watch.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,8 +92,7 @@ int mcp_growth(const struct mcp_call *call, const struct tool *tool, json_t **ou
 	if (!files.count)
 		return hdb_fail(err, HDB_EUSAGE,
 				"missing \"files\": series written by `heapdb watch`");
-	TRY(call->files->options->growth((const char *const *)files.paths, files.count, &text,
-					 err));
+	TRY(growth_json((const char *const *)files.paths, files.count, true, &text, err));
 	return put_answer(call, text, out, err);
 }
 
@@ -98,7 +100,7 @@ int mcp_memory(const struct mcp_call *call, const struct tool *tool, json_t **ou
 	       struct hdb_error *err)
 {
 	BASE_SCOPED(release_files) struct named_files files = { 0 };
-	struct mcp_process what = { .cancel = call->cancel };
+	struct memory_sources what = { .cancel = call->cancel };
 	BASE_FREED char *text = NULL;
 	const char *db;
 
@@ -111,6 +113,6 @@ int mcp_memory(const struct mcp_call *call, const struct tool *tool, json_t **ou
 		TRY(mcp_files_open(call->files, db, &what.db, NULL, err));
 	what.files = (const char *const *)files.paths;
 	what.file_count = files.count;
-	TRY(call->files->options->memory(&what, &text, err));
+	TRY(memory_json(&what, true, &text, err));
 	return put_answer(call, text, out, err);
 }

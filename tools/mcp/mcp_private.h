@@ -36,8 +36,6 @@
 #define MCP_DEPTH_MAX 6
 #define MCP_LIST_MAX 200
 
-/* Writes a message and returns `code`. */
-
 /* ---- mcp_files.c: which databases there are, and those that are open ---- */
 
 struct mcp_database {
@@ -115,12 +113,21 @@ struct mcp_question {
 int mcp_answer(struct hdb *db, const struct mcp_question *question, struct mcp_page *page,
 	       json_t **out, struct hdb_error *err);
 
+/* A statement in SQL or OQL; all members are lent. */
+struct mcp_statement {
+	struct hdb *db;
+	const char *text;
+	bool is_sql;
+	bool all; /* SQL: tables include unreachable objects */
+	const volatile int *cancel;
+};
+
 /*
  * Returns the rows of a statement, including nulls: {"rows", "row_count"}, "cut" if there are more,
  * "note" if none exist and the reason is known. HDB_ELIMIT as above.
  */
-int mcp_answer_statement(mcp_statement_fn *run, const struct mcp_statement *statement,
-			 struct mcp_page *page, json_t **out, struct hdb_error *err);
+int mcp_answer_statement(const struct mcp_statement *statement, struct mcp_page *page, json_t **out,
+			 struct hdb_error *err);
 
 /* Size of a value as JSON text. */
 size_t mcp_size(const json_t *value);

@@ -217,13 +217,9 @@ static void send_result(struct server *s, const json_t *message, json_t *result,
 
 /* ---- what is answered at once ---- */
 
-static json_t *capabilities(const struct server *s)
+static json_t *capabilities(void)
 {
-	json_t *all = json_pack("{s:{}, s:{}}", "tools", "prompts");
-
-	if (s->options->report)
-		json_object_set_new(all, "resources", json_object());
-	return all;
+	return json_pack("{s:{}, s:{}, s:{}}", "tools", "prompts", "resources");
 }
 
 static void on_initialize(struct server *s, const json_t *message)
@@ -241,7 +237,7 @@ static void on_initialize(struct server *s, const json_t *message)
 	}
 	send_result(s, message,
 		    json_pack("{s:s, s:o, s:o, s:s}", "protocolVersion",
-			      is_older ? asked : "2025-11-25", "capabilities", capabilities(s),
+			      is_older ? asked : "2025-11-25", "capabilities", capabilities(),
 			      "serverInfo", server_info(), "instructions", instructions),
 		    -1);
 }
@@ -250,7 +246,7 @@ static void on_discover(struct server *s, const json_t *message)
 {
 	send_result(s, message,
 		    json_pack("{s:[s,s,s], s:o, s:s}", "supportedVersions", VERSION_NOW,
-			      "2025-11-25", "2025-06-18", "capabilities", capabilities(s),
+			      "2025-11-25", "2025-06-18", "capabilities", capabilities(),
 			      "instructions", instructions),
 		    LIST_TTL_MS);
 }
@@ -499,7 +495,7 @@ static void on_resources(struct server *s, const json_t *message)
 	{
 		const char *name = json_string_value(json_object_get(file, "db"));
 
-		if (name && s->options->report)
+		if (name)
 			json_array_append_new(list,
 					      json_pack("{s:o, s:s, s:s}", "uri",
 							json_sprintf(REPORT_URI "%s", name), "name",
@@ -532,7 +528,7 @@ static void on_read(struct server *s, const json_t *message)
 	int r = HDB_EABSENT;
 
 	s->files.call++;
-	if (uri && s->options->report && strncmp(uri, REPORT_URI, strlen(REPORT_URI)) == 0)
+	if (uri && strncmp(uri, REPORT_URI, strlen(REPORT_URI)) == 0)
 		r = report_of(s, uri + strlen(REPORT_URI), &text, &size, &err);
 	if (s->cancel)
 		return;

@@ -22,12 +22,6 @@ struct tool {
 	const char *use; /* when to use it; precedes the query's summary */
 };
 
-/* Returns the function that runs the tool's statements. */
-static mcp_statement_fn *statement_fn(const struct mcp_options *options, const struct tool *tool)
-{
-	return tool->takes & MCP_TAKES_ALL ? options->sql : options->oql;
-}
-
 /* ---- reading what was given ---- */
 
 /* Whether the value is a string without zero characters. */
@@ -566,7 +560,8 @@ static int run_statement(const struct mcp_call *call, const struct tool *tool, j
 			 struct hdb_error *err)
 {
 	BASE_SCOPED(release_asking) struct asking a = { .call = call, .tool = tool };
-	struct mcp_statement statement = { .cancel = call->cancel };
+	struct mcp_statement statement = { .is_sql = tool->takes & MCP_TAKES_ALL,
+					   .cancel = call->cancel };
 	const json_t *all = json_object_get(call->args, "all");
 
 	TRY(mcp_begin(call, tool, "statement", &statement.text, err));
@@ -579,10 +574,7 @@ static int run_statement(const struct mcp_call *call, const struct tool *tool, j
 	TRY(take_database(&a, err));
 	statement.db = a.db;
 	statement.all = json_is_true(all);
-	if (tool->takes & MCP_TAKES_ALL)
-		statement.why_empty = call->files->options->why_sql_empty;
-	return mcp_answer_statement(statement_fn(call->files->options, tool), &statement, &a.page,
-				    out, err);
+	return mcp_answer_statement(&statement, &a.page, out, err);
 }
 
 static int run_explain(const struct mcp_call *call, const struct tool *tool, json_t **out,
@@ -660,13 +652,12 @@ static const struct tool tools[] = {
 static bool is_there(const struct mcp_options *options, const struct tool *tool, bool can_ask)
 {
 	if (tool->takes & (MCP_TAKES_DUMP | MCP_TAKES_PID))
-		return options->make &&
-		       (can_ask || (tool->takes & MCP_TAKES_DUMP ? options->allow_import :
-								   options->allow_capture));
-	if (tool->takes & MCP_TAKES_STATEMENT)
-		return statement_fn(options, tool) != NULL;
-	if (tool->takes & MCP_TAKES_FILES)
-		return options->growth && options->memory;
+		return can_ask || (tool->takes & MCP_TAKES_DUMP ? options->allow_import :
+								  options->allow_capture);
+#ifndef HAVE_SQLITE
+	if (tool->takes & MCP_TAKES_ALL)
+		return false;
+#endif
 	return !tool->query || hdb_query_named(tool->query);
 }
 
