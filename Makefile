@@ -120,6 +120,7 @@ replay_obj  := $(if $(fuzz_src),$(call obj_of,$(fuzz_src) tests/fuzz/replay.c))
 static_lib  := $(BUILD)/libheapdb.a
 command_lib := $(BUILD)/libheapdb-command.a
 shared_lib  := $(BUILD)/libheapdb.so
+export_map  := $(BUILD)/heapdb.map
 extension   := $(if $(ext_obj),$(BUILD)/heapdb.so)
 python_lib  := $(BUILD)/python/libheapdb.so
 command     := $(if $(cmd_src),$(BUILD)/heapdb)
@@ -205,8 +206,12 @@ $(static_lib): $(lib_obj) $(BUILD)/lib.list
 	@rm -f $@
 	$(AR_SAID)$(AR) rcs $@ $(lib_obj)
 
-$(shared_lib): $(lib_obj) $(BUILD)/lib.list src/api/heapdb.map
-	$(LINK_SAID)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=src/api/heapdb.map \
+$(export_map): src/api/heapdb.map include/heapdb.h
+	@mkdir -p $(@D)
+	@sed 's/SOVER {/$(SOVER) {/' $< > $@
+
+$(shared_lib): $(lib_obj) $(BUILD)/lib.list $(export_map)
+	$(LINK_SAID)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=$(export_map) \
 		-o $@ $(lib_obj) $(LIB_LIBS)
 	@ln -sf $(@F) $(@D)/$(SONAME)
 
@@ -247,9 +252,9 @@ $(BUILD)/tests/fuzz_%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/repla
 door_obj     = $(call obj_of,tools/python/python_door.c $(wildcard tools/common/*.c tools/export/*.c tools/oql/*.c \
 	tools/capture/*.c tools/memory/*.c tools/watch/*.c) \
 	$(if $(HAVE_SQLITE),$(sql_src)))
-$(python_lib): $(lib_obj) $(door_obj) $(BUILD)/lib.list src/api/heapdb.map tools/python/python.map
+$(python_lib): $(lib_obj) $(door_obj) $(BUILD)/lib.list $(export_map) tools/python/python.map
 	@mkdir -p $(@D)
-	@cat src/api/heapdb.map tools/python/python.map > $(@D)/exports.map
+	@cat $(export_map) tools/python/python.map > $(@D)/exports.map
 	$(LINK_SAID)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libheapdb.so -Wl,--version-script=$(@D)/exports.map \
 		-o $@ $(lib_obj) $(door_obj) $(LIB_LIBS) $(if $(HAVE_SQLITE),-lsqlite3 -lm) $(ARCHIVE_LIBS)
 
@@ -627,13 +632,18 @@ dist: ## pack what is committed into build/heapdb-VERSION.tar.gz
 	git archive --format=tar.gz --prefix=heapdb-$(VERSION)/ -o build/heapdb-$(VERSION).tar.gz HEAD
 	@ls -l build/heapdb-$(VERSION).tar.gz
 
-# Builds in a copy of what is committed, with tools/packaging/debian in its place.
+# Builds in a copy of what is committed, with tools/packaging/debian in its place and the version in it.
 # The project has no address for mail, and invents none.
 no_address = malformed-contact,bogus-mail-host-in-debian-changelog
 deb: ## build Debian packages into build/deb (tools/install-deps.sh --package)
 	@rm -rf build/deb && mkdir -p build/deb
 	git archive --prefix=heapdb-$(VERSION)/ HEAD | tar x -C build/deb
 	cp -r tools/packaging/debian build/deb/heapdb-$(VERSION)/debian
+	day=$$(sed -n 's/^## $(VERSION) - \(20[0-9-]*\)$$/\1/p' CHANGELOG.md) && cd build/deb/heapdb-$(VERSION)/debian && \
+		{ [ -n "$$day" ] || { echo 'CHANGELOG.md: no "## $(VERSION) - DATE"' >&2; exit 1; }; } && \
+		printf '%s\n\n' 'heapdb ($(VERSION)) unstable; urgency=medium' '  * CHANGELOG.md has all changes.' \
+			" -- The heapdb developers <>  $$(date -u -R -d "$$day 12:00")" > changelog && \
+		sed -i 's/SOVER/$(SOVER)/' control && mv libheapdb.install libheapdb$(SOVER).install
 	$(if $(HOMEPAGE),sed -i 's|^Rules-Requires-Root: no|&\nHomepage: $(HOMEPAGE)|' \
 		build/deb/heapdb-$(VERSION)/debian/control)
 	cd build/deb/heapdb-$(VERSION) && dpkg-buildpackage -us -uc -b > ../build.log 2>&1 || \
@@ -708,8 +718,7 @@ endef
 # ZIG= leaves out what zig makes: the wheel is of this machine then, and nothing is for macOS.
 release: dist deb static $(if $(ZIG),wheels macos,wheel) ## all that a release has, with checksums, in build/release
 	@rm -rf build/release && mkdir -p build/release
-	cp build/heapdb-$(VERSION).tar.gz build/deb/*.deb $(if $(ZIG),build/wheels,build/wheel)/*.whl src/api/heapdb.map \
-		build/release/
+	cp build/heapdb-$(VERSION).tar.gz build/deb/*.deb $(if $(ZIG),build/wheels,build/wheel)/*.whl build/release/
 	python3 tools/packaging/python_backend.py build/release
 	strip -o build/static/heapdb-stripped build/static/heapdb
 	$(call release_command,linux-$(machine),build/static/heapdb-stripped)

@@ -23,7 +23,8 @@
  * structures, so that programs need not be recompiled. This requires one rule:
  * - A structure that you make, for options or for a result, begins with `struct_size`: set it to
  *   sizeof the structure. The library reads and writes nothing beyond it. 0 stands for the size in
- *   version 0.3.0; a smaller size is HDB_EUSAGE. A member of options that is 0 is the default.
+ *   the first version with this soname; a smaller size is HDB_EUSAGE. A member of options that
+ *   is 0 is the default.
  * - A structure that the library makes is returned by pointer, never as an element of an array.
  * - Structures without `struct_size` that you make never change: hdb_error, hdb_progress,
  *   hdb_basic, hdb_value, hdb_option, hdb_class_count, hdb_set, and those of Arrow.
@@ -1138,7 +1139,8 @@ HDB_API int hdb_rows_arrow(struct hdb_rows *rows, size_t batch_rows, struct Arro
 
 /*
  * Rows from another source than a query, such as an SQL statement; the members work like the
- * functions hdb_rows_... Only members of columns that version 0.3.0 has are read.
+ * functions hdb_rows_... Only members of columns that the first version with this soname has are
+ * read.
  */
 struct hdb_row_source {
 	size_t struct_size;
