@@ -239,7 +239,12 @@ int locate_named(struct cli *cli, const char *name, char **db_path, char **dump_
 /* Locates and opens the database as cli->db, and reports its health. */
 int cli_open_database(struct cli *cli);
 
-/* Opens a database with the command line's options. The arguments are lent while it is open. */
+/*
+ * Options of the command line for one of `of` databases. `dump_path` is lent while a database is
+ * open.
+ */
+struct hdb_open_options cli_open_options(struct cli *cli, const char *dump_path, unsigned of);
+/* Opens a database with these options. The arguments are lent while it is open. */
 int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsigned of,
 	     struct hdb **db);
 

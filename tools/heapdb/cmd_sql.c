@@ -15,21 +15,6 @@
 /* Maximum size of statements from standard input. */
 #define INPUT_MAX (64u << 20)
 
-/* A database and the data needed to reopen it. */
-struct member {
-	struct cli *cli;
-	char *name; /* schema name; owned; NULL: the only database */
-	const char *db_path, *dump_path;
-	struct hdb *db;
-};
-
-struct run {
-	struct cli *cli;
-	struct heapsql *sql;
-	struct member *members; /* owned */
-	size_t count;
-};
-
 /* ---- operands ---- */
 
 /* Whether an operand is an SQL statement: it begins like one, and no such file exists. */
@@ -76,84 +61,57 @@ static char *schema_of(const char *operand, const char **file)
 
 /* ---- databases ---- */
 
-static int reopen(void *ctx, struct hdb **out, struct hdb_error *err)
+/* Adds a database; `name` NULL: the only one. */
+static int add(struct cli *cli, struct heapsql *sql, const char *name, const struct database *d)
 {
-	const struct member *m = ctx;
-	int rc = cli_open(m->cli, m->db_path, m->dump_path, 2, out);
+	const struct heapsql_database database = {
+		.db = d->db,
+		.name = name,
+		.all = cli->opt.all,
+		.path = d->db_path,
+		.open = cli_open_options(cli, d->dump_path, 2),
+	};
 
-	if (rc != HDB_OK)
-		*err = m->cli->err;
-	return rc;
+	return heapsql_add(sql, &database, &cli->err);
 }
 
-static int open_only(struct run *run)
+static int add_only(struct cli *cli, struct heapsql *sql)
 {
-	struct cli *cli = run->cli;
-	struct member *m = &run->members[0];
-
 	TRY(cli_open_database(cli));
-	*m = (struct member){
-		.cli = cli, .db_path = cli->db_path, .dump_path = cli->dump_path, .db = cli->db
-	};
-	run->count = 1;
-	return HDB_OK;
+	return add(cli, sql, NULL, &(struct database){ cli->db_path, cli->dump_path, cli->db });
 }
 
 /* Opens several databases, or a named one. The runner closes them. */
-static int open_named(struct run *run, size_t count)
+static int add_named(struct cli *cli, struct heapsql *sql, size_t count)
 {
-	struct cli *cli = run->cli;
-
 	if (cli->opt.dump)
 		return cli_usage(cli, "--dump requires a single database");
 	TRY(BASE_ALLOC(cli->before, count, "databases", &cli->err));
 	for (size_t i = 0; i < count; i++) {
 		struct database *d = &cli->before[i];
-		struct member *m = &run->members[i];
 		const char *file;
+		BASE_FREED char *name = schema_of(cli->opt.operands[i], &file);
 
-		m->cli = cli;
-		m->name = schema_of(cli->opt.operands[i], &file);
-		run->count++;
 		cli->before_count++;
-		if (!m->name)
+		if (!name)
 			return hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for a name");
 		TRY(locate_named(cli, file, &d->db_path, &d->dump_path));
 		TRY(cli_open(cli, d->db_path, d->dump_path, (unsigned)count, &d->db));
-		cli_report_health(cli, d->db, m->name);
-		m->db_path = d->db_path;
-		m->dump_path = d->dump_path;
-		m->db = d->db;
+		cli_report_health(cli, d->db, name);
+		TRY(add(cli, sql, name, d));
 	}
-	assert(run->count == count);
 	return HDB_OK;
 }
 
-static int open_databases(struct run *run, size_t count)
+static int add_databases(struct cli *cli, struct heapsql *sql, size_t count)
 {
-	struct cli *cli = run->cli;
-
 	if (cli->opt.db && count)
 		return cli_usage(cli, "name databases either with --db or as arguments, not both");
-	TRY(BASE_ALLOC(run->members, count + 1, "databases", &cli->err));
 	if (count == 1 && !strchr(cli->opt.operands[0], '=')) {
 		cli->opt.db = cli->opt.operands[0];
 		count = 0;
 	}
-	TRY(count ? open_named(run, count) : open_only(run));
-	TRY(sql_open(cli, &run->sql));
-	for (size_t i = 0; i < run->count; i++) {
-		const struct heapsql_database database = {
-			.db = run->members[i].db,
-			.name = run->members[i].name,
-			.all = cli->opt.all,
-			.reopen = reopen,
-			.ctx = &run->members[i],
-		};
-
-		TRY(heapsql_add(run->sql, &database, &cli->err));
-	}
-	return HDB_OK;
+	return count ? add_named(cli, sql, count) : add_only(cli, sql);
 }
 
 /* ---- statements ---- */
@@ -171,17 +129,9 @@ static bool mentions_reachable(const char *text)
 	return false;
 }
 
-static void end_run(struct run *run)
-{
-	heapsql_close(run->sql);
-	for (size_t i = 0; i < run->count; i++)
-		free(run->members[i].name);
-	free(run->members);
-}
-
 int cmd_sql(struct cli *cli)
 {
-	BASE_SCOPED(end_run) struct run run = { .cli = cli };
+	BASE_SCOPED(heapsql_close_at) struct heapsql *sql = NULL;
 	size_t count = cli->opt.operand_count;
 	const char *statement = NULL;
 	BASE_SCOPED(file_text_release) struct file_text input = { 0 };
@@ -200,7 +150,8 @@ int cmd_sql(struct cli *cli)
 		TRY(cli_read_file(cli, "-", INPUT_MAX, &input));
 		statement = input.data;
 	}
-	TRY(open_databases(&run, count));
+	TRY(sql_open(cli, &sql));
+	TRY(add_databases(cli, sql, count));
 	if (!statement && !isatty(STDIN_FILENO)) {
 		TRY(cli_read_file(cli, "-", INPUT_MAX, &input));
 		statement = input.data;
@@ -208,7 +159,7 @@ int cmd_sql(struct cli *cli)
 	if (statement && !cli->opt.all && mentions_reachable(statement))
 		cli_notice(cli, "tables show reachable objects; use --all to include unreachable "
 				"ones");
-	rc = statement ? sql_run(cli, run.sql, statement) : sql_shell(cli, run.sql);
+	rc = statement ? sql_run(cli, sql, statement) : sql_shell(cli, sql);
 	return rc == HDB_END /* .quit */ ? HDB_OK : rc;
 }
 #endif

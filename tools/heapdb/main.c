@@ -394,8 +394,7 @@ void cli_on_notice(void *ctx, const char *text)
 	cli_notice(ctx, "%s", text);
 }
 
-int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsigned of,
-	     struct hdb **db)
+struct hdb_open_options cli_open_options(struct cli *cli, const char *dump_path, unsigned of)
 {
 	struct hdb_open_options options = {
 		.struct_size = sizeof(options),
@@ -405,23 +404,29 @@ int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsign
 		.progress = progress_callbacks(),
 		.tmp_dir = cli->opt.tmp,
 	};
-	struct hdb_import_options again = {
+
+	options.progress.notice = cli_on_notice;
+	options.progress.ctx = cli;
+	return options;
+}
+
+int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsigned of,
+	     struct hdb **db)
+{
+	const struct hdb_open_options options = cli_open_options(cli, dump_path, of);
+	const struct hdb_import_options again = {
 		.struct_size = sizeof(again),
 		.memory_bytes = cli->opt.memory_bytes,
 		.threads = cli->opt.threads,
 		.wait = 1,
-		.progress = progress_callbacks(),
+		.progress = options.progress,
 	};
 	int rc;
 
-	options.progress.notice = cli_on_notice;
-	options.progress.ctx = cli;
 	rc = hdb_open(db_path, &options, db, &cli->err);
 	/* check reports problems and changes nothing. */
 	if (rc != HDB_EVERSION || (cli->query && strcmp(cli->query->name, "check") == 0))
 		return rc;
-	again.progress.notice = cli_on_notice;
-	again.progress.ctx = cli;
 	rc = hdb_import_again(db_path, dump_path, &again, NULL, &cli->err);
 	if (rc != HDB_OK && rc != HDB_END)
 		return rc;

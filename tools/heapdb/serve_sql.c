@@ -14,26 +14,6 @@
 #define MEMORY_MAX ((uint64_t)64 << 20)
 #define TEXTS_MAX ((uint64_t)32 << 20)
 
-/* A database and the data needed to open another handle. */
-struct reopened {
-	const struct serve_statement *ask;
-	const struct serve_database *database;
-};
-
-static int reopen(void *ctx, struct hdb **out, struct hdb_error *err)
-{
-	const struct reopened *r = ctx;
-	const struct hdb_open_options open = {
-		.struct_size = sizeof(open),
-		.dump_path = r->database->dump_path,
-		.memory_bytes = r->ask->options->memory_bytes,
-		.tmp_dir = r->ask->options->tmp_dir,
-		.progress = { .cancel = r->ask->cancel },
-	};
-
-	return hdb_open(r->database->db_path, &open, out, err);
-}
-
 /*
  * Makes a schema name: "before" for "before.heapdb", or the database's number if the name is
  * invalid or taken.
@@ -54,7 +34,7 @@ static void name_schema(char *name, size_t size, const char *file, size_t number
  * stays empty, does not interfere.
  */
 static int add_databases(struct heapsql *sql, const struct serve_statement *ask,
-			 struct reopened *reopened, struct hdb_error *err)
+			 struct hdb_error *err)
 {
 	const struct serve_options *o = ask->options;
 	int rc;
@@ -63,12 +43,17 @@ static int add_databases(struct heapsql *sql, const struct serve_statement *ask,
 	for (size_t i = 0; i < o->database_count; i++) {
 		const size_t no = (ask->database + i) % o->database_count;
 		char name[64];
-		struct heapsql_database database = { .db = ask->handles[no],
-						     .all = ask->all,
-						     .reopen = reopen,
-						     .ctx = &reopened[no] };
+		struct heapsql_database database = {
+			.db = ask->handles[no],
+			.all = ask->all,
+			.path = o->databases[no].db_path,
+			.open = { .struct_size = sizeof(database.open),
+				  .dump_path = o->databases[no].dump_path,
+				  .memory_bytes = o->memory_bytes,
+				  .tmp_dir = o->tmp_dir,
+				  .progress = { .cancel = ask->cancel } },
+		};
 
-		reopened[no] = (struct reopened){ ask, &o->databases[no] };
 		if (o->database_count > 1) {
 			name_schema(name, sizeof(name), o->databases[no].name, SIZE_MAX);
 			database.name = name;
@@ -128,11 +113,10 @@ static int write_sql(const struct serve_statement *ask, const struct serve_sink 
 {
 	const struct heapsql_options options = { .memory_bytes = MEMORY_MAX,
 						 .cancel = ask->cancel };
-	struct reopened reopened[SERVE_DATABASES_MAX];
 	BASE_SCOPED(heapsql_close_at) struct heapsql *sql = NULL;
 
 	TRY(heapsql_open(&options, &sql, err));
-	TRY(add_databases(sql, ask, reopened, err));
+	TRY(add_databases(sql, ask, err));
 	return run(sql, ask, to, err);
 }
 

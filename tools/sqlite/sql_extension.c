@@ -137,11 +137,6 @@ static int make_tables(struct sql_source *source, bool is_first, struct hdb_erro
 		       HDB_OK;
 }
 
-static int reopen(void *ctx, struct hdb **out, struct hdb_error *err)
-{
-	return hdb_open(ctx, NULL, out, err);
-}
-
 /* Opens a database, or the database of a dump. */
 static int open_file(const char *path, struct heapsql_database *database, struct hdb_error *err)
 {
@@ -162,10 +157,10 @@ static int open_file(const char *path, struct heapsql_database *database, struct
 		path = made;
 	}
 	TRY(r);
-	database->reopen = reopen;
-	database->ctx = strdup(path);
-	return database->ctx ? HDB_OK :
-			       hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a database");
+	database->open.struct_size = sizeof(database->open);
+	database->path = strdup(path);
+	return database->path ? HDB_OK :
+				hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a database");
 }
 
 static int open_database(struct heapsql *sql, struct sqlite3 *sqlite, const char *path,
@@ -181,7 +176,7 @@ static int open_database(struct heapsql *sql, struct sqlite3 *sqlite, const char
 		r = sql_source_open(sqlite, database, &source, err);
 	if (r < 0) {
 		hdb_close(database->db);
-		free(database->ctx);
+		free((char *)(uintptr_t)database->path);
 		return r;
 	}
 	source->owns_db = true;

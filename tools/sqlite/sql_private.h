@@ -38,7 +38,7 @@ struct sql_source {
 	struct heapsql_database database;
 	char *name;         /* owned; "main" for the only database */
 	struct hdb *db;     /* database.db */
-	bool owns_db;       /* opened by the extension */
+	bool owns_db;       /* opened by the extension, as is database.path */
 	bool is_only;       /* the only database: tables need no schema */
 	size_t *name_sizes; /* by class number: length of its name + 1; 0: unknown */
 	/* by class number; set by sql_need_counts */

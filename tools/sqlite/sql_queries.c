@@ -140,9 +140,9 @@ static int take_before(struct sql_cursor *c, const char *name, struct hdb_error 
 	struct query_state *s = c->state;
 	int r;
 
-	if (!other || !other->database.reopen)
+	if (!other || !other->database.path)
 		return hdb_fail(err, HDB_EUSAGE, "no such database: %s", name);
-	r = other->database.reopen(other->database.ctx, &s->before, err);
+	r = hdb_open(other->database.path, &other->database.open, &s->before, err);
 	s->before_list = &s->before;
 	s->args.before = s->before_list;
 	s->args.before_count = r == HDB_OK;

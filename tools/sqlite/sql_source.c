@@ -40,7 +40,7 @@ void sql_source_close(struct sql_source *source)
 		hdb_references_close(source->readers[--source->reader_count]);
 	if (source->owns_db) {
 		hdb_close(source->db);
-		free(source->database.ctx);
+		free((char *)(uintptr_t)source->database.path);
 	}
 	free(source->counts);
 	free(source->retained);

@@ -32,9 +32,9 @@ struct heapsql_database {
 	struct hdb *db;
 	const char *name; /* schema name; NULL: the only database */
 	bool all;         /* tables include unreachable objects */
-	/* Opens another handle of the same database, for queries that compare two. */
-	int (*reopen)(void *ctx, struct hdb **out, struct hdb_error *err);
-	void *ctx;
+	/* The file, of which queries that compare two open another handle; NULL: they cannot. */
+	const char *path;
+	struct hdb_open_options open;
 };
 /* Adds a database before the first statement. HDB_EUSAGE if the name is taken or invalid. */
 int heapsql_add(struct heapsql *sql, const struct heapsql_database *database,
