@@ -13,7 +13,7 @@ import urllib.parse
 URL, PID, CLICKS, SEED = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
 parts = urllib.parse.urlsplit(URL)
 COOKIE = f"heapdb_{parts.port}={urllib.parse.parse_qs(parts.query)['token'][0]}"
-FIRST, CLICK, TREEMAP, MEMORY = 300, 200, 300, 200
+FIRST, CLICK, SLOW, TREEMAP, MEMORY = 300, 200, 1000, 300, 200
 errors, times, work, peak = [], {}, {}, [0]
 local, unreachable = threading.local(), set()
 chance = random.Random(SEED)
@@ -40,6 +40,8 @@ def ask(path, kind=None, **params):
         errors.append(f"{path}: {e}")
         return {}
     took = (time.perf_counter() - began) * 1000
+    if took > SLOW:
+        print(f"slow, {took:.0f} ms: {path}", file=sys.stderr)
     if kind:
         times.setdefault(kind, []).append(took)
         work.setdefault(kind, []).append((cpu() - spent) * 1000)
@@ -104,7 +106,12 @@ threading.Thread(target=watch, daemon=True).start()
 cold = first_view()
 while query("triage", "warming", limit=200) and times["warming"][-1] > 100:
     time.sleep(0.2)
-time.sleep(15)  # what the page's views ask is made ready meanwhile
+# What the page's views ask is made ready meanwhile.
+quiet = 0
+while quiet < 5:
+    spent = cpu()
+    time.sleep(1)
+    quiet = quiet + 1 if cpu() - spent < 0.01 else 0
 local.connection.close()  # the server does not keep one that long
 warm = at([first_view()[1] for _ in range(5)], 0.5)
 idle = memory()

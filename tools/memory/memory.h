@@ -82,6 +82,8 @@ struct memory_row {
 /* Figures that hsperfdata also contains; 0: unknown. Those in the VM's texts take precedence. */
 struct memory_figures {
 	uint64_t heap_used, heap_reserved, metaspace_used, metaspace_committed, code_used, classes;
+	/* Chunks of Netty's allocators outside the heap, and buffers in them, by the dump. */
+	uint64_t netty, netty_pinned;
 };
 
 struct memory {

@@ -547,9 +547,9 @@ static int order(struct memory *m, struct hdb_error *err)
 	return rc;
 }
 
-static void set_figure(struct memory *m, enum memory_part part, uint64_t used, uint64_t count)
+static void set_figure(struct memory *m, struct memory_use use, uint64_t used, uint64_t count)
 {
-	struct memory_row *row = row_of(m, part, "");
+	struct memory_row *row = row_of(m, use.part, use.detail);
 
 	if (!row)
 		return;
@@ -572,8 +572,10 @@ int memory_account(struct memory *m, memory_pages pages, void *ctx, struct hdb_e
 	for (size_t i = 0; i < m->mappings.count; i++)
 		TRY(divide(&a, base_vec_at(&m->mappings, struct mapping, i), err));
 	TRY(claim_all(&a, err));
-	set_figure(m, MEMORY_HEAP, m->figures.heap_used, 0);
-	set_figure(m, MEMORY_METASPACE, m->figures.metaspace_used, m->figures.classes);
-	set_figure(m, MEMORY_CODE, m->figures.code_used, 0);
+	set_figure(m, memory_for(MEMORY_HEAP, ""), m->figures.heap_used, 0);
+	set_figure(m, memory_for(MEMORY_METASPACE, ""), m->figures.metaspace_used,
+		   m->figures.classes);
+	set_figure(m, memory_for(MEMORY_CODE, ""), m->figures.code_used, 0);
+	set_figure(m, memory_for(MEMORY_DIRECT, "Netty"), m->figures.netty_pinned, 0);
 	return order(m, err);
 }

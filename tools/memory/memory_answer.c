@@ -19,7 +19,9 @@ static const struct hdb_column columns[ACCOUNT_COLUMNS] = {
 	{ "committed", HDB_TYPE_BYTES, "committed",
 	  "Accessible memory: mapped with access rights, or allocated. It becomes resident page by "
 	  "page, when first used." },
-	{ "used", HDB_TYPE_BYTES, "used", "Bytes that the VM uses, garbage included" },
+	{ "used", HDB_TYPE_BYTES, "used",
+	  "Bytes that the VM uses, garbage included. For Netty, bytes of buffers that are not "
+	  "released." },
 	{ "count", HDB_TYPE_COUNT, "count", "Number of classes, stacks, buffers or files" },
 	{ "estimated", HDB_TYPE_BYTES, "estimated",
 	  "Part of the resident bytes whose addresses are not known: allocated bytes, all assumed to "
@@ -107,6 +109,7 @@ static size_t advise(struct memory_answer *a)
 			     "-XX:+UseSerialGC, needs less" },
 	};
 	const struct memory_row heap = part_of(a, MEMORY_HEAP);
+	const struct memory_figures *f = &a->memory.figures;
 	size_t count = 0;
 
 	if (heap.used && heap.resident / 2 > heap.used && heap.resident - heap.used > 64 << 20)
@@ -114,6 +117,13 @@ static size_t advise(struct memory_answer *a)
 			 "Java heap: %s is resident, but only %s is used: a smaller -Xmx would do, "
 			 "or -XX:G1PeriodicGCInterval returns memory",
 			 base_size(heap.resident).text, base_size(heap.used).text);
+	if (f->netty / 2 > f->netty_pinned && f->netty >= a->memory.rss / 10 &&
+	    f->netty >= 16 << 20)
+		snprintf(a->advice[count++], sizeof(a->advice[0]),
+			 "Netty: %s of its chunks, %s, is in use: fewer arenas "
+			 "(-Dio.netty.allocator.numDirectArenas) or smaller chunks "
+			 "(-Dio.netty.allocator.maxOrder) need less",
+			 base_size(f->netty_pinned).text, base_size(f->netty).text);
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && count < ADVICE_MAX; i++) {
 		const uint64_t bytes = part_of(a, rules[i].part).resident;
 
@@ -124,6 +134,16 @@ static size_t advise(struct memory_answer *a)
 			snprintf(a->advice[count++], sizeof(a->advice[0]), "%s", rules[i].text);
 	}
 	return count;
+}
+
+static struct own_fact percent_fact(const char *name, const char *title, uint64_t part,
+				    uint64_t whole)
+{
+	return (struct own_fact){
+		{ name, HDB_TYPE_PERCENT, title, NULL },
+		{ .type = HDB_TYPE_PERCENT,
+		  .d = whole ? 100.0 * (double)part / (double)whole : 100.0 },
+	};
 }
 
 /* Makes the facts. */
@@ -146,11 +166,10 @@ static void make_facts(struct memory_answer *a)
 	facts[count++] =
 		known_fact("huge_pages", "huge pages, not in RSS", HDB_TYPE_BYTES, m->hugetlb);
 	facts[count++] = text_fact("nmt", "Native Memory Tracking", nmt[m->nmt]);
-	facts[count++] = (struct own_fact){
-		{ "explained", HDB_TYPE_PERCENT, "explained (%)", NULL },
-		{ .type = HDB_TYPE_PERCENT,
-		  .d = m->rss ? 100.0 * (double)(m->rss - rest) / (double)m->rss : 100.0 },
-	};
+	facts[count++] = percent_fact("explained", "explained (%)", m->rss - rest, m->rss);
+	if (m->figures.netty)
+		facts[count++] = percent_fact("netty_pinned", "Netty's chunks in use (%)",
+					      m->figures.netty_pinned, m->figures.netty);
 	facts[count++] =
 		known_fact("not_in_process", "buffers of the dump that are not in the process",
 			   HDB_TYPE_COUNT, missing);

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -45,6 +46,82 @@ static int take_buffer(struct memory_answer *a, struct hdb_rows *rows, struct hd
 	return HDB_OK;
 }
 
+/* Reads the number at a path, or that of a LongAdder or AtomicLong there. *out: -1 if none. */
+static int read_number(struct hdb *db, uint32_t ix, const char *path, int64_t *out,
+		       struct hdb_error *err)
+{
+	struct hdb_basic value;
+	char text[32];
+	uint32_t counter;
+
+	*out = -1;
+	TRY_FOUND(hdb_path_value(db, ix, path, &value, err));
+	if (value.type != HDB_BASIC_OBJECT) {
+		*out = value.i;
+		return HDB_OK;
+	}
+	TRY_FOUND(hdb_find(db, value.id, &counter, err));
+	TRY_FOUND(hdb_text(db, counter, text, sizeof(text), NULL, err));
+	*out = strtoll(text, NULL, 10);
+	return HDB_OK;
+}
+
+/*
+ * Netty's allocators take chunks and cut buffers out of them. The pooled allocator counts the bytes
+ * of its buffers per chunk, the adaptive one does not. A chunk in the heap is an array and has no
+ * capacity.
+ */
+static const struct netty_kind {
+	const char *classes, *capacity, *pinned;
+	bool is_chunk;
+} netty_kinds[] = {
+	{ "*netty.buffer.PoolChunk", "memory.capacity", "pinnedBytes", true },
+	{ "*netty.buffer.AdaptivePoolingAllocator$*Chunk", "delegate.buffer.capacity", "", true },
+	{ "*netty.buffer.AdaptivePoolingAllocator$AdaptiveByteBuf",
+	  "chunk.delegate.buffer.capacity", "maxFastCapacity", false },
+};
+
+static int take_netty(struct memory_figures *f, struct hdb *db, const struct netty_kind *kind,
+		      uint32_t ix, struct hdb_error *err)
+{
+	int64_t capacity, pinned = 0, unused;
+
+	TRY(read_number(db, ix, kind->capacity, &capacity, err));
+	if (capacity <= 0)
+		return HDB_OK;
+	if (*kind->pinned)
+		TRY(read_number(db, ix, kind->pinned, &pinned, err));
+	if (pinned < 0) {
+		/* Netty before 4.1.69: includes what caches of threads keep. */
+		TRY(read_number(db, ix, "freeBytes", &unused, err));
+		pinned = unused >= 0 && unused <= capacity ? capacity - unused : 0;
+	}
+	f->netty += kind->is_chunk ? (uint64_t)capacity : 0;
+	f->netty_pinned += (uint64_t)(pinned < capacity ? pinned : capacity);
+	return HDB_OK;
+}
+
+static int add_netty(struct memory_figures *f, struct hdb *db, const struct netty_kind *kind,
+		     struct hdb_error *err)
+{
+	BASE_FREED uint8_t *marks = NULL;
+	struct hdb_scan_options options = { .struct_size = sizeof(options) };
+	struct hdb_batch batch = { .struct_size = sizeof(batch) };
+	struct hdb_scan *scan;
+	int r;
+
+	TRY(BASE_ALLOC(marks, (size_t)hdb_class_count(db) + 1, "a set of classes", err));
+	TRY_FOUND(hdb_classes_like(db, kind->classes, 0, marks, err));
+	options.classes = marks;
+	options.kinds = 1u << HDB_KIND_INSTANCE;
+	TRY(hdb_scan_open(db, &options, &scan, err));
+	while ((r = hdb_scan_next(scan, &batch, err)) == HDB_OK)
+		for (size_t i = 0; i < batch.count && r == HDB_OK; i++)
+			r = take_netty(f, db, kind, batch.ix[i], err);
+	hdb_scan_close(scan);
+	return r > 0 ? HDB_OK : r;
+}
+
 int memory_answer_add_dump(struct memory_answer *a, struct hdb *db, struct hdb_error *err)
 {
 	static const struct hdb_option all = { "all", NULL };
@@ -57,6 +134,8 @@ int memory_answer_add_dump(struct memory_answer *a, struct hdb *db, struct hdb_e
 	TRY(hdb_query(db, "direct-buffers", &args, &rows, err));
 	while ((rc = hdb_rows_next(rows, err)) == HDB_OK)
 		TRY(take_buffer(a, rows, err));
+	for (size_t i = 0; rc == HDB_END && i < sizeof(netty_kinds) / sizeof(netty_kinds[0]); i++)
+		TRY(add_netty(&a->memory.figures, db, &netty_kinds[i], err));
 	return rc == HDB_END ? HDB_OK : rc;
 }
 

@@ -15,6 +15,8 @@ static const struct {
 } questions[] = {
 	{ "leaks", 5000, NULL, { NULL, NULL } },
 	{ "triage", 200, NULL, { NULL, NULL } },
+	/* for its table: the page shows the path of the object under the pointer */
+	{ "path", 1, "class java.lang.Object", { "exclude", "none" } },
 	{ "dominator-tree", 100000, NULL, { "by", "class" } },
 	{ "dominator-tree", 100000, NULL, { "by", "package" } },
 	{ "dominator-tree", 100000, NULL, { "by", "loader" } },
