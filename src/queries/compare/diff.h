@@ -1,9 +1,8 @@
 /*
  * queries/compare/diff.h - declarations shared by the parts of the diff query. Private to them.
  *
- * Each part implements one kind of comparison (--by) and has three functions: _open counts the
- * rows, _row fills in one row, and _close frees the part's memory and accepts a part that was never
- * opened. A "side" is one of the dumps, oldest first.
+ * Each part implements one kind of comparison (--by), or several along one tree. A "side" is one of
+ * the dumps, oldest first.
  */
 #ifndef QUERIES_COMPARE_DIFF_H
 #define QUERIES_COMPARE_DIFF_H
@@ -37,12 +36,6 @@ struct diff_figures {
 	uint64_t count, shallow_bytes, retained_bytes;
 };
 
-struct diff_groups;
-struct diff_objects;
-struct diff_tree;
-struct diff_growth;
-struct diff_owners;
-
 /* Receives the objects that both dumps have: index in the oldest and in the newest. */
 struct diff_pairs {
 	int (*take)(void *ctx, uint32_t before_ix, uint32_t ix, struct hdb_error *err);
@@ -58,12 +51,23 @@ struct diff {
 	enum diff_by by;
 	enum derive_group group;
 	const char *only; /* pattern of names, or NULL */
-	struct diff_groups *groups;
-	struct diff_objects *objects;
-	struct diff_tree *tree;
-	struct diff_growth *growth;
-	struct diff_owners *owners;
+	void *part;       /* state of the part; owned */
 };
+
+/* A part of the query. */
+struct diff_part {
+	size_t state_size; /* size of diff.part, which is zeroed before `open` */
+	/*
+	 * Sets q->total to the number of rows, or to QUERY_TOTAL_UNKNOWN: then rows are read one by
+	 * one until HDB_END.
+	 */
+	int (*open)(struct query *q, struct diff *d, struct hdb_error *err);
+	int (*row)(struct query *q, struct diff *d, size_t no, struct hdb_error *err);
+	/* Frees what the state owns, also after a failure of `open`. NULL: it owns nothing. */
+	void (*close)(struct diff *d);
+};
+
+extern const struct diff_part diff_groups, diff_objects, diff_tree, diff_growth, diff_owners;
 
 /*
  * Sets a column to the retained size in each dump, or for DIFF_COUNTS to the number of objects:
@@ -78,36 +82,12 @@ int diff_set_figures(struct query *q, const struct diff *d, const struct diff_fi
 		     struct hdb_error *err);
 
 /*
- * The parts. q->total is the number of rows, or QUERY_TOTAL_UNKNOWN: then (only for objects) rows
- * are read one by one until HDB_END.
- */
-int diff_groups_open(struct query *q, struct diff *d, struct hdb_error *err);
-int diff_groups_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err);
-void diff_groups_close(struct diff *d);
-
-int diff_objects_open(struct query *q, struct diff *d, struct hdb_error *err);
-int diff_objects_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err);
-void diff_objects_close(struct diff *d);
-
-/*
  * Passes on all objects that are reachable in the oldest and in the newest dump and have the same
  * ID, class and length in both. *match is whether IDs are reliable enough to match groups of
  * objects; it is known only at the end. Sets facts about IDs.
  */
-int diff_match_ids(struct query *q, struct diff *d, const struct diff_pairs *pairs, bool *match,
+int diff_match_ids(struct query *q, const struct diff_pairs *pairs, bool *match,
 		   struct hdb_error *err);
-
-int diff_tree_open(struct query *q, struct diff *d, struct hdb_error *err);
-int diff_tree_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err);
-void diff_tree_close(struct diff *d);
-
-int diff_growth_open(struct query *q, struct diff *d, struct hdb_error *err);
-int diff_growth_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err);
-void diff_growth_close(struct diff *d);
-
-int diff_owners_open(struct query *q, struct diff *d, struct hdb_error *err);
-int diff_owners_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err);
-void diff_owners_close(struct diff *d);
 
 /* Counts suspects that are new, for --fail-if. Works for every kind of comparison. */
 int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err);

@@ -30,7 +30,8 @@ struct row {
 	const struct part *part;
 };
 
-struct diff_groups {
+/* State of this part. */
+struct groups {
 	struct base_vec parts; /* struct part, sorted by compare_parts */
 	struct row *rows;
 	size_t count;
@@ -39,6 +40,7 @@ struct diff_groups {
 
 static int add_side(struct diff *d, size_t s, struct hdb_error *err)
 {
+	struct groups *g = d->part;
 	const struct session *side = &d->sides[s];
 	const bool has_loader = d->group == DERIVE_CLASS || d->group == DERIVE_SUPERCLASS;
 	BASE_SCOPED(analysis_groups_release) struct analysis_groups groups = { 0 };
@@ -64,7 +66,7 @@ static int add_side(struct diff *d, size_t s, struct hdb_error *err)
 				return hdb_fail_memory(err, "a name", part.name_size);
 		}
 		if (total->count && (!d->only || base_glob(d->only, copy)))
-			TRY(base_vec_push(&d->groups->parts, &part, sizeof(part), err));
+			TRY(base_vec_push(&g->parts, &part, sizeof(part), err));
 	}
 	return HDB_OK;
 }
@@ -108,9 +110,11 @@ static int compare_rows(const void *a, const void *b)
 
 static void add_up(const struct diff *d, const struct row *row, struct diff_figures *by_side)
 {
+	const struct groups *g = d->part;
+
 	memset(by_side, 0, d->side_count * sizeof(*by_side));
 	for (size_t i = row->first; i < row->end; i++) {
-		const struct part *part = base_vec_at(&d->groups->parts, struct part, i);
+		const struct part *part = base_vec_at(&g->parts, struct part, i);
 
 		by_side[part->side].count += part->figures.count;
 		by_side[part->side].shallow_bytes += part->figures.shallow_bytes;
@@ -120,7 +124,7 @@ static void add_up(const struct diff *d, const struct row *row, struct diff_figu
 
 static int make_rows(struct diff *d, struct hdb_error *err)
 {
-	struct diff_groups *g = d->groups;
+	struct groups *g = d->part;
 	const size_t n = g->parts.count;
 
 	TRY(BASE_ALLOC(g->rows, n + 1, "a comparison", err));
@@ -145,22 +149,23 @@ static int make_rows(struct diff *d, struct hdb_error *err)
 	return HDB_OK;
 }
 
-int diff_groups_open(struct query *q, struct diff *d, struct hdb_error *err)
+static int open_groups(struct query *q, struct diff *d, struct hdb_error *err)
 {
-	TRY(BASE_ALLOC(d->groups, 1, "a comparison", err));
+	const struct groups *g = d->part;
+
 	for (size_t s = 0; s < d->side_count; s++)
 		TRY(add_side(d, s, err));
 	TRY(make_rows(d, err));
-	if (d->only && !d->groups->count)
+	if (d->only && !g->count)
 		return hdb_fail(err, HDB_NOTFOUND, "no name in any of the dumps matches %s",
 				d->only);
-	q->total = d->groups->count;
+	q->total = g->count;
 	return HDB_OK;
 }
 
-int diff_groups_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err)
+static int group_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err)
 {
-	struct diff_groups *g = d->groups;
+	struct groups *g = d->part;
 	const struct row *row = &g->rows[no];
 
 	assert(no < g->count);
@@ -170,12 +175,14 @@ int diff_groups_row(struct query *q, struct diff *d, size_t no, struct hdb_error
 	return diff_set_figures(q, d, g->by_side, err);
 }
 
-void diff_groups_close(struct diff *d)
+static void close_groups(struct diff *d)
 {
-	if (!d->groups)
-		return;
-	base_vec_release(&d->groups->parts);
-	free(d->groups->rows);
-	free(d->groups->by_side);
-	free(d->groups);
+	struct groups *g = d->part;
+
+	base_vec_release(&g->parts);
+	free(g->rows);
+	free(g->by_side);
 }
+
+const struct diff_part diff_groups = { sizeof(struct groups), open_groups, group_row,
+				       close_groups };

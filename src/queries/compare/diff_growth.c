@@ -290,7 +290,7 @@ struct row {
 };
 
 /* State of this part of the diff query. */
-struct diff_growth {
+struct growth {
 	struct analysis_merged merged;
 	struct base_big *places;      /* by dump: node of each object */
 	uint8_t *grows;               /* by node: it gained objects each time */
@@ -313,7 +313,7 @@ static bool has_grown(const struct analysis_merged *m, uint32_t node, uint64_t l
 }
 
 /* Marks nodes that have growing children; has[nodes.count] is for the roots. */
-static uint8_t *find_parents(const struct diff_growth *g)
+static uint8_t *find_parents(const struct growth *g)
 {
 	const size_t n = g->merged.tree.nodes.count;
 	uint8_t *has = calloc(n + 1, 1);
@@ -331,7 +331,7 @@ static uint8_t *find_parents(const struct diff_growth *g)
  * Lists the growing nodes without a growing parent, then their children. group_of[node] is set for
  * the former.
  */
-static int list_rows(struct diff_growth *g, uint32_t *group_of, struct hdb_error *err)
+static int list_rows(struct growth *g, uint32_t *group_of, struct hdb_error *err)
 {
 	const struct analysis_merged *m = &g->merged;
 	const size_t n = m->tree.nodes.count;
@@ -389,7 +389,7 @@ static int compare_rows(const void *a, const void *b)
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static void sort_rows(const struct diff *d, struct diff_growth *g)
+static void sort_rows(const struct diff *d, struct growth *g)
 {
 	for (size_t i = 0; i < g->rows.count; i++) {
 		struct row *row = base_vec_at(&g->rows, struct row, i);
@@ -401,7 +401,7 @@ static void sort_rows(const struct diff *d, struct diff_growth *g)
 	base_vec_sort(&g->rows, sizeof(struct row), compare_rows);
 }
 
-static int add_sides(struct diff *d, struct diff_growth *g, struct hdb_error *err)
+static int add_sides(struct diff *d, struct growth *g, struct hdb_error *err)
 {
 	analysis_merged_init(&g->merged, DERIVE_CLASS, (unsigned)d->side_count);
 	TRY(BASE_ALLOC(g->places, d->side_count, "a comparison", err));
@@ -420,8 +420,7 @@ static int add_sides(struct diff *d, struct diff_growth *g, struct hdb_error *er
 }
 
 /* Finds growing nodes, makes groups of them, and computes what each group retains in each dump. */
-static int find_growing(struct diff *d, struct diff_growth *g, uint64_t loops,
-			struct hdb_error *err)
+static int find_growing(struct diff *d, struct growth *g, uint64_t loops, struct hdb_error *err)
 {
 	const size_t n = g->merged.tree.nodes.count;
 	BASE_FREED uint32_t *group_of = NULL;
@@ -442,12 +441,10 @@ static int find_growing(struct diff *d, struct diff_growth *g, uint64_t loops,
 	return HDB_OK;
 }
 
-int diff_growth_open(struct query *q, struct diff *d, struct hdb_error *err)
+static int open_growth(struct query *q, struct diff *d, struct hdb_error *err)
 {
-	struct diff_growth *g;
+	struct growth *g = d->part;
 
-	TRY(BASE_ALLOC(d->growth, 1, "a comparison", err));
-	g = d->growth;
 	TRY(add_sides(d, g, err));
 	TRY(find_growing(d, g, query_number(q, "loops", 1), err));
 	sort_rows(d, g);
@@ -466,7 +463,7 @@ int diff_growth_open(struct query *q, struct diff *d, struct hdb_error *err)
 
 /* ---- rows ---- */
 
-static void set_name(struct query *q, const struct diff_growth *g, const struct row *row)
+static void set_name(struct query *q, const struct growth *g, const struct row *row)
 {
 	char path[PATH_MAX_BYTES];
 	uint32_t above = ANALYSIS_MERGED_TOP;
@@ -481,9 +478,9 @@ static void set_name(struct query *q, const struct diff_growth *g, const struct 
 	query_set_text(q, DIFF_NAME, path);
 }
 
-int diff_growth_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err)
+static int growth_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err)
 {
-	struct diff_growth *g = d->growth;
+	struct growth *g = d->part;
 	const unsigned last = (unsigned)d->side_count - 1;
 	const struct row *row = base_vec_at(&g->rows, struct row, no);
 
@@ -515,12 +512,10 @@ int diff_growth_row(struct query *q, struct diff *d, size_t no, struct hdb_error
 	return HDB_OK;
 }
 
-void diff_growth_close(struct diff *d)
+static void close_growth(struct diff *d)
 {
-	struct diff_growth *g = d->growth;
+	struct growth *g = d->part;
 
-	if (!g)
-		return;
 	for (size_t s = 0; s < d->side_count; s++) {
 		if (g->places)
 			base_big_free(&g->places[s]);
@@ -533,5 +528,7 @@ void diff_growth_close(struct diff *d)
 	free(g->shares);
 	free(g->by_side);
 	free(g->grows);
-	free(g);
 }
+
+const struct diff_part diff_growth = { sizeof(struct growth), open_growth, growth_row,
+				       close_growth };

@@ -53,7 +53,8 @@ struct counts {
 	uint64_t changed[2], bytes[2];
 };
 
-struct diff_objects {
+/* State of this part. */
+struct objects {
 	struct cursor sides[2]; /* the oldest and the newest dump */
 	int pending;            /* side of the last row, whose cursor has not moved yet; -1: none */
 };
@@ -146,7 +147,7 @@ struct step {
 	bool is_same; /* both dumps have the same object */
 };
 
-static bool look(const struct diff_objects *o, struct step *step)
+static bool look(const struct objects *o, struct step *step)
 {
 	const struct cursor *a = &o->sides[0], *b = &o->sides[1];
 
@@ -159,7 +160,7 @@ static bool look(const struct diff_objects *o, struct step *step)
 	return true;
 }
 
-static int advance(struct diff_objects *o, const struct step *step, struct hdb_error *err)
+static int advance(struct objects *o, const struct step *step, struct hdb_error *err)
 {
 	for (unsigned s = 0; s < 2; s++) {
 		if (!step->has[s])
@@ -173,7 +174,7 @@ static int advance(struct diff_objects *o, const struct step *step, struct hdb_e
 
 /* ---- counting ---- */
 
-static bool is_reachable(const struct diff_objects *o, unsigned s)
+static bool is_reachable(const struct objects *o, unsigned s)
 {
 	const struct cursor *c = &o->sides[s];
 
@@ -182,7 +183,7 @@ static bool is_reachable(const struct diff_objects *o, unsigned s)
 }
 
 /* An object that became reachable or unreachable is new or gone too. */
-static bool is_changed(const struct diff_objects *o, const struct step *step, unsigned s)
+static bool is_changed(const struct objects *o, const struct step *step, unsigned s)
 {
 	return step->has[s] && is_reachable(o, s) && !(step->is_same && is_reachable(o, 1 - s));
 }
@@ -192,7 +193,7 @@ static uint32_t ix_of(const struct cursor *c)
 	return c->block.first_ix + c->at;
 }
 
-static int count_all(struct query *q, struct diff_objects *o, const struct diff_pairs *pairs,
+static int count_all(struct query *q, struct objects *o, const struct diff_pairs *pairs,
 		     struct counts *n, struct hdb_error *err)
 {
 	struct step step;
@@ -228,10 +229,10 @@ static bool are_stable(const struct counts *n)
 }
 
 /* Reads both dumps, counts, and sets the facts about IDs. */
-static int compare_ids(struct query *q, struct diff *d, const struct diff_pairs *pairs,
+static int compare_ids(struct query *q, struct objects *o, const struct diff_pairs *pairs,
 		       struct counts *n, struct hdb_error *err)
 {
-	struct diff_objects *o = d->objects;
+	const struct diff *d = q->state;
 
 	TRY(open_cursor(&o->sides[0], &d->sides[0], err));
 	TRY(open_cursor(&o->sides[1], &d->sides[d->side_count - 1], err));
@@ -242,25 +243,24 @@ static int compare_ids(struct query *q, struct diff *d, const struct diff_pairs 
 	return HDB_OK;
 }
 
-int diff_match_ids(struct query *q, struct diff *d, const struct diff_pairs *pairs, bool *match,
+int diff_match_ids(struct query *q, const struct diff_pairs *pairs, bool *match,
 		   struct hdb_error *err)
 {
+	BASE_FREED struct objects *o = NULL;
 	struct counts n = { 0 };
 
-	TRY(BASE_ALLOC(d->objects, 1, "a comparison", err));
-	TRY(compare_ids(q, d, pairs, &n, err));
+	TRY(BASE_ALLOC(o, 1, "a comparison", err));
+	TRY(compare_ids(q, o, pairs, &n, err));
 	*match = n.same / MATCHED_OTHERS >= n.other && n.same > 0;
 	return HDB_OK;
 }
 
-int diff_objects_open(struct query *q, struct diff *d, struct hdb_error *err)
+static int open_objects(struct query *q, struct diff *d, struct hdb_error *err)
 {
-	struct diff_objects *o;
+	struct objects *o = d->part;
 	struct counts n = { 0 };
 
-	TRY(BASE_ALLOC(d->objects, 1, "a comparison", err));
-	o = d->objects;
-	TRY(compare_ids(q, d, NULL, &n, err));
+	TRY(compare_ids(q, o, NULL, &n, err));
 	for (unsigned s = 0; s < 2; s++)
 		TRY(rewind_cursor(&o->sides[s], err));
 	o->pending = -1;
@@ -285,14 +285,14 @@ int diff_objects_open(struct query *q, struct diff *d, struct hdb_error *err)
 
 static bool is_wanted(const struct diff *d, unsigned s)
 {
-	const struct cursor *c = &d->objects->sides[s];
+	const struct cursor *c = &((const struct objects *)d->part)->sides[s];
 
 	return !d->only || base_glob(d->only, heap_class_name(c->side->heap, class_no_of(c)));
 }
 
 static int object_row(struct query *q, struct diff *d, unsigned s, struct hdb_error *err)
 {
-	const struct cursor *c = &d->objects->sides[s];
+	const struct cursor *c = &((const struct objects *)d->part)->sides[s];
 	const char *name = heap_class_name(c->side->heap, class_no_of(c));
 	uint64_t retained;
 
@@ -310,9 +310,9 @@ static int object_row(struct query *q, struct diff *d, unsigned s, struct hdb_er
 	return HDB_OK;
 }
 
-int diff_objects_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err)
+static int next_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err)
 {
-	struct diff_objects *o = d->objects;
+	struct objects *o = d->part;
 	struct step step;
 
 	(void)no;
@@ -333,7 +333,4 @@ int diff_objects_row(struct query *q, struct diff *d, size_t no, struct hdb_erro
 	return HDB_END;
 }
 
-void diff_objects_close(struct diff *d)
-{
-	free(d->objects);
-}
+const struct diff_part diff_objects = { sizeof(struct objects), open_objects, next_row, NULL };

@@ -45,7 +45,7 @@ struct row {
 };
 
 /* State of this part of the diff query. */
-struct diff_owners {
+struct owners {
 	struct owner_tree tree;
 	struct base_big places[2]; /* node of each object, in the oldest and the newest dump */
 	/* by name, for an owner that lost its objects: the owner that has them now */
@@ -69,18 +69,18 @@ struct move {
 };
 
 struct moves {
-	struct diff_owners *o;
+	struct owners *o;
 	struct query_groups moves; /* struct move, by pair of owners */
 };
 
-static uint32_t owner_of_node(const struct diff_owners *o, uint32_t node)
+static uint32_t owner_of_node(const struct owners *o, uint32_t node)
 {
 	assert(node < o->tree.merged.tree.nodes.count);
 	return owner_tree_name(&o->tree, analysis_merged_node(&o->tree.merged, node)->name)->owner;
 }
 
 /* Whether objects of a node prove that objects of their owner were moved. */
-static bool is_evidence(const struct diff_owners *o, uint32_t node)
+static bool is_evidence(const struct owners *o, uint32_t node)
 {
 	const uint32_t name = node == ANALYSIS_MERGED_TOP ?
 				      ANALYSIS_MERGED_TOP :
@@ -114,7 +114,7 @@ static int take_pair(void *ctx, uint32_t before_ix, uint32_t ix, struct hdb_erro
 static int count_evidence(const struct diff *d, unsigned side, uint64_t **out,
 			  struct hdb_error *err)
 {
-	const struct diff_owners *o = d->owners;
+	const struct owners *o = d->part;
 	const struct analysis_merged *tree = &o->tree.merged;
 
 	TRY(BASE_ALLOC(*out, o->name_count + 1, "owners", err));
@@ -127,7 +127,7 @@ static int count_evidence(const struct diff *d, unsigned side, uint64_t **out,
 }
 
 /* Returns the owner that now has the objects of an owner. */
-static uint32_t joined_to(const struct diff_owners *o, uint32_t owner)
+static uint32_t joined_to(const struct owners *o, uint32_t owner)
 {
 	assert(owner < o->name_count);
 	while (o->joined[owner] != owner)
@@ -138,7 +138,7 @@ static uint32_t joined_to(const struct diff_owners *o, uint32_t owner)
 /* Joins each owner that lost its objects with the owner that has most of them now. */
 static int join(const struct diff *d, struct moves *m, struct hdb_error *err)
 {
-	struct diff_owners *o = m->o;
+	struct owners *o = m->o;
 	BASE_FREED uint64_t *had = NULL, *has = NULL;
 
 	TRY(count_evidence(d, 0, &had, err));
@@ -158,7 +158,7 @@ static int join(const struct diff *d, struct moves *m, struct hdb_error *err)
 
 static int find_moves(struct query *q, struct diff *d, struct hdb_error *err)
 {
-	struct diff_owners *o = d->owners;
+	struct owners *o = d->part;
 	struct moves m = { .o = o, .moves.size = sizeof(struct move) };
 	const struct diff_pairs pairs = { take_pair, &m };
 	bool is_matched = false;
@@ -168,7 +168,7 @@ static int find_moves(struct query *q, struct diff *d, struct hdb_error *err)
 	TRY(BASE_ALLOC(o->joined, o->name_count + 1, "owners", err));
 	for (uint32_t i = 0; i < o->name_count; i++)
 		o->joined[i] = i;
-	r = diff_match_ids(q, d, &pairs, &is_matched, err);
+	r = diff_match_ids(q, &pairs, &is_matched, err);
 	if (r == HDB_OK && is_matched)
 		r = join(d, &m, err);
 	query_fact_text(q, "matched_by", is_matched ? "ID" : "owner");
@@ -182,7 +182,7 @@ static int find_moves(struct query *q, struct diff *d, struct hdb_error *err)
  * Finds the name to which each name is added: the same class with the present owner. If the present
  * owner has no such name, the name has a separate row.
  */
-static int find_keys(struct diff_owners *o, struct hdb_error *err)
+static int find_keys(struct owners *o, struct hdb_error *err)
 {
 	char text[TEXT_MAX_BYTES];
 
@@ -208,14 +208,15 @@ static int find_keys(struct diff_owners *o, struct hdb_error *err)
 
 static struct diff_figures *sums_of(const struct diff *d, uint32_t name)
 {
-	assert(name < d->owners->name_count);
-	assert(d->owners->key[name] < d->owners->name_count);
-	return &d->owners->sums[(size_t)d->owners->key[name] * d->side_count];
+	const struct owners *o = d->part;
+
+	assert(name < o->name_count && o->key[name] < o->name_count);
+	return &o->sums[(size_t)o->key[name] * d->side_count];
 }
 
 static int add_sums(struct diff *d, struct hdb_error *err)
 {
-	struct diff_owners *o = d->owners;
+	struct owners *o = d->part;
 	const struct analysis_merged *m = &o->tree.merged;
 
 	TRY(BASE_ALLOC(o->sums, o->name_count * d->side_count + 1, "owners", err));
@@ -272,7 +273,7 @@ static bool is_made_here(const struct diff *d, const struct diff_figures *sums)
 /* Adds a row for a name, unless it has one. */
 static int keep(struct diff *d, uint32_t name, int64_t growth, struct hdb_error *err)
 {
-	struct diff_owners *o = d->owners;
+	struct owners *o = d->part;
 	const uint32_t owner = joined_to(o, owner_tree_name(&o->tree, name)->owner);
 	const struct row row = {
 		.owner = owner,
@@ -297,7 +298,7 @@ static int keep(struct diff *d, uint32_t name, int64_t growth, struct hdb_error 
 /* Parents have lower numbers, so a parent is decided before its children. */
 static int find_changes(struct diff *d, uint64_t least, struct hdb_error *err)
 {
-	struct diff_owners *o = d->owners;
+	struct owners *o = d->part;
 	const struct analysis_merged *m = &o->tree.merged;
 	const unsigned last = (unsigned)d->side_count - 1;
 	BASE_FREED uint8_t *is_explained = NULL;
@@ -324,14 +325,14 @@ static int find_changes(struct diff *d, uint64_t least, struct hdb_error *err)
 
 /* ---- rows ---- */
 
-static struct row *row_at(const struct diff_owners *o, uint32_t at)
+static struct row *row_at(const struct owners *o, uint32_t at)
 {
 	assert(at <= o->rows.count);
 	return at ? base_vec_at(&o->rows, struct row, at - 1) : NULL;
 }
 
 /* Whether an ancestor has the same owner: then the node's bytes are part of that. */
-static bool is_below_own(const struct diff_owners *o, uint32_t node, uint32_t owner)
+static bool is_below_own(const struct owners *o, uint32_t node, uint32_t owner)
 {
 	const struct analysis_merged *m = &o->tree.merged;
 	uint32_t up = analysis_merged_node(m, node)->parent;
@@ -344,7 +345,7 @@ static bool is_below_own(const struct diff_owners *o, uint32_t node, uint32_t ow
 /* Adds up what the owners of rows hold, and finds the largest node of each row. */
 static void add_nodes(struct diff *d)
 {
-	struct diff_owners *o = d->owners;
+	struct owners *o = d->part;
 	const struct analysis_merged *m = &o->tree.merged;
 	const unsigned last = (unsigned)d->side_count - 1;
 
@@ -373,7 +374,7 @@ static void add_nodes(struct diff *d)
  */
 static void take_wholes(struct diff *d)
 {
-	struct diff_owners *o = d->owners;
+	struct owners *o = d->part;
 
 	for (size_t i = 0; i < o->rows.count; i++) {
 		struct row *row = base_vec_at(&o->rows, struct row, i);
@@ -408,7 +409,7 @@ static void take_wholes(struct diff *d)
 
 static int fill_rows(struct diff *d, struct hdb_error *err)
 {
-	struct diff_owners *o = d->owners;
+	struct owners *o = d->part;
 	const size_t count = o->rows.count * d->side_count;
 
 	TRY(BASE_ALLOC(o->figures, count + 1, "owners", err));
@@ -454,7 +455,7 @@ static int compare_rows(const void *a, const void *b)
  */
 static bool is_wanted(const struct diff *d, const struct row *row, uint64_t least)
 {
-	const struct diff_owners *o = d->owners;
+	const struct owners *o = d->part;
 	const struct row *main = row_at(o, o->main_of[row->owner]);
 
 	return row->growth && size_of((double)row->growth) >= (double)least &&
@@ -464,7 +465,7 @@ static bool is_wanted(const struct diff *d, const struct row *row, uint64_t leas
 
 static int choose_rows(struct query *q, struct diff *d, uint64_t least, struct hdb_error *err)
 {
-	struct diff_owners *o = d->owners;
+	struct owners *o = d->part;
 	struct base_vec kept = { 0 };
 	int r = HDB_OK;
 
@@ -483,13 +484,11 @@ static int choose_rows(struct query *q, struct diff *d, uint64_t least, struct h
 	return r;
 }
 
-int diff_owners_open(struct query *q, struct diff *d, struct hdb_error *err)
+static int open_owners(struct query *q, struct diff *d, struct hdb_error *err)
 {
 	const uint64_t least = query_number(q, "min", d->whole_bytes[0] / MIN_PART);
-	struct diff_owners *o;
+	struct owners *o = d->part;
 
-	TRY(BASE_ALLOC(d->owners, 1, "a comparison", err));
-	o = d->owners;
 	owner_tree_init(&o->tree, (unsigned)d->side_count);
 	for (size_t s = 0; s < d->side_count; s++) {
 		struct base_big *place = s == 0                ? &o->places[0] :
@@ -515,7 +514,7 @@ int diff_owners_open(struct query *q, struct diff *d, struct hdb_error *err)
 /* "Cache.entries: 700 -> 1,500 Session, holds 368.2 KiB -> 778.4 KiB (+410.2 KiB, 4.1 % ...)" */
 static void set_sentence(struct query *q, const struct diff *d, const struct row *row)
 {
-	const struct owner_tree *tree = &d->owners->tree;
+	const struct owner_tree *tree = &((const struct owners *)d->part)->tree;
 	const struct diff_figures *first = &row->figures[0];
 	const struct diff_figures *last = &row->figures[d->side_count - 1];
 	const double change = size_of((double)row->growth);
@@ -544,9 +543,9 @@ static void set_sentence(struct query *q, const struct diff *d, const struct row
 	query_set_text(q, DIFF_TEXT, buf);
 }
 
-int diff_owners_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err)
+static int owner_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err)
 {
-	struct diff_owners *o = d->owners;
+	struct owners *o = d->part;
 	const struct row *row = base_vec_at(&o->rows, struct row, no);
 
 	assert(no < o->rows.count && row->figures);
@@ -563,17 +562,12 @@ int diff_owners_row(struct query *q, struct diff *d, size_t no, struct hdb_error
 	return diff_set_figures(q, d, row->figures, err);
 }
 
-void diff_owners_close(struct diff *d)
+static void close_owners(struct diff *d)
 {
-	struct diff_owners *o = d->owners;
+	struct owners *o = d->part;
 
-	diff_objects_close(d);
-	if (!o)
-		return;
-	if (d->sides) {
-		base_big_free(&o->places[0]);
-		base_big_free(&o->places[1]);
-	}
+	base_big_free(&o->places[0]);
+	base_big_free(&o->places[1]);
 	owner_tree_release(&o->tree);
 	base_vec_release(&o->rows);
 	free(o->joined);
@@ -583,5 +577,7 @@ void diff_owners_close(struct diff *d)
 	free(o->main_of);
 	free(o->figures);
 	free(o->wholes);
-	free(o);
 }
+
+const struct diff_part diff_owners = { sizeof(struct owners), open_owners, owner_row,
+				       close_owners };

@@ -37,7 +37,7 @@ struct largest {
 };
 
 /* State of this part of the diff query. */
-struct diff_tree {
+struct tree {
 	struct owner_tree owners; /* the tree, merged by owner or by class along dominators */
 	uint64_t *lost;           /* by name: objects that left nodes since the oldest dump */
 	struct analysis_merged_walk walk;
@@ -59,22 +59,17 @@ static int64_t change_of(const struct analysis_merged *m, uint32_t node)
 	return growth < 0 ? -growth : growth;
 }
 
-static void free_tree(struct diff_tree **at)
+static void release_tree(struct tree *t)
 {
-	struct diff_tree *t = *at;
-
-	if (!t)
-		return;
 	owner_tree_release(&t->owners);
 	analysis_merged_walk_release(&t->walk);
 	free(t->by_side);
 	free(t->largest);
 	free(t->lost);
-	free(t);
 }
 
 /* Counts the objects of each name that are no longer in the nodes in which they were. */
-static int count_lost(struct diff_tree *t, struct hdb_error *err)
+static int count_lost(struct tree *t, struct hdb_error *err)
 {
 	const struct analysis_merged *m = &t->owners.merged;
 
@@ -93,7 +88,7 @@ static int count_lost(struct diff_tree *t, struct hdb_error *err)
  * Whether a node that is new got most of its objects from elsewhere: other nodes of the same owner
  * or class lost more than half as many.
  */
-static bool has_moved(const struct diff_tree *t, uint32_t node)
+static bool has_moved(const struct tree *t, uint32_t node)
 {
 	const struct analysis_merged *m = &t->owners.merged;
 	const struct analysis_merged_sum *first = analysis_merged_sum(m, node, 0);
@@ -105,13 +100,10 @@ static bool has_moved(const struct diff_tree *t, uint32_t node)
 }
 
 /* Makes the tree of all dumps: by owner along paths (is_named), or by class along dominators. */
-static int make_tree(struct diff *d, bool is_named, struct diff_tree **out, struct hdb_error *err)
+static int make_tree(struct diff *d, bool is_named, struct tree *t, struct hdb_error *err)
 {
 	const struct analysis_merged_source source = { .tree = ANALYSIS_TREE_DOMINATORS };
-	struct diff_tree *t;
 
-	TRY(BASE_ALLOC(*out, 1, "a comparison", err));
-	t = *out;
 	TRY(BASE_ALLOC(t->by_side, d->side_count, "a comparison", err));
 	owner_tree_init(&t->owners, (unsigned)d->side_count);
 	for (size_t s = 0; s < d->side_count; s++) {
@@ -129,7 +121,7 @@ static int make_tree(struct diff *d, bool is_named, struct diff_tree **out, stru
 
 /* ---- suspects ---- */
 
-static int find_largest(struct diff_tree *t, struct hdb_error *err)
+static int find_largest(struct tree *t, struct hdb_error *err)
 {
 	const size_t n = t->owners.merged.tree.nodes.count;
 
@@ -148,7 +140,7 @@ static int find_largest(struct diff_tree *t, struct hdb_error *err)
 }
 
 /* Whether one child has most of its parent's growth. */
-static bool child_has_it(const struct diff_tree *t, uint32_t node)
+static bool child_has_it(const struct tree *t, uint32_t node)
 {
 	return t->largest[node].child != ANALYSIS_MERGED_TOP &&
 	       (double)t->largest[node].growth >=
@@ -156,7 +148,7 @@ static bool child_has_it(const struct diff_tree *t, uint32_t node)
 }
 
 /* Returns the growth of a node per object in the newest dump. */
-static double growth_each(const struct diff_tree *t, uint32_t node)
+static double growth_each(const struct tree *t, uint32_t node)
 {
 	const uint64_t count =
 		analysis_merged_sum(&t->owners.merged, node, t->owners.merged.dump_count - 1)
@@ -168,7 +160,7 @@ static double growth_each(const struct diff_tree *t, uint32_t node)
 /*
  * Finds where a node's growth accumulates. Children have higher numbers than parents, so this ends.
  */
-static uint32_t find_point(const struct diff_tree *t, uint32_t node)
+static uint32_t find_point(const struct tree *t, uint32_t node)
 {
 	assert(t->largest);
 	while (child_has_it(t, node) &&
@@ -188,15 +180,15 @@ int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err)
 {
 	struct diff *d = q->state;
 	BASE_SCOPED(analysis_merged_walk_release) struct analysis_merged_walk walk = { 0 };
-	BASE_SCOPED(free_tree) struct diff_tree *own = NULL;
-	const struct diff_tree *t = d->tree;
+	BASE_SCOPED(release_tree) struct tree own = { .lost = NULL };
+	const struct tree *t = d->part;
 	const uint64_t threshold = read_threshold(q, d);
 	const struct analysis_merged_worth worth = { growth_of, (int64_t)threshold + 1, 0 };
 
 	*count = 0;
 	if (d->by != DIFF_BY_DOMINATOR && d->by != DIFF_BY_SUSPECT) {
 		TRY(make_tree(d, false, &own, err));
-		t = own;
+		t = &own;
 	}
 	TRY(analysis_merged_walk(&t->owners.merged, &worth, &walk, err));
 	for (size_t i = 0; i < walk.count; i++)
@@ -209,8 +201,7 @@ int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err)
 /*
  * For suspects: counts the other nodes on the top level that grew, and removes the rows for rests.
  */
-static int leave_others(struct query *q, struct diff_tree *t, uint64_t threshold,
-			struct hdb_error *err)
+static int leave_others(struct query *q, struct tree *t, uint64_t threshold, struct hdb_error *err)
 {
 	BASE_SCOPED(analysis_merged_walk_release) struct analysis_merged_walk grown = { 0 };
 	struct analysis_cut cut = { .objects = ANALYSIS_NOT_COUNTED };
@@ -236,7 +227,7 @@ static int leave_others(struct query *q, struct diff_tree *t, uint64_t threshold
 
 static int open_walk(struct query *q, struct diff *d, struct hdb_error *err)
 {
-	struct diff_tree *t = d->tree;
+	struct tree *t = d->part;
 	struct analysis_merged_worth worth;
 	uint64_t low, depth = 0;
 	char small[128];
@@ -272,16 +263,16 @@ static int open_walk(struct query *q, struct diff *d, struct hdb_error *err)
 	return HDB_OK;
 }
 
-int diff_tree_open(struct query *q, struct diff *d, struct hdb_error *err)
+static int open_tree(struct query *q, struct diff *d, struct hdb_error *err)
 {
-	TRY(make_tree(d, d->by == DIFF_BY_PATH, &d->tree, err));
+	TRY(make_tree(d, d->by == DIFF_BY_PATH, d->part, err));
 	return open_walk(q, d, err);
 }
 
 /* ---- rows ---- */
 
 /* Sets the object of a node that retains most in the newest dump; null if none exists. */
-static void set_example(struct query *q, const struct diff_tree *t, size_t column, uint32_t node)
+static void set_example(struct query *q, const struct tree *t, size_t column, uint32_t node)
 {
 	const struct analysis_merged_sum *sum =
 		analysis_merged_sum(&t->owners.merged, node, t->owners.merged.dump_count - 1);
@@ -289,7 +280,7 @@ static void set_example(struct query *q, const struct diff_tree *t, size_t colum
 	query_set_id(q, column, sum->example_ix);
 }
 
-static void set_point(struct query *q, const struct diff_tree *t, uint32_t node)
+static void set_point(struct query *q, const struct tree *t, uint32_t node)
 {
 	const uint32_t point = find_point(t, node);
 	uint32_t last = point;
@@ -306,10 +297,10 @@ static void set_point(struct query *q, const struct diff_tree *t, uint32_t node)
 	query_set_text(q, DIFF_POINT_OF, path);
 }
 
-int diff_tree_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err)
+static int node_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err)
 {
 	static const struct query_merged_columns names = { DIFF_LEVEL, DIFF_NAME, DIFF_OTHERS };
-	struct diff_tree *t = d->tree;
+	struct tree *t = d->part;
 	const struct analysis_merged *m = &t->owners.merged;
 	const struct analysis_merged_step *step = &t->walk.order[no];
 
@@ -336,7 +327,9 @@ int diff_tree_row(struct query *q, struct diff *d, size_t no, struct hdb_error *
 	return HDB_OK;
 }
 
-void diff_tree_close(struct diff *d)
+static void close_tree(struct diff *d)
 {
-	free_tree(&d->tree);
+	release_tree(d->part);
 }
+
+const struct diff_part diff_tree = { sizeof(struct tree), open_tree, node_row, close_tree };

@@ -146,33 +146,28 @@ static int set_facts(struct query *q, struct diff *d, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* By kind of comparison: the functions of its part, and its columns. */
+/* By kind of comparison: its part, and its columns. */
 static const struct {
-	int (*open)(struct query *q, struct diff *d, struct hdb_error *err);
-	int (*row)(struct query *q, struct diff *d, size_t no, struct hdb_error *err);
-	void (*close)(struct diff *d);
+	const struct diff_part *part;
 	/* columns_of_many: further columns for more than two dumps */
 	const char *columns, *columns_of_many;
 } parts[] = {
-	[DIFF_BY_GROUP] = { diff_groups_open, diff_groups_row, diff_groups_close,
+	[DIFF_BY_GROUP] = { &diff_groups,
 			    "status,name,objects_before,objects,objects_delta,shallow_before,"
 			    "shallow,shallow_delta,retained_before,retained,retained_delta,percent",
 			    ",grows,steps" },
-	[DIFF_BY_OBJECT] = { diff_objects_open, diff_objects_row, diff_objects_close,
-			     "status,id,name,shallow,retained", "" },
-	[DIFF_BY_PATH] = { diff_tree_open, diff_tree_row, diff_tree_close, DIFF_TREE_COLUMNS,
-			   ",grows,steps" },
-	[DIFF_BY_DOMINATOR] = { diff_tree_open, diff_tree_row, diff_tree_close, DIFF_TREE_COLUMNS,
-				",grows,steps" },
-	[DIFF_BY_SUSPECT] = { diff_tree_open, diff_tree_row, diff_tree_close,
+	[DIFF_BY_OBJECT] = { &diff_objects, "status,id,name,shallow,retained", "" },
+	[DIFF_BY_PATH] = { &diff_tree, DIFF_TREE_COLUMNS, ",grows,steps" },
+	[DIFF_BY_DOMINATOR] = { &diff_tree, DIFF_TREE_COLUMNS, ",grows,steps" },
+	[DIFF_BY_SUSPECT] = { &diff_tree,
 			      "status,name,id,objects_before,objects,retained_before,retained,"
 			      "retained_delta,percent,point_delta,point_id,point,point_of",
 			      ",grows,steps" },
-	[DIFF_BY_GROWTH] = { diff_growth_open, diff_growth_row, diff_growth_close,
+	[DIFF_BY_GROWTH] = { &diff_growth,
 			     "level,name,objects_before,objects,objects_delta,retained_before,"
 			     "retained,retained_delta,retained_alone,id",
 			     ",counts,steps" },
-	[DIFF_BY_OWNER] = { diff_owners_open, diff_owners_row, diff_owners_close,
+	[DIFF_BY_OWNER] = { &diff_owners,
 			    "status,name,held,objects_before,objects,objects_delta,"
 			    "retained_before,retained,retained_delta,percent,id,owner_before,text",
 			    ",grows,steps" },
@@ -195,6 +190,7 @@ static const struct query_measure suspects = { "suspects", diff_count_suspects }
 static int open_diff(struct query *q, struct hdb_error *err)
 {
 	struct diff *d = q->state;
+	const struct diff_part *part;
 
 	if (!q->before_count)
 		return hdb_fail(err, HDB_EUSAGE, "missing the database of an earlier dump");
@@ -204,7 +200,10 @@ static int open_diff(struct query *q, struct hdb_error *err)
 	choose(q, d);
 	d->only = query_option(q, "only");
 	TRY(set_facts(q, d, err));
-	TRY(parts[d->by].open(q, d, err));
+	part = parts[d->by].part;
+	d->part = base_alloc(1, part->state_size, "a comparison", err);
+	TRY(d->part ? HDB_OK : HDB_ENOMEM);
+	TRY(part->open(q, d, err));
 	return query_judge(q, d->sides, d->side_count, &suspects, err);
 }
 
@@ -213,7 +212,7 @@ static int diff_row(struct query *q, size_t no, struct hdb_error *err)
 	struct diff *d = q->state;
 
 	assert(d->side_count >= 2 && (size_t)d->by < sizeof(parts) / sizeof(parts[0]));
-	return parts[d->by].row(q, d, no, err);
+	return parts[d->by].part->row(q, d, no, err);
 }
 
 /* For parts that do not know their number of rows. */
@@ -226,7 +225,9 @@ static void close_diff(struct query *q)
 {
 	struct diff *d = q->state;
 
-	parts[d->by].close(d);
+	if (d->part && parts[d->by].part->close)
+		parts[d->by].part->close(d);
+	free(d->part);
 	free(d->sides);
 	free(d->whole_bytes);
 }
