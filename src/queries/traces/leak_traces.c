@@ -98,10 +98,16 @@ struct tree {
 	uint64_t *leaking;       /* bits */
 	uint64_t *known;         /* whether it is known if a leaking object is above it */
 	uint64_t *held_by_other; /* a leaking object is above it */
-	uint64_t *in_tree;       /* the tree contains it */
+	struct base_idmap nodes; /* object -> its node */
 	/* uint32_t: objects on the path, from the leaking object upwards */
-	struct base_vec *way;
+	struct base_vec way;
 };
+
+static struct leak_node *node_at(const struct leak_traces *t, uint32_t no)
+{
+	assert(no < t->nodes.count);
+	return base_vec_at(&t->nodes, struct leak_node, no);
+}
 
 /*
  * Determines whether another leaking object is above this one, and stores the result for all
@@ -113,15 +119,15 @@ static int note_holder_above(struct tree *tree, uint32_t ix, struct hdb_error *e
 	bool is_so = false;
 	uint32_t at = ix;
 
-	tree->way->count = 0;
+	tree->way.count = 0;
 	while (at != GRAPH_NONE && !base_bit_has(tree->known, at)) {
-		TRY(base_vec_push(tree->way, &at, sizeof(at), err));
+		TRY(base_vec_push(&tree->way, &at, sizeof(at), err));
 		at = parents[at];
 	}
 	if (at != GRAPH_NONE)
 		is_so = base_bit_has(tree->held_by_other, at) || base_bit_has(tree->leaking, at);
-	for (size_t i = tree->way->count; i-- > 0;) {
-		at = *base_vec_at(tree->way, uint32_t, i);
+	for (size_t i = tree->way.count; i-- > 0;) {
+		at = *base_vec_at(&tree->way, uint32_t, i);
 		base_bit_put(tree->known, at);
 		if (is_so)
 			base_bit_put(tree->held_by_other, at);
@@ -130,37 +136,32 @@ static int note_holder_above(struct tree *tree, uint32_t ix, struct hdb_error *e
 	return HDB_OK;
 }
 
-/*
- * Adds the objects of a path that are not in the tree. Until all objects are added, `parent` is the
- * index of an object, not of a node.
- */
-static int add_path(struct tree *tree, uint32_t ix, struct hdb_error *err)
+/* Adds the objects of a path that are not in the tree, parents first. *node is that of ix. */
+static int add_path(struct tree *tree, uint32_t ix, uint32_t *node, struct hdb_error *err)
 {
-	const uint32_t *parents = tree->traces->search.parents;
+	struct leak_traces *t = tree->traces;
+	uint32_t at = ix;
 
-	for (uint32_t at = ix; at != GRAPH_NONE && !base_bit_has(tree->in_tree, at);
-	     at = parents[at]) {
-		const struct leak_node node = {
+	*node = GRAPH_NONE;
+	tree->way.count = 0;
+	for (; at != GRAPH_NONE; at = t->search.parents[at]) {
+		*node = base_idmap_get(&tree->nodes, at);
+		if (*node != BASE_IDMAP_NONE)
+			break;
+		TRY(base_vec_push(&tree->way, &at, sizeof(at), err));
+	}
+	for (size_t i = tree->way.count; i-- > 0;) {
+		const struct leak_node new = {
 			.reference = { .kind = TRACE_ENTRY, .name = TRACE_NAME_NONE },
-			.ix = at,
-			.parent = parents[at],
+			.ix = *base_vec_at(&tree->way, uint32_t, i),
+			.parent = *node,
 		};
 
-		base_bit_put(tree->in_tree, at);
-		TRY(base_vec_push(&tree->traces->nodes, &node, sizeof(node), err));
+		*node = (uint32_t)t->nodes.count;
+		TRY(base_idmap_put(&tree->nodes, new.ix, *node, err));
+		TRY(base_vec_push(&t->nodes, &new, sizeof(new), err));
 	}
 	return HDB_OK;
-}
-
-BASE_ORDER(compare_nodes, struct leak_node, BASE_UP(ix))
-
-static uint32_t find_node(const struct base_vec *nodes, uint32_t ix)
-{
-	const struct leak_node wanted = { .ix = ix };
-	const struct leak_node *found =
-		bsearch(&wanted, nodes->data, nodes->count, sizeof(wanted), compare_nodes);
-
-	return found ? (uint32_t)(found - (const struct leak_node *)nodes->data) : GRAPH_NONE;
 }
 
 /*
@@ -170,7 +171,7 @@ static uint32_t find_node(const struct base_vec *nodes, uint32_t ix)
 static int add_found(struct tree *tree, uint32_t ix, struct hdb_error *err)
 {
 	struct leak_traces *t = tree->traces;
-	const struct leak_trace trace = { .ix = ix };
+	struct leak_trace trace = { .ix = ix };
 	bool is_elsewhere;
 
 	TRY(heap_passes_over(t->session->heap, ix, &is_elsewhere, err));
@@ -186,64 +187,46 @@ static int add_found(struct tree *tree, uint32_t ix, struct hdb_error *err)
 		t->held_by_other++;
 		return HDB_OK;
 	}
-	TRY(add_path(tree, ix, err));
+	TRY(add_path(tree, ix, &trace.node, err));
 	return base_vec_push(&t->traces, &trace, sizeof(trace), err);
 }
 
-/* Sorts the nodes by object, and replaces indexes of objects by indexes of nodes. */
-static void join_nodes(struct leak_traces *t)
+static void release_tree(struct tree *tree)
 {
-	qsort(t->nodes.data, t->nodes.count, sizeof(struct leak_node), compare_nodes);
-	for (size_t i = 0; i < t->nodes.count; i++) {
-		struct leak_node *node = base_vec_at(&t->nodes, struct leak_node, i);
-
-		if (node->parent == GRAPH_NONE)
-			continue;
-		node->parent = find_node(&t->nodes, node->parent);
-		/* number of paths that are in the tree as a whole */
-		assert(node->parent != GRAPH_NONE);
-	}
-	for (size_t i = 0; i < t->traces.count; i++) {
-		struct leak_trace *trace = base_vec_at(&t->traces, struct leak_trace, i);
-
-		trace->node = find_node(&t->nodes, trace->ix);
-		assert(trace->node != GRAPH_NONE);
-	}
+	free(tree->leaking);
+	base_idmap_release(&tree->nodes);
+	base_vec_release(&tree->way);
 }
 
 static int grow_tree(struct leak_traces *t, const struct base_vec *found, struct hdb_error *err)
 {
 	const size_t words = (size_t)t->session->heap->object_count / 64 + 1;
-	BASE_FREED uint64_t *bits = NULL;
-	BASE_SCOPED(base_vec_release) struct base_vec way = { 0 };
-	struct tree tree = { .traces = t, .way = &way };
+	BASE_SCOPED(release_tree)
+	struct tree tree = { .traces = t, .nodes.work = t->session->work };
 
-	TRY(BASE_ALLOC(bits, 4 * words, "leaking objects", err));
-	tree.leaking = bits;
-	tree.known = bits + words;
-	tree.held_by_other = bits + 2 * words;
-	tree.in_tree = bits + 3 * words;
+	TRY(BASE_ALLOC(tree.leaking, 3 * words, "leaking objects", err));
+	tree.known = tree.leaking + words;
+	tree.held_by_other = tree.leaking + 2 * words;
 	for (size_t i = 0; i < found->count; i++)
 		base_bit_put(tree.leaking, *base_vec_at(found, uint32_t, i));
 	for (size_t i = 0; i < found->count; i++)
 		TRY(add_found(&tree, *base_vec_at(found, uint32_t, i), err));
-	if (t->nodes.count)
-		join_nodes(t);
 	return HDB_OK;
 }
 
 /* ---- how objects on paths hold one another ---- */
 
-static struct leak_node *node_at(struct leak_traces *t, uint32_t no)
-{
-	assert(no < t->nodes.count);
-	return base_vec_at(&t->nodes, struct leak_node, no);
-}
+/* A node and its parent. */
+struct child {
+	uint32_t parent, ix, node;
+};
+
+BASE_ORDER(compare_children, struct child, BASE_UP(parent), BASE_UP(ix))
 
 /* State of the search for references from one parent to its children in the tree. */
 struct naming {
 	struct leak_traces *traces;
-	const uint32_t *children; /* indexes of nodes with one parent, ascending */
+	const struct child *children; /* in order of index */
 	size_t count;
 };
 
@@ -255,12 +238,10 @@ static int take_name(void *ctx, const struct trace_reference *reference, struct 
 
 	(void)err;
 	while (base_search_next(&s))
-		base_search_step(&s, node_at(n->traces, n->children[s.mid])->ix < reference->to);
-	if (s.low == n->count)
+		base_search_step(&s, n->children[s.mid].ix < reference->to);
+	if (s.low == n->count || n->children[s.low].ix != reference->to)
 		return HDB_OK;
-	node = node_at(n->traces, n->children[s.low]);
-	if (node->ix != reference->to)
-		return HDB_OK;
+	node = node_at(n->traces, n->children[s.low].node);
 	/*
 	 * The first reference is used, except that a reference that is not followed late is
 	 * preferred to one that is.
@@ -271,34 +252,25 @@ static int take_name(void *ctx, const struct trace_reference *reference, struct 
 	return HDB_OK;
 }
 
-struct child {
-	uint32_t parent, node;
-};
-
-BASE_ORDER(compare_children, struct child, BASE_UP(parent), BASE_UP(node))
-
 /* Finds the references between all nodes. Each parent is read once. */
 static int name_references(struct leak_traces *t, struct hdb_error *err)
 {
-	const size_t n = t->nodes.count;
-	BASE_FREED struct child *list = malloc((n + 1) * sizeof(*list));
-	BASE_FREED uint32_t *children = malloc((n + 1) * sizeof(*children));
+	const uint32_t n = (uint32_t)t->nodes.count;
+	BASE_FREED struct child *list = NULL;
 
 	/* The search may have used up all steps. */
 	trace_graph_rewind(&t->graph);
-	TRY(list && children ? HDB_OK : hdb_fail_memory(err, "paths", n * sizeof(*list)));
-	for (size_t i = 0; i < n; i++)
-		list[i] = (struct child){ node_at(t, (uint32_t)i)->parent, (uint32_t)i };
-	if (n)
-		qsort(list, n, sizeof(*list), compare_children);
-	for (size_t i = 0; i < n && list[i].parent != GRAPH_NONE;) {
-		const uint32_t parent = list[i].parent;
-		struct naming naming = { t, children, 0 };
+	TRY(BASE_ALLOC(list, n + 1ull, "paths", err));
+	for (uint32_t i = 0; i < n; i++)
+		list[i] = (struct child){ node_at(t, i)->parent, node_at(t, i)->ix, i };
+	qsort(list, n, sizeof(*list), compare_children);
+	for (uint32_t i = 0; i < n && list[i].parent != GRAPH_NONE;) {
+		struct naming naming = { t, &list[i], 0 };
 
-		for (; i < n && list[i].parent == parent; i++)
-			children[naming.count++] = list[i].node;
-		assert(naming.count > 0 && naming.count <= n);
-		TRY(trace_graph_read(&t->graph, node_at(t, parent)->ix, take_name, &naming, err));
+		for (; i < n && list[i].parent == naming.children->parent; i++)
+			naming.count++;
+		TRY(trace_graph_read(&t->graph, node_at(t, naming.children->parent)->ix, take_name,
+				     &naming, err));
 		TRY(base_step(t->session->work, i, err));
 	}
 	return HDB_OK;
@@ -307,51 +279,30 @@ static int name_references(struct leak_traces *t, struct hdb_error *err)
 /* Determines the status of each node by the rules on single objects. */
 static int inspect_nodes(struct leak_traces *t, struct hdb_error *err)
 {
-	int r;
-
-	for (size_t i = 0; i < t->nodes.count; i++) {
-		struct leak_node *node = base_vec_at(&t->nodes, struct leak_node, i);
+	for (uint32_t i = 0; i < t->nodes.count; i++) {
+		struct leak_node *node = node_at(t, i);
+		BASE_SCOPED(inspection_release)
 		struct inspection inspection = { .wants_text = false };
 
-		r = inspect_object(&t->inspector, node->ix, &inspection, err);
+		TRY(inspect_object(&t->inspector, node->ix, &inspection, err));
 		node->is_gone = inspection.is_gone;
 		node->is_there = inspection.is_there;
-		inspection_release(&inspection);
-		TRY(r);
 	}
 	return HDB_OK;
 }
 
-/* Finds the first known leak of a library on the path to each node. */
+/* Finds the first known leak of a library on the path to each node; parents come first. */
 static int find_rules(struct leak_traces *t, struct hdb_error *err)
 {
-	BASE_SCOPED(base_vec_release) struct base_vec way = { 0 };
-
 	for (uint32_t i = 0; i < t->nodes.count; i++) {
-		const struct library_rule *rule = NULL;
-		uint32_t at = i;
+		struct leak_node *node = node_at(t, i);
 
-		way.count = 0;
-		while (at != GRAPH_NONE) {
-			struct leak_node *node = base_vec_at(&t->nodes, struct leak_node, at);
-
-			if (node->has_first_rule) {
-				rule = node->first_rule;
-				break;
-			}
-			TRY(base_vec_push(&way, &at, sizeof(at), err));
-			at = node->parent;
-		}
-		for (size_t k = way.count; k-- > 0;) {
-			struct leak_node *node = node_at(t, *base_vec_at(&way, uint32_t, k));
-
-			if (node->parent == GRAPH_NONE)
-				TRY(trace_root_rule(&t->graph, node->ix, &rule, err));
-			else if (!rule)
-				rule = node->reference.rule;
-			node->first_rule = rule;
-			node->has_first_rule = true;
-		}
+		if (node->parent == GRAPH_NONE)
+			TRY(trace_root_rule(&t->graph, node->ix, &node->first_rule, err));
+		else
+			node->first_rule = node_at(t, node->parent)->first_rule;
+		if (node->parent != GRAPH_NONE && !node->first_rule)
+			node->first_rule = node->reference.rule;
 	}
 	return HDB_OK;
 }
@@ -372,7 +323,7 @@ static int find_sizes(struct leak_traces *t, struct hdb_error *err)
 		const uint32_t last = base_vec_at(&t->traces, struct leak_trace, i)->node;
 
 		for (uint32_t at = last; at != GRAPH_NONE && !is_noted[at];) {
-			const struct leak_node *node = base_vec_at(&t->nodes, struct leak_node, at);
+			const struct leak_node *node = node_at(t, at);
 
 			if (at != last && node->is_there)
 				break;
@@ -494,9 +445,9 @@ static int sign_all(struct leak_traces *t, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Sorts the application's leaks first. Equal signatures become neighbours. */
 /* ---- groups ---- */
 
+/* Sorts the application's leaks first. Equal signatures become neighbours. */
 static int compare_signatures(const void *a, const void *b)
 {
 	const struct leak_trace *x = a, *y = b;

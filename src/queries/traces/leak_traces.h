@@ -60,7 +60,7 @@ struct leak_traces {
 	uint64_t held_by_other;
 	/* number of traces omitted because all paths together are too long */
 	uint64_t untraced;
-	struct base_vec nodes; /* private */
+	struct base_vec nodes; /* private: struct leak_node, parents before children */
 };
 
 /*
@@ -127,7 +127,6 @@ struct leak_node {
 	uint32_t parent; /* index of the parent, or GRAPH_NONE for a root */
 	bool is_gone, is_there;
 	bool is_named; /* whether `reference` has been found */
-	bool has_first_rule;
 };
 
 #endif
