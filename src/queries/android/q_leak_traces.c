@@ -20,20 +20,17 @@ struct state {
 static int open_traces(struct query *q, struct hdb_error *err)
 {
 	struct state *s = q->state;
-	uint64_t libraries = 0;
 
 	TRY(leak_traces_find(&s->traces, &q->session, query_option(q, "watched") != NULL, err));
 	/* The columns that fit a terminal line come first. */
 	query_choose(q,
 		     "leak,trace,step,class,status,name,retained,retained_objects,id,kind,root,"
 		     "type,reason,reference_type,owner,generic,suspect,labels,library,signature");
-	for (size_t i = 0; i < s->traces.groups.count; i++)
-		libraries += base_vec_at(&s->traces.groups, struct leak_group, i)->rule != NULL;
 	query_fact(q, "leaking", s->traces.found);
 	query_fact(q, "held_by_others", s->traces.held_by_other);
 	query_fact(q, "unreachable", s->traces.unreachable.count);
 	query_fact(q, "leaks", s->traces.groups.count);
-	query_fact(q, "library_leaks", libraries);
+	query_fact(q, "library_leaks", s->traces.library_groups);
 	if (!s->traces.found)
 		query_report_no_android(q, "the heap has neither a watcher nor a class whose "
 					   "objects are known to leak; `leaks` searches any heap");

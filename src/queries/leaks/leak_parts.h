@@ -19,6 +19,7 @@
 #include "queries/leaks/leak_incident.h"
 #include "queries/leaks/leak_rows.h"
 #include "queries/leaks/leak_sums.h"
+#include "queries/traces/leak_traces.h"
 
 /*
  * Number of steps shown at each end of a path. Paths through linked lists have millions of steps,
@@ -264,5 +265,14 @@ int query_leak_elements(struct query *q, struct leak_rows *rows,
  */
 int query_leak_thread(struct query *q, struct leak_rows *rows,
 		      const struct query_leak_suspect *about, struct hdb_error *err);
+
+/*
+ * Appends one row per group of leaking objects, the one that retains the most first: kind "leaking"
+ * and, unless the rows are brief, its path as rows of kind "trace". If is_library is set, appends
+ * groups that are a library's fault instead (kind "library"), and unreachable leaking objects (kind
+ * "unreachable"). Each group is numbered rows->part, which is increased.
+ */
+int query_leaking_rows(struct leak_traces *traces, struct leak_rows *rows, bool is_library,
+		       struct hdb_error *err);
 
 #endif

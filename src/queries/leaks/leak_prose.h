@@ -11,7 +11,6 @@
 
 #include "queries/explain/rules.h"
 #include "queries/leaks/leak_parts.h"
-#include "queries/traces/leak_traces.h"
 
 /* Maximum number of bytes of one sentence; longer sentences are truncated. */
 #define LEAK_TEXT_MAX_BYTES 4096

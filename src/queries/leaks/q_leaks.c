@@ -17,7 +17,6 @@
 #include "queries/leaks/leak_prose.h"
 #include "queries/leaks/leak_signature.h"
 #include "queries/leaks/leak_sums.h"
-#include "queries/leaks/leaking.h"
 #include "queries/queries.h"
 #include "query/advice.h"
 
@@ -450,18 +449,20 @@ static int report_common(struct query *q, struct leaks *l, size_t first, bool *i
 	return HDB_OK;
 }
 
-static void add_leaking_facts(struct query *q, const struct query_leaking_counts *counts)
+static void add_leaking_facts(struct query *q, const struct leak_traces *t)
 {
-	query_fact(q, "leaking", counts->objects);
-	if (counts->objects) {
-		query_fact(q, "held_by_others", counts->held_by_other);
-		query_fact(q, "leaks", counts->leaks);
-		query_fact(q, "library_leaks", counts->library_leaks);
+	const uint64_t objects = t->found - t->unreachable.count;
+
+	query_fact(q, "leaking", objects);
+	if (objects) {
+		query_fact(q, "held_by_others", t->held_by_other);
+		query_fact(q, "leaks", t->groups.count);
+		query_fact(q, "library_leaks", t->library_groups);
 	}
-	if (counts->unreachable)
-		query_fact(q, "unreachable", counts->unreachable);
-	if (counts->traced < counts->objects)
-		query_fact(q, "traced", counts->traced);
+	if (t->unreachable.count)
+		query_fact(q, "unreachable", t->unreachable.count);
+	if (t->untraced)
+		query_fact(q, "traced", objects - t->untraced);
 }
 
 /* Writes "java.lang.Class 31.9 %, java.lang.String 12.0 %". */
@@ -483,8 +484,8 @@ static void add_values_fact(struct query *q, const struct leaks *l)
 		query_fact_text(q, "values", text);
 }
 
-static int add_facts(struct query *q, const struct leaks *l,
-		     const struct query_leaking_counts *leaking, struct hdb_error *err)
+static int add_facts(struct query *q, const struct leaks *l, const struct leak_traces *leaking,
+		     struct hdb_error *err)
 {
 	struct analysis_limit limit = { 0 };
 
@@ -550,26 +551,25 @@ static int report_suspects(struct query *q, struct leaks *l, struct hdb_error *e
 }
 
 /* Appends everything: certain leaks, then large suspects, then faults of libraries. */
-static int report_all(struct query *q, struct leaks *l, struct query_leaking_counts *counts,
+static int report_all(struct query *q, struct leaks *l, struct leak_traces *leaking,
 		      struct hdb_error *err)
 {
-	BASE_SCOPED(query_leaking_release) struct query_leaking *leaking = NULL;
 	uint64_t part;
 
-	TRY(query_leaking_find(q, &leaking, counts, err));
+	TRY(leak_traces_find(leaking, &q->session, false, err));
 	l->rows.part = 1;
-	TRY(query_leaking_add_rows(leaking, &l->rows, false, counts, err));
+	TRY(query_leaking_rows(leaking, &l->rows, false, err));
 	TRY(find_known(q, l, err));
 	part = l->rows.part;
 	TRY(report_suspects(q, l, err));
 	l->rows.part = part + l->suspects.count + l->faults.count;
-	return query_leaking_add_rows(leaking, &l->rows, true, counts, err);
+	return query_leaking_rows(leaking, &l->rows, true, err);
 }
 
 static int open_leaks(struct query *q, struct hdb_error *err)
 {
 	struct leaks *l = q->state;
-	struct query_leaking_counts leaking = { .objects = 0 };
+	BASE_SCOPED(leak_traces_release) struct leak_traces leaking = { .found = 0 };
 
 	l->rows.is_brief = query_option(q, "brief") != NULL;
 	TRY(explain_rules_open(&q->session, q->heap->rules_path, &l->rules, err));

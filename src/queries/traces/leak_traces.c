@@ -483,9 +483,11 @@ static int make_groups(struct leak_traces *t, struct hdb_error *err)
 
 			memcpy(group.signature, trace->signature, sizeof(group.signature));
 			TRY(base_vec_push(&t->groups, &group, sizeof(group), err));
+			t->library_groups += group.rule != NULL;
 			last = base_vec_at(&t->groups, struct leak_group, t->groups.count - 1);
 		}
 		last->count++;
+		t->bytes += trace->bytes;
 		last->bytes += trace->bytes;
 		last->objects += trace->objects;
 	}

@@ -52,10 +52,11 @@ struct leak_traces {
 	struct trace_search search;
 	struct inspector inspector;
 	/* the application's leaks first, then by retained size */
-	struct base_vec groups;      /* struct leak_group */
-	struct base_vec traces;      /* struct leak_trace, sorted by group */
-	struct base_vec unreachable; /* uint32_t: unreachable leaking objects */
-	uint64_t found;              /* number of leaking objects */
+	struct base_vec groups;         /* struct leak_group */
+	struct base_vec traces;         /* struct leak_trace, sorted by group */
+	struct base_vec unreachable;    /* uint32_t: unreachable leaking objects */
+	uint64_t found;                 /* number of leaking objects */
+	uint64_t library_groups, bytes; /* groups that are a library's fault; total of all groups */
 	/* number of leaking objects retained by another leaking object */
 	uint64_t held_by_other;
 	/* number of traces omitted because all paths together are too long */

@@ -8,7 +8,6 @@
 #include "base/glob.h"
 #include "queries/leaks/leak_parts.h"
 #include "queries/leaks/leak_prose.h"
-#include "queries/leaks/leaking.h"
 #include "queries/leaks/thread_locals.h"
 #include "queries/triage/triage.h"
 
@@ -198,23 +197,21 @@ static int add_suspect(struct triage *t, struct hdb_error *err)
 static int add_leaking(struct triage *t, struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[TRIAGE_SHOULD_BE_GONE];
-	BASE_SCOPED(leak_rows_release)
-	struct leak_rows rows = { .part = 1, .is_brief = true };
-	struct query_leaking_counts counts;
-	BASE_SCOPED(query_leaking_release) struct query_leaking *leaking = NULL;
+	BASE_SCOPED(leak_traces_release) struct leak_traces traces = { .found = 0 };
+	BASE_SCOPED(leak_steps_release) struct leak_steps steps = { .gap = 0 };
+	const struct leak_group *group = NULL;
+	char suspect[sizeof(f->detail) - 8];
 
-	TRY(query_leaking_find(t->q, &leaking, &counts, err));
-	for (unsigned pass = 0; pass < 2; pass++)
-		TRY(query_leaking_add_rows(leaking, &rows, pass == 1, &counts, err));
-	f->count = counts.objects;
-	f->bytes = counts.retained_bytes;
-	if (counts.leaks && rows.rows.count) {
-		const struct leak_row *row = leak_rows_at(&rows, 0);
-
-		f->ix = row->ix;
-		(void)snprintf(f->detail, sizeof(f->detail), "kept by %s",
-			       leak_rows_text_of(&rows, row, LEAK_VIA_FIELD));
-	}
+	TRY(leak_traces_find(&traces, &t->q->session, false, err));
+	f->count = traces.found - traces.unreachable.count;
+	f->bytes = traces.bytes;
+	if (!traces.groups.count)
+		return HDB_OK;
+	group = traces.groups.data;
+	f->ix = base_vec_at(&traces.traces, struct leak_trace, group->first)->ix;
+	TRY(leak_steps_get(&traces, group->first, &steps, err));
+	leak_steps_suspect(&traces, &steps, suspect, sizeof(suspect));
+	(void)snprintf(f->detail, sizeof(f->detail), "kept by %s", suspect);
 	return HDB_OK;
 }
 
