@@ -1,4 +1,6 @@
-/* base/base_text.c - formats numbers, and builds texts in growing buffers. */
+/*
+ * base/base_text.c - formats numbers, and builds strings in growing buffers.
+ */
 #include "base/base_text.h"
 
 #include <assert.h>
@@ -10,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes allocated beyond what is needed now. */
+/* Extra bytes allocated each time, so that the next few additions need no allocation. */
 #define SPARE 64
 
 struct base_number base_number(uint64_t value)

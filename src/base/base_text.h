@@ -1,5 +1,6 @@
 /*
- * base/base_text.h - text buffers, formatting of numbers and characters, and a growing byte buffer.
+ * base/base_text.h - string buffers, formatting of numbers and characters, and a growing byte
+ * buffer.
  */
 #ifndef BASE_BASE_TEXT_H
 #define BASE_BASE_TEXT_H
@@ -12,45 +13,49 @@
 
 /*
  * A caller's buffer for a string and its terminating zero byte: `size` bytes, at least 1. Longer
- * texts are truncated.
+ * strings are truncated.
  */
 struct base_text {
 	char *buf;
 	size_t size;
 };
 
-/* The buffer that an array of char provides. */
+/* Makes a base_text of an array of char. */
 #define BASE_TEXT(array) ((struct base_text){ (array), sizeof(array) })
 
-/* A formatted number, "1,234,567"; UINT64_MAX takes 26 characters. */
+/* A formatted number such as "1,234,567"; UINT64_MAX takes 26 characters. */
 struct base_number {
 	char text[28];
 };
 
 /*
- * The number with thousands separators, independent of the locale. For arguments of a format:
- * `base_number(n).text` is valid until the end of the full expression.
+ * Formats a number with thousands separators, independent of the locale. As the argument of a
+ * format, `base_number(n).text` is valid until the end of the full expression.
  */
 struct base_number base_number(uint64_t value);
 
-/* A size in readable units, "1.6 KiB", "512 B". Used in the same way. */
+/*
+ * Formats a size in readable units: "1.6 KiB", "512 B". The result lives as long as that of
+ * base_number.
+ */
 struct base_number base_size(uint64_t bytes);
 
 /*
- * Reads a decimal number: "512", and if `has_unit` "2G" and "64KiB" with K, M, G or T. Returns false
- * for anything else and for more than 64 bits.
+ * Reads a decimal number such as "512" or, if `has_unit` is set, "2G" or "64KiB" (with K, M, G or
+ * T). Returns false for anything else, and for numbers of more than 64 bits.
  */
 bool base_read_number(const char *text, bool has_unit, uint64_t *out);
 
 /*
- * The shortest decimal that reads back as the same number, of a float or a double; "NaN",
- * "Infinity" and "-Infinity" as in Java. Used in the same way.
+ * Formats a float or double as the shortest decimal that reads back as the same number; "NaN",
+ * "Infinity" and "-Infinity" as in Java. The result lives as long as that of base_number.
  */
 struct base_number base_real(double value, bool is_float);
 
 /*
- * Writes the mark at the end of a cut text and returns its size: "... (1234567 characters)", or
- * another `what`. For people, the number has separators: "1,234,567".
+ * Writes the mark that ends a truncated string, and returns its size: "... (1234567 characters)",
+ * or another unit than characters (`what`). In output for people, the number has separators:
+ * "1,234,567".
  */
 #define BASE_CUT_MARK_BYTES 80u
 size_t base_cut_mark(char buf[BASE_CUT_MARK_BYTES], uint64_t count, const char *what,
@@ -60,16 +65,16 @@ size_t base_cut_mark(char buf[BASE_CUT_MARK_BYTES], uint64_t count, const char *
 size_t base_utf8(char buf[4], uint32_t character);
 
 /*
- * A growing byte buffer. Initialize with zeros, and set `most` for a limit. The first failure is
- * kept in `failed` and nothing is added after it, so a single check at the end is enough. Where
- * each step reports its failure, append to a struct base_vec instead.
+ * A growing byte buffer. Initialise it with zeros; `most` can be set to limit its size. The first
+ * failure sets `failed`, and nothing is added after it, so a single check at the end is enough.
+ * Code that must report each failure appends to a struct base_vec instead.
  */
 struct bytes {
 	char *data; /* owned, not zero-terminated */
 	size_t size;
 	size_t capacity;
-	uint64_t most; /* limit of the capacity in bytes; 0: none */
-	bool failed;   /* out of memory, or longer than `most`: `data` is incomplete */
+	uint64_t most; /* maximum capacity in bytes; 0: unlimited */
+	bool failed;   /* memory ran out or `most` was reached, so `data` is incomplete */
 };
 
 /*
@@ -82,7 +87,7 @@ void bytes_string(struct bytes *b, const char *string);
 void bytes_format(struct bytes *b, const char *format, ...) HDB_PRINTF(2, 3);
 /* Adds a character in UTF-8, as base_utf8 writes it. */
 void bytes_utf8(struct bytes *b, uint32_t character);
-/* Frees the bytes; `most` stays. */
+/* Frees the bytes. `most` keeps its value. */
 void bytes_release(struct bytes *b);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * base/bits.h - sets of small numbers as bits in 64-bit words, for one thread. base/rank_bitset.h
- * has sets that know ranks and can be filled by several threads.
+ * base/bits.h - sets of small numbers, stored as bits in 64-bit words, for one thread.
+ * base/rank_bitset.h has sets that support ranks and can be filled by several threads.
  */
 #ifndef BASE_BITS_H
 #define BASE_BITS_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Number of words for a set of numbers below `count`. */
+/* Number of 64-bit words for a set of numbers below `count`. */
 static inline uint64_t base_bit_words(uint64_t count)
 {
 	return count / 64 + (count % 64 != 0);
@@ -30,8 +30,8 @@ static inline void base_bit_drop(uint64_t *bits, uint64_t i)
 }
 
 /*
- * Sets *i to the first number of the set from *i on. Returns false if none exists below `count`.
- * To iterate: for (uint64_t i = 0; base_bit_next(bits, count, &i); i++)
+ * Sets *i to the smallest number in the set that is at least *i. Returns false if no such number
+ * below `count` exists. To iterate: for (uint64_t i = 0; base_bit_next(bits, count, &i); i++)
  */
 static inline bool base_bit_next(const uint64_t *bits, uint64_t count, uint64_t *i)
 {

@@ -118,8 +118,8 @@ static inline int64_t unzigzag(uint64_t v)
 }
 
 /*
- * Counts the bits of v that are set. Without the processor's instruction, the compiler would call a
- * function.
+ * Counts the bits that are set in v. Without a processor instruction for it, the compiler would
+ * call a function.
  */
 static inline uint32_t count_bits(uint64_t v)
 {
@@ -147,8 +147,8 @@ static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
 }
 
 /*
- * Reads a varint from [p, end). Returns its end, or NULL if it runs past `end` or has more than 64
- * bits.
+ * Reads a varint from [p, end). Returns the address after it, or NULL if it runs past `end` or has
+ * more than 64 bits.
  */
 static inline const uint8_t *get_varint(const uint8_t *p, const uint8_t *end, uint64_t *v)
 {

@@ -11,8 +11,8 @@
 #include "base/work.h"
 
 /*
- * Size of a full slab. 4 MB is a small part of any budget, and large enough to keep the list of
- * slabs short.
+ * Size of a full slab. 4 MB is a small part of any budget, and still large enough for a short list
+ * of slabs.
  */
 #define BASE_CHUNK_BITS 22
 #define BASE_CHUNK_BYTES ((uint64_t)1 << BASE_CHUNK_BITS)
@@ -31,7 +31,10 @@ struct base_chunks {
 	uint64_t first_bytes; /* size of the first slab; the next ones double up to a full one */
 };
 
-/* `work` and `what` are lent. Allocates nothing yet. It must be released in any case. */
+/*
+ * `work` and `what` are lent. Allocates nothing yet. The buffer must be released even if nothing
+ * was added.
+ */
 void base_chunks_init(struct base_chunks *slabs, uint64_t first_bytes, struct base_work *work,
 		      const char *what);
 void base_chunks_release(struct base_chunks *slabs);
@@ -40,9 +43,9 @@ void base_chunks_release(struct base_chunks *slabs);
 int base_chunks_grow(struct base_chunks *slabs, uint64_t bytes, struct hdb_error *err);
 
 /*
- * Allocates `bytes` (at most BASE_CHUNK_BYTES) of contiguous space. *room is where to write,
- * *position finds it again. If the first slab has full size, pieces of one size that divides it get
- * positions without gaps.
+ * Allocates `bytes` (at most BASE_CHUNK_BYTES) of contiguous space. Sets *room to its address and
+ * *position to the number by which it is found again. If the first slab has full size, pieces of
+ * one size that divides it get positions without gaps.
  */
 static inline int base_chunks_add(struct base_chunks *slabs, uint64_t bytes, uint64_t *position,
 				  uint8_t **room, struct hdb_error *err)

@@ -7,15 +7,21 @@
 
 #include "base/packets.h"
 
-/* Fields of DeobfuscationMapping that contain the members of a class. */
+/*
+ * The field of a class in DeobfuscationMapping that contains its fields, and the one that contains
+ * its methods.
+ */
 enum { MAPPING_FIELD = 3, MAPPING_METHOD = 4 };
 
-/* Parts of an entry: the obfuscated class and member, their package, and the original name. */
+/*
+ * The parts of an entry: the obfuscated names of class and member, their package, and the original
+ * name.
+ */
 enum { CLEAR_CLASS, CLEAR_MEMBER, CLEAR_PACKAGE, CLEAR_NAME, CLEAR_PARTS };
 
 struct clear_name {
-	struct proto of[CLEAR_PARTS]; /* borrowed; without a member, the entry is about the class */
-	struct proto class_name;      /* original name of its class */
+	struct proto of[CLEAR_PARTS]; /* borrowed; an entry without a member is about the class */
+	struct proto class_name;      /* original name of the class that the entry is about */
 };
 
 /* Appends the classes of a mapping and their members of one kind to a list of struct clear_name. */
@@ -25,16 +31,22 @@ int clear_take(struct base_vec *names, struct proto mapping, uint32_t members,
 /* Sorts the list and removes duplicates. Call it once everything has been added. */
 void clear_sort(struct base_vec *names);
 
-/* Returns the first entry for which clear_is is true; others follow it. NULL if none exists. */
+/*
+ * Returns the first entry for which clear_is is true; the others follow it directly. Returns NULL
+ * if no entry matches.
+ */
 const struct clear_name *clear_find(const struct base_vec *names,
 				    const struct proto of[CLEAR_NAME]);
 
-/* Whether an entry is about this class and member, and about this package unless that is empty. */
+/*
+ * Whether an entry is about this class and member, and also about this package unless `package` is
+ * empty.
+ */
 bool clear_is(const struct clear_name *name, const struct proto of[CLEAR_NAME]);
 
 /*
- * Finds the package in a path: /data/app/PACKAGE-X/... or /data/app/~~Y/PACKAGE-X/...; empty if
- * there is none.
+ * Finds the package in a path such as /data/app/PACKAGE-X/... or /data/app/~~Y/PACKAGE-X/...; empty
+ * if the path contains none.
  */
 struct proto clear_package(struct proto path);
 

@@ -13,8 +13,8 @@
 #include <inttypes.h>
 
 /*
- * Writes code and message into err (which may be NULL) and returns the code, so that a failure is
- * one line: return hdb_fail(err, HDB_ETRUNC, "... at offset %" PRIu64, offset).
+ * Writes code and message into err (which may be NULL) and returns the code, so that a failing
+ * function ends in one line: return hdb_fail(err, HDB_ETRUNC, "... at offset %" PRIu64, offset).
  */
 int hdb_fail(struct hdb_error *err, int code, const char *format, ...) HDB_PRINTF(3, 4);
 

@@ -44,7 +44,7 @@ static int expected(const struct parse *p, const char *wanted)
 			(int)(left < 40 ? left : 40), p->at);
 }
 
-/* Skips blanks, and `text` if it follows. */
+/* Skips blanks, then `text` if it comes next. */
 static bool take(struct parse *p, const char *text)
 {
 	const size_t size = strlen(text);
@@ -75,7 +75,7 @@ static int add(struct parse *p, struct base_node node, uint32_t *out)
 	return base_vec_push(p->nodes, &node, sizeof(node), p->err);
 }
 
-/* Parses a unit. Returns 1 if none exists, otherwise a power of 1,024. */
+/* Parses a unit. Returns its power of 1,024, or 1 if no unit follows. */
 static double unit(struct parse *p)
 {
 	static const char units[] = "KMGT";
@@ -119,7 +119,7 @@ static int number(struct parse *p, bool is_negative, uint32_t *out)
 	return add(p, node, out);
 }
 
-/* Parses a string, from after its opening quote. */
+/* Parses a string whose opening quote has been read. */
 static int quoted(struct parse *p, struct base_word *out)
 {
 	const char *end = memchr(p->at, '\'', (size_t)(p->end - p->at));
@@ -131,7 +131,7 @@ static int quoted(struct parse *p, struct base_word *out)
 	return HDB_OK;
 }
 
-/* Parses names separated by "." and "|"; empty if none exists. */
+/* Parses names separated by "." and "|". The result is empty if no name follows. */
 static int path(struct parse *p, struct base_word *out)
 {
 	*out = (struct base_word){ p->at, 0 };
@@ -173,7 +173,7 @@ static int characters(struct parse *p, struct base_word *out)
 		       expected(p, "a shorter path before");
 }
 
-/* Parses the second argument, from after the comma. */
+/* Parses the second argument, after the comma. */
 static int second(struct parse *p, const struct base_function *f, struct base_node *call)
 {
 	struct parse inner = *p;
@@ -205,7 +205,7 @@ static int suffix(struct parse *p, uint32_t *out)
 	return add(p, node, out);
 }
 
-/* Parses NAME(...) from after the parenthesis, and fields that follow. */
+/* Parses the rest of NAME(...) after the opening parenthesis, and the fields that follow it. */
 static int call(struct parse *p, struct base_word name, uint32_t *out)
 {
 	struct base_node node = { .kind = BASE_NODE_CALL,
@@ -274,7 +274,7 @@ static int factor(struct parse *p, uint32_t *out)
 	return p->grammar->is_condition ? expected(p, "\"(\"") : add(p, node, out);
 }
 
-/* Parses an operand and connects it with *out by a sign. */
+/* Parses an operand and joins it to *out with a sign. */
 static int connect_next(struct parse *p, enum base_sign sign,
 			int (*part)(struct parse *p, uint32_t *out), uint32_t *out)
 {
@@ -284,7 +284,7 @@ static int connect_next(struct parse *p, enum base_sign sign,
 	return add(p, node, out);
 }
 
-/* Parses operands with one of two signs between them, from left to right. */
+/* Parses a left-associative sequence of operands joined by either of two signs. */
 static int connect_all(struct parse *p, enum base_sign one, enum base_sign other,
 		       int (*part)(struct parse *p, uint32_t *out), uint32_t *out)
 {
@@ -365,7 +365,7 @@ void base_value_set_text(struct base_value *out, const char *text)
 	(void)snprintf(out->text, sizeof(out->text), "%s", text);
 }
 
-/* Computes left SIGN right into *left: nothing, unless both are numbers. */
+/* Computes left SIGN right into *left. The result is "nothing" unless both are numbers. */
 static void combine(struct base_value *left, enum base_sign sign, const struct base_value *right)
 {
 	if (left->kind != BASE_NUMBER || right->kind != BASE_NUMBER ||
@@ -431,7 +431,7 @@ int base_expression_evaluate(const struct base_evaluator *e, uint32_t expression
 			     struct base_value *out, struct hdb_error *err)
 {
 	const struct base_node *node = base_vec_at(e->nodes, struct base_node, expression_no);
-	struct base_value value; /* not initialised, because its text is large */
+	struct base_value value; /* not initialised, because it contains a large buffer */
 	char text[BASE_WORD_MAX];
 
 	assert(expression_no < e->nodes->count && node->word.size < BASE_WORD_MAX);

@@ -1,22 +1,19 @@
 /*
  * base/expression.h - the expressions of rules and conditions: one parser for all of them.
  *
- * expression  all { "or" all }
- * all         comparison { "and" comparison }
- * comparison  sum [ SIGN sum ]                SIGN: >= <= == != > < ~
- * sum         product { ("+" | "-") product }
- * product     factor { ("*" | "/") factor }
- * factor      NUMBER | 'text' | path | call [ "." path ] | "(" expression ")" [ "." path ]
- * call        NAME "(" expression [ "," 'text' ] ")"
- * NUMBER      [ "-" ] digits [ "." digits ] [ "%" | unit ]
+ * expression  all { "or" all } all         comparison { "and" comparison } comparison  sum [ SIGN
+ * sum ]                SIGN: >= <= == != > < ~ sum         product { ("+" | "-") product } product
+ * factor { ("*" | "/") factor } factor      NUMBER | 'text' | path | call [ "." path ] | "("
+ * expression ")" [ "." path ] call        NAME "(" expression [ "," 'text' ] ")" NUMBER      [ "-"
+ * ] digits [ "." digits ] [ "%" | unit ]
  *
  * A unit is K, M, G or T, a power of 1,024; "iB" or "B" may follow. A path consists of names
  * separated by "." or "|". The caller decides what paths and functions mean; this file knows
  * nothing about heaps.
  *
- * A text is parsed once, into nodes that point into it, and evaluated as often as needed. A value
- * that does not exist (a field of another version, a null) is "nothing": arithmetic with nothing
- * gives nothing, and comparisons with it are false.
+ * An expression is parsed once, into nodes that point into its text, and evaluated as often as
+ * needed. A value that does not exist (a field of another version, a null) is "nothing": arithmetic
+ * with nothing gives nothing, and comparisons with it are false.
  */
 #ifndef BASE_EXPRESSION_H
 #define BASE_EXPRESSION_H
@@ -26,9 +23,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Maximum number of bytes of a text value; longer ones are truncated. */
+/* Maximum number of bytes of a string value; longer ones are truncated. */
 #define BASE_VALUE_MAX 512
-/* Maximum number of bytes of a text or path in an expression. */
+/* Maximum number of bytes of a string or path in an expression. */
 #define BASE_WORD_MAX 200
 /* Maximum number of nodes of an expression, which bounds the depth of its evaluation. */
 #define BASE_EXPRESSION_NODES_MAX 128u
@@ -52,7 +49,7 @@ static inline bool base_value_is_true(const struct base_value *value)
 	return value->kind == BASE_NUMBER && value->number != 0;
 }
 
-/* A part of a text: not terminated. */
+/* A part of an expression's text; not zero-terminated. */
 struct base_word {
 	const char *text;
 	size_t size;
@@ -66,7 +63,7 @@ static inline bool base_is_word(struct base_word word, const char *name)
 /* Arguments of a function. */
 enum base_takes {
 	BASE_TAKES_VALUE,
-	BASE_TAKES_TEXT,       /* a value and a text */
+	BASE_TAKES_TEXT,       /* a value and a string */
 	BASE_TAKES_EXPRESSION, /* a value, and an expression about other objects */
 	BASE_TAKES_RAW         /* the characters up to the next ")", unparsed */
 };
@@ -81,7 +78,7 @@ struct base_function {
 struct base_grammar {
 	const struct base_function *functions;
 	size_t function_count;
-	/* for messages: what is expected at the start and after a sign */
+	/* for error messages: what the grammar expects at the start and after a sign */
 	const char *first, *operand;
 	/* a whole expression is one comparison, and numbers can be percentages */
 	bool is_condition;
@@ -95,7 +92,7 @@ enum base_sign {
 	BASE_UNEQUAL,
 	BASE_ABOVE,
 	BASE_BELOW,
-	BASE_LIKE, /* a text matches patterns separated by commas */
+	BASE_LIKE, /* a string matches one of several patterns separated by commas */
 	BASE_OR,
 	BASE_AND,
 	BASE_PLUS,
@@ -121,10 +118,10 @@ struct base_node {
 	uint8_t sign;      /* enum base_sign */
 	uint16_t function; /* of a call: index in the grammar */
 	bool is_percent;   /* of a number */
-	/* of a path: the object where it starts, or BASE_NO_NODE; of a call: its value */
+	/* of a path: the object where it starts, or BASE_NO_NODE; of a call: its first argument */
 	uint32_t left;
 	uint32_t right;        /* of a call: its second argument, parsed as an expression */
-	struct base_word word; /* a text, a path, or a call's text or characters */
+	struct base_word word; /* a string, a path, or the string or raw characters of a call */
 	double number;
 };
 #define BASE_NO_NODE UINT32_MAX
@@ -135,8 +132,9 @@ static inline struct base_word base_word(const char *text)
 }
 
 /*
- * Parses a text, which must outlive the nodes: appends to `nodes` (struct base_node) and sets *out
- * to the expression's index. Returns HDB_EUSAGE with what was expected and where.
+ * Parses an expression. Its text must outlive the nodes, which are appended to `nodes` (struct
+ * base_node). *out is the index of the outermost one. Returns HDB_EUSAGE with a message that says
+ * what was expected and where.
  */
 int base_expression_parse(const struct base_grammar *grammar, struct base_word text,
 			  struct base_vec *nodes, uint32_t *out, struct hdb_error *err);
@@ -148,12 +146,12 @@ struct base_arguments {
 	uint32_t expression; /* the second argument as an expression, or BASE_NO_NODE */
 };
 
-/* How to evaluate paths and functions. *out is BASE_NOTHING when they are called. */
+/* How to evaluate paths and functions. *out is BASE_NOTHING when one of them is called. */
 struct base_evaluator {
 	const struct base_vec *nodes;
 	/*
-	 * Reads the value of a path, which is terminated, starting from an object, or (NULL) from
-	 * the object that the expression is about.
+	 * Reads the value of a path, which is zero-terminated. The path starts at the object
+	 * `from`, or if that is NULL at the object that the expression is about.
 	 */
 	int (*path)(void *ctx, const struct base_value *from, const char *path,
 		    struct base_value *out, struct hdb_error *err);

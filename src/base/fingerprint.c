@@ -14,7 +14,7 @@
 #define ENDS_BYTES 65536u
 #define SAMPLES 64u
 #define SAMPLE_BYTES 4096u
-/* A file of at most this size is hashed as a whole, as one part. */
+/* A file up to this size is hashed as a whole, as one part. */
 #define WHOLE_BYTES (2 * ENDS_BYTES + SAMPLES * SAMPLE_BYTES)
 #define PARTS_MAX (SAMPLES + 1)
 
@@ -56,7 +56,7 @@ int base_fingerprint(struct base_source *source, uint64_t *out, struct hdb_error
 	return HDB_OK;
 }
 
-/* Reads a whole part: 0, or an errno; EIO if the file ends before. */
+/* Reads a whole part. Returns 0 or an errno, which is EIO if the file is too short. */
 static int read_part(int fd, const struct part *part, uint8_t *buf)
 {
 	uint64_t done = 0;
@@ -84,7 +84,7 @@ int base_fingerprint_fd(int fd, uint64_t size, uint64_t *out, struct hdb_error *
 
 	if (!buf)
 		return hdb_fail_memory(err, "samples of a file", WHOLE_BYTES);
-	/* Lets the disk read all parts at once, instead of one after the other. */
+	/* Announces all parts first, so that the disk can read them at the same time. */
 	for (unsigned i = 0; i < count; i++)
 		(void)posix_fadvise(fd, (off_t)parts[i].offset, (off_t)parts[i].size,
 				    POSIX_FADV_WILLNEED);

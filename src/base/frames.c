@@ -34,14 +34,14 @@ struct frame {
 	struct lent lent;
 	bool is_loading; /* a thread is inflating it now */
 	bool is_failed;  /* inflating it failed */
-	unsigned pins;   /* number of views and threads that use it */
+	unsigned pins;   /* number of views and threads that use the frame */
 	uint64_t start, size;
 	struct frame *next;          /* in its bucket */
-	struct frame *older, *newer; /* neighbours in the list of unused frames */
+	struct frame *older, *newer; /* neighbours in the list of frames that nobody uses */
 	uint8_t data[BASE_FRAME_BYTES];
 };
 
-/* buffer for a window that spans several frames */
+/* A buffer for a window that spans several frames. */
 struct buffer {
 	struct lent lent;
 	uint64_t capacity;
@@ -52,7 +52,7 @@ struct frames_source {
 	struct base_source src;
 	struct base_frames from;
 	pthread_mutex_t lock;  /* protects everything below */
-	pthread_cond_t loaded; /* signalled when no thread is loading the frame any more */
+	pthread_cond_t loaded; /* signalled when a thread has finished loading the frame */
 	struct frame *buckets[BUCKETS];
 	struct frame *oldest, *newest; /* unused frames, by time of last use */
 	unsigned kept, kept_max;
@@ -75,8 +75,8 @@ static struct frame *find_in(struct frame *frame, uint64_t offset)
 }
 
 /*
- * Returns the cached frame that contains the byte at `offset`. It may begin up to a frame's length
- * before it.
+ * Returns the cached frame that contains the byte at `offset`. The frame may start up to a frame's
+ * length before that byte.
  */
 static struct frame *find_kept(struct frames_source *f, uint64_t offset)
 {
@@ -142,8 +142,8 @@ static void unpin(struct frames_source *f, struct frame *frame)
 }
 
 /*
- * Returns a frame to load into: the least recently used one if the cache is full, otherwise a new
- * one.
+ * Returns an empty frame to load into. If the cache is full, this is the least recently used frame,
+ * otherwise a new one.
  */
 static struct frame *make_frame(struct frames_source *f)
 {
@@ -189,7 +189,7 @@ static int inflate_to(struct frames_source *f, const struct base_frame *found, u
 			f->src.path, found->start, found->size, why.message);
 }
 
-/* Finds the frame that contains `offset`, and verifies that it does. The lock is held. */
+/* Finds the frame that should contain `offset`, and verifies that it does. The lock is held. */
 static int find_frame(struct frames_source *f, uint64_t offset, struct base_frame *out,
 		      struct hdb_error *err)
 {
@@ -273,7 +273,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The bytes still to be copied from frames. */
+/* The bytes that remain to be copied from frames. */
 struct wanted {
 	uint64_t offset;
 	uint64_t size;
@@ -392,7 +392,9 @@ static int fill_buffer(struct frames_source *f, struct base_view *view, uint64_t
 	return HDB_OK;
 }
 
-/* Sets the window at `offset`: a frame that contains all of it, or a buffer. The lock is held. */
+/*
+ * Sets the window at `offset` to a frame that contains all of it, or to a buffer. The lock is held.
+ */
 static int lend_window(struct frames_source *f, struct base_view *view, uint64_t offset,
 		       uint64_t size, struct hdb_error *why)
 {
@@ -516,7 +518,7 @@ int base_frame_unpack(const struct base_frame *frame, uint8_t *out, struct hdb_e
 			ZSTD_isError(n) ? ZSTD_getErrorName(n) : "data ends too early");
 }
 
-/* Checks the frames of one bucket, and counts them and those that are not in use. */
+/* Checks the frames of one bucket. Counts all of them, and those that are not in use. */
 static void check_bucket(struct frames_source *f, unsigned no, unsigned *kept, unsigned *unused)
 {
 	for (const struct frame *frame = f->buckets[no]; frame; frame = frame->next) {
@@ -538,7 +540,10 @@ void base_frames_check(struct base_source *source)
 	(void)pthread_mutex_lock(&f->lock);
 	for (unsigned no = 0; no < BUCKETS; no++)
 		check_bucket(f, no, &kept, &unused);
-	/* A failed frame is in no bucket while other threads still wait for it. */
+	/*
+	 * A frame that failed to load is in no bucket, although other threads may still be waiting
+	 * for it.
+	 */
 	assert(kept <= f->kept);
 	assert(!f->oldest == !f->newest);
 	for (const struct frame *frame = f->oldest; frame; frame = frame->newer) {

@@ -15,7 +15,7 @@
 
 /* Maximum size of an inflated frame. */
 #define BASE_FRAME_BYTES (512u << 10)
-/* A frame whose packed size is up to this may be copied instead of lent. */
+/* A frame whose packed size is at most this may be copied instead of lent. */
 #define BASE_FRAME_COPY 32768u
 /*
  * Maximum length of a window. No intact dump needs a longer one, and a corrupt length must not use
@@ -25,8 +25,8 @@
 
 /* A frame's location. */
 struct base_frame {
-	uint64_t start;        /* offset of its first byte in the source */
-	uint64_t size;         /* bytes of it, inflated; at most BASE_FRAME_BYTES */
+	uint64_t start;        /* offset in the source of the frame's first byte */
+	uint64_t size;         /* inflated size in bytes, at most BASE_FRAME_BYTES */
 	const uint8_t *packed; /* borrowed until the source is closed, or `copy` */
 	uint64_t packed_size;  /* bytes */
 	uint8_t copy[BASE_FRAME_COPY];
@@ -44,7 +44,7 @@ int base_frame_pack(const uint8_t *data, size_t size, uint8_t *out, size_t *pack
 		    struct hdb_error *err);
 
 /*
- * Unpacks a frame. Fails with HDB_ECORRUPT and the reason if it does not give exactly out->size
+ * Unpacks a frame. Fails with HDB_ECORRUPT and the reason unless the result has exactly out->size
  * bytes.
  */
 int base_frame_unpack(const struct base_frame *frame, uint8_t *out, struct hdb_error *err);
@@ -63,16 +63,16 @@ struct base_frames {
 };
 
 /*
- * Opens a source over frames. *out is owned: base_source_close, which calls from->close. After a
- * failure, from->close has not been called. A window fails with HDB_ECORRUPT if one of its frames
- * does not inflate to its size.
+ * Opens a source over frames. *out is owned: base_source_close, which calls from->close. If opening
+ * fails, from->close is not called. A window fails with HDB_ECORRUPT if one of its frames does not
+ * inflate to the recorded size.
  */
 int base_frames_open(const struct base_frames *from, struct base_source **out,
 		     struct hdb_error *err);
 
 /*
  * Asserts the invariants of a source opened by base_frames_open: its buckets and its list of unused
- * frames. Call it while no other call runs. For tests and debugging.
+ * frames. No other call on the source may run at the same time. For tests and debugging.
  */
 void base_frames_check(struct base_source *source);
 

@@ -1,17 +1,21 @@
 /*
  * base/glob.c - matches names with patterns of * and ?.
  *
- * Brackets match themselves, because names of array classes contain them. The worst case takes time
- * proportional to pattern size times text size: matching only ever goes back to the last *.
+ * Brackets match themselves, because the names of array classes contain them. In the worst case the
+ * time is proportional to pattern size times text size, because matching never goes back further
+ * than the last *.
  */
 #include "base/glob.h"
 
 #include <string.h>
 
-/* Maximum size of a pattern in a list. Longer ones match nothing, as no class name is that long. */
+/*
+ * Maximum size of a pattern in a list. A longer pattern matches nothing, because no class name is
+ * that long.
+ */
 #define PATTERN_MAX 4096
 
-/* Skips a character, which may have several bytes. */
+/* Skips one character, which may consist of several bytes. */
 static const char *skip_character(const char *text)
 {
 	text++;
@@ -23,7 +27,7 @@ static const char *skip_character(const char *text)
 bool base_glob(const char *pattern, const char *text)
 {
 	const char *star = NULL;   /* the pattern after the last * */
-	const char *resume = NULL; /* where in the text that * ends at present */
+	const char *resume = NULL; /* where in the text the match of that * currently ends */
 
 	while (*text) {
 		if (*pattern == '*') {

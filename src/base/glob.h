@@ -5,14 +5,15 @@
 #include <stdbool.h>
 
 /*
- * Whether `pattern` matches all of `text`. * and ? match any characters; [ and ] match themselves.
+ * Whether `pattern` matches all of `text`. * matches any number of characters and ? matches one; [
+ * and ] match themselves.
  */
 bool base_glob(const char *pattern, const char *text);
 
-/* Whether `name` is one of `names`, which are separated by |: "Google|LGE". */
+/* Whether `name` is one of `names`, a list separated by |, such as "Google|LGE". */
 bool base_is_among(const char *names, const char *name);
 
-/* Whether one of the patterns, which are separated by commas or blanks, matches. */
+/* Whether `patterns`, a list separated by commas or blanks, contains one that matches. */
 bool base_glob_list(const char *patterns, const char *text);
 
 #endif

@@ -21,7 +21,7 @@ struct base_idmap {
 	uint64_t capacity; /* number of slots: a power of two, or 0 */
 	uint64_t count;
 	uint64_t seed; /* base_hash_seed, once there are slots */
-	/* borrowed; same meaning as in struct base_vec */
+	/* borrowed; has the same meaning as in struct base_vec */
 	struct base_work *work;
 	struct base_big big;
 };
@@ -29,12 +29,15 @@ struct base_idmap {
 #define BASE_IDMAP_NONE UINT32_MAX
 
 /*
- * Returns a random number that stays the same for the life of the process. Hash tables include it,
- * so that nobody can make a dump whose identifiers all fall into one slot.
+ * Returns a random number that stays the same for the life of the process. It is mixed into all
+ * hashes, so that nobody can construct a dump whose identifiers all collide.
  */
 uint64_t base_hash_seed(void);
 
-/* Mixes identifiers that differ in few bits. One to one for each seed. */
+/*
+ * Mixes the bits of identifiers, which often differ in few bits. For each seed the function is
+ * one-to-one.
+ */
 uint64_t base_hash(uint64_t id, uint64_t seed);
 
 /* Prefetches the slot of `id`. */
@@ -43,7 +46,7 @@ void base_idmap_prefetch(const struct base_idmap *map, uint64_t id);
 /* Returns the number of `id`, or BASE_IDMAP_NONE. */
 uint32_t base_idmap_get(const struct base_idmap *map, uint64_t id);
 
-/* Makes room for `count` identifiers in total, to avoid growing step by step. */
+/* Makes room for `count` identifiers in total, so that the map need not grow step by step. */
 int base_idmap_reserve(struct base_idmap *map, uint64_t count, struct hdb_error *err);
 
 /* Sets the number of `id`. value must not be BASE_IDMAP_NONE. */

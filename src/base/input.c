@@ -31,9 +31,12 @@
 #define WAIT_MS 100
 /* Bytes read from a pipe at a time. */
 #define READ_BYTES (1u << 20)
-/* Bytes at the start that reveal the format, including a gzip comment. */
+/*
+ * Number of bytes at the start of the input that are enough to recognise its format, including a
+ * gzip comment.
+ */
 #define HEAD_BYTES 1024u
-/* Bytes that a stream is inflated to at a time. */
+/* Number of bytes inflated from a stream at a time. */
 #define STREAM_PIECE (1u << 20)
 /* Maximum total size of parts inflated together, unless a single one is larger. */
 #define PARTS_PIECE (2u << 20)
@@ -48,8 +51,8 @@
 /* Memory of a decompressor, for messages. */
 #define DECOMPRESSOR_BYTES (96u << 10)
 /*
- * gzip: size of the fixed part of a member's head, and number of its bytes that are the same in all
- * members written by the JDK.
+ * gzip: size of the fixed part of a member's header, and the number of its bytes that are the same
+ * in every member that the JDK writes.
  */
 #define GZIP_HEAD 10u
 #define GZIP_SAME 8u
@@ -67,12 +70,12 @@ struct base_input {
 	enum base_packing packing;
 	bool is_file;
 	int fd;
-	uint64_t size;   /* of the file; 0 for a pipe */
+	uint64_t size;   /* size of the file; 0 for a pipe */
 	uint64_t offset; /* number of bytes taken from the file */
 	/* for a file: its map */
 	struct base_source *map;
 	const uint8_t *mapped;
-	/* for a pipe: bytes that were read but not taken */
+	/* for a pipe: bytes that have been read from it but not yet consumed */
 	uint8_t *buffer;
 	uint64_t at, filled;
 	bool is_at_end;
@@ -80,10 +83,10 @@ struct base_input {
 	void *stream;         /* z_stream or ZSTD_DStream */
 	bool is_in_stream;    /* inside a member or frame */
 	bool is_over;         /* nothing follows */
-	bool has_parts;       /* parts can be inflated independently; only for files */
+	bool has_parts;       /* whether parts can be inflated independently; only in files */
 	uint64_t part_room;   /* gzip: maximum inflated size of a member */
 	uint64_t part_count;  /* number of members or frames started */
-	uint64_t part_offset; /* start of the last one in a stream */
+	uint64_t part_offset; /* offset of the last member or frame started in a stream */
 	uint64_t given;       /* number of decompressed bytes in all pieces so far, if known */
 	struct base_damage *damage;
 	size_t damage_count, damage_max;
@@ -153,7 +156,7 @@ static void skip(struct base_input *in, uint64_t size)
 	in->at += size;
 }
 
-/* Gives the piece a buffer of at least `size` bytes, without its old content. */
+/* Gives the piece a buffer of at least `size` bytes. The old contents are lost. */
 static int reserve(struct base_piece *piece, uint64_t size, struct hdb_error *err)
 {
 	if (piece->capacity >= size)
@@ -182,12 +185,15 @@ static bool is_gzip(const uint8_t *p, uint64_t left)
 
 static bool is_zstd(const uint8_t *p, uint64_t left)
 {
-	/* A skippable frame may come first. */
+	/* The file may begin with a skippable frame. */
 	return left >= 4 && (!memcmp(p, zstd_magic, 4) ||
 			     ((p[0] & 0xf0) == 0x50 && !memcmp(p + 1, "\x2a\x4d\x18", 3)));
 }
 
-/* Reads the block size from the JDK's comment "HPROF BLOCKSIZE=1048576"; 0 if none exists. */
+/*
+ * Reads the block size from the JDK's comment "HPROF BLOCKSIZE=1048576". Returns 0 if the member
+ * has no such comment.
+ */
 static uint64_t jdk_block_size(const uint8_t *p, uint64_t left)
 {
 	static const char words[] = "HPROF BLOCKSIZE=";
@@ -241,7 +247,9 @@ static void end_inflating(struct base_input *in)
 
 /* ---- damage ---- */
 
-/* Records damage at the current position, after what the piece contains so far. */
+/*
+ * Records damage at the current position, which is after everything that the piece contains so far.
+ */
 static int note_damage(struct base_input *in, const struct base_piece *piece, const char *what,
 		       struct hdb_error *err)
 {
@@ -269,7 +277,7 @@ static int note_damage(struct base_input *in, const struct base_piece *piece, co
 	return HDB_OK;
 }
 
-/* Whether a part seems to start at p. */
+/* Whether a member or frame appears to start at p. */
 static bool begins_part(const struct base_input *in, const uint8_t *p, uint64_t left)
 {
 	if (in->packing == BASE_ZSTD)
@@ -278,8 +286,8 @@ static bool begins_part(const struct base_input *in, const uint8_t *p, uint64_t 
 }
 
 /*
- * After damage: skips to the next part, if there have been several. A stream of one part cannot be
- * continued.
+ * After damage, skips to the next part if there have been several. A stream that consists of a
+ * single part cannot be continued.
  */
 static int find_part(struct base_input *in, struct hdb_error *err)
 {
@@ -292,7 +300,7 @@ static int find_part(struct base_input *in, struct hdb_error *err)
 		uint64_t left, i;
 
 		TRY(fill(in, STREAM_PIECE, &left, err));
-		/* Do not find the same part again: zstd does not tell how much of it was read. */
+		/* Do not find the same part again: zstd does not report how much of it was read. */
 		for (i = left && in->offset == in->part_offset; i + GZIP_HEAD <= left; i++) {
 			if (begins_part(in, next_byte(in) + i, left - i)) {
 				skip(in, i);
@@ -310,8 +318,8 @@ static int find_part(struct base_input *in, struct hdb_error *err)
 /* ---- in order ---- */
 
 /*
- * Inflates some of `left` bytes into the piece. Returns HDB_OK, HDB_END at the end of the part, or
- * HDB_EFORMAT with *why if it is damaged. *used is the number of bytes consumed.
+ * Inflates up to `left` bytes into the piece. Returns HDB_OK, HDB_END at the end of the part, or
+ * HDB_EFORMAT with *why if the part is damaged. *used is the number of bytes consumed.
  */
 static int inflate_gzip(struct base_input *in, struct base_piece *piece, uint64_t left,
 			uint64_t *used, const char **why)
@@ -340,8 +348,8 @@ static int inflate_zstd(struct base_input *in, struct base_piece *piece, uint64_
 {
 	ZSTD_inBuffer from = { .src = next_byte(in), .size = left };
 	/*
-	 * A call that finds damage loses what it has decompressed, so only one block is
-	 * decompressed at a time.
+	 * If a call finds damage, everything it has decompressed is lost. So each call decompresses
+	 * only one block.
 	 */
 	ZSTD_outBuffer to = {
 		.dst = piece->buffer,
@@ -370,9 +378,9 @@ static void begin_part(struct base_input *in)
 }
 
 /*
- * Continues after damage. A gzip member with a wrong checksum or length at its end is nevertheless
- * complete, and the start of the next one is known. zlib reports the kind of damage only by its
- * message.
+ * Continues after damage. A gzip member whose final checksum or length is wrong is complete
+ * nevertheless, and the start of the next member is known. zlib identifies the kind of damage only
+ * by its message.
  */
 static int pass_damage(struct base_input *in, const char *why, struct hdb_error *err)
 {
@@ -383,13 +391,13 @@ static int pass_damage(struct base_input *in, const char *why, struct hdb_error 
 		return HDB_OK;
 	if (in->packing != BASE_GZIP || strcmp(why, "incorrect data check") != 0)
 		return find_part(in, err);
-	/* zlib has read the checksum, but not the length after it. */
+	/* zlib has read the checksum but not the length that follows it. */
 	TRY(fill(in, GZIP_SIZE, &left, err));
 	skip(in, least(GZIP_SIZE, left));
 	return HDB_OK;
 }
 
-/* Between parts: starts the next one. Zeros at the end, which tapes leave, are not a part. */
+/* Starts the next part. Zeros at the end of the file, as left by tapes, are not a part. */
 static int next_part(struct base_input *in, const struct base_piece *piece, uint64_t left,
 		     struct hdb_error *err)
 {
@@ -454,8 +462,8 @@ static int take_stream(struct base_input *in, struct base_piece *piece, struct h
 /* ---- in parts ---- */
 
 /*
- * Returns the size of a member written by the JDK at p: up to where the next one seems to start, or
- * all remaining bytes.
+ * Returns the size of a member written by the JDK at p, which extends to where the next member
+ * appears to start, or else to the end of the available bytes.
  */
 static uint64_t member_size(const uint8_t *p, uint64_t left)
 {
@@ -474,8 +482,8 @@ static uint64_t member_size(const uint8_t *p, uint64_t left)
 }
 
 /*
- * Finds the packed and inflated size of the part at p. Returns false if it cannot be inflated
- * independently.
+ * Determines the packed and inflated sizes of the part at p. Returns false if the part cannot be
+ * inflated independently.
  */
 static bool measure_part(const struct base_input *in, const uint8_t *p, uint64_t left,
 			 uint64_t *packed, uint64_t *room)
@@ -496,8 +504,8 @@ static bool measure_part(const struct base_input *in, const uint8_t *p, uint64_t
 }
 
 /*
- * Takes parts to be inflated independently. Returns HDB_NOTFOUND if that is not possible for the
- * next one.
+ * Takes parts that can be inflated independently. Returns HDB_NOTFOUND if the next part is not one
+ * of them.
  */
 static int take_parts(struct base_input *in, struct base_piece *piece)
 {
@@ -756,12 +764,9 @@ void base_input_again(struct base_input *in, const struct base_piece *piece, uin
 	in->given = given;
 	in->offset = piece->packed_offset;
 	in->has_parts = in->is_in_stream = in->is_over = false;
-	/*
-	 * Damage recorded later is after this position, where another thread was; it will be found
-	 * again.
-	 */
+	/* Another thread recorded damage after this position. Drop it: it will be found again. */
 	in->damage_count = piece->damage_before;
-	/* There are several parts: after damage, look for the next one. */
+	/* The input has several parts, so after damage, look for the next one. */
 	in->part_count++;
 }
 

@@ -34,22 +34,25 @@ void base_input_close(struct base_input *input);
 /* The name of the input in messages; borrowed until the input is closed. */
 const char *base_input_name(const struct base_input *input);
 enum base_packing base_input_packing(const struct base_input *input);
-/* Whether it can be opened again and read at any offset: a regular file under its name. */
+/*
+ * Whether the input can be opened again and read at any offset, that is, whether it is a regular
+ * file.
+ */
 bool base_input_is_file(const struct base_input *input);
-/* Size of the file and bytes taken so far. A size of 0 means unknown. */
+/* Returns the size of the file (0 if unknown) and the number of bytes consumed so far. */
 uint64_t base_input_size(const struct base_input *input);
 uint64_t base_input_taken(const struct base_input *input);
 
 /* Consecutive bytes of the input. Zero-initialise; release with base_piece_release. */
 struct base_piece {
-	const uint8_t *data; /* inflated; borrowed until the piece is used again */
+	const uint8_t *data; /* inflated bytes; borrowed until the piece is used again */
 	uint64_t size;       /* of data */
 	/* private */
 	uint8_t *buffer;
 	uint64_t capacity;
-	const uint8_t *packed; /* what base_piece_inflate will inflate; NULL: nothing */
+	const uint8_t *packed; /* bytes that base_piece_inflate will inflate; NULL: none */
 	uint64_t packed_size, packed_offset;
-	size_t damage_before; /* number of damages recorded when the piece was taken */
+	size_t damage_before; /* number of damage reports that existed when the piece was taken */
 	uint64_t room;        /* maximum inflated size */
 	void *inflater;
 	bool is_gzip; /* which inflater the piece uses */
@@ -62,9 +65,9 @@ struct base_piece {
 int base_input_take(struct base_input *input, struct base_piece *piece, struct hdb_error *err);
 
 /*
- * Returns the first inflated bytes, a few thousand if the input has so many, without consuming
- * them: base_input_take delivers them again. Call it at most once, before anything is taken. *size
- * is 0 for an empty input.
+ * Returns the first inflated bytes, a few thousand if the input has that many, without consuming
+ * them: base_input_take delivers them again. Call it at most once, before the first
+ * base_input_take. *size is 0 for an empty input.
  */
 int base_input_peek(struct base_input *input, const uint8_t **data, uint64_t *size,
 		    struct hdb_error *err);
@@ -79,8 +82,8 @@ int base_piece_inflate(const struct base_input *input, struct base_piece *piece,
 
 /*
  * Goes back to the start of the piece that could not be inflated. From there on, base_input_take
- * inflates everything as one stream and finds the damage. `given` bytes were delivered before it.
- * No other thread may use the input during the call.
+ * inflates everything as one stream, which locates the damage. `given` is the number of bytes
+ * delivered before that piece. No other thread may use the input during the call.
  */
 void base_input_again(struct base_input *input, const struct base_piece *piece, uint64_t given);
 
@@ -93,7 +96,7 @@ struct base_damage {
 	char message[160];     /* one line */
 };
 
-/* Returns the damages found so far and their number. Borrowed until the next piece is taken. */
+/* Returns the damage reports so far and their number. Borrowed until the next piece is taken. */
 const struct base_damage *base_input_damage(const struct base_input *input, size_t *count);
 
 #endif

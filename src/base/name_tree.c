@@ -9,7 +9,10 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Number of hash seeds tried for a name. Using more would need that many collisions in a row. */
+/*
+ * Number of hash seeds tried for a name. Running out of them would take that many collisions in a
+ * row.
+ */
 #define HASH_TRIES 16
 
 /* ---- names ---- */
@@ -44,9 +47,9 @@ static int add_name(struct base_names *names, struct base_name name, bool is_len
 }
 
 /*
- * Finds the name or, if it is new, a free hash under which to add it; *no is then BASE_IDMAP_NONE.
- * If two names have the same hash, another seed is tried, so the map needs only one entry per hash.
- * False if there are too many such names.
+ * Finds the name. If it is new, finds a free hash under which to add it and sets *no to
+ * BASE_IDMAP_NONE. If two names have the same hash, another seed is tried, so the map needs only
+ * one entry per hash. Returns false if all seeds collide.
  */
 static bool find_name(const struct base_names *names, const struct base_name *name, uint64_t *hash,
 		      uint32_t *no)
@@ -158,9 +161,12 @@ static int compare_siblings(const void *a, const void *b, void *list)
 	return order ? order : x < y ? -1 : 1;
 }
 
-/* The listed nodes by parent: the children of node p are children[first[p]] to first[p + 1]. */
+/*
+ * The listed nodes grouped by parent: the children of node p are children[first[p]] up to, but not
+ * including, children[first[p + 1]].
+ */
 struct families {
-	uint32_t *first; /* an entry per node, one for the top level, and two more */
+	uint32_t *first; /* one entry per node, one for the top level, and two more */
 	uint32_t *children;
 };
 
@@ -224,6 +230,6 @@ int base_tree_order(const struct base_tree *tree, const struct base_tree_list *l
 		at = stack[--used];
 		(*order)[(*count)++] = (uint32_t)at;
 	}
-	assert(*count == first[n + 1]); /* no listed node has a parent that is not listed */
+	assert(*count == first[n + 1]); /* the parent of every listed node is listed */
 	return HDB_OK;
 }

@@ -1,7 +1,7 @@
 /*
- * base/name_tree.h - trees whose branches are merged by name: the names below a node are distinct.
- * struct base_names numbers texts; struct base_tree numbers nodes by parent and name. The builder
- * of a tree keeps its own data in arrays indexed by node.
+ * base/name_tree.h - trees whose branches are merged by name: siblings have different names. struct
+ * base_names assigns numbers to strings; struct base_tree assigns numbers to nodes, given their
+ * parent and name. The builder of a tree keeps its own data in arrays indexed by node.
  */
 #ifndef BASE_NAME_TREE_H
 #define BASE_NAME_TREE_H
@@ -9,15 +9,17 @@
 #include "base/idmap.h"
 #include "base/vec.h"
 
-/* Not a node: the parent of nodes on the top level. */
+/* Parent of the nodes on the top level. It is not a node itself. */
 #define BASE_TREE_TOP UINT32_MAX
 /* Maximum number of names. */
 #define BASE_NAMES_MAX 0x7ffffffeu
 
 struct base_name {
-	const char *text; /* owned by the names, or lent by the caller as long as these exist */
+	/* owned by the names, or lent by the caller, who keeps it at least as long as they exist */
+	const char *text;
 	size_t size;
-	uint8_t kind; /* the caller's; equal texts of different kinds are different names */
+	/* defined by the caller; equal strings of different kinds are different names */
+	uint8_t kind;
 };
 
 /* Starts with zeros. */
@@ -27,7 +29,7 @@ struct base_names {
 	struct base_idmap by_hash; /* hash of a name -> its number */
 };
 
-/* Finds or adds a name. Unless it is lent, its text is copied, with a zero byte at the end. */
+/* Finds or adds a name. Unless its text is lent, the text is copied and zero-terminated. */
 int base_names_add(struct base_names *names, const struct base_name *name, bool is_lent,
 		   uint32_t *no, struct hdb_error *err);
 bool base_names_has(const struct base_names *names, const struct base_name *name);
@@ -38,7 +40,7 @@ struct base_tree_node {
 	uint32_t parent; /* number of the parent, or BASE_TREE_TOP */
 	uint32_t name;
 	uint32_t depth; /* 0 on the top level */
-	uint32_t hint;  /* the child that was looked up last, which often is the next one too */
+	uint32_t hint;  /* the child looked up most recently, which is often looked up again */
 };
 
 /* Starts with zeros. */
@@ -52,9 +54,9 @@ static inline struct base_tree_node *base_tree_node(const struct base_tree *tree
 	return base_vec_at(&tree->nodes, struct base_tree_node, node);
 }
 
-/* Returns the child of that name, or BASE_TREE_TOP if none exists. */
+/* Returns the child with that name, or BASE_TREE_TOP if the parent has none. */
 uint32_t base_tree_child(struct base_tree *tree, uint32_t parent, uint32_t name);
-/* Adds a child of a name that the parent does not have yet. */
+/* Adds a child with a name that the parent's children do not have yet. */
 int base_tree_add(struct base_tree *tree, uint32_t parent, uint32_t name, uint32_t *node,
 		  struct hdb_error *err);
 void base_tree_release(struct base_tree *tree);
@@ -64,12 +66,18 @@ struct base_tree_list {
 	/* negative if node a comes before b; equal nodes are sorted by number */
 	int (*compare)(const void *ctx, uint32_t a, uint32_t b);
 	const void *ctx;
-	/* by node; the parent of a listed node must be listed. NULL: all */
+	/*
+	 * by node: whether to list it, which requires that its parent is listed. NULL: list all
+	 * nodes
+	 */
 	const bool *is_listed;
 	uint32_t max_depth; /* deepest level listed */
 };
 
-/* Lists nodes, parents before children. *order is owned by the caller; *count is its length. */
+/*
+ * Lists nodes so that parents precede their children. *order is owned by the caller; *count is its
+ * length.
+ */
 int base_tree_order(const struct base_tree *tree, const struct base_tree_list *list,
 		    uint32_t **order, size_t *count, struct hdb_error *err);
 

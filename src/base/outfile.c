@@ -1,6 +1,6 @@
 /*
- * base/outfile.c - writes a file that appears when it is complete. Before, it has no name
- * (O_TMPFILE), or on file systems without such files a name that ends in ".writing".
+ * base/outfile.c - writes a file that appears only when it is complete. Until then it has no name
+ * (O_TMPFILE) or, on file systems that do not support this, a name that ends in ".writing".
  */
 #include "base/outfile.h"
 
@@ -21,20 +21,23 @@
 
 /* Bytes that are compressed independently. */
 #define BLOCK_BYTES (1u << 20)
-/* Compression levels: that of the JDK's -gz=1, and the default of zstd. */
+/* Compression levels: the one that the JDK uses for -gz=1, and the default of zstd. */
 #define GZIP_LEVEL 1
 #define ZSTD_LEVEL 3
 #define GZIP_COMMENT "HPROF BLOCKSIZE=1048576"
-/* Bytes of a gzip member besides its deflate stream: head with comment, and tail. */
+/*
+ * Size of a gzip member apart from its deflate stream: the header with its comment, and the
+ * trailer.
+ */
 #define GZIP_MORE (10u + sizeof(GZIP_COMMENT) + 8u)
 
 struct base_outfile {
 	const char *path; /* borrowed */
-	char *temp_path;  /* NULL: the file has no name yet, or is written in place */
+	char *temp_path;  /* NULL if the file has no name yet, or is written in place */
 	struct base_outfile_options options;
 	int fd;
 	bool is_in_place; /* standard output, a device or a named pipe */
-	uint8_t *block;   /* BLOCK_BYTES that are not written yet */
+	uint8_t *block;   /* BLOCK_BYTES bytes; holds data that has not been written yet */
 	size_t used;
 	uint8_t *packed;
 	size_t packed_max;
@@ -69,8 +72,8 @@ static int make_packer(struct base_outfile *f, struct hdb_error *err)
 }
 
 /*
- * Creates a file without a name in the directory of the path. Returns HDB_END if that is not
- * possible, or if it could not be given a name later, which needs /proc.
+ * Creates a file without a name in the directory of the path. Returns HDB_END if the file system
+ * does not support this, or if the file could not be given a name later, which needs /proc.
  */
 static int open_nameless(struct base_outfile *f, struct hdb_error *err)
 {
@@ -97,8 +100,8 @@ static int make_temp_path(struct base_outfile *f, struct hdb_error *err)
 }
 
 /*
- * Whether the path is a device or named pipe, which is written directly. Not if the pipe belongs to
- * somebody else, who might have planted it.
+ * Whether the path is a device or named pipe, which is written directly. A pipe that belongs to
+ * another user is not, because that user might have planted it.
  */
 static bool is_written_in_place(const struct stat *st)
 {
@@ -195,7 +198,7 @@ static int write_all(struct base_outfile *f, const uint8_t *p, uint64_t size, st
 		       hdb_fail_errno(err, errno, "%s: cannot write", f->path);
 }
 
-/* Writes a member of gzip; the first has a comment. */
+/* Writes a gzip member. The first one has a comment. */
 static int write_member(struct base_outfile *f, struct hdb_error *err)
 {
 	static const uint8_t head[10] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 3 };

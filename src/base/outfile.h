@@ -2,8 +2,8 @@
  * base/outfile.h - a file that is written sequentially, plain or compressed, and gets its name only
  * when it is complete.
  *
- * gzip files are written like those of the JDK: members of 1 MiB, with "HPROF BLOCKSIZE=" in the
- * comment of the first. zstd files get a seek table. So both can be read in parts.
+ * gzip files look like those of the JDK: members of 1 MiB, with "HPROF BLOCKSIZE=" in the comment
+ * of the first. zstd files get a seek table. So parts of either can be read separately.
  */
 #ifndef BASE_OUTFILE_H
 #define BASE_OUTFILE_H
@@ -18,13 +18,13 @@ struct base_outfile;
 struct base_outfile_options {
 	enum base_packing packing;
 	bool force;  /* whether to replace an existing file */
-	mode_t mode; /* permissions; 0 means 0600, only for its owner */
+	mode_t mode; /* permissions; 0 means 0600 */
 };
 
 /*
- * Starts a file. `path` is borrowed; "-" is standard output. Returns HDB_EEXIST if the file exists
- * and `force` is not set; with it, a device or a named pipe is written into and not replaced. *out
- * is owned by the caller, until base_outfile_finish or base_outfile_abort.
+ * Starts a file. `path` is borrowed; "-" is standard output. Fails with HDB_EEXIST if the file
+ * exists and `force` is not set. With `force`, a file is replaced, but a device or a named pipe is
+ * written to. *out is owned: base_outfile_finish or base_outfile_abort.
  */
 int base_outfile_create(const char *path, const struct base_outfile_options *options,
 			struct base_outfile **out, struct hdb_error *err);
@@ -36,17 +36,17 @@ int base_outfile_write(struct base_outfile *file, const void *data, uint64_t siz
 int base_outfile_descriptor(const struct base_outfile *file);
 
 /*
- * Writes the rest, gives the file its name, and frees *file, even after a failure. *bytes, unless
- * NULL, is set to the size of the file.
+ * Writes the remaining bytes, gives the file its name, and frees *file, even after a failure.
+ * *bytes, unless NULL, is set to the size of the file.
  */
 int base_outfile_finish(struct base_outfile *file, uint64_t *bytes, struct hdb_error *err);
 
-/* Discards the file. NULL is allowed. */
+/* Discards the file. `file` may be NULL. */
 void base_outfile_abort(struct base_outfile *file);
 
 /*
- * Write everything, resuming after signals: to a descriptor, or at an offset of a file. False on
- * failure, with errno.
+ * Write all bytes, continuing after interruption by signals: at the descriptor's position, or at an
+ * offset of the file. Return false on failure, with errno set.
  */
 bool base_write_all(int fd, const void *data, uint64_t size);
 bool base_write_at(int fd, const void *data, uint64_t size, uint64_t offset);

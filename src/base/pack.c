@@ -18,7 +18,7 @@
 #endif
 
 #define GROUP_HEADER 4
-/* For functions compiled a second time for processors with longer vectors. */
+/* For functions that are compiled a second time for processors with longer vectors. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 #define PAD 8
 
@@ -50,7 +50,7 @@ static inline uint64_t get_bits(const uint8_t *p, uint64_t bit, unsigned width)
 	return v & mask_of(width);
 }
 
-/* Packs fields of the same width one after another. */
+/* Packs fields of equal width one after another. */
 static uint8_t *put_run(uint8_t *p, const uint64_t *values, unsigned n, uint64_t base,
 			unsigned width)
 {
@@ -78,8 +78,9 @@ static uint8_t *put_run(uint8_t *p, const uint64_t *values, unsigned n, uint64_t
 }
 
 /*
- * Counts values minus the base by bit length. Neighbours mostly have the same length, so they are
- * counted in different lanes: increments of one counter would wait for each other.
+ * Counts the values by the bit length of their difference to the base. Neighbours mostly have the
+ * same length, and increments of one counter have to wait for each other, so neighbours are counted
+ * in different lanes.
  */
 static void count_lengths(const uint64_t *values, unsigned n, uint64_t base, uint8_t lanes[4][65])
 {
@@ -89,8 +90,8 @@ static void count_lengths(const uint64_t *values, unsigned n, uint64_t base, uin
 }
 
 /*
- * Returns the width that makes the group smallest; values that need more become exceptions. `max`
- * is the bit length of the largest value minus the base.
+ * Returns the width that makes the group smallest; values that need more bits become exceptions.
+ * `max` is the bit length of the largest value minus the base.
  */
 static unsigned best_width(const uint64_t *values, unsigned n, uint64_t base, unsigned max)
 {
@@ -110,8 +111,8 @@ static unsigned best_width(const uint64_t *values, unsigned n, uint64_t base, un
 			best = w;
 		}
 		/*
-		 * From here on there are no fewer exceptions, and they cost more than narrower
-		 * values save.
+		 * Narrower widths only add exceptions, and these already cost more than the width
+		 * saves.
 		 */
 		if ((uint64_t)over * (8 + max) >= best_cost)
 			break;
@@ -120,8 +121,8 @@ static unsigned best_width(const uint64_t *values, unsigned n, uint64_t base, un
 }
 
 /*
- * Bytes needed for writing a group: header, base, 64-bit values, positions, high bits, and what is
- * written past the end.
+ * Bytes needed for writing a group: header, base, 64-bit values, positions, high bits, and the
+ * bytes that may be written past the end.
  */
 #define GROUP_MAX (GROUP_HEADER + 8 + PACK_GROUP * 8 + PACK_GROUP + PACK_GROUP * 8 + PAD)
 
@@ -129,7 +130,7 @@ static unsigned best_width(const uint64_t *values, unsigned n, uint64_t base, un
 struct widths {
 	uint64_t base;
 	unsigned width; /* stored for every value */
-	unsigned max;   /* of the largest value minus the base */
+	unsigned max;   /* bit width of the largest value minus the base */
 };
 
 /* Writes the positions of a group's exceptions. Returns their number. */
@@ -159,17 +160,19 @@ static uint8_t *put_high_bits(uint8_t *positions, unsigned count, const uint64_t
 /* ---- values of 32 bits ---- */
 
 /*
- * Most groups contain only values of up to 32 bits. For these there is a second encoder made of
- * loops that compilers turn into vector code, over whole groups: entries after the last value are
- * 0. The result is the same as that of the general encoder.
+ * Most groups contain only values of up to 32 bits. They have an encoder of their own, made of
+ * loops over whole groups that compilers turn into vector code; entries after the last value are 0.
+ * Its output is the same as that of the general encoder.
  */
 
-/* Smaller groups use the general encoder: here they would cost as much as whole ones. */
+/*
+ * Groups with fewer values use the general encoder: the encoder for 32-bit values takes as long for
+ * them as for a full group.
+ */
 #define SMALL_MIN 16
 
 /*
- * Returns whether all values fit 32 bits. Then v contains the group, filled up with its first
- * value.
+ * Returns whether all values fit 32 bits. If so, v contains the group, padded with its first value.
  */
 static ALWAYS_INLINE bool take_small(const uint64_t *values, unsigned n, uint32_t *v)
 {
@@ -209,8 +212,9 @@ static ALWAYS_INLINE uint32_t take_base(uint32_t *v, unsigned n, uint32_t *any)
 }
 
 /*
- * Finds the bit lengths of all values, from the exponents of floating-point numbers. Clearing the
- * second-highest bit prevents rounding up to the next power of two; a 32-bit number is negative.
+ * Finds the bit lengths of all values from the exponents of floating-point numbers. Clearing the
+ * second-highest bit prevents rounding up to the next power of two. A value with the highest bit
+ * set converts to a negative number.
  */
 static ALWAYS_INLINE void take_lengths(const uint32_t *v, uint8_t *length)
 {
@@ -257,8 +261,8 @@ static ALWAYS_INLINE unsigned best_small_width(const uint8_t *length, unsigned n
 }
 
 /*
- * Packs the low `width` bits of n values: neighbours are joined into one field, and pairs of those
- * too if they fit 64 bits.
+ * Packs the low `width` bits of n values. Neighbours are joined into one field, and pairs of these
+ * are joined again if they fit 64 bits.
  */
 static ALWAYS_INLINE uint8_t *put_small_run(uint8_t *p, const uint32_t *v, unsigned n,
 					    unsigned width)
@@ -278,7 +282,7 @@ static ALWAYS_INLINE uint8_t *put_small_run(uint8_t *p, const uint32_t *v, unsig
 	return p + bits_to_bytes((uint64_t)n * width);
 }
 
-/* Returns a bit for each of 64 lengths that is greater than `width`. */
+/* Returns a mask with a bit set for each of 64 lengths that is greater than `width`. */
 static ALWAYS_INLINE uint64_t longer(const uint8_t *length, unsigned width)
 {
 	const uint64_t top = 0x8080808080808080, add = (top / 128) * (127 - width);
@@ -287,15 +291,15 @@ static ALWAYS_INLINE uint64_t longer(const uint8_t *length, unsigned width)
 	for (unsigned i = 0; i < 64; i += 8) {
 		const uint64_t high = ((load64(length + i) + add) & top) >> 7;
 
-		/* Collects the lowest bits of eight bytes in the highest byte. */
+		/* Gathers the lowest bit of each of eight bytes in the highest byte. */
 		bits |= high * 0x0102040810204080 >> 56 << i;
 	}
 	return bits;
 }
 
 /*
- * Writes the positions of values with more than w->width bits, and their high bits. Returns the
- * end; *count is their number. Writes up to 8 bytes past the end.
+ * Writes the positions and the high bits of the values with more than w->width bits. Returns the
+ * end; *count is the number of these values. Writes up to 8 bytes past the end.
  */
 static ALWAYS_INLINE uint8_t *put_small_exceptions(uint8_t *p, const uint32_t *v,
 						   const uint8_t *length, const struct widths *w,
@@ -451,7 +455,7 @@ int base_pack_encode(struct base_vec *out, const uint64_t *values, uint32_t coun
 	return base_pack_end(&w, err);
 }
 
-/* Returns the size of a group with this header, without the header. */
+/* Returns the size of a group with this header, not counting the header. */
 static uint64_t group_size(const uint8_t *h, unsigned n)
 {
 	return (uint64_t)h[3] + bits_to_bytes((uint64_t)n * h[0]) + h[1] +
@@ -559,9 +563,10 @@ struct fields {
 };
 
 #ifdef __x86_64__
-/* Moves four consecutive fields to the four lanes of a vector. */
+/* Moves four consecutive fields into the four lanes of a vector. */
 struct lanes {
-	__m256i bytes; /* of 16 bytes read at `at`: for each half, those of its two fields */
+	/* byte shuffle of the 16 bytes at `at`: each half receives the bytes of its two fields */
+	__m256i bytes;
 	__m256i shift;
 	unsigned at[2];
 };
@@ -596,7 +601,10 @@ __attribute__((target("avx2"))) static inline void unpack_four(const uint8_t *p,
 	_mm256_storeu_si256((__m256i *)out, _mm256_add_epi64(value, base));
 }
 
-/* Unpacks eight fields at a time, which start at whole bytes. Returns the number of fields done. */
+/*
+ * Unpacks eight fields at a time, so that each step starts at a whole byte. Returns the number of
+ * fields done.
+ */
 __attribute__((target("avx2"))) static unsigned unpack_avx2(const struct fields *in, uint64_t *out)
 {
 	const struct lanes first = lanes_of(0, in->width), second = lanes_of(4, in->width);
@@ -627,7 +635,7 @@ static void unpack(const struct fields *in, uint64_t *out)
 		out[done] = in->base + ((load64(in->at + bit / 8) >> bit % 8) & mask);
 }
 
-/* Adds the high bits of a group's exceptions. Eight bytes after a column are readable. */
+/* Adds the high bits of a group's exceptions. May read eight bytes past the column. */
 static void add_exceptions(const uint8_t *h, const uint8_t *positions, uint64_t *out)
 {
 	const unsigned width = h[0], count = h[1], high = h[2];

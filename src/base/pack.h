@@ -3,8 +3,8 @@
  * its own bit width, and a few exceptions for values that do not fit.
  *
  * The scheme is patched frame of reference (Zukowski et al., "Super-Scalar RAM-CPU Cache
- * Compression", ICDE 2006). Any value can be read in constant time, and a column takes little more
- * than the entropy of its typical values.
+ * Compression", ICDE 2006). Any value can be read in constant time, and the size of a column is
+ * close to the entropy of its typical values.
  */
 #ifndef BASE_PACK_H
 #define BASE_PACK_H
@@ -57,8 +57,8 @@ int base_pack_open(struct pack_column *column, const uint8_t *data, uint64_t siz
 uint64_t base_pack_get(const struct pack_column *column, uint32_t i);
 
 /*
- * Whether all values are 0, in the form that base_pack_encode writes; false for other forms of such
- * a column.
+ * Whether all values are 0 and the column has the form in which base_pack_encode writes zeros;
+ * false for any other form.
  */
 bool base_pack_is_zero(const struct pack_column *column);
 

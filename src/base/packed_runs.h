@@ -1,8 +1,8 @@
 /*
  * base/packed_runs.h - an array of numbers that is written and read in packed blocks (base/pack.h).
  *
- * For what an algorithm writes in one phase and reads sequentially in the next, such as parents in
- * the order of a search, which take half a byte each in this form.
+ * It suits data that an algorithm writes in one phase and reads sequentially in the next. Parents
+ * in DFS order, for example, take half a byte each in this form.
  */
 #ifndef BASE_PACKED_RUNS_H
 #define BASE_PACKED_RUNS_H
@@ -15,7 +15,7 @@
 #define BASE_RUN (1u << BASE_RUN_BITS)
 
 struct base_runs {
-	uint64_t *position; /* by block: its offset in `bytes` */
+	uint64_t *position; /* by block: offset of the block in `bytes` */
 	uint64_t block_count;
 	uint32_t *count; /* by block: number of values */
 	struct base_chunks bytes;
@@ -31,8 +31,8 @@ int base_runs_init(struct base_runs *runs, uint64_t count, struct base_work *wor
 void base_runs_release(struct base_runs *runs);
 
 /*
- * Writes block `block`, once; blocks may come in any order. `count` is BASE_RUN except in the last
- * block.
+ * Writes block `block`. Each block is written once, in any order. `count` is BASE_RUN except for
+ * the last block.
  */
 int base_runs_put(struct base_runs *runs, uint64_t block, const uint64_t *values, uint32_t count,
 		  struct hdb_error *err);
@@ -44,12 +44,13 @@ int base_runs_put(struct base_runs *runs, uint64_t block, const uint64_t *values
 int base_runs_put_packed(struct base_runs *runs, uint64_t block, const struct base_vec *packed,
 			 uint32_t count, struct hdb_error *err);
 
-/* Reads a block that was written into values[BASE_RUN]. */
+/* Reads a block into values[BASE_RUN]. The block must have been written. */
 int base_runs_get(const struct base_runs *runs, uint64_t block, uint64_t *values,
 		  struct hdb_error *err);
 
 /*
- * Reads values [first, first + count) that were written. first is a multiple of 128. Thread-safe.
+ * Reads values [first, first + count), which must have been written. first is a multiple of 128.
+ * Thread-safe.
  */
 int base_runs_range(const struct base_runs *runs, uint64_t first, uint64_t *values, uint32_t count,
 		    struct hdb_error *err);

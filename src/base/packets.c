@@ -10,15 +10,16 @@
 #include <zstd.h>
 
 /*
- * Limits for inflating: bytes of one TracePacket; and for a file, MiB plus a multiple of its size.
- * Perfetto compresses some 512 KB at a time, and real heap graphs shrink to a fifth.
+ * Limits for inflating: the size of one TracePacket in bytes; and for a file, a number of MiB plus
+ * a multiple of its size. Perfetto compresses some 512 KB at a time, and real heap graphs shrink to
+ * a fifth.
  */
 #define PACKET_MAX (64u << 20)
 #define GROWTH_MIB 64u
 #define GROWTH_MAX 64u
 /* Bytes inflated at a time. */
 #define STEP 65536u
-/* First bytes of gzip and zstd files, which no trace has. */
+/* First bytes of gzip and zstd files, with which no trace starts. */
 enum { GZIP = 0x1f, ZSTD = 0x28 };
 
 /* Packets examined to decide whether a file is a trace. */
@@ -33,7 +34,7 @@ bool packets_is_message(struct proto message)
 	return !message.is_bad;
 }
 
-/* Whether the file starts like a trace: with packets that are whole messages. */
+/* Whether the file starts like a trace, with packets that are complete messages. */
 static bool is_trace(struct proto trace)
 {
 	struct proto_field field;
@@ -74,8 +75,8 @@ struct unpacked {
 };
 
 /*
- * Makes room for more bytes. NULL if none exists, or if the bytes so far do not start with a
- * packet.
+ * Makes room for more bytes. Returns NULL if memory or the limit is exhausted, or if the bytes so
+ * far do not start with a packet.
  */
 static uint8_t *room(struct unpacked *to, size_t more)
 {
@@ -146,7 +147,7 @@ static void add(struct unpacked *to, const uint8_t *at, const uint8_t *end)
 		to->result = base_bytes_append(to->bytes, at, (size_t)(end - at), NULL);
 }
 
-/* Copies a trace, inflating packets, if any of them is compressed. */
+/* Copies a trace and inflates its packets, if any of them are compressed. */
 static int expand(struct base_vec *copy, struct proto trace, size_t most)
 {
 	struct unpacked to = { .bytes = copy };
@@ -190,7 +191,9 @@ int packets_open(struct proto *trace, struct base_vec *copy)
 		unpack(&whole, *trace);
 		*trace = all_of(copy);
 	}
-	/* it is not a trace, whatever else is wrong, so other readers may accept it */
+	/*
+	 * it is not a trace, whatever else is wrong with it, so other readers may still accept it
+	 */
 	if (!is_trace(*trace))
 		return HDB_NOTFOUND;
 	TRY(whole.result);

@@ -13,9 +13,9 @@ enum {
 	PACKET_TIMESTAMP = 8,
 	PACKET_SEQUENCE_ID = 10,
 	PACKET_INTERNED = 12,
-	PACKET_FLAGS = 13, /* bit 0: interned data starts over */
+	PACKET_FLAGS = 13, /* bit 0: the interned data starts again from scratch */
 	PACKET_HEAP_PROFILE = 37,
-	PACKET_CLEARED = 41, /* the same as the flag, before Android 11 */
+	PACKET_CLEARED = 41, /* has the same meaning as the flag; written before Android 11 */
 	PACKET_COMPRESSED = 50,
 	PACKET_HEAP_GRAPH = 56,
 	PACKET_SYMBOLS = 61,
@@ -23,16 +23,16 @@ enum {
 	PACKET_COMPRESSED_ZSTD = 133
 };
 enum { CLOCKS_CLOCK = 1, CLOCKS_ID = 1, CLOCKS_TIMESTAMP = 2 };
-/* IDs of clocks: time since 1970, and time since the device was started. */
+/* Clock IDs: of the time since 1970, and of the time since the device was started. */
 enum { CLOCKS_REALTIME = 1, CLOCKS_MONOTONIC_COARSE = 4, CLOCKS_BOOT = 6 };
 
-/* Whether a whole message can be parsed. */
+/* Whether `message` can be parsed to its end. */
 bool packets_is_message(struct proto message);
 
 /*
  * Converts *trace, the bytes of a file, to uncompressed packets. Returns HDB_NOTFOUND if it is not
- * a trace; packets_problem has the message for errors. *copy must be empty; it may own the packets,
- * so the caller must release it after use in any case.
+ * a trace; packets_problem has the message for errors. *copy must be empty. The caller must release
+ * it after use in any case, because it may own the packets.
  */
 int packets_open(struct proto *trace, struct base_vec *copy);
 
@@ -40,8 +40,8 @@ int packets_open(struct proto *trace, struct base_vec *copy);
 const char *packets_problem(int result);
 
 /*
- * Returns the offset from the clock `id` to time since 1970, from a snapshot of clocks; 0 if the
- * snapshot does not have both.
+ * Returns the offset between the clock `id` and the time since 1970, taken from a snapshot of
+ * clocks; 0 if the snapshot lacks one of them.
  */
 int64_t packets_clock_offset(struct proto clocks, uint64_t id);
 

@@ -1,8 +1,8 @@
 /*
- * base/pipeline.c - ordered production on threads.
+ * base/pipeline.c - produces items in order on several threads.
  *
- * The calling thread takes the next item in order when it is ready, and makes items otherwise. So
- * one thread is a plain loop, and two threads use two cores.
+ * The calling thread consumes the next item as soon as it is ready, and produces items while it
+ * waits. So with one thread the pipeline is a plain loop, and with two threads it uses two cores.
  */
 #include "base/pipeline.h"
 
@@ -16,8 +16,8 @@
 /* ---- measuring ---- */
 
 /*
- * A pipeline has no context that leads to the command, which asks once for all of its pipelines;
- * only the thread that asked is measured.
+ * A thread-local variable, because no context leads from a pipeline to the command that asks for
+ * the times of all its pipelines. Only the thread that asked is measured.
  */
 static _Thread_local struct base_meter *used_meter;
 
@@ -26,7 +26,10 @@ void base_meter_use(struct base_meter *meter)
 	used_meter = meter;
 }
 
-/* Processor time of this thread; 0 if nothing is measured, as the clock costs a system call. */
+/*
+ * Processor time of this thread; 0 if nothing is measured, because reading the clock costs a system
+ * call.
+ */
 static uint64_t thread_ns(bool is_measured)
 {
 	struct timespec now;
@@ -45,8 +48,8 @@ static void add_part(struct base_meter *meter, uint64_t spent_ns)
 }
 
 /*
- * Adds the times of one run. Runs are sequential, so the critical path is the sum of the longest
- * parts of the runs.
+ * Adds the times of one run. Runs follow each other, so their critical paths add up: each is the
+ * longest part of its run.
  */
 static void add_run(const struct base_meter *run)
 {
@@ -127,7 +130,7 @@ static void *worker(void *arg)
 	return NULL;
 }
 
-/* Takes the items in order on the calling thread. The lock must be held. */
+/* Consumes the items in order on the calling thread. The lock must be held. */
 static int take_all(struct run *run, struct hdb_error *err)
 {
 	uint64_t take = 0;
@@ -178,7 +181,7 @@ int base_pipeline_run(const struct base_pipeline *pipeline, struct hdb_error *er
 	run.slots = slots;
 	(void)pthread_mutex_init(&run.lock, NULL);
 	(void)pthread_cond_init(&run.changed, NULL);
-	/* If a thread cannot be started, there is one helper less, which is not a failure. */
+	/* If a thread cannot be started, one helper fewer takes part. That is not a failure. */
 	while (started < extra && base_thread_start(&threads[started], worker, &run))
 		started++;
 	pthread_mutex_lock(&run.lock);

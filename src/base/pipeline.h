@@ -1,7 +1,7 @@
 /*
  * base/pipeline.h - makes numbered items on several threads and consumes them in order on one.
  *
- * produce() makes item i on any thread, in slot i % slot_count of the caller's; consume() takes the
+ * produce() makes item i on any thread, in the caller's slot i % slot_count. consume() takes the
  * items on the calling thread in the order 0, 1, 2, ... So results do not depend on the number of
  * threads.
  */
@@ -13,11 +13,11 @@
 struct base_pipeline {
 	uint64_t item_count; /* UINT64_MAX: unknown; produce() reports the end */
 	unsigned threads;    /* number of threads, including the calling one; at least 1 */
-	unsigned slot_count; /* number of the caller's slots; at least 1, ideally 4 per thread */
+	unsigned slot_count; /* number of slots of the caller; at least 1, ideally 4 per thread */
 	void *ctx;
 	/*
-	 * Makes an item. Called on any thread, never twice at a time for one slot. HDB_END: this
-	 * item and all later ones do not exist.
+	 * Makes an item. Called on any thread, but never at the same time for the same slot.
+	 * HDB_END: neither this item nor any later one exists.
 	 */
 	int (*produce)(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err);
 	/* Takes an item. Called in order on the calling thread. May be NULL. */
@@ -25,30 +25,30 @@ struct base_pipeline {
 };
 
 /*
- * Runs the pipeline. Returns the first failure in the order of items, so it does not depend on the
- * number of threads, or HDB_OK.
+ * Runs the pipeline. Returns HDB_OK or the failure of the item with the lowest number, so the
+ * result does not depend on the number of threads.
  */
 int base_pipeline_run(const struct base_pipeline *pipeline, struct hdb_error *err);
 
-/*
- * For items that need not be consumed in order: makes items 0 to item_count - 1 on that many
- * threads.
- */
+/* Makes items 0 to item_count - 1 on several threads, if they need not be consumed in order. */
 int base_pipeline_each(uint64_t item_count, unsigned threads, void *ctx,
 		       int (*produce)(void *ctx, unsigned slot, uint64_t item,
 				      struct hdb_error *err),
 		       struct hdb_error *err);
 
 /*
- * Calls part() for 0 to count - 1 at the same time: for 0 on the calling thread, for each other one
- * on its own thread, or if that cannot be started on the calling thread after 0. Returns when all
- * have ended: the first failure in the order of parts, or HDB_OK.
+ * Calls part() for 0 to count - 1 at the same time. Part 0 runs on the calling thread and each
+ * other part on its own thread. If a thread cannot be started, the calling thread runs its part
+ * after part 0. Returns when all parts have ended: HDB_OK or the failure of the part with the
+ * lowest number.
  */
 int base_pipeline_parts(unsigned count, void *ctx,
 			int (*part)(void *ctx, unsigned no, struct hdb_error *err),
 			struct hdb_error *err);
 
-/* How work was divided: `heapdb --timings` measures what more threads could gain. */
+/*
+ * How work was divided between threads: `heapdb --timings` estimates what more threads could gain.
+ */
 struct base_meter {
 	uint64_t parts;      /* items made and parts called */
 	uint64_t made_ns;    /* their processor time */
@@ -56,8 +56,8 @@ struct base_meter {
 };
 
 /*
- * From now on adds up the pipelines that this thread runs, and does not if NULL. Borrowed until
- * then.
+ * From now on, adds up the times of the pipelines that this thread runs; NULL stops this. Borrowed
+ * until then.
  */
 void base_meter_use(struct base_meter *meter);
 

@@ -16,7 +16,7 @@
 #undef strerror_r
 
 #define RANDOM_BYTES 16
-/* Addresses below this are error numbers, not texts. */
+/* Addresses below this are error numbers, not pointers to strings. */
 #define NO_POINTER 4096
 /* Bytes copied or cleared at a time. */
 #define COPY_BYTES 65536
@@ -57,11 +57,14 @@ void *portable_memrchr(const void *bytes, int c, size_t size)
 void portable_explicit_bzero(void *bytes, size_t size)
 {
 	memset(bytes, 0, size);
-	/* Without this the compiler would remove the stores, as nobody reads them. */
+	/* Without this, the compiler would remove the stores because nothing reads them. */
 	__asm__ volatile("" : : "r"(bytes) : "memory");
 }
 
-/* The system's function returns the text, or a small number and writes the text to `out`. */
+/*
+ * Depending on the system, strerror_r returns the string, or returns a small number and writes the
+ * string to `out`.
+ */
 const char *portable_strerror_r(int number, char *out, size_t size)
 {
 	uintptr_t text;
@@ -77,7 +80,7 @@ static struct {
 	unsigned amd_family; /* 0: from another manufacturer */
 } processor;
 
-/* Runs before main. Vectors also need a system that saves their registers. */
+/* Runs before main. Vector instructions also require that the system saves their registers. */
 __attribute__((constructor)) static void ask_processor(void)
 {
 	const unsigned both = bit_BMI | bit_BMI2;

@@ -36,7 +36,7 @@ extern char **environ;
 #define st_birthtim st_birthtimespec
 #endif
 
-/* Reads random bytes of the system. Returns `size`, or -1. */
+/* Fills the buffer with random bytes from the system. Returns `size`, or -1. */
 ssize_t portable_getrandom(void *bytes, size_t size, unsigned flags);
 #undef getrandom
 #define getrandom portable_getrandom
@@ -53,18 +53,18 @@ void portable_explicit_bzero(void *bytes, size_t size);
 #undef explicit_bzero
 #define explicit_bzero portable_explicit_bzero
 
-/* Like glibc's: returns the text, which may be in `out`. */
+/* Like glibc's: returns the message, which may be in `out`. */
 const char *portable_strerror_r(int number, char *out, size_t size);
 #undef strerror_r
 #define strerror_r portable_strerror_r
 
-/* A merge sort, so equal elements keep their order, as with glibc. */
+/* A merge sort, so equal elements keep their order, as in glibc. */
 void portable_qsort_r(void *base, size_t count, size_t size,
 		      int (*compare)(const void *a, const void *b, void *ctx), void *ctx);
 #undef qsort_r
 #define qsort_r portable_qsort_r
 
-/* A file without a name: one in $TMPDIR or /tmp that was unlinked. */
+/* Creates a file without a name: it is created in $TMPDIR or /tmp and unlinked. */
 int portable_memfd_create(const char *name, unsigned flags);
 #undef memfd_create
 #define memfd_create portable_memfd_create
@@ -74,7 +74,7 @@ int portable_memfd_create(const char *name, unsigned flags);
 #undef O_TMPFILE
 #define O_TMPFILE 0
 
-/* Reserves space by writing zeros: the caller's file is new. */
+/* Reserves space by writing zeros, which is correct because the caller's file is new. */
 int portable_fallocate(int fd, off_t offset, off_t size);
 #undef posix_fallocate
 #define posix_fallocate portable_fallocate
@@ -85,7 +85,7 @@ int portable_pipe2(int ends[2], int flags);
 int portable_socket(int domain, int type, int protocol);
 #undef socket
 #define socket portable_socket
-/* Copies what is available; the writer waits for room. */
+/* Copies the bytes available in the pipe. The writer waits until there is room. */
 ssize_t portable_splice(int from, int to, size_t size);
 #undef splice
 #define splice(from, from_at, to, to_at, size, flags) portable_splice(from, to, size)
@@ -104,7 +104,7 @@ ssize_t portable_splice(int from, int to, size_t size);
 #undef F_SETPIPE_SZ
 #define F_SETPIPE_SZ F_GETFD
 
-/* Only times; a birth time only if stat() has one. */
+/* The members that heapdb uses: times only, and a birth time only if stat() has one. */
 struct portable_statx_timestamp {
 	int64_t tv_sec;
 	uint32_t tv_nsec;

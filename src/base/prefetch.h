@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* For reading; any address is allowed. */
+/* Prefetches memory for reading. Any address is allowed. */
 static inline void prefetch_read(const volatile void *p)
 {
 	__builtin_prefetch((const void *)(uintptr_t)p);

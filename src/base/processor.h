@@ -1,10 +1,10 @@
 /*
  * base/processor.h - detects instructions that not every x86-64 processor has.
  *
- * Intel processors count, find and move bits in one instruction since 2013, AMD's since 2015. A hot
- * function that does this a lot is compiled twice: its body is `static inline`, and one of its two
- * callers has PROCESSOR_BITS, which makes the compiler inline everything and use these
- * instructions. -DPROCESSOR_PLAIN disables this, for tests.
+ * Intel processors since 2013 and AMD processors since 2015 count, find and move bits in one
+ * instruction. A hot function that depends on this is compiled twice: its body is `static inline`,
+ * and one of its two callers has the attribute PROCESSOR_BITS, with which the compiler inlines
+ * everything and uses these instructions. -DPROCESSOR_PLAIN disables this, for tests.
  */
 #ifndef BASE_PROCESSOR_H
 #define BASE_PROCESSOR_H
@@ -17,7 +17,10 @@
 #define PROCESSOR_BITS
 #endif
 
-/* Not every C library has the compiler's own table, so base/platform.c queries the processor. */
+/*
+ * Not every C library provides the table that the compiler uses, so base/platform.c queries the
+ * processor.
+ */
 #if defined(PORTABLE) && defined(__x86_64__)
 bool portable_cpu_supports(const char *name);
 bool portable_cpu_is(const char *name);
@@ -38,7 +41,7 @@ static inline bool processor_has_bits(void)
 
 /*
  * Whether gathering and scattering bits is fast too. On older AMD processors it is slower than
- * doing it by hand.
+ * ordinary instructions.
  */
 static inline bool processor_moves_bits(void)
 {
@@ -50,7 +53,7 @@ static inline bool processor_moves_bits(void)
 #endif
 }
 
-/* Whether it computes with four 64-bit numbers at once. */
+/* Whether the processor computes with four 64-bit numbers at once. */
 static inline bool processor_has_vectors(void)
 {
 	return PROCESSOR_HAS("avx2") && processor_has_bits();

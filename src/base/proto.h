@@ -9,7 +9,7 @@
 /* The unread rest of a message; borrowed. */
 struct proto {
 	const uint8_t *at, *end;
-	bool is_bad; /* it did not end at the end of a field */
+	bool is_bad; /* the message did not end at the end of a field */
 };
 
 enum proto_wire { PROTO_VARINT = 0, PROTO_64 = 1, PROTO_BYTES = 2, PROTO_32 = 5 };
@@ -19,7 +19,7 @@ struct proto_field {
 	uint32_t no;
 	enum proto_wire wire;
 	uint64_t value;     /* if it is a number */
-	struct proto bytes; /* if it is text, packed numbers or a message */
+	struct proto bytes; /* contents of a field that is a string, packed numbers or a message */
 };
 
 static inline bool proto_varint(struct proto *p, uint64_t *out)
@@ -69,7 +69,7 @@ static inline bool proto_next(struct proto *p, struct proto_field *out)
 	return true;
 }
 
-/* Returns the last field with this number, all zeros if none exists. */
+/* Returns the last field with this number, or zeros if the message has none. */
 static inline struct proto_field proto_last(struct proto message, uint32_t no)
 {
 	struct proto_field field, last = { 0 };

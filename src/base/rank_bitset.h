@@ -1,8 +1,8 @@
 /*
- * base/rank_bitset.h - a set of nodes that can tell how many of its nodes come before a given one.
- * That number is the node's index in a smaller array.
+ * base/rank_bitset.h - a set of nodes that can report a node's rank: how many nodes of the set
+ * precede it. The rank is the node's index in a smaller array.
  *
- * Nodes are added on any thread, then ranked once, then looked up. Memory: 1 bit per node, and 4
+ * Nodes are added on any thread, ranked once, and then looked up. Memory: 1 bit per node, and 4
  * bytes per BASE_RANK_BITS nodes.
  */
 #ifndef BASE_RANK_BITSET_H
@@ -15,8 +15,8 @@
 #include <stdatomic.h>
 
 /*
- * Ranks are stored once per this many bits; the rest is counted. More than a word would need a
- * loop.
+ * A rank is stored once per this many bits; bits within a group are counted. A group larger than a
+ * word would need a loop.
  */
 #define BASE_RANK_BITS 64u
 
@@ -25,7 +25,8 @@ struct base_ranks {
 	uint32_t node_count;
 	uint32_t count;         /* number of nodes in the set; valid after ranking */
 	_Atomic uint64_t *bits; /* by node */
-	uint32_t *before;       /* by group of BASE_RANK_BITS nodes: nodes of the set before it */
+	/* by group of BASE_RANK_BITS nodes: number of nodes of the set before the group */
+	uint32_t *before;
 	struct base_big bits_big, before_big;
 };
 
@@ -55,7 +56,9 @@ static inline void base_ranks_put(struct base_ranks *set, uint32_t v)
 					 memory_order_relaxed);
 }
 
-/* Like base_ranks_put, but only if no other thread adds nodes: several times as fast. */
+/*
+ * Like base_ranks_put, but several times as fast. No other thread may add nodes at the same time.
+ */
 static inline void base_ranks_put_alone(struct base_ranks *set, uint32_t v)
 {
 	atomic_store_explicit(&set->bits[v / 64],
@@ -66,7 +69,7 @@ static inline void base_ranks_put_alone(struct base_ranks *set, uint32_t v)
 /* Computes the ranks and `count`. Call it once all nodes have been added. */
 void base_ranks_rank(struct base_ranks *set);
 
-/* Returns how many nodes of the set come before v. */
+/* Returns how many nodes of the set precede v. */
 static inline uint32_t base_ranks_before(const struct base_ranks *set, uint32_t v)
 {
 	const uint64_t below = ((uint64_t)1 << (v % BASE_RANK_BITS)) - 1;

@@ -1,5 +1,5 @@
 /*
- * base/scope.c - allocation functions that set the error message when they fail.
+ * base/scope.c - allocation functions that set an error message when they fail.
  */
 #include "base/scope.h"
 

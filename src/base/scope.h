@@ -1,8 +1,8 @@
 /*
  * base/scope.h - releases variables at the end of their scope, however the scope is left.
  *
- * This allows TRY in functions that own memory, and states ownership where a variable is declared.
- * Such a variable must be initialised: NULL or zeros.
+ * This allows TRY in functions that own memory, and shows the ownership where a variable is
+ * declared. Such a variable must be initialised with NULL or zeros.
  */
 #ifndef BASE_SCOPE_H
 #define BASE_SCOPE_H
@@ -12,14 +12,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Before a declaration: calls `release` with the variable's address at the end of its scope. */
+/*
+ * Placed before a declaration: calls `release` with the variable's address at the end of its scope.
+ */
 #define BASE_SCOPED(release) __attribute__((cleanup(release)))
 
 /* Frees a pointer from malloc at the end of its scope. */
 #define BASE_FREED BASE_SCOPED(base_free_at)
 static inline void base_free_at(void *pointer)
 {
-	free(*(void **)pointer); /* to compilers a void * may alias any pointer */
+	free(*(void **)pointer); /* compilers assume that a void * may alias any pointer */
 }
 
 /* Closes a file descriptor at the end of its scope; -1 means none. */
@@ -31,14 +33,14 @@ static inline void base_close_at(const int *fd)
 }
 
 /*
- * Allocates `count` zeroed elements of `size` bytes; not NULL for 0 elements. Returns NULL, with
- * HDB_ENOMEM in *err, if there is no memory.
+ * Allocates `count` zeroed elements of `size` bytes. The result is not NULL even if `count` is 0.
+ * Returns NULL, with HDB_ENOMEM in *err, if memory is exhausted.
  */
 void *base_alloc(size_t count, size_t size, const char *what, struct hdb_error *err);
 
 /*
- * Sets a pointer to that many zeroed elements. `what` names them in the message. HDB_OK or
- * HDB_ENOMEM.
+ * Sets a pointer to newly allocated, zeroed elements. `what` names them in error messages. Returns
+ * HDB_OK or HDB_ENOMEM.
  */
 #define BASE_ALLOC(pointer, count, what, err) \
 	(((pointer) = base_alloc((count), sizeof(*(pointer)), (what), (err))) ? HDB_OK : HDB_ENOMEM)

@@ -1,5 +1,5 @@
 /*
- * base/search.h - binary search in anything that is sorted; the caller does the comparison.
+ * base/search.h - binary search in any sorted data; the caller does the comparison.
  *
  * struct base_search s = base_search_in(count);
  *
@@ -21,7 +21,7 @@ struct base_search {
 	uint64_t mid;  /* index to compare next */
 };
 
-/* A search among the indexes 0 to count - 1. */
+/* Begins a search among the indexes 0 to count - 1. */
 static inline struct base_search base_search_in(uint64_t count)
 {
 	return (struct base_search){ .high = count };

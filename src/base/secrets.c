@@ -1,10 +1,10 @@
 /*
- * base/secrets.c - finds the places in a string that a rule of secrets.rules could match, and tries
- * it there.
+ * base/secrets.c - finds the places in a string where a rule of secrets.rules could match, and
+ * tries the rule there.
  *
- * Three kinds of rules need three ways. Words that a secret begins with are found by a hash of
- * their first three bytes, names that are assigned a value by the assignment. Loose patterns are
- * searched in the whole text, if it has enough digits or an @.
+ * There are three kinds of rules. Words that a secret begins with are found by a hash of their
+ * first three bytes. Names of secrets are found by the assignment of a value. Loose patterns are
+ * searched for in the whole text, if it contains enough digits or an @.
  */
 #include "base/secrets.h"
 
@@ -18,13 +18,16 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-/* Bytes or chars of a part, and of the overlap with the next part. */
+/* Bytes or chars of a part, and of its overlap with the next part. */
 #define PART_UNITS 65536u
 #define OVERLAP_UNITS 512u
-/* Maximum steps and memory of a rule at one place. */
+/* Limit of the steps and of the memory of a rule at one place. */
 #define MATCH_STEPS 1000000u
 #define MATCH_KILOBYTES 16384u
-/* Matches of a loose rule that its check rejects; after so many in one part it gives up there. */
+/*
+ * Maximum number of matches of a loose rule that its check may reject in one part. After these, the
+ * rule is abandoned for that part.
+ */
 #define REFUSED_MAX 1000u
 /* No secret is shorter. */
 #define TEXT_MIN 8u
@@ -32,10 +35,16 @@
 #define NAME_MAX_BYTES 96u
 #define VALUE_MIN 4u
 #define VALUE_MAX 200u
-/* Bytes that a pattern may look at, and places of a part where one is tried. */
+/*
+ * Maximum number of bytes that a pattern examines, and maximum number of places in a part where one
+ * is tried.
+ */
 #define REACH_MAX 4096u
 #define TRIES_MAX 4096u
-/* A secret with a format has at least this many different bytes; otherwise it is an example. */
+/*
+ * A secret that has a format contains at least this many different bytes. With fewer, it is an
+ * example.
+ */
 #define DISTINCT_MIN 6u
 
 #define RULE_rule(word, text, nth) .name = text
@@ -67,7 +76,7 @@ const struct base_secret_rule *base_secret_rules(size_t *count)
 	return rules;
 }
 
-/* Numbers of hashes of three bytes. */
+/* Number of hash values of three bytes. */
 #define HASHES 65536u
 #define WORDS_MAX 1024u
 
@@ -77,7 +86,7 @@ struct word {
 	uint16_t next; /* index + 1 of the next word with the same hash; 0: none */
 };
 
-/* Words by a hash of their first three bytes, or of their last three. */
+/* Words by a hash of their first three bytes, or of their last three bytes. */
 struct words {
 	struct word list[WORDS_MAX];
 	size_t count;
@@ -100,8 +109,8 @@ struct base_secret_search {
 	uint8_t part[PART_UNITS];
 	/* the part that is searched */
 	const uint8_t *p;
-	size_t size, whole; /* bytes of the part, characters of the whole text */
-	size_t end;         /* secrets that begin later are left to the next part */
+	size_t size, whole; /* number of bytes in the part, and of characters in the whole text */
+	size_t end;         /* secrets that begin after this are found in the next part */
 	unsigned tries;     /* left for the part */
 	bool is_first;
 	int (*take)(void *ctx, const struct base_secret_hit *hit, struct hdb_error *err);
@@ -127,7 +136,7 @@ static int add_word(struct base_secrets *s, struct words *words, struct word wor
 	hash = hash_of(s->fold, (const uint8_t *)word.text + (by_end ? word.size - 3 : 0));
 	words->list[words->count++] = word;
 	words->bits[hash / 8] |= (uint8_t)(1u << hash % 8);
-	/* At the end of the chain: the first rule of the table comes first. */
+	/* Append to the chain, so that the first rule of the table comes first. */
 	for (at = &words->first[hash]; *at;)
 		at = &words->list[*at - 1].next;
 	*at = (uint16_t)words->count;
@@ -173,7 +182,7 @@ static int compile(struct base_secrets *s, unsigned rule, struct hdb_error *err)
 					  &code, &at, NULL);
 	if (!s->patterns[rule])
 		return hdb_fail(err, HDB_EBUG, "rule %s, at %zu: code %d", r->name, at, code);
-	/* If the JIT is not available, matching is just slower. */
+	/* Without the JIT, matching is only slower. */
 	(void)pcre2_jit_compile(s->patterns[rule], PCRE2_JIT_COMPLETE);
 	return HDB_OK;
 }
@@ -241,7 +250,10 @@ void base_secret_search_free(struct base_secret_search *s)
 
 /* ---- checks ---- */
 
-/* The binary logarithm of n in 64ths, less at most 0.09: linear between powers of two. */
+/*
+ * The binary logarithm of n in 64ths. Interpolates linearly between powers of two, so it is too
+ * small by at most 0.09.
+ */
 static uint64_t log2_of(uint64_t n)
 {
 	const unsigned bits = 63u - (unsigned)__builtin_clzll(n);
@@ -265,8 +277,8 @@ static unsigned entropy_of(const uint8_t *p, size_t size, unsigned *distinct)
 }
 
 /*
- * For a payment card: whether it has the length that its first digits require, and Luhn's check
- * digit.
+ * Whether a number can be that of a payment card: its length matches its first digits, and Luhn's
+ * check digit is correct.
  */
 static bool is_card(const uint8_t *p, size_t size)
 {
@@ -303,7 +315,7 @@ static bool is_card(const uint8_t *p, size_t size)
  */
 static bool is_iban(const uint8_t *text, size_t size)
 {
-	/* The countries of the registry of ISO 13616, each with the length of its numbers. */
+	/* The countries in the registry of ISO 13616, each with the length of its numbers. */
 	static const char lengths[] =
 		"AD24AE23AL28AT20AZ28BA20BE16BG22BH22BR29BY28CH21CR22CY28CZ24DE22DK18DO28EE20EG29"
 		"ES24FI18FO18FR27GB22GE22GI23GL18GR27GT28HR21HU28IE22IL23IQ23IS26IT27JO30KW30KZ20"
@@ -382,7 +394,7 @@ static bool is_accepted(const struct base_secret_search *s, const struct base_se
 
 /* ---- names and values ---- */
 
-/* Writes a name in lower case without separators. Returns its size, 0 if it is too long. */
+/* Writes a name in lower case without separators. Returns its size, or 0 if it is too long. */
 static size_t plain_name(const struct base_secrets *s, const uint8_t *name, size_t size,
 			 uint8_t out[NAME_MAX_BYTES])
 {
@@ -396,7 +408,9 @@ static size_t plain_name(const struct base_secrets *s, const uint8_t *name, size
 	return n;
 }
 
-/* Returns the next word that the plain name ends in, after *at, which is 0 at first. */
+/*
+ * Returns the next word with which the plain name ends, after *at, which is 0 for the first call.
+ */
 static const struct word *next_key(const struct base_secrets *s, const uint8_t *name, size_t size,
 				   uint16_t *at, bool is_first)
 {
@@ -424,7 +438,9 @@ bool base_secrets_has_name(const struct base_secrets *s, const char *name, size_
 	return next_key(s, plain, n, &at, true) != NULL;
 }
 
-/* Whether the text is the name of a secret, or of another item in a program. */
+/*
+ * Whether the text looks like the name of a package, class, file or constant rather than a value.
+ */
 static bool is_name(const struct base_secrets *s, const uint8_t *p, size_t size)
 {
 	size_t dots = 0, marks = 0, digits = 0, small = 0;
@@ -439,11 +455,11 @@ static bool is_name(const struct base_secrets *s, const uint8_t *p, size_t size)
 	}
 	if (base_secrets_has_name(s, (const char *)p, size))
 		return dots || !digits;
-	/* A name of a package, a file or a type; a constant's name. */
+	/* The name of a package, a file or a type, or a constant's name. */
 	return !digits && (dots > 1 || (marks && (!small || p[size - 1] == ';')));
 }
 
-/* Whether a value is a placeholder that is replaced later, or refers to a file. */
+/* Whether a value is a placeholder for a real value, or refers to a file. */
 static bool is_placeholder(const uint8_t *p, size_t size)
 {
 	static const char *const words[] = { "null",  "true",     "false",     "none",  "undefined",
@@ -506,7 +522,10 @@ static int report(struct base_secret_search *s, const struct base_secret_hit *hi
 {
 	const size_t at = (size_t)(hit->text - s->p);
 
-	/* The part before found what began there, and what begins at the end is found again. */
+	/*
+	 * Secrets that begin at the start of the overlap were found in the previous part. Those
+	 * that begin after s->end will be found in the next one.
+	 */
 	if (at > s->end || (!s->is_first && at == 0))
 		return HDB_OK;
 	return s->take(s->ctx, hit, err);
@@ -517,7 +536,9 @@ static bool is_word_byte(const uint8_t *p, size_t size, size_t at)
 	return at < size && isalnum(p[at]);
 }
 
-/* Tries the rules with a word at `at`. *next is the end of the secret, if there is one. */
+/*
+ * Tries the rules that have a word at `at`. Sets *next to the end of the secret, if one is found.
+ */
 static int try_starts(struct base_secret_search *s, size_t at, size_t *next, struct hdb_error *err)
 {
 	const struct words *starts = &s->secrets->starts;
@@ -538,7 +559,7 @@ static int try_starts(struct base_secret_search *s, size_t at, size_t *next, str
 			     strncasecmp((const char *)p + at, word->text, word->size) != 0 :
 			     memcmp(p + at, word->text, word->size) != 0))
 			continue;
-		/* A pattern that looks back says itself what comes before. */
+		/* A pattern with a lookbehind states itself what may precede it. */
 		if ((isalnum(p[at]) || p[at] == '$') && at &&
 		    (isalnum(p[at - 1]) || p[at - 1] == '_') && strncmp(rule->then, "(?<=", 4) != 0)
 			continue;
@@ -564,7 +585,7 @@ static bool is_name_byte(uint8_t c)
 	return isalnum(c) || c == '_' || c == '.' || c == '-';
 }
 
-/* Tries what a name is assigned at `at`: name=value, "name": "value", <name>value<. */
+/* Tries the value assigned to a name at `at`: name=value, "name": "value", <name>value<. */
 static int try_setter(struct base_secret_search *s, size_t at, struct hdb_error *err)
 {
 	const uint8_t *p = s->p;
@@ -652,7 +673,7 @@ static int search_part(struct base_secret_search *s, struct hdb_error *err)
 				TRY(try_starts(s, i, &next, err));
 		}
 	}
-	/* In binary data, numbers and addresses would be found by chance. */
+	/* In binary data, numbers and addresses would be found by accident. */
 	if (binary > s->size / 16)
 		return HDB_OK;
 	for (unsigned i = 0; i < RULES; i++)
@@ -682,7 +703,7 @@ static bool is_wide(const uint8_t *p, uint64_t size, unsigned *low)
 	return zeros[!*low] > size / 4;
 }
 
-/* Copies the low bytes of UTF-16 to s->part; a character above 0xff becomes 0xff. */
+/* Copies the low bytes of UTF-16 text to s->part. A character above 0xff becomes 0xff. */
 static void squeeze(struct base_secret_search *s, uint64_t size, unsigned low)
 {
 	const uint8_t *p = s->p;

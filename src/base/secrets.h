@@ -1,9 +1,9 @@
 /*
- * base/secrets.h - searches texts for secrets by the rules in secrets.rules.
+ * base/secrets.h - searches strings for secrets by the rules in secrets.rules.
  *
- * Most strings contain no secret, so one pass looks for places worth a try: three bytes that may
- * begin a word of a rule, or a name that is assigned a value. The rules look for ASCII only:
- * of chars and of UTF-16 only the low bytes are searched.
+ * Most strings contain no secret, so one pass looks for candidates: three bytes that may begin a
+ * word of a rule, or a name to which a value is assigned. The rules search for ASCII only, so only
+ * the low bytes of UTF-16 characters are searched.
  */
 #ifndef BASE_SECRETS_H
 #define BASE_SECRETS_H
@@ -12,18 +12,18 @@
 
 #include <stdbool.h>
 
-/* A row of secrets.rules, which says what each word means. Words that it lacks are NULL. */
+/* A row of secrets.rules, which explains the columns. A column that is empty is NULL here. */
 struct base_secret_rule {
 	const char *name, *what, *start, *then, *loose, *check, *keys, *value, *doc;
-	unsigned digits; /* that a text needs for `loose` */
+	unsigned digits; /* number of digits that a text must contain before `loose` is tried */
 	unsigned entropy;
 	bool needs_at, is_caseless, is_personal;
 };
 
-/* The table; *count is its number of rows. */
+/* Returns the table; *count is its number of rows. */
 const struct base_secret_rule *base_secret_rules(size_t *count);
 
-/* The rules, compiled. All threads may use them at the same time. */
+/* The compiled rules. All threads may use them at the same time. */
 struct base_secrets;
 /* *out is owned: base_secrets_free, which accepts NULL. */
 int base_secrets_new(struct base_secrets **out, struct hdb_error *err);
@@ -36,7 +36,7 @@ int base_secret_search_new(const struct base_secrets *secrets, struct base_secre
 			   struct hdb_error *err);
 void base_secret_search_free(struct base_secret_search *search);
 
-/* The text of an array in a dump. */
+/* Text from an array in a dump. */
 struct base_secret_text {
 	struct base_view *view;
 	uint64_t offset, size; /* in bytes */
@@ -47,22 +47,23 @@ struct base_secret_hit {
 	unsigned rule;
 	const uint8_t *text; /* the secret; borrowed for the call */
 	size_t size;
-	size_t shown; /* bytes at its start that every such secret has */
-	/* the name in the text that it was found by; NULL: found by its format */
+	/* number of bytes at its start that are the same in every secret of this kind */
+	size_t shown;
+	/* the name in the text to which it was assigned; NULL: it was found by its format */
 	const uint8_t *key;
 	size_t key_size;
 };
 
 /*
- * Calls `take` for each secret in the text, which must return HDB_OK or a failure. Long texts are
- * searched in parts that overlap.
+ * Calls `take` for each secret in the text; `take` must return HDB_OK or a failure. Long texts are
+ * searched in overlapping parts.
  */
 int base_secrets_find(struct base_secret_search *search, const struct base_secret_text *text,
 		      int (*take)(void *ctx, const struct base_secret_hit *hit,
 				  struct hdb_error *err),
 		      void *ctx, struct hdb_error *err);
 
-/* Whether the value of something with this name is secret. */
+/* Whether something with this name has a secret value. */
 bool base_secrets_has_name(const struct base_secrets *secrets, const char *name, size_t size);
 /* A value and its name. */
 struct base_secret_named {
@@ -70,7 +71,7 @@ struct base_secret_named {
 	size_t name_size, value_size;
 };
 /*
- * Whether `value` looks like the kind of secret that its name suggests. *rule is the first matching
+ * Whether `value` looks like the kind of secret that `name` suggests. *rule is the first matching
  * rule.
  */
 bool base_secrets_is_value(struct base_secret_search *search, const struct base_secret_named *named,

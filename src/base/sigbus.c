@@ -30,7 +30,9 @@ struct region {
 static struct region regions[REGIONS_MAX];
 static uint64_t page_size = 4096; /* set before the handler is installed */
 static struct sigaction old_action;
-/* The handler before ours is running. If it passes the signal back to us, nobody handles it. */
+/*
+ * Set while the previous handler is running. If it passes the signal back to us, nobody handles it.
+ */
 static volatile sig_atomic_t is_chaining;
 
 static void call_old(int sig, siginfo_t *info, void *ucontext)
@@ -88,7 +90,7 @@ void base_sigbus_install(void)
 		;
 	if (size > 0)
 		page_size = (uint64_t)size;
-	/* Other code of the process may have installed its own handler since. */
+	/* Other code in the process may have installed its own handler in the meantime. */
 	if (sigaction(SIGBUS, NULL, &action) == 0 &&
 	    (!(action.sa_flags & SA_SIGINFO) || action.sa_sigaction != on_sigbus)) {
 		old_action = action;

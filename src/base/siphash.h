@@ -1,7 +1,8 @@
 /*
  * base/siphash.h - SipHash-2-4 with a 128-bit result (Aumasson and Bernstein, "SipHash: a fast
  * short-input PRF"), a keyed hash. Without the key, nobody can construct contents with a given
- * hash, nor guess the contents of a hash by trying; an unkeyed hash allows both.
+ * hash, or find the contents of a hash by trying candidates. With an unkeyed hash both are
+ * possible.
  */
 #ifndef BASE_SIPHASH_H
 #define BASE_SIPHASH_H

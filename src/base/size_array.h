@@ -1,4 +1,7 @@
-/* base/size_array.h - an array of sizes with 4 bytes per entry while they suffice, otherwise 8. */
+/*
+ * base/size_array.h - an array of sizes with 4 bytes per entry as long as all sizes fit, otherwise
+ * 8.
+ */
 #ifndef BASE_SIZE_ARRAY_H
 #define BASE_SIZE_ARRAY_H
 
@@ -7,7 +10,7 @@
 
 struct base_sizes {
 	struct base_work *work;
-	uint32_t *narrow; /* one of `narrow` and `wide` is NULL */
+	uint32_t *narrow; /* either `narrow` or `wide` is NULL */
 	uint64_t *wide;
 	struct base_big big;
 };

@@ -1,13 +1,13 @@
 /*
- * base/sort.c - insertion sort for short lists, radix sort by bytes for others. A byte that is the
- * same in all keys needs no pass.
+ * base/sort.c - insertion sort for short lists, radix sort by bytes for longer ones. A byte that is
+ * the same in all keys needs no pass.
  */
 #include "base/sort.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Below this size insertion sort is faster than counting. */
+/* Lists shorter than this are sorted faster by insertion than by counting. */
 #define SHORT_LIST 48
 
 static void insert_keys(struct base_sort_key *keys, size_t count)
@@ -22,8 +22,8 @@ static void insert_keys(struct base_sort_key *keys, size_t count)
 }
 
 /*
- * Turns counts into start positions. Returns false if all elements are in one slot, so nothing
- * moves.
+ * Turns counts into start positions. Returns false if all elements are in the same slot, so that
+ * nothing has to be moved.
  */
 static int counts_to_starts(size_t counts[256], size_t count)
 {

@@ -18,8 +18,8 @@ void base_sort_keys(struct base_sort_key *keys, struct base_sort_key *spare, siz
 void base_sort_nodes(uint32_t *nodes, uint32_t *spare, size_t count);
 
 /*
- * For comparison functions with several criteria: returns from the function if the two values
- * differ, with the smaller (ASCENDING) or larger (DESCENDING) one first.
+ * For comparison functions with several criteria: if the two values differ, returns from the
+ * function so that the smaller (ASCENDING) or larger (DESCENDING) one comes first.
  */
 #define BASE_ASCENDING(a, b) \
 	do { \
@@ -29,8 +29,8 @@ void base_sort_nodes(uint32_t *nodes, uint32_t *spare, size_t count);
 #define BASE_DESCENDING(a, b) BASE_ASCENDING(b, a)
 
 /*
- * Makes the comparison of structures that only needs their members, at most five, the most
- * important first: BASE_ORDER(compare, struct item, BASE_DOWN(bytes), BASE_UP(ix))
+ * Defines a comparison function for structures that compares up to five members, the most important
+ * first: BASE_ORDER(compare, struct item, BASE_DOWN(bytes), BASE_UP(ix))
  */
 #define BASE_ORDER(name, type, ...) BASE_ORDER_OF(name, type, __VA_ARGS__, , , , , )
 #define BASE_ORDER_OF(name, type, first, second, third, fourth, fifth, ...) \

@@ -18,7 +18,10 @@
 struct map_source {
 	struct base_source src;
 	void *map;
-	/* for detecting that the file has shrunk: the rest of its last page then reads as zeros */
+	/*
+	 * for detecting that the file has shrunk: the rest of its last page then reads as zeros
+	 * without a fault
+	 */
 	int fd;
 	volatile uint64_t fault; /* 1 + offset of the first page that could not be read; 0: none */
 	char path[];
@@ -44,7 +47,7 @@ void base_source_close(struct base_source *src)
 		src->close(src);
 }
 
-/* The whole file is one window, so a view contains all of it after the first fill. */
+/* The whole file is one window, so after the first fill a view contains all of it. */
 static int map_window(struct base_view *view, uint64_t offset, uint64_t size, struct hdb_error *err)
 {
 	const struct map_source *map = (const struct map_source *)view->src;

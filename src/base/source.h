@@ -2,7 +2,7 @@
  * base/source.h - a byte source, which returns windows (pointer and length) of a file at an offset.
  *
  * One kind of source maps the file; another inflates frames on demand (base/frames.h). Readers do
- * not know which kind they use. A window belongs to a view and stays valid until the view requests
+ * not know which kind they use. A window belongs to a view, and stays valid until the view requests
  * another one or is released. Each thread has its own views.
  */
 #ifndef BASE_SOURCE_H
@@ -19,28 +19,31 @@ struct base_source {
 	uint64_t size;    /* bytes of content */
 	const char *path; /* for messages; lent */
 	/*
-	 * Gives the view a window with at least `size` bytes at `offset`, which the caller has
-	 * checked to exist: sets the view's data, start and end. On failure the view is unchanged.
+	 * Gives the view a window with at least `size` bytes at `offset`; the caller has checked
+	 * that they exist. Sets the view's data, start and end. On failure the view is unchanged.
 	 */
 	int (*window)(struct base_view *view, uint64_t offset, uint64_t size,
 		      struct hdb_error *err);
-	/* Takes back what `window` lent the view. NULL if there is nothing to take back. */
+	/* Takes back what `window` lent to the view. NULL if nothing is lent. */
 	void (*unlend)(struct base_view *view);
 	/*
-	 * Returns HDB_EIO, with an offset in the message, if reading has failed since the source
-	 * was opened (SIGBUS on a map) or would fail now. Costs a system call.
+	 * Returns HDB_EIO, with an offset in the message, if a read has failed since the source was
+	 * opened (SIGBUS on a map) or would fail now. Costs a system call.
 	 */
 	int (*check)(struct base_source *src, struct hdb_error *err);
 	/*
-	 * Reports failures so far without a system call, so it can be called for every object. If
+	 * Reports earlier failures without a system call, so it can be called for every object. If
 	 * NULL, `check` is used.
 	 */
 	int (*failed)(struct base_source *src, struct hdb_error *err);
-	/* Hint: the bytes from `offset` on (possibly fewer) will be read soon. May be NULL. */
+	/*
+	 * Hint: the bytes from `offset` on will be read soon. The source may limit their number.
+	 * May be NULL.
+	 */
 	void (*want)(struct base_source *src, uint64_t offset, uint64_t size);
 	/*
-	 * Hint: most pages of [offset, offset + size), which has been announced before, are read
-	 * now. May be NULL.
+	 * Hint: most pages of [offset, offset + size), a range that was announced before, are being
+	 * read now. May be NULL.
 	 */
 	void (*touch)(struct base_source *src, uint64_t offset, uint64_t size);
 	/* Hint: the bytes from `offset` on are not needed soon. May be NULL. */
@@ -49,18 +52,18 @@ struct base_source {
 };
 
 /*
- * A reader's position in a source: one window at a time. Zero-initialise, set src, and call
- * base_view_release before the source is closed.
+ * A reader's position in a source, one window at a time. Initialise it with zeros, set src, and
+ * call base_view_release before the source is closed.
  */
 struct base_view {
 	struct base_source *src;
 	const uint8_t *data; /* the window's bytes, borrowed */
 	uint64_t start;      /* its offset in the source */
 	uint64_t end;        /* offset past its last byte */
-	void *lent;          /* for the source: the memory behind the window */
+	void *lent;          /* used by the source: the memory behind the window */
 };
 
-/* Gives the window back. The view can be used again afterwards, and need not have had a window. */
+/* Gives back the window, if the view has one. The view can be used again afterwards. */
 static inline void base_view_release(struct base_view *view)
 {
 	if (view->src && view->src->unlend && view->lent)
@@ -70,7 +73,7 @@ static inline void base_view_release(struct base_view *view)
 	view->start = view->end = 0;
 }
 
-/* Declares a view of a source that is released where its block ends. */
+/* Declares a view of a source. It is released at the end of its block. */
 #define BASE_VIEW(name, source) \
 	__attribute__((cleanup(base_view_release))) struct base_view name = { .src = (source) }
 
@@ -101,19 +104,19 @@ static inline void base_view_prefetch(const struct base_view *view, uint64_t off
 		prefetch_read(view->data + (offset - view->start));
 }
 
-/* Access pattern of a source, as a hint for read-ahead. */
+/* Expected access pattern of a source, a hint for read-ahead. */
 enum base_access { BASE_SEQUENTIAL, BASE_RANDOM };
 
 /*
- * Maps the regular file `path` read-only as a source. *out is owned: base_source_close. Errors say
- * whether it is missing or not readable (HDB_EIO), a directory or empty (HDB_EFORMAT).
- * A page that cannot be read (file shrunk, disk failed) reads as zeros from then on and makes
- * check() fail with the offset; base_sigbus_install must have been called for that.
+ * Maps the regular file `path` read-only as a source. *out is owned: base_source_close. Fails with
+ * HDB_EIO if the file is missing or not readable, and with HDB_EFORMAT if it is a directory or
+ * empty. A page that cannot be read later (the file shrank, the disk failed) reads as zeros, and
+ * makes check() fail with its offset; for this, base_sigbus_install must have been called.
  */
 int base_map_open(const char *path, enum base_access access, struct base_source **out,
 		  struct hdb_error *err);
 
-/* A source over bytes in memory, which are lent. For tests and fuzzing. */
+/* Opens a source over bytes in memory, which are lent. For tests and fuzzing. */
 int base_memory_open(const void *data, uint64_t size, struct base_source **out,
 		     struct hdb_error *err);
 
@@ -123,7 +126,7 @@ static inline int base_source_failed(struct base_source *src, struct hdb_error *
 	return src->failed ? src->failed(src, err) : src->check(src, err);
 }
 
-/* Closes any source; NULL is fine. */
+/* Closes a source of any kind. `src` may be NULL. */
 void base_source_close(struct base_source *src);
 
 /*

@@ -1,4 +1,6 @@
-/* base/spill.c - scratch files, by pread and pwrite. */
+/*
+ * base/spill.c - scratch files, accessed with pread and pwrite.
+ */
 #include "base/spill.h"
 
 #include "base/outfile.h"

@@ -2,15 +2,18 @@
  * base/spill.h - a scratch file that is written and read in pieces, for data that does not fit the
  * memory budget.
  *
- * For data that is written and read sequentially: unlike the mapped files of base/work.h it causes
- * no page faults. The file has no name, so it disappears with its descriptor.
+ * It suits data that is written and read sequentially: unlike the mapped files of base/work.h, it
+ * causes no page faults. The file has no name, so it disappears when its descriptor is closed.
  */
 #ifndef BASE_SPILL_H
 #define BASE_SPILL_H
 
 #include "base/work.h"
 
-/* Zero-initialise it except `work`. base_spill_close accepts one that was never written. */
+/*
+ * Initialise all members except `work` with zeros. base_spill_close accepts a file that was never
+ * written.
+ */
 struct base_spill {
 	const struct base_work *work; /* borrowed; decides where the file is created */
 	int fd;
@@ -18,13 +21,13 @@ struct base_spill {
 };
 
 /*
- * Writes all of `size` bytes at `offset`. The first call creates the file (base_scratch_file).
- * Fails with HDB_EIO, for example if the disk is full.
+ * Writes all `size` bytes at `offset`. The first call creates the file (base_scratch_file). Fails
+ * with HDB_EIO, for example if the disk is full.
  */
 int base_spill_write(struct base_spill *spill, uint64_t offset, const void *data, size_t size,
 		     struct hdb_error *err);
 
-/* Reads all of `size` bytes that were written there. Thread-safe. */
+/* Reads `size` bytes that were written at `offset`. Thread-safe. */
 int base_spill_read(const struct base_spill *spill, uint64_t offset, void *data, size_t size,
 		    struct hdb_error *err);
 

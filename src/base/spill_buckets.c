@@ -4,16 +4,19 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Memory is taken in slabs of this size while there is room: large enough to need few of them. */
+/*
+ * Memory is allocated in slabs of this size while the budget allows it. The size is large enough
+ * that few slabs are needed.
+ */
 #define SLAB_BYTES ((uint64_t)4 << 20)
 
 /*
- * Size of slabs for chunks that must be in memory. Such small arrays never go to a file
+ * Size of slabs for chunks that must be in memory. Arrays this small never go to a file
  * (base/work.h).
  */
 #define SMALL_SLAB_BYTES ((uint64_t)512 << 10)
 
-/* Chunks of a bucket that are prefetched before they are read. */
+/* Number of chunks of a bucket that are prefetched before they are read. */
 #define CHUNKS_AHEAD 16u
 
 /* Maximum size of a record in bytes. */
@@ -69,7 +72,7 @@ void base_buckets_release(struct base_buckets *buckets)
 	*buckets = (struct base_buckets){ 0 };
 }
 
-/* Adds a slab and puts its chunks on the list of free ones. */
+/* Adds a slab and puts its chunks on the free list. */
 static int add_slab(struct base_buckets *buckets, uint64_t bytes, struct hdb_error *err)
 {
 	struct base_bucket_slab slab = { 0 };
@@ -97,7 +100,7 @@ static int add_slab(struct base_buckets *buckets, uint64_t bytes, struct hdb_err
 	return base_vec_push(&buckets->slabs, &slab, sizeof slab, err);
 }
 
-/* Removes chunks of released slabs from the list of free ones. */
+/* Removes chunks of released slabs from the free list. */
 static void skip_freed(struct base_buckets *buckets)
 {
 	while (buckets->free_slot != GRAPH_NO_SLOT &&
@@ -106,9 +109,9 @@ static void skip_freed(struct base_buckets *buckets)
 }
 
 /*
- * Sets *has to whether one more chunk may stay in memory; if so, there is a free chunk. Once the
- * budget is used up, free chunks are reserved for buckets without a chunk, because a slab for such
- * a bucket provides many.
+ * Sets *has to whether one more chunk may stay in memory; if so, the free list has a chunk. Once
+ * the budget is used up, free chunks are reserved for buckets without a chunk, because a slab for
+ * such a bucket provides many.
  */
 static int has_chunk(struct base_buckets *buckets, bool has_none, bool *has, struct hdb_error *err)
 {
@@ -213,7 +216,10 @@ void base_bucket_end(struct base_bucket_reader *reader)
 	*reader = (struct base_bucket_reader){ 0 };
 }
 
-/* Prefetches the chunk at `no`, if it is in the file. Returns the slot after it. */
+/*
+ * Prefetches the chunk at `no` if it is in the file. Returns the slot that follows it in the
+ * bucket.
+ */
 static uint32_t prefetch_chunk(const struct base_buckets *buckets, uint32_t no)
 {
 	const struct base_bucket_slot *slot = slot_at(buckets, no);

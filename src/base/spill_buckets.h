@@ -2,12 +2,13 @@
  * base/spill_buckets.h - records distributed to buckets; each bucket is read back in the order of
  * insertion.
  *
- * For tables filled in random order that do not fit in memory: entries for one part of the table go
- * to one bucket, and each bucket is then processed in memory. A record has one or two numbers close
- * to those of the bucket's previous record, stored as differences, and up to two others, all as
- * varints: 3 to 6 bytes in total. A bucket is a chain of chunks. Chunks stay in memory while the
- * budget lasts; later ones are written whole to a scratch file. The contents are trusted, because
- * the same process wrote them.
+ * It is used for tables that are filled in random order and do not fit in memory: the entries for
+ * one part of the table go to one bucket, and the buckets are then processed in memory one by one.
+ * A record has one or two numbers that are close to those of the previous record in its bucket and
+ * are stored as differences, and up to two other numbers. All are varints; a record takes 3 to 6
+ * bytes. A bucket is a chain of chunks. Chunks stay in memory while the budget lasts; later ones
+ * are written to a scratch file as a whole. The contents are trusted, because the same process
+ * wrote them.
  */
 #ifndef BASE_SPILL_BUCKETS_H
 #define BASE_SPILL_BUCKETS_H
@@ -19,13 +20,17 @@
 /* Numbers of a record. */
 #define BASE_BUCKET_FIELDS 4u
 
-/* Bytes of a chunk: at least what a disk reads at once; more make reading faster. */
+/*
+ * Minimum size of a chunk in bytes: the smallest amount that a disk reads at once. Larger chunks
+ * make reading faster.
+ */
 #define GRAPH_CHUNK_MIN 4096u
 #define GRAPH_CHUNK_MAX 65536u
 
 struct base_bucket {
-	uint8_t *chunk;       /* the chunk being filled */
-	uint32_t used;        /* bytes used in it; above every limit if there is no chunk */
+	uint8_t *chunk; /* the chunk being filled */
+	/* bytes used in the chunk; larger than every limit if the bucket has no chunk */
+	uint32_t used;
 	uint32_t slot;        /* its slot */
 	uint32_t first, last; /* full chunks: slots, GRAPH_NO_SLOT */
 	uint64_t before[2];   /* the record added last */
@@ -37,9 +42,9 @@ struct base_bucket {
 /* Where a chunk is. */
 struct base_bucket_slot {
 	uint8_t *data;  /* NULL: in the file */
-	uint64_t place; /* for a chunk in the file, its number there; otherwise its slab */
+	uint64_t place; /* of a chunk in the file: its number there; otherwise the chunk's slab */
 	uint32_t used;  /* bytes */
-	uint32_t next;  /* slot of the chunk after it, or of the next free one */
+	uint32_t next;  /* slot of the next chunk of the bucket, or of the next free chunk */
 };
 
 struct base_bucket_slab {
@@ -53,8 +58,9 @@ struct base_buckets {
 	struct base_bucket *bucket;
 	uint32_t bucket_count;
 	uint32_t chunk_bytes;
-	uint32_t full;         /* a chunk with more bytes than this has no room for a record */
-	uint64_t kept_bytes;   /* part of the budget reserved for others */
+	/* a chunk with more used bytes than this has no room for another record */
+	uint32_t full;
+	uint64_t kept_bytes;   /* part of the budget that is reserved for others */
 	struct base_vec slots; /* struct base_bucket_slot */
 	struct base_vec slabs; /* struct base_bucket_slab */
 	bool has_small_slabs;
@@ -64,20 +70,24 @@ struct base_buckets {
 	struct base_spill spill;
 };
 
-/* The number of buckets, and limits of their memory. */
+/* The number of buckets and their memory limits. */
 struct base_buckets_plan {
 	uint32_t bucket_count;
-	uint64_t chunks_bytes; /* memory of one chunk per bucket: limits the size of a chunk */
-	uint64_t kept_bytes;   /* part of the budget reserved for others */
-	const char *what;      /* for messages; lent while the buckets exist */
+	/* memory for one chunk per bucket, which limits the size of a chunk */
+	uint64_t chunks_bytes;
+	uint64_t kept_bytes; /* part of the budget that is reserved for others */
+	const char *what;    /* for messages; lent while the buckets exist */
 };
 
-/* Initialises empty buckets; `work` is lent. Zero-initialise; release them in any case. */
+/*
+ * Initialises empty buckets; `work` is lent. *buckets must contain zeros. Release the buckets even
+ * after a failure.
+ */
 int base_buckets_init(struct base_buckets *buckets, const struct base_buckets_plan *plan,
 		      struct base_work *work, struct hdb_error *err);
 void base_buckets_release(struct base_buckets *buckets);
 
-/* Gives a bucket a chunk with room. For base_buckets_add. */
+/* Gives a bucket a chunk that has room. For base_buckets_add. */
 int base_buckets_turn(struct base_buckets *buckets, struct base_bucket *bucket,
 		      struct hdb_error *err);
 
@@ -123,14 +133,16 @@ struct base_bucket_reader {
 	const uint8_t *at, *end;
 	uint8_t *buffer;      /* a chunk from the file */
 	uint32_t next;        /* slot */
-	uint32_t ahead;       /* slot from which on nothing was prefetched yet */
+	uint32_t ahead;       /* first slot that has not been prefetched yet */
 	uint32_t ahead_count; /* chunks from next to ahead */
-	bool is_at_last;      /* the chunk that is being filled is the one that is read */
+	/* whether the chunk being read is the one that is still being filled */
+	bool is_at_last;
 	uint64_t before[2];
 };
 
 /*
- * Begins reading. The buckets must not change until base_bucket_end, which accepts a zeroed reader.
+ * Begins to read a bucket. The buckets must not change until base_bucket_end, which accepts a
+ * zeroed reader.
  */
 int base_bucket_begin(const struct base_buckets *buckets, uint32_t bucket_no,
 		      struct base_bucket_reader *reader, struct hdb_error *err);
@@ -139,7 +151,7 @@ void base_bucket_end(struct base_bucket_reader *reader);
 /* Moves to the next chunk: HDB_OK or HDB_END. For base_bucket_next. */
 int base_bucket_more(struct base_bucket_reader *reader, struct hdb_error *err);
 
-/* A varint that is known to be whole. */
+/* Reads a varint that is known to be complete. */
 static inline const uint8_t *base_bucket_varint(const uint8_t *p, uint64_t *v)
 {
 	uint64_t r = *p++;

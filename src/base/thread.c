@@ -1,4 +1,6 @@
-/* base/thread.c - starts a thread on a different processor than that of its creator. */
+/*
+ * base/thread.c - starts a thread on a different processor from that of its creator.
+ */
 #include "base/thread.h"
 
 static void *run_thread(void *arg)
@@ -6,7 +8,9 @@ static void *run_thread(void *arg)
 	struct base_thread *t = arg;
 
 #ifdef __GLIBC__
-	/* Now it may run anywhere, and stays where it is until the system moves it. */
+	/*
+	 * From now on the thread may run anywhere. It stays where it is until the system moves it.
+	 */
 	if (t->is_away)
 		(void)pthread_setaffinity_np(pthread_self(), sizeof(t->processors), &t->processors);
 #endif
@@ -14,7 +18,10 @@ static void *run_thread(void *arg)
 }
 
 #ifdef __GLIBC__
-/* Makes the thread start on other processors than the caller's. Returns false if none exist. */
+/*
+ * Makes the thread start on a processor other than the caller's. Returns false if there is only one
+ * processor.
+ */
 static bool keep_away(struct base_thread *t, pthread_attr_t *attr)
 {
 	const int here = sched_getcpu();

@@ -1,6 +1,6 @@
 /*
- * base/try.h - macros that return result codes to the caller. Tools may include it, because it
- * contains only macros.
+ * base/try.h - macros that return result codes to the caller. Tools may include this header,
+ * because it contains only macros.
  */
 #ifndef BASE_TRY_H
 #define BASE_TRY_H

@@ -1,6 +1,6 @@
 /*
- * base/unpack.c - inflates a dump on all threads if it consists of parts, and packs frames. Pieces
- * are taken in order, and frames are passed on in order.
+ * base/unpack.c - inflates a dump, on all threads if it consists of parts, and packs it into
+ * frames. Pieces are taken in order, and frames are passed on in order.
  */
 #include "base/unpack.h"
 
@@ -17,9 +17,9 @@
 #include <sys/mman.h>
 
 /*
- * Data that inflates to more than this must not be RATIO_MAX times as large as the file: heaps
- * inflate 3 to 10 times, while gzip packs zeros 1,030 times (976 in members of 1 MiB) and zstd
- * 32,000 times.
+ * Data that inflates to more than this is refused if it is more than RATIO_MAX times as large as
+ * the file. Heaps inflate to 3 to 10 times their size; gzip packs zeros 1,030 times smaller (976 in
+ * members of 1 MiB), zstd 32,000 times.
  */
 #define BOMB_BYTES (8ull << 30)
 #define RATIO_MAX 500u
@@ -42,7 +42,7 @@ struct unpack {
 	struct base_input *input;
 	struct slot *slots;
 	unsigned slot_count;
-	uint64_t size; /* bytes of the dump so far */
+	uint64_t size; /* size of the dump so far in bytes */
 	/* Makes threads take pieces in order. */
 	pthread_mutex_t lock; /* protects `turn` */
 	pthread_cond_t turned;

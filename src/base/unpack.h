@@ -15,19 +15,19 @@
 
 struct base_unpack {
 	struct base_input *input;
-	struct base_work *work; /* its threads, its progress in bytes of the input */
+	struct base_work *work; /* provides threads and reports progress, in bytes of the input */
 	void *ctx;
-	/* Examines the first bytes, a few thousand if the input has so many. May be NULL. */
+	/* Examines the first bytes, a few thousand if the input has that many. May be NULL. */
 	int (*begin)(void *ctx, const uint8_t *data, uint64_t size, struct hdb_error *err);
 	/*
-	 * Receives a frame, in order and on the calling thread. Its bytes are borrowed until this
-	 * returns.
+	 * Receives a frame, in order and on the calling thread. Its bytes are borrowed for the
+	 * call.
 	 */
 	int (*put)(void *ctx, const struct base_frame *frame, struct hdb_error *err);
 };
 
 /*
- * Runs the unpacking and sets *size to the number of inflated bytes. Fails with HDB_ELIMIT for a
+ * Inflates the input and sets *size to the number of inflated bytes. Fails with HDB_ELIMIT for a
  * decompression bomb, which inflates to more than any dump does. base_input_damage returns the
  * damage found.
  */

@@ -1,7 +1,8 @@
 /*
  * base/vec.h - growing arrays of plain structures, and growing byte buffers.
  *
- * Zero-initialise a struct base_vec. Elements move when it grows, so keep indexes, not pointers.
+ * Initialise a struct base_vec with zeros. Elements move when it grows, so keep indexes, not
+ * pointers.
  */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H
@@ -16,16 +17,17 @@ struct base_vec {
 	size_t count;    /* number of elements in use */
 	size_t capacity; /* number of elements allocated */
 	/*
-	 * Borrowed. If set, a large array is part of its budget, and moves to a file beyond that.
-	 * NULL: always malloc.
+	 * Borrowed. If set, a large array counts against its budget, and moves to a file if the
+	 * budget is exceeded. NULL: always malloc.
 	 */
 	struct base_work *work;
 	struct base_big big; /* memory of `data`, if it is large */
 };
 
 /*
- * Members of a structure: a vec whose elements and number can also be accessed by typed names,
- * because data and count are its first members. A member's name cannot be put in parentheses.
+ * Members of a structure that form a vector. Because data and count are the first members of a
+ * vector, its elements and their number can also be accessed by typed names. A member's name cannot
+ * be put in parentheses.
  */
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define BASE_VEC_AS(vec, type, items, number) \
@@ -42,8 +44,8 @@ struct base_vec {
 int base_vec_grow(struct base_vec *vec, size_t more, size_t element_size, struct hdb_error *err);
 
 /*
- * Makes room for `more` further elements of `element_size` bytes. Afterwards data is not NULL, even
- * for 0 elements.
+ * Makes room for `more` additional elements of `element_size` bytes. Afterwards data is not NULL,
+ * even for 0 elements.
  */
 static inline int base_vec_reserve(struct base_vec *vec, size_t more, size_t element_size,
 				   struct hdb_error *err)
@@ -76,7 +78,7 @@ void base_vec_release(struct base_vec *vec);
 #define base_vec_next(vec, type, at) \
 	(*(at) < (vec)->count ? base_vec_at(vec, type, (*(at))++) : (type *)NULL)
 
-/* Sorts the elements with a comparison for qsort. */
+/* Sorts the elements with a comparison function as for qsort. */
 static inline void base_vec_sort(struct base_vec *vec, size_t element_size,
 				 int (*compare)(const void *, const void *))
 {

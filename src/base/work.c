@@ -19,41 +19,42 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The budget if neither the caller nor the system gives one. */
+/* The budget if neither the caller nor the system provides one. */
 #define MEMORY_FALLBACK MEMORY_DEFAULT_MAX
 /*
- * The part of all memory that pages of files may use instead of anonymous memory. Linux throttles
- * writers when 15 % of the free memory is waiting for the disk, and starts writing at 10 %.
+ * Divisor: the part of the machine's memory that may be pages of files instead of anonymous memory.
+ * Linux starts to write dirty pages when they take 10 % of the free memory, and throttles writers
+ * at 15 %.
  */
 #define CACHED_PART 16u
 /*
- * Bytes of such a file written at once. Up to this size the kernel makes its pages larger: with 64
- * KiB writing takes a third longer, and touching and freeing take twice as long. Larger writes gain
- * nothing.
+ * Number of bytes of such a file written at once. Up to this size, larger writes make the kernel
+ * use larger pages: with writes of 64 KiB, writing takes a third longer, and touching and freeing
+ * the pages take twice as long. Even larger writes gain nothing.
  */
 #define CLEAR_BYTES (1u << 20)
-/* The part of the free disk space that such files may use. */
+/* Divisor: the part of the free disk space that such files may use. */
 #define CACHED_DISK_PART 8u
-/* A smaller budget makes no sense: tables need some room to work at all. */
+/* A smaller budget makes no sense, because tables need some room to work at all. */
 #define MEMORY_MIN (16ull << 20)
 /*
- * Memory that is not counted against the budget, at most: of each thread, blocks being worked on,
- * its stack, and what malloc keeps for it (measured with 2 and 16 threads: 2.2 to 3.1 MB); of the
- * program, tables of classes, caches of the store, and rounding.
+ * Maximum memory that is not counted against the budget. For each thread, it covers blocks being
+ * worked on, the stack, and what malloc keeps for the thread (2.2 to 3.1 MB, measured with 2 and 16
+ * threads); for the program, tables of classes, caches of the store, and rounding.
  */
 #define THREAD_BYTES (3ull << 20)
 #define PROGRAM_BYTES (12ull << 20)
-/* Threads may use this part (one of eight) of a budget: arrays need the rest. */
+/* Divisor: threads may use an eighth of the budget, because arrays need the rest. */
 #define THREADS_PART 8u
 /* Smaller arrays always use anonymous memory. */
 #define BIG_MIN (1ull << 20)
 /* Sizes are rounded up to a multiple of this, so that pieces of freed arrays fit new arrays. */
 #define BIG_UNIT (1ull << 16)
-/* Read-ahead of the kernel starts at multiples of this, the size of one of its larger pages. */
+/* The kernel's read-ahead starts at multiples of this, the size of one of its larger pages. */
 #define PREFETCH_UNIT (1ull << 16)
 /*
- * The kernel's page size. A kernel with larger pages refuses advice about parts of them, which does
- * no other harm.
+ * The kernel's page size. A kernel with larger pages rejects advice about parts of a page, which is
+ * harmless.
  */
 #define PAGE_BYTES 4096u
 /* More worker threads gain nothing: one thread writes the database. */
@@ -79,7 +80,9 @@ uint64_t base_now_ms(void)
 	return base_now_ns() / 1000000;
 }
 
-/* Reads the number in a one-line file. UINT64_MAX if none exists ("max", or no file). */
+/*
+ * Reads the number in a one-line file. Returns UINT64_MAX if the file is missing or contains "max".
+ */
 static uint64_t read_number(const char *path)
 {
 	uint64_t v = UINT64_MAX;
@@ -121,8 +124,8 @@ static uint64_t limit_upwards(const char *mount, const char *group, const char *
 
 /*
  * Returns the memory limit of this process's control group, version 2 ("0::/path") or 1
- * ("N:memory:/path"); UINT64_MAX if none exists. In a container the group's path may be
- * invisible, so the root of the mount is checked too.
+ * ("N:memory:/path"); UINT64_MAX if it has none. In a container the group's path may be invisible,
+ * so the root of the mount is checked too.
  */
 static uint64_t cgroup_limit(void)
 {
@@ -150,7 +153,7 @@ static uint64_t cgroup_limit(void)
 	return least;
 }
 
-/* Returns the machine's memory, or the control group's limit if that is lower. */
+/* Returns the machine's memory or, if lower, the control group's limit. */
 static uint64_t memory_there_is(void)
 {
 	const long pages = sysconf(_SC_PHYS_PAGES);
@@ -299,7 +302,10 @@ static int reserved_file(const char *dir, uint64_t size, int *fd)
 	return e;
 }
 
-/* Whether the error means that no file can be created in the directory, whatever its free space. */
+/*
+ * Whether the error means that no file can be created in the directory, regardless of its free
+ * space.
+ */
 static bool is_closed(int e)
 {
 	return e == EACCES || e == EPERM || e == EROFS || e == ENOENT || e == ENOTDIR ||
@@ -307,9 +313,9 @@ static bool is_closed(int e)
 }
 
 /*
- * Creates a scratch file in the scratch directory. If that cannot be written, or its disk is full,
- * uses the other directory; if no directory can be written at all, memory: exceeding the budget is
- * better than no answer.
+ * Creates a scratch file in the scratch directory. If that directory cannot be written or its disk
+ * is full, uses the other directory. If neither can be written at all, uses memory: exceeding the
+ * budget is better than no answer.
  */
 static int any_file(const struct base_work *work, uint64_t size, int *fd, struct hdb_error *err)
 {
@@ -362,16 +368,16 @@ static int alloc_file(struct base_work *work, struct base_big *big, uint64_t siz
 				      size);
 	}
 	/*
-	 * When memory is short, read-ahead would evict pages that are needed: most arrays are
-	 * accessed at random.
+	 * When memory is short, read-ahead would evict pages that are still needed, because most
+	 * arrays are accessed at random.
 	 */
 	(void)madvise(big->data, size, MADV_RANDOM);
 	return HDB_OK;
 }
 
 /*
- * File systems whose pages do not cache a local disk (numbers from linux/magic.h and their
- * sources).
+ * File systems whose pages do not cache a local disk (numbers from linux/magic.h and the file
+ * systems' sources).
  */
 #define FS_TMPFS 0x01021994u
 #define FS_RAMFS 0x858458f6u
@@ -382,7 +388,7 @@ static int alloc_file(struct base_work *work, struct base_big *big, uint64_t siz
 #define FS_9P 0x01021997u
 #define FS_CEPH 0x00c36400u
 
-/* Whether pages of a file there can replace that much memory. */
+/* Whether pages of a file on this file system can replace that much memory. */
 static bool is_good_disk(int fd, uint64_t size)
 {
 	static const uint32_t others[] = { FS_TMPFS, FS_RAMFS, FS_NFS, FS_CIFS,
@@ -414,9 +420,9 @@ static bool write_zeros(int fd, uint64_t size)
 }
 
 /*
- * Maps pages of a file as memory. NULL if that is not possible; the caller then uses anonymous
- * memory. The file is written rather than only reserved: pages of a mapping that are created on
- * first use take twice as long as anonymous ones.
+ * Maps pages of a file for use as memory. Returns NULL if that is not possible; the caller then
+ * uses anonymous memory. The file is written, not merely reserved, because mapped pages that are
+ * created on first use take twice as long as anonymous ones.
  */
 static uint8_t *map_cached(const struct base_work *work, uint64_t size)
 {
@@ -473,7 +479,10 @@ static void give_back(struct base_work *work, void *data, uint64_t size, bool is
 	*(is_cached ? &work->cached_bytes : &work->anonymous_bytes) -= size;
 }
 
-/* Returns at least `size` bytes of a pooled piece to the system, from its end, or all of it. */
+/*
+ * Returns at least `size` bytes of a pooled piece to the system, taken from its end, or the whole
+ * piece.
+ */
 static void pool_drop(struct base_work *work, unsigned i, uint64_t size)
 {
 	struct base_pool_entry *piece = &work->pool[i];
@@ -496,7 +505,10 @@ static void pool_trim(struct base_work *work, uint64_t keep)
 		pool_drop(work, work->pool_count - 1, work->pool_bytes - keep);
 }
 
-/* As pool_trim, for anonymous memory: until `size` more bytes fit the limit of anonymous memory. */
+/*
+ * Like pool_trim, for anonymous memory: trims until `size` more bytes fit the limit of anonymous
+ * memory.
+ */
 static void pool_limit_anonymous(struct base_work *work, uint64_t size)
 {
 	for (unsigned i = work->pool_count; i-- > 0;)
@@ -547,8 +559,7 @@ static void pool_put(struct base_work *work, const struct base_pool_entry *piece
 }
 
 /*
- * Takes an array from the smallest pooled piece that is large enough. Returns false if there is
- * none.
+ * Takes an array from the smallest pooled piece that is large enough. Returns false if no piece is.
  */
 static bool pool_take(struct base_work *work, struct base_big *big)
 {
@@ -577,9 +588,9 @@ static bool pool_take(struct base_work *work, struct base_big *big)
 }
 
 /*
- * Uses small pages, so that memory is only taken when it is used. Huge pages made building
- * dominators 10 to 20 % slower on virtual machines that get them from their host one by one, and
- * random graphs hardly faster.
+ * Maps anonymous memory with small pages, so that memory is taken only when it is used. Huge pages
+ * made building dominators 10 to 20 % slower on virtual machines whose host provides them one by
+ * one; random graphs gained almost nothing.
  */
 static uint8_t *map_anonymous(uint64_t size)
 {
@@ -646,7 +657,7 @@ void base_work_keep(struct base_work *work, uint64_t size_bytes)
 }
 
 /*
- * Releases pooled memory to make room for memory in use, so that pooling neither raises the peak
+ * Releases pooled memory to make room for memory in use, so that the pool neither raises the peak
  * nor exceeds the budget.
  */
 static void pool_make_way(struct base_work *work)
@@ -658,8 +669,8 @@ static void pool_make_way(struct base_work *work)
 }
 
 /*
- * Allocates fresh memory for a large array, and counts it as used. Unlocks while it creates pages
- * of files, which takes long, so that other threads can do the same.
+ * Allocates fresh memory for a large array, and counts it as used. Releases the lock while it
+ * creates pages of files, which takes long, so that other threads can do the same.
  */
 static void take_fresh(struct base_work *work, struct base_big *big)
 {
@@ -686,7 +697,7 @@ static void take_fresh(struct base_work *work, struct base_big *big)
 	work->anonymous_bytes += big->data ? size : 0;
 }
 
-/* Allocates an array. The lock is held, but may be released in between. */
+/* Allocates an array. The lock is held on entry and return, but may be released in between. */
 static int take_array(struct base_work *work, struct base_big *big, uint64_t size, const char *what,
 		      struct hdb_error *err)
 {
@@ -694,7 +705,7 @@ static int take_array(struct base_work *work, struct base_big *big, uint64_t siz
 	if (size >= BIG_MIN && work->scratch_dir && size > room_left(work)) {
 		int r;
 
-		/* Files compete with the pool for the same physical memory. */
+		/* Files and the pool compete for the same physical memory. */
 		pool_trim(work, 0);
 		r = alloc_file(work, big, size, err);
 		if (r < 0)
