@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Length of the extension of a compressed file; 0 if the name has none. */
+/* Returns the length of the extension if the file name is that of a compressed file; 0 if not. */
 static size_t packed_extension(const char *name)
 {
 	static const char *const extensions[] = { ".gz", ".zst", ".zstd" };
@@ -103,8 +103,8 @@ int hdb_import(const char *dump_path, const char *db_path, const struct hdb_impo
 }
 
 /*
- * Announces that an outdated database is imported again, if its dump still exists and is the same.
- * Otherwise HDB_EVERSION, with the reason why it cannot be.
+ * Announces that an outdated database will be imported again, if its dump still exists and is the
+ * same. Otherwise fails with HDB_EVERSION and the reason why it cannot be.
  */
 static int begin_again(const struct heap *heap, const struct hdb_progress *progress,
 		       struct hdb_error *err)
@@ -308,7 +308,8 @@ int hdb_object(struct hdb *db, uint64_t id, struct hdb_object_info *out, struct 
 	info.length = object.kind == STORE_CLASS ? 0 : object.length;
 	API_WRITE(out, &info);
 	/*
-	 * If the name could not be read, report that instead of returning "?" as if it were right.
+	 * If the name could not be read, report that instead of returning "?" as if it were the
+	 * name.
 	 */
 	return heap_check(db->heap, err);
 }
@@ -367,7 +368,10 @@ const struct hdb_query_spec *hdb_query_named(const char *name)
 	return name ? query_spec_named(name) : NULL;
 }
 
-/* HDB_EUSAGE if a list has a count but is NULL or contains NULL, or a filter lacks a function. */
+/*
+ * Fails with HDB_EUSAGE if a list has a count but is NULL or contains NULL, or if a filter has no
+ * function.
+ */
 static int check_args(const struct hdb_query_args *args, struct hdb_error *err)
 {
 	const struct hdb_row_filter *filter = args->filter;
@@ -461,7 +465,7 @@ const struct hdb_value *hdb_rows_value(const struct hdb_rows *rows, size_t colum
 
 /* ---- values by their type ---- */
 
-/* NULL if there is no such column, or it has no value. */
+/* Returns NULL if the column does not exist or has no value. */
 static const struct hdb_value *value_of(const struct hdb_rows *rows, size_t column)
 {
 	const struct hdb_value *value;
@@ -572,7 +576,7 @@ void hdb_rows_close(struct hdb_rows *rows)
 	free(rows->texts);
 	work = rows->query ? rows->query->work : NULL;
 	query_close(rows->query);
-	/* The handle may be idle for long, so free the memory kept for the next query. */
+	/* The handle may be idle for a long time, so free the memory kept for the next query. */
 	if (work)
 		base_work_release(work);
 	free(rows->before);

@@ -106,7 +106,7 @@ int hdb_classes_like(struct hdb *db, const char *pattern, int subclasses, uint8_
 	free(classes.numbers);
 	if (!subclasses)
 		memset(marks, 0, db->heap->class_count);
-	/* Classes that match the pattern themselves are marked 1, their subclasses stay 2. */
+	/* Classes that match the pattern themselves are marked 1; their subclasses remain 2. */
 	r = analysis_classes(&session, pattern, false, &classes, err);
 	for (size_t i = 0; r == HDB_OK && i < classes.count; i++)
 		marks[classes.numbers[i]] = 1;
@@ -170,7 +170,10 @@ struct hdb_fields {
 	struct hdb_field field[];
 };
 
-/* The list while it grows: its names move, so they are offsets in `names` until it is complete. */
+/*
+ * The list while it grows. Because the names move, they are stored as offsets in `names` until the
+ * list is complete.
+ */
 struct field_list {
 	struct base_vec fields; /* struct hdb_field */
 	struct base_vec names;  /* bytes */
@@ -199,7 +202,7 @@ static int add_field(struct hdb *db, struct field_list *list, uint32_t declaring
 	return base_vec_push(&list->starts, &start, sizeof(start), err);
 }
 
-/* Copies fields and names into one allocation, and replaces the offsets by pointers. */
+/* Copies fields and names into one allocation, and replaces the offsets with pointers. */
 static int finish(struct hdb *db, struct field_list *list, uint32_t class_no,
 		  struct hdb_fields **out, struct hdb_error *err)
 {
@@ -244,7 +247,10 @@ int hdb_class_fields(struct hdb *db, uint32_t class_no, struct hdb_fields **out,
 	uint32_t no = class_no;
 
 	TRY(api_check_class(db, class_no, err));
-	/* The import has broken cycles; the count is for a database that was damaged later. */
+	/*
+	 * The import has broken cycles, but the database may have been damaged later, so the number
+	 * of steps is limited.
+	 */
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= db->heap->class_count; steps++) {
 		const struct store_class *class = heap_class(db->heap, no);
 

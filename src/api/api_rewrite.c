@@ -19,7 +19,7 @@ struct rewriting {
 	struct hdb_output_options output;
 	struct hdb_output_result result;
 	struct base_work work;
-	char *folder; /* of the output, also for scratch files; owned */
+	char *folder; /* directory of the output, also used for scratch files; owned */
 };
 
 static int begin(struct rewriting *w, struct rewrite_paths paths,
@@ -38,7 +38,7 @@ static int begin(struct rewriting *w, struct rewrite_paths paths,
 	return HDB_OK;
 }
 
-/* Undoes begin, and returns `result`. The figures go to `out`, even on failure. */
+/* Undoes begin, and returns `result`. Copies the statistics to `out`, even after a failure. */
 static int end(struct rewriting *w, int result, struct hdb_output_result *out)
 {
 	base_work_release(&w->work);

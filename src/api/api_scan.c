@@ -13,21 +13,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Distance, in objects, at which instance records are prefetched while fields are read. */
+/* Number of objects by which instance records are prefetched ahead while fields are read. */
 #define RECORDS_AHEAD 16
 #define CACHE_LINE 64
 /* Bytes that the kernel maps around a page fault of a file. */
 #define FAULT_BYTES 65536
 
-/* One batch is at most one block of the heap. */
+/* A scan. A batch contains objects of at most one block of the heap. */
 struct hdb_scan {
 	struct hdb *db;
 	struct hdb_scan_options opt;
 	bool needs_reachable;
-	/* the next one, and the one after the last; descending scans count down */
+	/* number of the next block, and of the one after the last; descending scans count down */
 	uint32_t block_no, end_block;
 	uint32_t blocks_left;
-	struct store_lists lists; /* of referrers, if the options want them */
+	struct store_lists lists; /* lists of referrers, if the options request them */
 	struct heap_block block;
 	/* positions in the block of the selected objects */
 	uint32_t keep[STORE_BLOCK_OBJECTS];
@@ -39,7 +39,8 @@ struct hdb_scan {
 	uint64_t referrers[STORE_BLOCK_OBJECTS];
 	uint32_t count; /* objects in the last batch */
 	/* the instance whose fields were read last */
-	uint32_t open_at; /* its index in the batch; HDB_NONE: none */
+	/* index in the batch of the instance whose fields were read last; HDB_NONE: none */
+	uint32_t open_at;
 	struct heap_instance instance;
 	uint8_t reachable[STORE_BLOCK_OBJECTS];
 };

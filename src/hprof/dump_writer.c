@@ -7,7 +7,7 @@
 #include "base/try.h"
 #include "hprof/reader.h"
 
-/* Sub-records are collected into segments of about this many bytes. */
+/* Approximate size at which the segment of collected sub-records is written. */
 #define SEGMENT_BYTES (1u << 20)
 
 static const uint8_t zeros[4096];
@@ -100,7 +100,7 @@ int hprof_write_head(struct hprof_writer *w, const char *version, uint64_t ms)
 	return HDB_OK;
 }
 
-/* What has been put so far, followed by zeros. */
+/* Writes a record with the bytes put so far as its body, followed by zeros. */
 static int write_record(struct hprof_writer *w, uint8_t tag, uint64_t zero_bytes)
 {
 	uint8_t head[9] = { tag };

@@ -10,7 +10,7 @@
 
 #include "base/vec.h"
 
-/* Receives the bytes of the dump, in order. */
+/* Receives the bytes of the dump in order. */
 struct hprof_sink {
 	int (*put)(void *ctx, const void *data, size_t size, struct hdb_error *err);
 	void *ctx;
@@ -19,16 +19,17 @@ struct hprof_sink {
 /* Statistics of a heap that was written. */
 struct hprof_written {
 	uint64_t object_count;
-	/* missing parts, unreadable objects and fields, differing sizes */
+	/* number of missing parts, unreadable objects and fields, and differing sizes */
 	uint64_t problem_count;
 };
 
 struct hprof_writer {
 	const struct hprof_sink *sink; /* lent */
 	struct hdb_error *err;         /* lent */
-	struct base_vec segment;       /* bytes put and not yet written */
+	struct base_vec segment;       /* bytes that were put but not written yet */
 	/*
-	 * bytes written, and their maximum: a few bytes of a hostile input can expand to very many
+	 * bytes written, and their maximum, because a few bytes of a hostile input can expand to
+	 * very many
 	 */
 	uint64_t written, most;
 	unsigned id_size;
@@ -46,7 +47,7 @@ void hprof_put_id(struct hprof_writer *w, uint64_t id);
 /* Puts a primitive array without its elements (PRIMITIVE ARRAY NODATA). */
 void hprof_put_bare_array(struct hprof_writer *w, uint64_t id, uint64_t count, uint8_t type);
 
-/* Overwrites the two bytes at `at` with a count that was not known when they were put. */
+/* Overwrites the two bytes at `at` with a count that was unknown when they were put. */
 void hprof_patch_u2(struct hprof_writer *w, size_t at, size_t value);
 
 /*
@@ -58,17 +59,17 @@ int hprof_write_head(struct hprof_writer *w, const char *version, uint64_t ms);
 /* Writes the bytes put so far as the body of a record. */
 int hprof_end_record(struct hprof_writer *w, uint8_t tag);
 
-/* Ends a sub-record, and writes a segment if enough bytes have been collected. */
+/* Ends a sub-record. Writes the segment if enough bytes have been collected. */
 int hprof_end_sub(struct hprof_writer *w);
 /*
- * As hprof_end_sub, with `count` null references appended to the sub-record. They are not held in
- * memory.
+ * Like hprof_end_sub, but first appends `count` null references to the sub-record. They are not
+ * held in memory.
  */
 int hprof_end_sub_nulls(struct hprof_writer *w, uint64_t count);
 
 int hprof_write_text(struct hprof_writer *w, uint64_t text_id, const void *text, size_t size);
 
-/* Sets the error for a dump larger than `most` and returns HDB_ELIMIT. */
+/* Reports that the dump is larger than `most`, and returns HDB_ELIMIT. */
 int hprof_too_large(struct hdb_error *err);
 
 void hprof_writer_release(struct hprof_writer *w);

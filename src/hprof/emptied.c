@@ -3,21 +3,20 @@
  *
  * KOOM (koom-java-leak, hprof_strip.cpp, HookWriteInternal) filters the dump while ART writes it.
  * It omits the objects of the zygote and image heaps and reduces the record's length accordingly.
- * It also omits the elements of all other primitive arrays, but does not reduce the length by
- * those.
+ * It also omits the elements of all other primitive arrays, but without reducing the length.
  */
 #include "hprof/emptied.h"
 
 #include "base/bytes.h"
 #include "hprof/parse.h"
 
-/* How many records and sub-records are examined before the dump is taken for an ordinary one. */
+/* Number of records and sub-records to examine before assuming an ordinary dump. */
 #define RECORDS_MAX (1u << 22)
 #define SUBS_MAX (1u << 20)
 
 /*
- * Sets *out to the bytes of elements that the array at `offset` should have according to its tag; 0
- * for other sub-records.
+ * Sets *out to the number of bytes that the elements of the array at `offset` should have according
+ * to its head; 0 for other sub-records.
  */
 static int missing_of(struct base_view *view, const struct hprof_sub *sub, unsigned id_size,
 		      uint64_t *out, struct hdb_error *err)

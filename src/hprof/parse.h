@@ -1,14 +1,17 @@
 /*
  * hprof/parse.h - parses a heap sub-record without composing error messages. Private to src/hprof.
  *
- * The strict reader adds the messages. The walk and the salvage code react in their own ways.
+ * The strict reader adds messages. The walk and the salvage code have their own ways to react.
  */
 #ifndef HPROF_PARSE_H
 #define HPROF_PARSE_H
 
 #include "hprof/reader.h"
 
-/* Results of hprof_sub_parse besides HDB_OK. Values below 0 mean that the source failed. */
+/*
+ * Results of hprof_sub_parse in addition to HDB_OK. Values below 0 mean that reading the source
+ * failed.
+ */
 enum hprof_parse_result {
 	HPROF_PARSE_BAD_TAG = 101,  /* no sub-record has this tag */
 	HPROF_PARSE_BAD_TYPE = 102, /* unknown basic type of an array, static or field */
@@ -17,13 +20,16 @@ enum hprof_parse_result {
 
 /*
  * Reads the sub-record at `offset`, which must end at or before `limit` (at most the file's size).
- * Unless the source fails, out->offset, out->tag and, where known, out->end are set. After
- * HPROF_PARSE_OVERRUN, out->end is where the sub-record would end, or the smallest end it can have.
+ * Unless reading the source fails, out->offset, out->tag and, where known, out->end are set. After
+ * HPROF_PARSE_OVERRUN, out->end is where the sub-record would end, or the lowest offset at which it
+ * could end.
  */
 int hprof_sub_parse(const struct hprof_file *file, struct base_view *view, struct hprof_range range,
 		    struct hprof_sub *out, struct hdb_error *err);
 
-/* The result to return after base_view_at gave NULL for a range within the source's bounds. */
+/*
+ * Returns the result for a base_view_at that returned NULL for a range within the source's bounds.
+ */
 static inline int hprof_view_failed(const struct hdb_error *err)
 {
 	return err && err->code < 0 ? err->code : HDB_EIO;

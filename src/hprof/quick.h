@@ -22,15 +22,15 @@ static const uint8_t hprof_primitive_shift[16] = {
 	[HPROF_FLOAT] = 3,   [HPROF_INT] = 3,  [HPROF_DOUBLE] = 4, [HPROF_LONG] = 4,
 };
 
-/* Size of the longest head, an instance's or object array's. */
+/* Size of the longest head, which instances and object arrays have. */
 #define HPROF_QUICK_HEAD(id_size) (9 + 2 * (uint64_t)(id_size))
 
 /*
- * Reads the sub-record at range.offset, which lies in the view's window or at its end. Returns true
- * if it is an instance or an array that ends at or before the limit. Returns false, with *sub
- * unspecified, for anything else and if the window does not hold the whole head. class_id is
- * meaningless for a primitive array. Pass id_size as a constant: the function is compiled once for
- * each.
+ * Reads the sub-record at range.offset, which lies in the view's window or at the window's end.
+ * Returns true if it is an instance or an array that ends at or before the limit. Returns false,
+ * with *sub unspecified, for anything else, and if the window does not contain the whole head.
+ * class_id is meaningless for a primitive array. Pass id_size as a constant: the function is
+ * compiled once for each value.
  */
 static inline bool hprof_quick_sub(const struct base_view *view, struct hprof_range range,
 				   const unsigned id_size, struct hprof_sub *sub)
@@ -76,8 +76,8 @@ static inline bool hprof_quick_sub(const struct base_view *view, struct hprof_ra
 	sub->body_size = size;
 	sub->end = body + size;
 	/*
-	 * Prefetch the sub-records to come: this halves the time on dumps that exceed the caches.
-	 * The address may lie outside the mapping, which is harmless for a prefetch.
+	 * Prefetch the next sub-records: this halves the time on dumps that exceed the caches. The
+	 * address may lie outside the mapping, which is harmless for a prefetch.
 	 */
 	prefetch_read((const void *)((uintptr_t)p + (sub->end - at) + HPROF_PREFETCH_AHEAD));
 	return true;

@@ -1,8 +1,8 @@
 /*
  * hprof/reader.c - strict readers of single HPROF records; see reader.h.
  *
- * Every length is checked against the file's size before its bytes are requested, so a failing view
- * always means a failing source.
+ * Every length is checked against the file's size before its bytes are requested, so if a view
+ * fails, the source has failed.
  */
 #include "hprof/reader.h"
 
@@ -106,7 +106,9 @@ bool hprof_sub_is_root(uint8_t tag)
 	       tag == HPROF_ROOT_UNREACHABLE || tag == HPROF_ROOT_UNKNOWN;
 }
 
-/* Other file formats that users pass by mistake, recognised by their first FOREIGN_SIZE bytes. */
+/*
+ * Other file formats that users may pass by mistake, recognised by their first FOREIGN_SIZE bytes.
+ */
 #define FOREIGN_SIZE 512
 static const char *foreign_name(const uint8_t *p, uint64_t size)
 {
@@ -146,7 +148,7 @@ static const char *foreign_name(const uint8_t *p, uint64_t size)
 	if (size >= 262 && !memcmp(p + 257, "ustar", 5))
 		return "a tar archive (unpack it first)";
 	/*
-	 * A trace is a sequence of packets: field 1, length-delimited, followed by the packet's own
+	 * A trace is a sequence of packets: field 1, length-delimited, containing the packet's own
 	 * fields.
 	 */
 	if (size >= 4 && p[0] == 0x0a && p[1] != 0 && p[2] >= 0x08 && (p[2] & 7) <= 2 &&
@@ -235,8 +237,8 @@ static const uint8_t *body_at(const struct hprof_file *file, struct base_view *v
 }
 
 /*
- * The result of a reader whose body_at returned NULL: the code of the error set, otherwise
- * HDB_EFORMAT.
+ * Returns the result of a reader whose body_at returned NULL: the code of the error that was set,
+ * otherwise HDB_EFORMAT.
  */
 static int body_failed(const struct hdb_error *err)
 {

@@ -1,16 +1,16 @@
 /*
- * hprof/reader.h - reading HPROF: the file header, top-level records, heap sub-records.
+ * hprof/reader.h - reads HPROF: the file header, top-level records, and heap sub-records.
  *
- * This file has strict readers of single records. hprof/walk.h combines them, recovers damaged
+ * This file declares strict readers of single records. hprof/walk.h combines them, recovers damaged
  * files, and decides which records belong to which dump. Nothing here depends on the store.
- * FORMAT.md in this directory describes the format with the source of each rule.
+ * FORMAT.md in this directory describes the format, with the source of each rule.
  */
 #ifndef HPROF_READER_H
 #define HPROF_READER_H
 
 #include "base/source.h"
 
-/* Top-level record tags (HotSpot heapDumper.cpp; JDK 5 hprof_b_spec.h for the agent's). */
+/* Top-level record tags (HotSpot heapDumper.cpp; for those of the agent, JDK 5 hprof_b_spec.h). */
 enum hprof_tag {
 	HPROF_UTF8 = 0x01,
 	HPROF_LOAD_CLASS = 0x02,
@@ -35,8 +35,9 @@ enum hprof_tag {
  */
 enum hprof_sites_flag {
 	HPROF_SITES_INCREMENTAL = 1,
-	HPROF_SITES_BY_ALLOCATION = 2, /* sorted by allocated bytes, otherwise by live bytes */
-	HPROF_SITES_COLLECTED = 4      /* written after a garbage collection */
+	/* sorted by allocated bytes; otherwise sorted by live bytes */
+	HPROF_SITES_BY_ALLOCATION = 2,
+	HPROF_SITES_COLLECTED = 4 /* written after a garbage collection */
 };
 
 /* Heap sub-record tags (HotSpot heapDumper.cpp; ART runtime/hprof/hprof.cc). */
@@ -67,8 +68,8 @@ enum hprof_sub_tag {
 };
 
 /*
- * First field of a class, an int, in dumps that are made of heap graphs: the bytes that an instance
- * has beyond the instance size of its class.
+ * First field of a class, an int, in dumps made from heap graphs: the number of bytes by which an
+ * instance exceeds the instance size of its class.
  */
 #define HPROF_MORE_BYTES "$moreBytes"
 
@@ -77,25 +78,26 @@ enum hprof_sub_tag {
  * nothing refers to, so other readers ignore it.
  */
 #define HPROF_REDACTED "heapdb: contents of this dump were redacted"
-/* Marker of a redaction that replaced strings with keyed hashes. */
+/* Marks a dump in which redaction replaced strings with keyed hashes. */
 #define HPROF_HASHED "heapdb: contents of this dump were redacted, texts are hashes"
-/* Marker of a dump written by `heapdb strip`. */
+/* Marks a dump written by `heapdb strip`. */
 #define HPROF_STRIPPED "heapdb: contents of arrays of this dump were left out"
-/* The first bytes of hprof-analyzer's record HPROF_REDACTION_MARK. */
+/* The first bytes of the record HPROF_REDACTION_MARK, which hprof-analyzer writes. */
 #define HPROF_REDACTED_BY_ANALYZER "HPROF-REDACT"
 
 /*
- * What was deliberately removed from a dump, from most to least. Stored in databases: never
- * renumber.
+ * What was deliberately removed from a dump, from most to least. The values are stored in
+ * databases: never renumber.
  */
 enum hprof_redaction {
 	HPROF_IS_WHOLE = 0,
 	HPROF_IS_REDACTED = 1,
 	HPROF_IS_HASHED = 2,
 	HPROF_IS_STRIPPED = 3,
-	HPROF_IS_FILLED = 4 /* detected from the contents, no record marks it: import/zeroed.c */
+	/* detected from the contents, because no record marks it: import/zeroed.c */
+	HPROF_IS_FILLED = 4
 };
-/* Returns the kind of redaction that a record's text marks. */
+/* Returns the kind of redaction marked by a record with this text. */
 enum hprof_redaction hprof_redaction_of(const uint8_t *text, uint64_t size);
 
 /*
@@ -105,17 +107,18 @@ enum hprof_redaction hprof_redaction_of(const uint8_t *text, uint64_t size);
 #define HPROF_PHD_FORMAT \
 	"heapdb: portable heap dump of version %u, elements at %u and %u, references of %u, by "
 
-/* Length of the text before its first number: it identifies the mark. */
+/* Length of the text up to its first number, which identifies the mark. */
 #define HPROF_PHD_SAME 38u
 
-/* Contents of the PHD mark. */
+/* Contents of the mark of a converted PHD. */
 struct hprof_phd {
-	unsigned version;                         /* 0: the dump was not converted from a PHD */
-	unsigned object_header, primitive_header; /* bytes before the elements of arrays */
-	unsigned reference;                       /* bytes of a reference */
-	char by[200];                             /* name of the VM */
+	unsigned version; /* 0 if the dump was not converted from a PHD */
+	/* number of bytes before the elements of arrays */
+	unsigned object_header, primitive_header;
+	unsigned reference; /* bytes of a reference */
+	char by[200];       /* name of the VM */
 };
-/* Parses a PHD mark into *out. Returns false for any other text. */
+/* Parses the text of a PHD mark into *out. Returns false for any other text. */
 bool hprof_phd_of(const uint8_t *text, uint64_t size, struct hprof_phd *out);
 
 /* Basic types of fields and array elements. */
@@ -141,18 +144,18 @@ struct hprof_file {
 	uint64_t timestamp_ms; /* since 1970, UTC */
 	uint64_t first_record; /* offset of the first record */
 	/*
-	 * Primitive arrays have no elements, whatever their lengths say. Set by hprof_find_emptied;
-	 * false after hprof_open.
+	 * Primitive arrays have no elements, regardless of their lengths. Set by
+	 * hprof_find_emptied; false after hprof_open.
 	 */
 	bool is_emptied;
 	/*
-	 * stops a search for the next record after damage with HDB_EINTR; lent; NULL after
+	 * makes a search for the next record after damage end with HDB_EINTR; lent; NULL after
 	 * hprof_open
 	 */
 	const volatile int *cancel;
 };
 
-/* Size in bytes of a value of `type` in the file; 0 for an unknown type. */
+/* Size in bytes that a value of `type` has in the file; 0 for an unknown type. */
 unsigned hprof_type_size(uint8_t type, unsigned id_size);
 
 /* "int", "object", and so on; NULL for an unknown type. Static. */
@@ -169,12 +172,13 @@ int hprof_open(struct base_source *source, struct hprof_file *out, struct hdb_er
 struct hprof_record {
 	uint64_t offset;      /* of its tag */
 	uint64_t body_offset; /* of its body: offset + 9 */
-	uint64_t body_size;   /* bytes; of heap dump records with the wrapped u4 length corrected */
-	uint32_t time_us;     /* since the header's timestamp */
+	/* size in bytes; in heap dump records, a u4 length that wrapped has been corrected */
+	uint64_t body_size;
+	uint32_t time_us; /* since the header's timestamp */
 	uint8_t tag;
 };
 
-/* Bodies of top-level records. Texts are borrowed until the next use of the view. */
+/* Bodies of top-level records. Strings are borrowed until the next use of the view. */
 struct hprof_utf8 {
 	uint64_t string_id;
 	const uint8_t *text;  /* Modified UTF-8, not terminated */
@@ -193,7 +197,7 @@ struct hprof_frame {
 	uint64_t signature_string_id;
 	uint64_t source_string_id;
 	uint32_t class_serial;
-	int32_t line; /* >0 line; 0 none; -1 unknown; -2 compiled; -3 native */
+	int32_t line; /* above 0: line number; 0: none; -1: unknown; -2: compiled; -3: native */
 };
 struct hprof_trace {
 	uint32_t trace_serial;
@@ -222,8 +226,8 @@ struct hprof_alloc_sites {
 	uint32_t live_instances;
 	uint64_t allocated_bytes;
 	uint64_t allocated_instances;
-	uint32_t site_count;   /* as written; at most what the body holds */
-	uint64_t sites_offset; /* of the first site, HPROF_ALLOC_SITE_SIZE bytes each */
+	uint32_t site_count;   /* as written, but at most the number that the body can hold */
+	uint64_t sites_offset; /* offset of the first site; each has HPROF_ALLOC_SITE_SIZE bytes */
 };
 #define HPROF_ALLOC_SITE_SIZE 25
 struct hprof_alloc_site {
@@ -238,23 +242,24 @@ struct hprof_alloc_site {
 struct hprof_cpu_samples {
 	uint32_t sample_count; /* total */
 	uint32_t trace_count;
-	uint64_t traces_offset; /* trace_count pairs of u4: samples, trace serial */
+	/* offset of trace_count pairs of u4: number of samples, trace serial */
+	uint64_t traces_offset;
 };
 struct hprof_control_settings {
-	uint32_t flags; /* 1 alloc traces, 2 CPU sampling */
+	uint32_t flags; /* bit flags: 1 allocation traces, 2 CPU sampling */
 	uint16_t trace_depth;
 };
 
 /*
- * All of these fail with HDB_EFORMAT, naming the offset, if the body is too short for the record's
- * type.
+ * All these functions fail with HDB_EFORMAT, naming the offset, if the body is too short for its
+ * record type.
  */
 int hprof_read_utf8(const struct hprof_file *file, struct base_view *view,
 		    const struct hprof_record *rec, struct hprof_utf8 *out, struct hdb_error *err);
 int hprof_read_load_class(const struct hprof_file *file, struct base_view *view,
 			  const struct hprof_record *rec, struct hprof_load_class *out,
 			  struct hdb_error *err);
-/* UNLOAD_CLASS and END_THREAD, whose body is one u4 serial. */
+/* Reads an UNLOAD_CLASS or END_THREAD record, whose body is one u4 serial. */
 int hprof_read_serial(const struct hprof_file *file, struct base_view *view,
 		      const struct hprof_record *rec, uint32_t *serial, struct hdb_error *err);
 int hprof_read_frame(const struct hprof_file *file, struct base_view *view,
@@ -281,28 +286,34 @@ int hprof_read_control_settings(const struct hprof_file *file, struct base_view 
 				const struct hprof_record *rec, struct hprof_control_settings *out,
 				struct hdb_error *err);
 
-/* A heap sub-record. The tag determines which members are valid. */
+/* A heap sub-record. Its tag determines which members are valid. */
 struct hprof_sub {
 	uint64_t offset; /* of its tag */
 	uint64_t end;    /* past its last byte */
-	uint64_t id;     /* object id; for HEAP_DUMP_INFO the u4 heap id */
+	uint64_t id;     /* object id; in HEAP_DUMP_INFO, the u4 heap id */
 	/*
-	 * instance: class; object array: array class; class: superclass; JNI global: the
-	 * reference's id; heap info: name string id
+	 * Of an instance, its class; of an object array, the array class; of a class, its
+	 * superclass; of a JNI global, the id of the reference; in HEAP_DUMP_INFO, the string id of
+	 * the heap's name.
 	 */
 	uint64_t class_id;
-	/* instance: field values; array: elements; class: after instance size */
+	/*
+	 * Of an instance, the offset of its field values; of an array, of its elements; of a class,
+	 * of what follows the instance size.
+	 */
 	uint64_t body_offset;
-	uint64_t body_size;     /* bytes of these */
-	uint32_t length;        /* array: elements; instance: body_size; class: instance size */
+	uint64_t body_size; /* bytes of these */
+	/* number of elements of an array; body_size of an instance; instance size of a class */
+	uint32_t length;
 	uint32_t trace_serial;  /* instance, array, class, thread object */
 	uint32_t thread_serial; /* roots that have one */
-	uint32_t frame_number;  /* JNI local, Java frame (0xffffffff: none), JNI monitor: depth */
+	/* of a JNI local or Java frame (0xffffffff: none); depth of a JNI monitor */
+	uint32_t frame_number;
 	uint8_t tag;
 	uint8_t element_type; /* primitive array */
 };
 
-/* Where a sub-record begins, and the offset it must not run past. */
+/* Where a sub-record begins, and the offset beyond which it must not extend. */
 struct hprof_range {
 	uint64_t offset;
 	uint64_t limit;
@@ -316,18 +327,18 @@ struct hprof_range {
 int hprof_sub_read_in(const struct hprof_file *file, struct base_view *view,
 		      struct hprof_range range, struct hprof_sub *out, struct hdb_error *err);
 
-/* As hprof_sub_read_within, limited only by the end of the file. */
+/* Like hprof_sub_read_in, but limited only by the end of the file. */
 int hprof_sub_read(const struct hprof_file *file, struct base_view *view, uint64_t offset,
 		   struct hprof_sub *out, struct hdb_error *err);
 
 /*
- * Sets the size of an array's body without its trailing zero bytes, but at least `least`. Fails
- * with HDB_ETRUNC or another error of the view.
+ * Sets the size of an array's body without trailing zero bytes, but at least `least`. Fails with
+ * HDB_ETRUNC or another error of the view.
  */
 int hprof_content_end(struct base_view *view, const struct hprof_sub *sub, uint64_t least,
 		      uint64_t *out, struct hdb_error *err);
 
-/* Nonzero for the sub-records that are roots. */
+/* Whether sub-records with this tag are roots. */
 bool hprof_sub_is_root(uint8_t tag);
 
 /* "INSTANCE DUMP", "ROOT JNI GLOBAL", ...; NULL for an unknown tag. Static. */
@@ -341,17 +352,18 @@ struct hprof_class {
 	uint64_t loader_id;
 	uint64_t signers_id;
 	uint64_t protection_domain_id;
-	uint32_t instance_size; /* bytes of instance fields, superclasses included */
+	/* size in bytes of the instance fields, including those of superclasses */
+	uint32_t instance_size;
 	uint32_t trace_serial;
 	uint32_t constant_count;
 	uint32_t static_count;
 	uint32_t field_count;
-	uint64_t constants_offset; /* of the first constant, after the count of constants */
+	uint64_t constants_offset; /* offset of the first constant, after the number of constants */
 	uint64_t statics_offset;
 	uint64_t fields_offset;
 };
 
-/* Reads a CLASS_DUMP that hprof_sub_read accepted (so its parts are in bounds). */
+/* Reads a CLASS_DUMP that hprof_sub_read accepted, so that its parts are in bounds. */
 int hprof_class_read(const struct hprof_file *file, struct base_view *view,
 		     const struct hprof_sub *sub, struct hprof_class *out, struct hdb_error *err);
 
@@ -365,7 +377,7 @@ struct hprof_field {
 	uint8_t type;
 };
 
-/* Reads the static (field) at *offset and steps past it. */
+/* Reads the static field at *offset and advances *offset past it. */
 int hprof_static_next(const struct hprof_file *file, struct base_view *view, uint64_t *offset,
 		      struct hprof_static *out, struct hdb_error *err);
 int hprof_field_next(const struct hprof_file *file, struct base_view *view, uint64_t *offset,

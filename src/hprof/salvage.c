@@ -1,9 +1,9 @@
 /*
  * hprof/salvage.c - distinguishes records from garbage; see salvage.h.
  *
- * Evidence is counted in bits: the negative logarithm of how likely garbage is to look the same. An
- * instance of a known class is the strongest evidence. A root is the weakest, because small numbers
- * and 0xff bytes look like root tags.
+ * Evidence is measured in bits: the negative logarithm of the probability that garbage looks the
+ * same. An instance of a known class is the strongest evidence. A root is the weakest, because
+ * small numbers and 0xff bytes look like root tags.
  */
 #include "hprof/salvage.h"
 
@@ -13,28 +13,29 @@
 
 #include <assert.h>
 
-/* A search checks the cancel flag once per this many bytes. */
+/* Number of bytes that a search examines between checks of the cancel flag. */
 #define CANCEL_BYTES 1024u
 
-/* More classes than any VM loads. Keeps the table under 32 MB whatever the dump claims. */
+/* More classes than any VM loads. Keeps the table under 32 MB, whatever the dump contains. */
 #define CLASS_LIMIT (1u << 21)
 
 /* Maximum number of sub-records followed to collect evidence. */
 #define CHAIN_MAX 64
 
 /*
- * Evidence, in bits, given by how a chain of sub-records ends: at the limit, before a top-level
- * record, or cut off by the end of the file.
+ * Evidence, in bits, provided by the end of a chain of sub-records: at the limit, before a
+ * top-level record, or cut off by the end of the file.
  */
 enum { BITS_END = 10, BITS_RECORD = 20, BITS_CUT = 8 };
 
 /*
- * Maximum number of records with unknown tags skipped on the way to a known one. So many
- * consecutive lengths that each lead to another record inside the file are evidence enough.
+ * Maximum number of consecutive records with unknown tags that are skipped to reach a known one.
+ * When the lengths of so many records each lead to another record inside the file, that is evidence
+ * enough.
  */
 #define UNKNOWN_ROW_MAX 64u
 
-/* A third result besides 1 and 0. */
+/* A third result, in addition to 1 and 0. */
 #define UNDECIDED 2
 
 void hprof_salvage_init(struct hprof_salvage *s, const struct hprof_file *file,
@@ -42,7 +43,7 @@ void hprof_salvage_init(struct hprof_salvage *s, const struct hprof_file *file,
 {
 	assert(file->id_size == 4 || file->id_size == 8);
 	*s = (struct hprof_salvage){ .file = file, .view = view };
-	/* A search takes a few steps per byte, and each byte is searched a few times at most. */
+	/* A search takes a few steps per byte, and each byte is searched only a few times. */
 	s->budget = file->source->size / 4 > UINT64_MAX / 64 ? UINT64_MAX :
 							       file->source->size * 16 + (1u << 20);
 }
@@ -144,8 +145,8 @@ static int text_plausible(struct hprof_salvage *s, uint64_t offset, uint64_t siz
 }
 
 /*
- * Whether the counts inside a record of variable size are consistent with its size. Records of
- * other kinds always pass.
+ * Whether the counts inside a record of variable size are consistent with its size. True for other
+ * kinds of records.
  */
 static int counts_plausible(struct hprof_salvage *s, uint8_t tag, uint64_t body, uint64_t size,
 			    struct hdb_error *err)
@@ -169,9 +170,9 @@ static int counts_plausible(struct hprof_salvage *s, uint8_t tag, uint64_t body,
 }
 
 /*
- * Checks the head of a top-level record. Returns 1 with *end set if it is plausible, otherwise 0.
- * The contents of a heap dump record are not examined, and its end may lie past the end of the
- * file.
+ * Checks the head of a top-level record. If it is plausible, sets *end and returns 1, otherwise
+ * returns 0. The contents of a heap dump record are not examined, and its end may lie past the end
+ * of the file.
  */
 static int head_plausible(struct hprof_salvage *s, uint64_t offset, uint64_t *end, bool *is_heap,
 			  struct hdb_error *err)
@@ -212,8 +213,8 @@ int hprof_size_proven(struct hprof_salvage *s, const struct hprof_record *rec,
 }
 
 /*
- * Judges a heap record by its sub-records, which are better evidence than what follows it: its
- * length may be wrong, or 0 if the writer was stopped before it could fill it in. Returns UNDECIDED
+ * Judges a heap record by its sub-records, which are better evidence than what follows the record:
+ * its length may be wrong, or 0 if the writer was stopped before filling it in. Returns UNDECIDED
  * if what follows must decide.
  */
 static int heap_plausible(struct hprof_salvage *s, uint64_t body, uint64_t end, unsigned need,
@@ -259,11 +260,11 @@ static int pass_unknown(struct hprof_salvage *s, uint64_t *offset, unsigned *lef
 	return 1;
 }
 
-/* The properties that hprof_record_plausible checks, and those that it ignores. */
+/* The properties that hprof_record_plausible requires, and those that it ignores. */
 struct evidence {
 	unsigned depth;   /* records in a row */
-	unsigned need;    /* strength of a heap record's sub-records */
-	unsigned unknown; /* records with unknown tags that may lie in between */
+	unsigned need;    /* required strength of a heap record's sub-records */
+	unsigned unknown; /* number of records with unknown tags that may lie in between */
 };
 
 static int records_at(struct hprof_salvage *s, uint64_t offset, struct evidence evidence,
@@ -286,7 +287,7 @@ static int records_at(struct hprof_salvage *s, uint64_t offset, struct evidence 
 		if (rc <= 0)
 			return rc;
 		if (is_heap && i == 0 && offset + 9 == size && evidence.need >= HPROF_STRENGTH_SURE)
-			return 0; /* a single tag is not evidence */
+			return 0; /* the tag alone is not evidence */
 		if (is_heap && offset + 9 < size) {
 			rc = heap_plausible(s, offset + 9, end, evidence.need, err);
 			if (rc != UNDECIDED)
@@ -311,9 +312,9 @@ int hprof_record_follows(struct hprof_salvage *s, uint64_t offset, unsigned dept
 }
 
 /*
- * Returns the evidence of a root in bits; below 0 if it cannot be a root. A run of plain roots
- * still looks like roots when it is read from a wrong offset. Their ids must therefore belong to a
- * class or look like addresses: aligned, with zeros in the high bytes.
+ * Returns the evidence that a root provides, in bits; a value below 0 if it cannot be a root. A run
+ * of plain roots still looks like roots when it is read from a wrong offset. Their ids must
+ * therefore belong to a class or look like addresses: aligned, with zeros in the high bytes.
  */
 static int root_strength(const struct hprof_salvage *s, const struct hprof_sub *sub)
 {
@@ -344,7 +345,10 @@ static int root_strength(const struct hprof_salvage *s, const struct hprof_sub *
 	}
 }
 
-/* Checks the head of a class dump: every known writer sets the two reserved identifiers to zero. */
+/*
+ * Checks the head of a class dump, where every known writer sets the two reserved identifiers to
+ * zero.
+ */
 static int class_plausible(struct hprof_salvage *s, uint64_t offset, uint64_t limit,
 			   struct hdb_error *err)
 {
@@ -362,7 +366,10 @@ static int class_plausible(struct hprof_salvage *s, uint64_t offset, uint64_t li
 	       (super == 0 || class_known(s, super) || s->classes.count == 0);
 }
 
-/* Returns the evidence of a parsed sub-record in bits. Sets *ok to false if it cannot be one. */
+/*
+ * Returns the evidence that a parsed sub-record provides, in bits. Sets *ok to false if it cannot
+ * be a sub-record.
+ */
 static unsigned sub_strength(const struct hprof_salvage *s, const struct hprof_sub *sub, bool *ok)
 {
 	*ok = true;
@@ -388,7 +395,10 @@ static unsigned sub_strength(const struct hprof_salvage *s, const struct hprof_s
 	}
 }
 
-/* Parses one sub-record as evidence. Returns 1 if it parsed, 0 if not, 2 if the limit cuts it. */
+/*
+ * Parses one sub-record as evidence. Returns 1 if it is valid, 0 if not, and 2 if it extends past
+ * the limit.
+ */
 static int chain_step(struct hprof_salvage *s, uint64_t offset, uint64_t limit,
 		      struct hprof_sub *sub, struct hdb_error *err)
 {
@@ -433,8 +443,8 @@ int hprof_chain_strength(struct hprof_salvage *s, uint64_t offset, uint64_t limi
 			return 0;
 		roots += n == roots && hprof_sub_is_root(sub.tag);
 		/*
-		 * A single root before valid sub-records is not accepted: garbage that happens to
-		 * end there looks the same.
+		 * A single root is not accepted even if valid sub-records follow it: garbage that
+		 * happens to end there looks the same.
 		 */
 		if (need >= HPROF_STRENGTH_SURE &&
 		    ((n == 0 && bits == 0) || (n < 4 && roots > 0 && roots <= n)))

@@ -2,8 +2,8 @@
  * hprof/salvage.h - distinguishes records from garbage, for the walk when lengths cannot be
  * trusted. Private to src/hprof.
  *
- * This module makes no decisions about events: it only estimates how likely it is that a record
- * begins at an offset. All searches share one budget, linear in the file's size, so no file can
+ * This module decides nothing about events: it only estimates how likely it is that a record begins
+ * at an offset. All searches share one budget that is linear in the file's size, so no file can
  * cause more than linear time.
  */
 #ifndef HPROF_SALVAGE_H
@@ -26,15 +26,23 @@ enum {
 	HPROF_STRENGTH_SURE = 50    /* used at an offset found by a search */
 };
 
-/* Starts with no known classes. Owns the class table: call hprof_salvage_release. */
+/*
+ * Initialises the state without known classes. Owns the table of classes: call
+ * hprof_salvage_release.
+ */
 void hprof_salvage_init(struct hprof_salvage *s, const struct hprof_file *file,
 			struct base_view *view);
 void hprof_salvage_release(struct hprof_salvage *s);
 
-/* Adds a class id to the evidence. Ids beyond a fixed number are ignored. Fails with HDB_ENOMEM. */
+/*
+ * Adds a class id to the known ones. Ids beyond a fixed number are ignored. Fails with HDB_ENOMEM.
+ */
 int hprof_salvage_add_class(struct hprof_salvage *s, uint64_t class_id, struct hdb_error *err);
 
-/* Whether a top-level record can have this tag, and whether that record holds heap sub-records. */
+/*
+ * Whether a top-level record can have this tag, and whether such a record contains heap
+ * sub-records.
+ */
 bool hprof_tag_known(uint8_t tag);
 static inline bool hprof_tag_is_heap(uint8_t tag)
 {
@@ -48,13 +56,13 @@ static inline bool hprof_tag_is_heap(uint8_t tag)
 bool hprof_tag_unknown(uint8_t tag);
 
 /*
- * Texts up to this size are trusted without a look. Longer ones are trusted if this many bytes at
- * their start contain no zero.
+ * Strings up to this size are trusted without being examined. A longer one is trusted if this many
+ * bytes at its start contain no zero.
  */
 #define HPROF_TEXT_MAX (1u << 24)
 #define HPROF_TEXT_LOOK 24u
 
-/* Whether a record of this tag can have a body of this size. Not for heap dumps. */
+/* Whether a record with this tag can have a body of this size. Not for heap dumps. */
 bool hprof_size_fits(uint8_t tag, uint64_t body_size, unsigned id_size);
 
 /*
@@ -66,41 +74,43 @@ int hprof_record_plausible(struct hprof_salvage *s, uint64_t offset, unsigned de
 			   struct hdb_error *err);
 
 /*
- * As above, but records with unknown tags may precede each of the records if their lengths lead to
- * it.
+ * As above, but each of the records may be preceded by records with unknown tags whose lengths lead
+ * to it.
  */
 int hprof_record_follows(struct hprof_salvage *s, uint64_t offset, unsigned depth,
 			 struct hdb_error *err);
 
 /*
- * Returns 1 if the record's size is exactly what its tag and the counts in its body require, 0 if
- * not or if they imply no size (strings, heap dumps), and a value below 0 if the source failed.
+ * Returns 1 if the record's size is exactly what its tag and the counts in its body require.
+ * Returns 0 if it is not, or if they do not determine the size (strings, heap dumps), and a value
+ * below 0 if reading the source failed.
  */
 int hprof_size_proven(struct hprof_salvage *s, const struct hprof_record *rec,
 		      struct hdb_error *err);
 
 /*
  * Returns 1 if the sub-records from `offset` on provide evidence of `need` bits before `limit`, 0
- * if not, and a value below 0 if the source failed. Ending exactly at `limit` and a top-level
- * record after the sub-records count as evidence too.
+ * if not, and a value below 0 if reading the source failed. An end exactly at `limit`, or a
+ * top-level record after the sub-records, counts as evidence too.
  */
 int hprof_chain_strength(struct hprof_salvage *s, uint64_t offset, uint64_t limit, unsigned need,
 			 struct hdb_error *err);
 
-/* A search: its range, what to look for, and the result. */
+/* A search: the range to search, what to search for, and the result. */
 struct hprof_search {
 	uint64_t from;     /* first offset to try */
 	uint64_t until;    /* offset past the last one to try */
-	uint64_t limit;    /* sub-records found must end by here */
+	uint64_t limit;    /* offset at or before which the sub-records found must end */
 	bool with_subs;    /* look for sub-records */
 	bool with_records; /* look for top-level records */
 	uint64_t offset;   /* result: offset of the record found */
-	bool is_record;    /* result: a top-level record, otherwise a sub-record */
+	/* result: whether it is a top-level record; otherwise it is a sub-record */
+	bool is_record;
 };
 
 /*
- * Returns 1 if the search found something, 0 if it found nothing or the budget is spent, and a
- * value below 0 if the source failed.
+ * Returns 1 if the search found something, 0 if it did not or the budget is spent, and a value
+ * below 0 if reading the source failed.
  */
 int hprof_search(struct hprof_salvage *s, struct hprof_search *search, struct hdb_error *err);
 

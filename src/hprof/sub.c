@@ -1,7 +1,8 @@
 /*
  * hprof/sub.c - heap sub-records: roots, class dumps, instances, arrays; see reader.h and parse.h.
  *
- * Only a class dump must be walked to find its end; for other sub-records, the head gives the size.
+ * Only a class dump must be parsed as a whole to find its end; in other sub-records, the head
+ * determines the size.
  */
 #include "base/bytes.h"
 #include "hprof/parse.h"
@@ -11,7 +12,9 @@
 /* Bytes of a body examined at a time. */
 #define CONTENT_CHUNK (1u << 20)
 
-/* Bytes of a root's body after its object id; -1 for tags that are not roots. */
+/*
+ * Returns the number of bytes after the object id in a root's body; -1 for tags that are not roots.
+ */
 static int root_tail(uint8_t tag, unsigned id_size)
 {
 	switch (tag) {
@@ -68,7 +71,7 @@ static void parse_root(const uint8_t *p, unsigned id_size, struct hprof_sub *out
 	}
 }
 
-/* A position in a class dump, with its limit. */
+/* A position in a class dump, and the offset where it must end. */
 struct cursor {
 	struct base_view *view;
 	uint64_t offset;
@@ -76,7 +79,7 @@ struct cursor {
 	unsigned id_size;
 };
 
-/* Takes `size` bytes. Returns HPROF_PARSE_OVERRUN past the limit. */
+/* Takes `size` bytes. Returns HPROF_PARSE_OVERRUN if they extend past the limit. */
 static int take(struct cursor *cur, uint64_t size, const uint8_t **p, struct hdb_error *err)
 {
 	if (size > cur->limit - cur->offset)
@@ -89,7 +92,7 @@ static int take(struct cursor *cur, uint64_t size, const uint8_t **p, struct hdb
 }
 
 /*
- * Skips a count and `*count` entries. The head of an entry has `head` bytes and ends with a basic
+ * Skips a count and `*count` entries. The head of each entry has `head` bytes and ends with a basic
  * type.
  */
 static int skip_entries(struct cursor *cur, unsigned head, bool has_value, uint32_t *count,
@@ -114,7 +117,10 @@ static int skip_entries(struct cursor *cur, unsigned head, bool has_value, uint3
 	return HDB_OK;
 }
 
-/* Finds the parts of a class dump. `cur` starts after the instance size and ends past the class. */
+/*
+ * Finds the parts of a class dump. `cur` is at the end of the instance size before the call, and at
+ * the end of the class after it.
+ */
 static int class_parts(struct cursor *cur, struct hprof_class *out, struct hdb_error *err)
 {
 	const unsigned id_size = cur->id_size;
@@ -146,7 +152,10 @@ static int parse_class(const uint8_t *p, struct cursor *cur, struct hprof_sub *o
 	return rc;
 }
 
-/* Number of bytes after the tag that determine the sub-record's size; 0 for an unknown tag. */
+/*
+ * Returns the number of bytes after the tag that determine a sub-record's size; 0 for an unknown
+ * tag.
+ */
 static unsigned head_size(uint8_t tag, unsigned id_size)
 {
 	const int tail = root_tail(tag, id_size);
@@ -314,7 +323,7 @@ int hprof_class_read(const struct hprof_file *file, struct base_view *view,
 	return rc;
 }
 
-/* Takes bytes with the file's end as the limit: the class dump was checked as a whole before. */
+/* Takes bytes that end before the end of the file. The class dump as a whole was checked before. */
 static int entry_take(struct base_view *view, uint64_t *offset, uint64_t size, const uint8_t **p,
 		      struct hdb_error *err)
 {

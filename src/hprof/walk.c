@@ -1,9 +1,9 @@
 /*
  * hprof/walk.c - walks over a whole file; see walk.h.
  *
- * The quick path handles instances and arrays that are within the view's window and end inside
+ * The quick path handles instances and arrays that lie within the view's window and end inside
  * their segment. Everything else (roots, classes, segment ends, damage) takes the slow path. Once
- * per heap record, salvage.c decides whether its length can be trusted.
+ * per heap record, salvage.c decides whether the record's length can be trusted.
  */
 #include "hprof/walk.h"
 
@@ -67,8 +67,8 @@ void hprof_walk_release(struct hprof_walk *walk)
 }
 
 /*
- * Whether many LF bytes near the start of the file all follow a CR, which shows a transfer in text
- * mode.
+ * Whether many LF bytes near the start of the file all follow a CR, which is the mark of a transfer
+ * in text mode.
  */
 static bool lines_converted(struct hprof_walk *walk)
 {
@@ -113,7 +113,8 @@ int hprof_walk_problem(struct hprof_walk *walk, enum hprof_event *event,
 /* ---- top-level records ---- */
 
 /*
- * Returns 1 if sub-records in the whole body of the record give evidence, 0 if not, or a failure.
+ * Returns 1 if sub-records anywhere in the body of the record provide evidence, 0 if not, or a
+ * failure.
  */
 static int holds_subs(struct hprof_walk *walk, unsigned need, struct hdb_error *err)
 {
@@ -125,9 +126,9 @@ static int holds_subs(struct hprof_walk *walk, unsigned need, struct hdb_error *
 }
 
 /*
- * Examines a record of unknown tag. Returns 1 if its length leads to valid records and nothing in
- * it looks like a heap, so that it can be skipped by its length, as any reader does. Returns 0 if
- * the problem is a different one.
+ * Examines a record with an unknown tag. Returns 1 if its length leads to valid records and nothing
+ * in it looks like a heap. The record can then be skipped by its length, as in any reader. Returns
+ * 0 if the problem is a different one.
  */
 static int unknown_record(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
@@ -147,7 +148,7 @@ static int unknown_record(struct hprof_walk *walk, enum hprof_event *event, stru
 	return 1;
 }
 
-/* Handles a position, walk->next_record, where no valid record begins. */
+/* Handles walk->next_record, a position where no valid record begins. */
 static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	const uint64_t at = walk->next_record, size = hprof_walk_file_size(walk);
@@ -156,7 +157,7 @@ static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hd
 
 	rc = hprof_walk_unknown_record_at(walk, at, err);
 	if (rc > 0) {
-		/* Perhaps a heap record with a damaged tag? */
+		/* This may be a heap record with a damaged tag. */
 		rc = holds_subs(walk, HPROF_STRENGTH_SURE, err);
 		found.is_record = rc == 0;
 		rc = rc < 0 ? rc : 1;
@@ -200,7 +201,7 @@ static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hd
 		found.is_record ? "record" : "heap sub-record", found.offset);
 }
 
-/* Handles sub-records without a heap record before them, found by a search. */
+/* Handles sub-records, found by a search, that are not preceded by a heap record. */
 static int open_headless(struct hprof_walk *walk, enum hprof_event *event)
 {
 	walk->record = (struct hprof_record){
@@ -214,7 +215,7 @@ static int open_headless(struct hprof_walk *walk, enum hprof_event *event)
 	return hprof_walk_open_heap(walk, event);
 }
 
-/* Corrects a heap record's length by the elements missing from emptied arrays. */
+/* Corrects a heap record's length by the number of bytes that emptied arrays lack. */
 static int measure_emptied(struct hprof_walk *walk, struct hdb_error *err)
 {
 	struct hprof_record *rec = &walk->record;
@@ -226,7 +227,7 @@ static int measure_emptied(struct hprof_walk *walk, struct hdb_error *err)
 	return rc;
 }
 
-/* A heap record begins: decides whether its length can be trusted. */
+/* Begins a heap record: decides whether its length can be trusted. */
 static int begin_heap(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	struct hprof_record *rec = &walk->record;
@@ -282,9 +283,9 @@ static int overlong(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 }
 
 /*
- * Examines a record that is within bounds but not followed by a record. Returns 1 if its own length
- * is wrong, because a record begins inside it; the walk continues there. Returns 0 if the record is
- * valid.
+ * Examines a record that is within bounds but not followed by a record. Returns 1 if its length is
+ * wrong, that is, if a record begins inside it; the walk continues there. Returns 0 if the record
+ * is valid.
  */
 static int length_wrong(struct hprof_walk *walk, uint64_t end, enum hprof_event *event,
 			struct hdb_error *err)
@@ -315,7 +316,7 @@ static int length_wrong(struct hprof_walk *walk, uint64_t end, enum hprof_event 
 	return 1;
 }
 
-/* Smallest body with which a record can be read. */
+/* Whether the body is large enough for reading the record. */
 static bool body_readable(struct hprof_walk *walk)
 {
 	const struct hprof_record *rec = &walk->record;
@@ -351,7 +352,7 @@ static bool body_readable(struct hprof_walk *walk)
 	}
 }
 
-/* Emits the record after taking from it what the walk itself needs. */
+/* Emits the record, after taking from it what the walk itself needs. */
 static int emit_record(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	const struct hprof_record *rec = &walk->record;
@@ -371,9 +372,9 @@ static int emit_record(struct hprof_walk *walk, enum hprof_event *event, struct 
 }
 
 /*
- * Whether a long string is valid: 1, 0 or a failure. VMs write no zero bytes in strings (Modified
- * UTF-8 has none). A string whose length is damaged may have swallowed records, which are full of
- * them.
+ * Returns whether a long string is valid: 1, 0 or a failure. VMs write no zero bytes in strings,
+ * because Modified UTF-8 has none. A string with a damaged length may have swallowed records, which
+ * are full of them.
  */
 static int text_believable(struct hprof_walk *walk, struct hdb_error *err)
 {
@@ -464,8 +465,8 @@ static int step_top(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 /* ---- the quick path ---- */
 
 /*
- * Reads an instance or array that lies in the window and ends by the limit. Returns false to leave
- * it to the slow path. Inlined once for each id size.
+ * Reads an instance or array that lies in the window and ends at or before the limit. Returns false
+ * to leave it to the slow path. Inlined once for each id size.
  */
 static inline bool quick_sub(struct hprof_walk *walk, const unsigned id_size)
 {
@@ -481,7 +482,7 @@ static inline bool quick_sub(struct hprof_walk *walk, const unsigned id_size)
 	return true;
 }
 
-/* Whether the text contains no zero byte within its first HPROF_TEXT_LOOK bytes. */
+/* Whether the first HPROF_TEXT_LOOK bytes of the text contain no zero byte. */
 static inline bool lacks_zero(const uint8_t *p, uint64_t size)
 {
 	for (unsigned i = 0; i < HPROF_TEXT_LOOK; i += 8) {
@@ -496,8 +497,8 @@ static inline bool lacks_zero(const uint8_t *p, uint64_t size)
 }
 
 /*
- * Reads a short text that is followed by another text; a dump begins with hundreds of thousands of
- * these. Returns false to leave it to step_top, which gives the same result.
+ * Reads a short string record that is followed by another one; a dump begins with hundreds of
+ * thousands of these. Returns false to leave it to step_top, which gives the same result.
  */
 static inline bool quick_text(struct hprof_walk *walk)
 {
@@ -518,7 +519,9 @@ static inline bool quick_text(struct hprof_walk *walk)
 	if (left < 9 + id + HPROF_TEXT_LOOK || next[0] != HPROF_UTF8)
 		return false;
 	next_size = be32(next + 5);
-	/* Bytes in the window cannot lie past the end of the file. */
+	/*
+	 * Bytes in the window cannot lie past the end of the file, so no further check is needed.
+	 */
 	if (next_size < id || next_size > left - 9 || next_size > HPROF_TEXT_MAX ||
 	    !lacks_zero(next + 9 + id, next_size - id))
 		return false;

@@ -9,10 +9,10 @@
 
 #include <assert.h>
 
-/* Garbage can pass for up to this many sub-records of fixed size before it is recognised. */
+/* Garbage can pass for at most this many sub-records of fixed size before it is recognised. */
 #define SUSPECT_AGE_MAX 4
 
-/* Opens a heap record whose body is walk->record's; emits HEAP_BEGIN. */
+/* Opens a heap record with the body of walk->record, and emits HEAP_BEGIN. */
 int hprof_walk_open_heap(struct hprof_walk *walk, enum hprof_event *event)
 {
 	const uint64_t size = hprof_walk_file_size(walk);
@@ -20,7 +20,7 @@ int hprof_walk_open_heap(struct hprof_walk *walk, enum hprof_event *event)
 	assert(walk->position <= walk->segment_end);
 	walk->state = STATE_HEAP;
 	walk->position = walk->record.body_offset;
-	walk->sub.end = 0; /* no sub-record of this heap record yet */
+	walk->sub.end = 0; /* this heap record has no sub-record yet */
 	walk->suspect_age = 0;
 	walk->limit = size;
 	if (!walk->following && walk->segment_end < size)
@@ -45,8 +45,8 @@ int hprof_walk_emit_heap_end(struct hprof_walk *walk, enum hprof_event *event)
 }
 
 /*
- * Ends the open heap record at `offset`, where its sub-records end. A wrong length is reported,
- * except one that wrapped: then the true size is the stored u4 plus a multiple of 4 GiB.
+ * Ends the current heap record at `offset`, where its sub-records end. A wrong length is reported
+ * unless it wrapped, which means that the true size is the stored u4 plus a multiple of 4 GiB.
  */
 static int close_heap(struct hprof_walk *walk, uint64_t offset, enum hprof_event *event)
 {
@@ -81,14 +81,14 @@ static int close_heap(struct hprof_walk *walk, uint64_t offset, enum hprof_event
 		hprof_tag_name(rec->tag), rec->offset, stored, actual);
 }
 
-/* Whether the sub-record's end depends on a length stored in it, which damage may have changed. */
+/* Whether the end of the sub-record depends on a length stored in it, which may be damaged. */
 static bool has_length(const struct hprof_sub *sub)
 {
 	return sub->tag != HPROF_CLASS_DUMP && sub->tag != HPROF_HEAP_DUMP_INFO &&
 	       !hprof_sub_is_root(sub->tag) && sub->body_size > 0;
 }
 
-/* Remembers the object before a run of roots while the run is short. */
+/* Remembers the object before a run of roots, as long as the run is short. */
 static void note_suspect(struct hprof_walk *walk, const struct hprof_sub *next)
 {
 	if (has_length(next)) {
@@ -115,7 +115,7 @@ static int emit_sub(struct hprof_walk *walk, const struct hprof_sub *sub, enum h
 	return HDB_OK;
 }
 
-/* From now on, follows the sub-records to where they end, past the nominal end. */
+/* From now on, follows the sub-records past the nominal end to where they really end. */
 static void follow(struct hprof_walk *walk)
 {
 	walk->following = true;
@@ -124,8 +124,8 @@ static void follow(struct hprof_walk *walk)
 }
 
 /*
- * Finds where to resume after damage at `at`. The damage may be in the length of the last object,
- * so its body is searched first. Some bytes in that body may have passed for roots.
+ * Finds where to resume after damage at `at`. The length of the last object may be damaged, so its
+ * body is searched first. Some bytes in that body may have passed for roots.
  */
 static int search_on(struct hprof_walk *walk, uint64_t at, struct hprof_search *search,
 		     struct hdb_error *err)
@@ -153,7 +153,7 @@ static int search_on(struct hprof_walk *walk, uint64_t at, struct hprof_search *
 	return hprof_search(&walk->salvage, search, err);
 }
 
-/* Reports damage at `sub`; the walk resumes at `resume`. */
+/* Reports damage at `sub`. The walk resumes at `resume`. */
 static int report_damage(struct hprof_walk *walk, int parsed, const struct hprof_sub *sub,
 			 uint64_t resume, enum hprof_event *event)
 {
@@ -183,7 +183,7 @@ static int report_damage(struct hprof_walk *walk, int parsed, const struct hprof
 		name, sub->offset, hprof_tag_name(walk->record.tag), resume);
 }
 
-/* Smallest number of bytes missing from a file that ends inside `sub`. */
+/* Returns the minimum number of bytes missing from a file that ends inside `sub`. */
 static uint64_t bytes_missing(const struct hprof_walk *walk, const struct hprof_sub *sub)
 {
 	const uint64_t size = hprof_walk_file_size(walk);
@@ -193,7 +193,8 @@ static uint64_t bytes_missing(const struct hprof_walk *walk, const struct hprof_
 }
 
 /*
- * Handles damage at `sub`: resumes at the next plausible sub-record, or at the end of the record.
+ * Handles damage at `sub`: resumes at the next plausible sub-record, or else at the end of the
+ * record.
  */
 static int damaged(struct hprof_walk *walk, int parsed, const struct hprof_sub *sub,
 		   enum hprof_event *event, struct hdb_error *err)
@@ -230,7 +231,7 @@ static int damaged(struct hprof_walk *walk, int parsed, const struct hprof_sub *
 	return report_damage(walk, parsed, sub, resume, event);
 }
 
-/* Whether the end of the file cuts off the record at the top-level position `offset`. */
+/* Whether the end of the file truncates the record at the top-level position `offset`. */
 static int cut_record_at(struct hprof_walk *walk, uint64_t offset, struct hdb_error *err)
 {
 	const uint64_t left = hprof_walk_file_size(walk) - offset;
@@ -244,7 +245,7 @@ static int cut_record_at(struct hprof_walk *walk, uint64_t offset, struct hdb_er
 	       (hprof_tag_is_heap(p[0]) || hprof_size_fits(p[0], be32(p + 5), walk->file->id_size));
 }
 
-/* Whether what follows the unknown record at `offset` looks like records. */
+/* Whether the unknown record at `offset` is followed by data that looks like records. */
 int hprof_walk_unknown_record_at(struct hprof_walk *walk, uint64_t offset, struct hdb_error *err)
 {
 	const uint64_t left = hprof_walk_file_size(walk) - offset;
@@ -278,7 +279,7 @@ int hprof_walk_search_all(struct hprof_walk *walk, uint64_t from, struct hprof_s
 	return hprof_search(&walk->salvage, found, err);
 }
 
-/* At the nominal end, with no record there: decides whether more sub-records follow. */
+/* Called at the nominal end if no record begins there: decides whether more sub-records follow. */
 static int past_nominal_end(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	const uint64_t at = walk->position, size = hprof_walk_file_size(walk);
@@ -316,9 +317,9 @@ static int past_nominal_end(struct hprof_walk *walk, enum hprof_event *event, st
 }
 
 /*
- * Handles a valid sub-record that crosses the nominal end. If a record begins exactly at that end,
- * the sub-record's length is wrong. The exception is a segment whose length may have wrapped and
- * whose sub-records continue after the crossing one: a heap can hold HPROF bytes in an array.
+ * Handles a valid sub-record that extends past the nominal end. If a record begins exactly at that
+ * end, the sub-record's length is wrong. The exception is a segment whose length may have wrapped
+ * and whose sub-records continue after this one, because a heap may contain HPROF data in an array.
  */
 static int crosses_end(struct hprof_walk *walk, const struct hprof_sub *sub,
 		       enum hprof_event *event, struct hdb_error *err)
@@ -340,8 +341,8 @@ static int crosses_end(struct hprof_walk *walk, const struct hprof_sub *sub,
 }
 
 /*
- * Whether to close the heap record here, before a record that lies inside it according to its
- * length: 1, 0, or a failure.
+ * Returns whether to close the heap record here, before a record that lies inside it according to
+ * its length: 1, 0, or a failure.
  */
 static int record_in_heap(struct hprof_walk *walk, uint64_t at, struct hdb_error *err)
 {
@@ -354,13 +355,16 @@ static int record_in_heap(struct hprof_walk *walk, uint64_t at, struct hdb_error
 	if (!hprof_tag_known(p[0]))
 		return 0;
 	is_shared = hprof_sub_is_root(p[0]);
-	/* If the end is known, tags that exist at both levels denote sub-records. */
+	/* If the end is known, a tag that exists at both levels denotes a sub-record. */
 	if (is_shared && walk->end_known)
 		return 0;
 	rc = hprof_record_plausible(&walk->salvage, at, 4, err);
 	if (rc <= 0 || !is_shared)
 		return rc;
-	/* With 4-byte ids, frame roots of thread 4 are byte for byte UNLOAD CLASS records. */
+	/*
+	 * With 4-byte ids, the frame roots of thread 4 and UNLOAD CLASS records consist of the same
+	 * bytes.
+	 */
 	rc = hprof_chain_strength(&walk->salvage, at, hprof_walk_file_size(walk),
 				  HPROF_STRENGTH_LIKELY, err);
 	return rc < 0 ? rc : rc == 0;
@@ -385,7 +389,7 @@ int hprof_walk_step_heap(struct hprof_walk *walk, enum hprof_event *event, struc
 				 err);
 	if (parsed < 0)
 		return parsed;
-	/* A run of 0xff bytes rather than roots. */
+	/* This is a run of 0xff bytes, not of roots. */
 	if (sub.tag == HPROF_ROOT_UNKNOWN && parsed == HDB_OK &&
 	    sub.id == (walk->file->id_size == 8 ? UINT64_MAX : UINT32_MAX))
 		parsed = HPROF_PARSE_BAD_TAG;

@@ -6,7 +6,7 @@
 
 #include "hprof/walk.h"
 
-/* What the next step does; kept in hprof_walk's `state`. */
+/* What the next step does. Stored in hprof_walk's `state`. */
 enum {
 	STATE_TOP,   /* reads a top-level record */
 	STATE_HEAP,  /* reads a sub-record */
@@ -20,7 +20,7 @@ static inline uint64_t hprof_walk_file_size(const struct hprof_walk *walk)
 	return walk->file->source->size;
 }
 
-/* Makes the walk continue at the top level at `offset`. */
+/* Makes the walk continue at the top level, at `offset`. */
 static inline void hprof_walk_go_on(struct hprof_walk *walk, uint64_t offset)
 {
 	walk->next_record = walk->position = offset;
@@ -33,11 +33,11 @@ struct hprof_loss {
 	uint64_t bytes;
 };
 
-/* Fills in walk->problem. Returns HDB_OK, so a step can end with it. */
+/* Fills in walk->problem. Returns HDB_OK, so that a step can return it. */
 int hprof_walk_problem(struct hprof_walk *walk, enum hprof_event *event,
 		       const struct hprof_loss *loss, const char *format, ...) HDB_PRINTF(4, 5);
 
-/* Opens a heap record whose body is walk->record's; emits HEAP_BEGIN. */
+/* Opens a heap record with the body of walk->record, and emits HEAP_BEGIN. */
 int hprof_walk_open_heap(struct hprof_walk *walk, enum hprof_event *event);
 
 /* Performs one step inside a heap record. */
@@ -47,14 +47,14 @@ int hprof_walk_step_heap(struct hprof_walk *walk, enum hprof_event *event, struc
 int hprof_walk_emit_heap_end(struct hprof_walk *walk, enum hprof_event *event);
 
 /*
- * Returns 1 if the unknown record at `offset` is followed, by its length, by what looks like
- * records, 0 if not, and a value below 0 if the source failed.
+ * Returns 1 if the length of the unknown record at `offset` leads to data that looks like records,
+ * 0 if not, and a value below 0 if reading the source failed.
  */
 int hprof_walk_unknown_record_at(struct hprof_walk *walk, uint64_t offset, struct hdb_error *err);
 
 /*
  * Searches from `from` to the end of the file for a record or sub-record. Returns 1 with *found
- * set, 0 if none exists, and a value below 0 if the source failed.
+ * set, 0 if there is none, and a value below 0 if reading the source failed.
  */
 int hprof_walk_search_all(struct hprof_walk *walk, uint64_t from, struct hprof_search *found,
 			  struct hdb_error *err);

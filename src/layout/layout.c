@@ -108,8 +108,8 @@ void layout_gap_take(struct layout_shape *shape, unsigned i, uint64_t offset, ui
 
 /*
  * Static fields begin after the instance fields of java.lang.Class, at a multiple of the alignment:
- * first references, then longs, then smaller ones. No VM fills the gap before the longs: the
- * builder's search for gaps begins after it.
+ * first references, then longs, then smaller fields. No VM fills the gap before the longs, because
+ * the builder's search for gaps begins after it.
  */
 uint64_t layout_mirror(const struct layout_model *model, uint64_t mirror_bytes,
 		       const struct layout_statics *statics)
@@ -155,8 +155,8 @@ uint32_t layout_stack_chunk_period(uint32_t modulus)
 {
 	assert(modulus > 0);
 	/*
-	 * 64 words need whole words of bits at either reference width, and their size is a multiple
-	 * of 8 bytes.
+	 * A bitmap for 64 words of stack is a whole number of words at either reference width, and
+	 * its size is a multiple of 8 bytes.
 	 */
 	return 64 * layout_array_period(modulus, 8);
 }

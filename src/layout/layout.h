@@ -1,9 +1,9 @@
 /*
- * layout/layout.h - where a VM puts fields and how large objects become: pure rules on plain
+ * layout/layout.h - where a VM places fields and how large objects become: pure rules on plain
  * numbers.
  *
  * Nothing here depends on a dump, a file or a table. A class is laid out from its superclass's
- * shape and its own fields; other choices of the VM are in struct layout_model. Sources: OpenJDK,
+ * shape and its own fields. Other choices of the VM are in struct layout_model. Sources: OpenJDK,
  * classfile/fieldLayoutBuilder.cpp (JDK 15 and later) and ClassFileParser::layout_fields (earlier);
  * oops/arrayOop.hpp; ART, runtime/class_linker.cc, LinkFields.
  */
@@ -17,32 +17,41 @@
 enum layout_rules {
 	/* HotSpot since JDK 15: best fit, largest primitives first, references last */
 	LAYOUT_BUILDER,
-	LAYOUT_CLASSIC, /* HotSpot before JDK 15: kind by kind, fills only the gap before longs */
-	LAYOUT_ART      /* references first, then by size; fills the class's own gaps */
+	/*
+	 * HotSpot before JDK 15: one kind of field after another; only the gap before longs is
+	 * filled
+	 */
+	LAYOUT_CLASSIC,
+	/* references first, then by size; only gaps of the class itself are filled */
+	LAYOUT_ART
 };
 
-/* Padding in bytes before and after what is @Contended (-XX:ContendedPaddingWidth). */
+/*
+ * Number of padding bytes before and after @Contended fields and classes
+ * (-XX:ContendedPaddingWidth).
+ */
 #define LAYOUT_CONTENDED_BYTES 128u
 
 /* Everything in which VMs differ. */
 struct layout_model {
 	enum layout_rules rules;
 	unsigned word_bytes; /* word size of the VM: 4 or 8 */
-	/* header size of an instance: 8, 12 or 16; an array's length comes right after it */
+	/* header size of an instance: 8, 12 or 16; an array's length follows directly after it */
 	unsigned header_bytes;
 	unsigned reference_bytes; /* 4 or 8 */
 	unsigned align_bytes;     /* object alignment, a power of two */
 	unsigned contended_bytes; /* padding of @Contended; 0: none */
 	unsigned java;            /* feature version of the VM (8, 17, ...); 0: unknown */
-	/* builder: gaps of superclasses stay empty (-UseEmptySlotsInSupers) */
+	/* builder: gaps of superclasses remain empty (-UseEmptySlotsInSupers) */
 	bool keeps_super_gaps;
-	bool keeps_long_gap;   /* classic: the gap before longs stays empty (-CompactFields) */
+	bool keeps_long_gap;   /* classic: the gap before longs remains empty (-CompactFields) */
 	bool references_first; /* classic: FieldsAllocationStyle 0 */
 	bool widens_fields;    /* ART before Android 6: small fields take 4 bytes */
-	/* builder: references come first if the superclass ends with one (JDK 25) */
+	/* builder: references are placed first if the superclass ends with one (JDK 25) */
 	bool joins_references;
-	bool packs_arrays;    /* elements begin directly after the length (JDK 23) */
-	bool reverses_fields; /* the dump lists fields last to first; affects only offsets */
+	bool packs_arrays; /* array elements begin directly after the length (JDK 23) */
+	/* the dump lists fields in reverse order, which affects only offsets */
+	bool reverses_fields;
 };
 
 /* Field types are HPROF's basic types: 2 is a reference, 4 to 11 are boolean to long. */
@@ -55,19 +64,22 @@ enum { LAYOUT_GROUP_NONE = 0, LAYOUT_GROUP_ALONE = 1, LAYOUT_GROUP_NAMED = 2 };
 
 /* One field of a class. */
 struct layout_field {
-	uint64_t offset; /* out: bytes from the object's start */
-	uint32_t tag;    /* for the caller's use, ignored here */
-	/* size of a value stored in the field itself instead of a reference to it; 0: none */
+	uint64_t offset; /* out: offset in bytes from the object's start */
+	uint32_t tag;    /* for use by the caller; ignored here */
+	/*
+	 * size of a value stored in the field itself instead of a reference to it; 0: not a flat
+	 * value
+	 */
 	uint32_t flat_bytes;
-	uint32_t flat_align; /* its alignment, a power of two */
+	uint32_t flat_align; /* alignment of the flat value, a power of two */
 	uint8_t type;
-	/* @Contended: none, padded alone, or padded together with its named group */
+	/* @Contended: none, padded separately, or padded together with its named group */
 	uint8_t group;
 };
 
 /*
- * Maximum number of gaps kept for subclasses; real hierarchies have a handful. If there are more,
- * the lowest are forgotten first.
+ * Maximum number of gaps kept for subclasses; real hierarchies have a handful. Beyond the maximum,
+ * the lowest gaps are forgotten first.
  */
 #define LAYOUT_GAPS_MAX 24
 
@@ -76,22 +88,24 @@ struct layout_gap {
 	uint64_t size;
 };
 
-/* What the layout of a subclass needs to know about a class. */
+/* The properties of a class on which the layout of its subclasses depends. */
 struct layout_shape {
-	/* end of the last field, inherited ones included; end of the header if none exists */
+	/*
+	 * end of the last field, including inherited ones, or of the header if there are no fields
+	 */
 	uint64_t end;
-	uint64_t size; /* size of an instance before rounding up to the alignment */
+	uint64_t size; /* size of an instance before it is rounded up to the alignment */
 	bool has_fields;
-	bool is_contended;        /* it, a field of it, or a superclass is @Contended */
+	bool is_contended;        /* the class, one of its fields, or a superclass is @Contended */
 	bool ends_with_reference; /* builder: the field at the highest offset is a reference */
 	unsigned gap_count;
 	struct layout_gap gaps[LAYOUT_GAPS_MAX]; /* ascending */
 };
 
-/* Known properties of a class other than its fields (layout/layout_known.h). */
+/* Known properties of a class apart from its fields (layout/layout_known.h). */
 struct layout_traits {
 	bool is_contended; /* the class as a whole is @Contended */
-	/* classic: HotSpot hard-codes its offsets, references first, no gap filled */
+	/* classic: HotSpot hard-codes the offsets of this class: references first, no gap filled */
 	bool references_first;
 };
 
@@ -102,7 +116,7 @@ struct layout_fields {
 };
 
 /*
- * Lays out one class and sets the offsets of its fields. `super` is NULL for a class without a
+ * Lays out one class, and sets the offsets of its fields. `super` is NULL for a class without a
  * superclass, and `out` must not be `super`. Cannot fail: fields of unknown type take no space.
  * Takes time linear in fields x gaps.
  */
@@ -118,8 +132,8 @@ struct layout_statics {
 
 /*
  * Size of a class object, rounded up to the alignment. `mirror_bytes` is the size of an instance of
- * java.lang.Class, after which HotSpot has kept static fields since JDK 7. Earlier VMs (model->java
- * 1 to 6) kept them elsewhere.
+ * java.lang.Class without static fields; since JDK 7, HotSpot places static fields after it.
+ * Earlier VMs (model->java 1 to 6) stored them elsewhere.
  */
 uint64_t layout_mirror(const struct layout_model *model, uint64_t mirror_bytes,
 		       const struct layout_statics *statics);
@@ -132,8 +146,8 @@ uint64_t layout_field_align(const struct layout_model *model, const struct layou
 unsigned layout_array_base(const struct layout_model *model, uint8_t element_type);
 
 /*
- * Bytes after the fields of a jdk.internal.vm.StackChunk: its stack, and a bitmap with one bit for
- * every possible reference, in whole words (oops/instanceStackChunkKlass.inline.hpp).
+ * Number of bytes after the fields of a jdk.internal.vm.StackChunk: its stack, and a bitmap with
+ * one bit for every possible reference, in whole words (oops/instanceStackChunkKlass.inline.hpp).
  */
 uint64_t layout_stack_chunk(unsigned reference_bytes, uint64_t stack_words);
 
@@ -147,13 +161,16 @@ uint64_t layout_stack_chunk(unsigned reference_bytes, uint64_t stack_words);
 uint32_t layout_array_period(uint32_t modulus, uint32_t width);
 uint32_t layout_stack_chunk_period(uint32_t modulus);
 
-/* Rounds v up to a power of two. */
+/* Rounds v up to a multiple of a power of two. */
 static inline uint64_t layout_round(uint64_t v, uint64_t align)
 {
 	return (v + align - 1) & ~(align - 1);
 }
 
-/* One file for each; layout_class calls the model's. `out` has been initialised from `super`. */
+/*
+ * Each is implemented in its own file; layout_class calls the one of the model. `out` has been
+ * initialised from `super`.
+ */
 void layout_builder(const struct layout_model *model, struct layout_field *fields, size_t count,
 		    const struct layout_traits *traits, struct layout_shape *out);
 void layout_classic(const struct layout_model *model, struct layout_field *fields, size_t count,
@@ -162,8 +179,8 @@ void layout_art(const struct layout_model *model, struct layout_field *fields, s
 		struct layout_shape *out);
 
 /*
- * Takes `size` bytes at `offset`, which must be within gap i. The space before and after remains as
- * gaps.
+ * Takes `size` bytes at `offset`, which must lie within gap i. The space before and after them
+ * remains as gaps.
  */
 void layout_gap_take(struct layout_shape *shape, unsigned i, uint64_t offset, uint64_t size);
 

@@ -1,9 +1,9 @@
 /*
  * layout/layout_art.c - field layout of Android's runtime.
  *
- * Fields begin right after the superclass's last one, without rounding: references first, then
+ * Fields begin directly after the superclass's last one, without rounding: references first, then
  * primitives from wide to narrow. Bytes skipped for alignment are split into aligned gaps of 4, 2
- * and 1, and later fields use the largest gap first. Gaps of superclasses are not used.
+ * and 1 bytes, and later fields use the largest gap first. Gaps of superclasses are not used.
  */
 #include "layout/layout.h"
 
@@ -26,7 +26,10 @@ static void cut_gap(struct layout_shape *out, uint64_t from, uint64_t to)
 	}
 }
 
-/* Returns the largest gap, the lowest among equals; LAYOUT_GAPS_MAX if none exists. */
+/*
+ * Returns the largest gap, or the lowest of several equally large ones; LAYOUT_GAPS_MAX if there
+ * are no gaps.
+ */
 static unsigned largest_gap(const struct layout_shape *out)
 {
 	unsigned best = LAYOUT_GAPS_MAX;

@@ -1,20 +1,20 @@
 /*
- * layout/layout_builder.c - HotSpot since JDK 15.
+ * layout/layout_builder.c - field layout of HotSpot since JDK 15.
  *
- * Primitive fields are placed first, from large to small, each in the smallest gap that holds it
- * (the last one among equals) or at the end. References follow in the same way, or come first if
- * the superclass ends with one (JDK 25). Gaps of superclasses are used unless a superclass is
+ * Primitive fields are placed first, from large to small, each in the smallest gap that fits it
+ * (the last of several equal ones) or at the end. References follow in the same way, or come first
+ * if the superclass ends with one (JDK 25). Gaps of superclasses are used unless a superclass is
  * @Contended or the switch is off. @Contended fields and classes are appended, with padding before
- * each group and after the last. A value flattened into a field counts as a primitive of its size
- * (JEP 401).
+ * each group and after the last. A value flattened into a field is treated as a primitive of its
+ * size (JEP 401).
  */
 #include "layout/layout.h"
 
 #include <assert.h>
 
 /*
- * Maximum number of distinct field sizes placed in order, one pass each: four sizes of primitives,
- * the rest for flat values.
+ * Maximum number of distinct field sizes that are placed in order, one pass each: four sizes of
+ * primitives, and the remainder for flat values.
  */
 #define SIZES_MAX 64
 
@@ -65,7 +65,7 @@ static void place(struct builder *b, struct layout_field *field)
 	}
 }
 
-/* Fields of the group being placed. For group ALONE, only the field with index `only`. */
+/* Fields of the group that is being placed. For group ALONE, only the field with index `only`. */
 struct group {
 	struct layout_field *fields;
 	size_t count, only;
@@ -79,8 +79,8 @@ static bool in_group(const struct group *g, size_t i)
 }
 
 /*
- * Places the fields of this size that are not references. Returns the next smaller size among the
- * rest, or 0.
+ * Places the fields of this size that are not references. Returns the next smaller size of the
+ * remaining fields, or 0.
  */
 static uint64_t place_size(struct builder *b, const struct group *g, uint64_t size)
 {
@@ -107,7 +107,7 @@ static void place_primitives(struct builder *b, const struct group *g)
 
 	for (unsigned sizes = 0; size && sizes < SIZES_MAX; sizes++)
 		size = place_size(b, g, size);
-	/* No VM has so many sizes: place the rest in order of declaration. */
+	/* No VM uses so many sizes: place the remaining fields in the order of declaration. */
 	for (size_t i = 0; size && i < g->count; i++)
 		if (in_group(g, i) && !is_reference(&g->fields[i]) &&
 		    layout_field_size(b->model, &g->fields[i]) <= size)
@@ -123,7 +123,7 @@ static void place_references(struct builder *b, const struct group *g)
 }
 
 /*
- * Finds the groups of @Contended fields, ordered by the first field of each. Returns whether there
+ * Finds the groups of @Contended fields, in the order of their first fields. Returns whether there
  * are any.
  */
 static bool place_contended(struct builder *b, struct layout_field *fields, size_t count)

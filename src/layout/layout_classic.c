@@ -1,19 +1,19 @@
 /*
- * layout/layout_classic.c - HotSpot before JDK 15.
+ * layout/layout_classic.c - field layout of HotSpot before JDK 15.
  *
- * A class's fields begin at the end of its superclass's, rounded up to the width of a reference, in
- * the order longs, ints, shorts, bytes, references. Only the gap before the longs is filled, once.
- * @Contended (JDK 8) follows ClassFileParser::layout_fields.
+ * A class's fields begin at the end of its superclass's fields, rounded up to the width of a
+ * reference, in the order longs, ints, shorts, bytes, references. Only the gap before the longs is
+ * filled, once. @Contended (JDK 8) follows ClassFileParser::layout_fields.
  */
 #include "layout/layout.h"
 
-/* Kinds of fields in the order of placement; references may come first instead. */
+/* Kinds of fields in the order of placement. References may come first instead. */
 enum { LONGS, INTS, SHORTS, BYTES, REFERENCES, KINDS };
 
 struct classic {
 	const struct layout_model *model;
 	uint64_t next[KINDS];
-	uint64_t gap[KINDS]; /* where the first gap_left fields of this kind go */
+	uint64_t gap[KINDS]; /* offset at which the first gap_left fields of this kind are placed */
 	unsigned gap_left[KINDS];
 	uint64_t count[KINDS]; /* fields that are not @Contended */
 	uint64_t end;

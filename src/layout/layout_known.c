@@ -1,5 +1,5 @@
 /*
- * layout/layout_known.c - table of what HotSpot knows about its own classes.
+ * layout/layout_known.c - a table of what HotSpot knows about its own classes.
  *
  * Sources: OpenJDK, classfile/javaClasses.hpp (INJECTED_FIELDS) of JDK 7 to 25, ClassFileParser
  * (the classes with fixed order), and @Contended in the sources of java.base.
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* The kind of fact in a row. */
+/* What a row states about its class. */
 enum what {
 	SINCE,  /* the class exists from this version on */
 	INJECT, /* a field of this type is injected */
@@ -21,7 +21,8 @@ enum what {
 	MIRROR,
 	STRING,
 	VERSION,
-	MADE_UP /* a synthetic field that ART's dumps list although the object has no room for it */
+	/* a synthetic field that ART's dumps list although the object has no space for it */
+	MADE_UP
 };
 
 /* Type of an injected field that has the width of an address. */
@@ -31,7 +32,7 @@ enum what {
 #define SHORT 9u
 #define INT 10u
 #define LONG 11u
-/* `until` of a row that still holds. */
+/* Value of `until` in a row that applies to all later versions. */
 #define EVER 255u
 
 struct row {
@@ -42,7 +43,7 @@ struct row {
 	uint8_t since, until; /* feature versions, both inclusive */
 };
 
-/* Sorted by class name, and within a class by the order in which fields are added. */
+/* Sorted by class name, and within a class by the order in which HotSpot adds the fields. */
 static const struct row rows[] = {
 	{ "java.lang.AssertionStatusDirectives", NULL, REFERENCES_FIRST, 0, 1, 14 },
 	{ "java.lang.BaseVirtualThread", NULL, SINCE, 0, 19, EVER },
@@ -156,7 +157,7 @@ unsigned layout_known(const char *class_name)
 		       LAYOUT_UNKNOWN;
 }
 
-/* Returns the next row of a known class, from *at on, that holds for this version, or NULL. */
+/* Returns the next row of a known class, from *at on, that applies to this version, or NULL. */
 static const struct row *next_row(const struct layout_model *model, unsigned known, size_t *at)
 {
 	const unsigned java = model && model->java ? model->java : EVER;

@@ -1,8 +1,8 @@
 /*
- * layout/layout_known.h - what HotSpot knows about its own classes and dumps do not list: injected
+ * layout/layout_known.h - what HotSpot knows about its own classes but dumps do not list: injected
  * fields, @Contended, and fixed order.
  *
- * One table of data by VM version. It applies only to classes of the boot loader.
+ * A table of data by VM version. It applies only to classes of the boot loader.
  */
 #ifndef LAYOUT_LAYOUT_KNOWN_H
 #define LAYOUT_LAYOUT_KNOWN_H
@@ -21,11 +21,11 @@
  */
 unsigned layout_known(const char *class_name);
 
-/* Traits of a known class in this VM; of the newest version if model->java is 0. */
+/* Returns the traits of a known class in this VM, or in the newest version if model->java is 0. */
 void layout_known_traits(const struct layout_model *model, unsigned known,
 			 struct layout_traits *out);
 
-/* Group of a field of a known class: enum LAYOUT_GROUP_*. */
+/* Returns the @Contended group of a field of a known class: enum LAYOUT_GROUP_*. */
 uint8_t layout_known_group(const struct layout_model *model, unsigned known,
 			   const char *field_name);
 
@@ -39,15 +39,15 @@ bool layout_known_names_fields(unsigned known);
 bool layout_known_may_contend(unsigned known);
 
 /*
- * Injected fields of a known class, in the order in which HotSpot adds them after the class file's.
- * Sets the type and group of at most LAYOUT_INJECTED_MAX fields, and `names` (static) unless it is
- * NULL. Returns their number. The caller must leave out a field if the class library itself
- * declares one of that name.
+ * Returns the number of injected fields of a known class. Sets the type and group of at most
+ * LAYOUT_INJECTED_MAX of them, and `names` (static) unless it is NULL, in the order in which
+ * HotSpot adds the fields after those of the class file. The caller must leave out a field if the
+ * class library itself declares one with that name.
  */
 size_t layout_known_injected(const struct layout_model *model, unsigned known,
 			     struct layout_field *out, const char **names);
 
-/* jdk.internal.vm.StackChunk, whose objects have a stack after their fields. */
+/* Whether this is jdk.internal.vm.StackChunk, whose objects have a stack after their fields. */
 bool layout_known_is_stack_chunk(unsigned known);
 
 /* java.lang.String. */
@@ -55,17 +55,20 @@ bool layout_known_is_string(unsigned known);
 
 /*
  * Whether this is a field that ART's dumps list although the object does not have it, such as a
- * string's characters or a loader's table. Other versions have a real field of that name: treat it
- * as synthetic only if the recorded size has no room for it.
+ * string's characters or a loader's table. Other versions have a real field with that name: treat
+ * it as synthetic only if the recorded size leaves no room for it.
  */
 bool layout_known_is_made_up(unsigned known, const char *field_name);
 
-/* The class that keeps the version of the class library in a static field "java_version". */
+/*
+ * Whether this is the class that holds the version of the class library in a static field
+ * "java_version".
+ */
 bool layout_known_has_version(unsigned known);
 
 /*
- * First VM version that has the class, used for dumps that do not state theirs; 0 for classes that
- * give no hint. The maximum over all classes is a lower bound of the version.
+ * Returns the first VM version that has the class, for dumps that do not record their version; 0
+ * for classes that give no hint. The maximum over all classes is a lower bound of the version.
  */
 unsigned layout_known_since(unsigned known);
 

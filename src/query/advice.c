@@ -7,7 +7,7 @@
 #define MARK "{run}"
 #define TEXT_MAX_BYTES 1200
 
-/* The parts of "roots --kind JNI global"; sizes may be 0. */
+/* The parts of a recommended query such as "roots --kind JNI global"; sizes may be 0. */
 struct run {
 	const char *query, *target, *option, *value;
 	size_t query_size, target_size, option_size;
@@ -44,14 +44,16 @@ int query_action_find(struct heap *heap, const char *text, struct query_subject 
 	if (!text)
 		return HDB_OK;
 	run = parts_of(text);
-	/* A user's rule may contain anything; too long a name is not the name of a query. */
+	/*
+	 * A user's rule may contain anything. A name that does not fit is not the name of a query.
+	 */
 	if (run.query_size >= sizeof(out->query) || run.target_size >= sizeof(out->target))
 		return HDB_OK;
 	if (is_target(&run, "object") && subject.ix != HEAP_NONE) {
 		TRY(heap_id(heap, subject.ix, &id, err));
 		(void)snprintf(out->target, sizeof(out->target), "0x%" PRIx64, id);
 	} else if (is_target(&run, "object") || is_target(&run, "class")) {
-		/* Cutting a name would make it a different one. */
+		/* A truncated class name would be the name of another class. */
 		if (!class_name[0] || strlen(class_name) >= sizeof(out->target))
 			return HDB_OK;
 		(void)snprintf(out->target, sizeof(out->target), "%s", class_name);
@@ -60,7 +62,7 @@ int query_action_find(struct heap *heap, const char *text, struct query_subject 
 			       run.target);
 	}
 	(void)snprintf(out->query, sizeof(out->query), "%.*s", (int)run.query_size, run.query);
-	/* A rule about one object, applied to a class: list the instances to choose from. */
+	/* If a rule about one object is applied to a class, list the instances to choose from. */
 	if (is_target(&run, "object") && subject.ix == HEAP_NONE)
 		(void)snprintf(out->query, sizeof(out->query), "instances");
 	if (run.option_size)

@@ -75,8 +75,8 @@ static bool read_number(const struct hdb_option_spec *o, const char *text, uint6
 }
 
 /*
- * The message for a wrong number: "must be a number of bytes, 1 or more", "must be a percentage
- * from 1 to 100".
+ * Fails with a message that says which numbers are allowed: "must be a number of bytes, 1 or more",
+ * "must be a percentage from 1 to 100".
  */
 static int bad_number(const struct hdb_option_spec *o, const char *value, struct hdb_error *err)
 {
@@ -149,12 +149,12 @@ static int check_targets(const struct query *q, struct hdb_error *err)
 			spec->target_max, spec->target_max == 1 ? "" : "s", spec->targets);
 }
 
-/* Bytes of an ID's text with its terminator. */
+/* Size of an ID's text, including the terminator. */
 #define ID_TEXT 19
 
 /*
- * Collects the targets given as strings and then those given as numbers. From here on, all targets
- * are strings.
+ * Collects the targets given as strings, then those given as numbers. From here on, all targets are
+ * strings.
  */
 static int gather_targets(struct query *q, struct hdb_error *err)
 {
@@ -191,7 +191,10 @@ const char *query_option(const struct query *q, const char *name)
 {
 	const char *value = NULL;
 
-	/* If an option is given several times, the last value is used, as on any command line. */
+	/*
+	 * If an option is given several times, the last value is used, as is usual on command
+	 * lines.
+	 */
 	for (size_t i = 0; i < q->args.option_count; i++) {
 		const struct hdb_option *option = &q->args.options[i];
 

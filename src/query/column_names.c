@@ -1,5 +1,6 @@
 /*
- * query/column_names.c - the different texts of a column, for columns of indexes instead of texts.
+ * query/column_names.c - the distinct strings of a text column, for columns that store indexes
+ * instead of strings.
  */
 #include "base/scope.h"
 #include "query/query.h"
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum total size of a column's names: readers of columns use 31-bit offsets. */
+/* Maximum total size of a column's names, because readers of columns use 31-bit offsets. */
 #define NAMES_MAX (1u << 30)
 
 struct entry {

@@ -1,6 +1,6 @@
 /*
- * query/common_facts.c - facts that can come first in any answer: the dump file has changed since
- * the import, or the dump is incomplete.
+ * query/common_facts.c - facts that may precede any answer: the dump file has changed since the
+ * import, or the dump is incomplete.
  */
 #include "heap/heap_database.h"
 #include "heap/values/text.h"
@@ -71,7 +71,10 @@ static const char *redacted_of(const struct heap *heap)
 	return heap->state.redacted;
 }
 
-/* Adds the text about any of the databases; if there are several, with the name of each. */
+/*
+ * Adds the message about any of the databases. If there are several, it is preceded by the
+ * database's name.
+ */
 static int add_text(struct query *q, unsigned no, const char *(*text_of)(const struct heap *),
 		    struct hdb_error *err)
 {
@@ -156,7 +159,7 @@ void query_report_no_rows(struct query *q)
 	for (size_t i = 0; i < q->common_count; i++)
 		if (q->common[i].column == &facts[NO_ROWS])
 			return;
-	/* If rows were cut, the fact `cut` explains it. */
+	/* If rows were cut, the fact `cut` already explains it. */
 	if (!q->is_cut)
 		report(q, NO_ROWS, why);
 }

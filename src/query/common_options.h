@@ -5,10 +5,13 @@
 #include "analysis/exclude.h"
 #include "query/query.h"
 
-/* Default of --skip, as in Eclipse MAT: classes that do not show whose memory it is. */
+/* Default of --skip, as in Eclipse MAT: classes that do not show who owns the memory. */
 #define QUERY_SKIP_DEFAULT "java.*,javax.*,com.sun.*,sun.*,jdk.*"
 
-/* Returns the value of --by: class, superclass, package or loader; class for any other value. */
+/*
+ * Returns the value of --by: class, superclass, package or loader. Any other value is treated as
+ * class.
+ */
 enum derive_group query_by(const struct query *q);
 
 /* Reads --exclude (analysis_excludes_parse). Nothing is excluded by default. */

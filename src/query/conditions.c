@@ -14,12 +14,12 @@
 
 /* Maximum number of bytes of a target: class names can be long. */
 #define TARGET_MAX 1024
-/* Maximum number of bytes of the fact with all conditions; it is cut. */
+/* Maximum number of bytes of the fact with all conditions; a longer one is truncated. */
 #define TEXT_MAX 4096
 
 enum measure { COUNT, SHALLOW, RETAINED, SUSPECTS, SECRETS, GROWTH };
 
-/* In the order of enum measure. */
+/* In the order of enum measure, because an index is a measure. */
 static const struct base_function functions[] = {
 	{ "count", BASE_TAKES_RAW },    { "shallow", BASE_TAKES_RAW },
 	{ "retained", BASE_TAKES_RAW }, { "suspects", BASE_TAKES_RAW },
@@ -45,7 +45,7 @@ struct condition {
 
 /* ---- reading ---- */
 
-/* Whether it is a measure without a target, which only some queries have. */
+/* Whether the condition uses a measure without a target, which only some queries have. */
 static bool is_own(const struct condition *c)
 {
 	return c->measure == SUSPECTS || c->measure == SECRETS;
@@ -56,7 +56,7 @@ static int wrong(const struct condition *c, const char *what, struct hdb_error *
 	return hdb_fail(err, HDB_EUSAGE, "--fail-if '%s': %s", c->text, what);
 }
 
-/* Takes "measure SIGN number" from the two sides of a parsed comparison. */
+/* Takes the parts of "measure SIGN number" from the two sides of a parsed comparison. */
 static int take_parts(struct condition *c, const struct base_node *left,
 		      const struct base_node *right, struct hdb_error *err)
 {
@@ -114,7 +114,7 @@ static int check(const struct condition *c, size_t side_count, const struct quer
 	return HDB_OK;
 }
 
-/* Reads the query's next condition after option *no: HDB_OK or HDB_END. */
+/* Reads the query's next condition, starting after option *no: HDB_OK or HDB_END. */
 static int next_condition(const struct query *q, size_t *no, struct condition *c,
 			  struct hdb_error *err)
 {
@@ -141,7 +141,9 @@ int query_check_conditions(const struct query *q, size_t side_count,
 
 /* ---- measuring ---- */
 
-/* A class or object that a dump does not contain is not an error: it has no objects there. */
+/*
+ * A class or object that a dump does not contain is not an error: its count and sizes there are 0.
+ */
 static int forget(struct hdb_error *err)
 {
 	if (err)
@@ -198,7 +200,7 @@ static int measure(const struct session *side, const struct condition *c, uint64
 					  NULL, &result, err)) == HDB_OK)
 		*out = result.retained_bytes;
 	analysis_members_release(&members);
-	/* Return the memory before measuring another dump. */
+	/* Return the memory to the system before measuring another dump. */
 	base_work_release(side->work);
 	return r > 0 ? forget(err) : r;
 }
@@ -223,13 +225,14 @@ static int whole(const struct session *side, const struct condition *c, uint64_t
 	return r;
 }
 
-/* What all conditions are evaluated on. */
+/* The data on which all conditions are evaluated. */
 struct judged {
 	const struct session *first, *last; /* oldest and newest dump, possibly the same */
-	uint64_t own_count;                 /* valid if a condition uses it */
+	/* valid if a condition uses a measure without a target */
+	uint64_t own_count;
 };
 
-/* A measured value, and how it came about as text. */
+/* A measured value, and its derivation as text. */
 struct finding {
 	double value;
 	char text[96];

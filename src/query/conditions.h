@@ -8,12 +8,12 @@
  * TARGET     class, pattern, loader:CLASS, loader:ID or object ID, as for `query retained`
  * OP         > >= < <= == !=
  * number     a decimal number, optionally followed by K, M, G or T (powers of 1,024; "iB" or
- *            "B" may follow), or by %: of growth, relative to the oldest dump, otherwise to
+ *            "B" may follow), or by %: relative to the oldest dump for growth, otherwise to
  *            the newest dump's whole heap
  *
  * A condition is an expression (base/expression.h) of exactly this form.
  *
- * Measures refer to the newest dump, growth to the change from the oldest to the newest. Only
+ * Measures refer to the newest dump; growth is the change from the oldest dump to the newest. Only
  * reachable objects count, and retained sizes are exact. A class that a dump does not contain has
  * no objects there. If no dump contains it, the fact "unknown" says so, because the name may be
  * misspelled.
@@ -23,7 +23,7 @@
 
 #include "query/query.h"
 
-/* A measure without a target that a query has: "suspects" or "secrets". */
+/* A measure without a target, which a query provides: "suspects" or "secrets". */
 struct query_measure {
 	const char *name;
 	int (*count)(struct query *q, uint64_t *count, struct hdb_error *err);

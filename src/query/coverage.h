@@ -2,12 +2,12 @@
  * query/coverage.h - the coverage of an answer: the objects to which its numbers refer, and what it
  * omits.
  *
- * Every query that counts objects has QUERY_COVERAGE_FACTS at the end of its facts, and a
- * population in its definition: reachable objects, unless the user requests others. It either has
- * QUERY_POPULATION_OPTIONS or explains in spec.one_population why it cannot count other objects.
- * The framework reads the options and sets the fact `counted`.
+ * Every query that counts objects has QUERY_COVERAGE_FACTS at the end of its facts. It counts
+ * reachable objects unless the user requests others: either it has QUERY_POPULATION_OPTIONS, or
+ * spec.one_population explains why it cannot count other objects. The framework reads the options
+ * and sets the fact `counted`.
  *
- * Everything that a minimum, threshold, depth or limit of heapdb removes from the rows must be
+ * Whatever heapdb removes from the rows because of a minimum, threshold, depth or limit must be
  * reported with query_cut, so that it appears in the same facts everywhere. The command shows these
  * facts in every format.
  */
@@ -16,7 +16,7 @@
 
 #include "query/query.h"
 
-/* The options of queries that can count unreachable objects. */
+/* Options for queries that can count unreachable objects. */
 #define QUERY_POPULATION_OPTIONS(what) \
 	{ "unreachable", HDB_OPTION_FLAG, \
 	  .help = "Show unreachable " what " instead of reachable ones" }, \
@@ -25,31 +25,31 @@
 	}
 
 /*
- * Reads --unreachable and --all into q->population, if the query has them, before `open`. Returns
- * HDB_EUSAGE if both are given. For the framework.
+ * Reads --unreachable and --all into q->population before `open`, if the query has these options.
+ * Returns HDB_EUSAGE if both are given. For the framework.
  */
 int query_read_population(struct query *q, struct hdb_error *err);
 
-/* Whether such objects belong to the answer's population. */
+/* Whether objects of this kind belong to the answer's population. */
 static inline bool query_counts(const struct query *q, bool is_reachable)
 {
 	return analysis_population_has(q->population, is_reachable);
 }
 
 /*
- * Set the facts about unreachable objects: of the whole heap, from the table whole, which is built
+ * Set the facts about unreachable objects: for the whole heap, from the table whole, which is built
  * if needed; or with the given numbers.
  */
 void query_report_heap(struct query *q);
 /*
- * Reports the whole heap from the reach tree, so that no dominators are built, with one pass over
- * the objects.
+ * Reports the whole heap using the reach tree and one pass over the objects, so that no dominators
+ * are built.
  */
 void query_report_unreached(struct query *q);
 void query_report_unreachable(struct query *q, uint64_t count, uint64_t bytes);
 
 /*
- * Reports what is omitted from the rows, and why: "texts that occur less than 3 times". Several
+ * Reports what is omitted from the rows, and why: "strings that occur less than 3 times". Several
  * reports are added up, and their reasons are joined with "; ". Reports nothing if all numbers in
  * *cut are 0. If cut is NULL, rows were omitted but not counted. Specs without facts for objects
  * and bytes do not get these numbers.
@@ -57,10 +57,10 @@ void query_report_unreachable(struct query *q, uint64_t count, uint64_t bytes);
 void query_cut(struct query *q, const struct analysis_cut *cut, const char *format, ...)
 	HDB_PRINTF(3, 4);
 
-/* Sets QUERY_NO_ANDROID_FACT if the dump is not from Android; `what` says what the rows lack. */
+/* Sets QUERY_NO_ANDROID_FACT if the dump is not from Android. `what` names what the rows lack. */
 void query_report_no_android(struct query *q, const char *what);
 
-/* Sets the facts about everything reported, once the query is open. For the framework. */
+/* Sets the facts about everything that was reported, once the query is open. For the framework. */
 void query_report_coverage(struct query *q);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * query/filter.c - drops rows that the caller does not want (struct hdb_row_filter) and, while
- * sorting with a limit, rows that are not among the first. Rows are tested as soon as a query has
- * filled in the tested columns, or otherwise when they are complete.
+ * query/filter.c - drops rows that the caller does not want (struct hdb_row_filter). While rows are
+ * sorted with a limit, also drops rows that cannot be among the first. A row is tested as soon as
+ * the query has filled in the tested columns, or else when it is complete.
  */
 #include "query/object_columns.h"
 #include "base/scope.h"
@@ -17,9 +17,10 @@
 struct query_filter {
 	const struct hdb_column **columns; /* the shown columns; owned */
 	const struct hdb_value **values;   /* their cells; owned */
-	bool *uses;                        /* by column of the spec: whether it is tested; owned */
+	/* by column of the spec: whether the column is tested; owned */
+	bool *uses;
 	uint64_t tested;
-	bool uses_shared; /* whether columns of object_columns.h are tested */
+	bool uses_shared; /* whether any column of object_columns.h is tested */
 	bool is_done;     /* the current row has been tested */
 };
 
@@ -41,7 +42,7 @@ static bool looks_at(const struct query *q, size_t column)
 
 bool query_is_tested(const struct query *q, size_t column)
 {
-	/* The parts of a label are filled in together with it. */
+	/* A label and its parts are filled in together. */
 	if (column == q->label && column != SIZE_MAX &&
 	    (looks_at(q, q->label_kind) || looks_at(q, q->label_value)))
 		return true;

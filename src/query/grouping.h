@@ -2,8 +2,8 @@
  * query/grouping.h - sums by key: finds or adds the group of each item; the caller sorts the groups
  * at the end.
  *
- * For a moderate number of groups, such as classes or stack traces. If there may be one per object,
- * use analysis/hash_counter.h, which moves to a file when memory is short.
+ * Suitable for a moderate number of groups, such as classes or stack traces. If there may be one
+ * group per object, use analysis/hash_counter.h, which moves to a file when memory is short.
  */
 #ifndef QUERY_GROUPING_H
 #define QUERY_GROUPING_H
@@ -11,15 +11,18 @@
 #include "base/idmap.h"
 #include "base/vec.h"
 
-/* Set `size`, zero the rest; call query_groups_release at the end. */
+/* Set `size` and zero the other members. Call query_groups_release at the end. */
 struct query_groups {
 	size_t size;          /* size of a group in bytes */
-	struct base_vec list; /* groups in the order of their first items */
-	/* indexes in the list, by key; invalid once the list is sorted */
+	struct base_vec list; /* groups in the order in which their first items were found */
+	/* index in the list of each key's group; invalid once the list is sorted */
 	struct base_idmap numbers;
 };
 
-/* Finds the group of a key. A new one is a copy of *fresh. *out is borrowed until the next call. */
+/*
+ * Finds the group of a key. If the key is new, its group is a copy of *fresh. *out is borrowed
+ * until the next call.
+ */
 int query_group_of(struct query_groups *groups, uint64_t key, const void *fresh, void **out,
 		   struct hdb_error *err);
 

@@ -5,38 +5,40 @@
 #include "query/query.h"
 
 /*
- * The rows made so far. It is the state of these queries, or the start of their state. Without
- * sections (app), that column does not exist and numbers have no formatted value.
+ * The rows made so far. It is the state of these queries, or the first member of their state. The
+ * query app has no sections, so it lacks that column, and its numbers have no formatted value.
  */
 struct info_rows {
 	const char *section;  /* section of the next rows; static */
 	struct base_vec rows; /* struct row (info_rows.c) */
 };
 
-/* The row and close functions of such a query. */
+/* The `row` and `close` functions of such a query. */
 int info_row(struct query *q, size_t no, struct hdb_error *err);
 void info_close(struct query *q);
 
-/* Starts a section; the name must be static. Call info_end after the last row. */
+/* Starts a section; its name must be static. Call info_end after the last row. */
 void info_section(struct query *q, const char *section);
 void info_end(struct query *q);
 /*
- * Appends a row. `help` must be static; key and value are copied and made valid UTF-8; value NULL
- * means none. As with cells, the query keeps the first failure.
+ * Appends a row. `help` must be static. Key and value are copied and converted to valid UTF-8; a
+ * NULL value means that the row has none. As with cells, the query remembers the first failure.
  */
 void info_text(struct query *q, const char *key, const char *help, const char *value);
-/* Adds a row for a number, formatted with thousands separators. */
+/* Appends a row whose value is a number, formatted with thousands separators. */
 void info_number(struct query *q, const char *key, const char *help, uint64_t value);
 
-/* A row for a numeric meta value (store/FORMAT.md). */
+/* A row that shows a number from the database's meta values (store/FORMAT.md). */
 struct info_meta {
 	const char *key, *meta, *help;
 };
 
-/* Appends these rows; the number is 0 if the meta value does not exist. */
+/* Appends these rows. A meta value that does not exist counts as 0. */
 void info_meta(struct query *q, const struct info_meta *rows, size_t count);
 
-/* Appends the section "sizes": model, widths, and the evidence for them (q_sizes.c). */
+/*
+ * Appends the section "sizes": the size model, the widths, and the evidence for them (q_sizes.c).
+ */
 int info_sizes(struct query *q, struct hdb_error *err);
 
 #endif

@@ -3,8 +3,8 @@
  * them back.
  *
  * The table has one block with key 0 and one item per row. Its bytes, with little-endian numbers:
- * u32 1 if these are all rows, otherwise 0; u32 number of columns; u64 number of rows without
- * limit; for each column, u32 its index in the spec; u32 number of facts; for each fact, u32 its
+ * u32, 1 if the block has all rows, otherwise 0; u32 number of columns; u64 number of rows without
+ * a limit; for each column, u32 its index in the spec; u32 number of facts; for each fact, u32 its
  * index in the spec and a value; then the rows, one value per column. A value is one byte (enum
  * hdb_type) followed by u64 with the bits of a number, or by u32 size and the bytes of a string.
  * Nothing follows HDB_TYPE_NULL.
@@ -49,7 +49,9 @@ bool query_is_replayed(const struct query *q)
 	return q->kept && q->kept->is_replayed;
 }
 
-/* Whether the question is the plain one, whose answer is kept. */
+/*
+ * Whether the query was run without anything that changes its answer. Only such answers are kept.
+ */
 static bool is_plain(const struct query *q)
 {
 	const struct hdb_query_args *args = &q->args;
@@ -91,8 +93,8 @@ static bool take_u32(struct query_kept *k, uint32_t *out)
 }
 
 /*
- * Reads a value of a column of `type`. Its text points into the block. Returns false if it is
- * damaged.
+ * Reads a value of a column of `type`. A string points into the block. Returns false if the value
+ * is damaged.
  */
 static bool take_value(struct query_kept *k, enum hdb_type type, struct hdb_value *out)
 {
@@ -219,7 +221,10 @@ int query_kept_begin(struct query *q, struct hdb_error *err)
 	if (!table || q->heap->object_count < QUERY_KEPT_OBJECTS || !store_table_revision(table) ||
 	    !is_plain(q))
 		return HDB_NOTFOUND;
-	/* Without the dump, or if it has changed, the kept answer would say more than is known. */
+	/*
+	 * If the dump is missing or has changed, a new answer could lack values that the kept
+	 * answer has, so the kept one is not used.
+	 */
 	if (heap_open_dump(q->heap, NULL) != HDB_OK)
 		return HDB_NOTFOUND;
 	r = heap_table_info(q->heap, table, &info, err);
@@ -276,7 +281,7 @@ void query_kept_add(struct query *q)
 
 	if (!k || k->is_replayed || k->is_full)
 		return;
-	/* Rows that are only counted have no cells. */
+	/* Rows that are only counted have no cells, so they are not recorded. */
 	k->is_full = q->is_counting || q->renamed;
 	for (size_t i = 0; i < q->column_count && !k->is_full; i++) {
 		const struct hdb_value *value = &q->cells[q->columns[i]];
@@ -341,6 +346,6 @@ void query_kept_write(struct query *q)
 	block.data = bytes.data;
 	block.size = bytes.count;
 	block.item_count = (uint32_t)k->row_count;
-	/* If it fails now, the next question tries again. */
+	/* If writing fails now, the next run of the query tries again. */
 	(void)store_keep(q->heap->store, k->table, &block, &err);
 }

@@ -1,4 +1,6 @@
-/* query/merged_cells.c - cells about merged trees. */
+/*
+ * query/merged_cells.c - cells that describe steps of merged trees.
+ */
 #include "query/merged_cells.h"
 
 #include "query/coverage.h"

@@ -1,4 +1,6 @@
-/* query/object_cells.c - cells about objects, classes and groups of them. */
+/*
+ * query/object_cells.c - cells that describe objects, classes and groups of objects.
+ */
 #include "query/object_cells.h"
 
 #include "analysis/describe.h"
@@ -64,7 +66,7 @@ void query_set_label(struct query *q, size_t column, uint32_t ix)
 		/* An "int[][]" of length 3 is shown as "int[3][]". */
 		while (size >= 4 && strncmp(name + size - 4, "[][]", 4) == 0)
 			size -= 2;
-		/* In damaged dumps an array's class may have any name. */
+		/* In a damaged dump, the class of an array may have any name. */
 		if (size < 2 || strncmp(name + size - 2, "[]", 2) != 0)
 			size += 2;
 		query_format(q, column, "%.*s[%" PRIu64 "]%s%s%s", (int)(size - 2), name,

@@ -7,13 +7,14 @@
 #include "query/query.h"
 
 /*
- * Sets a text column to a value: a number, "null", or the label of the object it refers to; and an
- * ID column (SIZE_MAX: none) to that object, if the dump contains it.
+ * Sets a text column to a value: a number, "null", or the label of the object to which it refers.
+ * In the last case, also sets an ID column (SIZE_MAX: none) to that object's ID, if the dump
+ * contains it.
  */
 void query_set_value(struct query *q, size_t text_column, size_t id_column,
 		     const struct heap_value *value);
 
-/* Columns about an object; SIZE_MAX: the query has no such column. */
+/* Columns that describe an object; SIZE_MAX if the query has no such column. */
 struct query_object_columns {
 	size_t id, class, label, shallow, retained; /* SIZE_MAX: none */
 };
@@ -24,8 +25,8 @@ void query_set_group(struct query *q, size_t column, const struct analysis_group
 		     const struct derive_total *total);
 
 /*
- * Sets the columns for a group's class or loader object, and for the loader of a class: its name,
- * and its ID unless it is the boot loader. Packages have neither.
+ * Sets the columns that identify a group. For a group's class or loader object, and for the loader
+ * of a class, these are its name and, except for the boot loader, its ID. Packages have neither.
  */
 void query_set_group_objects(struct query *q, size_t id_column, size_t loader_column,
 			     const struct analysis_groups *groups,

@@ -38,7 +38,7 @@ const struct hdb_option_spec *query_shared_option(const struct query_def *def, u
 	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
 		if (!(def->uses & shared[i].use))
 			continue;
-		/* If the user chooses columns, depth is one of the choices. */
+		/* If the user chooses the columns, depth is one of the choices. */
 		if (def->uses & QUERY_CHOOSES_COLUMNS && shared[i].use == QUERY_ROWS_ARE_OBJECTS)
 			continue;
 		if (!no--)
@@ -61,7 +61,10 @@ static int heap_name(struct heap *of, uint32_t heap_no, char *name, size_t size,
 	return heap_text(of, heap.name_text, name, size, err);
 }
 
-/* Finds the number of a heap by its name. HDB_NOTFOUND lists the names. */
+/*
+ * Finds the number of a heap, given its name. If the name is unknown, fails with HDB_NOTFOUND and a
+ * message that lists the names.
+ */
 static int find_heap(struct heap *heap, const char *wanted, uint32_t *out, struct hdb_error *err)
 {
 	const uint64_t count = heap_record_count(heap, STORE_HEAPS);
@@ -82,7 +85,10 @@ static int find_heap(struct heap *heap, const char *wanted, uint32_t *out, struc
 			list);
 }
 
-/* Finds the heap in all databases. An earlier dump without that heap has no objects in it. */
+/*
+ * Finds the heap in all databases. If an earlier dump has no such heap, no object of that dump is
+ * selected.
+ */
 static int find_heaps(struct query *q, const char *wanted, struct hdb_error *err)
 {
 	int r = find_heap(q->heap, wanted, &q->only_heap, err);
@@ -98,7 +104,10 @@ static int find_heaps(struct query *q, const char *wanted, struct hdb_error *err
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Names the column of a heap "retained_app": only letters, digits and underscores. */
+/*
+ * Names the column of a heap, for example "retained_app". Only letters, digits and underscores are
+ * used.
+ */
 static int name_heap_column(struct query *q, size_t column, uint32_t heap_no, struct hdb_error *err)
 {
 	char text[NAME_SIZE], name[2 * NAME_SIZE];
@@ -112,7 +121,7 @@ static int name_heap_column(struct query *q, size_t column, uint32_t heap_no, st
 			*p = '_';
 	}
 	(void)snprintf(name, sizeof(name), "retained_%s", text);
-	/* Do not use a name that another column has. */
+	/* Skip a name that another column already has. */
 	if (query_find_column(q, name) != SIZE_MAX)
 		(void)snprintf(name, sizeof(name), "retained_heap_%u", (unsigned)heap_no);
 	query_rename(q, column, name, HDB_TYPE_BYTES);
@@ -188,7 +197,7 @@ static void hide(struct query *q, size_t column)
 	q->column_count = kept;
 }
 
-/* Shows a column as the last one, or hides it. */
+/* Moves a column to the end of the shown columns, or hides it. */
 static void show(struct query *q, size_t column, bool is_shown)
 {
 	if (column == SIZE_MAX)

@@ -20,15 +20,15 @@ const struct hdb_option_spec *query_shared_option(const struct query_def *def, u
 
 /* Reads --retained and --heap, and names the columns of heaps. Called before `open`. */
 int query_begin_shared(struct query *q, struct hdb_error *err);
-/* Only the part about columns, for the definition that a query became. */
+/* Names the columns of heaps only; for a query that has become another one. */
 int query_begin_columns(struct query *q, struct hdb_error *err);
 /* Decides which of the columns are shown. Called after `open`. */
 int query_show_object_columns(struct query *q, struct hdb_error *err);
 /* Whether a column is one of these. */
 bool query_is_object_column(const struct query *q, size_t column);
-/* Fills in the columns. Called after `next`. */
+/* Fills in these columns. Called after `next`. */
 int query_fill_object_columns(struct query *q, struct hdb_error *err);
-/* Sets *is_elsewhere to whether the row's object is in another heap than the requested one. */
+/* Sets *is_elsewhere to whether the row's object is in a heap other than the requested one. */
 int query_is_elsewhere(struct query *q, bool *is_elsewhere, struct hdb_error *err);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * query/query.h - how a query is defined: a definition (name, options, columns, facts) in a .query
- * file, of which tools/query.awk makes C, and three functions.
+ * query/query.h - how a query is defined: by a definition (name, options, columns, facts) in a
+ * .query file, which tools/query.awk translates to C, and by three functions.
  *
- * A query is opened once (it reads its arguments, builds the tables it needs, sets facts), then
- * puts one row after another into the cells of struct query. Sorting, limits, filters and counting
- * are done here for all queries (rows.c). To add a query, write its .query
- * file, a C file with its functions and QUERY_DEFINE, and a test, add a line to the list in
- * queries/queries.h, and run `sh tools/heapdb/man_queries.sh --write` for the manual.
+ * A query is opened once: it reads its arguments, builds the tables it needs, and sets facts. Then
+ * it puts one row after another into the cells of struct query. Sorting, limits, filters and
+ * counting are implemented here for all queries (rows.c). To add a query, write its .query file, a
+ * C file with its functions and QUERY_DEFINE, and a test; add a line to the list in
+ * queries/queries.h; and update the manual by running `sh tools/heapdb/man_queries.sh --write`.
  */
 #ifndef QUERY_QUERY_H
 #define QUERY_QUERY_H
@@ -17,7 +17,7 @@
 
 #include <limits.h>
 
-/* The total is not known before all rows have been read. */
+/* The total is unknown until all rows have been read. */
 #define QUERY_TOTAL_UNKNOWN UINT64_MAX
 
 struct query;
@@ -26,17 +26,20 @@ struct query;
 enum query_order {
 	QUERY_ORDER_FLAT, /* each row on its own */
 	/*
-	 * rows with 0 in column "level" are sorted; rows on other levels follow theirs in their
-	 * order
+	 * Rows with 0 in column "level" are sorted. Rows on other levels stay behind theirs, in
+	 * their original order.
 	 */
 	QUERY_ORDER_HEADS,
-	/* rows of the same parent are sorted among themselves, and stay below it */
+	/* Rows with the same parent are sorted among themselves and stay below that parent. */
 	QUERY_ORDER_TREE
 };
 
-/* The different texts of a column, for callers that read columns. */
+/* The distinct strings of a column, for callers that read columns. */
 struct query_names {
-	/* owned, NULL if none exist; the texts are borrowed until the query is closed */
+	/*
+	 * owned, NULL if the column has no names; the strings are borrowed until the query is
+	 * closed
+	 */
 	const char **texts;
 	uint32_t *sizes; /* owned */
 	uint32_t count;
@@ -45,16 +48,17 @@ struct query_names {
 
 /* One column of many rows. */
 struct query_batch_column {
-	const uint64_t *values; /* numbers; for double and signed columns, their bits */
-	const uint32_t *codes;  /* for texts: indexes in the column's names */
+	const uint64_t *values; /* numbers; for double and signed columns, their bit patterns */
+	const uint32_t *codes;  /* for text columns: indexes in the column's names */
 	const uint8_t *flags;   /* for booleans: 0 or 1 */
-	const uint8_t *there;   /* 0 if the row has no value here; NULL: all have one */
+	/* 0 if the row has no value in this column; NULL: all rows have one */
+	const uint8_t *there;
 };
 
-/* Many rows. Everything is borrowed until the next call on the query. */
+/* Many rows. Everything is borrowed until the next call that uses the query. */
 struct query_batch {
 	size_t count;
-	/* by number in spec.columns; columns that are not shown are empty */
+	/* indexed like spec.columns; columns that are not shown are empty */
 	struct query_batch_column *columns;
 };
 
@@ -63,180 +67,203 @@ struct query_def {
 	struct hdb_query_spec spec;
 	/* size of q->state, which is zeroed before `open` */
 	size_t state_size;
-	/* one row for each record of this table: q->total is set; 0: no table */
+	/* the query has one row for each record of this table, and q->total is set; 0: no table */
 	enum store_table rows_of;
 	/*
-	 * Prepares the query: reads options and targets, builds tables, sets facts and q->total,
-	 * which is unknown before. If it fails, close is called too. NULL: nothing to prepare.
+	 * Prepares the query: reads options and targets, builds tables, and sets facts and q->total
+	 * (unknown by default). If it fails, `close` is called nevertheless. NULL: nothing to
+	 * prepare.
 	 */
 	int (*open)(struct query *q, struct hdb_error *err);
-	/* Fills in the cells of the next row, which are all null: HDB_OK or HDB_END. */
+	/* Fills in the cells of the next row, all of which are null before: HDB_OK or HDB_END. */
 	int (*next)(struct query *q, struct hdb_error *err);
 	/*
 	 * Used instead of `next` if `open` has set q->total: fills in the cells of row number `no`.
-	 * Called with 0, 1, 2, ... in order.
+	 * Called for rows 0, 1, 2, ... in order.
 	 */
 	int (*row)(struct query *q, size_t no, struct hdb_error *err);
 	/*
 	 * Returns the next rows column by column, for answers with millions of rows: HDB_OK with at
-	 * least one row, or HDB_END. Then all shown text columns must have names. NULL: not
+	 * least one row, or HDB_END. All shown text columns must then have names. NULL: not
 	 * supported.
 	 */
 	int (*batch)(struct query *q, struct query_batch *out, struct hdb_error *err);
-	size_t batch_columns; /* it fills in this many columns, the first of spec.columns */
+	/* number of columns that `batch` fills in, beginning with the first of spec.columns */
+	size_t batch_columns;
 	/* Frees what q->state owns. May be NULL. */
 	void (*close)(struct query *q);
-	bool takes_before; /* compares with databases of earlier dumps; other queries accept none */
+	/*
+	 * the query compares with databases of earlier dumps; other queries accept no such
+	 * databases
+	 */
+	bool takes_before;
 	enum analysis_population population; /* unless `open` changes it */
 	enum query_order order;
 	unsigned uses; /* enum query_use */
-	/* meaning of --heap for this query; NULL: rows are objects of that heap */
+	/* meaning of --heap for this query; NULL: the rows are objects of that heap */
 	const char *heap_help;
-	const char *no_rows; /* the reason if an answer has no rows; NULL: see common_facts.c */
-	/* table that keeps its answer to the plain question (kept_answers.h); 0: none */
+	/* the reason to show if an answer has no rows; NULL: see common_facts.c */
+	const char *no_rows;
+	/* table in which an answer is kept if no arguments were given (kept_answers.h); 0: none */
 	enum store_table keeps;
 };
 
 /*
- * Defines query_ID: options, columns, facts and other members are those of its .query file, and its
+ * Defines query_ID. Options, columns, facts and other members come from its .query file; its
  * functions follow.
  */
 #define QUERY_DEFINE(id, ...) const struct query_def query_##id = { QUERY_##id, __VA_ARGS__ }
-/* For arrays of columns and of facts. */
+/* Members for arrays of columns and of facts. */
 #define QUERY_COLUMNS(array) .columns = (array), .column_count = sizeof(array) / sizeof((array)[0])
 #define QUERY_FACTS(array) .facts = (array), .fact_count = sizeof(array) / sizeof((array)[0])
 
-/* What many definitions share: texts QUERY_HELP_..., columns and facts (shared.query). */
+/*
+ * Definitions shared by many queries (shared.query): help texts QUERY_HELP_..., columns and facts.
+ */
 #include <query/shared.query.h>
 
 /* The options of a query without options of its own. */
 extern const struct hdb_option_spec query_no_options[];
 
-/* Options and columns that a definition shares with others (object_columns.h); bits. */
+/* Bit flags for options and columns that a definition shares with others (object_columns.h). */
 enum query_use {
 	QUERY_USES_STRENGTH = 1, /* --retained */
 	QUERY_USES_HEAP = 2,     /* --heap */
-	/* QUERY_OBJECT_COLUMNS: column "id" is the object of the row; --depth */
+	/* Adds QUERY_OBJECT_COLUMNS and --depth; column "id" is the object of the row. */
 	QUERY_ROWS_ARE_OBJECTS = 4,
-	QUERY_CHOOSES_COLUMNS = 8, /* shows native and heap itself; no --depth */
-	/* native is the only one of these columns, for the object of the row */
+	QUERY_CHOOSES_COLUMNS = 8, /* the query shows native and heap itself and has no --depth */
+	/* Of these columns only native is present, for the object of the row. */
 	QUERY_HAS_NATIVE = 16,
 	QUERY_OWN_NATIVE = 32, /* shows the column native itself */
-	/* retained sizes are only shown if already known, because the answer must be fast */
+	/*
+	 * Retained sizes are shown only if they are already known, because the answer must be fast.
+	 */
 	QUERY_IF_KNOWN = 64,
-	/* with --heap, it reads all objects and filters them itself: heap_passes_over */
+	/* With --heap, the query reads all objects and filters them itself: heap_passes_over. */
 	QUERY_CHOOSES_HEAP = 128,
 	QUERY_USES_ALL = 7
 };
 
-/* Indexes of these columns; SIZE_MAX if the query does not have them. */
+/* Indexes of the object columns; SIZE_MAX if the query does not have them. */
 struct query_object_places {
 	bool is_used;
 	size_t id, native, retained_native, heap, depth, heaps[4];
-	unsigned heap_count; /* number of heaps with a column */
+	unsigned heap_count; /* number of heaps that have a column */
 };
 
-/* A running query; struct hdb_rows to callers of the library. */
+/* A running query. Callers of the library know it as struct hdb_rows. */
 struct query {
 	const struct query_def *def;
-	struct heap *heap;          /* borrowed */
-	struct derive *derive;      /* borrowed */
-	struct base_work *work;     /* borrowed */
-	struct session session;     /* these three, in the form that analyses take */
-	struct hdb_query_args args; /* what it points to is borrowed */
-	/* targets of args and objects given by number; owned, made by query_read_args */
+	struct heap *heap;      /* borrowed */
+	struct derive *derive;  /* borrowed */
+	struct base_work *work; /* borrowed */
+	/* heap, derived tables and work, in the form in which analyses take them */
+	struct session session;
+	struct hdb_query_args args; /* the arrays and strings that it points to are borrowed */
+	/*
+	 * the targets of args, and the objects given by number as strings; owned, made by
+	 * query_read_args
+	 */
 	const char **targets;
 	size_t target_count;
 	char *id_texts; /* texts of args.ids; owned */
 	/* databases of earlier dumps, oldest first; borrowed */
 	const struct session *before;
-	size_t before_count;  /* 0 unless the definition accepts them */
+	size_t before_count;  /* 0 unless the definition accepts earlier dumps */
 	void *state;          /* state of the query itself */
-	int failure;          /* of a function that sets cells or facts; 0: none */
+	int failure;          /* first failure of a function that sets cells or facts; 0: none */
 	struct hdb_error why; /* valid if `failure` is not 0 */
-	/* number of rows without limit, or QUERY_TOTAL_UNKNOWN */
+	/* number of rows without a limit, or QUERY_TOTAL_UNKNOWN */
 	uint64_t total;
 	enum analysis_population population; /* coverage.h */
 	bool is_cut;
 	struct analysis_cut cut;     /* arguments of query_cut, if is_cut */
 	struct base_vec cut_text;    /* reasons */
 	struct query_filter *filter; /* made from args.filter by filter.c; NULL: none */
-	uint64_t wanted_total;       /* with a filter: number of rows it accepts, or unknown */
-	/* The rest is managed by rows.c and its neighbours. */
-	size_t label, label_kind, label_value; /* columns of the spec; SIZE_MAX if it has none */
-	size_t *columns;                       /* the shown columns, as indexes of spec.columns */
+	/* with a filter: number of rows that it accepts, or QUERY_TOTAL_UNKNOWN */
+	uint64_t wanted_total;
+	/* The remaining members are managed by rows.c and the files next to it. */
+	/* indexes of columns of the spec; SIZE_MAX if it does not have them */
+	size_t label, label_kind, label_value;
+	size_t *columns; /* the shown columns, as indexes of spec.columns */
 	size_t column_count;
-	struct query_renamed *renamed; /* columns named by options; by column; NULL: none */
-	/* by index in spec.columns; NULL: no column has any; owned */
+	/* columns renamed because of options, by column; NULL: none */
+	struct query_renamed *renamed;
+	/* by index in spec.columns; NULL: no column has names; owned */
 	struct query_names *names;
 	struct query_batch batch; /* the last batch returned; its columns are owned */
 	struct hdb_value *cells;  /* the current row: one cell per column of the spec */
 	struct base_vec row_text; /* bytes of the texts in the current row */
 	struct query_fact *facts; /* the facts that were set, in the order of spec.facts */
 	size_t fact_count;
-	struct query_fact *common; /* facts that every query can have; they come first */
+	struct query_fact *common; /* facts that every query can have; they precede its own facts */
 	size_t common_count;
 	struct query_sorted *sorted; /* set once the rows have been sorted */
-	uint64_t row_count, row_no;  /* number of rows of def->row, and of those made */
-	uint64_t made;               /* number of rows made so far that passed */
-	uint64_t taken;              /* number of rows returned to the caller */
+	/* number of rows of def->row, and number of rows made so far */
+	uint64_t row_count, row_no;
+	uint64_t made;  /* number of rows made so far that passed the tests */
+	uint64_t taken; /* number of rows returned to the caller */
 	bool has_ended;
 	struct query_object_places extra;
-	bool is_filtered;      /* --heap was given; the next two members say which */
+	bool is_filtered;      /* --heap was given; only_heap and only_before say which heap */
 	uint32_t only_heap;    /* as in struct heap_object */
 	uint32_t *only_before; /* the same for each earlier database; owned */
-	/* kept_answers.h; NULL: the answer is not of a kind that is kept */
+	/* see kept_answers.h; NULL: the answer is not one that is kept */
 	struct query_kept *kept;
-	bool is_counting; /* nobody reads the remaining rows: `next` may leave cells null */
+	bool is_counting; /* nobody reads the remaining rows, so `next` may leave cells null */
 };
 
 /* ---- arguments ---- */
 
-/* Targets that stand for sets of objects. */
+/* Kinds of targets that stand for sets of objects. */
 #define QUERY_TARGET_SET (HDB_TARGET_CLASS | HDB_TARGET_PATTERN | HDB_TARGET_LOADER)
 
 /*
  * Checks all options and the number of targets against the definition, and collects the targets in
- * q->targets. Returns HDB_EUSAGE with a description of the error. Open functions rely on this: the
- * values that they read are valid.
+ * q->targets. Returns HDB_EUSAGE with a description of the error. `open` functions can rely on
+ * valid values.
  */
 int query_read_args(struct query *q, struct hdb_error *err);
 
 /*
- * Returns an option of a definition, its own or a shared one; NULL if it has none with that name.
+ * Returns an option of a definition, whether its own or a shared one. Returns NULL if it has none
+ * with that name.
  */
 const struct hdb_option_spec *query_find_option(const struct query_def *def, const char *name);
 
-/* Returns the default value of an option, NULL if it has none. */
+/* Returns the default value of an option, or NULL if it has no default. */
 const char *query_default(const struct query *q, const char *name);
 
-/* Returns the value of an option: NULL if it was not given, "" for a flag. */
+/* Returns the value of an option: NULL if the option was not given, "" for a flag. */
 const char *query_option(const struct query *q, const char *name);
 
 /* Returns the value of an option, or its default if it was not given. */
 const char *query_text(const struct query *q, const char *name);
 
 /*
- * Returns the value of a numeric option; if it was not given its default, or `fallback` if it has
- * no default.
+ * Returns the value of a numeric option. If the option was not given, returns its default, or
+ * `fallback` if it has no default.
  */
 uint64_t query_number(const struct query *q, const char *name, uint64_t fallback);
 
-/* The value of an option with choices that was not given and has no default. */
+/* Returned for an option with choices that was not given and has no default. */
 #define QUERY_NO_CHOICE UINT_MAX
 
-/* Returns the index of an option's value, or of its default, among its choices. */
+/* Returns the index, among an option's choices, of the option's value or default. */
 unsigned query_choice(const struct query *q, const char *name);
 
 /* ---- columns ---- */
 
 /*
- * Chooses the shown columns and their order, by names separated by commas. For open functions whose
- * options decide which columns make sense. The option "columns", if a spec has it, is applied
- * before open.
+ * Chooses the shown columns and their order, given their names separated by commas. For `open`
+ * functions whose options decide which columns make sense. The option "columns", if the spec has
+ * it, is applied before `open`.
  */
 void query_choose(struct query *q, const char *names);
-/* Chooses columns by names given by the user: unknown names fail immediately with HDB_EUSAGE. */
+/*
+ * Chooses columns by names that the user has given. Fails immediately with HDB_EUSAGE if a name is
+ * unknown.
+ */
 int query_choose_named(struct query *q, const char *names, struct hdb_error *err);
 
 /* A column whose name and type depend on options. Names are copied. */
@@ -246,58 +273,61 @@ struct query_renamed {
 };
 void query_rename(struct query *q, size_t column, const char *name, enum hdb_type type);
 
-/* Returns a column of the spec, with the name it has in this answer. */
+/* Returns a column of the spec under the name that it has in this answer. */
 static inline const struct hdb_column *query_spec_column(const struct query *q, size_t column)
 {
 	return q->renamed && q->renamed[column].name ? &q->renamed[column].column :
 						       &q->def->spec.columns[column];
 }
 
-/* Whether a column is shown. Others need not be computed. */
+/* Whether a column is shown. Columns that are not shown need not be computed. */
 bool query_is_shown(const struct query *q, size_t column);
 
 /*
- * For open functions: turns the query into another one and calls that one's open. Its state is
- * lost, and no facts may have been set.
+ * For `open` functions: turns the query into another one and calls the `open` function of that
+ * query. The state is lost, and no facts may have been set.
  */
 int query_become(struct query *q, const struct query_def *def, struct hdb_error *err);
 
 /* ---- cells and facts ---- */
 
 /*
- * Functions that set cells and facts return nothing. If one fails (for memory, or because the
- * database cannot be read), the query keeps the first error, and the framework reports it instead
- * of the row, or of the query being opened. So `open` and `next` need not check.
+ * Functions that set cells and facts return nothing. If one of them fails (because memory is
+ * exhausted or the database cannot be read), the query keeps the first error, and the framework
+ * reports it instead of the row or of a successful opening. So `open` and `next` need not check.
  */
 void query_fail(struct query *q, int code, const struct hdb_error *why);
 /* Returns HDB_OK, or the error that was kept. */
 int query_failed(const struct query *q, struct hdb_error *err);
 
-/* Makes a cell null. All are null before a row is made. */
+/* Makes a cell null. All cells are null before a row is made. */
 void query_null(struct query *q, size_t column);
-/* For columns of type COUNT, BYTES, ID and BOOL: the column decides which it is. */
+/*
+ * For columns of the types COUNT, BYTES, ID and BOOL. The column determines which of these the
+ * value is.
+ */
 void query_set(struct query *q, size_t column, uint64_t value);
 void query_set_int(struct query *q, size_t column, int64_t value);
 void query_set_double(struct query *q, size_t column, double value);
 /*
- * Texts are copied. They must be valid UTF-8 (heap/values/text.h makes them so); a C string's
+ * Strings are copied. They must be valid UTF-8 (heap/values/text.h ensures this). A C string's
  * encoding of U+0000 becomes a zero byte.
  */
 void query_set_text(struct query *q, size_t column, const char *text);
 void query_set_text_n(struct query *q, size_t column, const char *text, size_t size);
 /*
- * Sets a column to the text of a string in the heap: whole up to QUERY_STRING_MAX_BYTES, otherwise
- * its start and "... (1234567 characters)". Returns HDB_NOTFOUND, with nothing set, if it has no
- * characters.
+ * Sets a column to the text of a string in the heap: the whole text up to QUERY_STRING_MAX_BYTES,
+ * otherwise its start and "... (1234567 characters)". Returns HDB_NOTFOUND, without setting
+ * anything, if the dump does not have the characters.
  */
 int query_set_string(struct query *q, size_t column, uint32_t ix, struct hdb_error *err);
 int query_fact_string(struct query *q, const char *name, uint32_t ix, struct hdb_error *err);
-/* For texts that live until the query is closed: they are not copied. */
+/* For strings that live until the query is closed, which are not copied. */
 void query_lend_text(struct query *q, size_t column, const char *text);
 void query_lend_text_n(struct query *q, size_t column, const char *text, size_t size);
 void query_format(struct query *q, size_t column, const char *format, ...) HDB_PRINTF(3, 4);
 
-/* Set a fact by its name in spec.facts, which has its type. */
+/* Set a fact, given its name in spec.facts. The spec determines the type. */
 void query_fact(struct query *q, const char *name, uint64_t value);
 void query_fact_int(struct query *q, const char *name, int64_t value);
 void query_fact_text(struct query *q, const char *name, const char *text);
@@ -309,21 +339,21 @@ void query_fact_object(struct query *q, uint32_t ix);
 /* Whether the spec has a fact with this name. */
 bool query_has_fact(const struct query *q, const char *name);
 
-/* Sets the fact QUERY_ZEROED_FACT, the first in the spec, if the VM left out contents of arrays. */
+/* Sets QUERY_ZEROED_FACT, the first fact of the spec, if the VM left out contents of arrays. */
 void query_zeroed(struct query *q);
 
 /* ---- rows that pass ---- */
 
 /*
- * Whether rows are tested (by a filter, or for their rank while sorting) and the test uses this
- * column. Then fill it in before query_test.
+ * Whether rows are tested by a filter, or for their rank while sorting, and the test uses this
+ * column. If so, fill in the column before query_test.
  */
 bool query_is_tested(const struct query *q, size_t column);
 
 /*
  * For `next` functions whose rows are expensive: tests the row once the tested columns are filled
  * in. If *wanted is false, the caller can skip the remaining columns, call query_reset and fill in
- * the next row. All rows pass if there is neither a filter nor a sort with a limit.
+ * the next row. Without a filter or a sort with a limit, all rows pass.
  */
 int query_test(struct query *q, bool *wanted, struct hdb_error *err);
 /* Makes all cells null again. */
@@ -331,28 +361,28 @@ void query_reset(struct query *q);
 
 /* ---- common cells ---- */
 
-/* Sets an ID column to the ID of object ix; null for HEAP_NONE. */
+/* Sets an ID column to the ID of object ix, or to null for HEAP_NONE. */
 void query_set_id(struct query *q, size_t column, uint32_t ix);
-/* Sets a column to the retained size of object ix. Builds the table if needed. */
+/* Sets a column to the retained size of object ix. Builds the table of retained sizes if needed. */
 void query_set_retained(struct query *q, size_t column, uint32_t ix);
-/* Sets a text column to the class name of object ix; for a class object, "class NAME". */
+/* Sets a text column to the class name of object ix, or to "class NAME" if it is a class object. */
 void query_set_class_of(struct query *q, size_t column, uint32_t ix);
 /*
  * Sets a column to the label of an object, such as "java.lang.String \"abc\"". See object_cells.c.
  */
 void query_set_label(struct query *q, size_t column, uint32_t ix);
 
-/* The texts that a column can have, in any order, possibly repeated. */
+/* The strings that a column can have, in any order, possibly with duplicates. */
 struct query_name_set {
 	const char *const *texts; /* borrowed until the query is closed */
 	uint32_t count;
-	/* set by query_set_names: by index in `texts`, the index among the column's names */
+	/* set by query_set_names: by index in `texts`, the index among the column's sorted names */
 	uint32_t *codes;
 };
 
 /*
- * For open functions: declares which texts a column can have. Its names are sorted. If they are too
- * long, the column has no names and the query no batches.
+ * For `open` functions: declares which strings a column can have. The column's names are sorted. If
+ * they are too long in total, the column has no names and the query no batches.
  */
 void query_set_names(struct query *q, size_t column, const struct query_name_set *set);
 
@@ -365,40 +395,40 @@ struct query_sides {
 };
 
 /*
- * Starts a query. `args` is borrowed. The caller calls query_close for *out. With the look-up by
- * name in queries/queries.h, this is the body of hdb_query.
+ * Starts a query. `args` is borrowed. *out is owned: query_close. Together with the look-up by name
+ * in queries/queries.h, this implements hdb_query.
  */
 int query_open(const struct query_def *def, const struct query_sides *sides,
 	       const struct hdb_query_args *args, struct query **out, struct hdb_error *err);
 int query_next(struct query *q, struct hdb_error *err);
-/* Whether rows can be read column by column: then query_next_batch returns the next ones. */
+/* Whether rows can be read column by column with query_next_batch. */
 bool query_has_batches(const struct query *q);
-/* Like query_def.batch; rows beyond the limit are left out. */
+/* Like query_def.batch, but without the rows beyond the limit. */
 int query_next_batch(struct query *q, struct query_batch *out, struct hdb_error *err);
 /* Returns the names of shown column `column`, or NULL. */
 const struct query_names *query_names_of(const struct query *q, size_t column);
-/* Returns the index of a shown column in spec.columns, and so in batches. */
+/* Returns the index of a shown column in spec.columns, which is also its index in batches. */
 size_t query_spec_no(const struct query *q, size_t column);
 int query_total(struct query *q, uint64_t *total, struct hdb_error *err);
 void query_close(struct query *q);
 /*
- * Returns a column; numbers after the shown ones continue with columns that are not shown. NULL if
- * there are fewer.
+ * Returns a column. Numbers after the shown columns refer to those that are not shown. Returns NULL
+ * if there are fewer columns.
  */
 const struct hdb_column *query_column(const struct query *q, size_t column);
 size_t query_column_count(const struct query *q);
 /*
- * Returns the number of a shown column by its name. Columns of the spec that are not shown have
- * higher numbers, and are null. SIZE_MAX if the spec has no such column.
+ * Finds a column by name and returns its number. Columns of the spec that are not shown have higher
+ * numbers than the shown ones, and are null. Returns SIZE_MAX if the spec has no such column.
  */
 size_t query_find_shown(const struct query *q, const char *name);
 /* Returns the current row's cell in shown column `column`. */
 const struct hdb_value *query_value(const struct query *q, size_t column);
-/* Returns the current row's cell in the column of this name, which the spec must have. */
+/* Returns the current row's cell in the column with this name, which the spec must have. */
 const struct hdb_value *query_cell(const struct query *q, const char *column);
-/* Whether that cell is this text. */
+/* Whether the current row's cell in this column is the given string. */
 bool query_cell_is(const struct query *q, const char *column, const char *text);
-/* Returns the static array of common facts, which precede an answer's own facts. */
+/* Returns the static array of common facts, which precede the answer's own facts. */
 const struct hdb_column *query_common_facts(size_t *count);
 /* Return facts that were set. */
 size_t query_fact_count(const struct query *q);

@@ -1,10 +1,11 @@
 /*
- * query/row_sort.c - sorts rows by a column: all of them within the memory budget, or with a limit
- * the first few, in a heap whose root is the worst row kept, so memory depends on the limit.
+ * query/row_sort.c - sorts rows by a column. Without a limit, all rows are kept, within the memory
+ * budget. With a limit, only the first few are kept, in a heap whose root is the worst of them, so
+ * memory depends on the limit.
  *
  * Rows connected by their column "level" (enum query_order) stay together: they are sorted among
- * the rows of the same parent and then put in preorder. For this all rows are kept, whatever the
- * limit.
+ * the rows with the same parent and then put in preorder. In this case all rows are kept, whatever
+ * the limit.
  */
 #include "base/bytes.h"
 #include "base/scope.h"
@@ -19,30 +20,32 @@
 
 /* Rows between two checks of the cancel flag. */
 #define STEP_ROWS 4096
-/* Overhead of an allocation in bytes. */
+/* Overhead of an allocation by malloc, in bytes. */
 #define MALLOC_OVERHEAD 16
 
-/* A kept row: column_count numbers of 8 bytes, then as many types of one byte, then the texts. */
+/* A kept row: column_count numbers of 8 bytes, then as many types of one byte, then the strings. */
 struct kept_row {
-	uint64_t order; /* number of the row, which decides between equal keys */
-	/* with levels: 1 + order of its parent; 0: none */
+	uint64_t order; /* number of the row; determines the order of rows with equal keys */
+	/* of rows with levels: 1 + `order` of the parent; 0: none */
 	uint64_t parent;
 	uint32_t size_bytes; /* of the whole structure */
 	uint8_t bytes[];
 };
 
-/* Maximum size of a row: a text is stored as offset << 32 | size. */
+/* Maximum size of a row, because a string is stored as offset << 32 | size. */
 #define ROW_TEXT_MAX UINT32_MAX
 
 /* State of sorting. */
 struct query_sorted {
-	struct base_vec rows; /* struct kept_row *: a heap while rows are made, then sorted */
-	size_t key;           /* the column to sort by */
+	/* struct kept_row *; a heap while rows are being made, sorted afterwards */
+	struct base_vec rows;
+	size_t key; /* the column to sort by */
 	size_t column_count;
 	bool descending;
-	bool is_tree;    /* rows have parents */
-	bool is_ordered; /* sorted; before, if there is a limit, a heap */
-	bool only_heads; /* rows with a parent keep their order */
+	bool is_tree; /* rows have parents */
+	/* whether the rows are sorted; until then, if there is a limit, they form a heap */
+	bool is_ordered;
+	bool only_heads; /* rows that have a parent keep their order */
 	bool is_early;   /* rows can be dropped once their key is filled in */
 	uint64_t limit;  /* number of rows to keep, 0 for all */
 	uint64_t left;   /* number of rows dropped early */
@@ -212,7 +215,7 @@ static void make_heap(const struct query_sorted *s)
 		sift_down(s, i, s->rows.count);
 }
 
-/* Whether the current row replaces the worst row of a full heap. */
+/* Whether the current row should replace the worst row of a full heap. */
 static bool beats_root(const struct query *q, const struct query_sorted *s, uint64_t order)
 {
 	struct key fresh = { .value = q->cells[s->key], .order = order }, root;
@@ -221,7 +224,7 @@ static bool beats_root(const struct query *q, const struct query_sorted *s, uint
 	return compare_keys(s, &fresh, &root) < 0;
 }
 
-/* Continues this sort's own stage, because making a row may have started others. */
+/* Reports progress in this sort's own stage, because making a row may have started other stages. */
 static int step(struct query *q, const struct query_sorted *s, struct hdb_error *err)
 {
 	const int r = base_step_of(q->work, &s->stage, q->made + s->left, err);
@@ -249,8 +252,9 @@ int query_sort_test(struct query *q, bool *wanted, struct hdb_error *err)
 }
 
 /*
- * Whether rows can be dropped once their key is known, so that their other columns need not be
- * computed. They cannot if the key is filled in last, or if rows of other heaps are dropped later.
+ * Whether a row can be dropped as soon as its key is known, so that its other columns need not be
+ * computed. This is impossible if the key is filled in last, or if rows of other heaps are dropped
+ * later.
  */
 static bool is_early(const struct query *q, const struct query_sorted *s)
 {
@@ -296,7 +300,7 @@ static int keep_row(struct query *q, struct query_sorted *s, uint64_t order, str
 	return r;
 }
 
-/* Heap sort: needs no extra memory and is never quadratic. */
+/* Uses heap sort, which needs no extra memory and is never quadratic. */
 static void order_rows(struct query_sorted *s)
 {
 	struct kept_row **rows = s->rows.data;
@@ -318,7 +322,7 @@ static void order_rows(struct query_sorted *s)
 /* A row whose children are being collected or written. */
 struct open_row {
 	uint64_t level;
-	size_t at;       /* its index, or that of its next child */
+	size_t at;       /* its index, or that of the next child to write */
 	uint64_t parent; /* the children's `parent` */
 };
 
@@ -330,7 +334,7 @@ static uint64_t level_of(const struct query_sorted *s, const struct kept_row *ro
 	return value.type == HDB_TYPE_NULL ? 0 : value.u;
 }
 
-/* The parent of a row is the last row before it on a lower level. */
+/* Finds the parents. The parent of a row is the last row before it that is on a lower level. */
 static int find_parents(const struct query_sorted *s, size_t column, struct base_vec *stack,
 			struct hdb_error *err)
 {
@@ -352,7 +356,7 @@ static int find_parents(const struct query_sorted *s, size_t column, struct base
 	return HDB_OK;
 }
 
-/* Returns where the rows of a parent begin. */
+/* Returns where the children of a row begin. */
 static size_t find_children(const struct query_sorted *s, uint64_t parent)
 {
 	struct kept_row *const *rows = s->rows.data;
@@ -363,7 +367,7 @@ static size_t find_children(const struct query_sorted *s, uint64_t parent)
 	return search.low;
 }
 
-/* Puts rows that are sorted by parent in preorder. */
+/* Puts rows sorted by parent in preorder. */
 static int put_preorder(struct query_sorted *s, struct base_vec *stack, struct hdb_error *err)
 {
 	struct open_row top = { .at = 0 };

@@ -1,6 +1,6 @@
 /*
- * query/rows.c - runs a query: checks the arguments, opens it, returns rows, sorts, limits and
- * counts.
+ * query/rows.c - runs a query: checks the arguments, opens it, and returns, sorts, limits and
+ * counts its rows.
  */
 #include "query/rows.h"
 
@@ -63,12 +63,12 @@ int query_become(struct query *q, const struct query_def *def, struct hdb_error 
 	q->population = def->population;
 	TRY(make_cells(q, err));
 	TRY(query_read_population(q, err));
-	/* Shared options have been read; only the columns differ. */
+	/* Shared options have been read already; only the columns differ. */
 	TRY(query_begin_columns(q, err));
 	return prepare(q, err);
 }
 
-/* Fails because the column to sort by is not in this answer: all its values would be null. */
+/* Fails because the column to sort by is not in this answer, so all its values would be null. */
 static int absent_column(const struct query *q, size_t column, struct hdb_error *err)
 {
 	char list[512] = "";
@@ -83,7 +83,10 @@ static int absent_column(const struct query *q, size_t column, struct hdb_error 
 			q->def->spec.columns[column].name, list);
 }
 
-/* Whether the user chooses columns before they are made. Then columns to sort by are made too. */
+/*
+ * Whether the user chooses columns before the rows are made. If so, columns to sort by are also
+ * filled in.
+ */
 static bool chooses_columns(const struct query *q)
 {
 	const struct hdb_option_spec *o = q->def->spec.options;
@@ -112,7 +115,7 @@ static int sort_rows(struct query *q, struct hdb_error *err)
 	return query_sort(q, column, is_text == is_turned, q->args.limit, err);
 }
 
-/* Checks for all databases that everything could be read. */
+/* Checks that everything could be read from all databases. */
 static int check_heaps(const struct query *q, int (*check)(struct heap *, struct hdb_error *),
 		       struct hdb_error *err)
 {
@@ -124,14 +127,14 @@ static int check_heaps(const struct query *q, int (*check)(struct heap *, struct
 }
 
 /*
- * A read error must never be shown as a correct answer. If reading failed, it is reported instead
- * of errors that followed from the zeros returned in its place.
+ * A read error must never pass for a correct answer. If reading has failed, reports that instead of
+ * later errors, which may be due to the zeros returned in place of the data.
  */
 static int check_read(const struct query *q, int r, struct hdb_error *err)
 {
 	/*
-	 * The file's size is checked from time to time, and always at the end, so that no answer
-	 * based on a damaged file ends normally.
+	 * The file's size is checked from time to time, and always at the end, so that an answer
+	 * based on a damaged file never ends without an error.
 	 */
 	int (*check)(struct heap *, struct hdb_error *) =
 		r == HDB_OK && q->made % ROWS_A_CHECK ? heap_check : heap_check_size;
@@ -139,7 +142,7 @@ static int check_read(const struct query *q, int r, struct hdb_error *err)
 
 	if (r >= 0 && q->failure)
 		r = query_failed(q, err);
-	/* Keep an existing message, unless reading was the cause. */
+	/* Keep the existing message unless a failed read caused the error. */
 	if (r == HDB_EINTR || check_heaps(q, check, &why) >= 0)
 		return r;
 	if (err)
@@ -164,7 +167,7 @@ static void set_filters(struct query *q, bool is_on)
 		set_filter(q, q->before[i].heap, q->only_before[i], is_on);
 }
 
-/* Calls a function of the query with the filter for the requested heap switched on. */
+/* Calls a function of the query while the filter for the requested heap is on. */
 static int in_heap(struct query *q, int (*call)(struct query *, struct hdb_error *),
 		   struct hdb_error *err)
 {
@@ -179,7 +182,7 @@ static int in_heap(struct query *q, int (*call)(struct query *, struct hdb_error
 	return r;
 }
 
-/* Prepares the query. *is_kept: rows are read from the kept answer. */
+/* Prepares the query. Sets *is_kept to whether the rows are read from a kept answer. */
 static int begin(struct query *q, bool *is_kept, struct hdb_error *err)
 {
 	int r;
@@ -291,7 +294,7 @@ static int next_row(struct query *q, struct hdb_error *err)
 	return q->row_no < q->row_count ? q->def->row(q, (size_t)q->row_no++, err) : HDB_END;
 }
 
-/* Makes the next row. *is_shown: it passed all tests. */
+/* Makes the next row. Sets *is_shown to whether it passed all tests. */
 static int make_one(struct query *q, bool *is_shown, struct hdb_error *err)
 {
 	bool is_elsewhere = false, is_wanted = true;
@@ -323,7 +326,7 @@ int query_make(struct query *q, struct hdb_error *err)
 	if (r != HDB_OK) {
 		if (r == HDB_END)
 			query_kept_end(q);
-		/* After a failure too: the state of the query is unknown then. */
+		/* Set after a failure too, because the query's state is undefined then. */
 		q->has_ended = true;
 		return r;
 	}
@@ -411,7 +414,7 @@ int query_total(struct query *q, uint64_t *total, struct hdb_error *err)
 	uint64_t *known = q->filter ? &q->wanted_total : &q->total;
 	int r = HDB_OK;
 
-	/* A filter looks at the cells of all rows. */
+	/* A filter examines the cells of all rows, so they cannot be left out. */
 	q->is_counting = *known == QUERY_TOTAL_UNKNOWN && !q->filter;
 	while (*known == QUERY_TOTAL_UNKNOWN && (r = query_make(q, err)) == HDB_OK)
 		if (q->made % STEP_ROWS == 0 && (r = base_step(q->work, q->made, err)) < 0)

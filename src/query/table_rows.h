@@ -7,12 +7,12 @@
 /* Copies record `no` of the definition's table (`rows_of`). */
 int query_record(struct query *q, size_t no, void *record, struct hdb_error *err);
 
-/* Sets a text column to a string of the dump; null for STORE_NONE. */
+/* Sets a text column to a string of the dump, or to null for STORE_NONE. */
 void query_set_dump_text(struct query *q, size_t column, uint32_t text_no);
 
 /*
- * Sets a text column to bytes that may not be UTF-8, replacing invalid ones. Truncated to a few
- * hundred bytes.
+ * Sets a text column to a string that may not be valid UTF-8. Invalid bytes are replaced, and the
+ * string is truncated to a few hundred bytes.
  */
 void query_set_clean_text(struct query *q, size_t column, const char *text, size_t size);
 
