@@ -1,6 +1,4 @@
-/*
- * base/base_text.c - formats numbers, and builds strings in growing buffers.
- */
+/* base/base_text.c - formats numbers, and builds strings in growing buffers. */
 #include "base/base_text.h"
 
 #include <assert.h>
@@ -12,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Extra bytes allocated each time, so that the next few additions need no allocation. */
+/* Bytes allocated beyond the number needed, so that the next few additions need no allocation. */
 #define SPARE 64
 
 struct base_number base_number(uint64_t value)

@@ -438,9 +438,7 @@ bool base_secrets_has_name(const struct base_secrets *s, const char *name, size_
 	return next_key(s, plain, n, &at, true) != NULL;
 }
 
-/*
- * Whether the text looks like the name of a package, class, file or constant rather than a value.
- */
+/* Whether a value is itself a name: that of a secret, or of a package, class, file or constant. */
 static bool is_name(const struct base_secrets *s, const uint8_t *p, size_t size)
 {
 	size_t dots = 0, marks = 0, digits = 0, small = 0;
@@ -523,8 +521,8 @@ static int report(struct base_secret_search *s, const struct base_secret_hit *hi
 	const size_t at = (size_t)(hit->text - s->p);
 
 	/*
-	 * Secrets that begin at the start of the overlap were found in the previous part. Those
-	 * that begin after s->end will be found in the next one.
+	 * A secret at the start of a part was found in the previous part. Those that begin after
+	 * s->end will be found in the next part.
 	 */
 	if (at > s->end || (!s->is_first && at == 0))
 		return HDB_OK;

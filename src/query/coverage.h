@@ -2,7 +2,7 @@
  * query/coverage.h - the coverage of an answer: the objects to which its numbers refer, and what it
  * omits.
  *
- * Every query that counts objects has QUERY_COVERAGE_FACTS at the end of its facts. It counts
+ * Every query that counts objects has QUERY_COVERAGE_FACTS at the end of its facts, and counts
  * reachable objects unless the user requests others: either it has QUERY_POPULATION_OPTIONS, or
  * spec.one_population explains why it cannot count other objects. The framework reads the options
  * and sets the fact `counted`.
