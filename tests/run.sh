@@ -93,8 +93,15 @@ slow=$(grep -lE '^( \*|#) Slow: ' tests/*/*_test.c tests/*/*_test.sh 2>/dev/null
 [ -z "${T:-}" ] || SET=all
 SET=${SET:-all} SLOW="$slow" awk '
 	BEGIN { n = split(ENVIRON["SLOW"], s, " "); for (i = 1; i <= n; i++) slow[s[i]] = 1 }
-	ENVIRON["SET"] == "all" || (ENVIRON["SET"] == "slow") == ($NF in slow)' "$out/every" >"$out/list"
+	ENVIRON["SET"] == "all" || (ENVIRON["SET"] == "slow") == ($NF in slow)' "$out/every" >"$out/set"
 
+# The longest begin first, in this order: at the end, all processors have something to do.
+longest="fleet_test watch_java_test page_test query_growth_test relations_test reproducible_test page_looks_test
+	every_query_test page_search_test causes_test planted_leaks_test memory_programs_test watch_leaks_test
+	watch_test what_grew_java_test sizes_jvm_test page_big_test"
+LONGEST="$longest" awk '
+	BEGIN { n = split(ENVIRON["LONGEST"], s, " "); for (i = 1; i <= n; i++) rank[s[i]] = i }
+	{ print $1 in rank ? rank[$1] : n + NR, $0 }' "$out/set" | sort -n | cut -d ' ' -f 2- >"$out/list"
 
 xargs -r -L 1 -P "${JOBS:-$(($(nproc) + 1))}" sh tests/run.sh --one <"$out/list"
 
