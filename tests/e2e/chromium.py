@@ -2,6 +2,7 @@
 import base64
 import json
 import os
+import select
 import shutil
 import subprocess
 import tempfile
@@ -11,6 +12,15 @@ import time
 def find():
     """The browser's path, or None."""
     return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+# Asks an expression every 10 ms until it is true or the time is over.
+LOOK = """(async () => {
+  for (const end = performance.now() + %d; performance.now() < end; await new Promise((done) => setTimeout(done, 10))) {
+    try { if (await (%s)) return true; } catch {}
+  }
+  return false;
+})()"""
 
 
 class Browser:
@@ -36,7 +46,6 @@ class Browser:
                                         stderr=subprocess.DEVNULL)
         os.close(to_read)
         os.close(to_write)
-        os.set_blocking(self.read_end, False)
         self.session = None
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -53,10 +62,8 @@ class Browser:
         while b"\0" not in self.waiting:
             if time.monotonic() > deadline or self.process.poll() is not None:
                 raise TimeoutError("the browser does not answer")
-            try:
+            if select.select([self.read_end], [], [], 1)[0]:
                 self.waiting += os.read(self.read_end, 1 << 20)
-            except BlockingIOError:
-                time.sleep(0.005)
         one, self.waiting = self.waiting.split(b"\0", 1)
         message = json.loads(one)
         if message.get("method") == "Runtime.exceptionThrown":
@@ -87,15 +94,16 @@ class Browser:
         return result["result"].get("value")
 
     def until(self, script, seconds=30):
-        """Waits until the expression is true; whether it became so."""
+        """Waits until the expression is true; whether it became so. The page looks itself, and anew after it went
+        to another address.
+        """
         deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
+        while (left := deadline - time.monotonic()) > 0:
             try:
-                if self.run(script):
+                if self.run(LOOK % (1000 * min(left, self.seconds / 2), script)):
                     return True
             except RuntimeError:
-                pass
-            time.sleep(0.05)
+                time.sleep(0.02)
         return False
 
     def size(self, width, height, dark=False):
