@@ -61,7 +61,7 @@ planted PlantedThreadLocal 80 'Thread-local PlantedThreadLocal.BUFFERS (static) 
 	'java.lang.ThreadLocal$ThreadLocalMap$Entry . value`' thread-local thread-local-stale
 make_report PlantedLoader "$TMPDIR/classes"
 planted PlantedLoader 80 'DriverManager.registeredDrivers (static) holds ' \
-	'class java.sql.DriverManager . static registeredDrivers`' loader-closed loader-twins
+	'class java.sql.DriverManager . static registeredDrivers`' loader-closed
 heapdb query triage --db PlantedLoader.heapdb --csv --columns rule,count,detail > details
 grep -q '^loader-closed,4,.*kept by a JDBC driver' details || complain "PlantedLoader: no hint at the drivers"
 make_report PlantedListeners
@@ -134,8 +134,6 @@ between sparse-collections 4 8000000 8300000
 between empty-collections 3 120000 120600
 between sessions 3 6000 6000
 between finalizer-backlog 3 25000 25100
-between weak-leak 3 300 300
-between weak-leak 4 1500000 1600000
 between direct-buffers 4 83886080 84200000
 # What most of a heap is held by is critical when there is little room left, and not before.
 for program in PlantedMap PlantedThreadLocal PlantedLoader PlantedListeners PlantedLocal PlantedStrings PlantedWaste; do

@@ -47,13 +47,18 @@
 #define SHARE_KEYS 100u
 /* Entries of a collection that does not know their number. */
 #define ENTRIES_COUNTED 1000000u
+/* A form must have this many keys on average. */
+#define FORM_KEYS 20u
+/* Keys that are dates matter if the oldest is this old and the newest is about that of the dump. */
+#define DATES_OLD_DAYS 30u
+#define DATES_NEW_DAYS 2u
 /* Milliseconds since 1970 that are taken for a point in time: 2001 to 2286; or as many seconds. */
 #define TIME_MIN_MS 1000000000000u
 #define TIME_MAX_MS 10000000000000u
 #define DAY_MS 86400000u
 
-/* What a field with a point in time says, by its name. */
-enum time_kind { TIME_NONE, TIME_EXPIRY, TIME_USE, TIME_BEGIN };
+/* What a field with a point in time, or the number of a version, says, by its name. */
+enum time_kind { TIME_NONE, TIME_EXPIRY, TIME_USE, TIME_BEGIN, TIME_VERSION };
 
 /* Parts of names, in lower case, in order of preference. "at" is a whole name, or ends one ("At"). */
 static const struct {
@@ -65,7 +70,8 @@ static const struct {
 	{ "lastread", TIME_USE },      { "lastrequest", TIME_USE }, { "lastping", TIME_USE },
 	{ "lastheartbeat", TIME_USE }, { "created", TIME_BEGIN },   { "creation", TIME_BEGIN },
 	{ "timestamp", TIME_BEGIN },   { "submitted", TIME_BEGIN }, { "queued", TIME_BEGIN },
-	{ "received", TIME_BEGIN },    { "time", TIME_BEGIN },
+	{ "received", TIME_BEGIN },    { "time", TIME_BEGIN },      { "version", TIME_VERSION },
+	{ "revision", TIME_VERSION },  { "generation", TIME_VERSION },
 };
 
 /* Names of boolean fields of things that are over, and nobody needs. */
@@ -84,7 +90,7 @@ struct value_field {
 	 * day ago; or number of values, and of those that are closed
 	 */
 	uint32_t points, past;
-	uint64_t oldest_ms;
+	uint64_t oldest_ms, newest_ms; /* of versions: lowest and highest number */
 	uint64_t bytes;    /* size retained only by the object to which it refers */
 	uint32_t class_no; /* of the first such object */
 };
@@ -110,6 +116,9 @@ struct looking {
 	uint32_t weighed;       /* values whose fields were weighed */
 	uint64_t weighed_bytes; /* what they retain */
 	uint64_t now_ms;        /* when the dump was made; 0: unknown */
+	uint32_t selves;        /* entries that are their own value, and that only the map holds */
+	const char *map_class;
+	struct value_field dates; /* points in time among the keys */
 	struct value_field fields[VALUE_FIELDS];
 };
 
@@ -143,6 +152,111 @@ static int hash_of(const struct looking *l, uint64_t bits, bool is_key, uint64_t
 	*out = XXH3_64bits_withSeed(text, strlen(text), base_hash_seed());
 	return HDB_OK;
 }
+
+/* ---- points in time ---- */
+
+static enum time_kind time_kind_of(const char *name)
+{
+	const size_t size = strlen(name);
+	char lower[EXPLAIN_CONTENT_MAX];
+
+	for (size_t i = 0; i <= size; i++)
+		lower[i] = (char)tolower((unsigned char)name[i]);
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		if (strstr(lower, times[i].part))
+			return (enum time_kind)times[i].kind;
+	return strcmp(name, "at") == 0 || (size > 2 && strcmp(name + size - 2, "At") == 0) ?
+		       TIME_BEGIN :
+		       TIME_NONE;
+}
+
+/* Milliseconds from 1970 to a day (days from civil, proleptic Gregorian calendar). */
+static uint64_t day_ms(uint64_t year, uint64_t month, uint64_t day)
+{
+	const uint64_t y = year - (month <= 2), of_year = (153 * ((month + 9) % 12) + 2) / 5;
+
+	return (y * 365 + y / 4 - y / 100 + y / 400 + of_year + day - 719469) * DAY_MS;
+}
+
+/* Counts a point in time, in milliseconds or seconds. */
+static void add_ms(const struct looking *l, struct value_field *field, uint64_t ms)
+{
+	if (ms < TIME_MAX_MS / 1000)
+		ms *= 1000;
+	if (ms < TIME_MIN_MS || ms > TIME_MAX_MS)
+		return;
+	if (!field->points++ || ms < field->oldest_ms)
+		field->oldest_ms = ms;
+	if (ms > field->newest_ms)
+		field->newest_ms = ms;
+	field->past += ms + (field->time == TIME_EXPIRY ? 0 : DAY_MS) < l->now_ms;
+}
+
+/* Counts the point in time that an object is: a date or time of java.time, or a Date. */
+static int add_date(const struct looking *l, struct value_field *field, uint32_t ix,
+		    struct hdb_error *err)
+{
+	struct heap *heap = l->session->heap;
+	struct heap_value time, year, month, day = { .bits = 1 };
+	int r;
+
+	if (!heap_is_platform_class(heap_class_name_of(heap, ix)))
+		return HDB_OK;
+	TRY_ERRORS(r = heap_path_value(heap, ix, "seconds|fastTime", &time, err));
+	if (r == HDB_OK)
+		add_ms(l, field, time.bits);
+	TRY_FOUND(heap_path_value(heap, ix, "year|date.year|dateTime.date.year", &year, err));
+	TRY_FOUND(heap_path_value(heap, ix, "month|date.month|dateTime.date.month", &month, err));
+	TRY_ERRORS(
+		heap_path_value(heap, ix, "day|date.day|dateTime.date.day", &day, err));
+	if (year.bits > 1900 && year.bits < 3000 && month.bits - 1 < 12)
+		add_ms(l, field, day_ms(year.bits, month.bits, day.bits & 31));
+	return HDB_OK;
+}
+
+/* Counts the point in time that a text has: 2026-11-29 or 20261129. */
+static void add_day_of(const struct looking *l, struct value_field *field, const char *text)
+{
+	for (; *text; text++) {
+		const size_t digits = strspn(text, "0123456789");
+		unsigned year = 0, month = 0, day = 0;
+
+		if ((digits == 4 && sscanf(text, "%4u-%2u-%2u", &year, &month, &day) == 3) ||
+		    (digits == 8 && sscanf(text, "%4u%2u%2u", &year, &month, &day) == 3)) {
+			if (year >= 2000 && year < 2100 && month - 1 < 12 && day - 1 < 31)
+				add_ms(l, field, day_ms(year, month, day));
+			return;
+		}
+		text += digits ? digits - 1 : 0;
+	}
+}
+
+/* Counts what a field says: the number of a version, or a point in time. */
+static int add_time(const struct looking *l, struct value_field *field,
+		    const struct heap_value *value, struct hdb_error *err)
+{
+	int64_t number;
+	uint32_t ix;
+
+	if (value->type == HPROF_OBJECT) {
+		TRY_FOUND(heap_find(l->session->heap, value->bits, &ix, err));
+		return field->time == TIME_VERSION ? HDB_OK : add_date(l, field, ix, err);
+	}
+	if (field->time != TIME_VERSION) {
+		if (value->type == HPROF_LONG)
+			add_ms(l, field, value->bits);
+		return HDB_OK;
+	}
+	if (!heap_value_number(value, &number) || number <= 0)
+		return HDB_OK;
+	if (!field->points++ || (uint64_t)number < field->oldest_ms)
+		field->oldest_ms = (uint64_t)number;
+	if ((uint64_t)number > field->newest_ms)
+		field->newest_ms = (uint64_t)number;
+	return HDB_OK;
+}
+
+/* ---- keys ---- */
 
 static bool is_word_byte(char c)
 {
@@ -201,8 +315,10 @@ static int add_prefixes(struct looking *l, uint32_t ix, bool is_key, struct hdb_
 	uint32_t level = 0;
 
 	TRY_FOUND(heap_string(l->session->heap, ix, text, sizeof(text), err));
-	if (is_key)
+	if (is_key) {
 		TRY(add_form(l, ix, text, err));
+		add_day_of(l, &l->dates, text);
+	}
 	for (uint32_t size = 1; text[0] && text[size] && level < PREFIX_PARTS; size++) {
 		struct feature f = { .level = level, .entry = l->entries, .ix = ix, .size = size };
 
@@ -216,46 +332,6 @@ static int add_prefixes(struct looking *l, uint32_t ix, bool is_key, struct hdb_
 }
 
 /* ---- the fields of values ---- */
-
-static enum time_kind time_kind_of(const char *name)
-{
-	const size_t size = strlen(name);
-	char lower[EXPLAIN_CONTENT_MAX];
-
-	for (size_t i = 0; i <= size; i++)
-		lower[i] = (char)tolower((unsigned char)name[i]);
-	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
-		if (strstr(lower, times[i].part))
-			return (enum time_kind)times[i].kind;
-	return strcmp(name, "at") == 0 || (size > 2 && strcmp(name + size - 2, "At") == 0) ?
-		       TIME_BEGIN :
-		       TIME_NONE;
-}
-
-/* Counts the point in time that a field has: a long, an Instant or a Date. */
-static int add_time(struct looking *l, struct value_field *field, const struct heap_value *value,
-		    struct hdb_error *err)
-{
-	uint64_t ms = value->bits;
-	struct heap_value inner;
-	uint32_t ix;
-
-	if (value->type == HPROF_OBJECT) {
-		TRY_FOUND(heap_find(l->session->heap, value->bits, &ix, err));
-		TRY_FOUND(heap_path_value(l->session->heap, ix, "seconds|fastTime", &inner, err));
-		ms = inner.bits;
-	} else if (value->type != HPROF_LONG) {
-		return HDB_OK;
-	}
-	if (ms < TIME_MAX_MS / 1000)
-		ms *= 1000;
-	if (ms < TIME_MIN_MS || ms > TIME_MAX_MS)
-		return HDB_OK;
-	if (!field->points++ || ms < field->oldest_ms)
-		field->oldest_ms = ms;
-	field->past += ms + (field->time == TIME_EXPIRY ? 0 : DAY_MS) < l->now_ms;
-	return HDB_OK;
-}
 
 /* Adds what a field of a value alone holds. */
 static int weigh(struct looking *l, struct value_field *field, uint32_t value_ix, uint64_t bits,
@@ -335,8 +411,10 @@ static int add_key(struct looking *l, uint32_t ix, struct hdb_error *err)
 		if (r != HDB_OK)
 			break;
 		part = fields.value.bits;
-		if (fields.value.type == HPROF_OBJECT && part)
+		if (fields.value.type == HPROF_OBJECT && part) {
+			TRY(add_time(l, &l->dates, &fields.value, err));
 			TRY(hash_of(l, part, true, &part, err));
+		}
 		has_content |= part != 0;
 		key.hash = XXH3_64bits_withSeed(&part, sizeof(part), key.hash);
 	}
@@ -358,6 +436,8 @@ static int look_at(struct looking *l, const struct heap_value *value, bool is_ke
 	if (heap_is_string(heap, ix))
 		return add_prefixes(l, ix, is_key, err);
 	TRY(heap_object(heap, ix, &object, err));
+	if (is_key && object.kind == STORE_INSTANCE)
+		TRY(add_date(l, &l->dates, ix, err));
 	if (object.kind != STORE_INSTANCE ||
 	    (is_key ? !is_own(heap, object.class_no) :
 		      heap_collection_rule(heap, object.class_no) != NULL))
@@ -406,6 +486,28 @@ static int look_for_nothing(struct looking *l, const struct heap_value *value,
 	return HDB_OK;
 }
 
+/*
+ * Counts an entry whose key is its value if nothing outside the map refers to it: a pool of equal
+ * values that keeps one nobody uses.
+ */
+static int look_for_self(struct looking *l, const struct heap_entries *entries,
+			 struct hdb_error *err)
+{
+	struct heap *heap = l->session->heap;
+	const char *name;
+	uint32_t ix, dominator;
+
+	if (entries->key.type != HPROF_OBJECT || entries->key.bits != entries->value.bits)
+		return HDB_OK;
+	TRY_FOUND(heap_find(heap, entries->key.bits, &ix, err));
+	TRY(derive_dominator(l->session->derive, ix, &dominator, err));
+	if (dominator == HEAP_NONE)
+		return HDB_OK;
+	name = heap_class_name_of(heap, dominator);
+	l->selves += strncmp(name, l->map_class, strlen(l->map_class)) == 0;
+	return HDB_OK;
+}
+
 /* Whether equal keys must not be in the collection twice. */
 static bool compares_keys(const struct heap_collection *c)
 {
@@ -433,8 +535,10 @@ static int look_at_entries(struct looking *l, const struct heap_collection *c,
 		if (has_keys && !entries.has_key)
 			TRY(look_at(l, &entries.value, true, err));
 		TRY(look_at(l, &entries.value, false, err));
-		if (entries.has_key)
+		if (entries.has_key) {
 			TRY(look_for_nothing(l, &entries.value, err));
+			TRY(look_for_self(l, &entries, err));
+		}
 		l->entries++;
 	}
 	return HDB_OK;
@@ -522,19 +626,25 @@ static int set_share(const struct looking *l, const struct share *s, struct expl
 	return HDB_OK;
 }
 
-/* The form that most keys have. */
+/* The form that most keys have, or the most frequent of a few. */
 static int set_form(const struct looking *l, const struct share *s, struct explain_facts *out,
 		    struct hdb_error *err)
 {
-	char text[PREFIX_BYTES], form[PREFIX_BYTES];
+	const bool is_one = s->count * 100 >= (size_t)l->entries * SHARE_MIN;
+	const size_t count = is_one ? s->count : s->all;
+	char text[PREFIX_BYTES], form[PREFIX_BYTES], name[EXPLAIN_CONTENT_MAX + 8];
 
-	if (s->count * 100 < (size_t)l->entries * SHARE_MIN)
+	if (count * 100 < (size_t)l->entries * SHARE_MIN || s->kinds * FORM_KEYS > s->all)
 		return HDB_OK;
 	TRY_FOUND(heap_string(l->session->heap, s->most->ix, text, sizeof(text), err));
 	(void)form_of(text, BASE_TEXT(form));
-	explain_fact_text(out, EXPLAIN_FACT_key_form, form);
+	if (is_one)
+		(void)snprintf(name, sizeof(name), "the form %s", form);
+	else
+		(void)snprintf(name, sizeof(name), "one of %zu forms, such as %s", s->kinds, form);
+	explain_fact_text(out, EXPLAIN_FACT_key_form, name);
 	explain_fact_set(out, EXPLAIN_FACT_key_form_percent,
-			 (double)s->count * 100 / (double)l->entries);
+			 (double)count * 100 / (double)l->entries);
 	return HDB_OK;
 }
 
@@ -598,6 +708,34 @@ static void set_field(const struct looking *l, const struct value_field *field,
 	explain_fact_text(out, to, name);
 }
 
+/* The numbers of versions, if nearly each entry has another one. */
+static void set_versions(const struct looking *l, const struct value_field *field, uint64_t entries,
+			 struct explain_facts *out)
+{
+	const uint64_t span = field->newest_ms - field->oldest_ms;
+
+	if (field->points * 10 < l->entries * 9 || span < entries / 2 || span > entries * 2)
+		return;
+	set_field(l, field, EXPLAIN_FACT_version_field, out);
+	explain_fact_set(out, EXPLAIN_FACT_first_version, (double)field->oldest_ms);
+	explain_fact_set(out, EXPLAIN_FACT_last_version, (double)field->newest_ms);
+}
+
+/* Keys that are dates up to now, and begin long ago. */
+static void set_dates(const struct looking *l, uint64_t entries, struct explain_facts *out)
+{
+	const struct value_field *dates = &l->dates;
+	char age[EXPLAIN_CONTENT_MAX];
+
+	if (dates->points * 10 < l->entries * 9 ||
+	    l->now_ms < dates->oldest_ms + DATES_OLD_DAYS * (uint64_t)DAY_MS ||
+	    (entries <= ENTRIES_READ &&
+	     l->now_ms > dates->newest_ms + DATES_NEW_DAYS * (uint64_t)DAY_MS))
+		return;
+	age_text(l->now_ms - dates->oldest_ms, BASE_TEXT(age));
+	explain_fact_text(out, EXPLAIN_FACT_oldest_key, age);
+}
+
 static void set_time(const struct looking *l, const struct value_field *field,
 		     struct explain_facts *out)
 {
@@ -616,13 +754,15 @@ static void set_time(const struct looking *l, const struct value_field *field,
 }
 
 /* What the fields of values say: points in time, and the field that holds most. */
-static void set_fields(const struct looking *l, struct explain_facts *out)
+static void set_fields(const struct looking *l, uint64_t entries, struct explain_facts *out)
 {
 	struct heap *heap = l->session->heap;
 	const struct value_field *most = &l->fields[0];
 
 	for (size_t i = 0; i < VALUE_FIELDS; i++) {
-		if (l->fields[i].time && l->now_ms)
+		if (l->fields[i].time == TIME_VERSION)
+			set_versions(l, &l->fields[i], entries, out);
+		else if (l->fields[i].time && l->now_ms)
 			set_time(l, &l->fields[i], out);
 		if (l->fields[i].is_closed && l->fields[i].points * 2 >= l->entries) {
 			set_field(l, &l->fields[i], EXPLAIN_FACT_closed_field, out);
@@ -633,6 +773,10 @@ static void set_fields(const struct looking *l, struct explain_facts *out)
 		if (l->fields[i].bytes > most->bytes)
 			most = &l->fields[i];
 	}
+	if (l->dates.points)
+		set_dates(l, entries, out);
+	explain_fact_set(out, EXPLAIN_FACT_self_percent,
+			 (double)l->selves * 100 / (double)l->entries);
 	if (l->nothings < l->entries) {
 		explain_fact_set(out, EXPLAIN_FACT_empty_values,
 				 (double)l->nothings * 100 / (double)l->entries);
@@ -720,11 +864,12 @@ int explain_entry_facts(const struct session *session, uint32_t collection_ix,
 			  explain_short_class(session->heap, object.class_no));
 	explain_fact_object(out, EXPLAIN_FACT_collection, collection_ix);
 	set_queue(session->heap, object.class_no, out);
+	l.map_class = c.inner ? heap_class_name_of(session->heap, c.inner_ix) : "";
 	r = look_at_entries(&l, &c, err);
 	if (r == HDB_OK && l.entries) {
 		r = find_share(&l, out, err);
 		find_same_keys(&l, out);
-		set_fields(&l, out);
+		set_fields(&l, c.size, out);
 	}
 	base_vec_release(&l.features);
 	base_vec_release(&l.keys);

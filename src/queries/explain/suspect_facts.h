@@ -79,8 +79,13 @@
 	X(part)           /* text: the value that they share */ \
 	X(part_percent)   /* how many */ \
 	X(part_kinds)     /* number of different values */ \
-	X(key_form)       /* text: what most keys are with "*" for words with digits */ \
+	X(key_form)       /* text: "the form F" of most keys, with "*" for words with digits */ \
 	X(key_form_percent) /* how many */ \
+	X(oldest_key)       /* text: age of the oldest of keys that are dates up to now */ \
+	X(version_field)    /* text: field of its values with numbers of which each has another */ \
+	X(first_version)    /* the lowest of them */ \
+	X(last_version)     /* the highest */ \
+	X(self_percent)     /* entries that are their own value and that nothing else refers to */ \
 	X(expiry_field)     /* text: field of its values that says when they expire */ \
 	X(expired_percent)  /* values for which that has passed */ \
 	X(expired_age)      /* text: how long ago for the first: "3 days" */ \

@@ -1,11 +1,9 @@
 /*
- * queries/triage/triage_loaders.c - measures leaking class loaders: closed ones, and several
- * loaders with the same classes.
+ * queries/triage/triage_loaders.c - measures closed class loaders that are still reachable.
  */
 #include "analysis/describe.h"
 #include "analysis/groups.h"
 #include "base/sort.h"
-#include "heap/platform_classes.h"
 #include "base/glob.h"
 #include "heap/values/values.h"
 #include "queries/explain/rules.h"
@@ -27,18 +25,6 @@ static const struct {
 	{ "org.apache.catalina.loader.WebappClassLoaderBase", "text(state) ~ 'STOPPED,DESTROYED'" },
 };
 #define SIGNS (sizeof(closed_signs) / sizeof(closed_signs[0]))
-
-/* Classes that frameworks generate again for each loader: several of them prove nothing. */
-static const char *const generated[] = {
-	"*$$*",
-	"*/0x*",
-	"*LambdaForm*",
-	"*GeneratedMethodAccessor*",
-	"*GeneratedConstructorAccessor*",
-	"*GeneratedSerializationConstructorAccessor*",
-	"*$Proxy*",
-	"*[]",
-};
 
 /* ---- what keeps a loader ---- */
 
@@ -188,90 +174,6 @@ static int take_closed(struct triage *t, const struct analysis_groups *groups,
 	return r;
 }
 
-/* ---- twins ---- */
-
-struct twin {
-	const char *name;
-	uint32_t loader_class, loader_ix;
-};
-
-static int compare_twins(const void *a, const void *b)
-{
-	const struct twin *x = a, *y = b;
-	const int c = strcmp(x->name, y->name);
-
-	if (c)
-		return c;
-	BASE_ASCENDING(x->loader_class, y->loader_class);
-	return x->loader_ix < y->loader_ix ? -1 : x->loader_ix > y->loader_ix;
-}
-
-static bool is_generated(const char *name)
-{
-	for (size_t i = 0; i < sizeof(generated) / sizeof(generated[0]); i++)
-		if (base_glob(generated[i], name))
-			return true;
-	return false;
-}
-
-/* Collects application classes with their loaders, sorted by name and class of the loader. */
-static int collect_twins(struct query *q, struct twin *twins, uint32_t *count,
-			 struct hdb_error *err)
-{
-	struct heap *heap = q->heap;
-
-	*count = 0;
-	for (uint32_t no = 0; no < heap->class_count; no++) {
-		const struct store_class *class = heap_class(heap, no);
-		const char *name = heap_class_name(heap, no);
-		struct heap_object loader;
-		bool is_elsewhere;
-
-		if (class->loader_ix == HEAP_BOOT_LOADER || heap_is_platform_class(name) ||
-		    is_generated(name))
-			continue;
-		TRY(heap_passes_over(heap, class->loader_ix, &is_elsewhere, err));
-		if (is_elsewhere)
-			continue;
-		TRY(heap_object(heap, class->loader_ix, &loader, err));
-		twins[(*count)++] = (struct twin){ name, loader.class_no, class->loader_ix };
-	}
-	assert(*count <= heap->class_count);
-	qsort(twins, *count, sizeof(*twins), compare_twins);
-	return HDB_OK;
-}
-
-static int take_twins(struct triage *t, const struct analysis_groups *groups, struct hdb_error *err)
-{
-	struct triage_figure *f = &t->figures[TRIAGE_TWIN_LOADERS];
-	BASE_FREED struct twin *twins = NULL;
-	uint32_t count, first = 0, best = 0;
-	char why[NAME_MAX_BYTES] = "";
-
-	TRY(BASE_ALLOC(twins, (size_t)t->q->heap->class_count + 1, "classes", err));
-	TRY(collect_twins(t->q, twins, &count, err));
-	for (uint32_t i = 0; i <= count; i++) {
-		if (i < count && strcmp(twins[i].name, twins[first].name) == 0 &&
-		    twins[i].loader_class == twins[first].loader_class)
-			continue;
-		if (i - first > f->count) {
-			f->count = i - first;
-			best = first;
-		}
-		first = i;
-	}
-	assert(best + f->count <= count);
-	for (uint64_t i = 0; i < f->count; i++)
-		f->bytes += loader_bytes(groups, twins[best + i].loader_ix);
-	if (f->count) {
-		f->ix = twins[best].loader_ix;
-		TRY(explain(t->q, f->ix, why, sizeof(why), err));
-		(void)snprintf(f->detail, sizeof(f->detail), "%.200s and others; %s",
-			       twins[best].name, why);
-	}
-	return HDB_OK;
-}
-
 int triage_take_loaders(struct triage *t, struct hdb_error *err)
 {
 	struct analysis_groups groups;
@@ -279,8 +181,6 @@ int triage_take_loaders(struct triage *t, struct hdb_error *err)
 
 	if (r == HDB_OK)
 		r = take_closed(t, &groups, err);
-	if (r == HDB_OK)
-		r = take_twins(t, &groups, err);
 	analysis_groups_release(&groups);
 	return r;
 }

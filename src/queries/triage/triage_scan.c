@@ -23,8 +23,6 @@
 
 /* Maximum number of objects whose values are read, for each line of the table: a second. */
 #define SAMPLES_MAX 500000u
-/* Maximum number of steps up a reach tree, or down to a referent. */
-#define CHAIN_MAX 32u
 /* A hash map is slow if it has at least this many elements and this share of them shares slots. */
 #define COLLIDING_ELEMENTS 1000u
 #define COLLIDING_SHARE 0.7
@@ -214,32 +212,6 @@ static int look_fill(struct triage *t, const struct line *line, const struct loo
 	return HDB_OK;
 }
 
-/*
- * Checks whether the reference itself is on the strong path from a root to its referent, in
- * `field`; `other` is the object that retains it.
- */
-static int look_self(struct triage *t, const struct line *line, const struct looked *at,
-		     struct hdb_error *err)
-{
-	struct triage_figure *f = &t->figures[line->measure];
-	uint32_t on, parent, value;
-
-	TRY_FOUND(find_object(t->q->heap, &at->field, &on, err));
-	/* The entry itself may retain other entries of its bucket. */
-	TRY_FOUND(find_object(t->q->heap, &at->other, &value, err));
-	for (unsigned steps = 0; steps < CHAIN_MAX && on != GRAPH_NONE; steps++) {
-		if (on == at->ix) {
-			f->ix = at->ix;
-			return add_retained(t, f, value, err);
-		}
-		TRY(derive_reach(t->q->derive, true, on, &parent, err));
-		if (parent == on)
-			return HDB_OK;
-		on = parent;
-	}
-	return HDB_OK;
-}
-
 #define RULE_rule(word, text, nth) .rule = text
 #define RULE_measure(word, text, nth) .measure = TRIAGE_##word
 #define RULE_class(word, text, nth) .with_sub = true, .class_name = text
@@ -282,24 +254,13 @@ struct found {
 	uint32_t dominator[STORE_BLOCK_OBJECTS];
 	uint32_t strong[STORE_BLOCK_OBJECTS]; /* parents in the tree of strong references */
 	uint64_t weak_count, weak_bytes;
-	uint64_t largest; /* of the primitive arrays so far */
 };
 
-/* Whether object i is needed: its values are examined, or it may be the largest array. */
-static bool is_taken(const struct scan *s, const struct heap_block *b, uint32_t i,
-		     struct found *found)
+/* Whether values of object i are examined. */
+static bool is_taken(const struct scan *s, const struct heap_block *b, uint32_t i)
 {
-	switch (b->kind[i]) {
-	case STORE_INSTANCE:
-		return s->line_bits[b->class_no[i]] || triage_fields_has(s->fields, b->class_no[i]);
-	case STORE_PRIMITIVE_ARRAY:
-		if (b->shallow[i] <= found->largest)
-			return false;
-		found->largest = b->shallow[i];
-		return true;
-	default:
-		return false;
-	}
+	return b->kind[i] == STORE_INSTANCE && (s->line_bits[b->class_no[i]] ||
+						triage_fields_has(s->fields, b->class_no[i]));
 }
 
 static int scan_make(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -308,7 +269,7 @@ static int scan_make(void *ctx, struct derive_block *block, struct hdb_error *er
 	const struct heap_block *b = block->objects;
 	struct found *found = block->room;
 
-	found->weak_count = found->weak_bytes = found->largest = 0;
+	found->weak_count = found->weak_bytes = 0;
 	TRY(derive_tree_dominators(s->t->q->derive, block, found->dominator, err));
 	TRY(derive_tree_strong(s->t->q->derive, block, found->strong, err));
 	for (uint32_t i = 0; i < b->count; i++) {
@@ -321,7 +282,7 @@ static int scan_make(void *ctx, struct derive_block *block, struct hdb_error *er
 			found->weak_count++;
 			found->weak_bytes += b->shallow[i];
 		}
-		if (is_taken(s, b, i, found))
+		if (is_taken(s, b, i))
 			TRY(base_vec_push(&block->bytes[0], &i, sizeof(i), err));
 	}
 	return HDB_OK;
@@ -333,7 +294,6 @@ static int scan_take(void *ctx, struct derive_block *block, struct hdb_error *er
 	const struct heap_block *b = block->objects;
 	const struct found *found = block->room;
 	struct triage_figure *weak = &s->t->figures[TRIAGE_WEAK_ONLY];
-	struct triage_figure *largest = &s->t->figures[TRIAGE_BIG_PRIMITIVE];
 
 	weak->count += found->weak_count;
 	weak->bytes += found->weak_bytes;
@@ -341,14 +301,8 @@ static int scan_take(void *ctx, struct derive_block *block, struct hdb_error *er
 		const uint32_t i = *base_vec_at(&block->bytes[0], uint32_t, k);
 
 		assert(i < b->count);
-		if (b->kind[i] == STORE_INSTANCE) {
-			TRY(collect(s, b->first_ix + i, s->line_bits[b->class_no[i]], err));
-			TRY(triage_fields_add(s->fields, b->first_ix + i, b->class_no[i], err));
-		} else if (b->shallow[i] > largest->bytes) {
-			largest->count = 1;
-			largest->bytes = b->shallow[i];
-			largest->ix = b->first_ix + i;
-		}
+		TRY(collect(s, b->first_ix + i, s->line_bits[b->class_no[i]], err));
+		TRY(triage_fields_add(s->fields, b->first_ix + i, b->class_no[i], err));
 	}
 	return HDB_OK;
 }
