@@ -31,6 +31,9 @@
  */
 #define REFERRING_MAX 50000u
 
+/* Dominators above an object that are searched for the entry of a map. */
+#define KEY_CLIMBS 16u
+
 /* What all functions get. */
 struct scan {
 	struct explain_subject *subject;
@@ -315,6 +318,32 @@ static int loader_of(struct scan *s, uint32_t ix, struct base_value *out)
 	if (out->object != HEAP_BOOT_LOADER && out->object != HEAP_NONE)
 		out->kind = BASE_OBJECT;
 	return HDB_OK;
+}
+
+/*
+ * entry(): the key, as text, of the map entry that alone keeps an object, such as one of many
+ * queues; nothing if none exists.
+ */
+static int entry_of(struct scan *s, uint32_t ix, struct base_value *out)
+{
+	const struct session *session = s->subject->session;
+	uint32_t above = ix, key = HEAP_NONE;
+
+	for (unsigned i = 0; i < KEY_CLIMBS && key == HEAP_NONE; i++, ix = above) {
+		const char *name;
+		int r;
+
+		TRY(derive_dominator(session->derive, ix, &above, s->err));
+		if (above == HEAP_NONE || above == ix)
+			return HDB_OK;
+		name = heap_class_name_of(session->heap, above);
+		if (strncmp(name, "java.util.", 10) != 0 || !strchr(name, '$'))
+			continue;
+		TRY_ERRORS(r = heap_path_object(session->heap, above, "key", &key, s->err));
+		if (r != HDB_OK || key == ix)
+			key = HEAP_NONE;
+	}
+	return key == HEAP_NONE ? HDB_OK : text_of(s, key, out);
 }
 
 /* ---- functions of an object and a text, or of two texts ---- */
@@ -828,6 +857,7 @@ static int about(struct scan *s, const struct base_arguments *a, struct base_val
 	X("users", VALUE, users_of, NULL) \
 	X("represents", VALUE, represented_by, NULL) \
 	X("simple", VALUE, simple_of, NULL) \
+	X("entry", VALUE, entry_of, NULL) \
 	X("component", VALUE, component_of, NULL) \
 	X("is", TEXT, NULL, is_a) \
 	X("destroyed", VALUE, is_destroyed, NULL) \

@@ -52,6 +52,12 @@
 /* Arrays of numbers that are looked at for zeros, and the elements that are looked at. */
 #define FACTS_NONZERO_BYTES (1u << 20)
 #define FACTS_NONZERO_LOOKED 65536u
+/* Entries of a small collection, whose tables and nodes take more than what it contains. */
+#define FACTS_SMALL 8u
+/* Arrays of fewer bytes are not compared with the one before; pieces of them that are, elements. */
+#define FACTS_NEAR_BYTES 1024u
+#define FACTS_NEAR_PIECES 8u
+#define FACTS_NEAR_ELEMENTS 16u
 /* Maximum number of classes that a tally counts separately. */
 #define FACTS_CLASSES 16u
 
@@ -60,6 +66,7 @@ enum held_kind {
 	HELD_UNKNOWN,
 	HELD_OTHER,
 	HELD_COLLECTION,
+	HELD_NODE, /* an entry or node of a collection of java.util */
 	HELD_STRING,
 	HELD_BUILDER, /* a text or stream in an array, whose used part is `count` */
 	HELD_BOX,
@@ -142,13 +149,18 @@ struct walk {
 	uint64_t content_bytes, elements; /* that were read */
 	uint64_t enqueued_bits;           /* the ID of ReferenceQueue.ENQUEUED; 0: none */
 	uint32_t reference_no;            /* java.lang.ref.Reference */
+	uint64_t top_bytes;               /* retained size of the only top; 0: there are several */
+	uint32_t most_ix;                 /* the innermost collection that retains half of that */
 	uint32_t largest_ix;              /* the first collection with many entries */
 	uint32_t larger_ix;               /* the first one with some, if none has many */
-	struct tally all, slack, rooms, empties, boxes, errors, references, views, futures, tasks;
+	struct tally all, slack, rooms, small, near, direct, empties, boxes, errors, references, views, futures, tasks;
 	struct addend big; /* the container with most free bytes */
 	double open_futures, waited, cancelled, enqueued, cleared, soft_bytes, suppressed;
 	double loaders, self_kept; /* loaders: closed ones */
 	double periodic, dependents, done, queued;
+	double plumbing; /* bytes of collections, and of their tables and nodes */
+	double locals;   /* bytes that values of thread-locals retain */
+	uint32_t last_array; /* the array of numbers before: copies are neighbours in the walk */
 	uint32_t loader_ix;
 	uint32_t big_array; /* the largest array of numbers */
 	uint64_t big_bytes;
@@ -262,8 +274,12 @@ static enum held_kind kind_of(const struct walk *w, uint32_t class_no)
 
 	assert(class_no < heap->class_count);
 	if (w->kinds[class_no] == HELD_UNKNOWN) {
-		w->kinds[class_no] =
-			heap_collection_rule(heap, class_no) ? HELD_COLLECTION : HELD_OTHER;
+		const char *name = heap_class_name(heap, class_no);
+
+		w->kinds[class_no] = heap_collection_rule(heap, class_no) ? HELD_COLLECTION :
+				     strncmp(name, "java.util.", 10) == 0 && strchr(name, '$') ?
+									    HELD_NODE :
+									    HELD_OTHER;
 		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 			if (heap_has_superclass(heap, class_no, known[i].class_name))
 				w->kinds[class_no] = known[i].kind;
@@ -315,6 +331,8 @@ static int look_at_references(struct walk *w, const struct node *node,
 	struct heap_walk elements;
 	uint64_t used = 0;
 
+	if (parent && kind_of(w, parent->class_no) == HELD_COLLECTION)
+		w->plumbing += node->weight * (double)object->shallow_bytes;
 	if (object->length < 4)
 		return HDB_OK;
 	if (parent && kind_of(w, parent->class_no) == HELD_COLLECTION) {
@@ -375,6 +393,42 @@ static int look_at_slack(struct walk *w, const struct node *node, const struct h
 	return HDB_OK;
 }
 
+/*
+ * Adds an array that differs little from the one before: at least 90 % of the elements looked at
+ * are equal, of those that are not 0 in both.
+ */
+static int look_at_copy(struct walk *w, const struct node *node, const struct heap_object *object,
+			struct hdb_error *err)
+{
+	const uint32_t last = w->last_array;
+	uint64_t bits[2][FACTS_NEAR_ELEMENTS], looked = 0, equal = 0;
+	struct heap_object before;
+
+	w->last_array = node->ix;
+	if (last == HEAP_NONE)
+		return HDB_OK;
+	TRY(heap_object(w->session->heap, last, &before, err));
+	if (before.class_no != object->class_no || before.length != object->length)
+		return HDB_OK;
+	for (uint64_t piece = 0; piece < FACTS_NEAR_PIECES; piece++) {
+		struct heap_slice a = { .bits = bits[0], .room = FACTS_NEAR_ELEMENTS };
+		struct heap_slice b = { .bits = bits[1], .room = FACTS_NEAR_ELEMENTS };
+		const uint64_t from = object->length / FACTS_NEAR_PIECES * piece;
+
+		TRY(heap_elements(w->session->heap, last, from, &a, err));
+		TRY(heap_elements(w->session->heap, node->ix, from, &b, err));
+		for (uint64_t i = 0; i < a.done && i < b.done; i++) {
+			looked += bits[0][i] || bits[1][i];
+			equal += bits[0][i] && bits[0][i] == bits[1][i];
+		}
+	}
+	if (looked >= FACTS_NEAR_ELEMENTS && equal * 10 >= looked * 9)
+		add(&w->near, &(struct addend){ .class_no = object->class_no,
+						.weight = node->weight,
+						.bytes = (double)object->shallow_bytes });
+	return HDB_OK;
+}
+
 /* The content of an array of numbers, or of a string's characters. */
 static int look_at_content(struct walk *w, const struct node *node,
 			   const struct heap_object *object, struct hdb_error *err)
@@ -396,6 +450,8 @@ static int look_at_content(struct walk *w, const struct node *node,
 	}
 	if (kind != HELD_BUILDER && object->shallow_bytes >= FACTS_ZEROS_MIN)
 		TRY(look_at_slack(w, node, object, err));
+	if (kind != HELD_BUILDER && object->shallow_bytes >= FACTS_NEAR_BYTES)
+		TRY(look_at_copy(w, node, object, err));
 	if (object->length < FACTS_CONTENT_MIN || kind == HELD_BUILDER ||
 	    object->shallow_bytes > FACTS_CONTENT_BYTES - w->content_bytes)
 		return HDB_OK;
@@ -445,9 +501,15 @@ static int look_at_collection(struct walk *w, const struct node *node,
 {
 	struct heap *heap = w->session->heap;
 	struct heap_collection collection;
+	uint64_t bytes;
 
 	TRY_FOUND(heap_collection_open(heap, node->ix, &collection, err));
 	if (collection.inner && !(collection.rule->flags & HEAP_PART)) {
+		if (w->top_bytes && (!collection.has_size || collection.size >= FACTS_ENTRIES_SOME)) {
+			TRY(derive_retained(w->session->derive, node->ix, &bytes, err));
+			if (bytes >= w->top_bytes / 2)
+				w->most_ix = node->ix;
+		}
 		if (w->largest_ix == HEAP_NONE &&
 		    (!collection.has_size || collection.size >= FACTS_ENTRIES_MIN))
 			w->largest_ix = node->ix;
@@ -455,7 +517,15 @@ static int look_at_collection(struct walk *w, const struct node *node,
 		    collection.size >= FACTS_ENTRIES_SOME)
 			w->larger_ix = node->ix;
 	}
-	if (!collection.has_size || collection.size || collection.inner_ix != node->ix)
+	w->plumbing += node->weight * (double)object->shallow_bytes;
+	if (!collection.has_size || collection.inner_ix != node->ix)
+		return HDB_OK;
+	if (collection.size && collection.size <= FACTS_SMALL)
+		add(&w->small, &(struct addend){ .class_no = node->class_no,
+						 .weight = node->weight,
+						 .used = (double)collection.size,
+						 .bytes = (double)object->shallow_bytes });
+	if (collection.size)
 		return HDB_OK;
 	add(&w->empties,
 	    &(struct addend){ node->class_no, node->weight, 0, 0, (double)object->shallow_bytes });
@@ -559,6 +629,9 @@ static int look_at_reference(struct walk *w, const struct node *node, struct hdb
 		w->enqueued += node->weight;
 	else if (!referent)
 		w->cleared += node->weight;
+	if (strcmp(heap_class_name(heap, node->class_no),
+		   "java.lang.ThreadLocal$ThreadLocalMap$Entry") == 0)
+		w->locals += node->weight * (double)bytes;
 	if (heap_has_superclass(heap, node->class_no, "java.lang.ref.SoftReference"))
 		w->soft_bytes += node->weight * (double)bytes;
 	if (referent && heap_has_superclass(heap, node->class_no, "java.util.WeakHashMap$Entry"))
@@ -612,6 +685,20 @@ static int look_at_view(struct walk *w, const struct node *node, bool is_buffer,
 	return HDB_OK;
 }
 
+/* A direct or mapped buffer whose memory outside the heap is its own, not that of another. */
+static int look_at_buffer(struct walk *w, const struct node *node, struct hdb_error *err)
+{
+	uint64_t cleaner, capacity;
+
+	TRY(field_of(w, node->ix, "cleaner", &cleaner, err));
+	TRY(field_of(w, node->ix, "capacity", &capacity, err));
+	if (cleaner)
+		add(&w->direct, &(struct addend){ .class_no = node->class_no,
+						  .weight = node->weight,
+						  .bytes = (double)capacity });
+	return cleaner ? HDB_OK : look_at_view(w, node, true, err);
+}
+
 static int look_at(struct walk *w, size_t no, struct hdb_error *err)
 {
 	struct node *node = base_vec_at(&w->nodes, struct node, no);
@@ -648,9 +735,13 @@ static int look_at(struct walk *w, size_t no, struct hdb_error *err)
 		return look_at_task(w, node, kind == HELD_TIMER_TASK, err);
 	case HELD_REFERENCE:
 		return look_at_reference(w, node, err);
+	case HELD_NODE:
+		w->plumbing += node->weight * (double)object.shallow_bytes;
+		return HDB_OK;
 	case HELD_VIEW:
+		return look_at_view(w, node, false, err);
 	case HELD_BUFFER:
-		return look_at_view(w, node, kind == HELD_BUFFER, err);
+		return look_at_buffer(w, node, err);
 	case HELD_LOADER:
 		return look_at_loader(w, node->ix, node->weight, err);
 	case HELD_UNKNOWN:
@@ -931,6 +1022,8 @@ static void set_figures(const struct walk *w, struct explain_facts *out)
 		TALLY(errors, errors, error_kind),   TALLY(references, references, reference_kind),
 		TALLY(views, views, view_kind),      TALLY(futures, futures, COUNT),
 		TALLY(tasks, tasks, COUNT),          TALLY(slack, slack, slack_kind),
+		TALLY(small, small, small_kind),     TALLY(near, near, near_kind),
+		TALLY(direct, direct, COUNT),
 	};
 
 	if (w->all.bytes <= 0)
@@ -961,6 +1054,16 @@ static void set_figures(const struct walk *w, struct explain_facts *out)
 		explain_fact_set(out, EXPLAIN_FACT_slack_length,
 				 w->slack.list[most].places / w->slack.list[most].count);
 	}
+	set_percent(w, out, EXPLAIN_FACT_near_percent, w->near.bytes);
+	set_percent(w, out, EXPLAIN_FACT_local_percent, w->locals);
+	set_percent(w, out, EXPLAIN_FACT_plumbing_percent, w->plumbing);
+	if (w->small.classes) {
+		const unsigned most = most_of(&w->small);
+
+		explain_fact_set(out, EXPLAIN_FACT_small_used,
+				 w->small.list[most].used / w->small.list[most].count);
+	}
+	set(out, EXPLAIN_FACT_direct_bytes, w->direct.bytes, w->direct.is_about);
 	set_percent(w, out, EXPLAIN_FACT_view_percent, w->views.bytes);
 	set_percent(w, out, EXPLAIN_FACT_empty_percent, w->empties.bytes);
 	set_percent(w, out, EXPLAIN_FACT_error_percent, w->errors.bytes);
@@ -1046,6 +1149,9 @@ static int walk(struct walk *w, const struct analysis_suspect *s, struct explain
 		TRY(collect(w, s, err));
 		w->children_max /= 4;
 	} while (w->is_cut && w->children_max >= FACTS_CHILDREN_MIN);
+	if (s->ix != HEAP_NONE)
+		TRY(derive_retained(w->session->derive,
+				    base_vec_at(&w->nodes, struct node, 0)->ix, &w->top_bytes, err));
 	for (size_t i = 0; i < w->nodes.count; i++)
 		TRY(look_at(w, i, err));
 	TRY(look_above(w, err));
@@ -1054,6 +1160,8 @@ static int walk(struct walk *w, const struct analysis_suspect *s, struct explain
 	TRY(set_nonzero(w, out, err));
 	if (w->largest_ix == HEAP_NONE)
 		w->largest_ix = w->larger_ix;
+	if (w->most_ix != HEAP_NONE)
+		w->largest_ix = w->most_ix;
 	return w->largest_ix == HEAP_NONE ?
 		       HDB_OK :
 		       explain_entry_facts(w->session, w->largest_ix, out, err);
@@ -1063,6 +1171,8 @@ int explain_facts_find(const struct session *session, const struct analysis_susp
 		       struct explain_facts *out, struct hdb_error *err)
 {
 	struct walk w = { .session = session,
+			  .last_array = HEAP_NONE,
+			  .most_ix = HEAP_NONE,
 			  .largest_ix = HEAP_NONE,
 			  .larger_ix = HEAP_NONE,
 			  .children_max = FACTS_CHILDREN_MAX };

@@ -33,6 +33,16 @@
 	X(empties)        /* collections without elements */ \
 	X(empty_kind)     /* text: the class of most */ \
 	X(empty_percent)  /* their shallow size */ \
+	X(small)          /* collections of a few elements */ \
+	X(small_kind)     /* text: the class of most */ \
+	X(small_used)     /* their elements on average */ \
+	X(plumbing_percent) /* collections, their tables and nodes */ \
+	X(near)             /* arrays of numbers that differ little from another */ \
+	X(near_kind)        /* text: the class of most */ \
+	X(near_percent)     /* their size */ \
+	X(local_percent)    /* what values of thread-locals retain */ \
+	X(direct)           /* direct and mapped buffers */ \
+	X(direct_bytes)     /* their memory, which is outside the heap */ \
 	X(equals)         /* strings or arrays that have an equal one */ \
 	X(equal_percent)  /* what sharing them would save */ \
 	X(most_equal)     /* text: the content that takes most: "text", or byte[800] */ \

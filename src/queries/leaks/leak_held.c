@@ -10,6 +10,7 @@
 #include "analysis/members.h"
 #include "base/glob.h"
 #include "heap/collections/collections.h"
+#include "heap/platform_classes.h"
 #include "heap/threads.h"
 #include "queries/leaks/leak_parts.h"
 
@@ -19,6 +20,9 @@
 
 /* The held objects are of one class if that class retains at least 1 / this of the suspect. */
 #define MAIN_PART 2u
+/* Otherwise, if this many objects of a class of the application retain at least 1 / this of it. */
+#define OWN_COUNT 100u
+#define OWN_PART 5u
 /*
  * Differences of up to 1 / this are ignored, because a few objects of the class occur elsewhere
  * below the suspect.
@@ -86,31 +90,40 @@ static int find_entries(struct query *q, const struct query_leak_suspect *about,
 }
 
 /*
- * Finds the largest class among the suspect's rows of elements, if it retains enough; otherwise all
- * objects of the suspect together.
+ * Finds the largest class among the suspect's rows of elements, if it retains enough, or many
+ * objects of a class of the application that retain a fair part; otherwise all objects of the
+ * suspect together.
  */
-static void find_class(const struct leak_rows *rows, const struct query_leak_suspect *about,
-		       struct leak_held *out)
+static void find_class(struct heap *heap, const struct leak_rows *rows,
+		       const struct query_leak_suspect *about, struct leak_held *out)
 {
-	const uint64_t least = about->suspect->retained_bytes / MAIN_PART;
+	const uint64_t whole = about->suspect->retained_bytes;
+	struct leak_held own = { .class_no = HEAP_NONE, .collection_ix = HEAP_NONE };
 	uint64_t objects = 0;
 
-	*out = (struct leak_held){ .class_no = HEAP_NONE, .collection_ix = HEAP_NONE };
+	*out = own;
 	for (size_t i = about->first_row; i < rows->rows.count; i++) {
 		const struct leak_row *row = leak_rows_at(rows, i);
+		const struct leak_held held = { row->cells[LEAK_COUNT], row->cells[LEAK_RETAINED],
+						.class_no = row->class_no,
+						.collection_ix = HEAP_NONE };
 
 		if (row->kind == LEAK_ROW_CONTENT)
 			objects += row->cells[LEAK_COUNT];
-		if (row->kind == LEAK_ROW_ELEMENT && row->class_no != HEAP_NONE &&
-		    row->cells[LEAK_STEP] == 0 && row->cells[LEAK_RETAINED] >= least)
-			*out = (struct leak_held){ row->cells[LEAK_COUNT],
-						   row->cells[LEAK_RETAINED],
-						   .class_no = row->class_no,
-						   .collection_ix = HEAP_NONE };
+		if (row->kind != LEAK_ROW_ELEMENT || row->class_no == HEAP_NONE)
+			continue;
+		if (row->cells[LEAK_STEP] == 0 && held.bytes >= whole / MAIN_PART)
+			*out = held;
+		if (own.class_no == HEAP_NONE && held.count >= OWN_COUNT &&
+		    held.bytes >= whole / OWN_PART &&
+		    !heap_is_platform_class(heap_class_name(heap, row->class_no)))
+			own = held;
 	}
+	if (out->class_no == HEAP_NONE)
+		*out = own;
 	if (out->class_no == HEAP_NONE) {
 		out->count = objects;
-		out->bytes = about->suspect->retained_bytes;
+		out->bytes = whole;
 	}
 }
 
@@ -301,7 +314,7 @@ static int find_held(struct query *q, const struct leak_rows *rows,
 	uint32_t collection;
 
 	assert(s->ix != HEAP_NONE);
-	find_class(rows, about, out);
+	find_class(q->heap, rows, about, out);
 	TRY(heap_object(q->heap, end_ix, &end, err));
 	if (out->class_no == HEAP_NONE && end.shallow_bytes >= s->retained_bytes / MAIN_PART) {
 		*out = (struct leak_held){ 1, end.shallow_bytes, .class_no = end.class_no,

@@ -6,6 +6,7 @@
 #define QUERIES_LEAKS_LEAK_INCIDENT_H
 
 #include "analysis/suspects.h"
+#include "base/base_text.h"
 #include "query/query.h"
 
 #define LEAK_PATTERN_MAX 256
@@ -41,5 +42,12 @@ int leak_incident_find(struct query *q, const struct analysis_suspect *suspect,
  */
 int leak_wait_find(struct heap *heap, uint32_t thread_ix, uint32_t *blocker_ix, uint32_t *owner_ix,
 		   struct hdb_error *err);
+
+/*
+ * Names a Condition that a thread awaits by the field of a local variable that refers to it:
+ * "a.Warehouse.notFull"; "" if there is none.
+ */
+int leak_condition_name(struct heap *heap, uint32_t thread_ix, uint32_t condition_ix,
+			struct base_text to, struct hdb_error *err);
 
 #endif

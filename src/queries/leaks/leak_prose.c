@@ -388,12 +388,15 @@ static int add_blocker(struct query *q, const struct leak_incident *incident, st
 		       struct hdb_error *err)
 {
 	const char *class_name = heap_class_name_of(q->heap, incident->blocker_ix);
-	char outer[NAME_MAX_BYTES], name[LEAK_PATTERN_MAX];
+	char outer[NAME_MAX_BYTES], name[LEAK_PATTERN_MAX], condition[NAME_MAX_BYTES];
 
 	(void)snprintf(outer, sizeof(outer), "%.*s", (int)strcspn(class_name, "$"), class_name);
 	add(to, " for ");
 	if (strstr(class_name, "$ConditionObject")) {
-		add(to, "one condition of a lock");
+		TRY(leak_condition_name(q->heap, incident->example_ix, incident->blocker_ix,
+					BASE_TEXT(condition), err));
+		add(to, condition[0] ? "the condition " : "one condition of a lock");
+		query_leak_add_short(to, condition);
 	} else if (incident->owner_ix == HEAP_NONE) {
 		add(to, "one ");
 		query_leak_add_short(to, outer);
