@@ -65,12 +65,12 @@ static const struct {
 	const char *part;
 	uint8_t kind;
 } times[] = {
-	{ "expir", TIME_EXPIRY },      { "lastacc", TIME_USE },     { "lastus", TIME_USE },
-	{ "lastseen", TIME_USE },      { "lasttouch", TIME_USE },   { "lastactiv", TIME_USE },
-	{ "lastread", TIME_USE },      { "lastrequest", TIME_USE }, { "lastping", TIME_USE },
-	{ "lastheartbeat", TIME_USE }, { "created", TIME_BEGIN },   { "creation", TIME_BEGIN },
-	{ "timestamp", TIME_BEGIN },   { "submitted", TIME_BEGIN }, { "queued", TIME_BEGIN },
-	{ "received", TIME_BEGIN },    { "time", TIME_BEGIN },      { "version", TIME_VERSION },
+	{ "expir", TIME_EXPIRY },      { "lastacc", TIME_USE },        { "lastus", TIME_USE },
+	{ "lastseen", TIME_USE },      { "lasttouch", TIME_USE },      { "lastactiv", TIME_USE },
+	{ "lastread", TIME_USE },      { "lastrequest", TIME_USE },    { "lastping", TIME_USE },
+	{ "lastheartbeat", TIME_USE }, { "created", TIME_BEGIN },      { "creation", TIME_BEGIN },
+	{ "timestamp", TIME_BEGIN },   { "submitted", TIME_BEGIN },    { "queued", TIME_BEGIN },
+	{ "received", TIME_BEGIN },    { "time", TIME_BEGIN },         { "version", TIME_VERSION },
 	{ "revision", TIME_VERSION },  { "generation", TIME_VERSION },
 };
 
@@ -91,8 +91,8 @@ struct value_field {
 	 */
 	uint32_t points, past;
 	uint64_t oldest_ms, newest_ms; /* of versions: lowest and highest number */
-	uint64_t bytes;    /* size retained only by the object to which it refers */
-	uint32_t class_no; /* of the first such object */
+	uint64_t bytes;                /* size retained only by the object to which it refers */
+	uint32_t class_no;             /* of the first such object */
 };
 
 /* What an entry has: a prefix of its key, the form of its key, or a field of its value. */
@@ -207,8 +207,7 @@ static int add_date(const struct looking *l, struct value_field *field, uint32_t
 		add_ms(l, field, time.bits);
 	TRY_FOUND(heap_path_value(heap, ix, "year|date.year|dateTime.date.year", &year, err));
 	TRY_FOUND(heap_path_value(heap, ix, "month|date.month|dateTime.date.month", &month, err));
-	TRY_ERRORS(
-		heap_path_value(heap, ix, "day|date.day|dateTime.date.day", &day, err));
+	TRY_ERRORS(heap_path_value(heap, ix, "day|date.day|dateTime.date.day", &day, err));
 	if (year.bits > 1900 && year.bits < 3000 && month.bits - 1 < 12)
 		add_ms(l, field, day_ms(year.bits, month.bits, day.bits & 31));
 	return HDB_OK;

@@ -153,13 +153,14 @@ struct walk {
 	uint32_t most_ix;                 /* the innermost collection that retains half of that */
 	uint32_t largest_ix;              /* the first collection with many entries */
 	uint32_t larger_ix;               /* the first one with some, if none has many */
-	struct tally all, slack, rooms, small, near, direct, empties, boxes, errors, references, views, futures, tasks;
+	struct tally all, slack, rooms, small, near, direct, empties, boxes, errors, references,
+		views, futures, tasks;
 	struct addend big; /* the container with most free bytes */
 	double open_futures, waited, cancelled, enqueued, cleared, soft_bytes, suppressed;
 	double loaders, self_kept; /* loaders: closed ones */
 	double periodic, dependents, done, queued;
-	double plumbing; /* bytes of collections, and of their tables and nodes */
-	double locals;   /* bytes that values of thread-locals retain */
+	double plumbing;     /* bytes of collections, and of their tables and nodes */
+	double locals;       /* bytes that values of thread-locals retain */
 	uint32_t last_array; /* the array of numbers before: copies are neighbours in the walk */
 	uint32_t loader_ix;
 	uint32_t big_array; /* the largest array of numbers */
@@ -505,7 +506,8 @@ static int look_at_collection(struct walk *w, const struct node *node,
 
 	TRY_FOUND(heap_collection_open(heap, node->ix, &collection, err));
 	if (collection.inner && !(collection.rule->flags & HEAP_PART)) {
-		if (w->top_bytes && (!collection.has_size || collection.size >= FACTS_ENTRIES_SOME)) {
+		if (w->top_bytes &&
+		    (!collection.has_size || collection.size >= FACTS_ENTRIES_SOME)) {
 			TRY(derive_retained(w->session->derive, node->ix, &bytes, err));
 			if (bytes >= w->top_bytes / 2)
 				w->most_ix = node->ix;
@@ -1150,8 +1152,8 @@ static int walk(struct walk *w, const struct analysis_suspect *s, struct explain
 		w->children_max /= 4;
 	} while (w->is_cut && w->children_max >= FACTS_CHILDREN_MIN);
 	if (s->ix != HEAP_NONE)
-		TRY(derive_retained(w->session->derive,
-				    base_vec_at(&w->nodes, struct node, 0)->ix, &w->top_bytes, err));
+		TRY(derive_retained(w->session->derive, base_vec_at(&w->nodes, struct node, 0)->ix,
+				    &w->top_bytes, err));
 	for (size_t i = 0; i < w->nodes.count; i++)
 		TRY(look_at(w, i, err));
 	TRY(look_above(w, err));

@@ -20,22 +20,22 @@
 
 /* Name and meaning. */
 #define EXPLAIN_FACTS(X) \
-	X(bytes)          /* shallow size of all objects of the walk */ \
-	X(free_percent)   /* free places in containers and arrays */ \
-	X(rooms)          /* containers and arrays of the class with most free places */ \
-	X(room_kind)      /* text: that class */ \
-	X(room_places)    /* places of one of them on average */ \
-	X(room_used)      /* places of one of them that are in use, on average */ \
-	X(big_kind)       /* text: the class of the one with most free places */ \
-	X(big_places)     /* its places */ \
-	X(big_used)       /* those in use */ \
-	X(big_free)       /* bytes of the others */ \
-	X(empties)        /* collections without elements */ \
-	X(empty_kind)     /* text: the class of most */ \
-	X(empty_percent)  /* their shallow size */ \
-	X(small)          /* collections of a few elements */ \
-	X(small_kind)     /* text: the class of most */ \
-	X(small_used)     /* their elements on average */ \
+	X(bytes)            /* shallow size of all objects of the walk */ \
+	X(free_percent)     /* free places in containers and arrays */ \
+	X(rooms)            /* containers and arrays of the class with most free places */ \
+	X(room_kind)        /* text: that class */ \
+	X(room_places)      /* places of one of them on average */ \
+	X(room_used)        /* places of one of them that are in use, on average */ \
+	X(big_kind)         /* text: the class of the one with most free places */ \
+	X(big_places)       /* its places */ \
+	X(big_used)         /* those in use */ \
+	X(big_free)         /* bytes of the others */ \
+	X(empties)          /* collections without elements */ \
+	X(empty_kind)       /* text: the class of most */ \
+	X(empty_percent)    /* their shallow size */ \
+	X(small)            /* collections of a few elements */ \
+	X(small_kind)       /* text: the class of most */ \
+	X(small_used)       /* their elements on average */ \
 	X(plumbing_percent) /* collections, their tables and nodes */ \
 	X(near)             /* arrays of numbers that differ little from another */ \
 	X(near_kind)        /* text: the class of most */ \
@@ -43,53 +43,53 @@
 	X(local_percent)    /* what values of thread-locals retain */ \
 	X(direct)           /* direct and mapped buffers */ \
 	X(direct_bytes)     /* their memory, which is outside the heap */ \
-	X(equals)         /* strings or arrays that have an equal one */ \
-	X(equal_percent)  /* what sharing them would save */ \
-	X(most_equal)     /* text: the content that takes most: "text", or byte[800] */ \
-	X(most_count)     /* number of objects with that content; none of a sample */ \
-	X(slack)          /* large arrays of numbers of which at most a quarter is not 0 */ \
-	X(slack_kind)     /* text: the class of most */ \
-	X(slack_length)   /* their elements on average */ \
-	X(slack_percent)  /* their zeros */ \
-	X(zeros)          /* large arrays of zeros */ \
-	X(zero_percent)   /* what they take */ \
-	X(zero_kind)      /* text: byte[8000] */ \
-	X(boxes)          /* boxed numbers */ \
-	X(box_kind)       /* text: the class of most */ \
-	X(box_percent)    /* their shallow size */ \
-	X(errors)         /* exceptions */ \
-	X(error_kind)     /* text: the class of most */ \
-	X(error_percent)  /* retained size of the exceptions */ \
-	X(suppressed)     /* most exceptions that one has suppressed */ \
-	X(futures)        /* CompletableFutures, without those that only wait for another */ \
-	X(open_futures)   /* those that are not completed */ \
-	X(dependents)     /* CompletableFutures that only wait for another */ \
-	X(waited)         /* those of them for which an action waits */ \
-	X(tasks)          /* FutureTasks and TimerTasks */ \
-	X(cancelled)      /* those that are cancelled */ \
-	X(done)           /* those that have run */ \
-	X(periodic)       /* those that run again and again */ \
-	X(queued)         /* those without a scheduled time that have not begun */ \
-	X(references)     /* weak, soft and phantom references */ \
-	X(reference_kind) /* text: the class of most */ \
-	X(enqueued)       /* references in a queue */ \
-	X(cleared)        /* references without referent that are in no queue */ \
-	X(soft_percent)   /* retained size of soft references */ \
-	X(views)          /* views that alone keep what they show a part of */ \
-	X(view_kind)      /* text: the class of most */ \
-	X(view_percent)   /* what they do not show */ \
-	X(entries)        /* entries of the largest collection */ \
-	X(entries_kind)   /* text: its class */ \
-	X(collection)     /* object: it itself */ \
-	X(is_queue)       /* 1 if it is a queue between threads that has no limit */ \
-	X(is_deque)       /* 1 if it is another list that is used at its ends */ \
-	X(key_percent)    /* of its keys of an own class, those that equal another, in percent */ \
-	X(key_kind)       /* text: that class */ \
-	X(part_of)        /* text: what most of its entries share: a prefix, or a field */ \
-	X(part)           /* text: the value that they share */ \
-	X(part_percent)   /* how many */ \
-	X(part_kinds)     /* number of different values */ \
-	X(key_form)       /* text: "the form F" of most keys, with "*" for words with digits */ \
+	X(equals)           /* strings or arrays that have an equal one */ \
+	X(equal_percent)    /* what sharing them would save */ \
+	X(most_equal)       /* text: the content that takes most: "text", or byte[800] */ \
+	X(most_count)       /* number of objects with that content; none of a sample */ \
+	X(slack)            /* large arrays of numbers of which at most a quarter is not 0 */ \
+	X(slack_kind)       /* text: the class of most */ \
+	X(slack_length)     /* their elements on average */ \
+	X(slack_percent)    /* their zeros */ \
+	X(zeros)            /* large arrays of zeros */ \
+	X(zero_percent)     /* what they take */ \
+	X(zero_kind)        /* text: byte[8000] */ \
+	X(boxes)            /* boxed numbers */ \
+	X(box_kind)         /* text: the class of most */ \
+	X(box_percent)      /* their shallow size */ \
+	X(errors)           /* exceptions */ \
+	X(error_kind)       /* text: the class of most */ \
+	X(error_percent)    /* retained size of the exceptions */ \
+	X(suppressed)       /* most exceptions that one has suppressed */ \
+	X(futures)          /* CompletableFutures, without those that only wait for another */ \
+	X(open_futures)     /* those that are not completed */ \
+	X(dependents)       /* CompletableFutures that only wait for another */ \
+	X(waited)           /* those of them for which an action waits */ \
+	X(tasks)            /* FutureTasks and TimerTasks */ \
+	X(cancelled)        /* those that are cancelled */ \
+	X(done)             /* those that have run */ \
+	X(periodic)         /* those that run again and again */ \
+	X(queued)           /* those without a scheduled time that have not begun */ \
+	X(references)       /* weak, soft and phantom references */ \
+	X(reference_kind)   /* text: the class of most */ \
+	X(enqueued)         /* references in a queue */ \
+	X(cleared)          /* references without referent that are in no queue */ \
+	X(soft_percent)     /* retained size of soft references */ \
+	X(views)            /* views that alone keep what they show a part of */ \
+	X(view_kind)        /* text: the class of most */ \
+	X(view_percent)     /* what they do not show */ \
+	X(entries)          /* entries of the largest collection */ \
+	X(entries_kind)     /* text: its class */ \
+	X(collection)       /* object: it itself */ \
+	X(is_queue)         /* 1 if it is a queue between threads that has no limit */ \
+	X(is_deque)         /* 1 if it is another list that is used at its ends */ \
+	X(key_percent)  /* of its keys of an own class, those that equal another, in percent */ \
+	X(key_kind)     /* text: that class */ \
+	X(part_of)      /* text: what most of its entries share: a prefix, or a field */ \
+	X(part)         /* text: the value that they share */ \
+	X(part_percent) /* how many */ \
+	X(part_kinds)   /* number of different values */ \
+	X(key_form)     /* text: "the form F" of most keys, with "*" for words with digits */ \
 	X(key_form_percent) /* how many */ \
 	X(oldest_key)       /* text: age of the oldest of keys that are dates up to now */ \
 	X(version_field)    /* text: field of its values with numbers of which each has another */ \

@@ -259,8 +259,8 @@ struct found {
 /* Whether values of object i are examined. */
 static bool is_taken(const struct scan *s, const struct heap_block *b, uint32_t i)
 {
-	return b->kind[i] == STORE_INSTANCE && (s->line_bits[b->class_no[i]] ||
-						triage_fields_has(s->fields, b->class_no[i]));
+	return b->kind[i] == STORE_INSTANCE &&
+	       (s->line_bits[b->class_no[i]] || triage_fields_has(s->fields, b->class_no[i]));
 }
 
 static int scan_make(void *ctx, struct derive_block *block, struct hdb_error *err)
