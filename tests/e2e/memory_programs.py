@@ -27,9 +27,10 @@ PROGRAMS = [
     ('mapped file', 'mapped=64', [], 'mapped files', 'mapped buffers', 64, 64.1, 'dump'),
     ('threads', 'threads=200', ['-Xss1m'], 'thread stacks', None, 200 * 0.1, 200 * 0.5, ''),
     ('class loaders', 'loaders=2000', [], 'metaspace', None, None, None, ''),
+    ('class loaders', 'loaders=2000', [], 'not explained', None, 0, 9, ''),
     ('malloc by JNI', 'malloc=80', [], 'malloc', None, 79, 85, 'nmt+malloc'),
     ('malloc by JNI', 'malloc=80', [], 'not explained', None, 79, 95, 'nmt-malloc'),
-    ('freed in arenas', 'freed=60', [], 'free in malloc', None, 55, 63, 'malloc'),
+    ('freed in arenas', 'freed=60', [], 'free in malloc', None, 55, 63, ''),
     ('heap, committed', 'heap=100', ['-Xms512m', '-Xmx512m', '-XX:+UseSerialGC'], 'Java heap', None, 100, 110, ''),
     ('heap, touched', 'heap=10', ['-Xms256m', '-Xmx256m', '-XX:+AlwaysPreTouch'], 'Java heap', None, 256, 256, ''),
 ]
@@ -105,7 +106,8 @@ def run(home, nmt, program):
 def look(pid, home, nmt, name, rows):
     answer, parts = account(pid)
     version = '17' if '17' in home else '25' if '25' in home else os.path.basename(home)
-    has_malloc = 'free in malloc' in parts
+    help = subprocess.run([f'{home}/bin/jcmd', str(pid), 'help'], capture_output=True, text=True).stdout
+    has_malloc = 'System.native_heap_info' in help
     for _, _, _, part, detail, least, most, needs in rows:
         if ('nmt' in needs and nmt == 'off') or ('malloc' in needs and has_malloc != ('-malloc' not in needs)):
             continue

@@ -72,6 +72,15 @@ bool capture_memory_pages(void *ctx, uint64_t start, uint64_t end, uint64_t *byt
 	(void)bytes;
 	return false;
 }
+
+size_t capture_memory_read(void *ctx, uint64_t at, void *out, size_t size)
+{
+	(void)ctx;
+	(void)at;
+	(void)out;
+	(void)size;
+	return 0;
+}
 #endif
 
 int capture_input(const struct capture *c)

@@ -166,6 +166,8 @@ int capture_memory_smaps(struct capture_memory *memory, size_t size_max, struct 
  * False if that is unknown. `ctx` is a struct capture_memory.
  */
 bool capture_memory_pages(void *ctx, uint64_t start, uint64_t end, uint64_t *bytes);
+/* Reads up to `size` bytes from an address; 0 if that is not possible. `ctx` as above. */
+size_t capture_memory_read(void *ctx, uint64_t at, void *out, size_t size);
 
 /* Dumps an app on an Android device, named by process name or PID. Requires `adb`. */
 int capture_app_start(const char *process, const struct capture_options *options,

@@ -19,7 +19,7 @@
 
 struct capture_memory {
 	struct process process;
-	int pages_fd; /* -1: not accessible */
+	int pages_fd, bytes_fd; /* /proc/PID/pagemap and mem; -1: not accessible */
 };
 
 int capture_memory_open(int pid, struct capture_memory **out, struct hdb_error *err)
@@ -27,11 +27,12 @@ int capture_memory_open(int pid, struct capture_memory **out, struct hdb_error *
 	int failure;
 
 	TRY(BASE_ALLOC(*out, 1, "a process", err));
-	(*out)->pages_fd = -1;
+	(*out)->pages_fd = (*out)->bytes_fd = -1;
 	failure = process_open(pid, &(*out)->process);
 	if (failure)
 		return hdb_fail(err, HDB_EABSENT, "no such process: %d", pid);
 	(*out)->pages_fd = openat((*out)->process.proc_fd, "pagemap", O_RDONLY | O_CLOEXEC);
+	(*out)->bytes_fd = openat((*out)->process.proc_fd, "mem", O_RDONLY | O_CLOEXEC);
 	return HDB_OK;
 }
 
@@ -40,6 +41,7 @@ void capture_memory_close(struct capture_memory *memory)
 	if (!memory)
 		return;
 	capture_close_fd(memory->pages_fd);
+	capture_close_fd(memory->bytes_fd);
 	process_close(&memory->process);
 	free(memory);
 }
@@ -98,4 +100,12 @@ bool capture_memory_pages(void *ctx, uint64_t start, uint64_t end, uint64_t *byt
 		at += (uint64_t)n / 8;
 	}
 	return true;
+}
+
+size_t capture_memory_read(void *ctx, uint64_t at, void *out, size_t size)
+{
+	const struct capture_memory *memory = ctx;
+	const ssize_t n = memory->bytes_fd < 0 ? 0 : pread(memory->bytes_fd, out, size, (off_t)at);
+
+	return n > 0 ? (size_t)n : 0;
 }

@@ -123,6 +123,12 @@ typedef bool (*memory_pages)(void *ctx, uint64_t start, uint64_t end, uint64_t *
  */
 int memory_account(struct memory *memory, memory_pages pages, void *ctx, struct hdb_error *err);
 
+/* Reads memory of the process: the number of bytes, 0 if that is not possible. */
+typedef size_t (*memory_read)(void *ctx, uint64_t at, void *out, size_t size);
+
+/* Sums malloc's blocks in the mappings of a process with glibc, as malloc_info(3) would. */
+int memory_add_arenas(struct memory *memory, memory_read read, void *ctx, struct hdb_error *err);
+
 /* The name of a part. Static. */
 const char *memory_part_name(enum memory_part part);
 

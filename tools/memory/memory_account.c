@@ -470,6 +470,8 @@ static int add_pool(struct account *a, struct hdb_error *err)
 
 	if (m->categories.count && !m->has_malloc)
 		detail = "libraries, free blocks";
+	else if (m->has_malloc && !m->malloc_mapped)
+		detail = "large blocks of malloc, other mappings";
 	else if (!m->has_malloc && a->arenas) {
 		const struct sums arenas = {
 			.resident = a->arenas < pool->resident ? a->arenas : pool->resident,

@@ -218,7 +218,10 @@ int memory_answer_add_process(struct memory_answer *account, int pid, unsigned t
 	if (a.refusal[0])
 		snprintf(account->answer.notice, sizeof(account->answer.notice),
 			 "%s; the account has only what /proc tells", a.refusal);
-	return memory_add(&account->memory, MEMORY_SMAPS, text.data, text.size, err);
+	TRY(memory_add(&account->memory, MEMORY_SMAPS, text.data, text.size, err));
+	return account->memory.has_malloc ? HDB_OK :
+					    memory_add_arenas(&account->memory, capture_memory_read,
+							      account->process, err);
 }
 
 /* ---- all of it ---- */
