@@ -43,11 +43,21 @@ static const struct derive_strange rows[] = {
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
+/* Maximum number of classes of numbers: 8 of arrays, 3 of boxes, in a few class loaders. */
+#define LEAVES 16u
+
 /*
- * Kinds of nodes: objects without a rule, one kind per rule, and one kind per rule for objects that
- * also have fields declared by an application class.
+ * Kinds of nodes: objects without a rule, one kind per class of numbers, one kind per rule, and one
+ * kind per rule for objects that also have fields declared by an application class.
  */
-enum { KIND_PLAIN, KIND_INSIDE, KIND_PLATFORM, KIND_CLASS, KIND_ROW };
+enum {
+	KIND_PLAIN,
+	KIND_INSIDE,
+	KIND_PLATFORM,
+	KIND_CLASS,
+	KIND_LEAF,
+	KIND_ROW = KIND_LEAF + LEAVES
+};
 #define KINDS (KIND_ROW + 2 * ROWS)
 
 const struct derive_strange *derive_strange_rows(size_t *count)
@@ -59,6 +69,9 @@ const struct derive_strange *derive_strange_rows(size_t *count)
 struct strangeness {
 	struct derive *derive;
 	uint8_t *kind; /* of instances, by class number */
+	/* which kinds the classes of numbers would have otherwise */
+	uint8_t leaf_as[LEAVES];
+	unsigned leaves;
 	uint8_t cost[KINDS * KINDS];
 	uint32_t own[OWN_MAX];
 	struct base_big nodes; /* struct graph_cost_node */
@@ -110,6 +123,47 @@ static uint8_t kind_of_class(struct heap *heap, uint32_t no)
 						  ROWS :
 						  0));
 	return passes_on(name) ? KIND_INSIDE : is_platform ? KIND_PLATFORM : KIND_PLAIN;
+}
+
+/* Whether objects of a class refer only to it: arrays of numbers, and the boxes that are many. */
+static int is_leaf(struct heap *heap, uint32_t no, bool *out, struct hdb_error *err)
+{
+	const struct store_class *class = heap_class(heap, no);
+	const char *name = heap_class_name(heap, no);
+	struct store_field field;
+
+	*out = class->flags & STORE_CLASS_ARRAY && class->element_type >= HPROF_BOOLEAN;
+	if (class->field_count != 1 ||
+	    (strcmp(name, "java.lang.Integer") != 0 && strcmp(name, "java.lang.Long") != 0 &&
+	     strcmp(name, "java.lang.Double") != 0))
+		return HDB_OK;
+	TRY(heap_field(heap, class->first_field, &field, err));
+	/* In a damaged dump it may have others, or a superclass with fields. */
+	*out = field.type >= HPROF_BOOLEAN && !field.value &&
+	       class->body_size == hprof_type_size(field.type, heap->id_size);
+	return HDB_OK;
+}
+
+static int find_kinds(struct strangeness *s, struct hdb_error *err)
+{
+	struct heap *heap = s->derive->heap;
+	bool is_it;
+
+	for (uint32_t no = 0; no < heap->class_count; no++) {
+		s->kind[no] = kind_of_class(heap, no);
+		TRY(is_leaf(heap, no, &is_it, err));
+		if (!is_it || s->leaves == LEAVES)
+			continue;
+		s->leaf_as[s->leaves] = s->kind[no];
+		s->kind[no] = (uint8_t)(KIND_LEAF + s->leaves++);
+	}
+	return HDB_OK;
+}
+
+/* The kind that decides costs. */
+static unsigned kind_as(const struct strangeness *s, unsigned kind)
+{
+	return kind >= KIND_LEAF && kind < KIND_ROW ? s->leaf_as[kind - KIND_LEAF] : kind;
 }
 
 /*
@@ -192,9 +246,15 @@ static int make_kinds(void *ctx, struct derive_block *made, struct hdb_error *er
 	const struct heap_block *block = made->objects;
 
 	(void)err;
-	for (uint32_t i = 0; i < block->count; i++)
+	for (uint32_t i = 0; i < block->count; i++) {
+		const uint8_t kind = s->kind[block->class_no[i]];
+
+		/* In a damaged dump an array of objects may claim to be one of numbers. */
 		nodes[block->first_ix + i].kind =
-			block->kind[i] == STORE_CLASS ? KIND_CLASS : s->kind[block->class_no[i]];
+			block->kind[i] == STORE_CLASS        ? KIND_CLASS :
+			block->kind[i] == STORE_OBJECT_ARRAY ? (uint8_t)kind_as(s, kind) :
+							       kind;
+	}
 	return HDB_OK;
 }
 
@@ -204,12 +264,11 @@ static int prepare(struct strangeness *s, struct hdb_error *err)
 	struct heap *heap = derive->heap;
 	HEAP_FILTER_SCOPE(heap_show_all, heap);
 
+	TRY(BASE_ALLOC(s->kind, heap->class_count, "kinds of classes", err));
+	TRY(find_kinds(s, err));
 	for (unsigned from = 0; from < KINDS; from++)
 		for (unsigned to = 0; to < KINDS; to++)
-			s->cost[from * KINDS + to] = cost_of(from, to);
-	TRY(BASE_ALLOC(s->kind, heap->class_count, "kinds of classes", err));
-	for (uint32_t no = 0; no < heap->class_count; no++)
-		s->kind[no] = kind_of_class(heap, no);
+			s->cost[from * KINDS + to] = cost_of(kind_as(s, from), kind_as(s, to));
 	TRY(base_big_alloc(derive->work, &s->nodes,
 			   (uint64_t)heap->object_count * sizeof(struct graph_cost_node),
 			   "kinds of objects", err));
@@ -238,6 +297,8 @@ int derive_least_strange(struct derive *derive, const struct graph_rows *graph, 
 				   &(struct graph_costs){ .nodes = s.nodes.data,
 							  .kinds = KINDS,
 							  .cost = s.cost,
+							  .first_leaf = KIND_LEAF,
+							  .end_leaf = KIND_ROW,
 							  .root = root_cost,
 							  .first_mixed = KIND_ROW + ROWS,
 							  .own_cost = COST_PLAIN,

@@ -11,6 +11,11 @@
  * and read their rows. A thread ignores targets to which an equally cheap path is known, because
  * costs only decrease. The calling thread processes the other targets in the order of the bucket,
  * so the first of several paths of equal cost is the same as on one thread.
+ *
+ * Leaves are a fourth to a half of a heap. They refer only to their class, to which the first one
+ * of a kind that is settled gives the cheapest path. So the rows of those met later need not be
+ * read: they wait in a list of their own, or not at all if met at cost 1, as no path can be
+ * cheaper.
  */
 #include "graph/reach.h"
 
@@ -51,9 +56,12 @@ struct search {
 	const struct graph_rows *rows;
 	const struct graph_costs *costs;
 	uint32_t *parent;
-	struct base_vec ring[RING];
+	struct base_vec ring[RING], leaves[RING];
 	uint64_t waiting, done;
-	unsigned now;          /* the current bucket */
+	unsigned now; /* the current bucket */
+	/* by kind: whether a node was settled; whether it is of leaves, and one was before `now` */
+	_Atomic bool is_settled[UINT8_MAX + 1];
+	bool is_alike[UINT8_MAX + 1];
 	struct base_vec *runs; /* by slot: struct found */
 	unsigned slot_count;
 };
@@ -83,10 +91,14 @@ static int meet(struct search *s, uint32_t from, uint32_t to, unsigned cost, str
 
 	if (is_known(s, to, cost))
 		return HDB_OK;
-	set_at(s, to, at);
 	s->parent[to] = from;
-	s->waiting++;
-	return base_vec_push(&s->ring[at], &to, sizeof(to), err);
+	if (!s->is_alike[s->costs->nodes[to].kind]) {
+		set_at(s, to, at);
+		s->waiting++;
+		return base_vec_push(&s->ring[at], &to, sizeof(to), err);
+	}
+	set_at(s, to, cost == 1 ? SETTLED : at);
+	return cost == 1 ? HDB_OK : base_vec_push(&s->leaves[at], &to, sizeof(to), err);
 }
 
 static bool has(const uint32_t *list, size_t count, uint32_t node)
@@ -143,16 +155,18 @@ static void prefetch_ahead(const struct search *s, const struct base_vec *bucket
 }
 
 /* Settles node number i of the current bucket. False if it was settled in a cheaper one. */
-static bool settle(const struct search *s, const struct base_vec *bucket, size_t i, uint32_t *v)
+static bool settle(struct search *s, const struct base_vec *bucket, size_t i, uint32_t *v)
 {
-	unsigned at;
+	uint8_t kind;
 
 	prefetch_ahead(s, bucket, i);
 	*v = *base_vec_at(bucket, uint32_t, i);
-	at = get_at(s, *v);
-	if (at & SETTLED)
+	if (get_at(s, *v) == SETTLED)
 		return false;
-	set_at(s, *v, at | SETTLED);
+	set_at(s, *v, SETTLED);
+	kind = s->costs->nodes[*v].kind;
+	if (!atomic_load_explicit(&s->is_settled[kind], memory_order_relaxed))
+		atomic_store_explicit(&s->is_settled[kind], true, memory_order_relaxed);
 	return true;
 }
 
@@ -220,7 +234,7 @@ static int add_found(const struct search *s, struct base_vec *run, uint32_t v,
 
 static int make_run(void *ctx, unsigned slot, uint64_t no, struct hdb_error *err)
 {
-	const struct search *s = ctx;
+	struct search *s = ctx;
 	const struct base_vec *bucket = &s->ring[s->now];
 	struct base_vec *run = &s->runs[slot];
 
@@ -266,18 +280,39 @@ static int empty_shared(struct search *s, const struct base_vec *bucket, struct 
 		err);
 }
 
+static void clear(struct base_vec *bucket)
+{
+	bucket->count = 0;
+	if (bucket->capacity > BUCKET_KEPT)
+		base_vec_release(bucket);
+}
+
+static void settle_leaves(struct search *s)
+{
+	const struct base_vec *leaves = &s->leaves[s->now];
+	const uint32_t *nodes = leaves->data;
+
+	for (size_t i = 0; i < leaves->count; i++) {
+		if (leaves->count - i > GROUP_AHEAD)
+			prefetch_write(&s->costs->nodes[nodes[i + GROUP_AHEAD]]);
+		set_at(s, nodes[i], SETTLED);
+	}
+	clear(&s->leaves[s->now]);
+}
+
 /* Processes all nodes of the current bucket. Costs are at least 1, so none is added meanwhile. */
 static int empty_bucket(struct search *s, struct hdb_error *err)
 {
 	struct base_vec *bucket = &s->ring[s->now];
 
+	settle_leaves(s);
 	TRY(s->slot_count > RUNS_PER_THREAD && bucket->count >= SHARED_NODES ?
 		    empty_shared(s, bucket, err) :
 		    empty_alone(s, bucket, err));
 	s->waiting -= bucket->count;
-	bucket->count = 0;
-	if (bucket->capacity > BUCKET_KEPT)
-		base_vec_release(bucket);
+	for (unsigned i = s->costs->first_leaf; i < s->costs->end_leaf; i++)
+		s->is_alike[i] = atomic_load_explicit(&s->is_settled[i], memory_order_relaxed);
+	clear(bucket);
 	return HDB_OK;
 }
 
@@ -291,8 +326,10 @@ static int visit_roots(struct search *s, const uint64_t *root_bits, struct hdb_e
 
 static void release(struct search *s)
 {
-	for (unsigned i = 0; i < RING; i++)
+	for (unsigned i = 0; i < RING; i++) {
 		base_vec_release(&s->ring[i]);
+		base_vec_release(&s->leaves[i]);
+	}
 	for (unsigned i = 0; s->runs && i < s->slot_count; i++)
 		base_vec_release(&s->runs[i]);
 	free(s->runs);
@@ -310,7 +347,7 @@ int graph_cheapest_tree(const struct graph_rows *rows, const uint64_t *root_bits
 	base_stage(rows->work, "cheapest paths", rows->node_count, "objects");
 	TRY(BASE_ALLOC(s.runs, s.slot_count, "cheapest paths", err));
 	for (unsigned i = 0; i < RING; i++)
-		s.ring[i].work = rows->work;
+		s.ring[i].work = s.leaves[i].work = rows->work;
 	for (uint32_t v = 0; v < rows->node_count; v++) {
 		parent[v] = v;
 		set_at(&s, v, UNMET);

@@ -34,6 +34,8 @@ struct graph_costs {
 	unsigned kinds;
 	/* by kind of the source, then of the target: kinds * kinds entries; borrowed */
 	const uint8_t *cost;
+	/* Kinds of leaves, up to end_leaf - 1: all nodes of one have the same references. */
+	uint8_t first_leaf, end_leaf;
 	/* Cost of starting at a root. */
 	uint8_t (*root)(void *ctx, uint32_t node);
 	/*

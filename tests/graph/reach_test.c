@@ -293,8 +293,16 @@ static void big_shapes(void **state)
 	oracle_free(&g);
 }
 
+/* A kind of find_shared's nodes that may be leaves. */
+#define LEAF_KIND 2u
+
+static uint8_t kind_at(uint32_t v)
+{
+	return (uint8_t)((v * 2654435761u >> 7) % KINDS);
+}
+
 /* The tree of a graph whose buckets are large, found on so many threads. */
-static void find_shared(struct oracle_graph *g, unsigned threads, uint32_t *parent)
+static void find_shared(struct oracle_graph *g, unsigned threads, bool has_leaves, uint32_t *parent)
 {
 	static const uint8_t cost[] = { 1, 2, 1, 1, 3, 1, 2, 2, 1, 1, 4, 1, 1,
 					2, 1, 1, 1, 2, 3, 1, 2, 1, 1, 1, 1 };
@@ -303,6 +311,8 @@ static void find_shared(struct oracle_graph *g, unsigned threads, uint32_t *pare
 	const struct graph_costs costs = { .nodes = nodes,
 					   .kinds = KINDS,
 					   .cost = cost,
+					   .first_leaf = LEAF_KIND,
+					   .end_leaf = has_leaves ? LEAF_KIND + 1 : LEAF_KIND,
 					   .root = root_cost,
 					   .first_mixed = KINDS - 1,
 					   .own_cost = 1,
@@ -312,7 +322,7 @@ static void find_shared(struct oracle_graph *g, unsigned threads, uint32_t *pare
 
 	assert_non_null(nodes);
 	for (uint32_t v = 0; v < g->node_count; v++)
-		nodes[v].kind = (uint8_t)((v * 2654435761u >> 7) % KINDS);
+		nodes[v].kind = kind_at(v);
 	work.threads = threads;
 	assert_int_equal(graph_cheapest_tree(oracle_rows(g, &work), g->roots, &costs, parent, &err),
 			 HDB_OK);
@@ -340,9 +350,9 @@ static void threads(void **state)
 	for (uint32_t v = 0; v < 20; v++)
 		oracle_set(g.roots, v * 1000);
 	oracle_build(&g, false);
-	find_shared(&g, 1, alone);
+	find_shared(&g, 1, false, alone);
 	for (unsigned count = 2; count <= 5; count++) {
-		find_shared(&g, count, shared);
+		find_shared(&g, count, false, shared);
 		assert_memory_equal(alone, shared, n * sizeof *alone);
 	}
 	free(alone);
@@ -350,13 +360,42 @@ static void threads(void **state)
 	oracle_free(&g);
 }
 
+/* Leaves are found on the same paths as others. Only they refer to the node of their class. */
+static void leaves(void **state)
+{
+	const uint32_t n = 200000, class_node = n - 1;
+	uint32_t *plain = calloc(n, sizeof *plain), *quick = calloc(n, sizeof *quick);
+	struct oracle_graph g;
+
+	(void)state;
+	assert_non_null(plain);
+	assert_non_null(quick);
+	assert_int_not_equal(kind_at(class_node), LEAF_KIND);
+	oracle_init(&g, n, 3 * (uint64_t)n);
+	for (uint32_t v = 0; v < n; v++)
+		for (unsigned e = 0; e < (kind_at(v) == LEAF_KIND ? 1 : 3); e++)
+			oracle_edge(&g, v,
+				    kind_at(v) == LEAF_KIND ? class_node :
+							      oracle_below(class_node));
+	oracle_set(g.roots, 0);
+	oracle_set(g.roots, 1000);
+	oracle_build(&g, false);
+	find_shared(&g, 1, false, plain);
+	for (unsigned count = 1; count <= 3; count++) {
+		find_shared(&g, count, true, quick);
+		assert_memory_equal(plain, quick, n * sizeof *plain);
+	}
+	free(plain);
+	free(quick);
+	oracle_free(&g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_graphs),
-		cmocka_unit_test(order),
-		cmocka_unit_test(big_shapes),
-		cmocka_unit_test(threads),
+		cmocka_unit_test(random_graphs), cmocka_unit_test(order),
+		cmocka_unit_test(big_shapes),    cmocka_unit_test(threads),
+		cmocka_unit_test(leaves),
 	};
 
 	return cmocka_run_group_tests(tests, start, NULL);
