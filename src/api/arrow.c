@@ -479,7 +479,7 @@ static int put_value(struct ArrowArray *array, const struct hdb_value *value, si
 static int fail_put(struct arrow_stream *s, int rc)
 {
 	if (rc == EOVERFLOW)
-		return hdb_fail(&s->err, HDB_ELIMIT, "a string longer than 2 GiB");
+		return hdb_fail(&s->err, HDB_ELIMIT, "a string is longer than 2 GiB");
 	return hdb_fail(&s->err, HDB_ENOMEM, "cannot allocate memory for a batch of rows");
 }
 

@@ -76,7 +76,7 @@ int base_names_add(struct base_names *names, const struct base_name *name, bool 
 	uint64_t hash;
 
 	if (!find_name(names, name, &hash, no))
-		return hdb_fail(err, HDB_ELIMIT, "too many names of one hash");
+		return hdb_fail(err, HDB_ELIMIT, "too many names with the same hash");
 	if (*no != BASE_IDMAP_NONE)
 		return HDB_OK;
 	*no = (uint32_t)names->list.count;

@@ -32,7 +32,7 @@ int store_lists_begin_group(struct store_lists_writer *w, struct hdb_error *err)
 	assert(w->start <= w->out->count);
 	assert(w->count % STORE_LIST_GROUP == 0);
 	if (at > UINT32_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "a block of lists over 4 GiB");
+		return hdb_fail(err, HDB_ELIMIT, "a block of lists is larger than 4 GiB");
 	store32((uint8_t *)w->out->data + w->start + (size_t)(w->count / STORE_LIST_GROUP) * 4,
 		(uint32_t)at);
 	return HDB_OK;

@@ -110,7 +110,7 @@ for form in csv tsv jsonl table; do
 	grep -q 'com.acme.Main.m1' out || { echo "$form has no frame"; exit 1; }
 done
 heapdb allocations a.alloc --by colour >out 2>&1 && { echo "a wrong --by is taken"; exit 1; }
-grep -q -- '--by is class|thread|stack|site' out || { echo "a wrong --by: $(cat out)"; exit 1; }
+grep -q -- '--by must be one of class|thread|stack|site' out || { echo "a wrong --by: $(cat out)"; exit 1; }
 heapdb allocations >out 2>&1 && { echo "no file is taken"; exit 1; }
 heapdb allocations none >out 2>&1 && { echo "a missing file is taken"; exit 1; }
 exit 0

@@ -134,7 +134,7 @@ said() {
 	rm -f no.heapdb
 }
 said 3 'none.zip: contains no heap dump' none.zip
-said 3 'a.zip: contains no file x' 'a.zip!x'
+said 3 'a.zip: no file x in this archive' 'a.zip!x'
 said 3 'not an HPROF heap dump but text' 'a.zip!README'
 said 3 'missing.zip: No such file' missing.zip
 said 3 'missing.zip: No such file' 'missing.zip!x/two.hprof'

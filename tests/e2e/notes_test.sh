@@ -160,7 +160,7 @@ damaged()
 {
 	refuses 3 "$1" heapdb notes add java.lang.String x s.heapdb
 	heapdb overview s.heapdb >out 2>err || fail "no overview beside such notes"
-	grep -q "without notes: .*$1" err || fail "it is not said: $(cat err)"
+	grep -q "cannot show notes: .*$1" err || fail "it is not said: $(cat err)"
 	diff before.txt out || fail "the overview is another one"
 }
 for text in '' '{' '[]' '{"schema":2,"notes":[]}' '{"schema":1,"notes":{}}' \

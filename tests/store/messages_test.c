@@ -361,7 +361,8 @@ static void test_limits(void **state)
 	(void)state;
 	FAILS(store_count_classes(&work, 10000000, &counted, &err), HDB_ELIMIT,
 	      "MB of memory, but the memory budget allows 16 MB; use --memory ");
-	FAILS(store_lists_begin_group(&lists, &err), HDB_ELIMIT, "a block of lists over 4 GiB");
+	FAILS(store_lists_begin_group(&lists, &err), HDB_ELIMIT,
+	      "a block of lists is larger than 4 GiB");
 
 	assert_int_equal(store_create(path, true, 1 << 20, &w, NULL), HDB_OK);
 	FAILS(store_put_meta_number(

@@ -142,8 +142,8 @@ static int send_quit(const struct attach *a, struct hdb_error *err)
 	rc = fd >= 0 ? (int)syscall(SYS_pidfd_send_signal, fd, SIGQUIT, NULL, 0) :
 		       kill(a->process->pid, SIGQUIT);
 	if (rc < 0)
-		return hdb_fail(err, HDB_EIO, "process %ld: SIGQUIT: %s", (long)a->process->pid,
-				strerror(errno));
+		return hdb_fail(err, HDB_EIO, "cannot send SIGQUIT to process %ld: %s",
+				(long)a->process->pid, strerror(errno));
 	return HDB_OK;
 }
 

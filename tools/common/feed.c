@@ -532,7 +532,7 @@ static int find_dump(struct feed *f, struct hdb_error *err)
 	TRY(open_archive(f, err));
 	r = next_dump(f, &name, err);
 	if (r == HDB_END)
-		return f->named ? hdb_fail(err, HDB_EABSENT, "%s: contains no file %s",
+		return f->named ? hdb_fail(err, HDB_EABSENT, "%s: no file %s in this archive",
 					   f->archive_name, f->named) :
 				  hdb_fail(err, HDB_EFORMAT, "%s: contains no heap dump",
 					   f->archive_name);

@@ -237,7 +237,7 @@ static int put_page(struct export_writer *w, struct chunk *c, struct page page, 
 		body = &p->packed;
 	}
 	if (p->raw.size > INT32_MAX || body->size > INT32_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "a string longer than 2 GiB");
+		return hdb_fail(err, HDB_ELIMIT, "a string is longer than 2 GiB");
 	thrift_begin(&t, to);
 	thrift_i32(&t, 1, (int32_t)page.type);
 	thrift_i32(&t, 2, (int32_t)p->raw.size);

@@ -77,7 +77,8 @@ int cmd_growth(struct cli *cli)
 	const struct own_answer *own;
 
 	if (!opt->operand_count)
-		return cli_usage(cli, "expected a series that `heapdb watch` wrote, or its folder");
+		return cli_usage(cli,
+				 "expected a series written by `heapdb watch`, or its directory");
 	if (opt->chart && (opt->has_format || opt->points))
 		return cli_usage(cli, "--chart cannot be combined with %s",
 				 opt->points ? "--points" : "another format");

@@ -25,7 +25,7 @@ int cli_notes(struct cli *cli, struct notes **notes)
 		return r;
 	}
 	if (r != HDB_OK)
-		cli_notice(cli, "without notes: %s", err.message);
+		cli_notice(cli, "cannot show notes: %s", err.message);
 	return HDB_OK;
 }
 

@@ -562,7 +562,7 @@ static int set_format(struct options *opt, enum format format, struct hdb_error 
 {
 	assert(opt->has_format || !opt->format);
 	if (opt->has_format && opt->format != format)
-		return hdb_fail(err, HDB_EUSAGE, "only one output format can be chosen");
+		return hdb_fail(err, HDB_EUSAGE, "only one output format is allowed");
 	opt->has_format = true;
 	opt->format = format;
 	return HDB_OK;
@@ -581,8 +581,8 @@ static int bad_word(const struct option_info *o, const char *value, struct hdb_e
 			if (options_groups(c, NULL) & other->groups)
 				taker = c->name;
 	}
-	return hdb_fail(err, HDB_EUSAGE, "--%s is %s, not \"%s\"%s%s%s", o->name, o->argument,
-			value, taker ? ", which `heapdb " : "", taker ? taker : "",
+	return hdb_fail(err, HDB_EUSAGE, "--%s must be one of %s, not \"%s\"%s%s%s", o->name,
+			o->argument, value, taker ? ", which `heapdb " : "", taker ? taker : "",
 			taker ? "` takes" : "");
 }
 
@@ -638,7 +638,7 @@ static int add_value(struct repeated *list, const struct option_info *o, const c
 		     struct hdb_error *err)
 {
 	if (list->count == OPTIONS_REPEATED_MAX)
-		return hdb_fail(err, HDB_EUSAGE, "--%s is given more than %d times", o->name,
+		return hdb_fail(err, HDB_EUSAGE, "--%s was given more than %d times", o->name,
 				OPTIONS_REPEATED_MAX);
 	list->values[list->count++] = value;
 	return HDB_OK;

@@ -367,7 +367,7 @@ static int make_folder(const struct watch_action *action, const struct watch_cap
 		*c = isalnum((unsigned char)*c) || (*c == '.' && c > name) ? *c : '_';
 	if (!localtime_r(&seconds, &parts) ||
 	    !strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%S", &parts))
-		return hdb_fail(err, HDB_EIO, "no time for the name of a folder");
+		return hdb_fail(err, HDB_EIO, "cannot get the local time to name a directory");
 	if (snprintf(running->folder, sizeof(running->folder), "%s/%s-%d-%s", action->dir, name,
 		     what->pid, stamp) >= (int)sizeof(running->folder))
 		return hdb_fail(err, HDB_ELIMIT, "%s: the name is too long", action->dir);

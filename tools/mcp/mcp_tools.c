@@ -53,7 +53,7 @@ static int take_number(const json_t *args, const char *name, uint64_t *number,
 	if (!value || json_is_null(value))
 		return HDB_OK;
 	if (!json_is_integer(value) || json_integer_value(value) < 1)
-		return hdb_fail(err, HDB_EUSAGE, "\"%s\" must be a number from 1", name);
+		return hdb_fail(err, HDB_EUSAGE, "\"%s\" must be a positive integer", name);
 	*number = (uint64_t)json_integer_value(value);
 	return HDB_OK;
 }
@@ -75,7 +75,7 @@ int mcp_take_budget(const json_t *args, size_t *bytes, struct hdb_error *err)
 
 	TRY(take_number(args, "max_tokens", &tokens, err));
 	if (tokens < MCP_TOKENS_MIN || tokens > MCP_TOKENS_MAX)
-		return hdb_fail(err, HDB_EUSAGE, "\"max_tokens\" must be from %d to %d",
+		return hdb_fail(err, HDB_EUSAGE, "\"max_tokens\" must be between %d and %d",
 				MCP_TOKENS_MIN, MCP_TOKENS_MAX);
 	*bytes = tokens * MCP_BYTES_PER_TOKEN;
 	return HDB_OK;
@@ -633,7 +633,7 @@ static const struct tool tools[] = {
 	  "Runs any query by name: threads, references, referrers, entries, strings, duplicates, "
 	  "collections, retained and others. See \"explain\"." },
 	{ "growth", NULL, MCP_TAKES_FILES | MCP_TAKES_BUDGET, mcp_growth, "Growth over time",
-	  "Which JVM's heap and which classes grow steadily in series that `heapdb watch` wrote, how "
+	  "Which JVM's heap and which classes grow steadily in series written by `heapdb watch`, how "
 	  "fast and since when." },
 	{ "memory", NULL, MCP_TAKES_FILES | MCP_TAKES_PROCESS | MCP_TAKES_DB | MCP_TAKES_BUDGET,
 	  mcp_memory, "Memory of a process",

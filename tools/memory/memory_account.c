@@ -564,7 +564,7 @@ int memory_account(struct memory *m, memory_pages pages, void *ctx, struct hdb_e
 	struct account a = { .memory = m, .pages = pages, .ctx = ctx };
 
 	if (!m->mappings.count)
-		return hdb_fail(err, HDB_EUSAGE, "an account needs the smaps of the process");
+		return hdb_fail(err, HDB_EUSAGE, "/proc/PID/smaps of the process is required");
 	if (m->figures.heap_reserved)
 		TRY(find_heap(m, err));
 	drop_merged(m);

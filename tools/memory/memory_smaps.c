@@ -131,7 +131,7 @@ static int take(struct reader *r, const struct smaps_mapping *s, struct hdb_erro
 	if (before && m.start < before->end)
 		return hdb_fail(
 			err, HDB_EFORMAT,
-			"the mapping at 0x%llx overlaps the one before, which ends at 0x%llx",
+			"the mapping at 0x%llx overlaps the previous mapping, which ends at 0x%llx",
 			(unsigned long long)m.start, (unsigned long long)before->end);
 	if (s->name_size)
 		name_part(s, &m);
@@ -162,7 +162,7 @@ int memory_read_smaps(struct memory *memory, const char *text, size_t size, stru
 		TRY(take(&reader, &mapping, err));
 	if (mapping.is_rollup)
 		return hdb_fail(err, HDB_EFORMAT,
-				"a rollup has only totals: expected /proc/PID/smaps");
+				"smaps_rollup contains only totals: expected /proc/PID/smaps");
 	return reader.has_rss ? HDB_OK :
 				hdb_fail(err, HDB_EFORMAT,
 					 "mappings without sizes: expected /proc/PID/smaps, not "

@@ -51,7 +51,7 @@ static int refuse_object(struct oql_rows *rows, struct oql_part *p, const struct
 	assert(p->item > 0);
 	assert(p->item <= p->select->item_count);
 	return oql_refuse(rows->ev, p->select->items[p->item - 1].expr,
-			  "SELECT OBJECTS takes objects, their numbers and addresses, and lists of "
+			  "SELECT OBJECTS takes objects, object numbers, addresses, or lists of "
 			  "these, not %s",
 			  oql_type_name(rows->ev, v));
 }

@@ -113,8 +113,8 @@ static struct value refuse(struct translator *t, const char *what, const char *s
 	return fail(t, t->result ?
 			       t->result :
 			       oql_fail_at(t->in.text, (size_t)(t->in.start - t->in.text), t->err,
-					   "VisualVM's OQL: %s is not translated; write it for "
-					   "`heapdb sql`: %s",
+					   "VisualVM's OQL: cannot translate %s; use `heapdb sql` "
+					   "instead: %s",
 					   what, sql));
 }
 
@@ -292,16 +292,18 @@ static const char *as_text(struct translator *t, const struct value *v)
 	       v->kind == OBJECT ? put(t, "coalesce(text(%s), %s)", v->sql, label(t, v)) :
 	       v->kind == CLASS  ? label(t, v) :
 	       v->kind == NIL    ? "'null'" :
-	       v->kind <= TEXT   ? v->sql :
-				   refuse(t, "a list in a string", "SELECT group_concat(...)").sql;
+	       v->kind <= TEXT ?
+				v->sql :
+				refuse(t, "a list inside a string", "SELECT group_concat(...)").sql;
 }
 
 static const char *as_condition(struct translator *t, const struct value *v)
 {
-	return v->kind == TEXT ? put(t, "%s <> ''", v->sql) :
+	return v->kind == TEXT ?
+		       put(t, "%s <> ''", v->sql) :
 	       v->kind < ROW || v->kind == NIL ?
-				 v->sql :
-				 refuse(t, "a list as a condition", "EXISTS ( SELECT ... )").sql;
+		       v->sql :
+		       refuse(t, "a list used as a condition", "EXISTS ( SELECT ... )").sql;
 }
 
 /* Returns the number in a text literal, which may be an object ID; "" if none exists. */
@@ -402,7 +404,7 @@ static struct value apply(struct translator *t, struct oql_str code, const char 
 	struct value v;
 
 	if (!code.data || t->bound_count + 2 > BOUND_MAX || ++t->depth > OQL_DEPTH_MAX)
-		return refuse(t, "a function that is not an expression in quotes",
+		return refuse(t, "a function that is not a quoted expression",
 			      "SELECT ... CASE WHEN ... THEN ... END ... FROM ... WHERE ...");
 	for (size_t i = 0; i < 2 && names[i]; i++) {
 		t->bound[t->bound_count].name = (struct oql_str){ names[i], strlen(names[i]) };
@@ -456,13 +458,13 @@ static void sort_by(struct translator *t, struct list *l, const struct value *co
 	t->combined = NULL;
 	v = apply(t, code->text, names, &l->item);
 	if (t->result == HDB_OK && v.sql != t->combined)
-		refuse(t, "a comparison that is not f(lhs) - f(rhs)", "ORDER BY ...");
+		refuse(t, "a comparison other than f(lhs) - f(rhs)", "ORDER BY ...");
 	if (t->result != HDB_OK)
 		return;
 	is_turned =
 		(place_of(code->text, "lhs") > place_of(code->text, "rhs")) != (*t->sign == '>');
 	if (!strchr("-<>", *t->sign) || strcmp(t->sides[0].sql, t->sides[1].sql) != 0)
-		refuse(t, "a comparison that is not f(lhs) - f(rhs)", "ORDER BY ...");
+		refuse(t, "a comparison other than f(lhs) - f(rhs)", "ORDER BY ...");
 	l->order = put(t, "%s%s", t->sides[0].sql, is_turned ? " DESC" : "");
 }
 
@@ -474,7 +476,7 @@ static struct value join(struct translator *t, struct value list)
 	if (outer->item.kind != LIST)
 		return list;
 	if (inner->limit || outer->limit || inner->is_distinct || outer->is_distinct)
-		return refuse(t, "a truncated list within another", "a join");
+		return refuse(t, "a truncated list inside another list", "a join");
 	inner->from = put(t, "%s, %s", outer->from, inner->from);
 	if (outer->where)
 		add_where(t, inner, outer->where);
@@ -701,7 +703,7 @@ static struct value call_list(struct translator *t, const struct form *f, const 
 	const bool is_map = oql_is(name, "map") || (oql_is(name, "sum") && code->kind != NIL);
 
 	if (is_map ? l->is_distinct : l->limit && (!*f->sql || code->kind != NIL))
-		return refuse(t, "a function of a truncated or distinct list",
+		return refuse(t, "a function applied to a truncated or distinct list",
 			      "SELECT ... FROM ( SELECT ... )");
 	if (is_map) {
 		l->item = apply_to(t, code, &l->item);

@@ -215,7 +215,7 @@ static int hold_answer(struct serve_job *job)
 	close(job->fd);
 	job->fd = -1;
 	return hdb_fail(&job->err, HDB_EINTR,
-			"unread answers use all memory for answers; try again later");
+			"too many answers are waiting to be read; try again later");
 }
 
 /* Opens an unnamed file: in memory, or on disk for any number of rows. Returns -1 with errno. */

@@ -265,7 +265,7 @@ static void take_histogram(struct watcher *w, struct watched *v)
 	rc = v->jvm.can_attach ?
 		     w->world->histogram(w->world->ctx, v->jvm.pid, &text, &pause_us, &err) :
 		     hdb_fail(&err, HDB_EIO,
-			      "no histograms: started with "
+			      "cannot take histograms: started with "
 			      "-XX:+DisableAttachMechanism");
 	v->histogram_ms = now(w) + histogram_gap(w, pause_us);
 	if (rc != HDB_OK) {
@@ -308,7 +308,8 @@ static int check_allowed(const struct watcher *w, const struct watched *v, struc
 	}
 	return today < w->options->per_day ?
 		       HDB_OK :
-		       hdb_fail(err, HDB_ELIMIT, "%u captures in 24 hours (--at-most)", today);
+		       hdb_fail(err, HDB_ELIMIT,
+				"already captured %u times in 24 hours (--at-most)", today);
 }
 
 static void try_capture(struct watcher *w, struct watched *v, size_t no, const char *reason)

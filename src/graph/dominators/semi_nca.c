@@ -514,7 +514,7 @@ int graph_retained(const struct graph_dominators *dominators, struct base_sizes 
 		assert(to < w);
 		const uint64_t sum = base_sizes_get(sizes, to) + base_sizes_get(sizes, w);
 		if (!base_sizes_set(sizes, to, sum))
-			return hdb_fail(err, HDB_ELIMIT, "retained sizes do not fit 32 bits");
+			return hdb_fail(err, HDB_ELIMIT, "retained sizes do not fit in 32 bits");
 		if ((w & DOM_STEP_MASK) == 0)
 			TRY(base_step(dominators->work, dominators->count - w, err));
 	}

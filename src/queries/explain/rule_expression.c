@@ -804,7 +804,8 @@ static int figure_of(struct scan *s, const char *name, const struct explain_figu
 
 	*out = NULL;
 	if (no == EXPLAIN_FACT_COUNT)
-		return hdb_fail(s->err, HDB_EUSAGE, "a rule reads %s, which is not measured", name);
+		return hdb_fail(s->err, HDB_EUSAGE, "a rule refers to %s, which is not measured",
+				name);
 	if (s->subject->facts)
 		*out = &s->subject->facts->figures[no];
 	return HDB_OK;

@@ -360,7 +360,7 @@ static int parse(struct inspector *inspector, const struct inspect_rule *rule,
 	if (r == HDB_OK)
 		return HDB_OK;
 	return hdb_fail(err, r == HDB_ENOMEM ? HDB_ENOMEM : HDB_EBUG,
-			"inspect.rules, rule of line %d: %s", rule->line, why.message);
+			"inspect.rules, rule on line %d: %s", rule->line, why.message);
 }
 
 /* Parses "CONDITION -> TEXT", or only TEXT, with expressions in braces. */

@@ -47,8 +47,8 @@ static int open_layout(struct query *q, struct hdb_error *err)
 	numbers = classes.numbers;
 	if (classes.count != 1)
 		return hdb_fail(err, HDB_EUSAGE,
-				"%s matches %zu classes, but a layout needs a single class; use "
-				"the ID of a class object",
+				"expected a single class, but %s matches %zu classes; use the ID "
+				"of a class object",
 				q->targets[0], classes.count);
 	TRY(heap_lay_out(q->heap, numbers[0], &s->parts, err));
 	add_facts(q, s, numbers[0]);

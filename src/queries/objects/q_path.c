@@ -120,7 +120,7 @@ static int search_next(struct path_query *s, struct hdb_error *err)
 		return HDB_END;
 	r = graph_paths_next(&s->paths, &s->nodes, &s->node_count, err);
 	if (r == GRAPH_BUDGET)
-		return hdb_fail(err, HDB_ELIMIT, "no further path after visiting %u objects",
+		return hdb_fail(err, HDB_ELIMIT, "found no other path after visiting %u objects",
 				SEARCH_NODES_MAX);
 	s->path_no += r == HDB_OK;
 	s->step = 0;

@@ -129,7 +129,7 @@ static int parse_rules(struct triage_query *s, struct hdb_error *err)
 
 		if (r != HDB_OK)
 			return hdb_fail(err, r == HDB_ENOMEM ? HDB_ENOMEM : HDB_EBUG,
-					"triage.rules, rule of line %d: %s", rules[i].line,
+					"triage.rules, rule on line %d: %s", rules[i].line,
 					why.message);
 	}
 	return HDB_OK;
