@@ -4,8 +4,8 @@
 #   man_sql.sh DATABASE [HEAPDB]            prints the page
 #   man_sql.sh --write DATABASE [HEAPDB]    replaces it
 #
-# Columns stand in the line behind the name, of tables in .Dq and of functions before a colon; they
-# are those of the command, whatever the page says. tests/lint/man_test.sh fails when it is behind.
+# The .Dq line after the name of a table or function lists its columns, as reported by the command.
+# tests/lint/man_test.sh fails if the page is out of date.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -24,12 +24,11 @@ page=$(printf '%s\n' "$schema" | awk '
 		next
 	}
 	name in columns && /^\.Dq / { $0 = ".Dq " columns[name] }
-	name in columns && is_function { sub(/^[^:]*:/, columns[name] ":") }
 	{ name = ""; print }
 	/^\.It Ic / {
 		name = $3
 		gsub(/\\\(dq/, "", name)
-		is_function = sub(/\(.*/, "", name)
+		sub(/\(.*/, "", name)
 		if ($0 ~ /\([^)]*\), /) { # two names: the columns are those of the second
 			name = $NF
 			gsub(/\\\(dq|\(.*/, "", name)
