@@ -17,17 +17,18 @@ ask() {
 	shift
 	for format in "" --json --csv; do
 		got=0
+		out=$work/out
+		if [ "$format" = --json ]; then
+			count=$((count + 1))
+			out=$work/json/$count
+			echo "heapdb $*" > "$out.command"
+		fi
 		# shellcheck disable=SC2086
-		heapdb "$@" --db "$db" $format --limit 200 > "$work/out" 2> "$work/err" || got=$?
-		if [ $got -gt 1 ] || grep -qE 'Sanitizer|runtime error' "$work/out" "$work/err"; then
+		heapdb "$@" --db "$db" $format --limit 200 > "$out" 2> "$work/err" || got=$?
+		if [ $got -gt 1 ] || { [ -s "$work/err" ] && grep -qE 'Sanitizer|runtime error' "$work/err"; }; then
 			echo "FAILED (exit $got): heapdb $* --db $db $format"
 			head -n 3 "$work/err"
 			failed=1
-		fi
-		if [ "$format" = --json ]; then
-			count=$((count + 1))
-			mv "$work/out" "$work/json/$count"
-			echo "heapdb $*" > "$work/json/$count.command"
 		fi
 	done
 }

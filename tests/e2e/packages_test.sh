@@ -1,10 +1,10 @@
 #!/bin/sh
 # packages_test.sh - what `make release` made, each used where nothing else is.
-# Slow: it makes a Debian root.
+# Slow: it makes two Debian roots.
 #
 # The static command and the image run in empty roots, the wheel in a new environment, the Debian packages in a new
-# Debian (debootstrap). The library of wheels for other systems answers a C program that zig links with it, by musl's
-# loader and under qemu. What is not there is passed over and named.
+# Debian 12 and 13 (debootstrap). The library of wheels for other systems answers a C program that zig links with it,
+# by musl's loader and under qemu. What is not there is passed over and named.
 set -eu
 cd "$HDB_ROOT"
 release=build/release
@@ -112,26 +112,33 @@ for packed in "$release"/heapdb-*-macos-*.tar.gz; do
 done
 
 # shellcheck disable=SC1091
-codename=$(. /etc/os-release && [ "${ID:-}" = debian ] && echo "${VERSION_CODENAME:-}") || codename=
+here=$(. /etc/os-release && [ "${ID:-}" = debian ] && echo "${VERSION_CODENAME:-}") || here=
 # shellcheck disable=SC2016
 mirror=$(apt-get indextargets --format '$(RELEASE) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' 2> /dev/null |
-	awk -v name="$codename" '($1 == name || $1 == "stable") && $2 == "main" { print $3; exit }') || mirror=
-if [ -z "$mirror" ] || ! command -v debootstrap > /dev/null ||
-	! debootstrap --variant=minbase "$codename" "$w/debian" "$mirror" > "$w/log" 2>&1; then
-	echo "no new Debian here: the package is not used"
-	exit 0
-fi
-apt-config dump | grep -E '^Acquire::(https?::|Check-|Retries)' > "$w/debian/etc/apt/apt.conf.d/90machine" || true
-cp $release/*.deb "$DUMP" tests/examples/top10.c "$w/debian/root"
-chroot "$w/debian" sh -c 'cd /root && rm -f ./*-dbgsym_*.deb && apt-get -qq update &&
-	apt-get -qq install -y --no-install-recommends ./*.deb gcc libc6-dev pkg-config' > "$w/log" 2>&1 ||
-	{ tail -n 20 "$w/log"; exit 1; }
-chroot "$w/debian" sh -c 'cd /root && heapdb import sample.hprof' | grep -q ": $objects,"
-chroot "$w/debian" sh -c 'cd /root && heapdb sql sample.heapdb "SELECT count(*) FROM classes" --csv' > /dev/null
-# shellcheck disable=SC2016
-chroot "$w/debian" sh -c 'cd /root && gcc top10.c -o top10 $(pkg-config --cflags --libs heapdb) &&
-	./top10 sample.heapdb' > "$w/got"
-cmp "$w/want" "$w/got"
-chroot "$w/debian" dpkg -r heapdb libheapdb-dev > /dev/null
-[ ! -e "$w/debian/usr/bin/heapdb" ] && [ ! -e "$w/debian/usr/include/heapdb.h" ]
-used "$release"/*.deb
+	awk -v name="$here" '($1 == name || $1 == "stable") && $2 == "main" { print $3; exit }') || mirror=
+mkdir "$w/given"
+cp $release/*.deb "$DUMP" tests/examples/top10.c "$w/given"
+rm -f "$w"/given/*-dbgsym_*.deb
+for codename in bookworm trixie; do
+	debian=$w/$codename
+	if [ -z "$mirror" ] || ! command -v debootstrap > /dev/null ||
+		! debootstrap --variant=minbase "$codename" "$debian" "$mirror" > "$w/log" 2>&1; then
+		echo "no new Debian ($codename) here: the packages are not used"
+		continue
+	fi
+	apt-config dump | grep -E '^Acquire::(https?::|Check-|Retries)' > "$debian/etc/apt/apt.conf.d/90machine" || true
+	cp "$w"/given/* "$debian/root"
+	chroot "$debian" sh -c 'cd /root && apt-get -qq update &&
+		apt-get -qq install -y --no-install-recommends ./*.deb gcc libc6-dev pkg-config' > "$w/log" 2>&1 ||
+		{ tail -n 20 "$w/log"; exit 1; }
+	chroot "$debian" sh -c 'cd /root && heapdb import sample.hprof' | grep -q ": $objects,"
+	chroot "$debian" sh -c 'cd /root && heapdb sql sample.heapdb "SELECT count(*) FROM classes" --csv' > /dev/null
+	# shellcheck disable=SC2016
+	chroot "$debian" sh -c 'cd /root && gcc top10.c -o top10 $(pkg-config --cflags --libs heapdb) &&
+		./top10 sample.heapdb' > "$w/got"
+	cmp "$w/want" "$w/got"
+	chroot "$debian" dpkg -r heapdb libheapdb-dev > /dev/null
+	[ ! -e "$debian/usr/bin/heapdb" ] && [ ! -e "$debian/usr/include/heapdb.h" ]
+	rm -rf "$debian"
+	used "on $codename:" "$release"/*.deb
+done

@@ -166,6 +166,11 @@ static int ask(struct hdb *db, struct hdb *before, const struct question *q, str
 	return r == HDB_EUSAGE || r == HDB_ELIMIT || r > 0 ? HDB_OK : r;
 }
 
+static double times_of(const struct question *q)
+{
+	return (double)q->us[1] / (double)(q->us[0] < TIME_MIN_US ? TIME_MIN_US : q->us[0]);
+}
+
 /*
  * Asks everything of a trap of n things, and compares it with one of a few more; which: 0 small, 1
  * big.
@@ -183,12 +188,18 @@ static void measure(const struct trap *trap, uint64_t n, unsigned which)
 		    hdb_open(db_path[i], &open, &db[i], &err) != HDB_OK)
 			fail_msg("%s: %s", trap->name, err.message);
 	}
-	/* The second time all tables are there, and only the question itself is measured. */
+	/*
+	 * The second time all tables are there, and only the question itself is measured. It is
+	 * asked only where that may change the verdict.
+	 */
 	for (unsigned turn = 0; turn < 2; turn++) {
 		for (size_t i = 0; i < question_count; i++) {
 			const uint64_t start = cpu_us();
 			uint64_t took;
 
+			if (turn && (which ? times_of(&questions[i]) <= TRAP_GROWTH_MAX :
+					     questions[i].us[0] <= TIME_MIN_US))
+				continue;
 			if ((questions[i].words ? run_command(&questions[i], &err) :
 						  ask(db[1], db[0], &questions[i], &err)) != HDB_OK)
 				fail_msg("%s, query %s %s: %s", trap->name, questions[i].spec->name,
@@ -210,8 +221,7 @@ static unsigned judge(const struct trap *trap)
 
 	for (size_t i = 0; i < question_count; i++) {
 		const struct question *q = &questions[i];
-		const uint64_t small = q->us[0] < TIME_MIN_US ? TIME_MIN_US : q->us[0];
-		const double times = (double)q->us[1] / (double)small;
+		const double times = times_of(q);
 
 		if (times > most) {
 			most = times;
