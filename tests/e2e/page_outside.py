@@ -50,6 +50,8 @@ try:
     check("no command line in the advice", "heapdb " not in text() and " --" not in text())
 
     go("#/allocations", "main table td", "allocations")
+    check("the heap over the recording", browser.until("document.querySelector('.lines .legend')?.innerText.replace(/\\s+/g, ' ').includes('used 20.0 MiB')"))
+    check("and the busiest thread", browser.until("(document.querySelectorAll('.lines .legend')[1]?.innerText ?? '').replace(/\\s+/g, ' ').includes('wärter 😀 37.5')"))
     check("who allocated", "com.acme.SessionServlet.doGet:31" in text())
     go("#/allocations?q=jfr-class", "main table td", "allocations by class")
     check("what was allocated", browser.until("document.querySelector('main table').innerText.includes('com.acme.Session')"))

@@ -18,18 +18,21 @@
 /* What the page asks, and the command that answers: its name, and the words after the files. */
 static const struct with_answer {
 	const char *name, *reader;
+	const char *limit;    /* of rows as JSON; NULL: none */
 	const char *heading;  /* of the section of a report; NULL: none */
 	const char *words[5]; /* terminated by NULL */
 } answers[] = {
-	{ "growth", "growth", "Growth over time", { NULL } },
-	{ "series", "growth", NULL, { "--points", NULL } },
-	{ "memory", "memory", "Memory of the process", { NULL } },
-	{ "jfr-site", "jfr", "Allocations by site", { "allocations", "--by", "site", NULL } },
-	{ "jfr-class", "jfr", NULL, { "allocations", "--by", "class", NULL } },
-	{ "jfr-thread", "jfr", NULL, { "allocations", "--by", "thread", NULL } },
-	{ "jfr-live", "jfr", NULL, { "old-objects", "--by", "site", NULL } },
-	{ "native", "allocations", "Native allocations by site", { "--by", "site", NULL } },
-	{ "meminfo", "meminfo", "Android's account of memory", { NULL } },
+	{ "growth", "growth", NULL, "Growth over time", { NULL } },
+	{ "series", "growth", NULL, NULL, { "--points", NULL } },
+	{ "memory", "memory", NULL, "Memory of the process", { NULL } },
+	{ "jfr-site", "jfr", "500", "Allocations by site", { "allocations", "--by", "site" } },
+	{ "jfr-class", "jfr", "500", NULL, { "allocations", "--by", "class" } },
+	{ "jfr-thread", "jfr", "500", NULL, { "allocations", "--by", "thread" } },
+	{ "jfr-live", "jfr", "500", NULL, { "old-objects", "--by", "site" } },
+	{ "jfr-gc", "jfr", "5000", NULL, { "gc", "--columns", "time,when,heap_used,committed" } },
+	{ "jfr-cpu", "jfr", "5000", NULL, { "cpu", "--columns", "time,user,system,thread" } },
+	{ "native", "allocations", "500", "Native allocations by site", { "--by", "site" } },
+	{ "meminfo", "meminfo", NULL, "Android's account of memory", { NULL } },
 };
 #define ANSWER_COUNT (sizeof(answers) / sizeof(answers[0]))
 static_assert(ANSWER_COUNT <= WITH_ANSWERS_MAX, "room for all answers");
@@ -143,8 +146,6 @@ int with_files_text(const struct with_files *with, const char *name, bool is_jso
 		    struct bytes *text, struct hdb_error *err)
 {
 	const struct with_answer *answer = answer_named(name);
-	const bool has_limit =
-		strcmp(answer->reader, "jfr") == 0 || strcmp(answer->reader, "allocations") == 0;
 	const char *words[WORDS_MAX];
 	size_t count = 0;
 
@@ -156,9 +157,9 @@ int with_files_text(const struct with_files *with, const char *name, bool is_jso
 		words[count++] = answer->words[i];
 	if (is_json)
 		words[count++] = "--json";
-	if (has_limit) {
+	if (answer->limit) {
 		words[count++] = "--limit";
-		words[count++] = is_json ? "500" : "10";
+		words[count++] = is_json ? answer->limit : "10";
 	}
 	assert(count < WORDS_MAX);
 	return command_text(words, count, true, text, err);

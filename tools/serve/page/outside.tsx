@@ -12,14 +12,16 @@ import { bytes, number, percent, plainly, visible } from "./text";
 
 const text = (v: Cell | undefined): string => (v === null || v === undefined ? "" : visible(String(v)));
 
-// Columns of an answer that the registry does not describe: those that have a title here.
-function columnsOf(answer: Answer, titles: Record<string, string>): Column[] {
-  return Object.keys(titles)
-    .filter((name) => answer.columns.includes(name))
-    .map((name) => ({
+// Columns of an answer that the registry does not describe: "name" or "name:title", "_" for a space in titles.
+function columnsOf(answer: Answer, columns: string): Column[] {
+  return columns
+    .split(" ")
+    .map((c) => c.split(":"))
+    .filter(([name]) => answer.columns.includes(name))
+    .map(([name, title = name]) => ({
       name,
-      title: titles[name],
-      help: titles[name],
+      title: title.replace(/_/g, " "),
+      help: title.replace(/_/g, " "),
       type: answer.in_bytes?.includes(name)
         ? "bytes"
         : answer.rows.some((r) => typeof r[name] === "number")
@@ -28,14 +30,14 @@ function columnsOf(answer: Answer, titles: Record<string, string>): Column[] {
     }));
 }
 
-function OwnTable({ answer, titles, what }: { answer: Answer; titles: Record<string, string>; what: string }) {
+function OwnTable({ answer, columns, what }: { answer: Answer; columns: string; what: string }) {
   return (
     <Table
-      columns={columnsOf(answer, titles)}
+      columns={columnsOf(answer, columns)}
       rows={answer.rows}
       total={answer.total_rows}
       what={what}
-      tree={"level" in titles}
+      tree={columns.startsWith("level")}
     />
   );
 }
@@ -98,16 +100,7 @@ function Series({ answer, jvm }: { answer: Answer; jvm: string }) {
   );
 }
 
-const growthTitles = {
-  jvm: "JVM",
-  program: "program",
-  name: "name",
-  bytes: "bytes",
-  per_hour: "per hour",
-  confidence: "with 95 % confidence",
-  since: "since",
-  hours_left: "hours left",
-};
+const growthColumns = "jvm:JVM program name bytes per_hour confidence:with_95_%_confidence since hours_left";
 const signed = (n: number): string => `${n > 0 ? "+" : ""}${bytes(n)}`;
 const told = (r: Row): Row => ({
   ...r,
@@ -152,7 +145,7 @@ export function Growth({ route }: { route: Route }) {
         {jvm && <Series answer={series.answer} jvm={jvm} />}
       </Panel>
       <Panel title="Measurements">
-        <OwnTable answer={answer} titles={growthTitles} what="growth" />
+        <OwnTable answer={answer} columns={growthColumns} what="growth" />
       </Panel>
     </div>
   );
@@ -160,16 +153,7 @@ export function Growth({ route }: { route: Route }) {
 
 // ---- memory of the process ----
 
-const memoryTitles = {
-  name: "part",
-  resident: "resident",
-  committed: "committed",
-  used: "used",
-  count: "count",
-  estimated: "estimated",
-  shared: "shared",
-  swap: "swap",
-};
+const memoryColumns = "level: name:part resident committed used count estimated shared swap";
 
 // What a part is looked at with.
 const leads: Record<string, [string, string]> = {
@@ -244,7 +228,7 @@ export function Outside() {
         </p>
       </Panel>
       <Panel title="Parts and details">
-        <OwnTable answer={tree} titles={{ level: "", ...memoryTitles }} what="parts" />
+        <OwnTable answer={tree} columns={memoryColumns} what="parts" />
       </Panel>
     </div>
   );
@@ -252,21 +236,61 @@ export function Outside() {
 
 // ---- allocations and native memory ----
 
-const callTitles = {
-  name: "name",
-  thread: "thread",
-  objects: "objects",
-  bytes: "bytes",
-  allocations: "allocations",
-  deallocations: "freed",
-  allocated: "allocated",
-  deallocated: "freed bytes",
-};
+const callColumns = "name thread objects bytes allocations deallocations:freed allocated deallocated:freed_bytes";
 
 function Calls({ query, what }: { query: string; what: string }) {
   const asked = useAnswer(query, {});
   if (!asked.answer) return <Wait asked={asked} what={what} />;
-  return <OwnTable answer={asked.answer} titles={callTitles} what={what} />;
+  return <OwnTable answer={asked.answer} columns={callColumns} what={what} />;
+}
+
+const BUSIEST = 5; // threads that have a line
+
+// The heap after collections, and the processor time of threads.
+function OverTime() {
+  const gc = useAnswer("jfr-gc", {}),
+    cpu = useAnswer("jfr-cpu", {});
+  if (!gc.answer || !cpu.answer) return <Wait asked={gc.answer ? cpu : gc} what="the recording" />;
+  const timed = (a: Answer): Row[] =>
+    a.rows.map((r) => ({
+      ...r,
+      time: Date.parse(`${text(r.time).slice(0, 23)}Z`),
+      load: Number(r.user ?? 0) + Number(r.system ?? 0),
+    }));
+  const after = timed(gc.answer).filter((r) => r.when === "After GC"),
+    loads = timed(cpu.answer),
+    sums = new Map<string, number>();
+  for (const r of loads) sums.set(text(r.thread), (sums.get(text(r.thread)) ?? 0) + Number(r.load));
+  const busiest = [...sums].sort((a, b) => b[1] - a[1]).slice(0, BUSIEST);
+  if (after.length + loads.length === 0) return null;
+  return (
+    <Panel>
+      <Lines
+        title="Heap after garbage collections"
+        format={bytes}
+        at={at}
+        lines={[
+          { name: "used", points: pointsOf(after, "heap_used") },
+          { name: "committed", points: pointsOf(after, "committed"), isLimit: true },
+        ]}
+      />
+      <Lines
+        title="Processor time of the busiest threads, of all processors"
+        format={percent}
+        at={at}
+        lines={busiest.map(([name]) => ({
+          name,
+          points: pointsOf(
+            loads.filter((r) => text(r.thread) === name),
+            "load",
+          ),
+        }))}
+      />
+      {[gc.answer, cpu.answer].some((a) => a.rows.length < (a.total_rows ?? 0)) && (
+        <p class="dim">Only the first {number(gc.answer.rows.length)} events are drawn.</p>
+      )}
+    </Panel>
+  );
 }
 
 const recorded: [string, string][] = [
@@ -301,25 +325,13 @@ export function Allocations({ route }: { route: Route }) {
         </p>
         <Calls key={now} query={now} what="allocations" />
       </Panel>
+      <OverTime />
     </>
   );
 }
 
-const meminfoTitles = {
-  section: "section",
-  name: "name",
-  process: "process",
-  pss: "Pss",
-  private_dirty: "private dirty",
-  private_clean: "private clean",
-  swap: "swap",
-  rss: "Rss",
-  heap_size: "heap size",
-  heap_alloc: "heap alloc",
-  heap_free: "heap free",
-  size: "size",
-  count: "count",
-};
+const meminfoColumns =
+  "section name process pss:Pss private_dirty private_clean swap rss:Rss heap_size heap_alloc heap_free size count";
 
 function Meminfo() {
   const asked = useAnswer("meminfo", {});
@@ -327,7 +339,7 @@ function Meminfo() {
   return (
     <Panel title="Kinds of memory">
       <p class="dim">{text(asked.answer.facts.summary)}</p>
-      <OwnTable answer={asked.answer} titles={meminfoTitles} what="kinds of memory" />
+      <OwnTable answer={asked.answer} columns={meminfoColumns} what="kinds of memory" />
     </Panel>
   );
 }

@@ -67,15 +67,16 @@ function useColumns(columns: Column[], rows: Row[], what: string, tree?: boolean
   const kept = filled.filter((c, i) => i === 0 || !hidden.includes(c.name)),
     wide = [...kept.filter((c, i) => !isLast(c, i)), ...kept.filter(isLast)];
   const isNarrow = innerWidth <= NARROW && !report;
-  const hide = (name: string) => {
-    const next = hidden.includes(name) ? hidden.filter((h) => h !== name) : [...hidden, name];
-    setHidden(next);
-    try {
-      localStorage.setItem(`hidden ${what}`, JSON.stringify(next));
-    } catch {
-      /* not remembered then */
-    }
-  };
+  const hide = (name: string) =>
+    setHidden((now) => {
+      const next = now.includes(name) ? now.filter((h) => h !== name) : [...now, name];
+      try {
+        localStorage.setItem(`hidden ${what}`, JSON.stringify(next));
+      } catch {
+        /* not remembered then */
+      }
+      return next;
+    });
   return {
     filled,
     hidden,
