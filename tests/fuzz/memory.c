@@ -24,6 +24,24 @@ static bool half(void *ctx, uint64_t start, uint64_t end, uint64_t *bytes)
 	return true;
 }
 
+/* The input is the memory of the process, too. */
+struct input {
+	const uint8_t *data;
+	size_t size;
+};
+
+static size_t read_input(void *ctx, uint64_t at, void *out, size_t size)
+{
+	const struct input *input = ctx;
+
+	at &= 0xfffffff;
+	if (at >= input->size)
+		return 0;
+	size = size < input->size - at ? size : (size_t)(input->size - at);
+	memcpy(out, input->data + at, size);
+	return size;
+}
+
 static void add(struct memory *memory, const char *text, size_t size)
 {
 	char *copy = malloc(size + 1);
@@ -63,6 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *text = (const char *)data, *end = text + size;
 	struct memory memory = { .rows = NULL };
+	struct input input = { data, size };
 
 	while (text < end) {
 		const size_t length = strnlen(text, (size_t)(end - text));
@@ -76,6 +95,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				0x7f0012000010, 1 << 24, NULL);
 	(void)memory_add_buffer(&memory, memory_for(MEMORY_DIRECT, "Netty"), 0x555600000010, 100,
 				NULL);
+	if (!memory.has_malloc)
+		(void)memory_add_arenas(&memory, read_input, &input, NULL);
 	if (memory_account(&memory, size % 2 ? half : NULL, NULL, NULL) == HDB_OK)
 		check(&memory);
 	memory_release(&memory);

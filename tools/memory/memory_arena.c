@@ -86,7 +86,8 @@ static bool sum_heap(struct walk *w, uint64_t start, uint64_t *end, uint64_t *ou
 	return false;
 }
 
-static void add(struct memory *m, struct walk *w, uint64_t start, uint64_t end, bool is_main)
+/* Adds an arena; false if it is none. */
+static bool add(struct memory *m, struct walk *w, uint64_t start, uint64_t end, bool is_main)
 {
 	uint64_t free_bytes;
 
@@ -97,9 +98,9 @@ static void add(struct memory *m, struct walk *w, uint64_t start, uint64_t end, 
 			continue;
 		m->malloc_arenas += end - start;
 		m->malloc_free += free_bytes;
-		m->has_malloc = true;
-		return;
+		return m->has_malloc = true;
 	}
+	return false;
 }
 
 int memory_add_arenas(struct memory *m, memory_read read, void *ctx, struct hdb_error *err)
@@ -114,11 +115,11 @@ int memory_add_arenas(struct memory *m, memory_read read, void *ctx, struct hdb_
 		uint64_t at = mapping->start;
 
 		if (mapping->is_arena && !mapping->is_anonymous)
-			add(m, w, at, mapping->end, true);
+			(void)add(m, w, at, mapping->end, true);
 		/* The kernel joins arenas that have no room left. */
 		else if (mapping->is_anonymous && mapping->is_accessible && at % ARENA_BYTES == 0)
-			for (; at < mapping->end; at += ARENA_BYTES)
-				add(m, w, at, 0, false);
+			while (at < mapping->end && add(m, w, at, 0, false))
+				at += ARENA_BYTES;
 	}
 	return HDB_OK;
 }
