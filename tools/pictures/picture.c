@@ -151,6 +151,7 @@ size_t picture_children(const struct picture *picture, size_t node, size_t *list
 {
 	size_t count = 0;
 
+	assert(node < picture->count);
 	for (size_t c = picture->nodes[node].first; c != PICTURE_NONE; c = picture->nodes[c].next)
 		list[count++] = c;
 	qsort_r(list, count, sizeof(list[0]), compare_size, picture->nodes);

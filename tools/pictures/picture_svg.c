@@ -100,6 +100,8 @@ void svg_put_cell(struct output *out, const struct svg_layout *layout, size_t at
 	const uint64_t all = picture->nodes[0].bytes;
 	const struct svg_box *box = &layout->boxes[at];
 
+	assert(at < layout->count);
+	assert(package <= n->size);
 	output_format(out,
 		      "<g><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
 		      "fill=\"",
@@ -123,6 +125,8 @@ void svg_put_cell(struct output *out, const struct svg_layout *layout, size_t at
 
 bool svg_place(struct svg_layout *layout, size_t node, struct svg_box box)
 {
+	assert(node > 0); /* the heap is placed first */
+	assert(layout->count <= SVG_CELLS_MAX);
 	if (box.width < SVG_CELL_MIN || box.height < SVG_CELL_MIN ||
 	    layout->count == SVG_CELLS_MAX) {
 		layout->folded++;

@@ -35,6 +35,8 @@ static void place_row(struct svg_layout *l, size_t first, size_t end, double sca
 	const double side = upright ? room->height : room->width;
 	double sum = 0, at = 0, across;
 
+	assert(first < end);
+	assert(side > 0);
 	for (size_t i = first; i < end; i++)
 		sum += area_of(l, i, scale);
 	across = sum / side;
@@ -95,6 +97,7 @@ static void put_cell(struct output *out, struct svg_layout *l, size_t at)
 	const double bytes = (double)l->picture->nodes[node].bytes;
 	const size_t before = l->count;
 
+	assert(at < before);
 	if (room.width >= SVG_CELL_MIN && room.height >= SVG_CELL_MIN && bytes > 0)
 		squarify(l, children, room.width * room.height / bytes, room);
 	svg_put_cell(out, l, at, has_name || l->count == before);
