@@ -124,8 +124,9 @@ $(includes src)
 END
 
 # The tools are the library's clients: heapdb.h, base/, files of their own folder, and
-# tools/common. The command, the Python package and the MCP server, which offer other doors, also
-# see a door's one header, tools/DOOR/DOOR.h; memory, which asks a VM, that of capture.
+# tools/common. The command, the Python package, the MCP server and the page's server, which offer
+# other doors, also see a door's one header, tools/DOOR/DOOR.h; memory, which asks a VM, that of
+# capture.
 while read -r file line included; do
 	[ -n "$file" ] || continue
 	own=$(dirname "$file")
@@ -139,7 +140,7 @@ while read -r file line included; do
 	case $own in
 	tools/memory) # asks the VM
 		[ "$included" = capture/capture.h ] && continue ;;
-	tools/heapdb | tools/python | tools/mcp)
+	tools/heapdb | tools/python | tools/mcp | tools/serve)
 		[ -f "tools/$included" ] && [ "$included" = "$door/$door.h" ] && continue ;;
 	esac
 	complain "$file:$line: $own may not see \"$included\" (only heapdb.h, base/ and its own files)"

@@ -1,7 +1,7 @@
 /*
  * common/own_answer.c - see own_answer.h.
  */
-#include "common/own_answer.h"
+#include "common/answer.h"
 
 #include "base/error.h"
 #include "base/scope.h"
@@ -92,85 +92,30 @@ void json_value(struct output *out, const struct hdb_value *value)
 	}
 }
 
-static void put_name(struct output *out, const char *before, const char *name)
-{
-	output_string(out, before);
-	output_json(out, name, strlen(name));
-}
-
-static void put_head(const struct own_answer *answer, struct output *out)
-{
-	const struct row_source *source = &answer->source;
-	bool has_bytes = false;
-
-	output_format(out, "{\"schema\":%d,\"query\":", HDB_SCHEMA);
-	put_name(out, "", answer->name);
-	output_string(out, ",\"facts\":{");
-	for (size_t i = 0; i < answer->fact_count; i++) {
-		put_name(out, i ? "," : "", answer->facts[i].column.name);
-		output_char(out, ':');
-		json_value(out, &answer->facts[i].value);
-	}
-	output_string(out, "},\"columns\":[");
-	for (size_t i = 0; i < source->count; i++)
-		put_name(out, i ? "," : "", source->columns[i].name);
-	for (size_t i = 0; i < source->count; i++)
-		if (source->columns[i].type == HDB_TYPE_BYTES) {
-			put_name(out, has_bytes ? "," : "],\"in_bytes\":[",
-				 source->columns[i].name);
-			has_bytes = true;
-		}
-	output_string(out, "],\"rows\":[");
-}
-
-static void put_row(const struct row_source *source, bool is_sparse, struct output *out)
-{
-	bool is_first = true;
-
-	for (size_t i = 0; i < source->count; i++) {
-		if (is_sparse && source->cells[i].type == HDB_TYPE_NULL)
-			continue;
-		put_name(out, is_first ? "{" : ",", source->columns[i].name);
-		output_char(out, ':');
-		json_value(out, &source->cells[i]);
-		is_first = false;
-	}
-	output_string(out, is_first ? "{}" : "}");
-}
-
-static int put_answer(const struct own_answer *answer, bool is_sparse, struct output *out,
-		      struct hdb_error *err)
-{
-	uint64_t rows = 0;
-	int rc;
-
-	put_head(answer, out);
-	for (; (rc = answer->source.next(answer->source.ctx, err)) == HDB_OK; rows++) {
-		output_string(out, rows ? ",\n" : "\n");
-		put_row(&answer->source, is_sparse, out);
-	}
-	output_string(out, rows ? "\n],\"row_count\":" : "],\"row_count\":");
-	output_u64(out, rows);
-	output_string(out, ",\"total_rows\":");
-	output_u64(out, rows);
-	output_string(out, "}\n");
-	return rc == HDB_END ? HDB_OK : rc;
-}
-
-int own_answer_json(const struct own_answer *answer, bool is_sparse, char **text,
+int own_answer_json(const struct own_answer *own, bool is_sparse, char **text,
 		    struct hdb_error *err)
 {
 	BASE_SCOPED(bytes_release) struct bytes into = { 0 };
 	BASE_FREED struct output *out = NULL;
+	struct answer answer = {
+		.name = own->name,
+		.source = &own->source,
+		.facts = own->facts,
+		.fact_count = own->fact_count,
+		.is_sparse = is_sparse,
+		.err = err,
+	};
+	int rc;
 
 	*text = NULL;
 	TRY(BASE_ALLOC(out, 1, "an answer", err));
 	output_collect(out, &into);
-	TRY(put_answer(answer, is_sparse, out, err));
+	rc = render_json(&answer, out);
 	output_char(out, '\0');
 	output_collect_end(out);
 	if (into.failed)
 		return hdb_fail_memory(err, "an answer", into.size);
+	TRY(rc);
 	*text = into.data;
 	into = (struct bytes){ 0 };
 	return HDB_OK;

@@ -1,6 +1,7 @@
 /*
  * heapdb/answer_notes.c - prints notes on the objects, classes and leaks of an answer.
  */
+#include "heapdb/call_rows.h"
 #include "heapdb/prose.h"
 
 #include "notes/notes.h"
@@ -28,7 +29,7 @@ static void mark_matched(struct note *note)
 		note->is_matched = true;
 }
 
-void notes_meet(const struct answer *answer)
+static void meet_notes(const struct answer *answer)
 {
 	const size_t count = hdb_rows_column_count(answer->rows);
 
@@ -104,7 +105,7 @@ void notes_below(const struct answer *answer, const struct render_style *style, 
 	}
 }
 
-void notes_in_json(const struct answer *answer, struct output *out)
+static void put_json(const struct answer *answer, struct output *out)
 {
 	const struct note *note;
 	size_t at = 0, count = 0;
@@ -118,4 +119,23 @@ void notes_in_json(const struct answer *answer, struct output *out)
 		output_char(out, '}');
 	}
 	output_string(out, count ? "]" : "");
+}
+
+static void on_row(struct answer *answer)
+{
+	struct sampled *sampled = answer->sampled;
+
+	if (sampled) {
+		sampled_match_row(sampled);
+		answer->changed = sampled->value.type != HDB_TYPE_NULL ? &sampled->value : NULL;
+		answer->changed_column = sampled->text;
+	}
+	if (answer->notes && answer->rows)
+		meet_notes(answer);
+}
+
+void answer_annotate(struct answer *answer)
+{
+	answer->on_row = on_row;
+	answer->put_more = put_json;
 }

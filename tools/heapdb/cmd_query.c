@@ -118,6 +118,7 @@ static int print(struct cli *cli, struct hdb_rows *rows, const struct hdb_query_
 	if (style->format == FORMAT_TABLE || style->format == FORMAT_JSON)
 		TRY(cli_notes(cli, &answer.notes));
 	answer.sampled = cli->opt.jfr ? &sampled : NULL;
+	answer_annotate(&answer);
 	rc = print_and_judge(cli, &answer, style);
 	cli->is_open = answer.is_open;
 	answer_release(&answer);

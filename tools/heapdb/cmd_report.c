@@ -67,6 +67,7 @@ static int ask(struct cli *cli, const struct section *section, struct section_an
 		.limit = section->limit,
 		.err = &cli->err,
 	};
+	answer_annotate(&opened->answer);
 	TRY(cli_notes(cli, &opened->answer.notes));
 	return hdb_query(cli->db, section->query, &opened->args, &opened->answer.rows, &cli->err);
 }

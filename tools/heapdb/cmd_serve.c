@@ -1,118 +1,19 @@
 /*
- * heapdb/cmd_serve.c - serve: locates the databases and connects the page's server to the JSON
- * writer.
+ * heapdb/cmd_serve.c - serve: locates the databases and runs the page's server.
  */
 #include "heapdb/cli.h"
 
 #ifdef HAVE_SERVE
 
-#include "export/export.h"
-#include "pictures/pictures.h"
 #include "heapdb/progress.h"
-#include "heapdb/serve_answers.h"
 #include "heapdb/with_files.h"
-#include "notes/notes.h"
+#include "serve/serve.h"
 
-#include <errno.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
-
-static int write_bytes(void *ctx, const void *data, size_t size, struct hdb_error *err)
-{
-	struct output *out = ctx;
-
-	output_bytes(out, data, size);
-	return out->error ? hdb_fail(err, HDB_EIO, "%s", strerror(out->error)) : HDB_OK;
-}
-
-static int write_parquet(struct answer *answer, struct output *out)
-{
-	struct answer_columns columns = { answer, out };
-	const struct export_options options = { .format = EXPORT_PARQUET };
-	const struct export_sink sink = { write_bytes, out };
-	struct ArrowArrayStream stream = { 0 };
-	int rc;
-
-	TRY(answer_stream(&columns, &stream));
-	rc = export_stream(&stream, &options, &sink, NULL, answer->err);
-	stream.release(&stream);
-	return rc;
-}
-
-static int write_answer(struct answer *answer, const struct serve_sink *to, struct output *out)
-{
-	int rc;
-
-	if (answer->rows && (to->format == SERVE_CSV || to->format == SERVE_PARQUET))
-		TRY(answer_thin(answer, false));
-	if (to->format == SERVE_CSV)
-		return render_csv(answer, out);
-	if (to->format == SERVE_PARQUET)
-		return write_parquet(answer, out);
-	rc = render_json(answer, out);
-	if (rc == HDB_OK || !answer->is_open || to->format == SERVE_JSON)
-		return rc;
-	render_json_error(out, true, answer->err, 0);
-	return HDB_OK;
-}
-
-int serve_write_answer(struct answer *answer, const struct serve_sink *to)
-{
-	BASE_FREED struct output *out = NULL;
-	int copy, rc;
-
-	TRY(BASE_ALLOC(out, 1, "an answer", answer->err));
-	copy = dup(to->fd);
-	if (copy < 0)
-		return hdb_fail(answer->err, HDB_EIO, "cannot store the answer: %s",
-				strerror(errno));
-	output_init(out, copy, &progress_hooks);
-	answer->size_max = to->format == SERVE_PAGE ? SERVE_ANSWER_MAX : SERVE_EXPORT_MAX;
-	answer->written = to->rows;
-	answer->cancel = to->cancel;
-	answer->filter = to->filter;
-	rc = write_answer(answer, to, out);
-	if (output_close(out) != 0)
-		rc = hdb_fail(answer->err, HDB_EIO, "cannot store the answer: %s",
-			      strerror(out->error));
-	answer_release(answer);
-	return rc;
-}
-
-static int write_rows(struct hdb_rows *rows, const char *name, const struct hdb_query_args *args,
-		      const struct serve_sink *to, struct hdb_error *err)
-{
-	struct answer answer = {
-		.name = name,
-		.rows = rows,
-		.args = args,
-		.limit = to->limit,
-		.err = err,
-	};
-
-	return serve_write_answer(&answer, to);
-}
-
-static int write_png(const struct pixels *pixels, int fd, struct hdb_error *err)
-{
-	const int copy = dup(fd);
-	FILE *file = copy < 0 ? NULL : fdopen(copy, "wb");
-	bool failed;
-	int rc;
-
-	if (!file) {
-		if (copy >= 0)
-			close(copy);
-		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for an image");
-	}
-	rc = picture_png_write(pixels, file, err);
-	failed = fclose(file) != 0;
-	TRY(rc);
-	return failed ? hdb_fail(err, HDB_EIO, "cannot store the image") : HDB_OK;
-}
 
 /*
  * Opens a browser with a private file that redirects to the URL. Other users can see program
@@ -192,9 +93,6 @@ static int serve(struct cli *cli, const struct serve_database *databases, size_t
 		.memory_bytes = cli->opt.memory_bytes,
 		.tmp_dir = cli->opt.tmp,
 		.stop = progress_callbacks().cancel,
-		.write_rows = write_rows,
-		.write_sql = serve_sql(),
-		.write_png = picture_png_is_there() ? write_png : NULL,
 #ifdef HAVE_MCP /* notes require the same library */
 		.notes = page_notes,
 #endif

@@ -6,7 +6,6 @@
 
 #include "heapdb/progress.h"
 #include "heapdb/render.h"
-#include "heapdb/sql_rows.h"
 
 #include <ctype.h>
 #include <strings.h>
@@ -35,13 +34,13 @@ int sql_open(struct cli *cli, struct heapsql **sql)
  */
 static int print(struct cli *cli, struct heapsql *sql, const char *text, struct heapsql_rows *rows)
 {
-	struct sql_rows read;
+	struct heapsql_answer read;
 	struct answer answer = { .name = "sql", .source = &read.source, .limit = cli->opt.limit };
 	struct own_fact note;
 	char why[512];
 
 	answer.is_picked = heapsql_names_columns(text);
-	TRY(sql_rows_begin(&read, rows, &cli->err));
+	TRY(heapsql_answer(&read, rows, &cli->err));
 	if (read.first == HDB_END && heapsql_why_empty(sql, text, why, sizeof(why))) {
 		note = text_fact("note", NULL, why);
 		answer.facts = &note;

@@ -27,7 +27,7 @@ size_t mcp_size(const json_t *value)
 }
 
 /* Makes a string of at most `max` bytes, cut at a character boundary with a note of its length. */
-static json_t *text_value(const char *text, size_t size, size_t max)
+static json_t *cut_text(const char *text, size_t size, size_t max)
 {
 	char cut[MCP_TEXT_MAX + 40];
 
@@ -48,7 +48,7 @@ static json_t *plain_value(const struct hdb_value *value, size_t max)
 
 	snprintf(text, sizeof(text), "%.*s", (int)value->text_size, value->text);
 	mcp_plain(text);
-	return text_value(text, strlen(text), max);
+	return cut_text(text, strlen(text), max);
 }
 
 /* IDs become strings, since clients may convert numbers to doubles. */
@@ -78,7 +78,7 @@ static json_t *json_of(const struct hdb_value *value, size_t text_max)
 	case HDB_TYPE_BOOL:
 		return json_boolean(value->u);
 	case HDB_TYPE_TEXT:
-		return text_value(value->text, value->text_size, text_max);
+		return cut_text(value->text, value->text_size, text_max);
 	case HDB_TYPE_NULL:
 		break;
 	}

@@ -34,31 +34,8 @@ struct serve_database {
 	const char *dump_path; /* current path of the dump; NULL: as at import; lent */
 };
 
-struct serve_options;
-
 /* Format of an answer: for the page, within SERVE_ANSWER_MAX, or as a file with all rows. */
 enum serve_format { SERVE_PAGE, SERVE_CSV, SERVE_JSON, SERVE_PARQUET };
-
-/* Destination of an answer. */
-struct serve_sink {
-	int fd; /* remains open */
-	enum serve_format format;
-	uint64_t limit;             /* rows; 0: all */
-	const char *filter;         /* words that a row must contain; lent; NULL: any */
-	_Atomic uint64_t *rows;     /* counts the rows written; lent */
-	const volatile int *cancel; /* nonzero: stop with HDB_EINTR; lent */
-};
-
-/* An SQL statement run by a worker. All members are lent. */
-struct serve_statement {
-	const struct serve_options *options;
-	struct hdb *const *handles; /* the worker's handles, one per database */
-	size_t database;            /* default database of unqualified names */
-	const char *text;
-	bool all;                   /* tables include unreachable objects */
-	uint64_t limit;             /* rows; 0: all */
-	const volatile int *cancel; /* nonzero: stop with HDB_EINTR */
-};
 
 struct serve_options {
 	const struct serve_database *databases; /* lent */
@@ -70,24 +47,12 @@ struct serve_options {
 	const char *tmp_dir;      /* as in struct hdb_open_options; lent */
 	const volatile int *stop; /* nonzero: stop the server; a signal handler may set it; lent */
 	/*
-	 * Writes an answer; `args` are the query's arguments. HDB_OK even if an answer for the page
-	 * ends with an error in its JSON.
-	 */
-	int (*write_rows)(struct hdb_rows *rows, const char *name,
-			  const struct hdb_query_args *args, const struct serve_sink *to,
-			  struct hdb_error *err);
-	/* Runs a read-only statement and writes its rows in the same way; NULL: no SQL. */
-	int (*write_sql)(const struct serve_statement *statement, const struct serve_sink *to,
-			 struct hdb_error *err);
-	/*
 	 * Names of answers that come from files beside the databases, and the function that makes
 	 * one, for any worker.
 	 */
 	const char *const *files; /* lent */
 	size_t file_count;
 	int (*write_file)(void *ctx, const char *name, int fd, struct hdb_error *err);
-	/* Writes pixels as PNG; NULL: not supported. */
-	int (*write_png)(const struct pixels *pixels, int fd, struct hdb_error *err);
 	/*
 	 * Writes a note on `target` (NULL: none), or removes it (`text` NULL), and returns all
 	 * notes of the database as JSON, owned: free(). NULL: no notes.

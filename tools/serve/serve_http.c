@@ -6,6 +6,7 @@
 #include "common/escape.h"
 #include "base/error.h"
 #include "serve/serve.h"
+#include "serve/serve_answer.h"
 #include "serve/serve_bundle.h"
 #include "serve/serve_gate.h"
 #include "serve/serve_jobs.h"
@@ -267,7 +268,7 @@ static struct serve_job *job_of(const struct server *server, const char *path)
 {
 	static const char query[] = "/api/query/", own[] = "/api/file/";
 	const bool is_query = strncmp(path, query, sizeof(query) - 1) == 0;
-	const bool is_sql = strcmp(path, "/api/sql") == 0 && server->options->write_sql;
+	const bool is_sql = SERVE_HAS_SQL && strcmp(path, "/api/sql") == 0;
 	const bool is_bitmap = strcmp(path, "/api/bitmap") == 0;
 	const char *file = strncmp(path, own, sizeof(own) - 1) == 0 ?
 				   file_of(server->options, path + sizeof(own) - 1) :

@@ -3,10 +3,10 @@
  */
 #include "serve/serve_jobs.h"
 
-#include "common/door_rows.h"
 #include "base/scope.h"
 #include "base/work.h"
 #include "base/error.h"
+#include "serve/serve_answer.h"
 #include "serve/serve_cache.h"
 #include "serve/serve_pack.h"
 #include "serve/serve_value.h"
@@ -101,72 +101,24 @@ static void on_notice(void *ctx, const char *text)
 		options->notice(options->ctx, text);
 }
 
-static struct serve_sink sink_of(struct worker *w, struct serve_job *job)
-{
-	return (struct serve_sink){ job->fd,     job->format, job->limit,
-				    job->filter, &job->rows,  &w->cancel };
-}
-
-static int answer_query(struct worker *w, struct serve_job *job)
-{
-	struct hdb *before[SERVE_DATABASES_MAX];
-	struct hdb_query_args args = {
-		.struct_size = sizeof(args),
-		.targets = job->targets,
-		.target_count = job->target_count,
-		.options = job->options,
-		.option_count = job->option_count,
-		.sort = job->sort,
-		.limit = job->filter ? 0 : job->limit,
-		.before_count = job->before_count,
-	};
-	const struct serve_sink to = sink_of(w, job);
-	DOOR_ROWS *rows = NULL;
-
-	assert(job->spec);
-	assert(job->database < w->jobs->options->database_count);
-	assert(job->before_count <= SERVE_DATABASES_MAX);
-	for (size_t i = 0; i < job->before_count; i++)
-		before[i] = w->databases[job->before[i]];
-	if (job->before_count > 0)
-		args.before = before;
-	TRY(hdb_query(w->databases[job->database], job->spec->name, &args, &rows, &job->err));
-	return w->jobs->options->write_rows(rows, job->spec->name, &args, &to, &job->err);
-}
-
-static int answer_sql(struct worker *w, struct serve_job *job)
-{
-	const struct serve_options *options = w->jobs->options;
-	const struct serve_sink to = sink_of(w, job);
-	const struct serve_statement ask = {
-		.options = options,
-		.handles = w->databases,
-		.database = job->database,
-		.text = job->statement,
-		.all = job->all,
-		.limit = job->limit,
-		.cancel = &w->cancel,
-	};
-
-	return options->write_sql(&ask, &to, &job->err);
-}
-
 static int make_answer(struct worker *w, struct serve_job *job)
 {
+	const struct serve_means means = { w->jobs->options, w->databases, &w->cancel };
+
 	switch (job->kind) {
 	case SERVE_VALUE:
 		return serve_value(w->databases[job->database], job);
 	case SERVE_BITMAP:
-		return serve_bitmap(w->databases[job->database], w->jobs->options, job);
+		return serve_bitmap(w->databases[job->database], job);
 	case SERVE_SQL:
-		return answer_sql(w, job);
+		return serve_sql(&means, job);
 	case SERVE_FILE:
 		return w->jobs->options->write_file(w->jobs->options->ctx, job->file, job->fd,
 						    &job->err);
 	case SERVE_QUERY:
 		break;
 	}
-	return answer_query(w, job);
+	return serve_query(&means, job);
 }
 
 /* Whether the large tables needed by the page are already built. */

@@ -3,6 +3,8 @@
  */
 #include "serve/serve_specs.h"
 
+#include "serve/serve_answer.h"
+
 #include <inttypes.h>
 
 static const char *type_name(enum hdb_type type)
@@ -117,7 +119,7 @@ void serve_health(struct bytes *out, const struct serve_options *options,
 {
 	bytes_format(out, "{\"schema\":%d,", HDB_SCHEMA);
 	put_key(out, "version", hdb_version());
-	bytes_format(out, "\"sql\":%s,", options->write_sql ? "true" : "false");
+	bytes_format(out, "\"sql\":%s,", SERVE_HAS_SQL ? "true" : "false");
 	bytes_format(out, "\"notes\":%s,", options->notes ? "true" : "false");
 	bytes_string(out, "\"files\":[");
 	for (size_t i = 0; i < options->file_count; i++)

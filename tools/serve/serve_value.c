@@ -6,6 +6,7 @@
 #include "base/scope.h"
 #include "base/error.h"
 #include "common/output.h"
+#include "pictures/pictures.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Elements per read. */
 #define PIECE 8192
@@ -153,21 +155,37 @@ static int size_picture(struct serve_job *job, uint64_t length, size_t *size)
 }
 
 /* Finds the array of the requested image, and how many bytes of it the image takes. */
-static int find_picture(struct hdb *db, const struct serve_options *options, struct serve_job *job,
-			uint32_t *ix, size_t *size)
+static int find_picture(struct hdb *db, struct serve_job *job, uint32_t *ix, size_t *size)
 {
 	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 
 	TRY(find_object(db, job, ix, &facts));
 	if (facts.kind != HDB_KIND_PRIMITIVE_ARRAY)
 		return hdb_fail(&job->err, HDB_NOTFOUND, "not an array of bytes");
-	if (job->pixel_bytes > 0 && !options->write_png)
+	if (job->pixel_bytes > 0 && !picture_png_is_there())
 		return hdb_fail(&job->err, HDB_NOTFOUND, "this heapdb was built without libpng");
 	return size_picture(job, facts.length, size);
 }
 
-static int put_picture(const struct serve_options *options, struct serve_job *job,
-		       const uint8_t *bytes, size_t size)
+static int write_png(const struct pixels *pixels, int fd, struct hdb_error *err)
+{
+	const int copy = dup(fd);
+	FILE *file = copy < 0 ? NULL : fdopen(copy, "wb");
+	bool failed;
+	int rc;
+
+	if (!file) {
+		if (copy >= 0)
+			close(copy);
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for an image");
+	}
+	rc = picture_png_write(pixels, file, err);
+	failed = fclose(file) != 0;
+	TRY(rc);
+	return failed ? hdb_fail(err, HDB_EIO, "cannot store the image") : HDB_OK;
+}
+
+static int put_picture(struct serve_job *job, const uint8_t *bytes, size_t size)
 {
 	const struct image_kind *kind;
 
@@ -176,7 +194,7 @@ static int put_picture(const struct serve_options *options, struct serve_job *jo
 					       (unsigned)job->pixel_bytes, bytes };
 
 		job->type = "image/png";
-		return options->write_png(&pixels, job->fd, &job->err);
+		return write_png(&pixels, job->fd, &job->err);
 	}
 	kind = image_kind_of(bytes, size);
 	job->type = kind ? kind->type : NULL;
@@ -184,13 +202,13 @@ static int put_picture(const struct serve_options *options, struct serve_job *jo
 		      hdb_fail(&job->err, HDB_NOTFOUND, "not a PNG, JPEG or WebP image");
 }
 
-int serve_bitmap(struct hdb *db, const struct serve_options *options, struct serve_job *job)
+int serve_bitmap(struct hdb *db, struct serve_job *job)
 {
 	BASE_FREED uint8_t *bytes = NULL;
 	size_t size = 0;
 	uint32_t ix;
 
-	TRY(find_picture(db, options, job, &ix, &size));
+	TRY(find_picture(db, job, &ix, &size));
 	TRY(image_read(db, ix, size, &bytes, &job->err));
-	return put_picture(options, job, bytes, size);
+	return put_picture(job, bytes, size);
 }

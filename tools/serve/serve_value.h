@@ -18,6 +18,6 @@ int serve_value(struct hdb *db, struct serve_job *job);
  * Writes the image in the byte array job->object to job->fd and sets job->type: pixels as PNG, or
  * an embedded PNG, JPEG or WebP file unchanged. HDB_NOTFOUND if it is not an image.
  */
-int serve_bitmap(struct hdb *db, const struct serve_options *options, struct serve_job *job);
+int serve_bitmap(struct hdb *db, struct serve_job *job);
 
 #endif

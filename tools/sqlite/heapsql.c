@@ -761,6 +761,52 @@ const struct hdb_value *heapsql_value(const struct heapsql_rows *rows, size_t co
 	return &rows->values[column];
 }
 
+/* ---- for the writers of answers ---- */
+
+/* Counts text before writing it, so that an answer cannot exceed its limit. */
+static int count_texts(struct heapsql_answer *r, struct hdb_error *err)
+{
+	for (size_t i = 0; i < r->source.count; i++) {
+		const struct hdb_value *value = &r->source.cells[i];
+
+		if (value->type == HDB_TYPE_TEXT)
+			r->texts += value->text_size;
+	}
+	if (r->texts_max && r->texts > r->texts_max)
+		return hdb_fail(err, HDB_ELIMIT,
+				"the answer exceeds %" PRIu64 " MiB of text; request fewer "
+				"rows, or use substr(text, 1, 100)",
+				r->texts_max >> 20);
+	return HDB_OK;
+}
+
+static int next_row(void *ctx, struct hdb_error *err)
+{
+	struct heapsql_answer *r = ctx;
+	int rc = r->is_first ? r->first : heapsql_next(r->rows, err);
+
+	r->is_first = false;
+	TRY(rc);
+	return r->texts_max ? count_texts(r, err) : HDB_OK;
+}
+
+int heapsql_answer(struct heapsql_answer *out, struct heapsql_rows *rows, struct hdb_error *err)
+{
+	*out = (struct heapsql_answer){
+		.source = {
+			.ctx = out,
+			.count = heapsql_column_count(rows),
+			.next = next_row,
+			.columns = heapsql_column(rows, 0),
+			.cells = heapsql_value(rows, 0),
+		},
+		.rows = rows,
+		.is_first = true,
+		.first = heapsql_next(rows, err),
+	};
+	return out->first < 0 ? out->first : HDB_OK;
+}
+
 /* ---- for a shell ---- */
 
 bool heapsql_is_complete(const char *text)

@@ -8,6 +8,8 @@
 
 #include "heapdb.h"
 
+#include "common/own_answer.h"
+
 #include <stdbool.h>
 
 /* A connection. */
@@ -74,6 +76,23 @@ static inline void heapsql_rows_close_at(struct heapsql_rows **rows)
 {
 	heapsql_rows_close(*rows);
 }
+
+/*
+ * Rows as a source for the writers of common/answer.h. The first row is read in advance to
+ * determine the types of expression columns.
+ */
+struct heapsql_answer {
+	struct row_source source;  /* refers to this struct */
+	struct heapsql_rows *rows; /* lent */
+	/* maximum bytes of text in all rows, otherwise HDB_ELIMIT; 0: unlimited */
+	uint64_t texts_max;
+	uint64_t texts;
+	bool is_first;
+	int first; /* result of reading the first row */
+};
+
+/* Reads the first row. `rows` is lent while `out` is in use. HDB_OK even if there is no row. */
+int heapsql_answer(struct heapsql_answer *out, struct heapsql_rows *rows, struct hdb_error *err);
 
 /* The columns of rows. */
 struct heapsql_columns {

@@ -1,10 +1,13 @@
 /*
- * heapdb/render_json.c - writes answers as one JSON object, or one object per line, directly to the
+ * common/render_json.c - writes answers as one JSON object, or one object per line, directly to the
  * output buffer, since an export has millions of rows. IDs are strings, because many readers lose
  * digits of numbers above 2^53. Other values are numbers, whatever their size.
  */
+#include "common/answer.h"
+
 #include "base/try.h"
-#include "heapdb/render.h"
+
+#include <string.h>
 
 void render_json_string(struct output *out, const char *string)
 {
@@ -159,7 +162,8 @@ int render_json(struct answer *answer, struct output *out)
 		output_u64(out, total);
 	else
 		output_string(out, "null");
-	notes_in_json(answer, out);
+	if (answer->put_more)
+		answer->put_more(answer, out);
 	answer->is_open = rc != HDB_OK;
 	TRY(rc);
 	output_string(out, "}\n");

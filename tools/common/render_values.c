@@ -1,5 +1,5 @@
 /*
- * heapdb/render_values.c - answers as comma- and tab-separated values: a heading, then one line per
+ * common/render_values.c - answers as comma- and tab-separated values: a heading, then one line per
  * row. Facts are not printed.
  *
  * CSV follows RFC 4180, with \n as line end; an empty field is null, "" is the empty text. TSV
@@ -8,9 +8,9 @@
  * invalid UTF-8 as U+FFFD. Text that a spreadsheet would interpret as a formula is prefixed with an
  * apostrophe; numbers are not.
  */
-#include "heapdb/render.h"
+#include "common/answer.h"
 
-#include <math.h>
+#include <string.h>
 
 typedef void put_text_fn(struct output *out, const char *text, size_t size);
 

@@ -1,0 +1,101 @@
+/*
+ * common/answer.h - an answer to be written: rows and facts of a query, of a statement, or of the
+ * command itself; and its writers for programs.
+ */
+#ifndef COMMON_ANSWER_H
+#define COMMON_ANSWER_H
+
+#include "common/own_answer.h"
+
+struct notes;
+struct sampled;
+
+/* An answer to print: rows and facts of a query, or of the command itself. */
+struct answer {
+	const char *name;                  /* value of "query" in JSON */
+	const char *section;               /* value of "section" in JSON, for reports; NULL: none */
+	const struct hdb_query_args *args; /* arguments of the query; lent; NULL: none */
+	struct hdb_rows *rows;             /* lent; NULL: not a query, facts are in: */
+	const struct row_source *source;   /* lent; row source if `rows` is NULL; NULL: none */
+	const struct own_fact *facts;
+	size_t fact_count;
+	uint64_t limit;   /* limit passed to the query; 0: none */
+	const char *sort; /* sort column; NULL: none */
+	size_t *picked;   /* owned: indexes of columns to print; NULL: all */
+	size_t picked_count;
+	bool is_picked;    /* the columns were requested by name */
+	bool is_sparse;    /* JSON rows lack the keys of nulls */
+	uint64_t size_max; /* maximum output in bytes, otherwise HDB_ELIMIT; 0: unlimited */
+	/* counter of rows shared with waiting clients, who can cancel with HDB_EINTR; NULL: none */
+	_Atomic uint64_t *written;
+	const volatile int *cancel;
+	const char *filter;      /* words that a printed row must contain; lent; NULL or "": any */
+	struct sampled *sampled; /* samples of a recording for the rows; lent; NULL: none */
+	struct notes *notes;     /* notes of the database, for people and JSON; lent; NULL: none */
+	/* Called after each row; may set a value of the row that replaces that of its source. */
+	void (*on_row)(struct answer *answer);
+	const struct hdb_value *changed; /* lent; NULL: none */
+	size_t changed_column;
+	/* Adds members to the end of the JSON object; NULL: none. */
+	void (*put_more)(const struct answer *answer, struct output *out);
+	uint64_t row_count;    /* out: number of rows printed */
+	struct hdb_error *err; /* out: error of rendering */
+	bool is_open;          /* out: a failure left a JSON object incomplete */
+};
+
+/* Returns the title of a column or fact for use in sentences. */
+const char *column_title(const struct hdb_column *column);
+
+/* Writes a quoted JSON string. */
+void render_json_string(struct output *out, const char *string);
+
+/* Writes `before` (key and comma) and the text as JSON; null for NULL. */
+void render_json_field(struct output *out, const char *before, const char *text);
+
+/* Writes {"schema":2,"error":{...}}, or only the end of the open object. */
+void render_json_error(struct output *out, bool is_open, const struct hdb_error *err,
+		       int exit_code);
+
+/*
+ * Selects the columns named in "a,b,c", in this order. Columns that the query defines but this
+ * answer lacks are null. HDB_EUSAGE for unknown columns.
+ */
+int answer_pick(struct answer *answer, const char *columns);
+/* The column `i` of those selected, if the query defines it but this answer lacks it, or NULL. */
+const struct hdb_column *answer_absent(const struct answer *answer, size_t i);
+
+/*
+ * Removes columns that split a label into parts, which serve JSON readers; for people, also an
+ * object's class if its label, which begins with the class, is shown.
+ */
+int answer_thin(struct answer *answer, bool for_people);
+void answer_release(struct answer *answer);
+
+/* ---- for the writers ---- */
+
+size_t answer_column_count(const struct answer *answer);
+const struct hdb_column *answer_column(const struct answer *answer, size_t column);
+const struct hdb_value *answer_value(const struct answer *answer, size_t column);
+/* Returns HDB_OK, HDB_END, or a failure of the query or of writing, or because of a signal. */
+int answer_next(struct answer *answer, const struct output *out);
+/* Returns the number of rows without the limit. Call after the last answer_next. */
+int answer_total(struct answer *answer, uint64_t *total);
+/* An answer and its output as a column stream, to which both are lent. */
+struct answer_columns {
+	struct answer *answer;
+	const struct output *out;
+};
+/* Rows per batch. */
+#define ANSWER_BATCH_ROWS 65536
+int answer_stream(struct answer_columns *columns, struct ArrowArrayStream *stream);
+size_t answer_fact_count(const struct answer *answer);
+const struct hdb_column *answer_fact_column(const struct answer *answer, size_t fact);
+const struct hdb_value *answer_fact_value(const struct answer *answer, size_t fact);
+
+/* Write an answer as one JSON object, JSON lines, or separated values. Results as for render. */
+int render_json(struct answer *answer, struct output *out);
+int render_jsonl(struct answer *answer, struct output *out);
+int render_csv(struct answer *answer, struct output *out);
+int render_tsv(struct answer *answer, struct output *out);
+
+#endif
