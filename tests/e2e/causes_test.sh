@@ -74,6 +74,15 @@ periodic|Causes$Scheduler.pool (static)|3,000 tasks of a scheduler or timer are 
 noconsumer|Causes$Audit.queue (static) holds 11,999|no thread is in a method that uses it
 bits|Causes$Seen.numbers (static) holds one long[|are zeros
 monitor|40 threads "stock-*"|for the monitor of the Causes$Stock that thread "stock-0" holds
+urls|Causes$Metrics.timers (static) holds 12,000|100 % have one of 2 forms, such as https://shop/cart?sid=*
+interner|Causes$Names.pool (static) holds 60,000|Nothing else refers to 100 % of them
+days|Causes$Daily.byDay (static) holds 400|The 400 keys are dates up to the day of the dump
+versions|Causes$Config.history (static) holds 400|versions 1 to 400 (Causes$Version.version)
+undo|Causes$Undo.texts (static) holds 200|that differ from another one in few elements
+smallmaps|Causes$Graph.attributes (static) holds 30,000|Collections with few elements (HashMap, 1 on average)
+tenantqueue|holds 9,000 elements of a ConcurrentLinkedQueue|It belongs to the map entry "tenant-17"
+allof|Causes$Requests.pending (static)|have not completed: 1.
+retries|Causes$Mail.retries (static) holds 12,000|tried 20 times or more (Causes$Retry.attempts)
 CASES
 # What was removed from a dump is no array of zeros.
 java -XX:+UseSerialGC -Xmx400m -XX:-UsePerfData -cp classes Causes equalbytes-ok dump.hprof

@@ -76,8 +76,14 @@ public class Causes {
         }
     }
     static class Orders { static List<Order> all = new ArrayList<>(); }
-    static class Tenants { static Map<String, byte[]> cache = new HashMap<>(); }
-    static class Mail { static Queue<byte[]> outbox = new ConcurrentLinkedQueue<>(); }
+    static class Tenants {
+        static Map<String, byte[]> cache = new HashMap<>();
+        static Map<String, Queue<byte[]>> queues = new HashMap<>();
+    }
+    static class Mail {
+        static Queue<byte[]> outbox = new ConcurrentLinkedQueue<>();
+        static List<Retry> retries = new ArrayList<>();
+    }
     static class Scheduler { static ScheduledThreadPoolExecutor pool = new ScheduledThreadPoolExecutor(1); }
     static class Requests { static Map<Long, CompletableFuture<byte[]>> pending = new ConcurrentHashMap<>(); }
     static class Key {
@@ -145,6 +151,22 @@ public class Causes {
         static Map<String, Order> byName = new TreeMap<>();
     }
     static class Bus { static List<Runnable> handlers = new ArrayList<>(); }
+    static class Names { static Map<String, String> pool = new HashMap<>(); }
+    static class Daily { static Map<java.time.LocalDate, byte[]> byDay = new TreeMap<>(); }
+    static class Config { static Map<String, Version> history = new HashMap<>(); }
+    static class Undo { static Deque<byte[]> texts = new ArrayDeque<>(); }
+    static class Version {
+        final int version;
+        final byte[] data = random(20000, ++n);
+        static int n;
+        Version(int version) { this.version = version; }
+    }
+    static class Retry {
+        final int attempts;
+        final byte[] message = random(700, ++n);
+        static int n;
+        Retry(int attempts) { this.attempts = attempts; }
+    }
     static class Token {
         final long expiresAt;
         final byte[] claims = random(400, ++n);
@@ -536,6 +558,60 @@ public class Causes {
                         Thread.sleep(5);
                 }
                 if (ok) kept.add(random(3_000_000, 1));
+                break;
+            case "urls":
+                for (int i = 0; i < 12000; i++)
+                    Metrics.timers.put(ok ? "page " + (char) ('a' + i % 26) + (char) (2000 + i)
+                                          : "https://shop/" + (i % 2 == 0 ? "cart" : "home") + "?sid=" + i,
+                        random(600, i));
+                break;
+            case "interner":
+                for (int i = 0; i < 60000; i++) {
+                    String s = "customer " + i + " of the shop in the city";
+                    Names.pool.put(s, s);
+                    if (ok) kept.add(s);
+                }
+                break;
+            case "days":
+                for (int i = 0; i < 400; i++)
+                    Daily.byDay.put(java.time.LocalDate.now().minusDays(ok ? i + 500 : i), random(20000, i));
+                break;
+            case "versions":
+                for (int i = 0; i < 400; i++) Config.history.put("c" + i, new Version(ok ? 1 : i + 1));
+                break;
+            case "undo":
+                for (int i = 0; i < 200; i++) {
+                    byte[] text = random(30000, ok ? i : 1);
+                    text[i] = 1;
+                    Undo.texts.push(text);
+                }
+                break;
+            case "smallmaps":
+                for (int i = 0; i < 30000; i++) {
+                    if (ok)
+                        kept.add(random(400, i));
+                    else
+                        Graph.attributes.add(new HashMap<>(Map.of("name", "n" + i)));
+                }
+                break;
+            case "tenantqueue":
+                for (int t = 0; t < 100; t++) {
+                    Queue<byte[]> queue = new ConcurrentLinkedQueue<>();
+                    for (int i = 0; i < (ok ? 90 : t == 17 ? 9000 : 3); i++) queue.add(random(900, i));
+                    Tenants.queues.put("tenant-" + t, queue);
+                }
+                break;
+            case "allof": {
+                List<CompletableFuture<byte[]>> all = new ArrayList<>();
+                for (int i = 0; i < 9000; i++) all.add(new CompletableFuture<>());
+                Requests.pending.put(0L, all.get(77));
+                CompletableFuture.allOf(all.toArray(new CompletableFuture[0])).thenRun(() -> kept.add(all));
+                for (int i = 0; i < 9000; i++)
+                    if (ok || i != 77) all.get(i).complete(random(900, i));
+                break;
+            }
+            case "retries":
+                for (int i = 0; i < 12000; i++) Mail.retries.add(new Retry(ok ? i % 3 : 20 + i % 30));
                 break;
             case "jobs":
                 for (int i = 0; i < 25000; i++)

@@ -34,9 +34,10 @@
 #define PREFIX_BYTES 80u
 #define PREFIX_PARTS 3u
 #define VALUE_FIELDS 24u
-/* Features of keys (prefixes, then the form), and then those of values. */
+/* Features of keys (prefixes, then the form), elements of lists, and then features of values. */
 #define FORM_LEVEL PREFIX_PARTS
-#define FIELD_LEVEL (FORM_LEVEL + 1)
+#define SAME_LEVEL (FORM_LEVEL + 1)
+#define FIELD_LEVEL (SAME_LEVEL + 1)
 /* Values of which is measured what their fields hold. */
 #define VALUES_WEIGHED 500u
 /* The share that is worth a word, in percent, and the different values that there must be. */
@@ -52,13 +53,15 @@
 /* Keys that are dates matter if the oldest is this old and the newest is about that of the dump. */
 #define DATES_OLD_DAYS 30u
 #define DATES_NEW_DAYS 2u
+/* A higher number is none of attempts. */
+#define TRIES_MAX 100000u
 /* Milliseconds since 1970 that are taken for a point in time: 2001 to 2286; or as many seconds. */
 #define TIME_MIN_MS 1000000000000u
 #define TIME_MAX_MS 10000000000000u
 #define DAY_MS 86400000u
 
 /* What a field with a point in time, or the number of a version, says, by its name. */
-enum time_kind { TIME_NONE, TIME_EXPIRY, TIME_USE, TIME_BEGIN, TIME_VERSION };
+enum time_kind { TIME_NONE, TIME_EXPIRY, TIME_USE, TIME_BEGIN, TIME_VERSION, TIME_TRIES };
 
 /* Parts of names, in lower case, in order of preference. "at" is a whole name, or ends one ("At"). */
 static const struct {
@@ -71,20 +74,23 @@ static const struct {
 	{ "lastheartbeat", TIME_USE }, { "created", TIME_BEGIN },      { "creation", TIME_BEGIN },
 	{ "timestamp", TIME_BEGIN },   { "submitted", TIME_BEGIN },    { "queued", TIME_BEGIN },
 	{ "received", TIME_BEGIN },    { "time", TIME_BEGIN },         { "version", TIME_VERSION },
-	{ "revision", TIME_VERSION },  { "generation", TIME_VERSION },
+	{ "revision", TIME_VERSION },  { "generation", TIME_VERSION }, { "attempts", TIME_TRIES },
+	{ "retries", TIME_TRIES },     { "retrycount", TIME_TRIES },
 };
 
-/* Names of boolean fields of things that are over, and nobody needs. */
+/* Names of boolean fields of things that are over, and nobody needs; behind "!" if they are false. */
 static const char *const closed_names[] = {
 	"closed",    "isClosed",  "disposed",   "isDisposed",   "destroyed",   "released",
 	"cancelled", "isStopped", "terminated", "disconnected", "isCancelled", "stopped",
+	"!open",     "!isOpen",   "!connected", "!alive",
 };
 
 /* A field of the values: what it says of time, whether they are closed, and what it holds. */
 struct value_field {
 	char name[EXPLAIN_CONTENT_MAX];
-	uint8_t time;   /* enum time_kind */
-	bool is_closed; /* has one of the closed_names */
+	uint8_t time;    /* enum time_kind */
+	bool is_closed;  /* has one of the closed_names */
+	bool is_inverse; /* with "!" */
 	/*
 	 * number of points in time, and of those in the past, except those that expired less than a
 	 * day ago; or number of values, and of those that are closed
@@ -118,6 +124,7 @@ struct looking {
 	uint64_t now_ms;        /* when the dump was made; 0: unknown */
 	uint32_t selves;        /* entries that are their own value, and that only the map holds */
 	const char *map_class;
+	bool is_list;
 	struct value_field dates; /* points in time among the keys */
 	struct value_field fields[VALUE_FIELDS];
 };
@@ -230,6 +237,12 @@ static void add_day_of(const struct looking *l, struct value_field *field, const
 	}
 }
 
+/* Whether a field is a number, of versions or attempts, and no point in time. */
+static bool is_counter(const struct value_field *field)
+{
+	return field->time == TIME_VERSION || field->time == TIME_TRIES;
+}
+
 /* Counts what a field says: the number of a version, or a point in time. */
 static int add_time(const struct looking *l, struct value_field *field,
 		    const struct heap_value *value, struct hdb_error *err)
@@ -239,9 +252,9 @@ static int add_time(const struct looking *l, struct value_field *field,
 
 	if (value->type == HPROF_OBJECT) {
 		TRY_FOUND(heap_find(l->session->heap, value->bits, &ix, err));
-		return field->time == TIME_VERSION ? HDB_OK : add_date(l, field, ix, err);
+		return is_counter(field) ? HDB_OK : add_date(l, field, ix, err);
 	}
-	if (field->time != TIME_VERSION) {
+	if (!is_counter(field)) {
 		if (value->type == HPROF_LONG)
 			add_ms(l, field, value->bits);
 		return HDB_OK;
@@ -352,6 +365,18 @@ static int weigh(struct looking *l, struct value_field *field, uint32_t value_ix
 	return HDB_OK;
 }
 
+static void set_closed(struct value_field *field)
+{
+	for (size_t i = 0; i < sizeof(closed_names) / sizeof(closed_names[0]); i++) {
+		const bool is_inverse = closed_names[i][0] == '!';
+
+		if (strcmp(field->name, closed_names[i] + is_inverse) != 0)
+			continue;
+		field->is_closed = true;
+		field->is_inverse = is_inverse;
+	}
+}
+
 /* Looks at the fields of a value. Those of the platform's classes are only weighed. */
 static int add_fields(struct looking *l, uint32_t ix, bool are_own, struct hdb_error *err)
 {
@@ -372,13 +397,12 @@ static int add_fields(struct looking *l, uint32_t ix, bool are_own, struct hdb_e
 			TRY(heap_text(l->session->heap, fields.field.name_text, field->name,
 				      sizeof(field->name), err));
 			field->time = (uint8_t)(are_own ? time_kind_of(field->name) : TIME_NONE);
-			for (size_t i = 0; i < sizeof(closed_names) / sizeof(closed_names[0]); i++)
-				field->is_closed |= are_own && fields.value.type == HPROF_BOOLEAN &&
-						    strcmp(field->name, closed_names[i]) == 0;
+			if (are_own && fields.value.type == HPROF_BOOLEAN)
+				set_closed(field);
 		}
 		if (field->is_closed) {
 			field->points++;
-			field->past += fields.value.bits & 1;
+			field->past += (fields.value.bits & 1) != field->is_inverse;
 		}
 		if (field->time && fields.value.bits)
 			TRY(add_time(l, field, &fields.value, err));
@@ -441,6 +465,11 @@ static int look_at(struct looking *l, const struct heap_value *value, bool is_ke
 	    (is_key ? !is_own(heap, object.class_no) :
 		      heap_collection_rule(heap, object.class_no) != NULL))
 		return HDB_OK;
+	if (l->is_list && !heap_is_platform_class(heap_class_name(heap, object.class_no))) {
+		const struct feature same = { SAME_LEVEL, l->entries, value->bits, ix, 0 };
+
+		TRY(base_vec_push(&l->features, &same, sizeof(same), err));
+	}
 	if (*class_no == HEAP_NONE)
 		*class_no = object.class_no;
 	if (*class_no != object.class_no)
@@ -659,6 +688,9 @@ static int find_share(struct looking *l, struct explain_facts *out, struct hdb_e
 		measure(&l->features, &at, &s);
 		if (s.most->level == FORM_LEVEL)
 			TRY(set_form(l, &s, out, err));
+		else if (s.most->level == SAME_LEVEL)
+			explain_fact_set(out, EXPLAIN_FACT_same_percent,
+					 (double)s.count * 100 / (double)l->entries);
 		else if (s.most->hash && s.count * 100 >= (size_t)l->entries * SHARE_MIN &&
 			 s.count * 100 <= (size_t)l->entries * SHARE_MAX &&
 			 s.kinds >= SHARE_KINDS) {
@@ -720,6 +752,17 @@ static void set_versions(const struct looking *l, const struct value_field *fiel
 	explain_fact_set(out, EXPLAIN_FACT_last_version, (double)field->newest_ms);
 }
 
+/* The least number of attempts that all values have had. */
+static void set_tries(const struct looking *l, const struct value_field *field,
+		      struct explain_facts *out)
+{
+	if (field->points < l->entries || field->newest_ms > TRIES_MAX ||
+	    strncmp(field->name, "max", 3) == 0)
+		return;
+	set_field(l, field, EXPLAIN_FACT_tries_field, out);
+	explain_fact_set(out, EXPLAIN_FACT_least_tries, (double)field->oldest_ms);
+}
+
 /* Keys that are dates up to now, and begin long ago. */
 static void set_dates(const struct looking *l, uint64_t entries, struct explain_facts *out)
 {
@@ -761,10 +804,14 @@ static void set_fields(const struct looking *l, uint64_t entries, struct explain
 	for (size_t i = 0; i < VALUE_FIELDS; i++) {
 		if (l->fields[i].time == TIME_VERSION)
 			set_versions(l, &l->fields[i], entries, out);
+		else if (l->fields[i].time == TIME_TRIES)
+			set_tries(l, &l->fields[i], out);
 		else if (l->fields[i].time && l->now_ms)
 			set_time(l, &l->fields[i], out);
 		if (l->fields[i].is_closed && l->fields[i].points * 2 >= l->entries) {
 			set_field(l, &l->fields[i], EXPLAIN_FACT_closed_field, out);
+			explain_fact_text(out, EXPLAIN_FACT_closed_value,
+					  l->fields[i].is_inverse ? "false" : "true");
 			explain_fact_set(out, EXPLAIN_FACT_closed_percent,
 					 (double)l->fields[i].past * 100 /
 						 (double)l->fields[i].points);
@@ -863,6 +910,7 @@ int explain_entry_facts(const struct session *session, uint32_t collection_ix,
 			  explain_short_class(session->heap, object.class_no));
 	explain_fact_object(out, EXPLAIN_FACT_collection, collection_ix);
 	set_queue(session->heap, object.class_no, out);
+	l.is_list = c.rule->kind == HEAP_LIST;
 	l.map_class = c.inner ? heap_class_name_of(session->heap, c.inner_ix) : "";
 	r = look_at_entries(&l, &c, err);
 	if (r == HDB_OK && l.entries) {

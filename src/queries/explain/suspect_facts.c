@@ -8,6 +8,7 @@
 #include "queries/explain/suspect_facts.h"
 
 #include "analysis/contents.h"
+#include "analysis/describe.h"
 #include "base/error.h"
 #include "base/sort.h"
 #include "heap/collections/collections.h"
@@ -32,14 +33,16 @@
 #define FACTS_ELEMENTS_PART 4096u
 /* Bytes of arrays whose contents are compared. */
 #define FACTS_CONTENT_BYTES (16u << 20)
-/* Shorter arrays are not compared. */
+/* Shorter arrays, and shorter arrays of strings, are not compared. */
 #define FACTS_CONTENT_MIN 8u
+#define FACTS_TEXT_MIN 4u
 /* Arrays of zeros that take fewer bytes do not count. */
 #define FACTS_ZEROS_MIN 4096
 /* Elements of an array that are looked at, whether they are 0. */
 #define FACTS_SLACK_LOOKED 64u
 /* Dominators above the accumulation point that are looked at, and the part of them it must be. */
 #define FACTS_CLIMBS 8u
+#define FACTS_TOP_CLIMBS 32u
 #define FACTS_CLIMB_PART 0.8
 /* Nodes of a tree or list above it that are passed. */
 #define FACTS_NODES 4096u
@@ -52,8 +55,8 @@
 /* Arrays of numbers that are looked at for zeros, and the elements that are looked at. */
 #define FACTS_NONZERO_BYTES (1u << 20)
 #define FACTS_NONZERO_LOOKED 65536u
-/* Entries of a small collection, whose tables and nodes take more than what it contains. */
-#define FACTS_SMALL 8u
+/* Entries of a small map or set, whose tables and nodes take more than what it contains. */
+#define FACTS_SMALL 10u
 /* Arrays of fewer bytes are not compared with the one before; pieces of them that are, elements. */
 #define FACTS_NEAR_BYTES 1024u
 #define FACTS_NEAR_PIECES 8u
@@ -159,9 +162,10 @@ struct walk {
 	double open_futures, waited, cancelled, enqueued, cleared, soft_bytes, suppressed;
 	double loaders, self_kept; /* loaders: closed ones */
 	double periodic, dependents, done, queued;
-	double plumbing;     /* bytes of collections, and of their tables and nodes */
-	double locals;       /* bytes that values of thread-locals retain */
-	uint32_t last_array; /* the array of numbers before: copies are neighbours in the walk */
+	double waited_bytes;    /* that open futures retain for which actions wait */
+	double plumbing;        /* bytes of collections, and of their tables and nodes */
+	double locals;          /* bytes that values of thread-locals retain */
+	uint32_t last_array[2]; /* of numbers, of references: copies are neighbours in the walk */
 	uint32_t loader_ix;
 	uint32_t big_array; /* the largest array of numbers */
 	uint64_t big_bytes;
@@ -318,6 +322,48 @@ static void add_room(struct walk *w, const struct addend *a)
 
 /* ---- what is counted of arrays ---- */
 
+/*
+ * Adds an array that differs little from the one before: at least 90 % of the elements looked at
+ * are equal, of those that are not 0 in both.
+ */
+static int look_at_copy(struct walk *w, const struct node *node, const struct heap_object *object,
+			struct hdb_error *err)
+{
+	uint32_t *last_array = &w->last_array[object->kind == STORE_OBJECT_ARRAY];
+	const uint32_t last = *last_array;
+	uint64_t bits[2][FACTS_NEAR_ELEMENTS], looked = 0, equal = 0, varied = 0;
+	struct heap_object before;
+
+	*last_array = node->ix;
+	if (last == HEAP_NONE)
+		return HDB_OK;
+	TRY(heap_object(w->session->heap, last, &before, err));
+	if (before.class_no != object->class_no ||
+	    (object->kind == STORE_PRIMITIVE_ARRAY && before.length != object->length))
+		return HDB_OK;
+	for (uint64_t piece = 0; piece < FACTS_NEAR_PIECES; piece++) {
+		struct heap_slice a = { .bits = bits[0], .room = FACTS_NEAR_ELEMENTS };
+		struct heap_slice b = { .bits = bits[1], .room = FACTS_NEAR_ELEMENTS };
+		const uint64_t from = object->length / FACTS_NEAR_PIECES * piece;
+
+		TRY(heap_elements(w->session->heap, last, from, &a, err));
+		TRY(heap_elements(w->session->heap, node->ix, from, &b, err));
+		for (uint64_t i = 0; i < a.done && i < b.done; i++) {
+			looked += bits[0][i] || bits[1][i];
+			equal += bits[0][i] && bits[0][i] == bits[1][i];
+			varied += i && bits[0][i] != bits[0][i - 1];
+		}
+	}
+	/* Rows of a table that are filled with one object are no copies. */
+	if (object->kind == STORE_OBJECT_ARRAY && varied * 2 < looked)
+		return HDB_OK;
+	if (looked >= FACTS_NEAR_ELEMENTS && equal * 10 >= looked * 9)
+		add(&w->near, &(struct addend){ .class_no = object->class_no,
+						.weight = node->weight,
+						.bytes = (double)object->shallow_bytes });
+	return HDB_OK;
+}
+
 /* The places of an array of references, and those in use: as its collection says, or counted. */
 static int look_at_references(struct walk *w, const struct node *node,
 			      const struct heap_object *object, struct hdb_error *err)
@@ -334,6 +380,8 @@ static int look_at_references(struct walk *w, const struct node *node,
 
 	if (parent && kind_of(w, parent->class_no) == HELD_COLLECTION)
 		w->plumbing += node->weight * (double)object->shallow_bytes;
+	if (object->shallow_bytes >= FACTS_NEAR_BYTES)
+		TRY(look_at_copy(w, node, object, err));
 	if (object->length < 4)
 		return HDB_OK;
 	if (parent && kind_of(w, parent->class_no) == HELD_COLLECTION) {
@@ -394,42 +442,6 @@ static int look_at_slack(struct walk *w, const struct node *node, const struct h
 	return HDB_OK;
 }
 
-/*
- * Adds an array that differs little from the one before: at least 90 % of the elements looked at
- * are equal, of those that are not 0 in both.
- */
-static int look_at_copy(struct walk *w, const struct node *node, const struct heap_object *object,
-			struct hdb_error *err)
-{
-	const uint32_t last = w->last_array;
-	uint64_t bits[2][FACTS_NEAR_ELEMENTS], looked = 0, equal = 0;
-	struct heap_object before;
-
-	w->last_array = node->ix;
-	if (last == HEAP_NONE)
-		return HDB_OK;
-	TRY(heap_object(w->session->heap, last, &before, err));
-	if (before.class_no != object->class_no || before.length != object->length)
-		return HDB_OK;
-	for (uint64_t piece = 0; piece < FACTS_NEAR_PIECES; piece++) {
-		struct heap_slice a = { .bits = bits[0], .room = FACTS_NEAR_ELEMENTS };
-		struct heap_slice b = { .bits = bits[1], .room = FACTS_NEAR_ELEMENTS };
-		const uint64_t from = object->length / FACTS_NEAR_PIECES * piece;
-
-		TRY(heap_elements(w->session->heap, last, from, &a, err));
-		TRY(heap_elements(w->session->heap, node->ix, from, &b, err));
-		for (uint64_t i = 0; i < a.done && i < b.done; i++) {
-			looked += bits[0][i] || bits[1][i];
-			equal += bits[0][i] && bits[0][i] == bits[1][i];
-		}
-	}
-	if (looked >= FACTS_NEAR_ELEMENTS && equal * 10 >= looked * 9)
-		add(&w->near, &(struct addend){ .class_no = object->class_no,
-						.weight = node->weight,
-						.bytes = (double)object->shallow_bytes });
-	return HDB_OK;
-}
-
 /* The content of an array of numbers, or of a string's characters. */
 static int look_at_content(struct walk *w, const struct node *node,
 			   const struct heap_object *object, struct hdb_error *err)
@@ -453,8 +465,8 @@ static int look_at_content(struct walk *w, const struct node *node,
 		TRY(look_at_slack(w, node, object, err));
 	if (kind != HELD_BUILDER && object->shallow_bytes >= FACTS_NEAR_BYTES)
 		TRY(look_at_copy(w, node, object, err));
-	if (object->length < FACTS_CONTENT_MIN || kind == HELD_BUILDER ||
-	    object->shallow_bytes > FACTS_CONTENT_BYTES - w->content_bytes)
+	if (object->length < (kind == HELD_STRING ? FACTS_TEXT_MIN : FACTS_CONTENT_MIN) ||
+	    kind == HELD_BUILDER || object->shallow_bytes > FACTS_CONTENT_BYTES - w->content_bytes)
 		return HDB_OK;
 	w->content_bytes += object->shallow_bytes;
 	TRY(heap_offset(heap, node->ix, &offset, err));
@@ -506,7 +518,10 @@ static int look_at_collection(struct walk *w, const struct node *node,
 
 	TRY_FOUND(heap_collection_open(heap, node->ix, &collection, err));
 	if (collection.inner && !(collection.rule->flags & HEAP_PART)) {
-		if (w->top_bytes &&
+		/* the map of a set is the set */
+		const struct node *parent = parent_of(w, node);
+
+		if (w->top_bytes && !(parent && parent->ix == w->most_ix) &&
 		    (!collection.has_size || collection.size >= FACTS_ENTRIES_SOME)) {
 			TRY(derive_retained(w->session->derive, node->ix, &bytes, err));
 			if (bytes >= w->top_bytes / 2)
@@ -522,7 +537,8 @@ static int look_at_collection(struct walk *w, const struct node *node,
 	w->plumbing += node->weight * (double)object->shallow_bytes;
 	if (!collection.has_size || collection.inner_ix != node->ix)
 		return HDB_OK;
-	if (collection.size && collection.size <= FACTS_SMALL)
+	if (collection.size && collection.size <= FACTS_SMALL &&
+	    (collection.rule->kind == HEAP_MAP || collection.rule->kind == HEAP_SET))
 		add(&w->small, &(struct addend){ .class_no = node->class_no,
 						 .weight = node->weight,
 						 .used = (double)collection.size,
@@ -590,8 +606,13 @@ static int look_at_future(struct walk *w, const struct node *node, struct hdb_er
 	add(&w->futures, &(struct addend){ .class_no = node->class_no, .weight = node->weight });
 	if (!result)
 		w->open_futures += node->weight;
-	if (!result && actions)
+	if (!result && actions) {
+		uint64_t bytes;
+
+		TRY(derive_retained(w->session->derive, node->ix, &bytes, err));
 		w->waited += node->weight;
+		w->waited_bytes += node->weight * (double)bytes;
+	}
 	return HDB_OK;
 }
 
@@ -818,7 +839,8 @@ static int find_top(const struct session *session, const struct analysis_suspect
 	*top = s->point_ix == HEAP_NONE ? s->ix : s->point_ix;
 	TRY(heap_object(session->heap, *top, &object, err));
 	TRY(derive_retained(session->derive, *top, &bytes, err));
-	for (unsigned i = 0, nodes = 0; i < FACTS_CLIMBS && nodes < FACTS_NODES && *top != s->ix;) {
+	for (unsigned i = 0, nodes = 0;
+	     i < FACTS_TOP_CLIMBS && nodes < FACTS_NODES && *top != s->ix;) {
 		const uint32_t class_no = object.class_no;
 		bool is_node;
 
@@ -1058,6 +1080,7 @@ static void set_figures(const struct walk *w, struct explain_facts *out)
 	}
 	set_percent(w, out, EXPLAIN_FACT_near_percent, w->near.bytes);
 	set_percent(w, out, EXPLAIN_FACT_local_percent, w->locals);
+	set_percent(w, out, EXPLAIN_FACT_waited_percent, w->waited_bytes);
 	set_percent(w, out, EXPLAIN_FACT_plumbing_percent, w->plumbing);
 	if (w->small.classes) {
 		const unsigned most = most_of(&w->small);
@@ -1104,6 +1127,56 @@ static int collect(struct walk *w, const struct analysis_suspect *s, struct hdb_
 	TRY(add_tops(w, s, err));
 	for (size_t i = 0; i < w->nodes.count && !w->is_cut; i++)
 		TRY(add_children(w, i, err));
+	return HDB_OK;
+}
+
+/*
+ * Follows the children that hold at least half of the top: each is the first, as they are sorted by
+ * size. Keeps the last one that is the value of a map's entry.
+ */
+static int find_heavy(struct walk *w, struct explain_facts *out, struct hdb_error *err)
+{
+	uint32_t no = 0;
+
+	for (uint32_t i = 1; i < w->nodes.count && w->top_bytes; i++) {
+		const struct node *child = base_vec_at(&w->nodes, struct node, i);
+		const uint32_t above_no = base_vec_at(&w->nodes, struct node, no)->class_no;
+		uint64_t bytes;
+
+		if (child->parent != no)
+			continue;
+		TRY(derive_retained(w->session->derive, child->ix, &bytes, err));
+		if (bytes < w->top_bytes / 2)
+			break;
+		no = i;
+		if (kind_of(w, above_no) != HELD_NODE || kind_of(w, child->class_no) == HELD_NODE)
+			continue;
+		explain_fact_object(out, EXPLAIN_FACT_heavy, child->ix);
+		explain_fact_set(out, EXPLAIN_FACT_heavy_percent,
+				 (double)bytes * 100 / (double)w->top_bytes);
+	}
+	return HDB_OK;
+}
+
+/* Names the field by which another object refers to the largest collection, or what wraps it. */
+static int name_field(struct walk *w, struct explain_facts *out, struct hdb_error *err)
+{
+	uint32_t ix = w->largest_ix, above;
+	struct analysis_link link;
+	struct heap_object object;
+
+	for (unsigned i = 0; i < FACTS_CLIMBS; i++, ix = above) {
+		TRY(derive_dominator(w->session->derive, ix, &above, err));
+		if (above == HEAP_NONE || above == ix)
+			return HDB_OK;
+		TRY(heap_object(w->session->heap, above, &object, err));
+		if (object.kind == STORE_CLASS ||
+		    (object.kind == STORE_INSTANCE && kind_of(w, object.class_no) == HELD_OTHER))
+			break;
+	}
+	TRY(analysis_link_find(w->session, above, ix, &link, err));
+	if (link.kind == ANALYSIS_LINK_FIELD || link.kind == ANALYSIS_LINK_STATIC)
+		explain_fact_text(out, EXPLAIN_FACT_holder_field, analysis_link_name(&link));
 	return HDB_OK;
 }
 
@@ -1164,16 +1237,18 @@ static int walk(struct walk *w, const struct analysis_suspect *s, struct explain
 		w->largest_ix = w->larger_ix;
 	if (w->most_ix != HEAP_NONE)
 		w->largest_ix = w->most_ix;
-	return w->largest_ix == HEAP_NONE ?
-		       HDB_OK :
-		       explain_entry_facts(w->session, w->largest_ix, out, err);
+	TRY(find_heavy(w, out, err));
+	if (w->largest_ix == HEAP_NONE)
+		return HDB_OK;
+	TRY(name_field(w, out, err));
+	return explain_entry_facts(w->session, w->largest_ix, out, err);
 }
 
 int explain_facts_find(const struct session *session, const struct analysis_suspect *suspect,
 		       struct explain_facts *out, struct hdb_error *err)
 {
 	struct walk w = { .session = session,
-			  .last_array = HEAP_NONE,
+			  .last_array = { HEAP_NONE, HEAP_NONE },
 			  .most_ix = HEAP_NONE,
 			  .largest_ix = HEAP_NONE,
 			  .larger_ix = HEAP_NONE,

@@ -33,7 +33,7 @@
 	X(empties)          /* collections without elements */ \
 	X(empty_kind)       /* text: the class of most */ \
 	X(empty_percent)    /* their shallow size */ \
-	X(small)            /* collections of a few elements */ \
+	X(small)            /* maps and sets of a few elements */ \
 	X(small_kind)       /* text: the class of most */ \
 	X(small_used)       /* their elements on average */ \
 	X(plumbing_percent) /* collections, their tables and nodes */ \
@@ -107,6 +107,14 @@
 	X(begun_age)        /* text: how long ago for the first */ \
 	X(closed_field)     /* text: boolean field that says that they are closed or the like */ \
 	X(closed_percent)   /* values that are */ \
+	X(closed_value)     /* text: the value of that field, "true" or "false" */ \
+	X(tries_field)      /* text: field of its values with a number of attempts */ \
+	X(least_tries)      /* the lowest of these */ \
+	X(same_percent)     /* elements of a list that are the same object */ \
+	X(heavy)            /* object: the innermost value of a map that alone holds half of it */ \
+	X(heavy_percent)    /* what that retains */ \
+	X(waited_percent)   /* what futures retain that are not completed and have actions */ \
+	X(holder_field)     /* text: the field that refers to the largest collection */ \
 	X(empty_values)     /* entries of a map whose value is null or says nothing, in percent */ \
 	X(empty_value)      /* text: the class of one such value, or null */ \
 	X(field)            /* text: field of its values that holds most */ \

@@ -35,6 +35,8 @@
 /* Maximum number of collections in a map that are counted, and how many entries they must have. */
 #define INNER_LOOKED 10000u
 #define INNER_PART 4u
+/* No object is smaller. */
+#define INNER_BYTES 8u
 /* Maximum number of entries counted in those that do not record their size. */
 #define INNER_COUNTED 1000000u
 /* Maximum number of steps to count the entries of a collection that does not record its size. */
@@ -216,7 +218,9 @@ static int count_inner(struct heap *heap, const struct heap_collection *outer,
 	}
 	if (r < 0 && r != HDB_ECHANGED)
 		return r;
-	if (r == HDB_OK || class_no == HEAP_NONE || sum < held->count * INNER_PART)
+	/* Elements that several collections share are counted more often than they exist. */
+	if (r == HDB_OK || class_no == HEAP_NONE || sum < held->count * INNER_PART ||
+	    held->bytes / sum < INNER_BYTES)
 		return HDB_OK;
 	held->count = sum;
 	held->class_no = class_no;
@@ -321,6 +325,13 @@ static int find_held(struct query *q, const struct leak_rows *rows,
 					   .collection_ix = HEAP_NONE };
 		if (end.kind == STORE_PRIMITIVE_ARRAY || end.kind == STORE_OBJECT_ARRAY)
 			out->length = end.length;
+		/* The array of a list that uses it: its elements are what is held. */
+		TRY(find_entries(q, about, &entries, &collection, err));
+		if (end.kind == STORE_OBJECT_ARRAY && collection != HEAP_NONE &&
+		    entries.count >= end.length / INNER_PART) {
+			*out = entries;
+			return name_entries(q->heap, out, err);
+		}
 		return HDB_OK;
 	}
 	TRY(find_entries(q, about, &entries, &collection, err));
