@@ -597,7 +597,7 @@ public class Causes {
             case "tenantqueue":
                 for (int t = 0; t < 100; t++) {
                     Queue<byte[]> queue = new ConcurrentLinkedQueue<>();
-                    for (int i = 0; i < (ok ? 90 : t == 17 ? 9000 : 3); i++) queue.add(random(900, i));
+                    for (int i = 0; i < (ok ? 90 : t == 17 ? 9000 : 3); i++) queue.add(random(900, i + t * 100));
                     Tenants.queues.put("tenant-" + t, queue);
                 }
                 break;
