@@ -63,6 +63,9 @@ struct analysis_suspects {
 	uint64_t whole_bytes;     /* shallow size of all reachable objects */
 	uint64_t retained_bytes;  /* retained size of all roots, which is 100 % */
 	uint64_t threshold_bytes; /* minimum retained size of a suspect */
+	/* The owner of the largest suspect in words, if the leaks query has found it. */
+	bool has_owner;
+	char owner[1024];
 };
 
 /*

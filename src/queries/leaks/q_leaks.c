@@ -266,6 +266,9 @@ static int find_known(struct query *q, struct leaks *l, struct hdb_error *err)
 		int r;
 
 		TRY(query_leak_blame(q, &l->suspects.list[i], &l->paths[i], &known->owner, err));
+		if (i == 0)
+			leak_owner_text(&known->owner, BASE_TEXT(l->suspects.owner));
+		l->suspects.has_owner = true;
 		TRY_ERRORS(r = find_explanation(q, l, i, &known->answer, err));
 		if (r == HDB_OK)
 			TRY_ERRORS(r = query_leak_add_keeper(q, &known->answer, err));

@@ -188,6 +188,10 @@ static int add_suspect(struct triage *t, struct hdb_error *err)
 	f->bytes = s->retained_bytes;
 	f->ix = s->ix;
 	f->class_no = s->class_no;
+	if (suspects.has_owner) {
+		(void)snprintf(f->detail, sizeof(f->detail), "%s", suspects.owner);
+		return HDB_OK;
+	}
 	TRY(query_leak_blame(t->q, s, &path, &owner, err));
 	leak_owner_text(&owner, BASE_TEXT(f->detail));
 	return HDB_OK;
