@@ -36,6 +36,7 @@
 struct looked {
 	uint32_t ix;
 	struct heap_value field, other;
+	struct heap_object object, array; /* for look_fill; array.ix may be HEAP_NONE */
 };
 
 /* Which values of a class are examined. */
@@ -174,33 +175,26 @@ static int find_object(struct heap *heap, const struct heap_value *value, uint32
 static int look_fill(struct triage *t, const struct line *line, const struct looked *at,
 		     struct hdb_error *err)
 {
-	struct heap *heap = t->q->heap;
-	struct heap_object object, array = { .length = 0 };
+	const struct heap_object *array = &at->array;
 	const uint64_t size = as_size(&at->field);
 	struct triage_figure *f;
 	uint64_t bytes;
-	uint32_t array_ix;
-	int found;
 
 	(void)line;
 	if (!at->field.type)
 		return HDB_OK;
-	TRY_ERRORS(found = find_object(heap, &at->other, &array_ix, err));
-	TRY(heap_object(heap, at->ix, &object, err));
-	if (found == HDB_OK)
-		TRY(heap_object(heap, array_ix, &array, err));
 	if (size >= COLLIDING_ELEMENTS)
-		TRY(look_collisions(t, &object, err));
+		TRY(look_collisions(t, &at->object, err));
 	if (!size) {
 		uint32_t dominator = HEAP_NONE;
 
 		/* The shared empty array of ArrayList belongs to nobody. */
-		if (found == HDB_OK)
-			TRY(derive_dominator(t->q->derive, array_ix, &dominator, err));
-		bytes = object.shallow_bytes + (dominator == at->ix ? array.shallow_bytes : 0);
+		if (array->ix != HEAP_NONE)
+			TRY(derive_dominator(t->q->derive, array->ix, &dominator, err));
+		bytes = at->object.shallow_bytes + (dominator == at->ix ? array->shallow_bytes : 0);
 		f = &t->figures[TRIAGE_EMPTY];
-	} else if (found == HDB_OK && size <= array.length / 2) {
-		bytes = (array.length - size) * heap->layout.reference_bytes;
+	} else if (array->ix != HEAP_NONE && size <= array->length / 2) {
+		bytes = (array->length - size) * t->q->heap->layout.reference_bytes;
 		f = &t->figures[TRIAGE_SPARSE];
 	} else {
 		return HDB_OK;
@@ -208,7 +202,7 @@ static int look_fill(struct triage *t, const struct line *line, const struct loo
 	f->count++;
 	f->bytes += bytes;
 	if (f->class_no == HEAP_NONE)
-		f->class_no = object.class_no;
+		f->class_no = at->object.class_no;
 	return HDB_OK;
 }
 
@@ -377,12 +371,13 @@ static int read_fields(struct scan *s, struct batch *batch, struct looked *at,
 	struct heap *heap = s->t->q->heap;
 	const struct heap_place *places;
 	struct heap_instance instance = { .ix = at->ix };
-	struct heap_object object;
+	uint32_t array_ix;
 	uint64_t offset;
 
 	at->field.type = at->other.type = 0;
-	TRY(heap_object(heap, at->ix, &object, err));
-	places = s->places[object.class_no];
+	at->array.ix = HEAP_NONE;
+	TRY(heap_object(heap, at->ix, &at->object, err));
+	places = s->places[at->object.class_no];
 	if (!places[0].type && !places[1].type)
 		return HDB_OK;
 	TRY(heap_offset_by(heap, &batch->groups, at->ix, &offset, err));
@@ -390,7 +385,11 @@ static int read_fields(struct scan *s, struct batch *batch, struct looked *at,
 		return HDB_OK;
 	TRY(heap_instance_read(heap, &batch->view, offset, &instance, err));
 	TRY(heap_place_value(&batch->view, &instance, places[0], &at->field, err));
-	return heap_place_value(&batch->view, &instance, places[1], &at->other, err);
+	TRY(heap_place_value(&batch->view, &instance, places[1], &at->other, err));
+	if (values[s->now - s->lines].look != look_fill)
+		return HDB_OK;
+	TRY_FOUND(find_object(heap, &at->other, &array_ix, err));
+	return heap_object(heap, array_ix, &at->array, err);
 }
 
 static uint32_t batch_size(const struct collected *c, uint64_t no)
