@@ -82,8 +82,8 @@ static void *write_dump(void *ctx)
 	sigset_t pipe_signal;
 
 	/*
-	 * If the import fails, it closes the pipe. Then write() shall fail, not a signal end the
-	 * process.
+	 * If the import fails, it closes the pipe. Then write() should fail instead of a signal
+	 * ending the process.
 	 */
 	sigemptyset(&pipe_signal);
 	sigaddset(&pipe_signal, SIGPIPE);
@@ -132,7 +132,7 @@ static int import_graph(const struct api_trace *trace, struct import_paths paths
 	(void)pthread_join(thread, NULL);
 	if (feed.rc >= 0 || feed.is_closed)
 		return rc;
-	/* The import has seen only a part of the dump, so a database made of it is wrong. */
+	/* The import has seen only a part of the dump, so its database is wrong. */
 	if (rc == HDB_OK)
 		(void)unlink(paths.database);
 	if (err)
@@ -143,7 +143,10 @@ static int import_graph(const struct api_trace *trace, struct import_paths paths
 int api_import_trace(struct import_paths paths, const struct hdb_import_options *opt,
 		     struct hdb_import_result *out, struct hdb_error *err)
 {
-	/* No progress for the thread that writes: the calling thread reports that of the import. */
+	/*
+	 * The writing thread reports no progress, because the calling thread reports that of the
+	 * import.
+	 */
 	const struct hdb_progress quiet = { .cancel = opt->progress.cancel };
 	const struct phd_files files = { opt->dump_name ? opt->dump_name : paths.dump,
 					 opt->javacore_path };

@@ -1,4 +1,4 @@
-/* api/api_values.c - values of fields and array elements, texts, and collections. */
+/* api/api_values.c - values of fields and array elements, strings, and collections. */
 #include "api/handle.h"
 
 #include "base/scope.h"
@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Elements of an array that are read at a time. */
+/* Number of array elements that are read at a time. */
 #define CHUNK 512u
-/* A text that fits in this buffer is read only once. */
+/* A string that fits in this buffer is read only once. */
 #define TEXT_BYTES 2048u
 
 int api_field_value(struct hdb *db, const struct heap_instance *instance,
@@ -29,7 +29,8 @@ int api_field_value(struct hdb *db, const struct heap_instance *instance,
 	struct heap_value value;
 
 	/*
-	 * Superclasses come last, so in all subclasses a field has the same distance from the end.
+	 * The fields of superclasses come last, so a field has the same distance from the end in
+	 * all subclasses.
 	 */
 	if (field->from_end > body_size)
 		return HDB_NOTFOUND;
@@ -230,7 +231,9 @@ int hdb_collection_at(struct hdb *db, uint32_t ix, struct hdb_collection *out,
 	return api_end(db, HDB_OK, err);
 }
 
-/* HDB_EUSAGE: an empty or incomplete list would look as if there were no more entries. */
+/*
+ * Fails with HDB_EUSAGE: an empty or incomplete list would look as if there were no more entries.
+ */
 static int fail_unknown(struct hdb_entries *e, struct hdb_error *err)
 {
 	const struct heap_collection *c = &e->collection;

@@ -3,9 +3,8 @@
  * that work with columns. The structures of the interface are an ABI; no Arrow library is needed.
  *
  * A batch is a struct array with one child per column. The consumer frees the buffers by calling
- * release; it may move children out of a batch, as the interface allows. Columns whose possible
- * texts are known in advance (names of classes) are dictionary-encoded; all batches share the
- * dictionary.
+ * release; it may move children out of a batch, as the interface allows. Columns with a known set
+ * of strings (class names) are dictionary-encoded; all batches share the dictionary.
  */
 #include "api/handle.h"
 #include "base/search.h"
@@ -20,18 +19,18 @@
 
 /* Default number of rows in a batch. */
 #define BATCH_DEFAULT 65536
-/* Initial number of rows for which a batch has memory; it is doubled when needed. */
+/* Number of rows for which a new batch has memory; the number is doubled when needed. */
 #define ROOM_FIRST 65536
 /*
- * A batch ends when the text of a column exceeds this. Offsets are 32-bit, so there is a limit even
- * if the caller wants all rows in one batch (TEXT_MAX_ALL).
+ * A batch ends when the text of a column exceeds this. Offsets are 32-bit, so there is a limit
+ * (TEXT_MAX_ALL) even if the caller wants all rows in one batch.
  */
 #define TEXT_MAX (4u << 20)
 #define TEXT_MAX_ALL (1u << 30)
 /* validity bits, values or offsets, text */
 #define BUFFERS 3
 
-/* The texts of a column, with a count of users: the batches that refer to it, and the stream. */
+/* The strings of a column, with a count of users: the batches that refer to it, and the stream. */
 struct dictionary {
 	atomic_size_t users;
 	int64_t count;
@@ -41,14 +40,16 @@ struct dictionary {
 
 struct arrow_stream {
 	struct hdb_row_source source;
-	struct query *query; /* if the rows are those of a query; lent by the source */
+	struct query *query; /* set if the rows are those of a query; lent by the source */
 	size_t batch_rows, text_max;
 	struct dictionary **dictionaries; /* by column; NULL: none */
 	bool has_batches;
-	bool has_ended;           /* no call of next() after the last row */
-	struct query_batch batch; /* rows of the query; those from `at` on are not in a batch yet */
+	/* the last row has been read, so next() must not be called again */
+	bool has_ended;
+	/* rows of the query; those from `at` on have not been put in a batch yet */
+	struct query_batch batch;
 	size_t at;
-	struct hdb_error err; /* of the last call that failed */
+	struct hdb_error err; /* error of the last call that failed */
 };
 
 /* ---- dictionaries ---- */
@@ -100,7 +101,9 @@ static void release_dictionary(struct ArrowArray *array)
 	array->release = NULL;
 }
 
-/* An array that refers to the dictionary and counts as a user; NULL: no memory. */
+/*
+ * Returns an array that refers to the dictionary and counts as a user; NULL if memory is exhausted.
+ */
 static struct ArrowArray *share_dictionary(struct dictionary *d)
 {
 	struct ArrowArray *array = calloc(1, sizeof(*array));
@@ -146,7 +149,7 @@ static int make_dictionaries(struct arrow_stream *s)
 	return s->dictionaries ? 0 : ENOMEM;
 }
 
-/* The index of a string in the sorted dictionary; -1: not in it. */
+/* Returns the index of a string in the sorted dictionary; -1 if it is not there. */
 static int64_t code_of(const struct dictionary *d, const char *text, size_t size)
 {
 	struct base_search search = base_search_in((uint64_t)d->count);
@@ -207,7 +210,7 @@ static void release_schema(struct ArrowSchema *schema)
 
 /*
  * Metadata of a column of IDs, which are plain numbers in Arrow: one key "heapdb.type" with value
- * "id", in the encoding of the interface (32-bit sizes before the texts).
+ * "id", in the encoding of the interface (32-bit sizes before the strings).
  */
 static const struct {
 	int32_t count, key_size;
@@ -231,7 +234,7 @@ static int init_schema(struct ArrowSchema *schema, const char *format, const cha
 	return copy ? 0 : ENOMEM;
 }
 
-/* Turns a column into one with a dictionary of texts. */
+/* Makes a column refer to a dictionary of strings. */
 static int init_dictionary_schema(struct ArrowSchema *schema)
 {
 	schema->dictionary = calloc(1, sizeof(*schema->dictionary));
@@ -331,8 +334,8 @@ static int resize(const void **buffer, size_t bytes)
 }
 
 /*
- * Reserves memory for `rows` rows. For buffers of some megabytes realloc moves pages instead of
- * copying, and pages that are never written take no memory.
+ * Reserves memory for `rows` rows. In buffers of some megabytes, realloc moves pages instead of
+ * copying them, and pages that are never written take no memory.
  */
 static int set_room(struct arrow_column *column, size_t rows)
 {
@@ -442,7 +445,7 @@ static int put_text(struct arrow_column *column, const struct hdb_value *value)
 	return 0;
 }
 
-/* Stores a value in a row. A value of another type than the column becomes null. */
+/* Stores a value in a row. A value whose type is not that of the column becomes null. */
 static int put_value(struct ArrowArray *array, const struct hdb_value *value, size_t row)
 {
 	struct arrow_column *column = array->private_data;
@@ -602,7 +605,7 @@ static void trim(struct ArrowArray *out)
 	}
 }
 
-/* The closest errno, since the interface knows no other codes. */
+/* Returns the closest errno, because the interface has no other codes. */
 static int errno_of(int code)
 {
 	switch (code) {

@@ -13,7 +13,7 @@ struct query;
 
 struct hdb {
 	struct base_work work;
-	char *folder; /* where the database is; for scratch files */
+	char *folder; /* directory of the database, used for scratch files; owned */
 	struct heap *heap;
 	struct derive derive;
 };
@@ -23,13 +23,13 @@ struct hdb_rows {
 	struct query *query;
 	struct hdb_row_filter filter; /* copy of args->filter, if given */
 	struct session *before;       /* for args->before; owned */
-	/* by column: what hdb_rows_text returned last, or NULL; owned */
+	/* by column: the string that hdb_rows_text returned last, or NULL; owned */
 	char **texts;
 };
 
 /*
- * Use at the beginning of each function that takes pointers: HDB_EUSAGE if one is NULL, as heapdb.h
- * promises.
+ * Use at the beginning of each function that takes pointers: returns HDB_EUSAGE if one of them is
+ * NULL, as heapdb.h promises.
  */
 #define API_NEEDS(pointers, err) \
 	do { \
@@ -39,21 +39,21 @@ struct hdb_rows {
 	} while (0)
 
 /*
- * Structures of the caller, who may have been compiled with an older or newer header. `first` is
+ * Structures of the caller, which may have been compiled with an older or newer header. `first` is
  * the size of the structure in the first version of this soname (API_FIRST).
  */
 
-/* HDB_EUSAGE if struct_size is not that of any version. NULL is HDB_OK. */
+/* Returns HDB_EUSAGE if struct_size is not that of any version. NULL is HDB_OK. */
 int api_check_struct(const void *theirs, size_t first, struct hdb_error *err);
 /*
- * Copies the caller's structure into ours of `size` bytes; members that the caller does not know
- * become 0.
+ * Copies the caller's structure into ours, which has `size` bytes. Members that the caller's
+ * version lacks become 0.
  */
 int api_read_struct(void *ours, size_t size, size_t first, const void *theirs,
 		    struct hdb_error *err);
 /*
- * Copies ours into the caller's structure, up to its size. Call api_check_struct first. NULL: does
- * nothing.
+ * Copies our structure into the caller's, up to the caller's size. Call api_check_struct first.
+ * Does nothing if `theirs` is NULL.
  */
 void api_write_struct(void *theirs, size_t first, const void *ours, size_t size);
 
@@ -69,7 +69,7 @@ static inline struct session api_session(struct hdb *db)
 	return (struct session){ .heap = db->heap, .derive = &db->derive, .work = &db->work };
 }
 
-/* HDB_EUSAGE unless ix is the number of an object. */
+/* Returns HDB_EUSAGE unless ix is the number of an object. */
 static inline int api_check_ix(const struct hdb *db, uint32_t ix, struct hdb_error *err)
 {
 	return ix < db->heap->object_count ?
@@ -77,7 +77,7 @@ static inline int api_check_ix(const struct hdb *db, uint32_t ix, struct hdb_err
 		       hdb_fail(err, HDB_EUSAGE, "object number out of range: %u", (unsigned)ix);
 }
 
-/* HDB_EUSAGE unless class_no is the number of a class. Loads the classes. */
+/* Returns HDB_EUSAGE unless class_no is the number of a class. Loads the classes. */
 static inline int api_check_class(struct hdb *db, uint32_t class_no, struct hdb_error *err)
 {
 	const int r = heap_load_classes(db->heap, err);
@@ -88,8 +88,8 @@ static inline int api_check_class(struct hdb *db, uint32_t class_no, struct hdb_
 }
 
 /*
- * Use at the end of each function that read names or the mapped dump. Returns r, unless something
- * could not be read.
+ * Use at the end of each function that reads names or the mapped dump. Returns r, or an error if
+ * something could not be read.
  */
 static inline int api_end(const struct hdb *db, int r, struct hdb_error *err)
 {

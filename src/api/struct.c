@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* No structure will ever be larger, so this means that struct_size was not initialised. */
+/* No structure will ever be larger than this, so a larger struct_size was not initialised. */
 #define STRUCT_BYTES_MAX (1u << 20)
 
 static size_t struct_size(const void *theirs, size_t first)

@@ -1,5 +1,5 @@
 /*
- * api/trace.h - heaps in other formats than HPROF: graphs in Perfetto traces and portable heap
+ * api/trace.h - heaps in formats other than HPROF: graphs in Perfetto traces and portable heap
  * dumps.
  */
 #ifndef API_TRACE_H
@@ -9,21 +9,24 @@
 #include "perfetto/perfetto.h"
 #include "phd/phd.h"
 
-/* An open file; exactly one of the two is set. */
+/* An open file; exactly one of the two members is set. */
 struct api_trace {
 	struct perfetto *perfetto;
 	struct phd *phd;
 };
 
 /*
- * Returns HDB_NOTFOUND if the input is neither, in which case it was not consumed. api_trace_close
- * must be called at the end, even after a failure.
+ * Returns HDB_NOTFOUND if the input has neither format, in which case it has not been consumed.
+ * api_trace_close must be called at the end, even after a failure.
  */
 int api_trace_open(struct api_trace *trace, struct base_input *input, struct phd_files files,
 		   struct base_work *work, struct hdb_error *err);
 void api_trace_close(struct api_trace *trace);
 
-/* hdb_import for an open input, paths.input. HDB_NOTFOUND if it has neither format. */
+/*
+ * Implements hdb_import for an open input, paths.input. Returns HDB_NOTFOUND if it has neither
+ * format.
+ */
 int api_import_trace(struct import_paths paths, const struct hdb_import_options *opt,
 		     struct hdb_import_result *out, struct hdb_error *err);
 
@@ -31,7 +34,7 @@ int api_import_trace(struct import_paths paths, const struct hdb_import_options 
 void api_import_work(struct base_work *work, const struct hdb_import_options *opt,
 		     uint64_t memory_bytes);
 
-/* hdb_convert for an open trace or portable heap dump. */
+/* Implements hdb_convert for an open trace or portable heap dump. */
 int api_convert_trace(const struct api_trace *trace, const char *out_path,
 		      const struct hdb_convert_options *opt, struct hdb_output_result *out,
 		      struct hdb_error *err);

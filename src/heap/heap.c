@@ -16,13 +16,13 @@
 #include <sys/stat.h>
 
 /*
- * Maximum number of objects per byte of the table objects. A group of 128 objects has three columns
+ * Maximum number of objects per byte of the table objects: a group of 128 objects has three columns
  * of at least 8 bytes each.
  */
 #define OBJECTS_A_BYTE 4
 
 /*
- * Reads the meta values that other functions rely on. They come from the file: a damaged database
+ * Reads the meta values on which other functions rely. They come from the file: a damaged database
  * must not make us allocate memory for more objects or classes than it can contain, or divide by an
  * alignment of 0.
  */
@@ -146,7 +146,7 @@ static void forget_blocks(struct heap *heap)
 	heap->blocks.ids = NULL;
 }
 
-/* The store is closed last, since blocks and texts are borrowed from its map. */
+/* The store is closed last, because blocks and strings are borrowed from its map. */
 void heap_close(struct heap *heap)
 {
 	if (!heap)
@@ -178,8 +178,8 @@ void heap_close(struct heap *heap)
 }
 
 /*
- * Prepares the tables of open blocks. Blocks of objects may stay open across snapshots; each is
- * checked when it is used.
+ * Prepares the tables of open blocks. A block of objects may stay open across snapshots and is
+ * checked whenever it is used.
  */
 static int ready_blocks(struct heap *heap, struct hdb_error *err)
 {
@@ -203,9 +203,9 @@ static int ready_blocks(struct heap *heap, struct hdb_error *err)
 }
 
 /*
- * Opens a block of objects, or returns the one opened before. A block that does not outlive the
- * store's snapshot (store_objects_stay) is opened again. The count is checked here, so that callers
- * may use every index below it.
+ * Opens a block of objects, or returns the one that is already open. A block that does not outlive
+ * the store's snapshot (store_objects_stay) is opened again. The count is checked here, so that
+ * callers may use every index below it.
  */
 static int objects_block(struct heap *heap, uint32_t block_no, struct store_objects **out,
 			 struct hdb_error *err)
@@ -252,7 +252,7 @@ static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **ou
 	if (*out)
 		return HDB_OK;
 	r = store_record(heap->store, STORE_ID_DIRECTORY, block_no, &first_id, err);
-	if (r == HDB_OK) /* two lookups: the block's first ID, then the block */
+	if (r == HDB_OK) /* two lookups: first the block's first ID, then the block */
 		r = store_block(heap->store, STORE_IDS, first_id, &found, err);
 	if (r == HDB_NOTFOUND)
 		return store_damaged(heap->store, STORE_IDS, block_no, "block missing", err);
@@ -290,7 +290,7 @@ static int load_directory(struct heap *heap, struct hdb_error *err)
 }
 
 /*
- * Finds the block with the last ID that is not greater than `id`. HDB_NOTFOUND if all IDs are
+ * Finds the last block whose first ID is not greater than `id`. Returns HDB_NOTFOUND if all IDs are
  * greater.
  */
 static int find_block(struct heap *heap, uint64_t id, struct store_ids **out, struct hdb_error *err)
@@ -301,10 +301,7 @@ static int find_block(struct heap *heap, uint64_t id, struct store_ids **out, st
 	TRY(load_directory(heap, err));
 	if (!high || id < heap->blocks.first_ids[0])
 		return HDB_NOTFOUND;
-	/*
-	 * The last block whose first ID is not greater than `id`. It is often the block of the
-	 * previous lookup.
-	 */
+	/* It is often the block of the previous lookup. */
 	if (heap->blocks.found_block < high &&
 	    heap->blocks.first_ids[heap->blocks.found_block] <= id)
 		low = heap->blocks.found_block;
@@ -317,7 +314,7 @@ static int find_block(struct heap *heap, uint64_t id, struct store_ids **out, st
 	return ids_block(heap, heap->blocks.found_block, out, err);
 }
 
-/* Checks an index from the file before it is used. */
+/* Checks an index that was read from the file before it is used. */
 static int check_found(const struct heap *heap, uint64_t id, uint32_t ix, struct hdb_error *err)
 {
 	return ix < heap->object_count ?
@@ -340,8 +337,8 @@ int heap_find(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *er
 }
 
 /*
- * Binary search for the last ID that is not greater. find_block guarantees that the first ID of the
- * block qualifies.
+ * Binary search for the last ID that is not greater than `id`. find_block guarantees that the first
+ * ID of the block qualifies.
  */
 int heap_find_before(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *err)
 {
@@ -378,7 +375,7 @@ int heap_read_ids(struct heap *heap, uint32_t block_no, uint64_t *out, uint32_t 
 	return HDB_OK;
 }
 
-/* Checks numbers from the file before they are used as indexes. */
+/* Checks numbers that were read from the file before they are used as indexes. */
 static bool has_class(const struct heap *heap, uint32_t class_no, uint8_t kind, uint64_t length)
 {
 	return class_no < heap->class_count && kind <= STORE_CLASS &&
@@ -419,8 +416,8 @@ int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct 
 }
 
 /*
- * File offset of an object; 0 for a class object. The most recently decoded groups are cached:
- * passes visit objects in order, and objects close to them.
+ * Returns the file offset of an object; 0 for a class object. The most recently decoded groups are
+ * cached, because passes visit objects in order, together with objects close to them.
  */
 static uint64_t offset_in_group(struct heap_offsets **groups, const struct store_objects *block,
 				uint32_t ix)
@@ -430,7 +427,7 @@ static uint64_t offset_in_group(struct heap_offsets **groups, const struct store
 
 	if (!*groups)
 		*groups = calloc(HEAP_OFFSET_GROUPS, sizeof(**groups));
-	if (!*groups) /* works without the cache, only slower */
+	if (!*groups) /* works without the cache, but more slowly */
 		return store_objects_offset(block, ix % STORE_BLOCK_OBJECTS);
 	group = &(*groups)[group_no % HEAP_OFFSET_GROUPS];
 	if (group->group_no != group_no + 1) {
@@ -462,7 +459,7 @@ int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix,
 	*offset = offset_in_group(groups, block, ix);
 	if (*offset)
 		return HDB_OK;
-	/* A class object, or an object that the dump lacks. */
+	/* This is a class object, or an object that the dump lacks. */
 	TRY(heap_object(heap, ix, &o, err));
 	if (o.kind == STORE_CLASS)
 		*offset = heap_class(heap, (uint32_t)o.length)->file_offset;
@@ -484,7 +481,8 @@ static unsigned element_size(const struct heap *heap, const struct store_class *
 }
 
 /*
- * The alignment is a power of two except in a damaged database. Division is slow, so it is avoided.
+ * The alignment is a power of two except in a damaged database. The common case avoids the slow
+ * division.
  */
 static uint64_t round_size(uint64_t v, unsigned align)
 {
@@ -514,7 +512,7 @@ uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind,
 
 	switch (kind & ~STORE_KIND_EMBEDDED) {
 	case STORE_INSTANCE:
-		/* The bytes of a flat value are part of its holder. */
+		/* The bytes of a flat value belong to the object that contains it. */
 		if (kind & STORE_KIND_EMBEDDED && l->model == HDB_SIZES_VM)
 			return 0;
 		tail = length ? heap_tail_bytes(heap, length) : 0;
@@ -538,7 +536,7 @@ uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind,
 			header = 0;
 		break;
 	}
-	/* With ahat's sizes, instance_bytes of the array class is the header. */
+	/* With ahat's sizes, instance_bytes of the array class is the size of the header. */
 	if (l->model == HDB_SIZES_AHAT)
 		return class->instance_bytes + length * width;
 	return round_size(header + length * width, l->align_bytes);
@@ -614,7 +612,7 @@ int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out
 	return heap_read_block_of(heap, block_no, NULL, out, err);
 }
 
-/* Checks the block's dictionary once, instead of every object's class number. */
+/* Checks the block's dictionary once, which replaces checks of every object's class number. */
 static bool has_classes(const struct heap *heap, const struct store_objects *block)
 {
 	for (uint32_t i = 0; i < block->class_count; i++)
@@ -624,8 +622,8 @@ static bool has_classes(const struct heap *heap, const struct store_objects *blo
 }
 
 /*
- * Fills in an object that is not a plain instance. False if its class number, or the number of the
- * class it represents, is invalid.
+ * Fills in an object that is not a plain instance. Returns false if its class number, or the number
+ * of the class that it represents, is invalid.
  */
 static bool read_other(const struct heap *heap, struct heap_block *out, uint32_t i)
 {
@@ -640,7 +638,7 @@ static bool read_other(const struct heap *heap, struct heap_block *out, uint32_t
 }
 
 /*
- * Nearly all objects are plain instances, whose size is that of their class. The loop handles them
+ * Nearly all objects are plain instances with the size of their class. The loop handles them
  * without a call.
  */
 int heap_read_block_of(struct heap *heap, uint32_t block_no, const uint8_t *is_wanted,
@@ -677,8 +675,8 @@ int heap_each_block(struct heap *heap, struct base_work *work, heap_look look, v
 }
 
 /*
- * Blocks without a wanted class are not decoded: their dictionary of classes is enough to skip
- * them.
+ * Blocks without objects of a requested class are not decoded: their dictionary of classes shows
+ * that they can be skipped.
  */
 int heap_each_block_of(struct heap *heap, const struct heap_pass *blocks, heap_look look, void *ctx,
 		       struct hdb_error *err)
@@ -713,7 +711,7 @@ int heap_passes_over(struct heap *heap, uint32_t ix, bool *out, struct hdb_error
 	return HDB_OK;
 }
 
-/* For passes that need no sizes: skips the lengths of the block. */
+/* Skips the lengths of the block, because it is for passes that need no sizes. */
 int heap_read_classes(struct heap *heap, uint32_t block_no, struct heap_block *out,
 		      struct hdb_error *err)
 {
@@ -737,8 +735,8 @@ int heap_read_heaps(struct heap *heap, uint32_t block_no, uint32_t *out, struct 
 }
 
 /*
- * Only looks into the block's dictionary. A number beyond the class table, which a damaged database
- * may have, matches nothing here; reading the block reports it.
+ * Examines only the block's dictionary. A number beyond the class table, which a damaged database
+ * may contain, matches nothing here; reading the block reports it.
  */
 int heap_block_has(struct heap *heap, uint32_t block_no, const uint8_t *is_wanted, bool *has,
 		   struct hdb_error *err)

@@ -2,7 +2,7 @@
  * heap/heap.h - an open heap database as a heap: objects, classes, sizes, references, roots.
  *
  * Reads only base tables; derived tables belong to derive/. A heap may be used by one thread at a
- * time. Pointers returned by functions are borrowed until heap_close unless stated otherwise.
+ * time. Returned pointers are borrowed until heap_close unless stated otherwise.
  */
 #ifndef HEAP_HEAP_H
 #define HEAP_HEAP_H
@@ -19,10 +19,10 @@
 
 /* Stands for "no object". */
 #define HEAP_NONE UINT32_MAX
-/* Index of the boot class loader's placeholder, which is not an object of the dump. */
+/* Index of the placeholder for the boot class loader, which is not an object of the dump. */
 #define HEAP_BOOT_LOADER 0u
 
-/* Parameters of shallow sizes; meta values sizes.*. */
+/* Parameters for computing shallow sizes, from the meta values sizes.*. */
 struct heap_layout {
 	enum hdb_size_model model;
 	unsigned header_bytes;
@@ -40,39 +40,44 @@ struct heap_layout {
 #define HEAP_OFFSET_GROUPS 256u
 
 struct heap_offsets {
-	uint32_t group_no; /* group number + 1; 0: unused */
+	uint32_t group_no; /* number of the group + 1; 0: slot is unused */
 	uint64_t offset[PACK_GROUP];
 };
 
-/* What a reader of any answer should know first. */
+/* What readers of any answer should know first. */
 struct heap_state {
-	/* one line if the dump file has changed since the import; NULL: unchanged, or missing */
+	/* a message if the dump file has changed since the import; NULL: unchanged, or missing */
 	char *stale;
-	/* one line: what the dump lacks; NULL: nothing is known to be missing */
+	/* a message about what the dump lacks; NULL: nothing is known to be missing */
 	char *incomplete;
-	const char *redacted;   /* one line: values were removed from the dump; NULL: not known */
-	uint64_t missing_bytes; /* lower bound for a truncated dump; 0: unknown */
-	uint64_t skipped_bytes; /* bytes with objects that could not be read */
+	/* a message if values were removed from the dump; NULL: no removal is known */
+	const char *redacted;
+	/* minimum number of bytes missing from a truncated dump; 0: unknown */
+	uint64_t missing_bytes;
+	uint64_t skipped_bytes; /* number of bytes with objects that could not be read */
 	uint64_t roots_seen;    /* number of root records for objects of the dump */
 	bool is_cut;            /* the end of the dump is missing */
-	bool takes_orphans;     /* objects without referrers count as roots: table orphans */
+	/* objects without referrers count as roots; they are in the table orphans */
+	bool takes_orphans;
 	/* how the dump was imported */
 	char imported_path[4096];
 	char layout[128];        /* "": none */
-	char mapping_path[4096]; /* mapping file; "": names are those of the dump */
+	char mapping_path[4096]; /* path of the mapping file; "": names are those of the dump */
 	unsigned snapshot;
 	bool is_strict;
 };
 
-/* Android: restricts passes over objects to one heap. */
+/* On Android, restricts passes over objects to one heap. */
 struct heap_filter {
 	bool is_on; /* heap_read_block marks objects of other heaps as HEAP_LEFT_OUT */
-	/* passes see all objects; code that makes rows selects with heap_passes_over */
+	/*
+	 * passes see all objects, but code that makes rows leaves objects out with heap_passes_over
+	 */
 	bool is_choosing;
-	uint32_t heap_no; /* the heap for both, as heap_no in struct heap_object */
+	uint32_t heap_no; /* number of the selected heap, as heap_no in struct heap_object */
 };
 
-/* A field, and its number + 1. */
+/* A field and its number + 1. */
 struct heap_kept_field {
 	uint64_t end;
 	struct store_field field;
@@ -83,25 +88,25 @@ struct heap_kept_field {
 struct heap_class_tables {
 	struct store_class *records;
 	char **names;
-	uint32_t *name_hashes;  /* for heap_class_by_name; built on first use */
+	uint32_t *name_hashes;  /* hashes for heap_class_by_name; built on first use */
 	uint64_t counted_bytes; /* charged to the budget */
-	/* fields that were read last, by number modulo HEAP_KEPT_FIELDS */
+	/* cache of the fields read most recently, by number modulo HEAP_KEPT_FIELDS */
 	struct heap_kept_field fields[HEAP_KEPT_FIELDS];
 	struct heap_below /* tables for deep class hierarchies, see heap_classes.c; owned */
 		*below;   /* heap_classes.c: tables for deep chains of superclasses; owned */
 };
 
-/* Open blocks of objects and IDs, by block number. */
+/* Blocks of objects and IDs that are open, by block number. */
 struct heap_blocks {
 	struct store_objects **objects;
 	struct store_ids **ids;
 	uint64_t ids_generation;
 	uint64_t *first_ids;          /* first ID of each block; loaded on first use */
-	uint32_t found_block;         /* block of the last ID lookup */
+	uint32_t found_block;         /* block in which the last ID was found */
 	struct heap_offsets *offsets; /* cache by group number modulo HEAP_OFFSET_GROUPS; owned */
 };
 
-/* GC roots, loaded on first use. */
+/* GC roots, which are loaded on first use. */
 struct heap_roots {
 	uint64_t *bits; /* one bit per object */
 	struct store_root *records;
@@ -109,20 +114,20 @@ struct heap_roots {
 	struct base_big big; /* memory of the records */
 };
 
-/* Data of heap/values/, found on first use. */
+/* Data of heap/values/, built on first use. */
 struct heap_value_tables {
 	struct base_vec string_layouts; /* strings.h */
 	struct base_vec binder_proxies; /* binder.h: struct heap_binder_proxy */
-	/* named_references.h: field names (char *, owned) and their numbers */
+	/* for named_references.h: field names (char *, owned) and their numbers */
 	struct base_vec names;
 	struct base_idmap name_nos;
 	bool has_strings, has_binder_proxies;
 	bool is_big_endian;
 };
 
-/* The dump, opened on first use. */
+/* The dump, which is opened on first use. */
 struct heap_dump {
-	const char *path; /* path given by the user; NULL: path at import; borrowed */
+	const char *path; /* path given by the user, borrowed; NULL: the path recorded at import */
 	struct base_source *source;
 	struct hprof_file file;
 	struct base_view view;
@@ -135,12 +140,12 @@ struct heap {
 	uint32_t class_count;
 	unsigned id_size;
 	struct heap_layout layout;
-	struct heap_state state; /* found when the heap is opened */
+	struct heap_state state; /* determined when the heap is opened */
 	uint32_t class_class_no; /* class number of java.lang.Class */
 	bool is_android;
-	bool is_phd; /* made from a portable heap dump: has no fields and no values */
+	bool is_phd; /* made from a portable heap dump, so the heap has no fields and no values */
 	struct heap_filter filter;
-	const char *rules_path; /* the user's rules (queries/explain); NULL: none; borrowed */
+	const char *rules_path; /* the user's rules file (queries/explain), borrowed; NULL: none */
 	/* private */
 	struct heap_class_tables classes;
 	struct heap_blocks blocks;
@@ -151,15 +156,14 @@ struct heap {
 };
 
 /*
- * Opens a database file. `work` and dump_path (may be NULL) are borrowed. *out is owned: close with
+ * Opens a database file. `work` and dump_path (which may be NULL) are borrowed. *out is owned:
  * heap_close.
  */
 int heap_open(const char *path, const char *dump_path, struct base_work *work, struct heap **out,
 	      struct hdb_error *err);
 /*
  * Opens a database for reading only meta values: heap->state, heap->layout.model, and whether the
- * database contains the dump. Also opens a database of another revision, whose tables must not be
- * read.
+ * database contains the dump. Accepts databases of another revision, whose tables must not be read.
  */
 int heap_open_meta(const char *path, const char *dump_path, struct base_work *work,
 		   struct heap **out, struct hdb_error *err);
@@ -167,16 +171,16 @@ void heap_close(struct heap *heap);
 
 /* ---- IDs ---- */
 
-/* Index of an ID. HDB_OK or HDB_NOTFOUND (without a message). */
+/* Finds the index of an ID: HDB_OK or HDB_NOTFOUND (without a message). */
 int heap_find(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *err);
 
 /*
- * Index of the last object whose ID is not greater than `id`. HDB_OK or HDB_NOTFOUND (without a
- * message).
+ * Finds the index of the last object whose ID is not greater than `id`: HDB_OK or HDB_NOTFOUND
+ * (without a message).
  */
 int heap_find_before(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *err);
 
-/* ID of the object with an index, which must be below object_count. */
+/* Finds the ID of the object with an index, which must be below object_count. */
 int heap_id(struct heap *heap, uint32_t ix, uint64_t *id, struct hdb_error *err);
 
 /* ---- objects ---- */
@@ -184,16 +188,22 @@ int heap_id(struct heap *heap, uint32_t ix, uint64_t *id, struct hdb_error *err)
 struct heap_object {
 	uint32_t ix;
 	uint32_t class_no;
-	uint8_t kind; /* enum store_kind; same values as enum hdb_object_kind */
+	uint8_t kind; /* enum store_kind, with the same values as enum hdb_object_kind */
 	/* STORE_KIND_EMBEDDED for an array without a header or a flat value; otherwise 0 */
 	uint8_t embedded;
-	/* arrays: number of elements; class objects: number of the class they represent */
+	/*
+	 * of an array, the number of elements; of a class object, the number of the class that it
+	 * represents
+	 */
 	uint64_t length;
 	uint64_t shallow_bytes;
 	uint32_t heap_no; /* Android; 0: none */
 };
 
-/* The class under which an object is listed. For a class object, the class it represents. */
+/*
+ * Returns the class under which an object is listed. For a class object, this is the class that it
+ * represents.
+ */
 static inline uint32_t heap_known_class(const struct heap_object *object)
 {
 	return object->kind == STORE_CLASS ? (uint32_t)object->length : object->class_no;
@@ -201,31 +211,33 @@ static inline uint32_t heap_known_class(const struct heap_object *object)
 
 int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct hdb_error *err);
 
-/* File offset of an object's sub-record; 0 for an object that the dump lacks. */
+/* Finds the file offset of an object's sub-record; 0 for an object that the dump lacks. */
 int heap_offset(struct heap *heap, uint32_t ix, uint64_t *offset, struct hdb_error *err);
 
 /*
- * File offset of an object's sub-record, on any thread, if the object's block was prepared. *groups
- * belongs to the thread and is initially NULL. free() it.
+ * Finds the file offset of an object's sub-record. Can be called on any thread if the object's
+ * block has been prepared. *groups belongs to the thread: initialise it with NULL, and free() it at
+ * the end.
  */
 int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix, uint64_t *offset,
 		   struct hdb_error *err);
 
 /*
- * Whether the object is in the dump. False for the boot loader's placeholder and for invented
- * classes.
+ * Sets whether the object is in the dump. It is not if it is the boot loader's placeholder or an
+ * invented class.
  */
 int heap_is_real(struct heap *heap, uint32_t ix, bool *is_real, struct hdb_error *err);
 
 /*
- * Shallow size for given properties, for example of an array of another length. `kind` is kind |
- * embedded of the object. heap_load_classes must have been called.
+ * Returns the shallow size for given properties, for example that of an array of another length.
+ * `kind` is the object's kind | embedded. heap_load_classes must have been called.
  */
 uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind, uint64_t length);
 
 /*
- * Bytes after the fields of an instance that has a length: the stack of a stack chunk; in a heap
- * graph what an object has more than the smallest of its class.
+ * Returns the number of bytes after the fields of an instance that has a length: the stack of a
+ * stack chunk, or in a heap graph the amount by which an object exceeds the smallest object of its
+ * class.
  */
 uint64_t heap_tail_bytes(const struct heap *heap, uint64_t length);
 
@@ -243,7 +255,10 @@ struct heap_block {
 /* Number of blocks of objects. */
 uint32_t heap_block_count(const struct heap *heap);
 
-/* Memory (malloc) that a heap uses once all blocks are open and the roots are loaded. */
+/*
+ * Returns the memory (from malloc) that a heap uses once all blocks are open and the roots are
+ * loaded.
+ */
 uint64_t heap_memory_bytes(const struct heap *heap);
 
 /*
@@ -253,7 +268,8 @@ uint64_t heap_memory_bytes(const struct heap *heap);
 #define HEAP_LEFT_OUT 7u
 
 /*
- * Switches the filter off, for code that must see all objects. Returns the previous value of is_on.
+ * Switches the filter off, for code that must see all objects. Returns the previous value of
+ * `is_on`.
  */
 static inline bool heap_show_all(struct heap *heap)
 {
@@ -264,8 +280,8 @@ static inline bool heap_show_all(struct heap *heap)
 }
 
 /*
- * HEAP_FILTER_SCOPE(heap_show_all, heap) does this until the end of the C block, where the filter
- * is restored.
+ * HEAP_FILTER_SCOPE(heap_show_all, heap) switches the filter off until the end of the C block,
+ * where it is restored.
  */
 struct heap_filter_was {
 	struct heap *heap;
@@ -281,15 +297,15 @@ static inline void heap_filter_restore(struct heap_filter_was *was)
 	BASE_SCOPED(heap_filter_restore) struct heap_filter_was heap_filter_was_ = { heap, \
 										     show(heap) }
 
-/* Whether the filter excludes objects of a heap. */
+/* Whether the filter excludes objects of a given heap. */
 static inline bool heap_leaves_out(const struct heap *heap, uint32_t heap_no)
 {
 	return heap->filter.is_on && heap_no != heap->filter.heap_no;
 }
 
 /*
- * The opposite: for passes that should see only the objects that rows are made of, if is_choosing
- * is set.
+ * The opposite of heap_show_all: if is_choosing is set, passes see only the objects selected for
+ * rows.
  */
 static inline bool heap_show_chosen(struct heap *heap)
 {
@@ -299,20 +315,21 @@ static inline bool heap_show_chosen(struct heap *heap)
 	return was_filtered;
 }
 
-/* Whether the object is excluded from rows. False after a failure, too. */
+/* Whether the object is excluded from rows. Returns false after a failure, too. */
 int heap_passes_over(struct heap *heap, uint32_t ix, bool *out, struct hdb_error *err);
 
 /*
- * Heap numbers of a block's objects, as in struct heap_object. May be called on other threads like
- * heap_read_block.
+ * Reads the heap numbers of a block's objects, as in struct heap_object. May be called on other
+ * threads, like heap_read_block.
  */
 int heap_read_heaps(struct heap *heap, uint32_t block_no, uint32_t *out, struct hdb_error *err);
 
-/* Reads block number block_no. The struct is too large for the stack. */
+/* Reads block number block_no. struct heap_block is too large for the stack. */
 int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out,
 		    struct hdb_error *err);
 /*
- * Reads a block with sizes only for objects of some classes (by class number: nonzero; NULL: all).
+ * Reads a block, with sizes only for objects of some classes. `wanted` is nonzero for the numbers
+ * of these classes; NULL: all classes.
  */
 int heap_read_block_of(struct heap *heap, uint32_t block_no, const uint8_t *is_wanted,
 		       struct heap_block *out, struct hdb_error *err);
@@ -341,38 +358,40 @@ int heap_each_block(struct heap *heap, struct base_work *work, heap_look look, v
 /* Which blocks a pass reads. */
 struct heap_pass {
 	struct base_work *work; /* NULL: base_step is not called */
-	/* by class number: blocks with objects of these classes; NULL: all */
+	/*
+	 * by class number: whether blocks with objects of this class are visited; NULL: all blocks
+	 */
 	const uint8_t *is_wanted;
 };
 
-/* Visits only some of the blocks. */
+/* Like heap_each_block, but visits only some of the blocks. */
 int heap_each_block_of(struct heap *heap, const struct heap_pass *blocks, heap_look look, void *ctx,
 		       struct hdb_error *err);
 
 /*
- * Reads only the class numbers of a block, of all objects regardless of the filter. Sets first_ix,
+ * Reads only the class numbers of a block, for all objects regardless of the filter. Sets first_ix,
  * count and class_no of *out; the rest is undefined. Takes a third of the time of heap_read_block.
- * HDB_ECORRUPT if a number is invalid.
+ * Fails with HDB_ECORRUPT if a number is invalid.
  */
 int heap_read_classes(struct heap *heap, uint32_t block_no, struct heap_block *out,
 		      struct hdb_error *err);
 
 /*
- * Whether a block has objects of one of the given classes (by number: nonzero). Does not decode
- * objects.
+ * Sets whether a block has objects of one of the given classes (nonzero by class number). Does not
+ * decode objects.
  */
 int heap_block_has(struct heap *heap, uint32_t block_no, const uint8_t *is_wanted, bool *has,
 		   struct hdb_error *err);
 
 /*
- * File offsets of a block's sub-records; 0 for class objects and objects that the dump lacks. `out`
- * has room for STORE_BLOCK_OBJECTS.
+ * Reads the file offsets of a block's sub-records; 0 for class objects and objects that the dump
+ * lacks. `out` has room for STORE_BLOCK_OBJECTS.
  */
 int heap_read_offsets(struct heap *heap, uint32_t block_no, uint64_t *out, struct hdb_error *err);
 
 /*
- * Looks up a block in the store. Afterwards heap_read_block of it only decodes, which several
- * threads may do at the same time until the store is refreshed.
+ * Looks up a block in the store. After that, heap_read_block only has to decode the block, which
+ * several threads may do at the same time until the store is refreshed.
  */
 int heap_prepare_block(struct heap *heap, uint32_t block_no, struct hdb_error *err);
 
@@ -380,9 +399,9 @@ int heap_prepare_block(struct heap *heap, uint32_t block_no, struct hdb_error *e
 int heap_prepare_blocks(struct heap *heap, unsigned threads, struct hdb_error *err);
 
 /*
- * Asks the system to read the part of the dump that contains a block's objects, if that is one
- * contiguous part. Only a hint, for passes over all objects: page faults one by one are slow if the
- * dump is not in memory. May be called on other threads like heap_read_block.
+ * Asks the system to read the part of the dump that contains a block's objects, if it is one
+ * contiguous part. Only a hint, for passes over all objects: if the dump is not in memory, single
+ * page faults are slow. May be called on other threads, like heap_read_block.
  */
 void heap_prefetch_block(struct heap *heap, uint32_t block_no);
 /*
@@ -392,7 +411,7 @@ void heap_prefetch_block(struct heap *heap, uint32_t block_no);
 #define HEAP_PREFETCH_BLOCKS 4u
 void heap_prefetch_ahead(struct heap *heap, uint32_t block_no);
 
-/* IDs of a block in order. `out` has room for STORE_BLOCK_OBJECTS. */
+/* Reads the IDs of a block in order. `out` has room for STORE_BLOCK_OBJECTS. */
 int heap_read_ids(struct heap *heap, uint32_t block_no, uint64_t *out, uint32_t *count,
 		  struct hdb_error *err);
 
@@ -400,31 +419,31 @@ int heap_read_ids(struct heap *heap, uint32_t block_no, uint64_t *out, uint32_t 
 
 /*
  * Number of objects of a class and kind. Arrays and stack chunks are further divided by their
- * length modulo a period: all objects of a row have the same padding as one with `length`, for
- * every alignment of this heap (layout_array_period).
+ * length modulo a period: all objects of a row have the same padding as an object with `length`,
+ * for every alignment of this heap (layout_array_period).
  */
 struct heap_count {
 	uint32_t class_no;
 	uint8_t kind;     /* enum store_kind; each class object has its own row */
 	uint8_t embedded; /* as in heap_object */
 	bool is_invented; /* a class object that the dump lacks */
-	uint64_t length;  /* class objects: number of the class */
+	uint64_t length;  /* of class objects, the number of the class */
 	uint64_t count;
-	uint64_t elements;      /* arrays and stack chunks: sum of their lengths */
+	uint64_t elements;      /* of arrays and stack chunks, the sum of their lengths */
 	uint64_t shallow_bytes; /* total shallow size */
 };
 
 /*
  * Calls `take` with the counts of all objects except the boot loader's placeholder. *count is
- * borrowed for the call. HDB_NOTFOUND, without a message, if the import has no counts, for example
- * because the dump had too many kinds of arrays.
+ * borrowed for the call. Returns HDB_NOTFOUND, without a message, if the database has no counts,
+ * for example because the dump had too many kinds of arrays.
  */
 int heap_each_count(struct heap *heap,
 		    int (*take)(void *ctx, const struct heap_count *count, struct hdb_error *err),
 		    void *ctx, struct hdb_error *err);
 /*
- * Like heap_each_count, but if there are no counts, visits all blocks and reports each object as a
- * count of one. `work` may be NULL.
+ * Like heap_each_count, but if the database has no counts, visits all blocks and reports each
+ * object as a count of one. `work` may be NULL.
  */
 int heap_count_all(struct heap *heap, struct base_work *work,
 		   int (*take)(void *ctx, const struct heap_count *count, struct hdb_error *err),
@@ -432,7 +451,7 @@ int heap_count_all(struct heap *heap, struct base_work *work,
 
 /* ---- classes ---- */
 
-/* Destination for a whole table of records, whose number was checked before. */
+/* Destination for a whole table of records, whose number has been checked. */
 struct heap_records {
 	void *records; /* must have room for `count` records */
 	size_t size;   /* size of a record */
@@ -445,20 +464,21 @@ int heap_read_records(struct heap *heap, enum store_table table, const struct he
 int heap_load_classes(struct heap *heap, struct hdb_error *err);
 
 /*
- * Number of objects that the dump lacks: the boot loader's placeholder and invented classes.
- * Classes must be loaded.
+ * Returns the number of objects that the dump lacks: the boot loader's placeholder and invented
+ * classes. Classes must be loaded.
  */
 uint32_t heap_invented_count(const struct heap *heap);
 
-/* A class record. Classes must be loaded, and `no` must be below class_count. */
+/* Returns a class record. Classes must be loaded, and `no` must be below class_count. */
 static inline const struct store_class *heap_class(const struct heap *heap, uint32_t no)
 {
 	return &heap->classes.records[no];
 }
 
 /*
- * Whether object i of a block counts in totals. Objects that the dump lacks (the boot loader's
- * placeholder, invented classes) and objects excluded by a filter do not. Classes must be loaded.
+ * Whether object i of a block counts in totals. Excluded are objects that the dump lacks (the boot
+ * loader's placeholder, invented classes) and objects that a filter excludes. Classes must be
+ * loaded.
  */
 static inline bool heap_is_counted(const struct heap *heap, const struct heap_block *block,
 				   uint32_t i)
@@ -477,9 +497,9 @@ static inline bool heap_object_is_counted(const struct heap *heap, const struct 
 }
 
 /*
- * Whether everything read so far was readable: the database, including reads without an error
- * argument (store_failed), and the mapped dump. Call it at the end of each step before showing
- * results.
+ * Checks that everything read so far was readable: the database, including reads without an error
+ * argument (store_failed), and the mapped dump. Call it at the end of each step, before results are
+ * shown.
  */
 int heap_check(struct heap *heap, struct hdb_error *err);
 /*
@@ -489,8 +509,8 @@ int heap_check(struct heap *heap, struct hdb_error *err);
 int heap_check_size(struct heap *heap, struct hdb_error *err);
 
 /*
- * Reports HDB_ENOMEM. If err is NULL, heap_check reports it later. Any thread may call it. Inline,
- * so that static analysers see that it always returns an error.
+ * Reports HDB_ENOMEM. If err is NULL, heap_check reports the error later. Can be called on any
+ * thread. Inline, so that static analysers see that it always returns an error.
  */
 static inline int heap_fail_memory(struct heap *heap, const char *what, uint64_t bytes,
 				   struct hdb_error *err)
@@ -499,26 +519,29 @@ static inline int heap_fail_memory(struct heap *heap, const char *what, uint64_t
 	return HDB_ENOMEM;
 }
 
-/* Allocates `count` zeroed elements; `what` names them in the message. HDB_OK or HDB_ENOMEM. */
+/*
+ * Allocates `count` zeroed elements. `what` names them in error messages. Returns HDB_OK or
+ * HDB_ENOMEM.
+ */
 #define HEAP_ALLOC(heap, pointer, count, what, err) \
 	(((pointer) = calloc((count), sizeof(*(pointer)))) ? \
 		 HDB_OK : \
 		 heap_fail_memory((heap), (what), (uint64_t)(count) * sizeof(*(pointer)), (err)))
 
 /*
- * Name of a class: valid UTF-8, terminated, never NULL. If it cannot be read, it is "?" and
- * heap_check reports the error.
+ * Returns the name of a class: valid UTF-8, terminated, never NULL. If the name cannot be read, it
+ * is "?", and heap_check reports the error.
  */
 const char *heap_class_name(struct heap *heap, uint32_t no);
 
 /* Name of an object's class. */
 const char *heap_class_name_of(struct heap *heap, uint32_t ix);
 
-/* Name of a class's loader: "<boot>", or the name of the loader's class. */
+/* Returns the name of a class's loader: "<boot>", or the name of the loader's class. */
 const char *heap_loader_name(struct heap *heap, const struct store_class *class);
 
 /*
- * Whether a class is never unloaded because a loader of the VM has loaded it: the boot, platform or
+ * Whether a class is never unloaded because a loader of the VM loaded it: the boot, platform or
  * application class loader. Other references to such a class do not explain why its static fields
  * are alive.
  */
@@ -527,16 +550,16 @@ bool heap_class_is_permanent(struct heap *heap, uint32_t no);
 bool heap_is_permanent_class(struct heap *heap, uint32_t ix);
 
 /*
- * Package of a class: "java.util" for "java.util.HashMap$Node[]", "<unnamed>" for "App",
- * "<primitive arrays>" for "byte[][]". The result has *size bytes and is part of class_name or
- * static.
+ * Returns the package of a class: "java.util" for "java.util.HashMap$Node[]", "<unnamed>" for
+ * "App", "<primitive arrays>" for "byte[][]". The result has *size bytes and is either part of
+ * class_name or static.
  */
 const char *heap_package(const char *class_name, size_t *size);
 
-/* The class that a class object represents, or HEAP_NONE. */
+/* Finds the class that a class object represents, or HEAP_NONE. */
 int heap_class_of_object(struct heap *heap, uint32_t ix, uint32_t *class_no, struct hdb_error *err);
 
-/* First class with this exact name and a number of at least `from`, or HEAP_NONE. */
+/* Returns the first class with exactly this name and a number of at least `from`, or HEAP_NONE. */
 uint32_t heap_class_by_name(struct heap *heap, const char *name, uint32_t from);
 
 /* Whether `no` equals super_no or is a subclass of it. */
@@ -547,20 +570,21 @@ bool heap_has_superclass(struct heap *heap, uint32_t no, const char *name);
 /* Frees tables that heap_has_superclass keeps for deep hierarchies. heap_close calls it. */
 void heap_release_below(struct heap *heap);
 
-/* Record number i of the table fields. */
+/* Reads record number i of the table fields. */
 int heap_field(struct heap *heap, uint32_t i, struct store_field *out, struct hdb_error *err);
 
 /*
- * A text of the dump as valid UTF-8, copied, truncated to `size` and terminated. "" for STORE_NONE.
+ * Copies a string of the dump to `buf` as valid UTF-8, truncated to `size` and terminated. "" for
+ * STORE_NONE.
  */
 int heap_text(struct heap *heap, uint32_t text_no, char *buf, size_t size, struct hdb_error *err);
 
 /* ---- references ---- */
 
-/* A reader of the stored references. They do not include the edge to the class. */
+/* Begins to read the stored references. They do not include the edge to the class. */
 void heap_references(struct heap *heap, struct store_lists *out);
 
-/* The table of references, for decoding whole blocks; see store_lists_decode. */
+/* Returns the table of references, for decoding whole blocks; see store_lists_decode. */
 static inline struct store_lists_of heap_references_of(const struct heap *heap)
 {
 	return (struct store_lists_of){ heap->store, STORE_REFERENCES, heap->object_count };
@@ -581,8 +605,9 @@ static inline bool heap_is_root(const struct heap *heap, uint32_t ix)
 #define HEAP_ORPHAN_WORDS 4096u
 
 /*
- * For an incomplete dump: makes the objects of the table orphans roots, if that table exists
- * (derive/orphans.c). Roots must be loaded. heap_load_roots calls it if the table exists.
+ * For an incomplete dump: makes the objects in the table orphans roots, if that table exists
+ * (derive/orphans.c). Roots must be loaded. heap_load_roots calls this function if the table
+ * exists.
  */
 int heap_add_orphans(struct heap *heap, struct hdb_error *err);
 
@@ -592,19 +617,19 @@ int heap_add_orphans(struct heap *heap, struct hdb_error *err);
  */
 bool heap_is_orphan(const struct heap *heap, uint32_t ix);
 
-/* Displayed instead of the kind of a root. */
+/* Displayed instead of a kind of root. */
 #define HEAP_ORPHAN_NAME "none (its holder may be missing)"
 #define HEAP_STAYS_NAME "class that is never unloaded"
 
-/* The root records of an object, including locals. Returns the first, or NULL if none exists. */
+/* Returns the first of the root records of an object, including locals, or NULL if it has none. */
 const struct store_root *heap_roots_of(const struct heap *heap, uint32_t ix, size_t *count);
 
-/* Displayed kind of a root, such as "JNI global" or "Java frame"; static. */
+/* Returns the displayed kind of a root, such as "JNI global" or "Java frame"; static. */
 const char *heap_root_name(uint8_t kind);
 
 /* ---- the dump ---- */
 
-/* Path of the dump; borrowed until heap_close. */
+/* Returns the path of the dump; borrowed until heap_close. */
 const char *heap_where_dump(const struct heap *heap);
 
 /* Whether the database contains the dump, so that the dump file is not needed. */
@@ -614,7 +639,7 @@ bool heap_keeps_dump(const struct heap *heap);
 int heap_find_state(struct heap *heap, struct hdb_error *err);
 void heap_release_state(struct heap *heap);
 
-/* Opens the dump and checks that it is the imported one; HDB_ECHANGED if not. */
+/* Opens the dump and checks that it is the one that was imported; HDB_ECHANGED if not. */
 int heap_open_dump(struct heap *heap, struct hdb_error *err);
 
 #endif

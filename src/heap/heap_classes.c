@@ -1,5 +1,5 @@
 /*
- * heap/heap_classes.c - classes, their names and fields; texts.
+ * heap/heap_classes.c - classes with their names and fields; strings of the dump.
  */
 #include "heap/heap.h"
 
@@ -14,8 +14,8 @@
 #include <xxhash.h>
 
 /*
- * Charges the class tables to the memory budget before they are allocated. A budget too small for a
- * dump with millions of classes then fails with a message.
+ * Counts the class tables against the memory budget before they are allocated. If the budget is too
+ * small for a dump with millions of classes, this fails with a message.
  */
 static int count_classes(struct heap *heap, struct hdb_error *err)
 {
@@ -108,8 +108,8 @@ int heap_text(struct heap *heap, uint32_t text_no, char *buf, size_t size, struc
 
 /*
  * Names are converted to valid UTF-8 once and cached. Callers use them in comparisons and messages
- * and have no way to fail, so an unreadable name is "?", and the store keeps the error for a later
- * check.
+ * and cannot handle a failure, so an unreadable name is "?", and the store keeps the error for a
+ * later check.
  */
 const char *heap_class_name(struct heap *heap, uint32_t no)
 {
@@ -177,7 +177,7 @@ bool heap_is_permanent_class(struct heap *heap, uint32_t ix)
 }
 
 /*
- * The package of an array class is that of its element class. Arrays of primitive types form a
+ * The package of an array class is that of its element class. Arrays of primitive types have a
  * package of their own.
  */
 const char *heap_package(const char *class_name, size_t *size)
@@ -215,7 +215,10 @@ static uint32_t hash_name(const char *name)
 	return (uint32_t)XXH3_64bits_withSeed(name, strlen(name), base_hash_seed());
 }
 
-/* Hashes of all names, so that few names have to be compared. NULL if memory is exhausted. */
+/*
+ * Returns hashes of all class names, so that few names have to be compared. Returns NULL if memory
+ * is exhausted.
+ */
 static const uint32_t *name_hashes(struct heap *heap)
 {
 	uint32_t *hashes = heap->classes.name_hashes;
@@ -261,17 +264,17 @@ bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no)
 }
 
 /*
- * Number of superclasses after which a table of all classes is cheaper. Real hierarchies are not as
- * deep.
+ * Beyond this number of superclasses, a table of all classes is cheaper. Real hierarchies are not
+ * as deep.
  */
 #define PLAIN_STEPS 64
 /*
- * Maximum number of names with such a table: more than all rule tables use together. A table takes
- * one byte per class.
+ * Maximum number of names that have such a table. All tables of rules together use fewer. A table
+ * takes one byte per class.
  */
 #define BELOW_MAX 256
 
-/* For one name: whether each class, or a superclass of it, has the name. */
+/* Stores, for one name, whether each class or one of its superclasses has that name. */
 struct heap_below {
 	char *name;
 	uint8_t *marks; /* by class: BELOW_YES or BELOW_NO */
@@ -314,8 +317,8 @@ static void mark_below(struct heap *heap, const char *name, uint8_t *marks)
 }
 
 /*
- * Returns the table of a name, and builds it on first use. NULL if there is no memory or all tables
- * are taken.
+ * Returns the table of a name, and builds it on first use. Returns NULL if memory is exhausted or
+ * all tables are in use.
  */
 static const uint8_t *below_table(struct heap *heap, const char *name)
 {

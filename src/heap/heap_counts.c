@@ -1,13 +1,16 @@
 /*
  * heap/heap_counts.c - number and total size of objects by class and kind, as counted by the
- * import: the table class.counts, and one row per class object.
+ * import: from the table class.counts, plus one row per class object.
  */
 #include "heap/heap.h"
 #include "layout/layout.h"
 
 #include <assert.h>
 
-/* Bytes by which the objects of a row exceed objects with the row's length, in total. */
+/*
+ * Returns the total number of bytes by which the objects of a row exceed objects with the row's
+ * length.
+ */
 static uint64_t bytes_beyond(const struct heap *heap, const struct heap_count *c, uint32_t modulus)
 {
 	const uint64_t elements = c->elements - c->count * c->length;
@@ -22,7 +25,7 @@ static uint64_t bytes_beyond(const struct heap *heap, const struct heap_count *c
 	return elements / period * heap_tail_bytes(heap, period);
 }
 
-/* Checks a row of the file. Counts must be consistent, or sums could overflow. */
+/* Checks a row read from the file. Its counts must be consistent, otherwise sums could overflow. */
 static bool is_sound(const struct heap *heap, const struct store_class_count *row)
 {
 	uint64_t least;
@@ -57,8 +60,8 @@ static int each_class(struct heap *heap,
 }
 
 /*
- * All objects of a row are padded alike, so their sizes need not be computed one by one: the row's
- * size times its count, plus the bytes of elements beyond the row's length, is exact.
+ * All objects of a row have the same padding, so their total size is the row's size times its
+ * count, plus the bytes of elements beyond the row's length. This is exact.
  */
 int heap_each_count(struct heap *heap,
 		    int (*take)(void *ctx, const struct heap_count *count, struct hdb_error *err),
@@ -69,7 +72,7 @@ int heap_each_count(struct heap *heap,
 	int r;
 
 	assert(take);
-	/* The import counted the objects of all heaps together. */
+	/* The import counted the objects of all heaps together, so its counts are of no use. */
 	if (heap->filter.is_on)
 		return HDB_NOTFOUND;
 	TRY(store_table_info(heap->store, STORE_CLASS_COUNTS, &info, err));

@@ -15,15 +15,17 @@
  * Objects in address order are contiguous in the dump in runs of thousands.
  */
 #define WANT_SAMPLES 16u
-/* Maximum size of that part. In a larger one, most bytes may belong to other blocks. */
+/* Maximum size of that part. In a larger part, most bytes may belong to other blocks. */
 #define WANT_BYTES_MAX (8u << 20)
 /*
- * Limits for decompressed frames of a dump contained in the database: share of the budget, and
- * bytes.
+ * Limits for the cache of decompressed frames, if the database contains the dump: a share of the
+ * budget, and a number of bytes.
  */
 #define KEPT_CACHE_PART 8u
 #define KEPT_CACHE_MAX (64u << 20)
-/* Bytes read ahead after the head of the block's last object, which may be a short array. */
+/*
+ * Number of bytes read ahead after the head of the block's last object, which may be a short array.
+ */
 #define WANT_BYTES_MORE 4096u
 
 int heap_check(struct heap *heap, struct hdb_error *err)
@@ -57,8 +59,8 @@ static int open_header(struct heap *heap, struct hdb_error *err)
 }
 
 /*
- * Uses its own handle of the store, because other threads read blocks with the heap's handle at the
- * same time.
+ * Uses a separate handle of the store, because other threads read blocks with the heap's handle at
+ * the same time.
  */
 static int find_kept(void *ctx, uint64_t offset, struct base_frame *out, struct hdb_error *err)
 {
@@ -76,7 +78,7 @@ static void close_kept(void *ctx)
 }
 
 /*
- * Opens the dump stored in the database. Frames are read through a store handle of their own, which
+ * Opens the dump stored in the database. Frames are read through a separate store handle, which
  * close_kept closes. The cache of inflated frames is a small part of the budget.
  */
 static int open_kept(struct heap *heap, struct hdb_error *err)
@@ -111,7 +113,7 @@ static int open_kept(struct heap *heap, struct hdb_error *err)
 /* ---- a dump file ---- */
 
 /*
- * Objects are read by the offsets found at import, which would yield garbage in another file. So
+ * Objects are read at the offsets found at import, which would yield garbage in another file. So
  * size and fingerprint are compared before any byte is used.
  */
 static int check_dump(struct heap *heap, const char *path, struct hdb_error *err)
@@ -135,9 +137,9 @@ static int check_dump(struct heap *heap, const char *path, struct hdb_error *err
 }
 
 /*
- * Result if the imported dump could not be opened. A missing dump is HDB_ECHANGED, because many
- * queries work without it. Exhausted memory or file handles, and disk errors, must not be hidden
- * and are returned unchanged.
+ * Returns the result for an imported dump that could not be opened. A missing dump is HDB_ECHANGED,
+ * because many queries work without it. Exhausted memory or file handles and disk errors must not
+ * be hidden, so they are returned unchanged.
  */
 static int no_dump(const char *path, int result)
 {
@@ -156,7 +158,7 @@ const char *heap_where_dump(const struct heap *heap)
 	return heap->dump.path ? heap->dump.path : heap->state.imported_path;
 }
 
-/* Opens the dump at the path of the import or the path given by the user. */
+/* Opens the dump at the path given by the user, or else at the path of the import. */
 static int open_file(struct heap *heap, struct hdb_error *err)
 {
 	const char *path = heap_where_dump(heap);
@@ -182,7 +184,7 @@ int heap_open_dump(struct heap *heap, struct hdb_error *err)
 		base_source_close(heap->dump.source);
 		heap->dump.source = NULL;
 		/*
-		 * Displayed values are optional if the dump is missing, but system failures are
+		 * If the dump is missing, displayed values are optional, but system failures are
 		 * errors.
 		 */
 		if (r == HDB_ENOMEM || r == HDB_EIO || r == HDB_ECORRUPT)
@@ -198,9 +200,8 @@ int heap_open_dump(struct heap *heap, struct hdb_error *err)
 /* ---- reading ahead ---- */
 
 /*
- * Takes a few of the block's offsets as a sample instead of decoding all of them. If they are far
- * apart, the objects are scattered over the dump, and reading the whole stretch would cost more
- * than it saves.
+ * Samples a few of the block's offsets instead of decoding all of them. If they are far apart, the
+ * objects are scattered over the dump, and reading the whole range would cost more than it saves.
  */
 void heap_prefetch_block(struct heap *heap, uint32_t block_no)
 {

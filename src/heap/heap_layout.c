@@ -14,8 +14,8 @@
 #define NAME_MAX_BYTES 128
 
 /*
- * Restores the model that the import chose, so that both compute the same layouts. False if the
- * sizes are not based on a layout.
+ * Restores the model chosen by the import, so that both compute the same layouts. Returns false if
+ * the sizes are not based on a layout.
  */
 static bool read_model(const struct heap *heap, struct layout_model *out)
 {
@@ -61,7 +61,7 @@ struct own {
 	struct heap *heap;
 	const struct layout_model *model;
 	uint32_t class_no;
-	unsigned known;         /* the class as HotSpot knows it; see layout_known */
+	unsigned known;         /* number of the class in HotSpot's table; see layout_known */
 	struct base_vec fields; /* struct layout_field; the tag is the index in parts */
 	struct base_vec parts;  /* struct heap_part */
 	uint64_t total;         /* number of fields of all classes so far */
@@ -73,7 +73,7 @@ static void release_own(struct own *own)
 	base_vec_release(&own->parts);
 }
 
-/* The limit bounds the memory that a hostile hierarchy of classes can take. */
+/* Adds a field. The limit bounds the memory that a hostile class hierarchy can take. */
 static int add_field(struct own *own, const struct heap_part *part, uint8_t group,
 		     struct hdb_error *err)
 {
@@ -117,8 +117,8 @@ static int is_crowded(struct heap *heap, const struct layout_model *model,
 }
 
 /*
- * Adds the fields listed in the dump, in class file order. Injected fields that are listed are
- * removed from `injected`.
+ * Adds the fields that the dump lists, in class file order. Injected fields among them are removed
+ * from `injected`.
  */
 static int add_listed(struct own *own, const char **injected, size_t injected_count,
 		      struct hdb_error *err)
@@ -200,7 +200,7 @@ static int list_line(struct heap *heap, uint32_t class_no, struct base_vec *line
 	return HDB_OK;
 }
 
-/* Lays out a chain of classes. All fields are appended to `out`. */
+/* Lays out a chain of classes. Appends all their fields to `out`. */
 static int lay_out_line(struct own *own, const struct base_vec *line, struct base_vec *out,
 			struct layout_shape *shape, struct hdb_error *err)
 {
@@ -239,7 +239,7 @@ static int compare_parts(const void *a, const void *b)
 
 	if (x->offset != y->offset)
 		return x->offset < y->offset ? -1 : 1;
-	/* Fields of unknown type have no bytes: they come before the field at the same offset. */
+	/* Fields of unknown type have no bytes, so they precede the field at the same offset. */
 	return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
 }
 
@@ -258,7 +258,7 @@ static int add_part(struct base_vec *out, uint8_t kind, uint64_t from, uint64_t 
 	return from < to ? base_vec_push(out, &part, sizeof(part), err) : HDB_OK;
 }
 
-/* Kind of a hole between fields. */
+/* Returns the kind of a hole between fields. */
 static uint8_t hole_kind(const struct layout_model *model, uint64_t bytes)
 {
 	return model->contended_bytes && bytes >= model->contended_bytes ? HEAP_PART_CONTENDED :
@@ -296,7 +296,7 @@ static int fill_holes(const struct layout_model *model, const struct layout_shap
 	return at < size ? add_part(out, HEAP_PART_UNKNOWN, at, size, err) : HDB_OK;
 }
 
-/* Header, length, padding, and an empty part for the elements. */
+/* Adds the header, the length, the padding, and an empty part for the elements. */
 static int lay_out_array(struct heap *heap, const struct layout_model *model, uint32_t class_no,
 			 struct base_vec *out, struct hdb_error *err)
 {
@@ -322,8 +322,8 @@ static int lay_out_array(struct heap *heap, const struct layout_model *model, ui
 }
 
 /*
- * Sorts twice: fill_holes needs the fields in order of offset, and appends the parts that it finds
- * at the end.
+ * Sorts twice, because fill_holes needs the fields in order of offset and appends the parts that it
+ * finds.
  */
 int heap_lay_out(struct heap *heap, uint32_t class_no, struct base_vec *out, struct hdb_error *err)
 {

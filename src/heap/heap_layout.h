@@ -9,7 +9,7 @@
 #include "layout/layout.h"
 
 /*
- * Maximum number of fields of a class and its superclasses. A class file may have 65,535; real
+ * Maximum number of fields of a class and its superclasses. A class file may declare 65,535; real
  * hierarchies have a few hundred.
  */
 #define HEAP_PARTS_MAX (1u << 20)
@@ -19,12 +19,15 @@ enum heap_part_kind {
 	HEAP_PART_LENGTH, /* of an array */
 	HEAP_PART_FIELD,
 	HEAP_PART_INJECTED,  /* a field that the VM adds and the dump does not list */
-	HEAP_PART_GAP,       /* a hole between fields that no field fits */
+	HEAP_PART_GAP,       /* a hole between fields into which no field fits */
 	HEAP_PART_CONTENDED, /* padding of @Contended */
-	HEAP_PART_PADDING,   /* at the end, up to the alignment */
-	/* distances between objects show these bytes, but the layout does not explain them */
+	HEAP_PART_PADDING,   /* bytes at the end, up to the alignment */
+	/*
+	 * Bytes whose existence follows from the distances between objects, but which the layout
+	 * does not explain.
+	 */
 	HEAP_PART_UNKNOWN,
-	/* elements of an array, or the stack of a stack chunk; any number of bytes */
+	/* The elements of an array, or the stack of a stack chunk. Their number of bytes varies. */
 	HEAP_PART_ELEMENTS
 };
 
@@ -32,23 +35,24 @@ enum heap_part_kind {
 struct heap_part {
 	uint64_t offset; /* offset in the object */
 	uint64_t bytes;
-	uint32_t class_no;   /* fields: declaring class; otherwise HEAP_NONE */
-	uint32_t name_text;  /* fields of the dump: text number of the name; otherwise STORE_NONE */
-	const char *name;    /* injected fields: name, static; otherwise NULL */
-	uint32_t flat_bytes; /* fields with a flat value: its size; otherwise 0 */
+	uint32_t class_no; /* fields: declaring class; otherwise HEAP_NONE */
+	/* of a field of the dump, the text number of its name; otherwise STORE_NONE */
+	uint32_t name_text;
+	const char *name;    /* of an injected field, its name (static); otherwise NULL */
+	uint32_t flat_bytes; /* of a field with a flat value, the size of the value; otherwise 0 */
 	uint32_t flat_align;
 	uint32_t flat_class; /* class of the flat value */
 	uint8_t kind;        /* enum heap_part_kind */
 	uint8_t type;        /* fields: HPROF basic type */
 };
 
-/* Name of a kind, such as "header", "field" or "gap"; static. */
+/* Returns the name of a kind, such as "header", "field" or "gap"; static. */
 const char *heap_part_name(uint8_t kind);
 
 /*
  * Lays out a class as the import did. Appends its parts to `out` (struct heap_part, released by the
- * caller) in ascending order; they cover an instance, or an empty array, without holes. HDB_EUSAGE
- * if the database has sizes that are not based on a layout (--sizes mat or dump).
+ * caller) in ascending order. They cover an instance, or an empty array, without holes. Fails with
+ * HDB_EUSAGE if the sizes in the database are not based on a layout (--sizes mat or dump).
  */
 int heap_lay_out(struct heap *heap, uint32_t class_no, struct base_vec *out, struct hdb_error *err);
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 /*
- * Adds one block of the table orphans, beginning at word first_word. Bits beyond the last object
- * mean damage.
+ * Adds one block of the table orphans, which begins at word first_word. A bit beyond the last
+ * object means damage.
  */
 static int add_orphan_words(struct heap *heap, uint64_t first_word, uint64_t words,
 			    struct hdb_error *err)
@@ -56,8 +56,8 @@ int heap_add_orphans(struct heap *heap, struct hdb_error *err)
 }
 
 /*
- * An orphan is marked as a root but has no root record, except those of local variables, which are
- * references of their thread.
+ * An orphan is marked as a root but has no root record. Records of local variables do not count
+ * here, because they are references of their thread.
  */
 bool heap_is_orphan(const struct heap *heap, uint32_t ix)
 {
@@ -71,8 +71,8 @@ bool heap_is_orphan(const struct heap *heap, uint32_t ix)
 }
 
 /*
- * Local variables get no bit because they are references of their thread, and what they hold counts
- * for the thread. After a failure, `bits` stays NULL, so the next call tries again.
+ * Local variables get no bit, because they are references of their thread, and what they hold
+ * counts for the thread. After a failure, `bits` remains NULL, so the next call tries again.
  */
 int heap_load_roots(struct heap *heap, struct hdb_error *err)
 {
@@ -113,7 +113,7 @@ int heap_load_roots(struct heap *heap, struct hdb_error *err)
 	return r;
 }
 
-/* Records are sorted by object: the roots of an object are neighbours. */
+/* Records are sorted by object, so those of one object are adjacent. */
 const struct store_root *heap_roots_of(const struct heap *heap, uint32_t ix, size_t *count)
 {
 	uint64_t end;

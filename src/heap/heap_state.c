@@ -1,5 +1,5 @@
 /*
- * heap/heap_state.c - what a reader of any answer should know first: whether the dump file has
+ * heap/heap_state.c - what readers of any answer should know first: whether the dump file has
  * changed since the import, and what the dump lacks.
  */
 #include "base/fingerprint.h"
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Appends to an owned text, which may be NULL. */
+/* Appends to an owned string, which may be NULL. */
 static int append(char **text, struct hdb_error *err, const char *format, ...)
 {
 	const size_t used = *text ? strlen(*text) : 0;
@@ -48,7 +48,7 @@ static int append_other_size(struct heap *heap, const char *path, uint64_t is, u
 }
 
 /*
- * Whether the dump does not exist for this user. Otherwise opening it has failed because of the
+ * Whether the dump does not exist for this user. If it does exist, opening it failed because of the
  * system.
  */
 static bool is_gone(int errno_value)
@@ -59,9 +59,9 @@ static bool is_gone(int errno_value)
 
 /*
  * Compares the samples of a dump of the same size even if its modification time is unchanged: this
- * takes a twentieth of a millisecond, and a dump may be overwritten within a tick of the file
- * system's clock. A dump that cannot be read now is not reported as changed; queries that need its
- * bytes report the error.
+ * takes a twentieth of a millisecond, and a dump may be overwritten within one tick of the file
+ * system's clock. A dump that cannot be read at present is not reported as changed; queries that
+ * need its bytes report the error.
  */
 static int compare_dump(struct heap *heap, const char *path, int fd, struct hdb_error *err)
 {
@@ -88,8 +88,8 @@ static int compare_dump(struct heap *heap, const char *path, int fd, struct hdb_
 }
 
 /*
- * O_NONBLOCK, since the path may have become a FIFO, and opening one must not block. A dump that no
- * longer exists is not stale: the database answers without it.
+ * Uses O_NONBLOCK, because the path may be a FIFO by this time, and opening one must not block. A
+ * dump that no longer exists is not stale: the database answers without it.
  */
 static int find_stale(struct heap *heap, struct hdb_error *err)
 {
@@ -106,7 +106,7 @@ static int find_stale(struct heap *heap, struct hdb_error *err)
 
 /*
  * A dump contained in the database cannot change, but the compressed file may have been replaced.
- * Its size shows that.
+ * Its size shows this.
  */
 static int find_replaced(struct heap *heap, struct hdb_error *err)
 {
@@ -132,8 +132,8 @@ static int find_incomplete(struct heap *heap, struct hdb_error *err)
 	state->skipped_bytes = store_meta_number(heap->store, "incomplete.skipped_bytes", 0);
 	state->roots_seen = store_meta_number(heap->store, "roots", 0);
 	/*
-	 * In a truncated dump, any object may have been referred to by a missing one. In a heap
-	 * graph with missing packets, roots are in separate packets: if there are any, objects that
+	 * In a truncated dump, a missing object may have referred to any object. In a heap graph
+	 * with missing packets, roots are in separate packets: if the graph has roots, objects that
 	 * they do not reach are garbage.
 	 */
 	state->takes_orphans =
@@ -194,8 +194,8 @@ static const char *redacted_text(uint64_t redaction)
 }
 
 /*
- * Called when a heap is opened. Must not read tables, because heap_open_meta opens databases of
- * other revisions too.
+ * Called when a heap is opened. Must not read tables, because heap_open_meta also opens databases
+ * of other revisions.
  */
 int heap_find_state(struct heap *heap, struct hdb_error *err)
 {

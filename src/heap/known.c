@@ -14,7 +14,7 @@
 #define PLACES 8192u
 /* Longer field names are not cached. */
 #define PLACE_NAME_MAX 32
-/* Longer field names of a dump are not compared. */
+/* Longer field names in a dump are not compared. */
 #define FIELD_NAME_MAX 128
 /* Maximum number of references in a path. Paths in tables have only a few. */
 #define PATH_STEPS_MAX 16
@@ -23,7 +23,7 @@
 struct place {
 	uint32_t class_no, start_no;
 	uint32_t at;  /* offset in the field values */
-	uint8_t type; /* HPROF basic type; 0: no such field */
+	uint8_t type; /* HPROF basic type; 0: the class has no such field */
 	bool is_used;
 	char name[PLACE_NAME_MAX];
 };
@@ -33,7 +33,8 @@ struct heap_known {
 	struct heap_instance last;
 	bool has_last;
 	struct place *places;
-	struct heap_known_row *rows[HEAP_KNOWN_TABLES]; /* by class: row + 1, 0: not searched yet */
+	/* by class: row + 1; 0: not searched for yet */
+	struct heap_known_row *rows[HEAP_KNOWN_TABLES];
 };
 
 void heap_known_free(struct heap_known *known)
@@ -56,14 +57,16 @@ static struct heap_known *known_of(struct heap *heap)
 
 /* ---- positions of fields ---- */
 
-/* A field to be found: of instances of class_no, declared by start_no or a superclass of it. */
+/*
+ * A field to find in instances of class_no. It is declared by start_no or one of its superclasses.
+ */
 struct sought {
 	uint32_t class_no, start_no;
 	const char *name;
 	size_t name_size;
 };
 
-/* The first field of a path. */
+/* Returns the first field of a path. */
 static struct sought first_of(const char *path, uint32_t class_no, uint32_t start_no)
 {
 	return (struct sought){
@@ -81,7 +84,7 @@ static bool is_name_of(const struct sought *sought, const char *name)
 
 /*
  * Scala gives a private field that other classes access an expanded name: "scala$Map$Map2$$key1" is
- * key1 of scala.Map$Map2.
+ * the field key1 of scala.Map$Map2.
  */
 static bool is_expanded_name_of(const struct sought *sought, const char *class_name,
 				const char *name)
@@ -93,7 +96,7 @@ static bool is_expanded_name_of(const struct sought *sought, const char *class_n
 	return !*c && name[0] == '$' && name[1] == '$' && is_name_of(sought, name + 2);
 }
 
-/* Finds a field in the class records. */
+/* Finds a field by searching the class records. */
 static int find_place(struct heap *heap, const struct sought *sought, struct place *out,
 		      struct hdb_error *err)
 {
@@ -113,8 +116,8 @@ static int find_place(struct heap *heap, const struct sought *sought, struct pla
 
 		is_started = is_started || no == sought->start_no;
 		/*
-		 * Fields that the VM uses in Reference, such as "next", must not be mistaken for a
-		 * field of a subclass.
+		 * Fields that the VM uses in Reference, such as "next", must not be mistaken for
+		 * fields of a subclass.
 		 */
 		is_foreign = no != sought->start_no &&
 			     strcmp(class_name, "java.lang.ref.Reference") == 0 &&
@@ -141,9 +144,9 @@ static int find_place(struct heap *heap, const struct sought *sought, struct pla
 }
 
 /*
- * Returns the cache slot of a field, which may contain another field with the same hash. NULL if
- * the name is too long to be cached or there is no memory; the caller then has to search again each
- * time.
+ * Returns the cache slot of a field, which may contain another field with the same hash. Returns
+ * NULL if the name is too long to be cached or memory is exhausted; the caller then has to search
+ * again each time.
  */
 static struct place *place_slot(struct heap *heap, const struct sought *sought)
 {
@@ -161,7 +164,7 @@ static struct place *place_slot(struct heap *heap, const struct sought *sought)
 	return &known->places[(hash ^ hash >> 16) & (PLACES - 1)];
 }
 
-/* HDB_OK with *out, or HDB_NOTFOUND. Missing fields are cached too. */
+/* Returns HDB_OK with *out set, or HDB_NOTFOUND. Missing fields are cached too. */
 static int get_place(struct heap *heap, const struct sought *sought, struct place *out,
 		     struct hdb_error *err)
 {
@@ -233,7 +236,8 @@ int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out
 }
 
 /*
- * Checks the place against this instance's size: a record may be shorter than its class requires.
+ * Checks the place against the size of this instance, because a record may be shorter than its
+ * class requires.
  */
 int heap_place_value(struct base_view *view, const struct heap_instance *instance,
 		     struct heap_place place, struct heap_value *out, struct hdb_error *err)
@@ -259,8 +263,8 @@ static struct heap_place place_of(const struct heap *heap, const struct place *p
 }
 
 /*
- * Reads the field declared by class start_no or the nearest superclass. HDB_NOTFOUND if there is no
- * such field or the instance is truncated.
+ * Reads the field declared by class start_no or by its nearest superclass that has it. Returns
+ * HDB_NOTFOUND if the field does not exist or the instance is truncated.
  */
 static int field_value(struct heap *heap, const struct heap_instance *instance,
 		       const struct sought *sought, struct heap_value *out, struct hdb_error *err)
@@ -275,7 +279,10 @@ static int field_value(struct heap *heap, const struct heap_instance *instance,
 
 /* ---- paths ---- */
 
-/* The first alternative of a path whose first field exists in the class. NULL if none exists. */
+/*
+ * Returns the first alternative of a path whose first field exists in the class; NULL if there is
+ * none.
+ */
 static const char *choose(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path)
 {
 	for (const char *p = path;;) {
@@ -327,9 +334,9 @@ int heap_path_place(struct heap *heap, uint32_t class_no, const char *path, stru
 }
 
 /*
- * The restriction to fields of a superclass applies to the first object only. The objects that
- * references lead to are seen as instances of their own classes. The number of steps is bounded
- * because a path may lead around a cycle of references.
+ * The restriction to fields of a superclass applies only to the first object. Objects reached
+ * through references are seen as instances of their own classes. The number of steps is bounded,
+ * because a path may follow a cycle of references.
  */
 int heap_path_value_as(struct heap *heap, struct heap_as from, const char *path,
 		       struct heap_value *out, struct hdb_error *err)
@@ -381,8 +388,8 @@ int heap_path_object_as(struct heap *heap, struct heap_as from, const char *path
 }
 
 /*
- * Bits are zero-extended, so signed types are extended from their own width. Of a boolean, only the
- * lowest byte is defined.
+ * Bits are zero-extended, so signed types are sign-extended from their own width. Only the lowest
+ * byte of a boolean is defined.
  */
 bool heap_value_number(const struct heap_value *value, int64_t *out)
 {
@@ -422,8 +429,8 @@ int heap_path_number_as(struct heap *heap, struct heap_as from, const char *path
 /* ---- static fields ---- */
 
 /*
- * Several loaders may define a class of this name, some without the field: continues until a class
- * has it.
+ * Several loaders may define a class with this name, some of them without the field, so the search
+ * continues until a class has it.
  */
 int heap_static_value(struct heap *heap, const char *class_and_field, struct heap_value *out,
 		      struct hdb_error *err)
@@ -467,7 +474,7 @@ int heap_static_object(struct heap *heap, const char *class_and_field, uint32_t 
 
 /* ---- rows of known classes ---- */
 
-/* The row that names this class itself. Row HEAP_NONE if none exists. */
+/* Returns the row that names this class itself; its `row` is HEAP_NONE if there is no such row. */
 static struct heap_known_row own_row(struct heap *heap, uint32_t class_no,
 				     const struct heap_known_rows *known)
 {
@@ -480,7 +487,7 @@ static struct heap_known_row own_row(struct heap *heap, uint32_t class_no,
 	return (struct heap_known_row){ HEAP_NONE, HEAP_NONE };
 }
 
-/* Finds the nearest superclass with a row, and stores the result for all classes on the way. */
+/* Finds the nearest superclass that has a row, and stores the result for all classes on the way. */
 static void find_row(struct heap *heap, struct heap_known_row *rows, uint32_t class_no,
 		     const struct heap_known_rows *known)
 {
@@ -501,7 +508,7 @@ static void find_row(struct heap *heap, struct heap_known_row *rows, uint32_t cl
 	}
 }
 
-/* Stores row + 1, so that zeroed memory means "not searched yet". */
+/* Stores row + 1, so that zeroed memory means "not searched for yet". */
 bool heap_known_row(struct heap *heap, const struct heap_known_rows *rows, uint32_t class_no,
 		    struct heap_known_row *out)
 {

@@ -2,8 +2,8 @@
  * heap/known.h - reads fields of known classes by name, fast. Caches facts about classes while a
  * heap is open: positions of fields, and the row of a class in the tables of known classes.
  *
- * For analyses that read a few fields of millions of objects. A path consists of field names
- * separated by dots ("map.size"). It may have alternatives for different versions of a class
+ * It is meant for analyses that read a few fields of millions of objects. A path consists of field
+ * names separated by dots ("map.size"). It may have alternatives for different versions of a class
  * ("elementData|array"): the first one whose first field exists is used.
  */
 #ifndef HEAP_KNOWN_H
@@ -19,46 +19,51 @@ struct heap_instance {
 	uint64_t body_size;
 };
 
-/* Also opens the dump. HDB_NOTFOUND if ix is not an instance or is not in the dump. */
+/*
+ * Opens an instance, and the dump if necessary. Returns HDB_NOTFOUND if ix is not an instance or is
+ * not in the dump.
+ */
 int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out,
 		       struct hdb_error *err);
 
-/* Whether instances of class_no have the first field of the path, or of one of its alternatives. */
+/* Whether instances of class_no have the first field of the path or of one of its alternatives. */
 bool heap_has_path(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path);
 
-/* HPROF type of the first field of a path; 0 if instances of class_no do not have it. */
+/*
+ * Returns the HPROF type of the first field of a path; 0 if instances of class_no do not have it.
+ */
 uint8_t heap_path_type(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path);
 
 /*
- * Finds the field values of the instance whose record is at `offset`, and sets out->body_offset and
- * body_size. body_offset is 0 if there is no instance.
+ * Finds the field values of the instance whose record is at `offset`, and sets body_offset and
+ * body_size of *out. body_offset is 0 if there is no instance.
  */
 int heap_instance_read(struct heap *heap, struct base_view *view, uint64_t offset,
 		       struct heap_instance *out, struct hdb_error *err);
 
-/* Where a field is in the field values of an instance. */
+/* Position of a field in the field values of an instance. */
 struct heap_place {
 	uint64_t at;
 	uint8_t type; /* HPROF type */
-	uint8_t size; /* in bytes; 0: no such field */
+	uint8_t size; /* size in bytes; 0: no such field */
 };
 
 /*
- * Reads a field through any view of the dump, so on any thread. out->type is 0 if there is no such
- * field or the instance is too short, which the import has reported.
+ * Reads a field through any view of the dump, and therefore on any thread. Sets out->type to 0 if
+ * the field does not exist or the instance is too short, which the import has reported.
  */
 int heap_place_value(struct base_view *view, const struct heap_instance *instance,
 		     struct heap_place place, struct heap_value *out, struct hdb_error *err);
 
 /*
- * The place of a field in instances of class_no. HDB_NOTFOUND if there is no such field, or if the
- * path follows references.
+ * Finds the place of a field in instances of class_no. Returns HDB_NOTFOUND if the field does not
+ * exist, or if the path follows references.
  */
 int heap_path_place(struct heap *heap, uint32_t class_no, const char *path, struct heap_place *out,
 		    struct hdb_error *err);
 
 /*
- * An object, seen as an instance of one of its superclasses: fields declared by classes below are
+ * An object seen as an instance of one of its superclasses: fields declared by its subclasses are
  * hidden.
  */
 struct heap_as {
@@ -67,22 +72,28 @@ struct heap_as {
 };
 
 /*
- * The value at the end of a path. Only the first field is searched from the given class on.
- * HDB_NOTFOUND if a field is missing, or if a reference on the way is null or not in the dump. With
- * `path` "", the value is the object itself.
+ * Reads the value at the end of a path. Only the search for the first field starts at the given
+ * class. Returns HDB_NOTFOUND if a field is missing, or if a reference on the path is null or leads
+ * to an object that is not in the dump. If `path` is "", the value is the object itself.
  */
 int heap_path_value_as(struct heap *heap, struct heap_as from, const char *path,
 		       struct heap_value *out, struct hdb_error *err);
 
-/* The object at the end of a path. HDB_NOTFOUND also if it is null or not in the dump. */
+/*
+ * Finds the object at the end of a path. Returns HDB_NOTFOUND also if it is null or not in the
+ * dump.
+ */
 int heap_path_object_as(struct heap *heap, struct heap_as from, const char *path, uint32_t *target,
 			struct hdb_error *err);
 
-/* The number at the end of a path, sign-extended. HDB_NOTFOUND also if it is not an integer. */
+/*
+ * Reads the number at the end of a path, sign-extended. Returns HDB_NOTFOUND also if the value is
+ * not an integer.
+ */
 int heap_path_number_as(struct heap *heap, struct heap_as from, const char *path, int64_t *out,
 			struct hdb_error *err);
 
-/* Returns the value at a path for an object as an instance of its own class. */
+/* Reads the value at the end of a path for an object seen as an instance of its own class. */
 static inline int heap_path_value(struct heap *heap, uint32_t ix, const char *path,
 				  struct heap_value *out, struct hdb_error *err)
 {
@@ -101,46 +112,50 @@ static inline int heap_path_number(struct heap *heap, uint32_t ix, const char *p
 	return heap_path_number_as(heap, (struct heap_as){ ix, HEAP_NONE }, path, out, err);
 }
 
-/* Converts a value to a number. False for references, floats and doubles. */
+/* Converts a value to a number. Returns false for references, floats and doubles. */
 bool heap_value_number(const struct heap_value *value, int64_t *out);
 
 /*
- * The object in a static field such as "java.util.ImmutableCollections.EMPTY". If several classes
- * have this name, the first one with the field counts. HDB_NOTFOUND if none exists.
+ * Finds the object in a static field such as "java.util.ImmutableCollections.EMPTY". If several
+ * classes have this name, uses the first one that has the field. Returns HDB_NOTFOUND if there is
+ * none.
  */
 int heap_static_object(struct heap *heap, const char *class_and_field, uint32_t *target,
 		       struct hdb_error *err);
-/* Returns the value of a static field of any type. */
+/* Reads the value of a static field of any type. */
 int heap_static_value(struct heap *heap, const char *class_and_field, struct heap_value *out,
 		      struct hdb_error *err);
 
 /* ---- rows in tables of known classes ---- */
 
-/* Tables that are searched by class. For each, the row of every class is cached. */
+/* Tables that are searched by class. For each table, the row of every class is cached. */
 enum heap_known_table { HEAP_KNOWN_COLLECTIONS, HEAP_KNOWN_VALUES, HEAP_KNOWN_TABLES };
 
 /*
- * Whether row number `row`, which names class_no, matches this version of the class, judging by its
- * fields.
+ * Whether row number `row`, which names class_no, matches this version of the class, according to
+ * its fields.
  */
 typedef bool (*heap_row_fits)(struct heap *heap, uint32_t row, uint32_t class_no);
 
 /* A table of known classes. */
 struct heap_known_rows {
 	enum heap_known_table table;
-	/* Class name of a row; NULL after the last row. A name containing "*" is a pattern. */
+	/*
+	 * returns the class name of a row; NULL after the last row. A name that contains "*" is a
+	 * pattern.
+	 */
 	const char *(*name)(uint32_t row);
 	heap_row_fits fits;
 };
 
 struct heap_known_row {
 	uint32_t row;      /* row number; HEAP_NONE: no row matches */
-	uint32_t class_no; /* the class that the row names: the class itself or a superclass */
+	uint32_t class_no; /* the class named by the row: the class itself or a superclass */
 };
 
 /*
- * Finds the row of a class: the first matching row that names the class, or otherwise its
- * superclass, and so on. The result is cached. False if none exists or memory is exhausted.
+ * Finds the row of a class: the first matching row that names the class, or else its superclass,
+ * and so on. Caches the result. Returns false if no row matches or memory is exhausted.
  */
 bool heap_known_row(struct heap *heap, const struct heap_known_rows *rows, uint32_t class_no,
 		    struct heap_known_row *out);

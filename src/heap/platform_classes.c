@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Packages whose objects hold what other code puts there. The first five are MAT's skip pattern.
- * The others take their place on Android and in other languages of the JVM.
+ * Packages whose objects hold what other code stores in them. The first five are MAT's skip
+ * pattern. The others have the same role on Android and in other JVM languages.
  */
 static const char *const platform_prefixes[] = {
 	"java.",    "javax.",    "com.sun.",     "sun.",         "jdk.",
@@ -20,7 +20,7 @@ static const char *const primitive_names[] = {
 	"boolean", "byte", "char", "short", "int", "long", "float", "double",
 };
 
-/* Whether the class is an array of a primitive type, of any dimension. */
+/* Whether the class is an array of a primitive type with any number of dimensions. */
 static bool is_primitive_name(const char *class_name)
 {
 	const size_t size = strcspn(class_name, "[");
@@ -45,7 +45,7 @@ bool heap_is_anonymous_class(const char *class_name)
 	return inner && inner[1] && !inner[1 + strspn(inner + 1, "0123456789")];
 }
 
-/* Prefixes end with a dot, so "java.util2.X" does not match "java.". */
+/* Prefixes end with a dot, so that "java.util2.X" does not match "java.". */
 bool heap_is_platform_class(const char *class_name)
 {
 	if (is_primitive_name(class_name))
@@ -57,9 +57,9 @@ bool heap_is_platform_class(const char *class_name)
 }
 
 /*
- * Classes of values. Objects that many others share have these classes, and they say nothing about
- * who keeps them. Collections, references, threads and others that exist in great numbers for their
- * own reasons are not in the list.
+ * Classes of values. Objects that are shared by many others have these classes, which say nothing
+ * about who holds them. Collections, references, threads and other classes whose instances are
+ * numerous for reasons of their own are not in the list.
  */
 static const char *const value_names[] = {
 	"java.lang.Class",   "java.lang.Object",     "java.lang.String",
@@ -83,8 +83,8 @@ bool heap_is_value_class(const char *class_name)
 	const size_t size = strlen(class_name);
 
 	/*
-	 * An array belongs to whatever refers to it. An array of an application's class is a clue,
-	 * however.
+	 * An array belongs to the object that refers to it. But an array of an application class is
+	 * a clue.
 	 */
 	if (size > 2 && strcmp(class_name + size - 2, "[]") == 0)
 		return heap_is_platform_class(class_name);

@@ -1,5 +1,5 @@
 /*
- * heap/platform_classes.h - platform classes, which an application cannot change.
+ * heap/platform_classes.h - recognises platform classes, which an application cannot change.
  */
 #ifndef HEAP_PLATFORM_CLASSES_H
 #define HEAP_PLATFORM_CLASSES_H
@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 /*
- * Whether a class belongs to the platform (java.*, android.*, primitive arrays and so on), by a
- * table of prefixes.
+ * Whether a class belongs to the platform (java.*, android.*, primitive arrays and so on),
+ * according to a table of prefixes.
  */
 bool heap_is_platform_class(const char *class_name);
 
@@ -22,9 +22,9 @@ bool heap_is_anonymous_class(const char *class_name);
 bool heap_is_number_array(const char *class_name);
 
 /*
- * Whether objects of the class are only values or containers of the platform, such as
+ * Whether objects of the class are merely values or containers of the platform, such as
  * java.lang.Class, java.lang.String, byte[] and Object[]. Such a class as a whole is never a leak
- * suspect, because each object exists for its own reason.
+ * suspect, because each of its objects exists for its own reason.
  */
 bool heap_is_value_class(const char *class_name);
 

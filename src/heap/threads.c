@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Maximum size of the name of a class, method or file in a frame. */
+/* Maximum size of a class, method or file name in a frame. */
 #define NAME_MAX_BYTES 1024
-/* Maximum length of a thread name in a char[]. */
+/* Maximum length of a thread name that is stored in a char[]. */
 #define CHARS_MAX 512
 
 uint64_t heap_thread_count(struct heap *heap)
@@ -22,7 +22,7 @@ uint64_t heap_thread_count(struct heap *heap)
 	return store_record_count(heap->store, STORE_THREADS);
 }
 
-/* Checks the thread's index before it is used. `no` is for the message. */
+/* Checks the thread's index before it is used. `no` appears in the message. */
 static int check_thread(struct heap *heap, uint64_t no, const struct store_thread *thread,
 			struct hdb_error *err)
 {
@@ -37,7 +37,7 @@ int heap_thread(struct heap *heap, uint64_t no, struct store_thread *out, struct
 	return check_thread(heap, no, out, err);
 }
 
-/* Finds a record by its first member, a u32, in a sorted table. */
+/* Finds a record by its first member, a u32, in a table sorted by it. */
 static int find_serial(struct heap *heap, enum store_table table, uint32_t serial, void *out,
 		       struct hdb_error *err)
 {
@@ -71,7 +71,7 @@ bool heap_is_thread(struct heap *heap, uint32_t ix)
 	       heap_has_superclass(heap, object.class_no, "java.lang.Thread");
 }
 
-/* A char[] as text, as threads of Java 8 and before have their names. */
+/* Reads the text of a char[], in which Java 8 and earlier store thread names. */
 static int char_array_text(struct heap *heap, uint32_t ix, char *buf, size_t size,
 			   struct hdb_error *err)
 {
@@ -88,7 +88,7 @@ static int char_array_text(struct heap *heap, uint32_t ix, char *buf, size_t siz
 	return HDB_OK;
 }
 
-/* A String, or a char[], as text. */
+/* Reads the text of a String or a char[]. */
 static int name_text(struct heap *heap, uint32_t ix, char *buf, size_t size, struct hdb_error *err)
 {
 	struct heap_object object;
@@ -137,7 +137,7 @@ static int group_name(struct heap *heap, uint32_t ix, char *buf, struct hdb_erro
 	return name_text(heap, name_ix, buf, HEAP_GROUP_NAME_MAX, err);
 }
 
-/* By Thread.group, since JDK 19 Thread.holder.group, and ThreadGroup.parent. */
+/* Follows Thread.group (since JDK 19, Thread.holder.group) and ThreadGroup.parent. */
 static int groups_of_object(struct heap *heap, uint32_t ix, struct heap_thread_groups *out,
 			    struct hdb_error *err)
 {
@@ -156,8 +156,8 @@ static int groups_of_object(struct heap *heap, uint32_t ix, struct heap_thread_g
 }
 
 /*
- * START_THREAD records have the names at the thread's start. Without one, reads the thread object,
- * whose group the VM clears when the thread ends.
+ * START_THREAD records contain the names at the thread's start. Without a record, reads the thread
+ * object, whose group the VM clears when the thread ends.
  */
 int heap_thread_groups(struct heap *heap, const struct store_thread *thread,
 		       struct heap_thread_groups *out, struct hdb_error *err)
@@ -206,8 +206,8 @@ int heap_trace_frame(struct heap *heap, const struct store_trace *trace, uint32_
 }
 
 /*
- * Line numbers of HPROF: above 0 a line, 0 or -1 unknown, -2 a compiled method, -3 a native method.
- * Some VMs write class names with slashes.
+ * Line numbers in HPROF: above 0, a line; 0 or -1, unknown; -2, a compiled method; -3, a native
+ * method. Some VMs write class names with slashes.
  */
 int heap_frame_text(struct heap *heap, const struct store_frame *frame, char *buf, size_t size,
 		    struct hdb_error *err)

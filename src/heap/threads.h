@@ -7,14 +7,14 @@
 #include "base/base_text.h"
 #include "heap/heap.h"
 
-/* Bytes of a thread group's name that are kept. */
+/* Size of the buffer for a thread group's name; longer names are truncated. */
 #define HEAP_GROUP_NAME_MAX 256
 
-/* Number of threads in the dump; thread number `no` of them, in order of serial. */
+/* Returns the number of threads in the dump, or reads thread number `no`, in order of serial. */
 uint64_t heap_thread_count(struct heap *heap);
 int heap_thread(struct heap *heap, uint64_t no, struct store_thread *out, struct hdb_error *err);
 
-/* The thread with this serial: HDB_OK or HDB_NOTFOUND. */
+/* Finds the thread with this serial: HDB_OK or HDB_NOTFOUND. */
 int heap_thread_by_serial(struct heap *heap, uint32_t serial, struct store_thread *out,
 			  struct hdb_error *err);
 
@@ -22,8 +22,8 @@ int heap_thread_by_serial(struct heap *heap, uint32_t serial, struct store_threa
 bool heap_is_thread(struct heap *heap, uint32_t ix);
 
 /*
- * The name of a thread object (its field `name`, a String or, in old JDKs, a char[]), as UTF-8 in
- * buf. "" if unknown.
+ * Reads the name of a thread object (its field `name`, a String or, in old JDKs, a char[]) as UTF-8
+ * into buf. "" if it is unknown.
  */
 int heap_thread_name(struct heap *heap, uint32_t ix, char *buf, size_t size, struct hdb_error *err);
 /*
@@ -43,21 +43,25 @@ struct heap_thread_groups {
 int heap_thread_groups(struct heap *heap, const struct store_thread *thread,
 		       struct heap_thread_groups *out, struct hdb_error *err);
 
-/* The trace with this serial: HDB_OK or HDB_NOTFOUND. */
+/* Finds the trace with this serial: HDB_OK or HDB_NOTFOUND. */
 int heap_trace(struct heap *heap, uint32_t trace_serial, struct store_trace *out,
 	       struct hdb_error *err);
 
-/* Frame number `depth` (0: the innermost) of a trace. HDB_NOTFOUND if the dump lacks it. */
+/*
+ * Reads frame number `depth` of a trace (0: the innermost). Returns HDB_NOTFOUND if the dump lacks
+ * it.
+ */
 int heap_trace_frame(struct heap *heap, const struct store_trace *trace, uint32_t depth,
 		     struct store_frame *out, struct hdb_error *err);
 
-/* "java.lang.Object.wait(Object.java:338)", as the JVM prints frames. */
+/* Writes a frame in the format of the JVM: "java.lang.Object.wait(Object.java:338)". */
 int heap_frame_text(struct heap *heap, const struct store_frame *frame, char *buf, size_t size,
 		    struct hdb_error *err);
 
 /*
- * Writes the innermost frame of an application class, from frame number `depth` on, as
- * heap_frame_text does. "" if none exists, or if the dump lacks a frame before it.
+ * Writes the innermost frame of an application class, searching from frame number `depth` on, in
+ * the format of heap_frame_text. Writes "" if there is none, or if the dump lacks a frame before
+ * it.
  */
 int heap_own_frame(struct heap *heap, const struct store_trace *trace, uint32_t depth,
 		   struct base_text to, struct hdb_error *err);

@@ -16,20 +16,20 @@ struct heap_binder_proxy {
 /* Template functions, as in heap_value_function. */
 
 /*
- * A Binder with a descriptor: "binder stub (INTERFACE)" if it belongs to the class generated for
- * the interface, otherwise "binder token (DESCRIPTOR)".
+ * Describes a Binder with a descriptor: "binder stub (INTERFACE)" if it belongs to the class
+ * generated for the interface, otherwise "binder token (DESCRIPTOR)".
  */
 bool heap_value_binder(const struct heap_shown *o, char *buf, size_t size);
 
 /*
- * A BinderProxy: "for INTERFACE", if an object of class INTERFACE$Stub$Proxy has it as mRemote. The
- * first call reads all blocks with objects of such classes.
+ * Describes a BinderProxy: "for INTERFACE", if an object of class INTERFACE$Stub$Proxy refers to it
+ * with its field mRemote. The first call reads all blocks that contain objects of such classes.
  */
 bool heap_value_binder_proxy(const struct heap_shown *o, char *buf, size_t size);
 
 /*
- * An array written by ART for the memory of a class: "$classOverhead of CLASS". Otherwise buf does
- * not change.
+ * Describes an array that ART wrote to represent the memory of a class: "$classOverhead of CLASS".
+ * For other objects, leaves buf unchanged.
  */
 void heap_value_overhead(struct heap *heap, uint32_t ix, char *buf, size_t size);
 

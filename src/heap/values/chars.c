@@ -82,7 +82,7 @@ int heap_chars_are_latin1(struct base_view *view, const struct heap_chars *c, bo
 
 /*
  * Buffers for hashing: one byte per unit if all are Latin-1, otherwise two bytes with the low one
- * first. So equal texts have equal bytes however they are stored.
+ * first. So equal strings have equal bytes, however they are stored.
  */
 struct hashed {
 	struct base_view *view;
@@ -92,7 +92,7 @@ struct hashed {
 	uint8_t narrow[CHUNK_UNITS];
 };
 
-/* Returns the bytes of units [from, from + n) in the form to be hashed. */
+/* Returns the bytes of units [from, from + n) in the form in which they are hashed. */
 static const uint8_t *hash_bytes(struct hashed *hashed, uint64_t from, size_t n,
 				 struct hdb_error *err)
 {

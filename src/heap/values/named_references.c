@@ -1,10 +1,10 @@
 /*
  * heap/values/named_references.c - iterates over the references of an object, with their names.
  *
- * The tables of references contain a pair of objects once (short lists), or as often as the array
- * has it (long lists). So they do not show which fields refer to an object. The dump's records do.
- * Each class has a plan, the positions of its references and their names, by which objects are
- * read.
+ * The tables of references list a pair of objects once (short lists), or as often as the array
+ * contains it (long lists), so they do not show which fields refer to an object. The records in the
+ * dump do. For each class, a plan lists the positions and names of its references, and objects are
+ * read according to it.
  */
 #include "heap/values/named_references.h"
 #include "base/sort.h"
@@ -24,16 +24,17 @@
 #define NAME_MAX_BYTES 256
 /*
  * Maximum number of fields in all plans, 24 bytes each. Plans repeat the fields of superclasses, so
- * a deep hierarchy would need memory quadratic in its depth. Beyond this, plans are dropped and
- * rebuilt when needed.
+ * a deep hierarchy would need memory quadratic in its depth. Beyond this number, plans are dropped
+ * and rebuilt when needed.
  */
 #define PLAN_FIELDS_MAX (1u << 20)
-/* Elements of an array read at a time. */
+/* Number of array elements read at a time. */
 #define ELEMENTS 512
 
 /*
  * An object with more references than this is indexed by target when its references to one target
- * are requested: a join requests all targets, one after the other. INDEXES such objects are kept.
+ * are requested, because a join requests all targets one after the other. Indexes of INDEXES such
+ * objects are kept.
  */
 #define INDEXED_MIN 256
 #define INDEXES 8
@@ -54,7 +55,7 @@ struct plan {
 	struct field fields[];
 };
 
-/* A reference that is in no field. */
+/* A reference that is not stored in a field. */
 struct edge {
 	uint32_t from, to;
 	const char *name;
@@ -72,21 +73,22 @@ struct index {
 struct heap_named_references {
 	struct heap *heap;
 	char *only;           /* owned; NULL: any name */
-	bool is_element;      /* `only` is the name of an element, such as "[3]" */
+	bool is_element;      /* `only` is the name of an element, for example "[3]" */
 	uint64_t one_element; /* its index */
 	struct plan **plans;  /* by class number, owned; NULL: not built */
 	uint64_t plan_fields;
 	struct base_vec edges;        /* struct edge, sorted by `from`, without duplicates */
-	struct base_idmap edges_from; /* object index to its first edge */
+	struct base_idmap edges_from; /* index of an object -> its first edge */
 	struct base_idmap invented;   /* IDs of class objects that the dump lacks */
-	bool has_dangling;            /* some references lead to objects that the dump lacks */
+	/* whether some references lead to objects that the dump lacks */
+	bool has_dangling;
 	/* the current object */
 	enum stage stage;
 	struct heap_object object;
 	uint32_t to;
 	uint64_t to_id;
 	const struct plan *plan;
-	uint32_t at; /* next field of the plan; next edge */
+	uint32_t at; /* number of the next field of the plan, or of the next edge */
 	uint64_t body, body_size;
 	struct heap_fields statics;
 	uint64_t element, element_end;
@@ -95,7 +97,7 @@ struct heap_named_references {
 	const struct index *index;
 	size_t index_at;
 	struct index indexes[INDEXES];
-	unsigned next_index; /* slot that the next index takes */
+	unsigned next_index; /* slot for the next index */
 };
 
 /* ---- names ---- */
@@ -105,7 +107,7 @@ static bool is_wanted(const struct heap_named_references *n, const char *name)
 	return !n->only || strcmp(n->only, name) == 0;
 }
 
-/* Name of a field, stored with the heap. Names of static fields begin with "static ". */
+/* Stores the name of a field with the heap. Names of static fields begin with "static ". */
 static int keep_name(const struct heap_named_references *n, const struct store_field *field,
 		     const char **out, struct hdb_error *err)
 {
@@ -147,7 +149,7 @@ static void forget_plans(struct heap_named_references *n)
 struct collected {
 	struct base_vec fields; /* struct field */
 	uint32_t of;            /* the class */
-	uint64_t offset;        /* where the fields of the next superclass begin */
+	uint64_t offset;        /* offset where the fields of the next superclass begin */
 };
 
 /* Adds the references that a class declares. */
@@ -206,7 +208,7 @@ static int make_plan(struct heap_named_references *n, uint32_t of, struct hdb_er
 	return HDB_OK;
 }
 
-/* The plan of a class. Valid until the plan of another class is requested. */
+/* Finds the plan of a class. It is valid until the plan of another class is requested. */
 static int plan_of(struct heap_named_references *n, uint32_t class_no, const struct plan **out,
 		   struct hdb_error *err)
 {
@@ -221,7 +223,7 @@ static int plan_of(struct heap_named_references *n, uint32_t class_no, const str
 
 BASE_ORDER(compare_edges, struct edge, BASE_UP(from), BASE_UP(to))
 
-/* Local variables: a root with a known thread is a reference of the thread. */
+/* Lists local variables: a root with a known thread is a reference of the thread. */
 static int list_locals(struct heap_named_references *n, struct hdb_error *err)
 {
 	struct heap *heap = n->heap;
@@ -246,7 +248,10 @@ static int list_locals(struct heap_named_references *n, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* If no class belongs to the boot loader, each loader refers to its classes, as in the import. */
+/*
+ * If no class belongs to the boot loader, each loader refers to the classes it defined, as in the
+ * import.
+ */
 static int list_defined(struct heap_named_references *n, struct hdb_error *err)
 {
 	const struct heap *heap = n->heap;
@@ -298,7 +303,7 @@ static void parse_element(struct heap_named_references *n)
 	if (!n->only || n->only[0] != '[' || n->only[1] < '0' || n->only[1] > '9')
 		return;
 	n->one_element = strtoull(n->only + 1, &end, 10);
-	/* elements have no leading zeros in their names */
+	/* the names of elements have no leading zeros */
 	n->is_element = strcmp(end, "]") == 0 && (n->only[1] != '0' || end == n->only + 2);
 }
 
@@ -384,7 +389,7 @@ int heap_named_marks(struct heap_named_references *n, uint8_t *marks, struct hdb
 
 /* ---- the references of an object ---- */
 
-/* Finds the record of the object. Without a record it has no fields and no elements. */
+/* Finds the record of the object. An object without a record has no fields and no elements. */
 static int begin_body(struct heap_named_references *n, struct hdb_error *err)
 {
 	struct heap *heap = n->heap;
@@ -403,7 +408,7 @@ static int begin_body(struct heap_named_references *n, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Begins with all references of n->object. */
+/* Starts the iteration over all references of n->object. */
 static int begin_all(struct heap_named_references *n, struct hdb_error *err)
 {
 	n->to = HEAP_NONE;
@@ -431,7 +436,7 @@ static int begin_all(struct heap_named_references *n, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Sets the target of a reference. HDB_END if it is not in the dump or not requested. */
+/* Sets the target of a reference. Returns HDB_END if it is not in the dump or not requested. */
 static int set_target(struct heap_named_references *n, uint64_t id,
 		      struct heap_named_reference *out, struct hdb_error *err)
 {
@@ -463,7 +468,10 @@ static int set_object(struct heap_named_references *n, uint32_t ix, const char *
 	return set_target(n, id, out, err);
 }
 
-/* Next field. HDB_NOTFOUND at the end; HDB_END: the field refers to nothing. */
+/*
+ * Reads the next field. Returns HDB_NOTFOUND at the end, and HDB_END if the field refers to
+ * nothing.
+ */
 static int next_field(struct heap_named_references *n, struct heap_named_reference *out,
 		      struct hdb_error *err)
 {
@@ -547,7 +555,7 @@ static int next_edge(struct heap_named_references *n, struct heap_named_referenc
 					    HDB_NOTFOUND;
 }
 
-/* The edges of a class object to its superclass and loader. HDB_OK, or HDB_END. */
+/* Returns the edges of a class object to its superclass and loader: HDB_OK, or HDB_END. */
 static int class_edge(struct heap_named_references *n, struct heap_named_reference *out,
 		      struct hdb_error *err)
 {
@@ -585,8 +593,8 @@ static void next_stage(struct heap_named_references *n)
 }
 
 /*
- * Dispatches to the current stage. HDB_OK: a reference; HDB_END: a reference that leads nowhere,
- * call again; HDB_NOTFOUND: the stage is finished.
+ * Dispatches to the current stage. Returns HDB_OK for a reference, HDB_END for a reference that
+ * leads nowhere (call again), and HDB_NOTFOUND if the stage is finished.
  */
 static int next_of(struct heap_named_references *n, struct heap_named_reference *out,
 		   struct hdb_error *err)
@@ -647,8 +655,8 @@ static int fill_index(struct heap_named_references *n, struct index *index, stru
 }
 
 /*
- * Uses or builds the index of this object. The oldest of the INDEXES slots is replaced: a join
- * alternates between few objects.
+ * Uses or builds the index of this object. If all INDEXES slots are in use, the oldest is replaced:
+ * a join alternates between few objects.
  */
 static int begin_index(struct heap_named_references *n, struct hdb_error *err)
 {
@@ -675,8 +683,8 @@ static int begin_index(struct heap_named_references *n, struct hdb_error *err)
 }
 
 /*
- * A large object gets an index by target only if one target is requested. Iterating over all its
- * references needs none.
+ * A large object gets an index by target only if one target is requested. An iteration over all its
+ * references does not need it.
  */
 int heap_named_begin(struct heap_named_references *n, uint32_t from, uint32_t to,
 		     struct hdb_error *err)
@@ -692,7 +700,7 @@ int heap_named_begin(struct heap_named_references *n, uint32_t from, uint32_t to
 	return HDB_OK;
 }
 
-/* Next reference from the index: HDB_OK or HDB_NOTFOUND. */
+/* Returns the next reference from the index: HDB_OK or HDB_NOTFOUND. */
 static int next_indexed(struct heap_named_references *n, struct heap_named_reference *out)
 {
 	if (n->index_at == n->index->refs.count)

@@ -9,11 +9,13 @@
 
 struct heap_named_reference {
 	uint64_t to_id;
-	/* enum store_strength of this reference, regardless of others to the same object */
+	/*
+	 * enum store_strength of this reference, regardless of other references to the same object
+	 */
 	uint8_t strength;
 	/*
-	 * for example "next", "static cache", "<super>"; valid as long as the heap; NULL: an
-	 * element
+	 * for example "next", "static cache" or "<super>"; valid until the heap is closed; NULL for
+	 * an element
 	 */
 	const char *name;
 	uint64_t element; /* index in the array, if `name` is NULL */
@@ -23,21 +25,25 @@ struct heap_named_references;
 
 /*
  * Creates an iterator. `only` (copied) is the only name requested, for example "next" or "[3]";
- * NULL: all. *out is owned: close with heap_named_close. Opens the dump.
+ * NULL requests all names. *out is owned: heap_named_close. Opens the dump.
  */
 int heap_named_open(struct heap *heap, const char *only, struct heap_named_references **out,
 		    struct hdb_error *err);
 void heap_named_close(struct heap_named_references *named);
 
 /*
- * Sets marks[no] to 1 for each class whose objects can have requested references, otherwise to 0.
+ * Sets marks[no] to 1 for each class whose objects can have requested references, and to 0 for
+ * other classes.
  */
 int heap_named_marks(struct heap_named_references *named, uint8_t *marks, struct hdb_error *err);
 
-/* Begins with the references of object `from`, or only those to object `to` (HEAP_NONE: all). */
+/*
+ * Starts with the references of object `from`: only those to object `to`, or all of them if `to` is
+ * HEAP_NONE.
+ */
 int heap_named_begin(struct heap_named_references *named, uint32_t from, uint32_t to,
 		     struct hdb_error *err);
-/* HDB_OK with the next reference, or HDB_END. */
+/* Returns the next reference: HDB_OK, or HDB_END if there are no more. */
 int heap_named_next(struct heap_named_references *named, struct heap_named_reference *out,
 		    struct hdb_error *err);
 

@@ -47,7 +47,7 @@ static int check_lists(struct heap *heap, const struct heap_block *objects, uint
 						       objects->first_ix, "impossible size", err);
 }
 
-/* Strings of a block are read in order, so the dump's next part can be prefetched. */
+/* The strings of a block are read in order, so the next part of the dump can be prefetched. */
 static int open_block(struct heap_string_scan *s, struct hdb_error *err)
 {
 	struct store_lists_out lists = { .lengths = s->lengths, .target = &s->entries };
@@ -71,8 +71,8 @@ struct walked {
 };
 
 /*
- * Moves *entry past the list of object i. True if the object is a string; *out then has its layout,
- * and its value array if the list shows it.
+ * Moves *entry past the list of object i. Returns true if the object is a string; *out then has its
+ * layout and, if the list shows it, its value array.
  */
 static bool step(const struct heap *heap, const struct walked *block, uint32_t i, uint64_t *entry,
 		 struct heap_string_at *out)
@@ -91,7 +91,7 @@ static bool step(const struct heap *heap, const struct walked *block, uint32_t i
 }
 
 /*
- * If the value array is the string's only reference, an empty list means that the dump lacks the
+ * If the value array is the only reference of strings, an empty list means that the dump lacks the
  * characters.
  */
 static int find(struct heap *heap, const struct heap_reader *reader,
@@ -103,7 +103,7 @@ static int find(struct heap *heap, const struct heap_reader *reader,
 	return heap_string_find(heap, reader, at, out, err);
 }
 
-/* A heap without a String class ends the iteration before any block is read. */
+/* If the heap has no String class, the iteration ends before any block is read. */
 int heap_string_scan_next(struct heap_string_scan *s, struct hdb_error *err)
 {
 	const struct heap_reader reader = { .view = &s->view, .groups = &s->groups };
@@ -144,9 +144,9 @@ int heap_string_one(struct heap *heap, uint32_t ix, struct heap_string *out, str
 /* ---- whole blocks, on several threads ---- */
 
 /*
- * If a String class has further reference fields, its lists do not show which entry is the value
- * array, and the array must be looked up by ID. Lookups share caches of the heap, so only one
- * thread is used.
+ * If a String class has additional reference fields, its lists do not show which entry is the value
+ * array, so the array must be looked up by ID. Lookups share caches of the heap, so only one thread
+ * is used.
  */
 int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *threads_max,
 		       struct hdb_error *err)
@@ -171,8 +171,8 @@ int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *th
 }
 
 /*
- * Everything that needs the store was prepared by heap_string_blocks: other threads only decode and
- * read the dump through their own views.
+ * Everything that needs the store has been prepared by heap_string_blocks. Other threads only
+ * decode blocks and read the dump through their own views.
  */
 int heap_string_block(const struct heap_string_block *block, heap_take_string take, void *ctx,
 		      struct hdb_error *err)

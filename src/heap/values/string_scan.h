@@ -25,24 +25,23 @@ struct heap_string_scan {
 	uint64_t entry; /* its first entry */
 };
 
-/* Begins an iteration; opens the dump. It must be released in any case. */
+/* Begins an iteration and opens the dump. It must be released even after a failure. */
 int heap_string_scan_begin(struct heap_string_scan *scan, struct heap *heap, struct hdb_error *err);
-/* HDB_OK with the next string, in index order; HDB_END after the last. */
+/* Reads the next string in index order: HDB_OK, or HDB_END after the last. */
 int heap_string_scan_next(struct heap_string_scan *scan, struct hdb_error *err);
 void heap_string_scan_release(struct heap_string_scan *scan);
 
 /*
- * The characters of string ix, independent of the iteration. HDB_NOTFOUND if ix is not a string or
- * the dump lacks its characters.
+ * Finds the characters of string ix, independently of the iteration. Returns HDB_NOTFOUND if ix is
+ * not a string or the dump lacks its characters.
  */
 int heap_string_one(struct heap *heap, uint32_t ix, struct heap_string *out, struct hdb_error *err);
 
 /* ---- by blocks, on several threads ---- */
 
 /*
- * Looks up what heap_string_block needs from the store: one entry per block; *out is owned: free()
- * it. *threads_max is 1 if the strings of this heap can be found on one thread only. Opens the
- * dump.
+ * Looks up what heap_string_block needs from the store: one entry per block. *out is owned: free().
+ * *threads_max is 1 if the strings of this heap can be found on only one thread. Opens the dump.
  */
 int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *threads_max,
 		       struct hdb_error *err);
@@ -51,7 +50,7 @@ int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *th
 typedef int (*heap_take_string)(void *ctx, uint32_t i, const struct heap_string *string,
 				struct hdb_error *err);
 
-/* A block whose strings are to be read. All pointers are borrowed. */
+/* A block from which strings are read. All pointers are borrowed. */
 struct heap_string_block {
 	struct heap *heap;
 	const struct heap_block *objects;
@@ -61,7 +60,7 @@ struct heap_string_block {
 	struct base_vec *entries; /* uint32_t; emptied first */
 };
 
-/* Calls `take` for each string of a block, in order. i is its index in the block. */
+/* Calls `take` for each string of a block in order. `i` is the string's index in the block. */
 int heap_string_block(const struct heap_string_block *block, heap_take_string take, void *ctx,
 		      struct hdb_error *err);
 

@@ -1,5 +1,5 @@
 /*
- * heap/values/strings.c - java.lang.String objects of all kinds of dumps; see strings.h.
+ * heap/values/strings.c - java.lang.String objects in all kinds of dumps; see strings.h.
  *
  * JDK 5 to 8 store a char[] `value`, up to 7u5 with `offset` and `count`. JDK 9 and later store a
  * byte[] `value` with `coder` 0 (Latin-1) or 1 (UTF-16 in the VM's byte order). Android stores a
@@ -15,7 +15,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Maximum size of a relevant field name. */
+/* Maximum size of the names of the fields that matter. */
 #define FIELD_NAME_MAX 32
 #define NO_FIELD UINT32_MAX
 
@@ -30,7 +30,7 @@ static bool is_named(struct heap *heap, const struct store_field *field, const c
 	       strcmp(text, name) == 0;
 }
 
-/* Compares name and type: a dump may define any fields in a class of this name. */
+/* Compares name and type, because a dump may define any fields in a class of this name. */
 static void note_field(struct heap *heap, const struct store_field *field, uint32_t at,
 		       struct heap_string_layout *out)
 {
@@ -47,8 +47,8 @@ static void note_field(struct heap *heap, const struct store_field *field, uint3
 }
 
 /*
- * Finds the fields of a String class. Fields of java.lang.Object, which exist on Android, come
- * after its own.
+ * Finds the fields of a String class. Fields of java.lang.Object, which exist on Android, follow
+ * its own.
  */
 static int find_layout(struct heap *heap, uint32_t no, struct heap_string_layout *out,
 		       struct hdb_error *err)
@@ -74,7 +74,7 @@ static int find_layout(struct heap *heap, uint32_t no, struct heap_string_layout
 		at += hprof_type_size(field.type, heap->id_size);
 	}
 	/*
-	 * Inherited fields could contain references too. Then the list of references does not show
+	 * Inherited fields could contain references too. The list of references would then not show
 	 * which one is `value`.
 	 */
 	out->has_one_reference =
@@ -94,8 +94,8 @@ bool heap_is_big_endian(struct heap *heap)
 /* ---- one string ---- */
 
 /*
- * A dump may contain several classes named java.lang.String, for example of two loaders in a
- * synthetic one. Each has its own layout. Class numbers ascend, which heap_string_layout relies on.
+ * A dump may contain several classes named java.lang.String, for example with two loaders in a
+ * synthetic dump. Each has its own layout. Class numbers ascend; heap_string_layout relies on this.
  */
 int heap_load_strings(struct heap *heap, struct hdb_error *err)
 {
@@ -125,7 +125,8 @@ const struct heap_string_layout *heap_string_layout(const struct heap *heap, uin
 
 	assert(heap->values.has_strings);
 	/*
-	 * A valid heap has one String class, but a dump may give any number of classes this name.
+	 * A valid heap has one String class, but a damaged dump may contain any number of classes
+	 * with this name.
 	 */
 	while (base_search_next(&search))
 		base_search_step(&search, layouts[search.mid].class_no < class_no);
@@ -135,7 +136,7 @@ const struct heap_string_layout *heap_string_layout(const struct heap *heap, uin
 		       NULL;
 }
 
-/* Reads an object's sub-record. HDB_NOTFOUND if the dump lacks it. */
+/* Reads an object's sub-record. Returns HDB_NOTFOUND if the dump lacks it. */
 static int read_sub(struct heap *heap, const struct heap_reader *reader, uint32_t ix,
 		    struct hprof_sub *out, struct hdb_error *err)
 {
@@ -147,7 +148,7 @@ static int read_sub(struct heap *heap, const struct heap_reader *reader, uint32_
 	return hprof_sub_read(&heap->dump.file, reader->view, offset, out, err);
 }
 
-/* Fields of a String that describe its characters. */
+/* The fields of a String that describe its characters. */
 struct string_fields {
 	uint64_t value_id;
 	bool has_coder, has_offset;
@@ -160,7 +161,7 @@ static int32_t read_int(const uint8_t *body, uint32_t at)
 	return at == NO_FIELD ? 0 : (int32_t)be32(body + at);
 }
 
-/* `need` is the end of the last field, so a single bounds check covers all of them. */
+/* `need` is the end of the last field, so that a single bounds check covers all fields. */
 static int read_fields(struct heap *heap, const struct heap_reader *reader,
 		       const struct heap_string_at *at, struct string_fields *out,
 		       struct hdb_error *err)
@@ -188,7 +189,7 @@ static int read_fields(struct heap *heap, const struct heap_reader *reader,
 	out->has_coder = l->coder != NO_FIELD;
 	out->coder = out->has_coder ? body[l->coder] : 0;
 	/*
-	 * Android's count includes a flag and there is no offset, so the length of the array is
+	 * Android's count includes a flag, and Android has no offset, so the length of the array is
 	 * used.
 	 */
 	out->has_offset = l->offset != NO_FIELD && l->count != NO_FIELD;
@@ -197,7 +198,9 @@ static int read_fields(struct heap *heap, const struct heap_reader *reader,
 	return HDB_OK;
 }
 
-/* Finds the part of the array that belongs to the string. Only complete units count. */
+/*
+ * Finds the part of the array that belongs to the string. An incomplete unit at the end is ignored.
+ */
 static void set_chars(const struct heap *heap, const struct hprof_sub *array,
 		      const struct string_fields *fields, struct heap_string *out)
 {
@@ -226,7 +229,7 @@ static void set_chars(const struct heap *heap, const struct hprof_sub *array,
 }
 
 /*
- * Returns HDB_OK with has_chars false if the dump lacks the characters, since a string without
+ * If the dump lacks the characters, returns HDB_OK with has_chars false, because a string without
  * contents is not an error.
  */
 int heap_string_find(struct heap *heap, const struct heap_reader *reader,
@@ -251,7 +254,7 @@ int heap_string_find(struct heap *heap, const struct heap_reader *reader,
 	if (array.kind != STORE_PRIMITIVE_ARRAY)
 		return HDB_OK;
 	TRY_FOUND(read_sub(heap, reader, target, &sub, err));
-	/* Without the contents, only the length is known. */
+	/* The dump lacks the contents, so only the length is known. */
 	if (sub.tag != HPROF_PRIMITIVE_ARRAY_DUMP ||
 	    (sub.element_type != HPROF_CHAR && sub.element_type != HPROF_BYTE))
 		return HDB_OK;

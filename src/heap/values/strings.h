@@ -9,26 +9,27 @@
 #include "heap/values/chars.h"
 #include "heap/heap.h"
 
-/* Positions of the fields of a String class in its instances. */
+/* Positions of the fields of String instances, for one String class. */
 struct heap_string_layout {
 	uint32_t class_no;
-	/* Offset in the field values; UINT32_MAX: no such field. */
+	/* Offset in the field values; UINT32_MAX if the class has no such field. */
 	uint32_t value, coder, offset, count;
 	bool has_one_reference; /* `value` is the only reference field */
 };
 
-/* Finds the layouts of String classes and the byte order. Called once per heap. */
+/* Finds the layouts of String classes, and the byte order. Call it once per heap. */
 int heap_load_strings(struct heap *heap, struct hdb_error *err);
 
 /*
- * Layout of a String class; NULL for other classes. Borrowed until the heap is closed.
+ * Returns the layout of a String class; NULL for other classes. Borrowed until the heap is closed.
  * heap_load_strings must have been called.
  */
 const struct heap_string_layout *heap_string_layout(const struct heap *heap, uint32_t class_no);
 
 /* A string's characters and the array that contains them. */
 struct heap_string {
-	bool has_chars; /* false: the dump lacks them, and the other fields are undefined */
+	/* if false, the dump lacks the characters and the other members are undefined */
+	bool has_chars;
 	struct heap_chars chars;
 	uint32_t array_ix;    /* the array with the characters */
 	uint64_t array_bytes; /* shallow size of the array */
@@ -36,7 +37,7 @@ struct heap_string {
 	uint64_t first_unit;  /* index of the string's first unit in the array */
 };
 
-/* A thread's means of reading objects. Both are borrowed and belong to the thread. */
+/* What a thread uses to read objects. Both members are borrowed and belong to the thread. */
 struct heap_reader {
 	struct base_view *view;
 	struct heap_offsets **groups; /* cache for heap_offset_by */
@@ -50,7 +51,8 @@ struct heap_string_at {
 };
 
 /*
- * Identifies object `ix` as a string, using only the database. HDB_NOTFOUND if it is not a string.
+ * Determines whether object `ix` is a string, using only the database. Returns HDB_NOTFOUND if it
+ * is not.
  */
 int heap_string_at(struct heap *heap, uint32_t ix, struct heap_string_at *out,
 		   struct hdb_error *err);
@@ -64,7 +66,7 @@ int heap_string_find(struct heap *heap, const struct heap_reader *reader,
 		     struct hdb_error *err);
 
 /*
- * Whether the VM stored byte pairs with the high byte first, according to
+ * Whether the VM stored two-byte characters with the high byte first, according to
  * java.lang.StringUTF16.HI_BYTE_SHIFT in the dump. Classes must be loaded.
  */
 bool heap_is_big_endian(struct heap *heap);

@@ -1,5 +1,5 @@
 /*
- * heap/values/text.c - converts texts of a dump to valid UTF-8.
+ * heap/values/text.c - converts strings of a dump to valid UTF-8.
  */
 #include "heap/values/text.h"
 
@@ -38,8 +38,8 @@ static void put_code(struct heap_utf16 *to, uint32_t code)
 }
 
 /*
- * A pending high surrogate waits for the next unit. Together with a low surrogate it is one
- * character; otherwise it is replaced, and the unit is handled by itself.
+ * A pending high surrogate waits for the next unit. With a low surrogate it forms one character;
+ * otherwise it is replaced, and the unit is handled separately.
  */
 void heap_put_unit(struct heap_utf16 *to, uint32_t unit)
 {
@@ -61,7 +61,9 @@ void heap_end_utf16(struct heap_utf16 *to)
 	to->high = 0;
 }
 
-/* Decodes the sequence at s[0]. Returns its size, 0 if it is invalid. Surrogates are accepted. */
+/*
+ * Decodes the sequence at s[0]. Returns its size, or 0 if it is invalid. Surrogates are accepted.
+ */
 static size_t decode(const uint8_t *s, size_t n, uint32_t *code)
 {
 	size_t want;
@@ -89,7 +91,7 @@ static size_t decode(const uint8_t *s, size_t n, uint32_t *code)
 
 /*
  * Modified UTF-8 encodes a character above U+FFFF as two surrogates of three bytes each. They
- * become one character of four bytes, so the text never grows by decoding them.
+ * become one character of four bytes, so decoding them never makes the string longer.
  */
 size_t heap_clean_text(const char *text, size_t text_size, char *buf, size_t size)
 {
@@ -135,7 +137,7 @@ char *heap_clean_copy(const char *text, size_t *size)
 	return copy;
 }
 
-/* Works in place: a character never becomes longer here. */
+/* Works in place, because no character becomes longer here. */
 size_t heap_drop_broken(char *text, size_t size)
 {
 	const uint8_t *s = (const uint8_t *)text;

@@ -1,6 +1,7 @@
 /*
- * heap/values/value_functions.c - functions used by the templates of values.rows, for what fields
- * and literal text cannot express. Formats are those of the classes' toString; times are in UTC.
+ * heap/values/value_functions.c - functions for the templates of values.rows, for values that
+ * fields and literal text cannot express. Formats are those of the classes' toString; times are in
+ * UTC.
  */
 #include "heap/threads.h"
 #include "heap/values/binder.h"
@@ -17,13 +18,15 @@
  * durations.
  */
 
-/* Reads an integer at a path from the object. False if none exists. */
+/*
+ * Reads the integer at the end of a path that starts at the object. Returns false if there is none.
+ */
 static inline bool heap_number_at(struct heap *heap, uint32_t ix, const char *path, int64_t *out)
 {
 	return heap_path_number(heap, ix, path, out, NULL) == HDB_OK;
 }
 
-/* Nanoseconds as Java prints them: 3, 6 or 9 digits; nothing for 0. */
+/* Writes nanoseconds as Java prints them: with 3, 6 or 9 digits, or not at all if they are 0. */
 static void put_nanos(int64_t nanos, char out[16])
 {
 	out[0] = '\0';
@@ -72,7 +75,7 @@ static bool value_instant(const struct heap_shown *o, char *buf, size_t size)
 	return true;
 }
 
-/* Rounds down, also before 1970, so that the fraction is not negative. */
+/* Rounds down, even before 1970, so that the fraction is not negative. */
 static bool value_millis(const struct heap_shown *o, char *buf, size_t size)
 {
 	int64_t ms;
@@ -84,7 +87,7 @@ static bool value_millis(const struct heap_shown *o, char *buf, size_t size)
 	return true;
 }
 
-/* A LocalTime. Seconds are shown only if they or the nanoseconds are not zero. */
+/* Writes a LocalTime. Seconds are shown only if they or the nanoseconds are not zero. */
 static bool value_local_time(const struct heap_shown *o, char *buf, size_t size)
 {
 	int64_t hour, minute, second, nano;
@@ -115,8 +118,8 @@ static bool value_duration(const struct heap_shown *o, char *buf, size_t size)
 	    !heap_number_at(o->heap, o->ix, "nanos", &nanos) || nanos < 0 || nanos > 999999999)
 		return false;
 	/*
-	 * Nanoseconds are stored as a positive amount to be added. For a negative duration, a
-	 * second is borrowed for them.
+	 * Nanoseconds are stored as a positive amount to add to the seconds. A negative duration
+	 * borrows a second for them.
 	 */
 	total = seconds < 0 && nanos ? seconds + 1 : seconds;
 	part = seconds < 0 && nanos ? 1000000000 - nanos : nanos;
@@ -138,7 +141,10 @@ static bool value_duration(const struct heap_shown *o, char *buf, size_t size)
 	return true;
 }
 
-/* Like java.time.Period.toString: zero parts are omitted, except that an empty period is P0D. */
+/*
+ * Writes a period like java.time.Period.toString: zero parts are omitted, but an empty period is
+ * P0D.
+ */
 static bool value_period(const struct heap_shown *o, char *buf, size_t size)
 {
 	static const char *const names[] = { "years", "months", "days" };
@@ -155,7 +161,7 @@ static bool value_period(const struct heap_shown *o, char *buf, size_t size)
 	return true;
 }
 
-/* The ID of a zone that is not just an offset. */
+/* Writes the ID of a time zone that is not just an offset. */
 static bool value_region(const struct heap_shown *o, char *buf, size_t size)
 {
 	uint32_t id;
@@ -166,17 +172,20 @@ static bool value_region(const struct heap_shown *o, char *buf, size_t size)
 	       heap_string(o->heap, id, buf, size, NULL) == HDB_OK;
 }
 
-/* Maximum number of words of a BigInteger that is converted: about 1,900 digits. */
+/* Maximum number of words of a BigInteger that is converted; this is about 1,900 digits. */
 #define BIG_WORDS 200u
 #define BIG_DIGITS 1940
-/* Maximum number of bytes or characters of an array that are shown. */
+/* Maximum number of bytes or characters that are shown of an array. */
 #define CHARS_MAX 256u
-/* Maximum number of components of a record that are shown. */
+/* Maximum number of components that are shown of a record. */
 #define RECORD_FIELDS 8
 
 /* ---- texts ---- */
 
-/* Number of UTF-16 units of a UTF-8 text: one per character, two for characters of four bytes. */
+/*
+ * Returns the number of UTF-16 units of a UTF-8 string: one per character, but two for characters
+ * of four bytes.
+ */
 static uint64_t count_units(const char *text)
 {
 	uint64_t units = 0;
@@ -186,7 +195,7 @@ static uint64_t count_units(const char *text)
 	return units;
 }
 
-/* A string in quotes, with an ellipsis if it was cut. */
+/* Writes a string in quotes, with an ellipsis if it was truncated. */
 static bool string(const struct heap_shown *o, char *buf, size_t size)
 {
 	char text[HEAP_VALUE_STRING] = "";
@@ -227,7 +236,9 @@ static void put_units(const uint64_t *bits, uint64_t count, bool is_wide, char *
 	*to.p = '\0';
 }
 
-/* The text of a StringBuilder or StringBuffer: fields value, count and, since JDK 9, coder. */
+/*
+ * Writes the text of a StringBuilder or StringBuffer: fields value, count and, since JDK 9, coder.
+ */
 static bool builder(const struct heap_shown *o, char *buf, size_t size)
 {
 	uint64_t bits[HEAP_VALUE_STRING * 2];
@@ -251,7 +262,7 @@ static bool builder(const struct heap_shown *o, char *buf, size_t size)
 	return true;
 }
 
-/* A byte[] with UTF-8, or a char[]. */
+/* Writes the text of a byte[] that contains UTF-8, or of a char[]. */
 static bool chars(const struct heap_shown *o, char *buf, size_t size)
 {
 	uint64_t bits[CHARS_MAX];
@@ -269,7 +280,7 @@ static bool chars(const struct heap_shown *o, char *buf, size_t size)
 	return slice.type == HPROF_CHAR || slice.type == HPROF_BYTE;
 }
 
-/* The components of a record in the order of the dump, one level deep. */
+/* Writes the components of a record in the order of the dump, one level deep. */
 static bool record(const struct heap_shown *o, char *buf, size_t size)
 {
 	struct heap_fields fields;
@@ -312,7 +323,7 @@ static bool boolean(const struct heap_shown *o, char *buf, size_t size)
 
 /*
  * Writes the digits of a BigInteger without its sign to `out` (BIG_DIGITS bytes). *sign is -1, 0 or
- * 1. The JDK stores `mag` with the highest word first, Android stores `digits` with the lowest word
+ * 1. The JDK stores `mag` with the highest word first; Android stores `digits` with the lowest word
  * first.
  */
 static bool big_digits(struct heap *heap, uint32_t ix, char *out, int64_t *sign)
@@ -345,7 +356,7 @@ static bool big_digits(struct heap *heap, uint32_t ix, char *out, int64_t *sign)
 			rest = part % 10;
 		}
 		*--p = (char)('0' + rest);
-		/* Leading zero words need not be divided any more. */
+		/* Leading zero words need no more divisions. */
 		while (count && !words[0]) {
 			count--;
 			memmove(words, words + 1, count * sizeof(words[0]));
@@ -366,7 +377,9 @@ static bool bigint(const struct heap_shown *o, char *buf, size_t size)
 	return true;
 }
 
-/* The unscaled digits of a BigDecimal: from intVal if it is set, otherwise from intCompact. */
+/*
+ * Writes the unscaled digits of a BigDecimal: from intVal if it is set, otherwise from intCompact.
+ */
 static bool decimal_digits(struct heap *heap, uint32_t ix, char *digits, bool *is_negative)
 {
 	int64_t compact, sign = 0;
@@ -386,7 +399,10 @@ static bool decimal_digits(struct heap *heap, uint32_t ix, char *digits, bool *i
 	return true;
 }
 
-/* Like BigDecimal.toString: plain notation if the exponent is at least -6, otherwise scientific. */
+/*
+ * Writes a number like BigDecimal.toString: in plain notation if the exponent is at least -6,
+ * otherwise in scientific notation.
+ */
 static bool bigdecimal(const struct heap_shown *o, char *buf, size_t size)
 {
 	char digits[BIG_DIGITS];
@@ -414,7 +430,7 @@ static bool bigdecimal(const struct heap_shown *o, char *buf, size_t size)
 	return true;
 }
 
-/* The format of java.util.UUID: 8-4-4-4-12 hexadecimal digits of two longs. */
+/* Writes a UUID like java.util.UUID: two longs as 8-4-4-4-12 hexadecimal digits. */
 static bool uuid(const struct heap_shown *o, char *buf, size_t size)
 {
 	int64_t most, least;
@@ -490,7 +506,7 @@ static bool ipv4(const struct heap_shown *o, char *buf, size_t size)
 	return o->value->type == HPROF_INT;
 }
 
-/* Like Inet6Address, does not shorten runs of zeros. */
+/* Like Inet6Address, does not abbreviate runs of zeros. */
 static bool ipv6(const struct heap_shown *o, char *buf, size_t size)
 {
 	uint64_t b[16] = { 0 };
@@ -506,7 +522,7 @@ static bool ipv6(const struct heap_shown *o, char *buf, size_t size)
 	return true;
 }
 
-/* A linear search: names are resolved only when a value is displayed. */
+/* Uses a linear search, because names are resolved only when a value is displayed. */
 heap_value_function heap_value_function_named(const char *name, size_t name_size)
 {
 	static const struct {

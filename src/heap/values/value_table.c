@@ -1,5 +1,6 @@
 /*
- * heap/values/value_table.c - how values of known classes are displayed: values.rows as a table.
+ * heap/values/value_table.c - how values of known classes are displayed: values.rows compiled into
+ * a table.
  */
 #include "heap/values/value_text.h"
 

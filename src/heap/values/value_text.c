@@ -1,8 +1,8 @@
 /*
  * heap/values/value_text.c - evaluates the templates for values of known classes; see value_text.h.
  *
- * Values within values are evaluated with a stack of a few levels, so objects that refer to
- * themselves are not a problem.
+ * Values inside values are evaluated with a stack of a few levels, so objects that refer to
+ * themselves cause no problem.
  */
 #include "heap/values/value_text.h"
 
@@ -20,14 +20,15 @@
 /* Maximum nesting of values. A ZonedDateTime in an Optional needs four levels. */
 #define LEVELS 5
 /*
- * Maximum size of a path in a template, and maximum number of values in one text; the rest is cut.
+ * Maximum size of a path in a template, and maximum number of values in one string; any more are
+ * left out.
  */
 #define PATH_MAX_BYTES 128
 #define VALUES_MAX 64
 
 /*
- * Chars that cannot be printed alone, surrogates and control characters, are written as in Java
- * source.
+ * Chars that cannot be printed by themselves (surrogates, control characters) are written as in
+ * Java source code.
  */
 void heap_basic_text(const struct heap_value *value, char *buf, size_t size)
 {
@@ -90,7 +91,10 @@ static const char *row_name(uint32_t row)
 	return row < count ? rules[row].class_name : NULL;
 }
 
-/* Copies a path of a template, up to the closing brace or a format. False if it is too long. */
+/*
+ * Copies a path of a template, up to the closing brace or a format. Returns false if it is too
+ * long.
+ */
 static bool read_path(const char *text, char path[PATH_MAX_BYTES])
 {
 	const size_t size = strcspn(text, "}%@");
@@ -102,7 +106,7 @@ static bool read_path(const char *text, char path[PATH_MAX_BYTES])
 	return true;
 }
 
-/* A row matches classes that have the first field of its template. */
+/* A row matches the classes that have the first field of its template. */
 static bool fits(struct heap *heap, uint32_t row, uint32_t class_no)
 {
 	size_t count;
@@ -115,7 +119,9 @@ static bool fits(struct heap *heap, uint32_t row, uint32_t class_no)
 
 static const struct heap_known_rows value_rows = { HEAP_KNOWN_VALUES, row_name, fits };
 
-/* Also checks the field's type: a class of the same name may keep a reference in `value`. */
+/*
+ * Also checks the field's type, because a class of the same name may store a reference in `value`.
+ */
 bool heap_value_is_number(struct heap *heap, uint32_t class_no)
 {
 	struct heap_known_row row;
@@ -134,10 +140,10 @@ bool heap_value_is_number(struct heap *heap, uint32_t class_no)
 struct frame {
 	const char *at; /* position in the template */
 	uint32_t ix;
-	uint32_t class_no; /* class named by the row: its fields are searched first */
+	uint32_t class_no; /* the class named by the row, in which fields are searched for first */
 	uint32_t row;
-	size_t start;   /* start of its text in the buffer */
-	size_t section; /* start of the current section in <>; SIZE_MAX: none */
+	size_t start;   /* position in the buffer at which the frame's text starts */
+	size_t section; /* position at which the current section in <> starts; SIZE_MAX: none */
 	bool has_value; /* a value was shown */
 };
 
@@ -149,7 +155,7 @@ struct machine {
 	struct frame frames[LEVELS];
 };
 
-/* Cuts at the end of the buffer, between characters. */
+/* Appends a string. At the end of the buffer it is cut between characters. */
 static void append(struct machine *m, const char *text, size_t size)
 {
 	assert(m->used < m->size);
@@ -164,7 +170,7 @@ static void append(struct machine *m, const char *text, size_t size)
 	m->buf[m->used] = '\0';
 }
 
-/* Begins the template of an object. False if its class has none. */
+/* Begins the template of an object. Returns false if its class has none. */
 static bool push(struct machine *m, uint32_t ix, uint32_t class_no)
 {
 	struct heap_known_row row;
@@ -244,7 +250,7 @@ static void put_object(struct machine *m, struct frame *f, uint32_t ix)
 	}
 }
 
-/* A function without a result counts as a null value: it removes the enclosing section. */
+/* A function without a result is treated like a null value: it removes the enclosing section. */
 static void put_function(struct machine *m, struct frame *f, uint32_t ix,
 			 const struct heap_value *value, const char *how)
 {
@@ -288,7 +294,7 @@ static void put_value(struct machine *m, struct frame *f)
 }
 
 /*
- * At the end of a template: continues with the next row of the class if nothing was shown,
+ * Called at the end of a template: continues with the next row of the class if nothing was shown,
  * otherwise returns to the outer template.
  */
 static void pop(struct machine *m, struct frame *f)
@@ -317,7 +323,7 @@ static void pop(struct machine *m, struct frame *f)
 		drop(m, &m->frames[m->depth - 1]);
 }
 
-/* Characters outside braces and sections are copied. */
+/* Executes one step. Characters outside braces and sections are copied. */
 static void step(struct machine *m, struct frame *f)
 {
 	switch (*f->at) {
@@ -343,7 +349,7 @@ static void step(struct machine *m, struct frame *f)
 }
 
 /*
- * Nested values push a frame instead of recursing, so the depth is limited by LEVELS whatever
+ * A nested value pushes a frame instead of recursing, so the depth is limited by LEVELS, whatever
  * objects refer to each other.
  */
 void heap_value_text(struct heap *heap, uint32_t ix, char *buf, size_t size)

@@ -1,27 +1,27 @@
 /*
- * heap/values/value_text.h - values of objects of well-known classes as text, as their toString has
- * them: strings, numbers, dates, addresses, names.
+ * heap/values/value_text.h - values of objects of well-known classes as text, in the format of
+ * their toString: strings, numbers, dates, addresses, names.
  *
- * Which classes, and how, is data: values.rows. A row is a template:
+ * The classes and formats are data, in values.rows. A row is a template:
  *
  *     {path}       the value at a path (known.h) from the object: a number, a string's text, a
- *                  class's name, what the table makes of another object
+ *                  class's name, or the displayed value of another object
  *     {path%04}    a number, with zeros to that width
- *     {path@name}  what a function of value_functions.c makes of it; {@name}: of the object itself
+ *     {path@name}  the result of a function in value_functions.c for it; {@name}: for the object itself
  *     <...>        left out if a value in it is null, missing, empty or a number not above 0
  *
- * Rows of one class are tried in order; the first that has a value to show counts.
+ * Rows of one class are tried in order; the first one that has a value to show is used.
  */
 #ifndef HEAP_VALUES_VALUE_TEXT_H
 #define HEAP_VALUES_VALUE_TEXT_H
 
 #include "heap/known.h"
 
-/* Maximum number of bytes shown of a string within other texts and in quotes. */
+/* Maximum number of bytes shown of a string in quotes or inside other text. */
 #define HEAP_VALUE_STRING 64
 
 struct heap_value_rule {
-	const char *class_name; /* may contain "*"; also applies to subclasses */
+	const char *class_name; /* may contain "*"; the row also applies to subclasses */
 	const char *text;       /* template */
 };
 
@@ -29,8 +29,9 @@ struct heap_value_rule {
 const struct heap_value_rule *heap_value_rules(size_t *count);
 
 /*
- * The displayed value of an object, in buf (size bytes, terminated). "" if the class is not known.
- * Strings are quoted and cut, with "..." at the end. For class objects, the name of the class.
+ * Writes the displayed value of an object to buf (size bytes, terminated), or "" if the class is
+ * not known. Strings are quoted, and end with "..." if truncated. The value of a class object is
+ * the name of the class.
  */
 void heap_value_text(struct heap *heap, uint32_t ix, char *buf, size_t size);
 
@@ -40,10 +41,10 @@ void heap_value_text(struct heap *heap, uint32_t ix, char *buf, size_t size);
  */
 bool heap_value_is_number(struct heap *heap, uint32_t class_no);
 
-/* A field or element as text: "12", "true", "'a'", "null", "0x7f00...". */
+/* Writes a field or element as text: "12", "true", "'a'", "null", "0x7f00...". */
 void heap_basic_text(const struct heap_value *value, char *buf, size_t size);
 
-/* A value to be displayed. For references `ix` is the object, otherwise HEAP_NONE. */
+/* A value to display. For references, `ix` is the object, otherwise HEAP_NONE. */
 struct heap_shown {
 	struct heap *heap;
 	uint32_t ix;
@@ -52,7 +53,7 @@ struct heap_shown {
 
 /* A template function. Writes its text to buf; false if there is nothing to show. */
 typedef bool (*heap_value_function)(const struct heap_shown *o, char *buf, size_t size);
-/* Finds a template function by name; NULL if none exists. */
+/* Finds a template function by name. Returns NULL if there is none. */
 heap_value_function heap_value_function_named(const char *name, size_t name_size);
 
 #endif

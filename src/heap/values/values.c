@@ -10,12 +10,12 @@
 #include <assert.h>
 #include <string.h>
 
-/* Maximum size of a field name that is compared. */
+/* Maximum size of the field names that are compared. */
 #define FIELD_NAME_MAX 512
-/* Bytes of elements that heap_elements reads at a time. */
+/* Maximum number of bytes that heap_elements reads at a time. */
 #define ELEMENT_BYTES 65536u
 
-/* Reads the sub-record of an object. HDB_NOTFOUND if the dump lacks it. */
+/* Reads the sub-record of an object. Returns HDB_NOTFOUND if the dump lacks it. */
 static int read_sub(struct heap *heap, uint32_t ix, struct hprof_sub *sub, struct hdb_error *err)
 {
 	uint64_t offset;
@@ -121,8 +121,8 @@ int heap_fields_next(struct heap_fields *f, struct hdb_error *err)
 }
 
 /*
- * A linear search over all fields. For many objects of a class use known.h, which caches the
- * position.
+ * Uses a linear search over all fields. To read a field of many objects of a class, use known.h,
+ * which caches the position.
  */
 int heap_field_value(struct heap *heap, uint32_t ix, struct heap_field_name field,
 		     struct heap_value *out, struct hdb_error *err)
@@ -157,8 +157,8 @@ int heap_field_object(struct heap *heap, uint32_t ix, struct heap_field_name fie
 }
 
 /*
- * Reads in pieces of ELEMENT_BYTES at most, so that the window of a view stays small for arrays of
- * any length. A NODATA array of Android has a length but no contents.
+ * Reads pieces of at most ELEMENT_BYTES, so that the view's window stays small for arrays of any
+ * length. A NODATA array of Android has a length but no contents.
  */
 int heap_elements(struct heap *heap, uint32_t ix, uint64_t from, struct heap_slice *slice,
 		  struct hdb_error *err)
@@ -253,7 +253,10 @@ int heap_walk_to_next(struct heap *heap, struct heap_walk *walk, uint64_t bits,
 	return HDB_OK;
 }
 
-/* Starts at java.lang.ref.Reference: a subclass may declare another field named `referent`. */
+/*
+ * The search starts at java.lang.ref.Reference, because a subclass may declare another field named
+ * `referent`.
+ */
 int heap_referent_id(struct heap *heap, uint32_t ix, uint32_t class_no, uint64_t *id,
 		     struct hdb_error *err)
 {
@@ -272,8 +275,8 @@ int heap_referent_id(struct heap *heap, uint32_t ix, uint32_t class_no, uint64_t
 }
 
 /*
- * A reference has the strength of the class only if the referent is the object's only reference to
- * the target.
+ * A reference has the strength of its class only if no other reference of the object leads to the
+ * same target.
  */
 int heap_weak_target(struct heap *heap, uint32_t from, struct heap_weak *out, struct hdb_error *err)
 {

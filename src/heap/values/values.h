@@ -19,7 +19,7 @@ struct heap_value {
  */
 struct heap_fields {
 	struct heap *heap;
-	uint32_t declaring_no;    /* declaring class of the current field */
+	uint32_t declaring_no;    /* class that declares the current field */
 	struct store_field field; /* current field: name_text, type */
 	struct heap_value value;
 	/* private */
@@ -30,18 +30,21 @@ struct heap_fields {
 };
 
 /*
- * Begins with the fields of instance ix, and opens the dump. HDB_EUSAGE if ix is not an instance.
+ * Begins with the fields of instance ix, and opens the dump. Fails with HDB_EUSAGE if ix is not an
+ * instance.
  */
 int heap_fields_begin(struct heap *heap, uint32_t ix, struct heap_fields *out,
 		      struct hdb_error *err);
-/* Begins with the static fields of a class. They are in the database; the dump is not needed. */
+/* Begins with the static fields of a class. They are in the database, so the dump is not needed. */
 void heap_statics_begin(struct heap *heap, uint32_t class_no, struct heap_fields *out);
-/* HDB_OK with field, declaring_no and value set; HDB_END after the last. */
+/*
+ * Reads the next field: HDB_OK with field, declaring_no and value set, or HDB_END after the last.
+ */
 int heap_fields_next(struct heap_fields *fields, struct hdb_error *err);
 
 /*
- * Reads an instance field by name: of the most derived class that has it, or only of `class_name`
- * if that is not NULL. HDB_NOTFOUND if none exists.
+ * Names an instance field: that of the most derived class that has it, or of `class_name` only,
+ * unless it is NULL. Reading returns HDB_NOTFOUND if the field does not exist.
  */
 struct heap_field_name {
 	const char *class_name; /* or NULL */
@@ -50,36 +53,39 @@ struct heap_field_name {
 int heap_field_value(struct heap *heap, uint32_t ix, struct heap_field_name field,
 		     struct heap_value *out, struct hdb_error *err);
 
-/* The object in a reference field. HDB_NOTFOUND if it is null or not in the dump. */
+/* Finds the object in a reference field. Returns HDB_NOTFOUND if it is null or not in the dump. */
 int heap_field_object(struct heap *heap, uint32_t ix, struct heap_field_name field,
 		      uint32_t *target, struct hdb_error *err);
 
 /* A range of array elements. */
 struct heap_slice {
-	uint64_t *bits; /* as in heap_value; provided by the caller */
+	uint64_t *bits; /* values as in heap_value; provided by the caller */
 	uint64_t room;  /* number of elements requested */
-	uint64_t done;  /* result: number of elements read; fewer at the end of the array */
+	uint64_t done;  /* result: number of elements read; smaller at the end of the array */
 	uint8_t type;   /* result: HPROF basic type of the elements; 0: unknown */
 };
 
-/* Reads elements of array ix, beginning with number `from`. HDB_EUSAGE if ix is not an array. */
+/*
+ * Reads elements of array ix, beginning with number `from`. Fails with HDB_EUSAGE if ix is not an
+ * array.
+ */
 int heap_elements(struct heap *heap, uint32_t ix, uint64_t from, struct heap_slice *slice,
 		  struct hdb_error *err);
 
-/* Elements that a walk reads at once. */
+/* Number of elements that a walk reads at once. */
 #define HEAP_WALK_CHUNK 1024u
 
 /* A walk over the elements of an array, from one number to another. */
 struct heap_walk {
 	uint32_t ix;
-	uint64_t at, end; /* numbers of the next element, and of the first that is not read */
+	uint64_t at, end; /* numbers of the next element, and of the first one not to be read */
 	uint8_t type;     /* HPROF basic type of the elements */
 	/* private: the elements that have been read */
 	uint64_t chunk_from, chunk_count;
 	uint64_t chunk[HEAP_WALK_CHUNK];
 };
 
-/* Does not touch the chunk, so that short arrays cost little. */
+/* Leaves the chunk uninitialised, so that short arrays cost little. */
 static inline void heap_walk_begin(struct heap_walk *walk, uint32_t ix, uint64_t from, uint64_t end)
 {
 	walk->ix = ix;
@@ -92,7 +98,7 @@ static inline void heap_walk_begin(struct heap_walk *walk, uint32_t ix, uint64_t
 /* Reads the next chunk: HDB_OK, or HDB_END if there are no more elements. */
 int heap_walk_chunk_next(struct heap *heap, struct heap_walk *walk, struct hdb_error *err);
 
-/* Returns the element number walk->at - 1, as in heap_value: HDB_OK or HDB_END. */
+/* Returns the next element, number walk->at - 1, as in heap_value: HDB_OK or HDB_END. */
 static inline int heap_walk_next(struct heap *heap, struct heap_walk *walk, uint64_t *bits,
 				 struct hdb_error *err)
 {
@@ -106,25 +112,28 @@ static inline int heap_walk_next(struct heap *heap, struct heap_walk *walk, uint
 	return HDB_OK;
 }
 
-/* Returns the next reference, skipping null and objects that are missing from the dump. */
+/* Returns the next reference, skipping null and objects that the dump lacks. */
 int heap_walk_target_next(struct heap *heap, struct heap_walk *walk, uint32_t *ix,
 			  struct hdb_error *err);
 
-/* Counts the elements of a walk that are not 0: every step-th of them, and the first. */
+/*
+ * Counts the elements of a walk that are not 0, examining only the first and every step-th after
+ * it.
+ */
 int heap_walk_count(struct heap *heap, struct heap_walk *walk, uint64_t step, uint64_t *count,
 		    struct hdb_error *err);
 
-/* Goes to the next element with these bits, which is number walk->at - 1: HDB_OK or HDB_END. */
+/* Advances to the next element with these bits, which is number walk->at - 1: HDB_OK or HDB_END. */
 int heap_walk_to_next(struct heap *heap, struct heap_walk *walk, uint64_t bits,
 		      struct hdb_error *err);
 
 /*
- * The text of a java.lang.String as UTF-8, for JDK 5 to 25 and Android. Copied to out->buf and cut
- * if necessary. HDB_NOTFOUND if ix is not a string or the dump lacks its characters.
+ * Copies the text of a java.lang.String to out->buf as UTF-8, cut if necessary. Supports JDK 5 to
+ * 25 and Android. Returns HDB_NOTFOUND if ix is not a string or the dump lacks its characters.
  */
 int heap_string_text(struct heap *heap, uint32_t ix, struct heap_utf8 *out, struct hdb_error *err);
 
-/* Reads a string as a terminated C string (text.h) into buf of `size` bytes. */
+/* Reads a string into buf (`size` bytes) as a terminated C string; see text.h. */
 static inline int heap_string(struct heap *heap, uint32_t ix, char *buf, size_t size,
 			      struct hdb_error *err)
 {
@@ -137,14 +146,17 @@ static inline int heap_string(struct heap *heap, uint32_t ix, char *buf, size_t 
 bool heap_is_string(struct heap *heap, uint32_t ix);
 
 /*
- * ID of the referent of an instance of class_no, from the field `referent`, which
- * java.lang.ref.Reference has in every JDK and on Android. HDB_NOTFOUND if none exists or it is
- * null.
+ * Finds the ID of the referent of an instance of class_no, from the field `referent`, which
+ * java.lang.ref.Reference has in every JDK and on Android. Returns HDB_NOTFOUND if the field does
+ * not exist or is null.
  */
 int heap_referent_id(struct heap *heap, uint32_t ix, uint32_t class_no, uint64_t *id,
 		     struct hdb_error *err);
 
-/* The referent of a reference object that has no other reference to it; `to` is HEAP_NONE: none. */
+/*
+ * The referent of a reference object, if the object has no other reference to it; otherwise `to` is
+ * HEAP_NONE.
+ */
 struct heap_weak {
 	uint32_t to;
 	uint8_t strength; /* enum store_strength */
@@ -152,7 +164,7 @@ struct heap_weak {
 int heap_weak_target(struct heap *heap, uint32_t from, struct heap_weak *out,
 		     struct hdb_error *err);
 
-/* Strength of a reference. STORE_STRONG unless heap_weak_target finds it. */
+/* Returns the strength of a reference: STORE_STRONG unless heap_weak_target found it. */
 int heap_strength(struct heap *heap, uint32_t from, uint32_t to, uint8_t *strength,
 		  struct hdb_error *err);
 
