@@ -229,14 +229,14 @@ int analysis_merged_walk(const struct analysis_merged *m, const struct analysis_
 			 struct analysis_merged_walk *out, struct hdb_error *err);
 void analysis_merged_walk_release(struct analysis_merged_walk *walk);
 
-/* The combined siblings of a step `others`. */
+/* Returns the combined siblings of a step `others`. */
 static inline const struct analysis_merged_rest *analysis_merged_rest(
 	const struct analysis_merged_walk *walk, const struct analysis_merged_step *step)
 {
 	return base_vec_at(&walk->rests, struct analysis_merged_rest, step->others - 1);
 }
 
-/* The figures of a step: the sums of its node, or the totals of the combined siblings. */
+/* Returns the figures of a step: the sums of its node, or the totals of the combined siblings. */
 const struct analysis_merged_sum *analysis_merged_step_sum(const struct analysis_merged *m,
 							   const struct analysis_merged_walk *walk,
 							   const struct analysis_merged_step *step,

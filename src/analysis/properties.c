@@ -57,7 +57,7 @@ static const struct source sources[] = {
 
 /*
  * Finds the object of a key, element or value, or the object at the path `inside` from it. *ix is
- * HEAP_NONE if none exists.
+ * HEAP_NONE if there is none.
  */
 static int object_of(const struct session *session, const struct heap_value *value,
 		     const char *inside, uint32_t *ix, struct hdb_error *err)
@@ -386,7 +386,7 @@ static void note_property(struct analysis_vm_fact *facts, const struct analysis_
 			(void)snprintf(facts[i].value, sizeof(facts[i].value), "%s", p->value);
 }
 
-/* Reads the name of the memory manager with this ID. HDB_NOTFOUND if none exists. */
+/* Reads the name of the memory manager with this ID. Returns HDB_NOTFOUND if there is none. */
 static int manager_name(struct heap *heap, uint64_t id, char *buf, size_t size,
 			struct hdb_error *err)
 {

@@ -17,7 +17,7 @@
 
 /*
  * Returns a class whose name ends like the pattern, ignoring case: java.util.HashMap for "hashmap".
- * NULL if none exists.
+ * Returns NULL if there is none.
  */
 static const char *class_ending(struct heap *heap, const char *pattern)
 {
@@ -240,7 +240,7 @@ static void mark_sub(const struct heap *heap, uint8_t *marks)
 		marks[no] = marks[no] == 1 || marks[no] == 2;
 }
 
-/* Marks the classes that a pattern names. Fails if none exist. */
+/* Marks the classes that a pattern names. Fails if there are none. */
 static int mark_classes(const struct session *session, const char *pattern, bool with_sub,
 			uint8_t *marks, struct hdb_error *err)
 {

@@ -504,7 +504,7 @@ static int make_room(struct arrow_stream *s, const struct ArrowArray *out, size_
 
 /* ---- batches of rows ---- */
 
-/* HDB_OK if the batch is full, HDB_END after the last row, or a failure. */
+/* Returns HDB_OK if the batch is full, HDB_END after the last row, or a failure. */
 static int fill_rows(struct arrow_stream *s, struct ArrowArray *out)
 {
 	const size_t count = (size_t)out->n_children;

@@ -31,7 +31,7 @@ int base_input_open(const char *path, const volatile int *cancel, struct base_in
 		    struct hdb_error *err);
 void base_input_close(struct base_input *input);
 
-/* The name of the input in messages; borrowed until the input is closed. */
+/* Returns the name of the input in messages; borrowed until the input is closed. */
 const char *base_input_name(const struct base_input *input);
 enum base_packing base_input_packing(const struct base_input *input);
 /*

@@ -251,8 +251,8 @@ void base_secret_search_free(struct base_secret_search *s)
 /* ---- checks ---- */
 
 /*
- * The binary logarithm of n in 64ths. Interpolates linearly between powers of two, so it is too
- * small by at most 0.09.
+ * Returns the binary logarithm of n in 64ths. Interpolates linearly between powers of two, so it is
+ * too small by at most 0.09.
  */
 static uint64_t log2_of(uint64_t n)
 {

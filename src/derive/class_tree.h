@@ -43,7 +43,7 @@ void derive_class_tree_release(struct class_tree *tree);
 
 /*
  * Returns the first class among `no` and its superclasses that is open or has an open subclass;
- * STORE_NONE if none exists.
+ * STORE_NONE if there is none.
  */
 uint32_t derive_class_tree_covered(const struct class_tree *tree, uint32_t no);
 

@@ -71,7 +71,7 @@ void derive_release(struct derive *derive);
 int derive_get_view(struct derive *derive, enum derive_view view, struct derive **out,
 		    struct hdb_error *err);
 
-/* The table of this view that corresponds to `table` of the main view. */
+/* Returns the table of this view that corresponds to `table` of the main view. */
 enum store_table derive_table(const struct derive *derive, enum store_table table);
 
 /* Whether references of this strength (enum store_strength) count in the view. */

@@ -29,7 +29,7 @@ enum derive_native_kind { DERIVE_NATIVE_REGISTERED, DERIVE_NATIVE_ALL, DERIVE_NA
 int derive_native_sizes(struct derive *derive, enum derive_native_kind kind, struct base_vec *out,
 			struct hdb_error *err);
 
-/* Looks up one object in such a list. 0 if it is not in the list. */
+/* Looks up one object in such a list. Returns 0 if it is not in the list. */
 uint64_t derive_native_in(const struct base_vec *sizes, uint32_t ix);
 
 /* A table column to be written from such a list. Objects that are not in the list get 0. */

@@ -56,8 +56,8 @@ static struct place *place_at(const struct climb *c, uint32_t number)
 }
 
 /*
- * Adds a place for an object. HDB_OK if a new place was added, HDB_END if the object already had
- * one, HDB_NOTFOUND at the limit.
+ * Adds a place for an object. Returns HDB_OK if a new place was added, HDB_END if the object
+ * already had one, HDB_NOTFOUND at the limit.
  */
 static int add_place(struct climb *c, uint32_t ix, uint32_t *number, struct hdb_error *err)
 {

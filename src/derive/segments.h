@@ -24,8 +24,8 @@ struct derive_segment {
 };
 
 /*
- * Reads an instance of the class. HDB_NOTFOUND if it has no memory because its arena is closed, it
- * is empty, or it spans the whole address space.
+ * Reads an instance of the class. Returns HDB_NOTFOUND if it has no memory because its arena is
+ * closed, it is empty, or it spans the whole address space.
  */
 int derive_read_segment(struct heap *heap, uint32_t ix, struct derive_segment *out,
 			struct hdb_error *err);

@@ -160,7 +160,7 @@ static int find_kinds(struct strangeness *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The kind that decides costs. */
+/* Returns the kind that decides costs. */
 static unsigned kind_as(const struct strangeness *s, unsigned kind)
 {
 	return kind >= KIND_LEAF && kind < KIND_ROW ? s->leaf_as[kind - KIND_LEAF] : kind;

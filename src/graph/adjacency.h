@@ -112,7 +112,7 @@ int graph_rows_add_long(struct graph_rows *rows, struct graph_long_row *row,
 int graph_rows_put(struct graph_rows *rows, uint32_t group_no, const uint8_t *length,
 		   const uint8_t *bytes, struct hdb_error *err);
 
-/* The group of v: the lengths of its rows, then the rows. */
+/* Returns the group of v: the lengths of its rows, then the rows. */
 static inline const uint8_t *graph_rows_group(const struct graph_rows *rows, uint32_t v)
 {
 	const uint32_t group = v / GRAPH_GROUP;

@@ -154,7 +154,7 @@ static void prefetch_ahead(const struct search *s, const struct base_vec *bucket
 	}
 }
 
-/* Settles node number i of the current bucket. False if it was settled in a cheaper one. */
+/* Settles node number i of the current bucket. Returns false if it was settled in a cheaper one. */
 static bool settle(struct search *s, const struct base_vec *bucket, size_t i, uint32_t *v)
 {
 	uint8_t kind;

@@ -334,7 +334,7 @@ int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out
 int heap_read_block_of(struct heap *heap, uint32_t block_no, const uint8_t *is_wanted,
 		       struct heap_block *out, struct hdb_error *err);
 
-/* The number of a block. */
+/* Returns the number of a block. */
 static inline uint32_t heap_block_no(const struct heap_block *block)
 {
 	return block->first_ix / STORE_BLOCK_OBJECTS;

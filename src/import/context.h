@@ -343,7 +343,9 @@ int import_write_classes(struct import *im, struct hdb_error *err);
  * Number of the place of the string with this ID; BASE_IDMAP_NONE if the dump has no such string.
  */
 uint32_t import_text_place_no(const struct import *im, uint64_t string_id);
-/* The place with this number; NULL for BASE_IDMAP_NONE. Valid until another string is read. */
+/*
+ * Returns the place with this number; NULL for BASE_IDMAP_NONE. Valid until another string is read.
+ */
 const struct import_text_place *import_text_place_at(const struct import *im, uint32_t no);
 /*
  * Place of the string with this ID; NULL if the dump has no such string. Valid until another string
@@ -371,7 +373,7 @@ int import_text_use(struct import *im, uint32_t *text, struct hdb_error *err);
  */
 int import_text_put(struct import *im, const char *text, size_t size, uint32_t *no,
 		    struct hdb_error *err);
-/* Whether the string with this ID equals `text`. False if the string cannot be read. */
+/* Whether the string with this ID equals `text`. Returns false if the string cannot be read. */
 bool import_text_is(const struct import *im, uint64_t string_id, const char *text);
 /*
  * Converts a class name, "[Ljava/lang/String;" or "java.lang.String[]", to the displayed form.

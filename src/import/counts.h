@@ -85,7 +85,7 @@ static inline struct import_count *import_counts_place(struct import_counting *c
 	return &c->cache[((key >> 32) * 8 + (key & ((1u << 29) - 1))) % IMPORT_COUNT_CACHE];
 }
 
-/* The cache entry for objects of this kind; NULL if it is not in the cache. */
+/* Returns the cache entry for objects of this kind; NULL if it is not in the cache. */
 static inline struct import_count *import_counts_find(struct import_counting *c,
 						      const struct store_object *o)
 {

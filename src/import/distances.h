@@ -90,7 +90,7 @@ static inline uint64_t import_distances_key(uint64_t class_no, enum store_kind k
 	return class_no << 3 | (unsigned)kind << 1 | 1;
 }
 
-/* The distances of a class's instances or arrays; NULL if they are not in the cache. */
+/* Returns the distances of a class's instances or arrays; NULL if they are not in the cache. */
 static inline struct import_distance *import_distances_of(struct import_distances *d,
 							  uint64_t class_no, enum store_kind kind)
 {

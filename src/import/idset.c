@@ -44,7 +44,9 @@ static size_t slab_chunks(size_t no)
 	return no ? IDSET_SLAB_CHUNKS : IDSET_FIRST_SLAB_CHUNKS;
 }
 
-/* Takes a zeroed chunk from the last slab, or from a new one. NULL if memory is exhausted. */
+/*
+ * Takes a zeroed chunk from the last slab, or from a new one. Returns NULL if memory is exhausted.
+ */
 static struct idset_chunk *take_chunk(struct idset *set)
 {
 	if (!set->slab_count || set->slab_used == slab_chunks(set->slab_count - 1)) {
@@ -375,7 +377,7 @@ int import_idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_erro
 	return HDB_OK;
 }
 
-/* Finds the chunk of a region that is not in the table. NULL if none exists. */
+/* Finds the chunk of a region that is not in the table. Returns NULL if there is none. */
 static const struct idset_chunk *far_chunk(const struct idset *set, uint64_t region)
 {
 	uint32_t no;

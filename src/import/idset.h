@@ -113,9 +113,9 @@ void import_idset_remove(struct idset *set, const uint64_t *ids, size_t count);
 bool import_idset_has(const struct idset *set, uint64_t id);
 
 /*
- * Numbers the IDs in ascending order. HDB_ELIMIT if there are more than 2^32 - 2 IDs. Must be
- * called again if IDs are added later. *duplicates is the number of duplicates removed (sparse form
- * only).
+ * Numbers the IDs in ascending order. Fails with HDB_ELIMIT if there are more than 2^32 - 2 IDs.
+ * Must be called again if IDs are added later. *duplicates is the number of duplicates removed
+ * (sparse form only).
  */
 int import_idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err);
 

@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "import/idset.h"
 
-/* The 64 bits of a word. */
+/* Returns the 64 bits of a word. */
 static inline uint64_t bits_of(const struct idset_word *word)
 {
 	return load64(word->bits);

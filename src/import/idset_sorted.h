@@ -40,7 +40,7 @@ struct idset_sorted {
 
 /*
  * Sorts the IDs, removes duplicates, and builds the directory. *duplicates is the number of IDs
- * removed. HDB_ELIMIT if there are more than 2^32 - 2 IDs.
+ * removed. Fails with HDB_ELIMIT if there are more than 2^32 - 2 IDs.
  */
 int import_idset_sorted_finish(struct idset_sorted *set, uint64_t *duplicates,
 			       struct hdb_error *err);

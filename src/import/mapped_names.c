@@ -55,8 +55,8 @@ static int put_text(struct import *im, const char *text, size_t size, uint32_t *
 }
 
 /*
- * Reads the text at a place of the dump. False if it cannot be read. Valid until the view is used
- * again.
+ * Reads the text at a place of the dump. Returns false if it cannot be read. Valid until the view
+ * is used again.
  */
 static bool dump_text(const struct import *im, struct base_view *view, uint32_t place_no,
 		      struct import_mapping_text *out)

@@ -37,7 +37,7 @@ static bool same(const struct import_mapping_text *a, const char *text, size_t s
 	return a->size == size && memcmp(a->text, text, size) == 0;
 }
 
-/* First occurrence of `what` in the text; NULL if none exists. */
+/* First occurrence of `what` in the text; NULL if there is none. */
 static const char *find(const struct import_mapping_text *in, const char *what)
 {
 	return memmem(in->text, in->size, what, strlen(what));
@@ -86,7 +86,7 @@ static int read_file(struct import_mapping *m, const char *path, struct hdb_erro
 	return r;
 }
 
-/* Cuts off the next line. False at the end. */
+/* Cuts off the next line. Returns false at the end. */
 static bool next_line(struct import_mapping_text *rest, struct import_mapping_text *line)
 {
 	const char *end;

@@ -59,11 +59,11 @@ int import_mapping_read(struct import_mapping *m, const char *path, struct hdb_e
 void import_mapping_release(struct import_mapping *m);
 
 /*
- * Number of the class with this name in the dump, in dotted form; BASE_IDMAP_NONE if none exists.
+ * Number of the class with this name in the dump, in dotted form; BASE_IDMAP_NONE if there is none.
  */
 uint32_t import_mapping_find(const struct import_mapping *m, const char *name, size_t size);
 
-/* The class with this original name; NULL if none exists. */
+/* Returns the class with this original name; NULL if there is none. */
 const struct import_mapping_class *import_mapping_original(const struct import_mapping *m,
 							   const struct import_mapping_text *name);
 
@@ -77,8 +77,8 @@ static inline const struct import_mapping_class *import_mapping_class(
 int import_mapping_use(struct import_mapping *m, uint32_t no, struct hdb_error *err);
 
 /*
- * Original name of a field. The class must have been indexed. False if the file does not contain
- * the field.
+ * Original name of a field. The class must have been indexed. Returns false if the file does not
+ * contain the field.
  */
 bool import_mapping_field(const struct import_mapping *m, uint32_t no, const char *name,
 			  size_t size, struct import_mapping_text *out);

@@ -172,8 +172,8 @@ static void find_spans(const struct import_locator *locator, const struct idset 
 }
 
 /*
- * Counts the pieces of each block in first[block + 1]. False if blocks would have to read too much.
- * A piece whose IDs span many blocks is read once for each of them.
+ * Counts the pieces of each block in first[block + 1]. Returns false if blocks would have to read
+ * too much. A piece whose IDs span many blocks is read once for each of them.
  */
 static bool count_pieces(struct import_locator *locator, const struct idset *ids)
 {
@@ -426,7 +426,9 @@ static bool next_of_pieces(struct import_piece_reader *reader)
 	return true;
 }
 
-/* Moves to the next piece or, in a disordered dump, to the next object. False at the end. */
+/*
+ * Moves to the next piece or, in a disordered dump, to the next object. Returns false at the end.
+ */
 static bool next_piece(struct import_piece_reader *reader)
 {
 	const struct import_wanted *wanted = &reader->wanted;

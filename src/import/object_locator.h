@@ -124,7 +124,7 @@ void import_locator_begin(struct import_piece_reader *reader, const struct impor
 
 /*
  * Reads the next object, in file order if the dump is ordered. *i is its index among the requested
- * objects. HDB_END after the last object. The view may be moved between calls.
+ * objects. Returns HDB_END after the last object. The view may be moved between calls.
  */
 int import_locator_next(struct import_piece_reader *reader, uint32_t *i, struct hprof_sub *sub,
 			struct hdb_error *err);

@@ -201,7 +201,7 @@ static inline void note_array(struct import_prescan_run *run, const struct hprof
 	run->last_array_end = import_wide_array_end(sub->id, sub->length);
 }
 
-/* Reads an instance or array. HDB_END if there is no complete object. */
+/* Reads an instance or array. Returns HDB_END if there is no complete object. */
 static inline int read_one(struct import_prescan *a, struct reading *w, const unsigned id_size,
 			   struct hdb_error *err)
 {
@@ -242,8 +242,8 @@ static inline int read_one(struct import_prescan *a, struct reading *w, const un
 }
 
 /*
- * Reads objects that begin before `stop`, up to the maximum of a run. HDB_END if something else
- * follows.
+ * Reads objects that begin before `stop`, up to the maximum of a run. Returns HDB_END if something
+ * else follows.
  */
 static inline int read_objects(struct import_prescan *a, struct reading *w, uint64_t stop,
 			       const unsigned id_size, struct hdb_error *err)
@@ -301,7 +301,10 @@ static int read_run(struct import_prescan *a, unsigned id_size, uint64_t *at, ui
 
 /* ---- reading a chunk ---- */
 
-/* Skips a sub-record that is neither an instance nor an array. False if it is not recognised. */
+/*
+ * Skips a sub-record that is neither an instance nor an array. Returns false if it is not
+ * recognised.
+ */
 static bool skip_other(struct import_prescan *a, const struct hprof_file *file, uint64_t *at)
 {
 	struct hprof_sub sub;

@@ -178,7 +178,7 @@ int import_take_objects(struct import *im, struct block_builder *m, struct hdb_e
 /* Empties the thread's dictionary of classes and the caches that refer to its entries. */
 void import_forget_classes(struct block_builder *m);
 
-/* The entry of object i of the block, as stored so far. */
+/* Returns the entry of object i of the block, as stored so far. */
 struct store_object import_get_object(const struct block_builder *m, uint32_t i);
 
 /* Cache slot of a class in m->classes. */

@@ -176,7 +176,8 @@ static int take_objects(struct scan *s, const struct import_prescan *a,
 }
 
 /*
- * Uses a run if it begins at the walk's position. HDB_END if the walk has to read record by record.
+ * Uses a run if it begins at the walk's position. Returns HDB_END if the walk has to read record by
+ * record.
  */
 static int take_run(struct scan *s, const struct import_prescan *a,
 		    const struct import_prescan_run *run, struct hdb_error *err)

@@ -375,7 +375,7 @@ static void size_vm_class(struct import_class *class, const struct layout *l, bo
 }
 
 /*
- * Width of an element of an object array that contains flat values. 0 if the elements are
+ * Width of an element of an object array that contains flat values. Returns 0 if the elements are
  * references, or if the class is not a class of object arrays.
  */
 static uint8_t element_bytes(const struct sizes *s, const struct layout_model *model,

@@ -106,15 +106,15 @@ int import_sizes_art_model(struct import *im, struct layout_model *out, struct h
 /* ---- vm_version.c ---- */
 
 /*
- * Reads the object with this ID from the dump. False if none exists. The function searches the
- * dump, so it is suitable only for a few objects.
+ * Reads the object with this ID from the dump. Returns false if there is none. The function
+ * searches the dump, so it is suitable only for a few objects.
  */
 bool import_sizes_read_object(struct import *im, struct base_view *view, uint64_t id,
 			      struct hprof_sub *out);
 
 /*
  * Feature version of the VM (8, 17), from the version string in a static field of the class
- * library. 0 if the dump has none. `evidence` is set to the source of the version.
+ * library. Returns 0 if the dump has none. `evidence` is set to the source of the version.
  */
 unsigned import_sizes_vm_version(struct import *im, char evidence[SIZES_EVIDENCE_MAX]);
 

@@ -281,7 +281,7 @@ static int find_version(struct search *q, struct hdb_error *err)
 #define SWITCHES 6
 #define FIRST_PADDING 3
 
-/* Sets an option. False if the option does not exist in this VM or is already set. */
+/* Sets an option. Returns false if the option does not exist in this VM or is already set. */
 static bool flip(struct layout_model *model, unsigned number)
 {
 	static const unsigned paddings[] = { 0, 64, 256 };

@@ -159,7 +159,8 @@ static ALWAYS_INLINE bool take_plain(const struct import *im, struct block_build
 
 /*
  * Completes lookups, so that prefetched words arrive while further objects are read, and makes room
- * for the references of one more object. HDB_END if the block may exceed the limit of references.
+ * for the references of one more object. Returns HDB_END if the block may exceed the limit of
+ * references.
  */
 static int make_room(struct import *im, struct block_builder *m, struct loop *loop,
 		     struct hdb_error *err)

@@ -30,7 +30,9 @@ bool import_sizes_read_object(struct import *im, struct base_view *view, uint64_
 	       hprof_sub_read(&im->file, view, offset, out, NULL) == HDB_OK;
 }
 
-/* Bytes of the string's own field with this name and type. NULL if there is no such field. */
+/*
+ * Bytes of the string's own field with this name and type. Returns NULL if there is no such field.
+ */
 static const uint8_t *field_of(struct import *im, struct base_view *view,
 			       const struct hprof_sub *string, const char *name, uint8_t type)
 {
@@ -108,8 +110,8 @@ static void read_string(struct import *im, uint64_t id, char out[VERSION_MAX])
 }
 
 /*
- * Parses a version: "17.0.9" is 17, "1.8.0_05" is 8, "25-ea" is 25. 0 if the string is not a
- * version.
+ * Parses a version: "17.0.9" is 17, "1.8.0_05" is 8, "25-ea" is 25. Returns 0 if the string is not
+ * a version.
  */
 static unsigned feature_of(const char *text)
 {

@@ -137,7 +137,7 @@ static inline struct proto *perfetto_field_at(const struct perfetto_tables *g, s
 	return base_vec_at(&g->fields, struct proto, no);
 }
 
-/* The index of a type's own field number i. */
+/* Returns the index of a type's own field number i. */
 static inline uint32_t perfetto_own_field(const struct perfetto_tables *g,
 					  const struct perfetto_type *type, size_t i)
 {
@@ -179,12 +179,12 @@ extern const struct perfetto_value_field perfetto_value_fields[PERFETTO_VALUES];
 int perfetto_tables_read(struct perfetto_tables *tables, uint32_t graph_no, struct hdb_error *err);
 void perfetto_tables_release(struct perfetto_tables *tables);
 
-/* The index of the first type with this name, or PERFETTO_NONE. */
+/* Returns the index of the first type with this name, or PERFETTO_NONE. */
 uint32_t perfetto_type_named(const struct perfetto_tables *tables, const char *name);
 
 /*
- * HDB_NOTFOUND if the numbers of references and fields differ. Also provides an empty slot for each
- * field.
+ * Returns HDB_NOTFOUND if the numbers of references and fields differ. Also provides an empty slot
+ * for each field.
  */
 int perfetto_references_read(struct perfetto_tables *tables, const struct perfetto_object *object,
 			     struct perfetto_references *out, struct hdb_error *err);

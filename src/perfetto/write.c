@@ -61,7 +61,7 @@ struct writer {
 
 /* ---- identifiers ---- */
 
-/* The ID of an object in the dump. IDs that are too large to be real become NO_OBJECT. */
+/* Returns the ID of an object in the dump. IDs that are too large to be real become NO_OBJECT. */
 static uint64_t object_id(const struct writer *w, uint64_t id)
 {
 	const uint64_t most = w->out.id_size == 8 ? UINT64_MAX : NO_OBJECT;
@@ -278,8 +278,8 @@ static bool has_sizes(const struct perfetto_type *type)
 }
 
 /*
- * The instance size recorded for a class: the trace's own value if it equals the size of the
- * smallest object.
+ * Returns the instance size recorded for a class: the trace's own value if it equals the size of
+ * the smallest object.
  */
 static uint32_t instance_size(const struct perfetto_type *type)
 {

@@ -57,8 +57,8 @@ struct phd_reader {
 /* HDB_EFORMAT: not a PHD of a known version. */
 int phd_reader_open(struct phd_reader *reader, struct base_source *source, struct hdb_error *err);
 /*
- * HDB_END after the last record, and also where the dump is truncated or damaged; is_whole is false
- * then.
+ * Returns HDB_END after the last record, and also where the dump is truncated or damaged; is_whole
+ * is false then.
  */
 int phd_reader_next(struct phd_reader *reader, struct phd_record *out);
 void phd_reader_release(struct phd_reader *reader);
@@ -111,7 +111,7 @@ static inline const char *phd_name(const struct phd *phd, uint32_t at)
 	return (const char *)phd->names.data + at;
 }
 
-/* The index of the first class with this name, or PHD_NONE. */
+/* Returns the index of the first class with this name, or PHD_NONE. */
 uint32_t phd_class_named(const struct phd *phd, const char *name, size_t size);
 
 /* The first reference of a class, from which its loader is found; 0 if it has none. */
@@ -140,8 +140,8 @@ int phd_write_text(struct phd_writer *w, const char *text, size_t size, uint64_t
 int phd_write_threads(struct phd_writer *w);
 
 /*
- * The time in the name of the file (heapdump.20130429.083110...), in ms since 1970; 0 if there is
- * none. The name has local time; it is taken as UTC.
+ * Returns the time in the name of the file (heapdump.20130429.083110...), in ms since 1970; 0 if
+ * there is none. The name has local time; it is taken as UTC.
  */
 uint64_t phd_time_of(const char *path);
 

@@ -46,7 +46,7 @@ static bool refill(struct phd_reader *r)
 	return r->result == HDB_OK;
 }
 
-/* Reads a number of `size` bytes, at most 8. 0 after a failure. */
+/* Reads a number of `size` bytes, at most 8. Returns 0 after a failure. */
 static uint64_t take(struct phd_reader *r, unsigned size)
 {
 	uint64_t value = 0;

@@ -198,7 +198,10 @@ static int find_loaders(struct phd_writer *w)
 	return HDB_OK;
 }
 
-/* The class loader that a class refers to first; 0 if the first reference is something else. */
+/*
+ * Returns the class loader that a class refers to first; 0 if the first reference is something
+ * else.
+ */
 static uint64_t loader_of(const struct phd_writer *w, const struct phd_class *class)
 {
 	static const char name[] = "java/lang/ClassLoader";

@@ -21,7 +21,7 @@
 
 /* Returns the table of queries. */
 const struct query_def *const *query_registry(size_t *count);
-/* Finds a query by name or alias; NULL if none exists. */
+/* Finds a query by name or alias; NULL if there is none. */
 const struct query_def *query_find(const char *name);
 /* Returns the public specs of all queries; static. Thread-safe. */
 const struct hdb_query_spec *query_specs(size_t *count);

@@ -178,7 +178,7 @@ static int measure_object(const struct session *side, const struct condition *c,
 	return r;
 }
 
-/* Measures one dump. HDB_END if it does not contain the class or object. */
+/* Measures one dump. Returns HDB_END if it does not contain the class or object. */
 static int measure(const struct session *side, const struct condition *c, uint64_t *out,
 		   struct hdb_error *err)
 {

@@ -232,8 +232,8 @@ static int pass_sub(struct rewrite_shapes *s, struct pipe *p, const struct hprof
 }
 
 /*
- * Write a sub-record or a record with IDs of w->id_size bytes. HDB_ELIMIT if an ID does not fit. An
- * instance that does not match its class is copied unchanged, and counts as a problem.
+ * Write a sub-record or a record with IDs of w->id_size bytes. Fails with HDB_ELIMIT if an ID does
+ * not fit. An instance that does not match its class is copied unchanged, and counts as a problem.
  */
 static int widths_sub(struct rewrite_shapes *s, const struct hprof_sub *sub, struct hdb_error *err)
 {
@@ -331,7 +331,7 @@ static int put_empty_array(struct rewriter *w, const struct hprof_sub *sub, stru
 	return rewriter_put(w, &sub->element_type, 1, err);
 }
 
-/* Writes the closest sub-record of HPROF 1.0.2, or nothing if none exists. */
+/* Writes the closest sub-record of HPROF 1.0.2, or nothing if there is none. */
 static int android_sub(struct rewriter *w, const struct hprof_sub *sub, struct hdb_error *err)
 {
 	const uint8_t tag = HPROF_ROOT_UNKNOWN;

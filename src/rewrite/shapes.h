@@ -62,7 +62,7 @@ struct rewrite_text {
 int rewrite_shapes_load(struct rewrite_shapes *shapes, struct hdb_error *err);
 void rewrite_shapes_release(struct rewrite_shapes *shapes);
 
-/* The name of a class, with dots, and the text with this ID; "" if none exists. */
+/* The name of a class, with dots, and the text with this ID; "" if there is none. */
 void rewrite_class_name(struct rewrite_shapes *shapes, uint64_t class_id,
 			char out[REWRITE_NAME_MAX]);
 void rewrite_text(struct rewrite_shapes *shapes, uint64_t string_id, char out[REWRITE_NAME_MAX]);

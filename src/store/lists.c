@@ -127,7 +127,8 @@ static int open_block(struct store_lists *lists, uint32_t first_ix, struct hdb_e
 }
 
 /*
- * Start of a group of lists. NULL if it is outside the block, which is possible in a damaged block.
+ * Start of a group of lists. Returns NULL if it is outside the block, which is possible in a
+ * damaged block.
  */
 static const uint8_t *group_start(const struct store_block *block, uint32_t group)
 {
@@ -137,7 +138,7 @@ static const uint8_t *group_start(const struct store_block *block, uint32_t grou
 	return at <= block->size ? block->data + at : NULL;
 }
 
-/* The high bits of the bytes below 0x80 among eight bytes. Each such byte ends a varint. */
+/* Returns the high bits of the bytes below 0x80 among eight bytes. Each such byte ends a varint. */
 static inline uint64_t varint_ends(uint64_t bytes)
 {
 	return ~bytes & 0x8080808080808080ull;
@@ -245,10 +246,10 @@ struct entries {
 	uint32_t ix_count; /* upper bound of all entries */
 };
 
-/* Decodes the next n entries to `out`. False if they are invalid. */
+/* Decodes the next n entries to `out`. Returns false if they are invalid. */
 typedef bool entries_decoder(struct entries *entries, uint64_t n, uint32_t *out);
 
-/* Decodes one entry, the difference v from `last`. False if it is out of range. */
+/* Decodes one entry, the difference v from `last`. Returns false if it is out of range. */
 static inline bool follow(uint32_t ix_count, uint32_t last, uint64_t v, uint32_t *out)
 {
 	v = (uint64_t)last + (uint64_t)unzigzag(v);
@@ -355,7 +356,7 @@ int store_lists_next(struct store_lists *lists, const uint32_t **batch, size_t *
 	return next_batch(lists, UINT64_MAX, count, err);
 }
 
-/* Decodes the next n entries of the current list to `out`. False if they are invalid. */
+/* Decodes the next n entries of the current list to `out`. Returns false if they are invalid. */
 static bool take_entries(struct store_lists *lists, uint64_t n, uint32_t *out)
 {
 	struct entries entries = { lists->at, lists->end, lists->previous, lists->ix_count };

@@ -19,8 +19,8 @@
 #define CLASS_ENTRY 12
 
 /*
- * Size of a sub-record before its body. 0 for class objects, and for invalid kinds of a damaged
- * block.
+ * Size of a sub-record before its body. Returns 0 for class objects, and for invalid kinds of a
+ * damaged block.
  */
 static uint64_t record_head_size(uint8_t kind, unsigned id_size)
 {
@@ -488,7 +488,7 @@ static struct scanned_class scanned_class_of(const struct store_objects *block, 
 	};
 }
 
-/* Decodes the block's dictionary into `room`. NULL if it is too large. */
+/* Decodes the block's dictionary into `room`. Returns NULL if it is too large. */
 static const struct scanned_class *list_classes(const struct store_objects *block,
 						struct scanned_class *room)
 {

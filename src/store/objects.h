@@ -156,7 +156,7 @@ uint32_t store_objects_class(const struct store_objects *block, uint32_t i);
 void store_objects_get(const struct store_objects *block, uint32_t i, struct store_object *out);
 
 /*
- * File offset of object i of the block. 0 for class objects, whose offsets are in the table
+ * File offset of object i of the block. Returns 0 for class objects, whose offsets are in the table
  * classes.
  */
 uint64_t store_objects_offset(const struct store_objects *block, uint32_t i);

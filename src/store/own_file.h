@@ -34,8 +34,8 @@ int store_temp_same(MDB_env *env, int fd, const char *temp_path, struct hdb_erro
 /*
  * Renames the temporary file to its final name. An existing database of that name is replaced while
  * its open lock is held, so that nobody opens it in an intermediate state. Its lock file is removed
- * first. Handles that have it open keep their old files. HDB_EEXIST if the database exists and
- * is_force is not set.
+ * first. Handles that have it open keep their old files. Fails with HDB_EEXIST if the database
+ * exists and is_force is not set.
  */
 int store_temp_rename(const char *temp_path, const char *path, bool is_force,
 		      struct hdb_error *err);

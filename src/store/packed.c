@@ -156,7 +156,7 @@ static bool open_file(struct store_unpacked *unpacked, const char *path)
 	return !unpacked->is_in_memory;
 }
 
-/* Returns a window with room for `size` bytes. NULL if it cannot be mapped. */
+/* Returns a window with room for `size` bytes. Returns NULL if it cannot be mapped. */
 static struct unpacked_map *find_window(struct store_unpacked *unpacked, uint64_t size)
 {
 	struct unpacked_map *last;
@@ -182,7 +182,7 @@ static struct unpacked_map *find_window(struct store_unpacked *unpacked, uint64_
 	return (struct unpacked_map *)unpacked->maps.data + unpacked->maps.count - 1;
 }
 
-/* Moves a block to the file. NULL if that is not possible. */
+/* Moves a block to the file. Returns NULL if that is not possible. */
 static const uint8_t *move_to_file(struct store_unpacked *unpacked, const char *path,
 				   const uint8_t *data, uint64_t size)
 {

@@ -42,9 +42,9 @@ struct pages {
 };
 
 /*
- * Checks both meta pages of an open file before LMDB reads them. HDB_ECORRUPT if the file is not a
- * database, is truncated, or its meta pages are invalid. HDB_EVERSION for another byte order or
- * data version. *wanted_bytes is the file size that the newest state requires.
+ * Checks both meta pages of an open file before LMDB reads them. Fails with HDB_ECORRUPT if the
+ * file is not a database, is truncated, or its meta pages are invalid. HDB_EVERSION for another
+ * byte order or data version. *wanted_bytes is the file size that the newest state requires.
  */
 int store_pages_check_file(int fd, const char *path, uint64_t *wanted_bytes, struct hdb_error *err);
 
@@ -82,7 +82,7 @@ struct pages_key {
 
 /*
  * Moves to the first entry of place->tree whose key is not less than `key` (size 0: to the first
- * entry). HDB_NOTFOUND if none exists.
+ * entry). Returns HDB_NOTFOUND if there is none.
  */
 int store_pages_seek(struct pages *pages, struct pages_key key, struct pages_place *place,
 		     struct hdb_error *err);

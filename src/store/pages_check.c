@@ -16,7 +16,7 @@ struct check {
 	uint64_t last_size;
 };
 
-/* Marks a run of pages as visited. HDB_ECORRUPT if one of them was visited before. */
+/* Marks a run of pages as visited. Fails with HDB_ECORRUPT if one of them was visited before. */
 static int use(struct check *check, uint64_t page_no, uint64_t count, struct hdb_error *err)
 {
 	assert(check->used);
@@ -123,7 +123,7 @@ static int check_entry(struct check *check, const struct pages_place *place, uns
 	return HDB_OK;
 }
 
-/* The first level at which two paths differ. */
+/* Returns the first level at which two paths differ. */
 static unsigned first_change(const struct pages_place *a, const struct pages_place *b)
 {
 	unsigned level = 0;

@@ -53,8 +53,8 @@ int store_records_put_all(struct store_writer *writer, enum store_table table, c
 uint64_t store_record_count(struct store *store, enum store_table table);
 
 /*
- * Number of records of a table, for callers that allocate memory for all of them. HDB_ECORRUPT if
- * the number is larger than the table's size allows.
+ * Number of records of a table, for callers that allocate memory for all of them. Fails with
+ * HDB_ECORRUPT if the number is larger than the table's size allows.
  */
 int store_record_room(struct store *store, enum store_table table, uint64_t *count,
 		      struct hdb_error *err);

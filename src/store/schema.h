@@ -98,7 +98,7 @@ static_assert(sizeof(struct store_field) == 16, "stored");
 
 /*
  * Value of an instance field that contains a flat value: number of its class + 1, size in bytes,
- * log2 of the alignment. 0 for other fields.
+ * log2 of the alignment. Returns 0 for other fields.
  */
 static inline uint64_t store_flat_field(uint32_t value_no, uint32_t bytes, uint32_t align)
 {

@@ -146,7 +146,9 @@ int store_need_side(struct store *store, struct base_work *work, struct hdb_erro
 	return HDB_OK;
 }
 
-/* Finds a meta value; its bytes are borrowed like a block. False if no value has this name. */
+/*
+ * Finds a meta value; its bytes are borrowed like a block. Returns false if no value has this name.
+ */
 static bool find_meta(const struct store_view *view, const char *name, const uint8_t **data,
 		      uint64_t *size)
 {
@@ -365,7 +367,7 @@ struct found {
 	bool is_verified;
 };
 
-/* The value stored in `verified` for a block. */
+/* Returns the value stored in `verified` for a block. */
 static uint32_t seal_of(const struct pages_place *place)
 {
 	return (uint32_t)load64(place->value) & INT32_MAX;

@@ -18,9 +18,9 @@
 struct store;
 
 /*
- * Opens an existing database. HDB_EIO if it cannot be read, HDB_EFORMAT if it is not a regular
- * file, HDB_ECORRUPT if it is not a heap database, HDB_EVERSION if its format or the revision of a
- * base table is not supported. *out is owned: close with store_close.
+ * Opens an existing database. Fails with HDB_EIO if it cannot be read, HDB_EFORMAT if it is not a
+ * regular file, HDB_ECORRUPT if it is not a heap database, HDB_EVERSION if its format or the
+ * revision of a base table is not supported. *out is owned: close with store_close.
  */
 int store_open(const char *path, struct store **out, struct hdb_error *err);
 /*
@@ -163,10 +163,10 @@ int store_check(struct store *store, struct base_work *work, uint64_t *block_cou
 struct store_writer;
 
 /*
- * Begins a new database `path` under a temporary name in the same directory. HDB_EEXIST if `path`
- * exists and `force` is not set. HDB_END if another import is writing the same database.
- * `size_hint` (bytes) determines the address space to reserve, not the file size. *out is owned:
- * end with store_publish or store_abort.
+ * Begins a new database `path` under a temporary name in the same directory. Fails with HDB_EEXIST
+ * if `path` exists and `force` is not set. Returns HDB_END if another import is writing the same
+ * database. `size_hint` (bytes) determines the address space to reserve, not the file size. *out is
+ * owned: end with store_publish or store_abort.
  */
 int store_create(const char *path, bool force, uint64_t size_hint, struct store_writer **out,
 		 struct hdb_error *err);
@@ -199,8 +199,8 @@ int store_build(struct store *store, struct store_tables tables, struct base_wor
 
 /*
  * Stores an answer: a table of one block, published immediately through a separate handle, so that
- * the snapshot of this handle does not change. HDB_END if the table already exists, if another
- * process is writing, or if the database is not writable.
+ * the snapshot of this handle does not change. Returns HDB_END if the table already exists, if
+ * another process is writing, or if the database is not writable.
  */
 int store_keep(struct store *store, enum store_table table, const struct store_block *block,
 	       struct hdb_error *err);

@@ -52,7 +52,7 @@ int store_need_side(struct store *store, struct base_work *work, struct hdb_erro
 
 /*
  * Key of a meta value: u16 table, then the name. The value has a block's header. `out` has
- * META_KEY_SIZE bytes; *size is the size of the key. HDB_ELIMIT if the name is too long.
+ * META_KEY_SIZE bytes; *size is the size of the key. Fails with HDB_ELIMIT if the name is too long.
  */
 int store_meta_key(uint8_t *out, size_t *size, const char *name, struct hdb_error *err);
 /* Name of the meta value that marks a table as complete: "table:NAME". */

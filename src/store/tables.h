@@ -117,8 +117,8 @@ uint32_t store_table_record(unsigned table);
 #define STORE_WHOLE_BYTES 32
 
 /*
- * Revision of a table's contents that this library reads and writes. 0 for an answer if answers are
- * not stored.
+ * Revision of a table's contents that this library reads and writes. Returns 0 for an answer if
+ * answers are not stored.
  */
 uint32_t store_table_revision(unsigned table);
 

@@ -44,9 +44,9 @@ struct store_view_map {
 
 /*
  * Begins a snapshot of the file's newest state. *view must not be moved before store_view_end.
- * HDB_ECORRUPT if its pages or meta values are invalid; store_view_end must be called in this case,
- * too. Maps remain until store_view_close: blocks of complete tables do not move, so blocks
- * borrowed earlier can still be read.
+ * Fails with HDB_ECORRUPT if its pages or meta values are invalid; store_view_end must be called in
+ * this case, too. Maps remain until store_view_close: blocks of complete tables do not move, so
+ * blocks borrowed earlier can still be read.
  */
 int store_view_begin(struct store_view *view, struct hdb_error *err);
 void store_view_end(struct store_view *view);
@@ -62,7 +62,7 @@ int store_view_check_size(const struct store_view *view, struct hdb_error *err);
 /* HDB_EIO with an offset if reading the map has failed. */
 int store_view_check(const struct store_view *view, struct hdb_error *err);
 
-/* Finds a meta value by name; NULL if none exists. */
+/* Finds a meta value by name; NULL if there is none. */
 const struct store_view_meta *store_view_meta(const struct store_view *view, const char *name);
 
 /* An entry of the seal: hash of a meta value's name and checksum. */

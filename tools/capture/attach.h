@@ -27,7 +27,7 @@ void attach_trigger_name(const struct process *process, char *out);
 
 /*
  * Makes the VM listen and determines the protocol version. Must run as the process's owner
- * (identity.h). HDB_EIO if the VM does not answer in time, exits or denies access.
+ * (identity.h). Fails with HDB_EIO if the VM does not answer in time, exits or denies access.
  */
 int attach_begin(struct attach *attach, struct hdb_error *err);
 
@@ -48,7 +48,7 @@ int attach_send(struct attach *attach, const char *command, const char *const *a
 int attach_receive(struct attach *attach, int socket_fd, bool is_patient, struct reply *reply,
 		   struct hdb_error *err);
 
-/* HDB_OK if the process lives and is not stopped; otherwise no answer can be expected. */
+/* Returns HDB_OK if the process lives and is not stopped; otherwise no answer can be expected. */
 int attach_check_life(struct attach *attach, struct hdb_error *err);
 
 /* Sends a command and reads its reply, with the timeout of the options. */

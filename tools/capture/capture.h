@@ -35,7 +35,7 @@ struct capture_vm {
 
 /*
  * Lists the visible Java VMs by PID. *vms is owned: free(). *hidden counts VMs of other users,
- * which are not listed. HDB_EIO if /proc is not mounted.
+ * which are not listed. Fails with HDB_EIO if /proc is not mounted.
  */
 int capture_list(struct capture_vm **vms, size_t *count, size_t *hidden, struct hdb_error *err);
 
@@ -60,9 +60,9 @@ struct capture_meters {
 };
 
 /*
- * Reads the figures of the VM with this PID from hsperfdata and /proc, without pausing it.
- * HDB_EABSENT if there is no such process, HDB_EFORMAT if it is not a HotSpot VM,
- * HDB_EIO if access is denied.
+ * Reads the figures of the VM with this PID from hsperfdata and /proc, without pausing it. Fails
+ * with HDB_EABSENT if there is no such process, HDB_EFORMAT if it is not a HotSpot VM, HDB_EIO if
+ * access is denied.
  */
 int capture_measure(int pid, struct capture_meters *out, struct hdb_error *err);
 
@@ -82,9 +82,9 @@ struct capture;
 
 /*
  * Makes the VM with this PID dump its heap. `options` is lent until capture_end. *out is owned:
- * capture_end. HDB_EABSENT if there is no such process, HDB_EFORMAT if it is not a HotSpot VM,
- * HDB_EIO if access is denied, or the VM exits, does not answer in time or cannot dump, HDB_EINTR
- * if cancelled. A failure leaves no files behind.
+ * capture_end. Fails with HDB_EABSENT if there is no such process, HDB_EFORMAT if it is not a
+ * HotSpot VM, HDB_EIO if access is denied, or the VM exits, does not answer in time or cannot dump,
+ * HDB_EINTR if cancelled. A failure leaves no files behind.
  */
 int capture_vm_start(int pid, const struct capture_options *options, struct capture **out,
 		     struct hdb_error *err);
@@ -155,15 +155,15 @@ int capture_memory_open(int pid, struct capture_memory **out, struct hdb_error *
 void capture_memory_close(struct capture_memory *memory);
 
 /*
- * Reads /proc/PID/smaps into *text, which is owned: bytes_release; a zero byte follows. HDB_EIO if
- * access is denied or the process has ended.
+ * Reads /proc/PID/smaps into *text, which is owned: bytes_release; a zero byte follows. Fails with
+ * HDB_EIO if access is denied or the process has ended.
  */
 int capture_memory_smaps(struct capture_memory *memory, size_t size_max, struct bytes *text,
 			 struct hdb_error *err);
 
 /*
  * Counts the bytes of pages of [start, end) that are in memory, those of untouched zeros included.
- * False if that is unknown. `ctx` is a struct capture_memory.
+ * Returns false if that is unknown. `ctx` is a struct capture_memory.
  */
 bool capture_memory_pages(void *ctx, uint64_t start, uint64_t end, uint64_t *bytes);
 /* Reads up to `size` bytes from an address; 0 if that is not possible. `ctx` as above. */
@@ -189,8 +189,9 @@ const volatile int *capture_stop(const struct capture *capture);
 
 /*
  * Closes the input, which aborts a dump that is not fully read, removes temporary files and frees
- * the capture. HDB_OK if the dump is complete, HDB_END if it was not read to its end, HDB_EIO if
- * the VM exited, was stopped or ran out of space, HDB_EINTR if cancelled. `cost` may be NULL.
+ * the capture. Returns HDB_OK if the dump is complete, HDB_END if it was not read to its end,
+ * HDB_EIO if the VM exited, was stopped or ran out of space, HDB_EINTR if cancelled. `cost` may be
+ * NULL.
  */
 int capture_end(struct capture *capture, struct capture_cost *cost, struct hdb_error *err);
 

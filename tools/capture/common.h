@@ -24,8 +24,8 @@ bool capture_is_cancelled(const struct capture_options *options);
 int capture_interrupted(struct hdb_error *err);
 
 /*
- * Waits until a descriptor is readable or writable (POLLIN or POLLOUT). HDB_END after end_ms of
- * base_now_ms, even if it is ready.
+ * Waits until a descriptor is readable or writable (POLLIN or POLLOUT). Returns HDB_END after
+ * end_ms of base_now_ms, even if it is ready.
  */
 int capture_wait(const struct capture_options *options, int fd, short events, uint64_t end_ms,
 		 struct hdb_error *err);

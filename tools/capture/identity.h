@@ -16,7 +16,7 @@ struct identity {
 
 /*
  * If we are root and the process belongs to another user, takes its effective user and group, for
- * all threads. HDB_EIO if the process belongs to another user and we are not root.
+ * all threads. Fails with HDB_EIO if the process belongs to another user and we are not root.
  */
 int identity_take(const struct process *process, struct identity *before, struct hdb_error *err);
 

@@ -17,7 +17,7 @@
 /* Position of the start time in /proc/PID/stat, after the name in parentheses. */
 #define STAT_START 20
 
-/* Returns the number after "NAME:" at the start of a line, in bytes; 0 if none exists. */
+/* Returns the number after "NAME:" at the start of a line, in bytes; 0 if there is none. */
 static uint64_t line_of(const char *text, const char *name)
 {
 	const size_t size = strlen(name);

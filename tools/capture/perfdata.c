@@ -114,7 +114,7 @@ static void copy_text(const struct perfdata_entry *e, char *out, size_t size)
 	out[n] = '\0';
 }
 
-/* Skips digits; NULL if none exist. */
+/* Skips digits; NULL if there are none. */
 static const char *after_digits(const char *p, const char *end)
 {
 	const char *start = p;

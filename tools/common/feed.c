@@ -257,7 +257,7 @@ static ssize_t next_bytes(struct feed *f, const char **out)
 	return first ? (ssize_t)first : read_pipe(f, f->block, PIECE_BYTES);
 }
 
-/* Writes to the reader. HDB_END if the reader has closed its end. */
+/* Writes to the reader. Returns HDB_END if the reader has closed its end. */
 static int write_out(struct feed *f, const char *bytes, size_t size, struct hdb_error *err)
 {
 	if (base_write_all(f->write_fd, bytes, size))
@@ -488,7 +488,7 @@ static int pass_entry(struct feed *f, struct hdb_error *err)
 	return r == ARCHIVE_FATAL ? fail_archive(f, err) : HDB_OK;
 }
 
-/* Advances to the next matching file and reads its head; HDB_END if none exists. */
+/* Advances to the next matching file and reads its head; HDB_END if there is none. */
 static int next_dump(struct feed *f, const char **name, struct hdb_error *err)
 {
 	struct archive_entry *entry;
@@ -678,7 +678,7 @@ static int begin(struct feed *f, const char *name, struct hdb_error *err)
 
 /*
  * Returns the command with {} replaced by "$1", so that the shell never parses the name as code.
- * NULL if {} is inside quotes, where the replacement would not be safe.
+ * Returns NULL if {} is inside quotes, where the replacement would not be safe.
  */
 static char *command_of(const char *fetch, struct hdb_error *err)
 {

@@ -22,8 +22,8 @@ void suggest_try(struct suggest *s, const char *name);
 
 /*
  * Suggests a class for an unknown name: one that ends with it ("HashMap"), has the same simple name
- * in another package, or the nearest by edit distance. NULL if none exists. Borrowed until
- * hdb_close.
+ * in another package, or the nearest by edit distance. Returns NULL if there is none. Borrowed
+ * until hdb_close.
  */
 const char *suggest_class(struct hdb *db, const char *wanted);
 

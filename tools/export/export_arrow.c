@@ -278,7 +278,7 @@ static flat_ref notes_vector(struct flat *f, const char *const *notes)
 	return flat_refs(f, refs, count);
 }
 
-/* Returns 0 if out of memory. */
+/* Returns 0 if memory is exhausted. */
 static flat_ref schema_table(struct export_writer *w)
 {
 	struct arrow *a = w->state;

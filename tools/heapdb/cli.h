@@ -249,7 +249,7 @@ int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsign
 	     struct hdb **db);
 
 /*
- * Returns the notes of cli->db, borrowed, or NULL if none exist. If the file is damaged,
+ * Returns the notes of cli->db, borrowed, or NULL if there are none. If the file is damaged,
  * foreign or unreadable, prints a notice once and continues without notes; other failures are
  * errors.
  */
@@ -260,7 +260,10 @@ void cli_notes_release(struct cli *cli);
 int page_notes(const char *db_path, const char *target, const char *text, char **json,
 	       struct hdb_error *err);
 
-/* Reads a whole file, or standard input for "-". HDB_ELIMIT if it has more than size_max bytes. */
+/*
+ * Reads a whole file, or standard input for "-". Fails with HDB_ELIMIT if it has more than size_max
+ * bytes.
+ */
 int cli_read_file(struct cli *cli, const char *path, size_t size_max, struct file_text *out);
 
 /* Fails with HDB_EUSAGE and a printf-style message: the command line is invalid. */

@@ -125,7 +125,7 @@ static bool is_later(const struct statx_timestamp *a, const struct statx_timesta
 	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
 }
 
-/* Finds the newest *.heapdb in the current directory; *best is NULL if none exists. */
+/* Finds the newest *.heapdb in the current directory; *best is NULL if there is none. */
 static int newest_here(struct cli *cli, char **best, size_t *count)
 {
 	DIR *dir = opendir(".");

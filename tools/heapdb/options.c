@@ -451,7 +451,7 @@ static void find_takers(struct names *takers, const struct command *command, con
 			add_name(takers, c->name);
 }
 
-/* Fails if the option belongs to another command or query. HDB_OK if it belongs to none. */
+/* Fails if the option belongs to another command or query. Returns HDB_OK if it belongs to none. */
 static int not_taken(const struct command *command, const struct hdb_query_spec *spec,
 		     const char *name, size_t size, struct hdb_error *err)
 {

@@ -202,8 +202,8 @@ struct arguments {
 
 /*
  * Finds the first operand of a command with NAMES_QUERY, on which the accepted options depend: its
- * index in args, or 0. *table: the value of a preceding --table of export, or NULL. HDB_EUSAGE if
- * options of the query precede it.
+ * index in args, or 0. *table: the value of a preceding --table of export, or NULL. Fails with
+ * HDB_EUSAGE if options of the query precede it.
  */
 int options_query_name(const struct command *command, struct arguments args, int *place,
 		       const char **table, struct hdb_error *err);
@@ -219,8 +219,8 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 bool options_given(const struct options *opt, const char *name);
 
 /*
- * HDB_EUSAGE if an option outside the groups was given; `what` names the form. For commands with a
- * form that accepts fewer options.
+ * Fails with HDB_EUSAGE if an option outside the groups was given; `what` names the form. For
+ * commands with a form that accepts fewer options.
  */
 int options_only(const struct options *opt, uint64_t groups, const char *what,
 		 struct hdb_error *err);

@@ -24,7 +24,7 @@ struct prose {
 	bool needs_retained; /* requires retained sizes, by which it is sorted */
 };
 
-/* NULL if the query has no text. */
+/* Returns NULL if the query has no text. */
 const struct prose *prose_of(const char *query);
 
 prose_fn prose_leaks, prose_object, prose_overview, prose_path, prose_references, prose_threads,
@@ -38,7 +38,7 @@ prose_fn prose_growth;
 /* Returns the fact with this name, or NULL if it is not set. Borrowed until the rows are closed. */
 const struct hdb_value *answer_fact(const struct answer *answer, const char *name);
 
-/* Whether the value is present. False for NULL. */
+/* Whether the value is present. Returns false for NULL. */
 bool has_value(const struct hdb_value *value);
 
 /* Appends a text. A long one is truncated: "... (7,016 characters; --json shows all)". */

@@ -210,7 +210,7 @@ static void put_aligned(struct table *t, const char *text, size_t size)
 
 /*
  * Finds the informative end of a text: the last step of a path "a > b" or "a -> b", or the method
- * of a frame "a.b(C.java:12)". Returns the text's size if none exists, and 0 for a single word.
+ * of a frame "a.b(C.java:12)". Returns the text's size if there is none, and 0 for a single word.
  */
 static size_t specific_end(const char *text, size_t size)
 {

@@ -22,7 +22,7 @@ void markdown_text(struct output *out, const char *text, size_t size);
 /* Appends a value for people: sizes as 1.2 GiB, text in a code span. */
 void markdown_value(struct output *out, const struct hdb_value *value);
 
-/* Returns the value of the named column, or NULL if none exists. Borrowed until the next row. */
+/* Returns the value of the named column, or NULL if there is none. Borrowed until the next row. */
 const struct hdb_value *rows_value(const struct hdb_rows *rows, const char *name);
 
 /* Whether the column has this text. */
@@ -35,7 +35,7 @@ struct markdown_rows {
 	bool is_largest;     /* omit rows that are 0.00 % of the heap */
 };
 
-/* Prints the rows as a table, or a sentence if none exist. */
+/* Prints the rows as a table, or a sentence if there are none. */
 int markdown_table(struct answer *answer, const struct markdown_rows *which, struct output *out);
 
 /* Writes the report as one HTML file, completely or not at all. Error messages are in cli->err. */

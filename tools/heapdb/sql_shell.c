@@ -204,7 +204,7 @@ static bool is_command(const char *text)
 	return *text == '.';
 }
 
-/* Runs a command. HDB_END if it ends the shell. */
+/* Runs a command. Returns HDB_END if it ends the shell. */
 static int run_command(struct cli *cli, struct heapsql *sql, char *line)
 {
 	char *name = line + (*line == '.'), *argument = name + strcspn(name, " \t;");
@@ -274,7 +274,7 @@ int sql_run(struct cli *cli, struct heapsql *sql, const char *text)
 	return rc;
 }
 
-/* Runs the input and reports failures. HDB_END if it ends the shell. */
+/* Runs the input and reports failures. Returns HDB_END if it ends the shell. */
 static int run_typed(struct cli *cli, struct heapsql *sql, const char *text)
 {
 	const int rc = sql_run(cli, sql, text);

@@ -57,7 +57,7 @@ static bool dump_path(const char *vm_args, char *buf, size_t size)
 	return strstr(vm_args, "-XX:+HeapDumpOnOutOfMemoryError") != NULL;
 }
 
-/* Finds the dump that the JVM wrote since its start; false if none exists. */
+/* Finds the dump that the JVM wrote since its start; false if there is none. */
 static bool own_dump(const struct capture_meters *jvm, char *path, size_t size, struct stat *st)
 {
 	char given[512];

@@ -31,8 +31,8 @@ struct watch_running {
 int watch_keep_named(const char *name, enum watch_keep *out, struct hdb_error *err);
 
 /*
- * Checks memory and disk, and starts a capture. HDB_ELIMIT if there is too little of them or one is
- * running.
+ * Checks memory and disk, and starts a capture. Fails with HDB_ELIMIT if there is too little of
+ * them or one is running.
  */
 int watch_start(const struct watch_action *action, const struct watch_capture *what,
 		struct watch_running *running, struct hdb_error *err);

@@ -48,7 +48,7 @@ static size_t read_head(const char *path, char *head)
 	return size > 0 ? (size_t)size : 0;
 }
 
-/* The command that reads a file, by its first bytes; NULL if none does. */
+/* Returns the command that reads a file, by its first bytes; NULL if none does. */
 static const char *reader_of(const char *path)
 {
 	char head[HEAD_BYTES + 1];

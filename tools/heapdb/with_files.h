@@ -18,7 +18,7 @@ struct with_files {
 	const char *readers[OPTIONS_REPEATED_MAX];
 };
 
-/* Finds out what reads each file. HDB_EUSAGE if nothing does. */
+/* Finds out what reads each file. Fails with HDB_EUSAGE if nothing does. */
 int with_files_open(struct cli *cli, const struct repeated *files, struct with_files *out);
 
 /*

@@ -46,7 +46,10 @@ int jfr_next(struct jfr *jfr, enum jfr_kind *kind, struct jfr_value *event, stru
 /* Number of chunks read since jfr_open or jfr_rewind. */
 unsigned jfr_chunks(const struct jfr *jfr);
 
-/* Finds a field by its path of names separated by dots. HDB_NOTFOUND if it is absent or null. */
+/*
+ * Finds a field by its path of names separated by dots. Returns HDB_NOTFOUND if it is absent or
+ * null.
+ */
 int jfr_find(struct jfr *jfr, const struct jfr_value *of, const char *path, struct jfr_value *out);
 /* Returns the next item of a list; false at the end. */
 bool jfr_item(struct jfr *jfr, struct jfr_value *list, struct jfr_value *item);

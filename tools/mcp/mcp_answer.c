@@ -85,7 +85,7 @@ static json_t *json_of(const struct hdb_value *value, size_t text_max)
 	return json_null();
 }
 
-/* Sets a key. Returns -1 if out of memory. */
+/* Sets a key. Returns -1 if memory is exhausted. */
 static int put(json_t *object, const char *name, const struct hdb_value *value, size_t text_max)
 {
 	const bool is_ours = value->type == HDB_TYPE_TEXT &&
@@ -159,7 +159,7 @@ static int refuse_column(const struct hdb_rows *rows, const char *name, struct h
 			(int)names.size, names.size ? names.data : "");
 }
 
-/* HDB_EUSAGE if a requested column does not exist. */
+/* Fails with HDB_EUSAGE if a requested column does not exist. */
 static int check_columns(const struct hdb_rows *rows, const json_t *columns, struct hdb_error *err)
 {
 	for (size_t i = 0; i < json_array_size(columns); i++) {

@@ -186,7 +186,7 @@ static int only_database(const struct mcp_files *files, char **path, struct hdb_
 	return *path ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a name");
 }
 
-/* Returns the real path of a file with this suffix below a directory; NULL if none exists. */
+/* Returns the real path of a file with this suffix below a directory; NULL if there is none. */
 static char *find_file(const struct mcp_files *files, const char *name, const char *end)
 {
 	char joined[2 * PATH_MAX];
@@ -206,7 +206,7 @@ static char *find_file(const struct mcp_files *files, const char *name, const ch
 	return NULL;
 }
 
-/* Returns the real path of a regular file below a directory; NULL if none exists. */
+/* Returns the real path of a regular file below a directory; NULL if there is none. */
 static char *find_plain(const struct mcp_files *files, const char *name)
 {
 	char *path = strlen(name) < PATH_MAX ? find_file(files, name, "") : NULL;

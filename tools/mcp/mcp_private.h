@@ -65,8 +65,8 @@ void mcp_files_release(struct mcp_files *files);
 json_t *mcp_files_list(const struct mcp_files *files);
 
 /*
- * Finds the regular file `name`, absolute or relative to a folder: *path is owned, free().
- * HDB_EABSENT if none exists below the folders.
+ * Finds the regular file `name`, absolute or relative to a folder: *path is owned, free(). Fails
+ * with HDB_EABSENT if there is none below the folders.
  */
 int mcp_files_plain(const struct mcp_files *files, const char *name, char **path,
 		    struct hdb_error *err);
@@ -108,7 +108,8 @@ struct mcp_question {
 
 /*
  * Runs a query and makes {"query", "facts", "rows", "row_count", "total_rows", ...} of the rows
- * that fit. A row is an object without its null values. HDB_ELIMIT if not even one row fits.
+ * that fit. A row is an object without its null values. Fails with HDB_ELIMIT if not even one row
+ * fits.
  */
 int mcp_answer(struct hdb *db, const struct mcp_question *question, struct mcp_page *page,
 	       json_t **out, struct hdb_error *err);
@@ -124,7 +125,7 @@ struct mcp_statement {
 
 /*
  * Returns the rows of a statement, including nulls: {"rows", "row_count"}, "cut" if there are more,
- * "note" if none exist and the reason is known. HDB_ELIMIT as above.
+ * "note" if there are none and the reason is known. HDB_ELIMIT as above.
  */
 int mcp_answer_statement(const struct mcp_statement *statement, struct mcp_page *page, json_t **out,
 			 struct hdb_error *err);
@@ -204,7 +205,7 @@ json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes);
 json_t *mcp_schema_output(unsigned takes);
 /* Describes a query: targets, options, columns and facts. */
 json_t *mcp_schema_explain(const struct hdb_query_spec *spec);
-/* Finds an option of a query that clients may set; NULL if none exists. */
+/* Finds an option of a query that clients may set; NULL if there is none. */
 const struct hdb_option_spec *mcp_find_option(const struct hdb_query_spec *spec, const char *name);
 /* Replaces "--arrays" by "arrays" in help texts, since tools have no flags. */
 void mcp_plain(char *text);

@@ -104,8 +104,8 @@ struct memory {
 void memory_release(struct memory *memory);
 
 /*
- * Reads a text, which is changed; one zero byte follows it. HDB_EFORMAT if it has none of the lines
- * of its kind.
+ * Reads a text, which is changed; one zero byte follows it. Fails with HDB_EFORMAT if it has none
+ * of the lines of its kind.
  */
 int memory_add(struct memory *memory, enum memory_kind kind, char *text, size_t size,
 	       struct hdb_error *err);
@@ -118,8 +118,9 @@ int memory_add_buffer(struct memory *memory, struct memory_use use, uint64_t add
 typedef bool (*memory_pages)(void *ctx, uint64_t start, uint64_t end, uint64_t *bytes);
 
 /*
- * Creates the rows, the largest part first. HDB_EUSAGE if there are no smaps. `pages` may be NULL:
- * in a mapping with several uses, blocks then count as resident, and the VM's tables get the rest.
+ * Creates the rows, the largest part first. Fails with HDB_EUSAGE if there are no smaps. `pages`
+ * may be NULL: in a mapping with several uses, blocks then count as resident, and the VM's tables
+ * get the rest.
  */
 int memory_account(struct memory *memory, memory_pages pages, void *ctx, struct hdb_error *err);
 
@@ -129,7 +130,7 @@ typedef size_t (*memory_read)(void *ctx, uint64_t at, void *out, size_t size);
 /* Sums malloc's blocks in the mappings of a process with glibc, as malloc_info(3) would. */
 int memory_add_arenas(struct memory *memory, memory_read read, void *ctx, struct hdb_error *err);
 
-/* The name of a part. Static. */
+/* Returns the name of a part. Static. */
 const char *memory_part_name(enum memory_part part);
 
 /* ---- the account of a process as an answer ---- */
@@ -158,7 +159,7 @@ static inline void memory_answer_free_at(struct memory_answer **account)
 	memory_answer_free(*account);
 }
 
-/* Like memory_add, for a text of any kind. HDB_EFORMAT if it is of none. */
+/* Like memory_add, for a text of any kind. Fails with HDB_EFORMAT if it is of none. */
 int memory_answer_add_text(struct memory_answer *account, char *text, size_t size,
 			   struct hdb_error *err);
 

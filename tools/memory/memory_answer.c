@@ -53,7 +53,7 @@ static int row_next(void *ctx, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The row of a part, or one of zeros. */
+/* Returns the row of a part, or one of zeros. */
 static struct memory_row part_of(const struct memory_answer *a, enum memory_part part)
 {
 	for (size_t i = 0; i < a->memory.row_count; i++)

@@ -73,7 +73,7 @@ static uint64_t read_bytes(const char **at)
 	return n > 0 && n < 9e18 ? (uint64_t)n : 0;
 }
 
-/* The number behind `key`; 0 if the line has none. */
+/* Returns the number behind `key`; 0 if the line has none. */
 static uint64_t bytes_after(const char *line, const char *key)
 {
 	const char *at = strstr(line, key);

@@ -93,7 +93,9 @@ static int read_text(const char *path, char **data, size_t *size, struct hdb_err
 	return HDB_OK;
 }
 
-/* Returns the JSON text, owned; NULL if out of memory, which jansson would otherwise ignore. */
+/*
+ * Returns the JSON text, owned; NULL if memory is exhausted, which jansson would otherwise ignore.
+ */
 static char *dump(const json_t *json, size_t flags)
 {
 	char *text;

@@ -58,7 +58,7 @@ struct note *notes_find(const struct notes *notes, const char *target, size_t si
 int notes_json(const struct notes *notes, char **text, struct hdb_error *err);
 
 /*
- * Adds, replaces or removes a note (`text` NULL; HDB_NOTFOUND if none exists). The target must
+ * Adds, replaces or removes a note (`text` NULL; HDB_NOTFOUND if there is none). The target must
  * exist in the dump, except for leak fingerprints. "0x12c4@FINGERPRINT" names a note of another
  * dump, which can be removed. The file is replaced atomically under a lock, so concurrent changes
  * are not lost.

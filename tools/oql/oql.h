@@ -61,8 +61,8 @@ int oql_check(struct oql_str text, struct hdb_error *err);
 
 /*
  * Translates a statement in VisualVM's OQL, which is JavaScript, to SQL for tools/sqlite (*sql,
- * owned: free()). HDB_NOTFOUND if the statement is not in that language. HDB_EUSAGE, with SQL to
- * write instead, if it cannot be translated.
+ * owned: free()). Returns HDB_NOTFOUND if the statement is not in that language. HDB_EUSAGE, with
+ * SQL to write instead, if it cannot be translated.
  */
 int oql_to_sql(struct oql_str text, char **sql, struct hdb_error *err);
 

@@ -391,7 +391,7 @@ static const struct attribute array_attributes[] = {
 
 /* ---- classes ---- */
 
-/* Looks up a number or text of `heapdb info`. *out does not change if none exists. */
+/* Looks up a number or text of `heapdb info`. *out does not change if there is none. */
 static int oql_info(const struct subject *s, const char *key, struct oql_value *out)
 {
 	struct hdb_rows *rows = NULL;
@@ -525,8 +525,8 @@ static const struct attribute class_attributes[] = {
 };
 
 /*
- * Evaluates an attribute of a heap object, filling s->facts. HDB_NOTFOUND if there is no such
- * attribute.
+ * Evaluates an attribute of a heap object, filling s->facts. Returns HDB_NOTFOUND if there is no
+ * such attribute.
  */
 static int oql_object_attribute(struct subject *s, struct oql_str name, struct oql_value *out)
 {

@@ -85,7 +85,7 @@ static int find_rule(struct oql_eval *ev, uint32_t class_no, size_t *rule)
 
 /* ---- values by path ---- */
 
-/* HDB_NOTFOUND if the field is absent or null. */
+/* Returns HDB_NOTFOUND if the field is absent or null. */
 static int path_value(struct oql_eval *ev, uint32_t ix, const char *path, struct oql_value *out)
 {
 	*out = oql_object(ix);

@@ -213,7 +213,9 @@ static void close_entries(struct hdb_entries **entries)
 	hdb_entries_close(*entries);
 }
 
-/* Lists the first `most` entries of a collection. HDB_NOTFOUND if it is not a collection. */
+/*
+ * Lists the first `most` entries of a collection. Returns HDB_NOTFOUND if it is not a collection.
+ */
 static int entries_of(struct oql_eval *ev, uint32_t ix, uint64_t most, struct oql_arena *arena,
 		      struct oql_value *out)
 {

@@ -134,12 +134,12 @@ int oql_evaluate(struct oql_eval *ev, const struct oql_expr *e, const struct oql
 /* Evaluates a condition: null is false; HDB_EUSAGE if it is not a boolean. */
 int oql_condition(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
 		  bool *out);
-/* Returns a field of an object; null if none exists. `node` (may be NULL) caches the lookup. */
+/* Returns a field of an object; null if there is none. `node` (may be NULL) caches the lookup. */
 int oql_object_field(struct oql_eval *ev, struct oql_expr *node, struct oql_str name,
 		     const struct oql_value *of, struct oql_value *out);
 /* Fails with HDB_EUSAGE and the position of the expression. */
 #define oql_refuse(ev, e, ...) oql_fail_at((ev)->text, (e)->at, (ev)->err, __VA_ARGS__)
-/* HDB_EINTR if cancelled. */
+/* Fails with HDB_EINTR if cancelled. */
 int oql_tick(struct oql_eval *ev);
 
 /* ---- arithmetic and comparisons: oql_compare.c ---- */
@@ -225,7 +225,7 @@ const char *oql_type_name(struct oql_eval *ev, const struct oql_value *v);
 int oql_survey(struct oql_eval *ev);
 /* Call oql_survey before. */
 bool oql_is_reachable(const struct oql_eval *ev, uint32_t ix);
-/* Converts to and from MAT's object numbers; -1 and HDB_NONE if none exists. */
+/* Converts to and from MAT's object numbers; -1 and HDB_NONE if there is none. */
 int oql_number_of(struct oql_eval *ev, uint32_t ix, int64_t *number);
 int oql_object_of(struct oql_eval *ev, int64_t number, uint32_t *ix);
 /* Returns the instance or static fields of a class. */
@@ -269,7 +269,7 @@ int oql_put_string(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool *ha
 
 /* ---- attributes and methods ---- */
 
-/* Evaluates v.@name. HDB_NOTFOUND, without a message, if there is no such attribute. */
+/* Evaluates v.@name. Returns HDB_NOTFOUND, without a message, if there is no such attribute. */
 int oql_attribute(struct oql_eval *ev, const struct oql_frame *frame, const struct oql_value *v,
 		  struct oql_str name, struct oql_value *out);
 
@@ -285,7 +285,7 @@ struct oql_call {
 	struct oql_args args;
 };
 int oql_method(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out);
-/* String methods: oql_strings.c. HDB_NOTFOUND if there is no such method. */
+/* String methods: oql_strings.c. Returns HDB_NOTFOUND if there is no such method. */
 int oql_string_method(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out);
 int oql_function(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out);
 

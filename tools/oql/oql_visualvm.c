@@ -306,7 +306,7 @@ static const char *as_condition(struct translator *t, const struct value *v)
 		       refuse(t, "a list used as a condition", "EXISTS ( SELECT ... )").sql;
 }
 
-/* Returns the number in a text literal, which may be an object ID; "" if none exists. */
+/* Returns the number in a text literal, which may be an object ID; "" if there is none. */
 static const char *as_number(struct translator *t, const struct value *v)
 {
 	const size_t size = v->kind == TEXT ? v->text.size : 0;
@@ -725,7 +725,7 @@ static struct value call_list(struct translator *t, const struct form *f, const 
 	return *f->sql && t->result == HDB_OK ? aggregate(t, list.list, f->sql) : list;
 }
 
-/* Finds and applies a function, member or method; NIL if none exists. */
+/* Finds and applies a function, member or method; NIL if there is none. */
 static struct value call_form(struct translator *t, char of, struct oql_str name,
 			      const struct value *args, size_t count)
 {

@@ -16,20 +16,20 @@
 
 struct serve_cache;
 
-/* Returns NULL if out of memory. Owned: serve_cache_free. */
+/* Returns NULL if memory is exhausted. Owned: serve_cache_free. */
 struct serve_cache *serve_cache_new(void);
 void serve_cache_free(struct serve_cache *cache); /* NULL is allowed */
 
 /*
- * Returns a key for a job that does not depend on the order of options. Owned: free(). NULL if out
- * of memory.
+ * Returns a key for a job that does not depend on the order of options. Owned: free(). Returns NULL
+ * if memory is exhausted.
  */
 char *serve_cache_key(const struct serve_job *job);
 
 /* Stores the first `size` bytes of the file, evicting the least recently used answers. */
 void serve_cache_put(struct serve_cache *cache, const char *key, int fd, size_t size);
 
-/* Writes a cached answer to the file; false if none exists. */
+/* Writes a cached answer to the file; false if there is none. */
 bool serve_cache_get(struct serve_cache *cache, const char *key, int fd);
 
 #endif

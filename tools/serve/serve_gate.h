@@ -18,8 +18,8 @@ struct serve_gate {
 };
 
 /*
- * Generates a token. `address` is the listening address. False if the system provides no random
- * bytes.
+ * Generates a token. `address` is the listening address. Returns false if the system provides no
+ * random bytes.
  */
 bool serve_gate_init(struct serve_gate *gate, const char *address, unsigned port);
 

@@ -216,7 +216,7 @@ static int answer(struct worker *w, struct serve_job *job)
 	return r;
 }
 
-/* Returns the next request of the page's first views, if no client waits; NULL if none exists. */
+/* Returns the next request of the page's first views, if no client waits; NULL if there is none. */
 static struct serve_job *take_warm(struct serve_jobs *jobs)
 {
 	struct serve_job *job = NULL;
@@ -245,7 +245,7 @@ static bool is_being_answered(const struct serve_jobs *jobs, const struct serve_
 }
 
 /*
- * Takes the first job that is not already being answered for another client; NULL if none exists.
+ * Takes the first job that is not already being answered for another client; NULL if there is none.
  */
 static struct serve_job *take_waiting(struct serve_jobs *jobs)
 {

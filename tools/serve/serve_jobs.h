@@ -115,7 +115,7 @@ bool serve_jobs_add(struct serve_jobs *jobs, struct serve_job *job);
 /* Cancels jobs that run too long, and those of clients that are gone. Call periodically. */
 void serve_jobs_watch(struct serve_jobs *jobs);
 
-/* Cancels the job with this ID; false if none exists. */
+/* Cancels the job with this ID; false if there is none. */
 bool serve_jobs_cancel(struct serve_jobs *jobs, const char *id);
 
 /* Buffer size for the name of a stage, twice the longest name. */

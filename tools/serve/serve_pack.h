@@ -12,7 +12,7 @@ bool serve_pack_allowed(const char *accepted);
 
 /*
  * Returns the compressed bytes, owned, and their number in *packed; NULL if the input is too small,
- * too large or not compressible, or if out of memory.
+ * too large or not compressible, or if memory is exhausted.
  */
 void *serve_pack(const void *data, size_t size, size_t *packed);
 

@@ -18,7 +18,7 @@
 struct serve_slow;
 struct serve_slow_one;
 
-/* Returns NULL if out of memory. */
+/* Returns NULL if memory is exhausted. */
 struct serve_slow *serve_slow_new(void);
 /* Call when all connections have left. NULL is allowed. */
 void serve_slow_free(struct serve_slow *slow);

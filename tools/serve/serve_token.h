@@ -13,7 +13,7 @@
  */
 void serve_token_keep(const char *db_path, char token[SERVE_TOKEN_SIZE]);
 
-/* The port to try first for a database of that name. */
+/* Returns the port to try first for a database of that name. */
 unsigned serve_token_port(const char *name);
 
 #endif

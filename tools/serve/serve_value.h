@@ -8,7 +8,7 @@
 
 /*
  * Writes the value of job->object to job->fd: UTF-8 text for strings and other objects with a text
- * (sets job->is_text), bytes for a byte[], one line per element for other primitive arrays.
+ * (sets job->is_text), bytes for a byte[], one line per element for other primitive arrays. Returns
  * HDB_NOTFOUND if there is no such object or value, HDB_ELIMIT if it is longer than
  * SERVE_VALUE_MAX.
  */
@@ -16,7 +16,7 @@ int serve_value(struct hdb *db, struct serve_job *job);
 
 /*
  * Writes the image in the byte array job->object to job->fd and sets job->type: pixels as PNG, or
- * an embedded PNG, JPEG or WebP file unchanged. HDB_NOTFOUND if it is not an image.
+ * an embedded PNG, JPEG or WebP file unchanged. Returns HDB_NOTFOUND if it is not an image.
  */
 int serve_bitmap(struct hdb *db, struct serve_job *job);
 

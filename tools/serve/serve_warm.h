@@ -8,7 +8,7 @@
 
 /*
  * Returns request `number`, from 0, over all databases, in the order in which views are likely to
- * be opened. Owned: serve_job_free. NULL after the last, or if out of memory.
+ * be opened. Owned: serve_job_free. Returns NULL after the last, or if memory is exhausted.
  */
 struct serve_job *serve_warm_job(size_t number, size_t database_count);
 

@@ -834,7 +834,8 @@ bool heapsql_table(struct heapsql *sql, size_t no, struct heapsql_table *out)
 }
 
 /*
- * Appends column names to a list; the rows are name, type, hidden. HDB_NOTFOUND if none exist.
+ * Appends column names to a list; the rows are name, type, hidden. Returns HDB_NOTFOUND if there
+ * are none.
  */
 static int list_columns(struct heapsql_rows *rows, bool with_types, sqlite3_str *list,
 			struct hdb_error *err)

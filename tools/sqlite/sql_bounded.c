@@ -55,8 +55,8 @@ static sqlite3_value *next_value(struct format *f)
 }
 
 /*
- * Reads digits, or an argument for "*"; `missing` if there are neither. False if the number is too
- * large.
+ * Reads digits, or an argument for "*"; `missing` if there are neither. Returns false if the number
+ * is too large.
  */
 static bool read_number(struct format *f, int missing, int *out)
 {

@@ -28,7 +28,7 @@ static struct sql_source *source_of(struct sqlite3_context *ctx, int argc, sqlit
 }
 
 /*
- * Returns the object of the first argument; false if none exists. Failures are reported to
+ * Returns the object of the first argument; false if there is none. Failures are reported to
  * SQLite.
  */
 static bool object_of(struct sqlite3_context *ctx, struct sql_source *source, sqlite3_value *value,
@@ -508,8 +508,8 @@ static int number_chain(struct sql_source *source, uint32_t ix, struct chain *ch
 
 /*
  * Finds the position at which an object's chain of dominators joins the numbered chain, HDB_NONE if
- * it does not. Stores that position for all objects on the way. HDB_NOTFOUND if the object is
- * unreachable.
+ * it does not. Stores that position for all objects on the way. Returns HDB_NOTFOUND if the object
+ * is unreachable.
  */
 static int join_chain(struct sql_source *source, uint32_t ix, struct chain *chain,
 		      uint32_t *joined_at, struct hdb_error *err)
@@ -544,8 +544,8 @@ static void release_chain(struct chain *chain)
 /*
  * The nearest object that dominates all members, or is itself a member. The dominators of the first
  * member are numbered. From each other member, we walk up to the first numbered object and store
- * its number in the objects in between, so that no path is walked twice. HDB_NOTFOUND if a member
- * is unreachable, because it has no dominator.
+ * its number in the objects in between, so that no path is walked twice. Returns HDB_NOTFOUND if a
+ * member is unreachable, because it has no dominator.
  */
 static int common_dominator(const struct members *m, uint32_t *out, struct hdb_error *err)
 {

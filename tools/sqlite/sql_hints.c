@@ -14,7 +14,7 @@
 /* Maximum number of GC roots examined for their kinds. */
 #define ROOTS_MAX 100000
 
-/* Finds the first word that is `name`; false if none exists. */
+/* Finds the first word that is `name`; false if there is none. */
 static bool find_word(const char *text, const char *name, struct sql_word *word)
 {
 	for (; sql_next_word(text, word); text = word->at + word->size)
@@ -166,7 +166,7 @@ void sql_hint(const struct sql_source *source, const char *text, const char *mes
 
 /* ---- empty answers ---- */
 
-/* Finds the next comparison COLUMN = 'TEXT' and advances *at. False if none exists. */
+/* Finds the next comparison COLUMN = 'TEXT' and advances *at. Returns false if there is none. */
 static bool next_compared(const char **at, const char *column, char text[NAME_SIZE])
 {
 	struct sql_word word;

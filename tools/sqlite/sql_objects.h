@@ -103,7 +103,7 @@ struct objects_cursor {
 
 /* ---- shapes ---- */
 
-/* Returns NULL if out of memory. Owned: sql_shape_free. */
+/* Returns NULL if memory is exhausted. Owned: sql_shape_free. */
 struct shape *sql_shape_new(struct sql_source *source, const char *name);
 /* NULL is allowed. */
 void sql_shape_free(void *shape);

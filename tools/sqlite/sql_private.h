@@ -324,9 +324,9 @@ void sql_hint(const struct sql_source *source, const char *text, const char *mes
 bool sql_why_empty(const struct sql_source *source, const char *text, char *why, size_t size);
 /* Adds the tables of a connection's only database to its catalogue, sqlite_master. */
 int sql_list_tables(struct sql_source *source, struct hdb_error *err);
-/* The first database of a connection, or NULL; heapsql.c. */
+/* Returns the first database of a connection, or NULL; heapsql.c. */
 struct sql_source *sql_first_source(struct heapsql *sql);
-/* The database with this schema name; heapsql.c. */
+/* Returns the database with this schema name; heapsql.c. */
 struct sql_source *sql_source_named(struct heapsql *sql, const char *name);
 /* Computes the retained size of a set of objects; for the groups of a statement, all at once. */
 int sql_retained_of(struct sql_source *source, const uint32_t *ixs, size_t count, uint64_t *bytes,

@@ -100,7 +100,10 @@ static void free_def(void *p)
 
 /* ---- arguments ---- */
 
-/* Returns an argument as text. An integer target is an object ID. NULL if out of memory. */
+/*
+ * Returns an argument as text. An integer target is an object ID. Returns NULL if memory is
+ * exhausted.
+ */
 static const char *text_of(struct query_state *s, sqlite3_value *value, bool is_target)
 {
 	char *text;

@@ -99,8 +99,8 @@ static bool take_name(struct base_names *taken, const char *name)
 }
 
 /*
- * Declares the column of a field: its name, or Super.field if that is taken, and so on. False if
- * out of memory.
+ * Declares the column of a field: its name, or Super.field if that is taken, and so on. Returns
+ * false if memory is exhausted.
  */
 static bool add_field(sqlite3_str *text, struct shape *s, struct base_names *taken,
 		      const struct hdb_field *field, size_t no)

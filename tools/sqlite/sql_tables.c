@@ -6,7 +6,7 @@
 
 /* ---- classes ---- */
 
-/* Returns the class whose class object is the value; HDB_END if none exists. */
+/* Returns the class whose class object is the value; HDB_END if there is none. */
 static int key_class(struct sql_cursor *c, struct sqlite3_value *key, uint32_t *no,
 		     struct hdb_error *err)
 {
@@ -152,7 +152,8 @@ struct totals {
 };
 
 /*
- * Allocates groups and determines which objects count. HDB_END if tables contain no such objects.
+ * Allocates groups and determines which objects count. Returns HDB_END if tables contain no such
+ * objects.
  */
 static int begin_groups(struct sql_cursor *c, uint32_t count, struct hdb_error *err)
 {

@@ -38,7 +38,10 @@ struct heapsql_database {
 	const char *path;
 	struct hdb_open_options open;
 };
-/* Adds a database before the first statement. HDB_EUSAGE if the name is taken or invalid. */
+/*
+ * Adds a database before the first statement. Fails with HDB_EUSAGE if the name is taken or
+ * invalid.
+ */
 int heapsql_add(struct heapsql *sql, const struct heapsql_database *database,
 		struct hdb_error *err);
 
@@ -46,13 +49,13 @@ int heapsql_add(struct heapsql *sql, const struct heapsql_database *database,
 struct heapsql_rows;
 /*
  * Prepares the first statement of `text`. *rest is the remaining text. *out is NULL if there is no
- * statement, otherwise owned: heapsql_rows_close. HDB_EUSAGE if SQLite rejects it.
+ * statement, otherwise owned: heapsql_rows_close. Fails with HDB_EUSAGE if SQLite rejects it.
  */
 int heapsql_prepare(struct heapsql *sql, const char *text, const char **rest,
 		    struct heapsql_rows **out, struct hdb_error *err);
 /*
  * Whether the first statement of `text` names each of its columns: "SELECT id, count(*) ...", not
- * "SELECT *". False if unknown, for statements with comments or very many words.
+ * "SELECT *". Returns false if unknown, for statements with comments or very many words.
  */
 bool heapsql_names_columns(const char *text);
 size_t heapsql_column_count(const struct heapsql_rows *rows);
@@ -118,8 +121,8 @@ int heapsql_filter_test(struct heapsql_filter *filter, const struct hdb_value *c
 void heapsql_filter_close(struct heapsql_filter *filter);
 
 /*
- * Returns the rows of the only statement in `text`, which is copied. out->close closes them.
- * HDB_EUSAGE if there is not exactly one statement.
+ * Returns the rows of the only statement in `text`, which is copied. out->close closes them. Fails
+ * with HDB_EUSAGE if there is not exactly one statement.
  */
 int heapsql_source(const struct heapsql_database *database, const char *text,
 		   const struct heapsql_options *opt, struct hdb_row_source *out,
@@ -134,8 +137,8 @@ struct heapsql_arrow_options {
 /*
  * Returns the rows of the only statement in `text` as an Arrow stream (*out, lent), which owns
  * everything it needs except `db`, lent until its release. If there are more than 4,096 rows and
- * expression columns, the statement runs once in advance to determine types. HDB_EUSAGE if there is
- * not exactly one statement.
+ * expression columns, the statement runs once in advance to determine types. Fails with HDB_EUSAGE
+ * if there is not exactly one statement.
  */
 int heapsql_arrow(struct hdb *db, const char *text, const struct heapsql_arrow_options *opt,
 		  struct ArrowArrayStream *out, struct hdb_error *err);
@@ -165,7 +168,7 @@ struct heapsql_table {
 bool heapsql_table(struct heapsql *sql, size_t no, struct heapsql_table *out);
 /*
  * Returns the columns of a table: "id, class, ...", or one line each for with_types; owned: free().
- * HDB_NOTFOUND if there is no such table.
+ * Returns HDB_NOTFOUND if there is no such table.
  */
 int heapsql_schema(struct heapsql *sql, const char *table, bool with_types, char **out,
 		   struct hdb_error *err);

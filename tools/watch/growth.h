@@ -88,7 +88,7 @@ int growth_heap_points(const struct growth_run *run, struct trend_point **out, s
 uint64_t growth_time_of(const struct growth_run *run, double age_s);
 const char *growth_name(const struct growth *growth, uint32_t name);
 
-/* The class in a histogram; NULL if it is none of its largest. */
+/* Returns the class in a histogram; NULL if it is none of its largest. */
 const struct growth_class *growth_class_in(const struct growth *growth,
 					   const struct growth_histogram *histogram, uint32_t name);
 

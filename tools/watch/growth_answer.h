@@ -21,13 +21,17 @@ static inline void growth_answer_free_at(struct growth_answer **answer)
 	growth_answer_free(*answer);
 }
 
-/* Adds a series, or all series (*.jsonl) of a directory. HDB_EABSENT if a directory has none. */
+/*
+ * Adds a series, or all series (*.jsonl) of a directory. Fails with HDB_EABSENT if a directory has
+ * none.
+ */
 int growth_answer_add(struct growth_answer *answer, const char *path, struct hdb_error *err);
 
 /*
  * Computes the answer, once: rows of growth, or the points of the lines, at most a few hundred of
  * each, where a row is a sample (figures of a JVM at a time), a class (its bytes in a histogram),
- * or an event. *out is lent until growth_answer_free. HDB_EFORMAT if there are no records.
+ * or an event. *out is lent until growth_answer_free. Fails with HDB_EFORMAT if there are no
+ * records.
  */
 int growth_answer_make(struct growth_answer *answer, bool is_points, const struct own_answer **out,
 		       struct hdb_error *err);

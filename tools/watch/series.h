@@ -82,7 +82,8 @@ struct series_counts {
 
 /*
  * Calls `take` for each complete record of the file until it returns something other than HDB_OK.
- * `counts` may be NULL. HDB_EABSENT if the file does not exist, HDB_EIO if it cannot be read.
+ * `counts` may be NULL. Fails with HDB_EABSENT if the file does not exist, HDB_EIO if it cannot be
+ * read.
  */
 int series_read(const char *path, int (*take)(void *ctx, const struct series_record *record),
 		void *ctx, struct series_counts *counts, struct hdb_error *err);
@@ -90,8 +91,8 @@ int series_read(const char *path, int (*take)(void *ctx, const struct series_rec
 struct series;
 
 /*
- * Opens the file for appending, or creates it. *out is owned: series_close. HDB_EIO if it cannot be
- * written or another process is appending to it.
+ * Opens the file for appending, or creates it. *out is owned: series_close. Fails with HDB_EIO if
+ * it cannot be written or another process is appending to it.
  */
 int series_open(const char *path, uint64_t bytes_max, struct series **out, struct hdb_error *err);
 
@@ -113,7 +114,10 @@ void series_write_line(struct bytes *out, const struct series_record *record);
 struct series_parser;
 struct series_parser *series_parser_new(void);
 void series_parser_free(struct series_parser *parser);
-/* The record, borrowed until the next call; NULL if the line is damaged or of an unknown kind. */
+/*
+ * Returns the record, borrowed until the next call; NULL if the line is damaged or of an unknown
+ * kind.
+ */
 const struct series_record *series_parse(struct series_parser *parser, const char *line,
 					 size_t size);
 

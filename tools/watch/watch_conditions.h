@@ -55,8 +55,8 @@ bool duration_parse(const char *text, size_t size, uint64_t *ms);
 
 /*
  * Evaluates a condition on a measure. `gc_percent` is the share of time in collections since the
- * previous sample, or negative. *value is the measured value, in the condition's unit. False if the
- * measure is unknown, or if there is no limit to which a percentage could refer.
+ * previous sample, or negative. *value is the measured value, in the condition's unit. Returns
+ * false if the measure is unknown, or if there is no limit to which a percentage could refer.
  */
 bool condition_holds(const struct condition *condition, const struct series_record *sample,
 		     double gc_percent, double *value);

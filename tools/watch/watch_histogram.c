@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 /*
- * Parses "   1:   5032   1032344  [B (java.base@17.0.1)" or "Total   6000  2000000". False for
- * other lines.
+ * Parses "   1:   5032   1032344  [B (java.base@17.0.1)" or "Total   6000  2000000". Returns false
+ * for other lines.
  */
 static bool parse_line(char *line, struct series_record *out)
 {

@@ -287,8 +287,8 @@ static void take_histogram(struct watcher *w, struct watched *v)
 /* ---- conditions ---- */
 
 /*
- * HDB_OK if the program may be captured now; HDB_END soon after the last capture; HDB_ELIMIT if
- * there were too many.
+ * Returns HDB_OK if the program may be captured now; HDB_END soon after the last capture;
+ * HDB_ELIMIT if there were too many.
  */
 static int check_allowed(const struct watcher *w, const struct watched *v, struct hdb_error *err)
 {

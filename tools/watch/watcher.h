@@ -76,8 +76,8 @@ struct watch_options {
 };
 
 /*
- * Watches until told to stop: HDB_EINTR. HDB_OK after `is_once` or `ends_with_jvm`. Other failures:
- * the series cannot be written at the start, or no JVM is found then.
+ * Watches until told to stop: HDB_EINTR. Returns HDB_OK after `is_once` or `ends_with_jvm`. Other
+ * failures: the series cannot be written at the start, or no JVM is found then.
  */
 int watch_run(const struct watch_world *world, const struct watch_options *options,
 	      struct hdb_error *err);

@@ -51,8 +51,8 @@ static int load_shallow(void *ctx, struct derive_block *block, struct hdb_error 
 }
 
 /*
- * Sizes are narrow at first, which is enough for nearly all heaps and takes less memory. HDB_ELIMIT
- * if some size does not fit; the caller then starts again with wide sizes.
+ * Sizes are narrow at first, which is enough for nearly all heaps and takes less memory. Fails with
+ * HDB_ELIMIT if some size does not fit; the caller then starts again with wide sizes.
  */
 static int sum_sizes(struct build *b, bool is_wide, struct hdb_error *err)
 {

@@ -162,7 +162,8 @@ static void clear_visited(struct search *s)
 }
 
 /*
- * Numbers everything reachable from `root` that has no number yet. HDB_END if another part failed.
+ * Numbers everything reachable from `root` that has no number yet. Returns HDB_END if another part
+ * failed.
  */
 static int search_from(struct search *s, uint32_t root, struct hdb_error *err)
 {

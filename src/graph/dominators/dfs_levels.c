@@ -156,8 +156,8 @@ static int probe_target(void *ctx, uint32_t v, struct hdb_error *err)
 }
 
 /*
- * Visits nodes near a root, breadth first. HDB_END if the probe is long. Nodes visited by a shorter
- * probe keep this state, as do all nodes that the root reaches.
+ * Visits nodes near a root, breadth first. Returns HDB_END if the probe is long. Nodes visited by a
+ * shorter probe keep this state, as do all nodes that the root reaches.
  */
 static int probe(struct probes *p, uint32_t root, struct hdb_error *err)
 {
@@ -200,7 +200,7 @@ static int take_back(struct probes *p, struct dom_level *level, struct hdb_error
 
 /*
  * Probes from the roots of a level until few new roots are found and only one root has a long
- * probe. Stores that root in *owner; HDB_END if none exists.
+ * probe. Stores that root in *owner; HDB_END if there is none.
  */
 static int find_owner(struct probes *p, struct dom_level *level, uint32_t *owner,
 		      struct hdb_error *err)

@@ -39,7 +39,7 @@ int dom_order_init(struct dom_build *b, unsigned part_count, struct hdb_error *e
 		b->work, err);
 }
 
-/* The part to which a number of the whole graph belongs. */
+/* Returns the part to which a number of the whole graph belongs. */
 static struct dom_build *part_of(const struct dom_parts *parts, uint32_t number)
 {
 	unsigned no = parts->count - 1;

@@ -97,7 +97,7 @@ static inline void graph_buckets_begin(const struct graph_edge_buckets *eb, uint
 	}
 }
 
-/* The next edge, with the target relative to the bucket's first. False at the end. */
+/* The next edge, with the target relative to the bucket's first. Returns false at the end. */
 static inline bool graph_buckets_next(struct graph_edge_reader *reader, uint32_t *source,
 				      uint32_t *target)
 {

@@ -117,7 +117,7 @@ int dom_step(struct dom_parts *parts, const struct dom_build *b, uint32_t done,
 /* Maximum number of spill buckets. With more, chunks would be too small. */
 #define DOM_SPILLS_MAX 4096u
 
-/* The spill bucket of a bucket of nodes. */
+/* Returns the spill bucket of a bucket of nodes. */
 static inline uint32_t dom_spill_of(const struct dom_build *b, uint32_t bucket)
 {
 	return bucket >> b->order_shift;
@@ -236,7 +236,7 @@ void dom_levels_release(struct dom_parts *parts);
 
 /*
  * Numbers the owner of a level, and marks the level's roots, when all levels above are searched.
- * HDB_END if there is nothing left to search.
+ * Returns HDB_END if there is nothing left to search.
  */
 int dom_level_begin(struct dom_parts *parts, unsigned no, struct hdb_error *err);
 
@@ -280,9 +280,9 @@ static inline void jump_over(struct dom_link *x, const struct dom_link *y)
 }
 
 /*
- * The least semidominator on the path from u to the highest linked ancestor; numbers above `last`
- * are linked; steps are counted. Halves the path on the way: every other node on it jumps over the
- * next one.
+ * Returns the least semidominator on the path from u to the highest linked ancestor; numbers above
+ * `last` are linked; steps are counted. Halves the path on the way: every other node on it jumps
+ * over the next one.
  */
 static inline uint32_t dom_eval(struct dom_link *links, uint32_t u, uint32_t last, uint64_t *steps)
 {

@@ -398,7 +398,7 @@ static int open_plain(struct heap *heap, uint32_t ix, struct heap_collection *c,
 	return find_size(heap, c, err);
 }
 
-/* Opens part number `no`. HDB_NOTFOUND if there is no part at this position. */
+/* Opens part number `no`. Returns HDB_NOTFOUND if there is no part at this position. */
 static int open_part(struct heap *heap, const struct heap_collection *c, uint64_t no,
 		     struct heap_collection *part, struct hdb_error *err)
 {

@@ -144,7 +144,7 @@ struct heap_collection_rule {
 /* Returns the table; *count is its number of rows. */
 const struct heap_collection_rule *heap_collection_rules(size_t *count);
 
-/* The row for a class. NULL if the class is not a known collection. */
+/* Returns the row for a class. Returns NULL if the class is not a known collection. */
 const struct heap_collection_rule *heap_collection_rule(struct heap *heap, uint32_t class_no);
 
 /* "list", "set", "map", "queue", "bits"; static. */
@@ -176,8 +176,8 @@ int heap_collection_open(struct heap *heap, uint32_t ix, struct heap_collection 
 
 /*
  * Counts the slots of the array that are not null: entries that begin chains, or elements of open
- * tables. Subtracts the number of slots read from *budget. HDB_NOTFOUND if the budget is too small
- * or there is no array.
+ * tables. Subtracts the number of slots read from *budget. Returns HDB_NOTFOUND if the budget is
+ * too small or there is no array.
  */
 int heap_collection_used(struct heap *heap, const struct heap_collection *collection,
 			 uint64_t *budget, uint64_t *slots, struct hdb_error *err);

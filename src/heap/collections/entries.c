@@ -19,7 +19,7 @@ static const char ONLY_SIZE[] = "heapdb knows the size of this class but not the
 
 /* ---- beginning ---- */
 
-/* Finds the object at a path of the collection. HEAP_NONE if none exists. */
+/* Finds the object at a path of the collection. HEAP_NONE if there is none. */
 static int find_object(struct heap_entries *e, const char *path, uint32_t *out,
 		       struct hdb_error *err)
 {
@@ -217,7 +217,7 @@ int heap_entries_begin(struct heap *heap, const struct heap_collection *collecti
 	return r;
 }
 
-/* Continues with the next part. HDB_END after the last. */
+/* Continues with the next part. Returns HDB_END after the last. */
 static int begin_part(struct heap_entries *e, struct hdb_error *err)
 {
 	assert(e->part_at <= e->part_count);

@@ -36,8 +36,8 @@ static const struct {
 };
 
 /*
- * Reads the number that determines the order of an object. HDB_NOTFOUND if its class is not in the
- * table.
+ * Reads the number that determines the order of an object. Returns HDB_NOTFOUND if its class is not
+ * in the table.
  */
 static int order_number(struct heap *heap, uint32_t ix, int64_t *out, struct hdb_error *err)
 {
@@ -75,7 +75,7 @@ static int compare_texts(const char *a, const char *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Sets *out to -1, 0 or 1. HDB_NOTFOUND if the two keys cannot be compared. */
+/* Sets *out to -1, 0 or 1. Returns HDB_NOTFOUND if the two keys cannot be compared. */
 static int compare(struct heap *heap, const struct heap_value *a, const struct heap_value *b,
 		   int *out, struct hdb_error *err)
 {

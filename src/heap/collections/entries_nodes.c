@@ -52,7 +52,7 @@ static struct heap_part part_at(const struct heap_collection_rule *rule, unsigne
 }
 
 /*
- * The current part of a node. In a reversed node, the last two parts, element and rest, are
+ * Returns the current part of a node. In a reversed node, the last two parts, element and rest, are
  * swapped.
  */
 static struct heap_part part_of(const struct heap_frame *f)
@@ -83,7 +83,7 @@ static struct heap_as as_of(const struct heap_frame *f)
 }
 
 /*
- * Reads the number at a path. 0 if none exists or if it is negative. Without a path, *out does
+ * Reads the number at a path. 0 if there is none or if it is negative. Without a path, *out does
  * not change.
  */
 static int number_at(struct heap_entries *e, const struct heap_frame *f, const char *path,
@@ -127,7 +127,8 @@ static int push(struct heap_entries *e, const struct heap_frame *frame, struct h
 }
 
 /*
- * Pushes a node. HDB_NOTFOUND if the object is not a node (with is_mixed: not a HEAP_INNER node).
+ * Pushes a node. Returns HDB_NOTFOUND if the object is not a node (with is_mixed: not a HEAP_INNER
+ * node).
  */
 static int push_node(struct heap_entries *e, uint32_t ix, bool is_mixed, struct heap_frame *frame,
 		     struct hdb_error *err)
@@ -289,8 +290,8 @@ static int limit_array(struct heap_entries *e, const struct heap_frame *f,
 }
 
 /*
- * Finds the object to which a value refers. HDB_NOTFOUND if the value is null or the object is not
- * in the dump.
+ * Finds the object to which a value refers. Returns HDB_NOTFOUND if the value is null or the object
+ * is not in the dump.
  */
 static int target_of(struct heap_entries *e, const struct heap_value *value, uint32_t *ix,
 		     struct hdb_error *err)

@@ -7,8 +7,8 @@
 #include "heap/collections/collections.h"
 
 /*
- * The row for a class, and the class that the row names. NULL if the class is not a known
- * collection.
+ * Returns the row for a class, and the class that the row names. Returns NULL if the class is not a
+ * known collection.
  */
 const struct heap_collection_rule *heap_collection_row(struct heap *heap, uint32_t class_no,
 						       uint32_t *row_class);
@@ -24,7 +24,7 @@ static inline struct heap_value heap_null_value(void)
 	return (struct heap_value){ .type = HPROF_OBJECT };
 }
 
-/* The value at a path; null if none exists. */
+/* The value at a path; null if there is none. */
 static inline int heap_value_or_null(struct heap *heap, struct heap_as from, const char *path,
 				     struct heap_value *out, struct hdb_error *err)
 {
@@ -35,13 +35,15 @@ static inline int heap_value_or_null(struct heap *heap, struct heap_as from, con
 	return heap_soft(r);
 }
 
-/* The inner object of a collection. Its fields are those of the class that the row names. */
+/*
+ * Returns the inner object of a collection. Its fields are those of the class that the row names.
+ */
 static inline struct heap_as heap_as_inner(const struct heap_collection *c)
 {
 	return (struct heap_as){ c->inner_ix, c->inner_class };
 }
 
-/* The number at a path in the inner object; 0 if none exists. */
+/* The number at a path in the inner object; 0 if there is none. */
 static inline int heap_inner_number(struct heap *heap, const struct heap_collection *c,
 				    const char *path, int64_t *out, struct hdb_error *err)
 {

@@ -138,7 +138,7 @@ static uint32_t find_picture(const struct state *s, uint64_t native)
 
 /* ---- one bitmap ---- */
 
-/* Reads a number from a field, 0 if none exists. */
+/* Reads a number from a field, 0 if there is none. */
 static int64_t number(struct state *s, uint32_t ix, const char *path, int *r, struct hdb_error *err)
 {
 	int64_t out = 0;

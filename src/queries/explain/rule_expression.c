@@ -130,7 +130,7 @@ static int class_of(struct scan *s, uint32_t ix, struct base_value *out)
 	return HDB_OK;
 }
 
-/* text(): the text of a string, or another object's value as text; nothing if none exists. */
+/* text(): the text of a string, or another object's value as text; nothing if there is none. */
 static int text_of(struct scan *s, uint32_t ix, struct base_value *out)
 {
 	const struct session *session = s->subject->session;
@@ -322,7 +322,7 @@ static int loader_of(struct scan *s, uint32_t ix, struct base_value *out)
 
 /*
  * entry(): the key, as text, of the map entry that alone keeps an object, such as one of many
- * queues; nothing if none exists.
+ * queues; nothing if there is none.
  */
 static int entry_of(struct scan *s, uint32_t ix, struct base_value *out)
 {
@@ -671,7 +671,7 @@ static int static_of(struct scan *s, const struct base_arguments *a, struct base
 	return set_value(session, &value, out, s->err);
 }
 
-/* Reads a reference given by a path. HDB_NOTFOUND if the field is not a reference. */
+/* Reads a reference given by a path. Returns HDB_NOTFOUND if the field is not a reference. */
 static int reference(const struct explain_subject *subject, const char *path,
 		     struct heap_value *out, struct hdb_error *err)
 {

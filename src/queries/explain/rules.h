@@ -138,7 +138,7 @@ int explain_object(const struct session *session, const struct explain_rules *ru
 
 /*
  * Explains an object or, if no rule applies to it, the nearest object that dominates it and to
- * which a rule applies. Returns HDB_NOTFOUND if none exists.
+ * which a rule applies. Returns HDB_NOTFOUND if there is none.
  */
 int explain_chain(const struct session *session, const struct explain_rules *rules,
 		  uint32_t from_ix, struct explain_answer *out, struct hdb_error *err);

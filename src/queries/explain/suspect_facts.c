@@ -292,7 +292,7 @@ static enum held_kind kind_of(const struct walk *w, uint32_t class_no)
 	return (enum held_kind)w->kinds[class_no];
 }
 
-/* The number or the bits of a field; 0 if none exists. */
+/* The number or the bits of a field; 0 if there is none. */
 static int field_of(const struct walk *w, uint32_t ix, const char *path, uint64_t *out,
 		    struct hdb_error *err)
 {

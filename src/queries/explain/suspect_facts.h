@@ -160,7 +160,7 @@ void explain_fact_guess(struct explain_facts *facts, enum explain_fact no, doubl
 void explain_fact_text(struct explain_facts *facts, enum explain_fact no, const char *text);
 void explain_fact_object(struct explain_facts *facts, enum explain_fact no, uint32_t ix);
 
-/* The class without its package: "HashMap". */
+/* Returns the class without its package: "HashMap". */
 const char *explain_short_class(struct heap *heap, uint32_t class_no);
 
 /* Measures the entries of a collection: equal keys, and what most have in common. */

@@ -140,9 +140,9 @@ bool inspect_is_a(struct heap *heap, uint32_t ix, const char *class_name);
 const char *inspect_simple_name(const char *class_name);
 const char *inspect_class_of(struct heap *heap, uint32_t ix);
 
-/* Reads a boolean field of the rule's class. HDB_NOTFOUND if there is no such field. */
+/* Reads a boolean field of the rule's class. Returns HDB_NOTFOUND if there is no such field. */
 int inspect_bool(struct inspect_look *look, const char *path, bool *out, struct hdb_error *err);
-/* Reads a reference: HEAP_NONE if it is null. HDB_NOTFOUND if there is no such field. */
+/* Reads a reference: HEAP_NONE if it is null. Returns HDB_NOTFOUND if there is no such field. */
 int inspect_reference(struct inspect_look *look, const char *path, uint32_t *target,
 		      struct hdb_error *err);
 

@@ -100,7 +100,8 @@ static int say_receivers_of(struct inspect_look *look, uint32_t map, struct hdb_
 }
 
 /*
- * Adds a context and the receivers it registered. HDB_NOTFOUND if one of them is not in the dump.
+ * Adds a context and the receivers it registered. Returns HDB_NOTFOUND if one of them is not in the
+ * dump.
  */
 static int say_context_of(struct inspect_look *look, uint64_t context, uint64_t map,
 			  struct hdb_error *err)

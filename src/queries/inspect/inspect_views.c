@@ -74,7 +74,7 @@ int inspect_component(struct heap *heap, uint32_t context, uint32_t *out, struct
 	return HDB_OK;
 }
 
-/* Reads Activity.mDestroyed. HDB_NOTFOUND if there is no such field. */
+/* Reads Activity.mDestroyed. Returns HDB_NOTFOUND if there is no such field. */
 static int read_destroyed(struct heap *heap, uint32_t ix, bool *out, struct hdb_error *err)
 {
 	struct inspect_look look = { .heap = heap, .ix = ix, .start_no = HEAP_NONE };

@@ -102,7 +102,7 @@ static int weigh_thread(struct query *q, const struct query_leak_path *path, siz
 
 /*
  * Returns the number of bytes of the first two parts of a name: "org.h2." of
- * "org.h2.mvstore.MVMap". SIZE_MAX if it has fewer dots.
+ * "org.h2.mvstore.MVMap". Returns SIZE_MAX if it has fewer dots.
  */
 static size_t library_size(const char *name)
 {
@@ -245,7 +245,7 @@ static int find_key_holder(struct query *q, const struct query_leak_path *path, 
 	return HDB_OK;
 }
 
-/* Returns the step before `end` that is object ix, or `end` if none exists. */
+/* Returns the step before `end` that is object ix, or `end` if there is none. */
 static size_t step_of(const struct query_leak_path *path, size_t end, uint32_t ix)
 {
 	size_t i = 0;

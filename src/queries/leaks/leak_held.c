@@ -48,7 +48,7 @@
 
 /*
  * Finds the last collection on the path that retains at least half of the suspect; the suspect
- * holds its entries. *class_no is the class of the collection, or HEAP_NONE if none exists.
+ * holds its entries. *class_no is the class of the collection, or HEAP_NONE if there is none.
  */
 static int find_entries(struct query *q, const struct query_leak_suspect *about,
 			struct leak_held *out, uint32_t *class_no, struct hdb_error *err)

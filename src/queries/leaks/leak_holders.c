@@ -449,8 +449,8 @@ static int find_parting(struct query *q, const struct query_leak_path *path, siz
 }
 
 /*
- * The object at the end of a suspect's path. For a group, the last object that all paths to members
- * share; HEAP_NONE if none exists.
+ * Returns the object at the end of a suspect's path. For a group, the last object that all paths to
+ * members share; HEAP_NONE if there is none.
  */
 static uint32_t path_end(const struct analysis_suspect *s)
 {
@@ -477,7 +477,7 @@ struct member_owners {
 	uint64_t steps;
 };
 
-/* The owner of the most members; if several are equal, the first one found. */
+/* Returns the owner of the most members; if several are equal, the first one found. */
 static const struct member_owner *commonest(const struct member_owners *o)
 {
 	const struct member_owner *best = NULL;
@@ -610,7 +610,7 @@ static int count_referrers(struct member_owners *o, struct store_lists *referrer
 /*
  * Searches for one object that holds the members, on paths through all of their referrers. Among
  * the owners of most members, keeps the one with the fewest objects, and among equals the one
- * nearest to the members, as the only entry of the list. count is 0 if none exists.
+ * nearest to the members, as the only entry of the list. count is 0 if there is none.
  */
 static int look_wider(struct member_owners *o, const struct analysis_suspect *s,
 		      struct hdb_error *err)

@@ -68,7 +68,7 @@ int leak_wait_find(struct heap *heap, uint32_t thread_ix, uint32_t *blocker_ix, 
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Reads the innermost frame of an application class; "" if none exists. */
+/* Reads the innermost frame of an application class; "" if there is none. */
 static int read_frame(struct incidents *n, uint32_t ix, struct base_text to, struct hdb_error *err)
 {
 	struct heap *heap = n->q->heap;

@@ -30,8 +30,8 @@ struct leak_incident {
 };
 
 /*
- * Finds the threads that retain most in a group of threads. HDB_NOTFOUND if the suspect is not a
- * group of threads. Reads names, states and stacks of at most 10,000 threads.
+ * Finds the threads that retain most in a group of threads. Returns HDB_NOTFOUND if the suspect is
+ * not a group of threads. Reads names, states and stacks of at most 10,000 threads.
  */
 int leak_incident_find(struct query *q, const struct analysis_suspect *suspect,
 		       struct leak_incident *out, struct hdb_error *err);

@@ -54,7 +54,7 @@ int query_leak_path_find(struct query *q, uint32_t ix, struct query_leak_path *o
  */
 int query_leak_link(struct query *q, const struct query_leak_path *path, size_t i,
 		    struct analysis_link *out, struct hdb_error *err);
-/* Writes these references as a string such as "entries" or "[12]"; empty if none exist. */
+/* Writes these references as a string such as "entries" or "[12]"; empty if there are none. */
 int query_leak_path_holds(struct query *q, const struct query_leak_path *path, size_t i,
 			  struct base_text to, struct hdb_error *err);
 

@@ -49,7 +49,7 @@ static bool is_name_char(char c)
 
 /*
  * Returns the number of bytes of the package at the start of a name: everything before the first
- * component that begins with a capital letter. 0 if none exists.
+ * component that begins with a capital letter. Returns 0 if there is none.
  */
 static size_t package_size(const char *name, size_t size)
 {

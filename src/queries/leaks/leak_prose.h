@@ -24,7 +24,7 @@ void query_leak_add_short(struct base_text to, const char *text);
  */
 void leak_holder_text(const struct leak_holder *holder, struct base_text to);
 
-/* Writes all owners: "a.A.x (static), a.B.y and 2 more". Empty if none exist. */
+/* Writes all owners: "a.A.x (static), a.B.y and 2 more". Empty if there are none. */
 void leak_owner_text(const struct query_leak_owner *owner, struct base_text to);
 
 /*

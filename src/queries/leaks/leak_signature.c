@@ -325,7 +325,7 @@ static int add_object(struct signer *s, const struct query_leak_path *path, size
 
 /*
  * Chooses the first step of the text: the first application step from the suspect on, or the best
- * step of the whole path if none exists. Steps above the suspect differ between dumps because
+ * step of the whole path if there is none. Steps above the suspect differ between dumps because
  * several paths may lead to it.
  */
 static int find_start(struct signer *s, const struct query_leak_path *path, uint32_t suspect_ix,

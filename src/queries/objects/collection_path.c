@@ -80,7 +80,8 @@ static bool pass(struct place *p)
 }
 
 /*
- * Finds the index of an object in an array. HDB_NOTFOUND if it is not among the elements searched.
+ * Finds the index of an object in an array. Returns HDB_NOTFOUND if it is not among the elements
+ * searched.
  */
 static int find_index(const struct session *session, uint32_t array_ix, uint32_t ix,
 		      uint64_t *index, struct hdb_error *err)

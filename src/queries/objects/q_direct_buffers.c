@@ -256,7 +256,7 @@ static int find_candidates(struct query *q, uint32_t ix, struct candidates *c,
 
 /*
  * Finds the holder of a buffer: its dominator (*is_dominator), or a referrer. If only other buffers
- * hold it, theirs. HEAP_NONE if none exists.
+ * hold it, theirs. HEAP_NONE if there is none.
  */
 static int find_holder(struct query *q, uint32_t ix, uint32_t *holder, bool *is_dominator,
 		       struct hdb_error *err)

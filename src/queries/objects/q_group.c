@@ -125,9 +125,9 @@ static int hash_array(struct heap *heap, struct base_view *view, const struct ar
 /* ---- one object ---- */
 
 /*
- * Finds the value by which an object is grouped: the object itself, or its field. HDB_NOTFOUND if
- * it has no such field. *of is the object to which the value refers; HEAP_NONE for numbers, null
- * and objects that the dump lacks.
+ * Finds the value by which an object is grouped: the object itself, or its field. Returns
+ * HDB_NOTFOUND if it has no such field. *of is the object to which the value refers; HEAP_NONE for
+ * numbers, null and objects that the dump lacks.
  */
 static int value_of(const struct analysis_keys *k, uint32_t ix, struct heap_value *out,
 		    uint32_t *of, struct hdb_error *err)
@@ -190,7 +190,8 @@ static int key_text(struct analysis_keys *k, uint32_t ix, char *text, struct hdb
 }
 
 /*
- * Hashes the contents of an object. HDB_NOTFOUND if it has none, in which case its text is the key.
+ * Hashes the contents of an object. Returns HDB_NOTFOUND if it has none, in which case its text is
+ * the key.
  */
 static int hash_content(const struct session *session, const struct heap_object *object,
 			struct heap_text_hash *out, struct hdb_error *err)

@@ -15,7 +15,7 @@ struct query_thread_state {
 	bool is_virtual;
 };
 
-/* Reads the state of a thread. HDB_NOTFOUND if the dump does not have it. */
+/* Reads the state of a thread. Returns HDB_NOTFOUND if the dump does not have it. */
 int query_thread_state(struct heap *heap, uint32_t ix, struct query_thread_state *out,
 		       struct hdb_error *err);
 

@@ -26,7 +26,7 @@ struct analysis_vthread {
 	uint64_t stack_bytes;
 };
 
-/* Reads a virtual thread. HDB_NOTFOUND if the object is not one. */
+/* Reads a virtual thread. Returns HDB_NOTFOUND if the object is not one. */
 int analysis_vthread(const struct session *session, uint32_t ix, struct analysis_vthread *out,
 		     struct hdb_error *err);
 

@@ -113,7 +113,7 @@ static inline const char *leak_steps_text(const struct leak_steps *steps, size_t
 	return (const char *)steps->texts.data + place;
 }
 
-/* Writes the first suspect reference: "com.acme.Bus.listeners (static)". Empty if none exists. */
+/* Writes the first suspect reference: "com.acme.Bus.listeners (static)". Empty if there is none. */
 void leak_steps_suspect(struct leak_traces *traces, const struct leak_steps *steps, char *buf,
 			size_t size);
 

@@ -53,8 +53,8 @@ static int is_uniform(struct base_view *view, const struct hprof_sub *sub, unsig
 
 /*
  * Examines the array at `offset` of the dump (0: not in the dump). `view` belongs to the calling
- * thread, and the dump must be open. HDB_NOTFOUND if the dump lacks its elements; not for empty
- * arrays. Unless an array is constant, only both ends are read.
+ * thread, and the dump must be open. Returns HDB_NOTFOUND if the dump lacks its elements; not for
+ * empty arrays. Unless an array is constant, only both ends are read.
  */
 static int array_facts(struct heap *heap, struct base_view *view, uint64_t offset,
 		       struct array_facts *out, struct hdb_error *err)

@@ -180,7 +180,7 @@ static int name_of(const struct session *session, uint64_t key, char *buf, size_
 
 /*
  * Writes the most frequent holder: "java.util.HashMap$Node.key", "static Main.cache",
- * "java.lang.String[]", "<local variable>", "<root>"; empty if none exists. *count is its number
+ * "java.lang.String[]", "<local variable>", "<root>"; empty if there is none. *count is its number
  * of references.
  */
 static int holders_top(const struct session *session, const struct holders *h,
