@@ -1,13 +1,16 @@
-/* heapdb/cmd_gate.c - gate: measures the checks of a budget, and finds what broke them. */
+/*
+ * heapdb/cmd_gate.c - the command gate: evaluates the checks of a budget, and finds the objects
+ * that made a check fail.
+ */
 #include "heapdb/gate.h"
 
 #include "common/door_rows.h"
 
-/* Maximum number of bytes of a budget, of a condition, and of an ID as text. */
+/* Maximum number of bytes of a budget, of a condition, and of a formatted ID. */
 #define BUDGET_MAX (1u << 20)
 #define CONDITION_MAX 1200
 #define ID_MAX 32
-/* Steps of a path that are shown. */
+/* Maximum number of steps shown of a path. */
 #define STEPS_MAX 12u
 
 /* What a check asks. */
@@ -40,7 +43,7 @@ static int ask(struct cli *cli, const struct question *q, struct hdb_rows **rows
 	return hdb_query(q->is_of_baseline ? before : cli->db, q->query, &args, rows, &cli->err);
 }
 
-/* Copies a cell as text; "" for null. */
+/* Copies a cell as text; a null cell becomes "". */
 static void cell(const struct hdb_rows *rows, const char *column, char *buf, size_t size)
 {
 	const struct hdb_value *v = hdb_rows_value(rows, hdb_rows_find_column(rows, column));
@@ -68,8 +71,8 @@ static bool is_platform(const char *name)
 }
 
 /*
- * Writes a step: "com.acme.App.cache (static)". Keys of maps are texts of the heap, which the log
- * of a build must not show.
+ * Writes a step: "com.acme.App.cache (static)". Keys of maps are strings from the heap, which must
+ * not appear in the log of a build.
  */
 static void write_step(const struct hdb_rows *rows, const char *class, char *buf, size_t size)
 {
@@ -84,7 +87,7 @@ static void write_step(const struct hdb_rows *rows, const char *class, char *buf
 		(void)snprintf(buf, size, "%s%s%s", class, *via && *via != '[' ? "." : "", via);
 }
 
-/* Reads the path to an object, and its owner: the nearest step of the application. */
+/* Reads the path to an object, and its owner, which is the nearest step in an application class. */
 static int find_path(struct cli *cli, const char *id, struct gate_culprit *out)
 {
 	DOOR_ROWS *rows = NULL;
@@ -105,7 +108,7 @@ static int find_path(struct cli *cli, const char *id, struct gate_culprit *out)
 		count++;
 	}
 	if (rc != HDB_END) {
-		/* Without a path the object is still named. */
+		/* The object is reported even without a path. */
 		cli->err = (struct hdb_error){ 0 };
 		return rc == HDB_EINTR || rc == HDB_ENOMEM ? rc : HDB_OK;
 	}
@@ -122,12 +125,12 @@ static struct gate_culprit *next_culprit(struct gate_check *c)
 	return c->culprit_count < GATE_CULPRITS_MAX ? &c->culprits[c->culprit_count++] : NULL;
 }
 
-/* The columns of an answer that name what a row is about. */
+/* The columns that identify the object of a row. */
 struct naming {
 	const char *name, *detail, *owner;
 };
 
-/* Takes the current row of an answer as something that broke the check. */
+/* Records the current row of an answer as an object that made the check fail. */
 static int take_row(struct cli *cli, struct gate_check *c, const struct hdb_rows *rows,
 		    const struct naming *naming)
 {
@@ -139,7 +142,7 @@ static int take_row(struct cli *cli, struct gate_check *c, const struct hdb_rows
 		return HDB_OK;
 	cell(rows, naming->name, name, sizeof(name));
 	skipped = strncmp(name, "class ", 6) == 0 ? 6 : 0;
-	/* The value of the object is a text of the heap. */
+	/* The value of the object is a string from the heap. */
 	if (strcmp(naming->name, "label") == 0)
 		name[skipped + strcspn(name + skipped, " ")] = '\0';
 	cell(rows, naming->detail, detail, sizeof(detail));
@@ -150,7 +153,7 @@ static int take_row(struct cli *cli, struct gate_check *c, const struct hdb_rows
 	return *id ? find_path(cli, id, culprit) : HDB_OK;
 }
 
-/* The largest object that the target names. */
+/* Finds the largest object of the target. */
 static int find_largest(struct cli *cli, struct gate_check *c)
 {
 	static const struct naming naming = { "label", "", "" };
@@ -174,7 +177,7 @@ static int find_largest(struct cli *cli, struct gate_check *c)
 	}
 	if (rc == HDB_OK && (rc = hdb_rows_next(rows, &cli->err)) == HDB_OK)
 		return take_row(cli, c, rows, &naming);
-	/* A class loader has no list of instances. */
+	/* Without a list of instances, as for a class loader, no object is named. */
 	cli->err = (struct hdb_error){ 0 };
 	return rc == HDB_EINTR || rc == HDB_ENOMEM ? rc : HDB_OK;
 }
@@ -188,7 +191,7 @@ static double fact(const struct hdb_rows *rows, const char *name)
 	return v && v->type != HDB_TYPE_NULL ? (double)v->u : 0;
 }
 
-/* Reads "is 12", "is 12 of 100" or "was 10, is 12" behind the condition. */
+/* Reads "is 12", "is 12 of 100" or "was 10, is 12" after the condition. */
 static void read_value(struct gate_check *c, const struct hdb_rows *rows)
 {
 	const struct hdb_value *v = hdb_rows_find_fact(rows, "conditions");
@@ -198,7 +201,7 @@ static void read_value(struct gate_check *c, const struct hdb_rows *rows)
 
 	if (v && v->type == HDB_TYPE_TEXT)
 		(void)snprintf(text, sizeof(text), "%.*s", (int)v->text_size, v->text);
-	/* The last one: a target may have such text. */
+	/* Use the last occurrence, because a target may contain such text. */
 	for (const char *at = text;
 	     (at = strstr(at, c->measure == GATE_GROWTH ? ": was " : ": is ")); at++)
 		said = at;
@@ -235,7 +238,7 @@ static void say(struct gate_check *c)
 		       c->is_unknown ? " (no class or object has this name)" : "");
 }
 
-/* Writes the condition of --fail-if that the check must not meet. */
+/* Writes the condition for --fail-if. It is true if the check fails. */
 static void write_condition(const struct gate_check *c, char *buf, size_t size)
 {
 	static const char *const names[] = { "count", "shallow", "retained", "retained" };
@@ -252,7 +255,7 @@ static void write_condition(const struct gate_check *c, char *buf, size_t size)
 		       c->limit);
 }
 
-/* Whether a row of the leaks query is a leak itself, and not one of the rows below it. */
+/* Whether a row of the leaks query is a leak itself, rather than one of the rows below it. */
 static bool is_leak(const struct hdb_rows *rows)
 {
 	char kind[32];
@@ -261,7 +264,7 @@ static bool is_leak(const struct hdb_rows *rows)
 	return strcmp(kind, "suspect") == 0 || strcmp(kind, "leaking") == 0;
 }
 
-/* Adds the fingerprints of the baseline's leaks to the list, a line each. */
+/* Adds the fingerprints of the baseline's leaks to the list, one per line. */
 static int read_fingerprints(struct cli *cli, struct bytes *list)
 {
 	DOOR_ROWS *rows = NULL;
@@ -278,8 +281,8 @@ static int read_fingerprints(struct cli *cli, struct bytes *list)
 }
 
 /*
- * Counts leaking objects, and suspects that no rule calls "by design"; for fingerprints those that
- * the baseline lacks.
+ * Counts leaking objects, and suspects that no rule calls "by design". For fingerprints, counts the
+ * ones that the baseline lacks.
  */
 static int count_leaks(struct cli *cli, struct gate_check *c)
 {

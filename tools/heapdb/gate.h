@@ -1,7 +1,9 @@
 /*
- * heapdb/gate.h - `heapdb gate`: checks of a budget, their results, and formats to print them.
+ * heapdb/gate.h - `heapdb gate`: the checks of a budget, their results, and formats for printing
+ * them.
  *
- * A check is a condition of --fail-if (or a count of rows) with a name and a place in a YAML file.
+ * A check is a condition of --fail-if (or a count of rows) with a name and a position in a YAML
+ * file.
  */
 #ifndef HEAPDB_GATE_H
 #define HEAPDB_GATE_H
@@ -12,13 +14,13 @@ enum gate_measure {
 	GATE_OBJECTS,
 	GATE_SHALLOW,
 	GATE_RETAINED,
-	GATE_GROWTH, /* of the retained size, or of the whole heap, since the baseline */
+	GATE_GROWTH, /* growth, since the baseline, of the retained size or of the whole heap */
 	GATE_LEAKS,
 	GATE_FINGERPRINTS, /* leak suspects that the baseline lacks */
 	GATE_SECRETS
 };
 
-/* The objects that broke a check. Strings are truncated. */
+/* The objects that made a check fail. Strings are truncated. */
 struct gate_culprit {
 	char object[512], owner[512], path[1024];
 };
@@ -30,11 +32,11 @@ struct gate_check {
 	double limit;
 	bool is_percent;
 	size_t line, column; /* of its name, from 1 */
-	size_t at, size;     /* bytes of the limit in the file */
+	size_t at, size;     /* offset and size of the limit in the file */
 	/* the result */
 	bool has_failed, is_unknown; /* no dump has the target */
 	double value;
-	char text[240]; /* "retained com.acme.* is 61.2 MiB, limit 50.0 MiB" */
+	char text[240]; /* such as "retained com.acme.* is 61.2 MiB, limit 50.0 MiB" */
 	struct gate_culprit culprits[GATE_CULPRITS_MAX];
 	size_t culprit_count;
 };
@@ -46,7 +48,7 @@ struct gate_budget {
 	double margin; /* per cent that --update adds */
 };
 
-/* The word of a measure in the budget. */
+/* The keywords of the measures in a budget. */
 extern const char *const gate_words[];
 /* Whether values of the measure are bytes. */
 static inline bool gate_is_size(const struct gate_check *c)
@@ -57,15 +59,15 @@ static inline bool gate_is_size(const struct gate_check *c)
 }
 
 /*
- * Reads the checks of a budget. An error names its line and column. The caller must release *budget
- * even after a failure.
+ * Reads the checks of a budget. An error message contains line and column. The caller must release
+ * *budget even after a failure.
  */
 int gate_read(struct cli *cli, const struct file_text *file, struct gate_budget *budget);
 void gate_release(struct gate_budget *budget);
-/* Writes the file again with the limits that the results and the margin demand. */
+/* Rewrites the file with limits that allow the results plus a margin. */
 int gate_update(struct cli *cli, const struct file_text *file, const struct gate_budget *budget);
 
-/* In the order of the values of --format. */
+/* In the order of the values of option --format. */
 enum gate_format { GATE_TEXT, GATE_MARKDOWN, GATE_JUNIT, GATE_SARIF, GATE_GITHUB };
 void gate_print(struct output *out, const struct gate_budget *budget, enum gate_format format);
 

@@ -8,7 +8,7 @@
 
 #include <yaml.h>
 
-/* Per cent that --update adds, if the budget does not say. */
+/* Margin that --update adds, in percent, if the budget does not specify one. */
 #define MARGIN 10
 #define CHECKS_MAX 1000u
 
@@ -43,7 +43,7 @@ static const char *text_of(const yaml_node_t *node)
 	return node && node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : "";
 }
 
-/* libyaml counts characters; a byte that continues one is none. */
+/* libyaml counts characters, so continuation bytes are skipped. */
 static size_t offset_of(const struct file_text *file, size_t characters)
 {
 	size_t at = 0;
@@ -228,11 +228,11 @@ void gate_release(struct gate_budget *budget)
 
 /* ---- rewriting ---- */
 
-/* Writes the limit that admits the value and the margin, in the unit of people, rounded up. */
+/* Writes a limit that allows the value plus the margin, rounded up, in a readable unit. */
 static void new_limit(const struct gate_check *c, double margin, char *buf, size_t size)
 {
 	static const char *const units[] = { "", " KB", " MB" };
-	/* A number of leaks or secrets is known exactly. */
+	/* Numbers of leaks and secrets are exact, so they get no margin. */
 	double value =
 		(c->value > 0 ? c->value : 0) * (1 + (c->measure >= GATE_LEAKS ? 0 : margin / 100));
 	unsigned unit = 0;
@@ -267,7 +267,7 @@ int gate_update(struct cli *cli, const struct file_text *file, const struct gate
 		const bool is_quoted = quote == '"' || quote == '\'';
 		char limit[64], text[1024];
 
-		/* The limit of a YAML alias is in another check, and was written there. */
+		/* The limit of a YAML alias belongs to another check, which has updated it. */
 		if (c->at < done || c->is_unknown)
 			continue;
 		new_limit(c, budget->margin, limit, sizeof(limit));

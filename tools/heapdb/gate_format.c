@@ -17,7 +17,7 @@ static void put_summary(struct output *out, const struct gate_budget *b)
 
 /* ---- text ---- */
 
-/* A line of text from a dump, escaped for a terminal. */
+/* Prints a line of text from a dump, escaped for a terminal. */
 static void put_line(struct output *out, const char *head, const char *text)
 {
 	struct bytes line = { 0 };
@@ -94,7 +94,7 @@ static void print_markdown(struct output *out, const struct gate_budget *b)
 
 /* ---- a failure as one text, for programs ---- */
 
-/* The result and what broke the check, a line each. */
+/* Writes the result and the objects that made the check fail, one per line. */
 static void add_story(struct bytes *to, const struct gate_check *c)
 {
 	bytes_string(to, c->text);
@@ -202,7 +202,7 @@ static void print_sarif(struct output *out, const struct gate_budget *b)
 
 /* ---- GitHub ---- */
 
-/* In properties of a command, : and , are also escaped. */
+/* In the properties of a workflow command, : and , must be escaped too. */
 static void put_escaped(struct output *out, const char *text, size_t size, bool is_property)
 {
 	for (size_t i = 0; i < size; i++) {

@@ -1,6 +1,6 @@
 /*
- * queries/explain/rules.h - knowledge about classes of programs, as rules: to which objects a rule
- * applies, what it reads, what it reports and what it advises.
+ * queries/explain/rules.h - knowledge about classes of programs, in the form of rules. A rule
+ * defines the objects to which it applies, the values that it reads, and its report and advice.
  *
  * Rules are text (rules/README.md describes the format). Those in rules/NAME.rules are compiled in.
  * Users can add a file (--rules, $HEAPDB_RULES), whose rules come first. A rule applies to an
@@ -15,12 +15,12 @@
 #include "base/expression.h"
 #include "queries/explain/suspect_facts.h"
 
-/* Maximum number of bytes of a text that a rule reads, and of a sentence that it makes. */
+/* Maximum number of bytes of a string that a rule reads, and of a sentence that it produces. */
 #define EXPLAIN_VALUE_MAX 200
 #define EXPLAIN_SENTENCE_MAX 1000
-/* Maximum number of conditions of one rule, and of values it reads. */
+/* Maximum number of conditions in a rule, and of values that it reads. */
 #define EXPLAIN_PARTS_MAX 12
-/* Maximum number of dominators tried for one object. */
+/* Maximum number of dominators that are tried for one object. */
 #define EXPLAIN_OWNERS_MAX 2000u
 /* Maximum size of a rules file: a few thousand rules. */
 #define EXPLAIN_FILE_MAX (4u << 20)
@@ -31,7 +31,7 @@ enum explain_verdict {
 	EXPLAIN_LARGE,        /* expected, but there is a lot of it */
 	EXPLAIN_UNBOUNDED,    /* nothing limits it */
 	EXPLAIN_LEAK,         /* no longer needed, but still reachable */
-	EXPLAIN_MISCONFIGURED /* a setting makes it so large */
+	EXPLAIN_MISCONFIGURED /* a setting makes the object so large */
 };
 /* Returns "by design", "large", ...; static. */
 const char *explain_verdict_name(enum explain_verdict verdict);
@@ -42,7 +42,7 @@ struct explain_read {
 	uint32_t expression;
 };
 
-/* A rule. All texts are borrowed from the text of the rules. */
+/* A rule. All strings are borrowed from the text of the rules. */
 struct explain_rule {
 	const char *name;
 	const char *classes;                    /* names or patterns, separated by commas */
@@ -57,21 +57,31 @@ struct explain_rule {
 	unsigned line; /* line of its first word */
 };
 
-/* Number of instance counts cached, and of sets of references; the oldest is replaced. */
+/*
+ * Maximum number of cached instance counts, and of cached sets of references. The oldest one is
+ * replaced.
+ */
 #define EXPLAIN_COUNTS 16u
 
-/* Number of instances of some classes for which an expression is true, and the first of them. */
+/*
+ * The number of instances of some classes for which an expression is true, and the first of these
+ * instances.
+ */
 struct explain_count {
 	char classes[BASE_VALUE_MAX], expression[BASE_WORD_MAX];
 	double count;
 	uint32_t first_ix; /* HEAP_NONE if none exists */
 };
 
-/* What instances of some classes refer to. */
+/* The objects to which instances of some classes refer. */
 struct explain_referring {
 	char classes[BASE_VALUE_MAX];
-	bool are_many; /* too many instances: their references were not collected */
-	/* uint64_t, ascending: the object referred to, times 2^32, plus the instance */
+	/* the classes have too many instances, so their references were not collected */
+	bool are_many;
+	/*
+	 * uint64_t, ascending: the referenced object times 2^32, plus the instance that refers to
+	 * it
+	 */
 	struct base_vec pairs;
 };
 
@@ -82,15 +92,15 @@ struct explain_counts {
 	unsigned next_referring;
 };
 
-/* All rules, and which of them are about which class of the heap. */
+/* All rules, and the classes of the heap to which they apply. */
 struct explain_rules {
 	struct base_vec rules; /* struct explain_rule */
 	struct base_vec nodes; /* struct base_node of all expressions */
-	uint32_t usual[3];     /* expressions that every sentence can name */
-	char *own, *users;     /* texts of the compiled-in and the user's rules; owned */
+	uint32_t usual[3];     /* expressions that every sentence can use */
+	char *own, *users;     /* text of the compiled-in rules, and of the user's rules; owned */
 	/*
-	 * by class number: start of its rules in `list`; then that of rules of suspects, and the
-	 * end; owned
+	 * by class number: index in `list` of the first rule of the class; then that of rules about
+	 * suspects, and the end; owned
 	 */
 	uint32_t *first;
 	/* uint32_t: indexes of rules, class by class in their order */
@@ -115,17 +125,20 @@ static inline bool explain_has_rules(const struct explain_rules *rules, uint32_t
 	return rules->first[class_no] != rules->first[class_no + 1];
 }
 
-/* What a rule says about an object. */
+/* What a rule reports about an object. */
 struct explain_answer {
 	const struct explain_rule *rule; /* borrowed from the rules */
 	uint32_t ix;
 	uint64_t retained_bytes;
-	/* with {run} instead of a command: query/advice.h */
+	/* contain {run} in place of a command: query/advice.h */
 	char says[EXPLAIN_SENTENCE_MAX], advice[EXPLAIN_SENTENCE_MAX];
-	/* "12,000 rows of the table ORDERS", empty if the rule has no such line; and the number */
+	/*
+	 * such as "12,000 rows of the table ORDERS", or empty if the rule has no such line; and its
+	 * number
+	 */
 	char holds[EXPLAIN_VALUE_MAX];
 	uint64_t held;
-	/* the object that should not be alive: ix, or the one that the rule names */
+	/* the object that should not be alive: ix, or the object that the rule names */
 	uint32_t kept_ix;
 };
 
@@ -151,47 +164,47 @@ int explain_suspect(const struct session *session, const struct explain_rules *r
 		    const struct analysis_suspect *suspect, struct explain_answer *out,
 		    struct hdb_error *err);
 
-/* An object that rules may be about. */
+/* An object to which rules may apply. */
 struct explain_candidate {
 	uint32_t ix;
 	uint64_t retained_bytes;
 };
 
-/* Maximum number of candidates that callers use, those that retain most. */
+/* Maximum number of candidates that callers use. These are the ones that retain the most. */
 #define EXPLAIN_CANDIDATES_MAX 10000u
 
 /* Which objects are candidates. */
 struct explain_choice {
 	uint64_t least_bytes; /* retained size, unless a rule of the class finds faults */
-	bool of_faults;       /* only rules that find faults or what has no limit count */
+	bool of_faults;       /* use only rules that find faults or unbounded collections */
 };
 
 /*
- * Appends, as struct explain_candidate and largest first, all reachable objects of rules' classes
- * that retain at least least_bytes, and regardless of size those of classes with rules that find
- * faults. The list is complete; the caller cuts it.
+ * Appends reachable objects as struct explain_candidate, largest first: all objects of classes with
+ * rules that retain at least least_bytes and, regardless of size, all objects of classes with rules
+ * that find faults. The list is complete; the caller truncates it.
  */
 int explain_candidates(const struct session *session, const struct explain_rules *rules,
 		       struct explain_choice choice, struct base_vec *out, struct hdb_error *err);
 
-/* Whether a finding is a fault whatever its size: a leak or a wrong setting. */
+/* Whether a finding is a fault regardless of its size: a leak or a misconfiguration. */
 static inline bool explain_is_fault(const struct explain_rule *rule)
 {
 	return rule->verdict == EXPLAIN_LEAK || rule->verdict == EXPLAIN_MISCONFIGURED;
 }
 
-/* ---- for the files of this folder: expressions ---- */
+/* ---- for the files of this directory: expressions ---- */
 
-/* The object that an expression is evaluated for. */
+/* The object for which an expression is evaluated. */
 struct explain_subject {
 	const struct session *session;
 	const struct base_vec *nodes; /* struct base_node of all expressions */
 	uint32_t ix;
-	/* fields are searched from this superclass on; HEAP_NONE: from its own class */
+	/* superclass at which the search for fields starts; HEAP_NONE: the object's own class */
 	uint32_t start_no;
 	uint64_t whole_bytes; /* size of the heap */
 	struct explain_counts *counts;
-	const struct explain_facts *facts; /* of a suspect; NULL for objects */
+	const struct explain_facts *facts; /* figures about a suspect; NULL for objects */
 	uint64_t steps;                    /* number of entries that may still be read */
 };
 
@@ -202,13 +215,13 @@ extern const struct base_grammar explain_grammar;
 int explain_evaluate(struct explain_subject *subject, uint32_t expression, struct base_value *out,
 		     struct hdb_error *err);
 
-/* Where a template gets its values from. */
+/* The source of a template's values. */
 struct explain_values {
-	/* finds the value called `name`; BASE_NOTHING if none exists */
+	/* finds the value with this name; BASE_NOTHING if there is none */
 	int (*find)(void *ctx, struct base_word name, struct base_value *out,
 		    struct hdb_error *err);
 	void *ctx;
-	bool is_whole; /* set by explain_write: no value outside of brackets was missing */
+	bool is_whole; /* set by explain_write: all values outside of brackets exist */
 };
 
 /*
