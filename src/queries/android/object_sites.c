@@ -18,7 +18,8 @@ struct columns {
 };
 
 /*
- * Reads the serial number of an object's trace, which follows its ID in every kind of sub-record.
+ * Reads the serial number of an object's stack trace, which follows the object's ID in every kind
+ * of sub-record.
  */
 static int read_serial(struct heap *heap, const struct columns *columns, uint32_t i, uint32_t *out,
 		       struct hdb_error *err)

@@ -1,4 +1,4 @@
-/* queries/android/object_sites.h - objects counted by the stack trace of each, and by class. */
+/* queries/android/object_sites.h - counts objects by stack trace and class. */
 #ifndef QUERIES_OBJECT_SITES_H
 #define QUERIES_OBJECT_SITES_H
 
@@ -8,7 +8,8 @@
 /* Objects with one stack trace. */
 struct object_site {
 	uint64_t count, bytes;
-	uint32_t trace, class_no; /* serial number of the trace, 0 if none exists */
+	/* serial number of the trace (0: none), and class of the objects */
+	uint32_t trace, class_no;
 	struct store_trace stack; /* frame_count is 0 if the dump does not contain it */
 };
 
@@ -26,8 +27,8 @@ int object_sites_count(struct query *q, struct object_sites *out, struct hdb_err
 void object_sites_release(struct object_sites *sites);
 
 /*
- * Sets the cells about a stack: its innermost frame, and up to OBJECT_SITES_FRAMES frames. Both
- * stay null for a stack without frames.
+ * Sets the cells that describe a stack: its innermost frame, and up to OBJECT_SITES_FRAMES frames.
+ * Both remain null for a stack without frames.
  */
 #define OBJECT_SITES_FRAMES 32u
 int object_sites_set_stack(struct query *q, const struct store_trace *stack, size_t site_column,

@@ -12,10 +12,10 @@
 /* Maximum number of databases listed. */
 #define DATABASES_MAX 1000u
 
-/* The columns of the info query without section. */
+/* The columns of the info query, except the section. */
 #include <queries/android/q_app.query.h>
 
-/* What the objects of a class are counted as. */
+/* How the objects of a class are counted. */
 enum role { ROLE_NONE, ROLE_BITMAP, ROLE_DATABASE, ROLE_DISPLAY, ROLES };
 
 static const char *const role_classes[ROLES] = {
@@ -133,7 +133,7 @@ static int count_block(void *ctx, const struct heap_block *block, struct hdb_err
 	return HDB_OK;
 }
 
-/* Counts bitmaps with over a tenth more pixels than the largest display. */
+/* Counts bitmaps that have at least a tenth more pixels than the largest display. */
 static void count_large(struct state *s)
 {
 	for (size_t i = 0; i < s->bitmaps.count; i++) {

@@ -1,6 +1,6 @@
 /*
- * queries/android/q_bitmaps.c - the bitmaps query: Android's bitmaps: size, configuration, where
- * the pixels are, and which show the same picture.
+ * queries/android/q_bitmaps.c - the bitmaps query: Android's bitmaps with size, configuration,
+ * location of the pixels, and copies of the same picture.
  *
  * Up to Android 7 pixels are in a byte[], Bitmap.mBuffer. Later they are native memory, which is
  * not in the dump, but a dump made by `am dumpheap -b png` contains pictures in the static field
@@ -16,9 +16,11 @@
 
 #include <xxhash.h>
 
-/* Elements of an array read at a time. */
+/* Number of array elements read at a time. */
 #define CHUNK 4096u
-/* Bytes that Android counts for the native part of a bitmap besides its pixels. */
+/*
+ * Number of bytes that Android counts for the native part of a bitmap, in addition to its pixels.
+ */
 #define NATIVE_PART_BYTES 32u
 /* Kinds of storage in Bitmap.mId. */
 #define STORAGE_UNIT 1000000u
@@ -30,11 +32,14 @@
 enum encoding { NO_CONTENTS, PIXELS, JPEG, PNG, WEBP };
 
 struct bitmap {
-	uint32_t ix, buffer; /* HEAP_NONE: contents are not in the dump */
+	/*
+	 * the bitmap and the array with its contents; HEAP_NONE if the dump does not contain them
+	 */
+	uint32_t ix, buffer;
 	int32_t width, height, density;
 	uint64_t bytes; /* 0 if unknown */
 	uint64_t copies, wasted;
-	uint32_t first; /* index in the list, in order of ix */
+	uint32_t first; /* index in the list, which is in order of ix */
 	XXH128_hash_t hash;
 	const char *config, *store; /* static; NULL if unknown */
 	uint8_t encoding;
@@ -70,7 +75,10 @@ static enum encoding encoding_of(int64_t format)
 		       NO_CONTENTS;
 }
 
-/* Reads the pairs of natives[] and buffers[]: as many as both have, at most `count`. */
+/*
+ * Reads the pairs of natives[] and buffers[]. Reads as many pairs as both arrays have, but at most
+ * `count`.
+ */
 static int load_pairs(struct state *s, uint32_t natives, uint32_t buffers, uint64_t count,
 		      struct hdb_error *err)
 {
@@ -138,7 +146,7 @@ static uint32_t find_picture(const struct state *s, uint64_t native)
 
 /* ---- one bitmap ---- */
 
-/* Reads a number from a field, 0 if there is none. */
+/* Reads a number from a field; 0 if the field does not exist. */
 static int64_t number(struct state *s, uint32_t ix, const char *path, int *r, struct hdb_error *err)
 {
 	int64_t out = 0;
@@ -150,15 +158,15 @@ static int64_t number(struct state *s, uint32_t ix, const char *path, int *r, st
 }
 
 /*
- * Returns width times height; 0 if one of them is not positive. Both are below 2^31, so this cannot
- * overflow.
+ * Returns width times height, or 0 if one of them is not positive. Both are below 2^31, so the
+ * product cannot overflow.
  */
 static uint64_t pixels_of(const struct bitmap *b)
 {
 	return b->width > 0 && b->height > 0 ? (uint64_t)b->width * (uint64_t)b->height : 0;
 }
 
-/* Returns the bytes per pixel, judging by the total size; 0 if unknown. */
+/* Returns the number of bytes per pixel, derived from the total size; 0 if unknown. */
 static unsigned bytes_a_pixel(const struct bitmap *b)
 {
 	const uint64_t pixels = pixels_of(b);
@@ -234,7 +242,7 @@ static int look_at_contents(struct state *s, struct bitmap *b, struct hdb_error 
 	return HDB_OK;
 }
 
-/* Hashes the contents: the used part of the array, with width and height. */
+/* Hashes the contents: the used part of the array, together with width and height. */
 static int hash_contents(struct state *s, struct bitmap *b, XXH3_state_t *hash,
 			 struct hdb_error *err)
 {
@@ -324,7 +332,10 @@ static int find_bitmaps(struct state *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Bitmaps with the same contents together, then by index; those without contents last. */
+/*
+ * Puts bitmaps with the same contents together, in order of index. Those without contents come
+ * last.
+ */
 static int compare_contents(const void *a, const void *b)
 {
 	const struct bitmap *x = a, *y = b;
@@ -344,7 +355,7 @@ static bool is_same(const struct bitmap *a, const struct bitmap *b)
 	       XXH128_isEqual(a->hash, b->hash);
 }
 
-/* Counts copies. Returns the bytes they waste. */
+/* Counts the copies. Returns the number of bytes that they waste. */
 static uint64_t join_copies(struct state *s)
 {
 	struct bitmap *list = s->list.data;

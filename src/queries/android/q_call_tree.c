@@ -1,6 +1,6 @@
 /*
- * queries/android/q_call_tree.c - the call-tree query: objects as a tree of call stacks: which
- * calls allocated them, outermost call first, and what was allocated.
+ * queries/android/q_call_tree.c - the call-tree query: a tree of the call stacks that allocated
+ * objects, outermost call first, with the classes of these objects.
  *
  * A node is a frame below the same outer frames, or a class below the frame that allocated it.
  * Parents have lower numbers than their children.
@@ -12,11 +12,11 @@
 #include "queries/queries.h"
 
 #define TEXT_MAX_BYTES 512
-/* Maximum number of frames of one stack that become nodes: the innermost ones. */
+/* Maximum number of frames of one stack, counted from the innermost, that become nodes. */
 #define FRAMES_MAX 1024u
-/* Maximum number of levels: frames and a class. */
+/* Maximum number of levels: one per frame, and one for the class. */
 #define LEVELS (FRAMES_MAX + 1)
-/* In a node's id: it is a class, not a frame. */
+/* Flag in a node's id: the node is a class, not a frame. */
 #define IS_CLASS 0x80000000u
 /* The id of the node for objects without a stack. */
 #define NO_STACK 0x7fffffffu
@@ -32,7 +32,7 @@ struct state {
 	struct object_sites counted;
 	struct base_tree tree; /* its names are ids */
 	struct base_vec sums;  /* struct sums, by node */
-	uint32_t *order;       /* the rows: numbers of nodes; owned */
+	uint32_t *order;       /* the rows, as numbers of nodes; owned */
 	uint64_t whole;        /* in bytes */
 };
 
@@ -115,7 +115,7 @@ static int add_sites(struct query *q, struct state *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The objects of a class count as those of its frame. */
+/* Adds the objects of each class to the frame that allocated them. */
 static void add_up(struct state *s)
 {
 	for (uint32_t i = (uint32_t)s->sums.count; i-- > 0;) {

@@ -1,7 +1,6 @@
 /*
  * queries/android/q_leak_traces.c - the leak-traces query: every leak trace of an application, step
- * by step, with everything that LeakCanary shows: for programs that keep a history of leaks or
- * compare them.
+ * by step, with everything that LeakCanary shows, for programs that record leaks or compare them.
  */
 #include "queries/traces/leak_traces.h"
 #include "queries/queries.h"

@@ -2,7 +2,7 @@
  * queries/compare/diff.h - declarations shared by the parts of the diff query. Private to them.
  *
  * Each part implements one kind of comparison (--by), or several along one tree. A "side" is one of
- * the dumps, oldest first.
+ * the dumps, which are sorted from oldest to newest.
  */
 #ifndef QUERIES_COMPARE_DIFF_H
 #define QUERIES_COMPARE_DIFF_H
@@ -15,7 +15,7 @@
 /* The columns (DIFF_LEVEL, ...) and the rest of the definition. */
 #include <queries/compare/q_diff.query.h>
 
-/* What to compare by; the values of option "by" after the groups, in the same order. */
+/* What to compare by. The values of option "by" after the groups, in the same order. */
 enum diff_by {
 	DIFF_BY_GROUP,
 	DIFF_BY_OBJECT,
@@ -36,7 +36,7 @@ struct diff_figures {
 	uint64_t count, shallow_bytes, retained_bytes;
 };
 
-/* Receives the objects that both dumps have: index in the oldest and in the newest. */
+/* Receives the objects that both dumps contain: the index in the oldest dump and in the newest. */
 struct diff_pairs {
 	int (*take)(void *ctx, uint32_t before_ix, uint32_t ix, struct hdb_error *err);
 	void *ctx;
@@ -44,7 +44,7 @@ struct diff_pairs {
 
 /* State of the query. */
 struct diff {
-	/* one per dump, oldest first; for reading only, rows belong to the query */
+	/* one per dump, oldest first; used only for reading, because rows belong to the query */
 	struct session *sides;
 	size_t side_count;
 	uint64_t *whole_bytes; /* by side: size of the reachable objects */
@@ -82,9 +82,9 @@ int diff_set_figures(struct query *q, const struct diff *d, const struct diff_fi
 		     struct hdb_error *err);
 
 /*
- * Passes on all objects that are reachable in the oldest and in the newest dump and have the same
- * ID, class and length in both. *match is whether IDs are reliable enough to match groups of
- * objects; it is known only at the end. Sets facts about IDs.
+ * Passes on all objects that are reachable in both the oldest and the newest dump and have the same
+ * ID, class and length in both. *match is whether IDs are reliable enough for matching groups of
+ * objects, which is known only at the end. Sets facts about IDs.
  */
 int diff_match_ids(struct query *q, const struct diff_pairs *pairs, bool *match,
 		   struct hdb_error *err);

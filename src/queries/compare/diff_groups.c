@@ -2,8 +2,8 @@
  * queries/compare/diff_groups.c - diff by class, superclass, package or loader: joins the totals of
  * all dumps by name.
  *
- * Groups with the same name (and class of loader) in one dump are added up: classes that many
- * loaders of one kind have loaded make one row.
+ * Groups with the same name (and class of loader) in one dump are added up: classes loaded by many
+ * loaders of the same class form one row.
  */
 #include "analysis/groups.h"
 #include "base/glob.h"
@@ -16,7 +16,8 @@
 
 /* The total of a group in one dump. */
 struct part {
-	const char *name, *loader; /* borrowed from the heap; loader is "" if it is not compared */
+	/* borrowed from the heap; loader is "" if loaders are not compared */
+	const char *name, *loader;
 	size_t name_size;
 	uint32_t side;
 	uint32_t no;
@@ -71,7 +72,7 @@ static int add_side(struct diff *d, size_t s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Sorts by the key on which dumps are joined. */
+/* Compares the keys by which dumps are joined. */
 static int compare_keys(const struct part *a, const struct part *b)
 {
 	const size_t n = a->name_size < b->name_size ? a->name_size : b->name_size;
@@ -98,7 +99,7 @@ static uint64_t size_of(int64_t delta)
 	return delta < 0 ? 0 - (uint64_t)delta : (uint64_t)delta;
 }
 
-/* Largest change first, in either direction. */
+/* Sorts by the size of the change, in either direction, largest first. */
 static int compare_rows(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;

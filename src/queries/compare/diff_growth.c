@@ -1,11 +1,12 @@
 /*
- * queries/compare/diff_growth.c - diff by growth: references to more and more objects.
+ * queries/compare/diff_growth.c - diff by growth: references that lead to more and more objects.
  *
  * A child of a node in the growth tree (growth_tree.h) grows if it is in all dumps, and from each
  * dump to the next gained at least as many objects as the program repeated its work between them
- * (--loops). A node with such children grows, and is listed unless its parent grows too, because
- * then it is only a part of that. LeakCanary's ObjectGrowthDetector finds leaks in this way,
- * without knowing what should be there; it follows the paper on BLeak (Vilk and Berger, 2018).
+ * (--loops). A node with such children grows. It is listed unless its parent grows too, because its
+ * growth is then a part of the parent's. LeakCanary's ObjectGrowthDetector finds leaks in this way,
+ * without knowing which objects should exist; it follows the paper on BLeak (Vilk and Berger,
+ * 2018).
  *
  * Here the roots count as a node too, so a growing number of threads is listed.
  */
@@ -23,11 +24,12 @@
 #include <stdlib.h>
 
 /*
- * What groups of objects hold: everything that would be freed if
- * none of the groups existed, divided among the groups that reach it.
+ * Computes what groups of objects hold: everything that would be freed if none of the groups
+ * existed, divided among the groups that reach it.
  *
- * Dominators cannot answer this: what two growing collections share is retained by neither.
- * References are those of leak traces, sizes those that the dump records (traces/trace_search.h).
+ * Dominators cannot answer this, because objects shared by two growing collections are retained by
+ * neither. References are those of leak traces, and sizes are those that the dump records
+ * (traces/trace_search.h).
  */
 
 /* The groups. All pointers are borrowed. */
@@ -46,7 +48,7 @@ struct growth_share {
 
 struct growth_shares {
 	struct growth_share *list; /* by group; owned */
-	bool is_cut; /* the groups reach too much of one another: shares are lower bounds */
+	bool is_cut; /* the groups have too many objects in common, so shares are lower bounds */
 };
 
 static inline const struct growth_share *growth_share(const struct growth_shares *shares,
@@ -67,13 +69,13 @@ struct sharing {
 	struct trace_graph graph;
 	struct base_vec native; /* struct derive_native */
 	uint64_t *kept;         /* bit set: reachable without the groups */
-	uint32_t *stamp;        /* by object: the last turn that reached it */
+	uint32_t *stamp;        /* by object: number of the last turn that reached it */
 	uint32_t *count;        /* by object: number of groups that reach it */
 	struct base_big stamp_big, count_big;
 	struct base_vec stack; /* uint32_t: objects whose references are still to be followed */
 	uint32_t turn;         /* number of the current group and pass; never 0 */
 	uint64_t steps_left, done;
-	bool is_first; /* the pass that counts, not the one that adds */
+	bool is_first; /* this is the pass that counts, not the one that adds up */
 	double bytes, objects;
 	struct growth_share *share;
 };
@@ -126,7 +128,10 @@ static int mark_kept(struct sharing *s, struct hdb_error *err)
 
 /* ---- the groups ---- */
 
-/* Adds an object to the current group: its share, and all of it if no other group reaches it. */
+/*
+ * Adds an object to the current group: the group's share of its size, or all of it if no other
+ * group reaches the object.
+ */
 static int add_size(struct sharing *s, uint32_t ix, struct hdb_error *err)
 {
 	const double part = s->count[ix] ? 1.0 / (double)s->count[ix] : 1;
@@ -147,10 +152,10 @@ static int add_size(struct sharing *s, uint32_t ix, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Reaches an object from the current group, once a turn. */
+/* Visits an object from the current group, at most once per turn. */
 static int reach(struct sharing *s, uint32_t ix, struct hdb_error *err)
 {
-	assert(s->turn); /* 0 is the stamp of what no group has reached */
+	assert(s->turn); /* 0 is the stamp of objects that no group has reached */
 	if (s->stamp[ix] == s->turn || base_bit_has(s->kept, ix) || !s->steps_left)
 		return HDB_OK;
 	s->steps_left--;
@@ -280,10 +285,10 @@ static void growth_shares_release(struct growth_shares *shares)
 /* Maximum number of bytes of a path. */
 #define PATH_MAX_BYTES 8192
 
-/* A row: a growing node, or one of its growing children. */
+/* A row: a growing node, or one of its children that grow. */
 struct row {
 	uint32_t node;  /* ANALYSIS_MERGED_TOP for the roots */
-	uint32_t group; /* the growing node that it is or belongs to */
+	uint32_t group; /* the growing node that the row is about, or to which the child belongs */
 	bool is_child;
 	uint64_t rank; /* of a growing node: retained size; of a child: objects gained */
 	uint64_t group_rank;
@@ -292,8 +297,9 @@ struct row {
 /* State of this part of the diff query. */
 struct growth {
 	struct analysis_merged merged;
-	struct base_big *places;      /* by dump: node of each object */
-	uint8_t *grows;               /* by node: it gained objects each time */
+	struct base_big *places; /* by dump: the node of each object */
+	/* by node: whether it gained objects from each dump to the next */
+	uint8_t *grows;
 	struct base_vec rows;         /* struct row */
 	struct growth_shares *shares; /* by dump */
 	uint32_t group_count;
@@ -328,7 +334,7 @@ static uint8_t *find_parents(const struct growth *g)
 }
 
 /*
- * Lists the growing nodes without a growing parent, then their children. group_of[node] is set for
+ * Lists the growing nodes that have no growing parent, then their children. Sets group_of[node] for
  * the former.
  */
 static int list_rows(struct growth *g, uint32_t *group_of, struct hdb_error *err)

@@ -1,11 +1,11 @@
 /*
- * queries/compare/diff_objects.c - diff by object: new objects of the newest dump, and objects of
- * the oldest that are gone.
+ * queries/compare/diff_objects.c - diff by object: objects that are new in the newest dump, and
+ * objects of the oldest dump that are gone.
  *
  * IDs in HPROF files are addresses: they identify objects only as long as no garbage collection
- * moves them. So this is checked first: an ID in both dumps should belong to objects of the same
- * class and length. Both dumps are read side by side in order of ID, which needs no memory per
- * object.
+ * moves them. This is checked first: an ID that occurs in both dumps should belong to objects of
+ * the same class and length. Both dumps are read side by side in order of ID, which needs no memory
+ * per object.
  */
 #include "analysis/groups.h"
 #include "base/glob.h"
@@ -20,15 +20,15 @@
 /*
  * IDs are stable if at most STABLE_OTHER percent of those in both dumps belong to different
  * objects, and at least STABLE_SHARED percent of the smaller dump's IDs are in both. Compacting
- * collectors leave some objects at the start of a region in place, so a few equal ones prove
+ * collectors leave some objects at the start of a region in place, so a few equal objects prove
  * nothing.
  */
 #define STABLE_OTHER 2
 #define STABLE_SHARED 50
 /*
- * IDs are reliable enough to match groups of objects if there are at least this many equal objects
- * for one different object. It is not a coincidence if many objects of one group have the IDs,
- * classes and lengths of those of one other group. Compaction leaves old objects in place.
+ * IDs are reliable enough for matching groups of objects if there are at least this many equal
+ * objects for each different one. If many objects of one group have the IDs, classes and lengths of
+ * objects of one other group, that is not a coincidence. Compaction leaves old objects in place.
  */
 #define MATCHED_OTHERS 5
 
@@ -56,7 +56,8 @@ struct counts {
 /* State of this part. */
 struct objects {
 	struct cursor sides[2]; /* the oldest and the newest dump */
-	int pending;            /* side of the last row, whose cursor has not moved yet; -1: none */
+	/* side of the last row, whose cursor has not been advanced yet; -1: none */
+	int pending;
 };
 
 /* ---- reading ---- */
@@ -84,13 +85,13 @@ static bool is_real(const struct cursor *c)
 {
 	const struct heap_block *block = &c->block;
 
-	/* The ID of a flat value is a number that the next dump assigns differently. */
+	/* The ID of a flat value is a number that the next dump may assign to another value. */
 	if (block->kind[c->at] == STORE_INSTANCE && block->embedded[c->at])
 		return false;
 	return heap_is_counted(c->side->heap, block, c->at);
 }
 
-/* Moves the cursor to the next object that counts, if it is not at one. */
+/* Advances the cursor to the next object that counts, unless it is already at one. */
 static int settle(struct cursor *c, struct hdb_error *err)
 {
 	while (!c->has_ended) {
@@ -127,7 +128,7 @@ static uint32_t class_no_of(const struct cursor *c)
 						     c->block.class_no[c->at];
 }
 
-/* Whether the objects at both cursors, which have the same ID, look the same. */
+/* Whether the objects at both cursors, which have the same ID, appear to be the same object. */
 static bool is_same(const struct cursor *a, const struct cursor *b)
 {
 	const uint8_t kind = a->block.kind[a->at];
@@ -142,7 +143,7 @@ static bool is_same(const struct cursor *a, const struct cursor *b)
 
 /* One step of the walk over both dumps. */
 struct step {
-	/* There is an object of that side at this ID, in one dump or in both. */
+	/* by side: whether that dump has an object with this ID */
 	bool has[2];
 	bool is_same; /* both dumps have the same object */
 };
@@ -182,7 +183,7 @@ static bool is_reachable(const struct objects *o, unsigned s)
 	return c->reachable[c->at];
 }
 
-/* An object that became reachable or unreachable is new or gone too. */
+/* An object that became reachable also counts as new, and one that became unreachable as gone. */
 static bool is_changed(const struct objects *o, const struct step *step, unsigned s)
 {
 	return step->has[s] && is_reachable(o, s) && !(step->is_same && is_reachable(o, 1 - s));

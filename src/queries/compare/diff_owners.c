@@ -1,5 +1,5 @@
 /*
- * queries/compare/diff_owners.c - diff by owner: which fields hold more than before, or less.
+ * queries/compare/diff_owners.c - diff by owner: fields that hold more or less than before.
  *
  * All nodes of the owner tree (owner_tree.h) with the same name are added up, because it does not
  * matter on which path they are. The tree is searched from the top down for the nodes that cause a
@@ -8,9 +8,9 @@
  * owner of such a node becomes a row, with everything it holds.
  *
  * If objects kept their IDs, an owner that lost nearly everything while most of its objects now
- * have another owner is the same row as that one: the objects were moved, they are not new. Arrays
- * of numbers do not count as evidence: compaction can put one at the address of another of the same
- * length.
+ * have another owner shares a row with that owner, because the objects were moved and are not new.
+ * Arrays of numbers do not count as evidence: compaction can put one at the address of another of
+ * the same length.
  */
 #include "base/glob.h"
 #include "heap/platform_classes.h"
@@ -27,19 +27,19 @@
 
 /* Changes shown without --min: this part of the oldest dump's reachable bytes. */
 #define MIN_PART 1000
-/* An owner has lost its objects if less than 1 / this of them is left. */
+/* An owner has lost its objects if fewer than 1 / LEFT_PART of them remain. */
 #define LEFT_PART 10
-/* The main cause of a change explains at least this part (one of two). */
+/* Divisor: the main cause of a change explains at least this part of it (one half). */
 #define MAIN_PART 2
 #define TEXT_MAX_BYTES 4096
 
 /* A row: an owner, and the change in what it holds. */
 struct row {
 	uint32_t owner, key; /* indexes of names */
-	uint32_t before;     /* its owner in the oldest dump */
+	uint32_t before;     /* the owner in the oldest dump */
 	uint32_t node;       /* the largest node of the key in the newest dump */
 	int64_t growth;
-	bool is_whole;                /* the numbers are those of everything the owner holds */
+	bool is_whole;                /* the numbers cover everything that the owner holds */
 	bool grows;                   /* it grows in each dump */
 	struct diff_figures *figures; /* by dump */
 };
@@ -48,7 +48,7 @@ struct row {
 struct owners {
 	struct owner_tree tree;
 	struct base_big places[2]; /* node of each object, in the oldest and the newest dump */
-	/* by name, for an owner that lost its objects: the owner that has them now */
+	/* by name, for an owner that lost its objects: the owner that has these objects now */
 	uint32_t *joined;
 	uint32_t *key;             /* by name: the name to which its objects are added */
 	struct diff_figures *sums; /* by name and dump */
@@ -62,7 +62,7 @@ struct owners {
 
 /* ---- objects that moved from one owner to another ---- */
 
-/* A number of objects that changed from one owner to another. */
+/* A number of objects that moved from one owner to another. */
 struct move {
 	uint32_t from, to;
 	uint64_t count;
@@ -102,7 +102,7 @@ static int take_pair(void *ctx, uint32_t before_ix, uint32_t ix, struct hdb_erro
 		return HDB_OK;
 	move.from = owner_of_node(m->o, a);
 	move.to = owner_of_node(m->o, b);
-	/* Most objects were not moved, so the more expensive test comes last. */
+	/* Most objects were not moved, so the expensive test comes last. */
 	if (move.from == move.to || !is_evidence(m->o, a) || !is_evidence(m->o, b))
 		return HDB_OK;
 	TRY(query_group_of(&m->moves, (uint64_t)move.from << 32 | move.to, &move, &sum, err));
@@ -135,7 +135,7 @@ static uint32_t joined_to(const struct owners *o, uint32_t owner)
 	return owner;
 }
 
-/* Joins each owner that lost its objects with the owner that has most of them now. */
+/* Joins each owner that lost its objects with the owner that now has most of them. */
 static int join(const struct diff *d, struct moves *m, struct hdb_error *err)
 {
 	struct owners *o = m->o;
@@ -179,8 +179,8 @@ static int find_moves(struct query *q, struct diff *d, struct hdb_error *err)
 /* ---- sums by name ---- */
 
 /*
- * Finds the name to which each name is added: the same class with the present owner. If the present
- * owner has no such name, the name has a separate row.
+ * Finds the name to which each name is added: the one with the same class and the present owner. If
+ * the present owner has no such name, the name has a row of its own.
  */
 static int find_keys(struct owners *o, struct hdb_error *err)
 {
@@ -254,8 +254,9 @@ static double size_of(double change)
 }
 
 /*
- * Whether most of a change is due to objects of this name that came or went, or to their own bytes.
- * Objects count with the smaller of their average sizes before and after.
+ * Whether most of a change is due to objects with this name that were added or removed, or to a
+ * change of their own size. Each object counts with the smaller of the average sizes before and
+ * after.
  */
 static bool is_made_here(const struct diff *d, const struct diff_figures *sums)
 {
@@ -331,7 +332,7 @@ static struct row *row_at(const struct owners *o, uint32_t at)
 	return at ? base_vec_at(&o->rows, struct row, at - 1) : NULL;
 }
 
-/* Whether an ancestor has the same owner: then the node's bytes are part of that. */
+/* Whether an ancestor has the same owner. If so, the ancestor's bytes include those of the node. */
 static bool is_below_own(const struct owners *o, uint32_t node, uint32_t owner)
 {
 	const struct analysis_merged *m = &o->tree.merged;
@@ -390,7 +391,10 @@ static void take_wholes(struct diff *d)
 				row->figures[s].retained_bytes = whole[s].retained_bytes;
 		}
 	}
-	/* Then it also counts the objects of its class in other collections of the owner. */
+	/*
+	 * In this case the row also counts the objects of its class in other collections of the
+	 * owner.
+	 */
 	for (uint32_t i = 0; i < o->name_count; i++) {
 		const uint32_t owner = joined_to(o, owner_tree_name(&o->tree, i)->owner);
 		const struct row *row = row_at(o, o->main_of[owner]);
@@ -420,8 +424,8 @@ static int fill_rows(struct diff *d, struct hdb_error *err)
 }
 
 /*
- * Whether it holds more in each dump than in the one before. Buffers and tables grow by leaps, so
- * without new objects it is enough that they never shrink.
+ * Whether the owner holds more in each dump than in the one before. Buffers and tables grow in
+ * steps, so without new objects it is enough that they never shrink.
  */
 static bool grows_steadily(const struct diff *d, const struct diff_figures *by_side)
 {
@@ -435,7 +439,10 @@ static bool grows_steadily(const struct diff *d, const struct diff_figures *by_s
 	return is_strict || is_even;
 }
 
-/* Steady growth first, then other growth, then shrinkage; largest change first. */
+/*
+ * Sorts steady growth before other growth, and shrinkage last; within each, the largest change
+ * comes first.
+ */
 static int compare_rows(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;

@@ -51,7 +51,7 @@ static int64_t growth_of(const struct analysis_merged *m, uint32_t node)
 			 analysis_merged_sum(m, node, 0)->total_bytes);
 }
 
-/* For trees that show losses like gains. */
+/* Returns the change of a node, for trees that show losses in the same way as gains. */
 static int64_t change_of(const struct analysis_merged *m, uint32_t node)
 {
 	const int64_t growth = growth_of(m, node);
@@ -68,7 +68,7 @@ static void release_tree(struct tree *t)
 	free(t->lost);
 }
 
-/* Counts the objects of each name that are no longer in the nodes in which they were. */
+/* Counts, for each name, the objects that have left their nodes. */
 static int count_lost(struct tree *t, struct hdb_error *err)
 {
 	const struct analysis_merged *m = &t->owners.merged;
@@ -85,8 +85,8 @@ static int count_lost(struct tree *t, struct hdb_error *err)
 }
 
 /*
- * Whether a node that is new got most of its objects from elsewhere: other nodes of the same owner
- * or class lost more than half as many.
+ * Whether a new node got most of its objects from other nodes: other nodes of the same owner or
+ * class lost more than half as many.
  */
 static bool has_moved(const struct tree *t, uint32_t node)
 {
@@ -139,7 +139,7 @@ static int find_largest(struct tree *t, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Whether one child has most of its parent's growth. */
+/* Whether one child accounts for most of its parent's growth. */
 static bool child_has_it(const struct tree *t, uint32_t node)
 {
 	return t->largest[node].child != ANALYSIS_MERGED_TOP &&
@@ -199,7 +199,8 @@ int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err)
 /* ---- opening ---- */
 
 /*
- * For suspects: counts the other nodes on the top level that grew, and removes the rows for rests.
+ * For suspects: counts the other top-level nodes that grew, and removes the rows that combine
+ * several nodes.
  */
 static int leave_others(struct query *q, struct tree *t, uint64_t threshold, struct hdb_error *err)
 {

@@ -17,12 +17,12 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 512
-/* Runs between two checks of the cancel flag. */
+/* Number of runs between two checks of the cancel flag. */
 #define STEP_RUNS 1024u
 /* In classes[]: the object is the class object of that class. */
 #define CLASS_OBJECT 0x80000000u
 
-/* Pending objects: all that references with one name from one node lead to. */
+/* Pending objects: all objects to which references with one name from one node lead. */
 struct run {
 	uint32_t parent; /* a node, or ANALYSIS_MERGED_TOP */
 	uint32_t name;
@@ -36,7 +36,7 @@ struct queue {
 	uint32_t *objects;
 	uint64_t used;
 	struct base_big objects_big;
-	uint64_t *has; /* bit set: objects that were ever added */
+	uint64_t *has; /* bit set: objects that have ever been added */
 };
 
 /* References with one name from the objects of a node. */
@@ -46,7 +46,7 @@ struct group {
 	uint64_t count, at;
 };
 
-/* An object that a reference of a group leads to. */
+/* An object to which a reference of a group leads. */
 struct pair {
 	uint32_t group, ix;
 };
@@ -64,8 +64,8 @@ struct walk {
 	struct base_vec groups; /* struct group of the node being visited */
 	struct base_vec pairs;  /* struct pair */
 	/*
-	 * uint32_t, by name and lateness: 1 + index of its group. It may be left over from an
-	 * earlier node; then the group there has another name.
+	 * uint32_t, by name and lateness: 1 + index of the group. An entry may be left over from an
+	 * earlier node, in which case that group has another name.
 	 */
 	struct base_vec group_of; /* uint32_t */
 	/*
@@ -103,7 +103,9 @@ static int make_name(struct walk *w, const struct trace_reference *reference, ui
 	return analysis_merged_text(w->m, text, name, err);
 }
 
-/* Finds the name of a reference. Names are cached by number, because making the text is slow. */
+/*
+ * Finds the name of a reference. Names are cached by number, because composing the string is slow.
+ */
 static int name_of(struct walk *w, const struct trace_reference *reference, uint32_t *name,
 		   struct hdb_error *err)
 {
@@ -171,7 +173,9 @@ static int find_group(struct walk *w, uint32_t name, bool is_late, uint32_t *out
 	return base_vec_push(&w->groups, &group, sizeof(group), err);
 }
 
-/* Adds a reference to `ix`. The object becomes pending, unless it has its node or is pending. */
+/*
+ * Adds a reference to `ix`. The object becomes pending, unless it is already pending or has a node.
+ */
 static int add_target(struct walk *w, uint32_t name, uint32_t ix, bool is_late,
 		      struct hdb_error *err)
 {
@@ -241,7 +245,7 @@ static int take_reference(void *ctx, const struct trace_reference *reference, st
 	return add_target(w, name, reference->to, reference->is_late, err);
 }
 
-/* Visits a run: its objects that have no node yet become one node. */
+/* Visits a run: those of its objects that have no node yet become one node. */
 static int visit(struct walk *w, const struct run *run, struct hdb_error *err)
 {
 	const uint32_t *objects = w->is_last ? w->last.objects : w->first.objects;

@@ -25,8 +25,8 @@
 
 #define NAME_MAX_BYTES 512
 /*
- * Maximum number of steps up the path to the owner of a ThreadLocal. Beyond that its class says as
- * much.
+ * Maximum number of steps up the path to the owner of a ThreadLocal. If the owner is further away,
+ * the class of the ThreadLocal is as informative.
  */
 #define KEY_STEPS 64u
 /* Objects between two checks of the cancel flag. */
@@ -45,7 +45,7 @@ static const char entry_class[] = "java.lang.ThreadLocal$ThreadLocalMap$Entry";
 /* Roles of a class's objects on a path. */
 enum kind { KIND_OWN, KIND_THREAD, KIND_LOCAL_ENTRY, KIND_PLATFORM, KIND_PART, KIND_ARRAY };
 
-/* Meaning of a node: an owner and the class of what it holds. */
+/* The meaning of a node: an owner, and the class of the objects that it holds. */
 struct held {
 	uint32_t owner, class_no;
 	bool is_entry; /* it is held inside a collection of the owner */
@@ -68,7 +68,7 @@ struct adding {
 	uint64_t *holds; /* bit set: objects that are the parent of another */
 	uint64_t *parts; /* bit set: objects that are part of another */
 	uint8_t *kind;   /* by class */
-	/* by class: whether it is never unloaded, so that holders of the class do not count */
+	/* by class: whether the class is never unloaded, so that its holders do not count */
 	bool *stays;
 	struct base_idmap fields;  /* class and field -> name of the owner */
 	struct base_idmap held[2]; /* owner and class -> name; [1] is for entries */
@@ -226,7 +226,7 @@ static void key_owner(const struct adding *a, uint32_t key, char *buf, size_t si
 			       class_name(a, a->classes[key], name));
 }
 
-/* The value of a thread-local belongs to the owner of the ThreadLocal. */
+/* The value of a thread-local variable belongs to the owner of the ThreadLocal. */
 static int read_entry(struct adding *a, uint32_t ix, struct hdb_error *err)
 {
 	struct heap *heap = a->session->heap;
@@ -299,7 +299,7 @@ static int child_of(struct adding *a, uint32_t parent, uint32_t name, uint32_t *
 }
 
 /*
- * Returns a kind of root that lasts, if there is one. Frames of a thread come and go between dumps.
+ * Returns a kind of root that lasts, if the object has one. Stack frames come and go between dumps.
  */
 static uint8_t lasting_kind(const struct store_root *roots, size_t count)
 {
@@ -345,7 +345,10 @@ static int local_owner(struct adding *a, uint32_t thread, uint32_t *out, struct 
 	return base_idmap_put(&a->threads, thread, *out, err);
 }
 
-/* Whether an object is part of the one above it: an entry, a table, the characters of a string. */
+/*
+ * Whether an object is part of the one above it, such as an entry, a table, or the characters of a
+ * string.
+ */
 static bool is_part(const struct adding *a, uint32_t above, uint32_t ix)
 {
 	const uint8_t kind = a->kind[a->classes[ix] & ~CLASS_OBJECT];
@@ -467,7 +470,7 @@ static int load(void *ctx, const struct heap_block *block, struct hdb_error *err
 	return HDB_OK;
 }
 
-/* Marks objects that hold others. That an object has a class does not count. */
+/* Marks objects that hold other objects. An object's class does not count. */
 static void find_holders(struct adding *a)
 {
 	for (uint32_t ix = 0; ix < a->session->heap->object_count; ix++) {

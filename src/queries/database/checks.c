@@ -13,7 +13,7 @@
 
 /* ---- counts ---- */
 
-/* Counts derived tables built by another version, which are not read. */
+/* Counts derived tables that another version built, and that are therefore not read. */
 static int count_old(struct store *store, unsigned *count, struct hdb_error *err)
 {
 	for (unsigned t = STORE_REFERRERS; t < STORE_ANSWERS; t++) {
@@ -98,7 +98,7 @@ static int check_ids(struct query *q, struct query_check_found *found, struct hd
 				FAIL(found, "0x%" PRIx64 " after 0x%" PRIx64, ids[i], previous);
 			previous = ids[i];
 			/*
-			 * One lookup per block is enough to verify that the directory leads to the
+			 * One lookup per block is enough to verify that the directory leads to that
 			 * block.
 			 */
 			if (i != count / 2 || !found->ok)

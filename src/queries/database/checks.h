@@ -28,15 +28,16 @@ struct query_check_step {
 	const char *name;                        /* static */
 	enum store_table needs[CHECK_NEEDS_MAX]; /* derived tables that it needs; ends with 0 */
 	/*
-	 * Sets found->ok, which is true before, and describes the result in found->detail.
-	 * HDB_ECORRUPT means not ok as well; other failures mean that the check could not be done.
+	 * Sets found->ok, which is true initially, and describes the result in found->detail.
+	 * HDB_ECORRUPT also means that the check failed; other failures mean that the check could
+	 * not be carried out.
 	 */
 	int (*run)(struct query *q, struct query_check_found *found, struct hdb_error *err);
 	/* also run for the tables of each strength of references that exist */
 	bool is_by_strength;
 };
 
-/* For `run`: record a failure, or a result that is as expected. The text is a printf format. */
+/* For `run`: records a failure, or an expected result. The text is a printf format. */
 #define FAIL(found, ...) \
 	((found)->ok = false, (void)snprintf((found)->detail, CHECK_DETAIL_SIZE, __VA_ARGS__))
 

@@ -8,7 +8,7 @@
 
 /* ---- references and referrers ---- */
 
-/* A sum over different pairs (from, to) that does not depend on their order. */
+/* A sum over distinct pairs (from, to) that does not depend on their order. */
 struct edge_sum {
 	uint64_t all;      /* number of entries */
 	uint64_t distinct; /* without repetitions within a list */
@@ -19,8 +19,8 @@ struct edge_sum {
 };
 
 /*
- * Returns a pair's share of the sum. The mixing (Stafford's variant 13) makes swapped and shifted
- * pairs differ.
+ * Returns what a pair adds to the sum. Because of the mixing (Stafford's variant 13), swapped and
+ * shifted pairs give different results.
  */
 static uint64_t mix(uint32_t from, uint32_t to)
 {
@@ -94,7 +94,7 @@ int query_check_referrers(struct query *q, struct query_check_found *found, stru
 struct reach {
 	struct query *q;
 	uint32_t *parent;   /* by object: itself if unreachable, HEAP_NONE for a root */
-	uint8_t *confirmed; /* the parent does refer to it */
+	uint8_t *confirmed; /* whether the parent really refers to the object */
 	uint32_t missed;    /* an unreachable object that a reachable one refers to, or HEAP_NONE */
 };
 
@@ -117,7 +117,7 @@ static int confirm(void *ctx, uint32_t ix, const uint32_t *entries, size_t count
 	return HDB_OK;
 }
 
-/* Visits the references from objects to their classes, which are in no list. */
+/* Visits the references from objects to their classes, which are not part of any list. */
 static int confirm_classes(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
 	const struct reach *reach = ctx;

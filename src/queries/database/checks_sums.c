@@ -29,7 +29,10 @@ struct sums {
 	uint64_t *below;     /* by object: expected retained size */
 	uint64_t count, all; /* of reachable objects in the dump: number, and total of own values */
 	uint64_t reached,
-		top; /* what all reachable ones have; what the top level is said to retain */
+		/*
+		 * sum over all reachable objects, and the recorded retained value of the top level
+		 */
+		top;
 };
 
 static void add_sums(struct sums *s, const struct heap_block *block)
@@ -78,7 +81,7 @@ static int look_at_sums(void *ctx, const struct heap_block *block, struct hdb_er
 	return HDB_OK;
 }
 
-/* Two passes over the blocks: one adds up, one compares. */
+/* Makes two passes over the blocks: the first adds up, the second compares. */
 static int pass_sums(struct sums *s, struct hdb_error *err)
 {
 	struct query *q = s->q;

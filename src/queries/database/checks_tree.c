@@ -17,7 +17,7 @@ int query_check_load_dominators(struct query *q, uint32_t *idom, struct hdb_erro
 	return HDB_OK;
 }
 
-/* Checks that both agree about which objects are reachable. */
+/* Checks that the tables reach and dominators agree about which objects are reachable. */
 int query_check_agreement(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
 	BASE_FREED uint32_t *idom = malloc(2 * STORE_BLOCK_OBJECTS * sizeof(*idom));
@@ -43,7 +43,7 @@ int query_check_agreement(struct query *q, struct query_check_found *found, stru
 
 /* ---- children ---- */
 
-/* How far ahead the dominators and sizes of list entries are prefetched. */
+/* Number of list entries by which the reading of dominators and sizes is prefetched. */
 #define CHILDREN_AHEAD 16u
 
 struct children {
@@ -51,7 +51,7 @@ struct children {
 	uint32_t *idom;
 	uint64_t *retained;
 	uint64_t count;
-	uint64_t invented; /* of the expected ones: objects that the dump does not contain */
+	uint64_t invented; /* number of expected objects that the dump does not contain */
 	uint32_t wrong;    /* a child with another dominator, or HEAP_NONE */
 	uint32_t unsorted; /* a child that retains more than the one before it, or HEAP_NONE */
 	uint32_t list;
@@ -120,8 +120,8 @@ static uint64_t count_invented(const struct children *c)
 }
 
 /*
- * Checks the lists of a table, of which number `top_list` is that of the top level. *expected is
- * the number of objects that must be in them.
+ * Checks the lists of a table. List number `top_list` is that of the top level. *expected is the
+ * number of objects that must be in the lists.
  */
 static int look_at_lists(struct children *c, struct store_lists *lists, uint64_t *expected,
 			 struct hdb_error *err)

@@ -20,7 +20,7 @@ struct check {
 	size_t count;
 };
 
-/* Returns the first table that a check needs and that does not exist; 0 if there is none. */
+/* Returns the first missing table that a check needs, or 0. */
 static enum store_table missing_table(struct query *q, const struct query_check_step *step)
 {
 	for (size_t i = 0; i < CHECK_NEEDS_MAX && step->needs[i]; i++)

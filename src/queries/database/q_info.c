@@ -160,7 +160,7 @@ static int add_kind(void *ctx, const struct heap_count *count, struct hdb_error 
 	return HDB_OK;
 }
 
-/* Objects that the program did not make. */
+/* Objects that the VM made rather than the program. */
 struct vm_objects {
 	struct heap *heap;
 	uint64_t flat, fillers, filler_bytes;
@@ -223,7 +223,7 @@ static int add_reachable(struct query *q, struct hdb_error *err)
 {
 	struct derive_total total;
 
-	/* Only known once something has needed it: info builds nothing. */
+	/* Known only if another query has built the table, because info builds nothing. */
 	if (!derive_has_whole(q->derive))
 		return HDB_OK;
 	TRY(analysis_heap_total(&q->session, &total, err));

@@ -13,7 +13,9 @@
 /* Maximum number of classes listed whose layout was corrected by distances. */
 #define LISTED_MAX 20
 
-/* Objects and bytes by how well their sizes are proved, and according to MAT. */
+/*
+ * Objects and bytes by the quality of the proof of their sizes, and their sizes according to MAT.
+ */
 struct tally {
 	uint64_t classes[4], bytes[4]; /* by enum store_size_basis; without class objects */
 	uint64_t mirrors[4], mirror_bytes[4];
@@ -180,7 +182,7 @@ struct field_run {
 	uint32_t first, count;
 };
 
-/* Adds up the sizes of their values. */
+/* Adds up the sizes of the values of these fields. */
 static int field_bytes(struct query *q, const struct tally *t, struct field_run run,
 		       uint64_t *bytes, struct hdb_error *err)
 {
@@ -197,8 +199,8 @@ static int field_bytes(struct query *q, const struct tally *t, struct field_run 
 }
 
 /*
- * Computes the size of a class before alignment. Superclasses come first, from a stack of classes
- * to do.
+ * Computes the size of a class before alignment. A stack of pending classes ensures that
+ * superclasses come first.
  */
 static int mat_class(struct query *q, struct tally *t, uint32_t no, struct base_vec *stack,
 		     struct hdb_error *err)
@@ -265,7 +267,10 @@ static uint64_t mat_object(const struct query *q, const struct tally *t, uint32_
 	return round_up(bytes, t->mat_align);
 }
 
-/* For objects with equal padding: MAT's alignment also divides the modulus of their lengths. */
+/*
+ * Computes MAT's size for objects with equal padding. MAT's alignment also divides the modulus of
+ * their lengths.
+ */
 static uint64_t mat_objects(const struct query *q, const struct tally *t,
 			    const struct heap_count *c)
 {

@@ -25,7 +25,10 @@ struct explaining {
 	struct explain_rules rules;
 	struct base_vec candidates; /* struct explain_candidate, in the order of the rows */
 	struct base_vec said;       /* uint64_t: hashes of the texts already returned */
-	/* explained by what they hold, before all objects; empty if a target is given */
+	/*
+	 * suspects explained by what they hold, listed before all objects; empty if a target is
+	 * given
+	 */
 	struct analysis_suspects suspects;
 	size_t suspect_at;
 	struct explain_answer answer;
@@ -89,7 +92,7 @@ static int open_explain(struct query *q, struct hdb_error *err)
 	return q->target_count ? find_owners(q, s, err) : find_all(q, s, err);
 }
 
-/* Sets *out to whether the same text was already returned for another object. */
+/* Sets *out to whether the same text has already been returned for another object. */
 static int was_said(struct explaining *s, bool *out, struct hdb_error *err)
 {
 	const uint64_t hash = XXH3_64bits(s->answer.says, strlen(s->answer.says));

@@ -511,7 +511,7 @@ static void search_referring(const struct explain_referring *referring, uint32_t
 	out->object = (uint32_t)pairs[search.low];
 }
 
-/* If the classes have many instances, looks at all referrers of the object. */
+/* If the classes have many instances, examines all referrers of the object instead. */
 static int search_referrers(struct scan *s, const struct base_arguments *a, struct base_value *out)
 {
 	const struct session *session = s->subject->session;
@@ -712,8 +712,8 @@ static int is_a(struct scan *s, const struct base_arguments *a, struct base_valu
 }
 
 /*
- * Sets *found to whether an instance has a field with this reference. Weak references and their
- * like do not keep what they refer to.
+ * Sets *found to whether an instance has a field with this reference. Weak and similar references
+ * are ignored, because they do not keep an object alive.
  */
 static int refers_to(struct scan *s, uint32_t ix, uint64_t bits, bool *found)
 {
@@ -734,8 +734,8 @@ static int refers_to(struct scan *s, uint32_t ix, uint64_t bits, bool *found)
 }
 
 /*
- * users(): local variables of threads that are the object, or that have it in a field: methods that
- * use it. Nothing if the dump has no local variables.
+ * users(): number of local variables of threads that are the object or have it in a field, that is,
+ * of methods that use it. Nothing if the dump has no local variables.
  */
 static int users_of(struct scan *s, uint32_t ix, struct base_value *out)
 {
@@ -811,7 +811,7 @@ static int figure_of(struct scan *s, const char *name, const struct explain_figu
 	return HDB_OK;
 }
 
-/* held(): a figure of what a suspect holds. */
+/* held(): a figure about what a suspect holds. */
 static int held(struct scan *s, const struct base_arguments *a, struct base_value *out)
 {
 	const struct explain_figure *figure;

@@ -263,7 +263,7 @@ static int find_classes(const struct session *session, struct explain_rules *out
 	return HDB_OK;
 }
 
-/* Values that every sentence can name, besides those that the rule reads. */
+/* Values that every sentence can use, in addition to those that the rule reads. */
 static const struct {
 	const char *name, *expression;
 } usual[] = {
@@ -370,7 +370,7 @@ struct rule_state {
 	struct explain_values values;
 };
 
-/* Finds a value by name: one that the rule reads, or a usual one. */
+/* Finds a value by name: one that the rule reads, or one that is always available. */
 static int find_value(void *ctx, struct base_word name, struct base_value *out,
 		      struct hdb_error *err)
 {
@@ -409,7 +409,10 @@ int explain_write(const char *template, struct explain_values *values, struct ba
 			const size_t size = strcspn(p + 1, ":}");
 			struct base_value value = { .kind = BASE_NOTHING };
 
-			/* {run} stays: the command line and the page show commands differently. */
+			/*
+			 * {run} is kept, because the command line and the page show commands
+			 * differently.
+			 */
 			if (base_is_word((struct base_word){ p + 1, size }, "run")) {
 				add(&s, p, (size_t)(end - p) + 1);
 			} else {
@@ -427,7 +430,7 @@ int explain_write(const char *template, struct explain_values *values, struct ba
 	return HDB_OK;
 }
 
-/* Writes what the object holds; the number is the first value that is named. */
+/* Writes what the object holds. The number is the first value named in it. */
 static int write_holds(struct rule_state *state, struct explain_answer *out, struct hdb_error *err)
 {
 	const char *holds = state->rule->holds, *name = holds ? strchr(holds, '{') : NULL;
@@ -563,7 +566,9 @@ struct candidates {
 	struct base_vec *out;
 };
 
-/* Returns WANTED_ALL if a rule of the class finds faults. */
+/*
+ * Returns which objects of a class are candidates: WANTED_ALL if a rule of the class finds faults.
+ */
 static enum wanted wanted_of(const struct explain_rules *rules, uint32_t class_no, bool is_any)
 {
 	enum wanted wanted = WANTED_NOTHING;

@@ -20,7 +20,7 @@
 /* Maximum number of bytes of texts kept for one object: texts and lists in a dump can be huge. */
 #define INSPECTION_MAX_BYTES 16384u
 
-/* Classes of weak references by which tools watch objects. */
+/* Classes of weak references that tools use to watch objects. */
 static const char *const watchers[] = {
 	"leakcanary.KeyedWeakReference",
 	"com.squareup.leakcanary.KeyedWeakReference",
@@ -247,7 +247,7 @@ static size_t find_watched(const struct inspector *inspector, uint32_t ix)
 	return s.low;
 }
 
-/* Adds labels with the times of a watch, if the dump reveals when it was made. */
+/* Adds labels with the times of a watch, if the dump records the time at which it was made. */
 static int say_times(struct inspect_look *look, uint32_t reference, struct hdb_error *err)
 {
 	static const struct {
@@ -394,7 +394,7 @@ static int add_rule(struct inspector *inspector, size_t no, struct hdb_error *er
 	const uint64_t bit = (uint64_t)1 << no;
 
 	assert(no < RULES && inspector->rules_of_class && inspector->filters);
-	/* Skips rules about classes that the heap does not contain, which is most. */
+	/* Skips rules about classes that the heap does not contain, as for most rules. */
 	if (rule->class_name && heap_class_by_name(heap, rule->class_name, 0) == HEAP_NONE)
 		return HDB_OK;
 	inspector->where[no] = BASE_NO_NODE;
@@ -464,7 +464,7 @@ bool inspector_wants(const struct inspector *inspector, uint32_t class_no)
 
 /* ---- applying rules ---- */
 
-/* For expanding sayings: the object, and the next expression in the text. */
+/* State while a saying is expanded: the object, and the next expression in the text. */
 struct saying_state {
 	struct explain_subject subject;
 	const uint32_t *next;
@@ -479,7 +479,7 @@ static int next_value(void *ctx, struct base_word name, struct base_value *out,
 	return explain_evaluate(&state->subject, *state->next++, out, err);
 }
 
-/* Sets *out to whether a condition is true; BASE_NO_NODE always is. */
+/* Sets *out to whether a condition is true. BASE_NO_NODE is always true. */
 static int holds(struct saying_state *state, uint32_t condition, bool *out, struct hdb_error *err)
 {
 	struct base_value value;

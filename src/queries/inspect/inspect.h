@@ -2,8 +2,9 @@
  * queries/inspect/inspect.h - what single objects reveal about leaks: that they are leaking, that
  * they are not, and other facts that help to understand a leak.
  *
- * The knowledge is a table of rules (inspect.rules), with functions for what expressions cannot say
- * (inspect_android.c, inspect_views.c). The rules are those of LeakCanary's ObjectInspectors.
+ * The knowledge is a table of rules (inspect.rules), with functions for conditions that expressions
+ * cannot state (inspect_android.c, inspect_views.c). The rules are those of LeakCanary's
+ * ObjectInspectors.
  */
 #ifndef QUERIES_INSPECT_INSPECT_H
 #define QUERIES_INSPECT_INSPECT_H
@@ -20,7 +21,7 @@ enum inspect_says { INSPECT_GONE, INSPECT_THERE, INSPECT_LABEL, INSPECT_SAYS };
 struct inspection {
 	/* set by the caller: collect texts and labels, not only the two members below */
 	bool wants_text;
-	/* it is leaking; it is not leaking. Rules may disagree, so both can be true. */
+	/* the object is leaking; it is not leaking. Rules may disagree, so both can be true. */
 	bool is_gone, is_there;
 	struct base_vec texts; /* alternating: a byte (enum inspect_says) and a terminated text */
 };
@@ -69,8 +70,8 @@ bool inspector_has_any(const struct inspector *inspector);
 bool inspector_wants(const struct inspector *inspector, uint32_t class_no);
 
 /*
- * Whether an object is leaking by itself. Views inside other views are not, for example, because
- * the outermost one is. only_watched: only if a watcher expected it to be collected.
+ * Whether an object itself is leaking. Views inside other views are not, for example, because the
+ * outermost view is. only_watched: only if a watcher expected the object to be collected.
  */
 int inspect_is_leaking(struct inspector *inspector, uint32_t ix, bool only_watched, bool *out,
 		       struct hdb_error *err);
@@ -114,12 +115,13 @@ struct inspect_rule {
 	inspect_function function; /* or NULL */
 	/* a function that only adds labels, so it is called only for these; or NULL */
 	inspect_function labels;
-	int line;                /* line in inspect.rules */
-	bool is_filter;          /* this rule finds leaking objects */
-	inspect_function filter; /* by this function, if not NULL */
+	int line;       /* line in inspect.rules */
+	bool is_filter; /* this rule finds leaking objects */
+	/* only objects for which this function is true, unless it is NULL */
+	inspect_function filter;
 };
 
-/* A line of a rule: what to say if a condition is true. */
+/* A line of a rule: the text to add if a condition is true. */
 struct inspect_saying {
 	enum inspect_says says;
 	uint32_t condition; /* BASE_NO_NODE: always */
@@ -127,7 +129,7 @@ struct inspect_saying {
 	const char *text;
 };
 
-/* Adds a text to the inspection, with the rule's prefix, unless it was said before. */
+/* Adds a text to the inspection, with the rule's prefix, unless it has been added before. */
 int inspect_say(struct inspect_look *look, enum inspect_says says, struct hdb_error *err,
 		const char *format, ...) HDB_PRINTF(4, 5);
 
@@ -163,7 +165,7 @@ int inspect_editor_filter(struct inspect_look *look, struct hdb_error *err);
  * known.
  */
 int inspect_component(struct heap *heap, uint32_t context, uint32_t *out, struct hdb_error *err);
-/* Whether that is a destroyed activity. */
+/* Whether the object is a destroyed activity. */
 int inspect_is_destroyed(struct heap *heap, uint32_t context, bool *out, struct hdb_error *err);
 /* Writes the name of a resource ID. Returns false if the dump does not contain it. */
 bool inspect_resource_name(struct inspector *inspector, int64_t id, char *buf, size_t size);

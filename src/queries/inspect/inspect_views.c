@@ -98,7 +98,7 @@ int inspect_is_destroyed(struct heap *heap, uint32_t context, bool *out, struct 
 /* ---- views ---- */
 
 struct view_facts {
-	uint32_t root; /* the topmost view above it; HEAP_NONE if it is topmost itself */
+	uint32_t root; /* the topmost view above the view; HEAP_NONE if it is topmost itself */
 	bool is_in_window, is_attached, is_root_attached, is_destroyed;
 	bool has_root_impl; /* the parent of the topmost view is not a view */
 	int64_t attach_count;
