@@ -9,8 +9,8 @@
  *     frame:  u2 class, u2 method, u2 file, u2 line (-1: not known, -2: native)
  *     name:   u4 length in UTF-16 units, the units
  *
- * Lengths may be larger than what is known of them: the rest is passed over. Old Androids write 0
- * entries where there are 65,536: then all up to the names are read.
+ * Lengths may exceed the documented fields, in which case the rest is skipped. Old Android versions
+ * write 0 for 65,536 entries, so the reader then continues up to the names.
  */
 #include "androidfiles/androidfiles.h"
 

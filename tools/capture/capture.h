@@ -41,7 +41,7 @@ int capture_list(struct capture_vm **vms, size_t *count, size_t *hidden, struct 
 
 /* Figures of a running VM. 0 means unknown, "" likewise. */
 struct capture_meters {
-	int pid, inner_pid;   /* in our PID namespace, and in its own */
+	int pid, inner_pid;   /* in the PID namespace of this process, and in its own */
 	uint64_t start_ticks; /* with the PID, identifies the process */
 	uint64_t age_ms;      /* time since its start; no change of the clock affects it */
 	char main_class[256], version[96];

@@ -39,8 +39,8 @@ static bool has_memory(const char *list, size_t size)
 }
 
 /*
- * Copies the path of the group from the line "ID:CONTROLLERS:PATH" of this version; false if there
- * is none.
+ * Copies the path of the group from the line "ID:CONTROLLERS:PATH" of this version. Returns false
+ * if there is no such line.
  */
 static bool find_path(const char *text, int version, char *path, size_t size)
 {
@@ -63,7 +63,7 @@ static bool find_path(const char *text, int version, char *path, size_t size)
 	return false;
 }
 
-/* Opens the longest end of `path` that exists below the mount; *at is set to its start. */
+/* Opens the longest suffix of `path` that exists below the mount. *at is set to its start. */
 static int open_group(int mount_fd, const char *path, const char **at)
 {
 	for (const char *p = path; p; p = strchr(p + 1, '/')) {
@@ -107,7 +107,7 @@ static uint64_t read_kills(int dir_fd, const char *name)
 	return line ? strtoull(line + sizeof(key) - 1, NULL, 10) : 0;
 }
 
-/* Takes the figures of the group if it is the first one or has a smaller limit. */
+/* Takes the figures of the group if it is the first one or has a lower limit. */
 static void take_group(int dir_fd, int version, bool is_first, struct cgroup_memory *out)
 {
 	const struct files *files = &files_of[version];

@@ -15,7 +15,7 @@ static uint64_t size_of(unsigned long long number, char unit)
 	return number << (unit == 'K' ? 10 : unit == 'M' ? 20 : unit == 'G' ? 30 : 0);
 }
 
-/* The whole heap of ZGC or Shenandoah in a line. */
+/* Parses a line about the whole heap of ZGC or Shenandoah. */
 static bool read_whole(const char *line, struct capture_meters *out)
 {
 	unsigned long long used, committed, max;
@@ -32,7 +32,10 @@ static bool read_whole(const char *line, struct capture_meters *out)
 	return true;
 }
 
-/* A generation of Serial or Parallel, or the heap of G1, with the addresses that it may take. */
+/*
+ * Parses a line about a generation of Serial or Parallel, or about the heap of G1, with the
+ * addresses that it may occupy.
+ */
 static bool read_part(const char *line, struct capture_meters *out)
 {
 	unsigned long long used, committed, low, high, highest;

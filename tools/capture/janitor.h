@@ -18,7 +18,7 @@
 
 struct janitor {
 	pid_t pid;   /* 0: none */
-	int pipe_fd; /* closed when we exit, which wakes the janitor; -1: none */
+	int pipe_fd; /* closed when the parent exits, which wakes the janitor; -1: none */
 };
 
 /* Files to remove. Descriptors are lent. */

@@ -1,6 +1,6 @@
 /*
- * capture/meters.c - one look at a running VM: heap, garbage collection, memory of the process and
- * its limit. Reads hsperfdata and /proc, so it neither pauses the VM nor attaches to it.
+ * capture/meters.c - measures a running VM once: heap, garbage collection, memory of the process
+ * and its limit. Reads hsperfdata and /proc, so it neither pauses the VM nor attaches to it.
  */
 #include "capture/cgroup.h"
 #include "capture/vms.h"
@@ -30,7 +30,10 @@ static uint64_t line_of(const char *text, const char *name)
 	return 0;
 }
 
-/* Memory of the process. smaps_rollup is exact, but only for its owner; status is for everyone. */
+/*
+ * Reads the memory of the process. smaps_rollup is exact but accessible only to the owner; status
+ * is readable by everyone.
+ */
 static void measure_memory(const struct process *p, struct capture_meters *out)
 {
 	struct smaps_mapping all;
@@ -53,7 +56,7 @@ static void measure_memory(const struct process *p, struct capture_meters *out)
 	}
 }
 
-/* Start of the process in clock ticks since boot, and its age. The latter never jumps. */
+/* Reads the start of the process, in clock ticks since boot, and its age, which never jumps. */
 static void measure_age(const struct process *p, struct capture_meters *out)
 {
 	const uint64_t per_second = (uint64_t)sysconf(_SC_CLK_TCK);
@@ -107,7 +110,9 @@ int capture_measure(int pid, struct capture_meters *out, struct hdb_error *err)
 	if (failure || process.state == 'Z' || process.state == 'X')
 		return hdb_fail(err, HDB_EABSENT, "no such process: %d", pid);
 	measure_heap(&process, out);
-	/* The list of mappings is long, so it is read only where hsperfdata does not answer. */
+	/*
+	 * The list of mappings is long, so it is read only if hsperfdata does not give the answer.
+	 */
 	has = out->has_counters ? 1 : process_has_hotspot(&process);
 	if (has < 0)
 		return hdb_fail(err, HDB_EIO, "no permission to inspect process %d", pid);
@@ -122,7 +127,7 @@ int capture_measure(int pid, struct capture_meters *out, struct hdb_error *err)
 	out->limit = group.limit;
 	out->limit_usage = group.usage;
 	out->oom_kills = group.oom_kills;
-	/* The figures of a process that ended meanwhile are those of no process. */
+	/* If the process has ended in the meantime, its figures are meaningless. */
 	return process_is_gone(&process) ? hdb_fail(err, HDB_EABSENT, "process %d ended", pid) :
 					   HDB_OK;
 }

@@ -19,7 +19,7 @@
 /* /proc/PID/status has about 1.5 KB, more with many groups. */
 #define STATUS_SIZE 16384
 #define CGROUP_SIZE 16384
-/* Maximum time between a process closing its files and its exit. */
+/* Maximum time between the moment when a process closes its files and its exit. */
 #define ENDING_MS 1000
 /* Hexadecimal digits of a container ID, and how many of them are shown. */
 #define CONTAINER_DIGITS 64

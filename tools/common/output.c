@@ -30,7 +30,7 @@ void output_collect(struct output *out, struct bytes *into)
 	out->into = into;
 }
 
-/* Columns of a line on a terminal. Colour escapes take none. */
+/* Returns the number of terminal columns of a line. Colour escapes take none. */
 static size_t line_columns(const char *line, size_t size)
 {
 	size_t columns = 0;

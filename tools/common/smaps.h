@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Figures of a mapping, in bytes. */
+/* The figures of a mapping in bytes. */
 enum smaps_figure {
 	SMAPS_RSS,
 	SMAPS_PSS,

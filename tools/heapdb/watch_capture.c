@@ -20,13 +20,13 @@
 #include <unistd.h>
 
 #define THEN_TIMEOUT_MS UINT64_C(600000)
-/* Memory of an import, and what must be free for it. */
+/* Memory budget of an import, and the amount of memory that must be free for it. */
 #define IMPORT_MEMORY "128M"
 #define FREE_MEMORY_MIN (UINT64_C(256) << 20)
-/* What must be free on disk besides the size of the heap. */
+/* Disk space that must be free in addition to the size of the heap. */
 #define FREE_DISK_MIN (UINT64_C(64) << 20)
 #define PATH_SIZE 2048
-/* A dump that was not written to for this long is complete. */
+/* A dump to which nothing was written for this long is complete. */
 #define QUIET_S 5
 
 static const char *const keeps[] = { "database", "graph", "redacted", "dump" };
@@ -46,7 +46,7 @@ int watch_keep_named(const char *name, enum watch_keep *out, struct hdb_error *e
 
 /* ---- dumps that a JVM writes itself ---- */
 
-/* Copies the value of -XX:HeapDumpPath=; false if the JVM writes no dump. */
+/* Copies the value of -XX:HeapDumpPath=. Returns false if the JVM does not write a dump. */
 static bool dump_path(const char *vm_args, char *buf, size_t size)
 {
 	static const char key[] = "-XX:HeapDumpPath=";
@@ -57,14 +57,14 @@ static bool dump_path(const char *vm_args, char *buf, size_t size)
 	return strstr(vm_args, "-XX:+HeapDumpOnOutOfMemoryError") != NULL;
 }
 
-/* Finds the dump that the JVM wrote since its start; false if there is none. */
+/* Finds the dump that the JVM has written since its start. Returns false if there is none. */
 static bool own_dump(const struct capture_meters *jvm, char *path, size_t size, struct stat *st)
 {
 	char given[512];
 
 	if (!dump_path(jvm->vm_args, given, sizeof(given)))
 		return false;
-	/* As the JVM sees it: its root and its working directory. */
+	/* The path is resolved as the JVM sees it, with its root and its working directory. */
 	snprintf(path, size, "/proc/%d/%s/%s", jvm->pid, given[0] == '/' ? "root" : "cwd", given);
 	if (!given[0] || (stat(path, st) == 0 && S_ISDIR(st->st_mode)))
 		snprintf(path + strlen(path), size - strlen(path), "/java_pid%d.hprof",
@@ -78,7 +78,7 @@ uint64_t watch_find_dump(const struct capture_meters *jvm)
 	char path[PATH_SIZE];
 	struct stat st;
 
-	/* While the JVM writes, the time changes. */
+	/* The modification time changes while the JVM is writing. */
 	if (!own_dump(jvm, path, sizeof(path), &st) || time(NULL) - st.st_mtim.tv_sec < QUIET_S)
 		return 0;
 	return (uint64_t)st.st_mtim.tv_sec * 1000;
@@ -90,11 +90,11 @@ struct steps {
 	const struct watch_action *action;
 	const struct watch_capture *what;
 	const char *folder;
-	char text[512]; /* of the failure, or the first sentence of the report */
-	char cost[128]; /* what the capture says about pauses; "" if it paused nothing */
+	char text[512]; /* message of the failure, or first sentence of the report */
+	char cost[128]; /* the capture's report on pauses; "" if it paused nothing */
 };
 
-/* Kept until exec: names of files in the directory. */
+/* Names of files in the directory, kept until exec. */
 static const char *in_folder(const struct steps *s, const char *name, char buf[PATH_SIZE])
 {
 	snprintf(buf, PATH_SIZE, "%s/%s", s->folder, name);
@@ -135,7 +135,7 @@ static bool run(struct steps *s, const char *const *argv, uint64_t timeout_ms)
 	return false;
 }
 
-/* Runs this program with a command and arguments; NULL ends them. */
+/* Runs this program with a command and its arguments, which end with NULL. */
 static bool heapdb(struct steps *s, const char *const *arguments)
 {
 	const char *argv[16] = { "/proc/self/exe" };
@@ -174,7 +174,7 @@ static void remove_file(const char *path)
 	(void)unlink(lock);
 }
 
-/* Replaces the database by one of the redacted dump, which remains as heap.hprof.zst. */
+/* Replaces the database with one made from the redacted dump, which remains as heap.hprof.zst. */
 static bool redact(struct steps *s, const char *db, const char *dump)
 {
 	char full[PATH_SIZE];
@@ -191,7 +191,7 @@ static bool redact(struct steps *s, const char *db, const char *dump)
 				 IMPORT_MEMORY, "--quiet");
 }
 
-/* Takes the first sentence of the report: the line after headings and quotes. */
+/* Finds the first sentence of the report: the line after headings and quotes. */
 static void take_headline(struct steps *s, const char *path)
 {
 	FILE *file = fopen(path, "re");
@@ -212,7 +212,7 @@ static void take_headline(struct steps *s, const char *path)
 		fclose(file);
 }
 
-/* Writes the report that `form` asks for, with the series unless that cannot be read. */
+/* Writes the report in the format `form`, and adds the series to it if the series can be read. */
 static bool write_report(struct steps *s, const char *db, const char *name, const char *form,
 			 char *path)
 {
@@ -236,7 +236,7 @@ static bool report(struct steps *s, const char *db)
 	return true;
 }
 
-/* Creates the files that are kept, in reduced form if requested. */
+/* Creates the files to keep, in reduced form if requested. */
 static bool make_all(struct steps *s)
 {
 	const enum watch_keep keep = s->action->keep;
@@ -303,7 +303,7 @@ static void remove_folder(const char *folder)
 	(void)rmdir(folder);
 }
 
-/* Body of the process. Writes its result as text: "+" or "-", then a sentence. */
+/* Body of the capturing process. Writes its result as text: "+" or "-", then a sentence. */
 static void capture_and_exit(struct steps *s, int result_fd)
 {
 	const bool is_good = make_all(s);
@@ -390,7 +390,7 @@ int watch_start(const struct watch_action *action, const struct watch_capture *w
 		return hdb_fail_errno(err, errno, "pipe");
 	running->pid = fork();
 	if (running->pid == 0) {
-		/* The lock of the series must not outlive the process that watches. */
+		/* The lock of the series must not outlive the watching process. */
 		(void)dup2(ends[1], 3);
 		for (int fd = 4; fd < 1024; fd++)
 			(void)close(fd);

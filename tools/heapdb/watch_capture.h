@@ -17,10 +17,13 @@ struct watch_action {
 	const char *series; /* for the reports; lent */
 	const char *then;   /* shell command; NULL: none; lent */
 	enum watch_keep keep;
-	uint64_t lapse; /* time passes this many times as fast, for tests */
+	uint64_t lapse; /* factor by which time passes faster, for tests */
 };
 
-/* A capture that runs, or has ended and was not taken yet. Starts with zeros. */
+/*
+ * A capture that is running, or has ended but whose result has not been taken yet. Initialise it
+ * with zeros.
+ */
 struct watch_running {
 	pid_t pid; /* 0: none */
 	int result_fd;
@@ -31,22 +34,22 @@ struct watch_running {
 int watch_keep_named(const char *name, enum watch_keep *out, struct hdb_error *err);
 
 /*
- * Checks memory and disk, and starts a capture. Fails with HDB_ELIMIT if there is too little of
- * them or one is running.
+ * Checks memory and disk space, and starts a capture. Fails with HDB_ELIMIT if there is too little
+ * of either, or if a capture is running.
  */
 int watch_start(const struct watch_action *action, const struct watch_capture *what,
 		struct watch_running *running, struct hdb_error *err);
 
-/* Whether a capture has ended; watch_take then takes its result, once. */
+/* Whether a capture has ended. If so, watch_take returns its result, once. */
 bool watch_has_ended(struct watch_running *running);
 void watch_take(struct watch_running *running, struct watch_captured *out);
 
-/* Ends a capture that still runs; it removes its files. */
+/* Ends a capture that is still running. It removes its files. */
 void watch_stop(struct watch_running *running);
 
 /*
- * When the dump was complete that a JVM wrote as it ran out of memory, in milliseconds; 0 if there
- * is none.
+ * Time in milliseconds at which a dump written by a JVM that ran out of memory was complete; 0 if
+ * there is none.
  */
 uint64_t watch_find_dump(const struct capture_meters *jvm);
 

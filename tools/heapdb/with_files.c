@@ -12,14 +12,17 @@
 #include <unistd.h>
 
 #define HEAD_BYTES 4096u
-/* Words of a command: its name, files, options. */
+/* Maximum number of words of a command: its name, files and options. */
 #define WORDS_MAX (OPTIONS_REPEATED_MAX + 8)
 
-/* What the page asks, and the command that answers: its name, and the words after the files. */
+/*
+ * A question that the page may ask, and the command that answers it: its name, and the words after
+ * the files.
+ */
 static const struct with_answer {
 	const char *name, *reader;
 	const char *limit;    /* of rows as JSON; NULL: none */
-	const char *heading;  /* of the section of a report; NULL: none */
+	const char *heading;  /* heading of the section in a report; NULL: no section */
 	const char *words[5]; /* terminated by NULL */
 } answers[] = {
 	{ "growth", "growth", NULL, "Growth over time", { NULL } },
@@ -68,7 +71,7 @@ static const char *reader_of(const char *path)
 		return "memory";
 	if (strstr(head, "Applications Memory Usage"))
 		return "meminfo";
-	/* A trace, or a recording of Android's tracker, begins with a small number. */
+	/* Traces and recordings of Android's tracker begin with a small number. */
 	return size && (head[0] == '\n' || !isprint((unsigned char)head[0])) ? "allocations" : NULL;
 }
 

@@ -117,7 +117,10 @@ static void walk_file(struct walk *walk, const char *path, const struct stat *in
 		return;
 	entry = json_pack("{s:s, s:I}", is_database ? "db" : "dump", shown_name(walk->files, path),
 			  "bytes", (json_int_t)info->st_size);
-	/* NULL: the name is not UTF-8, so no client could request it. */
+	/*
+	 * json_string returns NULL if the name is not UTF-8, in which case no client could request
+	 * it.
+	 */
 	if (entry)
 		json_array_append_new(walk->list, entry);
 }

@@ -65,8 +65,8 @@ void mcp_files_release(struct mcp_files *files);
 json_t *mcp_files_list(const struct mcp_files *files);
 
 /*
- * Finds the regular file `name`, absolute or relative to a folder: *path is owned, free(). Fails
- * with HDB_EABSENT if there is none below the folders.
+ * Finds the regular file `name`, absolute or relative to a given directory: *path is owned, free().
+ * Fails with HDB_EABSENT if there is none below the directories.
  */
 int mcp_files_plain(const struct mcp_files *files, const char *name, char **path,
 		    struct hdb_error *err);

@@ -29,7 +29,7 @@
 #define QUEUE_MAX 256
 /* Interval between progress messages in ms. */
 #define PROGRESS_MS 500
-/* IDs of our requests: this and a number. */
+/* IDs of the server's own requests: this prefix and a number. */
 #define ASKED_ID "heapdb-"
 /* How long clients may cache lists, in ms. They do not change while a server runs. */
 #define LIST_TTL_MS 3600000
@@ -140,7 +140,7 @@ static void send_message(struct server *s, const json_t *id, json_t *message)
 
 	errno = 0;
 	text = message ? json_dumps(message, MCP_DUMP) : NULL;
-	/* jansson omits values it has no memory for; only errno reveals it. */
+	/* jansson omits values for which it has no memory; only errno reveals this. */
 	if (errno == ENOMEM) {
 		free(text);
 		text = NULL;

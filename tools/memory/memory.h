@@ -4,11 +4,11 @@
  * /proc/PID/smaps contains the addresses: each mapping, or a range of it, belongs to one part,
  * according to the ranges that the VM or a heap dump reports, or otherwise to the mapping's name
  * and neighbours. The remaining anonymous memory contains malloc's blocks, whose addresses are not
- * reported. It is divided according to what the VM has allocated there; these figures are marked as
- * estimates.
+ * reported. It is divided according to the amounts that the VM has allocated there, and these
+ * figures are marked as estimates.
  *
- * struct memory takes texts and numbers. struct memory_answer, below, queries processes and
- * databases for them. The input is not trusted.
+ * struct memory receives texts and numbers. struct memory_answer, below, obtains them from
+ * processes and databases. The input is not trusted.
  */
 #ifndef MEMORY_MEMORY_H
 #define MEMORY_MEMORY_H
@@ -24,7 +24,7 @@
 /* Maximum size of a text. A process with 100,000 mappings has 70 MB of smaps. */
 #define MEMORY_TEXT_MAX (256u << 20)
 
-/* Texts, as of /proc or of `jcmd PID COMMAND`, with or without jcmd's first line. */
+/* Texts from /proc or from `jcmd PID COMMAND`, with or without jcmd's first line. */
 enum memory_kind {
 	MEMORY_UNKNOWN,
 	MEMORY_SMAPS,
@@ -34,7 +34,7 @@ enum memory_kind {
 	MEMORY_MALLOC   /* System.native_heap_info, the output of malloc_info(3) */
 };
 
-/* Recognises a text by its first bytes. */
+/* Determines the kind of a text from its first bytes. */
 enum memory_kind memory_kind_of(const char *head, size_t size);
 
 enum memory_part {
@@ -57,7 +57,7 @@ enum memory_part {
 /* What memory is for. */
 struct memory_use {
 	enum memory_part part;
-	const char *detail; /* lent; NULL or "": the part as a whole */
+	const char *detail; /* lent; NULL or "": the whole part */
 };
 static inline struct memory_use memory_for(enum memory_part part, const char *detail)
 {
@@ -67,19 +67,21 @@ static inline struct memory_use memory_for(enum memory_part part, const char *de
 /* Native Memory Tracking. */
 enum memory_nmt { MEMORY_NMT_UNKNOWN, MEMORY_NMT_OFF, MEMORY_NMT_SUMMARY, MEMORY_NMT_DETAIL };
 
-/* A part, or a detail of it. Sums of bytes. */
+/* A part, or a detail of a part. Figures are sums of bytes. */
 struct memory_row {
 	enum memory_part part;
 	char detail[64];    /* empty: the part */
 	uint64_t resident;  /* in memory; the parts add up to RSS */
-	uint64_t estimated; /* of these, known only by what was allocated */
+	uint64_t estimated; /* bytes of `resident` that are only estimated from allocated amounts */
 	uint64_t shared, swap;
 	uint64_t committed; /* accessible: mapped with access rights, or allocated */
 	uint64_t used;      /* 0: unknown */
-	uint64_t count;     /* of classes, threads, buffers, files; 0: unknown */
+	uint64_t count;     /* number of classes, threads, buffers or files; 0: unknown */
 };
 
-/* Figures that hsperfdata also contains; 0: unknown. Those in the VM's texts take precedence. */
+/*
+ * Figures that hsperfdata also contains; 0: unknown. Figures in the VM's own texts take precedence.
+ */
 struct memory_figures {
 	uint64_t heap_used, heap_reserved, metaspace_used, metaspace_committed, code_used, classes;
 	/* Chunks of Netty's allocators outside the heap, and buffers in them, by the dump. */
@@ -90,7 +92,7 @@ struct memory {
 	/* The account. */
 	BASE_VEC_AS(row_vec, struct memory_row, rows, row_count); /* parts before their details */
 	uint64_t rss, swap;
-	uint64_t buffer_count; /* buffers whose memory is in a mapping, and no other's */
+	uint64_t buffer_count; /* number of buffers whose memory is in a mapping of their own */
 	uint64_t hugetlb;      /* pages of hugetlbfs, which RSS does not include */
 	/* What the texts say. */
 	enum memory_nmt nmt;
@@ -104,17 +106,19 @@ struct memory {
 void memory_release(struct memory *memory);
 
 /*
- * Reads a text, which is changed; one zero byte follows it. Fails with HDB_EFORMAT if it has none
- * of the lines of its kind.
+ * Reads a text, which is modified and must be followed by a zero byte. Fails with HDB_EFORMAT if it
+ * has no lines of its kind.
  */
 int memory_add(struct memory *memory, enum memory_kind kind, char *text, size_t size,
 	       struct hdb_error *err);
 
-/* Native memory of an object of the heap. The detail is copied. */
+/* Adds native memory owned by an object in the heap. The detail is copied. */
 int memory_add_buffer(struct memory *memory, struct memory_use use, uint64_t address,
 		      uint64_t bytes, struct hdb_error *err);
 
-/* Counts the bytes of pages of [start, end) that are in memory; false if that is unknown. */
+/*
+ * Counts the bytes of pages of [start, end) that are in memory. Returns false if that is unknown.
+ */
 typedef bool (*memory_pages)(void *ctx, uint64_t start, uint64_t end, uint64_t *bytes);
 
 /*
@@ -159,11 +163,14 @@ static inline void memory_answer_free_at(struct memory_answer **account)
 	memory_answer_free(*account);
 }
 
-/* Like memory_add, for a text of any kind. Fails with HDB_EFORMAT if it is of none. */
+/*
+ * Like memory_add, for a text of any kind. Fails with HDB_EFORMAT if it has none of the known
+ * kinds.
+ */
 int memory_answer_add_text(struct memory_answer *account, char *text, size_t size,
 			   struct hdb_error *err);
 
-/* Adds the buffers outside the heap that a dump of the process has. */
+/* Adds the buffers outside the heap that are recorded in a dump of the process. */
 int memory_answer_add_dump(struct memory_answer *account, struct hdb *db, struct hdb_error *err);
 
 /*
@@ -173,11 +180,14 @@ int memory_answer_add_dump(struct memory_answer *account, struct hdb *db, struct
 int memory_answer_add_process(struct memory_answer *account, int pid, unsigned timeout_s,
 			      const volatile int *cancel, struct hdb_error *err);
 
-/* Makes the answer, once. *out is lent until memory_answer_free. HDB_EUSAGE without smaps. */
+/*
+ * Computes the answer, once. *out is lent until memory_answer_free. Fails with HDB_EUSAGE without
+ * smaps.
+ */
 int memory_answer_make(struct memory_answer *account, const struct own_answer **out,
 		       struct hdb_error *err);
 
-/* What an account is made from. All members are lent. */
+/* The sources of an account. All members are lent. */
 struct memory_sources {
 	int pid; /* 0: none */
 	const char *const *files;
@@ -186,11 +196,11 @@ struct memory_sources {
 	const volatile int *cancel; /* may be NULL */
 };
 
-/* The answer as JSON: *text is owned, free(). See own_answer_json. */
+/* Returns the answer as JSON. *text is owned: free(). See own_answer_json. */
 int memory_json(const struct memory_sources *sources, bool is_sparse, char **text,
 		struct hdb_error *err);
 
-/* The rows of the answer, and RSS. */
+/* The rows of the answer, and the RSS. */
 const struct memory *memory_answer_of(const struct memory_answer *account);
 
 #endif

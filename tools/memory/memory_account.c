@@ -71,7 +71,7 @@ int memory_add_buffer(struct memory *m, struct memory_use use, uint64_t address,
 
 BASE_ORDER(compare_ranges, struct range, BASE_UP(start), BASE_DOWN(end))
 
-/* Bytes that the VM has mapped and committed, by part. */
+/* Returns the number of bytes that the VM has mapped and committed, by part. */
 static void sum_mapped(const struct memory *m, uint64_t mapped[MEMORY_PARTS])
 {
 	memset(mapped, 0, MEMORY_PARTS * sizeof(*mapped));
@@ -85,8 +85,8 @@ static void sum_mapped(const struct memory *m, uint64_t mapped[MEMORY_PARTS])
 }
 
 /*
- * System.map names whole mappings, and the kernel merges neighbours: a mapping may hold more than
- * it is named for. Drops the ranges of a part that are together larger than it is.
+ * System.map names whole mappings, and the kernel merges neighbours, so a mapping may contain more
+ * than its name says. Drops the ranges of a part if their total exceeds the size of the part.
  */
 static void drop_merged(struct memory *m)
 {
@@ -110,7 +110,10 @@ static void drop_merged(struct memory *m)
 	m->ranges.count = kept;
 }
 
-/* Without its address, the heap is where as many bytes are reserved, from a whole MiB on. */
+/*
+ * If its address is unknown, the heap is assumed to be where that many bytes are reserved,
+ * beginning at a whole MiB.
+ */
 static int find_heap(struct memory *m, struct hdb_error *err)
 {
 	for (size_t i = 0; i < m->ranges.count; i++)
@@ -135,7 +138,7 @@ static int find_heap(struct memory *m, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Counts the buffers in mappings. Both are in order of addresses. */
+/* Counts the buffers in mappings. Both lists are sorted by address. */
 static uint64_t count_buffers(const struct memory *m)
 {
 	uint64_t count = 0;
@@ -152,7 +155,10 @@ static uint64_t count_buffers(const struct memory *m)
 	return count;
 }
 
-/* Sorts ranges and cuts those that overlap: the first, and the longest of these, stays whole. */
+/*
+ * Sorts the ranges and cuts overlapping ones. The first range, and of several at the same address
+ * the longest, is left whole.
+ */
 static void flatten(struct base_vec *ranges)
 {
 	uint64_t end = 0;
@@ -226,9 +232,9 @@ struct account {
 	void *ctx;
 	size_t range, buffer; /* the next ones by address */
 	struct sums pool;     /* memory without addresses, mainly malloc's */
-	uint64_t arenas;      /* of these, resident in malloc's arenas */
+	uint64_t arenas;      /* bytes of these that are resident in malloc's arenas */
 	uint64_t arenas_size;
-	uint64_t located[MEMORY_PARTS]; /* accessible bytes of parts with addresses */
+	uint64_t located[MEMORY_PARTS]; /* accessible bytes of parts whose addresses are known */
 	uint64_t buffer_bytes;          /* capacity of buffers in anonymous memory */
 };
 
@@ -243,7 +249,10 @@ static uint64_t share(uint64_t bytes, uint64_t part, uint64_t whole)
 	return whole ? (uint64_t)((double)bytes * ((double)part / (double)whole)) : 0;
 }
 
-/* Resident bytes of memory of this size that the rest of the committed memory cannot hold. */
+/*
+ * Returns the resident bytes of a block of this size that do not fit in the rest of the committed
+ * memory.
+ */
 static uint64_t beyond(const struct sums *left, uint64_t size)
 {
 	const uint64_t others = left->committed > size ? left->committed - size : 0;
@@ -251,7 +260,7 @@ static uint64_t beyond(const struct sums *left, uint64_t size)
 	return left->resident > others ? left->resident - others : 0;
 }
 
-/* Takes [start, end) out of the mapping: a block of malloc, or memory of the VM. */
+/* Assigns [start, end) of the mapping: a block of malloc, or memory of the VM. */
 static struct sums take_range(struct account *a, struct division *d, uint64_t start, uint64_t end,
 			      bool is_block)
 {
@@ -265,8 +274,8 @@ static struct sums take_range(struct account *a, struct division *d, uint64_t st
 		out.resident = m->rss ? end - start : 0;
 	else if (!a->pages || !a->pages(a->ctx, start, end, &out.resident)) {
 		/*
-		 * Blocks are in use, and so mostly resident; the VM maps tables ahead of use. It
-		 * gets what does not fit elsewhere in the mapping.
+		 * Blocks are in use and therefore mostly resident, whereas the VM maps tables
+		 * before it uses them. The range gets what does not fit elsewhere in the mapping.
 		 */
 		out.resident = is_block ? end - start : beyond(&d->left, out.committed);
 		out.estimated = out.resident;
@@ -282,7 +291,7 @@ static struct sums take_range(struct account *a, struct division *d, uint64_t st
 	return out;
 }
 
-/* Takes buffers out of what no range of the VM covers, [start, end). */
+/* Assigns buffers within [start, end), which no range of the VM covers. */
 static int take_buffers(struct account *a, struct division *d, uint64_t start, uint64_t end,
 			struct hdb_error *err)
 {
@@ -293,7 +302,7 @@ static int take_buffers(struct account *a, struct division *d, uint64_t start, u
 		a->buffer++;
 	for (size_t i = a->buffer; i < buffers->count; i++) {
 		const struct range *b = base_vec_at(buffers, struct range, i);
-		/* Counts whole pages; shared pages are estimated later. */
+		/* Counts whole pages. Pages shared by several ranges are estimated later. */
 		const uint64_t from = (b->start + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 		const uint64_t to = b->end / PAGE_BYTES * PAGE_BYTES;
 		struct sums sums;
@@ -305,7 +314,7 @@ static int take_buffers(struct account *a, struct division *d, uint64_t start, u
 		sums = from < to ? take_range(a, d, from, to, true) : (struct sums){ 0 };
 		sums.count = 1;
 		if (d->mapping->is_anonymous || d->mapping->is_arena) {
-			/* The edges, at most two pages. */
+			/* The pages at the edges, at most two. */
 			const uint64_t edges = b->end - b->start - (from < to ? to - from : 0);
 			const uint64_t got = edges < d->left.resident ? edges : d->left.resident;
 
@@ -339,7 +348,7 @@ static int take_rest(struct account *a, const struct division *d, struct hdb_err
 	sums.count = m->part == MEMORY_STACKS && m->is_accessible           ? 1 :
 		     m->part == MEMORY_LIBRARIES || m->part == MEMORY_FILES ? m->is_file :
 									      0;
-	/* The rest of a mapping whose ranges cover it, or a guard page. */
+	/* The rest of a mapping that its ranges cover, or a guard page. */
 	return sums.resident || sums.committed || sums.count ?
 		       add(a->memory, memory_for(m->part, NULL), &sums, err) :
 		       HDB_OK;
@@ -365,7 +374,7 @@ static int divide(struct account *a, const struct mapping *m, struct hdb_error *
 			break;
 		TRY(take_buffers(a, &d, at, start, err));
 		sums = take_range(a, &d, start, end, false);
-		/* Adds pages that the count missed, if nothing else is in the mapping. */
+		/* Adds pages that were not counted, if the mapping contains nothing else. */
 		if (end - start == m->end - m->start)
 			d.left = (struct sums){ 0 };
 		sums.count = range->part == MEMORY_STACKS && m->is_accessible && end == range->end;
@@ -380,7 +389,7 @@ static int divide(struct account *a, const struct mapping *m, struct hdb_error *
 
 /* ---- claims on the memory of malloc ---- */
 
-/* Moves allocated bytes from the pool to a part, as far as the pool has enough. */
+/* Moves allocated bytes from the pool to a part, as far as the pool suffices. */
 static int claim(struct account *a, struct memory_use use, uint64_t allocated, uint64_t resident,
 		 struct hdb_error *err)
 {
@@ -396,7 +405,7 @@ static int claim(struct account *a, struct memory_use use, uint64_t allocated, u
 	return add(a->memory, use, &sums, err);
 }
 
-/* What the VM allocated with malloc, by category. The largest blocks come last. */
+/* Claims what the VM allocated with malloc, by category. The largest blocks come last. */
 static int claim_blocks(struct account *a, uint64_t *all, struct hdb_error *err)
 {
 	const struct base_vec *categories = &a->memory->categories;
@@ -412,13 +421,16 @@ static int claim_blocks(struct account *a, uint64_t *all, struct hdb_error *err)
 		else
 			TRY(claim(a, memory_for(part, c->name), c->malloc, c->malloc, err));
 	}
-	/* Java's own: direct buffers, segments, Unsafe. The heap may have named them already. */
+	/*
+	 * Claims memory allocated for Java code: direct buffers, segments, Unsafe. The heap may
+	 * already have named it.
+	 */
 	other -= a->buffer_bytes < other ? a->buffer_bytes : other;
 	return claim(a, memory_for(MEMORY_DIRECT, a->buffer_bytes ? "without an object" : NULL),
 		     other, other, err);
 }
 
-/* What the VM mapped at addresses that are not known. */
+/* Claims what the VM mapped at unknown addresses. */
 static int claim_mapped(struct account *a, bool is_metaspace, struct hdb_error *err)
 {
 	uint64_t mapped[MEMORY_PARTS];
@@ -431,7 +443,7 @@ static int claim_mapped(struct account *a, bool is_metaspace, struct hdb_error *
 
 		if ((part == MEMORY_METASPACE) != is_metaspace || (part == MEMORY_CDS && known))
 			continue;
-		/* Tables are mapped ahead of use: they get what blocks cannot fill. */
+		/* Tables are mapped before they are used, so they get what blocks cannot fill. */
 		if (part == MEMORY_GC || part == MEMORY_VM || part == MEMORY_DIRECT)
 			resident = beyond(&a->pool, bytes);
 		TRY(claim(a, memory_for(part, NULL), bytes, resident, err));
@@ -439,7 +451,7 @@ static int claim_mapped(struct account *a, bool is_metaspace, struct hdb_error *
 	return HDB_OK;
 }
 
-/* Blocks of others than the VM, and free ones. */
+/* Claims blocks of code other than the VM, and free blocks. */
 static int claim_malloc(struct account *a, uint64_t vm, struct hdb_error *err)
 {
 	const struct memory *m = a->memory;
@@ -450,7 +462,7 @@ static int claim_malloc(struct account *a, uint64_t vm, struct hdb_error *err)
 	uint64_t known = vm > a->buffer_bytes ? vm : a->buffer_bytes;
 	uint64_t free_resident = m->malloc_free;
 
-	/* Arenas that were found contain what is used first. */
+	/* Claims what is in the arenas that were found, used blocks first. */
 	if (a->arenas_size / 10 * 11 >= m->malloc_arenas) {
 		const uint64_t most = a->arenas > used ? a->arenas - used : 0;
 
@@ -461,7 +473,10 @@ static int claim_malloc(struct account *a, uint64_t vm, struct hdb_error *err)
 	return claim(a, memory_for(MEMORY_FREE_MALLOC, NULL), m->malloc_free, free_resident, err);
 }
 
-/* Adds what nobody claims. If nobody knows malloc's blocks, at least its arenas have a name. */
+/*
+ * Adds the memory that nobody claims. If the blocks of malloc are unknown, at least its arenas are
+ * named.
+ */
 static int add_pool(struct account *a, struct hdb_error *err)
 {
 	const struct memory *m = a->memory;
@@ -498,8 +513,8 @@ static int claim_all(struct account *a, struct hdb_error *err)
 		if (!m->rows[i].detail[0])
 			a->located[m->rows[i].part] = m->rows[i].committed;
 	/*
-	 * The metaspace comes first, because all that is known about the others is their malloc
-	 * blocks.
+	 * The metaspace comes first, because only the malloc blocks of the other categories are
+	 * known.
 	 */
 	TRY(claim_mapped(a, true, err));
 	TRY(claim_blocks(a, &vm, err));
@@ -521,7 +536,7 @@ static int compare_rows(const void *a, const void *b)
 						strcmp(x->detail, y->detail);
 }
 
-/* Orders parts by size, the rest last, each followed by its details. */
+/* Sorts parts by size, with the rest last. Each is followed by its details. */
 static int order(struct memory *m, struct hdb_error *err)
 {
 	struct base_vec out = { 0 };

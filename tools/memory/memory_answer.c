@@ -1,5 +1,5 @@
 /*
- * memory/memory_answer.c - the account as an answer: rows, advice, and what would make it more
+ * memory/memory_answer.c - the account as an answer: rows, advice, and hints on how to make it more
  * exact.
  */
 #include "memory/memory_private.h"
@@ -64,7 +64,7 @@ static struct memory_row part_of(const struct memory_answer *a, enum memory_part
 
 /* ---- advice ---- */
 
-/* What would make the account more exact. */
+/* Adds hints on how to make the account more exact. */
 static const char *missing_of(struct memory_answer *a)
 {
 	const struct memory *m = &a->memory;
@@ -83,7 +83,7 @@ static const char *missing_of(struct memory_answer *a)
 	return a->missing;
 }
 
-/* Adds advice on parts that are large: beyond a tenth of RSS, and 16 MiB. */
+/* Adds advice on parts that exceed a tenth of RSS and 16 MiB. */
 static size_t advise(struct memory_answer *a)
 {
 	static const struct {
@@ -127,7 +127,10 @@ static size_t advise(struct memory_answer *a)
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && count < ADVICE_MAX; i++) {
 		const uint64_t bytes = part_of(a, rules[i].part).resident;
 
-		/* Without NMT, malloc has blocks of the VM and of Java too. */
+		/*
+		 * Without NMT, blocks of the VM and of Java cannot be told apart from other blocks
+		 * of malloc.
+		 */
 		if (rules[i].part == MEMORY_USED_MALLOC && a->memory.nmt < MEMORY_NMT_SUMMARY)
 			continue;
 		if (bytes >= a->memory.rss / 10 && bytes >= 16 << 20)

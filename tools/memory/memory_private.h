@@ -1,5 +1,5 @@
 /*
- * memory/memory_private.h - what the readers of texts leave for the account.
+ * memory/memory_private.h - the data that the readers of texts store for the account.
  */
 #ifndef MEMORY_MEMORY_PRIVATE_H
 #define MEMORY_MEMORY_PRIVATE_H
@@ -16,7 +16,7 @@ struct mapping {
 	bool is_accessible;
 	bool is_anonymous;
 	bool is_arena; /* of malloc */
-	bool is_guard; /* small and without access, as below stacks */
+	bool is_guard; /* small and inaccessible, as below stacks */
 	bool is_file;  /* the first mapping of its file */
 };
 
@@ -31,7 +31,7 @@ struct range {
 /* A category of Native Memory Tracking. Bytes. */
 struct category {
 	char name[48];
-	uint64_t malloc; /* contains arenas of the VM, which malloc also provides */
+	uint64_t malloc; /* includes arenas of the VM, which are allocated with malloc */
 	uint64_t mapped; /* committed memory of mmap, stacks included */
 };
 
@@ -43,7 +43,7 @@ struct memory_answer {
 	struct capture_memory *process; /* NULL: saved files */
 	char name[320];                 /* of the process; "": unknown */
 	uint64_t buffers;               /* memory owned by objects in a dump */
-	uint64_t limit;                 /* of the cgroup's memory; 0: none, or unknown */
+	uint64_t limit;                 /* memory limit of the cgroup; 0: none, or unknown */
 	size_t next;                    /* row */
 	struct hdb_value cells[ACCOUNT_COLUMNS];
 	char missing[256];
@@ -58,7 +58,7 @@ int memory_add_range(struct memory *memory, struct memory_use use, uint64_t star
 /* Reads smaps into memory->mappings. Does not change the text. */
 int memory_read_smaps(struct memory *memory, const char *text, size_t size, struct hdb_error *err);
 
-/* Part of a category's mappings, and of its blocks of malloc. */
+/* Returns the part to which a category's mappings belong, and the part of its malloc blocks. */
 enum memory_part memory_part_of_mapped(const char *category);
 enum memory_part memory_part_of_blocks(const char *category);
 

@@ -1,5 +1,6 @@
 /*
- * memory/memory_process.c - what a running JVM, and a heap dump of it, add to the account.
+ * memory/memory_process.c - the data that a running JVM and a heap dump of it contribute to the
+ * account.
  */
 #include "memory/memory_private.h"
 
@@ -15,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Takes the memory of a buffer, by the names of the direct-buffers query. */
+/* Takes the memory of a buffer, using the names of the direct-buffers query. */
 static int take_buffer(struct memory_answer *a, struct hdb_rows *rows, struct hdb_error *err)
 {
 	static const struct {
@@ -145,11 +146,11 @@ struct asking {
 	struct memory_answer *account;
 	int pid;
 	struct capture_options options;
-	char refusal[HDB_ERROR_SIZE]; /* why the VM did not answer */
+	char refusal[HDB_ERROR_SIZE]; /* the reason why the VM did not answer */
 	struct hdb_error *err;
 };
 
-/* Queries the VM. Answers that it cannot give are ignored. */
+/* Queries the VM. Questions that it cannot answer are ignored. */
 static int ask(struct asking *a, enum capture_question question, enum memory_kind kind)
 {
 	struct capture_text answer;
@@ -196,7 +197,10 @@ int memory_answer_add_process(struct memory_answer *account, int pid, unsigned t
 			    .err = err };
 	struct capture_meters meters;
 
-	/* First, since another process may have the PID when the VM has answered. */
+	/*
+	 * This comes first, because another process may have the PID by the time the VM has
+	 * answered.
+	 */
 	TRY(capture_memory_open(pid, &account->process, err));
 	TRY(capture_measure(pid, &meters, err));
 	snprintf(account->name, sizeof(account->name), "JVM %d%s%s%s", pid,
@@ -210,7 +214,7 @@ int memory_answer_add_process(struct memory_answer *account, int pid, unsigned t
 		TRY(ask_vm(&a));
 	f->heap_used = f->heap_used ? f->heap_used : meters.heap_used;
 	f->metaspace_used = f->metaspace_used ? f->metaspace_used : meters.metaspace;
-	/* Its maximum, to which G1 adds some bytes on JDK 17. */
+	/* The maximum heap size, to which G1 adds some bytes on JDK 17. */
 	f->heap_reserved =
 		f->heap_reserved ? f->heap_reserved : meters.heap_max & ~(uint64_t)0xffff;
 	f->classes = f->classes ? f->classes : meters.classes;

@@ -1,5 +1,5 @@
 /*
- * memory/memory_smaps.c - the mappings of a process, and what they are by name and neighbours.
+ * memory/memory_smaps.c - the mappings of a process, classified by name and neighbours.
  */
 #include "memory/memory_private.h"
 
@@ -9,7 +9,7 @@
 
 /* Arenas of glibc's malloc begin at multiples of this size, which is their maximum. */
 #define ARENA_BYTES (UINT64_C(64) << 20)
-/* Maximum size of the pages without access below a stack: glibc's, or HotSpot's zones. */
+/* Maximum size of the inaccessible pages below a stack: glibc's, or HotSpot's zones. */
 #define GUARD_MAX 32768u
 /*
  * Maximum size of the zero-initialised data after a library. A larger mapping was merged with other
@@ -57,7 +57,7 @@ static void name_part(const struct smaps_mapping *s, struct mapping *m)
 	m->is_arena = is_in(s, "[heap]") || is_in(s, "malloc");
 }
 
-/* Sets the part of an anonymous mapping by the one before. */
+/* Sets the part of an anonymous mapping according to the mapping before it. */
 static void place_part(struct mapping *m, const struct mapping *before, bool is_code)
 {
 	const bool is_next = before && before->end == m->start;
@@ -85,7 +85,7 @@ struct reader {
 	bool has_rss;
 };
 
-/* Takes the name of the file into account: all mappings of a program are libraries. */
+/* Takes the file name into account: all mappings of a program file are libraries. */
 static void join_file(struct reader *r, const struct smaps_mapping *s, struct mapping *m)
 {
 	struct base_vec *all = &r->memory->mappings;
@@ -137,7 +137,7 @@ static int take(struct reader *r, const struct smaps_mapping *s, struct hdb_erro
 		name_part(s, &m);
 	else
 		place_part(&m, before, s->access[2] == 'x');
-	/* The rest of an arena is reserved, without access. */
+	/* The rest of an arena is reserved and inaccessible. */
 	if (before && m.is_anonymous && !m.is_accessible && before->is_anonymous &&
 	    before->is_accessible && before->end == m.start && before->start % ARENA_BYTES == 0 &&
 	    m.end == before->start + ARENA_BYTES)

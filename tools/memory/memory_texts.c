@@ -1,7 +1,7 @@
 /*
- * memory/memory_texts.c - reads what a HotSpot VM prints about its memory: VM.native_memory,
- * VM.info and fatal error logs, System.map, System.native_heap_info. Formats of JDK 8 to 25;
- * unknown lines are skipped, and unknown categories kept under their names.
+ * memory/memory_texts.c - reads the texts that a HotSpot VM prints about its memory:
+ * VM.native_memory, VM.info and fatal error logs, System.map, System.native_heap_info. Formats of
+ * JDK 8 to 25; unknown lines are skipped, and unknown categories kept under their names.
  */
 #include "memory/memory_private.h"
 
@@ -47,7 +47,7 @@ enum memory_kind memory_kind_of(const char *head, size_t size)
 
 /* ---- lines ---- */
 
-/* Ends the line at *next with a zero and moves *next behind it; NULL at the end. */
+/* Terminates the line at *next with a zero and moves *next past it; NULL at the end. */
 static char *next_line(char **next, char *end)
 {
 	char *line = *next, *stop;
@@ -73,7 +73,7 @@ static uint64_t read_bytes(const char **at)
 	return n > 0 && n < 9e18 ? (uint64_t)n : 0;
 }
 
-/* Returns the number behind `key`; 0 if the line has none. */
+/* Returns the number after `key`; 0 if the line has none. */
 static uint64_t bytes_after(const char *line, const char *key)
 {
 	const char *at = strstr(line, key);
@@ -226,7 +226,7 @@ static int read_nmt(struct memory *m, char *text, char *end, struct hdb_error *e
 
 /* ---- VM.info ---- */
 
-/* Lines of the section "Heap:", of each collector, and of the metaspace. */
+/* Reads lines of the section "Heap:" in the formats of all collectors, and of the metaspace. */
 static int read_heap_line(struct memory *m, const char *line, struct hdb_error *err)
 {
 	const char *at = strchr(line, '[');
@@ -281,7 +281,7 @@ static int read_vm_info(struct memory *m, char *text, char *end, struct hdb_erro
 
 	m->figures.heap_used = m->figures.code_used = 0;
 	while ((line = next_line(&text, end))) {
-		/* The mappings follow, then the environment, and a summary of NMT. */
+		/* After this come the mappings, then the environment, and a summary of NMT. */
 		if (strncmp(line, "Dynamic libraries:", 18) == 0)
 			break;
 		if (line[0] && line[0] != ' ')
@@ -357,7 +357,7 @@ static int read_map(struct memory *m, char *text, char *end, struct hdb_error *e
 
 /* ---- System.native_heap_info ---- */
 
-/* Sums behind the last </heap> are those of all arenas. */
+/* The sums after the last </heap> are those of all arenas. */
 static int read_malloc(struct memory *m, char *text, char *end, struct hdb_error *err)
 {
 	char *line;

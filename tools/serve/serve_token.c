@@ -1,4 +1,4 @@
-/* serve/serve_token.c - the token beside a database, and the port that its name yields. */
+/* serve/serve_token.c - the token stored next to a database, and the port derived from its name. */
 #include "serve/serve_token.h"
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define PORT_FIRST 20000
-#define PORT_COUNT 12000 /* below the range from which systems give out ports */
+#define PORT_COUNT 12000 /* below the range from which systems assign ports */
 
 unsigned serve_token_port(const char *name)
 {
@@ -20,7 +20,7 @@ unsigned serve_token_port(const char *name)
 	return PORT_FIRST + hash % PORT_COUNT;
 }
 
-/* Whether the file has only one name, and only the user of this process can read and write it. */
+/* Whether the file has only one name and only the user of this process can read and write it. */
 static bool is_private(int fd)
 {
 	struct stat st;

@@ -1,6 +1,6 @@
 /*
- * serve/serve_token.h - an address that survives a restart: the token beside a database, and the
- * port that its name yields.
+ * serve/serve_token.h - an address that survives a restart: the token stored next to a database,
+ * and the port derived from its name.
  */
 #ifndef HEAPDB_SERVE_TOKEN_H
 #define HEAPDB_SERVE_TOKEN_H
@@ -9,7 +9,8 @@
 
 /*
  * Replaces the token with the one in DATABASE.token, or writes it there (mode 0600). A file that
- * others could have written or can read is ignored, and so are failures: the token is new then.
+ * others can read or could have written is ignored, and so are failures; in these cases the token
+ * is new.
  */
 void serve_token_keep(const char *db_path, char token[SERVE_TOKEN_SIZE]);
 

@@ -1,5 +1,5 @@
 /*
- * serve/serve_value.c - sends texts whole and arrays in chunks.
+ * serve/serve_value.c - sends strings as a whole and arrays in chunks.
  */
 #include "serve/serve_value.h"
 

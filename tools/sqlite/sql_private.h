@@ -79,7 +79,7 @@ enum sql_how {
 	SQL_REFERENCE,  /* struct hdb_basic; NULL if it is not a reference */
 	SQL_BASIC_TEXT, /* struct hdb_basic; a reference is shown as the object's text */
 };
-/* Makes a cell of type and offset in the state. Small numbers are passed to `column`. */
+/* Makes a cell from its type and its offset in the state. Small numbers are passed to `column`. */
 #define SQL_AT(how, state, member) ((uint32_t)(how) << 16 | (uint32_t)offsetof(state, member))
 /*
  * Flags of a cell. SQL_KEY: rows can be looked up by the column without a scan. SQL_OPTION and
@@ -186,8 +186,8 @@ static inline void sql_no_error(struct hdb_error *err)
 }
 
 /*
- * Result of a function that reads objects: `r`, unless a name became "?" because it could not be
- * read (hdb_failed).
+ * Returns the result of a function that reads objects: `r`, unless a name became "?" because it
+ * could not be read (hdb_failed).
  */
 int sql_end(struct sql_source *source, int r, struct hdb_error *err);
 
@@ -266,9 +266,9 @@ struct sql_word {
 
 /* Finds the first word from `at` on; false at the end of the statement. */
 bool sql_next_word(const char *at, struct sql_word *out);
-/* Whether it is this name, in any case, or this character. */
+/* Whether the word is this name, ignoring case, or this character. */
 bool sql_is(const struct sql_word *word, const char *text);
-/* Copies the text inside its quotes, at most size - 1 bytes of it. */
+/* Copies the text inside the word's quotes, at most size - 1 bytes. */
 void sql_word_text(const struct sql_word *word, char *out, size_t size);
 
 /* ---- registration ---- */

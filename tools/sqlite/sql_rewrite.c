@@ -4,8 +4,8 @@
  * SQLite cannot request sums from a virtual table, only rows. We therefore inspect a statement
  * before SQLite does. If it reads only `objects`, and from its rows only the class (or the kind),
  * count(*) and sums of shallow and retained sizes, the same sums over the totals of each class (or
- * kind) are equal, however they are combined. Other statements, and any statement in doubt, do not
- * change.
+ * kind) are equal, however they are combined. Other statements, and all doubtful ones, are left
+ * unchanged.
  */
 #include "sqlite/sql_private.h"
 
@@ -13,8 +13,8 @@
 #define WORDS_MAX 400
 
 /*
- * Splits a statement into words up to its semicolon; 0 if there are too many, or comments, which
- * could hide something.
+ * Splits a statement into words up to its semicolon. Returns 0 if there are too many words, or
+ * comments, which could hide something.
  */
 static size_t split(const char *text, struct sql_word *words)
 {
@@ -186,7 +186,10 @@ static bool read_shape(const struct sql_word *words, size_t count, struct shape 
 	return has_sum && !(s->has_class && s->has_kind);
 }
 
-/* Aggregates over rows: min(class) is the same over totals, group_concat is not. */
+/*
+ * Aggregates that are computed over rows: min(class) gives the same result over totals,
+ * group_concat does not.
+ */
 static bool has_other_aggregate(const struct sql_word *words, size_t count)
 {
 	static const char *const names[] = {

@@ -462,7 +462,7 @@ struct thread_rows {
 	struct hdb_rows *rows;
 };
 
-/* Index, column of the query, and column of the table. */
+/* X(index, column of the query, column of the table). */
 #define THREAD_COLUMNS(X) \
 	X(THREADS_ID, "id", "id ID") \
 	X(THREADS_SERIAL, "serial", "serial COUNT") \
@@ -546,7 +546,8 @@ const struct sql_table_def sql_threads = {
 struct threads {
 	uint64_t at, end;
 	struct hdb_thread thread;
-	uint32_t depth, wanted; /* frames: the current one; the requested thread, 0: all */
+	/* current depth of frames; serial of the requested thread, 0: all threads */
+	uint32_t depth, wanted;
 	struct hdb_frame frame;
 };
 

@@ -1,5 +1,5 @@
 /*
- * sqlite/sql_words.c - splits a statement into words, for those who look at it before SQLite does.
+ * sqlite/sql_words.c - splits a statement into words, for code that examines it before SQLite does.
  */
 #include "sqlite/sql_private.h"
 

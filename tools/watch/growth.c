@@ -9,12 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fewer histograms than this say less than samples. */
+/* Minimum number of histograms; with fewer, samples are more informative. */
 #define HISTOGRAMS_MIN 6
-/* Groups of samples whose minima are used, and the falls that they must contain. */
+/*
+ * Number of groups of samples whose minima are used, and minimum number of falls of the heap among
+ * the samples.
+ */
 #define GROUPS_MAX 40
 #define FALLS_MIN 3
-/* Smaller falls, as a part of the heap, are noise. */
+/* Minimum fall, as a part of the heap; smaller ones are noise. */
 #define FALL_MIN 0.01
 #define RUNS_MAX 10000
 
@@ -64,7 +67,7 @@ static int add_text(struct growth *g, const char *text, uint32_t *no)
 	return base_names_add(&g->names, &name, false, no, g->err);
 }
 
-/* Events of programs without records are of no use. */
+/* Events of programs without records are ignored. */
 static int add_event(struct growth *g, const struct series_record *r)
 {
 	struct growth_event event = { .time_ms = r->time_ms };
@@ -97,7 +100,7 @@ static int take_record(void *ctx, const struct series_record *r)
 	TRY(find_run(reading->growth, r, &run));
 	if (r->kind == SERIES_JVM)
 		memcpy(run->main_class, r->main_class, sizeof(run->main_class));
-	/* Ages only rise: a record that says otherwise is of no use. */
+	/* Ages only increase, so a record that contradicts this is ignored. */
 	if (r->age_ms < run->age_ms)
 		return HDB_OK;
 	run->age_ms = r->age_ms;
@@ -271,8 +274,8 @@ const struct growth_class *growth_class_in(const struct growth *g, const struct 
 }
 
 /*
- * A class that is not listed in a histogram is smaller than all listed classes. Its size is taken
- * to be that of the smallest one, or its size when it first appears if that is less.
+ * A class that a histogram does not list is smaller than all listed classes. It is assumed to be as
+ * large as the smallest of them, or as it is when it first appears if that is less.
  */
 static void fill_points(const struct growth *g, const struct growth_run *run,
 			const struct growth_class *last, struct class_points *out)
@@ -305,7 +308,10 @@ bool growth_is_of_jdk(const char *name)
 	return descriptor_is_of_jdk(name, strlen(name)) || strchr(name, '[');
 }
 
-/* A leak is hardly ever in a class of the JDK, and such classes change with the load. */
+/*
+ * A JDK class is hardly ever the cause of a leak, and the sizes of such classes change with the
+ * load.
+ */
 static double class_rise_min(const struct growth *g, const struct growth_class *c,
 			     const struct growth_histogram *last)
 {

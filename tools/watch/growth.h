@@ -1,10 +1,10 @@
 /*
- * watch/growth.h - finds in a series which JVM's heap, and which of its classes, grow steadily.
+ * watch/growth.h - finds JVMs in a series whose heap or classes grow steadily.
  *
- * Each run of a JVM is judged by itself, since a restart frees everything. The heap is judged by
- * the bytes of all classes in histograms, which count after a full collection. Without enough
- * histograms, samples after collections are used: the minima of groups, and only if the heap also
- * fell several times, because an old generation fills up between its collections.
+ * Each run of a JVM is examined separately, because a restart frees everything. The measure of the
+ * heap is the size of all classes in histograms, which are taken after a full collection. Without
+ * enough histograms, samples after collections are used: the minima of groups, and only if the heap
+ * also fell several times, because an old generation fills up between its collections.
  */
 #ifndef WATCH_GROWTH_H
 #define WATCH_GROWTH_H
@@ -14,8 +14,8 @@
 #include "watch/trend.h"
 
 /*
- * Minimum growth that is reported: of the heap and of JDK classes as parts of the live heap at the
- * end, of others as a part of the class; and in bytes.
+ * Minimum growth that is reported. For the heap and JDK classes it is a part of the live heap at
+ * the end, for other classes a part of the class; there is also a minimum in bytes.
  */
 #define GROWTH_HEAP_MIN 0.05
 #define GROWTH_CLASS_MIN 0.01
@@ -29,7 +29,7 @@ struct growth_sample {
 
 struct growth_histogram {
 	double age_s;
-	uint64_t bytes, least; /* of all classes; of the smallest one in the record */
+	uint64_t bytes, least; /* size of all classes, and of the smallest class in the record */
 	size_t first, count;   /* classes: range of growth.classes */
 };
 
@@ -38,7 +38,7 @@ struct growth_class {
 	uint64_t objects, bytes;
 };
 
-/* An event of a run that has records: a capture, an end. */
+/* An event of a run that has records: a capture, or the end of the run. */
 struct growth_event {
 	uint32_t run, event, text; /* the last two: names */
 	uint64_t time_ms;
@@ -53,15 +53,19 @@ struct growth_run {
 	BASE_VEC_AS(histogram_vec, struct growth_histogram, histograms, histogram_count);
 };
 
-/* A finding: about the heap of a run, or a class of it. Times of the trend are ages in seconds. */
+/*
+ * A finding about the heap of a run, or about one of its classes. Times of the trend are ages in
+ * seconds.
+ */
 struct growth_row {
 	uint32_t run;
-	const char *name; /* of the class; NULL: the heap; borrowed from the growth */
+	const char *name; /* name of the class, borrowed from the growth; NULL: the heap */
 	struct trend trend;
 	uint64_t bytes, objects; /* in the last record */
 	double objects_slope;    /* per second */
-	double limit_s;          /* heap: seconds from the last record to the maximum; 0: never */
-	uint64_t since_ms;       /* wall clock */
+	/* for the heap: seconds from the last record until it reaches its maximum; 0: never */
+	double limit_s;
+	uint64_t since_ms; /* wall clock */
 };
 
 struct growth {
@@ -77,18 +81,21 @@ struct growth {
 /* Adds the records of a file; `jvm` (may be NULL) selects those of one run. */
 int growth_read(struct growth *growth, const char *path, const char *jvm, struct hdb_error *err);
 
-/* Fills the rows: for each run the heap, then the classes that grow, the fastest first. */
+/* Fills in the rows: for each run the heap, then the classes that grow, the fastest first. */
 int growth_find(struct growth *growth, struct hdb_error *err);
 
-/* Returns points of the heap after collections, as used for its trend: *out is owned, free(). */
+/*
+ * Returns the points of the heap after collections that its trend is computed from. *out is owned:
+ * free().
+ */
 int growth_heap_points(const struct growth_run *run, struct trend_point **out, size_t *count,
 		       struct hdb_error *err);
 
-/* The wall clock at an age of a run, and the text of a name. */
+/* The wall-clock time at an age of a run, and a name as text. */
 uint64_t growth_time_of(const struct growth_run *run, double age_s);
 const char *growth_name(const struct growth *growth, uint32_t name);
 
-/* Returns the class in a histogram; NULL if it is none of its largest. */
+/* Returns a class in a histogram; NULL if it is not among the largest classes. */
 const struct growth_class *growth_class_in(const struct growth *growth,
 					   const struct growth_histogram *histogram, uint32_t name);
 

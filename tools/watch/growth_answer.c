@@ -22,7 +22,7 @@
 #define HOUR_S 3600.0
 #define SUFFIX ".jsonl"
 #define SUMMARY_SIZE 1024
-/* Longer than this, a limit is not worth a warning. */
+/* If the limit is reached later than this, no warning is given. */
 #define HOURS_MAX (24 * 365.0)
 
 enum {
@@ -69,7 +69,7 @@ struct growth_answer {
 	struct own_answer answer;
 	struct growth growth;
 	struct growth_points points;
-	char path[256]; /* of the first file, for messages */
+	char path[256]; /* path of the first file, for messages */
 	size_t at;
 	struct hdb_value cells[COLUMNS];
 	char jvm[SERIES_JVM_SIZE], since[GROWTH_TIME_SIZE], name[1024], summary[SUMMARY_SIZE];
@@ -90,7 +90,7 @@ static int select_series(const struct dirent *entry)
 	return size > strlen(SUFFIX) && strcmp(name + size - strlen(SUFFIX), SUFFIX) == 0;
 }
 
-/* Reads all series of a directory, by name. */
+/* Reads all series of a directory in order of name. */
 static int add_folder(struct growth *growth, const char *folder, struct hdb_error *err)
 {
 	BASE_SCOPED(free_entries) struct dirent **entries = NULL;
@@ -228,7 +228,7 @@ static void put_speed(const struct growth_row *row, char *buf, size_t size)
 		 base_size((uint64_t)fmax(row->trend.slope * HOUR_S, 0)).text, since);
 }
 
-/* Makes the sentence about the newest JVM that grows. */
+/* Composes the sentence about the newest JVM that grows. */
 static void explain(const struct growth *g, char *buf, size_t size)
 {
 	const struct growth_row *named, *heap = newest(g, &named);

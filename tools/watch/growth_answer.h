@@ -1,6 +1,6 @@
 /*
- * watch/growth_answer.h - the two answers that series give: what grows steadily, and the points of
- * their lines.
+ * watch/growth_answer.h - the two answers from series: what grows steadily, and the points of their
+ * lines.
  */
 #ifndef WATCH_GROWTH_ANSWER_H
 #define WATCH_GROWTH_ANSWER_H
@@ -40,14 +40,14 @@ int growth_answer_make(struct growth_answer *answer, bool is_points, const struc
 int growth_json(const char *const *paths, size_t count, bool is_sparse, char **text,
 		struct hdb_error *err);
 
-/* What was found. The sentence about the newest JVM that grows. */
+/* The findings, and the sentence about the newest JVM that grows. */
 const struct growth *growth_answer_of(const struct growth_answer *answer);
 const char *growth_answer_summary(const struct growth_answer *answer);
 
-/* The row of the heap of the newest JVM whose heap or classes grow; NULL if none. */
+/* Returns the heap's row of the newest JVM whose heap or classes grow; NULL if there is none. */
 const struct growth_row *growth_newest(const struct growth *growth);
 
-/* The wall clock's local time as text. */
+/* Formats the wall clock's local time. */
 void growth_time(uint64_t time_ms, char buf[GROWTH_TIME_SIZE]);
 
 #endif

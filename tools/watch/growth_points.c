@@ -9,7 +9,10 @@
 
 #include <string.h>
 
-/* Limits for a JVM, each of its classes, classes, JVMs, and events of a series. */
+/*
+ * Maximum numbers of points for a JVM and for each of its classes, and maximum numbers of classes,
+ * of JVMs, and of events of a series.
+ */
 #define SAMPLES_MAX 300
 #define HISTOGRAMS_MAX 100
 #define CLASSES_MAX 6
@@ -53,7 +56,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Adds a point for each of equal groups of samples: the largest figures. */
+/* Divides the samples into equal groups and adds one point per group, with the largest figures. */
 static int add_samples(struct growth_points *p, uint32_t no, struct hdb_error *err)
 {
 	const struct growth_run *run = &p->growth->runs[no];

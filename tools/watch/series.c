@@ -20,7 +20,7 @@ struct series {
 	int fd;
 	char *path; /* owned */
 	uint64_t size, size_max;
-	struct bytes waiting; /* whole lines that are not in the file yet */
+	struct bytes waiting; /* complete lines that have not been written to the file yet */
 	size_t waiting_lines;
 	uint64_t lost;
 };
@@ -82,7 +82,7 @@ void series_write_line(struct bytes *out, const struct series_record *r)
 
 /* ---- the file ---- */
 
-/* Whether the last byte of the file is a line feed, or there is none. */
+/* Whether the last byte of the file is a line feed, or the file is empty. */
 static bool ends_whole(int fd, uint64_t size)
 {
 	char last = '\n';
@@ -90,7 +90,7 @@ static bool ends_whole(int fd, uint64_t size)
 	return size == 0 || pread(fd, &last, 1, (off_t)size - 1) != 1 || last == '\n';
 }
 
-/* Opens and locks the file; a writer that was killed may have left half a line. */
+/* Opens and locks the file. A writer that was killed may have left an incomplete line. */
 static int open_file(struct series *s, struct hdb_error *err)
 {
 	struct stat st, named;
@@ -107,7 +107,7 @@ static int open_file(struct series *s, struct hdb_error *err)
 			"%s: another `heapdb watch` is writing it; use --series for another "
 			"file",
 			s->path);
-	/* The other one may just have replaced the file. */
+	/* The other process may have replaced the file in the meantime. */
 	if (stat(s->path, &named) < 0 || named.st_ino != st.st_ino)
 		return hdb_fail(err, HDB_EIO, "%s was replaced while it was opened", s->path);
 	s->size = (uint64_t)st.st_size;
@@ -164,14 +164,17 @@ static int copy_thinned(struct series *s, FILE *from, FILE *to)
 	size_t room = 0;
 	ssize_t size;
 
-	/* A line without end, however long, is from elsewhere: lines here are limited. */
+	/* A line longer than the limit was not written by heapdb. */
 	while ((size = getline(&line, &room, from)) > 0 && (size_t)size <= SERIES_LINE_MAX)
 		copy_line(&t, line, (size_t)size);
 	free(line);
 	return ferror(from) || fflush(to) != 0 || fsync(fileno(to)) != 0 ? -1 : 0;
 }
 
-/* Replaces the file by one with fewer lines. A failure leaves the old one, which then grows on. */
+/*
+ * Replaces the file with one that has fewer lines. If this fails, the old file remains and
+ * continues to grow.
+ */
 static void thin(struct series *s)
 {
 	char name[4096];
@@ -206,7 +209,7 @@ static void thin(struct series *s)
 
 /* ---- appending ---- */
 
-/* Writes the waiting lines completely or not at all. */
+/* Writes either all pending lines or none. */
 static int flush(struct series *s, struct hdb_error *err)
 {
 	if (!s->waiting.size)
@@ -214,7 +217,7 @@ static int flush(struct series *s, struct hdb_error *err)
 	if (!base_write_all(s->fd, s->waiting.data, s->waiting.size)) {
 		const int why = errno;
 
-		/* If this fails as well, the next reader skips half a line. */
+		/* If this fails too, the next reader skips the incomplete line. */
 		if (ftruncate(s->fd, (off_t)s->size) < 0)
 			s->size = (uint64_t)lseek(s->fd, 0, SEEK_END);
 		return hdb_fail_errno(err, why, "%s", s->path);

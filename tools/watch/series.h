@@ -5,9 +5,9 @@
  *
  *     {"kind":"sample","time":MS,"jvm":"PID-START","age":MS,"heap":BYTES,...,"crc":"0a1b2c3d"}
  *
- * Lines that are damaged, cut or of an unknown kind are skipped and counted. "time" is the wall
- * clock and may jump. "age", the time since the JVM started, never does, so trends use it. A file
- * that reaches its limit is rewritten with every second line of its older three quarters, and
+ * Lines that are damaged, cut or of an unknown kind are skipped and counted. "time" is wall-clock
+ * time, which may jump. "age", the time since the JVM started, never jumps, so trends use it. A
+ * file that reaches its limit is rewritten with every second line of its older three quarters, and
  * replaced.
  */
 #ifndef WATCH_SERIES_H
@@ -20,7 +20,7 @@
 #define SERIES_BYTES_MAX (UINT64_C(20) << 20)
 /* Maximum size of a line; longer ones count as damaged. */
 #define SERIES_LINE_MAX ((size_t)1 << 18)
-/* Maximum bytes kept in memory while the disk is full: 10 hours of samples. */
+/* Maximum number of bytes kept in memory while the disk is full: 10 hours of samples. */
 #define SERIES_PENDING_MAX ((size_t)1 << 20)
 
 enum series_kind { SERIES_JVM, SERIES_SAMPLE, SERIES_CLASSES, SERIES_EVENT, SERIES_KINDS };
@@ -38,7 +38,7 @@ enum series_kind { SERIES_JVM, SERIES_SAMPLE, SERIES_CLASSES, SERIES_EVENT, SERI
 	X(RSS, rss) \
 	X(ANONYMOUS, anonymous) \
 	X(SWAP, swap) \
-	X(LIMIT, limit) /* of the cgroup, its usage, and processes killed */ \
+	X(LIMIT, limit) /* limit and usage of the cgroup, and number of processes killed */ \
 	X(USAGE, usage) \
 	X(OOM_KILLS, oom_kills)
 #define SERIES_FIGURE(name, key) SERIES_##name,
@@ -97,19 +97,22 @@ struct series;
 int series_open(const char *path, uint64_t bytes_max, struct series **out, struct hdb_error *err);
 
 /*
- * Appends a record. If the disk is full, the line waits in memory, and later calls write it:
- * returns HDB_EIO, with the reason, until all lines are in the file.
+ * Appends a record. If the disk is full, the line is kept in memory, and later calls write it.
+ * Returns HDB_EIO, with the reason, until all lines are in the file.
  */
 int series_append(struct series *series, const struct series_record *record, struct hdb_error *err);
 
-/* Lines that wait, and those lost because too many waited. */
+/* Number of pending lines, and of lines lost because too many were pending. */
 size_t series_pending(const struct series *series);
 uint64_t series_lost(const struct series *series);
 
-/* NULL is allowed. Lines that still wait are tried once more. */
+/* NULL is allowed. Tries once more to write pending lines. */
 void series_close(struct series *series);
 
-/* For tests: the text of a record's line, with checksum and line feed; parses a line without it. */
+/*
+ * For tests: formats the line of a record with checksum and line feed, or parses a line without
+ * them.
+ */
 void series_write_line(struct bytes *out, const struct series_record *record);
 struct series_parser;
 struct series_parser *series_parser_new(void);

@@ -1,6 +1,6 @@
 /*
- * watch/series_read.c - reads a series, line by line. The file may be damaged or from elsewhere, so
- * nothing in it is trusted, not even lines with a valid checksum.
+ * watch/series_read.c - reads a series, line by line. The file may be damaged or come from an
+ * unknown source, so nothing in it is trusted, not even lines with a valid checksum.
  */
 #include "watch/series.h"
 
@@ -19,7 +19,8 @@
 struct series_parser {
 	struct series_record record;
 	struct series_class classes[SERIES_CLASSES_MAX];
-	struct bytes names; /* decoded names of classes; sized before, so that it does not move */
+	/* decoded names of classes; allocated in advance, so that it does not move */
+	struct bytes names;
 	const char *at, *end;
 };
 
@@ -63,12 +64,12 @@ static bool take_escape(struct series_parser *p, char out[4], size_t *size)
 						      (*p->at | 32) - 'a' + 10);
 		p->at++;
 	}
-	/* A terminating zero would cut the text. */
+	/* A zero character would end the string. */
 	*size = base_utf8(out, code ? code : 0xfffd);
 	return true;
 }
 
-/* Decodes a text into `buf`, truncated to fit and zero-terminated. */
+/* Decodes a string into `buf`, truncated to fit and zero-terminated. */
 static bool take_text(struct series_parser *p, char *buf, size_t room)
 {
 	size_t used = 0;
@@ -139,7 +140,7 @@ static bool take_kind(struct series_parser *p)
 	return false;
 }
 
-/* Reads the value of a key; values of unknown keys must be numbers or texts. */
+/* Reads the value of a key. Values of unknown keys must be numbers or strings. */
 static bool take_value(struct series_parser *p, const char *key)
 {
 	struct series_record *r = &p->record;
@@ -243,7 +244,10 @@ static int use_line(struct reader *r, const char *line, size_t size)
 {
 	const struct series_record *record = series_parse(r->parser, line, size);
 
-	/* A writer that resumes after half a line ends it, which may leave an empty one. */
+	/*
+	 * A writer that resumes after an incomplete line ends that line, which may leave an empty
+	 * one.
+	 */
 	r->counts.lines += size > 0;
 	r->counts.damaged += size > 0 && !record;
 	return record ? r->take(r->ctx, record) : HDB_OK;
@@ -254,7 +258,10 @@ static void free_parser(struct series_parser **parser)
 	series_parser_free(*parser);
 }
 
-/* Reads up to a line feed; false at the end of the file. A longer line is read and not used. */
+/*
+ * Reads up to a line feed. Returns false at the end of the file. Lines that are too long are
+ * skipped.
+ */
 static bool next_line(FILE *file, char *buf, size_t *size)
 {
 	int c;

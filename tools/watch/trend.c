@@ -9,23 +9,23 @@
 
 /* Minimum score of the test. Each histogram tests a few hundred classes. */
 #define SCORE_MIN 4.5
-/* Minimum score if the points were selected: from a bend on, or by a period. */
+/* Minimum score if the points were selected, by starting at a bend or by a period. */
 #define SCORE_MIN_CHOSEN 5.3
 /* Minimum score of the second half. */
 #define LATER_SCORE_MIN 2.0
-/* A bend so near the first point may be chance. */
+/* A bend this close to the first point may be due to chance. */
 #define START_NEAR 3
-/* Correlation of a series with itself, one period later. */
+/* Minimum correlation of a series with itself, shifted by one period. */
 #define PERIOD_CORRELATION_MIN 0.5
-/* Periods are at least this long, and this many must have been seen. */
+/* Minimum length of a period, and minimum number of periods in the series. */
 #define PERIOD_POINTS_MIN 4
 #define PERIODS_MIN 3
-/* Maximum fall, and minimum excess over earlier points, as parts of the rise. */
+/* Maximum fall, and minimum excess over earlier points, as fractions of the rise. */
 #define FALL_MAX 0.4
 #define EXCESS_MIN 0.25
-/* With a period: minimum rise of the minimum, as a part of the rise. */
+/* With a period: minimum rise of the minimum, as a fraction of the rise. */
 #define MINIMUM_RISE_MIN 0.5
-/* Minimum slope of the second half, as a part of the whole slope. */
+/* Minimum slope of the second half, as a fraction of the whole slope. */
 #define LATER_SLOPE_MIN 0.5
 #define NORMAL_95 1.96
 
@@ -43,7 +43,7 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * Copies at most TREND_POINTS_MAX points: of each group the smallest, since a heap after a
+ * Copies at most TREND_POINTS_MAX points: the smallest of each group, because a heap after a
  * collection may still contain garbage. The last group ends with the last point.
  */
 static size_t reduce(const struct trend_point *points, size_t count, struct trend_point *out)
@@ -88,11 +88,14 @@ static double error_of_bend(const struct sums *before, const struct sums *after,
 	const double spread = xx - x * x / n;
 	const double slope = spread > 0 ? (xy - x * y / n) / spread : 0;
 
-	/* Growth is looked for, so a bend downwards explains nothing. */
+	/* Only growth is of interest, so a downward bend is ignored. */
 	return slope > 0 ? yy - y * y / n - slope * (xy - x * y / n) : INFINITY;
 }
 
-/* Finds the point where growth began: where a level and then a rising line fit best. */
+/*
+ * Finds the point where growth began, that is, where a constant level followed by a rising line
+ * fits best.
+ */
 static size_t find_start(const struct trend_point *p, size_t count)
 {
 	struct sums before = { 0 }, after = { 0 };
@@ -107,7 +110,7 @@ static size_t find_start(const struct trend_point *p, size_t count)
 		const double t = p[i].time - p[0].time, v = p[i].value - p[0].value;
 		const double error = error_of_bend(&before, &after, t);
 
-		/* A later bend must explain clearly more. */
+		/* A later bend must fit clearly better. */
 		if (error < best * 0.999) {
 			best = error;
 			start = i;
@@ -155,11 +158,11 @@ static void compare_pairs(struct work *w, const struct trend_point *p, size_t co
 	high = used - 1 - low;
 	out->low = w->slopes[low < high ? low : high];
 	out->high = w->slopes[low < high ? high : low];
-	/* Steps of 2: a correction for continuity of 1. */
+	/* The score changes in steps of 2, which requires a continuity correction of 1. */
 	out->score = sum == 0 ? 0 : (sum - (sum > 0 ? 1 : -1)) / sqrt(variance);
 }
 
-/* Correlation of the values without the trend with themselves, `lag` points later. */
+/* Correlation of the detrended values with themselves, `lag` points later. */
 static double correlation(const double *rest, size_t count, size_t lag)
 {
 	double both = 0, first = 0, second = 0;
@@ -173,8 +176,8 @@ static double correlation(const double *rest, size_t count, size_t lag)
 }
 
 /*
- * Finds the period of the values: the first peak of the correlation after it was negative. 1 if
- * there is none.
+ * Finds the period of the values: the first peak of the correlation after it was negative. Returns
+ * 1 if there is none.
  */
 static size_t find_period(struct work *w, const struct trend_point *p, size_t count, double slope)
 {
@@ -207,7 +210,7 @@ static double middle(const struct trend_point *p)
 	return fmax(fmin(a, b), fmin(fmax(a, b), c));
 }
 
-/* Whether growth survives falls, and the end exceeds all that was before the start. */
+/* Whether growth persists after falls, and the end exceeds all values before the start. */
 static bool survives(const struct trend_point *all, size_t count, size_t start)
 {
 	const double rise = middle(all + count - 3) - middle(all + start);
@@ -233,9 +236,10 @@ static double least_of(const struct trend_point *p, size_t count)
 }
 
 /*
- * For a periodic series: the minimum of the last period must exceed those of all earlier periods,
- * as saw teeth whose length changes do not. The rise must also exceed a usual step between points,
- * because the minimum drifts by up to one step if the period is no whole number of points.
+ * For a periodic series: the minimum of the last period must exceed those of all earlier periods.
+ * In a saw tooth of varying length it does not. The rise must also exceed a typical step between
+ * points, because the minimum drifts by up to one step if the period is not a whole number of
+ * points.
  */
 static bool minimum_rises(const struct trend_point *all, size_t count, const struct trend *t)
 {
@@ -253,7 +257,7 @@ static bool minimum_rises(const struct trend_point *all, size_t count, const str
 	       rise >= MINIMUM_RISE_MIN * t->slope * (last->time - all->time);
 }
 
-/* Whether the second half also grows, at a minimum part of the whole slope. */
+/* Whether the second half also grows, with at least a minimum fraction of the whole slope. */
 static bool grows_still(struct work *w, const struct trend_point *p, size_t count,
 			const struct trend *all)
 {

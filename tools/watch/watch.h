@@ -1,7 +1,7 @@
 /*
  * watch/watch.h - the interface of this directory: watching JVMs, series, and growth.
  *
- * This room does not know how JVMs are measured and captured: the caller does that.
+ * This room leaves measuring and capturing JVMs to the caller.
  */
 #ifndef WATCH_WATCH_H
 #define WATCH_WATCH_H

@@ -42,7 +42,10 @@ static int wrong(const struct condition *c, const char *what, struct hdb_error *
 	return hdb_fail(err, HDB_EUSAGE, "--when '%s': %s", c->text, what);
 }
 
-/* Cuts " WORD REST" from the end of the text; returns REST, or NULL if the word is not there. */
+/*
+ * Cuts " WORD REST" from the end of the text. Returns REST, or NULL if the text does not contain
+ * the word.
+ */
 static const char *cut_after(char *text, const char *word)
 {
 	for (char *at = text; (at = strstr(at, word)); at++) {
@@ -146,7 +149,7 @@ int condition_parse(const char *text, struct condition *out, struct hdb_error *e
 	return parse_measure(out, err);
 }
 
-/* The figure, and what a percentage of it refers to. */
+/* Finds the measured value, and the value that corresponds to 100 %. */
 static bool measure(const struct condition *c, const struct series_record *s, double gc_percent,
 		    double *value, double *whole)
 {

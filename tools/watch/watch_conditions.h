@@ -43,7 +43,7 @@ struct condition {
 	enum base_sign sign;
 	bool is_percent;
 	double number;
-	uint64_t duration_ms; /* how long it must hold; for "every", how often */
+	uint64_t duration_ms; /* how long the condition must hold; for "every", the interval */
 	char text[CONDITION_TEXT_SIZE];
 };
 

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Captures remembered, to count those of a day. */
+/* Number of captures that are remembered, for the limit per day. */
 #define CAPTURES_MAX 256
-/* A JVM that just started does not say yet whether it can be attached to. */
+/* A JVM that has just started does not yet report whether it can be attached to. */
 #define HISTOGRAM_AGE_MS 2000
 
 /* State of a JVM. */
@@ -24,8 +24,10 @@ struct watched {
 	bool grows; /* since the last histogram */
 	bool told_attach;
 	uint64_t oom_seen_ms;
-	uint64_t since_ms[CONDITIONS_MAX]; /* since when the condition holds; 0: it does not */
-	bool told[CONDITIONS_MAX];         /* that a capture is not possible now */
+	/* time since which the condition holds; 0: it does not hold */
+	uint64_t since_ms[CONDITIONS_MAX];
+	/* whether the user has been told that a capture is not possible now */
+	bool told[CONDITIONS_MAX];
 };
 
 struct past_capture {
@@ -59,7 +61,7 @@ static void tell(const struct watcher *w, const char *event, const struct series
 
 /* ---- the series ---- */
 
-/* Appends a record. A full disk is reported once, and once more when it is over. */
+/* Appends a record. A full disk is reported once, and again when there is room. */
 static void append(struct watcher *w, struct series_record *r)
 {
 	struct hdb_error err;
@@ -105,7 +107,7 @@ static void remember_capture(struct watcher *w, const char *program, uint64_t wa
 	c->wall_ms = wall_ms;
 }
 
-/* Takes from the series the captures that a restart must not forget. */
+/* Reads the earlier captures from the series, so that a restart does not forget them. */
 static int resume_record(void *ctx, const struct series_record *r)
 {
 	struct watcher *w = ctx;
@@ -115,7 +117,7 @@ static int resume_record(void *ctx, const struct series_record *r)
 	return HDB_OK;
 }
 
-/* The JVM's records in the series: when the next histogram is due. */
+/* Reads the JVM's records in the series to find when the next histogram is due. */
 struct last_histogram {
 	const char *jvm;
 	uint64_t age_ms, pause_us;
@@ -203,7 +205,7 @@ static void update(struct watcher *w, struct watched *v, const struct watch_jvm 
 	v->jvm = *jvm;
 	v->is_here = true;
 	v->sampled_ms = now_ms;
-	/* The record of the JVM has its names. */
+	/* Only the record that announces the JVM has its names. */
 	sample = jvm->sample;
 	sample.main_class[0] = sample.version[0] = '\0';
 	append(w, &sample);
@@ -236,7 +238,7 @@ static int look(struct watcher *w, struct hdb_error *err)
 
 /* ---- histograms ---- */
 
-/* Whether the heap or a class of the JVM grows steadily, by the series. */
+/* Whether the heap or a class of the JVM grows steadily, according to the series. */
 static bool has_growth(struct watcher *w, const struct watched *v)
 {
 	BASE_SCOPED(growth_release) struct growth g = { 0 };
@@ -297,7 +299,7 @@ static int check_allowed(const struct watcher *w, const struct watched *v, struc
 
 	for (size_t i = 0; i < w->capture_count; i++) {
 		const struct past_capture *c = &w->captures[i];
-		/* If the clock was set back, earlier captures are in the future. */
+		/* If the clock was set back, earlier captures appear to be in the future. */
 		const uint64_t ago = wall_ms > c->wall_ms ? wall_ms - c->wall_ms : 0;
 
 		if (strcmp(c->program, v->jvm.sample.main_class) != 0)
@@ -340,7 +342,7 @@ static void try_capture(struct watcher *w, struct watched *v, size_t no, const c
 	append_event(w, &v->jvm.sample, "capture", reason, NULL);
 }
 
-/* Whether the condition holds now, apart from its duration. */
+/* Whether the condition holds now, regardless of its duration. */
 static bool is_true(struct watcher *w, struct watched *v, const struct condition *c, double *value)
 {
 	const uint64_t age_ms = now(w) - v->found_ms;
@@ -428,7 +430,7 @@ static int run(struct watcher *w, struct hdb_error *err)
 			return HDB_OK;
 		if (!w->count && w->options->ends_with_jvm && !w->is_capturing)
 			return HDB_OK;
-		/* A signal ends the wait early; times missed are not made up for. */
+		/* A signal ends the wait early. Missed times are not made up for. */
 		while (next_ms <= now(w))
 			next_ms += w->options->interval_ms;
 		world->wait(world->ctx, next_ms);

@@ -2,7 +2,7 @@
  * watch/watcher.h - watches JVMs: samples them into a series and captures them when a condition
  * holds.
  *
- * Clocks, JVMs and captures are those of a struct watch_world, so a test can let a day pass in a
+ * Clocks, JVMs and captures come from a struct watch_world, so that in a test a day can pass in a
  * second. Durations are measured with a clock that never jumps.
  */
 #ifndef WATCH_WATCHER_H
@@ -10,7 +10,7 @@
 
 #include "watch/watch_conditions.h"
 
-/* Pauses for histograms take at most 1 / this of the time. */
+/* Pauses for histograms take at most this fraction of the time (1 / value). */
 #define WATCH_PAUSE_SHARE 200
 #define WATCH_HISTOGRAM_MS UINT64_C(600000)
 #define WATCH_CAPTURE_GAP_MS UINT64_C(3600000)
@@ -23,7 +23,8 @@ struct watch_jvm {
 	int pid;
 	struct series_record sample; /* with jvm, age, main_class and version */
 	bool can_attach;
-	uint64_t oom_dump_ms; /* when its own dump was complete; 0: none */
+	/* time at which the dump that the JVM wrote itself was complete; 0: none */
+	uint64_t oom_dump_ms;
 };
 
 /* A capture to be made. Texts are lent during the call. */
@@ -49,12 +50,18 @@ struct watch_world {
 	void (*wait)(void *ctx, uint64_t until_ms); /* until then, or a signal */
 	bool (*must_stop)(void *ctx);
 	bool (*was_signalled)(void *ctx); /* since the last call */
-	/* Fills at most WATCH_JVMS_MAX JVMs; those that end meanwhile are left out. */
+	/* Fills in at most WATCH_JVMS_MAX JVMs. Those that end in the meantime are left out. */
 	int (*find)(void *ctx, struct watch_jvm *jvms, size_t *count, struct hdb_error *err);
-	/* Asks for a class histogram; *text is owned: free(). *pause_us: how long that took. */
+	/*
+	 * Requests a class histogram. *text is owned: free(). *pause_us is the time that the
+	 * request took.
+	 */
 	int (*histogram)(void *ctx, int pid, char **text, uint64_t *pause_us,
 			 struct hdb_error *err);
-	/* Starts a capture, which ends later. HDB_ELIMIT if no further capture can be started. */
+	/*
+	 * Starts a capture, which continues after the call. Fails with HDB_ELIMIT if no other
+	 * capture can be started.
+	 */
 	int (*capture)(void *ctx, const struct watch_capture *what, struct hdb_error *err);
 	/* Whether a capture ended since the last call. */
 	bool (*captured)(void *ctx, struct watch_captured *out);
@@ -76,8 +83,8 @@ struct watch_options {
 };
 
 /*
- * Watches until told to stop: HDB_EINTR. Returns HDB_OK after `is_once` or `ends_with_jvm`. Other
- * failures: the series cannot be written at the start, or no JVM is found then.
+ * Watches until it is told to stop (HDB_EINTR), or until `is_once` or `ends_with_jvm` is satisfied
+ * (HDB_OK). Other failures: the series cannot be written at the start, or no JVM is found then.
  */
 int watch_run(const struct watch_world *world, const struct watch_options *options,
 	      struct hdb_error *err);
