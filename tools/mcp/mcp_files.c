@@ -118,7 +118,7 @@ static void walk_file(struct walk *walk, const char *path, const struct stat *in
 	entry = json_pack("{s:s, s:I}", is_database ? "db" : "dump", shown_name(walk->files, path),
 			  "bytes", (json_int_t)info->st_size);
 	/*
-	 * json_string returns NULL if the name is not UTF-8, in which case no client could request
+	 * json_pack returns NULL if the name is not UTF-8, in which case no client could request
 	 * it.
 	 */
 	if (entry)
