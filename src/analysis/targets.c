@@ -178,8 +178,8 @@ static int check_label(const struct session *session, const char *target, uint32
 	class = heap_class_name(session->heap, object.class_no);
 	if (is_name_of(target, (size_t)(label - 1 - target), class))
 		return HDB_OK;
-	return hdb_fail(err, HDB_EUSAGE, "%s is not of class %.*s but of class %s", label,
-			(int)(label - 1 - target), target, class);
+	return hdb_fail(err, HDB_EUSAGE, "expected an object of class %.*s, but %s is of class %s",
+			(int)(label - 1 - target), target, label, class);
 }
 
 int analysis_object(const struct session *session, const char *target, uint32_t *ix,

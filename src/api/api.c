@@ -127,7 +127,7 @@ static int begin_again(const struct heap *heap, const struct hdb_progress *progr
 		return hdb_fail(
 			err, HDB_EVERSION,
 			"%s: written by %s in a format that this version does not read, and its "
-			"dump %s has changed since; import a dump again",
+			"dump %s has changed since; import the dump again",
 			path, writer, dump);
 	(void)snprintf(text, sizeof(text),
 		       "%s was written by %s in a format that this version does not read; "

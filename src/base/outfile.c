@@ -215,7 +215,7 @@ static int write_member(struct base_outfile *f, struct hdb_error *err)
 	n = libdeflate_deflate_compress(f->deflate, f->block, f->used, p,
 					f->packed_max - sizeof(head) - comment - 8);
 	if (!n)
-		return hdb_fail(err, HDB_EBUG, "a block of %zu bytes was not compressed", f->used);
+		return hdb_fail(err, HDB_EBUG, "cannot compress a block of %zu bytes", f->used);
 	store32(p + n, libdeflate_crc32(0, f->block, f->used));
 	store32(p + n + 4, (uint32_t)f->used);
 	return write_all(f, f->packed, (uint64_t)(p - f->packed) + n + 8, err);

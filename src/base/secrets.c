@@ -181,7 +181,9 @@ static int compile(struct base_secrets *s, unsigned rule, struct hdb_error *err)
 	s->patterns[rule] = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, options,
 					  &code, &at, NULL);
 	if (!s->patterns[rule])
-		return hdb_fail(err, HDB_EBUG, "rule %s, at %zu: code %d", r->name, at, code);
+		return hdb_fail(err, HDB_EBUG,
+				"rule %s: invalid expression at character %zu (PCRE2 error %d)",
+				r->name, at, code);
 	/* Without the JIT, matching is only slower. */
 	(void)pcre2_jit_compile(s->patterns[rule], PCRE2_JIT_COMPLETE);
 	return HDB_OK;

@@ -219,8 +219,9 @@ static int read_head(struct phd_reader *r, struct hdb_error *err)
 	flags = take(r, 4);
 	if (r->result == HDB_OK && (r->version < 4 || r->version > 6))
 		return hdb_fail(err, HDB_EFORMAT,
-				"a portable heap dump of version %" PRIu32 "; supported versions "
-				"are 4 to 6",
+				"portable heap dumps of version %" PRIu32
+				" are not supported; supported "
+				"versions are 4 to 6",
 				r->version);
 	r->word_bytes = flags & FLAG_64_BIT ? 8 : 4;
 	r->is_hashed = flags & FLAG_HASHED;

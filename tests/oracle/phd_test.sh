@@ -145,7 +145,7 @@ refuse() {
 	grep -q "$1" out || complain "no '$1' in $(cat out)"
 }
 printf '\000\022portable heap dump\000\000\000\007\000\000\000\005\001\002\002\003' > x
-refuse 'version 7; supported versions are 4 to 6'
+refuse 'version 7 are not supported; supported versions are 4 to 6'
 printf '\000\022portable heap dump\000\000\000\006\000\000\000\005\001\011' > x
 refuse 'header of the portable heap dump is damaged'
 printf '0SECTION       TITLE subcomponent dump routine of a virtual machine' > x

@@ -101,8 +101,8 @@ const struct option_info option_table[] = {
 	{ "strict", NULL, OPTIONS_IMPORT, 0, FLAG(strict),
 	  "Refuse a damaged dump instead of importing what can be read" },
 	{ "contents", "auto|keep|refer", OPTIONS_IMPORT, 0, WORD(contents, 0),
-	  "Store the dump in the database, or refer to its file. Default: refer to plain files, "
-	  "store others." },
+	  "Whether to store the dump in the database. Default: refer to plain files, store "
+	  "anything else." },
 	{ "compress", "auto|none|gzip|zstd", OPTIONS_OUTPUT, 0, WORD(packing, 0),
 	  "Compression of the new dump. Default: by its suffix, .gz or .zst." },
 	{ "app-only", NULL, OPTIONS_CONVERT | OPTIONS_STRIP, 'z', FLAG(app_only),

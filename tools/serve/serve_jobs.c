@@ -210,9 +210,10 @@ static int answer(struct worker *w, struct serve_job *job)
 	if (r == HDB_OK)
 		r = hold_answer(job);
 	if (r == HDB_EINTR && w->is_late)
-		hdb_fail(&job->err, r,
-			 "stopped because the request took too long; request less, or use the "
-			 "heapdb command, which has no time limit");
+		hdb_fail(
+			&job->err, r,
+			"stopped because the request took too long; request fewer rows, or use the "
+			"heapdb command, which has no time limit");
 	return r;
 }
 

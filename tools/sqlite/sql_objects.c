@@ -464,10 +464,10 @@ static int add_class(struct sql_source *source, struct shape *shape, struct hdb_
 {
 	const int rc = add_shape(source, shape);
 
-	return rc == SQLITE_OK ? HDB_OK :
-				 hdb_fail(err, rc == SQLITE_NOMEM ? HDB_ENOMEM : HDB_EBUG,
-					  "cannot create the table of a class: %s",
-					  sqlite3_errmsg(source->sqlite));
+	return rc == SQLITE_OK ?
+		       HDB_OK :
+		       hdb_fail(err, rc == SQLITE_NOMEM ? HDB_ENOMEM : HDB_EBUG,
+				"cannot create a class table: %s", sqlite3_errmsg(source->sqlite));
 }
 
 int sql_define_class(struct sql_source *source, const char *name, struct hdb_error *err)

@@ -91,8 +91,9 @@ static int next_owner(struct sql_cursor *c, struct hdb_error *err)
 			r = hdb_scan_next(s->scan, &s->batch, err);
 			if (r == HDB_END && s->unknown)
 				r = hdb_fail(err, HDB_EUSAGE,
-					     "%" PRIu64 " of %" PRIu64 " collections have "
-					     "unknown entries, so the result is incomplete: %s",
+					     "the entries of %" PRIu64 " of %" PRIu64
+					     " collections are "
+					     "unknown, so the result is incomplete: %s",
 					     s->unknown, s->opened, s->first.message);
 			TRY(r);
 		}
