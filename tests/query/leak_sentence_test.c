@@ -89,12 +89,12 @@ static const struct {
 	/* a fault that a rule finds comes before what is only large, however small it is */
 	{ THREE "static a.Two.pool =" HIKARI,
 	  "All 10 connections of HikariCP's pool shop exist, and 3 threads wait for one: "
-	  "connections are not closed, or held for long. Kept by Two.pool (static). (leak)" },
+	  "connections are not closed, or are held too long. Kept by Two.pool (static). (leak)" },
 	/* the connections that were taken are somewhere else */
 	{ THREE "static a.Two.pool =" HIKARI ";"
 		"static a.One.taken = a.HikariProxyConnection{poolEntry=$e}",
 	  "All 10 connections of HikariCP's pool shop exist, and 3 threads wait for one: "
-	  "connections are not closed, or held for long. Kept by One.taken (static). (leak)" },
+	  "connections are not closed, or are held too long. Kept by One.taken (static). (leak)" },
 	/* unless one holds half of the heap */
 	{ "a.App{}; static a.App.one = bytes(90000); static a.App.pool =" HIKARI,
 	  "App.one (static) holds one byte[90000] " },

@@ -22,7 +22,7 @@
 #define MAIN_PART 2u
 /* Otherwise, if this many objects of a class of the application retain at least 1 / this of it. */
 #define OWN_COUNT 100u
-#define OWN_PART 5u
+#define OWN_PART 4u
 /*
  * Differences of up to 1 / this are ignored, because a few objects of the class occur elsewhere
  * below the suspect.
@@ -92,18 +92,19 @@ static int find_entries(struct query *q, const struct query_leak_suspect *about,
 }
 
 /*
- * Finds the largest class among the suspect's rows of elements, if it retains enough, or many
- * objects of a class of the application that retain a fair part; otherwise all objects of the
- * suspect together.
+ * Finds the largest class among the suspect's rows of elements, if it retains enough; otherwise all
+ * objects of the suspect together. *own is the first class of the application of which many objects
+ * retain a fair part.
  */
 static void find_class(struct heap *heap, const struct leak_rows *rows,
-		       const struct query_leak_suspect *about, struct leak_held *out)
+		       const struct query_leak_suspect *about, struct leak_held *out,
+		       struct leak_held *own)
 {
 	const uint64_t whole = about->suspect->retained_bytes;
-	struct leak_held own = { .class_no = HEAP_NONE, .collection_ix = HEAP_NONE };
 	uint64_t objects = 0;
 
-	*out = own;
+	*own = (struct leak_held){ .class_no = HEAP_NONE, .collection_ix = HEAP_NONE };
+	*out = *own;
 	for (size_t i = about->first_row; i < rows->rows.count; i++) {
 		const struct leak_row *row = leak_rows_at(rows, i);
 		const struct leak_held held = { row->cells[LEAK_COUNT], row->cells[LEAK_RETAINED],
@@ -116,13 +117,11 @@ static void find_class(struct heap *heap, const struct leak_rows *rows,
 			continue;
 		if (row->cells[LEAK_STEP] == 0 && held.bytes >= whole / MAIN_PART)
 			*out = held;
-		if (own.class_no == HEAP_NONE && held.count >= OWN_COUNT &&
+		if (own->class_no == HEAP_NONE && held.count >= OWN_COUNT &&
 		    held.bytes >= whole / OWN_PART &&
 		    !heap_is_platform_class(heap_class_name(heap, row->class_no)))
-			own = held;
+			*own = held;
 	}
-	if (out->class_no == HEAP_NONE)
-		*out = own;
 	if (out->class_no == HEAP_NONE) {
 		out->count = objects;
 		out->bytes = whole;
@@ -313,12 +312,12 @@ static int find_held(struct query *q, const struct leak_rows *rows,
 	const struct analysis_suspect *s = about->suspect;
 	const uint32_t end_ix = s->point_ix == HEAP_NONE ? s->ix : s->point_ix;
 	struct heap_object end;
-	struct leak_held entries;
+	struct leak_held entries, own;
 	const char *class, *of;
 	uint32_t collection;
 
 	assert(s->ix != HEAP_NONE);
-	find_class(q->heap, rows, about, out);
+	find_class(q->heap, rows, about, out, &own);
 	TRY(heap_object(q->heap, end_ix, &end, err));
 	if (out->class_no == HEAP_NONE && end.shallow_bytes >= s->retained_bytes / MAIN_PART) {
 		*out = (struct leak_held){ 1, end.shallow_bytes, .class_no = end.class_no,
@@ -336,6 +335,8 @@ static int find_held(struct query *q, const struct leak_rows *rows,
 	}
 	TRY(find_entries(q, about, &entries, &collection, err));
 	if (collection == HEAP_NONE) {
+		if (out->class_no == HEAP_NONE && own.class_no != HEAP_NONE)
+			*out = own;
 		TRY(look_inside(q, end_ix, out, err));
 		count_content(rows, about, out);
 		return HDB_OK;
