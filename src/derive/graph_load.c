@@ -5,40 +5,22 @@
  * order. Because the store is not thread-safe, the calling thread also finishes rows that need the
  * store again (big lists, filtered references) or that are long.
  */
-#include "derive/blocks.h"
 #include "derive/build.h"
 #include "derive/references.h"
+#include "derive/row_pass.h"
 #include "heap/values/values.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-static_assert(STORE_BLOCK_OBJECTS % GRAPH_GROUP == 0, "a group of rows is in one block");
-
 /*
- * If a block has this many special rows, its part of the dump is read at once instead of object by
- * object.
+ * If this many rows of a block are left to the calling thread, its part of the dump is read at once
+ * instead of object by object.
  */
-#define WANT_SPECIALS 128u
+#define WANT_LEFT 128u
 
-/* A row that the calling thread must finish. */
-struct special {
-	uint32_t i;     /* index of the object in the block */
-	uint32_t count; /* number of its edges in special_edges */
-};
-
-/*
- * Additional data of a block being processed. In its derive_block, `values` has the lengths of
- * lists, bytes[0] the packed rows, and bytes[1] (uint32_t) the stored references.
- */
-struct load_slot {
-	uint8_t length[STORE_BLOCK_OBJECTS]; /* length of each object's packed row */
-	struct base_vec edges;               /* uint32_t: the edges of one object */
-	struct base_vec specials;            /* struct special */
-	struct base_vec special_edges;       /* uint32_t */
-};
-
+/* In its blocks, `values` has the lengths of lists, and bytes[1] (uint32_t) their entries. */
 struct load {
 	struct derive *derive;
 	struct graph_rows *rows;
@@ -67,19 +49,6 @@ static bool has_filter(const struct load *l, const struct heap_block *block, uin
 		l->filter->from_class[no]);
 }
 
-static int add_special(struct load_slot *s, uint32_t i, const uint32_t *edges, uint32_t count,
-		       struct hdb_error *err)
-{
-	const struct special special = { .i = i, .count = count };
-
-	TRY(base_vec_reserve(&s->special_edges, count, sizeof(*edges), err));
-	if (count)
-		memcpy(base_vec_at(&s->special_edges, uint32_t, s->special_edges.count), edges,
-		       count * sizeof(*edges));
-	s->special_edges.count += count;
-	return base_vec_push(&s->specials, &special, sizeof(special), err);
-}
-
 struct row_edges {
 	const uint32_t *at;
 	uint64_t count;
@@ -87,18 +56,15 @@ struct row_edges {
 
 /*
  * Packs the row of object i: its class and its references, except references to roots. A row is
- * special, and left to the calling thread, if its list is big, if the packed row is long, or if
- * some of its references may not count.
+ * left to the calling thread if its list is big, if the packed row is long, or if some of its
+ * references may not count.
  */
 static int pack_row(struct load *l, struct derive_block *block, uint32_t i,
 		    struct row_edges references, struct hdb_error *err)
 {
 	const struct heap *heap = l->derive->heap;
-	const uint32_t ix = block->objects->first_ix + i;
 	const struct store_class *class = heap_class(heap, block->objects->class_no[i]);
-	struct load_slot *s = block->room;
-	struct base_vec *bytes = &block->bytes[0];
-	uint32_t *edges = s->edges.data;
+	uint32_t *edges = ((struct derive_row_room *)block->room)->targets.data;
 	uint32_t n = 0;
 
 	if (!heap_is_root(heap, class->ix))
@@ -106,37 +72,25 @@ static int pack_row(struct load *l, struct derive_block *block, uint32_t i,
 	for (uint64_t e = 0; e < references.count; e++)
 		if (!heap_is_root(heap, references.at[e]))
 			edges[n++] = references.at[e];
-	if (!(block->values[i] & STORE_LIST_IS_BIG) && !has_filter(l, block->objects, i)) {
-		uint8_t *out = base_vec_at(bytes, uint8_t, bytes->count);
-		const unsigned length = graph_rows_pack(l->rows, ix, edges, n, out);
-
-		if (length != GRAPH_ROW_LONG) {
-			s->length[i] = (uint8_t)length;
-			bytes->count += length;
-			return HDB_OK;
-		}
-	}
-	return add_special(s, i, edges, n, err);
+	return block->values[i] & STORE_LIST_IS_BIG || has_filter(l, block->objects, i) ?
+		       derive_rows_leave(block, i, n, err) :
+		       derive_rows_add(l->rows, block, i, n, err);
 }
 
 /* Decodes the references of a block and packs its rows. */
 static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct load *l = ctx;
-	struct load_slot *s = block->room;
+	struct derive_row_room *room = block->room;
 	struct heap *heap = l->derive->heap;
 	const uint32_t *entries;
 	const struct store_lists_of of = heap_references_of(heap);
 	struct base_vec *stored = &block->bytes[1];
 	struct store_lists_out lists = { .lengths = block->values, .target = stored };
 
-	s->specials.count = s->special_edges.count = 0;
+	derive_rows_begin(block);
 	TRY(store_lists_decode(&of, &l->blocks[block->block_no], &lists, err));
-	TRY(base_vec_reserve(&s->edges, stored->count + 1, sizeof(uint32_t), err));
-	TRY(base_vec_reserve(&block->bytes[0],
-			     (stored->count + block->objects->count) * 5 + GRAPH_ROW_MAX + 8, 1,
-			     err));
-	memset(s->length, 0, STORE_BLOCK_OBJECTS);
+	TRY(base_vec_reserve(&room->targets, stored->count + 1, sizeof(uint32_t), err));
 	entries = stored->data;
 	for (uint32_t i = 0; i < block->objects->count; i++) {
 		const uint64_t n = block->values[i] & STORE_LIST_IS_BIG ? 0 : block->values[i];
@@ -148,7 +102,7 @@ static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	 * Which references are left out depends on field values, which the calling thread reads
 	 * from the dump later.
 	 */
-	if (l->filter && s->specials.count > WANT_SPECIALS)
+	if (l->filter && room->left.count > WANT_LEFT)
 		heap_prefetch_block(heap, block->block_no);
 	return HDB_OK;
 }
@@ -197,14 +151,20 @@ static int keep_strong(struct load *l, uint32_t ix, const uint32_t **edges, uint
  * The limit is derived from the table's own entry count, so a damaged table cannot make the graph
  * grow without bound.
  */
-static int append(struct load *l, struct graph_long_row *row, const uint32_t *edges, uint64_t count,
-		  struct hdb_error *err)
+static int check_limit(const struct load *l, uint64_t count, struct hdb_error *err)
 {
-	if (count > l->limit - l->rows->long_count)
-		return hdb_fail(err, HDB_ECORRUPT,
+	return count <= l->limit - l->rows->long_count ?
+		       HDB_OK :
+		       hdb_fail(err, HDB_ECORRUPT,
 				"%s: damaged: table references has more entries than recorded; "
 				"import the dump again",
 				store_path(l->derive->heap->store));
+}
+
+static int append(struct load *l, struct graph_long_row *row, const uint32_t *edges, uint64_t count,
+		  struct hdb_error *err)
+{
+	TRY(check_limit(l, count, err));
 	return graph_rows_add_long(l->rows, row, edges, count, err);
 }
 
@@ -225,98 +185,29 @@ static int append_big(struct load *l, uint32_t ix, struct graph_long_row *row,
 	return HDB_OK;
 }
 
-/* The edges of a special row, and the destination of its packed form. */
-struct special_row {
-	const uint32_t *edges;
-	uint8_t *length, *out;
-};
-
-/* Packs a row that was left to the calling thread. */
-static int finish_special(struct load *l, const struct derive_block *block,
-			  const struct special *special, const struct special_row *to,
-			  struct hdb_error *err)
-{
-	const uint32_t *edges = to->edges;
-	const uint32_t ix = block->objects->first_ix + special->i;
-	const bool is_big = block->values[special->i] & STORE_LIST_IS_BIG;
-	struct graph_long_row row = { 0, 0 };
-	uint32_t count = special->count;
-	unsigned packed;
-
-	assert(special->i < block->objects->count);
-	if (has_filter(l, block->objects, special->i))
-		TRY(keep_strong(l, ix, &edges, &count, err));
-	packed = graph_rows_pack(l->rows, ix, edges, count, to->out);
-	*to->length = (uint8_t)packed;
-	if (!is_big && packed != GRAPH_ROW_LONG)
-		return HDB_OK;
-	TRY(append(l, &row, edges, count, err));
-	if (is_big)
-		TRY(append_big(l, ix, &row, err));
-	memcpy(to->out, &row, sizeof(row));
-	*to->length = GRAPH_ROW_LONG | sizeof(row);
-	return HDB_OK;
-}
-
-/*
- * Appends the rows of a block to the graph, group by group. A group with special rows is copied row
- * by row; other groups are appended unchanged.
- */
-static int take_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+/* Completes a row that was left to the calling thread. */
+static int finish_row(void *ctx, const struct derive_block *block,
+		      const struct derive_left_row *left, struct graph_row *row,
+		      struct hdb_error *err)
 {
 	struct load *l = ctx;
-	struct load_slot *s = block->room;
-	const struct special *special = s->specials.data;
-	const struct special *end = special ? special + s->specials.count : NULL;
-	const uint32_t *edges = s->special_edges.data;
-	const uint8_t *bytes = block->bytes[0].data;
+	const uint32_t *edges = left->targets;
+	uint32_t count = left->count;
 
-	for (uint32_t i = 0; i < block->objects->count; i += GRAPH_GROUP) {
-		/*
-		 * GRAPH_GROUP rows, and space for graph_rows_pack to write whole words past the
-		 * last one.
-		 */
-		uint8_t group[GRAPH_GROUP * GRAPH_ROW_MAX + GRAPH_ROW_MAX + 8];
-		const uint8_t *from = bytes;
-		uint64_t size = 0, at = 0;
-
-		for (uint32_t k = i; k < i + GRAPH_GROUP; k++)
-			size += s->length[k];
-		if (special < end && special->i < i + GRAPH_GROUP) {
-			from = group;
-			for (uint32_t k = i; k < i + GRAPH_GROUP; k++) {
-				const uint8_t length = s->length[k];
-
-				memcpy(group + at, bytes, length);
-				bytes += length;
-				if (special < end && special->i == k) {
-					TRY(finish_special(l, block, special,
-							   &(struct special_row){ edges,
-										  &s->length[k],
-										  group + at },
-							   err));
-					edges += special->count;
-					special++;
-				}
-				at += s->length[k] & GRAPH_ROW_MAX;
-			}
-		} else {
-			bytes += size;
-		}
-		TRY(graph_rows_put(l->rows, (block->objects->first_ix + i) / GRAPH_GROUP,
-				   &s->length[i], from, err));
+	if (has_filter(l, block->objects, left->i))
+		TRY(keep_strong(l, row->source, &edges, &count, err));
+	if (block->values[left->i] & STORE_LIST_IS_BIG) {
+		TRY(append(l, &row->longs, edges, count, err));
+		TRY(append_big(l, row->source, &row->longs, err));
+		count = 0;
 	}
-	assert(special == end);
-	return HDB_OK;
+	TRY(check_limit(l, count, err));
+	return graph_rows_finish(l->rows, row, edges, count, err);
 }
 
-static void release_slot(void *room)
+static int take_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
-	struct load_slot *s = room;
-
-	base_vec_release(&s->edges);
-	base_vec_release(&s->specials);
-	base_vec_release(&s->special_edges);
+	return derive_rows_join(((struct load *)ctx)->rows, block, finish_row, ctx, err);
 }
 
 static void release_load(struct load *l)
@@ -359,16 +250,17 @@ static int load_graph(struct derive *derive, enum derive_view view,
 	TRY(count_edges(&l, err));
 	TRY(derive_reference_blocks(derive, &l.blocks, err));
 	TRY(graph_rows_init(rows, heap->object_count, derive->work, err));
-	return derive_each_block(derive,
-				 &(struct derive_pass){ .stage = "loading the graph",
-							.reads_objects = filter != NULL,
-							.reads_classes = filter == NULL,
-							.make = pack_block,
-							.take = take_block,
-							.ctx = &l,
-							.room_bytes = sizeof(struct load_slot),
-							.release = release_slot },
-				 err);
+	return derive_each_block(
+		derive,
+		&(struct derive_pass){ .stage = "loading the graph",
+				       .reads_objects = filter != NULL,
+				       .reads_classes = filter == NULL,
+				       .make = pack_block,
+				       .take = take_block,
+				       .ctx = &l,
+				       .room_bytes = sizeof(struct derive_row_room),
+				       .release = derive_rows_release },
+		err);
 }
 
 int derive_graph_load(struct derive *derive, bool is_strong, struct graph_rows *rows,

@@ -65,6 +65,22 @@ int graph_rows_add_long(struct graph_rows *rows, struct graph_long_row *row,
 	return HDB_OK;
 }
 
+int graph_rows_finish(struct graph_rows *rows, struct graph_row *row, const uint32_t *targets,
+		      uint64_t count, struct hdb_error *err)
+{
+	unsigned packed = GRAPH_ROW_LONG;
+
+	if (row->longs.at == row->longs.end)
+		packed = graph_rows_pack(rows, row->source, targets, count, row->out);
+	if (packed == GRAPH_ROW_LONG) {
+		TRY(graph_rows_add_long(rows, &row->longs, targets, count, err));
+		memcpy(row->out, &row->longs, sizeof(row->longs));
+		packed |= sizeof(row->longs);
+	}
+	*row->length = (uint8_t)packed;
+	return HDB_OK;
+}
+
 int graph_rows_put(struct graph_rows *rows, uint32_t group_no, const uint8_t *length,
 		   const uint8_t *bytes, struct hdb_error *err)
 {

@@ -108,6 +108,20 @@ static inline unsigned graph_rows_pack(const struct graph_rows *rows, uint32_t s
 int graph_rows_add_long(struct graph_rows *rows, struct graph_long_row *row,
 			const uint32_t *targets, uint64_t count, struct hdb_error *err);
 
+/* A row that is completed on one thread. */
+struct graph_row {
+	uint32_t source;
+	struct graph_long_row longs; /* if it is known to be long: its targets so far */
+	uint8_t *out, *length;       /* destinations of the row and of its length */
+};
+
+/*
+ * Completes a row with its last targets: packs them into row->out, as graph_rows_pack does, or
+ * stores a long row if they are too many or row->longs already has targets.
+ */
+int graph_rows_finish(struct graph_rows *rows, struct graph_row *row, const uint32_t *targets,
+		      uint64_t count, struct hdb_error *err);
+
 /* Adds the rows of the next group: their lengths and their concatenated contents. */
 int graph_rows_put(struct graph_rows *rows, uint32_t group_no, const uint8_t *length,
 		   const uint8_t *bytes, struct hdb_error *err);

@@ -43,7 +43,7 @@ perfetto/perfetto.h
 phd/phd.h
 heap/heap.h heap/heap_database.h heap/heap_layout.h heap/known.h heap/threads.h heap/values/*
 heap/collections/collections.h heap/platform_classes.h
-derive/derive.h derive/blocks.h derive/build.h derive/class_tree.h derive/native.h derive/segments.h
+derive/derive.h derive/blocks.h derive/row_pass.h derive/build.h derive/class_tree.h derive/native.h derive/segments.h
 analysis/*
 query/*
 queries/queries.h

@@ -10,7 +10,7 @@
 #include "base/bytes.h"
 #include "base/sort.h"
 #include "base/thread.h"
-#include "derive/blocks.h"
+#include "derive/row_pass.h"
 #include "graph/adjacency.h"
 #include "heap/values/strings.h"
 #include "hprof/quick.h"
@@ -27,8 +27,6 @@
  * long arrays are left to the calling thread, because reading them is not thread-safe.
  */
 
-static_assert(STORE_BLOCK_OBJECTS % GRAPH_GROUP == 0, "a group of rows is in one block");
-
 /* Maximum number of targets collected before they are written to a long row. */
 #define TARGETS_MAX 65536u
 /* Maximum length of arrays read on other threads. Longer arrays are left to the calling thread. */
@@ -41,25 +39,6 @@ enum {
 	BY_CALLER = 4,   /* instances: the calling thread reads them */
 };
 
-/* An object that the calling thread finishes. */
-struct special {
-	uint32_t i;     /* its place in the block */
-	uint32_t count; /* number of targets found; unless is_open */
-	bool is_open;   /* nothing was read: the calling thread reads it */
-};
-
-/*
- * Memory for one block, in addition to its derive_block, whose values are offsets and whose bytes
- * are the packed rows.
- */
-struct slot {
-	uint8_t *length;          /* by object: length of its row */
-	struct base_vec specials; /* struct special */
-	struct base_vec found;    /* uint32_t: targets of the specials */
-	struct base_vec targets;  /* uint32_t: targets of the current object */
-	BASE_NO_SHARING;
-};
-
 /* State of make_rows. */
 struct row_builder {
 	struct trace_graph *graph;
@@ -67,24 +46,20 @@ struct row_builder {
 	struct graph_rows *rows;
 	uint64_t *late;
 	uint8_t *how; /* by class: how its objects are read */
-	struct slot *slots;
-	unsigned slot_count;
+	size_t most;  /* maximum number of targets of an object that threads read */
 	/* of the object that the calling thread reads: */
 	struct base_vec targets; /* uint32_t */
-	struct graph_long_row row;
-	bool is_long, is_late;
-	/* The group of rows that is being joined, and where its next row goes. */
-	uint8_t *group_end;
-	uint8_t group[GRAPH_GROUP * GRAPH_ROW_MAX + GRAPH_ROW_MAX + 8];
+	struct graph_row *row;
+	bool is_late;
 };
 
 /* ---- on any thread ---- */
 
-/* A block that a thread reads. */
+/* A block that a thread reads. Its values are offsets. */
 struct reading {
 	struct row_builder *builder;
 	struct derive_block *block;
-	struct slot *slot;
+	struct base_vec *targets; /* uint32_t: of the current object */
 	struct base_view view;
 };
 
@@ -109,10 +84,10 @@ static void read_fields(struct reading *r, const uint8_t *body, uint64_t body_si
 {
 	struct row_builder *m = r->builder;
 	const unsigned id_size = m->heap->id_size;
-	uint32_t *targets = r->slot->targets.data;
+	uint32_t *targets = r->targets->data;
 	size_t n = 0;
 
-	assert(plan->count <= r->slot->targets.capacity);
+	assert(plan->count <= r->targets->capacity);
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct trace_field *field = &plan->fields[i];
 		uint64_t id;
@@ -127,24 +102,24 @@ static void read_fields(struct reading *r, const uint8_t *body, uint64_t body_si
 		if (field->rule)
 			base_bit_put(m->late, ix);
 	}
-	r->slot->targets.count = n;
+	r->targets->count = n;
 }
 
 static void read_elements(struct reading *r, const uint8_t *body, uint64_t length)
 {
 	struct row_builder *m = r->builder;
 	const unsigned id_size = m->heap->id_size;
-	uint32_t *targets = r->slot->targets.data;
+	uint32_t *targets = r->targets->data;
 	size_t n = 0;
 
-	assert(length <= r->slot->targets.capacity);
+	assert(length <= r->targets->capacity);
 	for (uint64_t i = 0; i < length; i++) {
 		const uint64_t id = be_id(body + i * id_size, id_size);
 
 		if (id && trace_ids_find(&m->graph->ids, id, &targets[n], NULL) == HDB_OK)
 			n++;
 	}
-	r->slot->targets.count = n;
+	r->targets->count = n;
 }
 
 /* Finds the targets of object i of the block. Returns false if the calling thread must read it. */
@@ -157,7 +132,7 @@ static bool read_object(struct reading *r, uint32_t i)
 	struct hprof_sub sub;
 	const uint8_t *body;
 
-	r->slot->targets.count = 0;
+	r->targets->count = 0;
 	if (kind == STORE_PRIMITIVE_ARRAY || (kind == STORE_OBJECT_ARRAY && !(how & BY_ELEMENTS)) ||
 	    (kind == STORE_INSTANCE && !(how & (BY_PLAN | BY_CALLER))))
 		return true;
@@ -181,43 +156,6 @@ static bool read_object(struct reading *r, uint32_t i)
 	return true;
 }
 
-/* Leaves an object to the calling thread, with the targets found so far unless is_open. */
-static int add_special(struct slot *s, uint32_t i, bool is_open, struct hdb_error *err)
-{
-	const uint32_t count = is_open ? 0 : (uint32_t)s->targets.count;
-	const struct special special = { .i = i, .count = count, .is_open = is_open };
-
-	TRY(base_vec_reserve(&s->found, count, sizeof(uint32_t), err));
-	if (count)
-		memcpy(base_vec_at(&s->found, uint32_t, s->found.count), s->targets.data,
-		       count * sizeof(uint32_t));
-	s->found.count += count;
-	return base_vec_push(&s->specials, &special, sizeof(special), err);
-}
-
-static int pack_object(struct reading *r, uint32_t i, struct hdb_error *err)
-{
-	struct derive_block *block = r->block;
-	struct slot *s = r->slot;
-	unsigned length;
-	int rc;
-
-	if (!read_object(r, i))
-		return add_special(s, i, true, err);
-	if (!s->targets.count)
-		return HDB_OK;
-	if ((rc = base_vec_reserve(&block->bytes[0], GRAPH_ROW_MAX + 8, 1, err)) != HDB_OK)
-		return rc;
-	length = graph_rows_pack(r->builder->rows, block->objects->first_ix + i, s->targets.data,
-				 s->targets.count,
-				 base_vec_at(&block->bytes[0], uint8_t, block->bytes[0].count));
-	if (length == GRAPH_ROW_LONG)
-		return add_special(s, i, false, err);
-	s->length[i] = (uint8_t)length;
-	block->bytes[0].count += length;
-	return HDB_OK;
-}
-
 static void release_reading(struct reading *reading)
 {
 	base_view_release(&reading->view);
@@ -232,7 +170,7 @@ static int make_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	struct reading reading = {
 		.builder = m,
 		.block = block,
-		.slot = &m->slots[block->slot],
+		.targets = &((struct derive_row_room *)block->room)->targets,
 		.view = { .src = m->heap->dump.source },
 	};
 	size_t local = trace_graph_locals(graph, objects->first_ix);
@@ -240,8 +178,8 @@ static int make_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	uint32_t thread = HEAP_NONE;
 
 	heap_prefetch_ahead(m->heap, block->block_no);
-	memset(reading.slot->length, 0, STORE_BLOCK_OBJECTS);
-	reading.slot->specials.count = reading.slot->found.count = 0;
+	derive_rows_begin(block);
+	TRY(base_vec_reserve(reading.targets, m->most, sizeof(uint32_t), err));
 	TRY(heap_read_offsets(m->heap, block->block_no, block->values, err));
 	for (uint32_t i = 0; i < objects->count; i++) {
 		const uint32_t ix = objects->first_ix + i;
@@ -249,21 +187,16 @@ static int make_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		for (; local < graph->locals.count && (thread == HEAP_NONE || thread < ix); local++)
 			thread = base_vec_at(&graph->locals, struct store_root, local)
 					 ->thread_serial;
-		TRY(ix == thread || !graph->ids.page_count ?
-			    add_special(reading.slot, i, true, err) :
-			    pack_object(&reading, i, err));
+		if (ix == thread || !graph->ids.page_count || !read_object(&reading, i))
+			TRY(derive_rows_leave(block, i, 0, err));
+		else
+			TRY(derive_rows_add(m->rows, block, i, (uint32_t)reading.targets->count,
+					    err));
 	}
 	return HDB_OK;
 }
 
 /* ---- on the calling thread ---- */
-
-static int put_long(struct row_builder *m, const uint32_t *targets, size_t count,
-		    struct hdb_error *err)
-{
-	m->is_long = true;
-	return graph_rows_add_long(m->rows, &m->row, targets, count, err);
-}
 
 static int take_target(void *ctx, const struct trace_reference *reference, struct hdb_error *err)
 {
@@ -274,73 +207,31 @@ static int take_target(void *ctx, const struct trace_reference *reference, struc
 	if (r != HDB_OK || m->targets.count < TARGETS_MAX)
 		return r;
 	m->targets.count = 0;
-	return put_long(m, m->targets.data, TARGETS_MAX, err);
+	return graph_rows_add_long(m->rows, &m->row->longs, m->targets.data, TARGETS_MAX, err);
 }
 
-/* Writes the row of a special to m->group_end. */
-static int finish_special(struct row_builder *m, const struct derive_block *block,
-			  const struct special *special, const uint32_t *found,
-			  struct hdb_error *err)
-{
-	const uint32_t ix = block->objects->first_ix + special->i;
-	uint8_t *length = &m->slots[block->slot].length[special->i];
-	const uint32_t *targets = found;
-	size_t count = special->count;
-	unsigned packed = 0;
-	int r = HDB_OK;
-
-	m->targets.count = 0;
-	m->row = (struct graph_long_row){ 0, 0 };
-	m->is_long = m->is_late = false;
-	if (special->is_open) {
-		r = trace_graph_read(m->graph, ix, take_target, m, err);
-		targets = m->targets.data;
-		count = m->targets.count;
-	}
-	TRY(r);
-	if (m->is_late)
-		base_bit_put(m->late, ix);
-	if (!m->is_long && count)
-		packed = graph_rows_pack(m->rows, ix, targets, count, m->group_end);
-	*length = (uint8_t)packed;
-	if (!m->is_long && packed != GRAPH_ROW_LONG)
-		return HDB_OK;
-	if (count)
-		r = put_long(m, targets, count, err);
-	memcpy(m->group_end, &m->row, sizeof(m->row));
-	*length = GRAPH_ROW_LONG | sizeof(m->row);
-	return r;
-}
-
-/* Appends the rows of a block to the previous rows, group by group. */
-static int take_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+/* Completes a row. If no targets were found, the object has not been read. */
+static int finish_row(void *ctx, const struct derive_block *block,
+		      const struct derive_left_row *left, struct graph_row *row,
+		      struct hdb_error *err)
 {
 	struct row_builder *m = ctx;
-	const struct slot *s = &m->slots[block->slot];
-	const struct special *special = s->specials.data;
-	const struct special *end = special ? special + s->specials.count : NULL;
-	const uint32_t *found = s->found.data;
-	const uint8_t *bytes = block->bytes[0].data;
 
-	for (uint32_t i = 0; i < block->objects->count; i += GRAPH_GROUP) {
-		m->group_end = m->group;
-		for (uint32_t k = i; k < i + GRAPH_GROUP; k++) {
-			const uint8_t length = s->length[k];
+	(void)block;
+	if (left->count)
+		return graph_rows_finish(m->rows, row, left->targets, left->count, err);
+	m->targets.count = 0;
+	m->row = row;
+	m->is_late = false;
+	TRY(trace_graph_read(m->graph, row->source, take_target, m, err));
+	if (m->is_late)
+		base_bit_put(m->late, row->source);
+	return graph_rows_finish(m->rows, row, m->targets.data, m->targets.count, err);
+}
 
-			if (length)
-				memcpy(m->group_end, bytes, length);
-			bytes += length;
-			if (special < end && special->i == k) {
-				TRY(finish_special(m, block, special, found, err));
-				found += special->count;
-				special++;
-			}
-			m->group_end += s->length[k] & GRAPH_ROW_MAX;
-		}
-		TRY(graph_rows_put(m->rows, (block->objects->first_ix + i) / GRAPH_GROUP,
-				   &s->length[i], m->group, err));
-	}
-	return HDB_OK;
+static int take_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	return derive_rows_join(((struct row_builder *)ctx)->rows, block, finish_row, ctx, err);
 }
 
 /* ---- before ---- */
@@ -377,35 +268,15 @@ static int plan_classes(struct row_builder *m, struct hdb_error *err)
 	 * them.
 	 */
 	r = heap_each_count(m->heap, plan_counted, m, err);
-	return r > 0 ? HDB_OK : r;
-}
-
-static int make_slots(struct row_builder *m, struct hdb_error *err)
-{
-	/* A thread's buffer must have room for all fields of a plan. */
-	size_t most = ELEMENTS_MAX;
-
+	m->most = ELEMENTS_MAX;
 	for (uint32_t no = 0; no < m->heap->class_count; no++)
-		if (m->graph->plans[no] && m->graph->plans[no]->count > most)
-			most = m->graph->plans[no]->count;
-	m->slot_count = DERIVE_SLOTS_PER_THREAD * m->graph->session->work->threads;
-	TRY(BASE_ALLOC(m->slots, m->slot_count, "references", err));
-	for (unsigned i = 0; i < m->slot_count; i++) {
-		TRY(BASE_ALLOC(m->slots[i].length, STORE_BLOCK_OBJECTS, "references", err));
-		TRY(base_vec_reserve(&m->slots[i].targets, most, sizeof(uint32_t), err));
-	}
-	return HDB_OK;
+		if (m->graph->plans[no] && m->graph->plans[no]->count > m->most)
+			m->most = m->graph->plans[no]->count;
+	return r > 0 ? HDB_OK : r;
 }
 
 static void release_builder(struct row_builder *m)
 {
-	for (unsigned i = 0; m->slots && i < m->slot_count; i++) {
-		free(m->slots[i].length);
-		base_vec_release(&m->slots[i].specials);
-		base_vec_release(&m->slots[i].found);
-		base_vec_release(&m->slots[i].targets);
-	}
-	free(m->slots);
 	free(m->how);
 	base_vec_release(&m->targets);
 }
@@ -425,14 +296,15 @@ static int make_rows(struct trace_graph *graph, struct graph_rows *rows, uint64_
 	TRY(graph_rows_init(rows, heap->object_count, graph->session->work, err));
 	TRY(heap_load_strings(heap, err));
 	TRY(plan_classes(&m, err));
-	TRY(make_slots(&m, err));
 	return derive_each_block(
 		graph->session->derive,
 		&(struct derive_pass){ .stage = "reading references for leak traces",
 				       .reads_objects = true,
 				       .make = make_block,
 				       .take = take_block,
-				       .ctx = &m },
+				       .ctx = &m,
+				       .room_bytes = sizeof(struct derive_row_room),
+				       .release = derive_rows_release },
 		err);
 }
 

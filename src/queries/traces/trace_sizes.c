@@ -190,12 +190,12 @@ struct part {
 static int add_row(struct part *part, uint32_t ix, uint32_t rank, struct hdb_error *err)
 {
 	struct trace_search *s = part->search;
-	struct graph_long_row row, packed_row = { 0, 0 };
+	struct graph_row out = { .source = rank,
+				 .out = part->group_end,
+				 .length = &part->length[rank % GRAPH_GROUP] };
+	struct graph_long_row row;
 	uint32_t targets[GRAPH_ROW_MAX];
 	const unsigned n = graph_rows_get(&s->rows, ix, targets, &row);
-	uint8_t *length = &part->length[rank % GRAPH_GROUP];
-	unsigned packed;
-	int r = HDB_OK;
 
 	assert(rank < s->below.count);
 	part->targets.count = 0;
@@ -207,20 +207,10 @@ static int add_row(struct part *part, uint32_t ix, uint32_t rank, struct hdb_err
 		to = base_ranks_before(&s->below, to);
 		TRY(base_vec_push(&part->targets, &to, sizeof(to), err));
 	}
-	if (!part->targets.count)
-		return r;
-	packed = graph_rows_pack(&part->rows, rank, part->targets.data, part->targets.count,
-				 part->group_end);
-	*length = (uint8_t)packed;
-	if (packed == GRAPH_ROW_LONG) {
-		r = graph_rows_add_long(&part->rows, &packed_row, part->targets.data,
-					part->targets.count, err);
-		memcpy(part->group_end, &packed_row, sizeof(packed_row));
-		*length = GRAPH_ROW_LONG | sizeof(packed_row);
-	}
-	part->group_end += *length & GRAPH_ROW_MAX;
+	TRY(graph_rows_finish(&part->rows, &out, part->targets.data, part->targets.count, err));
+	part->group_end += *out.length & GRAPH_ROW_MAX;
 	assert(part->group_end <= part->group + sizeof(part->group));
-	return r;
+	return HDB_OK;
 }
 
 static int add_rows(struct part *part, struct hdb_error *err)

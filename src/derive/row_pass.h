@@ -1,0 +1,52 @@
+/*
+ * derive/row_pass.h - fills the rows of a graph (graph/adjacency.h) in a pass over all blocks.
+ *
+ * All threads pack the rows of their blocks. Rows that are long, or that a thread cannot make, are
+ * left to the calling thread, which joins the blocks in order.
+ */
+#ifndef DERIVE_ROW_PASS_H
+#define DERIVE_ROW_PASS_H
+
+#include "derive/blocks.h"
+#include "graph/adjacency.h"
+
+/*
+ * The `room` of such a pass. In its derive_block, bytes[0] has the packed rows. Private except for
+ * `targets`, and `left.count` for reading.
+ */
+struct derive_row_room {
+	uint8_t length[STORE_BLOCK_OBJECTS]; /* length of each object's packed row */
+	struct base_vec targets;             /* uint32_t: those of the current object */
+	struct base_vec left;                /* struct derive_left_row */
+	struct base_vec left_targets;        /* uint32_t: targets of these rows */
+};
+
+/* A row that is left to the calling thread. */
+struct derive_left_row {
+	uint32_t i;              /* index of the object in the block */
+	uint32_t count;          /* number of targets found so far */
+	const uint32_t *targets; /* borrowed; only set for derive_finish_row */
+};
+
+/* Finishes such a row with graph_rows_finish. */
+typedef int (*derive_finish_row)(void *ctx, const struct derive_block *block,
+				 const struct derive_left_row *left, struct graph_row *row,
+				 struct hdb_error *err);
+
+/* Must be called first for each block. Empties room->targets. */
+void derive_rows_begin(struct derive_block *block);
+/* Packs the first `count` of room->targets as the row of object i; leaves a long row. */
+int derive_rows_add(const struct graph_rows *rows, struct derive_block *block, uint32_t i,
+		    uint32_t count, struct hdb_error *err);
+/* Leaves the row of object i, with the first `count` of room->targets. */
+int derive_rows_leave(struct derive_block *block, uint32_t i, uint32_t count,
+		      struct hdb_error *err);
+
+/* Appends the rows of a block on the calling thread: for `take`. */
+int derive_rows_join(struct graph_rows *rows, const struct derive_block *block,
+		     derive_finish_row finish, void *ctx, struct hdb_error *err);
+
+/* Frees what the room owns: for `release`. */
+void derive_rows_release(void *room);
+
+#endif
