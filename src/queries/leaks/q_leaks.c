@@ -24,10 +24,14 @@
 /* Maximum number of members of a group listed, the largest first. */
 #define MEMBERS_SHOWN 5u
 
-/* The owner of a suspect, and the finding of an explain rule about it. */
-struct known {
+/* What is reported as a suspect: a large object or group, or a fault of any size. */
+struct finding {
+	struct analysis_suspect suspect; /* borrows its members from leaks.suspects */
+	struct query_leak_path path;
 	struct query_leak_owner owner;
 	struct explain_answer answer; /* rule is NULL if no rule matches */
+	bool is_fault;                /* a rule found it */
+	uint64_t more;                /* number of further faults of the same kind */
 	uint64_t part;                /* its number in the answer */
 };
 
@@ -35,12 +39,16 @@ struct known {
 struct leaks {
 	struct analysis_suspects suspects;
 	struct analysis_leak_sums sums;
-	struct query_leak_path *paths; /* by suspect, as is `known` */
-	struct known *known;
-	struct base_vec faults; /* struct query_leak_fault: suspects of any size */
+	struct base_vec findings; /* struct finding: the suspects in their order, then faults */
 	struct leak_rows rows;
 	struct explain_rules rules;
 };
+
+static struct finding *finding_at(const struct leaks *l, size_t i)
+{
+	assert(i < l->findings.count);
+	return base_vec_at(&l->findings, struct finding, i);
+}
 
 /* Appends the headline of a suspect, with its signature. */
 static int add_suspect(struct query *q, struct leaks *l, const struct query_leak_suspect *about,
@@ -136,12 +144,12 @@ static int add_members(struct query *q, struct leak_rows *rows, const struct ana
  * the largest member of a group; if none matches, for an owner. Returns HDB_NOTFOUND if no rule
  * matches.
  */
-static int find_explanation(struct query *q, const struct leaks *l, size_t no,
-			    struct explain_answer *answer, struct hdb_error *err)
+static int find_explanation(struct query *q, const struct leaks *l, struct finding *f,
+			    struct hdb_error *err)
 {
-	const struct analysis_suspect *s = &l->suspects.list[no];
-	const struct query_leak_path *path = &l->paths[no];
-	const struct query_leak_owner *owner = &l->known[no].owner;
+	const struct analysis_suspect *s = &f->suspect;
+	const struct query_leak_path *path = &f->path;
+	struct explain_answer *answer = &f->answer;
 	int r = HDB_NOTFOUND;
 
 	if (s->ix != HEAP_NONE)
@@ -151,8 +159,8 @@ static int find_explanation(struct query *q, const struct leaks *l, size_t no,
 		r = explain_object(&q->session, &l->rules, *base_vec_at(&s->members, uint32_t, 0),
 				   answer, err);
 	for (size_t i = 0; i < LEAK_OWNERS && r == HDB_NOTFOUND; i++)
-		if (owner->ix[i] != HEAP_NONE)
-			r = explain_object(&q->session, &l->rules, owner->ix[i], answer, err);
+		if (f->owner.ix[i] != HEAP_NONE)
+			r = explain_object(&q->session, &l->rules, f->owner.ix[i], answer, err);
 	if (s->ix != HEAP_NONE)
 		return r;
 	/* For a group, also tries the objects that most paths to its members pass. */
@@ -185,9 +193,8 @@ static int add_advice(struct query *q, struct leaks *l, const struct explain_ans
  * nothing if no rule matches.
  */
 static int add_explanation(struct query *q, struct leaks *l, struct query_leak_suspect *about,
-			   struct hdb_error *err)
+			   const struct explain_answer *answer, struct hdb_error *err)
 {
-	const struct explain_answer *answer = &l->known[about->no].answer;
 	const uint64_t bytes = about->suspect->retained_bytes;
 	struct leak_row row = leak_row_of(&l->rows, LEAK_ROW_EXPLANATION);
 
@@ -219,158 +226,160 @@ static uint64_t most_of(const struct leaks *l, const struct analysis_suspect *gr
 	return 0;
 }
 
-static int report_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_error *err)
+/* Appends a fault in the form of a suspect, with the same kinds of rows. */
+static int add_fault_rows(struct query *q, struct leaks *l, const struct finding *f,
+			  const struct query_leak_suspect *about, struct hdb_error *err)
 {
-	const struct analysis_suspect *s = &l->suspects.list[i];
+	TRY(add_suspect(q, l, about, err));
+	TRY(leak_say_verdict(&l->rows, leak_rows_at(&l->rows, about->first_row), &f->answer,
+			     f->more, err));
+	TRY(add_advice(q, l, &f->answer, err));
+	return query_leak_path_rows(q, &l->rows, about->path, err);
+}
+
+static int add_suspect_rows(struct query *q, struct leaks *l, struct finding *f,
+			    struct query_leak_suspect *about, struct hdb_error *err)
+{
+	const struct analysis_suspect *s = about->suspect;
 	struct leak_rows *rows = &l->rows;
-	struct query_leak_suspect about = { .suspect = s,
-					    .path = &l->paths[i],
-					    .sums = &l->sums,
-					    .no = i,
-					    .whole_bytes = l->suspects.retained_bytes,
-					    .first_row = rows->rows.count,
-					    .owner = &l->known[i].owner,
-					    .most_bytes = most_of(l, s) };
 	struct leak_incident incident;
 	int r;
 
 	TRY_ERRORS(r = leak_incident_find(q, s, &incident, err));
-	about.incident = r == HDB_OK ? &incident : NULL;
-	rows->part = l->known[i].part;
-	TRY(add_suspect(q, l, &about, err));
-	TRY(add_explanation(q, l, &about, err));
+	about->incident = r == HDB_OK ? &incident : NULL;
+	TRY(add_suspect(q, l, about, err));
+	TRY(add_explanation(q, l, about, &f->answer, err));
 	if (s->point_ix != HEAP_NONE)
 		TRY(add_object(q, rows, leak_row_of(rows, LEAK_ROW_POINT), s->point_ix, err));
-	TRY(query_leak_path_rows(q, rows, about.path, err));
+	TRY(query_leak_path_rows(q, rows, about->path, err));
 	TRY(add_members(q, rows, s, err));
-	TRY(query_leak_children(rows, &about, err));
-	TRY(query_leak_elements(q, rows, &about, err));
-	TRY(query_leak_contents(rows, &about, err));
-	TRY(query_leak_thread(q, rows, &about, err));
-	TRY(add_sentence(q, rows, &about, &l->known[i].owner, err));
+	TRY(query_leak_children(rows, about, err));
+	TRY(query_leak_elements(q, rows, about, err));
+	TRY(query_leak_contents(rows, about, err));
+	TRY(query_leak_thread(q, rows, about, err));
+	return add_sentence(q, rows, about, &f->owner, err);
+}
+
+static int report(struct query *q, struct leaks *l, size_t i, struct hdb_error *err)
+{
+	struct finding *f = finding_at(l, i);
+	struct leak_rows *rows = &l->rows;
+	struct query_leak_suspect about = { .suspect = &f->suspect,
+					    .path = &f->path,
+					    .sums = &l->sums,
+					    .no = i,
+					    .whole_bytes = l->suspects.retained_bytes,
+					    .first_row = rows->rows.count,
+					    .owner = &f->owner,
+					    .most_bytes = most_of(l, &f->suspect) };
+
+	f->part = rows->part;
+	TRY(f->is_fault ? add_fault_rows(q, l, f, &about, err) :
+			  add_suspect_rows(q, l, f, &about, err));
 	assert(rows->rows.count > about.first_row);
 	if (rows->is_brief)
 		rows->rows.count = about.first_row + 1;
+	rows->part++;
 	return HDB_OK;
 }
 
-/* ---- faults that rules find: suspects of any size ---- */
+/* ---- finding, and the order ---- */
 
-/* Finds owners and rules for all suspects, and the faults that no suspect's rule already covers. */
-static int find_known(struct query *q, struct leaks *l, struct hdb_error *err)
+/* Finds the owner of a suspect, and the rule about it. */
+static int add_finding(struct query *q, struct leaks *l, const struct analysis_suspect *suspect,
+		       struct hdb_error *err)
 {
-	size_t kept = 0;
+	const struct finding new = { .suspect = *suspect };
+	struct finding *f;
+	int r;
 
-	for (size_t i = 0; i < l->suspects.count; i++) {
-		struct known *known = &l->known[i];
-		int r;
-
-		TRY(query_leak_blame(q, &l->suspects.list[i], &l->paths[i], &known->owner, err));
-		if (i == 0)
-			leak_owner_text(&known->owner, BASE_TEXT(l->suspects.owner));
-		l->suspects.has_owner = true;
-		TRY_ERRORS(r = find_explanation(q, l, i, &known->answer, err));
+	TRY(base_vec_push(&l->findings, &new, sizeof(new), err));
+	f = finding_at(l, l->findings.count - 1);
+	TRY(query_leak_blame(q, &f->suspect, &f->path, &f->owner, err));
+	if (l->findings.count == 1)
+		leak_owner_text(&f->owner, BASE_TEXT(l->suspects.owner));
+	l->suspects.has_owner = true;
+	TRY_ERRORS(r = find_explanation(q, l, f, err));
+	if (r == HDB_OK)
+		TRY_ERRORS(r = query_leak_add_keeper(q, &f->answer, err));
+	if (r != HDB_OK) {
+		TRY_ERRORS(
+			r = explain_suspect(&q->session, &l->rules, &f->suspect, &f->answer, err));
 		if (r == HDB_OK)
-			TRY_ERRORS(r = query_leak_add_keeper(q, &known->answer, err));
-		if (r != HDB_OK) {
-			TRY_ERRORS(r = explain_suspect(&q->session, &l->rules, &l->suspects.list[i],
-						       &known->answer, err));
-			if (r == HDB_OK)
-				TRY_ERRORS(r = query_leak_add_keeper(q, &known->answer, err));
-		}
-		if (r != HDB_OK)
-			known->answer.rule = NULL;
+			TRY_ERRORS(r = query_leak_add_keeper(q, &f->answer, err));
 	}
-	TRY(query_leak_find_faults(q, &l->rules, &l->faults, err));
-	for (size_t i = 0; i < l->faults.count; i++) {
-		const struct query_leak_fault *fault =
-			base_vec_at(&l->faults, struct query_leak_fault, i);
-		struct heap_object object;
-		size_t said = 0;
+	if (r != HDB_OK)
+		f->answer.rule = NULL;
+	return HDB_OK;
+}
 
-		TRY(heap_object(q->heap, fault->answer.ix, &object, err));
-		/*
-		 * If the rule of a suspect below a class loader describes its contents, the leak of
-		 * the loader itself is a separate finding.
-		 */
-		if (heap_has_superclass(q->heap, object.class_no, "java.lang.ClassLoader"))
-			said = l->suspects.count;
-		while (said < l->suspects.count && l->known[said].answer.rule != fault->answer.rule)
-			said++;
-		if (said == l->suspects.count)
-			*base_vec_at(&l->faults, struct query_leak_fault, kept++) = *fault;
-	}
-	assert(kept <= l->faults.count);
-	l->faults.count = kept;
+/* Adds a fault, unless the rule of a suspect already covers it. */
+static int add_fault(struct query *q, struct leaks *l, const struct query_leak_fault *fault,
+		     struct hdb_error *err)
+{
+	struct finding new = {
+		.answer = fault->answer, .is_fault = true, .more = fault->more, .owner.count = 1
+	};
+	struct heap_object object;
+	size_t said = 0;
+
+	TRY(heap_object(q->heap, fault->answer.ix, &object, err));
+	/*
+	 * If the rule of a suspect below a class loader describes its contents, the leak of the
+	 * loader itself is a separate finding.
+	 */
+	if (heap_has_superclass(q->heap, object.class_no, "java.lang.ClassLoader"))
+		said = l->suspects.count;
+	for (; said < l->suspects.count; said++)
+		if (finding_at(l, said)->answer.rule == fault->answer.rule)
+			return HDB_OK;
+	new.suspect = (struct analysis_suspect){ .ix = object.ix,
+						 .class_no = object.class_no,
+						 .count = 1,
+						 .shallow_bytes = object.shallow_bytes,
+						 .retained_bytes = fault->answer.retained_bytes,
+						 .point_ix = fault->answer.kept_ix };
+	TRY(query_leak_path_find(q, new.suspect.point_ix, &new.path, err));
+	return base_vec_push(&l->findings, &new, sizeof(new), err);
+}
+
+static int find_all(struct query *q, struct leaks *l, struct hdb_error *err)
+{
+	BASE_SCOPED(base_vec_release) struct base_vec faults = { 0 };
+
+	for (size_t i = 0; i < l->suspects.count; i++)
+		TRY(add_finding(q, l, &l->suspects.list[i], err));
+	TRY(query_leak_find_faults(q, &l->rules, &faults, err));
+	for (size_t i = 0; i < faults.count; i++)
+		TRY(add_fault(q, l, base_vec_at(&faults, struct query_leak_fault, i), err));
 	return HDB_OK;
 }
 
 /*
- * A leak is certain, and a large object may be intended, so faults come first, unless one suspect
- * retains half of the heap.
+ * The place of a finding. A leak is certain, and a large object may be intended, so leaks come
+ * first, unless one suspect retains half of the heap. What is large by design comes last.
  */
-static bool are_leaks_first(const struct leaks *l)
+enum place {
+	PLACE_FAULTS,
+	PLACE_LEAKS,
+	PLACE_OTHERS,
+	PLACE_LATE_FAULTS,
+	PLACE_SETTINGS,
+	PLACE_BY_DESIGN,
+	PLACES
+};
+
+static enum place place_of(const struct leaks *l, const struct finding *f)
 {
-	return !l->suspects.count ||
-	       l->suspects.list[0].retained_bytes < l->suspects.whole_bytes / 2;
-}
+	const bool is_leak = f->answer.rule && f->answer.rule->verdict == EXPLAIN_LEAK;
+	const bool leaks_first = !l->suspects.count ||
+				 l->suspects.list[0].retained_bytes < l->suspects.whole_bytes / 2;
 
-/* Order of suspects: leaks, then other suspects, then suspects that are as large as configured. */
-enum place { PLACE_LEAKS, PLACE_OTHERS, PLACE_BY_DESIGN, PLACES };
-
-static enum place place_of(const struct leaks *l, size_t i)
-{
-	const struct explain_rule *rule = l->known[i].answer.rule;
-
-	if (rule && rule->verdict == EXPLAIN_BY_DESIGN)
+	if (f->is_fault)
+		return !is_leak ? PLACE_SETTINGS : leaks_first ? PLACE_FAULTS : PLACE_LATE_FAULTS;
+	if (f->answer.rule && f->answer.rule->verdict == EXPLAIN_BY_DESIGN)
 		return PLACE_BY_DESIGN;
-	return are_leaks_first(l) && rule && rule->verdict == EXPLAIN_LEAK ? PLACE_LEAKS :
-									     PLACE_OTHERS;
-}
-
-/* Appends a fault in the form of a suspect, with the same kinds of rows. */
-static int report_fault(struct query *q, struct leaks *l, struct query_leak_fault *fault,
-			struct hdb_error *err)
-{
-	struct query_leak_path path = { .count = 0 };
-	struct query_leak_owner owner = { .count = 1 };
-	struct analysis_suspect s = { .ix = fault->answer.ix,
-				      .count = 1,
-				      .point_ix = fault->answer.kept_ix };
-	const struct query_leak_suspect about = { .suspect = &s, .path = &path, .owner = &owner };
-	struct explain_answer *answer = &fault->answer;
-	const size_t first_row = l->rows.rows.count;
-	struct heap_object object;
-
-	TRY(heap_object(q->heap, s.ix, &object, err));
-	s.class_no = object.class_no;
-	s.shallow_bytes = object.shallow_bytes;
-	s.retained_bytes = answer->retained_bytes;
-	TRY(query_leak_path_find(q, s.point_ix, &path, err));
-	TRY(add_suspect(q, l, &about, err));
-	TRY(leak_say_verdict(&l->rows, leak_rows_at(&l->rows, first_row), answer, fault->more,
-			     err));
-	TRY(add_advice(q, l, answer, err));
-	TRY(query_leak_path_rows(q, &l->rows, &path, err));
-	assert(l->rows.rows.count > first_row);
-	if (l->rows.is_brief)
-		l->rows.rows.count = first_row + 1;
-	return HDB_OK;
-}
-
-/* Appends the faults that are leaks, or those that are not. */
-static int report_faults(struct query *q, struct leaks *l, bool are_leaks, struct hdb_error *err)
-{
-	for (size_t i = 0; i < l->faults.count; i++) {
-		struct query_leak_fault *fault =
-			base_vec_at(&l->faults, struct query_leak_fault, i);
-
-		if ((fault->answer.rule->verdict == EXPLAIN_LEAK) != are_leaks)
-			continue;
-		TRY(report_fault(q, l, fault, err));
-		l->rows.part++;
-	}
-	return HDB_OK;
+	return is_leak && leaks_first ? PLACE_LEAKS : PLACE_OTHERS;
 }
 
 /* ---- what suspects have in common ---- */
@@ -402,10 +411,10 @@ static int may_be_one(struct query *q, const struct leaks *l, const size_t pair[
 	uint32_t last;
 
 	assert(a < b && b < l->suspects.count);
-	*shared = shared_steps(&l->paths[a], &l->paths[b]);
+	*shared = shared_steps(&finding_at(l, a)->path, &finding_at(l, b)->path);
 	if (!*shared)
 		return HDB_OK;
-	last = l->paths[a].nodes[*shared - 1];
+	last = finding_at(l, a)->path.nodes[*shared - 1];
 	TRY(heap_object(q->heap, last, &object, err));
 	TRY(derive_retained(q->derive, last, &retained, err));
 	if (retained < (a_bytes > b_bytes ? a_bytes : b_bytes) || heap_is_thread(q->heap, last) ||
@@ -426,7 +435,7 @@ static int report_common(struct query *q, struct leaks *l, size_t first, bool *i
 	size_t shared = SIZE_MAX, count = 1;
 
 	TRY(BASE_ALLOC(parts, l->suspects.count, "suspects", err));
-	parts[0] = l->known[first].part;
+	parts[0] = finding_at(l, first)->part;
 	for (size_t i = first + 1; i < l->suspects.count; i++) {
 		const size_t pair[] = { first, i };
 		size_t n;
@@ -436,7 +445,7 @@ static int report_common(struct query *q, struct leaks *l, size_t first, bool *i
 			continue;
 		is_reported[i] = true;
 		shared = n < shared ? n : shared;
-		parts[count++] = l->known[i].part;
+		parts[count++] = finding_at(l, i)->part;
 	}
 	assert(count <= l->suspects.count);
 	if (count == 1)
@@ -447,7 +456,7 @@ static int report_common(struct query *q, struct leaks *l, size_t first, bool *i
 	row.cells[LEAK_TEXT] = LEAK_NONE;
 	for (size_t i = 0; i < shared; i++) {
 		row.cells[LEAK_STEP] = i;
-		TRY(add_object(q, &l->rows, row, l->paths[first].nodes[i], err));
+		TRY(add_object(q, &l->rows, row, finding_at(l, first)->path.nodes[i], err));
 	}
 	return HDB_OK;
 }
@@ -498,7 +507,7 @@ static int add_facts(struct query *q, const struct leaks *l, const struct leak_t
 	if (limit.bytes)
 		query_fact(q, "max_heap", limit.bytes);
 	query_fact(q, "out_of_memory", limit.is_out_of_memory);
-	query_fact(q, "suspects", l->suspects.count + l->faults.count);
+	query_fact(q, "suspects", l->findings.count);
 	if (q->heap->rules_path)
 		query_fact(q, "rules_tried", l->rules.rules.count);
 	add_values_fact(q, l);
@@ -512,41 +521,18 @@ static int find_suspects(struct query *q, struct leaks *l, struct hdb_error *err
 
 	TRY(heap_load_roots(q->heap, err));
 	TRY(analysis_suspects_find(&q->session, (unsigned)percent, &l->suspects, err));
-	TRY(BASE_ALLOC(l->paths, l->suspects.count + 1, "paths", err));
-	TRY(BASE_ALLOC(l->known, l->suspects.count + 1, "paths", err));
 	return analysis_leak_sums_count(&q->session, &l->suspects, &l->sums, err);
-}
-
-/*
- * Appends and numbers all suspects and faults: leaks first, or the largest suspect first if it
- * retains half of the heap, and last what is large by design.
- */
-static int report_in_order(struct query *q, struct leaks *l, struct hdb_error *err)
-{
-	const bool leaks_first = are_leaks_first(l);
-
-	for (enum place place = PLACE_LEAKS; place < PLACES; place++) {
-		if (place == (leaks_first ? PLACE_LEAKS : PLACE_BY_DESIGN))
-			TRY(report_faults(q, l, true, err));
-		if (place == PLACE_BY_DESIGN)
-			TRY(report_faults(q, l, false, err));
-		for (size_t i = 0; i < l->suspects.count; i++) {
-			if (place_of(l, i) != place)
-				continue;
-			l->known[i].part = l->rows.part;
-			TRY(report_suspect(q, l, i, err));
-			l->rows.part++;
-		}
-	}
-	return HDB_OK;
 }
 
 static int report_suspects(struct query *q, struct leaks *l, struct hdb_error *err)
 {
 	BASE_FREED bool *is_reported = NULL;
 
+	for (enum place place = PLACE_FAULTS; place < PLACES; place++)
+		for (size_t i = 0; i < l->findings.count; i++)
+			if (place_of(l, finding_at(l, i)) == place)
+				TRY(report(q, l, i, err));
 	TRY(BASE_ALLOC(is_reported, l->suspects.count + 1, "suspects", err));
-	TRY(report_in_order(q, l, err));
 	for (size_t i = 0; i < l->suspects.count && !l->rows.is_brief; i++)
 		if (!is_reported[i])
 			TRY(report_common(q, l, i, is_reported, err));
@@ -557,15 +543,11 @@ static int report_suspects(struct query *q, struct leaks *l, struct hdb_error *e
 static int report_all(struct query *q, struct leaks *l, struct leak_traces *leaking,
 		      struct hdb_error *err)
 {
-	uint64_t part;
-
 	TRY(leak_traces_find(leaking, &q->session, false, err));
 	l->rows.part = 1;
 	TRY(query_leaking_rows(leaking, &l->rows, false, err));
-	TRY(find_known(q, l, err));
-	part = l->rows.part;
+	TRY(find_all(q, l, err));
 	TRY(report_suspects(q, l, err));
-	l->rows.part = part + l->suspects.count + l->faults.count;
 	return query_leaking_rows(leaking, &l->rows, true, err);
 }
 
@@ -607,9 +589,7 @@ static void close_leaks(struct query *q)
 	analysis_leak_sums_release(&l->sums);
 	leak_rows_release(&l->rows);
 	explain_rules_release(&l->rules);
-	base_vec_release(&l->faults);
-	free(l->known);
-	free(l->paths);
+	base_vec_release(&l->findings);
 }
 
 QUERY_DEFINE(leaks, .state_size = sizeof(struct leaks), .open = open_leaks, .row = leak_row_at,
