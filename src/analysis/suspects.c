@@ -402,7 +402,6 @@ static int find_point(const struct session *session, struct analysis_suspect *s,
 		for (at = 0; ways[at].class_no != ways[DEPTH_MAX].class_no; at++)
 			;
 	s->point_ix = ways[at].ix;
-	s->point_bytes = ways[at].bytes;
 	return r;
 }
 

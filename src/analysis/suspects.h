@@ -43,8 +43,7 @@ struct analysis_suspect {
 	uint64_t retained_bytes;
 	/* for a group of large arrays, the minimum size; smaller arrays are not members */
 	uint64_t least_bytes;
-	uint32_t point_ix;    /* accumulation point; HEAP_NONE for a group */
-	uint64_t point_bytes; /* its retained size */
+	uint32_t point_ix; /* accumulation point; HEAP_NONE for a group */
 	/*
 	 * the point is the first node of a long linked list in which each node dominates the next
 	 */

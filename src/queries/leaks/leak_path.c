@@ -14,48 +14,21 @@
 
 #define NAME_MAX_BYTES 512
 
-/* A tree of paths to all objects: an array of parents, or the reach table. */
-struct tree {
-	const uint32_t *parents; /* NULL: use the table */
-	bool is_strong;          /* of the table: the tree of strong references */
-};
-
-/* The current object of a walk towards the root. */
-struct up {
-	uint32_t ix; /* GRAPH_NONE once the walk has passed the root */
-	bool is_reachable;
-};
-
-/* Moves to the parent. An unreachable object is recorded as its own parent. */
-static int go_up(struct query *q, const struct tree *tree, struct up *up, struct hdb_error *err)
-{
-	const uint32_t ix = up->ix;
-	int r = HDB_OK;
-
-	if (tree->parents)
-		up->ix = tree->parents[ix];
-	else
-		r = derive_reach(q->derive, tree->is_strong, ix, &up->ix, err);
-	up->is_reachable = r == HDB_OK && up->ix != ix;
-	return r;
-}
-
 /*
  * Walks from ix to its root and keeps the first LEAK_PATH_ENDS nodes and, in a ring, the last ones.
  * The length of the path is not known before the root is found, and may be millions.
  */
-static int walk_up(struct query *q, const struct tree *tree, uint32_t ix,
-		   struct query_leak_path *out, struct hdb_error *err)
+static int walk_up(struct query *q, bool is_strong, uint32_t ix, struct query_leak_path *out,
+		   struct hdb_error *err)
 {
-	uint32_t above[LEAK_PATH_ENDS] = { 0 };
-	struct up up = { .ix = ix };
+	uint32_t above[LEAK_PATH_ENDS] = { 0 }, parent;
 	uint64_t length = 0, from_top;
 
-	for (; up.ix != GRAPH_NONE; length++) {
-		const uint32_t at = up.ix;
-
-		TRY(go_up(q, tree, &up, err));
-		if (!up.is_reachable)
+	*out = (struct query_leak_path){ .is_strong = is_strong };
+	for (uint32_t at = ix; at != GRAPH_NONE; at = parent, length++) {
+		TRY(derive_reach(q->derive, is_strong, at, &parent, err));
+		/* An unreachable object is recorded as its own parent. */
+		if (parent == at)
 			return HDB_OK;
 		if (length > q->heap->object_count)
 			return hdb_fail(err, HDB_ECORRUPT,
@@ -107,12 +80,9 @@ static void begin_at_class(struct query *q, struct query_leak_path *path)
 int query_leak_path_find(struct query *q, uint32_t ix, struct query_leak_path *out,
 			 struct hdb_error *err)
 {
-	*out = (struct query_leak_path){ .is_strong = true };
-	TRY(walk_up(q, &(struct tree){ .is_strong = true }, ix, out, err));
-	if (!out->count) {
-		*out = (struct query_leak_path){ .is_strong = false };
-		TRY(walk_up(q, &(struct tree){ .is_strong = false }, ix, out, err));
-	}
+	TRY(walk_up(q, true, ix, out, err));
+	if (!out->count)
+		TRY(walk_up(q, false, ix, out, err));
 	begin_at_class(q, out);
 	return HDB_OK;
 }
