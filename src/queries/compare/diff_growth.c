@@ -23,49 +23,30 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/*
- * Computes what groups of objects hold: everything that would be freed if none of the groups
- * existed, divided among the groups that reach it.
- *
- * Dominators cannot answer this, because objects shared by two growing collections are retained by
- * neither. References are those of leak traces, and sizes are those that the dump records
- * (traces/trace_search.h).
- */
-
-/* The groups. All pointers are borrowed. */
-struct growth_members {
-	const uint32_t *place;    /* by object: its node, or UINT32_MAX */
-	const uint32_t *group_of; /* by node: its group, or UINT32_MAX */
-	uint32_t group_count;
-};
-
-/* What one group holds. */
-struct growth_share {
-	/* including its share of what several groups reach, rounded */
-	uint64_t bytes, objects;
-	uint64_t alone_bytes, alone_objects; /* what no other group reaches */
-};
-
-struct growth_shares {
-	struct growth_share *list; /* by group; owned */
-	bool is_cut; /* the groups have too many objects in common, so shares are lower bounds */
-};
-
-static inline const struct growth_share *growth_share(const struct growth_shares *shares,
-						      uint32_t group)
-{
-	return &shares->list[group];
-}
-
 /* Objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 65536u
 /* Maximum number of steps of all groups together, as a multiple of the number of objects. */
 #define STEPS_FACTOR 64u
 
-/* State of growth_shares_find. */
+/* What one group holds. */
+struct share {
+	uint64_t bytes;       /* including its share of what several groups reach, rounded */
+	uint64_t alone_bytes; /* what no other group reaches */
+};
+
+/* ---- what groups of objects hold ---- */
+
+/*
+ * Everything that would be freed if none of the groups existed, divided among the groups that reach
+ * it. Dominators cannot answer this, because objects shared by two growing collections are retained
+ * by neither. References are those of leak traces, and sizes are those that the dump records
+ * (traces/trace_search.h).
+ */
 struct sharing {
 	const struct session *session;
-	const struct growth_members *members;
+	const uint32_t *place;    /* by object: its node, or UINT32_MAX; borrowed */
+	const uint32_t *group_of; /* by node: its group, or UINT32_MAX; borrowed */
+	uint32_t group_count;
 	struct trace_graph graph;
 	struct base_vec native; /* struct derive_native */
 	uint64_t *kept;         /* bit set: reachable without the groups */
@@ -76,16 +57,16 @@ struct sharing {
 	uint32_t turn;         /* number of the current group and pass; never 0 */
 	uint64_t steps_left, done;
 	bool is_first; /* this is the pass that counts, not the one that adds up */
-	double bytes, objects;
-	struct growth_share *share;
+	double bytes;
+	struct share *share; /* of the current group */
 };
 
 static uint32_t group_of(const struct sharing *s, uint32_t ix)
 {
-	const uint32_t node = s->members->place[ix];
-	const uint32_t group = node == UINT32_MAX ? UINT32_MAX : s->members->group_of[node];
+	const uint32_t node = s->place[ix];
+	const uint32_t group = node == UINT32_MAX ? UINT32_MAX : s->group_of[node];
 
-	assert(group == UINT32_MAX || group < s->members->group_count);
+	assert(group == UINT32_MAX || group < s->group_count);
 	return group;
 }
 
@@ -144,11 +125,8 @@ static int add_size(struct sharing *s, uint32_t ix, struct hdb_error *err)
 	TRY(trace_recorded_size(s->session->heap, &object, &bytes, err));
 	bytes += derive_native_in(&s->native, ix);
 	s->bytes += (double)bytes * part;
-	s->objects += part;
-	if (s->count[ix] <= 1) {
+	if (s->count[ix] <= 1)
 		s->share->alone_bytes += bytes;
-		s->share->alone_objects++;
-	}
 	return HDB_OK;
 }
 
@@ -179,7 +157,7 @@ static int follow_group(struct sharing *s, const uint32_t *ix, uint64_t count,
 {
 	assert(!s->stack.count);
 	s->turn++;
-	s->bytes = s->objects = 0;
+	s->bytes = 0;
 	for (uint64_t i = 0; i < count; i++)
 		TRY(reach(s, ix[i], err));
 	while (s->stack.count) {
@@ -198,7 +176,7 @@ static int follow_group(struct sharing *s, const uint32_t *ix, uint64_t count,
 static int list_members(const struct sharing *s, uint64_t **first, uint32_t **list,
 			struct hdb_error *err)
 {
-	const uint32_t n = s->session->heap->object_count, groups = s->members->group_count;
+	const uint32_t n = s->session->heap->object_count, groups = s->group_count;
 	uint64_t all = 0;
 
 	TRY(BASE_ALLOC(*first, (size_t)groups + 2, "growing objects", err));
@@ -215,7 +193,8 @@ static int list_members(const struct sharing *s, uint64_t **first, uint32_t **li
 	return HDB_OK;
 }
 
-static int follow_groups(struct sharing *s, struct growth_shares *out, struct hdb_error *err)
+static int follow_groups(struct sharing *s, struct share *shares, bool *is_cut,
+			 struct hdb_error *err)
 {
 	BASE_FREED uint64_t *first = NULL;
 	BASE_FREED uint32_t *list = NULL;
@@ -226,13 +205,12 @@ static int follow_groups(struct sharing *s, struct growth_shares *out, struct hd
 		trace_graph_rewind(&s->graph);
 		s->steps_left =
 			(uint64_t)s->session->heap->object_count * STEPS_FACTOR + STEP_OBJECTS;
-		for (uint32_t g = 0; g < s->members->group_count; g++) {
-			s->share = &out->list[g];
+		for (uint32_t g = 0; g < s->group_count; g++) {
+			s->share = &shares[g];
 			TRY(follow_group(s, list + first[g], first[g + 1] - first[g], err));
 			s->share->bytes = (uint64_t)(s->bytes + 0.5);
-			s->share->objects = (uint64_t)(s->objects + 0.5);
 		}
-		out->is_cut |= !s->steps_left;
+		*is_cut |= !s->steps_left;
 	}
 	return HDB_OK;
 }
@@ -248,19 +226,20 @@ static void release(struct sharing *s)
 }
 
 /*
- * Computes all shares. Memory: temporarily 13 bytes per object, within the budget. The caller must
- * release *out, even after a failure.
+ * Computes the shares of all groups of one dump; *given has the borrowed members. *shares is owned
+ * by the caller. *is_cut is set if the groups reach too much of one another, so that shares are
+ * lower bounds. Memory: temporarily 13 bytes per object, within the budget.
  */
-static int growth_shares_find(const struct session *session, const struct growth_members *members,
-			      struct growth_shares *out, struct hdb_error *err)
+static int find_shares(const struct sharing *given, struct share **shares, bool *is_cut,
+		       struct hdb_error *err)
 {
+	const struct session *session = given->session;
 	const uint64_t n = session->heap->object_count;
-	BASE_SCOPED(release) struct sharing s = { .session = session, .members = members };
+	BASE_SCOPED(release) struct sharing s = *given;
 	HEAP_FILTER_SCOPE(heap_show_all, session->heap);
 
-	*out = (struct growth_shares){ .list = NULL };
 	TRY(trace_graph_init(&s.graph, session, LIBRARY_FOR_GROWTH, err));
-	TRY(BASE_ALLOC(out->list, (size_t)members->group_count + 1, "growing objects", err));
+	TRY(BASE_ALLOC(*shares, (size_t)s.group_count + 1, "growing objects", err));
 	TRY(BASE_ALLOC(s.kept, (size_t)base_bit_words(n) + 1, "growing objects", err));
 	TRY(base_big_alloc(session->work, &s.stamp_big, (n + 1) * sizeof(uint32_t),
 			   "growing objects", err));
@@ -268,19 +247,15 @@ static int growth_shares_find(const struct session *session, const struct growth
 			   "growing objects", err));
 	s.stamp = s.stamp_big.data;
 	s.count = s.count_big.data;
-	if (!members->group_count)
+	if (!s.group_count)
 		return HDB_OK;
 	base_stage(session->work, "sizes of growing objects", n, "objects");
 	TRY(derive_native_sizes(session->derive, DERIVE_NATIVE_REGISTERED, &s.native, err));
 	TRY(mark_kept(&s, err));
-	return follow_groups(&s, out, err);
+	return follow_groups(&s, *shares, is_cut, err);
 }
 
-static void growth_shares_release(struct growth_shares *shares)
-{
-	free(shares->list);
-	shares->list = NULL;
-}
+/* ---- the rows ---- */
 
 /* Maximum number of bytes of a path. */
 #define PATH_MAX_BYTES 8192
@@ -300,8 +275,9 @@ struct growth {
 	struct base_big *places; /* by dump: the node of each object */
 	/* by node: whether it gained objects from each dump to the next */
 	uint8_t *grows;
-	struct base_vec rows;         /* struct row */
-	struct growth_shares *shares; /* by dump */
+	struct base_vec rows;  /* struct row */
+	struct share **shares; /* by dump, by group */
+	bool is_cut;           /* some shares are lower bounds */
 	uint32_t group_count;
 	struct diff_figures *by_side;
 };
@@ -401,8 +377,7 @@ static void sort_rows(const struct diff *d, struct growth *g)
 		struct row *row = base_vec_at(&g->rows, struct row, i);
 
 		if (row->group < g->group_count)
-			row->group_rank =
-				growth_share(&g->shares[d->side_count - 1], row->group)->bytes;
+			row->group_rank = g->shares[d->side_count - 1][row->group].bytes;
 	}
 	base_vec_sort(&g->rows, sizeof(struct row), compare_rows);
 }
@@ -437,10 +412,12 @@ static int find_growing(struct diff *d, struct growth *g, uint64_t loops, struct
 		g->grows[v] = has_grown(&g->merged, v, loops);
 	TRY(list_rows(g, group_of, err));
 	for (size_t s = 0; s < d->side_count; s++) {
-		const struct growth_members members = { g->places[s].data, group_of,
-							g->group_count };
+		const struct sharing sharing = { .session = &d->sides[s],
+						 .place = g->places[s].data,
+						 .group_of = group_of,
+						 .group_count = g->group_count };
 
-		TRY(growth_shares_find(&d->sides[s], &members, &g->shares[s], err));
+		TRY(find_shares(&sharing, &g->shares[s], &g->is_cut, err));
 		base_big_free(&g->places[s]);
 		base_work_release(d->sides[s].work);
 	}
@@ -457,13 +434,10 @@ static int open_growth(struct query *q, struct diff *d, struct hdb_error *err)
 	q->total = g->rows.count;
 	query_fact(q, "growing", g->group_count);
 	query_fact(q, "folded", g->merged.folded);
-	for (size_t s = 0; s < d->side_count; s++)
-		if (g->shares[s].is_cut) {
-			query_cut(q, NULL,
-				  "references of growing objects are followed up to a limit, so "
-				  "retained sizes are lower bounds");
-			return HDB_OK;
-		}
+	if (g->is_cut)
+		query_cut(q, NULL,
+			  "references of growing objects are followed up to a limit, so retained "
+			  "sizes are lower bounds");
 	return HDB_OK;
 }
 
@@ -498,7 +472,7 @@ static int growth_row(struct query *q, struct diff *d, size_t no, struct hdb_err
 		if (row->node != ANALYSIS_MERGED_TOP)
 			figures->count = analysis_merged_sum(&g->merged, row->node, s)->count;
 		if (!row->is_child && row->group < g->group_count)
-			figures->retained_bytes = growth_share(&g->shares[s], row->group)->bytes;
+			figures->retained_bytes = g->shares[s][row->group].bytes;
 	}
 	query_set(q, DIFF_LEVEL, row->is_child);
 	set_name(q, g, row);
@@ -506,7 +480,7 @@ static int growth_row(struct query *q, struct diff *d, size_t no, struct hdb_err
 		return HDB_OK;
 	if (!row->is_child) {
 		TRY(diff_set_figures(q, d, g->by_side, err));
-		query_set(q, DIFF_ALONE, growth_share(&g->shares[last], row->group)->alone_bytes);
+		query_set(q, DIFF_ALONE, g->shares[last][row->group].alone_bytes);
 	} else {
 		query_set(q, DIFF_COUNT_BEFORE, g->by_side[0].count);
 		query_set(q, DIFF_COUNT, g->by_side[last].count);
@@ -526,7 +500,7 @@ static void close_growth(struct diff *d)
 		if (g->places)
 			base_big_free(&g->places[s]);
 		if (g->shares)
-			growth_shares_release(&g->shares[s]);
+			free(g->shares[s]);
 	}
 	analysis_merged_release(&g->merged);
 	base_vec_release(&g->rows);
