@@ -418,7 +418,7 @@ static int find_end(struct query *q, const struct query_leak_path *path,
 	TRY(leak_holder_find(q, path, path->count - 1, holder, err));
 	if (path->count > 1 || is_thread)
 		return HDB_OK;
-	query_leak_roots(q, ix, roots, sizeof(roots));
+	query_roots_text(q, ix, false, BASE_TEXT(roots));
 	if (strcmp(roots, HEAP_ORPHAN_NAME) == 0)
 		*holder = (struct leak_holder){ .kind = LEAK_HOLDER_NOTHING, .ix = ix };
 	else if (roots[0])

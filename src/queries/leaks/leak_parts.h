@@ -63,10 +63,11 @@ int query_leak_path_rows(struct query *q, struct leak_rows *rows,
 			 const struct query_leak_path *path, struct hdb_error *err);
 
 /*
- * Writes the root kinds of an object, such as "thread object, JNI global". Empty if it is not a
- * root, HEAP_ORPHAN_NAME if it is a root only because the dump is incomplete.
+ * Writes the root kinds of an object, such as "thread object, JNI global", on request with the name
+ * of the thread. Empty if it is not a root, HEAP_ORPHAN_NAME if it is a root only because the dump
+ * is incomplete, HEAP_STAYS_NAME if it is a class that is never unloaded.
  */
-void query_leak_roots(struct query *q, uint32_t ix, char *buf, size_t size);
+void query_roots_text(struct query *q, uint32_t ix, bool names_threads, struct base_text to);
 
 /* ---- who holds ---- */
 

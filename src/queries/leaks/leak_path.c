@@ -6,6 +6,7 @@
  * with weak references is shorter.
  */
 #include "heap/heap_database.h"
+#include "heap/threads.h"
 #include "queries/leaks/leak_prose.h"
 
 #include <assert.h>
@@ -13,6 +14,8 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 512
+/* Maximum number of bytes of a thread's name; longer names are truncated. */
+#define THREAD_NAME_MAX 128
 
 /*
  * Walks from ix to its root and keeps the first LEAK_PATH_ENDS nodes and, in a ring, the last ones.
@@ -117,22 +120,26 @@ int query_leak_path_holds(struct query *q, const struct query_leak_path *path, s
 	return HDB_OK;
 }
 
-void query_leak_roots(struct query *q, uint32_t ix, char *buf, size_t size)
+void query_roots_text(struct query *q, uint32_t ix, bool names_threads, struct base_text to)
 {
+	char name[THREAD_NAME_MAX];
 	size_t count, used = 0;
 	const struct store_root *roots = heap_roots_of(q->heap, ix, &count);
 
-	buf[0] = '\0';
-	for (size_t i = 0; i < count && used < size; i++) {
+	to.buf[0] = '\0';
+	for (size_t i = 0; i < count && used < to.size; i++) {
 		if (roots[i].is_local || (i && roots[i].kind == roots[i - 1].kind))
 			continue;
-		used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? ", " : "",
+		used += (size_t)snprintf(to.buf + used, to.size - used, "%s%s", used ? ", " : "",
 					 heap_root_name(roots[i].kind));
+		if (names_threads && roots[i].kind == HPROF_ROOT_THREAD_OBJECT && used < to.size &&
+		    heap_thread_name(q->heap, ix, name, sizeof(name), NULL) == HDB_OK && name[0])
+			used += (size_t)snprintf(to.buf + used, to.size - used, " \"%s\"", name);
 	}
 	if (!used && heap_is_orphan(q->heap, ix))
-		(void)snprintf(buf, size, "%s", HEAP_ORPHAN_NAME);
+		(void)snprintf(to.buf, to.size, "%s", HEAP_ORPHAN_NAME);
 	else if (!used && heap_is_permanent_class(q->heap, ix))
-		(void)snprintf(buf, size, "%s", HEAP_STAYS_NAME);
+		(void)snprintf(to.buf, to.size, "%s", HEAP_STAYS_NAME);
 }
 
 /* Appends the row of step `i`. */
@@ -152,7 +159,7 @@ static int add_step(struct query *q, struct leak_rows *rows, const struct query_
 	TRY(query_leak_link(q, path, i, &link, err));
 	TRY(leak_say_link(rows, &row, &link, err));
 	if (i == 0) {
-		query_leak_roots(q, row.ix, roots, sizeof(roots));
+		query_roots_text(q, row.ix, false, BASE_TEXT(roots));
 		TRY(leak_say_root(rows, &row, roots, path->is_passing, err));
 	}
 	return leak_rows_add(rows, &row, err);

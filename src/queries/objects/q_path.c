@@ -9,7 +9,7 @@
 #include "analysis/exclude.h"
 #include "graph/paths.h"
 #include "heap/heap_database.h"
-#include "heap/threads.h"
+#include "queries/leaks/leak_parts.h"
 #include "queries/objects/collection_path.h"
 #include "queries/queries.h"
 
@@ -178,31 +178,6 @@ static int open_path(struct query *q, struct hdb_error *err)
 
 /* ---- rows ---- */
 
-static void set_roots(struct query *q, uint32_t ix)
-{
-	const struct store_root *roots;
-	char text[NAME_MAX_BYTES] = "", name[128];
-	size_t count, used = 0;
-
-	roots = heap_roots_of(q->heap, ix, &count);
-	for (size_t i = 0; i < count && used < sizeof(text); i++) {
-		if (roots[i].is_local || (i && roots[i].kind == roots[i - 1].kind))
-			continue;
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used ? ", " : "",
-					 heap_root_name(roots[i].kind));
-		if (roots[i].kind == HPROF_ROOT_THREAD_OBJECT && used < sizeof(text) &&
-		    heap_thread_name(q->heap, ix, name, sizeof(name), NULL) == HDB_OK && name[0])
-			used += (size_t)snprintf(text + used, sizeof(text) - used, " \"%s\"", name);
-	}
-	if (!used && heap_is_orphan(q->heap, ix)) {
-		query_set_text(q, ROOT, HEAP_ORPHAN_NAME);
-		return;
-	}
-	if (!used && heap_is_permanent_class(q->heap, ix))
-		(void)snprintf(text, sizeof(text), "%s", HEAP_STAYS_NAME);
-	query_set_text(q, ROOT, text);
-}
-
 static int next_path(struct query *q, struct hdb_error *err)
 {
 	static const struct query_object_columns cells = { ID, CLASS, LABEL, SHALLOW, RETAINED };
@@ -240,8 +215,10 @@ static int next_path(struct query *q, struct hdb_error *err)
 			r = HDB_OK;
 	}
 	TRY(r);
-	if (s->step + 1 == s->node_count)
-		set_roots(q, ix);
+	if (s->step + 1 == s->node_count) {
+		query_roots_text(q, ix, true, BASE_TEXT(name));
+		query_set_text(q, ROOT, name);
+	}
 	s->step++;
 	return HDB_OK;
 }

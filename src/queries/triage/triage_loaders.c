@@ -90,7 +90,7 @@ static int explain(struct query *q, uint32_t ix, char *buf, size_t size, struct 
 		return r;
 	TRY(heap_id(q->heap, ix, &id, err));
 	TRY(find_hint(q, &path, &text, err));
-	query_leak_roots(q, path.nodes[0], roots, sizeof(roots));
+	query_roots_text(q, path.nodes[0], false, BASE_TEXT(roots));
 	path.is_end_kept = true;
 	TRY(query_leak_culprit(q, &path, HEAP_NONE, BASE_TEXT(culprit), err));
 	(void)snprintf(buf, size, "0x%" PRIx64 " is kept by %s (%s), GC root: %s", id,
