@@ -98,7 +98,7 @@ def first_view():
     took = together(("/", {}), ("/app.js", {}), ("/app.css", {}), ("/api/specs", {}), ("/api/health", {}),
                     ("/api/query/leaks", {"limit": 5000}), ("/api/query/triage", {"limit": 200}),
                     ("/api/query/info", {"limit": 500}), ("/api/query/top", {"limit": 12}),
-                    ("/api/query/dominators", {"tree": 4000, "limit": 100000}))
+                    ("/api/query/dominator-tree", {"by": "class", "limit": 100000}))
     return max(t for path, t in took.items() if path not in STORY), max(took.values())
 
 

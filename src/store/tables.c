@@ -113,6 +113,7 @@ static const struct {
 	[STORE_ANSWER_LOADERS] = ANSWER("loaders"),
 	[STORE_ANSWER_REFERENCE_STATS] = ANSWER("reference-stats"),
 	[STORE_ANSWER_FINALIZERS] = ANSWER("finalizers"),
+	[STORE_ANSWER_DOMINATOR_TREE] = ANSWER("dominator-tree"),
 };
 
 const char *store_table_name(unsigned table)

@@ -38,7 +38,7 @@ heapdb import small.hprof -o small.heapdb --quiet >/dev/null
 heapdb query leaks --db small.heapdb >/dev/null
 same "few objects" "$(kept small.heapdb)" ""
 
-for q in leaks triage collections arrays duplicates loaders reference-stats finalizers; do
+for q in leaks triage collections arrays duplicates loaders reference-stats finalizers dominator-tree; do
 	rm -f made.heapdb made.heapdb-lock
 	cp kept.heapdb made.heapdb
 	answer kept.heapdb "$q" --json >first
