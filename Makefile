@@ -703,7 +703,7 @@ wheel-%: $(ZIG) stubs
 
 macos: macos-aarch64 macos-x86_64 ## build the command for macOS, by zig (PyPI), into build/zig
 macos-%: $(ZIG)
-	$(call build_zig,$*-macos,heapdb,jansson libpng1.6 libmicrohttpd)
+	$(call build_zig,$*-macos,heapdb,jansson libyaml libpng1.6 libmicrohttpd)
 
 # Where the project and its releases are: written into packages, if it is given.
 HOMEPAGE =

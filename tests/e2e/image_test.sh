@@ -6,8 +6,10 @@ set -eu
 . "$HDB_ROOT/tests/support/static.sh"
 [ "$(id -u)" -eq 0 ] || { echo "only root can make a root"; exit 77; }
 unshare -m mount -t tmpfs none /mnt 2> /dev/null || { echo "nothing can be mounted here"; exit 77; }
-work=$(mktemp -d)
+# Where every user may go, as the JVM is another's.
+work=$(mktemp -d /tmp/heapdb-image.XXXXXX)
 jvm=
+trap 'exit 1' HUP INT TERM
 trap '[ -z "$jvm" ] || kill $jvm; rm -rf "$work"' EXIT
 chmod 755 "$work"
 cd "$work"

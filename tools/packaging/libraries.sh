@@ -127,6 +127,11 @@ make_jansson() {
 		-DHAVE_ATOMIC_BUILTINS -DUSE_URANDOM -DINITIAL_HASHTABLE_ORDER=3 src/*.c
 	cp src/jansson.h src/jansson_config.h "$dir/include"
 }
+make_libyaml() {
+	archive yaml -Iinclude -DYAML_VERSION_MAJOR=0 -DYAML_VERSION_MINOR=2 -DYAML_VERSION_PATCH=5 \
+		'-DYAML_VERSION_STRING="0.2.5"' src/*.c
+	cp include/yaml.h "$dir/include"
+}
 make_libpng() {
 	cp scripts/pnglibconf.h.prebuilt pnglibconf.h
 	archive png -UTARGET_OS_MAC -DPNG_ARM_NEON_OPT=0 -I"$dir/include" png.c pngerror.c pngget.c pngmem.c \
