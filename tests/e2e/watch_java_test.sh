@@ -1,29 +1,27 @@
 #!/bin/sh
 # tests/e2e/watch_java_test.sh - six leaks and three controls under load, on each JDK, watched at once in a time-lapse
 # (600 times as fast): each leak is found within 20 histograms, with its class, and no control is in 60.
-# Slow: a minute for each JDK.
+# Slow: a minute.
 set -eu
 
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 cd "$TMPDIR"
 unset HEAPDB
-jvms=
-# shellcheck disable=SC2086
-trap 'kill $jvms 2>/dev/null || true' EXIT
-ran=0
-# A program of its own name: other tests run Growing at the same time.
-echo 'public class Grower extends Growing {}' >Grower.java
-for home in "${JDK17:-}" "${JDK25:-}"; do
-	[ -x "$home/bin/javac" ] || continue
-	ran=1
-	rm -rf classes series kinds jvms
-	"$home/bin/javac" -d classes "$HDB_ROOT/tests/java/Growing.java" Grower.java
+
+# watch_jdk HOME NAME: with programs of this name, as other tests run Growing at the same time.
+watch_jdk()
+{
+	home=$1 name=$2 jvms=
+	# shellcheck disable=SC2086
+	trap 'kill $jvms 2>/dev/null || true' EXIT
+	echo "public class $name extends Growing {}" >"$name.java"
+	"$home/bin/javac" -d classes "$HDB_ROOT/tests/java/Growing.java" "$name.java"
 	for kind in sessions listeners queue threadlocal cache loaders quiet sawtooth builder; do
-		"$home/bin/java" -Xmx400m -XX:+UseSerialGC -Dtooth=300 -cp classes Grower $kind 30 >/dev/null 2>&1 &
+		"$home/bin/java" -Xmx400m -XX:+UseSerialGC -Dtooth=300 -cp classes "$name" $kind 30 >/dev/null 2>&1 &
 		jvms="$jvms $!"
 		echo "$! $kind" >>kinds
 	done
-	HEAPDB_WATCH_LAPSE=600 heapdb watch --name Grower --interval 60s --dir series 2>log &
+	HEAPDB_WATCH_LAPSE=600 heapdb watch --name "$name" --interval 60s --dir series 2>log &
 	jvms="$jvms $!"
 	# 20 histograms of each leak, which ends then, and 60 of each control: a minute, more on a loaded machine.
 	for _ in $(seq 300); do
@@ -82,5 +80,23 @@ for pid, kind in kinds.items():
         bad = bad or found is not None
 sys.exit(bad)
 END
+}
+
+# Both at once: most of the time is waiting.
+ran=
+number=0
+for home in "${JDK17:-}" "${JDK25:-}"; do
+	[ -x "$home/bin/javac" ] || continue
+	number=$((number + 1))
+	name=Grower$number
+	mkdir "$name"
+	(cd "$name" && watch_jdk "$home" "$name") >"$name.out" 2>&1 &
+	ran="$ran $!:$name"
 done
-[ $ran = 1 ] || { echo "neither JDK17 nor JDK25 is set"; exit 77; }
+[ -n "$ran" ] || { echo "neither JDK17 nor JDK25 is set"; exit 77; }
+bad=0
+for one in $ran; do
+	wait "${one%%:*}" || bad=1
+	cat "${one#*:}.out"
+done
+exit $bad
