@@ -11,7 +11,9 @@
 
 #include "analysis/describe.h"
 #include "base/base_text.h"
+#include "base/pipeline.h"
 #include "base/sort.h"
+#include "derive/build.h"
 #include "heap/heap_database.h"
 
 #include <assert.h>
@@ -43,6 +45,9 @@
 #define CLASSES_SHOWN 8u
 /* With a normal distribution, 95 % of estimates are within this many standard errors. */
 #define ERRORS_95 1.96
+/* Children that a thread follows at a time. */
+#define BATCH 512u
+#define BATCHES_PER_THREAD 3u
 /* Objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 4096u
 
@@ -192,7 +197,7 @@ struct ends {
  * most of its size: values of entries and of wrappers, next entries of a bucket. Sets *taken to
  * whether it did so.
  */
-static int replace_element(struct query *q, struct elements *e, struct waiting *waiting,
+static int replace_element(struct query *q, struct store_lists *lists, struct waiting *waiting,
 			   bool *taken, struct hdb_error *err)
 {
 	const uint32_t ix = waiting->ix[waiting->count - 1];
@@ -204,11 +209,11 @@ static int replace_element(struct query *q, struct elements *e, struct waiting *
 	assert(waiting->count > 0);
 	*taken = false;
 	TRY(derive_retained(q->derive, ix, &own, err));
-	r = store_lists_begin(&e->lists, ix, &length, err);
+	r = store_lists_begin(lists, ix, &length, err);
 	if (r != HDB_OK || !length || length > ELEMENT_CHILDREN ||
 	    waiting->count + length - 1 > ELEMENT_STACK)
 		return r;
-	TRY(store_lists_next(&e->lists, &batch, &count, err));
+	TRY(store_lists_next(lists, &batch, &count, err));
 	for (size_t i = 0; i < count; i++) {
 		uint64_t bytes;
 
@@ -228,8 +233,8 @@ static int replace_element(struct query *q, struct elements *e, struct waiting *
  * Finds what one child finally holds. If all these objects are of platform classes, the result is
  * the child itself: "12 LinkedHashMap" says more than the strings and arrays in them.
  */
-static int find_ends(struct query *q, struct elements *e, uint32_t ix, struct ends *out,
-		     struct hdb_error *err)
+static int find_ends(struct query *q, const struct elements *e, struct store_lists *lists,
+		     uint32_t ix, struct ends *out, struct hdb_error *err)
 {
 	struct waiting waiting = { .ix = { ix }, .count = 1 };
 	bool has_own = false;
@@ -245,7 +250,7 @@ static int find_ends(struct query *q, struct elements *e, uint32_t ix, struct en
 
 		TRY(heap_object(q->heap, at, &object, err));
 		if (e->is_platform[object.class_no])
-			TRY(replace_element(q, e, &waiting, &is_replaced, err));
+			TRY(replace_element(q, lists, &waiting, &is_replaced, err));
 		if (is_replaced)
 			continue;
 		has_own |= !e->is_platform[object.class_no];
@@ -293,27 +298,26 @@ static void add_ends(struct elements *e, struct analysis_class_sum *ends, size_t
 	}
 }
 
-/* Follows one child, which represents `times` children. */
-static int follow_child(struct query *q, struct elements *e, uint32_t ix, uint64_t times,
-			struct hdb_error *err)
+/* Follows one child, and appends what it finally holds, object by object, to `sums`. */
+static int follow_child(struct query *q, const struct elements *e, struct store_lists *lists,
+			uint32_t ix, struct base_vec *sums, struct hdb_error *err)
 {
-	struct analysis_class_sum sums[ELEMENT_ENDS];
 	struct ends ends;
 	struct heap_object object;
 	int r = heap_object(q->heap, ix, &object, err);
 
-	e->followed++;
 	if (r != HDB_OK || e->is_end[object.class_no])
 		return r;
-	TRY(find_ends(q, e, ix, &ends, err));
+	TRY(find_ends(q, e, lists, ix, &ends, err));
 	for (size_t i = 0; i < ends.count; i++) {
+		struct analysis_class_sum sum = { .count = 1 };
+
 		TRY(heap_object(q->heap, ends.ix[i], &object, err));
-		sums[i] = (struct analysis_class_sum){ .class_no = object.class_no,
-						       .count = 1,
-						       .shallow_bytes = object.shallow_bytes };
-		TRY(derive_retained(q->derive, ends.ix[i], &sums[i].retained_bytes, err));
+		sum.class_no = object.class_no;
+		sum.shallow_bytes = object.shallow_bytes;
+		TRY(derive_retained(q->derive, ends.ix[i], &sum.retained_bytes, err));
+		TRY(base_vec_push(sums, &sum, sizeof(sum), err));
 	}
-	add_ends(e, sums, ends.count, times);
 	return HDB_OK;
 }
 
@@ -346,34 +350,125 @@ static uint64_t times_of(const struct elements *e, uint64_t at)
 	return at - first == scramble(run) % size ? size : 0;
 }
 
-/*
- * Follows all children of the point, or the sample of them. Children are sorted by retained size,
- * largest first, which times_of relies on.
- */
-static int follow_children(struct query *q, struct elements *e, uint32_t point_ix,
-			   struct hdb_error *err)
+/* A child that is followed, and how many children it represents. */
+struct child {
+	uint32_t ix, times;
+};
+
+/* What the children of a batch hold. */
+struct batch {
+	struct store_lists lists;
+	struct base_vec sums;    /* struct analysis_class_sum, child by child */
+	uint32_t sum_end[BATCH]; /* by child */
+	BASE_NO_SHARING;
+};
+
+struct following {
+	struct query *q;
+	struct elements *e;
+	struct base_vec children; /* struct child */
+	struct batch *batches;    /* by slot */
+	unsigned slot_count;
+};
+
+static size_t batch_end(const struct following *f, uint64_t no)
 {
-	struct store_lists children;
+	const size_t left = f->children.count - no * BATCH;
+
+	return no * BATCH + (left < BATCH ? left : BATCH);
+}
+
+static int follow_batch(void *ctx, unsigned slot, uint64_t no, struct hdb_error *err)
+{
+	const struct following *f = ctx;
+	struct batch *batch = &f->batches[slot];
+
+	batch->sums.count = 0;
+	for (size_t i = no * BATCH; i < batch_end(f, no); i++) {
+		TRY(follow_child(f->q, f->e, &batch->lists,
+				 base_vec_at(&f->children, struct child, i)->ix, &batch->sums,
+				 err));
+		batch->sum_end[i % BATCH] = (uint32_t)batch->sums.count;
+	}
+	return HDB_OK;
+}
+
+static int add_batch(void *ctx, unsigned slot, uint64_t no, struct hdb_error *err)
+{
+	const struct following *f = ctx;
+	struct batch *batch = &f->batches[slot];
+	size_t from = 0;
+
+	for (size_t i = no * BATCH; i < batch_end(f, no); i++) {
+		const size_t end = batch->sum_end[i % BATCH];
+
+		if (end > from)
+			add_ends(f->e, base_vec_at(&batch->sums, struct analysis_class_sum, from),
+				 end - from, base_vec_at(&f->children, struct child, i)->times);
+		from = end;
+	}
+	return base_step(f->q->work, no * BATCH, err);
+}
+
+static void release_following(struct following *f)
+{
+	for (unsigned i = 0; f->batches && i < f->slot_count; i++)
+		base_vec_release(&f->batches[i].sums);
+	free(f->batches);
+	base_vec_release(&f->children);
+}
+
+/* Finds the children to follow: all of the point, or a sample. */
+static int choose_children(struct following *f, uint32_t point_ix, struct hdb_error *err)
+{
+	struct elements *e = f->e;
+	struct store_lists lists;
 	const uint32_t *batch;
 	uint64_t done = 0;
 	size_t count = 1;
 
-	TRY(derive_children(q->derive, &children, err));
-	TRY(derive_children(q->derive, &e->lists, err));
-	TRY(store_lists_begin(&children, point_ix, &e->length, err));
+	TRY(derive_children(f->q->derive, &lists, err));
+	TRY(store_lists_begin(&lists, point_ix, &e->length, err));
 	e->every = 1 + e->length / ELEMENTS_FOLLOWED;
 	while (count) {
-		TRY(store_lists_next(&children, &batch, &count, err));
+		TRY(store_lists_next(&lists, &batch, &count, err));
 		for (size_t i = 0; i < count; i++, done++) {
-			const uint64_t times = times_of(e, done);
+			const struct child child = { batch[i], (uint32_t)times_of(e, done) };
 
-			if (times)
-				TRY(follow_child(q, e, batch[i], times, err));
-			if (done % STEP_OBJECTS == 0)
-				TRY(base_step(q->work, done, err));
+			if (child.times)
+				TRY(base_vec_push(&f->children, &child, sizeof(child), err));
 		}
 	}
+	e->followed = f->children.count;
 	return HDB_OK;
+}
+
+/*
+ * Follows the children of the point on all threads. They are sorted by retained size, largest
+ * first, which times_of relies on, and are added in this order.
+ */
+static int follow_children(struct query *q, struct elements *e, uint32_t point_ix,
+			   struct hdb_error *err)
+{
+	const unsigned threads = q->work->threads;
+	BASE_SCOPED(release_following)
+	struct following f = { .q = q, .e = e, .slot_count = BATCHES_PER_THREAD * threads };
+
+	TRY(choose_children(&f, point_ix, err));
+	base_stage(q->work, "what suspects hold", f.children.count, "objects");
+	TRY(derive_tree_prepare(q->derive, err));
+	TRY(heap_prepare_blocks(q->heap, threads, err));
+	TRY(BASE_ALLOC(f.batches, f.slot_count, "elements", err));
+	for (unsigned i = 0; i < f.slot_count; i++)
+		TRY(derive_children(q->derive, &f.batches[i].lists, err));
+	return base_pipeline_run(
+		&(struct base_pipeline){ .item_count = (f.children.count + BATCH - 1) / BATCH,
+					 .threads = threads,
+					 .slot_count = f.slot_count,
+					 .ctx = &f,
+					 .produce = follow_batch,
+					 .consume = add_batch },
+		err);
 }
 
 /*
@@ -400,12 +495,16 @@ static void take_ends(struct elements *e, const struct analysis_leak_sums *sums,
 /* Adds one object that a list node dominates in addition to the next node. */
 static int take_item(struct query *q, struct elements *e, uint32_t ix, struct hdb_error *err)
 {
+	BASE_SCOPED(base_vec_release) struct base_vec sums = { 0 };
 	struct analysis_class_sum sum = { .count = 1 };
 	struct heap_object object;
 
 	TRY(heap_object(q->heap, ix, &object, err));
-	if (!e->is_end[object.class_no])
-		return follow_child(q, e, ix, 1, err);
+	if (!e->is_end[object.class_no]) {
+		TRY(follow_child(q, e, &e->lists, ix, &sums, err));
+		add_ends(e, sums.data, sums.count, 1);
+		return HDB_OK;
+	}
 	TRY(derive_retained(q->derive, ix, &sum.retained_bytes, err));
 	sum.class_no = object.class_no;
 	sum.shallow_bytes = object.shallow_bytes;
