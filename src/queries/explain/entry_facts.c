@@ -210,8 +210,11 @@ static int add_date(const struct looking *l, struct value_field *field, uint32_t
 	if (!heap_is_platform_class(heap_class_name_of(heap, ix)))
 		return HDB_OK;
 	TRY_ERRORS(r = heap_path_value(heap, ix, "seconds|fastTime", &time, err));
-	if (r == HDB_OK)
+	if (r == HDB_OK && time.type == HPROF_LONG)
 		add_ms(l, field, time.bits);
+	/* A local date in a value is of the application's domain, such as a date of birth. */
+	if (field != &l->dates)
+		return HDB_OK;
 	TRY_FOUND(heap_path_value(heap, ix, "year|date.year|dateTime.date.year", &year, err));
 	TRY_FOUND(heap_path_value(heap, ix, "month|date.month|dateTime.date.month", &month, err));
 	TRY_ERRORS(heap_path_value(heap, ix, "day|date.day|dateTime.date.day", &day, err));
@@ -821,6 +824,9 @@ static void set_fields(const struct looking *l, uint64_t entries, struct explain
 	}
 	if (l->dates.points)
 		set_dates(l, entries, out);
+	if (l->value_class != HEAP_NONE)
+		explain_fact_text(out, EXPLAIN_FACT_value_kind,
+				  heap_class_name(heap, l->value_class));
 	explain_fact_set(out, EXPLAIN_FACT_self_percent,
 			 (double)l->selves * 100 / (double)l->entries);
 	if (l->nothings < l->entries) {

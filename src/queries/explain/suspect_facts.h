@@ -80,6 +80,7 @@
 	X(view_percent)     /* what they do not show */ \
 	X(entries)          /* entries of the largest collection */ \
 	X(entries_kind)     /* text: its class */ \
+	X(value_kind)       /* text: class of its values, with the package */ \
 	X(collection)       /* object: it itself */ \
 	X(is_queue)         /* 1 if it is a queue between threads that has no limit */ \
 	X(is_deque)         /* 1 if it is another list that is used at its ends */ \
