@@ -257,7 +257,7 @@ export function ask(query: string, params: Params): Question {
     return {
       answer: found
         ? Promise.resolve(found)
-        : Promise.reject(new Failure("This report does not have that: open the database with `heapdb serve`.")),
+        : Promise.reject(new Failure("This report does not contain this view: open the database with `heapdb serve`.")),
       cancel() {},
       progress: () => Promise.resolve({ state: "none" }),
     };

@@ -98,7 +98,7 @@ export function ExportMenu({ of }: { of: Exported }) {
           {item("csv", "CSV file", "All rows as CSV")}
           {item("json", "JSON file", "All rows as JSON")}
           {of.file && item("parquet", "Parquet file", "All rows as Parquet, for DuckDB, Spark, pandas")}
-          {item("copy", "Copy as CSV", "The columns that are shown, all rows, to the clipboard")}
+          {item("copy", "Copy as CSV", "All rows of the shown columns")}
         </div>
       </details>
       <span class="count" role="status">

@@ -68,7 +68,7 @@ function Twins({ set, first }: { set: Twin; first: boolean }) {
         </>
       }
       first={first}
-      act={["Show what keeps the largest", keeps(set.loaders[0])]}
+      act={["Show what holds the largest", keeps(set.loaders[0])]}
       more={[["All class loaders of the set", all]]}
     >
       <p>

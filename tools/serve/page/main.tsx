@@ -204,8 +204,8 @@ function App({ databases }: { databases: Database[] }) {
         {[
           one &&
             replaced.includes(one.index) &&
-            "Replaced: another file has the name of this database now. What is shown is of the file that was open " +
-              "before; start the server again to see the new one.",
+            "Replaced: another file now has the name of this database. The page still shows the old file; " +
+              "restart the server to see the new one.",
           one?.stale && `Stale: ${one.stale}`,
           one?.incomplete && `Incomplete: ${one.incomplete}`,
         ]

@@ -297,11 +297,11 @@ function Legend({
   if (by === "growth")
     return (
       <p class="legend">
-        {grown ? "Area and number: growth, of what is in a cell where that is more. " : ""}Colour: orange grew, blue
-        shrank, grey did neither, though what is in it may have.
+        {grown ? "Area and number: growth, or growth of the contents if that is more. " : ""}Colour: orange grew, blue
+        shrank, grey did neither, but its contents may have.
       </p>
     );
-  if (by === "size") return <p class="legend">Colour: retained size, the stronger the larger.</p>;
+  if (by === "size") return <p class="legend">Colour: retained size. A stronger colour is larger.</p>;
   const sums = new Map<string, number>();
   const isTurned = twins.has(topOf(root)); // what is held is on the first level then
   for (const c of cells.slice(1)) {

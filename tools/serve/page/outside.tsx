@@ -275,7 +275,7 @@ function OverTime() {
         ]}
       />
       <Lines
-        title="Processor time of the busiest threads, of all processors"
+        title="CPU time of the busiest threads, as a share of all processors"
         format={percent}
         at={at}
         lines={busiest.map(([name]) => ({

@@ -98,11 +98,11 @@ function Group({ db, head, members }: { db?: string; head: Row; members: Row[] }
 // Why a leak is a problem, by its kind; why a finding is one comes with it.
 const whyLeak: Record<string, string> = {
   suspect:
-    "It retains a large share of the heap by itself. If it grows from dump to dump, it is what to look at first: " +
-    "what puts things in, and what should take them out?",
+    "It retains a large share of the heap by itself. If it grows from dump to dump, check it first: " +
+    "what adds objects, and what should remove them?",
   leaking:
-    "Its life is over, and yet something still refers to it. " +
-    "Whatever is first on the path and outlives it should let it go.",
+    "It was destroyed, but something still refers to it. " +
+    "The first object on the path that outlives it should clear its reference.",
   library:
     "A known fault of the platform or a library keeps this object alive. The application can only work around it.",
   unreachable:

@@ -132,7 +132,7 @@ function FilterBox({
     clearTimeout(timer.current);
     timer.current = window.setTimeout(() => onText(now), pause);
   };
-  const help = "Words that a row has, in upper or lower case, in all of the table";
+  const help = "Show only rows that contain these words, ignoring case";
   return (
     <input
       type="search"

@@ -809,14 +809,18 @@ export const views: View[] = [
     "Explore",
     "loaders",
     "Class loaders",
-    "Which class loaders there are, what they retain, and which may be left over.",
+    "Class loaders, what they retain, and which may be left over.",
     (p) => (report ? <General route={p.route} query="loaders" hide={["id", "parent"]} /> : <Loaders route={p.route} />),
     "loaders",
   ),
   {
-    ...entry("Explore", "allocations", "Allocations", "Who allocated, by a Flight Recorder recording.", (p) => (
-      <Allocations route={p.route} />
-    )),
+    ...entry(
+      "Explore",
+      "allocations",
+      "Allocations",
+      "What allocated objects, from a Flight Recorder recording.",
+      (p) => <Allocations route={p.route} />,
+    ),
     words: "jfr flight recorder recordings",
     files: ["jfr-site"],
   },
@@ -831,12 +835,12 @@ export const views: View[] = [
     "Waste",
     "waste",
     "Waste by kind",
-    "Bytes that the same data does not need, and who holds them.",
+    "Memory that the same data does not need, and what holds it.",
     (p) => <Waste {...p} />,
     "collections",
   ),
   entry("Waste", "strings", "Strings", "Strings in the heap, with their number and size.", (p) => <Strings {...p} />),
-  entry("Tools", "sql", "SQL", "Your own question, as a read-only statement.", (p) => <Sql route={p.route} />),
+  entry("Tools", "sql", "SQL", "Your own query, as a read-only statement.", (p) => <Sql route={p.route} />),
   entry("Tools", "all", "All queries", "Every query of the command line, with its options.", (p) => <All {...p} />),
   entry(
     "Tools",
