@@ -683,8 +683,8 @@ HDB_API void hdb_basic_of(enum hdb_basic_type type, uint64_t bits, struct hdb_ba
  * The text of an object: characters of a string or a char[], printable ASCII of a byte[], a boxed
  * number, the name of a thread, a date, or the class name of a class object. It is written to buf
  * (size bytes, terminated) and cut at a character. *units (may be NULL): UTF-16 units of a string
- * or elements of an array, at most three bytes each; otherwise 0. HDB_NOTFOUND if it has no text.
- * A text may contain U+0000: see hdb_read_text.
+ * or elements of an array, at most three bytes each; otherwise 0. HDB_NOTFOUND if it has no text. A
+ * string may contain U+0000: see hdb_read_text.
  */
 HDB_API int hdb_text(struct hdb *db, uint32_t ix, char *buf, size_t size, uint64_t *units,
 		     struct hdb_error *err);
@@ -1013,7 +1013,8 @@ struct hdb_query_args {
 	const struct hdb_option *options;
 	size_t option_count;
 	const char *
-		sort; /* column, numbers descending, texts ascending; "-column": reversed; or NULL */
+		/* column, numbers descending, strings ascending; "-column": reversed; or NULL */
+		sort;
 	uint64_t limit; /* maximum number of rows; 0: all */
 	/*
 	 * databases of earlier dumps, oldest first, for comparisons ("diff"); they cannot be used
@@ -1054,8 +1055,9 @@ HDB_API const struct hdb_value *hdb_rows_value(const struct hdb_rows *rows, size
 
 /*
  * The value by type: hdb_rows_u64 for counts, bytes, identifiers and booleans, hdb_rows_i64 for
- * these and integers, hdb_rows_double for all numbers, hdb_rows_text for texts, zero-terminated and
- * borrowed like the value. 0 or NULL if there is no value or column, or if the type is different.
+ * these and integers, hdb_rows_double for all numbers, hdb_rows_text for strings, zero-terminated
+ * and borrowed like the value. 0 or NULL if there is no value or column, or if the type is
+ * different.
  */
 HDB_API uint64_t hdb_rows_u64(const struct hdb_rows *rows, size_t column);
 HDB_API int64_t hdb_rows_i64(const struct hdb_rows *rows, size_t column);
@@ -1129,10 +1131,11 @@ struct ArrowArrayStream {
 /*
  * Makes the remaining rows a stream of the Arrow C data interface, in `out` (lent): batches of at
  * most `batch_rows` rows (0: 65,536; SIZE_MAX: one batch, unless there is much text) with a field
- * per column. Counts, bytes and identifiers are uint64, integers int64, texts utf8; if all possible
- * texts are known beforehand (class names in "objects"), int32 indexes into a dictionary, the same
- * in all batches. The stream owns `rows` and must be released before hdb_close. A failing call of
- * the stream returns an errno and has a message. HDB_ENOMEM: `rows` remains the caller's.
+ * per column. Counts, bytes and identifiers are uint64, integers int64, strings utf8; if all
+ * possible strings are known beforehand (class names in "objects"), int32 indexes into a
+ * dictionary, the same in all batches. The stream owns `rows` and must be released before
+ * hdb_close. A failing call of the stream returns an errno and has a message. HDB_ENOMEM: `rows`
+ * remains the caller's.
  */
 HDB_API int hdb_rows_arrow(struct hdb_rows *rows, size_t batch_rows, struct ArrowArrayStream *out,
 			   struct hdb_error *err);

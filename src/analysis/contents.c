@@ -23,7 +23,7 @@
 
 /* Number of bytes hashed at a time. */
 #define CHUNK_BYTES (1u << 20)
-/* Bytes of the sort key: the hash, then the index. */
+/* Number of bytes of the sort key: the hash, then the index. */
 #define HASH_BYTES 16u
 #define KEY_BYTES 20u
 /* Runs of at most this many records are sorted by insertion. */

@@ -16,18 +16,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Blocks of objects between two checks of the cancel flag. */
+/* Number of blocks of objects between two checks of the cancel flag. */
 #define STEP_BLOCKS 16
 /* The nodes may take 1 / NODES_SHARE of the memory budget. */
 #define NODES_SHARE 4
 /* With fewer nodes the tree would be useless, so this many are used whatever the budget. */
 #define NODES_MIN 4096u
-/* Bytes of a slot in the map by_place, counting the empty half of them. */
+/* Number of bytes of a slot in the map by_place, counting the empty half of them. */
 #define SLOT_BYTES 24
 
 /* Maximum number of steps of place_few: some 20 ms and 5 MB. */
 #define FEW_STEPS (1u << 17)
-/* Members between two checks of the cancel flag. */
+/* Number of members between two checks of the cancel flag. */
 #define STEP_MEMBERS 1024
 /* No step: used above the last step of a path, and for a member that is not reachable. */
 #define NOWHERE UINT32_MAX

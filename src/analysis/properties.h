@@ -36,7 +36,7 @@ int analysis_properties_next(const struct session *session, struct analysis_prop
 struct analysis_vm_fact {
 	const char *key, *help;            /* static */
 	char value[ANALYSIS_PROPERTY_MAX]; /* empty if unknown, or if the fact is a number */
-	uint64_t number;                   /* 0 if unknown, or if the fact is a text */
+	uint64_t number;                   /* 0 if unknown, or if the fact is a string */
 };
 /*
  * Collects the facts from properties and management classes. The caller frees *facts, an array of

@@ -1,5 +1,5 @@
 /*
- * analysis/targets.c - finds the object or classes that a text names, and suggests corrections of
+ * analysis/targets.c - finds the object or classes that a string names, and suggests corrections of
  * mistakes.
  */
 #include "analysis/targets.h"
@@ -82,7 +82,7 @@ static bool is_class_label(const char *target)
 	return strncmp(target, class_prefix, sizeof(class_prefix) - 1) == 0;
 }
 
-/* Whether a text like "8039bc78" is an ID without 0x: too long to be a name by chance. */
+/* Whether a string like "8039bc78" is an ID without 0x: too long to be a name by chance. */
 static bool is_bare_id(const char *target)
 {
 	const size_t size = strspn(target, "0123456789abcdefABCDEF");

@@ -1,5 +1,5 @@
 /*
- * analysis/targets.h - finds the target of a query: the object or classes that a text names.
+ * analysis/targets.h - finds the target of a query: the object or classes that a string names.
  */
 #ifndef ANALYSIS_TARGETS_H
 #define ANALYSIS_TARGETS_H
@@ -13,7 +13,9 @@
  */
 bool analysis_is_object(const char *target);
 
-/* Checks only the syntax: HDB_EUSAGE with a message if a text cannot name an object of any dump. */
+/*
+ * Checks only the syntax: HDB_EUSAGE with a message if a string cannot name an object of any dump.
+ */
 int analysis_check_object(const char *target, struct hdb_error *err);
 
 /*

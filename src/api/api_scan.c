@@ -16,7 +16,7 @@
 /* Number of objects by which instance records are prefetched ahead while fields are read. */
 #define RECORDS_AHEAD 16
 #define CACHE_LINE 64
-/* Bytes that the kernel maps around a page fault of a file. */
+/* Number of bytes that the kernel maps around a page fault of a file. */
 #define FAULT_BYTES 65536
 
 /* A scan. A batch contains objects of at most one block of the heap. */

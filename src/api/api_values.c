@@ -85,7 +85,7 @@ int hdb_elements(struct hdb *db, uint32_t ix, struct hdb_slice *slice, struct hd
 	return api_end(db, r, err);
 }
 
-/* ---- texts ---- */
+/* ---- strings ---- */
 
 int hdb_is_string(struct hdb *db, uint32_t ix)
 {

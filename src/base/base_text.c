@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes allocated beyond the number needed, so that the next few additions need no allocation. */
+/*
+ * Number of bytes allocated beyond the number needed, so that the next few additions need no
+ * allocation.
+ */
 #define SPARE 64
 
 struct base_number base_number(uint64_t value)

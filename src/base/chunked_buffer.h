@@ -17,7 +17,9 @@
 #define BASE_CHUNK_BITS 22
 #define BASE_CHUNK_BYTES ((uint64_t)1 << BASE_CHUNK_BITS)
 
-/* Bytes after each slab that may be read (not written): decoders load 8 bytes at a time. */
+/*
+ * Number of bytes after each slab that may be read (not written): decoders load 8 bytes at a time.
+ */
 #define BASE_CHUNK_SPARE 8
 
 struct base_chunks {

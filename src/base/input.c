@@ -27,9 +27,9 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-/* Milliseconds between checks of the cancel flag while a pipe is empty. */
+/* Number of milliseconds between checks of the cancel flag while a pipe is empty. */
 #define WAIT_MS 100
-/* Bytes read from a pipe at a time. */
+/* Number of bytes read from a pipe at a time. */
 #define READ_BYTES (1u << 20)
 /*
  * Number of bytes at the start of the input that are enough to recognise its format, including a

@@ -19,7 +19,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-/* Bytes that are compressed independently. */
+/* Number of bytes that are compressed independently. */
 #define BLOCK_BYTES (1u << 20)
 /* Compression levels: the one that the JDK uses for -gz=1, and the default of zstd. */
 #define GZIP_LEVEL 1

@@ -121,8 +121,8 @@ static unsigned best_width(const uint64_t *values, unsigned n, uint64_t base, un
 }
 
 /*
- * Bytes needed for writing a group: header, base, 64-bit values, positions, high bits, and the
- * bytes that may be written past the end.
+ * Number of bytes needed for writing a group: header, base, 64-bit values, positions, high bits,
+ * and the bytes that may be written past the end.
  */
 #define GROUP_MAX (GROUP_HEADER + 8 + PACK_GROUP * 8 + PACK_GROUP + PACK_GROUP * 8 + PAD)
 

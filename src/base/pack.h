@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-/* Values per group. A position within a group fits one byte. */
+/* Number of values per group. A position within a group fits one byte. */
 #define PACK_GROUP 128
 
 /* Appends `count` values in packed form to `out`. */

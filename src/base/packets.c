@@ -17,12 +17,12 @@
 #define PACKET_MAX (64u << 20)
 #define GROWTH_MIB 64u
 #define GROWTH_MAX 64u
-/* Bytes inflated at a time. */
+/* Number of bytes inflated at a time. */
 #define STEP 65536u
 /* First bytes of gzip and zstd files, with which no trace starts. */
 enum { GZIP = 0x1f, ZSTD = 0x28 };
 
-/* Packets examined to decide whether a file is a trace. */
+/* Number of packets examined to decide whether a file is a trace. */
 #define LOOK_PACKETS 16
 
 bool packets_is_message(struct proto message)

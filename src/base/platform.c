@@ -18,7 +18,7 @@
 #define RANDOM_BYTES 16
 /* Addresses below this are error numbers, not pointers to strings. */
 #define NO_POINTER 4096
-/* Bytes copied or cleared at a time. */
+/* Number of bytes copied or cleared at a time. */
 #define COPY_BYTES 65536
 
 ssize_t portable_getrandom(void *bytes, size_t size, unsigned flags)

@@ -18,7 +18,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-/* Bytes or chars of a part, and of its overlap with the next part. */
+/* Number of bytes or chars of a part, and of its overlap with the next part. */
 #define PART_UNITS 65536u
 #define OVERLAP_UNITS 512u
 /* Limit of the steps and of the memory of a rule at one place. */

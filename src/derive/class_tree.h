@@ -14,8 +14,8 @@
 #include "heap/heap.h"
 
 /*
- * Levels of the bitmap of open classes. Each level has one bit per word of 64 bits of the level
- * below, so 6 levels cover 32-bit class numbers.
+ * Number of levels of the bitmap of open classes. Each level has one bit per word of 64 bits of the
+ * level below, so 6 levels cover 32-bit class numbers.
  */
 #define CLASS_TREE_LEVELS 6
 

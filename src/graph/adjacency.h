@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Nodes per group. Their lengths are summed with four 64-bit words. */
+/* Number of nodes per group. Their lengths are summed with four 64-bit words. */
 #define GRAPH_GROUP 32
 
 /*

@@ -30,7 +30,7 @@
 #define CHUNK_SHARE 8u
 #define KEPT_SHARE 4u
 
-/* Records between two calls of base_step. */
+/* Number of records between two calls of base_step. */
 #define STEP_MASK 0xffffu
 
 static uint64_t clamp(uint64_t v, uint64_t least, uint64_t most)

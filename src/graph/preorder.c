@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Nodes between two calls of base_step. */
+/* Number of nodes between two calls of base_step. */
 #define STEP_MASK 0xffffu
 
 int graph_preorder_init(struct graph_preorder *order, uint32_t node_count, struct base_work *work,

@@ -601,7 +601,7 @@ static inline bool heap_is_root(const struct heap *heap, uint32_t ix)
 	return base_bit_has(heap->roots.bits, ix);
 }
 
-/* Words per block of the table orphans: the bits of 262,144 objects. */
+/* Number of words per block of the table orphans: the bits of 262,144 objects. */
 #define HEAP_ORPHAN_WORDS 4096u
 
 /*

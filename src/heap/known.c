@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Slots of the cache of field positions; a power of two. Collisions only cost time. */
+/* Number of slots of the cache of field positions; a power of two. Collisions only cost time. */
 #define PLACES 8192u
 /* Longer field names are not cached. */
 #define PLACE_NAME_MAX 32

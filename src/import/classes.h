@@ -15,7 +15,7 @@
  */
 int import_name_classes(struct import *im, struct hdb_error *err);
 
-/* Writes the displayed name of a class as a text of the database. */
+/* Writes the displayed name of a class as a string of the database. */
 int import_put_class_name(struct import *im, struct import_class *class, const char *name,
 			  struct hdb_error *err);
 

@@ -125,13 +125,13 @@ struct import_records {
 	struct base_idmap thread_map; /* thread serial to number in threads */
 	/* thread serial to number in threads, only for threads with a THREAD_OBJECT root */
 	struct base_idmap thread_roots;
-	/* struct store_thread; until the end of the pass, its texts are numbers of places */
+	/* struct store_thread; until the end of the pass, its strings are numbers of places */
 	struct base_vec threads;
 	struct base_vec traces;       /* struct store_trace */
 	struct base_vec trace_frames; /* uint64_t frame IDs */
 	/*
 	 * struct store_frame; until the end of the pass, class_text is the class serial, and the
-	 * other texts are numbers of places
+	 * other strings are numbers of places
 	 */
 	struct base_vec frames;
 	/* struct store_heap; heap_names has the IDs of strings that come later in the file */
@@ -141,8 +141,9 @@ struct import_records {
 	/* struct store_alloc_site; class_text is the class serial */
 	struct base_vec alloc_sites;
 	struct base_vec cpu_samples;
-	struct base_vec summaries;             /* struct store_heap_summary */
-	struct base_vec thread_starts;         /* struct store_thread_start; texts as in threads */
+	struct base_vec summaries; /* struct store_heap_summary */
+	/* struct store_thread_start; strings as in threads */
+	struct base_vec thread_starts;
 	struct hprof_control_settings control; /* settings of the last CONTROL SETTINGS record */
 	bool has_control;
 	/* counts of top-level records and of sub-records */
@@ -368,7 +369,7 @@ int import_text_read(struct import *im, const struct import_text_place *place,
  */
 int import_text_use(struct import *im, uint32_t *text, struct hdb_error *err);
 /*
- * Writes a text that is not in the dump, such as a name from a mapping file. *no is set to its
+ * Writes a string that is not in the dump, such as a name from a mapping file. *no is set to its
  * number.
  */
 int import_text_put(struct import *im, const char *text, size_t size, uint32_t *no,

@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-/* Entries of a thread's cache. */
+/* Number of entries of a thread's cache. */
 #define IMPORT_COUNT_CACHE 128u
 /*
  * Maximum number of rows. Real heaps have a few rows per array class. If a dump is constructed to

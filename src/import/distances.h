@@ -37,7 +37,7 @@ struct import_distance {
  */
 #define IMPORT_LOW_BITS 8
 
-/* Entries of a thread's cache of classes. */
+/* Number of entries of a thread's cache of classes. */
 #define IMPORT_DISTANCE_CACHE 512u
 
 /* Distances of one class in one thread's cache. */

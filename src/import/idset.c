@@ -30,7 +30,7 @@
  */
 #define TABLE_MAX (1u << 20)
 #define TABLE_PER_CHUNK 8
-/* Words per page of 4 KiB: writing every PAGE_WORDS-th word touches each page. */
+/* Number of words per page of 4 KiB: writing every PAGE_WORDS-th word touches each page. */
 #define PAGE_WORDS (4096 / sizeof(struct idset_word))
 
 void import_idset_init(struct idset *set)

@@ -20,8 +20,8 @@
 #define IDSET_CHUNK_BITS 15
 #define IDSET_CHUNK_WORDS (1u << (IDSET_CHUNK_BITS - 6))
 /*
- * Chunks per slab requested from the system: a few MB, so that it can use large pages. The first
- * slab is smaller, for small dumps.
+ * Number of chunks per slab requested from the system: a few MB, so that it can use large pages.
+ * The first slab is smaller, for small dumps.
  */
 #define IDSET_SLAB_CHUNKS 1024u
 #define IDSET_FIRST_SLAB_CHUNKS 64u

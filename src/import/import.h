@@ -1,7 +1,7 @@
 /*
  * import/import.h - imports a dump into the base tables of a heap database.
  *
- * Passes: scan (reads every record once: IDs, classes, texts, roots), number (assigns indexes to
+ * Passes: scan (reads every record once: IDs, classes, strings, roots), number (assigns indexes to
  * IDs), resolve (in index order; all threads write objects and references block by block), sizes,
  * publish.
  */

@@ -26,7 +26,7 @@ int import_map_field(struct import *im, const struct import_class *class, uint64
 
 /*
  * Replaces the places in a frame with texts: class, method, line and source file from class `no` of
- * the mapping, or otherwise the texts of the dump. Inlined calls are appended to the method. `no`
+ * the mapping, or otherwise the strings of the dump. Inlined calls are appended to the method. `no`
  * may be BASE_IDMAP_NONE.
  */
 int import_map_frame(struct import *im, struct store_frame *frame, uint32_t no,

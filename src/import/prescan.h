@@ -12,7 +12,7 @@
 #include "base/thread.h"
 #include "import/object_locator.h"
 
-/* Bytes of the dump read at a time. */
+/* Number of bytes of the dump read at a time. */
 #define PRESCAN_CHUNK_BYTES (2u << 20)
 /*
  * Maximum size of a run in objects and in bytes. This limits the work that is lost if a run cannot
@@ -48,7 +48,7 @@ struct import_prescan_run {
 	uint64_t first_array, last_array, last_array_end, array_overlap;
 };
 
-/* Slots for the classes of a run. */
+/* Number of slots for the classes of a run. */
 #define PRESCAN_CACHE 1024u
 
 /* A slot: a class with its data so far, and the place where the data is finally stored. */

@@ -40,7 +40,10 @@
  * bytes. Nearly all dumps have fewer.
  */
 #define BUILDER_ENTRIES_MAX 65536u
-/* Slots of a thread's class cache, by a hash of the ID. A few classes have most of the objects. */
+/*
+ * Number of slots of a thread's class cache, by a hash of the ID. A few classes have most of the
+ * objects.
+ */
 #define BUILDER_CLASSES 2048u
 /*
  * Number of IDs prefetched together, and number of such groups in flight. A core has about 20

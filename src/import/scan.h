@@ -7,7 +7,10 @@
 #include "import/prescan.h"
 #include "import/context.h"
 
-/* Slots of a cache of classes, by a hash of the ID. Nearly all objects belong to a few classes. */
+/*
+ * Number of slots of a cache of classes, by a hash of the ID. Nearly all objects belong to a few
+ * classes.
+ */
 #define CLASS_CACHE 1024u
 
 /*

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Classes between two progress reports. */
+/* Number of classes between two progress reports. */
 #define STEP_CLASSES 4096
 /*
  * In a class with at least MANY_OBJECTS objects, up to ODD_OBJECTS objects may contradict a model.

@@ -381,7 +381,7 @@ static void explain_alignment(const struct search *q)
 }
 
 /*
- * Writes a text such as "header 16: 12 classes exact, 310 would reach into the next object; ..."
+ * Writes a string such as "header 16: 12 classes exact, 310 would reach into the next object; ..."
  * that compares candidates which differ in only one parameter.
  */
 static void explain_tries(const struct search *q, const struct try *best, bool headers, char *out)

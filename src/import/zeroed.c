@@ -20,7 +20,7 @@
  * program.
  */
 #define ARRAYS_MIN 32u
-/* Bytes compared at a time. */
+/* Number of bytes compared at a time. */
 #define FILL_CHUNK (64u << 10)
 
 static void join(struct import_zeroed *to, const struct import_zeroed *from)

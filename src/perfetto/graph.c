@@ -39,7 +39,7 @@ enum { STRING_ID = 1, STRING_TEXT = 2 };
  * cycles.
  */
 #define SUPERCLASSES_MAX 256
-/* Objects between two checks of the cancel flag. */
+/* Number of objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 65536u
 
 const struct perfetto_value_field perfetto_value_fields[PERFETTO_VALUES] = {
@@ -84,8 +84,9 @@ void perfetto_field_name(const struct proto *field, struct proto *class_name, st
 static const struct proto unnamed = UNNAMED;
 
 /*
- * The index of the field with this ID. Its name may follow later in the trace. When all tables are
- * read, a field that is still unknown is the last one: writers number the fields by then.
+ * Finds the index of the field with this ID. Its name may follow later in the trace. When all
+ * tables are read, a field that is still unknown is the last one: writers number the fields by
+ * then.
  */
 static int field_no(struct perfetto_tables *g, uint64_t id, uint32_t *out, struct hdb_error *err)
 {
@@ -604,7 +605,7 @@ uint32_t perfetto_type_named(const struct perfetto_tables *g, const char *name)
 	return PERFETTO_NONE;
 }
 
-/* The class of the made-up arrays that hold references without a field. */
+/* Finds the class of the made-up arrays that hold references without a field. */
 static int find_arrays(struct perfetto_tables *g, struct hdb_error *err)
 {
 	static const char name[] = "java.lang.Object[]";

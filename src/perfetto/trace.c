@@ -11,7 +11,7 @@
 /* Field numbers of HeapGraph. */
 enum { GRAPH_PID = 1, GRAPH_CONTINUED = 5, GRAPH_INDEX = 6 };
 
-/* Packets between two checks of the cancel flag. */
+/* Number of packets between two checks of the cancel flag. */
 #define STEP_PACKETS 1024u
 
 /* Finds the graph that this packet continues, or begins a new one. */

@@ -15,7 +15,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Objects between two checks of the cancel flag. */
+/* Number of objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 16384u
 /* Sizes in ART: a string without its characters, the header of an array. */
 #define STRING_BYTES 16u
@@ -31,7 +31,7 @@
 /* In dumps with 4-byte IDs no object has this ID. */
 #define NO_OBJECT 0xfffffff0u
 
-/* Texts other than names of types and fields. */
+/* Strings other than names of types and fields. */
 enum {
 	TEXT_VALUE,
 	TEXT_OVERHEAD,

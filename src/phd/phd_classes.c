@@ -243,7 +243,7 @@ static int link_supers(struct phd *phd, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The name of an array class: "a/B" gives "[La/B;", "[I" gives "[[I". */
+/* Finds the name of an array class: "a/B" gives "[La/B;", "[I" gives "[[I". */
 static int array_name(struct phd *phd, const struct phd_class *of, struct base_vec *out,
 		      struct hdb_error *err)
 {

@@ -10,7 +10,7 @@
 #include <assert.h>
 
 #define PHD_NONE UINT32_MAX
-/* Records between two checks of the cancel flag. */
+/* Number of records between two checks of the cancel flag. */
 #define PHD_STEP_RECORDS 16384u
 
 /* Maximum bytes kept of a string in the header. */

@@ -1,7 +1,7 @@
 /*
  * phd/phd_write.c - writes a portable heap dump as HPROF. References have no names in a PHD, so
- * they become fields named "[ref 1]", "[ref 2]" etc. A text at the beginning names the format from
- * which the dump was converted, and contains the data needed to compute sizes.
+ * they become fields named "[ref 1]", "[ref 2]" etc. A string at the beginning names the format
+ * from which the dump was converted, and contains the data needed to compute sizes.
  */
 #include "phd/phd_private.h"
 

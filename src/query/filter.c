@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows between two checks of the cancel flag. */
+/* Number of rows between two checks of the cancel flag. */
 #define STEP_ROWS 4096
 
 struct query_filter {

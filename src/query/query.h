@@ -43,7 +43,7 @@ struct query_names {
 	const char **texts;
 	uint32_t *sizes; /* owned */
 	uint32_t count;
-	uint64_t bytes; /* total size of the texts */
+	uint64_t bytes; /* total size of the strings */
 };
 
 /* One column of many rows. */
@@ -166,7 +166,7 @@ struct query {
 	 */
 	const char **targets;
 	size_t target_count;
-	char *id_texts; /* texts of args.ids; owned */
+	char *id_texts; /* strings of args.ids; owned */
 	/* databases of earlier dumps, oldest first; borrowed */
 	const struct session *before;
 	size_t before_count;  /* 0 unless the definition accepts earlier dumps */
@@ -193,7 +193,7 @@ struct query {
 	struct query_names *names;
 	struct query_batch batch; /* the last batch returned; its columns are owned */
 	struct hdb_value *cells;  /* the current row: one cell per column of the spec */
-	struct base_vec row_text; /* bytes of the texts in the current row */
+	struct base_vec row_text; /* bytes of the strings in the current row */
 	struct query_fact *facts; /* the facts that were set, in the order of spec.facts */
 	size_t fact_count;
 	struct query_fact *common; /* facts that every query can have; they precede its own facts */

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows between two checks of the cancel flag. */
+/* Number of rows between two checks of the cancel flag. */
 #define STEP_ROWS 4096
 /* Overhead of an allocation by malloc, in bytes. */
 #define MALLOC_OVERHEAD 16

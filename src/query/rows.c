@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows between two checks of the cancel flag while rows are only counted. */
+/* Number of rows between two checks of the cancel flag while rows are only counted. */
 #define STEP_ROWS 4096
-/* Rows between two checks of the database file's size. */
+/* Number of rows between two checks of the database file's size. */
 #define ROWS_A_CHECK 64
 
 /* ---- opening ---- */

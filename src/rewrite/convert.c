@@ -134,8 +134,8 @@ static int widths_prepare(struct rewrite_shapes *s, struct hdb_error *err)
 }
 
 /*
- * The instance size of a class in the output: converted if it is the sum of the fields, otherwise
- * unchanged.
+ * Finds the instance size of a class in the output: converted if it is the sum of the fields,
+ * otherwise unchanged.
  */
 static int instance_size(struct rewrite_shapes *s, uint64_t class_id, uint32_t size, uint32_t *out,
 			 struct hdb_error *err)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Bytes that are compared at a time. */
+/* Number of bytes that are compared at a time. */
 #define CHUNK_BYTES (256u << 10)
 
 /* ---- where the fields are ---- */

@@ -226,9 +226,9 @@ static bool selects(void *ctx, uint8_t type, const char *class_name, const char 
 
 /* ---- arrays ---- */
 
-/* This many printable characters in a row are a text. */
+/* This many printable characters in a row are a string. */
 #define TEXT_UNITS 4u
-/* Bytes that are examined at a time. */
+/* Number of bytes that are examined at a time. */
 #define CHUNK_BYTES (64u << 10)
 
 static bool is_printable(uint8_t c)
@@ -237,7 +237,7 @@ static bool is_printable(uint8_t c)
 }
 
 /*
- * Whether the bytes contain a text: printable bytes in a row, or printable bytes with a zero byte
+ * Whether the bytes contain a string: printable bytes in a row, or printable bytes with a zero byte
  * after each, as in UTF-16. run[] counts the bytes of both kinds so far; keep it between the parts
  * of an array.
  */
@@ -247,7 +247,7 @@ static bool has_text(const uint8_t *p, uint64_t size, unsigned run[2])
 		const bool is_one = is_printable(p[i]);
 
 		run[0] = is_one ? run[0] + 1 : 0;
-		/* A zero byte does not end a text in UTF-16, nor does it count. */
+		/* A zero byte does not end a string in UTF-16, nor does it count. */
 		run[1] = is_one ? run[1] + 1 : p[i] == 0 ? run[1] : 0;
 		if (run[0] >= TEXT_UNITS || run[1] >= TEXT_UNITS)
 			return true;

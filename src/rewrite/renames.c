@@ -10,7 +10,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* A longer text is not a name. */
+/* A longer string is not a name. */
 #define NAME_MAX_BYTES 65535u
 
 static const char *text_at(const struct rewrite_renames *n, size_t at)

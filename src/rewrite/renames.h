@@ -31,7 +31,7 @@ int rewrite_renames_read(struct rewrite_renames *renames, const char *path, stru
 void rewrite_renames_release(struct rewrite_renames *renames);
 
 /*
- * Writes a record, with the new names if it is a text. *changed is increased by 1 if the text
+ * Writes a record, with the new names if it is a string. *changed is increased by 1 if the text
  * differs.
  */
 int rewrite_renames_record(struct rewrite_renames *renames, struct rewriter *w,

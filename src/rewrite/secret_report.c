@@ -1,6 +1,6 @@
 /*
- * rewrite/secret_report.c - searches the texts of a dump and writes a line for each rule that finds
- * a secret in one.
+ * rewrite/secret_report.c - searches the strings of a dump and writes a line for each rule that
+ * finds a secret in one.
  */
 #include "rewrite/secret_report.h"
 
@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rules that are remembered for a text; a text with more secrets is long, and is listed anyway. */
+/*
+ * Rules that are remembered for a string; a string with more secrets is long, and is listed anyway.
+ */
 #define SEEN_MAX 32u
 
 struct rewrite_secrets {

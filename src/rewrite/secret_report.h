@@ -1,5 +1,5 @@
 /*
- * rewrite/secret_report.h - searches texts for secrets. The report says where they are, and never
+ * rewrite/secret_report.h - searches strings for secrets. The report says where they are, and never
  * shows them.
  */
 #ifndef REWRITE_SECRET_REPORT_H
@@ -20,7 +20,7 @@ int rewrite_secrets_open(const char *path, bool force, struct rewrite_secrets **
 /* Searches an array of bytes or chars. `is_kept`: its contents stay in the dump. */
 int rewrite_secrets_array(struct rewrite_secrets *secrets, struct rewriter *w,
 			  const struct hprof_sub *sub, bool is_kept, struct hdb_error *err);
-/* Searches a text record. `is_kept`: it stays in the dump. */
+/* Searches a string record. `is_kept`: it stays in the dump. */
 int rewrite_secrets_record(struct rewrite_secrets *secrets, struct rewriter *w,
 			   const struct hprof_record *rec, bool is_kept, struct hdb_error *err);
 

@@ -7,7 +7,7 @@
 
 #include <assert.h>
 
-/* A block of texts ends at this number of texts or bytes. */
+/* A block of strings ends at this number of strings or bytes. */
 #define TEXTS_PER_BLOCK 1024u
 #define TEXT_BLOCK_BYTES 65536u
 

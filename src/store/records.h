@@ -66,7 +66,7 @@ int store_record(struct store *store, enum store_table table, uint64_t no, void 
 /* Writes the table of texts, numbered from 0. The caller sets the writer and zeroes the rest. */
 struct store_texts_writer {
 	struct store_writer *writer;
-	uint64_t count;       /* number of texts written */
+	uint64_t count;       /* number of strings written */
 	uint64_t first;       /* number of the first text in the buffer */
 	struct base_vec ends; /* uint32_t: end of each text in `bytes` */
 	struct base_vec bytes;

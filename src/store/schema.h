@@ -202,7 +202,7 @@ enum store_problem_kind {
 	STORE_PROBLEM_SHORT_INSTANCE, /* an instance has fewer bytes than the fields of its class */
 	STORE_PROBLEM_NULL_ID,        /* an object has ID 0; it is dropped */
 	STORE_PROBLEM_MISSING_NAME,   /* a class has no name */
-	STORE_PROBLEM_LONG_TEXT,      /* a text is longer than the maximum; it is cut */
+	STORE_PROBLEM_LONG_TEXT,      /* a string is longer than the maximum; it is cut */
 	STORE_PROBLEM_BAD_FIELD_TYPE, /* a field has an unknown type */
 	STORE_PROBLEM_CLASS_ID,       /* a class has the ID of another object */
 	STORE_PROBLEM_LOST_PACKETS    /* packets of a heap graph in a trace are missing */

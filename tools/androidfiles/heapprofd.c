@@ -190,7 +190,7 @@ static struct proto text_of(const char *text)
 	return (struct proto){ (const uint8_t *)text, (const uint8_t *)text + strlen(text), false };
 }
 
-/* The number of a text, from 1. */
+/* The number of a string, from 1. */
 static int number_of(struct reader *r, const char *text, uint32_t *out)
 {
 	const struct base_name name = { .text = text, .size = strlen(text) };

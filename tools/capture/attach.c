@@ -20,7 +20,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Bytes per read. */
+/* Number of bytes per read. */
 #define READ_BYTES 16384
 /* Result of try_connect for a socket without a listener. */
 #define NOT_YET 1

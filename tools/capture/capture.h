@@ -19,8 +19,8 @@
 #define CAPTURE_TIMEOUT_DEFAULT 10
 
 /*
- * A Java VM on this machine. Texts come from the program: they may hold any bytes and are truncated
- * to fit.
+ * A Java VM on this machine. Strings come from the program: they may hold any bytes and are
+ * truncated to fit.
  */
 struct capture_vm {
 	int pid;

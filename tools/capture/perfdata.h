@@ -39,7 +39,7 @@ bool perfdata_begin(struct perfdata *p, const void *data, size_t size);
 /* Returns the next complete entry of a known type; false at the end. */
 bool perfdata_next(struct perfdata *p, struct perfdata_entry *entry);
 
-/* Values extracted from the counters. Texts are truncated to fit and zero-terminated. */
+/* Values extracted from the counters. Strings are truncated to fit and zero-terminated. */
 struct perfdata_summary {
 	char command[1024]; /* sun.rt.javaCommand: main class and arguments */
 	char version[96];   /* java.property.java.version, or the VM's */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes per transfer: the largest pipe buffer available without root. */
+/* Number of bytes per transfer: the largest pipe buffer available without root. */
 #define PIPE_BYTES ((size_t)1 << 20)
 
 /* Further results of move_some. */

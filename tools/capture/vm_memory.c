@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes per read. */
+/* Number of bytes per read. */
 #define READ_BYTES 65536u
-/* Entries of pagemap per read, and its bit for pages in memory (Linux: pagemap.rst). */
+/* Number of entries of pagemap per read, and its bit for pages in memory (Linux: pagemap.rst). */
 #define PAGES_PER_READ 4096u
 #define PAGE_PRESENT (UINT64_C(1) << 63)
 

@@ -183,7 +183,7 @@ static bool contains(const char *text, size_t size, const char *word, size_t len
 	return false;
 }
 
-/* Whether a text or an ID of the row has the word, in upper or lower case. */
+/* Whether a string or an ID of the row has the word, in upper or lower case. */
 static bool row_has(const struct answer *answer, const char *word, size_t length)
 {
 	const struct hdb_value *value;

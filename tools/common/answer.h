@@ -85,7 +85,7 @@ struct answer_columns {
 	struct answer *answer;
 	const struct output *out;
 };
-/* Rows per batch. */
+/* Number of rows per batch. */
 #define ANSWER_BATCH_ROWS 65536
 int answer_stream(struct answer_columns *columns, struct ArrowArrayStream *stream);
 size_t answer_fact_count(const struct answer *answer);

@@ -23,11 +23,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Bytes unpacked per step. */
+/* Number of bytes unpacked per step. */
 #define PIECE_BYTES (256u << 10)
-/* Bytes needed to recognise a dump, plain or compressed. */
+/* Number of bytes needed to recognise a dump, plain or compressed. */
 #define HEAD_BYTES 16
-/* Bytes of a pipe needed to recognise its format: the first block of zstd may have 128 KiB. */
+/*
+ * Number of bytes of a pipe needed to recognise its format: the first block of zstd may have 128
+ * KiB.
+ */
 #define FIRST_BYTES (256u << 10)
 /* Interval between checks of the cancel flag while no data arrives. */
 #define WAIT_MS 100

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes per read; the size may be unknown. */
+/* Number of bytes per read; the size may be unknown. */
 #define READ_BYTES 65536u
 
 int file_text_read(int fd, const volatile int *cancel, struct file_text *text,

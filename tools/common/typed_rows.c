@@ -3,10 +3,10 @@
  * type.
  *
  * Statements type values, not columns. The first rows are buffered until the types of all columns
- * are known. Integers mixed with reals become floating point; numbers mixed with texts become text,
- * as do reals mixed with integers beyond 2^53. If there are more rows than the buffer holds and a
- * column's type is not declared, the statement runs twice. A row that contradicts its column's type
- * is an error, not a null.
+ * are known. Integers mixed with reals become floating point; numbers mixed with strings become
+ * text, as do reals mixed with integers beyond 2^53. If there are more rows than the buffer holds
+ * and a column's type is not declared, the statement runs twice. A row that contradicts its
+ * column's type is an error, not a null.
  */
 #include "common/typed_rows.h"
 
@@ -32,7 +32,7 @@ struct typed_rows {
 	struct typed_source from;
 	size_t count; /* number of columns */
 	struct hdb_column *columns;
-	/* buffered rows, `count` values each; owned, including texts */
+	/* buffered rows, `count` values each; owned, including strings */
 	BASE_VEC_AS(kept_vec, struct hdb_value, kept, kept_count);
 	size_t at;
 	uint64_t row_no;

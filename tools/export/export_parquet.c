@@ -143,7 +143,7 @@ static void thrift_element_text(struct thrift *t, const char *text)
  */
 #define DISTINCT_MAX 65536
 #define DISTINCT_TEXT (4u << 20)
-/* Maximum length of a text in statistics. */
+/* Maximum length of a string in statistics. */
 #define STATISTICS_TEXT 64
 
 enum parquet_type { TYPE_BOOLEAN = 0, TYPE_INT64 = 2, TYPE_DOUBLE = 5, TYPE_BYTE_ARRAY = 6 };
@@ -429,7 +429,7 @@ static int put_booleans(struct export_writer *w, size_t no, const struct ArrowAr
 	return put_data(w, c, PLAIN, rows, err);
 }
 
-/* ---- texts ---- */
+/* ---- strings ---- */
 
 static int compare(const struct bytes *a, const char *text, size_t size)
 {
@@ -452,7 +452,7 @@ static void bound_text(struct bounds *b, const char *text, size_t size)
 	b->is_set = true;
 }
 
-/* Encodes texts that are indexes into the stream's dictionary. */
+/* Encodes strings that are indexes into the stream's dictionary. */
 static int put_names(struct export_writer *w, size_t no, const struct ArrowArray *a,
 		     struct hdb_error *err)
 {
@@ -492,7 +492,7 @@ static int put_names(struct export_writer *w, size_t no, const struct ArrowArray
 	return put_data(w, c, RLE_DICTIONARY, rows, err);
 }
 
-/* Assigns dictionary codes to the texts of a page, as number_values does. */
+/* Assigns dictionary codes to the strings of a page, as number_values does. */
 static bool number_texts(struct parquet *p, struct chunk *c, const struct ArrowArray *a,
 			 size_t from, size_t rows)
 {
@@ -574,7 +574,7 @@ static int put_texts(struct export_writer *w, size_t no, const struct ArrowArray
 
 /* ---- metadata ---- */
 
-/* Cuts a text at a character boundary. The prefix is never greater than the text. */
+/* Cuts a string at a character boundary. The prefix is never greater than the text. */
 static size_t cut_text(const struct bytes *b)
 {
 	size_t size = b->size;
@@ -676,7 +676,7 @@ static int write_chunk(struct export_writer *w, size_t no, struct place *place,
 	int r = HDB_OK;
 
 	*place = (struct place){ .at = w->offset };
-	/* Bounds of texts with a dictionary are computed here, once per distinct text. */
+	/* Bounds of strings with a dictionary are computed here, once per distinct text. */
 	for (size_t i = 0; c->was_used && i < c->distinct.texts.list.count; i++) {
 		const struct base_name *name =
 			base_vec_at(&c->distinct.texts.list, struct base_name, i);

@@ -4,7 +4,7 @@
 #include "heapdb/cli.h"
 #include "heapdb/progress.h"
 
-/* Bytes per read and write. */
+/* Number of bytes per read and write. */
 #define COPY_BYTES (1u << 20)
 
 static int copy(struct cli *cli)

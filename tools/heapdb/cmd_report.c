@@ -10,7 +10,7 @@
 
 #include <ctype.h>
 
-/* Rows in a section that lists the largest items. */
+/* Number of rows in a section that lists the largest items. */
 #define ROWS_OF_A_LIST 10
 
 /* The sections in order. The first one also provides the opening lines. */

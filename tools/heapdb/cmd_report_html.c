@@ -22,7 +22,7 @@ static const struct question {
 	const char *key, *query;
 	struct hdb_option option; /* name NULL: none */
 	uint64_t limit;
-	bool has_values;     /* the answer consists of heap texts only */
+	bool has_values;     /* the answer consists of heap strings only */
 	const char *columns; /* those that the page shows, "a,b,c"; NULL: all */
 } questions[] = {
 	{ "info", "info", { NULL, NULL }, 0, false, NULL },
@@ -243,7 +243,7 @@ static int put_files(struct page *page)
 	return HDB_OK;
 }
 
-/* Embeds a key and a text that does not come from an answer. */
+/* Embeds a key and a string that does not come from an answer. */
 static int put_text(struct page *page, const char *key, const char *text)
 {
 	output_string(page->cli->out, key);
@@ -295,7 +295,7 @@ static int put_answers(struct page *page, const char *name)
 				"cannot allocate memory for the queries");
 	put_script(out, specs, size);
 	free(specs);
-	/* Notes may quote texts of the heap. */
+	/* Notes may quote strings of the heap. */
 	if (!page->cli->opt.no_values)
 		TRY(put_notes(page->cli));
 	output_string(out, ",\"answers\":{");

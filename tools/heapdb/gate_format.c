@@ -92,7 +92,7 @@ static void print_markdown(struct output *out, const struct gate_budget *b)
 	}
 }
 
-/* ---- a failure as one text, for programs ---- */
+/* ---- a failure as one string, for programs ---- */
 
 /* Writes the result and the objects that made the check fail, one per line. */
 static void add_story(struct bytes *to, const struct gate_check *c)

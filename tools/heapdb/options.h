@@ -122,7 +122,7 @@ struct options {
 	const char *listen;    /* NULL: loopback */
 	bool open;             /* open a browser */
 	const char *html;      /* output file of the report; NULL: none */
-	bool no_values;        /* omit texts of the heap */
+	bool no_values;        /* omit strings of the heap */
 	/* Indexes of the given words; correspond to enums of the library and readers. */
 	unsigned sizes, contents, packing, zero, arrays, by;
 	const char *adb, *serial; /* capture: process and device */

@@ -53,7 +53,7 @@ bool progress_is_out_of_time(void);
 /* Output hooks that coordinate with the line, the pager and signals. */
 extern const struct output_hooks progress_hooks;
 
-/* The signal that requested a stop, or 0. */
+/* Finds the signal that requested a stop, or 0. */
 int progress_signal(void);
 
 /* Clears a requested stop and handles signals again, for the SQL shell. */

@@ -42,7 +42,7 @@ bool has_value(const struct hdb_value *value)
 	return value && value->type != HDB_TYPE_NULL;
 }
 
-/* Maximum size of a printed text, several screens. Longer texts are truncated. */
+/* Maximum size of a printed text, several screens. Longer strings are truncated. */
 #define TEXT_SHOWN_BYTES 4000
 
 void prose_add_text(struct bytes *to, const struct hdb_value *text)

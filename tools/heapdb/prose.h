@@ -33,7 +33,7 @@ prose_fn prose_leaks, prose_object, prose_overview, prose_path, prose_references
 /* Growth by owner, which `diff` prints before its table by class. */
 prose_fn prose_growth;
 
-/* ---- for the texts ---- */
+/* ---- for the strings ---- */
 
 /* Returns the fact with this name, or NULL if it is not set. Borrowed until the rows are closed. */
 const struct hdb_value *answer_fact(const struct answer *answer, const char *name);
@@ -41,12 +41,12 @@ const struct hdb_value *answer_fact(const struct answer *answer, const char *nam
 /* Whether the value is present. Returns false for NULL. */
 bool has_value(const struct hdb_value *value);
 
-/* Appends a text. A long one is truncated: "... (7,016 characters; --json shows all)". */
+/* Appends a string. A long one is truncated: "... (7,016 characters; --json shows all)". */
 void prose_add_text(struct bytes *to, const struct hdb_value *text);
 
 /* Prints a value for people; sizes as 1.2 GiB or 1,288,490,189 B. Prints nothing for null. */
 void prose_value(struct output *out, const struct hdb_value *value);
-/* Like prose_value, but appends to a text that `out` will print. */
+/* Like prose_value, but appends to a string that `out` will print. */
 void prose_add(struct bytes *to, const struct output *out, const struct hdb_value *value);
 
 /*
@@ -54,7 +54,7 @@ void prose_add(struct bytes *to, const struct output *out, const struct hdb_valu
  * printed only if all its values are present: "{label}[, retained {retained}]\n".
  */
 void prose_row(struct output *out, const struct hdb_rows *rows, const char *text);
-/* Like prose_row, with facts; the second function appends to a text. */
+/* Like prose_row, with facts; the second function appends to a string. */
 void prose_facts(struct output *out, const struct answer *answer, const char *text);
 void prose_add_row(struct bytes *to, const struct output *out, const struct hdb_rows *rows,
 		   const char *text);
@@ -75,13 +75,13 @@ int prose_footer(struct answer *answer, const struct render_style *style, struct
 void prose_parts_footer(const struct render_style *style, struct output *out, uint64_t all,
 			const char *parts);
 
-/* Position of a text. */
+/* Position of a string. */
 struct prose_place {
 	size_t indent; /* blanks before each line */
 	size_t at;     /* columns of the first line already used */
 };
 
-/* Wraps a text to the terminal's width and ends the line. */
+/* Wraps a string to the terminal's width and ends the line. */
 void prose_wrap(struct output *out, const struct render_style *style, struct prose_place place,
 		const char *text, size_t size);
 

@@ -36,7 +36,7 @@ struct prose_groups {
 /* Continues a hash, which begins as 0. */
 uint64_t prose_hash(uint64_t key, const struct hdb_value *text);
 
-/* Replaces a text. Null values leave it unchanged. */
+/* Replaces a string. Null values leave it unchanged. */
 void prose_set(struct bytes *to, const struct hdb_value *value);
 
 /* Finds or adds the group of a key; NULL if memory is exhausted. */

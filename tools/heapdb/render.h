@@ -19,7 +19,7 @@ struct cli;
 struct render_style {
 	enum format format;
 	bool human;      /* print sizes as 1.2 GiB */
-	bool is_wide;    /* all columns, uncut texts */
+	bool is_wide;    /* all columns, uncut strings */
 	bool is_whole;   /* with as_text: all stacks instead of a table of threads */
 	bool as_text;    /* print as text: see prose.h */
 	bool has_colour; /* use bold, dim and colours */

@@ -8,8 +8,8 @@
  *
  * A line wider than the terminal is shortened in this order: packages become initials, widest
  * column first; columns are hidden (in comparisons those of the older dump first, then from the
- * last to the retained size) and named below the table; packages are removed; texts are truncated
- * to CUT_FIRST columns; more columns are hidden; texts are truncated to CUT_MIN, the first column
+ * last to the retained size) and named below the table; packages are removed; strings are truncated
+ * to CUT_FIRST columns; more columns are hidden; strings are truncated to CUT_MIN, the first column
  * last, since it names the row; at last any column is hidden, the retained size last. Numbers are
  * never cut. Names, paths and frames keep their end, where they differ.
  */
@@ -30,8 +30,8 @@
 #define PAD_MAX 100
 
 /*
- * Texts are truncated to this width before numbers are hidden, so that they remain distinguishable
- * ...
+ * Strings are truncated to this width before numbers are hidden, so that they remain
+ * distinguishable ...
  */
 #define CUT_FIRST 28
 /* ... and never below this width, even if the line exceeds the terminal. */
@@ -51,15 +51,15 @@ struct column {
 	size_t width; /* for padding */
 	size_t cut;   /* maximum columns printed; 0: unlimited */
 	bool is_text;
-	bool is_value;  /* holds texts of the heap */
-	bool is_minor;  /* a text that is cut before others */
+	bool is_value;  /* holds strings of the heap */
+	bool is_minor;  /* a string that is cut before others */
 	unsigned names; /* enum above: how class names are shortened */
 	bool is_hidden; /* does not fit */
 	bool is_twin;   /* its information is shown elsewhere */
 	bool is_same;   /* all rows have the same value, shown below the table */
 	bool stays;     /* never hidden */
 	bool is_aside;  /* hidden before others */
-	/* this column and those before it are hidden only if texts cannot be cut further */
+	/* this column and those before it are hidden only if strings cannot be cut further */
 	bool matters;
 };
 
@@ -88,7 +88,7 @@ struct table {
 	size_t blanks;                /* pending blanks before the next text of the line */
 	const char *line_end;
 	bool has_heading; /* the heading was printed */
-	bool is_cut;      /* a text was shortened or cut */
+	bool is_cut;      /* a string was shortened or cut */
 };
 
 static size_t put_number(struct bytes *out, const char *buf, size_t size)
@@ -209,7 +209,7 @@ static void put_aligned(struct table *t, const char *text, size_t size)
 }
 
 /*
- * Finds the informative end of a text: the last step of a path "a > b" or "a -> b", or the method
+ * Finds the informative end of a string: the last step of a path "a > b" or "a -> b", or the method
  * of a frame "a.b(C.java:12)". Returns the text's size if there is none, and 0 for a single word.
  */
 static size_t specific_end(const char *text, size_t size)
@@ -233,8 +233,8 @@ static size_t specific_end(const char *text, size_t size)
 }
 
 /*
- * Prints the beginning of a text and, if useful, its end from `end` on, in `room` columns. Returns
- * the columns used.
+ * Prints the beginning of a string and, if useful, its end from `end` on, in `room` columns.
+ * Returns the columns used.
  */
 static size_t put_cut(struct table *t, const char *text, const struct cell *cell, size_t end,
 		      size_t room)
@@ -426,7 +426,7 @@ static void cut_minor(struct table *t)
 	}
 }
 
-/* Cuts the widest texts from column `from` on, down to `least` columns, until the line fits. */
+/* Cuts the widest strings from column `from` on, down to `least` columns, until the line fits. */
 static void cut_widest(struct table *t, size_t from, size_t least)
 {
 	size_t line;
@@ -786,7 +786,7 @@ static int put_footer(struct table *t)
 	return HDB_OK;
 }
 
-/* Whether a column holds texts of the heap, in which class names must not be shortened. */
+/* Whether a column holds strings of the heap, in which class names must not be shortened. */
 static bool is_value(const struct answer *answer, const char *column)
 {
 	static const struct {

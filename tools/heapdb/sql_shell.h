@@ -11,7 +11,7 @@ struct heapsql;
 /* Opens SQLite with the memory limit, temporary directory and cancellation of the command line. */
 int sql_open(struct cli *cli, struct heapsql **sql);
 
-/* Runs all statements of a text and prints their rows. Stops at the first failure. */
+/* Runs all statements of a string and prints their rows. Stops at the first failure. */
 int sql_run(struct cli *cli, struct heapsql *sql, const char *text);
 
 /* Reads statements from a terminal until its end. Reports failures and continues. */

@@ -30,7 +30,7 @@
 #include <string.h>
 
 #define HEADER_BYTES 68u
-/* Maximum number of bytes of a text: any name in a class file fits. */
+/* Maximum number of bytes of a string: any name in a class file fits. */
 #define TEXT_MAX 65536u
 /* Maximum nesting of structures in a skipped value. The JDK's have 3 levels. */
 #define DEPTH_MAX 16
@@ -702,7 +702,8 @@ bool jfr_text(struct jfr *jfr, const struct jfr_value *value, struct bytes *out)
 	uint64_t key = 0;
 
 	/*
-	 * A symbol refers to a text, which may itself be a constant: follow a few references only.
+	 * A symbol refers to a string, which may itself be a constant: follow a few references
+	 * only.
 	 */
 	for (int i = 0; i < 4; i++) {
 		const struct type *type = &jfr->types[now.type];

@@ -59,7 +59,7 @@ int64_t jfr_integer(struct jfr *jfr, const struct jfr_value *value);
 float jfr_real(struct jfr *jfr, const struct jfr_value *value);
 int64_t jfr_time(struct jfr *jfr, const struct jfr_value *value);
 
-/* Appends a text as UTF-8, cut if long; false, appending nothing, if it is null. */
+/* Appends a string as UTF-8, cut if long; false, appending nothing, if it is null. */
 bool jfr_text(struct jfr *jfr, const struct jfr_value *value, struct bytes *out);
 /* Appends the Java name of a class, "p.A[]". */
 bool jfr_class(struct jfr *jfr, const struct jfr_value *value, struct bytes *out);

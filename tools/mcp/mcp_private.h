@@ -20,11 +20,14 @@
 
 /* Estimated bytes of JSON per token. IDs and class names make short tokens. */
 #define MCP_BYTES_PER_TOKEN 3
-/* Tokens of an answer: minimum, default, maximum. */
+/* Number of tokens of an answer: minimum, default, maximum. */
 #define MCP_TOKENS_MIN 500
 #define MCP_TOKENS_DEFAULT 6000
 #define MCP_TOKENS_MAX 50000
-/* Bytes of a text in a row. Longer texts are truncated, and further if a row does not fit. */
+/*
+ * Number of bytes of a string in a row. Longer strings are truncated, and further if a row does not
+ * fit.
+ */
 #define MCP_TEXT_MAX 1000
 #define MCP_TEXT_MIN 60
 

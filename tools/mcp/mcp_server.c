@@ -113,8 +113,8 @@ static const json_t *id_of(const json_t *message)
 }
 
 /*
- * Out of memory, a request still gets an answer. A text ID is dropped, since it may be too long for
- * the buffer.
+ * Out of memory, a request still gets an answer. A string ID is dropped, since it may be too long
+ * for the buffer.
  */
 static void write_no_memory(struct server *s, const json_t *id)
 {

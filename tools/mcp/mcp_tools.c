@@ -1,6 +1,6 @@
 /*
  * mcp/mcp_tools.c - the tools: the ten most useful queries as their own tools, and "query" for all
- * others. A tool that is a query takes its options, texts and columns from the registry.
+ * others. A tool that is a query takes its options, strings and columns from the registry.
  */
 #include "mcp_private.h"
 

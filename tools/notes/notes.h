@@ -36,7 +36,7 @@ struct notes {
 	struct note *list; /* sorted by target, those of other dumps last; owned */
 	size_t count;
 	size_t shown; /* number of notes for this dump, which come first */
-	void *json;   /* parsed file, which owns the texts; owned; NULL: no file */
+	void *json;   /* parsed file, which owns the strings; owned; NULL: no file */
 };
 
 /* Kind of a target: "object", "class" or "leak". */

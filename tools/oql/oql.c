@@ -31,7 +31,7 @@ struct oql {
 	struct hdb_column *columns; /* owned */
 	char **names;               /* owned */
 	struct hdb_value *cells;    /* owned */
-	struct bytes *texts;        /* texts of cells; owned */
+	struct bytes *texts;        /* strings of cells; owned */
 };
 
 static int check_utf8(struct oql_str text, struct hdb_error *err)

@@ -3,7 +3,7 @@
  */
 #include "oql/oql_eval.h"
 
-/* Rows between checks for cancellation. */
+/* Number of rows between checks for cancellation. */
 #define TICKS 256
 
 int oql_tick(struct oql_eval *ev)

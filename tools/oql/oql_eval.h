@@ -184,8 +184,8 @@ struct oql_value oql_static_string(const char *text);
 int oql_string(struct oql_eval *ev, struct oql_arena *arena, const struct bytes *text,
 	       struct oql_value *out);
 /*
- * Ends the construction of a text whose result is `r`: sets the value if it succeeded, and releases
- * the text.
+ * Ends the construction of a string whose result is `r`: sets the value if it succeeded, and
+ * releases the text.
  */
 int oql_end_string(struct oql_eval *ev, struct oql_arena *arena, int r, struct bytes *text,
 		   struct oql_value *out);
@@ -257,7 +257,7 @@ int oql_put_technical(struct oql_eval *ev, uint32_t ix, struct bytes *out);
 int oql_put_label(struct oql_eval *ev, uint32_t ix, struct bytes *out);
 bool oql_is_a(struct oql_eval *ev, uint32_t class_no, const char *name);
 
-/* ---- texts of objects: oql_display.c ---- */
+/* ---- strings of objects: oql_display.c ---- */
 
 /* Appends MAT's display text, complete and unescaped. *has is set to whether there is one. */
 int oql_display(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool *has);

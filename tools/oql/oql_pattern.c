@@ -19,7 +19,7 @@
 struct oql_pattern {
 	struct oql_pattern *older;
 	struct bytes source;
-	bool is_whole;                /* matches whole texts, not substrings */
+	bool is_whole;                /* matches whole strings, not substrings */
 	const struct oql_expr *place; /* expression that used it last, for messages */
 	pcre2_code *code;
 	pcre2_match_data *data;

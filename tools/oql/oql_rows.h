@@ -36,7 +36,7 @@ struct oql_order_key {
 	const struct oql_expr *expr; /* NULL: use the column */
 	size_t column;
 	bool is_descending;
-	bool is_natural; /* numbers descending, texts ascending; reversed by is_descending */
+	bool is_natural; /* numbers descending, strings ascending; reversed by is_descending */
 };
 
 struct oql_sorted_row {

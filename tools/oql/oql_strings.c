@@ -45,7 +45,7 @@ static size_t after(struct oql_str text, size_t at)
 	return at;
 }
 
-/* Iterates over a text by UTF-16 units. */
+/* Iterates over a string by UTF-16 units. */
 struct units {
 	struct oql_str text;
 	size_t at;
@@ -294,7 +294,9 @@ static int without(struct oql_eval *ev, const struct oql_call *call, struct oql_
 	return HDB_OK;
 }
 
-/* indexOf and lastIndexOf of a text, character or character code; indexOf starts at unit `from`. */
+/*
+ * indexOf and lastIndexOf of a string, character or character code; indexOf starts at unit `from`.
+ */
 static int index_of(const struct oql_call *call, struct oql_str t, int64_t from,
 		    struct oql_value *out)
 {
@@ -343,7 +345,7 @@ static int with_text(struct oql_eval *ev, const struct oql_call *call, struct oq
 }
 
 /*
- * Converts a character or character code to text; texts stay unchanged. HDB_NOTFOUND for other
+ * Converts a character or character code to text; strings stay unchanged. HDB_NOTFOUND for other
  * values.
  */
 static int needle_of(struct oql_eval *ev, const struct oql_value *v, struct oql_arena *arena,

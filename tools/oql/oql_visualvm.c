@@ -152,7 +152,7 @@ static HDB_PRINTF(2, 3) const char *put(struct translator *t, const char *format
 	return out ? out : "";
 }
 
-/* Quotes a text, doubling quotes inside. */
+/* Quotes a string, doubling quotes inside. */
 static const char *put_quoted(struct translator *t, struct oql_str text, char quote)
 {
 	char *out = take_memory(t, 2 * text.size + 3);
@@ -306,7 +306,7 @@ static const char *as_condition(struct translator *t, const struct value *v)
 		       refuse(t, "a list used as a condition", "EXISTS ( SELECT ... )").sql;
 }
 
-/* Returns the number in a text literal, which may be an object ID; "" if there is none. */
+/* Returns the number in a string literal, which may be an object ID; "" if there is none. */
 static const char *as_number(struct translator *t, const struct value *v)
 {
 	const size_t size = v->kind == TEXT ? v->text.size : 0;
@@ -412,7 +412,7 @@ static struct value apply(struct translator *t, struct oql_str code, const char 
 	}
 	t->in.at = code.data;
 	t->in.end = t->in.at + code.size;
-	if (t->in.at < t->in.text || t->in.end > saved.end) /* the copy of a text with escapes */
+	if (t->in.at < t->in.text || t->in.end > saved.end) /* the copy of a string with escapes */
 		t->in.text = t->in.at;
 	next(t);
 	v = parse_expression(t);
@@ -434,7 +434,7 @@ static struct value apply_to(struct translator *t, const struct value *code,
 	return apply(t, code->text, names, item);
 }
 
-/* Returns the offset of the first occurrence of an identifier in a text. */
+/* Returns the offset of the first occurrence of an identifier in a string. */
 static size_t place_of(struct oql_str text, const char *name)
 {
 	const char *at = memmem(text.data, text.size, name, strlen(name));
@@ -849,7 +849,7 @@ static struct value parse_steps(struct translator *t, struct value v)
 	return v;
 }
 
-/* Returns a text literal without quotes and escapes. */
+/* Returns a string literal without quotes and escapes. */
 static struct value parse_quoted(struct translator *t)
 {
 	struct oql_str s = { t->in.start + 1, (size_t)(t->in.at - t->in.start) - 2 };

@@ -31,7 +31,7 @@ HDB_API int hdbpy_oql(struct hdb *db, const char *statement, const struct hdbpy_
 
 /*
  * Explains why an SQL statement has no rows, if it asks for a class or kind that does not occur:
- * returns 1 and a text in `why`; otherwise 0.
+ * returns 1 and a string in `why`; otherwise 0.
  */
 HDB_API int hdbpy_why_empty(struct hdb *db, const char *statement, int all, char *why, size_t size);
 

@@ -35,7 +35,7 @@ struct serve_headers {
 	bool is_broken;
 };
 
-/* Processes a header. Both texts are zero-terminated beyond their sizes. */
+/* Processes a header. Both strings are zero-terminated beyond their sizes. */
 void serve_gate_header(struct serve_headers *headers, const char *name, size_t name_size,
 		       const char *value, size_t value_size);
 

@@ -33,7 +33,10 @@
 #define CONNECTIONS_MAX 400
 #define CONNECTIONS_WAITING_MAX 4096
 
-/* Seconds before a silent connection is closed, and maximum bytes of a request line and headers. */
+/*
+ * Number of seconds before a silent connection is closed, and maximum bytes of a request line and
+ * headers.
+ */
 #define SILENCE_SECONDS 20
 #define REQUEST_MAX ((size_t)16 << 10)
 

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Elements per read. */
+/* Number of elements per read. */
 #define PIECE 8192
 
 /* Maximum number of bytes of a number and line end. */

@@ -1,5 +1,5 @@
 /*
- * serve/serve_value.h - sends a single value: the characters of a text, the elements of an array.
+ * serve/serve_value.h - sends a single value: the characters of a string, the elements of an array.
  */
 #ifndef HEAPDB_SERVE_VALUE_H
 #define HEAPDB_SERVE_VALUE_H
@@ -7,9 +7,9 @@
 #include "serve/serve_jobs.h"
 
 /*
- * Writes the value of job->object to job->fd: UTF-8 text for strings and other objects with a text
- * (sets job->is_text), bytes for a byte[], one line per element for other primitive arrays. Returns
- * HDB_NOTFOUND if there is no such object or value, HDB_ELIMIT if it is longer than
+ * Writes the value of job->object to job->fd: UTF-8 text for strings and other objects with a
+ * string (sets job->is_text), bytes for a byte[], one line per element for other primitive arrays.
+ * Returns HDB_NOTFOUND if there is no such object or value, HDB_ELIMIT if it is longer than
  * SERVE_VALUE_MAX.
  */
 int serve_value(struct hdb *db, struct serve_job *job);

@@ -12,14 +12,14 @@
 /* SQLite's limit of attached databases. */
 #define DATABASES_MAX 10
 /*
- * Maximum length of a statement, and of a text or blob in it. A single SQLite function takes less
+ * Maximum length of a statement, and of a string or blob in it. A single SQLite function takes less
  * than a second for this much, and does not check the cancel flag meanwhile.
  */
 #define LENGTH_MAX (8 << 20)
 #define STATEMENT_MAX (1 << 20)
 /* Maximum number of function arguments: json_extract() scans the whole text for each path. */
 #define ARGUMENTS_MAX 32
-/* SQLite VM instructions between checks of the cancel flag, about 20 microseconds. */
+/* Number of SQLite VM instructions between checks of the cancel flag, about 20 microseconds. */
 #define CHECK_STEPS 1000
 /* Default limit of SQLite's memory, beyond which sorts and joins spill to files. */
 #define MEMORY_DEFAULT (256u << 20)
@@ -179,7 +179,7 @@ static void set_limits(struct heapsql *sql)
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, NULL);
-	/* An unknown name in double quotes is an error, not a text. */
+	/* An unknown name in double quotes is an error, not a string. */
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
 	sqlite3_hard_heap_limit64((sqlite3_int64)(memory > MEMORY_MIN ? memory : MEMORY_MIN));

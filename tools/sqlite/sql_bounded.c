@@ -15,7 +15,7 @@
  * byte of the pattern; about 0.5 s.
  */
 #define PATTERN_STEPS_MAX 200000000u
-/* Comparisons between checks of the cancel flag, some milliseconds. */
+/* Number of comparisons between checks of the cancel flag, some milliseconds. */
 #define CHECK_STEPS (1u << 20)
 
 static bool is_cancelled(struct sqlite3_context *ctx)
@@ -75,7 +75,7 @@ static bool read_number(struct format *f, int missing, int *out)
 	return n >= -FORMAT_WIDTH_MAX && n <= FORMAT_WIDTH_MAX;
 }
 
-/* Writes the first character of a text, repeated by the precision; U+0000 if it is empty. */
+/* Writes the first character of a string, repeated by the precision; U+0000 if it is empty. */
 static void put_char(sqlite3_str *out, const char *text, bool is_left, int width, int count)
 {
 	int size = 1, pad;
@@ -269,7 +269,7 @@ static void do_length(struct sqlite3_context *ctx, int argc, sqlite3_value **arg
 	sqlite3_result_int64(ctx, count);
 }
 
-/* Limits an argument of substr() to the maximum length of a text or blob. */
+/* Limits an argument of substr() to the maximum length of a string or blob. */
 static sqlite3_int64 place_of(sqlite3_value *value)
 {
 	const sqlite3_int64 most = INT32_MAX, place = sqlite3_value_int64(value);

@@ -339,7 +339,7 @@ static void do_hex(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
 }
 
 /*
- * Limits of steps at one position of a text and of memory, so that every match terminates: `.*`
+ * Limits of steps at one position of a string and of memory, so that every match terminates: `.*`
  * takes as many steps as the longest text has characters.
  */
 #define MATCH_STEPS 20000000

@@ -206,7 +206,7 @@ void sql_result_class(struct sqlite3_context *ctx, struct sql_source *source, ui
 /* Returns the ID of an object to SQLite; NULL for HDB_NONE. */
 int sql_result_ix(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
 		  struct hdb_error *err);
-/* The retained size of an object. */
+/* Finds the retained size of an object. */
 int sql_result_retained(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
 			struct hdb_error *err);
 /* Returns a field to SQLite: integer or real; references as IDs, null as NULL. */
@@ -221,7 +221,7 @@ const char *sql_column_type(enum hdb_type type);
  */
 int sql_result_text_of(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
 		       struct hdb_error *err);
-/* A text that is copied. */
+/* A string that is copied. */
 void sql_result_copy(struct sqlite3_context *ctx, const char *text);
 /* "instance", "object array", "primitive array", "class". */
 const char *sql_kind_name(unsigned kind);

@@ -181,7 +181,7 @@ static int take_argument(struct sql_cursor *c, int number, sqlite3_value *value,
 	option = hdb_query_option(aux->spec, (size_t)number);
 	if (!option->argument && (strcmp(text, "0") == 0 || !*text))
 		return HDB_OK;                        /* a switch that is off */
-	assert(s->args.option_count < s->text_count); /* each has a text, so there is room */
+	assert(s->args.option_count < s->text_count); /* each has a string, so there is room */
 	s->options[s->args.option_count++] = (struct hdb_option){
 		.name = option->name,
 		.value = option->argument ? text : NULL,

@@ -58,7 +58,7 @@ struct series_class {
 /* Classes in a record; a histogram has its largest ones. */
 #define SERIES_CLASSES_MAX 200
 
-/* A line. Texts are truncated to fit. */
+/* A line. Strings are truncated to fit. */
 struct series_record {
 	enum series_kind kind;
 	uint64_t time_ms, age_ms;

@@ -20,7 +20,7 @@
 #define GRAPH_BUCKET_BITS 15
 #define GRAPH_BUCKET_SIZE (1u << GRAPH_BUCKET_BITS)
 
-/* Bytes of edges in a chunk, which has 4096 bytes in total. */
+/* Number of bytes of edges in a chunk, which has 4096 bytes in total. */
 #define GRAPH_CHUNK_BYTES 4080
 
 /* Maximum size of an edge: two bytes, and the longest varint of 33 bits. */

@@ -22,7 +22,7 @@
 #error "edges, parents and numbers are worked on in the same blocks"
 #endif
 
-/* Steps between two calls of base_step. */
+/* Number of steps between two calls of base_step. */
 #define DOM_STEP_MASK 0xffffu
 
 /* Number of targets or numbers by which data is prefetched ahead. */
@@ -149,7 +149,7 @@ struct dom_stack {
 	struct base_big big;
 };
 
-/* Free entries needed for scanning a row. */
+/* Number of free entries needed for scanning a row. */
 #define DOM_STACK_ROOM (GRAPH_ROW_MAX + 3)
 
 /* Pushes a long row. */

@@ -10,7 +10,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Slots and entries between two checks of the cancel flag. */
+/* Number of slots and entries between two checks of the cancel flag. */
 #define STEP_SLOTS 65536u
 
 static const char WRAPS_UNKNOWN[] = "the wrapped collection is of an unknown kind";

@@ -301,7 +301,7 @@ static int target_of(struct heap_entries *e, const struct heap_value *value, uin
 	return heap_find(e->heap, value->bits, ix, err);
 }
 
-/* A part with one reference: a node or, for HEAP_PART_EITHER, an element. */
+/* Finds a part with one reference: a node or, for HEAP_PART_EITHER, an element. */
 static int next_reference(struct heap_entries *e, const struct heap_part *part, bool is_last,
 			  struct hdb_error *err)
 {

@@ -24,7 +24,7 @@ static inline struct heap_value heap_null_value(void)
 	return (struct heap_value){ .type = HPROF_OBJECT };
 }
 
-/* The value at a path; null if there is none. */
+/* Finds the value at a path; null if there is none. */
 static inline int heap_value_or_null(struct heap *heap, struct heap_as from, const char *path,
 				     struct heap_value *out, struct hdb_error *err)
 {
@@ -43,7 +43,7 @@ static inline struct heap_as heap_as_inner(const struct heap_collection *c)
 	return (struct heap_as){ c->inner_ix, c->inner_class };
 }
 
-/* The number at a path in the inner object; 0 if there is none. */
+/* Finds the number at a path in the inner object; 0 if there is none. */
 static inline int heap_inner_number(struct heap *heap, const struct heap_collection *c,
 				    const char *path, int64_t *out, struct hdb_error *err)
 {

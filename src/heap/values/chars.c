@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <xxhash.h>
 
-/* Units processed at a time. */
+/* Number of units processed at a time. */
 #define CHUNK_UNITS 4096u
 
 /* Returns units [from, from + n) of the dump without copying; valid until the next call. */

@@ -180,7 +180,7 @@ static bool value_region(const struct heap_shown *o, char *buf, size_t size)
 /* Maximum number of components that are shown of a record. */
 #define RECORD_FIELDS 8
 
-/* ---- texts ---- */
+/* ---- strings ---- */
 
 /*
  * Returns the number of UTF-16 units of a UTF-8 string: one per character, but two for characters

@@ -32,7 +32,7 @@
  */
 #define MATCHED_OTHERS 5
 
-/* Blocks between two checks of the cancel flag. */
+/* Number of blocks between two checks of the cancel flag. */
 #define STEP_BLOCKS 16
 
 /* The objects of one dump in order of ID. */

@@ -29,7 +29,7 @@
  * the class of the ThreadLocal is as informative.
  */
 #define KEY_STEPS 64u
-/* Objects between two checks of the cancel flag. */
+/* Number of objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 65536u
 /* Size of the cache of nodes by parent and name; a power of two. */
 #define FOUND_SLOTS 4096u

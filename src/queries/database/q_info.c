@@ -12,7 +12,7 @@
 
 #include <time.h>
 
-/* Threads between two checks of the cancel flag. */
+/* Number of threads between two checks of the cancel flag. */
 #define STEP_THREADS 4096u
 
 #include <queries/database/q_info.query.h>

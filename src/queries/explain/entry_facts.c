@@ -3,7 +3,7 @@
  * should be one key, the prefix or the form of keys, the value of a field that most of them share,
  * points in time, and the field that holds most of each.
  *
- * A value that most entries have says where they come from ("tenant-17" in 85 % of the keys) only
+ * A value shared by most entries shows where they come from ("tenant-17" in 85 % of the keys) only
  * if there are others: what all have, and what only has two values, says nothing.
  *
  * Points in time are recognised by the names of fields, because an expiry that has passed is a
@@ -25,12 +25,14 @@
 #include <stdio.h>
 #include <xxhash.h>
 
-/* Entries that are read, of which an even part is looked at. */
+/* Number of entries that are read, of which an even part is looked at. */
 #define ENTRIES_READ 20000u
 #define ENTRIES_LOOKED 4000u
-/* Keys that are neighbours in a collection are looked at together: they may be equal. */
+/* Number of keys that are neighbours in a collection are looked at together: they may be equal. */
 #define ENTRIES_RUN 16u
-/* Bytes of a text that count; parts that a text is divided into; fields of a value. */
+/*
+ * Number of bytes of a string that count; parts that a string is divided into; fields of a value.
+ */
 #define PREFIX_BYTES 80u
 #define PREFIX_PARTS 3u
 #define VALUE_FIELDS 24u
@@ -38,15 +40,15 @@
 #define FORM_LEVEL PREFIX_PARTS
 #define SAME_LEVEL (FORM_LEVEL + 1)
 #define FIELD_LEVEL (SAME_LEVEL + 1)
-/* Values of which is measured what their fields hold. */
+/* Number of values of which is measured what their fields hold. */
 #define VALUES_WEIGHED 500u
-/* The share that is worth a word, in percent, and the different values that there must be. */
+/* Minimum share worth reporting, in percent, and the minimum number of different values. */
 #define SHARE_MIN 70
 #define SHARE_MAX 98
 #define SHARE_KINDS 5u
 /* Fewer keys prove nothing. */
 #define SHARE_KEYS 100u
-/* Entries of a collection that does not know their number. */
+/* Number of entries of a collection that does not know their number. */
 #define ENTRIES_COUNTED 1000000u
 /* A form must have this many keys on average. */
 #define FORM_KEYS 20u
@@ -55,15 +57,21 @@
 #define DATES_NEW_DAYS 2u
 /* A higher number is none of attempts. */
 #define TRIES_MAX 100000u
-/* Milliseconds since 1970 that are taken for a point in time: 2001 to 2286; or as many seconds. */
+/*
+ * Number of milliseconds since 1970 that are taken for a point in time: 2001 to 2286; or as many
+ * seconds.
+ */
 #define TIME_MIN_MS 1000000000000u
 #define TIME_MAX_MS 10000000000000u
 #define DAY_MS 86400000u
 
-/* What a field with a point in time, or the number of a version, says, by its name. */
+/* What a field with a point in time or a version number means, according to its name. */
 enum time_kind { TIME_NONE, TIME_EXPIRY, TIME_USE, TIME_BEGIN, TIME_VERSION, TIME_TRIES };
 
-/* Parts of names, in lower case, in order of preference. "at" is a whole name, or ends one ("At"). */
+/*
+ * Parts of names in lower case, in order of preference. "at" must be the whole name, or end it as
+ * "At".
+ */
 static const struct {
 	const char *part;
 	uint8_t kind;
@@ -85,26 +93,28 @@ static const char *const closed_names[] = {
 	"!open",     "!isOpen",   "!connected", "!alive",
 };
 
-/* A field of the values: what it says of time, whether they are closed, and what it holds. */
+/* A field of the values: its meaning as a time or state, and what it holds. */
 struct value_field {
 	char name[EXPLAIN_CONTENT_MAX];
 	uint8_t time;    /* enum time_kind */
 	bool is_closed;  /* has one of the closed_names */
 	bool is_inverse; /* with "!" */
 	/*
-	 * number of points in time, and of those in the past, except those that expired less than a
-	 * day ago; or number of values, and of those that are closed
+	 * Number of points in time, and number of those that have passed, not counting those that
+	 * expired less than a day ago. For a state: number of values, and number of those that are
+	 * closed.
 	 */
 	uint32_t points, past;
-	uint64_t oldest_ms, newest_ms; /* of versions: lowest and highest number */
+	uint64_t oldest_ms, newest_ms; /* for versions: lowest and highest number */
 	uint64_t bytes;                /* size retained only by the object to which it refers */
 	uint32_t class_no;             /* of the first such object */
 };
 
-/* What an entry has: a prefix of its key, the form of its key, or a field of its value. */
+/* A property of an entry: a prefix of its key, the form of its key, or a field of its value. */
 struct feature {
 	uint32_t level;
-	uint32_t entry; /* number of the entry, for an order without hashes */
+	/* number of the entry, which gives an order that does not depend on hashes */
+	uint32_t entry;
 	uint64_t hash;
 	uint32_t ix;   /* the object that has it */
 	uint32_t size; /* of a prefix: its bytes */
@@ -113,16 +123,18 @@ struct feature {
 struct looking {
 	const struct session *session;
 	struct base_vec features; /* struct feature */
-	struct base_vec keys;     /* struct feature: hashes of all fields of own keys */
-	uint32_t value_class;     /* class of the values whose fields are looked at */
+	/* struct feature: for keys of application classes, a hash of all their fields */
+	struct base_vec keys;
+	uint32_t value_class; /* class of the values whose fields are examined */
 	uint32_t key_class;
 	uint32_t entries;
 	uint32_t nothings;      /* values that say nothing */
-	const char *nothing;    /* class of one; NULL if all are null */
+	const char *nothing;    /* class of one such value; NULL if all are null */
 	uint32_t weighed;       /* values whose fields were weighed */
 	uint64_t weighed_bytes; /* what they retain */
-	uint64_t now_ms;        /* when the dump was made; 0: unknown */
-	uint32_t selves;        /* entries that are their own value, and that only the map holds */
+	uint64_t now_ms;        /* time of the dump; 0: unknown */
+	/* number of entries that are their own value and that only the map holds */
+	uint32_t selves;
 	const char *map_class;
 	bool is_list;
 	struct value_field dates; /* points in time among the keys */
@@ -137,8 +149,8 @@ static bool is_own(struct heap *heap, uint32_t class_no)
 }
 
 /*
- * Hashes the content of a string, or the ID of another object. 0 for contents that reveal nothing
- * about a value, such as Optional.empty or an empty list.
+ * Hashes the content of a string, or the ID of another object. *out is 0 for contents that reveal
+ * nothing about a value, such as Optional.empty or an empty list.
  */
 static int hash_of(const struct looking *l, uint64_t bits, bool is_key, uint64_t *out,
 		   struct hdb_error *err)
@@ -177,7 +189,7 @@ static enum time_kind time_kind_of(const char *name)
 		       TIME_NONE;
 }
 
-/* Milliseconds from 1970 to a day (days from civil, proleptic Gregorian calendar). */
+/* Returns the milliseconds from 1970 to a day (days_from_civil, proleptic Gregorian calendar). */
 static uint64_t day_ms(uint64_t year, uint64_t month, uint64_t day)
 {
 	const uint64_t y = year - (month <= 2), of_year = (153 * ((month + 9) % 12) + 2) / 5;
@@ -199,7 +211,7 @@ static void add_ms(const struct looking *l, struct value_field *field, uint64_t 
 	field->past += ms + (field->time == TIME_EXPIRY ? 0 : DAY_MS) < l->now_ms;
 }
 
-/* Counts the point in time that an object is: a date or time of java.time, or a Date. */
+/* Counts the point in time that an object represents: a date or time of java.time, or a Date. */
 static int add_date(const struct looking *l, struct value_field *field, uint32_t ix,
 		    struct hdb_error *err)
 {
@@ -223,7 +235,7 @@ static int add_date(const struct looking *l, struct value_field *field, uint32_t
 	return HDB_OK;
 }
 
-/* Counts the point in time that a text has: 2026-11-29 or 20261129. */
+/* Counts the point in time written in a string such as 2026-11-29 or 20261129. */
 static void add_day_of(const struct looking *l, struct value_field *field, const char *text)
 {
 	for (; *text; text++) {
@@ -246,7 +258,7 @@ static bool is_counter(const struct value_field *field)
 	return field->time == TIME_VERSION || field->time == TIME_TRIES;
 }
 
-/* Counts what a field says: the number of a version, or a point in time. */
+/* Counts the version number or the point in time in a field. */
 static int add_time(const struct looking *l, struct value_field *field,
 		    const struct heap_value *value, struct hdb_error *err)
 {
@@ -279,9 +291,9 @@ static bool is_word_byte(char c)
 }
 
 /*
- * Writes a key with each word that has a digit replaced by "*": "/orders?id=123" is
- * "/orders?id=*". Returns false if that says nothing: the form must be a path, a query, a statement
- * or the like, or an IP address.
+ * Writes a key with each word that contains a digit replaced by "*": "/orders?id=123" becomes
+ * "/orders?id=*". Returns false if the result would reveal nothing: the key must be a path, a
+ * query, a statement or something similar, or an IP address.
  */
 static bool form_of(const char *text, struct base_text to)
 {
@@ -321,8 +333,8 @@ static int add_form(struct looking *l, uint32_t ix, const char *text, struct hdb
 }
 
 /*
- * Adds the prefixes of a text that end at the end of a word or number. Class names are skipped
- * because it is normal that most are of one package.
+ * Adds the prefixes of a string that end after a word or number. Class names are skipped, because
+ * it is normal for most of them to be in the same package.
  */
 static int add_prefixes(struct looking *l, uint32_t ix, bool is_key, struct hdb_error *err)
 {
@@ -348,7 +360,7 @@ static int add_prefixes(struct looking *l, uint32_t ix, bool is_key, struct hdb_
 
 /* ---- the fields of values ---- */
 
-/* Adds what a field of a value alone holds. */
+/* Adds what only this field of a value retains. */
 static int weigh(struct looking *l, struct value_field *field, uint32_t value_ix, uint64_t bits,
 		 struct hdb_error *err)
 {
@@ -380,7 +392,7 @@ static void set_closed(struct value_field *field)
 	}
 }
 
-/* Looks at the fields of a value. Those of the platform's classes are only weighed. */
+/* Examines the fields of a value. Values of platform classes are only measured. */
 static int add_fields(struct looking *l, uint32_t ix, bool are_own, struct hdb_error *err)
 {
 	const bool is_weighed = l->weighed < VALUES_WEIGHED;
@@ -421,7 +433,10 @@ static int add_fields(struct looking *l, uint32_t ix, bool are_own, struct hdb_e
 	return HDB_OK;
 }
 
-/* Adds a key of an own class, by all its fields: it should be found by them. */
+/*
+ * Adds a key of an application class with the hash of all its fields, because equal fields should
+ * mean equal keys.
+ */
 static int add_key(struct looking *l, uint32_t ix, struct hdb_error *err)
 {
 	struct feature key = { .entry = l->entries, .ix = ix };
@@ -447,7 +462,7 @@ static int add_key(struct looking *l, uint32_t ix, struct hdb_error *err)
 	return has_content ? base_vec_push(&l->keys, &key, sizeof(key), err) : HDB_OK;
 }
 
-/* Looks at one object of an entry: a key, or a value. */
+/* Examines one object of an entry: a key or a value. */
 static int look_at(struct looking *l, const struct heap_value *value, bool is_key,
 		   struct hdb_error *err)
 {
@@ -480,7 +495,7 @@ static int look_at(struct looking *l, const struct heap_value *value, bool is_ke
 	return is_key ? add_key(l, ix, err) : add_fields(l, ix, is_own(heap, object.class_no), err);
 }
 
-/* Counts a value of a map that says nothing: what was looked for, and not found. */
+/* Counts a map value that means "nothing": a key that was looked up without success. */
 static int look_for_nothing(struct looking *l, const struct heap_value *value,
 			    struct hdb_error *err)
 {
@@ -518,8 +533,8 @@ static int look_for_nothing(struct looking *l, const struct heap_value *value,
 }
 
 /*
- * Counts an entry whose key is its value if nothing outside the map refers to it: a pool of equal
- * values that keeps one nobody uses.
+ * Counts an entry whose key is its value if nothing outside the map refers to it: the map is a pool
+ * of equal values, and nobody uses this one.
  */
 static int look_for_self(struct looking *l, const struct heap_entries *entries,
 			 struct hdb_error *err)
@@ -539,7 +554,7 @@ static int look_for_self(struct looking *l, const struct heap_entries *entries,
 	return HDB_OK;
 }
 
-/* Whether equal keys must not be in the collection twice. */
+/* Whether a collection of this kind must not contain equal keys. */
 static bool compares_keys(const struct heap_collection *c)
 {
 	return c->inner && (c->rule->kind == HEAP_MAP || c->rule->kind == HEAP_SET) &&
@@ -562,7 +577,7 @@ static int look_at_entries(struct looking *l, const struct heap_collection *c,
 			continue;
 		if (entries.has_key)
 			TRY(look_at(l, &entries.key, has_keys, err));
-		/* The values of a set are its keys, too. */
+		/* The values of a set are also its keys. */
 		if (has_keys && !entries.has_key)
 			TRY(look_at(l, &entries.value, true, err));
 		TRY(look_at(l, &entries.value, false, err));
@@ -585,7 +600,7 @@ struct share {
 	size_t count, all, kinds;
 };
 
-/* Measures the level that begins at *at, and moves *at behind it. */
+/* Measures the level that begins at *at, and moves *at past it. */
 static void measure(const struct base_vec *features, size_t *at, struct share *out)
 {
 	const struct feature *list = features->data;
@@ -609,7 +624,10 @@ static void measure(const struct base_vec *features, size_t *at, struct share *o
 	}
 }
 
-/* The field with that number, and its value, of an object. Texts are EXPLAIN_CONTENT_MAX bytes. */
+/*
+ * Finds the field with that number, and its value, of an object. Strings are EXPLAIN_CONTENT_MAX
+ * bytes.
+ */
 static int name_field(const struct looking *l, const struct feature *f, char *name, char *text,
 		      struct hdb_error *err)
 {
@@ -657,7 +675,7 @@ static int set_share(const struct looking *l, const struct share *s, struct expl
 	return HDB_OK;
 }
 
-/* The form that most keys have, or the most frequent of a few. */
+/* Reports the form that most keys have, or the most frequent of a few forms. */
 static int set_form(const struct looking *l, const struct share *s, struct explain_facts *out,
 		    struct hdb_error *err)
 {
@@ -679,7 +697,7 @@ static int set_form(const struct looking *l, const struct share *s, struct expla
 	return HDB_OK;
 }
 
-/* Finds the first level with a value that most entries have. */
+/* Finds the first level on which most entries have the same value. */
 static int find_share(struct looking *l, struct explain_facts *out, struct hdb_error *err)
 {
 	bool is_found = false;
@@ -719,7 +737,9 @@ static void age_text(uint64_t ms, struct base_text to)
 		       ms / units[i].ms == 1 ? "" : "s");
 }
 
-/* The facts of a kind of points in time: the field, the part that has passed, the oldest. */
+/*
+ * The facts about a kind of points in time: the field, the share that has passed, and the oldest.
+ */
 static const struct {
 	enum explain_fact field, percent, age;
 } time_facts[] = {
@@ -742,7 +762,7 @@ static void set_field(const struct looking *l, const struct value_field *field,
 	explain_fact_text(out, to, name);
 }
 
-/* The numbers of versions, if nearly each entry has another one. */
+/* Reports version numbers if nearly every entry has a different one. */
 static void set_versions(const struct looking *l, const struct value_field *field, uint64_t entries,
 			 struct explain_facts *out)
 {
@@ -766,7 +786,7 @@ static void set_tries(const struct looking *l, const struct value_field *field,
 	explain_fact_set(out, EXPLAIN_FACT_least_tries, (double)field->oldest_ms);
 }
 
-/* Keys that are dates up to now, and begin long ago. */
+/* Reports keys that are dates, if they begin long ago and continue up to the time of the dump. */
 static void set_dates(const struct looking *l, uint64_t entries, struct explain_facts *out)
 {
 	const struct value_field *dates = &l->dates;
@@ -787,7 +807,7 @@ static void set_time(const struct looking *l, const struct value_field *field,
 	const enum explain_fact to = time_facts[field->time].field;
 	char age[EXPLAIN_CONTENT_MAX];
 
-	/* most values must have it, and the first field of a kind counts */
+	/* most values must have the field; only the first field of a kind is used */
 	if (field->points * 2 < l->entries || out->figures[to].kind != BASE_NOTHING ||
 	    field->oldest_ms >= l->now_ms)
 		return;
@@ -798,7 +818,7 @@ static void set_time(const struct looking *l, const struct value_field *field,
 			 (double)field->past * 100 / (double)field->points);
 }
 
-/* What the fields of values say: points in time, and the field that holds most. */
+/* Reports the fields of values: points in time, and the field that holds most. */
 static void set_fields(const struct looking *l, uint64_t entries, struct explain_facts *out)
 {
 	struct heap *heap = l->session->heap;
@@ -871,7 +891,10 @@ static void find_same_keys(struct looking *l, struct explain_facts *out)
 			  explain_short_class(l->session->heap, l->key_class));
 }
 
-/* Lists that are used at their ends: queues between threads that take whatever is added, others. */
+/*
+ * Reports lists that are used at their ends: queues between threads that accept any number of
+ * elements, and other lists.
+ */
 static void set_queue(struct heap *heap, uint32_t class_no, struct explain_facts *out)
 {
 	static const struct {

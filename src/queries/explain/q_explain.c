@@ -24,7 +24,7 @@
 struct explaining {
 	struct explain_rules rules;
 	struct base_vec candidates; /* struct explain_candidate, in the order of the rows */
-	struct base_vec said;       /* uint64_t: hashes of the texts already returned */
+	struct base_vec said;       /* uint64_t: hashes of the strings already returned */
 	/*
 	 * suspects explained by what they hold, listed before all objects; empty if a target is
 	 * given

@@ -26,8 +26,8 @@
 #define KIND_ENTRIES 10000u
 #define KIND_CLASSES 16
 /*
- * Instances whose references are read one by one for referrer(); for more of them the table of
- * referrers is faster.
+ * Number of instances whose references are read one by one for referrer(); for more of them the
+ * table of referrers is faster.
  */
 #define REFERRING_MAX 50000u
 
@@ -346,7 +346,7 @@ static int entry_of(struct scan *s, uint32_t ix, struct base_value *out)
 	return key == HEAP_NONE ? HDB_OK : text_of(s, key, out);
 }
 
-/* ---- functions of an object and a text, or of two texts ---- */
+/* ---- functions of an object and a string, or of two strings ---- */
 
 /* A sum of an expression over several objects. */
 struct addition {

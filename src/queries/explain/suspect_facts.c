@@ -1,9 +1,10 @@
 /*
- * queries/explain/suspect_facts.c - the walk over what a suspect holds, and what is counted for
- * each object; see suspect_facts.h.
+ * queries/explain/suspect_facts.c - walks over the objects that a suspect holds, and counts figures
+ * for each; see suspect_facts.h.
  *
- * Each object represents `weight` objects: if a list of children is long, only some children are
- * visited. They are spread evenly over the list, which is sorted by size, and represent the others.
+ * Each visited object represents `weight` objects. If a list of children is long, only some
+ * children are visited. They are spread evenly over the list, which is sorted by size, and
+ * represent the others.
  */
 #include "queries/explain/suspect_facts.h"
 
@@ -20,58 +21,68 @@
 #include <stdlib.h>
 
 /*
- * Maximum number of objects of a walk, and of children of one object. If that many children would
- * make too many objects, the walk begins again with fewer, at least FACTS_CHILDREN_MIN.
+ * Maximum number of objects in a walk, and of children of one object. If this would make the walk
+ * too long, it starts again with fewer children per object, but at least FACTS_CHILDREN_MIN.
  */
 #define FACTS_OBJECTS_MAX 20000u
 #define FACTS_CHILDREN_MAX 1600u
 #define FACTS_CHILDREN_MIN 100u
-/* Children of one object, the largest, that are never left out. */
+/* Number of children of one object, the largest, that are never left out. */
 #define FACTS_CHILDREN_LARGE 16u
-/* Elements of arrays that are read; beyond that, an even part of each array. */
+/* Number of elements of arrays that are read; beyond that, an even part of each array. */
 #define FACTS_ELEMENTS_MAX (2u << 20)
 #define FACTS_ELEMENTS_PART 4096u
-/* Bytes of arrays whose contents are compared. */
+/* Number of bytes of arrays whose contents are compared. */
 #define FACTS_CONTENT_BYTES (16u << 20)
 /* Shorter arrays, and shorter arrays of strings, are not compared. */
 #define FACTS_CONTENT_MIN 8u
 #define FACTS_TEXT_MIN 4u
-/* Arrays of zeros that take fewer bytes do not count. */
+/* Smaller arrays of zeros are not counted. */
 #define FACTS_ZEROS_MIN 4096
-/* Elements of an array that are looked at, whether they are 0. */
+/* Number of elements of an array that are looked at, whether they are 0. */
 #define FACTS_SLACK_LOOKED 64u
-/* Dominators above the accumulation point that are looked at, and the part of them it must be. */
+/*
+ * Maximum number of dominators above the accumulation point that are tried, and the share of a
+ * dominator's size that the object below it must have.
+ */
 #define FACTS_CLIMBS 8u
 #define FACTS_TOP_CLIMBS 32u
 #define FACTS_CLIMB_PART 0.8
-/* Nodes of a tree or list above it that are passed. */
+/* Number of nodes of a tree or list above it that are passed. */
 #define FACTS_NODES 4096u
-/* Entries that make a collection worth a look. */
+/* Number of entries that make a collection worth a look. */
 #define FACTS_ENTRIES_MIN 1000u
-/* Entries that are enough if no collection has so many. */
+/* Number of entries that are enough if no collection has so many. */
 #define FACTS_ENTRIES_SOME 50u
-/* Larger numbers are not rounded: doubles have no digits after the point there. */
+/* Larger numbers are not rounded, because a double has no fractional digits there. */
 #define FACTS_NUMBER_MAX 1e15
-/* Arrays of numbers that are looked at for zeros, and the elements that are looked at. */
+/*
+ * Minimum size of an array of numbers that is tested for zeros, and the number of elements tested.
+ */
 #define FACTS_NONZERO_BYTES (1u << 20)
 #define FACTS_NONZERO_LOOKED 65536u
-/* Entries of a small map or set, whose tables and nodes take more than what it contains. */
+/*
+ * Number of entries of a small map or set, whose tables and nodes take more than what it contains.
+ */
 #define FACTS_SMALL 10u
-/* Arrays of fewer bytes are not compared with the one before; pieces of them that are, elements. */
+/*
+ * Minimum size of an array that is compared with the previous one. The comparison covers this many
+ * pieces of this many elements.
+ */
 #define FACTS_NEAR_BYTES 1024u
 #define FACTS_NEAR_PIECES 8u
 #define FACTS_NEAR_ELEMENTS 16u
 /* Maximum number of classes that a tally counts separately. */
 #define FACTS_CLASSES 16u
 
-/* What is known of a class. */
+/* What is known about a class. */
 enum held_kind {
 	HELD_UNKNOWN,
 	HELD_OTHER,
 	HELD_COLLECTION,
 	HELD_NODE, /* an entry or node of a collection of java.util */
 	HELD_STRING,
-	HELD_BUILDER, /* a text or stream in an array, whose used part is `count` */
+	HELD_BUILDER, /* a string or stream in an array, of which `count` elements are used */
 	HELD_BOX,
 	HELD_ERROR,
 	HELD_FUTURE,
@@ -122,7 +133,7 @@ struct tally {
 	bool is_about;       /* some were left out */
 };
 
-/* What is added to a tally. */
+/* An amount to add to a tally. */
 struct addend {
 	uint32_t class_no;
 	double weight, places, used, bytes; /* of one object */
@@ -139,7 +150,7 @@ struct node {
 /* The content of an array. */
 struct content {
 	uint64_t low, high;
-	uint32_t ix, owner_ix; /* owner_ix: the string, or the array itself */
+	uint32_t ix, owner_ix; /* owner_ix: the string that owns the array, or the array itself */
 	double weight, bytes;
 };
 
@@ -152,13 +163,16 @@ struct walk {
 	uint64_t content_bytes, elements; /* that were read */
 	uint64_t enqueued_bits;           /* the ID of ReferenceQueue.ENQUEUED; 0: none */
 	uint32_t reference_no;            /* java.lang.ref.Reference */
-	uint64_t top_bytes;               /* retained size of the only top; 0: there are several */
-	uint32_t most_ix;                 /* the innermost collection that retains half of that */
-	uint32_t largest_ix;              /* the first collection with many entries */
-	uint32_t larger_ix;               /* the first one with some, if none has many */
+	/* retained size of the object where the walk starts; 0 if it starts at several */
+	uint64_t top_bytes;
+	/* the innermost collection that retains half of top_bytes */
+	uint32_t most_ix;
+	uint32_t largest_ix; /* the first collection with many entries */
+	/* the first collection with a moderate number of entries, if none has many */
+	uint32_t larger_ix;
 	struct tally all, slack, rooms, small, near, direct, empties, boxes, errors, references,
 		views, futures, tasks;
-	struct addend big; /* the container with most free bytes */
+	struct addend big; /* the container with the most unused bytes */
 	double open_futures, waited, cancelled, enqueued, cleared, soft_bytes, suppressed;
 	double loaders, self_kept; /* loaders: closed ones */
 	double periodic, dependents, done, queued;
@@ -170,7 +184,7 @@ struct walk {
 	uint32_t big_array; /* the largest array of numbers */
 	uint64_t big_bytes;
 	uint64_t children_max;
-	bool is_cut; /* the walk has seen too many objects */
+	bool is_cut; /* the walk was cut off because it visited too many objects */
 };
 
 enum explain_fact explain_fact_of(const char *name)
@@ -185,7 +199,7 @@ enum explain_fact explain_fact_of(const char *name)
 	return (enum explain_fact)no;
 }
 
-/* Without libm, which programs with the library need not link. */
+/* Does not use libm, so that programs using the library need not link it. */
 static double rounded(double number)
 {
 	return number > 0 && number < FACTS_NUMBER_MAX ? (double)(uint64_t)(number + 0.5) : number;
@@ -235,7 +249,10 @@ static void set(struct explain_facts *out, enum explain_fact no, double number, 
 		(is_about ? explain_fact_guess : explain_fact_set)(out, no, number);
 }
 
-/* The share of all objects of the walk. Retained sizes overlap, so a sum may exceed that. */
+/*
+ * Sets a share of the bytes of all objects of the walk. Retained sizes overlap, so their sum may
+ * exceed the total.
+ */
 static void set_percent(const struct walk *w, struct explain_facts *out, enum explain_fact no,
 			double bytes)
 {
@@ -262,7 +279,7 @@ static void add(struct tally *tally, const struct addend *a)
 	tally->list[i].bytes += a->weight * a->bytes;
 }
 
-/* Returns the index of the class with most bytes. */
+/* Returns the index of the class with the most bytes. */
 static unsigned most_of(const struct tally *tally)
 {
 	unsigned most = 0;
@@ -292,7 +309,7 @@ static enum held_kind kind_of(const struct walk *w, uint32_t class_no)
 	return (enum held_kind)w->kinds[class_no];
 }
 
-/* The number or the bits of a field; 0 if there is none. */
+/* Finds the number or the bits of a field; 0 if there is none. */
 static int field_of(const struct walk *w, uint32_t ix, const char *path, uint64_t *out,
 		    struct hdb_error *err)
 {
@@ -323,8 +340,8 @@ static void add_room(struct walk *w, const struct addend *a)
 /* ---- what is counted of arrays ---- */
 
 /*
- * Adds an array that differs little from the one before: at least 90 % of the elements looked at
- * are equal, of those that are not 0 in both.
+ * Counts an array that differs little from the previous one: at least 90 % of the compared elements
+ * are equal, ignoring those that are 0 in both.
  */
 static int look_at_copy(struct walk *w, const struct node *node, const struct heap_object *object,
 			struct hdb_error *err)
@@ -364,7 +381,9 @@ static int look_at_copy(struct walk *w, const struct node *node, const struct he
 	return HDB_OK;
 }
 
-/* The places of an array of references, and those in use: as its collection says, or counted. */
+/*
+ * Finds the places of an array of references, and those in use: as its collection says, or counted.
+ */
 static int look_at_references(struct walk *w, const struct node *node,
 			      const struct heap_object *object, struct hdb_error *err)
 {
@@ -407,7 +426,7 @@ static int look_at_references(struct walk *w, const struct node *node,
 
 /* An even sample of an array of numbers. */
 struct sample {
-	uint64_t looked, used; /* elements read, and those of them that are not 0 */
+	uint64_t looked, used; /* number of elements read, and number of these that are not 0 */
 };
 
 /* Reads at most `most` elements of an array. */
@@ -422,13 +441,13 @@ static int sample_array(struct heap *heap, const struct heap_object *array, uint
 	return heap_walk_count(heap, &elements, step, &out->used, err);
 }
 
-/* The part of an array's bytes that is zeros, by its sample. */
+/* Estimates the share of an array's bytes that are zeros, from its sample. */
 static double zero_bytes(const struct sample *s, uint64_t bytes)
 {
 	return (double)bytes * (double)(s->looked - s->used) / (double)s->looked;
 }
 
-/* Adds a large array of numbers of which little is not 0: the rest was never used. */
+/* Counts a large array of numbers that are mostly 0: most of it was never used. */
 static int look_at_slack(struct walk *w, const struct node *node, const struct heap_object *object,
 			 struct hdb_error *err)
 {
@@ -442,7 +461,7 @@ static int look_at_slack(struct walk *w, const struct node *node, const struct h
 	return HDB_OK;
 }
 
-/* The content of an array of numbers, or of a string's characters. */
+/* Finds the content of an array of numbers, or of a string's characters. */
 static int look_at_content(struct walk *w, const struct node *node,
 			   const struct heap_object *object, struct hdb_error *err)
 {
@@ -487,7 +506,7 @@ static int look_at_content(struct walk *w, const struct node *node,
 
 /* ---- what is counted of instances ---- */
 
-/* A string builder or a stream: its array, and how much of it is used. */
+/* Finds a string builder or a stream: its array, and how much of it is used. */
 static int look_at_builder(struct walk *w, const struct node *node, struct hdb_error *err)
 {
 	struct heap *heap = w->session->heap;
@@ -584,7 +603,7 @@ static int look_at_task(struct walk *w, const struct node *node, bool is_timer,
 	/* COMPLETING, NORMAL and EXCEPTIONAL of FutureTask; EXECUTED of TimerTask */
 	else if (is_timer ? state == 2 : state >= 1 && state <= 3)
 		w->done += node->weight;
-	/* NEW of FutureTask; a task with a time waits for that, not for a thread */
+	/* NEW of FutureTask; a task with a scheduled time waits for that time, not for a thread */
 	else if (!is_timer && !state && !time)
 		w->queued += node->weight;
 	return HDB_OK;
@@ -595,7 +614,10 @@ static int look_at_future(struct walk *w, const struct node *node, struct hdb_er
 	const struct node *parent = parent_of(w, node);
 	uint64_t result, actions;
 
-	/* what thenApply() and its like return is completed with the future that it waits for */
+	/*
+	 * the result of thenApply() or a similar method is completed by the future on which it
+	 * depends
+	 */
 	if (parent && heap_has_superclass(w->session->heap, parent->class_no,
 					  "java.util.concurrent.CompletableFuture$Completion")) {
 		w->dependents += node->weight;
@@ -617,8 +639,8 @@ static int look_at_future(struct walk *w, const struct node *node, struct hdb_er
 }
 
 /*
- * Counts a key of a weak map that the entry dominates: the entry refers to it weakly, so its value
- * alone keeps it.
+ * Counts a key of a weak map that its own entry dominates. The entry refers to the key weakly, so
+ * only the entry's value keeps it alive.
  */
 static int look_at_key(struct walk *w, const struct node *node, uint64_t referent,
 		       struct hdb_error *err)
@@ -676,8 +698,8 @@ static int look_at_loader(struct walk *w, uint32_t ix, double weight, struct hdb
 }
 
 /*
- * A view that is the only holder of a larger list or array keeps the elements that it does not show
- * for nothing.
+ * Counts a view that is the only holder of a larger list or array. The elements that it does not
+ * show are kept for nothing.
  */
 static int look_at_view(struct walk *w, const struct node *node, bool is_buffer,
 			struct hdb_error *err)
@@ -708,7 +730,7 @@ static int look_at_view(struct walk *w, const struct node *node, bool is_buffer,
 	return HDB_OK;
 }
 
-/* A direct or mapped buffer whose memory outside the heap is its own, not that of another. */
+/* Counts a direct or mapped buffer that owns its memory outside the heap. */
 static int look_at_buffer(struct walk *w, const struct node *node, struct hdb_error *err)
 {
 	uint64_t cleaner, capacity;
@@ -778,8 +800,8 @@ static int look_at(struct walk *w, size_t no, struct hdb_error *err)
 /* ---- the walk ---- */
 
 /*
- * Appends the children of a node: the largest ones, which represent themselves, and an even sample
- * of the others.
+ * Appends the children of a node: the largest ones, which represent only themselves, and an even
+ * sample of the others.
  */
 static int add_children(struct walk *w, size_t no, struct hdb_error *err)
 {
@@ -815,7 +837,10 @@ static int add_children(struct walk *w, size_t no, struct hdb_error *err)
 	}
 }
 
-/* Whether an object is a node of a tree or list that the object above belongs to, or is itself. */
+/*
+ * Whether an object is a node of the tree or list to which the object above it belongs, or which
+ * that object is.
+ */
 static bool is_node_of(struct heap *heap, uint32_t class_no, uint32_t above_no)
 {
 	const char *name = heap_class_name(heap, class_no),
@@ -826,8 +851,8 @@ static bool is_node_of(struct heap *heap, uint32_t class_no, uint32_t above_no)
 }
 
 /*
- * Where the walk begins: the highest object that holds little besides the accumulation point, or of
- * which that is a node.
+ * Finds where the walk begins: at the highest object that holds little else than the accumulation
+ * point, or of which the accumulation point is a node.
  */
 static int find_top(const struct session *session, const struct analysis_suspect *s, uint32_t *top,
 		    struct hdb_error *err)
@@ -957,13 +982,13 @@ static int set_equals(const struct walk *w, const struct equals *e, bool is_zero
 	}
 	set(out, EXPLAIN_FACT_equals, e->count, is_about);
 	set_percent(w, out, EXPLAIN_FACT_equal_percent, e->bytes);
-	/* Copies lie side by side, so a sample tells little about the number of one. */
+	/* Copies are adjacent, so a sample cannot show how many copies of one content there are. */
 	if (!is_about)
 		explain_fact_set(out, EXPLAIN_FACT_most_count, e->most_count);
 	return name_content(w, e->most, EXPLAIN_FACT_most_equal, out, err);
 }
 
-/* Finds equal contents. Small arrays of zeros are counters and the like, and do not count. */
+/* Finds equal contents. Small arrays of zeros are counters and the like, and are ignored. */
 static int find_equals(struct walk *w, struct explain_facts *out, struct hdb_error *err)
 {
 	const struct content *list = w->contents.data;
@@ -994,7 +1019,7 @@ static int find_equals(struct walk *w, struct explain_facts *out, struct hdb_err
 
 /* ---- the figures ---- */
 
-/* The facts that a tally makes: number and class; EXPLAIN_FACT_COUNT: none. */
+/* Sets the facts derived from a tally: number and class. EXPLAIN_FACT_COUNT means no fact. */
 static void set_tally(const struct walk *w, const struct tally *tally,
 		      const enum explain_fact to[2], struct explain_facts *out)
 {
@@ -1007,7 +1032,10 @@ static void set_tally(const struct walk *w, const struct tally *tally,
 						      tally->list[most_of(tally)].class_no));
 }
 
-/* Free places: those of the class that has most, and those of the container that has most. */
+/*
+ * Reports unused slots: those of the class that has the most, and those of the container that has
+ * the most.
+ */
 static void set_rooms(const struct walk *w, struct explain_facts *out)
 {
 	const unsigned most = most_of(&w->rooms);
@@ -1096,8 +1124,8 @@ static void set_figures(const struct walk *w, struct explain_facts *out)
 }
 
 /*
- * The part of the largest array of numbers that is not 0, by an even sample: a table for numbers of
- * which few exist, or a buffer that was never filled.
+ * Estimates which share of the largest array of numbers is not 0. A low share indicates a sparse
+ * table, or a buffer that was never filled.
  */
 static int set_nonzero(const struct walk *w, struct explain_facts *out, struct hdb_error *err)
 {
@@ -1180,7 +1208,7 @@ static int name_field(struct walk *w, struct explain_facts *out, struct hdb_erro
 	return HDB_OK;
 }
 
-/* The top of the walk may itself belong to a class loader that was closed. */
+/* The object at the top of the walk may itself belong to a closed class loader. */
 static int look_above(struct walk *w, struct hdb_error *err)
 {
 	const struct node *top = w->nodes.data;
@@ -1256,7 +1284,7 @@ int explain_facts_find(const struct session *session, const struct analysis_susp
 	int r;
 
 	memset(out, 0, sizeof(*out));
-	/* Values that were removed are zeros; a portable heap dump has none. */
+	/* Removed values are zeros, and a portable heap dump has no values. */
 	if (session->heap->state.redacted || session->heap->is_phd)
 		return HDB_OK;
 	if (suspect->retained_bytes < FACTS_BYTES_MIN)

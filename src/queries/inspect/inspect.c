@@ -17,7 +17,9 @@
 #define TEXT_MAX_BYTES 1024
 /* Maximum number of services in one process. */
 #define SERVICES_MAX 65536u
-/* Maximum number of bytes of texts kept for one object: texts and lists in a dump can be huge. */
+/*
+ * Maximum number of bytes of strings kept for one object: strings and lists in a dump can be huge.
+ */
 #define INSPECTION_MAX_BYTES 16384u
 
 /* Classes of weak references that tools use to watch objects. */

@@ -19,7 +19,7 @@ enum inspect_says { INSPECT_GONE, INSPECT_THERE, INSPECT_LABEL, INSPECT_SAYS };
 
 /* Facts about one object. Zero-initialise it, and call inspection_release in any case. */
 struct inspection {
-	/* set by the caller: collect texts and labels, not only the two members below */
+	/* set by the caller: collect strings and labels, not only the two members below */
 	bool wants_text;
 	/* the object is leaking; it is not leaking. Rules may disagree, so both can be true. */
 	bool is_gone, is_there;
@@ -42,8 +42,9 @@ struct inspector {
 	uint64_t *rules_of_class; /* by class: bits of its rules; owned */
 	uint64_t *filters;        /* by class: bits of its rules that find leaking objects; owned */
 	struct base_vec nodes;    /* struct base_node of the rules' expressions */
-	struct base_vec values;  /* uint32_t: expressions in the texts of sayings, in their order */
-	struct base_vec sayings; /* struct inspect_saying, by rule */
+	/* uint32_t: expressions in the strings of sayings, in their order */
+	struct base_vec values;
+	struct base_vec sayings;                    /* struct inspect_saying, by rule */
 	size_t first_saying[INSPECT_RULES_MAX + 1]; /* by rule: index of its first text */
 	uint32_t where[INSPECT_RULES_MAX];          /* by rule: its condition, or BASE_NO_NODE */
 	struct base_vec watched;                    /* struct inspect_watched, ascending */
@@ -81,7 +82,7 @@ int inspect_object(struct inspector *inspector, uint32_t ix, struct inspection *
 		   struct hdb_error *err);
 void inspection_release(struct inspection *inspection);
 
-/* Joins all texts of one kind with `between`, truncated to `size` bytes. */
+/* Joins all strings of one kind with `between`, truncated to `size` bytes. */
 void inspection_join(const struct inspection *inspection, enum inspect_says says,
 		     const char *between, char *buf, size_t size);
 
@@ -96,7 +97,7 @@ struct inspect_look {
 	const struct inspect_rule *rule;
 	uint32_t ix, class_no;
 	uint32_t start_no;  /* the class named by the rule: the object's class or a superclass */
-	const char *prefix; /* prefix of texts, such as "Editor#mTextView: "; may be empty */
+	const char *prefix; /* prefix of strings, such as "Editor#mTextView: "; may be empty */
 	struct inspection *out;
 };
 
@@ -129,7 +130,7 @@ struct inspect_saying {
 	const char *text;
 };
 
-/* Adds a text to the inspection, with the rule's prefix, unless it has been added before. */
+/* Adds a string to the inspection, with the rule's prefix, unless it has been added before. */
 int inspect_say(struct inspect_look *look, enum inspect_says says, struct hdb_error *err,
 		const char *format, ...) HDB_PRINTF(4, 5);
 

@@ -53,7 +53,7 @@
  */
 #define MEMBERS_LOOKED_WIDE 100u
 #define MEMBER_HOLDERS_MAX 4096u
-/* Members between two checks of the cancel flag. */
+/* Number of members between two checks of the cancel flag. */
 #define STEP_MEMBERS 64u
 
 /* ---- the rules ---- */

@@ -22,7 +22,7 @@
 
 /* Maximum number of incidents kept for a suspect; threads of further incidents are not counted. */
 #define INCIDENTS_MAX 256u
-/* Threads between two checks of the cancel flag. */
+/* Number of threads between two checks of the cancel flag. */
 #define STEP_THREADS 256u
 
 /* A thread of the suspect. */

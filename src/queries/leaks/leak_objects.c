@@ -32,7 +32,7 @@ static int add_trace(struct leak_rows *rows, const struct leak_steps *steps, str
 	return HDB_OK;
 }
 
-/* The total shallow size of the leaking objects of a group. */
+/* Finds the total shallow size of the leaking objects of a group. */
 static int sum_shallow(const struct leak_traces *t, const struct leak_group *group, uint64_t *bytes,
 		       struct hdb_error *err)
 {

@@ -15,7 +15,7 @@
 /* Maximum number of bytes of one sentence; longer sentences are truncated. */
 #define LEAK_TEXT_MAX_BYTES 4096
 
-/* Appends a text without the packages of class names in it. Quoted parts do not change. */
+/* Appends a string without the packages of class names in it. Quoted parts do not change. */
 void query_leak_add_short(struct base_text to, const char *text);
 
 /*

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of bytes of one text, which is a sentence with several class names. */
+/* Maximum number of bytes of one string, which is a sentence with several class names. */
 #define TEXT_MAX_BYTES 8192
 
 struct leak_row leak_row_of(const struct leak_rows *rows, enum leak_kind kind)

@@ -46,13 +46,13 @@ struct leak_row {
 	enum leak_kind kind;
 	uint32_t ix;       /* the object, or HEAP_NONE */
 	uint32_t class_no; /* the class, if it is not that of the object, or HEAP_NONE */
-	/* By column: a number, the offset of a text in leak_rows.texts, or LEAK_NONE. */
+	/* By column: a number, the offset of a string in leak_rows.texts, or LEAK_NONE. */
 	uint64_t cells[LEAK_COLUMN_COUNT];
 };
 
 struct leak_rows {
 	struct base_vec rows;  /* struct leak_row */
-	struct base_vec texts; /* terminated texts, one after another */
+	struct base_vec texts; /* terminated strings, one after another */
 	uint64_t part;         /* number of the suspect or leak that new rows belong to */
 	bool is_brief;         /* whether only the first row of each part is needed */
 	/* number of instances by class number, reachable or not; owned, NULL until needed */

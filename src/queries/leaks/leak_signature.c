@@ -96,7 +96,7 @@ void leak_stable_name(const char *name, char *out, size_t size)
 	out[used] = '\0';
 }
 
-/* ---- texts ---- */
+/* ---- strings ---- */
 
 /* Appends a step, unless it equals the last one or does not fit. */
 static void add_step(struct trail *t, const char *step)

@@ -31,7 +31,7 @@ struct described_trace {
 	size_t first_gone; /* the first leaking step after these steps */
 };
 
-/* Stores a text and its offset in out->texts. */
+/* Stores a string and its offset in out->texts. */
 static int keep_text(struct leak_steps *out, const char *text, size_t *place, struct hdb_error *err)
 {
 	*place = out->texts.count;

@@ -20,7 +20,7 @@
  * dominates others.
  */
 #define FIRST_LABEL (UINT32_MAX - NO_SUSPECT)
-/* Objects between a prefetch and its use. */
+/* Number of objects between a prefetch and its use. */
 #define AHEAD 16u
 
 static_assert(SUSPECTS_MAX <= NO_SUSPECT, "a number of a suspect is a byte");

@@ -16,7 +16,7 @@
  * entry, table, map and thread; virtual threads have more steps in between.
  */
 #define THREAD_STEPS 32u
-/* Objects between two checks of the cancel flag. */
+/* Number of objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 4096u
 /*
  * A ThreadLocal explains a group of threads if its values retain this share of what the threads

@@ -8,7 +8,7 @@
 
 /* Maximum number of bytes of a key or value as text. */
 #define TEXT_SIZE 4096
-/* Objects between two checks of the cancel flag. */
+/* Number of objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 4096
 
 /* Columns for a single collection. */

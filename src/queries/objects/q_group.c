@@ -3,7 +3,7 @@
  * or by the value of a field.
  *
  * Memory depends only on the number of different values: 56 bytes each, and some 12 for finding and
- * sorting them. Texts are made again for each row.
+ * sorting them. Strings are made again for each row.
  */
 #include "analysis/contents.h"
 #include "analysis/hash_counter.h"
@@ -55,7 +55,7 @@ struct analysis_key {
 
 #define XXH_INLINE_ALL
 
-/* Added to the seed for texts, so that their hashes differ from those of contents. */
+/* Added to the seed for strings, so that their hashes differ from those of contents. */
 #define TEXT_KIND 2u
 /*
  * Number of members from which a block's part of the dump is read as a whole: at least one in every

@@ -325,8 +325,8 @@ static int is_shown(struct query *q, bool *out, struct hdb_error *err)
 }
 
 /*
- * Decides whether the object that the row refers to is unfolded: not if it is a text or number, or
- * unfolded already.
+ * Decides whether the object that the row refers to is unfolded: not if it is a string or number,
+ * or unfolded already.
  */
 static int find_below(struct query *q, struct object *s, struct hdb_error *err)
 {

@@ -24,7 +24,7 @@
 #define MATCH_KILOBYTES 65536u
 /* Maximum number of units of a prefix. */
 #define PREFIX_MAX 4096u
-/* Strings between two checks of the cancel flag. */
+/* Number of strings between two checks of the cancel flag. */
 #define STEP_STRINGS 4096
 
 #include <queries/objects/q_strings.query.h>

@@ -84,7 +84,7 @@ static int virtual_state(struct heap *heap, uint32_t ix, struct query_thread_sta
 	return r < 0 ? r : HDB_OK;
 }
 
-/* The object with the fields of a thread's state: its FieldHolder since JDK 19, or itself. */
+/* Finds the object with the fields of a thread's state: its FieldHolder since JDK 19, or itself. */
 static int state_holder(struct heap *heap, uint32_t ix, uint32_t *holder, struct hdb_error *err)
 {
 	const int r = heap_field_object(

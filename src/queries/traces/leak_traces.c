@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 1024
-/* Blocks between two checks of the cancel flag. */
+/* Number of blocks between two checks of the cancel flag. */
 #define STEP_BLOCKS 16u
 /* Maximum number of steps walked for signatures. Only a heap constructed to be slow has more. */
 #define WALK_MAX 400000000u

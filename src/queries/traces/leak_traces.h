@@ -94,7 +94,7 @@ struct leak_step {
 /* A path that is described. */
 struct leak_steps {
 	struct base_vec list;  /* struct leak_step */
-	struct base_vec texts; /* terminated texts, one after another */
+	struct base_vec texts; /* terminated strings, one after another */
 	uint64_t gap;          /* number of steps omitted after the first LEAK_STEPS_ENDS */
 	uint8_t root_kind;     /* as in HPROF; 0 if unknown */
 };

@@ -71,7 +71,7 @@ struct trace_reference {
 	const struct library_rule *rule; /* the library at fault, or NULL */
 	uint32_t to;
 	uint32_t owner_no;  /* class that declares the field; class of the array or collection */
-	uint32_t name_text; /* index of a text */
+	uint32_t name_text; /* index of a string */
 	uint8_t kind;       /* enum trace_kind */
 	uint8_t name;       /* enum trace_name */
 	bool is_late;       /* followed only when no other reference is left */
@@ -150,7 +150,7 @@ bool trace_is_boxes(struct heap *heap, uint32_t class_no);
 int trace_graph_read(struct trace_graph *graph, uint32_t ix, trace_take take, void *ctx,
 		     struct hdb_error *err);
 
-/* Writes the name for people, without brackets: "listeners", "12", "key()", "\"a text\"". */
+/* Writes the name for people, without brackets: "listeners", "12", "key()", "\"a string\"". */
 int trace_reference_name(struct trace_graph *graph, const struct trace_reference *reference,
 			 char *buf, size_t size, struct hdb_error *err);
 

@@ -308,7 +308,7 @@ static int make_rows(struct trace_graph *graph, struct graph_rows *rows, uint64_
 		err);
 }
 
-/* Objects between two checks of the cancel flag. */
+/* Number of objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 16384u
 
 /* ---- roots ---- */

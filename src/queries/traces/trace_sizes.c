@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Objects between two checks of the cancel flag. */
+/* Number of objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 16384u
 
 /* Adds the size of the boxes in an array, all of which are as large as the first one. */

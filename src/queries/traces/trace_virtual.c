@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Elements of an array read at a time. */
+/* Number of elements of an array read at a time. */
 #define ELEMENTS_CHUNK 512u
 
 /* How elements are found, starting from the field `store`. */

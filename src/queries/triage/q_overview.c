@@ -23,7 +23,7 @@
 #define OVERVIEW_LEAKS_MAX 5u
 #define COLUMN_COUNT (sizeof(overview_columns) / sizeof(overview_columns[0]))
 
-/* A row. Texts are copies, by column; NULL if none exists. */
+/* A row. Strings are copies, by column; NULL if none exists. */
 struct line {
 	const char *kind;
 	double percent;
@@ -50,7 +50,7 @@ static uint64_t number_of(const struct query *q, const char *column)
 	return v->type == HDB_TYPE_NULL ? 0 : v->u;
 }
 
-/* Copies a text; NULL for a null cell. *out is owned by the caller. */
+/* Copies a string; NULL for a null cell. *out is owned by the caller. */
 static int copy_of(const struct query *q, const char *column, char **out, struct hdb_error *err)
 {
 	const struct hdb_value *v = query_cell(q, column);

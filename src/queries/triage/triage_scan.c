@@ -26,9 +26,9 @@
 /* A hash map is slow if it has at least this many elements and this share of them shares slots. */
 #define COLLIDING_ELEMENTS 1000u
 #define COLLIDING_SHARE 0.7
-/* Strings between two checks of the cancel flag. */
+/* Number of strings between two checks of the cancel flag. */
 #define STEP_OBJECTS 4096u
-/* Objects whose fields a thread reads at a time. */
+/* Number of objects whose fields a thread reads at a time. */
 #define BATCH 1024u
 #define BATCHES_PER_THREAD 3u
 
@@ -529,7 +529,7 @@ int triage_take_scan(struct triage *t, struct hdb_error *err)
 
 /* ---- strings ---- */
 
-/* Measures the copies of one text, as query duplicates does. */
+/* Measures the copies of one string, as query duplicates does. */
 static int count_run(struct triage *t, const struct analysis_content *run, uint64_t count,
 		     struct base_big *keys, struct hdb_error *err)
 {
@@ -539,7 +539,7 @@ static int count_run(struct triage *t, const struct analysis_content *run, uint6
 	struct heap_object object;
 
 	assert(count > 1);
-	/* Texts that the VM cut off may continue differently. */
+	/* Strings that the VM cut off may continue differently. */
 	if (zeroed && run[0].array_ix != HEAP_NONE) {
 		TRY(heap_object(t->q->heap, run[0].array_ix, &object, err));
 		if (object.length > zeroed)

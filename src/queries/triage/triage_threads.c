@@ -21,7 +21,7 @@
 #define NAME_MAX_BYTES 128
 /* Threads without a record, from which on it is worth a pass to see why they have none. */
 #define UNLISTED_LEAST 1000u
-/* Threads between two checks of the cancel flag. */
+/* Number of threads between two checks of the cancel flag. */
 #define STEP_THREADS 1024u
 
 struct waiting {

@@ -23,7 +23,7 @@ struct array_facts {
 	bool is_constant;    /* at least two elements of a primitive type, all equal */
 };
 
-/* Bytes examined at a time; a multiple of all element sizes. */
+/* Number of bytes examined at a time; a multiple of all element sizes. */
 #define CHUNK_BYTES (1u << 20)
 
 /* Sets *out to whether all elements are equal: the array equals itself shifted by one element. */

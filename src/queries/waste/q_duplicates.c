@@ -3,7 +3,7 @@
  * than once, what their copies cost, and who holds them.
  *
  * Equal contents are neighbours after sorting by hash (contents.h). Only 32 bytes are kept for each
- * run of copies; texts and holders are found when a row is made.
+ * run of copies; strings and holders are found when a row is made.
  */
 #include "analysis/contents.h"
 #include "base/base_text.h"

@@ -9,7 +9,7 @@
 #include "heap/values/string_scan.h"
 #include "queries/queries.h"
 
-/* Strings between two checks of the cancel flag. */
+/* Number of strings between two checks of the cancel flag. */
 #define STEP_STRINGS 65536
 
 #include <queries/waste/q_substrings.query.h>

@@ -24,7 +24,7 @@ struct garbage_top {
 	uint32_t ix;
 };
 
-/* Objects between two checks of the cancel flag. */
+/* Number of objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 65536
 
 /* State of an object during the search. */
