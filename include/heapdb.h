@@ -111,7 +111,7 @@ enum hdb_size_model {
 	HDB_SIZES_AHAT = 3  /* the arithmetic of Android's ahat, exactly */
 };
 
-/* Whether the database contains the dump, so that the dump may be deleted. */
+/* How the database refers to the dump. If it contains the dump, the dump file may be deleted. */
 enum hdb_contents {
 	HDB_CONTENTS_AUTO = 0, /* refer to a plain file, keep anything else */
 	HDB_CONTENTS_KEEP = 1, /* keep it, compressed */
@@ -170,8 +170,8 @@ struct hdb_import_result {
  * pipe; "-" is standard input. A Perfetto trace must be a file; opt->snapshot selects one of its
  * Java heap graphs. A portable heap dump of OpenJ9 that is not a plain file is copied to the
  * database's directory while it is read. The database gets its name only when it is complete. `opt`
- * and `out` may be NULL. HDB_EEXIST if the database exists and `force` is not set. HDB_END: see
- * `wait`.
+ * and `out` may be NULL. Fails with HDB_EEXIST if the database exists and `force` is not set.
+ * HDB_END: see `wait`.
  */
 HDB_API int hdb_import(const char *dump_path, const char *db_path,
 		       const struct hdb_import_options *opt, struct hdb_import_result *out,
@@ -248,8 +248,8 @@ struct hdb_convert_options {
  * Android dump (1.0.3) of one of its Java heap graphs, in which arrays and strings have lengths but
  * no contents. A portable heap dump of OpenJ9 becomes a 1.0.2 without contents. Any other dump is
  * copied byte for byte, unless the options change something. The file gets its name when it is
- * complete. `opt` and `out` may be NULL. HDB_EEXIST if the file exists and `force` is not set;
- * HDB_ELIMIT, naming the first one, if identifiers do not fit in 4 bytes.
+ * complete. `opt` and `out` may be NULL. Fails with HDB_EEXIST if the file exists and `force` is
+ * not set; HDB_ELIMIT, naming the first one, if identifiers do not fit in 4 bytes.
  */
 HDB_API int hdb_convert(const char *in_path, const char *out_path,
 			const struct hdb_convert_options *opt, struct hdb_output_result *out,
@@ -276,8 +276,9 @@ struct hdb_strip_options {
 };
 
 /*
- * Writes a dump without contents, as hdb_convert writes one. Object IDs, classes, references and
- * lengths remain, and so do sizes, dominators and paths. Compressed, it is a fraction of the size.
+ * Writes a dump without contents, in the formats of hdb_convert. Object IDs, classes, references
+ * and lengths remain, and so do sizes, dominators and paths. Compressed, it is a fraction of the
+ * size.
  */
 HDB_API int hdb_strip(const char *in_path, const char *out_path,
 		      const struct hdb_strip_options *opt, struct hdb_output_result *out,
@@ -287,7 +288,10 @@ HDB_API int hdb_strip(const char *in_path, const char *out_path,
 enum hdb_redact_arrays {
 	HDB_REDACT_ARRAYS = 0, /* all */
 	HDB_REDACT_BYTES = 1,  /* those of bytes and chars */
-	/* those of chars, of strings, and of bytes with four printable ones in a row */
+	/*
+	 * arrays of chars, arrays of strings, and arrays of bytes with four printable bytes in a
+	 * row
+	 */
 	HDB_REDACT_TEXTS = 2,
 };
 
@@ -349,7 +353,7 @@ HDB_API int hdb_open(const char *db_path, const struct hdb_open_options *opt, st
 		     struct hdb_error *err);
 
 /*
- * What to show before an answer. Every hdb_rows has the members that apply as facts before its own
+ * Messages to show before an answer. Every hdb_rows has those that apply as facts before its own
  * (hdb_query_fact); hdb_object and hdb_retained do not report them.
  */
 struct hdb_health {
@@ -369,7 +373,7 @@ struct hdb_health {
 	uint64_t missing_bytes; /* minimum number of bytes that a cut dump lacks; 0: unknown */
 	uint64_t skipped_bytes; /* bytes with objects that could not be read */
 	uint64_t roots_seen;    /* root records on objects of the dump */
-	/* How it was imported, to import it again. */
+	/* How the dump was imported, for importing it again. */
 	const char *dump_path; /* path at import; borrowed until hdb_close */
 	const char *layout;    /* as for import, or NULL; borrowed until hdb_close */
 	enum hdb_size_model sizes;
@@ -378,20 +382,20 @@ struct hdb_health {
 	const char *mapping_path; /* as for import, or NULL; borrowed until hdb_close */
 };
 
-/* Fills in *out from what hdb_open has read. */
+/* Fills in *out with what hdb_open has read. */
 HDB_API void hdb_health(const struct hdb *db, struct hdb_health *out);
 
 /*
- * The fingerprint of the imported dump; databases with the same fingerprint have the same dump. 0
- * if `db` is NULL.
+ * Returns the fingerprint of the imported dump; databases with the same fingerprint have the same
+ * dump. Returns 0 if `db` is NULL.
  */
 HDB_API uint64_t hdb_dump_fingerprint(const struct hdb *db);
 
 /*
- * The first failure that a function without `err`, or with NULL for it, could not report: it
- * returned a default instead, such as "?" for a class name. HDB_OK: none. Call it before showing
- * what such functions returned; hdb_rows_next and functions with `err` that read names do so
- * themselves.
+ * Returns the first failure that a function without `err`, or with NULL for it, could not report
+ * because it returned a default such as "?" for a class name. Returns HDB_OK if there is none. Call
+ * it before showing results of such functions. hdb_rows_next, and functions with `err` that read
+ * names, do so themselves.
  */
 HDB_API int hdb_failed(const struct hdb *db, struct hdb_error *err);
 
@@ -400,8 +404,8 @@ HDB_API void hdb_close(struct hdb *db);
 
 /*
  * Reads up to `size` bytes of the uncompressed dump from `offset` into buf; *done is their number.
- * HDB_END at the end. HDB_ECHANGED if the database does not contain the dump and the dump is
- * missing or changed.
+ * Returns HDB_END at the end. Fails with HDB_ECHANGED if the database does not contain the dump and
+ * the dump is missing or changed.
  */
 HDB_API int hdb_dump_read(struct hdb *db, uint64_t offset, void *buf, size_t size, size_t *done,
 			  struct hdb_error *err);
@@ -426,13 +430,13 @@ struct hdb_object_info {
 	uint64_t file_offset; /* of its record in the dump */
 };
 
-/* Looks up an object by identifier. HDB_NOTFOUND if the dump does not have it. */
+/* Looks up an object by identifier. Returns HDB_NOTFOUND if the dump does not have it. */
 HDB_API int hdb_object(struct hdb *db, uint64_t id, struct hdb_object_info *out,
 		       struct hdb_error *err);
 
 /*
- * The exact retained size of an object in bytes; 0 if it is unreachable. Builds the tables that it
- * needs. HDB_NOTFOUND if the dump does not have the object.
+ * Finds the exact retained size of an object in bytes; 0 if it is unreachable. Builds the tables
+ * that it needs. Returns HDB_NOTFOUND if the dump does not have the object.
  */
 HDB_API int hdb_retained(struct hdb *db, uint64_t id, uint64_t *bytes, struct hdb_error *err);
 
@@ -451,7 +455,7 @@ HDB_API int hdb_retained(struct hdb *db, uint64_t id, uint64_t *bytes, struct hd
 HDB_API uint32_t hdb_object_count(const struct hdb *db);
 HDB_API uint32_t hdb_class_count(const struct hdb *db);
 
-/* The number of the object with this ID. HDB_NOTFOUND has no message. */
+/* Finds the number of the object with this ID. HDB_NOTFOUND has no message. */
 HDB_API int hdb_find(struct hdb *db, uint64_t id, uint32_t *ix, struct hdb_error *err);
 
 struct hdb_object_facts {
@@ -467,7 +471,7 @@ struct hdb_object_facts {
 	uint64_t shallow_bytes;
 };
 
-/* Facts about object number ix, without reading the dump. */
+/* Returns facts about object number ix without reading the dump. */
 HDB_API int hdb_object_at(struct hdb *db, uint32_t ix, struct hdb_object_facts *out,
 			  struct hdb_error *err);
 
@@ -479,25 +483,25 @@ enum hdb_need {
 	HDB_NEED_CHILDREN = 8,   /* dominated objects */
 	HDB_NEED_REFERRERS = 16  /* referrers */
 };
-/* Computes those that are missing; `needs`: sum of enum hdb_need. */
+/* Computes the tables that are missing. `needs` is the sum of enum hdb_need. */
 HDB_API int hdb_need(struct hdb *db, unsigned needs, struct hdb_error *err);
 /* Those that are stored. */
 HDB_API unsigned hdb_has(struct hdb *db);
 
-/* *reachable: whether a GC root reaches the object by any reference. */
+/* Sets *reachable to whether a GC root reaches the object by any reference. */
 HDB_API int hdb_reachable_at(struct hdb *db, uint32_t ix, int *reachable, struct hdb_error *err);
 /* As hdb_retained. */
 HDB_API int hdb_retained_at(struct hdb *db, uint32_t ix, uint64_t *bytes, struct hdb_error *err);
 /*
- * The immediate dominator; HDB_NONE for the top level of the dominator tree. HDB_NOTFOUND for an
- * unreachable object. Needs dominators.
+ * Finds the immediate dominator; HDB_NONE for the top level of the dominator tree. HDB_NOTFOUND for
+ * an unreachable object. Needs dominators.
  */
 HDB_API int hdb_dominator_at(struct hdb *db, uint32_t ix, uint32_t *dominator,
 			     struct hdb_error *err);
 /*
- * The next object on a shortest path to a GC root; HDB_NONE if the object is a root. HDB_NOTFOUND
- * if there is no path. If `strong` is nonzero, referents of weak, soft, phantom and final
- * references are ignored.
+ * Finds the next object on a shortest path to a GC root; HDB_NONE if the object is a root. Returns
+ * HDB_NOTFOUND if there is no path. If `strong` is nonzero, referents of weak, soft, phantom and
+ * final references are ignored.
  */
 HDB_API int hdb_parent_at(struct hdb *db, uint32_t ix, int strong, uint32_t *parent,
 			  struct hdb_error *err);
@@ -550,7 +554,7 @@ struct hdb_batch {
 struct hdb_scan;
 HDB_API int hdb_scan_open(struct hdb *db, const struct hdb_scan_options *opt, struct hdb_scan **out,
 			  struct hdb_error *err);
-/* HDB_OK with at least one object, HDB_END after the last. */
+/* Reads the next batch: HDB_OK with at least one object, or HDB_END after the last. */
 HDB_API int hdb_scan_next(struct hdb_scan *scan, struct hdb_batch *out, struct hdb_error *err);
 /*
  * The value of a field of object `at` of the last batch, as hdb_field_value: about ten million per
@@ -608,18 +612,19 @@ struct hdb_class_count {
  */
 HDB_API int hdb_class_counts(struct hdb *db, int with_reachable, struct hdb_class_count *out,
 			     struct hdb_error *err);
-/* The name of a class; "?" if it cannot be read (hdb_failed). Borrowed until hdb_close. */
+/* Returns the name of a class; "?" if it cannot be read (hdb_failed). Borrowed until hdb_close. */
 HDB_API const char *hdb_class_name(struct hdb *db, uint32_t class_no);
-/* The first class with this name from number `from` on, or HDB_NONE. Searches all names. */
+/* Returns the first class with this name from number `from` on, or HDB_NONE. Searches all names. */
 HDB_API uint32_t hdb_class_named(struct hdb *db, const char *name, uint32_t from);
 /*
  * Sets marks[no] to 1 for each class that matches the pattern ("java.util.*", with * and ?) or
  * whose class object has that ID ("0x12c4"), to 2 for their subclasses if `subclasses` is nonzero,
- * and to 0 for all others. marks has room for hdb_class_count. HDB_NOTFOUND if none exists.
+ * and to 0 for all others. marks has room for hdb_class_count. Returns HDB_NOTFOUND if there is
+ * none.
  */
 HDB_API int hdb_classes_like(struct hdb *db, const char *pattern, int subclasses, uint8_t *marks,
 			     struct hdb_error *err);
-/* 1 if class_no is super_no or a subclass of it, otherwise 0. */
+/* Returns 1 if class_no is super_no or a subclass of it, otherwise 0. */
 HDB_API int hdb_is_subclass(struct hdb *db, uint32_t class_no, uint32_t super_no);
 
 /* A value of a field or an element. */
@@ -648,21 +653,24 @@ HDB_API int hdb_class_fields(struct hdb *db, uint32_t class_no, struct hdb_field
 			     size_t *count, struct hdb_error *err);
 HDB_API int hdb_class_statics(struct hdb *db, uint32_t class_no, struct hdb_fields **out,
 			      size_t *count, struct hdb_error *err);
-/* One of them, by number from 0; NULL after the last. Borrowed until hdb_fields_free. */
+/*
+ * Returns one of the fields, by number from 0; NULL after the last. Borrowed until hdb_fields_free.
+ */
 HDB_API const struct hdb_field *hdb_field_at(const struct hdb_fields *fields, size_t no);
 HDB_API void hdb_fields_free(struct hdb_fields *fields);
 
 /* ---- values: from the dump; HDB_ECHANGED if it is missing or has changed ---- */
 
 /*
- * The value of a field (hdb_class_fields) of an instance of its class or of a subclass: about a
- * million per second. HDB_NOTFOUND if the dump lacks it.
+ * Finds the value of a field (hdb_class_fields) of an instance of its class or of a subclass: about
+ * a million per second. Returns HDB_NOTFOUND if the dump lacks it.
  */
 HDB_API int hdb_field_value(struct hdb *db, uint32_t ix, const struct hdb_field *field,
 			    struct hdb_basic *out, struct hdb_error *err);
 /*
- * The value at the end of a path of field names ("map.table", 16 names at most) from an instance.
- * HDB_NOTFOUND if a field is missing, or a reference on the way is null or not in the dump.
+ * Finds the value at the end of a path of field names ("map.table", 16 names at most) from an
+ * instance. Returns HDB_NOTFOUND if a field is missing, or a reference on the way is null or not in
+ * the dump.
  */
 HDB_API int hdb_path_value(struct hdb *db, uint32_t ix, const char *path, struct hdb_basic *out,
 			   struct hdb_error *err);
@@ -675,20 +683,20 @@ struct hdb_slice {
 	size_t count;   /* set by hdb_elements: less than `room` at the end of the array */
 	enum hdb_basic_type type; /* set by hdb_elements */
 };
-/* Reads elements of an array. HDB_EUSAGE if the object is not an array. */
+/* Reads elements of an array. Fails with HDB_EUSAGE if the object is not an array. */
 HDB_API int hdb_elements(struct hdb *db, uint32_t ix, struct hdb_slice *slice,
 			 struct hdb_error *err);
 HDB_API void hdb_basic_of(enum hdb_basic_type type, uint64_t bits, struct hdb_basic *out);
 /*
- * The text of an object: characters of a string or a char[], printable ASCII of a byte[], a boxed
- * number, the name of a thread, a date, or the class name of a class object. It is written to buf
- * (size bytes, terminated) and cut at a character. *units (may be NULL): UTF-16 units of a string
- * or elements of an array, at most three bytes each; otherwise 0. HDB_NOTFOUND if it has no text. A
- * string may contain U+0000: see hdb_read_text.
+ * Finds the text of an object: characters of a string or a char[], printable ASCII of a byte[], a
+ * boxed number, the name of a thread, a date, or the class name of a class object. It is written to
+ * buf (size bytes, terminated) and cut at a character. *units (may be NULL): UTF-16 units of a
+ * string or elements of an array, at most three bytes each; otherwise 0. Returns HDB_NOTFOUND if it
+ * has no text. A string may contain U+0000: see hdb_read_text.
  */
 HDB_API int hdb_text(struct hdb *db, uint32_t ix, char *buf, size_t size, uint64_t *units,
 		     struct hdb_error *err);
-/* A text with its size, since it may contain zeros (U+0000). */
+/* A text with its size, because it may contain zeros (U+0000). */
 struct hdb_text {
 	size_t struct_size;
 	char *text;     /* UTF-8 and a final zero; owned: free() */
@@ -699,7 +707,7 @@ struct hdb_text {
 /* As hdb_text, in new memory, with at most `most` bytes. HDB_NOTFOUND: *out is zeros. */
 HDB_API int hdb_read_text(struct hdb *db, uint32_t ix, uint64_t most, struct hdb_text *out,
 			  struct hdb_error *err);
-/* 1 if the object is a java.lang.String, otherwise 0. */
+/* Returns 1 if the object is a java.lang.String, otherwise 0. */
 HDB_API int hdb_is_string(struct hdb *db, uint32_t ix);
 
 /* ---- references ---- */
@@ -715,10 +723,12 @@ enum hdb_list_kind {
 struct hdb_list;
 HDB_API int hdb_list_open(struct hdb *db, enum hdb_list_kind kind, struct hdb_list **out,
 			  struct hdb_error *err);
-/* Starts the list of object ix; *length (may be NULL): its number of entries. */
+/* Starts to read the list of object ix. *length (may be NULL) is its number of entries. */
 HDB_API int hdb_list_begin(struct hdb_list *list, uint32_t ix, uint64_t *length,
 			   struct hdb_error *err);
-/* The next entries, borrowed until the next call on the list; *count is 0 after the last. */
+/*
+ * Returns the next entries, borrowed until the next call on the list; *count is 0 after the last.
+ */
 HDB_API int hdb_list_next(struct hdb_list *list, const uint32_t **ixs, size_t *count,
 			  struct hdb_error *err);
 HDB_API void hdb_list_close(struct hdb_list *list);
@@ -749,7 +759,7 @@ HDB_API int hdb_references_classes(struct hdb_references *refs, uint8_t *marks,
 HDB_API int hdb_references_begin(struct hdb_references *refs, uint32_t from, uint32_t to,
 				 struct hdb_error *err);
 /*
- * The next reference, borrowed until the next call on the reader, or HDB_END. Fields of the
+ * Returns the next reference, borrowed until the next call on the reader, or HDB_END. Fields of the
  * object's own class come before those of superclasses.
  */
 HDB_API int hdb_references_next(struct hdb_references *refs, const struct hdb_reference **out,
@@ -762,10 +772,10 @@ HDB_API void hdb_references_close(struct hdb_references *refs);
  */
 HDB_API int hdb_holder(struct hdb *db, uint32_t from, uint32_t to, char *buf, size_t size,
 		       struct hdb_error *err);
-/* Strength of that reference: 0 strong, 1 soft, 2 weak, 3 phantom, 4 final. */
+/* Returns the strength of the reference: 0 strong, 1 soft, 2 weak, 3 phantom, 4 final. */
 HDB_API int hdb_strength(struct hdb *db, uint32_t from, uint32_t to, unsigned *strength,
 			 struct hdb_error *err);
-/* Its name, "strong" and so on; static. */
+/* Returns the name of a strength, "strong" and so on; static. */
 HDB_API const char *hdb_strength_name(unsigned strength);
 
 /* ---- sets of objects ---- */
@@ -780,7 +790,10 @@ struct hdb_set {
 	uint64_t retained_bytes; /* set by hdb_retained_sets */
 	uint64_t retained_count; /* number of objects; set likewise */
 };
-/* Many sets in one call are much faster than one by one. Builds the tables that it needs. */
+/*
+ * Computes the sizes of many sets in one call, which is much faster than one by one. Builds the
+ * tables that it needs.
+ */
 HDB_API int hdb_retained_sets(struct hdb *db, struct hdb_set *sets, size_t set_count,
 			      struct hdb_error *err);
 
@@ -802,7 +815,10 @@ struct hdb_collection {
 	uint64_t size;     /* number of elements or entries */
 	uint64_t capacity; /* number that fits without growing */
 };
-/* HDB_NOTFOUND if it is not a collection of a known class. Reads the dump. */
+/*
+ * Describes a collection. Returns HDB_NOTFOUND if the object is not a collection of a known class.
+ * Reads the dump.
+ */
 HDB_API int hdb_collection_at(struct hdb *db, uint32_t ix, struct hdb_collection *out,
 			      struct hdb_error *err);
 
@@ -821,8 +837,8 @@ struct hdb_entries;
 HDB_API int hdb_entries_open(struct hdb *db, uint32_t ix, struct hdb_entries **out,
 			     struct hdb_error *err);
 /*
- * HDB_END after the last, or where damaged links form a cycle. HDB_EUSAGE after the last if others
- * are not known.
+ * Returns the next entry. Returns HDB_END after the last, or where damaged links form a cycle.
+ * Fails with HDB_EUSAGE after the last known entry if further ones are unknown.
  */
 HDB_API int hdb_entries_next(struct hdb_entries *entries, struct hdb_entry *out,
 			     struct hdb_error *err);
@@ -841,7 +857,7 @@ struct hdb_root {
 /* Root records, ordered by object. */
 HDB_API int hdb_root_count(struct hdb *db, uint64_t *count, struct hdb_error *err);
 HDB_API int hdb_root_at(struct hdb *db, uint64_t no, struct hdb_root *out, struct hdb_error *err);
-/* The roots of object ix: numbers [*first, *first + *count). */
+/* Finds the roots of object ix: numbers [*first, *first + *count). */
 HDB_API int hdb_roots_of(struct hdb *db, uint32_t ix, uint64_t *first, uint64_t *count,
 			 struct hdb_error *err);
 
@@ -864,11 +880,14 @@ struct hdb_frame {
 	char class_name[1024], method[1024], signature[1024], source[1024]; /* "": unknown; cut */
 	int line; /* 0 or -1: unknown, -2: compiled, -3: native */
 };
-/* Frame `depth` (0: innermost) of a trace. HDB_NOTFOUND if the dump does not have it. */
+/*
+ * Returns frame `depth` of a trace (0: the innermost). Returns HDB_NOTFOUND if the dump does not
+ * have it.
+ */
 HDB_API int hdb_frame_at(struct hdb *db, uint32_t trace_serial, uint32_t depth,
 			 struct hdb_frame *out, struct hdb_error *err);
 
-/* Number of Android's heaps, and the name of a heap, truncated to fit buf. */
+/* Return the number of Android's heaps, and the name of a heap, truncated to fit buf. */
 HDB_API uint32_t hdb_heap_count(struct hdb *db);
 HDB_API int hdb_heap_name(struct hdb *db, uint32_t heap_no, char *buf, size_t size,
 			  struct hdb_error *err);
@@ -958,12 +977,18 @@ struct hdb_query_spec {      /* NOLINT(clang-analyzer-optin.performance.Padding)
 	const struct hdb_column *facts;
 	size_t fact_count;
 	int is_query; /* 0: about a database or a comparison as a whole */
-	/* why a query that counts objects has no options "unreachable" and "all"; or NULL */
+	/*
+	 * the reason why a query that counts objects lacks the options "unreachable" and "all"; or
+	 * NULL
+	 */
 	const char *one_population;
 	int is_tree; /* nonzero: no row can be left out (struct hdb_row_filter) */
 };
 
-/* Number of queries, and one by number, in the order of the manual. Static; NULL: none. */
+/*
+ * Return the number of queries, and one by number, in the order of the manual. Static; NULL if
+ * there is none.
+ */
 HDB_API size_t hdb_query_count(void);
 HDB_API const struct hdb_query_spec *hdb_query_at(size_t no);
 
@@ -976,7 +1001,7 @@ HDB_API const struct hdb_option_spec *hdb_query_option(const struct hdb_query_sp
 HDB_API const struct hdb_column *hdb_query_column(const struct hdb_query_spec *query, size_t no);
 HDB_API const struct hdb_column *hdb_query_fact(const struct hdb_query_spec *query, size_t no);
 
-/* The query with this name or alias, or NULL; static. */
+/* Returns the query with this name or alias, or NULL; static. */
 HDB_API const struct hdb_query_spec *hdb_query_named(const char *name);
 
 /* An option given to a query; value NULL for a flag. */
@@ -1030,8 +1055,8 @@ struct hdb_rows;
 
 /*
  * Runs a query. `args` may be NULL. *out is owned: hdb_rows_close. Builds the derived tables that
- * it needs, with progress, and stores them in the database. HDB_NOTFOUND if an object or class that
- * is named does not exist; HDB_EUSAGE for an unknown query, option or column.
+ * it needs, with progress, and stores them in the database. Returns HDB_NOTFOUND if an object or
+ * class that is named does not exist; HDB_EUSAGE for an unknown query, option or column.
  */
 HDB_API int hdb_query(struct hdb *db, const char *name, const struct hdb_query_args *args,
 		      struct hdb_rows **out, struct hdb_error *err);
@@ -1041,9 +1066,9 @@ HDB_API size_t hdb_rows_column_count(const struct hdb_rows *rows);
 HDB_API const struct hdb_column *hdb_rows_column(const struct hdb_rows *rows, size_t column);
 
 /*
- * The number of the column with this name, for hdb_rows_column, hdb_rows_value and the functions
- * below. A column of the query that does not apply to this answer or dump comes after the other
- * columns, and all its values are null. SIZE_MAX if the query has no such column.
+ * Returns the number of the column with this name, for hdb_rows_column, hdb_rows_value and the
+ * functions below. A column of the query that does not apply to this answer or dump comes after the
+ * other columns, and all its values are null. Returns SIZE_MAX if the query has no such column.
  */
 HDB_API size_t hdb_rows_find_column(const struct hdb_rows *rows, const char *name);
 
@@ -1054,10 +1079,10 @@ HDB_API int hdb_rows_next(struct hdb_rows *rows, struct hdb_error *err);
 HDB_API const struct hdb_value *hdb_rows_value(const struct hdb_rows *rows, size_t column);
 
 /*
- * The value by type: hdb_rows_u64 for counts, bytes, identifiers and booleans, hdb_rows_i64 for
- * these and integers, hdb_rows_double for all numbers, hdb_rows_text for strings, zero-terminated
- * and borrowed like the value. 0 or NULL if there is no value or column, or if the type is
- * different.
+ * Returns the value by type: hdb_rows_u64 for counts, bytes, identifiers and booleans, hdb_rows_i64
+ * for these and integers, hdb_rows_double for all numbers, hdb_rows_text for strings,
+ * zero-terminated and borrowed like the value. 0 or NULL if there is no value or column, or if the
+ * type is different.
  */
 HDB_API uint64_t hdb_rows_u64(const struct hdb_rows *rows, size_t column);
 HDB_API int64_t hdb_rows_i64(const struct hdb_rows *rows, size_t column);
@@ -1068,8 +1093,8 @@ HDB_API const char *hdb_rows_text(struct hdb_rows *rows, size_t column);
 HDB_API int hdb_rows_is_null(const struct hdb_rows *rows, size_t column);
 
 /*
- * The number of rows without the limit. Some queries have to count, which may read on to the end:
- * call it after the last hdb_rows_next.
+ * Returns the number of rows without the limit. Some queries have to count and may read to the end
+ * for this: call it after the last hdb_rows_next.
  */
 HDB_API int hdb_rows_total(struct hdb_rows *rows, uint64_t *total, struct hdb_error *err);
 
@@ -1081,7 +1106,7 @@ HDB_API size_t hdb_rows_fact_count(const struct hdb_rows *rows);
 HDB_API const struct hdb_column *hdb_rows_fact_column(const struct hdb_rows *rows, size_t fact);
 HDB_API const struct hdb_value *hdb_rows_fact_value(const struct hdb_rows *rows, size_t fact);
 
-/* The value of the fact with this name, borrowed likewise; NULL if the answer has none. */
+/* Returns the value of the fact with this name, borrowed likewise; NULL if the answer has none. */
 HDB_API const struct hdb_value *hdb_rows_find_fact(const struct hdb_rows *rows, const char *name);
 
 /* Ends the answer; NULL is allowed. */
@@ -1162,7 +1187,7 @@ struct hdb_row_source {
 HDB_API int hdb_source_arrow(const struct hdb_row_source *source, size_t batch_rows,
 			     struct ArrowArrayStream *out, struct hdb_error *err);
 
-/* The version of the loaded library, and the name of a result code; static strings. */
+/* Returns the version of the loaded library, and the name of a result code; static strings. */
 HDB_API const char *hdb_version(void);
 /* HDB_VERSION_NUMBER of the loaded library, which may be newer than the header. */
 HDB_API unsigned hdb_version_number(void);

@@ -33,7 +33,8 @@ struct analysis_counter_head {
 struct analysis_counter {
 	const struct session *session; /* borrowed */
 	size_t entry_bytes;
-	const char *what; /* name of what is counted, for error messages ("texts"); borrowed */
+	/* name of the items that are counted, for error messages ("texts"); borrowed */
+	const char *what;
 	/* private except for reading */
 	uint64_t used; /* number of different hashes */
 	struct base_big pieces[ANALYSIS_COUNTER_PIECES];

@@ -55,7 +55,10 @@ void analysis_members_release(struct analysis_members *members);
 int analysis_members_count(const struct session *session, const char *target, bool with_sub,
 			   struct analysis_members *out, struct hdb_error *err);
 
-/* State of an iteration over the members. Must be zero-initialised, and released in any case. */
+/*
+ * State of an iteration over the members. Must be zero-initialised, and released even after a
+ * failure.
+ */
 struct analysis_member_list {
 	struct heap_block *block; /* owned */
 	/* the next block to read, and the next object of the current block */

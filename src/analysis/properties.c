@@ -290,7 +290,7 @@ double analysis_limit_percent(const struct analysis_limit *limit, uint64_t bytes
 	return limit->bytes ? analysis_percent(bytes, limit->bytes) : 0;
 }
 
-/* ---- what is known of the VM ---- */
+/* ---- information about the VM ---- */
 
 /*
  * Facts and the properties that contain them; the first existing property is used. The last three

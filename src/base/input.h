@@ -43,7 +43,7 @@ bool base_input_is_file(const struct base_input *input);
 uint64_t base_input_size(const struct base_input *input);
 uint64_t base_input_taken(const struct base_input *input);
 
-/* Consecutive bytes of the input. Zero-initialise; release with base_piece_release. */
+/* Consecutive bytes of the input. Initialise with zeros; release with base_piece_release. */
 struct base_piece {
 	const uint8_t *data; /* inflated bytes; borrowed until the piece is used again */
 	uint64_t size;       /* of data */

@@ -40,7 +40,7 @@ extern const struct derive_builder derive_build_depth;
  * Loads the heap's graph: stored references and class edges. Edges into roots are left out because
  * no algorithm here needs them: a root is always reachable and has no dominator. If is_strong is
  * set, edges that exist only through the referent of a reference object are left out, too. *rows
- * must be released in any case.
+ * must be released even after a failure.
  */
 int derive_graph_load(struct derive *derive, bool is_strong, struct graph_rows *rows,
 		      struct hdb_error *err);

@@ -20,12 +20,12 @@
 #define CLASS_TREE_LEVELS 6
 
 /*
- * Zero-initialise; free with derive_class_tree_release. All arrays are owned and indexed by class
- * number unless stated otherwise.
+ * Initialise with zeros; free with derive_class_tree_release. All arrays are owned and indexed by
+ * class number unless stated otherwise.
  */
 struct class_tree {
 	uint32_t count;
-	/* superclass; STORE_NONE if none exists, or if it would close a cycle */
+	/* superclass; STORE_NONE if there is none, or if it would close a cycle */
 	uint32_t *parent;
 	uint32_t *jump; /* an ancestor further up, used to climb many levels in few steps */
 	uint32_t *depth;

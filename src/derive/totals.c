@@ -199,7 +199,7 @@ static int put_totals(struct totals *t, struct store_writer *writer, struct hdb_
 	return store_records_end(&w, err);
 }
 
-/* Computes all totals. *t must be released in any case. */
+/* Computes all totals. *t must be released even after a failure. */
 static int find_totals(struct totals *t, struct hdb_error *err)
 {
 	TRY(make_groups(t, err));

@@ -27,8 +27,8 @@
 #define GRAPH_GROUP 32
 
 /*
- * Group starts are relative to the first of 2^this groups, which together take less than 2^32
- * bytes.
+ * Binary logarithm of the number of groups that share one base: group starts are relative to it.
+ * Such groups together take less than 2^32 bytes.
  */
 #define GRAPH_GROUPS_BITS 10
 
@@ -61,7 +61,10 @@ struct graph_rows {
 	struct base_big base_big, start_big;
 };
 
-/* Prepares empty rows for all nodes. `work` is borrowed. *rows must be released in any case. */
+/*
+ * Prepares empty rows for all nodes. `work` is borrowed. *rows must be released even after a
+ * failure.
+ */
 int graph_rows_init(struct graph_rows *rows, uint32_t node_count, struct base_work *work,
 		    struct hdb_error *err);
 void graph_rows_release(struct graph_rows *rows);

@@ -34,7 +34,7 @@ struct graph_child_rows {
 	struct graph_size_order top; /* for nodes of the top level */
 };
 
-/* Prepares empty rows. `work` is borrowed. *rows must be released in any case. */
+/* Prepares empty rows. `work` is borrowed. *rows must be released even after a failure. */
 int graph_child_rows_init(struct graph_child_rows *rows, uint32_t node_count,
 			  struct base_work *work, struct hdb_error *err);
 void graph_child_rows_release(struct graph_child_rows *rows);

@@ -32,7 +32,7 @@ struct graph_paths {
 
 /*
  * Begins at `target`. `graph` and the targets of `opt` (may be NULL) are borrowed. An unreachable
- * target has no paths. *out must be released in any case.
+ * target has no paths. *out must be released even after a failure.
  */
 int graph_paths_init(struct graph_paths *paths, const struct graph_access *graph, uint32_t target,
 		     const struct graph_paths_options *opt, struct hdb_error *err);

@@ -33,7 +33,10 @@ struct graph_preorder {
 	struct base_big link_big, last_big;
 };
 
-/* Prepares a tree without inner nodes. `work` is borrowed. *order must be released in any case. */
+/*
+ * Prepares a tree without inner nodes. `work` is borrowed. *order must be released even after a
+ * failure.
+ */
 int graph_preorder_init(struct graph_preorder *order, uint32_t node_count, struct base_work *work,
 			struct hdb_error *err);
 void graph_preorder_release(struct graph_preorder *order);

@@ -25,7 +25,7 @@ struct graph_size_order {
 	uint64_t large_count;
 };
 
-/* Initialises an order, which must be released in any case. */
+/* Initialises an order, which must be released even after a failure. */
 int graph_size_order_init(struct graph_size_order *order, struct hdb_error *err);
 void graph_size_order_release(struct graph_size_order *order);
 

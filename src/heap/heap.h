@@ -315,7 +315,7 @@ static inline bool heap_show_chosen(struct heap *heap)
 	return was_filtered;
 }
 
-/* Whether the object is excluded from rows. Returns false after a failure, too. */
+/* Whether the object is excluded from rows. Returns false after a failure too. */
 int heap_passes_over(struct heap *heap, uint32_t ix, bool *out, struct hdb_error *err);
 
 /*

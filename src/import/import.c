@@ -347,7 +347,7 @@ static uint64_t count_real(struct import *im)
 	return im->object_count - invented;
 }
 
-/* Identity of the file with this name; 0, 0 if none exists. */
+/* Identity of the file with this name; 0, 0 if there is none. */
 struct file_name {
 	dev_t device;
 	ino_t inode;
@@ -452,7 +452,7 @@ static void add_needed_space(const struct import *im, struct hdb_error *err)
 
 /*
  * Opens the dump, creates the database and runs the passes, without publishing. HDB_END as in
- * `create`. The caller closes *input in any case.
+ * `create`. The caller closes *input even after a failure.
  */
 static int make_database(struct import *im, struct import_paths paths, struct base_input **input,
 			 struct hdb_error *err)
@@ -500,7 +500,7 @@ int import_dump(struct import_paths paths, const struct hdb_import_options *opt,
 	if (r != HDB_OK)
 		goto out;
 	writer = im->writer;
-	im->writer = NULL; /* store_publish frees it in any case */
+	im->writer = NULL; /* store_publish frees it even after a failure */
 	base_stage(work, "syncing", 0, "");
 	drop_dump(im);
 	if ((r = store_publish(writer, &file_bytes, err)) != HDB_OK)

@@ -13,7 +13,7 @@
 struct import_paths {
 	const char *dump;
 	const char *database;
-	struct base_input *input; /* the dump, if it is open already; closed in any case */
+	struct base_input *input; /* the dump, if it is already open; always closed */
 	/*
 	 * for a dump extracted from a file with several dumps: its number, from 1, and the number
 	 * of dumps; otherwise 0

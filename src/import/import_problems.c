@@ -1,5 +1,5 @@
 /*
- * import/import_problems.c - the list of defects of a dump and of what was lost.
+ * import/import_problems.c - the list of defects of a dump and of the resulting losses.
  */
 #include "import/context.h"
 

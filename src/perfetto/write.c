@@ -561,7 +561,7 @@ static int write_root(struct writer *w, uint8_t tag, unsigned numbers, uint64_t 
 	return hprof_end_sub(&w->out);
 }
 
-/* Writes the roots of the graph. Objects in heaps that ART never collects become roots, too. */
+/* Writes the roots of the graph. Objects in heaps that ART never collects become roots too. */
 static int write_roots(struct writer *w)
 {
 	const size_t kinds = sizeof(root_kinds) / sizeof(root_kinds[0]);

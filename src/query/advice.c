@@ -1,4 +1,4 @@
-/* query/advice.c - turns the query that a rule recommends into cells and into a command. */
+/* query/advice.c - turns a query recommended by a rule into cells and into a command. */
 #include "query/advice.h"
 
 #include <stdio.h>

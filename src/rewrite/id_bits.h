@@ -8,7 +8,10 @@
 #include "base/vec.h"
 #include "base/work.h"
 
-/* Zero-initialise; set work and shift. Memory: one bit for each 2^shift bytes of heap, in parts. */
+/*
+ * Initialise with zeros; set work and shift. Memory: one bit for each 2^shift bytes of heap, in
+ * parts.
+ */
 struct rewrite_id_bits {
 	struct base_work *work;  /* lent */
 	unsigned shift;          /* low bits that are zero in all IDs */

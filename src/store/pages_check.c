@@ -11,7 +11,7 @@
 
 struct check {
 	struct pages *pages;
-	uint8_t *used;           /* one bit per page: has been visited */
+	uint8_t *used;           /* one bit per page: whether it has been visited */
 	const uint8_t *last_key; /* key of the previous entry; NULL: none yet */
 	uint64_t last_size;
 };

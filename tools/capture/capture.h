@@ -24,7 +24,7 @@
  */
 struct capture_vm {
 	int pid;
-	char user[64];        /* user name, or number if none exists */
+	char user[64];        /* user name, or number if there is none */
 	char main_class[256]; /* or the file of -jar; empty: unknown */
 	char container[72];   /* container ID, or a note that it is in another namespace */
 	char version[96];     /* Java version; empty: unknown */

@@ -37,7 +37,7 @@ struct vm_capture {
 	char folder[FOLDER_NAME_SIZE];
 	char trigger[ATTACH_TRIGGER_SIZE];
 	char path[PATH_SIZE]; /* path of `directory` as the VM sees it */
-	int tmp_fd, cwd_fd;   /* the VM's folders */
+	int tmp_fd, cwd_fd;   /* the VM's directories */
 	int place_fd, folder_fd,
 		dump_fd; /* the parent of `directory`, `directory` itself, and the dump */
 	int socket_fd;   /* delivers the VM's answer */

@@ -454,7 +454,7 @@ size_t format_id(char *buf, uint64_t id)
 	return 2 + digits;
 }
 
-/* Significant digits of a real number that has no shorter decimal form. */
+/* Number of significant digits of a real number that has no shorter decimal form. */
 #define REAL_DIGITS 4
 #define REAL_DIGITS_MAX 8
 

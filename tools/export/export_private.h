@@ -54,8 +54,8 @@ struct export_writer {
 int export_write(struct export_writer *w, const void *data, size_t size, struct hdb_error *err);
 
 /*
- * A format: begin; one call per batch; end, except after a failure; It must be released in any
- * case. `batch` has one child per column.
+ * A format: begin; one call per batch; end, except after a failure; It must be released even after
+ * a failure. `batch` has one child per column.
  */
 struct export_writing {
 	int (*begin)(struct export_writer *w, struct hdb_error *err);
@@ -107,7 +107,7 @@ struct export_distinct {
 	struct bytes plain;        /* in Parquet's PLAIN encoding */
 };
 
-/* Returned instead of a code if out of memory. */
+/* Returned instead of a code if memory is exhausted. */
 #define EXPORT_NO_CODE UINT32_MAX
 
 /* Returns the code of a value. Codes are assigned from 0 in order of first occurrence. */

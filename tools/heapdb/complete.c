@@ -130,7 +130,7 @@ static const char *argument_of(const struct line *l, const char *name,
 
 /* ---- what a database has ---- */
 
-/* Returns the file named on the line, preferring --db; NULL if none. */
+/* Returns the file named on the line, preferring --db; NULL if there is none. */
 static const char *named_file(const struct line *l)
 {
 	for (size_t i = 0; i + 2 < l->count; i++)

@@ -476,7 +476,7 @@ static int not_taken(const struct command *command, const struct hdb_query_spec 
 			spec && command->flags & NAMES_QUERY ? spec->name : "", takers.text);
 }
 
-/* Returns the table's option for getopt's result; NULL if none. */
+/* Returns the table's option for getopt's result; NULL if there is none. */
 static const struct option_info *table_option(int value)
 {
 	const int count = sizeof(option_table) / sizeof(option_table[0]) - 1;

@@ -123,7 +123,10 @@ struct options {
 	bool open;             /* open a browser */
 	const char *html;      /* output file of the report; NULL: none */
 	bool no_values;        /* omit strings of the heap */
-	/* Indexes of the given words; correspond to enums of the library and readers. */
+	/*
+	 * Indexes of the words given for these options, which correspond to enums of the library
+	 * and readers.
+	 */
 	unsigned sizes, contents, packing, zero, arrays, by;
 	const char *adb, *serial; /* capture: process and device */
 	unsigned parallel, gz;    /* 0: not given */
@@ -187,7 +190,7 @@ extern const struct option_info option_table[];
  */
 uint64_t options_groups(const struct command *command, const struct hdb_query_spec *query);
 
-/* Finds the option with this name among the groups; NULL if none. */
+/* Finds the option with this name among the groups; NULL if there is none. */
 const struct option_info *options_find(const char *name, size_t size, uint64_t groups);
 
 /* The process ID that an operand is; 0 if it is none. */

@@ -68,7 +68,9 @@ static void add_fact(struct bytes *to, const struct answer *answer, size_t fact,
 		column_for_people(answer_fact_column(answer, fact), value, style, to);
 }
 
-/* Finds a fact related by suffix: "heap_objects_before" for "heap_objects"; NULL if none. */
+/*
+ * Finds a fact related by suffix: "heap_objects_before" for "heap_objects"; NULL if there is none.
+ */
 static const struct hdb_value *relative(const struct answer *answer, const char *name,
 					const char *ending)
 {

@@ -63,7 +63,7 @@ void mcp_files_release(struct mcp_files *files);
 
 /*
  * Lists the databases below the directories in order of names: an array of objects {"db", "bytes"},
- * and {"dump", "bytes"} for dumps without a database. NULL if out of memory.
+ * and {"dump", "bytes"} for dumps without a database. NULL if memory is exhausted.
  */
 json_t *mcp_files_list(const struct mcp_files *files);
 
@@ -154,7 +154,7 @@ struct mcp_call {
 
 struct tool;
 
-/* Returns the tools with their schemas, for tools/list. NULL if out of memory. */
+/* Returns the tools with their schemas, for tools/list. NULL if memory is exhausted. */
 json_t *mcp_tools_list(const struct mcp_options *options, bool can_ask);
 /* Whether the tool can be called. can_ask: the client can ask the user for consent. */
 bool mcp_tool_exists(const struct mcp_options *options, const char *name, bool can_ask);

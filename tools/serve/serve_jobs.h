@@ -91,7 +91,7 @@ struct serve_job {
 
 	/* Used by the workers. */
 	uint64_t size; /* its share of *held */
-	char *key;     /* cache key, see serve_cache.h; owned; NULL: out of memory */
+	char *key;     /* cache key, see serve_cache.h; owned; NULL if memory is exhausted */
 	enum serve_state state;
 	bool is_cancelled;
 	struct serve_job *next;

@@ -23,7 +23,7 @@ struct serve_slow *serve_slow_new(void);
 /* Call when all connections have left. NULL is allowed. */
 void serve_slow_free(struct serve_slow *slow);
 
-/* Registers a connection; NULL: out of memory, so it is not watched. */
+/* Registers a connection. Returns NULL if memory is exhausted, so the connection is not watched. */
 struct serve_slow_one *serve_slow_enter(struct serve_slow *slow, int fd);
 /* Call before closing the socket. NULL is allowed here and below. */
 void serve_slow_leave(struct serve_slow *slow, struct serve_slow_one *one);

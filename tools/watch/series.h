@@ -55,7 +55,7 @@ struct series_class {
 };
 
 #define SERIES_JVM_SIZE 48
-/* Classes in a record; a histogram has its largest ones. */
+/* Maximum number of classes in a record, which contains the largest ones of a histogram. */
 #define SERIES_CLASSES_MAX 200
 
 /* A line. Strings are truncated to fit. */

@@ -11,7 +11,7 @@
 /*
  * Numbers the objects that dominate others in preorder, in two passes over the table dominators
  * (derive_tree_prepare). The subtree of a node has the numbers from its own up to
- * graph_preorder_end. *order must be released in any case.
+ * graph_preorder_end. *order must be released even after a failure.
  */
 int derive_number_inner(struct derive *derive, struct graph_preorder *order, struct hdb_error *err);
 

@@ -19,8 +19,8 @@
 #include "base/bits.h"
 
 /*
- * Maximum share of nodes visited by probes: 1 / this for each probe at first, for each later, and
- * for all together.
+ * Divisors for the maximum share of nodes that probes visit: by each probe at first, by each later,
+ * and by all together.
  */
 #define PROBE_FIRST 4096u
 #define PROBE_LAST 64u

@@ -35,9 +35,9 @@ struct graph_dominators {
 };
 
 /*
- * How to find semidominators: depending on the budget; with links for all nodes; with links only
- * for joins (semi_lowmem.c); or, for tests, with links and one search per thread even for few
- * nodes. The result is always the same.
+ * How to find semidominators: as the budget requires; with links for all nodes; with links only for
+ * joins (semi_lowmem.c); or, for tests, with links and one search per thread even for few nodes.
+ * The result is always the same.
  */
 enum graph_search {
 	GRAPH_SEARCH_ANY,
@@ -65,9 +65,9 @@ static inline uint64_t graph_dominators_kept(const struct base_work *work, uint3
 }
 
 /*
- * Fills *out, which must be released in any case. Takes ownership of `rows`, whose work is used,
- * and releases them as soon as the search no longer needs them. `root_bits` is a bit vector of
- * node_count bits (64-bit words). Duplicate edges and self-loops are allowed. Time O(edges x log
+ * Fills *out, which must be released even after a failure. Takes ownership of `rows`, whose work is
+ * used, and releases them as soon as the search no longer needs them. `root_bits` is a bit vector
+ * of node_count bits (64-bit words). Duplicate edges and self-loops are allowed. Time O(edges x log
  * nodes) in the worst case, nearly linear for heaps. Memory: see src/README.md.
  */
 int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, enum graph_search how,

@@ -248,8 +248,8 @@ void dom_levels_place(const struct dom_parts *parts, const struct dom_build *b,
 int dom_order_init(struct dom_build *build, unsigned part_count, struct hdb_error *err);
 
 /*
- * Inverts the orders into *numbers (packed; to be released in any case), and converts crosses to
- * edges and top. Frees states, orders and crosses.
+ * Inverts the orders into *numbers (packed; to be released even after a failure), and converts
+ * crosses to edges and top. Frees states, orders and crosses.
  */
 int dom_number(struct dom_parts *parts, struct base_runs *numbers, struct hdb_error *err);
 

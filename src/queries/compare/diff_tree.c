@@ -272,7 +272,10 @@ static int open_tree(struct query *q, struct diff *d, struct hdb_error *err)
 
 /* ---- rows ---- */
 
-/* Sets the object of a node that retains most in the newest dump; null if there is none. */
+/*
+ * Sets the object that retains the most of a node's objects in the newest dump; null if there is
+ * none.
+ */
 static void set_example(struct query *q, const struct tree *t, size_t column, uint32_t node)
 {
 	const struct analysis_merged_sum *sum =

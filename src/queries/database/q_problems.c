@@ -1,6 +1,6 @@
 /*
- * queries/database/q_problems.c - the problems query: what the import found wrong with the dump,
- * and what was lost.
+ * queries/database/q_problems.c - the problems query: defects of the dump that the import found,
+ * and the resulting losses.
  */
 #include "heap/heap_database.h"
 #include "hprof/walk.h"

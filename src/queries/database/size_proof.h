@@ -7,7 +7,10 @@
 
 #include "query/query.h"
 
-/* Maximum number of bytes of a sentence that says what proves a size, with the terminator. */
+/*
+ * Maximum number of bytes of a sentence that describes the proof of a size, including the
+ * terminator.
+ */
 #define QUERY_PROOF_MAX 160
 
 /* Describes what in the dump proves the size of a class's instances. */

@@ -25,22 +25,26 @@
 #include <stdio.h>
 #include <xxhash.h>
 
-/* Number of entries that are read, of which an even part is looked at. */
+/* Number of entries that are read. Only an even sample of these is examined. */
 #define ENTRIES_READ 20000u
 #define ENTRIES_LOOKED 4000u
-/* Number of keys that are neighbours in a collection are looked at together: they may be equal. */
+/*
+ * Number of neighbouring keys in a collection that are examined together, because equal keys are
+ * often neighbours.
+ */
 #define ENTRIES_RUN 16u
 /*
- * Number of bytes of a string that count; parts that a string is divided into; fields of a value.
+ * Number of bytes of a string that count; maximum number of parts into which a string is divided;
+ * maximum number of fields of a value.
  */
 #define PREFIX_BYTES 80u
 #define PREFIX_PARTS 3u
 #define VALUE_FIELDS 24u
-/* Features of keys (prefixes, then the form), elements of lists, and then features of values. */
+/* Levels of features: first those of keys (prefixes, then the form), then those of values. */
 #define FORM_LEVEL PREFIX_PARTS
 #define SAME_LEVEL (FORM_LEVEL + 1)
 #define FIELD_LEVEL (SAME_LEVEL + 1)
-/* Number of values of which is measured what their fields hold. */
+/* Number of values whose fields are measured for what they retain. */
 #define VALUES_WEIGHED 500u
 /* Minimum share worth reporting, in percent, and the minimum number of different values. */
 #define SHARE_MIN 70
@@ -48,18 +52,18 @@
 #define SHARE_KINDS 5u
 /* Fewer keys prove nothing. */
 #define SHARE_KEYS 100u
-/* Number of entries of a collection that does not know their number. */
+/* Number of entries to count in a collection that does not record its size. */
 #define ENTRIES_COUNTED 1000000u
 /* A form must have this many keys on average. */
 #define FORM_KEYS 20u
 /* Keys that are dates matter if the oldest is this old and the newest is about that of the dump. */
 #define DATES_OLD_DAYS 30u
 #define DATES_NEW_DAYS 2u
-/* A higher number is none of attempts. */
+/* A higher number is not a number of attempts. */
 #define TRIES_MAX 100000u
 /*
- * Number of milliseconds since 1970 that are taken for a point in time: 2001 to 2286; or as many
- * seconds.
+ * Range of milliseconds since 1970 that are taken for a point in time: the years 2001 to 2286. The
+ * same range applies to seconds.
  */
 #define TIME_MIN_MS 1000000000000u
 #define TIME_MAX_MS 10000000000000u

@@ -193,7 +193,7 @@ static int is_destroyed(struct scan *s, uint32_t ix, struct base_value *out)
 
 /* Classes of a collection's entries. */
 struct entry_kinds {
-	uint32_t first_ix; /* first entry that is an object; HEAP_NONE if none exists */
+	uint32_t first_ix; /* first entry that is an object; HEAP_NONE if there is none */
 	uint32_t class_no[KIND_CLASSES];
 	uint64_t count[KIND_CLASSES];
 	unsigned classes;

@@ -31,7 +31,7 @@ const char *explain_verdict_name(enum explain_verdict verdict)
 struct reader {
 	const char *file; /* NULL: the compiled-in rules */
 	unsigned line;
-	struct explain_rule rule; /* the current rule; name is NULL if none exists */
+	struct explain_rule rule; /* the current rule; name is NULL if there is none */
 	struct base_vec *rules, *nodes;
 	struct hdb_error *err;
 };
@@ -317,9 +317,7 @@ struct sentence {
 	char *buf;
 	size_t size, used;
 	bool lacks; /* a value in the current brackets is missing */
-	/*
-	 * whether the position is inside brackets; whether no value outside of brackets is missing
-	 */
+	/* whether the position is inside brackets; whether all values outside of brackets exist */
 	bool is_within, is_whole;
 };
 

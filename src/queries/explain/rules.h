@@ -70,7 +70,7 @@ struct explain_rule {
 struct explain_count {
 	char classes[BASE_VALUE_MAX], expression[BASE_WORD_MAX];
 	double count;
-	uint32_t first_ix; /* HEAP_NONE if none exists */
+	uint32_t first_ix; /* HEAP_NONE if there is none */
 };
 
 /* The objects to which instances of some classes refer. */

@@ -27,19 +27,22 @@
 #define FACTS_OBJECTS_MAX 20000u
 #define FACTS_CHILDREN_MAX 1600u
 #define FACTS_CHILDREN_MIN 100u
-/* Number of children of one object, the largest, that are never left out. */
+/* Number of the largest children of an object that are always visited. */
 #define FACTS_CHILDREN_LARGE 16u
-/* Number of elements of arrays that are read; beyond that, an even part of each array. */
+/*
+ * Maximum number of array elements that are read. After that, only an even sample of each array is
+ * read.
+ */
 #define FACTS_ELEMENTS_MAX (2u << 20)
 #define FACTS_ELEMENTS_PART 4096u
-/* Number of bytes of arrays whose contents are compared. */
+/* Maximum total size of arrays whose contents are compared. */
 #define FACTS_CONTENT_BYTES (16u << 20)
 /* Shorter arrays, and shorter arrays of strings, are not compared. */
 #define FACTS_CONTENT_MIN 8u
 #define FACTS_TEXT_MIN 4u
 /* Smaller arrays of zeros are not counted. */
 #define FACTS_ZEROS_MIN 4096
-/* Number of elements of an array that are looked at, whether they are 0. */
+/* Number of elements of an array that are tested for 0. */
 #define FACTS_SLACK_LOOKED 64u
 /*
  * Maximum number of dominators above the accumulation point that are tried, and the share of a
@@ -48,11 +51,11 @@
 #define FACTS_CLIMBS 8u
 #define FACTS_TOP_CLIMBS 32u
 #define FACTS_CLIMB_PART 0.8
-/* Number of nodes of a tree or list above it that are passed. */
+/* Maximum number of tree or list nodes passed on the way up. */
 #define FACTS_NODES 4096u
-/* Number of entries that make a collection worth a look. */
+/* Minimum number of entries of a collection that is examined. */
 #define FACTS_ENTRIES_MIN 1000u
-/* Number of entries that are enough if no collection has so many. */
+/* Minimum number of entries if no collection has as many as above. */
 #define FACTS_ENTRIES_SOME 50u
 /* Larger numbers are not rounded, because a double has no fractional digits there. */
 #define FACTS_NUMBER_MAX 1e15
@@ -62,7 +65,8 @@
 #define FACTS_NONZERO_BYTES (1u << 20)
 #define FACTS_NONZERO_LOOKED 65536u
 /*
- * Number of entries of a small map or set, whose tables and nodes take more than what it contains.
+ * Maximum number of entries of a small map or set, whose tables and nodes take more memory than its
+ * contents.
  */
 #define FACTS_SMALL 10u
 /*

@@ -153,7 +153,7 @@ int explain_facts_find(const struct session *session, const struct analysis_susp
 /* Returns the number of a figure's name, or EXPLAIN_FACT_COUNT. */
 enum explain_fact explain_fact_of(const char *name);
 
-/* ---- for the files of this folder ---- */
+/* ---- for the files of this directory ---- */
 
 /* Sets a number, an estimate with two digits, a text, or an object (its index is the number). */
 void explain_fact_set(struct explain_facts *facts, enum explain_fact no, double number);

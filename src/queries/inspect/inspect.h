@@ -17,7 +17,10 @@
 /* Kinds of statements: the object is leaking; it is not leaking; a label. */
 enum inspect_says { INSPECT_GONE, INSPECT_THERE, INSPECT_LABEL, INSPECT_SAYS };
 
-/* Facts about one object. Zero-initialise it, and call inspection_release in any case. */
+/*
+ * Facts about one object. Initialise it with zeros, and call inspection_release even after a
+ * failure.
+ */
 struct inspection {
 	/* set by the caller: collect strings and labels, not only the two members below */
 	bool wants_text;
@@ -101,7 +104,7 @@ struct inspect_look {
 	struct inspection *out;
 };
 
-/* A function of a rule. It says something by inspect_say, or nothing. */
+/* A function of a rule. It reports facts by calling inspect_say, or does nothing. */
 typedef int (*inspect_function)(struct inspect_look *look, struct hdb_error *err);
 
 /* Maximum number of lines of one kind in a rule. */

@@ -67,7 +67,7 @@ static int keep(struct base_vec *faults, const struct explain_answer *answer, st
 }
 
 /*
- * A leak is reported whatever its size. An object without a limit or with a wrong setting is
+ * A leak is reported regardless of size. An object without a limit or with a wrong setting is
  * reported if it is large.
  */
 static bool is_fault(const struct explain_answer *answer, uint64_t least_bytes)

@@ -18,17 +18,23 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The held objects are of one class if that class retains at least 1 / this of the suspect. */
+/*
+ * Divisor: the held objects are of one class if that class retains at least this part of the
+ * suspect.
+ */
 #define MAIN_PART 2u
-/* Otherwise, if this many objects of a class of the application retain at least 1 / this of it. */
+/*
+ * Otherwise, the class is used if this many objects of an application class retain at least this
+ * part of the suspect (also a divisor).
+ */
 #define OWN_COUNT 100u
 #define OWN_PART 4u
 /*
- * Differences of up to 1 / this are ignored, because a few objects of the class occur elsewhere
- * below the suspect.
+ * Divisor: differences of up to this part are ignored, because a few objects of the class occur
+ * elsewhere below the suspect.
  */
 #define SOME_PART 10u
-/* Numbers that differ by up to 1 / this count the same objects. */
+/* Divisor: numbers that differ by at most this part count the same objects. */
 #define SAME_PART 1000u
 /* Number of entries examined to decide whether a collection contains objects of one class. */
 #define ENTRIES_LOOKED 32u
@@ -324,7 +330,7 @@ static int find_held(struct query *q, const struct leak_rows *rows,
 					   .collection_ix = HEAP_NONE };
 		if (end.kind == STORE_PRIMITIVE_ARRAY || end.kind == STORE_OBJECT_ARRAY)
 			out->length = end.length;
-		/* The array of a list that uses it: its elements are what is held. */
+		/* If the object is the array of a list, its elements are the objects held. */
 		TRY(find_entries(q, about, &entries, &collection, err));
 		if (end.kind == STORE_OBJECT_ARRAY && collection != HEAP_NONE &&
 		    entries.count >= end.length / INNER_PART) {
@@ -392,7 +398,7 @@ static int add_instances(void *ctx, const struct heap_count *count, struct hdb_e
 	return HDB_OK;
 }
 
-/* Information about what is held, for all classes with the name of its class. */
+/* Information about the objects held, used for all classes with the name of their class. */
 struct name_share {
 	/* whether these are all reachable instances, so that `instances NAME` lists them */
 	bool is_all;

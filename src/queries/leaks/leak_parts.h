@@ -220,7 +220,7 @@ struct leak_held {
 	uint64_t length;
 	bool is_entries;        /* whether these are entries of a collection, of any class */
 	uint32_t collection_ix; /* the collection that contains them, or HEAP_NONE */
-	const char *text;       /* words of a rule for all of them; NULL if none exist */
+	const char *text;       /* words of a rule for all of them; NULL if there are none */
 };
 
 /*

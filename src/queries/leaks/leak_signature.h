@@ -20,7 +20,7 @@
 #include "queries/leaks/leak_parts.h"
 #include "queries/traces/leak_traces.h"
 
-/* Separators between the steps of a text, and between a class and its field. */
+/* Separators between the steps of a path, and between a class and its field. */
 #define LEAK_SIGNATURE_STEP " > "
 #define LEAK_SIGNATURE_FIELD "#"
 

@@ -20,7 +20,8 @@
 /* Maximum number of local variables shown. */
 #define LOCALS_MAX 16u
 /*
- * A local variable is relevant if it retains more than 1 / this of the suspect, as in MAT (0.10).
+ * Divisor: a local variable is relevant if it retains more than this part of the suspect, as in MAT
+ * (0.10).
  */
 #define LOCAL_PART 10u
 

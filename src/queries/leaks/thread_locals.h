@@ -30,7 +30,7 @@ int query_local_read(struct query *q, uint32_t entry_ix, struct query_local *out
 struct query_local_run {
 	/* borrowed from the list; `from` is the first entry in sorted order */
 	const struct query_local *from, *largest;
-	/* count is 0 if none exist; keys is the number of different ThreadLocals */
+	/* count is 0 if there are none; keys is the number of different ThreadLocals */
 	uint64_t count, keys, bytes;
 };
 

@@ -10,7 +10,9 @@
 
 /* Maximum number of steps up the dominator tree to a thread. */
 #define THREAD_STEPS_MAX 1000
-/* Maximum number of steps from a buffer to its views; the holder of the last view is looked for. */
+/*
+ * Maximum number of steps from a buffer to its views; the holder of the last view is searched for.
+ */
 #define VIEW_STEPS_MAX 8
 /* Maximum number of referrers examined. Among that many, any holder is as good as another. */
 #define REFERRERS_MAX 10000u

@@ -43,7 +43,7 @@ struct analysis_keys {
 	const uint8_t *is_member;
 	/* private */
 	struct analysis_key_way *ways;  /* by class number */
-	struct store_block *references; /* by block, for strings; NULL if none exist to read */
+	struct store_block *references; /* by block, for strings; NULL if there are none to read */
 };
 
 /* The key of one object in a block. */
@@ -271,7 +271,7 @@ static int find_way(struct analysis_keys *k, uint32_t no, struct analysis_key_wa
 
 /*
  * Set the first three members and zero the rest. Loads the necessary tables. keys_release must be
- * called in any case.
+ * called even after a failure.
  */
 static int keys_begin(struct analysis_keys *k, struct hdb_error *err)
 {

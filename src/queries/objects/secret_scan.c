@@ -20,7 +20,7 @@
 
 /* Maximum number of bytes of a value with a name; longer ones are truncated. */
 #define VALUE_MAX 2048u
-/* Fields of an object that are looked at. */
+/* Fields of an object that are examined. */
 #define FIELDS_MAX 64u
 /* Mixed into the hash of secrets that were found by the name of their holder. */
 #define NAMED_SEED 0x10000u
@@ -318,7 +318,7 @@ static const struct {
 	{ "first", "second" }, { "left", "right" }, { "_1", "_2" },      { "_key", "_value" },
 };
 
-/* A reference field of the object that is looked at. */
+/* A reference field of the object that is examined. */
 struct field {
 	char name[SECRET_KEY_MAX];
 	uint64_t id;

@@ -42,7 +42,7 @@ struct secret_scan {
 	uint8_t *has_field; /* by class number: instances have a field with such a name */
 };
 
-/* Finds the secrets. Zero *scan, set session, and call secret_scan_release in any case. */
+/* Finds the secrets. Zero *scan, set session, and call secret_scan_release even after a failure. */
 int secret_scan_run(struct secret_scan *scan, struct hdb_error *err);
 void secret_scan_release(struct secret_scan *scan);
 

@@ -23,7 +23,7 @@
 #define OVERVIEW_LEAKS_MAX 5u
 #define COLUMN_COUNT (sizeof(overview_columns) / sizeof(overview_columns[0]))
 
-/* A row. Strings are copies, by column; NULL if none exists. */
+/* A row. Strings are copies, by column; NULL if there is none. */
 struct line {
 	const char *kind;
 	double percent;

@@ -63,7 +63,7 @@ struct scan {
 	uint32_t *line_bits; /* by class: bits of lines of values.rules */
 	struct collected *lines;
 	struct triage_fields *fields;
-	/* of the line that is looked at: where its fields are, by class */
+	/* of the line that is examined: where its fields are, by class */
 	struct heap_place (*places)[2];
 	struct batch *batches; /* by slot */
 	const struct collected *now;

@@ -48,7 +48,7 @@ struct finalizers {
 	struct base_vec items;      /* struct item */
 	struct query_groups groups; /* struct group, by state and class */
 	struct base_vec native;     /* struct derive_native, ascending */
-	uint64_t enqueued_id;       /* ReferenceQueue.ENQUEUED; 0 if none exists */
+	uint64_t enqueued_id;       /* ReferenceQueue.ENQUEUED; 0 if there is none */
 	bool is_list;
 };
 
