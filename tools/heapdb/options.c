@@ -209,7 +209,7 @@ const struct option_info option_table[] = {
 	{ "no-values", NULL, OPTIONS_REPORT, 0, FLAG(no_values),
 	  "Omit strings and other values of the program from the HTML file" },
 	{ "with", "FILE", OPTIONS_REPORT | OPTIONS_SERVE, 0, LIST(with),
-	  "Series, smaps or .jfr file, or PID, of the same program to include. May be repeated." },
+	  "Also show this file (series, smaps, .jfr) or PID of the same program. May be repeated." },
 	{ "port", "N", OPTIONS_SERVE, 0, NUMBER(port, UINT16_MAX),
 	  "Port to listen on. Default: derived from the database name, or any free port." },
 	{ "listen", "ADDRESS", OPTIONS_SERVE, 0, TEXT(listen),

@@ -122,7 +122,8 @@ int render(struct answer *answer, const struct render_style *style, struct outpu
 	case FORMAT_ARROW_STREAM:
 		break;
 	}
-	return hdb_fail(answer->err, HDB_EUSAGE, "use `heapdb export` to write parquet and arrow");
+	return hdb_fail(answer->err, HDB_EUSAGE,
+			"use `heapdb export` to write Parquet and Arrow files");
 }
 
 int render_columns(struct answer *answer, const char *columns, const struct render_style *style,
