@@ -1,0 +1,357 @@
+/*
+ * queries/explain/held_arrays.c - what is counted of the arrays that a suspect holds: free places,
+ * zeros, copies and equal contents.
+ */
+#include "queries/explain/held_private.h"
+
+#include "analysis/contents.h"
+#include "base/sort.h"
+#include "heap/collections/collections.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Maximum number of array elements that are read. After that, only an even sample of each array is
+ * read.
+ */
+#define FACTS_ELEMENTS_MAX (2u << 20)
+#define FACTS_ELEMENTS_PART 4096u
+/* Maximum total size of arrays whose contents are compared. */
+#define FACTS_CONTENT_BYTES (16u << 20)
+/* Shorter arrays, and shorter arrays of strings, are not compared. */
+#define FACTS_CONTENT_MIN 8u
+#define FACTS_TEXT_MIN 4u
+/* Smaller arrays of zeros are not counted. */
+#define FACTS_ZEROS_MIN 4096
+/* Number of elements of an array that are tested for 0. */
+#define FACTS_SLACK_LOOKED 64u
+/*
+ * Minimum size of an array of numbers that is tested for zeros, and the number of elements tested.
+ */
+#define FACTS_NONZERO_BYTES (1u << 20)
+#define FACTS_NONZERO_LOOKED 65536u
+/*
+ * Minimum size of an array that is compared with the previous one. The comparison covers this many
+ * pieces of this many elements.
+ */
+#define FACTS_NEAR_BYTES 1024u
+#define FACTS_NEAR_PIECES 8u
+#define FACTS_NEAR_ELEMENTS 16u
+
+/* The content of an array. */
+struct content {
+	uint64_t low, high;
+	uint32_t ix, owner_ix; /* owner_ix: the string that owns the array, or the array itself */
+	double weight, bytes;
+};
+
+/*
+ * Counts an array that differs little from the previous one: at least 90 % of the compared elements
+ * are equal, ignoring those that are 0 in both.
+ */
+static int look_at_copy(struct held_walk *w, const struct held_node *node,
+			const struct heap_object *object, struct hdb_error *err)
+{
+	uint32_t *last_array = &w->last_array[object->kind == STORE_OBJECT_ARRAY];
+	const uint32_t last = *last_array;
+	uint64_t bits[2][FACTS_NEAR_ELEMENTS], looked = 0, equal = 0, varied = 0;
+	struct heap_object before;
+
+	*last_array = node->ix;
+	if (last == HEAP_NONE)
+		return HDB_OK;
+	TRY(heap_object(w->session->heap, last, &before, err));
+	if (before.class_no != object->class_no ||
+	    (object->kind == STORE_PRIMITIVE_ARRAY && before.length != object->length))
+		return HDB_OK;
+	for (uint64_t piece = 0; piece < FACTS_NEAR_PIECES; piece++) {
+		struct heap_slice a = { .bits = bits[0], .room = FACTS_NEAR_ELEMENTS };
+		struct heap_slice b = { .bits = bits[1], .room = FACTS_NEAR_ELEMENTS };
+		const uint64_t from = object->length / FACTS_NEAR_PIECES * piece;
+
+		TRY(heap_elements(w->session->heap, last, from, &a, err));
+		TRY(heap_elements(w->session->heap, node->ix, from, &b, err));
+		for (uint64_t i = 0; i < a.done && i < b.done; i++) {
+			looked += bits[0][i] || bits[1][i];
+			equal += bits[0][i] && bits[0][i] == bits[1][i];
+			varied += i && bits[0][i] != bits[0][i - 1];
+		}
+	}
+	/* Rows of a table that are filled with one object are no copies. */
+	if (object->kind == STORE_OBJECT_ARRAY && varied * 2 < looked)
+		return HDB_OK;
+	if (looked >= FACTS_NEAR_ELEMENTS && equal * 10 >= looked * 9)
+		held_add(&w->near, &(struct held_addend){ .class_no = object->class_no,
+							  .weight = node->weight,
+							  .bytes = (double)object->shallow_bytes });
+	return HDB_OK;
+}
+
+/*
+ * Finds the places of an array of references, and those in use: as its collection says, or counted.
+ */
+static int look_at_references(struct held_walk *w, const struct held_node *node,
+			      const struct heap_object *object, struct hdb_error *err)
+{
+	const struct held_node *parent = held_parent(w, node);
+	const uint64_t step = object->length <= FACTS_ELEMENTS_MAX - w->elements ?
+				      1 :
+				      object->length / FACTS_ELEMENTS_PART + 1;
+	struct heap_collection collection = { .array_ix = HEAP_NONE };
+	struct heap *heap = w->session->heap;
+	struct held_addend a = { .class_no = object->class_no, .weight = node->weight };
+	struct heap_walk elements;
+	uint64_t used = 0;
+
+	if (parent && held_kind_of(w, parent->class_no) == HELD_COLLECTION)
+		w->plumbing += node->weight * (double)object->shallow_bytes;
+	if (object->shallow_bytes >= FACTS_NEAR_BYTES)
+		TRY(look_at_copy(w, node, object, err));
+	if (object->length < 4)
+		return HDB_OK;
+	if (parent && held_kind_of(w, parent->class_no) == HELD_COLLECTION) {
+		a.class_no = parent->class_no;
+		TRY_ERRORS(heap_collection_open(heap, parent->ix, &collection, err));
+	}
+	if (collection.array_ix == node->ix && collection.has_size) {
+		used = collection.size;
+	} else {
+		heap_walk_begin(&elements, node->ix, 0, object->length);
+		TRY(heap_walk_count(heap, &elements, step, &used, err));
+		used *= step;
+		w->elements += step == 1 ? object->length : 0;
+	}
+	if (used > object->length)
+		used = object->length;
+	a.places = (double)object->length;
+	a.used = (double)used;
+	a.bytes = (double)(object->length - used) * heap->layout.reference_bytes;
+	held_add_room(w, &a);
+	return HDB_OK;
+}
+
+/* An even sample of an array of numbers. */
+struct sample {
+	uint64_t looked, used; /* number of elements read, and number of these that are not 0 */
+};
+
+/* Reads at most `most` elements of an array. */
+static int sample_array(struct heap *heap, const struct heap_object *array, uint64_t most,
+			struct sample *out, struct hdb_error *err)
+{
+	const uint64_t step = array->length / most + 1;
+	struct heap_walk elements;
+
+	out->looked = (array->length + step - 1) / step;
+	heap_walk_begin(&elements, array->ix, 0, array->length);
+	return heap_walk_count(heap, &elements, step, &out->used, err);
+}
+
+/* Estimates the share of an array's bytes that are zeros, from its sample. */
+static double zero_bytes(const struct sample *s, uint64_t bytes)
+{
+	return (double)bytes * (double)(s->looked - s->used) / (double)s->looked;
+}
+
+/* Counts a large array of numbers that are mostly 0: most of it was never used. */
+static int look_at_slack(struct held_walk *w, const struct held_node *node,
+			 const struct heap_object *object, struct hdb_error *err)
+{
+	struct sample s;
+
+	TRY(sample_array(w->session->heap, object, FACTS_SLACK_LOOKED, &s, err));
+	if (s.used && s.used * 4 <= s.looked)
+		held_add(&w->slack, &(struct held_addend){ object->class_no, node->weight,
+							   (double)object->length, (double)s.used,
+							   zero_bytes(&s, object->shallow_bytes) });
+	return HDB_OK;
+}
+
+/* Finds the content of an array of numbers, or of a string's characters. */
+static int look_at_content(struct held_walk *w, const struct held_node *node,
+			   const struct heap_object *object, struct hdb_error *err)
+{
+	const struct held_node *parent = held_parent(w, node);
+	const enum held_kind kind = parent ? held_kind_of(w, parent->class_no) : HELD_OTHER;
+	struct heap *heap = w->session->heap;
+	struct content content = { .ix = node->ix,
+				   .owner_ix = node->ix,
+				   .weight = node->weight,
+				   .bytes = (double)object->shallow_bytes };
+	struct analysis_content hash;
+	uint64_t offset;
+	int r;
+
+	if (kind != HELD_BUILDER && object->shallow_bytes > w->big_bytes) {
+		w->big_array = node->ix;
+		w->big_bytes = object->shallow_bytes;
+	}
+	if (kind != HELD_BUILDER && object->shallow_bytes >= FACTS_ZEROS_MIN)
+		TRY(look_at_slack(w, node, object, err));
+	if (kind != HELD_BUILDER && object->shallow_bytes >= FACTS_NEAR_BYTES)
+		TRY(look_at_copy(w, node, object, err));
+	if (object->length < (kind == HELD_STRING ? FACTS_TEXT_MIN : FACTS_CONTENT_MIN) ||
+	    kind == HELD_BUILDER || object->shallow_bytes > FACTS_CONTENT_BYTES - w->content_bytes)
+		return HDB_OK;
+	w->content_bytes += object->shallow_bytes;
+	TRY(heap_offset(heap, node->ix, &offset, err));
+	TRY_ERRORS(r = analysis_array_hash(heap, &heap->dump.view, offset, &hash, err));
+	if (r != HDB_OK)
+		return HDB_OK;
+	content.low = hash.low;
+	content.high = hash.high;
+	if (kind == HELD_STRING) {
+		struct heap_object string;
+
+		content.owner_ix = parent->ix;
+		TRY(heap_object(heap, parent->ix, &string, err));
+		content.bytes += (double)string.shallow_bytes;
+	}
+	return base_vec_push(&w->contents, &content, sizeof(content), err);
+}
+
+int held_count_array(struct held_walk *w, const struct held_node *node,
+		     const struct heap_object *object, struct hdb_error *err)
+{
+	return object->kind == STORE_OBJECT_ARRAY ? look_at_references(w, node, object, err) :
+						    look_at_content(w, node, object, err);
+}
+
+/* ---- equal contents ---- */
+
+BASE_ORDER(compare_contents, struct content, BASE_UP(low), BASE_UP(high), BASE_UP(ix))
+
+/* Names a content: the text of a string, or the class and length of an array. */
+static int name_content(const struct held_walk *w, const struct content *c, enum explain_fact to,
+			struct explain_facts *out, struct hdb_error *err)
+{
+	struct heap *heap = w->session->heap;
+	char text[EXPLAIN_CONTENT_MAX - 8], name[EXPLAIN_CONTENT_MAX];
+	struct heap_object object;
+
+	TRY(heap_object(heap, c->ix, &object, err));
+	if (c->owner_ix != c->ix) {
+		TRY_FOUND(heap_string(heap, c->owner_ix, text, sizeof(text), err));
+		(void)snprintf(name, sizeof(name), "\"%s\"", text);
+	} else {
+		const char *class_name = heap_class_name(heap, object.class_no);
+
+		(void)snprintf(name, sizeof(name), "%.*s[%" PRIu64 "]",
+			       (int)strcspn(class_name, "["), class_name, object.length);
+	}
+	explain_fact_text(out, to, name);
+	return HDB_OK;
+}
+
+/* Equal contents, or zeros. */
+struct equals {
+	const struct content *most; /* the content that takes most */
+	double count, bytes, most_count, most_bytes, kinds;
+};
+
+/*
+ * The order of hashes differs from run to run, so the order of objects decides between equal
+ * entries.
+ */
+static void add_run(struct equals *e, const struct content *first, double count, double bytes)
+{
+	e->count += count;
+	e->bytes += bytes;
+	e->kinds++;
+	if (e->most &&
+	    (bytes < e->most_bytes || (bytes == e->most_bytes && first->ix > e->most->ix)))
+		return;
+	e->most = first;
+	e->most_bytes = bytes;
+	e->most_count = count;
+}
+
+static int is_zero(const struct held_walk *w, const struct content *c, bool *out,
+		   struct hdb_error *err)
+{
+	struct heap *heap = w->session->heap;
+	struct heap_object object;
+	struct sample s;
+
+	TRY(heap_object(heap, c->ix, &object, err));
+	TRY(sample_array(heap, &object, UINT64_MAX, &s, err));
+	*out = !s.used;
+	return HDB_OK;
+}
+
+static int set_equals(const struct held_walk *w, const struct equals *e, bool is_zeros,
+		      struct explain_facts *out, struct hdb_error *err)
+{
+	const bool is_about = w->is_cut || w->all.is_about;
+
+	if (!e->most)
+		return HDB_OK;
+	if (is_zeros) {
+		held_set(out, EXPLAIN_FACT_zeros, e->count, is_about);
+		held_set_percent(w, out, EXPLAIN_FACT_zero_percent, e->bytes);
+		return name_content(w, e->most, EXPLAIN_FACT_zero_kind, out, err);
+	}
+	held_set(out, EXPLAIN_FACT_equals, e->count, is_about);
+	held_set_percent(w, out, EXPLAIN_FACT_equal_percent, e->bytes);
+	/* Copies are adjacent, so a sample cannot show how many copies of one content there are. */
+	if (!is_about)
+		explain_fact_set(out, EXPLAIN_FACT_most_count, e->most_count);
+	return name_content(w, e->most, EXPLAIN_FACT_most_equal, out, err);
+}
+
+/* Finds equal contents. Small arrays of zeros are counters and the like, and are ignored. */
+int held_find_equals(struct held_walk *w, struct explain_facts *out, struct hdb_error *err)
+{
+	const struct content *list = w->contents.data;
+	struct equals equals = { .count = 0 }, zeros = { .count = 0 };
+
+	base_vec_sort(&w->contents, sizeof(struct content), compare_contents);
+	for (size_t from = 0, to; from < w->contents.count; from = to) {
+		double count = 0, bytes = 0;
+		bool is_empty;
+
+		for (to = from; to < w->contents.count && list[to].low == list[from].low &&
+				list[to].high == list[from].high;
+		     to++) {
+			count += list[to].weight;
+			bytes += list[to].weight * list[to].bytes;
+		}
+		if (to - from < 2)
+			continue;
+		TRY(is_zero(w, &list[from], &is_empty, err));
+		if (!is_empty)
+			add_run(&equals, &list[from], count, bytes - list[from].bytes);
+		else if (list[from].bytes >= FACTS_ZEROS_MIN)
+			add_run(&zeros, &list[from], count, bytes);
+	}
+	TRY(set_equals(w, &equals, false, out, err));
+	return set_equals(w, &zeros, true, out, err);
+}
+
+/* ---- the largest array of numbers ---- */
+
+/*
+ * Estimates which share of the largest array of numbers is not 0. A low share indicates a sparse
+ * table, or a buffer that was never filled.
+ */
+int held_set_nonzero(const struct held_walk *w, struct explain_facts *out, struct hdb_error *err)
+{
+	struct heap *heap = w->session->heap;
+	struct heap_object object;
+	char name[EXPLAIN_CONTENT_MAX];
+	struct sample s;
+
+	if (w->big_bytes < FACTS_NONZERO_BYTES)
+		return HDB_OK;
+	TRY(heap_object(heap, w->big_array, &object, err));
+	TRY(sample_array(heap, &object, FACTS_NONZERO_LOOKED, &s, err));
+	explain_fact_set(out, EXPLAIN_FACT_nonzero, (double)s.used * 100 / (double)s.looked);
+	explain_fact_set(out, EXPLAIN_FACT_nonzero_free, zero_bytes(&s, w->big_bytes));
+	(void)snprintf(name, sizeof(name), "%.*s[%" PRIu64 "]",
+		       (int)strcspn(heap_class_name(heap, object.class_no), "["),
+		       heap_class_name(heap, object.class_no), object.length);
+	explain_fact_text(out, EXPLAIN_FACT_nonzero_kind, name);
+	return HDB_OK;
+}

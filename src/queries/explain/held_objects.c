@@ -1,0 +1,303 @@
+/*
+ * queries/explain/held_objects.c - what is counted of the instances that a suspect holds, by kind
+ * of class: collections, exceptions, futures, tasks, references, views and others.
+ */
+#include "queries/explain/held_private.h"
+
+#include "heap/collections/collections.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Minimum number of entries of a collection that is examined. */
+#define FACTS_ENTRIES_MIN 1000u
+/* Minimum number of entries if no collection has as many as above. */
+#define FACTS_ENTRIES_SOME 50u
+/*
+ * Maximum number of entries of a small map or set, whose tables and nodes take more memory than its
+ * contents.
+ */
+#define FACTS_SMALL 10u
+
+/* Finds a string builder or a stream: its array, and how much of it is used. */
+static int look_at_builder(struct held_walk *w, const struct held_node *node, struct hdb_error *err)
+{
+	struct heap *heap = w->session->heap;
+	struct heap_object array;
+	uint64_t used, coder;
+	uint32_t ix;
+
+	TRY_FOUND(heap_path_object(heap, node->ix, "value|buf", &ix, err));
+	TRY(heap_object(heap, ix, &array, err));
+	TRY(held_field(w, node->ix, "count", &used, err));
+	TRY(held_field(w, node->ix, "coder", &coder, err));
+	used <<= coder == 1;
+	if (!array.length || used > array.length)
+		return HDB_OK;
+	held_add_room(w, &(struct held_addend){
+				 node->class_no, node->weight, (double)array.length, (double)used,
+				 (double)array.shallow_bytes *
+					 ((double)(array.length - used) / (double)array.length) });
+	return HDB_OK;
+}
+
+static int look_at_collection(struct held_walk *w, const struct held_node *node,
+			      const struct heap_object *object, struct hdb_error *err)
+{
+	struct heap *heap = w->session->heap;
+	struct heap_collection collection;
+	uint64_t bytes;
+
+	TRY_FOUND(heap_collection_open(heap, node->ix, &collection, err));
+	if (collection.inner && !(collection.rule->flags & HEAP_PART)) {
+		/* the map of a set is the set */
+		const struct held_node *parent = held_parent(w, node);
+
+		if (w->top_bytes && !(parent && parent->ix == w->most_ix) &&
+		    (!collection.has_size || collection.size >= FACTS_ENTRIES_SOME)) {
+			TRY(derive_retained(w->session->derive, node->ix, &bytes, err));
+			if (bytes >= w->top_bytes / 2)
+				w->most_ix = node->ix;
+		}
+		if (w->largest_ix == HEAP_NONE &&
+		    (!collection.has_size || collection.size >= FACTS_ENTRIES_MIN))
+			w->largest_ix = node->ix;
+		if (w->larger_ix == HEAP_NONE && collection.has_size &&
+		    collection.size >= FACTS_ENTRIES_SOME)
+			w->larger_ix = node->ix;
+	}
+	w->plumbing += node->weight * (double)object->shallow_bytes;
+	if (!collection.has_size || collection.inner_ix != node->ix)
+		return HDB_OK;
+	if (collection.size && collection.size <= FACTS_SMALL &&
+	    (collection.rule->kind == HEAP_MAP || collection.rule->kind == HEAP_SET))
+		held_add(&w->small,
+			 &(struct held_addend){ .class_no = node->class_no,
+						.weight = node->weight,
+						.used = (double)collection.size,
+						.bytes = (double)object->shallow_bytes });
+	if (collection.size)
+		return HDB_OK;
+	held_add(&w->empties, &(struct held_addend){ node->class_no, node->weight, 0, 0,
+						     (double)object->shallow_bytes });
+	return HDB_OK;
+}
+
+static int look_at_error(struct held_walk *w, const struct held_node *node, struct hdb_error *err)
+{
+	struct heap_collection collection = { .size = 0 };
+	uint64_t bytes;
+	uint32_t ix;
+	int r;
+
+	TRY(derive_retained(w->session->derive, node->ix, &bytes, err));
+	held_add(&w->errors,
+		 &(struct held_addend){ node->class_no, node->weight, 0, 0, (double)bytes });
+	TRY_ERRORS(
+		r = heap_path_object(w->session->heap, node->ix, "suppressedExceptions", &ix, err));
+	if (r == HDB_OK)
+		TRY_ERRORS(heap_collection_open(w->session->heap, ix, &collection, err));
+	if ((double)collection.size > w->suppressed)
+		w->suppressed = (double)collection.size;
+	return HDB_OK;
+}
+
+static int look_at_task(struct held_walk *w, const struct held_node *node, bool is_timer,
+			struct hdb_error *err)
+{
+	uint64_t state, period, time;
+
+	TRY(held_field(w, node->ix, "state", &state, err));
+	TRY(held_field(w, node->ix, "period", &period, err));
+	TRY(held_field(w, node->ix, "time", &time, err));
+	w->periodic += period ? node->weight : 0;
+	held_add(&w->tasks,
+		 &(struct held_addend){ .class_no = node->class_no, .weight = node->weight });
+	/* CANCELLED, INTERRUPTING and INTERRUPTED of FutureTask; CANCELLED of TimerTask */
+	if (is_timer ? state == 3 : state >= 4 && state <= 6)
+		w->cancelled += node->weight;
+	/* COMPLETING, NORMAL and EXCEPTIONAL of FutureTask; EXECUTED of TimerTask */
+	else if (is_timer ? state == 2 : state >= 1 && state <= 3)
+		w->done += node->weight;
+	/* NEW of FutureTask; a task with a scheduled time waits for that time, not for a thread */
+	else if (!is_timer && !state && !time)
+		w->queued += node->weight;
+	return HDB_OK;
+}
+
+static int look_at_future(struct held_walk *w, const struct held_node *node, struct hdb_error *err)
+{
+	const struct held_node *parent = held_parent(w, node);
+	uint64_t result, actions;
+
+	/*
+	 * the result of thenApply() or a similar method is completed by the future on which it
+	 * depends
+	 */
+	if (parent && heap_has_superclass(w->session->heap, parent->class_no,
+					  "java.util.concurrent.CompletableFuture$Completion")) {
+		w->dependents += node->weight;
+		return HDB_OK;
+	}
+	TRY(held_field(w, node->ix, "result", &result, err));
+	TRY(held_field(w, node->ix, "stack", &actions, err));
+	held_add(&w->futures,
+		 &(struct held_addend){ .class_no = node->class_no, .weight = node->weight });
+	if (!result)
+		w->open_futures += node->weight;
+	if (!result && actions) {
+		uint64_t bytes;
+
+		TRY(derive_retained(w->session->derive, node->ix, &bytes, err));
+		w->waited += node->weight;
+		w->waited_bytes += node->weight * (double)bytes;
+	}
+	return HDB_OK;
+}
+
+/*
+ * Counts a key of a weak map that its own entry dominates. The entry refers to the key weakly, so
+ * only the entry's value keeps it alive.
+ */
+static int look_at_key(struct held_walk *w, const struct held_node *node, uint64_t referent,
+		       struct hdb_error *err)
+{
+	uint32_t ix, dominator;
+
+	TRY_FOUND(heap_find(w->session->heap, referent, &ix, err));
+	for (unsigned i = 0; i < FACTS_CLIMBS; i++) {
+		TRY(derive_dominator(w->session->derive, ix, &dominator, err));
+		if (dominator == node->ix)
+			w->self_kept += node->weight;
+		if (dominator == node->ix || dominator == HEAP_NONE || dominator == ix)
+			return HDB_OK;
+		ix = dominator;
+	}
+	return HDB_OK;
+}
+
+static int look_at_reference(struct held_walk *w, const struct held_node *node,
+			     struct hdb_error *err)
+{
+	struct heap *heap = w->session->heap;
+	struct heap_value queue = { .bits = 0 };
+	uint64_t referent, bytes;
+
+	TRY_ERRORS(heap_path_value_as(heap, (struct heap_as){ node->ix, w->reference_no }, "queue",
+				      &queue, err));
+	TRY(held_field(w, node->ix, "referent", &referent, err));
+	TRY(derive_retained(w->session->derive, node->ix, &bytes, err));
+	held_add(&w->references, &(struct held_addend){ node->class_no, node->weight, 0, 0, 1 });
+	if (queue.bits && queue.bits == w->enqueued_bits)
+		w->enqueued += node->weight;
+	else if (!referent)
+		w->cleared += node->weight;
+	if (strcmp(heap_class_name(heap, node->class_no),
+		   "java.lang.ThreadLocal$ThreadLocalMap$Entry") == 0)
+		w->locals += node->weight * (double)bytes;
+	if (heap_has_superclass(heap, node->class_no, "java.lang.ref.SoftReference"))
+		w->soft_bytes += node->weight * (double)bytes;
+	if (referent && heap_has_superclass(heap, node->class_no, "java.util.WeakHashMap$Entry"))
+		TRY(look_at_key(w, node, referent, err));
+	return HDB_OK;
+}
+
+int held_count_loader(struct held_walk *w, uint32_t ix, double weight, struct hdb_error *err)
+{
+	uint64_t closed;
+
+	TRY(held_field(w, ix, "ucp.closed", &closed, err));
+	if (!closed)
+		return HDB_OK;
+	w->loaders += weight;
+	w->loader_ix = ix;
+	return HDB_OK;
+}
+
+/*
+ * Counts a view that is the only holder of a larger list or array. The elements that it does not
+ * show are kept for nothing.
+ */
+static int look_at_view(struct held_walk *w, const struct held_node *node, bool is_buffer,
+			struct hdb_error *err)
+{
+	struct heap *heap = w->session->heap;
+	struct heap_collection whole = { .size = 0 };
+	struct heap_object object;
+	uint64_t shown, all, bytes;
+	uint32_t ix, dominator;
+
+	TRY_FOUND(heap_path_object(heap, node->ix, is_buffer ? "hb" : "root|parent|l|list", &ix,
+				   err));
+	TRY(derive_dominator(w->session->derive, ix, &dominator, err));
+	if (dominator != node->ix)
+		return HDB_OK;
+	TRY(heap_object(heap, ix, &object, err));
+	TRY(derive_retained(w->session->derive, ix, &bytes, err));
+	TRY(held_field(w, node->ix, is_buffer ? "capacity" : "size", &shown, err));
+	all = object.length;
+	if (!is_buffer) {
+		TRY_FOUND(heap_collection_open(heap, ix, &whole, err));
+		all = whole.size;
+	}
+	if (shown * 2 < all)
+		held_add(&w->views,
+			 &(struct held_addend){
+				 node->class_no, node->weight, (double)all, (double)shown,
+				 (double)bytes * ((double)(all - shown) / (double)all) });
+	return HDB_OK;
+}
+
+/* Counts a direct or mapped buffer that owns its memory outside the heap. */
+static int look_at_buffer(struct held_walk *w, const struct held_node *node, struct hdb_error *err)
+{
+	uint64_t cleaner, capacity;
+
+	TRY(held_field(w, node->ix, "cleaner", &cleaner, err));
+	TRY(held_field(w, node->ix, "capacity", &capacity, err));
+	if (cleaner)
+		held_add(&w->direct, &(struct held_addend){ .class_no = node->class_no,
+							    .weight = node->weight,
+							    .bytes = (double)capacity });
+	return cleaner ? HDB_OK : look_at_view(w, node, true, err);
+}
+
+int held_count_instance(struct held_walk *w, const struct held_node *node,
+			const struct heap_object *object, struct hdb_error *err)
+{
+	const enum held_kind kind = held_kind_of(w, object->class_no);
+
+	switch (kind) {
+	case HELD_BUILDER:
+		return look_at_builder(w, node, err);
+	case HELD_COLLECTION:
+		return look_at_collection(w, node, object, err);
+	case HELD_BOX:
+		held_add(&w->boxes, &(struct held_addend){ object->class_no, node->weight, 0, 0,
+							   (double)object->shallow_bytes });
+		return HDB_OK;
+	case HELD_ERROR:
+		return look_at_error(w, node, err);
+	case HELD_FUTURE:
+		return look_at_future(w, node, err);
+	case HELD_TASK:
+	case HELD_TIMER_TASK:
+		return look_at_task(w, node, kind == HELD_TIMER_TASK, err);
+	case HELD_REFERENCE:
+		return look_at_reference(w, node, err);
+	case HELD_NODE:
+		w->plumbing += node->weight * (double)object->shallow_bytes;
+		return HDB_OK;
+	case HELD_VIEW:
+		return look_at_view(w, node, false, err);
+	case HELD_BUFFER:
+		return look_at_buffer(w, node, err);
+	case HELD_LOADER:
+		return held_count_loader(w, node->ix, node->weight, err);
+	case HELD_UNKNOWN:
+	case HELD_OTHER:
+	case HELD_STRING:
+		break;
+	}
+	return HDB_OK;
+}

@@ -1,0 +1,135 @@
+/*
+ * queries/explain/held_private.h - the walk over what a suspect holds, for the files that count
+ * something of each object: held_arrays.c and held_objects.c. suspect_facts.c has the walk.
+ */
+#ifndef QUERIES_EXPLAIN_HELD_PRIVATE_H
+#define QUERIES_EXPLAIN_HELD_PRIVATE_H
+
+#include "base/vec.h"
+#include "queries/explain/suspect_facts.h"
+
+/*
+ * Maximum number of dominators above the accumulation point that are tried, and the share of a
+ * dominator's size that the object below it must have.
+ */
+#define FACTS_CLIMBS 8u
+#define FACTS_TOP_CLIMBS 32u
+#define FACTS_CLIMB_PART 0.8
+/* Maximum number of classes that a tally counts separately. */
+#define HELD_CLASSES 16u
+
+/* What is known about a class. */
+enum held_kind {
+	HELD_UNKNOWN,
+	HELD_OTHER,
+	HELD_COLLECTION,
+	HELD_NODE, /* an entry or node of a collection of java.util */
+	HELD_STRING,
+	HELD_BUILDER, /* a string or stream in an array, of which `count` elements are used */
+	HELD_BOX,
+	HELD_ERROR,
+	HELD_FUTURE,
+	HELD_TASK,
+	HELD_TIMER_TASK,
+	HELD_REFERENCE,
+	HELD_VIEW,
+	HELD_BUFFER,
+	HELD_LOADER
+};
+
+/* Objects of some kind, by class. */
+struct held_tally {
+	struct {
+		uint32_t class_no;
+		double count, places, used, bytes;
+	} list[HELD_CLASSES];
+	unsigned classes;
+	double count, bytes; /* of all classes */
+	bool is_about;       /* some were left out */
+};
+
+/* An amount to add to a tally. */
+struct held_addend {
+	uint32_t class_no;
+	double weight, places, used, bytes; /* of one object */
+};
+
+/* An object of the walk. */
+struct held_node {
+	uint32_t ix;
+	uint32_t parent; /* the node that dominates it; HEAP_NONE at the top */
+	uint32_t class_no;
+	double weight;
+};
+
+struct held_walk {
+	const struct session *session;
+	struct base_vec nodes;    /* struct held_node, in the order of the walk */
+	struct base_vec contents; /* private to held_arrays.c */
+	struct store_lists children;
+	uint8_t *kinds;                   /* by class number: enum held_kind */
+	uint64_t content_bytes, elements; /* that were read */
+	uint64_t enqueued_bits;           /* the ID of ReferenceQueue.ENQUEUED; 0: none */
+	uint32_t reference_no;            /* java.lang.ref.Reference */
+	/* retained size of the object where the walk starts; 0 if it starts at several */
+	uint64_t top_bytes;
+	/* the innermost collection that retains half of top_bytes */
+	uint32_t most_ix;
+	uint32_t largest_ix; /* the first collection with many entries */
+	/* the first collection with a moderate number of entries, if none has many */
+	uint32_t larger_ix;
+	struct held_tally all, slack, rooms, small, near, direct, empties, boxes, errors,
+		references, views, futures, tasks;
+	struct held_addend big; /* the container with the most unused bytes */
+	double open_futures, waited, cancelled, enqueued, cleared, soft_bytes, suppressed;
+	double loaders, self_kept; /* loaders: closed ones */
+	double periodic, dependents, done, queued;
+	double waited_bytes;    /* that open futures retain for which actions wait */
+	double plumbing;        /* bytes of collections, and of their tables and nodes */
+	double locals;          /* bytes that values of thread-locals retain */
+	uint32_t last_array[2]; /* of numbers, of references: copies are neighbours in the walk */
+	uint32_t loader_ix;
+	uint32_t big_array; /* the largest array of numbers */
+	uint64_t big_bytes;
+	uint64_t children_max;
+	bool is_cut; /* the walk was cut off because it visited too many objects */
+};
+
+/* ---- suspect_facts.c ---- */
+
+void held_add(struct held_tally *tally, const struct held_addend *a);
+/* Adds the free places of a container. */
+void held_add_room(struct held_walk *w, const struct held_addend *a);
+
+enum held_kind held_kind_of(const struct held_walk *w, uint32_t class_no);
+/* Reads the number or the bits of a field; 0 if there is none. */
+int held_field(const struct held_walk *w, uint32_t ix, const char *path, uint64_t *out,
+	       struct hdb_error *err);
+/* Returns NULL at the top of the walk. */
+const struct held_node *held_parent(const struct held_walk *w, const struct held_node *node);
+
+/* Sets a figure unless it is 0. */
+void held_set(struct explain_facts *out, enum explain_fact no, double number, bool is_about);
+/*
+ * Sets the share of all objects in the walk. Retained sizes overlap, so their sum may exceed the
+ * whole.
+ */
+void held_set_percent(const struct held_walk *w, struct explain_facts *out, enum explain_fact no,
+		      double bytes);
+
+/* ---- held_arrays.c ---- */
+
+int held_count_array(struct held_walk *w, const struct held_node *node,
+		     const struct heap_object *object, struct hdb_error *err);
+/* Set the figures on equal contents, and on the largest array of numbers. */
+int held_find_equals(struct held_walk *w, struct explain_facts *out, struct hdb_error *err);
+int held_set_nonzero(const struct held_walk *w, struct explain_facts *out, struct hdb_error *err);
+
+/* ---- held_objects.c ---- */
+
+int held_count_instance(struct held_walk *w, const struct held_node *node,
+			const struct heap_object *object, struct hdb_error *err);
+/* Counts a class loader if it was closed. */
+int held_count_loader(struct held_walk *w, uint32_t ix, double weight, struct hdb_error *err);
+
+#endif
