@@ -1,4 +1,4 @@
-"""An open database: every query of the registry is a method, made when the package is loaded."""
+"""An open database. Every query of the registry is a method, which is created when the package is loaded."""
 import ctypes
 import functools
 import html
@@ -23,7 +23,7 @@ def _encode(path):
 
 
 class _Progress:
-    """Calls `function(stage, done, total, unit)`; what it raises cancels the work."""
+    """Calls `function(stage, done, total, unit)`. An exception that it raises cancels the work."""
 
     def __init__(self, progress):
         self.function = function = chosen(progress)
@@ -89,7 +89,7 @@ class _Progress:
         self._notices.append(c.text(line))
 
     def raise_pending(self):
-        """What was found on the way, once the library has returned: warnings, then what was raised."""
+        """Reports warnings and exceptions that were recorded during a call, after the library has returned."""
         raised, self.raised = self.raised, None
         notices, self._notices = self._notices, []
         self.cancel.value = 0
@@ -104,7 +104,7 @@ class _Progress:
 
 
 def _depth_outside():
-    """The stack level of the caller of this package, as warnings.warn counts from its own caller."""
+    """Returns the stack level of the caller of this package, for warnings.warn."""
     frame, depth = sys._getframe(1), 1
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
         frame, depth = frame.f_back, depth + 1
@@ -140,7 +140,7 @@ def import_dump(dump, database=None, *, sizes="vm", layout=None, snapshot=0, str
 
 
 def default_path(dump):
-    """The path of the database of a dump if none is said: x.heapdb for x.hprof."""
+    """Returns the default database path of a dump: x.heapdb for x.hprof."""
     buffer, error = ctypes.create_string_buffer(4096), c.Error()
     find = c.lib.hdbpy_default_path if c.HAS_ARCHIVES else c.lib.hdb_default_path
     c.check(find(_encode(dump), buffer, len(buffer), byref(error)), error)
@@ -209,7 +209,7 @@ class Database:
         self._give_back(0)
 
     def _borrow(self):
-        """A stream of rows needs the handle until it is given back."""
+        """Marks the handle as used by a stream of rows until the stream is released."""
         with self._lock:
             self._streams += 1
 
@@ -231,17 +231,17 @@ class Database:
 
     @property
     def stale(self):
-        """What to know if the dump beside the database is another one, or None."""
+        """The warning if the dump file has changed since the import, or None."""
         return self._health("stale")
 
     @property
     def redacted(self):
-        """That values were removed from the dump on purpose, or None."""
+        """The note that values were deliberately removed from the dump, or None."""
         return self._health("redacted")
 
     @property
     def incomplete(self):
-        """Data missing from the dump, or None."""
+        """A description of the data missing from the dump, or None."""
         return self._health("incomplete")
 
     def _health(self, name):
@@ -309,11 +309,12 @@ class Database:
         return answer
 
     def object(self, id):
-        """The object with that identifier, a number or "0x12c4"; NotFound if the dump has none."""
+        """Returns the object with this identifier, a number or "0x12c4". Raises NotFound if the dump does not have
+        it."""
         return Object(self, _id(id))
 
     def retained(self, *targets, **options):
-        """See query("retained"); of one object's identifier, its retained size as a number."""
+        """Like query("retained"). For the identifier of one object, returns its retained size as a number."""
         if len(targets) == 1 and not options and (
                 isinstance(targets[0], (int, Object)) or str(targets[0]).startswith("0x")):
             self._check_open()
@@ -326,7 +327,7 @@ class Database:
 
 
 def _id(value):
-    """An identifier: a number, an Object, or a text such as "0x12c4" or "Main@0x12c4"."""
+    """Returns the identifier for a number, an Object, or a string such as "0x12c4" or "Main@0x12c4"."""
     if not isinstance(value, str):
         return int(value)
     try:
@@ -336,7 +337,7 @@ def _id(value):
 
 
 class _Args:
-    """The arguments of a question in C; lent to the library while the rows are read."""
+    """The arguments of a query in C, lent to the library while the rows are read."""
 
     def __init__(self, spec, targets, options, before):
         texts = [self._target(t) for t in targets]
@@ -375,7 +376,7 @@ class _Args:
 
 
 class Object:
-    """An object of the heap: what it is, what it holds, what holds it."""
+    """An object of the heap, with its fields, referrers and sizes."""
 
     def __init__(self, database, id):
         self._database = database
@@ -430,24 +431,24 @@ class Object:
                 f"retained {self.retained:,} bytes<table>{rows}</table>{more}")
 
     def path_to_root(self, **options):
-        """The shortest path from it to a GC root: rows, its own first."""
+        """Returns the shortest path from the object to a GC root as rows, starting with the object."""
         return self._database.query("path", self.id, **options).rows()
 
     def referrers(self, **options):
-        """What refers to it."""
+        """Returns the objects that refer to this one."""
         return self._database.query("referrers", self.id, **options)
 
     def references(self, **options):
-        """What it refers to."""
+        """Returns the objects to which this one refers."""
         return self._database.query("references", self.id, **options)
 
     def dominated(self, **options):
-        """What it dominates immediately, largest first."""
+        """Returns the objects that this one dominates immediately, largest first."""
         return self._database.query("dominators", self.id, **options)
 
 
 def _plain(row):
-    """A primitive value as a Python value, from its text and its type."""
+    """Returns a primitive value as a Python value, given its text and type."""
     value, kind = row.get("value"), row.get("type")
     if value is None or value == "null":
         return None
@@ -464,7 +465,7 @@ def _plain(row):
 # -- the registry
 
 class Query:
-    """A query of the registry: its name, what it takes and what it answers."""
+    """A query of the registry: its name, arguments and columns."""
 
     def __init__(self, spec):
         self.name = spec.name.decode()
@@ -489,7 +490,7 @@ def _options(spec):
 
 
 def queries():
-    """All queries of the library."""
+    """Returns all queries of the library."""
     return [Query(spec[0]) for spec in _each(lambda _, no: c.lib.hdb_query_at(no), None)]
 
 

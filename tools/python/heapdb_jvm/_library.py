@@ -43,7 +43,7 @@ class Progress(Structure):
 
 
 class Sized(Structure):
-    """A structure that says how large it is, see "Structures" in heapdb.h."""
+    """A structure that contains its own size; see "Structures" in heapdb.h."""
     _fields_ = [("struct_size", c_size_t)]
 
     def __init__(self, **members):
@@ -211,37 +211,37 @@ class HeapdbError(Exception):
 
 
 class UsageError(HeapdbError, ValueError):
-    """The call's arguments are wrong."""
+    """The arguments of a call are wrong."""
 
 
 class NotFound(HeapdbError, KeyError):
-    """The object or class that was named is not in the dump."""
+    """The dump does not contain the named object or class."""
 
     __str__ = Exception.__str__
 
 
 class FormatError(HeapdbError):
-    """The input is no dump, is cut, or passes a limit."""
+    """The input is not a dump, is truncated, or exceeds a limit."""
 
 
 class DatabaseError(HeapdbError):
-    """The database is damaged, of another version, or its dump has changed."""
+    """The database is damaged or of another version, or its dump has changed."""
 
 
 class Missing(HeapdbError, FileNotFoundError):
-    """There is no such dump or database."""
+    """The dump or database does not exist."""
 
     __str__ = Exception.__str__
 
 
 class SystemFailure(HeapdbError, OSError):
-    """The system failed: disk, permission."""
+    """A system failure, such as a full disk or missing permission."""
 
     __str__ = Exception.__str__
 
 
 class OutOfMemory(HeapdbError, MemoryError):
-    """No memory."""
+    """Memory is exhausted."""
 
 
 class Interrupted(HeapdbError):
@@ -254,7 +254,7 @@ _CLASSES = {2: NotFound, -1: UsageError, -2: UsageError, -10: FormatError, -11: 
 
 
 def check(code, error):
-    """Raises what a result code other than "done" means."""
+    """Raises the exception that corresponds to a result code."""
     if code == 0:
         return
     message = error.message.decode("utf-8", "replace") or lib.hdb_result_name(code).decode()
@@ -262,12 +262,12 @@ def check(code, error):
 
 
 def text(value):
-    """A C text, None for NULL."""
+    """Converts a C string; None for NULL."""
     return None if value is None else value.decode("utf-8", "replace")
 
 
 def value_of(v):
-    """A value of the library as a Python value."""
+    """Converts a value of the library to a Python value."""
     if v.type in (COUNT, BYTES, ID):
         return v.u
     if v.type == INT:

@@ -14,7 +14,7 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def amount(value):
-    """Bytes for people: 1536 is "1.5 KiB"."""
+    """Formats bytes for people: 1536 is "1.5 KiB"."""
     size, unit = float(value), 0
     while size >= 1024 and unit + 1 < len(_UNITS):
         size, unit = size / 1024, unit + 1
@@ -22,7 +22,7 @@ def amount(value):
 
 
 class Picture:
-    """An SVG: shown in notebooks, str() is its text, write() makes a file."""
+    """An SVG. Notebooks show it, str() returns its text, write() saves it to a file."""
 
     def __init__(self, svg):
         self.svg = svg
@@ -34,7 +34,7 @@ class Picture:
         return self.svg
 
     def write(self, path):
-        """Writes the picture into a file."""
+        """Writes the picture to a file."""
         with open(path, "w", encoding="utf-8") as f:
             f.write(self.svg)
 
@@ -124,7 +124,7 @@ def squarified(values, x, y, w, h):
 
 
 def _ratio(total, largest, smallest, side):
-    """The worst ratio of sides in a row of areas."""
+    """Returns the worst aspect ratio in a row of rectangles."""
     return max(side * side * largest / (total * total), total * total / (side * side * smallest))
 
 

@@ -1,4 +1,4 @@
-"""What series and processes say: the commands growth and memory, as dictionaries."""
+"""Answers about series and processes as dictionaries: the commands growth and memory."""
 import ctypes
 import json
 import os
@@ -9,7 +9,7 @@ from ._database import _Progress
 
 
 def _ask(call):
-    """The answer of a function that makes JSON; Ctrl-C ends it."""
+    """Returns the answer of a function that produces JSON. Ctrl-C ends the call."""
     if not c.HAS_PROCESSES:
         raise c.UsageError("this library reads no series and processes: use the wheel", -1)
     watch, text, error = _Progress(False), ctypes.c_void_p(), c.Error()

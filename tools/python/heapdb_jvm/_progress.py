@@ -1,4 +1,4 @@
-"""Progress bars: tqdm's where that is installed, by themselves in notebooks."""
+"""Progress bars, using tqdm if it is installed. In notebooks they are shown by default."""
 import importlib.util
 import sys
 
@@ -6,7 +6,7 @@ _DELAY = 0.5  # seconds before a bar is shown: most work is done by then
 
 
 def in_notebook():
-    """Whether this runs in a kernel that shows widgets: Jupyter, not IPython in a terminal."""
+    """Whether this runs in a kernel that shows widgets, such as Jupyter but not IPython in a terminal."""
     shell = sys.modules.get("IPython")
     shell = shell and shell.get_ipython()
     return shell is not None and hasattr(shell, "kernel")
@@ -34,7 +34,7 @@ def chosen(progress):
 
 
 class Bar:
-    """A bar for each stage of long work."""
+    """A progress bar for each stage of long work."""
 
     def __init__(self, tqdm):
         self.tqdm, self.stage, self.bar = tqdm, None, None
@@ -50,7 +50,7 @@ class Bar:
         self.bar.update(max(0, done - self.bar.n))
 
     def close(self):
-        """The work has ended, or its stage has."""
+        """Ends the current bar, because its stage or the work has ended."""
         bar, self.bar, self.stage = self.bar, None, None
         if bar is not None:
             bar.close()

@@ -1,4 +1,4 @@
-"""Answers: rows that iterate, and go to data frames by way of the Arrow C stream interface."""
+"""Answers: rows that can be iterated, or converted to data frames through the Arrow C stream interface."""
 import ctypes
 import functools
 import html
@@ -27,7 +27,7 @@ _CAPSULE = b"arrow_array_stream"
 
 
 def _name(name):
-    """A name of the registry as a Python name: class_, no_stack."""
+    """Converts a name of the registry to a Python name: class_, no_stack."""
     name = name.replace("-", "_")
     return name + "_" if keyword.iskeyword(name) else name
 
@@ -45,7 +45,7 @@ class Column:
 
     @classmethod
     def _of_arrow(cls, field):
-        """A column of a statement: of its type only what Arrow knows."""
+        """A column of a statement. Only its Arrow type is known."""
         column = cls.__new__(cls)
         column.name = column.title = c.text(field.name)
         column.type = "id" if field.metadata else _ARROW_TYPES[field.format]
@@ -65,7 +65,7 @@ def _columns(get, spec):
 
 
 def _each(get, spec):
-    """What a function of the library gives by number, as pointers."""
+    """Yields what a function of the library returns by number, as pointers."""
     no = 0
     while found := get(spec, no):
         yield found
@@ -73,13 +73,13 @@ def _each(get, spec):
 
 
 def _bits(address, count):
-    """A packed array of bits as a list of booleans."""
+    """Converts a packed array of bits to a list of booleans."""
     data = ctypes.string_at(address, (count + 7) // 8)
     return [bool(data[i >> 3] >> (i & 7) & 1) for i in range(count)]
 
 
 def _values(array, format):
-    """The values of a child of a batch as a list."""
+    """Returns the values of a batch's child as a list."""
     count = array.length
     if array.dictionary:
         names = _values(array.dictionary.contents, b"u")
@@ -141,7 +141,7 @@ class Rows:
             raise c.UsageError("the answer is closed: ask the question again", -1)
 
     def _take(self, batch=_BATCH):
-        """The stream of the rows; asks again where they were read before."""
+        """Returns the stream of the rows. Runs the query again if the rows were read before."""
         self._check_open()
         if not self._handle:
             self._handle = self._ask()
@@ -152,7 +152,7 @@ class Rows:
         return stream
 
     def _batches(self):
-        """Lists of values, a list a column, batch by batch."""
+        """Yields batches as lists of columns, each a list of values."""
         stream = self._take()
         handle = self._reading
         schema = c.ArrowSchema()
@@ -193,13 +193,13 @@ class Rows:
             yield from map(self._row._make, zip(*columns))
 
     def rows(self):
-        """All rows as a list, which this answer then keeps: it can be read again."""
+        """Returns all rows as a list and keeps them, so that the answer can be read again."""
         if self._kept is None:
             self._kept = list(iter(self))  # not list(self), which asks for the length
         return self._kept
 
     def first(self):
-        """The first row, None if there is none."""
+        """Returns the first row, or None if there is none."""
         rows = self.rows()
         return rows[0] if rows else None
 
@@ -343,7 +343,7 @@ class Rows:
 
     @staticmethod
     def _more(total):
-        """What is said below the first rows, if they are not all."""
+        """Returns the line below the first rows if these are not all."""
         if total is None:
             return f"{_SHOWN} of more than {_KEPT_MOST:,} rows"
         return f"{_SHOWN} of {total:,} rows" if total > _SHOWN else ""
@@ -431,7 +431,8 @@ class StatementRows(Rows):
 
     @property
     def note(self):
-        """Why there are no rows, if the statement asks for a class or kind that nothing has; else None."""
+        """The reason why there are no rows, if the statement asks for a class or kind that does not occur; otherwise
+        None."""
         self._check_open()
         why = ctypes.create_string_buffer(512)
         if self.query != "sql" or len(self) or not c.lib.hdbpy_why_empty(
@@ -455,7 +456,7 @@ class StatementRows(Rows):
 
 
 def bound(statement, parameters):
-    """The statement with parameters in the places of "?" (a sequence) or ":name" (a mapping)."""
+    """Returns the statement with its "?" (a sequence) or ":name" (a mapping) replaced by parameters."""
     given = parameters if hasattr(parameters, "keys") else iter(parameters)
 
     def literal(match):
@@ -485,7 +486,7 @@ _PARAMETER = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|\[[^\]]*\]|`[^`]*`|--[
 
 @functools.lru_cache(maxsize=256)
 def _row_class(names):
-    """The named tuple of rows with such columns; pickled by their names."""
+    """Returns the named tuple for rows with these columns; pickled by their names."""
     fields = [_name(name) for name in names]
     row = namedtuple("Row", fields, rename=True)
     row.__reduce__ = lambda self: (_row_of, (names, tuple(self)))
@@ -508,7 +509,7 @@ _streams = {}
 
 @_DESTRUCTOR
 def _drop(capsule):
-    """A capsule goes: a stream that nobody took is released."""
+    """Called when a capsule is destroyed: releases a stream that nobody took."""
     address = _pointer(capsule, _CAPSULE)
     stream = _streams.pop(address, None)
     if stream is not None and stream.release:

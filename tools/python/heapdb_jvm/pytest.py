@@ -13,7 +13,7 @@ import pytest
 
 
 def run_gate(dump, budget, baseline=None):
-    """The checks as pairs of name and failure, which is None if the check holds."""
+    """Returns the checks as pairs of name and failure; the failure is None if the check passes."""
     command = [os.environ.get("HEAPDB_COMMAND", "heapdb"), "gate", str(dump), "--budget", str(budget),
                "--format", "junit", "--quiet"]
     if baseline:
@@ -29,7 +29,7 @@ def run_gate(dump, budget, baseline=None):
 
 
 class Broken(Exception):
-    """A check that fails."""
+    """A failed check."""
 
 
 class Check(pytest.Item):

@@ -1,4 +1,4 @@
-"""What is to be done about the leaks of a fleet: exit codes, JUnit XML for CI, messages to a webhook."""
+"""Reports the leaks of a fleet to CI and people: exit codes, JUnit XML, messages to a webhook."""
 import json
 import os
 import urllib.error
@@ -16,7 +16,7 @@ _LINES = 20
 
 
 def leaks_of(answers):
-    """The rows of the report "leaks" as dicts."""
+    """Returns the rows of the report "leaks" as dicts."""
     for name, columns, rows in answers:
         if name == "leaks":
             return [dict(zip(columns, row)) for row in rows]
@@ -67,13 +67,13 @@ def junit(leaks, conditions, failures=()):
 
 
 def _clean(text):
-    """Without the characters that XML 1.0 cannot have: names come from dumps."""
+    """Removes characters that XML 1.0 does not allow: names come from dumps."""
     return "".join(c if c in "\t\n\r" or " " <= c <= "\ud7ff" or "\ue000" <= c <= "\ufffd" or c > "\uffff"
                    else "\ufffd" for c in text)
 
 
 def message(leaks):
-    """What a webhook gets: "text", which Slack, Mattermost and Teams show, and the leaks."""
+    """Returns the message for a webhook: "text", which Slack, Mattermost and Teams show, and the leaks."""
     lines = [sentence(leak) for leak in leaks[:_LINES]]
     if len(leaks) > _LINES:
         lines.append(f"and {len(leaks) - _LINES} more")

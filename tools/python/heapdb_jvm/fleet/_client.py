@@ -1,4 +1,4 @@
-"""Who has the jobs done: each by a server that forks, see _server."""
+"""Has jobs done, each by a server that forks; see _server."""
 import json
 import subprocess
 import sys
@@ -15,13 +15,12 @@ _PATIENCE = 10
 
 
 class Stopped(Exception):
-    """The run ends: what a job that was not finished left is not looked at."""
+    """The run has been stopped. Results of unfinished jobs are ignored."""
 
 
 class Server:
-    """A server process, started when it is needed first, and again after it died. For one thread, the
-    one that asks first: the system ends the server with that. close() may be called by any.
-    """
+    """A server process. It is started when first needed, and restarted if it dies. Used by one thread, the first
+    that calls it, because the system ends the server with that thread. Any thread may call close()."""
 
     def __init__(self):
         self.process = self.errors = None

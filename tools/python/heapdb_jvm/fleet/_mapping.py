@@ -1,4 +1,4 @@
-"""Mapping files of ProGuard and R8: what classes and fields were called before obfuscation."""
+"""Mapping files of ProGuard and R8: the names of classes and fields before obfuscation."""
 import hashlib
 import re
 
@@ -8,7 +8,7 @@ STEP, FIELD = " > ", "#"
 
 
 class Mapping:
-    """Original names by those of a build."""
+    """Maps the names of a build to the original names."""
 
     def __init__(self, lines):
         self.classes, self.fields = {}, {}
@@ -25,7 +25,8 @@ class Mapping:
                 fields[found[3]] = found[2]
 
     def class_name(self, name):
-        """"a.b[]" as "com.acme.Cache[]"; "class a.b" of a class object; others as they are."""
+        """Maps "a.b[]" to "com.acme.Cache[]", and the "a.b" in "class a.b" of a class object. Other names stay
+        unchanged."""
         if not name:
             return name
         prefix = "class " if name.startswith("class ") else ""
@@ -34,7 +35,7 @@ class Mapping:
         return prefix + self.classes.get(base, base) + name[len(base):]
 
     def member(self, text, mark=FIELD):
-        """"a.b#static c" as "com.acme.Cache#static ENTRIES"."""
+        """Maps "a.b#static c" to "com.acme.Cache#static ENTRIES"."""
         owner, found, field = text.partition(mark)
         if not found:
             return self.class_name(text)
@@ -46,14 +47,14 @@ class Mapping:
                 self.fields.get(owner, {}).get(name, name))
 
     def signature(self, kind, text):
-        """The text of a signature with original names, and the signature of this text, as in the
-        columns of the leaks query."""
+        """Returns the text of a signature with original names, and the signature of that text, as in the columns of
+        the leaks query."""
         text = STEP.join(self.member(step) for step in text.split(STEP))
         signed = text.replace(STEP, "").replace(FIELD, "") if kind == "leaking" else text
         return text, hashlib.sha1(signed.encode()).hexdigest()
 
     def rows(self, table, rows):
-        """The rows of a table, a dict of lists, with original names."""
+        """Returns the rows of a table, a dict of lists, with original names."""
         for column in ("class", "name") if table == "histogram" else ("class",):
             if column in rows:
                 rows[column] = [self.class_name(name) for name in rows[column]]

@@ -1,4 +1,4 @@
-"""The report of a fleet as one HTML file: no scripts, nothing that it loads."""
+"""The report of a fleet as a single HTML file that has no scripts and loads nothing."""
 from html import escape
 
 from .._picture import amount
@@ -27,7 +27,7 @@ _ROWS = 200
 
 
 def line(points, width, height, label=None):
-    """Values, (name, number) each, as a line in SVG; each point has its name and number as a title."""
+    """Draws (name, number) values as a line in SVG. The title of each point shows its name and number."""
     left, top = (4, 6) if not label else (4, 16)
     most = max(value for _, value in points) or 1
     step = (width - 2 * left) / max(1, len(points) - 1)
@@ -58,7 +58,7 @@ def _cell(name, value):
 
 
 def table(columns, rows, extra=None):
-    """Rows as a table; `extra`: the title of one more column, and its cells."""
+    """Formats rows as a table. `extra` is the title of an additional column, and its cells."""
     if not rows:
         return "<p>none</p>"
     numbers = [any(isinstance(row[i], (int, float)) for row in rows) for i in range(len(columns))]
@@ -74,7 +74,7 @@ def table(columns, rows, extra=None):
 
 
 def _trends(columns, rows):
-    """A picture of each application: bytes a dump and bytes of leaks, build by build."""
+    """Draws, for each application, the bytes per dump and the bytes of leaks, build by build."""
     by_app = {}
     for row in rows:
         row = dict(zip(columns, row))
@@ -89,7 +89,7 @@ def _trends(columns, rows):
 
 
 def _leak_lines(columns, rows, history):
-    """A small line for each leak: its bytes in each build that the application has."""
+    """Draws a small line for each leak: its bytes in each build of the application."""
     names = dict(zip(("columns", "rows"), history))
     found = {}
     for row in names["rows"]:
@@ -101,7 +101,7 @@ def _leak_lines(columns, rows, history):
 
 
 def page(title, parts, history):
-    """parts: (name, title, notes, columns, rows) each. history: columns and rows of leak_builds."""
+    """Returns the page. parts: (name, title, notes, columns, rows) each. history: columns and rows of leak_builds."""
     links = "".join(f'<a href="#{name}">{escape(head)}</a>' for name, head, *_ in parts)
     out = []
     for name, head, notes, columns, rows in parts:

@@ -1,4 +1,4 @@
-"""Retention: the rows of dumps of days that are over are removed."""
+"""Retention: removes the rows of dumps from past days."""
 import datetime
 import os
 import re
@@ -11,7 +11,7 @@ _UNITS = {"d": 1, "w": 7}
 
 
 def first_day(keep, today=None):
-    """The first day that is kept, of "30d" or "8w": the last one is today, in UTC."""
+    """Returns the first day to keep for "30d" or "8w"; the last day is today, in UTC."""
     found = re.fullmatch(r"(\d{1,6})([dw])", keep)
     if not found or int(found[1]) == 0:
         raise ListingError(f"{keep}: not a time to keep: 30d, 8w")
@@ -22,23 +22,21 @@ def first_day(keep, today=None):
 
 
 def kept(entries, keep, today=None):
-    """The entries of a listing whose day is kept; all if `keep` is None."""
+    """Returns the entries of a listing whose day is kept; all of them if `keep` is None."""
     return [entry for entry in entries if entry.day >= first_day(keep, today)] if keep else entries
 
 
 def old(folders, first):
-    """Of paths TABLE/day=D those whose day is before `first`: those of dumps first, so that a dump no longer
-    counts before its rows go.
-    """
+    """Returns those paths TABLE/day=D whose day is before `first`. The table dumps comes first, so that a dump no
+    longer counts before its rows are removed."""
     names = {folder: folder.rstrip("/").split("/")[-2:] for folder in folders}
     found = [folder for folder, name in names.items() if name[1] < f"day={first}"]
     return sorted(found, key=lambda folder: (names[folder][0] != "dumps", folder))
 
 
 def prune(folder, keep, *, today=None, dry_run=False):
-    """Removes the rows of all dumps whose day is before the last days, "30d", of the tables in a local
-    folder: the days that went, or would. The dumps themselves are not touched.
-    """
+    """Removes the rows of all dumps that are older than, for example, "30d" from the tables in a local directory.
+    Returns the days that were or would be removed. The dumps themselves are not touched."""
     root = local_path(folder)
     if root is None:
         raise ListingError(f"{folder}: only heapdb_jvm.spark removes what is not local")
@@ -58,5 +56,5 @@ def prune(folder, keep, *, today=None, dry_run=False):
 
 
 def days_of(folders):
-    """The days of folders, each once."""
+    """Returns the days of directories, without duplicates."""
     return sorted({folder.rstrip("/").rsplit("day=", 1)[1] for folder in folders})

@@ -1,4 +1,4 @@
-"""Reports over the tables of a fleet: SQL files, which DuckDB and Spark read alike."""
+"""Reports over the tables of a fleet, as SQL files that both DuckDB and Spark can run."""
 import csv
 import io
 import json
@@ -21,16 +21,16 @@ _WIDEST = 90
 
 
 class ReportError(Exception):
-    """A report that cannot be made: what is missing."""
+    """A report cannot be made because something is missing."""
 
 
 def names():
-    """The names of all reports, in the order in which they are shown."""
+    """Returns the names of all reports in display order."""
     return list(ORDER)
 
 
 def statement(name):
-    """The title, the explanation and the SQL of a report."""
+    """Returns the title, the explanation and the SQL of a report."""
     if name not in ORDER + (_HISTORY,):
         raise ReportError(f"unknown report {name}; expected one of {', '.join(ORDER)}")
     with open(os.path.join(_SQL, name + ".sql"), encoding="utf-8") as f:
@@ -40,14 +40,14 @@ def statement(name):
 
 
 def views():
-    """The statements that make the views of the reports."""
+    """Returns the statements that create the views of the reports."""
     with open(os.path.join(_SQL, "views.sql"), encoding="utf-8") as f:
         text = "\n".join(line for line in f.read().splitlines() if not line.startswith("--"))
     return [part.strip() for part in text.split(";") if part.strip()]
 
 
 def needed(reports=None):
-    """The statements of the views that some reports need, in order, and the tables."""
+    """Returns, in order, the statements of the views that some reports need, and the tables."""
     wanted = " ".join(statement(name)[2] for name in reports or ORDER)
     found, words = [], set(re.findall(r"\w+", wanted))
     for text in reversed(views()):
@@ -58,12 +58,12 @@ def needed(reports=None):
 
 
 def view_name(text):
-    """The name of the view that a statement makes."""
+    """Returns the name of the view that a statement creates."""
     return text.split(" VIEW ", 1)[1].split(" ", 1)[0]
 
 
 def empty_schema(table):
-    """Columns of a table that has no file: pyarrow's schema, with those of the folders' names."""
+    """Returns the columns of a table that has no file: pyarrow's schema, plus the columns from directory names."""
     import pyarrow
     from .. import queries
     from ._dump import HEAP, QUERIES, TOTALS, arrow_type, dump_schema, failure_schema, schema_of
@@ -84,7 +84,7 @@ def empty_schema(table):
 
 
 def connect(folder):
-    """A connection of DuckDB with the tables and views of a fleet."""
+    """Returns a DuckDB connection with the tables and views of a fleet."""
     need("fleet", "duckdb", "pyarrow")
     import duckdb
     folder = os.path.abspath(folder)
@@ -108,7 +108,7 @@ def connect(folder):
 
 
 def duck(text):
-    """A statement as DuckDB reads it."""
+    """Converts a statement to DuckDB's dialect."""
     return text.replace("LEFT SEMI JOIN", "SEMI JOIN").replace(") WITHIN GROUP (ORDER BY n)", " ORDER BY n)")
 
 
@@ -123,7 +123,7 @@ def _cell(value):
 
 
 def table_text(columns, rows, limit=_SHOWN):
-    """Rows as a table for people."""
+    """Formats rows as a table for people."""
     cells = [[_cell(value) for value in row] for row in rows[:limit]]
     cells = [[text if len(text) <= _WIDEST else text[:_WIDEST - 3] + "..." for text in row]
              for row in cells]
@@ -138,7 +138,7 @@ def table_text(columns, rows, limit=_SHOWN):
 
 
 def render(answers, form="text"):
-    """Answers, (name, columns, rows) each, as "text", "json", "csv" or "html"."""
+    """Formats answers, (name, columns, rows) each, as "text", "json", "csv" or "html"."""
     if form == "html":
         history = next((answer[1:] for answer in answers if answer[0] == _HISTORY), ([], []))
         return page("Heap dumps of a fleet", [(name, *statement(name)[:2], columns, rows)
@@ -168,18 +168,18 @@ def render(answers, form="text"):
 
 
 def wanted(reports=None, form="text"):
-    """The reports to ask for, of those that are named; None: all."""
+    """Returns the reports to run: the named ones, or all if None."""
     names = tuple(reports or ORDER)
     return names + (_HISTORY,) if form == "html" and "leaks" in names else names
 
 
 def answer(execute, reports=None):
-    """The answers to some reports, or all; `execute(sql)` gives names of columns and rows."""
+    """Returns the answers to some reports, or to all. `execute(sql)` returns column names and rows."""
     return [(name, *execute(statement(name)[2])) for name in reports or ORDER]
 
 
 def answers_of(folder, reports=None):
-    """The answers over a fleet's tables in a local folder, by DuckDB."""
+    """Returns the answers over a fleet's tables in a local directory, using DuckDB."""
     db = connect(folder)
 
     def execute(text):
@@ -190,5 +190,6 @@ def answers_of(folder, reports=None):
 
 
 def report(folder, reports=None, form="text"):
-    """The report over a fleet's tables in a local folder, by DuckDB: "text", "json", "csv" or "html"."""
+    """Returns the report over a fleet's tables in a local directory, using DuckDB, as "text", "json", "csv" or
+    "html"."""
     return render(answers_of(folder, wanted(reports, form)), form)

@@ -1,4 +1,4 @@
-"""Which dumps of a listing are to be done, doing them, and counting each once."""
+"""Selects the dumps of a listing that are to be imported, imports them, and counts each once."""
 import concurrent.futures
 import json
 import os
@@ -40,14 +40,14 @@ class Settings:
         self.queries = {name: parse_query(name, text) for name, text in (queries or {}).items()}
 
     def text(self):
-        """What the rows depend on: dumps that were taken otherwise are taken anew."""
+        """Returns the settings on which rows depend. Dumps imported with other settings are imported again."""
         from .. import __version__
         return json.dumps({"version": __version__, "sizes": self.sizes, "salvage": self.salvage,
                            "queries": self.queries}, sort_keys=True)
 
 
 def parse_query(table, text):
-    """"duplicates --arrays --limit 10" as a query's name and its options."""
+    """Splits "duplicates --arrays --limit 10" into a query's name and its options."""
     from .. import queries
     words = shlex.split(text) if isinstance(text, str) else list(text)
     known = {query.name: query for query in queries()}
@@ -70,7 +70,7 @@ def parse_query(table, text):
 
 
 def stat(uri):
-    """Bytes and time of a local file; None for what is not there."""
+    """Returns size and modification time of a local file; None if it does not exist."""
     try:
         found = os.stat(local_path(uri))
         return found.st_size, int(found.st_mtime * 1000)
@@ -79,7 +79,7 @@ def stat(uri):
 
 
 def jobs_of(entries, out, settings, stats, known, hadoop=None, retry=False):
-    """The jobs that are left, the largest dumps first; `known`: rows of dumps and failures by key."""
+    """Returns the remaining jobs, largest dumps first. `known` has the rows of dumps and failures by key."""
     text, jobs = settings.text(), []
     counted = {"/".join(key) for key, row in known.items() if row.get("status") == "counted"}
     for entry in entries:
@@ -101,12 +101,12 @@ def jobs_of(entries, out, settings, stats, known, hadoop=None, retry=False):
 
 
 def known_rows(rows):
-    """The rows of dumps and failures by key; `rows(table)` reads a table."""
+    """Returns the rows of dumps and failures by key. `rows(table)` reads a table."""
     return {tuple(str(row[name]) for name in KEYS): row for table in ("failures", "dumps") for row in rows(table)}
 
 
 def copies(rows):
-    """How many dumps of the tables are copies of others."""
+    """Returns how many dumps in the tables are copies of others."""
     return sum(row["status"] == "duplicate" for row in rows("dumps"))
 
 
@@ -118,7 +118,7 @@ def summary_of(listed, jobs, results, duplicates):
 
 
 def _done(todo, count):
-    """What became of the jobs, done by `count` servers, as they end."""
+    """Yields the results of the jobs as they end. They are done by `count` servers."""
     servers = queue.SimpleQueue()
     made = [Server() for _ in range(count)]
     own = threading.local()

@@ -25,7 +25,7 @@ from ._store import LocalStore, open_store  # noqa: E402
 
 
 def die_with_parent(how):
-    """Lets the system send this process a signal when the one that started it ends (Linux)."""
+    """Lets the system send this process a signal when its parent ends (Linux)."""
     parent = os.getppid()
     try:
         ctypes.CDLL(None).prctl(1, how)
@@ -36,7 +36,7 @@ def die_with_parent(how):
 
 
 def load():
-    """Loads what jobs need, and has pyarrow do once what takes it long the first time."""
+    """Loads what jobs need, and triggers pyarrow's slow first-time initialisation once."""
     import heapdb_jvm  # noqa: F401
     import pyarrow.parquet
     schema = pyarrow.schema([("text", pyarrow.string()), ("number", pyarrow.int64())])
@@ -50,7 +50,7 @@ def load():
 
 
 def work_of(job, folder):
-    """Does a job: its answer."""
+    """Does a job and returns its answer."""
     try:
         work = Work(job, folder)
         row = work.run()
@@ -61,7 +61,7 @@ def work_of(job, folder):
 
 
 def in_fork(job, folder, answer):
-    """What the fork does: never returns."""
+    """Body of the fork; never returns."""
     code = 1
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -82,7 +82,7 @@ def in_fork(job, folder, answer):
 
 @contextlib.contextmanager
 def may_end():
-    """Where this process may be terminated: only where it waits, so that what it makes it removes."""
+    """Allows termination of this process only while it waits, so that it can remove its temporary files."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
     try:
         yield
@@ -91,7 +91,7 @@ def may_end():
 
 
 def read_all(pipe, seconds):
-    """What a fork writes until it ends; None if that takes longer."""
+    """Returns everything that a fork writes until it ends; None if that takes too long."""
     ends, data = time.monotonic() + seconds if seconds else None, b""
     while True:
         left = None if ends is None else max(0, ends - time.monotonic())
@@ -105,7 +105,7 @@ def read_all(pipe, seconds):
 
 
 def end_of(child, is_left):
-    """Waits for a fork, which is ended first if it still works: its exit code, or minus a signal."""
+    """Waits for a fork, killing it first if it is still running. Returns its exit code, or minus the signal."""
     if not is_left:
         for kill in (os.killpg, os.kill):  # it may not be a group yet
             try:
@@ -117,7 +117,7 @@ def end_of(child, is_left):
 
 
 def do(job, folder):
-    """Has a job done in a fork, and says what became of it."""
+    """Has a job done in a fork and returns its result."""
     os.ftruncate(2, 0)
     os.lseek(2, 0, os.SEEK_SET)
     pipe, answer = os.pipe()
@@ -146,7 +146,8 @@ def do(job, folder):
 
 
 def serve(job):
-    """Has a job done where it may be: on a disk if memory, or what is made there, was too little."""
+    """Does a job. If it fails because of the system, for example because memory ran out, tries the next place, which
+    is on a disk."""
     answer = None
     for place in places(job):
         try:

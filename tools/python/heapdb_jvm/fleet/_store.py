@@ -26,33 +26,33 @@ _ARGUMENTS = 500  # of a call of Hadoop's shell
 
 
 def hash_of(key):
-    """Tells the archives of a dump from those of others."""
+    """Returns a hash that distinguishes the archives of a dump from those of others."""
     return hashlib.sha1("/".join(key[name] for name in KEYS).encode()).hexdigest()[:20]
 
 
 def archive_name(key):
-    """Those of one dump in the order in which they were made."""
+    """Returns the name of an archive. The archives of one dump sort in the order in which they were made."""
     return f"{hash_of(key)}-{time.time_ns():020d}-{os.getpid()}-{os.urandom(4).hex()}.zip"
 
 
 def day_of(file):
-    """The day of a file of a table."""
+    """Returns the day of a table's file."""
     return os.path.dirname(file).rsplit("day=", 1)[1]
 
 
 def last_dumps(table):
-    """Tables in the order in which they are written: what counts dumps comes last."""
+    """Sort key: tables in the order in which they are written. The tables that count dumps come last."""
     return (table in ("dumps", "failures"), table)
 
 
 class LocalStore:
-    """A folder. A file appears whole, under its name, or not at all."""
+    """A directory. A file appears under its name only when it is complete."""
 
     def __init__(self, root):
         self.root, self.incoming = root, os.path.join(root, INCOMING)
 
     def prepare(self):
-        """Makes the place, and joins what a run that was killed had done."""
+        """Creates the location, and joins the archives that a killed run left."""
         old = glob.glob(os.path.join(glob.escape(self.root), "*", "app=*"))
         if old:
             raise FileExistsError(f"{self.root} has tables of an earlier version of heapdb: name a new folder, "
@@ -72,7 +72,7 @@ class LocalStore:
             os.rename(copy, os.path.join(self.incoming, archive_name(key)))
 
     def waiting(self, key):
-        """The row of the table dumps in the newest archive of a dump; None if there is none."""
+        """Returns the row of the table dumps in the newest archive of a dump; None if there is none."""
         from ._compact import Archive
         for file in sorted(glob.glob(os.path.join(glob.escape(self.incoming), hash_of(key) + "-*.zip")),
                            reverse=True):
@@ -83,14 +83,14 @@ class LocalStore:
         return None
 
     def compact(self):
-        """Joins the archives that wait into the files of tables."""
+        """Joins the waiting archives into the files of tables."""
         from ._compact import compact
         with self.lock():
             compact(self)
 
     @contextlib.contextmanager
     def lock(self):
-        """For who replaces or removes files of tables: one process at a time."""
+        """Lock for replacing or removing files of tables: one process at a time."""
         os.makedirs(self.incoming, exist_ok=True)
         file = os.open(os.path.join(self.incoming, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
@@ -100,16 +100,16 @@ class LocalStore:
             os.close(file)
 
     def files(self, table, day="*"):
-        """The files of a table, or of a day of it, in order."""
+        """Returns the files of a table, or of one day of it, in order."""
         day = day if day == "*" else glob.escape(day)
         return sorted(glob.glob(os.path.join(glob.escape(self.root), table, "day=" + day, "part-*.parquet")))
 
     def tables(self):
-        """All tables that have files."""
+        """Returns all tables that have files."""
         return sorted({os.path.relpath(file, self.root).split(os.sep)[0] for file in self.files("*")})
 
     def rows(self, table):
-        """The rows of a table as dicts, with the day, which only the folders have."""
+        """Returns the rows of a table as dicts, including the day, which is recorded only in directory names."""
         import pyarrow.parquet
         for file in self.files(table):
             for row in pyarrow.parquet.ParquetFile(file).read().to_pylist():
@@ -117,7 +117,7 @@ class LocalStore:
 
 
 class HadoopStore:
-    """A place of any file system that Hadoop knows, by way of its shell: a JVM a call."""
+    """A location in any file system that Hadoop supports, accessed through Hadoop's shell with one JVM per call."""
 
     def __init__(self, root, shell):
         self.root, self.shell = root.rstrip("/"), shell
@@ -143,7 +143,8 @@ class HadoopStore:
             self.shell.run("-rm", "-r", "-f", "-skipTrash", lock)
 
     def _take(self, lock):
-        """Only one can make a folder; one of an hour ago is that of a run that was killed."""
+        """Takes the lock by creating a directory, which only one process can do. A directory older than an hour was
+        left by a killed run."""
         for _ in range(2):
             try:
                 self.shell.run("-mkdir", lock)
@@ -234,7 +235,7 @@ class Shell:
 
 
 def last_line(data):
-    """The line of an error output that says what happened."""
+    """Returns the line of an error output that describes the error."""
     lines = [line for line in data.decode("utf-8", "replace").splitlines()
              if line.strip() and " WARN " not in line and " INFO " not in line and
              not line.startswith("SLF4J")]
@@ -242,6 +243,6 @@ def last_line(data):
 
 
 def open_store(out, settings, folder):
-    """The store of an output place: a path or file: URI, or a URI of another scheme."""
+    """Returns the store of an output location: a path, a file: URI, or a URI of another scheme."""
     path = local_path(out)
     return LocalStore(path) if path is not None else HadoopStore(out, Shell(settings, folder))

@@ -22,7 +22,7 @@ _TASKS_EACH = 3
 
 
 def _bytes(text, unit=_MIB):
-    """"4g" as bytes; a bare number is of `unit`, as Spark reads memory."""
+    """Converts "4g" to bytes. A number without a unit is in `unit`, as in Spark's memory settings."""
     found = re.fullmatch(r"\s*(\d+)\s*([kmgt]?)i?b?\s*", str(text).lower())
     if not found:
         raise ValueError(f"{text} is no amount of memory")
@@ -50,7 +50,7 @@ def threads_of(spark):
 
 
 def batches_of(jobs, cores):
-    """The jobs, which are in order of size, in lists of them, one a task; later ones are smaller."""
+    """Divides the jobs, which are sorted by size, into lists, one per task. Later lists are smaller."""
     left, batches = sum(job["bytes"] or 0 for job in jobs), []
     size = limit = 0
     for job in jobs:
@@ -66,7 +66,7 @@ def batches_of(jobs, cores):
 
 
 def hadoop_settings(spark):
-    """What the job's configuration says of Hadoop beyond the machines' own files."""
+    """Returns the job's Hadoop configuration beyond the machines' own files."""
     prefix = "spark.hadoop."
     return {name[len(prefix):]: value for name, value in spark.sparkContext.getConf().getAll()
             if name.startswith(prefix)}
@@ -84,7 +84,7 @@ class _Files:
         return path.getFileSystem(self.configuration), path
 
     def stat(self, uri):
-        """Bytes and time of a file; None if it is not there or cannot be looked at."""
+        """Returns size and modification time of a file; None if it cannot be examined."""
         if local_path(uri) is not None:
             return stat(uri)
         from py4j.protocol import Py4JJavaError
@@ -104,13 +104,13 @@ class _Files:
         return system.exists(path)
 
     def remove(self, uri):
-        """Removes a folder with all that is in it."""
+        """Removes a directory with all its contents."""
         system, path = self._open(uri)
         system.delete(path, True)
 
 
 def _listing(spark, files, listing):
-    """A listing that is not local as what read_listing takes."""
+    """Reads a listing that is not local in the form that read_listing accepts."""
     if isinstance(listing, (str, os.PathLike)) and local_path(os.fspath(listing)) is None:
         if re.search(r"[*?\[{]", listing):
             return files.glob(listing)
@@ -118,7 +118,7 @@ def _listing(spark, files, listing):
 
 
 def _rows_of(spark, files, out):
-    """A function that reads the rows of dumps or failures of a place that is not local."""
+    """Returns a function that reads the rows of dumps or failures at a location that is not local."""
     def rows(table):
         if not files.exists(f"{out}/{table}"):
             return []

@@ -15,7 +15,8 @@ def _place(out):
 
 
 def read_table(spark, out, table):
-    """The files of a table; app, build, day and dump, which only the folders have, are texts."""
+    """Reads the files of a table. app, build, day and dump, which are recorded only in directory names, are strings.
+    """
     return spark.read.schema(_schema(table)).parquet(f"{_place(out)}/{table}")
 
 
@@ -47,7 +48,7 @@ def tables(out, spark, reports=None):
 
 
 def answers_of(out, spark=None, reports=None):
-    """The answers over a fleet's tables; see heapdb_jvm.fleet."""
+    """Returns the answers over a fleet's tables; see heapdb_jvm.fleet."""
     from pyspark.sql import SparkSession
     spark = spark or SparkSession.builder.appName("heapdb fleet").getOrCreate()
     made = tables(out, spark, reports)
@@ -64,7 +65,7 @@ def answers_of(out, spark=None, reports=None):
 
 
 def report(out, *, spark=None, reports=None, form="text"):
-    """The report over a fleet's tables; see heapdb_jvm.fleet.report."""
+    """Returns the report over a fleet's tables; see heapdb_jvm.fleet.report."""
     return fleet_report.render(answers_of(out, spark, fleet_report.wanted(reports, form)), form)
 
 

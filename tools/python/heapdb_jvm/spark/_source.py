@@ -26,7 +26,7 @@ def _query(options):
 
 
 def _option_values(query, options):
-    """The query's options: Spark hands names on in lower case, and texts only."""
+    """Returns the query's options. Spark passes names in lower case, and only strings."""
     values = {}
     for name, text in options.items():
         if name in _OWN:
@@ -56,7 +56,7 @@ def _columns(options):
 
 
 def _files(options):
-    """The files of load(PATH), in order."""
+    """Returns the files of load(PATH) in order."""
     given = options.get("paths")
     files = []
     for pattern in json.loads(given) if given else [options.get("path", "")]:
@@ -164,5 +164,5 @@ class HeapdbReader(DataSourceReader):
 
 
 def register(spark):
-    """Makes format("heapdb") known to a session."""
+    """Registers the format "heapdb" with a session."""
     spark.dataSource.register(HeapdbDataSource)
