@@ -25,7 +25,10 @@ enum analysis_counting {
 	 * Not at all: all objects count as reachable. Uses the import's counts and builds no table.
 	 */
 	ANALYSIS_COUNT_ALL,
-	/* By the dominators or the reach tree, which is built if neither exists. */
+	/*
+	 * Determined from the dominators or the reach tree; the reach tree is built if neither
+	 * exists.
+	 */
 	ANALYSIS_COUNT_REACHED
 };
 

@@ -82,8 +82,8 @@ static void *write_dump(void *ctx)
 	sigset_t pipe_signal;
 
 	/*
-	 * If the import fails, it closes the pipe. Then write() should fail instead of a signal
-	 * ending the process.
+	 * If the import fails, it closes the pipe. In that case, write() should fail instead of a
+	 * signal ending the process.
 	 */
 	sigemptyset(&pipe_signal);
 	sigaddset(&pipe_signal, SIGPIPE);

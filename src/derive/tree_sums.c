@@ -27,7 +27,7 @@ struct tree_sums {
 	 * later the sum of all previous elements.
 	 */
 	_Atomic uint64_t *sum;
-	/* The sizes to sum: native memory, or shallow sizes of the objects of one heap. */
+	/* The sizes to be added up: native memory, or shallow sizes of the objects of one heap. */
 	bool is_native;
 	uint32_t heap_no;
 };

@@ -50,7 +50,8 @@ bool query_is_replayed(const struct query *q)
 }
 
 /*
- * Whether the query was run without anything that changes its answer. Only such answers are kept.
+ * Whether the query was run without options or arguments that change its answer. Only such answers
+ * are kept.
  */
 static bool is_plain(const struct query *q)
 {

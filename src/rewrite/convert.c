@@ -70,8 +70,8 @@ static bool widths_selects(void *ctx, uint8_t type, const char *class_name, cons
 }
 
 /*
- * Size in the output of values that take `size` bytes in the dump, `references` bytes of them being
- * references.
+ * Returns the size in the output of values that take `size` bytes in the dump, of which
+ * `references` bytes are references.
  */
 static uint64_t widened(const struct rewriter *w, uint64_t size, uint64_t references)
 {

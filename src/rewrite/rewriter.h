@@ -18,8 +18,8 @@ struct rewriter;
 struct rewrite_policy {
 	void *ctx;
 	/*
-	 * Writes what replaces a sub-record with rewriter_begin and the functions after it, or
-	 * writes nothing to drop it.
+	 * Writes the replacement of a sub-record with rewriter_begin and the functions after it, or
+	 * writes nothing, which drops the sub-record.
 	 */
 	int (*sub)(void *ctx, struct rewriter *w, const struct hprof_sub *sub,
 		   struct hdb_error *err);

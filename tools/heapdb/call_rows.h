@@ -29,7 +29,7 @@ int print_calls(struct cli *cli, const struct answer *plain, const struct call_t
 /* Formats a time in ns since 1970 as UTC. The text is stored in `text`. */
 struct hdb_value seconds_text(int64_t ns, struct bytes *text);
 
-/* Sampled old objects by class, for rows of suspects. */
+/* Samples of old objects by class, for rows of suspects. */
 struct sampled {
 	struct hdb_rows *rows; /* lent */
 	struct call_tree tree; /* classes, and below each the allocating frames */

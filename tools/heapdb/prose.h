@@ -71,7 +71,9 @@ void prose_add_command(struct bytes *to, const struct hdb_value *action,
 /* Prints "25 of 3,412 rows (--limit all shows all)" if rows were omitted. */
 int prose_footer(struct answer *answer, const struct render_style *style, struct output *out);
 
-/* Prints such a line for parts of an answer: "3 of 42 threads (--limit all shows all)". */
+/*
+ * Prints the same kind of line for parts of an answer: "3 of 42 threads (--limit all shows all)".
+ */
 void prose_parts_footer(const struct render_style *style, struct output *out, uint64_t all,
 			const char *parts);
 

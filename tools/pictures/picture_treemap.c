@@ -18,7 +18,7 @@ static double area_of(const struct svg_layout *l, size_t i, double scale)
 	return (double)l->picture->nodes[l->list[i]].bytes * scale;
 }
 
-/* Worst aspect ratio in a row of cells. */
+/* Returns the worst aspect ratio in a row of cells. */
 static double worst(double largest, double smallest, double sum, double side)
 {
 	const double across = sum / side;

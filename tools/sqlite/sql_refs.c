@@ -101,7 +101,7 @@ static void end_list(struct sql_cursor *c)
 	free(s->seen);
 }
 
-/* Returns the kind of root of an object; NULL if there is a parent. */
+/* Returns the root kind of an object, or NULL if the object has a parent. */
 static int result_root(struct sqlite3_context *ctx, struct hdb *db, const struct row *row,
 		       struct hdb_error *err)
 {

@@ -123,7 +123,7 @@ int heap_next_pair(struct heap_entries *e, struct hdb_error *err)
 	return e->key.bits || e->rule->flags & HEAP_DENSE ? HDB_OK : HDB_NOTFOUND;
 }
 
-/* Name number `no` of a comma-separated list. False past the end. */
+/* Finds name number `no` in a comma-separated list. Returns false past the end. */
 static bool list_name(const char *names, uint64_t no, char out[NAME_MAX_BYTES])
 {
 	size_t size;

@@ -56,7 +56,10 @@
 #define ENTRIES_COUNTED 1000000u
 /* A form must have this many keys on average. */
 #define FORM_KEYS 20u
-/* Keys that are dates matter if the oldest is this old and the newest is about that of the dump. */
+/*
+ * Keys that are dates are reported if the oldest is at least this many days older than the dump,
+ * and the newest at most this many.
+ */
 #define DATES_OLD_DAYS 30u
 #define DATES_NEW_DAYS 2u
 /* A higher number is not a number of attempts. */
@@ -90,7 +93,10 @@ static const struct {
 	{ "retries", TIME_TRIES },     { "retrycount", TIME_TRIES },
 };
 
-/* Names of boolean fields of things that are over, and nobody needs; behind "!" if they are false. */
+/*
+ * Names of boolean fields of objects that are closed or finished, which nobody needs any more. A
+ * name after "!" counts if the field is false.
+ */
 static const char *const closed_names[] = {
 	"closed",    "isClosed",  "disposed",   "isDisposed",   "destroyed",   "released",
 	"cancelled", "isStopped", "terminated", "disconnected", "isCancelled", "stopped",

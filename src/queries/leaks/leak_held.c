@@ -38,7 +38,9 @@
 #define SAME_PART 1000u
 /* Number of entries examined to decide whether a collection contains objects of one class. */
 #define ENTRIES_LOOKED 32u
-/* Maximum number of collections in a map that are counted, and how many entries they must have. */
+/*
+ * Maximum number of collections in a map that are counted, and minimum number of entries in them.
+ */
 #define INNER_LOOKED 10000u
 #define INNER_PART 4u
 /* No object is smaller. */

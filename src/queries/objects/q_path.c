@@ -32,9 +32,10 @@ struct path_query {
 	bool has_paths;
 	const uint32_t *nodes; /* the current path, target first */
 	size_t node_count;
-	struct base_vec tree;  /* uint32_t: a path from the tree */
-	bool is_folded;        /* collections count as one step */
-	struct base_vec folds; /* struct analysis_fold of the current path, the next one last */
+	struct base_vec tree; /* uint32_t: a path from the tree */
+	bool is_folded;       /* collections count as one step */
+	/* struct analysis_fold: the folds of the current path, with the next one at the end */
+	struct base_vec folds;
 };
 
 static int skip(void *ctx, uint32_t from, uint32_t to, bool *out, struct hdb_error *err)

@@ -23,7 +23,7 @@ enum trace_shape {
 	SHAPE_HASHED,     /* `key` and `value` of each node in the chains of that hash table */
 	SHAPE_HASHED_SET, /* `key` of each node in such chains, as elements of a set */
 	SHAPE_SET,        /* elements of that array, without an index */
-	SHAPE_REFERENT,   /* the referent of that weak reference */
+	SHAPE_REFERENT,   /* the referent of the weak reference in that field */
 	SHAPE_FIRST_NEW,  /* the field with Android's new activities */
 	SHAPE_NEW         /* the destroyed ones of these activities */
 };

@@ -71,7 +71,7 @@ struct scan {
 
 /* ---- one object ---- */
 
-/* Keeps the object that retains most. */
+/* Keeps the object that retains the most. */
 static int look_largest(struct triage *t, const struct line *line, const struct looked *at,
 			struct hdb_error *err)
 {
@@ -555,8 +555,8 @@ static int count_run(struct triage *t, const struct analysis_content *run, uint6
 	f->count += count - 1;
 	f->bytes += copies.wasted;
 	/*
-	 * Keeps the text with most copies, of several the first by ID, because the order of runs
-	 * differs between processes.
+	 * Keeps the string with the most copies, and among equals the first by ID, because the
+	 * order of runs differs between processes.
 	 */
 	if (count > f->class_count || (count == f->class_count && run[0].ix < f->ix)) {
 		f->class_count = count;
