@@ -1,6 +1,6 @@
 /*
- * tests/analysis/merged_test.c - nodes and names of a merged tree, without any heap: what
- * holds of them is asserted after every step, and fails once it is broken.
+ * tests/analysis/merged_test.c - nodes and names of a merged tree, without a heap. The invariants
+ * are asserted after every step, and the assertions fail when the tree is broken on purpose.
  */
 #include "analysis/merged.h"
 

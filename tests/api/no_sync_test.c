@@ -1,6 +1,6 @@
 /*
- * no_sync_test.c - no_sync: an import, and a question that builds tables, do not wait for the disk;
- * without it both do.
+ * no_sync_test.c - with no_sync, neither an import nor a query that builds tables waits for the
+ * disk; without it, both do.
  */
 #include "heapdb.h"
 

@@ -1,6 +1,6 @@
 /*
- * tests/api/objects_test.c - objects, classes, values and references by number, on the sample dump:
- * what one function says, another one confirms.
+ * tests/api/objects_test.c - objects, classes, values and references by number, on the sample dump.
+ * The results of each function are compared with those of another.
  */
 #include "heapdb.h"
 

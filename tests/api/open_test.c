@@ -1,6 +1,6 @@
 /*
- * tests/api/open_test.c - opening: names that are missing, dumps that changed, what a dump lacks,
- * imports at once; and the list of queries, asked for on many threads.
+ * tests/api/open_test.c - opening databases: missing files, dumps that have changed or are
+ * incomplete, concurrent imports; and the list of queries, requested on many threads.
  */
 #include "heapdb.h"
 

@@ -1,6 +1,6 @@
 /*
- * tests/api/trace_test.c - traces instead of dumps, as programs see it: progress is reported
- * by the thread that asked, and a cancelled import leaves nothing.
+ * tests/api/trace_test.c - importing traces through the API: progress is reported on the calling
+ * thread, and a cancelled import leaves nothing behind.
  */
 #include "heapdb.h"
 

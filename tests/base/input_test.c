@@ -1,7 +1,7 @@
 /*
- * input_test.c - tests base/input.c and frames.c: what was compressed in many ways
- * comes back as it was, in order and in parts; what is cut or damaged gives what was whole; windows
- * of frames are the bytes of the whole.
+ * input_test.c - tests base/input.c and frames.c: data compressed in many ways is read back
+ * unchanged, in order and in parts; truncated or damaged data gives its intact parts; windows of
+ * frames have the right bytes.
  */
 #include "base/frames.h"
 #include "base/input.h"

@@ -1,6 +1,6 @@
 /*
  * tests/base/name_tree_test.c - names and nodes are found again, and a tree is listed in the order
- * that a search from node to node gives.
+ * of a recursive walk.
  */
 #include "base/name_tree.h"
 

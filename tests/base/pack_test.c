@@ -1,5 +1,5 @@
 /*
- * pack_test.c - tests base/pack.c: every value comes back, damage is found.
+ * pack_test.c - tests base/pack.c: every value is read back, and damage is detected.
  */
 #include "base/bytes.h"
 #include "base/pack.h"

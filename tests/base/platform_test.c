@@ -1,6 +1,6 @@
 /*
- * platform_test.c - the second ways of base/platform.h do what Linux's do; also where the rest
- * of this build takes Linux's.
+ * platform_test.c - the replacements in base/platform.h behave like the functions of Linux. They
+ * are tested even if the rest of the build uses those of Linux.
  */
 #ifndef PORTABLE
 #define PORTABLE

@@ -1,7 +1,7 @@
 /*
- * sigbus_test.c - the handler of bus errors beside others: what happens outside of our maps
- * goes to the handler that was there before, or ends the process as it would have, and never goes
- * round in circles. The table of maps has an end, which is an error.
+ * sigbus_test.c - the SIGBUS handler together with others. Faults outside of our maps are passed to
+ * the previous handler or end the process as they would have, without loops. A full table of maps
+ * is an error.
  */
 #include "base/source.h"
 

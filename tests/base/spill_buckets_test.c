@@ -1,6 +1,6 @@
 /*
- * tests/base/spill_buckets_test.c - buckets give back what was put into them, and stay within the
- * budget whatever the order.
+ * tests/base/spill_buckets_test.c - buckets return the records put into them, and stay within the
+ * budget regardless of the order.
  */
 #include "base/work.h"
 #include "base/spill_buckets.h"

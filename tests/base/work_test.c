@@ -1,7 +1,7 @@
 /*
- * work_test.c - big arrays and scratch files: within the budget, beyond it in files, where a
- * file system has no files without a name, and where the folder cannot be written; arrays that are
- * freed and taken again.
+ * work_test.c - large arrays and scratch files: within the budget; beyond it, in files; on file
+ * systems without unnamed files; and if the directory cannot be written. Also arrays that are freed
+ * and reused.
  *
  * Link with: -Wl,--wrap=open -Wl,--wrap=fstatfs
  */

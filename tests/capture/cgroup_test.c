@@ -1,5 +1,5 @@
 /*
- * tests/capture/cgroup_test.c - limits of memory in trees of cgroups of version 1, 2 and both, with
+ * tests/capture/cgroup_test.c - memory limits in trees of cgroups of version 1, 2 and both, with
  * parents, container paths, missing and damaged files.
  */
 #include "capture/cgroup.h"

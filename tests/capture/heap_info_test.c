@@ -1,6 +1,6 @@
 /*
  * tests/capture/heap_info_test.c - sizes of a heap from GC.heap_info, by collector and JDK, and
- * from texts that are no such answer.
+ * from texts that are not valid answers.
  */
 #include "capture/capture.h"
 

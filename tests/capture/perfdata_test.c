@@ -1,7 +1,7 @@
 /*
  * tests/capture/perfdata_test.c - hsperfdata files, whole, cut at each byte, with each byte
- * changed, and with lengths and offsets that lead elsewhere. Bytes lie at the end of their own
- * block, so that the sanitizers see a step beyond.
+ * changed, and with wrong lengths and offsets. The bytes are at the end of their own block, so that
+ * the sanitizers detect reads past the end.
  */
 #include "capture/perfdata.h"
 

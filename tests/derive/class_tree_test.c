@@ -1,6 +1,6 @@
 /*
- * class_tree_test.c - the tree of classes against the plain way up, on random trees, chains
- * and circles.
+ * class_tree_test.c - the tree of classes compared with walking up the superclasses, on random
+ * trees, chains and cycles.
  */
 #include "derive/class_tree.h"
 #include "support/temp.h"

@@ -1,9 +1,8 @@
 /*
- * company_test.c - several processes on one database: they want the same missing table at
- * once, some are killed while they build it or while they read, and others import the dump again
- * and again meanwhile.
+ * company_test.c - several processes on one database. They need the same missing table at the same
+ * time, some are killed while they build or read it, and others repeatedly import the dump.
  *
- * HEAPDB_HOSTILE=long: the crowd stays for four minutes, not for four seconds.
+ * HEAPDB_HOSTILE=long: the test runs for four minutes instead of four seconds.
  */
 #include "derive/derive.h"
 #include "import/import.h"

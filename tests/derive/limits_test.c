@@ -1,7 +1,7 @@
 /*
- * limits_test.c - what derived tables refuse: more references, classes and objects than their
- * numbers hold, and tables that nobody builds. The functions that count references are called
- * themselves, as there is no heap of that size to test with.
+ * limits_test.c - limits of derived tables: too many references, classes or objects, and tables
+ * without a build function. The functions that count references are called directly, because no
+ * heap of that size is available for tests.
  */
 #include "derive/referrers.c" /* NOLINT: its functions are static */
 

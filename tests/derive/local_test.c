@@ -1,7 +1,6 @@
 /*
- * local_test.c - the local way to a retained size against the dominator tree, on every
- * object of real dumps, and the walk that blocks a set:
- * the sample, and those of ../shared/dumps where they are there.
+ * local_test.c - local retained sizes compared with the dominator tree, for every object of real
+ * dumps, and the walk that blocks a set. Uses the sample and, if available, ../shared/dumps.
  */
 #include "derive/derive.h"
 #include "import/import.h"

@@ -1,6 +1,6 @@
 /*
- * tests/e2e/cancel_test.c - the cancel flag, set where each stage of an operation begins and in its
- * middle: the operation ends within a second of processor time and leaves nothing behind.
+ * tests/e2e/cancel_test.c - the cancel flag, set at the beginning and in the middle of each stage
+ * of an operation: the operation ends within a second of processor time and leaves nothing behind.
  *
  * HEAPDB_HOSTILE=long: 8 million objects and every query.
  */

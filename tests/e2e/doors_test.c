@@ -1,6 +1,6 @@
 /*
- * e2e/doors_test.c - the command without the libraries that only some commands need: help lists
- * what there is and names the rest; a command that is missing says which library it needs.
+ * e2e/doors_test.c - the command without the libraries that only some commands need: help lists the
+ * available commands and names the others; a missing command reports which library it needs.
  */
 #undef HAVE_SERVE
 #undef HAVE_SQLITE

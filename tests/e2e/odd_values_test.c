@@ -1,6 +1,6 @@
 /*
- * odd_values_test.c - values that C and JSON have no way for, from a dump to each form of answer:
- * texts with U+0000 inside, NaN, infinities, reals that are nearly 0.
+ * odd_values_test.c - values that C or JSON cannot represent, from a dump to each output format:
+ * strings with U+0000, NaN, infinities, reals close to 0.
  */
 #include "support/command.h"
 #include "support/query_ask.h"

@@ -1,6 +1,6 @@
 /*
- * fuzz/blocks.c - every decoder of database blocks on arbitrary bytes. Checksums do not help here:
- * a decoder must hold its own.
+ * fuzz/blocks.c - every decoder of database blocks on arbitrary bytes. Checksums give no protection
+ * here: each decoder must check its input itself.
  */
 #include "base/pack.h"
 #include "store/lists.h"

@@ -1,6 +1,6 @@
 /*
- * fuzz/capture.c - what running programs say of themselves, on arbitrary bytes: hsperfdata files,
- * replies of the attach protocol, control groups.
+ * fuzz/capture.c - data that running programs publish about themselves, as arbitrary bytes:
+ * hsperfdata files, replies of the attach protocol, control groups.
  */
 #include "capture/perfdata.h"
 #include "capture/process.h"

@@ -1,6 +1,6 @@
 /*
- * fuzz/meminfo.c - what dumpsys meminfo and /proc print, from arbitrary bytes: rows have names, and
- * figures only where they say so.
+ * fuzz/meminfo.c - the output of dumpsys meminfo and /proc, from arbitrary bytes: every row has a
+ * name, and only the figures that it declares.
  */
 #include "androidfiles/androidfiles.h"
 

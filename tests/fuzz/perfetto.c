@@ -1,6 +1,6 @@
 /*
- * fuzz/perfetto.c - traces of arbitrary bytes: a result code, and what is written is a dump in
- * which the walk finds no damage.
+ * fuzz/perfetto.c - traces of arbitrary bytes: a result code, and any dump that is written has no
+ * damage.
  */
 #include "perfetto/perfetto.h"
 

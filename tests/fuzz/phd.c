@@ -1,6 +1,6 @@
 /*
- * fuzz/phd.c - portable heap dumps of arbitrary bytes: a result code, and what is written is a dump
- * in which the walk finds no damage.
+ * fuzz/phd.c - portable heap dumps of arbitrary bytes: a result code, and any dump that is written
+ * has no damage.
  */
 #include "phd/phd.h"
 

@@ -1,5 +1,6 @@
 /*
- * gen_shapes.h - the shapes of heaps that hprofgen makes, and what each has to do.
+ * gen_shapes.h - the shapes of heaps that hprofgen makes, and the functions that each must
+ * implement.
  *
  * Order of calls: declare (classes), plan (addresses, roots; what all dumps have comes before),
  * write (objects, in the order of their addresses), answers.

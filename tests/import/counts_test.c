@@ -1,6 +1,6 @@
 /*
- * counts_test.c - what the import counts by class is what one counts by looking at every
- * object; and without the table, for a dump of too many kinds of arrays, answers are the same.
+ * counts_test.c - the import's counts by class equal those from a pass over all objects. Without
+ * the table, for a dump with too many kinds of arrays, answers are the same.
  */
 #include "support/query_world.h"
 

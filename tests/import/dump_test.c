@@ -1,5 +1,6 @@
 /*
- * dump_test.c - tests import/ through heap/ and derive/: written dumps, right and wrong.
+ * dump_test.c - tests import/ through heap/ and derive/, with valid and invalid dumps written for
+ * the purpose.
  */
 #include "derive/derive.h"
 #include "import/import.h"

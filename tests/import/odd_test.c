@@ -1,6 +1,6 @@
 /*
- * odd_test.c - the odd things that dumps of HotSpot have: sizes must still be what the VM
- * had, to the byte, and what is no object of the program must say so.
+ * odd_test.c - oddities of HotSpot dumps: sizes must still be exactly those in the VM, and objects
+ * that the program did not create must be reported as such.
  */
 #include "heap/heap.h"
 #include "import/import.h"

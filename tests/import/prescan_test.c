@@ -1,6 +1,6 @@
 /*
- * prescan_test.c - reading ahead of the walk gives what the walk alone gives, whatever the
- * bytes and the chunks; and objects are found again in any order.
+ * prescan_test.c - the prescan gives the same results as the walk alone, for any bytes and chunks;
+ * and objects are found again in any order.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /*
- * tests/query/args_test.c - what queries are asked with: options by their type, targets as texts
- * and numbers, structures of other sizes; and answers read by the names of columns.
+ * tests/query/args_test.c - arguments of queries: options of all types, targets as strings and
+ * numbers, structures of other sizes; and answers read by column name.
  */
 #include "support/query_world.h"
 

@@ -1,6 +1,6 @@
 /*
- * collections_test.c - collections that lie: links in circles, sizes that cannot be, fields
- * of the wrong kind, wrappers of themselves. Every question ends, with what is there.
+ * collections_test.c - collections with false contents: cyclic links, impossible sizes, fields of
+ * the wrong type, wrappers of themselves. Every query ends, with the entries that exist.
  */
 #include "support/query_world.h"
 

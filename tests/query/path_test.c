@@ -1,6 +1,6 @@
 /*
- * path_test.c - paths to roots on random heaps: as short as they can be, every step a
- * reference that counts, one for each root that is found.
+ * path_test.c - paths to roots on random heaps: each is as short as possible, every step is a
+ * reference that counts, and there is one path per root.
  */
 #include "support/query_world.h"
 

@@ -1,5 +1,5 @@
 /*
- * rows_test.c - what all queries share: options, columns, sorting, limits, totals, facts.
+ * rows_test.c - features that all queries share: options, columns, sorting, limits, totals, facts.
  */
 #include "support/query_world.h"
 

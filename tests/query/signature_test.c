@@ -1,5 +1,5 @@
 /*
- * signature_test.c - names of classes without what a VM or a generator numbers.
+ * signature_test.c - names of classes without numbers added by a VM or a code generator.
  */
 #include "queries/leaks/leak_signature.h"
 

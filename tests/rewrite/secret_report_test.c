@@ -1,6 +1,6 @@
 /*
  * secret_report_test.c - each rule finds its secret and no other does, in bytes, chars and bytes
- * that are UTF-16; the report has no secret in it; what is no secret is not found.
+ * that are UTF-16; the report contains no secret; other strings are not found.
  */
 #include "rewrite/secret_report.h"
 #include "support/hprof_writer.h"

@@ -1,6 +1,6 @@
 /*
- * tests/sqlite/odd_test.c - what no VM writes: identifiers of the upper half, which are negative in
- * SQL, and dominators in a circle.
+ * tests/sqlite/odd_test.c - data that no VM writes: identifiers in the upper half, which are
+ * negative in SQL, and cyclic dominators.
  */
 #include "heapdb.h"
 

@@ -1,6 +1,6 @@
 /*
- * support/command.h - the command within this process: what it prints is read. Included once a test
- * program, for it brings the command's main file along, which is then heapdb_main.
+ * support/command.h - runs the command within this process and reads its output. Include it once
+ * per test program, because it includes the command's main file, whose main is then heapdb_main.
  */
 #ifndef SUPPORT_COMMAND_H
 #define SUPPORT_COMMAND_H

@@ -1,6 +1,6 @@
 /*
- * support/death.h - whether an assertion fails: what is broken on purpose is run in a process of
- * its own.
+ * support/death.h - checks that an assertion fails, by running deliberately broken code in a
+ * separate process.
  */
 #ifndef SUPPORT_DEATH_H
 #define SUPPORT_DEATH_H
