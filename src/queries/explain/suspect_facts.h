@@ -15,126 +15,126 @@
 #include "analysis/suspects.h"
 #include "base/expression.h"
 
-/* Suspects that retain less are not measured: the sentence about them would be noise. */
+/* Suspects that retain less are not measured, because a sentence about them would be noise. */
 #define FACTS_BYTES_MIN (256u << 10)
 
 /* Name and meaning. */
 #define EXPLAIN_FACTS(X) \
-	X(bytes)            /* shallow size of all objects of the walk */ \
-	X(free_percent)     /* free places in containers and arrays */ \
-	X(rooms)            /* containers and arrays of the class with most free places */ \
-	X(room_kind)        /* text: that class */ \
-	X(room_places)      /* places of one of them on average */ \
-	X(room_used)        /* places of one of them that are in use, on average */ \
-	X(big_kind)         /* text: the class of the one with most free places */ \
-	X(big_places)       /* its places */ \
-	X(big_used)         /* those in use */ \
-	X(big_free)         /* bytes of the others */ \
+	X(bytes)            /* shallow size of all objects in the walk */ \
+	X(free_percent)     /* unused slots in containers and arrays */ \
+	X(rooms)            /* containers and arrays of the class with the most unused slots */ \
+	X(room_kind)        /* string: that class */ \
+	X(room_places)      /* average number of slots of one of them */ \
+	X(room_used)        /* average number of used slots of one of them */ \
+	X(big_kind)         /* string: class of the container with the most unused slots */ \
+	X(big_places)       /* its slots */ \
+	X(big_used)         /* its used slots */ \
+	X(big_free)         /* bytes of its unused slots */ \
 	X(empties)          /* collections without elements */ \
-	X(empty_kind)       /* text: the class of most */ \
+	X(empty_kind)       /* string: the most frequent class */ \
 	X(empty_percent)    /* their shallow size */ \
 	X(small)            /* maps and sets of a few elements */ \
-	X(small_kind)       /* text: the class of most */ \
+	X(small_kind)       /* string: the most frequent class */ \
 	X(small_used)       /* their elements on average */ \
 	X(plumbing_percent) /* collections, their tables and nodes */ \
-	X(near)             /* arrays of numbers that differ little from another */ \
-	X(near_kind)        /* text: the class of most */ \
+	X(near)             /* arrays of numbers that differ little from another one */ \
+	X(near_kind)        /* string: the most frequent class */ \
 	X(near_percent)     /* their size */ \
-	X(local_percent)    /* what values of thread-locals retain */ \
+	X(local_percent)    /* retained by values of thread-locals */ \
 	X(direct)           /* direct and mapped buffers */ \
-	X(direct_bytes)     /* their memory, which is outside the heap */ \
-	X(equals)           /* strings or arrays that have an equal one */ \
-	X(equal_percent)    /* what sharing them would save */ \
-	X(most_equal)       /* text: the content that takes most: "text", or byte[800] */ \
-	X(most_count)       /* number of objects with that content; none of a sample */ \
-	X(slack)            /* large arrays of numbers of which at most a quarter is not 0 */ \
-	X(slack_kind)       /* text: the class of most */ \
-	X(slack_length)     /* their elements on average */ \
-	X(slack_percent)    /* their zeros */ \
-	X(zeros)            /* large arrays of zeros */ \
-	X(zero_percent)     /* what they take */ \
-	X(zero_kind)        /* text: byte[8000] */ \
-	X(boxes)            /* boxed numbers */ \
-	X(box_kind)         /* text: the class of most */ \
-	X(box_percent)      /* their shallow size */ \
-	X(errors)           /* exceptions */ \
-	X(error_kind)       /* text: the class of most */ \
-	X(error_percent)    /* retained size of the exceptions */ \
-	X(suppressed)       /* most exceptions that one has suppressed */ \
-	X(futures)          /* CompletableFutures, without those that only wait for another */ \
-	X(open_futures)     /* those that are not completed */ \
-	X(dependents)       /* CompletableFutures that only wait for another */ \
-	X(waited)           /* those of them for which an action waits */ \
-	X(tasks)            /* FutureTasks and TimerTasks */ \
-	X(cancelled)        /* those that are cancelled */ \
-	X(done)             /* those that have run */ \
-	X(periodic)         /* those that run again and again */ \
-	X(queued)           /* those without a scheduled time that have not begun */ \
-	X(references)       /* weak, soft and phantom references */ \
-	X(reference_kind)   /* text: the class of most */ \
-	X(enqueued)         /* references in a queue */ \
-	X(cleared)          /* references without referent that are in no queue */ \
-	X(soft_percent)     /* retained size of soft references */ \
-	X(views)            /* views that alone keep what they show a part of */ \
-	X(view_kind)        /* text: the class of most */ \
-	X(view_percent)     /* what they do not show */ \
-	X(entries)          /* entries of the largest collection */ \
-	X(entries_kind)     /* text: its class */ \
-	X(value_kind)       /* text: class of its values, with the package */ \
-	X(collection)       /* object: it itself */ \
-	X(is_queue)         /* 1 if it is a queue between threads that has no limit */ \
-	X(is_deque)         /* 1 if it is another list that is used at its ends */ \
-	X(key_percent)  /* of its keys of an own class, those that equal another, in percent */ \
-	X(key_kind)     /* text: that class */ \
-	X(part_of)      /* text: what most of its entries share: a prefix, or a field */ \
-	X(part)         /* text: the value that they share */ \
-	X(part_percent) /* how many */ \
-	X(part_kinds)   /* number of different values */ \
-	X(key_form)     /* text: "the form F" of most keys, with "*" for words with digits */ \
-	X(key_form_percent) /* how many */ \
-	X(oldest_key)       /* text: age of the oldest of keys that are dates up to now */ \
-	X(version_field)    /* text: field of its values with numbers of which each has another */ \
-	X(first_version)    /* the lowest of them */ \
-	X(last_version)     /* the highest */ \
-	X(self_percent)     /* entries that are their own value and that nothing else refers to */ \
-	X(expiry_field)     /* text: field of its values that says when they expire */ \
-	X(expired_percent)  /* values for which that has passed */ \
-	X(expired_age)      /* text: how long ago for the first: "3 days" */ \
-	X(use_field)        /* text: field that says when they were last used */ \
-	X(unused_percent)   /* values for which that was more than a day ago */ \
-	X(unused_age)       /* text: how long ago for the first */ \
-	X(begin_field)      /* text: field that says when they were made */ \
-	X(begun_percent)    /* values for which that has passed */ \
-	X(begun_age)        /* text: how long ago for the first */ \
-	X(closed_field)     /* text: boolean field that says that they are closed or the like */ \
-	X(closed_percent)   /* values that are */ \
-	X(closed_value)     /* text: the value of that field, "true" or "false" */ \
-	X(tries_field)      /* text: field of its values with a number of attempts */ \
-	X(least_tries)      /* the lowest of these */ \
-	X(same_percent)     /* elements of a list that are the same object */ \
-	X(heavy)            /* object: the innermost value of a map that alone holds half of it */ \
-	X(heavy_percent)    /* what that retains */ \
-	X(waited_percent)   /* what futures retain that are not completed and have actions */ \
-	X(holder_field)     /* text: the field that refers to the largest collection */ \
-	X(empty_values)     /* entries of a map whose value is null or says nothing, in percent */ \
-	X(empty_value)      /* text: the class of one such value, or null */ \
-	X(field)            /* text: field of its values that holds most */ \
-	X(field_kind)       /* text: the class of what it refers to */ \
-	X(field_percent)    /* what that retains, of what the values retain */ \
-	X(is_machinery) /* 1 if that is an object of the platform, and no collection or text */ \
-	X(loaders)      /* closed class loaders */ \
-	X(loader)       /* object: one of them */ \
-	X(self_kept)    /* entries of weak maps whose value alone keeps their key */ \
-	X(nonzero)      /* of the largest array of numbers, values that are not 0, in percent */ \
-	X(nonzero_kind) /* text: long[12500001] */ \
-	X(nonzero_free) /* bytes of zeros in it */
+	X(direct_bytes)     /* memory of these buffers, which is outside the heap */ \
+	X(equals)           /* strings or arrays that are equal to another one */ \
+	X(equal_percent)    /* size that sharing them would save */ \
+	X(most_equal)   /* string: the content that takes the most memory: "text", or byte[800] */ \
+	X(most_count)   /* number of objects with that content; none for a sample */ \
+	X(slack)        /* large arrays of numbers of which at most a quarter is not 0 */ \
+	X(slack_kind)   /* string: the most frequent class */ \
+	X(slack_length) /* their elements on average */ \
+	X(slack_percent)  /* their zeros */ \
+	X(zeros)          /* large arrays of zeros */ \
+	X(zero_percent)   /* their size */ \
+	X(zero_kind)      /* string: byte[8000] */ \
+	X(boxes)          /* boxed numbers */ \
+	X(box_kind)       /* string: the most frequent class */ \
+	X(box_percent)    /* their shallow size */ \
+	X(errors)         /* exceptions */ \
+	X(error_kind)     /* string: the most frequent class */ \
+	X(error_percent)  /* retained size of the exceptions */ \
+	X(suppressed)     /* the largest number of exceptions suppressed by one exception */ \
+	X(futures)        /* CompletableFutures, except those that only wait for another one */ \
+	X(open_futures)   /* CompletableFutures that are not completed */ \
+	X(dependents)     /* CompletableFutures that only wait for another one */ \
+	X(waited)         /* CompletableFutures for which an action is waiting */ \
+	X(tasks)          /* FutureTasks and TimerTasks */ \
+	X(cancelled)      /* tasks that are cancelled */ \
+	X(done)           /* tasks that have run */ \
+	X(periodic)       /* tasks that run repeatedly */ \
+	X(queued)         /* tasks without a scheduled time that have not started */ \
+	X(references)     /* weak, soft and phantom references */ \
+	X(reference_kind) /* string: the most frequent class */ \
+	X(enqueued)       /* references in a queue */ \
+	X(cleared)        /* references without a referent that are not in a queue */ \
+	X(soft_percent)   /* retained size of soft references */ \
+	X(views)          /* views that are the only holders of a larger list or array */ \
+	X(view_kind)      /* string: the most frequent class */ \
+	X(view_percent)   /* elements that they do not show */ \
+	X(entries)        /* entries of the largest collection */ \
+	X(entries_kind)   /* string: its class */ \
+	X(value_kind)     /* string: class of its values, with the package */ \
+	X(collection)     /* object: the collection itself */ \
+	X(is_queue)       /* 1 if it is an unbounded queue between threads */ \
+	X(is_deque)       /* 1 if it is another list that is used at its ends */ \
+	X(key_percent)    /* percentage of keys of application classes that equal another key */ \
+	X(key_kind)       /* string: that class */ \
+	X(part_of)        /* string: what most entries share: a prefix, or a field */ \
+	X(part)           /* string: the value that they share */ \
+	X(part_percent)   /* percentage of entries */ \
+	X(part_kinds)     /* number of different values */ \
+	X(key_form) /* string: "the form F" of most keys, with "*" for words that contain digits */ \
+	X(key_form_percent) /* percentage of entries */ \
+	X(oldest_key)    /* string: age of the oldest key, if keys are dates up to the present */ \
+	X(version_field) /* string: field of the values whose number nearly always differs */ \
+	X(first_version) /* the lowest of them */ \
+	X(last_version)  /* the highest */ \
+	X(self_percent) /* percentage of entries that are their own value and used nowhere else */ \
+	X(expiry_field) /* string: field of the values with their expiry */ \
+	X(expired_percent) /* percentage of values that have expired */ \
+	X(expired_age)     /* string: how long ago the first one expired: "3 days" */ \
+	X(use_field)       /* string: field of the values with their last use */ \
+	X(unused_percent)  /* percentage of values that were last used more than a day ago */ \
+	X(unused_age)      /* string: how long ago the first one was last used */ \
+	X(begin_field)     /* string: field of the values with their creation */ \
+	X(begun_percent)   /* percentage of values with a creation time in the past */ \
+	X(begun_age)       /* string: how long ago the first one was created */ \
+	X(closed_field)   /* string: boolean field that says that a value is closed or the like */ \
+	X(closed_percent) /* percentage of values that are closed */ \
+	X(closed_value)   /* string: the value of that field, "true" or "false" */ \
+	X(tries_field)    /* string: field of the values with a number of attempts */ \
+	X(least_tries)    /* the lowest of these */ \
+	X(same_percent)   /* percentage of a list's elements that are the same object */ \
+	X(heavy) /* object: the innermost value of a map that alone holds half of the map */ \
+	X(heavy_percent)  /* its retained size */ \
+	X(waited_percent) /* share retained by incomplete futures with actions */ \
+	X(holder_field)   /* string: the field that refers to the largest collection */ \
+	X(empty_values)   /* percentage of map entries whose value is null or means "nothing" */ \
+	X(empty_value)    /* string: the class of one such value, or null */ \
+	X(field)          /* string: field of the values that retains the most */ \
+	X(field_kind)     /* string: class of the objects to which it refers */ \
+	X(field_percent)  /* share of the values' retained size that this field retains */ \
+	X(is_machinery)   /* 1 if these are platform objects other than collections and strings */ \
+	X(loaders)        /* closed class loaders */ \
+	X(loader)         /* object: one of them */ \
+	X(self_kept)      /* entries of weak maps whose key is kept alive only by their value */ \
+	X(nonzero)        /* percentage of the largest array of numbers that is not 0 */ \
+	X(nonzero_kind)   /* string: long[12500001] */ \
+	X(nonzero_free)   /* bytes of zeros in it */
 #define EXPLAIN_FACT_NUMBER(name) EXPLAIN_FACT_##name,
 enum explain_fact { EXPLAIN_FACTS(EXPLAIN_FACT_NUMBER) EXPLAIN_FACT_COUNT };
 
-/* Maximum number of bytes of a text. */
+/* Maximum number of bytes of a string. */
 #define EXPLAIN_CONTENT_MAX 100
 
-/* A figure: a text, a number, an object, or nothing. */
+/* A figure: a string, a number, an object, or nothing. */
 struct explain_figure {
 	enum base_value_kind kind;
 	bool is_about; /* an estimate */
@@ -150,12 +150,15 @@ struct explain_facts {
 int explain_facts_find(const struct session *session, const struct analysis_suspect *suspect,
 		       struct explain_facts *out, struct hdb_error *err);
 
-/* Returns the number of a figure's name, or EXPLAIN_FACT_COUNT. */
+/* Returns the number of the figure with this name, or EXPLAIN_FACT_COUNT. */
 enum explain_fact explain_fact_of(const char *name);
 
 /* ---- for the files of this directory ---- */
 
-/* Sets a number, an estimate with two digits, a text, or an object (its index is the number). */
+/*
+ * Sets a figure: a number, an estimate with two digits, a string, or an object (given by its
+ * index).
+ */
 void explain_fact_set(struct explain_facts *facts, enum explain_fact no, double number);
 void explain_fact_guess(struct explain_facts *facts, enum explain_fact no, double number);
 void explain_fact_text(struct explain_facts *facts, enum explain_fact no, const char *text);
@@ -164,7 +167,7 @@ void explain_fact_object(struct explain_facts *facts, enum explain_fact no, uint
 /* Returns the class without its package: "HashMap". */
 const char *explain_short_class(struct heap *heap, uint32_t class_no);
 
-/* Measures the entries of a collection: equal keys, and what most have in common. */
+/* Measures the entries of a collection: equal keys, and what most entries have in common. */
 int explain_entry_facts(const struct session *session, uint32_t collection_ix,
 			struct explain_facts *out, struct hdb_error *err);
 
