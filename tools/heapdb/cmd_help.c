@@ -242,7 +242,7 @@ void help_command(struct output *out, const struct command *command,
 	else
 		output_format(
 			out,
-			"\nThe answer is text or a table; --json, --csv and --format choose others.\n"
+			"\nThe answer is text or a table. --json, --csv and --format select other formats.\n"
 			"`heapdb help %s --all` lists all options, columns and facts.\n",
 			query->name);
 }

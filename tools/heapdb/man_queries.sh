@@ -46,7 +46,9 @@ section()
 	function tag() {
 		return $1 == "option" ? "Fl " substr($3, 2) ($4 == "" ? "" : " Ar " $4) : $3
 	}
+	# A reference to this page is useful only outside this page.
 	function help() {
+		sub(/ (See )?heapdb-queries\(1\)( describes the values)?\.$/, "", $5)
 		value = $1 == "option" ? range($8, $7) : ""
 		return $5 (value == "" || $5 ~ /\.$/ ? "" : ".") value
 	}

@@ -94,17 +94,18 @@ const struct option_info option_table[] = {
 	  "Javacore that lists the threads of a portable heap dump (.phd). Default: the "
 	  "javacore next to the dump." },
 	{ "fetch", "COMMAND", OPTIONS_IMPORT | OPTIONS_OUTPUT, 0, TEXT(fetch),
-	  "Shell command that prints the dump, with {} for its name: 'aws s3 cp {} -'" },
+	  "Shell command that prints the dump, such as 'aws s3 cp {} -'. {} is replaced by the "
+	  "name of the dump." },
 	{ "snapshot", "N", OPTIONS_IMPORT | OPTIONS_CONVERT | OPTIONS_NATIVE, 0,
 	  NUMBER(snapshot, UINT_MAX),
-	  "Number of the heap dump in a file that contains several, starting at 1" },
+	  "Number of the heap dump, starting at 1, if the file contains several" },
 	{ "strict", NULL, OPTIONS_IMPORT, 0, FLAG(strict),
 	  "Refuse a damaged dump instead of importing what can be read" },
 	{ "contents", "auto|keep|refer", OPTIONS_IMPORT, 0, WORD(contents, 0),
 	  "Whether to store the dump in the database. Default: refer to plain files, store "
 	  "anything else." },
 	{ "compress", "auto|none|gzip|zstd", OPTIONS_OUTPUT, 0, WORD(packing, 0),
-	  "Compression of the new dump. Default: by its suffix, .gz or .zst." },
+	  "Compression of the new dump. Default: according to the suffix .gz or .zst of OUT." },
 	{ "app-only", NULL, OPTIONS_CONVERT | OPTIONS_STRIP, 'z', FLAG(app_only),
 	  "Omit objects in Android's zygote and image heaps" },
 	{ "segments", NULL, OPTIONS_CONVERT, 0, FLAG(segments),
@@ -112,8 +113,8 @@ const struct option_info option_table[] = {
 	{ "zero", "arrays|primitives", OPTIONS_STRIP, 0, WORD(zero, 0),
 	  "What to set to zero: contents of primitive arrays (default) or all primitive values" },
 	{ "keep", "WHAT,..", OPTIONS_STRIP, 0, TEXT(keep),
-	  "Primitive arrays to keep: arrays of strings, of bitmaps or both. All other arrays "
-	  "are dropped." },
+	  "Primitive arrays to keep: those that hold strings, bitmaps or both. Other primitive "
+	  "arrays are dropped." },
 	{ "keep", "CLASS[:FIELD],..", OPTIONS_REDACT, 0, TEXT(keep),
 	  "Fields, or arrays such as byte[], that keep their values. Patterns are allowed." },
 	{ "chart", NULL, OPTIONS_MEMINFO, 0, FLAG(chart),
@@ -123,11 +124,12 @@ const struct option_info option_table[] = {
 	{ "points", NULL, OPTIONS_CHART, 0, FLAG(points),
 	  "Print figures over time instead: heap, RSS, GC time, largest classes, events" },
 	{ "name", "PATTERN", OPTIONS_WATCH, 0, TEXT(name),
-	  "Watch all JVMs whose main class matches: 'com.acme.*'. Waits for JVMs that start later." },
+	  "Watch all JVMs whose main class matches PATTERN, such as 'com.acme.*', including JVMs "
+	  "that start later" },
 	{ "all", NULL, OPTIONS_WATCH, 0, FLAG(all), "Watch all JVMs that can be inspected" },
 	{ "when", "CONDITION", OPTIONS_WATCH, 0, LIST(when),
-	  "Capture when this condition is true: 'heap > 85% for 5m'. May be repeated. Default: "
-	  "only record." },
+	  "Capture when CONDITION is true, such as 'heap > 85% for 5m'. May be repeated. "
+	  "Default: only record." },
 	{ "keep", "database|graph|redacted|dump", OPTIONS_WATCH, 0, TEXT(keep),
 	  "What to keep from a capture besides the reports. Default: database." },
 	{ "dir", "DIR", OPTIONS_WATCH, 0, TEXT(dir),
@@ -136,7 +138,8 @@ const struct option_info option_table[] = {
 	  "Maximum number of captures per program in 24 hours, at least an hour apart. Default: "
 	  "3." },
 	{ "then", "COMMAND", OPTIONS_WATCH, 0, TEXT(then),
-	  "Shell command to run after a capture. {} is its directory. Killed after 10 minutes." },
+	  "Shell command to run after a capture. {} is replaced by its directory. The time limit "
+	  "is 10 minutes." },
 	{ "series", "FILE", OPTIONS_WATCH, 0, TEXT(series),
 	  "File for the samples. Default: series.jsonl in the directory of --dir." },
 	{ "interval", "DURATION", OPTIONS_WATCH, 0, TEXT(interval),
@@ -202,7 +205,7 @@ const struct option_info option_table[] = {
 	{ "stacks", NULL, OPTIONS_STACKS, 0, FLAG(stacks),
 	  "Print all stacks with local variables, like a thread dump" },
 	{ "by", "class|thread|stack|site|module|dump", OPTIONS_ALLOCATIONS, 0, WORD(by, 0),
-	  "What to group by: stack for a call tree, site for the allocating frame; module or dump "
+	  "What to group by: stack for a call tree, site for the allocating frame, module or dump "
 	  "for native heaps" },
 	{ "html", "FILE", OPTIONS_REPORT, 0, TEXT(html),
 	  "Write the report as one HTML file for a browser" },
