@@ -2,7 +2,7 @@
  * analysis/contents.c - hashes the contents of all strings or primitive arrays, and sorts them.
  *
  * The size of the array of records is known from the import's counts. One pass over the objects on
- * all threads reads contents in heap order, which is nearly that of the dump. Records are then
+ * all threads reads contents in heap order, which is nearly the order of the dump. Records are then
  * distributed by the first byte of their hash, and all threads sort the parts.
  */
 #include "analysis/contents.h"

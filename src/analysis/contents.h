@@ -1,6 +1,6 @@
 /*
  * analysis/contents.h - the contents of all strings or all primitive arrays as 128-bit hashes,
- * sorted so that equal ones are neighbours. Hashes are seeded differently in each process, so
+ * sorted so that equal contents are neighbours. Hashes are seeded differently in each process, so
  * answers must not depend on this order.
  *
  * Memory: 32 bytes per string or array, in one big array that moves to a file if the budget is used
@@ -98,7 +98,7 @@ int analysis_copies_measure(const struct session *session, const struct analysis
 
 /*
  * Hashes the elements of a primitive array. `view` belongs to the calling thread, and `offset` is
- * that of the array in the dump. Returns HDB_NOTFOUND if the dump has no elements.
+ * the offset of the array in the dump. Returns HDB_NOTFOUND if the dump has no elements.
  */
 int analysis_array_hash(struct heap *heap, struct base_view *view, uint64_t offset,
 			struct analysis_content *out, struct hdb_error *err);

@@ -15,7 +15,7 @@
  */
 void analysis_describe(const struct session *session, uint32_t ix, char *buf, size_t size);
 
-/* Writes a value as text: "12", "true", "'a'", "null", "0x7f00...". Types are those of HPROF. */
+/* Writes a value as text: "12", "true", "'a'", "null", "0x7f00...". Types are HPROF types. */
 void analysis_value_text(const struct heap_value *value, char *buf, size_t size);
 
 /* Kinds of references. */

@@ -15,7 +15,9 @@ struct analysis_level {
 	const uint32_t *batch; /* borrowed from `children` */
 	size_t batch_count, at;
 	uint64_t length; /* number of children shown */
-	/* hides all objects that the dump does not contain, not only those that dominate nothing */
+	/*
+	 * hides all objects that the dump does not contain, not only objects that dominate nothing
+	 */
 	bool hides_invented;
 };
 

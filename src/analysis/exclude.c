@@ -19,7 +19,7 @@
 
 #define NAME_MAX_BYTES 512
 /*
- * Maximum number of other reference fields that are compared with the excluded ones. If an instance
+ * Maximum number of other reference fields that are compared with excluded fields. If an instance
  * has more, a reference may be removed that another field also holds, but no program has such
  * classes.
  */

@@ -1,6 +1,6 @@
 /*
- * analysis/exclude.h - references that do not count, such as those of weak references, or of a
- * field given by the user.
+ * analysis/exclude.h - references to ignore, such as the referents of weak references, or the
+ * values of a field that the user names.
  */
 #ifndef ANALYSIS_EXCLUDE_H
 #define ANALYSIS_EXCLUDE_H
@@ -36,8 +36,8 @@ struct analysis_excludes {
 	const struct session *session; /* borrowed */
 	uint8_t *from_class;           /* for the filter, by class number; owned */
 	/*
-	 * By class number: index of its first entry in `places`. Its entries end where those of the
-	 * next class begin. Owned.
+	 * By class number: index of its first entry in `places`. Its entries end where the entries
+	 * of the next class begin. Owned.
 	 */
 	uint32_t *first_place;
 	struct base_vec places; /* struct analysis_place */

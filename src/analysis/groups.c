@@ -176,7 +176,7 @@ static int compare_members(const void *a, const void *b)
 	return x->no < y->no ? -1 : x->no > y->no;
 }
 
-/* Adds up classes by package or loader. The number of a package is that of its first class. */
+/* Adds up classes by package or loader. A package has the number of its first class. */
 static int fold_sorted(struct heap *heap, enum derive_group by, const struct derive_total *by_class,
 		       struct analysis_groups *out, struct hdb_error *err)
 {

@@ -99,7 +99,7 @@ static inline void analysis_count_object(struct derive_total *total, uint64_t by
 }
 
 /*
- * Replaces count and shallow_bytes of a total with those of a population. Unreachable objects
+ * Replaces count and shallow_bytes of a total with the values for a population. Unreachable objects
  * retain nothing.
  */
 static inline void analysis_choose_counts(struct derive_total *total,
@@ -125,7 +125,7 @@ int analysis_filter_groups(const struct session *session, struct analysis_groups
 			   const char *pattern, struct hdb_error *err);
 
 /*
- * Returns the name of a group, which is that of the class, package or loader. The name is not
+ * Returns the name of a group, which is the name of a class, package or loader. The name is not
  * terminated, and is borrowed until the heap is closed.
  */
 const char *analysis_group_name(const struct session *session, enum derive_group by, uint32_t no,

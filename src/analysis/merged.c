@@ -188,7 +188,10 @@ static int load(struct placing *p, struct heap_block *block, struct hdb_error *e
 	return HDB_OK;
 }
 
-/* Reports damage in a tree: in its table or, if the tree was computed, a bug of this program. */
+/*
+ * Reports an impossible parent in a tree. If the tree was read from a table, the table is damaged.
+ * If the tree was computed, this is a bug in heapdb.
+ */
 static int damaged(void *ctx, uint32_t ix, const char *what, struct hdb_error *err)
 {
 	const struct placing *p = ctx;

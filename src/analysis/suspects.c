@@ -189,7 +189,7 @@ struct members {
 	const struct session *session;
 	struct analysis_suspects *out;
 	uint8_t *group_of_class; /* by class: number of its suspect + 1; 0: none */
-	struct base_big groups;  /* uint8_t, by object: the value of the object's class */
+	struct base_big groups;  /* uint8_t, by object: the mark of its class */
 	uint64_t *seen;          /* by suspect: number of members visited so far */
 };
 

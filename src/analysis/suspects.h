@@ -2,11 +2,11 @@
  * analysis/suspects.h - leak suspects: objects that retain a large share of the heap, and where
  * that memory accumulates.
  *
- * The rules are those of Eclipse MAT's find_leaks (org.eclipse.mat.inspections.FindLeaksQuery), so
- * that both tools name the same suspects. First come single objects on the top level of the
- * dominator tree that retain more than a share of all reachable bytes. Then the rest of the top
- * level is grouped by class, and a class is a suspect if its objects together retain more than
- * that.
+ * The rules are the same as in Eclipse MAT's find_leaks
+ * (org.eclipse.mat.inspections.FindLeaksQuery), so that both tools name the same suspects. First
+ * come single objects on the top level of the dominator tree that retain more than a share of all
+ * reachable bytes. Then the rest of the top level is grouped by class, and a class is a suspect if
+ * its objects together retain more than that.
  *
  * From a single object, the tree is followed down as long as one child retains most of its parent:
  * the last such object is the accumulation point. A group has no accumulation point, because

@@ -17,7 +17,7 @@
 
 /*
  * Returns a class whose name ends like the pattern, ignoring case: java.util.HashMap for "hashmap".
- * Returns NULL if there is none.
+ * Returns NULL if there is no such class.
  */
 static const char *class_ending(struct heap *heap, const char *pattern)
 {
@@ -162,7 +162,7 @@ static bool is_name_of(const char *label, size_t label_size, const char *class)
 }
 
 /*
- * Checks that the class in a label is that of the object. If it is not, the label was copied from
+ * Checks that the class in a label is the class of the object. If not, the label was copied from
  * another dump, and an answer would be about the wrong object.
  */
 static int check_label(const struct session *session, const char *target, uint32_t ix,

@@ -21,7 +21,7 @@ int analysis_check_object(const char *target, struct hdb_error *err);
 /*
  * Finds the object that a target names. Returns HDB_NOTFOUND with a message if the dump does not
  * contain it. Returns HDB_EUSAGE if the text is not a name of an object, if the object's class
- * differs from that of the label, or if several class loaders have a class of the name.
+ * differs from the class in the label, or if several class loaders have a class of the name.
  */
 int analysis_object(const struct session *session, const char *target, uint32_t *ix,
 		    struct hdb_error *err);

@@ -21,7 +21,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Returns the length of the extension if the file name is that of a compressed file; 0 if not. */
+/*
+ * Returns the length of the extension if the file name has the extension of a compressed file,
+ * otherwise 0.
+ */
 static size_t packed_extension(const char *name)
 {
 	static const char *const extensions[] = { ".gz", ".zst", ".zstd" };

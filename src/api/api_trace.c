@@ -144,8 +144,8 @@ int api_import_trace(struct import_paths paths, const struct hdb_import_options 
 		     struct hdb_import_result *out, struct hdb_error *err)
 {
 	/*
-	 * The writing thread reports no progress, because the calling thread reports that of the
-	 * import.
+	 * The writing thread reports no progress, because the calling thread reports the progress
+	 * of the import.
 	 */
 	const struct hdb_progress quiet = { .cancel = opt->progress.cancel };
 	const struct phd_files files = { opt->dump_name ? opt->dump_name : paths.dump,

@@ -40,13 +40,13 @@ struct dictionary {
 
 struct arrow_stream {
 	struct hdb_row_source source;
-	struct query *query; /* set if the rows are those of a query; lent by the source */
+	struct query *query; /* the query that produces the rows, or NULL; lent by the source */
 	size_t batch_rows, text_max;
 	struct dictionary **dictionaries; /* by column; NULL: none */
 	bool has_batches;
 	/* the last row has been read, so next() must not be called again */
 	bool has_ended;
-	/* rows of the query; those from `at` on have not been put in a batch yet */
+	/* rows of the query; rows from `at` on have not been put in a batch yet */
 	struct query_batch batch;
 	size_t at;
 	struct hdb_error err; /* error of the last call that failed */
@@ -445,7 +445,7 @@ static int put_text(struct arrow_column *column, const struct hdb_value *value)
 	return 0;
 }
 
-/* Stores a value in a row. A value whose type is not that of the column becomes null. */
+/* Stores a value in a row. A value whose type differs from the type of the column becomes null. */
 static int put_value(struct ArrowArray *array, const struct hdb_value *value, size_t row)
 {
 	struct arrow_column *column = array->private_data;

@@ -43,7 +43,10 @@ struct hdb_rows {
  * the size of the structure in the first version of this soname (API_FIRST).
  */
 
-/* Returns HDB_EUSAGE if struct_size is not that of any version. NULL is HDB_OK. */
+/*
+ * Returns HDB_EUSAGE if no version of the structure has this size. If the pointer is NULL, returns
+ * HDB_OK.
+ */
 int api_check_struct(const void *theirs, size_t first, struct hdb_error *err);
 /*
  * Copies the caller's structure into ours, which has `size` bytes. Members that the caller's

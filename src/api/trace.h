@@ -16,8 +16,8 @@ struct api_trace {
 };
 
 /*
- * Returns HDB_NOTFOUND if the input has neither format, in which case it has not been consumed.
- * api_trace_close must be called at the end, even after a failure.
+ * If the input has neither format, returns HDB_NOTFOUND and consumes nothing. api_trace_close must
+ * be called at the end, even after a failure.
  */
 int api_trace_open(struct api_trace *trace, struct base_input *input, struct phd_files files,
 		   struct base_work *work, struct hdb_error *err);

@@ -35,7 +35,7 @@ struct base_number {
 struct base_number base_number(uint64_t value);
 
 /*
- * Formats a size in readable units: "1.6 KiB", "512 B". The result lives as long as that of
+ * Formats a size in readable units: "1.6 KiB", "512 B". The result is valid as long as a result of
  * base_number.
  */
 struct base_number base_size(uint64_t bytes);
@@ -48,7 +48,7 @@ bool base_read_number(const char *text, bool has_unit, uint64_t *out);
 
 /*
  * Formats a float or double as the shortest decimal that reads back as the same number; "NaN",
- * "Infinity" and "-Infinity" as in Java. The result lives as long as that of base_number.
+ * "Infinity" and "-Infinity" as in Java. The result is valid as long as a result of base_number.
  */
 struct base_number base_real(double value, bool is_float);
 

@@ -28,9 +28,10 @@ struct base_chunks {
 	struct base_big *slabs;
 	uint8_t **data; /* of the slabs */
 	size_t count, limit;
-	uint64_t size_bytes;  /* size of the newest slab */
-	uint64_t used_bytes;  /* bytes used in the newest slab */
-	uint64_t first_bytes; /* size of the first slab; the next ones double up to a full one */
+	uint64_t size_bytes; /* size of the newest slab */
+	uint64_t used_bytes; /* bytes used in the newest slab */
+	/* size of the first slab; the size doubles with each slab up to the full size */
+	uint64_t first_bytes;
 };
 
 /*

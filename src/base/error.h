@@ -19,15 +19,15 @@
 int hdb_fail(struct hdb_error *err, int code, const char *format, ...) HDB_PRINTF(3, 4);
 
 /*
- * As hdb_fail, with ": " and the text of errno appended. The code is HDB_EIO, or HDB_ENOMEM for
+ * Like hdb_fail, but appends ": " and the text of errno. The code is HDB_EIO, or HDB_ENOMEM for
  * ENOMEM.
  */
 int hdb_fail_errno(struct hdb_error *err, int errno_value, const char *format, ...)
 	HDB_PRINTF(3, 4);
 
 /*
- * As hdb_fail_errno, for a file named by the user that cannot be opened: HDB_EABSENT if it does not
- * exist.
+ * Like hdb_fail_errno, for a file that the user named and that cannot be opened. The code is
+ * HDB_EABSENT if the file does not exist.
  */
 int hdb_fail_open(struct hdb_error *err, int errno_value, const char *path);
 

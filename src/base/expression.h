@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Maximum number of bytes of a string value; longer ones are truncated. */
+/* Maximum number of bytes in a string value. Longer strings are truncated. */
 #define BASE_VALUE_MAX 512
 /* Maximum number of bytes of a string or path in an expression. */
 #define BASE_WORD_MAX 200
@@ -74,7 +74,7 @@ struct base_function {
 	enum base_takes takes;
 };
 
-/* The language of one user of expressions. */
+/* The names and functions that one caller allows in its expressions. */
 struct base_grammar {
 	const struct base_function *functions;
 	size_t function_count;

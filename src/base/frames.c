@@ -1,6 +1,6 @@
 /*
- * base/frames.c - the byte source over frames: a cache of inflated frames, indexed by position,
- * with eviction of the least recently used.
+ * base/frames.c - the byte source over frames. Inflated frames are kept in a cache, indexed by
+ * position, which evicts the least recently used frame.
  */
 #include "base/frames.h"
 
@@ -519,7 +519,7 @@ int base_frame_unpack(const struct base_frame *frame, uint8_t *out, struct hdb_e
 			ZSTD_isError(n) ? ZSTD_getErrorName(n) : "data ends too early");
 }
 
-/* Checks the frames of one bucket. Counts all of them, and those that are not in use. */
+/* Checks the frames of one bucket. Counts all frames, and frames that are not in use. */
 static void check_bucket(struct frames_source *f, unsigned no, unsigned *kept, unsigned *unused)
 {
 	for (const struct frame *frame = f->buckets[no]; frame; frame = frame->next) {

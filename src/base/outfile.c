@@ -21,7 +21,7 @@
 
 /* Number of bytes that are compressed independently. */
 #define BLOCK_BYTES (1u << 20)
-/* Compression levels: the one that the JDK uses for -gz=1, and the default of zstd. */
+/* Compression levels: the JDK's level for -gz=1, and zstd's default. */
 #define GZIP_LEVEL 1
 #define ZSTD_LEVEL 3
 #define GZIP_COMMENT "HPROF BLOCKSIZE=1048576"

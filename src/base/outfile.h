@@ -2,8 +2,8 @@
  * base/outfile.h - a file that is written sequentially, plain or compressed, and gets its name only
  * when it is complete.
  *
- * gzip files look like those of the JDK: members of 1 MiB, with "HPROF BLOCKSIZE=" in the comment
- * of the first. zstd files get a seek table. So parts of either can be read separately.
+ * gzip files have the JDK's format: members of 1 MiB, with "HPROF BLOCKSIZE=" in the comment of the
+ * first member. zstd files have a seek table. Parts of both can therefore be read separately.
  */
 #ifndef BASE_OUTFILE_H
 #define BASE_OUTFILE_H

@@ -160,9 +160,9 @@ static uint8_t *put_high_bits(uint8_t *positions, unsigned count, const uint64_t
 /* ---- values of 32 bits ---- */
 
 /*
- * Most groups contain only values of up to 32 bits. They have an encoder of their own, made of
- * loops over whole groups that compilers turn into vector code; entries after the last value are 0.
- * Its output is the same as that of the general encoder.
+ * Most groups contain only values of up to 32 bits. They have their own encoder, made of loops over
+ * whole groups that compilers turn into vector code. Entries after the last value are 0. Both
+ * encoders produce the same bytes.
  */
 
 /*

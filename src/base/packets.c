@@ -19,7 +19,7 @@
 #define GROWTH_MAX 64u
 /* Number of bytes inflated at a time. */
 #define STEP 65536u
-/* First bytes of gzip and zstd files, with which no trace starts. */
+/* First bytes of gzip and zstd files. No uncompressed trace starts with them. */
 enum { GZIP = 0x1f, ZSTD = 0x28 };
 
 /* Number of packets examined to decide whether a file is a trace. */

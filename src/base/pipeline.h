@@ -51,8 +51,8 @@ int base_pipeline_parts(unsigned count, void *ctx,
  */
 struct base_meter {
 	uint64_t parts;      /* items made and parts called */
-	uint64_t made_ns;    /* their processor time */
-	uint64_t longest_ns; /* that of the longest one */
+	uint64_t made_ns;    /* processor time of these items and parts */
+	uint64_t longest_ns; /* processor time of the longest one */
 };
 
 /*

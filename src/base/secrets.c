@@ -279,7 +279,7 @@ static unsigned entropy_of(const uint8_t *p, size_t size, unsigned *distinct)
 }
 
 /*
- * Whether a number can be that of a payment card: its length matches its first digits, and Luhn's
+ * Whether a number can be a payment card number: its length matches its first digits, and Luhn's
  * check digit is correct.
  */
 static bool is_card(const uint8_t *p, size_t size)
@@ -312,8 +312,8 @@ static bool is_card(const uint8_t *p, size_t size)
 }
 
 /*
- * ISO 13616: move the first four characters to the end and replace letters by 10 to 35; the number
- * modulo 97 must be 1.
+ * ISO 13616: after moving the first four characters to the end and replacing letters with 10 to 35,
+ * the number modulo 97 must be 1.
  */
 static bool is_iban(const uint8_t *text, size_t size)
 {
@@ -410,9 +410,7 @@ static size_t plain_name(const struct base_secrets *s, const uint8_t *name, size
 	return n;
 }
 
-/*
- * Returns the next word with which the plain name ends, after *at, which is 0 for the first call.
- */
+/* Returns the next word, after *at, that the plain name ends with. *at is 0 for the first call. */
 static const struct word *next_key(const struct base_secrets *s, const uint8_t *name, size_t size,
 				   uint16_t *at, bool is_first)
 {
@@ -440,7 +438,7 @@ bool base_secrets_has_name(const struct base_secrets *s, const char *name, size_
 	return next_key(s, plain, n, &at, true) != NULL;
 }
 
-/* Whether a value is itself a name: that of a secret, or of a package, class, file or constant. */
+/* Whether a value is itself the name of a secret, package, class, file or constant. */
 static bool is_name(const struct base_secrets *s, const uint8_t *p, size_t size)
 {
 	size_t dots = 0, marks = 0, digits = 0, small = 0;

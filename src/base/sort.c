@@ -1,6 +1,6 @@
 /*
- * base/sort.c - insertion sort for short lists, radix sort by bytes for longer ones. A byte that is
- * the same in all keys needs no pass.
+ * base/sort.c - insertion sort for short lists, radix sort by bytes for longer lists. A byte that
+ * is the same in all keys needs no pass.
  */
 #include "base/sort.h"
 

@@ -4,11 +4,11 @@
  *
  * It is used for tables that are filled in random order and do not fit in memory: the entries for
  * one part of the table go to one bucket, and the buckets are then processed in memory one by one.
- * A record has one or two numbers that are close to those of the previous record in its bucket and
- * are stored as differences, and up to two other numbers. All are varints; a record takes 3 to 6
- * bytes. A bucket is a chain of chunks. Chunks stay in memory while the budget lasts; later ones
- * are written to a scratch file as a whole. The contents are trusted, because the same process
- * wrote them.
+ * A record has one or two numbers that are close to the numbers of the previous record in its
+ * bucket and are stored as differences, and up to two other numbers. All are varints; a record
+ * takes 3 to 6 bytes. A bucket is a chain of chunks. Chunks stay in memory while the budget lasts;
+ * later ones are written to a scratch file as a whole. The contents are trusted, because the same
+ * process wrote them.
  */
 #ifndef BASE_SPILL_BUCKETS_H
 #define BASE_SPILL_BUCKETS_H
@@ -167,7 +167,10 @@ static inline const uint8_t *base_bucket_varint(const uint8_t *p, uint64_t *v)
 	return p;
 }
 
-/* Reads the next record into v; the layout must be that of base_buckets_add. HDB_OK or HDB_END. */
+/*
+ * Reads the next record into v. The layout must be the one passed to base_buckets_add. Returns
+ * HDB_OK or HDB_END.
+ */
 static inline int base_bucket_next(struct base_bucket_reader *reader,
 				   struct base_record_shape shape, uint64_t *v,
 				   struct hdb_error *err)

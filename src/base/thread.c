@@ -1,4 +1,4 @@
-/* base/thread.c - starts a thread on a different processor from that of its creator. */
+/* base/thread.c - starts a thread on a different processor than its creator. */
 #include "base/thread.h"
 
 static void *run_thread(void *arg)

@@ -1,5 +1,5 @@
 /*
- * base/thread.h - starts a thread on a different processor from that of its creator.
+ * base/thread.h - starts a thread on a different processor than its creator.
  *
  * Linux may place a new thread on its creator's processor although another one is idle, and moves
  * it only the next time it balances the load. A pass of 50 ms then runs on one processor for half

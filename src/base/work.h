@@ -156,7 +156,7 @@ struct base_big {
 };
 int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_bytes,
 		   const char *what, struct hdb_error *err);
-/* As base_big_alloc, but without clearing: the array may contain data of a freed array. */
+/* Like base_big_alloc, but does not clear the array, which may contain data of a freed array. */
 int base_big_alloc_raw(struct base_work *work, struct base_big *big, uint64_t size_bytes,
 		       const char *what, struct hdb_error *err);
 void base_big_free(struct base_big *big);

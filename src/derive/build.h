@@ -101,7 +101,7 @@ int derive_tree_units(struct derive *derive, struct derive_block *block,
  */
 int derive_tree_read_top(struct derive *derive, struct derive_block *block,
 			 struct derive_tree_block *out, struct hdb_error *err);
-/* Reads only the dominators, for which the objects are not needed. */
+/* Reads only the dominators, which does not require the objects. */
 int derive_tree_dominators(struct derive *derive, struct derive_block *block, uint32_t *dominator,
 			   struct hdb_error *err);
 

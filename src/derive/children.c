@@ -1,7 +1,7 @@
 /*
  * derive/children.c - the table children: the objects that each object immediately dominates,
- * largest retained size first. Also builds the table of the top level only, with which many queries
- * begin and which is enough for some.
+ * largest retained size first. Can also build only the table of the top level. Many queries begin
+ * with it, and some need no other table.
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
@@ -34,7 +34,7 @@ struct children {
 	struct store_writer *writer;
 	struct graph_child_rows rows;
 	enum store_table table, big_table;
-	/* number of lists except that of the top level, which is the last one */
+	/* number of lists without the list of the top level, which comes last */
 	uint32_t row_count;
 	struct range_slot *slots;
 	unsigned slot_count;

@@ -25,8 +25,8 @@
 #define DERIVE_ANONYMOUS_MIN (32u << 20)
 
 /*
- * References that count for reachability, dominators and retained sizes: those that are at least
- * this strong. With DERIVE_PHANTOM, all references count.
+ * References of at least this strength count for reachability, dominators and retained sizes. With
+ * DERIVE_PHANTOM, all references count.
  */
 enum derive_view {
 	DERIVE_PHANTOM,
@@ -149,8 +149,8 @@ int derive_each_reachable(struct derive *derive, struct base_work *work, derive_
 int derive_has_native(struct derive *derive, bool *has, struct hdb_error *err);
 
 /*
- * Native memory in bytes: that of one object, that of each object of a block, and that retained by
- * an object, which is its own memory plus that of all objects it dominates.
+ * Native memory in bytes: of one object, of each object in a block, and retained by an object. An
+ * object retains its own native memory and the native memory of all objects that it dominates.
  */
 int derive_native_of(struct derive *derive, uint32_t ix, uint64_t *bytes, struct hdb_error *err);
 int derive_native_block(struct derive *derive, uint32_t block_no, uint64_t *bytes,

@@ -33,8 +33,8 @@ static int mark_members(struct derive *derive, struct graph_members members, uin
 }
 
 /*
- * Bit sets of one traversal: the objects where it starts, those that it does not enter, and those
- * that it finds.
+ * Bit sets of one traversal: the objects where it starts, the objects that it does not enter, and
+ * the objects that it finds.
  */
 struct around {
 	const uint64_t *roots, *blocked;

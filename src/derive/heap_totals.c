@@ -1,6 +1,6 @@
 /*
- * derive/heap_totals.c - the table whole: number and size of all objects of the heap, reachable and
- * unreachable.
+ * derive/heap_totals.c - builds the table `whole`: the number and total size of all objects in the
+ * heap, reachable and unreachable.
  *
  * The import counted all objects by class (table class.counts), so the reachable objects are all
  * objects minus the unreachable ones, and only blocks with unreachable objects are read. If this

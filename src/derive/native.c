@@ -154,7 +154,10 @@ static int add_segment(struct finder *f, uint32_t ix, struct hdb_error *err)
 	return base_vec_push(&f->segments, &segment, sizeof(segment), err);
 }
 
-/* Adds the memory of each session: that of its segments, without slices of other segments. */
+/*
+ * Adds the memory of each session, which is the memory of its segments, without slices of other
+ * segments.
+ */
 static int add_sessions(struct finder *f, struct hdb_error *err)
 {
 	derive_join_segments(&f->segments);
@@ -173,8 +176,8 @@ static int add_sessions(struct finder *f, struct hdb_error *err)
 }
 
 /*
- * Sorts the entries, and merges those of the same owner. Sizes come from the dump and may have any
- * value, so sums are limited.
+ * Sorts the entries, and merges entries with the same owner. Sizes come from the dump and may have
+ * any value, so sums are limited.
  */
 static void join(struct base_vec *out)
 {

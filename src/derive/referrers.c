@@ -1,9 +1,10 @@
 /*
- * derive/referrers.c - the table referrers: the stored references in reverse.
+ * derive/referrers.c - builds the table of referrers: the stored references in reverse.
  *
- * The objects are divided into parts. For each part, one pass over all references collects those
- * that lead into it, so memory stays within the budget, however many references there are. Sources
- * arrive in ascending order, so duplicates are neighbours, and each referrer is listed once.
+ * The objects are divided into parts. For each part, one pass over all references collects the
+ * references that lead into it, so memory stays within the budget, however many references there
+ * are. Sources arrive in ascending order, so duplicates are neighbours, and each referrer is listed
+ * once.
  */
 #include "base/pipeline.h"
 #include "base/thread.h"

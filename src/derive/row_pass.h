@@ -16,7 +16,7 @@
  */
 struct derive_row_room {
 	uint8_t length[STORE_BLOCK_OBJECTS]; /* length of each object's packed row */
-	struct base_vec targets;             /* uint32_t: those of the current object */
+	struct base_vec targets;             /* uint32_t: entries of the current object */
 	struct base_vec left;                /* struct derive_left_row */
 	struct base_vec left_targets;        /* uint32_t: targets of these rows */
 };

@@ -32,8 +32,8 @@ int derive_read_segment(struct heap *heap, uint32_t ix, struct derive_segment *o
 
 /*
  * Sorts a list of struct derive_segment so that segments of the same memory are neighbours. The
- * first one of each group gets the total size: that of the mapping, or of the overlapping segments.
- * The others become views.
+ * first segment of each group gets the size of the mapping or of the overlapping segments. The
+ * other segments become views.
  */
 void derive_join_segments(struct base_vec *list);
 

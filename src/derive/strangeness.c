@@ -184,7 +184,7 @@ static uint8_t cost_of(unsigned from, unsigned to)
 	return leave;
 }
 
-/* If an object has several root records, its cost is that of the best one. */
+/* If an object has several root records, its cost is the lowest of theirs. */
 static uint8_t root_cost(void *ctx, uint32_t node)
 {
 	const struct strangeness *s = ctx;

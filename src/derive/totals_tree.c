@@ -375,8 +375,8 @@ static int put_objects(struct totals_tree *w, struct hdb_error *err)
 
 /*
  * Adds an object's retained size to its class and its superclasses, except those that already have
- * an instance among the object's dominators, because the total of these already includes it. Sums
- * are stored as differences, so only the two ends of the chain of superclasses change.
+ * an instance among the object's dominators, because the totals of these classes already include
+ * it. Sums are stored as differences, so only the two ends of the chain of superclasses change.
  */
 static void add_supers(struct totals_walk *walk, uint32_t class_no, uint64_t bytes, uint32_t end)
 {

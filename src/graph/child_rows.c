@@ -22,8 +22,8 @@
 #define RUN_MAX ((uint64_t)1 << 20)
 
 /*
- * Shares of the budget for the children of a range, for those of a run, for chunks, and for data
- * kept in memory. The rest is for sorting.
+ * Shares of the budget for the children of a range, for the children of a run, for chunks, and for
+ * data kept in memory. The rest is for sorting.
  */
 #define RANGE_SHARE 512u
 #define RUN_SHARE 256u

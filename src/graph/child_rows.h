@@ -24,7 +24,7 @@
 #define GRAPH_CHILD_BITS 14
 
 struct graph_child_rows {
-	/* by range of parents; the last bucket is that of the top level */
+	/* by range of parents; the last bucket is for the top level */
 	struct base_buckets buckets;
 	uint32_t node_count;
 	unsigned bits; /* a range has 2^bits parents */

@@ -36,8 +36,8 @@ struct graph_retained_set {
 /*
  * Lists the nodes that all of `members` together retain, including the members. An unreachable
  * member retains nothing and is ignored; duplicates are allowed. `opt` may be NULL. Returns HDB_OK,
- * a failure, or GRAPH_BUDGET if a limit was exceeded, in which case the set is empty. *out must be
- * released even after a failure.
+ * a failure, or GRAPH_BUDGET if a limit was exceeded. If the limit was exceeded, the set is empty.
+ * *out must be released in any case.
  */
 int graph_retained_local(const struct graph_access *graph, struct graph_members members,
 			 const struct graph_retained_options *opt, struct graph_retained_set *out,

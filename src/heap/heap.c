@@ -38,7 +38,10 @@ static int read_layout(struct heap *heap, struct hdb_error *err)
 
 	TRY_ERRORS(r);
 	TRY(store_record_room(store, STORE_CLASSES, &class_room, err));
-	/* Memory is allocated by these numbers, so impossible ones are rejected here. */
+	/*
+	 * These numbers determine how much memory is allocated, so impossible numbers are rejected
+	 * here.
+	 */
 	if (r == HDB_NOTFOUND || objects / OBJECTS_A_BYTE > info.bytes ||
 	    info.item_count != objects || objects >= UINT32_MAX || classes >= UINT32_MAX ||
 	    classes != class_room)
@@ -203,9 +206,9 @@ static int ready_blocks(struct heap *heap, struct hdb_error *err)
 }
 
 /*
- * Opens a block of objects, or returns the one that is already open. A block that does not outlive
- * the store's snapshot (store_objects_stay) is opened again. The count is checked here, so that
- * callers may use every index below it.
+ * Opens a block of objects, or returns the block that is already open. A block that does not
+ * outlive the store's snapshot (store_objects_stay) is opened again. The count is checked here, so
+ * that callers may use every index below it.
  */
 static int objects_block(struct heap *heap, uint32_t block_no, struct store_objects **out,
 			 struct hdb_error *err)
@@ -612,7 +615,7 @@ int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out
 	return heap_read_block_of(heap, block_no, NULL, out, err);
 }
 
-/* Checks the block's dictionary once, which replaces checks of every object's class number. */
+/* Validates the block's dictionary once, so the class number of each object need not be checked. */
 static bool has_classes(const struct heap *heap, const struct store_objects *block)
 {
 	for (uint32_t i = 0; i < block->class_count; i++)

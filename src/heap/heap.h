@@ -62,7 +62,7 @@ struct heap_state {
 	/* how the dump was imported */
 	char imported_path[4096];
 	char layout[128];        /* "": none */
-	char mapping_path[4096]; /* path of the mapping file; "": names are those of the dump */
+	char mapping_path[4096]; /* path of the mapping file; "": names are as in the dump */
 	unsigned snapshot;
 	bool is_strict;
 };
@@ -229,8 +229,8 @@ int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix,
 int heap_is_real(struct heap *heap, uint32_t ix, bool *is_real, struct hdb_error *err);
 
 /*
- * Returns the shallow size for given properties, for example that of an array of another length.
- * `kind` is the object's kind | embedded. heap_load_classes must have been called.
+ * Returns the shallow size of an object with given properties, for example of an array with another
+ * length. `kind` is the object's kind | embedded. heap_load_classes must have been called.
  */
 uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind, uint64_t length);
 
@@ -639,7 +639,7 @@ bool heap_keeps_dump(const struct heap *heap);
 int heap_find_state(struct heap *heap, struct hdb_error *err);
 void heap_release_state(struct heap *heap);
 
-/* Opens the dump and checks that it is the one that was imported; HDB_ECHANGED if not. */
+/* Opens the dump, and checks that it is the dump that was imported. Returns HDB_ECHANGED if not. */
 int heap_open_dump(struct heap *heap, struct hdb_error *err);
 
 #endif

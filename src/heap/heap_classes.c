@@ -177,8 +177,8 @@ bool heap_is_permanent_class(struct heap *heap, uint32_t ix)
 }
 
 /*
- * The package of an array class is that of its element class. Arrays of primitive types have a
- * package of their own.
+ * An array class belongs to the package of its element class. Arrays of primitive types have their
+ * own package.
  */
 const char *heap_package(const char *class_name, size_t *size)
 {

@@ -36,7 +36,7 @@ static bool is_sound(const struct heap *heap, const struct store_class_count *ro
 	       row->elements >= least;
 }
 
-/* Reports class objects, including those that the dump lacks. */
+/* Reports class objects, including class objects that the dump lacks. */
 static int each_class(struct heap *heap,
 		      int (*take)(void *ctx, const struct heap_count *count, struct hdb_error *err),
 		      void *ctx, struct hdb_error *err)

@@ -19,7 +19,7 @@ enum heap_part_kind {
 	HEAP_PART_LENGTH, /* of an array */
 	HEAP_PART_FIELD,
 	HEAP_PART_INJECTED,  /* a field that the VM adds and the dump does not list */
-	HEAP_PART_GAP,       /* a hole between fields into which no field fits */
+	HEAP_PART_GAP,       /* a hole between fields that is too small for any field */
 	HEAP_PART_CONTENDED, /* padding of @Contended */
 	HEAP_PART_PADDING,   /* bytes at the end, up to the alignment */
 	/*

@@ -113,7 +113,7 @@ int heap_load_roots(struct heap *heap, struct hdb_error *err)
 	return r;
 }
 
-/* Records are sorted by object, so those of one object are adjacent. */
+/* Records are sorted by object, so the records of one object are adjacent. */
 const struct store_root *heap_roots_of(const struct heap *heap, uint32_t ix, size_t *count)
 {
 	uint64_t end;

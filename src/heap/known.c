@@ -280,8 +280,8 @@ static int field_value(struct heap *heap, const struct heap_instance *instance,
 /* ---- paths ---- */
 
 /*
- * Returns the first alternative of a path whose first field exists in the class; NULL if there is
- * none.
+ * Returns the first alternative of a path whose first field exists in the class, or NULL if no
+ * alternative has one.
  */
 static const char *choose(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path)
 {

@@ -128,7 +128,9 @@ int heap_static_value(struct heap *heap, const char *class_and_field, struct hea
 
 /* ---- rows in tables of known classes ---- */
 
-/* Tables that are searched by class. For each table, the row of every class is cached. */
+/*
+ * Tables whose rows are searched by class. The row found for each class is cached, once per table.
+ */
 enum heap_known_table { HEAP_KNOWN_COLLECTIONS, HEAP_KNOWN_VALUES, HEAP_KNOWN_TABLES };
 
 /*

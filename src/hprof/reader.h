@@ -10,7 +10,10 @@
 
 #include "base/source.h"
 
-/* Top-level record tags (HotSpot heapDumper.cpp; for those of the agent, JDK 5 hprof_b_spec.h). */
+/*
+ * Top-level record tags. Source: HotSpot's heapDumper.cpp, and JDK 5's hprof_b_spec.h for tags that
+ * only the agent writes.
+ */
 enum hprof_tag {
 	HPROF_UTF8 = 0x01,
 	HPROF_LOAD_CLASS = 0x02,

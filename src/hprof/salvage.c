@@ -260,7 +260,7 @@ static int pass_unknown(struct hprof_salvage *s, uint64_t *offset, unsigned *lef
 	return 1;
 }
 
-/* The properties that hprof_record_plausible requires, and those that it ignores. */
+/* The properties that hprof_record_plausible requires, and the properties that it ignores. */
 struct evidence {
 	unsigned depth;   /* records in a row */
 	unsigned need;    /* required strength of a heap record's sub-records */
@@ -287,7 +287,7 @@ static int records_at(struct hprof_salvage *s, uint64_t offset, struct evidence 
 		if (rc <= 0)
 			return rc;
 		if (is_heap && i == 0 && offset + 9 == size && evidence.need >= HPROF_STRENGTH_SURE)
-			return 0; /* the tag alone is not evidence */
+			return 0; /* the tag by itself is not evidence */
 		if (is_heap && offset + 9 < size) {
 			rc = heap_plausible(s, offset + 9, end, evidence.need, err);
 			if (rc != UNDECIDED)

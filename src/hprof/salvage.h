@@ -35,7 +35,8 @@ void hprof_salvage_init(struct hprof_salvage *s, const struct hprof_file *file,
 void hprof_salvage_release(struct hprof_salvage *s);
 
 /*
- * Adds a class id to the known ones. Ids beyond a fixed number are ignored. Fails with HDB_ENOMEM.
+ * Adds a class ID to the known class IDs. IDs beyond a fixed number are ignored. Fails with
+ * HDB_ENOMEM.
  */
 int hprof_salvage_add_class(struct hprof_salvage *s, uint64_t class_id, struct hdb_error *err);
 
@@ -74,8 +75,8 @@ int hprof_record_plausible(struct hprof_salvage *s, uint64_t offset, unsigned de
 			   struct hdb_error *err);
 
 /*
- * As above, but each of the records may be preceded by records with unknown tags whose lengths lead
- * to it.
+ * Like the function above, but each of the records may be preceded by records with unknown tags
+ * whose lengths lead to it.
  */
 int hprof_record_follows(struct hprof_salvage *s, uint64_t offset, unsigned depth,
 			 struct hdb_error *err);

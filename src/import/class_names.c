@@ -1,5 +1,5 @@
 /*
- * import/class_names.c - names the classes and marks those that the import treats specially.
+ * import/class_names.c - names the classes, and marks the classes that the import treats specially.
  */
 #include "import/classes.h"
 
@@ -56,10 +56,9 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 }
 
 /*
- * Classes of references that do not hold their referent strongly, which also applies to their
- * subclasses. In most dumps, the last entries are subclasses of the first ones. They are listed
- * because a class in between may be missing, and because Android's FinalizerReference extends
- * Reference directly.
+ * Reference classes that do not hold their referent strongly. The same applies to their subclasses.
+ * In most dumps, the last entries are subclasses of the first ones. They are listed because a class
+ * in between may be missing, and because Android's FinalizerReference extends Reference directly.
  */
 static const struct {
 	const char *name;

@@ -21,7 +21,9 @@
 
 /* Maximum number of problems stored. Further problems are only counted. */
 #define IMPORT_PROBLEMS_MAX 10000
-/* Maximum number of distinct missing IDs stored. References to further ones are only counted. */
+/*
+ * Maximum number of distinct missing IDs stored. References to other missing IDs are only counted.
+ */
 #define IMPORT_DANGLING_MAX 100000
 
 /* A class during the import. */
@@ -268,7 +270,7 @@ struct import_flat_field {
 	uint64_t example_id;         /* smallest ID of a value found in the field */
 	uint32_t class_no, field_no; /* declaring class, and index among its own fields */
 	uint32_t value_no;           /* class of the value */
-	/* size in the model under which the classes were laid out last */
+	/* size and alignment of the value in the layout that was computed last */
 	uint32_t bytes, align;
 };
 

@@ -1,6 +1,4 @@
-/*
- * import/mapped_names.c - replaces names in the dump with those in a mapping file.
- */
+/* import/mapped_names.c - replaces names in the dump with names from a mapping file. */
 #include "import/mapped_names.h"
 
 #include <stdio.h>

@@ -1,6 +1,4 @@
-/*
- * import/mapped_names.h - replaces names in the dump with those in a mapping file.
- */
+/* import/mapped_names.h - replaces names in the dump with names from a mapping file. */
 #ifndef IMPORT_MAPPED_NAMES_H
 #define IMPORT_MAPPED_NAMES_H
 

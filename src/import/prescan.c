@@ -20,7 +20,9 @@
  * probability of 1/85.
  */
 #define SYNC_CHAIN 8u
-/* Maximum number of runs in a chunk. In a file with more, the walk alone is faster. */
+/*
+ * Maximum number of runs in a chunk. In a file with more runs, the walk is faster without prescans.
+ */
 #define RUNS_MAX 2048u
 /* Size of the head of a top-level record. */
 #define RECORD_HEAD 9u
@@ -190,7 +192,9 @@ static int next_piece(struct import_prescan *a, struct reading *w, struct hdb_er
 	return r;
 }
 
-/* Collects MAT's evidence within the run. scan.c combines it with that of the previous run. */
+/*
+ * Collects MAT's evidence within the run. scan.c combines it with the evidence of the previous run.
+ */
 static inline void note_array(struct import_prescan_run *run, const struct hprof_sub *sub)
 {
 	if (run->count[1] == 1)

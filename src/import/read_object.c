@@ -307,7 +307,10 @@ struct few {
 	uint32_t ix;
 };
 
-/* The array is long but has few references, so they are stored like those of a short array. */
+/*
+ * The array is long but has few references, so they are stored like the references of a short
+ * array.
+ */
 static int keep_found(void *ctx, const uint64_t *ids, const uint32_t *found, size_t count,
 		      struct hdb_error *err)
 {

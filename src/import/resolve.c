@@ -372,7 +372,7 @@ static int by_index(const void *a, const void *b)
 	return (x->ix > y->ix) - (x->ix < y->ix);
 }
 
-/* Reads the block's objects in file order, then adds those that the dump lacks. */
+/* Reads the block's objects in file order, then adds objects that the dump lacks. */
 static int read_objects(struct import *im, struct block_builder *m, struct hdb_error *err)
 {
 	struct slot *s = m->out;

@@ -393,7 +393,7 @@ static uint8_t element_bytes(const struct sizes *s, const struct layout_model *m
 	return bytes <= SIZES_ELEMENT_MAX ? (uint8_t)bytes : SIZES_ELEMENT_MAX;
 }
 
-/* Applies the chosen layout, under which classes have been laid out. */
+/* Applies the chosen layout. Classes have already been laid out with it. */
 static void apply_choice(struct import *im, struct layout *l, const struct sizes *s)
 {
 	const struct layout_model *model = &l->choice->model;

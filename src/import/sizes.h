@@ -18,7 +18,7 @@ struct sizes_score {
 	/* classes with an object that ends exactly where the next one begins */
 	uint64_t exact;
 	uint64_t loose;        /* all other classes; does not include class objects */
-	uint64_t tight_arrays; /* number of element widths for which some array has no padding */
+	uint64_t tight_arrays; /* number of element widths that occur in an array without padding */
 };
 
 /* A stored struct layout_shape. Its gaps are in sizes.gaps. */
@@ -80,7 +80,7 @@ unsigned import_sizes_array_base(const struct layout_model *model,
 				 const struct import_class *class);
 
 /*
- * The distance with which the size of an instance is compared. This is normally the smallest
+ * The distance that the size of an instance is compared with. This is normally the smallest
  * distance. If the smallest distance is less than the size, and at most `most` objects but not all
  * have it, an ID inside another object is the likely cause, and the next larger distance is
  * returned.
@@ -98,8 +98,8 @@ uint32_t import_sizes_flat_element(const struct sizes *s, const struct layout_mo
 /* ---- sizes_art.c ---- */
 
 /*
- * Determines which of ART's two ways of placing fields was used: the one for which more classes
- * have the recorded size.
+ * Determines which of ART's two ways of placing fields was used: the way that gives more classes
+ * their recorded size.
  */
 int import_sizes_art_model(struct import *im, struct layout_model *out, struct hdb_error *err);
 

@@ -25,7 +25,9 @@ struct loop {
 	uint32_t i;       /* index in the block of the next object */
 };
 
-/* Number of objects of the block that may be plain: those with a usable distance. */
+/*
+ * Number of objects in the block that may be plain, which are the objects with a usable distance.
+ */
 static uint32_t plain_end(const struct import *im, const struct block_builder *m)
 {
 	const uint32_t end = m->id_count - 1 < m->out->count ? m->id_count - 1 : m->out->count;

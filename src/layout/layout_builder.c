@@ -166,7 +166,9 @@ void layout_builder(const struct layout_model *model, struct layout_field *field
 		out->end = end;
 	}
 	if (out->is_contended) {
-		/* Fields of a subclass must not share a cache line with those of the superclass. */
+		/*
+		 * Fields of a subclass must not share a cache line with fields of the superclass.
+		 */
 		out->end += model->contended_bytes;
 		out->gap_count = 0;
 	}
@@ -184,8 +186,8 @@ void layout_builder(const struct layout_model *model, struct layout_field *field
 	padded = place_contended(&b, fields, count) || padded;
 	out->is_contended = out->is_contended || padded;
 	/*
-	 * The padding after the fields is not a field: a subclass starts after the last field and
-	 * pads again.
+	 * out->end excludes the padding after the fields: the fields of a subclass start right
+	 * after the last field, and are followed by their own padding.
 	 */
 	out->size =
 		layout_round(out->end + (padded ? model->contended_bytes : 0), model->word_bytes);

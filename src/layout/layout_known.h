@@ -41,7 +41,7 @@ bool layout_known_may_contend(unsigned known);
 /*
  * Returns the number of injected fields of a known class. Sets the type and group of at most
  * LAYOUT_INJECTED_MAX of them, and `names` (static) unless it is NULL, in the order in which
- * HotSpot adds the fields after those of the class file. The caller must leave out a field if the
+ * HotSpot adds them after the fields of the class file. The caller must leave out a field if the
  * class library itself declares one with that name.
  */
 size_t layout_known_injected(const struct layout_model *model, unsigned known,

@@ -223,8 +223,8 @@ static int take_root(struct perfetto_tables *g, struct proto message, struct hdb
 }
 
 /*
- * An object omits its heap if it is that of the previous object, and its ID may be a difference to
- * the previous one.
+ * An object omits its heap if the previous object is in the same heap. Its ID may be stored as the
+ * difference to the previous ID.
  */
 static int take_object(struct perfetto_tables *g, struct proto message,
 		       struct perfetto_object *last, struct hdb_error *err)
@@ -528,7 +528,7 @@ static int add_field(struct perfetto_tables *g, uint32_t type_no, uint32_t no,
 
 /*
  * Marks the fields of this type, including those of superclasses, with `mark` (1 + index of the
- * object). Returns how many there are.
+ * object). Returns the number of these fields.
  */
 static uint64_t mark_fields(struct perfetto_tables *g, uint32_t type_no, uint32_t mark,
 			    struct perfetto_references *refs)

@@ -31,8 +31,8 @@ uint64_t perfetto_bytes(const struct perfetto *trace);
 
 /*
  * Writes graph `graph_no` (from 1) as a dump. Memory: about 40 bytes per object. Fails with
- * HDB_EUSAGE if there is no such graph; HDB_ELIMIT if the dump would be far larger than that of any
- * real graph in a trace of this size.
+ * HDB_EUSAGE if there is no such graph, and with HDB_ELIMIT if the dump would be far larger than
+ * the dump of any real graph in a trace of this size.
  */
 int perfetto_write(struct perfetto *trace, unsigned graph_no, const struct hprof_sink *sink,
 		   struct hprof_written *result, struct hdb_error *err);

@@ -163,7 +163,8 @@ static uint64_t class_id(const struct writer *w, uint32_t type_no)
 }
 
 /*
- * A class has the ID of its class object. Classes without one get IDs above those of all objects.
+ * A class has the ID of its class object. Classes without a class object get IDs above the IDs of
+ * all objects.
  */
 static int number_classes(struct writer *w)
 {
@@ -603,7 +604,7 @@ static int write_all(struct writer *w, const struct perfetto_graph *graph)
 
 /*
  * ART divides addresses by the alignment that the C++ compiler gives objects, which is 4; earlier
- * versions did not divide. Scaling makes room for the made-up IDs between those of objects.
+ * versions did not divide. Scaling makes room for made-up IDs between the IDs of objects.
  */
 static int find_scale(struct writer *w)
 {

@@ -34,7 +34,7 @@ struct threads {
 	uint32_t first_frame;      /* first frame of the current thread */
 };
 
-/* Writes the current thread. Its serial number is also that of its stack trace. */
+/* Writes the current thread. Its serial number is also the serial number of its stack trace. */
 static int end_thread(struct threads *t)
 {
 	struct hprof_writer *out = &t->w->out;

@@ -2,9 +2,9 @@
  * phd/phd_classes.c - the first pass: collects the classes, the number of references of their
  * objects, and evidence for the size of array headers.
  *
- * References in a PHD have no fields. Each class is given as many as its object with the most
- * references needs, including those of its superclasses. The values of an object are then its
- * references in order.
+ * References in a PHD have no fields. Each class gets as many fields as its object with the most
+ * references needs, including fields of its superclasses. The values of these fields are the
+ * object's references in order.
  */
 #include "phd/phd_private.h"
 

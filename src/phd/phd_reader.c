@@ -1,7 +1,8 @@
 /*
  * phd/phd_reader.c - decodes the records of a portable heap dump. Numbers are big-endian. The
- * address of an object is stored as the difference to the previous object, and that of a reference
- * as the difference to its object, in words of 4 bytes, or of 8 in version 4 of VMs other than J9.
+ * address of an object is stored as the difference to the previous object, and the address of a
+ * reference as the difference to its object. Differences are in words of 4 bytes, or of 8 bytes in
+ * version 4 of VMs other than J9.
  */
 #include "phd/phd_private.h"
 

@@ -17,7 +17,7 @@
  */
 #define GROWTH_MAX 64u
 #define GROWTH_GIB 1u
-/* Compression counts up to this ratio; that of real dumps is about 6. */
+/* Compression counts up to this ratio. Real dumps have a ratio of about 6. */
 #define RATIO_MAX 64u
 /* Maximum number of superclasses searched for java.lang.ClassLoader. */
 #define SUPERS_MAX 1000u

@@ -412,8 +412,8 @@ size_t query_spec_no(const struct query *q, size_t column);
 int query_total(struct query *q, uint64_t *total, struct hdb_error *err);
 void query_close(struct query *q);
 /*
- * Returns a column. Numbers after the shown columns refer to those that are not shown. Returns NULL
- * if there are fewer columns.
+ * Returns a column. Numbers after the shown columns refer to columns that are not shown. Returns
+ * NULL if there are fewer columns.
  */
 const struct hdb_column *query_column(const struct query *q, size_t column);
 size_t query_column_count(const struct query *q);

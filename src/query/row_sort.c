@@ -322,7 +322,7 @@ static void order_rows(struct query_sorted *s)
 /* A row whose children are being collected or written. */
 struct open_row {
 	uint64_t level;
-	size_t at;       /* its index, or that of the next child to write */
+	size_t at;       /* index of the row, or of its next child to write */
 	uint64_t parent; /* the children's `parent` */
 };
 

@@ -112,7 +112,7 @@ int query_fail_column(const struct query *q, const char *name, size_t name_size,
 }
 
 /*
- * Finds a column by name. The names that columns have in this answer take precedence over those in
+ * Finds a column by name. The names that columns have in this answer take precedence over names in
  * the spec.
  */
 static size_t named_column(const struct query *q, const char *name, size_t name_size)

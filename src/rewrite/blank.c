@@ -10,7 +10,7 @@ bool rewrite_blank_spares(const char *class_name, const char *field_name)
 	       strcmp(field_name, "size") == 0;
 }
 
-/* Writes the values of an instance; those of selected fields become zeros. */
+/* Writes the values of an instance, with zeros for selected fields. */
 static int put_values(struct rewrite_shapes *s, const struct rewrite_class *class,
 		      const struct hprof_sub *sub, struct hdb_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * rewrite/blank.h - sub-records with zeros in place of values: those of fields selected by the
- * shapes for instances and classes, all elements for arrays.
+ * rewrite/blank.h - writes sub-records with zeros instead of values. In instances and classes,
+ * these are the values of the fields that the shapes select. In arrays, these are all elements.
  */
 #ifndef REWRITE_BLANK_H
 #define REWRITE_BLANK_H

@@ -114,8 +114,8 @@ static int pass_entries(struct pipe *p, struct entries kind, struct hdb_error *e
 }
 
 /*
- * Call it after rewrite_shapes_load. Finds out whether the instance sizes in the classes depend on
- * the size of references: those of HotSpot do, those of ART are the real sizes of objects.
+ * Call it after rewrite_shapes_load. Finds out whether the instance sizes in class records depend
+ * on the size of references. HotSpot's sizes do. ART records the real sizes of objects.
  */
 static int widths_prepare(struct rewrite_shapes *s, struct hdb_error *err)
 {

@@ -43,8 +43,8 @@ void rewrite_kept_release(struct rewrite_kept *kept);
 /* Whether this primitive array is kept. */
 bool rewrite_kept_has(const struct rewrite_kept *kept, uint64_t id);
 /*
- * Writes an instance unchanged, except that a bitmap refers to the one buffer that is kept of those
- * with the same pixels.
+ * Writes an instance unchanged, except that a bitmap refers to the buffer that is kept for its
+ * pixels. Of buffers with the same pixels, only one is kept.
  */
 int rewrite_kept_instance(struct rewrite_kept *kept, const struct hprof_sub *sub,
 			  struct hdb_error *err);

@@ -226,7 +226,7 @@ static bool selects(void *ctx, uint8_t type, const char *class_name, const char 
 
 /* ---- arrays ---- */
 
-/* This many printable characters in a row are a string. */
+/* This many consecutive printable characters are a text. */
 #define TEXT_UNITS 4u
 /* Number of bytes that are examined at a time. */
 #define CHUNK_BYTES (64u << 10)
@@ -237,9 +237,9 @@ static bool is_printable(uint8_t c)
 }
 
 /*
- * Whether the bytes contain a string: printable bytes in a row, or printable bytes with a zero byte
- * after each, as in UTF-16. run[] counts the bytes of both kinds so far; keep it between the parts
- * of an array.
+ * Whether the bytes contain a text: consecutive printable bytes, or printable bytes that are each
+ * followed by a zero byte, as in UTF-16. run[] counts the bytes of both kinds so far. Keep it
+ * between the parts of an array.
  */
 static bool has_text(const uint8_t *p, uint64_t size, unsigned run[2])
 {
@@ -256,8 +256,8 @@ static bool has_text(const uint8_t *p, uint64_t size, unsigned run[2])
 }
 
 /*
- * Whether an array holds text: arrays of chars and those of strings always do, other byte arrays if
- * their contents look like it.
+ * Whether an array holds text. Char arrays and the arrays of strings always hold text. Other byte
+ * arrays hold text if their contents look like text.
  */
 static int holds_text(const struct redact *d, struct rewriter *w, const struct hprof_sub *sub,
 		      bool *out, struct hdb_error *err)

@@ -165,8 +165,9 @@ static const struct rewrite_rename *find_package(const struct rewrite_renames *n
 }
 
 /*
- * Finds the new name for a class (with dots): that of the class itself, otherwise of an enclosing
- * class, otherwise of its package. *used is the number of bytes of `name` that it replaces.
+ * Finds the new name for a class (with dots): the name for the class itself, otherwise for an
+ * enclosing class, otherwise for its package. *used is the number of bytes of `name` that it
+ * replaces.
  */
 static const struct rewrite_rename *find_class(const struct rewrite_renames *n, const char *name,
 					       size_t size, size_t *used)

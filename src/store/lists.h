@@ -1,10 +1,10 @@
 /*
- * store/lists.h - tables of adjacency lists: for every object a list of objects (references,
- * referrers, children).
+ * store/lists.h - tables of adjacency lists. Such a table contains a list of objects (references,
+ * referrers or children) for every object.
  *
- * A block has STORE_BLOCK_OBJECTS lists. A list of more than STORE_LIST_BIG entries is stored in
- * parts in a separate table. The order of a list is preserved. An entry takes little space if its
- * index is close to that of the previous entry.
+ * A block contains STORE_BLOCK_OBJECTS lists. A list of more than STORE_LIST_BIG entries is stored
+ * in parts in a separate table. The order of a list is preserved. An entry takes little space if
+ * its index is close to the index of the previous entry.
  */
 #ifndef STORE_LISTS_H
 #define STORE_LISTS_H

@@ -15,7 +15,7 @@
 
 /*
  * Writes a varint of a number below 2^35. Has no branches because lengths are unpredictable. Writes
- * 8 bytes and returns the end of those that belong to the varint.
+ * 8 bytes, and returns the end of the bytes that belong to the varint.
  */
 static inline uint8_t *store_put_entry(uint8_t *p, uint64_t v)
 {

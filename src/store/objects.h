@@ -85,14 +85,14 @@ struct store_objects_dictionary {
 	} recent[STORE_RECENT_CLASSES]; /* by class number */
 };
 
-/* Initialises an empty dictionary. id_size is that of the dump, 4 or 8 bytes. */
+/* Initialises an empty dictionary. id_size is the size of an ID in the dump, 4 or 8 bytes. */
 void store_objects_dictionary_init(struct store_objects_dictionary *d, unsigned id_size);
 /* Frees the memory. Afterwards, the dictionary is empty. */
 void store_objects_dictionary_release(struct store_objects_dictionary *d);
 
 /*
- * Number of the entry for an object. The entry is added if it is new. The object's body size must
- * be that of the entry.
+ * Number of the entry for an object. The entry is added if it is new. The object must have the body
+ * size of the entry.
  */
 int store_objects_entry(struct store_objects_dictionary *d, const struct store_object *o,
 			uint32_t *entry, struct hdb_error *err);
@@ -172,7 +172,7 @@ void store_objects_offsets(const struct store_objects *block, uint64_t *offset);
 void store_objects_scan(const struct store_objects *block, uint32_t *class_no, uint8_t *kind,
 			uint64_t *length);
 
-/* An open block of the table ids. */
+/* An open block of the `ids` table. */
 struct store_ids {
 	uint32_t first_ix;
 	uint32_t count;
@@ -181,7 +181,7 @@ struct store_ids {
 	struct pack_column deltas;
 };
 
-/* Parses a block found in the table ids. */
+/* Parses a block of the `ids` table. */
 int store_ids_parse(struct store *store, const struct store_block *block, struct store_ids *out,
 		    struct hdb_error *err);
 

@@ -190,7 +190,10 @@ static_assert(sizeof(struct store_heap) == 8, "stored");
 /* Problem kinds from this number on are reported by the import. */
 #define STORE_PROBLEM_FIRST 100
 
-/* Defects found by the import. Smaller numbers are those of hprof (hprof/walk.h). */
+/*
+ * Defects that the import finds. Smaller numbers are defects that the HPROF walk finds
+ * (hprof/walk.h).
+ */
 enum store_problem_kind {
 	STORE_PROBLEM_DUPLICATE_ID = /* two objects have the same ID; the first is kept */
 	STORE_PROBLEM_FIRST,         /* two objects have the same ID; only the first is kept */

@@ -248,9 +248,9 @@ static int put_format(struct store_writer *writer, struct hdb_error *err)
 }
 
 /*
- * LMDB frees the pages of a transaction when it commits. If they were returned to the system, it
- * would have to find and clear new pages for the next transaction, which takes a tenth of an
- * import's time.
+ * When a transaction commits, LMDB frees the memory of its pages. If malloc returned this memory to
+ * the kernel, the kernel would have to find and clear new pages for the next transaction, which
+ * takes a tenth of an import's time.
  */
 static void retain_freed(void)
 {
@@ -471,8 +471,8 @@ int store_put_settle(struct store_writer *writer, struct hdb_error *err)
 }
 
 /*
- * Moves the cursor to the last entry whose key is not greater than that of k. MDB_NOTFOUND if there
- * is none.
+ * Moves the cursor to the last entry whose key is not greater than the key of k. Returns
+ * MDB_NOTFOUND if there is no such entry.
  */
 static int seek_before(MDB_cursor *cursor, const uint8_t *key, MDB_val *k, MDB_val *v)
 {

@@ -112,7 +112,10 @@ static const struct rule rules[] = {
 	{ BEGINS, "/dev/ashmem/jit-zygote-cache", DALVIK_OTHER, CODE_CACHE },
 	{ BEGINS, "/memfd:jit-cache", DALVIK_OTHER, CODE_CACHE },
 	{ BEGINS, "/memfd:jit-zygote-cache", DALVIK_OTHER, CODE_CACHE },
-	/* "*" stands for "/dev/ashmem/dalvik-" up to Android 9 and "[anon:dalvik-" since. */
+	/*
+	 * "*" stands for "/dev/ashmem/dalvik-" up to Android 9, and for "[anon:dalvik-" from
+	 * Android 10 on.
+	 */
 	{ BEGINS, "*LinearAlloc", DALVIK_OTHER, LINEAR_ALLOC },
 	{ BEGINS, "*alloc space", DALVIK_HEAP, HEAP },
 	{ BEGINS, "*main space", DALVIK_HEAP, HEAP },
@@ -323,7 +326,7 @@ static int give_rows(struct sums *s, struct hdb_error *err)
 	const uint64_t swap = s->total.figures[ANDROID_SWAP_PSS];
 
 	TRY(give_kinds(s, err));
-	/* Like dumpsys, the total includes swapped-out memory. */
+	/* As in dumpsys, the total includes swapped-out memory. */
 	if (s->total.has >> ANDROID_PSS & 1)
 		*pss = *pss > UINT64_MAX - swap ? UINT64_MAX : *pss + swap;
 	TRY(android_memory_add(s->out, &s->total, "", "TOTAL", err));

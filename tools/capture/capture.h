@@ -39,7 +39,7 @@ struct capture_vm {
  */
 int capture_list(struct capture_vm **vms, size_t *count, size_t *hidden, struct hdb_error *err);
 
-/* Figures of a running VM. 0 means unknown, "" likewise. */
+/* Figures of a running VM. 0 and "" mean unknown. */
 struct capture_meters {
 	int pid, inner_pid;   /* in the PID namespace of this process, and in its own */
 	uint64_t start_ticks; /* with the PID, identifies the process */
@@ -162,11 +162,14 @@ int capture_memory_smaps(struct capture_memory *memory, size_t size_max, struct 
 			 struct hdb_error *err);
 
 /*
- * Counts the bytes of pages of [start, end) that are in memory, those of untouched zeros included.
- * Returns false if that is unknown. `ctx` is a struct capture_memory.
+ * Counts the bytes of the pages in [start, end) that are in memory, including untouched pages of
+ * zeros. Returns false if the number is unknown. `ctx` is a struct capture_memory.
  */
 bool capture_memory_pages(void *ctx, uint64_t start, uint64_t end, uint64_t *bytes);
-/* Reads up to `size` bytes from an address; 0 if that is not possible. `ctx` as above. */
+/*
+ * Reads up to `size` bytes from an address. Returns the number of bytes read, or 0 if the address
+ * cannot be read. `ctx` is a struct capture_memory.
+ */
 size_t capture_memory_read(void *ctx, uint64_t at, void *out, size_t size);
 
 /* Dumps an app on an Android device, named by process name or PID. Requires `adb`. */

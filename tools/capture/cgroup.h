@@ -22,7 +22,8 @@ struct cgroup_memory {
 bool cgroup_memory_read(int fs_fd, const char *text, struct cgroup_memory *out);
 
 /*
- * Reads the limits of a process's group, in our /sys/fs/cgroup or otherwise in that of the process.
+ * Reads the limits of a process's group from heapdb's own /sys/fs/cgroup, or otherwise from the
+ * process's /sys/fs/cgroup.
  */
 bool cgroup_memory_of(const struct process *process, struct cgroup_memory *out);
 

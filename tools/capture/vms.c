@@ -43,7 +43,10 @@ static bool read_counters(int dir_fd, const char *name, uid_t owner, struct perf
 	return size >= 0 && perfdata_summarize(data, (size_t)size, out);
 }
 
-/* Without counters, options of the command line, which lacks those of JAVA_TOOL_OPTIONS. */
+/*
+ * Without counters, reads the options from the command line, which lacks options from
+ * JAVA_TOOL_OPTIONS.
+ */
 static void read_command_line(const struct process *p, struct perfdata_summary *out)
 {
 	const long size =

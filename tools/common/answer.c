@@ -204,7 +204,7 @@ static bool row_has(const struct answer *answer, const char *word, size_t length
 	return false;
 }
 
-/* Whether the row has each word of the filter. */
+/* Whether the row contains every word of the filter. */
 static bool row_fits(const struct answer *answer)
 {
 	const char *word = answer->filter;

@@ -32,7 +32,7 @@ struct answer {
 	const char *filter;      /* words that a printed row must contain; lent; NULL or "": any */
 	struct sampled *sampled; /* samples of a recording for the rows; lent; NULL: none */
 	struct notes *notes;     /* notes of the database, for people and JSON; lent; NULL: none */
-	/* Called after each row; may set a value of the row that replaces that of its source. */
+	/* Called after each row. May replace a value of the row. */
 	void (*on_row)(struct answer *answer);
 	const struct hdb_value *changed; /* lent; NULL: none */
 	size_t changed_column;

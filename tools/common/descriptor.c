@@ -1,6 +1,6 @@
 /*
- * common/descriptor.c - see descriptor.h. Type characters are those of the JVM specification,
- * 4.3.2.
+ * common/descriptor.c - see descriptor.h. The JVM specification, 4.3.2, defines the type
+ * characters.
  */
 #include "common/descriptor.h"
 

@@ -187,7 +187,7 @@ bool feed_begins_dump(const char *head, size_t size)
 	return size >= 4 && (head[0] & 0xf0) == 0x50 && memcmp(head + 1, "\x2a\x4d\x18", 3) == 0;
 }
 
-/* Whether the first packet is that of a Perfetto trace. */
+/* Whether the data begins with a packet of a Perfetto trace. */
 static bool begins_trace(const char *head, size_t size)
 {
 	return size > 1 && head[0] == '\n';
@@ -373,7 +373,7 @@ static la_ssize_t on_read(struct archive *archive, void *ctx, const void **out)
 	return n;
 }
 
-/* Enables all formats and filters except those that run other programs. */
+/* Enables all formats and filters that do not run other programs. */
 static struct archive *make_archive(void)
 {
 	static const int filters[] = { ARCHIVE_FILTER_GZIP, ARCHIVE_FILTER_BZIP2, ARCHIVE_FILTER_XZ,

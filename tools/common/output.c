@@ -188,7 +188,7 @@ static void wrap_line(struct bytes *to, const char *line, size_t size, size_t wi
 	}
 }
 
-/* Appends lines, wrapping those that are too wide. */
+/* Appends lines, and wraps lines that are too wide. */
 static void wrap_lines(struct bytes *to, const char *text, size_t size, size_t width)
 {
 	while (size > 0) {

@@ -18,7 +18,7 @@ int export_write(struct export_writer *w, const void *data, size_t size, struct 
 	return size ? w->sink->write(w->sink->ctx, data, size, err) : HDB_OK;
 }
 
-/* Determines the type of a schema field. Formats are those of hdb_rows_arrow. */
+/* Determines the type of a schema field. Only formats that hdb_rows_arrow uses are known. */
 static int read_field(const struct ArrowSchema *field, struct export_column *column,
 		      struct hdb_error *err)
 {

@@ -42,8 +42,8 @@ struct export_result {
 };
 
 /*
- * Writes a whole stream, whose columns are those of hdb_rows_arrow. The caller must release the
- * stream. `out` may be NULL. HDB_EUSAGE for other column types.
+ * Writes a whole stream. The caller must release the stream. `out` may be NULL. Returns HDB_EUSAGE
+ * if a column has a type that hdb_rows_arrow does not use.
  */
 int export_stream(struct ArrowArrayStream *stream, const struct export_options *options,
 		  const struct export_sink *sink, struct export_result *out, struct hdb_error *err);

@@ -2,8 +2,9 @@
  * export/export_arrow.c - Arrow IPC files and streams: batches in order, with dictionaries once
  * before the first batch. See https://arrow.apache.org/docs/format/Columnar.html
  *
- * Types are those of hdb_rows_arrow; identifiers and sizes are unsigned. Each buffer is compressed
- * with zstd. With is_plain they are not, so that readers can map the file.
+ * The types are the same as in hdb_rows_arrow: identifiers and sizes are unsigned. Each buffer is
+ * compressed with zstd. With is_plain, buffers are not compressed, so that readers can map the
+ * file.
  */
 #include "base/base_text.h"
 #include "base/vec.h"

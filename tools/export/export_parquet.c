@@ -1,14 +1,15 @@
 /*
  * export/export_parquet.c - Parquet writer. Pages are encoded and compressed as batches arrive, and
- * kept until their row group is complete.
+ * kept in memory until their row group is complete.
  *
- * We have our own writer (about 2,400 lines including Arrow) because Debian 12 has no Arrow C++ or
- * other library that writes Parquet, and carquet, the only one in C, has 20,000 lines.
- * tools/export/README.md has the measurements.
+ * heapdb has its own writer (about 2,400 lines including Arrow) because Debian 12 has no library
+ * that writes Parquet, such as Arrow C++, and carquet, the only such library in C, has 20,000
+ * lines. tools/export/README.md has the measurements.
  *
- * It writes format 2.6, data pages V1, optional flat columns; INT64 (also for unsigned numbers,
- * which Spark does not support), DOUBLE, BOOLEAN, BYTE_ARRAY with UTF8; PLAIN, RLE_DICTIONARY and
- * DELTA_BINARY_PACKED; zstd; page CRCs; column statistics.
+ * It writes format 2.6 with V1 data pages, page CRCs, column statistics and zstd compression. All
+ * columns are flat and optional. Types: INT64 (also for unsigned numbers, because Spark does not
+ * support unsigned types), DOUBLE, BOOLEAN, and BYTE_ARRAY with UTF8. Encodings: PLAIN,
+ * RLE_DICTIONARY and DELTA_BINARY_PACKED.
  */
 #include "export/export_private.h"
 

@@ -117,7 +117,7 @@ size_t cli_health(const struct hdb *db, struct health_line out[HEALTH_LINES]);
 
 /*
  * Prints these lines to standard error before an answer, even with --quiet, because CSV has no
- * other place for them. `name` is that of the database if there are several, otherwise NULL.
+ * other place for them. `name` is the name of the database if there are several, otherwise NULL.
  */
 void cli_report_health(const struct cli *cli, const struct hdb *db, const char *name);
 
@@ -231,8 +231,9 @@ bool locate_is_heap(const char *name);
 bool locate_looks_like_file(const char *name);
 
 /*
- * Returns the database that `name` is, or that of the dump `name`, which is imported if it has
- * none. *db_path and *dump_path (NULL for a database) are owned: free(), even after a failure.
+ * Returns the database `name`. If `name` is a dump, returns the database of the dump, and imports
+ * the dump if it has no database. *db_path and *dump_path (NULL for a database) are owned: free(),
+ * even after a failure.
  */
 int locate_named(struct cli *cli, const char *name, char **db_path, char **dump_path);
 

@@ -22,8 +22,8 @@ static const struct question {
 	const char *key, *query;
 	struct hdb_option option; /* name NULL: none */
 	uint64_t limit;
-	bool has_values;     /* the answer consists of heap strings only */
-	const char *columns; /* those that the page shows, "a,b,c"; NULL: all */
+	bool has_values;     /* the answer consists of heap texts only */
+	const char *columns; /* columns that the page shows, "a,b,c"; NULL: all */
 } questions[] = {
 	{ "info", "info", { NULL, NULL }, 0, false, NULL },
 	{ "leaks", "leaks", { NULL, NULL }, 0, false, NULL },

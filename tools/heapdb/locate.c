@@ -35,7 +35,10 @@ static bool ends_with(const char *name, const char *const *endings, size_t count
 	return false;
 }
 
-/* Whether the name is that of a Perfetto trace, whose first bytes are not distinctive. */
+/*
+ * Whether the file name looks like the name of a Perfetto trace. The first bytes of a trace are not
+ * distinctive.
+ */
 static bool is_trace(const char *name)
 {
 	static const char *const endings[] = { ".pftrace", ".perfetto-trace", ".perfetto_trace" };

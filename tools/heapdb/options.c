@@ -1,6 +1,6 @@
 /*
  * heapdb/options.c - parses the command line with getopt_long, using two tables: the shared options
- * (here) and those of the query (from the library).
+ * (here) and the options of the query (from the library).
  */
 #include "heapdb/options.h"
 

@@ -1,6 +1,4 @@
-/*
- * heapdb/options.h - command-line options: those shared by commands and those of queries.
- */
+/* heapdb/options.h - command-line options: options that commands share, and options of queries. */
 #ifndef HEAPDB_OPTIONS_H
 #define HEAPDB_OPTIONS_H
 
@@ -185,8 +183,8 @@ struct option_info {
 extern const struct option_info option_table[];
 
 /*
- * Option groups accepted by a command; with a query (may be NULL), those that apply to its rows.
- * Used by help, completion and options_parse.
+ * Option groups that a command accepts. If `query` is not NULL, only the groups that apply to its
+ * rows. Used by help, completion and options_parse.
  */
 uint64_t options_groups(const struct command *command, const struct hdb_query_spec *query);
 

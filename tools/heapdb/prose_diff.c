@@ -4,7 +4,7 @@
  */
 #include "heapdb/prose.h"
 
-/* Number of owners shown, of those that grew and of those that shrank. */
+/* Number of growing owners shown, and number of shrinking owners shown. */
 #define GREW_SHOWN 10
 #define SHRANK_SHOWN 5
 

@@ -274,7 +274,10 @@ static void find_followers(struct table *t)
 	}
 }
 
-/* Prints the tree lines before a row's name; if space is short, those of the last levels. */
+/*
+ * Prints the tree lines before a row's name. If space is short, prints only the lines of the last
+ * levels.
+ */
 static void put_lead(struct table *t, size_t row, size_t columns)
 {
 	static const char *const boxes[] = { "  ", "\xe2\x94\x82 ", "\xe2\x94\x94 ",
@@ -455,8 +458,8 @@ static void cut_widest(struct table *t, size_t from, size_t least)
 }
 
 /*
- * Hides columns such as those of the older dump, whose information growth also shows, from the last
- * on.
+ * Hides columns whose information another column also shows, such as the columns of the older dump
+ * next to growth. Starts with the last column.
  */
 static void hide_aside(struct table *t)
 {

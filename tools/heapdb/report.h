@@ -41,7 +41,10 @@ int markdown_table(struct answer *answer, const struct markdown_rows *which, str
 /* Writes the report as one HTML file, completely or not at all. Error messages are in cli->err. */
 int report_html(struct cli *cli, const char *path);
 
-/* Prints the leaks as `heapdb leaks` does, in a code block. `answer` is that of leaks. */
+/*
+ * Prints the leaks as `heapdb leaks` does, in a code block. `answer` is the answer of the leaks
+ * query.
+ */
 int markdown_leaks(struct answer *answer, struct output *out);
 
 /*

@@ -93,7 +93,10 @@ static const char *const kind_titles[] = {
 /* Width of the name column. */
 #define NAME_WIDTH 20
 
-/* Lists tables by kind. Of the thousands of classes, only those whose names contain `part`. */
+/*
+ * Lists tables by kind. Of the thousands of class tables, lists only tables whose names contain
+ * `part`.
+ */
 static void list_tables(struct cli *cli, struct heapsql *sql, const char *part)
 {
 	enum heapsql_kind last = HEAPSQL_CLASS;

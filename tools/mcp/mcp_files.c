@@ -117,10 +117,7 @@ static void walk_file(struct walk *walk, const char *path, const struct stat *in
 		return;
 	entry = json_pack("{s:s, s:I}", is_database ? "db" : "dump", shown_name(walk->files, path),
 			  "bytes", (json_int_t)info->st_size);
-	/*
-	 * json_pack returns NULL if the name is not UTF-8, in which case no client could request
-	 * it.
-	 */
+	/* json_pack returns NULL if the name is not UTF-8. No client could request such a name. */
 	if (entry)
 		json_array_append_new(walk->list, entry);
 }
@@ -307,7 +304,7 @@ static struct mcp_database *find_kept(struct mcp_files *files, const char *path,
 	return NULL;
 }
 
-/* Returns a free slot, or that of the least recently used database. */
+/* Returns a free slot, or the slot of the least recently used database. */
 static struct mcp_database *free_place(struct mcp_files *files)
 {
 	struct mcp_database *oldest = NULL;

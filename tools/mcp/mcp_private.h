@@ -75,9 +75,9 @@ int mcp_files_plain(const struct mcp_files *files, const char *name, char **path
 		    struct hdb_error *err);
 
 /*
- * Opens the database `name`: its path, absolute or relative to a directory, or that of its dump;
- * NULL: the only database. It stays open until files->call changes. *shown (may be NULL) is its
- * name for clients, owned.
+ * Opens the database `name`, which is the path of the database or of its dump, absolute or relative
+ * to a directory. NULL: the only database. It stays open until files->call changes. *shown (may be
+ * NULL) is its name for clients, owned.
  */
 int mcp_files_open(struct mcp_files *files, const char *name, struct hdb **db, char **shown,
 		   struct hdb_error *err);
@@ -127,8 +127,8 @@ struct mcp_statement {
 };
 
 /*
- * Returns the rows of a statement, including nulls: {"rows", "row_count"}, "cut" if there are more,
- * "note" if there are none and the reason is known. HDB_ELIMIT as above.
+ * Returns the rows of a statement, including nulls: {"rows", "row_count"}, "cut" if there are more
+ * rows, "note" if there are no rows and the reason is known. Returns HDB_ELIMIT as above.
  */
 int mcp_answer_statement(const struct mcp_statement *statement, struct mcp_page *page, json_t **out,
 			 struct hdb_error *err);
@@ -210,7 +210,7 @@ json_t *mcp_schema_output(unsigned takes);
 json_t *mcp_schema_explain(const struct hdb_query_spec *spec);
 /* Finds an option of a query that clients may set; NULL if there is none. */
 const struct hdb_option_spec *mcp_find_option(const struct hdb_query_spec *spec, const char *name);
-/* Replaces "--arrays" by "arrays" in help texts, since tools have no flags. */
+/* Replaces "--arrays" with "arrays" in a help text, because tools have no flags. */
 void mcp_plain(char *text);
 /* Lists name, group and summary of each query. */
 json_t *mcp_schema_queries(void);

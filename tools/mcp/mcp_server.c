@@ -184,7 +184,10 @@ static json_t *server_info(void)
 			 "version", hdb_version());
 }
 
-/* Returns the version in a request; NULL for protocols with a session. */
+/*
+ * Returns the protocol version in a request, or NULL if the request belongs to a protocol with
+ * sessions, which has no version in each request.
+ */
 static const char *version_of(const json_t *message)
 {
 	const json_t *meta = json_object_get(json_object_get(message, "params"), "_meta");

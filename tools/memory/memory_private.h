@@ -16,7 +16,7 @@ struct mapping {
 	bool is_accessible;
 	bool is_anonymous;
 	bool is_arena; /* of malloc */
-	bool is_guard; /* small and inaccessible, as below stacks */
+	bool is_guard; /* a small inaccessible mapping, such as the guard page below a stack */
 	bool is_file;  /* the first mapping of its file */
 };
 

@@ -47,7 +47,10 @@ static int take_buffer(struct memory_answer *a, struct hdb_rows *rows, struct hd
 	return HDB_OK;
 }
 
-/* Reads the number at a path, or that of a LongAdder or AtomicLong there. *out: -1 if none. */
+/*
+ * Reads the number at a path, or the value of a LongAdder or AtomicLong at the path. *out is -1 if
+ * there is no number.
+ */
 static int read_number(struct hdb *db, uint32_t ix, const char *path, int64_t *out,
 		       struct hdb_error *err)
 {

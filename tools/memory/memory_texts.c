@@ -357,7 +357,7 @@ static int read_map(struct memory *m, char *text, char *end, struct hdb_error *e
 
 /* ---- System.native_heap_info ---- */
 
-/* The sums after the last </heap> are those of all arenas. */
+/* The sums after the last </heap> are for all arenas. */
 static int read_malloc(struct memory *m, char *text, char *end, struct hdb_error *err)
 {
 	char *line;

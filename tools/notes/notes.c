@@ -132,7 +132,7 @@ static void write_dump(const struct hdb *db, char dump[DUMP_SIZE])
 	snprintf(dump, DUMP_SIZE, "%016" PRIx64, hdb_dump_fingerprint(db));
 }
 
-/* Sorts notes and counts those of this dump. */
+/* Sorts the notes, and counts the notes of this dump. */
 static void arrange(struct notes *notes)
 {
 	qsort(notes->list, notes->count, sizeof(*notes->list), by_target);

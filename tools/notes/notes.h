@@ -33,7 +33,7 @@ struct note {
 };
 
 struct notes {
-	struct note *list; /* sorted by target, those of other dumps last; owned */
+	struct note *list; /* sorted by target, with notes of other dumps last; owned */
 	size_t count;
 	size_t shown; /* number of notes for this dump, which come first */
 	void *json;   /* parsed file, which owns the strings; owned; NULL: no file */

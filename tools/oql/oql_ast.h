@@ -116,7 +116,7 @@ struct oql_select {
 	bool has_groups; /* GROUP BY, or aggregates */
 	size_t aggregate_count;
 	struct oql_expr **aggregates;
-	/* ORDER BY; the first SELECT of a UNION holds that of the union */
+	/* ORDER BY; the first SELECT of a UNION holds the ORDER BY of the whole union */
 	struct oql_order *orders;
 	size_t order_count;
 	bool has_limit;

@@ -226,7 +226,7 @@ static int find_retained(struct oql_rows *rows, struct oql_part *p)
 	const size_t words = (size_t)hdb_object_count(ev->db) / 64 + 1;
 	BASE_SCOPED(oql_numbers_release) struct oql_numbers m = { 0 };
 
-	assert(!p->retained); /* otherwise the rows would be those of the set */
+	assert(!p->retained); /* otherwise the rows would be the members of the set */
 	TRY(find_members(rows, p, &m));
 	TRY(BASE_ALLOC(p->retained, words, "a set of objects", ev->err));
 	return m.count ? hdb_retained_marks(ev->db,

@@ -20,7 +20,7 @@ struct picture_node {
 	size_t level;      /* 0 for the heap */
 	size_t name, size; /* offset and length in `names`, without control characters */
 	uint64_t bytes;    /* including descendants; limited by the parent's size */
-	uint64_t self;     /* bytes minus those of its children */
+	uint64_t self;     /* bytes without the bytes of its children */
 	uint64_t count;    /* number of objects; 0: unknown */
 	bool is_rest;      /* as in struct picture_part */
 };

@@ -61,7 +61,7 @@ struct serve_options {
 		     struct hdb_error *err);
 	/* Called once when the server accepts requests; `url` includes the token. */
 	void (*ready)(void *ctx, const char *url);
-	/* As in struct hdb_progress. May be called from any worker thread. */
+	/* Like in struct hdb_progress, but may be called from any worker thread. */
 	void (*notice)(void *ctx, const char *text);
 	void *ctx;
 };

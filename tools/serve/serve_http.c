@@ -34,8 +34,7 @@
 #define CONNECTIONS_WAITING_MAX 4096
 
 /*
- * Number of seconds before a silent connection is closed, and maximum bytes of a request line and
- * headers.
+ * Seconds before an idle connection is closed, and maximum size of a request line with its headers.
  */
 #define SILENCE_SECONDS 20
 #define REQUEST_MAX ((size_t)16 << 10)

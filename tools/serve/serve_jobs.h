@@ -112,7 +112,9 @@ void serve_jobs_stop(struct serve_jobs *jobs);
  */
 bool serve_jobs_add(struct serve_jobs *jobs, struct serve_job *job);
 
-/* Cancels jobs that run too long, and those of clients that are gone. Call periodically. */
+/*
+ * Cancels jobs that run too long, and jobs whose clients have disconnected. Call it periodically.
+ */
 void serve_jobs_watch(struct serve_jobs *jobs);
 
 /* Cancels the job with this ID; false if there is none. */

@@ -1,7 +1,7 @@
 /*
  * serve/serve_warm.c - requests of page/views.tsx and page/waste.tsx that concern no particular
  * object. The arguments must be identical, otherwise the cache does not match.
- * tests/e2e/page_client.py compares those of waste.
+ * tests/e2e/page_client.py compares the arguments of the waste requests.
  */
 #include "serve/serve_warm.h"
 

@@ -79,7 +79,7 @@ static bool is_harmless_pragma(const char *name)
 }
 
 /*
- * SQLite's own functions that compute a result from their arguments, including those of future
+ * SQLite's own functions that compute a result from their arguments, including functions of future
  * versions. Excluded: full-text and spatial functions (fts3_tokenizer() accepts and returns
  * addresses), load_extension(), and functions that reveal the connection or the program.
  */
@@ -712,7 +712,7 @@ static int set_value(struct heapsql_rows *rows, size_t i, struct hdb_error *err)
 	}
 }
 
-/* The type of an expression is that of its first row. */
+/* An expression has the type of its value in the first row. */
 static void guess_types(struct heapsql_rows *rows)
 {
 	rows->is_typed = true;

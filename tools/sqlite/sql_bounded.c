@@ -1,10 +1,10 @@
 /*
  * sqlite/sql_bounded.c - replacements for SQLite functions.
  *
- * A single call of some could run for minutes without checking the cancel flag; the replacements
- * are bounded or check the flag. Others stop at the first U+0000, which strings in heaps contain;
- * the replacements process the whole text. Otherwise results are those of SQLite 3.46, whatever
- * version is linked.
+ * A single call of some functions could run for minutes without checking the cancel flag. Their
+ * replacements are bounded or check the flag. Other functions stop at the first U+0000, which
+ * strings in heaps contain. Their replacements process the whole text. Otherwise results are the
+ * same as in SQLite 3.46, whatever version is linked.
  */
 #include "sqlite/sql_private.h"
 

@@ -11,7 +11,10 @@
 /* Steps that path() shows. */
 #define PATH_STEPS 40
 
-/* Returns the source of a call: that of the last argument if there are more than `plain`. */
+/*
+ * Returns the source of a call: the source that the last argument names if there are more than
+ * `plain` arguments.
+ */
 static struct sql_source *source_of(struct sqlite3_context *ctx, int argc, sqlite3_value **argv,
 				    int plain)
 {

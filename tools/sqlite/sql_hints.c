@@ -1,6 +1,6 @@
 /*
- * sqlite/sql_hints.c - suggestions for statements that SQLite rejects, and for those whose answer
- * is empty because a name does not occur.
+ * sqlite/sql_hints.c - suggestions for statements that SQLite rejects, and for statements whose
+ * answer is empty because a name does not occur.
  */
 #include "sqlite/sql_private.h"
 

@@ -1,7 +1,7 @@
 /*
- * sqlite/sql_object_tree.c - finds the first objects in an order, and those that retain at least a
- * number of bytes: from the top of the dominator tree, since no object retains more than its
- * dominator, or in one pass.
+ * sqlite/sql_object_tree.c - finds the first objects in an order, and objects that retain at least
+ * a number of bytes. The search starts at the top of the dominator tree, because no object retains
+ * more than its dominator, or reads all objects in one pass.
  */
 #include "sqlite/sql_objects.h"
 

@@ -145,8 +145,8 @@ int sql_object_take(struct objects_cursor *c, uint32_t ix, struct hdb_error *err
  */
 int sql_objects_largest(struct objects_cursor *c, size_t wanted, struct hdb_error *err);
 /*
- * Lists all objects that retain at least c->retained_from (> 0), by index. *is_few is false if the
- * dominator tree has more than LARGEST_MAX of them, in which case a scan is faster.
+ * Lists all objects that retain at least c->retained_from (> 0), by index. If there are more than
+ * LARGEST_MAX such objects, sets *is_few to false, because a scan is then faster.
  */
 int sql_objects_retaining(struct objects_cursor *c, bool is_descending, bool *is_few,
 			  struct hdb_error *err);

@@ -228,8 +228,8 @@ const char *sql_kind_name(unsigned kind);
 const char *sql_type_name(enum hdb_basic_type type);
 
 /*
- * Marks classes by number: those with this name, or (is_glob) whose names match SQLite's GLOB.
- * Returns the number of newly marked classes.
+ * Marks classes by number: classes with this name or, if is_glob is set, classes whose names match
+ * it as SQLite's GLOB does. Returns the number of newly marked classes.
  */
 uint32_t sql_mark_classes(struct sql_source *source, const char *name, int is_glob, uint8_t *marks);
 

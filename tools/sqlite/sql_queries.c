@@ -1,8 +1,8 @@
 /*
  * sqlite/sql_queries.c - registers every query as a table-valued function.
  *
- * Columns are those of the query. Arguments are hidden columns: "target" if it takes one, its
- * options in order, and "before" if it compares. If the target is optional, the option "by"
+ * The columns are the columns of the query. Arguments are hidden columns: "target" if it takes one,
+ * its options in order, and "before" if it compares. If the target is optional, the option "by"
  * precedes it: histogram('package'). A query can be called by its name with _ for -, as
  * "query_NAME", and by its quoted original name. If a table has the same name, only "query_NAME"
  * remains.
@@ -190,7 +190,7 @@ static int take_argument(struct sql_cursor *c, int number, sqlite3_value *value,
 	return HDB_OK;
 }
 
-/* Maps the table's columns to those of the rows, which options may select. */
+/* Maps the table's columns to the columns of the rows, which options may select. */
 static int map_columns(const struct hdb_query_spec *spec, struct query_state *s,
 		       struct hdb_error *err)
 {

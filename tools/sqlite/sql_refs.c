@@ -212,8 +212,8 @@ OF_TABLE(sql_inbound, "inbound", "Same as referrers", begin_referrers);
 /* ---- refs ---- */
 
 /*
- * Rows are references from fields, static fields and elements, read from their objects' records:
- * those of one source, of the referrers of a target, or of a scan.
+ * Rows are references from fields, static fields and elements, read from the records of one source,
+ * of the referrers of a target, or of the objects of a scan.
  */
 struct refs {
 	const struct hdb_reference *now;

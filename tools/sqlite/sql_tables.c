@@ -28,8 +28,8 @@ struct class_range {
 };
 
 /*
- * Selects all classes, the one with an ID, or those from the first with a name on, since others may
- * follow.
+ * Selects all classes, the class with an ID, or all classes from the first class with a name on,
+ * because other classes with this name may follow.
  */
 static int begin_range(struct sql_cursor *c, struct sqlite3_value *id, struct sqlite3_value *name,
 		       struct class_range *range, struct hdb_error *err)

@@ -125,7 +125,10 @@ static uint32_t cell_of(const struct sql_table_def *def, size_t column)
 		       (uint32_t)column;
 }
 
-/* Each constrained key is a bit of idxNum; values come in that order. */
+/*
+ * Each key that a statement constrains sets one bit of idxNum. The filter gets the values in the
+ * order of these bits.
+ */
 static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
 	const struct sql_table_def *def = ((struct sql_table *)vtab)->def;

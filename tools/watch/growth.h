@@ -78,7 +78,7 @@ struct growth {
 	struct hdb_error *err; /* while reading */
 };
 
-/* Adds the records of a file; `jvm` (may be NULL) selects those of one run. */
+/* Adds the records of a file; `jvm` (may be NULL) selects the records of one run. */
 int growth_read(struct growth *growth, const char *path, const char *jvm, struct hdb_error *err);
 
 /* Fills in the rows: for each run the heap, then the classes that grow, the fastest first. */

@@ -236,10 +236,10 @@ static double least_of(const struct trend_point *p, size_t count)
 }
 
 /*
- * For a periodic series: the minimum of the last period must exceed those of all earlier periods.
- * In a saw tooth of varying length it does not. The rise must also exceed a typical step between
- * points, because the minimum drifts by up to one step if the period is not a whole number of
- * points.
+ * For a periodic series: the minimum of the last period must exceed the minimums of all earlier
+ * periods. In a saw tooth of varying length it does not. The rise must also exceed a typical step
+ * between points, because the minimum drifts by up to one step if the period is not a whole number
+ * of points.
  */
 static bool minimum_rises(const struct trend_point *all, size_t count, const struct trend *t)
 {

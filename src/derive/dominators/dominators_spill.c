@@ -135,8 +135,8 @@ static int add_row(struct spilled *p, uint32_t ix, uint32_t dominator_ix, uint64
 }
 
 /*
- * Loads the objects of a range into arrays indexed by number. Every number has exactly one object,
- * except that of the virtual root.
+ * Loads the objects of a range into arrays indexed by number. Every number except the virtual
+ * root's has exactly one object.
  */
 static int take_objects(struct spilled *p, uint32_t range, struct hdb_error *err)
 {

@@ -30,7 +30,7 @@
 
 struct probes {
 	struct dom_parts *parts;
-	struct base_vec todo;    /* uint32_t: roots to be probed, then those of the next pass */
+	struct base_vec todo;    /* uint32_t: roots to be probed, then the roots of the next pass */
 	struct base_vec visited; /* uint32_t: nodes that long probes of this pass have visited */
 	size_t first;            /* start of the current probe in `visited` */
 	uint64_t limit;          /* longer probes end here, and are long */

@@ -1,9 +1,11 @@
 /*
- * graph/dominators/dfs_order.c - inverts the preorder, and renumbers edges.
+ * graph/dominators/dfs_order.c - creates the array of preorder numbers by node, and renumbers
+ * edges.
  *
- * The search writes pairs of node and number, and edges from numbers to nodes. Both are grouped in
- * buckets of neighbouring nodes. Bucket by bucket, so that lookups stay within the cache, this file
- * creates an array of numbers by node, and edges from numbers to numbers.
+ * The search writes the number of each node, and edges whose sources are numbers and whose targets
+ * are nodes. Both are grouped in buckets of neighbouring nodes. This file processes one bucket
+ * after the other, so lookups stay within the cache. It fills the array, and replaces the targets
+ * of edges with their numbers.
  */
 #include "graph/dominators/semi_nca_private.h"
 

@@ -104,8 +104,8 @@ static int find_semidominators(struct dom_parts *parts, struct dom_build *b, str
 
 /*
  * Jump pointers over the dominator tree (Myers, "An Applicative Random-Access Stack", 1983). A run
- * is a path down the tree with consecutive numbers, such as those of a list. Pointers lead from the
- * top of a run to the top of another, so any ancestor is found in O(log of the number of runs
+ * is a path down the tree with consecutive numbers, such as the nodes of a list. Pointers lead from
+ * the top of a run to the top of another, so any ancestor is found in O(log of the number of runs
  * above) steps. For a top, `up` is the jump and `low` the number of runs above it. For other nodes,
  * `up` is the top and `low` is NO_TOP.
  */
@@ -303,7 +303,10 @@ static int search(struct dom_parts *parts, struct graph_rows *rows, struct base_
 	const uint32_t n = rows->node_count;
 	int rc;
 
-	/* States are accessed at random, so they get the memory reserved for the search. */
+	/*
+	 * States are accessed in random order, so they are kept in the memory reserved for the
+	 * search.
+	 */
 	base_work_keep(work, 0);
 	base_stage(work, "dominators: search", n, "objects");
 	TRY(base_big_alloc(work, &parts->states_big, (uint64_t)n / 4 + 8, "preorder", err));

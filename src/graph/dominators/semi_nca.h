@@ -90,8 +90,8 @@ int graph_dominators_nodes(const struct graph_dominators *dominators, struct bas
 
 /*
  * Converts shallow sizes by number to retained sizes, in place. The virtual root's size becomes the
- * total. Fails with HDB_ELIMIT if a sum does not fit in narrow sizes, in which case the sizes are
- * lost.
+ * total. If a sum does not fit in narrow sizes, the function fails with HDB_ELIMIT, and the sizes
+ * are lost.
  */
 int graph_retained(const struct graph_dominators *dominators, struct base_sizes *sizes,
 		   struct hdb_error *err);

@@ -338,8 +338,8 @@ static int unwrap(struct heap *heap, struct heap_collection *c, struct hdb_error
 }
 
 /*
- * Accepts the lists that the known tries use in place of arrays: empty ones, ones with a single
- * field, and ones backed by an array.
+ * Accepts the lists that the known tries use instead of arrays: empty lists, lists with a single
+ * field, and lists backed by an array.
  */
 int heap_chunk_open_list(struct heap *heap, struct heap_chunk *chunk, uint32_t ix, uint64_t *length,
 			 struct hdb_error *err)
@@ -458,8 +458,8 @@ struct used {
 };
 
 /*
- * Counts slots that are not null. In arrays of pairs, only the keys are counted, for which `step`
- * is used.
+ * Counts slots that are not null. In arrays of pairs, `step` skips the values, so only keys are
+ * counted.
  */
 static int add_used(struct heap *heap, uint32_t array_ix, uint64_t length, struct used *used,
 		    struct hdb_error *err)

@@ -24,7 +24,7 @@ static inline struct heap_value heap_null_value(void)
 	return (struct heap_value){ .type = HPROF_OBJECT };
 }
 
-/* Finds the value at a path; null if there is none. */
+/* The value at a path, or null if a field of the path is missing. */
 static inline int heap_value_or_null(struct heap *heap, struct heap_as from, const char *path,
 				     struct heap_value *out, struct hdb_error *err)
 {
@@ -36,7 +36,8 @@ static inline int heap_value_or_null(struct heap *heap, struct heap_as from, con
 }
 
 /*
- * Returns the inner object of a collection. Its fields are those of the class that the row names.
+ * Returns the inner object of a collection. Its fields are the fields of the class that the row
+ * names.
  */
 static inline struct heap_as heap_as_inner(const struct heap_collection *c)
 {

@@ -121,7 +121,7 @@ void heap_value_overhead(struct heap *heap, uint32_t ix, char *buf, size_t size)
 	uint64_t id;
 	uint32_t class_ix;
 
-	/* The ID of the array is that of the class plus 1. */
+	/* The ID of the array is the ID of the class plus 1. */
 	if (heap_id(heap, ix, &id, NULL) != HDB_OK ||
 	    heap_find(heap, id - 1, &class_ix, NULL) != HDB_OK ||
 	    heap_object(heap, class_ix, &object, NULL) != HDB_OK || object.kind != STORE_CLASS)

@@ -638,7 +638,7 @@ static bool is_large(const struct heap_named_references *n, const struct heap_ob
 		base_vec_at(&n->edges, struct edge, edge + INDEXED_MIN)->from == object->ix);
 }
 
-/* Fills an index with the references of the current object. */
+/* Adds the references of the current object to an index. */
 static int fill_index(struct heap_named_references *n, struct index *index, struct hdb_error *err)
 {
 	struct heap_named_reference ref = { 0 };

@@ -32,13 +32,13 @@ int heap_named_open(struct heap *heap, const char *only, struct heap_named_refer
 void heap_named_close(struct heap_named_references *named);
 
 /*
- * Sets marks[no] to 1 for each class whose objects can have requested references, and to 0 for
- * other classes.
+ * Sets marks[no] to 1 if objects of class `no` can contain references that the reader returns, and
+ * to 0 otherwise.
  */
 int heap_named_marks(struct heap_named_references *named, uint8_t *marks, struct hdb_error *err);
 
 /*
- * Starts with the references of object `from`: only those to object `to`, or all of them if `to` is
+ * Starts with the references from object `from` to object `to`, or to any object if `to` is
  * HEAP_NONE.
  */
 int heap_named_begin(struct heap_named_references *named, uint32_t from, uint32_t to,

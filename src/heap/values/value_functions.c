@@ -1,7 +1,7 @@
 /*
- * heap/values/value_functions.c - functions for the templates of values.rows, for values that
- * fields and literal text cannot express. Formats are those of the classes' toString; times are in
- * UTC.
+ * heap/values/value_functions.c - functions for the templates of values.rows. They compute values
+ * that fields and literal text cannot express. The formats are the same as those of toString. Times
+ * are in UTC.
  */
 #include "heap/threads.h"
 #include "heap/values/binder.h"

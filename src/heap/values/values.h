@@ -43,8 +43,9 @@ void heap_statics_begin(struct heap *heap, uint32_t class_no, struct heap_fields
 int heap_fields_next(struct heap_fields *fields, struct hdb_error *err);
 
 /*
- * Names an instance field: that of the most derived class that has it, or of `class_name` only,
- * unless it is NULL. Reading returns HDB_NOTFOUND if the field does not exist.
+ * Names an instance field. If `class_name` is NULL, the field may be declared in any class, and the
+ * most derived class is preferred. Otherwise the field must be declared in `class_name`. Reading
+ * returns HDB_NOTFOUND if the field does not exist.
  */
 struct heap_field_name {
 	const char *class_name; /* or NULL */
@@ -78,7 +79,7 @@ int heap_elements(struct heap *heap, uint32_t ix, uint64_t from, struct heap_sli
 /* A walk over the elements of an array, from one number to another. */
 struct heap_walk {
 	uint32_t ix;
-	uint64_t at, end; /* numbers of the next element, and of the first one not to be read */
+	uint64_t at, end; /* numbers of the next element and of the first element not to be read */
 	uint8_t type;     /* HPROF basic type of the elements */
 	/* private: the elements that have been read */
 	uint64_t chunk_from, chunk_count;

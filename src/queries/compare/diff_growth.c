@@ -39,8 +39,8 @@ struct share {
 /*
  * Everything that would be freed if none of the groups existed, divided among the groups that reach
  * it. Dominators cannot answer this, because objects shared by two growing collections are retained
- * by neither. References are those of leak traces, and sizes are those that the dump records
- * (traces/trace_search.h).
+ * by neither. The references are the same as in leak traces, and the sizes are as the dump records
+ * them (traces/trace_search.h).
  */
 struct sharing {
 	const struct session *session;
@@ -170,8 +170,8 @@ static int follow_group(struct sharing *s, const uint32_t *ix, uint64_t count,
 }
 
 /*
- * Sorts members by group: those of group g are (*list)[(*first)[g]] up to (*first)[g + 1]. Both
- * arrays are owned by the caller, even after a failure.
+ * Sorts members by group: the members of group g are (*list)[(*first)[g]] up to (*first)[g + 1].
+ * Both arrays are owned by the caller, even after a failure.
  */
 static int list_members(const struct sharing *s, uint64_t **first, uint32_t **list,
 			struct hdb_error *err)

@@ -18,7 +18,7 @@
 #include <string.h>
 
 /*
- * IDs are stable if at most STABLE_OTHER percent of those in both dumps belong to different
+ * IDs are stable if at most STABLE_OTHER percent of the IDs in both dumps belong to different
  * objects, and at least STABLE_SHARED percent of the smaller dump's IDs are in both. Compacting
  * collectors leave some objects at the start of a region in place, so a few equal objects prove
  * nothing.
@@ -229,7 +229,7 @@ static bool are_stable(const struct counts *n)
 	       both >= least / 100 * STABLE_SHARED;
 }
 
-/* Reads both dumps, counts, and sets the facts about IDs. */
+/* Reads both dumps, counts the IDs that they have in common, and sets the facts about IDs. */
 static int compare_ids(struct query *q, struct objects *o, const struct diff_pairs *pairs,
 		       struct counts *n, struct hdb_error *err)
 {

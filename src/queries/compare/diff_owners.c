@@ -332,7 +332,7 @@ static struct row *row_at(const struct owners *o, uint32_t at)
 	return at ? base_vec_at(&o->rows, struct row, at - 1) : NULL;
 }
 
-/* Whether an ancestor has the same owner. If so, the ancestor's bytes include those of the node. */
+/* Whether an ancestor has the same owner. If so, the ancestor's bytes include the node's bytes. */
 static bool is_below_own(const struct owners *o, uint32_t node, uint32_t owner)
 {
 	const struct analysis_merged *m = &o->tree.merged;

@@ -2,8 +2,8 @@
  * queries/compare/diff_tree.c - diff along merged trees: what grows and shrinks by path from the
  * roots or by dominator, and which growth is suspect.
  *
- * Paths are those of owner_tree.h. An object whose path changed appears on both: as a loss on the
- * old path, and as moved on the new one.
+ * Paths are defined in owner_tree.h. An object whose path changed appears on both paths: as a loss
+ * on the old path, and as moved on the new path.
  *
  * Suspects follow Eclipse MAT's comparison of two dominator trees: nodes on the top level that grew
  * by more than a share of the older heap, and from there down as long as one child has most of its

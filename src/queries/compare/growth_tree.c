@@ -65,7 +65,7 @@ struct walk {
 	struct base_vec pairs;  /* struct pair */
 	/*
 	 * uint32_t, by name and lateness: 1 + index of the group. An entry may be left over from an
-	 * earlier node, in which case that group has another name.
+	 * earlier node. Its group then has another name.
 	 */
 	struct base_vec group_of; /* uint32_t */
 	/*
@@ -245,7 +245,7 @@ static int take_reference(void *ctx, const struct trace_reference *reference, st
 	return add_target(w, name, reference->to, reference->is_late, err);
 }
 
-/* Visits a run: those of its objects that have no node yet become one node. */
+/* Visits a run. Its objects that have no node yet become one node. */
 static int visit(struct walk *w, const struct run *run, struct hdb_error *err)
 {
 	const uint32_t *objects = w->is_last ? w->last.objects : w->first.objects;
@@ -420,7 +420,7 @@ int growth_tree_add(const struct session *session, struct analysis_merged *m, un
 	BASE_SCOPED(release) struct walk w = { .session = session, .m = m };
 	BASE_FREED uint64_t *added = NULL;
 	const bool is_filtered = session->heap->filter.is_on;
-	/* Paths pass all objects; only those that the filter shows are counted. */
+	/* Paths lead through all objects, but only objects that match the filter are counted. */
 	HEAP_FILTER_SCOPE(heap_show_all, session->heap);
 
 	TRY(BASE_ALLOC(added, (size_t)session->heap->object_count / 64 + 1, "paths", err));

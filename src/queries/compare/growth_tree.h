@@ -1,15 +1,16 @@
 /*
- * queries/compare/growth_tree.h - the tree of shortest paths from the GC roots, merged by names of
- * references. Such a name consists of the field, the class that declares it, and the class of the
- * object it refers to.
+ * queries/compare/growth_tree.h - the tree of shortest paths from the GC roots, merged by the names
+ * of their references. The name of a reference consists of the field, the class that declares the
+ * field, and the class of the object that the field refers to.
  *
- * All elements of all maps that one field holds form one node, and those of another field another
- * node, so nodes of different dumps correspond whatever the addresses of their objects. Paths are
- * those of leak traces (traces/trace_graph.h): collections refer directly to their elements, and
- * referents of weak, soft, phantom and final references are left out. Nodes are visited in the
- * order of LeakCanary's heap growth detector, and an object belongs to the first node that leads to
- * it. A reference with the same name as the one above it (the next node of a list) stays in that
- * node.
+ * For example, all elements of all maps in one field form one node, and the elements of the maps in
+ * another field form another node. Nodes of different dumps therefore correspond even if the
+ * addresses of their objects differ. Paths follow the same references as leak traces
+ * (traces/trace_graph.h): collections refer directly to their elements, and referents of weak,
+ * soft, phantom and final references are left out. Nodes are visited in the order of LeakCanary's
+ * heap growth detector, and an object belongs to the first node that leads to it. If a reference
+ * has the same name as the reference before it in the path, as in a linked list, its target belongs
+ * to the same node.
  */
 #ifndef QUERIES_COMPARE_GROWTH_TREE_H
 #define QUERIES_COMPARE_GROWTH_TREE_H

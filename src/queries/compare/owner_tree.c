@@ -554,7 +554,7 @@ int owner_tree_add(const struct session *session, struct owner_tree *tree, unsig
 	BASE_SCOPED(release_arrays) struct arrays arrays = { 0 };
 	BASE_SCOPED(release_adding) struct adding *a = NULL;
 	const bool is_filtered = session->heap->filter.is_on;
-	/* Paths pass all objects; only those that the filter shows are counted. */
+	/* Paths lead through all objects, but only objects that match the filter are counted. */
 	HEAP_FILTER_SCOPE(heap_show_all, session->heap);
 
 	TRY(BASE_ALLOC(a, 1, "owners", err));

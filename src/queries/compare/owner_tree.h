@@ -39,7 +39,7 @@ void owner_tree_release(struct owner_tree *tree);
 /*
  * Adds a heap as dump number `dump`. Builds the table of least strange paths if needed. Memory:
  * temporarily 14 bytes and 2 bits per object, within the budget. Time is linear: two passes over
- * the objects and one over the fields of those that hold others.
+ * the objects, and one over the fields of objects that hold others.
  *
  * *place, unless NULL, is set to the node of each object, ANALYSIS_MERGED_TOP if it has none or is
  * a part of another; the caller frees it: base_big_free with the session's work.

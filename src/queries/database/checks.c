@@ -2,9 +2,9 @@
  * queries/database/checks.c - the list of checks, and the checks of tables about objects and
  * classes. The others are in checks_counts.c, checks_edges.c, checks_tree.c and checks_sums.c.
  *
- * Numbers of objects and bytes in messages are those of the info query: without objects that the
- * dump does not contain. Each check takes one or two passes over whole tables, and at most some
- * bytes an object from the memory budget.
+ * Numbers of objects and bytes in messages are the same as in the info query: they exclude objects
+ * that the dump does not contain. Each check takes one or two passes over whole tables, and at most
+ * some bytes an object from the memory budget.
  */
 #include "queries/database/checks.h"
 

@@ -130,7 +130,7 @@ static int confirm_classes(void *ctx, const struct heap_block *block, struct hdb
 	return HDB_OK;
 }
 
-/* Loads the parents, and confirms those that are classes. */
+/* Loads the parents, and confirms parents that are classes. */
 static int load_reach(struct reach *reach, struct hdb_error *err)
 {
 	struct query *q = reach->q;

@@ -120,8 +120,8 @@ static uint64_t count_invented(const struct children *c)
 }
 
 /*
- * Checks the lists of a table. List number `top_list` is that of the top level. *expected is the
- * number of objects that must be in the lists.
+ * Checks the lists of a table. List number `top_list` is the list of the top level. *expected is
+ * the number of objects that must be in the lists.
  */
 static int look_at_lists(struct children *c, struct store_lists *lists, uint64_t *expected,
 			 struct hdb_error *err)

@@ -204,7 +204,7 @@ static int add_special(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Counts objects by kind, and separately those that the dump does not contain. */
+/* Counts objects by kind, and separately counts objects that the dump does not contain. */
 static int count_kinds(struct query *q, uint64_t kinds[4], uint64_t *invented,
 		       struct hdb_error *err)
 {

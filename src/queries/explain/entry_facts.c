@@ -57,8 +57,8 @@
 /* A form must have this many keys on average. */
 #define FORM_KEYS 20u
 /*
- * Keys that are dates are reported if the oldest is at least this many days older than the dump,
- * and the newest at most this many.
+ * Keys that are dates matter if the oldest date is this old and the newest date is close to the
+ * date of the dump.
  */
 #define DATES_OLD_DAYS 30u
 #define DATES_NEW_DAYS 2u
@@ -110,9 +110,8 @@ struct value_field {
 	bool is_closed;  /* has one of the closed_names */
 	bool is_inverse; /* with "!" */
 	/*
-	 * Number of points in time, and number of those that have passed, not counting those that
-	 * expired less than a day ago. For a state: number of values, and number of those that are
-	 * closed.
+	 * number of points in time, and number of them in the past, except points less than a day
+	 * ago; or number of values, and number of closed values
 	 */
 	uint32_t points, past;
 	uint64_t oldest_ms, newest_ms; /* for versions: lowest and highest number */

@@ -305,7 +305,7 @@ static int kind_of(struct scan *s, uint32_t ix, struct base_value *out)
 }
 
 /*
- * loader(): the class loader of an object's class; of a class object, that of the class it
+ * loader(): the class loader of an object's class or, for a class object, of the class that it
  * represents.
  */
 static int loader_of(struct scan *s, uint32_t ix, struct base_value *out)

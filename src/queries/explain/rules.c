@@ -208,7 +208,7 @@ static bool is_about(struct heap *heap, const struct named *named, uint32_t clas
 				   heap_has_superclass(heap, class_no, named->name);
 }
 
-/* Adds the names of a rule, except those of classes that the heap does not have. */
+/* Adds the names of a rule, except names of classes that the heap does not contain. */
 static int find_named(struct heap *heap, const struct explain_rule *rule, uint32_t rule_no,
 		      struct base_vec *out, struct hdb_error *err)
 {
@@ -263,7 +263,7 @@ static int find_classes(const struct session *session, struct explain_rules *out
 	return HDB_OK;
 }
 
-/* Values that every sentence can use, in addition to those that the rule reads. */
+/* Values that every sentence can use, in addition to the values that the rule reads. */
 static const struct {
 	const char *name, *expression;
 } usual[] = {

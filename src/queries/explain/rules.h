@@ -99,8 +99,8 @@ struct explain_rules {
 	uint32_t usual[3];     /* expressions that every sentence can use */
 	char *own, *users;     /* text of the compiled-in rules, and of the user's rules; owned */
 	/*
-	 * by class number: index in `list` of the first rule of the class; then that of rules about
-	 * suspects, and the end; owned
+	 * by class number: index in `list` of the first rule of the class; then the index of the
+	 * first rule about suspects, and the end of the list; owned
 	 */
 	uint32_t *first;
 	/* uint32_t: indexes of rules, class by class in their order */

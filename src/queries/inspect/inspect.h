@@ -3,7 +3,7 @@
  * they are not, and other facts that help to understand a leak.
  *
  * The knowledge is a table of rules (inspect.rules), with functions for conditions that expressions
- * cannot state (inspect_android.c, inspect_views.c). The rules are those of LeakCanary's
+ * cannot state (inspect_android.c, inspect_views.c). The rules are the same as LeakCanary's
  * ObjectInspectors.
  */
 #ifndef QUERIES_INSPECT_INSPECT_H

@@ -316,7 +316,7 @@ static void keep_field(struct end_fields *f, const struct end_field *field)
 	f->list[at] = *field;
 }
 
-/* Reads the fields, and keeps those whose target is retained only by this object. */
+/* Reads the fields, and keeps fields whose target is retained only by this object. */
 static int find_end_fields(struct query *q, uint32_t ix, struct heap_fields *fields,
 			   struct end_fields *out, struct hdb_error *err)
 {

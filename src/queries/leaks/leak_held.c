@@ -45,7 +45,7 @@
 #define INNER_PART 4u
 /* No object is smaller. */
 #define INNER_BYTES 8u
-/* Maximum number of entries counted in those that do not record their size. */
+/* Maximum number of entries counted in collections that do not record their size. */
 #define INNER_COUNTED 1000000u
 /* Maximum number of steps to count the entries of a collection that does not record its size. */
 #define ENTRIES_COUNTED 10000000u
@@ -237,8 +237,8 @@ static int count_inner(struct heap *heap, const struct heap_collection *outer,
 }
 
 /*
- * Names the class of the entries of a list, set or queue if all entries have the same class, and
- * of those of the collections in a map.
+ * Names the class of the entries of a list, set or queue if all entries have the same class, or if
+ * the collections in a map have only entries of one class.
  */
 static int name_entries(struct heap *heap, struct leak_held *held, struct hdb_error *err)
 {
@@ -392,7 +392,7 @@ int leak_held_find(struct query *q, const struct leak_rows *rows,
 
 /* ---- the query that lists them ---- */
 
-/* Called for each class and heap with the numbers of the import. */
+/* Called for each class and heap with the number of objects that the import counted. */
 static int add_instances(void *ctx, const struct heap_count *count, struct hdb_error *err)
 {
 	(void)err;
@@ -400,7 +400,7 @@ static int add_instances(void *ctx, const struct heap_count *count, struct hdb_e
 	return HDB_OK;
 }
 
-/* Information about the objects held, used for all classes with the name of their class. */
+/* Facts about all classes that have the same name as the class of the held objects. */
 struct name_share {
 	/* whether these are all reachable instances, so that `instances NAME` lists them */
 	bool is_all;

@@ -203,8 +203,7 @@ static int find_topmost(struct query *q, const struct query_leak_path *path, siz
 }
 
 /*
- * Whether the topmost object dominates ix. Also true if no steps are left, in which case ix is not
- * examined.
+ * Whether the topmost object dominates ix. If no steps are left, returns true without examining ix.
  */
 static int is_below(struct holders *h, uint32_t ix, bool *out, struct hdb_error *err)
 {

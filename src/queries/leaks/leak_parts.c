@@ -269,7 +269,7 @@ static int find_ends(struct query *q, const struct elements *e, struct store_lis
 
 /*
  * Adds `count` objects held by one child to the sums of their classes, `times` times. Objects of
- * the same class are merged first, so that the squares are those of one sampled child.
+ * the same class are merged first, so that each square is the square of one sampled child.
  */
 static void add_ends(struct elements *e, struct analysis_class_sum *ends, size_t count,
 		     uint64_t times)

@@ -44,9 +44,10 @@ enum leak_kind {
 /* One row. Cells of object, class and label are filled in from ix and class_no when it is read. */
 struct leak_row {
 	enum leak_kind kind;
-	uint32_t ix;       /* the object, or HEAP_NONE */
-	uint32_t class_no; /* the class, if it is not that of the object, or HEAP_NONE */
-	/* By column: a number, the offset of a string in leak_rows.texts, or LEAK_NONE. */
+	uint32_t ix; /* the object, or HEAP_NONE */
+	/* the class, if it differs from the class of the object; otherwise HEAP_NONE */
+	uint32_t class_no;
+	/* By column: a number, the offset of a text in leak_rows.texts, or LEAK_NONE. */
 	uint64_t cells[LEAK_COLUMN_COUNT];
 };
 

@@ -30,7 +30,7 @@ struct counting {
 	const struct analysis_suspects *suspects;
 	struct analysis_leak_sums *out;
 	struct derive_tree_block *blocks; /* by slot of the pass */
-	struct base_ranks inner;          /* inner objects: those that dominate others */
+	struct base_ranks inner;          /* inner objects, which dominate others */
 	/* by place of an inner object: its dominator's place, or a label */
 	_Atomic uint32_t *up;
 	struct base_big up_big;

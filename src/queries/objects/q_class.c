@@ -198,7 +198,7 @@ static int next_static(struct query *q, struct class_query *s, struct hdb_error 
 	return HDB_OK;
 }
 
-/* Returns the instance fields, those of the class itself first. */
+/* Returns the instance fields. Fields that the class itself declares come first. */
 static int next_field(struct query *q, struct class_query *s, struct hdb_error *err)
 {
 	struct store_field field;

@@ -18,11 +18,11 @@
 #include <xxhash.h>
 
 /*
- * What objects are grouped by: their value or that of a field, as a
- * 128-bit hash and as text.
+ * The key by which objects are grouped: their value or the value of a field, as a 128-bit hash and
+ * as text.
  *
- * The hash is XXH3: for strings of all characters, for primitive arrays of their bytes, for other
- * objects of their text (heap/values/value_text.h).
+ * The hash is the XXH3 of all characters of a string, of the bytes of a primitive array, or of the
+ * text of any other object (heap/values/value_text.h).
  */
 
 /*
@@ -55,7 +55,7 @@ struct analysis_key {
 
 #define XXH_INLINE_ALL
 
-/* Added to the seed for strings, so that their hashes differ from those of contents. */
+/* Added to the seed for texts, so that their hashes differ from hashes of contents. */
 #define TEXT_KIND 2u
 /*
  * Number of members from which a block's part of the dump is read as a whole: at least one in every
@@ -190,8 +190,8 @@ static int key_text(struct analysis_keys *k, uint32_t ix, char *text, struct hdb
 }
 
 /*
- * Hashes the contents of an object. Returns HDB_NOTFOUND if it has none, in which case its text is
- * the key.
+ * Hashes the contents of an object. Returns HDB_NOTFOUND if the object has no contents. Its text is
+ * then the key.
  */
 static int hash_content(const struct session *session, const struct heap_object *object,
 			struct heap_text_hash *out, struct hdb_error *err)

@@ -56,7 +56,7 @@ static int read_fields(struct instances *s, const char *list, struct hdb_error *
 	}
 }
 
-/* Adds the fields of the class, then those of superclasses, each name once. */
+/* Adds the fields of the class, then the fields of its superclasses, each name once. */
 static int add_class_fields(struct query *q, struct instances *s, uint32_t class_no,
 			    struct hdb_error *err)
 {
@@ -173,7 +173,7 @@ static int rename_column(struct query *q, const struct instances *s, unsigned f,
 	return HDB_OK;
 }
 
-/* The type of a column is that of the first object that has the field. */
+/* A column has the type of the field in the first object that has it. */
 static int name_columns(struct query *q, struct instances *s, struct hdb_error *err)
 {
 	char names[1024] = "id,label,shallow,retained,reachable";

@@ -16,8 +16,9 @@ struct loaders {
 	struct analysis_loader_tree tree;
 	size_t at; /* position in the tree's order */
 	struct derive_total *by_class;
-	struct derive_total *shown; /* by loader: its total; with --heap, that of the heap */
-	uint32_t *sorted_classes;   /* by loader, then largest retained size first */
+	/* by loader: its total; with --heap, its total within the heap */
+	struct derive_total *shown;
+	uint32_t *sorted_classes; /* by loader, then largest retained size first */
 	uint64_t class_at; /* the current loader's next class; UINT64_MAX: the loader itself */
 	bool with_classes, only_idle;
 };

@@ -2,9 +2,9 @@
  * queries/retained/q_consumers.c - the top-consumers query: the largest objects on the top level of
  * the dominator tree or of a set, and their sums by class, class loader and package.
  *
- * Sections and rule are those of Eclipse MAT: items are objects that no other object dominates, or
- * in a set those that no other member dominates. A section lists the groups above a threshold of
- * the items' total.
+ * Sections and rules are the same as in Eclipse MAT: items are objects that no other object
+ * dominates, or in a set, objects that no other member dominates. A section lists the groups above
+ * a threshold of the items' total.
  */
 #include "analysis/dominator_children.h"
 #include "analysis/members.h"
@@ -42,7 +42,7 @@ struct consumers {
 	struct analysis_groups classes, loaders;
 	struct base_vec packages; /* struct package, in order of name, parents first */
 	uint64_t count, retained_bytes, threshold, percent;
-	struct rest rest[SECTIONS]; /* those of packages are rows */
+	struct rest rest[SECTIONS]; /* totals of packages are rows */
 	bool has_native;
 };
 

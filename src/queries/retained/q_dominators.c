@@ -159,7 +159,7 @@ static int open_node(struct cutting *c, uint32_t node, struct hdb_error *err)
 }
 
 /*
- * Chooses up to `most` nodes below `top`, those that retain most; node 0 is `top`. Builds the table
+ * Chooses up to `most` nodes below `top` that retain most. Node 0 is `top`. Builds the table
  * children if needed. The caller must release *out, even after a failure.
  */
 static int cut_tree(const struct session *session, const struct analysis_cut_top *top,
@@ -293,7 +293,10 @@ static int open_cut(struct query *q, struct dominators *d, uint32_t ix, struct h
 	return HDB_OK;
 }
 
-/* Sets the row for a node's children that are not shown; it follows those that are. */
+/*
+ * Sets the row for a node's children that are not shown. This row follows the children that are
+ * shown.
+ */
 static void set_others(struct query *q, struct dominators *d)
 {
 	const struct analysis_cut_node *n = &d->cut.nodes[d->rest];

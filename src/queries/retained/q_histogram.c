@@ -41,8 +41,8 @@ static int set_facts(struct query *q, const struct analysis_groups *groups, bool
 }
 
 /*
- * Replaces the counts by those of the population, and drops groups without any. Unreachable objects
- * are listed beside reachable ones.
+ * Replaces the counts with the counts of the population, and drops groups without objects.
+ * Unreachable objects are listed beside reachable ones.
  */
 static void choose_counts(const struct query *q, struct analysis_groups *groups)
 {

@@ -16,7 +16,7 @@
 
 #include <queries/retained/q_retained.query.h>
 
-/* Maximum number of class objects examined: those with one name in several class loaders. */
+/* Maximum number of class objects examined if several class loaders have a class of the name. */
 #define CLASS_OBJECTS_MAX 100
 
 enum way { WAY_EXCLUDING, WAY_TABLE, WAY_LOCAL, WAY_DOMINATORS, WAY_BLOCKED, WAY_QUICK, WAY_COUNT };

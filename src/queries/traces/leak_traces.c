@@ -136,7 +136,7 @@ static int note_holder_above(struct tree *tree, uint32_t ix, struct hdb_error *e
 	return HDB_OK;
 }
 
-/* Adds the objects of a path that are not in the tree, parents first. *node is that of ix. */
+/* Adds the objects of a path that are not in the tree, parents first. *node is the node of ix. */
 static int add_path(struct tree *tree, uint32_t ix, uint32_t *node, struct hdb_error *err)
 {
 	struct leak_traces *t = tree->traces;

@@ -183,7 +183,10 @@ static int compare_planned(const void *a, const void *b)
 	return order ? order : x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Returns the rule about a field of a class's instances: that of the nearest superclass. */
+/*
+ * Returns the rule about a field of a class's instances, taken from the nearest superclass that has
+ * one.
+ */
 static const struct library_rule *field_rule(const struct trace_graph *graph, uint32_t class_no,
 					     const char *field)
 {

@@ -243,7 +243,7 @@ static void release_entering(struct entering *e)
 	base_ranks_release(&e->entered);
 }
 
-/* Builds the graph of the set, and releases that of the whole heap. */
+/* Builds the graph of the set, and releases the graph of the whole heap. */
 static int make_part(struct part *part, struct hdb_error *err)
 {
 	struct trace_search *s = part->search;

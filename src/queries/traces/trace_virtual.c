@@ -25,7 +25,7 @@ enum trace_shape {
 	SHAPE_SET,        /* elements of that array, without an index */
 	SHAPE_REFERENT,   /* the referent of the weak reference in that field */
 	SHAPE_FIRST_NEW,  /* the field with Android's new activities */
-	SHAPE_NEW         /* the destroyed ones of these activities */
+	SHAPE_NEW         /* new activities that have been destroyed */
 };
 
 /*
@@ -323,7 +323,7 @@ static int read_referent(struct reading *r, uint32_t ix, struct hdb_error *err)
 	TRY(id_at(r, reference, r->rule->value, &id, err));
 	r->reference.kind = TRACE_FIELD;
 	r->reference.is_late = true;
-	/* The name of the reference is that of the animator's field, set by the caller. */
+	/* The reference has the name of the animator's field, which the caller sets. */
 	return give_id(r, id, TRACE_NAME_FIELD, 0, err);
 }
 

@@ -54,8 +54,8 @@ struct named_field {
 struct triage_fields {
 	struct base_vec fields; /* struct named_field: instance fields, by class */
 	/*
-	 * by class: start of the fields that it declares; they end where those of the next class
-	 * start
+	 * by class: start of the fields that it declares; they end where the fields of the next
+	 * class start
 	 */
 	uint32_t *first;
 	/*

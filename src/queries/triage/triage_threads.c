@@ -28,7 +28,7 @@ struct waiting {
 	struct triage *t;
 	struct base_idmap owners; /* thread -> the thread whose lock it waits for */
 	struct base_idmap visits; /* thread -> number of the walk that visited it */
-	struct base_vec threads;  /* uint32_t: those that wait */
+	struct base_vec threads;  /* uint32_t: waiting threads */
 	uint64_t listed;          /* platform threads with a record */
 };
 

@@ -55,7 +55,7 @@ static bool is_in_set(struct heap *heap, const struct set *set, uint32_t no)
 	return base_glob_list(set->patterns, heap_class_name(heap, no));
 }
 
-/* Adds a class to a measurement, or replaces it by the class. */
+/* Adds a class to a measurement, or replaces the measurement with the class. */
 static void add_class(struct triage_figure *f, const struct set *set,
 		      const struct derive_total *total)
 {

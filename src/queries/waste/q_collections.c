@@ -41,7 +41,7 @@ struct collections {
 	struct analysis_measuring how;
 	/* the counted collections, and the others (unreachable ones) */
 	struct sum all, others;
-	struct analysis_cut unsorted; /* those that belong to no row */
+	struct analysis_cut unsorted; /* collections that belong to no row */
 	struct query_groups sums;     /* struct sum, by key */
 	struct base_vec ones;         /* struct one */
 };

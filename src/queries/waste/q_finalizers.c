@@ -105,7 +105,10 @@ static int add_item(struct query *q, struct finalizers *f, const struct analysis
 	if (q->heap->filter.is_on) {
 		struct heap_object object;
 
-		/* The heap is that of the object; if it was cleared, that of its finalizer. */
+		/*
+		 * The heap of the object or, if the reference was cleared, the heap of its
+		 * finalizer.
+		 */
 		r = heap_object(q->heap, item.object == HEAP_NONE ? ref->ix : item.object, &object,
 				err);
 		if (r != HDB_OK || heap_leaves_out(q->heap, object.heap_no))

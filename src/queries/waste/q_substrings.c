@@ -66,8 +66,8 @@ static void leave_out(struct analysis_cut *cut, const struct shown *row)
 }
 
 /*
- * Visits all arrays. Adds them up and counts the rows if `rows` is NULL, otherwise fills in the
- * rows.
+ * Visits all arrays that strings use. If `rows` is NULL, sums the arrays and their wasted bytes,
+ * and counts the rows. Otherwise fills in the rows.
  */
 static int find_arrays(struct query *q, struct substrings *s, uint64_t min_wasted,
 		       struct shown *rows, struct hdb_error *err)

@@ -236,7 +236,7 @@ static int find_tops(struct garbage *g, uint8_t *is_top, struct hdb_error *err)
 	const uint32_t *target = g->target.data;
 	const uint8_t *state = g->state.data;
 
-	/* First mark all objects, then unmark those that something refers to. */
+	/* First mark all objects, then unmark objects that something refers to. */
 	for (uint32_t n = 0; n < g->count; n++)
 		is_top[n] = 1;
 	for (uint64_t e = 0; e < first[g->count]; e++)
@@ -336,7 +336,7 @@ BASE_ORDER(compare_tops, struct garbage_top, BASE_DOWN(bytes), BASE_UP(ix))
 /* Most bytes first, then by class. */
 BASE_ORDER(compare_groups, struct holder_group, BASE_DOWN(bytes), BASE_UP(class_no))
 
-/* Adds up holders by class. PATTERN keeps those whose class matches. */
+/* Sums the holders by class. PATTERN keeps only holders whose class matches. */
 static int group_tops(struct query *q, struct unreachable *u, struct hdb_error *err)
 {
 	struct garbage_top *tops = u->tops.data;
