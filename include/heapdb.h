@@ -539,7 +539,7 @@ struct hdb_scan_options {
 	unsigned columns;       /* sum of enum hdb_scan_column; other columns are always set */
 	const uint8_t *classes; /* by class number, nonzero: include; NULL: all; lent */
 	unsigned kinds;         /* sum of 1 << enum hdb_object_kind; 0: all */
-	int population;         /* 1: reachable objects; -1: unreachable ones; 0: all */
+	int population;         /* 1: reachable objects; -1: unreachable objects; 0: all objects */
 	uint32_t from_ix;       /* first object */
 	uint32_t end_ix;        /* object after the last; 0: to the end */
 	int descending;         /* nonzero: last object first */

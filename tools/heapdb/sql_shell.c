@@ -120,7 +120,7 @@ static void list_tables(struct cli *cli, struct heapsql *sql, const char *part)
 	}
 	if (!*part)
 		output_format(cli->out,
-			      "%s: .tables TEXT lists the ones whose name contains "
+			      "%s: .tables TEXT lists the tables whose name contains "
 			      "TEXT\n",
 			      kind_titles[HEAPSQL_CLASS]);
 }

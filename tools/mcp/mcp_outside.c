@@ -91,7 +91,8 @@ int mcp_growth(const struct mcp_call *call, const struct tool *tool, json_t **ou
 	TRY(take_files(call, &files, err));
 	if (!files.count)
 		return hdb_fail(err, HDB_EUSAGE,
-				"missing \"files\": series written by `heapdb watch`");
+				"missing argument \"files\" (series files written by "
+				"`heapdb watch`)");
 	TRY(growth_json((const char *const *)files.paths, files.count, true, &text, err));
 	return put_answer(call, text, out, err);
 }

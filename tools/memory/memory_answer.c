@@ -171,7 +171,7 @@ static void make_facts(struct memory_answer *a)
 	facts[count++] = text_fact("nmt", "Native Memory Tracking", nmt[m->nmt]);
 	facts[count++] = percent_fact("explained", "explained (%)", m->rss - rest, m->rss);
 	if (m->figures.netty)
-		facts[count++] = percent_fact("netty_pinned", "Netty's chunks in use (%)",
+		facts[count++] = percent_fact("netty_pinned", "Netty chunks in use (%)",
 					      m->figures.netty_pinned, m->figures.netty);
 	facts[count++] =
 		known_fact("not_in_process", "buffers of the dump that are not in the process",

@@ -480,7 +480,8 @@ static enum MHD_Result send_closed_door(struct MHD_Connection *connection)
 		"<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">"
 		"<meta name=\"viewport\" content=\"width=device-width\"><title>heapdb</title>"
 		"<h1>Open the address that <code>heapdb serve</code> printed</h1>"
-		"<p>It has a token. This address has none, or that of another database.\n";
+		"<p>That address contains a token. This address has no token, or the token of "
+		"another database.\n";
 
 	return send_response(connection, MHD_HTTP_FORBIDDEN, "text/html; charset=utf-8",
 			     MHD_create_response_from_buffer(sizeof(page) - 1,

@@ -53,8 +53,8 @@ static int open_problems(struct query *q, struct hdb_error *err)
 	count = heap_meta_number(q->heap, "problems", 0);
 	cut.rows = count > q->total ? count - q->total : 0;
 	query_cut(q, &cut,
-		  "problems after the first %" PRIu64 ", which the import did not "
-		  "record",
+		  "problems that the import did not record (it recorded only the first "
+		  "%" PRIu64 ")",
 		  q->total);
 	query_fact(q, "problems", count);
 	query_fact(q, "lost_bytes", lost);

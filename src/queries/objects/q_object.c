@@ -81,9 +81,10 @@ static int add_value(struct query *q, const struct heap_object *o, struct hdb_er
 			text[n] = (char)bits[n];
 		text[n] = '\0';
 		if (n == slice.done && o->length > n)
-			query_cut(q, NULL,
-				  "elements of the value after the first %zu, which the rows list",
-				  n);
+			query_cut(
+				q, NULL,
+				"from the value, elements after the first %zu (the rows list all elements)",
+				n);
 	} else {
 		analysis_describe(&q->session, o->ix, text, sizeof(text));
 	}

@@ -43,8 +43,8 @@ static int open_dangling(struct query *q, struct hdb_error *err)
 	query_fact(q, "listed", listed);
 	if (all > listed)
 		query_cut(q, NULL,
-			  "%" PRIu64 " references to missing objects after the first %" PRIu64
-			  ", which the import did not record",
+			  "%" PRIu64 " references to missing objects (the import recorded only the "
+			  "first %" PRIu64 " missing objects)",
 			  all - listed, q->total);
 	return HDB_OK;
 }

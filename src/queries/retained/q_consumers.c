@@ -336,8 +336,8 @@ static int drop_small(struct query *q, struct consumers *s, struct hdb_error *er
 		s->rest[ITEMS].total.retained_bytes,
 	};
 	query_cut(q, &cut,
-		  "items that retain at most %" PRIu64 " bytes each (--threshold), "
-		  "combined in an \"(others)\" row in each section",
+		  "items that retain at most %" PRIu64 " bytes each (--threshold) "
+		  "are combined into one \"(others)\" row per section",
 		  s->threshold);
 	return HDB_OK;
 }
