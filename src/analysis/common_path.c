@@ -154,7 +154,7 @@ int analysis_common_path(const struct session *session, struct analysis_suspect 
 	if (!t.map.count)
 		TRY(add_paths(session, &t, false, members, err));
 	add_all_up(&t);
-	/* Counts only members whose paths were included. MAT also counts those without a path. */
+	/* Counts only members whose paths were included. MAT also counts members without a path. */
 	least = (t.map.count < NODES_MAX ? members->count : t.walks.count) *
 		(uint64_t)COMMON_NUMERATOR / COMMON_DENOMINATOR;
 	return follow(&t, least, &group->common, err);

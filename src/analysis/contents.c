@@ -23,7 +23,7 @@
 
 /* Number of bytes hashed at a time. */
 #define CHUNK_BYTES (1u << 20)
-/* Number of bytes of the sort key: the hash, then the index. */
+/* Number of bytes in the sort key: the hash, then the index. */
 #define HASH_BYTES 16u
 #define KEY_BYTES 20u
 /* Runs of at most this many records are sorted by insertion. */
@@ -402,7 +402,7 @@ static int sort_all(struct analysis_contents *contents, unsigned threads, struct
 	return base_pipeline_each(256, threads, &s, sort_part, err);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole analysis ---- */
 
 static int prepare(struct reading *s, unsigned *threads_max, struct hdb_error *err)
 {

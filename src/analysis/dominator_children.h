@@ -10,7 +10,7 @@
 /* State of an iteration over the children of one node. Does not have to be released. */
 struct analysis_level {
 	struct store_lists children; /* the list being read */
-	/* used for the number of children's children; unused if hides_invented */
+	/* counts the children of children; unused if hides_invented */
 	struct store_lists others;
 	const uint32_t *batch; /* borrowed from `children` */
 	size_t batch_count, at;
@@ -23,8 +23,8 @@ struct analysis_level {
 
 /*
  * Starts with the objects that `ix` immediately dominates, or with the top level for HEAP_NONE.
- * Builds the table children; for the top level with hides_invented, a smaller table is enough,
- * which is built faster. Objects that the dump does not contain are shown only if they dominate
+ * Builds the table of children. For the top level with hides_invented, builds only a smaller table,
+ * which takes less time. Objects that the dump does not contain are shown only if they dominate
  * something, and never with hides_invented.
  */
 int analysis_level_begin(const struct session *session, uint32_t ix, bool hides_invented,

@@ -12,7 +12,7 @@
 #include "analysis/population.h"
 #include "analysis/session.h"
 
-/* Totals by group; which key they are grouped by is `by`. */
+/* Totals by group. `by` is the key of the groups. */
 struct analysis_groups {
 	enum derive_group by;
 	struct derive_total *totals; /* without empty groups unless stated otherwise; owned */

@@ -41,8 +41,8 @@ int analysis_members_find(const struct session *session, const char *target, boo
 /*
  * Finds the objects whose retained size is computed. For a class loader, these are the loader, its
  * class objects and their instances. For any other target, these are its members. Class objects
- * belong to the loader of the class that they represent, not to that of java.lang.Class, and a
- * loader does not belong to its own loader. The totals by loader use the same rule
+ * belong to the loader of the class that they represent, not to the loader of java.lang.Class, and
+ * a loader does not belong to its own loader. The totals by loader use the same rule
  * (derive/totals.c).
  */
 int analysis_members_find_whole(const struct session *session, const char *target, bool with_sub,

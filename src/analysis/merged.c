@@ -22,7 +22,7 @@
 #define NODES_SHARE 4
 /* With fewer nodes the tree would be useless, so this many are used whatever the budget. */
 #define NODES_MIN 4096u
-/* Number of bytes of a slot in the map by_place, counting the empty half of them. */
+/* Number of bytes in a slot in the map by_place, counting the empty half of them. */
 #define SLOT_BYTES 24
 
 /* Maximum number of steps of place_few: some 20 ms and 5 MB. */

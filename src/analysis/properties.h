@@ -8,7 +8,7 @@
 #include "analysis/session.h"
 #include "heap/collections/collections.h"
 
-/* Maximum number of bytes of a value; longer values are truncated. */
+/* Maximum number of bytes in a value; longer values are truncated. */
 #define ANALYSIS_PROPERTY_MAX 4096
 
 /*
@@ -45,7 +45,7 @@ struct analysis_vm_fact {
 int analysis_vm_facts(const struct session *session, struct analysis_vm_fact **facts, size_t *count,
 		      struct hdb_error *err);
 
-/* Maximum number of bytes of a stack frame as text. */
+/* Maximum number of bytes in a stack frame as text. */
 #define ANALYSIS_FRAME_MAX_BYTES 512
 
 /* The maximum heap size, and whether it was reached. */

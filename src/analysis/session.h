@@ -15,7 +15,7 @@ struct session {
 	struct derive *derive;  /* lent */
 	struct base_work *work; /* lent */
 	/*
-	 * Where a query stores the suspects that it has found, for the next query with the same
+	 * where a query stores the suspects that it has found, for the next query with the same
 	 * options (analysis_suspects_leave); NULL: nowhere
 	 */
 	struct analysis_suspects *left;

@@ -27,7 +27,7 @@
 /* Maximum number of members of a group whose paths are examined (MAT's max_paths). */
 #define MEMBERS_MAX 10000u
 /*
- * Primitive arrays of at least this size are buffers of the program; smaller ones are usually
+ * Primitive arrays of at least this size are buffers of the program; smaller arrays are usually
  * inside strings and collections.
  */
 #define BUFFER_BYTES (64u << 10)

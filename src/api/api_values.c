@@ -92,7 +92,7 @@ int hdb_is_string(struct hdb *db, uint32_t ix)
 	return db && ix < db->heap->object_count && heap_is_string(db->heap, ix);
 }
 
-/* Reads the text of a char[] or byte[]. HDB_NOTFOUND for other arrays. */
+/* Reads the text of a char[] or byte[]. Returns HDB_NOTFOUND for other arrays. */
 static int array_text(struct hdb *db, uint32_t ix, struct heap_utf8 *out, struct hdb_error *err)
 {
 	struct heap_utf16 to = { .p = out->buf, .end = out->buf + out->size - 1 };

@@ -102,8 +102,8 @@ static inline int api_end(const struct hdb *db, int r, struct hdb_error *err)
 }
 
 /*
- * Reads a field of an instance. HDB_NOTFOUND if its class does not have the field, or if the
- * instance is truncated, which the import has reported.
+ * Reads a field of an instance. Returns HDB_NOTFOUND if the class does not have the field, or if
+ * the instance is truncated. The import has reported truncated instances.
  */
 struct heap_instance;
 int api_field_value(struct hdb *db, const struct heap_instance *instance,

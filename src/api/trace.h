@@ -24,8 +24,8 @@ int api_trace_open(struct api_trace *trace, struct base_input *input, struct phd
 void api_trace_close(struct api_trace *trace);
 
 /*
- * Implements hdb_import for an open input, paths.input. Returns HDB_NOTFOUND if it has neither
- * format.
+ * Implements hdb_import for an open input, paths.input. Returns HDB_NOTFOUND if the input has
+ * neither format.
  */
 int api_import_trace(struct import_paths paths, const struct hdb_import_options *opt,
 		     struct hdb_import_result *out, struct hdb_error *err);

@@ -2,7 +2,7 @@
  * base/bytes.h - unaligned loads and stores: big-endian (HPROF, LMDB keys) and little-endian
  * (blocks); varints and zigzag.
  *
- * None of these functions checks bounds: callers must.
+ * These functions do not check bounds. Callers must.
  */
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H

@@ -46,9 +46,9 @@ void base_chunks_release(struct base_chunks *slabs);
 int base_chunks_grow(struct base_chunks *slabs, uint64_t bytes, struct hdb_error *err);
 
 /*
- * Allocates `bytes` (at most BASE_CHUNK_BYTES) of contiguous space. Sets *room to its address and
- * *position to the number by which it is found again. If the first slab has full size, pieces of
- * one size that divides it get positions without gaps.
+ * Allocates `bytes` (at most BASE_CHUNK_BYTES) of contiguous space. Sets *room to the address of
+ * the space, and *position to a number that finds the space again. If the first slab has full size,
+ * pieces of one size that divides it get positions without gaps.
  */
 static inline int base_chunks_add(struct base_chunks *slabs, uint64_t bytes, uint64_t *position,
 				  uint8_t **room, struct hdb_error *err)

@@ -32,8 +32,8 @@ int clear_take(struct base_vec *names, struct proto mapping, uint32_t members,
 void clear_sort(struct base_vec *names);
 
 /*
- * Returns the first entry for which clear_is is true; the others follow it directly. Returns NULL
- * if no entry matches.
+ * Returns the first entry that clear_is accepts, or NULL if no entry matches. Other matching
+ * entries follow it directly.
  */
 const struct clear_name *clear_find(const struct base_vec *names,
 				    const struct proto of[CLEAR_NAME]);

@@ -25,7 +25,7 @@
 
 /* Maximum number of bytes in a string value. Longer strings are truncated. */
 #define BASE_VALUE_MAX 512
-/* Maximum number of bytes of a string or path in an expression. */
+/* Maximum number of bytes in a string or path in an expression. */
 #define BASE_WORD_MAX 200
 /* Maximum number of nodes of an expression, which bounds the depth of its evaluation. */
 #define BASE_EXPRESSION_NODES_MAX 128u
@@ -133,7 +133,7 @@ static inline struct base_word base_word(const char *text)
 
 /*
  * Parses an expression. Its text must outlive the nodes, which are appended to `nodes` (struct
- * base_node). *out is the index of the outermost one. Returns HDB_EUSAGE with a message that says
+ * base_node). *out is the index of the outermost node. Returns HDB_EUSAGE with a message that says
  * what was expected and where.
  */
 int base_expression_parse(const struct base_grammar *grammar, struct base_word text,

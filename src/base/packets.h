@@ -30,9 +30,9 @@ enum { CLOCKS_REALTIME = 1, CLOCKS_MONOTONIC_COARSE = 4, CLOCKS_BOOT = 6 };
 bool packets_is_message(struct proto message);
 
 /*
- * Converts *trace, the bytes of a file, to uncompressed packets. Returns HDB_NOTFOUND if it is not
- * a trace; packets_problem has the message for errors. *copy must be empty. The caller must release
- * it after use in any case, because it may own the packets.
+ * Converts *trace, the bytes of a file, to uncompressed packets. Returns HDB_NOTFOUND if the file
+ * is not a trace. packets_problem has the message for errors. *copy must be empty. The caller must
+ * release it after use in any case, because it may own the packets.
  */
 int packets_open(struct proto *trace, struct base_vec *copy);
 
@@ -41,7 +41,7 @@ const char *packets_problem(int result);
 
 /*
  * Returns the offset between the clock `id` and the time since 1970, taken from a snapshot of
- * clocks; 0 if the snapshot lacks one of them.
+ * clocks, or 0 if the snapshot lacks one of the two clocks.
  */
 int64_t packets_clock_offset(struct proto clocks, uint64_t id);
 

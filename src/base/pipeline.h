@@ -56,8 +56,8 @@ struct base_meter {
 };
 
 /*
- * From now on, adds up the times of the pipelines that this thread runs; NULL stops this. Borrowed
- * until then.
+ * From now on, adds the times of the pipelines that this thread runs to the meter. Pass NULL to
+ * stop. The meter is borrowed until then.
  */
 void base_meter_use(struct base_meter *meter);
 

@@ -31,7 +31,7 @@
 #define REFUSED_MAX 1000u
 /* No secret is shorter. */
 #define TEXT_MIN 8u
-/* Maximum number of bytes of a name, and of a value without a pattern. */
+/* Maximum number of bytes in a name, and of a value without a pattern. */
 #define NAME_MAX_BYTES 96u
 #define VALUE_MIN 4u
 #define VALUE_MAX 200u
@@ -684,8 +684,8 @@ static int search_part(struct base_secret_search *s, struct hdb_error *err)
 /* ---- texts ---- */
 
 /*
- * Whether the bytes look like UTF-16: more than half of the even or of the odd ones are zero. *low
- * is 1 if the low bytes are the odd ones (big-endian).
+ * Whether the bytes look like UTF-16: more than half of the bytes at even positions, or of those at
+ * odd positions, are zero. *low is 1 if the low bytes are at odd positions (big-endian).
  */
 static bool is_wide(const uint8_t *p, uint64_t size, unsigned *low)
 {

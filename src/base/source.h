@@ -78,8 +78,8 @@ static inline void base_view_release(struct base_view *view)
 	__attribute__((cleanup(base_view_release))) struct base_view name = { .src = (source) }
 
 /*
- * Makes the window contain [offset, offset + size). Fails with HDB_ETRUNC if the source ends
- * before.
+ * Makes the window contain [offset, offset + size). Fails with HDB_ETRUNC if the source ends before
+ * the end of this range.
  */
 int base_view_fill(struct base_view *view, uint64_t offset, uint64_t size, struct hdb_error *err);
 

@@ -3,8 +3,6 @@
  * frames for base/frames.h, on all threads, in one pass.
  *
  * Memory: a few MB per thread.
- *
- * Memory: a few MB per thread.
  */
 #ifndef BASE_UNPACK_H
 #define BASE_UNPACK_H

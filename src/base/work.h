@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* Maximum number of freed arrays kept for reuse; others are returned to the system. */
+/* Maximum number of freed arrays kept for reuse. Further arrays are returned to the system. */
 #define BASE_POOL_MAX 32
 
 struct base_pool_entry {
@@ -182,10 +182,7 @@ void base_heap_trim(const struct base_work *work);
  */
 void base_big_prefetch(const struct base_big *big, uint64_t offset, uint64_t size_bytes);
 
-/*
- * Announces that all these bytes of a mapped file will be read soon. Costs a system call.
- * Thread-safe.
- */
+/* Announces that this part of a mapped file will be read soon. Costs a system call. Thread-safe. */
 void base_map_prefetch(const void *data, uint64_t size_bytes);
 
 /*

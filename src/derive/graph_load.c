@@ -127,10 +127,7 @@ static int keep_counted(struct load *l, uint32_t ix, const uint32_t *edges, uint
 	return HDB_OK;
 }
 
-/*
- * Replaces *edges and *count with the edges that count: without those excluded by the view, or
- * those excluded by the filter.
- */
+/* Replaces *edges and *count with the edges that neither the view nor the filter excludes. */
 static int keep_strong(struct load *l, uint32_t ix, const uint32_t **edges, uint32_t *count,
 		       struct hdb_error *err)
 {

@@ -22,8 +22,8 @@ struct totals {
 	struct totals_groups kinds[TOTALS_KINDS];
 	struct class_tree supers; /* for totals by superclass */
 	/*
-	 * For each group of DERIVE_LOADER, the class of the loader object; and for each class,
-	 * whether some loader is an instance of it.
+	 * For each group of DERIVE_LOADER, the class of the loader object. For each class, whether
+	 * a class loader is an instance of the class.
 	 */
 	uint32_t *loader_class;
 	uint8_t *has_loaders;

@@ -54,7 +54,8 @@ struct graph_rows {
 	uint32_t *start;  /* by group: position relative to `base` */
 	uint64_t mask[4]; /* by length code: mask of a number */
 	uint8_t width[4]; /* by length code: number of bytes */
-	BASE_NO_SHARING;  /* the fields below change with each row; those above are only read */
+	/* the members below change with each row; the members above are only read */
+	BASE_NO_SHARING;
 	struct base_chunks bytes; /* groups: lengths, rows */
 	struct base_chunks longs; /* targets of long rows */
 	uint64_t long_count;

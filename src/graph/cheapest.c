@@ -76,7 +76,9 @@ static void set_at(const struct search *s, uint32_t node, unsigned at)
 	atomic_store_explicit(&s->costs->nodes[node].at, (uint8_t)at, memory_order_relaxed);
 }
 
-/* Whether a path to `to` is known that costs no more. If it is, this remains true. */
+/*
+ * Whether the search already knows a path to `to` that costs no more. Once true, this remains true.
+ */
 static bool is_known(const struct search *s, uint32_t to, unsigned cost)
 {
 	const unsigned at = get_at(s, to);

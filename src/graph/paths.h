@@ -40,7 +40,8 @@ void graph_paths_release(struct graph_paths *paths);
 
 /*
  * Returns the next path: *count nodes from the target to the root, valid until the next call.
- * HDB_OK; HDB_END if there are no more; GRAPH_BUDGET if max_nodes have been visited; or an error.
+ * Returns HDB_OK, HDB_END if there are no more paths, GRAPH_BUDGET if max_nodes nodes have been
+ * visited, or an error.
  */
 int graph_paths_next(struct graph_paths *paths, const uint32_t **path, size_t *count,
 		     struct hdb_error *err);

@@ -24,8 +24,8 @@ struct local {
 };
 
 /*
- * Reads the next batch of neighbours and counts them. HDB_OK, HDB_END after the last, GRAPH_BUDGET
- * or a failure.
+ * Reads and counts the next batch of neighbours. Returns HDB_OK, HDB_END after the last batch,
+ * GRAPH_BUDGET or a failure.
  */
 static int next_batch(struct local *l, const uint32_t **batch, size_t *count, struct hdb_error *err)
 {

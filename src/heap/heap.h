@@ -328,8 +328,8 @@ int heap_read_heaps(struct heap *heap, uint32_t block_no, uint32_t *out, struct 
 int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out,
 		    struct hdb_error *err);
 /*
- * Reads a block, with sizes only for objects of some classes. `wanted` is nonzero for the numbers
- * of these classes; NULL: all classes.
+ * Reads a block, with sizes only for objects of some classes. `wanted`, by class number, is nonzero
+ * for these classes. NULL: all classes.
  */
 int heap_read_block_of(struct heap *heap, uint32_t block_no, const uint8_t *is_wanted,
 		       struct heap_block *out, struct hdb_error *err);
@@ -562,7 +562,7 @@ int heap_class_of_object(struct heap *heap, uint32_t ix, uint32_t *class_no, str
 /* Returns the first class with exactly this name and a number of at least `from`, or HEAP_NONE. */
 uint32_t heap_class_by_name(struct heap *heap, const char *name, uint32_t from);
 
-/* Whether `no` equals super_no or is a subclass of it. */
+/* Whether class `no` is super_no or a subclass of super_no. */
 bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no);
 
 /* Whether class `no` or one of its superclasses has this name. */

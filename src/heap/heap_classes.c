@@ -347,9 +347,9 @@ static const uint8_t *below_table(struct heap *heap, const char *name)
 }
 
 /*
- * Compares names for PLAIN_STEPS levels, which covers real hierarchies. Deeper ones are answered
- * from a table by class, because a hostile dump may have a chain of a million superclasses, and
- * walking it for every class would take quadratic time.
+ * Compares names for PLAIN_STEPS levels, which covers real hierarchies. Deeper hierarchies are
+ * looked up in a table by class, because a hostile dump may have a chain of a million superclasses,
+ * and walking it for every class would take quadratic time.
  */
 bool heap_has_superclass(struct heap *heap, uint32_t no, const char *name)
 {

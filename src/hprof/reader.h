@@ -118,7 +118,7 @@ struct hprof_phd {
 	unsigned version; /* 0 if the dump was not converted from a PHD */
 	/* number of bytes before the elements of arrays */
 	unsigned object_header, primitive_header;
-	unsigned reference; /* bytes of a reference */
+	unsigned reference; /* size of a reference in bytes */
 	char by[200];       /* name of the VM */
 };
 /* Parses the text of a PHD mark into *out. Returns false for any other text. */
@@ -295,18 +295,18 @@ struct hprof_sub {
 	uint64_t end;    /* past its last byte */
 	uint64_t id;     /* object id; in HEAP_DUMP_INFO, the u4 heap id */
 	/*
-	 * Of an instance, its class; of an object array, the array class; of a class, its
-	 * superclass; of a JNI global, the id of the reference; in HEAP_DUMP_INFO, the string id of
-	 * the heap's name.
+	 * For an instance, its class. For an object array, the array class. For a class, its
+	 * superclass. For a JNI global, the ID of the reference. In HEAP_DUMP_INFO, the string ID
+	 * of the heap's name.
 	 */
 	uint64_t class_id;
 	/*
-	 * Of an instance, the offset of its field values; of an array, of its elements; of a class,
-	 * of what follows the instance size.
+	 * Offset of the field values of an instance, of the elements of an array, or of the data
+	 * after the instance size of a class.
 	 */
 	uint64_t body_offset;
 	uint64_t body_size; /* bytes of these */
-	/* number of elements of an array; body_size of an instance; instance size of a class */
+	/* number of elements in an array, body_size of an instance, or instance size of a class */
 	uint32_t length;
 	uint32_t trace_serial;  /* instance, array, class, thread object */
 	uint32_t thread_serial; /* roots that have one */

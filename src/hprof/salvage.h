@@ -105,7 +105,7 @@ struct hprof_search {
 	bool with_subs;    /* look for sub-records */
 	bool with_records; /* look for top-level records */
 	uint64_t offset;   /* result: offset of the record found */
-	/* result: whether it is a top-level record; otherwise it is a sub-record */
+	/* result: true if a top-level record was found, false if a sub-record was found */
 	bool is_record;
 };
 

@@ -9,7 +9,7 @@
 
 #include <assert.h>
 
-/* Number of bytes of a body examined at a time. */
+/* Number of bytes in a body examined at a time. */
 #define CONTENT_CHUNK (1u << 20)
 
 /*

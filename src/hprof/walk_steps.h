@@ -26,7 +26,7 @@ static inline void hprof_walk_go_on(struct hprof_walk *walk, uint64_t offset)
 	walk->next_record = walk->position = offset;
 }
 
-/* Damage at an offset, with the number of bytes skipped because of it. */
+/* Damage at an offset, and the number of bytes skipped because of the damage. */
 struct hprof_loss {
 	enum hprof_problem_kind kind;
 	uint64_t offset;

@@ -57,8 +57,9 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 
 /*
  * Reference classes that do not hold their referent strongly. The same applies to their subclasses.
- * In most dumps, the last entries are subclasses of the first ones. They are listed because a class
- * in between may be missing, and because Android's FinalizerReference extends Reference directly.
+ * In most dumps, the last entries are subclasses of the first entries. They are listed because a
+ * class in between may be missing, and because Android's FinalizerReference extends Reference
+ * directly.
  */
 static const struct {
 	const char *name;

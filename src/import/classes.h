@@ -11,7 +11,7 @@
 
 /*
  * Names all classes, marks unloaded ones, and stores the numbers of specially treated classes in
- * im->known. The classes are not yet in order; import_classes renumbers them later.
+ * im->known. The classes are not yet in order. import_classes renumbers them later.
  */
 int import_name_classes(struct import *im, struct hdb_error *err);
 

@@ -210,7 +210,7 @@ struct import_evidence {
 			  1];
 	struct import_zeroed zeroed;
 	uint64_t zeroed_end; /* largest end so far; updated by all threads */
-	/* value of all array elements so far; updated by all threads; see zeroed.c */
+	/* value that all array elements have had so far; all threads update it; see zeroed.c */
 	unsigned fill;
 	struct import_counts counts_by_class;
 	unsigned mat_align_bytes; /* alignment according to MAT's rule; see sizes.c */
@@ -357,7 +357,8 @@ const struct import_text_place *import_text_place_at(const struct import *im, ui
 const struct import_text_place *import_text_place(const struct import *im, uint64_t string_id);
 /*
  * The string at a place, borrowed until `view` is used again. A string longer than STORE_TEXT_MAX
- * bytes is truncated and reported as a problem of the dump. HDB_EIO if the string cannot be read.
+ * bytes is truncated and reported as a problem in the dump. Returns HDB_EIO if the string cannot be
+ * read.
  */
 struct import_text {
 	const char *bytes;
@@ -405,7 +406,10 @@ size_t import_extras_from(const struct import *im, uint32_t ix);
 /* sizes_fields.c: sets tail_size_at of all classes. Requires numbered classes. */
 int import_find_tails(struct import *im, struct hdb_error *err);
 
-/* sizes.c: alignment given by the user, 0 if none. HDB_EUSAGE for an invalid --layout. */
+/*
+ * sizes.c: sets the alignment that the user specified, or 0. Returns HDB_EUSAGE for an invalid
+ * --layout.
+ */
 int import_fixed_alignment(const struct import *im, unsigned *align_bytes, struct hdb_error *err);
 
 /* import.c: writes `count` meta values. */

@@ -33,7 +33,7 @@
  */
 #define SPACE_PART 4u
 #define SPACE_PART_KEPT 3u
-/* Number of bytes of the dump's mapping that one thread unmaps at a time. */
+/* Number of bytes in the dump's mapping that one thread unmaps at a time. */
 #define DROP_BYTES (32ull << 20)
 
 static int drop_piece(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)

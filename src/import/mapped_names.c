@@ -132,7 +132,7 @@ static void write_method(const struct import_mapping_frame *frames, size_t count
 		(void)snprintf(buf + at, room - at, "]");
 }
 
-/* Writes those strings of the dump that the frame keeps. */
+/* Writes the strings of the dump that the frame keeps. */
 static int use_texts(struct import *im, struct store_frame *frame, bool has_method, bool has_source,
 		     struct hdb_error *err)
 {

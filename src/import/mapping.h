@@ -52,8 +52,8 @@ struct import_mapping_frame {
 };
 
 /*
- * Reads the file. HDB_EFORMAT with the number of an invalid line; HDB_ELIMIT if the file is too
- * large. *m must be released even after a failure.
+ * Reads the file. Fails with HDB_EFORMAT and the number of the line if a line is invalid, and with
+ * HDB_ELIMIT if the file is too large. *m must be released even after a failure.
  */
 int import_mapping_read(struct import_mapping *m, const char *path, struct hdb_error *err);
 void import_mapping_release(struct import_mapping *m);

@@ -11,7 +11,7 @@
 #include <assert.h>
 
 /*
- * Number of bytes of a chunk searched for its first sub-record. If none is found, the chunk is part
+ * Number of bytes in a chunk searched for its first sub-record. If none is found, the chunk is part
  * of a long array.
  */
 #define SYNC_BYTES (128u << 10)

@@ -12,7 +12,7 @@
 #include "base/thread.h"
 #include "import/object_locator.h"
 
-/* Number of bytes of the dump read at a time. */
+/* Number of bytes in the dump read at a time. */
 #define PRESCAN_CHUNK_BYTES (2u << 20)
 /*
  * Maximum size of a run in objects and in bytes. This limits the work that is lost if a run cannot

@@ -35,7 +35,7 @@ struct scan {
 
 /* ---- scan_records.c: top-level records ---- */
 
-/* Stores a record. HDB_EFORMAT or HDB_ETRUNC if the record cannot be parsed. */
+/* Stores a record. Fails with HDB_EFORMAT or HDB_ETRUNC if the record cannot be parsed. */
 int import_scan_record(struct scan *s, const struct hprof_record *rec, struct hdb_error *err);
 
 /*

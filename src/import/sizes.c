@@ -46,7 +46,7 @@ struct layout {
 	unsigned array_header_bytes;     /* of an object array */
 	unsigned primitive_header_bytes; /* of an array of primitives of up to 4 bytes */
 	unsigned wide_header_bytes;      /* of an array of long or double */
-	bool is_recorded;                /* instance sizes are those recorded in the dump (ART) */
+	bool is_recorded;                /* instance sizes are as the dump records them (ART) */
 	struct layout_model model;       /* the VM's layout, for offsets of fields */
 	struct sizes_choice *choice;     /* set for model vm on HotSpot; else NULL */
 	char evidence[1024];

@@ -259,7 +259,7 @@ static int consider(struct search *q, const struct layout_model *model, struct h
 
 /*
  * For a dump that does not record the VM's version, chooses the version that explains the most
- * classes, or the oldest of several equal ones.
+ * classes. If several versions explain as many, chooses the oldest.
  */
 static int find_version(struct search *q, struct hdb_error *err)
 {

@@ -91,7 +91,8 @@ struct layout_gap {
 /* The properties of a class on which the layout of its subclasses depends. */
 struct layout_shape {
 	/*
-	 * end of the last field, including inherited ones, or of the header if there are no fields
+	 * end of the last field, including inherited fields, or of the header if there are no
+	 * fields
 	 */
 	uint64_t end;
 	uint64_t size; /* size of an instance before it is rounded up to the alignment */

@@ -27,8 +27,8 @@ static void cut_gap(struct layout_shape *out, uint64_t from, uint64_t to)
 }
 
 /*
- * Returns the largest gap, or the lowest of several equally large ones; LAYOUT_GAPS_MAX if there
- * are no gaps.
+ * Returns the largest gap, or LAYOUT_GAPS_MAX if there are no gaps. Of several equally large gaps,
+ * returns the lowest.
  */
 static unsigned largest_gap(const struct layout_shape *out)
 {

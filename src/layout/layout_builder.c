@@ -2,8 +2,8 @@
  * layout/layout_builder.c - field layout of HotSpot since JDK 15.
  *
  * Primitive fields are placed first, from large to small, each in the smallest gap that fits it
- * (the last of several equal ones) or at the end. References follow in the same way, or come first
- * if the superclass ends with one (JDK 25). Gaps of superclasses are used unless a superclass is
+ * (the last such gap) or at the end. References follow in the same way, or come first if the
+ * superclass ends with one (JDK 25). Gaps of superclasses are used unless a superclass is
  * @Contended or the switch is off. @Contended fields and classes are appended, with padding before
  * each group and after the last. A value flattened into a field is treated as a primitive of its
  * size (JEP 401).

@@ -100,7 +100,7 @@ static void place(struct classic *c, struct layout_field *field)
 }
 
 /*
- * Places @Contended fields after all others: first those without a group, each with its own
+ * Places @Contended fields after all other fields: first fields without a group, each with its own
  * padding, then the named group.
  */
 static void place_contended(struct classic *c, struct layout_field *fields, size_t count)

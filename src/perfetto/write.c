@@ -220,8 +220,9 @@ static void put_static(struct writer *w, uint64_t text_id, uint64_t id)
 }
 
 /*
- * Writes the fields of the class object as static fields, except those for which HPROF has a place
- * (superclass, loader). *overhead is the size of the class object that the fields do not explain.
+ * Writes the fields of the class object as static fields, except fields that class records have
+ * (superclass, loader). *overhead is the part of the class object's size that its fields do not
+ * explain.
  */
 static int put_statics(struct writer *w, const struct perfetto_type *type, uint64_t *overhead)
 {

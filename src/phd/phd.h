@@ -22,9 +22,9 @@ struct phd_files {
 };
 
 /*
- * Opens a portable heap dump, plain or compressed, and reads its classes. Returns HDB_NOTFOUND if
- * the input is something else; it was not consumed then. *out is owned: phd_close. `work` is lent
- * until then; unless the input is a plain file, it is copied to work's scratch_dir.
+ * Opens a portable heap dump, plain or compressed, and reads its classes. Returns HDB_NOTFOUND,
+ * without consuming the input, if the input is something else. *out is owned: phd_close. `work` is
+ * lent until then. Unless the input is a plain file, it is copied to the scratch_dir of `work`.
  */
 int phd_open(struct base_input *input, struct phd_files files, struct base_work *work,
 	     struct phd **out, struct hdb_error *err);

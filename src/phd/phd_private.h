@@ -140,8 +140,8 @@ int phd_write_text(struct phd_writer *w, const char *text, size_t size, uint64_t
 int phd_write_threads(struct phd_writer *w);
 
 /*
- * Returns the time in the name of the file (heapdump.20130429.083110...), in ms since 1970; 0 if
- * there is none. The name has local time; it is taken as UTC.
+ * Returns the time in the name of the file (heapdump.20130429.083110...), in ms since 1970, or 0 if
+ * the name contains no time. The name contains local time, which is treated as UTC.
  */
 uint64_t phd_time_of(const char *path);
 

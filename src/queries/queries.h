@@ -31,7 +31,7 @@ const struct hdb_query_spec *query_spec_named(const char *name);
  * NULL if it is complete. Builds with asserts stop with that name when the table is first used.
  */
 const char *query_missing_field(const struct query_def *def);
-/* Fails with HDB_EUSAGE for an unknown query, and lists the known ones. */
+/* Fails with HDB_EUSAGE for an unknown query. The message lists the known queries. */
 int query_fail_unknown(const char *name, struct hdb_error *err);
 
 /*

@@ -21,7 +21,7 @@ const struct query_def *const *query_registry(size_t *count)
  * that needs it.
  */
 static struct hdb_query_spec specs[REGISTRY_COUNT];
-/* Maximum number of options: its own, shared ones, and the end. */
+/* Maximum number of options: the query's own options, shared options, and the end. */
 #define OPTIONS_MAX 24
 static struct hdb_option_spec options[REGISTRY_COUNT][OPTIONS_MAX];
 

@@ -3,7 +3,7 @@
  * command's query. Terminals show a command, the page shows a link.
  *
  * Rules write the query as "QUERY [object|class|TARGET] [--NAME VALUE]", where `object` and `class`
- * are those to which the rule was applied.
+ * stand for the object and class that the rule was applied to.
  */
 #ifndef QUERY_ADVICE_H
 #define QUERY_ADVICE_H

@@ -153,8 +153,8 @@ static int check_targets(const struct query *q, struct hdb_error *err)
 #define ID_TEXT 19
 
 /*
- * Collects the targets given as strings, then those given as numbers. From here on, all targets are
- * strings.
+ * Collects the targets given as strings, then the targets given as numbers. From here on, all
+ * targets are strings.
  */
 static int gather_targets(struct query *q, struct hdb_error *err)
 {

@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Maximum number of bytes of a target: class names can be long. */
+/* Maximum number of bytes in a target: class names can be long. */
 #define TARGET_MAX 1024
-/* Maximum number of bytes of the fact with all conditions; a longer one is truncated. */
+/* Maximum number of bytes in the fact with all conditions; a longer one is truncated. */
 #define TEXT_MAX 4096
 
 enum measure { COUNT, SHALLOW, RETAINED, SUSPECTS, SECRETS, GROWTH };

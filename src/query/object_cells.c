@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Maximum number of bytes of a value in a label. */
+/* Maximum number of bytes in a value in a label. */
 #define LABEL_MAX 1400
 
 static const char *kind_name(const struct heap_object *object)

@@ -419,7 +419,7 @@ const struct hdb_column *query_column(const struct query *q, size_t column);
 size_t query_column_count(const struct query *q);
 /*
  * Finds a column by name and returns its number. Columns of the spec that are not shown have higher
- * numbers than the shown ones, and are null. Returns SIZE_MAX if the spec has no such column.
+ * numbers than the shown columns, and are null. Returns SIZE_MAX if the spec has no such column.
  */
 size_t query_find_shown(const struct query *q, const char *name);
 /* Returns the current row's cell in shown column `column`. */

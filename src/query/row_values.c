@@ -62,7 +62,7 @@ bool query_cell_is(const struct query *q, const char *column, const char *text)
 	       memcmp(v->text, text, v->text_size) == 0;
 }
 
-/* Maximum number of bytes of the list of columns in a message. */
+/* Maximum number of bytes in the list of columns in a message. */
 #define LIST_BYTES 150
 
 void query_fail(struct query *q, int code, const struct hdb_error *why)

@@ -30,7 +30,7 @@ void query_report_no_rows(struct query *q);
 /* Returns the index in the spec of the column with this name, or SIZE_MAX. */
 size_t query_find_column(const struct query *q, const char *name);
 
-/* Fails with HDB_EUSAGE for an unknown column; the message lists the known ones. */
+/* Fails with HDB_EUSAGE for an unknown column. The message lists the known columns. */
 int query_fail_column(const struct query *q, const char *name, size_t name_size,
 		      struct hdb_error *err);
 

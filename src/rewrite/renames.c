@@ -217,7 +217,9 @@ static int put_class(struct rewrite_renames *n, const char *name, size_t size, b
 	return base_bytes_append(&n->name, name + used, size - used, err);
 }
 
-/* "[Lcom/acme/Foo;", "(ILcom/acme/Foo;)V": appends the signature with all classes renamed. */
+/*
+ * Appends a signature such as "[Lcom/acme/Foo;" or "(ILcom/acme/Foo;)V", with all classes renamed.
+ */
 static int put_signature(struct rewrite_renames *n, const char *text, size_t size, bool *changed,
 			 struct hdb_error *err)
 {

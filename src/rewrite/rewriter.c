@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of bytes of a segment. A longer sub-record gets a segment of its own. */
+/* Number of bytes in a segment. A longer sub-record gets a segment of its own. */
 #define SEGMENT_BYTES (4u << 20)
 /* Number of bytes that are copied at a time, and IDs that are converted at a time. */
 #define COPY_BYTES (256u << 10)
 #define COPY_IDS 512u
 /* Number of events between two updates of progress, which also check the cancel flag. */
 #define STEP_EVENTS 8192u
-/* Number of bytes of the header of a record: tag, time, length. */
+/* Number of bytes in the header of a record: tag, time, length. */
 #define RECORD_HEAD 9u
 /* String ID of the marker. No VM uses it for a string of its own. */
 #define MARKER_ID 0xfffffffffffffffdull

@@ -138,7 +138,7 @@ void rewrite_class_name(struct rewrite_shapes *s, uint64_t class_id, char out[RE
 
 /* ---- instances ---- */
 
-/* Adds a range of bytes to those selected in instances of a class. */
+/* Adds a range of bytes to the ranges that are selected in instances of a class. */
 static int add_run(struct rewrite_shapes *s, struct rewrite_class *class, uint64_t offset,
 		   unsigned size, struct hdb_error *err)
 {

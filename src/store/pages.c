@@ -105,12 +105,12 @@ static const char *metas_fault(const uint8_t *metas[2], uint32_t page_size, unsi
 		id[i] = load64(metas[i] + META_TXN_ID);
 	}
 	/*
-	 * Commits alternate between the pages: even transaction numbers are in page 0, odd ones in
-	 * page 1, and the two numbers are consecutive.
+	 * Commits alternate between the pages: even transaction numbers are in page 0, odd numbers
+	 * in page 1, and the two numbers are consecutive.
 	 */
 	*newest = id[0] < id[1];
 	/*
-	 * Commits alternate: even numbers are in page 0, odd ones in page 1, and the last two
+	 * Commits alternate: even numbers are in page 0, odd numbers in page 1, and the last two
 	 * commits are present.
 	 */
 	if ((id[0] || id[1]) &&

@@ -205,7 +205,10 @@ int store_build(struct store *store, struct store_tables tables, struct base_wor
 int store_keep(struct store *store, enum store_table table, const struct store_block *block,
 	       struct hdb_error *err);
 
-/* Writes one block; data is copied. Keys of a table may be in any order; ascending is fastest. */
+/*
+ * Writes one block. The data is copied. Keys of a table may be in any order, but ascending order is
+ * fastest.
+ */
 int store_put(struct store_writer *writer, enum store_table table, const struct store_block *block,
 	      struct hdb_error *err);
 

@@ -31,7 +31,7 @@
 /* Maximum number of keys; each takes about 120 bytes. */
 #define KNOWN_MAX 4000000u
 
-/* Kinds of keys. The first ones are numbered within a packet sequence. */
+/* Kinds of keys. The first kinds are numbered within a packet sequence. */
 enum { STRING = 1, FUNCTION, PATH, MAPPING, FRAME, STACK, SEQUENCE, PROCESS, SYMBOL, HEAP };
 enum { DUMP = HEAP + 1, SAMPLE, STACK_NODE };
 

@@ -464,8 +464,8 @@ static bool take_figure(struct fields *f, struct android_memory_row *row,
 /*
  * Reads "4,PID,NAME,", followed by native, Dalvik, other and total of each of: heap size,
  * allocated, free, Pss, clean Pss, shared dirty, shared clean, private dirty, private clean, swap,
- * and from version 4 on SwapPss. Then, for each category, its name and the same figures except
- * those of the heap.
+ * and from version 4 on SwapPss. Then, for each category, its name and the same figures except the
+ * heap figures.
  */
 static int read_checkin(struct reading *r, const struct line *line, struct hdb_error *err)
 {

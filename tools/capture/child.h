@@ -17,7 +17,7 @@ int child_start(const char *const *argv, bool both, pid_t *pid, int *out_fd, str
 /* Waits for the program. Returns its exit code, or 128 plus the signal that ended it. */
 int child_wait(pid_t pid);
 
-/* Kills the program and those it started. */
+/* Kills the program and the programs that it started. */
 void child_kill(pid_t pid);
 
 #endif

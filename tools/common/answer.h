@@ -61,7 +61,7 @@ void render_json_error(struct output *out, bool is_open, const struct hdb_error 
  * answer lacks are null. HDB_EUSAGE for unknown columns.
  */
 int answer_pick(struct answer *answer, const char *columns);
-/* The column `i` of those selected, if the query defines it but this answer lacks it, or NULL. */
+/* The selected column `i` if the query defines it but this answer lacks it, otherwise NULL. */
 const struct hdb_column *answer_absent(const struct answer *answer, size_t i);
 
 /*

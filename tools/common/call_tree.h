@@ -13,7 +13,7 @@
 struct call_node {
 	const char *name;      /* owned by the tree */
 	uint64_t count, bytes; /* of samples ending here; after call_tree_sum, with all below */
-	uint64_t all_count, all_bytes; /* including freed ones; 0: unknown */
+	uint64_t all_count, all_bytes; /* including freed objects; 0: unknown */
 	uint32_t parent, level;
 };
 

@@ -20,8 +20,8 @@ size_t utf8_decode(const char *text, size_t size, uint32_t *character);
 #define UTF8_REPLACEMENT 0xfffd
 
 /*
- * Appends `text` for display: control characters as \n, \t, \x1b, bidirectional and invisible ones
- * as \u{202e}, invalid bytes as \xff. Returns the number of terminal columns.
+ * Appends `text` for display: control characters as \n, \t, \x1b, bidirectional and invisible
+ * characters as \u{202e}, invalid bytes as \xff. Returns the number of terminal columns.
  */
 size_t escape_text(struct bytes *out, const char *text, size_t size);
 
@@ -46,7 +46,7 @@ struct json_part {
 	size_t plain;   /* number of unchanged bytes */
 	char escape[8]; /* the escape after them */
 	size_t size;    /* length of the escape; 0: end of text */
-	size_t taken;   /* bytes consumed, including the escaped ones */
+	size_t taken;   /* bytes consumed, including escaped bytes */
 };
 
 /* Returns the first segment of `text` (at least one byte). Invalid UTF-8 becomes U+FFFD. */

@@ -28,7 +28,7 @@
 /* Number of bytes needed to recognise a dump, plain or compressed. */
 #define HEAD_BYTES 16
 /*
- * Number of bytes of a pipe needed to recognise its format: the first block of zstd may have 128
+ * Number of bytes in a pipe needed to recognise its format: the first block of zstd may have 128
  * KiB.
  */
 #define FIRST_BYTES (256u << 10)
@@ -250,7 +250,7 @@ static int read_first(struct feed *f, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Returns the next bytes of the pipe; 0 at its end; negative as for read_pipe. */
+/* Returns the next bytes of the pipe, 0 at its end, or a negative value as read_pipe does. */
 static ssize_t next_bytes(struct feed *f, const char **out)
 {
 	const size_t first = f->first_size - f->first_at;
@@ -835,8 +835,8 @@ static int end_fetch(struct feed *f, bool is_read, struct hdb_error *err)
 }
 
 /*
- * Waits for the end. HDB_OK; HDB_END if the archive is damaged but earlier data is usable; negative
- * if nothing is usable. In both cases *err has the message.
+ * Waits for the end. Returns HDB_OK, HDB_END if the archive is damaged but earlier data is usable,
+ * or a negative code if no data is usable. After HDB_END or a failure, *err has the message.
  */
 static int finish(struct feed *f, struct hdb_error *err)
 {

@@ -9,7 +9,7 @@
 
 /*
  * Makes names unique: a second "class" becomes "class_2", or the next free number. Names are
- * allocated with malloc; renamed ones are replaced. Returns false if memory is exhausted.
+ * allocated with malloc, and replaced if they are renamed. Returns false if memory is exhausted.
  */
 bool unique_names(char **names, size_t count);
 

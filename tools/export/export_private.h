@@ -54,8 +54,8 @@ struct export_writer {
 int export_write(struct export_writer *w, const void *data, size_t size, struct hdb_error *err);
 
 /*
- * A format: begin; one call per batch; end, except after a failure; It must be released even after
- * a failure. `batch` has one child per column.
+ * A format. Call begin, then write each batch, then end unless a call failed. Release the format
+ * even after a failure. `batch` has one child per column.
  */
 struct export_writing {
 	int (*begin)(struct export_writer *w, struct hdb_error *err);

@@ -6,7 +6,7 @@
 
 #include "common/door_rows.h"
 
-/* Maximum number of bytes of a budget, of a condition, and of a formatted ID. */
+/* Maximum number of bytes in a budget, of a condition, and of a formatted ID. */
 #define BUDGET_MAX (1u << 20)
 #define CONDITION_MAX 1200
 #define ID_MAX 32
@@ -281,8 +281,8 @@ static int read_fingerprints(struct cli *cli, struct bytes *list)
 }
 
 /*
- * Counts leaking objects, and suspects that no rule calls "by design". For fingerprints, counts the
- * ones that the baseline lacks.
+ * Counts leaking objects, and suspects that no rule calls "by design". For fingerprints, counts
+ * only fingerprints that the baseline lacks.
  */
 static int count_leaks(struct cli *cli, struct gate_check *c)
 {

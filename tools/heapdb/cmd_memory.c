@@ -13,7 +13,7 @@
 /* Details below this part of RSS are listed on request only. */
 #define DETAIL_SHARE 100
 
-/* The rows for people: details below their part, small ones left out. */
+/* The rows for people: details follow their part, and small details are left out. */
 struct people_rows {
 	const struct own_answer *of;
 	bool is_tree;   /* details are indented instead of in a column */

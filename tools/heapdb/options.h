@@ -62,7 +62,7 @@ enum option_group {
 #define OPTIONS_JFR (UINT64_C(1) << 32)
 #define OPTIONS_NATIVE (UINT64_C(1) << 33)
 #define OPTIONS_MEMINFO (UINT64_C(1) << 34)
-/* Forms of capture: devices; dumps and histograms; dumps of JVMs. */
+/* Forms of capture: devices, dumps and histograms, and dumps of JVMs. */
 #define OPTIONS_ADB (UINT64_C(1) << 35)
 #define OPTIONS_CAPTURE_ALL (UINT64_C(1) << 36)
 #define OPTIONS_JVM_DUMP (UINT64_C(1) << 37)

@@ -65,7 +65,10 @@ void notes_below(const struct answer *answer, const struct render_style *style, 
 /* Whether `name` is one of "name|name|...". */
 bool is_among(const char *name, const char *names);
 
-/* Prints facts that belong before the rows, followed by a blank line; or those below. */
+/*
+ * Prints the facts that belong before the rows, followed by a blank line, or the facts that belong
+ * after the rows.
+ */
 void facts_above(struct answer *answer, const struct render_style *style, struct output *out);
 void facts_below(struct answer *answer, const struct render_style *style, struct output *out);
 /* Appends "left out: WHY (25 rows, 1.2 MiB)" if rows were left out. */

@@ -185,7 +185,7 @@ void facts_cut(const struct answer *answer, const struct render_style *style, st
 	bytes_release(&numbers);
 }
 
-/* Appends which objects were not counted, if only reachable ones were. */
+/* If only reachable objects were counted, appends which objects were not. */
 static void add_population(struct bytes *to, const struct answer *answer,
 			   const struct render_style *style)
 {

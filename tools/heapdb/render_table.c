@@ -59,7 +59,7 @@ struct column {
 	bool is_same;   /* all rows have the same value, shown below the table */
 	bool stays;     /* never hidden */
 	bool is_aside;  /* hidden before others */
-	/* this column and those before it are hidden only if strings cannot be cut further */
+	/* this column and the columns before it are hidden only if strings cannot be cut further */
 	bool matters;
 };
 
@@ -367,7 +367,7 @@ static size_t line_width(const struct table *t)
 
 /*
  * Finds the widest visible text column from `from` on that is wider than `least`; with `names`,
- * only those whose names can be shortened that far.
+ * only a column whose names can be shortened that far.
  */
 static struct column *widest_text(struct table *t, size_t from, size_t least, unsigned names)
 {
@@ -467,7 +467,10 @@ static void hide_aside(struct table *t)
 		t->column[i].is_hidden |= t->column[i].is_aside && !t->column[i].stays;
 }
 
-/* Which columns to hide: those after the last important one, all unimportant ones, or all. */
+/*
+ * Which columns to hide: columns after the last important column, all unimportant columns, or all
+ * columns.
+ */
 enum hiding { BEHIND, OTHERS, ALL };
 
 /* Hides columns from the last on. Columns already printed stay. */

@@ -150,7 +150,7 @@ static void put_facts(struct output *out, const struct hdb_query_spec *spec)
 
 /*
  * Writes the schema of a query's answer. Flags that name other queries, as in `info --tables`,
- * select the schemas of those.
+ * select the schemas of these queries.
  */
 static void put_forms(struct output *out, const struct hdb_query_spec *spec,
 		      void (*put)(struct output *out, const struct hdb_query_spec *spec))

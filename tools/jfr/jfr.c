@@ -30,7 +30,7 @@
 #include <string.h>
 
 #define HEADER_BYTES 68u
-/* Maximum number of bytes of a string: any name in a class file fits. */
+/* Maximum number of bytes in a string: any name in a class file fits. */
 #define TEXT_MAX 65536u
 /* Maximum nesting of structures in a skipped value. The JDK's have 3 levels. */
 #define DEPTH_MAX 16

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Number of bytes of an answer besides rows and facts: names, counts, cursor, note. */
+/* Number of bytes in an answer besides rows and facts: names, counts, cursor, note. */
 #define FRAME_BYTES 400
 /* Minimum size of a row in bytes. */
 #define ROW_MIN 4

@@ -25,7 +25,7 @@
 #define MCP_TOKENS_DEFAULT 6000
 #define MCP_TOKENS_MAX 50000
 /*
- * Number of bytes of a string in a row. Longer strings are truncated, and further if a row does not
+ * Number of bytes in a string in a row. Longer strings are truncated, and further if a row does not
  * fit.
  */
 #define MCP_TEXT_MAX 1000
@@ -39,7 +39,7 @@
 #define MCP_DEPTH_MAX 6
 #define MCP_LIST_MAX 200
 
-/* ---- mcp_files.c: which databases there are, and those that are open ---- */
+/* ---- mcp_files.c: the databases that exist, and the databases that are open ---- */
 
 struct mcp_database {
 	char *path;       /* real path; owned */

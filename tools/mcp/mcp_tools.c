@@ -196,7 +196,7 @@ static int add_value(struct asking *a, const struct hdb_option_spec *option, con
 	return add_option(a, option->name, json_string_value(value), err);
 }
 
-/* Fails with HDB_EUSAGE for an unknown argument or option; lists the existing ones. */
+/* Fails with HDB_EUSAGE for an unknown argument or option. The message lists the existing ones. */
 static int refuse_name(const struct hdb_query_spec *spec, unsigned takes, const char *name,
 		       struct hdb_error *err)
 {
@@ -535,7 +535,8 @@ static int run_overview(const struct mcp_call *call, const struct tool *tool, js
 		json_t *part = NULL;
 
 		/*
-		 * The first part gets about a third of the budget, later ones shares of the rest.
+		 * The first part gets about a third of the budget, and later parts get shares of
+		 * the rest.
 		 */
 		r = answer_part(&a, &parts[i], 2 * left / (PART_COUNT - i + 1), &part, err);
 		/* If the budget has no room for a part, its name tells the client what to query. */

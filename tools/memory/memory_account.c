@@ -156,8 +156,8 @@ static uint64_t count_buffers(const struct memory *m)
 }
 
 /*
- * Sorts the ranges and cuts overlapping ones. The first range, and of several at the same address
- * the longest, is left whole.
+ * Sorts the ranges, and cuts overlapping ranges. The range that starts first stays whole. Of
+ * several ranges that start at the same address, the longest stays whole.
  */
 static void flatten(struct base_vec *ranges)
 {

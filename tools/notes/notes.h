@@ -12,10 +12,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Notes are written by people: more or longer ones are a mistake or an attack. */
+/* Notes are written by people: more notes, or longer notes, are a mistake or an attack. */
 #define NOTES_MAX 1000
 #define NOTE_TEXT_MAX 1000
-/* Maximum number of bytes of a note's target. Class names seen so far are shorter. */
+/* Maximum number of bytes in a note's target. Class names seen so far are shorter. */
 #define NOTE_TARGET_MAX 4000
 #define NOTES_FILE_MAX ((size_t)8 << 20)
 

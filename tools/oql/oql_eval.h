@@ -297,7 +297,7 @@ int oql_class_meant(struct oql_eval *ev, const struct oql_value *v, uint32_t *cl
 int oql_object_meant(struct oql_eval *ev, const struct oql_value *v, uint32_t *ix);
 /* Returns the stack of a thread, or null. */
 int oql_stack_of(struct oql_eval *ev, uint32_t ix, struct oql_value *out);
-/* Lists class objects of reachable classes; if `marks` is not NULL, marked ones only. */
+/* Lists class objects of reachable classes. If `marks` is not NULL, lists only marked classes. */
 int oql_class_objects(struct oql_eval *ev, const uint8_t *marks, struct oql_arena *arena,
 		      struct oql_value *out);
 

@@ -81,7 +81,7 @@ static void put_label(struct output *out, const char *name, size_t size,
 	output_string(out, "</text>");
 }
 
-/* A node that sums several small ones has no package and is grey. */
+/* A node that sums several small nodes has no package and is grey. */
 static void put_colour(struct output *out, const struct picture_node *node, const char *name,
 		       size_t package)
 {

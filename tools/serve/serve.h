@@ -18,14 +18,14 @@
 /* Maximum number of open databases, and of workers (threads with a handle for each database). */
 #define SERVE_DATABASES_MAX 16
 #define SERVE_WORKERS_MAX 8
-/* Maximum number of bytes of an answer. */
+/* Maximum number of bytes in an answer. */
 #define SERVE_ANSWER_MAX ((uint64_t)64 << 20)
 /*
- * Maximum number of bytes of an exported file, which is in the temporary directory until it is
+ * Maximum number of bytes in an exported file, which is in the temporary directory until it is
  * sent.
  */
 #define SERVE_EXPORT_MAX ((uint64_t)64 << 30)
-/* Independent of the number of cores: two long queries must not block all short ones. */
+/* Independent of the number of cores: two long queries must not block all short queries. */
 #define SERVE_WORKERS_DEFAULT 4
 
 struct serve_database {

@@ -174,7 +174,7 @@ static int add_databases(struct heapsql *sql, const struct serve_means *means,
 			rc = heapsql_add(sql, &database, err);
 		}
 		/*
-		 * SQLite attaches at most ten databases. Further ones cannot be named in a
+		 * SQLite attaches at most ten databases. Further databases cannot be named in a
 		 * statement.
 		 */
 		if (rc == HDB_ELIMIT && i > 0) {

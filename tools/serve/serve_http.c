@@ -29,7 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Maximum number of connections. Further ones wait in the system's queue. */
+/* Maximum number of connections. Further connections wait in the system's queue. */
 #define CONNECTIONS_MAX 400
 #define CONNECTIONS_WAITING_MAX 4096
 
@@ -409,8 +409,9 @@ static enum MHD_Result notes(const struct server *server, struct MHD_Connection 
 /* ---- requests ---- */
 
 /*
- * Whether the line that ends after `size` bytes ended with a bare LF. libmicrohttpd rejects those
- * since 1.0 (start); earlier versions terminate lines in place, turning CR LF into two zeros.
+ * Whether the line that ends after `size` bytes ended with a bare LF. libmicrohttpd 1.0 (start) and
+ * later versions reject such lines. Earlier versions terminate lines in place, turning CR LF into
+ * two zeros.
  */
 static bool is_bare_line(const char *text, size_t size)
 {

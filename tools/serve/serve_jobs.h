@@ -16,7 +16,7 @@
 #define SERVE_EXPORTS_MAX 4    /* maximum concurrent exports of all rows, which take disk space */
 #define SERVE_SECONDS_MAX 1800 /* time limit of a query */
 #define SERVE_SQL_SECONDS_MAX 300 /* time limit of an SQL statement */
-/* Maximum number of bytes of a value sent. A string may have a third as many characters. */
+/* Maximum number of bytes in a value sent. A string may have a third as many characters. */
 #define SERVE_VALUE_MAX SERVE_ANSWER_MAX
 /*
  * Maximum number of bytes of all answers not yet read. Answers smaller than the minimum do not
@@ -34,7 +34,7 @@
  */
 #define SERVE_MEMORY ((uint64_t)128 << 20)
 
-/* Maximum number of queued requests. Further ones are rejected. */
+/* Maximum number of queued requests. Further requests are rejected. */
 #define SERVE_WAITING_MAX 64
 
 enum serve_state { SERVE_WAITING, SERVE_RUNNING, SERVE_DONE };

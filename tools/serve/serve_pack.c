@@ -1,5 +1,5 @@
 /*
- * serve/serve_pack.c - compresses with libdeflate in one call. Answers are short; long ones stay
+ * serve/serve_pack.c - compresses with libdeflate in one call. Answers are short. Long answers stay
  * uncompressed.
  */
 #include "serve/serve_pack.h"
@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Smaller answers do not benefit; larger ones would take a worker too much memory. */
+/* Smaller answers do not benefit. Larger answers would take a worker too much memory. */
 #define LEAST ((size_t)1 << 10)
 #define MOST ((size_t)16 << 20)
 #define LEVEL 5

@@ -1,6 +1,6 @@
 /*
- * serve/serve_request.c - parses URL arguments strictly: unknown ones are rejected, as are options
- * that name files.
+ * serve/serve_request.c - parses URL arguments strictly: unknown arguments are rejected, as are
+ * options that name files.
  */
 #include "serve/serve_request.h"
 

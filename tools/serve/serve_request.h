@@ -18,7 +18,10 @@ bool serve_request_database(const char *text, size_t count, size_t *number);
 int serve_request_argument(struct serve_job *job, size_t database_count, const char *key,
 			   const char *value, struct hdb_error *err);
 
-/* Checks after the last argument that required ones are present. HDB_EUSAGE. */
+/*
+ * Checks, after the last argument, that all required arguments are present. Returns HDB_EUSAGE if
+ * not.
+ */
 int serve_request_check(const struct serve_job *job, struct hdb_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * serve/serve_slow.h - closes connections that take too long to send a request. libmicrohttpd
- * closes silent ones only; a single byte now and then would keep a connection open for days.
+ * closes only idle connections. A single byte now and then would keep a connection open for days.
  */
 #ifndef HEAPDB_SERVE_SLOW_H
 #define HEAPDB_SERVE_SLOW_H

@@ -9,7 +9,7 @@
 #include <ctype.h>
 #include <strings.h>
 
-/* Maximum length of a name. Longer ones are truncated. */
+/* Maximum length of a name. Longer names are truncated. */
 #define NAME_SIZE 128
 /* Maximum number of GC roots examined for their kinds. */
 #define ROOTS_MAX 100000

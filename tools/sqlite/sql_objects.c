@@ -360,7 +360,7 @@ static int begin_retaining(struct objects_cursor *c, int index, struct hdb_error
 	return is_few ? HDB_OK : begin_scan(c, index, err);
 }
 
-/* Lists the objects dominated by an object; NULL: those without a dominator. */
+/* Lists the objects that an object dominates, or for NULL, the objects without a dominator. */
 static int begin_dominated(struct objects_cursor *c, sqlite3_value *value, struct hdb_error *err)
 {
 	uint32_t ix = HDB_NONE;

@@ -1,6 +1,6 @@
 /*
  * sqlite/sql_objects.h - private to sqlite: tables of objects, namely their shape (sql_shapes.c),
- * constraints (sql_object_plan.c), rows (sql_objects.c; ordered ones in sql_object_tree.c) and
+ * constraints (sql_object_plan.c), rows (sql_objects.c, and sql_object_tree.c for ordered rows) and
  * columns (sql_object_columns.c).
  */
 #ifndef SQLITE_SQL_OBJECTS_H

@@ -14,7 +14,7 @@ struct row {
 	struct hdb_object_facts facts; /* of the row's object */
 };
 
-/* Columns: those computed by `column_row`, and cells. */
+/* Columns: columns that `column_row` computes, and cells. */
 enum { OF_NAME, OF_STRENGTH, OF_ROOT };
 #define ROW_NAME SQL_COLUMN("name TEXT", OF_NAME)
 #define ROW_STRENGTH SQL_COLUMN("strength TEXT", OF_STRENGTH)

@@ -17,7 +17,7 @@
  */
 #define GROUPS_MAX 40
 #define FALLS_MIN 3
-/* Minimum fall, as a part of the heap; smaller ones are noise. */
+/* Minimum fall, as a part of the heap. Smaller falls are noise. */
 #define FALL_MIN 0.01
 #define RUNS_MAX 10000
 

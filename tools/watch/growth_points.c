@@ -120,7 +120,7 @@ static void choose(struct chosen *chosen, uint32_t name)
 		chosen->names[chosen->count++] = name;
 }
 
-/* Adds classes that grow, the fastest first, then the largest ones. */
+/* Adds growing classes, the fastest first, then the largest classes. */
 static int add_classes(struct growth_points *p, uint32_t no, struct hdb_error *err)
 {
 	const struct growth *g = p->growth;

@@ -18,7 +18,7 @@
 
 /* Default maximum size of a file. */
 #define SERIES_BYTES_MAX (UINT64_C(20) << 20)
-/* Maximum size of a line; longer ones count as damaged. */
+/* Maximum size of a line. Longer lines count as damaged. */
 #define SERIES_LINE_MAX ((size_t)1 << 18)
 /* Maximum number of bytes kept in memory while the disk is full: 10 hours of samples. */
 #define SERIES_PENDING_MAX ((size_t)1 << 20)
@@ -55,7 +55,7 @@ struct series_class {
 };
 
 #define SERIES_JVM_SIZE 48
-/* Maximum number of classes in a record, which contains the largest ones of a histogram. */
+/* Maximum number of classes in a record. A record contains the largest classes of a histogram. */
 #define SERIES_CLASSES_MAX 200
 
 /* A line. Strings are truncated to fit. */

@@ -200,7 +200,7 @@ static int take_back(struct probes *p, struct dom_level *level, struct hdb_error
 
 /*
  * Probes from the roots of a level until few new roots are found and only one root has a long
- * probe. Stores that root in *owner; HDB_END if there is none.
+ * probe. Stores that root in *owner, or returns HDB_END if there is no such root.
  */
 static int find_owner(struct probes *p, struct dom_level *level, uint32_t *owner,
 		      struct hdb_error *err)

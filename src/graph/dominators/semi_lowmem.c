@@ -70,7 +70,7 @@ static uint32_t rank_of(const struct fold *f, uint32_t w)
 	return base_ranks_before(&f->joins, w) + 1;
 }
 
-/* Marks and ranks all nodes with incoming edges besides that of the search tree. */
+/* Marks and ranks all nodes with incoming edges outside the search tree. */
 static int mark_joins(struct fold *f, struct hdb_error *err)
 {
 	struct dom_build *b = f->b;

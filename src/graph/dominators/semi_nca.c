@@ -30,7 +30,7 @@ struct block_edges {
 
 /*
  * Prefetches the links of upcoming sources, then of their ancestors. Edges are evaluated from the
- * last to the first, so the upcoming ones are known, unlike in the search.
+ * last to the first, so the upcoming sources are known, unlike in the search.
  */
 static inline void prefetch_links(const struct dom_link *links, uint32_t w, const uint32_t *source,
 				  uint64_t i)
@@ -330,7 +330,7 @@ static int search(struct dom_parts *parts, struct graph_rows *rows, struct base_
 	return dom_number(parts, numbers, err);
 }
 
-/* Finds a part's dominators and converts them to numbers of the whole graph. */
+/* Finds a part's dominators, and converts them to numbers in the whole graph. */
 static int place_dominators(struct dom_parts *parts, struct dom_build *b, struct hdb_error *err)
 {
 	uint32_t *dominator = parts->dominator + b->before;

@@ -35,9 +35,9 @@ struct graph_dominators {
 };
 
 /*
- * How to find semidominators: as the budget requires; with links for all nodes; with links only for
- * joins (semi_lowmem.c); or, for tests, with links and one search per thread even for few nodes.
- * The result is always the same.
+ * How to find semidominators. The default depends on the budget. The other values force links for
+ * all nodes, links only for joins (semi_lowmem.c), or, for tests, links and one search per thread
+ * even for few nodes. The result is always the same.
  */
 enum graph_search {
 	GRAPH_SEARCH_ANY,

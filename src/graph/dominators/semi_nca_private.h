@@ -73,7 +73,7 @@ struct dom_build {
 	struct graph_rows *rows;
 	uint32_t node_count;
 	uint32_t count;                /* highest number assigned */
-	uint32_t before;               /* offset of this part's numbers among those of all parts */
+	uint32_t before;               /* first number of this part in the whole graph */
 	uint32_t from[DOM_LEVELS_MAX]; /* first number of each level */
 	_Atomic uint64_t *states;      /* DOM_STATES per word, by node; shared by all parts */
 	uint64_t *mine;            /* bits by node: visited in the search from the current root */
@@ -240,7 +240,7 @@ void dom_levels_release(struct dom_parts *parts);
  */
 int dom_level_begin(struct dom_parts *parts, unsigned no, struct hdb_error *err);
 
-/* Converts a part's dominators to numbers of the whole graph. */
+/* Converts a part's dominators to numbers in the whole graph. */
 void dom_levels_place(const struct dom_parts *parts, const struct dom_build *b,
 		      uint32_t *dominator);
 
@@ -280,8 +280,8 @@ static inline void jump_over(struct dom_link *x, const struct dom_link *y)
 }
 
 /*
- * Returns the least semidominator on the path from u to the highest linked ancestor; numbers above
- * `last` are linked; steps are counted. Halves the path on the way: every other node on it jumps
+ * Returns the least semidominator on the path from u to the highest linked ancestor; Numbers above
+ * `last` are linked. Steps are counted. Halves the path on the way: every other node on it jumps
  * over the next one.
  */
 static inline uint32_t dom_eval(struct dom_link *links, uint32_t u, uint32_t last, uint64_t *steps)

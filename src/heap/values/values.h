@@ -14,8 +14,8 @@ struct heap_value {
 };
 
 /*
- * Iterates over the fields of an instance (its class's own first, then those of each superclass),
- * or over the static fields of a class.
+ * Iterates over the fields of an instance (first the fields that its class declares, then those of
+ * each superclass), or over the static fields of a class.
  */
 struct heap_fields {
 	struct heap *heap;

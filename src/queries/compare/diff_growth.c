@@ -110,7 +110,7 @@ static int mark_kept(struct sharing *s, struct hdb_error *err)
 /* ---- the groups ---- */
 
 /*
- * Adds an object to the current group: the group's share of its size, or all of it if no other
+ * Adds an object to the current group: the group's share of its size, or its whole size if no other
  * group reaches the object.
  */
 static int add_size(struct sharing *s, uint32_t ix, struct hdb_error *err)
@@ -257,7 +257,7 @@ static int find_shares(const struct sharing *given, struct share **shares, bool 
 
 /* ---- the rows ---- */
 
-/* Maximum number of bytes of a path. */
+/* Maximum number of bytes in a path. */
 #define PATH_MAX_BYTES 8192
 
 /* A row: a growing node, or one of its children that grow. */

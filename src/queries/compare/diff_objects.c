@@ -46,7 +46,7 @@ struct cursor {
 };
 
 struct counts {
-	/* IDs in both dumps with the same object, and with different ones */
+	/* number of IDs in both dumps that belong to the same object, and to different objects */
 	uint64_t same, other;
 	uint64_t objects[2]; /* objects that count, by side */
 	/* reachable objects that are gone (side 0) or new (side 1), and their size */

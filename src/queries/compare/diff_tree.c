@@ -27,7 +27,7 @@
  * ratio).
  */
 #define DROP_RATIO 0.7
-/* Maximum number of bytes of the path to where the growth is. */
+/* Maximum number of bytes in the path to where the growth is. */
 #define PATH_MAX_BYTES 4096
 
 /* The child that has grown most. */

@@ -379,7 +379,7 @@ static int add_parts(struct walk *w, uint64_t *added, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole tree ---- */
 
 static int prepare(struct walk *w, enum library_use use, struct hdb_error *err)
 {

@@ -27,8 +27,8 @@ struct growth_tree_options {
 	 */
 	const uint64_t *members;
 	/*
-	 * Set to the node of each object, ANALYSIS_MERGED_TOP for unreachable ones. The caller
-	 * frees it: base_big_free with the session's work. NULL: not wanted.
+	 * Set to the node of each object, or ANALYSIS_MERGED_TOP for unreachable objects. The
+	 * caller frees it: base_big_free with the session's work. NULL: not needed.
 	 */
 	struct base_big *place;
 };

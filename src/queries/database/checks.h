@@ -8,13 +8,13 @@
 
 #include <stdio.h>
 
-/* Maximum number of checks, including those for each strength of references. */
+/* Maximum number of checks, including checks for each strength of references. */
 #define CHECKS_MAX 96
 /* Maximum number of tables that a check needs. */
 #define CHECK_NEEDS_MAX 2
-/* Maximum number of bytes of a check's name, with the terminator. */
+/* Maximum number of bytes in a check's name, with the terminator. */
 #define CHECK_NAME_SIZE 64
-/* Maximum number of bytes of a check's result, with the terminator. */
+/* Maximum number of bytes in a check's result, with the terminator. */
 #define CHECK_DETAIL_SIZE HDB_ERROR_SIZE
 
 /* The result of a check. */

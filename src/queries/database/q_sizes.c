@@ -344,8 +344,8 @@ static int count_all(struct query *q, struct tally *t, struct hdb_error *err)
 
 	TRY(heap_count_all(q->heap, q->work, add_counted, &c, err));
 	/*
-	 * All class objects have the same layout rules, so if one of them is exact, the uncertain
-	 * ones are exact too.
+	 * All class objects follow the same layout rules. If the size of one of them is certain,
+	 * the other sizes are exact, too.
 	 */
 	if (t->mirrors[STORE_SIZE_EXACT] && !t->mirrors[STORE_SIZE_CUT])
 		t->bytes[STORE_SIZE_EXACT] += t->mirror_bytes[STORE_SIZE_COMPUTED];

@@ -8,7 +8,7 @@
 #include "query/query.h"
 
 /*
- * Maximum number of bytes of a sentence that describes the proof of a size, including the
+ * Maximum number of bytes in a sentence that describes the proof of a size, including the
  * terminator.
  */
 #define QUERY_PROOF_MAX 160

@@ -34,13 +34,13 @@
  */
 #define ENTRIES_RUN 16u
 /*
- * Number of bytes of a string that count; maximum number of parts into which a string is divided;
+ * Number of bytes in a string that count; maximum number of parts into which a string is divided;
  * maximum number of fields of a value.
  */
 #define PREFIX_BYTES 80u
 #define PREFIX_PARTS 3u
 #define VALUE_FIELDS 24u
-/* Levels of features: first those of keys (prefixes, then the form), then those of values. */
+/* Levels of features: first features of keys (prefixes, then the form), then features of values. */
 #define FORM_LEVEL PREFIX_PARTS
 #define SAME_LEVEL (FORM_LEVEL + 1)
 #define FIELD_LEVEL (SAME_LEVEL + 1)

@@ -49,7 +49,7 @@ struct content {
 
 /*
  * Counts an array that differs little from the previous one: at least 90 % of the compared elements
- * are equal, ignoring those that are 0 in both.
+ * are equal, ignoring elements that are 0 in both arrays.
  */
 static int look_at_copy(struct held_walk *w, const struct held_node *node,
 			const struct heap_object *object, struct hdb_error *err)
@@ -90,7 +90,8 @@ static int look_at_copy(struct held_walk *w, const struct held_node *node,
 }
 
 /*
- * Finds the places of an array of references, and those in use: as its collection says, or counted.
+ * Determines the number of slots of an object array, and of slots in use, as its collection records
+ * it or by counting.
  */
 static int look_at_references(struct held_walk *w, const struct held_node *node,
 			      const struct heap_object *object, struct hdb_error *err)

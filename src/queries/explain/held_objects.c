@@ -11,7 +11,7 @@
 
 /* Minimum number of entries of a collection that is examined. */
 #define FACTS_ENTRIES_MIN 1000u
-/* Minimum number of entries if no collection has as many as above. */
+/* Minimum number of entries if no collection has that many. */
 #define FACTS_ENTRIES_SOME 50u
 /*
  * Maximum number of entries of a small map or set, whose tables and nodes take more memory than its
@@ -19,7 +19,7 @@
  */
 #define FACTS_SMALL 10u
 
-/* Finds a string builder or a stream: its array, and how much of it is used. */
+/* Finds the array of a string builder or stream, and how much of the array is used. */
 static int look_at_builder(struct held_walk *w, const struct held_node *node, struct hdb_error *err)
 {
 	struct heap *heap = w->session->heap;

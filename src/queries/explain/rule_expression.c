@@ -321,8 +321,8 @@ static int loader_of(struct scan *s, uint32_t ix, struct base_value *out)
 }
 
 /*
- * entry(): the key, as text, of the map entry that alone keeps an object, such as one of many
- * queues; nothing if there is none.
+ * entry(): the key, as text, of the only map entry that holds an object, such as one of many
+ * queues; nothing if there is no such entry.
  */
 static int entry_of(struct scan *s, uint32_t ix, struct base_value *out)
 {
@@ -763,7 +763,10 @@ static int users_of(struct scan *s, uint32_t ix, struct base_value *out)
 	return HDB_OK;
 }
 
-/* reaches(PATH, PATH): whether the first, or an object in a field of it, refers to the second. */
+/*
+ * reaches(PATH, PATH): whether the first object, or an object in one of its fields, refers to the
+ * second object.
+ */
 static int reaches(struct scan *s, const struct base_arguments *a, struct base_value *out)
 {
 	struct heap *heap = s->subject->session->heap;

@@ -15,7 +15,7 @@
 #include "base/expression.h"
 #include "queries/explain/suspect_facts.h"
 
-/* Maximum number of bytes of a string that a rule reads, and of a sentence that it produces. */
+/* Maximum number of bytes in a string that a rule reads, and of a sentence that it produces. */
 #define EXPLAIN_VALUE_MAX 200
 #define EXPLAIN_SENTENCE_MAX 1000
 /* Maximum number of conditions in a rule, and of values that it reads. */
@@ -111,7 +111,7 @@ struct explain_rules {
 };
 
 /*
- * Reads the rules of `file` (unless NULL) and the compiled-in ones, checks them, and finds their
+ * Reads the rules in `file` (unless NULL) and the compiled-in rules, checks them, and finds their
  * classes in the heap. Returns HDB_EUSAGE with file, line and problem if a rule is wrong. The
  * caller must release *out, even after a failure.
  */
@@ -170,7 +170,7 @@ struct explain_candidate {
 	uint64_t retained_bytes;
 };
 
-/* Maximum number of candidates that callers use. These are the ones that retain the most. */
+/* Maximum number of candidates that callers use. These candidates retain the most. */
 #define EXPLAIN_CANDIDATES_MAX 10000u
 
 /* Which objects are candidates. */
@@ -233,7 +233,8 @@ int explain_write(const char *template, struct explain_values *values, struct ba
 		  struct hdb_error *err);
 
 /*
- * Reads a rules file, or the compiled-in ones (NULL). The caller frees *out, even after a failure.
+ * Reads a rules file, or the compiled-in rules if `file` is NULL. The caller frees *out, even after
+ * a failure.
  */
 int explain_read_text(const char *file, char **out, struct hdb_error *err);
 

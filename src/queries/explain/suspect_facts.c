@@ -225,8 +225,8 @@ static int look_at(struct held_walk *w, size_t no, struct hdb_error *err)
 /* ---- the walk ---- */
 
 /*
- * Appends the children of a node: the largest ones, which represent only themselves, and an even
- * sample of the others.
+ * Appends the children of a node: the largest children, which represent only themselves, and an
+ * even sample of the other children.
  */
 static int add_children(struct held_walk *w, size_t no, struct hdb_error *err)
 {
@@ -347,10 +347,7 @@ static void set_tally(const struct held_walk *w, const struct held_tally *tally,
 						      tally->list[most_of(tally)].class_no));
 }
 
-/*
- * Reports unused slots: those of the class that has the most, and those of the container that has
- * the most.
- */
+/* Reports unused slots of the class that has the most, and of the container that has the most. */
 static void set_rooms(const struct held_walk *w, struct explain_facts *out)
 {
 	const unsigned most = most_of(&w->rooms);

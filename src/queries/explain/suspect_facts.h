@@ -131,7 +131,7 @@
 #define EXPLAIN_FACT_NUMBER(name) EXPLAIN_FACT_##name,
 enum explain_fact { EXPLAIN_FACTS(EXPLAIN_FACT_NUMBER) EXPLAIN_FACT_COUNT };
 
-/* Maximum number of bytes of a string. */
+/* Maximum number of bytes in a string. */
 #define EXPLAIN_CONTENT_MAX 100
 
 /* A figure: a string, a number, an object, or nothing. */

@@ -14,7 +14,7 @@
 #include "base/expression.h"
 #include "base/vec.h"
 
-/* Kinds of statements: the object is leaking; it is not leaking; a label. */
+/* Kinds of statements: the object is leaking, the object is not leaking, or a label. */
 enum inspect_says { INSPECT_GONE, INSPECT_THERE, INSPECT_LABEL, INSPECT_SAYS };
 
 /*
@@ -137,7 +137,7 @@ struct inspect_saying {
 int inspect_say(struct inspect_look *look, enum inspect_says says, struct hdb_error *err,
 		const char *format, ...) HDB_PRINTF(4, 5);
 
-/* Whether an object is an instance of a class or a subclass of it. */
+/* Whether an object is an instance of a class or of one of its subclasses. */
 bool inspect_is_a(struct heap *heap, uint32_t ix, const char *class_name);
 /*
  * Returns "View" for "android.view.View"; and the class of an object (of a class object, the class

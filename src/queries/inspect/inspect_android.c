@@ -1,6 +1,6 @@
 /*
  * queries/inspect/inspect_android.c - functions of rules that expressions cannot replace, except
- * those for views and contexts.
+ * functions for views and contexts.
  */
 #include "heap/known.h"
 #include "base/sort.h"

@@ -31,8 +31,8 @@ int leak_choose_step(struct query *q, const struct query_leak_path *path, size_t
 
 /*
  * Determines what holds the next step at step `i` of a path: a field, static field, local variable,
- * thread, class or object; i < path->count. The strings are copied into *out; class_name is
- * borrowed from the heap.
+ * thread, class or object. `i` is less than path->count. The strings are copied into *out, except
+ * class_name, which is borrowed from the heap.
  */
 int leak_holder_find(struct query *q, const struct query_leak_path *path, size_t i,
 		     struct leak_holder *out, struct hdb_error *err);

@@ -48,8 +48,8 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, struct hdb_
 }
 
 /*
- * Keeps the largest fault of each rule, and counts further faults unless they have the same text,
- * because those would look like duplicates.
+ * Keeps the largest fault of each rule, and counts further faults. Faults with the same text are
+ * not counted, because they would look like duplicates.
  */
 static int keep(struct base_vec *faults, const struct explain_answer *answer, struct hdb_error *err)
 {

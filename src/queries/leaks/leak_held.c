@@ -49,7 +49,7 @@
 #define INNER_COUNTED 1000000u
 /* Maximum number of steps to count the entries of a collection that does not record its size. */
 #define ENTRIES_COUNTED 10000000u
-/* Maximum number of bytes of a thread's name; longer names are truncated. */
+/* Maximum number of bytes in a thread's name; longer names are truncated. */
 #define THREAD_NAME_MAX 256
 /* Number of threads between two checks of the cancel flag. */
 #define STEP_THREADS 4096u

@@ -176,7 +176,9 @@ struct elements {
 	/* dominated objects; the buffer is overwritten by each list read */
 	struct store_lists lists;
 	uint64_t every; /* 1: all children are followed; n: one in n is followed */
-	/* number of children of the point, and number of those followed */
+	/*
+	 * number of children of the accumulation point, and number of children that were followed
+	 */
 	uint64_t length, followed;
 };
 

@@ -90,7 +90,7 @@ enum leak_holder_kind {
 	LEAK_HOLDER_ENTRIES
 };
 
-/* Maximum number of bytes of the name of a field or thread. */
+/* Maximum number of bytes in the name of a field or thread. */
 #define LEAK_NAME_MAX_BYTES 512
 
 /* What holds an object: a reference, and the object and class to which it belongs. */

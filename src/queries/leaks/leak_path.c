@@ -14,12 +14,13 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 512
-/* Maximum number of bytes of a thread's name; longer names are truncated. */
+/* Maximum number of bytes in a thread's name; longer names are truncated. */
 #define THREAD_NAME_MAX 128
 
 /*
- * Walks from ix to its root and keeps the first LEAK_PATH_ENDS nodes and, in a ring, the last ones.
- * The length of the path is not known before the root is found, and may be millions.
+ * Walks from ix to its root and keeps the first LEAK_PATH_ENDS nodes and, in a ring, the last
+ * LEAK_PATH_ENDS nodes. The length of the path is not known before the root is found. Paths may
+ * have millions of nodes.
  */
 static int walk_up(struct query *q, bool is_strong, uint32_t ix, struct query_leak_path *out,
 		   struct hdb_error *err)

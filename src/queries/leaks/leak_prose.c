@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Maximum number of bytes of a class name or of a description. */
+/* Maximum number of bytes in a class name or of a description. */
 #define NAME_MAX_BYTES 1024
 /*
  * The sentence adds "and others" if the named objects retain less than two thirds. Smaller

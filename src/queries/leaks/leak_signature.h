@@ -25,7 +25,7 @@
 #define LEAK_SIGNATURE_FIELD "#"
 
 /*
- * Maximum number of bytes of a text, about 48 steps. A longer text is truncated after the last step
+ * Maximum number of bytes in a text, about 48 steps. A longer text is truncated after the last step
  * that fits, so it stays reproducible.
  */
 #define LEAK_SIGNATURE_MAX_BYTES 8000

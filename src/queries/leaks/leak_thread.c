@@ -169,8 +169,8 @@ static int add_frame(struct query *q, struct leak_rows *rows, const struct store
 }
 
 /*
- * Appends the stack: the innermost frames, deeper ones that have local variables, then variables of
- * unknown frames.
+ * Appends the stack: the innermost frames, deeper frames that have local variables, then variables
+ * of unknown frames.
  */
 static int add_stack(struct query *q, struct leak_rows *rows, const struct store_thread *thread,
 		     const struct locals *locals, struct hdb_error *err)

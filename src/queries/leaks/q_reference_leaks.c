@@ -72,7 +72,7 @@ static int visit(struct leaks *s, uint32_t from, uint32_t ix, struct hdb_error *
 }
 
 /*
- * Visits the objects that a reference holds through fields of its own classes, except those of
+ * Visits the objects that a reference holds through fields of its own classes, except fields of
  * java.lang.ref.Reference.
  */
 static int visit_own_fields(struct query *q, struct leaks *s, uint32_t from, uint32_t ix,

@@ -202,7 +202,7 @@ static int open_buffers(struct query *q, struct hdb_error *err)
 
 /* Possible holders of a buffer that no single object dominates. */
 struct candidates {
-	uint32_t holder, view; /* the best ones, or HEAP_NONE */
+	uint32_t holder, view; /* the best holders, or HEAP_NONE */
 	uint64_t retained;     /* retained size of the holder */
 };
 

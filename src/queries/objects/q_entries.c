@@ -6,7 +6,7 @@
 #include "heap/collections/collections.h"
 #include "queries/queries.h"
 
-/* Maximum number of bytes of a key or value as text. */
+/* Maximum number of bytes in a key or value as text. */
 #define TEXT_SIZE 4096
 /* Number of objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 4096

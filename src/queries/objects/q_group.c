@@ -26,7 +26,7 @@
  */
 
 /*
- * Maximum number of bytes of a value's text. Values without contents are distinguished by that
+ * Maximum number of bytes in a value's text. Values without contents are distinguished by that
  * text.
  */
 #define ANALYSIS_KEY_TEXT 1024
@@ -480,7 +480,7 @@ struct grouping {
 	struct analysis_keys keys;
 	bool has_retained;
 	uint64_t members, bytes;
-	uint64_t others, other_bytes;  /* unreachable ones */
+	uint64_t others, other_bytes;  /* unreachable objects */
 	struct analysis_counter tally; /* struct value_group */
 	/* of the current block */
 	uint8_t reachable[STORE_BLOCK_OBJECTS];

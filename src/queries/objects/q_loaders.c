@@ -64,7 +64,8 @@ static int add_classes(struct query *q, struct loaders *s, struct hdb_error *err
 }
 
 /*
- * Adds totals of loaders: of all objects, which decide whether they are used, or of the shown ones.
+ * Adds totals to the loaders: totals of all objects, which decide whether a loader is in use, or
+ * totals of the objects that are shown.
  */
 static int add_loader_totals(struct query *q, struct loaders *s, bool is_shown,
 			     struct hdb_error *err)

@@ -15,7 +15,7 @@
 #include <pcre2.h>
 
 /*
- * Maximum number of bytes of a text that is matched and shown; only the length of the rest is
+ * Maximum number of bytes in a text that is matched and shown; only the length of the rest is
  * given.
  */
 #define TEXT_MAX 65536u
@@ -62,7 +62,7 @@ struct strings {
 	uint64_t came, counted; /* number of strings put there, and taken out */
 	uint64_t steps, looked, without_text;
 	uint64_t found, found_bytes;  /* strings that pass the filters */
-	uint64_t others, other_bytes; /* unreachable ones */
+	uint64_t others, other_bytes; /* unreachable strings */
 	uint64_t in_part;             /* texts longer than TEXT_MAX whose start does not match */
 	uint32_t block_no;            /* block of `reachable`; HEAP_NONE: none yet */
 	uint8_t reachable[STORE_BLOCK_OBJECTS];

@@ -18,7 +18,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* Maximum number of bytes of a value with a name; longer ones are truncated. */
+/* Maximum number of bytes in a value with a name; longer values are truncated. */
 #define VALUE_MAX 2048u
 /* Fields of an object that are examined. */
 #define FIELDS_MAX 64u

@@ -42,7 +42,7 @@ static int set_facts(struct query *q, const struct analysis_groups *groups, bool
 
 /*
  * Replaces the counts with the counts of the population, and drops groups without objects.
- * Unreachable objects are listed beside reachable ones.
+ * Unreachable objects are listed next to reachable objects.
  */
 static void choose_counts(const struct query *q, struct analysis_groups *groups)
 {

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 512
-/* Maximum number of bytes of a key's text in a name. */
+/* Maximum number of bytes in a key's text in a name. */
 #define KEY_MAX_BYTES 256
 
 /* ---- objects by ID ---- */

@@ -2,9 +2,9 @@
  * queries/traces/trace_sizes.c - computes what objects retain in the graph of leak traces.
  *
  * Everything that an object dominates is below it in the tree of shortest paths. Dominators are
- * therefore computed only among the objects below the wanted ones. A reference from outside this
- * set counts as a reference from the root, because every object outside has a path that passes none
- * of the wanted objects.
+ * therefore computed only among the objects below the requested objects. A reference from outside
+ * this set counts as a reference from the root, because every object outside has a path that passes
+ * none of the wanted objects.
  */
 #include "base/bits.h"
 #include "derive/blocks.h"
@@ -87,7 +87,7 @@ int trace_recorded_size(struct heap *heap, const struct heap_object *object, uin
 	}
 }
 
-/* ---- dominators of the objects below the wanted ones ---- */
+/* ---- dominators of the objects below the requested objects ---- */
 
 /* Adds the wanted objects, and all objects below them in the tree, to the set. */
 static int find_below(struct trace_search *s, const uint32_t *wanted, size_t count,

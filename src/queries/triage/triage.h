@@ -48,7 +48,10 @@ int triage_take_totals(struct triage *t, struct hdb_error *err);
 int triage_take_scan(struct triage *t, struct hdb_error *err);
 int triage_take_strings(struct triage *t, struct hdb_error *err);
 int triage_take_loaders(struct triage *t, struct hdb_error *err);
-/* Names who owns most memory of buffers. Call it after triage_take_scan, which adds it up. */
+/*
+ * Names the owner of most buffer memory. Call it after triage_take_scan, which sums the memory by
+ * owner.
+ */
 int triage_take_buffers(struct triage *t, struct hdb_error *err);
 /* Call it after triage_take_totals, which counts all threads. */
 int triage_take_threads(struct triage *t, struct hdb_error *err);

@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * Below this many bytes outside the heap the owner is not looked for: then no rule fires. The JDK
- * alone maps its modules, more than 100 MiB.
+ * If buffers have fewer bytes than this outside the heap, the owner is not determined, because no
+ * rule fires. The JDK alone maps its modules, more than 100 MiB.
  */
 #define DIRECT_LEAST (64ull << 20)
 #define MAPPED_LEAST (1ull << 30)

@@ -25,8 +25,8 @@
 #define STEP_OBJECTS 4096u
 
 /*
- * A collection with at least this many elements is large. Of large ones, the one that retains most
- * is reported.
+ * A collection with at least this many elements is large. Of the large collections, the one that
+ * retains most is reported.
  */
 #define MANY 1000u
 

@@ -170,7 +170,7 @@ static int find_object(struct heap *heap, const struct heap_value *value, uint32
 
 /*
  * Compares the number of elements in `field` with the length of the array in `other`: unused room
- * of collections that are at most half full. Empty ones are counted separately.
+ * of collections that are at most half full. Empty collections are counted separately.
  */
 static int look_fill(struct triage *t, const struct line *line, const struct looked *at,
 		     struct hdb_error *err)

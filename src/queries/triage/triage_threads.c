@@ -57,7 +57,7 @@ static int read_threads(struct waiting *w, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Adds the threads of a circle to the figure, and names the first ones. */
+/* Adds the threads of a circle to the figure, and names the first threads. */
 static int add_circle(struct waiting *w, uint32_t first_ix, struct hdb_error *err)
 {
 	struct heap *heap = w->t->q->heap;

@@ -138,7 +138,10 @@ static int count_classes(struct triage *t, struct hdb_error *err)
 
 /* ---- roots ---- */
 
-/* Adds up what JNI global references keep: the retained size of those on the top level. */
+/*
+ * Sums the memory that JNI global references keep alive: the retained sizes of their objects on the
+ * top level.
+ */
 static int add_jni(struct triage *t, struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[TRIAGE_JNI_GLOBALS];

@@ -121,7 +121,7 @@ struct arrays {
 	struct analysis_counter counter;        /* struct group */
 	struct base_vec rows;                   /* const struct group *, sorted */
 	uint64_t looked, looked_bytes, without;
-	uint64_t others, other_bytes; /* unreachable ones */
+	uint64_t others, other_bytes; /* unreachable arrays */
 	struct analysis_cut short_tails;
 };
 

@@ -21,7 +21,7 @@ struct sum {
 	uint64_t key; /* class number, size or segment */
 	uint64_t count, empty, elements, wasted_bytes, shallow_bytes, without_size, impossible;
 	uint64_t sized, capacity; /* elements and room of collections with a capacity */
-	/* elements of hash tables, and of those the ones that share a slot */
+	/* number of elements in hash tables, and number of these elements that share a slot */
 	uint64_t hashed, collided;
 	uint64_t largest_size;
 	uint32_t largest_ix;
@@ -39,7 +39,7 @@ struct collections {
 	uint64_t segments;
 	uint8_t *wanted; /* by class number: 1 if named; NULL: all */
 	struct analysis_measuring how;
-	/* the counted collections, and the others (unreachable ones) */
+	/* the counted collections, and the other (unreachable) collections */
 	struct sum all, others;
 	struct analysis_cut unsorted; /* collections that belong to no row */
 	struct query_groups sums;     /* struct sum, by key */
@@ -48,7 +48,7 @@ struct collections {
 
 /* ---- sums ---- */
 
-/* Adds a collection. Of several equally large ones the first is kept. */
+/* Adds a collection. Of several equally large collections, the first is kept. */
 static void add_to(struct sum *sum, const struct analysis_measure *m, uint32_t ix)
 {
 	if (!sum->count || m->size > sum->largest_size) {

@@ -1,6 +1,6 @@
 /*
- * queries/waste/q_finalizers.c - the finalizers query: objects with a finalizer: those still in
- * use, garbage that is queued for the finalizer thread, and the one being finalized.
+ * queries/waste/q_finalizers.c - the finalizers query: objects with a finalizer: objects that are
+ * still in use, garbage that is queued for the finalizer thread, and the object being finalized.
  *
  * The state is derived from the fields of each reference, so no list in the heap has to be
  * followed.
@@ -178,7 +178,7 @@ static int set_kept(struct query *q, const struct finalizers *f, struct hdb_erro
 	return HDB_OK;
 }
 
-/* Keeps the items of the population, and reports the unreachable ones. */
+/* Keeps the items of the population, and reports unreachable items. */
 static int keep_counted(struct query *q, struct finalizers *f, struct hdb_error *err)
 {
 	struct item *items = f->items.data;

@@ -6,7 +6,7 @@
 #include "heap/heap_database.h"
 #include "queries/queries.h"
 
-/* Maximum number of bytes of the names of columns. */
+/* Maximum number of bytes in the names of columns. */
 #define COLUMNS_MAX_BYTES 256
 
 #include <queries/waste/q_reference_stats.query.h>
@@ -37,8 +37,8 @@ struct stats {
 /* ---- retained size: the topmost objects of a set in the dominator tree ---- */
 
 /*
- * State of an object for row number n (from 1): only above members; a member of its set; a member
- * or below one.
+ * State of an object for row number n (from 1): it is only above members, it is a member of the
+ * row's set, or it is a member or below a member.
  */
 enum { CLEAR = 0, MEMBER = 1, COVERED = 2, STATES = 3 };
 

@@ -91,7 +91,7 @@ static int put_classes(void *ctx, const struct heap_block *block, struct hdb_err
 	return HDB_OK;
 }
 
-/* Visits all edges once, including those to classes: counts or writes them. */
+/* Visits all edges once, including edges to classes, and counts or writes them. */
 static int each_edge(struct garbage *g, struct hdb_error *err)
 {
 	struct heap *heap = g->session->heap;
