@@ -41,7 +41,8 @@ const struct option_info option_table[] = {
 	  "Directory for private files if the database cannot be written. Default: $TMPDIR or "
 	  "/tmp." },
 	{ "rules", "FILE", OPTIONS_RULES, 0, TEXT(rules),
-	  "File with your own rules for `explain`, tried before the built-in ones. Default: $HEAPDB_RULES." },
+	  "File with your own rules for `explain`, tried before the built-in rules. Default: "
+	  "$HEAPDB_RULES." },
 	{ "jfr", "FILE", OPTIONS_JFR, 0, TEXT(jfr),
 	  "Flight Recorder recording, used to show sampled objects and their allocation sites" },
 	{ "live", NULL, OPTIONS_CAPTURE_ALL, 0, FLAG(live),
