@@ -16,7 +16,7 @@
 
 static unsigned waits;
 
-/* Replace the system's functions, for LMDB, too. */
+/* These functions replace the system's, also for LMDB. */
 HDB_API int fdatasync(int fd)
 {
 	waits++;
@@ -29,7 +29,10 @@ HDB_API int fsync(int fd)
 	return (int)syscall(SYS_fsync, fd);
 }
 
-/* Imports the sample dump and asks what needs dominators; how often each waited for the disk. */
+/*
+ * Imports the sample dump, and runs a query that needs dominators. Counts how often each of them
+ * waited for the disk.
+ */
 static void ask(int no_sync, unsigned *importing, unsigned *building)
 {
 	const struct hdb_import_options import = { .struct_size = sizeof(import),

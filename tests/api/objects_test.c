@@ -48,7 +48,7 @@ static int clean(void **state)
 	return 0;
 }
 
-/* How many objects refer to one: all, or the reachable ones. */
+/* Counts the objects that refer to an object: all objects, or only reachable objects. */
 static uint64_t referrers_of(uint32_t ix, int only_reachable)
 {
 	struct hdb_list *list;
@@ -72,7 +72,7 @@ static uint64_t referrers_of(uint32_t ix, int only_reachable)
 	return sum;
 }
 
-/* Numbers of objects that a scan gives; sums of what the batches say are checked one by one. */
+/* Lists the objects that a scan returns. Each value in a batch is compared with a look-up. */
 static size_t scan_all(const struct hdb_scan_options *opt, uint32_t *out)
 {
 	struct hdb_scan *scan;
@@ -186,7 +186,7 @@ static void test_scan(void **state)
 	free(marks);
 }
 
-/* The field of a class by name; *fields is to be freed. */
+/* Finds a field of a class by name. The caller frees *fields. */
 static const struct hdb_field *field_of(const char *class_name, const char *name,
 					struct hdb_fields **fields)
 {
@@ -249,7 +249,7 @@ static void test_fields(void **state)
 	free(marks);
 }
 
-/* Fields by a scan are those by look-ups, in both orders. */
+/* A scan returns the same field values as look-ups, in both orders. */
 static void test_scanned_fields(void **state)
 {
 	struct hdb_scan_options opt = { .columns = HDB_SCAN_FIELDS };
@@ -318,7 +318,7 @@ static void test_statics_and_basics(void **state)
 	assert_true(value.d == 1.5);
 }
 
-/* Strings and the arrays that keep their characters say the same. */
+/* Strings have the same text as the arrays that contain their characters. */
 static void test_texts(void **state)
 {
 	const struct hdb_scan_options all = { 0 };
@@ -353,7 +353,10 @@ static void test_texts(void **state)
 	hdb_scan_close(scan);
 }
 
-/* Children have their parent as dominator, referrers refer, ways to roots end at roots. */
+/*
+ * The parent of a child is its dominator, referrers refer to the object, and paths to roots end at
+ * roots.
+ */
 static void test_lists(void **state)
 {
 	struct hdb_list *children, *referrers, *references;
@@ -418,7 +421,10 @@ static void test_lists(void **state)
 	hdb_list_close(references);
 }
 
-/* Counts of classes are those of a scan: before the table of totals is there, and from it. */
+/*
+ * Counts by class equal the counts of a scan, both before the table of totals exists and when they
+ * are read from it.
+ */
 static void test_counts(void **state)
 {
 	const uint32_t n = hdb_class_count(db);
@@ -458,7 +464,10 @@ static void test_counts(void **state)
 	free(sums);
 }
 
-/* What a set retains is no less than its topmost members do, and for one object the same. */
+/*
+ * A set retains at least as much as its topmost members. A set of one object retains as much as the
+ * object.
+ */
 static void test_sets(void **state)
 {
 	uint32_t members[300];
@@ -492,7 +501,9 @@ static void test_sets(void **state)
 	}
 }
 
-/* The objects that a set retains are as many, and their sizes together what it retains. */
+/*
+ * The number and the total size of the marked objects equal the retained count and size of the set.
+ */
 static void test_marks(void **state)
 {
 	uint64_t *bits = calloc(hdb_object_count(db) / 64 + 1, sizeof(bits[0]));
@@ -556,7 +567,7 @@ static void test_threads(void **state)
 	assert_int_equal(hdb_root_at(db, roots, &(struct hdb_root){ 0 }, &err), HDB_EUSAGE);
 }
 
-/* Numbers and rooms that are none are answered, or refused. */
+/* Invalid numbers and sizes give a default result or an error. */
 static void test_senseless(void **state)
 {
 	const struct hdb_row_source no_source = { 0 };
@@ -573,7 +584,7 @@ static void test_senseless(void **state)
 
 /* ---- NULL ---- */
 
-/* With a message that names the function, and without one. */
+/* With a message that names the function, and without a message. */
 #define refuses(call) \
 	do { \
 		err.message[0] = '\0'; \
@@ -581,7 +592,9 @@ static void test_senseless(void **state)
 		assert_int_equal(strncmp(err.message, #call, strcspn(#call, "(")), 0); \
 	} while (0)
 
-/* Of dumps, databases and objects: everything that needs a pointer, without each of them. */
+/*
+ * Functions of dumps, databases and objects that need pointers, each called with one of them NULL.
+ */
 static void test_nulls(void **state)
 {
 	const struct hdb_scan_options fields = { .columns = HDB_SCAN_FIELDS, .end_ix = 1 };
@@ -756,7 +769,7 @@ static void test_nulls(void **state)
 	hdb_close(NULL);
 }
 
-/* Of queries and rows. */
+/* Functions of queries and rows. */
 static void test_null_rows(void **state)
 {
 	static const char *const no_target[] = { NULL };

@@ -46,8 +46,8 @@ static int clean(void **state)
 }
 
 /*
- * A list of nodes, each with the next one; the root, if there is one, is the last record but the
- * end. `cut` bytes are left out at the end.
+ * A linked list of nodes. The root record, if any, precedes the end record. `cut` bytes are cut off
+ * at the end.
  */
 static void write_dump(const char *path, uint64_t time, bool has_root, unsigned cut)
 {
@@ -127,7 +127,7 @@ static void names(void **state)
 	assert_int_equal(hdb_import(temp_path("none.hprof"), db_path, NULL, NULL, &err),
 			 HDB_EABSENT);
 	assert_string_equal(hdb_result_name(HDB_EABSENT), "HDB_EABSENT");
-	/* A folder that is missing is the system's affair, not a wrong input. */
+	/* A missing directory is a system failure, not invalid input. */
 	write_dump(dump, 1, true, 0);
 	assert_int_equal(hdb_import(dump, temp_path("none/d.heapdb"), NULL, NULL, &err), HDB_EIO);
 	clean(NULL);
@@ -149,7 +149,10 @@ static void *list_queries(void *ctx)
 	return (void *)sum;
 }
 
-/* All of them, the same for all threads that ask first at once: the thread sanitizer looks on. */
+/*
+ * All threads that request the list at the same time, before anyone else, get the same list. Run it
+ * with the thread sanitizer.
+ */
 static void queries(void **state)
 {
 	const struct query_def *const *registry;
@@ -190,7 +193,10 @@ static void queries(void **state)
 
 /* ---- stale ---- */
 
-/* The fact of this name in the answer to a query, or NULL; *value is a copy without its text. */
+/*
+ * Returns the fact of this name in the answer to a query, or NULL. *value is a copy without the
+ * text.
+ */
 static bool has_fact(struct hdb *db, const char *query, const char *name, struct hdb_value *value)
 {
 	struct hdb_rows *rows;
@@ -202,7 +208,7 @@ static bool has_fact(struct hdb *db, const char *query, const char *name, struct
 			continue;
 		*value = *hdb_rows_fact_value(rows, i);
 		found = true;
-		/* Those of all answers come first. */
+		/* Facts that all answers have come first. */
 		assert_true(i < 4);
 	}
 	hdb_rows_close(rows);
@@ -224,7 +230,7 @@ static bool is_stale(const char *dump_path)
 	return health.stale != NULL;
 }
 
-/* Gives a file the times of another. */
+/* Sets the times of a file to the times of another. */
 static void copy_times(const char *from, const char *to)
 {
 	struct stat st;
@@ -247,10 +253,10 @@ static void stale(void **state)
 	write_dump(dump, 1, true, 0);
 	import();
 	assert_false(is_stale(NULL));
-	/* Another time and the same bytes: nothing has changed. */
+	/* Another time but the same bytes: the dump has not changed. */
 	assert_int_equal(utimensat(AT_FDCWD, dump, long_ago, 0), 0);
 	assert_false(is_stale(NULL));
-	/* The same size and time, another content. */
+	/* The same size and time but other contents. */
 	write_dump(dump, 1, true, 0);
 	import();
 	write_dump(other, 2, true, 0);
@@ -260,7 +266,7 @@ static void stale(void **state)
 	/* Another size. */
 	write_dump(dump, 1, false, 0);
 	assert_true(is_stale(NULL));
-	/* What needs no bytes of the dump answers, what does says why not. */
+	/* Queries that do not need the dump succeed. Other queries fail with the reason. */
 	db = open_db(NULL);
 	assert_int_equal(hdb_object(db, FIRST, &info, &err), HDB_OK);
 	{
@@ -272,7 +278,7 @@ static void stale(void **state)
 		assert_non_null(strstr(err.message, "reads the dump"));
 	}
 	hdb_close(db);
-	/* The imported one is somewhere else; or it is gone. */
+	/* The imported dump has another path, or was removed. */
 	write_dump(other, 1, true, 0);
 	assert_false(is_stale(other));
 	assert_true(is_stale(NULL));
@@ -307,7 +313,7 @@ static void incomplete(void **state)
 	assert_false(has_fact(db, "histogram", "incomplete", &value));
 	hdb_close(db);
 
-	/* Nothing but the roots is missing: the list hangs together all the same. */
+	/* Only the roots are missing. The list is still complete. */
 	write_dump(dump, 1, false, 0);
 	health = health_of_import(&db);
 	assert_non_null(health.incomplete);
@@ -347,7 +353,7 @@ static void incomplete(void **state)
 	clean(NULL);
 }
 
-/* ---- imports at once ---- */
+/* ---- concurrent imports ---- */
 
 struct waiting {
 	struct hdb_import_options options;
@@ -364,7 +370,7 @@ static void *run_import(void *ctx)
 	return NULL;
 }
 
-/* Another import is at work, and then gives up or makes the database. */
+/* Another import is running, and then fails or creates the database. */
 static int import_beside(bool force, bool is_made)
 {
 	struct waiting w = { .options = { .force = force, .wait = 1 } };

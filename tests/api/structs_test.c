@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #define LATER 40  /* bytes of members of a later header */
-#define GUARD 64  /* bytes behind the structure */
-#define FILL 0xa5 /* what they are filled with */
+#define GUARD 64  /* bytes after the structure */
+#define FILL 0xa5 /* value of these bytes */
 
 static struct hdb *db;
 static struct hdb_error err;
@@ -50,7 +50,7 @@ static bool all_are(const unsigned char *p, size_t count, unsigned char value)
 	return true;
 }
 
-/* A call that fills in a structure, `to`. */
+/* A call that fills in the structure `to`. */
 typedef int call_fn(void *to);
 
 static int call_thread(void *to)
@@ -108,7 +108,7 @@ static int call_batch(void *to)
 	return r;
 }
 
-/* The first object that the call finds something of. */
+/* The first object for which the call finds something. */
 static int call_any(int (*call)(struct hdb *of, uint32_t ix, void *to))
 {
 	static unsigned char room[4096];
@@ -182,7 +182,7 @@ static int call_strip(void *to)
 	return r;
 }
 
-/* Structures that calls fill in. */
+/* Structures that functions fill in. */
 static void results(void **state)
 {
 	static const struct {
@@ -220,14 +220,17 @@ static void results(void **state)
 		assert_int_equal(first.struct_size, 0);
 		assert_false(all_are(first.bytes + sizeof(size_t), size - sizeof(size_t), FILL));
 		assert_true(all_are(first.bytes + size, LATER + GUARD, FILL));
-		/* Of a later header, whose members this library does not know. */
+		/* A size of a later header, whose members this library does not know. */
 		memset(&later, FILL, sizeof(later));
 		later.struct_size = size + LATER;
 		assert_int_equal(calls[i].call(&later), HDB_OK);
 		assert_int_equal(later.struct_size, size + LATER);
 		assert_true(all_are(later.bytes + size, LATER, 0));
 		assert_true(all_are(later.bytes + size + LATER, GUARD, FILL));
-		/* Smaller than any, and not set at all: refused, and left as it is. */
+		/*
+		 * A size that is smaller than in any version is refused, and the structure does not
+		 * change.
+		 */
 		memset(&later, FILL, sizeof(later));
 		for (later.struct_size = 8;; later.struct_size = SIZE_MAX / 2) {
 			err.message[0] = '\0';
@@ -242,7 +245,7 @@ static void results(void **state)
 	}
 }
 
-/* An array's part is read from the structure and written into it. */
+/* hdb_slice is both read and written. */
 static void slices(void **state)
 {
 	struct {
@@ -269,7 +272,10 @@ static void slices(void **state)
 	assert_int_equal(hdb_elements(db, ix - 1, &big.slice, &err), HDB_EUSAGE);
 }
 
-/* Structures that calls read: nothing behind those of an earlier header. */
+/*
+ * Structures that functions read: nothing is read after the end of a structure of an earlier
+ * header.
+ */
 static void options(void **state)
 {
 	struct {

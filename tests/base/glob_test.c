@@ -54,7 +54,7 @@ static void patterns(void **state)
 	assert_false(base_glob_list("a.*, b.*", "c.B"));
 }
 
-/* Many stars on a long text that nearly matches: must not take exponential time. */
+/* A pattern with many stars and a long text that nearly matches must not take exponential time. */
 static void no_blowup(void **state)
 {
 	static char text[20001], pattern[202];

@@ -20,9 +20,9 @@
 #define DATA_BYTES (5u * 1000 * 1000 + 7)
 #define BLOCK (1u << 20)
 
-static uint8_t *data;       /* what is compressed */
+static uint8_t *data;       /* data that is compressed */
 static struct base_vec zip; /* bytes of the compressed file */
-static struct base_vec got; /* what came back */
+static struct base_vec got; /* data that was read back */
 static char path[512];
 
 static void put_zip(const void *p, size_t size)
@@ -54,7 +54,7 @@ static void put_member(const uint8_t *p, size_t size, const char *comment)
 	free(out);
 }
 
-/* One frame of zstd. What is streamed does not say how large it is. */
+/* One zstd frame. Streamed frames do not record their size. */
 static void put_frame(const uint8_t *p, size_t size, bool is_streamed)
 {
 	const size_t room = ZSTD_compressBound(size);
@@ -72,7 +72,7 @@ static void put_frame(const uint8_t *p, size_t size, bool is_streamed)
 
 #define STREAMED "streamed"
 
-/* The comment: of the first member of gzip, or STREAMED, of frames of zstd. */
+/* Comment of the first gzip member, or STREAMED for zstd frames. */
 static void put_parts(size_t part, bool is_gzip, const char *comment)
 {
 	zip.count = 0;
@@ -95,7 +95,7 @@ static void write_file(size_t size)
 	(void)close(fd);
 }
 
-/* Reads all that there is; a piece that does not inflate is read again in order. */
+/* Reads the whole input. A piece that does not inflate is read again in order. */
 static size_t read_all(const char *name, const struct base_damage **damage)
 {
 	static struct base_damage kept;
@@ -110,7 +110,7 @@ static size_t read_all(const char *name, const struct base_damage **damage)
 
 	got.count = 0;
 	assert_int_equal(base_input_open(name, NULL, &in, &err), HDB_OK);
-	/* Every other time somebody looks first. */
+	/* Every other time, the first bytes are examined before reading. */
 	if (turn++ % 2) {
 		assert_int_equal(base_input_peek(in, &first, &size, &err), HDB_OK);
 		assert_true(!size || !memcmp(first, data, size < 1000 ? size : 1000));
@@ -178,18 +178,18 @@ static void test_whole(void **state)
 		put_parts(ways[i].part, ways[i].is_gzip, ways[i].comment);
 		check_whole();
 	}
-	/* Plain. */
+	/* Not compressed. */
 	zip.count = 0;
 	put_zip(data, DATA_BYTES);
 	check_whole();
-	/* A skippable frame first, as pzstd writes it, and one at the end, a seek table. */
+	/* A skippable frame at the start, as pzstd writes it, and a seek table at the end. */
 	zip.count = 0;
 	put_zip("\x50\x2a\x4d\x18\x04\0\0\0abcd", 12);
 	put_frame(data, DATA_BYTES / 2, false);
 	put_frame(data + DATA_BYTES / 2, DATA_BYTES - DATA_BYTES / 2, true);
 	put_zip("\x5e\x2a\x4d\x18\x04\0\0\0abcd", 12);
 	check_whole();
-	/* Zeros behind the end, as on tapes. */
+	/* Zeros after the end, as on tapes. */
 	put_parts(300000, true, NULL);
 	put_zip("\0\0\0\0\0\0\0", 7);
 	check_whole();
@@ -204,20 +204,20 @@ static void put_u4(uint32_t value)
 }
 
 /*
- * The table of zstd's seekable format is behind the frames, which tell by themselves where they
- * end: a table that lies in any way changes nothing.
+ * The seek table of zstd's seekable format follows the frames. Frames record where they end, so a
+ * wrong table makes no difference.
  */
 static void test_seekable(void **state)
 {
 	static const struct {
-		uint32_t count;      /* of frames */
-		uint32_t more_bytes; /* than a frame inflates to */
+		uint32_t count;      /* wrong number of frames */
+		uint32_t more_bytes; /* wrong inflated size of a frame */
 		uint8_t flags;
 		uint32_t magic;
 	} tables[] = {
 		{ 5, 0, 0, 0x8f92eab1 },
-		{ 5, 0, 0x80, 0x8f92eab1 }, /* checksums, which are not there */
-		{ 5, 0, 0x7f, 0x8f92eab1 }, /* bits that are reserved */
+		{ 5, 0, 0x80, 0x8f92eab1 }, /* the flag for checksums, which are missing */
+		{ 5, 0, 0x7f, 0x8f92eab1 }, /* reserved bits */
 		{ UINT32_MAX, 0, 0, 0x8f92eab1 },
 		{ 0, 0, 0, 0x8f92eab1 },
 		{ 5, UINT32_MAX, 0, 0x8f92eab1 },
@@ -239,7 +239,7 @@ static void test_seekable(void **state)
 		put_zip(&tables[i / 2].flags, 1);
 		put_u4(tables[i / 2].magic);
 		check_whole();
-		/* A table that was cut: all is there, and the cut is said. */
+		/* A truncated table: all data is returned, and the truncation is reported. */
 		write_file(zip.count - 3);
 		assert_true(read_all(path, &damage) > 0);
 		assert_int_equal(got.count, DATA_BYTES);
@@ -247,7 +247,7 @@ static void test_seekable(void **state)
 	}
 }
 
-/* The same through a pipe. */
+/* The same data through a pipe. */
 static void test_pipe(void **state)
 {
 	const struct base_damage *damage;
@@ -288,7 +288,10 @@ static void test_pipe(void **state)
 	}
 }
 
-/* Cut anywhere: what comes is how the data begins, and nearly all of it that was there. */
+/*
+ * If the file is cut anywhere, the result is a prefix of the data, with nearly all of the data
+ * before the cut.
+ */
 static void test_cut(void **state)
 {
 	uint64_t seed = 5;
@@ -305,7 +308,7 @@ static void test_cut(void **state)
 			(void)read_all(path, &damage);
 			assert_true(got.count < DATA_BYTES);
 			assert_memory_equal(got.data, data, got.count);
-			/* zstd gives blocks of 128 KiB; gzip gives what it has. */
+			/* zstd returns blocks of 128 KiB. gzip returns all bytes before the cut. */
 			least = (uint64_t)DATA_BYTES * at / zip.count;
 			if (got.count + 400000 < least)
 				fail_msg("%s cut at %zu: %zu of %zu bytes", ways[i].name, at,
@@ -314,7 +317,7 @@ static void test_cut(void **state)
 	}
 }
 
-/* A byte is wrong: of many parts only that part is lost. */
+/* If a byte is wrong, only the part that contains it is lost. */
 static void test_flip(void **state)
 {
 	uint64_t seed = 7;
@@ -328,12 +331,15 @@ static void test_flip(void **state)
 			size_t at, count;
 
 			put_parts(ways[i].part, ways[i].is_gzip, ways[i].comment);
-			/* Not in the first part, which may be the whole head. */
+			/*
+			 * The wrong byte is not in the first part, which may contain only the
+			 * header.
+			 */
 			at = zip.count / 2 + test_random(&seed) % (zip.count / 4);
 			((uint8_t *)zip.data)[at] ^= 0x40;
 			write_file(zip.count);
 			count = read_all(path, &damage);
-			/* A head may have changed where it means nothing, as its time. */
+			/* The changed byte of a header may be irrelevant, such as the time. */
 			if (!count) {
 				assert_int_equal(got.count, DATA_BYTES);
 				continue;
@@ -386,7 +392,7 @@ static int find(void *ctx, uint64_t offset, struct base_frame *out, struct hdb_e
 	return HDB_NOTFOUND;
 }
 
-/* Frames of many sizes over the first `size` bytes of the data. */
+/* Creates frames of many sizes for the first `size` bytes of the data. */
 static void pack_frames(struct packed *p, size_t size, uint64_t *seed)
 {
 	uint8_t *out = malloc(BASE_FRAME_PACKED_MAX);
@@ -457,7 +463,7 @@ static void test_frames(void **state)
 		base_view_release(&views[i]);
 	assert_null(base_view_at(&views[0], from.size - 1, 2, NULL));
 	assert_int_equal(source->check(source, NULL), HDB_OK);
-	/* A frame that does not inflate is a failure that stays. */
+	/* After a frame fails to inflate, the source keeps failing. */
 	((uint8_t *)(uintptr_t)p.frames[1].packed)[0] ^= 0xff;
 	base_source_close(source);
 	assert_int_equal(base_frames_open(&from, &source, NULL), HDB_OK);

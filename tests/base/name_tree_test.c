@@ -35,12 +35,12 @@ static void names(void **state)
 					 HDB_OK);
 			assert_int_equal(no, i);
 		}
-	text[0] = 'b'; /* what was added is a copy */
+	text[0] = 'b'; /* the map has its own copy of the name */
 	assert_string_equal(base_vec_at(&names.list, struct base_name, 0)->text, "a");
 	base_names_release(&names);
 }
 
-/* Siblings by name, descending in steps of 4; names of one step are equal. */
+/* Orders siblings by name, descending. Four successive names are equal. */
 static int compare(const void *ctx, uint32_t a, uint32_t b)
 {
 	const struct base_tree *tree = ctx;

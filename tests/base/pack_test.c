@@ -18,7 +18,7 @@ static void check_values(const uint64_t *values, uint32_t count)
 	uint8_t *exact;
 
 	assert_int_equal(base_pack_encode(&out, values, count, &err), HDB_OK);
-	/* Without a byte to spare, so that reading beyond it is seen under ASan. */
+	/* The buffer has exactly the size of the data, so that ASan detects reads past the end. */
 	exact = malloc(out.count);
 	assert_non_null(exact);
 	memcpy(exact, out.data, out.count);
@@ -46,11 +46,11 @@ static void test_widths(void **state)
 		for (uint32_t i = 0; i < n; i++)
 			values[i] = width ? test_random(&seed) >> (64 - width) : 0;
 		check_values(values, n);
-		/* A few that need far more bits. */
+		/* A few values that need far more bits. */
 		for (uint32_t i = 3; i < n; i += 41)
 			values[i] = test_random(&seed);
 		check_values(values, n);
-		/* All far from zero. */
+		/* All values are far from zero. */
 		for (uint32_t i = 0; i < n; i++)
 			values[i] = UINT64_MAX - (values[i] >> 20);
 		check_values(values, n);
@@ -69,7 +69,7 @@ static void test_counts(void **state)
 	}
 }
 
-/* What the bytes must be in every version: databases are compared byte by byte. */
+/* The bytes that every version must write, because databases are compared byte by byte. */
 static void test_bytes(void **state)
 {
 	uint64_t values[PACK_GROUP * 2], hash = 14695981039346656037u, seed = 2026;
@@ -110,7 +110,10 @@ static void test_small_when_regular(void **state)
 	base_vec_release(&out);
 }
 
-/* Any byte changed, any cut: refused, or still readable without a fault (run under ASan). */
+/*
+ * A column with any byte changed, or cut anywhere, is rejected or still readable without a fault
+ * (run under ASan).
+ */
 static void test_damage(void **state)
 {
 	uint64_t values[PACK_GROUP + 40], group[PACK_GROUP], seed = 99;
@@ -125,7 +128,10 @@ static void test_damage(void **state)
 		for (unsigned bit = 0; bit < (size == out.count ? 8 * out.count : 1); bit++) {
 			struct pack_column column;
 
-			/* Exactly as large as said, so that reading past the end is seen. */
+			/*
+			 * The buffer has exactly this size, so that ASan detects reads past the
+			 * end.
+			 */
 			copy = malloc(size + !size);
 			memcpy(copy, out.data, size);
 			if (size == out.count)

@@ -28,7 +28,7 @@ static int produce(void *ctx, unsigned slot, uint64_t item, struct hdb_error *er
 
 	if (!run->fail_in_consume && item >= run->fail_at)
 		return hdb_fail(err, HDB_ELIMIT, "item %d", (int)item);
-	/* Later items are quicker, so that they would overtake. */
+	/* Later items take less time, so they could overtake earlier items. */
 	for (volatile uint64_t spin = item % 7 ? 10 : 20000; spin; spin--)
 		;
 	run->slots[slot] = item * item;
@@ -68,7 +68,7 @@ static void test_order(void **state)
 	}
 }
 
-/* The failure is the first in item order, whatever the threads did. */
+/* The result is the first failure in item order, whatever the order in which threads ran. */
 static void test_failure(void **state)
 {
 	(void)state;
@@ -125,7 +125,10 @@ static void test_vec_overflow(void **state)
 	base_vec_release(&vec);
 }
 
-/* A file that shrinks while it is mapped: zeros and an error with the offset, no signal. */
+/*
+ * A file that shrinks while it is mapped reads as zeros and gives an error with the offset, but no
+ * signal.
+ */
 static void test_shrinking_file(void **state)
 {
 	const char *path = temp_path("shrink");
@@ -172,7 +175,7 @@ static void test_open_errors(void **state)
 	(void)unlink(path);
 }
 
-/* Past the budget big arrays live in a file; they are zeroed and writable all the same. */
+/* Beyond the budget, big arrays are in a file. They are still zeroed and writable. */
 static void test_big_arrays(void **state)
 {
 	struct base_work work;
@@ -211,7 +214,10 @@ static int part(void *ctx, unsigned no, struct hdb_error *err)
 				       parts->result[no];
 }
 
-/* All run, the first on the calling thread. The first failure counts; HDB_END is none. */
+/*
+ * All functions run, the first on the calling thread. The result is the first failure. HDB_END is
+ * not a failure.
+ */
 static void test_parts(void **state)
 {
 	struct parts parts = { .caller = pthread_self(), .result = { HDB_OK, HDB_END } };

@@ -23,7 +23,7 @@ static int by_key(const void *a, const void *b, void *ctx)
 	return ((const struct item *)a)->key - ((const struct item *)b)->key;
 }
 
-/* Equal keys keep their order, of every count; with memory and without. */
+/* Equal keys keep their order, for any number of keys, with and without memory. */
 static void test_sort(void **state)
 {
 	static struct item items[COUNT];

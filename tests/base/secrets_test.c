@@ -19,7 +19,7 @@
 static struct base_secrets *secrets;
 static struct base_secret_search *search;
 
-/* What was found in one text. */
+/* Secrets found in one text. */
 struct found {
 	unsigned count, rule;
 	size_t size;
@@ -36,7 +36,7 @@ static int take(void *ctx, const struct base_secret_hit *hit, struct hdb_error *
 	return HDB_OK;
 }
 
-/* Puts digits in place of "{A20}". */
+/* Replaces "{A20}" with digits. */
 static void expand(struct bytes *out, const char *text)
 {
 	static const struct {
@@ -120,7 +120,7 @@ static void test_rules(void **state)
 	assert_non_null(f);
 	assert_in_range(count, 150, LINES_MAX);
 	while (fgets(line, sizeof(line), f)) {
-		/* Mail addresses are whole texts, so they are not searched behind others. */
+		/* Mail addresses are whole texts, so they are not searched after other text. */
 		static const size_t before[] = { 0, 0, 65536 - 512 - 20, 65536 - 10 };
 		char *tab = strchr(line, '\t');
 		struct bytes text = { 0 };
@@ -174,7 +174,7 @@ static void test_names(void **state)
 			fail_msg("%s", others[i]);
 }
 
-/* A part may not take more than a time that is linear in its size. */
+/* A part must be searched in a time that is linear in its size. */
 static void test_hostile(void **state)
 {
 	static const char *const parts[] = { "xoxb-",  "eyJ",        "password=",

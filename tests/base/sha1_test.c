@@ -1,6 +1,4 @@
-/*
- * tests/base/sha1_test.c - SHA-1 of RFC 3174's examples, in one piece and in many.
- */
+/* tests/base/sha1_test.c - SHA-1 of RFC 3174's examples, in one piece and in several pieces. */
 #include "base/sha1.h"
 
 #include <setjmp.h>

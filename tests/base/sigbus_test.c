@@ -1,7 +1,7 @@
 /*
- * sigbus_test.c - the SIGBUS handler together with others. Faults outside of our maps are passed to
- * the previous handler or end the process as they would have, without loops. A full table of maps
- * is an error.
+ * sigbus_test.c - the SIGBUS handler together with other handlers. Faults outside heapdb's maps are
+ * passed to the previous handler, or end the process as they would without heapdb, and never cause
+ * a loop. A full table of maps is an error.
  */
 #include "base/source.h"
 
@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-/* How a child ends whose own handler was called. */
+/* Exit code of a child process whose own handler was called. */
 #define OWN 7
 
 static volatile sig_atomic_t has_been;
@@ -38,8 +38,8 @@ static void own_info(int sig, siginfo_t *info, void *ucontext)
 }
 
 /*
- * One that was set before ours and hands on to ours, as two libraries may do that each keep the
- * other's.
+ * A handler that was installed before heapdb's and calls heapdb's handler, as if two libraries had
+ * each saved the other's handler.
  */
 static void hand_back(int sig, siginfo_t *info, void *ucontext)
 {
@@ -48,7 +48,7 @@ static void hand_back(int sig, siginfo_t *info, void *ucontext)
 	ours.sa_sigaction(sig, info, ucontext);
 }
 
-/* A page of a file that ends before it. */
+/* Maps a page after the end of a file. */
 static volatile const char *missing_page(void)
 {
 	const int fd = memfd_create("cut", MFD_CLOEXEC);
@@ -61,7 +61,10 @@ static volatile const char *missing_page(void)
 	return (volatile const char *)map + 4096;
 }
 
-/* The status of a child that has `handler` (flags), then ours, and reads a page that is missing. */
+/*
+ * Returns the exit status of a child that installs `handler` (with flags), then heapdb's handler,
+ * and reads a missing page.
+ */
 static int end_of_child(void (*handler)(int), void (*action)(int, siginfo_t *, void *))
 {
 	const pid_t pid = fork();
@@ -79,7 +82,7 @@ static int end_of_child(void (*handler)(int), void (*action)(int, siginfo_t *, v
 			old.sa_handler = handler;
 		(void)sigaction(SIGBUS, &old, NULL);
 		base_sigbus_install();
-		base_sigbus_install(); /* the second time it is there */
+		base_sigbus_install(); /* the second read succeeds */
 		(void)sigaction(SIGBUS, NULL, &ours);
 		_exit(*missing_page() ? 3 : 4);
 	}
@@ -97,8 +100,8 @@ static void test_others(void **state)
 	status = end_of_child(NULL, own_info);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == OWN);
 	/*
-	 * Without one, the process ends by the signal, as it does if the one that was there wants
-	 * nothing of it.
+	 * Without a previous handler, the signal ends the process. The same happens if the signal
+	 * was ignored, or if the previous handler passes it back.
 	 */
 	status = end_of_child(SIG_DFL, NULL);
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
@@ -108,7 +111,10 @@ static void test_others(void **state)
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
 }
 
-/* A missing page of ours reads as zeros and is noted, whatever handler there was. */
+/*
+ * A missing page in a map of heapdb reads as zeros and is recorded, whatever the previous handler
+ * was.
+ */
 static void test_ours(void **state)
 {
 	volatile const char *page;

@@ -1,6 +1,6 @@
 /*
- * siphash_test.c - vectors of the authors' reference program (vectors_sip128), and parts of
- * any size.
+ * siphash_test.c - test vectors of the authors' reference program (vectors_sip128), and input in
+ * parts of any size.
  */
 #include "base/siphash.h"
 

@@ -18,7 +18,7 @@
 #define BUDGET ((uint64_t)16 << 20)
 #define CHUNKS_BYTES (BUDGET / 4)
 
-/* A slab's size (spill_buckets.c), which may be taken for a bucket's first chunk. */
+/* Size of a slab (spill_buckets.c), which may be allocated for a bucket's first chunk. */
 #define SLACK ((uint64_t)1 << 20)
 
 static uint64_t value_of(uint32_t bucket, uint32_t k)
@@ -37,7 +37,10 @@ static void check_list(const struct base_buckets *buckets, uint32_t first, uint6
 	}
 }
 
-/* Each chunk is in one list, of a bucket or of free ones, and lists end. */
+/*
+ * Each chunk is in one list, which belongs to a bucket or contains free chunks, and every list
+ * ends.
+ */
 static void check_buckets(const struct base_buckets *buckets)
 {
 	uint64_t seen = 0, being_filled = 0;
@@ -84,7 +87,7 @@ static void read_back(const struct base_buckets *buckets, uint32_t bucket)
 	base_bucket_end(&reader);
 }
 
-/* One bucket after the other, or all in turn: some 40 MB. */
+/* Fills one bucket after the other, or all buckets in turn, with about 40 MB. */
 static void fill(bool in_turn, bool has_file)
 {
 	struct base_buckets buckets = { 0 };

@@ -66,7 +66,7 @@ static void runs_check(const struct base_runs *runs)
 	}
 }
 
-/* Of a set that was ranked: ranks are those of its bits. */
+/* After ranking, the rank of each bit is the number of set bits before it. */
 static void ranks_check(const struct base_ranks *set)
 {
 	uint32_t rank = 0;
@@ -98,7 +98,7 @@ static void vec(void **state)
 	}
 	for (uint32_t i = 0; i < COUNT; i++)
 		assert_int_equal(*base_vec_at(&v, uint32_t, i), i);
-	/* No such array: refused, and nothing lost. */
+	/* An impossible size is refused, and no data is lost. */
 	assert_int_equal(base_vec_reserve(&v, SIZE_MAX, sizeof(uint32_t), &err), HDB_ENOMEM);
 	assert_int_equal(base_vec_reserve(&v, SIZE_MAX / 2, sizeof(uint32_t), &err), HDB_ENOMEM);
 	base_vec_check(&v);
@@ -124,7 +124,7 @@ static void idmap(void **state)
 		assert_int_equal(base_idmap_put(&map, (uint64_t)id << 40, plain[id], &err), HDB_OK);
 		if (i % 64 == 0)
 			base_idmap_check(&map);
-		/* Room for more than there are, for as many, and for fewer. */
+		/* Room for more elements than exist, for as many, and for fewer. */
 		if (i % 256 == 0) {
 			const uint64_t count = draw(2 * map.count + 2);
 
@@ -274,7 +274,10 @@ static int compare_nodes(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Sorted as qsort sorts, keys stable; then each place is found. */
+/*
+ * The result equals that of qsort, with a stable order of equal keys. Then each position can be
+ * found.
+ */
 static void sorting(void **state)
 {
 	static const size_t counts[] = { 0, 1, 2, 31, 32, 33, 257, COUNT };
@@ -311,7 +314,7 @@ static void sorting(void **state)
 	}
 }
 
-/* ---- what is broken is found ---- */
+/* ---- broken structures are detected ---- */
 
 static void check_vec(void *ctx)
 {

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <cmocka.h>
 
-/* Objects beside the small dump's: dump and database are many pages long. */
+/* Number of objects added to the small dump, so that dump and database are many pages long. */
 #define EXTRA 20000
 
 static char dump_path[512], db_path[512], copy_path[512];
@@ -21,7 +21,7 @@ static char dump_path[512], db_path[512], copy_path[512];
 struct cut {
 	const char *path;
 	off_t size;
-	unsigned at; /* which call, from 0 */
+	unsigned at; /* number of the call, starting at 0 */
 	unsigned calls;
 };
 
@@ -61,7 +61,8 @@ static void expect_reported(int r, const struct hdb_error *err, const char *what
 }
 
 /*
- * At each stage of the import. What was read before the cut is good, so that late ones do no harm.
+ * Cuts the dump at each stage of the import. Data read before the cut is valid, so a late cut does
+ * no harm.
  */
 static void test_dump_import(void **state)
 {
@@ -69,7 +70,7 @@ static void test_dump_import(void **state)
 	unsigned told = 0, reports = 0;
 
 	(void)state;
-	/* The first round cuts nothing and counts. */
+	/* The first round cuts nothing and counts the calls. */
 	for (unsigned at = UINT_MAX; at == UINT_MAX || at < reports; at++) {
 		struct cut cut = { copy_path, whole / 3, at, 0 };
 		const struct hdb_import_options opt = {
@@ -106,7 +107,7 @@ static int ask(const char *db, const char *dump, struct cut *cut, const char *qu
 
 	if (r < 0)
 		return r;
-	/* Call 0: before anything is asked. */
+	/* Call 0: before the first query. */
 	cut_file(cut, "", 0, 0, "");
 	r = hdb_query(handle, query, NULL, &rows, err);
 	while (r == HDB_OK)
@@ -144,7 +145,7 @@ static void test_dump_query(void **state)
 	hdb_close(db);
 }
 
-/* The database, while it is asked, and at each report of building tables in it. */
+/* Cuts the database during queries, and at each progress report while tables are built. */
 static void test_database(void **state)
 {
 	static const char *const queries[] = { "dominators", "histogram", "check", "top", "path" };

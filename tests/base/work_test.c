@@ -26,7 +26,7 @@
 
 #define MIB (1u << 20)
 
-/* As on a file system that has no O_TMPFILE, NFS for instance. */
+/* Behaves like a file system without O_TMPFILE, such as NFS. */
 static bool has_no_tmpfile;
 
 int __real_open(const char *path, int flags, ...);
@@ -46,7 +46,7 @@ int __wrap_open(const char *path, int flags, ...)
 	return __real_open(path, flags, mode);
 }
 
-/* What every file system says it is, and how much of it is free. */
+/* Type and free space that every file system reports. */
 static struct statfs fs = { .f_type = 0xef53, .f_bsize = 4096, .f_bavail = 1 << 20 };
 
 int __wrap_fstatfs(int fd, struct statfs *out);
@@ -88,7 +88,7 @@ static bool is_clear(const struct base_big *big)
 	return true;
 }
 
-/* An array beyond the budget, and that it is one. */
+/* Allocates an array beyond the budget, and checks that it is in a file and contains zeros. */
 static void in_file(struct base_work *work)
 {
 	const uint64_t size = base_work_room(work) + 3 * MIB;
@@ -125,7 +125,7 @@ static void test_files(void **state)
 	base_work_release(&work);
 }
 
-/* A folder that is not there: the other one is taken; if that is no better, memory. */
+/* If one directory is missing, the other is used. If that is missing, too, memory is used. */
 static void test_no_folder(void **state)
 {
 	static char long_name[5000];
@@ -153,7 +153,7 @@ static void test_no_folder(void **state)
 	base_work_release(&work);
 }
 
-/* With no folder at all, memory is taken beyond the budget. */
+/* Without any directory, memory beyond the budget is used. */
 static void test_no_scratch(void **state)
 {
 	struct base_work work;
@@ -169,7 +169,10 @@ static void test_no_scratch(void **state)
 	base_work_release(&work);
 }
 
-/* A file that may not grow: an error before the array is used, not a bus error in it. */
+/*
+ * If a file cannot grow, there is an error before the array is used, not a bus error during its
+ * use.
+ */
 static void test_disk_full(void **state)
 {
 	struct rlimit old, little;
@@ -188,7 +191,10 @@ static void test_disk_full(void **state)
 	assert_int_equal(base_big_alloc(&work, &big, base_work_room(&work) + 3 * MIB, "test", &err),
 			 HDB_EIO);
 	assert_non_null(strstr(err.message, folder));
-	/* One folder that has no room is no reason to take memory. */
+	/*
+	 * If the only usable directory has no space, the result is a failure. Memory is not used
+	 * instead.
+	 */
 	work.tmp_dir = "/nonexistent/b";
 	assert_int_equal(base_big_alloc(&work, &big, base_work_room(&work) + 3 * MIB, "test", &err),
 			 HDB_EIO);
@@ -210,17 +216,17 @@ static void test_spill(void **state)
 
 	(void)state;
 	begin(&work, folder);
-	base_spill_close(&spill); /* that was never written */
+	base_spill_close(&spill); /* nothing was written to it */
 	base_spill_prefetch(&spill, 0, 8);
 	assert_int_equal(base_spill_write(&spill, 1000, "12345678", 8, &err), HDB_OK);
 	base_spill_prefetch(&spill, 1000, 8);
 	assert_int_equal(base_spill_read(&spill, 1004, data, 4, &err), HDB_OK);
 	assert_memory_equal(data, "5678", 4);
-	/* Past the end there is nothing. */
+	/* There is no data after the end. */
 	assert_int_equal(base_spill_read(&spill, 1004, data, 8, &err), HDB_EIO);
 	base_spill_close(&spill);
 	base_spill_close(&spill);
-	/* In no folder at all. */
+	/* Without any directory. */
 	begin(&work, "/nonexistent");
 	assert_int_equal(base_spill_write(&spill, 1000, "12345678", 8, &err), HDB_OK);
 	assert_int_equal(base_spill_read(&spill, 1004, data, 4, &err), HDB_OK);
@@ -229,8 +235,8 @@ static void test_spill(void **state)
 }
 
 /*
- * Arrays of many sizes, freed in another order than they were taken: none overlap, and all are
- * clear.
+ * Arrays of many sizes, freed in a different order than they were allocated, never overlap and are
+ * always zeroed.
  */
 static void test_pool(void **state)
 {
@@ -260,7 +266,7 @@ static void test_pool(void **state)
 				continue;
 			assert_int_equal(p[0], i + 1);
 			assert_int_equal(p[big[i].size_bytes - 1], i + 1);
-			/* Every other one, so that what is freed does not join. */
+			/* Every other array, so that freed arrays do not merge. */
 			if (i % 2 == round % 2)
 				base_big_free(&big[i]);
 		}
@@ -274,7 +280,10 @@ static void test_pool(void **state)
 	assert_int_equal(work.pool_count, 0);
 }
 
-/* What is kept gives way by what is needed, and the rest of the piece is still good. */
+/*
+ * Pooled memory is returned as far as other memory is needed, and the rest of the piece stays
+ * usable.
+ */
 static void test_give_way(void **state)
 {
 	struct base_work work;
@@ -302,7 +311,7 @@ static void test_give_way(void **state)
 	base_work_release(&work);
 }
 
-/* Takes arrays of 2 MiB, fills them and frees them; how many were pages of files. */
+/* Allocates, fills and frees arrays of 2 MiB. Returns how many of them were pages of files. */
 static unsigned count_cached(struct base_work *work, unsigned count)
 {
 	struct base_big big[16] = { 0 };
@@ -345,15 +354,15 @@ static void test_anonymous_limit(void **state)
 	assert_int_equal(count_cached(&work, 10), 0);
 	base_work_release(&work);
 	base_work_limit_anonymous(&work, 8 * MIB);
-	/* The second time, what is kept is used again. */
+	/* The second time, pooled memory is reused. */
 	for (unsigned turn = 0; turn < 2; turn++) {
 		assert_int_equal(count_cached(&work, 10), 6);
 		assert_int_equal(work.anonymous_bytes, 8 * MIB);
 	}
-	/* No more than that. */
+	/* Not more than the limit. */
 	assert_int_equal(count_cached(&work, 14), 8);
 	assert_int_equal(work.anonymous_bytes, 12 * MIB);
-	/* What is kept beyond it goes, as soon as something else is needed. */
+	/* Pooled memory beyond the limit is returned as soon as other memory is needed. */
 	base_work_limit_anonymous(&work, 4 * MIB);
 	assert_int_equal(base_big_alloc(&work, &big, 18 * MIB, "test", NULL), HDB_OK);
 	assert_int_equal(work.anonymous_bytes, 18 * MIB);
@@ -362,7 +371,7 @@ static void test_anonymous_limit(void **state)
 	base_work_release(&work);
 	assert_int_equal(work.anonymous_bytes + work.cached_bytes, 0);
 
-	/* Memory of others counts. */
+	/* Memory of other users counts. */
 	base_work_limit_anonymous(&work, 8 * MIB);
 	base_work_count(&work, &others, 10 * MIB);
 	base_work_count(&work, &others, 5 * MIB);
@@ -381,7 +390,7 @@ static void test_anonymous_limit(void **state)
 	base_work_check(&work);
 	base_work_release(&work);
 
-	/* A memory disk, a network, a full disk, one that may not be written. */
+	/* A memory file system, a network file system, a full disk, and a read-only disk. */
 	base_work_limit_anonymous(&work, 8 * MIB);
 	fs.f_type = 0x01021994;
 	assert_int_equal(count_cached(&work, 8), 0);
@@ -407,7 +416,7 @@ static void test_anonymous_limit(void **state)
 	assert_int_equal(count_cached(&work, 8), 0);
 	base_work_release(&work);
 
-	/* Who asked for a budget gets anonymous memory. */
+	/* If the user sets a budget, memory is anonymous. */
 	base_work_init(&work, 64 * MIB, 1, NULL);
 	work.scratch_dir = folder;
 	base_work_limit_anonymous(&work, 8 * MIB);
@@ -454,7 +463,7 @@ static void test_caller(void **state)
 	assert_string_equal(work.tmp_dir, "/tmp");
 }
 
-/* A budget is for all that a process takes, so arrays and threads have less than that. */
+/* A budget covers all memory of a process, so arrays and threads get less. */
 static void test_allow(void **state)
 {
 	struct base_work work;

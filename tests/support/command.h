@@ -7,7 +7,7 @@
 
 int heapdb_main(int argc, char **argv);
 #define main heapdb_main
-#define print_error command_print_error /* cmocka has one, too */
+#define print_error command_print_error /* cmocka defines this macro, too */
 #include "heapdb/main.c"
 #undef main
 #undef print_error
@@ -15,16 +15,16 @@ int heapdb_main(int argc, char **argv);
 #include <fcntl.h>
 #include <sys/mman.h>
 
-/* Arguments of a command at most, besides its name. */
+/* Maximum number of arguments of a command, not counting its name. */
 #define COMMAND_WORDS_MAX 14
 
-/* Where a sanitizer's report goes while standard error is ours. */
+/* File for a sanitizer's report while standard error is redirected. */
 void __sanitizer_set_report_fd(void *fd) __attribute__((weak));
 
-/* What a command did; command_release. */
+/* Result of a command. Release it with command_release. */
 struct command_run {
 	int code;
-	char *out, *err; /* terminated by a zero; owned */
+	char *out, *err; /* zero-terminated; owned */
 	size_t out_size, err_size;
 };
 
@@ -40,8 +40,9 @@ static char *command_read(int fd, size_t *size)
 }
 
 /*
- * Runs the command with `words`, ended by NULL; standard output is out_fd, or read if that is -1.
- * `around`, if not NULL, is called right before (true) and after it.
+ * Runs the command with the arguments `words`, which end with NULL. Standard output goes to out_fd;
+ * if out_fd is -1, it is captured. `around`, if not NULL, is called right before the command (with
+ * true) and right after it (with false).
  */
 static struct command_run command_run(const char *const *words, int out_fd,
 				      void (*around)(bool begins))
@@ -84,8 +85,8 @@ static void command_release(struct command_run *ran)
 }
 
 /*
- * Copies `words` with each that is `names[i]` replaced by `values[i]`; `to` has room for
- * COMMAND_WORDS_MAX and NULL.
+ * Copies `words`, and replaces each word that equals names[i] with values[i]. `to` has room for
+ * COMMAND_WORDS_MAX words and NULL.
  */
 static inline void command_words(const char *const *words, const char *const *names,
 				 const char *const *values, size_t count, const char **to)

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Whether run(ctx) aborts. What it changes is not seen here. */
+/* Whether run(ctx) aborts. It runs in a child process, so its changes are not visible here. */
 static inline bool dies(void (*run)(void *ctx), void *ctx)
 {
 	int status = 0;

@@ -1,10 +1,12 @@
 /*
- * support/domtree.h - what is read off a dominator tree, the plain way: children lists, a walk. An
- * oracle for what graph/child_rows.h and graph/preorder.h make of trees that fit no memory.
+ * support/domtree.h - simple versions of operations on a dominator tree: lists of children, and a
+ * walk. Tests compare their results with those of graph/child_rows.h and graph/preorder.h, which
+ * work on trees that do not fit in memory.
  *
- * The tree comes as idom[]: a node, GRAPH_NONE for the virtual root, the node
- * itself for a node that is in no tree. Everything here is linear (sorting aside) and free of
- * recursion. An idom[] that is no tree gives HDB_ECORRUPT or leaves nodes out; it never hangs.
+ * The tree is an array idom[]. An element is the parent node, GRAPH_NONE for the virtual root, or
+ * the node itself if it is not in the tree. All functions take linear time, except for sorting, and
+ * do not recurse. If idom[] is not a tree, they return HDB_ECORRUPT or leave out nodes, but never
+ * hang.
  */
 #ifndef SUPPORT_DOMTREE_H
 #define SUPPORT_DOMTREE_H
@@ -14,8 +16,8 @@
 #include "base/size_array.h"
 
 /*
- * The children of every node: those of v are child[first[v]] .. child[first[v + 1] - 1], and row
- * node_count holds those of the virtual root. Unreached nodes are in no row.
+ * The children of every node. The children of v are child[first[v]] to child[first[v + 1] - 1]. Row
+ * node_count has the children of the virtual root. Unreachable nodes are in no row.
  */
 struct graph_children {
 	uint32_t node_count;
@@ -24,7 +26,7 @@ struct graph_children {
 	struct base_big first_big, child_big;
 };
 
-/* A tree, lent; `retained` may be NULL. */
+/* A tree. The arrays are lent. `retained` may be NULL. */
 struct graph_tree {
 	const uint32_t *idom;
 	uint32_t node_count;
@@ -32,46 +34,50 @@ struct graph_tree {
 };
 
 /*
- * Fills *out, each row sorted by `retained` descending, then by node ascending; `retained` NULL
- * sorts by node alone. Release *out in any case. Memory: 4 bytes a node, 4 a child, and 32 for
- * each entry of the longest row while it is sorted.
+ * Fills *out. Each row is sorted by `retained`, descending, then by node, ascending. If `retained`
+ * is NULL, rows are sorted by node. *out must be released in any case. Memory: 4 bytes per node, 4
+ * per child, and 32 per entry of the longest row while it is being sorted.
  */
 int graph_children(struct graph_tree tree, struct base_work *work, struct graph_children *out,
 		   struct hdb_error *err);
 void graph_children_release(struct graph_children *children);
 
-/* A step of the walk: each node is entered before its children and left after them. */
+/* A step of the walk. Each node is entered before its children and left after them. */
 struct graph_walk_frame {
 	uint32_t node;
-	uint32_t at; /* next entry of child[] */
+	uint32_t at; /* index of the next child in child[] */
 };
 
-/* Frames of a piece of the stack; a tree may be as deep as it has nodes. */
+/* Number of frames in a chunk of the stack. A tree may be as deep as its number of nodes. */
 #define GRAPH_WALK_PIECE (1u << 17)
 
 struct graph_walk {
 	const struct graph_children *children;
 	struct base_work *work;
-	struct base_big *pieces; /* of the stack: the nodes entered and not left, the start first */
+	/* chunks of the stack, which holds the nodes entered but not left, the start first */
+	struct base_big *pieces;
 	size_t piece_count, piece_limit;
-	struct graph_walk_frame *top; /* of the last node entered */
+	struct graph_walk_frame *top; /* frame of the node that was entered last */
 	uint32_t depth;               /* frames in use */
 	bool skip;
 };
 
 /*
- * Starts a walk of the subtree below `start` (which is itself neither entered nor left):
- * node_count for the whole tree. `children` and `work` are lent. Release it in any case. Memory: 8
- * bytes a level of the tree, within the work's budget.
+ * Starts a walk of the nodes below `start`, which is not itself entered or left. node_count means
+ * the whole tree. `children` and `work` are lent. The walk must be released in any case. Memory: 8
+ * bytes per level of the tree, within the budget of `work`.
  */
 int graph_walk_init(struct graph_walk *walk, const struct graph_children *children, uint32_t start,
 		    struct base_work *work, struct hdb_error *err);
 void graph_walk_release(struct graph_walk *walk);
 
-/* The next event: `*enter` says which. HDB_OK, HDB_END, or HDB_ENOMEM. */
+/*
+ * Returns the next event. *enter is true if the node is entered, and false if it is left. Returns
+ * HDB_OK, HDB_END or HDB_ENOMEM.
+ */
 int graph_walk_next(struct graph_walk *walk, uint32_t *node, bool *enter, struct hdb_error *err);
 
-/* Leaves out the children of the node that was entered last; it is left next. */
+/* Skips the children of the node that was entered last. The next event leaves this node. */
 void graph_walk_skip(struct graph_walk *walk);
 
 #endif

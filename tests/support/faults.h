@@ -1,8 +1,8 @@
 /*
- * support/faults.h - the n-th call that can fail does fail, once or from then on. Included once a
- * test program, which is linked so that our calls of these functions come here (--wrap of all that
- * WRAP names); pwrite, writev, fsync, fdatasync and ftruncate are defined here, which reaches the
- * calls inside liblmdb, too.
+ * support/faults.h - makes the n-th call that can fail do so, either that call only or all calls
+ * from then on. Include it once per test program, and link the program with --wrap for each
+ * function named in WRAP, so that heapdb's calls of these functions come here. pwrite, writev,
+ * fsync, fdatasync and ftruncate are defined here, which also catches the calls inside liblmdb.
  */
 #ifndef SUPPORT_FAULTS_H
 #define SUPPORT_FAULTS_H
@@ -27,16 +27,17 @@
 
 static struct {
 	bool is_armed;
-	bool is_sticky;              /* all calls from the n-th on */
-	unsigned long at;            /* which call fails, from 1; 0: none, calls are counted */
-	_Atomic unsigned long count; /* calls so far; on any thread, as the next one */
-	_Atomic long live;           /* blocks of memory that are not freed */
-	const char *_Atomic failed;  /* what failed last */
+	bool is_sticky; /* all calls fail from the n-th on */
+	/* number of the call that fails, starting at 1; 0: no call fails, but calls are counted */
+	unsigned long at;
+	_Atomic unsigned long count; /* number of calls so far, on all threads */
+	_Atomic long live;           /* number of memory blocks that have not been freed */
+	const char *_Atomic failed;  /* name of the function that failed last */
 	int write_error;             /* errno of a failed write; 0: ENOSPC */
-	bool is_short_write;         /* a write takes a few bytes at a time */
+	bool is_short_write;         /* a write accepts only a few bytes at a time */
 } fault;
 
-/* Whether this call is to fail, with that errno. */
+/* Whether this call must fail. If so, sets errno. */
 static bool fails(const char *name, int code)
 {
 	unsigned long count;
@@ -51,7 +52,7 @@ static bool fails(const char *name, int code)
 	return true;
 }
 
-/* What the linker calls in place of NAME, and how that calls the real one. */
+/* The function that the linker calls instead of NAME, and the function that it replaces. */
 #define WRAP(type, name, params) \
 	type __real_##name params; \
 	type __wrap_##name params; \
@@ -181,7 +182,7 @@ WRAP(ssize_t, pread, (int fd, void *data, size_t size, off_t offset))
 	return fails("pread", EIO) ? -1 : __real_pread(fd, data, size, offset);
 }
 
-/* Most often standard output, which may be a file on a full disk or a pipe that nobody reads. */
+/* Usually standard output, which may be a file on a full disk or a pipe that nobody reads. */
 WRAP(ssize_t, write, (int fd, const void *data, size_t size))
 {
 	return fails("write", fault.write_error ? fault.write_error : ENOSPC) ?
@@ -189,7 +190,7 @@ WRAP(ssize_t, write, (int fd, const void *data, size_t size))
 		       __real_write(fd, data, fault.is_short_write && size > 7 ? 7 : size);
 }
 
-/* What was written to standard output may fail to arrive only now. */
+/* Closing can report that earlier output was not written. */
 WRAP(int, close, (int fd))
 {
 	const bool fail = fd == STDOUT_FILENO && fails("close", EIO);
@@ -247,7 +248,7 @@ WRAP(int, pthread_create,
 						 __real_pthread_create(thread, attr, start, arg);
 }
 
-/* LMDB's own results: as if memory or the disk had failed inside. */
+/* LMDB's functions return the errors that they return if memory or the disk fails. */
 WRAP(int, mdb_env_create, (MDB_env * *env))
 {
 	return fails("mdb_env_create", ENOMEM) ? ENOMEM : __real_mdb_env_create(env);
@@ -274,7 +275,7 @@ WRAP(int, mdb_txn_begin, (MDB_env * env, MDB_txn *parent, unsigned flags, MDB_tx
 						__real_mdb_txn_begin(env, parent, flags, txn);
 }
 
-/* Frees the transaction even when it fails, as LMDB does. */
+/* Like LMDB, frees the transaction even if it fails. */
 WRAP(int, mdb_txn_commit, (MDB_txn * txn))
 {
 	if (!fails("mdb_txn_commit", ENOSPC))
@@ -319,7 +320,7 @@ WRAP(int, mdb_del, (MDB_txn * txn, MDB_dbi dbi, MDB_val *k, MDB_val *v))
 	return fails("mdb_del", ENOMEM) ? ENOMEM : __real_mdb_del(txn, dbi, k, v);
 }
 
-/* Calls of liblmdb: these definitions are found before the C library's. */
+/* Functions that liblmdb calls. The linker finds these definitions before the C library's. */
 HDB_API ssize_t pwrite(int fd, const void *data, size_t size, off_t offset)
 {
 	return fails("pwrite", ENOSPC) ? -1 : syscall(SYS_pwrite64, fd, data, size, offset);

@@ -1,6 +1,7 @@
 /*
- * tests/support/graph_oracle.h - graphs for the tests of src/graph: random small ones with naive
- * answers by deletion, and big shapes. Each test program includes it once.
+ * tests/support/graph_oracle.h - graphs for the tests of src/graph: small random graphs whose
+ * results are computed naively by deleting nodes, and big graphs of several shapes. Include it once
+ * per test program.
  */
 #ifndef GRAPH_ORACLE_H
 #define GRAPH_ORACLE_H
@@ -21,17 +22,18 @@
 #include <cmocka.h>
 
 #define ORACLE_NODES_MAX 60
-/* Bytes that malloc keeps for the next graph. */
+/* Number of freed bytes that malloc keeps for the next graph. */
 #define ORACLE_KEPT (1 << 30)
-/* What it maps for itself alone; malloc allows no more. */
+/* Size from which malloc maps memory separately. malloc does not allow a larger value. */
 #define ORACLE_MAPPED (1 << 25)
 #define UNUSED __attribute__((unused))
 
 static uint64_t oracle_seed;
 
 /*
- * Takes the seed from $SEED or the clock, and prints it. Thousands of small graphs come and go:
- * what is freed stays, or two thirds of their time would go into pages taken again and again.
+ * Takes the seed from $SEED or the clock, and prints it. Makes malloc keep freed memory: the tests
+ * create and free thousands of small graphs, and would spend two thirds of their time on mapping
+ * pages again and again.
  */
 static UNUSED void oracle_start(void)
 {
@@ -45,7 +47,7 @@ static UNUSED void oracle_start(void)
 	print_message("SEED=%" PRIu64 "\n", oracle_seed);
 }
 
-/* How big a shape is: n, and a fiftieth of it where HEAPDB_SMALL is set (`make valgrind`). */
+/* The size of a shape: n, or n / 50 if HEAPDB_SMALL is set (`make valgrind`). */
 static UNUSED uint32_t oracle_size(uint32_t n)
 {
 	return getenv("HEAPDB_SMALL") ? n / 50 : n;
@@ -65,11 +67,11 @@ static uint32_t oracle_below(uint64_t n)
 	return (uint32_t)(oracle_random() % n);
 }
 
-/* A graph with both sides, and roots; owned: oracle_free. */
+/* A graph with references, referrers and roots. Owned: oracle_free. */
 struct oracle_graph {
 	uint32_t node_count;
 	uint64_t edge_count, edge_limit;
-	uint32_t *from, *to; /* edges as they were added */
+	uint32_t *from, *to; /* edges in the order in which they were added */
 	uint64_t *first[2];  /* by enum graph_side */
 	uint32_t *target[2];
 	uint64_t *roots;        /* bits */
@@ -132,14 +134,14 @@ static void oracle_side(struct oracle_graph *g, int side, const uint32_t *from, 
 		first[v + 1] += first[v];
 	for (uint64_t e = g->edge_count; e-- > 0;)
 		target[--first[from[e] + 1]] = to[e];
-	/* Now first[v + 1] is the start of row v. */
+	/* At this point, first[v + 1] is the start of row v. */
 	memmove(first, first + 1, g->node_count * sizeof *first);
 	first[g->node_count] = g->edge_count;
 	g->first[side] = first;
 	g->target[side] = target;
 }
 
-/* Packs row v, into the group's bytes at *at. */
+/* Packs row v into the bytes of its group at *at. */
 static void oracle_row(struct oracle_graph *g, uint32_t v, uint8_t *length, uint8_t *bytes,
 		       size_t *at)
 {
@@ -151,7 +153,7 @@ static void oracle_row(struct oracle_graph *g, uint32_t v, uint8_t *length, uint
 	unsigned packed = graph_rows_pack(&g->rows, v, targets, count, bytes + *at);
 
 	if (packed == GRAPH_ROW_LONG) {
-		/* In two pieces, as from a list in batches. */
+		/* The row is added in two pieces, as if it came from a list in batches. */
 		assert_int_equal(graph_rows_add_long(&g->rows, &row, targets, count / 3, &err),
 				 HDB_OK);
 		assert_int_equal(graph_rows_add_long(&g->rows, &row, targets + count / 3,
@@ -165,8 +167,9 @@ static void oracle_row(struct oracle_graph *g, uint32_t v, uint8_t *length, uint
 }
 
 /*
- * Packs the references into rows (anew, for an algorithm uses them up), and returns them: lent,
- * freed with the graph if nobody else has.
+ * Packs the references into rows and returns the rows. They are packed on each call, because an
+ * algorithm consumes them. The rows are lent, and freed with the graph unless the algorithm has
+ * freed them.
  */
 static UNUSED struct graph_rows *oracle_rows(struct oracle_graph *g, struct base_work *work)
 {
@@ -194,8 +197,9 @@ static UNUSED void oracle_build(struct oracle_graph *g, bool both)
 }
 
 /*
- * A random graph of 1 to 60 nodes: sparse or dense, with self-loops and duplicates, few roots
- * or many; in some, every node refers to one of a few nodes, as objects do to their classes.
+ * A random graph of 1 to 60 nodes: sparse or dense, with self-loops and duplicate edges, and with
+ * few or many roots. In some graphs, every node refers to one of a few nodes, like objects refer to
+ * their classes.
  */
 static UNUSED void oracle_random_graph(struct oracle_graph *g)
 {
@@ -219,7 +223,10 @@ static UNUSED void oracle_random_graph(struct oracle_graph *g)
 		oracle_set(g->roots, oracle_below(n));
 }
 
-/* Marks what the roots reach without passing a node of `blocked` (NULL: none); for small graphs. */
+/*
+ * Marks the nodes that the roots reach without passing a node in `blocked` (NULL: no node). For
+ * small graphs.
+ */
 static UNUSED void oracle_reach(const struct oracle_graph *g, const bool *blocked, bool *reached)
 {
 	bool changed = true;
@@ -238,14 +245,17 @@ static UNUSED void oracle_reach(const struct oracle_graph *g, const bool *blocke
 	}
 }
 
-/* struct graph_access over a graph; batches are short, and scribbled over by the next call. */
+/*
+ * A struct graph_access over a graph. Batches are short, and the next call overwrites them with
+ * garbage.
+ */
 struct oracle_access {
 	const struct oracle_graph *graph;
-	const uint32_t *parent; /* as of graph_reach_tree */
+	const uint32_t *parent; /* as in graph_reach_tree */
 	enum graph_side side;
 	uint64_t at, end;
 	uint32_t batch[3];
-	int fail_in; /* calls until one fails; 0: never */
+	int fail_in; /* number of calls until one fails; 0: no call fails */
 };
 
 static int oracle_may_fail(struct oracle_access *a, struct hdb_error *err)

@@ -15,8 +15,8 @@
 #include <stdbool.h>
 
 /*
- * Whether a sanitizer is compiled in that reserves memory of its own, so that limits of memory say
- * nothing.
+ * Whether the program contains a sanitizer that reserves its own memory, which makes memory limits
+ * useless.
  */
 #if defined(__has_feature)
 #define HOSTILE_HAS_SANITIZER (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
@@ -26,47 +26,47 @@
 #define HOSTILE_HAS_SANITIZER 0
 #endif
 
-/* Whether the long form is asked for. */
+/* Whether the long form is requested. */
 bool hostile_is_long(void);
 
 /*
- * Ends the process (SIGPROF) once it has used so many more seconds of processor time; 0: no more.
- * Not seconds of the clock, for tests run on busy machines; who waits for ever is ended by the
- * runner.
+ * Ends the process (SIGPROF) after this many more seconds of processor time; 0 removes the limit.
+ * Elapsed time is not limited, because tests run on busy machines. The test runner ends a process
+ * that waits forever.
  */
 void hostile_seconds(unsigned seconds);
 
 /*
- * A file name of this process's own, on memory where there is such a thing, for thousands of files
- * are written and synced. To be removed by the caller.
+ * Returns the name of a file that only this process uses, in a memory file system if possible,
+ * because thousands of files are written and synced. The caller must remove the file.
  */
 void hostile_path(char *buf, size_t size, const char *name);
 
-/* The kinds of small dumps: every record and sub-record that their format has. */
+/* The kinds of small dumps. Each contains every record and sub-record of its format. */
 enum hostile_dump { HOSTILE_JAVA8, HOSTILE_JAVA4, HOSTILE_ANDROID };
 
 /*
- * Writes such a dump of some 1 to 2 KB, with `extra` more objects in a graph. hw_release frees.
+ * Writes such a dump of 1 to 2 KB, plus `extra` objects that form a graph. Release it with
+ * hw_release.
  */
 void hostile_dump(struct hw *w, enum hostile_dump kind, unsigned extra);
 
 /*
- * Asks a database everything that can be asked without naming anything, and each of the first
- * objects by ID, and builds all tables that it takes. *hash stands for all that was answered.
- * HDB_OK, or the first failure.
+ * Runs every query that needs no target, and queries about each of the first objects by ID. Builds
+ * all tables that they need. *hash is a hash of all answers. Returns HDB_OK or the first failure.
  */
 int hostile_answers(const char *db_path, const char *dump_path, uint64_t *hash,
 		    struct hdb_error *err);
 
 /*
- * The same of one part of the questions in HOSTILE_PARTS; 0: of all. Where tables are missing, only
- * all of them give the same hash each time.
+ * Runs one of HOSTILE_PARTS parts of these queries; 0: all queries. If tables are missing, the hash
+ * is reproducible only for all queries.
  */
 #define HOSTILE_PARTS 8
 int hostile_answers_part(const char *db_path, const char *dump_path, unsigned part, uint64_t *hash,
 			 struct hdb_error *err);
 
-/* The check of the whole database: HDB_OK, HDB_NOTFOUND if it counts failures, or a failure. */
+/* Checks the whole database. Returns HDB_OK, HDB_NOTFOUND if a check fails, or a failure. */
 int hostile_check(const char *db_path, const char *dump_path, struct hdb_error *err);
 
 #endif

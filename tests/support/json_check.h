@@ -1,6 +1,4 @@
-/*
- * support/json_check.h - whether bytes are one JSON text (RFC 8259) in well-formed UTF-8.
- */
+/* support/json_check.h - checks that bytes are one JSON text (RFC 8259) in well-formed UTF-8. */
 #ifndef SUPPORT_JSON_CHECK_H
 #define SUPPORT_JSON_CHECK_H
 
@@ -9,7 +7,7 @@
 
 bool json_is_valid(const char *text, size_t size);
 
-/* Whether bytes are well-formed UTF-8 without control characters but line ends and tabs. */
+/* Whether bytes are well-formed UTF-8 without control characters other than line ends and tabs. */
 bool text_is_clean(const char *text, size_t size);
 
 /* Whether bytes are well-formed UTF-8. */

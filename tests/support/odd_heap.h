@@ -23,7 +23,7 @@ enum {
 	ODD_ZEROED = 4,   /* arrays that are zeros from element 120 on (SapMachine) */
 	ODD_TRACES = 8,   /* FRAME and TRACE records between the segments */
 	ODD_MIRRORS = 16, /* references to class objects that the dump leaves out (CDS) */
-	ODD_ID = 32,      /* an object whose ID is no address */
+	ODD_ID = 32,      /* an object whose ID is not an address */
 	ODD_INSIDE = 64,  /* an object whose ID is an address inside another object */
 	ODD_UTF16 = 128   /* texts in UTF-16 (-XX:-CompactStrings) */
 };
@@ -48,24 +48,26 @@ enum {
 	ODD_FIRST = 0x71000000
 };
 
-/* Elements from which on arrays are zeros, and how many arrays there are. */
+/* Index from which on elements are zeros, and number of such arrays. */
 #define ODD_ZEROED_FROM 120u
 #define ODD_ZEROED_ARRAYS 60u
 #define ODD_MIRROR_BYTES 112u
 #define ODD_MIRROR_COUNT 5u
 
 struct odd_heap {
-	unsigned header, reference;     /* of the VM: 12 and 4, 16 and 8 */
-	unsigned odd;                   /* ODD_* */
-	uint64_t bytes;                 /* out: of all objects but class objects */
-	uint64_t flat_count;            /* out */
-	uint64_t holder, holder_bytes;  /* out: an object with flat values, whose first has ID 1 */
-	uint64_t smalls, smalls_bytes;  /* out: a long array of them */
+	unsigned header, reference; /* sizes in the VM: 12 and 4, or 16 and 8 */
+	unsigned odd;               /* ODD_* */
+	uint64_t bytes;             /* out: size of all objects except class objects */
+	uint64_t flat_count;        /* out */
+	/* out: an object with flat values, the first of which has ID 1 */
+	uint64_t holder, holder_bytes;
+	uint64_t smalls, smalls_bytes;  /* out: a long array of flat values */
 	uint64_t fillers, filler_bytes; /* out */
-	uint64_t thread;                /* out: object of the thread that has the trace */
+	/* out: object of the thread that the stack trace belongs to */
+	uint64_t thread;
 };
 
-/* Writes the dump; *heap says which. */
+/* Writes the dump that *heap describes. */
 void odd_heap_write(struct hw *w, struct odd_heap *heap);
 
 #endif

@@ -1,9 +1,8 @@
 /*
- * support/planted.h - small heaps written from one line of text, for tests of what is known of
- * classes.
+ * support/planted.h - creates small heaps from one line of text, for tests of rules about classes.
  *
- *	a.Cache:a.Base{limit=100, name="x", map=map(3*a.Entry{value=bytes(10)}), next=null}
- *	static a.Cache.INSTANCE = $c; a.Cache@c{}; ...
+ * a.Cache:a.Base{limit=100, name="x", map=map(3*a.Entry{value=bytes(10)}), next=null} static
+ * a.Cache.INSTANCE = $c; a.Cache@c{}; ...
  *
  * Items have ";" between; the first object is held by a root, as all classes are. An object is its
  * class, superclasses after ":" (java.lang.Object is not written), "^NAME" if the object NAME loads
@@ -20,10 +19,10 @@
 
 #include "support/hprof_writer.h"
 
-/* When the dumps were made. */
+/* Timestamp of the dumps. */
 #define PLANTED_TIME_MS UINT64_C(1700000000000)
 
-/* Writes the heap; written_open ends its segment. Fails the test on nonsense. */
+/* Writes the heap. written_open ends its segment. Fails the test if the text is invalid. */
 void planted_write(struct hw *w, const char *text);
 
 #endif

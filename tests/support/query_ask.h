@@ -1,6 +1,4 @@
-/*
- * query_ask.h - databases of dumps that a test writes, and asking them, for the tests of queries.
- */
+/* query_ask.h - creates databases from dumps that a test writes, and runs queries on them. */
 #ifndef QUERY_ASK_H
 #define QUERY_ASK_H
 
@@ -23,8 +21,9 @@ struct written {
 };
 
 /*
- * Ends the open segment and the dump, saves and releases it, imports it and opens its database with
- * these options (NULL: the usual ones). `name` is for the files. Fails the test if that fails.
+ * Ends the open segment and the dump, saves and releases the dump, imports it, and opens its
+ * database with these options (NULL: the default options). `name` is part of the file names. Fails
+ * the test if a step fails.
  */
 static inline void written_open(struct written *t, struct hw *dump, const char *name,
 				const struct hdb_open_options *options)
@@ -43,7 +42,7 @@ static inline void written_open(struct written *t, struct hw *dump, const char *
 		fail_msg("%s", err.message);
 }
 
-/* Closes and removes both. */
+/* Closes the database, and removes the database and the dump. */
 static inline void written_close(struct written *t)
 {
 	hdb_close(t->db);
@@ -51,18 +50,21 @@ static inline void written_close(struct written *t)
 	temp_remove_db(t->db_path);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 /*
- * A query by name, one target (NULL: none), up to two options "name" or "name=value", ended by
- * NULL.
+ * A query: its name, one target (NULL: no target), and up to two options "name" or "name=value",
+ * followed by NULL.
  */
 struct ask {
 	const char *query, *target, *options[3], *sort;
 	uint64_t limit;
 };
 
-/* Arguments are lent until the rows are closed: at most four answers may be open at once. */
+/*
+ * Arguments are lent until the rows are closed, so at most four answers may be open at the same
+ * time.
+ */
 static inline int ask_open(struct hdb *db, const struct ask *ask, struct hdb_rows **rows,
 			   struct hdb_error *err)
 {
@@ -98,7 +100,7 @@ static inline int ask_open(struct hdb *db, const struct ask *ask, struct hdb_row
 	return hdb_query(db, ask->query, &t->args, rows, err);
 }
 
-/* The answer; fails the test if there is none. */
+/* Runs the query. Fails the test if there is no answer. */
 static inline struct hdb_rows *ask_rows(struct hdb *db, const struct ask *ask)
 {
 	struct hdb_error err = { 0 };
@@ -109,7 +111,7 @@ static inline struct hdb_rows *ask_rows(struct hdb *db, const struct ask *ask)
 	return rows;
 }
 
-/* Steps to the next row: false after the last one; fails the test if it cannot be made. */
+/* Steps to the next row. Returns false after the last row. Fails the test after an error. */
 static inline bool next_row(struct hdb_rows *rows)
 {
 	struct hdb_error err = { 0 };
@@ -120,7 +122,7 @@ static inline bool next_row(struct hdb_rows *rows)
 	return r == HDB_OK;
 }
 
-/* A question that gets no answer, but this code and a message that has these words. */
+/* Runs a query that must fail with this code and a message that contains these words. */
 struct refusal {
 	struct ask ask;
 	int code;
@@ -140,7 +142,7 @@ static inline void expect_refusals(struct hdb *db, const struct refusal *cases, 
 	}
 }
 
-/* The column of a name; fails the test if there is none. */
+/* Finds a column by name. Fails the test if there is no such column. */
 static inline size_t column_of(const struct hdb_rows *rows, const char *name)
 {
 	for (size_t i = 0; i < hdb_rows_column_count(rows); i++)
@@ -163,7 +165,7 @@ static inline bool value_is(const struct hdb_rows *rows, const char *name, const
 	       memcmp(value->text, text, value->text_size) == 0;
 }
 
-/* A fact, or NULL if it was not given. */
+/* Returns a fact, or NULL if the answer does not have it. */
 static inline const struct hdb_value *fact_of(const struct hdb_rows *rows, const char *name)
 {
 	for (size_t i = 0; i < hdb_rows_fact_count(rows); i++)

@@ -18,13 +18,14 @@
 enum { WORLD_OBJECT = 0x1000, WORLD_CLASS = 0x1100, WORLD_OWN = 0x2000 };
 
 /*
- * The classes of the nodes: a.One, a.Two and b.Three extend it, the loader's own, one without
- * package.
+ * The classes of the nodes: a.One, classes a.Two and b.Three that extend it, a class of the class
+ * loader, and a class without a package.
  */
 static const struct world_class {
 	const char *name, *package;
-	int super;       /* number among these, or -1: java.lang.Object */
-	bool has_loader; /* node 0 is its loader */
+	/* number of the superclass among these classes, or -1 for java.lang.Object */
+	int super;
+	bool has_loader; /* node 0 is the loader of the class */
 } world_classes[WORLD_CLASSES] = {
 	{ "a/One", "a", -1, false },       { "a/Two", "a", 0, false },
 	{ "b/Three", "b", 1, false },      { "b/c/Four", "b.c", -1, true },
@@ -32,14 +33,16 @@ static const struct world_class {
 };
 
 /*
- * If set, the next dump has an unreachable array of so many references to the nodes, round and
- * round.
+ * If not 0, the next dump has an unreachable array with this many references, which refer to one
+ * node after the other, repeatedly.
  */
 static uint32_t world_array_size;
-/* Half of the nodes of the next world are in one of Android's heaps, half in another. */
+/* Half of the nodes of the next world are in one Android heap, and half in another. */
 static bool world_has_heaps;
 
-/* If set, the next dump stays, for questions that need its bytes; it is overwritten by the next. */
+/*
+ * If set, the next dump is kept for queries that need its bytes, until another dump overwrites it.
+ */
 static bool world_keeps_dump;
 
 struct world {
@@ -77,7 +80,7 @@ static inline bool world_is_sub(int class_no, int super)
 	return false;
 }
 
-/* Marks what the roots reach without entering a node of `blocked` (NULL: none). */
+/* Marks the nodes that the roots reach without entering a node in `blocked` (NULL: no node). */
 static inline void world_reach(const struct world *w, const bool *blocked, bool *reached)
 {
 	uint32_t stack[WORLD_NODES_MAX], depth = 0;
@@ -103,7 +106,7 @@ static inline void world_reach(const struct world *w, const bool *blocked, bool 
 	}
 }
 
-/* What the set retains. */
+/* Computes the nodes that the set retains. */
 static inline uint64_t world_retained(const struct world *w, const bool *set, uint64_t *count)
 {
 	bool reached[WORLD_NODES_MAX];
@@ -229,7 +232,8 @@ static inline void world_write(const struct world *w, const char *path)
 }
 
 /*
- * Makes a world of n nodes, and its database with base tables only. Node 0 is a loader and a root.
+ * Creates a world of n nodes, and a database of it that has only base tables. Node 0 is a class
+ * loader and a root.
  */
 static inline void world_make(struct world *w, uint32_t n, uint64_t *seed)
 {
@@ -270,7 +274,7 @@ static inline void world_free(struct world *w)
 	temp_remove_db(w->db_path);
 }
 
-/* The seed of a run, printed so that it can be run again: HDB_SEED=N. */
+/* Returns the seed of a run and prints it. HDB_SEED=N repeats the run. */
 static inline uint64_t world_seed(void)
 {
 	const char *text = getenv("HDB_SEED");

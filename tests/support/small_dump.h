@@ -1,5 +1,5 @@
 /*
- * support/small_dump.h - a good dump of some 6 KB with every kind of sub-record, for tests of the
+ * support/small_dump.h - a valid dump of about 6 KB with every kind of sub-record, for tests of the
  * walk.
  */
 #ifndef SUPPORT_SMALL_DUMP_H
@@ -7,22 +7,27 @@
 
 #include "support/hprof_writer.h"
 
-/* Where the dump has its two segments, and where the second one ends. */
+/* Offsets of the dump's two segments, and of the end of the second segment. */
 struct small_places {
 	size_t first, second, end;
 };
 
-/* How many records are not of the heap, and how many sub-records there are. */
+/* Number of records outside the heap segments, and number of sub-records. */
 #define SMALL_HEAD_RECORDS 10
 #define SMALL_SUBS (3 + 2 * 60 + 10)
 
-/* Writes the dump; hw_release frees. */
+/* Writes the dump. Release it with hw_release. */
 struct small_places small_dump(struct hw *w, unsigned id_size);
 
-/* Its parts: strings, classes and a trace, which come before the heap; class dumps. */
+/*
+ * Parts of the dump: strings, classes and a stack trace, which precede the heap, and class dumps.
+ */
 void small_head(struct hw *w);
 void small_classes(struct hw *w);
-/* `count` nodes from `id` on, every fourth followed by arrays: three sub-records for two nodes. */
+/*
+ * Writes `count` nodes with IDs from `id` on. Arrays follow every fourth node, so two nodes have
+ * three sub-records.
+ */
 void small_nodes(struct hw *w, uint64_t id, unsigned count);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * support/strange.h - a dump in which everything that has a name or a text has a strange one:
- * classes, fields, methods, files, threads, loaders, heaps, strings, keys of maps, system
- * properties.
+ * support/strange.h - a dump in which every name and every text is strange: names of classes,
+ * fields, methods, files, threads, loaders and heaps, strings, keys of maps, and system properties.
  */
 #ifndef SUPPORT_STRANGE_H
 #define SUPPORT_STRANGE_H
@@ -14,11 +13,14 @@ struct strange_name {
 	size_t size;
 };
 
-/* An object with fields, a class of strange name and one that it extends, to be asked for. */
+/* Targets for queries: an object with fields, a class with a strange name, and its superclass. */
 #define STRANGE_OBJECT 0x20000u
 #define STRANGE_CLASS 0x10c00u
 
-/* Writes the dump with `count` (at least 1) names, used in turn. hw_release frees. */
+/*
+ * Writes the dump. Its names are taken in turn from `count` (at least 1) names. Release it with
+ * hw_release.
+ */
 void strange_dump(struct hw *w, const struct strange_name *names, size_t count);
 
 #endif

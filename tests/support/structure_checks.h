@@ -1,5 +1,6 @@
 /*
- * support/structure_checks.h - what holds of structures of base/ between two calls, as assertions.
+ * support/structure_checks.h - assertions for the invariants of structures in base/, which hold
+ * between calls.
  */
 #ifndef SUPPORT_STRUCTURE_CHECKS_H
 #define SUPPORT_STRUCTURE_CHECKS_H
@@ -16,7 +17,7 @@ static inline void base_vec_check(const struct base_vec *vec)
 	assert(vec->data || vec->capacity == 0);
 }
 
-/* Half of the slots are free, and each identifier is found. */
+/* At least half of the slots are free, and each identifier can be found. */
 static inline void base_idmap_check(const struct base_idmap *map)
 {
 	uint64_t used = 0;
@@ -33,7 +34,7 @@ static inline void base_idmap_check(const struct base_idmap *map)
 	assert(used == map->count);
 }
 
-/* Arrays and what is kept; not after base_pool_reserve. */
+/* Checks the accounting of arrays and pooled memory. Not valid after base_pool_reserve. */
 static inline void base_work_check(const struct base_work *work)
 {
 	uint64_t kept = 0;
@@ -47,7 +48,7 @@ static inline void base_work_check(const struct base_work *work)
 
 		kept += one->size_bytes;
 		assert(i == 0 || before->data + before->size_bytes <= one->data);
-		/* Neighbours of one kind are one entry. */
+		/* Adjacent ranges of the same kind form one entry. */
 		assert(i == 0 || before->data + before->size_bytes != one->data ||
 		       before->is_cached != one->is_cached);
 	}

@@ -10,7 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A path in $TMPDIR (or /tmp) that is this process's own; static buffers, four in turn. */
+/*
+ * Returns a path in $TMPDIR (or /tmp) that only this process uses. The result is in one of four
+ * static buffers, which are used in turn.
+ */
 static inline const char *temp_path(const char *name)
 {
 	static char paths[4][512];

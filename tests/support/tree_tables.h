@@ -1,6 +1,6 @@
 /*
- * support/tree_tables.h - tables of dominators and retained sizes with any values, for tests of
- * what does not hold.
+ * support/tree_tables.h - writes tables of dominators and retained sizes with arbitrary values, for
+ * tests with invalid tables.
  */
 #ifndef SUPPORT_TREE_TABLES_H
 #define SUPPORT_TREE_TABLES_H
@@ -11,7 +11,10 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-/* Writes columns of a heap of one block: values[t] has one for each object, of tables.table[t]. */
+/*
+ * Writes columns for a heap of one block. values[t] has a value for each object, for table
+ * tables.table[t].
+ */
 static inline void tree_tables_write(struct heap *heap, struct store_tables tables,
 				     const uint64_t *const *values)
 {
@@ -39,8 +42,8 @@ static inline void tree_tables_write(struct heap *heap, struct store_tables tabl
 }
 
 /*
- * Builds both tables of a heap of one block, with a value for each of its objects (dominators:
- * derive_tree_value). Fails the test if they are there already.
+ * Builds both tables for a heap of one block, with a value for each object (for dominators,
+ * derive_tree_value). Fails the test if the tables already exist.
  */
 static inline void tree_tables_put(struct heap *heap, const uint64_t *dominators,
 				   const uint64_t *retained)

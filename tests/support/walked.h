@@ -1,6 +1,6 @@
 /*
- * support/walked.h - walks a file to its end, fails the test where an event cannot be right, and
- * counts what the walk gave.
+ * support/walked.h - walks a file to its end, fails the test if an event is impossible, and counts
+ * the events.
  */
 #ifndef SUPPORT_WALKED_H
 #define SUPPORT_WALKED_H
@@ -18,16 +18,16 @@
 #define WALKED_PROBLEMS 16
 #define WALKED_SUBS 1024
 
-/* What a walk gave. */
+/* Results of a walk. */
 struct walked {
 	unsigned records, begins, subs, ends, problems;
 	unsigned snapshot; /* highest number of a heap record */
 	struct hprof_problem problem[WALKED_PROBLEMS];
 	uint64_t sub_end[WALKED_SUBS];
-	uint64_t begin_size; /* of the first heap record, at its begin */
-	uint64_t heap_size;  /* of the last heap record, at its end */
-	uint64_t hash;       /* of all events */
-	int code;            /* what the last step returned */
+	uint64_t begin_size; /* body size of the first heap record, known when it begins */
+	uint64_t heap_size;  /* body size of the last heap record, known when it ends */
+	uint64_t hash;       /* hash of all events */
+	int code;            /* result of the last step */
 };
 
 static inline void walked_note(struct walked *r, uint64_t v)
@@ -73,7 +73,7 @@ static inline void walked_event(struct walked *r, const struct hprof_walk *walk,
 	}
 }
 
-/* What holds of a walk between two events. */
+/* Checks the invariants of a walk between two events. */
 static inline void walked_check(const struct hprof_walk *walk)
 {
 	const uint64_t size = walk->file->source->size;
@@ -86,7 +86,7 @@ static inline void walked_check(const struct hprof_walk *walk)
 	base_idmap_check(&walk->salvage.classes);
 }
 
-/* Walks a source to its end; fails if it gives more events than there are bytes. */
+/* Walks a source to its end. Fails if there are more events than bytes. */
 static inline void walk_source(struct base_source *source, struct walked *r)
 {
 	struct hprof_walk walk;
@@ -104,7 +104,10 @@ static inline void walk_source(struct base_source *source, struct walked *r)
 		if (event == HPROF_EVENT_SUB) {
 			assert_true(walk.sub.end > walk.sub.offset);
 			assert_true(walk.sub.end <= source->size);
-			/* After damage the walk may go back, but never before an object it gave. */
+			/*
+			 * After damage, the walk may go back, but never to before an object that it
+			 * has reported.
+			 */
 			if (walk.sub.tag == HPROF_INSTANCE_DUMP && walk.sub.length > 0) {
 				assert_true(walk.sub.offset > last_sub);
 				last_sub = walk.sub.offset;
@@ -120,7 +123,10 @@ static inline void walk_source(struct base_source *source, struct walked *r)
 	hprof_walk_release(&walk);
 }
 
-/* Walks a copy of the bytes of just their size, so that reading past them is seen. */
+/*
+ * Walks a copy of the bytes in memory of exactly their size, so that sanitizers detect reads past
+ * the end.
+ */
 static inline void walk_bytes(const uint8_t *data, size_t size, struct walked *r)
 {
 	struct base_source *source;
