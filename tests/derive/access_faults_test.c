@@ -27,7 +27,7 @@
 
 static char dump_path[512], db_path[512];
 
-/* A number that stands for what each object retains, found the local way. */
+/* A hash of the retained sizes of all objects, computed by the local method. */
 static int ask(struct derive *derive, uint64_t *hash, struct hdb_error *err)
 {
 	const struct graph_retained_options no_limits = { 0 };
@@ -45,7 +45,10 @@ static int ask(struct derive *derive, uint64_t *hash, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Asks twice on one heap, the first time with a fault; returns the calls that could fail. */
+/*
+ * Computes the answer twice on one heap, the first time with a fault. Returns the number of calls
+ * that could fail.
+ */
 static unsigned long ask_twice(unsigned long at, bool is_sticky, uint64_t *want)
 {
 	struct hdb_error err = { 0 };
@@ -102,7 +105,7 @@ static void test_retained_local(void **state)
 
 enum { OBJECT = 0x100, CLASS = 0x200, SHARED = 0x300, FIRST = 0x1000 };
 
-/* A class that no root but its two instances holds: neither of them retains it. */
+/* A class object that only its two instances hold, and no root: neither of them retains it. */
 static void put_dump(struct hw *w)
 {
 	static const char *const names[] = { "java/lang/Object", "java/lang/Class", "Shared" };

@@ -11,7 +11,7 @@
 
 enum { MAX = 300 };
 
-/* The first class on the way up that has an open class under it, by looking at all of them. */
+/* Finds the first superclass that has an open class below it, by examining all classes. */
 static uint32_t plain_covered(const struct class_tree *tree, uint32_t no)
 {
 	for (; no != STORE_NONE; no = tree->parent[no])

@@ -22,7 +22,7 @@ enum { OBJECT = 0x1000, CLASS = 0x1100, NODE = 0x1208, FIRST = 0x10000, COUNT = 
 
 static char db_path[512], dump_path[512];
 
-/* A random graph large enough that building takes some tens of milliseconds. */
+/* A random graph that is large enough for a build to take tens of milliseconds. */
 static void write_dump(const char *path)
 {
 	const struct hprof_field fields[] = { { 1, HPROF_OBJECT }, { 1, HPROF_OBJECT } };
@@ -167,7 +167,7 @@ static void test_killed_builders(void **state)
 	}
 	assert_int_not_equal(answers(), 0);
 	assert_int_equal(stat(db_path, &st), 0);
-	/* What killed builds left was used again: 25 builds did not accumulate. */
+	/* Space that killed builds left was reused, so 25 builds did not accumulate. */
 	assert_true(st.st_size < 30 << 20);
 }
 
@@ -188,19 +188,19 @@ static void test_many_at_once(void **state)
 	}
 	want = answers();
 	assert_int_not_equal(want, 0);
-	/* The same answers as from a database built by one alone. */
+	/* The answers are the same as from a database that one process built. */
 	(void)import_it(NULL);
 	assert_int_equal(answers(), want);
 }
 
-/* ---- a crowd ---- */
+/* ---- many processes ---- */
 
 #define READERS 8
 #define CROWD_SECONDS 4
 #define CROWD_SECONDS_LONG 240
 /*
- * A file in which pages of the dead accumulate grows by its own size every few rounds; a sound one
- * hardly.
+ * A file in which pages of killed processes accumulate grows by its own size every few rounds. A
+ * sound file hardly grows.
  */
 #define GROWTH_MAX 2
 
@@ -210,7 +210,10 @@ static uint64_t crowd_end_us(void)
 	       (hostile_is_long() ? CROWD_SECONDS_LONG : CROWD_SECONDS) * 1000000ull;
 }
 
-/* Asks until it is killed or the time is over; `sits`: holds one snapshot all the time. */
+/*
+ * Runs queries until it is killed or the time is over. If `sits` is set, it holds one snapshot all
+ * the time.
+ */
 static pid_t start_reader(uint64_t want, uint64_t end_us, bool sits)
 {
 	const pid_t child = fork();
@@ -236,7 +239,7 @@ static pid_t start_reader(uint64_t want, uint64_t end_us, bool sits)
 	_exit(0);
 }
 
-/* Ends a reader in the middle of what it does and starts another. It may not have failed before. */
+/* Kills a reader at any moment and starts another. The reader must not have failed before. */
 static void replace_reader(pid_t *reader, uint64_t want, uint64_t end_us, bool sits)
 {
 	int status;
@@ -267,7 +270,7 @@ static void check_db(void)
 	store_close(store);
 }
 
-/* Kills a builder some times in one and the same database, then lets one end. */
+/* Kills several builders of the same database, then lets one finish. */
 static unsigned build_and_kill(uint64_t want, uint64_t *seed)
 {
 	unsigned kills = 0;
@@ -305,7 +308,7 @@ static void test_crowd(void **state)
 	while (base_now_us() < end_us) {
 		const unsigned i = (unsigned)(test_random(&seed) % READERS);
 
-		/* Every other round stays with the database that is there. */
+		/* Every other round keeps the existing database. */
 		if (rounds++ % 2 == 0)
 			assert_int_equal(import_it(NULL), HDB_OK);
 		kills += build_and_kill(want, &seed);
@@ -326,7 +329,10 @@ static void test_crowd(void **state)
 		rounds, dead, kills, (intmax_t)first, (intmax_t)size);
 }
 
-/* Two at once: each makes it or says why not; what is there is whole, and nothing else is left. */
+/*
+ * Two imports at the same time: each succeeds or reports why not. The database is complete, and no
+ * other file remains.
+ */
 static void test_two_imports(void **state)
 {
 	const unsigned rounds = hostile_is_long() ? 200 : 10;

@@ -22,7 +22,9 @@ static void check(int r, int code, const char *message)
 		fail_msg("%d \"%s\", expected %d \"%s\"", r, err.message, code, message);
 }
 
-/* One object has 2^32 - 1 references to it, and gets one more; and so have many together. */
+/*
+ * An object with 2^32 - 1 references to it gets one more. The same for the sum over many objects.
+ */
 static void test_referrers(void **state)
 {
 	uint32_t degree[] = { UINT32_MAX, UINT32_MAX };
@@ -34,7 +36,7 @@ static void test_referrers(void **state)
 	(void)state;
 	check(count_into(&turn, 0, to, 1, &err), HDB_ELIMIT,
 	      "an object has too many referrers (limit 4294967295)");
-	degree[0] = UINT32_MAX; /* it went round */
+	degree[0] = UINT32_MAX; /* the counter overflowed */
 	check(turn_part(&turn, 0, UINT64_MAX, &err), HDB_ELIMIT,
 	      "too many references to sort: 8589934590 references to 16384 objects (limit "
 	      "4294967295)");

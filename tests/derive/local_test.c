@@ -14,8 +14,8 @@
 #define SETS 12
 
 /*
- * Sets of objects from all over the heap: the walk that blocks them, without a budget for the local
- * way, against it.
+ * Sets of objects from all parts of the heap: compares the local method with the walk that blocks
+ * the set, which is used if the local method has no budget.
  */
 static void compare_sets(struct derive *derive, uint32_t object_count)
 {
@@ -45,7 +45,7 @@ static void compare_sets(struct derive *derive, uint32_t object_count)
 static void compare_all(const char *dump)
 {
 	const struct hdb_import_options opt = { .force = 1, .sizes = HDB_SIZES_MAT };
-	/* Without limits: every object, however much it holds. */
+	/* Without limits, for every object, however much it retains. */
 	const struct graph_retained_options limits = { 0 };
 	const char *path = temp_path("local.heapdb");
 	struct hdb_error err = { 0 };
@@ -92,7 +92,7 @@ static void test_sample(void **state)
 	compare_all(dump);
 }
 
-/* Unpacked by the zstd command, since tests have no other use for its library. */
+/* The zstd command unpacks the dump, because the tests do not use the library otherwise. */
 static void test_shared(void **state)
 {
 	static const char *const names[] = { "basics_j25", "graph_random_j17",     "refs_j17_all",

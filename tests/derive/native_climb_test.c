@@ -1,7 +1,8 @@
 /*
- * native_climb_test.c - native memory below objects, by climbing from its owners and by
- * passes over all objects, is what going up from each owner says: on deep lists of owners, on trees
- * with few, by any number of threads; and circles in a table of dominators are damage.
+ * native_climb_test.c - native memory below objects. Climbing from the owners and passes over all
+ * objects give the same sums as walking up from each owner, on deep lists of owners and on trees
+ * with few owners, with any number of threads. Cycles in a table of dominators are reported as
+ * damage.
  */
 #include "derive/native_climb.h"
 
@@ -11,19 +12,19 @@
 #include "support/temp.h"
 #include "support/tree_tables.h"
 
-/* Nodes are in two or four blocks, or in one. */
+/* Numbers of nodes: two blocks, four blocks, one block. */
 enum { DEEP = 20000, WIDE = 60000, SMALL = 1000 };
 enum { OBJECT = 0x1000, CLASS = 0x1100, BUFFER = 0x1200, CLEANER = 0x1300, FIRST = 0x100000 };
-/* Of the places of nodes among one another, where they are scattered. */
+/* Multiplier that scatters the positions of nodes. */
 enum { STRIDE = 7919 };
 
-/* Nodes are direct buffers that refer to two others each. */
+/* Nodes are direct buffers, and each refers to two others. */
 struct shape {
 	uint32_t count;
-	bool is_list;        /* each node below the one before, else a binary tree */
-	bool is_scattered;   /* where a node lies says nothing of how deep it is */
+	bool is_list;        /* true: each node is below the previous node; false: a binary tree */
+	bool is_scattered;   /* the position of a node is independent of its depth */
 	uint32_t owner_from; /* the first node that owns memory */
-	uint32_t owner_step; /* and one in so many from there on */
+	uint32_t owner_step; /* from there on, one node in this many owns memory */
 };
 
 struct opened {
@@ -35,7 +36,7 @@ struct opened {
 
 static char dump_path[512];
 
-/* The last ten are referred to by nobody. */
+/* Nothing refers to the last ten nodes. */
 static uint64_t id_of(const struct shape *s, uint64_t node)
 {
 	const uint64_t place = s->is_scattered ? node * STRIDE % s->count : node;
@@ -131,7 +132,7 @@ static void close_it(struct opened *o)
 	(void)unlink(dump_path);
 }
 
-/* Up from each owner, as often as there are any; owned: free(). */
+/* Computes the sums by walking up from each owner. Owned: free(). */
 static uint64_t *plain_below(struct opened *o)
 {
 	const uint32_t n = o->heap->object_count;
@@ -152,7 +153,7 @@ static uint64_t *plain_below(struct opened *o)
 	return below;
 }
 
-/* The table, and what climbing finds, however many objects it looks at. */
+/* Compares the table with the results of climbing, for any limit on the objects it visits. */
 static void compare(struct opened *o, const uint64_t *plain)
 {
 	struct base_vec list = { 0 };
@@ -175,7 +176,7 @@ static void compare(struct opened *o, const uint64_t *plain)
 	base_vec_release(&list);
 }
 
-/* `few`: climbing is what builds the table. */
+/* `few`: the table is built by climbing. */
 static void check_shape(const struct shape *s, bool few)
 {
 	for (unsigned threads = 1; threads <= 2; threads++) {
@@ -214,7 +215,7 @@ static void test_few(void **state)
 	check_shape(&(struct shape){ SMALL, true, true, 0, 1 }, true);
 }
 
-/* Each limit is enough or is not, whatever it cuts. */
+/* With any limit, climbing either succeeds or gives up. */
 static void test_limits(void **state)
 {
 	const struct shape s = { SMALL, false, true, 0, 10 };
@@ -239,7 +240,7 @@ static void test_limits(void **state)
 	close_it(&o);
 }
 
-/* Some owner, from an object on. */
+/* Finds the next owner from an object on. */
 static uint32_t owner_from(struct opened *o, uint32_t ix)
 {
 	uint64_t bytes = 0;
@@ -253,7 +254,7 @@ static uint32_t owner_from(struct opened *o, uint32_t ix)
 	return ix;
 }
 
-/* An owner below a circle of so many objects, or in it. */
+/* An owner below a cycle of this many objects, or in it. */
 static void test_circles(void **state)
 {
 	static const uint32_t sizes[] = { 2, 3, 100 };

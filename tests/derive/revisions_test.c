@@ -21,12 +21,12 @@
 #define LINES_MAX 2048
 #define FILE_NAME "tests/data/table_revisions.tsv"
 
-/* What the file says of a table of a dump, or the test finds. */
+/* A row: a table of a dump, as recorded in the file or as found by the test. */
 struct line {
 	char dump[40], table[40];
 	unsigned revision;
 	uint64_t hash;
-	uint64_t dump_hash; /* of the dump's bytes */
+	uint64_t dump_hash; /* hash of the dump's bytes */
 };
 
 struct lines {
@@ -61,7 +61,7 @@ static const struct line *known_line(const struct line *line)
 	return NULL;
 }
 
-/* ---- what is found ---- */
+/* ---- found rows ---- */
 
 static uint64_t hash_table(struct store *store, unsigned table)
 {
@@ -127,7 +127,7 @@ static void build_all(struct derive *derive)
 	}
 }
 
-/* Imports the dump, builds all tables, and notes what they say. */
+/* Imports the dump, builds all tables, and records their hashes. */
 static void look(const char *name, const char *path, enum hdb_size_model sizes)
 {
 	const struct hdb_import_options options = { .force = 1, .sizes = sizes };
@@ -151,7 +151,7 @@ static void look(const char *name, const char *path, enum hdb_size_model sizes)
 		struct line *line = &found.at[found.count];
 		struct store_table_info info;
 
-		/* Texts of problems may be reworded. */
+		/* Descriptions of problems may be reworded. */
 		if (!store_table_name(t) || t == STORE_PROBLEMS ||
 		    store_table_info(heap->store, t, &info, &err) != HDB_OK)
 			continue;
@@ -193,7 +193,7 @@ static void look_at_part(const char *sample)
 	(void)unlink(path);
 }
 
-/* A dump that is not beside this project everywhere. */
+/* A dump that may be missing on other machines. */
 static void look_at_packed(const char *name, const char *packed)
 {
 	const char *path = temp_path("packed.hprof");
@@ -207,7 +207,7 @@ static void look_at_packed(const char *name, const char *packed)
 	(void)unlink(path);
 }
 
-/* ---- what it should be ---- */
+/* ---- expected rows ---- */
 
 static unsigned compare(void)
 {
@@ -245,7 +245,7 @@ static void write_found(const char *path)
 		(void)fprintf(out, "%s\t%s\t%u\t%016" PRIx64 "\t%016" PRIx64 "\n", found.at[i].dump,
 			      found.at[i].table, found.at[i].revision, found.at[i].hash,
 			      found.at[i].dump_hash);
-	/* Dumps that are not here now. */
+	/* Keeps rows of dumps that are missing here. */
 	for (size_t i = 0; i < known.count; i++) {
 		bool is_here = false;
 

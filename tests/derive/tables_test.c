@@ -14,7 +14,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-/* Far below what any table takes: whatever can be in a file is. */
+/* A budget far below the size of any table, so everything that can be in a file is. */
 #define TINY ((uint64_t)1 << 16)
 
 static const enum store_table tables[] = {
@@ -32,7 +32,7 @@ struct opened {
 
 static char dump_path[512], base_path[512];
 
-/* Dumps of which the top level was a big list. */
+/* Number of dumps whose top level was a big list. */
 
 static void copy_file(const char *from, const char *to)
 {
@@ -47,7 +47,7 @@ static void copy_file(const char *from, const char *to)
 	assert_int_equal(fclose(out), 0);
 }
 
-/* Imports the dump, whose derived tables are built in copies of the database. */
+/* Imports the dump. Its derived tables are built in copies of the database. */
 static void import_it(void)
 {
 	const struct hdb_import_options opt = { .force = 1 };
@@ -72,12 +72,12 @@ static void build_all(struct opened *o, const char *name, uint64_t memory_bytes,
 	assert_int_equal(heap_open(o->path, dump_path, &o->work, &o->heap, &err), HDB_OK);
 	derive_init(&o->derive, o->heap, &o->work);
 	assert_int_equal(heap_load_classes(o->heap, &err), HDB_OK);
-	if (memory_bytes) /* less than anybody can ask for */
+	if (memory_bytes) /* less than a user can request */
 		o->work.memory_bytes = memory_bytes;
 	for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
 		if (derive_need(&o->derive, tables[t], &err) < 0)
 			fail_msg("%s: %s", store_table_name(tables[t]), err.message);
-	/* What the heap keeps is all that is left. */
+	/* Only the memory that the heap keeps is still allocated. */
 	assert_int_equal(o->work.memory_used,
 			 o->heap->classes.counted_bytes +
 				 (o->heap->roots.big.is_file ? 0 : o->heap->roots.big.size_bytes));
@@ -112,14 +112,14 @@ static void compare_table(struct opened *a, struct opened *b, enum store_table t
 	assert_int_equal(r, HDB_NOTFOUND);
 }
 
-/* ---- totals, the plain way: how many members of its group are above an object ---- */
+/* ---- totals, computed simply: how many members of its group are above an object ---- */
 
 struct plain {
 	struct opened *o;
 	struct graph_children children;
 	uint32_t *dominator;
-	uint32_t *group;    /* by class, of the kind that is looked at */
-	uint32_t *open;     /* by group: members above */
+	uint32_t *group;    /* by class: group, for the kind of group being checked */
+	uint32_t *open;     /* by group: number of members above the object */
 	uint64_t *retained; /* by group */
 	enum derive_group kind;
 };
@@ -161,7 +161,9 @@ static void step(struct plain *p, uint32_t group, uint64_t bytes, bool enter)
 	p->open[group] += enter ? 1u : UINT32_MAX;
 }
 
-/* Class objects count with the loader of the class that they stand for, loaders with themselves. */
+/*
+ * Class objects count for the loader of the class that they represent, and loaders for themselves.
+ */
 static uint32_t member_group(const struct plain *p, uint32_t ix, const struct heap_object *object)
 {
 	if (p->kind != DERIVE_LOADER)
@@ -221,7 +223,7 @@ static void check_kind(struct plain *p, enum derive_group kind)
 	for (size_t i = 0; i < count; i++) {
 		uint32_t no = totals[i].no;
 
-		/* A loader's classes: any of them names the group. */
+		/* A group of a loader is named by any of its classes. */
 		for (uint32_t c = 0; kind == DERIVE_LOADER && c < n; c++)
 			if (heap_class(p->o->heap, c)->loader_ix == totals[i].no) {
 				no = c;
@@ -307,7 +309,7 @@ static void test_shapes(void **state)
 	static const char *const shapes[] = {
 		"tree --objects 30K --shuffle",
 		"list --objects 30K --shuffle --id-size 4",
-		/* so deep that one thread walks it for the totals */
+		/* so deep that a single thread walks it for the totals */
 		"list --objects 150K",
 		"ladder --objects 30K",
 		"ring --objects 30K --id-size 4",
@@ -333,17 +335,20 @@ static void test_shapes(void **state)
 enum { OBJECT = 0x1000, CLASS = 0x1100, NODE = 0x1200, SUB = 0x1300, ARRAY = 0x1400 };
 
 /*
- * More leaves of classes that alternate than are sorted at once, before and after a chain of such
- * arrays.
+ * More leaves, of alternating classes, than are sorted at once, before and after a chain of arrays
+ * of leaves.
  */
 enum { LEAVES = 140000, CHAIN = 50, CHAIN_LEAVES = 40 };
 
 struct leaves {
-	uint64_t first; /* its ID; the others follow */
+	uint64_t first; /* ID of the first array; the IDs of the others follow */
 	uint32_t count;
 };
 
-/* An array of leaves, and of the next array; `elements` has room for all. */
+/*
+ * Writes an array of leaves that also refers to the next array. `elements` has room for all
+ * elements.
+ */
 static void put_array(struct hw *w, uint64_t id, struct leaves leaves, uint64_t next,
 		      uint64_t *elements)
 {
@@ -412,7 +417,7 @@ static void test_many_leaves(void **state)
 	check_dump();
 }
 
-/* Many roots, some of equal sizes, and some that retain more than is counted. */
+/* Many roots, some with equal sizes, and some that retain more than the largest counted size. */
 static void test_many_roots(void **state)
 {
 	enum { ROOTS = 5000, EACH_LARGE = 900, LARGE = 70000, MOST = 12 };
@@ -423,7 +428,7 @@ static void test_many_roots(void **state)
 	(void)snprintf(dump_path, sizeof(dump_path), "%s", temp_path("roots.hprof"));
 	begin_dump(&w);
 	for (unsigned i = 0; i < ROOTS; i++) {
-		/* Some of the large ones are before all others, and some behind them. */
+		/* Some of the large roots come before all others, and some after them. */
 		const uint64_t id = 0x100000 + i * 0x1000ull +
 				    (i % (2 * EACH_LARGE) == EACH_LARGE ? 0x40000000 : 0);
 		const uint32_t count = i % EACH_LARGE ? i * i % MOST : LARGE - i / EACH_LARGE % 2;
@@ -439,7 +444,7 @@ static void test_many_roots(void **state)
 	check_dump();
 }
 
-/* Values of trees that no table has are some parent; whether there is such is asked elsewhere. */
+/* If a tree has no table, its values are some parent. Other tests check whether a parent exists. */
 static void test_any_parent(void **state)
 {
 	static const uint32_t ixs[] = { 0, 1, 4095, UINT32_MAX - 1 };

@@ -13,19 +13,19 @@
 
 #define NODES 300000u
 
-/* A list is "big", and the top level on its own, from here on. */
+/* From this length on, a list is "big", and the top level is handled separately. */
 #define TOP_LIMIT 100u
 
 struct expected {
 	const struct graph_children *children;
 	const struct base_sizes *sizes;
-	uint64_t at; /* next entry of child[] */
+	uint64_t at; /* index of the next entry in child[] */
 	uint32_t row;
 };
 
 /*
- * A forest: `top` of 100 nodes are roots, some are in no tree, and one parent has a tenth of the
- * others. `large` of 100 sizes are not counted one by one.
+ * A forest. `top` percent of the nodes are roots, some nodes are in no tree, and one parent has a
+ * tenth of the others. `large` percent of the sizes are too large to be counted individually.
  */
 static void make_forest(uint32_t *idom, struct base_sizes *sizes, unsigned top, unsigned large,
 			uint64_t *seed)

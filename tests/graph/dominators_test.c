@@ -1,14 +1,14 @@
 /*
- * tests/graph/dominators_test.c - dominators, retained sizes, children lists and the walk
- * against deletion on random graphs, and in time on big shapes.
+ * tests/graph/dominators_test.c - compares dominators, retained sizes, lists of children and the
+ * walk with naive deletion on random graphs, and limits their time on big graphs.
  */
 #include "support/graph_oracle.h"
 
 #include "support/domtree.h"
 
 /*
- * Seconds of the processor that a shape of a million nodes or more may take; quadratic work takes
- * hours.
+ * Maximum seconds of processor time for a graph of a million nodes or more. Quadratic work would
+ * take hours.
  */
 #define SHAPE_SECONDS 20.0
 
@@ -56,7 +56,7 @@ static uint32_t *by_node(const struct graph_dominators *d)
 	return idom;
 }
 
-/* The retained sizes by node, of shallow sizes. */
+/* The retained sizes by node, computed from shallow sizes. */
 static void retained_of(const struct graph_dominators *d, uint64_t *by_node, bool is_wide)
 {
 	struct base_sizes sizes;
@@ -90,7 +90,7 @@ static void retained_of(const struct graph_dominators *d, uint64_t *by_node, boo
 	base_sizes_release(&sizes);
 }
 
-/* Dominators by node; `sizes` (or NULL) become retained sizes. */
+/* Computes dominators by node. `sizes`, if not NULL, become retained sizes. */
 static uint32_t *dominators(struct oracle_graph *g, uint64_t *sizes)
 {
 	struct graph_dominators d;
@@ -109,7 +109,7 @@ static uint32_t *dominators(struct oracle_graph *g, uint64_t *sizes)
 	return idom;
 }
 
-/* Whether v dominates w, by walking up; at most n steps. */
+/* Whether v dominates w, found by walking up at most n steps. */
 static bool dominates(const uint32_t *idom, uint32_t n, uint32_t v, uint32_t w)
 {
 	for (uint32_t steps = 0; w != v; steps++) {
@@ -195,7 +195,7 @@ static void check_graph(struct oracle_graph *g)
 	uint64_t sizes[ORACLE_NODES_MAX], retained[ORACLE_NODES_MAX];
 	uint32_t *idom;
 
-	/* Few sizes make many equal ones. */
+	/* With few different sizes, many are equal. */
 	const uint64_t size_limit = oracle_below(2) ? 2 : UINT32_MAX;
 	oracle_reach(g, NULL, reached);
 	for (uint32_t v = 0; v < n; v++)
@@ -265,7 +265,7 @@ static void sorted_children(void **state)
 
 static void skipped_subtrees(void **state)
 {
-	/* 0 -> 1 -> 2, 0 -> 3; 4 unreached. */
+	/* 0 -> 1 -> 2, 0 -> 3. Node 4 is unreachable. */
 	const uint32_t idom[] = { GRAPH_NONE, 0, 1, 0, 4 };
 	const uint64_t sizes[] = { 40, 20, 10, 10, 0 };
 	const char *want = "+0+1-1+3-3-0";
@@ -296,7 +296,7 @@ static void skipped_subtrees(void **state)
 
 static void damaged_tables(void **state)
 {
-	/* Child 9 of 3. */
+	/* 9 is a child of 3. */
 	const uint32_t wide[] = { GRAPH_NONE, 9, 0 };
 	uint64_t sizes[] = { 1, 1, 1 };
 	struct graph_children c;
@@ -348,7 +348,10 @@ static void no_nodes(void **state)
 	graph_children_release(&c);
 }
 
-/* Builds, solves and times a shape; the caller looks at idom. Root 0. Frees the graph. */
+/*
+ * Builds a graph with root 0, computes its dominators, checks the time and frees the graph. The
+ * caller checks idom.
+ */
 static uint32_t *solve(struct oracle_graph *g, const char *name)
 {
 	const uint32_t n = g->node_count;
@@ -449,7 +452,7 @@ static void star(void **state)
 	uint32_t *idom;
 
 	(void)state;
-	/* Everything refers to node 1 too, and node 1 to everything. */
+	/* Every node also refers to node 1, and node 1 refers to every node. */
 	oracle_init(&g, n, 3 * (uint64_t)n);
 	for (uint32_t v = 1; v < n; v++) {
 		oracle_edge(&g, 0, v);
@@ -463,8 +466,8 @@ static void star(void **state)
 }
 
 /*
- * A node holds a chain, and a wide tail that depends on the chain's end as well: quadratic for
- * plain SEMI-NCA.
+ * A node refers to a chain and to a wide tail, and the end of the chain also refers to the tail.
+ * This takes plain SEMI-NCA quadratic time.
  */
 static void chain_with_wide_tail(void **state)
 {
@@ -479,7 +482,7 @@ static void chain_with_wide_tail(void **state)
 		oracle_edge(&g, v, v + 1);
 	for (uint32_t v = 2 + chain; v < n; v++) {
 		oracle_edge(&g, 1 + chain, v);
-		/* Half of them from the start of the chain, half from within. */
+		/* Half of the edges come from the start of the chain, half from inside. */
 		oracle_edge(&g, v % 2 ? 1 : v - chain, v);
 	}
 	idom = solve(&g, "chain with wide tail");
@@ -506,7 +509,7 @@ static void chains_with_shared_tail(void **state)
 	}
 	for (uint32_t v = joint; v + 1 < n; v++)
 		oracle_edge(&g, v, v + 1);
-	/* Each chain node refers into the tail too: the tail depends on the root alone. */
+	/* Each node of the chain also refers to the tail, so only the root dominates the tail. */
 	for (uint32_t v = 1; v < joint; v++)
 		oracle_edge(&g, v, joint + (v * 7919) % tail);
 	idom = solve(&g, "chains with shared tail");
@@ -534,7 +537,7 @@ static void binary_tree(void **state)
 	free(idom);
 }
 
-/* Numbers each node when it is entered and when it is left; 0 for those not in the tree. */
+/* Numbers each node when it is entered and when it is left. Nodes outside the tree have 0. */
 static void number_tree(const uint32_t *idom, uint32_t n, uint32_t *in, uint32_t *out)
 {
 	struct graph_children c;
@@ -553,8 +556,8 @@ static void number_tree(const uint32_t *idom, uint32_t n, uint32_t *in, uint32_t
 }
 
 /*
- * On a big random graph: a node's dominator dominates each of its reached referrers too (or is it),
- * so nothing is claimed to dominate that does not.
+ * On a big random graph, the dominator of a node must dominate, or be, each of the node's reachable
+ * referrers. So every computed dominator really dominates.
  */
 static void big_random(void **state)
 {

@@ -1,6 +1,6 @@
 /*
- * tests/graph/edge_test.c - structures by node number in heaps of as many objects as there can be:
- * numbers next to 2^32.
+ * tests/graph/edge_test.c - structures indexed by node number, in heaps of the maximum size, with
+ * numbers close to 2^32.
  */
 #include "graph/child_rows.h"
 #include "graph/dominators/edge_buckets.h"

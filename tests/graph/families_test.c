@@ -6,8 +6,9 @@
 #include "support/graph_oracle.h"
 
 /*
- * Nodes: of graphs that are compared, and whose steps are counted; the latter in the long form,
- * where one family in MOST_PART has the most, another one each time the seed changes.
+ * Number of nodes: of graphs whose results are compared, and of graphs whose steps are counted. In
+ * the long form, the latter are larger, and one family in MOST_PART, chosen by the seed, has the
+ * maximum.
  */
 #define SMALL_NODES 150u
 #define NODES 60000u
@@ -15,7 +16,7 @@
 #define NODES_MOST 4000000u
 #define MOST_PART 16u
 
-/* Steps an edge, against the family in the middle. */
+/* Maximum steps per edge, relative to the median family. */
 #define TIMES_MAX 3.0
 
 static struct base_work work;
@@ -32,7 +33,7 @@ static int start(void **state)
 
 typedef void draw(struct oracle_graph *g, uint32_t n, uint32_t k);
 
-/* Each node has k referrers, anywhere; one: a random tree. */
+/* Each node has k random referrers. k = 1 gives a random tree. */
 static void in_degree(struct oracle_graph *g, uint32_t n, uint32_t k)
 {
 	for (uint32_t v = 3; v < n; v++)
@@ -40,7 +41,7 @@ static void in_degree(struct oracle_graph *g, uint32_t n, uint32_t k)
 			oracle_edge(g, oracle_below(k == 1 ? v : n), v);
 }
 
-/* A few nodes have most edges: referrers, or targets. */
+/* A few nodes have most of the edges, as sources or as targets. */
 static void power_law(struct oracle_graph *g, uint32_t n, uint32_t k)
 {
 	for (uint32_t v = 3; v < n; v++) {
@@ -53,7 +54,7 @@ static void power_law(struct oracle_graph *g, uint32_t n, uint32_t k)
 	}
 }
 
-/* Right and down; k: and back. */
+/* A grid with edges to the right and down, and with k also back. */
 static void grid(struct oracle_graph *g, uint32_t n, uint32_t k)
 {
 	uint32_t width = 1;
@@ -68,7 +69,7 @@ static void grid(struct oracle_graph *g, uint32_t n, uint32_t k)
 	}
 }
 
-/* k nodes a layer, each with three referrers in the one before. */
+/* Layers of k nodes. Each node has three referrers in the previous layer. */
 static void layers(struct oracle_graph *g, uint32_t n, uint32_t k)
 {
 	for (uint32_t v = 3; v < n; v++)
@@ -86,7 +87,7 @@ static void expander(struct oracle_graph *g, uint32_t n, uint32_t k)
 	}
 }
 
-/* Neighbours, and one edge in k to anywhere. */
+/* Edges between neighbours, and one edge in k to a random node. */
 static void small_world(struct oracle_graph *g, uint32_t n, uint32_t k)
 {
 	for (uint32_t v = 0; v < n; v++)
@@ -94,7 +95,7 @@ static void small_world(struct oracle_graph *g, uint32_t n, uint32_t k)
 			oracle_edge(g, v, oracle_below(k) ? (v + i) % n : oracle_below(n));
 }
 
-/* A binary tree, and edges from nodes to ones above them; k: to anywhere. */
+/* A binary tree with additional edges from nodes to their ancestors, or with k, to random nodes. */
 static void tree(struct oracle_graph *g, uint32_t n, uint32_t k)
 {
 	for (uint32_t v = 1; v < n; v++) {
@@ -122,7 +123,7 @@ static void ladder(struct oracle_graph *g, uint32_t n, uint32_t k)
 	}
 }
 
-/* k: with edges back. */
+/* k: with back edges. */
 static void ring(struct oracle_graph *g, uint32_t n, uint32_t k)
 {
 	for (uint32_t v = 0; v < n; v++) {
@@ -144,7 +145,10 @@ static void shared_tails(struct oracle_graph *g, uint32_t n, uint32_t k)
 	}
 }
 
-/* A list, and what its nodes refer to: any of the upper half, from k nodes each. */
+/*
+ * A list whose nodes refer to the nodes of the upper half. Each node of the upper half has k random
+ * referrers.
+ */
 static void wide_tail(struct oracle_graph *g, uint32_t n, uint32_t k)
 {
 	for (uint32_t v = 0; v + 1 < n / 2; v++)
@@ -154,7 +158,7 @@ static void wide_tail(struct oracle_graph *g, uint32_t n, uint32_t k)
 			oracle_edge(g, oracle_below(n / 2), v);
 }
 
-/* Arrays of 100 elements, each of which refers to k arrays. */
+/* Arrays of 100 elements. Each element refers to k arrays. */
 static void arrays(struct oracle_graph *g, uint32_t n, uint32_t k)
 {
 	for (uint32_t v = 3; v < n; v++) {
@@ -180,7 +184,7 @@ static void skips(struct oracle_graph *g, uint32_t n, uint32_t k)
 	}
 }
 
-/* A list, and from each node an edge to the one as far from the end. */
+/* A list with an edge from each node to the node at the same distance from the end. */
 static void nested(struct oracle_graph *g, uint32_t n, uint32_t k)
 {
 	for (uint32_t v = 0; v + 1 < n; v++) {
@@ -231,7 +235,7 @@ static const struct family {
 
 #define FAMILIES (sizeof families / sizeof families[0])
 
-/* Numbers of nodes say nothing of where they are. */
+/* The numbers of nodes are independent of their positions. */
 static void shuffle(struct oracle_graph *g)
 {
 	uint32_t *to = oracle_alloc(g->node_count, sizeof *to);
@@ -268,9 +272,11 @@ static void make(struct oracle_graph *g, const struct family *family, uint32_t n
 	oracle_build(g, false);
 }
 
-/* ---- answers ---- */
+/* ---- dominators ---- */
 
-/* Dominators by iteration (Cooper, Harvey, Kennedy), n is the virtual root's: owned. */
+/*
+ * Dominators computed by iteration (Cooper, Harvey, Kennedy). n stands for the virtual root. Owned.
+ */
 static uint32_t *simple_dominators(const struct oracle_graph *g)
 {
 	const uint32_t n = g->node_count;
@@ -302,7 +308,7 @@ static uint32_t *simple_dominators(const struct oracle_graph *g)
 				continue;
 			dominator[v] = a;
 			changed = true;
-			/* Levels anew: graphs are small. */
+			/* Levels are computed again, because graphs are small. */
 			for (uint32_t i = 0; i < n; i++) {
 				uint32_t x = i;
 
@@ -316,7 +322,7 @@ static uint32_t *simple_dominators(const struct oracle_graph *g)
 	return dominator;
 }
 
-/* Dominators by node, as simple_dominators has them. */
+/* Dominators by node, in the form of simple_dominators. */
 static uint32_t *found_dominators(struct oracle_graph *g, enum graph_search how)
 {
 	const uint32_t n = g->node_count;
@@ -364,7 +370,7 @@ static void small_ones(void **state)
 
 /* ---- steps ---- */
 
-/* Searches whose steps are counted: with links for all nodes, and for joins alone. */
+/* Searches whose steps are counted: with links for all nodes, and only for joins. */
 static const enum graph_search counted[] = { GRAPH_SEARCH_LINKS, GRAPH_SEARCH_LOWMEM };
 #define COUNTED (sizeof counted / sizeof *counted)
 

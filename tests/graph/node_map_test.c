@@ -1,5 +1,6 @@
 /*
- * tests/graph/node_map_test.c - a set of nodes numbers its members in the order in which they came.
+ * tests/graph/node_map_test.c - a set of nodes numbers its members in the order in which they were
+ * added.
  */
 #include "graph/node_map.h"
 #include "support/graph_oracle.h"
@@ -8,7 +9,7 @@
 
 #define NODES 3000u
 
-/* What holds between two calls: each member is found by its number. */
+/* Checks the invariant: each member can be found by its number. */
 static void map_check(const struct graph_node_map *map)
 {
 	assert(map->count <= map->limit);

@@ -19,17 +19,20 @@
 #include "support/faults.h"
 #include "support/graph_oracle.h"
 
-/* So many that there are arrays which may be in files. */
+/* Number of nodes, enough for arrays that can be in files. */
 #define NODES 300000u
 #define EDGES (2 * NODES)
 
-/* How many calls fail, each run another choice, and where time does not matter. */
+/*
+ * Number of calls that fail, chosen differently in each run, and the number if time does not
+ * matter.
+ */
 #define CALL_COUNT 50
 #define CALL_COUNT_LONG 1000
 
 static struct oracle_graph graph;
 
-/* Lists from some hundred roots, with edges between them. */
+/* Lists from a few hundred roots, with edges between the lists. */
 static int start(void **state)
 {
 	(void)state;
@@ -53,7 +56,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* A number that stands for all dominators; whoever took which nodes. */
+/* A hash of all dominators, which does not depend on which part took which nodes. */
 static uint64_t hash_of(const struct graph_dominators *d)
 {
 	struct base_big nodes = { 0 };
@@ -70,7 +73,7 @@ static uint64_t hash_of(const struct graph_dominators *d)
 	return hash;
 }
 
-/* With room for so much of the least budget. Returns the calls that could fail. */
+/* Runs with this part of the smallest budget. Returns the number of calls that could fail. */
 static unsigned long run(uint64_t room, unsigned long at, bool is_sticky, uint64_t *want)
 {
 	struct hdb_error err = { 0 };
@@ -129,7 +132,7 @@ static void memory_is_there(void **state)
 	fail_each(UINT64_MAX);
 }
 
-/* Arrays are in files, and the order of the search in many small pieces. */
+/* Arrays are in files, and the order of the search is in many small pieces. */
 static void memory_is_short(void **state)
 {
 	(void)state;

@@ -6,7 +6,10 @@
 
 #include "graph/dominators/semi_nca.h"
 
-/* Of a graph, and how many: what starts a thread takes as long as some thousand nodes. */
+/*
+ * Number of nodes in a graph, and number of graphs. Starting a thread takes as long as a few
+ * thousand nodes.
+ */
 #define NODES 30000u
 #define GRAPHS 60u
 
@@ -30,7 +33,9 @@ static int start(void **state)
 	return 0;
 }
 
-/* Dominators by node; GRAPH_NONE: the virtual root, the node itself: not reached. Owned. */
+/*
+ * Dominators by node: GRAPH_NONE for the virtual root, the node itself if it is unreachable. Owned.
+ */
 static uint32_t *dominators(struct oracle_graph *g, enum graph_search how, unsigned threads)
 {
 	const uint32_t n = g->node_count;
@@ -60,8 +65,8 @@ static uint32_t *dominators(struct oracle_graph *g, enum graph_search how, unsig
 }
 
 /*
- * Near or far edges, back and forth, with one root in `root_part` nodes: some dominators are deep,
- * and many nodes are reached from several parts.
+ * Short or long edges in both directions, with one root in `root_part` nodes. Some dominators are
+ * deep, and several parts reach many of the nodes.
  */
 static void draw(struct oracle_graph *g, uint32_t degree, uint32_t reach, uint32_t root_part)
 {

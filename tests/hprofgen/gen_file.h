@@ -33,7 +33,7 @@ enum gen_sub {
 	GEN_OBJECT_ARRAY = 0x22
 };
 
-/* Longest heap record that gen_file_heap takes; longer ones are streamed. */
+/* Maximum size of a heap record for gen_file_heap. Longer records are streamed. */
 #define GEN_RECORD_MAX (512u << 10)
 
 struct gen_file {
@@ -49,7 +49,10 @@ struct gen_file {
 /* Creates the file and writes its header: 0, or -1 with errno set. */
 int gen_file_open(struct gen_file *f, const char *path, unsigned id_size);
 
-/* Writes what is left and closes: 0, or -1 with errno set to the first failure. */
+/*
+ * Writes the remaining data and closes the file. Returns 0, or -1 with errno set by the first
+ * failure.
+ */
 int gen_file_close(struct gen_file *f);
 
 /*
@@ -111,7 +114,7 @@ static inline uint8_t *gen_id(const struct gen_file *f, uint8_t *p, uint64_t id)
 	return f->id_size == 8 ? gen_u8(p, id) : gen_u4(p, (uint32_t)id);
 }
 
-/* A good 64-bit mix of two numbers: every random choice is gen_hash(seed, what). */
+/* A 64-bit hash of two numbers. Every random choice is gen_hash(seed, what). */
 static inline uint64_t gen_hash(uint64_t seed, uint64_t n)
 {
 	uint64_t z = seed + (n + 1) * UINT64_C(0x9e3779b97f4a7c15);

@@ -17,7 +17,7 @@ struct gen_shape;
 struct gen_run {
 	struct gen_world world;
 	const struct gen_shape *shape;
-	uint64_t objects; /* of the shape, without what every dump has */
+	uint64_t objects; /* objects of the shape, without the objects that every dump has */
 	bool is_shuffled; /* neighbours in the graph are not neighbours in memory */
 	void *state;      /* the shape's own; NULL or owned by the shape */
 };
@@ -26,10 +26,10 @@ struct gen_shape {
 	const char *name;
 	const char *help;
 	void (*declare)(struct gen_run *run);
-	/* False: so many objects cannot be; the message is on stderr. */
+	/* Returns false, with a message on stderr, if the dump cannot have so many objects. */
 	bool (*plan)(struct gen_run *run);
 	void (*write)(struct gen_run *run);
-	/* NULL: nothing is known beforehand. */
+	/* NULL: the answers are not known in advance. */
 	void (*answers)(const struct gen_run *run, FILE *out);
 	void (*release)(struct gen_run *run); /* NULL: nothing to free */
 };

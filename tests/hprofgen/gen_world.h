@@ -1,12 +1,11 @@
 /*
- * gen_world.h - what a dump has beside the objects of its shape: names, classes and their layout,
- * roots, and a few arrays that lie back to back. Also the sizes of objects and where the next one
- * lies.
+ * gen_world.h - the parts of a dump other than the objects of its shape: names, classes and their
+ * layout, roots, and a few adjacent arrays. Also computes the sizes and addresses of objects.
  *
- * Objects are laid out as HotSpot lays them: with 8-byte IDs a header of 12 bytes and references
- * of 4, with 4-byte IDs a header of 8; aligned to 8. All classes are declared, then
- * gen_world_seal fixes where objects begin, then addresses are handed out in the order in which
- * the objects will be written. Running out of memory ends the program.
+ * Objects are laid out as HotSpot lays them: with 8-byte IDs a header of 12 bytes and references of
+ * 4, with 4-byte IDs a header of 8; aligned to 8. All classes are declared, then gen_world_seal
+ * fixes where objects begin, then addresses are handed out in the order in which the objects will
+ * be written. Running out of memory ends the program.
  */
 #ifndef HPROFGEN_GEN_WORLD_H
 #define HPROFGEN_GEN_WORLD_H
@@ -17,8 +16,8 @@
 #define GEN_CLASSES_MAX 32u
 #define GEN_ROOTS_MAX 32u
 /*
- * Arrays that lie back to back tell the width of references. Their sizes are no multiples of 16,
- * and so many of them tell that objects are aligned to 8.
+ * Adjacent arrays reveal the width of references. Their sizes are not multiples of 16, and there
+ * are enough of them to show that objects are aligned to 8.
  */
 #define GEN_ARRAYS 16u
 #define GEN_ARRAY_LENGTH 14u
@@ -34,7 +33,7 @@ enum gen_base_class {
 struct gen_class {
 	uint64_t id;
 	char name[32];
-	/* Names of the references' fields; all are java.lang.Object's direct subclasses. */
+	/* Names of the reference fields. All classes are direct subclasses of java.lang.Object. */
 	const char *references[GEN_FIELDS_MAX];
 	unsigned reference_count;
 	bool has_number; /* an int field "value" comes last */
@@ -49,44 +48,47 @@ struct gen_world {
 	bool is_sealed;
 	struct gen_class classes[GEN_CLASSES_MAX];
 	unsigned class_count;
-	uint64_t roots[GEN_ROOTS_MAX]; /* held by JNI */
+	uint64_t roots[GEN_ROOTS_MAX]; /* held by a JNI global */
 	unsigned root_count;
-	uint64_t arrays[GEN_ARRAYS + 1]; /* the last has the others */
+	uint64_t arrays[GEN_ARRAYS + 1]; /* the last array refers to the others */
 };
 
-/* The memory; where there is none, the program ends. */
+/* Allocates memory. Ends the program if there is none. */
 void *gen_checked(void *p);
 
-/* Creates the file and declares what every dump has: 0, or -1 with errno set. */
+/* Creates the file and declares the parts that every dump has. Returns 0, or -1 with errno set. */
 int gen_world_open(struct gen_world *w, const char *path, unsigned id_size, uint64_t seed);
 
-/* Ends the dump and the file: 0, or -1 with errno set. */
+/* Ends the dump and closes the file. Returns 0, or -1 with errno set. */
 int gen_world_close(struct gen_world *w);
 
-/* Declares a class with references of these names, lent, and a number if it has one; its number. */
+/*
+ * Declares a class with reference fields of these names (lent) and, optionally, an int field.
+ * Returns the class number.
+ */
 unsigned gen_class(struct gen_world *w, const char *name, const char *const *references,
 		   unsigned reference_count, bool has_number);
 
-/* No classes after this: addresses can be taken. */
+/* After this call, no classes can be declared, and addresses can be allocated. */
 void gen_world_seal(struct gen_world *w);
 
-/* Takes `size` bytes of the heap; gen_world_fits says whether all did fit. */
+/* Allocates `size` bytes of the heap. gen_world_fits reports whether all allocations fitted. */
 uint64_t gen_take(struct gen_world *w, uint64_t size);
 bool gen_world_fits(const struct gen_world *w);
 
-/* Bytes in the heap. */
+/* Number of bytes in the heap. */
 uint64_t gen_instance_bytes(const struct gen_world *w, unsigned class_no);
 uint64_t gen_array_bytes(const struct gen_world *w, uint64_t length);
 
 void gen_root(struct gen_world *w, uint64_t id);
 
-/* Writes all of that: names, classes, roots, then the arrays. */
+/* Writes the names, classes and roots, then the arrays. */
 void gen_world_write(struct gen_world *w);
 
 /* Starts an instance's record and returns room for its values. */
 uint8_t *gen_instance(struct gen_world *w, unsigned class_no, uint64_t id);
 
-/* The elements of an array: how many, and a function that gives each. */
+/* The elements of an array: their number, and a function that returns each element. */
 struct gen_elements {
 	uint32_t length;
 	uint64_t (*element)(void *ctx, uint64_t i);
@@ -96,7 +98,7 @@ struct gen_elements {
 /* Writes an Object[] of any length that fits a record. */
 void gen_object_array(struct gen_world *w, uint64_t id, const struct gen_elements *elements);
 
-/* Most elements that an object array's record can hold. */
+/* Maximum number of elements in the record of an object array. */
 uint64_t gen_array_limit(const struct gen_world *w);
 
 #endif

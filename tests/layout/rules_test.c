@@ -1,7 +1,7 @@
 /*
- * rules_test.c - offsets and sizes of classes as running VMs gave them
- * (Unsafe.objectFieldOffset, Instrumentation.getObjectSize, PrintFieldLayout), for every header,
- * reference width and set of rules.
+ * rules_test.c - offsets and sizes of classes as reported by running VMs (Unsafe.objectFieldOffset,
+ * Instrumentation.getObjectSize, PrintFieldLayout), for every header, reference width and set of
+ * rules.
  */
 #include "layout/layout_known.h"
 
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-/* What holds of the shape of a class that was laid out. */
+/* Checks the invariants of a class's shape after its layout. */
 static void check_shape(const struct layout_shape *shape)
 {
 	assert(shape->gap_count <= LAYOUT_GAPS_MAX);
@@ -24,7 +24,7 @@ static void check_shape(const struct layout_shape *shape)
 
 		assert(gap->size > 0);
 		assert(gap->offset + gap->size <= shape->size);
-		/* No byte is in two gaps; the order is the rules' own. */
+		/* No byte is in two gaps. Each set of rules has its own order of gaps. */
 		for (unsigned k = 0; k < i; k++)
 			assert(gap->offset >= shape->gaps[k].offset + shape->gaps[k].size ||
 			       gap->offset + gap->size <= shape->gaps[k].offset);
@@ -153,7 +153,7 @@ struct row {
 	int model;
 	const char *fields;
 	uint64_t size;       /* rounded to the alignment */
-	const char *offsets; /* of all fields, in the same order; NULL: not looked at */
+	const char *offsets; /* offsets of all fields, in the same order; NULL: not checked */
 };
 
 static const struct row rows[] = {
@@ -175,7 +175,7 @@ static const struct row rows[] = {
 	{ COMPACT, "", 8, "" },
 	{ COMPACT, "/LBIZB", 24, "16 12 8 13 14 " },
 	{ COMPACT, "/J", 16, "8 " },
-	/* JDK 25: references first where the superclass ends with one. */
+	/* JDK 25: references come first if the superclass ends with one. */
 	{ COMPACT, "/IL/LZ", 24, "8 12 16 20 " },
 	{ COMPACT, "/LI/ZL", 24, "12 8 20 16 " },
 	{ WIDE12, "/L", 24, "16 " },
@@ -253,7 +253,7 @@ static uint8_t type_of(char c)
 
 #define FIELDS_MAX 32
 
-/* Lays out one line of classes; appends the offsets to `offsets`. */
+/* Lays out the classes of one line, and appends the offsets to `offsets`. */
 static uint64_t lay_out(const struct layout_model *model, const char *text, char *offsets)
 {
 	struct layout_shape shape, super;

@@ -1,7 +1,7 @@
 /*
- * tests/memory/arena_test.c - malloc's arenas as glibc lays them out in memory: free blocks of the
- * main arena, of an arena with a state of its own, and of a second heap. Chains that do not end
- * where the arena does, and sizes that lead elsewhere, count as nothing.
+ * tests/memory/arena_test.c - malloc's arenas with glibc's memory layout: free blocks of the main
+ * arena, of an arena with its own state, and of a second heap. Chains that do not end at the end of
+ * the arena, and sizes that lead outside it, are ignored.
  */
 #include "memory/memory.h"
 
@@ -38,7 +38,7 @@ static void put(size_t at, uint64_t word)
 	memcpy(bytes + at, &word, sizeof(word));
 }
 
-/* Writes a chunk of 0x1000 in use, one of 0x2000 that is free, one in use, and the free rest. */
+/* Writes a used chunk of 0x1000 bytes, a free chunk of 0x2000, a used chunk, and the free rest. */
 static void put_chunks(size_t at, unsigned flags, bool is_closed)
 {
 	const size_t end = is_closed ? SIZE - 0x20 : SIZE;
@@ -53,7 +53,9 @@ static void put_chunks(size_t at, unsigned flags, bool is_closed)
 	}
 }
 
-/* Makes the arena and checks how much of it is free; 0: it is none. */
+/*
+ * Creates the arena, and checks the number of its free bytes; 0: it is not recognised as an arena.
+ */
 static void check(bool is_main, uint64_t least)
 {
 	char smaps[256];
@@ -79,7 +81,7 @@ static void test_main(void **state)
 	memset(bytes, 0, SIZE);
 	put_chunks(0, 0, false);
 	check(true, 0x2000 + SIZE - 0x4000);
-	/* A size that leads past the end, one that is none, one that is too small. */
+	/* A size that leads past the end, an impossible size, and a size that is too small. */
 	put(0x3008, SIZE);
 	check(true, 0);
 	put(0x3008, 0x1008);
@@ -110,7 +112,7 @@ static void test_arena(void **state)
 	}
 }
 
-/* The arena goes on in another heap: two chunks without use close this one. */
+/* The arena continues in another heap. Two unused chunks close this one. */
 static void test_second_heap(void **state)
 {
 	(void)state;

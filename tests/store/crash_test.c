@@ -25,12 +25,12 @@
 #include <time.h>
 #include <cmocka.h>
 
-/* Moments in the short form. */
+/* Number of crash moments in the short form. */
 #define KILLS 80
 #define LOSSES 200
 /*
- * Objects beside those of the small dump: import and tables take some milliseconds, in several
- * transactions.
+ * Number of objects added to the small dump, so that import and tables take a few milliseconds and
+ * several transactions.
  */
 #define EXTRA 3000
 
@@ -49,7 +49,7 @@ enum op_kind { OP_WRITE, OP_SIZE, OP_SYNC, OP_RENAME };
 
 struct op {
 	enum op_kind kind;
-	bool is_synced;  /* written through: durable when it returns */
+	bool is_synced;  /* a synchronous write, which is durable when it returns */
 	uint64_t offset; /* or the new size */
 	uint64_t size;
 	uint8_t *data;
@@ -57,7 +57,7 @@ struct op {
 
 static struct {
 	bool is_on;
-	ino_t inode; /* of the file that is watched; 0: the first that is written */
+	ino_t inode; /* inode of the recorded file; 0: the first file that is written */
 	struct op *ops;
 	size_t count, capacity;
 } rec;
@@ -174,7 +174,7 @@ HDB_API int rename(const char *from, const char *to)
 	return (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
 }
 
-/* ---- states after a loss ---- */
+/* ---- states after a power loss ---- */
 
 struct image {
 	uint8_t *data;
@@ -207,7 +207,10 @@ static void resize(struct image *image, uint64_t size)
 	image->size = size;
 }
 
-/* The operations before `end`: those up to the last sync whole, of the others some pages. */
+/*
+ * Replays the operations before `end`: all operations up to the last sync, and some pages of later
+ * operations.
+ */
 static void lose(struct image *image, size_t end, unsigned keep_percent)
 {
 	size_t synced = 0;
@@ -253,7 +256,7 @@ static void write_image(const struct image *image, const char *path)
 	(void)close(fd);
 }
 
-/* The database is whole and answers as it should. */
+/* Checks that the database is complete and gives the right answers. */
 static void expect_good(const char *path, const char *when, unsigned long i)
 {
 	struct hdb_error err = { 0 };
@@ -276,7 +279,7 @@ static int import_to(const char *path, struct hdb_error *err)
 	return hdb_import(dump_path, path, &opt, NULL, err);
 }
 
-/* Tables are built; power goes at a random operation. */
+/* Power is lost at a random operation while tables are built. */
 static void test_power_build(void **state)
 {
 	struct hdb_error err = { 0 };
@@ -310,7 +313,7 @@ static void test_power_build(void **state)
 	forget();
 }
 
-/* A new database gets its name: from then on its content is on the disk whatever happens. */
+/* Once a new database has its name, its contents are on the disk, whatever happens. */
 static void test_power_import(void **state)
 {
 	struct hdb_error err = { 0 };
@@ -341,7 +344,7 @@ static void test_power_import(void **state)
 
 /* ---- kill -9 ---- */
 
-/* Files in the folder, and that they are ours alone. */
+/* Counts the files in the directory, and checks that only their owner may access them. */
 static unsigned count_files(void)
 {
 	DIR *dir = opendir(folder);
@@ -373,7 +376,7 @@ static uint64_t now_us(void)
 	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-/* A child imports anew or builds all tables, as `is_import` says. */
+/* In a child process, imports again if is_import is set, and otherwise builds all tables. */
 static pid_t start(bool is_import)
 {
 	const pid_t child = fork();
@@ -430,7 +433,8 @@ static void test_kills(void **state)
 /* ---- a full disk ---- */
 
 /*
- * In a child whose files may have `size` bytes: 0 done, 1 refused with a message, 2 anything else.
+ * Runs in a child process whose files are limited to `size` bytes. Returns 0 for success, 1 for a
+ * failure with a message, 2 for anything else.
  */
 static int run_in_room(bool is_import, uint64_t size)
 {

@@ -27,10 +27,10 @@
 /* An LMDB node has 8 bytes before its key: the size of its value, in two parts, flags, key size. */
 #define NODE_HEAD 8
 
-/* Objects of the large dump, more than a block holds. */
+/* Number of objects in the large dump, more than fit in a block. */
 #define BIG_OBJECTS 20000
 
-/* A database: with all tables, as an import leaves it, and the same of a larger dump. */
+/* A database: with all tables, as the import wrote it, or with all tables of a larger dump. */
 static struct world {
 	uint8_t *image;
 	size_t size, count;
@@ -39,17 +39,18 @@ static struct world {
 
 /* How a block is changed. */
 struct change {
-	char world[8];  /* "all", "base" or "big" */
-	char table[64]; /* its name; meta/NAME is a meta value, which only "all" has changed */
-	unsigned block; /* which block of the table, from 0 */
+	char world[8]; /* "all", "base" or "big" */
+	/* name of the table; meta/NAME is a meta value, which is changed only in "all" */
+	char table[64];
+	unsigned block; /* number of the block in the table, starting at 0 */
 	/*
-	 * "cut": `at` bytes less; "key": another key; "put": `size` bytes of `value` at `at`; "raw":
-	 * the same, and the checksum stays
+	 * "cut": remove `at` bytes; "key": change the key; "put": write `size` bytes of `value` at
+	 * `at`; "raw": like put, but keep the checksum
 	 */
 	char kind[8];
 	unsigned at, size;
 	unsigned long long value;
-	unsigned part; /* of the questions, as hostile_answers_part has them */
+	unsigned part; /* part of the queries, as in hostile_answers_part */
 };
 
 static void import_world(struct world *world)
@@ -81,7 +82,7 @@ static void make_worlds(void)
 	assert_int_equal(hw_save(&dump, all->dump_path), 0);
 	hw_release(&dump);
 	import_world(&worlds[2]);
-	hostile_dump(&dump, HOSTILE_JAVA8, 40); /* as fuzz_world has it */
+	hostile_dump(&dump, HOSTILE_JAVA8, 40); /* as in fuzz_world */
 	assert_int_equal(hw_save(&dump, all->dump_path), 0);
 	hw_release(&dump);
 	import_world(&worlds[1]);
@@ -109,7 +110,9 @@ static const struct fuzz_value *find_value(const struct world *world, const stru
 	return NULL;
 }
 
-/* Makes the change in a copy and asks; false if the block has no such place. */
+/*
+ * Makes the change in a copy and runs the queries. Returns false if the block has no such position.
+ */
 static bool ask(const struct change *change, int *r, struct hdb_error *err)
 {
 	const struct fuzz_world *files = fuzz_world();
@@ -129,7 +132,7 @@ static bool ask(const struct change *change, int *r, struct hdb_error *err)
 	memcpy(image, world->image, world->size);
 	node = image + value.key_at - NODE_HEAD;
 	if (strcmp(change->kind, "cut") == 0) {
-		/* Of a value on pages of its own the size is there, too. */
+		/* If a value has its own pages, its size is stored there, too. */
 		if (change->at > value.size || load32(node) != value.size)
 			goto no_place;
 		value.size -= change->at;
@@ -196,7 +199,7 @@ static void test_rows(void **state)
 
 /* ---- finding rows ---- */
 
-/* The message without the path before it and without its numbers, to compare. */
+/* Removes the path and the numbers from a message, for comparison. */
 static const char *message_of(const char *text, char *kind, size_t size)
 {
 	const char *message = text[0] == '/' && strstr(text, ": ") ? strstr(text, ": ") + 2 : text;

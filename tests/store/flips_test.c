@@ -1,6 +1,6 @@
 /*
- * flips_test.c - any byte of a database changed: an error, or the same answers; never a
- * crash, a hang or another number. What makes an answer fail makes `check` fail, too.
+ * flips_test.c - changes any byte of a database. The result must be an error or the same answers,
+ * never a crash, a hang or a different number. If a query fails, `check` must fail, too.
  *
  * The short form changes every byte of the meta, branch and leaf pages' heads and every 97th of the
  * others.
@@ -15,11 +15,11 @@
 #include <sys/stat.h>
 #include <cmocka.h>
 
-/* A single change may take this long, seconds of processor time: a hang ends the test. */
+/* Maximum seconds of processor time for a single change. A hang ends the test. */
 #define STEP_SECONDS_MAX 20
 /* Bytes at the start of each page that are always changed. */
 #define HEAD_BYTES 32
-/* Of the other bytes, each of this many in the short form. */
+/* In the short form, one of this many other bytes is changed. */
 #define STRIDE 97
 
 static char dump_path[512], db_path[512];
@@ -97,7 +97,7 @@ static void try_change(size_t at, uint8_t mask)
 		fail_msg("byte %zu ^ %#x: result %d without a message", at, mask, r);
 	if (r < 0) {
 		counts.refused++;
-		/* A build may have written to the file before it was refused. */
+		/* A build may have written to the file before it failed. */
 		write_image(image_size);
 		if (hostile_check(db_path, dump_path, &err) == HDB_OK)
 			fail_msg(
@@ -131,7 +131,7 @@ static void test_flips(void **state)
 	assert_true(counts.refused > counts.changes / 10);
 }
 
-/* Cut anywhere: refused, and said how much is missing. */
+/* A database that is cut anywhere is refused, and the message says how much is missing. */
 static void test_cuts(void **state)
 {
 	struct hdb_error err = { 0 };
@@ -148,7 +148,7 @@ static void test_cuts(void **state)
 	hostile_seconds(0);
 }
 
-/* The blocks and pages that are damaged are named. */
+/* Damaged blocks and pages are named. */
 static void test_names(void **state)
 {
 	struct hdb_error err = { 0 };

@@ -1,10 +1,10 @@
 /*
- * messages_test.c - error messages of the store that no damaged block gives (damaged_test): results
- * of LMDB, heads of files, files that others have planted, limits, lists that change while they are
- * read.
+ * messages_test.c - error messages of the store that damaged blocks (damaged_test) do not cause:
+ * results of LMDB, file headers, files that other users have planted, limits, and lists that change
+ * while they are read.
  *
- * Link with: -Wl,--wrap=stat,--wrap=mdb_txn_id,--wrap=mdb_put,--wrap=ZSTD_compress2
- * Link with: -Wl,--wrap=lstat,--wrap=fstat
+ * Link with: -Wl,--wrap=stat,--wrap=mdb_txn_id,--wrap=mdb_put,--wrap=ZSTD_compress2 Link with:
+ * -Wl,--wrap=lstat,--wrap=fstat
  */
 #include "store/column.h"
 #include "store/env.h"
@@ -26,10 +26,10 @@
 #include <cmocka.h>
 
 static struct {
-	bool other_inode; /* stat and lstat see another file */
+	bool other_inode; /* stat and lstat return another file */
 	bool other_txn;   /* a transaction has a number that no meta page has */
-	off_t size;       /* what fstat says; 0: what there is */
-	int put;          /* what mdb_put returns; 0: what it does */
+	off_t size;       /* size that fstat returns; 0: the real size */
+	int put;          /* result of mdb_put; 0: the real result */
 	bool no_pack;     /* compressing fails */
 } wrong;
 
@@ -151,7 +151,7 @@ static const char *make(void)
 	return path;
 }
 
-/* The head of a file is changed, or the file is cut. */
+/* Changes the header of a file, or cuts the file. */
 static void test_files(void **state)
 {
 	static const struct {
@@ -215,7 +215,7 @@ static void test_snapshots(void **state)
 	column.store = lists.store = store;
 	FAILS(store_column_get(&column, 2, &value, &err), HDB_ECORRUPT, "object beyond the table");
 
-	/* A list has lost entries when the handle has moved to a newer snapshot. */
+	/* A list has lost entries after the handle moved to a newer snapshot. */
 	assert_int_equal(store_lists_begin(&lists, 0, NULL, &err), HDB_OK);
 	assert_int_equal(store_refresh(store, &err), HDB_OK);
 	lists.left = 1000;
@@ -239,7 +239,7 @@ static void test_snapshots(void **state)
 	temp_remove_db(path);
 }
 
-/* A list in parts: the bytes of its one part end within an entry, or before the last. */
+/* A list stored in parts: the bytes of a part end inside an entry, or before the last entry. */
 static void test_big_lists(void **state)
 {
 	static const struct {
@@ -301,7 +301,7 @@ static void test_big_lists(void **state)
 	}
 }
 
-/* What lies under a name that can be guessed. */
+/* Files with a name that others can guess. */
 static void test_planted(void **state)
 {
 	static char path[512], lock[520];

@@ -1,7 +1,7 @@
 /*
- * packed_test.c - tests store/packed.c and what the store does with packed blocks: they read
- * as they were written, by all handles; what does not unpack, or claims too much, is damage; where
- * no file can be written they are kept in memory.
+ * packed_test.c - tests store/packed.c and packed blocks in the store. All handles read them as
+ * they were written. Blocks that do not unpack, or that claim to be too large, are damage. If no
+ * file can be written, blocks are kept in memory.
  */
 #include "store/packed.h"
 
@@ -18,7 +18,7 @@
 
 static struct base_work work;
 
-/* Bytes that become some three times smaller. */
+/* Bytes that packing makes about three times smaller. */
 static void fill(uint8_t *data, size_t size, uint64_t number)
 {
 	uint64_t seed = number + 1;
@@ -27,7 +27,7 @@ static void fill(uint8_t *data, size_t size, uint64_t number)
 		data[i] = (uint8_t)(i % 3 ? 7 : test_random(&seed));
 }
 
-/* Packs a block; the packed bytes are a copy, to be freed. */
+/* Packs a block. The packed bytes are a copy that the caller frees. */
 static struct store_packed packed_of(struct store_packer *packer, const uint8_t *data,
 				     uint64_t size, uint64_t checksum)
 {
@@ -64,7 +64,7 @@ static void test_what_is_packed(void **state)
 	/* too small */
 	assert_int_equal(store_pack(packer, &block, &bytes, &size, NULL), HDB_OK);
 	assert_int_equal(size, 0);
-	/* more than a reader would believe */
+	/* larger than a reader accepts */
 	block.size = sizeof(data);
 	assert_int_equal(store_pack(packer, &block, &bytes, &size, NULL), HDB_OK);
 	assert_int_equal(size, 0);
@@ -95,10 +95,10 @@ static void test_unpacking(void **state)
 	assert_false(unpacked.is_in_memory);
 	assert_int_equal(store_unpack(&unpacked, path, &packed, &again, NULL), HDB_OK);
 	assert_ptr_equal(again, first);
-	/* another size under the same checksum */
+	/* a different size with the same checksum */
 	packed.raw_size--;
 	assert_int_equal(store_unpack(&unpacked, path, &packed, &again, NULL), HDB_ECORRUPT);
-	/* what is there is less, or more, or nothing that can be */
+	/* the data is too short, too long, or impossible */
 	packed.checksum++;
 	assert_int_equal(store_unpack(&unpacked, path, &packed, &again, NULL), HDB_ECORRUPT);
 	packed.raw_size += 2;
@@ -115,7 +115,10 @@ static void test_unpacking(void **state)
 	store_packer_free(packer);
 }
 
-/* More than a window has, and a block that is larger than one; then a file that takes no more. */
+/*
+ * More data than fits in a window, a block that is larger than a window, and then a file that
+ * cannot grow.
+ */
 static void test_many(void **state)
 {
 	enum { COUNT = 40, SIZE = 3 << 20, LARGE = 65 << 20 };
@@ -215,7 +218,7 @@ static void test_store(void **state)
 	temp_remove_db(path);
 }
 
-/* The table:NAME value, as a reader of before would look at it, has a version that it lacks. */
+/* An earlier reader finds a version in the table:NAME value that it does not know. */
 static void test_not_misread(void **state)
 {
 	static uint8_t data[BLOCK_BYTES];

@@ -1,6 +1,6 @@
 /*
- * store_test.c - tests the store: blocks, lists, records, texts, columns, publishing, damage,
- * company.
+ * store_test.c - tests the store: blocks, lists, records, texts, columns, publishing, damage, and
+ * several processes.
  *
  * Link with: -Wl,--wrap=mkdtemp
  */
@@ -24,7 +24,7 @@
 
 static struct base_work work;
 
-static bool has_no_folder; /* none in which a folder can be made */
+static bool has_no_folder; /* no directory in which a directory can be created */
 
 char *__real_mkdtemp(char *name);
 char *__wrap_mkdtemp(char *name);
@@ -172,8 +172,8 @@ static void test_lists(void **state)
 			assert_memory_equal(batch, target + at, count * 4);
 			at += count;
 			/*
-			 * A new snapshot in the middle of a list, as when a table is built
-			 * meanwhile.
+			 * A new snapshot in the middle of a list, as if a table had been built in
+			 * the meantime.
 			 */
 			if (k % 50 == 3)
 				assert_int_equal(store_refresh(lists.store, NULL), HDB_OK);
@@ -192,7 +192,7 @@ static void test_lists(void **state)
 	free(target);
 }
 
-/* The last block of as many objects as there can be: numbers next to 2^32, near and far. */
+/* The last block of the maximum number of objects, with numbers close to 2^32 and far from it. */
 static void test_last_lists(void **state)
 {
 	enum { LISTS = 3 };
@@ -276,7 +276,7 @@ static void test_records_and_texts(void **state)
 	temp_remove_db(path);
 }
 
-/* A block changed on disk is found by its checksum, by name. */
+/* The checksum detects a block that was changed on disk, and the message names the block. */
 static void test_checksum(void **state)
 {
 	const char *path = temp_path("sum.heapdb");
@@ -381,27 +381,27 @@ static void test_exists_and_force(void **state)
 	char leftover[600];
 
 	(void)state;
-	/* A second import to the same name meanwhile is refused and harms nothing. */
+	/* A second import with the same name is refused and does no harm. */
 	assert_int_equal(store_create(path, true, 0, &second, &err), HDB_END);
 	assert_int_equal(store_put_meta_number(w, "n", 1, NULL), HDB_OK);
 	old = publish_and_open(w, path);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 	assert_int_equal(store_create(path, false, 0, &w, &err), HDB_EEXIST);
-	/* A leftover of a killed import is replaced. */
+	/* The file that a killed import left is replaced. */
 	(void)snprintf(leftover, sizeof(leftover), "%s.importing", path);
 	write_file(leftover, "garbage", 7);
 	assert_int_equal(chmod(leftover, 0600), 0);
 	w = create(path);
 	assert_int_equal(store_put_meta_number(w, "n", 2, NULL), HDB_OK);
 	fresh = publish_and_open(w, path);
-	/* The handle from before still reads the old file. */
+	/* The earlier handle still reads the old file. */
 	assert_int_equal(store_meta_number(old, "n", 0), 1);
 	assert_int_equal(store_meta_number(fresh, "n", 0), 2);
 	assert_int_equal(access(leftover, F_OK), -1);
 	store_close(old);
 	store_close(fresh);
-	/* Aborting leaves the old one and no litter. */
+	/* After an abort, the old file remains, and no other file. */
 	w = create(path);
 	store_abort(w);
 	assert_int_equal(access(leftover, F_OK), -1);
@@ -426,7 +426,10 @@ static void put_reach(struct store_writer *w, unsigned blocks)
 				 HDB_OK);
 }
 
-/* Two handles, one build: the second finds the table made. A killed build was never there. */
+/*
+ * Two handles, one build: the second handle finds the finished table. A killed build leaves nothing
+ * visible.
+ */
 static void test_build(void **state)
 {
 	const char *path = temp_path("build.heapdb");
@@ -441,7 +444,10 @@ static void test_build(void **state)
 	store_close(a);
 	child = fork();
 	if (child == 0) {
-		/* Writes more than one transaction holds, then dies. */
+		/*
+		 * Writes more than fits in one transaction, then kills itself before the build
+		 * ends.
+		 */
 		if (store_open(path, &a, NULL) == HDB_OK &&
 		    store_build(a, (struct store_tables){ built, 1 }, &work, &w, NULL) == HDB_OK)
 			put_reach(w, 2000);
@@ -454,7 +460,7 @@ static void test_build(void **state)
 	assert_int_equal(store_table_info(a, STORE_REACH, &info, NULL), HDB_NOTFOUND);
 	assert_int_equal(store_build(a, (struct store_tables){ built, 1 }, &work, &w, NULL),
 			 HDB_OK);
-	/* What the dead one left is gone. */
+	/* The remains of the killed process are gone. */
 	assert_int_equal(store_refresh(b, NULL), HDB_OK);
 	assert_int_equal(store_block(b, STORE_REACH, 5, &block, NULL), HDB_NOTFOUND);
 	put_reach(w, 3);
@@ -472,8 +478,8 @@ static void test_build(void **state)
 }
 
 /*
- * A block that has pages of its own stays where it is, whatever is built later; where another one
- * was, it is verified anew.
+ * A block with its own pages keeps its address, whatever is built later. If another block was at
+ * this address before, the new block is verified.
  */
 static void test_growth(void **state)
 {
@@ -507,7 +513,7 @@ static void test_growth(void **state)
 	assert_int_equal(store_block(a, STORE_TEXTS, 1, &after, NULL), HDB_OK);
 	assert_ptr_equal(after.data, before.data);
 	assert_int_equal(after.checksum, before.checksum);
-	/* What was read there before had another checksum: this one is verified. */
+	/* The block that was read there before had another checksum, so this block is verified. */
 	assert_int_equal(store_block(a, STORE_REACH, 7, &after, NULL), HDB_OK);
 	assert_int_equal(base_idmap_put(&a->verified,
 					(uint64_t)(uintptr_t)(after.data - BLOCK_HEADER_SIZE),
@@ -522,8 +528,8 @@ static void test_growth(void **state)
 }
 
 /*
- * A database that cannot be written, and no folder either: a table is kept in memory, and is read
- * whole while the next one, of many blocks, is written beside it.
+ * If neither the database nor a directory can be written, a table is kept in memory. It can be read
+ * completely while the next table, of many blocks, is written.
  */
 static void test_in_memory(void **state)
 {
@@ -566,7 +572,7 @@ static void test_in_memory(void **state)
 	for (uint64_t k = 0; k < BIG_BLOCKS; k++) {
 		const uint64_t old = k * 37 % BLOCKS;
 
-		/* In front of what is there, so that its pages are written anew. */
+		/* Its key is smaller than the existing keys, so their pages are rewritten. */
 		assert_int_equal(store_put(w, STORE_REACH,
 					   &(struct store_block){ .key = k,
 								  .item_count = 1,
@@ -593,7 +599,10 @@ static void test_in_memory(void **state)
 	temp_remove_db(path);
 }
 
-/* A build in another process holds the lock; who wants the same waits, and can be interrupted. */
+/*
+ * A build in another process holds the lock. A process that needs the same table waits, and can be
+ * interrupted.
+ */
 static void test_waiting(void **state)
 {
 	const char *path = temp_path("wait.heapdb");
