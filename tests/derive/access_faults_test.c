@@ -3,16 +3,17 @@
  * does fail. The result is an error or the right answer, nothing leaks, and a second attempt gives
  * the right answer.
  *
- * Link with: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup Link with:
- * -Wl,--wrap=strndup Link with: -Wl,--wrap=realpath Link with:
- * -Wl,--wrap=asprintf,--wrap=mmap,--wrap=open,--wrap=fopen,--wrap=fstat,--wrap=stat Link with:
- * -Wl,--wrap=write,--wrap=close,--wrap=opendir,--wrap=linkat,--wrap=read Link with:
- * -Wl,--wrap=pread,--wrap=rename,--wrap=fchmod,--wrap=fcntl,--wrap=posix_fallocate Link with:
- * -Wl,--wrap=mkostemp,--wrap=mkdtemp,--wrap=pthread_create Link with:
- * -Wl,--wrap=mdb_env_create,--wrap=mdb_env_open,--wrap=mdb_env_sync Link with:
- * -Wl,--wrap=mdb_txn_begin,--wrap=mdb_txn_commit,--wrap=mdb_dbi_open Link with:
- * -Wl,--wrap=mdb_cursor_open,--wrap=mdb_cursor_get,--wrap=mdb_cursor_del Link with:
- * -Wl,--wrap=mdb_put,--wrap=mdb_del,--wrap=mdb_env_get_fd,--wrap=mdb_get
+ * Link with: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup
+ * Link with: -Wl,--wrap=strndup
+ * Link with: -Wl,--wrap=realpath
+ * Link with: -Wl,--wrap=asprintf,--wrap=mmap,--wrap=open,--wrap=fopen,--wrap=fstat,--wrap=stat
+ * Link with: -Wl,--wrap=write,--wrap=close,--wrap=opendir,--wrap=linkat,--wrap=read
+ * Link with: -Wl,--wrap=pread,--wrap=rename,--wrap=fchmod,--wrap=fcntl,--wrap=posix_fallocate
+ * Link with: -Wl,--wrap=mkostemp,--wrap=mkdtemp,--wrap=pthread_create
+ * Link with: -Wl,--wrap=mdb_env_create,--wrap=mdb_env_open,--wrap=mdb_env_sync
+ * Link with: -Wl,--wrap=mdb_txn_begin,--wrap=mdb_txn_commit,--wrap=mdb_dbi_open
+ * Link with: -Wl,--wrap=mdb_cursor_open,--wrap=mdb_cursor_get,--wrap=mdb_cursor_del
+ * Link with: -Wl,--wrap=mdb_put,--wrap=mdb_del,--wrap=mdb_env_get_fd,--wrap=mdb_get
  */
 #include "derive/derive.h"
 #include "import/import.h"
