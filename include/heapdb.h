@@ -51,10 +51,10 @@ extern "C" {
 #endif
 
 /* The version of this header, "major.minor.patch". */
-#define HDB_VERSION "0.3.0"
+#define HDB_VERSION "0.4.0"
 
 /* The version as a number, for comparisons: 10000 * major + 100 * minor + patch. */
-#define HDB_VERSION_NUMBER 300
+#define HDB_VERSION_NUMBER 400
 
 /* The value of `schema` in JSON output. It grows when a documented key changes. */
 #define HDB_SCHEMA 2

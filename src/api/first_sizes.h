@@ -1,6 +1,6 @@
 /*
- * api/first_sizes.h - sizes that structures made by callers had in the first version of this
- * soname. Written by `make abi-baseline`.
+ * api/first_sizes.h - sizes of structures that callers make, in the first version of this soname.
+ * Written by `make abi-baseline`.
  */
 #ifndef API_FIRST_SIZES_H
 #define API_FIRST_SIZES_H
