@@ -96,7 +96,7 @@ static void units(void **state)
 				 rows_of("dominator-tree", &(struct hdb_option){ "min", same[0] }));
 }
 
-/* A default is what the option would be given; examples and defaults are accepted. */
+/* A default is a valid value of the option. Examples and defaults are accepted. */
 static void check_option(const struct hdb_query_spec *spec, const struct hdb_option_spec *o)
 {
 	const bool is_flag = o->type == HDB_OPTION_FLAG;
@@ -133,7 +133,7 @@ static void specs(void **state)
 
 		for (const struct hdb_option_spec *o = spec->options; o->name; o++)
 			check_option(spec, o);
-		/* What people read of its targets is what their types say. */
+		/* The description of the targets matches their types. */
 		assert_int_equal(!types, !*spec->targets);
 		assert_int_equal(!types, !spec->target_max);
 		assert_true(spec->target_min <= spec->target_max);
@@ -149,7 +149,7 @@ static void specs(void **state)
 
 /* ---- targets as numbers ---- */
 
-/* Queries of which no row is of an object of a heap, with the reason. */
+/* Queries without rows about objects in a heap, with the reason. */
 static const struct {
 	const char *query, *reason;
 } without_heap[] = {
@@ -268,7 +268,7 @@ static void getters(void **state)
 		assert_int_equal(hdb_rows_u64(rows, count), hdb_rows_value(rows, count)->u);
 		assert_int_equal(hdb_rows_i64(rows, count), hdb_rows_value(rows, count)->u);
 		assert_true(hdb_rows_double(rows, percent) == hdb_rows_value(rows, percent)->d);
-		/* Of another type, or not there: nothing. */
+		/* If the type differs or the column does not exist, the result is 0 or NULL. */
 		assert_int_equal(hdb_rows_u64(rows, name), 0);
 		assert_int_equal(hdb_rows_u64(rows, SIZE_MAX), 0);
 		assert_null(hdb_rows_text(rows, count));
@@ -287,7 +287,7 @@ static void sizes(void **state)
 {
 	struct {
 		struct hdb_query_args args;
-		char later[64]; /* members of a header to come */
+		char later[64]; /* members of a future header */
 	} big = { .args = { .struct_size = sizeof(big), .limit = 1 } };
 	struct hdb_rows *rows;
 	struct hdb_error err;
@@ -312,7 +312,7 @@ static void sizes(void **state)
 	}
 }
 
-/* An existing database is another failure than wrong arguments. */
+/* An existing database gives a different failure than wrong arguments. */
 static void exists(void **state)
 {
 	struct hdb_import_options options = { .struct_size = sizeof(options),

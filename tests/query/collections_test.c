@@ -1,10 +1,11 @@
 /*
- * collections_test.c - collections with false contents: cyclic links, impossible sizes, fields of
- * the wrong type, wrappers of themselves. Every query ends, with the entries that exist.
+ * collections_test.c - collections with invalid contents: cyclic links, impossible sizes, fields of
+ * the wrong type, wrappers that contain themselves. Every query ends, and returns the entries that
+ * exist.
  */
 #include "support/query_world.h"
 
-/* IDs of classes; of objects from FIRST on. */
+/* IDs of classes. IDs of objects start at FIRST. */
 enum {
 	STRING = 0x3000,
 	LONGS = 0x3100,
@@ -248,7 +249,7 @@ static void begin(void)
 {
 	hw_init(&out, HPROF_1_0_2, 8, 0);
 	for (uint32_t n = 1; n < NAMES; n++)
-		/* ArrayDeque's array has another name than ArrayList's. */
+		/* ArrayDeque's array has a different field name than ArrayList's. */
 		hw_utf8(&out, n, field_names[n]);
 	hw_utf8(&out, NAMES, "elements");
 	for (uint32_t c = 0; c < CLASSES; c++) {
@@ -275,14 +276,14 @@ static void begin(void)
 	}
 }
 
-/* Writes an instance that is a root; values in the order of the class's fields. */
+/* Writes an instance that is a root, with values in the order of the class's fields. */
 static uint64_t put(uint64_t id, uint64_t class_id, const uint64_t *values)
 {
 	uint8_t body[64];
 	size_t size = 0;
 
 	for (uint32_t c = 0; c < CLASSES; c++) {
-		/* Of an entry that is a reference all fields are inherited. */
+		/* If an entry is a reference, all of its fields are inherited. */
 		const bool is_it = classes[c].id == (class_id == WEAK_ENTRY ? WEAK : class_id);
 
 		for (unsigned f = 0; is_it && f < classes[c].field_count; f++) {
@@ -309,7 +310,10 @@ static struct hdb_rows *ask(const char *query, uint64_t target, const char *opti
 	return ask_rows(heap.db, &question);
 }
 
-/* Entries of a collection; *is_cut: the last row says that they were cut, or are not known. */
+/*
+ * Counts the entries of a collection. *is_cut is set if the last row says that entries are cut or
+ * unknown.
+ */
 static uint64_t entries(uint64_t id, bool *is_cut)
 {
 	struct hdb_rows *rows = ask("entries", id, NULL);
@@ -334,11 +338,14 @@ static uint64_t entries(uint64_t id, bool *is_cut)
 
 static const uint64_t null_slots[4];
 
-/* What each collection must give: at least and at most so many entries, cut or not. */
+/*
+ * Expected results: minimum and maximum number of entries of each collection, and whether they are
+ * cut.
+ */
 struct expected {
 	const char *what;
 	uint64_t id, low, high;
-	bool is_cut; /* or not known */
+	bool is_cut; /* cut or unknown */
 };
 
 static void lies(void **state)
@@ -402,11 +409,11 @@ static void lies(void **state)
 			fail_msg("%s: %" PRIu64 " entries%s", list[i].what, n,
 				 is_cut ? ", cut" : "");
 	}
-	/* A value that is inside itself ends, too. */
+	/* Reading a value that contains itself also ends. */
 	hdb_rows_close(ask("object", self + 0x30, NULL));
 }
 
-/* The same of what has nodes: circles, nodes that share others, levels and bits that cannot be. */
+/* The same for collections with nodes: cycles, shared nodes, and impossible levels and bits. */
 static void nodes_that_lie(void **state)
 {
 	const uint64_t nodes = FIRST + 0x1000, arrays = FIRST + 0x2000, values = FIRST + 0x3000;
@@ -426,7 +433,7 @@ static void nodes_that_lie(void **state)
 		{ "more copies than the dump has bytes", FIRST + 0xc0, 1, 19999, true },
 		{ "copies", FIRST + 0xd0, 5, 5, false },
 		{ "bucket in a circle", FIRST + 0xe0, 1, 19999, true },
-		/* Links of the reference queue are none of the map's. */
+		/* Links of the reference queue do not belong to the map. */
 		{ "weak entries that are enqueued", FIRST + 0xf0, 3, 3, false },
 	};
 	const uint8_t runs[8] = { 0, 5, 0, 1, 0xff, 0xff, 0xff, 0xff };
@@ -503,7 +510,7 @@ static void nodes_that_lie(void **state)
 	written_close(&heap);
 }
 
-/* The counts over all of them, after lies() made the heap. */
+/* The counts of all collections in the heap that lies() wrote. */
 static void sums(void **state)
 {
 	static const char *const ways[] = {
@@ -520,7 +527,7 @@ static void sums(void **state)
 		assert_int_equal(err.code, 0);
 		if (strcmp(ways[i], "arrays") != 0) {
 			assert_int_equal(fact_of(rows, "objects")->u, 15);
-			/* Sizes cut: two maps, two lists. */
+			/* Two maps and two lists have sizes that were limited. */
 			assert_int_equal(fact_of(rows, "impossible")->u, 4);
 		}
 		hdb_rows_close(rows);
@@ -533,7 +540,7 @@ static void sums(void **state)
 		assert_int_equal(value_of(rows, "empty")->u, 1);
 		assert_int_equal(value_of(rows, "elements")->u, 4);
 		assert_int_equal(value_of(rows, "capacity")->u, 8);
-		/* Four references of the list without elements. */
+		/* The array of the list without elements has four references. */
 		assert_int_equal(value_of(rows, "wasted")->u % 4, 0);
 		assert_true(value_of(rows, "wasted")->u >= 16);
 	}

@@ -1,6 +1,6 @@
 /*
- * diff_test.c - the comparison of two random heaps, against what a look at the heaps
- * themselves says; and the conditions of --fail-if.
+ * diff_test.c - checks the comparison of two random heaps against the heaps themselves, and the
+ * conditions of --fail-if.
  */
 #include "support/query_world.h"
 
@@ -9,14 +9,17 @@
 #define ROUNDS 30
 #define PATHS_MAX 4096
 #define PATH_BYTES 2048
-/* Levels of a tree, at most. */
+/* Maximum number of levels in a tree. */
 #define LEVELS_MAX 101
 
 static struct world before, after;
 static struct hdb *olds[1];
 static char dump_paths[2][600]; /* lent to open databases */
 
-/* A world that is closed, moved out of the next one's way, and opened again. */
+/*
+ * Closes a world, renames its files so that the next world does not overwrite them, and opens it
+ * again.
+ */
 static void make(struct world *w, const char *name, uint32_t n, uint64_t *seed)
 {
 	struct hdb_error err = { 0 };
@@ -89,7 +92,7 @@ static void dotted(const char *slashed, char *buf, size_t size)
 			*p = '.';
 }
 
-/* The class of that name among the world's, or WORLD_CLASSES. */
+/* Finds a class of the world by name. Returns WORLD_CLASSES if there is no such class. */
 static unsigned class_named(const char *name)
 {
 	char own[64];
@@ -154,7 +157,7 @@ static void by_class(void)
 
 /* ---- merged trees ---- */
 
-/* A merged path and what each world has of it. */
+/* A merged path, with its numbers in each world. */
 struct path {
 	char text[PATH_BYTES];
 	uint64_t count[2], total[2];
@@ -177,7 +180,7 @@ static struct path *path_named(const char *text)
 	return &paths[i];
 }
 
-/* Adds an object whose way from the root is names[0] .. names[depth - 1]. */
+/* Adds an object whose path from the root is names[0] .. names[depth - 1]. */
 static void add_object(unsigned side, char names[][128], size_t depth, uint64_t shallow)
 {
 	char text[PATH_BYTES] = "";
@@ -200,15 +203,15 @@ static void add_object(unsigned side, char names[][128], size_t depth, uint64_t 
 }
 
 /*
- * The way to an object in the dominator tree as names, the object last: up from each object to what
- * dominates it, by deletion.
+ * Returns the path to an object in the dominator tree as names, the object last. Dominators are
+ * found by deletion.
  */
 static size_t way_down(const struct world *w, uint32_t v, char names[][128])
 {
 	size_t depth = 0;
 
 	/*
-	 * Dominators of v, nearest to the root first: the more a dominator is dominated, the later.
+	 * Dominators of v, nearest to the root first, sorted by the number of their own dominators.
 	 */
 	for (uint32_t rank = 0; rank <= w->n; rank++) {
 		for (uint32_t d = 0; d < w->n; d++) {
@@ -242,7 +245,7 @@ static void add_world(const struct world *w, unsigned side)
 			add_object(side, names, way_down(w, v, names), w->shallow[v]);
 }
 
-/* Whether the path or one below it has grown. */
+/* Whether the path or a path below it has grown. */
 static bool has_grown(const struct path *path)
 {
 	const size_t size = strlen(path->text);
@@ -276,7 +279,7 @@ static void by_tree(void)
 		assert_true(level <= depth);
 		text_of(rows, "name", stack[level], 128);
 		depth = level + 1;
-		/* Class objects are roots of their own, beside the world. */
+		/* Class objects are separate roots outside the world. */
 		is_world[level] = class_named(stack[level]) < WORLD_CLASSES &&
 				  (!level || is_world[level - 1]);
 		if (!is_world[level])
@@ -295,8 +298,8 @@ static void by_tree(void)
 }
 
 /*
- * By names of references: what a row and those below it have is what the row above has less its
- * own, and the top level has no more than the heap.
+ * If rows are names of references, the rows below a row add up to the row minus its own objects,
+ * and the top level does not exceed the heap.
  */
 static void by_names(void)
 {
@@ -324,7 +327,10 @@ static void by_names(void)
 	hdb_rows_close(rows);
 }
 
-/* What grows has gained as many objects as it must, and its bytes alone are part of all. */
+/*
+ * Growing references have gained at least the required number of objects, and their exclusive bytes
+ * are at most all their bytes.
+ */
 static void by_growth(void)
 {
 	for (unsigned loops = 1; loops < 4; loops++) {
@@ -357,7 +363,7 @@ static bool is_there(const struct world *w, uint32_t v)
 	return v < w->n && w->is_reachable[v];
 }
 
-/* IDs of the worlds are the same; objects of one class at one ID count as the same. */
+/* Both worlds use the same IDs. Objects with the same class and ID count as the same object. */
 static void by_object(void)
 {
 	const struct hdb_option options[] = { { "by", "object" }, { "trust-ids", NULL } };
@@ -507,7 +513,7 @@ static void random_worlds(void **state)
 	}
 }
 
-/* A dump compared with itself, by two handles: nothing changed, and IDs are stable. */
+/* A dump compared with itself, through two handles: nothing has changed, and IDs are stable. */
 static void same_dump(void **state)
 {
 	static const char *const kinds[] = { "class",      "package", "loader",
@@ -527,7 +533,7 @@ static void same_dump(void **state)
 		struct hdb_rows *rows = diff(options, 2);
 
 		while (next_row(rows)) {
-			/* Of a tree all is in the row of what did not grow. */
+			/* In a tree, the row for nodes that did not grow contains everything. */
 			assert_true(i < 4 || value_of(rows, "others")->type != HDB_TYPE_NULL);
 			assert_int_equal(value_of(rows, "retained_delta")->i, 0);
 			assert_true(value_is(rows, "status", "same"));
@@ -541,7 +547,10 @@ static void same_dump(void **state)
 	world_free(&before);
 }
 
-/* Only queries that compare take other databases, and one handle is not two. */
+/*
+ * Only queries that compare accept other databases, and a database cannot be compared through the
+ * same handle.
+ */
 static void wrong_handles(void **state)
 {
 	struct hdb_query_args args = { .before = olds, .before_count = 1 };

@@ -1,7 +1,7 @@
 /*
- * direct_buffers_test.c - memory outside of the heap: foreign-memory segments, each memory
- * once however many slices it has; who holds a buffer beside its cleaner; the JDK's own file of
- * modules.
+ * direct_buffers_test.c - memory outside the heap. Foreign memory is counted once, however many
+ * slices it has. Also the holders of a buffer other than its cleaner, and the JDK's mapped modules
+ * file.
  */
 #include "support/query_ask.h"
 
@@ -25,7 +25,7 @@ enum {
 	OBJECTS_MAX = 64,
 };
 
-/* Names of fields; those of classes come behind. */
+/* Names of fields. Names of classes follow. */
 enum {
 	T_CAPACITY = 1,
 	T_ADDRESS,
@@ -86,7 +86,7 @@ static const struct class
 
 static struct hw out;
 static struct written heap;
-static uint64_t kept[OBJECTS_MAX]; /* what a root holds */
+static uint64_t kept[OBJECTS_MAX]; /* object that a root holds */
 static uint32_t kept_count;
 static uint64_t next_id;
 
@@ -121,7 +121,7 @@ static void begin(void)
 	}
 }
 
-/* Writes an object whose fields, its class's own first, have these values. */
+/* Writes an object with these field values, starting with the fields that its class declares. */
 static uint64_t put(uint64_t class_id, const uint64_t *values)
 {
 	const uint64_t id = next_id;
@@ -155,7 +155,7 @@ static uint64_t keep(uint64_t id)
 	return id;
 }
 
-/* A buffer with a cleaner, which the list of cleaners holds. */
+/* A buffer with a cleaner. The list of cleaners holds the cleaner. */
 static uint64_t put_direct(uint64_t capacity)
 {
 	const uint64_t cleaner = next_id + 0x40;
@@ -173,7 +173,7 @@ static void finish(void)
 	written_open(&heap, &out, "direct_buffers", NULL);
 }
 
-/* The row of an object; fails without one. */
+/* Finds the row of an object. Fails if there is no row. */
 static struct hdb_rows *row_of(uint64_t id)
 {
 	const struct ask ask = { .query = "direct-buffers" };
@@ -203,7 +203,7 @@ static void check_holder(uint64_t id, uint64_t holder)
 	hdb_rows_close(rows);
 }
 
-/* Rows, and the fact of this name: 0 if it is not there. */
+/* Counts the rows, and returns the fact of this name, or 0 if the answer lacks it. */
 static uint64_t count_rows(const char *option, const char *fact, uint64_t *value)
 {
 	const struct ask ask = { .query = "direct-buffers", .options = { option } };
@@ -239,21 +239,26 @@ static void test_segments(void **state)
 		const uint64_t closed = keep(PUT(SESSION, UINT32_MAX)), all = keep(PUT(GLOBAL, 1));
 		const uint64_t file = keep(PUT(UNMAPPER, 1 << 20)), unknown = keep(PUT(OBJECT, 0));
 
-		/* Slices that come before what they are of; the next one begins at its end. */
+		/*
+		 * Slices that precede their segment in the dump. The next slice begins where the
+		 * segment ends.
+		 */
 		for (uint64_t i = 0; i < 8; i++)
 			(void)keep(PUT(SEGMENT, 512, 0x100000 + 512 * i, open));
 		whole = keep(PUT(SEGMENT, 4096, 0x100000, open));
 		apart = keep(PUT(SEGMENT, 64, 0x101000, open));
-		/* The same address in another arena is other memory. */
+		/* The same address in another arena is different memory. */
 		parts[0] = keep(PUT(SEGMENT, 100, 0x100000, other));
-		/* Of what is no longer there: parts that overlap. */
+		/* Overlapping slices of a segment that is not in the dump. */
 		parts[1] = keep(PUT(SEGMENT, 100, 0x200000, other));
 		(void)keep(PUT(SEGMENT, 100, 0x200000 + 60, other));
 		(void)keep(PUT(SEGMENT, 1 << 22, 0x300000, closed));
 		global = keep(PUT(SEGMENT, 200, 0x400000, all));
 		(void)keep(PUT(SEGMENT, INT64_MAX, 0, all));
 		(void)keep(PUT(SEGMENT, INT64_MAX, 1, all));
-		/* Parts of mappings: of one that tells its size, and of one that does not. */
+		/*
+		 * Slices of mappings: of a mapping that records its size, and of one that does not.
+		 */
 		map = keep(PUT(MAPPED, file, 4096, 0x500000, open));
 		(void)keep(PUT(MAPPED, file, 4096, 0x540000, open));
 		lost = keep(PUT(MAPPED, unknown, 4096, 0x700000, open));
@@ -275,7 +280,10 @@ static void test_segments(void **state)
 	written_close(&heap);
 }
 
-/* What sessions own is what the rows have, but for the global one, which frees nothing. */
+/*
+ * The sessions own the memory in the rows, except the memory of the global session, which is never
+ * freed.
+ */
 static void test_owners(void **state)
 {
 	const struct ask ask = { .query = "native", .options = { "objects" } };
@@ -316,9 +324,9 @@ static void test_holders(void **state)
 	begin();
 	pooled = put_direct(4 << 20);
 	chunk = keep(PUT(CHUNK, pooled));
-	/* A view of it holds it, too, and is no holder. */
+	/* A view of the buffer also refers to it, but does not count as a holder. */
 	(void)keep(PUT(DIRECT, 100, 0x1000, pooled, 0));
-	/* What only a view holds is held by who holds the view. */
+	/* If only a view refers to a buffer, the holder of the view is the holder of the buffer. */
 	viewed = put_direct(1000);
 	view = PUT(DIRECT, 1000, 0x2000, viewed, 0);
 	user = keep(PUT(CHUNK, view));
@@ -328,7 +336,7 @@ static void test_holders(void **state)
 	check_holder(viewed, user);
 	check_row(pooled, "direct", 4 << 20);
 	assert_int_equal(fact("capacity"), (4 << 20) + 1010);
-	/* Only its cleaner. */
+	/* Only its cleaner refers to it. */
 	check_holder(lost, lost + 0x40);
 	written_close(&heap);
 }

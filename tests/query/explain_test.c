@@ -1,6 +1,7 @@
 /*
- * query/explain_test.c - rules that explain objects: each on a heap that it must explain and one
- * that it must not (explain_heaps.txt), the language of rules, and what is wrong in it.
+ * query/explain_test.c - rules that explain objects. Each rule is tested with a heap that it must
+ * explain and a heap that it must not explain (explain_heaps.txt). Also tests the language of rules
+ * and its error messages.
  */
 #include "support/planted.h"
 #include "support/query_ask.h"
@@ -18,7 +19,7 @@ static void plant(const char *text)
 	written_open(&heap, &w, "explain", NULL);
 }
 
-/* Whether a rule explains an object of the heap, in a sentence that has these words. */
+/* Whether a rule explains an object of the heap in a sentence that contains these words. */
 static bool explains(const char *rule, const char *words)
 {
 	const struct ask ask = { .query = "explain", .options = { "threshold=0" } };
@@ -40,7 +41,10 @@ static bool explains(const char *rule, const char *words)
 	return does;
 }
 
-/* Lines "RULE + WORDS | HEAP" and "RULE - | HEAP"; # begins a comment, an indented line continues. */
+/*
+ * Lines are "RULE + WORDS | HEAP" or "RULE - | HEAP". # begins a comment. An indented line
+ * continues the previous line.
+ */
 static void test_rules(void **state)
 {
 	static char line[LINE_BYTES], seen[RULES_MAX][64];
@@ -97,7 +101,7 @@ static void test_rules(void **state)
 		if (!has[i][0] || !has[i][1])
 			fail_msg("%s needs a heap that it explains and one that it does not",
 				 seen[i]);
-	/* no rule without heaps */
+	/* every rule has heaps */
 	plant("a.A{}");
 	const struct ask ask = { .query = "explain" };
 	struct hdb_rows *rows = ask_rows(heap.db, &ask);
@@ -188,7 +192,7 @@ static void test_language(void **state)
 		{ "referrer(next, 'a.A') == this", true },
 		{ "referrer(list, 'x.Y,*.B').n == 12", true },
 		{ "exists(referrer(next, 'x.Y'))", false },
-		/* more instances than are read one by one */
+		/* more instances than the limit for reading them individually */
 		{ "referrer(this, 'b.Many').nth == 1", true },
 		{ "exists(referrer(next, 'b.Many'))", false },
 		{ "exists(loader(this))", false },
@@ -210,7 +214,7 @@ static void test_language(void **state)
 		if (explains("ours", "yes") != cases[i].holds)
 			fail_msg("%s", cases[i].condition);
 	}
-	/* Sentences; conditions that are all to hold; the first rule that fits. */
+	/* Sentences, conditions that must all be true, and the first matching rule. */
 	write_rules(RULE("where n == 12\nwhere n == 13\nsays never\n") RULE(
 		"read n = n\nread lost = missing\nread bytes = 1536\nread half = 12.5\n"
 		"says {n} of\n  {half:percent}[ and {lost}][ in {bytes:bytes}]; {class}\n")

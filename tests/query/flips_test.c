@@ -1,7 +1,7 @@
 /*
- * flips_test.c - a byte of a block changed, of each table of a database in turn: every
- * question, asked by itself, gets the answer of the sound database or an error, and `check` finds
- * the damage. Once with all tables built, and once while questions build them.
+ * flips_test.c - changes a byte of a block in each table of a database in turn. Every query must
+ * give the answer of the sound database or an error, and `check` must find the damage. This is done
+ * once with all tables built, and once while queries build them.
  *
  * The questions are those of the registry: each query without a target, with each --by, and with
  * objects and classes of the sample dump as targets. HEAPDB_HOSTILE=long: every block of both, and
@@ -21,23 +21,23 @@
 
 #define QUESTIONS_MAX 600
 #define VALUES_MAX 8192
-/* Rows of an answer that are compared: more are made in the same way. */
+/* Number of rows of an answer that are compared. Further rows are computed in the same way. */
 #define ROWS_MAX 300
-/* A question may take this long, seconds of processor time. */
+/* Maximum seconds of processor time for a query. */
 #define SECONDS_MAX 60
 
 struct question {
 	const struct hdb_query_spec *spec;
 	char by[40];        /* "": none */
 	const char *target; /* NULL: none */
-	uint64_t want;      /* the answer's hash */
+	uint64_t want;      /* hash of the answer */
 	int code;
 };
 
 static struct question questions[QUESTIONS_MAX];
 static size_t question_count;
 static char db_path[512], dump_path[512];
-/* IDs of the first object of these answers: targets. */
+/* The ID of the first object in each of these answers is a target. */
 static const char *const object_answers[] = { "top", "threads", "strings" };
 #define OBJECTS (sizeof(object_answers) / sizeof(object_answers[0]))
 static char objects[OBJECTS][32];
@@ -65,7 +65,7 @@ static void add_by(const struct hdb_query_spec *spec)
 		char by[40];
 
 		(void)snprintf(by, sizeof(by), "%.*s", (int)n, p);
-		if (!strchr(by, ':')) /* field:NAME is no value but a form */
+		if (!strchr(by, ':')) /* field:NAME is a pattern, not a value */
 			add(spec, by, spec->target_min ? "java.lang.*" : NULL);
 		p += n + (p[n] != '\0');
 	}
@@ -86,7 +86,7 @@ static void list_questions(void)
 	question_count = 0;
 	count = hdb_query_count();
 	for (size_t i = 0; i < count; i++) {
-		/* They name tables as they are built, or verify them. */
+		/* These queries list built tables, or verify them. */
 		if (strcmp(hdb_query_at(i)->name, "info") == 0 ||
 		    strcmp(hdb_query_at(i)->name, "tables") == 0 ||
 		    strcmp(hdb_query_at(i)->name, "check") == 0)
@@ -137,7 +137,10 @@ static int take_rows(struct hdb_rows *rows, uint64_t *hash, struct hdb_error *er
 	return r;
 }
 
-/* Asks by a handle of its own. The result: HDB_OK for rows, above 0 for a "no", or a failure. */
+/*
+ * Runs a query with its own handle. Returns HDB_OK for rows, a positive code for a negative answer,
+ * or a failure.
+ */
 static int ask(const struct question *q, uint64_t *hash, struct hdb_error *err)
 {
 	const struct hdb_open_options open = { .dump_path = dump_path, .threads = 1, .no_sync = 1 };
@@ -164,11 +167,11 @@ static int ask(const struct question *q, uint64_t *hash, struct hdb_error *err)
 	return r == HDB_END ? HDB_OK : r;
 }
 
-/* ---- the campaign ---- */
+/* ---- changing bytes ---- */
 
 /*
- * An image of a database, and whether each question gets it anew: what questions build, others then
- * show.
+ * An image of a database, and whether each query gets a fresh copy. Otherwise later queries read
+ * the tables that earlier queries built.
  */
 struct image {
 	uint8_t *data;
@@ -215,7 +218,7 @@ static void ask_sound(const struct image *image)
 	}
 }
 
-/* All questions of a database with this value changed. */
+/* Runs all queries on a database in which this value is changed. */
 static void ask_damaged(const struct image *image, const char *what)
 {
 	struct hdb_error err = { 0 };
@@ -259,8 +262,8 @@ static int compare_turns(const void *a, const void *b)
 }
 
 /*
- * A byte of each value of an image: of each table first one block, then the second, and so on, so
- * many changes at most.
+ * Changes a byte of each value in an image, at most `most` times: first in one block of each table,
+ * then in the second block of each, and so on.
  */
 static void try_image(const struct image *image, unsigned most)
 {
@@ -290,7 +293,7 @@ static void try_image(const struct image *image, unsigned most)
 	}
 }
 
-/* The ID in the first row of an answer that has one. */
+/* Returns the ID in the first row that has one. */
 static void find_objects(void)
 {
 	const struct hdb_open_options open = { .dump_path = dump_path, .threads = 1 };
@@ -319,7 +322,10 @@ static void find_objects(void)
 	hdb_close(db);
 }
 
-/* Imports a dump, and changes so many blocks of its database, without and with derived tables. */
+/*
+ * Imports a dump, and changes this many blocks of its database, first without and then with derived
+ * tables.
+ */
 static void try_dump(const char *path, unsigned most)
 {
 	const struct hdb_import_options opt = { .force = 1, .threads = 1 };
@@ -358,7 +364,7 @@ static void test_sample(void **state)
 	try_dump(sample, hostile_is_long() ? UINT_MAX : 16);
 }
 
-/* Small, so that more blocks are tried; with Android's heaps. */
+/* A small dump with Android heaps, so that more blocks are tried. */
 static void test_android(void **state)
 {
 	char path[512];

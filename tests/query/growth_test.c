@@ -18,23 +18,23 @@
 #include <time.h>
 #include <cmocka.h>
 
-/* Below this the clock and the fixed costs say nothing. */
+/* Below this time, the clock's resolution and fixed costs dominate. */
 #define TIME_MIN_US 6000
-/* Questions at most: each query with each value of --by and for each target. */
+/* Maximum number of questions: each query with each value of --by and with each target. */
 #define QUESTIONS_MAX 600
 /*
- * Rows taken: what people see and some more; making all of them is what the test of the import
- * measures.
+ * Number of rows that are read, a few more than people see. The import test measures reading all
+ * rows.
  */
 #define ROWS_MAX 500
 
 struct question {
 	const struct hdb_query_spec *spec;
-	const char *const *words; /* a command, and no query: NULL else */
+	const char *const *words; /* a command instead of a query, or NULL */
 	char by[40];              /* "": none */
 	const char *target;       /* NULL: none */
 	bool has_before;
-	uint64_t us[2]; /* of the small one, of the big one */
+	uint64_t us[2]; /* times for the small dump and for the big dump */
 };
 
 static struct question questions[QUESTIONS_MAX];
@@ -162,7 +162,10 @@ static int ask(struct hdb *db, struct hdb *before, const struct question *q, str
 	while (r == HDB_OK)
 		r = hdb_rows_next(rows, err);
 	hdb_rows_close(rows);
-	/* What takes no such target says so; limits, as of levels of a tree, are answers, too. */
+	/*
+	 * Queries that do not accept such a target report this. A limit, such as on the levels of a
+	 * tree, is also a valid answer.
+	 */
 	return r == HDB_EUSAGE || r == HDB_ELIMIT || r > 0 ? HDB_OK : r;
 }
 
@@ -172,8 +175,8 @@ static double times_of(const struct question *q)
 }
 
 /*
- * Asks everything of a trap of n things, and compares it with one of a few more; which: 0 small, 1
- * big.
+ * Runs all questions on a trap of n items, and compares it with a slightly larger trap. `which` is
+ * 0 for the small dump, 1 for the big dump.
  */
 static void measure(const struct trap *trap, uint64_t n, unsigned which)
 {
@@ -189,8 +192,8 @@ static void measure(const struct trap *trap, uint64_t n, unsigned which)
 			fail_msg("%s: %s", trap->name, err.message);
 	}
 	/*
-	 * The second time all tables are there, and only the question itself is measured. It is
-	 * asked only where that may change the verdict.
+	 * The second time, all tables exist, so only the query itself is measured. A query is
+	 * repeated only if this may change the result.
 	 */
 	for (unsigned turn = 0; turn < 2; turn++) {
 		for (size_t i = 0; i < question_count; i++) {

@@ -1,7 +1,7 @@
 /*
- * leak_owners_test.c - who owns a leak suspect, as cells: a heap for each rule of leak_holders.c;
- * whether the sentence is singular, which is a matter of counts, not of names; and that the action
- * lists exactly the objects that the sentence counts.
+ * leak_owners_test.c - owners of leak suspects, compared cell by cell, with a heap for each rule of
+ * leak_holders.c. Also checks that the sentence is singular or plural depending on counts, not on
+ * names, and that the action lists exactly the objects that the sentence counts.
  */
 #include "support/planted.h"
 #include "support/query_ask.h"
@@ -18,19 +18,21 @@ static struct written heap;
 	"a.Session@1{data=bytes(50000)}; a.Session@2{data=bytes(50000)};" \
 	"a.Session@3{data=bytes(50000)}; a.Session@4{data=bytes(50000)};" \
 	"a.Session@5{data=bytes(50000)}; a.Session@6{data=bytes(50000)}"
-/* A thread with 50 KB by the ThreadLocal $k. */
+/* A thread with 50 KB in the ThreadLocal $k. */
 #define LOCAL_OF(name) \
 	"java.lang.Thread{tid=1L, name=\"" name \
 	"\", threadLocals=java.lang.ThreadLocal$ThreadLocalMap{table=" \
 	"java.lang.ThreadLocal$ThreadLocalMap$Entry[](" \
 	"java.lang.ThreadLocal$ThreadLocalMap$Entry{referent=$k, value=bytes(50000)})}};"
 #define LOCAL(name) LOCAL_OF(name)
-/* The same of a thread that waits for the lock $l. */
+/* The same for a thread that waits for the lock $l. */
 #define WAITER(name) LOCAL_OF(name "\", threadStatus=657, parkBlocker=$l, kind=\"w")
 
 #define BOOK "a.Book{b1=$b, cover=bytes(5000)}"
 
-/* All objects of a class are roots: local variables of thread 1 or 2, or, 0, JNI globals. */
+/*
+ * All objects of a class are roots: local variables of thread 1 or 2, or JNI globals if this is 0.
+ */
 struct root {
 	const char *class_name;
 	unsigned thread; /* | FIRST: only the first object of the class */
@@ -44,7 +46,7 @@ static const struct {
 	uint64_t owners, held;
 	const char *action, *sentence;
 } cases[] = {
-	/* what is to blame is on every path; a collection of 200 is what the sentence counts */
+	/* the object to blame is on every path; the sentence counts a collection of 200 */
 	{ "a.App{}; static a.App.ALL =" SESSIONS,
 	  { { 0 } },
 	  "path",
@@ -54,7 +56,7 @@ static const struct {
 	  200,
 	  "instances",
 	  "App.ALL (static) holds 200 Session (" },
-	/* names of threads do not make a plural, two threads do */
+	/* the sentence is plural because of two threads, not because of thread names */
 	{ THREADS("\"fetch and parse\"") ATOM "@b{value=" SESSIONS "}",
 	  { { ATOM, 1 } },
 	  "path",
@@ -83,7 +85,7 @@ static const struct {
 	  "instances",
 	  "AtomicReference.value, in a local variable of thread \"fetch, in parts\" and a local "
 	  "variable of thread \"u\", hold 200 Session (" },
-	/* two fields of the application's, static ones */
+	/* two static fields of the application */
 	{ "a.App{}; a.Other{}; static a.App.ALL = $b; static a.Other.ALL = $b;" ATOM
 	  "@b{value=" SESSIONS "}",
 	  { { 0 } },
@@ -94,7 +96,7 @@ static const struct {
 	  200,
 	  "instances",
 	  "App.ALL (static) and Other.ALL (static) hold 200 Session (" },
-	/* before one that ends with a method, and that before a local variable itself */
+	/* preferred to a path that ends with a method, which is preferred to a local variable */
 	{ THREADS("\"t\"") "a.Task{it=$b}; a.App{}; static a.App.ALL = $b;" ATOM
 			   "@b{value=" SESSIONS "}",
 	  { { "a.Task", 1 } },
@@ -126,7 +128,7 @@ static const struct {
 	  "instances",
 	  "AtomicReference.value, in Keeper.kept (static) and a local variable of thread \"t\", "
 	  "hold 200 Session (" },
-	/* and so anything of the platform that lasts */
+	/* the same for any long-lived object of the platform */
 	{ THREADS("\"t\"") "java.util.Optional{value=$b};" ATOM "@b{value=" SESSIONS "}",
 	  { { "java.util.Optional", 0 }, { ATOM, 1 } },
 	  "platform",
@@ -137,7 +139,7 @@ static const struct {
 	  "instances",
 	  "AtomicReference.value, in Optional.value and a local variable of thread \"t\", hold 200 "
 	  "Session (" },
-	/* a pool that its own threads hold, and further up a static field of the application's */
+	/* a pool that its own threads hold, and above it a static field of the application */
 	{ THREADS("\"t\"") "java.util.Optional{value=$o}; java.util.Pool@o{queue=$b}; a.App{};"
 			   "static a.App.box = a.Box{in=a.Box{in=a.Box{in=$o}}};" ATOM
 			   "@b{value=" SESSIONS "}",
@@ -160,7 +162,7 @@ static const struct {
 	  6,
 	  "instances",
 	  "App.all (static) holds 6 Session (49.2 KiB each), " },
-	/* each member has a task of its own: who has them all owns them */
+	/* each member has its own task, so the owner is the object that holds all members */
 	{ "a.App{}; a.Other{};"
 	  "static a.App.box = a.Box{in=a.Box{all=list($1, $2, $3, $4, $5, $6)}};"
 	  "static a.Other.tasks = a.Task[](a.Task{run=$1}, a.Task{run=$2}, a.Task{run=$3},"
@@ -173,7 +175,7 @@ static const struct {
 	  6,
 	  "instances",
 	  "Box.all holds 6 Session (49.2 KiB each), " },
-	/* of a group that has more instances elsewhere only its members are listed */
+	/* if more instances exist outside the group, only its members are listed */
 	{ "a.App{}; a.Other{}; static a.App.all = list($1, $2, $3, $4, $5, $6);"
 	  "static a.Other.all = list($1, $2, $3, $4, $5, $6);"
 	  "static a.Other.one = a.Session{data=a.Session{data=bytes(1)}};" MEMBERS,
@@ -185,7 +187,7 @@ static const struct {
 	  6,
 	  "sql",
 	  "App.all (static) holds 6 Session (49.2 KiB each), " },
-	/* threads that nobody owns: the ThreadLocal whose values they have */
+	/* threads without an owner: the ThreadLocal whose values they hold */
 	{ "a.App{}; static a.App.CONTEXT = $k; java.lang.ThreadLocal@k{};" LOCAL("a") LOCAL("b")
 		  LOCAL("c") LOCAL("d") LOCAL("e"),
 	  { { "java.lang.Thread", 0 } },
@@ -196,7 +198,7 @@ static const struct {
 	  5,
 	  "instances",
 	  "5 threads such as \"a\" (" },
-	/* threads of one kind that wait for a lock of another one */
+	/* threads of one kind that wait for a lock of another thread */
 	{ "a.App{}; static a.App.CONTEXT = $k; java.lang.ThreadLocal@k{};"
 	  "java.lang.Thread@m{tid=9L, name=\"main\", parkBlocker=bytes(16)};"
 	  "java.util.concurrent.locks.ReentrantLock$NonfairSync@l{exclusiveOwnerThread=$m};" WAITER(
@@ -210,7 +212,7 @@ static const struct {
 	  "threads",
 	  "5 threads \"w-*\" (51.0 KiB each), waiting for the ReentrantLock that thread \"main\" "
 	  "holds, hold " },
-	/* a pattern that fits the names of these threads and of no other */
+	/* a pattern that matches the names of these threads and of no other thread */
 	{ "a.App{}; static a.App.CONTEXT = $k; java.lang.ThreadLocal@k{};" LOCAL("pool-1-t-1")
 		  LOCAL("pool-1-t-2") LOCAL("pool-1-t-13") LOCAL("pool-2-t-1") LOCAL("pool-2-t-2")
 			  LOCAL("pool-2-t-3"),
@@ -222,7 +224,7 @@ static const struct {
 	  6,
 	  "threads",
 	  "6 threads \"pool-*-t-*\" (" },
-	/* a graph of books that refer to each other: the variable by which the thread entered it */
+	/* a graph of books that refer to each other: the local variable that leads to the graph */
 	{ THREADS("\"t\"") "a.Book@b{b1=" BOOK ", b2=" BOOK ", b3=" BOOK ", b4=" BOOK ", b5=" BOOK
 			   ", b6=" BOOK ", b7=" BOOK ", b8=" BOOK ", b9=" BOOK "}",
 	  { { "a.Book", 1 | FIRST } },
@@ -245,7 +247,7 @@ static const struct {
 	  "Box.data holds one byte[50000] (49.0 KiB), " },
 };
 
-/* Writes the heap with its roots: objects are where they were without. */
+/* Writes the heap with its roots. Objects have the same addresses as without roots. */
 static void open_case(size_t no)
 {
 	static struct {
@@ -258,7 +260,7 @@ static void open_case(size_t no)
 
 	planted_write(&w, cases[no].heap);
 	written_open(&heap, &w, "owners", NULL);
-	/* Threads first: a local variable is that of a thread that is known. */
+	/* Threads come first, because a local variable must belong to a known thread. */
 	for (unsigned i = 0; i < 4; i++) {
 		const char *name = i ? cases[no].roots[i - 1].class_name : "java.lang.Thread";
 		struct ask ask = { .query = "instances", .target = name, .options = { "all" } };
@@ -324,7 +326,10 @@ static void test_owners(void **state)
 	}
 }
 
-/* Queries but not SQL, which this program does not have: as many rows as the sentence counts. */
+/*
+ * For queries, the number of rows must equal the number in the sentence. This program does not have
+ * SQL, so SQL actions are not run.
+ */
 static void test_actions(void **state)
 {
 	const struct ask ask = { .query = "leaks", .options = { "brief", "threshold=20" } };
@@ -368,7 +373,7 @@ static void test_actions(void **state)
 	}
 }
 
-/* Suspects with the same sentence are one row. */
+/* Suspects with the same sentence form one row. */
 static void test_overview(void **state)
 {
 	const struct ask ask = { .query = "overview" };
@@ -388,7 +393,7 @@ static void test_overview(void **state)
 
 /* ---- advice: an action and a target ---- */
 
-/* Whether a query takes the option of "NAME=VALUE". */
+/* Whether a query accepts the option in "NAME=VALUE". */
 static bool takes(const struct hdb_query_spec *spec, const struct hdb_value *option)
 {
 	for (const struct hdb_option_spec *o = spec->options; o->name; o++)
@@ -398,7 +403,9 @@ static bool takes(const struct hdb_query_spec *spec, const struct hdb_value *opt
 	return false;
 }
 
-/* All rules of triage, whether they fire or not: their queries and options exist. */
+/*
+ * The queries and options in the advice of all triage rules exist, whether or not the rules match.
+ */
 static void test_advice_of_triage(void **state)
 {
 	const struct ask ask = { .query = "triage", .options = { "all" } };

@@ -1,6 +1,6 @@
 /*
- * leak_sentence_test.c - the first sentence on a leak suspect: owner, number, what, size of
- * each, share; on planted heaps.
+ * leak_sentence_test.c - the first sentence about a leak suspect, on planted heaps: owner, number
+ * and class of objects, size of each, share.
  */
 #include "support/planted.h"
 #include "support/query_ask.h"
@@ -23,48 +23,53 @@ static struct written heap;
 static const struct {
 	const char *heap, *sentence;
 } cases[] = {
-	/* a collection is stepped over: its owner's field, and its elements */
+	/* a collection is skipped: the sentence names its owner's field and its elements */
 	{ "a.App{}; static a.App.cache = a.Cache{sessions=map(200*a.Session{data=bytes(1000)})}",
 	  "Cache.sessions, in App.cache (static), holds 200 Session (1.2 KiB each)" },
 	{ "a.App{}; static a.App.ALL = list(200*a.Session{data=bytes(1000)})",
 	  "App.ALL (static) holds 200 Session (" },
-	/* lambdas by the class that makes them and what they capture, without addresses */
+	/*
+	 * lambdas are named by the class that creates them and by captured values, without
+	 * addresses
+	 */
 	{ "a.App{}; static a.App.ALL = list(200*a.App$$Lambda$14/1798286609{arg=bytes(1000)})",
 	  "App.ALL (static) holds 200 lambdas of App that capture byte[] (" },
 	{ "a.App{}; static a.App.ALL = list(200*a.App$$Lambda+0x00007f12c8003a40{arg=a.Cart{data="
 	  "bytes(1000)}, more=\"x\", n=1})",
 	  "App.ALL (static) holds 200 lambdas of App that capture Cart and String (" },
-	/* a package called so is one */
+	/* a package with this name is a package */
 	{ "a.App{}; static a.App.ALL = list(200*a.$$Lambda.b.Thing{arg=bytes(1000)})",
 	  "App.ALL (static) holds 200 Thing (" },
-	/* entries of a map that are only the platform's */
+	/* entries of a map that consist only of platform objects */
 	{ "a.App{}; static a.App.TEXTS = map(200*\"some text that takes some room in memory\")",
 	  "App.TEXTS (static) holds 200 " },
-	/* the entries of the lists in a map; not if they are of several classes */
+	/* the entries of the lists in a map, unless they have several classes */
 	{ "a.App{}; static a.App.BUS = a.Bus{topics=map(4*list(50*a.Listener{data=bytes(1000)}))}",
 	  "Bus.topics, in App.BUS (static), holds 200 Listener (" },
 	{ "a.App{}; static a.App.BUS = a.Bus{topics=map(2*list(50*a.Listener{data=bytes(1000)}), "
 	  "2*list(50*a.Other{data=bytes(1000)}))}",
 	  "Bus.topics, in App.BUS (static), holds 4 entries (" },
-	/* a tree: all nodes, and what holds the first one */
+	/* a tree: all nodes, and the holder of the first node */
 	{ "a.App{}; static a.App.TREE = a.Tree{below=list(20*a.Tree{below=list(30*a.Tree{data="
 	  "bytes(100)})})}",
 	  "App.TREE (static) holds 621 Tree (" },
-	/* more than a third is something else */
+	/* more than a third has other classes */
 	{ "a.App{}; static a.App.ALL ="
 	  "list(200*a.Session{data=bytes(1000)}, 90*a.Other{data=bytes(2000)})",
 	  "App.ALL (static) holds 200 Session (1.2 KiB each) and others, " },
 	/* one array */
 	{ "a.App{}; static a.App.buffer = a.Buffer{room=bytes(200000)}",
 	  "Buffer.room, in App.buffer (static), holds one byte[200000] (195.5 KiB), " },
-	/* a group: what the members share, and which field owns them */
+	/* a group: the common holder of its members, and the field that owns them */
 	{ "a.App{}; a.Other{}; static a.App.all = list($1, $2, $3, $4, $5, $6);"
 	  "static a.Other.all = list($1, $2, $3, $4, $5, $6);"
 	  "a.Session@1{data=bytes(50000)}; a.Session@2{data=bytes(50000)};"
 	  "a.Session@3{data=bytes(50000)}; a.Session@4{data=bytes(50000)};"
 	  "a.Session@5{data=bytes(50000)}; a.Session@6{data=bytes(50000)}",
 	  "App.all (static) holds 6 Session (49.2 KiB each), " },
-	/* each member is nearest to a task of its own: who has them all owns them */
+	/*
+	 * each member is nearest to its own task, so the owner is the object that holds all members
+	 */
 	{ "a.App{}; a.Other{};"
 	  "static a.App.box = a.Box{in=a.Box{all=list($1, $2, $3, $4, $5, $6)}};"
 	  "static a.Other.tasks = a.Task[](a.Task{run=$1}, a.Task{run=$2}, a.Task{run=$3},"
@@ -73,12 +78,15 @@ static const struct {
 	  "a.Session@3{data=bytes(50000)}; a.Session@4{data=bytes(50000)};"
 	  "a.Session@5{data=bytes(50000)}; a.Session@6{data=bytes(50000)}",
 	  "Box.all holds 6 Session (49.2 KiB each), " },
-	/* an anonymous collection holds what the class around it puts there */
+	/* an anonymous collection belongs to the enclosing class */
 	{ "a.App{}; static a.App.cache = a.Server{lru=a.Server$1:java.util.HashMap{size=1, table="
 	  "java.util.HashMap$Node[](java.util.HashMap$Node{key=\"k\", value=list("
 	  "200*a.Session{data=bytes(1000)}), next=null})}}",
 	  "Server.lru, in App.cache (static), holds 200 Session (1.2 KiB each)" },
-	/* no path is strong: who has the reference; a thread explains no class loader */
+	/*
+	 * if no path is strong, the holder of the reference is the owner; a thread does not explain
+	 * a class loader
+	 */
 	{ "java.lang.Thread{contextClassLoader=java.lang.ClassLoader{jar=java.util.jar.JarFile{"
 	  "manRef=java.lang.ref.SoftReference:java.lang.ref.Reference{referent="
 	  "java.util.jar.Manifest{entries=map(200*java.util.jar.Attributes{map=bytes(900)})}}}}}",
@@ -86,16 +94,16 @@ static const struct {
 	{ "a.App{}; static a.App.cache = a.Cache{ref=java.lang.ref.WeakReference:java.lang.ref."
 	  "Reference{referent=a.Value{all=list(200*a.Session{data=bytes(1000)})}}}",
 	  "Value.all, in Cache.ref, holds 200 Session (1.2 KiB each) through a weak reference only, " },
-	/* a fault that a rule finds comes before what is only large, however small it is */
+	/* a fault that a rule finds precedes suspects that are only large, however small it is */
 	{ THREE "static a.Two.pool =" HIKARI,
 	  "All 10 connections of HikariCP's pool shop exist, and 3 threads wait for one: "
 	  "connections are not closed, or are held too long. Kept by Two.pool (static). (leak)" },
-	/* the connections that were taken are somewhere else */
+	/* the connections in use are elsewhere */
 	{ THREE "static a.Two.pool =" HIKARI ";"
 		"static a.One.taken = a.HikariProxyConnection{poolEntry=$e}",
 	  "All 10 connections of HikariCP's pool shop exist, and 3 threads wait for one: "
 	  "connections are not closed, or are held too long. Kept by One.taken (static). (leak)" },
-	/* unless one holds half of the heap */
+	/* unless a suspect holds half of the heap */
 	{ "a.App{}; static a.App.one = bytes(90000); static a.App.pool =" HIKARI,
 	  "App.one (static) holds one byte[90000] " },
 };
@@ -124,7 +132,10 @@ static void test_sentences(void **state)
 	}
 }
 
-/* What is by design comes last, and what has no limit before it, if it is 1 % of the heap. */
+/*
+ * Suspects that are large by design come last. Collections without a limit come before them if they
+ * are at least 1 % of the heap.
+ */
 static void test_order(void **state)
 {
 	static const char text[] =
@@ -185,7 +196,9 @@ static uint64_t id_of(const char *class)
 	return id;
 }
 
-/* Writes the box as a local variable of so many threads; asks whether the path says "reached". */
+/*
+ * Writes the box as a local variable of this many threads. Returns whether the path says "reached".
+ */
 static bool is_passed(const uint64_t ids[3], unsigned threads)
 {
 	const struct ask ask = { .query = "leaks", .options = { "threshold=20" } };
@@ -206,7 +219,7 @@ static bool is_passed(const uint64_t ids[3], unsigned threads)
 
 		passed |= value_is(rows, "kind", "path") && text->type == HDB_TYPE_TEXT &&
 			  memmem(text->text, text->text_size, words, sizeof(words) - 1);
-		/* What does not hold it is not told as its thread. */
+		/* A thread that does not hold the suspect is not reported as its thread. */
 		if (value_is(rows, "kind", "thread"))
 			assert_int_equal(threads, 1);
 	}
@@ -215,7 +228,10 @@ static bool is_passed(const uint64_t ids[3], unsigned threads)
 	return passed;
 }
 
-/* One thread dominates what its local variable refers to; of two neither does. */
+/*
+ * A single thread dominates the object in its local variable. If two threads refer to it, neither
+ * dominates it.
+ */
 static void test_locals(void **state)
 {
 	uint64_t ids[3];

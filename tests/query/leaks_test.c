@@ -1,7 +1,7 @@
 /*
- * leaks_test.c - leak suspects on random heaps against brute force: what the top level of the
- * dominator tree retains one by one and by class, the way down to the accumulation point, the path
- * to it. And lists of millions of steps, told shortly.
+ * leaks_test.c - leak suspects on random heaps, compared with brute force: the retained sizes on
+ * the top level of the dominator tree by object and by class, the accumulation point, and the path
+ * to it. Also lists of millions of steps, which must be shortened.
  */
 #include "support/query_world.h"
 
@@ -11,15 +11,15 @@
 
 static struct world world;
 /*
- * By node: its immediate dominator (WORLD_NODES_MAX: none, a top-level object), and what it
- * retains.
+ * By node: its immediate dominator (WORLD_NODES_MAX: it is on the top level), and its retained
+ * size.
  */
 static uint32_t dominator[WORLD_NODES_MAX];
 static uint64_t retained[WORLD_NODES_MAX];
 
 /*
- * "Take d away: who becomes unreachable?" Of all that dominate v the one that retains least is next
- * to it.
+ * "Which objects become unreachable without d?" Of all dominators of v, the one that retains least
+ * is the immediate dominator.
  */
 static void find_dominators(void)
 {
@@ -48,7 +48,7 @@ static bool is_top(uint32_t v)
 	return world.is_reachable[v] && dominator[v] == WORLD_NODES_MAX;
 }
 
-/* What the accumulation point of a single suspect retains. */
+/* The retained size of the accumulation point of a single suspect. */
 static uint64_t point_bytes(uint32_t v)
 {
 	for (;;) {
@@ -64,7 +64,7 @@ static uint64_t point_bytes(uint32_t v)
 	}
 }
 
-/* Steps from a root to each node. */
+/* Number of steps from a root to each node. */
 static void find_distances(uint32_t *steps)
 {
 	uint32_t queue[WORLD_NODES_MAX], head = 0, tail = 0;
@@ -95,7 +95,7 @@ static uint32_t node_of(const struct hdb_value *id)
 				     (uint32_t)((id->u - WORLD_FIRST) / WORLD_STEP);
 }
 
-/* What the top level should give, to be ticked off. */
+/* Expected suspects on the top level. Found suspects are removed. */
 struct expected {
 	bool single[WORLD_NODES_MAX];
 	uint64_t group_bytes[WORLD_CLASSES], group_shallow[WORLD_CLASSES];
@@ -122,8 +122,8 @@ static void expect(struct expected *e, uint64_t threshold)
 }
 
 /*
- * A suspect's row: it must be one that is expected. Gives the node, WORLD_NODES_MAX for a group or
- * a class.
+ * Checks a suspect's row, which must be expected. Returns the node, or WORLD_NODES_MAX for a group
+ * or a class.
  */
 static uint32_t tick(struct hdb_rows *rows, struct expected *e)
 {
@@ -157,7 +157,7 @@ static uint32_t tick(struct hdb_rows *rows, struct expected *e)
 	return WORLD_NODES_MAX;
 }
 
-/* The object of the top level that a node belongs to. */
+/* The top-level object that dominates a node. */
 static uint32_t top_of(uint32_t v)
 {
 	while (dominator[v] != WORLD_NODES_MAX)
@@ -166,13 +166,14 @@ static uint32_t top_of(uint32_t v)
 }
 
 /*
- * What a suspect's rows of content come to must be what it retains, and each class's what brute
- * force counts.
+ * The content rows of a suspect must add up to its retained size, and each class must have the
+ * number that brute force counts.
  */
 struct contents {
 	uint32_t suspect;    /* WORLD_NODES_MAX: a class, or a group */
-	uint64_t left_bytes; /* of what it retains, that no row has told yet */
-	bool has_classes; /* loaders hold classes that the dump lacks, too, which count nowhere */
+	uint64_t left_bytes; /* part of its retained size that no row has listed yet */
+	/* loaders also hold classes that the dump lacks, which are never counted */
+	bool has_classes;
 };
 
 static void begin_contents(struct contents *c, uint32_t suspect, uint64_t retained_bytes)
@@ -233,7 +234,7 @@ static void check_rows(struct hdb_rows *rows, struct expected *e)
 			assert_int_equal(step, last == WORLD_NODES_MAX ? 0 : length + 1);
 			length = step;
 			if (v == WORLD_NODES_MAX) {
-				point = v; /* by way of a class, which the arrays do not have */
+				point = v; /* through a class, which the arrays do not contain */
 				continue;
 			}
 			assert_true(last == WORLD_NODES_MAX ? world.is_root[v] :
@@ -279,8 +280,8 @@ static void test_worlds(void **state)
 }
 
 /*
- * A chain of all nodes: no child keeps less than 70 % but near the end; the path to there is shown
- * in part.
+ * A chain of all nodes. Each child retains at least 70 % of its parent's size except near the end,
+ * so the path to the accumulation point is shortened.
  */
 static void test_long_path(void **state)
 {
@@ -320,8 +321,8 @@ static void test_long_path(void **state)
 }
 
 /*
- * Three objects held by two roots: none dominates them, together they are suspect, and nothing is
- * an accumulation point. The root from which the paths come is what these have in common.
+ * Three objects that two roots hold. Nothing dominates them, they are a suspect together, and there
+ * is no accumulation point. The paths have only their root in common.
  */
 static void test_group(void **state)
 {
@@ -360,13 +361,16 @@ static void test_group(void **state)
 	hdb_rows_close(rows);
 	assert_true(groups > 0);
 	assert_int_equal(members, 3);
-	assert_int_equal(points, 0); /* neither root holds any of them alone */
+	assert_int_equal(points, 0); /* none of them is held by only one root */
 	assert_int_equal(steps, 1);
 	(void)unlink(temp_path("group.hprof"));
 	world_free(&world);
 }
 
-/* Writes small and large arrays of bytes, each a GC root; what "values" says of byte[], in percent. */
+/*
+ * Writes small and large byte arrays, each a GC root. Returns the percentage of byte[] in the
+ * "values" row.
+ */
 static double values_percent(unsigned small, unsigned large)
 {
 	static const uint8_t zeros[70000];
@@ -410,7 +414,10 @@ static double values_percent(unsigned small, unsigned large)
 	return percent;
 }
 
-/* Large arrays that are no suspect together remain among the values; otherwise they are apart. */
+/*
+ * If the large arrays together are not a suspect, they count among the values. Otherwise they form
+ * a separate suspect.
+ */
 static void test_values(void **state)
 {
 	const double small = 300 * 1016, large = 2 * 70016;

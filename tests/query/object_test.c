@@ -1,6 +1,6 @@
 /*
- * object_test.c - object, references, referrers, class, roots and threads on one written heap
- * whose every field is known: values, names of fields, strengths, labels, frames and locals.
+ * object_test.c - object, references, referrers, class, roots and threads on a small heap with
+ * known contents: values, names of fields, strengths, labels, frames and local variables.
  */
 #include "support/query_world.h"
 
@@ -230,7 +230,7 @@ static void put_value(char *buf, size_t size, const struct hdb_value *v)
 	}
 }
 
-/* The rows of an answer, these columns with '|' between, a line a row. */
+/* Returns the rows of an answer as text: a line per row, with these columns separated by '|'. */
 static void expect(const struct ask *question, const char *columns, const char *want)
 {
 	struct hdb_rows *rows = ask_rows(heap.db, question);
@@ -347,7 +347,7 @@ static void classes(void **state)
 	expect(ASK("class", "test.*", "all"), "class,instances", "test.Base|0\ntest.Holder|2\n");
 }
 
-/* Fields that are called as other columns are. */
+/* Fields with the names of other columns. */
 static void instances(void **state)
 {
 	(void)state;
@@ -380,7 +380,7 @@ static void threads(void **state)
 
 static void absent(void **state)
 {
-	/* Any message will do. */
+	/* The message does not matter. */
 	static const struct refusal cases[] = {
 		{ { .query = "object", .target = "0x77" }, HDB_NOTFOUND, "" },
 		{ { .query = "object", .target = "12" }, HDB_EUSAGE, "" },

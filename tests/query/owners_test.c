@@ -1,6 +1,6 @@
 /*
- * owners_test.c - diff by owner: what is planted between dumps is named first, by its owner; what
- * comes and goes with it is not told again; what moved is not new.
+ * owners_test.c - diff by owner. Objects planted between dumps are named first, by their owner.
+ * Objects that come and go with them are not reported again, and moved objects are not new.
  */
 #include "support/planted.h"
 #include "support/query_ask.h"
@@ -10,7 +10,7 @@
 
 static struct written dumps[DUMPS_MAX];
 
-/* What changes beside what is planted: fewer of some, others for others, more of some. */
+/* Other changes: fewer objects of some classes, more of others, and some replaced. */
 #define NOISE_1 "static a.App.buffers = list(40*bytes(500)); static a.App.recent = list(9*a.Hit{});"
 #define NOISE_2 "static a.App.buffers = list(9*bytes(500)); static a.App.recent = list(11*a.Hit{});"
 #define NOISE_3 \
@@ -18,17 +18,17 @@ static struct written dumps[DUMPS_MAX];
 
 static const struct {
 	const char *heaps[DUMPS_MAX];
-	const char *rows[3]; /* how the first rows' texts begin, in order; NULL: no such row */
-	const char *absent;  /* no row's text begins so */
+	const char *rows[3]; /* beginnings of the first rows' texts, in order; NULL: no such row */
+	const char *absent;  /* no row's text begins with this */
 } cases[] = {
-	/* a map's values, whatever they hold themselves */
+	/* a map's values, whatever objects they hold */
 	{ { "a.App{};" NOISE_1 "static a.App.manager = a.Manager{sessions=map(50*a.Session{"
 	    "attributes=map(2*a.Cart{data=bytes(200)})})}",
 	    "a.App{};" NOISE_2 "static a.App.manager = a.Manager{sessions=map(90*a.Session{"
 	    "attributes=map(2*a.Cart{data=bytes(200)})})}" },
 	  { "Manager.sessions: 50 -> 90 Session, holds " },
 	  "Session.attributes" },
-	/* a list below another that stays */
+	/* a list below another list that does not change */
 	{ { "a.App{};" NOISE_1 "static a.App.topics = map(4*list(5*a.Listener{data=bytes(300)}))",
 	    "a.App{};" NOISE_2
 	    "static a.App.topics = map(4*list(50*a.Listener{data=bytes(300)}))" },
@@ -39,7 +39,7 @@ static const struct {
 	    "a.App{};" NOISE_2 "static a.App.log = java.lang.StringBuilder{value=bytes(90000)}" },
 	  { "App.log (static): one StringBuilder, holds " },
 	  NULL },
-	/* values of thread-locals belong to whoever has the ThreadLocal */
+	/* values of thread-locals belong to the owner of the ThreadLocal */
 	{ { "java.lang.ThreadLocal$ThreadLocalMap{table=array(java.lang.ThreadLocal$ThreadLocalMap$Entry{"
 	    "referent=$k, value=list(9*a.Span{data=bytes(200)})})};" NOISE_1
 	    "static a.Trace.CURRENT = $k; java.lang.ThreadLocal@k{}",
@@ -48,27 +48,27 @@ static const struct {
 	    "static a.Trace.CURRENT = $k; java.lang.ThreadLocal@k{}" },
 	  { "thread-local Trace.CURRENT (static): 9 -> 200 Span, holds " },
 	  NULL },
-	/* the same list, which another field holds now: it did not come, it grew */
+	/* the same list in another field: it is not new, but has grown */
 	{ { "a.App{}; static a.App.one = $l; static a.App.two = null;"
 	    "java.util.ArrayList@l{elementData=array(40*a.Row{data=bytes(100)}), size=40}",
 	    "a.App{}; static a.App.one = null; static a.App.two = $l;"
 	    "java.util.ArrayList@l{elementData=array(90*a.Row{data=bytes(100)}), size=90}" },
 	  { "App.two (static): 40 -> 90 Row, holds ", NULL },
 	  "App.one" },
-	/* it moved, and nothing grew */
+	/* it moved without growing */
 	{ { "a.App{}; static a.App.one = $l; static a.App.two = null;"
 	    "java.util.ArrayList@l{elementData=array(40*a.Row{data=bytes(100)}), size=40}",
 	    "a.App{}; static a.App.one = null; static a.App.two = $l;"
 	    "java.util.ArrayList@l{elementData=array(40*a.Row{data=bytes(100)}), size=40}" },
 	  { NULL },
 	  "App." },
-	/* arrays of one length where others of that length were: nothing moved */
+	/* arrays at the addresses of other arrays of the same length: nothing moved */
 	{ { "a.App{}; static a.App.one = list(40*bytes(100)); static a.App.two = list()",
 	    "a.App{}; static a.App.one = list(); static a.App.two = list(40*bytes(100))" },
 	  { "App.two (static): 0 -> 40 byte[], holds ",
 	    "App.one (static): 40 -> 0 byte[], holds " },
 	  NULL },
-	/* what shrank is listed after it, however much that is */
+	/* owners that shrank are listed after it, however much they shrank */
 	{ { "a.App{}; static a.App.a = list(300*a.A{data=bytes(100)}); static a.App.b = list(9*a.B{})",
 	    "a.App{}; static a.App.a = list(20*a.A{data=bytes(100)}); static a.App.b = list(99*a.B{})" },
 	  { "App.b (static): 9 -> 99 B, holds ", "App.a (static): 300 -> 20 A, holds " },
@@ -79,7 +79,9 @@ static const struct {
 	    "right=a.Node{data=bytes(5000)}}}, right=a.Node{left=a.Node{}}, data=bytes(9)}" },
 	  { "Node.data: 1 -> 3 byte[], holds " },
 	  NULL },
-	/* three dumps: what grows each time is first, though another grew by more once */
+	/*
+	 * three dumps: the owner that grows each time comes first, although another grew more once
+	 */
 	{ { "a.App{};" NOISE_1 "static a.App.slow = list(50*a.A{data=bytes(100)});"
 	    "static a.App.warm = list(2*a.B{data=bytes(100)})",
 	    "a.App{};" NOISE_2 "static a.App.slow = list(70*a.A{data=bytes(100)});"
@@ -149,7 +151,7 @@ static size_t write_dumps(const char *const *heaps, size_t most)
 	return count;
 }
 
-/* The status of the row of a name; "" if there is none. */
+/* The status in the row with this name, or "" if there is no such row. */
 static void find_status(const char *by, const char *name, char *out, size_t size)
 {
 	struct hdb_rows *rows = diff(2, by);
@@ -164,7 +166,7 @@ static void find_status(const char *by, const char *name, char *out, size_t size
 	hdb_rows_close(rows);
 }
 
-/* A box that one class held is then held by two, so that it is on the top level. */
+/* A box that one class held is later held by two classes, so it is on the top level. */
 #define ROWS(n) "a.Box@b{rows=list(" n "*a.Row{data=bytes(100)})}"
 
 static void test_moved(void **state)

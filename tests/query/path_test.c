@@ -9,7 +9,7 @@
 static struct world world;
 
 /*
- * Whether the references of a node do not count: those of a.One and its subclasses when they are
+ * Whether the references of a node are ignored, because references of a.One and its subclasses are
  * excluded.
  */
 static bool is_mute(uint32_t v, bool excluded)
@@ -17,7 +17,9 @@ static bool is_mute(uint32_t v, bool excluded)
 	return excluded && world.class_no[v] <= 2;
 }
 
-/* Steps from a root to each node over references that count; UINT32_MAX: there is no way. */
+/*
+ * Number of steps from a root to each node over references that count; UINT32_MAX: no path exists.
+ */
 static void distances(bool excluded, uint32_t *steps)
 {
 	uint32_t queue[WORLD_NODES_MAX], head = 0, tail = 0;
@@ -42,8 +44,8 @@ static void distances(bool excluded, uint32_t *steps)
 }
 
 /*
- * Reads all paths: each begins at the target, ends at a root of its own, and is never shorter than
- * the one before.
+ * Reads all paths. Each begins at the target, ends at a different root, and is not shorter than the
+ * previous path.
  */
 static uint32_t check_paths(struct hdb_rows *rows, uint32_t target, bool excluded, uint32_t best,
 			    uint32_t limit)
@@ -122,7 +124,7 @@ static void random_heaps(void **state)
 		distances(true, without);
 		for (uint32_t v = 0; v < world.n; v++) {
 			one_target(v, false, false, plain[v]);
-			/* Node 0 is a loader, which class objects hold, too. */
+			/* Node 0 is a loader, which class objects also hold. */
 			one_target(v, false, v != 0, plain[v]);
 			one_target(v, true, v % 2, without[v]);
 		}

@@ -87,7 +87,7 @@ static void refusals(void **state)
 /* ---- sorting ---- */
 
 /*
- * The row before must not come after this one; equal ones keep their order, which is that of the
+ * Checks that the previous row does not come after this row. Equal rows stay in the order of their
  * IDs.
  */
 static void check_order(const struct hdb_rows *rows, const char *name, bool descending,
@@ -98,7 +98,7 @@ static void check_order(const struct hdb_rows *rows, const char *name, bool desc
 	int c = 0;
 
 	if (before->type == HDB_TYPE_NULL || now->type == HDB_TYPE_NULL) {
-		/* None comes last, whichever way. */
+		/* Rows without a value come last in both directions. */
 		assert_true(now->type == HDB_TYPE_NULL);
 		if (before->type == HDB_TYPE_NULL)
 			assert_true(id_before < id);
@@ -169,7 +169,7 @@ static void sorting(void **state)
 				sort_by(names[n], turned != 0, limits[l]);
 }
 
-/* The best few are the first of all. */
+/* The first rows with a limit equal the first rows without one. */
 static void limit_agrees(void **state)
 {
 	const struct ask ask[2] = {
@@ -192,7 +192,10 @@ static void limit_agrees(void **state)
 		hdb_rows_close(rows[i]);
 }
 
-/* Sorting all needs memory for all; sorting the best few only for these. */
+/*
+ * Sorting all rows needs memory for all of them. Sorting with a limit needs memory only for the
+ * first rows.
+ */
 static void budget(void **state)
 {
 	static const struct hdb_option options[] = { { "all", NULL }, { "columns", "id" } };
@@ -210,7 +213,10 @@ static void budget(void **state)
 	derive_init(&derive, heap, &work);
 	side = (struct session){ .heap = heap, .derive = &derive, .work = &work };
 	assert_int_equal(heap_load_classes(heap, &err), HDB_OK);
-	/* Below what base_work_init lets pass, beside what classes have taken: a few rows fit. */
+	/*
+	 * A budget below the minimum of base_work_init, in addition to the memory of classes. Only
+	 * a few rows fit.
+	 */
 	work.memory_bytes = work.memory_used + 4096;
 	assert_int_equal(query_open(query_find("objects"), &(struct query_sides){ &side, NULL },
 				    &args, &q, &err),
@@ -248,7 +254,10 @@ static void columns(void **state)
 	hdb_rows_close(rows);
 }
 
-/* Counted by reading on when it is not known; the last row taken stays the last. */
+/*
+ * If the total is unknown, the remaining rows are read to count them. The current row does not
+ * change.
+ */
 static void totals(void **state)
 {
 	const struct ask ask = { .query = "objects", .limit = 3 };
@@ -270,7 +279,7 @@ static void totals(void **state)
 	hdb_rows_close(rows);
 }
 
-/* Facts come in the documented order, whatever the order in which they were found. */
+/* Facts are returned in the documented order, whatever order they were set in. */
 static void facts(void **state)
 {
 	const struct ask ask = { .query = "retained", .target = "a.*", .options = { "explain" } };
@@ -304,18 +313,18 @@ static bool has_fact(const struct hdb_query_spec *s, const char *name)
 }
 
 /*
- * Every query says which objects its figures are of, but for those whose figures are of no set of
- * objects.
+ * Every query states which objects its numbers refer to, except queries whose numbers do not refer
+ * to a set of objects.
  */
 static void populations(void **state)
 {
 	static const char *const others[] = {
-		/* one object, or a way to it */
+		/* one object, or a path to it */
 		"object",
 		"references",
 		"path",
 		"entries",
-		/* what the dump's records say */
+		/* contents of dump records */
 		"threads",
 		"properties",
 		"alloc-sites",
@@ -330,7 +339,7 @@ static void populations(void **state)
 		"tables",
 		"check",
 		"layout",
-		/* findings, each with its own figures */
+		/* findings, each with its own numbers */
 		"leaks",
 		"leak-traces",
 		"app",
@@ -364,7 +373,7 @@ static void on_progress(void *ctx, const char *stage, uint64_t done, uint64_t to
 		fail_msg("%s: %" PRIu64 " of %" PRIu64, stage, done, total);
 }
 
-/* What makes rows counts objects; a sort that waits for the rows counts those. */
+/* Progress counts objects while rows are produced, and rows while they are sorted. */
 static void progress_is_of_rows(void **state)
 {
 	static const struct ask asks[] = {
@@ -391,7 +400,7 @@ static void progress_is_of_rows(void **state)
 	hdb_close(db);
 }
 
-/* Every query's specification holds together. */
+/* Every query's specification is consistent. */
 static void specs(void **state)
 {
 	const size_t count = hdb_query_count();

@@ -1,6 +1,6 @@
 /*
- * sets_test.c - retained sizes, histograms, the dominator tree's levels and the checks, on
- * random heaps, against what deleting objects does.
+ * sets_test.c - retained sizes, histograms, the dominator tree's levels and the checks, on random
+ * heaps, compared with the effect of deleting objects.
  */
 #include "support/query_world.h"
 
@@ -33,7 +33,7 @@ static void retained_object(uint32_t v, const char *way)
 	hdb_rows_close(rows);
 }
 
-/* The members that a target names, in the test's own words. */
+/* The members that a target names, as determined by the test itself. */
 struct set {
 	const char *target;
 	bool with_sub;
@@ -54,7 +54,9 @@ static const struct set sets[] = {
 	{ "b*", false, 12 },
 };
 
-/* What a class loader's set has beside nodes: its class objects, which hold nothing else alone. */
+/*
+ * The part of a class loader's set that is not nodes: its class objects, which retain nothing else.
+ */
 static uint64_t class_objects(unsigned classes, uint64_t *bytes)
 {
 	uint64_t count = 0;
@@ -92,7 +94,7 @@ static void retained_set(const struct set *set, bool quick)
 	bool member[WORLD_NODES_MAX];
 	uint64_t count = 0, bytes = 0, want, goes = 0, class_bytes = 0;
 
-	/* A loader's set has the loader, node 0, and its class objects, too. */
+	/* A loader's set also contains the loader, node 0, and its class objects. */
 	if (is_loader)
 		count = class_objects(set->classes, &class_bytes);
 	bytes = class_bytes;
@@ -132,11 +134,11 @@ static void ask_for_sets(bool quick)
 
 static void retained_all(uint64_t *seed)
 {
-	/* The loader's classes keep it alive beside its root, so node 0 is left alone. */
+	/* In addition to its root, the loader's classes keep node 0 alive, so it is not tested. */
 	for (uint32_t v = 1; v < world.n; v++)
 		retained_object(v, "local");
 	ask_for_sets(false);
-	/* Without a budget the table is built, once. */
+	/* Without a budget, the table is built once. */
 	const struct ask over = { .query = "retained",
 				  .target = "0x10020",
 				  .options = { "budget=1", "explain" } };
@@ -148,7 +150,8 @@ static void retained_all(uint64_t *seed)
 
 		hdb_rows_close(ask_rows(world.db, &top));
 	} else {
-		ask_for_sets(true); /* by walking the tree; below by the totals where they do */
+		/* by walking the tree; below, by the totals if they can answer */
+		ask_for_sets(true);
 		const struct ask top = { .query = "top" };
 
 		hdb_rows_close(ask_rows(world.db, &top));
@@ -176,7 +179,7 @@ static void add(struct sums *sums, uint32_t v)
 	}
 }
 
-/* What the row's group should hold; false for groups that hold no node. */
+/* Computes the expected contents of the row's group. Returns false if the group has no node. */
 static bool group_sums(const struct hdb_rows *rows, const char *by, struct sums *sums)
 {
 	const struct hdb_value *name = value_of(rows, "name");
@@ -237,7 +240,10 @@ static void histogram_by(const char *by)
 			assert_int_equal(value_of(rows, "shallow")->u, sums.shallow);
 		assert_int_equal(value_of(rows, "unreachable_objects")->u, sums.lost_count);
 		assert_int_equal(value_of(rows, "unreachable_shallow")->u, sums.lost_shallow);
-		/* Class objects count with <boot>, and retain with the loaders of their classes. */
+		/*
+		 * Class objects count for <boot>, but their retained size belongs to the loaders of
+		 * their classes.
+		 */
 		if (!classes)
 			assert_true(value_of(rows, "retained")->u >= value_of(rows, "shallow")->u);
 	}
@@ -249,7 +255,10 @@ static void histogram_by(const char *by)
 	hdb_rows_close(rows);
 }
 
-/* The quick pass counts what the tables count, reachable and not. */
+/*
+ * The pass without tables gives the same counts as the tables, for reachable and unreachable
+ * objects.
+ */
 static void histogram_shallow(const char *by)
 {
 	char option[32];
@@ -298,8 +307,8 @@ static void unreachable_all(void)
 /* ---- dominators ---- */
 
 /*
- * One level: largest first, each a node that the object dominates, and together all of what it
- * retains.
+ * Checks one level: largest first, each a node that the object dominates. Together they have the
+ * object's retained size.
  */
 static uint64_t level_sum(const char *target, uint64_t *nodes)
 {
@@ -314,7 +323,9 @@ static uint64_t level_sum(const char *target, uint64_t *nodes)
 		before = value_of(rows, "retained")->u;
 		sum += before;
 		count++;
-		/* The boot loader's stand-in is shown only if it holds something. */
+		/*
+		 * The object that represents the boot loader is shown only if it holds something.
+		 */
 		assert_true(id || value_of(rows, "children")->u);
 		if (id < WORLD_FIRST)
 			continue;
@@ -345,8 +356,8 @@ static void dominators_all(void)
 				 world_retained_one(&world, v));
 	}
 	/*
-	 * The boot loader's stand-in dominates its class, which the dump lacks and which holds
-	 * nothing.
+	 * The object that represents the boot loader dominates its class, which the dump lacks and
+	 * which holds nothing.
 	 */
 	const struct ask boot = { .query = "dominators", .target = "0x0" };
 	struct hdb_rows *rows = ask_rows(world.db, &boot);
@@ -358,7 +369,9 @@ static void dominators_all(void)
 	assert_int_equal(nodes, want);
 }
 
-/* A cut: largest first, what is shown of a node's children and what is not make up the node. */
+/*
+ * A limited tree: largest first, and the shown and omitted children of a node add up to the node.
+ */
 static void dominators_cut(const char *most)
 {
 	const struct ask question = { .query = "dominators", .options = { most } };
@@ -372,7 +385,10 @@ static void dominators_cut(const char *most)
 		const uint64_t retained = value_of(rows, "retained")->u;
 
 		assert_true(level < 65);
-		/* The boot loader's stand-in, and what the dump lacks, are no part of the heap. */
+		/*
+		 * The object that represents the boot loader, and objects that the dump lacks, are
+		 * not part of the heap.
+		 */
 		if (value_of(rows, "id")->type != HDB_TYPE_NULL &&
 		    value_of(rows, "id")->u < WORLD_FIRST) {
 			room[level + 1] = retained;
@@ -474,7 +490,7 @@ static void write_lies(uint32_t liar)
 	heap_close(heap);
 }
 
-/* Tables whose checksums hold, but which do not fit the others. */
+/* Tables whose checksums are right, but which contradict other tables. */
 static void lies_are_found(void **state)
 {
 	const struct ask reach = { .query = "retained", .target = "0x10020" };
@@ -491,7 +507,7 @@ static void lies_are_found(void **state)
 	world_free(&world);
 }
 
-/* What a check says of the database as it is. */
+/* Returns the result of a check on the unchanged database. */
 static bool has_failed(const char *check)
 {
 	const struct ask question = { .query = "check" };
@@ -531,7 +547,7 @@ static void write_column(enum store_table table, uint64_t value)
 	assert_int_equal(hdb_open(world.db_path, NULL, &world.db, NULL), HDB_OK);
 }
 
-/* The same of the tables of depths, native memory, and of those by strength. */
+/* The same for the tables of depths and native memory, and for the tables by strength. */
 static void other_lies_are_found(void **state)
 {
 	const struct ask build[] = {
@@ -550,7 +566,7 @@ static void other_lies_are_found(void **state)
 	check_all(0);
 	assert_false(has_failed("whole"));
 	assert_false(has_failed("retained (strong)"));
-	/* Objects that no root reaches have none, and not all others are roots. */
+	/* Unreachable objects have no parent, and not all other objects are roots. */
 	write_column(STORE_DEPTH, 1);
 	assert_true(has_failed("depth"));
 	write_column(STORE_VIEW(4, STORE_VIEW_DOMINATORS), 1);
@@ -559,7 +575,7 @@ static void other_lies_are_found(void **state)
 	assert_false(has_failed("retained (strong)"));
 	assert_false(has_failed("retained"));
 	world_free(&world);
-	/* Native memory that the dump does not tell of, and sums over it that lack it. */
+	/* Native memory that the dump does not record, and sums that lack it. */
 	world_make(&world, 60, &seed);
 	hdb_rows_close(ask_rows(world.db, &build[2]));
 	write_column(STORE_NATIVE, 5);
@@ -570,19 +586,19 @@ static void other_lies_are_found(void **state)
 	world_free(&world);
 }
 
-/* ---- sums that lie ---- */
+/* ---- wrong sums ---- */
 
-/* Heaps that a world with heaps has a column for: none, and the two. */
+/* Number of heaps with a column in a world with heaps: no heap, and the two heaps. */
 #define HEAPS 3u
 
-/* A database that is open to have a table read or written. */
+/* A database whose tables are read or written directly. */
 struct opened {
 	struct base_work work;
 	struct heap *heap;
 	struct derive derive;
 };
 
-/* Makes a world, always the same, and builds `need`. */
+/* Creates a world, always the same, and builds the tables `need`. */
 static void open_world(struct opened *o, enum store_table need)
 {
 	uint64_t seed = 7;
@@ -615,14 +631,14 @@ static void close_world(struct opened *o, struct store_writer *writer)
 	assert_int_equal(hdb_open(world.db_path, NULL, &world.db, NULL), HDB_OK);
 }
 
-/* A number of a table's last record, by its place, and the check that looks at it. */
+/* A number in a table's last record, by its position, and the check that verifies it. */
 struct record_lie {
 	enum store_table table;
 	size_t size, place; /* bytes */
 	const char *check;
 };
 
-/* All records of a table as they should be. */
+/* All records of a table with the right values. */
 static uint8_t *read_records(const struct record_lie *lie, uint64_t *count)
 {
 	struct opened o;
@@ -643,7 +659,10 @@ static uint8_t *read_records(const struct record_lie *lie, uint64_t *count)
 	return records;
 }
 
-/* Writes them in another database of the same world, with one bit turned if `is_lie`. */
+/*
+ * Writes the records to another database of the same world, with one bit flipped if `is_lie` is
+ * set.
+ */
 static bool is_record_lie_found(const struct record_lie *lie, bool is_lie)
 {
 	uint64_t count, number;
@@ -698,7 +717,7 @@ static void sums_that_lie_are_found(void **state)
 	}
 }
 
-/* Writes what objects retain in each heap, one number by `more` larger. */
+/* Writes the retained sizes of objects in each heap, with one number increased by `more`. */
 static bool is_heap_lie_found(const uint64_t *right, uint32_t heap_no, uint32_t liar, uint64_t more)
 {
 	static uint64_t values[HEAPS * STORE_BLOCK_OBJECTS];
@@ -753,7 +772,7 @@ static void heaps_that_lie_are_found(void **state)
 	store_column_release(&column);
 	close_world(&o, NULL);
 	assert_false(has_failed("retained heaps"));
-	/* What retains something is reachable; the others have no size by heap. */
+	/* Objects that retain something are reachable. Other objects have no size by heap. */
 	while (liar < STORE_BLOCK_OBJECTS && !right[STORE_BLOCK_OBJECTS + liar])
 		liar++;
 	assert_true(liar < STORE_BLOCK_OBJECTS);
@@ -780,7 +799,7 @@ static void repeated_references(void **state)
 	world_free(&world);
 }
 
-/* All checks hold on the sample dump. */
+/* All checks pass on the sample dump. */
 static void sample_checks(void **state)
 {
 	const struct hdb_import_options opt = { .force = 1 };

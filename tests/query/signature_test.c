@@ -44,7 +44,7 @@ static void test_names(void **state)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		leak_stable_name(names[i].name, text, sizeof(text));
 		assert_string_equal(text, names[i].stable);
-		/* What is stable stays as it is. */
+		/* Stable names do not change. */
 		leak_stable_name(names[i].stable, text, sizeof(text));
 		assert_string_equal(text, names[i].stable);
 	}

@@ -10,7 +10,7 @@
 
 static struct written heap;
 
-/* Whether the path to the object of class a.Target passes one of that class. */
+/* Whether the path to the object of class a.Target passes an object of this class. */
 static bool passes(const char *class, bool is_shortest)
 {
 	const struct ask list = { .query = "instances", .target = "a.Target" };
@@ -64,11 +64,14 @@ static void test_rows(void **state)
 			fail_msg("%s explains a path", class);
 		written_close(&heap);
 	}
-	/* What is not in the table is as short as it is. */
+	/* References that are not in the table have no extra cost. */
 	plant("a.Root{s=%s{value=$t}, l=a.One{two=a.Two{three=$t}}}; a.Target@t{}", "a.Plain");
 	assert_true(passes("a.Plain", false));
 	written_close(&heap);
-	/* A collection's entry is a reference, too: what it holds as an entry is not strange. */
+	/*
+	 * A collection's entry may itself be a java.lang.ref reference. Its key and value as an
+	 * entry are not strange.
+	 */
 	plant("a.Root{s=%s:java.lang.ref.Reference{value=$t}, l=a.One{two=a.Two{three=$t}}};"
 	      "a.Target@t{}",
 	      "java.util.WeakHashMap$Entry");
@@ -81,7 +84,7 @@ static void test_rows(void **state)
 	written_close(&heap);
 }
 
-/* A thread's own field explains, what it has as a thread does not. */
+/* A field of a thread's own class explains a path. Fields of java.lang.Thread do not. */
 static void test_own(void **state)
 {
 	(void)state;
@@ -94,7 +97,9 @@ static void test_own(void **state)
 	written_close(&heap);
 }
 
-/* As many steps: an application's field is better than a field of the platform's. */
+/*
+ * If paths have the same length, a field of the application is better than a field of the platform.
+ */
 static void test_platform(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /*
- * strings_test.c - texts of strings: counts and sizes against a plain count, filters, limits,
- * texts that differ only where a C string ends or far behind what is shown.
+ * strings_test.c - texts of strings: counts and sizes compared with a simple count, filters,
+ * limits, and texts that differ only after a zero or far beyond the part that is shown.
  */
 #include "support/query_world.h"
 
@@ -54,7 +54,7 @@ static void begin(void)
 	}
 }
 
-/* Writes a Latin-1 string; its ID is that of its array plus 0x100000000. */
+/* Writes a Latin-1 string. Its ID is the ID of its array plus 0x100000000. */
 static uint64_t put(const void *text, uint32_t size, bool has_array)
 {
 	const uint64_t array = next_id, id = next_id + 0x100000000;
@@ -92,7 +92,7 @@ static uint64_t total_of(struct hdb_rows *rows)
 	return total;
 }
 
-/* Rows of an answer. */
+/* Counts the rows of an answer. */
 static uint64_t count(const char *first, const char *second)
 {
 	struct hdb_rows *rows = ask(first, second);
@@ -105,7 +105,7 @@ static uint64_t count(const char *first, const char *second)
 	return n;
 }
 
-/* Text number i: text-i, with a zero inside for odd ones. */
+/* Text number i: text-i, with a zero inside if i is odd. */
 static uint32_t make_text(uint32_t i, char *buf)
 {
 	const int n = snprintf(buf, 32, i % 2 ? "z_text-%u" : "text-%u", i);
@@ -183,8 +183,8 @@ static void counts(void **state)
 }
 
 /*
- * Long texts that differ in their last character only are two, though what is shown of them is the
- * same.
+ * Long texts that differ only in their last character are two texts, although the parts shown are
+ * the same.
  */
 static void long_texts(void **state)
 {
@@ -220,7 +220,7 @@ static void long_texts(void **state)
 	written_close(&heap);
 }
 
-/* Of a text that is cut its beginning and its length are shown. */
+/* A truncated text is shown with its beginning and its length. */
 static void huge_texts(void **state)
 {
 	static const char *const queries[] = { "strings", "duplicates" };
@@ -254,14 +254,15 @@ static void huge_texts(void **state)
 }
 
 /*
- * How often text number i is there: most once, one more often than is counted apart from the rest.
+ * Number of copies of text i. Most texts occur once, and one occurs more often than the counter's
+ * narrow field can hold.
  */
 static uint32_t copies_of(uint32_t i)
 {
 	return i == MANY / 2 ? MOST : i % 1000 == 7 ? 2 + i % 3 : 1;
 }
 
-/* Rows come with the most frequent first, then in the order of the first objects' IDs. */
+/* Rows are sorted by frequency, highest first, then by the ID of the first object. */
 static void check_order(const char *query, const char *target, const char *column)
 {
 	const struct ask question = { .query = query, .target = target, .options = { "all" } };
@@ -294,7 +295,7 @@ static void check_order(const char *query, const char *target, const char *colum
 	assert_int_equal(sum, id);
 }
 
-/* More distinct texts than fit in the least budget there is, 16 MiB: the rest goes to a file. */
+/* More distinct texts than fit in the smallest budget, 16 MiB. The rest goes to a file. */
 static void more_than_memory(void **state)
 {
 	char text[16];
@@ -331,7 +332,7 @@ static void wrong_questions(void **state)
 		(void)put(text, (uint32_t)snprintf(text, sizeof(text), "%u", i), true);
 	finish(0);
 	expect_refusals(heap.db, cases, sizeof(cases) / sizeof(cases[0]));
-	/* What is filtered out needs no room. */
+	/* Texts that do not match the filter need no memory. */
 	assert_int_equal(count("match=^19\\d\\d$", NULL), 100);
 	written_close(&heap);
 }

@@ -1,6 +1,6 @@
 /*
- * trees_test.c - merged paths, immediate dominators, drops, top consumers and retained sets
- * without some references, on random heaps, against what deleting objects and edges does.
+ * trees_test.c - merged paths, immediate dominators, drops, top consumers and retained sets without
+ * some references, on random heaps, compared with the effect of deleting objects and edges.
  */
 #include "support/query_world.h"
 
@@ -29,8 +29,9 @@ static unsigned class_of(const struct hdb_rows *rows, const char *column)
 /* ---- without some references ---- */
 
 /*
- * What the set retains if references of instances of `from` and its subclasses do not count,
- * as in Eclipse MAT: what the roots do not reach so around the set, and the set reaches.
+ * The nodes that the set retains if references of instances of `from` and its subclasses are
+ * ignored, as in Eclipse MAT: nodes that the set reaches, and that the roots do not reach without
+ * the set and the ignored references.
  */
 static uint64_t retained_without(const bool *set, int from, uint64_t *count)
 {
@@ -85,7 +86,10 @@ static void excluding(const char *target, int class_no, const char *option, int 
 
 /* ---- paths ---- */
 
-/* As many objects below the roots as are reachable without the references; none elsewhere. */
+/*
+ * The objects below the roots are those that are reachable without the ignored references. No other
+ * objects are counted.
+ */
 static void paths(const char *option, int from)
 {
 	const struct ask question = { .query = "merged-paths",
@@ -121,7 +125,7 @@ static void paths(const char *option, int from)
 
 /* ---- dominators ---- */
 
-/* Immediate dominator among the nodes: n for none. */
+/* Immediate dominator of a node, or n if it has none. */
 static uint32_t dominator_of(uint32_t v)
 {
 	uint32_t best = world.n;
@@ -135,7 +139,7 @@ static uint32_t dominator_of(uint32_t v)
 		world_reach(&world, one, reached);
 		if (d == v || !world.is_reachable[d] || reached[v])
 			continue;
-		/* The nearest one dominates least. */
+		/* The nearest dominator is the one that dominates least. */
 		for (uint32_t u = 0; u < world.n; u++)
 			size += world.is_reachable[u] && !reached[u];
 		if (size < best_size) {
@@ -182,7 +186,7 @@ static void immediate(const char *skip, int skipped)
 	hdb_rows_close(rows);
 }
 
-/* What should be listed, by the rule, node by node. */
+/* Computes the expected rows, by applying the rule to each node. */
 static bool is_drop(uint32_t v, uint64_t threshold)
 {
 	uint64_t largest = 0;
@@ -216,8 +220,8 @@ static void drops(void)
 		assert_int_equal(value_of(rows, "retained")->u, retained[v]);
 	}
 	/*
-	 * All that are drops, but those that lie beside the largest child of what is none: its
-	 * other children are together smaller than the threshold.
+	 * All big drops, except those next to the largest child of a node that is not a drop,
+	 * because its other children together are below the threshold.
 	 */
 	for (uint32_t v = 0; v < world.n; v++)
 		if (world.is_reachable[v] && is_drop(v, threshold))
@@ -251,8 +255,8 @@ static void consumers(const char *target)
 		before = value_of(rows, "retained")->u;
 	}
 	/*
-	 * Each item is in one class, loader and package. Without a target loaders retain what they
-	 * do with all their classes, not only the items.
+	 * Each item belongs to one class, loader and package. Without a target, a loader's retained
+	 * size is that of all its classes, not only of the items.
 	 */
 	for (unsigned k = 1; k < 4; k++)
 		if (k == 2 && !target)
@@ -295,7 +299,7 @@ static void random_worlds(void **state)
 	}
 }
 
-/* Writes dominators in which the nodes 1 to 3 dominate one another in a circle. */
+/* Writes dominators in which nodes 1 to 3 dominate each other in a cycle. */
 static void write_circle(void)
 {
 	uint64_t dominators[WORLD_NODES_MAX + WORLD_CLASSES + 16];
@@ -316,7 +320,7 @@ static void write_circle(void)
 	heap_close(heap);
 }
 
-/* A damaged tree whose checksums hold is reported, and nothing goes round in it for ever. */
+/* A damaged tree with right checksums is reported, and no query loops in it forever. */
 static void circles(void **state)
 {
 	static const struct ask asks[] = {
@@ -339,7 +343,7 @@ static void circles(void **state)
 
 		while (r == HDB_OK)
 			r = hdb_rows_next(rows, &err);
-		/* The first two read that very table. */
+		/* The first two queries read this table. */
 		if (i < 2)
 			assert_int_equal(r, HDB_ECORRUPT);
 		hdb_rows_close(rows);
@@ -347,7 +351,7 @@ static void circles(void **state)
 	world_free(&world);
 }
 
-/* Wrong questions are refused. */
+/* Invalid arguments are refused. */
 static void wrong_questions(void **state)
 {
 	static const struct ask asks[] = {

@@ -1,12 +1,12 @@
 /*
- * triage_test.c - what the rules of triage count: thread-local values over all threads, what
- * is in collections that fields of telling names hold, long lists without an array, hash codes that
- * collide; and that all rules are listed. Also whose values a group of threads holds, as a leak
- * suspect.
+ * triage_test.c - the numbers of the triage rules: thread-local values of all threads, contents of
+ * collections in fields with meaningful names, long lists without an array, colliding hash codes.
+ * Also checks that all rules are listed, and names the owner of the values that a group of threads
+ * holds as a leak suspect.
  */
 #include "support/query_ask.h"
 
-/* IDs of classes; of objects from FIRST on. */
+/* IDs of classes. IDs of objects start at FIRST. */
 enum {
 	OBJECT = 0x1000,
 	CLASS = 0x1100,
@@ -125,10 +125,10 @@ enum { CONTEXT = 0x10000, HOOKS = 0x10010, FILES = 0x10020 };
 static struct hw out;
 static struct written heap;
 static uint64_t next_id;
-/* If set, two classes of the platform hold it in static fields, and the JDK's hook is no root. */
+/* If set, two platform classes hold it in static fields, and the JDK's hook is not a root. */
 static uint64_t loader;
 
-/* Statics: of app.Holder and of the JDK's hook. */
+/* Static fields of app.Holder and of the JDK's hook. */
 static void begin(uint64_t context, uint64_t hooks, uint64_t files)
 {
 	const struct hw_static of_holder[] = {
@@ -169,7 +169,8 @@ static void begin(uint64_t context, uint64_t hooks, uint64_t files)
 }
 
 /*
- * An instance; values in the order of its class's fields, then of its superclasses'. Gives its ID.
+ * Writes an instance with values in the order of its class's fields, then of its superclasses'
+ * fields. Returns its ID.
  */
 static uint64_t put_at(uint64_t id, uint64_t class_id, const uint64_t *values)
 {
@@ -209,7 +210,7 @@ static uint64_t put_bytes(uint32_t size)
 	return id;
 }
 
-/* An array of `count` new objects of a class, with `bytes` of a byte[] each. */
+/* Writes an array of `count` new objects of a class, each with a byte[] of `bytes` bytes. */
 static uint64_t put_array(uint64_t class_id, uint32_t count, uint32_t bytes)
 {
 	uint64_t *elements = calloc(count, sizeof(*elements));
@@ -231,8 +232,8 @@ static uint64_t put_list(uint64_t id, uint64_t class_id, uint32_t count, uint32_
 }
 
 /*
- * A map of `count` entries in `slots` slots, all in the first; the values are `value` each, or new
- * lists of ten.
+ * Writes a map with `slots` slots and `count` entries, which are all in the first slot. Each value
+ * is `value`, or a new list of ten.
  */
 static uint64_t put_map(uint64_t id, uint32_t count, uint32_t slots, uint64_t value)
 {
@@ -263,7 +264,7 @@ static void put_thread(uint64_t local, uint64_t value_class, uint32_t bytes)
 	hw_root(&out, HPROF_ROOT_THREAD_OBJECT, thread, 1, 0);
 }
 
-/* The row of a rule, with --all; to be closed. */
+/* Finds the row of a rule, with --all. The caller closes the rows. */
 static struct hdb_rows *find_rule(const char *rule)
 {
 	const struct ask question = { .query = "triage", .options = { "all" } };
@@ -287,10 +288,10 @@ static void expect_rule(const char *rule, const char *severity, uint64_t count,
 		fail_msg("%s: %.*s, %" PRIu64 ", %" PRIu64 " bytes", rule,
 			 (int)value_of(rows, "severity")->text_size,
 			 value_of(rows, "severity")->text, found, bytes);
-	/* A rule that does not fire says nothing of the heap. */
+	/* A rule that does not match says nothing about the heap. */
 	assert_int_equal(value_is(rows, "severity", "ok"),
 			 memcmp(value_of(rows, "text")->text, "not found: ", 11) == 0);
-	/* What no rule knows may be a suspect of `leaks`, which the answer names. */
+	/* A problem that no rule knows may be a suspect of `leaks`. The answer names this query. */
 	if (fact_of(rows, "suspects")->u)
 		assert_true(fact_of(rows, "suspect")->text_size > strlen(", 10.00 % of the heap"));
 	if (detail && !value_is(rows, "detail", detail))
@@ -299,7 +300,7 @@ static void expect_rule(const char *rule, const char *severity, uint64_t count,
 	hdb_rows_close(rows);
 }
 
-/* Little in each thread, much in all of them. */
+/* A little memory in each thread, but much in all threads together. */
 static void thread_locals(void **state)
 {
 	(void)state;
@@ -307,13 +308,13 @@ static void thread_locals(void **state)
 	PUT_AT(CONTEXT, LOCAL, 0);
 	for (int i = 0; i < 8; i++)
 		put_thread(CONTEXT, BLOB, 800000);
-	/* Another one is not counted with it. */
+	/* Another ThreadLocal is not counted with it. */
 	put_thread(PUT(LOCAL, 0), BLOB, 300000);
 	written_open(&heap, &out, "locals", NULL);
 	expect_rule("thread-local", "warning", 8, 6400000,
 		    "app.Holder.CONTEXT (static), in 8 threads");
 	written_close(&heap);
-	/* A ThreadLocal for each use: their values are of one class. */
+	/* If each use has its own ThreadLocal, their values have the same class. */
 	begin(0, 0, 0);
 	for (int i = 0; i < 12; i++)
 		put_thread(PUT(LOCAL, 0), BLOB, 800000);
@@ -322,7 +323,7 @@ static void thread_locals(void **state)
 		    "values of class app.Blob, of 12 ThreadLocals; the "
 		    "largest value is of a ThreadLocal referenced only by its entries");
 	written_close(&heap);
-	/* A value that the threads share is not the ThreadLocal's. */
+	/* A value that threads share does not belong to the ThreadLocal. */
 	begin(CONTEXT, HOOKS, 0);
 	PUT_AT(CONTEXT, LOCAL, 0);
 	put_list(HOOKS, BLOB, 8, 800000);
@@ -331,7 +332,10 @@ static void thread_locals(void **state)
 	written_close(&heap);
 }
 
-/* A suspect that is a group of threads: who has the ThreadLocal that keeps most of it. */
+/*
+ * If a suspect is a group of threads, the owner is the holder of the ThreadLocal that retains most
+ * of it.
+ */
 static void group_of_threads(void **state)
 {
 	const struct ask question = { .query = "leaks", .options = { "brief" } };
@@ -351,7 +355,7 @@ static void group_of_threads(void **state)
 			     "thread-local app.Holder.CONTEXT (static) of 12 threads"));
 	hdb_rows_close(rows);
 	written_close(&heap);
-	/* Threads that hold other things are not explained by it. */
+	/* This ThreadLocal does not explain threads that hold other objects. */
 	begin(CONTEXT, 0, 0);
 	PUT_AT(CONTEXT, LOCAL, 0);
 	for (int i = 0; i < 24; i++)
@@ -365,8 +369,8 @@ static void group_of_threads(void **state)
 }
 
 /*
- * A static field of a class that a class loader has: not those that hold the loader, be all of them
- * the platform's.
+ * A static field of a class that a class loader has defined. References to the loader do not count,
+ * even if all of them belong to the platform.
  */
 static void below_a_loader(void **state)
 {
@@ -393,7 +397,7 @@ static void below_a_loader(void **state)
 	written_close(&heap);
 }
 
-/* A field that a superclass declares; the one of a similar name is another thing. */
+/* A field that a superclass declares. A field with a similar name is not counted. */
 static void listeners(void **state)
 {
 	uint64_t bus;
@@ -406,7 +410,10 @@ static void listeners(void **state)
 	written_open(&heap, &out, "listeners", NULL);
 	expect_rule("listeners-field", "info", 1800, 1800 * 8, "in app.Bus.mListeners");
 	written_close(&heap);
-	/* What retains much counts more than what has more elements; in a static field, too. */
+	/*
+	 * A collection that retains more is preferred to a collection with more elements, also in a
+	 * static field.
+	 */
 	begin(0, HOOKS, 0);
 	put_list(HOOKS, BLOB, 1100, 2000);
 	bus = PUT(BUS, 0, put_list(new_id(), SCREEN, 1800, 0));
@@ -415,7 +422,7 @@ static void listeners(void **state)
 	expect_rule("listeners-field", "warning", 1100, 1100 * 2000,
 		    "in app.Holder.hooks (static)");
 	written_close(&heap);
-	/* Lists by event: what is in them; an array without its nulls. */
+	/* Lists by event: their elements are counted; for an array, without nulls. */
 	begin(0, HOOKS, 0);
 	put_map(HOOKS, 150, 256, 0);
 	bus = PUT(BUS, 0, put_array(SCREEN, 999, 0));
@@ -423,7 +430,7 @@ static void listeners(void **state)
 	written_open(&heap, &out, "listeners", NULL);
 	expect_rule("listeners-field", "info", 1500, 1500 * 8, "in app.Holder.hooks (static)");
 	written_close(&heap);
-	/* A healthy number is none of triage's business. */
+	/* A normal number is not reported. */
 	begin(0, HOOKS, 0);
 	put_list(HOOKS, BLOB, 200, 100000);
 	written_open(&heap, &out, "listeners", NULL);
@@ -467,7 +474,10 @@ static void shapes(void **state)
 	written_close(&heap);
 }
 
-/* --all gives as many rows as it says rules were tried, and each says why it is a problem. */
+/*
+ * With --all, the number of rows equals the reported number of rules, and each row says why it is a
+ * problem.
+ */
 static void all_rules(void **state)
 {
 	const struct ask question = { .query = "triage", .options = { "all" } };
@@ -488,7 +498,7 @@ static void all_rules(void **state)
 	written_close(&heap);
 }
 
-/* Garbage many times as large as what is reachable is a share of both. */
+/* If garbage is many times as large as reachable objects, its share refers to both together. */
 static void garbage(void **state)
 {
 	const uint32_t size = 20U << 20;
@@ -510,8 +520,8 @@ static void garbage(void **state)
 }
 
 /*
- * Retained sizes count what the dump lacks, the boot loader's stand-in and the class of class
- * loaders. Where little else is reachable, no share may be more than all of it.
+ * Retained sizes include objects that the dump lacks: the object that represents the boot loader,
+ * and the class of class loaders. Even if little else is reachable, no share may exceed 100 %.
  */
 static void little_is_reachable(void **state)
 {
