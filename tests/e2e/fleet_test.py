@@ -281,15 +281,15 @@ def test_fetch():
     listing = "\n".join(lines) + "\n"
     command = ["heapdb", "fleet", "run", "-", "fetched", "--fetch", "cat dumps/{}", "--jobs", "2", "--quiet"]
     run = subprocess.run(command, input=listing, stdout=subprocess.PIPE, text=True, check=True)
-    check("dumps are fetched", run.stdout.startswith(f"{len(lines)} dumps: {len(lines) - 1} taken, 1 failed"),
+    check("dumps are fetched", run.stdout.startswith(f"{len(lines)} dumps: {len(lines) - 1} imported, 1 failed"),
           run.stdout)
     check("a name is no command", not os.path.exists("hacked"))
     run = subprocess.run(command, input=listing, stdout=subprocess.PIPE, text=True, check=True)
     check("but once; one that is not there is asked for again",
-          f"0 taken, 1 failed, {len(lines) - 1} there" in run.stdout, run.stdout)
+          f"0 imported, 1 failed, {len(lines) - 1} skipped" in run.stdout, run.stdout)
     run = subprocess.run(command, input=listing.replace("10:11:12", "10:11:13", 1), stdout=subprocess.PIPE, text=True,
                          check=True)
-    check("a new one of the same name", "1 taken" in run.stdout, run.stdout)
+    check("a new one of the same name", "1 imported" in run.stdout, run.stdout)
     mine, theirs = tables("fetched"), tables("one")
     names = [name for name in mine if name.startswith(("histogram", "leaks", "waste")) and "mobile" not in name]
     check("the same rows", len(names) > 10 and all(mine[name] == theirs[name] for name in names), names[:5])
@@ -414,7 +414,7 @@ def interrupt(name, command, how):
     errors = run.communicate(timeout=60)[1]
     took = time.time() - started
     check(f"{name}: it says so", run.returncode == 4 and
-          errors.rstrip().endswith("interrupted; what is done is kept"), run.returncode, errors[-800:])
+          errors.rstrip().endswith("interrupted; finished dumps are kept"), run.returncode, errors[-800:])
     check(f"{name}: it ends soon", took < 20, took)
     for _ in range(200):  # what others ended takes a moment
         left = marked(mark)

@@ -30,8 +30,8 @@ static const struct hdb_column columns[COLUMNS] = {
 				    "Proportional set size (PSS): pages in memory, with shared "
 				    "pages divided by their number of users" },
 	[FIGURES + ANDROID_PSS_CLEAN] = { "pss_clean", HDB_TYPE_BYTES, "Pss clean",
-					  "Clean part, which the system can read again from "
-					  "files" },
+					  "Clean part of the PSS, which the system can read "
+					  "again from files" },
 	[FIGURES + ANDROID_PRIVATE_DIRTY] = { "private_dirty", HDB_TYPE_BYTES, "private dirty",
 					      "Size of modified private pages" },
 	[FIGURES + ANDROID_PRIVATE_CLEAN] = { "private_clean", HDB_TYPE_BYTES, "private clean",

@@ -14,20 +14,24 @@
 static const struct hdb_column columns[ACCOUNT_COLUMNS] = {
 	{ "part", HDB_TYPE_TEXT, "part", "Part of the process's memory" },
 	{ "detail", HDB_TYPE_TEXT, "detail",
-	  "What the memory of the part is. Empty: the whole part, which counts towards RSS." },
-	{ "resident", HDB_TYPE_BYTES, "resident", "Pages in memory. The parts add up to RSS." },
+	  "Kind of memory within the part. Empty if the row is the whole part, which counts "
+	  "towards RSS." },
+	{ "resident", HDB_TYPE_BYTES, "resident",
+	  "Size of the pages in physical memory. The parts add up to RSS." },
 	{ "committed", HDB_TYPE_BYTES, "committed",
-	  "Accessible memory: mapped with access rights, or allocated. It becomes resident page by "
-	  "page, when first used." },
+	  "Size of the accessible memory: mapped with access rights, or allocated. Pages become "
+	  "resident when first used." },
 	{ "used", HDB_TYPE_BYTES, "used",
-	  "Bytes that the VM uses, garbage included. For Netty, bytes of buffers that are not "
-	  "released." },
+	  "Size of the memory in use by the VM, including garbage. For Netty, size of unreleased "
+	  "buffers." },
 	{ "count", HDB_TYPE_COUNT, "count", "Number of classes, stacks, buffers or files" },
 	{ "estimated", HDB_TYPE_BYTES, "estimated",
-	  "Part of the resident bytes whose addresses are not known: allocated bytes, all assumed to "
-	  "be in memory" },
-	{ "shared", HDB_TYPE_BYTES, "shared", "Resident bytes that other processes also use" },
-	{ "swap", HDB_TYPE_BYTES, "swap", "Pages swapped out, which RSS does not include" },
+	  "Part of the resident size that is estimated: allocated blocks at unknown addresses, assumed "
+	  "to be resident" },
+	{ "shared", HDB_TYPE_BYTES, "shared",
+	  "Size of the resident pages that other processes also use" },
+	{ "swap", HDB_TYPE_BYTES, "swap",
+	  "Size of the swapped-out pages, which RSS does not include" },
 };
 
 /* ---- rows ---- */
@@ -74,7 +78,7 @@ static const char *missing_of(struct memory_answer *a)
 			   m->nmt == MEMORY_NMT_UNKNOWN ?
 				   "the output of VM.native_memory" :
 			   m->nmt == MEMORY_NMT_SUMMARY && !m->has_map ?
-				   "addresses: -XX:NativeMemoryTracking=detail has them" :
+				   "addresses, which -XX:NativeMemoryTracking=detail records" :
 				   "";
 
 	snprintf(a->missing, sizeof(a->missing), "%s%s%s", said,
@@ -92,21 +96,23 @@ static size_t advise(struct memory_answer *a)
 	} rules[] = {
 		{ MEMORY_DIRECT,
 		  "direct memory: `heapdb direct-buffers` on a dump names the owners; "
-		  "-XX:MaxDirectMemorySize limits it (Netty: "
+		  "-XX:MaxDirectMemorySize limits direct memory (Netty: "
 		  "-Dio.netty.maxDirectMemory)" },
 		{ MEMORY_STACKS,
 		  "thread stacks: `heapdb threads` on a dump groups the threads; -Xss "
-		  "limits each" },
+		  "limits the size of each stack" },
 		{ MEMORY_METASPACE, "metaspace: `heapdb loaders` on a dump shows class loaders; "
-				    "-XX:MaxMetaspaceSize limits it" },
+				    "-XX:MaxMetaspaceSize limits the metaspace" },
 		{ MEMORY_FREE_MALLOC,
 		  "free in malloc: glibc keeps freed memory; MALLOC_ARENA_MAX=2 or "
-		  "`jcmd PID System.trim_native_heap` returns it" },
-		{ MEMORY_USED_MALLOC, "malloc: native libraries allocate it; a profiler of malloc "
-				      "(jemalloc, heapprofd) names the callers" },
-		{ MEMORY_CODE, "code cache: -XX:ReservedCodeCacheSize limits it" },
-		{ MEMORY_GC, "GC structures: they grow with the heap; another collector, such as "
-			     "-XX:+UseSerialGC, needs less" },
+		  "`jcmd PID System.trim_native_heap` returns this memory" },
+		{ MEMORY_USED_MALLOC,
+		  "malloc: native libraries allocate this memory; a malloc profiler "
+		  "(jemalloc, heapprofd) names the callers" },
+		{ MEMORY_CODE, "code cache: -XX:ReservedCodeCacheSize limits its size" },
+		{ MEMORY_GC,
+		  "GC structures: their size grows with the heap; another collector, such as "
+		  "-XX:+UseSerialGC, needs less memory" },
 	};
 	const struct memory_row heap = part_of(a, MEMORY_HEAP);
 	const struct memory_figures *f = &a->memory.figures;
@@ -114,15 +120,15 @@ static size_t advise(struct memory_answer *a)
 
 	if (heap.used && heap.resident / 2 > heap.used && heap.resident - heap.used > 64 << 20)
 		snprintf(a->advice[count++], sizeof(a->advice[0]),
-			 "Java heap: %s is resident, but only %s is used: a smaller -Xmx would do, "
-			 "or -XX:G1PeriodicGCInterval returns memory",
+			 "Java heap: %s is resident, but only %s is used: reduce -Xmx, "
+			 "or set -XX:G1PeriodicGCInterval to return memory",
 			 base_size(heap.resident).text, base_size(heap.used).text);
 	if (f->netty / 2 > f->netty_pinned && f->netty >= a->memory.rss / 10 &&
 	    f->netty >= 16 << 20)
 		snprintf(a->advice[count++], sizeof(a->advice[0]),
-			 "Netty: %s of its chunks, %s, is in use: fewer arenas "
+			 "Netty: only %s of %s in chunks is in use: fewer arenas "
 			 "(-Dio.netty.allocator.numDirectArenas) or smaller chunks "
-			 "(-Dio.netty.allocator.maxOrder) need less",
+			 "(-Dio.netty.allocator.maxOrder) need less memory",
 			 base_size(f->netty_pinned).text, base_size(f->netty).text);
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && count < ADVICE_MAX; i++) {
 		const uint64_t bytes = part_of(a, rules[i].part).resident;

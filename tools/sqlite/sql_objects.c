@@ -445,7 +445,7 @@ const struct sql_objects_def sql_object_tables[SQL_OBJECT_TABLES] = {
 	  1u << HDB_KIND_OBJECT_ARRAY | 1u << HDB_KIND_PRIMITIVE_ARRAY, NULL,
 	  { C_ID, C_CLASS, C_TYPE, C_LENGTH, C_SHALLOW, C_RETAINED, C_DOMINATOR, C_REACHABLE,
 	    C_KIND, -1 } },
-	{ "strings", "Strings with their texts", 1u << HDB_KIND_INSTANCE, "java.lang.String",
+	{ "strings", "Strings, with their contents", 1u << HDB_KIND_INSTANCE, "java.lang.String",
 	  { C_ID, C_TEXT, C_SHALLOW, C_RETAINED, C_DOMINATOR, C_REACHABLE, -1 } },
 };
 /* clang-format on */

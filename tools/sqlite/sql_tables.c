@@ -357,7 +357,7 @@ static const struct sql_column class_field_columns[] = {
 
 const struct sql_table_def sql_class_fields = {
 	.name = "class_fields",
-	.help = "Fields of classes, static ones with their values",
+	.help = "Fields of classes, with the values of static fields",
 	SQL_COLUMNS(class_field_columns),
 	.rows = 5000,
 	.state_size = sizeof(struct class_fields),

@@ -44,10 +44,10 @@ enum {
 
 static const struct hdb_column columns[COLUMNS] = {
 	[JVM] = { "jvm", HDB_TYPE_TEXT, "JVM", "Process ID, in the PID namespace of watch" },
-	[PROGRAM] = { "program", HDB_TYPE_TEXT, "program", "Main class, module or jar" },
+	[PROGRAM] = { "program", HDB_TYPE_TEXT, "program", "Main class, module or JAR file" },
 	[NAME] = { "name", HDB_TYPE_TEXT, "name",
 		   "\"heap after GC\", or the name of a class that grows steadily" },
-	[GROWS] = { "grows", HDB_TYPE_BOOL, "grows", "Whether it grows steadily" },
+	[GROWS] = { "grows", HDB_TYPE_BOOL, "grows", "Whether the heap or class grows steadily" },
 	[BYTES] = { "bytes", HDB_TYPE_BYTES, "bytes", "Size in the last record" },
 	[PER_HOUR] = { "hourly_delta", HDB_TYPE_INT, "per hour",
 		       "Growth in bytes per hour (Theil-Sen slope)" },
@@ -55,14 +55,15 @@ static const struct hdb_column columns[COLUMNS] = {
 		  "Lower bound of the growth per hour, with 95 % confidence" },
 	[HIGH] = { "high_delta", HDB_TYPE_INT, "at most",
 		   "Upper bound of the growth per hour, with 95 % confidence" },
-	[OBJECTS] = { "objects", HDB_TYPE_COUNT, "objects", "Objects in the last histogram" },
+	[OBJECTS] = { "objects", HDB_TYPE_COUNT, "objects",
+		      "Number of objects in the last histogram" },
 	[OBJECTS_PER_HOUR] = { "objects_hourly_delta", HDB_TYPE_INT, "objects per hour",
 			       "Growth in objects per hour" },
 	[SINCE] = { "since", HDB_TYPE_TEXT, "since", "Time at which the growth began" },
 	[HOURS] = { "hours_left", HDB_TYPE_DOUBLE, "hours left",
 		    "Hours from the last record until the heap reaches its maximum size" },
 	[POINTS] = { "points", HDB_TYPE_COUNT, "points",
-		     "Number of points that the growth is computed from" },
+		     "Number of points from which the growth is computed" },
 };
 
 struct growth_answer {

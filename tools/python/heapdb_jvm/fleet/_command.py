@@ -20,23 +20,23 @@ def size(text):
     """"512M" as bytes."""
     found = re.fullmatch(r"(\d+)([kmgt]?)(?:i?b)?", text.lower())
     if not found:
-        raise argparse.ArgumentTypeError(f"{text} is no size: 512M, 2G")
+        raise argparse.ArgumentTypeError(f"{text}: expected a size such as 512M or 2G")
     return int(found[1]) << (10 * ("kmgt".index(found[2]) + 1) if found[2] else 0)
 
 
 def _report_options(parser):
     parser.add_argument("--report", action="append", choices=ORDER, dest="reports",
-                        help="only this one; can be repeated")
-    parser.add_argument("--owner", metavar="PATTERN", help="only owners with such a name in the report owners")
+                        help="print only this report; can be repeated")
+    parser.add_argument("--owner", metavar="PATTERN", help="in the report owners, print only matching owners")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_const", const="json", dest="form", default="text")
     form.add_argument("--csv", action="store_const", const="csv", dest="form")
-    parser.add_argument("--html", metavar="FILE", help="also write all reports as one page, with trends")
+    parser.add_argument("--html", metavar="FILE", help="also write all reports as one HTML page, with trends")
     parser.add_argument("--fail-if", action="append", choices=list(CONDITIONS), default=[],
-                        help="exit with 1 if the newest build has such a leak; can be repeated")
-    parser.add_argument("--junit", metavar="FILE", help="also write the leaks as JUnit's XML: a case each")
-    parser.add_argument("--webhook", metavar="URL", help="post the leaks that --fail-if names, or new and "
-                        "growing ones, each once; @FILE: the file has the address")
+                        help="exit with status 1 if the newest build has a new or growing leak; can be repeated")
+    parser.add_argument("--junit", metavar="FILE", help="also write the leaks as JUnit XML, one test case per leak")
+    parser.add_argument("--webhook", metavar="URL", help="post each leak selected by --fail-if once "
+                        "(default: new and growing leaks); @FILE reads the address from a file")
 
 
 def _write(path, text):
@@ -81,9 +81,9 @@ def show(given, folder, ask):
 
 def _prune_options(parser):
     parser.add_argument("folder", metavar="DIR")
-    parser.add_argument("--keep", required=True, metavar="30d", help="the last days (30d) or weeks (8w), "
-                        "today among them; rows of dumps of earlier days are removed")
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be removed")
+    parser.add_argument("--keep", required=True, metavar="30d", help="number of days (30d) or weeks (8w) to "
+                        "keep, including today; rows of dumps from earlier days are removed")
+    parser.add_argument("--dry-run", action="store_true", help="only print what would be removed")
 
 
 def removed(days, is_dry):
@@ -94,26 +94,26 @@ def removed(days, is_dry):
 
 
 def _run_options(parser):
-    parser.add_argument("listing", help="a file that lists dumps (a path a line, or a table with the "
-                        "columns uri, app, build, day, dump, mapping, or the output of aws s3 ls --recursive; - for "
-                        "standard input), or a quoted pattern of paths")
-    parser.add_argument("out", help="where the tables are")
+    parser.add_argument("listing", help="file that lists dumps (one path per line, a table with the "
+                        "columns uri, app, build, day, dump and mapping, or the output of aws s3 ls --recursive; - for "
+                        "standard input), or a quoted path pattern")
+    parser.add_argument("out", help="directory of the tables")
     parser.add_argument("--pattern", default=PATTERN,
-                        help=f"what the end of a path says ({PATTERN.replace('%', '%%')})")
-    parser.add_argument("--mapping", help="mapping files, by names like mappings/{app}/{build}.txt")
-    parser.add_argument("--memory", type=size, default=0, help="budget of each dump's process")
-    parser.add_argument("--threads", type=int, default=1, help="of each dump's process")
+                        help=f"pattern for the end of each path ({PATTERN.replace('%', '%%')})")
+    parser.add_argument("--mapping", help="pattern for the names of mapping files, such as mappings/{app}/{build}.txt")
+    parser.add_argument("--memory", type=size, default=0, help="memory budget of each import process")
+    parser.add_argument("--threads", type=int, default=1, help="number of threads of each import process")
     parser.add_argument("--sizes", choices=("vm", "mat", "dump"), default="vm")
     parser.add_argument("--salvage", action="store_true",
-                        help="take what can be read of damaged dumps; else they are failures")
+                        help="also import damaged dumps; by default, a damaged dump counts as a failure")
     parser.add_argument("--query", action="append", default=[], metavar="TABLE=QUERY",
-                        help='one more table: "copies=duplicates --arrays --limit 50"')
-    parser.add_argument("--timeout", type=float, default=0, help="seconds that a dump may take")
-    parser.add_argument("--work", help="folder for temporary databases")
-    parser.add_argument("--fetch", metavar="COMMAND", help="shell command that prints a dump, with {} for its name "
-                        "in the listing: 'aws s3 cp {} -'")
-    parser.add_argument("--retry", action="store_true", help="also dumps that failed before")
-    parser.add_argument("--keep", metavar="30d", help="pass over dumps of days that `prune` would remove")
+                        help='add a table, such as "copies=duplicates --arrays --limit 50"')
+    parser.add_argument("--timeout", type=float, default=0, help="maximum number of seconds per dump")
+    parser.add_argument("--work", help="directory for temporary databases")
+    parser.add_argument("--fetch", metavar="COMMAND", help="shell command that prints a dump, such as "
+                        "'aws s3 cp {} -'; {} is replaced by the name of the dump in the listing")
+    parser.add_argument("--retry", action="store_true", help="retry dumps whose import failed before")
+    parser.add_argument("--keep", metavar="30d", help="skip dumps that `prune` would remove")
     parser.add_argument("--quiet", action="store_true")
 
 
@@ -123,7 +123,7 @@ def settings_of(arguments):
     for text in arguments.query:
         table, found, query = text.partition("=")
         if not found:
-            raise ListingError(f"--query {text}: TABLE=QUERY is expected")
+            raise ListingError(f"--query {text}: expected TABLE=QUERY")
         queries[table] = query
     return Settings(memory=arguments.memory, threads=arguments.threads, sizes=arguments.sizes,
                     salvage=arguments.salvage, queries=queries, timeout=arguments.timeout,
@@ -137,8 +137,8 @@ def _progress(done, count, result):
 
 
 def tell(summary):
-    text = (f"{summary.listed} dumps: {summary.done} taken, {summary.failed} failed, "
-            f"{summary.passed_over} there already; {summary.duplicates} of all are copies of others")
+    text = (f"{summary.listed} dumps: {summary.done} imported, {summary.failed} failed, "
+            f"{summary.passed_over} skipped; {summary.duplicates} dumps in the tables are copies")
     print(text)
     return DONE
 
@@ -157,7 +157,7 @@ def _guarded(name, work):
     except (ImportError, OSError) as error:
         message, code = error, SYSTEM
     except KeyboardInterrupt:
-        message, code = "interrupted; what is done is kept", SYSTEM
+        message, code = "interrupted; finished dumps are kept", SYSTEM
     print(f"{name}: {message}", file=sys.stderr)
     return code
 
@@ -167,9 +167,9 @@ def main(arguments=None):
     words = sys.argv[1:] if arguments is None else arguments
     if words[:1] == ["run"]:
         parser = argparse.ArgumentParser(prog="heapdb fleet run",
-                                         description="Takes dumps into the tables of a folder.")
+                                         description="Imports dumps and adds query results to tables.")
         _run_options(parser)
-        parser.add_argument("--jobs", type=int, default=1, help="dumps at once")
+        parser.add_argument("--jobs", type=int, default=1, help="number of dumps to import at once")
         given = parser.parse_args(words[1:])
 
         def work():
@@ -187,8 +187,8 @@ def main(arguments=None):
             return removed(prune(given.folder, given.keep, dry_run=given.dry_run), given.dry_run)
     else:
         parser = argparse.ArgumentParser(
-            prog="heapdb fleet", description="Prints the report over the tables of a fleet. "
-            "`heapdb fleet run --help`: how they are made; `heapdb fleet prune --help`: how they are removed.")
+            prog="heapdb fleet", description="Prints reports on the tables of a fleet. "
+            "`heapdb fleet run` writes the tables; `heapdb fleet prune` removes old rows.")
         parser.add_argument("folder", metavar="DIR")
         _report_options(parser)
         given = parser.parse_args(words)
@@ -200,12 +200,12 @@ def main(arguments=None):
 
 def spark_main(arguments=None):
     """python -m heapdb_jvm.spark run LISTING OUT; report OUT; prune OUT --keep 30d."""
-    parser = argparse.ArgumentParser(prog="heapdb_jvm.spark", description="A fleet's dumps on Spark.")
-    parser.add_argument("--master", help="the cluster, where spark-submit does not say it")
+    parser = argparse.ArgumentParser(prog="heapdb_jvm.spark", description="Imports and reports on dumps with Spark.")
+    parser.add_argument("--master", help="Spark master, if not set by spark-submit")
     parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE")
     commands = parser.add_subparsers(dest="command", required=True)
-    _run_options(commands.add_parser("run", help="take dumps into tables"))
-    shown = commands.add_parser("report", help="print the report over the tables")
+    _run_options(commands.add_parser("run", help="import dumps into tables"))
+    shown = commands.add_parser("report", help="print reports on the tables")
     shown.add_argument("out")
     _report_options(shown)
     _prune_options(commands.add_parser("prune", help="remove the rows of old dumps"))
