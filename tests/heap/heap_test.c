@@ -1,5 +1,5 @@
 /*
- * heap_test.c - tests heap/heap.h: the pass over all blocks of objects, in order, whole, ended
+ * heap_test.c - tests heap/heap.h: the pass over all blocks of objects: in order, complete, ended
  * early, failed and cancelled.
  */
 #include "heap/heap.h"
@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 enum { OBJECT = 0x1000, CLASS = 0x1100, NODE = 0x1200, FIRST = 0x10000, STEP = 0x10 };
-/* Two full blocks, and some of a third. */
+/* Two full blocks, and part of a third. */
 #define NODES (2 * STORE_BLOCK_OBJECTS + 100)
 
 static struct base_work work;
@@ -65,7 +65,7 @@ static int close_heap(void **state)
 	return 0;
 }
 
-/* What the pass does at its second block. */
+/* Action at the second block of the pass. */
 struct pass {
 	uint32_t blocks, objects;
 	int result;
@@ -120,7 +120,7 @@ static void test_ended(void **state)
 	}
 }
 
-/* Only a pass that was given the work looks whether it was cancelled. */
+/* Only a pass that gets a struct base_work checks for cancellation. */
 static void test_cancelled(void **state)
 {
 	struct pass p = { .cancels = true };

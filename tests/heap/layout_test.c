@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #define FIELDS 65535u
-#define CLASSES 17u /* with so many fields each; C16 extends all others */
+#define CLASSES 17u /* each with this many fields; C16 extends all other classes */
 
 static void test_fields(void **state)
 {

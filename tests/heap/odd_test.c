@@ -1,6 +1,6 @@
 /*
- * odd_test.c - what few dumps have: names in Modified UTF-8 with pairs, halves of pairs and
- * zeros, thread names kept in a char[], frames without a line, every kind of root.
+ * odd_test.c - rare contents of dumps: names in Modified UTF-8 with surrogate pairs, unpaired
+ * surrogates and zeros, thread names in a char[], frames without a line, every kind of root.
  */
 #include "support/hprof_writer.h"
 #include "support/temp.h"
@@ -11,19 +11,19 @@
 
 enum { OBJECT = 0x1000, CLASS = 0x1100, THREAD = 0x1200, FIRST_CLASS = 0x2000, FIRST = 0x10000 };
 
-/* Names as they are in the dump, and as they are shown. */
+/* Names as stored in the dump, and as displayed. */
 static const struct name {
 	const char *raw, *shown;
 } names[] = {
-	{ "p/A\xed\xa0\xbd\xed\xb8\x80z", "p.A\xf0\x9f\x98\x80z" }, /* a pair: U+1F600 */
+	{ "p/A\xed\xa0\xbd\xed\xb8\x80z", "p.A\xf0\x9f\x98\x80z" }, /* a surrogate pair: U+1F600 */
 	{ "p/B\xed\xa0\xbdz", "p.B\xef\xbf\xbdz" },                 /* its first half */
 	{ "p/C\xed\xb8\x80z", "p.C\xef\xbf\xbdz" },                 /* its second half */
 	{ "p/D\xed\xa0\xbd\xed\xa0\xbdz", "p.D\xef\xbf\xbd\xef\xbf\xbdz" },
-	{ "p/E\xf0\x9f\x98\x80z", "p.E\xf0\x9f\x98\x80z" }, /* plain UTF-8, as some write it */
-	{ "p/F\xffz", "p.F\xef\xbf\xbdz" },                 /* no UTF-8 at all */
+	{ "p/E\xf0\x9f\x98\x80z", "p.E\xf0\x9f\x98\x80z" }, /* plain UTF-8, which some VMs write */
+	{ "p/F\xffz", "p.F\xef\xbf\xbdz" },                 /* not UTF-8 */
 	{ "p/G\xe2\x82", "p.G\xef\xbf\xbd\xef\xbf\xbd" },   /* cut within a character */
 	{ "p/H\xe0\x80\xafz",
-	  "p.H\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz" }, /* longer than need be */
+	  "p.H\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz" }, /* an overlong encoding */
 	{ "p/I\xc3\xa4z", "p.I\xc3\xa4z" },
 };
 #define NAME_COUNT (sizeof(names) / sizeof(names[0]))
@@ -115,14 +115,15 @@ static void put_heap(struct hw *w)
 		hw_instance(w, FIRST + i * 0x20, is_thread ? THREAD : OBJECT, body,
 			    is_thread ? 8 : 0);
 		/*
-		 * Of no thread that is known, but the thread itself, whose serial and trace are 1.
+		 * Roots of unknown threads, except for the thread itself, whose serial and trace
+		 * are 1.
 		 */
 		hw_root(w, root_kinds[i], FIRST + i * 0x20, is_thread ? 1 : 999, is_thread ? 1 : 0);
 	}
 	hw_end(w);
 }
 
-/* Whether an answer has a row whose column is that text; `count` gets the rows. */
+/* Whether an answer has a row with this text in the column. *count is set to the number of rows. */
 static bool has_row(const char *query, const char *target, const char *column, const char *text)
 {
 	const struct hdb_query_args args = { .targets = &target, .target_count = target != NULL };
@@ -163,7 +164,7 @@ static void test_roots(void **state)
 			fail_msg("root %s: there is none, or it is none", root_names[i]);
 }
 
-/* A pair is one character, halves of pairs are none. */
+/* A surrogate pair is one character. An unpaired surrogate is not a character. */
 static void test_threads(void **state)
 {
 	(void)state;

@@ -30,7 +30,7 @@ enum {
 	FIRST = 0x4000,
 };
 
-/* What kind of VM wrote the dump. */
+/* The kind of VM that wrote the dump. */
 enum vm { JDK6, JDK8, JDK17, JDK17_BIG_ENDIAN, ANDROID, VM_COUNT };
 
 struct dump {
@@ -57,7 +57,7 @@ static void load(struct dump *d, uint64_t id, const char *text)
 	hw_load_class(&d->w, ++d->serial, id, 0, name(d, text));
 }
 
-/* Names of fields; the writer's texts have no order. */
+/* Names of fields. The order of texts in the dump does not matter. */
 static uint64_t n_value, n_coder, n_offset, n_count, n_hash, n_referent, n_queue, n_shift, n_mine;
 
 static void write_classes(struct dump *d)
@@ -148,7 +148,7 @@ static void begin(enum vm vm, unsigned id_size)
 	write_classes(d);
 }
 
-/* Saves, imports and opens what was written. */
+/* Saves, imports and opens the dump. */
 static void open_heap(void)
 {
 	const struct hdb_import_options opt = { .force = 1, .threads = 1 };
@@ -230,7 +230,7 @@ static uint64_t put_array(const uint16_t *units, uint32_t count, bool as_bytes, 
 	return id;
 }
 
-/* The String object over `array`, as the VM would write it. */
+/* Writes a String object for `array`, as the VM would write it. */
 static uint64_t put_string_over(uint64_t array, uint32_t from, uint32_t count, bool is_narrow)
 {
 	const unsigned n = dump.w.id_size;
@@ -272,7 +272,7 @@ static uint64_t put_string(const uint16_t *units, uint32_t count)
 
 	if (dump.vm != JDK6)
 		return put_string_over(put_array(units, count, bytes, narrow), 0, count, narrow);
-	/* A substring: three characters before, two behind. */
+	/* A substring, with three characters before it and two after it. */
 	assert_true(count + 5 <= 512);
 	for (uint32_t i = 0; i < count + 5; i++)
 		padded[i] = i < 3 || i >= count + 3 ? 'x' : units[i - 3];
@@ -309,7 +309,7 @@ static void check_string(uint64_t id, const char *text, uint32_t count)
 	assert_int_equal(heap_string_text(heap, ix_of(id), &out, &error), HDB_OK);
 	assert_string_equal(buf, text);
 	assert_int_equal(out.units, count);
-	/* Cut at a character, whatever the room. */
+	/* The text is cut at a character, whatever the size of the buffer. */
 	for (size_t size = 1; size < sizeof(buf); size++) {
 		assert_int_equal(heap_string(heap, ix_of(id), buf, size, &error), HDB_OK);
 		assert_true(strlen(buf) < size);
@@ -373,7 +373,7 @@ static void strings_of_all_vms(void **state)
 	}
 }
 
-/* The same text has the same hash whatever holds it, in one piece or in many. */
+/* The same text has the same hash, whatever kind of array holds it, in one piece or in many. */
 static void hash_of_long_text(void **state)
 {
 	enum { COUNT = 10000 };
@@ -411,7 +411,8 @@ static void hash_of_long_text(void **state)
 }
 
 /*
- * Strings that lie: no array, another object for one, bounds outside it, an array without content.
+ * Invalid strings: no array, another object instead of an array, bounds outside the array, an array
+ * without contents.
  */
 static void strings_that_lie(void **state)
 {
@@ -524,7 +525,7 @@ static void fields_of_every_type(void **state)
 					   &error),
 			 HDB_OK);
 	assert_int_equal(target, ix_of(STRING));
-	/* A short instance has the fields that it has. */
+	/* A truncated instance has only its first fields. */
 	assert_int_equal(heap_fields_begin(heap, ix_of(cut), &fields, &error), HDB_OK);
 	for (n = 0; heap_fields_next(&fields, &error) == HDB_OK; n++)
 		;
@@ -628,7 +629,7 @@ static void strengths(void **state)
 		want[i].strength = i == 0 || i == 3 ? STORE_WEAK : STORE_STRONG;
 	}
 	want[1].to = want[4].to = other;
-	want[7].to = WEAK; /* its class: held by the class edge, too */
+	want[7].to = WEAK; /* its class, which the class edge also holds */
 	open_heap();
 	for (size_t i = 0; i < 9; i++) {
 		uint8_t strength = 99;

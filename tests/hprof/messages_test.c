@@ -1,6 +1,6 @@
 /*
  * messages_test.c - each error message of the readers and the writer of dumps, with its code: a
- * table of bytes that are wrong, the function that reads them, and what it says.
+ * table of invalid bytes, the function that reads them, and the expected message.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,12 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A file with identifiers of 4 bytes: 31 bytes, then what is read. */
+/* A file with identifiers of 4 bytes: a header of 31 bytes, then the bytes to read. */
 #define HEAD "JAVA PROFILE 1.0.2\0\0\0\0\4\0\0\0\0\0\0\0\0"
 #define HEAD_SIZE 31
 #define ZEROS_7 "\0\0\0\0\0\0\0"
 #define ZEROS_28 ZEROS_7 ZEROS_7 ZEROS_7 ZEROS_7
-/* A class dump to its constants: class, trace, six identifiers, instance size. */
+/* The part of a class dump before its constants: class, trace, six identifiers, instance size. */
 #define CLASS "\x20\0\0\0\x01\0\0\0\0" ZEROS_28
 
 enum reads { FILE_HEAD, TEXT, TRACE, CPU_SAMPLES, SUB, CLASS_DUMP, STATIC, FIELD };
@@ -76,7 +76,7 @@ static int read_row(const struct row *row, const struct hprof_file *file, struct
 	static const uint8_t tags[] = {
 		[TEXT] = HPROF_UTF8, [TRACE] = HPROF_TRACE, [CPU_SAMPLES] = HPROF_CPU_SAMPLES
 	};
-	/* The readers of records get them without their 9 bytes of head. */
+	/* The readers of records do not read the header of 9 bytes. */
 	const struct hprof_record rec = { .tag = row->reads < SUB ? tags[row->reads] : 0,
 					  .offset = HEAD_SIZE,
 					  .body_offset = HEAD_SIZE + 9,

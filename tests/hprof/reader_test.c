@@ -34,7 +34,7 @@ static void dump_init(struct dump *d, unsigned id_size)
 	d->base = id_size == 8 ? UINT64_C(0xfedcba9800000000) : 0xfedc0000u;
 }
 
-/* Ends writing: opens what was written. */
+/* Ends writing, and opens the dump. */
 static void dump_open(struct dump *d)
 {
 	struct hdb_error err = { 0 };
@@ -50,7 +50,7 @@ static void dump_release(struct dump *d)
 	hw_release(&d->w);
 }
 
-/* The record at `offset`, whose header is there. */
+/* Reads the record at `offset`, whose header is complete. */
 static struct hprof_record record_at(const struct dump *d, uint64_t offset)
 {
 	const uint8_t *p = d->w.data + offset;
@@ -137,7 +137,10 @@ static void test_not_hprof(void **state)
 		struct base_source *source;
 		struct hprof_file file;
 		struct hdb_error err = { 0 };
-		/* A copy of its own size, so that reading past it is seen. */
+		/*
+		 * Copies the bytes to memory of exactly their size, so that sanitizers detect reads
+		 * past the end.
+		 */
 		uint8_t *copy = malloc(rows[i].size);
 
 		assert_non_null(copy);
@@ -154,7 +157,7 @@ static void test_not_hprof(void **state)
 
 /* ---- top-level records ---- */
 
-/* Reads a record of any kind and throws it away: for the bounds. */
+/* Reads a record of any kind and discards it, to test the bounds. */
 static int read_any(struct dump *d, const struct hprof_record *rec, struct hdb_error *err)
 {
 	union {
@@ -217,7 +220,7 @@ static void write_all_records(struct dump *d)
 	hw_control_settings(w, 3, 17);
 }
 
-/* Goes to the record of this tag. */
+/* Moves to the record with this tag. */
 static struct hprof_record find(struct dump *d, uint8_t tag)
 {
 	struct hprof_record rec = first_record(d);
@@ -335,7 +338,7 @@ static void test_records(void **state)
 	}
 }
 
-/* No more sites are promised than the body holds. */
+/* The number of sites is limited by the size of the body. */
 static void check_site_count(struct dump *d, const struct hprof_record *rec)
 {
 	struct hprof_alloc_sites sites;
@@ -391,8 +394,8 @@ static void test_short_bodies(void **state)
 
 struct sub_row {
 	uint8_t tag;
-	uint64_t id, class_id; /* offsets to the base, class_id 0: none */
-	uint64_t body_size;    /* for id size 4; +4 an element with 8 if by_id */
+	uint64_t id, class_id; /* offsets relative to the base; class_id 0: no class */
+	uint64_t body_size;    /* for ID size 4; with ID size 8, 4 more per element if by_id */
 	uint32_t length, trace_serial, thread_serial, frame_number;
 	uint8_t element_type;
 	bool is_root;
@@ -501,7 +504,7 @@ static void test_subs(void **state)
 			assert_int_equal(hprof_sub_read(&d.file, &d.view, at, &sub, &err), HDB_OK);
 			assert_int_equal(sub.offset, at);
 			check_sub(&d, &sub_rows[r], &sub);
-			/* Not one byte less will do. */
+			/* One byte less is too few. */
 			for (uint64_t limit = at; limit < sub.end; limit++) {
 				struct hprof_sub cut;
 
@@ -533,7 +536,7 @@ static void test_sub_damage(void **state)
 	(void)state;
 	dump_init(&d, 8);
 	array = d.w.size;
-	hw_primitive_array(&d.w, 1, 3, NULL, 0); /* there is no basic type 3 */
+	hw_primitive_array(&d.w, 1, 3, NULL, 0); /* basic type 3 does not exist */
 	bad = d.w.size;
 	hw_u1(&d.w, 0x42);
 	hw_zeros(&d.w, 64);
@@ -666,7 +669,7 @@ static void test_class(void **state)
 	}
 }
 
-/* Each byte of a class dump set to each of some values: an answer in bounds or an error. */
+/* Sets each byte of a class dump to several values. The result is within bounds or an error. */
 static void test_class_damage(void **state)
 {
 	static const uint8_t values[] = { 0, 1, 2, 3, 7, 12, 0x7f, 0x80, 0xff };
@@ -722,11 +725,12 @@ static void test_names(void **state)
 	assert_int_equal(tags, 15);
 }
 
-/* Zeros behind the last byte that is none, within a chunk and over many. */
+/* Zeros after the last byte that is not zero, within a chunk and across many. */
 static void test_content_end(void **state)
 {
 	static const struct {
-		uint32_t size, last; /* the byte that is not zero; last is size: none */
+		/* index of the byte that is not zero; size: all bytes are zero */
+		uint32_t size, last;
 		uint64_t least, end;
 	} cases[] = {
 		{ 0, 0, 0, 0 },

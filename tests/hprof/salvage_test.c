@@ -1,6 +1,6 @@
 /*
- * salvage_test.c - what the walk makes of damaged files: cut and changed at every byte, one
- * kind of damage each, random bytes, and the most that a search may cost.
+ * salvage_test.c - the walk over damaged files: files cut or changed at every byte, files with one
+ * kind of damage, random bytes, and the maximum cost of a search.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,8 +29,8 @@ static unsigned whole_subs(const struct walked *good, uint64_t cut)
 }
 
 /*
- * Cut at every byte: every whole sub-record is kept, and the cut is reported unless it is between
- * records.
+ * If the file is cut at any byte, every complete sub-record is kept. The cut is reported unless it
+ * is between records.
  */
 static void test_cuts(void **state)
 {
@@ -57,9 +57,8 @@ static void test_cuts(void **state)
 }
 
 /*
- * Each byte changed in several ways: the walk ends, and nearly always only a few sub-records
- * are gone. Nothing can be done where a changed length happens to lead to the start of another
- * sub-record.
+ * If any byte is changed, the walk ends and nearly always loses only a few sub-records. The
+ * exception is a changed length that happens to lead to the start of another sub-record.
  */
 static void test_flips(void **state)
 {
@@ -94,7 +93,7 @@ static void test_flips(void **state)
 struct damage {
 	const char *name;
 	void (*make)(struct hw *w, struct small_places at);
-	int kind;           /* of the first problem; 0: none */
+	int kind;           /* offset of the first problem; 0: no problem */
 	unsigned problems;  /* 0 of kind 0 */
 	unsigned subs_lost; /* at most */
 	unsigned snapshots;
@@ -326,7 +325,7 @@ static void test_damage(void **state)
 	}
 }
 
-/* What was lost, and where, is reported in numbers. */
+/* The problem reports the number of lost bytes and their position. */
 static void test_problem_facts(void **state)
 {
 	struct hw w;
@@ -360,8 +359,8 @@ static void test_problem_facts(void **state)
 }
 
 /*
- * Records of unknown tags before and behind every record, one and several in a row: each is given,
- * and nothing else changes.
+ * Adds one or several records with unknown tags before and after every record. Each of them is
+ * reported, and nothing else changes.
  */
 static void test_unknown_everywhere(void **state)
 {
@@ -402,7 +401,7 @@ static void test_unknown_everywhere(void **state)
 	}
 }
 
-/* A transfer in text mode loses much, but is named. */
+/* A file transfer in text mode loses much data. The problem names this cause. */
 static void test_text_mode(void **state)
 {
 	struct hw w, c;
@@ -425,7 +424,7 @@ static void test_text_mode(void **state)
 	hw_release(&c);
 }
 
-/* Random bytes behind a good header, and random splices: no crash, no hang. */
+/* Random bytes after a valid header, and random splices, cause no crash or hang. */
 static void test_random(void **state)
 {
 	const unsigned seed = 20240607;
@@ -455,9 +454,9 @@ static void test_random(void **state)
 }
 
 /*
- * What costs a search most: blocks that each look like a class dump with 65,535 constants in the
- * blocks behind, so that trying each takes as many steps. Every eleventh byte is the type of an
- * 8-byte constant, in which the zeros of the heads hide. Without the budget this takes minutes.
+ * The most expensive search: each block looks like a class dump with 65,535 constants in the
+ * following blocks, so each attempt takes that many steps. Every eleventh byte is the type of an
+ * 8-byte constant, which contains the zeros of the headers. Without the budget, this takes minutes.
  */
 static void test_search_is_linear(void **state)
 {
@@ -469,7 +468,7 @@ static void test_search_is_linear(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(places); i++)
 		block[places[i]] = HPROF_LONG;
-	block[37] = block[38] = 0xff; /* how many constants */
+	block[37] = block[38] = 0xff; /* number of constants */
 	block[41] = HPROF_CHAR;       /* the first one leads to the next block's byte 2 */
 	hw_init(&w, HPROF_1_0_2, 4, 0);
 	hw_begin(&w, HPROF_HEAP_DUMP_SEGMENT, 0);

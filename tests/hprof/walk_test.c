@@ -1,6 +1,6 @@
 /*
- * walk_test.c - the walk over whole files: good ones, several dumps in one file, sources that
- * lend small windows or fail, wrapped lengths. Damaged files are salvage_test.c's.
+ * walk_test.c - the walk over complete files: valid files, several dumps in one file, sources with
+ * small windows or failures, and lengths that overflow. salvage_test.c tests damaged files.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static void test_good(void **state)
 	}
 }
 
-/* Sub-records come out as the strict reader reads them. */
+/* The walk returns the same sub-records as the strict reader. */
 static void test_quick_path(void **state)
 {
 	(void)state;
@@ -94,7 +94,7 @@ static void test_snapshots(void **state)
 {
 	static const struct {
 		const char *records;
-		const char *snapshots; /* of each heap record */
+		const char *snapshots; /* numbers of each heap record */
 	} rows[] = {
 		{ "c", "1" },    { "ce", "1" },   { "cc", "12" },     { "cece", "12" },
 		{ "s", "1" },    { "sse", "11" }, { "ssese", "112" }, { "sses", "112" },
@@ -140,12 +140,12 @@ static void test_snapshots(void **state)
 
 /* ---- other sources ---- */
 
-/* Bytes with a hole of zeros in them, lent in windows of just the size asked for. */
+/* Bytes with a range of zeros. Windows have exactly the requested size. */
 struct holed {
 	struct base_source src;
 	const uint8_t *data;
 	uint64_t hole_at, hole_size;
-	uint64_t fail_at; /* a window that touches this offset fails; 0: none */
+	uint64_t fail_at; /* a window that contains this offset fails; 0: no window fails */
 	uint8_t window[1 << 12];
 };
 
@@ -201,7 +201,7 @@ static void test_small_windows(void **state)
 	hw_release(&w);
 }
 
-/* A source that fails anywhere makes the walk fail, with the source's code and message. */
+/* If the source fails at any offset, the walk fails with the source's code and message. */
 static void test_failing_source(void **state)
 {
 	struct hw w;
@@ -220,14 +220,14 @@ static void test_failing_source(void **state)
 			assert_int_equal(r.code, HDB_EIO);
 		failed += r.code == HDB_EIO;
 	}
-	/* All but the bodies of records and objects is read. */
+	/* Everything except the bodies of records and objects is read. */
 	assert_true(failed > w.size / 3);
 	hw_release(&w);
 }
 
 /*
- * Lengths over 4 GiB: a heap record that holds a 5 GiB array. `tag` is the record's; what comes
- * after the array is `after` nodes, and what comes after the record is `tail`.
+ * Lengths over 4 GiB: a heap record that holds a 5 GiB array. `tag` is the tag of the record.
+ * `after` nodes follow the array, and `tail` follows the record.
  */
 static void check_wrapped(unsigned tag, unsigned after, const char *tail, unsigned heap_records)
 {

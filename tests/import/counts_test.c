@@ -10,7 +10,7 @@
 #include "support/hprof_writer.h"
 #include "support/temp.h"
 
-/* IDs: classes from the first on, each followed by its name; objects far behind them. */
+/* IDs: classes come first, each followed by its name. Objects are far above them. */
 enum {
 	OBJECT = 0x1000,
 	CLASS = 0x1010,
@@ -25,12 +25,12 @@ enum {
 	CLASS_STEP = 0x10
 };
 #define FIRST_OBJECT UINT64_C(0x200000)
-/* More than the longest array takes. */
+/* More than the size of the longest array. */
 #define OBJECT_STEP UINT64_C(4096)
 #define RANDOM_OBJECTS 30000u
 #define RANDOM_CLASSES 40u
 /*
- * References of 4 bytes under an alignment of 256 bytes: so many lengths make different paddings.
+ * References of 4 bytes with an alignment of 256 bytes: this many lengths have different padding.
  */
 #define LENGTHS 64u
 
@@ -109,22 +109,22 @@ static void object_array(struct dump *d, unsigned class_no, uint32_t length)
 
 static void stack_chunk(struct dump *d, uint32_t words)
 {
-	/* No parent, and the size. */
+	/* No superclass, and the instance size. */
 	const uint8_t body[8] = { [6] = (uint8_t)(words >> 8), [7] = (uint8_t)words };
 
 	hw_instance(&d->w, new_id(d), CHUNK, body, sizeof(body));
 }
 
-/* ---- what there is ---- */
+/* ---- expected counts ---- */
 
-/* Of one class and kind. */
+/* Counts of one class and kind. */
 struct sum {
 	uint64_t count, elements, bytes;
 };
 
 struct sums {
 	struct sum *by;          /* class number * 4 + kind */
-	uint64_t objects, bytes; /* of all */
+	uint64_t objects, bytes; /* all objects */
 };
 
 static int add_counted(void *ctx, const struct heap_count *c, struct hdb_error *err)
@@ -139,7 +139,7 @@ static int add_counted(void *ctx, const struct heap_count *c, struct hdb_error *
 	return HDB_OK;
 }
 
-/* Looks at every object but the boot loader's stand-in. */
+/* Counts every object except the one that represents the boot loader. */
 static void look_at_all(struct heap *heap, struct sums *sums)
 {
 	struct heap_block *block = malloc(sizeof(*block));
@@ -197,7 +197,7 @@ static void close_it(struct opened *o, struct dump *d)
 	hw_release(&d->w);
 }
 
-/* The counts of the import are those of all objects. */
+/* The counts of the import equal the counts of all objects. */
 static void check_counts(struct opened *o)
 {
 	const size_t n = ((size_t)o->heap->class_count + 1) * 4;
@@ -222,7 +222,7 @@ static void check_counts(struct opened *o)
 	free(counted);
 }
 
-/* Objects and bytes of `histogram --shallow` are those of all objects. */
+/* The counts and bytes of `histogram --shallow` equal those of all objects. */
 static void check_histogram(struct opened *o)
 {
 	static const struct ask question = { .query = "histogram", .options = { "shallow" } };
@@ -300,7 +300,7 @@ static void test_counts_are_right(void **state)
 	}
 }
 
-/* As many classes and lengths as there may be, and one more. */
+/* The maximum number of classes and lengths, and one more. */
 static void test_too_many(void **state)
 {
 	static const struct hdb_import_options opt = {

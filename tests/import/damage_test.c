@@ -21,18 +21,18 @@
 #include <zstd.h>
 
 /*
- * What one import of 2 KB may take: seconds, and bytes of private memory (a claim of 4 G elements
- * is no reason).
+ * Limits for an import of 2 KB: seconds, and bytes of private memory, even if the dump claims to
+ * have 4 G elements.
  */
 #define STEP_SECONDS_MAX 10
 #define MEMORY_MAX (192ull << 20)
 /*
- * ... and of any file, of scratch files as well: those take what does not fit in the budget of
+ * Limit for any file, including scratch files, which hold data that does not fit in the budget of
  * every other import.
  */
 #define FILE_MAX (8ull << 20)
 #define BUDGET (2ull << 20)
-/* Of the changes, one of so many asks everything in the short form. */
+/* In the short form, all queries run after one of this many changes. */
 #define ASK_EACH 16
 
 static char dump_path[512], db_path[512];
@@ -144,7 +144,7 @@ static size_t deflate_to(uint8_t *out, size_t room, const uint8_t *p, size_t siz
 	return room - z.avail_out;
 }
 
-/* In two parts: the second is found again behind damage of the first. */
+/* The data has two parts. The second part is found again after damage in the first. */
 static size_t pack(uint8_t *out, size_t room, const struct hw *w, bool is_gzip)
 {
 	const size_t half = w->size / 2;

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <cmocka.h>
 
-/* IDs of the small heap that most tests begin with. */
+/* IDs in the small heap that most tests begin with. */
 enum {
 	OBJECT = 0x1000,
 	CLASS = 0x1100,
@@ -51,7 +51,7 @@ static const struct hprof_field node_fields[] = {
 	{ NAME_VALUE, HPROF_INT },
 };
 
-/* Header, names, and an open segment with the usual classes, which are sticky roots. */
+/* Writes the header, names, and an open segment with the usual classes, which are sticky roots. */
 static void begin(struct dump *d, unsigned id_size)
 {
 	static const uint64_t roots[] = { OBJECT, CLASS, LOADER, NODE, ARRAY, BYTES };
@@ -73,7 +73,7 @@ static void begin(struct dump *d, unsigned id_size)
 	class_dump(d, NODE, OBJECT, node_fields, 2);
 	class_dump(d, ARRAY, OBJECT, NULL, 0);
 	class_dump(d, BYTES, OBJECT, NULL, 0);
-	/* Two neighbours 8 bytes apart pin the alignment. */
+	/* Two neighbours at a distance of 8 bytes determine the alignment. */
 	hw_primitive_array(&d->w, PIN, HPROF_BYTE, NULL, 0);
 	hw_primitive_array(&d->w, PIN + 8, HPROF_BYTE, NULL, 0);
 	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
@@ -96,7 +96,7 @@ static void finish(struct dump *d)
 	hw_heap_dump_end(&d->w);
 }
 
-/* An imported dump, open. */
+/* An imported and opened dump. */
 struct opened {
 	char dump_path[600], db_path[600];
 	struct base_work work;
@@ -213,7 +213,10 @@ static void test_small_heap(void **state)
 
 #define MANY 100000u
 
-/* Imports on 1, 2 and 3 threads and compares the files, of nodes in the order of IDs or in none. */
+/*
+ * Imports on 1, 2 and 3 threads and compares the files. Nodes are in the order of their IDs or
+ * scattered.
+ */
 static void check_determinism(uint64_t stride)
 {
 	struct hdb_import_options opt = { .sizes = HDB_SIZES_VM, .force = 1 };
@@ -269,7 +272,7 @@ static void test_determinism(void **state)
 	check_determinism(7919); /* a prime: scattered */
 }
 
-/* A thread holds its locals; with an unknown thread they are roots. */
+/* A thread holds its local variables. If the thread is unknown, they are roots. */
 static void test_locals(void **state)
 {
 	struct opened o;
@@ -293,7 +296,7 @@ static void test_locals(void **state)
 	hw_release(&d.w);
 }
 
-/* A damaged dump: a thread that is a long array. Its local variable is in no list. */
+/* A damaged dump in which a thread is a long array. Its local variable is in no list. */
 static void test_array_thread(void **state)
 {
 	uint64_t elements[STORE_LIST_BIG + 1];
@@ -318,7 +321,7 @@ static void test_array_thread(void **state)
 	hw_release(&d.w);
 }
 
-/* Two dumps in a file: the first unless another is asked for. */
+/* Two dumps in a file: the first is imported unless another is requested. */
 static void test_snapshots(void **state)
 {
 	struct hdb_import_options opt = { .sizes = HDB_SIZES_MAT, .force = 1, .snapshot = 2 };
@@ -350,7 +353,10 @@ static void test_snapshots(void **state)
 	hw_release(&d.w);
 }
 
-/* Arrays around the length from which lists are kept in parts, with nulls and strangers in them. */
+/*
+ * Arrays with about the length from which lists are stored in parts, with nulls and references to
+ * missing objects.
+ */
 static void test_long_arrays(void **state)
 {
 	static const uint32_t lengths[] = { 1023, 1024, 1025, 40000, 70000 };
@@ -388,7 +394,10 @@ static void test_long_arrays(void **state)
 				 HDB_OK);
 		assert_int_equal(length, want);
 	}
-	/* The root holds all that it refers to: 24 bytes and 8 an element, 32 a node. */
+	/*
+	 * The root retains all objects that it refers to: 24 bytes plus 8 per element for the
+	 * array, and 32 per node.
+	 */
 	assert_int_equal(retained(&o, 0x80000000 + 4 * 0x1000000), 20 + 70000 * 8 + 4 + 56000 * 32);
 	assert_int_equal(store_meta_number(o.heap->store, "references.dangling", 0),
 			 102 + 102 + 103 + 4000 + 7000);
@@ -459,7 +468,7 @@ static void test_duplicates_and_short(void **state)
 	begin(&d, 8);
 	node(&d, 0x2000, 0);
 	hw_object_array(&d.w, 0x2000, ARRAY, NULL, 2); /* the first is kept */
-	hw_instance(&d.w, 0x2100, NODE, body, 4);      /* 12 bytes are due */
+	hw_instance(&d.w, 0x2100, NODE, body, 4);      /* 12 bytes are required */
 	hw_instance(&d.w, 0, NODE, body, 4);
 	finish(&d);
 	open_it(&o, &d.w, NULL);
@@ -472,7 +481,10 @@ static void test_duplicates_and_short(void **state)
 	hw_release(&d.w);
 }
 
-/* Cut anywhere: a result or a clear error, and a strict import refuses. */
+/*
+ * If the dump is cut anywhere, the import gives a result or a clear error. A strict import refuses
+ * it.
+ */
 static void test_cuts(void **state)
 {
 	const struct hdb_import_options strict = { .strict = 1, .force = 1 };
@@ -505,7 +517,10 @@ static void test_cuts(void **state)
 	hw_release(&d.w);
 }
 
-/* Any bit flipped: no crash, no hang (under the sanitizers too); what opens also answers. */
+/*
+ * If any bit is flipped, nothing crashes or hangs, also with sanitizers. If the database opens,
+ * queries succeed.
+ */
 static void test_flips(void **state)
 {
 	struct opened o;

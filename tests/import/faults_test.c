@@ -1,19 +1,18 @@
 /*
- * faults_test.c - the n-th call that can fail does fail, once or from then on: of import, of
- * building derived tables, of queries. Each time a clear error or the right answer, no crash, no
- * leak, the old database intact.
+ * faults_test.c - makes the n-th call that can fail do so, either that call only or all calls from
+ * then on, in imports, builds of derived tables and queries. Each time the result must be a clear
+ * error or the right answer, without a crash or leak, and the old database must be intact.
  *
- * Link with: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup
- * Link with: -Wl,--wrap=strndup
- * Link with: -Wl,--wrap=realpath
- * Link with: -Wl,--wrap=asprintf,--wrap=mmap,--wrap=open,--wrap=fopen,--wrap=fstat,--wrap=stat
- * Link with: -Wl,--wrap=write,--wrap=close,--wrap=opendir,--wrap=linkat,--wrap=read
- * Link with: -Wl,--wrap=pread,--wrap=rename,--wrap=fchmod,--wrap=fcntl,--wrap=posix_fallocate
- * Link with: -Wl,--wrap=mkostemp,--wrap=mkdtemp,--wrap=pthread_create
- * Link with: -Wl,--wrap=mdb_env_create,--wrap=mdb_env_open,--wrap=mdb_env_sync
- * Link with: -Wl,--wrap=mdb_txn_begin,--wrap=mdb_txn_commit,--wrap=mdb_dbi_open
- * Link with: -Wl,--wrap=mdb_cursor_open,--wrap=mdb_cursor_get,--wrap=mdb_cursor_del
- * Link with: -Wl,--wrap=mdb_put,--wrap=mdb_del,--wrap=mdb_env_get_fd,--wrap=mdb_get
+ * Link with: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup Link with:
+ * -Wl,--wrap=strndup Link with: -Wl,--wrap=realpath Link with:
+ * -Wl,--wrap=asprintf,--wrap=mmap,--wrap=open,--wrap=fopen,--wrap=fstat,--wrap=stat Link with:
+ * -Wl,--wrap=write,--wrap=close,--wrap=opendir,--wrap=linkat,--wrap=read Link with:
+ * -Wl,--wrap=pread,--wrap=rename,--wrap=fchmod,--wrap=fcntl,--wrap=posix_fallocate Link with:
+ * -Wl,--wrap=mkostemp,--wrap=mkdtemp,--wrap=pthread_create Link with:
+ * -Wl,--wrap=mdb_env_create,--wrap=mdb_env_open,--wrap=mdb_env_sync Link with:
+ * -Wl,--wrap=mdb_txn_begin,--wrap=mdb_txn_commit,--wrap=mdb_dbi_open Link with:
+ * -Wl,--wrap=mdb_cursor_open,--wrap=mdb_cursor_get,--wrap=mdb_cursor_del Link with:
+ * -Wl,--wrap=mdb_put,--wrap=mdb_del,--wrap=mdb_env_get_fd,--wrap=mdb_get
  */
 #include "support/faults.h"
 #include "support/hostile.h"
@@ -23,10 +22,10 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-/* One step may take this long, seconds of processor time. */
+/* Maximum seconds of processor time for one step. */
 #define STEP_SECONDS_MAX 20
 
-/* ---- what is tried ---- */
+/* ---- operations ---- */
 
 static char dump_path[512], db_path[512], temp_name[600];
 
@@ -103,7 +102,7 @@ static int run(int (*what)(uint64_t *, struct hdb_error *), unsigned long at, bo
 	return r;
 }
 
-/* What must hold after a run, whatever failed in it. */
+/* Checks the conditions that must be true after a run, whatever failed. */
 static void judge(int r, uint64_t hash, const struct hdb_error *err, unsigned long at,
 		  bool is_sticky)
 {
@@ -121,7 +120,7 @@ static void judge(int r, uint64_t hash, const struct hdb_error *err, unsigned lo
 			 fault.live);
 }
 
-/* After each failure the file is `before`, or whole. */
+/* After each failure, the file equals `before` or is complete. */
 static void sweep(int (*what)(uint64_t *, struct hdb_error *), const struct image *before,
 		  bool is_import)
 {
@@ -148,7 +147,7 @@ static void sweep(int (*what)(uint64_t *, struct hdb_error *), const struct imag
 		if (!is_image(before) && hostile_check(db_path, dump_path, &err) != HDB_OK)
 			fail_msg("call %lu (%s): %s", at, fault.failed, err.message);
 		if (!is_import && r < 0 && i % 7 == 0) {
-			/* What was left does not stand in the way of the next. */
+			/* Remains of a failed run do not prevent the next run. */
 			if (hostile_answers(db_path, dump_path, &hash, &err) != HDB_OK ||
 			    hash != want)
 				fail_msg("call %lu (%s): then: %s", at, fault.failed, err.message);

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <cmocka.h>
 
-/* Below this the clock and the fixed costs say nothing. */
+/* Below this time, the clock's resolution and fixed costs dominate. */
 #define TIME_MIN_US 4000
 
 static char dump_path[512], db_path[512];
@@ -43,7 +43,7 @@ static uint64_t measure(const struct trap *trap, uint64_t n)
 	return cpu_us() - start;
 }
 
-/* One trap of n and of TRAP_TIMES n things: whether it grows too much. */
+/* Runs a trap with n and with TRAP_TIMES n items. Returns whether its time grows too fast. */
 static bool grows(const struct trap *trap, uint64_t n)
 {
 	uint64_t small = measure(trap, n), big = measure(trap, n * TRAP_TIMES);

@@ -1,6 +1,4 @@
-/*
- * idset_test.c - tests import/idset.c against a sorted array, dense, sparse and odd.
- */
+/* idset_test.c - compares import/idset.c with a sorted array, for dense, sparse and odd sets. */
 #include "import/idset.h"
 #include "support/temp.h"
 
@@ -18,8 +16,8 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * Many at once get the answers that they would get one by one: those in the set, their neighbours,
- * and far ones.
+ * Looking up many IDs at once gives the same results as one by one: IDs in the set, their
+ * neighbours, and distant IDs.
  */
 static void check_many(const struct idset *set, const uint64_t *ids, uint32_t n)
 {
@@ -43,7 +41,7 @@ static void check_many(const struct idset *set, const uint64_t *ids, uint32_t n)
 	free(found);
 }
 
-/* Adds the IDs (duplicates among them), and compares every answer. */
+/* Adds the IDs, some of them twice, and compares every result. */
 static void check_set(uint64_t *ids, uint32_t count, bool want_sparse)
 {
 	struct idset set;
@@ -99,7 +97,7 @@ static void test_heap_like(void **state)
 		ids[i] = at;
 		at += 16 + 8 * (test_random(&seed) % 9) + (i % 5000 == 0 ? 1 << 26 : 0);
 	}
-	/* Not in order, and some twice. */
+	/* IDs are not in order, and some occur twice. */
 	for (uint32_t i = 0; i < COUNT; i += 3) {
 		const uint32_t k = (uint32_t)(test_random(&seed) % COUNT);
 		const uint64_t x = ids[i];
@@ -112,7 +110,9 @@ static void test_heap_like(void **state)
 	free(ids);
 }
 
-/* The HPROF agent numbers objects 1, 2, 3 ...: the unit of the bits shrinks on the way. */
+/*
+ * The HPROF agent numbers objects 1, 2, 3 ...: the unit of the bits shrinks during the additions.
+ */
 static void test_small_numbers(void **state)
 {
 	uint64_t *ids = malloc(COUNT * sizeof(*ids));
@@ -136,7 +136,7 @@ static void test_scattered(void **state)
 	free(ids);
 }
 
-/* Spread thin, and as unevenly as can be: low ones, a cluster, one far away. */
+/* Sparse and very uneven IDs: low IDs, a cluster, and one far away. */
 static void test_uneven(void **state)
 {
 	uint64_t *ids = malloc(COUNT * sizeof(*ids)), wanted[5];
@@ -194,7 +194,7 @@ static void test_adding_later(void **state)
 	import_idset_release(&set);
 }
 
-/* The set turns sparse with the first ID after the numbering: the others are still there. */
+/* The set becomes sparse with the first ID after the numbering. All other IDs are still in it. */
 static void test_turning_later(void **state)
 {
 	const uint64_t first = 0x7f0000000000, apart = 1 << 20;
@@ -206,7 +206,7 @@ static void test_turning_later(void **state)
 	while (!probe.is_sparse)
 		assert_int_equal(import_idset_add(&probe, first + count++ * apart, NULL), HDB_OK);
 	import_idset_release(&probe);
-	count--; /* so many are dense */
+	count--; /* this many IDs make a set dense */
 	import_idset_init(&set);
 	for (uint64_t i = 0; i < count; i++)
 		assert_int_equal(import_idset_add(&set, first + i * apart, NULL), HDB_OK);

@@ -1,6 +1,6 @@
 /*
- * mapping_test.c - names of a mapping file: classes, fields, lines of methods, inlined
- * calls; files that are damaged.
+ * mapping_test.c - names from a mapping file: classes, fields, lines of methods, inlined calls.
+ * Also damaged files.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* As ProGuard and R8 write it; comments and ranges from R8's doc/retrace.md. */
+/* A file in the format of ProGuard and R8, with comments and ranges from R8's doc/retrace.md. */
 static const char good[] = "# compiler: R8\n"
 			   "# {\"id\":\"com.android.tools.r8.mapping\",\"version\":\"2.2\"}\n"
 			   "com.acme.Main -> a.b:\n"
@@ -153,7 +153,10 @@ static void refused(void **state)
 	}
 }
 
-/* Each byte changed, and the file cut at each: a result code, and questions have an answer. */
+/*
+ * Changes each byte, and cuts the file at each byte. The result is a result code, and look-ups
+ * return a result.
+ */
 static void damaged(void **state)
 {
 	char text[sizeof(good)];

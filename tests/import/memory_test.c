@@ -22,7 +22,7 @@
 
 static char dump_path[512], db_path[512];
 
-/* ---- what a process takes ---- */
+/* ---- memory of a process ---- */
 
 static struct {
 	pthread_t thread;
@@ -65,7 +65,7 @@ struct outcome {
 	char message[HDB_ERROR_SIZE];
 };
 
-/* Imports, or asks one query, in a process of its own. */
+/* Imports, or runs one query, in a separate process. */
 static struct outcome run(const char *query, uint64_t budget)
 {
 	struct outcome out = { 0 };
@@ -114,7 +114,7 @@ static struct outcome run(const char *query, uint64_t budget)
 
 /* ---- dumps ---- */
 
-/* Classes with names of their own, in chains of 50. */
+/* Classes with different names, in chains of 50. */
 static void many_classes(struct hw *w, uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++) {
@@ -143,26 +143,26 @@ static const struct trap *trap_named(const char *name)
 	return &classes;
 }
 
-/* ---- the campaign ---- */
+/* ---- tests ---- */
 
 /*
- * Things whose import and answers must come within a budget, and so many (0: none) that they are
- * refused: either way nothing takes more.
+ * Number of items whose import and queries must fit a budget, and number of items (0: none) that
+ * must be refused. Neither may exceed the budget.
  */
 static const struct growing {
-	const char *name; /* of a trap, or "classes" */
+	const char *name; /* name of a trap, or "classes" */
 	uint64_t least, most;
 } growing[] = {
 	{ "classes", 60000, 150000 }, { "one name, many loaders", 60000, 150000 },
 	{ "names", 1200000, 0 },      { "roots on one object", 1500000, 0 },
 	{ "threads", 250000, 0 },
 };
-/* Queries of the short form: those that take most. */
+/* Queries in the short form: the queries that need most memory. */
 static const char *const heaviest[] = { "dominator-tree", "top-consumers", "triage", "roots",
 					"threads",        "loaders",       "check" };
 #define BUDGET ((uint64_t)64 * 1024 * 1024)
 
-/* The budget that a refusal names, in bytes; 0: none. */
+/* Returns the budget that an error message names, in bytes; 0: it names none. */
 static uint64_t named_budget(const char *message)
 {
 	const char *at = strstr(message, "--memory ");
@@ -175,7 +175,10 @@ static uint64_t named_budget(const char *message)
 	return strcmp(end, "M") == 0 ? n * MIB : strcmp(end, "G") == 0 ? n * MIB * 1024 : 0;
 }
 
-/* Whether it stayed within the budget, and answered, or refused in words: *suffices is not 0. */
+/*
+ * Whether the process stayed within the budget and either succeeded or failed with a message. If it
+ * failed, *suffices is not 0.
+ */
 static bool is_held(const struct trap *trap, const char *what, uint64_t budget, uint64_t *suffices)
 {
 	const struct outcome o = run(what, budget);
@@ -196,7 +199,7 @@ static bool is_selected(const char *query)
 	return hostile_is_long() && strcmp(query, "diff") != 0;
 }
 
-/* Import and queries answer, or import and all that need classes refuse. */
+/* Import and queries succeed, or the import and all queries that need classes fail. */
 static unsigned try_trap(const struct trap *trap, uint64_t n, uint64_t budget, bool is_refused)
 {
 	uint64_t suffices, query_suffices;
@@ -211,7 +214,7 @@ static unsigned try_trap(const struct trap *trap, uint64_t n, uint64_t budget, b
 		fail_msg("%s: %" PRIu64 " of them: import suffices %" PRIu64, trap->name, n,
 			 suffices);
 	count = hdb_query_count();
-	/* What could not be imported within the budget is asked within it all the same. */
+	/* A database whose import exceeds the budget is still queried within it. */
 	if (suffices && run(NULL, suffices).code != HDB_OK)
 		fail_msg("%s: no import with the budget that was named", trap->name);
 	for (size_t i = 0; i < count; i++)

@@ -20,7 +20,7 @@ struct opened {
 	char dump_path[600], db_path[600];
 };
 
-/* Imports what was written, and releases it. */
+/* Imports the dump, and releases it. */
 static void open_written(struct opened *o, struct hw *w, enum hdb_size_model sizes,
 			 unsigned threads)
 {
@@ -76,7 +76,10 @@ static int add_bytes(void *ctx, const struct heap_count *count, struct hdb_error
 	return HDB_OK;
 }
 
-/* All shallow sizes but those of class objects: one by one, and as the import counted them. */
+/*
+ * The sum of all shallow sizes without class objects, computed object by object and from the
+ * import's counts.
+ */
 static void check_bytes(struct opened *o, uint64_t want)
 {
 	uint64_t counted = 0, bytes = 0;
@@ -92,8 +95,8 @@ static void check_bytes(struct opened *o, uint64_t want)
 }
 
 /*
- * The layout was found, no class contradicts it, and all sizes add up to what lies between the
- * first and the last.
+ * The layout was found, no class contradicts it, and all sizes add up to the range from the first
+ * object to the last.
  */
 static void check_layout(struct opened *o, uint64_t more)
 {
@@ -128,13 +131,13 @@ static uint32_t class_no(struct opened *o, const char *name)
 	return no;
 }
 
-/* ---- each odd thing alone, and all at once ---- */
+/* ---- each oddity alone, and all together ---- */
 
 static void test_sizes(void **state)
 {
 	static const struct {
 		unsigned odd;
-		uint64_t objects; /* not in the VM's heap, of java.lang.Object */
+		uint64_t objects; /* not in the VM's heap; an instance of java.lang.Object */
 	} cases[] = {
 		{ 0, 0 },
 		{ ODD_FLAT, 0 },
@@ -188,7 +191,9 @@ static void test_flat(void **state)
 	}
 }
 
-/* Under Eclipse MAT's arithmetic they are objects like others: MAT knows no flat values. */
+/*
+ * In Eclipse MAT's arithmetic, they are ordinary objects, because MAT does not support flat values.
+ */
 static void test_flat_as_mat_does(void **state)
 {
 	struct opened o;
@@ -247,7 +252,7 @@ static void test_flat_said(void **state)
 	close_it(&o);
 }
 
-/* ---- the others ---- */
+/* ---- other oddities ---- */
 
 static void test_fillers(void **state)
 {
@@ -263,7 +268,7 @@ static void test_fillers(void **state)
 	close_it(&o);
 }
 
-/* Texts of 121 characters and more, alike as far as they were written. */
+/* Texts of at least 121 characters that are equal in the part that was written. */
 static void test_zeroed(void **state)
 {
 	static const char *const queries[] = { "strings", "duplicates", "arrays", "substrings" };
@@ -304,7 +309,7 @@ static void test_traces_between(void **state)
 	close_it(&o);
 }
 
-/* Class objects of an archive that were left out lie where no other object does. */
+/* Archived class objects that the dump lacks have addresses that no other object has. */
 static void test_mirrors(void **state)
 {
 	const struct ask ask = { "dangling", NULL, { NULL }, NULL, 0 };
@@ -326,7 +331,10 @@ static void test_mirrors(void **state)
 	close_it(&o);
 }
 
-/* Numbers of flat values are others' in the next dump: they are neither new nor gone. */
+/*
+ * The IDs of flat values belong to other values in the next dump. They count neither as new nor as
+ * gone.
+ */
 static void test_diff(void **state)
 {
 	static const unsigned odd[] = { ODD_FLAT, 0 };
@@ -370,7 +378,7 @@ static void test_diff(void **state)
 
 /* ---- classes that the dump lacks ---- */
 
-/* Objects so far apart that their identifiers are kept as a sorted array, and some close ones. */
+/* Objects so far apart that their IDs are stored as a sorted array, and some close together. */
 static const struct {
 	uint32_t objects;
 	uint64_t apart;
@@ -379,8 +387,8 @@ static const struct {
 #define LACKING_FIRST 0x71000000ull
 
 /*
- * Objects of java.lang.Object, which alone has a CLASS DUMP, and then one of each of the classes,
- * which are 8 bytes behind one another.
+ * Instances of java.lang.Object, the only class with a CLASS DUMP, then one instance of each class.
+ * The IDs of the classes are 8 bytes apart.
  */
 static void open_lacking(struct opened *o, unsigned form, const uint64_t *classes, unsigned count)
 {
@@ -408,7 +416,7 @@ static void open_lacking(struct opened *o, unsigned form, const uint64_t *classe
 			    heap_class(o->heap, no)->class_id);
 }
 
-/* ID of the class of the object that has the one of number `i` of open_lacking. */
+/* Returns the ID of the class of object number `i` of open_lacking. */
 static uint64_t class_of(struct opened *o, unsigned form, unsigned i)
 {
 	const uint64_t id = LACKING_FIRST + lacking[form].objects * lacking[form].apart + i * 8ull;
@@ -425,7 +433,7 @@ static uint64_t id_of_class(struct opened *o, const char *name)
 	return heap_class(o->heap, class_no(o, name))->class_id;
 }
 
-/* Classes that are invented do not take the IDs of those that objects have. */
+/* Invented classes do not take IDs that objects have. */
 static void test_lacking_low(void **state)
 {
 	static const uint64_t classes[] = { 16, 8 };
@@ -446,7 +454,7 @@ static void test_lacking_low(void **state)
 	}
 }
 
-/* Nor does a class that gets another ID, as its own is an object's; whichever comes first. */
+/* Neither does a class that gets another ID because an object has its ID, whichever comes first. */
 static void test_lacking_renamed(void **state)
 {
 	static const uint64_t classes[][2] = { { 24, LACKING_FIRST }, { LACKING_FIRST, 24 } };

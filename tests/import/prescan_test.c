@@ -1,6 +1,6 @@
 /*
- * prescan_test.c - the prescan gives the same results as the walk alone, for any bytes and chunks;
- * and objects are found again in any order.
+ * prescan_test.c - the prescan gives the same results as the walk without it, for any bytes and
+ * chunks, and objects are found again in any order.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,10 +20,10 @@
 #define NODE UINT64_C(0x1040)
 #define NODES UINT64_C(0x1080)
 
-/* What was met, in order. */
+/* Everything that was visited, in order. */
 struct met {
 	uint64_t hash;
-	unsigned subs, taken; /* of these by runs */
+	unsigned subs, taken; /* number of these that were in runs */
 };
 
 static void note(struct met *m, uint64_t a, uint64_t b)
@@ -61,7 +61,7 @@ static void walk_alone(const struct hprof_file *file, struct met *m)
 	hprof_walk_release(&walk);
 }
 
-/* The sub-records of a run, read once more one by one. */
+/* Reads the sub-records of a run again, one by one. */
 static void note_run(const struct hprof_file *file, const struct import_prescan *a,
 		     const struct import_prescan_run *run, struct met *m)
 {
@@ -129,7 +129,10 @@ static void walk_ahead(const struct hprof_file *file, uint64_t chunk, struct met
 	free(a);
 }
 
-/* Compares both on a copy of just the bytes; returns how many sub-records were taken in runs. */
+/*
+ * Compares both on a copy in memory of exactly the size. Returns the number of sub-records that
+ * were read in runs.
+ */
 static unsigned compare(const uint8_t *data, size_t size, uint64_t chunk)
 {
 	struct base_source *source;
@@ -194,7 +197,10 @@ static void test_good(void **state)
 		struct hw w;
 
 		small_dump(&w, id_size);
-		/* In long chunks all that is neither root, class, null nor lost with its run. */
+		/*
+		 * In long chunks, runs contain all sub-records except roots, classes, nulls, and
+		 * sub-records lost with their run.
+		 */
 		assert_int_equal(compare(w.data, w.size, 1u << 20), 2 * NODES_COUNT * 3 / 2);
 		for (size_t c = 0; c < CHUNK_SIZES; c++)
 			(void)compare(w.data, w.size, chunk_sizes[c]);
@@ -202,7 +208,7 @@ static void test_good(void **state)
 	}
 }
 
-/* Every byte changed, and the file cut there: whatever the walk makes of it. */
+/* Changes every byte, and cuts the file at every byte. The results must equal those of the walk. */
 static void test_damage(void **state)
 {
 	static const uint8_t flips[] = { 0x01, 0x10, 0xff };
@@ -231,7 +237,7 @@ static void test_damage(void **state)
 
 enum order { RISING, REGIONS, SHUFFLED };
 
-/* The place in the order of IDs of the i-th object of the file. */
+/* The position, in the order of IDs, of the i-th object in the file. */
 static uint32_t rank_of(enum order order, uint32_t i)
 {
 	switch (order) {
@@ -280,7 +286,7 @@ static void check_places(enum order order, bool want_disordered, unsigned thread
 
 		expected[rank_of(order, i)] = w.size;
 		hw_instance(&w, id, NODE, NULL, i % 5);
-		if (i % 97 == 0) /* of an object that comes elsewhere */
+		if (i % 97 == 0) /* ID of an object that comes elsewhere */
 			hw_root(&w, HPROF_ROOT_STICKY_CLASS, id + 24, 0, 0);
 		assert_int_equal(import_idset_add(&ids, id, NULL), HDB_OK);
 	}
@@ -299,7 +305,7 @@ static void check_places(enum order order, bool want_disordered, unsigned thread
 			assert_int_equal(import_locator_add(&locator, &sub, NULL), HDB_OK);
 		at = sub.end;
 	}
-	/* Roots do not part the stretches of the file. */
+	/* Roots between objects do not divide ranges of the file. */
 	assert_in_range(locator.extents.count, 1, w.size / IMPORT_EXTENT_BYTES + 1);
 	assert_int_equal(import_idset_finish(&ids, &duplicates, NULL), HDB_OK);
 	base_work_init(&work, 1u << 30, threads, NULL);

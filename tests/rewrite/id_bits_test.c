@@ -1,6 +1,6 @@
 /*
- * tests/rewrite/id_bits_test.c - sets of identifiers against a list that is searched, and names
- * that are read from a file; their checks hold, and fail once the structure is broken.
+ * tests/rewrite/id_bits_test.c - compares sets of identifiers with a list, and reads names from a
+ * file. Their checks pass, and fail if the structure is broken.
  */
 #include "rewrite/id_bits.h"
 
@@ -79,7 +79,7 @@ static void ids(void **state)
 	assert_int_equal(set.shift, 3);
 	for (unsigned i = 0; i < IDS; i++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
-		/* Near one another, and now and then far away. */
+		/* Close together, and sometimes far away. */
 		list[i] = ((seed >> 40) + (i % 50 ? 0 : (uint64_t)i << 36)) << 3;
 		assert_int_equal(rewrite_id_bits_add(&set, list[i], NULL), HDB_OK);
 		id_bits_check(&set);

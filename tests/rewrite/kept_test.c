@@ -1,6 +1,6 @@
 /*
- * kept_test.c - strip with strings and bitmaps kept: of bitmaps with the same pixels one
- * buffer stays, and all refer to it; recycled ones keep none; other arrays go.
+ * kept_test.c - strip that keeps strings and bitmaps. Of bitmaps with the same pixels, one buffer
+ * is kept, and all of them refer to it. Recycled bitmaps have no buffer. Other arrays are removed.
  */
 #include "heapdb.h"
 #include "base/bytes.h"
@@ -79,7 +79,7 @@ static void make(const char *path)
 	hw_release(&w);
 }
 
-/* What a dump has: its arrays, as bits of what they are, and the buffers of its bitmaps. */
+/* Contents of a dump: its arrays, as bits for their kinds, and the buffers of its bitmaps. */
 struct seen {
 	bool text, gone, pixels[4];
 	uint32_t buffers[4];

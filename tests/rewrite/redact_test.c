@@ -1,7 +1,7 @@
 /*
- * redact_test.c - which arrays lose their contents: bytes that hold text are recognised by
- * printable ones that follow one another, blanks among them; and an array of zeros stays one where
- * contents become hashes, but not one whose last byte is another.
+ * redact_test.c - which arrays lose their contents. Byte arrays that hold text are recognised by
+ * consecutive printable bytes, including blanks. If contents become hashes, an array of zeros stays
+ * an array of zeros, but not if its last byte is not 0.
  */
 #include "support/hprof_writer.h"
 #include "support/temp.h"
@@ -16,8 +16,8 @@
 #define SIZE 64
 
 static const struct row {
-	const char *bytes; /* its first; zeros follow */
-	size_t last;       /* if not 0, the byte of this number is 7 */
+	const char *bytes; /* its first bytes; zeros follow */
+	size_t last;       /* if not 0, the byte at this index is 7 */
 	bool goes, is_hashed;
 } rows[] = {
 	{ "\xff\x01\x02\x80", 0, false, true },
@@ -47,10 +47,10 @@ static void fill(const struct row *row, uint8_t *bytes)
 		bytes[row->last] = 7;
 }
 
-/* The contents of array i in a dump, or NULL. */
+/* Finds the contents of array i in a dump, or returns NULL. */
 static const uint8_t *contents(const uint8_t *dump, size_t size, size_t i)
 {
-	/* Its tag and ID; behind them serial, count and type. */
+	/* Its tag and ID, which are followed by serial, count and type. */
 	const uint8_t head[] = { HPROF_PRIMITIVE_ARRAY_DUMP, 0, 0, 0x77, (uint8_t)i };
 	const uint8_t *found = memmem(dump, size, head, sizeof(head));
 

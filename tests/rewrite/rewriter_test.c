@@ -58,7 +58,7 @@ static int rewrite(unsigned way, struct hdb_error *err)
 	}
 }
 
-/* Counts the events of a dump; damage of kinds that a writer would be to blame for fails. */
+/* Counts the events of a dump. Fails if there is damage that only a writer could have caused. */
 static void look(const char *what, size_t at)
 {
 	struct base_source *source;

@@ -1,6 +1,6 @@
 /*
- * secret_report_test.c - each rule finds its secret and no other does, in bytes, chars and bytes
- * that are UTF-16; the report contains no secret; other strings are not found.
+ * secret_report_test.c - each rule finds its secret, and no other rule does, in bytes, in chars and
+ * in bytes that are UTF-16. The report contains no secret and no other strings.
  */
 #include "rewrite/secret_report.h"
 #include "support/hprof_writer.h"
@@ -11,10 +11,13 @@
 #include <cmocka.h>
 
 static const struct {
-	const char *rule; /* NULL: none finds it */
+	const char *rule; /* NULL: no rule finds it */
 	const char *text;
 } cases[] = {
-	/* The texts are put together, so that no scanner of sources takes them for one. */
+	/*
+	 * The texts are put together at run time, so that source scanners do not report them as
+	 * secrets.
+	 */
 	{ "private-key", "-----BEGIN RSA PRIVATE"
 			 " KEY-----\nMIIE" },
 	{ "private-key", "-----BEGIN PRIVATE"
@@ -52,7 +55,9 @@ static const struct {
 };
 #define CASES (sizeof(cases) / sizeof(cases[0]))
 
-/* The array of case i: bytes, UTF-16 in the order of the machine or the other, or chars. */
+/*
+ * The array of case i: bytes, UTF-16 in the machine's byte order or the opposite order, or chars.
+ */
 static void put_array(struct hw *w, size_t i, unsigned form)
 {
 	const size_t size = strlen(cases[i].text);
