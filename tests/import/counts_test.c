@@ -109,7 +109,7 @@ static void object_array(struct dump *d, unsigned class_no, uint32_t length)
 
 static void stack_chunk(struct dump *d, uint32_t words)
 {
-	/* No superclass, and the instance size. */
+	/* Values of the fields: parent is null, size is `words`. */
 	const uint8_t body[8] = { [6] = (uint8_t)(words >> 8), [7] = (uint8_t)words };
 
 	hw_instance(&d->w, new_id(d), CHUNK, body, sizeof(body));

@@ -387,8 +387,8 @@ static const struct {
 #define LACKING_FIRST 0x71000000ull
 
 /*
- * Instances of java.lang.Object, the only class with a CLASS DUMP, then one instance of each class.
- * The IDs of the classes are 8 bytes apart.
+ * Instances of java.lang.Object, the only class with a CLASS DUMP, then one instance of each class
+ * in `classes`, at addresses 8 bytes apart.
  */
 static void open_lacking(struct opened *o, unsigned form, const uint64_t *classes, unsigned count)
 {
