@@ -18,8 +18,7 @@
 
 /* Options for queries that can count unreachable objects. */
 #define QUERY_POPULATION_OPTIONS(what) \
-	{ "unreachable", HDB_OPTION_FLAG, \
-	  .help = "Show unreachable " what " instead of reachable ones" }, \
+	{ "unreachable", HDB_OPTION_FLAG, .help = "Show only unreachable " what }, \
 	{ \
 		"all", HDB_OPTION_FLAG, .help = "Show both reachable and unreachable " what \
 	}
