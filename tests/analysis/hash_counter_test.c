@@ -1,6 +1,6 @@
 /*
- * tests/analysis/hash_counter_test.c - counts by hash against a plain array: each hash once, in
- * order of count and then of the first object.
+ * tests/analysis/hash_counter_test.c - compares counts by hash with a plain array: each hash occurs
+ * once, in the order of counts and then of first objects.
  */
 #include "analysis/hash_counter.h"
 
@@ -17,7 +17,7 @@ struct entry {
 	uint32_t name;
 };
 
-/* Tags and low bits repeat, so that slots are fought for. */
+/* Tags and low bits repeat, so entries collide. */
 static struct heap_text_hash hash_of(uint32_t name)
 {
 	return (struct heap_text_hash){ .low = name % 97, .high = (uint64_t)name << 20 };

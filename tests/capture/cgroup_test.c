@@ -16,7 +16,7 @@
 
 static char top[256];
 
-/* Writes `text` to the file `name` below the tree; folders are made. */
+/* Writes `text` to the file `name` in the tree, and creates its directories. */
 static void put(const char *name, const char *text)
 {
 	char path[1024];

@@ -63,7 +63,7 @@ static void test_answers(void **state)
 	}
 }
 
-/* Cut anywhere, an answer is read or refused; other texts are refused. */
+/* An answer that is cut anywhere is read or refused. Other texts are refused. */
 static void test_others(void **state)
 {
 	static const char *const others[] = {

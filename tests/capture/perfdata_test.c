@@ -37,7 +37,7 @@ static void begin(struct file *f, bool is_big_endian)
 	put(f, 24, 32, 4);
 }
 
-/* Begins an entry with room for its value; the value's offset. */
+/* Begins an entry with room for its value. Returns the offset of the value. */
 static size_t put_entry(struct file *f, const char *name, char type, size_t room)
 {
 	const size_t name_size = strlen(name) + 1;
@@ -106,7 +106,7 @@ static bool summarize(const uint8_t *bytes, size_t size, struct perfdata_summary
 	memcpy(copy, bytes, size);
 	found = perfdata_summarize(copy, size, s);
 	free(copy);
-	/* Whatever it was, texts end. */
+	/* Whatever the input, texts are terminated. */
 	assert_true(memchr(s->command, 0, sizeof(s->command)) != NULL);
 	assert_true(memchr(s->version, 0, sizeof(s->version)) != NULL);
 	return found;
@@ -138,7 +138,7 @@ static void test_whole(void **state)
 		assert_int_equal(s.pauses, 3);
 		assert_int_equal(s.pause_us, 5000);
 		assert_string_equal(s.vm_args, "-Xmx9000");
-		/* A file is longer than what is used of it. */
+		/* A file is longer than the part in use. */
 		assert_true(summarize(f.bytes, FILE_SIZE, &s));
 		assert_int_equal(s.heap_used, 1200);
 	}
@@ -197,7 +197,7 @@ static void test_cut_and_changed(void **state)
 	}
 }
 
-/* Numbers that lead outside, or around and around. */
+/* Numbers that lead outside the file, or form a cycle. */
 static void test_hostile_numbers(void **state)
 {
 	static const uint32_t numbers[] = { 0,          1,          19,         20,
@@ -216,7 +216,7 @@ static void test_hostile_numbers(void **state)
 			(void)summarize(f.bytes, f.size, &s);
 		}
 	}
-	/* Four billion entries are said to be there, and none is. */
+	/* The header claims four billion entries, but there are none. */
 	begin(&f, false);
 	put(&f, 28, 0xffffffff, 4);
 	assert_true(summarize(f.bytes, FILE_SIZE, &s));

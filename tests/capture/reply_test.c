@@ -49,7 +49,7 @@ static void test_requests(void **state)
 		      16);
 }
 
-/* An argument of version 1 has 1,024 bytes at most; nothing is cut. */
+/* An argument of version 1 has at most 1,024 bytes. Longer arguments are refused, not cut. */
 static void test_long_requests(void **state)
 {
 	char out[ATTACH_REQUEST_MAX], text[1100];
@@ -119,7 +119,7 @@ static void test_replies(void **state)
 	}
 }
 
-/* Any bytes. */
+/* Arbitrary bytes. */
 #define GARBAGE_MAX ((size_t)16384)
 static void test_garbage(void **state)
 {

@@ -20,10 +20,13 @@
 
 #define PREFIX "CANARYx"
 #define PREFIX_SIZE (sizeof(PREFIX) - 1)
-/* Bytes that a canary takes at most: sixteen characters behind the prefix, two bytes each. */
+/* Maximum number of bytes in a canary: sixteen characters after the prefix, of two bytes each. */
 #define SEEN_BYTES (2 * (PREFIX_SIZE + 17))
 
-/* Dumps that are searched: how they are made of x.hprof. NULL: the plain dump's database. */
+/*
+ * Dumps that are searched, with the command that creates them from x.hprof. NULL: the database of
+ * the original dump.
+ */
 static const char *const ways[][4] = {
 	{ "redact" },
 	{ "redact", "--hash" },
@@ -32,7 +35,7 @@ static const char *const ways[][4] = {
 };
 #define WAY_COUNT (sizeof(ways) / sizeof(ways[0]))
 
-/* What is made of each of them: FILE is filled with the standard output if it ends in .out. */
+/* Files created from each dump. A FILE that ends in .out receives the standard output. */
 static const struct {
 	const char *file;
 	const char *words[COMMAND_WORDS_MAX];
@@ -58,15 +61,15 @@ static const struct {
 
 /* ---- searching ---- */
 
-/* What is kept by design: names that describe the graph of the dump. NULL ends a list. */
+/* Texts that are kept by design: names that describe the graph of the dump. NULL ends a list. */
 static const char *const kept_of_writer[] = { "CLASS",  "LATECLASS", "FIELD",     "LATEFIELD",
 					      "STATIC", "METHOD",    "SIGNATURE", "SOURCE",
 					      "THREAD", "GROUP",     "PARENT",    "HEAP",
 					      NULL };
 static const char *const kept_of_java[] = { "CLASS", "FIELD", "METHOD", NULL };
-/* Kept names that are seen somewhere, a bit each: the search itself must be able to find. */
+/* Kept names that were found somewhere, as bits. They show that the search works. */
 static unsigned found_kept;
-/* strip keeps primitive fields and constants, unless it is told to zero them. */
+/* strip keeps primitive fields and constants unless an option sets them to zero. */
 static bool keeps_constants;
 
 static bool is_kept(const char *const *kept, const char *text, size_t size)
@@ -79,7 +82,7 @@ static bool is_kept(const char *const *kept, const char *text, size_t size)
 	return keeps_constants && text[0] == 'V' && !text[1];
 }
 
-/* Characters take `width` bytes; byte `low` of them has the ASCII, any other is zero. */
+/* Characters have `width` bytes. Byte `low` contains the ASCII code, and the others are zero. */
 static unsigned search_as(const char *what, const char *data, size_t size, unsigned width,
 			  unsigned low, const char *const *kept)
 {
@@ -117,7 +120,7 @@ static unsigned search_file(const char *what, const char *path, const char *cons
 	data = command_read(fd, &size);
 	(void)close(fd);
 	assert_true(size > 0);
-	/* The search looks so far behind each byte. */
+	/* The search reads this far after each byte. */
 	data = realloc(data, size + SEEN_BYTES);
 	assert_non_null(data);
 	memset(data + size, 0, SEEN_BYTES);
@@ -129,7 +132,7 @@ static unsigned search_file(const char *what, const char *path, const char *cons
 
 /* ---- running ---- */
 
-/* Runs the command, with the options that every one of them takes; it must succeed. */
+/* Runs the command with the options that all commands accept. It must succeed. */
 static void ask(const char *const *words, const char *const *more, const char *out)
 {
 	const char *all[COMMAND_WORDS_MAX + 1] = { NULL };
@@ -150,7 +153,7 @@ static void ask(const char *const *words, const char *const *more, const char *o
 
 		assert_non_null(f);
 		assert_int_equal(fwrite(ran.out, 1, ran.out_size, f), ran.out_size);
-		(void)fprintf(f, "\n"); /* so that it is not empty */
+		(void)fprintf(f, "\n"); /* so that the notes are not empty */
 		assert_int_equal(fclose(f), 0);
 	}
 	command_release(&ran);
@@ -185,7 +188,7 @@ static unsigned search_way(const char *const *way, const char *const *kept)
 	return bad;
 }
 
-/* All of it, for the dump x.hprof. */
+/* Creates and searches all files for the dump x.hprof. */
 static void search_all(const char *const *kept)
 {
 	unsigned bad = 0;
@@ -206,7 +209,7 @@ static void search_all(const char *const *kept)
 	assert_int_equal(bad, 0);
 }
 
-/* ---- a dump by the writer ---- */
+/* ---- a dump from the test's writer ---- */
 
 enum {
 	OBJECT = 0x1000,
@@ -221,11 +224,11 @@ enum {
 	THREADED = 0x6040
 };
 
-/* Contents of primitive arrays. */
+/* Canaries in primitive arrays. */
 static const struct {
 	const char *text;
 	uint8_t type;
-	unsigned width; /* bytes of an element */
+	unsigned width; /* size of an element in bytes */
 } arrays[] = {
 	{ "CANARYxVALUE", HPROF_BYTE, 1 },       { "CANARYxPROPERTY", HPROF_BYTE, 1 },
 	{ "CANARYxKEY", HPROF_BYTE, 1 },         { "CANARYxTHREADNAME", HPROF_BYTE, 1 },
@@ -234,9 +237,9 @@ static const struct {
 	{ "CANARYxLONGS....", HPROF_LONG, 8 },   { "CANARYxFLOATS...", HPROF_FLOAT, 4 },
 };
 #define ARRAY_COUNT (sizeof(arrays) / sizeof(arrays[0]))
-#define TEXT_COUNT 5 /* the first so many are strings' */
+#define TEXT_COUNT 5 /* this many arrays, the first ones, belong to strings */
 
-/* Arrays, of chars and of bytes that are UTF-16 too, and strings. */
+/* Arrays, including char arrays and byte arrays with UTF-16, and strings. */
 static void put_arrays(struct hw *w)
 {
 	static const char wide[] = "CANARYxCHARS";
@@ -359,7 +362,7 @@ static void put_dump(struct hw *w, unsigned id_size)
 	hw_trace(w, 1, 7, frames, 1);
 	hw_start_thread(w, &(struct hprof_start_thread){ 7, THREADED, 1, 33, 34, 35 });
 	put_heap(w);
-	/* Names may follow what refers to them, and literals, too. */
+	/* Names may follow the records that refer to them, and so may literals. */
 	hw_utf8(w, 14, "CANARYxLATECLASS");
 	hw_utf8(w, 24, "CANARYxLATEFIELD");
 	hw_utf8(w, 95, "CANARYxAFTERWARDS");
@@ -382,7 +385,7 @@ static void test_writer(void **state)
 	}
 }
 
-/* The report of what looks like a secret says of a literal that it does not stay. */
+/* The report of possible secrets states that a literal is removed. */
 static void test_secrets(void **state)
 {
 	char *data, *line;
@@ -405,7 +408,7 @@ static void test_secrets(void **state)
 	free(data);
 }
 
-/* ---- a dump by a JVM ---- */
+/* ---- a dump from a JVM ---- */
 
 static void test_java(void **state)
 {
@@ -432,7 +435,7 @@ static void test_java(void **state)
 	search_all(kept_of_java);
 }
 
-/* A folder of the test's own. */
+/* A directory that only this test uses. */
 static int enter_folder(void **state)
 {
 	char folder[512];

@@ -18,19 +18,19 @@
 #include <cmocka.h>
 
 #define SECONDS_MAX 1.0
-/* More stages than any operation has. */
+/* Greater than the number of stages of any operation. */
 #define STAGES_MAX 64
 
 static char dump_path[512], packed_path[512], db_path[512], out_path[512];
 static volatile int cancel;
 
-/* ---- where it is cancelled ---- */
+/* ---- the point of cancellation ---- */
 
 static struct {
-	unsigned stage; /* the one that is cancelled, from 0 */
-	bool at_half;   /* in its middle, not where it begins */
-	unsigned now;   /* stages that have begun */
-	char name[80];  /* of the one at work */
+	unsigned stage; /* number of the cancelled stage, starting at 0 */
+	bool at_half;   /* cancel in the middle of the stage, not at its beginning */
+	unsigned now;   /* number of stages that have begun */
+	char name[80];  /* name of the current stage */
 	double at;      /* processor time when the flag was set; 0: not yet */
 } where;
 
@@ -100,7 +100,7 @@ static void copy_database(void)
 	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): a path of our own */
 }
 
-/* On a database without derived tables: what it builds is cancelled, too. */
+/* On a database without derived tables, so that their builds are cancelled, too. */
 static int run_query(const char *query, struct hdb_error *err)
 {
 	const struct hdb_open_options options = { .struct_size = sizeof(options),
@@ -148,9 +148,9 @@ static int run_redact(const char *query, struct hdb_error *err)
 	return hdb_redact(dump_path, out_path, &options, NULL, err);
 }
 
-/* ---- the campaign ---- */
+/* ---- tests ---- */
 
-/* Files in the folder whose names begin as the output's. */
+/* Counts the files in the directory whose names begin like the output's. */
 static unsigned left_behind(void)
 {
 	char folder[512];
@@ -168,7 +168,7 @@ static unsigned left_behind(void)
 	return count;
 }
 
-/* Cancels one stage: false if the operation ended before it. */
+/* Cancels one stage. Returns false if the operation ended before it. */
 static bool try_stage(const struct operation *o, unsigned stage, bool at_half)
 {
 	struct hdb_error err = { 0 };
@@ -186,7 +186,7 @@ static bool try_stage(const struct operation *o, unsigned stage, bool at_half)
 			      at_half ? "middle" : "begin ", seconds);
 	if (seconds > SECONDS_MAX && !HOSTILE_HAS_SANITIZER)
 		fail_msg("%s: %s: %.2f s after it was cancelled", o->name, where.name, seconds);
-	/* What was done before the flag was looked at counts as done. */
+	/* An operation that ended before the flag was checked counts as successful. */
 	if (r < 0 && r != HDB_EINTR)
 		fail_msg("%s: %s: %d %s", o->name, where.name, r, err.message);
 	if (r >= 0)

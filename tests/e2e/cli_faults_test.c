@@ -36,14 +36,14 @@
 #include <sqlite3.h>
 #endif
 
-/* One run may take this long, seconds of processor time. */
+/* Maximum seconds of processor time for one run. */
 #define RUN_SECONDS_MAX 20
-/* Calls of a command that are tried in the short form. */
+/* Number of a command's calls that fail in the short form. */
 #define CALLS_MAX 120
 
 /*
- * DB, OLD and DUMP stand for the files, FOLDER for theirs; COPY for a database that an import
- * makes; OUT, GZ, PARQUET and HTML for other files that are written.
+ * DB, OLD and DUMP stand for the files, and FOLDER for their directory. COPY stands for a database
+ * that an import creates. OUT, GZ, PARQUET and HTML stand for other files that a command writes.
  */
 static const char *const commands_tried[][COMMAND_WORDS_MAX] = {
 	{ "check", "--db", "DB" },
@@ -98,13 +98,13 @@ static const char *const commands_tried[][COMMAND_WORDS_MAX] = {
 };
 #define COMMAND_COUNT (sizeof(commands_tried) / sizeof(commands_tried[0]))
 
-/* Files by what stands for them. */
+/* Files by their placeholder. */
 enum {
 	FILE_DB,
 	FILE_OLD,
 	FILE_DUMP,
 	FILE_COPY,
-	FILE_OUT, /* from here to FILE_FOLDER what a command writes */
+	FILE_OUT, /* from here to FILE_FOLDER: files that a command writes */
 	FILE_GZ,
 	FILE_PARQUET,
 	FILE_HTML,
@@ -119,13 +119,13 @@ static char file_paths[FILE_COUNT][512], notes_path[520];
 #define old_path file_paths[FILE_OLD]
 #define copy_path file_paths[FILE_COPY]
 
-/* Notes before each command; those of a class, so that a missing one of them is seen. */
+/* Notes before each command. They are about a class, so a missing note is detected. */
 static const char notes_before[] =
 	"{\"schema\":1,\"notes\":["
 	"{\"target\":\"Node\",\"text\":\"old note\",\"time\":\"t\"},"
 	"{\"target\":\"java.lang.Object\",\"text\":\"removed\",\"time\":\"t\"}]}";
 
-/* What an assistant asks of `mcp`; %s: the name of the database. */
+/* Requests of an assistant to `mcp`. %s is the name of the database. */
 static const char requests[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":"
 			       "{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},"
 			       "\"clientInfo\":{\"name\":\"test\",\"version\":\"1\"}}}\n"
@@ -149,7 +149,7 @@ static void write_file(const char *path, const char *text)
 		abort();
 }
 
-/* The whole of a file with a zero behind it, or NULL if there is none; owned. */
+/* Reads a whole file and appends a zero. Returns NULL if the file does not exist. Owned. */
 static char *read_whole(const char *path, size_t *size)
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -163,7 +163,7 @@ static char *read_whole(const char *path, size_t *size)
 	return text;
 }
 
-/* Standard input holds what an assistant asks. */
+/* Standard input contains the requests of an assistant. */
 static void give_requests(void)
 {
 	const int fd = memfd_create("input", MFD_CLOEXEC);
@@ -174,7 +174,7 @@ static void give_requests(void)
 	(void)close(fd);
 }
 
-/* Files of this test that are none of those above. */
+/* Counts the files of this test that are not listed above. */
 static unsigned count_others(void)
 {
 	DIR *dir = opendir(file_paths[FILE_FOLDER]);
@@ -204,7 +204,7 @@ static unsigned count_others(void)
 	return count;
 }
 
-/* Runs a command with `out_fd` as standard output (-1: what it prints is read). */
+/* Runs a command with `out_fd` as standard output (-1: its output is captured). */
 static struct command_run run_files(const char *const *words, unsigned long at, bool is_sticky,
 				    int out_fd)
 {
@@ -224,7 +224,7 @@ static struct command_run run_files(const char *const *words, unsigned long at, 
 	fault.live = 0;
 	fault.failed = "nothing";
 	ran = command_run(with_files, out_fd, arm);
-	fault.live -= 2; /* what was read of what it printed */
+	fault.live -= 2; /* captured output */
 	return ran;
 }
 
@@ -240,7 +240,7 @@ static bool is_import(const char *const *words)
 	return strcmp(words[0], "import") == 0;
 }
 
-/* How a command is named where it fails. */
+/* The name of a command in failure messages. */
 static const char *name_of(const char *const *words)
 {
 	static char name[600];
@@ -252,15 +252,18 @@ static const char *name_of(const char *const *words)
 	return name;
 }
 
-/* What a good run wrote into a file, which of them (0: none), and its notes. */
+/*
+ * Results of a run without faults: the contents of the file that it wrote, the file's number (0: no
+ * file), and its notes.
+ */
 struct written {
 	size_t file, size;
 	char *text;
 };
 
 /*
- * Whether it is a whole Parquet file. Without memory for the dictionary of a column its values are
- * written as they are, which is another file of the same rows.
+ * Whether the file is a complete Parquet file. Without memory for a column's dictionary, values are
+ * written without it, which gives a different file with the same rows.
  */
 static bool is_other_parquet(size_t file, const char *text, size_t size)
 {
@@ -268,7 +271,7 @@ static bool is_other_parquet(size_t file, const char *text, size_t size)
 	       memcmp(text + size - 4, "PAR1", 4) == 0;
 }
 
-/* Why the files after a run are no good, or NULL. */
+/* Returns why the files after a run are wrong, or NULL if they are right. */
 static const char *wrong_files(const struct command_run *ran, const char *const *words,
 			       const struct written *good)
 {
@@ -297,7 +300,7 @@ static const char *wrong_files(const struct command_run *ran, const char *const 
 	return why ? why : count_others() > 0 ? "a file is left behind" : NULL;
 }
 
-/* Whether each line that differs from the good answer is an error of the protocol. */
+/* Whether each line that differs from the right answer is a protocol error. */
 static bool is_refused(const struct command_run *ran)
 {
 	const char *end;
@@ -312,7 +315,10 @@ static bool is_refused(const struct command_run *ran)
 	return false;
 }
 
-/* Why a run whose n-th call failed is no good, or NULL. What an import says has times in it. */
+/*
+ * Returns why the result of a run whose n-th call failed is wrong, or NULL. The output of an import
+ * contains times.
+ */
 static const char *wrong(const struct command_run *ran, const struct command_run *good,
 			 const char *const *words)
 {
@@ -327,7 +333,7 @@ static const char *wrong(const struct command_run *ran, const struct command_run
 				       (strcmp(words[0], "mcp") == 0 && is_refused(ran)) ?
 			       NULL :
 			       "another answer";
-	/* LMDB's MDB_MAP_FULL is a limit, which is a fault of the input. */
+	/* LMDB's MDB_MAP_FULL is reported as a limit, which counts as a problem of the input. */
 	if (ran->code != CLI_SYSTEM &&
 	    !(ran->code == CLI_INPUT && strcmp(fault.failed, "mdb_put") == 0))
 		return "the exit code";
@@ -396,12 +402,13 @@ static void test_calls(void **state)
 }
 
 /*
- * How often all calls are tried, from that of the row outwards, by turns once and from then on:
- * threads, and what is in caches, change their order.
+ * Maximum number of attempts over all calls, starting with the call in the row and moving outwards,
+ * alternating between one fault and permanent faults. The order of calls depends on threads and
+ * caches.
  */
 #define ROUNDS 6
 
-/* Whether the text has the message, in which % stands for a number. */
+/* Whether the text contains the message, in which % stands for a number. */
 static bool says(const char *text, const char *message)
 {
 	const size_t size = strcspn(message, "%");
@@ -431,7 +438,7 @@ static bool is_said(const char *const *words, unsigned long at, bool is_sticky, 
 	command_release(&good);
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		for (unsigned long i = 0; i <= 2 * calls; i++) {
-			/* Below 1 it wraps around, beyond all calls. */
+			/* Below 1, the number wraps around and exceeds the number of calls. */
 			const unsigned long call = i % 2 ? at + (i + 1) / 2 : at - i / 2;
 
 			if (call == 0 || call > calls)
@@ -443,7 +450,7 @@ static bool is_said(const char *const *words, unsigned long at, bool is_sticky, 
 	return false;
 }
 
-/* Each allocation that fails is reported by its own message. */
+/* Each failed allocation has its own message. */
 static void test_messages(void **state)
 {
 	FILE *f = fopen("tests/data/memory_messages.txt", "r");
@@ -487,7 +494,9 @@ static bool prints_nothing(const char *const *words)
 	       (strcmp(words[0], "notes") == 0 && strcmp(words[1], "list") != 0);
 }
 
-/* A device that is full is exit code 4 and a message; a reader that has enough is no failure. */
+/*
+ * A full device gives exit code 4 and a message. It is not a failure if a reader closes the pipe.
+ */
 static void test_output_fails(void **state)
 {
 	unsigned failed = 0;
@@ -533,7 +542,7 @@ static void test_output_fails(void **state)
 	assert_int_equal(failed, 0);
 }
 
-/* Each write takes a few bytes: nothing is lost. */
+/* Each write accepts only a few bytes. No output is lost. */
 static void test_short_writes(void **state)
 {
 	(void)state;
@@ -566,7 +575,7 @@ static int import_one(enum hostile_dump kind, unsigned extra, const char *path)
 		return -1;
 	hw_release(&w);
 	r = hdb_import(dump_path, path, &opt, NULL, &err);
-	/* All tables are built, so that commands have only to read. */
+	/* All tables are built, so commands only need to read. */
 	return r == HDB_OK ? hostile_answers(path, dump_path, &hash, &err) : r;
 }
 
@@ -603,7 +612,7 @@ static void sql_end(void *ctx)
 }
 #endif
 
-/* Libraries of the doors take memory by way of the functions that fail. */
+/* Libraries of the servers allocate memory through the functions that fail. */
 static void use_our_memory(void)
 {
 #ifdef HAVE_MCP

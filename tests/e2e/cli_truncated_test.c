@@ -1,7 +1,7 @@
 /*
- * cli_truncated_test.c - the database or the dump is cut while the command writes a long answer:
- * exit code 4 and the offset, what was printed until then is the beginning of the right answer, or
- * all of it where nothing more was read.
+ * cli_truncated_test.c - cuts the database or the dump while the command writes a long answer. The
+ * command must end with exit code 4 and the offset, and the output must be the beginning of the
+ * right answer. If no more data is read, the answer is complete.
  *
  * HEAPDB_HOSTILE=long: a cut at every write.
  *
@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <cmocka.h>
 
-/* Places in which a file is cut. */
+/* Number of positions at which a file is cut. */
 #define PARTS 4
 
 static const char *const commands_tried[][COMMAND_WORDS_MAX] = {
@@ -35,12 +35,12 @@ static const char *const commands_tried[][COMMAND_WORDS_MAX] = {
 
 static char dump_path[512], db_path[512];
 
-/* The cut that the next run has: at the n-th write to standard output. */
+/* The cut in the next run, at the n-th write to standard output. */
 static struct {
 	const char *path; /* NULL: none */
 	off_t size;
 	unsigned at, calls;
-	unsigned count; /* of all runs */
+	unsigned count; /* number of all runs */
 } cut;
 
 ssize_t __real_write(int fd, const void *data, size_t size);
@@ -79,7 +79,10 @@ static void write_path(const char *path, const struct image *image)
 	(void)close(fd);
 }
 
-/* Columns of a table are as wide as the rows that are printed together: blanks are made one. */
+/*
+ * The width of a table's columns depends on the rows that are printed together, so consecutive
+ * blanks are merged.
+ */
 static void squeeze(char *text, size_t *size)
 {
 	size_t to = 0;
@@ -112,7 +115,7 @@ static bool is_whole_json(const char *const *words)
 	return false;
 }
 
-/* Why a run is no good, or NULL. Under JSON the error ends what was printed. */
+/* Returns why the result of a run is wrong, or NULL. With JSON, the output ends with the error. */
 static const char *wrong(const struct command_run *ran, const struct command_run *good,
 			 const char *const *words)
 {
@@ -141,7 +144,8 @@ static const char *wrong(const struct command_run *ran, const struct command_run
 }
 
 /*
- * Cuts one file in four places at some of the writes; *told counts the runs that ended in an error.
+ * Cuts one file at four positions during some of the writes. *told is the number of runs that ended
+ * in an error.
  */
 static unsigned sweep(const char *const *words, const char *path, const struct image *whole,
 		      unsigned *told)
@@ -219,7 +223,7 @@ static int setup(void **state)
 	write_path(dump_path, &dump_image);
 	if (hdb_import(dump_path, db_path, &opt, NULL, &err) != HDB_OK)
 		return -1;
-	/* Tables are built here, so that commands have only to read. */
+	/* Tables are built here, so commands only need to read. */
 	for (size_t i = 0; i < COMMAND_COUNT; i++) {
 		struct command_run ran = run_files(commands_tried[i]);
 

@@ -19,7 +19,7 @@ enum {
 	FIRST = 0x10000,
 	LIST = 0x8000,
 	ARRAY = 0x9000,
-	LONG_TEXT = 0xa000, /* reached by nothing: tables do not show it, text() does */
+	LONG_TEXT = 0xa000, /* unreachable: tables do not show it, but text() does */
 	LONG_SIZE = 9000000,
 	TENANTS = 1002,
 };
@@ -82,7 +82,7 @@ static void put_classes(struct hw *w)
 	}
 }
 
-/* tenant\0id0, tenant\0id1, ... in one list; numbers, a root each. */
+/* tenant\0id0, tenant\0id1, ... in one list, and numbers, which are roots. */
 static int write_heap(void **state)
 {
 	static uint64_t elements[TENANTS];
@@ -139,7 +139,7 @@ static int remove_heap(void **state)
 	return 0;
 }
 
-/* What the command prints for these words, "DB" standing for the database. */
+/* Returns the command's output for these words. "DB" stands for the database. */
 static struct command_run command(const char *const *words)
 {
 	static const char *const names[] = { "DB" };
@@ -153,7 +153,7 @@ static struct command_run command(const char *const *words)
 	return ran;
 }
 
-/* Fails unless the command's output has each of these texts, ended by NULL. */
+/* Fails unless the command's output contains all of these texts, which end with NULL. */
 static void prints(const char *const *words, const char *const *texts)
 {
 	struct command_run ran;
@@ -221,7 +221,7 @@ static void test_sql(void **state)
 	       WORDS("\"tenant\\u0000id7\""));
 }
 
-/* A text that is longer than a statement may have is no shorter text. */
+/* A text that exceeds the limit of a statement is not truncated. */
 static void test_long_text(void **state)
 {
 	static const char *const statements[] = { "SELECT length(text(0xa000))",
@@ -321,7 +321,7 @@ static void test_reals(void **state)
 	       WORDS("0.001  1e-09  0.5  Infinity"));
 	prints(WORDS("query", "object", "0x140", "--db", "DB", "--csv"), WORDS(",NaN,"));
 	prints(WORDS("query", "object", "0x1a0", "--db", "DB", "--csv"), WORDS(",0.1,"));
-	/* NaN is more than all others, as in Java. */
+	/* As in Java, NaN is greater than all other values. */
 	prints(WORDS("query", "instances", "app.Reals", "--columns", "d", "--sort", "d", "--db",
 		     "DB", "--csv"),
 	       WORDS("d\nNaN\nInfinity\n123456.789\n0.1\n0.001\n1e-09\n-Infinity\n"));

@@ -1,7 +1,8 @@
 /*
- * old_database_test.c - databases that an earlier version of heapdb made, whose tables have earlier
- * revisions: the command imports the dump again and says so, or refuses; derived tables are built
- * again; check says which it is and changes nothing. Nothing is read as it was.
+ * old_database_test.c - databases that an earlier version of heapdb wrote, whose tables have
+ * earlier revisions. The command imports the dump again and reports this, or refuses. Derived
+ * tables are built again. check reports the revisions and changes nothing. Old tables are never
+ * read.
  *
  * Link with: -Wl,--wrap=store_table_revision
  */
@@ -16,7 +17,7 @@
 #include <cmocka.h>
 
 static char dump[512], db_path[512], out[512];
-/* The table whose revision is that of an earlier version, or a later one; 0: none. */
+/* The table with the revision of an earlier or later version; 0: no table. */
 static unsigned other_table;
 static int other_by = -1;
 
@@ -46,7 +47,7 @@ static int run(const char *format, ...)
 	return WEXITSTATUS(status);
 }
 
-/* Whether the last command printed a text. */
+/* Whether the output of the last command contains a text. */
 static bool says(const char *text)
 {
 	static char all[1 << 20];
@@ -72,7 +73,7 @@ static void expect_text(const char *text)
 	fail_msg("\"%s\" expected: %s", text, all);
 }
 
-/* Imports the dump as a version does whose revision of that table is another one. */
+/* Imports the dump like a version with another revision of this table. */
 static void import_other(const char *from, unsigned table, enum hdb_size_model sizes)
 {
 	const struct hdb_import_options options = {
@@ -133,7 +134,7 @@ static void test_again(void **state)
 	assert_int_equal(run("heapdb histogram '%s'", db_path), 0);
 	expect_text("in a format that this version does not read; importing ");
 	assert_int_not_equal(inode(), was);
-	/* Once, and with the options of the first import. */
+	/* Only once, and with the options of the first import. */
 	assert_int_equal(run("heapdb info '%s'", db_path), 0);
 	assert_false(says("importing"));
 	expect_text("made by");
@@ -149,7 +150,7 @@ static void test_every_base_table(void **state)
 
 	(void)state;
 	for (unsigned t = STORE_META + 1; t < STORE_REFERRERS; t++) {
-		/* Not in this dump; contents are in test_refused. */
+		/* This dump does not have them. test_refused tests contents. */
 		if (!store_table_name(t) || t == STORE_CONTENTS || t == STORE_THREAD_STARTS)
 			continue;
 		other_by = -1;
@@ -166,21 +167,21 @@ static void test_refused(void **state)
 
 	(void)state;
 	other_by = -1;
-	/* The dump is gone. */
+	/* The dump was removed. */
 	import_other(dump, STORE_OBJECTS, HDB_SIZES_VM);
 	(void)snprintf(moved, sizeof(moved), "%s.moved", dump);
 	assert_int_equal(rename(dump, moved), 0);
 	expect_refused("its dump cannot be read");
 	assert_int_equal(run("heapdb histogram '%s' --dump '%s'", db_path, moved), 0);
 	assert_int_equal(rename(moved, dump), 0);
-	/* The dump is in the database. */
+	/* The database contains the dump. */
 	(void)snprintf(packed, sizeof(packed), "%s.gz", dump);
 	assert_int_equal(run("gzip -k '%s'", dump), 0);
 	import_other(packed, STORE_OBJECTS, HDB_SIZES_VM);
 	expect_refused("a pipe or compressed; import ");
 	import_other(packed, STORE_CONTENTS, HDB_SIZES_VM);
 	expect_refused("a pipe or compressed; import ");
-	/* A question to the compressed file, which is there, imports it again, once. */
+	/* A query on the compressed file, which exists, imports it again, only once. */
 	was = inode();
 	assert_int_equal(run("heapdb histogram '%s'", packed), 0);
 	expect_text("in a format that this version does not read; importing ");
@@ -191,7 +192,7 @@ static void test_refused(void **state)
 	assert_int_equal(inode(), was);
 	assert_int_equal(run("heapdb check '%s'", db_path), 0);
 	(void)unlink(packed);
-	/* The dump is another one. */
+	/* The dump has changed. */
 	import_other(dump, STORE_OBJECTS, HDB_SIZES_VM);
 	assert_int_equal(
 		run("head -c 100 '%s' > '%s' && cat '%s' >> '%s'", dump, moved, dump, moved), 0);
@@ -204,7 +205,7 @@ static void test_derived(void **state)
 {
 	static const struct {
 		unsigned table;
-		const char *query; /* that reads it */
+		const char *query; /* a query that reads the table */
 	} derived[] = {
 		{ STORE_DOMINATORS, "dominators" },
 		{ STORE_TOTALS, "histogram" },
@@ -218,7 +219,7 @@ static void test_derived(void **state)
 		struct store *store = NULL;
 		struct store_table_info info = { 0 };
 
-		/* Built by the earlier version, */
+		/* The earlier version built the table, */
 		import_other(dump, 0, HDB_SIZES_VM);
 		other_by = -1;
 		other_table = derived[i].table;
@@ -232,10 +233,10 @@ static void test_derived(void **state)
 				 HDB_NOTFOUND);
 		assert_int_equal(info.revision, store_table_revision(derived[i].table) - 1);
 		store_close(store);
-		/* said by check, which passes, */
+		/* check reports this and passes, */
 		assert_int_equal(run("heapdb check '%s'", db_path), 0);
 		expect_text("1 derived tables of another version");
-		/* and by this one again. */
+		/* and this version builds it again. */
 		assert_int_equal(run("heapdb query %s '%s'", derived[i].query, db_path), 0);
 		assert_int_equal(store_open(db_path, &store, &err), HDB_OK);
 		assert_int_equal(store_table_info(store, derived[i].table, &info, &err), HDB_OK);

@@ -22,7 +22,7 @@ static void group(const uint8_t *data, size_t size, enum android_allocations_by 
 			count += node->level ? 0 : node->count;
 			bytes += node->level ? 0 : node->bytes;
 		}
-		/* What has no call stack is in no tree. */
+		/* Allocations without a call stack are not in the tree. */
 		if (by == ANDROID_BY_STACK ? count > list.count || bytes > list.bytes :
 					     count != list.count || bytes != list.bytes)
 			abort();

@@ -1,8 +1,8 @@
 /*
- * fuzz/answers.c - answers that a database keeps, made of arbitrary bytes: rows whose columns,
- * types and texts are those of the query, or a clear "no".
+ * fuzz/answers.c - stored answers from arbitrary bytes. Reading them gives rows with the columns,
+ * types and texts of the query, or an error.
  *
- * Input: u8 which of the queries whose answers are kept, u8 number of rows, the block.
+ * Input: u8 number of a query whose answers are stored, u8 number of rows, the block.
  */
 #include "queries/queries.h"
 #include "query/kept_answers.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The query of a number among those whose answers are kept. */
+/* Finds a query by its number among the queries whose answers are stored. */
 static const struct query_def *query_of(unsigned number)
 {
 	size_t count, kept = 0;
@@ -38,7 +38,7 @@ static void check_value(const struct hdb_value *value, enum hdb_type type)
 		abort();
 }
 
-/* Reads all rows of what was kept. */
+/* Reads all rows of the stored answer. */
 static int read_rows(struct query *q, uint64_t most, struct hdb_error *err)
 {
 	const struct hdb_query_spec *spec = &q->def->spec;
@@ -104,7 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	heap_close(heap);
 	if (heap_open(world->db_path, world->dump_path, &work, &heap, &err) != HDB_OK)
 		abort();
-	/* Only answers of large heaps are kept. */
+	/* Only answers from large heaps are stored. */
 	objects = heap->object_count;
 	heap->object_count = QUERY_KEPT_OBJECTS;
 	ask(heap, def, block.item_count);

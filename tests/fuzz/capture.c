@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each entry lies in the file, and there are no more than fit. */
+/* Each entry is inside the file, and there are no more entries than fit. */
 static void fuzz_entries(const uint8_t *data, size_t size)
 {
 	struct perfdata_entry e;

@@ -14,11 +14,11 @@
 
 #include <ftw.h>
 
-/* Arguments that are passed on. */
+/* Maximum number of arguments. */
 #define ARGUMENTS_MAX 16
 #define INPUT_MAX 512
 
-/* Whether the answer is one JSON object: the help is text all the same. */
+/* Whether the output is one JSON object. Help is always text. */
 static bool wants_json(int argc, char **argv)
 {
 	bool yes = false;
@@ -43,7 +43,7 @@ static bool leads_out(const char *argument)
 	return slash && (slash == argument || slash[-1] == '=' || argument[0] == '-');
 }
 
-/* ---- the folder of a run ---- */
+/* ---- the directory of a run ---- */
 
 static char folder[300];
 
@@ -54,7 +54,7 @@ static int remove_below(const char *path, const struct stat *st, int kind, struc
 	return at->level ? remove(path) : 0;
 }
 
-/* Folders that are open at once while files are removed. */
+/* Number of directories that are open at the same time while files are removed. */
 #define FOLDERS_MAX 8
 
 static void empty_folder(void)
@@ -78,7 +78,7 @@ static void make_folder(void)
 }
 
 /*
- * Runs the command in the folder. Back before it returns, for the fuzzer's own paths may be
+ * Runs the command in the directory, and then changes back, because the fuzzer's own paths may be
  * relative.
  */
 static void run_in_folder(int argc, char **argv, bool is_json)

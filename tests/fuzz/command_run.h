@@ -1,6 +1,6 @@
 /*
- * fuzz/command_run.h - the command within this process: what it prints is read and checked.
- * Included once a target, for it brings the command's main file along.
+ * fuzz/command_run.h - runs the command within this process, and checks its output. Include it once
+ * per target, because it includes the command's main file.
  */
 #ifndef FUZZ_COMMAND_RUN_H
 #define FUZZ_COMMAND_RUN_H
@@ -15,12 +15,12 @@ int heapdb_main(int argc, char **argv);
 #include <fcntl.h>
 #include <sys/mman.h>
 
-/* Where a sanitizer's report goes while standard error is ours. */
+/* File for a sanitizer's report while standard error is redirected. */
 void __sanitizer_set_report_fd(void *fd) __attribute__((weak));
 
 /*
- * Stops the process if what was printed has control characters, is no UTF-8 or, where it must be,
- * no JSON.
+ * Stops the process if the output contains control characters, is not UTF-8 or, if it should be, is
+ * not JSON.
  */
 static void expect_clean(int fd, bool is_json, int code)
 {
@@ -34,15 +34,15 @@ static void expect_clean(int fd, bool is_json, int code)
 		abort();
 	if (!text_is_clean(text, (size_t)size))
 		abort();
-	/* Without a query's name the answer is the help, which is text. */
+	/* Without the name of a query, the output is the help, which is text. */
 	if (is_json && text[0] == '{' && code != CLI_SYSTEM && !json_is_valid(text, (size_t)size))
 		abort();
 	free(text);
 }
 
 /*
- * Runs the command and returns its exit code; argv ends with NULL. `is_json`: the answer is one
- * JSON text or help.
+ * Runs the command and returns its exit code; argv ends with NULL. `is_json`: the output is one
+ * JSON text, or help.
  */
 static int run_command(int argc, char **argv, bool is_json)
 {

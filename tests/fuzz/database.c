@@ -1,7 +1,7 @@
 /*
- * fuzz/database.c - values of a good database changed and sealed again, so that every decoder gets
- * arbitrary bytes behind a right checksum: then everything is asked. Any answer is right but a
- * crash, a hang or a sanitizer's complaint.
+ * fuzz/database.c - changes values of a valid database and updates their checksums, so that every
+ * decoder gets arbitrary bytes with a right checksum. Then runs all queries. Any result is right
+ * except a crash, a hang or a sanitizer's report.
  *
  * Input: u8 which part of the questions (0: all, and the check), then changes of 4 bytes and more:
  * u8 which value, u8 where in it (from its start or end), u8 how many, the bytes.
@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Changes that are made at once; more say nothing new. */
+/* Maximum number of changes at once. More changes find nothing new. */
 #define CHANGES_MAX 16
 /* A value begins with its checksum, which is not changed. */
 #define CHECKSUM_SIZE 8
 
-/* Makes the change at `data`; returns the bytes that it took, 0 at the end. */
+/* Makes the change that `data` describes. Returns the number of bytes consumed, or 0 at the end. */
 static size_t change(uint8_t *image, const struct fuzz_value *values, size_t count,
 		     const uint8_t *data, size_t size)
 {

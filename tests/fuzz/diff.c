@@ -1,6 +1,6 @@
 /*
- * fuzz/diff.c - the comparison of the small good database with an import of arbitrary bytes, as the
- * earlier and as the later one, in every way; conditions on it, too.
+ * fuzz/diff.c - compares the small valid database with an import of arbitrary bytes, as the earlier
+ * or the later database, with all options, and evaluates conditions.
  *
  * Input: u8 what to compare by, how, and in which order (0x20, 0x40: in one alone), the dump.
  */
@@ -11,10 +11,12 @@
 #include "support/hostile.h"
 #include "support/temp.h"
 
-/* Larger inputs find nothing that smaller ones do not. */
+/* Larger inputs find no more problems than smaller inputs. */
 #define SIZE_MAX_FUZZ 65536
 
-/* The first byte, along the grammar, and one time in four as bytes. */
+/*
+ * Mutates the first byte and, along the grammar, the dump. One time in four, mutates all as bytes.
+ */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
 {
 	if (size < 2 || (seed % 4 == 0 && LLVMFuzzerMutate))
@@ -41,7 +43,10 @@ static void compare(struct hdb *before, struct hdb *after, const struct hdb_opti
 	if (r == HDB_OK)
 		while ((r = hdb_rows_next(rows, &err)) == HDB_OK)
 			;
-	/* Both databases are good: only a limit, as on levels of a tree, can be in the way. */
+	/*
+	 * Both databases are valid, so the only possible failure is a limit, such as on the levels
+	 * of a tree.
+	 */
 	if (r < 0 && r != HDB_ELIMIT && r != HDB_EUSAGE) {
 		(void)fprintf(stderr, "%s\n", err.message);
 		abort();
@@ -66,7 +71,7 @@ static void compare_all(const char *path, const char *dump_path, unsigned by)
 
 	if (hdb_open(world->db_path, &then, &good, NULL) != HDB_OK ||
 	    hdb_open(path, &now, &strange, NULL) != HDB_OK)
-		abort(); /* what was imported must open */
+		abort(); /* an imported database must open */
 	if (!(by & 32))
 		compare(good, strange, options, by & 16 ? 4 : 2);
 	if (!(by & 64))

@@ -21,7 +21,7 @@
 #define TEXTS_MAX ((size_t)ROWS_MAX * 40)
 #define WORDS 4
 
-/* ---- what values are made of ---- */
+/* ---- values ---- */
 
 struct source {
 	const uint8_t *data;
@@ -45,7 +45,7 @@ static uint64_t take64(struct source *s)
 /* ---- a stream ---- */
 
 struct column {
-	unsigned type; /* of formats */
+	unsigned type; /* index in `formats` */
 	union {
 		uint64_t numbers[ROWS_MAX];
 		int32_t ends[ROWS_MAX + 1];
@@ -70,7 +70,7 @@ static const char *const formats[] = { "L", "l", "g", "b", "u", "i" };
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 enum { BOOL = 3, TEXT = 4, CODE = 5 };
 
-/* The dictionary of all columns that have one. */
+/* The dictionary that all columns with a dictionary share. */
 static char words[] = "aa\xff\xfe"
 		      "b";
 static int32_t word_ends[WORDS + 1] = { 0, 0, 2, 4, 5 };
@@ -250,7 +250,7 @@ static void write_rows(const uint8_t *data, size_t size, struct file *f)
 	check_file(f, options.format);
 }
 
-/* ---- what is packed, unpacked as the formats define it ---- */
+/* ---- unpacking, as the formats define it ---- */
 
 static uint64_t read_bits(const uint8_t *data, size_t size, uint64_t at, unsigned bits)
 {

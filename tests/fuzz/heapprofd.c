@@ -1,6 +1,6 @@
 /*
- * fuzz/heapprofd.c - native heaps in traces of arbitrary bytes: all groupings add up to what the
- * last dumps have.
+ * fuzz/heapprofd.c - native heaps in traces of arbitrary bytes. The sums of all groupings equal the
+ * totals of the last dumps.
  */
 #include "androidfiles/androidfiles.h"
 
@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* The sum of the rows that are below no other. */
+/* The sum of the rows on the top level. */
 static struct call_node rows_of(const struct call_tree *tree)
 {
 	struct call_node sum = { 0 };
@@ -19,7 +19,7 @@ static struct call_node rows_of(const struct call_tree *tree)
 	return sum;
 }
 
-/* The last dump of each heap, or of the one that `dump` is of. */
+/* The last dump of each heap, or of the heap of `dump`. */
 static struct call_node dumps_of(const struct android_native *native, unsigned dump)
 {
 	struct call_node sum = { 0 };

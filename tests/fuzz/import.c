@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Larger inputs find nothing that smaller ones do not. */
+/* Larger inputs find no more problems than smaller inputs. */
 #define SIZE_MAX_FUZZ 65536
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
@@ -26,7 +26,7 @@ static void ask(const char *path, struct base_work *work)
 	struct heap *heap;
 
 	if (heap_open(path, NULL, work, &heap, &err) != HDB_OK)
-		abort(); /* what was imported must open */
+		abort(); /* an imported database must open */
 	derive_init(&derive, heap, work);
 	if (derive_need(&derive, STORE_TOTALS, &err) != HDB_OK ||
 	    derive_need(&derive, STORE_CHILDREN, &err) != HDB_OK) {

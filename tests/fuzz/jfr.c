@@ -1,6 +1,6 @@
 /*
- * fuzz/jfr.c - recordings of Flight Recorder from arbitrary bytes: all fields that heapdb asks for
- * are read, twice the same.
+ * fuzz/jfr.c - Flight Recorder recordings of arbitrary bytes. Reads all fields that heapdb uses,
+ * twice with the same result.
  */
 #include "jfr/jfr.h"
 
@@ -8,10 +8,10 @@
 
 #include <stdlib.h>
 
-/* Larger inputs find nothing that smaller ones do not. */
+/* Larger inputs find no more problems than smaller inputs. */
 #define SIZE_MAX_FUZZ 16384
 
-/* What was read, to be compared. */
+/* Data that was read, for the comparison. */
 struct sum {
 	uint64_t events, bytes;
 	int64_t numbers;

@@ -1,6 +1,6 @@
 /*
- * fuzz/made_dump.h - what fuzz targets share that turn files of other formats into dumps: the file
- * that holds an input, memory that takes the dump, and a walk over it.
+ * fuzz/made_dump.h - shared by the fuzz targets that convert other formats to dumps: the file that
+ * holds an input, memory for the dump, and a walk over the dump.
  */
 #ifndef FUZZ_MADE_DUMP_H
 #define FUZZ_MADE_DUMP_H
@@ -14,9 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Larger inputs find nothing that smaller ones do not. */
+/* Larger inputs find no more problems than smaller inputs. */
 #define SIZE_MAX_FUZZ 65536
-/* What one input may become: the growth that is allowed is more than fuzzing has time for. */
+/* Maximum size of the dump. The converter allows more growth than fuzzing has time for. */
 #define OUT_MAX (4u << 20)
 
 struct made_dump {
@@ -36,8 +36,8 @@ static inline int made_dump_put(void *ctx, const void *data, size_t size, struct
 }
 
 /*
- * Walks it: it must have no damage, if it is whole. A dump that was cut becomes one without an end,
- * which is no damage in itself.
+ * Walks the dump. A complete dump must not be damaged. A dump that was cut lacks its end, which
+ * does not count as damage.
  */
 static inline void made_dump_walk(const struct made_dump *out, bool is_whole)
 {
@@ -57,7 +57,7 @@ static inline void made_dump_walk(const struct made_dump *out, bool is_whole)
 	base_source_close(source);
 }
 
-/* A file with the input's bytes, in memory where that is possible; the same name each time. */
+/* Writes the input to a file, in memory if possible, always with the same name. */
 static inline const char *made_dump_input(const uint8_t *data, size_t size)
 {
 	static char path[64];

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct android_memory memory;
 
 	if (android_memory_read((const char *)data, size, &memory, NULL) == HDB_OK && !memory.count)
-		abort(); /* nothing is a failure with a message */
+		abort(); /* an empty result is a failure with a message */
 	for (size_t i = 0; i < memory.count; i++) {
 		const struct android_memory_row *row = &memory.rows[i];
 

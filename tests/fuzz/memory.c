@@ -1,7 +1,6 @@
 /*
- * fuzz/memory.c - texts about a process's memory, from arbitrary bytes, one after the other with a
- * zero between: whatever they say, the parts of the account add up to RSS, and details to no more
- * than their part.
+ * fuzz/memory.c - texts about a process's memory from arbitrary bytes, separated by zeros. Whatever
+ * they contain, the parts of the account add up to RSS, and details do not exceed their part.
  */
 #include "memory/memory.h"
 
@@ -16,7 +15,7 @@ static const char mappings[] = "f0000000-f8000000 rw-p 00000000 00:00 0\nRss: 40
 			       "7f0070000000-7f0070004000 ---p 00000000 00:00 0\nRss: 0 kB\n"
 			       "7f0070004000-7f0070100000 rw-p 00000000 00:00 0\nRss: 96 kB\n";
 
-/* Half of what is asked for. */
+/* Reads half of the requested bytes. */
 static bool half(void *ctx, uint64_t start, uint64_t end, uint64_t *bytes)
 {
 	(void)ctx;
@@ -24,7 +23,7 @@ static bool half(void *ctx, uint64_t start, uint64_t end, uint64_t *bytes)
 	return true;
 }
 
-/* The input is the memory of the process, too. */
+/* The input is also the memory of the process. */
 struct input {
 	const uint8_t *data;
 	size_t size;

@@ -1,9 +1,9 @@
 /*
- * fuzz/names.c - strange names and texts everywhere in a dump, and every query, the report and the
- * comparison on it in one format: what comes out has no control characters, is UTF-8 and, as JSON,
- * is JSON.
+ * fuzz/names.c - a dump with strange names and texts, on which every query, the report and the
+ * comparison run in one format. The output must be UTF-8 without control characters and, for JSON,
+ * valid JSON.
  *
- * Input: u8 which format, u8 how many questions (0: all), u16 each of them, then names: u8 length,
+ * Input: u8 format, u8 number of questions (0: all), u16 for each question, then names: u8 length,
  * the bytes.
  */
 #include "fuzz/command_run.h"
@@ -15,15 +15,15 @@
 #include "support/temp.h"
 
 #define NAMES_MAX 32
-/* Each query with each target and each value of --by; some 300. */
+/* Each query with each target and each value of --by; about 300. */
 #define QUESTIONS_MAX 1000
-/* Questions in one input, where not all are asked. */
+/* Maximum number of questions in an input that does not run all questions. */
 #define CHOSEN_MAX 8
 
 static const char *const formats[] = { "--json", "--format=table", "--csv", "--format=jsonl",
 				       "--format=tsv" };
 
-/* A command with words of its own; on one database, or on both. */
+/* A command with its arguments, on one database or on both. */
 struct question {
 	const char *command, *words[2];
 	bool has_db, has_two;
@@ -40,7 +40,10 @@ static void add(const char *command, const char *a, const char *b, bool has_db, 
 	questions[question_count++] = (struct question){ command, { a, b }, has_db, has_two };
 }
 
-/* A query as it is, of an object, a class, all, and with each value of its option --by. */
+/*
+ * Adds a query without a target, with an object, with a class, with --all, and with each value of
+ * its option --by.
+ */
 static void add_query(const struct hdb_query_spec *spec)
 {
 	static char object[32], class[32], by[QUESTIONS_MAX][40];
@@ -89,7 +92,7 @@ static void add_all(void)
 	add("report", NULL, NULL, true, false);
 }
 
-/* The question in this format; the report is Markdown or JSON. */
+/* Runs the question in this format. The report is Markdown or JSON. */
 static void ask(const struct question *q, const char *format)
 {
 	const bool is_json = strcmp(format, "--json") == 0;
@@ -115,7 +118,7 @@ static void ask(const struct question *q, const char *format)
 		argv[argc++] = db;
 	argv[argc] = NULL;
 	code = run_command(argc, argv, is_json);
-	/* The dump is damaged in no way: nothing may fail but the question. */
+	/* The dump is valid, so only the question itself may fail. */
 	if (code > CLI_USAGE)
 		abort();
 }
@@ -150,7 +153,7 @@ static size_t read_names(const uint8_t *data, size_t size, struct strange_name *
 	return count;
 }
 
-/* All questions at once are for files that are replayed: the fuzzer chooses some. */
+/* All questions at once are only for replayed files. The fuzzer chooses some questions. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
 {
 	if (LLVMFuzzerMutate)
@@ -179,7 +182,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const struct question *q =
 			&questions[(chosen ? load16(data + 2 + 2 * i) : i) % question_count];
 
-		/* The other one has other names in other places. */
+		/* The other database has other names in other places. */
 		if (q->has_two && !has_two)
 			import_names(1, names + (count > 1), count - (count > 1));
 		has_two |= q->has_two;

@@ -17,7 +17,7 @@
 #define INPUT_MAX 4096
 #define ROWS_MAX 200
 #define MEMORY_MAX (32U << 20)
-/* Microseconds that a statement gets. */
+/* Time limit for a statement in microseconds. */
 #define TIME_MAX 300000
 
 static volatile int is_over;

@@ -1,5 +1,6 @@
 /*
- * fuzz/pages.c - LMDB's pages changed: the walk gives entries inside the file, in order, and ends.
+ * fuzz/pages.c - changes LMDB's pages. The walk must return entries inside the file, in order, and
+ * end.
  *
  * Input: changes of 3 bytes: u16 where (in the first 64 KB), u8 what.
  */
@@ -10,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* More entries than a file of this size can have, were each of its own page. */
+/* Greater than the number of entries in a file of this size. */
 #define STEPS_MAX 100000
 
 static void expect_inside(const uint8_t *image, size_t size, const uint8_t *p, uint64_t n)
@@ -58,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				     &(struct pages_file){ image, world->image_size, "image" }, id,
 				     NULL) == HDB_OK) {
 			walk(&pages, image, world->image_size);
-			/* What passes the whole check can be walked whole. */
+			/* A file that passes the complete check can be walked completely. */
 			if (store_pages_check_all(&pages, NULL) == HDB_OK)
 				walk(&pages, image, world->image_size);
 		}

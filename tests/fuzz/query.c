@@ -17,7 +17,7 @@
 
 #define INPUT_MAX 512
 #define WORDS_MAX 8
-/* Rows that are taken; each costs the same. */
+/* Maximum number of rows that are read. All rows cost the same. */
 #define ROWS_MAX 200
 
 struct question {

@@ -1,6 +1,6 @@
 /*
- * fuzz/rewrite.c - dumps to dumps of arbitrary bytes: a result code, and what is written is a dump
- * again that the walk finds no damage in.
+ * fuzz/rewrite.c - rewrites dumps of arbitrary bytes. The result is a result code, and the walk
+ * finds no damage in a written dump.
  */
 #include "heapdb.h"
 #include "hprof/walk.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Larger inputs find nothing that smaller ones do not. */
+/* Larger inputs find no more problems than smaller inputs. */
 #define SIZE_MAX_FUZZ 65536
 
 static char in[64], out[64], report[64];
@@ -62,7 +62,7 @@ static int redact(unsigned how)
 	return hdb_redact(in, out, &opt, NULL, NULL);
 }
 
-/* Damage of the input may lie in what is copied as it is, but records must have their lengths. */
+/* Damaged parts of the input may be copied unchanged, but records must have their right lengths. */
 static void look(void)
 {
 	struct base_source *source;

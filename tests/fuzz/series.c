@@ -1,6 +1,6 @@
 /*
- * fuzz/series.c - a series file of arbitrary bytes: it is read, judged for growth, appended to and
- * read again. A line that ends with "!" gets the checksum that it needs.
+ * fuzz/series.c - a series file of arbitrary bytes is read, examined for growth, extended and read
+ * again. A line that ends with "!" gets a valid checksum.
  */
 #include "watch/growth.h"
 #include "watch/series.h"
@@ -78,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (series_append(series, &sample, &err) != HDB_OK)
 			abort();
 		series_close(series);
-		/* What was there is there, unless it was thinned. */
+		/* Earlier records still exist, unless the file was thinned. */
 		if (read_all(path, &counts) < (size < 1 << 19 ? records + 1 : 1))
 			abort();
 	}

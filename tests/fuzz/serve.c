@@ -1,11 +1,11 @@
 /*
- * fuzz/serve.c - what a browser, or somebody who says to be one, may send to the page's server: who
- * may ask (Host, Origin, cookies, token), and the arguments of questions. Nobody gets in without
- * the token; what is understood is within the limits; what is kept of it is JSON.
+ * fuzz/serve.c - requests that a browser, or a program that claims to be one, may send to the
+ * page's server: access control (Host, Origin, cookies, token) and arguments. Nobody gets access
+ * without the token, accepted values are within their limits, and stored values are JSON.
  *
- * Input: u8 which: below 64 headers, "name:value" one a line; below 128 the gate, its five texts one
- * a line, an empty line for none, "T" in a text for the token; else the kind of question (and for
- * queries which one: u8), and its arguments, "key=value" one a line.
+ * Input: u8 which: below 64 headers, "name:value" one a line; below 128 the gate, its five texts
+ * one a line, an empty line for none, "T" in a text for the token; else the kind of question (and
+ * for queries which one: u8), and its arguments, "key=value" one a line.
  */
 #include "serve/serve_cache.h"
 #include "serve/serve_gate.h"
@@ -23,7 +23,7 @@
 #define INPUT_MAX 16384
 #define DATABASES 3
 
-/* Takes the next line; NULL past the last one. */
+/* Returns the next line, or NULL after the last. */
 static char *take_line(char **text)
 {
 	char *line = *text, *end = line ? strchr(line, '\n') : NULL;
@@ -34,7 +34,7 @@ static char *take_line(char **text)
 	return line;
 }
 
-/* The line with the token for each "T"; NULL for an empty one. Owned. */
+/* Returns the line with each "T" replaced by the token, or NULL if the line is empty. Owned. */
 static char *with_token(const char *line, const char *token)
 {
 	struct bytes made = { 0 };
@@ -81,8 +81,8 @@ static void judge(char *text)
 }
 
 /*
- * Headers, "name:value" one a line, with every byte as it is. What is taken of them came once, by a
- * name that is one, without controls.
+ * Headers, one "name:value" per line, with all bytes unchanged. Accepted headers occur once, have a
+ * valid name and contain no control characters.
  */
 static void take_headers(char *text)
 {

@@ -7,7 +7,7 @@
 
 #include "support/fuzz_target.h"
 
-#define XXH_STATIC_LINKING_ONLY /* the state by value */
+#define XXH_STATIC_LINKING_ONLY /* passes the state by value */
 #include <xxhash.h>
 
 #include <pthread.h>
@@ -17,12 +17,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Larger inputs find nothing that smaller ones do not. */
+/* Larger inputs find no more problems than smaller inputs. */
 #define SIZE_MAX_FUZZ 65536u
-/* Bytes that are taken of what a small file may inflate to. */
+/* Maximum number of inflated bytes that are read from a small file. */
 #define TAKEN_MAX (64u << 20)
 
-/* Whoever takes what was inflated, and has had enough at some time. */
+/* A consumer of inflated bytes that stops at some point. */
 struct taking {
 	XXH3_state_t hash;
 	uint64_t bytes;
@@ -40,7 +40,7 @@ static int put(void *ctx, const struct base_frame *frame, struct hdb_error *err)
 	return t->bytes < TAKEN_MAX ? HDB_OK : hdb_fail(err, HDB_ELIMIT, "enough");
 }
 
-/* All of it; *damage is how many places were damaged. */
+/* Reads all data. *damage is the number of damaged places. */
 static int read_all(const char *path, unsigned threads, struct taking *t, size_t *damage)
 {
 	struct base_work work;
@@ -91,7 +91,10 @@ static int read_pipe(const uint8_t *data, size_t size, struct taking *t, size_t 
 	char path[32];
 	int fds[2], r;
 
-	/* The reader may close before all is written: a bomb, or a machine without /proc. */
+	/*
+	 * The reader may close the pipe before all bytes are written, because of a decompression
+	 * bomb or on a machine without /proc.
+	 */
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (pipe(fds) < 0)
 		return HDB_EIO;
@@ -124,7 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	    (r == HDB_OK && (file.bytes != two.bytes || file_damage != two_damage ||
 			     XXH3_64bits_digest(&file.hash) != XXH3_64bits_digest(&two.hash))))
 		abort();
-	/* A pipe has no parts: what is whole comes out of it alike. */
+	/* A pipe is not read in parts. Undamaged data is the same in both cases. */
 	q = read_pipe(data, size, &pipe_taking, &pipe_damage);
 	if (r == HDB_OK && q == HDB_OK && !file_damage && !pipe_damage &&
 	    (file.bytes != pipe_taking.bytes ||

@@ -1,5 +1,6 @@
 /*
- * fuzz/walk.c - the HPROF reader on arbitrary bytes: it ends, in bounded steps, and steps forward.
+ * fuzz/walk.c - the HPROF reader on arbitrary bytes. It ends after a bounded number of steps, and
+ * every step moves forward.
  */
 #include "hprof/emptied.h"
 #include "hprof/walk.h"

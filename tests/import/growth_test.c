@@ -1,7 +1,7 @@
 /*
- * growth_test.c - dumps that are traps for quadratic work: import, tables and all answers on
- * one and on one eight times as big. Linear work takes eight times the processor time, quadratic
- * work 64 times; 24 is the limit.
+ * growth_test.c - dumps that reveal quadratic work: import, tables and all queries run on a dump
+ * and on a dump that is eight times as big. Linear work takes eight times the processor time,
+ * quadratic work 64 times; 24 is the limit.
  *
  * HEAPDB_HOSTILE=long: twelve times as big, and a million of what there can be a million of:
  * classes in one chain, roots on one object, threads, class loaders, brackets in one name,

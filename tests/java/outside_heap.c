@@ -1,6 +1,6 @@
 /*
- * Native half of OutsideHeap.java: memory that the VM does not know. A negative size asks for small
- * blocks between two that stay, so that freeing them leaves holes in malloc's arena.
+ * Native half of OutsideHeap.java: memory that the VM does not know about. A negative size requests
+ * small blocks between two permanent blocks, so that freeing them leaves holes in malloc's arena.
  */
 #include <jni.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ JNIEXPORT void JNICALL Java_OutsideHeap_free(JNIEnv *env, jclass type, jlong add
 
 	(void)env;
 	(void)type;
-	/* The last one stays: it keeps the arena from shrinking. */
+	/* The last block is never freed, so the arena does not shrink. */
 	for (long i = 0; i < holes->count - 1; i++)
 		free(holes->blocks[i]);
 }

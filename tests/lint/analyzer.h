@@ -1,6 +1,6 @@
 /*
- * tests/lint/analyzer.h - what the analyzers know beyond the sources; see lint-tidy and
- * lint-analyzer in the Makefile.
+ * tests/lint/analyzer.h - facts for the static analyzers that the sources do not state; see
+ * lint-tidy and lint-analyzer in the Makefile.
  *
  * They look at one file at a time and so cannot know that hdb_fail() never returns HDB_OK; without
  * this they follow every failure as if it were a success.

@@ -37,7 +37,7 @@ static void test_keys(void **state)
 	assert_int_equal(budget.used_bytes, 0);
 }
 
-/* Two arenas share a budget: what one gives back the other may take. */
+/* Two arenas share a budget: one can use memory that the other returns. */
 static void test_arenas(void **state)
 {
 	struct oql_budget budget = { .most_bytes = 1 << 20 };
@@ -62,7 +62,7 @@ static void test_arenas(void **state)
 	assert_int_equal(budget.used_bytes, 0);
 }
 
-/* Arrays keep what they have, and stop at their limit as they were. */
+/* Arrays keep their elements, and do not change when they reach their limit. */
 static void test_arrays(void **state)
 {
 	struct oql_budget budget = { .most_bytes = 1 << 16 };
@@ -92,7 +92,9 @@ static void test_arrays(void **state)
 	oql_arena_release(&arena);
 }
 
-/* Every character is encoded as the decoder reads it; what is none becomes U+FFFD. */
+/*
+ * Every character is encoded so that the decoder reads it back. Invalid code points become U+FFFD.
+ */
 static void test_characters(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /*
- * tests/oql/parse_test.c - statements of MAT's query language: what they are read as, printed
- * again, and where they are wrong.
+ * tests/oql/parse_test.c - statements of MAT's query language: statements are parsed and printed
+ * again, and errors are reported with their position.
  */
 #include "oql/oql.h"
 #include "oql/oql_ast.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* A statement, and how it is printed; NULL: it stays. */
+/* A statement, and how it is printed; NULL: unchanged. */
 static const struct {
 	const char *text, *printed;
 } good[] = {
@@ -46,7 +46,7 @@ static const struct {
 	{ "SELECT gr\303\266\303\237e FROM \303\234ber$1", NULL },
 };
 
-/* What is wrong with a statement begins so. */
+/* The error message of a statement begins with this. */
 static const struct {
 	const char *text, *message;
 } bad[] = {
@@ -130,7 +130,7 @@ static void test_bad(void **state)
 	}
 }
 
-/* `count` times `part` between `head` and `tail`, then as often `close`. */
+/* Builds a statement: `head`, `count` times `part`, `tail`, then `count` times `close`. */
 static int check_many(const char *head, const char *part, size_t count, const char *close)
 {
 	struct bytes text = { 0 };
@@ -150,7 +150,7 @@ static int check_many(const char *head, const char *part, size_t count, const ch
 	return r;
 }
 
-/* Chains of AND are as long as they like; what is nested, or a chain of steps, has its limit. */
+/* Chains of AND may have any length. Nesting and chains of steps are limited. */
 static void test_limits(void **state)
 {
 	static const char where[] = "SELECT * FROM X WHERE ";

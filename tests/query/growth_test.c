@@ -1,11 +1,10 @@
 /*
- * growth_test.c - every question on traps for quadratic work: each is asked of one dump and
- * of one eight times as big, and takes some eight times the processor time, not 64 times. So does
- * the comparison with a dump that has other objects, and so do the commands `report` and `diff` in
- * their formats.
+ * growth_test.c - runs every query on dumps that reveal quadratic work. Each query runs on a dump
+ * and on a dump that is eight times as big, and must take about eight times the processor time, not
+ * 64 times. The same applies to comparisons with a dump that has other objects, and to the commands
+ * `report` and `diff` in all formats.
  *
- * HEAPDB_HOSTILE=long: twelve times as big.
- * Slow: every question on 14 dumps, each in two sizes.
+ * HEAPDB_HOSTILE=long: twelve times as big. Slow: every question on 14 dumps, each in two sizes.
  */
 #include "support/command.h"
 #include "support/hostile.h"

@@ -1,8 +1,8 @@
 /*
- * rewriter_test.c - small dumps cut at every byte and with a bit flipped at every byte,
- * through convert, strip and redact: a result code, and a whole dump or no file.
+ * rewriter_test.c - small dumps cut at every byte and with a bit flipped at every byte, through
+ * convert, strip and redact: the result must be a result code, and a complete dump or no file.
  *
- * The short form takes one way of rewriting for each change, in turn; the long form all of them.
+ * The short form uses one of the commands for each change, in turn. The long form uses all of them.
  */
 #include "heapdb.h"
 #include "hprof/walk.h"

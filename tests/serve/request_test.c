@@ -68,7 +68,7 @@ static void test_arguments(void **state)
 	}
 }
 
-/* A switch takes no value; what there may be only so many of. */
+/* Switches with a value, and arguments that occur too often. */
 static void test_many(void **state)
 {
 	struct serve_job *job = new_job(SERVE_QUERY);

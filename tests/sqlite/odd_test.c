@@ -39,7 +39,7 @@ static void close_sql(void)
 	hdb_close(db);
 }
 
-/* The first value of the first row as text; the result of the statement. */
+/* Reads the first value of the first row as text. Returns the result of the statement. */
 static int ask(const char *statement, char *out, size_t size)
 {
 	struct hdb_error err = { 0 };
@@ -62,7 +62,7 @@ static int ask(const char *statement, char *out, size_t size)
 	return r;
 }
 
-/* What SQLite works out by itself, which `+ 0` asks for, is right. */
+/* Results that SQLite computes itself, which `+ 0` forces, are the right ones. */
 static void same(const char *form, const char *how)
 {
 	char plain[512], summed[512], got[512], want[512];
@@ -104,7 +104,7 @@ static void test_upper_half(void **state)
 	close_sql();
 }
 
-/* Dominators of which the second to the fourth object dominate one another. */
+/* Dominators in which the second to fourth objects dominate each other. */
 static void write_circle(void)
 {
 	uint64_t dominators[64];
@@ -137,7 +137,7 @@ static void test_circle(void **state)
 	assert_int_equal(ask("SELECT common_dominator(id) FROM objects WHERE id IN (4096, 8192)",
 			     text, sizeof(text)),
 			 HDB_ECORRUPT);
-	/* All are on the way of the first. */
+	/* All of them are on the path of the first. */
 	assert_int_equal(ask("SELECT common_dominator(id) FROM objects WHERE id IN (8192, 12288)",
 			     text, sizeof(text)),
 			 HDB_OK);

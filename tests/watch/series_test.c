@@ -1,6 +1,7 @@
 /*
- * tests/watch/series_test.c - series: what is appended is read, damage is skipped and counted, a
- * file is thinned at its limit, and a full disk, a killed writer and a second writer lose nothing.
+ * tests/watch/series_test.c - series: appended records are read back, damage is skipped and
+ * counted, and a file is thinned at its limit. A full disk, a killed writer and a second writer
+ * lose no records.
  */
 #include "watch/series.h"
 
@@ -63,7 +64,7 @@ static void append(struct series *s, uint64_t no)
 	assert_int_equal(series_append(s, &r, NULL), HDB_OK);
 }
 
-/* What a reader has seen. */
+/* Records that a reader has read. */
 struct seen {
 	uint64_t count[SERIES_KINDS], first, last;
 	bool in_order;
@@ -128,7 +129,7 @@ static void test_records(void **state)
 	assert_int_equal(r->classes[1].name_size, 9);
 	assert_memory_equal(r->classes[0].name, classes[0].name, 16);
 	assert_memory_equal(r->classes[1].name, classes[1].name, 9);
-	/* Cut anywhere, or with any byte changed, a line is damaged. */
+	/* A line that is cut anywhere, or that has any byte changed, counts as damaged. */
 	for (size_t i = 0; i < line.size - 1; i++) {
 		assert_null(series_parse(parser, line.data, i));
 		line.data[i] ^= 1;
@@ -189,14 +190,14 @@ static void test_damage_in_the_middle(void **state)
 	fd = open(path, O_RDWR);
 	assert_int_equal(fstat(fd, &st), 0);
 	assert_int_equal(pwrite(fd, "\0\n{garbage}\n\xff", 13, st.st_size / 2), 13);
-	/* Killed in the middle of a line. */
+	/* The writer is killed in the middle of a line. */
 	assert_int_equal(ftruncate(fd, st.st_size - 20), 0);
 	close(fd);
 	seen = read_all();
 	assert_true(seen.counts.damaged >= 3 && seen.counts.damaged <= 5);
 	assert_true(seen.count[SERIES_SAMPLE] >= 97);
 	assert_true(seen.in_order);
-	/* It is resumed: only the damaged lines stay lost. */
+	/* The series is resumed. Only the damaged lines are lost. */
 	s = open_series(LIMIT);
 	append(s, 100);
 	append(s, 101);
@@ -240,14 +241,14 @@ static void test_thinning(void **state)
 	seen = read_all();
 	assert_int_equal(seen.counts.damaged, 0);
 	assert_int_equal(seen.count[SERIES_EVENT], 1);
-	/* The oldest and the newest are there, and the newest quarter is whole. */
+	/* The oldest and the newest records exist, and the newest quarter is complete. */
 	assert_true(seen.first < 100);
 	assert_int_equal(seen.last, 19999);
 	assert_true(seen.in_order);
 	assert_true(seen.count[SERIES_SAMPLE] > 1500);
 }
 
-/* A limit of the size of files takes the place of a full disk. */
+/* A limit on file sizes simulates a full disk. */
 static void test_full_disk(void **state)
 {
 	struct rlimit before, small = { .rlim_cur = 20000 };
@@ -268,7 +269,7 @@ static void test_full_disk(void **state)
 	}
 	assert_true(failures > 300);
 	assert_true(series_pending(s) > 300);
-	/* What is in the file is whole. */
+	/* All records in the file are complete. */
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	seen = read_all();
 	assert_int_equal(seen.counts.damaged, 0);

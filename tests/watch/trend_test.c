@@ -27,7 +27,7 @@ static double uniform(void)
 	return (double)(state_of_random >> 11) / 9007199254740992.0;
 }
 
-/* Close to normal: mean 0, deviation 1. */
+/* An approximately normal distribution with mean 0 and deviation 1. */
 static double noise(void)
 {
 	double sum = -6;
@@ -86,7 +86,7 @@ static double uneven_sawtooth(int i)
 	}
 	return 50 + 2 * at++ + 0.3 * noise();
 }
-/* The load falls, or rises, at some time. */
+/* The load falls or rises at some point. */
 static double changing_sawtooth(int i)
 {
 	static double at, top, before, after;
@@ -168,7 +168,7 @@ static void make(const struct shape *shape, uint64_t seed, int count)
 		points[i] = (struct trend_point){ i * 600.0, shape->value(i) * MIB };
 }
 
-/* Growth of less than 5 % of the level is none, as in `heapdb growth`. */
+/* As in `heapdb growth`, growth of less than 5 % of the level does not count. */
 static bool grows(size_t count, struct trend *trend)
 {
 	trend_find(points, count, 0.05 * points[count - 1].value, trend);
@@ -229,7 +229,7 @@ static void test_figures(void **state)
 	assert_int_equal(trend.period, 1);
 }
 
-/* A leak that begins late: the time when it began, and its speed, not an average. */
+/* A leak that begins late: the result is its start and its rate since then, not an average. */
 static void test_since(void **state)
 {
 	struct trend trend;
@@ -261,7 +261,7 @@ static void test_leak_below_a_wave(void **state)
 	assert_true(fabs(trend.slope - 0.2) < 0.05);
 }
 
-/* More points than the pairs of all of them could be computed for. */
+/* So many points that computing all pairs would take too long. */
 static void test_many_points(void **state)
 {
 	struct trend trend;
@@ -285,7 +285,7 @@ static void test_strange_points(void **state)
 			points[i] = (struct trend_point){ i / 2 * 2, i % 7 ? i : values[v] };
 		for (size_t n = 0; n <= 100; n++)
 			trend_find(points, n, 1, &trend);
-		/* Time stands still, or runs backwards. */
+		/* Time does not advance, or runs backwards. */
 		for (int i = 0; i < 100; i++)
 			points[i].time = v % 2 ? 5 : 100 - i;
 		trend_find(points, 100, 1, &trend);

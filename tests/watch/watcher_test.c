@@ -1,7 +1,7 @@
 /*
- * tests/watch/watcher_test.c - watching in a made world, where a day passes in a second: JVMs that
- * leak, restart and end, watches that are killed and resume, a full disk, jumps of the wall clock,
- * limits of captures, histograms and their pauses, and every kind of condition.
+ * tests/watch/watcher_test.c - watching in a simulated world in which a day takes a second: JVMs
+ * that leak, restart and end, watches that are killed and resume, a full disk, jumps of the wall
+ * clock, limits on captures, histograms and their pauses, and every kind of condition.
  */
 #include "watch/watch.h"
 
@@ -24,11 +24,11 @@
 
 static char path[300];
 
-/* The made world. */
+/* The simulated world. */
 struct world {
 	uint64_t now_ms, end_ms;
-	int64_t wall_offset_ms; /* added to now */
-	uint64_t restarts[4];   /* when the JVM restarts */
+	int64_t wall_offset_ms; /* added to now_ms for the wall clock */
+	uint64_t restarts[4];   /* time at which the JVM restarts */
 	uint64_t heap_per_hour, gc_us_per_s;
 	uint64_t pause_us, histograms, pauses_us;
 	uint64_t signal_ms, oom_ms, full_from_ms, full_until_ms;
@@ -50,7 +50,7 @@ static uint64_t wall_ms(void *ctx)
 	return 1767225600000 + w->now_ms + (uint64_t)w->wall_offset_ms;
 }
 
-/* A limit of the size of files takes the place of a full disk. */
+/* A limit on file sizes simulates a full disk. */
 static void fill_disk(bool is_full)
 {
 	struct rlimit limit;
@@ -86,7 +86,7 @@ static bool was_signalled(void *ctx)
 	return was;
 }
 
-/* Age of the JVM, and how many there were before it. */
+/* Age of the JVM, and number of JVMs before it. */
 static uint64_t age_of(const struct world *w, unsigned *no)
 {
 	uint64_t start = 0;
@@ -257,7 +257,10 @@ static int remove_file(void **state)
 	return unlink(path);
 }
 
-/* 24 hours, three restarts of the JVM, two of watch, a full disk for an hour: no sample is lost. */
+/*
+ * 24 hours with three restarts of the JVM, two restarts of watch, and a full disk for an hour. No
+ * sample is lost.
+ */
 static void test_a_day(void **state)
 {
 	static struct world w = { .restarts = { 5 * HOUR, 5 * HOUR + 15000, 17 * HOUR },
@@ -290,7 +293,7 @@ static void test_duration(void **state)
 	static struct world w = { .heap_per_hour = 100 * MIB };
 
 	(void)state;
-	/* 85 % are passed after 7.5 hours. */
+	/* The heap exceeds 85 % after 7.5 hours. */
 	WATCH(w, 8, "heap > 85% for 5m");
 	assert_int_equal(w.captures, 1);
 	assert_true(w.first_capture_ms >= 7 * HOUR + 35 * MINUTE);
@@ -324,7 +327,7 @@ static void test_skipped(void **state)
 	(void)state;
 	WATCH(w, 5, "rss > 80% of limit");
 	assert_int_equal(w.captures, 0);
-	/* Told once. */
+	/* Reported once. */
 	assert_non_null(first = strstr(w.events, "no capture: no room"));
 	assert_null(strstr(first + 16, "no room"));
 }
@@ -386,7 +389,7 @@ static void test_pauses(void **state)
 	assert_null(strstr(strstr(none.events, "attach: ") + 1, "attach: "));
 }
 
-/* A restart of watch does not ask for a histogram again. */
+/* A restart of watch does not request another histogram. */
 static void test_histogram_after_restart(void **state)
 {
 	static struct world w = { .pause_us = 20000 };
@@ -398,8 +401,8 @@ static void test_histogram_after_restart(void **state)
 }
 
 /*
- * The wall clock is set back by a day and forward by a year. Durations do not follow; captures of a
- * day are counted by it, since a restart must know them.
+ * The wall clock is set back by a day and forward by a year. Durations do not depend on it.
+ * Captures per day are counted by the wall clock, because they must be known after a restart.
  */
 static void test_clock_jumps(void **state)
 {
