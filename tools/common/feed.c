@@ -714,7 +714,7 @@ static char *command_of(const char *fetch, struct hdb_error *err)
 			 fetch);
 	} else if (!count) {
 		hdb_fail(err, HDB_EUSAGE,
-			 "--fetch %s: missing {}, which heapdb replaces by the name, as in "
+			 "--fetch %s: missing {}, which stands for the name of the dump, as in "
 			 "'curl -sSf {}'",
 			 fetch);
 	} else {
