@@ -46,8 +46,7 @@ int analysis_measure(const struct session *session, struct analysis_measuring *h
 		     struct hdb_error *err);
 
 /*
- * Returns size / capacity. 1 if both are 0, because nothing is wasted then. has_capacity must be
- * set.
+ * Returns size / capacity, or 1 if both are 0, because nothing is wasted. has_capacity must be set.
  */
 double analysis_measure_fill(const struct analysis_measure *m);
 

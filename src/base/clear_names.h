@@ -8,8 +8,8 @@
 #include "base/packets.h"
 
 /*
- * The field of a class in DeobfuscationMapping that contains its fields, and the one that contains
- * its methods.
+ * The field of a class in DeobfuscationMapping that contains its fields, and the field that
+ * contains its methods.
  */
 enum { MAPPING_FIELD = 3, MAPPING_METHOD = 4 };
 

@@ -1,6 +1,6 @@
 /*
- * derive/totals.c - the table totals: objects and bytes by class, superclass, package and class
- * loader.
+ * derive/totals.c - builds the table `totals`: objects and bytes by class, superclass, package and
+ * class loader.
  *
  * The retained size of a group is a lower bound: the sum over its topmost members in the dominator
  * tree (totals_tree.c). If members share objects, the group retains more; derive_retained_set

@@ -169,8 +169,8 @@ static inline uint64_t layout_round(uint64_t v, uint64_t align)
 }
 
 /*
- * Each is implemented in its own file; layout_class calls the one of the model. `out` has been
- * initialised from `super`.
+ * Each is implemented in its own file. layout_class calls the one that the model selects. `out` has
+ * been initialised from `super`.
  */
 void layout_builder(const struct layout_model *model, struct layout_field *fields, size_t count,
 		    const struct layout_traits *traits, struct layout_shape *out);

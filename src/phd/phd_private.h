@@ -57,8 +57,8 @@ struct phd_reader {
 /* HDB_EFORMAT: not a PHD of a known version. */
 int phd_reader_open(struct phd_reader *reader, struct base_source *source, struct hdb_error *err);
 /*
- * Returns HDB_END after the last record, and also where the dump is truncated or damaged; is_whole
- * is false then.
+ * Returns HDB_END after the last record, and also where the dump is truncated or damaged. In that
+ * case, is_whole is false.
  */
 int phd_reader_next(struct phd_reader *reader, struct phd_record *out);
 void phd_reader_release(struct phd_reader *reader);

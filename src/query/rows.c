@@ -326,7 +326,7 @@ int query_make(struct query *q, struct hdb_error *err)
 	if (r != HDB_OK) {
 		if (r == HDB_END)
 			query_kept_end(q);
-		/* Set after a failure too, because the query's state is undefined then. */
+		/* Also set after a failure, which leaves the query's state undefined. */
 		q->has_ended = true;
 		return r;
 	}

@@ -8,7 +8,7 @@
 #include "base/input.h"
 #include "base/work.h"
 
-/* The dump that is read, and the one that is written. */
+/* The dump that is read, and the dump that is written. */
 struct rewrite_paths {
 	const char *in;
 	const char *out;

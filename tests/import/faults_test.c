@@ -2,17 +2,17 @@
  * faults_test.c - makes the n-th call that can fail do so, either that call only or all calls from
  * then on, in imports, builds of derived tables and queries. Each time the result must be a clear
  * error or the right answer, without a crash or leak, and the old database must be intact.
- *
- * Link with: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup Link with:
- * -Wl,--wrap=strndup Link with: -Wl,--wrap=realpath Link with:
- * -Wl,--wrap=asprintf,--wrap=mmap,--wrap=open,--wrap=fopen,--wrap=fstat,--wrap=stat Link with:
- * -Wl,--wrap=write,--wrap=close,--wrap=opendir,--wrap=linkat,--wrap=read Link with:
- * -Wl,--wrap=pread,--wrap=rename,--wrap=fchmod,--wrap=fcntl,--wrap=posix_fallocate Link with:
- * -Wl,--wrap=mkostemp,--wrap=mkdtemp,--wrap=pthread_create Link with:
- * -Wl,--wrap=mdb_env_create,--wrap=mdb_env_open,--wrap=mdb_env_sync Link with:
- * -Wl,--wrap=mdb_txn_begin,--wrap=mdb_txn_commit,--wrap=mdb_dbi_open Link with:
- * -Wl,--wrap=mdb_cursor_open,--wrap=mdb_cursor_get,--wrap=mdb_cursor_del Link with:
- * -Wl,--wrap=mdb_put,--wrap=mdb_del,--wrap=mdb_env_get_fd,--wrap=mdb_get
+ * Link with: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup
+ * Link with: -Wl,--wrap=strndup
+ * Link with: -Wl,--wrap=realpath
+ * Link with: -Wl,--wrap=asprintf,--wrap=mmap,--wrap=open,--wrap=fopen,--wrap=fstat,--wrap=stat
+ * Link with: -Wl,--wrap=write,--wrap=close,--wrap=opendir,--wrap=linkat,--wrap=read
+ * Link with: -Wl,--wrap=pread,--wrap=rename,--wrap=fchmod,--wrap=fcntl,--wrap=posix_fallocate
+ * Link with: -Wl,--wrap=mkostemp,--wrap=mkdtemp,--wrap=pthread_create
+ * Link with: -Wl,--wrap=mdb_env_create,--wrap=mdb_env_open,--wrap=mdb_env_sync
+ * Link with: -Wl,--wrap=mdb_txn_begin,--wrap=mdb_txn_commit,--wrap=mdb_dbi_open
+ * Link with: -Wl,--wrap=mdb_cursor_open,--wrap=mdb_cursor_get,--wrap=mdb_cursor_del
+ * Link with: -Wl,--wrap=mdb_put,--wrap=mdb_del,--wrap=mdb_env_get_fd,--wrap=mdb_get
  */
 #include "support/faults.h"
 #include "support/hostile.h"

@@ -4,7 +4,8 @@
  * 64 times. The same applies to comparisons with a dump that has other objects, and to the commands
  * `report` and `diff` in all formats.
  *
- * HEAPDB_HOSTILE=long: twelve times as big. Slow: every question on 14 dumps, each in two sizes.
+ * HEAPDB_HOSTILE=long: twelve times as big.
+ * Slow: every question on 14 dumps, each in two sizes.
  */
 #include "support/command.h"
 #include "support/hostile.h"

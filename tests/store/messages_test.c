@@ -2,9 +2,8 @@
  * messages_test.c - error messages of the store that damaged blocks (damaged_test) do not cause:
  * results of LMDB, file headers, files that other users have planted, limits, and lists that change
  * while they are read.
- *
- * Link with: -Wl,--wrap=stat,--wrap=mdb_txn_id,--wrap=mdb_put,--wrap=ZSTD_compress2 Link with:
- * -Wl,--wrap=lstat,--wrap=fstat
+ * Link with: -Wl,--wrap=stat,--wrap=mdb_txn_id,--wrap=mdb_put,--wrap=ZSTD_compress2
+ * Link with: -Wl,--wrap=lstat,--wrap=fstat
  */
 #include "store/column.h"
 #include "store/env.h"

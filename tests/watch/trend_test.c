@@ -1,7 +1,7 @@
 /*
- * tests/watch/trend_test.c - trends of made quantities: leaks are found within 20 points and
- * stay found, and what only looks like growth (noise, warm-up, saw teeth, waves) raises no alarm in
- * 60. The long form (HEAPDB_HOSTILE) tries 1,000 series each, and allows 1 in 100.
+ * tests/watch/trend_test.c - trends in generated series. Leaks are found within 20 points and
+ * remain found. Series that only look like growth (noise, warm-up, saw teeth, waves) raise no alarm
+ * within 60 points. The long form (HEAPDB_HOSTILE) tries 1,000 series each, and allows 1 in 100.
  */
 #include "watch/trend.h"
 

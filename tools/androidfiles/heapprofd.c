@@ -615,7 +615,7 @@ static void module_of(const char *frame, char *module, size_t size)
 	(void)snprintf(module, size, "%.*s", at == frame ? 0 : (int)strlen(at) - 3, at + 2);
 }
 
-/* Whether the function is an allocator, whose caller is the one of interest. */
+/* Whether the function is an allocator. If so, its caller is of interest. */
 static bool is_allocator(const char *frame)
 {
 	static const char *const parts[] = { " (libc.so",    " (libc++",          " (libstdc++",

@@ -44,7 +44,7 @@ struct own_answer {
 /* Makes a text cell (lent; null if NULL or empty), or a number. */
 struct hdb_value text_value(const char *text);
 struct hdb_value number_value(enum hdb_type type, uint64_t u);
-/* The same, for a number of which 0 means that it is unknown: null then. */
+/* The same, for a number that is 0 if it is unknown. 0 becomes null. */
 struct hdb_value known_value(enum hdb_type type, uint64_t u);
 /* Makes facts in the same way. Null values have HDB_TYPE_NULL. `title` NULL: the name. */
 struct own_fact text_fact(const char *name, const char *title, const char *text);

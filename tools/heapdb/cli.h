@@ -80,7 +80,7 @@ struct cli {
 	struct hdb_error err;
 	char *statement;         /* `export TABLE` or an SQL statement; owned; NULL: neither */
 	bool is_open;            /* a JSON object is incomplete; see struct answer */
-	bool is_sparse;          /* likewise: JSON for the page */
+	bool is_sparse;          /* JSON for the page; see struct answer */
 	char message_prefix[64]; /* "import", "query retained" */
 };
 

@@ -136,7 +136,10 @@ void serve_jobs_health(const struct serve_jobs *jobs, size_t database, struct hd
 
 /* Whether the dump has named heaps, as Android dumps do. */
 bool serve_jobs_is_android(const struct serve_jobs *jobs, size_t database);
-/* Whether another file has the database's path now: answers are of the one that was opened. */
+/*
+ * Whether the database's path now refers to another file. Answers come from the file that was
+ * opened.
+ */
 bool serve_jobs_is_replaced(const struct serve_jobs *jobs, size_t database);
 
 struct serve_job *serve_job_new(void);

@@ -84,7 +84,7 @@ struct watch_options {
 
 /*
  * Watches until it is told to stop (HDB_EINTR), or until `is_once` or `ends_with_jvm` is satisfied
- * (HDB_OK). Other failures: the series cannot be written at the start, or no JVM is found then.
+ * (HDB_OK). Other failures: at the start, the series cannot be written, or no JVM is found.
  */
 int watch_run(const struct watch_world *world, const struct watch_options *options,
 	      struct hdb_error *err);

@@ -1,6 +1,6 @@
 /*
  * graph/dominators/semi_lowmem.c - semidominators with links only for joins, nodes that have
- * incoming edges besides that of the search tree.
+ * incoming edges outside the search tree.
  *
  * For heaps whose links, at 8 bytes per node, do not fit the budget: hundreds of millions of
  * objects in 2 GB, or tens of millions in 100 MB. Otherwise links would be in a file, and random

@@ -56,7 +56,7 @@ struct sharing {
 	struct base_vec stack; /* uint32_t: objects whose references are still to be followed */
 	uint32_t turn;         /* number of the current group and pass; never 0 */
 	uint64_t steps_left, done;
-	bool is_first; /* this is the pass that counts, not the one that adds up */
+	bool is_first; /* true in the pass that counts, false in the pass that sums */
 	double bytes;
 	struct share *share; /* of the current group */
 };

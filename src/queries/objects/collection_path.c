@@ -205,7 +205,7 @@ static int is_inside(struct place *p, uint32_t ix, bool *out, struct hdb_error *
 	return r;
 }
 
-/* Follows entries to the one that holds something else. p->at is at the first entry. */
+/* Follows entries to the entry that holds something else. p->at is at the first entry. */
 static int fold_entries(struct place *p, struct analysis_fold *fold, bool is_first,
 			struct hdb_error *err)
 {

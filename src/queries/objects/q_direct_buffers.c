@@ -233,8 +233,8 @@ static int look_at_referrer(struct query *q, uint32_t ix, uint32_t from, struct 
 }
 
 /*
- * Finds the objects that refer to a buffer, except the one that frees it, which has a phantom
- * reference.
+ * Finds the objects that refer to a buffer, except the object that frees the buffer, which has a
+ * phantom reference.
  */
 static int find_candidates(struct query *q, uint32_t ix, struct candidates *c,
 			   struct hdb_error *err)

@@ -316,7 +316,7 @@ static int garbage_tops(const struct session *session, struct base_vec *tops, st
 struct holder_group {
 	uint64_t holders, count, bytes, native_bytes;
 	uint32_t class_no;
-	uint32_t biggest; /* index in `tops` of the one that holds most bytes */
+	uint32_t biggest; /* index in `tops` of the object that retains most bytes */
 };
 
 struct unreachable {
