@@ -74,8 +74,8 @@ static inline void graph_preorder_prefetch(const struct graph_preorder *order, u
 void graph_preorder_link(struct graph_preorder *order, uint32_t place, uint32_t parent);
 
 /*
- * Step 4: numbers the inner nodes from 0, each before its descendants. HDB_ECORRUPT, without a
- * message, if the top level does not lead to all inner nodes.
+ * Step 4: numbers the inner nodes from 0, each before its descendants. Fails with HDB_ECORRUPT,
+ * without a message, if the top level does not lead to all inner nodes.
  */
 int graph_preorder_number(struct graph_preorder *order, struct hdb_error *err);
 

@@ -451,8 +451,8 @@ static void add_needed_space(const struct import *im, struct hdb_error *err)
 }
 
 /*
- * Opens the dump, creates the database and runs the passes, without publishing. HDB_END as in
- * `create`. The caller closes *input even after a failure.
+ * Opens the dump, creates the database and runs the passes, without publishing. Returns HDB_END
+ * like `create`. The caller closes *input even after a failure.
  */
 static int make_database(struct import *im, struct import_paths paths, struct base_input **input,
 			 struct hdb_error *err)

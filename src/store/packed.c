@@ -227,7 +227,7 @@ static int add_block(struct store_unpacked *unpacked, const char *path,
 			      (uint32_t)unpacked->blocks.count - 1, err);
 }
 
-/* Decompresses a block. *out is owned: free() it. HDB_ECORRUPT without a message. */
+/* Decompresses a block. *out is owned: free() it. Fails with HDB_ECORRUPT without a message. */
 static int inflate(const struct store_packed *packed, uint8_t **out, struct hdb_error *err)
 {
 	uint8_t *raw;
@@ -247,8 +247,8 @@ static int inflate(const struct store_packed *packed, uint8_t **out, struct hdb_
 }
 
 /*
- * Returns the block if it has been decompressed before, otherwise HDB_END. HDB_ECORRUPT if its size
- * differs. Requires the lock.
+ * Returns the block if it has been decompressed before, otherwise HDB_END. Returns HDB_ECORRUPT if
+ * its size differs. Requires the lock.
  */
 static int take_block(const struct store_unpacked *unpacked, const struct store_packed *packed,
 		      const uint8_t **out)

@@ -17,7 +17,7 @@
 /* Compresses blocks, one at a time. */
 struct store_packer;
 
-/* *out is owned: free with store_packer_free. HDB_ENOMEM. */
+/* *out is owned: free with store_packer_free. Fails with HDB_ENOMEM if memory is exhausted. */
 int store_packer_new(struct store_packer **out, struct hdb_error *err);
 void store_packer_free(struct store_packer *packer);
 

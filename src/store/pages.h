@@ -43,8 +43,9 @@ struct pages {
 
 /*
  * Checks both meta pages of an open file before LMDB reads them. Fails with HDB_ECORRUPT if the
- * file is not a database, is truncated, or its meta pages are invalid. HDB_EVERSION for another
- * byte order or data version. *wanted_bytes is the file size that the newest state requires.
+ * file is not a database, is truncated, or its meta pages are invalid. Fails with HDB_EVERSION for
+ * another byte order or data version. *wanted_bytes is the file size that the newest state
+ * requires.
  */
 int store_pages_check_file(int fd, const char *path, uint64_t *wanted_bytes, struct hdb_error *err);
 

@@ -59,7 +59,10 @@ uint64_t store_record_count(struct store *store, enum store_table table);
 int store_record_room(struct store *store, enum store_table table, uint64_t *count,
 		      struct hdb_error *err);
 
-/* Copies record `no`, of store_table_record(table) bytes, to `out`. HDB_NOTFOUND past the end. */
+/*
+ * Copies record `no`, of store_table_record(table) bytes, to `out`. Returns HDB_NOTFOUND past the
+ * end.
+ */
 int store_record(struct store *store, enum store_table table, uint64_t no, void *out,
 		 struct hdb_error *err);
 
@@ -81,7 +84,7 @@ int store_texts_put(struct store_texts_writer *w, const void *text, size_t size,
 int store_texts_end(struct store_texts_writer *w, struct hdb_error *err);
 void store_texts_release(struct store_texts_writer *w);
 
-/* Text `no`, borrowed like a block. HDB_NOTFOUND past the end. */
+/* Text `no`, borrowed like a block. Returns HDB_NOTFOUND past the end. */
 int store_text(struct store *store, uint64_t no, const char **text, size_t *size,
 	       struct hdb_error *err);
 

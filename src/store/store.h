@@ -178,7 +178,8 @@ void store_unsynced(struct store_writer *writer);
 
 /*
  * From now on, compresses blocks of all tables except contents (whose frames are already
- * compressed), if this saves space. For a new database that contains its dump. HDB_ENOMEM.
+ * compressed), if this saves space. For a new database that contains its dump. Fails with
+ * HDB_ENOMEM if memory is exhausted.
  */
 int store_pack_tables(struct store_writer *writer, struct hdb_error *err);
 

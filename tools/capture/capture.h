@@ -150,7 +150,10 @@ bool capture_parse_heap_info(const char *text, struct capture_meters *out);
 /* Mappings and pages of a process. */
 struct capture_memory;
 
-/* Opens the process with this PID. *out is owned: capture_memory_close. HDB_EABSENT, HDB_EIO. */
+/*
+ * Opens the process with this PID. *out is owned: capture_memory_close. Fails with HDB_EABSENT or
+ * HDB_EIO.
+ */
 int capture_memory_open(int pid, struct capture_memory **out, struct hdb_error *err);
 void capture_memory_close(struct capture_memory *memory);
 

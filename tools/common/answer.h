@@ -58,7 +58,7 @@ void render_json_error(struct output *out, bool is_open, const struct hdb_error 
 
 /*
  * Selects the columns named in "a,b,c", in this order. Columns that the query defines but this
- * answer lacks are null. HDB_EUSAGE for unknown columns.
+ * answer lacks are null. Fails with HDB_EUSAGE for unknown columns.
  */
 int answer_pick(struct answer *answer, const char *columns);
 /* The selected column `i` if the query defines it but this answer lacks it, otherwise NULL. */

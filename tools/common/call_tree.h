@@ -27,7 +27,7 @@ struct call_tree {
 	struct base_tree tree;
 };
 
-/* Finds or adds the child of `parent` with this name. HDB_ELIMIT, HDB_ENOMEM. */
+/* Finds or adds the child of `parent` with this name. Fails with HDB_ELIMIT or HDB_ENOMEM. */
 int call_tree_child(struct call_tree *tree, uint32_t parent, const char *name, uint32_t *node,
 		    struct hdb_error *err);
 

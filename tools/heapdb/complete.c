@@ -81,7 +81,7 @@ static void use_form(struct line *l, const char *word)
 		l->command = cli_find_command(form);
 }
 
-/* Finds the command and its query. NULL if unknown. */
+/* Finds the command and its query. The query is NULL if it is unknown. */
 static void find_command(struct line *l)
 {
 	const char *name = l->words[0];

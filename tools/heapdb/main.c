@@ -627,7 +627,7 @@ static const struct command *choose_command(struct cli *cli, const char *name)
 
 /*
  * Rewrites `heapdb FILE ...` to `heapdb overview FILE ...` in *args, whose values the caller owns.
- * HDB_EUSAGE for `heapdb FILE COMMAND`.
+ * Fails with HDB_EUSAGE for `heapdb FILE COMMAND`.
  */
 static int overview_of(struct cli *cli, struct arguments *args, char *file)
 {

@@ -27,8 +27,8 @@ struct mcp_options {
 
 /*
  * Reads JSON-RPC messages, one per line, from `in` and answers on `out` until the input ends.
- * HDB_OK then, and when the client has gone; HDB_EABSENT or HDB_EIO if a directory is inaccessible,
- * HDB_ENOMEM.
+ * Returns HDB_OK at the end of the input, or if the client has disconnected. Fails with HDB_EABSENT
+ * or HDB_EIO if a directory is inaccessible, and with HDB_ENOMEM.
  */
 int mcp_serve(const struct mcp_options *options, int in, int out, struct hdb_error *err);
 

@@ -63,7 +63,7 @@ void mcp_files_release(struct mcp_files *files);
 
 /*
  * Lists the databases below the directories in order of names: an array of objects {"db", "bytes"},
- * and {"dump", "bytes"} for dumps without a database. NULL if memory is exhausted.
+ * and {"dump", "bytes"} for dumps without a database. Returns NULL if memory is exhausted.
  */
 json_t *mcp_files_list(const struct mcp_files *files);
 
@@ -83,8 +83,8 @@ int mcp_files_open(struct mcp_files *files, const char *name, struct hdb **db, c
 		   struct hdb_error *err);
 
 /*
- * Resolves a dump below the directories and the name of its database, both owned. HDB_EABSENT, or
- * HDB_EEXIST if it is imported already.
+ * Resolves a dump below the directories and the name of its database, both owned. Fails with
+ * HDB_EABSENT if there is no such dump, and with HDB_EEXIST if it has already been imported.
  */
 int mcp_files_dump(const struct mcp_files *files, const char *name, char **dump, char **db,
 		   struct hdb_error *err);
@@ -144,9 +144,9 @@ struct mcp_call {
 	const char *name; /* tool name */
 	json_t *args;     /* object; borrowed */
 	/*
-	 * Asks the user. HDB_OK if they agree, HDB_END if the question is the answer to the call,
-	 * which the client repeats with the user's answer. Otherwise HDB_EUSAGE; `option` of the
-	 * command would make the question unnecessary.
+	 * Asks the user. Returns HDB_OK if they agree, HDB_END if the question is the answer to the
+	 * call, which the client repeats with the user's answer. Otherwise HDB_EUSAGE; `option` of
+	 * the command would make the question unnecessary.
 	 */
 	int (*consent)(void *ctx, const char *question, const char *option, struct hdb_error *err);
 	void *ctx;
@@ -154,7 +154,7 @@ struct mcp_call {
 
 struct tool;
 
-/* Returns the tools with their schemas, for tools/list. NULL if memory is exhausted. */
+/* Returns the tools with their schemas, for tools/list. Returns NULL if memory is exhausted. */
 json_t *mcp_tools_list(const struct mcp_options *options, bool can_ask);
 /* Whether the tool can be called. can_ask: the client can ask the user for consent. */
 bool mcp_tool_exists(const struct mcp_options *options, const char *name, bool can_ask);
@@ -183,7 +183,7 @@ int mcp_make_capture(const struct mcp_call *call, const struct tool *tool, json_
 
 /* Result of prompts/list. */
 json_t *mcp_prompts_list(void);
-/* Result of prompts/get. NULL if there is no such prompt. */
+/* Result of prompts/get. Returns NULL if there is no such prompt. */
 json_t *mcp_prompt(const char *name, const json_t *args);
 
 /* ---- mcp_schema.c: the registry as schemas ---- */

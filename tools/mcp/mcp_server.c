@@ -131,8 +131,8 @@ static void write_no_memory(struct server *s, const json_t *id)
 }
 
 /*
- * Sends the message (consumed), which answers the request with this ID (NULL: none). NULL if memory
- * is exhausted.
+ * Sends the message (consumed), which answers the request with this ID (NULL: none). Returns NULL
+ * if memory is exhausted.
  */
 static void send_message(struct server *s, const json_t *id, json_t *message)
 {

@@ -31,7 +31,7 @@ static bool is_text(const json_t *value)
 	       strlen(json_string_value(value)) == json_string_length(value);
 }
 
-/* Returns a string argument, NULL if absent. HDB_EUSAGE for other types. */
+/* Returns a string argument, NULL if absent. Fails with HDB_EUSAGE for other types. */
 static int take_text(const json_t *args, const char *name, const char **text, struct hdb_error *err)
 {
 	const json_t *value = json_object_get(args, name);

@@ -57,7 +57,8 @@ static int path_of(const char *db_path, char *path, struct hdb_error *err)
 }
 
 /*
- * Reads the file, zero-terminated; *data is owned, even after a failure. NULL if there is no file.
+ * Reads the file, zero-terminated; *data is owned, even after a failure. Returns NULL if there is
+ * no file.
  */
 static int read_text(const char *path, char **data, size_t *size, struct hdb_error *err)
 {

@@ -43,9 +43,9 @@ struct notes {
 const char *notes_kind(const char *target);
 
 /*
- * Reads the notes of the database `db` at `db_path`; empty if there is no file. HDB_EFORMAT: the
- * file is damaged or foreign; HDB_ELIMIT; HDB_EABSENT: no permission; HDB_EIO, HDB_ENOMEM. Release
- * even after an error.
+ * Reads the notes of the database `db` at `db_path`. If there is no file, there are no notes. Fails
+ * with HDB_EFORMAT if the file is damaged or not a file of notes, with HDB_EABSENT without
+ * permission, or with HDB_ELIMIT, HDB_EIO or HDB_ENOMEM. Release the notes even after an error.
  */
 int notes_read(const struct hdb *db, const char *db_path, struct notes *notes,
 	       struct hdb_error *err);

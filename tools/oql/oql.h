@@ -54,8 +54,8 @@ struct oql_options {
 struct oql;
 
 /*
- * Parses without running. HDB_EUSAGE with line, column and what was expected; HDB_ELIMIT if a limit
- * of this header is exceeded.
+ * Parses without running. Fails with HDB_EUSAGE and a message with the line, the column and what
+ * was expected, or with HDB_ELIMIT if a limit in this header is exceeded.
  */
 int oql_check(struct oql_str text, struct hdb_error *err);
 

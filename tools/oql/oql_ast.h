@@ -126,8 +126,9 @@ struct oql_select {
 };
 
 /*
- * Parses a statement. The tree is in the arena and points into `text`, which is lent as long.
- * HDB_EUSAGE with line, column and what was expected.
+ * Parses a statement. The tree is in the arena and points into `text`, which must stay valid as
+ * long as the tree. Fails with HDB_EUSAGE and a message with the line, the column and what was
+ * expected.
  */
 int oql_parse(struct oql_str text, struct oql_arena *arena, struct oql_select **out,
 	      struct hdb_error *err);

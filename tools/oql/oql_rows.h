@@ -93,7 +93,7 @@ int oql_group_next(struct oql_rows *rows, struct oql_part *p);
 /* Finds the index of a column by name; false if there is none. */
 bool oql_rows_column(const struct oql_rows *rows, struct oql_str name, size_t *column);
 
-/* Resolves the keys of ORDER BY. HDB_EUSAGE for unknown columns. */
+/* Resolves the keys of ORDER BY. Fails with HDB_EUSAGE for unknown columns. */
 int oql_order_resolve(struct oql_rows *rows);
 
 /* Returns the next row in order; *values are borrowed until oql_rows_close. */

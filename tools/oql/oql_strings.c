@@ -345,8 +345,8 @@ static int with_text(struct oql_eval *ev, const struct oql_call *call, struct oq
 }
 
 /*
- * Converts a character or character code to text; strings stay unchanged. HDB_NOTFOUND for other
- * values.
+ * Converts a character or character code to text; strings stay unchanged. Returns HDB_NOTFOUND for
+ * other values.
  */
 static int needle_of(struct oql_eval *ev, const struct oql_value *v, struct oql_arena *arena,
 		     struct oql_value *out)

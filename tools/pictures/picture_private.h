@@ -54,7 +54,7 @@ struct picture_frames {
 int picture_frames(struct picture *picture, struct picture_frames *frames, struct hdb_error *err);
 void picture_frames_release(struct picture_frames *frames);
 
-/* Writers for the kinds of picture_draw. HDB_ENOMEM. */
+/* Writers for the kinds of picture_draw. Fails with HDB_ENOMEM if memory is exhausted. */
 int picture_folded(const struct picture *picture, struct output *out, struct hdb_error *err);
 int picture_speedscope(struct picture *picture, struct output *out, struct hdb_error *err);
 int picture_pprof(struct picture *picture, struct output *out, struct hdb_error *err);
@@ -88,7 +88,10 @@ struct svg_layout {
 /* Places the children of the cell at `at` in the queue and draws the cell. */
 typedef void svg_cell_fn(struct output *out, struct svg_layout *layout, size_t at);
 
-/* Draws the title and, `height` pixels high, the heap. HDB_ENOMEM. */
+/*
+ * Draws the title and, `height` pixels high, the heap. Fails with HDB_ENOMEM if memory is
+ * exhausted.
+ */
 int svg_draw(const struct picture *picture, double height, svg_cell_fn *put_cell,
 	     struct output *out, struct hdb_error *err);
 

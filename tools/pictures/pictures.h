@@ -38,18 +38,18 @@ struct picture_part {
 };
 
 /*
- * Makes an empty picture; release it with picture_release. `title` describes it and is lent.
- * HDB_ENOMEM.
+ * Makes an empty picture; release it with picture_release. `title` describes it and is lent. Fails
+ * with HDB_ENOMEM if memory is exhausted.
  */
 int picture_make(struct picture **picture, const char *title, struct hdb_error *err);
 void picture_release(struct picture *picture); /* NULL is allowed */
 
-/* Adds a node below the most recent one of the level above. HDB_ELIMIT, HDB_ENOMEM. */
+/* Adds a node below the most recent one of the level above. Fails with HDB_ELIMIT or HDB_ENOMEM. */
 int picture_add(struct picture *picture, const struct picture_part *part, struct hdb_error *err);
 
 /*
  * Draws the picture, once, as part of a heap of `heap` bytes, or of the sum of its top level if
- * that is more. HDB_ENOMEM; write errors are in out->error.
+ * that is more. Fails with HDB_ENOMEM if memory is exhausted. Write errors are in out->error.
  */
 int picture_draw(struct picture *picture, enum picture_kind kind, uint64_t heap, struct output *out,
 		 struct hdb_error *err);
@@ -63,8 +63,8 @@ int picture_draw(struct picture *picture, enum picture_kind kind, uint64_t heap,
 bool picture_png_is_there(void);
 
 /*
- * Writes pixels; both sides must be 1 to PICTURE_SIDE_MAX. HDB_EUSAGE for unsupported pixel
- * formats, HDB_EIO, HDB_ENOMEM; HDB_EBUG without libpng.
+ * Writes pixels. Both sides must be 1 to PICTURE_SIDE_MAX. Fails with HDB_EUSAGE for unsupported
+ * pixel formats, with HDB_EIO or HDB_ENOMEM, and with HDB_EBUG without libpng.
  */
 int picture_png_write(const struct pixels *pixels, FILE *file, struct hdb_error *err);
 

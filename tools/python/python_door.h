@@ -47,7 +47,7 @@ HDB_API void hdbpy_free(char *text);
 
 /*
  * Writes a stream to a file and releases it, also on failure. `format`: 0 Parquet, 1 Arrow file, 2
- * Arrow stream. HDB_EEXIST if the file exists and `force` is 0.
+ * Arrow stream. Fails with HDB_EEXIST if the file exists and `force` is 0.
  */
 HDB_API int hdbpy_write(struct ArrowArrayStream *stream, const char *path, int format, int force,
 			struct hdb_error *err);

@@ -74,11 +74,13 @@ const char *serve_page(const char *path, size_t *size);
 
 /*
  * Returns the queries for which is_wanted(name) is true, without their options, as a JSON array.
- * *text is owned: free(). HDB_ENOMEM.
+ * *text is owned: free(). Fails with HDB_ENOMEM if memory is exhausted.
  */
 int serve_columns_json(bool is_wanted(const char *query), char **text, size_t *size);
 
-/* Serves until *stop. HDB_OK then, or a failure to start. */
+/*
+ * Serves until *stop is set, and then returns HDB_OK. Returns a failure if the server cannot start.
+ */
 int serve_run(const struct serve_options *options, struct hdb_error *err);
 
 #endif

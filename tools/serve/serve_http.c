@@ -72,7 +72,10 @@ static const struct {
 	{ "Cache-Control", "no-store" },
 };
 
-/* Sends and releases the response. NULL if memory is exhausted, so the connection is closed. */
+/*
+ * Sends and releases the response. Returns NULL if memory is exhausted, so the connection is
+ * closed.
+ */
 static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned status,
 				     const char *type, struct MHD_Response *response)
 {

@@ -123,7 +123,7 @@ bool serve_jobs_cancel(struct serve_jobs *jobs, const char *id);
 /* Buffer size for the name of a stage, twice the longest name. */
 #define SERVE_STAGE_SIZE 96
 
-/* Progress of a job. False if there is no such job. */
+/* Progress of a job. Returns false if there is no such job. */
 struct serve_progress {
 	enum serve_state state;
 	char stage[SERVE_STAGE_SIZE], unit[SERVE_STAGE_SIZE];

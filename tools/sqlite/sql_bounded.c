@@ -413,8 +413,8 @@ static void do_rtrim(struct sqlite3_context *ctx, int argc, sqlite3_value **argv
 #define ZERO "\xf7\xbf\xbf\xbf"
 
 /*
- * Returns the value's text, zero-terminated: its own, or *owned if it contains zeros. NULL if
- * memory is exhausted, or SQL NULL.
+ * Returns the value's text, zero-terminated: its own, or *owned if it contains zeros. Returns NULL
+ * if memory is exhausted or if the value is NULL in SQL.
  */
 static const char *match_text(sqlite3_value *value, char **owned)
 {

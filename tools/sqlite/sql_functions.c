@@ -495,7 +495,7 @@ struct chain {
 	uint32_t *places;
 };
 
-/* Numbers an object's chain of dominators. HDB_NOTFOUND: it is unreachable. */
+/* Numbers an object's chain of dominators. Returns HDB_NOTFOUND if the object is unreachable. */
 static int number_chain(struct sql_source *source, uint32_t ix, struct chain *chain,
 			struct hdb_error *err)
 {

@@ -94,7 +94,10 @@ struct heapsql_answer {
 	int first; /* result of reading the first row */
 };
 
-/* Reads the first row. `rows` is lent while `out` is in use. HDB_OK even if there is no row. */
+/*
+ * Reads the first row. `rows` is lent while `out` is in use. Returns HDB_OK even if there is no
+ * row.
+ */
 int heapsql_answer(struct heapsql_answer *out, struct heapsql_rows *rows, struct hdb_error *err);
 
 /* The columns of rows. */
@@ -106,8 +109,8 @@ struct heapsql_columns {
 /*
  * An expression over the columns of an answer (hdb_query), evaluated by a connection with a
  * database, whose functions and tables may be used. The connection runs nothing else until the
- * filter is closed. *out is owned: heapsql_filter_close. HDB_EUSAGE if SQLite rejects the
- * expression.
+ * filter is closed. *out is owned: heapsql_filter_close. Fails with HDB_EUSAGE if SQLite rejects
+ * the expression.
  */
 struct heapsql_filter;
 int heapsql_filter_open(struct heapsql *sql, const char *expression,

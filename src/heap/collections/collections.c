@@ -307,7 +307,10 @@ static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_er
 	return heap_soft(r);
 }
 
-/* Follows wrappers. HDB_OK with `inner` NULL if the wrapped object is not a known collection. */
+/*
+ * Follows wrappers. Returns HDB_OK with `inner` NULL if the wrapped object is not a known
+ * collection.
+ */
 static int unwrap(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
 	for (unsigned n = 0; c->inner && c->inner->shape == HEAP_WRAP; n++) {

@@ -83,8 +83,8 @@ static struct heap_as as_of(const struct heap_frame *f)
 }
 
 /*
- * Reads the number at a path. 0 if there is none or if it is negative. Without a path, *out does
- * not change.
+ * Reads the number at a path. The result is 0 if there is no number or if it is negative. Without a
+ * path, *out does not change.
  */
 static int number_at(struct heap_entries *e, const struct heap_frame *f, const char *path,
 		     uint64_t *out, struct hdb_error *err)

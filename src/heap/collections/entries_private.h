@@ -62,7 +62,10 @@ void heap_chunk_open(struct heap_chunk *chunk, uint32_t array_ix);
 int heap_chunk_open_list(struct heap *heap, struct heap_chunk *chunk, uint32_t ix, uint64_t *length,
 			 struct hdb_error *err);
 
-/* Reads element `at`. HDB_NOTFOUND past the end, or if the dump does not contain it. */
+/*
+ * Reads element `at`. Returns HDB_NOTFOUND past the end, or if the dump does not contain the
+ * element.
+ */
 int heap_chunk_get(struct heap *heap, struct heap_chunk *chunk, uint64_t at, struct heap_value *out,
 		   struct hdb_error *err);
 

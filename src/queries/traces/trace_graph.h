@@ -159,8 +159,8 @@ int trace_reference_generic(struct trace_graph *graph, const struct trace_refere
 			    char *buf, size_t size, struct hdb_error *err);
 
 /*
- * Finds the rule of a library for a JNI global root. NULL if there is none, or if the object is
- * also another kind of root.
+ * Finds the rule of a library for a JNI global root. Returns NULL if there is none, or if the
+ * object is also another kind of root.
  */
 int trace_root_rule(struct trace_graph *graph, uint32_t ix, const struct library_rule **out,
 		    struct hdb_error *err);
