@@ -107,7 +107,9 @@ struct objects_cursor {
 struct shape *sql_shape_new(struct sql_source *source, const char *name);
 /* NULL is allowed. */
 void sql_shape_free(void *shape);
-/* A table of objects that every database has. Returns NULL if memory is exhausted. */
+/*
+ * A table of objects that every database has. sql_shape_plain returns NULL if memory is exhausted.
+ */
 struct sql_objects_def {
 	const char *name, *help;
 	unsigned kinds;         /* 0: all */
