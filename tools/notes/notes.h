@@ -44,8 +44,8 @@ const char *notes_kind(const char *target);
 
 /*
  * Reads the notes of the database `db` at `db_path`. If there is no file, there are no notes. Fails
- * with HDB_EFORMAT if the file is damaged or not a file of notes, with HDB_EABSENT without
- * permission, or with HDB_ELIMIT, HDB_EIO or HDB_ENOMEM. Release the notes even after an error.
+ * with HDB_EFORMAT if the file is damaged or not a notes file, with HDB_EABSENT without permission,
+ * or with HDB_ELIMIT, HDB_EIO or HDB_ENOMEM. Release the notes even after an error.
  */
 int notes_read(const struct hdb *db, const char *db_path, struct notes *notes,
 	       struct hdb_error *err);
