@@ -224,7 +224,7 @@ static int begin_query(struct sql_cursor *c, struct hdb_error *err)
 
 	for (int i = 0; i < ARGS_MAX; i++)
 		if (c->key[i])
-			TRY_ERRORS(take_argument(c, i, c->key[i], err));
+			TRY(take_argument(c, i, c->key[i], err));
 	r = hdb_query(c->db, def_of(c)->spec->name, &s->args, &s->rows, err);
 	/* A missing object gives no rows; a missing class is an error. */
 	if (r == HDB_NOTFOUND && s->args.target_count && strncmp(s->targets[0], "0x", 2) == 0)

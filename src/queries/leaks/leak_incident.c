@@ -312,7 +312,7 @@ int leak_condition_name(struct heap *heap, uint32_t thread_ix, uint32_t conditio
 			continue;
 		TRY(heap_object(heap, root->ix, &object, err));
 		if (object.kind == STORE_INSTANCE)
-			TRY_ERRORS(r = heap_fields_begin(heap, root->ix, &fields, err));
+			TRY(r = heap_fields_begin(heap, root->ix, &fields, err));
 		while (object.kind == STORE_INSTANCE && r == HDB_OK && !to.buf[0] &&
 		       (r = heap_fields_next(&fields, err)) == HDB_OK) {
 			char name[LEAK_PATTERN_MAX];
