@@ -192,7 +192,7 @@ heapdb import --fetch 'cat {}' -o no.heapdb -- '-n' > out 2>&1 || rc=$?
 grep -q 'could treat it as an option' out
 answers 'https://example.org/dump.hprof.xz?sig=1#x' --fetch 'cat plain.hprof.xz; : {}'
 answers 's3://b/a.zip!x/one.hprof' --fetch 'cat a.zip; : {}'
-said 2 'missing {}, which heapdb replaces' s3://b/dump.hprof --fetch cat
+said 2 'missing {}, which stands for the name of the dump' s3://b/dump.hprof --fetch cat
 said 4 'the --fetch command failed (exit code 3)' s3://b/dump.hprof --fetch 'cat dump.hprof; : {}; exit 3'
 said 4 'the --fetch command failed (exit code 3)' s3://b/a.zip --fetch 'cat a.zip; : {}; exit 3'
 said 3 '(exit code 1)' s3://b/dump.hprof --fetch 'false {}'
