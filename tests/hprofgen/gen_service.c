@@ -143,10 +143,11 @@ static uint64_t line_of_cart(void *ctx, uint64_t k)
 /* ---- writing ---- */
 
 static void write_instance(struct gen_run *run, unsigned class_no, uint64_t id,
-			   const uint64_t *refs, unsigned ref_count, uint64_t number)
+			   const uint64_t *refs, uint64_t number)
 {
 	struct gen_world *w = &run->world;
 	const struct service *s = run->state;
+	const unsigned ref_count = w->classes[s->class_no[class_no]].reference_count;
 	uint8_t *p = gen_instance(w, s->class_no[class_no], id);
 
 	for (unsigned k = 0; k < ref_count; k++)
@@ -167,14 +168,14 @@ static void write_session(struct gen_run *run, uint64_t i)
 		s->city_base + gen_below(gen_hash(random, 2), s->cities) * s->bytes[CITY];
 
 	write_instance(run, ENTRY, part_id(s, i, ENTRY),
-		       (uint64_t[]){ part_id(s, i, KEY), session }, 2, i);
-	write_instance(run, KEY, part_id(s, i, KEY), NULL, 0, i);
+		       (uint64_t[]){ part_id(s, i, KEY), session }, i);
+	write_instance(run, KEY, part_id(s, i, KEY), NULL, i);
 	write_instance(run, SESSION, session,
-		       (uint64_t[]){ part_id(s, i, USER), cart_id(s, i), last }, 3, i);
+		       (uint64_t[]){ part_id(s, i, USER), cart_id(s, i), last }, i);
 	write_instance(run, USER, part_id(s, i, USER),
-		       (uint64_t[]){ part_id(s, i, NAME), part_id(s, i, ADDRESS) }, 2, i);
-	write_instance(run, NAME, part_id(s, i, NAME), NULL, 0, i);
-	write_instance(run, ADDRESS, part_id(s, i, ADDRESS), &city, 1, i);
+		       (uint64_t[]){ part_id(s, i, NAME), part_id(s, i, ADDRESS) }, i);
+	write_instance(run, NAME, part_id(s, i, NAME), NULL, i);
+	write_instance(run, ADDRESS, part_id(s, i, ADDRESS), &city, i);
 	gen_object_array(
 		w, cart_id(s, i),
 		&(struct gen_elements){ CART_LINES, line_of_cart, &(struct cart){ s, i } });
@@ -183,8 +184,7 @@ static void write_session(struct gen_run *run, uint64_t i)
 
 		write_instance(
 			run, LINE, line_id(s, i, k),
-			(uint64_t[]){ s->product_base + product * s->bytes[PRODUCT], session }, 2,
-			k);
+			(uint64_t[]){ s->product_base + product * s->bytes[PRODUCT], session }, k);
 	}
 }
 
@@ -202,9 +202,9 @@ static void write_objects(struct gen_run *run)
 		gen_object_array(w, bucket_of_table(s, s->bucket),
 				 &(struct gen_elements){ BUCKET_SESSIONS, entry_of_bucket, s });
 	for (uint64_t i = 0; i < s->products; i++)
-		write_instance(run, PRODUCT, s->product_base + i * s->bytes[PRODUCT], NULL, 0, i);
+		write_instance(run, PRODUCT, s->product_base + i * s->bytes[PRODUCT], NULL, i);
 	for (uint64_t i = 0; i < s->cities; i++)
-		write_instance(run, CITY, s->city_base + i * s->bytes[CITY], NULL, 0, i);
+		write_instance(run, CITY, s->city_base + i * s->bytes[CITY], NULL, i);
 	for (uint64_t i = 0; i < s->sessions; i++)
 		write_session(run, i);
 }

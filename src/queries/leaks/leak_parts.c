@@ -164,6 +164,7 @@ int query_leak_contents(struct leak_rows *rows, const struct query_leak_suspect 
 /* ---- what the children hold ---- */
 
 struct elements {
+	struct query *q; /* lent */
 	struct analysis_class_sum *classes;
 	/* by class: sums of squares over sampled children, for the error of the estimates */
 	double *count_squares, *byte_squares;
@@ -235,8 +236,8 @@ static int replace_element(struct query *q, struct store_lists *lists, struct wa
  * Finds what one child finally holds. If all these objects are of platform classes, the result is
  * the child itself: "12 LinkedHashMap" says more than the strings and arrays in them.
  */
-static int find_ends(struct query *q, const struct elements *e, struct store_lists *lists,
-		     uint32_t ix, struct ends *out, struct hdb_error *err)
+static int find_ends(const struct elements *e, struct store_lists *lists, uint32_t ix,
+		     struct ends *out, struct hdb_error *err)
 {
 	struct waiting waiting = { .ix = { ix }, .count = 1 };
 	bool has_own = false;
@@ -250,9 +251,9 @@ static int find_ends(struct query *q, const struct elements *e, struct store_lis
 		struct heap_object object;
 		bool is_replaced = false;
 
-		TRY(heap_object(q->heap, at, &object, err));
+		TRY(heap_object(e->q->heap, at, &object, err));
 		if (e->is_platform[object.class_no])
-			TRY(replace_element(q, lists, &waiting, &is_replaced, err));
+			TRY(replace_element(e->q, lists, &waiting, &is_replaced, err));
 		if (is_replaced)
 			continue;
 		has_own |= !e->is_platform[object.class_no];
@@ -301,23 +302,23 @@ static void add_ends(struct elements *e, struct analysis_class_sum *ends, size_t
 }
 
 /* Follows one child, and appends what it finally holds, object by object, to `sums`. */
-static int follow_child(struct query *q, const struct elements *e, struct store_lists *lists,
-			uint32_t ix, struct base_vec *sums, struct hdb_error *err)
+static int follow_child(const struct elements *e, struct store_lists *lists, uint32_t ix,
+			struct base_vec *sums, struct hdb_error *err)
 {
 	struct ends ends;
 	struct heap_object object;
-	int r = heap_object(q->heap, ix, &object, err);
+	int r = heap_object(e->q->heap, ix, &object, err);
 
 	if (r != HDB_OK || e->is_end[object.class_no])
 		return r;
-	TRY(find_ends(q, e, lists, ix, &ends, err));
+	TRY(find_ends(e, lists, ix, &ends, err));
 	for (size_t i = 0; i < ends.count; i++) {
 		struct analysis_class_sum sum = { .count = 1 };
 
-		TRY(heap_object(q->heap, ends.ix[i], &object, err));
+		TRY(heap_object(e->q->heap, ends.ix[i], &object, err));
 		sum.class_no = object.class_no;
 		sum.shallow_bytes = object.shallow_bytes;
-		TRY(derive_retained(q->derive, ends.ix[i], &sum.retained_bytes, err));
+		TRY(derive_retained(e->q->derive, ends.ix[i], &sum.retained_bytes, err));
 		TRY(base_vec_push(sums, &sum, sizeof(sum), err));
 	}
 	return HDB_OK;
@@ -366,7 +367,6 @@ struct batch {
 };
 
 struct following {
-	struct query *q;
 	struct elements *e;
 	struct base_vec children; /* struct child */
 	struct batch *batches;    /* by slot */
@@ -387,7 +387,7 @@ static int follow_batch(void *ctx, unsigned slot, uint64_t no, struct hdb_error 
 
 	batch->sums.count = 0;
 	for (size_t i = no * BATCH; i < batch_end(f, no); i++) {
-		TRY(follow_child(f->q, f->e, &batch->lists,
+		TRY(follow_child(f->e, &batch->lists,
 				 base_vec_at(&f->children, struct child, i)->ix, &batch->sums,
 				 err));
 		batch->sum_end[i % BATCH] = (uint32_t)batch->sums.count;
@@ -409,7 +409,7 @@ static int add_batch(void *ctx, unsigned slot, uint64_t no, struct hdb_error *er
 				 end - from, base_vec_at(&f->children, struct child, i)->times);
 		from = end;
 	}
-	return base_step(f->q->work, no * BATCH, err);
+	return base_step(f->e->q->work, no * BATCH, err);
 }
 
 static void release_following(struct following *f)
@@ -429,7 +429,7 @@ static int choose_children(struct following *f, uint32_t point_ix, struct hdb_er
 	uint64_t done = 0;
 	size_t count = 1;
 
-	TRY(derive_children(f->q->derive, &lists, err));
+	TRY(derive_children(f->e->q->derive, &lists, err));
 	TRY(store_lists_begin(&lists, point_ix, &e->length, err));
 	e->every = 1 + e->length / ELEMENTS_FOLLOWED;
 	while (count) {
@@ -454,7 +454,7 @@ static int follow_children(struct query *q, struct elements *e, uint32_t point_i
 {
 	const unsigned threads = q->work->threads;
 	BASE_SCOPED(release_following)
-	struct following f = { .q = q, .e = e, .slot_count = BATCHES_PER_THREAD * threads };
+	struct following f = { .e = e, .slot_count = BATCHES_PER_THREAD * threads };
 
 	TRY(choose_children(&f, point_ix, err));
 	base_stage(q->work, "what suspects hold", f.children.count, "objects");
@@ -503,7 +503,7 @@ static int take_item(struct query *q, struct elements *e, uint32_t ix, struct hd
 
 	TRY(heap_object(q->heap, ix, &object, err));
 	if (!e->is_end[object.class_no]) {
-		TRY(follow_child(q, e, &e->lists, ix, &sums, err));
+		TRY(follow_child(e, &e->lists, ix, &sums, err));
 		add_ends(e, sums.data, sums.count, 1);
 		return HDB_OK;
 	}
@@ -699,7 +699,7 @@ int query_leak_elements(struct query *q, struct leak_rows *rows,
 	const struct analysis_suspect *suspect = about->suspect;
 	const uint32_t class_count = about->sums->class_count;
 	const size_t first = rows->rows.count;
-	BASE_SCOPED(release_elements) struct elements e = { .every = 1 };
+	BASE_SCOPED(release_elements) struct elements e = { .q = q, .every = 1 };
 	bool any = false;
 
 	if (suspect->point_ix == HEAP_NONE)
