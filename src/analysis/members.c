@@ -83,8 +83,8 @@ static int mark_loader(const struct session *session, const char *name, struct a
 
 		m->is_member_class[no] = base_glob(name, heap_loader_name(heap, class));
 		/*
-		 * The name is in the dump. Consecutive classes usually have the same loader, so its
-		 * name is cached.
+		 * Finding the name of a class loader means reading the dump. Consecutive classes
+		 * usually have the same class loader, so its name is cached.
 		 */
 		if (!m->is_member_class[no] && class->loader_ix != last_ix) {
 			TRY_ERRORS(analysis_loader_name(heap, class->loader_ix, label,
@@ -448,7 +448,7 @@ static int each_topmost(const struct bound *b, const struct analysis_members *m,
 	return HDB_OK;
 }
 
-/* For a single class, the table totals contains the bound. */
+/* For a single class, the `totals` table contains the bound. */
 static int bound_of_class(const struct session *session, uint32_t class_no, uint64_t *bytes,
 			  struct hdb_error *err)
 {

@@ -456,8 +456,8 @@ static int place_way(const struct few *f, const struct way *way, struct hdb_erro
 }
 
 /*
- * Counts a member in its node. The example is the member with the largest retained size, if
- * retained sizes are known.
+ * Counts a member in its node. If retained sizes are known, the node's example is the member with
+ * the largest retained size.
  */
 static int count_member(const struct few *f, uint32_t ix, struct analysis_merged_sum *sum,
 			struct hdb_error *err)

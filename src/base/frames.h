@@ -25,7 +25,7 @@
 
 /* A frame's location. */
 struct base_frame {
-	uint64_t start;        /* offset in the source of the frame's first byte */
+	uint64_t start;        /* offset of the frame's first byte in the source */
 	uint64_t size;         /* inflated size in bytes, at most BASE_FRAME_BYTES */
 	const uint8_t *packed; /* borrowed until the source is closed, or `copy` */
 	uint64_t packed_size;  /* bytes */

@@ -51,8 +51,9 @@ static const struct native_rule rules[] = {
 	{ "java.nio.DirectByteBuffer", false, false, NULL, NULL, NULL, "capacity", "cleaner",
 	  "att|attachment" },
 	/*
-	 * Android 5 to 7: only bitmaps whose pixels are not in a Java array. From Android 8, a
-	 * registry records the size. The contents of Android's direct buffers are in the Java heap.
+	 * For Android 5 to 7, selects only bitmaps whose pixels are not in a Java array. In Android
+	 * 8 and later, a registry records the size. Direct buffers on Android keep their contents
+	 * in the Java heap.
 	 */
 	{ "android.graphics.Bitmap", false, false, NULL, NULL, NULL,
 	  "mFinalizer.mNativeAllocationByteCount", "mFinalizer", "mBuffer" },

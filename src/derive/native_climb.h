@@ -7,7 +7,7 @@
 
 #include "derive/native.h"
 
-/* Maximum number of objects to visit, a small fraction of a heap with this many objects. */
+/* Returns the maximum number of objects to visit, a small fraction of object_count. */
 uint32_t derive_climb_limit(uint32_t object_count);
 
 /*

@@ -87,8 +87,8 @@ struct totals_walk {
 
 struct totals_tree {
 	struct totals *t;
-	struct class_sum *sums;   /* by slot, then class */
-	uint64_t *loader_topmost; /* by slot, then group by loader: as topmost_bytes */
+	struct class_sum *sums;   /* indexed by slot, then class */
+	uint64_t *loader_topmost; /* like topmost_bytes; indexed by slot, then class loader */
 	struct graph_preorder order;
 	struct graph_child_rows leaves; /* keys are dominators' numbers, nodes are member numbers */
 	/* by range of numbers; fields: number, member, units, count */

@@ -173,8 +173,8 @@ static int hold_list(struct block_builder *m, uint32_t i, const uint32_t *target
 }
 
 /*
- * Collects the list of object i in m->targets. Required if some references lead to missing objects,
- * or some edges are not in a field.
+ * Collects the reference list of object i in m->targets. Needed only if some references lead to
+ * missing objects, or if some edges do not come from a field.
  */
 static int gather_list(struct import *im, struct block_builder *m, uint32_t i,
 		       struct hdb_error *err)

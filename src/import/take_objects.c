@@ -17,7 +17,7 @@ struct loop {
 	struct base_view view; /* nothing moves it during the loop */
 	uint64_t at, end; /* offset of the next object, and end of the heads that may be read */
 	uint64_t limit;   /* objects must not extend beyond this */
-	/* length below which byte and char arrays are irrelevant for zeroed.c */
+	/* zeroed.c does not need byte and char arrays shorter than this */
 	uint64_t known_end;
 	uint64_t *raw; /* the contents of m->raw */
 	size_t raw_count;

@@ -15,9 +15,9 @@
 
 struct phd;
 
-/* Lent until phd_close. */
+/* Borrowed until phd_close. */
 struct phd_files {
-	const char *dump;     /* its name contains the time, and is used to find a javacore */
+	const char *dump;     /* path; the time in the file name helps to find the javacore */
 	const char *javacore; /* NULL: the one next to the dump, if it exists */
 };
 

@@ -50,7 +50,7 @@ struct phd_reader {
 	bool is_whole; /* the record that ends the dump was read */
 };
 
-/* A portable heap dump begins with this. */
+/* The bytes at the start of every portable heap dump. */
 #define PHD_MAGIC "\x00\x12portable heap dump"
 #define PHD_MAGIC_SIZE (sizeof(PHD_MAGIC) - 1)
 
@@ -69,7 +69,7 @@ struct phd_class {
 	uint32_t ref_count;
 	uint32_t name_at, name_size; /* in names */
 	uint32_t instance_bytes;
-	uint32_t most_refs; /* maximum references of an object of this class */
+	uint32_t most_refs; /* maximum number of references in an object of this class */
 	uint32_t fields;    /* reference fields of an object, including those of superclasses */
 	uint32_t super_no;  /* or PHD_NONE; cycles were broken */
 	uint32_t array_no;  /* the class of arrays of this class, if has_arrays */

@@ -156,9 +156,9 @@ static int rewrite_hashes_array(const struct rewrite_hashes *h, struct rewriter 
 }
 
 /*
- * Fields that always keep their values: number of entries of a collection, encoding of a string,
- * state of a thread or of an Android object. None of them is derived from data that a program was
- * given. Hash codes are, so they are not listed.
+ * Fields whose values are always kept: the number of entries in a collection, the encoding of a
+ * string, and the state of a thread or Android object. These values are not derived from the
+ * program's data. Hash codes are, so they are not listed.
  */
 static const struct {
 	const char *class_name; /* glob pattern */

@@ -372,7 +372,7 @@ static void put_option_name(struct output *out, const char *owner, const struct 
 		      o->example ? o->example : "");
 }
 
-/* Like put_name, with the kinds and number of targets as additional field. */
+/* Like put_name, with the kinds and the number of targets as additional fields. */
 static void put_targets(struct output *out, const struct hdb_query_spec *query)
 {
 	static const char *const names[] = { "object", "class", "pattern", "loader", "name" };

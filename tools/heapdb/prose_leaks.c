@@ -1,12 +1,12 @@
 /*
- * heapdb/prose_leaks.c - prints leaks as text: leaking objects with their traces, then each suspect
- * with its share, owner, path and accumulated objects. Rows come in the order of the text; a
- * heading is printed when their kind changes.
+ * heapdb/prose_leaks.c - prints the answer of the leaks query as text: leaking objects with their
+ * traces, then each suspect with its share, owner, path and accumulated objects. The rows arrive in
+ * the order in which they are printed. A heading is printed whenever the kind of row changes.
  */
 #include "heapdb/call_rows.h"
 #include "heapdb/prose.h"
 
-/* Headings of rows that form a list by class or object. */
+/* Headings of lists of classes or objects, by kind of row. */
 static const struct list {
 	const char *kind, *heading;
 } lists[] = {

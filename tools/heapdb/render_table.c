@@ -84,7 +84,7 @@ struct table {
 	uint32_t follows[BATCH_ROWS]; /* bit set by level: a sibling follows below */
 	struct bytes text;            /* text of the batch */
 	struct bytes shortened;       /* the shortened cell */
-	struct bytes same;            /* columns with one value, and their values */
+	struct bytes same;            /* names and values of the columns with a single value */
 	size_t blanks;                /* pending blanks before the next text of the line */
 	const char *line_end;
 	bool has_heading; /* the heading was printed */

@@ -128,13 +128,13 @@ typedef bool (*memory_pages)(void *ctx, uint64_t start, uint64_t end, uint64_t *
  */
 int memory_account(struct memory *memory, memory_pages pages, void *ctx, struct hdb_error *err);
 
-/* Reads memory of the process: the number of bytes, 0 if that is not possible. */
+/* Reads memory of the process. Returns the number of bytes read, or 0 on failure. */
 typedef size_t (*memory_read)(void *ctx, uint64_t at, void *out, size_t size);
 
 /* Sums malloc's blocks in the mappings of a process with glibc, as malloc_info(3) would. */
 int memory_add_arenas(struct memory *memory, memory_read read, void *ctx, struct hdb_error *err);
 
-/* Returns the name of a part. Static. */
+/* Returns the name of a part, a static string. */
 const char *memory_part_name(enum memory_part part);
 
 /* ---- the account of a process as an answer ---- */

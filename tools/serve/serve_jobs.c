@@ -217,7 +217,10 @@ static int answer(struct worker *w, struct serve_job *job)
 	return r;
 }
 
-/* Returns the next request of the page's first views, if no client waits; NULL if there is none. */
+/*
+ * Returns the next request for the page's initial views, or NULL if there is none. Called only when
+ * no client is waiting.
+ */
 static struct serve_job *take_warm(struct serve_jobs *jobs)
 {
 	struct serve_job *job = NULL;

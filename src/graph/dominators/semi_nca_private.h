@@ -79,8 +79,8 @@ struct dom_build {
 	uint64_t *mine;            /* bits by node: visited in the search from the current root */
 	struct base_buckets order; /* nodes and numbers, by bucket of nodes (dom_spill_of) */
 	unsigned order_shift;
-	struct base_runs parents; /* by number: distance to the parent's number */
-	struct base_runs semis;   /* by number: distance from the parent to the semidominator */
+	struct base_runs parents; /* indexed by number: distance to the parent */
+	struct base_runs semis;   /* indexed by number: distance from parent to semidominator */
 	struct graph_edge_buckets crosses; /* edges not in the search tree, from numbers to nodes */
 	struct graph_edge_buckets edges;   /* the same edges, between numbers */
 	uint64_t *top;                     /* bits by number: DOM_TOP */

@@ -190,7 +190,7 @@ static bool push(struct machine *m, uint32_t ix, uint32_t class_no)
 	return true;
 }
 
-/* Removes the current section in <>. */
+/* Removes the output of the current <...> section, if there is one. */
 static void drop(struct machine *m, struct frame *f)
 {
 	assert(f->section == SIZE_MAX || f->section <= m->used);

@@ -8,7 +8,7 @@
 #include "queries/compare/diff.h"
 #include "queries/queries.h"
 
-/* Maximum number of bytes in a number in column steps, with a space. */
+/* Maximum length of a number in the `steps` column, including the separating space. */
 #define STEP_BYTES 21
 
 /* ---- figures ---- */

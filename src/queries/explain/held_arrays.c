@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * Maximum number of array elements that are read. After that, only an even sample of each array is
- * read.
+ * Maximum number of elements to read from complete arrays. Of an array that would exceed this
+ * limit, only evenly spaced elements are read.
  */
 #define FACTS_ELEMENTS_MAX (2u << 20)
 #define FACTS_ELEMENTS_PART 4096u

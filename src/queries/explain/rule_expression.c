@@ -1,6 +1,6 @@
 /*
- * queries/explain/rule_expression.c - the meaning of expressions in rules: paths of fields, and
- * functions of objects. base/expression.h has the syntax.
+ * queries/explain/rule_expression.c - evaluates field paths and object functions in the expressions
+ * of rules. See base/expression.h for the syntax.
  *
  * A function that does not apply to its argument returns no value, not an error, so rules need not
  * check the argument.

@@ -353,7 +353,7 @@ static uint64_t times_of(const struct elements *e, uint64_t at)
 	return at - first == scramble(run) % size ? size : 0;
 }
 
-/* A child that is followed, and how many children it represents. */
+/* A child to follow, and the number of children it represents. */
 struct child {
 	uint32_t ix, times;
 };

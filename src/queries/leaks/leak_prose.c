@@ -438,7 +438,7 @@ static int add_doing(struct query *q, const struct leak_incident *incident, bool
 	return HDB_OK;
 }
 
-/* Whether an average size makes sense: not for objects of several classes. */
+/* Whether an average size makes sense. It does not for objects of several classes. */
 static bool has_each(const struct leak_held *held)
 {
 	return held->text || held->class_no != HEAP_NONE || held->is_entries;

@@ -116,7 +116,7 @@ struct reading {
 	struct node_places places; /* for the class of the last node */
 };
 
-/* A chain of nodes, with Brent's algorithm for finding cycles. */
+/* Position in a chain of nodes, with the state of Brent's cycle detection. */
 struct chain {
 	uint32_t node, mark;
 	uint64_t steps, power;

@@ -173,7 +173,7 @@ static int sort_refs(struct query *q, struct stats *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Makes the row of keys [from, to). */
+/* Builds one row from keys [from, to). */
 static int make_row(struct query *q, struct stats *s, uint64_t from, uint64_t to,
 		    struct hdb_error *err)
 {
