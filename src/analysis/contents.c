@@ -33,7 +33,7 @@ struct reading {
 	const struct session *session;
 	const struct analysis_contents_options *options;
 	struct analysis_contents *out;
-	struct store_block *references; /* by block; for strings */
+	struct store_block *references; /* indexed by block; for strings */
 	uint64_t room;                  /* number of records that there is memory for */
 	uint8_t *reachable;             /* of the block being taken */
 };

@@ -51,7 +51,7 @@ const char *analysis_link_name(const struct analysis_link *link);
 int analysis_holder(const struct session *session, uint32_t from, uint32_t to,
 		    struct base_text text, struct hdb_error *err);
 
-/* "strong", "soft", "weak", "phantom", "finalizer"; static. */
+/* Returns "strong", "soft", "weak", "phantom" or "finalizer", a static string. */
 const char *analysis_strength_name(uint8_t strength);
 
 /* A retained size that was found without building dominators. */

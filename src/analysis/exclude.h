@@ -36,14 +36,14 @@ struct analysis_excludes {
 	const struct session *session; /* borrowed */
 	uint8_t *from_class;           /* for the filter, by class number; owned */
 	/*
-	 * By class number: index of its first entry in `places`. Its entries end where the entries
-	 * of the next class begin. Owned.
+	 * Indexed by class number: index of its first entry in `places`. Its entries end where the
+	 * entries of the next class begin. Owned.
 	 */
 	uint32_t *first_place;
 	struct base_vec places; /* struct analysis_place */
 	/*
-	 * by class number: whether instances may have edges without a field or fields without an
-	 * edge; owned
+	 * indexed by class number: whether instances may have edges without a field or fields
+	 * without an edge; owned
 	 */
 	uint8_t *has_other_edges;
 };

@@ -33,7 +33,7 @@ uint32_t analysis_loader_number(const struct analysis_loader_tree *tree, uint32_
 /* State of the pass that finds loaders. */
 struct finding {
 	struct analysis_loader_tree *tree;
-	const uint8_t *is_loader; /* by class */
+	const uint8_t *is_loader; /* indexed by class */
 	const uint64_t *is_named; /* one bit per object */
 };
 

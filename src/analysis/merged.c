@@ -125,9 +125,9 @@ struct placing {
 	const struct session *session;
 	struct analysis_merged *m;
 	const struct analysis_merged_source *source;
-	uint32_t *parent; /* by object; reversed while a path is walked */
-	uint32_t *place;  /* by object: its node, or PLACE_* */
-	uint32_t *names;  /* by class: name of instances, then name of class objects */
+	uint32_t *parent; /* indexed by object; reversed while a path is walked */
+	uint32_t *place;  /* indexed by object: its node, or PLACE_* */
+	uint32_t *names;  /* indexed by class: name of instances, then name of class objects */
 };
 
 /* Reads the parents of one block of objects. */

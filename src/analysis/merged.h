@@ -115,7 +115,7 @@ int analysis_merged_text(struct analysis_merged *m, const char *text, uint32_t *
 /* Information needed to find the nodes of a tree in which each object has one parent. */
 struct analysis_places {
 	uint32_t *parent; /* by object, HEAP_NONE for a root; modified during calls and restored */
-	uint32_t *place;  /* by object: its node, or one of ANALYSIS_PLACE_* */
+	uint32_t *place;  /* indexed by object: its node, or one of ANALYSIS_PLACE_* */
 	/*
 	 * Called with *node being the node of `above`, the parent of object ix (HEAP_NONE: a root).
 	 * Sets *node to the node of ix.
@@ -137,7 +137,7 @@ int analysis_merged_child(struct analysis_merged *m, uint32_t parent, uint32_t n
 
 /* The node of each object of a dump. All pointers are borrowed. */
 struct analysis_merged_places {
-	const uint32_t *node; /* by index: the node, or ANALYSIS_MERGED_TOP for none */
+	const uint32_t *node; /* indexed by index: the node, or ANALYSIS_MERGED_TOP for none */
 	/*
 	 * a bit per object: count its bytes but not the object, because another object owns the
 	 * bytes; NULL: none

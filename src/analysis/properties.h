@@ -72,7 +72,7 @@ struct analysis_limit {
 int analysis_limit_find(const struct session *session, struct analysis_limit *out,
 			struct hdb_error *err);
 
-/* Returns `bytes` as a percentage of the limit; 0 if the limit is unknown. */
+/* Returns `bytes` as a percentage of the limit, or 0 if the limit is unknown. */
 double analysis_limit_percent(const struct analysis_limit *limit, uint64_t bytes);
 
 #endif

@@ -62,7 +62,7 @@ struct listing {
 	const struct session *session;
 	struct analysis_reference_list *list;
 	struct heap_block *block;
-	uint32_t *strength; /* by class */
+	uint32_t *strength; /* indexed by class */
 };
 
 /* Makes one pass over the heap: counts the references if `refs` is NULL, otherwise lists them. */

@@ -65,7 +65,7 @@ static inline enum analysis_reached analysis_reached_of(const struct analysis_re
 /* Returns the level that a referent has if nothing stronger reaches it. */
 enum analysis_reached analysis_reached_by(uint32_t strength);
 
-/* "strongly", "softly", ...; static. */
+/* Returns "strongly", "softly", ..., a static string. */
 const char *analysis_reached_name(enum analysis_reached level);
 
 #endif

@@ -188,9 +188,9 @@ static int sum_rest(struct rest *rest, struct hdb_error *err)
 struct members {
 	const struct session *session;
 	struct analysis_suspects *out;
-	uint8_t *group_of_class; /* by class: number of its suspect + 1; 0: none */
+	uint8_t *group_of_class; /* indexed by class: number of its suspect + 1; 0: none */
 	struct base_big groups;  /* uint8_t, by object: the mark of its class */
-	uint64_t *seen;          /* by suspect: number of members visited so far */
+	uint64_t *seen;          /* indexed by suspect: number of members visited so far */
 };
 
 static_assert(SUSPECTS_MAX < UINT8_MAX, "a number of a suspect is a byte");

@@ -42,7 +42,7 @@ struct arrow_stream {
 	struct hdb_row_source source;
 	struct query *query; /* the query that produces the rows, or NULL; lent by the source */
 	size_t batch_rows, text_max;
-	struct dictionary **dictionaries; /* by column; NULL: none */
+	struct dictionary **dictionaries; /* indexed by column; NULL: none */
 	bool has_batches;
 	/* the last row has been read, so next() must not be called again */
 	bool has_ended;

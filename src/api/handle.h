@@ -23,7 +23,7 @@ struct hdb_rows {
 	struct query *query;
 	struct hdb_row_filter filter; /* copy of args->filter, if given */
 	struct session *before;       /* for args->before; owned */
-	/* by column: the string that hdb_rows_text returned last, or NULL; owned */
+	/* indexed by column: the string that hdb_rows_text returned last, or NULL; owned */
 	char **texts;
 };
 

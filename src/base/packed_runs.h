@@ -15,9 +15,9 @@
 #define BASE_RUN (1u << BASE_RUN_BITS)
 
 struct base_runs {
-	uint64_t *position; /* by block: offset of the block in `bytes` */
+	uint64_t *position; /* indexed by block: offset of the block in `bytes` */
 	uint64_t block_count;
-	uint32_t *count; /* by block: number of values */
+	uint32_t *count; /* indexed by block: number of values */
 	struct base_chunks bytes;
 	struct base_vec packed; /* scratch space for one block */
 };

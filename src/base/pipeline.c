@@ -27,8 +27,8 @@ void base_meter_use(struct base_meter *meter)
 }
 
 /*
- * Processor time of this thread; 0 if nothing is measured, because reading the clock costs a system
- * call.
+ * Returns the processor time of this thread, or 0 if nothing is measured, because reading the clock
+ * costs a system call.
  */
 static uint64_t thread_ns(bool is_measured)
 {

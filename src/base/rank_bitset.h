@@ -24,8 +24,8 @@ struct base_ranks {
 	struct base_work *work;
 	uint32_t node_count;
 	uint32_t count;         /* number of nodes in the set; valid after ranking */
-	_Atomic uint64_t *bits; /* by node */
-	/* by group of BASE_RANK_BITS nodes: number of nodes of the set before the group */
+	_Atomic uint64_t *bits; /* indexed by node */
+	/* indexed by group of BASE_RANK_BITS nodes: number of nodes of the set before the group */
 	uint32_t *before;
 	struct base_big bits_big, before_big;
 };

@@ -74,7 +74,7 @@ void base_vec_release(struct base_vec *vec);
 /* Returns element i, which must exist, as a pointer to `type`. */
 #define base_vec_at(vec, type, i) (&((type *)(vec)->data)[i])
 
-/* Returns the element at *at and advances *at; NULL if there are no more. */
+/* Returns the element at *at and advances *at. Returns NULL if there are no more elements. */
 #define base_vec_next(vec, type, at) \
 	(*(at) < (vec)->count ? base_vec_at(vec, type, (*(at))++) : (type *)NULL)
 

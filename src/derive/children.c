@@ -46,7 +46,7 @@ struct children {
 	 */
 	struct base_vec target;   /* uint32_t: entries of the lists that are not big */
 	struct base_vec part;     /* uint32_t: entries of the big list that are not written yet */
-	uint64_t *first, *length; /* by row of the block */
+	uint64_t *first, *length; /* indexed by row of the block */
 	uint32_t row;             /* the last row that was begun */
 	uint32_t base;            /* first row of the block */
 	uint32_t part_no;

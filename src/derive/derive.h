@@ -210,7 +210,7 @@ int derive_access(struct derive *derive, bool is_strong, struct graph_access *ou
  * few objects.
  */
 struct derive_filter {
-	/* by class number: nonzero if instances may have excluded references; borrowed */
+	/* indexed by class number: nonzero if instances may have excluded references; borrowed */
 	const uint8_t *from_class;
 	bool wants_classes; /* whether class objects may have excluded references */
 	/*

@@ -16,7 +16,7 @@ static_assert(sizeof(struct derive_heap_totals) == STORE_WHOLE_BYTES, "stored");
 
 struct whole {
 	struct derive *derive;
-	uint8_t *is_looked_at; /* by block: whether its objects must be counted */
+	uint8_t *is_looked_at; /* indexed by block: whether its objects must be counted */
 	struct derive_heap_totals sum;
 	struct derive_heap_totals all; /* totals of all objects, from the import's counts */
 	bool has_counts;

@@ -65,7 +65,7 @@ static const struct native_rule rules[] = {
 struct finder {
 	struct heap *heap;
 	bool is_registered; /* count only memory that a registry records */
-	uint8_t *rule_of;   /* by class: index of the rule + 1, 0: no rule; owned */
+	uint8_t *rule_of;   /* indexed by class: index of the rule + 1, 0: no rule; owned */
 	struct base_vec *out;
 	struct base_vec segments; /* struct derive_segment; owned */
 };

@@ -65,7 +65,10 @@ static int collect(struct sets_walk *w, struct derive_set *const *sets, unsigned
 struct lost_sums {
 	const struct heap *heap;
 	struct derive_set *const *sets;
-	/* by object: bit s is set if the object is reachable from roots without passing set s */
+	/*
+	 * indexed by object: bit s is set if the object is reachable from roots without passing set
+	 * s
+	 */
 	const uint32_t *reached;
 	uint32_t all; /* mask with the bits of all sets */
 };

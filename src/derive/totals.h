@@ -11,8 +11,8 @@
 #define TOTALS_KINDS 4
 
 struct totals_groups {
-	uint32_t *of_class;          /* by class: index of its group */
-	struct derive_total *totals; /* by group */
+	uint32_t *of_class;          /* indexed by class: index of its group */
+	struct derive_total *totals; /* indexed by group */
 	uint32_t count;
 };
 

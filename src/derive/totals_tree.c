@@ -75,7 +75,7 @@ struct totals_walk {
 	/* first number of the range, next number to enter, end of the range */
 	uint32_t base, row, end;
 	uint32_t *until[TOTALS_KINDS]; /* by group: end of the subtree of its last topmost member */
-	uint64_t *retained[TOTALS_KINDS]; /* by group: bytes, modulo 2^64 */
+	uint64_t *retained[TOTALS_KINDS]; /* indexed by group: bytes, modulo 2^64 */
 	struct class_tree supers;         /* of the classes above the current object */
 	struct opened *opened;            /* the same classes, innermost last */
 	uint32_t opened_count;
@@ -107,7 +107,7 @@ struct totals_tree {
 	/* there are too many spans, so the calling thread walks all ranges */
 	bool is_deep;
 	struct range_slot *slots;
-	struct totals_walk *walks; /* by slot */
+	struct totals_walk *walks; /* indexed by slot */
 	unsigned slot_count;
 };
 

@@ -23,8 +23,8 @@ struct tree_sums {
 	struct graph_preorder order; /* preorder numbers of the objects that dominate others */
 	struct base_big sum_big;
 	/*
-	 * By number, with one extra element: size of the objects immediately below a node, and
-	 * later the sum of all previous elements.
+	 * Indexed by number, with one extra element: size of the objects immediately below a node,
+	 * and later the sum of all previous elements.
 	 */
 	_Atomic uint64_t *sum;
 	/* The sizes to be added up: native memory, or shallow sizes of the objects of one heap. */
@@ -300,7 +300,7 @@ int derive_retained_in(struct derive *derive, uint32_t ix, uint32_t heap_no, uin
 /* ---- depth ---- */
 
 struct depths {
-	uint32_t *parent, *depth; /* by object; depth is 1 for roots, 0 if not known yet */
+	uint32_t *parent, *depth; /* indexed by object; depth is 1 for roots, 0 if not known yet */
 };
 
 /*

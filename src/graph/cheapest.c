@@ -59,10 +59,13 @@ struct search {
 	struct base_vec ring[RING], leaves[RING];
 	uint64_t waiting, done;
 	unsigned now; /* the current bucket */
-	/* by kind: whether a node was settled; whether it is of leaves, and one was before `now` */
+	/*
+	 * indexed by kind: whether a node was settled; whether it is of leaves, and one was before
+	 * `now`
+	 */
 	_Atomic bool is_settled[UINT8_MAX + 1];
 	bool is_alike[UINT8_MAX + 1];
-	struct base_vec *runs; /* by slot: struct found */
+	struct base_vec *runs; /* indexed by slot: struct found */
 	unsigned slot_count;
 };
 

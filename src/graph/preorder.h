@@ -27,8 +27,8 @@ struct graph_preorder_link {
 struct graph_preorder {
 	struct base_work *work;
 	struct base_ranks inner;          /* nodes */
-	struct graph_preorder_link *link; /* by index among the inner nodes */
-	_Atomic uint64_t *is_last;        /* by index: has no next sibling */
+	struct graph_preorder_link *link; /* indexed by index among the inner nodes */
+	_Atomic uint64_t *is_last;        /* indexed by index: has no next sibling */
 	_Atomic uint32_t top;             /* first inner node of the top level */
 	struct base_big link_big, last_big;
 };

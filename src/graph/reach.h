@@ -32,7 +32,7 @@ struct graph_cost_node {
 struct graph_costs {
 	struct graph_cost_node *nodes; /* node_count entries, provided by the caller */
 	unsigned kinds;
-	/* by kind of the source, then of the target: kinds * kinds entries; borrowed */
+	/* indexed by kind of the source, then of the target: kinds * kinds entries; borrowed */
 	const uint8_t *cost;
 	/* Kinds of leaves, up to end_leaf - 1: all nodes of one have the same references. */
 	uint8_t first_leaf, end_leaf;

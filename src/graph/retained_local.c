@@ -16,7 +16,7 @@ struct local {
 	struct graph_retained_options limits;
 	struct graph_node_map map; /* the subtree; its members come first */
 	uint32_t members;          /* number of members */
-	bool *removed;             /* by index in the map */
+	bool *removed;             /* indexed by index in the map */
 	uint32_t *pending;         /* removed nodes whose references have not been followed yet */
 	uint32_t pending_count;
 	uint32_t removed_count;

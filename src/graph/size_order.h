@@ -18,7 +18,9 @@
 #define GRAPH_SMALL_SIZES 65536u
 
 struct graph_size_order {
-	/* by small size: number of nodes of this size, and later the place of the next one */
+	/*
+	 * indexed by small size: number of nodes of this size, and later the place of the next one
+	 */
 	uint32_t *place;
 	struct base_vec large; /* struct base_sort_key */
 	/* number of large nodes, including nodes that did not fit */

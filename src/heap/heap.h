@@ -359,7 +359,8 @@ int heap_each_block(struct heap *heap, struct base_work *work, heap_look look, v
 struct heap_pass {
 	struct base_work *work; /* NULL: base_step is not called */
 	/*
-	 * by class number: whether blocks with objects of this class are visited; NULL: all blocks
+	 * indexed by class number: whether blocks with objects of this class are visited; NULL: all
+	 * blocks
 	 */
 	const uint8_t *is_wanted;
 };
@@ -624,7 +625,7 @@ bool heap_is_orphan(const struct heap *heap, uint32_t ix);
 /* Returns the first of the root records of an object, including locals, or NULL if it has none. */
 const struct store_root *heap_roots_of(const struct heap *heap, uint32_t ix, size_t *count);
 
-/* Returns the displayed kind of a root, such as "JNI global" or "Java frame"; static. */
+/* Returns the displayed kind of a root, such as "JNI global" or "Java frame", a static string. */
 const char *heap_root_name(uint8_t kind);
 
 /* ---- the dump ---- */

@@ -277,7 +277,7 @@ bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no)
 /* Stores, for one name, whether each class or one of its superclasses has that name. */
 struct heap_below {
 	char *name;
-	uint8_t *marks; /* by class: BELOW_YES or BELOW_NO */
+	uint8_t *marks; /* indexed by class: BELOW_YES or BELOW_NO */
 };                      /* by class: enum below */
 enum { BELOW_UNKNOWN, BELOW_YES, BELOW_NO };
 

@@ -46,7 +46,7 @@ struct heap_part {
 	uint8_t type;        /* fields: HPROF basic type */
 };
 
-/* Returns the name of a kind, such as "header", "field" or "gap"; static. */
+/* Returns the name of a kind, such as "header", "field" or "gap", a static string. */
 const char *heap_part_name(uint8_t kind);
 
 /*

@@ -33,7 +33,7 @@ struct heap_known {
 	struct heap_instance last;
 	bool has_last;
 	struct place *places;
-	/* by class: row + 1; 0: not searched for yet */
+	/* indexed by class: row + 1; 0: not searched for yet */
 	struct heap_known_row *rows[HEAP_KNOWN_TABLES];
 };
 

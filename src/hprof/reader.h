@@ -158,10 +158,10 @@ struct hprof_file {
 	const volatile int *cancel;
 };
 
-/* Size in bytes that a value of `type` has in the file; 0 for an unknown type. */
+/* Returns the size in bytes that a value of `type` has in the file, or 0 for an unknown type. */
 unsigned hprof_type_size(uint8_t type, unsigned id_size);
 
-/* "int", "object", and so on; NULL for an unknown type. Static. */
+/* Returns "int", "object", and so on, a static string, or NULL for an unknown type. */
 const char *hprof_type_name(uint8_t type);
 
 /*
@@ -344,7 +344,7 @@ int hprof_content_end(struct base_view *view, const struct hprof_sub *sub, uint6
 /* Whether sub-records with this tag are roots. */
 bool hprof_sub_is_root(uint8_t tag);
 
-/* "INSTANCE DUMP", "ROOT JNI GLOBAL", ...; NULL for an unknown tag. Static. */
+/* Returns "INSTANCE DUMP", "ROOT JNI GLOBAL", ..., a static string, or NULL for an unknown tag. */
 const char *hprof_sub_name(uint8_t tag);
 const char *hprof_tag_name(uint8_t tag);
 

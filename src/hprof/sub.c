@@ -13,7 +13,8 @@
 #define CONTENT_CHUNK (1u << 20)
 
 /*
- * Returns the number of bytes after the object id in a root's body; -1 for tags that are not roots.
+ * Returns the number of bytes after the object ID in a root's body, or -1 for tags that are not
+ * roots.
  */
 static int root_tail(uint8_t tag, unsigned id_size)
 {

@@ -47,7 +47,7 @@ struct hprof_problem {
 	char message[256];      /* one line */
 };
 
-/* "truncated", "unknown-sub-tag", and so on; static. */
+/* Returns "truncated", "unknown-sub-tag", and so on, a static string. */
 const char *hprof_problem_name(int kind);
 
 struct hprof_walk {

@@ -150,7 +150,7 @@ struct import_records {
 	bool has_control;
 	/* counts of top-level records and of sub-records */
 	struct store_record_count counts[2][256];
-	/* by basic type: whether the dump has arrays of the type */
+	/* indexed by basic type: whether the dump has arrays of the type */
 	uint32_t primitive_used[16];
 };
 
@@ -227,11 +227,13 @@ struct import_flat {
 	/* number of objects whose ID is neither a flat value's nor a multiple of 8 */
 	uint64_t odd_count;
 	/*
-	 * by entry of the plans: smallest ID of a flat value found in that field; NULL if there are
-	 * no flat values
+	 * indexed by entry of the plans: smallest ID of a flat value found in that field; NULL if
+	 * there are no flat values
 	 */
 	uint64_t *plan;
-	/* by class: smallest ID of a flat value found in the elements of the class's arrays */
+	/*
+	 * indexed by class: smallest ID of a flat value found in the elements of the class's arrays
+	 */
 	uint64_t *element;
 	struct base_vec fields; /* struct import_flat_field, sorted by class and field */
 };
@@ -351,8 +353,8 @@ uint32_t import_text_place_no(const struct import *im, uint64_t string_id);
  */
 const struct import_text_place *import_text_place_at(const struct import *im, uint32_t no);
 /*
- * Place of the string with this ID; NULL if the dump has no such string. Valid until another string
- * is read.
+ * Returns the place of the string with this ID, or NULL if the dump has no such string. Valid until
+ * another string is read.
  */
 const struct import_text_place *import_text_place(const struct import *im, uint64_t string_id);
 /*

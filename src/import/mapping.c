@@ -37,7 +37,7 @@ static bool same(const struct import_mapping_text *a, const char *text, size_t s
 	return a->size == size && memcmp(a->text, text, size) == 0;
 }
 
-/* First occurrence of `what` in the text; NULL if there is none. */
+/* Returns the first occurrence of `what` in the text, or NULL if there is none. */
 static const char *find(const struct import_mapping_text *in, const char *what)
 {
 	return memmem(in->text, in->size, what, strlen(what));

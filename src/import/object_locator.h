@@ -41,7 +41,7 @@ struct import_locator {
 	uint64_t object_count;
 	bool is_disordered;
 	/* ordered dumps: the pieces of each block; valid after import_locator_finish */
-	uint32_t *first;   /* by block, with one extra entry: first index in `numbers` */
+	uint32_t *first;   /* indexed by block, with one extra entry: first index in `numbers` */
 	uint32_t *numbers; /* numbers of pieces */
 	/* disordered dumps: offsets by object index */
 	struct base_big low; /* uint32_t: low 32 bits of the offset */

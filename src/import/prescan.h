@@ -66,7 +66,7 @@ struct import_prescan {
 	struct base_vec classes; /* struct import_prescan_class */
 	struct base_vec pieces;  /* struct import_piece */
 	struct import_prescan_slot
-		slots[PRESCAN_CACHE]; /* by hash of the class ID; all free between runs */
+		slots[PRESCAN_CACHE]; /* indexed by hash of the class ID; all free between runs */
 	BASE_NO_SHARING;
 };
 

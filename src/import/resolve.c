@@ -50,7 +50,7 @@ static uint32_t class_from(struct import *im, uint32_t ix)
 	return (uint32_t)search.low;
 }
 
-/* Index of the class object of class `no`; UINT32_MAX after the last class. */
+/* Returns the index of the class object of class `no`, or UINT32_MAX after the last class. */
 static uint32_t class_ix(struct import *im, uint32_t no)
 {
 	return no < im->classes.count ? import_class_at(im, no)->out.ix : UINT32_MAX;
@@ -124,7 +124,8 @@ static int note_missing(struct block_builder *m, uint32_t i, struct hdb_error *e
 }
 
 /*
- * Index of the object from which extra edge number `extra` starts; UINT32_MAX after the last one.
+ * Returns the index of the object from which extra edge number `extra` starts, or UINT32_MAX after
+ * the last one.
  */
 static uint32_t extra_ix(const struct import *im, size_t extra)
 {
@@ -199,8 +200,8 @@ static int gather_list(struct import *im, struct block_builder *m, uint32_t i,
 }
 
 /*
- * Index of long array number `no` of the block's `count` long arrays; UINT32_MAX after the last
- * one.
+ * Returns the index of long array number `no` of the block's `count` long arrays, or UINT32_MAX
+ * after the last one.
  */
 static uint32_t array_ix(const struct slot *s, size_t no, size_t count)
 {

@@ -225,8 +225,8 @@ static inline size_t import_read_elements(uint64_t *raw, const uint8_t *body, ui
 }
 
 /*
- * Reads the next object of the block, whatever its kind; HDB_END after the last. If m->is_noted is
- * set, adds it to the statistics of its class.
+ * Reads the next object of the block, whatever its kind. Returns HDB_END after the last. If
+ * m->is_noted is set, adds it to the statistics of its class.
  */
 int import_take_next(struct import *im, struct block_builder *m, struct import_piece_reader *reader,
 		     struct hdb_error *err);

@@ -33,12 +33,12 @@ struct sizes_shape {
 /* Data of all classes that the layout rules need, and the results of the last layout. */
 struct sizes {
 	struct import *im;
-	struct layout_statics *statics; /* by class number */
-	uint64_t *first_type;           /* by class number: index in types */
+	struct layout_statics *statics; /* indexed by class number */
+	uint64_t *first_type;           /* indexed by class number: index in types */
 	struct base_vec types;          /* uint8_t: types of instance fields */
 	/* memory for the fields of any one class, including injected fields */
 	struct layout_field *fields;
-	struct sizes_shape *shapes; /* by class number */
+	struct sizes_shape *shapes; /* indexed by class number */
 	struct base_vec gaps;       /* struct layout_gap */
 };
 

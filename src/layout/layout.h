@@ -57,7 +57,7 @@ struct layout_model {
 /* Field types are HPROF's basic types: 2 is a reference, 4 to 11 are boolean to long. */
 #define LAYOUT_REFERENCE 2u
 
-/* Size of a field in bytes; 0 for an unknown type. */
+/* Returns the size of a field in bytes, or 0 for an unknown type. */
 unsigned layout_type_size(const struct layout_model *model, uint8_t type);
 
 enum { LAYOUT_GROUP_NONE = 0, LAYOUT_GROUP_ALONE = 1, LAYOUT_GROUP_NAMED = 2 };

@@ -114,7 +114,10 @@ static inline const char *phd_name(const struct phd *phd, uint32_t at)
 /* Returns the index of the first class with this name, or PHD_NONE. */
 uint32_t phd_class_named(const struct phd *phd, const char *name, size_t size);
 
-/* The first reference of a class, from which its loader is found; 0 if it has none. */
+/*
+ * Returns the first reference of a class, from which its class loader is found, or 0 if the class
+ * has no references.
+ */
 static inline uint64_t phd_first_ref(const struct phd *phd, const struct phd_class *class)
 {
 	assert(class->first_ref + class->ref_count <= phd->class_refs.count);

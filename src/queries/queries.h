@@ -21,9 +21,9 @@
 
 /* Returns the table of queries. */
 const struct query_def *const *query_registry(size_t *count);
-/* Finds a query by name or alias; NULL if there is none. */
+/* Finds a query by name or alias. Returns NULL if there is none. */
 const struct query_def *query_find(const char *name);
-/* Returns the public specs of all queries; static. Thread-safe. */
+/* Returns a static array with the public specs of all queries. Thread-safe. */
 const struct hdb_query_spec *query_specs(size_t *count);
 const struct hdb_query_spec *query_spec_named(const char *name);
 /*

@@ -189,7 +189,7 @@ struct query {
 	size_t column_count;
 	/* columns renamed because of options, by column; NULL: none */
 	struct query_renamed *renamed;
-	/* by index in spec.columns; NULL: no column has names; owned */
+	/* indexed by index in spec.columns; NULL: no column has names; owned */
 	struct query_names *names;
 	struct query_batch batch; /* the last batch returned; its columns are owned */
 	struct hdb_value *cells;  /* the current row: one cell per column of the spec */

@@ -88,7 +88,7 @@ int store_lists_next(struct store_lists *lists, const uint32_t **batch, size_t *
 
 /* Buffers for decoded lists, provided by the caller. */
 struct store_lists_out {
-	uint64_t *lengths; /* by list; room for STORE_BLOCK_OBJECTS or STORE_LIST_GROUP */
+	uint64_t *lengths; /* indexed by list; room for STORE_BLOCK_OBJECTS or STORE_LIST_GROUP */
 	/* uint32_t; entries are appended; its data is not NULL after decoding */
 	struct base_vec *target;
 	uint32_t count; /* number of lists decoded */

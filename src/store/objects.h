@@ -82,7 +82,7 @@ struct store_objects_dictionary {
 	struct {
 		uint64_t key;
 		uint32_t entry;
-	} recent[STORE_RECENT_CLASSES]; /* by class number */
+	} recent[STORE_RECENT_CLASSES]; /* indexed by class number */
 };
 
 /* Initialises an empty dictionary. id_size is the size of an ID in the dump, 4 or 8 bytes. */

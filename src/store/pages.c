@@ -57,7 +57,7 @@ static bool tree_is_sound(const uint8_t *db, uint64_t last_page)
 	return depth >= 1 && depth <= PAGES_DEPTH_MAX && root >= 2 && root <= last_page;
 }
 
-/* Describes the fault in the head of a meta page; NULL if there is none. */
+/* Describes the fault in the head of a meta page. Returns NULL if there is none. */
 static const char *head_fault(const uint8_t *meta, uint64_t number, uint32_t page_size)
 {
 	if (load64(meta) != number || load16(meta + PAGE_FLAGS) != PAGE_META)
@@ -72,7 +72,7 @@ static const char *head_fault(const uint8_t *meta, uint64_t number, uint32_t pag
 	return NULL;
 }
 
-/* Describes the fault in the meta page to be used; NULL if there is none. */
+/* Describes the fault in the meta page to be used. Returns NULL if there is none. */
 static const char *meta_fault(const uint8_t *meta, uint64_t number, uint32_t page_size)
 {
 	const uint64_t last_page = load64(meta + META_LAST_PAGE);

@@ -211,7 +211,10 @@ enum store_problem_kind {
 	STORE_PROBLEM_LOST_PACKETS    /* packets of a heap graph in a trace are missing */
 };
 
-/* Name of a kind, such as "duplicate-id"; NULL for an unknown number. Static. */
+/*
+ * Returns the name of a kind, such as "duplicate-id", or NULL for an unknown number. The string is
+ * static.
+ */
 const char *store_problem_name(uint32_t kind);
 
 /*

@@ -88,7 +88,7 @@ static inline void store_block_frame(const struct store_block *block, struct bas
 int store_block(struct store *store, enum store_table table, uint64_t key, struct store_block *out,
 		struct hdb_error *err);
 
-/* Finds a block that must exist; HDB_ECORRUPT if it does not. */
+/* Finds a block that must exist. Returns HDB_ECORRUPT if it does not. */
 int store_need_block(struct store *store, enum store_table table, uint64_t key,
 		     struct store_block *out, struct hdb_error *err);
 

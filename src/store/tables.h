@@ -107,10 +107,13 @@ enum store_view_table {
  */
 #define STORE_TOP_LEVEL_VIEW(view, table) ((enum store_table)((table) + 2 * (view)))
 
-/* Name of a table, such as "objects" or "reach.strong"; NULL for an unknown number. Static. */
+/*
+ * Returns the name of a table, such as "objects" or "reach.strong", or NULL for an unknown number.
+ * The string is static.
+ */
 const char *store_table_name(unsigned table);
 
-/* Size of a record of a table of records (store/records.h); 0 for other tables. */
+/* Returns the size of a record of a table of records (store/records.h), or 0 for other tables. */
 uint32_t store_table_record(unsigned table);
 
 /* Size of a record of the tables totals and whole. Only derive/ knows their contents. */

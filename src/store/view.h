@@ -62,7 +62,7 @@ int store_view_check_size(const struct store_view *view, struct hdb_error *err);
 /* HDB_EIO with an offset if reading the map has failed. */
 int store_view_check(const struct store_view *view, struct hdb_error *err);
 
-/* Finds a meta value by name; NULL if there is none. */
+/* Finds a meta value by name. Returns NULL if there is none. */
 const struct store_view_meta *store_view_meta(const struct store_view *view, const char *name);
 
 /* An entry of the seal: hash of a meta value's name and checksum. */

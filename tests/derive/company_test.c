@@ -89,7 +89,7 @@ static int remove_it(void **state)
 	return 0;
 }
 
-/* A hash over all retained sizes and totals; 0 on failure. */
+/* Returns a hash over all retained sizes and totals, or 0 on failure. */
 static uint64_t answers(void)
 {
 	struct derive_total *totals = NULL;

@@ -118,9 +118,9 @@ struct plain {
 	struct opened *o;
 	struct graph_children children;
 	uint32_t *dominator;
-	uint32_t *group;    /* by class: group, for the kind of group being checked */
-	uint32_t *open;     /* by group: number of members above the object */
-	uint64_t *retained; /* by group */
+	uint32_t *group;    /* indexed by class: group, for the kind of group being checked */
+	uint32_t *open;     /* indexed by group: number of members above the object */
+	uint64_t *retained; /* indexed by group */
 	enum derive_group kind;
 };
 

@@ -11,8 +11,8 @@
 
 static struct world world;
 /*
- * By node: its immediate dominator (WORLD_NODES_MAX: it is on the top level), and its retained
- * size.
+ * Indexed by node: its immediate dominator (WORLD_NODES_MAX: it is on the top level), and its
+ * retained size.
  */
 static uint32_t dominator[WORLD_NODES_MAX];
 static uint64_t retained[WORLD_NODES_MAX];

@@ -72,7 +72,7 @@ struct oracle_graph {
 	uint32_t node_count;
 	uint64_t edge_count, edge_limit;
 	uint32_t *from, *to; /* edges in the order in which they were added */
-	uint64_t *first[2];  /* by enum graph_side */
+	uint64_t *first[2];  /* indexed by enum graph_side */
 	uint32_t *target[2];
 	uint64_t *roots;        /* bits */
 	struct graph_rows rows; /* the references, packed */

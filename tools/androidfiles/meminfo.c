@@ -224,7 +224,7 @@ static bool figure_of(const struct word *above, const struct word *below, enum a
 	return false;
 }
 
-/* Reads the two heading lines; false if the second does not match the first. */
+/* Reads the two heading lines. Returns false if the second does not match the first. */
 static bool read_headings(struct reading *r, const struct line *above, const struct line *below)
 {
 	if (!above->count || above->count != below->count)

@@ -90,7 +90,7 @@ static int dump(struct app_capture *c, const char *process, struct hdb_error *er
 	return HDB_OK;
 }
 
-/* Reads the file's size on the device; 0 if it does not exist yet. */
+/* Reads the file's size on the device. Sets *size to 0 if the file does not exist yet. */
 static int look_at_size(struct app_capture *c, uint64_t *size, struct hdb_error *err)
 {
 	const char *const words[] = { "shell", "wc", "-c", c->file, NULL };

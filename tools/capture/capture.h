@@ -144,7 +144,7 @@ int capture_vm_ask(int pid, enum capture_question question, const struct capture
  */
 int capture_heap_info(const struct capture_options *options, struct capture_meters *out,
 		      struct hdb_error *err);
-/* Parses such an answer; false if no line has a known form. */
+/* Parses such an answer. Returns false if no line has a known form. */
 bool capture_parse_heap_info(const char *text, struct capture_meters *out);
 
 /* Mappings and pages of a process. */

@@ -58,7 +58,7 @@ bool perfdata_begin(struct perfdata *p, const void *data, size_t size)
 	return p->next >= HEAD_SIZE;
 }
 
-/* Reads the entry of `size` bytes at `at`; false if it is damaged or of an unused type. */
+/* Reads the entry of `size` bytes at `at`. Returns false if it is damaged or of an unused type. */
 static bool read_entry(const struct perfdata *p, size_t at, size_t size, struct perfdata_entry *e)
 {
 	const size_t name = u32_at(p, at + ENTRY_NAME), value = u32_at(p, at + ENTRY_VALUE);
@@ -114,7 +114,7 @@ static void copy_text(const struct perfdata_entry *e, char *out, size_t size)
 	out[n] = '\0';
 }
 
-/* Skips digits; NULL if there are none. */
+/* Skips digits. Returns NULL if there are none. */
 static const char *after_digits(const char *p, const char *end)
 {
 	const char *start = p;

@@ -33,7 +33,7 @@ struct perfdata_entry {
 	size_t text_size;
 };
 
-/* Starts reading; false if the data is not in this format. `data` is lent. */
+/* Starts reading. Returns false if the data is not in this format. `data` is lent. */
 bool perfdata_begin(struct perfdata *p, const void *data, size_t size);
 
 /* Returns the next complete entry of a known type; false at the end. */
@@ -56,7 +56,7 @@ struct perfdata_summary {
 	char vm_args[2048];                        /* java.rt.vmArgs: options of the VM */
 };
 
-/* Reads all entries; false if the data is not in this format. */
+/* Reads all entries. Returns false if the data is not in this format. */
 bool perfdata_summarize(const void *data, size_t size, struct perfdata_summary *out);
 
 #endif

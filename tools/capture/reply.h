@@ -32,7 +32,7 @@ void reply_release(struct reply *reply);
  */
 size_t attach_request(int version, const char *command, const char *const *arguments, char *out);
 
-/* Splits the bytes into code and text; false if they are not a reply. */
+/* Splits the bytes into code and text. Returns false if they are not a reply. */
 bool attach_parse_reply(struct reply *reply);
 
 /* Returns the version from a reply to "getversion", or 1 if the VM does not know the command. */

@@ -202,7 +202,7 @@ struct list {
 	size_t hidden;
 };
 
-/* Adds the process if it is a VM; false if memory is exhausted. */
+/* Adds the process if it is a VM. Returns false if memory is exhausted. */
 static bool add(struct list *list, const struct process *p)
 {
 	const int has = p->state == 'Z' ? 0 : process_has_hotspot(p);

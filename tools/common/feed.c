@@ -491,7 +491,7 @@ static int pass_entry(struct feed *f, struct hdb_error *err)
 	return r == ARCHIVE_FATAL ? fail_archive(f, err) : HDB_OK;
 }
 
-/* Advances to the next matching file and reads its head; HDB_END if there is none. */
+/* Advances to the next matching file and reads its head. Returns HDB_END if there is none. */
 static int next_dump(struct feed *f, const char **name, struct hdb_error *err)
 {
 	struct archive_entry *entry;

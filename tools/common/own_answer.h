@@ -51,7 +51,7 @@ struct own_fact text_fact(const char *name, const char *title, const char *text)
 struct own_fact number_fact(const char *name, const char *title, enum hdb_type type, uint64_t u);
 struct own_fact known_fact(const char *name, const char *title, enum hdb_type type, uint64_t u);
 
-/* Prints a number or boolean as in all machine-readable formats; false for other types. */
+/* Prints a number or boolean as in all machine-readable formats. Returns false for other types. */
 bool value_for_programs(struct output *out, const struct hdb_value *value);
 /* Prints a value as JSON. */
 void json_value(struct output *out, const struct hdb_value *value);

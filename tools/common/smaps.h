@@ -44,7 +44,7 @@ struct smaps {
 	const char *next, *end;
 };
 
-/* Reads the next mapping, which borrows from the text; false at the end. */
+/* Reads the next mapping, which borrows from the text. Returns false at the end. */
 bool smaps_next(struct smaps *smaps, struct smaps_mapping *out);
 
 /* Whether the line begins a mapping. */

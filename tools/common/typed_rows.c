@@ -38,7 +38,7 @@ struct typed_rows {
 	uint64_t row_no;
 	struct hdb_value *values; /* of the current row */
 	char (*numbers)[NUMBER_SIZE];
-	bool *is_large; /* by column: an integer was seen that a double cannot represent */
+	bool *is_large; /* indexed by column: an integer was seen that a double cannot represent */
 	int last;       /* result of reading the first rows */
 	struct hdb_error err;
 };

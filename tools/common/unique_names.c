@@ -15,7 +15,7 @@ static bool has_name(char *const *names, size_t count, const char *name)
 	return false;
 }
 
-/* Appends the lowest number that makes the name unique; NULL if memory is exhausted. */
+/* Appends the lowest number that makes the name unique. Returns NULL if memory is exhausted. */
 static char *number_name(char *const *names, size_t count, const char *name, unsigned *number)
 {
 	const size_t size = strlen(name) + sizeof("_4294967295");

@@ -177,7 +177,7 @@ struct chunk {
 };
 
 struct parquet {
-	struct chunk *chunks; /* by column */
+	struct chunk *chunks; /* indexed by column */
 	ZSTD_CCtx *zstd;
 	uint64_t group_rows, row_count, group_count;
 	struct bytes raw;    /* current page */

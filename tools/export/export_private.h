@@ -103,7 +103,7 @@ void export_encode_delta(struct bytes *to, const uint64_t *values, size_t count)
 struct export_distinct {
 	uint32_t count;
 	struct base_idmap numbers; /* value -> code */
-	struct base_names texts;   /* by code */
+	struct base_names texts;   /* indexed by code */
 	struct bytes plain;        /* in Parquet's PLAIN encoding */
 };
 

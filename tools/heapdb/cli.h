@@ -215,7 +215,8 @@ int cli_report_import(struct cli *cli, const char *db_path, const struct hdb_imp
 int locate_database(struct cli *cli);
 
 /*
- * Like locate_database, but imports and prints nothing; HDB_EABSENT if the database does not exist.
+ * Like locate_database, but imports and prints nothing. Returns HDB_EABSENT if the database does
+ * not exist.
  */
 int locate_existing(struct cli *cli);
 

@@ -116,7 +116,7 @@ static int memory_next(void *ctx, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Returns the first of the named facts that a query sets; 0 if none. */
+/* Finds the first of the named facts that a query sets. Sets *out to 0 if there is none. */
 static int ask_fact(struct cli *cli, const char *query, const char *const names[], uint64_t *out)
 {
 	const struct hdb_query_args args = { .struct_size = sizeof(args), .limit = 1 };

@@ -165,7 +165,7 @@ out:
 	return rc;
 }
 
-/* Whether both names refer to the same file; false if either does not exist. */
+/* Whether both names refer to the same file. Returns false if either file does not exist. */
 static bool is_same_file(const char *a, const char *b)
 {
 	struct stat x, y;

@@ -188,10 +188,10 @@ extern const struct option_info option_table[];
  */
 uint64_t options_groups(const struct command *command, const struct hdb_query_spec *query);
 
-/* Finds the option with this name among the groups; NULL if there is none. */
+/* Finds the option with this name among the groups. Returns NULL if there is none. */
 const struct option_info *options_find(const char *name, size_t size, uint64_t groups);
 
-/* The process ID that an operand is; 0 if it is none. */
+/* Returns the process ID in an operand, or 0 if the operand is not a process ID. */
 int options_pid(const char *operand);
 
 /* Range of argv that belongs to a command. argv[0] is the command's name. */

@@ -39,7 +39,7 @@ uint64_t prose_hash(uint64_t key, const struct hdb_value *text);
 /* Replaces a string. Null values leave it unchanged. */
 void prose_set(struct bytes *to, const struct hdb_value *value);
 
-/* Finds or adds the group of a key; NULL if memory is exhausted. */
+/* Finds or adds the group of a key. Returns NULL if memory is exhausted. */
 struct prose_group *prose_groups_find(struct prose_groups *groups, uint64_t key);
 
 /*

@@ -203,7 +203,7 @@ static void swap(struct bytes *a, struct bytes *b)
 	*b = kept;
 }
 
-/* Adds a thread to the group with its stack; false if memory is exhausted. */
+/* Adds a thread to the group with its stack. Returns false if memory is exhausted. */
 static bool add_thread(struct prose_groups *all, struct prose_group *thread)
 {
 	struct prose_group *g;

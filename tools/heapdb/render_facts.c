@@ -69,7 +69,8 @@ static void add_fact(struct bytes *to, const struct answer *answer, size_t fact,
 }
 
 /*
- * Finds a fact related by suffix: "heap_objects_before" for "heap_objects"; NULL if there is none.
+ * Finds a fact related by suffix: "heap_objects_before" for "heap_objects". Returns NULL if there
+ * is none.
  */
 static const struct hdb_value *relative(const struct answer *answer, const char *name,
 					const char *ending)

@@ -48,8 +48,8 @@ void watch_take(struct watch_running *running, struct watch_captured *out);
 void watch_stop(struct watch_running *running);
 
 /*
- * Time in milliseconds at which a dump written by a JVM that ran out of memory was complete; 0 if
- * there is none.
+ * Returns the time in milliseconds at which a dump written by a JVM that ran out of memory was
+ * complete, or 0 if there is none.
  */
 uint64_t watch_find_dump(const struct capture_meters *jvm);
 

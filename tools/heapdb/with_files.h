@@ -29,8 +29,8 @@ int with_files_text(const struct with_files *with, const char *name, bool is_jso
 		    struct bytes *text, struct hdb_error *err);
 
 /*
- * Returns the heading of the answer's section in a report, or NULL if a report leaves it out.
- * Static.
+ * Returns the heading of the answer's section in a report, or NULL if a report omits it. The string
+ * is static.
  */
 const char *with_files_heading(const char *name);
 

@@ -318,7 +318,7 @@ static void link_types(struct jfr *j)
 	}
 }
 
-/* Reads an event header and sets the cursor to its fields; false if it is invalid. */
+/* Reads an event header and sets the cursor to its fields. Returns false if it is invalid. */
 static bool read_event(struct cursor *c, uint64_t *type)
 {
 	const uint32_t start = c->at;

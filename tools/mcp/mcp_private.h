@@ -174,7 +174,7 @@ int mcp_memory(const struct mcp_call *call, const struct tool *tool, json_t **ou
 	       struct hdb_error *err);
 /* Reads the argument max_tokens as bytes. */
 int mcp_take_budget(const json_t *args, size_t *bytes, struct hdb_error *err);
-/* Reads the process ID "pid"; 0 if it is not given. */
+/* Reads the process ID "pid". Sets *pid to 0 if it is not given. */
 int mcp_take_pid(const json_t *args, int *pid, struct hdb_error *err);
 int mcp_make_capture(const struct mcp_call *call, const struct tool *tool, json_t **out,
 		     struct hdb_error *err);
@@ -208,7 +208,7 @@ json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes);
 json_t *mcp_schema_output(unsigned takes);
 /* Describes a query: targets, options, columns and facts. */
 json_t *mcp_schema_explain(const struct hdb_query_spec *spec);
-/* Finds an option of a query that clients may set; NULL if there is none. */
+/* Finds an option of a query that clients may set. Returns NULL if there is none. */
 const struct hdb_option_spec *mcp_find_option(const struct hdb_query_spec *spec, const char *name);
 /* Replaces "--arrays" with "arrays" in a help text, because tools have no flags. */
 void mcp_plain(char *text);

@@ -40,7 +40,7 @@ static bool word_at(struct walk *w, uint64_t at, uint64_t *out)
 	return true;
 }
 
-/* Sums the free chunks of [at, end); false if the chain does not end there. */
+/* Sums the free chunks of [at, end). Returns false if the chain does not end there. */
 static bool sum_free(struct walk *w, uint64_t at, uint64_t end, uint64_t *out)
 {
 	uint64_t head, next;
@@ -86,7 +86,7 @@ static bool sum_heap(struct walk *w, uint64_t start, uint64_t *end, uint64_t *ou
 	return false;
 }
 
-/* Adds an arena; false if it is none. */
+/* Adds an arena. Returns false if it is not one. */
 static bool add(struct memory *m, struct walk *w, uint64_t start, uint64_t end, bool is_main)
 {
 	uint64_t free_bytes;

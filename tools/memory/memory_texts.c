@@ -47,7 +47,7 @@ enum memory_kind memory_kind_of(const char *head, size_t size)
 
 /* ---- lines ---- */
 
-/* Terminates the line at *next with a zero and moves *next past it; NULL at the end. */
+/* Terminates the line at *next with a zero and moves *next past it. Returns NULL at the end. */
 static char *next_line(char **next, char *end)
 {
 	char *line = *next, *stop;

@@ -143,7 +143,7 @@ static void arrange(struct notes *notes)
 	assert(notes->shown <= notes->count);
 }
 
-/* Fills the list from the JSON; false if it does not have our format. */
+/* Fills the list from the JSON. Returns false if it does not have our format. */
 static bool take(const struct hdb *db, struct notes *notes)
 {
 	const json_t *all = json_object_get(notes->json, "notes");

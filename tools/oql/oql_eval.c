@@ -199,7 +199,7 @@ struct growing {
 	size_t count, room;
 };
 
-/* Adds an element; NULL with a message on failure. */
+/* Adds an element. Returns NULL with a message on failure. */
 static struct oql_value *add_value(struct oql_eval *ev, struct oql_arena *arena, struct growing *g)
 {
 	assert(g->count <= g->room);

@@ -96,7 +96,7 @@ struct oql_eval {
 	struct hdb_progress progress;
 	struct oql_budget budget;
 	struct oql_arena keep;       /* lives as long as the statement */
-	struct oql_class *classes;   /* by class number; owned */
+	struct oql_class *classes;   /* indexed by class number; owned */
 	struct base_work work;       /* of the next */
 	struct base_ranks reachable; /* reachable objects */
 	uint32_t *class_sizes;       /* reachable instances by class; in `keep` */
@@ -104,7 +104,7 @@ struct oql_eval {
 	bool is_surveyed; /* the last three are known */
 	/* bytes per reference in arrays; 0: not determined yet */
 	int64_t reference_bytes;
-	struct hdb_list *lists[3];         /* by enum hdb_list_kind; owned */
+	struct hdb_list *lists[3];         /* indexed by enum hdb_list_kind; owned */
 	struct hdb_references *references; /* owned; NULL: not loaded yet */
 	struct oql_thread *threads;        /* sorted by object; in `keep`; NULL: not loaded yet */
 	size_t thread_count;
@@ -123,7 +123,7 @@ struct oql_frame {
 	const struct oql_frame *outer; /* row of the enclosing select, or NULL */
 	struct oql_str alias;
 	struct oql_value current;
-	const struct oql_value *aggregates; /* by index; NULL while rows are accumulated */
+	const struct oql_value *aggregates; /* indexed by index; NULL while rows are accumulated */
 	struct oql_arena *arena;            /* lives as long as the row */
 };
 
@@ -131,7 +131,7 @@ struct oql_frame {
 
 int oql_evaluate(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
 		 struct oql_value *out);
-/* Evaluates a condition: null is false; HDB_EUSAGE if it is not a boolean. */
+/* Evaluates a condition: null is false. Returns HDB_EUSAGE if it is not a boolean. */
 int oql_condition(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
 		  bool *out);
 /* Returns a field of an object; null if there is none. `node` (may be NULL) caches the lookup. */
@@ -291,7 +291,9 @@ int oql_function(struct oql_eval *ev, const struct oql_call *call, struct oql_va
 
 /* Class of the corresponding MAT object: "java.lang.String" and so on. */
 const char *oql_java_class(struct oql_eval *ev, const struct oql_value *v);
-/* Returns the class that a class object represents; HDB_NONE if it is not one. */
+/*
+ * Returns the class that a class object represents, or HDB_NONE if the value is not a class object.
+ */
 int oql_class_meant(struct oql_eval *ev, const struct oql_value *v, uint32_t *class_no);
 /* Returns the object of a reference, object number or address. HDB_NONE for null. */
 int oql_object_meant(struct oql_eval *ev, const struct oql_value *v, uint32_t *ix);

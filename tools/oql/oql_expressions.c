@@ -446,7 +446,7 @@ int oql_parse_class_name(struct parser *p, struct oql_str *name)
 	return HDB_OK;
 }
 
-/* Consumes a relational operator; false if there is none. */
+/* Consumes a relational operator. Returns false if there is none. */
 static bool take_relation(struct parser *p, enum oql_kind *kind)
 {
 	const struct oql_token *t = ahead(p, 0);

@@ -11,7 +11,7 @@ struct oql_source {
 	const struct oql_select *select;
 	struct oql_arena arena; /* lives as long as the source */
 	/* instances: sets of classes, scanned one after the other */
-	uint8_t **marks; /* by class number: nonzero if selected */
+	uint8_t **marks; /* indexed by class number: nonzero if selected */
 	size_t mark_count, mark_at;
 	size_t stand_in_at;    /* position in the set; objects missing from the dump come first */
 	struct hdb_scan *scan; /* owned; NULL: the next set has not been started */
@@ -399,7 +399,7 @@ static int next_element(struct oql_source *s, struct oql_value *out)
 	return r;
 }
 
-/* Advances to the next combination of list elements in the row; false at the end. */
+/* Advances to the next combination of list elements in the row. Returns false at the end. */
 static bool step(struct oql_source *s)
 {
 	for (size_t i = s->rows->width; i-- > 0;) {

@@ -40,14 +40,14 @@ struct oql_arena {
 int oql_result(int r, const struct hdb_error *err);
 
 /*
- * Allocates zeroed memory, aligned for any type; NULL with a message. Borrowed until the arena is
- * reset.
+ * Allocates zeroed memory, aligned for any type. Returns NULL with a message. Borrowed until the
+ * arena is reset.
  */
 void *oql_take(struct oql_arena *arena, size_t count, size_t size, struct hdb_error *err);
 /* Allocates `count` elements: HDB_OK or HDB_ELIMIT. */
 #define OQL_TAKE(pointer, arena, count, err) \
 	(((pointer) = oql_take((arena), (count), sizeof(*(pointer)), (err))) ? HDB_OK : HDB_ELIMIT)
-/* Makes a zero-terminated copy; NULL with a message. */
+/* Makes a zero-terminated copy. Returns NULL with a message. */
 char *oql_take_text(struct oql_arena *arena, const char *text, size_t size, struct hdb_error *err);
 /*
  * Doubles an array in the arena. The old array stays allocated. False, with a message, on failure.
@@ -60,7 +60,9 @@ bool oql_grow(struct oql_arena *arena, void *items, size_t *room, size_t size,
 void oql_arena_reset(struct oql_arena *arena);
 void oql_arena_release(struct oql_arena *arena);
 
-/* Makes room for one more element in an array of at most most_bytes; false if it is full. */
+/*
+ * Makes room for one more element in an array of at most most_bytes. Returns false if it is full.
+ */
 bool oql_room(struct base_vec *vec, size_t element_size, uint64_t most_bytes);
 
 /* Fails with HDB_ENOMEM if building the text ran out of memory. */

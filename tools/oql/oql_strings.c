@@ -104,7 +104,10 @@ static struct oql_value text_value(const char *data, size_t size)
 	return (struct oql_value){ .type = OQL_V_STRING, .text = { data, size } };
 }
 
-/* Finds the first or last occurrence of `part` from byte `from` on; SIZE_MAX if there is none. */
+/*
+ * Finds the first or last occurrence of `part` from byte `from` on. Returns SIZE_MAX if there is
+ * none.
+ */
 static size_t find_part(struct oql_str text, struct oql_str part, size_t from, bool is_last)
 {
 	size_t found = SIZE_MAX;

@@ -271,7 +271,10 @@ static int put_list_value(struct oql_eval *ev, const struct oql_list *list,
 	return oql_put_value(ev, v, true, out);
 }
 
-/* Returns elements from index `no` on, as many as one read provides; 0 if the dump lacks them. */
+/*
+ * Reads elements from index `no` on, as many as one read provides. Sets *done to 0 if the dump
+ * lacks them.
+ */
 static int some_elements(struct oql_eval *ev, const struct oql_list *list, size_t no,
 			 struct oql_value values[ELEMENTS], size_t *done)
 {

@@ -95,7 +95,7 @@ typedef void svg_cell_fn(struct output *out, struct svg_layout *layout, size_t a
 int svg_draw(const struct picture *picture, double height, svg_cell_fn *put_cell,
 	     struct output *out, struct hdb_error *err);
 
-/* Adds a node to the queue; false if it is too small and was counted as folded. */
+/* Adds a node to the queue. Returns false if it is too small and was counted as folded. */
 bool svg_place(struct svg_layout *layout, size_t node, struct svg_box box);
 
 /* Draws a cell. Its tooltip has the full name, the sizes and the number of folded children. */

@@ -68,7 +68,7 @@ struct serve_options {
 
 /*
  * Returns a file of the page: "/app.js", "/app.css", or its hash for a Content-Security-Policy:
- * "/app.js.hash", "/app.css.hash". `path` must be one of these. Static.
+ * "/app.js.hash", "/app.css.hash". `path` must be one of these. The contents are static.
  */
 const char *serve_page(const char *path, size_t *size);
 

@@ -29,7 +29,7 @@ char *serve_cache_key(const struct serve_job *job);
 /* Stores the first `size` bytes of the file, evicting the least recently used answers. */
 void serve_cache_put(struct serve_cache *cache, const char *key, int fd, size_t size);
 
-/* Writes a cached answer to the file; false if there is none. */
+/* Writes a cached answer to the file. Returns false if there is none. */
 bool serve_cache_get(struct serve_cache *cache, const char *key, int fd);
 
 #endif

@@ -115,7 +115,7 @@ static struct MHD_Response *bytes_response(const void *data, size_t size,
 	return response;
 }
 
-/* Makes a response of the text and releases the text; NULL if memory is exhausted. */
+/* Makes a response of the text and releases the text. Returns NULL if memory is exhausted. */
 static struct MHD_Response *text_response(struct bytes *text, bool takes_gzip)
 {
 	struct MHD_Response *response = NULL;

@@ -249,7 +249,8 @@ static bool is_being_answered(const struct serve_jobs *jobs, const struct serve_
 }
 
 /*
- * Takes the first job that is not already being answered for another client; NULL if there is none.
+ * Takes the first job that is not already being answered for another client. Returns NULL if there
+ * is none.
  */
 static struct serve_job *take_waiting(struct serve_jobs *jobs)
 {
@@ -273,7 +274,7 @@ static struct serve_job *take_waiting(struct serve_jobs *jobs)
 	return job;
 }
 
-/* Waits for a job; NULL when the server stops. */
+/* Waits for a job. Returns NULL when the server stops. */
 static struct serve_job *take(struct worker *w)
 {
 	struct serve_jobs *jobs = w->jobs;

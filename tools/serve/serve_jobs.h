@@ -107,8 +107,8 @@ int serve_jobs_start(const struct serve_options *options, struct serve_jobs **ou
 void serve_jobs_stop(struct serve_jobs *jobs);
 
 /*
- * Queues a job; false if the queue is full. A request that is already being answered waits for that
- * answer. Jobs that fill the cache are interrupted.
+ * Queues a job. Returns false if the queue is full. A request that is already being answered waits
+ * for that answer. Jobs that fill the cache are interrupted.
  */
 bool serve_jobs_add(struct serve_jobs *jobs, struct serve_job *job);
 
@@ -117,7 +117,7 @@ bool serve_jobs_add(struct serve_jobs *jobs, struct serve_job *job);
  */
 void serve_jobs_watch(struct serve_jobs *jobs);
 
-/* Cancels the job with this ID; false if there is none. */
+/* Cancels the job with this ID. Returns false if there is none. */
 bool serve_jobs_cancel(struct serve_jobs *jobs, const char *id);
 
 /* Buffer size for the name of a stage, twice the longest name. */

@@ -17,7 +17,7 @@ bool serve_pack_allowed(const char *accepted);
 void *serve_pack(const void *data, size_t size, size_t *packed);
 
 /*
- * Replaces the file by an unnamed compressed one; false if it stays unchanged, for the same
+ * Replaces the file by an unnamed compressed one. Returns false if it stays unchanged, for the same
  * reasons.
  */
 bool serve_pack_file(int *fd);

@@ -6,7 +6,7 @@
 
 #include "serve/serve_jobs.h"
 
-/* Parses the number of a database, which must be below `count`; false if invalid. */
+/* Parses the number of a database, which must be below `count`. Returns false if invalid. */
 bool serve_request_database(const char *text, size_t count, size_t *number);
 
 /*

@@ -136,7 +136,7 @@ int serve_value(struct hdb *db, struct serve_job *job)
 
 /* ---- bitmaps ---- */
 
-/* Computes the size of the image in bytes; HDB_NOTFOUND if the array cannot hold it. */
+/* Computes the size of the image in bytes. Returns HDB_NOTFOUND if the array cannot hold it. */
 static int size_picture(struct serve_job *job, uint64_t length, size_t *size)
 {
 	const uint64_t pixels = job->width <= SERVE_PIXELS_MAX && job->height <= SERVE_PIXELS_MAX ?

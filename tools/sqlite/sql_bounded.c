@@ -92,7 +92,7 @@ static void put_char(sqlite3_str *out, const char *text, bool is_left, int width
 		sqlite3_str_appendchar(out, pad, ' ');
 }
 
-/* Writes one conversion; false if SQLite does not know its letter. */
+/* Writes one conversion. Returns false if SQLite does not know its letter. */
 static bool put_conversion(sqlite3_str *out, struct format *f, const char *flags, char letter)
 {
 	const int width = f->width;

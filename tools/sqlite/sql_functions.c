@@ -490,7 +490,8 @@ static void end_retained_set(struct sqlite3_context *ctx)
 struct chain {
 	struct base_vec ixs; /* uint32_t */
 	/*
-	 * by object: 1 + its index in the chain, or the index at which its own chain joins; owned
+	 * indexed by object: 1 + its index in the chain, or the index at which its own chain joins;
+	 * owned
 	 */
 	uint32_t *places;
 };

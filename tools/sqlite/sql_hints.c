@@ -14,7 +14,7 @@
 /* Maximum number of GC roots examined for their kinds. */
 #define ROOTS_MAX 100000
 
-/* Finds the first word that is `name`; false if there is none. */
+/* Finds the first word that is `name`. Returns false if there is none. */
 static bool find_word(const char *text, const char *name, struct sql_word *word)
 {
 	for (; sql_next_word(text, word); text = word->at + word->size)

@@ -47,7 +47,7 @@ static int column_code(const struct shape *shape, int column)
 	return (size_t)column < shape->column_count ? shape->columns[column] : -2;
 }
 
-/* Returns the part of idxNum for a constraint; 0 if it is not used. */
+/* Returns the part of idxNum for a constraint, or 0 if the constraint is not used. */
 static int part_of(const struct shape *shape, sqlite3_index_info *info, int i)
 {
 	const struct sqlite3_index_constraint *c = &info->aConstraint[i];

@@ -287,7 +287,7 @@ static int read_id_to(struct objects_cursor *c, sqlite3_value *value, struct hdb
 	return c->end_ix <= c->from_ix ? HDB_END : HDB_OK;
 }
 
-/* Applies a constraint; HDB_END if no object can satisfy it. */
+/* Applies a constraint. Returns HDB_END if no object can satisfy it. */
 static int read_part(struct objects_cursor *c, const struct class_part *p, struct hdb_error *err)
 {
 	sqlite3_value *value = p->value;

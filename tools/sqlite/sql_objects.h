@@ -40,7 +40,7 @@ struct shape {
 	int *columns; /* enum column, or C_FIELD + index of a field */
 	size_t column_count;
 	unsigned kinds;   /* 1 << enum hdb_object_kind; 0: all */
-	uint8_t *classes; /* by class number; NULL: all; owned */
+	uint8_t *classes; /* indexed by class number; NULL: all; owned */
 	bool with_sub;
 	/* class tables */
 	uint32_t bases[BASES_MAX]; /* classes with the name */
@@ -119,7 +119,7 @@ struct sql_objects_def {
 #define SQL_OBJECT_TABLES 4
 extern const struct sql_objects_def sql_object_tables[SQL_OBJECT_TABLES];
 struct shape *sql_shape_plain(struct sql_source *source, const struct sql_objects_def *def);
-/* Makes the table of a class, "NAME" or "NAME+"; HDB_NOTFOUND if there is no such class. */
+/* Makes the table of a class, "NAME" or "NAME+". Returns HDB_NOTFOUND if there is no such class. */
 int sql_shape_of(struct sql_source *source, const char *name, struct shape **out,
 		 struct hdb_error *err);
 /* Adds the columns of an announced class. */

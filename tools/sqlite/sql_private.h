@@ -40,8 +40,8 @@ struct sql_source {
 	struct hdb *db;     /* database.db */
 	bool owns_db;       /* opened by the extension, as is database.path */
 	bool is_only;       /* the only database: tables need no schema */
-	size_t *name_sizes; /* by class number: length of its name + 1; 0: unknown */
-	/* by class number; set by sql_need_counts */
+	size_t *name_sizes; /* indexed by class number: length of its name + 1; 0: unknown */
+	/* indexed by class number; set by sql_need_counts */
 	struct hdb_class_count *counts;
 	bool counts_reachable; /* counts include reachable objects */
 	uint64_t *retained; /* sums of retained sizes by class number; set by sql_need_retained */
@@ -122,7 +122,7 @@ struct sql_table_def {
 	 * may read many rows, it calls sql_end itself.
 	 */
 	int (*plan)(const struct sql_table *table, struct sqlite3_index_info *info);
-	/* Starts with sql_cursor.key or .argv set; HDB_NOTFOUND if there are no rows. */
+	/* Starts with sql_cursor.key or .argv set. Returns HDB_NOTFOUND if there are no rows. */
 	int (*begin)(struct sql_cursor *c, struct hdb_error *err);
 	/* Advances to the next row, or the first: HDB_OK or HDB_END. May set row_no. */
 	int (*next)(struct sql_cursor *c, struct hdb_error *err);
@@ -203,7 +203,7 @@ bool sql_has_negative_ids(struct hdb *db);
 
 /* Results. */
 void sql_result_class(struct sqlite3_context *ctx, struct sql_source *source, uint32_t class_no);
-/* Returns the ID of an object to SQLite; NULL for HDB_NONE. */
+/* Returns the ID of an object to SQLite, or NULL for HDB_NONE. */
 int sql_result_ix(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
 		  struct hdb_error *err);
 /* Finds the retained size of an object. */
@@ -216,8 +216,8 @@ void sql_result_value(struct sqlite3_context *ctx, const struct hdb_value *value
 /* SQL type of a column. */
 const char *sql_column_type(enum hdb_type type);
 /*
- * Returns the text of an object (hdb_text) to SQLite; NULL if it has none. HDB_ELIMIT: too long for
- * SQLite.
+ * Returns the text of an object (hdb_text) to SQLite, or NULL if it has none. Fails with HDB_ELIMIT
+ * if the text is too long for SQLite.
  */
 int sql_result_text_of(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
 		       struct hdb_error *err);
@@ -247,8 +247,8 @@ static inline int sql_population(const struct sql_source *source)
 int sql_is_shown(struct sql_source *source, uint32_t ix, bool *shown, struct hdb_error *err);
 
 /*
- * Rewrites a statement to use totals by class or kind, if that gives the same answer; NULL if not.
- * sqlite3_free. Column names differ.
+ * Rewrites a statement to use totals by class or kind, if that gives the same answer. Returns NULL
+ * if not. sqlite3_free. Column names differ.
  */
 char *sql_rewrite(const char *statement);
 
@@ -264,7 +264,7 @@ struct sql_word {
 	char kind;
 };
 
-/* Finds the first word from `at` on; false at the end of the statement. */
+/* Finds the first word from `at` on. Returns false at the end of the statement. */
 bool sql_next_word(const char *at, struct sql_word *out);
 /* Whether the word is this name, ignoring case, or this character. */
 bool sql_is(const struct sql_word *word, const char *text);
@@ -297,7 +297,7 @@ int sql_register_bounded(struct sqlite3 *sqlite, const volatile int *cancel);
 
 /* Creates class tables for names in a statement that are classes of a source. */
 int sql_define_classes(struct sql_source *source, const char *statement, struct hdb_error *err);
-/* Creates a class table by name; HDB_NOTFOUND if there is no such class. */
+/* Creates a class table by name. Returns HDB_NOTFOUND if there is no such class. */
 int sql_define_class(struct sql_source *source, const char *name, struct hdb_error *err);
 /* Registers a class table whose columns are determined when a statement uses it. */
 int sql_announce_class(struct sql_source *source, const char *name, struct hdb_error *err);

@@ -146,7 +146,7 @@ const struct sql_table_def sql_classes = {
 enum { TOTALS_GROUP, TOTALS_OBJECTS, TOTALS_SHALLOW, TOTALS_RETAINED, TOTALS_ARG };
 
 struct totals {
-	uint64_t (*sums)[TOTALS_ARG]; /* by group and column; owned */
+	uint64_t (*sums)[TOTALS_ARG]; /* indexed by group and column; owned */
 	uint32_t no, count;           /* number of groups, and the current one */
 	int population;               /* as for a scan */
 };

@@ -167,7 +167,7 @@ struct heapsql_table {
 	enum heapsql_kind kind;
 	bool needs_argument;
 };
-/* Lists tables by kind, for a shell; false after the last. */
+/* Lists tables by kind, for a shell. Returns false after the last. */
 bool heapsql_table(struct heapsql *sql, size_t no, struct heapsql_table *out);
 /*
  * Returns the columns of a table: "id, class, ...", or one line each for with_types; owned: free().

@@ -50,7 +50,7 @@ struct condition {
 /* Parses a condition. Fails with HDB_EUSAGE and a message that says what was expected. */
 int condition_parse(const char *text, struct condition *out, struct hdb_error *err);
 
-/* Parses "10s", "5m", "24h" or "7d"; false if it is not a duration of at least a second. */
+/* Parses "10s", "5m", "24h" or "7d". Returns false if it is not a duration of at least a second. */
 bool duration_parse(const char *text, size_t size, uint64_t *ms);
 
 /*

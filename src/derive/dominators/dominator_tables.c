@@ -22,7 +22,7 @@ struct build {
 	struct store_writer *writer;
 	const struct graph_dominators *dominators; /* borrowed */
 	struct base_sizes sizes; /* by number, in units of the alignment: shallow, then retained */
-	const uint32_t *node;    /* by number */
+	const uint32_t *node;    /* indexed by number */
 	atomic_bool is_too_big;  /* whether some size does not fit into narrow sizes */
 	_Atomic uint64_t unreached_count, unreached_bytes;
 };

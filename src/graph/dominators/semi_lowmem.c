@@ -52,7 +52,7 @@ struct fold {
 	struct dom_build *b;
 	struct graph_edge_buckets by_source;
 	struct base_ranks joins; /* numbers */
-	struct dom_link *links;  /* by rank, starting at 1 */
+	struct dom_link *links;  /* indexed by rank, starting at 1 */
 	struct path_node *path;
 	uint64_t depth, limit;
 	struct recent_edge *recent;

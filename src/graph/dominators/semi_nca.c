@@ -24,7 +24,7 @@
 
 /* The edges into one block. */
 struct block_edges {
-	const uint64_t *first; /* by target, with one extra entry */
+	const uint64_t *first; /* indexed by target, with one extra entry */
 	const uint32_t *source;
 };
 
@@ -464,7 +464,7 @@ void graph_dominators_release(struct graph_dominators *dominators)
 
 struct listing {
 	const struct graph_dominators *dominators;
-	uint32_t *node; /* by number */
+	uint32_t *node; /* indexed by number */
 };
 
 static int list_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)

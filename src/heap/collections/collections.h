@@ -147,7 +147,7 @@ const struct heap_collection_rule *heap_collection_rules(size_t *count);
 /* Returns the row for a class. Returns NULL if the class is not a known collection. */
 const struct heap_collection_rule *heap_collection_rule(struct heap *heap, uint32_t class_no);
 
-/* "list", "set", "map", "queue", "bits"; static. */
+/* Returns "list", "set", "map", "queue" or "bits", a static string. */
 const char *heap_collection_kind_name(enum heap_collection_kind kind);
 
 /* A collection and the place of its contents. */

@@ -44,7 +44,7 @@ static inline struct heap_as heap_as_inner(const struct heap_collection *c)
 	return (struct heap_as){ c->inner_ix, c->inner_class };
 }
 
-/* Finds the number at a path in the inner object; 0 if there is none. */
+/* Finds the number at a path in the inner object. Sets *out to 0 if there is none. */
 static inline int heap_inner_number(struct heap *heap, const struct heap_collection *c,
 				    const char *path, int64_t *out, struct hdb_error *err)
 {

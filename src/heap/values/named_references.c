@@ -75,7 +75,7 @@ struct heap_named_references {
 	char *only;           /* owned; NULL: any name */
 	bool is_element;      /* `only` is the name of an element, for example "[3]" */
 	uint64_t one_element; /* its index */
-	struct plan **plans;  /* by class number, owned; NULL: not built */
+	struct plan **plans;  /* indexed by class number, owned; NULL: not built */
 	uint64_t plan_fields;
 	struct base_vec edges;        /* struct edge, sorted by `from`, without duplicates */
 	struct base_idmap edges_from; /* index of an object -> its first edge */

@@ -31,7 +31,7 @@ struct bitmap {
 struct state {
 	struct info_rows rows;
 	struct query *q;
-	uint8_t *roles;         /* by class: enum role; owned */
+	uint8_t *roles;         /* indexed by class: enum role; owned */
 	struct base_vec native; /* struct derive_native */
 	uint64_t instances, object_arrays, primitive_arrays, classes, recorded_bytes;
 	uint64_t bitmap_bytes, large, large_bytes, display_pixels;
@@ -55,7 +55,7 @@ static int static_text(struct heap *heap, const char *field, const char *path, s
 
 /* ---- one pass over the objects ---- */
 
-/* Reads the number of pixels of a bitmap or display; 0 if unknown. */
+/* Reads the number of pixels of a bitmap or display. Sets *pixels to 0 if it is unknown. */
 static int count_pixels(struct heap *heap, uint32_t ix, const char *const fields[2],
 			uint64_t *pixels, struct hdb_error *err)
 {

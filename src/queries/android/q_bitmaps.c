@@ -146,7 +146,7 @@ static uint32_t find_picture(const struct state *s, uint64_t native)
 
 /* ---- one bitmap ---- */
 
-/* Reads a number from a field; 0 if the field does not exist. */
+/* Reads a number from a field. Returns 0 if the field does not exist. */
 static int64_t number(struct state *s, uint32_t ix, const char *path, int *r, struct hdb_error *err)
 {
 	int64_t out = 0;

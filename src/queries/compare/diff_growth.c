@@ -44,14 +44,14 @@ struct share {
  */
 struct sharing {
 	const struct session *session;
-	const uint32_t *place;    /* by object: its node, or UINT32_MAX; borrowed */
-	const uint32_t *group_of; /* by node: its group, or UINT32_MAX; borrowed */
+	const uint32_t *place;    /* indexed by object: its node, or UINT32_MAX; borrowed */
+	const uint32_t *group_of; /* indexed by node: its group, or UINT32_MAX; borrowed */
 	uint32_t group_count;
 	struct trace_graph graph;
 	struct base_vec native; /* struct derive_native */
 	uint64_t *kept;         /* bit set: reachable without the groups */
-	uint32_t *stamp;        /* by object: number of the last turn that reached it */
-	uint32_t *count;        /* by object: number of groups that reach it */
+	uint32_t *stamp;        /* indexed by object: number of the last turn that reached it */
+	uint32_t *count;        /* indexed by object: number of groups that reach it */
 	struct base_big stamp_big, count_big;
 	struct base_vec stack; /* uint32_t: objects whose references are still to be followed */
 	uint32_t turn;         /* number of the current group and pass; never 0 */
@@ -272,11 +272,11 @@ struct row {
 /* State of this part of the diff query. */
 struct growth {
 	struct analysis_merged merged;
-	struct base_big *places; /* by dump: the node of each object */
-	/* by node: whether it gained objects from each dump to the next */
+	struct base_big *places; /* indexed by dump: the node of each object */
+	/* indexed by node: whether it gained objects from each dump to the next */
 	uint8_t *grows;
 	struct base_vec rows;  /* struct row */
-	struct share **shares; /* by dump, by group */
+	struct share **shares; /* indexed by dump, by group */
 	bool is_cut;           /* some shares are lower bounds */
 	uint32_t group_count;
 	struct diff_figures *by_side;

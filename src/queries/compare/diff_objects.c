@@ -143,7 +143,7 @@ static bool is_same(const struct cursor *a, const struct cursor *b)
 
 /* One step of the walk over both dumps. */
 struct step {
-	/* by side: whether that dump has an object with this ID */
+	/* indexed by side: whether that dump has an object with this ID */
 	bool has[2];
 	bool is_same; /* both dumps have the same object */
 };

@@ -41,21 +41,23 @@ struct row {
 	int64_t growth;
 	bool is_whole;                /* the numbers cover everything that the owner holds */
 	bool grows;                   /* it grows in each dump */
-	struct diff_figures *figures; /* by dump */
+	struct diff_figures *figures; /* indexed by dump */
 };
 
 /* State of this part of the diff query. */
 struct owners {
 	struct owner_tree tree;
 	struct base_big places[2]; /* node of each object, in the oldest and the newest dump */
-	/* by name, for an owner that lost its objects: the owner that has these objects now */
+	/*
+	 * indexed by name, for an owner that lost its objects: the owner that has these objects now
+	 */
 	uint32_t *joined;
-	uint32_t *key;             /* by name: the name to which its objects are added */
-	struct diff_figures *sums; /* by name and dump */
-	uint32_t *row_of;          /* by key: index of its row + 1, 0 for none */
+	uint32_t *key;             /* indexed by name: the name to which its objects are added */
+	struct diff_figures *sums; /* indexed by name and dump */
+	uint32_t *row_of;          /* indexed by key: index of its row + 1, 0 for none */
 	uint32_t *main_of;         /* by owner: index + 1 of its row with the largest change */
 	struct base_vec rows;      /* struct row */
-	/* by row and dump: totals of the row, and of everything that its owner retains */
+	/* indexed by row and dump: totals of the row, and of everything that its owner retains */
 	struct diff_figures *figures, *wholes;
 	size_t name_count;
 };

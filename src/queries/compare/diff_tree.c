@@ -42,7 +42,7 @@ struct tree {
 	uint64_t *lost;           /* by name: objects that left nodes since the oldest dump */
 	struct analysis_merged_walk walk;
 	struct diff_figures *by_side; /* numbers of the current row */
-	struct largest *largest;      /* by node; only for suspects */
+	struct largest *largest;      /* indexed by node; only for suspects */
 };
 
 static int64_t growth_of(const struct analysis_merged *m, uint32_t node)

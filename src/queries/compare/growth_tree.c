@@ -56,8 +56,8 @@ struct walk {
 	const struct session *session;
 	struct analysis_merged *m;
 	struct trace_graph graph;
-	uint32_t *place;   /* by object: its node */
-	uint32_t *classes; /* by object */
+	uint32_t *place;   /* indexed by object: its node */
+	uint32_t *classes; /* indexed by object */
 	struct base_big place_big, classes_big;
 	struct queue first, last;
 	bool is_last;           /* only the last queue is left */

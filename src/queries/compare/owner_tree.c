@@ -67,8 +67,10 @@ struct adding {
 	uint32_t *classes;
 	uint64_t *holds; /* bit set: objects that are the parent of another */
 	uint64_t *parts; /* bit set: objects that are part of another */
-	uint8_t *kind;   /* by class */
-	/* by class: whether the class is never unloaded, so that its holders do not count */
+	uint8_t *kind;   /* indexed by class */
+	/*
+	 * indexed by class: whether the class is never unloaded, so that its holders do not count
+	 */
 	bool *stays;
 	struct base_idmap fields;  /* class and field -> name of the owner */
 	struct base_idmap held[2]; /* owner and class -> name; [1] is for entries */

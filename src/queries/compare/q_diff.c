@@ -146,7 +146,7 @@ static int set_facts(struct query *q, struct diff *d, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* By kind of comparison: its part, and its columns. */
+/* Indexed by kind of comparison: its part, and its columns. */
 static const struct {
 	const struct diff_part *part;
 	/* columns_of_many: further columns for more than two dumps */

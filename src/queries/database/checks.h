@@ -71,7 +71,7 @@ int query_check_depth(struct query *q, struct query_check_found *found, struct h
 int query_check_totals(struct query *q, struct query_check_found *found, struct hdb_error *err);
 int query_check_whole(struct query *q, struct query_check_found *found, struct hdb_error *err);
 
-/* Returns all checks in the order in which they run; static. */
+/* Returns a static array of all checks in the order in which they run. */
 const struct query_check_step *query_check_steps(size_t *count);
 
 #endif

@@ -13,7 +13,7 @@ struct edge_sum {
 	uint64_t all;      /* number of entries */
 	uint64_t distinct; /* without repetitions within a list */
 	uint64_t hash;
-	/* by entry: 1 + the last list that contained it; NULL: lists have no repetitions */
+	/* indexed by entry: 1 + the last list that contained it; NULL: lists have no repetitions */
 	uint32_t *last;
 	bool is_turned; /* the lists contain referrers */
 };
@@ -93,7 +93,7 @@ int query_check_referrers(struct query *q, struct query_check_found *found, stru
 
 struct reach {
 	struct query *q;
-	uint32_t *parent;   /* by object: itself if unreachable, HEAP_NONE for a root */
+	uint32_t *parent;   /* indexed by object: itself if unreachable, HEAP_NONE for a root */
 	uint8_t *confirmed; /* whether the parent really refers to the object */
 	uint32_t missed;    /* an unreachable object that a reachable one refers to, or HEAP_NONE */
 };

@@ -26,7 +26,7 @@ struct sums {
 	uint32_t *heaps;                    /* of these objects */
 	bool is_comparing;                  /* values are compared, not added up */
 	uint32_t *idom;
-	uint64_t *below;     /* by object: expected retained size */
+	uint64_t *below;     /* indexed by object: expected retained size */
 	uint64_t count, all; /* of reachable objects in the dump: number, and total of own values */
 	uint64_t reached,
 		/*
@@ -312,7 +312,7 @@ int query_check_depth(struct query *q, struct query_check_found *found, struct h
 
 struct class_sums {
 	const struct heap *heap;
-	/* by class number, reachable and unreachable; the last is the total */
+	/* indexed by class number, reachable and unreachable; the last is the total */
 	struct derive_total *by_class;
 };
 

@@ -67,7 +67,7 @@ struct held_walk {
 	struct base_vec nodes;    /* struct held_node, in the order of the walk */
 	struct base_vec contents; /* private to held_arrays.c */
 	struct store_lists children;
-	uint8_t *kinds;                   /* by class number: enum held_kind */
+	uint8_t *kinds;                   /* indexed by class number: enum held_kind */
 	uint64_t content_bytes, elements; /* that were read */
 	uint64_t enqueued_bits;           /* the ID of ReferenceQueue.ENQUEUED; 0: none */
 	uint32_t reference_no;            /* java.lang.ref.Reference */
@@ -102,7 +102,7 @@ void held_add(struct held_tally *tally, const struct held_addend *a);
 void held_add_room(struct held_walk *w, const struct held_addend *a);
 
 enum held_kind held_kind_of(const struct held_walk *w, uint32_t class_no);
-/* Reads the number or the bits of a field; 0 if there is none. */
+/* Reads the number or the bits of a field. Sets *out to 0 if there is none. */
 int held_field(const struct held_walk *w, uint32_t ix, const char *path, uint64_t *out,
 	       struct hdb_error *err);
 /* Returns NULL at the top of the walk. */

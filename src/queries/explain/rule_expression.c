@@ -407,7 +407,7 @@ static bool is_of_class(struct heap *heap, uint32_t class_no, const char *patter
 /* For counting and collecting what instances of some classes refer to. */
 struct referring {
 	struct heap *heap;
-	uint8_t *is_wanted; /* by class number */
+	uint8_t *is_wanted; /* indexed by class number */
 	uint64_t count;     /* instances */
 	struct base_vec *out;
 };
@@ -555,7 +555,7 @@ static int referrer_of(struct scan *s, const struct base_arguments *a, struct ba
 /* For counting instances for which an expression is neither nothing nor 0. */
 struct instances {
 	struct scan *s;
-	const uint8_t *is_wanted; /* by class number */
+	const uint8_t *is_wanted; /* indexed by class number */
 	uint32_t expression;
 	struct explain_count *out;
 };

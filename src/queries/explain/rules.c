@@ -559,7 +559,7 @@ enum wanted { WANTED_NOTHING, WANTED_LARGE, WANTED_ALL };
 
 struct candidates {
 	const struct session *session;
-	uint8_t *wanted; /* by class number */
+	uint8_t *wanted; /* indexed by class number */
 	uint64_t least_bytes;
 	struct base_vec *out;
 };

@@ -33,7 +33,7 @@ enum explain_verdict {
 	EXPLAIN_LEAK,         /* no longer needed, but still reachable */
 	EXPLAIN_MISCONFIGURED /* a setting makes the object so large */
 };
-/* Returns "by design", "large", ...; static. */
+/* Returns "by design", "large", ..., a static string. */
 const char *explain_verdict_name(enum explain_verdict verdict);
 
 /* A value that a rule reads. rules/README.md describes expressions. */
@@ -99,8 +99,8 @@ struct explain_rules {
 	uint32_t usual[3];     /* expressions that every sentence can use */
 	char *own, *users;     /* text of the compiled-in rules, and of the user's rules; owned */
 	/*
-	 * by class number: index in `list` of the first rule of the class; then the index of the
-	 * first rule about suspects, and the end of the list; owned
+	 * indexed by class number: index in `list` of the first rule of the class; then the index
+	 * of the first rule about suspects, and the end of the list; owned
 	 */
 	uint32_t *first;
 	/* uint32_t: indexes of rules, class by class in their order */

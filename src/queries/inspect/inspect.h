@@ -42,13 +42,13 @@ struct inspect_watched {
 /* All rules, prepared for a heap. */
 struct inspector {
 	const struct session *session;
-	uint64_t *rules_of_class; /* by class: bits of its rules; owned */
+	uint64_t *rules_of_class; /* indexed by class: bits of its rules; owned */
 	uint64_t *filters;        /* by class: bits of its rules that find leaking objects; owned */
 	struct base_vec nodes;    /* struct base_node of the rules' expressions */
 	/* uint32_t: expressions in the strings of sayings, in their order */
 	struct base_vec values;
 	struct base_vec sayings;                    /* struct inspect_saying, by rule */
-	size_t first_saying[INSPECT_RULES_MAX + 1]; /* by rule: index of its first text */
+	size_t first_saying[INSPECT_RULES_MAX + 1]; /* indexed by rule: index of its first text */
 	uint32_t where[INSPECT_RULES_MAX];          /* by rule: its condition, or BASE_NO_NODE */
 	struct base_vec watched;                    /* struct inspect_watched, ascending */
 	struct base_vec services; /* uint32_t: services known to the activity thread, ascending */
@@ -165,8 +165,8 @@ int inspect_editor(struct inspect_look *look, struct hdb_error *err);
 int inspect_editor_filter(struct inspect_look *look, struct hdb_error *err);
 
 /*
- * Finds the activity, application or service that a context is or wraps; HEAP_NONE if none is
- * known.
+ * Finds the activity, application or service that a context is or wraps. Sets *out to HEAP_NONE if
+ * none is known.
  */
 int inspect_component(struct heap *heap, uint32_t context, uint32_t *out, struct hdb_error *err);
 /* Whether the object is a destroyed activity. */

@@ -36,7 +36,7 @@ static enum context_kind kind_of(struct heap *heap, uint32_t ix)
 		       CONTEXT_WRAPPER;
 }
 
-/* Reads a reference; HEAP_NONE if it is null or missing. */
+/* Reads a reference. Sets *out to HEAP_NONE if it is null or missing. */
 static int get(struct heap *heap, uint32_t ix, const char *path, uint32_t *out,
 	       struct hdb_error *err)
 {

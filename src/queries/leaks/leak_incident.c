@@ -80,7 +80,7 @@ static int read_frame(struct incidents *n, uint32_t ix, struct base_text to, str
 	return heap_own_frame(heap, &trace, 0, to, err);
 }
 
-/* Finds the incident of a thread; HDB_NOTFOUND if there are too many. */
+/* Finds the incident of a thread. Returns HDB_NOTFOUND if there are too many. */
 static int incident_of(struct incidents *n, const struct leak_incident *like, size_t *out)
 {
 	size_t i = 0;

@@ -37,8 +37,8 @@ int leak_incident_find(struct query *q, const struct analysis_suspect *suspect,
 		       struct leak_incident *out, struct hdb_error *err);
 
 /*
- * Reads what a thread waits for, and the thread that owns it; HEAP_NONE if the dump does not record
- * it.
+ * Reads which object a thread waits for, and which thread owns it. Sets both to HEAP_NONE if the
+ * dump does not record them.
  */
 int leak_wait_find(struct heap *heap, uint32_t thread_ix, uint32_t *blocker_ix, uint32_t *owner_ix,
 		   struct hdb_error *err);

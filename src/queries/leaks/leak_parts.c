@@ -166,12 +166,14 @@ int query_leak_contents(struct leak_rows *rows, const struct query_leak_suspect 
 struct elements {
 	struct query *q; /* lent */
 	struct analysis_class_sum *classes;
-	/* by class: sums of squares over sampled children, for the error of the estimates */
-	double *count_squares, *byte_squares;
-	uint8_t *is_platform; /* by class */
 	/*
-	 * by class: children of these classes contain nothing else to find, and `classes` already
-	 * contains their exact sums
+	 * indexed by class: sums of squares over sampled children, for the error of the estimates
+	 */
+	double *count_squares, *byte_squares;
+	uint8_t *is_platform; /* indexed by class */
+	/*
+	 * indexed by class: children of these classes contain nothing else to find, and `classes`
+	 * already contains their exact sums
 	 */
 	uint8_t *is_end;
 	/* dominated objects; the buffer is overwritten by each list read */
@@ -362,14 +364,14 @@ struct child {
 struct batch {
 	struct store_lists lists;
 	struct base_vec sums;    /* struct analysis_class_sum, child by child */
-	uint32_t sum_end[BATCH]; /* by child */
+	uint32_t sum_end[BATCH]; /* indexed by child */
 	BASE_NO_SHARING;
 };
 
 struct following {
 	struct elements *e;
 	struct base_vec children; /* struct child */
-	struct batch *batches;    /* by slot */
+	struct batch *batches;    /* indexed by slot */
 	unsigned slot_count;
 };
 

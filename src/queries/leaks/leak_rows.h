@@ -47,7 +47,7 @@ struct leak_row {
 	uint32_t ix; /* the object, or HEAP_NONE */
 	/* the class, if it differs from the class of the object; otherwise HEAP_NONE */
 	uint32_t class_no;
-	/* By column: a number, the offset of a text in leak_rows.texts, or LEAK_NONE. */
+	/* Indexed by column: a number, the offset of a text in leak_rows.texts, or LEAK_NONE. */
 	uint64_t cells[LEAK_COLUMN_COUNT];
 };
 

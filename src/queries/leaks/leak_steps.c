@@ -22,7 +22,8 @@ struct described_trace {
 	struct leak_steps *out;
 	uint32_t *path; /* indexes of nodes, root first; owned */
 	/*
-	 * By step: the status that the object itself indicates; the last step always leaks. Owned.
+	 * Indexed by step: the status that the object itself indicates; the last step always leaks.
+	 * Owned.
 	 */
 	enum leak_status *own;
 	size_t count;

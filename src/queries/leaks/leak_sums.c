@@ -29,12 +29,12 @@ struct counting {
 	const struct session *session;
 	const struct analysis_suspects *suspects;
 	struct analysis_leak_sums *out;
-	struct derive_tree_block *blocks; /* by slot of the pass */
+	struct derive_tree_block *blocks; /* indexed by slot of the pass */
 	struct base_ranks inner;          /* inner objects, which dominate others */
-	/* by place of an inner object: its dominator's place, or a label */
+	/* indexed by place of an inner object: its dominator's place, or a label */
 	_Atomic uint32_t *up;
 	struct base_big up_big;
-	/* by class: number of the suspect that is a group of it, or NO_SUSPECT */
+	/* indexed by class: number of the suspect that is a group of it, or NO_SUSPECT */
 	uint8_t *group_of_class;
 	bool has_groups;
 	/*

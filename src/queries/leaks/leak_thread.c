@@ -201,7 +201,7 @@ static int add_stack(struct query *q, struct leak_rows *rows, const struct store
 					       HDB_OK;
 }
 
-/* Finds the thread record of a thread object; HDB_NOTFOUND if there is none. */
+/* Finds the thread record of a thread object. Returns HDB_NOTFOUND if there is none. */
 static int find_thread(struct query *q, uint32_t ix, struct store_thread *out,
 		       struct hdb_error *err)
 {

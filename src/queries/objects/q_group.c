@@ -39,10 +39,10 @@ struct analysis_keys {
 	const struct session *session; /* borrowed */
 	/* NULL: the object itself; otherwise as for heap_path_value; borrowed */
 	const char *path;
-	/* by class number: nonzero if its objects are members; borrowed */
+	/* indexed by class number: nonzero if its objects are members; borrowed */
 	const uint8_t *is_member;
 	/* private */
-	struct analysis_key_way *ways;  /* by class number */
+	struct analysis_key_way *ways;  /* indexed by class number */
 	struct store_block *references; /* by block, for strings; NULL if there are none to read */
 };
 
@@ -476,7 +476,7 @@ struct value_group {
 
 struct grouping {
 	struct query *q;    /* borrowed */
-	uint8_t *is_member; /* by class number */
+	uint8_t *is_member; /* indexed by class number */
 	struct analysis_keys keys;
 	bool has_retained;
 	uint64_t members, bytes;

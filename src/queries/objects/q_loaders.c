@@ -16,7 +16,7 @@ struct loaders {
 	struct analysis_loader_tree tree;
 	size_t at; /* position in the tree's order */
 	struct derive_total *by_class;
-	/* by loader: its total; with --heap, its total within the heap */
+	/* indexed by loader: its total; with --heap, its total within the heap */
 	struct derive_total *shown;
 	uint32_t *sorted_classes; /* by loader, then largest retained size first */
 	uint64_t class_at; /* the current loader's next class; UINT64_MAX: the loader itself */

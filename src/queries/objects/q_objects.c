@@ -43,10 +43,10 @@ struct objects {
 	uint64_t retained[STORE_BLOCK_OBJECTS], native[STORE_BLOCK_OBJECTS];
 	uint32_t dominator[STORE_BLOCK_OBJECTS];
 	uint8_t reachable[STORE_BLOCK_OBJECTS];
-	char **heap_names; /* by heap number - 1 */
+	char **heap_names; /* indexed by heap number - 1 */
 	uint64_t heap_count;
-	uint32_t *class_codes; /* by class number: for batches */
-	uint32_t *heap_codes;  /* by heap number - 1 */
+	uint32_t *class_codes; /* indexed by class number: for batches */
+	uint32_t *heap_codes;  /* indexed by heap number - 1 */
 	uint32_t kind_codes[KIND_COUNT];
 	struct columns *batch; /* allocated with the first batch */
 	/* the batch whose rows are returned one by one, and the next of them */

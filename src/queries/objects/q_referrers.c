@@ -13,7 +13,7 @@ struct referrers {
 	struct store_lists lists;
 	const uint32_t *batch;
 	size_t count, at;
-	uint8_t *is_wanted;      /* by class number: whether it is that class; owned */
+	uint8_t *is_wanted;      /* indexed by class number: whether it is that class; owned */
 	struct heap_block block; /* with instances */
 	uint32_t block_no, i;    /* the next block */
 };

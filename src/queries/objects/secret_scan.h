@@ -33,13 +33,13 @@ struct secret_scan {
 	struct analysis_counter found; /* struct secret */
 	/* private */
 	struct base_secrets *rules;
-	struct base_secret_search **searches; /* by slot */
+	struct base_secret_search **searches; /* indexed by slot */
 	unsigned slot_count;
 	/* bits by object: strings that are names; objects to look at; arrays with a secret */
 	struct base_big names, holders, taken;
 	struct base_vec personal; /* data about persons, not yet counted */
 	struct store_block *references;
-	uint8_t *has_field; /* by class number: instances have a field with such a name */
+	uint8_t *has_field; /* indexed by class number: instances have a field with such a name */
 };
 
 /* Finds the secrets. Zero *scan, set session, and call secret_scan_release even after a failure. */

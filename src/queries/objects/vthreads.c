@@ -74,7 +74,7 @@ int analysis_vthread(const struct session *session, uint32_t ix, struct analysis
 }
 
 struct unlisted {
-	const uint8_t *is_thread;  /* by class */
+	const uint8_t *is_thread;  /* indexed by class */
 	const uint64_t *is_listed; /* one bit per object */
 	struct base_vec *ixs;
 };

@@ -134,7 +134,10 @@ static int open_drops(struct query *q, struct hdb_error *err)
 
 /* ---- rows ---- */
 
-/* Finds the nearest dominator that --skip does not match; HEAP_NONE if there is none. */
+/*
+ * Finds the nearest dominator that --skip does not match. Sets *holder to HEAP_NONE if there is
+ * none.
+ */
 static int find_holder(struct query *q, const struct drops *d, uint32_t ix, uint32_t *holder,
 		       struct hdb_error *err)
 {

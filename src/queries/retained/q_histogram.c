@@ -14,7 +14,7 @@
 struct histogram {
 	struct analysis_groups groups;
 	struct analysis_groups native; /* by the same groups; shallow_bytes is native memory */
-	char (*heap_names)[NAME_SIZE]; /* by heap, if groups are heaps; otherwise NULL */
+	char (*heap_names)[NAME_SIZE]; /* indexed by heap, if groups are heaps; otherwise NULL */
 };
 
 /* Adds up all objects. Superclasses would count them several times. */

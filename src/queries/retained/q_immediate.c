@@ -27,11 +27,11 @@ struct immediate {
 
 struct finder {
 	struct query *q;
-	uint32_t *idom;       /* by object */
-	uint32_t *key;        /* by object: as in struct group */
+	uint32_t *idom;       /* indexed by object */
+	uint32_t *key;        /* indexed by object: as in struct group */
 	uint64_t *seen;       /* bit set: dominators already counted */
-	uint8_t *is_skipped;  /* by key */
-	struct group *groups; /* by key */
+	uint8_t *is_skipped;  /* indexed by key */
+	struct group *groups; /* indexed by key */
 	const uint8_t *is_member_class;
 	struct base_vec native; /* struct derive_native, ascending */
 };

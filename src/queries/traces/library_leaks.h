@@ -35,7 +35,7 @@ struct library_rule {
 
 /* The rules that apply to a heap. */
 struct library_leaks {
-	/* by rule: whether it applies to this heap's version and manufacturer; owned */
+	/* indexed by rule: whether it applies to this heap's version and manufacturer; owned */
 	bool *is_for;
 };
 

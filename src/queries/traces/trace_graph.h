@@ -28,9 +28,9 @@ struct trace_ids {
 	 * case the heap is used for lookups.
 	 */
 	uint64_t first, page_count;
-	/* by page of 256 IDs: index of its first object; page_count + 1 entries */
+	/* indexed by page of 256 IDs: index of its first object; page_count + 1 entries */
 	uint32_t *pages;
-	uint8_t *low; /* by object: lowest byte of its ID */
+	uint8_t *low; /* indexed by object: lowest byte of its ID */
 	struct base_big pages_big, low_big;
 };
 
@@ -99,9 +99,10 @@ struct trace_graph {
 	enum library_use use;
 	struct library_leaks library;
 	struct trace_ids ids;
-	struct trace_plan **plans; /* by class, made on first use; NULL: not yet; owned */
+	struct trace_plan **plans; /* indexed by class, made on first use; NULL: not yet; owned */
 	/*
-	 * by class: 1 + index of the rule in trace_virtual.c, or 0 if it is not a known collection
+	 * indexed by class: 1 + index of the rule in trace_virtual.c, or 0 if it is not a known
+	 * collection
 	 */
 	uint8_t *shapes;
 	struct base_vec locals; /* struct store_root: local variables, sorted by thread */
@@ -178,8 +179,8 @@ int trace_virtual_read(struct trace_graph *graph, uint32_t ix, uint32_t class_no
 		       const struct trace_taker *taker, struct hdb_error *err);
 
 /*
- * Finds the object in which Android's ActivityThread keeps new activities; HEAP_NONE if there is
- * none.
+ * Finds the object in which Android's ActivityThread keeps new activities. Sets *out to HEAP_NONE
+ * if there is none.
  */
 int trace_find_new_activities(struct heap *heap, uint32_t *out, struct hdb_error *err);
 

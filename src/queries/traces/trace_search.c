@@ -45,7 +45,7 @@ struct row_builder {
 	struct heap *heap;
 	struct graph_rows *rows;
 	uint64_t *late;
-	uint8_t *how; /* by class: how its objects are read */
+	uint8_t *how; /* indexed by class: how its objects are read */
 	size_t most;  /* maximum number of targets of an object that threads read */
 	/* of the object that the calling thread reads: */
 	struct base_vec targets; /* uint32_t */

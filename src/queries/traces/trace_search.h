@@ -19,7 +19,7 @@
 /* Result of the search. Needs 4 bytes per object, and the rows until sizes have been computed. */
 struct trace_search {
 	struct trace_graph *graph; /* borrowed */
-	/* by object: GRAPH_NONE for a root, the object itself if it is unreachable */
+	/* indexed by object: GRAPH_NONE for a root, the object itself if it is unreachable */
 	uint32_t *parents;
 	struct base_big parents_big;
 	struct graph_rows rows; /* released when sizes are computed */
@@ -30,7 +30,7 @@ struct trace_search {
 	/* the wanted objects, and the objects whose paths pass one of them */
 	struct base_ranks below;
 	struct graph_dominators dominators; /* of the objects, by rank */
-	/* by number in the dominator tree: retained size, and number of retained objects */
+	/* indexed by number in the dominator tree: retained size, and number of retained objects */
 	struct base_sizes bytes, counts;
 };
 

@@ -132,7 +132,7 @@ static int give_id(struct reading *r, uint64_t id, enum trace_name name, uint64_
 	return r->taker->take(r->taker->ctx, &r->reference, err);
 }
 
-/* Reads the ID in a field; 0 if there is none. */
+/* Reads the ID in a field. Sets *id to 0 if there is none. */
 static int id_at(struct reading *r, uint32_t ix, const char *path, uint64_t *id,
 		 struct hdb_error *err)
 {

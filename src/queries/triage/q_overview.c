@@ -50,7 +50,7 @@ static uint64_t number_of(const struct query *q, const char *column)
 	return v->type == HDB_TYPE_NULL ? 0 : v->u;
 }
 
-/* Copies a string; NULL for a null cell. *out is owned by the caller. */
+/* Copies a string. Sets *out to NULL for a null cell. *out is owned by the caller. */
 static int copy_of(const struct query *q, const char *column, char **out, struct hdb_error *err)
 {
 	const struct hdb_value *v = query_cell(q, column);

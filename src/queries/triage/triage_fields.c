@@ -54,12 +54,13 @@ struct named_field {
 struct triage_fields {
 	struct base_vec fields; /* struct named_field: instance fields, by class */
 	/*
-	 * by class: start of the fields that it declares; they end where the fields of the next
-	 * class start
+	 * indexed by class: start of the fields that it declares; they end where the fields of the
+	 * next class start
 	 */
 	uint32_t *first;
 	/*
-	 * by class: the class itself or its nearest superclass that has such a field, or HEAP_NONE
+	 * indexed by class: the class itself or its nearest superclass that has such a field, or
+	 * HEAP_NONE
 	 */
 	uint32_t *nearest;
 	struct base_vec ixs; /* uint32_t: instances */

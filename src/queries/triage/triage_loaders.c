@@ -58,7 +58,7 @@ static int matches(struct query *q, const struct query_leak_path *path, size_t i
 	return strcmp(field, hint->field) == 0 ? HDB_OK : HDB_NOTFOUND;
 }
 
-/* Finds the first hint about a step of a path; NULL if there is none. */
+/* Finds the first hint about a step of a path. Sets *text to NULL if there is none. */
 static int find_hint(struct query *q, const struct query_leak_path *path, const char **text,
 		     struct hdb_error *err)
 {

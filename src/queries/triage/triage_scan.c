@@ -60,12 +60,12 @@ struct collected {
 
 struct scan {
 	struct triage *t;
-	uint32_t *line_bits; /* by class: bits of lines of values.rules */
+	uint32_t *line_bits; /* indexed by class: bits of lines of values.rules */
 	struct collected *lines;
 	struct triage_fields *fields;
 	/* of the line that is examined: where its fields are, by class */
 	struct heap_place (*places)[2];
-	struct batch *batches; /* by slot */
+	struct batch *batches; /* indexed by slot */
 	const struct collected *now;
 };
 

@@ -115,7 +115,7 @@ struct arrays {
 	enum kind kind;
 	enum by by;
 	uint64_t min_tail;
-	uint8_t *is_class;                      /* by class number: wanted; NULL: all */
+	uint8_t *is_class;                      /* indexed by class number: wanted; NULL: all */
 	uint8_t reachable[STORE_BLOCK_OBJECTS]; /* of the block being counted */
 	struct query *q;                        /* while arrays are read */
 	struct analysis_counter counter;        /* struct group */

@@ -37,7 +37,7 @@ struct one {
 struct collections {
 	enum by by;
 	uint64_t segments;
-	uint8_t *wanted; /* by class number: 1 if named; NULL: all */
+	uint8_t *wanted; /* indexed by class number: 1 if named; NULL: all */
 	struct analysis_measuring how;
 	/* the counted collections, and the other (unreachable) collections */
 	struct sum all, others;
