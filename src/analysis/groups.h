@@ -32,7 +32,7 @@ enum analysis_counting {
 	ANALYSIS_COUNT_REACHED
 };
 
-/* Reads the groups from the table totals, which is built if it is missing. */
+/* Reads the groups from the `totals` table, which is built if it is missing. */
 int analysis_load_groups(const struct session *session, enum derive_group by,
 			 struct analysis_groups *out, struct hdb_error *err);
 
@@ -56,7 +56,7 @@ int analysis_load_class_totals(const struct session *session, struct derive_tota
 
 /*
  * Counts the objects of each class, without retained sizes. If with_reachable is set, the counts
- * come from the table totals if it exists, or from a pass over the objects. Otherwise all objects
+ * come from the `totals` table if it exists, or from a pass over the objects. Otherwise all objects
  * count as reachable, as the import counted them. The caller must free *out even after a failure.
  */
 int analysis_count_classes(const struct session *session, bool with_reachable,
@@ -132,7 +132,7 @@ const char *analysis_group_name(const struct session *session, enum derive_group
 				size_t *size);
 
 /*
- * Returns the total of the whole heap, from the table whole, which is built if it is missing.
+ * Returns the total of the whole heap, from the `whole` table, which is built if it is missing.
  * retained_bytes is the size retained by all roots, which is 100 % for retained sizes. It exceeds
  * the shallow size by the objects that the dump does not contain.
  */

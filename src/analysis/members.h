@@ -80,15 +80,15 @@ typedef int (*analysis_take_member)(void *ctx, uint32_t ix, struct hdb_error *er
 
 /*
  * Calls `take` for every reachable member that no other member dominates, in index order. Builds
- * the table retained if it is missing. Memory: about 5 bytes per object.
+ * the `retained` table if it is missing. Memory: about 5 bytes per object.
  */
 int analysis_members_topmost(const struct session *session, const struct analysis_members *members,
 			     analysis_take_member take, void *ctx, struct hdb_error *err);
 
 /*
  * Returns a lower bound of the members' retained size: the sum over members that no other member
- * dominates. It does not include objects that several members hold together. Builds the table
- * retained if it is missing.
+ * dominates. It does not include objects that several members hold together. Builds the `retained`
+ * table if it is missing.
  */
 int analysis_members_bound(const struct session *session, const struct analysis_members *members,
 			   uint64_t *bytes, struct hdb_error *err);

@@ -65,7 +65,7 @@ struct analysis_merged_sum {
 	 * object
 	 */
 	uint32_t example_ix;
-	/* its retained size, or its shallow size if the table retained is not built */
+	/* its retained size, or its shallow size if the `retained` table is not built */
 	uint64_t example_bytes;
 };
 
@@ -114,7 +114,7 @@ int analysis_merged_text(struct analysis_merged *m, const char *text, uint32_t *
 
 /* Information needed to find the nodes of a tree in which each object has one parent. */
 struct analysis_places {
-	uint32_t *parent; /* by object, HEAP_NONE for a root; modified during calls and restored */
+	uint32_t *parent; /* indexed by object, HEAP_NONE for a root; every call restores it */
 	uint32_t *place;  /* indexed by object: its node, or one of ANALYSIS_PLACE_* */
 	/*
 	 * Called with *node being the node of `above`, the parent of object ix (HEAP_NONE: a root).

@@ -68,9 +68,9 @@ struct analysis_suspects {
 };
 
 /*
- * Finds all suspects; `percent` is at least SUSPECTS_PERCENT_MIN. Builds the tables children,
- * retained, totals and reach.strong if they are missing. Memory: 48 bytes per class, and at most
- * 10,000 members per group. The caller must release *out, even after a failure.
+ * Finds all suspects; `percent` is at least SUSPECTS_PERCENT_MIN. Builds the `children`,
+ * `retained`, `totals` and `reach.strong` tables if they are missing. Memory: 48 bytes per class,
+ * and at most 10,000 members per group. The caller must release *out, even after a failure.
  */
 int analysis_suspects_find(const struct session *session, unsigned percent,
 			   struct analysis_suspects *out, struct hdb_error *err);

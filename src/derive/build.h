@@ -77,7 +77,7 @@ static inline uint32_t derive_tree_parent(uint64_t value, uint32_t ix)
 
 struct derive_block;
 
-/* Contents of the tables dominators and retained for one block. */
+/* Contents of the `dominators` and `retained` tables for one block. */
 struct derive_tree_block {
 	uint32_t dominator[STORE_BLOCK_OBJECTS]; /* as returned by derive_dominator */
 	uint64_t units

@@ -1,5 +1,5 @@
 /*
- * derive/children.c - the table children: the objects that each object immediately dominates,
+ * derive/children.c - the `children` table: the objects that each object immediately dominates,
  * largest retained size first. Can also build only the table of the top level. Many queries begin
  * with it, and some need no other table.
  */
@@ -449,8 +449,8 @@ const struct derive_builder derive_build_top_level = {
 };
 
 /*
- * The table children contains the top level as its last list. If that table does not exist, builds
- * the small table instead.
+ * The `children` table contains the top level as its last list. If that table does not exist,
+ * builds the small table instead.
  */
 int derive_top_level(struct derive *derive, struct store_lists *out, uint32_t *list,
 		     struct hdb_error *err)

@@ -101,8 +101,8 @@ int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, uint32_t *p
 		 struct hdb_error *err);
 
 /*
- * Whether the object is reachable from a root. Reads the table dominators if it exists, and
- * otherwise reach.
+ * Whether the object is reachable from a root. Reads the `dominators` table if it exists, and
+ * otherwise the `reach` table.
  */
 int derive_is_reachable(struct derive *derive, uint32_t ix, bool *reachable, struct hdb_error *err);
 
@@ -127,8 +127,8 @@ int derive_retained_block(struct derive *derive, const struct heap_block *object
 int derive_reach_block(struct derive *derive, bool is_strong, uint32_t block_no, uint32_t *parent,
 		       struct hdb_error *err);
 /*
- * Whether each object of a block is reachable: out[i] is 0 or 1. Reads the table dominators if it
- * exists, and otherwise reach.
+ * Whether each object of a block is reachable: out[i] is 0 or 1. Reads the `dominators` table if it
+ * exists, and otherwise the `reach` table.
  */
 int derive_reachable_block(struct derive *derive, uint32_t block_no, uint8_t *out,
 			   struct hdb_error *err);
@@ -191,7 +191,7 @@ int derive_referrers(struct derive *derive, struct store_lists *out, struct hdb_
 int derive_children(struct derive *derive, struct store_lists *out, struct hdb_error *err);
 
 /*
- * Reads only the top level, which is list number *list of *out. Uses the table children if it
+ * Reads only the top level, which is list number *list of *out. Uses the `children` table if it
  * exists. Otherwise builds a separate table, which is much less work than children.
  */
 int derive_top_level(struct derive *derive, struct store_lists *out, uint32_t *list,
@@ -199,8 +199,8 @@ int derive_top_level(struct derive *derive, struct store_lists *out, uint32_t *l
 
 /*
  * The graph as an access structure. It includes the edge from each object to its class, and from a
- * class to its instances. Builds the tables referrers and reach, or reach.strong if is_strong is
- * set. The lists share buffers of this derive, so only one can be read at a time.
+ * class to its instances. Builds the `referrers` and `reach` tables, or `reach.strong` if is_strong
+ * is set. The lists share buffers of this derive, so only one can be read at a time.
  */
 int derive_access(struct derive *derive, bool is_strong, struct graph_access *out,
 		  struct hdb_error *err);
@@ -325,8 +325,8 @@ int derive_retained_without(struct derive *derive, const struct derive_filter *f
 
 /*
  * Uses only the local method. Returns GRAPH_BUDGET if it would exceed the limits; *out then
- * contains the work done so far. Used for the retained size of one object while the table
- * dominators does not exist.
+ * contains the work done so far. Used for the retained size of one object while the `dominators`
+ * table does not exist.
  */
 int derive_retained_local(struct derive *derive, struct graph_members members,
 			  const struct graph_retained_options *limits,

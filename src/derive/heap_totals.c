@@ -1,5 +1,5 @@
 /*
- * derive/heap_totals.c - builds the table `whole`: the number and total size of all objects in the
+ * derive/heap_totals.c - builds the `whole` table: the number and total size of all objects in the
  * heap, reachable and unreachable.
  *
  * The import counted all objects by class (table class.counts), so the reachable objects are all
@@ -47,7 +47,7 @@ static int look_at_block(void *ctx, struct derive_block *block, struct hdb_error
 	return HDB_OK;
 }
 
-/* Value 0 in the table dominators means unreachable. */
+/* Value 0 in the `dominators` table means unreachable. */
 static int count_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct whole *w = ctx;

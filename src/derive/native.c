@@ -1,5 +1,5 @@
 /*
- * derive/native.c - the table native: memory outside the Java heap that each object owns.
+ * derive/native.c - the `native` table: memory outside the Java heap that each object owns.
  *
  * On Android, a Cleaner whose referent is the owner has a thunk of a NativeAllocationRegistry,
  * which records the size of each of its allocations. Older Android versions and JVMs keep sizes in

@@ -17,7 +17,7 @@ struct derive_native {
 
 /*
  * Which native memory counts: only memory recorded by a registry, all memory, or the memory that
- * counts in the size model. The table native and every column "native" contain the last: only
+ * counts in the size model. The `native` table and every `native` column contain the last: only
  * registered memory with ahat's sizes, all memory with other sizes.
  */
 enum derive_native_kind { DERIVE_NATIVE_REGISTERED, DERIVE_NATIVE_ALL, DERIVE_NATIVE_COUNTED };

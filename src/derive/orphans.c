@@ -1,5 +1,5 @@
 /*
- * derive/orphans.c - the table orphans: objects of an incomplete dump that nothing in the dump
+ * derive/orphans.c - the `orphans` table: objects of an incomplete dump that nothing in the dump
  * refers to.
  *
  * In a truncated dump, or a dump without roots, most objects may be referred to only by missing

@@ -1,5 +1,5 @@
 /*
- * derive/totals.c - builds the table `totals`: objects and bytes by class, superclass, package and
+ * derive/totals.c - builds the `totals` table: objects and bytes by class, superclass, package and
  * class loader.
  *
  * The retained size of a group is a lower bound: the sum over its topmost members in the dominator

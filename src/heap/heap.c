@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 
 /*
- * Maximum number of objects per byte of the table objects: a group of 128 objects has three columns
- * of at least 8 bytes each.
+ * Maximum number of objects per byte of the `objects` table: a group of 128 objects has three
+ * columns of at least 8 bytes each.
  */
 #define OBJECTS_A_BYTE 4
 

@@ -57,7 +57,7 @@ struct heap_state {
 	uint64_t skipped_bytes; /* number of bytes with objects that could not be read */
 	uint64_t roots_seen;    /* number of root records for objects of the dump */
 	bool is_cut;            /* the end of the dump is missing */
-	/* objects without referrers count as roots; they are in the table orphans */
+	/* objects without referrers count as roots; they are in the `orphans` table */
 	bool takes_orphans;
 	/* how the dump was imported */
 	char imported_path[4096];
@@ -602,11 +602,11 @@ static inline bool heap_is_root(const struct heap *heap, uint32_t ix)
 	return base_bit_has(heap->roots.bits, ix);
 }
 
-/* Number of words per block of the table orphans: the bits of 262,144 objects. */
+/* Number of words per block of the `orphans` table: the bits of 262,144 objects. */
 #define HEAP_ORPHAN_WORDS 4096u
 
 /*
- * For an incomplete dump: makes the objects in the table orphans roots, if that table exists
+ * For an incomplete dump: makes the objects in the `orphans` table roots, if that table exists
  * (derive/orphans.c). Roots must be loaded. heap_load_roots calls this function if the table
  * exists.
  */

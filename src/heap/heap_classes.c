@@ -278,7 +278,7 @@ bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no)
 struct heap_below {
 	char *name;
 	uint8_t *marks; /* indexed by class: BELOW_YES or BELOW_NO */
-};                      /* by class: enum below */
+};
 enum { BELOW_UNKNOWN, BELOW_YES, BELOW_NO };
 
 void heap_release_below(struct heap *heap)

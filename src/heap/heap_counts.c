@@ -1,6 +1,6 @@
 /*
  * heap/heap_counts.c - number and total size of objects by class and kind, as counted by the
- * import: from the table class.counts, plus one row per class object.
+ * import: from the `class.counts` table, plus one row per class object.
  */
 #include "heap/heap.h"
 #include "layout/layout.h"

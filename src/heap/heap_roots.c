@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 /*
- * Adds one block of the table orphans, which begins at word first_word. A bit beyond the last
+ * Adds one block of the `orphans` table, which begins at word first_word. A bit beyond the last
  * object means damage.
  */
 static int add_orphan_words(struct heap *heap, uint64_t first_word, uint64_t words,

@@ -78,7 +78,7 @@ struct import_text_place {
 /* Objects after this offset belong to another heap (Android). */
 struct import_heap_switch {
 	uint64_t offset;
-	uint32_t heap_no; /* number in the table heaps, plus 1 */
+	uint32_t heap_no; /* number in the `heaps` table, plus 1 */
 };
 
 /* Index at which the contents of byte and char arrays end: see zeroed.c. */
@@ -186,7 +186,7 @@ struct import_known_classes {
 	uint32_t *order;     /* class numbers, ordered so that superclasses come first */
 };
 
-/* Input of the tables objects and references: import_roots.c, resolve.c. */
+/* Input of the `objects` and `references` tables: import_roots.c, resolve.c. */
 struct import_links {
 	struct base_vec id_directory;   /* uint64_t: first ID of each block */
 	struct base_vec plans;          /* uint32_t: offsets of the references in instances */

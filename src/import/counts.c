@@ -1,6 +1,4 @@
-/*
- * import/counts.c - the table class.counts; see counts.h.
- */
+/* import/counts.c - the `class.counts` table; see counts.h. */
 #include "import/counts.h"
 
 #include "import/context.h"

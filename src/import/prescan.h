@@ -38,7 +38,7 @@ struct import_prescan_run {
 	size_t first_id, id_count; /* entries of ids, in file order */
 	size_t first_class, class_count;
 	size_t first_piece, piece_count;
-	uint64_t count[3], bytes[3]; /* by kind: instances, object arrays, primitive arrays */
+	uint64_t count[3], bytes[3]; /* indexed by kind: instance, object array, primitive array */
 	uint32_t primitive_used;     /* bit set of the basic types of primitive arrays */
 	/*
 	 * Evidence from object arrays (see sizes.c): ID of the first array, ID of the last array,

@@ -1,6 +1,6 @@
 /*
  * query/conditions.h - conditions under which an answer is "no", for builds that watch a heap: the
- * option --fail-if.
+ * --fail-if option.
  *
  * condition  measure OP number
  * measure    count(TARGET) | shallow(TARGET) | retained(TARGET) | suspects() | secrets()

@@ -6,7 +6,7 @@
 
 /*
  * The rows made so far. It is the state of these queries, or the first member of their state. The
- * query app has no sections, so it lacks that column, and its numbers have no formatted value.
+ * `app` query has no sections, so it lacks that column, and its numbers have no formatted value.
  */
 struct info_rows {
 	const char *section;  /* section of the next rows; static */

@@ -134,7 +134,7 @@ enum query_use {
 	QUERY_CHOOSES_COLUMNS = 8, /* the query shows native and heap itself and has no --depth */
 	/* Of these columns only native is present, for the object of the row. */
 	QUERY_HAS_NATIVE = 16,
-	QUERY_OWN_NATIVE = 32, /* shows the column native itself */
+	QUERY_OWN_NATIVE = 32, /* shows the `native` column itself */
 	/*
 	 * Retained sizes are shown only if they are already known, because the answer must be fast.
 	 */

@@ -1,5 +1,5 @@
 /*
- * store/objects.c - encodes and decodes blocks of the tables ids and objects.
+ * store/objects.c - encodes and decodes blocks of the `ids` and `objects` tables.
  *
  * A block of objects consists of the u32 number of dictionary entries, these entries of 12 bytes
  * (u32 class_no, u8 kind, u8 embedded, 2 zero, u32 body_size), a u64 file offset for each group of

@@ -1,5 +1,5 @@
 /*
- * store/objects.h - blocks of the tables ids and objects: 16,384 objects each, in ID order.
+ * store/objects.h - blocks of the `ids` and `objects` tables: 16,384 objects each, in ID order.
  *
  * ids contains the IDs, as packed differences. objects contains class, length, and offset in the
  * dump. FORMAT.md describes the blocks. Encoding uses plain arrays; decoding uses a block borrowed

@@ -57,9 +57,9 @@ struct store_class {
 	uint32_t name_text;     /* "java.util.HashMap$Node[]" */
 	uint32_t declared_size; /* "instance size" of the CLASS_DUMP, bytes */
 	uint32_t body_size;     /* size of an instance's field values in the dump */
-	uint32_t first_field;   /* first own instance field in the table fields */
+	uint32_t first_field;   /* first own instance field in the `fields` table */
 	uint32_t field_count;
-	uint32_t first_static; /* first static field in the table fields */
+	uint32_t first_static; /* first static field in the `fields` table */
 	uint32_t static_count;
 	uint32_t class_serial; /* 0: none */
 	uint32_t trace_serial;
@@ -157,15 +157,15 @@ static_assert(sizeof(struct store_thread_start) == 8, "stored");
 struct store_trace {
 	uint32_t trace_serial;
 	uint32_t thread_serial;
-	uint64_t first_frame; /* in the table trace.frames */
+	uint64_t first_frame; /* in the `trace.frames` table */
 	uint32_t frame_count;
 	uint32_t unused;
 };
 static_assert(sizeof(struct store_trace) == 24, "stored");
 
 /*
- * Table trace.frames: numbers of records in the table frames; STORE_NONE for a frame that is not in
- * the dump.
+ * Table trace.frames: numbers of records in the `frames` table; STORE_NONE for a frame that is not
+ * in the dump.
  */
 
 /* Table frames, in order of ID. */

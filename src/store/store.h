@@ -70,7 +70,7 @@ struct store_block {
 	uint64_t checksum;   /* checksum of the stored bytes and the key */
 };
 
-/* Converts a block of the table contents to a frame. *out is borrowed like the block. */
+/* Converts a block of the `contents` table to a frame. *out is borrowed like the block. */
 static inline void store_block_frame(const struct store_block *block, struct base_frame *out)
 {
 	out->start = block->key;

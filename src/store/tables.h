@@ -102,8 +102,8 @@ enum store_view_table {
 	((enum store_table)(STORE_VIEWS + ((view)-1) * STORE_VIEW_TABLES + (table)))
 
 /*
- * Numbers of the tables top.level and top.level.big for one strength. `table` is the one for all
- * references.
+ * Numbers of the `top.level` and `top.level.big` tables for one strength. `table` is the one for
+ * all references.
  */
 #define STORE_TOP_LEVEL_VIEW(view, table) ((enum store_table)((table) + 2 * (view)))
 
@@ -116,7 +116,7 @@ const char *store_table_name(unsigned table);
 /* Returns the size of a record of a table of records (store/records.h), or 0 for other tables. */
 uint32_t store_table_record(unsigned table);
 
-/* Size of a record of the tables totals and whole. Only derive/ knows their contents. */
+/* Size of a record of the `totals` and `whole` tables. Only derive/ knows their contents. */
 #define STORE_TOTAL_BYTES 48
 #define STORE_WHOLE_BYTES 32
 

@@ -1,5 +1,5 @@
 /*
- * heapdb/cmd_gate.c - the command gate: evaluates the checks of a budget, and finds the objects
+ * heapdb/cmd_gate.c - the gate command: evaluates the checks of a budget, and finds the objects
  * that made a check fail.
  */
 #include "heapdb/gate.h"

@@ -357,7 +357,7 @@ static const char *type_name(enum hdb_option_type type)
 	return names[type];
 }
 
-/* Like put_name, with the additional fields type, default, range, unit and example. */
+/* Like put_name, with additional fields for type, default, range, unit and example. */
 static void put_option_name(struct output *out, const char *owner, const struct hdb_option_spec *o)
 {
 	char range[64] = "";

@@ -220,7 +220,7 @@ static int count_references(const struct subject *s, size_t *count)
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Lists all named references, like the SQL table refs. The reference to the class comes first. */
+/* Lists all named references, like the SQL table `refs`. The reference to the class comes first. */
 static int get_outbound(const struct subject *s, struct oql_value *out)
 {
 	struct oql_eval *ev = s->ev;

@@ -1,5 +1,5 @@
 /*
- * sqlite/sql_refs.c - references: the table refs, and functions that follow references from an
+ * sqlite/sql_refs.c - references: the `refs` table, and functions that follow references from an
  * object.
  */
 #include "sqlite/sql_private.h"

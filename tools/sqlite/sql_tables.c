@@ -457,7 +457,7 @@ const struct sql_table_def sql_locals = {
 
 /* ---- threads and frames ---- */
 
-/* Rows of the query threads, without stacks. */
+/* Rows of the threads query, without stacks. */
 struct thread_rows {
 	struct hdb_rows *rows;
 };

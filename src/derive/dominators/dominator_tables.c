@@ -1,5 +1,5 @@
 /*
- * derive/dominators/dominator_tables.c - the tables dominators and retained, built together.
+ * derive/dominators/dominator_tables.c - the `dominators` and `retained` tables, built together.
  *
  * A retained size is stored as the difference to the shallow size, in units of the alignment. Most
  * objects retain only themselves, so most values are 0 and pack well.
@@ -21,7 +21,7 @@ struct build {
 	struct derive *derive;
 	struct store_writer *writer;
 	const struct graph_dominators *dominators; /* borrowed */
-	struct base_sizes sizes; /* by number, in units of the alignment: shallow, then retained */
+	struct base_sizes sizes; /* indexed by number, in units: shallow, then retained */
 	const uint32_t *node;    /* indexed by number */
 	atomic_bool is_too_big;  /* whether some size does not fit into narrow sizes */
 	_Atomic uint64_t unreached_count, unreached_bytes;

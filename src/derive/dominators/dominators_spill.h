@@ -8,7 +8,7 @@
 #include "derive/build.h"
 
 /*
- * Writes the tables dominators and retained from the result of graph_dominators without random
+ * Writes the `dominators` and `retained` tables from the result of graph_dominators without random
  * access to large arrays: records are distributed to spill buckets (base/spill_buckets.h) by the
  * key they are looked up with, and each bucket is processed in memory. Takes about 15 bytes per
  * object, in a file if the budget has no room, and the arrays of one range (dominators_spill.c).

@@ -9,7 +9,7 @@
 #include "graph/preorder.h"
 
 /*
- * Numbers the objects that dominate others in preorder, in two passes over the table dominators
+ * Numbers the objects that dominate others in preorder, in two passes over the `dominators` table
  * (derive_tree_prepare). The subtree of a node has the numbers from its own up to
  * graph_preorder_end. *order must be released even after a failure.
  */

@@ -237,7 +237,8 @@ static void put_units(const uint64_t *bits, uint64_t count, bool is_wide, char *
 }
 
 /*
- * Writes the text of a StringBuilder or StringBuffer: fields value, count and, since JDK 9, coder.
+ * Writes the text of a StringBuilder or StringBuffer: its value and count fields and, since JDK 9,
+ * its coder field.
  */
 static bool builder(const struct heap_shown *o, char *buf, size_t size)
 {

@@ -24,7 +24,7 @@ struct heap_fields {
 	struct heap_value value;
 	/* private */
 	uint64_t offset, end; /* instances: position in the dump */
-	uint32_t at, left;    /* position in the table fields */
+	uint32_t at, left;    /* position in the `fields` table */
 	uint32_t steps;
 	bool is_static;
 };

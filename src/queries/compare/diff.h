@@ -76,7 +76,8 @@ extern const struct diff_part diff_groups, diff_objects, diff_tree, diff_growth,
 int diff_set_steps(struct query *q, const struct diff *d, const struct diff_figures *by_side,
 		   size_t column, struct hdb_error *err);
 /*
- * Sets the columns count, shallow, retained, their differences, percent, grows, steps and status.
+ * Sets the count, shallow and retained columns, their differences, and the percent, grows, steps
+ * and status columns.
  */
 int diff_set_figures(struct query *q, const struct diff *d, const struct diff_figures *by_side,
 		     struct hdb_error *err);

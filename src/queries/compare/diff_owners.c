@@ -55,7 +55,7 @@ struct owners {
 	uint32_t *key;             /* indexed by name: the name to which its objects are added */
 	struct diff_figures *sums; /* indexed by name and dump */
 	uint32_t *row_of;          /* indexed by key: index of its row + 1, 0 for none */
-	uint32_t *main_of;         /* by owner: index + 1 of its row with the largest change */
+	uint32_t *main_of;         /* indexed by owner: 1 + index of the row that changed most */
 	struct base_vec rows;      /* struct row */
 	/* indexed by row and dump: totals of the row, and of everything that its owner retains */
 	struct diff_figures *figures, *wholes;

@@ -39,7 +39,7 @@ struct largest {
 /* State of this part of the diff query. */
 struct tree {
 	struct owner_tree owners; /* the tree, merged by owner or by class along dominators */
-	uint64_t *lost;           /* by name: objects that left nodes since the oldest dump */
+	uint64_t *lost;           /* indexed by name: objects lost by nodes since the first dump */
 	struct analysis_merged_walk walk;
 	struct diff_figures *by_side; /* numbers of the current row */
 	struct largest *largest;      /* indexed by node; only for suspects */

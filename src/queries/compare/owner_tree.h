@@ -4,8 +4,8 @@
  *
  * The owner of an object is the application's field that holds it, directly or through collections,
  * arrays and other platform objects; or a static field of the platform, a field or local variable
- * of a thread, or a thread-local; or otherwise the kind of GC root. Query leaks names owners in the
- * same way. A node is an owner with the class of what it holds: "a.Cache.entries ->
+ * of a thread, or a thread-local; or otherwise the kind of GC root. The leaks query names owners in
+ * the same way. A node is an owner with the class of what it holds: "a.Cache.entries ->
  * java.util.HashMap". Below it are the contents of the collection, "a.Cache.entries[] ->
  * a.Session", and below those what sessions own. Entries, tables and characters are parts of
  * another object: their bytes count there, but they are not counted themselves.

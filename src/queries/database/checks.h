@@ -43,7 +43,7 @@ struct query_check_step {
 
 #define SAY(found, ...) ((void)snprintf((found)->detail, CHECK_DETAIL_SIZE, __VA_ARGS__))
 
-/* The check of table class.counts, which some databases lack (checks_counts.c). */
+/* The check of the `class.counts` table, which some databases lack (checks_counts.c). */
 int query_check_class_counts(struct query *q, struct query_check_found *found,
 			     struct hdb_error *err);
 

@@ -17,7 +17,7 @@ int query_check_load_dominators(struct query *q, uint32_t *idom, struct hdb_erro
 	return HDB_OK;
 }
 
-/* Checks that the tables reach and dominators agree about which objects are reachable. */
+/* Checks that the `reach` and `dominators` tables agree about which objects are reachable. */
 int query_check_agreement(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
 	BASE_FREED uint32_t *idom = malloc(2 * STORE_BLOCK_OBJECTS * sizeof(*idom));

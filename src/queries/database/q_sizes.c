@@ -20,7 +20,7 @@ struct tally {
 	uint64_t classes[4], bytes[4]; /* indexed by enum store_size_basis; without class objects */
 	uint64_t mirrors[4], mirror_bytes[4];
 	uint64_t total, mat_total;
-	uint64_t *class_objects;   /* by class: number of instances, without class objects */
+	uint64_t *class_objects;   /* indexed by class: number of instances, not class objects */
 	uint64_t *mat_bytes;       /* indexed by class: of an instance */
 	uint64_t *mat_class_bytes; /* indexed by class: of its class object */
 	unsigned mat_reference, mat_align;

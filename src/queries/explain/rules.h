@@ -144,7 +144,7 @@ struct explain_answer {
 
 /*
  * Explains an object by the first rule that applies. Returns HDB_NOTFOUND if none does. Requires
- * the table retained and rules->whole_bytes. Reads the dump.
+ * the `retained` table and rules->whole_bytes. Reads the dump.
  */
 int explain_object(const struct session *session, const struct explain_rules *rules, uint32_t ix,
 		   struct explain_answer *out, struct hdb_error *err);

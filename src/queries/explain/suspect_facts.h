@@ -146,7 +146,7 @@ struct explain_facts {
 	struct explain_figure figures[EXPLAIN_FACT_COUNT];
 };
 
-/* Measures a suspect. Reads the dump. Requires the tables children and retained. */
+/* Measures a suspect. Reads the dump. Requires the `children` and `retained` tables. */
 int explain_facts_find(const struct session *session, const struct analysis_suspect *suspect,
 		       struct explain_facts *out, struct hdb_error *err);
 

@@ -43,13 +43,13 @@ struct inspect_watched {
 struct inspector {
 	const struct session *session;
 	uint64_t *rules_of_class; /* indexed by class: bits of its rules; owned */
-	uint64_t *filters;        /* by class: bits of its rules that find leaking objects; owned */
+	uint64_t *filters;        /* indexed by class: bits of leak rules; owned */
 	struct base_vec nodes;    /* struct base_node of the rules' expressions */
 	/* uint32_t: expressions in the strings of sayings, in their order */
 	struct base_vec values;
 	struct base_vec sayings;                    /* struct inspect_saying, by rule */
 	size_t first_saying[INSPECT_RULES_MAX + 1]; /* indexed by rule: index of its first text */
-	uint32_t where[INSPECT_RULES_MAX];          /* by rule: its condition, or BASE_NO_NODE */
+	uint32_t where[INSPECT_RULES_MAX];          /* indexed by rule: condition or BASE_NO_NODE */
 	struct base_vec watched;                    /* struct inspect_watched, ascending */
 	struct base_vec services; /* uint32_t: services known to the activity thread, ascending */
 	bool knows_services;

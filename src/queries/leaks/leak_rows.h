@@ -85,8 +85,8 @@ const char *leak_rows_text_of(const struct leak_rows *rows, const struct leak_ro
 			      unsigned column);
 
 /*
- * Fills in the cells of row `no` for the engine. `whole` is the number of bytes that the column
- * percent treats as 100 %.
+ * Fills in the cells of row `no` for the engine. `whole` is the number of bytes that the `percent`
+ * column treats as 100 %.
  */
 void leak_rows_set(struct query *q, const struct leak_rows *rows, size_t no, uint64_t whole);
 

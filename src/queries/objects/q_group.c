@@ -43,7 +43,7 @@ struct analysis_keys {
 	const uint8_t *is_member;
 	/* private */
 	struct analysis_key_way *ways;  /* indexed by class number */
-	struct store_block *references; /* by block, for strings; NULL if there are none to read */
+	struct store_block *references; /* indexed by block, for strings; NULL if none are read */
 };
 
 /* The key of one object in a block. */

@@ -18,7 +18,7 @@ struct loaders {
 	struct derive_total *by_class;
 	/* indexed by loader: its total; with --heap, its total within the heap */
 	struct derive_total *shown;
-	uint32_t *sorted_classes; /* by loader, then largest retained size first */
+	uint32_t *sorted_classes; /* sorted by class loader, then by descending retained size */
 	uint64_t class_at; /* the current loader's next class; UINT64_MAX: the loader itself */
 	bool with_classes, only_idle;
 };

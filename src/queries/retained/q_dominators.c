@@ -159,8 +159,8 @@ static int open_node(struct cutting *c, uint32_t node, struct hdb_error *err)
 }
 
 /*
- * Chooses up to `most` nodes below `top` that retain most. Node 0 is `top`. Builds the table
- * children if needed. The caller must release *out, even after a failure.
+ * Chooses up to `most` nodes below `top` that retain most. Node 0 is `top`. Builds the `children`
+ * table if needed. The caller must release *out, even after a failure.
  */
 static int cut_tree(const struct session *session, const struct analysis_cut_top *top,
 		    uint32_t most, struct analysis_dominator_cut *out, struct hdb_error *err)

@@ -1,6 +1,6 @@
 /*
  * queries/triage/q_overview.c - the overview query: a dump on one screen: what it is, leak
- * suspects, and findings of triage, one line each. It runs the queries leaks, triage and info, or
+ * suspects, and findings of triage, one line each. It runs the leaks, triage and info queries, or
  * with --brief top and info, and has no analysis of its own.
  */
 #include "queries/queries.h"

@@ -19,7 +19,7 @@
 
 /* A field, the elements of an array class, or local variables of threads. */
 struct holder_count {
-	/* class number << 32 | index in the table fields, or a special field number */
+	/* class number << 32 | index in the `fields` table, or a special field number */
 	uint64_t key;
 	uint64_t count; /* number of references through it */
 };
