@@ -136,7 +136,7 @@ static int name_reference(struct reference *ref, struct hdb_error *err)
 		TRY(find_element(ref, err));
 	/*
 	 * If no field contains the reference, it is a local variable of a thread (or a class of a
-	 * loader, which MAT counts as a reference).
+	 * class loader, which MAT counts as a reference).
 	 */
 	if (!ref->count && object.kind == STORE_INSTANCE)
 		add_name(ref, ANALYSIS_LINK_LOCAL, "<local variable>");

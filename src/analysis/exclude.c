@@ -360,7 +360,7 @@ static int keep(void *ctx, uint32_t from, uint32_t *edges, uint32_t *count, stru
 
 /*
  * Marks the classes whose instances have edges without a field (threads and their local variables,
- * loaders and their classes). If fields of the dump refer to missing objects, all classes are
+ * class loaders and their classes). If fields of the dump refer to missing objects, all classes are
  * marked: then fields without edges exist.
  */
 static int note_other_edges(const struct session *session, struct analysis_excludes *s,

@@ -155,7 +155,7 @@ static int fold_supers(const struct heap *heap, const struct derive_total *by_cl
 	return r;
 }
 
-/* A class and its sort keys: its package or its loader. */
+/* A class and its sort keys: its package or its class loader. */
 struct member {
 	const char *name;
 	size_t name_size;
@@ -176,7 +176,7 @@ static int compare_members(const void *a, const void *b)
 	return x->no < y->no ? -1 : x->no > y->no;
 }
 
-/* Adds up classes by package or loader. A package has the number of its first class. */
+/* Adds up classes by package or class loader. A package has the number of its first class. */
 static int fold_sorted(struct heap *heap, enum derive_group by, const struct derive_total *by_class,
 		       struct analysis_groups *out, struct hdb_error *err)
 {

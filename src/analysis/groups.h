@@ -125,8 +125,8 @@ int analysis_filter_groups(const struct session *session, struct analysis_groups
 			   const char *pattern, struct hdb_error *err);
 
 /*
- * Returns the name of a group, which is the name of a class, package or loader. The name is not
- * terminated, and is borrowed until the heap is closed.
+ * Returns the name of a group, which is the name of a class, package or class loader. The name is
+ * not terminated, and is borrowed until the heap is closed.
  */
 const char *analysis_group_name(const struct session *session, enum derive_group by, uint32_t no,
 				size_t *size);

@@ -13,7 +13,7 @@
 
 /* Maximum depth of the tree. A longer chain of parents must be a cycle. */
 #define DEPTH_MAX 1000u
-/* Maximum number of loaders. A heap with more loaders is damaged. */
+/* Maximum number of class loaders. A heap with more class loaders is damaged. */
 #define LOADERS_MAX 4000000u
 
 uint32_t analysis_loader_number(const struct analysis_loader_tree *tree, uint32_t ix)
@@ -30,7 +30,7 @@ uint32_t analysis_loader_number(const struct analysis_loader_tree *tree, uint32_
 
 /* ---- finding them ---- */
 
-/* State of the pass that finds loaders. */
+/* State of the pass that finds class loaders. */
 struct finding {
 	struct analysis_loader_tree *tree;
 	const uint8_t *is_loader; /* indexed by class */
@@ -57,8 +57,8 @@ static int look_for_loaders(void *ctx, const struct heap_block *block, struct hd
 }
 
 /*
- * Finds instances of java.lang.ClassLoader, all objects that classes have as their loader, and the
- * boot loader.
+ * Finds instances of java.lang.ClassLoader, all objects that classes have as their class loader,
+ * and the boot loader.
  */
 static int find_loaders(const struct session *session, struct analysis_loader_tree *tree,
 			struct hdb_error *err)
@@ -109,7 +109,7 @@ static int find_parents(const struct session *session, struct analysis_loader_tr
 	return HDB_OK;
 }
 
-/* Counts the parents of each loader. In a cycle, one loader loses its parent. */
+/* Counts the parents of each class loader. In a cycle, one class loader loses its parent. */
 static void find_levels(struct analysis_loader_tree *tree)
 {
 	assert(tree->all.count <= LOADERS_MAX);
@@ -199,7 +199,7 @@ void analysis_loaders_release(struct analysis_loader_tree *tree)
 	*tree = (struct analysis_loader_tree){ 0 };
 }
 
-/* Reads the string in a loader's field `name`. */
+/* Reads the string in a class loader's field `name`. */
 static int read_name(struct heap *heap, uint32_t ix, char *buf, size_t size, struct hdb_error *err)
 {
 	uint32_t name_ix;

@@ -7,34 +7,34 @@
 /* Means no loader: the parent of the boot loader, or an unknown parent. */
 #define ANALYSIS_NO_LOADER UINT32_MAX
 
-/* Reason why a loader is alive, weakest reason first. */
+/* Reason why a class loader is alive, weakest reason first. */
 enum analysis_loader_use { USE_GARBAGE, USE_HELD, USE_PARENT, USE_ROOT, USE_INSTANCES };
 
 /* A class loader. Members from first_class on are filled in by query loaders. */
 struct analysis_loader {
 	uint32_t ix;
-	uint32_t parent;           /* index among the loaders, or ANALYSIS_NO_LOADER */
+	uint32_t parent;           /* index among the class loaders, or ANALYSIS_NO_LOADER */
 	uint32_t level;            /* number of parents above it */
 	uint32_t first_class;      /* index of its first class in the query's list */
 	struct derive_total total; /* of the instances of its classes */
 	uint64_t classes;          /* number of classes it defines */
 	/* lower bound of the retained size, including classes and their instances */
 	uint64_t retained_bytes;
-	uint64_t own_bytes; /* retained size of the loader object alone */
+	uint64_t own_bytes; /* retained size of the class loader object alone */
 	enum analysis_loader_use use;
 };
 
 struct analysis_loader_tree {
 	struct base_vec all; /* struct analysis_loader by ix; the boot loader is the first */
-	uint32_t *order;     /* indexes of loaders, parents before children; owned */
+	uint32_t *order;     /* indexes of class loaders, parents before children; owned */
 	size_t count;        /* in order[] */
 	bool has_no_parents; /* parents and names are unknown because the dump is not available */
 };
 
 /*
- * Finds instances of java.lang.ClassLoader, all objects that classes have as their loader, and the
- * boot loader, and then their parents if the dump can be read. Makes one pass over all objects. The
- * caller must release *tree, even after a failure.
+ * Finds instances of java.lang.ClassLoader, all objects that classes have as their class loader,
+ * and the boot loader, and then their parents if the dump can be read. Makes one pass over all
+ * objects. The caller must release *tree, even after a failure.
  */
 int analysis_loaders_find(const struct session *session, struct analysis_loader_tree *tree,
 			  struct hdb_error *err);
@@ -49,12 +49,12 @@ static inline struct analysis_loader *analysis_loader_at(const struct analysis_l
 	return base_vec_at(&tree->all, struct analysis_loader, no);
 }
 
-/* Returns the index of the loader with this ix, or ANALYSIS_NO_LOADER. */
+/* Returns the index of the class loader with this ix, or ANALYSIS_NO_LOADER. */
 uint32_t analysis_loader_number(const struct analysis_loader_tree *tree, uint32_t ix);
 
 /*
- * Writes the name of a loader ("app"), as UTF-8, truncated to `size` bytes. If it has no name or
- * the dump is not available, returns HDB_NOTFOUND without a message, and buf is empty.
+ * Writes the name of a class loader ("app"), as UTF-8, truncated to `size` bytes. If it has no name
+ * or the dump is not available, returns HDB_NOTFOUND without a message, and buf is empty.
  */
 int analysis_loader_name(struct heap *heap, uint32_t ix, char *buf, size_t size,
 			 struct hdb_error *err);

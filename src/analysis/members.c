@@ -20,7 +20,7 @@
 /* also accepts "loader app", as printed in sentences */
 static const char loader_prefix[] = "loader:";
 
-/* Maximum number of bytes compared of a loader's name. Longer names never match. */
+/* Maximum number of bytes compared of a class loader's name. Longer names never match. */
 #define LOADER_NAME_BYTES 256
 
 void analysis_members_release(struct analysis_members *members)
@@ -47,7 +47,7 @@ static int mark_classes(const struct session *session, const char *pattern, bool
 	return HDB_OK;
 }
 
-/* Marks the classes of a loader given as an object. */
+/* Marks the classes of a class loader given as an object. */
 static int mark_loader_object(const struct session *session, const char *target,
 			      struct analysis_members *m, struct hdb_error *err)
 {
@@ -67,7 +67,7 @@ static int mark_loader_object(const struct session *session, const char *target,
 			      target);
 }
 
-/* Marks the classes of all loaders that are instances of a class or have a given name. */
+/* Marks the classes of all class loaders that are instances of a class or have a given name. */
 static int mark_loader(const struct session *session, const char *name, struct analysis_members *m,
 		       struct hdb_error *err)
 {
@@ -100,8 +100,8 @@ static int mark_loader(const struct session *session, const char *name, struct a
 }
 
 /*
- * Extends the set from the instances of a loader's classes to all objects that belong to the
- * loader.
+ * Extends the set from the instances of a class loader's classes to all objects that belong to the
+ * class loader.
  */
 static int add_loaders(const struct session *session, struct analysis_members *m,
 		       struct hdb_error *err)
@@ -117,7 +117,7 @@ static int add_loaders(const struct session *session, struct analysis_members *m
 		const struct analysis_member_loader one = { heap_class(heap, no)->loader_ix,
 							    m->is_member_class[no] };
 
-		/* Consecutive classes usually have the same loader. */
+		/* Consecutive classes usually have the same class loader. */
 		if (m->loaders.count &&
 		    base_vec_at(&m->loaders, struct analysis_member_loader, m->loaders.count - 1)
 				    ->ix == one.ix)

@@ -17,13 +17,13 @@ struct analysis_members {
 	uint32_t class_no;        /* the class if there is only one, otherwise HEAP_NONE */
 	uint8_t *is_member_class; /* indexed by class number: its instances are members; owned */
 	/* Only set by analysis_members_find_whole for a class loader: */
-	/* struct analysis_member_loader, ascending: all loaders of the heap */
+	/* struct analysis_member_loader, ascending: all class loaders of the heap */
 	struct base_vec loaders;
 	/* indexed by class number: whether objects of the class may be members; owned */
 	uint8_t *is_read_class;
 };
 
-/* An object that is the loader of a class, and whether it is a member. */
+/* An object that is the class loader of a class, and whether it is a member. */
 struct analysis_member_loader {
 	uint32_t ix;
 	bool is_member;
@@ -31,10 +31,10 @@ struct analysis_member_loader {
 
 /*
  * Finds the instances of the named classes: "java.util.HashMap", "com.acme.*", "loader:0x12c4",
- * "loader:com.acme.Loader", "loader:app" (the loader's own name, if the dump is available),
- * "loader:<boot>". For a loader, these are the instances of its classes. `with_sub` includes
- * subclasses. Returns HDB_NOTFOUND if no class or loader has the name. Distinguishes reachable
- * objects, which may build a table. The caller must release *out, even after a failure.
+ * "loader:com.acme.Loader", "loader:app" (the class loader's own name, if the dump is available),
+ * "loader:<boot>". For a class loader, these are the instances of its classes. `with_sub` includes
+ * subclasses. Returns HDB_NOTFOUND if no class or class loader has the name. Distinguishes
+ * reachable objects, which may build a table. The caller must release *out, even after a failure.
  */
 int analysis_members_find(const struct session *session, const char *target, bool with_sub,
 			  struct analysis_members *out, struct hdb_error *err);

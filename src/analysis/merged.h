@@ -1,6 +1,6 @@
 /*
  * analysis/merged.h - a tree over all objects (shortest paths from the roots, or dominators) with
- * its branches merged by class, package or loader, for one dump or several at once.
+ * its branches merged by class, package or class loader, for one dump or several at once.
  *
  * The node of an object is determined by the names on the path from the root to the object: all
  * entries of all tables of all maps that a class holds are one node. Trees of different dumps
@@ -71,10 +71,10 @@ struct analysis_merged_sum {
 
 /* Private except for reading. */
 struct analysis_merged {
-	enum derive_group by; /* class, package or loader */
+	enum derive_group by; /* class, package or class loader */
 	unsigned dump_count;
 	uint32_t node_limit;
-	/* names of classes, packages and loaders, borrowed from the heap */
+	/* names of classes, packages and class loaders, borrowed from the heap */
 	struct base_names names;
 	struct base_tree tree;
 	struct base_vec sums; /* struct analysis_merged_sum, dump_count for each node */

@@ -120,7 +120,10 @@ int analysis_check_object(const char *target, struct hdb_error *err)
 	return is_class_label(target) ? HDB_OK : parse_id(target, &id, err);
 }
 
-/* Finds the class object of "class com.acme.Main". Fails if several loaders have such a class. */
+/*
+ * Finds the class object of "class com.acme.Main". Fails if several class loaders have such a
+ * class.
+ */
 static int find_class_object(const struct session *session, const char *target, uint32_t *ix,
 			     struct hdb_error *err)
 {

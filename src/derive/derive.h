@@ -236,8 +236,8 @@ int derive_reach_without(struct derive *derive, const struct derive_filter *filt
 struct derive_total {
 	uint32_t group; /* enum derive_group */
 	/*
-	 * for class and superclass, the class number; for a loader, its index; for a package, the
-	 * number of some class in it
+	 * for class and superclass, the class number; for a class loader, its index; for a package,
+	 * the number of some class in it
 	 */
 	uint32_t no;
 	uint64_t count; /* reachable objects */

@@ -28,7 +28,7 @@
 #define COST_ROOT_PASSING 16u
 #define COST_ROOT_PLAIN 1u
 
-/* Maximum number of own fields of a thread or loader that are read. */
+/* Maximum number of own fields of a thread or class loader that are read. */
 #define OWN_MAX 64u
 
 #define RULE_rule(word, text, nth) .rule = text

@@ -88,8 +88,8 @@ static int group_packages(struct heap *heap, struct totals_groups *g, struct hdb
 }
 
 /*
- * Sorts by loader and then by class number, so that groups are in ascending order of loader index
- * (find_loader relies on it).
+ * Sorts by class loader and then by class number, so that groups are in ascending order of class
+ * loader index (find_loader relies on it).
  */
 static int group_loaders(struct heap *heap, struct totals_groups *g, struct hdb_error *err)
 {
@@ -111,7 +111,10 @@ static int group_loaders(struct heap *heap, struct totals_groups *g, struct hdb_
 	return HDB_OK;
 }
 
-/* Finds the class of each loader object: loader objects are members of their own groups. */
+/*
+ * Finds the class of each class loader object: class loader objects are members of their own
+ * groups.
+ */
 static int find_loader_objects(struct totals *t, struct hdb_error *err)
 {
 	struct heap *heap = t->derive->heap;

@@ -120,7 +120,7 @@ struct member {
 
 /*
  * Member numbers are consecutive: classes, then class objects by the class they represent, then
- * loaders by group.
+ * class loaders by group.
  */
 static struct member member_at(const struct totals_tree *w, uint32_t member)
 {
@@ -136,7 +136,10 @@ static struct member member_at(const struct totals_tree *w, uint32_t member)
 	return (struct member){ t->loader_class[member - 2 * n], member - 2 * n };
 }
 
-/* Groups by loader are in ascending order of loader index, so a binary search finds them. */
+/*
+ * Groups by class loader are in ascending order of class loader index, so a binary search finds
+ * them.
+ */
 static uint32_t find_loader(const struct totals_groups *g, uint32_t ix)
 {
 	struct base_search search = base_search_in(g->count);
@@ -645,7 +648,7 @@ int derive_totals_add_objects(struct totals *t, struct hdb_error *err)
 	BASE_SCOPED(release) struct totals_tree w = { .t = t };
 
 	TRY(derive_tree_prepare(t->derive, err));
-	/* Member numbers of classes, class objects and loaders must fit in 32 bits. */
+	/* Member numbers of classes, class objects and class loaders must fit in 32 bits. */
 	if (t->derive->heap->class_count > HEAP_NONE / 3)
 		return hdb_fail(err, HDB_ELIMIT,
 				"too many classes for totals: %" PRIu32 " (limit %" PRIu32 ")",

@@ -538,7 +538,7 @@ const char *heap_class_name(struct heap *heap, uint32_t no);
 /* Name of an object's class. */
 const char *heap_class_name_of(struct heap *heap, uint32_t ix);
 
-/* Returns the name of a class's loader: "<boot>", or the name of the loader's class. */
+/* Returns the name of a class's loader: "<boot>", or the name of the class loader's class. */
 const char *heap_loader_name(struct heap *heap, const struct store_class *class);
 
 /*

@@ -429,8 +429,8 @@ int heap_path_number_as(struct heap *heap, struct heap_as from, const char *path
 /* ---- static fields ---- */
 
 /*
- * Several loaders may define a class with this name, some of them without the field, so the search
- * continues until a class has it.
+ * Several class loaders may define a class with this name, some of them without the field, so the
+ * search continues until a class has it.
  */
 int heap_static_value(struct heap *heap, const char *class_and_field, struct heap_value *out,
 		      struct hdb_error *err)

@@ -390,7 +390,10 @@ uint8_t import_class_name(const char *raw, size_t raw_size, char *out, size_t ou
 /* resolve.c: writes objects and references in order of index. */
 int import_resolve(struct import *im, struct hdb_error *err);
 
-/* An edge that no field contains: from a thread to a local variable, from a loader to a class. */
+/*
+ * An edge that no field contains: from a thread to a local variable, from a class loader to a
+ * class.
+ */
 struct import_edge {
 	uint32_t from_ix;
 	uint32_t to_ix;

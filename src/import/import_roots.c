@@ -113,7 +113,9 @@ static int invent_sticky(struct import *im, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* If no class belongs to the boot loader, MAT adds an edge from each loader to its classes. */
+/*
+ * If no class belongs to the boot loader, MAT adds an edge from each class loader to its classes.
+ */
 static int hold_by_loaders(struct import *im, struct hdb_error *err)
 {
 	if (im->known.any_boot_class)
@@ -130,7 +132,7 @@ static int hold_by_loaders(struct import *im, struct hdb_error *err)
 
 /*
  * Replaces IDs with indexes. If the dump records no sticky classes, the classes of the boot loader
- * become sticky-class roots, and other classes are held by their loaders.
+ * become sticky-class roots, and other classes are held by their class loaders.
  */
 int import_number_roots(struct import *im, struct hdb_error *err)
 {

@@ -99,7 +99,10 @@ static size_t make_distinct(uint32_t *v, size_t n)
 	return kept;
 }
 
-/* Adds the edges of a class object that are not static fields: to its loader and its superclass. */
+/*
+ * Adds the edges of a class object that are not static fields: to its class loader and its
+ * superclass.
+ */
 static int class_targets(struct import *im, struct base_vec *targets, uint32_t no,
 			 struct hdb_error *err)
 {

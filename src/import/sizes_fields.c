@@ -239,7 +239,7 @@ static int save_shape(struct sizes *s, uint32_t no, const struct layout_shape *s
 
 /*
  * HotSpot recognises classes of the boot loader by name. A class of the same name from another
- * loader is an ordinary class.
+ * class loader is an ordinary class.
  */
 static unsigned known_of(const struct import_class *class)
 {

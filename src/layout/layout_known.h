@@ -55,8 +55,8 @@ bool layout_known_is_string(unsigned known);
 
 /*
  * Whether this is a field that ART's dumps list although the object does not have it, such as a
- * string's characters or a loader's table. Other versions have a real field with that name: treat
- * it as synthetic only if the recorded size leaves no room for it.
+ * string's characters or a class loader's table. Other versions have a real field with that name:
+ * treat it as synthetic only if the recorded size leaves no room for it.
  */
 bool layout_known_is_made_up(unsigned known, const char *field_name);
 

@@ -221,8 +221,8 @@ static void put_static(struct writer *w, uint64_t text_id, uint64_t id)
 
 /*
  * Writes the fields of the class object as static fields, except fields that class records have
- * (superclass, loader). *overhead is the part of the class object's size that its fields do not
- * explain.
+ * (superclass, class loader). *overhead is the part of the class object's size that its fields do
+ * not explain.
  */
 static int put_statics(struct writer *w, const struct perfetto_type *type, uint64_t *overhead)
 {

@@ -258,7 +258,7 @@ static int array_name(struct phd *phd, const struct phd_class *of, struct base_v
 
 /*
  * Records of arrays contain the class of the elements. Finds the array class for it, preferably of
- * the same loader; if the dump has none, a class is made up.
+ * the same class loader; if the dump has none, a class is made up.
  */
 static int find_array_class(struct phd *phd, uint32_t no, struct base_vec *name,
 			    struct hdb_error *err)

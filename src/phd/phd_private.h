@@ -90,7 +90,7 @@ struct phd {
 	struct phd_reader head; /* as the first pass left it */
 	struct base_vec classes;
 	struct base_idmap class_map; /* ID -> index in classes */
-	/* hash of a name, or of a name and loader -> index in classes */
+	/* hash of a name, or of a name and class loader -> index in classes */
 	struct base_idmap name_map;
 	struct base_vec names;      /* bytes */
 	struct base_vec class_refs; /* uint64_t */
@@ -132,7 +132,7 @@ struct phd_writer {
 	struct base_vec
 		thread_ids; /* uint64_t, by serial number - 1; 0: a thread without an object */
 	uint64_t next_text;
-	uint64_t boot_id; /* the loader of java.lang.Object */
+	uint64_t boot_id; /* the class loader of java.lang.Object */
 	uint64_t object_count;
 };
 

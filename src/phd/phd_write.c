@@ -267,7 +267,7 @@ static int write_class(struct phd_writer *w, uint32_t no)
 	return hprof_end_sub(&w->out);
 }
 
-/* Classes are written after the objects, because loaders are recognised by their objects. */
+/* Classes are written after the objects, because class loaders are recognised by their objects. */
 static int write_classes(struct phd_writer *w)
 {
 	static const char object[] = "java/lang/Object";

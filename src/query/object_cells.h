@@ -25,8 +25,9 @@ void query_set_group(struct query *q, size_t column, const struct analysis_group
 		     const struct derive_total *total);
 
 /*
- * Sets the columns that identify a group. For a group's class or loader object, and for the loader
- * of a class, these are its name and, except for the boot loader, its ID. Packages have neither.
+ * Sets the columns that identify a group. For a group's class or class loader object, and for the
+ * class loader of a class, these are its name and, except for the boot loader, its ID. Packages
+ * have neither.
  */
 void query_set_group_objects(struct query *q, size_t id_column, size_t loader_column,
 			     const struct analysis_groups *groups,

@@ -162,7 +162,8 @@ static void step(struct plain *p, uint32_t group, uint64_t bytes, bool enter)
 }
 
 /*
- * Class objects count for the loader of the class that they represent, and loaders for themselves.
+ * Class objects count for the class loader of the class that they represent, and class loaders for
+ * themselves.
  */
 static uint32_t member_group(const struct plain *p, uint32_t ix, const struct heap_object *object)
 {
@@ -223,7 +224,7 @@ static void check_kind(struct plain *p, enum derive_group kind)
 	for (size_t i = 0; i < count; i++) {
 		uint32_t no = totals[i].no;
 
-		/* A group of a loader is named by any of its classes. */
+		/* A group of a class loader is named by any of its classes. */
 		for (uint32_t c = 0; kind == DERIVE_LOADER && c < n; c++)
 			if (heap_class(p->o->heap, c)->loader_ix == totals[i].no) {
 				no = c;

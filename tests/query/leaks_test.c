@@ -172,7 +172,7 @@ static uint32_t top_of(uint32_t v)
 struct contents {
 	uint32_t suspect;    /* WORLD_NODES_MAX: a class, or a group */
 	uint64_t left_bytes; /* part of its retained size that no row has listed yet */
-	/* loaders also hold classes that the dump lacks, which are never counted */
+	/* class loaders also hold classes that the dump lacks, which are never counted */
 	bool has_classes;
 };
 

@@ -124,7 +124,7 @@ static void random_heaps(void **state)
 		distances(true, without);
 		for (uint32_t v = 0; v < world.n; v++) {
 			one_target(v, false, false, plain[v]);
-			/* Node 0 is a loader, which class objects also hold. */
+			/* Node 0 is a class loader, which class objects also hold. */
 			one_target(v, false, v != 0, plain[v]);
 			one_target(v, true, v % 2, without[v]);
 		}

@@ -94,7 +94,7 @@ static void retained_set(const struct set *set, bool quick)
 	bool member[WORLD_NODES_MAX];
 	uint64_t count = 0, bytes = 0, want, goes = 0, class_bytes = 0;
 
-	/* A loader's set also contains the loader, node 0, and its class objects. */
+	/* A class loader's set also contains the class loader, node 0, and its class objects. */
 	if (is_loader)
 		count = class_objects(set->classes, &class_bytes);
 	bytes = class_bytes;
@@ -134,7 +134,10 @@ static void ask_for_sets(bool quick)
 
 static void retained_all(uint64_t *seed)
 {
-	/* In addition to its root, the loader's classes keep node 0 alive, so it is not tested. */
+	/*
+	 * In addition to its root, the class loader's classes keep node 0 alive, so it is not
+	 * tested.
+	 */
 	for (uint32_t v = 1; v < world.n; v++)
 		retained_object(v, "local");
 	ask_for_sets(false);
@@ -241,8 +244,8 @@ static void histogram_by(const char *by)
 		assert_int_equal(value_of(rows, "unreachable_objects")->u, sums.lost_count);
 		assert_int_equal(value_of(rows, "unreachable_shallow")->u, sums.lost_shallow);
 		/*
-		 * Class objects count for <boot>, but their retained size belongs to the loaders of
-		 * their classes.
+		 * Class objects count for <boot>, but their retained size belongs to the class
+		 * loaders of their classes.
 		 */
 		if (!classes)
 			assert_true(value_of(rows, "retained")->u >= value_of(rows, "shallow")->u);

@@ -255,8 +255,8 @@ static void consumers(const char *target)
 		before = value_of(rows, "retained")->u;
 	}
 	/*
-	 * Each item belongs to one class, loader and package. Without a target, a loader's retained
-	 * size is that of all its classes, not only of the items.
+	 * Each item belongs to one class, class loader and package. Without a target, a class
+	 * loader's retained size is that of all its classes, not only of the items.
 	 */
 	for (unsigned k = 1; k < 4; k++)
 		if (k == 2 && !target)

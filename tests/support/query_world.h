@@ -25,7 +25,7 @@ static const struct world_class {
 	const char *name, *package;
 	/* number of the superclass among these classes, or -1 for java.lang.Object */
 	int super;
-	bool has_loader; /* node 0 is the loader of the class */
+	bool has_loader; /* node 0 is the class loader of the class */
 } world_classes[WORLD_CLASSES] = {
 	{ "a/One", "a", -1, false },       { "a/Two", "a", 0, false },
 	{ "b/Three", "b", 1, false },      { "b/c/Four", "b.c", -1, true },

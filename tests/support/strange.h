@@ -1,6 +1,7 @@
 /*
  * support/strange.h - a dump in which every name and every text is strange: names of classes,
- * fields, methods, files, threads, loaders and heaps, strings, keys of maps, and system properties.
+ * fields, methods, files, threads, class loaders and heaps, strings, keys of maps, and system
+ * properties.
  */
 #ifndef SUPPORT_STRANGE_H
 #define SUPPORT_STRANGE_H

@@ -269,8 +269,8 @@ static void many_fields(struct hw *w, uint64_t n)
 }
 
 /*
- * A class with one field, of as many as there are: each another class, of one name, by loaders of
- * their own.
+ * A class with one field, of as many as there are: each another class, of one name, by class
+ * loaders of their own.
  */
 static void same_names(struct hw *w, uint64_t n)
 {

@@ -153,7 +153,7 @@ static int add_fields(sqlite3_str *text, struct shape *s, struct hdb_error *err)
 		const struct hdb_field *field = hdb_field_at(s->fields[0], f);
 
 		s->field_of[s->column_count * s->base_count] = field;
-		/* Finds the same field in classes of the same name from other loaders. */
+		/* Finds the same field in classes of the same name from other class loaders. */
 		for (uint32_t b = 1; b < s->base_count; b++)
 			for (size_t o = 0; o < counts[b]; o++) {
 				const struct hdb_field *other = hdb_field_at(s->fields[b], o);

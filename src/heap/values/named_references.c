@@ -249,8 +249,8 @@ static int list_locals(struct heap_named_references *n, struct hdb_error *err)
 }
 
 /*
- * If no class belongs to the boot loader, each loader refers to the classes it defined, as in the
- * import.
+ * If no class belongs to the boot loader, each class loader refers to the classes it defined, as in
+ * the import.
  */
 static int list_defined(struct heap_named_references *n, struct hdb_error *err)
 {

@@ -94,8 +94,9 @@ bool heap_is_big_endian(struct heap *heap)
 /* ---- one string ---- */
 
 /*
- * A dump may contain several classes named java.lang.String, for example with two loaders in a
- * synthetic dump. Each has its own layout. Class numbers ascend; heap_string_layout relies on this.
+ * A dump may contain several classes named java.lang.String, for example with two class loaders in
+ * a synthetic dump. Each has its own layout. Class numbers ascend; heap_string_layout relies on
+ * this.
  */
 int heap_load_strings(struct heap *heap, struct hdb_error *err)
 {

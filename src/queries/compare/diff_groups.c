@@ -2,8 +2,8 @@
  * queries/compare/diff_groups.c - diff by class, superclass, package or loader: joins the totals of
  * all dumps by name.
  *
- * Groups with the same name (and class of loader) in one dump are added up: classes loaded by many
- * loaders of the same class form one row.
+ * Groups with the same name (and class of class loader) in one dump are added up: classes loaded by
+ * many class loaders of the same class form one row.
  */
 #include "analysis/groups.h"
 #include "base/glob.h"
@@ -16,7 +16,7 @@
 
 /* The total of a group in one dump. */
 struct part {
-	/* borrowed from the heap; loader is "" if loaders are not compared */
+	/* borrowed from the heap; `loader` is "" if class loaders are not compared */
 	const char *name, *loader;
 	size_t name_size;
 	uint32_t side;

@@ -57,8 +57,8 @@ int leak_holder_find(struct query *q, const struct query_leak_path *path, size_t
 
 /*
  * Lowers the rank of an application class that does not hold the next step on purpose: every object
- * has a class, every class has a loader and a superclass, and the fields of java.lang.Thread are in
- * every subclass. Sets *out if this applies to the step.
+ * has a class, every class has a class loader and a superclass, and the fields of java.lang.Thread
+ * are in every subclass. Sets *out if this applies to the step.
  */
 static int weigh_own(struct query *q, const struct query_leak_path *path, size_t i,
 		     enum leak_blame *out, struct hdb_error *err)

@@ -236,7 +236,7 @@ static int set_owner(struct leak_rows *rows, struct leak_row *row, const struct 
 
 /* ---- the sentence on a suspect ---- */
 
-/* Whether another class has the same name. Only then does the text name the loader. */
+/* Whether another class has the same name. Only then does the text name the class loader. */
 static bool has_twin(struct heap *heap, uint32_t class_no)
 {
 	const char *name = heap_class_name(heap, class_no);

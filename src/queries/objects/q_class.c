@@ -1,6 +1,6 @@
 /*
- * queries/objects/q_class.c - the class query: fields, loader, superclasses and instances of a
- * class, or a list of classes.
+ * queries/objects/q_class.c - the class query: fields, class loader, superclasses and instances of
+ * a class, or a list of classes.
  */
 #include "queries/database/size_proof.h"
 #include "queries/queries.h"

@@ -64,8 +64,8 @@ static int add_classes(struct query *q, struct loaders *s, struct hdb_error *err
 }
 
 /*
- * Adds totals to the loaders: totals of all objects, which decide whether a loader is in use, or
- * totals of the objects that are shown.
+ * Adds totals to the loaders: totals of all objects, which decide whether a class loader is in use,
+ * or totals of the objects that are shown.
  */
 static int add_loader_totals(struct query *q, struct loaders *s, bool is_shown,
 			     struct hdb_error *err)
@@ -89,7 +89,7 @@ static int add_loader_totals(struct query *q, struct loaders *s, bool is_shown,
 	return HDB_OK;
 }
 
-/* Loads the totals of classes by number, and of loaders. */
+/* Loads the totals of classes by number, and of class loaders. */
 static int add_totals(struct query *q, struct loaders *s, struct hdb_error *err)
 {
 	TRY(BASE_ALLOC(s->shown, s->tree.all.count + 1, "class loaders", err));
@@ -108,7 +108,7 @@ static int judge(struct query *q, struct loaders *s, struct hdb_error *err)
 			TRY(derive_is_reachable(q->derive, loader->ix, &reachable, err));
 			TRY(derive_retained(q->derive, loader->ix, &loader->own_bytes, err));
 		}
-		/* A loader without classes has no group, so it is counted separately. */
+		/* A class loader without classes has no group, so it is counted separately. */
 		loader->retained_bytes =
 			loader->classes ? loader->total.retained_bytes : loader->own_bytes;
 		if (!reachable)
@@ -120,7 +120,7 @@ static int judge(struct query *q, struct loaders *s, struct hdb_error *err)
 		else
 			loader->use = USE_HELD;
 	}
-	/* A loader with a child in use is in use itself. The order has parents first. */
+	/* A class loader with a child in use is in use itself. The order has parents first. */
 	for (size_t i = s->tree.count; i-- > 0;) {
 		const struct analysis_loader *loader =
 			analysis_loader_at(&s->tree, s->tree.order[i]);

@@ -78,7 +78,7 @@ static int add_item(struct query *q, struct consumers *s, uint32_t ix, struct hd
 
 	TRY(heap_object(q->heap, ix, &object, err));
 	TRY(derive_retained(q->derive, ix, &item.retained_bytes, err));
-	/* A class object counts for its class, and that class for its loader. */
+	/* A class object counts for its class, and that class for its class loader. */
 	total = &s->by_class[heap_known_class(&object)];
 	total->count++;
 	total->shallow_bytes += object.shallow_bytes;

@@ -3,7 +3,7 @@
  * fixed order.
  *
  * The graph differs from the heap's. It does not contain weak, soft, phantom and final references,
- * nor references from an object to its class, from a class to its superclass and loader, from
+ * nor references from an object to its class, from a class to its superclass and class loader, from
  * strings to their characters, from arrays of boxes to the boxes, and those of tools. Known
  * collections refer directly to their elements (trace_virtual.c), and also to their internals.
  * Fields are in order of name, so that of several shortest paths, the same one is found in every

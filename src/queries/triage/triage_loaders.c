@@ -17,7 +17,7 @@
 
 #define NAME_MAX_BYTES 512
 
-/* How to recognise that a loader was closed: its class and an expression. */
+/* How to recognise that a class loader was closed: its class and an expression. */
 static const struct {
 	const char *super, *is_closed;
 } closed_signs[] = {
@@ -26,7 +26,7 @@ static const struct {
 };
 #define SIGNS (sizeof(closed_signs) / sizeof(closed_signs[0]))
 
-/* ---- what keeps a loader ---- */
+/* ---- what keeps a class loader ---- */
 
 struct hint {
 	const char *text, *class_pattern, *field;
@@ -64,7 +64,7 @@ static int find_hint(struct query *q, const struct query_leak_path *path, const 
 {
 	*text = NULL;
 	for (size_t h = 0; h < sizeof(hints) / sizeof(hints[0]); h++) {
-		/* A loader does not keep itself alive. */
+		/* A class loader does not keep itself alive. */
 		for (size_t i = 0; i + 1 < path->count; i++) {
 			const int r = matches(q, path, i, &hints[h], err);
 
@@ -98,11 +98,11 @@ static int explain(struct query *q, uint32_t ix, char *buf, size_t size, struct 
 	return HDB_OK;
 }
 
-/* ---- what a loader retains ---- */
+/* ---- what a class loader retains ---- */
 
 /*
- * Returns the retained size of a loader with its classes and their instances: the lower bound that
- * all answers give.
+ * Returns the retained size of a class loader with its classes and their instances: the lower bound
+ * that all answers give.
  */
 static uint64_t loader_bytes(const struct analysis_groups *loaders, uint32_t loader_ix)
 {
@@ -111,7 +111,7 @@ static uint64_t loader_bytes(const struct analysis_groups *loaders, uint32_t loa
 	return total ? total->retained_bytes : 0;
 }
 
-/* ---- closed loaders ---- */
+/* ---- closed class loaders ---- */
 
 static int is_closed(struct query *q, const struct heap_object *loader, bool *out,
 		     struct hdb_error *err)
