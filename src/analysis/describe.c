@@ -23,7 +23,7 @@ void analysis_value_text(const struct heap_value *value, char *buf, size_t size)
 	heap_basic_text(value, buf, size);
 }
 
-/* Writes the number of elements of a collection if it is known. */
+/* Writes the number of elements in a collection if it is known. */
 static void describe_size(const struct session *session, uint32_t ix, char *buf, size_t size)
 {
 	struct heap_collection c;

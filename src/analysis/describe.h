@@ -44,7 +44,7 @@ int analysis_link_find(const struct session *session, uint32_t from, uint32_t to
 const char *analysis_link_name(const struct analysis_link *link);
 
 /*
- * Writes how `from` holds `to`: names of fields separated by commas, "[3]", "<class>", "<super>",
+ * Writes how `from` holds `to`: field names separated by commas, "[3]", "<class>", "<super>",
  * "<class loader>", "static NAME", "<local variable>". Only the start of a long array is searched;
  * if this finds nothing, the result is "[?]". Reads the dump.
  */

@@ -27,7 +27,7 @@ enum source_kind { A_COLLECTION, A_VALUE };
 struct source {
 	const char *section;
 	const char *field; /* a static field, with its class */
-	const char *path;  /* path of fields from there; "" is the object itself */
+	const char *path;  /* field path from there; "" is the object itself */
 	enum source_kind kind;
 	/* path from keys and elements to their strings; "" if they are strings */
 	const char *inside;

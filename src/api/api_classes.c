@@ -14,7 +14,7 @@
 /* Buffer for the name of a field; longer names are truncated. */
 #define FIELD_NAME_SIZE 4096
 /*
- * Maximum number of fields of a class with its superclasses. A class has at most 65,535, but a
+ * Maximum number of fields in a class with its superclasses. A class has at most 65,535, but a
  * damaged dump may have thousands of superclasses.
  */
 #define FIELDS_MAX (1u << 20)

@@ -1,5 +1,5 @@
 /*
- * api/api_trace.c - imports and converts heap graphs of Perfetto traces and portable heap dumps.
+ * api/api_trace.c - imports and converts heap graphs from Perfetto traces and portable heap dumps.
  * Both are first converted to HPROF. For an import, a thread writes the HPROF dump into a pipe; the
  * import reads it from there and keeps its contents in the database.
  */

@@ -11,8 +11,8 @@
 #include "graph/reach.h"
 
 /*
- * Fills parent[object_count] with the tree of paths of least strangeness in the graph `rows`.
- * Requires 2 bytes per object for the kinds, in addition to the memory of the search.
+ * Fills parent[object_count] with the tree of the least strange paths in the graph `rows`. Requires
+ * 2 bytes per object for the kinds, in addition to the memory of the search.
  */
 int derive_least_strange(struct derive *derive, const struct graph_rows *rows, uint32_t *parent,
 			 struct hdb_error *err);

@@ -9,7 +9,7 @@
 #include "layout/layout.h"
 
 /*
- * Maximum number of fields of a class and its superclasses. A class file may declare 65,535; real
+ * Maximum number of fields in a class and its superclasses. A class file may declare 65,535; real
  * hierarchies have a few hundred.
  */
 #define HEAP_PARTS_MAX (1u << 20)

@@ -17,7 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum fields of a class, as HPROF counts them in 16 bits; further references are dropped. */
+/*
+ * Maximum number of fields in a class, as HPROF counts them in 16 bits; further references are
+ * dropped.
+ */
 #define FIELDS_MAX 60000u
 /* Bounds for the header of an array. HEADER_MIN is used if no array gives evidence. */
 #define HEADER_MIN 8

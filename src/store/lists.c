@@ -382,7 +382,7 @@ static int next_batch(struct store_lists *lists, uint64_t room, size_t *count,
 		return HDB_OK;
 	if (lists->is_big) {
 		/*
-		 * The number of entries of a part is not stored with the list, so entries are
+		 * The number of entries in a part is not stored with the list, so entries are
 		 * decoded one by one to the end of the part.
 		 */
 		if (lists->at == lists->end) {

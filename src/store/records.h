@@ -49,7 +49,7 @@ void store_records_release(struct store_records_writer *w);
 int store_records_put_all(struct store_writer *writer, enum store_table table, const void *records,
 			  uint64_t count, struct hdb_error *err);
 
-/* Returns the number of records of a table, or 0 if the table does not exist. */
+/* Returns the number of records in a table, or 0 if the table does not exist. */
 uint64_t store_record_count(struct store *store, enum store_table table);
 
 /*

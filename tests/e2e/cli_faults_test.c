@@ -36,7 +36,7 @@
 #include <sqlite3.h>
 #endif
 
-/* Maximum seconds of processor time for one run. */
+/* Maximum processor time in seconds for one run. */
 #define RUN_SECONDS_MAX 20
 /* Number of a command's calls that fail in the short form. */
 #define CALLS_MAX 120

@@ -7,7 +7,7 @@
 #include "support/domtree.h"
 
 /*
- * Maximum seconds of processor time for a graph of a million nodes or more. Quadratic work would
+ * Maximum processor time in seconds for a graph of a million nodes or more. Quadratic work would
  * take hours.
  */
 #define SHAPE_SECONDS 20.0

@@ -16,7 +16,7 @@
 #define NODES_MOST 4000000u
 #define MOST_PART 16u
 
-/* Maximum steps per edge, relative to the median family. */
+/* Maximum number of steps per edge, relative to the median family. */
 #define TIMES_MAX 3.0
 
 static struct base_work work;

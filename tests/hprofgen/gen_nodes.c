@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #define REFS_MAX 3u
-#define ANSWERS_MAX 10000u /* most objects that an answers file lists */
+#define ANSWERS_MAX 10000u /* maximum number of objects that an answers file lists */
 #define NO_NODE UINT64_MAX
 #define HOLDER (UINT64_MAX - 1) /* the array that holds the first nodes */
 

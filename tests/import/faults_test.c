@@ -22,7 +22,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-/* Maximum seconds of processor time for one step. */
+/* Maximum processor time in seconds for one step. */
 #define STEP_SECONDS_MAX 20
 
 /* ---- operations ---- */

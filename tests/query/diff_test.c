@@ -298,8 +298,8 @@ static void by_tree(void)
 }
 
 /*
- * If rows are names of references, the rows below a row add up to the row minus its own objects,
- * and the top level does not exceed the heap.
+ * If rows are reference names, the rows below a row add up to the row minus its own objects, and
+ * the top level does not exceed the heap.
  */
 static void by_names(void)
 {

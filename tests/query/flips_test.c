@@ -23,7 +23,7 @@
 #define VALUES_MAX 8192
 /* Number of rows of an answer that are compared. Further rows are computed in the same way. */
 #define ROWS_MAX 300
-/* Maximum seconds of processor time for a query. */
+/* Maximum processor time in seconds for a query. */
 #define SECONDS_MAX 60
 
 struct question {

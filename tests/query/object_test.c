@@ -1,6 +1,6 @@
 /*
  * object_test.c - object, references, referrers, class, roots and threads on a small heap with
- * known contents: values, names of fields, strengths, labels, frames and local variables.
+ * known contents: values, field names, strengths, labels, frames and local variables.
  */
 #include "support/query_world.h"
 

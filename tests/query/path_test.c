@@ -118,7 +118,7 @@ static void random_heaps(void **state)
 		uint32_t plain[WORLD_NODES_MAX], without[WORLD_NODES_MAX];
 
 		world_make(&world, 2 + (uint32_t)(test_random(&seed) % 120), &seed);
-		/* The names of fields are read from the dump. */
+		/* The field names are read from the dump. */
 		world_write(&world, temp_path("world.hprof"));
 		distances(false, plain);
 		distances(true, without);

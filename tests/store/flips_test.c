@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <cmocka.h>
 
-/* Maximum seconds of processor time for a single change. A hang ends the test. */
+/* Maximum processor time in seconds for a single change. A hang ends the test. */
 #define STEP_SECONDS_MAX 20
 /* Bytes at the start of each page that are always changed. */
 #define HEAD_BYTES 32

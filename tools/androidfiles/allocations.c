@@ -1,7 +1,7 @@
 /*
  * androidfiles/allocations.c - what Android's allocation tracker recorded, as ddmlib and Android
  * Studio saved it (files .alloc): a header, an entry for each allocation with its call stack, and
- * tables of names of classes, methods and files. All numbers are big-endian.
+ * tables of class, method and file names. All numbers are big-endian.
  *
  *     header: u1 its length, u1 length of an entry's head, u1 of a frame, u2 entries, u4 offset of
  *             the names, u2 classes, u2 methods, u2 files

@@ -37,7 +37,7 @@ struct output {
 	bool is_held;       /* write only when the buffer is full, or at the end */
 	bool was_shortened; /* class names lost their packages: see output_fit */
 	bool is_exact;      /* print sizes in bytes, not as 1.2 GiB */
-	size_t fit;         /* maximum columns of a line; 0: unlimited */
+	size_t fit;         /* maximum number of columns in a line; 0: unlimited */
 	uint64_t written;   /* bytes written to the descriptor */
 	size_t used;        /* bytes in `buffer` */
 	char buffer[OUTPUT_BUFFER_SIZE];

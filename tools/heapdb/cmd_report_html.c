@@ -12,7 +12,9 @@
 
 #include <sys/stat.h>
 
-/* Maximum rows of long answers, of which stacks have the longest: files are sent by mail. */
+/*
+ * Maximum number of rows of long answers, of which stacks have the longest: files are sent by mail.
+ */
 #define ROWS_MAX 3000
 #define STACK_ROWS_MAX 800
 #define STACK_COLUMNS "level,kind,text,id,serial,retained"

@@ -27,7 +27,7 @@
  */
 #define OQL_CHAIN_MAX 1000
 
-/* Maximum number of columns of a SELECT, arguments of a call, and keys of GROUP BY and ORDER BY. */
+/* Maximum number of columns in a SELECT, arguments of a call, and keys of GROUP BY and ORDER BY. */
 #define OQL_ITEMS_MAX 1000
 
 /* Default memory budget of a statement. */

@@ -68,7 +68,7 @@ struct list {
 
 int oql_list_add(struct parser *p, struct list *list, struct oql_expr *e);
 
-/* Maximum characters of a token in a message. */
+/* Maximum number of characters of a token in a message. */
 #define SHOWN_MAX 40
 
 /* Error functions. */

@@ -9,7 +9,7 @@
 
 #include <pcre2.h>
 
-/* Maximum steps of a match, about 0.1 s. */
+/* Maximum number of steps of a match, about 0.1 s. */
 #define MATCH_STEPS 2000000
 #define MATCH_MEMORY_KIB 65536
 #define PATTERN_SIZE_MAX 65536

@@ -118,7 +118,7 @@ int serve_query(const struct serve_means *means, struct serve_job *job)
 #ifdef HAVE_SQLITE
 #include "sqlite/sqlite.h"
 
-/* Memory of SQLite for all workers together, and maximum bytes of text in an answer. */
+/* Memory of SQLite for all workers together, and maximum number of bytes of text in an answer. */
 #define MEMORY_MAX ((uint64_t)64 << 20)
 #define TEXTS_MAX ((uint64_t)32 << 20)
 

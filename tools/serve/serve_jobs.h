@@ -11,7 +11,7 @@
 
 /* Limits of a request. */
 #define SERVE_ARGUMENTS_MAX 64
-#define SERVE_ROWS_MAX 100000 /* maximum rows of an answer; the page requests fewer */
+#define SERVE_ROWS_MAX 100000 /* maximum number of rows in an answer; the page requests fewer */
 #define SERVE_ROWS_DEFAULT 1000
 #define SERVE_EXPORTS_MAX 4    /* maximum concurrent exports of all rows, which take disk space */
 #define SERVE_SECONDS_MAX 1800 /* time limit of a query */
@@ -24,7 +24,7 @@
  */
 #define SERVE_HELD_MAX ((uint64_t)128 << 20)
 #define SERVE_HELD_LEAST ((uint64_t)1 << 20)
-/* Maximum pixels of a bitmap; more than a screen has. */
+/* Maximum number of pixels of a bitmap; more than a screen has. */
 #define SERVE_PIXELS_MAX ((uint64_t)16 << 20)
 #define SERVE_ID_SIZE 40
 

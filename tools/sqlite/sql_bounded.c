@@ -11,8 +11,8 @@
 /* Maximum width and precision of printf(): more than a line needs, and fast. */
 #define FORMAT_WIDTH_MAX 100000
 /*
- * Maximum steps of LIKE and GLOB, which in the worst case compare each byte of the text with each
- * byte of the pattern; about 0.5 s.
+ * Maximum number of steps of LIKE and GLOB, which in the worst case compare each byte of the text
+ * with each byte of the pattern; about 0.5 s.
  */
 #define PATTERN_STEPS_MAX 200000000u
 /* Number of comparisons between checks of the cancel flag, some milliseconds. */

@@ -98,7 +98,7 @@ static int part_of(const struct shape *shape, sqlite3_index_info *info, int i)
 	}
 }
 
-/* Estimates the number of rows of a table. */
+/* Estimates the number of rows in a table. */
 static double guess_rows(const struct shape *shape)
 {
 	const double all = hdb_object_count(shape->source->db);

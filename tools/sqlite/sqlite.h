@@ -87,7 +87,7 @@ static inline void heapsql_rows_close_at(struct heapsql_rows **rows)
 struct heapsql_answer {
 	struct row_source source;  /* refers to this struct */
 	struct heapsql_rows *rows; /* lent */
-	/* maximum bytes of text in all rows, otherwise HDB_ELIMIT; 0: unlimited */
+	/* maximum number of bytes of text in all rows, otherwise HDB_ELIMIT; 0: unlimited */
 	uint64_t texts_max;
 	uint64_t texts;
 	bool is_first;

@@ -11,7 +11,7 @@
 
 /*
  * Maximum numbers of points for a JVM and for each of its classes, and maximum numbers of classes,
- * of JVMs, and of events of a series.
+ * JVMs, and events in a series.
  */
 #define SAMPLES_MAX 300
 #define HISTOGRAMS_MAX 100

@@ -146,8 +146,8 @@ static bool list_name(const char *names, uint64_t no, char out[NAME_MAX_BYTES])
 }
 
 /*
- * The names of fields come from the table. A field that does not exist in this version of the class
- * is skipped.
+ * The field names come from the table. A field that does not exist in this version of the class is
+ * skipped.
  */
 int heap_next_field(struct heap_entries *e, struct hdb_error *err)
 {

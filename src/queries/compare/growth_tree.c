@@ -1,5 +1,5 @@
 /*
- * queries/compare/growth_tree.c - builds the tree of paths merged by names of references.
+ * queries/compare/growth_tree.c - builds the tree of paths merged by reference names.
  *
  * The walk proceeds by runs: all objects that references with one name lead to from one node. A
  * run's objects become one node, and their references are grouped by name into the next runs.

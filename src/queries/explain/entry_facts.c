@@ -6,8 +6,8 @@
  * A value shared by most entries shows where they come from ("tenant-17" in 85 % of the keys) only
  * if there are others: what all have, and what only has two values, says nothing.
  *
- * Points in time are recognised by the names of fields, because an expiry that has passed is a
- * fault and a date of birth is not.
+ * Points in time are recognised by the field names, because an expiry that has passed is a fault
+ * and a date of birth is not.
  */
 #include "queries/explain/suspect_facts.h"
 
@@ -35,7 +35,7 @@
 #define ENTRIES_RUN 16u
 /*
  * Number of bytes in a string that count; maximum number of parts into which a string is divided;
- * maximum number of fields of a value.
+ * maximum number of fields in a value.
  */
 #define PREFIX_BYTES 80u
 #define PREFIX_PARTS 3u

@@ -9,12 +9,12 @@
 #include <assert.h>
 #include <string.h>
 
-/* Minimum number of entries of a collection that is examined. */
+/* Minimum number of entries in a collection that is examined. */
 #define FACTS_ENTRIES_MIN 1000u
 /* Minimum number of entries if no collection has that many. */
 #define FACTS_ENTRIES_SOME 50u
 /*
- * Maximum number of entries of a small map or set, whose tables and nodes take more memory than its
+ * Maximum number of entries in a small map or set, whose tables and nodes take more memory than its
  * contents.
  */
 #define FACTS_SMALL 10u

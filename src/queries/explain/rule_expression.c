@@ -907,7 +907,7 @@ static int call(void *ctx, unsigned function, const struct base_arguments *a,
 		       HDB_OK;
 }
 
-/* Follows a path of fields from an object. "this" is the object itself. */
+/* Follows a field path from an object. "this" is the object itself. */
 static int follow(void *ctx, const struct base_value *from, const char *path,
 		  struct base_value *out, struct hdb_error *err)
 {

@@ -104,7 +104,7 @@ int query_leak_link(struct query *q, const struct query_leak_path *path, size_t 
 		return HDB_OK;
 	r = analysis_link_find(&q->session, path->nodes[i], path->nodes[i + 1], out, err);
 	if (r == HDB_ECHANGED) {
-		/* The path does not need the dump; only the names of fields do. */
+		/* The path does not need the dump; only the field names do. */
 		*out = (struct analysis_link){ .count = 0 };
 		r = HDB_OK;
 	}

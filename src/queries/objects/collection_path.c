@@ -17,7 +17,7 @@
 
 /* Maximum nesting of wrappers and parts. */
 #define LEVELS 16
-/* Maximum number of objects that a path of fields passes: "table.array" passes one. */
+/* Maximum number of objects that a field path passes: "table.array" passes one. */
 #define PATH_OBJECTS 4
 /* Maximum number of array elements searched for an index. */
 #define SEARCH_MAX (1u << 20)

@@ -10,7 +10,7 @@
 #define FIELDS_MAX 12
 /* Maximum number of objects examined to find the type of a field. */
 #define PROBES_MAX 256
-/* Maximum number of bytes in a path of fields. */
+/* Maximum number of bytes in a field path. */
 #define PATH_SIZE 256
 /* Maximum number of bytes in a value's text. */
 #define VALUE_SIZE 1024

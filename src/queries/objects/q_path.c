@@ -212,7 +212,7 @@ static int next_path(struct query *q, struct hdb_error *err)
 		if (r == HDB_OK)
 			query_set_text(q, NAME, name);
 		else if (r == HDB_ECHANGED)
-			/* the path does not need the dump, only the names of fields do */
+			/* the path does not need the dump, only the field names do */
 			r = HDB_OK;
 	}
 	TRY(r);

@@ -78,7 +78,7 @@ static int find_members(struct query *q, struct merged_query *s, struct hdb_erro
 }
 
 /*
- * Merges the paths of leak traces by names of fields, with direct references to elements of
+ * Merges the paths of leak traces by field names, with direct references to elements of
  * collections.
  */
 static int merge_by_field(struct query *q, struct merged_query *s, struct hdb_error *err)
