@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Number of 64-bit words for a set of numbers below `count`. */
+/* Returns the number of 64-bit words for a set of numbers below `count`. */
 static inline uint64_t base_bit_words(uint64_t count)
 {
 	return count / 64 + (count % 64 != 0);

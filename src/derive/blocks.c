@@ -155,7 +155,10 @@ static bool is_zeros(const struct column *column, const struct derive_block *blo
 	       !column->fill->has(column->fill->ctx, block->objects);
 }
 
-/* Number of values stored for a block. If is_whole is set, the last block is padded with zeros. */
+/*
+ * Returns the number of values stored for a block. If is_whole is set, the last block is padded
+ * with zeros.
+ */
 static uint32_t value_count(const struct column *column, const struct derive_block *block)
 {
 	return column->fill->is_whole ? STORE_BLOCK_OBJECTS : block->objects->count;

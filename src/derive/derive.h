@@ -162,8 +162,8 @@ int derive_retained_native(struct derive *derive, uint32_t ix, uint64_t *bytes,
 #define DERIVE_HEAPS_MAX 8u
 
 /*
- * Number of heaps with retained sizes. Heap number 0 contains the objects that are in no named
- * heap.
+ * Returns the number of heaps with retained sizes. Heap number 0 contains the objects that are in
+ * no named heap.
  */
 uint32_t derive_heap_count(const struct derive *derive);
 

@@ -284,7 +284,7 @@ uint64_t derive_native_in(const struct base_vec *sizes, uint32_t ix)
 
 /* ---- the table ---- */
 
-/* Index of the first list entry at or after first_ix. */
+/* Returns the index of the first list entry at or after first_ix. */
 static size_t first_in(const struct base_vec *sizes, uint32_t first_ix)
 {
 	const struct derive_native *list = sizes->data;

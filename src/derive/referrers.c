@@ -125,7 +125,7 @@ static uint32_t distinct(uint32_t *sources, uint32_t from, uint32_t to)
 	return kept;
 }
 
-/* Number of lists in a block of the part. Parts begin at block boundaries. */
+/* Returns the number of lists in a block of the part. Parts begin at block boundaries. */
 static uint32_t part_count(const struct turn *t, uint64_t item, uint32_t *first_ix)
 {
 	*first_ix = t->low + (uint32_t)item * STORE_BLOCK_OBJECTS;

@@ -232,7 +232,7 @@ static uint32_t heap_base(const struct heap *heap, uint32_t heap_no)
 	return heap_block_count(heap) * heap_no * STORE_BLOCK_OBJECTS;
 }
 
-/* Number of heaps with a column: 0 for objects in no heap, then the named heaps. */
+/* Returns the number of heaps with a column: 0 for objects in no heap, then the named heaps. */
 uint32_t derive_heap_count(const struct derive *derive)
 {
 	const uint64_t n = store_record_count(derive->heap->store, STORE_HEAPS);

@@ -55,7 +55,7 @@ static inline bool graph_preorder_is_inner(const struct graph_preorder *order, u
 /* Step 2, when all inner nodes are marked: allocates memory for them. */
 int graph_preorder_count(struct graph_preorder *order, struct hdb_error *err);
 
-/* Index of a node among the inner nodes. */
+/* Returns the index of a node among the inner nodes. */
 static inline uint32_t graph_preorder_place(const struct graph_preorder *order, uint32_t node)
 {
 	return base_ranks_before(&order->inner, node);
@@ -79,7 +79,7 @@ void graph_preorder_link(struct graph_preorder *order, uint32_t place, uint32_t 
  */
 int graph_preorder_number(struct graph_preorder *order, struct hdb_error *err);
 
-/* Number of an inner node, and the end of the numbers of its subtree. */
+/* Return the number of an inner node, and the end of the numbers of its subtree. */
 static inline uint32_t graph_preorder_first(const struct graph_preorder *order, uint32_t place)
 {
 	return atomic_load_explicit(&order->link[place].first, memory_order_relaxed);

@@ -252,7 +252,7 @@ struct heap_block {
 	uint64_t shallow[STORE_BLOCK_OBJECTS];
 };
 
-/* Number of blocks of objects. */
+/* Returns the number of blocks of objects. */
 uint32_t heap_block_count(const struct heap *heap);
 
 /*
@@ -535,7 +535,7 @@ static inline int heap_fail_memory(struct heap *heap, const char *what, uint64_t
  */
 const char *heap_class_name(struct heap *heap, uint32_t no);
 
-/* Name of an object's class. */
+/* Returns the name of an object's class. */
 const char *heap_class_name_of(struct heap *heap, uint32_t ix);
 
 /* Returns the name of a class's loader: "<boot>", or the name of the class loader's class. */

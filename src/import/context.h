@@ -345,7 +345,8 @@ int import_write_classes(struct import *im, struct hdb_error *err);
 
 /* names.c */
 /*
- * Number of the place of the string with this ID; BASE_IDMAP_NONE if the dump has no such string.
+ * Returns the number of the place of the string with this ID, or BASE_IDMAP_NONE if the dump has no
+ * such string.
  */
 uint32_t import_text_place_no(const struct import *im, uint64_t string_id);
 /*
@@ -403,8 +404,8 @@ struct import_edge {
 int import_number_roots(struct import *im, struct hdb_error *err);
 int import_write_roots(struct import *im, struct hdb_error *err);
 /*
- * Number of the first extra edge in im->links.extras that starts at an object with index `ix` or
- * higher.
+ * Returns the number of the first extra edge in im->links.extras that starts at an object with
+ * index `ix` or higher.
  */
 size_t import_extras_from(const struct import *im, uint32_t ix);
 

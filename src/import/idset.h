@@ -119,7 +119,7 @@ bool import_idset_has(const struct idset *set, uint64_t id);
  */
 int import_idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err);
 
-/* Index of an ID, or IDSET_NONE. */
+/* Returns the index of an ID, or IDSET_NONE. */
 uint32_t import_idset_find(const struct idset *set, uint64_t id);
 
 /* Looks up many IDs; their cache misses overlap. Returns the number of IDs found. */

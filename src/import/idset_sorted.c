@@ -91,7 +91,7 @@ int import_idset_sorted_finish(struct idset_sorted *set, uint64_t *duplicates,
 	return build_directory(set, err);
 }
 
-/* Index of `id` among ids[low..high), or UINT32_MAX. */
+/* Returns the index of `id` among ids[low..high), or UINT32_MAX. */
 static uint32_t find_between(const struct idset_sorted *set, uint64_t id, uint32_t low,
 			     uint32_t high)
 {

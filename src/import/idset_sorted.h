@@ -10,8 +10,8 @@
 #include "base/vec.h"
 
 /*
- * Index of the first of the ascending ids[low..high) that is not less than `id`; `high` if there is
- * none.
+ * Returns the index of the first of the ascending ids[low..high) that is not less than `id`, or
+ * `high` if there is none.
  */
 static inline uint32_t import_idset_lower_bound(const uint64_t *ids, uint32_t low, uint32_t high,
 						uint64_t id)
@@ -45,7 +45,7 @@ struct idset_sorted {
 int import_idset_sorted_finish(struct idset_sorted *set, uint64_t *duplicates,
 			       struct hdb_error *err);
 
-/* Index of an ID, or UINT32_MAX. */
+/* Returns the index of an ID, or UINT32_MAX. */
 uint32_t import_idset_sorted_find(const struct idset_sorted *set, uint64_t id);
 
 /* Looks up many IDs; their cache misses overlap. */

@@ -337,7 +337,10 @@ static int run(struct import *im, const char *dump_path, struct hdb_error *err)
 	return im->source->check(im->source, err);
 }
 
-/* Number of objects of the dump: without the boot loader's placeholder and invented classes. */
+/*
+ * Returns the number of objects of the dump: without the boot loader's placeholder and invented
+ * classes.
+ */
 static uint64_t count_real(struct import *im)
 {
 	uint64_t invented = 1;

@@ -81,7 +81,7 @@ static int write_threads(struct import *im, struct hdb_error *err)
 				     im->records.threads.count, err);
 }
 
-/* Number of the frame with this ID. Frames are sorted. */
+/* Returns the number of the frame with this ID. Frames are sorted. */
 static uint32_t frame_no(const struct import *im, uint64_t frame_id)
 {
 	const struct store_frame *frames = im->records.frames.data;

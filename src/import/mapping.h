@@ -59,7 +59,8 @@ int import_mapping_read(struct import_mapping *m, const char *path, struct hdb_e
 void import_mapping_release(struct import_mapping *m);
 
 /*
- * Number of the class with this name in the dump, in dotted form; BASE_IDMAP_NONE if there is none.
+ * Returns the number of the class with this name in the dump, in dotted form, or BASE_IDMAP_NONE if
+ * there is none.
  */
 uint32_t import_mapping_find(const struct import_mapping *m, const char *name, size_t size);
 

@@ -129,8 +129,8 @@ static uint64_t tail_size(const uint8_t *value)
 }
 
 /*
- * Number of ascending offsets whose references are completely within a body of `size` bytes. A
- * truncated instance has fewer fields than its class.
+ * Returns the number of ascending offsets whose references are completely within a body of `size`
+ * bytes. A truncated instance has fewer fields than its class.
  */
 static uint32_t count_whole(const uint32_t *at, uint32_t count, uint64_t size, unsigned id_size)
 {

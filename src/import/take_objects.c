@@ -26,7 +26,8 @@ struct loop {
 };
 
 /*
- * Number of objects in the block that may be plain, which are the objects with a usable distance.
+ * Returns the number of objects in the block that may be plain, which are the objects with a usable
+ * distance.
  */
 static uint32_t plain_end(const struct import *im, const struct block_builder *m)
 {

@@ -139,7 +139,7 @@ struct layout_statics {
 uint64_t layout_mirror(const struct layout_model *model, uint64_t mirror_bytes,
 		       const struct layout_statics *statics);
 
-/* Size of a field in bytes, and its alignment. */
+/* Return the size of a field in bytes, and its alignment. */
 uint64_t layout_field_size(const struct layout_model *model, const struct layout_field *field);
 uint64_t layout_field_align(const struct layout_model *model, const struct layout_field *field);
 
@@ -147,8 +147,9 @@ uint64_t layout_field_align(const struct layout_model *model, const struct layou
 unsigned layout_array_base(const struct layout_model *model, uint8_t element_type);
 
 /*
- * Number of bytes after the fields of a jdk.internal.vm.StackChunk: its stack, and a bitmap with
- * one bit for every possible reference, in whole words (oops/instanceStackChunkKlass.inline.hpp).
+ * Returns the number of bytes after the fields of a jdk.internal.vm.StackChunk: its stack, and a
+ * bitmap with one bit for every possible reference, in whole words
+ * (oops/instanceStackChunkKlass.inline.hpp).
  */
 uint64_t layout_stack_chunk(unsigned reference_bytes, uint64_t stack_words);
 

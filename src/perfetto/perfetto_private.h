@@ -116,7 +116,7 @@ static inline struct perfetto_type *perfetto_type_at(const struct perfetto_table
 	return base_vec_at(&g->types, struct perfetto_type, no);
 }
 
-/* Size of an object of the given type, rounded as the import rounds recorded sizes. */
+/* Returns the size of an object of the given type, rounded as the import rounds recorded sizes. */
 static inline uint64_t perfetto_bytes_of(const struct perfetto_type *type, uint64_t self_size)
 {
 	const uint64_t bytes = self_size ? self_size : type->object_size, most = UINT32_MAX & ~7u;

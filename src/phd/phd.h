@@ -30,7 +30,7 @@ int phd_open(struct base_input *input, struct phd_files files, struct base_work 
 	     struct phd **out, struct hdb_error *err);
 void phd_close(struct phd *phd);
 
-/* Size of the file, or number of bytes read from a pipe. */
+/* Returns the size of the file, or the number of bytes read from a pipe. */
 uint64_t phd_bytes(const struct phd *phd);
 
 /*

@@ -54,7 +54,7 @@ struct phd_reader {
 #define PHD_MAGIC "\x00\x12portable heap dump"
 #define PHD_MAGIC_SIZE (sizeof(PHD_MAGIC) - 1)
 
-/* HDB_EFORMAT: not a PHD of a known version. */
+/* Fails with HDB_EFORMAT if the input is not a PHD of a known version. */
 int phd_reader_open(struct phd_reader *reader, struct base_source *source, struct hdb_error *err);
 /*
  * Returns HDB_END after the last record, and also where the dump is truncated or damaged. In that

@@ -19,8 +19,8 @@
 #define CLASS_ENTRY 12
 
 /*
- * Size of a sub-record before its body. Returns 0 for class objects, and for invalid kinds of a
- * damaged block.
+ * Returns the size of a sub-record before its body. Returns 0 for class objects, and for invalid
+ * kinds of a damaged block.
  */
 static uint64_t record_head_size(uint8_t kind, unsigned id_size)
 {

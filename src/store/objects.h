@@ -185,7 +185,7 @@ struct store_ids {
 int store_ids_parse(struct store *store, const struct store_block *block, struct store_ids *out,
 		    struct hdb_error *err);
 
-/* Index of `id` in the block, or UINT32_MAX. */
+/* Returns the index of `id` in the block, or UINT32_MAX. */
 uint32_t store_ids_find(const struct store_ids *block, uint64_t id);
 
 /* ID of object i of the block. */

@@ -118,8 +118,8 @@ static int open_locked(const char *temp_path, int *fd, struct hdb_error *err)
 }
 
 /*
- * One attempt. HDB_OK: the file is open and locked. HDB_END: try again. HDB_NOTFOUND: another
- * import has the lock. After a failure, *fd is -1 or a locked file.
+ * Makes one attempt. Returns HDB_OK if the file is open and locked, HDB_END to try again, or
+ * HDB_NOTFOUND if another import has the lock. After a failure, *fd is -1 or a locked file.
  */
 static int try_open(const char *temp_path, int *fd, struct hdb_error *err)
 {

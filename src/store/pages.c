@@ -250,7 +250,7 @@ void store_pages_close(struct pages *pages)
 
 /* ---- pages and nodes ---- */
 
-/* Number of entries of a checked page. */
+/* Returns the number of entries of a checked page. */
 static unsigned node_count(const uint8_t *page)
 {
 	const unsigned lower = load16(page + PAGE_LOWER);
@@ -272,7 +272,7 @@ static uint32_t node_low(const uint8_t *n)
 	return (uint32_t)load16(n) | (uint32_t)load16(n + 2) << 16;
 }
 
-/* Number of the child page of entry i of a branch page. */
+/* Returns the number of the child page of entry i of a branch page. */
 static uint64_t child_page(const uint8_t *page, unsigned i)
 {
 	const uint8_t *n = node(page, i);

@@ -55,7 +55,7 @@ int store_fault(const struct store *store, struct hdb_error *err);
  */
 int store_fault_size(const struct store *store, struct hdb_error *err);
 
-/* Size of the database file when the snapshot began. */
+/* Returns the size of the database file when the snapshot began. */
 uint64_t store_file_bytes(const struct store *store);
 
 /*

@@ -76,7 +76,7 @@ void gen_world_seal(struct gen_world *w);
 uint64_t gen_take(struct gen_world *w, uint64_t size);
 bool gen_world_fits(const struct gen_world *w);
 
-/* Number of bytes in the heap. */
+/* Returns the number of bytes in the heap. */
 uint64_t gen_instance_bytes(const struct gen_world *w, unsigned class_no);
 uint64_t gen_array_bytes(const struct gen_world *w, uint64_t length);
 

@@ -254,8 +254,8 @@ static void huge_texts(void **state)
 }
 
 /*
- * Number of copies of text i. Most texts occur once, and one occurs more often than the counter's
- * narrow field can hold.
+ * Returns the number of copies of text i. Most texts occur once, and one occurs more often than the
+ * counter's narrow field can hold.
  */
 static uint32_t copies_of(uint32_t i)
 {

@@ -45,7 +45,7 @@ static void read_image(void)
 	(void)fclose(f);
 }
 
-/* Number of the newest transaction: the greater one of both meta pages'. */
+/* Returns the number of the newest transaction: the greater one of both meta pages'. */
 static uint64_t newest(const uint8_t *image)
 {
 	const size_t at = 16 + 24 + 2 * 48 + 8;

@@ -40,7 +40,7 @@ static bool is_stopped(const struct process *p)
 	return p->state == 'T' || p->state == 't';
 }
 
-/* Fails with HDB_EIO: the VM did not answer in time. Adds the likely reason. */
+/* Fails with HDB_EIO because the VM did not answer in time. Adds the likely reason. */
 static int fail_silent(struct attach *a, struct hdb_error *err)
 {
 	const char *why = "";

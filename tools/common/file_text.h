@@ -1,6 +1,4 @@
-/*
- * common/file_text.h - the whole contents of a file.
- */
+/* common/file_text.h - reads a whole file into memory. */
 #ifndef COMMON_FILE_TEXT_H
 #define COMMON_FILE_TEXT_H
 

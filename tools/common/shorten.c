@@ -35,7 +35,7 @@ static size_t package_size(const char *text, size_t size)
 	return n < size && text[n] == '.' ? n : 0;
 }
 
-/* Length of "java.util." before a class at `text`; 0 if no class follows. */
+/* Returns the length of "java.util." before a class at `text`, or 0 if no class follows. */
 static size_t packages_size(const char *text, size_t size)
 {
 	size_t n = 0, one;

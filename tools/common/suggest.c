@@ -27,7 +27,9 @@ static size_t least(size_t a, size_t b, size_t c)
 	return ab < c ? ab : c;
 }
 
-/* Number of letters to insert, delete, replace or swap to turn one name into the other. */
+/*
+ * Returns the number of letters to insert, delete, replace or swap to turn one name into the other.
+ */
 static size_t edit_distance(const char *a, size_t a_size, const char *b, size_t b_size)
 {
 	size_t rows[3][NAME_MAX_SIZE + 1];

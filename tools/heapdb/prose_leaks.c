@@ -257,7 +257,7 @@ static void put_left_out(struct answer *answer, struct output *out, uint64_t lis
 			    "{held_by_others}\n");
 }
 
-/* Number of leaks and suspects in the answer. */
+/* Returns the number of leaks and suspects in the answer. */
 static uint64_t count_leaks(const struct answer *answer)
 {
 	static const char *const facts[] = { "leaks", "library_leaks", "suspects" };

@@ -43,7 +43,7 @@ void jfr_close(struct jfr *jfr);
 void jfr_rewind(struct jfr *jfr);
 /* Returns HDB_OK, or HDB_END after the last event. */
 int jfr_next(struct jfr *jfr, enum jfr_kind *kind, struct jfr_value *event, struct hdb_error *err);
-/* Number of chunks read since jfr_open or jfr_rewind. */
+/* Returns the number of chunks read since jfr_open or jfr_rewind. */
 unsigned jfr_chunks(const struct jfr *jfr);
 
 /*

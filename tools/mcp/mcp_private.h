@@ -133,7 +133,7 @@ struct mcp_statement {
 int mcp_answer_statement(const struct mcp_statement *statement, struct mcp_page *page, json_t **out,
 			 struct hdb_error *err);
 
-/* Size of a value as JSON text. */
+/* Returns the size of a value as JSON text. */
 size_t mcp_size(const json_t *value);
 
 /* ---- mcp_tools.c: what can be called ---- */

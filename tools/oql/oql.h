@@ -90,8 +90,8 @@ const struct hdb_value *oql_value(const struct oql *oql, size_t column);
 int oql_total(struct oql *oql, uint64_t *total, struct hdb_error *err);
 
 /*
- * Number of cells left empty because they could not be computed; *first is the reason for the first
- * one, borrowed until oql_close. Such a cell in the first row fails the statement.
+ * Returns the number of cells left empty because they could not be computed; *first is the reason
+ * for the first one, borrowed until oql_close. Such a cell in the first row fails the statement.
  */
 uint64_t oql_empty_cells(const struct oql *oql, const char **first);
 

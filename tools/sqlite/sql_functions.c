@@ -161,8 +161,8 @@ struct marks {
 };
 
 /*
- * Returns the classes of the second argument, cached by SQLite between rows. NULL: a failure was
- * reported.
+ * Returns the classes of the second argument, cached by SQLite between rows, or NULL if a failure
+ * was reported.
  */
 static const struct marks *marks_of(struct sqlite3_context *ctx, struct sql_source *source,
 				    const char *name, struct hdb_error *err)
@@ -354,8 +354,8 @@ static void free_pattern(void *code)
 }
 
 /*
- * Returns the pattern of the first argument, cached by SQLite between rows. NULL: a failure was
- * reported.
+ * Returns the pattern of the first argument, cached by SQLite between rows, or NULL if a failure
+ * was reported.
  */
 static pcre2_code *pattern_of(struct sqlite3_context *ctx, sqlite3_value *value)
 {

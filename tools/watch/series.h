@@ -102,7 +102,7 @@ int series_open(const char *path, uint64_t bytes_max, struct series **out, struc
  */
 int series_append(struct series *series, const struct series_record *record, struct hdb_error *err);
 
-/* Number of pending lines, and of lines lost because too many were pending. */
+/* Returns the number of pending lines, and of lines lost because too many were pending. */
 size_t series_pending(const struct series *series);
 uint64_t series_lost(const struct series *series);
 

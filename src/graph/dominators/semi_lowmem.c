@@ -64,7 +64,7 @@ static bool is_join(const struct fold *f, uint32_t w)
 	return base_ranks_has(&f->joins, w);
 }
 
-/* Index of a join among the joins, from 1. */
+/* Returns the index of a join among the joins, from 1. */
 static uint32_t rank_of(const struct fold *f, uint32_t w)
 {
 	return base_ranks_before(&f->joins, w) + 1;

@@ -341,8 +341,8 @@ static int place_dominators(struct dom_parts *parts, struct dom_build *b, struct
 }
 
 /*
- * Number of parts. There is only one if memory may not be enough for links, because semi_lowmem.c
- * needs one part.
+ * Returns the number of parts. There is only one if memory may not be enough for links, because
+ * semi_lowmem.c needs one part.
  */
 static unsigned part_count(const struct graph_rows *rows, enum graph_search how)
 {

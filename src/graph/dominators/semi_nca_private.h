@@ -253,7 +253,7 @@ int dom_order_init(struct dom_build *build, unsigned part_count, struct hdb_erro
  */
 int dom_number(struct dom_parts *parts, struct base_runs *numbers, struct hdb_error *err);
 
-/* Number of nodes in a block of numbers. */
+/* Returns the number of nodes in a block of numbers. */
 static inline uint32_t dom_block_count(const struct dom_build *b, uint32_t block)
 {
 	const uint32_t above = b->count - (block << BASE_RUN_BITS);

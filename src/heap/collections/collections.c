@@ -190,7 +190,7 @@ static int count_bits(struct heap *heap, struct heap_collection *c, uint64_t *bu
 	return HDB_OK;
 }
 
-/* Number of names in a comma-separated list. */
+/* Returns the number of names in a comma-separated list. */
 static uint64_t count_names(const char *names)
 {
 	uint64_t n = 1;
