@@ -74,7 +74,7 @@ struct totals_walk {
 	const struct range_slot *slot; /* the current range */
 	/* first number of the range, next number to enter, end of the range */
 	uint32_t base, row, end;
-	uint32_t *until[TOTALS_KINDS]; /* indexed by group: subtree end of last topmost member */
+	uint32_t *until[TOTALS_KINDS];    /* indexed by group: subtree end of last topmost member */
 	uint64_t *retained[TOTALS_KINDS]; /* indexed by group: bytes, modulo 2^64 */
 	struct class_tree supers;         /* of the classes above the current object */
 	struct opened *opened;            /* the same classes, innermost last */
