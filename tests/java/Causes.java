@@ -462,6 +462,10 @@ public class Causes {
                 if (ok) kept.add(random(3_000_000, 1));
                 break;
             case "timer":
+                // The thread waits for this one; cancelled tasks at the head of its queue would be removed.
+                Clock.timer.schedule(new TimerTask() {
+                    public void run() { }
+                }, 3_599_000L);
                 for (int i = 0; i < 12000; i++) {
                     byte[] b = random(700, i);
                     TimerTask t = new TimerTask() {
