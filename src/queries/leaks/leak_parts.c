@@ -431,7 +431,7 @@ static int choose_children(struct following *f, uint32_t point_ix, struct hdb_er
 	uint64_t done = 0;
 	size_t count = 1;
 
-	TRY(derive_children(f->e->q->derive, &lists, err));
+	TRY(derive_children(e->q->derive, &lists, err));
 	TRY(store_lists_begin(&lists, point_ix, &e->length, err));
 	e->every = 1 + e->length / ELEMENTS_FOLLOWED;
 	while (count) {
@@ -441,6 +441,8 @@ static int choose_children(struct following *f, uint32_t point_ix, struct hdb_er
 
 			if (child.times)
 				TRY(base_vec_push(&f->children, &child, sizeof(child), err));
+			if (done % STEP_OBJECTS == 0)
+				TRY(base_step(e->q->work, done, err));
 		}
 	}
 	e->followed = f->children.count;
