@@ -119,9 +119,11 @@ static int add_netty(struct memory_figures *f, struct hdb *db, const struct nett
 	options.classes = marks;
 	options.kinds = 1u << HDB_KIND_INSTANCE;
 	TRY(hdb_scan_open(db, &options, &scan, err));
-	while ((r = hdb_scan_next(scan, &batch, err)) == HDB_OK)
-		for (size_t i = 0; i < batch.count && r == HDB_OK; i++)
+	do {
+		r = hdb_scan_next(scan, &batch, err);
+		for (size_t i = 0; r == HDB_OK && i < batch.count; i++)
 			r = take_netty(f, db, kind, batch.ix[i], err);
+	} while (r == HDB_OK);
 	hdb_scan_close(scan);
 	return r > 0 ? HDB_OK : r;
 }
