@@ -74,6 +74,7 @@ periodic|Causes$Scheduler.pool (static)|3,000 tasks of a scheduler or timer are 
 noconsumer|Causes$Audit.queue (static) holds 11,999|no thread is in a method that uses it
 bits|Causes$Seen.numbers (static) holds one long[|are zeros
 monitor|40 threads "stock-*"|for the monitor of the Causes$Stock that thread "stock-0" holds
+condition|40 threads "put-*"|for the condition Causes$Warehouse.notFull
 urls|Causes$Metrics.timers (static) holds 12,000|100 % have one of 2 forms, such as https://shop/cart?sid=*
 interner|Causes$Names.pool (static) holds 60,000|Nothing else refers to 100 % of them
 days|Causes$Daily.byDay (static) holds 400|The 400 keys are dates up to the day of the dump

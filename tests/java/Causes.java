@@ -193,6 +193,16 @@ public class Causes {
         synchronized void take(byte[] order) throws Exception { new Semaphore(0).acquire(); }
         static Stock stock = new Stock();
     }
+    static class Warehouse {
+        final java.util.concurrent.locks.ReentrantLock lock = new java.util.concurrent.locks.ReentrantLock();
+        final java.util.concurrent.locks.Condition notFull = lock.newCondition();
+
+        void put(byte[] order) throws Exception {
+            lock.lock();
+            notFull.await();
+        }
+        static Warehouse only = new Warehouse();
+    }
     static class Chain {
         Chain next;
         final byte[] data = random(400, ++n);
@@ -559,6 +569,24 @@ public class Causes {
                     Thread.State state = i == 0 ? Thread.State.WAITING : Thread.State.BLOCKED;
                     while (t.getState() != state
                         || Arrays.stream(t.getStackTrace()).noneMatch(f -> f.getMethodName().equals("take")))
+                        Thread.sleep(5);
+                }
+                if (ok) kept.add(random(3_000_000, 1));
+                break;
+            case "condition":
+                for (int i = 0; i < (ok ? 0 : 40); i++) {
+                    byte[] order = random(200_000, i);
+                    Thread t = new Thread(() -> {
+                        try {
+                            Warehouse.only.put(order);
+                        } catch (Exception e) {
+                            return;
+                        }
+                    }, "put-" + i);
+                    t.setDaemon(true);
+                    t.start();
+                    while (t.getState() != Thread.State.WAITING
+                        || Arrays.stream(t.getStackTrace()).noneMatch(f -> f.getMethodName().equals("await")))
                         Thread.sleep(5);
                 }
                 if (ok) kept.add(random(3_000_000, 1));

@@ -11,6 +11,7 @@
  */
 #include "queries/leaks/leak_incident.h"
 
+#include "analysis/describe.h"
 #include "heap/threads.h"
 #include "heap/values/values.h"
 #include "queries/objects/thread_state.h"
@@ -291,39 +292,29 @@ int leak_incident_find(struct query *q, const struct analysis_suspect *suspect,
 	return HDB_OK;
 }
 
-int leak_condition_name(struct heap *heap, uint32_t thread_ix, uint32_t condition_ix,
+int leak_condition_name(struct query *q, uint32_t thread_ix, uint32_t condition_ix,
 			struct base_text to, struct hdb_error *err)
 {
-	uint64_t id;
+	struct heap *heap = q->heap;
 
 	to.buf[0] = '\0';
 	TRY(heap_load_roots(heap, err));
-	TRY(heap_id(heap, condition_ix, &id, err));
 	for (uint64_t i = 0; i < heap->roots.count && !to.buf[0]; i++) {
 		const struct store_root *root = &heap->roots.records[i];
 		struct store_thread thread;
-		struct heap_object object;
-		struct heap_fields fields;
-		int r = HDB_OK;
+		struct analysis_link link;
+		int r;
 
-		if (!root->is_local || root->ix == thread_ix ||
-		    heap_thread_by_serial(heap, root->thread_serial, &thread, err) != HDB_OK ||
-		    thread.ix != thread_ix)
+		if (!root->is_local || root->ix == thread_ix)
 			continue;
-		TRY(heap_object(heap, root->ix, &object, err));
-		if (object.kind == STORE_INSTANCE)
-			TRY(r = heap_fields_begin(heap, root->ix, &fields, err));
-		while (object.kind == STORE_INSTANCE && r == HDB_OK && !to.buf[0] &&
-		       (r = heap_fields_next(&fields, err)) == HDB_OK) {
-			char name[LEAK_PATTERN_MAX];
-
-			if (fields.value.type != HPROF_OBJECT || fields.value.bits != id)
-				continue;
-			TRY(heap_text(heap, fields.field.name_text, name, sizeof(name), err));
-			(void)snprintf(to.buf, to.size, "%s.%s",
-				       heap_class_name(heap, object.class_no), name);
-		}
-		TRY_ERRORS(r);
+		TRY_ERRORS(r = heap_thread_by_serial(heap, root->thread_serial, &thread, err));
+		if (r != HDB_OK || thread.ix != thread_ix)
+			continue;
+		TRY(analysis_link_find(&q->session, root->ix, condition_ix, &link, err));
+		if (link.kind == ANALYSIS_LINK_FIELD)
+			(void)snprintf(to.buf, to.size, "%s.%.*s",
+				       heap_class_name_of(heap, root->ix),
+				       (int)strcspn(link.text, ","), link.text);
 	}
 	return HDB_OK;
 }

@@ -47,7 +47,7 @@ int leak_wait_find(struct heap *heap, uint32_t thread_ix, uint32_t *blocker_ix, 
  * Names a Condition that a thread awaits by the field of a local variable that refers to it:
  * "a.Warehouse.notFull"; "" if there is none.
  */
-int leak_condition_name(struct heap *heap, uint32_t thread_ix, uint32_t condition_ix,
+int leak_condition_name(struct query *q, uint32_t thread_ix, uint32_t condition_ix,
 			struct base_text to, struct hdb_error *err);
 
 #endif

@@ -393,7 +393,7 @@ static int add_blocker(struct query *q, const struct leak_incident *incident, st
 	(void)snprintf(outer, sizeof(outer), "%.*s", (int)strcspn(class_name, "$"), class_name);
 	add(to, " for ");
 	if (strstr(class_name, "$ConditionObject")) {
-		TRY(leak_condition_name(q->heap, incident->example_ix, incident->blocker_ix,
+		TRY(leak_condition_name(q, incident->example_ix, incident->blocker_ix,
 					BASE_TEXT(condition), err));
 		add(to, condition[0] ? "the condition " : "one condition of a lock");
 		query_leak_add_short(to, condition);
