@@ -3,8 +3,8 @@
  * should be one key, the prefix or the form of keys, the value of a field that most of them share,
  * points in time, and the field that holds most of each.
  *
- * A value shared by most entries shows where they come from ("tenant-17" in 85 % of the keys) only
- * if there are others: what all have, and what only has two values, says nothing.
+ * A value shared by most entries shows where the entries come from ("tenant-17" in 85 % of the
+ * keys). A value shared by all entries, and a field with only two values, show nothing.
  *
  * Points in time are recognised by the field names, because an expiry that has passed is a fault
  * and a date of birth is not.
@@ -206,6 +206,15 @@ static uint64_t day_ms(uint64_t year, uint64_t month, uint64_t day)
 	return (y * 365 + y / 4 - y / 100 + y / 400 + of_year + day - 719469) * DAY_MS;
 }
 
+/* Counts a number, or a point in time in milliseconds. */
+static void add_point(struct value_field *field, uint64_t number)
+{
+	if (!field->points++ || number < field->oldest_ms)
+		field->oldest_ms = number;
+	if (number > field->newest_ms)
+		field->newest_ms = number;
+}
+
 /* Counts a point in time, in milliseconds or seconds. */
 static void add_ms(const struct looking *l, struct value_field *field, uint64_t ms)
 {
@@ -213,10 +222,7 @@ static void add_ms(const struct looking *l, struct value_field *field, uint64_t 
 		ms *= 1000;
 	if (ms < TIME_MIN_MS || ms > TIME_MAX_MS)
 		return;
-	if (!field->points++ || ms < field->oldest_ms)
-		field->oldest_ms = ms;
-	if (ms > field->newest_ms)
-		field->newest_ms = ms;
+	add_point(field, ms);
 	field->past += ms + (field->time == TIME_EXPIRY ? 0 : DAY_MS) < l->now_ms;
 }
 
@@ -283,12 +289,8 @@ static int add_time(const struct looking *l, struct value_field *field,
 			add_ms(l, field, value->bits);
 		return HDB_OK;
 	}
-	if (!heap_value_number(value, &number) || number <= 0)
-		return HDB_OK;
-	if (!field->points++ || (uint64_t)number < field->oldest_ms)
-		field->oldest_ms = (uint64_t)number;
-	if ((uint64_t)number > field->newest_ms)
-		field->newest_ms = (uint64_t)number;
+	if (heap_value_number(value, &number) && number > 0)
+		add_point(field, (uint64_t)number);
 	return HDB_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "queries/explain/held_private.h"
 
 #include "analysis/contents.h"
+#include "base/base_text.h"
 #include "base/sort.h"
 #include "heap/collections/collections.h"
 
@@ -135,14 +136,15 @@ static int look_at_references(struct held_walk *w, const struct held_node *node,
 
 /* An even sample of an array of numbers. */
 struct sample {
-	uint64_t looked, used; /* number of elements read, and number of these that are not 0 */
+	uint64_t looked; /* number of elements read */
+	uint64_t used;   /* number of them that are not 0 */
 };
 
-/* Reads at most `most` elements of an array. */
-static int sample_array(struct heap *heap, const struct heap_object *array, uint64_t most,
+/* Reads an even sample of at most `max` elements of an array. */
+static int sample_array(struct heap *heap, const struct heap_object *array, uint64_t max,
 			struct sample *out, struct hdb_error *err)
 {
-	const uint64_t step = array->length / most + 1;
+	const uint64_t step = array->length / max + 1;
 	struct heap_walk elements;
 
 	out->looked = (array->length + step - 1) / step;
@@ -224,6 +226,15 @@ int held_count_array(struct held_walk *w, const struct held_node *node,
 
 BASE_ORDER(compare_contents, struct content, BASE_UP(low), BASE_UP(high), BASE_UP(ix))
 
+/* Names an array by class and length: "byte[4096]". */
+static void name_array(struct heap *heap, const struct heap_object *array, struct base_text to)
+{
+	const char *class_name = heap_class_name(heap, array->class_no);
+
+	(void)snprintf(to.buf, to.size, "%.*s[%" PRIu64 "]", (int)strcspn(class_name, "["),
+		       class_name, array->length);
+}
+
 /* Names a content: the text of a string, or the class and length of an array. */
 static int name_content(const struct held_walk *w, const struct content *c, enum explain_fact to,
 			struct explain_facts *out, struct hdb_error *err)
@@ -232,15 +243,12 @@ static int name_content(const struct held_walk *w, const struct content *c, enum
 	char text[EXPLAIN_CONTENT_MAX - 8], name[EXPLAIN_CONTENT_MAX];
 	struct heap_object object;
 
-	TRY(heap_object(heap, c->ix, &object, err));
 	if (c->owner_ix != c->ix) {
 		TRY_FOUND(heap_string(heap, c->owner_ix, text, sizeof(text), err));
 		(void)snprintf(name, sizeof(name), "\"%s\"", text);
 	} else {
-		const char *class_name = heap_class_name(heap, object.class_no);
-
-		(void)snprintf(name, sizeof(name), "%.*s[%" PRIu64 "]",
-			       (int)strcspn(class_name, "["), class_name, object.length);
+		TRY(heap_object(heap, c->ix, &object, err));
+		name_array(heap, &object, BASE_TEXT(name));
 	}
 	explain_fact_text(out, to, name);
 	return HDB_OK;
@@ -350,9 +358,7 @@ int held_set_nonzero(const struct held_walk *w, struct explain_facts *out, struc
 	TRY(sample_array(heap, &object, FACTS_NONZERO_LOOKED, &s, err));
 	explain_fact_set(out, EXPLAIN_FACT_nonzero, (double)s.used * 100 / (double)s.looked);
 	explain_fact_set(out, EXPLAIN_FACT_nonzero_free, zero_bytes(&s, w->big_bytes));
-	(void)snprintf(name, sizeof(name), "%.*s[%" PRIu64 "]",
-		       (int)strcspn(heap_class_name(heap, object.class_no), "["),
-		       heap_class_name(heap, object.class_no), object.length);
+	name_array(heap, &object, BASE_TEXT(name));
 	explain_fact_text(out, EXPLAIN_FACT_nonzero_kind, name);
 	return HDB_OK;
 }
