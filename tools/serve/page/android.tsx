@@ -59,9 +59,9 @@ function Trace({ db, rows, first }: { db?: string; rows: Row[]; first?: boolean 
 }
 
 export function Traces({ db, watched }: { db?: string; watched?: string }) {
-  const asked = useAnswer("leak-traces", { db, watched, limit: "5000" });
-  const a = asked.answer;
-  if (!a) return <Wait asked={asked} what="leak traces" />;
+  const reply = useAnswer("leak-traces", { db, watched, limit: "5000" });
+  const a = reply.answer;
+  if (!a) return <Wait reply={reply} what="leak traces" />;
   const groups: Row[][] = [];
   for (const row of a.rows) {
     if (Number(row.step) === 0) groups.push([]);
@@ -123,15 +123,15 @@ function Picture({ row, source }: { row: Row; source: string }) {
 const PICTURES = 100;
 
 function Bitmaps({ db }: { db?: string }) {
-  const asked = useAnswer(withPng() ? "bitmaps" : "", { db, limit: "200" });
+  const reply = useAnswer(withPng() ? "bitmaps" : "", { db, limit: "200" });
   if (!withPng())
     return <QueryTable query="instances" params={{ db, target: "android.graphics.Bitmap" }} what="bitmaps" />;
-  if (!asked.answer) return <Wait asked={asked} what="bitmaps" />;
-  const drawn = asked.answer.rows
+  if (!reply.answer) return <Wait reply={reply} what="bitmaps" />;
+  const drawn = reply.answer.rows
     .map((row) => [row, sourceOf(row, db)] as [Row, string | null])
     .filter(([, source]) => source)
     .slice(0, PICTURES);
-  const all = asked.answer.total_rows ?? asked.answer.row_count;
+  const all = reply.answer.total_rows ?? reply.answer.row_count;
   if (all === 0) return <p class="empty">The dump has no bitmaps.</p>;
   return (
     <>
@@ -153,7 +153,7 @@ function Bitmaps({ db }: { db?: string }) {
 }
 
 function Heaps({ db }: { db?: string }) {
-  const asked = useAnswer(hasSql() ? "sql" : "", {
+  const reply = useAnswer(hasSql() ? "sql" : "", {
     db,
     limit: "50",
     q:
@@ -161,7 +161,7 @@ function Heaps({ db }: { db?: string }) {
       "reachable GROUP BY heap ORDER BY bytes DESC",
   });
   if (!hasSql()) return <p class="empty">Bytes by heap need SQL, and this heapdb was built without SQLite.</p>;
-  if (!asked.answer) return <Wait asked={asked} what="heaps" />;
+  if (!reply.answer) return <Wait reply={reply} what="heaps" />;
   return (
     <Table
       columns={[
@@ -169,8 +169,8 @@ function Heaps({ db }: { db?: string }) {
         { name: "objects", title: "objects", help: "number of reachable objects", type: "count" },
         { name: "bytes", title: "bytes", help: "shallow size of these objects", type: "bytes" },
       ]}
-      rows={asked.answer.rows}
-      total={asked.answer.row_count}
+      rows={reply.answer.rows}
+      total={reply.answer.row_count}
       what="heaps"
       links={{ objects: (row) => linkTo("histogram", { o_heap: String(row.heap) }) }}
     />
@@ -185,8 +185,8 @@ const titleOf = (key: string): string => {
 
 export function Android({ route }: { route: Route }) {
   const { db, watched } = route.params;
-  const asked = useAnswer("app", { db, limit: "50" });
-  if (!asked.answer) return <Wait asked={asked} what="the application" />;
+  const reply = useAnswer("app", { db, limit: "50" });
+  if (!reply.answer) return <Wait reply={reply} what="the application" />;
   return (
     <>
       <Panel title="Leak traces">
@@ -211,7 +211,7 @@ export function Android({ route }: { route: Route }) {
       </Panel>
       <Panel title="Application and device">
         <dl>
-          {asked.answer.rows
+          {reply.answer.rows
             .filter((r) => r.value !== null || r.number !== null)
             .map((r) => (
               <div title={text(r.help)}>

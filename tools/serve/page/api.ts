@@ -144,8 +144,8 @@ export function readNotes(db?: string): void {
 // Writes a note; null removes it.
 export async function noteText(db: string | undefined, on: string, text: string | null): Promise<void> {
   const key = db || "0",
-    asked = new URLSearchParams({ db: key, on, ...(text === null ? {} : { text }) });
-  keepNotes(key, await get<NotesFile>(`/api/notes?${asked}`, undefined, "POST"));
+    reply = new URLSearchParams({ db: key, on, ...(text === null ? {} : { text }) });
+  keepNotes(key, await get<NotesFile>(`/api/notes?${reply}`, undefined, "POST"));
 }
 
 let sql = false,
@@ -168,11 +168,11 @@ const LOOK = 60000; // milliseconds between two looks at the files
 
 // Reports databases whose file was replaced since the server opened it: looked at now and then, and when somebody
 // comes back to the tab.
-export function watchFiles(tell: (replaced: number[]) => void): () => void {
+export function watchFiles(notify: (replaced: number[]) => void): () => void {
   if (report) return () => undefined;
   const look = () =>
     void get<{ databases: Database[] }>("/api/health").then(
-      ({ databases }) => tell(databases.filter((d) => d.replaced).map((d) => d.index)),
+      ({ databases }) => notify(databases.filter((d) => d.replaced).map((d) => d.index)),
       () => undefined,
     );
   const timer = setInterval(look, LOOK);
@@ -234,11 +234,11 @@ export interface File {
 export function exportFile(
   { query, params }: File,
   format: string,
-  tell: (p: Progress) => void,
+  notify: (p: Progress) => void,
 ): { file: Promise<Blob>; cancel(): void } {
   const job = `${session}-${++jobs}`,
     text = argumentsOf({ ...params, limit: undefined, format, job });
-  const timer = setInterval(() => void get<Progress>(`/api/progress?job=${job}`).then(tell, () => undefined), 500);
+  const timer = setInterval(() => void get<Progress>(`/api/progress?job=${job}`).then(notify, () => undefined), 500);
   const make = async () => {
     const response = await fetch(`${pathOf(query)}?${text}`, { credentials: "same-origin" });
     if (!response.headers.has("content-disposition"))

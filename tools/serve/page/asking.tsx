@@ -4,7 +4,7 @@ import { Answer, ask, Cell, Failure, Params, Progress, report, Row } from "./api
 import { Name } from "./objects";
 import { href, readRoute } from "./route";
 import { percent, plainly, visible } from "./text";
-export interface Asked {
+export interface Reply {
   answer?: Answer;
   error?: string;
   code?: string;
@@ -13,7 +13,7 @@ export interface Asked {
   again(): void;
 }
 
-export function useAnswer(query: string, params: Params): Asked {
+export function useAnswer(query: string, params: Params): Reply {
   const [turn, setTurn] = useState(0);
   const key = `${query}${JSON.stringify(params)}${turn}`;
   const [state, set] = useState<{ key: string; answer?: Answer; error?: string; code?: string; progress?: Progress }>({
@@ -69,30 +69,30 @@ export function useAnswer(query: string, params: Params): Asked {
 }
 
 // The same, and until an answer of the same kind is there the one before it: nothing moves meanwhile.
-export function useKept(query: string, params: Params, kind: string): Asked & { late: boolean } {
-  const asked = useAnswer(query, params),
+export function useKept(query: string, params: Params, kind: string): Reply & { late: boolean } {
+  const reply = useAnswer(query, params),
     before = useRef<{ kind: string; answer: Answer } | null>(null);
-  if (asked.answer) before.current = { kind, answer: asked.answer };
+  if (reply.answer) before.current = { kind, answer: reply.answer };
   const old = before.current?.kind === kind ? before.current.answer : undefined;
-  return { ...asked, answer: asked.answer ?? old, late: !asked.answer && old !== undefined };
+  return { ...reply, answer: reply.answer ?? old, late: !reply.answer && old !== undefined };
 }
 
-export function Wait({ asked, what }: { asked: Asked; what: string }) {
-  const p = asked.progress;
-  if (asked.error)
+export function Wait({ reply, what }: { reply: Reply; what: string }) {
+  const p = reply.progress;
+  if (reply.error)
     return (
       <p class="error" role="alert">
-        {plainly(visible(asked.error))} {!report && <button onClick={() => asked.again()}>Ask again</button>}
+        {plainly(visible(reply.error))} {!report && <button onClick={() => reply.again()}>Ask again</button>}
       </p>
     );
-  if (asked.answer) return null;
+  if (reply.answer) return null;
   return (
     <p class="wait" role="status">
       {p
         ? `Waiting for ${what}: ${p.state === "waiting" ? "other questions come first" : p.stage || "working"}`
         : `Loading ${what} …`}
       {p?.total ? ` ${percent(Math.min(100, (100 * (p.done ?? 0)) / p.total))}` : ""}
-      {p && <button onClick={() => asked.cancel()}>Cancel</button>}
+      {p && <button onClick={() => reply.cancel()}>Cancel</button>}
     </p>
   );
 }

@@ -20,7 +20,7 @@ const STEPS = 44; // powers of two
 // How many objects there are by retained size, in steps of a power of two.
 function Sizes({ db, target }: { db?: string; target: string }) {
   const step = Array.from({ length: STEPS }, (_, i) => `(retained >= ${2 ** (i + 3)})`).join(" + ");
-  const asked = useAnswer(hasSql() ? "sql" : "", {
+  const reply = useAnswer(hasSql() ? "sql" : "", {
     db,
     limit: "100",
     q:
@@ -28,8 +28,8 @@ function Sizes({ db, target }: { db?: string; target: string }) {
       `${text(target)} AND reachable GROUP BY step ORDER BY step`,
   });
   if (!hasSql()) return <p class="empty">Sizes need SQL, and this heapdb was built without SQLite.</p>;
-  if (!asked.answer) return <Wait asked={asked} what="sizes" />;
-  const rows = asked.answer.rows,
+  if (!reply.answer) return <Wait reply={reply} what="sizes" />;
+  const rows = reply.answer.rows,
     most = Math.max(1, ...rows.map((r) => Number(r.objects)));
   return (
     <>
@@ -197,7 +197,7 @@ function One({ route, databases, db, target }: { route: Route; databases: Databa
   if (!known.answer)
     return (
       <Panel title={target}>
-        <Wait asked={known} what="the class" />
+        <Wait reply={known} what="the class" />
         {known.code === "HDB_NOTFOUND" ? <Nearest word={target} db={db} /> : null}
       </Panel>
     );

@@ -13,9 +13,9 @@ const PAGE = 50;
 
 function Level({ db, id, open, depth }: { db?: string; id?: string; open: Set<string>; depth: number }) {
   const [limit, setLimit] = useState(PAGE);
-  const asked = useKept("dominators", { db, target: id, limit: String(limit) }, id ?? "");
-  const a = asked.answer;
-  if (!a) return <Wait asked={asked} what="the dominator tree" />;
+  const reply = useKept("dominators", { db, target: id, limit: String(limit) }, id ?? "");
+  const a = reply.answer;
+  if (!a) return <Wait reply={reply} what="the dominator tree" />;
   const toggle = (key: string) => {
     const next = new Set(open);
     if (!next.delete(key)) next.add(key);
@@ -54,8 +54,8 @@ function Level({ db, id, open, depth }: { db?: string; id?: string; open: Set<st
           <span class="count">
             {number(a.row_count)} of {number(a.total_rows)}
           </span>
-          {asked.late ? (
-            <Wait asked={{ ...asked, answer: undefined }} what="more" />
+          {reply.late ? (
+            <Wait reply={{ ...reply, answer: undefined }} what="more" />
           ) : (
             <button class="more" onClick={() => setLimit(limit * 4)}>
               Show {number(Math.min(a.total_rows - a.row_count, limit * 3))} more

@@ -8,7 +8,7 @@ const keys: [string, string][] = [
   ["↑ ↓", "rows of a table or tree, cells of a picture"],
   ["→ ←", "open and close a row; neighbours in a picture"],
   ["Enter", "open the row, zoom into the cell"],
-  [".", "what can be asked of the object (the right mouse button, too)"],
+  [".", "menu of the object (also the right mouse button)"],
   ["Ctrl Enter", "run the statement (SQL)"],
   ["Ctrl Space", "complete (SQL)"],
 ];

@@ -121,10 +121,10 @@ function Text({ db, id, klass, length }: { db?: string; id: string; klass: strin
 }
 
 function Bitmap({ db, id }: { db?: string; id: string }) {
-  const asked = useAnswer(specs.has("bitmaps") ? "bitmaps" : "", { db, limit: "100000" });
-  const row = asked.answer?.rows.find((r) => r.id === id),
+  const reply = useAnswer(specs.has("bitmaps") ? "bitmaps" : "", { db, limit: "100000" });
+  const row = reply.answer?.rows.find((r) => r.id === id),
     source = row ? sourceOf(row, db) : null;
-  if (!source) return asked.answer ? <p class="dim">The dump does not contain the pixels of this bitmap.</p> : null;
+  if (!source) return reply.answer ? <p class="dim">The dump does not contain the pixels of this bitmap.</p> : null;
   return (
     <p>
       <a href={source}>
@@ -213,10 +213,10 @@ function Pins({ db, id, label }: { db?: string; id: string; label: string }) {
 // ---- paths ----
 
 function Paths({ db, id, all, internals }: { db?: string; id: string; all?: string; internals: boolean }) {
-  const asked = useAnswer("path", { db, target: id, all, internals: internals ? "1" : undefined, limit: "10000" });
-  if (!asked.answer) return <Wait asked={asked} what="path to a GC root" />;
+  const reply = useAnswer("path", { db, target: id, all, internals: internals ? "1" : undefined, limit: "10000" });
+  if (!reply.answer) return <Wait reply={reply} what="path to a GC root" />;
   const groups = new Map<number, Row[]>();
-  for (const r of asked.answer.rows)
+  for (const r of reply.answer.rows)
     groups.set(Number(r.path), [
       { ...r, text: r.root ? `GC root: ${r.root}` : null },
       ...(groups.get(Number(r.path)) ?? []),
@@ -229,7 +229,7 @@ function Paths({ db, id, all, internals }: { db?: string; id: string; all?: stri
     );
   return (
     <>
-      <Marks facts={asked.answer.facts} />
+      <Marks facts={reply.answer.facts} />
       {[...groups].map(([n, rows]) => (
         <>
           {groups.size > 1 && <h3>Path {number(n)}</h3>}
@@ -264,8 +264,8 @@ export function Referred({ route }: { route: Route }) {
     dot = obj.indexOf("."),
     id = obj.slice(0, dot),
     field = obj.slice(dot + 1);
-  const asked = useAnswer("object", { db, target: id, limit: String(FIELDS) });
-  const row = asked.answer?.rows.find(
+  const reply = useAnswer("object", { db, target: id, limit: String(FIELDS) });
+  const row = reply.answer?.rows.find(
     (r) => r.name === field || `${splitName(String(r.class))[1]}.${r.name}` === field,
   );
   useEffect(() => {
@@ -276,8 +276,8 @@ export function Referred({ route }: { route: Route }) {
       <button class="close" aria-label="Close" title="Close (Escape)" onClick={() => change({ obj: undefined })}>
         ×
       </button>
-      <Wait asked={asked} what="the object" />
-      {asked.answer && !row?.ref && (
+      <Wait reply={reply} what="the object" />
+      {reply.answer && !row?.ref && (
         <p class="empty">
           The field {visible(field)} of <Obj id={id} /> refers to no object.
         </p>
@@ -301,11 +301,11 @@ export function Inspector({ route }: { route: Route }) {
       /* not kept then */
     }
   };
-  const asked = useAnswer("object", { db, target: obj, limit: "1" }),
+  const reply = useAnswer("object", { db, target: obj, limit: "1" }),
     { info } = useInfo(db);
   const open = useOpen(`open ${db ?? ""} ${obj}`);
   visit(obj);
-  const f = asked.answer?.facts,
+  const f = reply.answer?.facts,
     heap = info ? numberOf(info("objects", "reachable bytes")) : null;
   const close = () => change({ obj: undefined, tab: undefined });
   const params = { db, target: obj };
@@ -350,7 +350,7 @@ export function Inspector({ route }: { route: Route }) {
         label={f ? `${f.class}${f.value && String(f.value).length < 60 ? ` ${f.value}` : ""}` : obj}
       />
       {!f && <h2>{visible(obj)}</h2>}
-      <Wait asked={asked} what="the object" />
+      <Wait reply={reply} what="the object" />
       {f && (
         <>
           <h2>

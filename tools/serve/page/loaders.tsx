@@ -124,19 +124,19 @@ function kindsOf(loaders: Row[]): Row[] {
 
 export function Loaders({ route }: { route: Route }) {
   const { db } = route.params,
-    asked = useAnswer("loaders", { db, limit: "20000" }),
+    reply = useAnswer("loaders", { db, limit: "20000" }),
     twins = useAnswer("duplicate-classes", { db, limit: "100000" });
   const sets = useMemo(
-    () => (asked.answer && twins.answer ? twinsOf(asked.answer.rows, twins.answer.rows) : []),
-    [asked.answer, twins.answer],
+    () => (reply.answer && twins.answer ? twinsOf(reply.answer.rows, twins.answer.rows) : []),
+    [reply.answer, twins.answer],
   );
-  if (!asked.answer || (!twins.answer && !twins.error))
+  if (!reply.answer || (!twins.answer && !twins.error))
     return (
       <Panel>
-        <Wait asked={asked.answer ? twins : asked} what="class loaders" />
+        <Wait reply={reply.answer ? twins : reply} what="class loaders" />
       </Panel>
     );
-  const kinds = kindsOf(asked.answer.rows);
+  const kinds = kindsOf(reply.answer.rows);
   const column = (name: string, title: string, type: string, help: string) => ({ name, title, type, help }),
     use = specs
       .get("loaders")
@@ -145,7 +145,7 @@ export function Loaders({ route }: { route: Route }) {
   return (
     <>
       <Panel>
-        <Marks facts={asked.answer.facts} />
+        <Marks facts={reply.answer.facts} />
         {sets.length === 0 ? (
           <p class="empty">No class is defined by two class loaders of the same kind, so no loader looks left over.</p>
         ) : (
@@ -154,7 +154,7 @@ export function Loaders({ route }: { route: Route }) {
       </Panel>
       <Panel title="By class">
         <p class="dim">
-          {number(Number(asked.answer.facts.loaders ?? asked.answer.row_count))} class loaders. The retained size is the
+          {number(Number(reply.answer.facts.loaders ?? reply.answer.row_count))} class loaders. The retained size is the
           sum over the loaders, each with its classes and their objects: what two loaders retain together counts twice.
         </p>
         <Table

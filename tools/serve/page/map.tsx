@@ -399,7 +399,7 @@ function subjectOf(n: Node): Parameters<typeof menuAt>[0] | null {
   return { name: n.name, items };
 }
 
-const calm = () => report !== null || matchMedia("(prefers-reduced-motion: reduce)").matches;
+const skipsMotion = () => report !== null || matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 export function Picture({
   root,
@@ -484,7 +484,7 @@ export function Picture({
   };
   const zoom = (n: Node) => {
     if (n === root || n.others) return;
-    from.current = calm() ? null : (cells.find((c) => c.node === n) ?? null);
+    from.current = skipsMotion() ? null : (cells.find((c) => c.node === n) ?? null);
     setOver(null);
     onZoom(n);
   };
@@ -758,7 +758,7 @@ export function MapView({
     : compare
       ? { db: p.db, before: p.before, by: "dominator" }
       : { db: p.db, by };
-  const asked = useAnswer(query, { ...params, limit: "100000" });
+  const reply = useAnswer(query, { ...params, limit: "100000" });
   // The way from object to object: every dominator is on it.
   const way = useAnswer(ids.length ? "path" : "", {
     db: p.db,
@@ -770,10 +770,10 @@ export function MapView({
   const kept = useRef<Node | null>(null); // what is shown until the next level is there: nothing moves
   const plain = useMemo(
     () =>
-      asked.answer
-        ? treeOf(asked.answer, top ? (labels.get(top) ?? top) : "the heap", grown, kindOf(by, compare))
+      reply.answer
+        ? treeOf(reply.answer, top ? (labels.get(top) ?? top) : "the heap", grown, kindOf(by, compare))
         : null,
-    [asked.answer, grown],
+    [reply.answer, grown],
   );
   const many = objects && plain ? holders(plain, top) : [];
   const groups = [0, 1, 2, 3].map(
@@ -793,7 +793,7 @@ export function MapView({
   let zoom = tree ?? kept.current;
   for (const key of keys) zoom = zoom?.children.find((c) => c.key === key) ?? zoom;
   for (const n of zoom?.children ?? []) if (n.id) labels.set(n.id, n.name);
-  const heap = Number(asked.answer?.facts.heap_shallow ?? 0) || zoom?.bytes || 0;
+  const heap = Number(reply.answer?.facts.heap_shallow ?? 0) || zoom?.bytes || 0;
   const field = (id: string) => way.answer?.rows.find((r) => r.id === id)?.via_field;
   const crumbs: Crumb[] = [
     { text: "the heap", go: { zoom: undefined, root: undefined } },
@@ -921,11 +921,11 @@ export function MapView({
         </nav>
       )}
       {!zoom && (
-        <div class={compare && shape === "treemap" && !asked.error ? "picture-to-come" : undefined}>
-          <Wait asked={asked} what="the dominator tree" />
+        <div class={compare && shape === "treemap" && !reply.error ? "picture-to-come" : undefined}>
+          <Wait reply={reply} what="the dominator tree" />
         </div>
       )}
-      {zoom && asked.error && <Wait asked={asked} what="the dominator tree" />}
+      {zoom && reply.error && <Wait reply={reply} what="the dominator tree" />}
       {zoom &&
         (shape === "table" ? (
           <Table
@@ -965,14 +965,14 @@ export function MapView({
             onUp={crumbs.length > 1 && !fixed ? () => change(crumbs[crumbs.length - 2].go) : undefined}
           />
         ))}
-      {asked.answer && !small && (
+      {reply.answer && !small && (
         <Marks
           facts={{
-            ...asked.answer.facts,
+            ...reply.answer.facts,
             cut:
-              shape === "table" || !asked.answer.facts.cut
-                ? asked.answer.facts.cut
-                : String(asked.answer.facts.cut).replace(/: a row "\(others\)".*/, "; grey cells have their sum"),
+              shape === "table" || !reply.answer.facts.cut
+                ? reply.answer.facts.cut
+                : String(reply.answer.facts.cut).replace(/: a row "\(others\)".*/, "; grey cells have their sum"),
           }}
         />
       )}

@@ -86,11 +86,11 @@ export function Notes({ db, on, quiet }: { db?: string; on: Cell[]; quiet?: bool
     [edited, edit] = useState<string | null>(null),
     names = namesOf(on);
   useEffect(() => {
-    const asked = (e: Event) => {
+    const onAdd = (e: Event) => {
       if (quiet && (e as CustomEvent<string>).detail === names[0]) edit(names[0]);
     };
-    addEventListener("addnote", asked);
-    return () => removeEventListener("addnote", asked);
+    addEventListener("addnote", onAdd);
+    return () => removeEventListener("addnote", onAdd);
   }, [names[0], quiet]);
   if (names.length === 0) return null;
   const have = names.filter((n) => all[n] !== undefined);

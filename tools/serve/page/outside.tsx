@@ -102,7 +102,7 @@ function Series({ answer, jvm }: { answer: Answer; jvm: string }) {
 
 const growthColumns = "jvm:JVM program name bytes per_hour confidence:with_95_%_confidence since hours_left";
 const signed = (n: number): string => `${n > 0 ? "+" : ""}${bytes(n)}`;
-const told = (r: Row): Row => ({
+const growthRow = (r: Row): Row => ({
   ...r,
   per_hour: typeof r.hourly_delta === "number" ? signed(r.hourly_delta) : null,
   confidence: typeof r.low_delta === "number" ? `${signed(r.low_delta)} to ${signed(Number(r.high_delta))}` : null,
@@ -111,7 +111,7 @@ const told = (r: Row): Row => ({
 export function Growth({ route }: { route: Route }) {
   const growth = useAnswer("growth", {}),
     series = useAnswer("series", {});
-  if (!growth.answer || !series.answer) return <Wait asked={growth.answer ? series : growth} what="the series" />;
+  if (!growth.answer || !series.answer) return <Wait reply={growth.answer ? series : growth} what="the series" />;
   const growing = growth.answer.rows.filter((r) => r.grows),
     fastest = growing.find((r) => r.name === "heap after GC") ?? growing[0];
   const jvms = new Map<string, string>();
@@ -122,7 +122,7 @@ export function Growth({ route }: { route: Route }) {
   const answer = {
     ...growth.answer,
     columns: [...growth.answer.columns, "per_hour", "confidence"],
-    rows: growth.answer.rows.map(told),
+    rows: growth.answer.rows.map(growthRow),
   };
   return (
     <div class="flow">
@@ -164,9 +164,9 @@ const leads: Record<string, [string, string]> = {
 };
 
 export function Outside() {
-  const asked = useAnswer("memory", {}),
-    a = asked.answer;
-  if (!a) return <Wait asked={asked} what="the memory of the process" />;
+  const reply = useAnswer("memory", {}),
+    a = reply.answer;
+  if (!a) return <Wait reply={reply} what="the memory of the process" />;
   const parts = a.rows.filter((r) => !r.detail),
     rss = Number(a.facts.rss),
     limit = typeof a.facts.limit === "number" ? a.facts.limit : null,
@@ -239,9 +239,9 @@ export function Outside() {
 const callColumns = "name thread objects bytes allocations deallocations:freed allocated deallocated:freed_bytes";
 
 function Calls({ query, what }: { query: string; what: string }) {
-  const asked = useAnswer(query, {});
-  if (!asked.answer) return <Wait asked={asked} what={what} />;
-  return <OwnTable answer={asked.answer} columns={callColumns} what={what} />;
+  const reply = useAnswer(query, {});
+  if (!reply.answer) return <Wait reply={reply} what={what} />;
+  return <OwnTable answer={reply.answer} columns={callColumns} what={what} />;
 }
 
 const BUSIEST = 5; // threads that have a line
@@ -250,7 +250,7 @@ const BUSIEST = 5; // threads that have a line
 function OverTime() {
   const gc = useAnswer("jfr-gc", {}),
     cpu = useAnswer("jfr-cpu", {});
-  if (!gc.answer || !cpu.answer) return <Wait asked={gc.answer ? cpu : gc} what="the recording" />;
+  if (!gc.answer || !cpu.answer) return <Wait reply={gc.answer ? cpu : gc} what="the recording" />;
   const timed = (a: Answer): Row[] =>
     a.rows.map((r) => ({
       ...r,
@@ -334,12 +334,12 @@ const meminfoColumns =
   "section name process pss:Pss private_dirty private_clean swap rss:Rss heap_size heap_alloc heap_free size count";
 
 function Meminfo() {
-  const asked = useAnswer("meminfo", {});
-  if (!asked.answer) return <Wait asked={asked} what="meminfo" />;
+  const reply = useAnswer("meminfo", {});
+  if (!reply.answer) return <Wait reply={reply} what="meminfo" />;
   return (
     <Panel title="Kinds of memory">
-      <p class="dim">{text(asked.answer.facts.summary)}</p>
-      <OwnTable answer={asked.answer} columns={meminfoColumns} what="kinds of memory" />
+      <p class="dim">{text(reply.answer.facts.summary)}</p>
+      <OwnTable answer={reply.answer} columns={meminfoColumns} what="kinds of memory" />
     </Panel>
   );
 }
@@ -364,19 +364,19 @@ const OWNERS = 6; // lines
 // The retained size of the owners that changed most, over all open dumps; `order`: their numbers, oldest first.
 export function Owners({ order, names }: { order: number[]; names: string[] }) {
   const last = order[order.length - 1];
-  const asked = useAnswer("diff", {
+  const reply = useAnswer("diff", {
     db: String(last),
     before: order.slice(0, -1).map(String),
     by: "owner",
     limit: "100",
   });
-  if (!asked.answer) return <Wait asked={asked} what="owners over all dumps" />;
+  if (!reply.answer) return <Wait reply={reply} what="owners over all dumps" />;
   const steps = (r: Row): [number, number][] =>
     String(r.steps ?? "")
       .split(" ")
       .filter(Boolean)
       .map((v, i) => [i, Number(v)]);
-  const rows = asked.answer.rows.slice(0, OWNERS);
+  const rows = reply.answer.rows.slice(0, OWNERS);
   return (
     <Panel title={`Owners over ${number(order.length)} dumps`}>
       {rows.length === 0 ? (

@@ -21,20 +21,20 @@ const SOON = 1000,
 
 // Before the heap was counted it is asked now and then: other questions build the tables meanwhile.
 export function useInfo(db?: string): { info?: Info; rows: Row[]; wait: preact.JSX.Element | null; facts?: Row } {
-  const asked = useKept("info", { db, limit: "500" }, db ?? ""),
-    rows = asked.answer?.rows ?? [],
+  const reply = useKept("info", { db, limit: "500" }, db ?? ""),
+    rows = reply.answer?.rows ?? [],
     pause = useRef(SOON);
   useEffect(() => {
-    if (report || !asked.answer || asked.late || isCounted(asked.answer)) return;
-    const timer = setTimeout(asked.again, pause.current);
+    if (report || !reply.answer || reply.late || isCounted(reply.answer)) return;
+    const timer = setTimeout(reply.again, pause.current);
     pause.current = Math.min(SELDOM, 2 * pause.current);
     return () => clearTimeout(timer);
-  }, [asked.answer, asked.late]);
+  }, [reply.answer, reply.late]);
   return {
     rows,
-    facts: asked.answer?.facts,
-    wait: asked.answer ? null : <Wait asked={asked} what="what is known of the dump" />,
-    info: asked.answer ? (section, key) => rows.find((r) => r.section === section && r.key === key) : undefined,
+    facts: reply.answer?.facts,
+    wait: reply.answer ? null : <Wait reply={reply} what="what is known of the dump" />,
+    info: reply.answer ? (section, key) => rows.find((r) => r.section === section && r.key === key) : undefined,
   };
 }
 
@@ -143,9 +143,9 @@ function Figures({ db }: { db?: string }) {
 const BIGGEST = 12;
 
 function Biggest({ db }: { db?: string }) {
-  const asked = useAnswer("top", { db, limit: String(BIGGEST) }),
-    a = asked.answer;
-  if (!a) return <Wait asked={asked} what="biggest objects" />;
+  const reply = useAnswer("top", { db, limit: String(BIGGEST) }),
+    a = reply.answer;
+  if (!a) return <Wait reply={reply} what="biggest objects" />;
   return (
     <>
       <ol class="parts biggest">

@@ -89,7 +89,7 @@ interface Found {
 
 // What is asked for a word; each answer is there when it is.
 function look(word: string, db: string | undefined, set: (part: Partial<Found>) => void): () => void {
-  const asked: Question[] = [];
+  const reply: Question[] = [];
   const one = <T,>(
     query: string,
     params: Params,
@@ -97,7 +97,7 @@ function look(word: string, db: string | undefined, set: (part: Partial<Found>) 
     none: T,
   ): Promise<T> => {
     const question = ask(query, { db, ...params });
-    asked.push(question);
+    reply.push(question);
     return question.answer.then(
       (a) => of(a.rows, a.total_rows, a.facts),
       () => none,
@@ -127,7 +127,7 @@ function look(word: string, db: string | undefined, set: (part: Partial<Found>) 
   }, 250);
   return () => {
     clearTimeout(timer);
-    for (const q of asked) q.cancel();
+    for (const q of reply) q.cancel();
   };
 }
 

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { download } from "./export";
 
 let sharing = false;
-const tell = (on: boolean) => {
+const notify = (on: boolean) => {
   sharing = on;
   dispatchEvent(new Event("sharing"));
 };
@@ -59,7 +59,7 @@ function copyOf(part: Element): Element {
 
 export async function shareView(database: string, view: string): Promise<void> {
   const style = await (await fetch("/app.css", { credentials: "same-origin" })).text();
-  tell(true);
+  notify(true);
   await new Promise((done) => setTimeout(done, DRAWN));
   const page = document.implementation.createHTMLDocument(`${view} of ${database}`),
     policy = page.createElement("meta"),
@@ -79,7 +79,7 @@ export async function shareView(database: string, view: string): Promise<void> {
   const now = new Date().toLocaleString();
   head.textContent = `${database}, ${now}. This file is a copy of one view and needs no server.`;
   const parts = [...document.querySelectorAll("main, aside.inspector")].map(copyOf);
-  tell(false);
+  notify(false);
   parts[0].append(head);
   page.body.append(...parts.map((p) => page.importNode(p, true)));
   const words = `${database}-${view}`.toLowerCase().replace(/[^\w.-]+/g, "-");

@@ -410,13 +410,13 @@ function Result({ statement, route }: { statement: string; route: Route }) {
     all: route.params.objects === "all" ? "1" : undefined,
     filter: filter.text.trim() || undefined,
   };
-  const asked = useKept("sql", { ...params, limit: String(limit) }, statement),
-    answer = asked.answer;
+  const reply = useKept("sql", { ...params, limit: String(limit) }, statement),
+    answer = reply.answer;
   const columns = useMemo(() => (answer ? columnsOf(answer) : []), [answer]);
-  if (!answer || asked.error) return <Wait asked={asked} what="rows" />;
+  if (!answer || reply.error) return <Wait reply={reply} what="rows" />;
   const isCut = answer.row_count === limit,
     total = isCut && !params.filter ? null : answer.total_rows;
-  if (!asked.late) meet(total);
+  if (!reply.late) meet(total);
   return (
     <div class="result">
       {isCut && (
@@ -435,7 +435,7 @@ function Result({ statement, route }: { statement: string; route: Route }) {
           rows={answer.rows}
           total={total}
           what="rows"
-          late={asked.late}
+          late={reply.late}
           filter={filter}
           file={{ query: "sql", params }}
           every={() =>

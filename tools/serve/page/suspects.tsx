@@ -42,10 +42,10 @@ const SHARED = 50; // percent of a group that comes by a step of the path that i
 
 // The way that most objects of a class have in common, of a group that no single object holds.
 function SharedPath({ db, target }: { db?: string; target: string }) {
-  const asked = useAnswer("merged-paths", { db, target, limit: "60" });
-  if (!asked.answer) return <Wait asked={asked} what="paths" />;
+  const reply = useAnswer("merged-paths", { db, target, limit: "60" });
+  if (!reply.answer) return <Wait reply={reply} what="paths" />;
   const chain: Row[] = [];
-  for (const r of asked.answer.rows) if (Number(r.level) === chain.length && Number(r.percent) >= SHARED) chain.push(r);
+  for (const r of reply.answer.rows) if (Number(r.level) === chain.length && Number(r.percent) >= SHARED) chain.push(r);
   if (chain.length === 0)
     return <p class="dim">These objects have no common path: each one is held by a different object.</p>;
   return (
@@ -251,8 +251,8 @@ const capital = (words: string): string => words.charAt(0).toUpperCase() + words
 // The number of a finding leads to the page of its class if it counts all objects of that class and nothing else.
 function Counted({ db, row, words }: { db?: string; row: Row; words: string }) {
   const name = report || row.id || !row.class ? "" : String(row.class);
-  const asked = useAnswer(name ? "histogram" : "", { db, target: name, shallow: "1", limit: "2" }),
-    isSame = asked.answer?.row_count === 1 && asked.answer.rows[0].objects === row.count;
+  const reply = useAnswer(name ? "histogram" : "", { db, target: name, shallow: "1", limit: "2" }),
+    isSame = reply.answer?.row_count === 1 && reply.answer.rows[0].objects === row.count;
   return isSame ? <a href={classPage(name)}>{words}</a> : <>{words}</>;
 }
 
@@ -330,13 +330,13 @@ function Nothing({ threshold }: { threshold: number }) {
 }
 
 export function Leaks({ db, more }: { db?: string; more?: Params }) {
-  const asked = useAnswer("leaks", { db, limit: "5000", ...more });
-  if (!asked.answer) return <Wait asked={asked} what="leak suspects" />;
-  const all = groupsOf(asked.answer.rows);
+  const reply = useAnswer("leaks", { db, limit: "5000", ...more });
+  if (!reply.answer) return <Wait reply={reply} what="leak suspects" />;
+  const all = groupsOf(reply.answer.rows);
   return (
     <>
-      <Marks facts={asked.answer.facts} />
-      {all.length === 0 && <Nothing threshold={Number(asked.answer.facts.threshold ?? 0)} />}
+      <Marks facts={reply.answer.facts} />
+      {all.length === 0 && <Nothing threshold={Number(reply.answer.facts.threshold ?? 0)} />}
       {all.map((rows) => (
         <Suspect db={db} rows={rows} />
       ))}
@@ -353,8 +353,8 @@ const isFirst = (f: Row) => f.bytes === null && f.severity === "critical";
 export function Ranked({ db, android }: { db?: string; android?: boolean }) {
   const leaks = useAnswer("leaks", { db, limit: "5000" }),
     triage = useAnswer("triage", { db, limit: "200" });
-  if (!leaks.answer) return <Wait asked={leaks} what="leak suspects" />;
-  if (!triage.answer && !triage.error) return <Wait asked={triage} what="findings" />;
+  if (!leaks.answer) return <Wait reply={leaks} what="leak suspects" />;
+  if (!triage.answer && !triage.error) return <Wait reply={triage} what="findings" />;
   const traced = android && !report;
   const suspects = groupsOf(leaks.answer.rows)
     .filter((rows) => !traced || rows[0].kind === "suspect")
@@ -395,7 +395,7 @@ export function Ranked({ db, android }: { db?: string; android?: boolean }) {
   return (
     <>
       <Marks facts={{ ...leaks.answer.facts, stale: null, incomplete: null }} />
-      {triage.error && <Wait asked={triage} what="findings" />}
+      {triage.error && <Wait reply={triage} what="findings" />}
       {traced && <Traces db={db} />}
       {all.length === 0 && !traced && <Nothing threshold={Number(leaks.answer.facts.threshold ?? 0)} />}
       {shown.map(one)}

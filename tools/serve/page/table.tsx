@@ -628,19 +628,19 @@ export function QueryTable(props: QueryTableProps) {
     { filter, meet } = useFilter(sortKey !== undefined),
     sort = (sortKey ? readRoute().params[sortKey] : undefined) ?? (props.params.sort as string | undefined);
   const params = { ...props.params, sort, filter: filter.text.trim() || undefined },
-    asked = useKept(query, { ...params, limit: String(limit) }, query + JSON.stringify(props.params));
-  const first = useFirst(query, params, !report && !asked.answer && !asked.error),
-    isFirst = !asked.answer && !asked.error && first !== undefined,
-    answer = asked.answer ?? (isFirst ? first : undefined),
+    reply = useKept(query, { ...params, limit: String(limit) }, query + JSON.stringify(props.params));
+  const first = useFirst(query, params, !report && !reply.answer && !reply.error),
+    isFirst = !reply.answer && !reply.error && first !== undefined,
+    answer = reply.answer ?? (isFirst ? first : undefined),
     target = props.params.target;
   const columns = useMemo(() => describedColumns(answer?.columns ?? [], props), [answer]);
   const rows = useMemo(() => (each && answer ? answer.rows.map(each) : (answer?.rows ?? [])), [answer]);
-  if (asked.answer && !asked.late) meet(asked.answer.total_rows);
-  if (!answer || asked.error)
+  if (reply.answer && !reply.late) meet(reply.answer.total_rows);
+  if (!answer || reply.error)
     return (
       <>
-        <Wait asked={asked} what={what} />
-        {asked.code === "HDB_NOTFOUND" && typeof target === "string" && !report && !target.startsWith("0x") ? (
+        <Wait reply={reply} what={what} />
+        {reply.code === "HDB_NOTFOUND" && typeof target === "string" && !report && !target.startsWith("0x") ? (
           <Nearest word={target} db={props.params.db as string | undefined} />
         ) : null}
       </>
@@ -676,7 +676,7 @@ export function QueryTable(props: QueryTableProps) {
         onOpen={props.onOpen}
         links={props.links}
         empty={props.empty}
-        late={asked.late}
+        late={reply.late}
         tree={answer.columns.includes("level")}
         filter={report ? undefined : filter}
         file={report ? undefined : { query, params }}
@@ -685,7 +685,7 @@ export function QueryTable(props: QueryTableProps) {
           sortKey ? (c) => change({ [sortKey]: sort === c ? `-${c}` : sort === `-${c}` ? undefined : c }) : undefined
         }
       />
-      {(asked.late || isFirst) && <Wait asked={{ ...asked, answer: undefined }} what={what} />}
+      {(reply.late || isFirst) && <Wait reply={{ ...reply, answer: undefined }} what={what} />}
       {isMore && (
         <button class="more" onClick={() => setLimit(Math.min(MOST, limit * 5))}>
           Load more rows

@@ -118,12 +118,12 @@ function Stack({ rows }: { rows: Row[] }) {
 }
 
 function AskedStack({ db, head, all }: { db?: string; head: Row; all?: string }) {
-  const asked = useAnswer("threads", { db, target: String(head.id ?? head.thread), all, limit: String(MOST) });
-  if (asked.answer)
+  const reply = useAnswer("threads", { db, target: String(head.id ?? head.thread), all, limit: String(MOST) });
+  if (reply.answer)
     return (
       <>
-        <Marks facts={asked.answer.facts} />
-        <Stack rows={stacksOf(asked.answer).get(keyOf(head)) ?? []} />
+        <Marks facts={reply.answer.facts} />
+        <Stack rows={stacksOf(reply.answer).get(keyOf(head)) ?? []} />
       </>
     );
   return (
@@ -132,7 +132,7 @@ function AskedStack({ db, head, all }: { db?: string; head: Row; all?: string })
         minHeight: `${Math.min(MOST_HIGH, 8 + LINE * Number(head.depth ?? 0) + LOCAL * Number(head.locals ?? 0))}px`,
       }}
     >
-      <Wait asked={asked} what="the stack" />
+      <Wait reply={reply} what="the stack" />
     </div>
   ); // nothing moves when it comes
 }
@@ -277,7 +277,7 @@ export function Threads({ route }: { route: Route }) {
     find = (p.filter ?? "").toLowerCase(),
     all_ = p.o_all === "1" ? "1" : undefined,
     deep = hasSql() && find.length > 1;
-  const asked = useAnswer("threads", { db: p.db, "no-stack": "1", limit: String(MOST), all: all_ });
+  const reply = useAnswer("threads", { db: p.db, "no-stack": "1", limit: String(MOST), all: all_ });
   const inside = useAnswer(deep ? "sql" : "", { db: p.db, q: holding(find), limit: String(MOST) });
   const alike = useAnswer(hasSql() && !find && !report ? "sql" : "", { db: p.db, q: ALIKE, limit: String(MOST) });
   const inlined = useAnswer(report ? "threads" : "", {}),
@@ -286,14 +286,14 @@ export function Threads({ route }: { route: Route }) {
   const { info } = useInfo(p.db),
     whole = info ? (numberOf(info("objects", "reachable bytes")) ?? 0) : 0;
   const all = useMemo(
-    () => (asked.answer?.rows ?? []).slice().sort((a, b) => Number(b.retained ?? 0) - Number(a.retained ?? 0)),
-    [asked.answer],
+    () => (reply.answer?.rows ?? []).slice().sort((a, b) => Number(b.retained ?? 0) - Number(a.retained ?? 0)),
+    [reply.answer],
   );
   const waits = hasSql() && !find && !report && !alike.answer && !alike.error;
-  if (!asked.answer || waits)
+  if (!reply.answer || waits)
     return (
       <Panel>
-        <Wait asked={asked.answer ? alike : asked} what="threads" />
+        <Wait reply={reply.answer ? alike : reply} what="threads" />
       </Panel>
     );
   const serials = new Set(deep && inside.answer ? inside.answer.rows.map((r) => r.serial) : []);
@@ -302,7 +302,7 @@ export function Threads({ route }: { route: Route }) {
     : all;
   const crews = crewsOf(shown, alike.answer),
     first = crews.slice(0, report ? crews.length : room),
-    total = Math.max(Number(asked.answer.facts.threads ?? 0), all.length);
+    total = Math.max(Number(reply.answer.facts.threads ?? 0), all.length);
   const open = new Set((p.open ?? (all[0] ? String(all[0].id) : "")).split(",").filter(Boolean));
   const toggle = (id: string) => {
     const next = new Set(open);
@@ -320,7 +320,7 @@ export function Threads({ route }: { route: Route }) {
   );
   return (
     <Panel>
-      <Marks facts={asked.answer.facts} />
+      <Marks facts={reply.answer.facts} />
       {all.length < total && (
         <p class="mark">
           <b>Left out:</b> {number(total - all.length)} of {number(total)} threads.
@@ -363,7 +363,7 @@ export function Threads({ route }: { route: Route }) {
           </label>
         </div>
       )}
-      {deep && !inside.answer && <Wait asked={inside} what="frames and locals" />}
+      {deep && !inside.answer && <Wait reply={inside} what="frames and locals" />}
       {p.as === "table" ? (
         <QueryTable query="threads" params={{ db: p.db, "no-stack": "1", all: all_ }} what="threads" />
       ) : shown.length ? (

@@ -203,16 +203,16 @@ export function Holds({
 }) {
   const [limit, setLimit] = useState(PAGE),
     entries = isCollection(label) && !plain;
-  const asked = useKept(
+  const reply = useKept(
     entries ? "entries" : "object",
     { db, target: id, limit: String(limit), from: !entries && from ? String(from) : undefined },
     id + String(entries) + String(from ?? ""),
   );
-  const a = asked.answer;
-  if (asked.error && entries)
+  const a = reply.answer;
+  if (reply.error && entries)
     // A collection that is broken has fields.
     return <Holds db={db} id={id} label={label} level={level} path={path} open={open} plain largest={largest} />;
-  if (!a) return <Wait asked={asked} what="what it holds" />;
+  if (!a) return <Wait reply={reply} what="what it holds" />;
   const declared = a.rows.map(heldOf),
     isSorted = largest === true && !entries && !/\[\d+\]$/.test(String(label));
   // What retains more than the object itself is surely not held by it alone: after the rest.
@@ -283,8 +283,8 @@ export function Holds({
           <span class="count">
             {number(rows.length)} of {number(all)}
           </span>
-          {asked.late ? (
-            <Wait asked={{ ...asked, answer: undefined }} what="more" />
+          {reply.late ? (
+            <Wait reply={{ ...reply, answer: undefined }} what="more" />
           ) : (
             <button class="more" onClick={() => setLimit(limit * 4)}>
               Show {number(Math.min(all - rows.length, limit * 3))} more
@@ -303,9 +303,9 @@ const REFERRERS = 20000,
 
 // Referrers by class and field: a million nodes of one map are one row.
 export function Referrers({ db, id, open }: { db?: string; id: string; open: Open }) {
-  const asked = useKept("referrers", { db, target: id, limit: String(REFERRERS) }, id),
-    a = asked.answer;
-  if (!a) return <Wait asked={asked} what="referrers" />;
+  const reply = useKept("referrers", { db, target: id, limit: String(REFERRERS) }, id),
+    a = reply.answer;
+  if (!a) return <Wait reply={reply} what="referrers" />;
   const groups = new Map<string, Row[]>();
   for (const r of a.rows) {
     const key = `${r.class} ${String(r.name).replace(/\[\d+\]/, "[…]")} ${r.strength}`;
@@ -379,9 +379,9 @@ export function Referrers({ db, id, open }: { db?: string; id: string; open: Ope
 }
 
 function Deeper({ db, id, level, path, open }: { db?: string; id: string; level: number; path: string; open: Open }) {
-  const asked = useKept("referrers", { db, target: id, limit: String(SHOWN) }, id),
-    a = asked.answer;
-  if (!a) return <Wait asked={asked} what="referrers" />;
+  const reply = useKept("referrers", { db, target: id, limit: String(SHOWN) }, id),
+    a = reply.answer;
+  if (!a) return <Wait reply={reply} what="referrers" />;
   return (
     <ul class="tree holds" role="group">
       {a.rows.map((r) => {
@@ -430,9 +430,9 @@ export function Dominated({
   open: Open;
 }) {
   const [limit, setLimit] = useState(SHOWN);
-  const asked = useKept("dominators", { db, target: id, limit: String(limit) }, id),
-    a = asked.answer;
-  if (!a) return <Wait asked={asked} what="what it dominates" />;
+  const reply = useKept("dominators", { db, target: id, limit: String(limit) }, id),
+    a = reply.answer;
+  if (!a) return <Wait reply={reply} what="what it dominates" />;
   if (a.rows.length === 0)
     return <p class="empty">This object dominates no other object: without it, nothing else would be freed.</p>;
   return (

@@ -88,8 +88,8 @@ function Form({
   const p = route.params;
   if (report) return null;
   const all = spec.options.filter((o) => !["fail-if", "only-names", ...without].includes(o.name)),
-    asked = (o: Spec["options"][number]) => first.includes(o.name) || p[`o_${o.name}`];
-  const [open] = useState(() => new Set(all.filter(asked).map((o) => o.name)));
+    reply = (o: Spec["options"][number]) => first.includes(o.name) || p[`o_${o.name}`];
+  const [open] = useState(() => new Set(all.filter(reply).map((o) => o.name)));
   const shown = all.filter((o) => open.has(o.name)),
     rest = all.filter((o) => !open.has(o.name)),
     set = rest.filter((o) => p[`o_${o.name}`]).length;
@@ -217,8 +217,8 @@ const nothing: Record<string, string> = {
 
 // Where a question needs an object or a class: the largest, to begin with.
 function Start({ route, isClass }: { route: Route; isClass: boolean }) {
-  const asked = useAnswer("top", { db: route.params.db, by: isClass ? "class" : undefined, limit: "15" });
-  if (!asked.answer) return <Wait asked={asked} what="the largest" />;
+  const reply = useAnswer("top", { db: route.params.db, by: isClass ? "class" : undefined, limit: "15" });
+  if (!reply.answer) return <Wait reply={reply} what="the largest" />;
   return (
     <>
       <p class="dim">
@@ -227,7 +227,7 @@ function Start({ route, isClass }: { route: Route; isClass: boolean }) {
           : "The objects that retain the most. Enter any other object above."}
       </p>
       <ul class="parts">
-        {asked.answer.rows.map((r) => (
+        {reply.answer.rows.map((r) => (
           <li>
             <span class="right">{bytes(Number(r.retained ?? 0))}</span>
             <a
@@ -368,7 +368,7 @@ function Histogram({ route, databases }: Props) {
   const db = Number(route.params.db ?? 0),
     heaps = route.params.heaps === "1",
     there = databases[db]?.android && hasSql();
-  const asked = useAnswer(heaps && there ? "sql" : "", {
+  const reply = useAnswer(heaps && there ? "sql" : "", {
     db: route.params.db,
     limit: "50",
     q:
@@ -402,8 +402,8 @@ function Histogram({ route, databases }: Props) {
       )}
       {heaps && there ? (
         <Panel>
-          <Wait asked={asked} what="heaps" />
-          {asked.answer && (
+          <Wait reply={reply} what="heaps" />
+          {reply.answer && (
             <Table
               columns={["heap", "objects", "shallow"].map((name, i) => ({
                 name,
@@ -412,8 +412,8 @@ function Histogram({ route, databases }: Props) {
                 type: ["text", "count", "bytes"][i],
               }))}
               links={{ objects: (row) => linkTo("histogram", { o_heap: String(row.heap) }) }}
-              rows={asked.answer.rows}
-              total={asked.answer.row_count}
+              rows={reply.answer.rows}
+              total={reply.answer.row_count}
               what="heaps"
             />
           )}
@@ -526,13 +526,13 @@ function Owner({ row: r }: { row: Row }) {
 
 // What grew, in a sentence and as cards of the owners that grew most.
 function Grew({ db, before }: { db?: string; before: string }) {
-  const asked = useAnswer("diff", { db, before, by: "owner", limit: "1000" }),
-    f = asked.answer?.facts;
-  if (!asked.answer || !f) return <Wait asked={asked} what="what changed" />;
+  const reply = useAnswer("diff", { db, before, by: "owner", limit: "1000" }),
+    f = reply.answer?.facts;
+  if (!reply.answer || !f) return <Wait reply={reply} what="what changed" />;
   const was = Number(f.heap_shallow_before ?? 0),
     is = Number(f.heap_shallow ?? 0),
     more = Number(f.heap_objects ?? 0) - Number(f.heap_objects_before ?? 0);
-  const owners = asked.answer.rows.filter((r) => Number(r.retained_delta) > 0).slice(0, CARDS);
+  const owners = reply.answer.rows.filter((r) => Number(r.retained_delta) > 0).slice(0, CARDS);
   return (
     <>
       <Card

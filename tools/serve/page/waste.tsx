@@ -212,23 +212,23 @@ function useAll(list: [string, Params][], key: string): { answers: Awaited[]; th
   useEffect(() => {
     let live = true;
     const answers: Awaited[] = list.map(() => undefined),
-      asked: Question[] = list.map(([query, params]) => ask(query, params));
-    const tell = (part: { isSlow?: boolean }) => {
+      reply: Question[] = list.map(([query, params]) => ask(query, params));
+    const notify = (part: { isSlow?: boolean }) => {
       const there = answers.filter((a) => a !== undefined).length;
       if (live) set((old) => ({ ...(old.key === key ? old : none), answers: answers.slice(), there, ...part }));
     };
-    const timer = setTimeout(() => tell({ isSlow: true }), SLOW);
-    asked.forEach((q, i) => {
+    const timer = setTimeout(() => notify({ isSlow: true }), SLOW);
+    reply.forEach((q, i) => {
       const known = (a: Answer | null) => {
         answers[i] = a;
-        tell({});
+        notify({});
       };
       q.answer.then(known, () => known(null));
     });
     return () => {
       live = false;
       clearTimeout(timer);
-      asked.forEach((q, i) => answers[i] === undefined && q.cancel());
+      reply.forEach((q, i) => answers[i] === undefined && q.cancel());
     };
   }, [key]);
   return state.key === key ? state : none;
