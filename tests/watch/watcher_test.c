@@ -1,7 +1,7 @@
 /*
- * tests/watch/watcher_test.c - watching in a simulated world in which a day takes a second: JVMs
- * that leak, restart and end, watches that are killed and resume, a full disk, jumps of the wall
- * clock, limits on captures, histograms and their pauses, and every kind of condition.
+ * tests/watch/watcher_test.c - tests `heapdb watch` against a simulated system in which one day takes
+ * one second. JVMs leak, restart and end. The watch is killed and resumes. The disk fills up and the
+ * wall clock jumps. Also tests limits on captures, pauses for histograms, and every kind of condition.
  */
 #include "watch/watch.h"
 
@@ -176,8 +176,8 @@ static bool captured(void *ctx, struct watch_captured *out)
 	return true;
 }
 
-static void tell(void *ctx, const char *event, const struct series_record *of, const char *text,
-		 const char *file)
+static void report_event(void *ctx, const char *event, const struct series_record *of,
+			 const char *text, const char *file)
 {
 	struct world *w = ctx;
 	char line[1024];
@@ -211,9 +211,9 @@ static void set_conditions(const char *const *texts)
 
 static void watch(struct world *w, uint64_t until_ms)
 {
-	const struct watch_world world = { w,         now_ms,        wall_ms, wait_until,
-					   must_stop, was_signalled, find,    histogram,
-					   capture,   captured,      tell };
+	const struct watch_world world = { w,         now_ms,        wall_ms,     wait_until,
+					   must_stop, was_signalled, find,        histogram,
+					   capture,   captured,      report_event };
 	struct hdb_error err;
 
 	w->now_ms = w->now_ms ? w->now_ms : START;

@@ -221,8 +221,8 @@ static bool take_captured(void *ctx, struct watch_captured *out)
 
 /* ---- events ---- */
 
-static void tell(void *ctx, const char *event, const struct series_record *of, const char *text,
-		 const char *path)
+static void report_event(void *ctx, const char *event, const struct series_record *of,
+			 const char *text, const char *path)
 {
 	const struct watching *w = ctx;
 	struct cli *cli = w->cli;
@@ -320,7 +320,7 @@ int cmd_watch(struct cli *cli)
 		.histogram = ask_histogram,
 		.capture = start_capture,
 		.captured = take_captured,
-		.tell = tell,
+		.report_event = report_event,
 	};
 	struct sigaction action = { .sa_handler = on_signal };
 	char series[PATH_SIZE];

@@ -100,7 +100,7 @@ static int take_record(void *ctx, const struct series_record *r)
 	TRY(find_run(reading->growth, r, &run));
 	if (r->kind == SERIES_JVM)
 		memcpy(run->main_class, r->main_class, sizeof(run->main_class));
-	/* Ages only increase, so a record that contradicts this is ignored. */
+	/* The age of a JVM only increases, so a record with a lower age is ignored. */
 	if (r->age_ms < run->age_ms)
 		return HDB_OK;
 	run->age_ms = r->age_ms;

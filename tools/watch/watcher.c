@@ -26,8 +26,8 @@ struct watched {
 	uint64_t oom_seen_ms;
 	/* time since which the condition holds; 0: it does not hold */
 	uint64_t since_ms[CONDITIONS_MAX];
-	/* whether the user has been told that a capture is not possible now */
-	bool told[CONDITIONS_MAX];
+	/* whether the watch has reported that a capture is not possible now */
+	bool is_reported[CONDITIONS_MAX];
 };
 
 struct past_capture {
@@ -53,10 +53,10 @@ static uint64_t now(const struct watcher *w)
 	return w->world->now_ms(w->world->ctx);
 }
 
-static void tell(const struct watcher *w, const char *event, const struct series_record *of,
-		 const char *text, const char *path)
+static void report_event(const struct watcher *w, const char *event, const struct series_record *of,
+			 const char *text, const char *path)
 {
-	w->world->tell(w->world->ctx, event, of, text, path);
+	w->world->report_event(w->world->ctx, event, of, text, path);
 }
 
 /* ---- the series ---- */
@@ -71,11 +71,11 @@ static void append(struct watcher *w, struct series_record *r)
 	r->time_ms = w->world->wall_ms(w->world->ctx);
 	rc = series_append(w->series, r, &err);
 	if (rc != HDB_OK && !w->told_disk)
-		tell(w, "series", r, err.message, NULL);
+		report_event(w, "series", r, err.message, NULL);
 	if (rc == HDB_OK && w->told_disk) {
 		snprintf(text, sizeof(text), "written again; %" PRIu64 " samples were lost",
 			 series_lost(w->series));
-		tell(w, "series", r, text, NULL);
+		report_event(w, "series", r, text, NULL);
 	}
 	w->told_disk = rc != HDB_OK;
 }
@@ -91,7 +91,7 @@ static void append_event(struct watcher *w, const struct series_record *of, cons
 	snprintf(r.text, sizeof(r.text), "%s", text);
 	snprintf(r.path, sizeof(r.path), "%s", path ? path : "");
 	append(w, &r);
-	tell(w, event, of, text, path);
+	report_event(w, event, of, text, path);
 }
 
 static void remember_capture(struct watcher *w, const char *program, uint64_t wall_ms)
@@ -160,7 +160,7 @@ static void begin(struct watcher *w, const struct watch_jvm *jvm)
 	head.kind = SERIES_JVM;
 	head.has = 0;
 	append(w, &head);
-	tell(w, "watching", &v->jvm.sample, head.main_class, NULL);
+	report_event(w, "watching", &v->jvm.sample, head.main_class, NULL);
 }
 
 /* Removes JVMs that ended. */
@@ -272,7 +272,7 @@ static void take_histogram(struct watcher *w, struct watched *v)
 	v->histogram_ms = now(w) + histogram_gap(w, pause_us);
 	if (rc != HDB_OK) {
 		if (!v->told_attach)
-			tell(w, "attach", &v->jvm.sample, err.message, NULL);
+			report_event(w, "attach", &v->jvm.sample, err.message, NULL);
 		v->told_attach = true;
 		return;
 	}
@@ -331,12 +331,12 @@ static void try_capture(struct watcher *w, struct watched *v, size_t no, const c
 		return;
 	if (rc != HDB_OK || w->world->capture(w->world->ctx, &what, &err) != HDB_OK) {
 		snprintf(text, sizeof(text), "%s: no capture: %s", reason, err.message);
-		if (!v->told[no])
+		if (!v->is_reported[no])
 			append_event(w, &v->jvm.sample, "skipped", text, NULL);
-		v->told[no] = true;
+		v->is_reported[no] = true;
 		return;
 	}
-	v->told[no] = false;
+	v->is_reported[no] = false;
 	w->is_capturing = true;
 	remember_capture(w, v->jvm.sample.main_class, w->world->wall_ms(w->world->ctx));
 	append_event(w, &v->jvm.sample, "capture", reason, NULL);
@@ -377,7 +377,7 @@ static void judge(struct watcher *w, struct watched *v)
 
 		if (!is_true(w, v, c, &value)) {
 			v->since_ms[i] = 0;
-			v->told[i] = false;
+			v->is_reported[i] = false;
 			continue;
 		}
 		v->since_ms[i] = v->since_ms[i] ? v->since_ms[i] : now(w);
@@ -438,7 +438,7 @@ static int run(struct watcher *w, struct hdb_error *err)
 			return hdb_fail(err, HDB_EINTR, "interrupted");
 		w->was_signalled = world->was_signalled(world->ctx);
 		if (look(w, err) != HDB_OK)
-			tell(w, "processes", NULL, err->message, NULL);
+			report_event(w, "processes", NULL, err->message, NULL);
 	}
 }
 

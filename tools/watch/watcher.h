@@ -66,8 +66,8 @@ struct watch_world {
 	/* Whether a capture ended since the last call. */
 	bool (*captured)(void *ctx, struct watch_captured *out);
 	/* Reports an event. `path` may be NULL. */
-	void (*tell)(void *ctx, const char *event, const struct series_record *of, const char *text,
-		     const char *path);
+	void (*report_event)(void *ctx, const char *event, const struct series_record *of,
+			     const char *text, const char *path);
 };
 
 struct watch_options {
@@ -83,7 +83,7 @@ struct watch_options {
 };
 
 /*
- * Watches until it is told to stop (HDB_EINTR), or until `is_once` or `ends_with_jvm` is satisfied
+ * Watches until it is stopped (HDB_EINTR), or until `is_once` or `ends_with_jvm` is satisfied
  * (HDB_OK). Other failures: at the start, the series cannot be written, or no JVM is found.
  */
 int watch_run(const struct watch_world *world, const struct watch_options *options,
