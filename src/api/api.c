@@ -106,8 +106,8 @@ int hdb_import(const char *dump_path, const char *db_path, const struct hdb_impo
 }
 
 /*
- * Announces that an outdated database will be imported again, if its dump still exists and is the
- * same. Otherwise fails with HDB_EVERSION and the reason why it cannot be.
+ * Announces that an outdated database will be imported again. Fails with HDB_EVERSION and the
+ * reason if this is impossible, for example because the dump no longer exists or has changed.
  */
 static int begin_again(const struct heap *heap, const struct hdb_progress *progress,
 		       struct hdb_error *err)

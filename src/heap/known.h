@@ -50,7 +50,7 @@ struct heap_place {
 
 /*
  * Reads a field through any view of the dump, and therefore on any thread. Sets out->type to 0 if
- * the field does not exist or the instance is too short, which the import has reported.
+ * the field does not exist, or if the instance is too short (the import reports such instances).
  */
 int heap_place_value(struct base_view *view, const struct heap_instance *instance,
 		     struct heap_place place, struct heap_value *out, struct hdb_error *err);

@@ -137,7 +137,8 @@ static void test_sizes(void **state)
 {
 	static const struct {
 		unsigned odd;
-		uint64_t objects; /* not in the VM's heap; an instance of java.lang.Object */
+		/* number of instances of java.lang.Object that the VM's heap does not contain */
+		uint64_t objects;
 	} cases[] = {
 		{ 0, 0 },
 		{ ODD_FLAT, 0 },

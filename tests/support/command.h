@@ -40,9 +40,9 @@ static char *command_read(int fd, size_t *size)
 }
 
 /*
- * Runs the command with the arguments `words`, which end with NULL. Standard output goes to out_fd;
- * if out_fd is -1, it is captured. `around`, if not NULL, is called right before the command (with
- * true) and right after it (with false).
+ * Runs the command with the arguments `words`, which end with NULL. Writes standard output to
+ * out_fd, or captures it if out_fd is -1. If `around` is not NULL, calls it with true right before
+ * the command and with false right after it.
  */
 static struct command_run command_run(const char *const *words, int out_fd,
 				      void (*around)(bool begins))

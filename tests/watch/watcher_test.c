@@ -1,7 +1,8 @@
 /*
- * tests/watch/watcher_test.c - tests `heapdb watch` against a simulated system in which one day takes
- * one second. JVMs leak, restart and end. The watch is killed and resumes. The disk fills up and the
- * wall clock jumps. Also tests limits on captures, pauses for histograms, and every kind of condition.
+ * tests/watch/watcher_test.c - tests `heapdb watch` against a simulated system in which one day
+ * takes one second. JVMs leak, restart and end. The watch is killed and resumes. The disk fills up
+ * and the wall clock jumps. Also tests limits on captures, pauses for histograms, and every kind of
+ * condition.
  */
 #include "watch/watch.h"
 

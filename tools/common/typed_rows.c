@@ -3,10 +3,10 @@
  * type.
  *
  * Statements type values, not columns. The first rows are buffered until the types of all columns
- * are known. Integers mixed with reals become floating point; numbers mixed with strings become
- * text, as do reals mixed with integers beyond 2^53. If there are more rows than the buffer holds
- * and a column's type is not declared, the statement runs twice. A row that contradicts its
- * column's type is an error, not a null.
+ * are known. A column of integers and reals becomes floating point. A column of numbers and strings
+ * becomes text, and so does a column of reals and integers beyond 2^53. If there are more rows than
+ * the buffer holds and a column's type is not declared, the statement runs twice. A row that
+ * contradicts its column's type is an error, not a null.
  */
 #include "common/typed_rows.h"
 

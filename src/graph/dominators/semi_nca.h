@@ -27,10 +27,11 @@
 struct graph_dominators {
 	struct base_work *work;
 	uint32_t node_count;
-	uint32_t count;            /* number of reached nodes */
-	const uint32_t *dominator; /* indexed by number: the dominator's number; [0] is 0 */
-	struct base_runs numbers;  /* indexed by node; read with graph_dominators_numbers */
-	uint64_t step_count;       /* nodes and edges visited plus links followed */
+	uint32_t count; /* number of reached nodes */
+	const uint32_t
+		*dominator;       /* number of each node's dominator, indexed by number; [0] is 0 */
+	struct base_runs numbers; /* indexed by node; read with graph_dominators_numbers */
+	uint64_t step_count;      /* nodes and edges visited plus links followed */
 	struct base_big dominator_big;
 };
 

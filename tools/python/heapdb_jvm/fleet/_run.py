@@ -79,7 +79,7 @@ def stat(uri):
 
 
 def jobs_of(entries, out, settings, stats, known, hadoop=None, retry=False):
-    """Returns the remaining jobs, largest dumps first. `known` has the rows of dumps and failures by key."""
+    """Returns the remaining jobs, largest dumps first. `known` maps keys to the rows of dumps and failures."""
     text, jobs = settings.text(), []
     counted = {"/".join(key) for key, row in known.items() if row.get("status") == "counted"}
     for entry in entries:
