@@ -142,6 +142,9 @@ static uint64_t line_of_cart(void *ctx, uint64_t k)
 
 /* ---- writing ---- */
 
+/* What instances without references hand over. */
+static const uint64_t no_refs[1];
+
 static void write_instance(struct gen_run *run, unsigned class_no, uint64_t id,
 			   const uint64_t *refs, uint64_t number)
 {
@@ -169,12 +172,12 @@ static void write_session(struct gen_run *run, uint64_t i)
 
 	write_instance(run, ENTRY, part_id(s, i, ENTRY),
 		       (uint64_t[]){ part_id(s, i, KEY), session }, i);
-	write_instance(run, KEY, part_id(s, i, KEY), NULL, i);
+	write_instance(run, KEY, part_id(s, i, KEY), no_refs, i);
 	write_instance(run, SESSION, session,
 		       (uint64_t[]){ part_id(s, i, USER), cart_id(s, i), last }, i);
 	write_instance(run, USER, part_id(s, i, USER),
 		       (uint64_t[]){ part_id(s, i, NAME), part_id(s, i, ADDRESS) }, i);
-	write_instance(run, NAME, part_id(s, i, NAME), NULL, i);
+	write_instance(run, NAME, part_id(s, i, NAME), no_refs, i);
 	write_instance(run, ADDRESS, part_id(s, i, ADDRESS), &city, i);
 	gen_object_array(
 		w, cart_id(s, i),
@@ -202,9 +205,9 @@ static void write_objects(struct gen_run *run)
 		gen_object_array(w, bucket_of_table(s, s->bucket),
 				 &(struct gen_elements){ BUCKET_SESSIONS, entry_of_bucket, s });
 	for (uint64_t i = 0; i < s->products; i++)
-		write_instance(run, PRODUCT, s->product_base + i * s->bytes[PRODUCT], NULL, i);
+		write_instance(run, PRODUCT, s->product_base + i * s->bytes[PRODUCT], no_refs, i);
 	for (uint64_t i = 0; i < s->cities; i++)
-		write_instance(run, CITY, s->city_base + i * s->bytes[CITY], NULL, i);
+		write_instance(run, CITY, s->city_base + i * s->bytes[CITY], no_refs, i);
 	for (uint64_t i = 0; i < s->sessions; i++)
 		write_session(run, i);
 }
