@@ -1,12 +1,13 @@
 #!/bin/sh
 # bench/billion.sh - from a million to a billion objects: seconds and memory of import and first answers.
 #
-#   billion.sh [--max N] [--memory SIZE] [--save]
+#   billion.sh [--min N] [--max N] [--memory SIZE] [--save]
 #
-# For 1M, 10M, ... up to N (default 1G) objects of `hprofgen service`: generates the dump, imports it with --memory SIZE
-# (default 4G), asks for the first `top`, then leaks, histogram, retained and path of one user, checks 100 retained
-# sizes and the table's against those known by construction, and removes everything. A billion objects take 44 GB for
-# the dump and some 9 GB for the database. Prints seconds, peak anonymous memory, and nanoseconds per object.
+# For 1M, 10M, ... objects of `hprofgen service`, from --min (default 1M) up to --max (default 1G): generates the dump,
+# imports it with --memory SIZE (default 4G), asks for the first `top`, then leaks, histogram, retained and path of one
+# user, checks 100 retained sizes and the table's against those known by construction, and removes everything. A
+# billion objects take 44 GB for the dump and some 9 GB for the database. Prints seconds, peak anonymous memory, and
+# nanoseconds per object.
 # Exit: 0 done and right; 1 a command failed or a size is wrong.
 set -eu
 
@@ -14,13 +15,15 @@ set -eu
 . "$(dirname "$0")/common.sh"
 
 BENCH_MAX=1G
+count=1000000
 memory=4G
 while [ $# -gt 0 ]; do
 	case $1 in
+	--min) count=$(plain "$2") && shift ;;
 	--max) BENCH_MAX=$2 && shift ;;
 	--memory) memory=$2 && shift ;;
 	--save) save=yes ;;
-	*) die "usage: billion.sh [--max N] [--memory SIZE] [--save]" ;;
+	*) die "usage: billion.sh [--min N] [--max N] [--memory SIZE] [--save]" ;;
 	esac
 	shift
 done
@@ -77,7 +80,6 @@ row()
 	printf 'objects\tdump GB\timport s\tfirst top s\tleaks s\thistogram s\tretained s\tpath s\t'
 	printf 'anonymous MB\tdatabase GB\tns per object, import and top\n'
 } >"$tmp/rows"
-count=1000000
 while [ "$count" -le "$most" ]; do
 	row "$count"
 	tail -n 1 "$tmp/rows" >&2
