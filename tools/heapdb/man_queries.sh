@@ -30,6 +30,8 @@ section()
 		gsub(/\\/, "\\e", s)
 		gsub(/ - /, " \\(en ", s)
 		gsub(/[.] /, ".\n", s)
+		while (sub(/`/, "\\(oq", s))
+			sub(/`/, "\\(cq", s)
 		if (s ~ /^[.\047]/)
 			s = "\\&" s
 		return s
@@ -76,6 +78,7 @@ section()
 	}
 	# Names with one text, as field1 to field12, are one item.
 	function put_item() {
+		gsub(/\|/, "|\\:", tags) # a long list of values may be broken
 		if (tags != "")
 			print ".It " tags "\n" text(said)
 		tags = ""
