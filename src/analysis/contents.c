@@ -38,7 +38,7 @@ struct reading {
 	uint8_t *reachable;             /* of the block being taken */
 };
 
-/* Whether object i of the current block belongs to the population. */
+/* Returns whether object i of the current block belongs to the population. */
 static bool counts(const struct reading *s, uint32_t i)
 {
 	return analysis_population_has(s->options->population, s->reachable[i]);
@@ -46,7 +46,7 @@ static bool counts(const struct reading *s, uint32_t i)
 
 /* ---- counting ---- */
 
-/* Whether the content of object i has to be read. */
+/* Returns whether the content of object i has to be read. */
 static bool is_wanted(const struct reading *s, const struct heap_block *objects, uint32_t i)
 {
 	const uint32_t no = objects->class_no[i];
@@ -320,7 +320,7 @@ static void spread(struct analysis_content *records, uint64_t count, unsigned de
 	}
 }
 
-/* Whether all records have the same hash. */
+/* Returns whether all records have the same hash. */
 static bool is_one_run(const struct analysis_content *records, uint64_t count)
 {
 	for (uint64_t i = 1; i < count; i++)

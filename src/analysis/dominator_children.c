@@ -9,7 +9,9 @@ int analysis_level_count(struct analysis_level *level, uint32_t ix, uint64_t *co
 	return store_lists_begin(&level->others, ix, count, err);
 }
 
-/* Whether an object is hidden because it is not in the dump or in a filtered heap. */
+/*
+ * Sets *hidden to whether an object is hidden because it is not in the dump or in a filtered heap.
+ */
 static int is_hidden(const struct session *session, struct analysis_level *level, uint32_t ix,
 		     bool *hidden, struct hdb_error *err)
 {

@@ -69,8 +69,8 @@ int analysis_excludes_filter(const struct session *session, struct analysis_excl
 			     struct derive_filter *out, struct hdb_error *err);
 
 /*
- * Whether exactly the references that reach.strong ignores are excluded, and whether none is
- * excluded. In these cases existing tables can be used.
+ * Returns whether exactly the references that reach.strong ignores are excluded, and whether none
+ * is excluded. In these cases existing tables can be used.
  */
 bool analysis_excludes_is_weak(const struct analysis_excludes *excludes);
 bool analysis_excludes_is_none(const struct analysis_excludes *excludes);

@@ -147,7 +147,7 @@ static const uint8_t *read_classes(const struct analysis_members *m)
 	return m->is_read_class ? m->is_read_class : m->is_member_class;
 }
 
-/* Whether object i of a block is a member. */
+/* Returns whether object i of a block is a member. */
 static bool is_in(const struct analysis_members *m, const struct heap_block *block, uint32_t i)
 {
 	const struct analysis_member_loader key = { .ix = block->first_ix + i };

@@ -269,7 +269,7 @@ static int weights(const struct session *session, const struct heap_block *block
 	return HDB_OK;
 }
 
-/* Whether no object of a block counts. STORE_BLOCK_OBJECTS is a multiple of 64. */
+/* Returns whether no object of a block counts. STORE_BLOCK_OBJECTS is a multiple of 64. */
 static bool is_empty(const uint64_t *members, uint32_t block_no, uint32_t object_count)
 {
 	const uint64_t first = (uint64_t)block_no * STORE_BLOCK_OBJECTS / 64;

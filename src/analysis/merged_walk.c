@@ -37,7 +37,7 @@ static int compare_shown(const void *ctx, uint32_t a, uint32_t b)
 /* ---- others ---- */
 
 /*
- * Whether a node and everything below it are empty in all dumps: only its descendants were
+ * Returns whether a node and everything below it are empty in all dumps: only its descendants were
  * filtered.
  */
 static bool is_empty(const struct analysis_merged *m, uint32_t node)

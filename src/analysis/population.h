@@ -25,7 +25,10 @@ struct analysis_cut {
 /* In struct analysis_cut: unknown or not applicable. */
 #define ANALYSIS_NOT_COUNTED UINT64_MAX
 
-/* Whether a population includes reachable objects, and whether it includes unreachable objects. */
+/*
+ * Returns whether a population includes reachable objects, and whether it includes unreachable
+ * objects.
+ */
 static inline bool analysis_population_has(enum analysis_population population, bool is_reachable)
 {
 	return population == ANALYSIS_OF_ALL ||

@@ -190,7 +190,9 @@ static bool is_default(const char *value)
 	return false;
 }
 
-/* Whether the limit of direct buffers was set to something other than the default. */
+/*
+ * Sets *is_set to whether the limit of direct buffers was set to something other than the default.
+ */
 static int find_property(const struct session *session, bool *is_set, struct hdb_error *err)
 {
 	struct analysis_properties *p = NULL;
@@ -222,7 +224,7 @@ static int find_bytes(const struct session *session, uint64_t *bytes, struct hdb
 	return HDB_OK;
 }
 
-/* Whether a frame such as "com.acme.App.main(App.java:31)" is of a platform class. */
+/* Returns whether a frame such as "com.acme.App.main(App.java:31)" is of a platform class. */
 static bool is_platform_frame(const char *text)
 {
 	char class_name[ANALYSIS_FRAME_MAX_BYTES];

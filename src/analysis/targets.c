@@ -82,7 +82,7 @@ static bool is_class_label(const char *target)
 	return strncmp(target, class_prefix, sizeof(class_prefix) - 1) == 0;
 }
 
-/* Whether a string like "8039bc78" is an ID without 0x: too long to be a name by chance. */
+/* Returns whether a string like "8039bc78" is an ID without 0x: too long to be a name by chance. */
 static bool is_bare_id(const char *target)
 {
 	const size_t size = strspn(target, "0123456789abcdefABCDEF");
@@ -149,8 +149,8 @@ static int find_class_object(const struct session *session, const char *target, 
 }
 
 /*
- * Whether a label names the class, with or without its package. Labels of arrays are "Main[]" or
- * "Main[512]".
+ * Returns whether a label names the class, with or without its package. Labels of arrays are
+ * "Main[]" or "Main[512]".
  */
 static bool is_name_of(const char *label, size_t label_size, const char *class)
 {

@@ -7,9 +7,9 @@
 #include "analysis/session.h"
 
 /*
- * Whether a target names a single object: by its ID ("0x12c4", or eight and more digits without 0x)
- * or by a label of the tables ("com.acme.Main@0x12c4", "Main@0x12c4", "class com.acme.Main" for the
- * class object).
+ * Returns whether a target names a single object: by its ID ("0x12c4", or eight and more digits
+ * without 0x) or by a label of the tables ("com.acme.Main@0x12c4", "Main@0x12c4", "class
+ * com.acme.Main" for the class object).
  */
 bool analysis_is_object(const char *target);
 

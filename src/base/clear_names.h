@@ -39,8 +39,8 @@ const struct clear_name *clear_find(const struct base_vec *names,
 				    const struct proto of[CLEAR_NAME]);
 
 /*
- * Whether an entry is about this class and member, and also about this package unless `package` is
- * empty.
+ * Returns whether an entry is about this class and member, and also about this package unless
+ * `package` is empty.
  */
 bool clear_is(const struct clear_name *name, const struct proto of[CLEAR_NAME]);
 

@@ -43,7 +43,7 @@ struct base_value {
 void base_value_set_number(struct base_value *out, double number);
 void base_value_set_text(struct base_value *out, const char *text);
 
-/* Whether a value is a number other than 0. Comparisons return 1 or 0. */
+/* Returns whether a value is a number other than 0. Comparisons return 1 or 0. */
 static inline bool base_value_is_true(const struct base_value *value)
 {
 	return value->kind == BASE_NUMBER && value->number != 0;

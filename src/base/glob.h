@@ -5,15 +5,15 @@
 #include <stdbool.h>
 
 /*
- * Whether `pattern` matches all of `text`. * matches any number of characters and ? matches one; [
- * and ] match themselves.
+ * Returns whether `pattern` matches all of `text`. * matches any number of characters and ? matches
+ * one; [ and ] match themselves.
  */
 bool base_glob(const char *pattern, const char *text);
 
-/* Whether `name` is one of `names`, a list separated by |, such as "Google|LGE". */
+/* Returns whether `name` is one of `names`, a list separated by |, such as "Google|LGE". */
 bool base_is_among(const char *names, const char *name);
 
-/* Whether `patterns`, a list separated by commas or blanks, contains one that matches. */
+/* Returns whether `patterns`, a list separated by commas or blanks, contains one that matches. */
 bool base_glob_list(const char *patterns, const char *text);
 
 #endif

@@ -277,7 +277,7 @@ static int note_damage(struct base_input *in, const struct base_piece *piece, co
 	return HDB_OK;
 }
 
-/* Whether a member or frame appears to start at p. */
+/* Returns whether a member or frame appears to start at p. */
 static bool begins_part(const struct base_input *in, const uint8_t *p, uint64_t left)
 {
 	if (in->packing == BASE_ZSTD)

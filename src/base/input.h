@@ -35,8 +35,8 @@ void base_input_close(struct base_input *input);
 const char *base_input_name(const struct base_input *input);
 enum base_packing base_input_packing(const struct base_input *input);
 /*
- * Whether the input can be opened again and read at any offset, that is, whether it is a regular
- * file.
+ * Returns whether the input can be opened again and read at any offset, that is, whether it is a
+ * regular file.
  */
 bool base_input_is_file(const struct base_input *input);
 /* Returns the size of the file (0 if unknown) and the number of bytes consumed so far. */

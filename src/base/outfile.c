@@ -100,8 +100,8 @@ static int make_temp_path(struct base_outfile *f, struct hdb_error *err)
 }
 
 /*
- * Whether the path is a device or named pipe, which is written directly. A pipe that belongs to
- * another user is not, because that user might have planted it.
+ * Returns whether the path is a device or named pipe, which is written directly. A pipe that
+ * belongs to another user is not, because that user might have planted it.
  */
 static bool is_written_in_place(const struct stat *st)
 {

@@ -57,8 +57,8 @@ int base_pack_open(struct pack_column *column, const uint8_t *data, uint64_t siz
 uint64_t base_pack_get(const struct pack_column *column, uint32_t i);
 
 /*
- * Whether all values are 0 and the column has the form in which base_pack_encode writes zeros.
- * Returns false for any other form.
+ * Returns whether all values are 0 and the column has the form in which base_pack_encode writes
+ * zeros. Returns false for any other form.
  */
 bool base_pack_is_zero(const struct pack_column *column);
 

@@ -34,7 +34,7 @@ bool packets_is_message(struct proto message)
 	return !message.is_bad;
 }
 
-/* Whether the file starts like a trace, with packets that are complete messages. */
+/* Returns whether the file starts like a trace, with packets that are complete messages. */
 static bool is_trace(struct proto trace)
 {
 	struct proto_field field;

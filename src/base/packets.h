@@ -26,7 +26,7 @@ enum { CLOCKS_CLOCK = 1, CLOCKS_ID = 1, CLOCKS_TIMESTAMP = 2 };
 /* Clock IDs: of the time since 1970, and of the time since the device was started. */
 enum { CLOCKS_REALTIME = 1, CLOCKS_MONOTONIC_COARSE = 4, CLOCKS_BOOT = 6 };
 
-/* Whether `message` can be parsed to its end. */
+/* Returns whether `message` can be parsed to its end. */
 bool packets_is_message(struct proto message);
 
 /*

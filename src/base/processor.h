@@ -40,8 +40,8 @@ static inline bool processor_has_bits(void)
 }
 
 /*
- * Whether gathering and scattering bits is fast too. On older AMD processors it is slower than
- * ordinary instructions.
+ * Returns whether gathering and scattering bits is fast too. On older AMD processors it is slower
+ * than ordinary instructions.
  */
 static inline bool processor_moves_bits(void)
 {
@@ -53,7 +53,7 @@ static inline bool processor_moves_bits(void)
 #endif
 }
 
-/* Whether the processor computes with four 64-bit numbers at once. */
+/* Returns whether the processor computes with four 64-bit numbers at once. */
 static inline bool processor_has_vectors(void)
 {
 	return PROCESSOR_HAS("avx2") && processor_has_bits();

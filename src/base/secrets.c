@@ -279,8 +279,8 @@ static unsigned entropy_of(const uint8_t *p, size_t size, unsigned *distinct)
 }
 
 /*
- * Whether a number can be a payment card number: its length matches its first digits, and Luhn's
- * check digit is correct.
+ * Returns whether a number can be a payment card number: its length matches its first digits, and
+ * Luhn's check digit is correct.
  */
 static bool is_card(const uint8_t *p, size_t size)
 {
@@ -344,7 +344,7 @@ static bool is_iban(const uint8_t *text, size_t size)
 	return count == length && rest == 1;
 }
 
-/* Whether "basic " is followed by the base64 of printable characters with a colon. */
+/* Returns whether "basic " is followed by the base64 of printable characters with a colon. */
 static bool is_basic(const uint8_t *p, size_t size)
 {
 	static const char digits[] =
@@ -372,7 +372,7 @@ static bool is_basic(const uint8_t *p, size_t size)
 	return has_colon;
 }
 
-/* Whether the rule's check accepts what its pattern matched. */
+/* Returns whether the rule's check accepts what its pattern matched. */
 static bool is_accepted(const struct base_secret_search *s, const struct base_secret_rule *rule,
 			const uint8_t *p, size_t size)
 {
@@ -438,7 +438,7 @@ bool base_secrets_has_name(const struct base_secrets *s, const char *name, size_
 	return next_key(s, plain, n, &at, true) != NULL;
 }
 
-/* Whether a value is itself the name of a secret, package, class, file or constant. */
+/* Returns whether a value is itself the name of a secret, package, class, file or constant. */
 static bool is_name(const struct base_secrets *s, const uint8_t *p, size_t size)
 {
 	size_t dots = 0, marks = 0, digits = 0, small = 0;
@@ -457,7 +457,7 @@ static bool is_name(const struct base_secrets *s, const uint8_t *p, size_t size)
 	return !digits && (dots > 1 || (marks && (!small || p[size - 1] == ';')));
 }
 
-/* Whether a value is a placeholder for a real value, or refers to a file. */
+/* Returns whether a value is a placeholder for a real value, or refers to a file. */
 static bool is_placeholder(const uint8_t *p, size_t size)
 {
 	static const char *const words[] = { "null",  "true",     "false",     "none",  "undefined",
@@ -684,8 +684,8 @@ static int search_part(struct base_secret_search *s, struct hdb_error *err)
 /* ---- texts ---- */
 
 /*
- * Whether the bytes look like UTF-16: more than half of the bytes at even positions, or of those at
- * odd positions, are zero. *low is 1 if the low bytes are at odd positions (big-endian).
+ * Returns whether the bytes look like UTF-16: more than half of the bytes at even positions, or of
+ * those at odd positions, are zero. *low is 1 if the low bytes are at odd positions (big-endian).
  */
 static bool is_wide(const uint8_t *p, uint64_t size, unsigned *low)
 {

@@ -63,7 +63,7 @@ int base_secrets_find(struct base_secret_search *search, const struct base_secre
 				  struct hdb_error *err),
 		      void *ctx, struct hdb_error *err);
 
-/* Whether something with this name has a secret value. */
+/* Returns whether something with this name has a secret value. */
 bool base_secrets_has_name(const struct base_secrets *secrets, const char *name, size_t size);
 /* A value and its name. */
 struct base_secret_named {
@@ -71,8 +71,8 @@ struct base_secret_named {
 	size_t name_size, value_size;
 };
 /*
- * Whether `value` looks like the kind of secret that `name` suggests. *rule is the first matching
- * rule.
+ * Returns whether `value` looks like the kind of secret that `name` suggests. *rule is the first
+ * matching rule.
  */
 bool base_secrets_is_value(struct base_secret_search *search, const struct base_secret_named *named,
 			   unsigned *rule);

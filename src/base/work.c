@@ -303,8 +303,8 @@ static int reserved_file(const char *dir, uint64_t size, int *fd)
 }
 
 /*
- * Whether the error means that no file can be created in the directory, regardless of its free
- * space.
+ * Returns whether the error means that no file can be created in the directory, regardless of its
+ * free space.
  */
 static bool is_closed(int e)
 {
@@ -388,7 +388,7 @@ static int alloc_file(struct base_work *work, struct base_big *big, uint64_t siz
 #define FS_9P 0x01021997u
 #define FS_CEPH 0x00c36400u
 
-/* Whether pages of a file on this file system can replace that much memory. */
+/* Returns whether pages of a file on this file system can replace that much memory. */
 static bool is_good_disk(int fd, uint64_t size)
 {
 	static const uint32_t others[] = { FS_TMPFS, FS_RAMFS, FS_NFS, FS_CIFS,

@@ -118,7 +118,7 @@ static inline void base_stage_aside(struct base_work *work)
 int base_step_of(struct base_work *work, const struct base_stage *stage, uint64_t done,
 		 struct hdb_error *err);
 
-/* Whether the work has been cancelled. Can be called on any thread. */
+/* Returns whether the work has been cancelled. Can be called on any thread. */
 static inline bool base_is_cancelled(const struct base_work *work)
 {
 	return work->progress.cancel && *work->progress.cancel;

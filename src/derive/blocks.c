@@ -148,7 +148,7 @@ static int pack_zeros(struct base_vec *out, struct hdb_error *err)
 	return base_pack_encode(out, values, STORE_BLOCK_OBJECTS, err);
 }
 
-/* Whether a full block contains no values, so that `zeros` is stored instead. */
+/* Returns whether a full block contains no values, so that `zeros` is stored instead. */
 static bool is_zeros(const struct column *column, const struct derive_block *block)
 {
 	return column->fill->has && block->objects->count == STORE_BLOCK_OBJECTS &&

@@ -74,10 +74,10 @@ int derive_get_view(struct derive *derive, enum derive_view view, struct derive 
 /* Returns the table of this view that corresponds to `table` of the main view. */
 enum store_table derive_table(const struct derive *derive, enum store_table table);
 
-/* Whether references of this strength (enum store_strength) count in the view. */
+/* Returns whether references of this strength (enum store_strength) count in the view. */
 bool derive_counts(enum derive_view view, uint8_t strength);
 
-/* Whether a table exists. Does not build it. */
+/* Returns whether a table exists. Does not build it. */
 bool derive_has(struct derive *derive, enum store_table table);
 
 /* Builds the table and the tables it depends on, unless they exist. */
@@ -101,8 +101,8 @@ int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, uint32_t *p
 		 struct hdb_error *err);
 
 /*
- * Whether the object is reachable from a root. Reads the `dominators` table if it exists, and
- * otherwise the `reach` table.
+ * Sets *reachable to whether the object is reachable from a root. Reads the `dominators` table if
+ * it exists, and otherwise the `reach` table.
  */
 int derive_is_reachable(struct derive *derive, uint32_t ix, bool *reachable, struct hdb_error *err);
 
@@ -145,7 +145,10 @@ typedef int (*derive_look)(void *ctx, const struct heap_block *block, const uint
 int derive_each_reachable(struct derive *derive, struct base_work *work, derive_look look,
 			  void *ctx, struct hdb_error *err);
 
-/* Whether any object owns native memory. The first call searches the heap (derive/native.c). */
+/*
+ * Sets *has to whether any object owns native memory. The first call searches the heap
+ * (derive/native.c).
+ */
 int derive_has_native(struct derive *derive, bool *has, struct hdb_error *err);
 
 /*
@@ -266,7 +269,7 @@ struct derive_heap_totals {
  */
 int derive_heap_totals(struct derive *derive, struct derive_heap_totals *out,
 		       struct hdb_error *err);
-/* Whether the table of derive_heap_totals already exists. */
+/* Returns whether the table of derive_heap_totals already exists. */
 bool derive_has_whole(struct derive *derive);
 
 /*

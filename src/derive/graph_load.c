@@ -34,7 +34,7 @@ struct load {
 	const struct derive_filter *filter; /* NULL: none */
 };
 
-/* Whether edges of object i of the block may have to be left out. */
+/* Returns whether edges of object i of the block may have to be left out. */
 static bool has_filter(const struct load *l, const struct heap_block *block, uint32_t i)
 {
 	const uint32_t no = block->class_no[i];

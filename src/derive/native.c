@@ -70,7 +70,7 @@ struct finder {
 	struct base_vec segments; /* struct derive_segment; owned */
 };
 
-/* Whether the reference at the end of a path is null or missing. */
+/* Sets *out to whether the reference at the end of a path is null or missing. */
 static int is_null(struct heap *heap, uint32_t ix, const char *path, bool *out,
 		   struct hdb_error *err)
 {
@@ -81,7 +81,7 @@ static int is_null(struct heap *heap, uint32_t ix, const char *path, bool *out,
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Whether an object meets all conditions of a rule. */
+/* Sets *out to whether the object meets all conditions of a rule. */
 static int fulfils(struct finder *f, uint32_t ix, const struct native_rule *rule, bool *out,
 		   struct hdb_error *err)
 {

@@ -99,7 +99,10 @@ static bool passes_on(const char *name)
 	return strncmp(name, "java.util.", 10) == 0 || (size > 2 && name[size - 1] == ']');
 }
 
-/* Whether a field declared by this class belongs to the platform rather than to the application. */
+/*
+ * Returns whether a field declared by this class belongs to the platform rather than to the
+ * application.
+ */
 static bool is_inherited(const char *declaring)
 {
 	return heap_is_platform_class(declaring) && !passes_on(declaring);
@@ -125,7 +128,10 @@ static uint8_t kind_of_class(struct heap *heap, uint32_t no)
 	return passes_on(name) ? KIND_INSIDE : is_platform ? KIND_PLATFORM : KIND_PLAIN;
 }
 
-/* Whether objects of a class refer only to it: arrays of numbers, and the boxes that are many. */
+/*
+ * Sets *out to whether objects of the class refer only to the class itself: arrays of numbers, and
+ * the most frequent boxes.
+ */
 static int is_leaf(struct heap *heap, uint32_t no, bool *out, struct hdb_error *err)
 {
 	const struct store_class *class = heap_class(heap, no);

@@ -80,7 +80,8 @@ static void set_at(const struct search *s, uint32_t node, unsigned at)
 }
 
 /*
- * Whether the search already knows a path to `to` that costs no more. Once true, this remains true.
+ * Returns whether the search already knows a path to `to` that costs no more. Once true, this
+ * remains true.
  */
 static bool is_known(const struct search *s, uint32_t to, unsigned cost)
 {

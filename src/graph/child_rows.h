@@ -73,7 +73,7 @@ struct graph_child_range {
 };
 void graph_child_range_release(struct graph_child_range *range);
 
-/* Whether a range fits in memory. */
+/* Returns whether a range fits in memory. */
 bool graph_child_range_fits(const struct graph_child_rows *rows, uint32_t no);
 
 /* Reads a range that fits in memory, without sorting its rows. Any thread may call it. */

@@ -45,7 +45,7 @@ static inline int graph_size_order_count(struct graph_size_order *order, uint32_
 	return HDB_OK;
 }
 
-/* Whether there are too many large nodes. If there are, this order cannot be used. */
+/* Returns whether there are too many large nodes. If there are, this order cannot be used. */
 bool graph_size_order_is_full(const struct graph_size_order *order);
 
 /*

@@ -297,7 +297,7 @@ static inline void heap_filter_restore(struct heap_filter_was *was)
 	BASE_SCOPED(heap_filter_restore) struct heap_filter_was heap_filter_was_ = { heap, \
 										     show(heap) }
 
-/* Whether the filter excludes objects of a given heap. */
+/* Returns whether the filter excludes objects of a given heap. */
 static inline bool heap_leaves_out(const struct heap *heap, uint32_t heap_no)
 {
 	return heap->filter.is_on && heap_no != heap->filter.heap_no;
@@ -315,7 +315,7 @@ static inline bool heap_show_chosen(struct heap *heap)
 	return was_filtered;
 }
 
-/* Whether the object is excluded from rows. Returns false after a failure too. */
+/* Sets *out to whether the object is excluded from rows, and to false after a failure. */
 int heap_passes_over(struct heap *heap, uint32_t ix, bool *out, struct hdb_error *err);
 
 /*
@@ -477,9 +477,9 @@ static inline const struct store_class *heap_class(const struct heap *heap, uint
 }
 
 /*
- * Whether object i of a block counts in totals. Excluded are objects that the dump lacks (the boot
- * loader's placeholder, invented classes) and objects that a filter excludes. Classes must be
- * loaded.
+ * Returns whether object i of a block counts in totals. Excluded are objects that the dump lacks
+ * (the boot loader's placeholder, invented classes) and objects that a filter excludes. Classes
+ * must be loaded.
  */
 static inline bool heap_is_counted(const struct heap *heap, const struct heap_block *block,
 				   uint32_t i)
@@ -489,7 +489,7 @@ static inline bool heap_is_counted(const struct heap *heap, const struct heap_bl
 		 heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
 }
 
-/* Whether a single object counts in totals, ignoring filters. */
+/* Returns whether a single object counts in totals, ignoring filters. */
 static inline bool heap_object_is_counted(const struct heap *heap, const struct heap_object *object)
 {
 	return object->ix != HEAP_BOOT_LOADER &&
@@ -542,12 +542,12 @@ const char *heap_class_name_of(struct heap *heap, uint32_t ix);
 const char *heap_loader_name(struct heap *heap, const struct store_class *class);
 
 /*
- * Whether a class is never unloaded because a loader of the VM loaded it: the boot, platform or
- * application class loader. Other references to such a class do not explain why its static fields
- * are alive.
+ * Returns whether a class is never unloaded because a loader of the VM loaded it: the boot,
+ * platform or application class loader. Other references to such a class do not explain why its
+ * static fields are alive.
  */
 bool heap_class_is_permanent(struct heap *heap, uint32_t no);
-/* Whether an object is a class object of such a class. */
+/* Returns whether an object is a class object of such a class. */
 bool heap_is_permanent_class(struct heap *heap, uint32_t ix);
 
 /*
@@ -563,10 +563,10 @@ int heap_class_of_object(struct heap *heap, uint32_t ix, uint32_t *class_no, str
 /* Returns the first class with exactly this name and a number of at least `from`, or HEAP_NONE. */
 uint32_t heap_class_by_name(struct heap *heap, const char *name, uint32_t from);
 
-/* Whether class `no` is super_no or a subclass of super_no. */
+/* Returns whether class `no` is super_no or a subclass of super_no. */
 bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no);
 
-/* Whether class `no` or one of its superclasses has this name. */
+/* Returns whether class `no` or one of its superclasses has this name. */
 bool heap_has_superclass(struct heap *heap, uint32_t no, const char *name);
 /* Frees tables that heap_has_superclass keeps for deep hierarchies. heap_close calls it. */
 void heap_release_below(struct heap *heap);
@@ -596,7 +596,7 @@ static inline struct store_lists_of heap_references_of(const struct heap *heap)
 /* Loads the roots unless they are loaded. */
 int heap_load_roots(struct heap *heap, struct hdb_error *err);
 
-/* Whether ix is a root. Locals of known threads are not roots. Roots must be loaded. */
+/* Returns whether ix is a root. Locals of known threads are not roots. Roots must be loaded. */
 static inline bool heap_is_root(const struct heap *heap, uint32_t ix)
 {
 	return base_bit_has(heap->roots.bits, ix);
@@ -613,8 +613,8 @@ static inline bool heap_is_root(const struct heap *heap, uint32_t ix)
 int heap_add_orphans(struct heap *heap, struct hdb_error *err);
 
 /*
- * Whether an object is a root only because nothing in an incomplete dump refers to it. Roots must
- * be loaded.
+ * Returns whether an object is a root only because nothing in an incomplete dump refers to it.
+ * Roots must be loaded.
  */
 bool heap_is_orphan(const struct heap *heap, uint32_t ix);
 
@@ -633,7 +633,7 @@ const char *heap_root_name(uint8_t kind);
 /* Returns the path of the dump; borrowed until heap_close. */
 const char *heap_where_dump(const struct heap *heap);
 
-/* Whether the database contains the dump, so that the dump file is not needed. */
+/* Returns whether the database contains the dump, so that the dump file is not needed. */
 bool heap_keeps_dump(const struct heap *heap);
 
 /* heap_state.c: fills in heap->state. heap_close releases it. */

@@ -96,8 +96,8 @@ static int add_field(struct own *own, const struct heap_part *part, uint8_t grou
 }
 
 /*
- * Whether the listed fields do not fit into the recorded size. ART then lists fields that are not
- * in the object.
+ * Sets *out to whether the listed fields do not fit into the recorded size. ART then lists fields
+ * that are not in the object.
  */
 static int is_crowded(struct heap *heap, const struct layout_model *model,
 		      const struct store_class *class, bool *out, struct hdb_error *err)

@@ -48,8 +48,8 @@ static int append_other_size(struct heap *heap, const char *path, uint64_t is, u
 }
 
 /*
- * Whether the dump does not exist for this user. If it does exist, opening it failed because of the
- * system.
+ * Returns whether the dump does not exist for this user. If it does exist, opening it failed
+ * because of the system.
  */
 static bool is_gone(int errno_value)
 {

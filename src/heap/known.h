@@ -26,7 +26,10 @@ struct heap_instance {
 int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out,
 		       struct hdb_error *err);
 
-/* Whether instances of class_no have the first field of the path or of one of its alternatives. */
+/*
+ * Returns whether instances of class_no have the first field of the path or of one of its
+ * alternatives.
+ */
 bool heap_has_path(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path);
 
 /*

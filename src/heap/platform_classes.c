@@ -20,7 +20,7 @@ static const char *const primitive_names[] = {
 	"boolean", "byte", "char", "short", "int", "long", "float", "double",
 };
 
-/* Whether the class is an array of a primitive type with any number of dimensions. */
+/* Returns whether the class is an array of a primitive type with any number of dimensions. */
 static bool is_primitive_name(const char *class_name)
 {
 	const size_t size = strcspn(class_name, "[");

@@ -7,22 +7,22 @@
 #include <stdbool.h>
 
 /*
- * Whether a class belongs to the platform (java.*, android.*, primitive arrays and so on),
+ * Returns whether a class belongs to the platform (java.*, android.*, primitive arrays and so on),
  * according to a table of prefixes.
  */
 bool heap_is_platform_class(const char *class_name);
 
 /*
- * Whether a class has no name in the source, such as "a.Cache$1". A collection of such a class
- * holds what the enclosing class puts into it.
+ * Returns whether a class has no name in the source, such as "a.Cache$1". A collection of such a
+ * class holds what the enclosing class puts into it.
  */
 bool heap_is_anonymous_class(const char *class_name);
 
-/* Whether the class is an array of numbers, such as "byte[]". */
+/* Returns whether the class is an array of numbers, such as "byte[]". */
 bool heap_is_number_array(const char *class_name);
 
 /*
- * Whether objects of the class are merely values or containers of the platform, such as
+ * Returns whether objects of the class are merely values or containers of the platform, such as
  * java.lang.Class, java.lang.String, byte[] and Object[]. Such a class as a whole is never a leak
  * suspect, because each of its objects exists for its own reason.
  */

@@ -18,7 +18,7 @@ int heap_thread(struct heap *heap, uint64_t no, struct store_thread *out, struct
 int heap_thread_by_serial(struct heap *heap, uint32_t serial, struct store_thread *out,
 			  struct hdb_error *err);
 
-/* Whether ix is an instance of java.lang.Thread or a subclass. Classes must be loaded. */
+/* Returns whether ix is an instance of java.lang.Thread or a subclass. Classes must be loaded. */
 bool heap_is_thread(struct heap *heap, uint32_t ix);
 
 /*

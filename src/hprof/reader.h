@@ -341,7 +341,7 @@ int hprof_sub_read(const struct hprof_file *file, struct base_view *view, uint64
 int hprof_content_end(struct base_view *view, const struct hprof_sub *sub, uint64_t least,
 		      uint64_t *out, struct hdb_error *err);
 
-/* Whether sub-records with this tag are roots. */
+/* Returns whether sub-records with this tag are roots. */
 bool hprof_sub_is_root(uint8_t tag);
 
 /* Returns "INSTANCE DUMP", "ROOT JNI GLOBAL", ..., a static string, or NULL for an unknown tag. */

@@ -41,7 +41,7 @@ void hprof_salvage_release(struct hprof_salvage *s);
 int hprof_salvage_add_class(struct hprof_salvage *s, uint64_t class_id, struct hdb_error *err);
 
 /*
- * Whether a top-level record can have this tag, and whether such a record contains heap
+ * Returns whether a top-level record can have this tag, and whether such a record contains heap
  * sub-records.
  */
 bool hprof_tag_known(uint8_t tag);
@@ -51,8 +51,8 @@ static inline bool hprof_tag_is_heap(uint8_t tag)
 }
 
 /*
- * Whether an unknown tag could belong to a record of a later version of the format. Excludes 0,
- * which is frequent in damaged areas, and the tags of sub-records.
+ * Returns whether an unknown tag could belong to a record of a later version of the format.
+ * Excludes 0, which is frequent in damaged areas, and the tags of sub-records.
  */
 bool hprof_tag_unknown(uint8_t tag);
 
@@ -63,7 +63,7 @@ bool hprof_tag_unknown(uint8_t tag);
 #define HPROF_TEXT_MAX (1u << 24)
 #define HPROF_TEXT_LOOK 24u
 
-/* Whether a record with this tag can have a body of this size. Not for heap dumps. */
+/* Returns whether a record with this tag can have a body of this size. Not for heap dumps. */
 bool hprof_size_fits(uint8_t tag, uint64_t body_size, unsigned id_size);
 
 /*

@@ -67,8 +67,8 @@ void hprof_walk_release(struct hprof_walk *walk)
 }
 
 /*
- * Whether many LF bytes near the start of the file all follow a CR, which is the mark of a transfer
- * in text mode.
+ * Returns whether many LF bytes near the start of the file all follow a CR, which is the mark of a
+ * transfer in text mode.
  */
 static bool lines_converted(struct hprof_walk *walk)
 {
@@ -316,7 +316,7 @@ static int length_wrong(struct hprof_walk *walk, uint64_t end, enum hprof_event 
 	return 1;
 }
 
-/* Whether the body is large enough for reading the record. */
+/* Returns whether the body is large enough for reading the record. */
 static bool body_readable(struct hprof_walk *walk)
 {
 	const struct hprof_record *rec = &walk->record;
@@ -482,7 +482,7 @@ static inline bool quick_sub(struct hprof_walk *walk, const unsigned id_size)
 	return true;
 }
 
-/* Whether the first HPROF_TEXT_LOOK bytes of the text contain no zero byte. */
+/* Returns whether the first HPROF_TEXT_LOOK bytes of the text contain no zero byte. */
 static inline bool lacks_zero(const uint8_t *p, uint64_t size)
 {
 	for (unsigned i = 0; i < HPROF_TEXT_LOOK; i += 8) {

@@ -92,8 +92,8 @@ void hprof_walk_release(struct hprof_walk *walk);
 int hprof_walk_next(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err);
 
 /*
- * Whether the walk is positioned at `start` and its next events would be exactly the instances and
- * arrays that the caller has read with hprof_quick_sub from `start` to `last`.
+ * Returns whether the walk is positioned at `start` and its next events would be exactly the
+ * instances and arrays that the caller has read with hprof_quick_sub from `start` to `last`.
  */
 bool hprof_walk_would_meet(const struct hprof_walk *walk, uint64_t start,
 			   const struct hprof_sub *last);

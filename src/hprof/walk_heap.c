@@ -81,7 +81,9 @@ static int close_heap(struct hprof_walk *walk, uint64_t offset, enum hprof_event
 		hprof_tag_name(rec->tag), rec->offset, stored, actual);
 }
 
-/* Whether the end of the sub-record depends on a length stored in it, which may be damaged. */
+/*
+ * Returns whether the end of the sub-record depends on a length stored in it, which may be damaged.
+ */
 static bool has_length(const struct hprof_sub *sub)
 {
 	return sub->tag != HPROF_CLASS_DUMP && sub->tag != HPROF_HEAP_DUMP_INFO &&

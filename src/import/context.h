@@ -281,8 +281,8 @@ struct import_flat_field {
  */
 void import_find_flat(struct import *im);
 /*
- * Whether an ID is not an address although other IDs are. Distances from and to such an object are
- * no evidence of sizes.
+ * Returns whether an ID is not an address although other IDs are. Distances from and to such an
+ * object are no evidence of sizes.
  */
 static inline bool import_is_apart(const struct import *im, uint64_t id)
 {
@@ -300,7 +300,7 @@ int import_flat_end(struct import *im, struct hdb_error *err);
  * complete.
  */
 uint64_t import_zeroed_from(const struct import *im);
-/* Whether all byte and char arrays of the dump contain the same single value. */
+/* Returns whether all byte and char arrays of the dump contain the same single value. */
 bool import_zeroed_is_filled(const struct import *im);
 void import_zeroed_merge(struct import *im, const struct import_zeroed *seen);
 
@@ -380,7 +380,10 @@ int import_text_use(struct import *im, uint32_t *text, struct hdb_error *err);
  */
 int import_text_put(struct import *im, const char *text, size_t size, uint32_t *no,
 		    struct hdb_error *err);
-/* Whether the string with this ID equals `text`. Returns false if the string cannot be read. */
+/*
+ * Returns whether the string with this ID equals `text`. Returns false if the string cannot be
+ * read.
+ */
 bool import_text_is(const struct import *im, uint64_t string_id, const char *text);
 /*
  * Converts a class name, "[Ljava/lang/String;" or "java.lang.String[]", to the displayed form.

@@ -65,8 +65,8 @@ static uint64_t find_last(const struct import *im)
 }
 
 /*
- * Whether the dump numbers all its objects. Class objects are never flat. If most class objects
- * have such IDs as well, all IDs are numbers.
+ * Returns whether the dump numbers all its objects. Class objects are never flat. If most class
+ * objects have such IDs as well, all IDs are numbers.
  */
 static bool is_numbered(struct import *im, uint64_t last)
 {

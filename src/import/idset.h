@@ -107,7 +107,7 @@ int import_idset_add_many(struct idset *set, const uint64_t *ids, size_t count, 
 void import_idset_remove(struct idset *set, const uint64_t *ids, size_t count);
 
 /*
- * Whether an ID is in the set. Slow in the sparse form before idset_finish. IDs added after
+ * Returns whether an ID is in the set. Slow in the sparse form before idset_finish. IDs added after
  * idset_finish may not be found before the next one.
  */
 bool import_idset_has(const struct idset *set, uint64_t id);

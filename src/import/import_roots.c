@@ -68,7 +68,7 @@ static int compare_edges(const void *a, const void *b)
 	return x->to_ix < y->to_ix ? -1 : x->to_ix > y->to_ix;
 }
 
-/* Whether an object is already a root. Searches the roots that have been sorted. */
+/* Returns whether an object is already a root. Searches the roots that have been sorted. */
 static bool is_root(const struct import *im, uint64_t sorted_count, uint32_t ix)
 {
 	const struct store_root *roots = im->links.numbered_roots.data;

@@ -54,15 +54,15 @@ struct import_locator {
 };
 
 /*
- * Whether an object with this ID may follow an object with last_id in the same piece: the ID must
- * be higher, but not by much.
+ * Returns whether an object with this ID may follow an object with last_id in the same piece: the
+ * ID must be higher, but not by much.
  */
 static inline bool import_piece_follows(uint64_t last_id, uint64_t id)
 {
 	return id - last_id - 1 < IMPORT_GAP_BYTES - 1;
 }
 
-/* Whether an object with this ID belongs to the same piece. */
+/* Returns whether an object with this ID belongs to the same piece. */
 static inline bool import_piece_continues(const struct import_piece *piece, uint64_t id)
 {
 	return import_piece_follows(piece->last_id, id) && piece->count < IMPORT_PIECE_OBJECTS;

@@ -53,8 +53,8 @@ static inline bool quick(const struct import_prescan *a, unsigned id_size, uint6
 /* ---- finding the first sub-record ---- */
 
 /*
- * Whether SYNC_CHAIN sub-records follow one another from `at`. All must begin inside the chunk:
- * random bytes give large lengths that lead out of it.
+ * Returns whether SYNC_CHAIN sub-records follow one another from `at`. All must begin inside the
+ * chunk: random bytes give large lengths that lead out of it.
  */
 static bool is_chain(const struct import_prescan *a, unsigned id_size, uint64_t at)
 {

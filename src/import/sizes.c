@@ -283,8 +283,8 @@ static int size_class(struct import *im, const struct layout *l, struct import_c
 /* ---- the VM's layout ---- */
 
 /*
- * Whether nearly all instances are contiguous. If they are, a distance that all instances of a
- * class have is their size.
+ * Returns whether nearly all instances are contiguous. If they are, a distance that all instances
+ * of a class have is their size.
  */
 static bool is_dense(struct import *im, const struct layout_model *model)
 {

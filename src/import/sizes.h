@@ -73,7 +73,10 @@ uint8_t import_sizes_basis(uint64_t bytes, uint64_t align, const struct import_d
 /* Maximum width of flat elements that can be stored. */
 #define SIZES_ELEMENT_MAX 128u
 
-/* Whether the size of an object of this class depends on its length and on 8-byte references. */
+/*
+ * Returns whether the size of an object of this class depends on its length and on 8-byte
+ * references.
+ */
 bool import_sizes_is_wide(const struct layout_model *model, const struct import_class *class);
 /* Offset of the first element of an array of the class. */
 unsigned import_sizes_array_base(const struct layout_model *model,

@@ -17,7 +17,9 @@
 static const uint64_t string_value_at[] = { 8, 16 };
 #define CLASS_OVERHEAD_AT 1u
 
-/* Whether the object with this ID is a string. *exists is false if there is no such object. */
+/*
+ * Returns whether the object with this ID is a string. *exists is false if there is no such object.
+ */
 static bool is_string(struct import *im, struct base_view *view, uint64_t id, bool *exists)
 {
 	struct hprof_sub owner;
@@ -31,8 +33,8 @@ static bool is_string(struct import *im, struct base_view *view, uint64_t id, bo
 }
 
 /*
- * Whether object i contains the characters of the previous object in ID order. At the beginning of
- * a block, the previous object belongs to another block and is looked up in the dump.
+ * Returns whether object i contains the characters of the previous object in ID order. At the
+ * beginning of a block, the previous object belongs to another block and is looked up in the dump.
  */
 static bool follows_string(struct import *im, struct block_builder *m, uint32_t i)
 {

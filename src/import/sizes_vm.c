@@ -160,7 +160,9 @@ static void add_try(struct search *q, const struct layout_model *base, unsigned 
 	try->arrays = import_sizes_score_arrays(q->s, &try->model);
 }
 
-/* Whether a VM with this combination exists. Parameters given by the user are not checked. */
+/*
+ * Returns whether a VM with this combination exists. Parameters given by the user are not checked.
+ */
 static bool is_possible(const struct search *q, unsigned java, unsigned header, unsigned reference)
 {
 	if (q->fixed->reference_bytes && reference != q->fixed->reference_bytes)
@@ -303,8 +305,8 @@ static bool flip(struct layout_model *model, unsigned number)
 }
 
 /*
- * Whether some class may have @Contended fields and its computed size is not confirmed exactly.
- * Only in this case is it worth trying other paddings.
+ * Returns whether some class may have @Contended fields and its computed size is not confirmed
+ * exactly. Only in this case is it worth trying other paddings.
  */
 static bool doubts_padding(const struct search *q)
 {

@@ -30,12 +30,12 @@ uint8_t layout_known_group(const struct layout_model *model, unsigned known,
 			   const char *field_name);
 
 /*
- * Whether any field of the class is @Contended in some version, so that the names of its fields
- * must be compared.
+ * Returns whether any field of the class is @Contended in some version, so that the names of its
+ * fields must be compared.
  */
 bool layout_known_names_fields(unsigned known);
 
-/* Whether the class or one of its fields is @Contended in some version. */
+/* Returns whether the class or one of its fields is @Contended in some version. */
 bool layout_known_may_contend(unsigned known);
 
 /*
@@ -47,21 +47,24 @@ bool layout_known_may_contend(unsigned known);
 size_t layout_known_injected(const struct layout_model *model, unsigned known,
 			     struct layout_field *out, const char **names);
 
-/* Whether this is jdk.internal.vm.StackChunk, whose objects have a stack after their fields. */
+/*
+ * Returns whether this is jdk.internal.vm.StackChunk, whose objects have a stack after their
+ * fields.
+ */
 bool layout_known_is_stack_chunk(unsigned known);
 
 /* java.lang.String. */
 bool layout_known_is_string(unsigned known);
 
 /*
- * Whether this is a field that ART's dumps list although the object does not have it, such as a
- * string's characters or a class loader's table. Other versions have a real field with that name:
- * treat it as synthetic only if the recorded size leaves no room for it.
+ * Returns whether this is a field that ART's dumps list although the object does not have it, such
+ * as a string's characters or a class loader's table. Other versions have a real field with that
+ * name: treat it as synthetic only if the recorded size leaves no room for it.
  */
 bool layout_known_is_made_up(unsigned known, const char *field_name);
 
 /*
- * Whether this is the class that holds the version of the class library in a static field
+ * Returns whether this is the class that holds the version of the class library in a static field
  * "java_version".
  */
 bool layout_known_has_version(unsigned known);

@@ -273,7 +273,7 @@ static bool is_string(const struct perfetto_type *type)
 	       perfetto_text_is(&type->name, "java.lang.String");
 }
 
-/* Whether its objects differ in size. Strings have an array for that. */
+/* Returns whether its objects differ in size. Strings have an array for that. */
 static bool has_sizes(const struct perfetto_type *type)
 {
 	return type->least_bytes != type->most_bytes && !is_string(type);

@@ -220,7 +220,7 @@ static uint64_t loader_of(const struct phd_writer *w, const struct phd_class *cl
 	return 0;
 }
 
-/* Whether this is the boot loader. It has an object, but classes need not refer to it. */
+/* Returns whether this is the boot loader. It has an object, but classes need not refer to it. */
 static bool is_boot(const struct phd_writer *w, uint64_t loader_id)
 {
 	static const char name[] = "com/ibm/oti/vm/BootstrapClassLoader";

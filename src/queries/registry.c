@@ -45,7 +45,7 @@ static void fill_options(size_t no)
 	specs[no].options = options[no];
 }
 
-/* Whether the query counts objects. If so, the answer says which objects it counts. */
+/* Returns whether the query counts objects. If so, the answer says which objects it counts. */
 static bool is_counting(const struct hdb_query_spec *spec)
 {
 	for (size_t i = 0; i < spec->fact_count; i++)

@@ -45,7 +45,7 @@ struct condition {
 
 /* ---- reading ---- */
 
-/* Whether the condition uses a measure without a target, which only some queries have. */
+/* Returns whether the condition uses a measure without a target, which only some queries have. */
 static bool is_own(const struct condition *c)
 {
 	return c->measure == SUSPECTS || c->measure == SECRETS;

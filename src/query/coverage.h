@@ -29,7 +29,7 @@
  */
 int query_read_population(struct query *q, struct hdb_error *err);
 
-/* Whether objects of this kind belong to the answer's population. */
+/* Returns whether objects of this kind belong to the answer's population. */
 static inline bool query_counts(const struct query *q, bool is_reachable)
 {
 	return analysis_population_has(q->population, is_reachable);

@@ -50,8 +50,8 @@ bool query_is_replayed(const struct query *q)
 }
 
 /*
- * Whether the query was run without options or arguments that change its answer. Only such answers
- * are kept.
+ * Returns whether the query was run without options or arguments that change its answer. Only such
+ * answers are kept.
  */
 static bool is_plain(const struct query *q)
 {
@@ -190,7 +190,7 @@ int query_kept_next(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Whether the block contains all requested rows. */
+/* Returns whether the block contains all requested rows. */
 static bool suffices(const struct query *q, const struct store_block *block)
 {
 	return block->size >= 16 &&

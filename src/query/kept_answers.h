@@ -37,7 +37,7 @@ void query_kept_end(struct query *q);
 /* Writes the recorded answer if it is worth keeping. Ignores a failure to write. */
 void query_kept_write(struct query *q);
 
-/* Whether the rows come from the database. */
+/* Returns whether the rows come from the database. */
 bool query_is_replayed(const struct query *q);
 
 void query_kept_free(struct query_kept *kept); /* NULL is fine */

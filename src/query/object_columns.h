@@ -24,7 +24,7 @@ int query_begin_shared(struct query *q, struct hdb_error *err);
 int query_begin_columns(struct query *q, struct hdb_error *err);
 /* Decides which of the columns are shown. Called after `open`. */
 int query_show_object_columns(struct query *q, struct hdb_error *err);
-/* Whether a column is one of these. */
+/* Returns whether a column is one of these. */
 bool query_is_object_column(const struct query *q, size_t column);
 /* Fills in these columns. Called after `next`. */
 int query_fill_object_columns(struct query *q, struct hdb_error *err);

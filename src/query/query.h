@@ -280,7 +280,7 @@ static inline const struct hdb_column *query_spec_column(const struct query *q, 
 						       &q->def->spec.columns[column];
 }
 
-/* Whether a column is shown. Columns that are not shown need not be computed. */
+/* Returns whether a column is shown. Columns that are not shown need not be computed. */
 bool query_is_shown(const struct query *q, size_t column);
 
 /*
@@ -336,7 +336,7 @@ void query_fact_text_n(struct query *q, const char *name, const char *text, size
 void query_fact_id(struct query *q, const char *name, uint32_t ix);
 /* Sets the facts "id" and "class" for an object. */
 void query_fact_object(struct query *q, uint32_t ix);
-/* Whether the spec has a fact with this name. */
+/* Returns whether the spec has a fact with this name. */
 bool query_has_fact(const struct query *q, const char *name);
 
 /* Sets QUERY_ZEROED_FACT, the first fact of the spec, if the VM left out contents of arrays. */
@@ -345,8 +345,8 @@ void query_zeroed(struct query *q);
 /* ---- rows that pass ---- */
 
 /*
- * Whether rows are tested by a filter, or for their rank while sorting, and the test uses this
- * column. If so, fill in the column before query_test.
+ * Returns whether rows are tested by a filter, or for their rank while sorting, and the test uses
+ * this column. If so, fill in the column before query_test.
  */
 bool query_is_tested(const struct query *q, size_t column);
 
@@ -401,7 +401,7 @@ struct query_sides {
 int query_open(const struct query_def *def, const struct query_sides *sides,
 	       const struct hdb_query_args *args, struct query **out, struct hdb_error *err);
 int query_next(struct query *q, struct hdb_error *err);
-/* Whether rows can be read column by column with query_next_batch. */
+/* Returns whether rows can be read column by column with query_next_batch. */
 bool query_has_batches(const struct query *q);
 /* Like query_def.batch, but without the rows beyond the limit. */
 int query_next_batch(struct query *q, struct query_batch *out, struct hdb_error *err);
@@ -426,7 +426,7 @@ size_t query_find_shown(const struct query *q, const char *name);
 const struct hdb_value *query_value(const struct query *q, size_t column);
 /* Returns the current row's cell in the column with this name, which the spec must have. */
 const struct hdb_value *query_cell(const struct query *q, const char *column);
-/* Whether the current row's cell in this column is the given string. */
+/* Returns whether the current row's cell in this column is the given string. */
 bool query_cell_is(const struct query *q, const char *column, const char *text);
 /* Returns the static array of common facts, which precede the answer's own facts. */
 const struct hdb_column *query_common_facts(size_t *count);

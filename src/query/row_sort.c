@@ -215,7 +215,7 @@ static void make_heap(const struct query_sorted *s)
 		sift_down(s, i, s->rows.count);
 }
 
-/* Whether the current row should replace the worst row of a full heap. */
+/* Returns whether the current row should replace the worst row of a full heap. */
 static bool beats_root(const struct query *q, const struct query_sorted *s, uint64_t order)
 {
 	struct key fresh = { .value = q->cells[s->key], .order = order }, root;
@@ -252,9 +252,9 @@ int query_sort_test(struct query *q, bool *wanted, struct hdb_error *err)
 }
 
 /*
- * Whether a row can be dropped as soon as its key is known, so that its other columns need not be
- * computed. This is impossible if the key is filled in last, or if rows of other heaps are dropped
- * later.
+ * Returns whether a row can be dropped as soon as its key is known, so that its other columns need
+ * not be computed. This is impossible if the key is filled in last, or if rows of other heaps are
+ * dropped later.
  */
 static bool is_early(const struct query *q, const struct query_sorted *s)
 {

@@ -218,7 +218,7 @@ const struct hdb_value *query_value(const struct query *q, size_t column)
 
 /* ---- cells ---- */
 
-/* Whether values of the type are stored in `u`. */
+/* Returns whether values of the type are stored in `u`. */
 static bool is_unsigned(enum hdb_type type)
 {
 	return type == HDB_TYPE_COUNT || type == HDB_TYPE_BYTES || type == HDB_TYPE_ID ||

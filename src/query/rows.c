@@ -84,8 +84,8 @@ static int absent_column(const struct query *q, size_t column, struct hdb_error 
 }
 
 /*
- * Whether the user chooses columns before the rows are made. If so, columns to sort by are also
- * filled in.
+ * Returns whether the user chooses columns before the rows are made. If so, columns to sort by are
+ * also filled in.
  */
 static bool chooses_columns(const struct query *q)
 {

@@ -60,7 +60,10 @@ int query_make(struct query *q, struct hdb_error *err);
 int query_sort(struct query *q, size_t column, bool descending, uint64_t limit,
 	       struct hdb_error *err);
 
-/* Whether this column must be filled in before query_sort_test. For use while rows are sorted. */
+/*
+ * Returns whether this column must be filled in before query_sort_test. For use while rows are
+ * sorted.
+ */
 bool query_sort_looks_at(const struct query *q, size_t column);
 
 /*

@@ -8,8 +8,8 @@
 #include "rewrite/shapes.h"
 
 /*
- * Whether the size of an object depends on the value of this field, as with the stacks of virtual
- * threads. Such a value is never blanked.
+ * Returns whether the size of an object depends on the value of this field, as with the stacks of
+ * virtual threads. Such a value is never blanked.
  */
 bool rewrite_blank_spares(const char *class_name, const char *field_name);
 

@@ -298,7 +298,7 @@ static int widths_record(struct rewriter *w, const struct hprof_record *rec, str
  * Sub-records that only Android's dumps have, for tools that do not know them.
  */
 
-/* Whether HPROF 1.0.2 lacks this sub-record. */
+/* Returns whether HPROF 1.0.2 lacks this sub-record. */
 static bool android_is(uint8_t tag)
 {
 	switch (tag) {

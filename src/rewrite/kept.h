@@ -40,7 +40,7 @@ struct rewrite_buffer {
 int rewrite_kept_load(struct rewrite_kept *kept, struct hdb_error *err);
 void rewrite_kept_release(struct rewrite_kept *kept);
 
-/* Whether this primitive array is kept. */
+/* Returns whether this primitive array is kept. */
 bool rewrite_kept_has(const struct rewrite_kept *kept, uint64_t id);
 /*
  * Writes an instance unchanged, except that a bitmap refers to the buffer that is kept for its

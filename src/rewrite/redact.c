@@ -186,8 +186,8 @@ struct redact {
 };
 
 /*
- * Whether `wanted` matches: "CLASS" means all of its fields, "CLASS:FIELD" one. field_name NULL:
- * the class as a whole.
+ * Returns whether `wanted` matches: "CLASS" means all of its fields, "CLASS:FIELD" one. field_name
+ * NULL: the class as a whole.
  */
 static bool is_meant(const char *wanted, const char *class_name, const char *field_name)
 {
@@ -237,9 +237,9 @@ static bool is_printable(uint8_t c)
 }
 
 /*
- * Whether the bytes contain a text: consecutive printable bytes, or printable bytes that are each
- * followed by a zero byte, as in UTF-16. run[] counts the bytes of both kinds so far. Keep it
- * between the parts of an array.
+ * Returns whether the bytes contain a text: consecutive printable bytes, or printable bytes that
+ * are each followed by a zero byte, as in UTF-16. run[] counts the bytes of both kinds so far. Keep
+ * it between the parts of an array.
  */
 static bool has_text(const uint8_t *p, uint64_t size, unsigned run[2])
 {
@@ -256,8 +256,8 @@ static bool has_text(const uint8_t *p, uint64_t size, unsigned run[2])
 }
 
 /*
- * Whether an array holds text. Char arrays and the arrays of strings always hold text. Other byte
- * arrays hold text if their contents look like text.
+ * Sets *out to whether the array holds text. Char arrays and the arrays of strings always hold
+ * text. Other byte arrays hold text if their contents look like text.
  */
 static int holds_text(const struct redact *d, struct rewriter *w, const struct hprof_sub *sub,
 		      bool *out, struct hdb_error *err)

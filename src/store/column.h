@@ -25,8 +25,8 @@ int store_column_block(struct store_column *column, uint32_t first_ix, uint64_t 
 		       uint32_t *count, struct hdb_error *err);
 
 /*
- * Whether the block that begins at first_ix may contain a value other than 0. False for blocks of
- * zeros, which are the majority in some tables: callers need not read them.
+ * Sets *has to whether the block that begins at first_ix may contain a value other than 0. It is
+ * false for blocks of zeros, which callers need not read. In some tables most blocks are such.
  */
 int store_column_has(struct store_column *column, uint32_t first_ix, bool *has,
 		     struct hdb_error *err);

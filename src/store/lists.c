@@ -100,7 +100,7 @@ static int damaged(struct store_lists *lists, const char *what, struct hdb_error
 	return store_damaged(lists->store, lists->table, lists->block.key, what, err);
 }
 
-/* Whether the block is large enough for the offsets of its groups. */
+/* Returns whether the block is large enough for the offsets of its groups. */
 static bool block_is_sound(const struct store_block *block)
 {
 	return block->item_count <= STORE_BLOCK_OBJECTS &&

@@ -144,8 +144,8 @@ int store_objects_open(struct store *store, uint32_t first_ix, struct store_obje
 		       struct hdb_error *err);
 
 /*
- * Whether an open block is unchanged in the newest snapshot, which is nearly always true. If it is,
- * it can still be used.
+ * Returns whether an open block is unchanged in the newest snapshot, which is nearly always true.
+ * If it is, it can still be used.
  */
 bool store_objects_stay(struct store *store, struct store_objects *block);
 

@@ -300,7 +300,7 @@ int store_pages_compare(const struct pages_tree *tree, const void *a, uint64_t a
 	return r ? r : (a_size > b_size) - (a_size < b_size);
 }
 
-/* Whether a node is within its page `p`; `at` is the node's offset. */
+/* Returns whether a node is within its page `p`; `at` is the node's offset. */
 static bool node_is_sound(const struct pages *pages, const uint8_t *p, uint64_t at, bool is_leaf)
 {
 	const uint64_t room = pages->page_size;

@@ -94,7 +94,7 @@ int store_pages_seek(struct pages *pages, struct pages_key key, struct pages_pla
 int store_pages_next(struct pages *pages, struct pages_place *place, struct hdb_error *err);
 int store_pages_previous(struct pages *pages, struct pages_place *place, struct hdb_error *err);
 
-/* Whether the key at a position equals `key`, byte by byte. */
+/* Returns whether the key at a position equals `key`, byte by byte. */
 bool store_pages_key_is(const struct pages_place *place, struct pages_key key);
 
 /*

@@ -170,7 +170,7 @@ struct store_writer;
  */
 int store_create(const char *path, bool force, uint64_t size_hint, struct store_writer **out,
 		 struct hdb_error *err);
-/* Whether a write has failed because the disk is full. */
+/* Returns whether a write has failed because the disk is full. */
 bool store_is_full(const struct store_writer *writer);
 
 /* Makes store_publish return without waiting for the disk, for a new temporary database. */

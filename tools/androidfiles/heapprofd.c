@@ -356,7 +356,7 @@ static void add(struct call_node *sum, const struct call_node *now, const struct
 	sum->all_bytes += now->all_bytes - before->all_bytes;
 }
 
-/* Whether the sums are plausible: frees never exceed allocations, and neither decreases. */
+/* Returns whether the sums are plausible: frees never exceed allocations, and neither decreases. */
 static bool is_sum(const struct call_node *now, const struct call_node *before)
 {
 	return now->count <= now->all_count && now->bytes <= now->all_bytes &&
@@ -615,7 +615,7 @@ static void module_of(const char *frame, char *module, size_t size)
 	(void)snprintf(module, size, "%.*s", at == frame ? 0 : (int)strlen(at) - 3, at + 2);
 }
 
-/* Whether the function is an allocator. If so, its caller is of interest. */
+/* Returns whether the function is an allocator. If so, its caller is of interest. */
 static bool is_allocator(const char *frame)
 {
 	static const char *const parts[] = { " (libc.so",    " (libc++",          " (libstdc++",

@@ -333,7 +333,7 @@ static int add_size(struct reading *r, const char *name, uint64_t size, struct h
 	return android_memory_add(r->out, &row, r->process, name, err);
 }
 
-/* Whether the word consists of digits, optionally separated by slashes. */
+/* Returns whether the word consists of digits, optionally separated by slashes. */
 static bool is_counts(const struct word *word)
 {
 	for (size_t i = 0; i < word->size; i++)
@@ -549,7 +549,7 @@ static void read_process_line(struct reading *r, const struct line *line)
 			       (int)(name.size - 2 < 255 ? name.size - 2 : 255), name.text + 1);
 }
 
-/* Whether the line begins a section. */
+/* Returns whether the line begins a section. */
 static bool begins_part(struct reading *r, const struct line *line)
 {
 	if (begins(line, "** MEMINFO in pid ")) {

@@ -65,7 +65,7 @@ static int dump_once(struct app_capture *c, const char *process, const char *fla
 	return adb_run(&c->options, words, 0, out, err);
 }
 
-/* Whether `am` rejected -g, which exists since Android 11. */
+/* Returns whether `am` rejected -g, which exists since Android 11. */
 static bool is_flag_unknown(const struct child_output *out)
 {
 	return strstr(out->text, "nknown option") || strstr(out->text, "Unknown flag");

@@ -22,7 +22,7 @@ static const struct files files_of[] = {
 	[2] = { "memory.max", "memory.current", "memory.events" },
 };
 
-/* Whether the list "cpu,memory" contains the controller. */
+/* Returns whether the list "cpu,memory" contains the controller. */
 static bool has_memory(const char *list, size_t size)
 {
 	static const char name[] = "memory";

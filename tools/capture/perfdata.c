@@ -124,7 +124,7 @@ static const char *after_digits(const char *p, const char *end)
 	return p > start ? p : NULL;
 }
 
-/* Whether the name matches the pattern, in which # stands for digits. */
+/* Returns whether the name matches the pattern, in which # stands for digits. */
 static bool matches(const struct perfdata_entry *e, const char *pattern)
 {
 	const char *p = e->name, *end = p + e->name_size;

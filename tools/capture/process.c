@@ -204,7 +204,7 @@ void process_parse_cgroup(const char *text, char *buf, size_t size)
 	}
 }
 
-/* Whether a namespace of the process differs from ours. */
+/* Returns whether a namespace of the process differs from ours. */
 static bool is_elsewhere(const struct process *p, const char *name)
 {
 	char ours[64], path[64];

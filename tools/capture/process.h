@@ -26,7 +26,7 @@ struct process {
 int process_open(pid_t pid, struct process *process);
 void process_close(struct process *process);
 
-/* Whether the process has ended. */
+/* Returns whether the process has ended. */
 bool process_is_gone(struct process *process);
 
 /*

@@ -94,7 +94,7 @@ static const char *word_at(const char *words, size_t size, size_t at)
 	return at < size ? words + at : NULL;
 }
 
-/* Whether this option of `java` takes the next word as its value. */
+/* Returns whether this option of `java` takes the next word as its value. */
 static bool takes_word(const char *option)
 {
 	static const char *const names[] = {
@@ -181,7 +181,7 @@ static void describe(const struct process *p, struct capture_vm *vm)
 	vm->heap_committed = counters.heap_committed;
 }
 
-/* Whether an inaccessible process is named java. */
+/* Returns whether an inaccessible process is named java. */
 static bool is_called_java(const struct process *p)
 {
 	char name[32];

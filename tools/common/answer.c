@@ -86,7 +86,7 @@ const struct hdb_column *answer_absent(const struct answer *answer, size_t i)
 							  any_column(answer, answer->picked[i]);
 }
 
-/* Whether another column repeats this one with its class: "key" and "key_label". */
+/* Returns whether another column repeats this one with its class: "key" and "key_label". */
 static bool is_labelled(const struct answer *answer, size_t column)
 {
 	const char *name = hdb_rows_column(answer->rows, column)->name;
@@ -102,7 +102,7 @@ static bool is_labelled(const struct answer *answer, size_t column)
 	return false;
 }
 
-/* Whether the column is shown by default, to people or to programs that read lines. */
+/* Returns whether the column is shown by default, to people or to programs that read lines. */
 static bool is_shown(const struct answer *answer, size_t column, bool for_people)
 {
 	const char *name = hdb_rows_column(answer->rows, column)->name;
@@ -112,7 +112,10 @@ static bool is_shown(const struct answer *answer, size_t column, bool for_people
 	return !for_people || (strncmp(name, "signature", 9) != 0 && !is_labelled(answer, column));
 }
 
-/* Whether the column is moved to the end in tables: IDs of objects other than the row's own. */
+/*
+ * Returns whether the column is moved to the end in tables: IDs of objects other than the row's
+ * own.
+ */
 static bool is_last(const struct answer *answer, size_t column, bool for_people)
 {
 	const struct hdb_column *c = hdb_rows_column(answer->rows, column);
@@ -183,7 +186,7 @@ static bool contains(const char *text, size_t size, const char *word, size_t len
 	return false;
 }
 
-/* Whether a string or an ID of the row has the word, in upper or lower case. */
+/* Returns whether a string or an ID of the row has the word, in upper or lower case. */
 static bool row_has(const struct answer *answer, const char *word, size_t length)
 {
 	const struct hdb_value *value;
@@ -204,7 +207,7 @@ static bool row_has(const struct answer *answer, const char *word, size_t length
 	return false;
 }
 
-/* Whether the row contains every word of the filter. */
+/* Returns whether the row contains every word of the filter. */
 static bool row_fits(const struct answer *answer)
 {
 	const char *word = answer->filter;

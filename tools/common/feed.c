@@ -106,7 +106,7 @@ static bool is_archive(const char *name)
 	return ending_size(name, is_address(name) && path < size ? path : size) > 0;
 }
 
-/* Whether the input can only be read sequentially: standard input, pipes, devices. */
+/* Returns whether the input can only be read sequentially: standard input, pipes, devices. */
 static bool is_pipe(const char *name)
 {
 	struct stat st;
@@ -116,7 +116,9 @@ static bool is_pipe(const char *name)
 	       (stat(name, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
 }
 
-/* Whether the name is an archive, a file in one, a URL or a pipe, rather than a dump file. */
+/*
+ * Returns whether the name is an archive, a file in one, a URL or a pipe, rather than a dump file.
+ */
 static bool takes(const char *name)
 {
 	return is_address(name) || is_archive(name) || is_pipe(name);
@@ -187,7 +189,7 @@ bool feed_begins_dump(const char *head, size_t size)
 	return size >= 4 && (head[0] & 0xf0) == 0x50 && memcmp(head + 1, "\x2a\x4d\x18", 3) == 0;
 }
 
-/* Whether the data begins with a packet of a Perfetto trace. */
+/* Returns whether the data begins with a packet of a Perfetto trace. */
 static bool begins_trace(const char *head, size_t size)
 {
 	return size > 1 && head[0] == '\n';
@@ -402,8 +404,8 @@ static int open_archive(struct feed *f, struct hdb_error *err)
 }
 
 /*
- * Whether the bytes begin an archive or a compression format that only libarchive reads: .zip, .xz,
- * .bz2, .lz4.
+ * Returns whether the bytes begin an archive or a compression format that only libarchive reads:
+ * .zip, .xz, .bz2, .lz4.
  */
 static bool begins_packed(const char *head, size_t size)
 {
@@ -459,7 +461,7 @@ static int count_bytes(struct feed *f, uint64_t size, uint64_t announced, struct
 			f->archive_name, RATIO_MAX);
 }
 
-/* Whether skipped entries are read instead of seeked over. */
+/* Returns whether skipped entries are read instead of seeked over. */
 static bool is_read_through(const struct feed *f)
 {
 	return f->is_pipe || archive_filter_code(f->archive, 0) != ARCHIVE_FILTER_NONE;

@@ -9,13 +9,13 @@
 
 #include <stdbool.h>
 
-/* Whether the bytes begin a dump or a compressed file. */
+/* Returns whether the bytes begin a dump or a compressed file. */
 bool feed_begins_dump(const char *head, size_t size);
 
-/* Whether the name is a local archive, or a file in one. Returns the archive's path. */
+/* Returns whether the name is a local archive, or a file in one. Returns the archive's path. */
 bool feed_archive(const char *name, char *path, size_t size);
 
-/* Whether both names refer to the same file of the same archive. */
+/* Returns whether both names refer to the same file of the same archive. */
 bool feed_is_same(const char *a, const char *b);
 
 /* hdb_default_path, extended to dumps in archives and at URLs. */

@@ -56,7 +56,7 @@ static size_t paragraph_size(const char *text, size_t size)
 	return size;
 }
 
-/* Whether a line of the text exceeds `width` columns. */
+/* Returns whether a line of the text exceeds `width` columns. */
 static bool has_wide_line(const char *text, size_t size, size_t width)
 {
 	while (size > 0) {

@@ -61,7 +61,7 @@ void output_flush(struct output *out);
  */
 void output_fit(struct output *out, size_t width);
 
-/* Whether the blank at `at` separates a number from its unit, as in "24 B". */
+/* Returns whether the blank at `at` separates a number from its unit, as in "24 B". */
 bool output_in_size(const char *text, size_t at, size_t size);
 
 /* Flushes and closes the descriptor. Returns 0 or the errno of this or an earlier error. */

@@ -38,7 +38,10 @@ static size_t escape_at(const char *text, size_t size, char buf[ESCAPE_SIZE], si
 	return n > 0 ? 0 : base_utf8(buf, UTF8_REPLACEMENT);
 }
 
-/* Whether a spreadsheet would evaluate the text: it begins like a formula and is not a number. */
+/*
+ * Returns whether a spreadsheet would evaluate the text: it begins like a formula and is not a
+ * number.
+ */
 static bool is_formula(const char *text, size_t size)
 {
 	static const char first[] = "=+-@\t";

@@ -47,7 +47,7 @@ struct smaps {
 /* Reads the next mapping, which borrows from the text. Returns false at the end. */
 bool smaps_next(struct smaps *smaps, struct smaps_mapping *out);
 
-/* Whether the line begins a mapping. */
+/* Returns whether the line begins a mapping. */
 bool smaps_is_mapping(const char *line, size_t size);
 
 #endif

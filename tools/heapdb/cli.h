@@ -221,14 +221,14 @@ int locate_database(struct cli *cli);
 int locate_existing(struct cli *cli);
 
 /*
- * Whether an operand is a database or dump rather than the name of a class or thread: it exists,
- * and its first bytes, its suffix or a slash in its name identify it.
+ * Returns whether an operand is a database or dump rather than the name of a class or thread: it
+ * exists, and its first bytes, its suffix or a slash in its name identify it.
  */
 bool locate_is_file(const char *name);
-/* Whether the file is a dump, archive or database, by its first bytes or its suffix. */
+/* Returns whether the file is a dump, archive or database, by its first bytes or its suffix. */
 bool locate_is_heap(const char *name);
 
-/* Whether the name has such a suffix or a slash. The file need not exist. */
+/* Returns whether the name has such a suffix or a slash. The file need not exist. */
 bool locate_looks_like_file(const char *name);
 
 /*

@@ -255,7 +255,9 @@ static void write_condition(const struct gate_check *c, char *buf, size_t size)
 		       c->limit);
 }
 
-/* Whether a row of the leaks query is a leak itself, rather than one of the rows below it. */
+/*
+ * Returns whether a row of the leaks query is a leak itself, rather than one of the rows below it.
+ */
 static bool is_leak(const struct hdb_rows *rows)
 {
 	char kind[32];

@@ -111,7 +111,7 @@ struct hdb_value seconds_text(int64_t ns, struct bytes *text)
 	return (struct hdb_value){ .type = HDB_TYPE_TEXT };
 }
 
-/* Whether a frame belongs to the JDK. The calling application frame is the relevant one. */
+/* Returns whether a frame belongs to the JDK. The calling application frame is the relevant one. */
 static bool is_platform(const struct bytes *text)
 {
 	return descriptor_is_of_jdk(text->data, text->size);

@@ -73,7 +73,7 @@ struct meminfo {
 	char summary[SUMMARY_BYTES];
 };
 
-/* Whether the row is a category that the heap dump accounts for, of the dumped process. */
+/* Returns whether the row is a category that the heap dump accounts for, of the dumped process. */
 static bool is_of_dump(const struct meminfo *m, const struct android_memory_row *row,
 		       const char *name)
 {

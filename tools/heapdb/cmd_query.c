@@ -217,7 +217,7 @@ static int open_all(struct cli *cli)
 	return HDB_OK;
 }
 
-/* Whether to print growth by owner: text output, and no specific comparison requested. */
+/* Returns whether to print growth by owner: text output, and no specific comparison requested. */
 static bool wants_growth(const struct cli *cli)
 {
 	const struct options *opt = &cli->opt;

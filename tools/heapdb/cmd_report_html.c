@@ -103,8 +103,8 @@ static enum redaction redaction_of(const char *query, const char *key, size_t si
 }
 
 /*
- * Whether the class of a label ends here: at the first blank, or for frames at a blank after a
- * parenthesis.
+ * Returns whether the class of a label ends here: at the first blank, or for frames at a blank
+ * after a parenthesis.
  */
 static bool ends_class(const char *text, size_t at, enum redaction how)
 {

@@ -17,7 +17,7 @@
 
 /* ---- operands ---- */
 
-/* Whether an operand is an SQL statement: it begins like one, and no such file exists. */
+/* Returns whether an operand is an SQL statement: it begins like one, and no such file exists. */
 static bool is_statement(const char *operand)
 {
 	static const char *const words[] = { "select", "with",   "explain", "values", "pragma",
@@ -116,7 +116,10 @@ static int add_databases(struct cli *cli, struct heapsql *sql, size_t count)
 
 /* ---- statements ---- */
 
-/* Whether a statement mentions the column "reachable", which is 1 in all rows without --all. */
+/*
+ * Returns whether a statement mentions the column "reachable", which is 1 in all rows without
+ * --all.
+ */
 static bool mentions_reachable(const char *text)
 {
 	static const char name[] = "reachable";

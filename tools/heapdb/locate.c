@@ -36,8 +36,8 @@ static bool ends_with(const char *name, const char *const *endings, size_t count
 }
 
 /*
- * Whether the file name looks like the name of a Perfetto trace. The first bytes of a trace are not
- * distinctive.
+ * Returns whether the file name looks like the name of a Perfetto trace. The first bytes of a trace
+ * are not distinctive.
  */
 static bool is_trace(const char *name)
 {
@@ -72,7 +72,7 @@ static bool is_dump(const char *path)
 	       (feed_begins_dump(head, sizeof(head)) || is_trace(path));
 }
 
-/* Whether the file begins like an LMDB file: MDB_MAGIC in the first meta page. */
+/* Returns whether the file begins like an LMDB file: MDB_MAGIC in the first meta page. */
 static bool is_database(const char *path)
 {
 	char head[20];
@@ -165,7 +165,9 @@ out:
 	return rc;
 }
 
-/* Whether both names refer to the same file. Returns false if either file does not exist. */
+/*
+ * Returns whether both names refer to the same file. Returns false if either file does not exist.
+ */
 static bool is_same_file(const char *a, const char *b)
 {
 	struct stat x, y;
@@ -174,8 +176,8 @@ static bool is_same_file(const char *a, const char *b)
 }
 
 /*
- * Whether the database at the dump's default path belongs to another dump that still exists. Such a
- * database is not replaced. dump.hprof and dump.bin have the same default path.
+ * Sets *yes to whether the database at the dump's default path belongs to another dump that still
+ * exists. Such a database is not replaced. dump.hprof and dump.bin have the same default path.
  */
 static int is_of_another(struct cli *cli, const char *db_path, const char *dump, const char *other,
 			 bool *yes)
@@ -202,7 +204,7 @@ struct before {
 	char mapping[4096];
 };
 
-/* Whether the archive has changed since the import. */
+/* Returns whether the archive has changed since the import. */
 static bool is_newer(const char *archive, const char *db_path)
 {
 	struct statx_timestamp made;
@@ -214,8 +216,8 @@ static bool is_newer(const char *archive, const char *db_path)
 }
 
 /*
- * Whether the existing database was made from an older dump of that name. *was receives its import
- * options.
+ * Sets *yes to whether the existing database was made from an older dump of that name, and *was to
+ * its import options.
  */
 static int is_outdated(struct cli *cli, const char *db_path, const char *dump, bool *yes,
 		       struct before *was)

@@ -434,7 +434,7 @@ int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsign
 	return hdb_open(db_path, &options, db, &cli->err);
 }
 
-/* Whether the answer itself reports the dump's health: text output begins with it. */
+/* Returns whether the answer itself reports the dump's health: text output begins with it. */
 static bool answer_reports_health(const struct cli *cli)
 {
 	return cli->query && !(cli->command->flags & EXPORTS) && !cli->opt.output &&
@@ -496,7 +496,7 @@ static int take_file(struct cli *cli)
 	return HDB_OK;
 }
 
-/* Whether this is `export bitmaps DIR`, which writes images, not rows. */
+/* Returns whether this is `export bitmaps DIR`, which writes images, not rows. */
 static bool exports_bitmaps(const struct cli *cli)
 {
 	return cli->command->flags & EXPORTS && cli->query && cli->opt.operand_count &&

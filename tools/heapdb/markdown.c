@@ -89,7 +89,7 @@ static void put_heading(struct answer *answer, struct output *out)
 	output_string(out, "|\n");
 }
 
-/* Whether the current row is in one of the requested sections. */
+/* Returns whether the current row is in one of the requested sections. */
 static bool is_wanted(const struct answer *answer, const struct markdown_rows *which)
 {
 	const struct hdb_value *section = rows_value(answer->rows, "section");

@@ -165,7 +165,9 @@ static void put_head_step(struct part_of_head *part, const struct hdb_rows *rows
 	part->has_path = part->is_open = true;
 }
 
-/* Whether a row lists what the suspect holds: elements, or otherwise all that it retains. */
+/*
+ * Returns whether a row lists what the suspect holds: elements, or otherwise all that it retains.
+ */
 static bool is_held(struct head *head, const struct hdb_rows *rows)
 {
 	/* Skip the row that sums all other classes. */

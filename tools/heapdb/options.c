@@ -301,7 +301,7 @@ static bool has_bytes(const struct hdb_query_spec *spec)
 	return false;
 }
 
-/* Whether render_picture finds the columns it draws. */
+/* Returns whether render_picture finds the columns it draws. */
 static bool can_be_drawn(const struct hdb_query_spec *spec)
 {
 	return has_column(spec, "level") && has_column(spec, "name") &&
@@ -705,7 +705,7 @@ static bool ends_with(const char *name, const char *suffix)
 	return size > length && strcasecmp(name + size - length, suffix) == 0;
 }
 
-/* Whether options of these groups can select the format. */
+/* Returns whether options of these groups can select the format. */
 static bool has_format(uint64_t groups, enum format format)
 {
 	return groups & OPTIONS_EXPORT      ? true :

@@ -216,7 +216,7 @@ int options_query_name(const struct command *command, struct arguments args, int
 int options_parse(const struct command *command, const struct hdb_query_spec *spec,
 		  struct arguments args, struct options *opt, struct hdb_error *err);
 
-/* Whether a shared option was given. */
+/* Returns whether a shared option was given. */
 bool options_given(const struct options *opt, const char *name);
 
 /*
@@ -226,15 +226,15 @@ bool options_given(const struct options *opt, const char *name);
 int options_only(const struct options *opt, uint64_t groups, const char *what,
 		 struct hdb_error *err);
 
-/* Whether this option of the query was given. */
+/* Returns whether this option of the query was given. */
 bool options_has(const struct options *opt, const char *name);
 
 void options_release(struct options *opt);
 
-/* Whether --json is among the arguments, for errors before or during parsing. */
+/* Returns whether --json is among the arguments, for errors before or during parsing. */
 bool options_want_json(struct arguments args);
 
-/* Whether the query itself defines this option. */
+/* Returns whether the query itself defines this option. */
 bool options_spec_has(const struct hdb_query_spec *spec, const char *name);
 
 #endif

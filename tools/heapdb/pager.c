@@ -38,7 +38,7 @@ void pager_want(struct output *out)
 	pager.out = out->is_held ? out : NULL;
 }
 
-/* Whether the text exceeds the screen, leaving one line for the prompt. */
+/* Returns whether the text exceeds the screen, leaving one line for the prompt. */
 static bool is_long(const char *text, size_t size)
 {
 	struct winsize window = { .ws_row = 24, .ws_col = 80 };

@@ -24,7 +24,7 @@ void progress_start(bool draw, bool keep_times);
  */
 void progress_print_timings(void);
 
-/* Whether work that takes long is shown on the terminal. */
+/* Returns whether work that takes long is shown on the terminal. */
 bool progress_draws(void);
 
 /*
@@ -42,12 +42,12 @@ void progress_hide(void);
 /* Disables drawing. */
 void progress_no_more(void);
 
-/* Whether a signal or the time limit requested a stop. */
+/* Returns whether a signal or the time limit requested a stop. */
 bool progress_is_cancelled(void);
 
 /* Sets a time limit in seconds from now; 0: none. */
 void progress_time_limit(unsigned seconds);
-/* Whether the time limit was the reason. */
+/* Returns whether the time limit was the reason. */
 bool progress_is_out_of_time(void);
 
 /* Output hooks that coordinate with the line, the pager and signals. */

@@ -38,7 +38,7 @@ prose_fn prose_growth;
 /* Returns the fact with this name, or NULL if it is not set. Borrowed until the rows are closed. */
 const struct hdb_value *answer_fact(const struct answer *answer, const char *name);
 
-/* Whether the value is present. Returns false for NULL. */
+/* Returns whether the value is present. Returns false for NULL. */
 bool has_value(const struct hdb_value *value);
 
 /* Appends a string. A long one is truncated: "... (7,016 characters; --json shows all)". */
@@ -94,7 +94,7 @@ void prose_wrap_value(struct output *out, const struct render_style *style,
 /* Switches bold on or off, if the style has it. */
 void prose_bold(struct output *out, const struct render_style *style, bool is_on);
 
-/* Whether the terminal shows box-drawing characters. */
+/* Returns whether the terminal shows box-drawing characters. */
 bool prose_has_boxes(void);
 
 /* Elements of a drawn path: box-drawing characters, or ASCII if the terminal lacks them. */

@@ -24,7 +24,7 @@ static void put_head(struct answer *answer, const struct render_style *style, st
 		output_string(out, "  unreachable: no path from a GC root\n");
 }
 
-/* Whether the column's text equals `last`; stores it in `last`. */
+/* Returns whether the column's text equals `last`; stores it in `last`. */
 static bool is_same(const struct hdb_rows *rows, const char *column, struct bytes *last)
 {
 	const struct hdb_value *value = rows_value(rows, column);

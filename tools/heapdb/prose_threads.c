@@ -45,7 +45,7 @@ static void put_held(struct output *out, const struct hdb_rows *rows)
 		  "{kind}: {text}[ {id}][, retained {retained}][, frames {stack_bytes}]\n");
 }
 
-/* Whether a local variable of the thread already referred to the object. Records it. */
+/* Returns whether a local variable of the thread already referred to the object. Records it. */
 static bool is_repeated(struct bytes *seen, const struct hdb_value *id)
 {
 	uint64_t have;

@@ -62,7 +62,7 @@ void notes_of_row(const struct answer *answer, const struct render_style *style,
 /* Prints all other matched notes below the rows, unless the answer is JSON. */
 void notes_below(const struct answer *answer, const struct render_style *style, struct output *out);
 
-/* Whether `name` is one of "name|name|...". */
+/* Returns whether `name` is one of "name|name|...". */
 bool is_among(const char *name, const char *names);
 
 /*

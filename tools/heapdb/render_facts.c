@@ -34,7 +34,10 @@ static bool says_nothing(const struct hdb_value *value)
 	return true;
 }
 
-/* Whether the facts describe the target itself: a single object or class, or there are no rows. */
+/*
+ * Returns whether the facts describe the target itself: a single object or class, or there are no
+ * rows.
+ */
 static bool has_headline(const struct answer *answer)
 {
 	const struct hdb_query_spec *spec = answer->rows ? hdb_query_named(answer->name) : NULL;
@@ -81,7 +84,7 @@ static const struct hdb_value *relative(const struct answer *answer, const char 
 	return answer_fact(answer, other);
 }
 
-/* Whether the fact is printed together with its earlier or later value. */
+/* Returns whether the fact is printed together with its earlier or later value. */
 static bool is_part(const struct answer *answer, const char *name)
 {
 	const char *end = strrchr(name, '_');

@@ -606,7 +606,7 @@ static bool is_null(const struct table *t, const struct cell *cell)
 	return cell->size == 1 && t->text.data[cell->at] == '-';
 }
 
-/* Whether the cell is empty or zero. */
+/* Returns whether the cell is empty or zero. */
 static bool is_nothing(const struct table *t, const struct cell *cell)
 {
 	static const char *const nothing[] = { "-", "0", "0 B", "0.00", "no" };
@@ -619,8 +619,8 @@ static bool is_nothing(const struct table *t, const struct cell *cell)
 }
 
 /*
- * Whether the line below the table mentions the column. Values absent from most dumps are not
- * mentioned.
+ * Returns whether the line below the table mentions the column. Values absent from most dumps are
+ * not mentioned.
  */
 static bool says_so(const struct table *t, size_t no)
 {
@@ -792,7 +792,9 @@ static int put_footer(struct table *t)
 	return HDB_OK;
 }
 
-/* Whether a column holds strings of the heap, in which class names must not be shortened. */
+/*
+ * Returns whether a column holds strings of the heap, in which class names must not be shortened.
+ */
 static bool is_value(const struct answer *answer, const char *column)
 {
 	static const struct {

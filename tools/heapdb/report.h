@@ -25,7 +25,7 @@ void markdown_value(struct output *out, const struct hdb_value *value);
 /* Returns the value of the named column, or NULL if there is none. Borrowed until the next row. */
 const struct hdb_value *rows_value(const struct hdb_rows *rows, const char *name);
 
-/* Whether the column has this text. */
+/* Returns whether the column has this text. */
 bool rows_is(const struct hdb_rows *rows, const char *name, const char *text);
 
 /* Selection of an answer's rows and columns for a table. */

@@ -191,7 +191,7 @@ static int set_mode(struct cli *cli, const char *name)
 	return cli_usage(cli, ".mode takes " FORMATS_OF_ROWS_TEXT);
 }
 
-/* Whether the line is a shell command: ".tables", or a word common in other shells. */
+/* Returns whether the line is a shell command: ".tables", or a word common in other shells. */
 static bool is_command(const char *text)
 {
 	static const char *const words[] = { "help", "quit", "exit" };

@@ -40,7 +40,7 @@ int watch_keep_named(const char *name, enum watch_keep *out, struct hdb_error *e
 int watch_start(const struct watch_action *action, const struct watch_capture *what,
 		struct watch_running *running, struct hdb_error *err);
 
-/* Whether a capture has ended. If so, watch_take returns its result, once. */
+/* Returns whether a capture has ended. If so, watch_take returns its result, once. */
 bool watch_has_ended(struct watch_running *running);
 void watch_take(struct watch_running *running, struct watch_captured *out);
 

@@ -156,7 +156,7 @@ struct tool;
 
 /* Returns the tools with their schemas, for tools/list. Returns NULL if memory is exhausted. */
 json_t *mcp_tools_list(const struct mcp_options *options, bool can_ask);
-/* Whether the tool can be called. can_ask: the client can ask the user for consent. */
+/* Returns whether the tool can be called. can_ask: the client can ask the user for consent. */
 bool mcp_tool_exists(const struct mcp_options *options, const char *name, bool can_ask);
 /* Runs a tool. *out is the JSON result. */
 int mcp_tool_call(const struct mcp_call *call, json_t **out, struct hdb_error *err);

@@ -169,7 +169,7 @@ static void send_error(struct server *s, const json_t *id, int code, const char 
 			       id ? json_deep_copy(id) : json_null(), "error", error));
 }
 
-/* Whether these capabilities of a client include forms that its user fills in. */
+/* Returns whether these capabilities of a client include forms that its user fills in. */
 static bool has_forms(const json_t *capabilities)
 {
 	const json_t *forms = json_object_get(capabilities, "elicitation");
@@ -259,7 +259,7 @@ static void on_ping(struct server *s, const json_t *message)
 	send_result(s, message, json_object(), -1);
 }
 
-/* Whether the client that sent this message can ask its user. */
+/* Returns whether the client that sent this message can ask its user. */
 static bool can_ask(const struct server *s, const json_t *message)
 {
 	const json_t *meta = json_object_get(json_object_get(message, "params"), "_meta");

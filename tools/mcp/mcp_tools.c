@@ -24,7 +24,7 @@ struct tool {
 
 /* ---- reading what was given ---- */
 
-/* Whether the value is a string without zero characters. */
+/* Returns whether the value is a string without zero characters. */
 static bool is_text(const json_t *value)
 {
 	return json_is_string(value) &&
@@ -229,7 +229,7 @@ static int take_option(struct asking *a, const char *name, const json_t *value,
 	return HDB_OK;
 }
 
-/* Whether the tool itself has this argument. Options of its query take precedence. */
+/* Returns whether the tool itself has this argument. Options of its query take precedence. */
 static bool is_common(unsigned takes, const char *name)
 {
 	json_auto_t *schema = mcp_schema_of(NULL, takes);
@@ -649,7 +649,7 @@ static const struct tool tools[] = {
 };
 #define TOOL_COUNT (sizeof(tools) / sizeof(tools[0]))
 
-/* Whether the build has the tool's query or language, and the user can consent to it. */
+/* Returns whether the build has the tool's query or language, and the user can consent to it. */
 static bool is_there(const struct mcp_options *options, const struct tool *tool, bool can_ask)
 {
 	if (tool->takes & (MCP_TAKES_DUMP | MCP_TAKES_PID))

@@ -169,8 +169,8 @@ static int make_columns(struct oql *oql)
 /* ---- opening ---- */
 
 /*
- * Whether the word occurs anywhere in the statement. Only the text is searched, so the answer may
- * be a false positive.
+ * Returns whether the word occurs anywhere in the statement. Only the text is searched, so the
+ * answer may be a false positive.
  */
 static bool mentions(const char *text, const char *word)
 {

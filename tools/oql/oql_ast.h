@@ -143,9 +143,9 @@ void oql_unparse_select(const struct oql_select *select, struct bytes *out);
  */
 void oql_put_double(struct bytes *out, double value, bool is_float);
 
-/* Whether the name equals `word`, ignoring case. */
+/* Returns whether the name equals `word`, ignoring case. */
 bool oql_is_word(struct oql_str name, const char *word);
-/* Whether the name is exactly `word`. */
+/* Returns whether the name is exactly `word`. */
 bool oql_is(struct oql_str name, const char *word);
 bool oql_same(struct oql_str a, struct oql_str b);
 /* Arguments for "%.*s". */

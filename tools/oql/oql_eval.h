@@ -334,7 +334,10 @@ void oql_rows_close(struct oql_rows *rows);
 /* Evaluates a sub-select to its objects, values or rows; null if empty; cached if is_free. */
 int oql_subselect(struct oql_eval *ev, struct oql_expr *e, const struct oql_frame *frame,
 		  struct oql_arena *arena, struct oql_value *out);
-/* Whether a sub-select with is_free contains the value v. Column names do not matter. */
+/*
+ * Sets *is_in to whether a sub-select with is_free contains the value v. Column names do not
+ * matter.
+ */
 int oql_in_select(struct oql_eval *ev, struct oql_expr *e, const struct oql_frame *frame,
 		  const struct oql_value *v, bool *is_in);
 /* Must be called before the arena that contains the sets is released. */

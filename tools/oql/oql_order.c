@@ -152,7 +152,7 @@ static int keep_row(struct oql_rows *rows, uint64_t no)
 	return copy_sorted(rows, &rows->sorted_arena, &row, &rows->sorted[rows->sorted_count++]);
 }
 
-/* Whether enough rows exceed the limit to justify a sort that frees them. */
+/* Returns whether enough rows exceed the limit to justify a sort that frees them. */
 static bool has_slack(const struct oql_rows *rows)
 {
 	return rows->wanted && rows->wanted < SIZE_MAX / 4 &&

@@ -51,7 +51,7 @@ static void visit(struct oql_expr *e, struct scope *scope)
 		visit(e->args[i], scope);
 }
 
-/* Whether an expression after FROM uses anything from enclosing rows. */
+/* Returns whether an expression after FROM uses anything from enclosing rows. */
 static bool takes_row(const struct oql_expr *e)
 {
 	if (!e || e->kind == OQL_SELECT)
@@ -121,7 +121,7 @@ static size_t oql_select_depth(const struct oql_select *select)
 	return depth + 1;
 }
 
-/* Whether the word is a modifier here rather than the first selected name. */
+/* Returns whether the word is a modifier here rather than the first selected name. */
 static bool is_modifier(const struct parser *p, const char *word)
 {
 	return is_word(p, 0, word) && !is_word(p, 1, "from") && !is_sign(p, 1, ',') &&

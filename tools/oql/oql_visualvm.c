@@ -1138,7 +1138,7 @@ static const char *translate(struct translator *t)
 					 columns(t, &v.list->item), tail(t, v.list));
 }
 
-/* Whether a statement uses JavaScript that MAT's OQL does not have. */
+/* Returns whether a statement uses JavaScript that MAT's OQL does not have. */
 static bool is_visualvm(struct translator *t)
 {
 	static const char *const signs[] = { "==", "===", "!==", "&&", "||", "=>",

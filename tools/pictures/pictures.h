@@ -59,7 +59,7 @@ int picture_draw(struct picture *picture, enum picture_kind kind, uint64_t heap,
 /* Maximum width and height of a PNG, in pixels; larger than any screen or camera image. */
 #define PICTURE_SIDE_MAX 65535
 
-/* Whether this build includes libpng. */
+/* Returns whether this build includes libpng. */
 bool picture_png_is_there(void);
 
 /*

@@ -30,7 +30,7 @@ bool serve_gate_init(struct serve_gate *gate, const char *address, unsigned port
 
 /* ---- headers ---- */
 
-/* Whether the text is a header name by RFC 9110. */
+/* Returns whether the text is a header name by RFC 9110. */
 static bool is_name(const char *name, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
@@ -117,7 +117,7 @@ static bool is_own_host(const struct serve_gate *gate, const char *host)
 	return false;
 }
 
-/* Whether Origin is "http://" and the request's host. */
+/* Returns whether Origin is "http://" and the request's host. */
 static bool is_own_origin(const struct serve_visitor *visitor)
 {
 	static const char scheme[] = "http://";

@@ -412,9 +412,9 @@ static enum MHD_Result notes(const struct server *server, struct MHD_Connection 
 /* ---- requests ---- */
 
 /*
- * Whether the line that ends after `size` bytes ended with a bare LF. libmicrohttpd 1.0 (start) and
- * later versions reject such lines. Earlier versions terminate lines in place, turning CR LF into
- * two zeros.
+ * Returns whether the line that ends after `size` bytes ended with a bare LF. libmicrohttpd 1.0
+ * (start) and later versions reject such lines. Earlier versions terminate lines in place, turning
+ * CR LF into two zeros.
  */
 static bool is_bare_line(const char *text, size_t size)
 {

@@ -121,7 +121,7 @@ static int make_answer(struct worker *w, struct serve_job *job)
 	return serve_query(&means, job);
 }
 
-/* Whether the large tables needed by the page are already built. */
+/* Returns whether the large tables needed by the page are already built. */
 static bool is_built(struct hdb *db)
 {
 	const unsigned needs = HDB_NEED_DOMINATORS | HDB_NEED_CHILDREN;
@@ -129,7 +129,7 @@ static bool is_built(struct hdb *db)
 	return (hdb_has(db) & needs) == needs;
 }
 
-/* Whether the answer can be cached. Answers that list built tables change. */
+/* Returns whether the answer can be cached. Answers that list built tables change. */
 static bool is_lasting(struct worker *w, const struct serve_job *job)
 {
 	return is_built(w->databases[job->database]) &&
@@ -235,7 +235,7 @@ static struct serve_job *take_warm(struct serve_jobs *jobs)
 	return job;
 }
 
-/* Whether a worker is answering the same question. */
+/* Returns whether a worker is answering the same question. */
 static bool is_being_answered(const struct serve_jobs *jobs, const struct serve_job *job)
 {
 	for (size_t i = 0; i < jobs->worker_count; i++) {
@@ -467,7 +467,7 @@ bool serve_jobs_add(struct serve_jobs *jobs, struct serve_job *job)
 	return has_room;
 }
 
-/* Whether the client has closed its connection, at least for writing. */
+/* Returns whether the client has closed its connection, at least for writing. */
 static bool is_left(const struct serve_job *job)
 {
 	struct pollfd client = { .fd = job->client, .events = POLLRDHUP };

@@ -134,11 +134,11 @@ bool serve_jobs_progress(struct serve_jobs *jobs, const char *id, struct serve_p
 /* Health of a database when it was opened; borrowed until serve_jobs_stop. */
 void serve_jobs_health(const struct serve_jobs *jobs, size_t database, struct hdb_health *out);
 
-/* Whether the dump has named heaps, as Android dumps do. */
+/* Returns whether the dump has named heaps, as Android dumps do. */
 bool serve_jobs_is_android(const struct serve_jobs *jobs, size_t database);
 /*
- * Whether the database's path now refers to another file. Answers come from the file that was
- * opened.
+ * Returns whether the database's path now refers to another file. Answers come from the file that
+ * was opened.
  */
 bool serve_jobs_is_replaced(const struct serve_jobs *jobs, size_t database);
 

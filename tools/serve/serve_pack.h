@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether an Accept-Encoding allows gzip. */
+/* Returns whether an Accept-Encoding allows gzip. */
 bool serve_pack_allowed(const char *accepted);
 
 /*

@@ -20,7 +20,10 @@ unsigned serve_token_port(const char *name)
 	return PORT_FIRST + hash % PORT_COUNT;
 }
 
-/* Whether the file has only one name and only the user of this process can read and write it. */
+/*
+ * Returns whether the file has only one name and only the user of this process can read and write
+ * it.
+ */
 static bool is_private(int fd)
 {
 	struct stat st;

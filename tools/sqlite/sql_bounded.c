@@ -335,7 +335,7 @@ static size_t char_size(const char *c, const char *end)
 	return n;
 }
 
-/* Whether the set contains the character. Counts comparisons. */
+/* Returns whether the set contains the character. Counts comparisons. */
 static bool has_char(const char *set, size_t set_size, const char *c, size_t size, uint64_t *steps)
 {
 	for (const char *s = set, *end = set + set_size; s < end;) {

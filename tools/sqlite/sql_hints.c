@@ -186,8 +186,8 @@ static bool next_compared(const char **at, const char *column, char text[NAME_SI
 }
 
 /*
- * Whether any object or GC root is of this kind; otherwise *near is a kind that differs in case
- * only, or NULL.
+ * Returns whether any object or GC root is of this kind; otherwise *near is a kind that differs in
+ * case only, or NULL.
  */
 static bool has_kind(struct hdb *db, const char *kind, const char **near)
 {

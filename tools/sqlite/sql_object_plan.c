@@ -178,7 +178,7 @@ const struct sql_part sql_parts[SQL_PART_COUNT] = {
 	{ RETAINED_FROM, "retained>" },
 };
 
-/* Whether the statement sorts by a column in an order that we can produce. */
+/* Returns whether the statement sorts by a column in an order that we can produce. */
 static bool orders_by(const struct shape *shape, const sqlite3_index_info *info, int code,
 		      bool *descending)
 {
@@ -195,7 +195,10 @@ static bool has_argument(const struct shape *shape)
 	return shape->column_count && shape->columns[shape->column_count - 1] == C_SUB;
 }
 
-/* Whether the limit is so low compared with all objects that finding the largest first pays off. */
+/*
+ * Returns whether the limit is so low compared with all objects that finding the largest first pays
+ * off.
+ */
 static bool is_short(const struct shape *shape, sqlite3_index_info *info, const struct plan *plan)
 {
 	sqlite3_value *value = NULL;

@@ -35,7 +35,7 @@ int sql_object_take(struct objects_cursor *c, uint32_t ix, struct hdb_error *err
 	return HDB_OK;
 }
 
-/* Whether the object belongs to the table and to the requested classes. */
+/* Returns whether the object belongs to the table and to the requested classes. */
 static bool is_member(const struct objects_cursor *c)
 {
 	const struct shape *s = c->shape;

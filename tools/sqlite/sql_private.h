@@ -196,8 +196,8 @@ int sql_value_object(struct sql_source *source, struct sqlite3_value *value, uin
 		     struct hdb_error *err);
 
 /*
- * Whether some IDs are negative as SQL integers, so that their order differs from a scan's. True
- * even after a failure.
+ * Returns whether some IDs are negative as SQL integers, so that their order differs from a scan's.
+ * True even after a failure.
  */
 bool sql_has_negative_ids(struct hdb *db);
 
@@ -243,7 +243,7 @@ static inline int sql_population(const struct sql_source *source)
 {
 	return source->database.all ? 0 : 1;
 }
-/* Whether tables show an object: *shown. */
+/* Sets *shown to whether tables show an object. */
 int sql_is_shown(struct sql_source *source, uint32_t ix, bool *shown, struct hdb_error *err);
 
 /*
@@ -266,7 +266,7 @@ struct sql_word {
 
 /* Finds the first word from `at` on. Returns false at the end of the statement. */
 bool sql_next_word(const char *at, struct sql_word *out);
-/* Whether the word is this name, ignoring case, or this character. */
+/* Returns whether the word is this name, ignoring case, or this character. */
 bool sql_is(const struct sql_word *word, const char *text);
 /* Copies the text inside the word's quotes, at most size - 1 bytes. */
 void sql_word_text(const struct sql_word *word, char *out, size_t size);
@@ -285,7 +285,7 @@ int sql_register_queries(struct sql_source *source);
 int sql_add_table(struct sql_source *source, const char *name, const struct sql_table_def *def,
 		  void (*release)(void *def));
 int sql_register_functions(struct sql_source *source);
-/* Whether it is one of our functions, ignoring case. */
+/* Returns whether it is one of our functions, ignoring case. */
 bool sql_is_function(const char *name);
 /*
  * Registers hex() and regexp(), which replace SQLite's own; not possible while a statement runs.
@@ -302,7 +302,7 @@ int sql_define_class(struct sql_source *source, const char *name, struct hdb_err
 /* Registers a class table whose columns are determined when a statement uses it. */
 int sql_announce_class(struct sql_source *source, const char *name, struct hdb_error *err);
 
-/* Whether a table or query, but not a class, has this name. */
+/* Returns whether a table or query, but not a class, has this name. */
 bool sql_has_table(const char *name);
 /*
  * Returns table `no` that is not a class; false after the last, with *left set to the rest of no.

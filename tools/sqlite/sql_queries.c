@@ -37,7 +37,7 @@ static const struct query_def *def_of(const struct sql_cursor *c)
 	return (const struct query_def *)c->def;
 }
 
-/* Whether a column or option already has this name. */
+/* Returns whether a column or option already has this name. */
 static bool is_column(const struct hdb_query_spec *spec, const char *name)
 {
 	for (size_t i = 0; i < spec->column_count; i++)

@@ -54,7 +54,7 @@ bool heapsql_names_columns(const char *statement)
 	return count && (sql_is(&words[0], "select") || sql_is(&words[0], "with"));
 }
 
-/* Whether the statement reads one table once. */
+/* Returns whether the statement reads one table once. */
 static bool is_simple(const struct sql_word *words, size_t count)
 {
 	static const char *const more[] = { "join",    "union",  "except", "intersect", "with",

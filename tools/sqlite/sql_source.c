@@ -126,7 +126,7 @@ int sql_register(struct sql_source *source, struct hdb_error *err)
 
 /* ---- names of classes ---- */
 
-/* Whether the name, or the name without a final "+", is a class. */
+/* Returns whether the name, or the name without a final "+", is a class. */
 static bool is_class(struct hdb *db, char *name)
 {
 	const size_t size = strlen(name);

@@ -54,8 +54,8 @@ struct heapsql_rows;
 int heapsql_prepare(struct heapsql *sql, const char *text, const char **rest,
 		    struct heapsql_rows **out, struct hdb_error *err);
 /*
- * Whether the first statement of `text` names each of its columns: "SELECT id, count(*) ...", not
- * "SELECT *". Returns false if unknown, for statements with comments or very many words.
+ * Returns whether the first statement of `text` names each of its columns: "SELECT id, count(*)
+ * ...", not "SELECT *". Returns false if unknown, for statements with comments or very many words.
  */
 bool heapsql_names_columns(const char *text);
 size_t heapsql_column_count(const struct heapsql_rows *rows);
@@ -66,8 +66,8 @@ size_t heapsql_column_count(const struct heapsql_rows *rows);
  */
 const struct hdb_column *heapsql_column(const struct heapsql_rows *rows, size_t column);
 /*
- * Whether the column belongs to a table and has a declared type. Other columns may hold values of
- * any type.
+ * Returns whether the column belongs to a table and has a declared type. Other columns may hold
+ * values of any type.
  */
 bool heapsql_is_typed(const struct heapsql_rows *rows, size_t column);
 /* HDB_OK, HDB_END, or a failure. */
@@ -116,7 +116,7 @@ struct heapsql_filter;
 int heapsql_filter_open(struct heapsql *sql, const char *expression,
 			const struct heapsql_columns *columns, struct heapsql_filter **out,
 			struct hdb_error *err);
-/* Whether the expression uses this column. */
+/* Returns whether the expression uses this column. */
 bool heapsql_filter_uses(const struct heapsql_filter *filter, size_t column);
 /* Evaluates the expression for one value per column: *holds. */
 int heapsql_filter_test(struct heapsql_filter *filter, const struct hdb_value *const *values,
@@ -146,10 +146,10 @@ struct heapsql_arrow_options {
 int heapsql_arrow(struct hdb *db, const char *text, const struct heapsql_arrow_options *opt,
 		  struct ArrowArrayStream *out, struct hdb_error *err);
 
-/* Whether a table or function, but not a class, has this name. */
+/* Returns whether a table or function, but not a class, has this name. */
 bool heapsql_has_table(const char *name);
 
-/* Whether `text` ends with a complete statement, so that a shell can run it. */
+/* Returns whether `text` ends with a complete statement, so that a shell can run it. */
 bool heapsql_is_complete(const char *text);
 
 /* Kinds of tables, in listing order. */

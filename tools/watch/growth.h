@@ -99,7 +99,7 @@ const char *growth_name(const struct growth *growth, uint32_t name);
 const struct growth_class *growth_class_in(const struct growth *growth,
 					   const struct growth_histogram *histogram, uint32_t name);
 
-/* Whether a class belongs to the JDK, or is an array. */
+/* Returns whether a class belongs to the JDK, or is an array. */
 bool growth_is_of_jdk(const char *name);
 
 void growth_release(struct growth *growth);

@@ -82,7 +82,7 @@ void series_write_line(struct bytes *out, const struct series_record *r)
 
 /* ---- the file ---- */
 
-/* Whether the last byte of the file is a line feed, or the file is empty. */
+/* Returns whether the last byte of the file is a line feed, or the file is empty. */
 static bool ends_whole(int fd, uint64_t size)
 {
 	char last = '\n';

@@ -210,7 +210,7 @@ static double middle(const struct trend_point *p)
 	return fmax(fmin(a, b), fmin(fmax(a, b), c));
 }
 
-/* Whether growth persists after falls, and the end exceeds all values before the start. */
+/* Returns whether growth persists after falls, and the end exceeds all values before the start. */
 static bool survives(const struct trend_point *all, size_t count, size_t start)
 {
 	const double rise = middle(all + count - 3) - middle(all + start);
@@ -257,7 +257,9 @@ static bool minimum_rises(const struct trend_point *all, size_t count, const str
 	       rise >= MINIMUM_RISE_MIN * t->slope * (last->time - all->time);
 }
 
-/* Whether the second half also grows, with at least a minimum fraction of the whole slope. */
+/*
+ * Returns whether the second half also grows, with at least a minimum fraction of the whole slope.
+ */
 static bool grows_still(struct work *w, const struct trend_point *p, size_t count,
 			const struct trend *all)
 {

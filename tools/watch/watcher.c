@@ -238,7 +238,7 @@ static int look(struct watcher *w, struct hdb_error *err)
 
 /* ---- histograms ---- */
 
-/* Whether the heap or a class of the JVM grows steadily, according to the series. */
+/* Returns whether the heap or a class of the JVM grows steadily, according to the series. */
 static bool has_growth(struct watcher *w, const struct watched *v)
 {
 	BASE_SCOPED(growth_release) struct growth g = { 0 };
@@ -342,7 +342,7 @@ static void try_capture(struct watcher *w, struct watched *v, size_t no, const c
 	append_event(w, &v->jvm.sample, "capture", reason, NULL);
 }
 
-/* Whether the condition holds now, regardless of its duration. */
+/* Returns whether the condition holds now, regardless of its duration. */
 static bool is_true(struct watcher *w, struct watched *v, const struct condition *c, double *value)
 {
 	const uint64_t age_ms = now(w) - v->found_ms;

@@ -32,7 +32,8 @@ static const char *row_name(uint32_t row)
 }
 
 /*
- * Whether the class has the fields named in the row. In a list of names, only the first is checked.
+ * Returns whether the class has the fields named in the row. In a list of names, only the first is
+ * checked.
  */
 static bool fits(struct heap *heap, uint32_t row, uint32_t class_no)
 {

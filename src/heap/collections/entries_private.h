@@ -92,7 +92,7 @@ bool heap_is_circle(struct heap_entries *e, uint32_t last, uint32_t node);
 
 /* Reads the bounds of a view of a sorted map. Sets e->unknown if they cannot be compared. */
 int heap_begin_bounds(struct heap_entries *e, struct hdb_error *err);
-/* Whether the key of the current entry is within the bounds. */
+/* Sets *out to whether the key of the current entry is within the bounds. */
 int heap_is_inside(struct heap_entries *e, bool *out, struct hdb_error *err);
 
 #endif

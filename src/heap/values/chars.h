@@ -39,7 +39,7 @@ struct heap_utf8 {
 int heap_chars_utf8(struct base_view *view, const struct heap_chars *chars, struct heap_utf8 *out,
 		    struct hdb_error *err);
 
-/* Whether all units are Latin-1, so that one byte per unit would be enough. */
+/* Sets *out to whether all units are Latin-1, so that one byte per unit would be enough. */
 int heap_chars_are_latin1(struct base_view *view, const struct heap_chars *chars, bool *out,
 			  struct hdb_error *err);
 

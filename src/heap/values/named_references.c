@@ -624,7 +624,7 @@ static int next_of(struct heap_named_references *n, struct heap_named_reference 
 
 BASE_ORDER(by_target, struct heap_named_reference, BASE_UP(to_id), BASE_UP(element))
 
-/* Whether the object has more than INDEXED_MIN references. */
+/* Returns whether the object has more than INDEXED_MIN references. */
 static bool is_large(const struct heap_named_references *n, const struct heap_object *object)
 {
 	const uint32_t edge =

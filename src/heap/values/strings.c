@@ -21,7 +21,7 @@
 
 /* ---- layout ---- */
 
-/* Whether the name of a field equals `name`. */
+/* Returns whether the name of a field equals `name`. */
 static bool is_named(struct heap *heap, const struct store_field *field, const char *name)
 {
 	char text[FIELD_NAME_MAX];

@@ -66,7 +66,7 @@ int heap_string_find(struct heap *heap, const struct heap_reader *reader,
 		     struct hdb_error *err);
 
 /*
- * Whether the VM stored two-byte characters with the high byte first, according to
+ * Returns whether the VM stored two-byte characters with the high byte first, according to
  * java.lang.StringUTF16.HI_BYTE_SHIFT in the dump. Classes must be loaded.
  */
 bool heap_is_big_endian(struct heap *heap);

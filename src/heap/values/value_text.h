@@ -36,8 +36,8 @@ const struct heap_value_rule *heap_value_rules(size_t *count);
 void heap_value_text(struct heap *heap, uint32_t ix, char *buf, size_t size);
 
 /*
- * Whether the displayed value of objects of a class is just the number in their field `value`:
- * boxed and atomic numbers.
+ * Returns whether the displayed value of objects of a class is just the number in their field
+ * `value`: boxed and atomic numbers.
  */
 bool heap_value_is_number(struct heap *heap, uint32_t class_no);
 

@@ -143,7 +143,7 @@ static inline int heap_string(struct heap *heap, uint32_t ix, char *buf, size_t 
 	return heap_string_text(heap, ix, &out, err);
 }
 
-/* Whether ix is a java.lang.String. */
+/* Returns whether ix is a java.lang.String. */
 bool heap_is_string(struct heap *heap, uint32_t ix);
 
 /*

@@ -128,7 +128,10 @@ static uint32_t class_no_of(const struct cursor *c)
 						     c->block.class_no[c->at];
 }
 
-/* Whether the objects at both cursors, which have the same ID, appear to be the same object. */
+/*
+ * Returns whether the objects at both cursors, which have the same ID, appear to be the same
+ * object.
+ */
 static bool is_same(const struct cursor *a, const struct cursor *b)
 {
 	const uint8_t kind = a->block.kind[a->at];

@@ -81,7 +81,7 @@ static uint32_t owner_of_node(const struct owners *o, uint32_t node)
 	return owner_tree_name(&o->tree, analysis_merged_node(&o->tree.merged, node)->name)->owner;
 }
 
-/* Whether objects of a node prove that objects of their owner were moved. */
+/* Returns whether objects of a node prove that objects of their owner were moved. */
 static bool is_evidence(const struct owners *o, uint32_t node)
 {
 	const uint32_t name = node == ANALYSIS_MERGED_TOP ?
@@ -256,9 +256,9 @@ static double size_of(double change)
 }
 
 /*
- * Whether most of a change is due to objects with this name that were added or removed, or to a
- * change of their own size. Each object counts with the smaller of the average sizes before and
- * after.
+ * Returns whether most of a change is due to objects with this name that were added or removed, or
+ * to a change of their own size. Each object counts with the smaller of the average sizes before
+ * and after.
  */
 static bool is_made_here(const struct diff *d, const struct diff_figures *sums)
 {
@@ -334,7 +334,10 @@ static struct row *row_at(const struct owners *o, uint32_t at)
 	return at ? base_vec_at(&o->rows, struct row, at - 1) : NULL;
 }
 
-/* Whether an ancestor has the same owner. If so, the ancestor's bytes include the node's bytes. */
+/*
+ * Returns whether an ancestor has the same owner. If so, the ancestor's bytes include the node's
+ * bytes.
+ */
 static bool is_below_own(const struct owners *o, uint32_t node, uint32_t owner)
 {
 	const struct analysis_merged *m = &o->tree.merged;
@@ -426,8 +429,8 @@ static int fill_rows(struct diff *d, struct hdb_error *err)
 }
 
 /*
- * Whether the owner holds more in each dump than in the one before. Buffers and tables grow in
- * steps, so without new objects it is enough that they never shrink.
+ * Returns whether the owner holds more in each dump than in the one before. Buffers and tables grow
+ * in steps, so without new objects it is enough that they never shrink.
  */
 static bool grows_steadily(const struct diff *d, const struct diff_figures *by_side)
 {

@@ -85,8 +85,8 @@ static int count_lost(struct tree *t, struct hdb_error *err)
 }
 
 /*
- * Whether a new node got most of its objects from other nodes: other nodes of the same owner or
- * class lost more than half as many.
+ * Returns whether a new node got most of its objects from other nodes: other nodes of the same
+ * owner or class lost more than half as many.
  */
 static bool has_moved(const struct tree *t, uint32_t node)
 {
@@ -139,7 +139,7 @@ static int find_largest(struct tree *t, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Whether one child accounts for most of its parent's growth. */
+/* Returns whether one child accounts for most of its parent's growth. */
 static bool child_has_it(const struct tree *t, uint32_t node)
 {
 	return t->largest[node].child != ANALYSIS_MERGED_TOP &&

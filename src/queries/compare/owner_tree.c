@@ -348,8 +348,8 @@ static int local_owner(struct adding *a, uint32_t thread, uint32_t *out, struct 
 }
 
 /*
- * Whether an object is part of the one above it, such as an entry, a table, or the characters of a
- * string.
+ * Returns whether an object is part of the one above it, such as an entry, a table, or the
+ * characters of a string.
  */
 static bool is_part(const struct adding *a, uint32_t above, uint32_t ix)
 {

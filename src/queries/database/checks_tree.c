@@ -102,7 +102,7 @@ static int load_children(struct children *c, struct hdb_error *err)
 	return heap_each_block(c->q->heap, c->q->work, load_block, c, err);
 }
 
-/* Whether an object must be in one of the lists. */
+/* Returns whether an object must be in one of the lists. */
 static bool is_expected(const struct children *c, uint32_t ix)
 {
 	return c->idom[ix] == HEAP_NONE || (c->top_list && c->idom[ix] != ix);

@@ -267,7 +267,7 @@ static void add_day_of(const struct looking *l, struct value_field *field, const
 	}
 }
 
-/* Whether a field is a number, of versions or attempts, and no point in time. */
+/* Returns whether a field is a number, of versions or attempts, and no point in time. */
 static bool is_counter(const struct value_field *field)
 {
 	return field->time == TIME_VERSION || field->time == TIME_TRIES;
@@ -565,7 +565,7 @@ static int look_for_self(struct looking *l, const struct heap_entries *entries,
 	return HDB_OK;
 }
 
-/* Whether a collection of this kind must not contain equal keys. */
+/* Returns whether a collection of this kind must not contain equal keys. */
 static bool compares_keys(const struct heap_collection *c)
 {
 	return c->inner && (c->rule->kind == HEAP_MAP || c->rule->kind == HEAP_SET) &&

@@ -395,7 +395,7 @@ static int sum_of(struct scan *s, const struct base_arguments *a, struct base_va
 	return HDB_OK;
 }
 
-/* Whether a class matches the patterns, or it or a superclass has the name. */
+/* Returns whether a class matches the patterns, or it or a superclass has the name. */
 static bool is_of_class(struct heap *heap, uint32_t class_no, const char *patterns)
 {
 	return strchr(patterns, '*') ? base_glob_list(patterns, heap_class_name(heap, class_no)) :

@@ -119,7 +119,7 @@ int explain_rules_open(const struct session *session, const char *file, struct e
 		       struct hdb_error *err);
 void explain_rules_release(struct explain_rules *rules);
 
-/* Whether any rule is about instances of this class. */
+/* Returns whether any rule is about instances of this class. */
 static inline bool explain_has_rules(const struct explain_rules *rules, uint32_t class_no)
 {
 	return rules->first[class_no] != rules->first[class_no + 1];
@@ -187,7 +187,7 @@ struct explain_choice {
 int explain_candidates(const struct session *session, const struct explain_rules *rules,
 		       struct explain_choice choice, struct base_vec *out, struct hdb_error *err);
 
-/* Whether a finding is a fault regardless of its size: a leak or a misconfiguration. */
+/* Returns whether a finding is a fault regardless of its size: a leak or a misconfiguration. */
 static inline bool explain_is_fault(const struct explain_rule *rule)
 {
 	return rule->verdict == EXPLAIN_LEAK || rule->verdict == EXPLAIN_MISCONFIGURED;

@@ -263,8 +263,8 @@ static int add_children(struct held_walk *w, size_t no, struct hdb_error *err)
 }
 
 /*
- * Whether an object is a node of the tree or list to which the object above it belongs, or which
- * that object is.
+ * Returns whether an object is a node of the tree or list to which the object above it belongs, or
+ * which that object is.
  */
 static bool is_node_of(struct heap *heap, uint32_t class_no, uint32_t above_no)
 {

@@ -67,15 +67,18 @@ int inspector_init(struct inspector *inspector, const struct session *session,
 		   struct hdb_error *err);
 void inspector_release(struct inspector *inspector);
 
-/* Whether the heap can contain leaking objects: it has classes of the rules, or watchers. */
+/*
+ * Returns whether the heap can contain leaking objects: it has classes of the rules, or watchers.
+ */
 bool inspector_has_any(const struct inspector *inspector);
 
-/* Whether instances of a class can be leaking by the rules, watched or not. */
+/* Returns whether instances of a class can be leaking by the rules, watched or not. */
 bool inspector_wants(const struct inspector *inspector, uint32_t class_no);
 
 /*
- * Whether an object itself is leaking. Views inside other views are not, for example, because the
- * outermost view is. only_watched: only if a watcher expected the object to be collected.
+ * Sets *out to whether the object itself is leaking. Views inside other views are not, for example,
+ * because the outermost view is. only_watched: only if a watcher expected the object to be
+ * collected.
  */
 int inspect_is_leaking(struct inspector *inspector, uint32_t ix, bool only_watched, bool *out,
 		       struct hdb_error *err);
@@ -137,7 +140,7 @@ struct inspect_saying {
 int inspect_say(struct inspect_look *look, enum inspect_says says, struct hdb_error *err,
 		const char *format, ...) HDB_PRINTF(4, 5);
 
-/* Whether an object is an instance of a class or of one of its subclasses. */
+/* Returns whether an object is an instance of a class or of one of its subclasses. */
 bool inspect_is_a(struct heap *heap, uint32_t ix, const char *class_name);
 /*
  * Returns "View" for "android.view.View"; and the class of an object (of a class object, the class
@@ -169,7 +172,7 @@ int inspect_editor_filter(struct inspect_look *look, struct hdb_error *err);
  * none is known.
  */
 int inspect_component(struct heap *heap, uint32_t context, uint32_t *out, struct hdb_error *err);
-/* Whether the object is a destroyed activity. */
+/* Sets *out to whether the object is a destroyed activity. */
 int inspect_is_destroyed(struct heap *heap, uint32_t context, bool *out, struct hdb_error *err);
 /* Writes the name of a resource ID. Returns false if the dump does not contain it. */
 bool inspect_resource_name(struct inspector *inspector, int64_t id, char *buf, size_t size);

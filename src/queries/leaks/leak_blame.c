@@ -113,8 +113,8 @@ static size_t library_size(const char *name)
 }
 
 /*
- * Whether a class is a collection from a library, or a class nested in one. Such a class holds what
- * other code put into it. The same is true of lambdas and what they captured.
+ * Returns whether a class is a collection from a library, or a class nested in one. Such a class
+ * holds what other code put into it. The same is true of lambdas and what they captured.
  */
 static bool is_structure(struct heap *heap, uint32_t class_no)
 {
@@ -143,7 +143,8 @@ static bool is_structure(struct heap *heap, uint32_t class_no)
 }
 
 /*
- * Whether a class is outside the platform. javac and similar tools count as programs of their own.
+ * Returns whether a class is outside the platform. javac and similar tools count as programs of
+ * their own.
  */
 static bool is_own(const char *class_name)
 {
@@ -429,9 +430,9 @@ static int find_end(struct query *q, const struct query_leak_path *path,
 }
 
 /*
- * Whether the end of the path is a node of a graph that a thread entered there, such as a list of
- * books that refer to each other: most of what the end dominates is of its own class. In this case,
- * the thread's local variable is to blame, and not the fields of the end.
+ * Sets *out to whether the end of the path is a node of a graph that a thread entered there, such
+ * as a list of books that refer to each other: most of what the end dominates is of its own class.
+ * In this case, the thread's local variable is to blame, not the fields of the end.
  */
 static int is_entered(struct query *q, const struct query_leak_path *path, bool *out,
 		      struct hdb_error *err)

@@ -292,8 +292,8 @@ static int look_inside(struct query *q, uint32_t end_ix, struct leak_held *held,
 }
 
 /*
- * Whether two numbers differ so little that they count the same objects, such as the first and last
- * of a queue.
+ * Returns whether two numbers differ so little that they count the same objects, such as the first
+ * and last of a queue.
  */
 static bool is_about(uint64_t a, uint64_t b)
 {

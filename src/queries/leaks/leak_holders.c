@@ -172,7 +172,7 @@ struct holders {
 	uint64_t steps; /* steps up the dominator tree so far */
 };
 
-/* Whether two holders would have the same name in a sentence. */
+/* Returns whether two holders would have the same name in a sentence. */
 static bool is_same(const struct leak_holder *a, const struct leak_holder *b)
 {
 	const char *a_class = a->class_name ? a->class_name : "";
@@ -203,7 +203,8 @@ static int find_topmost(struct query *q, const struct query_leak_path *path, siz
 }
 
 /*
- * Whether the topmost object dominates ix. If no steps are left, returns true without examining ix.
+ * Sets *out to whether the topmost object dominates ix. If no steps are left, sets it to true
+ * without examining ix.
  */
 static int is_below(struct holders *h, uint32_t ix, bool *out, struct hdb_error *err)
 {
@@ -260,7 +261,7 @@ static int make_path(const struct holders *h, uint32_t holder_ix, struct query_l
 	return HDB_OK;
 }
 
-/* Whether a path begins at a local variable of a thread. */
+/* Sets *out to whether a path begins at a local variable of a thread. */
 static int begins_at_local(struct query *q, const struct query_leak_path *path, bool *out,
 			   struct hdb_error *err)
 {
@@ -421,8 +422,9 @@ static int find_top(const struct holders *h, struct leak_holder *out, struct hdb
 }
 
 /*
- * Whether holders other than the path's have to be examined. Sets *at to the step where paths part.
- * If the step to blame is below it, the step is on every path, and no other holders are needed.
+ * Sets *any to whether holders other than the path's must be examined, and *at to the step where
+ * paths part. If the step to blame is below it, the step is on every path, and no other holders are
+ * needed.
  */
 static int find_parting(struct query *q, const struct query_leak_path *path, size_t *at, bool *any,
 			struct hdb_error *err)
@@ -488,8 +490,8 @@ static const struct member_owner *commonest(const struct member_owners *o)
 }
 
 /*
- * Whether nearly every member has a different owner object of that name, like a task that only this
- * member refers to.
+ * Returns whether nearly every member has a different owner object of that name, like a task that
+ * only this member refers to.
  */
 static bool is_one_each(const struct member_owner *owner)
 {
@@ -826,8 +828,8 @@ static int find_owner(struct query *q, const struct analysis_suspect *suspect,
 }
 
 /*
- * Whether the path begins at a local variable of a thread that does not dominate the end. Such a
- * variable only uses what other objects hold.
+ * Sets *out to whether the path begins at a local variable of a thread that does not dominate the
+ * end. Such a variable only uses what other objects hold.
  */
 static int is_passing(struct query *q, const struct analysis_suspect *suspect,
 		      const struct query_leak_path *path, bool *out, struct hdb_error *err)

@@ -186,7 +186,7 @@ static const struct leak_holder *first_holder(const struct query_leak_owner *o)
 	return o->top.kind ? &o->top : &o->list[0];
 }
 
-/* Whether a sentence that begins with the owners needs a plural verb. */
+/* Returns whether a sentence that begins with the owners needs a plural verb. */
 static bool is_several(const struct query_leak_owner *o)
 {
 	bool several = o->named > 1 || o->more || o->has_others || o->top.count > 1;
@@ -236,7 +236,9 @@ static int set_owner(struct leak_rows *rows, struct leak_row *row, const struct 
 
 /* ---- the sentence on a suspect ---- */
 
-/* Whether another class has the same name. Only then does the text name the class loader. */
+/*
+ * Returns whether another class has the same name. Only then does the text name the class loader.
+ */
 static bool has_twin(struct heap *heap, uint32_t class_no)
 {
 	const char *name = heap_class_name(heap, class_no);
@@ -438,15 +440,15 @@ static int add_doing(struct query *q, const struct leak_incident *incident, bool
 	return HDB_OK;
 }
 
-/* Whether an average size makes sense. It does not for objects of several classes. */
+/* Returns whether an average size makes sense. It does not for objects of several classes. */
 static bool has_each(const struct leak_held *held)
 {
 	return held->text || held->class_no != HEAP_NONE || held->is_entries;
 }
 
 /*
- * Whether the "owner" is only the local variable from which the path starts. In this case it must
- * not be the subject of "holds".
+ * Returns whether the "owner" is only the local variable from which the path starts. In this case
+ * it must not be the subject of "holds".
  */
 static bool is_way(const struct query_leak_suspect *about)
 {

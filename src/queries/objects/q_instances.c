@@ -115,7 +115,7 @@ static int first_members(struct query *q, const struct instances *s, uint32_t *i
 	return HDB_OK;
 }
 
-/* Whether another column has this name, ignoring case. */
+/* Returns whether another column has this name, ignoring case. */
 static bool is_taken(const char *name)
 {
 	for (size_t i = 0; i < sizeof(instances_columns) / sizeof(instances_columns[0]); i++)

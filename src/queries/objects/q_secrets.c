@@ -34,8 +34,8 @@ static int open_secrets(struct query *q, struct hdb_error *err)
 }
 
 /*
- * Whether the key of a map may be shown, as ["key"]: a key that looks like a word is not itself a
- * secret.
+ * Returns whether the key of a map may be shown, as ["key"]: a key that looks like a word is not
+ * itself a secret.
  */
 static bool is_plain(const char *text)
 {

@@ -60,7 +60,7 @@ const struct library_rule *library_leaks_rule(const struct library_leaks *leaks,
 					      enum library_kind kind, const char *class_name,
 					      const char *field);
 
-/* Whether any rule of this kind about this class applies to this heap. */
+/* Returns whether any rule of this kind about this class applies to this heap. */
 bool library_leaks_has(const struct library_leaks *leaks, enum library_kind kind,
 		       const char *class_name);
 

@@ -205,8 +205,8 @@ static const struct library_rule *field_rule(const struct trace_graph *graph, ui
 }
 
 /*
- * Whether the referents of a class are ignored. Final references count only if rules are used, as
- * in LeakCanary.
+ * Returns whether the referents of a class are ignored. Final references count only if rules are
+ * used, as in LeakCanary.
  */
 static bool is_weak(const struct trace_graph *graph, const struct store_class *class)
 {

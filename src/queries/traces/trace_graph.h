@@ -144,7 +144,7 @@ int trace_graph_plan(struct trace_graph *graph, uint32_t class_no, struct hdb_er
  */
 size_t trace_graph_locals(const struct trace_graph *graph, uint32_t ix);
 
-/* Whether an array contains boxed numbers, which are then part of the array. */
+/* Returns whether an array contains boxed numbers, which are then part of the array. */
 bool trace_is_boxes(struct heap *heap, uint32_t class_no);
 
 /* Passes the references of an object to `sink`, in order. */

@@ -47,7 +47,7 @@ static const struct virtual_rule rules[] = {
 #include <queries/traces/virtual.rows.h>
 };
 
-/* Whether the class itself declares the field. */
+/* Returns whether the class itself declares the field. */
 static bool has_own(struct heap *heap, uint32_t class_no, const char *name)
 {
 	const struct store_class *class = heap_class(heap, class_no);

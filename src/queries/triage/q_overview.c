@@ -143,8 +143,8 @@ static int add_leak(struct query *q, const struct query *row, struct hdb_error *
 }
 
 /*
- * Whether a sentence was said already. Numbers in names of threads and in average sizes may differ:
- * 'of thread "pool-1-thread-7" holds 800 Order (91 B each)'.
+ * Returns whether a sentence was said already. Numbers in names of threads and in average sizes may
+ * differ: 'of thread "pool-1-thread-7" holds 800 Order (91 B each)'.
  */
 static bool is_said(const struct line *line, const struct hdb_value *text)
 {

@@ -135,7 +135,7 @@ static int parse_rules(struct triage_query *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Whether one of the first `count` rows has a rule with this name. */
+/* Returns whether one of the first `count` rows has a rule with this name. */
 static bool is_chosen(const struct triage_query *s, size_t rule)
 {
 	for (size_t k = 0; k < s->count; k++)

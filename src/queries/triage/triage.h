@@ -71,7 +71,7 @@ int triage_take_locals(struct triage *t, const struct base_vec *ixs, struct hdb_
  */
 struct triage_fields;
 int triage_fields_open(struct triage *t, struct triage_fields **out, struct hdb_error *err);
-/* Whether instances of a class have such fields; on any thread. */
+/* Returns whether instances of a class have such fields; on any thread. */
 bool triage_fields_has(const struct triage_fields *fields, uint32_t class_no);
 int triage_fields_add(struct triage_fields *fields, uint32_t ix, uint32_t class_no,
 		      struct hdb_error *err);

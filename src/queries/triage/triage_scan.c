@@ -223,7 +223,7 @@ _Static_assert(LINES <= LINES_MAX, "lines are bits of a word");
 
 /* ---- the pass ---- */
 
-/* Whether all objects of a line are examined, whatever their number. */
+/* Returns whether all objects of a line are examined, whatever their number. */
 static bool takes_all(const struct line *line)
 {
 	return !line->look || line->look == look_largest;
@@ -250,7 +250,7 @@ struct found {
 	uint64_t weak_count, weak_bytes;
 };
 
-/* Whether values of object i are examined. */
+/* Returns whether values of object i are examined. */
 static bool is_taken(const struct scan *s, const struct heap_block *b, uint32_t i)
 {
 	return b->kind[i] == STORE_INSTANCE &&
