@@ -79,8 +79,8 @@ urls|Causes$Metrics.timers (static) holds 12,000|100 % have one of 2 forms, such
 interner|Causes$Names.pool (static) holds 60,000|Nothing else refers to 100 % of them
 days|Causes$Daily.byDay (static) holds 400|The 400 keys are dates up to the day of the dump
 versions|Causes$Config.history (static) holds 400|versions 1 to 400 (Causes$Version.version)
-undo|Causes$Undo.texts (static) holds 200|that differ from another one in few elements
-smallmaps|Causes$Graph.attributes (static) holds 30,000|Collections with few elements (HashMap, 1 on average)
+undo|Causes$Undo.texts (static) holds 200|that differ from another array in only a few elements
+smallmaps|Causes$Graph.attributes (static) holds 30,000|have few elements (HashMap, 1 on average)
 tenantqueue|holds 9,000 elements of a ConcurrentLinkedQueue|It belongs to the map entry tenant-17
 allof|Causes$Requests.pending (static)|have not completed: 1.
 retries|Causes$Mail.retries (static) holds 12,000|tried 20 times or more (Causes$Retry.attempts)

@@ -10,25 +10,27 @@
  * Prints "  1  LeakyService leaks: ..., 378 B". The size comes last because a leak matters however
  * small.
  */
-static void put_leak(struct answer *answer, const struct render_style *style, struct output *out)
+static void put_leak(struct answer *answer, uint64_t number, const struct render_style *style,
+		     struct output *out)
 {
 	struct bytes line = { 0 };
 
 	prose_add_row(&line, out, answer->rows, "{text}[ ({retained})]");
-	output_format(out, "%3llu  ", (unsigned long long)answer->row_count);
+	output_format(out, "%3llu  ", (unsigned long long)number);
 	prose_wrap(out, style, (struct prose_place){ 5, 5 }, line.data ? line.data : "", line.size);
 	bytes_release(&line);
 }
 
 /* Prints "  1  61.7 %  20.1 MiB  StandardManager.sessions holds ..."; the share comes first. */
-static void put_suspect(struct answer *answer, const struct render_style *style, struct output *out)
+static void put_suspect(struct answer *answer, uint64_t number, const struct render_style *style,
+			struct output *out)
 {
 	const struct hdb_rows *rows = answer->rows;
 	const struct hdb_value *why = rows_value(rows, "explanation");
 	struct bytes size = { 0 };
 
 	prose_add(&size, out, rows_value(rows, "retained"));
-	output_format(out, "%3llu %5.1f %% %9.*s  ", (unsigned long long)answer->row_count,
+	output_format(out, "%3llu %5.1f %% %9.*s  ", (unsigned long long)number,
 		      rows_value(rows, "percent")->d, (int)size.size, size.data ? size.data : "");
 	prose_wrap_value(out, style, (struct prose_place){ 23, 23 },
 			 rows_value(rows, "short_text"));
@@ -196,29 +198,27 @@ static void put_rest(struct answer *answer, const struct next *next,
 int prose_overview(struct answer *answer, const struct render_style *style, struct output *out)
 {
 	struct next next = { .count = 0 };
-	bool has_findings = false;
+	uint64_t suspect_count = 0; /* leaks and suspects, which are numbered */
+	bool is_finding, was_finding = false;
 	int rc;
 
 	put_head(answer, style, out);
 	while ((rc = answer_next(answer, out)) == HDB_OK) {
 		next.is_brief |= rows_is(answer->rows, "kind", "object");
 		take_next(&next, answer->rows);
-		if (!has_value(rows_value(answer->rows, "severity"))) {
-			output_string(out, answer->row_count == 1 ? "\n" : "");
-			if (rows_is(answer->rows, "kind", "leak")) {
-				next.leak_rows++;
-				put_leak(answer, style, out);
-				notes_of_row(answer, style, 5, out);
-			} else {
-				put_suspect(answer, style, out);
-				notes_of_row(answer, style, 23, out);
-			}
-			continue;
+		is_finding = has_value(rows_value(answer->rows, "severity"));
+		output_string(out, answer->row_count == 1 || is_finding != was_finding ? "\n" : "");
+		was_finding = is_finding;
+		if (is_finding) {
+			put_finding(answer, style, out);
+		} else if (rows_is(answer->rows, "kind", "leak")) {
+			next.leak_rows++;
+			put_leak(answer, ++suspect_count, style, out);
+			notes_of_row(answer, style, 5, out);
+		} else {
+			put_suspect(answer, ++suspect_count, style, out);
+			notes_of_row(answer, style, 23, out);
 		}
-		if (!has_findings)
-			output_string(out, "\n");
-		has_findings = true;
-		put_finding(answer, style, out);
 	}
 	if (rc == HDB_END)
 		put_rest(answer, &next, style, out);

@@ -209,7 +209,7 @@ static int read_suspect(struct query *q, const struct query *row, struct hdb_err
 	return HDB_OK;
 }
 
-/* Says how often a sentence was said. */
+/* Adds the number of further suspects with the same sentence. */
 static int add_times(struct line *line, struct hdb_error *err)
 {
 	static const unsigned texts[] = { TEXT, SHORT_TEXT };
@@ -222,8 +222,9 @@ static int add_times(struct line *line, struct hdb_error *err)
 		if (!size)
 			continue;
 		TRY(BASE_ALLOC(more, size + 64, "a string", err));
-		(void)snprintf(more, size + 64, "%.*s, %s times%s", (int)(size - has_dot), *text,
-			       base_number(line->times).text, has_dot ? "." : "");
+		(void)snprintf(more, size + 64, "%.*s, and %s more like it%s",
+			       (int)(size - has_dot), *text, base_number(line->times - 1).text,
+			       has_dot ? "." : "");
 		free(*text);
 		*text = more;
 	}
