@@ -1,13 +1,13 @@
 /*
- * queries/explain/entry_facts.c - what the entries of a large collection have in common: keys that
- * should be one key, the prefix or the form of keys, the value of a field that most of them share,
- * points in time, and the field that holds most of each.
+ * queries/explain/entry_facts.c - what the entries of a large collection have in common: equal
+ * keys, the prefix or the form of keys, a field value that most entries share, points in time, and
+ * the field that retains the most.
  *
  * A value shared by most entries shows where the entries come from ("tenant-17" in 85 % of the
- * keys). A value shared by all entries, and a field with only two values, show nothing.
+ * keys). A value shared by all entries, or a field with only two values, shows nothing.
  *
- * Points in time are recognised by the field names, because an expiry that has passed is a fault
- * and a date of birth is not.
+ * Points in time are recognised by field names, because a past expiry date is a fault and a past
+ * date of birth is not.
  */
 #include "queries/explain/suspect_facts.h"
 
@@ -25,17 +25,17 @@
 #include <stdio.h>
 #include <xxhash.h>
 
-/* Number of entries that are read. Only an even sample of these is examined. */
+/* Maximum number of entries that are read. Only an evenly spaced sample of them is examined. */
 #define ENTRIES_READ 20000u
 #define ENTRIES_LOOKED 4000u
 /*
- * Number of neighbouring keys in a collection that are examined together, because equal keys are
- * often neighbours.
+ * Number of adjacent keys of a collection that are examined together, because equal keys are often
+ * adjacent.
  */
 #define ENTRIES_RUN 16u
 /*
- * Number of bytes in a string that count; maximum number of parts into which a string is divided;
- * maximum number of fields in a value.
+ * Limits: number of bytes of a string that are compared, number of parts into which a string is
+ * divided, and number of fields in a value.
  */
 #define PREFIX_BYTES 80u
 #define PREFIX_PARTS 3u
@@ -44,40 +44,40 @@
 #define FORM_LEVEL PREFIX_PARTS
 #define SAME_LEVEL (FORM_LEVEL + 1)
 #define FIELD_LEVEL (SAME_LEVEL + 1)
-/* Number of values whose fields are measured for what they retain. */
+/* Number of values whose fields are measured for the memory they retain. */
 #define VALUES_WEIGHED 500u
 /* Minimum share worth reporting, in percent, and the minimum number of different values. */
 #define SHARE_MIN 70
 #define SHARE_MAX 98
 #define SHARE_KINDS 5u
-/* Fewer keys prove nothing. */
+/* Minimum number of keys that a finding is based on. */
 #define SHARE_KEYS 100u
-/* Number of entries to count in a collection that does not record its size. */
+/* Maximum number of entries to count in a collection that does not record its size. */
 #define ENTRIES_COUNTED 1000000u
-/* A form must have this many keys on average. */
+/* Minimum average number of keys per form. */
 #define FORM_KEYS 20u
 /*
- * Keys that are dates matter if the oldest date is this old and the newest date is close to the
- * date of the dump.
+ * Keys that are dates are reported if the oldest date is at least this old and the newest is close
+ * to the date of the dump.
  */
 #define DATES_OLD_DAYS 30u
 #define DATES_NEW_DAYS 2u
-/* A higher number is not a number of attempts. */
+/* Maximum value that is taken for a number of attempts. */
 #define TRIES_MAX 100000u
 /*
- * Range of milliseconds since 1970 that are taken for a point in time: the years 2001 to 2286. The
- * same range applies to seconds.
+ * Range of millisecond values that are taken for points in time: the years 2001 to 2286. The same
+ * range applies to seconds.
  */
 #define TIME_MIN_MS 1000000000000u
 #define TIME_MAX_MS 10000000000000u
 #define DAY_MS 86400000u
 
-/* What a field with a point in time or a version number means, according to its name. */
+/* Meaning of a field with a point in time or a version number, according to its name. */
 enum time_kind { TIME_NONE, TIME_EXPIRY, TIME_USE, TIME_BEGIN, TIME_VERSION, TIME_TRIES };
 
 /*
- * Parts of names in lower case, in order of preference. "at" must be the whole name, or end it as
- * "At".
+ * Parts of names in lower case, in order of preference. "at" must be the whole name, or "At" its
+ * ending.
  */
 static const struct {
 	const char *part;
@@ -94,8 +94,8 @@ static const struct {
 };
 
 /*
- * Names of boolean fields of objects that are closed or finished, which nobody needs any more. A
- * name after "!" counts if the field is false.
+ * Names of boolean fields that mark objects as closed or finished, and thus no longer needed. A
+ * name after "!" has this meaning if the field is false.
  */
 static const char *const closed_names[] = {
 	"closed",    "isClosed",  "disposed",   "isDisposed",   "destroyed",   "released",
@@ -103,30 +103,30 @@ static const char *const closed_names[] = {
 	"!open",     "!isOpen",   "!connected", "!alive",
 };
 
-/* A field of the values: its meaning as a time or state, and what it holds. */
+/* A field of the values, and what it contains. */
 struct value_field {
 	char name[EXPLAIN_CONTENT_MAX];
 	uint8_t time;    /* enum time_kind */
 	bool is_closed;  /* has one of the closed_names */
 	bool is_inverse; /* with "!" */
 	/*
-	 * number of points in time, and number of them in the past, except points less than a day
-	 * ago; or number of values, and number of closed values
+	 * number of points in time, and number of those more than a day in the past; or number of
+	 * values, and number of closed values
 	 */
 	uint32_t points, past;
 	uint64_t oldest_ms, newest_ms; /* for versions: lowest and highest number */
 	uint64_t bytes;                /* size retained only by the object to which it refers */
-	uint32_t class_no;             /* of the first such object */
+	uint32_t class_no;             /* class of the first such object */
 };
 
 /* A property of an entry: a prefix of its key, the form of its key, or a field of its value. */
 struct feature {
 	uint32_t level;
-	/* number of the entry, which gives an order that does not depend on hashes */
+	/* number of the entry; sorting by it gives an order that does not depend on hashes */
 	uint32_t entry;
 	uint64_t hash;
-	uint32_t ix;   /* the object that has it */
-	uint32_t size; /* of a prefix: its bytes */
+	uint32_t ix;   /* the object that has the feature */
+	uint32_t size; /* for a prefix, its number of bytes */
 };
 
 struct looking {
@@ -137,12 +137,12 @@ struct looking {
 	uint32_t value_class; /* class of the values whose fields are examined */
 	uint32_t key_class;
 	uint32_t entries;
-	uint32_t nothings;      /* values that say nothing */
+	uint32_t nothings;      /* number of values that mean "nothing" */
 	const char *nothing;    /* class of one such value; NULL if all are null */
-	uint32_t weighed;       /* values whose fields were weighed */
+	uint32_t weighed;       /* number of values whose fields were weighed */
 	uint64_t weighed_bytes; /* what they retain */
 	uint64_t now_ms;        /* time of the dump; 0: unknown */
-	/* number of entries that are their own value and that only the map holds */
+	/* number of entries that are their own value and are held only by the map */
 	uint32_t selves;
 	const char *map_class;
 	bool is_list;
@@ -158,8 +158,8 @@ static bool is_own(struct heap *heap, uint32_t class_no)
 }
 
 /*
- * Hashes the content of a string, or the ID of another object. *out is 0 for contents that reveal
- * nothing about a value, such as Optional.empty or an empty list.
+ * Hashes the content of a string, or the ID of another object. Sets *out to 0 if the content
+ * reveals nothing about a value, such as Optional.empty or an empty list.
  */
 static int hash_of(const struct looking *l, uint64_t bits, bool is_key, uint64_t *out,
 		   struct hdb_error *err)
@@ -198,7 +198,10 @@ static enum time_kind time_kind_of(const char *name)
 		       TIME_NONE;
 }
 
-/* Returns the milliseconds from 1970 to a day (days_from_civil, proleptic Gregorian calendar). */
+/*
+ * Returns the number of milliseconds from 1970 to a day (days_from_civil, proleptic Gregorian
+ * calendar).
+ */
 static uint64_t day_ms(uint64_t year, uint64_t month, uint64_t day)
 {
 	const uint64_t y = year - (month <= 2), of_year = (153 * ((month + 9) % 12) + 2) / 5;
@@ -239,7 +242,7 @@ static int add_date(const struct looking *l, struct value_field *field, uint32_t
 	TRY_ERRORS(r = heap_path_value(heap, ix, "seconds|fastTime", &time, err));
 	if (r == HDB_OK && time.type == HPROF_LONG)
 		add_ms(l, field, time.bits);
-	/* A local date in a value is of the application's domain, such as a date of birth. */
+	/* A local date in a value belongs to the application's domain, such as a date of birth. */
 	if (field != &l->dates)
 		return HDB_OK;
 	TRY_FOUND(heap_path_value(heap, ix, "year|date.year|dateTime.date.year", &year, err));
@@ -267,13 +270,13 @@ static void add_day_of(const struct looking *l, struct value_field *field, const
 	}
 }
 
-/* Returns whether a field is a number, of versions or attempts, and no point in time. */
+/* Returns whether a field is a number of versions or attempts rather than a point in time. */
 static bool is_counter(const struct value_field *field)
 {
 	return field->time == TIME_VERSION || field->time == TIME_TRIES;
 }
 
-/* Counts the version number or the point in time in a field. */
+/* Adds the version number or the point in time in a field. */
 static int add_time(const struct looking *l, struct value_field *field,
 		    const struct heap_value *value, struct hdb_error *err)
 {
@@ -303,8 +306,8 @@ static bool is_word_byte(char c)
 
 /*
  * Writes a key with each word that contains a digit replaced by "*": "/orders?id=123" becomes
- * "/orders?id=*". Returns false if the result would reveal nothing: the key must be a path, a
- * query, a statement or something similar, or an IP address.
+ * "/orders?id=*". Returns false if the result would reveal nothing. It does only if the key is a
+ * path, a query, a statement or something similar, or an IP address.
  */
 static bool form_of(const char *text, struct base_text to)
 {
@@ -371,7 +374,7 @@ static int add_prefixes(struct looking *l, uint32_t ix, bool is_key, struct hdb_
 
 /* ---- the fields of values ---- */
 
-/* Adds what only this field of a value retains. */
+/* Adds the size that only this field of a value retains. */
 static int weigh(struct looking *l, struct value_field *field, uint32_t value_ix, uint64_t bits,
 		 struct hdb_error *err)
 {
@@ -445,8 +448,8 @@ static int add_fields(struct looking *l, uint32_t ix, bool are_own, struct hdb_e
 }
 
 /*
- * Adds a key of an application class with the hash of all its fields, because equal fields should
- * mean equal keys.
+ * Adds a key of an application class with the hash of all its fields. Keys with equal fields should
+ * be equal.
  */
 static int add_key(struct looking *l, uint32_t ix, struct hdb_error *err)
 {
@@ -506,7 +509,10 @@ static int look_at(struct looking *l, const struct heap_value *value, bool is_ke
 	return is_key ? add_key(l, ix, err) : add_fields(l, ix, is_own(heap, object.class_no), err);
 }
 
-/* Counts a map value that means "nothing": a key that was looked up without success. */
+/*
+ * Counts a map value that means "nothing", which is cached after a key was looked up without
+ * success.
+ */
 static int look_for_nothing(struct looking *l, const struct heap_value *value,
 			    struct hdb_error *err)
 {
@@ -544,8 +550,8 @@ static int look_for_nothing(struct looking *l, const struct heap_value *value,
 }
 
 /*
- * Counts an entry whose key is its value if nothing outside the map refers to it: the map is a pool
- * of equal values, and nobody uses this one.
+ * Counts an entry whose key is its value, if only the map refers to it. Such a map is a pool of
+ * equal values, and nobody uses this one.
  */
 static int look_for_self(struct looking *l, const struct heap_entries *entries,
 			 struct hdb_error *err)
@@ -601,7 +607,7 @@ static int look_at_entries(struct looking *l, const struct heap_collection *c,
 	return HDB_OK;
 }
 
-/* ---- what they have in common ---- */
+/* ---- what the entries have in common ---- */
 
 BASE_ORDER(compare, struct feature, BASE_UP(level), BASE_UP(hash), BASE_UP(entry))
 
@@ -611,7 +617,7 @@ struct share {
 	size_t count, all, kinds;
 };
 
-/* Measures the level that begins at *at, and moves *at past it. */
+/* Measures the level that begins at *at, and moves *at to the next level. */
 static void measure(const struct base_vec *features, size_t *at, struct share *out)
 {
 	const struct feature *list = features->data;
@@ -636,8 +642,8 @@ static void measure(const struct base_vec *features, size_t *at, struct share *o
 }
 
 /*
- * Finds the field with that number, and its value, of an object. Strings are EXPLAIN_CONTENT_MAX
- * bytes.
+ * Reads the field with this number from an object: its name, and its value as text. The strings
+ * have EXPLAIN_CONTENT_MAX bytes.
  */
 static int name_field(const struct looking *l, const struct feature *f, char *name, char *text,
 		      struct hdb_error *err)
@@ -686,7 +692,7 @@ static int set_share(const struct looking *l, const struct share *s, struct expl
 	return HDB_OK;
 }
 
-/* Reports the form that most keys have, or the most frequent of a few forms. */
+/* Reports the form that most keys have or, if there are only a few forms, the most frequent one. */
 static int set_form(const struct looking *l, const struct share *s, struct explain_facts *out,
 		    struct hdb_error *err)
 {
@@ -708,7 +714,7 @@ static int set_form(const struct looking *l, const struct share *s, struct expla
 	return HDB_OK;
 }
 
-/* Finds the first level on which most entries have the same value. */
+/* Finds the first level at which most entries have the same value. */
 static int find_share(struct looking *l, struct explain_facts *out, struct hdb_error *err)
 {
 	bool is_found = false;
@@ -733,7 +739,7 @@ static int find_share(struct looking *l, struct explain_facts *out, struct hdb_e
 	return HDB_OK;
 }
 
-/* "3 days", "1 hour" */
+/* Writes an age as text: "3 days", "1 hour". */
 static void age_text(uint64_t ms, struct base_text to)
 {
 	static const struct {
@@ -748,9 +754,7 @@ static void age_text(uint64_t ms, struct base_text to)
 		       ms / units[i].ms == 1 ? "" : "s");
 }
 
-/*
- * The facts about a kind of points in time: the field, the share that has passed, and the oldest.
- */
+/* Facts about each kind of point in time: the field, the share in the past, and the oldest. */
 static const struct {
 	enum explain_fact field, percent, age;
 } time_facts[] = {
@@ -786,7 +790,7 @@ static void set_versions(const struct looking *l, const struct value_field *fiel
 	explain_fact_set(out, EXPLAIN_FACT_last_version, (double)field->newest_ms);
 }
 
-/* The least number of attempts that all values have had. */
+/* Reports the lowest number of attempts, if all values have one. */
 static void set_tries(const struct looking *l, const struct value_field *field,
 		      struct explain_facts *out)
 {
@@ -797,7 +801,7 @@ static void set_tries(const struct looking *l, const struct value_field *field,
 	explain_fact_set(out, EXPLAIN_FACT_least_tries, (double)field->oldest_ms);
 }
 
-/* Reports keys that are dates, if they begin long ago and continue up to the time of the dump. */
+/* Reports keys that are dates, if they begin long ago and continue to the time of the dump. */
 static void set_dates(const struct looking *l, uint64_t entries, struct explain_facts *out)
 {
 	const struct value_field *dates = &l->dates;
@@ -818,7 +822,7 @@ static void set_time(const struct looking *l, const struct value_field *field,
 	const enum explain_fact to = time_facts[field->time].field;
 	char age[EXPLAIN_CONTENT_MAX];
 
-	/* most values must have the field; only the first field of a kind is used */
+	/* most values must have the field, and only the first field of each kind is used */
 	if (field->points * 2 < l->entries || out->figures[to].kind != BASE_NOTHING ||
 	    field->oldest_ms >= l->now_ms)
 		return;
@@ -829,7 +833,7 @@ static void set_time(const struct looking *l, const struct value_field *field,
 			 (double)field->past * 100 / (double)field->points);
 }
 
-/* Reports the fields of values: points in time, and the field that holds most. */
+/* Reports fields of the values: points in time, and the field that retains the most. */
 static void set_fields(const struct looking *l, uint64_t entries, struct explain_facts *out)
 {
 	struct heap *heap = l->session->heap;
@@ -871,10 +875,7 @@ static void set_fields(const struct looking *l, uint64_t entries, struct explain
 	explain_fact_set(out, EXPLAIN_FACT_field_percent,
 			 (double)most->bytes * 100 / (double)l->weighed_bytes);
 	explain_fact_text(out, EXPLAIN_FACT_field_kind, explain_short_class(heap, most->class_no));
-	/*
-	 * Collections, strings, arrays and the application's own objects are expected to take
-	 * memory.
-	 */
+	/* Collections, strings, arrays and application objects are expected to take memory. */
 	explain_fact_set(
 		out, EXPLAIN_FACT_is_machinery,
 		is_own(heap, l->value_class) &&
@@ -902,10 +903,7 @@ static void find_same_keys(struct looking *l, struct explain_facts *out)
 			  explain_short_class(l->session->heap, l->key_class));
 }
 
-/*
- * Reports lists that are used at their ends: queues between threads that accept any number of
- * elements, and other lists.
- */
+/* Reports lists that are used at both ends: unbounded queues between threads, and other lists. */
 static void set_queue(struct heap *heap, uint32_t class_no, struct explain_facts *out)
 {
 	static const struct {

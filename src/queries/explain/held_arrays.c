@@ -1,6 +1,6 @@
 /*
- * queries/explain/held_arrays.c - what is counted of the arrays that a suspect holds: free places,
- * zeros, copies and equal contents.
+ * queries/explain/held_arrays.c - counts free slots, zeros, copies and equal contents in the arrays
+ * that a suspect holds.
  */
 #include "queries/explain/held_private.h"
 
@@ -14,17 +14,17 @@
 #include <string.h>
 
 /*
- * Maximum number of elements to read from complete arrays. Of an array that would exceed this
- * limit, only evenly spaced elements are read.
+ * Maximum number of elements to read from complete arrays. If an array would exceed this limit,
+ * only an evenly spaced sample of its elements is read.
  */
 #define FACTS_ELEMENTS_MAX (2u << 20)
 #define FACTS_ELEMENTS_PART 4096u
 /* Maximum total size of arrays whose contents are compared. */
 #define FACTS_CONTENT_BYTES (16u << 20)
-/* Shorter arrays, and shorter arrays of strings, are not compared. */
+/* Minimum length of an array, and of the array of a string, that is compared. */
 #define FACTS_CONTENT_MIN 8u
 #define FACTS_TEXT_MIN 4u
-/* Smaller arrays of zeros are not counted. */
+/* Minimum size of an array of zeros that is counted. */
 #define FACTS_ZEROS_MIN 4096
 /* Number of elements of an array that are tested for 0. */
 #define FACTS_SLACK_LOOKED 64u
@@ -34,8 +34,8 @@
 #define FACTS_NONZERO_BYTES (1u << 20)
 #define FACTS_NONZERO_LOOKED 65536u
 /*
- * Minimum size of an array that is compared with the previous one. The comparison covers this many
- * pieces of this many elements.
+ * Minimum size of an array that is compared with the previous one. The comparison covers
+ * FACTS_NEAR_PIECES pieces of the array.
  */
 #define FACTS_NEAR_BYTES 1024u
 #define FACTS_NEAR_PIECES 8u
@@ -44,7 +44,7 @@
 /* The content of an array. */
 struct content {
 	uint64_t low, high;
-	uint32_t ix, owner_ix; /* owner_ix: the string that owns the array, or the array itself */
+	uint32_t ix, owner_ix; /* the string that owns the array, or the array itself (owner_ix) */
 	double weight, bytes;
 };
 
@@ -80,7 +80,7 @@ static int look_at_copy(struct held_walk *w, const struct held_node *node,
 			varied += i && bits[0][i] != bits[0][i - 1];
 		}
 	}
-	/* Rows of a table that are filled with one object are no copies. */
+	/* Rows of a table that are filled with one object do not count as copies. */
 	if (object->kind == STORE_OBJECT_ARRAY && varied * 2 < looked)
 		return HDB_OK;
 	if (looked >= FACTS_NEAR_ELEMENTS && equal * 10 >= looked * 9)
@@ -91,8 +91,8 @@ static int look_at_copy(struct held_walk *w, const struct held_node *node,
 }
 
 /*
- * Determines the number of slots of an object array, and of slots in use, as its collection records
- * it or by counting.
+ * Determines the number of slots of an object array and the number of used slots, which its
+ * collection records or which are counted.
  */
 static int look_at_references(struct held_walk *w, const struct held_node *node,
 			      const struct heap_object *object, struct hdb_error *err)
@@ -134,13 +134,13 @@ static int look_at_references(struct held_walk *w, const struct held_node *node,
 	return HDB_OK;
 }
 
-/* An even sample of an array of numbers. */
+/* An evenly spaced sample of an array of numbers. */
 struct sample {
 	uint64_t looked; /* number of elements read */
 	uint64_t used;   /* number of them that are not 0 */
 };
 
-/* Reads an even sample of at most `max` elements of an array. */
+/* Reads an evenly spaced sample of at most `max` elements of an array. */
 static int sample_array(struct heap *heap, const struct heap_object *array, uint64_t max,
 			struct sample *out, struct hdb_error *err)
 {
@@ -152,13 +152,15 @@ static int sample_array(struct heap *heap, const struct heap_object *array, uint
 	return heap_walk_count(heap, &elements, step, &out->used, err);
 }
 
-/* Estimates the share of an array's bytes that are zeros, from its sample. */
+/* Estimates the number of bytes in an array that are zeros, from its sample. */
 static double zero_bytes(const struct sample *s, uint64_t bytes)
 {
 	return (double)bytes * (double)(s->looked - s->used) / (double)s->looked;
 }
 
-/* Counts a large array of numbers that are mostly 0: most of it was never used. */
+/*
+ * Counts a large array of numbers that consists mostly of zeros, because most of it was never used.
+ */
 static int look_at_slack(struct held_walk *w, const struct held_node *node,
 			 const struct heap_object *object, struct hdb_error *err)
 {
@@ -254,16 +256,13 @@ static int name_content(const struct held_walk *w, const struct content *c, enum
 	return HDB_OK;
 }
 
-/* Equal contents, or zeros. */
+/* Equal contents, or arrays of zeros. */
 struct equals {
-	const struct content *most; /* the content that takes most */
+	const struct content *most; /* the content that takes the most memory */
 	double count, bytes, most_count, most_bytes, kinds;
 };
 
-/*
- * The order of hashes differs from run to run, so the order of objects decides between equal
- * entries.
- */
+/* The order of hashes differs from run to run, so the order of objects decides ties. */
 static void add_run(struct equals *e, const struct content *first, double count, double bytes)
 {
 	e->count += count;
@@ -304,13 +303,15 @@ static int set_equals(const struct held_walk *w, const struct equals *e, bool is
 	}
 	held_set(out, EXPLAIN_FACT_equals, e->count, is_about);
 	held_set_percent(w, out, EXPLAIN_FACT_equal_percent, e->bytes);
-	/* Copies are adjacent, so a sample cannot show how many copies of one content there are. */
+	/* Copies are adjacent, so a sample cannot show how many copies of a content exist. */
 	if (!is_about)
 		explain_fact_set(out, EXPLAIN_FACT_most_count, e->most_count);
 	return name_content(w, e->most, EXPLAIN_FACT_most_equal, out, err);
 }
 
-/* Finds equal contents. Small arrays of zeros are counters and the like, and are ignored. */
+/*
+ * Finds equal contents. Small arrays of zeros are ignored, because they are counters and the like.
+ */
 int held_find_equals(struct held_walk *w, struct explain_facts *out, struct hdb_error *err)
 {
 	const struct content *list = w->contents.data;
@@ -342,8 +343,8 @@ int held_find_equals(struct held_walk *w, struct explain_facts *out, struct hdb_
 /* ---- the largest array of numbers ---- */
 
 /*
- * Estimates which share of the largest array of numbers is not 0. A low share indicates a sparse
- * table, or a buffer that was never filled.
+ * Estimates which percentage of the largest array of numbers is not 0. A low percentage indicates a
+ * sparse table, or a buffer that was never filled.
  */
 int held_set_nonzero(const struct held_walk *w, struct explain_facts *out, struct hdb_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * queries/explain/held_objects.c - what is counted of the instances that a suspect holds, by kind
- * of class: collections, exceptions, futures, tasks, references, views and others.
+ * queries/explain/held_objects.c - counts instances that a suspect holds by kind of class:
+ * collections, exceptions, futures, tasks, references, views and others.
  */
 #include "queries/explain/held_private.h"
 
@@ -11,11 +11,11 @@
 
 /* Minimum number of entries in a collection that is examined. */
 #define FACTS_ENTRIES_MIN 1000u
-/* Minimum number of entries if no collection has that many. */
+/* The same minimum if no collection has that many entries. */
 #define FACTS_ENTRIES_SOME 50u
 /*
- * Maximum number of entries in a small map or set, whose tables and nodes take more memory than its
- * contents.
+ * Maximum number of entries in a small map or set. The table and nodes of such a collection take
+ * more memory than its contents.
  */
 #define FACTS_SMALL 10u
 
@@ -50,7 +50,7 @@ static int look_at_collection(struct held_walk *w, const struct held_node *node,
 
 	TRY_FOUND(heap_collection_open(heap, node->ix, &collection, err));
 	if (collection.inner && !(collection.rule->flags & HEAP_PART)) {
-		/* the map of a set is the set */
+		/* the map inside a set counts as the set */
 		const struct held_node *parent = held_parent(w, node);
 
 		if (w->top_bytes && !(parent && parent->ix == w->most_ix) &&
@@ -113,13 +113,16 @@ static int look_at_task(struct held_walk *w, const struct held_node *node, bool 
 	w->periodic += period ? node->weight : 0;
 	held_add(&w->tasks,
 		 &(struct held_addend){ .class_no = node->class_no, .weight = node->weight });
-	/* CANCELLED, INTERRUPTING and INTERRUPTED of FutureTask; CANCELLED of TimerTask */
+	/* states CANCELLED, INTERRUPTING and INTERRUPTED of FutureTask; CANCELLED of TimerTask */
 	if (is_timer ? state == 3 : state >= 4 && state <= 6)
 		w->cancelled += node->weight;
-	/* COMPLETING, NORMAL and EXCEPTIONAL of FutureTask; EXECUTED of TimerTask */
+	/* states COMPLETING, NORMAL and EXCEPTIONAL of FutureTask; EXECUTED of TimerTask */
 	else if (is_timer ? state == 2 : state >= 1 && state <= 3)
 		w->done += node->weight;
-	/* NEW of FutureTask; a task with a scheduled time waits for that time, not for a thread */
+	/*
+	 * state NEW of FutureTask; a task with a scheduled time waits for that time and not for a
+	 * thread
+	 */
 	else if (!is_timer && !state && !time)
 		w->queued += node->weight;
 	return HDB_OK;
@@ -131,8 +134,8 @@ static int look_at_future(struct held_walk *w, const struct held_node *node, str
 	uint64_t result, actions;
 
 	/*
-	 * the result of thenApply() or a similar method is completed by the future on which it
-	 * depends
+	 * the future returned by thenApply() or a similar method is completed by the future on
+	 * which it depends
 	 */
 	if (parent && heap_has_superclass(w->session->heap, parent->class_no,
 					  "java.util.concurrent.CompletableFuture$Completion")) {
@@ -216,7 +219,7 @@ int held_count_loader(struct held_walk *w, uint32_t ix, double weight, struct hd
 
 /*
  * Counts a view that is the only holder of a larger list or array. The elements that it does not
- * show are kept for nothing.
+ * show are retained for nothing.
  */
 static int look_at_view(struct held_walk *w, const struct held_node *node, bool is_buffer,
 			struct hdb_error *err)

@@ -1,6 +1,7 @@
 /*
- * queries/explain/held_private.h - the walk over what a suspect holds, for the files that count
- * something of each object: held_arrays.c and held_objects.c. suspect_facts.c has the walk.
+ * queries/explain/held_private.h - the walk over the objects that a suspect holds, shared by the
+ * files that examine each object: held_arrays.c and held_objects.c. suspect_facts.c performs the
+ * walk.
  */
 #ifndef QUERIES_EXPLAIN_HELD_PRIVATE_H
 #define QUERIES_EXPLAIN_HELD_PRIVATE_H
@@ -9,8 +10,8 @@
 #include "queries/explain/suspect_facts.h"
 
 /*
- * Maximum number of dominators above the accumulation point that are tried, and the share of a
- * dominator's size that the object below it must have.
+ * Maximum number of dominators tried above the accumulation point, and the share of a dominator's
+ * size that the object below it must retain.
  */
 #define FACTS_CLIMBS 8u
 #define FACTS_TOP_CLIMBS 32u
@@ -18,14 +19,15 @@
 /* Maximum number of classes that a tally counts separately. */
 #define HELD_CLASSES 16u
 
-/* What is known about a class. */
+/* What is known about the objects of a class. */
 enum held_kind {
 	HELD_UNKNOWN,
 	HELD_OTHER,
 	HELD_COLLECTION,
 	HELD_NODE, /* an entry or node of a collection of java.util */
 	HELD_STRING,
-	HELD_BUILDER, /* a string or stream in an array, of which `count` elements are used */
+	/* a string builder or stream with an array, of which `count` elements are used */
+	HELD_BUILDER,
 	HELD_BOX,
 	HELD_ERROR,
 	HELD_FUTURE,
@@ -37,7 +39,7 @@ enum held_kind {
 	HELD_LOADER
 };
 
-/* Objects of some kind, by class. */
+/* Totals of objects of one kind, by class. */
 struct held_tally {
 	struct {
 		uint32_t class_no;
@@ -45,7 +47,7 @@ struct held_tally {
 	} list[HELD_CLASSES];
 	unsigned classes;
 	double count, bytes; /* of all classes */
-	bool is_about;       /* some were left out */
+	bool is_about;       /* whether some objects were not visited */
 };
 
 /* An amount to add to a tally. */
@@ -54,7 +56,7 @@ struct held_addend {
 	double weight, places, used, bytes; /* of one object */
 };
 
-/* An object of the walk. */
+/* An object visited by the walk. */
 struct held_node {
 	uint32_t ix;
 	uint32_t parent; /* the node that dominates it; HEAP_NONE at the top */
@@ -69,9 +71,11 @@ struct held_walk {
 	struct store_lists children;
 	uint8_t *kinds;                   /* indexed by class number: enum held_kind */
 	uint64_t content_bytes, elements; /* that were read */
-	uint64_t enqueued_bits;           /* the ID of ReferenceQueue.ENQUEUED; 0: none */
+	uint64_t enqueued_bits;           /* ID of ReferenceQueue.ENQUEUED; 0: none */
 	uint32_t reference_no;            /* java.lang.ref.Reference */
-	/* retained size of the object where the walk starts; 0 if it starts at several */
+	/*
+	 * retained size of the object at which the walk starts; 0 if it starts at several objects
+	 */
 	uint64_t top_bytes;
 	/* the innermost collection that retains half of top_bytes */
 	uint32_t most_ix;
@@ -84,35 +88,36 @@ struct held_walk {
 	double open_futures, waited, cancelled, enqueued, cleared, soft_bytes, suppressed;
 	double loaders, self_kept; /* loaders: closed ones */
 	double periodic, dependents, done, queued;
-	double waited_bytes;    /* that open futures retain for which actions wait */
-	double plumbing;        /* bytes of collections, and of their tables and nodes */
-	double locals;          /* bytes that values of thread-locals retain */
-	uint32_t last_array[2]; /* of numbers, of references: copies are neighbours in the walk */
+	double waited_bytes; /* size retained by incomplete futures for which actions wait */
+	double plumbing;     /* bytes of collections, and of their tables and nodes */
+	double locals;       /* number of bytes that values of thread-locals retain */
+	/* the last array of numbers, and of references: copies are adjacent in the walk */
+	uint32_t last_array[2];
 	uint32_t loader_ix;
 	uint32_t big_array; /* the largest array of numbers */
 	uint64_t big_bytes;
 	uint64_t children_max;
-	bool is_cut; /* the walk was cut off because it visited too many objects */
+	bool is_cut; /* the walk ended early because it visited too many objects */
 };
 
 /* ---- suspect_facts.c ---- */
 
 void held_add(struct held_tally *tally, const struct held_addend *a);
-/* Adds the free places of a container. */
+/* Adds the free slots of a container. */
 void held_add_room(struct held_walk *w, const struct held_addend *a);
 
 enum held_kind held_kind_of(const struct held_walk *w, uint32_t class_no);
-/* Reads the number or the bits of a field. Sets *out to 0 if there is none. */
+/* Reads a field as a number or as bits. Sets *out to 0 if there is no such field. */
 int held_field(const struct held_walk *w, uint32_t ix, const char *path, uint64_t *out,
 	       struct hdb_error *err);
-/* Returns NULL at the top of the walk. */
+/* Returns the node that dominates `node`, or NULL at the top of the walk. */
 const struct held_node *held_parent(const struct held_walk *w, const struct held_node *node);
 
-/* Sets a figure unless it is 0. */
+/* Sets a figure, unless the number is 0. */
 void held_set(struct explain_facts *out, enum explain_fact no, double number, bool is_about);
 /*
- * Sets the share of all objects in the walk. Retained sizes overlap, so their sum may exceed the
- * whole.
+ * Sets a figure to a percentage of the bytes of all objects in the walk. Retained sizes overlap, so
+ * they may add up to more than the total.
  */
 void held_set_percent(const struct held_walk *w, struct explain_facts *out, enum explain_fact no,
 		      double bytes);
@@ -121,7 +126,7 @@ void held_set_percent(const struct held_walk *w, struct explain_facts *out, enum
 
 int held_count_array(struct held_walk *w, const struct held_node *node,
 		     const struct heap_object *object, struct hdb_error *err);
-/* Set the figures on equal contents, and on the largest array of numbers. */
+/* These set the figures about equal contents and about the largest array of numbers. */
 int held_find_equals(struct held_walk *w, struct explain_facts *out, struct hdb_error *err);
 int held_set_nonzero(const struct held_walk *w, struct explain_facts *out, struct hdb_error *err);
 

@@ -1,6 +1,6 @@
 /*
- * queries/explain/q_explain.c - the explain query: why large objects are large, whether that is
- * intended, and what to do about it. rules.h has the rules.
+ * queries/explain/q_explain.c - the explain query: why large objects are large, whether this is
+ * intended, and what to do about it. rules.h describes the rules.
  */
 #include "queries/explain/rules.h"
 #include "queries/leaks/leak_faults.h"
@@ -26,8 +26,8 @@ struct explaining {
 	struct base_vec candidates; /* struct explain_candidate, in the order of the rows */
 	struct base_vec said;       /* uint64_t: hashes of the strings already returned */
 	/*
-	 * suspects explained by what they hold, listed before all objects; empty if a target is
-	 * given
+	 * suspects explained by the objects that they hold, listed before all objects; empty if a
+	 * target is given
 	 */
 	struct analysis_suspects suspects;
 	size_t suspect_at;
@@ -36,7 +36,9 @@ struct explaining {
 	size_t at;
 };
 
-/* Candidates without a target: all objects that rules may be about, largest first. */
+/*
+ * Finds the candidates if there is no target: all objects to which rules may apply, largest first.
+ */
 static int find_all(struct query *q, struct explaining *s, struct hdb_error *err)
 {
 	const uint64_t percent = query_number(q, "threshold", 1);
@@ -57,7 +59,7 @@ static int find_all(struct query *q, struct explaining *s, struct hdb_error *err
 	return HDB_OK;
 }
 
-/* Candidates for a target: the object and its dominators, nearest first. */
+/* Finds the candidates for a target: the object and its dominators, nearest first. */
 static int find_owners(struct query *q, struct explaining *s, struct hdb_error *err)
 {
 	uint32_t ix, dominator;
@@ -103,7 +105,7 @@ static int was_said(struct explaining *s, bool *out, struct hdb_error *err)
 	return *out ? HDB_OK : base_vec_push(&s->said, &hash, sizeof(hash), err);
 }
 
-/* Explains the next suspect whose class no rule knows, or the next object. */
+/* Explains the next suspect to which no rule for its class applies, or the next object. */
 static int explain_next(struct query *q, struct hdb_error *err)
 {
 	struct explaining *s = q->state;

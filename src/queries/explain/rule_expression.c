@@ -22,19 +22,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of entries examined for kind(), and of different classes among them. */
+/* Maximum number of entries examined by kind(), and of different classes among them. */
 #define KIND_ENTRIES 10000u
 #define KIND_CLASSES 16
 /*
- * Number of instances whose references are read one by one for referrer(); for more of them the
+ * Maximum number of instances whose references referrer() reads one by one. For more instances, the
  * table of referrers is faster.
  */
 #define REFERRING_MAX 50000u
 
-/* Dominators above an object that are searched for the entry of a map. */
+/* Maximum number of dominators above an object that are searched for the entry of a map. */
 #define KEY_CLIMBS 16u
 
-/* What all functions get. */
+/* Arguments common to all functions. */
 struct scan {
 	struct explain_subject *subject;
 	struct hdb_error *err;
@@ -42,7 +42,7 @@ struct scan {
 
 /* ---- values of the heap ---- */
 
-/* Converts a value of a field or element. */
+/* Converts the value of a field or element. */
 static int set_value(const struct session *session, const struct heap_value *value,
 		     struct base_value *out, struct hdb_error *err)
 {
@@ -72,7 +72,7 @@ static int set_value(const struct session *session, const struct heap_value *val
 
 /* ---- functions of an object ---- */
 
-/* count(): entries of a collection or elements of an array. */
+/* count(): returns the number of entries of a collection or elements of an array. */
 static int count_entries(struct scan *s, uint32_t ix, struct base_value *out)
 {
 	const struct session *session = s->subject->session;
@@ -130,7 +130,10 @@ static int class_of(struct scan *s, uint32_t ix, struct base_value *out)
 	return HDB_OK;
 }
 
-/* text(): the text of a string, or another object's value as text; nothing if there is none. */
+/*
+ * text(): returns the text of a string, or another object's value as text. Returns nothing if there
+ * is none.
+ */
 static int text_of(struct scan *s, uint32_t ix, struct base_value *out)
 {
 	const struct session *session = s->subject->session;
@@ -145,7 +148,7 @@ static int text_of(struct scan *s, uint32_t ix, struct base_value *out)
 	return HDB_OK;
 }
 
-/* string(): only the text of a string; thread(): the name of a thread. Nothing if it is empty. */
+/* string(): returns the text of a string, and nothing for other objects or if the text is empty. */
 static int string_of(struct scan *s, uint32_t ix, struct base_value *out)
 {
 	TRY_FOUND(heap_string(s->subject->session->heap, ix, out->text, sizeof(out->text), s->err));
@@ -191,7 +194,7 @@ static int is_destroyed(struct scan *s, uint32_t ix, struct base_value *out)
 	return HDB_OK;
 }
 
-/* Classes of a collection's entries. */
+/* The classes of a collection's entries. */
 struct entry_kinds {
 	uint32_t first_ix; /* first entry that is an object; HEAP_NONE if there is none */
 	uint32_t class_no[KIND_CLASSES];
@@ -199,7 +202,7 @@ struct entry_kinds {
 	unsigned classes;
 };
 
-/* What to do with entries. */
+/* A function to call for each entry. */
 struct entry_taker {
 	/* receives the object of an entry; for maps, of the value */
 	int (*take)(struct scan *s, uint32_t ix, void *ctx);
@@ -240,7 +243,7 @@ static int count_kind(struct scan *s, uint32_t ix, void *ctx)
 	return HDB_OK;
 }
 
-/* Passes on the first entries of a collection or array; for maps, the values. */
+/* Passes the first entries of a collection or array to a function; for maps, the values. */
 static int walk_entries(struct scan *s, uint32_t ix, const struct entry_taker *taker)
 {
 	struct heap *heap = s->subject->session->heap;
@@ -284,7 +287,7 @@ static int first_of(struct scan *s, uint32_t ix, struct base_value *out)
 	return HDB_OK;
 }
 
-/* kind(): the most frequent class among the first entries, without its package. */
+/* kind(): returns the most frequent class among the first entries, without its package. */
 static int kind_of(struct scan *s, uint32_t ix, struct base_value *out)
 {
 	struct entry_kinds kinds = { .first_ix = HEAP_NONE };
@@ -305,8 +308,8 @@ static int kind_of(struct scan *s, uint32_t ix, struct base_value *out)
 }
 
 /*
- * loader(): the class loader of an object's class or, for a class object, of the class that it
- * represents.
+ * loader(): returns the class loader of an object's class or, for a class object, of the class that
+ * it represents.
  */
 static int loader_of(struct scan *s, uint32_t ix, struct base_value *out)
 {
@@ -321,8 +324,8 @@ static int loader_of(struct scan *s, uint32_t ix, struct base_value *out)
 }
 
 /*
- * entry(): the key, as text, of the only map entry that holds an object, such as one of many
- * queues; nothing if there is no such entry.
+ * entry(): returns the key, as text, of the only map entry that holds an object, such as one of
+ * many queues. Returns nothing if there is no such entry.
  */
 static int entry_of(struct scan *s, uint32_t ix, struct base_value *out)
 {
@@ -348,13 +351,13 @@ static int entry_of(struct scan *s, uint32_t ix, struct base_value *out)
 
 /* ---- functions of an object and a string, or of two strings ---- */
 
-/* A sum of an expression over several objects. */
+/* The sum of an expression over several objects. */
 struct addition {
 	uint32_t expression;
 	double sum;
 };
 
-/* Evaluates an expression with another object as `this`. The budget of steps is shared. */
+/* Evaluates an expression with another object as `this`. Both share the budget of steps. */
 static int evaluate_at(struct scan *s, uint32_t ix, uint32_t expression, struct base_value *out)
 {
 	struct explain_subject other = *s->subject;
@@ -382,7 +385,7 @@ static int add_entry(struct scan *s, uint32_t ix, void *ctx)
 	return HDB_OK;
 }
 
-/* sum(): the sum of an expression over the entries of a collection. */
+/* sum(): returns the sum of an expression over the entries of a collection. */
 static int sum_of(struct scan *s, const struct base_arguments *a, struct base_value *out)
 {
 	struct addition addition = { a->expression, 0 };
@@ -395,7 +398,10 @@ static int sum_of(struct scan *s, const struct base_arguments *a, struct base_va
 	return HDB_OK;
 }
 
-/* Returns whether a class matches the patterns, or it or a superclass has the name. */
+/*
+ * Returns whether a class matches the patterns or, if these are a plain name, whether the class or
+ * a superclass has this name.
+ */
 static bool is_of_class(struct heap *heap, uint32_t class_no, const char *patterns)
 {
 	return strchr(patterns, '*') ? base_glob_list(patterns, heap_class_name(heap, class_no)) :
@@ -404,7 +410,7 @@ static bool is_of_class(struct heap *heap, uint32_t class_no, const char *patter
 
 /* ---- referrer(): the first instance of a class that refers to an object ---- */
 
-/* For counting and collecting what instances of some classes refer to. */
+/* Counts or collects the objects to which instances of some classes refer. */
 struct referring {
 	struct heap *heap;
 	uint8_t *is_wanted; /* indexed by class number */
@@ -453,8 +459,8 @@ static int collect_block(void *ctx, const struct heap_block *block, struct hdb_e
 }
 
 /*
- * Collects the references of all instances of the classes. They are few for nearly every rule, and
- * reading them takes a tenth of the time that the table of referrers takes.
+ * Collects the references of all instances of the classes. Nearly every rule names classes with few
+ * instances, and reading these takes a tenth of the time that the table of referrers takes.
  */
 static int find_referring(const struct session *session, struct explain_referring *out,
 			  struct hdb_error *err)
@@ -478,7 +484,7 @@ static int find_referring(const struct session *session, struct explain_referrin
 	return HDB_OK;
 }
 
-/* Returns the classes of referrer(), cached. */
+/* Returns the cached instances of the classes that referrer() names. */
 static int need_referring(struct scan *s, const char *classes, const struct explain_referring **out)
 {
 	struct explain_counts *known = s->subject->counts;
@@ -495,7 +501,7 @@ static int need_referring(struct scan *s, const char *classes, const struct expl
 	return find_referring(s->subject->session, at, s->err);
 }
 
-/* Looks up an object that is referred to among the collected references. */
+/* Looks up an object among the collected references. */
 static void search_referring(const struct explain_referring *referring, uint32_t ix,
 			     struct base_value *out)
 {
@@ -511,7 +517,7 @@ static void search_referring(const struct explain_referring *referring, uint32_t
 	out->object = (uint32_t)pairs[search.low];
 }
 
-/* If the classes have many instances, examines all referrers of the object instead. */
+/* Examines all referrers of the object, which is done if the classes have many instances. */
 static int search_referrers(struct scan *s, const struct base_arguments *a, struct base_value *out)
 {
 	const struct session *session = s->subject->session;
@@ -552,7 +558,7 @@ static int referrer_of(struct scan *s, const struct base_arguments *a, struct ba
 	return HDB_OK;
 }
 
-/* For counting instances for which an expression is neither nothing nor 0. */
+/* Counts instances for which an expression has a value other than 0. */
 struct instances {
 	struct scan *s;
 	const uint8_t *is_wanted; /* indexed by class number */
@@ -640,7 +646,7 @@ static int instances_of(struct scan *s, const struct base_arguments *a, struct b
 	return HDB_OK;
 }
 
-/* instance(): the first matching instance. */
+/* instance(): returns the first matching instance. */
 static int instance_of(struct scan *s, const struct base_arguments *a, struct base_value *out)
 {
 	const struct explain_count *found;
@@ -734,8 +740,8 @@ static int refers_to(struct scan *s, uint32_t ix, uint64_t bits, bool *found)
 }
 
 /*
- * users(): number of local variables of threads that are the object or have it in a field, that is,
- * of methods that use it. Nothing if the dump has no local variables.
+ * users(): returns the number of threads' local variables that are the object or refer to it by a
+ * field. These belong to methods that use it. Returns nothing if the dump has no local variables.
  */
 static int users_of(struct scan *s, uint32_t ix, struct base_value *out)
 {
@@ -764,8 +770,8 @@ static int users_of(struct scan *s, uint32_t ix, struct base_value *out)
 }
 
 /*
- * reaches(PATH, PATH): whether the first object, or an object in one of its fields, refers to the
- * second object.
+ * reaches(PATH, PATH): returns whether the first object, or an object in one of its fields, refers
+ * to the second object.
  */
 static int reaches(struct scan *s, const struct base_arguments *a, struct base_value *out)
 {
@@ -814,7 +820,7 @@ static int figure_of(struct scan *s, const char *name, const struct explain_figu
 	return HDB_OK;
 }
 
-/* held(): a figure about what a suspect holds. */
+/* held(): returns a figure about the objects that a suspect holds. */
 static int held(struct scan *s, const struct base_arguments *a, struct base_value *out)
 {
 	const struct explain_figure *figure;
@@ -832,7 +838,7 @@ static int held(struct scan *s, const struct base_arguments *a, struct base_valu
 	return HDB_OK;
 }
 
-/* about(): "about " if that figure is an estimate. */
+/* about(): returns "about " if the figure is an estimate. */
 static int about(struct scan *s, const struct base_arguments *a, struct base_value *out)
 {
 	const struct explain_figure *figure;
@@ -845,7 +851,7 @@ static int about(struct scan *s, const struct base_arguments *a, struct base_val
 
 /* ---- all functions ---- */
 
-/* Name, kind of argument, and the function: one of an object, or one of any value. */
+/* Name, kind of argument, and the function, which takes one object or any value. */
 #define FUNCTIONS(X) \
 	X("count", VALUE, count_entries, NULL) \
 	X("retained", VALUE, retained_of, NULL) \

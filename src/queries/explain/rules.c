@@ -1,4 +1,7 @@
-/* queries/explain/rules.c - parses rules, finds their classes, and makes their sentences. */
+/*
+ * queries/explain/rules.c - parses rules, finds the classes to which they apply, and builds their
+ * sentences.
+ */
 #include "queries/explain/rules.h"
 
 #include "base/error.h"
@@ -10,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of entries read for one object, for collections that have to be counted. */
+/* Maximum number of entries read for one object, if its collections must be counted. */
 #define STEPS_MAX 10000000u
 
 static const char *const verdict_names[] = {
@@ -27,7 +30,7 @@ const char *explain_verdict_name(enum explain_verdict verdict)
 
 /* ---- reading ---- */
 
-/* A text of rules being parsed. */
+/* Rules text being parsed. */
 struct reader {
 	const char *file; /* NULL: the compiled-in rules */
 	unsigned line;
@@ -82,7 +85,7 @@ static int add_condition(struct reader *r, char *text)
 	return parse(r, text, &r->rule.conditions[r->rule.condition_count++]);
 }
 
-/* "name = expression" */
+/* Parses "name = expression". */
 static int add_read(struct reader *r, char *text)
 {
 	char *equals = strstr(text, " = ");
@@ -189,7 +192,7 @@ static int read_rules(struct reader *r, char *text)
 	return end_rule(r);
 }
 
-/* ---- the classes that rules are about ---- */
+/* ---- the classes to which rules apply ---- */
 
 /* A class name or pattern of a rule. */
 struct named {
@@ -198,17 +201,20 @@ struct named {
 	char name[EXPLAIN_VALUE_MAX];
 };
 
-/* The class of rules about suspects. No class of a program has this name. */
+/* The class to which rules about suspects apply. No class of a program has this name. */
 #define OF_SUSPECTS "suspect"
 
-/* A pattern must match the class's own name. A plain name also matches subclasses. */
+/*
+ * Returns whether a rule applies to a class. A pattern must match the class's own name. A plain
+ * name also matches subclasses.
+ */
 static bool is_about(struct heap *heap, const struct named *named, uint32_t class_no)
 {
 	return named->is_pattern ? base_glob(named->name, heap_class_name(heap, class_no)) :
 				   heap_has_superclass(heap, class_no, named->name);
 }
 
-/* Adds the names of a rule, except names of classes that the heap does not contain. */
+/* Adds the class names of a rule, except those of classes that the heap does not contain. */
 static int find_named(struct heap *heap, const struct explain_rule *rule, uint32_t rule_no,
 		      struct base_vec *out, struct hdb_error *err)
 {
@@ -226,7 +232,7 @@ static int find_named(struct heap *heap, const struct explain_rule *rule, uint32
 	return HDB_OK;
 }
 
-/* Finds the rules of each class. */
+/* Finds the rules for each class. */
 static int find_classes(const struct session *session, struct explain_rules *out,
 			struct hdb_error *err)
 {
@@ -263,7 +269,7 @@ static int find_classes(const struct session *session, struct explain_rules *out
 	return HDB_OK;
 }
 
-/* Values that every sentence can use, in addition to the values that the rule reads. */
+/* Values that every sentence can use, in addition to those that the rule reads. */
 static const struct {
 	const char *name, *expression;
 } usual[] = {
@@ -312,12 +318,14 @@ void explain_rules_release(struct explain_rules *rules)
 
 /* ---- sentences ---- */
 
-/* A sentence being made. */
+/* A sentence being built. */
 struct sentence {
 	char *buf;
 	size_t size, used;
 	bool lacks; /* a value in the current brackets is missing */
-	/* whether the position is inside brackets; whether all values outside of brackets exist */
+	/*
+	 * whether the position is inside brackets, and whether all values outside of brackets exist
+	 */
 	bool is_within, is_whole;
 };
 
@@ -368,7 +376,7 @@ struct rule_state {
 	struct explain_values values;
 };
 
-/* Finds a value by name: one that the rule reads, or one that is always available. */
+/* Finds a value by name: a value that the rule reads, or one that is always available. */
 static int find_value(void *ctx, struct base_word name, struct base_value *out,
 		      struct hdb_error *err)
 {
@@ -408,8 +416,8 @@ int explain_write(const char *template, struct explain_values *values, struct ba
 			struct base_value value = { .kind = BASE_NOTHING };
 
 			/*
-			 * {run} is kept, because the command line and the page show commands
-			 * differently.
+			 * {run} is not replaced, because the command line and the page show
+			 * commands differently.
 			 */
 			if (base_is_word((struct base_word){ p + 1, size }, "run")) {
 				add(&s, p, (size_t)(end - p) + 1);
@@ -428,7 +436,7 @@ int explain_write(const char *template, struct explain_values *values, struct ba
 	return HDB_OK;
 }
 
-/* Writes what the object holds. The number is the first value named in it. */
+/* Writes what the object holds. The first value named in this text is the number. */
 static int write_holds(struct rule_state *state, struct explain_answer *out, struct hdb_error *err)
 {
 	const char *holds = state->rule->holds, *name = holds ? strchr(holds, '{') : NULL;
@@ -447,7 +455,7 @@ static int write_holds(struct rule_state *state, struct explain_answer *out, str
 
 /* ---- explaining ---- */
 
-/* Returns HDB_OK if all conditions of a rule are true, otherwise HDB_NOTFOUND. */
+/* Returns HDB_OK if all conditions of a rule are true, and otherwise HDB_NOTFOUND. */
 static int fits(struct explain_subject *subject, const struct explain_rule *rule,
 		struct hdb_error *err)
 {
@@ -462,7 +470,7 @@ static int fits(struct explain_subject *subject, const struct explain_rule *rule
 	return HDB_OK;
 }
 
-/* Applies the first rule of a class that fits. */
+/* Applies the first matching rule of a class. */
 static int explain_by(const struct explain_rules *rules, struct explain_subject about,
 		      uint32_t class_no, struct explain_answer *out, struct hdb_error *err)
 {
@@ -552,9 +560,9 @@ int explain_chain(const struct session *session, const struct explain_rules *rul
 	return HDB_NOTFOUND;
 }
 
-/* ---- all objects that rules may be about ---- */
+/* ---- all objects to which rules may apply ---- */
 
-/* Which objects of a class are candidates. */
+/* The objects of a class that are candidates. */
 enum wanted { WANTED_NOTHING, WANTED_LARGE, WANTED_ALL };
 
 struct candidates {
@@ -603,7 +611,7 @@ static int add_candidates(void *ctx, const struct heap_block *block, struct hdb_
 	return HDB_OK;
 }
 
-/* Largest first. */
+/* Sorts candidates by retained size, largest first. */
 static int compare_candidates(const void *a, const void *b)
 {
 	const struct explain_candidate *x = a, *y = b;

@@ -1,6 +1,7 @@
 /*
- * queries/explain/rules.h - knowledge about classes of programs, in the form of rules. A rule
- * defines the objects to which it applies, the values that it reads, and its report and advice.
+ * queries/explain/rules.h - rules that explain why objects of certain classes are large. A rule
+ * defines the objects to which it applies, the values that it reads, the text of its report, and
+ * its advice.
  *
  * Rules are text (rules/README.md describes the format). Those in rules/NAME.rules are compiled in.
  * Users can add a file (--rules, $HEAPDB_RULES), whose rules come first. A rule applies to an
@@ -18,14 +19,14 @@
 /* Maximum number of bytes in a string that a rule reads, and of a sentence that it produces. */
 #define EXPLAIN_VALUE_MAX 200
 #define EXPLAIN_SENTENCE_MAX 1000
-/* Maximum number of conditions in a rule, and of values that it reads. */
+/* Maximum number of conditions in a rule, and maximum number of values that it reads. */
 #define EXPLAIN_PARTS_MAX 12
 /* Maximum number of dominators that are tried for one object. */
 #define EXPLAIN_OWNERS_MAX 2000u
 /* Maximum size of a rules file: a few thousand rules. */
 #define EXPLAIN_FILE_MAX (4u << 20)
 
-/* How to judge what a rule found. */
+/* The verdict of a rule. */
 enum explain_verdict {
 	EXPLAIN_BY_DESIGN,    /* as large as it is configured to be */
 	EXPLAIN_LARGE,        /* expected, but there is a lot of it */
@@ -36,7 +37,7 @@ enum explain_verdict {
 /* Returns "by design", "large", ..., a static string. */
 const char *explain_verdict_name(enum explain_verdict verdict);
 
-/* A value that a rule reads. rules/README.md describes expressions. */
+/* A value that a rule reads. rules/README.md describes the expressions. */
 struct explain_read {
 	const char *name;
 	uint32_t expression;
@@ -54,17 +55,17 @@ struct explain_rule {
 	const char *since, *holds, *run; /* NULL if the rule has no such line */
 	/* an expression; BASE_NO_NODE if the rule has no such line */
 	uint32_t kept;
-	unsigned line; /* line of its first word */
+	unsigned line; /* line number of the rule's first word */
 };
 
 /*
- * Maximum number of cached instance counts, and of cached sets of references. The oldest one is
- * replaced.
+ * Maximum number of cached instance counts, and of cached sets of references. When the limit is
+ * reached, the oldest is replaced.
  */
 #define EXPLAIN_COUNTS 16u
 
 /*
- * The number of instances of some classes for which an expression is true, and the first of these
+ * Number of instances of some classes for which an expression is true, and the first of these
  * instances.
  */
 struct explain_count {
@@ -73,7 +74,7 @@ struct explain_count {
 	uint32_t first_ix; /* HEAP_NONE if there is none */
 };
 
-/* The objects to which instances of some classes refer. */
+/* The objects to which the instances of some classes refer. */
 struct explain_referring {
 	char classes[BASE_VALUE_MAX];
 	/* the classes have too many instances, so their references were not collected */
@@ -92,15 +93,15 @@ struct explain_counts {
 	unsigned next_referring;
 };
 
-/* All rules, and the classes of the heap to which they apply. */
+/* The rules, and the classes of the heap to which they apply. */
 struct explain_rules {
 	struct base_vec rules; /* struct explain_rule */
 	struct base_vec nodes; /* struct base_node of all expressions */
 	uint32_t usual[3];     /* expressions that every sentence can use */
 	char *own, *users;     /* text of the compiled-in rules, and of the user's rules; owned */
 	/*
-	 * indexed by class number: index in `list` of the first rule of the class; then the index
-	 * of the first rule about suspects, and the end of the list; owned
+	 * indexed by class number: index in `list` of the first rule of the class; followed by the
+	 * index of the first rule about suspects and by the end of the list; owned
 	 */
 	uint32_t *first;
 	/* uint32_t: indexes of rules, class by class in their order */
@@ -112,14 +113,14 @@ struct explain_rules {
 
 /*
  * Reads the rules in `file` (unless NULL) and the compiled-in rules, checks them, and finds their
- * classes in the heap. Returns HDB_EUSAGE with file, line and problem if a rule is wrong. The
+ * classes in the heap. Returns HDB_EUSAGE with file, line and problem if a rule is invalid. The
  * caller must release *out, even after a failure.
  */
 int explain_rules_open(const struct session *session, const char *file, struct explain_rules *out,
 		       struct hdb_error *err);
 void explain_rules_release(struct explain_rules *rules);
 
-/* Returns whether any rule is about instances of this class. */
+/* Returns whether any rule applies to instances of this class. */
 static inline bool explain_has_rules(const struct explain_rules *rules, uint32_t class_no)
 {
 	return rules->first[class_no] != rules->first[class_no + 1];
@@ -130,35 +131,35 @@ struct explain_answer {
 	const struct explain_rule *rule; /* borrowed from the rules */
 	uint32_t ix;
 	uint64_t retained_bytes;
-	/* contain {run} in place of a command: query/advice.h */
+	/* contain {run} where a command belongs: query/advice.h */
 	char says[EXPLAIN_SENTENCE_MAX], advice[EXPLAIN_SENTENCE_MAX];
 	/*
-	 * such as "12,000 rows of the table ORDERS", or empty if the rule has no such line; and its
-	 * number
+	 * such as "12,000 rows of the table ORDERS", and the number in it; empty if the rule has no
+	 * such line
 	 */
 	char holds[EXPLAIN_VALUE_MAX];
 	uint64_t held;
-	/* the object that should not be alive: ix, or the object that the rule names */
+	/* the object that should not be alive: ix, or another object that the rule names */
 	uint32_t kept_ix;
 };
 
 /*
- * Explains an object by the first rule that applies. Returns HDB_NOTFOUND if none does. Requires
- * the `retained` table and rules->whole_bytes. Reads the dump.
+ * Explains an object by the first rule that applies. Returns HDB_NOTFOUND if no rule applies.
+ * Requires the `retained` table and rules->whole_bytes. Reads the dump.
  */
 int explain_object(const struct session *session, const struct explain_rules *rules, uint32_t ix,
 		   struct explain_answer *out, struct hdb_error *err);
 
 /*
- * Explains an object or, if no rule applies to it, the nearest object that dominates it and to
- * which a rule applies. Returns HDB_NOTFOUND if there is none.
+ * Explains an object or, if no rule applies to it, the nearest dominator to which a rule applies.
+ * Returns HDB_NOTFOUND if there is none.
  */
 int explain_chain(const struct session *session, const struct explain_rules *rules,
 		  uint32_t from_ix, struct explain_answer *out, struct hdb_error *err);
 
 /*
  * Explains a leak suspect with the first rule of the class "suspect" that applies, based on figures
- * about what the suspect holds. Returns HDB_NOTFOUND if none applies.
+ * about the objects that the suspect holds. Returns HDB_NOTFOUND if no rule applies.
  */
 int explain_suspect(const struct session *session, const struct explain_rules *rules,
 		    const struct analysis_suspect *suspect, struct explain_answer *out,
@@ -170,10 +171,10 @@ struct explain_candidate {
 	uint64_t retained_bytes;
 };
 
-/* Maximum number of candidates that callers use. These candidates retain the most. */
+/* Maximum number of candidates that callers use. They use those that retain the most. */
 #define EXPLAIN_CANDIDATES_MAX 10000u
 
-/* Which objects are candidates. */
+/* Selects the objects that are candidates. */
 struct explain_choice {
 	uint64_t least_bytes; /* retained size, unless a rule of the class finds faults */
 	bool of_faults;       /* use only rules that find faults or unbounded collections */
@@ -187,7 +188,10 @@ struct explain_choice {
 int explain_candidates(const struct session *session, const struct explain_rules *rules,
 		       struct explain_choice choice, struct base_vec *out, struct hdb_error *err);
 
-/* Returns whether a finding is a fault regardless of its size: a leak or a misconfiguration. */
+/*
+ * Returns whether a finding is a fault regardless of its size, that is, a leak or a
+ * misconfiguration.
+ */
 static inline bool explain_is_fault(const struct explain_rule *rule)
 {
 	return rule->verdict == EXPLAIN_LEAK || rule->verdict == EXPLAIN_MISCONFIGURED;
@@ -217,17 +221,17 @@ int explain_evaluate(struct explain_subject *subject, uint32_t expression, struc
 
 /* The source of a template's values. */
 struct explain_values {
-	/* finds the value with this name; BASE_NOTHING if there is none */
+	/* finds the value with this name; sets BASE_NOTHING if there is none */
 	int (*find)(void *ctx, struct base_word name, struct base_value *out,
 		    struct hdb_error *err);
 	void *ctx;
-	bool is_whole; /* set by explain_write: all values outside of brackets exist */
+	bool is_whole; /* set by explain_write: whether all values outside of brackets exist */
 };
 
 /*
  * Expands a template. "{name}" is replaced with a value, and "{name:FORMAT}" with a value as bytes,
- * percent, plain (a number without separators) or flag (true or false). A part in brackets is
- * omitted if one of its values is missing.
+ * percent, plain (a number without separators) or flag (true or false). Text in brackets is omitted
+ * if one of its values is missing.
  */
 int explain_write(const char *template, struct explain_values *values, struct base_text to,
 		  struct hdb_error *err);

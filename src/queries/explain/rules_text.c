@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The Makefile makes RULE_LINES from rules/NAME.rules, in order of their names. */
+/* The Makefile generates RULE_LINES from rules/NAME.rules, sorted by name. */
 #ifndef RULE_LINES /* for checkers that compile this file alone */
 #define RULE_LINES ""
 #endif

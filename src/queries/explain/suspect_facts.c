@@ -1,6 +1,6 @@
 /*
- * queries/explain/suspect_facts.c - the walk over what a suspect holds, and the figures made of
- * what is counted for each object; see suspect_facts.h.
+ * queries/explain/suspect_facts.c - the walk over the objects that a suspect holds, and the figures
+ * computed from it; see suspect_facts.h.
  *
  * Each visited object represents `weight` objects. If a list of children is long, only some
  * children are visited. They are spread evenly over the list, which is sorted by size, and
@@ -20,17 +20,17 @@
 #include <stdlib.h>
 
 /*
- * Maximum number of objects in a walk, and of children of one object. If this would make the walk
- * too long, it starts again with fewer children per object, but at least FACTS_CHILDREN_MIN.
+ * Maximum number of objects in a walk, and of children of one object. If a walk would be too long,
+ * it starts again with fewer children per object, but at least FACTS_CHILDREN_MIN.
  */
 #define FACTS_OBJECTS_MAX 20000u
 #define FACTS_CHILDREN_MAX 1600u
 #define FACTS_CHILDREN_MIN 100u
-/* Number of the largest children of an object that are always visited. */
+/* Number of children of an object that are always visited, largest first. */
 #define FACTS_CHILDREN_LARGE 16u
-/* Maximum number of tree or list nodes passed on the way up. */
+/* Maximum number of tree or list nodes passed while climbing. */
 #define FACTS_NODES 4096u
-/* Larger numbers are not rounded, because a double has no fractional digits there. */
+/* Larger numbers are not rounded, because a double of this size has no fractional digits. */
 #define FACTS_NUMBER_MAX 1e15
 
 static const struct {
@@ -73,7 +73,7 @@ enum explain_fact explain_fact_of(const char *name)
 	return (enum explain_fact)no;
 }
 
-/* Does not use libm, so that programs using the library need not link it. */
+/* Rounds a number without libm, so that programs that use the library need not link libm. */
 static double rounded(double number)
 {
 	return number > 0 && number < FACTS_NUMBER_MAX ? (double)(uint64_t)(number + 0.5) : number;
@@ -226,7 +226,7 @@ static int look_at(struct held_walk *w, size_t no, struct hdb_error *err)
 
 /*
  * Appends the children of a node: the largest children, which represent only themselves, and an
- * even sample of the other children.
+ * evenly spaced sample of the other children.
  */
 static int add_children(struct held_walk *w, size_t no, struct hdb_error *err)
 {
@@ -263,8 +263,8 @@ static int add_children(struct held_walk *w, size_t no, struct hdb_error *err)
 }
 
 /*
- * Returns whether an object is a node of the tree or list to which the object above it belongs, or
- * which that object is.
+ * Returns whether an object is a node of the same tree or list as the object above it, or of the
+ * tree or list that this object is.
  */
 static bool is_node_of(struct heap *heap, uint32_t class_no, uint32_t above_no)
 {
@@ -276,8 +276,8 @@ static bool is_node_of(struct heap *heap, uint32_t class_no, uint32_t above_no)
 }
 
 /*
- * Finds where the walk begins: at the highest object that holds little else than the accumulation
- * point, or of which the accumulation point is a node.
+ * Finds the object at which the walk begins: the highest object that holds little else than the
+ * accumulation point, or of which the accumulation point is a node.
  */
 static int find_top(const struct session *session, const struct analysis_suspect *s, uint32_t *top,
 		    struct hdb_error *err)
@@ -334,7 +334,9 @@ static int add_tops(struct held_walk *w, const struct analysis_suspect *s, struc
 
 /* ---- the figures ---- */
 
-/* Sets the facts derived from a tally: number and class. EXPLAIN_FACT_COUNT means no fact. */
+/*
+ * Sets the facts derived from a tally: the number and the class. EXPLAIN_FACT_COUNT means no fact.
+ */
 static void set_tally(const struct held_walk *w, const struct held_tally *tally,
 		      const enum explain_fact to[2], struct explain_facts *out)
 {
@@ -347,7 +349,10 @@ static void set_tally(const struct held_walk *w, const struct held_tally *tally,
 						      tally->list[most_of(tally)].class_no));
 }
 
-/* Reports unused slots of the class that has the most, and of the container that has the most. */
+/*
+ * Reports the unused slots of the class that has the most of them, and of the container that has
+ * the most.
+ */
 static void set_rooms(const struct held_walk *w, struct explain_facts *out)
 {
 	const unsigned most = most_of(&w->rooms);
@@ -435,7 +440,7 @@ static void set_figures(const struct held_walk *w, struct explain_facts *out)
 	held_set_percent(w, out, EXPLAIN_FACT_box_percent, w->boxes.bytes);
 }
 
-/* Collects the objects of the walk, with at most children_max of each. */
+/* Collects the objects of the walk, with at most children_max children per object. */
 static int collect(struct held_walk *w, const struct analysis_suspect *s, struct hdb_error *err)
 {
 	w->nodes.count = 0;
@@ -447,8 +452,8 @@ static int collect(struct held_walk *w, const struct analysis_suspect *s, struct
 }
 
 /*
- * Follows the children that hold at least half of the top: each is the first, as they are sorted by
- * size. Keeps the last one that is the value of a map's entry.
+ * Follows the children that retain at least half of the top. Each is the first child, because
+ * children are sorted by size. Keeps the last one that is the value of a map entry.
  */
 static int find_heavy(struct held_walk *w, struct explain_facts *out, struct hdb_error *err)
 {
@@ -475,7 +480,7 @@ static int find_heavy(struct held_walk *w, struct explain_facts *out, struct hdb
 	return HDB_OK;
 }
 
-/* Names the field by which another object refers to the largest collection, or what wraps it. */
+/* Names the field by which another object refers to the largest collection or to its wrapper. */
 static int name_field(struct held_walk *w, struct explain_facts *out, struct hdb_error *err)
 {
 	uint32_t ix = w->largest_ix, above;
@@ -497,7 +502,7 @@ static int name_field(struct held_walk *w, struct explain_facts *out, struct hdb
 	return HDB_OK;
 }
 
-/* The object at the top of the walk may itself belong to a closed class loader. */
+/* Counts a closed class loader above the walk, because the object at the top may belong to one. */
 static int look_above(struct held_walk *w, struct hdb_error *err)
 {
 	const struct held_node *top = w->nodes.data;
@@ -574,7 +579,7 @@ int explain_facts_find(const struct session *session, const struct analysis_susp
 	int r;
 
 	memset(out, 0, sizeof(*out));
-	/* Removed values are zeros, and a portable heap dump has no values. */
+	/* In a redacted dump removed values are zeros, and a portable heap dump has no values. */
 	if (session->heap->state.redacted || session->heap->is_phd)
 		return HDB_OK;
 	if (suspect->retained_bytes < FACTS_BYTES_MIN)

@@ -1,12 +1,13 @@
 /*
  * queries/explain/suspect_facts.h - figures about the objects that a leak suspect holds, whatever
- * their classes: free slots, equal contents, cleared references, keys that are equal, ...
+ * their classes: free slots, equal contents, cleared references, equal keys, ...
  *
  * Unless stated otherwise, percentages refer to the bytes of all visited objects. Rules of the
  * class "suspect" read these figures with held(NAME), so a new cause needs only code that measures
  * it. All figures of a suspect come from one walk over the objects that it dominates, from the top
- * down. The walk visits only an even sample of very long lists of children, and a limited number of
- * objects. Figures based on a sample are estimates, which are rounded, and about(NAME) is "about ".
+ * down. The walk visits a limited number of objects, and only an evenly spaced sample of very long
+ * lists of children. Figures based on a sample are estimates, which are rounded, and about(NAME) is
+ * "about ".
  */
 #ifndef QUERIES_EXPLAIN_SUSPECT_FACTS_H
 #define QUERIES_EXPLAIN_SUSPECT_FACTS_H
@@ -15,10 +16,13 @@
 #include "analysis/suspects.h"
 #include "base/expression.h"
 
-/* Suspects that retain less are not measured, because a sentence about them would be noise. */
+/*
+ * Minimum retained size of a suspect that is measured. A sentence about a smaller suspect would be
+ * noise.
+ */
 #define FACTS_BYTES_MIN (256u << 10)
 
-/* Name and meaning. */
+/* Names and meanings of the figures. */
 #define EXPLAIN_FACTS(X) \
 	X(bytes)            /* shallow size of all objects in the walk */ \
 	X(free_percent)     /* unused slots in containers and arrays */ \
@@ -33,25 +37,25 @@
 	X(empties)          /* collections without elements */ \
 	X(empty_kind)       /* string: the most frequent class */ \
 	X(empty_percent)    /* their shallow size */ \
-	X(small)            /* maps and sets of a few elements */ \
+	X(small)            /* maps and sets with few elements */ \
 	X(small_kind)       /* string: the most frequent class */ \
-	X(small_used)       /* their elements on average */ \
+	X(small_used)       /* average number of their elements */ \
 	X(plumbing_percent) /* collections, their tables and nodes */ \
 	X(near)             /* arrays of numbers that differ little from another one */ \
 	X(near_kind)        /* string: the most frequent class */ \
 	X(near_percent)     /* their size */ \
-	X(local_percent)    /* retained by values of thread-locals */ \
+	X(local_percent)    /* share retained by values of thread-locals */ \
 	X(direct)           /* direct and mapped buffers */ \
 	X(direct_bytes)     /* memory of these buffers, which is outside the heap */ \
 	X(equals)           /* strings or arrays that are equal to another one */ \
 	X(equal_percent)    /* size that sharing them would save */ \
 	X(most_equal)   /* string: the content that takes the most memory: "text", or byte[800] */ \
-	X(most_count)   /* number of objects with that content; none for a sample */ \
+	X(most_count)   /* number of objects with that content; missing for a sample */ \
 	X(slack)        /* large arrays of numbers of which at most a quarter is not 0 */ \
 	X(slack_kind)   /* string: the most frequent class */ \
-	X(slack_length) /* their elements on average */ \
+	X(slack_length) /* average number of their elements */ \
 	X(slack_percent)  /* their zeros */ \
-	X(zeros)          /* large arrays of zeros */ \
+	X(zeros)          /* large arrays that contain only zeros */ \
 	X(zero_percent)   /* their size */ \
 	X(zero_kind)      /* string: byte[8000] */ \
 	X(boxes)          /* boxed numbers */ \
@@ -77,7 +81,7 @@
 	X(soft_percent)   /* retained size of soft references */ \
 	X(views)          /* views that are the only holders of a larger list or array */ \
 	X(view_kind)      /* string: the most frequent class */ \
-	X(view_percent)   /* elements that they do not show */ \
+	X(view_percent)   /* share of elements that the views do not show */ \
 	X(entries)        /* entries of the largest collection */ \
 	X(entries_kind)   /* string: its class */ \
 	X(value_kind)     /* string: class of its values, with the package */ \
@@ -94,25 +98,25 @@
 	X(key_form_percent) /* percentage of entries */ \
 	X(oldest_key)    /* string: age of the oldest key, if keys are dates up to the present */ \
 	X(version_field) /* string: field of the values whose number nearly always differs */ \
-	X(first_version) /* the lowest of them */ \
+	X(first_version) /* lowest of these version numbers */ \
 	X(last_version)  /* the highest */ \
 	X(self_percent) /* percentage of entries that are their own value and used nowhere else */ \
 	X(expiry_field) /* string: field of the values with their expiry */ \
 	X(expired_percent) /* percentage of values that have expired */ \
-	X(expired_age)     /* string: how long ago the first one expired: "3 days" */ \
+	X(expired_age)     /* string: time since the first one expired: "3 days" */ \
 	X(use_field)       /* string: field of the values with their last use */ \
 	X(unused_percent)  /* percentage of values that were last used more than a day ago */ \
-	X(unused_age)      /* string: how long ago the first one was last used */ \
+	X(unused_age)      /* string: time since the first one was last used */ \
 	X(begin_field)     /* string: field of the values with their creation */ \
 	X(begun_percent)   /* percentage of values with a creation time in the past */ \
-	X(begun_age)       /* string: how long ago the first one was created */ \
-	X(closed_field)   /* string: boolean field that says that a value is closed or the like */ \
-	X(closed_percent) /* percentage of values that are closed */ \
-	X(closed_value)   /* string: the value of that field, "true" or "false" */ \
-	X(tries_field)    /* string: field of the values with a number of attempts */ \
-	X(least_tries)    /* the lowest of these */ \
-	X(same_percent)   /* percentage of a list's elements that are the same object */ \
-	X(heavy) /* object: the innermost value of a map that alone holds half of the map */ \
+	X(begun_age)       /* string: age of the first one created */ \
+	X(closed_field)    /* string: boolean field that marks a value as closed or finished */ \
+	X(closed_percent)  /* percentage of values that are closed */ \
+	X(closed_value)    /* string: the value of that field, "true" or "false" */ \
+	X(tries_field)     /* string: field of the values with a number of attempts */ \
+	X(least_tries)     /* lowest number of attempts */ \
+	X(same_percent)    /* percentage of a list's elements that are the same object */ \
+	X(heavy) /* object: the innermost value of a map that by itself retains half of the map */ \
 	X(heavy_percent)  /* its retained size */ \
 	X(waited_percent) /* share retained by incomplete futures with actions */ \
 	X(holder_field)   /* string: the field that refers to the largest collection */ \
@@ -124,7 +128,7 @@
 	X(is_machinery)   /* 1 if these are platform objects other than collections and strings */ \
 	X(loaders)        /* closed class loaders */ \
 	X(loader)         /* object: one of them */ \
-	X(self_kept)      /* entries of weak maps whose key is kept alive only by their value */ \
+	X(self_kept)      /* entries of weak maps whose key is kept alive only by its value */ \
 	X(nonzero)        /* percentage of the largest array of numbers that is not 0 */ \
 	X(nonzero_kind)   /* string: long[12500001] */ \
 	X(nonzero_free)   /* bytes of zeros in it */
@@ -146,11 +150,13 @@ struct explain_facts {
 	struct explain_figure figures[EXPLAIN_FACT_COUNT];
 };
 
-/* Measures a suspect. Reads the dump. Requires the `children` and `retained` tables. */
+/*
+ * Measures the figures of a suspect. Reads the dump. Requires the `children` and `retained` tables.
+ */
 int explain_facts_find(const struct session *session, const struct analysis_suspect *suspect,
 		       struct explain_facts *out, struct hdb_error *err);
 
-/* Returns the number of the figure with this name, or EXPLAIN_FACT_COUNT. */
+/* Returns the number of the figure with this name, or EXPLAIN_FACT_COUNT if there is none. */
 enum explain_fact explain_fact_of(const char *name);
 
 /* ---- for the files of this directory ---- */
@@ -164,7 +170,7 @@ void explain_fact_guess(struct explain_facts *facts, enum explain_fact no, doubl
 void explain_fact_text(struct explain_facts *facts, enum explain_fact no, const char *text);
 void explain_fact_object(struct explain_facts *facts, enum explain_fact no, uint32_t ix);
 
-/* Returns the class without its package: "HashMap". */
+/* Returns the name of a class without its package: "HashMap". */
 const char *explain_short_class(struct heap *heap, uint32_t class_no);
 
 /* Measures the entries of a collection: equal keys, and what most entries have in common. */

@@ -16,8 +16,8 @@
 
 #define NAME_MAX_BYTES 512
 /*
- * If the end of a path is itself to blame: maximum number of its fields that are named, and the
- * divisor of its retained size that gives the minimum for the second and third (a tenth).
+ * If the end of a path is itself to blame, at most END_FIELDS_SHOWN of its fields are named. The
+ * second and third field must retain at least a tenth of what the end retains.
  */
 #define END_FIELDS_SHOWN 3u
 #define END_FIELD_PART 10u
@@ -56,9 +56,9 @@ int leak_holder_find(struct query *q, const struct query_leak_path *path, size_t
 }
 
 /*
- * Lowers the rank of an application class that does not hold the next step on purpose: every object
- * has a class, every class has a class loader and a superclass, and the fields of java.lang.Thread
- * are in every subclass. Sets *out if this applies to the step.
+ * Lowers the rank of an application class if it does not hold the next step on purpose. Every
+ * object has a class, every class has a class loader and a superclass, and the fields of
+ * java.lang.Thread are in every subclass. Sets *out if this applies to the step.
  */
 static int weigh_own(struct query *q, const struct query_leak_path *path, size_t i,
 		     enum leak_blame *out, struct hdb_error *err)
@@ -86,8 +86,8 @@ static int weigh_own(struct query *q, const struct query_leak_path *path, size_t
 }
 
 /*
- * Each thread refers to a class loader that others also use, so the thread retains nothing of the
- * loader.
+ * Ranks the field contextClassLoader of a thread low. Other threads refer to the same class loader,
+ * so the thread retains nothing of it.
  */
 static int weigh_thread(struct query *q, const struct query_leak_path *path, size_t i,
 			enum leak_blame *out, struct hdb_error *err)
@@ -114,7 +114,7 @@ static size_t library_size(const char *name)
 
 /*
  * Returns whether a class is a collection from a library, or a class nested in one. Such a class
- * holds what other code put into it. The same is true of lambdas and what they captured.
+ * holds what other code put into it, and a lambda holds what it captured.
  */
 static bool is_structure(struct heap *heap, uint32_t class_no)
 {
@@ -127,8 +127,8 @@ static bool is_structure(struct heap *heap, uint32_t class_no)
 	if (strstr(name, "$$Lambda"))
 		return true;
 	/*
-	 * If the rule names a superclass in another package, the subclass is the application's own,
-	 * and is to blame.
+	 * If the rule names a superclass in another package, the subclass belongs to the
+	 * application and is to blame.
 	 */
 	if (rule && (heap_is_anonymous_class(name) || strchr(rule->class_name, '*') ||
 		     strcmp(rule->class_name, name) == 0 ||
@@ -275,14 +275,17 @@ static int add_step_above(struct query *q, const struct query_leak_path *path, s
 
 /* ---- the end of a path, where it is to blame itself: by which fields ---- */
 
-/* A field of the object at the end of a path, and the size that only this field retains. */
+/* A field of the object at the end of a path, and the size retained only by this field. */
 struct end_field {
 	uint64_t retained_bytes;
 	uint32_t ix;
 	char name[LEAK_NAME_MAX_BYTES];
 };
 
-/* Minimum number of objects of the end object's own class for them to be treated as a graph. */
+/*
+ * The end object is treated as a graph only if it dominates at least this many objects of its own
+ * class.
+ */
 #define ENTERED_MIN 8u
 #define ENTERED_MAX 10000u
 
@@ -305,7 +308,7 @@ static void keep_field(struct end_fields *f, const struct end_field *field)
 	while (at > 0 && f->list[at - 1].retained_bytes < field->retained_bytes)
 		at--;
 	if (f->count == END_FIELDS_SHOWN) {
-		/* Counts the field that is removed from the list or does not fit into it. */
+		/* Counts the field that was removed from the list or did not fit into it. */
 		f->more += (at == f->count ? field : &f->list[f->count - 1])->retained_bytes >=
 			   f->least_bytes;
 		if (at == f->count)
@@ -317,7 +320,7 @@ static void keep_field(struct end_fields *f, const struct end_field *field)
 	f->list[at] = *field;
 }
 
-/* Reads the fields, and keeps fields whose target is retained only by this object. */
+/* Reads the fields, and keeps those whose target is retained only by this object. */
 static int find_end_fields(struct query *q, uint32_t ix, struct heap_fields *fields,
 			   struct end_fields *out, struct hdb_error *err)
 {
@@ -339,8 +342,8 @@ static int find_end_fields(struct query *q, uint32_t ix, struct heap_fields *fie
 			TRY(heap_text(q->heap, fields->field.name_text, field.name,
 				      sizeof(field.name), err));
 		/*
-		 * Names in angle brackets are references that the VM keeps for the class, and not
-		 * fields.
+		 * Names in angle brackets are not fields but references that the VM keeps for the
+		 * class.
 		 */
 		if (!field.retained_bytes || field.name[0] == '<')
 			continue;
@@ -398,8 +401,8 @@ static int name_end_fields(struct query *q, const struct heap_object *object,
 }
 
 /*
- * Finds what to blame if the end of the path is the best step: its fields that retain the most, the
- * object itself, or, if it is the whole path, the kinds of root that keep it alive.
+ * Finds what to blame if the end of the path is the best step: its largest fields, the object
+ * itself, or the kinds of its root if the object is the whole path.
  */
 static int find_end(struct query *q, const struct query_leak_path *path,
 		    struct query_leak_owner *out, struct hdb_error *err)
@@ -478,8 +481,8 @@ int leak_culprit_find(struct query *q, const struct query_leak_path *path, uint3
 	if (r < 0 && r != HDB_ECHANGED)
 		return r;
 	/*
-	 * For the value of a ThreadLocal, the class that declared the ThreadLocal explains more
-	 * than the thread's map, unless an application class below the entry is to blame.
+	 * For the value of a ThreadLocal, the class that declares the ThreadLocal explains more
+	 * than the map of the thread, unless an application class below the entry is to blame.
 	 */
 	if (r == HDB_OK && (best != BLAME_OWN || chosen < entry) &&
 	    heap_is_thread(q->heap, path->nodes[0])) {

@@ -12,12 +12,12 @@
 #include "queries/leaks/leak_parts.h"
 
 /*
- * What a step is, least informative first. Arrays and collections only pass on what the object that
- * owns them holds.
+ * Kinds of steps, least informative first. Arrays and collections only pass on what their owner
+ * holds.
  */
 enum leak_blame { BLAME_ARRAY, BLAME_PLATFORM, BLAME_THREAD, BLAME_STATIC, BLAME_OWN };
 
-/* Determines what step `i` of a path is; i < path->count. Returns HDB_OK or a failure. */
+/* Determines the kind of step `i` of a path; i < path->count. Returns HDB_OK or a failure. */
 int leak_blame_step(struct query *q, const struct query_leak_path *path, size_t i,
 		    enum leak_blame *out, struct hdb_error *err);
 

@@ -11,7 +11,8 @@
 #include <string.h>
 
 /*
- * Objects without a limit or with a wrong setting are reported from this share of the heap (1 %).
+ * Objects without a limit or with a wrong setting are reported if they retain at least 1 % of the
+ * heap (a divisor).
  */
 #define FAULT_PART 100u
 
@@ -67,8 +68,8 @@ static int keep(struct base_vec *faults, const struct explain_answer *answer, st
 }
 
 /*
- * A leak is reported regardless of size. An object without a limit or with a wrong setting is
- * reported if it is large.
+ * Returns whether an answer is reported as a fault. A leak is reported regardless of size, but an
+ * object without a limit or with a wrong setting only if it is large.
  */
 static bool is_fault(const struct explain_answer *answer, uint64_t least_bytes)
 {

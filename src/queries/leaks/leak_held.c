@@ -2,9 +2,9 @@
  * queries/leaks/leak_held.c - determines what a suspect holds (objects of one class, entries of a
  * collection, one array, or anything), and which query lists exactly these objects.
  *
- * The sentence should name what the program stored: 300,000 Session, not one HashMap. The largest
- * class among the elements is therefore used if it retains half of the suspect. Otherwise, the
- * entries of the last collection on the path are used.
+ * The sentence should name the objects that the program stored: 300,000 Session, not one HashMap.
+ * The largest class among the elements is therefore used if it retains half of the suspect.
+ * Otherwise, the entries of the last collection on the path are used.
  */
 #include "analysis/groups.h"
 #include "analysis/members.h"
@@ -19,13 +19,13 @@
 #include <string.h>
 
 /*
- * Divisor: the held objects are of one class if that class retains at least this part of the
+ * Divisor: the held objects count as one class if that class retains at least this part of the
  * suspect.
  */
 #define MAIN_PART 2u
 /*
- * Otherwise, the class is used if this many objects of an application class retain at least this
- * part of the suspect (also a divisor).
+ * Otherwise, an application class is used if at least OWN_COUNT of its objects retain at least this
+ * part of the suspect (a divisor).
  */
 #define OWN_COUNT 100u
 #define OWN_PART 4u
@@ -34,16 +34,16 @@
  * elsewhere below the suspect.
  */
 #define SOME_PART 10u
-/* Divisor: numbers that differ by at most this part count the same objects. */
+/*
+ * Divisor: two numbers that differ by at most this part are taken for counts of the same objects.
+ */
 #define SAME_PART 1000u
 /* Number of entries examined to decide whether a collection contains objects of one class. */
 #define ENTRIES_LOOKED 32u
-/*
- * Maximum number of collections in a map that are counted, and minimum number of entries in them.
- */
+/* Maximum number of collections counted in a map, and minimum number of entries in them. */
 #define INNER_LOOKED 10000u
 #define INNER_PART 4u
-/* No object is smaller. */
+/* Minimum size of an object in bytes. */
 #define INNER_BYTES 8u
 /* Maximum number of entries counted in collections that do not record their size. */
 #define INNER_COUNTED 1000000u
@@ -55,8 +55,9 @@
 #define STEP_THREADS 4096u
 
 /*
- * Finds the last collection on the path that retains at least half of the suspect; the suspect
- * holds its entries. *class_no is the class of the collection, or HEAP_NONE if there is none.
+ * Finds the last collection on the path that retains at least half of the suspect. The suspect is
+ * then said to hold its entries. *class_no is the class of the collection, or HEAP_NONE if there is
+ * none.
  */
 static int find_entries(struct query *q, const struct query_leak_suspect *about,
 			struct leak_held *out, uint32_t *class_no, struct hdb_error *err)
@@ -66,7 +67,7 @@ static int find_entries(struct query *q, const struct query_leak_suspect *about,
 	bool is_top = false;
 
 	*class_no = HEAP_NONE;
-	/* Objects above the suspect also hold other objects, so the search stops there. */
+	/* Objects above the suspect hold other objects too, so the search stops there. */
 	for (size_t i = path->count; i-- > 0 && !is_top && *class_no == HEAP_NONE;) {
 		struct heap_collection collection = { 0 };
 		struct heap_object object;
@@ -101,8 +102,8 @@ static int find_entries(struct query *q, const struct query_leak_suspect *about,
 
 /*
  * Finds the largest class among the suspect's rows of elements, if it retains enough; otherwise all
- * objects of the suspect together. *own is the first class of the application of which many objects
- * retain a fair part.
+ * objects of the suspect together. *own is the first application class with many objects that
+ * retain a sufficient part.
  */
 static void find_class(struct heap *heap, const struct leak_rows *rows,
 		       const struct query_leak_suspect *about, struct leak_held *out,
@@ -160,8 +161,8 @@ static void count_content(const struct leak_rows *rows, const struct query_leak_
 }
 
 /*
- * Finds the class of the first entries of a collection; HEAP_NONE if the entries are of several
- * classes or are not objects.
+ * Finds the class of the first entries of a collection. The result is HEAP_NONE if the entries are
+ * of several classes or are not objects.
  */
 static int entries_class(struct heap *heap, const struct heap_collection *collection, uint32_t *out,
 			 struct hdb_error *err)
@@ -191,7 +192,7 @@ static int entries_class(struct heap *heap, const struct heap_collection *collec
 
 /*
  * If the values of a map are collections, such as the lists of a Map<Topic, List<Listener>>, uses
- * their entries instead: what the program stored are listeners, not lists.
+ * their entries instead, because the program stored listeners, not lists.
  */
 static int count_inner(struct heap *heap, const struct heap_collection *outer,
 		       struct leak_held *held, struct hdb_error *err)
@@ -225,7 +226,7 @@ static int count_inner(struct heap *heap, const struct heap_collection *outer,
 	}
 	if (r < 0 && r != HDB_ECHANGED)
 		return r;
-	/* Elements that several collections share are counted more often than they exist. */
+	/* An element shared by several collections is counted several times. */
 	if (r == HDB_OK || class_no == HEAP_NONE || sum < held->count * INNER_PART ||
 	    held->bytes / sum < INNER_BYTES)
 		return HDB_OK;
@@ -292,8 +293,8 @@ static int look_inside(struct query *q, uint32_t end_ix, struct leak_held *held,
 }
 
 /*
- * Returns whether two numbers differ so little that they count the same objects, such as the first
- * and last of a queue.
+ * Returns whether two numbers are so close that they must count the same objects, such as the first
+ * and last object of a queue.
  */
 static bool is_about(uint64_t a, uint64_t b)
 {
@@ -310,8 +311,8 @@ static bool is_on_path(struct query *q, const struct query_leak_suspect *about, 
 }
 
 /*
- * Determines what a single suspect holds. An object that is large itself (an array, or one that
- * retains half of the suspect by itself) is named instead.
+ * Determines what a single suspect holds. A large object (an array, or an object that retains half
+ * of the suspect by itself) is named instead.
  */
 static int find_held(struct query *q, const struct leak_rows *rows,
 		     const struct query_leak_suspect *about, struct leak_held *out,
@@ -332,7 +333,7 @@ static int find_held(struct query *q, const struct leak_rows *rows,
 					   .collection_ix = HEAP_NONE };
 		if (end.kind == STORE_PRIMITIVE_ARRAY || end.kind == STORE_OBJECT_ARRAY)
 			out->length = end.length;
-		/* If the object is the array of a list, its elements are the objects held. */
+		/* If the object is the array of a list, the held objects are the elements. */
 		TRY(find_entries(q, about, &entries, &collection, err));
 		if (end.kind == STORE_OBJECT_ARRAY && collection != HEAP_NONE &&
 		    entries.count >= end.length / INNER_PART) {
@@ -355,7 +356,7 @@ static int find_held(struct query *q, const struct leak_rows *rows,
 	if (!class || (strncmp(class, of, strlen(of)) == 0 && class[strlen(of)] == '$')) {
 		*out = entries;
 		TRY(name_entries(q->heap, out, err));
-		/* The nodes of a tree hold others of their class: all count. */
+		/* Nodes of a tree hold other nodes of the same class, so all of them count. */
 		if (out->class_no != HEAP_NONE && is_on_path(q, about, out->class_no))
 			count_content(rows, about, out);
 		return HDB_OK;
@@ -392,7 +393,7 @@ int leak_held_find(struct query *q, const struct leak_rows *rows,
 
 /* ---- the query that lists them ---- */
 
-/* Called for each class and heap with the number of objects that the import counted. */
+/* Adds the instances of a class in one heap, as counted by the import. */
 static int add_instances(void *ctx, const struct heap_count *count, struct hdb_error *err)
 {
 	(void)err;
@@ -429,9 +430,9 @@ static int find_share(struct query *q, struct leak_rows *rows, const struct leak
 		++out->classes;
 	}
 	/*
-	 * The numbers counted by the import include unreachable objects. They decide most cases
-	 * without a pass over all instances: the answer is no if there are too few instances, or
-	 * more than unreachable objects could explain.
+	 * The counts of the import include unreachable objects. They decide most cases without a
+	 * pass over all instances: the result is false if there are too few instances, or more than
+	 * unreachable objects can explain.
 	 */
 	out->is_all = instances == held->count;
 	TRY(derive_heap_totals(q->derive, &whole, err));
@@ -474,7 +475,7 @@ static int set_statement(struct leak_rows *rows, struct leak_row *row,
 			      is_table ? "\" WHERE" : "' AND", least, most);
 }
 
-/* Counts threads whose names match a pattern, among the threads that the threads query lists. */
+/* Counts the threads listed by the threads query whose names match a pattern. */
 static int count_threads(struct query *q, const char *pattern, uint64_t *out, struct hdb_error *err)
 {
 	*out = 0;
@@ -493,8 +494,8 @@ static int count_threads(struct query *q, const char *pattern, uint64_t *out, st
 }
 
 /*
- * Copies the pattern of an incident, such as "transfer-*", if it matches the names of its threads
- * and of no other threads. Otherwise, the result is empty.
+ * Copies the pattern of an incident, such as "transfer-*", if it matches only the names of its own
+ * threads. Otherwise, the result is empty.
  */
 static int thread_pattern(struct query *q, const struct leak_incident *incident,
 			  char pattern[THREAD_NAME_MAX], struct hdb_error *err)
@@ -502,7 +503,7 @@ static int thread_pattern(struct query *q, const struct leak_incident *incident,
 	uint64_t count = 0;
 
 	pattern[0] = '\0';
-	/* The target "0x*" would be read as an ID. */
+	/* The threads query would read the target "0x*" as an ID. */
 	if (!incident || !incident->is_most || !strchr(incident->pattern, '*') ||
 	    strncmp(incident->pattern, "0x", 2) == 0)
 		return HDB_OK;

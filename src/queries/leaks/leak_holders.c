@@ -1,18 +1,18 @@
 /*
  * queries/leaks/leak_holders.c - chooses the owner of a leak suspect if several objects hold it.
  *
- * Every object that dominates the suspect is on each path to it. Above the topmost of these
- * objects, where paths part, the shortest path is only one of several, and often not the one that
- * explains most: a map in a static field is also in a local variable of the method that is using
- * it. All strong referrers of the topmost object that it does not dominate are therefore ranked by
- * the rules below, and the best are named.
+ * Each object that dominates the suspect is on every path to it. Above the topmost of these objects
+ * there are several paths, and the shortest one often does not explain most: a map in a static
+ * field is also in a local variable of the method that is using it. Therefore the rules below rank
+ * all strong referrers of the topmost object, except those that it dominates, and the best are
+ * named.
  *
  * If only the platform refers to the topmost object (worker threads refer to their pool), the same
  * search is repeated for the best of these referrers, up to LEVELS_MAX levels up. If this finds an
  * application field, that field is the owner.
  *
- * A group of suspects has no object that dominates all of it. Each member's path then contributes
- * one owner, and the owner of most members is chosen.
+ * A group of suspects has no object that dominates all of it. In this case each member's path
+ * contributes one owner, and the owner of the most members is chosen.
  *
  * All searches are bounded, because objects can have millions of referrers. The limits below are
  * high enough to matter only for such objects.
@@ -43,9 +43,9 @@
  * tenths of a second.
  */
 #define STEPS_MAX 4000000u
-/* Number of members of a group whose paths are examined, the largest first. */
+/* Number of members of a group whose paths are examined, starting with the largest. */
 #define MEMBERS_LOOKED 1000u
-/* Referrers of each member that are examined. */
+/* Number of referrers of each member that are examined. */
 #define REFERRERS_LOOKED 16u
 /*
  * Number of members whose referrers are examined, and maximum number of different objects found to
@@ -58,7 +58,7 @@
 
 /* ---- the rules ---- */
 
-/* In order of preference. For rules that rank holders, the value is the rank. */
+/* Rules in order of preference. If a rule ranks holders, its value is the rank. */
 enum holder_rule {
 	RULE_FIELD,
 	RULE_FIELD_OF_LOCAL,
@@ -80,7 +80,7 @@ enum way { WAY_ANY, WAY_LOCAL, WAY_NOT_LOCAL };
 	 1u << BLAME_OWN)
 
 /*
- * Which holder is chosen, and why. For each referrer of an object, the first rule that matches its
+ * The rules that choose a holder. For each referrer of an object, the first rule that matches its
  * best step (blames) and its path (way) determines the rank. Among holders of the same rank, the
  * one nearest to a root is chosen.
  *
@@ -91,8 +91,8 @@ enum way { WAY_ANY, WAY_LOCAL, WAY_NOT_LOCAL };
 static const struct rule {
 	const char *name;
 	/*
-	 * bits of enum leak_blame that the best step on the path may have; 0: the rule does not
-	 * rank holders
+	 * bits of enum leak_blame: kinds of the best step on the path to which the rule applies; 0:
+	 * the rule does not rank holders
 	 */
 	unsigned blames;
 	enum way way;
@@ -147,8 +147,8 @@ struct holder {
 };
 
 /*
- * An owner of members of a group, with the number of members and the number of objects of this
- * name.
+ * An owner of members of a group, with the number of these members and the number of objects that
+ * have its name.
  */
 struct member_owner {
 	struct leak_holder who;
@@ -158,10 +158,7 @@ struct member_owner {
 	uint32_t last_ix; /* the last member counted, so that no member is counted twice */
 };
 
-/*
- * The holders of the object at step `at` of a path: the topmost object, above which other paths
- * exist.
- */
+/* The holders of the topmost object, which is step `at` of a path. Above it, the paths differ. */
 struct holders {
 	struct query *q;
 	const struct query_leak_path *path;
@@ -172,7 +169,7 @@ struct holders {
 	uint64_t steps; /* steps up the dominator tree so far */
 };
 
-/* Returns whether two holders would have the same name in a sentence. */
+/* Returns whether two holders have the same name in a sentence. */
 static bool is_same(const struct leak_holder *a, const struct leak_holder *b)
 {
 	const char *a_class = a->class_name ? a->class_name : "";
@@ -250,8 +247,8 @@ static void extend_path(const struct holders *h, struct query_leak_path *out)
 }
 
 /*
- * Builds the path to a holder and on to the end of the old path; count is 0 if there is no such
- * path.
+ * Builds the path to a holder and on to the end of the old path. Sets count to 0 if there is no
+ * such path.
  */
 static int make_path(const struct holders *h, uint32_t holder_ix, struct query_leak_path *out,
 		     struct hdb_error *err)
@@ -277,7 +274,7 @@ static int begins_at_local(struct query *q, const struct query_leak_path *path, 
 
 /*
  * Ranks the holder at the end of a path: finds the best step on the path and the first rule that
- * matches it. One always matches, because RULE_LOCAL accepts every step on every path.
+ * matches it. There is always a match, because RULE_LOCAL accepts every step on every path.
  */
 static int rank_of(struct query *q, const struct query_leak_path *path, struct holder *out,
 		   struct hdb_error *err)
@@ -348,15 +345,16 @@ static int look_at(struct holders *h, uint32_t ix, struct hdb_error *err)
 	if (r != HDB_OK || !to.count)
 		return r;
 	/*
-	 * Class loaders are held by their classes and by contextClassLoader of each thread, which
-	 * is never the reason why they are not unloaded.
+	 * Class loaders are held by their classes and by contextClassLoader of each thread. A
+	 * thread's contextClassLoader is never the reason why a class loader is not unloaded.
 	 */
 	r = query_leak_link(q, &to, to.count - rest - 1, &link, err);
 	if (r != HDB_OK || (link.kind == ANALYSIS_LINK_LOADER && link.count == 1) ||
 	    strcmp(link.text, "contextClassLoader") == 0)
 		return r;
 	/*
-	 * The name is chosen on the path down to the topmost object, which itself is not to blame.
+	 * The holder's name is chosen on the path down to the topmost object, which is not to blame
+	 * itself.
 	 */
 	to.count -= rest - 1;
 	to.is_end_kept = true;
@@ -390,7 +388,7 @@ static int find_holders(struct holders *h, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Uses the best holders as owners, and counts the others. */
+/* Uses the best holders as owners and counts the other holders. */
 static void take_all(const struct holders *h, struct query_leak_owner *out)
 {
 	assert(h->count > 0);
@@ -402,8 +400,9 @@ static void take_all(const struct holders *h, struct query_leak_owner *out)
 }
 
 /*
- * If no application field holds the topmost object, its own field explains more than its holders:
- * "java.util.concurrent.ThreadPoolExecutor.workQueue, in ". This is not done for collections, whose
+ * Finds the field of the topmost object that leads to the suspect. If no application field holds
+ * the object, this field explains more than the holders:
+ * "java.util.concurrent.ThreadPoolExecutor.workQueue, in ". Collections are excluded, because their
  * fields (table, elementData) explain nothing.
  */
 static int find_top(const struct holders *h, struct leak_holder *out, struct hdb_error *err)
@@ -450,8 +449,8 @@ static int find_parting(struct query *q, const struct query_leak_path *path, siz
 }
 
 /*
- * Returns the object at the end of a suspect's path. For a group, the last object that all paths to
- * members share; HEAP_NONE if there is none.
+ * Returns the object at the end of a suspect's path. For a group, returns the last object shared by
+ * all paths to members, or HEAP_NONE if there is none.
  */
 static uint32_t path_end(const struct analysis_suspect *s)
 {
@@ -470,7 +469,10 @@ struct member_owners {
 	struct query *q;
 	struct member_owner list[HOLDERS_MAX]; /* each name once */
 	size_t count;
-	/* Different objects that hold members, so that each is counted once for its owner. */
+	/*
+	 * The different objects that hold members, so that each object is counted once for its
+	 * owner.
+	 */
 	struct member_holder {
 		uint32_t owner, ix; /* index of the owner in the list; the object */
 	} holders[MEMBER_HOLDERS_MAX];
@@ -490,8 +492,8 @@ static const struct member_owner *commonest(const struct member_owners *o)
 }
 
 /*
- * Returns whether nearly every member has a different owner object of that name, like a task that
- * only this member refers to.
+ * Returns whether nearly every member has a different owner object of this name, such as a task to
+ * which only this member refers.
  */
 static bool is_one_each(const struct member_owner *owner)
 {
@@ -567,7 +569,7 @@ static int count_path(struct member_owners *o, struct query_leak_path *path, str
 		return HDB_OK;
 	TRY(leak_choose_step(o->q, path, &chosen, &best, err));
 	TRY(leak_culprit_find(o->q, path, HEAP_NONE, &owner, err));
-	/* Local variables of threads with the same kind of name are one owner. */
+	/* Local variables of threads whose names have the same pattern count as one owner. */
 	if (owner.list[0].kind == LEAK_HOLDER_LOCAL)
 		heap_name_pattern(owner.list[0].thread);
 	count_owner(o, &owner.list[0], path, chosen, 0);
@@ -595,7 +597,7 @@ static int count_referrers(struct member_owners *o, struct store_lists *referrer
 		TRY(query_leak_path_find(q, batch[i], &path, err));
 		/*
 		 * A path that already passes the member cannot lead to it, and a full path has no
-		 * room for it.
+		 * room for the member.
 		 */
 		for (size_t k = 0; k < path.count; k++)
 			is_above &= path.nodes[k] != member;
@@ -609,9 +611,9 @@ static int count_referrers(struct member_owners *o, struct store_lists *referrer
 }
 
 /*
- * Searches for one object that holds the members, on paths through all of their referrers. Among
- * the owners of most members, keeps the one with the fewest objects, and among equals the one
- * nearest to the members, as the only entry of the list. count is 0 if there is none.
+ * Searches all paths through the members' referrers for one object that holds the members. Among
+ * the owners of the most members, keeps only the one with the fewest objects or, if several are
+ * equal, the one nearest to the members. Sets count to 0 if there is none.
  */
 static int look_wider(struct member_owners *o, const struct analysis_suspect *s,
 		      struct hdb_error *err)
@@ -692,8 +694,8 @@ static int find_group_owner(struct query *q, const struct analysis_suspect *s,
 }
 
 /*
- * Examines the holders of the best holder of `h` in the same way, if paths part above it too.
- * above->count is 0 if they do not.
+ * Examines the holders of the best holder of `h` in the same way, if there are several paths above
+ * it too. Otherwise sets above->count to 0.
  */
 static int find_above(const struct holders *h, struct query_leak_path *path, struct holders *above,
 		      struct hdb_error *err)
@@ -713,8 +715,8 @@ static int find_above(const struct holders *h, struct query_leak_path *path, str
  * above its best holder, such as a pool that both its own worker threads and a static field hold.
  * If there is one, it becomes the first holder of `h`, and *better is set to the path from it.
  *
- * Each level continues from the best holder of the level below. Found paths are extended downwards
- * level by level.
+ * Each level continues from the best holder of the level below. A path found on one level is then
+ * extended down, level by level.
  */
 static int choose_first(struct holders *h, struct query_leak_path *better, bool *is_above,
 			struct hdb_error *err)
@@ -741,19 +743,17 @@ static int choose_first(struct holders *h, struct query_leak_path *better, bool 
 		return HDB_OK;
 	*better = found;
 	*is_above = true;
-	/*
-	 * Replaces the rank, name and owner of the first holder, which remains the same referrer.
-	 */
+	/* Replaces the rank, name and owner of the first holder, but not the referrer. */
 	level->list[0].ix = h->list[0].ix;
 	h->list[0] = level->list[0];
 	return HDB_OK;
 }
 
 /*
- * If the path passes the referent of a soft or weak reference, the owner is the object that has the
- * reference: the nearest application class above it, or otherwise the nearest object that is not an
- * array or collection. If there is an application field below the reference, it is named first, as
- * `top`.
+ * Finds the owner if the path passes the referent of a soft or weak reference. The owner is the
+ * object that has the reference: the nearest application class above it, or otherwise the nearest
+ * object that is not an array or collection. If there is an application field below the reference,
+ * it is named first, as `top`.
  */
 static int find_reference_owner(struct query *q, const struct query_leak_path *path,
 				struct query_leak_owner *out, struct hdb_error *err)
@@ -787,7 +787,7 @@ static int find_reference_owner(struct query *q, const struct query_leak_path *p
 
 /*
  * Finds the owners of a single suspect: the holders of its topmost object, or the step to blame on
- * the path if no others have to be examined.
+ * the path if no other holders must be examined.
  */
 static int find_owner(struct query *q, const struct analysis_suspect *suspect,
 		      struct query_leak_path *path, struct query_leak_owner *owner,
@@ -829,7 +829,7 @@ static int find_owner(struct query *q, const struct analysis_suspect *suspect,
 
 /*
  * Sets *out to whether the path begins at a local variable of a thread that does not dominate the
- * end. Such a variable only uses what other objects hold.
+ * end. Such a variable only refers to what other objects hold.
  */
 static int is_passing(struct query *q, const struct analysis_suspect *suspect,
 		      const struct query_leak_path *path, bool *out, struct hdb_error *err)
@@ -845,7 +845,10 @@ static int is_passing(struct query *q, const struct analysis_suspect *suspect,
 	return HDB_OK;
 }
 
-/* Finds the method of a local variable. That of a platform class says nothing. */
+/*
+ * Finds the method of a local variable. A method of a platform class is not used, because it
+ * explains nothing.
+ */
 static int add_frame(struct query *q, struct leak_holder *holder, struct hdb_error *err)
 {
 	if (holder->kind != LEAK_HOLDER_LOCAL || holder->is_thread_local ||

@@ -4,10 +4,10 @@
  *
  * A lock of java.util.concurrent records which thread owns it: Thread.parkBlocker is the lock, or
  * an inner object of it, whose field exclusiveOwnerThread is the owner. HotSpot's dumps do not
- * describe monitors. But a blocked thread has the object whose monitor it needs in its innermost
- * frame, as the `this` of a synchronized method or in a slot behind the variables: it is the last
- * object that most blocked threads have there. If only one other thread has it, that thread holds
- * the monitor.
+ * describe monitors. However, the innermost frame of a blocked thread refers to the object whose
+ * monitor the thread needs, as the `this` of a synchronized method or in a slot after the
+ * variables. It is the last object that most blocked threads have in this frame. If only one other
+ * thread has it, that thread holds the monitor.
  */
 #include "queries/leaks/leak_incident.h"
 
@@ -55,11 +55,11 @@ int leak_wait_find(struct heap *heap, uint32_t thread_ix, uint32_t *blocker_ix, 
 	TRY_FOUND(r);
 	TRY(heap_object(heap, *blocker_ix, &blocker, err));
 	if (blocker.kind != STORE_INSTANCE)
-		return HDB_OK; /* any object may be a blocker: an array, a class */
+		return HDB_OK; /* any object can be a blocker, even an array or a class */
 	r = heap_field_object(heap, *blocker_ix,
 			      (struct heap_field_name){ .name = "exclusiveOwnerThread" }, owner_ix,
 			      err);
-	/* a ReentrantReadWriteLock that readers hold, the first of them */
+	/* for a ReentrantReadWriteLock held by readers, use the first reader */
 	if (r > 0)
 		r = heap_field_object(heap, *blocker_ix,
 				      (struct heap_field_name){ .name = "firstReader" }, owner_ix,
@@ -69,7 +69,7 @@ int leak_wait_find(struct heap *heap, uint32_t thread_ix, uint32_t *blocker_ix, 
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Reads the innermost frame of an application class; "" if there is none. */
+/* Reads the innermost frame of an application class, or "" if there is none. */
 static int read_frame(struct incidents *n, uint32_t ix, struct base_text to, struct hdb_error *err)
 {
 	struct heap *heap = n->q->heap;
@@ -81,7 +81,10 @@ static int read_frame(struct incidents *n, uint32_t ix, struct base_text to, str
 	return heap_own_frame(heap, &trace, 0, to, err);
 }
 
-/* Finds the incident of a thread. Returns HDB_NOTFOUND if there are too many. */
+/*
+ * Finds the incident to which a thread belongs. Returns HDB_NOTFOUND if there are too many
+ * incidents.
+ */
 static int incident_of(struct incidents *n, const struct leak_incident *like, size_t *out)
 {
 	size_t i = 0;
@@ -124,8 +127,8 @@ static int add_thread(struct incidents *n, uint32_t ix, struct hdb_error *err)
 }
 
 /*
- * Sets the state, the blocker and the owner that more than half of the threads of an incident have
- * in common.
+ * Sets the state, the blocker and the owner to the values that more than half of the threads of an
+ * incident share.
  */
 static void find_common(const struct incidents *n, size_t no, struct leak_incident *out)
 {
@@ -194,7 +197,7 @@ static int vote(struct incidents *n, struct base_idmap *blocked, uint32_t *monit
 
 /*
  * Finds the object at whose monitor most threads of the incident are blocked, and the thread that
- * is in it.
+ * holds the monitor.
  */
 static int find_monitor(struct incidents *n, size_t no, struct leak_incident *out,
 			struct hdb_error *err)
@@ -225,7 +228,7 @@ static int find_monitor(struct incidents *n, size_t no, struct leak_incident *ou
 			continue;
 		TRY_FOUND(heap_thread_by_serial(heap, root->thread_serial, &thread, err));
 		if (owner_ix != HEAP_NONE && owner_ix != thread.ix)
-			return HDB_OK; /* several: it is no proof */
+			return HDB_OK; /* several threads have it, which proves nothing */
 		owner_ix = thread.ix;
 	}
 	if (owner_ix == HEAP_NONE)
@@ -282,7 +285,7 @@ int leak_incident_find(struct query *q, const struct analysis_suspect *suspect,
 	find_common(n, best, out);
 	if (out->state && strcmp(out->state, "BLOCKED") == 0 && out->blocker_ix == HEAP_NONE)
 		TRY(find_monitor(n, best, out, err));
-	/* For a large group, `members` is an evenly spaced sample. */
+	/* `members` contains only an evenly spaced sample of a large group. */
 	if (suspect->members.count < suspect->count) {
 		out->bytes = out->bytes / out->count;
 		out->count = out->count * suspect->count / suspect->members.count;

@@ -12,26 +12,29 @@
 #define LEAK_PATTERN_MAX 256
 #define LEAK_FRAME_MAX 1024
 
-/* Threads with the same name pattern, kind and innermost frame of the application. */
+/* Threads with the same name pattern, the same kind, and the same innermost application frame. */
 struct leak_incident {
 	uint64_t count, bytes; /* number of threads, and the size that they retain */
 	bool is_virtual;
 	/* whether they retain at least half of what all threads of the suspect retain */
 	bool is_most;
-	/* names with each number replaced by "*"; "" if they have none */
+	/*
+	 * pattern of the names, with each number replaced by "*"; "" if they have no common pattern
+	 */
 	char pattern[LEAK_PATTERN_MAX];
 	char frame[LEAK_FRAME_MAX]; /* "a.Job.run(Job.java:7)", "" if unknown */
 	/* most frequent state, as in java.lang.Thread.State; or NULL */
 	const char *state;
 	uint32_t example_ix; /* one of them */
-	/* the object that more than half of them wait for, and its owner; HEAP_NONE if unknown */
+	/* the object for which more than half of them wait, and its owner; HEAP_NONE if unknown */
 	uint32_t blocker_ix, owner_ix;
-	bool is_monitor; /* they are blocked at its monitor, and the owner is in it */
+	/* the threads are blocked at the monitor of blocker_ix, which the owner holds */
+	bool is_monitor;
 };
 
 /*
- * Finds the threads that retain most in a group of threads. Returns HDB_NOTFOUND if the suspect is
- * not a group of threads. Reads names, states and stacks of at most 10,000 threads.
+ * Finds the incident that retains the most in a group of threads. Returns HDB_NOTFOUND if the
+ * suspect is not a group of threads. Reads names, states and stacks of at most 10,000 threads.
  */
 int leak_incident_find(struct query *q, const struct analysis_suspect *suspect,
 		       struct leak_incident *out, struct hdb_error *err);

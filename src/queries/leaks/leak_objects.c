@@ -11,7 +11,10 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Leaks listed with their paths, and unreachable objects. All of them are counted. */
+/*
+ * Maximum number of leaks listed with their paths, and of unreachable objects listed. All of them
+ * are counted.
+ */
 #define LEAKS_SHOWN 20u
 #define NAME_MAX_BYTES 1024
 
@@ -32,7 +35,7 @@ static int add_trace(struct leak_rows *rows, const struct leak_steps *steps, str
 	return HDB_OK;
 }
 
-/* Finds the total shallow size of the leaking objects of a group. */
+/* Computes the total shallow size of the leaking objects of a group. */
 static int sum_shallow(const struct leak_traces *t, const struct leak_group *group, uint64_t *bytes,
 		       struct hdb_error *err)
 {
@@ -101,7 +104,7 @@ static int add_unreachable(struct leak_traces *t, struct leak_rows *rows, size_t
 	TRY(leak_steps_unreachable(t, i, &steps, err));
 	step = base_vec_at(&steps.list, struct leak_step, 0);
 	labels = leak_steps_text(&steps, step->labels);
-	/* The object belongs to no suspect, so it has no number. */
+	/* The object does not belong to a suspect, so it has no suspect number. */
 	row.cells[LEAK_SUSPECT] = LEAK_NONE;
 	row.ix = step->ix;
 	TRY(leak_rows_text(rows, &row, LEAK_TEXT, err, "%s%s%s",
@@ -112,7 +115,7 @@ static int add_unreachable(struct leak_traces *t, struct leak_rows *rows, size_t
 int query_leaking_rows(struct leak_traces *t, struct leak_rows *rows, bool is_library,
 		       struct hdb_error *err)
 {
-	/* The groups of libraries come last. */
+	/* Groups of library leaks come last. */
 	for (size_t i = 0; i < t->groups.count && i < LEAKS_SHOWN; i++) {
 		const struct leak_group *group = base_vec_at(&t->groups, struct leak_group, i);
 

@@ -2,10 +2,10 @@
  * queries/leaks/leak_parts.c - what accumulates in a leak suspect, by class.
  *
  * The classes of children and contents come from sums over the whole heap (leak_sums.c) and are
- * exact. "Elements" are what a user would say a collection contains: not 300,000 HashMap$Node but
- * 300,000 Session. They are found by following each child down the dominator tree: one by one for
- * ordinary collections, by a sample for huge collections, and node by node for linked lists, whose
- * nodes dominate each other in a chain.
+ * exact. "Elements" are the objects that a user would say a collection contains: 300,000 Session
+ * rather than 300,000 HashMap$Node. They are found by following each child down the dominator tree:
+ * one by one for ordinary collections, by a sample for huge collections, and node by node for
+ * linked lists, whose nodes dominate each other in a chain.
  */
 #include "queries/leaks/leak_parts.h"
 
@@ -35,20 +35,23 @@
  */
 #define ELEMENT_CHILDREN 4u
 /*
- * Limits of the walk below one child, through buckets and nested wrappers: number of pending
- * objects and number of steps.
+ * Limits on the number of pending objects and of steps when following one child through buckets and
+ * nested wrappers.
  */
 #define ELEMENT_STACK 64u
 #define ELEMENT_STEPS 64u
 #define ELEMENT_ENDS (ELEMENT_STACK + ELEMENT_STEPS)
 /* Maximum number of classes listed one by one (MAT: 20). */
 #define CLASSES_SHOWN 8u
-/* With a normal distribution, 95 % of estimates are within this many standard errors. */
+/*
+ * In a normal distribution, 95 % of estimates are within this many standard errors of the true
+ * value.
+ */
 #define ERRORS_95 1.96
-/* Children that a thread follows at a time. */
+/* Number of children that a thread follows at a time. */
 #define BATCH 512u
 #define BATCHES_PER_THREAD 3u
-/* Objects between two checks of the cancel flag. */
+/* Number of objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 4096u
 
 /*
@@ -66,7 +69,7 @@ static int compare_retained(const void *a, const void *b)
 	return x->class_no < y->class_no ? -1 : x->class_no > y->class_no;
 }
 
-/* How to list classes: the largest get rows of one kind, the others share one. */
+/* How to list classes: each of the largest gets its own row, and the others share one row. */
 struct class_list {
 	struct leak_rows *rows;
 	enum leak_kind kind;
@@ -89,7 +92,7 @@ static struct leak_row class_row(const struct class_list *list, uint64_t step,
 	return row;
 }
 
-/* Size that decides whether a class gets its own row. */
+/* Returns the size that decides whether a class gets its own row. */
 static uint64_t bytes_of(const struct class_list *list, const struct analysis_class_sum *sum)
 {
 	return list->with_retained ? sum->retained_bytes : sum->shallow_bytes;
@@ -137,7 +140,7 @@ static int list_classes(const struct class_list *list, const struct analysis_cla
 	return add_sorted(list, used.data, used.count, err);
 }
 
-/* The smallest size that rounds to 0.01 % of the heap. */
+/* Returns the smallest size that rounds to 0.01 % of the heap. */
 static uint64_t least_of(const struct query_leak_suspect *about)
 {
 	return (about->whole_bytes + 19999) / 20000;
@@ -172,11 +175,11 @@ struct elements {
 	double *count_squares, *byte_squares;
 	uint8_t *is_platform; /* indexed by class */
 	/*
-	 * indexed by class: children of these classes contain nothing else to find, and `classes`
-	 * already contains their exact sums
+	 * indexed by class: nonzero if `classes` already contains the exact sums of children of
+	 * this class, because nothing else can be found in them
 	 */
 	uint8_t *is_end;
-	/* dominated objects; the buffer is overwritten by each list read */
+	/* dominated objects; each list that is read overwrites the buffer */
 	struct store_lists lists;
 	uint64_t every; /* 1: all children are followed; n: one in n is followed */
 	/*
@@ -191,16 +194,16 @@ struct waiting {
 	size_t count;
 };
 
-/* The objects that one child finally holds. */
+/* The objects at which following one child ends. */
 struct ends {
 	uint32_t ix[ELEMENT_ENDS];
 	size_t count;
 };
 
 /*
- * Replaces the object on top of the stack with the objects it dominates, if they are few and retain
- * most of its size: values of entries and of wrappers, next entries of a bucket. Sets *taken to
- * whether it did so.
+ * Replaces the object on top of the stack with the objects it dominates, if there are few of them
+ * and they retain most of its size: values of entries and wrappers, next entries of a bucket. Sets
+ * *taken to whether the object was replaced.
  */
 static int replace_element(struct query *q, struct store_lists *lists, struct waiting *waiting,
 			   bool *taken, struct hdb_error *err)
@@ -235,8 +238,9 @@ static int replace_element(struct query *q, struct store_lists *lists, struct wa
 }
 
 /*
- * Finds what one child finally holds. If all these objects are of platform classes, the result is
- * the child itself: "12 LinkedHashMap" says more than the strings and arrays in them.
+ * Finds the objects at which following one child ends. If they are all of platform classes, the
+ * result is the child itself, because "12 LinkedHashMap" says more than the strings and arrays in
+ * it.
  */
 static int find_ends(const struct elements *e, struct store_lists *lists, uint32_t ix,
 		     struct ends *out, struct hdb_error *err)
@@ -303,7 +307,7 @@ static void add_ends(struct elements *e, struct analysis_class_sum *ends, size_t
 	}
 }
 
-/* Follows one child, and appends what it finally holds, object by object, to `sums`. */
+/* Follows one child, and appends the objects at which this ends to `sums`, one by one. */
 static int follow_child(const struct elements *e, struct store_lists *lists, uint32_t ix,
 			struct base_vec *sums, struct hdb_error *err)
 {
@@ -327,7 +331,7 @@ static int follow_child(const struct elements *e, struct store_lists *lists, uin
 }
 
 /*
- * A reproducible pseudo-random number (splitmix64), so that the same dump gives the same answer in
+ * Returns a reproducible pseudo-random number (splitmix64). The same dump gives the same answer in
  * every run and with every number of threads.
  */
 static uint64_t scramble(uint64_t v)
@@ -339,9 +343,9 @@ static uint64_t scramble(uint64_t v)
 }
 
 /*
- * Returns how many children the child at this place represents; 0 if it is not in the sample. The
- * largest represent only themselves. The others are divided into runs of `every` consecutive
- * children, and one of each run is chosen at random, so each is equally likely.
+ * Returns how many children the child at this position represents, or 0 if it is not in the sample.
+ * Each of the largest represents only itself. The others are divided into runs of `every`
+ * consecutive children, and one child of each run is chosen at random, so all are equally likely.
  */
 static uint64_t times_of(const struct elements *e, uint64_t at)
 {
@@ -360,7 +364,7 @@ struct child {
 	uint32_t ix, times;
 };
 
-/* What the children of a batch hold. */
+/* The objects that the children of a batch hold. */
 struct batch {
 	struct store_lists lists;
 	struct base_vec sums;    /* struct analysis_class_sum, child by child */
@@ -422,7 +426,7 @@ static void release_following(struct following *f)
 	base_vec_release(&f->children);
 }
 
-/* Finds the children to follow: all of the point, or a sample. */
+/* Chooses the children to follow: all children of the accumulation point, or a sample. */
 static int choose_children(struct following *f, uint32_t point_ix, struct hdb_error *err)
 {
 	struct elements *e = f->e;
@@ -451,7 +455,7 @@ static int choose_children(struct following *f, uint32_t point_ix, struct hdb_er
 
 /*
  * Follows the children of the point on all threads. They are sorted by retained size, largest
- * first, which times_of relies on, and are added in this order.
+ * first, as times_of requires, and are added in this order.
  */
 static int follow_children(struct query *q, struct elements *e, uint32_t point_ix,
 			   struct hdb_error *err)
@@ -479,7 +483,7 @@ static int follow_children(struct query *q, struct elements *e, uint32_t point_i
 
 /*
  * Takes the exact sums of children whose classes contain no other elements (application classes and
- * arrays of numbers). Sets *any to whether there are children of other classes.
+ * arrays of numbers). Sets *any to whether children of other classes exist.
  */
 static void take_ends(struct elements *e, const struct analysis_leak_sums *sums, size_t suspect_no,
 		      bool *any)
@@ -519,9 +523,9 @@ static int take_item(struct query *q, struct elements *e, uint32_t ix, struct hd
 }
 
 /*
- * Adds what a list node dominates except the next node, or the node itself if it is an application
- * class or dominates nothing else. The rest of the list does not count for the node. Sets *next to
- * the next node, or to HEAP_NONE at the end of the list.
+ * Adds everything that a list node dominates except the next node. If the node is of an application
+ * class or dominates nothing else, adds the node itself. The rest of the list does not count
+ * towards the node. Sets *next to the next node, or to HEAP_NONE at the end of the list.
  *
  * The next node is the first dominated object of the node's own class.
  */
@@ -561,7 +565,10 @@ static int take_node(struct query *q, struct elements *e, uint32_t ix, uint32_t 
 	return HDB_OK;
 }
 
-/* Follows a list from its first node. If it is too long, the rows say how many nodes were read. */
+/*
+ * Follows a list from its first node. If the list is too long, the rows state how many nodes were
+ * read.
+ */
 static int follow_list(struct query *q, struct elements *e, const struct class_list *list,
 		       uint32_t ix, struct hdb_error *err)
 {
@@ -571,7 +578,7 @@ static int follow_list(struct query *q, struct elements *e, const struct class_l
 
 	TRY(derive_children(q->derive, &e->lists, err));
 	for (; ix != HEAP_NONE && nodes < NODES_FOLLOWED; nodes++) {
-		/* A damaged table must not make the walk endless. */
+		/* This ends the walk even if a damaged table contains a cycle. */
 		if (nodes == q->heap->object_count)
 			return heap_damaged(q->heap, STORE_CHILDREN, ix, "children form a circle",
 					    err);
@@ -587,8 +594,8 @@ static int follow_list(struct query *q, struct elements *e, const struct class_l
 }
 
 /*
- * Square root by Newton's method, which is accurate enough for an error estimate and avoids linking
- * libm.
+ * Computes a square root by Newton's method, which is accurate enough for an error estimate and
+ * avoids linking libm.
  */
 static double root_of(double v)
 {
@@ -602,8 +609,9 @@ static double root_of(double v)
 }
 
 /*
- * Returns the relative error of a class's estimates in percent: the larger one of count and bytes.
- * Clears the sums, so that the row of all other classes adds up only classes without their own row.
+ * Returns the relative error of a class's estimates in percent, the larger of the errors of count
+ * and bytes. Clears the sums, so that the row for all other classes adds up only classes without
+ * their own row.
  */
 static double take_error(struct elements *e, const struct leak_row *row, uint32_t no)
 {
@@ -662,8 +670,8 @@ static int make_elements(struct query *q, struct elements *e, struct hdb_error *
 }
 
 /*
- * Removes the rows of kind "child" if the elements are the same classes with the same numbers,
- * ignoring a last child row of small classes.
+ * Removes the rows of kind "child" if the elements have the same classes and numbers. A last child
+ * row that combines small classes is ignored.
  */
 static void drop_same(struct leak_rows *rows, size_t from, size_t elements, uint64_t least)
 {

@@ -27,7 +27,7 @@
  */
 #define LEAK_PATH_ENDS 24u
 
-/* A shortest path, GC root first, without the middle of a long one. */
+/* A shortest path, GC root first. The middle of a long path is omitted. */
 struct query_leak_path {
 	uint32_t nodes[2 * LEAK_PATH_ENDS];
 	size_t count; /* number of nodes */
@@ -36,7 +36,7 @@ struct query_leak_path {
 	uint64_t gap; /* number of omitted steps */
 	/* false if the path passes a referent of a weak, soft, phantom or final reference */
 	bool is_strong;
-	bool is_end_kept; /* set by the caller: the end is only a victim, so it is never to blame */
+	bool is_end_kept; /* set by the caller: the end is only a victim and never to blame */
 	/* whether it starts at a local variable of a thread that does not dominate the end */
 	bool is_passing;
 };
@@ -49,12 +49,15 @@ int query_leak_path_find(struct query *q, uint32_t ix, struct query_leak_path *o
 			 struct hdb_error *err);
 
 /*
- * Finds the references by which step `i` holds the next step. out->count is 0 for the last step,
- * before omitted steps, and if the dump is not available to name the field.
+ * Finds the references by which step `i` holds the next step. Sets out->count to 0 for the last
+ * step, before omitted steps, and if the dump, which has the field names, is not available.
  */
 int query_leak_link(struct query *q, const struct query_leak_path *path, size_t i,
 		    struct analysis_link *out, struct hdb_error *err);
-/* Writes these references as a string such as "entries" or "[12]"; empty if there are none. */
+/*
+ * Writes these references as a string such as "entries" or "[12]". The string is empty if there are
+ * none.
+ */
 int query_leak_path_holds(struct query *q, const struct query_leak_path *path, size_t i,
 			  struct base_text to, struct hdb_error *err);
 
@@ -63,9 +66,10 @@ int query_leak_path_rows(struct query *q, struct leak_rows *rows,
 			 const struct query_leak_path *path, struct hdb_error *err);
 
 /*
- * Writes the root kinds of an object, such as "thread object, JNI global", on request with the name
- * of the thread. Empty if it is not a root, HEAP_ORPHAN_NAME if it is a root only because the dump
- * is incomplete, HEAP_STAYS_NAME if it is a class that is never unloaded.
+ * Writes the root kinds of an object, such as "thread object, JNI global", and the name of the
+ * thread if names_threads is set. The text is empty if the object is not a root, HEAP_ORPHAN_NAME
+ * if it is a root only because the dump is incomplete, and HEAP_STAYS_NAME if it is a class that is
+ * never unloaded.
  */
 void query_roots_text(struct query *q, uint32_t ix, bool names_threads, struct base_text to);
 
@@ -80,11 +84,11 @@ enum leak_holder_kind {
 	LEAK_HOLDER_CLASS,
 	LEAK_HOLDER_OBJECT,
 	LEAK_HOLDER_ROOT,
-	/* a root only because the dump is incomplete and its holder is missing */
+	/* a root only because the dump is incomplete and does not contain its holder */
 	LEAK_HOLDER_NOTHING,
 	/*
-	 * for a thread-local: the ThreadLocal was collected, or only entries of thread maps refer
-	 * to it
+	 * of a thread-local: the ThreadLocal was collected, or only entries of thread maps refer to
+	 * it
 	 */
 	LEAK_HOLDER_GONE,
 	LEAK_HOLDER_ENTRIES
@@ -105,20 +109,21 @@ struct leak_holder {
 	 * is_thread_local is set, the other members describe the holder of the ThreadLocal.
 	 */
 	char thread[LEAK_NAME_MAX_BYTES];
-	/* of a local variable: its object, and its method; "" if unknown or the platform's */
+	/* of a local variable: its object, and its method; "" if unknown or a platform method */
 	uint32_t local_ix;
 	char frame[LEAK_NAME_MAX_BYTES];
 	bool is_thread_local;
 	/*
-	 * For a thread-local, number of threads with a value; 0 means only `thread`. For local
-	 * variables of several threads, number of threads, whose pattern of names is `thread`.
+	 * For a thread-local, number of threads with a value; 0 means only the thread in `thread`.
+	 * For local variables of several threads, number of threads; `thread` is then the pattern
+	 * of their names.
 	 */
 	uint64_t threads;
 };
 
 /*
- * Writes the outermost frame of a thread that has an object as local variable:
- * "com.acme.App.main(App.java:31)". "" if the dump does not say.
+ * Writes the outermost frame in which a thread has an object as local variable:
+ * "com.acme.App.main(App.java:31)". Writes "" if the dump does not record it.
  */
 int query_leak_frame(struct heap *heap, uint32_t thread_ix, uint32_t ix, struct base_text to,
 		     struct hdb_error *err);
@@ -129,8 +134,8 @@ int query_leak_frame(struct heap *heap, uint32_t thread_ix, uint32_t ix, struct 
 /* The owners of a suspect, as facts. leak_prose.c builds the sentence. */
 struct query_leak_owner {
 	/*
-	 * If kind is set, the sentence is "TOP, in LIST": the field of the object where paths part,
-	 * or of the last application step, inside the listed owners.
+	 * If kind is set, the sentence is "TOP, in LIST": `top` is the field of the object above
+	 * which paths differ, or of the last application step, and the listed owners contain it.
 	 */
 	struct leak_holder top;
 	struct leak_holder list[LEAK_OWNERS];
@@ -142,16 +147,17 @@ struct query_leak_owner {
 	const char *rule;
 	const char *why;
 	/*
-	 * number of members of a group that it owns, 1 for a single suspect; 0 means most members,
+	 * number of members that it owns in a group, 1 for a single suspect; 0: most members, exact
 	 * number unknown
 	 */
 	uint64_t count;
 	/*
-	 * The objects that own the suspect, in the order of the list. For a group, only if a single
-	 * object owns its members. HEAP_NONE if unused.
+	 * Objects that own the suspect, in the order of the list. For a group, set only if a single
+	 * object owns its members. Otherwise HEAP_NONE.
 	 */
 	uint32_t ix[LEAK_OWNERS];
-	bool is_of_members; /* found through what the members themselves hold: their thread-local */
+	/* the owner was found through the thread-local value that the members hold */
+	bool is_of_members;
 	/*
 	 * strength of the reference to the suspect if no path is strong: STORE_SOFT, STORE_WEAK,
 	 * ...
@@ -164,10 +170,9 @@ struct query_leak_owner {
  * which it holds the next step. If there is none, uses the ThreadLocal whose value is on the path,
  * a platform class that holds it in a static field, or the thread.
  *
- * If the object at the end is itself to blame, its fields that retain the most are named, or its
- * root kinds if it is the whole path and has no such fields. If suspect_ix is an application object
- * further up the path, the owner becomes "field, in field of suspect"; pass HEAP_NONE to prevent
- * this.
+ * If the object at the end is itself to blame, names its fields that retain the most. If it has
+ * none and is the whole path, names its root kinds. If suspect_ix is an application object further
+ * up the path, the owner becomes "field, in field of suspect"; pass HEAP_NONE to prevent this.
  */
 int leak_culprit_find(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
 		      struct query_leak_owner *out, struct hdb_error *err);
@@ -183,13 +188,13 @@ int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint
  *
  * For a group, the owner is the most frequent among the nearest owners of its members, if it owns
  * more than half of those examined, and the path is the part that the members' paths share. The
- * caller must zero *path, which does not change if there is no path.
+ * caller must zero *path. It does not change if there is no path.
  */
 int query_leak_blame(struct query *q, const struct analysis_suspect *suspect,
 		     struct query_leak_path *path, struct query_leak_owner *owner,
 		     struct hdb_error *err);
 
-/* A suspect and all facts about it. All pointers are borrowed. */
+/* A suspect and the facts about it. All pointers are borrowed. */
 struct query_leak_suspect {
 	const struct analysis_suspect *suspect;
 	const struct query_leak_path *path;    /* the path to it */
@@ -199,20 +204,20 @@ struct query_leak_suspect {
 	size_t first_row;                      /* index of this suspect's first row in the report */
 	const struct query_leak_owner *owner;
 	/*
-	 * number and kind of the held objects in the words of an explain rule, such as "12,000
-	 * rows"; NULL if no rule has such words
+	 * number and kind of the held objects in the words of a rule, such as "12,000 rows"; NULL
+	 * if no rule provides them
 	 */
 	const char *holds;
 	uint64_t held; /* the number in `holds` */
 	/*
-	 * For a group, upper bound of the members' retained size, because larger objects of the
-	 * class are suspects themselves. 0 means no bound.
+	 * For a group, upper bound of a member's retained size, because larger objects of the class
+	 * are suspects themselves. 0 means no bound.
 	 */
 	uint64_t most_bytes;
 	const struct leak_incident *incident; /* for a group of threads, otherwise NULL */
 };
 
-/* What a suspect holds: a number of objects and their total retained size. */
+/* The objects that a suspect holds: their number and total retained size. */
 struct leak_held {
 	uint64_t count, bytes;
 	uint32_t class_no; /* HEAP_NONE: objects of several classes */
@@ -220,12 +225,13 @@ struct leak_held {
 	uint64_t length;
 	bool is_entries;        /* whether these are entries of a collection, of any class */
 	uint32_t collection_ix; /* the collection that contains them, or HEAP_NONE */
-	const char *text;       /* words of a rule for all of them; NULL if there are none */
+	/* words of a rule that describe all of them; NULL if there are none */
+	const char *text;
 };
 
 /*
- * Determines what a suspect holds. The suspect's other rows must have been added before, because
- * the function reads them.
+ * Determines what a suspect holds. Reads the suspect's other rows, so they must have been added
+ * before.
  */
 int leak_held_find(struct query *q, const struct leak_rows *rows,
 		   const struct query_leak_suspect *about, struct leak_held *out,
@@ -251,10 +257,10 @@ int query_leak_contents(struct leak_rows *rows, const struct query_leak_suspect 
 			struct hdb_error *err);
 
 /*
- * Appends rows of kind "element": what the children finally hold, by class. A platform object such
- * as a map entry is replaced with the few objects it dominates if they retain most of its size,
- * repeatedly. If there are very many children, a sample represents all of them, and the rows state
- * this and the error.
+ * Appends rows of kind "element": the objects that the children contain, by class. A platform
+ * object such as a map entry is replaced with the few objects it dominates if they retain most of
+ * its size, repeatedly. If there are very many children, a sample represents all of them, and the
+ * rows state this and the error.
  */
 int query_leak_elements(struct query *q, struct leak_rows *rows,
 			const struct query_leak_suspect *about, struct hdb_error *err);

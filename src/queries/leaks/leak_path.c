@@ -2,8 +2,8 @@
  * queries/leaks/leak_path.c - the shortest path from a root to a leak suspect.
  *
  * Paths come from the reach table, a breadth-first tree with one parent per object. A path of
- * strong references is preferred, because it explains why an object stays alive, even if a path
- * with weak references is shorter.
+ * strong references is preferred even to a shorter path with weak references, because it explains
+ * why an object stays alive.
  */
 #include "heap/heap_database.h"
 #include "heap/threads.h"
@@ -104,7 +104,7 @@ int query_leak_link(struct query *q, const struct query_leak_path *path, size_t 
 		return HDB_OK;
 	r = analysis_link_find(&q->session, path->nodes[i], path->nodes[i + 1], out, err);
 	if (r == HDB_ECHANGED) {
-		/* The path does not need the dump; only the field names do. */
+		/* Only the field names require the dump; the path does not. */
 		*out = (struct analysis_link){ .count = 0 };
 		r = HDB_OK;
 	}

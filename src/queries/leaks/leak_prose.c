@@ -20,11 +20,11 @@
 /* Maximum number of bytes in a class name or of a description. */
 #define NAME_MAX_BYTES 1024
 /*
- * The sentence adds "and others" if the named objects retain less than two thirds. Smaller
- * differences are keys and tables of the collection.
+ * The sentence adds "and others" if the named objects retain less than two thirds. A smaller
+ * difference consists of keys and tables of the collection.
  */
 #define ALL_PART 3u
-/* For threads, the sentence adds "and others" below 95 %. */
+/* For threads, the sentence adds "and others" if the named objects retain less than 95 %. */
 #define THREADS_PART 20u
 
 /* Appends formatted text. Text that does not fit is dropped. */
@@ -40,7 +40,10 @@ static void HDB_PRINTF(2, 3) add(struct base_text to, const char *format, ...)
 
 /* ---- names ---- */
 
-/* Characters of a qualified class name. Bytes above 0x7f belong to UTF-8 letters. */
+/*
+ * Returns whether a character can be part of a qualified class name. Bytes above 0x7f belong to
+ * UTF-8 letters.
+ */
 static bool is_name_char(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '.' ||
@@ -49,7 +52,7 @@ static bool is_name_char(char c)
 
 /*
  * Returns the number of bytes of the package at the start of a name: everything before the first
- * component that begins with a capital letter. Returns 0 if there is none.
+ * component that begins with a capital letter. Returns 0 if the name has no package.
  */
 static size_t package_size(const char *name, size_t size)
 {
@@ -66,8 +69,8 @@ static size_t package_size(const char *name, size_t size)
 
 /*
  * Returns the length of a lambda's number and address after "$$Lambda": "$14+0x0000000800c03000",
- * "+0x00007f12c8003a40", in JDK 8 "$14.1798286609". They mean nothing to readers of a sentence, but
- * columns contain them.
+ * "+0x00007f12c8003a40", in JDK 8 "$14.1798286609". Sentences omit them because they mean nothing
+ * to readers. Columns contain them.
  */
 static size_t lambda_size(const char *text)
 {
@@ -82,7 +85,7 @@ static size_t lambda_size(const char *text)
 	return size;
 }
 
-/* Names of threads are in quotes and are not shortened. */
+/* Thread names are in quotes and are not shortened. */
 void query_leak_add_short(struct base_text to, const char *text)
 {
 	size_t used = strlen(to.buf), size;
@@ -180,7 +183,7 @@ void leak_owner_text(const struct query_leak_owner *o, struct base_text to)
 		add(to, " and %" PRIu64 " more", o->more);
 }
 
-/* The holder with which the sentence begins. */
+/* Returns the holder with which the sentence begins. */
 static const struct leak_holder *first_holder(const struct query_leak_owner *o)
 {
 	return o->top.kind ? &o->top : &o->list[0];
@@ -197,7 +200,7 @@ static bool is_several(const struct query_leak_owner *o)
 	return several;
 }
 
-/* Fills in the columns about the owners, which programs read. */
+/* Fills in the columns about the owners, which are for programs. */
 static int set_owner(struct leak_rows *rows, struct leak_row *row, const struct query_leak_owner *o,
 		     struct hdb_error *err)
 {
@@ -237,7 +240,8 @@ static int set_owner(struct leak_rows *rows, struct leak_row *row, const struct 
 /* ---- the sentence on a suspect ---- */
 
 /*
- * Returns whether another class has the same name. Only then does the text name the class loader.
+ * Returns whether another class has the same name. Only then does the text include the class
+ * loader.
  */
 static bool has_twin(struct heap *heap, uint32_t class_no)
 {
@@ -366,8 +370,8 @@ static int held_text(struct query *q, const struct leak_held *held, struct base_
 }
 
 /*
- * "40 threads "transfer-*"", "3,000 virtual threads"; if the names have nothing in common, "5
- * threads such as "a"".
+ * Writes "40 threads "transfer-*"" or "3,000 virtual threads". If the names have no common pattern,
+ * writes "5 threads such as "a"".
  */
 static int threads_text(struct query *q, const struct leak_held *held,
 			const struct leak_incident *incident, struct base_text to,
@@ -440,15 +444,18 @@ static int add_doing(struct query *q, const struct leak_incident *incident, bool
 	return HDB_OK;
 }
 
-/* Returns whether an average size makes sense. It does not for objects of several classes. */
+/*
+ * Returns whether an average size makes sense, which is not the case for objects of several
+ * classes.
+ */
 static bool has_each(const struct leak_held *held)
 {
 	return held->text || held->class_no != HEAP_NONE || held->is_entries;
 }
 
 /*
- * Returns whether the "owner" is only the local variable from which the path starts. In this case
- * it must not be the subject of "holds".
+ * Returns whether the "owner" is only the local variable at which the path starts. Such a variable
+ * must not be the subject of "holds".
  */
 static bool is_way(const struct query_leak_suspect *about)
 {
@@ -459,8 +466,8 @@ static bool is_way(const struct query_leak_suspect *about)
 }
 
 /*
- * Writes the subject of the sentence: "Cache.entries", "Thread "main""; empty for a group without
- * an owner. Sets *several to whether the subject is plural.
+ * Writes the subject of the sentence, such as "Cache.entries" or "Thread "main"". Writes nothing
+ * for a group without an owner. Sets *several to whether the subject is plural.
  */
 static void owner_text(struct query *q, const struct query_leak_suspect *about, bool *several,
 		       struct base_text to)
@@ -487,15 +494,15 @@ static void owner_text(struct query *q, const struct query_leak_suspect *about, 
 		is_name = !is_thread;
 	}
 	/*
-	 * Descriptions such as "a local variable" get a capital letter at the start of the
-	 * sentence. Names of classes do not change.
+	 * Descriptions such as "a local variable" are capitalised at the start of the sentence.
+	 * Class names do not change.
 	 */
 	if (to.buf[0] && !is_name)
 		to.buf[0] = (char)toupper((unsigned char)to.buf[0]);
 }
 
 /*
- * Appends how the objects are reached if this is not an owner: ", by the thread-local X of 22
+ * Appends how the objects are reached, if this is not an owner: ", by the thread-local X of 22
  * threads" or ", reached through a local variable ...".
  */
 static void add_way(const struct query_leak_suspect *about, const struct leak_held *held,
@@ -525,7 +532,7 @@ int leak_say_suspect(struct query *q, struct leak_rows *rows,
 	const struct base_text to = BASE_TEXT(text);
 	const bool has_way = owner->is_of_members || is_way(about);
 	/*
-	 * A group of threads has no keys and tables, so the difference consists of other threads.
+	 * A group of threads has no keys and tables, so any difference consists of other threads.
 	 */
 	const unsigned part = about->incident ? THREADS_PART : ALL_PART;
 	const bool has_others = held->bytes < s->retained_bytes / part * (part - 1);
@@ -641,7 +648,8 @@ int leak_say_link(struct leak_rows *rows, struct leak_row *row, const struct ana
 }
 
 /*
- * Fills in how a step of a trace holds the next step: "static listeners", "[12]", "map[\"key\"]".
+ * Fills in the reference by which a step of a trace holds the next step: "static listeners",
+ * "[12]", "map[\"key\"]".
  */
 static int say_reference(struct leak_rows *rows, struct leak_row *row,
 			 const struct leak_steps *steps, const struct leak_step *step,

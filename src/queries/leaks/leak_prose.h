@@ -24,19 +24,19 @@ void query_leak_add_short(struct base_text to, const char *text);
  */
 void leak_holder_text(const struct leak_holder *holder, struct base_text to);
 
-/* Writes all owners: "a.A.x (static), a.B.y and 2 more". Empty if there are none. */
+/* Writes all owners: "a.A.x (static), a.B.y and 2 more". Writes nothing if there are none. */
 void leak_owner_text(const struct query_leak_owner *owner, struct base_text to);
 
 /*
- * The first sentence about a suspect: owner, field, number of objects, class, average size and
- * share of the heap. Also fills in the owner's and the held objects' columns.
+ * Writes the first sentence about a suspect: owner, field, number of objects, class, average size
+ * and share of the heap. Also fills in the columns about the owner and the held objects.
  */
 int leak_say_suspect(struct query *q, struct leak_rows *rows,
 		     const struct query_leak_suspect *about, const struct leak_held *held,
 		     struct hdb_error *err);
 
 /*
- * Writes the text of an explain rule, and its verdict. `more` is the number of further objects with
+ * Writes the text and the verdict of an explain rule. `more` is the number of further objects with
  * the same fault.
  */
 int leak_say_verdict(struct leak_rows *rows, struct leak_row *row,
@@ -46,17 +46,17 @@ int leak_say_verdict(struct leak_rows *rows, struct leak_row *row,
 void leak_say_keeper(struct explain_answer *answer, const struct leak_holder *keeper);
 
 /*
- * Writes the root kinds of the first step of a path. is_passing: the path starts at a local
- * variable that does not hold the suspect.
+ * Writes the root kinds of the first step of a path. is_passing means that the path starts at a
+ * local variable that does not hold the suspect.
  */
 int leak_say_root(struct leak_rows *rows, struct leak_row *row, const char *roots, bool is_passing,
 		  struct hdb_error *err);
 
-/* How a step holds the next one: the reference, its name and its kind. */
+/* Writes how a step holds the next one: the reference, its name and its kind. */
 int leak_say_link(struct leak_rows *rows, struct leak_row *row, const struct analysis_link *link,
 		  struct hdb_error *err);
 
-/* One step of a leak trace, in the terms of LeakCanary. */
+/* Writes one step of a leak trace in LeakCanary's terms. */
 int leak_say_step(struct leak_rows *rows, struct leak_row *row, const struct leak_steps *steps,
 		  const struct leak_step *step, struct hdb_error *err);
 
@@ -66,7 +66,7 @@ struct leak_leaking {
 	uint64_t objects;    /* objects that it retains */
 };
 
-/* The sentences about a leaking object. */
+/* Writes the sentences about a leaking object. */
 int leak_say_leaking(struct leak_rows *rows, struct leak_row *row,
 		     const struct leak_leaking *leaking, struct hdb_error *err);
 

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of bytes of one string, which is a sentence with several class names. */
+/*
+ * Maximum number of bytes in a string. The longest strings are sentences with several class names.
+ */
 #define TEXT_MAX_BYTES 8192
 
 struct leak_row leak_row_of(const struct leak_rows *rows, enum leak_kind kind)
@@ -41,7 +43,7 @@ int leak_rows_text(struct leak_rows *rows, struct leak_row *row, unsigned column
 	is_cut = vsnprintf(buf, sizeof(buf), format, args) >= (int)sizeof(buf);
 	va_end(args);
 	size = strlen(buf);
-	/* Avoids truncating within a UTF-8 character. */
+	/* Does not truncate within a UTF-8 character. */
 	while (is_cut && size && ((uint8_t)buf[size - 1] & 0xc0) == 0x80)
 		size--;
 	if (is_cut && size && (uint8_t)buf[size - 1] >= 0xc0)
@@ -60,7 +62,7 @@ const char *leak_rows_text_of(const struct leak_rows *rows, const struct leak_ro
 	return place == LEAK_NONE ? "" : (const char *)rows->texts.data + place;
 }
 
-/* Fills in the cells about the object or class, unless the row has a label of its own. */
+/* Fills in the cells about the object or class, unless the row already has a label. */
 static void set_object(struct query *q, const struct leak_row *row)
 {
 	const bool has_label = row->cells[LEAK_LABEL] != LEAK_NONE;

@@ -41,7 +41,10 @@ enum leak_kind {
 	LEAK_ROW_UNREACHABLE
 };
 
-/* One row. Cells of object, class and label are filled in from ix and class_no when it is read. */
+/*
+ * A row. The cells for object, class and label are filled in from ix and class_no when the row is
+ * read.
+ */
 struct leak_row {
 	enum leak_kind kind;
 	uint32_t ix; /* the object, or HEAP_NONE */
@@ -60,13 +63,13 @@ struct leak_rows {
 	uint64_t *instances;
 };
 
-/* Returns a row of that kind for the current part, with all other cells empty. */
+/* Returns a row of this kind for the current part. All other cells are empty. */
 struct leak_row leak_row_of(const struct leak_rows *rows, enum leak_kind kind);
 
 /* Appends a copy of the row. */
 int leak_rows_add(struct leak_rows *rows, const struct leak_row *row, struct hdb_error *err);
 
-/* Borrowed until the next row is added. */
+/* Returns row `no`. Borrowed until the next row is added. */
 static inline struct leak_row *leak_rows_at(const struct leak_rows *rows, size_t no)
 {
 	assert(no < rows->rows.count);
@@ -80,7 +83,7 @@ static inline struct leak_row *leak_rows_at(const struct leak_rows *rows, size_t
 int leak_rows_text(struct leak_rows *rows, struct leak_row *row, unsigned column,
 		   struct hdb_error *err, const char *format, ...) HDB_PRINTF(5, 6);
 
-/* Returns the text of a cell, "" if it is empty. Borrowed until the next text is set. */
+/* Returns the text of a cell, or "" if the cell is empty. Borrowed until the next text is set. */
 const char *leak_rows_text_of(const struct leak_rows *rows, const struct leak_row *row,
 			      unsigned column);
 
@@ -90,7 +93,7 @@ const char *leak_rows_text_of(const struct leak_rows *rows, const struct leak_ro
  */
 void leak_rows_set(struct query *q, const struct leak_rows *rows, size_t no, uint64_t whole);
 
-/* Accepts a zeroed structure, and leaves one. */
+/* Frees the rows. The structure may be zeroed, and is zeroed afterwards. */
 void leak_rows_release(struct leak_rows *rows);
 
 #endif

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 512
-/* Limits on what a shape reads of one class: fields of a class, and superclasses. */
+/* Maximum number of fields of one class, and of superclasses, that a shape includes. */
 #define SHAPE_FIELDS_MAX 4096u
 #define SHAPE_CLASSES_MAX 256u
 /* Number of type codes of the dump format, which are indexes of the arrays below. */
@@ -47,8 +47,8 @@ static const char *const generated[] = {
 };
 
 /*
- * Returns the length of the generated part at `at`, which follows one of the markers; 0 if there is
- * none.
+ * Returns the length of the generated part at `at`, which follows one of the markers, or 0 if there
+ * is none.
  */
 static size_t generated_size(const char *name, size_t at)
 {
@@ -62,10 +62,7 @@ static size_t generated_size(const char *name, size_t at)
 		       (name[at + n] && strchr("/+x", name[at + n])) ||
 		       (name[at + n] == '$' && isdigit((unsigned char)name[at + n + 1])))
 			n++;
-		/*
-		 * If other letters follow, as in "$ProxyFactory", the class was written by a
-		 * programmer.
-		 */
+		/* If other letters follow, as in "$ProxyFactory", the name was not generated. */
 		if (name[at + n] && name[at + n] != '[' && name[at + n] != '$')
 			return 0;
 		return n;
@@ -81,8 +78,8 @@ void leak_stable_name(const char *name, char *out, size_t size)
 		size_t skip = at ? generated_size(name, at) : 0;
 
 		/*
-		 * Numbers of anonymous and local classes (Outer$12, Outer$1Local) and of hidden
-		 * classes (Name/0x800c0).
+		 * Skips the numbers of anonymous and local classes (Outer$12, Outer$1Local) and of
+		 * hidden classes (Name/0x800c0).
 		 */
 		if (!skip && at && name[at - 1] == '$')
 			skip = strspn(name + at, "0123456789");
@@ -115,7 +112,7 @@ static void add_step(struct trail *t, const char *step)
 	t->used += (size_t)n;
 }
 
-/* Appends a step that is the same in the text and in the shape. */
+/* Appends the same step to the text and to the shape. */
 static void add_same(struct signer *s, const char *step)
 {
 	add_step(&s->names, step);
@@ -168,8 +165,9 @@ static void put_types(const uint32_t *by_type, char *buf, size_t size)
 
 /*
  * Writes the shape of a class: "{object 2, int 1}", which counts the fields of the class and of its
- * superclasses up to the first platform class. That class is named unless it is java.lang.Object:
- * "{object 2}:java.lang.Thread". For static fields, only the class itself counts.
+ * superclasses up to the first platform class. The shape includes the name of that class unless it
+ * is java.lang.Object: "{object 2}:java.lang.Thread". For static fields, only the class itself
+ * counts.
  */
 static int shape_of(struct heap *heap, uint32_t class_no, bool is_static, struct base_text to,
 		    struct hdb_error *err)
@@ -202,8 +200,8 @@ static int shape_of(struct heap *heap, uint32_t class_no, bool is_static, struct
 /* ---- steps ---- */
 
 /*
- * Appends a step of an application class: its name and reference to the text, its field types to
- * the shape.
+ * Appends a step of an application class: its name and reference to the text, and its field types
+ * to the shape.
  */
 static int add_own(struct signer *s, const struct heap_object *object, uint32_t class_no,
 		   const char *holds, struct hdb_error *err)
@@ -223,7 +221,7 @@ static int add_own(struct signer *s, const struct heap_object *object, uint32_t 
 
 /*
  * Writes the application method that has the local variable: "com.acme.Job.run". Searches from the
- * variable's frame outwards. Empty if the stack is unknown or has only platform frames.
+ * variable's frame outwards. Writes nothing if the stack is unknown or has only platform frames.
  */
 static int frame_of(struct query *q, uint32_t thread_ix, uint32_t ix, struct base_text to,
 		    struct hdb_error *err)
@@ -269,8 +267,8 @@ static int add_thread(struct signer *s, const struct query_leak_path *path, size
 }
 
 /*
- * Appends a step of a platform class: static fields with their names, other steps without fields
- * and nested classes.
+ * Appends a step of a platform class. Static fields have their names. Other steps have no fields
+ * and no nested classes.
  */
 static void add_platform(struct signer *s, const struct heap_object *object, uint32_t class_no,
 			 const char *holds)
@@ -324,9 +322,9 @@ static int add_object(struct signer *s, const struct query_leak_path *path, size
 }
 
 /*
- * Chooses the first step of the text: the first application step from the suspect on, or the best
- * step of the whole path if there is none. Steps above the suspect differ between dumps because
- * several paths may lead to it.
+ * Chooses the first step of the text: the first application step at or below the suspect or, if
+ * there is none, the best step of the whole path. Steps above the suspect differ between dumps
+ * because several paths may lead to it.
  */
 static int find_start(struct signer *s, const struct query_leak_path *path, uint32_t suspect_ix,
 		      size_t *start, struct hdb_error *err)
@@ -348,7 +346,7 @@ static int find_start(struct signer *s, const struct query_leak_path *path, uint
 	return HDB_OK;
 }
 
-/* Stores the three cells. */
+/* Stores the three cells of a signature. */
 static int keep(struct leak_rows *rows, const struct signer *s, struct leak_row *row,
 		struct hdb_error *err)
 {
@@ -375,7 +373,7 @@ int query_leak_sign(struct query *q, struct leak_rows *rows, const struct query_
 		TRY(find_start(&signer, path, s->ix, &start, err));
 	for (size_t i = start; i < path->count; i++)
 		TRY(add_object(&signer, path, i, err));
-	/* The path to a group ends above its members, so their class is appended. */
+	/* The path to a group ends above its members, so the class of the members is appended. */
 	if (s->ix == HEAP_NONE && heap_is_platform_class(name))
 		add_same(&signer, name);
 	else if (s->ix == HEAP_NONE)

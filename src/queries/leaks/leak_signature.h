@@ -44,8 +44,8 @@ void query_leaking_signature_text(const struct leak_group *group, const struct l
 
 /*
  * Writes a class name without the parts that change from run to run: "com.acme.A$$Lambda" for
- * "com.acme.A$$Lambda$14/0x800c0". Truncated to `size` bytes including the terminator; size is at
- * least 1.
+ * "com.acme.A$$Lambda$14/0x800c0". Truncates the result to `size` bytes, including the terminator;
+ * size is at least 1.
  */
 void leak_stable_name(const char *class_name, char *out, size_t size);
 

@@ -16,7 +16,7 @@
 #define TEXT_MAX_BYTES 4096
 #define NAME_MAX_BYTES 1024
 
-/* A trace that is being described. */
+/* A trace being described. */
 struct described_trace {
 	struct leak_traces *traces;
 	struct leak_steps *out;
@@ -27,7 +27,7 @@ struct described_trace {
 	 */
 	enum leak_status *own;
 	size_t count;
-	/* number of steps up to and including the last one that is known not to leak */
+	/* number of steps up to the last one that is known not to leak, inclusive */
 	size_t there_end;
 	size_t first_gone; /* the first leaking step after these steps */
 };
@@ -80,7 +80,7 @@ static int find_path(struct described_trace *t, uint32_t last, struct hdb_error 
 
 /*
  * Writes the reasons for an object's own status. If rules disagree, the last step counts as leaking
- * and all other steps as not leaking, and the text states this.
+ * and all other steps as not leaking, and the text says so.
  */
 static void own_reason(const struct inspection *inspection, bool is_last, char *buf, size_t size)
 {
@@ -97,7 +97,9 @@ static void own_reason(const struct inspection *inspection, bool is_last, char *
 		(void)snprintf(buf, size, "%s%s", gone, there);
 }
 
-/* Returns the nearest step in this direction whose own status is `status`. There must be one. */
+/*
+ * Returns the nearest step in this direction whose own status is `status`. Such a step must exist.
+ */
 static size_t nearest(const struct described_trace *t, size_t from, bool is_down,
 		      enum leak_status status)
 {
@@ -134,7 +136,7 @@ static void judge(struct described_trace *t, size_t i, const char *own, struct l
 		       own[0] ? between : "", own);
 }
 
-/* Objects that are not leaking have no sizes, because what they retain is not a leak. */
+/* Objects that do not leak get no sizes, because what they retain is not a leak. */
 static int set_sizes(struct described_trace *t, struct leak_step *step, struct hdb_error *err)
 {
 	step->bytes = step->objects = LEAK_NO_SIZE;

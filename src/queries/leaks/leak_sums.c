@@ -15,9 +15,9 @@
 /* Label of objects that do not belong to a suspect. Numbers of suspects are smaller. */
 #define NO_SUSPECT 0xffu
 /*
- * Values of `up` of FIRST_LABEL and above mean suspect `value - FIRST_LABEL`; smaller values are
- * the place of the dominator. There are always fewer places than that, because not every object
- * dominates others.
+ * A value of `up` from FIRST_LABEL on means suspect `value - FIRST_LABEL`; a smaller value is the
+ * place of the dominator. The number of places is always below FIRST_LABEL, because not every
+ * object dominates others.
  */
 #define FIRST_LABEL (UINT32_MAX - NO_SUSPECT)
 /* Number of objects between a prefetch and its use. */
@@ -31,15 +31,15 @@ struct counting {
 	struct analysis_leak_sums *out;
 	struct derive_tree_block *blocks; /* indexed by slot of the pass */
 	struct base_ranks inner;          /* inner objects, which dominate others */
-	/* indexed by place of an inner object: its dominator's place, or a label */
+	/* indexed by place of an inner object: place of its dominator, or a label */
 	_Atomic uint32_t *up;
 	struct base_big up_big;
-	/* indexed by class: number of the suspect that is a group of it, or NO_SUSPECT */
+	/* indexed by class: number of the suspect that is a group of this class, or NO_SUSPECT */
 	uint8_t *group_of_class;
 	bool has_groups;
 	/*
-	 * bit i is set if an accumulation point has an index that is i modulo 64, which quickly
-	 * rules out nearly all objects
+	 * bit i is set if the index of an accumulation point is i modulo 64; this quickly rules out
+	 * nearly all objects
 	 */
 	uint64_t point_bits;
 };
@@ -66,11 +66,11 @@ void analysis_leak_sums_release(struct analysis_leak_sums *sums)
 	base_big_free(&sums->children_big);
 }
 
-/* ---- which suspect an object of the top level is, or belongs to ---- */
+/* ---- to which suspect an object of the top level belongs ---- */
 
 /*
- * Returns the suspect to which an object without a dominator belongs, or which it is. class_no is
- * only used if there are groups.
+ * Returns the suspect that is, or contains, an object without a dominator. class_no is only used if
+ * there are groups.
  */
 static uint8_t suspect_of_top(const struct counting *c, uint32_t ix, uint32_t class_no)
 {
@@ -124,8 +124,8 @@ static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *e
  * Second pass: links each inner object to its dominator, or labels it if it has none. Classes are
  * read only if there are groups.
  *
- * The threads of a pass process different blocks, and each place belongs to one object, so no place
- * is written twice.
+ * Threads process different blocks, and each place belongs to one object, so no two threads write
+ * the same place.
  */
 static int link_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
@@ -180,8 +180,9 @@ static int link_all(struct counting *c, struct hdb_error *err)
 
 /*
  * Finds the label at the end of the chain from a place, and stores it at all places on the way, so
- * that later searches end there. Threads that meet on a chain store the same label, so relaxed
- * stores are enough. Returns false if the chain is a cycle, which means that the table is damaged.
+ * that later searches end there. Threads that follow the same chain store the same label, so
+ * relaxed stores suffice. Returns false if the chain is a cycle, which means that the table is
+ * damaged.
  */
 static bool find_label(struct counting *c, uint32_t place, uint32_t *label)
 {
@@ -217,11 +218,11 @@ struct looking {
 };
 
 /*
- * Finds the suspect to which object i of the block belongs. Must be called for each object in
+ * Finds the suspect to which object i of the block belongs. Must be called for all objects in
  * order, because it counts places.
  *
  * A suspect with least_bytes is a group of large primitive arrays. Arrays dominate nothing, so
- * smaller arrays of the class only have to be excluded here and not from the chains.
+ * smaller arrays of the class are excluded here; they do not occur within chains.
  */
 static int suspect_of(struct looking *l, uint32_t i, uint8_t *out, struct hdb_error *err)
 {

@@ -1,14 +1,14 @@
 /*
- * queries/leaks/leak_sums.h - what leak suspects retain by class, and what their accumulation
- * points dominate. Both are exact, and are counted in passes over all objects.
+ * queries/leaks/leak_sums.h - sums by class of what leak suspects retain, and of what their
+ * accumulation points dominate. Both are exact and are computed in passes over all objects.
  *
  * All suspects are on the top level of the dominator tree, so each object belongs to at most one
- * suspect: the one at the end of its chain of dominators. One pass marks the objects that dominate
- * others (inner objects), one records the dominators of these, and one visits all objects, follows
- * the chains and shortens them on the way, as in union-find.
+ * suspect, the one at the end of its chain of dominators. The first pass marks the objects that
+ * dominate others (inner objects), the second records the dominators of inner objects, and the
+ * third visits all objects, follows the chains, and shortens them on the way as in union-find.
  *
  * Memory: 1 bit per object, 4 bytes per inner object, and 64 bytes per class and suspect (two
- * sums), in files if the budget has no room.
+ * sums), in files if the budget is too small.
  */
 #ifndef QUERIES_LEAKS_LEAK_SUMS_H
 #define QUERIES_LEAKS_LEAK_SUMS_H
@@ -26,7 +26,7 @@ struct analysis_class_sum {
 struct analysis_leak_sums {
 	struct base_work *work; /* borrowed */
 	uint32_t class_count;
-	/* per suspect, class_count structs analysis_class_sum */
+	/* for each suspect, class_count structs analysis_class_sum */
 	struct base_big contents_big, children_big;
 };
 
@@ -37,9 +37,9 @@ int analysis_leak_sums_count(const struct session *session,
 void analysis_leak_sums_release(struct analysis_leak_sums *sums);
 
 /*
- * Sums of one suspect by class number: everything it retains, and what its accumulation point
- * dominates immediately. Borrowed until `sums` is released. Objects that the dump does not contain
- * are not counted.
+ * Return the sums of one suspect by class number: of everything it retains, and of what its
+ * accumulation point dominates immediately. Borrowed until `sums` is released. Objects that the
+ * dump does not contain are not counted.
  */
 struct analysis_class_sum *analysis_leak_sums_contents(const struct analysis_leak_sums *sums,
 						       size_t suspect);

@@ -72,7 +72,7 @@ struct locals {
 
 BASE_ORDER(compare_frames, struct local, BASE_UP(frame), BASE_UP(ix))
 
-/* Keeps the largest local variables, each object once per frame. */
+/* Keeps the largest local variables, and each object only once per frame. */
 static void keep(struct locals *locals, const struct local *local)
 {
 	size_t least = 0;
@@ -110,7 +110,10 @@ static int look_at(struct query *q, const struct store_root *root, struct locals
 	return HDB_OK;
 }
 
-/* If the path begins at one of the local variables, the others are not relevant. Sorts by frame. */
+/*
+ * Drops the other local variables if the path begins at one of them, because then only that one is
+ * relevant. Sorts the variables by frame.
+ */
 static void prefer_path(struct locals *locals)
 {
 	size_t kept = 0;
@@ -169,8 +172,8 @@ static int add_frame(struct query *q, struct leak_rows *rows, const struct store
 }
 
 /*
- * Appends the stack: the innermost frames, deeper frames that have local variables, then variables
- * of unknown frames.
+ * Appends the stack: the innermost frames, deeper frames with local variables, and finally the
+ * variables of unknown frames.
  */
 static int add_stack(struct query *q, struct leak_rows *rows, const struct store_thread *thread,
 		     const struct locals *locals, struct hdb_error *err)
@@ -201,7 +204,7 @@ static int add_stack(struct query *q, struct leak_rows *rows, const struct store
 					       HDB_OK;
 }
 
-/* Finds the thread record of a thread object. Returns HDB_NOTFOUND if there is none. */
+/* Finds the thread record of a thread object. Returns HDB_NOTFOUND if the dump has none. */
 static int find_thread(struct query *q, uint32_t ix, struct store_thread *out,
 		       struct hdb_error *err)
 {

@@ -3,8 +3,8 @@
  * and thread; faults found by rules; and leaking objects.
  *
  * Everything is computed when the query opens: find_suspects finds the large ones, and report_all
- * finds their owners and adds rows. The answer has three parts, so that the first row is the first
- * one to examine: what certainly leaks (leaking objects, faults), what is only large, and known
+ * finds their owners and adds rows. The answer begins with certain leaks (leaking objects, faults),
+ * so that users can examine the rows in order. Objects that are only large follow, then known
  * faults of libraries.
  */
 #include "analysis/properties.h"
@@ -21,10 +21,10 @@
 #include "query/advice.h"
 
 #define TEXT_MAX_BYTES 4096
-/* Maximum number of members of a group listed, the largest first. */
+/* Number of members of a group that are listed, starting with the largest. */
 #define MEMBERS_SHOWN 5u
 
-/* What is reported as a suspect: a large object or group, or a fault of any size. */
+/* A suspect to report: a large object or group, or a fault of any size. */
 struct finding {
 	struct analysis_suspect suspect; /* borrows its members from leaks.suspects */
 	struct query_leak_path path;
@@ -67,8 +67,8 @@ static int add_suspect(struct query *q, struct leaks *l, const struct query_leak
 }
 
 /*
- * If what is held is of the owner's own class, it is a tree or list of such nodes: the owner is
- * what holds the first node on the path, not a field of the nodes.
+ * If the held objects are of the owner's own class, they are nodes of a tree or list. Then the
+ * owner is not a field of the nodes, but whatever holds the first node on the path.
  */
 static int leave_nodes(struct query *q, const struct query_leak_suspect *about,
 		       const struct leak_held *held, struct query_leak_owner *owner,
@@ -101,7 +101,7 @@ static int leave_nodes(struct query *q, const struct query_leak_suspect *about,
 	return HDB_OK;
 }
 
-/* Fills in the sentence of the headline. Called last because it needs the other rows. */
+/* Fills in the sentence of the headline. Must be called last, because it reads the other rows. */
 static int add_sentence(struct query *q, struct leak_rows *rows,
 			const struct query_leak_suspect *about, struct query_leak_owner *owner,
 			struct hdb_error *err)
@@ -114,7 +114,7 @@ static int add_sentence(struct query *q, struct leak_rows *rows,
 	return leak_say_suspect(q, rows, about, &held, err);
 }
 
-/* Fills in an object and its sizes, and appends the row. */
+/* Adds an object and its sizes to a row, and appends the row. */
 static int add_object(struct query *q, struct leak_rows *rows, struct leak_row row, uint32_t ix,
 		      struct hdb_error *err)
 {
@@ -140,9 +140,9 @@ static int add_members(struct query *q, struct leak_rows *rows, const struct ana
 }
 
 /*
- * Finds the rule that explains a suspect: for the accumulation point or an object above it, or for
- * the largest member of a group; if none matches, for an owner. Returns HDB_NOTFOUND if no rule
- * matches.
+ * Finds the rule that explains a suspect: a rule for the accumulation point or an object above it,
+ * or for the largest member of a group; if none matches, a rule for an owner. Returns HDB_NOTFOUND
+ * if no rule matches.
  */
 static int find_explanation(struct query *q, const struct leaks *l, struct finding *f,
 			    struct hdb_error *err)
@@ -201,8 +201,8 @@ static int add_explanation(struct query *q, struct leaks *l, struct query_leak_s
 	if (!answer->rule)
 		return HDB_OK;
 	/*
-	 * Uses the rule's words for what is held only if they describe this suspect, because an
-	 * owner far above also holds other objects.
+	 * The rule's words for the held objects are used only if they describe this suspect,
+	 * because an owner far above also holds other objects.
 	 */
 	if (answer->holds[0] && answer->retained_bytes / 2 < bytes) {
 		about->holds = answer->holds;
@@ -214,8 +214,8 @@ static int add_explanation(struct query *q, struct leaks *l, struct query_leak_s
 }
 
 /*
- * Returns the upper bound of the members' size if larger objects of the class are suspects
- * themselves, otherwise 0.
+ * If larger objects of the class are suspects themselves, returns the upper bound of the members'
+ * size, otherwise 0.
  */
 static uint64_t most_of(const struct leaks *l, const struct analysis_suspect *group)
 {
@@ -226,7 +226,7 @@ static uint64_t most_of(const struct leaks *l, const struct analysis_suspect *gr
 	return 0;
 }
 
-/* Appends a fault in the form of a suspect, with the same kinds of rows. */
+/* Appends a fault like a suspect, with the same kinds of rows. */
 static int add_fault_rows(struct query *q, struct leaks *l, const struct finding *f,
 			  const struct query_leak_suspect *about, struct hdb_error *err)
 {
@@ -283,7 +283,7 @@ static int report(struct query *q, struct leaks *l, size_t i, struct hdb_error *
 	return HDB_OK;
 }
 
-/* ---- finding, and the order ---- */
+/* ---- findings and their order ---- */
 
 /* Finds the owner of a suspect, and the rule about it. */
 static int add_finding(struct query *q, struct leaks *l, const struct analysis_suspect *suspect,
@@ -314,7 +314,7 @@ static int add_finding(struct query *q, struct leaks *l, const struct analysis_s
 	return HDB_OK;
 }
 
-/* Adds a fault, unless the rule of a suspect already covers it. */
+/* Adds a fault unless the rule that explains a suspect already covers it. */
 static int add_fault(struct query *q, struct leaks *l, const struct query_leak_fault *fault,
 		     struct hdb_error *err)
 {
@@ -326,8 +326,8 @@ static int add_fault(struct query *q, struct leaks *l, const struct query_leak_f
 
 	TRY(heap_object(q->heap, fault->answer.ix, &object, err));
 	/*
-	 * If the rule of a suspect below a class loader describes its contents, the leak of the
-	 * loader itself is a separate finding.
+	 * If a rule explains the contents of a suspect below a class loader, the leak of the class
+	 * loader itself remains a separate finding.
 	 */
 	if (heap_has_superclass(q->heap, object.class_no, "java.lang.ClassLoader"))
 		said = l->suspects.count;
@@ -357,8 +357,9 @@ static int find_all(struct query *q, struct leaks *l, struct hdb_error *err)
 }
 
 /*
- * The place of a finding. A leak is certain, and a large object may be intended, so leaks come
- * first, unless one suspect retains half of the heap. What is large by design comes last.
+ * Position of a finding in the answer. Leaks come first because they are certain, whereas a large
+ * object may be intended. An exception is a suspect that retains half of the heap. Objects that are
+ * large by design come last.
  */
 enum place {
 	PLACE_FAULTS,
@@ -385,7 +386,7 @@ static enum place place_of(const struct leaks *l, const struct finding *f)
 
 /* ---- what suspects have in common ---- */
 
-/* Returns the number of steps that two paths share, starting at the root. */
+/* Returns the number of steps that two paths share, counted from the root. */
 static size_t shared_steps(const struct query_leak_path *a, const struct query_leak_path *b)
 {
 	const size_t a_end = a->gap ? a->gap_at : a->count, b_end = b->gap ? b->gap_at : b->count;
@@ -397,9 +398,9 @@ static size_t shared_steps(const struct query_leak_path *a, const struct query_l
 }
 
 /*
- * Whether two suspects may be one leak: an object on both paths retains at least as much as the
- * larger of them. Threads and class loaders do not count because they hold unrelated objects.
- * *shared is the number of shared steps, or 0.
+ * Determines whether two suspects may be one leak: an object on both paths retains at least as much
+ * as the larger of them. Threads and class loaders do not count because they hold unrelated
+ * objects. Sets *shared to the number of shared steps, or to 0 if the suspects are separate leaks.
  */
 static int may_be_one(struct query *q, const struct leaks *l, const size_t pair[2], size_t *shared,
 		      struct hdb_error *err)
@@ -425,8 +426,9 @@ static int may_be_one(struct query *q, const struct leaks *l, const size_t pair[
 }
 
 /*
- * Appends a sentence and the shared steps for the suspects after `first` whose paths begin like its
- * own. Each suspect appears in only one such group; is_reported marks them.
+ * Appends a sentence and the shared steps for the suspects after `first` whose paths begin like the
+ * path of `first`. Each suspect appears in only one such group; is_reported marks those that have
+ * appeared.
  */
 static int report_common(struct query *q, struct leaks *l, size_t first, bool *is_reported,
 			 struct hdb_error *err)
@@ -540,7 +542,7 @@ static int report_suspects(struct query *q, struct leaks *l, struct hdb_error *e
 	return HDB_OK;
 }
 
-/* Appends everything: certain leaks, then large suspects, then faults of libraries. */
+/* Appends all findings: certain leaks, then large suspects, then library faults. */
 static int report_all(struct query *q, struct leaks *l, struct leak_traces *leaking,
 		      struct hdb_error *err)
 {

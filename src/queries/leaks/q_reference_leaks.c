@@ -4,9 +4,9 @@
  * case is a WeakHashMap whose value refers to its key.
  *
  * For each reference whose referent is strongly reachable, a breadth-first search follows strong
- * references, but not into roots or other reference objects. It starts from the fields that
- * subclasses add to java.lang.ref.Reference, because the VM's own links between references lead to
- * all other references. The work is limited per reference and in total.
+ * references, but not into roots or other reference objects. It starts at the fields that
+ * subclasses add to java.lang.ref.Reference, because the VM's links between references lead to all
+ * other references. The work is limited per reference and in total.
  */
 #include "analysis/reference_list.h"
 #include "base/bits.h"
@@ -46,9 +46,9 @@ struct leaks {
 	struct graph_rows graph;
 	uint64_t *is_reference; /* bits by object; points into `bits` */
 	struct base_big bits, marks;
-	uint32_t epoch;        /* an object with this mark has been found by the current search */
+	uint32_t epoch;        /* mark of objects that the current search has found */
 	struct base_vec queue; /* uint32_t: the objects found, in order */
-	/* uint32_t: for each of them, the queue position it was found from */
+	/* uint32_t: for each of them, the queue position from which it was found */
 	struct base_vec before;
 	uint64_t max_objects, looked;
 	struct base_vec found;      /* struct leak */
@@ -99,7 +99,7 @@ static int visit_own_fields(struct query *q, struct leaks *s, uint32_t from, uin
 
 /*
  * Visits the objects that any other object holds. Stops at the limit, so that a huge array does not
- * fill the queue with objects that are never examined.
+ * fill the queue with objects that will never be examined.
  */
 static int visit_targets(struct leaks *s, uint32_t from, uint32_t ix, struct hdb_error *err)
 {
@@ -135,8 +135,8 @@ static int search(struct query *q, struct leaks *s, const struct analysis_refere
 			break;
 		}
 		/*
-		 * Other references are neighbours in a list or hash bucket, and are not held by
-		 * this one.
+		 * Other references are neighbours in a list or hash bucket; this reference does not
+		 * hold them.
 		 */
 		if (!base_bit_has(s->is_reference, ix))
 			TRY(visit_targets(s, (uint32_t)at, ix, err));
@@ -282,7 +282,7 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 }
 
 /*
- * Fills in the path by repeating the search, because the links back are kept only until the next
+ * Fills in the path by repeating the search, because the links back are overwritten by the next
  * search.
  */
 static int set_path(struct query *q, struct leaks *s, const struct analysis_reference *ref,

@@ -1,6 +1,6 @@
 /*
- * queries/leaks/thread_locals.c - reads thread-local values entry by entry, and finds their
- * holders.
+ * queries/leaks/thread_locals.c - reads thread-local values entry by entry, and finds the holders
+ * of their ThreadLocals.
  */
 #include "queries/leaks/thread_locals.h"
 
@@ -20,7 +20,7 @@
 #define STEP_OBJECTS 4096u
 /*
  * A ThreadLocal explains a group of threads if its values retain this share of what the threads
- * retain. Accumulation points are found with the same threshold.
+ * retain. Accumulation points use the same threshold.
  */
 #define EXPLAINED 0.7
 
@@ -106,7 +106,10 @@ struct query_local_run query_locals_find(struct base_vec *vec, bool is_by_key)
 			if (locals[to].bytes > run.largest->bytes)
 				run.largest = locals + to;
 		}
-		/* A collected key is not a ThreadLocal, and a null value has no class. */
+		/*
+		 * An entry whose key was collected has no ThreadLocal, and a null value has no
+		 * class.
+		 */
 		if ((is_by_key ? run.from->key_ix : run.from->value_class) != HEAP_NONE &&
 		    run.bytes > best.bytes)
 			best = run;
@@ -174,7 +177,10 @@ static int explain_locals(struct query *q, const struct analysis_suspect *suspec
 	uint32_t table;
 	int r;
 
-	/* For large groups, `members` is incomplete, and a part of the members proves nothing. */
+	/*
+	 * For large groups, `members` is incomplete, and some of the members prove nothing about
+	 * the others.
+	 */
 	if (suspect->ix != HEAP_NONE || suspect->members.count != suspect->count ||
 	    !heap_has_superclass(q->heap, suspect->class_no, "java.lang.Thread"))
 		return HDB_OK;

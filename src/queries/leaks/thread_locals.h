@@ -1,9 +1,9 @@
 /*
  * queries/leaks/thread_locals.h - thread-local values, added up over all threads.
  *
- * A pool distributes a leak over its threads: there is little in each thread, but much in all of
- * them. The retained size of each entry of a thread's map is added up by ThreadLocal, and also by
- * class of the value, because a program may create a new ThreadLocal for each use.
+ * A pool distributes a leak over its threads: each thread holds little, but all of them together
+ * hold much. The retained size of each entry of a thread's map is added up by ThreadLocal, and also
+ * by class of the value, because a program may create a new ThreadLocal for each use.
  */
 #ifndef QUERIES_LEAKS_THREAD_LOCALS_H
 #define QUERIES_LEAKS_THREAD_LOCALS_H
@@ -30,7 +30,7 @@ int query_local_read(struct query *q, uint32_t entry_ix, struct query_local *out
 struct query_local_run {
 	/* borrowed from the list; `from` is the first entry in sorted order */
 	const struct query_local *from, *largest;
-	/* count is 0 if there are none; keys is the number of different ThreadLocals */
+	/* count is 0 if there are no such entries; keys is the number of different ThreadLocals */
 	uint64_t count, keys, bytes;
 };
 
@@ -41,9 +41,9 @@ struct query_local_run {
 struct query_local_run query_locals_find(struct base_vec *locals, bool is_by_key);
 
 /*
- * Finds the holder of a ThreadLocal, such as "com.acme.Context.CURRENT (static)". If key_ix is
- * HEAP_NONE, kind is LEAK_HOLDER_GONE; if no strong path leads to the ThreadLocal,
- * LEAK_HOLDER_ENTRIES. The second function writes the holder as a string.
+ * Finds the holder of a ThreadLocal, such as "com.acme.Context.CURRENT (static)". Sets kind to
+ * LEAK_HOLDER_GONE if key_ix is HEAP_NONE, and to LEAK_HOLDER_ENTRIES if no strong path leads to
+ * the ThreadLocal. The second function writes the holder as a string.
  */
 int query_local_holder(struct query *q, uint32_t key_ix, struct leak_holder *out,
 		       struct hdb_error *err);
