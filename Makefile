@@ -425,14 +425,16 @@ page: ## compile tools/serve/page (TypeScript) into tools/serve/bundle (needs np
 	cp tools/serve/page/* $(PAGE_TMP)/
 	cd $(PAGE_TMP) && npm install --silent --no-audit --no-fund --prefer-offline && node_modules/.bin/tsc -p . && \
 		node_modules/.bin/prettier --check --log-level=warn *.ts *.tsx app.css sw.js && \
-		node_modules/.bin/esbuild main.tsx --bundle --minify --target=es2020 --jsx=automatic \
-			--jsx-import-source=preact --log-level=warning --outfile=app.js
-	cd tools/serve/bundle && cp $(CURDIR)/$(PAGE_TMP)/app.js $(CURDIR)/$(PAGE_TMP)/index.html . && \
+		esbuild="node_modules/.bin/esbuild main.tsx --bundle --minify --target=es2020 --jsx=automatic \
+			--jsx-import-source=preact --log-level=warning --outdir=$(CURDIR)/tools/serve/bundle" && \
+		$$esbuild --define:REPORT=false --splitting --format=esm --entry-names=app --chunk-names=[name] && \
+		$$esbuild --define:REPORT=true --entry-names=report
+	cd tools/serve/bundle && cp $(CURDIR)/$(PAGE_TMP)/index.html . && \
 		$(CURDIR)/$(PAGE_TMP)/node_modules/.bin/esbuild $(CURDIR)/$(PAGE_TMP)/app.css $(CURDIR)/$(PAGE_TMP)/sw.js \
 			--minify --target=es2020,safari16 --log-level=warning --outdir=.
-	@cd tools/serve/bundle && for f in app.js app.css; do \
+	@cd tools/serve/bundle && for f in report.js app.css; do \
 		node -e 'process.stdout.write("sha256-" + require("crypto").createHash("sha256").update(require("fs").readFileSync(process.argv[1])).digest("base64"))' $$f >$$f.hash; done
-	@gzip -c tools/serve/bundle/app.js | wc -c | sed 's/$$/ bytes of script, compressed/'
+	@for f in app chunk views; do gzip -c tools/serve/bundle/$$f.js | wc -c | sed "s/$$/ bytes of $$f.js, compressed/"; done
 
 # --- checking ----------------------------------------------------------------------------------
 

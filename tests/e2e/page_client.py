@@ -11,7 +11,7 @@ import urllib.parse
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from page_support import FOLDER, URL, VIEWS, browser, check, end, go, layout, look_at_views, sample_cache, shot, text, write
 
-FIRST_LOAD = 100_000  # bytes on the wire until the overview is there
+FIRST_LOAD = 80_000  # bytes on the wire until the overview is there
 clicks = 0
 
 

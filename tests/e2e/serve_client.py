@@ -50,7 +50,7 @@ def ask(path, method="GET", host=None, cookie=COOKIE, headers=None, body=None):
 
 def packed():
     """Answers and the page's files are gzip for whom they may be, the same bytes, and much shorter."""
-    for path in "/app.js", "/app.css", "/api/specs", "/api/query/histogram?limit=1000":
+    for path in "/chunk.js", "/app.css", "/api/specs", "/api/query/histogram?limit=1000":
         plain_answer, plain = ask(path)
         answer, text = ask(path, headers={"Accept-Encoding": "br, gzip;q=0.8"})
         check(f"{path} is gzip", answer.getheader("Content-Encoding") == "gzip" and plain_answer.getheader("Content-Encoding") is None)
@@ -126,7 +126,7 @@ page, text = ask("/?token=" + TOKEN, cookie=None)
 cookie = page.getheader("Set-Cookie") or ""
 check("the address opens the page", page.status == 200 and b"<" in text)
 check("its cookie is strict", COOKIE in cookie and "HttpOnly" in cookie and "SameSite=Strict" in cookie)
-for path in "/", "/app.js", "/app.css", "/api/health", "/api/specs":
+for path in "/", "/app.js", "/chunk.js", "/views.js", "/app.css", "/api/health", "/api/specs":
     answer, text = ask(path)
     policy = answer.getheader("Content-Security-Policy") or ""
     check(f"{path} is there", answer.status == 200)

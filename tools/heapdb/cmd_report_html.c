@@ -331,7 +331,7 @@ static int put_page(struct cli *cli)
 	output_string(out, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
 			   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
 			   "'none'; script-src '");
-	put_part(out, "/app.js.hash");
+	put_part(out, "/report.js.hash");
 	output_string(out, "'; style-src '");
 	put_part(out, "/app.css.hash");
 	output_string(out, "'; img-src data:\">\n<meta name=\"viewport\" "
@@ -342,7 +342,7 @@ static int put_page(struct cli *cli)
 			   "<script type=\"application/json\" id=\"answers\">");
 	rc = put_answers(&page, slash ? slash + 1 : cli->db_path);
 	output_string(out, "</script>\n<script>");
-	put_part(out, "/app.js");
+	put_part(out, "/report.js");
 	output_string(out, "</script></body></html>\n");
 	bytes_release(&page.json);
 	free(page.collect);

@@ -67,8 +67,8 @@ struct serve_options {
 };
 
 /*
- * Returns a file of the page: "/app.js", "/app.css", or its hash for a Content-Security-Policy:
- * "/app.js.hash", "/app.css.hash". `path` must be one of these. The contents are static.
+ * Returns a file of the page: "/report.js", "/app.css", or its hash for a Content-Security-Policy:
+ * "/report.js.hash", "/app.css.hash". `path` must be one of these. The contents are static.
  */
 const char *serve_page(const char *path, size_t *size);
 

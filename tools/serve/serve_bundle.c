@@ -12,21 +12,27 @@
 
 EMBED(serve_page_html, BUNDLE "index.html");
 EMBED(serve_page_js, BUNDLE "app.js");
+EMBED(serve_page_chunk, BUNDLE "chunk.js");
+EMBED(serve_page_views, BUNDLE "views.js");
+EMBED(serve_page_report, BUNDLE "report.js");
 EMBED(serve_page_css, BUNDLE "app.css");
 EMBED(serve_page_sw, BUNDLE "sw.js");
-EMBED(serve_page_js_hash, BUNDLE "app.js.hash");
+EMBED(serve_page_report_hash, BUNDLE "report.js.hash");
 EMBED(serve_page_css_hash, BUNDLE "app.css.hash");
 
 static const struct serve_file files[] = {
 	{ "/", "text/html; charset=utf-8", serve_page_html, serve_page_html_end },
 	{ "/app.js", "text/javascript; charset=utf-8", serve_page_js, serve_page_js_end },
+	{ "/chunk.js", "text/javascript; charset=utf-8", serve_page_chunk, serve_page_chunk_end },
+	{ "/views.js", "text/javascript; charset=utf-8", serve_page_views, serve_page_views_end },
 	{ "/sw.js", "text/javascript; charset=utf-8", serve_page_sw, serve_page_sw_end },
 	{ "/app.css", "text/css; charset=utf-8", serve_page_css, serve_page_css_end },
 };
 
-/* Hashes for the Content-Security-Policy of a report. */
-static const struct serve_file hashes[] = {
-	{ "/app.js.hash", "", serve_page_js_hash, serve_page_js_hash_end },
+/* The script of a report, and hashes for its Content-Security-Policy. */
+static const struct serve_file of_reports[] = {
+	{ "/report.js", "", serve_page_report, serve_page_report_end },
+	{ "/report.js.hash", "", serve_page_report_hash, serve_page_report_hash_end },
 	{ "/app.css.hash", "", serve_page_css_hash, serve_page_css_hash_end },
 };
 
@@ -48,7 +54,7 @@ const char *serve_page(const char *path, size_t *size)
 	const struct serve_file *file = serve_bundle_file(path);
 
 	if (!file)
-		file = find(hashes, sizeof(hashes) / sizeof(hashes[0]), path);
+		file = find(of_reports, sizeof(of_reports) / sizeof(of_reports[0]), path);
 	*size = file ? (size_t)(file->end - file->data) : 0;
 	return file ? (const char *)file->data : "";
 }

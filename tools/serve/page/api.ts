@@ -62,8 +62,8 @@ interface Report {
   specs: Spec[];
   databases: Database[];
 }
-const inlined = document.getElementById("answers");
-export const report: Report | null = inlined ? JSON.parse(inlined.textContent ?? "null") : null;
+declare const REPORT: boolean; // whether this is the script of a report
+export const report: Report | null = REPORT ? JSON.parse(document.getElementById("answers")!.textContent!) : null;
 // Rows of a report lack the keys of nulls.
 for (const { columns, rows } of Object.values(report?.answers ?? {}))
   for (const row of rows) for (const name of columns) row[name] ??= null;

@@ -6,7 +6,7 @@ import { Item, More } from "./objects";
 import { numberOf, useInfo, vmOf, when } from "./overview";
 import { href, linkTo } from "./route";
 import { bytes, number, visible } from "./text";
-import { View } from "./views";
+import { View } from "./list";
 
 // Links that are one stop of the Tab key: arrows, Home and End move among them.
 function Roving({

@@ -1,18 +1,17 @@
 // The frame: databases, search, views, the inspector.
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Database, describe, hasFile, hasSql, report, start, watchFiles } from "./api";
+import { Database, hasFile, hasSql, report, start, watchFiles } from "./api";
 import { Databases, HeaderMore, ViewList } from "./frame";
-import { Help } from "./help";
-import { Inspector, Referred } from "./inspector";
+import { late, load } from "./late";
+import { views } from "./list";
 import { Item, Menu } from "./objects";
-import { specs } from "./parts";
+import { Overview } from "./overview";
 import { NARROW } from "./table";
-import { change, href, readRoute, useRoute } from "./route";
+import { change, href, readRoute, Route, useRoute } from "./route";
 import { Search } from "./search";
 import { shareView } from "./share";
 import { counted, visible } from "./text";
-import { views } from "./views";
 
 function keep(name: string, value?: string): string | null {
   try {
@@ -28,6 +27,9 @@ function setTheme(theme: string | null): void {
 }
 
 const SPARE = 3000; // milliseconds after which the overview has all that it asks for, as a rule
+
+const show = (view: string, p: { route: Route; databases: Database[] }) =>
+  view === "overview" ? <Overview {...p} /> : late!.shows[view](p);
 
 function App({ databases }: { databases: Database[] }) {
   const route = useRoute(),
@@ -83,27 +85,24 @@ function App({ databases }: { databases: Database[] }) {
   useEffect(() => setListed(false), [route]);
   const db = Number(route.params.db ?? 0),
     one = databases[db];
-  // The overview needs no descriptions of queries: what it says is there first.
-  const needs = view.name !== "overview" || route.params.obj !== undefined,
-    isDescribed = specs.size > 0 || report !== null;
+  // The overview needs neither the other views nor descriptions of queries: what it says is there first.
+  const needs = view.name !== "overview" || route.params.obj !== undefined || help,
+    isLoaded = late !== undefined;
   useEffect(() => {
-    if (isDescribed) return;
-    const load = () =>
-      void describe().then(
-        (all) => {
-          for (const spec of all) specs.set(spec.name, spec);
-          redraw((n) => n + 1);
-        },
+    if (isLoaded) return;
+    const fill = () =>
+      void load().then(
+        () => redraw((n) => n + 1),
         () => undefined,
       );
-    const timer = setTimeout(load, needs ? 0 : SPARE),
+    const timer = setTimeout(fill, needs ? 0 : SPARE),
       box = document.getElementById("search");
-    box?.addEventListener("focus", load);
+    box?.addEventListener("focus", fill);
     return () => {
       clearTimeout(timer);
-      box?.removeEventListener("focus", load);
+      box?.removeEventListener("focus", fill);
     };
-  }, [needs, isDescribed]);
+  }, [needs, isLoaded]);
   // The first sentence is what a report is about.
   const sentence = visible(String(report?.answers.leaks?.rows.find((r) => r.suspect !== null && r.text)?.text ?? ""));
   useEffect(() => {
@@ -217,7 +216,7 @@ function App({ databases }: { databases: Database[] }) {
           shown.map((v) => (
             <section id={`view-${v.name}`}>
               {v.name !== "overview" && <h2 class="title">{v.title}</h2>}
-              {v.show({ route: v === view ? route : { view: v.name, params: {} }, databases })}
+              {show(v.name, { route: v === view ? route : { view: v.name, params: {} }, databases })}
             </section>
           ))
         ) : !one ? (
@@ -226,12 +225,12 @@ function App({ databases }: { databases: Database[] }) {
             {databases.length === 1 ? "is open. " : "are open, counted from 0. "}
             <a href={href(view.name, {})}>Show {visible(databases[0]?.name ?? "the first")}</a>
           </p>
-        ) : needs && !isDescribed ? (
+        ) : needs && !isLoaded ? (
           <p class="wait" role="status">
             Loading {view.title} …
           </p>
         ) : (
-          view.show({ route, databases })
+          show(view.name, { route, databases })
         )}
         {report && <p class="printed dim">The five largest of each kind are printed; the file has more.</p>}
         {report && (
@@ -239,12 +238,12 @@ function App({ databases }: { databases: Database[] }) {
         )}
       </main>
       <Menu />
-      {help && <Help onClose={() => setHelp(false)} />}
-      {route.params.obj && one && !report && isDescribed ? (
+      {help && late && <late.Help onClose={() => setHelp(false)} />}
+      {route.params.obj && one && !report && late ? (
         route.params.obj.includes(".") ? (
-          <Referred key={route.params.obj} route={route} />
+          <late.Referred key={route.params.obj} route={route} />
         ) : (
-          <Inspector key={route.params.obj} route={route} />
+          <late.Inspector key={route.params.obj} route={route} />
         )
       ) : null}
     </div>
@@ -258,7 +257,7 @@ async function begin(): Promise<void> {
   root.textContent = "";
   try {
     const databases = await start();
-    if (report) for (const spec of report.specs) specs.set(spec.name, spec);
+    if (report) await load();
     if (!report) void navigator.serviceWorker?.register("/sw.js").catch(() => undefined);
     render(<App databases={databases} />, root);
   } catch (e) {

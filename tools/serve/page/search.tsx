@@ -2,14 +2,13 @@
 // offered is there: each kind is looked up, so that Enter leads somewhere, or says that nothing has that name.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { viewOf } from "./actions";
-import { ask, describe, hasSql, Params, Question, Row, Spec } from "./api";
+import { ask, hasSql, Params, Question, Row, Spec } from "./api";
 import { nearest } from "./asking";
+import { late, load } from "./late";
 import { classPage, Name } from "./objects";
 import { specs } from "./parts";
 import { change, linkTo } from "./route";
-import { shipped, stored } from "./sql";
 import { counted, number, visible } from "./text";
-import { holding } from "./threads";
 
 interface Offer {
   kind: string;
@@ -33,6 +32,15 @@ const called: [words: string, title: string, query: string][] = [
 const OFFERED = 8,
   CLASSES = 400; // classes that are offered, and looked at for that
 const FEW = 4; // views, queries and statements that are offered
+
+// Threads of which a frame or a local has a word: their serial numbers.
+export function holding(word: string): string {
+  const like = `LIKE '%${word.replace(/[\\%_]/g, "\\$&").replace(/'/g, "''")}%' ESCAPE '\\'`;
+  return (
+    `SELECT thread AS serial FROM frames WHERE frame ${like} UNION SELECT thread FROM locals WHERE class ` +
+    `${like} OR text(id) ${like}`
+  );
+}
 
 // Classes that have a word in their names, in upper or lower case: those that are called so first, then those with
 // most objects.
@@ -145,7 +153,8 @@ function namedSo(word: string, views: View[]): { strong: Offer[]; weak: Offer[] 
     prefixed = all.filter((s) => s.name !== dashed && s.name.startsWith(dashed)).slice(0, FEW),
     inside = all.filter((s) => s.name.indexOf(dashed) > 0).slice(0, FEW);
   const others = called.filter(([words]) => isSo(words));
-  const statements = hasSql() ? [...stored(), ...shipped].filter((s) => s.name.toLowerCase().includes(low)) : [];
+  const statements =
+    hasSql() && late ? [...late.stored(), ...late.shipped].filter((s) => s.name.toLowerCase().includes(low)) : [];
   return {
     strong: [
       ...same.map(view),
@@ -236,16 +245,11 @@ function offersOf(word: string, views: View[], found: Found): { list: Offer[]; i
 function useFound(word: string, db?: string): { found: Found; isReady: boolean } {
   const key = `${db} ${word}`,
     [found, setFound] = useState<Found>({ word: "" }),
-    [isReady, setReady] = useState(specs.size > 0);
+    [isReady, setReady] = useState(late !== undefined);
   useEffect(() => {
     if (!word || isReady) return;
-    void describe().then(
-      (all) => {
-        for (const spec of all) specs.set(spec.name, spec);
-        setReady(true);
-      },
-      () => setReady(true),
-    );
+    const ready = () => setReady(true);
+    void load().then(ready, ready);
   }, [!word]);
   useEffect(() => {
     setFound({ word: key });

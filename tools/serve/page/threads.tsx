@@ -7,6 +7,7 @@ import { Obj } from "./objects";
 import { Meter, Panel } from "./parts";
 import { MOST, QueryTable } from "./table";
 import { change, Route } from "./route";
+import { holding } from "./search";
 import { bytes, number, percent, visible } from "./text";
 import { numberOf, useInfo } from "./overview";
 
@@ -260,15 +261,6 @@ function CrewOf({
         </>
       )}
     </li>
-  );
-}
-
-// Threads of which a frame or a local has a word: their serial numbers.
-export function holding(word: string): string {
-  const like = `LIKE '%${word.replace(/[\\%_]/g, "\\$&").replace(/'/g, "''")}%' ESCAPE '\\'`;
-  return (
-    `SELECT thread AS serial FROM frames WHERE frame ${like} UNION SELECT thread FROM locals WHERE class ` +
-    `${like} OR text(id) ${like}`
   );
 }
 

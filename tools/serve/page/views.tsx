@@ -1,4 +1,4 @@
-// The views. Each is questions of the registry; what has no view of its own has the general one.
+// The views but for the overview. Each is questions of the registry; what has no view of its own has the general one.
 import { useEffect, useState } from "preact/hooks";
 import { Android } from "./android";
 import { ask, Database, hasSql, Params, report, Row, Spec } from "./api";
@@ -8,7 +8,6 @@ import { Dominators } from "./dominators";
 import { Loaders } from "./loaders";
 import { Choice, MapView } from "./map";
 import { Allocations, Growth, Native, Outside, Owners } from "./outside";
-import { Overview } from "./overview";
 import { useAnswer, Wait } from "./asking";
 import { classPage, Obj } from "./objects";
 import { Panel, specs } from "./parts";
@@ -696,29 +695,6 @@ function All({ route }: Props) {
   );
 }
 
-// A view; `line`: what it answers; `inner`: is not in the list of views, for it needs something to show; `needs`: the
-// answer that a report has for it, "-" if none.
-export interface View {
-  name: string;
-  title: string;
-  group: "Find" | "Explore" | "Waste" | "Tools";
-  line: string;
-  show(p: Props): preact.JSX.Element;
-  needs?: string;
-  inner?: boolean;
-  words?: string; // what else it is called
-  files?: string[]; // answers of files beside the database, of which it shows at least one
-}
-
-const entry = (
-  group: View["group"],
-  name: string,
-  title: string,
-  line: string,
-  show: View["show"],
-  needs: string | undefined = "-",
-): View => ({ name, title, group, line, show, needs });
-
 const maps = (p: Props) =>
   report ? (
     <>
@@ -729,125 +705,31 @@ const maps = (p: Props) =>
     <MapView route={p.route} />
   );
 
-export const views: View[] = [
-  {
-    ...entry("Find", "overview", "Overview", "What holds the memory, and what to do about it.", (p) => (
-      <Overview {...p} />
-    )),
-    needs: undefined,
-  },
-  entry(
-    "Find",
-    "leaks",
-    "Leaks",
-    "Objects that retain a large share of the heap, or that are destroyed but still reachable.",
-    (p) => <LeaksView {...p} />,
-  ),
-  entry("Find", "android", "Android", "Leak traces, bitmaps and heaps of the application.", (p) => (
-    <Android route={p.route} />
-  )),
-  entry("Find", "compare", "Compare", "What grew between two dumps, and who holds it.", (p) => <Compare {...p} />),
-  {
-    ...entry("Find", "growth", "Growth", "What grew over time, steadily, and since when.", (p) => (
-      <Growth route={p.route} />
-    )),
-    words: "series watch trend",
-    files: ["growth"],
-  },
-  {
-    ...entry(
-      "Find",
-      "memory",
-      "Memory outside the heap",
-      "All memory of the process, of which the heap is one part.",
-      () => <Outside />,
-    ),
-    words: "outside rss process malloc",
-    files: ["memory"],
-  },
-  entry(
-    "Explore",
-    "map",
-    "Map",
-    "Where the memory is. The larger the area, the larger the retained size.",
-    maps,
-    "dominator-tree?by=class",
-  ),
-  entry("Explore", "dominators", "Dominators", "What each object keeps alive, largest first.", (p) => (
-    <Dominators route={p.route} />
-  )),
-  entry(
-    "Explore",
-    "histogram",
-    "Histogram",
-    "How many objects each class has, and how many bytes.",
-    (p) => <Histogram {...p} />,
-    "histogram",
-  ),
-  {
-    ...entry("Explore", "class", "Class", "The objects of one class, their fields, and who holds them.", (p) => (
-      <ClassPage {...p} />
-    )),
-    inner: true,
-  },
-  entry(
-    "Explore",
-    "paths",
-    "Merged paths",
-    "Why the objects of a class are alive: all their paths in one tree.",
-    (p) => <Paths {...p} />,
-  ),
-  entry(
-    "Explore",
-    "threads",
-    "Threads",
-    "What each thread runs, and what its stack keeps alive.",
-    (p) => <Threads route={p.route} />,
-    "threads?no-stack=1",
-  ),
-  entry(
-    "Explore",
-    "loaders",
-    "Class loaders",
-    "Class loaders, what they retain, and which may be left over.",
-    (p) => (report ? <General route={p.route} query="loaders" hide={["id", "parent"]} /> : <Loaders route={p.route} />),
-    "loaders",
-  ),
-  {
-    ...entry(
-      "Explore",
-      "allocations",
-      "Allocations",
-      "What allocated objects, from a Flight Recorder recording.",
-      (p) => <Allocations route={p.route} />,
-    ),
-    words: "jfr flight recorder recordings",
-    files: ["jfr-site"],
-  },
-  {
-    ...entry("Explore", "native", "Native memory", "Memory that Android counts outside the Java heap.", () => (
-      <Native />
-    )),
-    words: "meminfo heapprofd",
-    files: ["meminfo", "native"],
-  },
-  entry(
-    "Waste",
-    "waste",
-    "Waste by kind",
-    "Memory that the same data does not need, and what holds it.",
-    (p) => <Waste {...p} />,
-    "collections",
-  ),
-  entry("Waste", "strings", "Strings", "Strings in the heap, with their number and size.", (p) => <Strings {...p} />),
-  entry("Tools", "sql", "SQL", "Your own query, as a read-only statement.", (p) => <Sql route={p.route} />),
-  entry("Tools", "all", "All queries", "Every query of the command line, with its options.", (p) => <All {...p} />),
-  entry(
-    "Tools",
-    "problems",
-    "Problems",
-    "What was damaged or missing in the dump file.",
-    (p) => <General route={p.route} query="problems" />,
-    "problems",
-  ),
-];
+// What each view shows, by its name in list.ts.
+export const shows: Record<string, (p: Props) => preact.JSX.Element> = {
+  leaks: (p) => <LeaksView {...p} />,
+  android: (p) => <Android route={p.route} />,
+  compare: (p) => <Compare {...p} />,
+  growth: (p) => <Growth route={p.route} />,
+  memory: () => <Outside />,
+  map: maps,
+  dominators: (p) => <Dominators route={p.route} />,
+  histogram: (p) => <Histogram {...p} />,
+  class: (p) => <ClassPage {...p} />,
+  paths: (p) => <Paths {...p} />,
+  threads: (p) => <Threads route={p.route} />,
+  loaders: (p) =>
+    report ? <General route={p.route} query="loaders" hide={["id", "parent"]} /> : <Loaders route={p.route} />,
+  allocations: (p) => <Allocations route={p.route} />,
+  native: () => <Native />,
+  waste: (p) => <Waste {...p} />,
+  strings: (p) => <Strings {...p} />,
+  sql: (p) => <Sql route={p.route} />,
+  all: (p) => <All {...p} />,
+  problems: (p) => <General route={p.route} query="problems" />,
+};
+
+// What else the first screen does without.
+export { Help } from "./help";
+export { Inspector, Referred } from "./inspector";
+export { shipped, stored } from "./sql";
