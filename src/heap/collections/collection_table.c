@@ -1,11 +1,11 @@
 /*
- * heap/collections/collection_table.c - the table of known collections: collections.rows with the
- * shapes of its rows.
+ * heap/collections/collection_table.c - the table of known collections: collections.rows, and
+ * macros for frequent forms of its rows.
  */
 #include "heap/collections/collections.h"
 
 /*
- * Shapes that many rows use. NOLINTBEGIN(bugprone-macro-parentheses): the arguments are
+ * Macros for forms that many rows have. NOLINTBEGIN(bugprone-macro-parentheses): the arguments are
  * initialisers.
  */
 #define ROW(name, what, where, ...) \
@@ -27,7 +27,9 @@
 #define CHAINS(name, length, field, k, v, link) \
 	ROW(name, HEAP_MAP, HEAP_CHAINS, .size = length, .store = field, .key = k, .value = v, \
 	    .next = link, .flags = HEAP_HASHED)
-/* Maps that consist of segments, which are maps with their own locks; and the segments. */
+/*
+ * Maps that consist of segments, which are maps with their own locks, and the segments themselves.
+ */
 #define SEGMENTS(name) ROW(name, HEAP_MAP, HEAP_PARTS, .store = "segments")
 #define SEGMENT(name, field, k, v) \
 	ROW(name, HEAP_MAP, HEAP_CHAINS, .size = "count", .store = field, .key = k, .value = v, \
@@ -82,8 +84,8 @@
 #define ARRAY_PART(what, array) PART(what, array, NULL, NULL)
 #define ROPE(array, levels) PART(ROPE, array, levels, NULL)
 /*
- * A list node with an element and the rest of the list. Each node is itself a list, so every node
- * is part of the lists before it.
+ * A list node with an element and the rest of the list. Each node is itself a list, so a node is
+ * also part of every list that begins before it.
  */
 #define CONS(name, length, item, link) \
 	ROW(name, HEAP_LIST, HEAP_LINKED, .size = length, .store = "", .value = item, \

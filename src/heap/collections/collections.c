@@ -9,7 +9,9 @@
 
 /* Maximum number of nested wrappers. A wrapper may wrap itself. */
 #define WRAPPERS_MAX 16
-/* Maximum number of cells of a striped counter: there are at most as many as processors. */
+/*
+ * Maximum number of cells of a striped counter. Real counters have at most one cell per processor.
+ */
 #define CELLS_MAX 1024u
 /* Maximum number of parts whose sizes are added up. Real maps have a few per processor. */
 #define PARTS_MAX 4096u
@@ -32,8 +34,8 @@ static const char *row_name(uint32_t row)
 }
 
 /*
- * Returns whether the class has the fields named in the row. In a list of names, only the first is
- * checked.
+ * Returns whether the class has the fields named in the row. In a list of field names, only the
+ * first is checked.
  */
 static bool fits(struct heap *heap, uint32_t row, uint32_t class_no)
 {
@@ -69,7 +71,10 @@ static bool fits(struct heap *heap, uint32_t row, uint32_t class_no)
 
 static const struct heap_known_rows collection_rows = { HEAP_KNOWN_COLLECTIONS, row_name, fits };
 
-/* Rows are versions of classes. The first row whose fields exist is used (fits). */
+/*
+ * Returns the row for a class. Several rows may describe versions of one class, so the first row
+ * whose fields exist is used (fits).
+ */
 const struct heap_collection_rule *heap_collection_row(struct heap *heap, uint32_t class_no,
 						       uint32_t *row_class)
 {
@@ -116,7 +121,7 @@ static int add_cells(struct heap *heap, const struct heap_collection *c, int64_t
 	return r < 0 ? r : HDB_OK;
 }
 
-/* The size comes from the dump and may be wrong, so it is limited to `most`. */
+/* Sets the size as read from the dump. It may be wrong, so it is limited to `most`. */
 static void set_size(struct heap_collection *c, int64_t size, uint64_t most)
 {
 	c->has_size = true;
@@ -125,7 +130,7 @@ static void set_size(struct heap_collection *c, int64_t size, uint64_t most)
 	assert(c->size <= most);
 }
 
-/* Index of a ring's first element, or the index after its last. */
+/* Reads the index of a ring's first element, or the index after its last. */
 static int ring_index(struct heap *heap, const struct heap_collection *c, const char *path,
 		      uint64_t *out, struct hdb_error *err)
 {
@@ -137,7 +142,10 @@ static int ring_index(struct heap *heap, const struct heap_collection *c, const 
 	return HDB_OK;
 }
 
-/* If the end is before the start, the elements wrap around. Equal indexes mean an empty ring. */
+/*
+ * Computes the size of a ring. If the end is before the start, the elements wrap around. Equal
+ * indexes mean an empty ring.
+ */
 static int size_of_ring(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
 	uint64_t first, last = 0;
@@ -151,7 +159,8 @@ static int size_of_ring(struct heap *heap, struct heap_collection *c, struct hdb
 }
 
 /*
- * Counts the bits of a single word. Bits in arrays are counted on request (heap_collection_count).
+ * Counts the bits of a single word. The bits of arrays are counted only on request
+ * (heap_collection_count).
  */
 static int size_of_word(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
@@ -169,7 +178,10 @@ static int size_of_word(struct heap *heap, struct heap_collection *c, struct hdb
 	return heap_soft(r);
 }
 
-/* The budget is in words. It is checked before reading, so that a hostile length costs nothing. */
+/*
+ * Counts the set bits of an array. The budget, in words, is checked before reading, so that a
+ * hostile length costs nothing.
+ */
 static int count_bits(struct heap *heap, struct heap_collection *c, uint64_t *budget,
 		      struct hdb_error *err)
 {
@@ -202,8 +214,8 @@ static uint64_t count_names(const char *names)
 }
 
 /*
- * Finds the array that determines the capacity. For lists that are used as arrays (HEAP_OF_LISTS),
- * only finds the length.
+ * Finds the array that determines the capacity. For lists that serve as arrays (HEAP_OF_LISTS),
+ * finds only the length.
  */
 static int find_array(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
@@ -255,13 +267,13 @@ static void set_capacity(struct heap_collection *c)
 
 /*
  * Reads or derives the number of elements. `most` is an upper bound that is valid for every heap:
- * set_size replaces impossible values from a damaged or hostile dump. has_size stays false if the
+ * set_size replaces impossible values from a damaged or hostile dump. Leaves has_size false if the
  * elements must be counted.
  */
 static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
 	const struct heap_collection_rule *rule = c->inner;
-	/* Entries are objects of the heap, and an array cannot have more elements than slots. */
+	/* Entries are objects of the heap, and an array has no more elements than slots. */
 	uint64_t most = rule->shape == HEAP_ARRAY || rule->shape == HEAP_SLOTS ? c->array_length :
 			rule->shape == HEAP_PAIRS ? c->array_length / 2 :
 						    heap->object_count;
@@ -309,8 +321,8 @@ static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_er
 }
 
 /*
- * Follows wrappers. Returns HDB_OK with `inner` NULL if the wrapped object is not a known
- * collection.
+ * Follows wrappers to the inner collection. If the wrapped object is not a known collection,
+ * returns HDB_OK with `inner` set to NULL.
  */
 static int unwrap(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
@@ -433,8 +445,8 @@ static int add_parts(struct heap *heap, struct heap_collection *c, struct hdb_er
 		TRY_ERRORS(r);
 		if (r == HDB_OK) {
 			/*
-			 * Each is at most the number of objects in the heap, so the sum is below
-			 * 2^44.
+			 * Each size is at most the number of objects in the heap, so the sum is
+			 * below 2^44.
 			 */
 			size += (int64_t)part.size;
 			c->capacity += part.capacity;
@@ -454,7 +466,7 @@ int heap_collection_open(struct heap *heap, uint32_t ix, struct heap_collection 
 
 /* ---- what requires reading the contents ---- */
 
-/* State of counting slots that are not null. */
+/* Counts slots that are not null. */
 struct used {
 	uint64_t step;    /* only every step-th slot counts */
 	uint64_t *budget; /* number of slots that may still be read */
@@ -480,7 +492,10 @@ static int add_used(struct heap *heap, uint32_t array_ix, uint64_t length, struc
 	return HDB_OK;
 }
 
-/* Partitioned maps are summed over their parts. A part that cannot be opened counts as empty. */
+/*
+ * Counts the used slots. The slots of a partitioned map are added up over its parts, and a part
+ * that cannot be opened counts as empty.
+ */
 int heap_collection_used(struct heap *heap, const struct heap_collection *c, uint64_t *budget,
 			 uint64_t *slots, struct hdb_error *err)
 {
@@ -506,8 +521,8 @@ int heap_collection_used(struct heap *heap, const struct heap_collection *c, uin
 }
 
 /*
- * Walks the contents with at most *budget steps, and charges the steps taken. A walk that was cut
- * off returns no size, because a partial count would look exact.
+ * Counts the elements in at most *budget steps, and subtracts the steps taken. If the budget runs
+ * out, returns no size, because a partial count would look exact.
  */
 int heap_collection_count(struct heap *heap, struct heap_collection *c, uint64_t *budget,
 			  struct hdb_error *err)

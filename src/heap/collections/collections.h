@@ -16,30 +16,27 @@ enum heap_collection_kind { HEAP_LIST, HEAP_SET, HEAP_MAP, HEAP_QUEUE, HEAP_BITS
 enum heap_collection_shape {
 	HEAP_EMPTY, /* not stored: always empty */
 	HEAP_WRAP,  /* in another collection, at `store` */
-	/* the elements of the array at `store`, beginning at `first` and wrapping around */
+	/* the elements of the array at `store`, from index `first` on, wrapping around */
 	HEAP_ARRAY,
-	/* any slots of the array at `store`; their keys are in the array at `key`, if given */
+	/* in any slots of the array at `store`; the keys are in the array at `key`, if given */
 	HEAP_SLOTS,
 	HEAP_PAIRS, /* keys and values alternate in the array at `store` */
 	/*
-	 * as entry objects: each slot of the array at `store` begins a chain, linked by `next` if
+	 * in entry objects: each slot of the array at `store` begins a chain, linked by `next` if
 	 * given
 	 */
 	HEAP_CHAINS,
-	HEAP_LINKED, /* as entry objects, from `store` on, linked by `next` */
-	HEAP_TREE,   /* as entry objects: the root at `store`, children by `left` and `next` */
-	HEAP_PARTS,  /* as collections: the elements of the array at `store` */
+	HEAP_LINKED, /* in entry objects, starting at `store` and linked by `next` */
+	HEAP_TREE,   /* in entry objects: the root at `store`, children by `left` and `next` */
+	HEAP_PARTS,  /* in other collections, the elements of the array at `store` */
 	HEAP_FIELDS, /* in its own fields: `value` and `key` are lists of field names */
 	HEAP_WORDS,  /* as bits of the long, or of the array of longs, at `store` */
 	HEAP_NODES,  /* in nodes, which are objects with their own rows: see `parts` */
-	/*
-	 * in a structure that is not described: only the size is known, which is `size` minus
-	 * `first`
-	 */
+	/* in an undescribed structure: only the size is known, which is `size` minus `first` */
 	HEAP_HIDDEN
 };
 
-/* Which part of a map's entries a wrapper shows. */
+/* The part of a map's entries that a wrapper shows. */
 enum heap_collection_takes { HEAP_TAKES_ALL, HEAP_TAKES_KEYS, HEAP_TAKES_VALUES };
 
 enum heap_collection_flag {
@@ -53,16 +50,16 @@ enum heap_collection_flag {
 	HEAP_LENT = 32,      /* the array belongs to another collection */
 	HEAP_PART = 64,      /* a part of another collection, not listed as a collection */
 	HEAP_APART = 128,    /* the entry of the flag at `extra` is not included in `size` */
-	HEAP_BOUNDED = 256,  /* a view of a sorted map: only keys within its bounds */
+	HEAP_BOUNDED = 256,  /* a view of a sorted map: contains only keys within its bounds */
 	HEAP_OF_LISTS = 512, /* `store` and `key` are lists, not arrays */
 	HEAP_INNER = 1024,   /* a node that is never an element */
 	HEAP_NESTED = 2048   /* the values in nodes are lists of entries */
 };
 
-/* Contents of a part of a node. */
+/* Kinds of parts of a node. */
 enum heap_part_kind {
 	HEAP_PART_END,  /* marks the end */
-	HEAP_PART_IF,   /* no element; if `field` is null or 0, the node has no further parts */
+	HEAP_PART_IF,   /* no element; if `field` is null or 0, the node ends here */
 	HEAP_PART_SKIP, /* no element; this many of the following elements are skipped */
 	HEAP_PART_ITEM, /* the element in `field`, with the key in `with` if given */
 	/* no element; the number in `field` is added to the base of the numbers below this node */
@@ -72,7 +69,7 @@ enum heap_part_kind {
 	HEAP_PART_EITHER,   /* a node, an element, or null */
 	HEAP_PART_REVERSED, /* a list that is read from its end */
 	HEAP_PART_REPEAT,   /* the element in `field`, repeated `with` times */
-	/* The following kinds describe the array in `field`. */
+	/* The kinds from here on describe the array in `field`. */
 	HEAP_PART_ITEMS, /* elements, from the index in `from` up to the index in `with` */
 	HEAP_PART_PAIRS, /* keys and values alternate; if a key is null, the value is a node */
 	HEAP_PART_NODES, /* nodes and nulls */
@@ -80,20 +77,20 @@ enum heap_part_kind {
 	HEAP_PART_MIXED,
 	HEAP_PART_BUCKETS, /* arrays of a key, a value and, optionally, another such array */
 	/*
-	 * Elements (in maps, pairs) for the bits of `with`, and then, from the end backwards, nodes
-	 * for the bits of `from`. If both are 0, all slots are elements.
+	 * Elements (in maps, pairs), one for each bit of `with`, followed by nodes for the bits of
+	 * `from`, which start at the end of the array. If both are 0, all slots are elements.
 	 */
 	HEAP_PART_CHAMP,
 	/*
-	 * A tree of arrays with 32 slots each. `with` contains 5 for each level above the leaves; a
-	 * digit is the number of levels itself. The elements begin at the index in `from`. If an
-	 * array is inside another object, `via` is the path to the array in that object.
+	 * A tree of arrays with 32 slots each. `with` contains 5 for each level above the leaves;
+	 * if it is a digit, it is the number of levels. The elements begin at the index in `from`.
+	 * If the array is inside another object, `via` is its path in that object.
 	 */
 	HEAP_PART_ROPE,
 	/*
 	 * RoaringBitmap: containers whose high 16 bits are in the array in `with`; `from` is their
-	 * number. The other kinds are the low bits of a container as numbers, as bits, and as runs
-	 * (first value and length alternate).
+	 * number. The other kinds are the low bits of a container: as numbers, as bits, and as
+	 * runs, in which first value and length alternate.
 	 */
 	HEAP_PART_CONTAINERS,
 	HEAP_PART_SHORTS,
@@ -101,13 +98,16 @@ enum heap_part_kind {
 	HEAP_PART_RUNS
 };
 
-/* Parts are in the order in which the elements are visited. Paths are as in known.h. */
+/* The parts of a node in the order in which their elements are visited. Paths are as in known.h. */
 struct heap_part {
 	enum heap_part_kind kind;
 	const char *field, *with, *from;
 };
 
-/* A row of the table: one version of one class and its subclasses. Paths are as in known.h. */
+/*
+ * A row of the table, which describes one version of a class and its subclasses. Paths are as in
+ * known.h.
+ */
 struct heap_collection_rule {
 	const char *class_name; /* may contain "*" */
 	enum heap_collection_kind kind;
@@ -116,23 +116,23 @@ struct heap_collection_rule {
 	const char *store; /* path to the contents, depending on the shape */
 	const char *next;  /* path to the next entry; trees: to the right child */
 	/*
-	 * Paths in an entry; see the shapes. For maps in nodes, paths in the nodes' elements, which
-	 * are then objects that have a key and a value. Without `key`, a path in the elements'
-	 * values.
+	 * Paths in an entry; see the shapes. For maps stored in nodes, paths in the nodes'
+	 * elements, which are then objects with a key and a value. If `key` is NULL, a path in the
+	 * elements' values.
 	 */
 	const char *key, *value;
-	const char *first; /* arrays: path to the index of the first element; NULL: 0 */
+	const char *first; /* arrays: path to the index of the first element; NULL: index 0 */
 	const char *last;  /* arrays without size: path to the index after the last element */
 	const char *array; /* path to the array whose length is the capacity; NULL: `store` */
 	const char *left;  /* trees: path to the left child */
 	const char *cells; /* path to an array of counters whose `value`s are added to the size */
 	/* path to an additional entry, or to a flag that is set if the last slot is in use */
 	const char *extra;
-	/* a slot may contain another object, in which this path leads to the entry */
+	/* path to the entry in an object that a slot may contain instead of the entry */
 	const char *via;
 	/*
-	 * Static field with the object that means "no element"; among pairs, a key whose value is
-	 * an array of more pairs.
+	 * Static field whose object means "no element" or, in pairs, is the key of an array of more
+	 * pairs.
 	 */
 	const char *absent;
 	const char *free;              /* path to the value of free slots, or a number; NULL: 0 */
@@ -150,7 +150,7 @@ const struct heap_collection_rule *heap_collection_rule(struct heap *heap, uint3
 /* Returns "list", "set", "map", "queue" or "bits", a static string. */
 const char *heap_collection_kind_name(enum heap_collection_kind kind);
 
-/* A collection and the place of its contents. */
+/* A collection, and where its contents are. */
 struct heap_collection {
 	uint32_t ix;
 	const struct heap_collection_rule *rule;
@@ -170,12 +170,14 @@ struct heap_collection {
 	bool wraps_null; /* wraps null, so it is empty */
 };
 
-/* Returns HDB_OK, or HDB_NOTFOUND if the object is not a known collection. Opens the dump. */
+/*
+ * Opens a collection. Returns HDB_NOTFOUND if the object is not a known collection. Opens the dump.
+ */
 int heap_collection_open(struct heap *heap, uint32_t ix, struct heap_collection *out,
 			 struct hdb_error *err);
 
 /*
- * Counts the slots of the array that are not null: entries that begin chains, or elements of open
+ * Counts the slots of the array that are not null: first entries of chains, or elements of open
  * tables. Subtracts the number of slots read from *budget. Returns HDB_NOTFOUND if the budget is
  * too small or there is no array.
  */
@@ -196,16 +198,16 @@ int heap_collection_count(struct heap *heap, struct heap_collection *collection,
 #define HEAP_ENTRY_FIELDS_MAX 16
 /*
  * Maximum nesting of nodes. Tries have about seven levels, but a list that is read backwards needs
- * one level per element. Takes at most 48 MB.
+ * one level per element. The stack takes at most 48 MB.
  */
 #define HEAP_NODE_LEVELS (1u << 20)
 
-/* Elements of an array that were read ahead. */
+/* Elements of an array that have been read ahead. */
 struct heap_chunk {
 	uint32_t array_ix;
 	uint64_t first; /* index in the array of element number 0 */
 	uint64_t from, count;
-	bool is_whole; /* not an array: contains everything already */
+	bool is_whole; /* everything is already in the buffer, which does not belong to an array */
 	uint8_t type;
 	uint64_t bits[HEAP_ENTRIES_CHUNK];
 };
@@ -214,7 +216,7 @@ struct heap_chunk {
 struct heap_frame {
 	const struct heap_collection_rule *rule; /* row of the node */
 	uint64_t at, end; /* for arrays and repeated elements: next slot, and end */
-	/* for ropes: number of elements to skip; for numbers: base that is added */
+	/* for ropes, number of elements to skip; for numbers, base to add */
 	uint64_t base;
 	uint32_t ix;       /* the node or the array */
 	uint32_t class_no; /* nodes: the class named in the row */
@@ -223,7 +225,7 @@ struct heap_frame {
 	uint16_t part;
 	uint8_t level;        /* arrays of arrays: 0 is a leaf */
 	bool is_array : 1;    /* iterates over slots */
-	bool is_reversed : 1; /* whether it visits its parts in the opposite order */
+	bool is_reversed : 1; /* whether the parts are visited in reverse order */
 };
 
 /* Iterator over the contents of a collection. */
@@ -236,7 +238,10 @@ struct heap_entries {
 	/* how the iteration ended */
 	/* the structure is damaged: a walk returned to a node or took too many steps */
 	bool is_cut;
-	/* reason why contents are unknown or incomplete, as a sentence; NULL: they are complete */
+	/*
+	 * the reason why the contents are unknown or incomplete, as a sentence; NULL if they are
+	 * complete
+	 */
 	const char *unknown;
 	/* private */
 	struct heap *heap;
@@ -250,7 +255,7 @@ struct heap_entries {
 	uint64_t at, slots;  /* next slot, and number of slots */
 	uint64_t slot_start; /* first slot */
 	bool has_extra;
-	int64_t free_number; /* value of free slots */
+	int64_t free_number; /* value that marks a free slot */
 	struct heap_bounds {
 		bool has[2], is_included[2]; /* lowest key, highest key */
 		struct heap_value keys[2];
@@ -272,8 +277,8 @@ struct heap_entries {
 };
 
 /*
- * Begins an iteration. The struct has about 9 KB. heap_entries_end must be called even after a
- * failure; a zeroed struct is allowed.
+ * Begins an iteration. The struct has about 9 KB. The caller must call heap_entries_end even after
+ * a failure, and may call it on a zeroed struct.
  */
 int heap_entries_begin(struct heap *heap, const struct heap_collection *collection,
 		       struct heap_entries *out, struct hdb_error *err);

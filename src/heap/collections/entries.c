@@ -19,7 +19,7 @@ static const char ONLY_SIZE[] = "heapdb knows the size of this class but not the
 
 /* ---- beginning ---- */
 
-/* Finds the object at a path of the collection. HEAP_NONE if there is none. */
+/* Finds the object at a path of the collection. Sets *out to HEAP_NONE if there is none. */
 static int find_object(struct heap_entries *e, const char *path, uint32_t *out,
 		       struct hdb_error *err)
 {
@@ -31,7 +31,7 @@ static int find_object(struct heap_entries *e, const char *path, uint32_t *out,
 	return heap_soft(r);
 }
 
-/* Finds an array at a path. HEAP_NONE if there is no array. */
+/* Opens the array at a path. If there is no array, opens none (HEAP_NONE). */
 static int find_array(struct heap_entries *e, const char *path, struct heap_chunk *chunk,
 		      struct hdb_error *err)
 {
@@ -65,9 +65,9 @@ void heap_begin_chain(struct heap_entries *e)
 }
 
 /*
- * Brent's algorithm: the reference node moves to the current node each time the number of steps has
- * doubled. Once the reference node is inside the cycle, the walk returns to it within one round. A
- * node that refers to itself is found immediately.
+ * Detects a cycle by Brent's algorithm: the reference node moves to the current node each time the
+ * number of steps has doubled. Once the reference node is inside the cycle, the walk returns to it
+ * within one round. A node that refers to itself is found immediately.
  */
 bool heap_is_circle(struct heap_entries *e, uint32_t last, uint32_t node)
 {
@@ -197,7 +197,7 @@ int heap_entries_begin(struct heap *heap, const struct heap_collection *collecti
 	e->unknown = NULL;
 	e->frames = (struct base_vec){ 0 };
 	e->rule = NULL;
-	/* Even if there are parts, it is possible that none is begun. */
+	/* Even a collection with parts may have no part that can be begun. */
 	e->depth = 0;
 	begin_chain(e, HEAP_NONE);
 	heap_chunk_open(&e->store, HEAP_NONE);
@@ -217,7 +217,7 @@ int heap_entries_begin(struct heap *heap, const struct heap_collection *collecti
 	return r;
 }
 
-/* Continues with the next part. Returns HDB_END after the last. */
+/* Continues with the next part. Returns HDB_END after the last part. */
 static int begin_part(struct heap_entries *e, struct hdb_error *err)
 {
 	assert(e->part_at <= e->part_count);
@@ -240,7 +240,7 @@ static int begin_part(struct heap_entries *e, struct hdb_error *err)
 			return r;
 		if (r == HDB_OK && (r = heap_collection_open(e->heap, ix, &e->from, err)) < 0)
 			return r;
-		/* Parts of parts do not occur in known classes and are not followed. */
+		/* Known classes have no parts with parts, so these are not followed. */
 		if (r == HDB_OK && e->from.inner && e->from.inner->shape != HEAP_PARTS)
 			return begin(e, err);
 	}
@@ -249,7 +249,7 @@ static int begin_part(struct heap_entries *e, struct hdb_error *err)
 
 /* ---- entry objects ---- */
 
-/* Reads an entry object. *is_element is false if it does not contain an element. */
+/* Reads an entry object. Sets *is_element to false if it does not contain an element. */
 static int read_node(struct heap_entries *e, uint32_t node, bool *is_element, struct hdb_error *err)
 {
 	const struct heap_collection_rule *rule = e->rule;
@@ -265,13 +265,13 @@ static int read_node(struct heap_entries *e, uint32_t node, bool *is_element, st
 		r = heap_value_or_null(e->heap, as, rule->key, &e->key, err);
 	if (r == HDB_OK)
 		r = heap_value_or_null(e->heap, as, rule->value, &e->value, err);
-	/* Sentinels, and nodes that are being removed, refer to themselves. */
+	/* Sentinels and nodes being removed refer to themselves. */
 	if (rule->flags & HEAP_SKIPS_NULL)
 		*is_element = e->value.bits && e->value.bits != id && (!rule->key || e->key.bits);
 	return r;
 }
 
-/* Moves e->node along a chain. HEAP_NONE at the end. */
+/* Moves e->node along a chain, and sets it to HEAP_NONE at the end. */
 static int step_chain(struct heap_entries *e, struct hdb_error *err)
 {
 	const uint32_t node = e->node;
@@ -292,7 +292,7 @@ static int step_chain(struct heap_entries *e, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Finds the entry in a slot, which may contain another object in its place. */
+/* Finds the entry in a slot. The slot may contain another object that refers to the entry. */
 static int slot_entry(struct heap_entries *e, uint64_t id, uint32_t *node, struct hdb_error *err)
 {
 	struct heap_object object;
@@ -309,7 +309,10 @@ static int slot_entry(struct heap_entries *e, uint64_t id, uint32_t *node, struc
 	return HDB_OK;
 }
 
-/* An object that has neither a key nor a value ends a list, such as Scala's Nil. */
+/*
+ * Sets *out to whether a node is an entry. An object without key and value, such as Scala's Nil,
+ * ends a list.
+ */
 static int is_entry(struct heap_entries *e, uint32_t node, bool *out, struct hdb_error *err)
 {
 	const char *path = e->rule->key ? e->rule->key : e->rule->value;
@@ -320,7 +323,10 @@ static int is_entry(struct heap_entries *e, uint32_t node, bool *out, struct hdb
 	return heap_soft(r);
 }
 
-/* Returns HDB_OK with an entry, HDB_NOTFOUND if it must be called again, or HDB_END. */
+/*
+ * Finds the next entry. Returns HDB_OK with an entry, HDB_NOTFOUND if the caller must call again,
+ * or HDB_END.
+ */
 static int next_in_chains(struct heap_entries *e, struct hdb_error *err)
 {
 	struct heap_value slot;
@@ -393,8 +399,8 @@ static int next_in_tree(struct heap_entries *e, struct hdb_error *err)
 /* ---- all shapes ---- */
 
 /*
- * Returns HDB_NOTFOUND for a slot without an element, so that the caller can check the cancel flag
- * between slots.
+ * Reads the next slot. Returns HDB_NOTFOUND if the slot has no element, so that the caller can
+ * check the cancel flag between slots.
  */
 static int next_of_shape(struct heap_entries *e, struct hdb_error *err)
 {
@@ -423,9 +429,9 @@ static int next_of_shape(struct heap_entries *e, struct hdb_error *err)
 }
 
 /*
- * Skips free slots and entries outside a view's bounds, and continues with the next part of a
- * partitioned collection. A damaged part ends the whole iteration, because the number of its
- * elements is unknown.
+ * Finds the next element. Skips free slots and entries outside a view's bounds, and continues with
+ * the next part of a partitioned collection. A damaged part ends the whole iteration, because the
+ * number of its elements is unknown.
  */
 int heap_entries_next(struct heap_entries *e, struct hdb_error *err)
 {

@@ -1,9 +1,9 @@
 /*
- * heap/collections/entries_bounds.c - views of sorted maps between two keys (submaps of
- * java.util.TreeMap and ConcurrentSkipListMap): decides which keys are within the bounds.
+ * heap/collections/entries_bounds.c - determines which keys of a sorted map are in a view between
+ * two keys (submaps of java.util.TreeMap and ConcurrentSkipListMap).
  *
- * This requires the map's order. The natural order of common JDK values, and its reverse, are
- * known. A program's own comparator cannot be evaluated from a dump.
+ * This requires the order of the map. heapdb knows the natural order of common JDK values and the
+ * reverse order. It cannot evaluate a program's own comparator in a dump.
  */
 #include "heap/collections/entries_private.h"
 
@@ -12,7 +12,10 @@
 #include <assert.h>
 #include <string.h>
 
-/* Number of bytes of strings compared. If these bytes are equal, the order is unknown. */
+/*
+ * Maximum number of bytes of a string that are compared. If these bytes are equal, the order is
+ * unknown.
+ */
 #define TEXT_SIZE 4096
 
 static const char NO_ORDER[] = "the bounds cannot be compared because the order of the keys is "
@@ -25,7 +28,7 @@ static const char *const bound_fields[2] = { "lo", "hi" };
 static const char *const open_fields[2] = { "fromStart", "toEnd" };
 static const char *const included_fields[2] = { "loInclusive", "hiInclusive" };
 
-/* The field that determines the natural order of a class. */
+/* Classes with a natural order, and the field that determines it. */
 static const struct {
 	const char *class_name, *field;
 } orders[] = {
@@ -60,7 +63,8 @@ static int order_number(struct heap *heap, uint32_t ix, int64_t *out, struct hdb
 
 /*
  * Compares UTF-8 strings in the order of their UTF-16 units. This differs from the order of bytes
- * only because surrogate pairs, i.e. characters above U+FFFF, come before U+E000 to U+FFFF.
+ * only because surrogate pairs, which represent characters above U+FFFF, come before U+E000 to
+ * U+FFFF.
  */
 static int compare_texts(const char *a, const char *b)
 {
@@ -75,7 +79,9 @@ static int compare_texts(const char *a, const char *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Sets *out to -1, 0 or 1. Returns HDB_NOTFOUND if the two keys cannot be compared. */
+/*
+ * Compares two keys: sets *out to -1, 0 or 1. Returns HDB_NOTFOUND if the keys cannot be compared.
+ */
 static int compare(struct heap *heap, const struct heap_value *a, const struct heap_value *b,
 		   int *out, struct hdb_error *err)
 {
@@ -105,7 +111,7 @@ static int compare(struct heap *heap, const struct heap_value *a, const struct h
 	return r;
 }
 
-/* Determines whether the map has natural or reverse order. Otherwise sets e->unknown. */
+/* Determines whether the map has natural or reverse order. If it has neither, sets e->unknown. */
 static int read_order(struct heap_entries *e, struct hdb_error *err)
 {
 	struct heap_object object;
@@ -124,7 +130,10 @@ static int read_order(struct heap_entries *e, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* An open end has no bound. Contents of views in descending order are reported as unknown. */
+/*
+ * Reads the bounds of a view. An open end has no bound. The contents of a view in descending order
+ * are reported as unknown.
+ */
 int heap_begin_bounds(struct heap_entries *e, struct hdb_error *err)
 {
 	const struct heap_as view = heap_as_inner(&e->from);
@@ -149,7 +158,10 @@ int heap_begin_bounds(struct heap_entries *e, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* A key that cannot be compared with a bound makes the contents unknown (e->unknown). */
+/*
+ * Sets *out to whether the current key is within the bounds. If a key cannot be compared with a
+ * bound, the contents are unknown (e->unknown).
+ */
 int heap_is_inside(struct heap_entries *e, bool *out, struct hdb_error *err)
 {
 	assert(e->rule->flags & HEAP_BOUNDED);

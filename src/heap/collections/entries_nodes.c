@@ -2,9 +2,9 @@
  * heap/collections/entries_nodes.c - iterates over tries, trees and lists whose nodes are objects
  * with their own rows. The parts of a row describe the contents of a node, in order.
  *
- * The walk has a stack of nodes and arrays that are not finished. A node that is the last part of
- * another node replaces it, so lists do not need a deep stack. Each step decrements e->steps, which
- * begins at the number of objects plus the size of the dump. Therefore, a node that contains
+ * The walk keeps a stack of unfinished nodes and arrays. If the last part of a node is another
+ * node, that node replaces it, so lists do not need a deep stack. Each step decrements e->steps,
+ * which begins at the number of objects plus the size of the dump. Therefore, a node that contains
  * itself, or nodes that share subtrees exponentially often, cannot make the walk endless.
  */
 #include "heap/collections/entries_private.h"
@@ -18,7 +18,7 @@
 #define ANCESTORS_SEEN 64u
 /* Arrays of ropes have 32 slots. */
 #define ROPE_BITS 5u
-/* With more levels, the number of elements would not fit in 64 bits. */
+/* Maximum number of levels. With more, the number of elements would not fit in 64 bits. */
 #define ROPE_LEVELS 12
 /* Number of bits of a bit set's container. */
 #define CONTAINER_BITS 65536u
@@ -27,7 +27,10 @@ static const char UNKNOWN_NODE[] = "the other entries are in an object of unknow
 
 /* ---- parts ---- */
 
-/* Part number `no` of a node. For lists, arrays and wrappers, the parts follow from their shape. */
+/*
+ * Returns part number `no` of a node. For lists, arrays and wrappers, the shape determines the
+ * parts.
+ */
 static struct heap_part part_at(const struct heap_collection_rule *rule, unsigned no)
 {
 	const struct heap_part none = { 0 };
@@ -83,7 +86,7 @@ static struct heap_as as_of(const struct heap_frame *f)
 }
 
 /*
- * Reads the number at a path. The result is 0 if there is no number or if it is negative. Without a
+ * Reads the number at a path. Sets *out to 0 if there is no number or it is negative. Without a
  * path, *out does not change.
  */
 static int number_at(struct heap_entries *e, const struct heap_frame *f, const char *path,
@@ -101,7 +104,7 @@ static int number_at(struct heap_entries *e, const struct heap_frame *f, const c
 
 /* ---- the stack ---- */
 
-/* The structure is damaged: ends the walk. */
+/* Ends the walk because the structure is damaged. */
 static int cut(struct heap_entries *e)
 {
 	e->is_cut = true;
@@ -110,9 +113,9 @@ static int cut(struct heap_entries *e)
 }
 
 /*
- * Detects a node that contains itself, but only among the first ANCESTORS_SEEN entries, because
- * comparing it with a whole deep stack would make lists quadratic. Longer cycles end when no steps
- * are left.
+ * Pushes a frame. Detects a node that contains itself, but only among the first ANCESTORS_SEEN
+ * entries: a comparison with a whole deep stack would make the cost of lists quadratic. Longer
+ * cycles end when no steps are left.
  */
 static int push(struct heap_entries *e, const struct heap_frame *frame, struct hdb_error *err)
 {
@@ -127,8 +130,8 @@ static int push(struct heap_entries *e, const struct heap_frame *frame, struct h
 }
 
 /*
- * Pushes a node. Returns HDB_NOTFOUND if the object is not a node (with is_mixed: not a HEAP_INNER
- * node).
+ * Pushes a node. Returns HDB_NOTFOUND if the object is not a node or, with is_mixed, not a
+ * HEAP_INNER node.
  */
 static int push_node(struct heap_entries *e, uint32_t ix, bool is_mixed, struct heap_frame *frame,
 		     struct hdb_error *err)
@@ -163,7 +166,7 @@ static int push_node(struct heap_entries *e, uint32_t ix, bool is_mixed, struct 
 }
 
 /*
- * Enters the node with index ix. An object that is not a node is an element if is_mixed allows it.
+ * Enters the node with index ix. If the object is not a node and is_mixed is set, it is an element.
  */
 static int enter_node(struct heap_entries *e, uint32_t ix, bool is_mixed, struct heap_frame *node,
 		      struct hdb_error *err)
@@ -188,7 +191,7 @@ static int enter_array(struct heap_entries *e, const struct heap_frame *array,
 	return r == HDB_OK ? HDB_NOTFOUND : r;
 }
 
-/* Sets *frame to iterate over the whole array `ix`, as part of the node or array `f`. */
+/* Sets *frame to iterate over the whole array `ix`, which belongs to the node or array `f`. */
 static int array_frame(struct heap_entries *e, const struct heap_frame *f, uint32_t ix,
 		       struct heap_frame *frame, struct hdb_error *err)
 {
@@ -230,7 +233,7 @@ static int start_rope(struct heap_entries *e, const struct heap_frame *f,
 	return number_at(e, f, part->from, &array->base, err);
 }
 
-/* Sets the range of slots for parts that do not use the whole array. */
+/* Sets the range of slots of an array, for parts that do not use all of it. */
 static int limit_array(struct heap_entries *e, const struct heap_frame *f,
 		       const struct heap_part *part, struct heap_frame *array,
 		       struct hdb_error *err)
@@ -290,8 +293,8 @@ static int limit_array(struct heap_entries *e, const struct heap_frame *f,
 }
 
 /*
- * Finds the object to which a value refers. Returns HDB_NOTFOUND if the value is null or the object
- * is not in the dump.
+ * Finds the object to which a value refers. Returns HDB_NOTFOUND if the value is null or the dump
+ * does not contain the object.
  */
 static int target_of(struct heap_entries *e, const struct heap_value *value, uint32_t *ix,
 		     struct hdb_error *err)
@@ -301,7 +304,7 @@ static int target_of(struct heap_entries *e, const struct heap_value *value, uin
 	return heap_find(e->heap, value->bits, ix, err);
 }
 
-/* Finds a part with one reference: a node or, for HEAP_PART_EITHER, an element. */
+/* Processes a part with one reference: to a node or, for HEAP_PART_EITHER, to an element. */
 static int next_reference(struct heap_entries *e, const struct heap_part *part, bool is_last,
 			  struct hdb_error *err)
 {
@@ -325,8 +328,8 @@ static int next_reference(struct heap_entries *e, const struct heap_part *part, 
 }
 
 /*
- * If its array is its last part, the node is replaced with the array, so that chains of nodes do
- * not deepen the stack.
+ * Begins an array of a node. If it is the node's last part, the array replaces the node, so that
+ * chains of nodes do not deepen the stack.
  */
 static int next_array(struct heap_entries *e, const struct heap_part *part, bool is_last,
 		      struct hdb_error *err)
@@ -338,13 +341,16 @@ static int next_array(struct heap_entries *e, const struct heap_part *part, bool
 	TRY(heap_path_object_as(e->heap, as_of(&f), part->field, &ix, err));
 	TRY(array_frame(e, &f, ix, &array, err));
 	TRY(limit_array(e, &f, part, &array, err));
-	/* Containers need their node later, because it has the array of keys. */
+	/* Containers still need their node later, because it has the array of keys. */
 	if (is_last && part->kind != HEAP_PART_CONTAINERS)
 		e->frames.count--;
 	return enter_array(e, &array, err);
 }
 
-/* The node is shown as the entry object, unless it is the collection itself. */
+/*
+ * Reads an element of a node. The entry object is the node, unless the node is the collection
+ * itself.
+ */
 static int read_item(struct heap_entries *e, const struct heap_frame *f,
 		     const struct heap_part *part, struct hdb_error *err)
 {
@@ -356,7 +362,10 @@ static int read_item(struct heap_entries *e, const struct heap_frame *f,
 	return heap_value_or_null(e->heap, as_of(f), part->with, &e->key, err);
 }
 
-/* Processes the next part of the top node: HDB_OK with an element, HDB_NOTFOUND without. */
+/*
+ * Processes the next part of the top node. Returns HDB_OK with an element, and HDB_NOTFOUND without
+ * one.
+ */
 static int next_part(struct heap_entries *e, struct hdb_error *err)
 {
 	struct heap_frame *f = top_of(e);
@@ -412,7 +421,7 @@ static int next_part(struct heap_entries *e, struct hdb_error *err)
 
 /*
  * Reads a slot of the top array. Two buffers alternate by depth, so that two arrays that are
- * adjacent on the stack both stay read ahead.
+ * adjacent on the stack both keep their buffered elements.
  */
 static int get_slot(struct heap_entries *e, uint32_t array_ix, uint64_t at, struct heap_value *out,
 		    struct hdb_error *err)
@@ -424,7 +433,7 @@ static int get_slot(struct heap_entries *e, uint32_t array_ix, uint64_t at, stru
 	return heap_chunk_get(e->heap, chunk, at, out, err);
 }
 
-/* Enters the node in a slot. A value that is not a node is an element if is_mixed allows it. */
+/* Enters the node in a slot. If the value is not a node and is_mixed is set, it is an element. */
 static int enter_slot(struct heap_entries *e, struct heap_value value, bool is_mixed,
 		      struct hdb_error *err)
 {
@@ -440,7 +449,7 @@ static int enter_slot(struct heap_entries *e, struct heap_value value, bool is_m
 	return enter_node(e, ix, is_mixed, &node, err);
 }
 
-/* Finds an array in a slot that belongs to the same part. The caller adapts and pushes *frame. */
+/* Opens an array in a slot, for the same part. The caller adapts *frame and pushes it. */
 static int nested_array(struct heap_entries *e, const struct heap_value *value,
 			struct heap_frame *frame, struct hdb_error *err)
 {
@@ -454,8 +463,8 @@ static int nested_array(struct heap_entries *e, const struct heap_value *value,
 }
 
 /*
- * A null key marks a node (Clojure's hash maps). The object at `absent`, used as a key, marks an
- * array of further pairs: keys of the same hash.
+ * Reads the next pair. A null key marks a node (Clojure's hash maps). If the key is the object at
+ * `absent`, the value is an array of further pairs, whose keys have the same hash.
  */
 static int next_pair(struct heap_entries *e, const struct heap_frame *f, uint64_t at,
 		     struct hdb_error *err)
@@ -481,8 +490,8 @@ static int next_pair(struct heap_entries *e, const struct heap_frame *f, uint64_
 }
 
 /*
- * CHAMP tries (Steindorfer and Vinju, "Optimizing Hash-Array Mapped Tries", OOPSLA 2015) store
- * elements from the front and child nodes from the back of one array.
+ * Reads the next slot of a CHAMP trie (Steindorfer and Vinju, "Optimizing Hash-Array Mapped Tries",
+ * OOPSLA 2015). One array stores elements from the front and child nodes from the back.
  */
 static int next_of_champ(struct heap_entries *e, const struct heap_frame *f, uint64_t at,
 			 struct hdb_error *err)
@@ -503,7 +512,10 @@ static int next_of_champ(struct heap_entries *e, const struct heap_frame *f, uin
 	return enter_slot(e, value, false, err);
 }
 
-/* Descends one level. Levels count down to 0, which is the level of the arrays with elements. */
+/*
+ * Descends one level of a rope. Levels count down to 0, the level of the arrays that contain the
+ * elements.
+ */
 static int next_of_rope(struct heap_entries *e, struct heap_frame *f, uint64_t at,
 			struct hdb_error *err)
 {
@@ -513,8 +525,8 @@ static int next_of_rope(struct heap_entries *e, struct heap_frame *f, uint64_t a
 	int r;
 
 	/*
-	 * The first `base` elements do not exist, and arrays that would contain only such elements
-	 * do not exist either.
+	 * The first `base` elements do not exist, and neither do arrays that would contain only
+	 * such elements.
 	 */
 	skip = f->base;
 	if (skip >> shift) {
@@ -532,7 +544,10 @@ static int next_of_rope(struct heap_entries *e, struct heap_frame *f, uint64_t a
 	return enter_array(e, &below, err);
 }
 
-/* Arrays of a key, a value and another such array. At level 1 the slots begin such lists. */
+/*
+ * Reads a slot of buckets: arrays of a key, a value and another such array. The slots at level 1
+ * begin such lists.
+ */
 static int next_of_buckets(struct heap_entries *e, struct heap_frame *f, uint64_t at,
 			   struct hdb_error *err)
 {
@@ -560,13 +575,13 @@ static int set_number(struct heap_entries *e, uint64_t base, uint64_t low)
 }
 
 /*
- * The high bits of a container's numbers are in a parallel array of its node, so they are combined
- * here with the container's own numbers.
+ * Enters the next container. The high bits of its numbers are in a parallel array of its node, and
+ * are combined here with its own numbers.
  */
 static int next_container(struct heap_entries *e, const struct heap_frame *f,
 			  const struct heap_part *part, uint64_t at, struct hdb_error *err)
 {
-	/* The node with both arrays is below the array on the stack. */
+	/* The node that has both arrays is below the array on the stack. */
 	const struct heap_frame node =
 		e->frames.count > 1 ?
 			*base_vec_at(&e->frames, struct heap_frame, e->frames.count - 2) :
@@ -586,7 +601,7 @@ static int next_container(struct heap_entries *e, const struct heap_frame *f,
 	return enter_slot(e, value, false, err);
 }
 
-/* Skips zero bits a word at a time. */
+/* Finds the next set bit, a word at a time. */
 static int next_of_bits(struct heap_entries *e, struct heap_frame *f, uint64_t bit,
 			struct hdb_error *err)
 {
@@ -600,8 +615,8 @@ static int next_of_bits(struct heap_entries *e, struct heap_frame *f, uint64_t b
 }
 
 /*
- * A run consists of its first number and the number of further numbers, so a run of length 0 has
- * one number.
+ * Returns the next number of a run. A run consists of its first number and the number of further
+ * numbers, so a run of length 0 has one number.
  */
 static int next_of_runs(struct heap_entries *e, struct heap_frame *f, uint64_t at,
 			struct hdb_error *err)
@@ -666,8 +681,8 @@ static int next_slot(struct heap_entries *e, struct hdb_error *err)
 /* ---- reading an entry ---- */
 
 /*
- * In maps, an element may be an object that has key and value, or the value may be an object that
- * contains the real value.
+ * Reads an entry. In maps, an element may be an object with key and value, or the value may be an
+ * object that contains the actual value.
  */
 static int read_entry(struct heap_entries *e, struct hdb_error *err)
 {
@@ -698,7 +713,7 @@ int heap_begin_nodes(struct heap_entries *e, struct hdb_error *err)
 					  .class_no = e->from.inner_class };
 
 	/*
-	 * A tree has at most as many nodes as there are objects, and as many slots as the dump has
+	 * A tree has no more nodes than there are objects, and no more slots than the dump has
 	 * bytes.
 	 */
 	e->steps += e->heap->dump.source ? e->heap->dump.source->size : 0;
@@ -708,8 +723,8 @@ int heap_begin_nodes(struct heap_entries *e, struct hdb_error *err)
 }
 
 /*
- * Performs one step of the walk: HDB_OK with an element, HDB_NOTFOUND without one, HDB_END. Every
- * call uses up one of the remaining steps.
+ * Performs one step of the walk. Returns HDB_OK with an element, HDB_NOTFOUND without one, or
+ * HDB_END. Each call uses up one of the remaining steps.
  */
 int heap_next_in_nodes(struct heap_entries *e, struct hdb_error *err)
 {

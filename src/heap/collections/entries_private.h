@@ -13,7 +13,7 @@
 const struct heap_collection_rule *heap_collection_row(struct heap *heap, uint32_t class_no,
 						       uint32_t *row_class);
 
-/* Used to read optional fields, for which HDB_NOTFOUND is not a failure. */
+/* Turns HDB_NOTFOUND into HDB_OK, for reading optional fields. */
 static inline int heap_soft(int r)
 {
 	return r > 0 ? HDB_OK : r;
@@ -24,7 +24,7 @@ static inline struct heap_value heap_null_value(void)
 	return (struct heap_value){ .type = HPROF_OBJECT };
 }
 
-/* The value at a path, or null if a field of the path is missing. */
+/* Reads the value at a path, or null if a field of the path is missing. */
 static inline int heap_value_or_null(struct heap *heap, struct heap_as from, const char *path,
 				     struct heap_value *out, struct hdb_error *err)
 {
@@ -35,16 +35,13 @@ static inline int heap_value_or_null(struct heap *heap, struct heap_as from, con
 	return heap_soft(r);
 }
 
-/*
- * Returns the inner object of a collection. Its fields are the fields of the class that the row
- * names.
- */
+/* Returns the inner object of a collection, with the fields of the class that the row names. */
 static inline struct heap_as heap_as_inner(const struct heap_collection *c)
 {
 	return (struct heap_as){ c->inner_ix, c->inner_class };
 }
 
-/* Finds the number at a path in the inner object. Sets *out to 0 if there is none. */
+/* Reads the number at a path in the inner object. Sets *out to 0 if there is none. */
 static inline int heap_inner_number(struct heap *heap, const struct heap_collection *c,
 				    const char *path, int64_t *out, struct hdb_error *err)
 {
@@ -52,7 +49,7 @@ static inline int heap_inner_number(struct heap *heap, const struct heap_collect
 	return heap_soft(heap_path_number_as(heap, heap_as_inner(c), path, out, err));
 }
 
-/* Begins to read an array. HEAP_NONE: no array. */
+/* Begins to read an array. HEAP_NONE means no array. */
 void heap_chunk_open(struct heap_chunk *chunk, uint32_t array_ix);
 
 /*
@@ -70,8 +67,8 @@ int heap_chunk_get(struct heap *heap, struct heap_chunk *chunk, uint64_t at, str
 		   struct hdb_error *err);
 
 /*
- * Reads the next element for one shape: HDB_OK with the element in `e`, HDB_NOTFOUND if the slot is
- * free, HDB_END after the last.
+ * These read the next element of one shape. They return HDB_OK with the element in `e`,
+ * HDB_NOTFOUND if the slot is free, and HDB_END after the last element.
  */
 int heap_next_in_array(struct heap_entries *e, struct hdb_error *err);
 int heap_next_in_slots(struct heap_entries *e, struct hdb_error *err);
@@ -80,12 +77,13 @@ int heap_next_field(struct heap_entries *e, struct hdb_error *err);
 int heap_next_bit(struct heap_entries *e, struct hdb_error *err);
 int heap_next_in_nodes(struct heap_entries *e, struct hdb_error *err);
 
-/* Begins at the node that is the collection itself. */
+/* Begins at the collection itself, which is a node. */
 int heap_begin_nodes(struct heap_entries *e, struct hdb_error *err);
 
 /*
- * Cycle detection for a chain (Brent): heap_is_circle is called for each step from `last` to
- * `node`, and returns true once the chain is in a cycle. heap_begin_chain starts a new chain.
+ * Detect a cycle in a chain by Brent's algorithm. heap_is_circle is called for each step from
+ * `last` to `node`, and returns true once the chain is in a cycle. heap_begin_chain starts a new
+ * chain.
  */
 void heap_begin_chain(struct heap_entries *e);
 bool heap_is_circle(struct heap_entries *e, uint32_t last, uint32_t node);

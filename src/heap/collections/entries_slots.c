@@ -47,7 +47,10 @@ int heap_chunk_get(struct heap *heap, struct heap_chunk *chunk, uint64_t at, str
 
 /* ---- elements ---- */
 
-/* If the stored size exceeds the array, the elements end with the array. */
+/*
+ * Reads the next element of an array. If the stored size exceeds the array, the elements end with
+ * the array.
+ */
 int heap_next_in_array(struct heap_entries *e, struct hdb_error *err)
 {
 	const uint64_t at = e->slots ? (e->slot_start + e->at) % e->slots : 0;
@@ -63,7 +66,7 @@ int heap_next_in_array(struct heap_entries *e, struct hdb_error *err)
 	return r == HDB_NOTFOUND ? HDB_END : r;
 }
 
-/* Reads the next slot of an open table, with its key if there is a separate array of keys. */
+/* Reads the next slot of an open table, and the key if a separate array has the keys. */
 int heap_next_in_slots(struct heap_entries *e, struct hdb_error *err)
 {
 	const bool is_last = e->at + 1 == e->slots;
@@ -72,7 +75,7 @@ int heap_next_in_slots(struct heap_entries *e, struct hdb_error *err)
 	int r;
 
 	assert(e->rule->shape == HEAP_SLOTS);
-	/* The value that marks free slots can also be an element; in this case a flag is set. */
+	/* If the value that marks free slots is also an element, a flag is set. */
 	if (e->at == e->slots && e->rule->free && e->has_extra) {
 		e->has_extra = e->has_key = false;
 		e->value = (struct heap_value){ .type = e->store.type,
@@ -100,8 +103,8 @@ int heap_next_in_slots(struct heap_entries *e, struct hdb_error *err)
 }
 
 /*
- * With HEAP_DENSE null keys are elements, as in android.util.ArrayMap; otherwise a null key is a
- * free slot.
+ * Reads the next pair. With HEAP_DENSE a null key is an element, as in android.util.ArrayMap;
+ * otherwise it marks a free slot.
  */
 int heap_next_pair(struct heap_entries *e, struct hdb_error *err)
 {
@@ -146,8 +149,8 @@ static bool list_name(const char *names, uint64_t no, char out[NAME_MAX_BYTES])
 }
 
 /*
- * The field names come from the table. A field that does not exist in this version of the class is
- * skipped.
+ * Reads the next field. The names come from the table. A field that does not exist in this version
+ * of the class is skipped.
  */
 int heap_next_field(struct heap_entries *e, struct hdb_error *err)
 {
@@ -173,8 +176,8 @@ int heap_next_field(struct heap_entries *e, struct hdb_error *err)
 }
 
 /*
- * Reads the next set bit, whose value is its number or the constant of the enum's universe to which
- * it corresponds.
+ * Finds the next set bit. The element is the number of the bit, or the enum constant with this
+ * number in the universe.
  */
 int heap_next_bit(struct heap_entries *e, struct hdb_error *err)
 {

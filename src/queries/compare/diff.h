@@ -15,7 +15,10 @@
 /* The columns (DIFF_LEVEL, ...) and the rest of the definition. */
 #include <queries/compare/q_diff.query.h>
 
-/* What to compare by. The values of option "by" after the groups, in the same order. */
+/*
+ * Kinds of comparison, in the order of the values of option "by". DIFF_BY_GROUP stands for the
+ * first few values.
+ */
 enum diff_by {
 	DIFF_BY_GROUP,
 	DIFF_BY_OBJECT,
@@ -31,7 +34,7 @@ enum diff_by {
 	"level,status,name,objects_before,objects,objects_delta,retained_before,retained," \
 	"retained_delta,percent,id"
 
-/* The numbers of one dump in one row. */
+/* The figures of one dump in one row. */
 struct diff_figures {
 	uint64_t count, shallow_bytes, retained_bytes;
 };
@@ -58,19 +61,19 @@ struct diff {
 struct diff_part {
 	size_t state_size; /* size of diff.part, which is zeroed before `open` */
 	/*
-	 * Sets q->total to the number of rows, or to QUERY_TOTAL_UNKNOWN: then rows are read one by
-	 * one until HDB_END.
+	 * Sets q->total to the number of rows, or to QUERY_TOTAL_UNKNOWN. In the latter case rows
+	 * are read one by one until HDB_END.
 	 */
 	int (*open)(struct query *q, struct diff *d, struct hdb_error *err);
 	int (*row)(struct query *q, struct diff *d, size_t no, struct hdb_error *err);
-	/* Frees what the state owns, also after a failure of `open`. NULL: it owns nothing. */
+	/* Frees the memory of the state, even after a failure of `open`. NULL if there is none. */
 	void (*close)(struct diff *d);
 };
 
 extern const struct diff_part diff_groups, diff_objects, diff_tree, diff_growth, diff_owners;
 
 /*
- * Sets a column to the retained size in each dump, or for DIFF_COUNTS to the number of objects:
+ * Sets a column to the retained size in each dump or, for DIFF_COUNTS, to the number of objects:
  * "1200 1340 1500".
  */
 int diff_set_steps(struct query *q, const struct diff *d, const struct diff_figures *by_side,
@@ -84,8 +87,8 @@ int diff_set_figures(struct query *q, const struct diff *d, const struct diff_fi
 
 /*
  * Passes on all objects that are reachable in both the oldest and the newest dump and have the same
- * ID, class and length in both. *match is whether IDs are reliable enough for matching groups of
- * objects, which is known only at the end. Sets facts about IDs.
+ * ID, class and length in both. Sets *match to whether IDs are reliable enough for matching groups
+ * of objects, which is known only at the end. Sets facts about IDs.
  */
 int diff_match_ids(struct query *q, const struct diff_pairs *pairs, bool *match,
 		   struct hdb_error *err);

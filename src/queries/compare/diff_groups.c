@@ -2,8 +2,8 @@
  * queries/compare/diff_groups.c - diff by class, superclass, package or loader: joins the totals of
  * all dumps by name.
  *
- * Groups with the same name (and class of class loader) in one dump are added up: classes loaded by
- * many class loaders of the same class form one row.
+ * Groups of one dump that have the same name (and the same class of class loader) are added up. For
+ * example, classes loaded by many class loaders of one class form one row.
  */
 #include "analysis/groups.h"
 #include "base/glob.h"
@@ -72,7 +72,7 @@ static int add_side(struct diff *d, size_t s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Compares the keys by which dumps are joined. */
+/* Compares the keys that join the dumps. */
 static int compare_keys(const struct part *a, const struct part *b)
 {
 	const size_t n = a->name_size < b->name_size ? a->name_size : b->name_size;

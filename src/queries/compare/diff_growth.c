@@ -1,14 +1,14 @@
 /*
  * queries/compare/diff_growth.c - diff by growth: references that lead to more and more objects.
  *
- * A child of a node in the growth tree (growth_tree.h) grows if it is in all dumps, and from each
- * dump to the next gained at least as many objects as the program repeated its work between them
+ * A child of a node in the growth tree (growth_tree.h) grows if it is in all dumps and, between
+ * each dump and the next, gained at least one object each time the program repeated its work
  * (--loops). A node with such children grows. It is listed unless its parent grows too, because its
- * growth is then a part of the parent's. LeakCanary's ObjectGrowthDetector finds leaks in this way,
- * without knowing which objects should exist; it follows the paper on BLeak (Vilk and Berger,
+ * growth is then part of its parent's growth. LeakCanary's ObjectGrowthDetector finds leaks in this
+ * way, without knowing which objects should exist; it follows the paper on BLeak (Vilk and Berger,
  * 2018).
  *
- * Here the roots count as a node too, so a growing number of threads is listed.
+ * Unlike there, the roots also count as a node, so a growing number of threads is listed.
  */
 #include "analysis/session.h"
 #include "base/bits.h"
@@ -23,24 +23,25 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Objects between two checks of the cancel flag. */
+/* Number of objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 65536u
 /* Maximum number of steps of all groups together, as a multiple of the number of objects. */
 #define STEPS_FACTOR 64u
 
-/* What one group holds. */
+/* The sizes held by one group. */
 struct share {
-	uint64_t bytes;       /* including its share of what several groups reach, rounded */
-	uint64_t alone_bytes; /* what no other group reaches */
+	/* size, including a share of the objects that several groups reach; rounded */
+	uint64_t bytes;
+	uint64_t alone_bytes; /* size of the objects that no other group reaches */
 };
 
 /* ---- what groups of objects hold ---- */
 
 /*
- * Everything that would be freed if none of the groups existed, divided among the groups that reach
- * it. Dominators cannot answer this, because objects shared by two growing collections are retained
- * by neither. The references are the same as in leak traces, and the sizes are as the dump records
- * them (traces/trace_search.h).
+ * Divides everything that would be freed without the groups among the groups that reach it.
+ * Dominators cannot do this, because two growing collections that share objects do not retain them.
+ * The references are the same as in leak traces, and the sizes are as the dump records them
+ * (traces/trace_search.h).
  */
 struct sharing {
 	const struct session *session;
@@ -58,7 +59,7 @@ struct sharing {
 	uint64_t steps_left, done;
 	bool is_first; /* true in the pass that counts, false in the pass that sums */
 	double bytes;
-	struct share *share; /* of the current group */
+	struct share *share; /* share of the current group */
 };
 
 static uint32_t group_of(const struct sharing *s, uint32_t ix)
@@ -119,7 +120,7 @@ static int add_size(struct sharing *s, uint32_t ix, struct hdb_error *err)
 	struct heap_object object;
 	uint64_t bytes = 0;
 
-	/* Shares need the counts of all groups. */
+	/* Shares require the counts of all groups. */
 	assert(!s->is_first && !base_bit_has(s->kept, ix));
 	TRY(heap_object(s->session->heap, ix, &object, err));
 	TRY(trace_recorded_size(s->session->heap, &object, &bytes, err));
@@ -171,7 +172,7 @@ static int follow_group(struct sharing *s, const uint32_t *ix, uint64_t count,
 
 /*
  * Sorts members by group: the members of group g are (*list)[(*first)[g]] up to (*first)[g + 1].
- * Both arrays are owned by the caller, even after a failure.
+ * The caller frees both arrays, even after a failure.
  */
 static int list_members(const struct sharing *s, uint64_t **first, uint32_t **list,
 			struct hdb_error *err)
@@ -226,8 +227,8 @@ static void release(struct sharing *s)
 }
 
 /*
- * Computes the shares of all groups of one dump; *given has the borrowed members. *shares is owned
- * by the caller. *is_cut is set if the groups reach too much of one another, so that shares are
+ * Computes the shares of all groups of one dump; *given has the borrowed members. The caller frees
+ * *shares. Sets *is_cut if the groups reach too many objects of each other, so that shares are
  * lower bounds. Memory: temporarily 13 bytes per object, within the budget.
  */
 static int find_shares(const struct sharing *given, struct share **shares, bool *is_cut,
@@ -263,9 +264,10 @@ static int find_shares(const struct sharing *given, struct share **shares, bool 
 /* A row: a growing node, or one of its children that grow. */
 struct row {
 	uint32_t node;  /* ANALYSIS_MERGED_TOP for the roots */
-	uint32_t group; /* the growing node that the row is about, or to which the child belongs */
+	uint32_t group; /* the growing node that the row describes, or to which the child belongs */
 	bool is_child;
-	uint64_t rank; /* of a growing node: retained size; of a child: objects gained */
+	/* retained size of a growing node, or number of objects that a child gained */
+	uint64_t rank;
 	uint64_t group_rank;
 };
 
@@ -294,7 +296,7 @@ static bool has_grown(const struct analysis_merged *m, uint32_t node, uint64_t l
 	return true;
 }
 
-/* Marks nodes that have growing children; has[nodes.count] is for the roots. */
+/* Marks nodes that have growing children; has[nodes.count] stands for the roots. */
 static uint8_t *find_parents(const struct growth *g)
 {
 	const size_t n = g->merged.tree.nodes.count;
@@ -400,7 +402,7 @@ static int add_sides(struct diff *d, struct growth *g, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Finds growing nodes, makes groups of them, and computes what each group retains in each dump. */
+/* Finds growing nodes, makes a group of each, and computes what each group retains in each dump. */
 static int find_growing(struct diff *d, struct growth *g, uint64_t loops, struct hdb_error *err)
 {
 	const size_t n = g->merged.tree.nodes.count;

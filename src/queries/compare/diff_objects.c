@@ -2,10 +2,10 @@
  * queries/compare/diff_objects.c - diff by object: objects that are new in the newest dump, and
  * objects of the oldest dump that are gone.
  *
- * IDs in HPROF files are addresses: they identify objects only as long as no garbage collection
- * moves them. This is checked first: an ID that occurs in both dumps should belong to objects of
- * the same class and length. Both dumps are read side by side in order of ID, which needs no memory
- * per object.
+ * IDs in HPROF files are addresses, which identify objects only as long as no garbage collection
+ * moves them. Therefore the query first checks that IDs that occur in both dumps belong to objects
+ * of the same class and length. Both dumps are read side by side in order of ID, which needs no
+ * memory per object.
  */
 #include "analysis/groups.h"
 #include "base/glob.h"
@@ -19,16 +19,16 @@
 
 /*
  * IDs are stable if at most STABLE_OTHER percent of the IDs in both dumps belong to different
- * objects, and at least STABLE_SHARED percent of the smaller dump's IDs are in both. Compacting
- * collectors leave some objects at the start of a region in place, so a few equal objects prove
- * nothing.
+ * objects, and at least STABLE_SHARED percent of the smaller dump's IDs are in both. A few equal
+ * objects prove nothing, because compacting collectors leave some objects at the start of a region
+ * in place.
  */
 #define STABLE_OTHER 2
 #define STABLE_SHARED 50
 /*
  * IDs are reliable enough for matching groups of objects if there are at least this many equal
- * objects for each different one. If many objects of one group have the IDs, classes and lengths of
- * objects of one other group, that is not a coincidence. Compaction leaves old objects in place.
+ * objects for each different one. Compaction leaves old objects in place, and it is no coincidence
+ * if many objects of one group have the IDs, classes and lengths of objects of another group.
  */
 #define MATCHED_OTHERS 5
 
@@ -48,7 +48,7 @@ struct cursor {
 struct counts {
 	/* number of IDs in both dumps that belong to the same object, and to different objects */
 	uint64_t same, other;
-	uint64_t objects[2]; /* objects that count, by side */
+	uint64_t objects[2]; /* number of objects compared, by side */
 	/* reachable objects that are gone (side 0) or new (side 1), and their size */
 	uint64_t changed[2], bytes[2];
 };
@@ -85,13 +85,13 @@ static bool is_real(const struct cursor *c)
 {
 	const struct heap_block *block = &c->block;
 
-	/* The ID of a flat value is a number that the next dump may assign to another value. */
+	/* The ID of a flat value is synthetic, and another value may have it in the next dump. */
 	if (block->kind[c->at] == STORE_INSTANCE && block->embedded[c->at])
 		return false;
 	return heap_is_counted(c->side->heap, block, c->at);
 }
 
-/* Advances the cursor to the next object that counts, unless it is already at one. */
+/* Advances the cursor to the next object to compare, unless it is already at one. */
 static int settle(struct cursor *c, struct hdb_error *err)
 {
 	while (!c->has_ended) {
@@ -186,7 +186,10 @@ static bool is_reachable(const struct objects *o, unsigned s)
 	return c->reachable[c->at];
 }
 
-/* An object that became reachable also counts as new, and one that became unreachable as gone. */
+/*
+ * Returns whether an object is listed. An object that became reachable also counts as new, and an
+ * object that became unreachable counts as gone.
+ */
 static bool is_changed(const struct objects *o, const struct step *step, unsigned s)
 {
 	return step->has[s] && is_reachable(o, s) && !(step->is_same && is_reachable(o, 1 - s));
@@ -321,7 +324,7 @@ static int next_row(struct query *q, struct diff *d, size_t no, struct hdb_error
 
 	(void)no;
 	while (look(o, &step)) {
-		/* If both dumps have an object at this ID, list the gone one first. */
+		/* If both dumps have an object with this ID, the gone object comes first. */
 		const int side = o->pending == 1 ? -1 :
 				 is_changed(o, &step, 0) && is_wanted(d, 0) && o->pending != 0 ? 0 :
 				 is_changed(o, &step, 1) && is_wanted(d, 1)                    ? 1 :

@@ -1,16 +1,16 @@
 /*
  * queries/compare/diff_owners.c - diff by owner: fields that hold more or less than before.
  *
- * All nodes of the owner tree (owner_tree.h) with the same name are added up, because it does not
- * matter on which path they are. The tree is searched from the top down for the nodes that cause a
- * change: objects of the node came or went, enough to explain the change, or its own bytes changed
- * (a table, a buffer). Nodes below such a node came and went with it and are not examined. The
+ * All nodes of the owner tree (owner_tree.h) with the same name are added up, because their paths
+ * do not matter. The tree is searched from the top down for the nodes that cause a change: either
+ * enough objects of the node were added or removed to explain the change, or their own size changed
+ * (a table, a buffer). Nodes below such a node changed because of it and are not examined. The
  * owner of such a node becomes a row, with everything it holds.
  *
- * If objects kept their IDs, an owner that lost nearly everything while most of its objects now
- * have another owner shares a row with that owner, because the objects were moved and are not new.
- * Arrays of numbers do not count as evidence: compaction can put one at the address of another of
- * the same length.
+ * If objects kept their IDs, an owner that lost nearly all of its objects to another owner shares a
+ * row with that owner, because the objects were moved and are not new. Arrays of numbers do not
+ * count as evidence, because compaction can move one to the address of another array of the same
+ * length.
  */
 #include "base/glob.h"
 #include "heap/platform_classes.h"
@@ -25,9 +25,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Changes shown without --min: this part of the oldest dump's reachable bytes. */
+/*
+ * Without --min, changes of at least this part of the oldest dump's reachable bytes are shown (a
+ * divisor).
+ */
 #define MIN_PART 1000
-/* An owner has lost its objects if fewer than 1 / LEFT_PART of them remain. */
+/* An owner counts as having lost its objects if fewer than 1 / LEFT_PART of them remain. */
 #define LEFT_PART 10
 /* Divisor: the main cause of a change explains at least this part of it (one half). */
 #define MAIN_PART 2
@@ -37,10 +40,11 @@
 struct row {
 	uint32_t owner, key; /* indexes of names */
 	uint32_t before;     /* the owner in the oldest dump */
-	uint32_t node;       /* the largest node of the key in the newest dump */
+	uint32_t node;       /* the largest node with this name in the newest dump */
 	int64_t growth;
-	bool is_whole;                /* the numbers cover everything that the owner holds */
-	bool grows;                   /* it grows in each dump */
+	/* whether the numbers cover everything that the owner holds */
+	bool is_whole;
+	bool grows;                   /* whether it grows in each dump */
 	struct diff_figures *figures; /* indexed by dump */
 };
 
@@ -49,7 +53,7 @@ struct owners {
 	struct owner_tree tree;
 	struct base_big places[2]; /* node of each object, in the oldest and the newest dump */
 	/*
-	 * indexed by name, for an owner that lost its objects: the owner that has these objects now
+	 * indexed by name of an owner that lost its objects: the owner that now has these objects
 	 */
 	uint32_t *joined;
 	uint32_t *key;             /* indexed by name: the name to which its objects are added */
@@ -64,7 +68,7 @@ struct owners {
 
 /* ---- objects that moved from one owner to another ---- */
 
-/* A number of objects that moved from one owner to another. */
+/* Number of objects that moved from one owner to another. */
 struct move {
 	uint32_t from, to;
 	uint64_t count;
@@ -104,7 +108,7 @@ static int take_pair(void *ctx, uint32_t before_ix, uint32_t ix, struct hdb_erro
 		return HDB_OK;
 	move.from = owner_of_node(m->o, a);
 	move.to = owner_of_node(m->o, b);
-	/* Most objects were not moved, so the expensive test comes last. */
+	/* Most objects were not moved, so the cheap tests come first. */
 	if (move.from == move.to || !is_evidence(m->o, a) || !is_evidence(m->o, b))
 		return HDB_OK;
 	TRY(query_group_of(&m->moves, (uint64_t)move.from << 32 | move.to, &move, &sum, err));
@@ -181,8 +185,8 @@ static int find_moves(struct query *q, struct diff *d, struct hdb_error *err)
 /* ---- sums by name ---- */
 
 /*
- * Finds the name to which each name is added: the one with the same class and the present owner. If
- * the present owner has no such name, the name has a row of its own.
+ * Finds, for each name, the name to which it is added: the name with the same class and the present
+ * owner. If there is no such name, the name gets its own row.
  */
 static int find_keys(struct owners *o, struct hdb_error *err)
 {
@@ -273,7 +277,7 @@ static bool is_made_here(const struct diff *d, const struct diff_figures *sums)
 	       (own * growth > 0 && size_of(own) * MAIN_PART >= size_of(growth));
 }
 
-/* Adds a row for a name, unless it has one. */
+/* Adds a row for a name, unless it already has one. */
 static int keep(struct diff *d, uint32_t name, int64_t growth, struct hdb_error *err)
 {
 	struct owners *o = d->part;
@@ -298,7 +302,10 @@ static int keep(struct diff *d, uint32_t name, int64_t growth, struct hdb_error 
 	return HDB_OK;
 }
 
-/* Parents have lower numbers, so a parent is decided before its children. */
+/*
+ * Finds the nodes that cause changes. Parents have lower numbers than children, so they are
+ * examined first.
+ */
 static int find_changes(struct diff *d, uint64_t least, struct hdb_error *err)
 {
 	struct owners *o = d->part;
@@ -335,8 +342,7 @@ static struct row *row_at(const struct owners *o, uint32_t at)
 }
 
 /*
- * Returns whether an ancestor has the same owner. If so, the ancestor's bytes include the node's
- * bytes.
+ * Returns whether an ancestor has the same owner. If so, its bytes include the bytes of the node.
  */
 static bool is_below_own(const struct owners *o, uint32_t node, uint32_t owner)
 {
@@ -375,8 +381,8 @@ static void add_nodes(struct diff *d)
 }
 
 /*
- * The row with the largest change of an owner represents everything the owner holds, including its
- * table and keys, unless the whole changed in a different way.
+ * Lets the row with the largest change represent everything that the owner holds, including its
+ * table and keys, unless the total changed in a different way.
  */
 static void take_wholes(struct diff *d)
 {
@@ -429,8 +435,8 @@ static int fill_rows(struct diff *d, struct hdb_error *err)
 }
 
 /*
- * Returns whether the owner holds more in each dump than in the one before. Buffers and tables grow
- * in steps, so without new objects it is enough that they never shrink.
+ * Returns whether the owner holds more in each dump than in the previous one. Buffers and tables
+ * grow in steps, so if no objects were added it is enough that they never shrink.
  */
 static bool grows_steadily(const struct diff *d, const struct diff_figures *by_side)
 {
@@ -445,8 +451,8 @@ static bool grows_steadily(const struct diff *d, const struct diff_figures *by_s
 }
 
 /*
- * Sorts steady growth before other growth, and shrinkage last; within each, the largest change
- * comes first.
+ * Sorts steady growth before other growth, and other growth before shrinkage. Within each, the
+ * largest change comes first.
  */
 static int compare_rows(const void *a, const void *b)
 {
@@ -462,8 +468,8 @@ static int compare_rows(const void *a, const void *b)
 }
 
 /*
- * Drops rows whose owner holds as much as before or does not match --only, and rows that are
- * included in the row for their whole owner.
+ * Returns whether a row is kept. Drops rows whose owner holds as much as before or does not match
+ * --only, and rows that are included in the row for their whole owner.
  */
 static bool is_wanted(const struct diff *d, const struct row *row, uint64_t least)
 {
@@ -523,7 +529,10 @@ static int open_owners(struct query *q, struct diff *d, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* "Cache.entries: 700 -> 1,500 Session, holds 368.2 KiB -> 778.4 KiB (+410.2 KiB, 4.1 % ...)" */
+/*
+ * Writes "Cache.entries: 700 -> 1,500 Session, holds 368.2 KiB -> 778.4 KiB (+410.2 KiB, 4.1 %
+ * ...)".
+ */
 static void set_sentence(struct query *q, const struct diff *d, const struct row *row)
 {
 	const struct owner_tree *tree = &((const struct owners *)d->part)->tree;

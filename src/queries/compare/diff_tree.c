@@ -1,14 +1,15 @@
 /*
- * queries/compare/diff_tree.c - diff along merged trees: what grows and shrinks by path from the
- * roots or by dominator, and which growth is suspect.
+ * queries/compare/diff_tree.c - diff along merged trees: growth and shrinkage by path from the
+ * roots or by dominator, and suspect growth.
  *
  * Paths are defined in owner_tree.h. An object whose path changed appears on both paths: as a loss
  * on the old path, and as moved on the new path.
  *
- * Suspects follow Eclipse MAT's comparison of two dominator trees: nodes on the top level that grew
- * by more than a share of the older heap, and from there down as long as one child has most of its
- * parent's growth. MAT compares single objects; here they are merged, so growth per object of a
- * node is compared: the search stops at a table with thousands of growing entries.
+ * Suspects are found as in Eclipse MAT's comparison of two dominator trees. The search starts at
+ * top-level nodes that grew by more than a share of the older heap, and descends as long as one
+ * child has most of its parent's growth. MAT compares single objects. Here nodes merge objects, so
+ * the growth per object is compared, and the search stops at a table with thousands of growing
+ * entries.
  */
 #include "analysis/merged.h"
 #include "queries/compare/diff.h"
@@ -20,19 +21,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Changes shown without --min: this part of the oldest dump's reachable bytes. */
+/*
+ * Without --min, changes of at least this part of the oldest dump's reachable bytes are shown (a
+ * divisor).
+ */
 #define MIN_PART 1000
 /*
- * Growth is followed into a child that has at least this share of its parent's growth (MAT's
+ * The search descends into a child that has at least this share of its parent's growth (MAT's
  * ratio).
  */
 #define DROP_RATIO 0.7
 /* Maximum number of bytes in the path to where the growth is. */
 #define PATH_MAX_BYTES 4096
 
-/* The child that has grown most. */
+/* The child that has grown the most. */
 struct largest {
-	uint32_t child; /* ANALYSIS_MERGED_TOP: none has grown */
+	uint32_t child; /* ANALYSIS_MERGED_TOP if no child has grown */
 	int64_t growth;
 };
 
@@ -68,7 +72,7 @@ static void release_tree(struct tree *t)
 	free(t->lost);
 }
 
-/* Counts, for each name, the objects that have left their nodes. */
+/* Counts the objects that have left their nodes, for each name. */
 static int count_lost(struct tree *t, struct hdb_error *err)
 {
 	const struct analysis_merged *m = &t->owners.merged;
@@ -99,7 +103,10 @@ static bool has_moved(const struct tree *t, uint32_t node)
 		       analysis_merged_sum(m, node, m->dump_count - 1)->count / 2;
 }
 
-/* Makes the tree of all dumps: by owner along paths (is_named), or by class along dominators. */
+/*
+ * Builds the tree of all dumps: by owner along paths if is_named is set, and otherwise by class
+ * along dominators.
+ */
 static int make_tree(struct diff *d, bool is_named, struct tree *t, struct hdb_error *err)
 {
 	const struct analysis_merged_source source = { .tree = ANALYSIS_TREE_DOMINATORS };
@@ -158,7 +165,8 @@ static double growth_each(const struct tree *t, uint32_t node)
 }
 
 /*
- * Finds where a node's growth accumulates. Children have higher numbers than parents, so this ends.
+ * Finds the node at which a node's growth accumulates. The search ends because children have higher
+ * numbers than parents.
  */
 static uint32_t find_point(const struct tree *t, uint32_t node)
 {
@@ -199,8 +207,8 @@ int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err)
 /* ---- opening ---- */
 
 /*
- * For suspects: counts the other top-level nodes that grew, and removes the rows that combine
- * several nodes.
+ * Counts the other top-level nodes that grew, and removes the rows that combine several nodes. Only
+ * for suspects.
  */
 static int leave_others(struct query *q, struct tree *t, uint64_t threshold, struct hdb_error *err)
 {
@@ -243,7 +251,7 @@ static int open_walk(struct query *q, struct diff *d, struct hdb_error *err)
 		depth = query_number(q, "depth", ANALYSIS_MERGED_DEPTH);
 		query_fact(q, "min", low);
 		query_fact(q, "folded", t->owners.merged.folded);
-		/* A node that did not change is not listed, even with --min 0. */
+		/* A node that did not change is not listed even with --min 0. */
 		low = low ? low : 1;
 	}
 	worth = (struct analysis_merged_worth){ d->by == DIFF_BY_PATH ? change_of : growth_of,
@@ -273,8 +281,8 @@ static int open_tree(struct query *q, struct diff *d, struct hdb_error *err)
 /* ---- rows ---- */
 
 /*
- * Sets the object that retains the most of a node's objects in the newest dump; null if there is
- * none.
+ * Sets a column to the object that retains the most of a node's objects in the newest dump, or to
+ * null if there is none.
  */
 static void set_example(struct query *q, const struct tree *t, size_t column, uint32_t node)
 {

@@ -1,8 +1,9 @@
 /*
  * queries/compare/growth_tree.c - builds the tree of paths merged by reference names.
  *
- * The walk proceeds by runs: all objects that references with one name lead to from one node. A
- * run's objects become one node, and their references are grouped by name into the next runs.
+ * The walk proceeds by runs. A run consists of all objects to which references with one name lead
+ * from one node. A run's objects become one node, and their references are grouped by name into the
+ * next runs.
  */
 #include "queries/compare/growth_tree.h"
 
@@ -19,10 +20,10 @@
 #define NAME_MAX_BYTES 512
 /* Number of runs between two checks of the cancel flag. */
 #define STEP_RUNS 1024u
-/* In classes[]: the object is the class object of that class. */
+/* Flag in classes[]: the object is the class object of this class. */
 #define CLASS_OBJECT 0x80000000u
 
-/* Pending objects: all objects to which references with one name from one node lead. */
+/* Pending objects: all objects to which the references with one name lead from one node. */
 struct run {
 	uint32_t parent; /* a node, or ANALYSIS_MERGED_TOP */
 	uint32_t name;
@@ -36,7 +37,7 @@ struct queue {
 	uint32_t *objects;
 	uint64_t used;
 	struct base_big objects_big;
-	uint64_t *has; /* bit set: objects that have ever been added */
+	uint64_t *has; /* bit set: objects that have been added at some time */
 };
 
 /* References with one name from the objects of a node. */
@@ -60,17 +61,17 @@ struct walk {
 	uint32_t *classes; /* indexed by object */
 	struct base_big place_big, classes_big;
 	struct queue first, last;
-	bool is_last;           /* only the last queue is left */
+	bool is_last;           /* whether only the last queue is left */
 	struct base_vec groups; /* struct group of the node being visited */
 	struct base_vec pairs;  /* struct pair */
 	/*
-	 * uint32_t, by name and lateness: 1 + index of the group. An entry may be left over from an
-	 * earlier node. Its group then has another name.
+	 * uint32_t, by name and lateness: 1 + index of the group. An entry may remain from an
+	 * earlier node, in which case its group has another name.
 	 */
 	struct base_vec group_of; /* uint32_t */
 	/*
-	 * From owner and field to the number of an edge, by kind of reference; from edge and class
-	 * of the target to a name.
+	 * Numbers of edges by owner and field, for each kind of reference; and names by edge and
+	 * class of the target.
 	 */
 	struct base_idmap edges[TRACE_ENTRY + 1], names;
 	uint32_t edge_count;
@@ -104,7 +105,7 @@ static int make_name(struct walk *w, const struct trace_reference *reference, ui
 }
 
 /*
- * Finds the name of a reference. Names are cached by number, because composing the string is slow.
+ * Finds the name of a reference. Names are cached by number, because building the string is slow.
  */
 static int name_of(struct walk *w, const struct trace_reference *reference, uint32_t *name,
 		   struct hdb_error *err)
@@ -173,9 +174,7 @@ static int find_group(struct walk *w, uint32_t name, bool is_late, uint32_t *out
 	return base_vec_push(&w->groups, &group, sizeof(group), err);
 }
 
-/*
- * Adds a reference to `ix`. The object becomes pending, unless it is already pending or has a node.
- */
+/* Adds a reference to `ix`, which becomes pending unless it already is or has a node. */
 static int add_target(struct walk *w, uint32_t name, uint32_t ix, bool is_late,
 		      struct hdb_error *err)
 {
@@ -245,7 +244,7 @@ static int take_reference(void *ctx, const struct trace_reference *reference, st
 	return add_target(w, name, reference->to, reference->is_late, err);
 }
 
-/* Visits a run. Its objects that have no node yet become one node. */
+/* Visits a run. Those of its objects that do not have a node yet become one node. */
 static int visit(struct walk *w, const struct run *run, struct hdb_error *err)
 {
 	const uint32_t *objects = w->is_last ? w->last.objects : w->first.objects;
@@ -318,10 +317,10 @@ static int load_classes(void *ctx, const struct heap_block *block, struct hdb_er
 
 /* ---- what counts with another object ---- */
 
-/* For adding objects that are part of another object. */
+/* Collects objects that are part of another object. */
 struct adding {
 	struct walk *walk;
-	uint64_t *added; /* bit set: objects that are part of another */
+	uint64_t *added; /* bit set: objects that are part of another object */
 };
 
 static void add_to(struct adding *a, uint32_t ix, uint32_t to)
@@ -349,7 +348,7 @@ static int add_boxes(struct adding *a, uint32_t ix, struct hdb_error *err)
 }
 
 /*
- * Adds the characters of strings and the elements of arrays of boxes to these objects, unless
+ * Adds the characters of strings and the elements of arrays of boxes to their objects, unless
  * another reference leads to them.
  */
 static int add_parts(struct walk *w, uint64_t *added, struct hdb_error *err)
@@ -420,7 +419,7 @@ int growth_tree_add(const struct session *session, struct analysis_merged *m, un
 	BASE_SCOPED(release) struct walk w = { .session = session, .m = m };
 	BASE_FREED uint64_t *added = NULL;
 	const bool is_filtered = session->heap->filter.is_on;
-	/* Paths lead through all objects, but only objects that match the filter are counted. */
+	/* Paths pass through all objects, but only objects that match the filter are counted. */
 	HEAP_FILTER_SCOPE(heap_show_all, session->heap);
 
 	TRY(BASE_ALLOC(added, (size_t)session->heap->object_count / 64 + 1, "paths", err));
@@ -433,7 +432,7 @@ int growth_tree_add(const struct session *session, struct analysis_merged *m, un
 	TRY(analysis_merged_count(session, m, dump, &places, err));
 	if (!options->place)
 		return HDB_OK;
-	/* Objects that are part of another one have no node of their own. */
+	/* Objects that are part of another object have no node of their own. */
 	for (uint32_t ix = 0; ix < session->heap->object_count; ix++)
 		if (base_bit_has(added, ix))
 			w.place[ix] = ANALYSIS_MERGED_TOP;

@@ -7,7 +7,7 @@
  * another field form another node. Nodes of different dumps therefore correspond even if the
  * addresses of their objects differ. Paths follow the same references as leak traces
  * (traces/trace_graph.h): collections refer directly to their elements, and referents of weak,
- * soft, phantom and final references are left out. Nodes are visited in the order of LeakCanary's
+ * soft, phantom and final references are omitted. Nodes are visited in the order of LeakCanary's
  * heap growth detector, and an object belongs to the first node that leads to it. If a reference
  * has the same name as the reference before it in the path, as in a linked list, its target belongs
  * to the same node.
@@ -19,24 +19,25 @@
 #include "base/work.h"
 #include "queries/traces/library_leaks.h"
 
-/* How to build the tree. */
+/* Options for building the tree. */
 struct growth_tree_options {
 	enum library_use use;
 	/*
-	 * a bit per object: whether it counts; all objects get a place. NULL: all count. Borrowed.
+	 * bit set of the objects that are counted; all objects get a place. NULL: all are counted.
+	 * Borrowed.
 	 */
 	const uint64_t *members;
 	/*
-	 * Set to the node of each object, or ANALYSIS_MERGED_TOP for unreachable objects. The
-	 * caller frees it: base_big_free with the session's work. NULL: not needed.
+	 * Set to the node of each object, or to ANALYSIS_MERGED_TOP for unreachable objects. The
+	 * caller frees it with base_big_free and the session's work. NULL if not needed.
 	 */
 	struct base_big *place;
 };
 
 /*
  * Adds a heap to the tree as dump number `dump`. Without `members`, strings include their
- * characters and arrays of boxes their boxes, if nothing else leads to these. Memory: temporarily
- * 16 bytes per object, within the budget.
+ * characters, and arrays of boxes include their boxes, if nothing else refers to them. Memory:
+ * temporarily 16 bytes per object, within the budget.
  */
 int growth_tree_add(const struct session *session, struct analysis_merged *m, unsigned dump,
 		    const struct growth_tree_options *options, struct hdb_error *err);

@@ -1,10 +1,10 @@
 /*
  * queries/compare/owner_tree.c - builds the tree of paths merged by owner.
  *
- * First the fields of all objects that can own something are read, in order of index: an object
- * that its parent on the path holds by such a field gets the number of this owner. Then the node of
- * each object follows from its parent's node, in any order: objects whose parents have no node yet
- * are pending.
+ * First the fields of all objects that can own something are read, in order of index. If such a
+ * field holds the next object on a path, that object gets the number of this owner. Then the node
+ * of each object follows from its parent's node, in any order: objects whose parents have no node
+ * yet are pending.
  */
 #include "queries/compare/owner_tree.h"
 
@@ -25,19 +25,22 @@
 
 #define NAME_MAX_BYTES 512
 /*
- * Maximum number of steps up the path to the owner of a ThreadLocal. If the owner is further away,
- * the class of the ThreadLocal is as informative.
+ * Maximum number of steps up the path to the owner of a ThreadLocal. If the owner is farther away,
+ * the class of the ThreadLocal is just as informative.
  */
 #define KEY_STEPS 64u
 /* Number of objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 65536u
-/* Size of the cache of nodes by parent and name; a power of two. */
+/* Size of the cache of nodes by parent and name. Must be a power of two. */
 #define FOUND_SLOTS 4096u
 
-/* Values of place[]. The lower bits of a pending object are the number of its owner + 1, or 0. */
+/*
+ * Values of place[]. The lower bits of a pending object are 1 + the number of its owner, or 0 if it
+ * has none.
+ */
 #define PLACE_NONE ANALYSIS_PLACE_NONE
 #define PLACE_WAITS ANALYSIS_PLACE_WAITS
-/* In classes[]: the object is the class object of that class. */
+/* Flag in classes[]: the object is the class object of this class. */
 #define CLASS_OBJECT 0x80000000u
 
 static const char entry_class[] = "java.lang.ThreadLocal$ThreadLocalMap$Entry";
@@ -48,7 +51,7 @@ enum kind { KIND_OWN, KIND_THREAD, KIND_LOCAL_ENTRY, KIND_PLATFORM, KIND_PART, K
 /* The meaning of a node: an owner, and the class of the objects that it holds. */
 struct held {
 	uint32_t owner, class_no;
-	bool is_entry; /* it is held inside a collection of the owner */
+	bool is_entry; /* whether it is inside a collection of the owner */
 };
 
 /* An entry of the cache of nodes. */
@@ -56,25 +59,25 @@ struct found {
 	uint32_t parent, name, node;
 };
 
-/* State of owner_tree_add. Arrays without a note are by index of the object. */
+/* State of owner_tree_add. Unless stated otherwise, arrays are indexed by object. */
 struct adding {
 	const struct session *session;
 	struct owner_tree *tree;
 	struct trace_graph graph;
 	uint32_t reading; /* the object whose fields are being read */
-	uint32_t *parent; /* reversed while a path is walked */
-	uint32_t *place;  /* its node, or PLACE_* */
+	uint32_t *parent; /* links are reversed while a path is walked */
+	uint32_t *place;  /* node of the object, or PLACE_* */
 	uint32_t *classes;
-	uint64_t *holds; /* bit set: objects that are the parent of another */
-	uint64_t *parts; /* bit set: objects that are part of another */
+	uint64_t *holds; /* bit set: objects that are the parent of another object */
+	uint64_t *parts; /* bit set: objects that are part of another object */
 	uint8_t *kind;   /* indexed by class */
 	/*
-	 * indexed by class: whether the class is never unloaded, so that its holders do not count
+	 * indexed by class: whether the class is never unloaded, so that its holders are irrelevant
 	 */
 	bool *stays;
-	struct base_idmap fields;  /* class and field -> name of the owner */
-	struct base_idmap held[2]; /* owner and class -> name; [1] is for entries */
-	struct base_idmap threads; /* thread -> owner of its local variables */
+	struct base_idmap fields;  /* class and field to the name of the owner */
+	struct base_idmap held[2]; /* owner and class to the name; [1] is for entries */
+	struct base_idmap threads; /* thread to the owner of its local variables */
 	struct base_vec entries;   /* uint32_t: entries of thread-local maps */
 	struct found found[FOUND_SLOTS];
 };
@@ -196,7 +199,7 @@ static int field_owner(struct adding *a, const struct trace_reference *reference
 
 /*
  * Stores the owner of an object that its parent holds by this field. If there are several such
- * fields, the first in order of name is used.
+ * fields, uses the first in order of name.
  */
 static int take_reference(void *ctx, const struct trace_reference *reference, struct hdb_error *err)
 {
@@ -228,7 +231,7 @@ static void key_owner(const struct adding *a, uint32_t key, char *buf, size_t si
 			       class_name(a, a->classes[key], name));
 }
 
-/* The value of a thread-local variable belongs to the owner of the ThreadLocal. */
+/* Reads an entry of a thread-local map. The value belongs to the owner of the ThreadLocal. */
 static int read_entry(struct adding *a, uint32_t ix, struct hdb_error *err)
 {
 	struct heap *heap = a->session->heap;
@@ -276,7 +279,8 @@ static int find_owners(struct adding *a, struct hdb_error *err)
 /* ---- nodes ---- */
 
 /*
- * Finds or adds the node with a name below `parent`; if the name is already on the path, that node.
+ * Finds or adds the node with a name below `parent`. If the path already contains the name, returns
+ * that node.
  */
 static int child_of(struct adding *a, uint32_t parent, uint32_t name, uint32_t *out,
 		    struct hdb_error *err)
@@ -294,14 +298,14 @@ static int child_of(struct adding *a, uint32_t parent, uint32_t name, uint32_t *
 	*out = up;
 	if (up == ANALYSIS_MERGED_TOP)
 		TRY(analysis_merged_child(m, parent, name, out, err));
-	/* If a limit was reached, the node is not cached, so that each object counts as folded. */
+	/* If a limit was reached, the node is not cached, so that every object counts as folded. */
 	if (*out != ANALYSIS_MERGED_TOP && analysis_merged_node(m, *out)->name == name)
 		*f = (struct found){ parent, name, *out + 1 };
 	return HDB_OK;
 }
 
 /*
- * Returns a kind of root that lasts, if the object has one. Stack frames come and go between dumps.
+ * Returns a permanent kind of root, if the object has one. Stack frames come and go between dumps.
  */
 static uint8_t lasting_kind(const struct store_root *roots, size_t count)
 {
@@ -330,7 +334,7 @@ static int root_owner(struct adding *a, uint32_t ix, uint32_t *out, struct hdb_e
 }
 
 /*
- * Finds the owner for local variables of a thread. All threads of one pool are one owner: "a local
+ * Finds the owner for local variables of a thread. All threads of a pool are one owner: "a local
  * variable of thread "pool-1-thread-*"".
  */
 static int local_owner(struct adding *a, uint32_t thread, uint32_t *out, struct hdb_error *err)
@@ -348,7 +352,7 @@ static int local_owner(struct adding *a, uint32_t thread, uint32_t *out, struct 
 }
 
 /*
- * Returns whether an object is part of the one above it, such as an entry, a table, or the
+ * Returns whether an object is part of the object above it, such as an entry, a table, or the
  * characters of a string.
  */
 static bool is_part(const struct adding *a, uint32_t above, uint32_t ix)
@@ -365,7 +369,9 @@ static bool is_part(const struct adding *a, uint32_t above, uint32_t ix)
 	       (from == KIND_PLATFORM || from == KIND_PART || from == KIND_ARRAY);
 }
 
-/* Finds the node of an object whose parent `above`, unless HEAP_NONE, has the node *node. */
+/*
+ * Finds the node of an object. *node is the node of its parent `above`, unless that is HEAP_NONE.
+ */
 static int settle(void *ctx, uint32_t above, uint32_t ix, uint32_t *node, struct hdb_error *err)
 {
 	struct adding *a = ctx;
@@ -438,7 +444,10 @@ static enum kind kind_of(struct heap *heap, uint32_t no, uint32_t thread_no)
 		return heap_is_anonymous_class(name) && heap_collection_rule(heap, no) ?
 			       KIND_PLATFORM :
 			       KIND_OWN;
-	/* java.util.HashMap$Node, TreeMap$Entry, ConcurrentHashMap$TreeNode, Hashtable$Entry */
+	/*
+	 * such as java.util.HashMap$Node, TreeMap$Entry, ConcurrentHashMap$TreeNode,
+	 * Hashtable$Entry
+	 */
 	return strncmp(name, "java.util.", 10) == 0 && strchr(name, '$') &&
 			       (ends_with(name, "Node") || ends_with(name, "Entry")) ?
 		       KIND_PART :
@@ -472,7 +481,7 @@ static int load(void *ctx, const struct heap_block *block, struct hdb_error *err
 	return HDB_OK;
 }
 
-/* Marks objects that hold other objects. An object's class does not count. */
+/* Marks objects that hold other objects. References to an object's class do not count. */
 static void find_holders(struct adding *a)
 {
 	for (uint32_t ix = 0; ix < a->session->heap->object_count; ix++) {
@@ -493,7 +502,7 @@ static int prepare(struct adding *a, struct arrays *arrays, struct hdb_error *er
 {
 	struct heap *heap = a->session->heap;
 	struct base_work *work = a->session->work;
-	/* Whole blocks are read, so arrays are rounded up to them. */
+	/* Whole blocks are read, so arrays are rounded up to whole blocks. */
 	const uint64_t n = (uint64_t)heap_block_count(heap) * STORE_BLOCK_OBJECTS;
 	const uint64_t words = n / 64 + 1;
 	uint32_t thread_no;

@@ -5,14 +5,15 @@
  * The owner of an object is the application's field that holds it, directly or through collections,
  * arrays and other platform objects; or a static field of the platform, a field or local variable
  * of a thread, or a thread-local; or otherwise the kind of GC root. The leaks query names owners in
- * the same way. A node is an owner with the class of what it holds: "a.Cache.entries ->
- * java.util.HashMap". Below it are the contents of the collection, "a.Cache.entries[] ->
- * a.Session", and below those what sessions own. Entries, tables and characters are parts of
- * another object: their bytes count there, but they are not counted themselves.
+ * the same way. A node consists of an owner and the class of the objects that it holds:
+ * "a.Cache.entries -> java.util.HashMap". Below it are the contents of the collection,
+ * "a.Cache.entries[] -> a.Session", and below these the objects that sessions own. Entries, tables
+ * and characters are parts of other objects. Their bytes are added to those objects, but they are
+ * not counted as objects.
  *
- * Names contain no addresses and nothing else that changes from run to run, so nodes of different
- * dumps correspond. A name occurs only once on a path: something that holds itself stays in one
- * node, so all nodes with the same name can be added up.
+ * Names contain no addresses or other data that changes from run to run, so nodes of different
+ * dumps correspond. A name occurs only once on a path, because an object that holds itself stays in
+ * one node. Therefore all nodes with the same name can be added up.
  */
 #ifndef QUERIES_COMPARE_OWNER_TREE_H
 #define QUERIES_COMPARE_OWNER_TREE_H
@@ -41,14 +42,15 @@ void owner_tree_release(struct owner_tree *tree);
  * temporarily 14 bytes and 2 bits per object, within the budget. Time is linear: two passes over
  * the objects, and one over the fields of objects that hold others.
  *
- * *place, unless NULL, is set to the node of each object, ANALYSIS_MERGED_TOP if it has none or is
- * a part of another; the caller frees it: base_big_free with the session's work.
+ * Sets *place, unless NULL, to the node of each object, or to ANALYSIS_MERGED_TOP if the object has
+ * no node or is part of another object. The caller frees it with base_big_free and the session's
+ * work.
  */
 int owner_tree_add(const struct session *session, struct owner_tree *tree, unsigned dump,
 		   struct base_big *place, struct hdb_error *err);
 
 /*
- * Returns the owner in a name, and the class of the held objects ("" if the name is only an owner).
+ * Return the owner in a name, and the class of the held objects ("" if the name is only an owner).
  * Borrowed until the tree is released.
  */
 const char *owner_tree_owner(const struct owner_tree *tree, uint32_t name);

@@ -1,9 +1,9 @@
 /*
  * queries/compare/q_diff.c - the diff query: what changed between two or more dumps.
  *
- * The queried database is the newest dump, the older ones are given as arguments. This file reads
- * options, sets facts and chooses columns; the parts are diff_groups.c, diff_objects.c,
- * diff_tree.c, diff_growth.c and diff_owners.c.
+ * The queried database is the newest dump; arguments name the older dumps. This file reads options,
+ * sets facts and chooses columns. The parts are in diff_groups.c, diff_objects.c, diff_tree.c,
+ * diff_growth.c and diff_owners.c.
  */
 #include "queries/compare/diff.h"
 #include "queries/queries.h"
@@ -95,7 +95,7 @@ static void read_by(const struct query *q, struct diff *d)
 {
 	const unsigned others = query_choice(q, "by");
 
-	/* The option's other values follow class, superclass, package and loader in order. */
+	/* The option's other values are class, superclass, package and loader, in this order. */
 	d->group = query_by(q);
 	d->by = others <= DERIVE_LOADER ?
 			DIFF_BY_GROUP :
@@ -146,10 +146,10 @@ static int set_facts(struct query *q, struct diff *d, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Indexed by kind of comparison: its part, and its columns. */
+/* Part and columns of each kind of comparison. */
 static const struct {
 	const struct diff_part *part;
-	/* columns_of_many: further columns for more than two dumps */
+	/* columns_of_many: additional columns for more than two dumps */
 	const char *columns, *columns_of_many;
 } parts[] = {
 	[DIFF_BY_GROUP] = { &diff_groups,
@@ -215,7 +215,7 @@ static int diff_row(struct query *q, size_t no, struct hdb_error *err)
 	return parts[d->by].part->row(q, d, no, err);
 }
 
-/* For parts that do not know their number of rows. */
+/* Sets the next row, for parts that do not know their number of rows. */
 static int next_object(struct query *q, struct hdb_error *err)
 {
 	return diff_row(q, 0, err);

@@ -2,9 +2,9 @@
  * queries/objects/collection_path.c - finds the collections that a path passes, for
  * collection_path.h.
  *
- * The internals of a collection are known from its row in the table of known collections: the array
- * in its field `store`, entries with its key and value fields, and instances of classes nested in
- * the known one (indexes of skip lists, bins of tables).
+ * The row of a collection in the table of known collections determines its internals: the array in
+ * the field `store`, entries with the key and value fields, and instances of classes nested in the
+ * known class (indexes of skip lists, bins of tables).
  */
 #include "queries/objects/collection_path.h"
 
@@ -26,14 +26,14 @@
 struct place {
 	const struct session *session;
 	const uint32_t *nodes;
-	size_t at;         /* the object being examined; SIZE_MAX: past the end */
+	size_t at;         /* position of the object being examined; SIZE_MAX: past the end */
 	uint32_t ix;       /* the collection that holds it */
 	uint32_t class_no; /* the class that its row names */
 	const struct heap_collection_rule *rule;
 	unsigned takes;
 };
 
-/* Makes `ix` the current collection, if it is a known one: HDB_OK or HDB_NOTFOUND. */
+/* Makes `ix` the current collection if it is a known one. Returns HDB_OK or HDB_NOTFOUND. */
 static int enter(struct place *p, uint32_t ix, struct hdb_error *err)
 {
 	struct heap_object object;
@@ -52,7 +52,7 @@ static int enter(struct place *p, uint32_t ix, struct hdb_error *err)
 	return p->rule ? HDB_OK : HDB_NOTFOUND;
 }
 
-/* Moves to the object at a field path of the collection, if that is the next one of the path. */
+/* Moves to the object at a field path of the collection, if it is the next object on the path. */
 static int follow(struct place *p, const char *path, struct hdb_error *err)
 {
 	uint32_t target;
@@ -81,7 +81,7 @@ static bool pass(struct place *p)
 
 /*
  * Finds the index of an object in an array. Returns HDB_NOTFOUND if it is not among the elements
- * searched.
+ * that were searched.
  */
 static int find_index(const struct session *session, uint32_t array_ix, uint32_t ix,
 		      uint64_t *index, struct hdb_error *err)
@@ -108,7 +108,7 @@ static int element_of(const struct session *session, uint32_t array_ix, uint64_t
 	return r < 0 || slice.done ? r : HDB_NOTFOUND;
 }
 
-/* Sets how the element is held, as seen from outside of any wrappers. */
+/* Sets how the outermost wrapper, if any, holds the element. */
 static void set_kind(const struct place *p, struct analysis_fold *fold, bool is_key)
 {
 	fold->kind = p->takes != HEAP_TAKES_ALL || !p->rule->key ? ANALYSIS_FOLD_ELEMENT :
@@ -118,7 +118,7 @@ static void set_kind(const struct place *p, struct analysis_fold *fold, bool is_
 
 /* ---- by shape ---- */
 
-/* For arrays: p->at is at the array. */
+/* Folds an array. p->at is the position of the array. */
 static int fold_array(struct place *p, struct analysis_fold *fold, bool is_key_array,
 		      struct hdb_error *err)
 {
@@ -158,7 +158,7 @@ static int fold_array(struct place *p, struct analysis_fold *fold, bool is_key_a
 	return element_of(p->session, keys, index, &fold->key, err);
 }
 
-/* Sets *out to whether the entry holds the next object by this field path. */
+/* Sets *out to whether the entry refers to the next object by this field path. */
 static int holds(struct place *p, uint32_t entry, const char *path, bool *out,
 		 struct hdb_error *err)
 {
@@ -176,8 +176,8 @@ static int holds(struct place *p, uint32_t entry, const char *path, bool *out,
 }
 
 /*
- * Sets *out to whether an object is internal to the collection: nested in its class, or like an
- * entry.
+ * Sets *out to whether an object is internal to the collection: of a class nested in the
+ * collection's class, or like an entry.
  */
 static int is_inside(struct place *p, uint32_t ix, bool *out, struct hdb_error *err)
 {
@@ -205,7 +205,10 @@ static int is_inside(struct place *p, uint32_t ix, bool *out, struct hdb_error *
 	return r;
 }
 
-/* Follows entries to the entry that holds something else. p->at is at the first entry. */
+/*
+ * Follows entries to the entry that holds an object that is not an entry. p->at is at the first
+ * entry.
+ */
 static int fold_entries(struct place *p, struct analysis_fold *fold, bool is_first,
 			struct hdb_error *err)
 {
@@ -215,7 +218,7 @@ static int fold_entries(struct place *p, struct analysis_fold *fold, bool is_fir
 	int r = is_inside(p, p->nodes[p->at], &inside, err);
 
 	assert(p->at < fold->outer);
-	/* A value is a better guess than a key: an object may be both. */
+	/* Tries the value before the key, because it is the better guess if an object is both. */
 	while (r == HDB_OK && inside && p->at) {
 		const uint32_t entry = p->nodes[p->at];
 		uint32_t next;
@@ -264,11 +267,11 @@ static int fold_chains(struct place *p, struct analysis_fold *fold, struct hdb_e
 	if (r == HDB_OK && circular)
 		return pass(p) ? fold_entries(p, fold, rule->kind == HEAP_LIST, err) : HDB_NOTFOUND;
 	TRY_ERRORS(r);
-	/* It may be held by another field: the last entry, an index. */
+	/* Another field may hold it: the last entry, or an index. */
 	return fold_entries(p, fold, r == HDB_OK && rule->shape == HEAP_LINKED, err);
 }
 
-/* Goes from the collection at p->ix down to its element. */
+/* Folds the way from the collection at p->ix to its element. */
 static int fold_one(struct place *p, struct analysis_fold *fold, struct hdb_error *err)
 {
 	int r = HDB_OK;
@@ -304,8 +307,8 @@ static int fold_one(struct place *p, struct analysis_fold *fold, struct hdb_erro
 		if (r != HDB_OK)
 			return r < 0 ? r : HDB_NOTFOUND;
 		/*
-		 * A wrapped collection or a part. What a view shows of a collection is the view's
-		 * own.
+		 * This is a wrapped collection or a part. An element that a view shows belongs to
+		 * the view.
 		 */
 		if ((r = enter(p, p->nodes[p->at], err)) != HDB_OK)
 			return r < 0 ? r : HDB_NOTFOUND;

@@ -1,6 +1,6 @@
 /*
- * queries/objects/collection_path.h - paths through collections, as map["key"] or list[3]: the
- * entries, tables and inner maps between a collection and its element count as one step.
+ * queries/objects/collection_path.h - paths through collections, shown as map["key"] or list[3]:
+ * the entries, tables and inner maps between a collection and its element count as one step.
  */
 #ifndef QUERIES_OBJECTS_COLLECTION_PATH_H
 #define QUERIES_OBJECTS_COLLECTION_PATH_H
@@ -16,7 +16,9 @@ enum analysis_fold_kind {
 	ANALYSIS_FOLD_ELEMENT
 };
 
-/* Steps outer - 1 to inner + 1 of a path, which are inside the collection at step `outer`. */
+/*
+ * The steps from outer - 1 to inner + 1 of a path, which are inside the collection at step `outer`.
+ */
 struct analysis_fold {
 	uint64_t outer, inner;
 	enum analysis_fold_kind kind;

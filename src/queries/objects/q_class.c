@@ -15,9 +15,9 @@ struct class_query {
 	bool in_statics;
 	struct derive_total *instances; /* instances of the population, by class; owned */
 	uint64_t *flat;                 /* number of flat values, by class; owned */
-	/* for a single class: */
+	/* only for a single class: */
 	struct heap_fields fields; /* statics */
-	uint32_t no;               /* class whose instance fields are listed */
+	uint32_t no;               /* the class whose instance fields are listed */
 	uint32_t field, steps;
 	uint64_t offset;
 };
@@ -44,7 +44,7 @@ static int count_all(struct query *q, struct class_query *s, struct hdb_error *e
 	return heap_count_all(q->heap, NULL, add_counted, s, err);
 }
 
-/* With --heap, lists only classes that have objects in that heap. */
+/* Keeps only classes that have objects in the heap given by --heap. */
 static void drop_empty(const struct query *q, struct class_query *s)
 {
 	size_t kept = 0;

@@ -1,6 +1,7 @@
 /*
  * queries/objects/q_direct_buffers.c - the direct-buffers query: buffers and foreign-memory
- * segments outside the heap. Their memory is not in the dump, and no object size includes it.
+ * segments outside the heap. The dump does not contain their memory, and object sizes do not
+ * include it.
  */
 #include "analysis/members.h"
 #include "derive/segments.h"
@@ -11,10 +12,10 @@
 /* Maximum number of steps up the dominator tree to a thread. */
 #define THREAD_STEPS_MAX 1000
 /*
- * Maximum number of steps from a buffer to its views; the holder of the last view is searched for.
+ * Maximum number of steps from a buffer to its views. The holder of the last view is searched for.
  */
 #define VIEW_STEPS_MAX 8
-/* Maximum number of referrers examined. Among that many, any holder is as good as another. */
+/* Maximum number of referrers examined. With more, any holder is as good as another. */
 #define REFERRERS_MAX 10000u
 #define NAME_SIZE 512
 
@@ -31,7 +32,7 @@ struct buffers {
 	bool with_views;
 };
 
-/* Kinds, in the order of the facts with their sums. The last has no fact. */
+/* Kinds, in the order of the facts with their sums. The last kind has no fact. */
 enum kind { DIRECT, MAPPED, SEGMENT, NATIVE, VIEW };
 
 struct buffer {
@@ -69,13 +70,11 @@ static int take_buffer(struct query *q, uint32_t ix, struct hdb_error *err)
 
 	TRY_ERRORS(heap_path_number(q->heap, ix, "capacity", &capacity, err));
 	TRY(has(q, ix, "att|viewedBuffer", &is_view, err));
-	/* A buffer over a segment does not own memory either. */
+	/* A buffer over a segment does not own memory. */
 	if (!is_view)
 		TRY(has(q, ix, "segment", &is_view, err));
 	TRY(has(q, ix, "fd", &is_mapped, err));
-	/*
-	 * NewDirectByteBuffer of JNI makes a buffer without an object that would free its memory.
-	 */
+	/* NewDirectByteBuffer of JNI creates a buffer without an object that frees its memory. */
 	TRY(has(q, ix, "cleaner|memoryRef|block", &is_owner, err));
 	buffer.bytes = capacity > 0 ? (uint64_t)capacity : 0;
 	buffer.kind = is_view ? VIEW : is_mapped ? MAPPED : is_owner ? DIRECT : NATIVE;
@@ -96,7 +95,10 @@ static int take_segment(struct query *q, uint32_t ix, struct hdb_error *err)
 	return base_vec_push(&s->segments, &segment, sizeof(segment), err);
 }
 
-/* jdk.internal.jimage maps lib/modules as a whole, and reads classes and resources from there. */
+/*
+ * Takes the buffers for the JDK's modules. jdk.internal.jimage maps the file lib/modules as a
+ * whole, and reads classes and resources from it.
+ */
 static int take_modules(struct query *q, uint32_t ix, struct hdb_error *err)
 {
 	struct buffers *s = q->state;
@@ -104,7 +106,7 @@ static int take_modules(struct query *q, uint32_t ix, struct hdb_error *err)
 	int r = heap_path_object(q->heap, ix, "memoryMap", &map, err);
 
 	TRY_FOUND(r);
-	/* It may be a view of the mapping. */
+	/* The map may be a view of the mapping. */
 	for (unsigned steps = 0; steps < VIEW_STEPS_MAX && r == HDB_OK; steps++) {
 		uint32_t of;
 
@@ -118,8 +120,8 @@ static int take_modules(struct query *q, uint32_t ix, struct hdb_error *err)
 BASE_ORDER(compare_buffers, struct buffer, BASE_DOWN(bytes), BASE_UP(ix))
 
 /*
- * Takes the objects of a class and its subclasses that belong to the population, if the heap has
- * the class.
+ * Takes the objects of a class and its subclasses that belong to the population. Does nothing if
+ * the heap does not have the class.
  */
 static int take_class(struct query *q, const char *name, take_object take, struct hdb_error *err)
 {
@@ -200,7 +202,7 @@ static int open_buffers(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Possible holders of a buffer that no single object dominates. */
+/* Possible holders of a buffer that has no dominator. */
 struct candidates {
 	uint32_t holder, view; /* the best holders, or HEAP_NONE */
 	uint64_t retained;     /* retained size of the holder */
@@ -233,8 +235,8 @@ static int look_at_referrer(struct query *q, uint32_t ix, uint32_t from, struct 
 }
 
 /*
- * Finds the objects that refer to a buffer, except the object that frees the buffer, which has a
- * phantom reference.
+ * Finds the objects that refer to a buffer, except the object that frees the buffer by a phantom
+ * reference.
  */
 static int find_candidates(struct query *q, uint32_t ix, struct candidates *c,
 			   struct hdb_error *err)
@@ -257,8 +259,8 @@ static int find_candidates(struct query *q, uint32_t ix, struct candidates *c,
 }
 
 /*
- * Finds the holder of a buffer: its dominator (*is_dominator), or a referrer. If only other buffers
- * hold it, theirs. HEAP_NONE if there is none.
+ * Finds the holder of a buffer: its dominator (sets *is_dominator), or a referrer. If only other
+ * buffers hold it, finds their holder. Sets *holder to HEAP_NONE if there is none.
  */
 static int find_holder(struct query *q, uint32_t ix, uint32_t *holder, bool *is_dominator,
 		       struct hdb_error *err)

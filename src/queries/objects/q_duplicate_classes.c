@@ -13,7 +13,7 @@ struct copy {
 	uint32_t no, copies;
 };
 
-/* All classes of names that several have. */
+/* All classes whose names are shared by several classes. */
 struct copies {
 	struct copy *list; /* owned: free() */
 	size_t count;
@@ -33,7 +33,7 @@ static int compare_names(const void *a, const void *b)
 	return c ? c : x->no < y->no ? -1 : x->no > y->no;
 }
 
-/* The names that most classes have first. */
+/* Sorts names by the number of classes that have them, highest first. */
 static int compare_copies(const void *a, const void *b)
 {
 	const struct copy *x = a, *y = b;

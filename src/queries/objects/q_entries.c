@@ -1,6 +1,7 @@
 /*
  * queries/objects/q_entries.c - the entries query: the contents of a collection, or of all
- * collections of a class: keys and values of maps, elements of others.
+ * collections of a class. These are the keys and values of maps, and the elements of other
+ * collections.
  */
 #include "analysis/members.h"
 #include "heap/collections/collections.h"
@@ -19,12 +20,12 @@
 struct contents {
 	struct analysis_members members; /* collections of a class */
 	bool is_class;
-	bool is_open; /* one of the two is open */
+	bool is_open; /* whether one of the two is open */
 	uint64_t at;  /* index of the next member */
 	struct heap_collection collection;
 	struct heap_entries entries;
 	uint64_t from;
-	bool is_reported; /* the cut has been reported */
+	bool is_reported; /* whether the truncation has been reported */
 };
 
 static void set_facts(struct query *q, const struct contents *s)
@@ -105,7 +106,7 @@ static int open_entries(struct query *q, struct hdb_error *err)
 
 /* ---- rows ---- */
 
-/* Sets a value as text, without class and quotes. */
+/* Sets a value as text, without its class and quotes. */
 static int set_plain(struct query *q, size_t column, const struct heap_value *value,
 		     struct hdb_error *err)
 {
@@ -144,7 +145,7 @@ static int set_retained(struct query *q, const struct heap_value *value, struct 
 	return HDB_OK;
 }
 
-/* Opens the next collection of the class: HDB_OK or HDB_END. */
+/* Opens the next collection of the class. Returns HDB_OK or HDB_END. */
 static int open_next(struct query *q, struct hdb_error *err)
 {
 	struct contents *s = q->state;
@@ -173,7 +174,9 @@ static int open_next(struct query *q, struct hdb_error *err)
 	return r < 0 ? r : heap_entries_begin(q->heap, &s->collection, &s->entries, err);
 }
 
-/* With --heap, shows only entries whose value is in that heap. */
+/*
+ * Sets *out to whether an entry is shown. With --heap, only entries with a value in that heap are.
+ */
 static int is_shown(struct query *q, const struct heap_value *value, bool *out,
 		    struct hdb_error *err)
 {
@@ -198,8 +201,8 @@ static const char *cut_text(const struct heap_entries *e)
 }
 
 /*
- * Moves to the next entry to show. Sets *end, where the entries of a collection stop because its
- * links are damaged or entries are unknown, to the reason.
+ * Moves to the next entry to show. If the entries of a collection end early because its links are
+ * damaged or entries are unknown, sets *end to the reason.
  */
 static int step(struct query *q, const char **end, struct hdb_error *err)
 {
@@ -233,7 +236,9 @@ static int step(struct query *q, const char **end, struct hdb_error *err)
 	}
 }
 
-/* Sets the columns that a filter tests first. The others are only needed for rows it wants. */
+/*
+ * Sets the columns that a filter tests first. The other columns are only needed for rows that pass.
+ */
 static int set_columns(struct query *q, bool is_tested, struct hdb_error *err)
 {
 	const struct heap_entries *e = &((const struct contents *)q->state)->entries;
@@ -262,7 +267,7 @@ static int set_id(struct query *q, size_t column, const struct heap_value *value
 	return HDB_OK;
 }
 
-/* Sets columns that are cheap, or whose use by a test cannot be seen from their name. */
+/* Sets columns that are cheap, or that a test may use without naming them. */
 static int set_ids(struct query *q, struct hdb_error *err)
 {
 	const struct heap_entries *e = &((const struct contents *)q->state)->entries;

@@ -2,8 +2,8 @@
  * queries/objects/q_group.c - the group-by-value query: groups objects of a class by their value,
  * or by the value of a field.
  *
- * Memory depends only on the number of different values: 56 bytes each, and some 12 for finding and
- * sorting them. Strings are made again for each row.
+ * Memory depends only on the number of different values: 56 bytes for each, and about 12 for
+ * finding and sorting it. Strings are built again for each row.
  */
 #include "analysis/contents.h"
 #include "analysis/hash_counter.h"
@@ -26,7 +26,7 @@
  */
 
 /*
- * Maximum number of bytes in a value's text. Values without contents are distinguished by that
+ * Maximum number of bytes in a value's text. Values without contents are distinguished by this
  * text.
  */
 #define ANALYSIS_KEY_TEXT 1024
@@ -34,10 +34,10 @@
 /* How objects of a class are read; private. */
 struct analysis_key_way;
 
-/* A set of objects and what they are grouped by. */
+/* A set of objects, and the property by which they are grouped. */
 struct analysis_keys {
 	const struct session *session; /* borrowed */
-	/* NULL: the object itself; otherwise as for heap_path_value; borrowed */
+	/* path of a field, as in heap_path_value; NULL: the object itself; borrowed */
 	const char *path;
 	/* indexed by class number: nonzero if its objects are members; borrowed */
 	const uint8_t *is_member;
@@ -55,11 +55,11 @@ struct analysis_key {
 
 #define XXH_INLINE_ALL
 
-/* Added to the seed for texts, so that their hashes differ from hashes of contents. */
+/* Added to the seed for texts, so that their hashes differ from those of contents. */
 #define TEXT_KIND 2u
 /*
- * Number of members from which a block's part of the dump is read as a whole: at least one in every
- * other page.
+ * If a block has at least this many members, one in every other page, its part of the dump is read
+ * as a whole.
  */
 #define WANT_MEMBERS 128u
 /* Buffer size for a number as text. */
@@ -70,7 +70,10 @@ struct analysis_key_way {
 	struct heap_place place; /* of the field */
 };
 
-/* The seed differs in each process, so no dump can be made whose values collide. */
+/*
+ * Hashes bytes. The seed differs in each process, so that nobody can construct a dump whose values
+ * collide.
+ */
 static struct heap_text_hash hash_bytes(const void *bytes, size_t size, uint64_t kind)
 {
 	const XXH128_hash_t hash = XXH3_128bits_withSeed(bytes, size, base_hash_seed() + kind);
@@ -107,7 +110,10 @@ struct array {
 	uint64_t length;
 };
 
-/* Arrays without content are distinguished by their length; `view` is the thread's own. */
+/*
+ * Hashes an array. Arrays without content are distinguished by their length. `view` belongs to the
+ * thread.
+ */
 static int hash_array(struct heap *heap, struct base_view *view, const struct array *a,
 		      struct heap_text_hash *out, struct hdb_error *err)
 {
@@ -126,8 +132,8 @@ static int hash_array(struct heap *heap, struct base_view *view, const struct ar
 
 /*
  * Finds the value by which an object is grouped: the object itself, or its field. Returns
- * HDB_NOTFOUND if it has no such field. *of is the object to which the value refers; HEAP_NONE for
- * numbers, null and objects that the dump lacks.
+ * HDB_NOTFOUND if the object has no such field. Sets *of to the object to which the value refers,
+ * or to HEAP_NONE for numbers, null and objects that the dump lacks.
  */
 static int value_of(const struct analysis_keys *k, uint32_t ix, struct heap_value *out,
 		    uint32_t *of, struct hdb_error *err)
@@ -171,8 +177,8 @@ static int text_of_object(const struct session *session, uint32_t of, char *text
 }
 
 /*
- * Writes the value as text (ANALYSIS_KEY_TEXT bytes): "null", a number, "(none)" if it has no such
- * field.
+ * Writes the value as text (ANALYSIS_KEY_TEXT bytes): "null", a number, or "(none)" if the object
+ * has no such field.
  */
 static int key_text(struct analysis_keys *k, uint32_t ix, char *text, struct hdb_error *err)
 {
@@ -190,8 +196,8 @@ static int key_text(struct analysis_keys *k, uint32_t ix, char *text, struct hdb
 }
 
 /*
- * Hashes the contents of an object. Returns HDB_NOTFOUND if the object has no contents. Its text is
- * then the key.
+ * Hashes the contents of an object. Returns HDB_NOTFOUND if the object has no contents; the key is
+ * then its text.
  */
 static int hash_content(const struct session *session, const struct heap_object *object,
 			struct heap_text_hash *out, struct hdb_error *err)
@@ -211,7 +217,7 @@ static int hash_content(const struct session *session, const struct heap_object 
 		TRY(heap_string_one(heap, object->ix, &string, err));
 		return heap_chars_hash(&heap->dump.view, &string.chars, out, err);
 	}
-	/* Most such objects are boxed numbers, which are hashed without making their text. */
+	/* Most such objects are boxed numbers, which are hashed without writing their text. */
 	if (!heap_value_is_number(heap, object->class_no))
 		return HDB_NOTFOUND;
 	TRY(heap_path_value(heap, object->ix, "value", &value, err));
@@ -219,7 +225,7 @@ static int hash_content(const struct session *session, const struct heap_object 
 	return HDB_OK;
 }
 
-/* Computes the key of object ix. Only on the calling thread. */
+/* Computes the key of object ix. Must be called on the calling thread. */
 static int key_of(struct analysis_keys *k, uint32_t ix, struct heap_text_hash *out,
 		  struct hdb_error *err)
 {
@@ -270,8 +276,8 @@ static int find_way(struct analysis_keys *k, uint32_t no, struct analysis_key_wa
 }
 
 /*
- * Set the first three members and zero the rest. Loads the necessary tables. keys_release must be
- * called even after a failure.
+ * Loads the necessary tables. The caller sets the first three members and zeroes the rest, and must
+ * call keys_release even after a failure.
  */
 static int keys_begin(struct analysis_keys *k, struct hdb_error *err)
 {
@@ -290,7 +296,7 @@ static int keys_begin(struct analysis_keys *k, struct hdb_error *err)
 	}
 	if (has_strings)
 		TRY(heap_string_blocks(heap, &k->references, &threads_max, err));
-	/* Strings of unusual layout are found by ID, which only the calling thread may do. */
+	/* Strings with an unusual layout are found by ID, which only the calling thread may do. */
 	if (threads_max == 1) {
 		free(k->references);
 		k->references = NULL;
@@ -322,7 +328,7 @@ struct reading {
 	size_t at; /* number of keys before the current string */
 };
 
-/* Puts the members of a block into bytes[0], without their hashes. */
+/* Writes the members of a block to bytes[0], without their hashes. */
 static int list_members(const struct analysis_keys *k, struct derive_block *block,
 			bool *has_strings, struct hdb_error *err)
 {
@@ -344,7 +350,7 @@ static int list_members(const struct analysis_keys *k, struct derive_block *bloc
 	return HDB_OK;
 }
 
-/* Reads a number, boxed or in a field, at its known place in the instance. */
+/* Reads a number, boxed or in a field, at its known position in the instance. */
 static int read_number(struct reading *m, const struct analysis_key_way *way, uint64_t offset,
 		       struct analysis_key *key, struct hdb_error *err)
 {
@@ -356,7 +362,7 @@ static int read_number(struct reading *m, const struct analysis_key_way *way, ui
 		return HDB_OK;
 	TRY(heap_instance_read(heap, &m->view, offset, &instance, err));
 	TRY(heap_place_value(&m->view, &instance, way->place, &value, err));
-	/* Other objects must be looked up. */
+	/* All other objects must be looked up. */
 	if (!value.type || (value.type == HPROF_OBJECT && value.bits))
 		return HDB_OK;
 	key->hash = way->way == BY_NUMBER ? hash_number(&value) : hash_basic(&value);
@@ -482,7 +488,7 @@ struct grouping {
 	uint64_t members, bytes;
 	uint64_t others, other_bytes;  /* unreachable objects */
 	struct analysis_counter tally; /* struct value_group */
-	/* of the current block */
+	/* whether each object of the current block is reachable */
 	uint8_t reachable[STORE_BLOCK_OBJECTS];
 	uint64_t retained[STORE_BLOCK_OBJECTS];
 };
@@ -531,7 +537,7 @@ static int add_block(void *ctx, const struct heap_block *objects, struct analysi
 
 /* ---- the query ---- */
 
-/* A field that no class of the members has is a mistake of the user. */
+/* Returns HDB_NOTFOUND if no class of the members has the field, which is a mistake of the user. */
 static int check_path(struct query *q, const struct grouping *s, struct hdb_error *err)
 {
 	const char *path = s->keys.path;
@@ -558,7 +564,7 @@ static int read_by(struct query *q, struct grouping *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Reports the values that are not listed. */
+/* Reports the values that were omitted. */
 static void leave_rare(struct query *q, const struct grouping *s, uint64_t min_count)
 {
 	struct analysis_cut cut = { .rows = s->tally.used - q->total };

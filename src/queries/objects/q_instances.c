@@ -56,7 +56,7 @@ static int read_fields(struct instances *s, const char *list, struct hdb_error *
 	}
 }
 
-/* Adds the fields of the class, then the fields of its superclasses, each name once. */
+/* Adds the fields of the class, then the fields of its superclasses. Each name is added once. */
 static int add_class_fields(struct query *q, struct instances *s, uint32_t class_no,
 			    struct hdb_error *err)
 {
@@ -125,7 +125,10 @@ static bool is_taken(const char *name)
 	return false;
 }
 
-/* Finds the class that declares a field of the requested class; HEAP_NONE if unknown. */
+/*
+ * Finds the class that declares a field of the requested class. Sets *out to HEAP_NONE if it is
+ * unknown.
+ */
 static int declaring_class(struct query *q, const struct instances *s, const char *name,
 			   uint32_t *out, struct hdb_error *err)
 {
@@ -151,7 +154,10 @@ static int declaring_class(struct query *q, const struct instances *s, const cha
 	return HDB_OK;
 }
 
-/* A field's column has the field's name, or Class.name if another column has that. */
+/*
+ * Renames the column of a field to the name of the field, or to Class.name if another column
+ * already has the name.
+ */
 static int rename_column(struct query *q, const struct instances *s, unsigned f, enum hdb_type type,
 			 struct hdb_error *err)
 {
@@ -173,7 +179,10 @@ static int rename_column(struct query *q, const struct instances *s, unsigned f,
 	return HDB_OK;
 }
 
-/* A column has the type of the field in the first object that has it. */
+/*
+ * Names the columns of fields. A column has the type of the field in the first object that has the
+ * field.
+ */
 static int name_columns(struct query *q, struct instances *s, struct hdb_error *err)
 {
 	char names[1024] = "id,label,shallow,retained,reachable";
@@ -261,7 +270,8 @@ static int set_field(struct query *q, size_t column, const char *path, uint32_t 
 	int r = heap_path_value(q->heap, ix, path, &value, err);
 
 	/*
-	 * Another class matching the pattern may have a field with this name and a different type.
+	 * Another class that matches the pattern may have a field with this name but a different
+	 * type.
 	 */
 	if (r != HDB_OK || column_type(value.type) != type)
 		return r < 0 ? r : HDB_OK;

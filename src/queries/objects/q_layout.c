@@ -1,6 +1,6 @@
 /*
- * queries/objects/q_layout.c - the layout query: where the fields of a class are in an instance:
- * offsets, gaps and padding.
+ * queries/objects/q_layout.c - the layout query: the positions of a class's fields in an instance,
+ * with gaps and padding.
  */
 #include "heap/heap_layout.h"
 #include "queries/database/size_proof.h"

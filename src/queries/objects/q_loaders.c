@@ -1,6 +1,6 @@
 /*
- * queries/objects/q_loaders.c - the loaders query: class loaders as a tree: the classes each
- * defines, their instances, and whether anything besides references keeps it loaded.
+ * queries/objects/q_loaders.c - the loaders query: class loaders as a tree, with the classes that
+ * each defines, their instances, and whether anything besides references keeps the loader loaded.
  */
 #include "analysis/loader_tree.h"
 #include "queries/objects/duplicate_names.h"
@@ -14,12 +14,12 @@ static const char *const use_names[] = { "garbage", "held", "parent", "root", "i
 
 struct loaders {
 	struct analysis_loader_tree tree;
-	size_t at; /* position in the tree's order */
+	size_t at; /* position in the order of the tree */
 	struct derive_total *by_class;
-	/* indexed by loader: its total; with --heap, its total within the heap */
+	/* indexed by loader: its total or, with --heap, its total within the heap */
 	struct derive_total *shown;
 	uint32_t *sorted_classes; /* sorted by class loader, then by descending retained size */
-	uint64_t class_at; /* the current loader's next class; UINT64_MAX: the loader itself */
+	uint64_t class_at; /* next class of the current loader; UINT64_MAX: the loader itself */
 	bool with_classes, only_idle;
 };
 
@@ -64,8 +64,8 @@ static int add_classes(struct query *q, struct loaders *s, struct hdb_error *err
 }
 
 /*
- * Adds totals to the loaders: totals of all objects, which decide whether a class loader is in use,
- * or totals of the objects that are shown.
+ * Adds totals to the loaders: either totals of all objects, which decide whether a class loader is
+ * in use, or totals of the objects that are shown.
  */
 static int add_loader_totals(struct query *q, struct loaders *s, bool is_shown,
 			     struct hdb_error *err)
@@ -120,7 +120,7 @@ static int judge(struct query *q, struct loaders *s, struct hdb_error *err)
 		else
 			loader->use = USE_HELD;
 	}
-	/* A class loader with a child in use is in use itself. The order has parents first. */
+	/* A class loader with a child in use is also in use. Parents come first in the order. */
 	for (size_t i = s->tree.count; i-- > 0;) {
 		const struct analysis_loader *loader =
 			analysis_loader_at(&s->tree, s->tree.order[i]);
@@ -171,7 +171,10 @@ static int open_loaders(struct query *q, struct hdb_error *err)
 	}
 	TRY(add_totals(q, s, err));
 	TRY(add_classes(q, s, err));
-	/* The order depends on sizes, and the judgement on the order. Doing it twice is cheap. */
+	/*
+	 * The order depends on sizes, and the judgement depends on the order, so both are
+	 * determined twice, which is cheap.
+	 */
 	TRY(judge(q, s, err));
 	TRY(analysis_loaders_order(&s->tree, err));
 	TRY(judge(q, s, err));

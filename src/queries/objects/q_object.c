@@ -1,6 +1,6 @@
 /*
- * queries/objects/q_object.c - the object query: one object with its sizes, all fields and their
- * values, elements, and static fields.
+ * queries/objects/q_object.c - the object query: one object with its sizes, its fields and their
+ * values, its elements, and its static fields.
  */
 #include "heap/heap_database.h"
 #include "heap/threads.h"
@@ -23,10 +23,10 @@ struct part {
 };
 
 struct object {
-	struct part parts[DEPTH_MAX + 1]; /* the object, and the objects unfolded inside it */
-	uint32_t level, depth;            /* the part being listed, and the deepest allowed */
+	struct part parts[DEPTH_MAX + 1]; /* the object, and the objects unfolded below it */
+	uint32_t level, depth;            /* the part being listed, and the deepest part allowed */
 	uint32_t below;                   /* object to unfold next, or HEAP_NONE */
-	bool has_no_contents;             /* the dump lacks the array's contents */
+	bool has_no_contents;             /* the dump does not contain the array's contents */
 };
 
 static int add_roots(struct query *q, uint32_t ix, struct hdb_error *err)
@@ -74,7 +74,7 @@ static int add_value(struct query *q, const struct heap_object *o, struct hdb_er
 				  o->length);
 			return HDB_OK;
 		}
-		/* Also shows bytes and characters as text, if they are printable. */
+		/* Bytes and characters are also shown as text if they are printable. */
 		if (slice.type != HPROF_BYTE && slice.type != HPROF_CHAR)
 			return HDB_OK;
 		for (; n < slice.done && bits[n] >= 0x20 && bits[n] < 0x7f; n++)
@@ -112,7 +112,7 @@ static int add_allocation(struct query *q, uint64_t offset, struct hdb_error *er
 	return HDB_OK;
 }
 
-/* A flat value is part of one object: the first that refers to it. */
+/* Adds the owner of a flat value, which is part of one object: the first that refers to it. */
 static int add_flat(struct query *q, const struct heap_object *o, struct hdb_error *err)
 {
 	struct store_lists referrers;
@@ -148,7 +148,7 @@ static int add_native(struct query *q, uint32_t ix, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Adds the depth from the reach tree, if it is built, by following one path. */
+/* Adds the depth by following one path in the reach tree, if that table has been built. */
 static int add_depth(struct query *q, uint32_t ix, struct hdb_error *err)
 {
 	uint64_t depth = 0;
@@ -310,7 +310,7 @@ static int next_element(struct query *q, struct part *s, struct hdb_error *err)
 	return set_value(q, &value, err);
 }
 
-/* With --heap, shows only references to objects of that heap. */
+/* Sets *out to whether a row is shown. With --heap, only references to objects of that heap are. */
 static int is_shown(struct query *q, bool *out, struct hdb_error *err)
 {
 	uint32_t ix;
@@ -326,8 +326,8 @@ static int is_shown(struct query *q, bool *out, struct hdb_error *err)
 }
 
 /*
- * Decides whether the object that the row refers to is unfolded: not if it is a string or number,
- * or unfolded already.
+ * Determines whether the object to which the row refers is unfolded. Strings, numbers and objects
+ * that are already unfolded are not.
  */
 static int find_below(struct query *q, struct object *s, struct hdb_error *err)
 {
@@ -344,7 +344,7 @@ static int find_below(struct query *q, struct object *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Returns a row of an unfolded object; below the top object, a limited number of rows. */
+/* Sets the next row of an unfolded object. The number of rows below the top object is limited. */
 static int next_of_part(struct query *q, struct object *s, struct hdb_error *err)
 {
 	struct part *part = &s->parts[s->level];

@@ -2,8 +2,8 @@
  * queries/objects/q_objects.c - the objects query: all objects in order of ID, with the requested
  * columns, for exports.
  *
- * Works block by block, so memory does not grow with the heap. Builds only the derived tables that
- * a chosen column or the population needs.
+ * The query works block by block, so its memory does not grow with the heap. It builds only the
+ * derived tables that a chosen column or the population needs.
  */
 #include "heap/heap_database.h"
 #include "queries/queries.h"
@@ -23,9 +23,9 @@ struct columns {
 };
 
 /*
- * All IDs by index, for random look-ups: decoding groups of the table takes four times as long for
- * each. They are stored as differences from the first ID, without the low bits that are 0 in all,
- * so that 4 bytes suffice for a heap that spans up to 32 GiB.
+ * All IDs by index, for random look-ups. Decoding groups of the table would take four times as
+ * long. The IDs are stored as differences from the first ID, without the low bits that are 0 in all
+ * of them, so that 4 bytes suffice for a heap of up to 32 GiB.
  */
 struct all_ids {
 	void *array; /* owned; NULL: use look-ups */
@@ -34,11 +34,11 @@ struct all_ids {
 	bool is_wide; /* 8 bytes each */
 };
 
-/* With fewer rows, IDs are looked up one by one. */
+/* Minimum number of rows for this table. With fewer rows, IDs are looked up one by one. */
 #define ALL_IDS_FROM 100000
 
 struct objects {
-	struct heap_block block; /* the current block, and columns of it */
+	struct heap_block block; /* the current block, and its columns */
 	uint64_t offsets[STORE_BLOCK_OBJECTS], ids[STORE_BLOCK_OBJECTS];
 	uint64_t retained[STORE_BLOCK_OBJECTS], native[STORE_BLOCK_OBJECTS];
 	uint32_t dominator[STORE_BLOCK_OBJECTS];
@@ -49,11 +49,11 @@ struct objects {
 	uint32_t *heap_codes;  /* indexed by heap number - 1 */
 	uint32_t kind_codes[KIND_COUNT];
 	struct columns *batch; /* allocated with the first batch */
-	/* the batch whose rows are returned one by one, and the next of them */
+	/* the batch whose rows are returned one by one, and index of the next row */
 	struct query_batch rows;
 	struct query_batch_column row_columns[OWN_COLUMNS];
 	size_t row;
-	struct all_ids ids_of; /* for the IDs of dominators */
+	struct all_ids ids_of; /* IDs of dominators */
 	bool shows[OWN_COLUMNS];
 	bool with_invented, needs_reachable;
 	uint32_t block_no, at, count; /* the current block is block_no - 1 */
@@ -107,7 +107,7 @@ static int make_names(struct query *q, struct objects *o, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The number of rows is known beforehand if it does not depend on reachability. */
+/* Returns the number of rows, which is known in advance if it does not depend on reachability. */
 static uint64_t known_total(const struct query *q, const struct objects *o)
 {
 	uint64_t total = q->heap->object_count;
@@ -132,12 +132,15 @@ static int open_objects(struct query *q, struct hdb_error *err)
 						      "id,class,kind,shallow,retained,dominator,"
 						      "length,offset,reachable,heap");
 	}
-	/* A column that rows are sorted by is needed even if it is not shown. */
+	/* A column by which rows are sorted is needed even if it is not shown. */
 	for (size_t c = 0; c < OWN_COLUMNS; c++)
 		o->shows[c] = query_is_shown(q, c) ||
 			      (q->args.sort && strcmp(q->args.sort + (*q->args.sort == '-'),
 						      objects_columns[c].name) == 0);
-	/* The columns shared by all queries find the object by its ID; two others cost nothing. */
+	/*
+	 * The columns shared by all queries find the object by its ID. The two other columns cost
+	 * nothing.
+	 */
 	o->shows[ID] = o->shows[SHALLOW] = o->shows[LENGTH] = true;
 	o->with_invented = query_option(q, "invented") != NULL;
 	o->needs_reachable =
@@ -150,7 +153,7 @@ static int open_objects(struct query *q, struct hdb_error *err)
 	if (o->shows[DOMINATOR] || o->shows[RETAINED])
 		TRY(derive_need(q->derive, STORE_RETAINED, err));
 	query_fact(q, "objects", q->heap->object_count);
-	/* With --all, nothing else requires reachability, so no table is built for it. */
+	/* With --all, no other column requires reachability, so no table is built for it. */
 	if (o->needs_reachable)
 		query_report_unreached(q);
 	q->total = known_total(q, o);
@@ -165,7 +168,7 @@ static int read_block(struct query *q, struct objects *o, struct hdb_error *err)
 	const uint32_t no = o->block_no;
 
 	assert(no < heap_block_count(q->heap));
-	assert(o->at == o->count); /* all rows of the block before are taken */
+	assert(o->at == o->count); /* all rows of the previous block have been taken */
 	TRY(heap_read_block(q->heap, no, &o->block, err));
 	if (o->shows[ID] || o->with_invented)
 		TRY(heap_read_ids(q->heap, no, o->ids, &o->count, err));
@@ -227,7 +230,7 @@ static size_t keep_rows(const struct query *q, struct objects *o)
 	return n;
 }
 
-/* Finds the low bits that are 0 in all differences; *last is the largest difference. */
+/* Finds the low bits that are 0 in all differences, and sets *last to the largest difference. */
 static int measure_ids(struct query *q, struct objects *o, uint64_t *last, struct hdb_error *err)
 {
 	const uint32_t blocks = heap_block_count(q->heap);
@@ -329,7 +332,7 @@ static bool is_array(const struct heap_block *block, uint32_t i)
 	return block->kind[i] == STORE_OBJECT_ARRAY || block->kind[i] == STORE_PRIMITIVE_ARRAY;
 }
 
-/* Fills in columns that need no look-up of other objects. */
+/* Fills in the columns that do not require a look-up of other objects. */
 static void fill_plain(struct query *q, struct objects *o, size_t n)
 {
 	const struct heap_block *block = &o->block;
@@ -393,7 +396,7 @@ static int batch_objects(struct query *q, struct query_batch *out, struct hdb_er
 	return HDB_OK;
 }
 
-/* The rows of a batch one by one. */
+/* Returns the rows of a batch one by one. */
 static int next_objects(struct query *q, struct hdb_error *err)
 {
 	struct objects *o = q->state;

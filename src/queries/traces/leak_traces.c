@@ -1,5 +1,5 @@
 /*
- * queries/traces/leak_traces.c - finds leaking objects and groups them; leak_traces.h has the
+ * queries/traces/leak_traces.c - finds leaking objects and groups them; leak_traces.h defines the
  * terms.
  *
  * The paths of all leaking objects form a tree. Only its nodes are kept, and each is read and
@@ -18,7 +18,7 @@
 #define NAME_MAX_BYTES 1024
 /* Number of blocks between two checks of the cancel flag. */
 #define STEP_BLOCKS 16u
-/* Maximum number of steps walked for signatures. Only a heap constructed to be slow has more. */
+/* Maximum number of steps walked for signatures. Only a heap constructed to be slow exceeds it. */
 #define WALK_MAX 400000000u
 
 /* ---- finding ---- */
@@ -95,10 +95,11 @@ static int find_leaking(struct leak_traces *t, bool only_watched, struct base_ve
 /* State while the tree of paths is built. Bit sets are by index of the object. */
 struct tree {
 	struct leak_traces *traces;
-	uint64_t *leaking;       /* bits */
-	uint64_t *known;         /* whether it is known if a leaking object is above it */
-	uint64_t *held_by_other; /* a leaking object is above it */
-	struct base_idmap nodes; /* object -> its node */
+	uint64_t *leaking; /* bits */
+	/* bit set: objects for which it is known whether a leaking object is above them */
+	uint64_t *known;
+	uint64_t *held_by_other; /* bit set: objects with a leaking object above them */
+	struct base_idmap nodes; /* object to its node */
 	/* uint32_t: objects on the path, from the leaking object upwards */
 	struct base_vec way;
 };
@@ -136,7 +137,9 @@ static int note_holder_above(struct tree *tree, uint32_t ix, struct hdb_error *e
 	return HDB_OK;
 }
 
-/* Adds the objects of a path that are not in the tree, parents first. *node is the node of ix. */
+/*
+ * Adds the objects of a path that are not in the tree, parents first. Sets *node to the node of ix.
+ */
 static int add_path(struct tree *tree, uint32_t ix, uint32_t *node, struct hdb_error *err)
 {
 	struct leak_traces *t = tree->traces;
@@ -243,8 +246,8 @@ static int take_name(void *ctx, const struct trace_reference *reference, struct 
 		return HDB_OK;
 	node = node_at(n->traces, n->children[s.low].node);
 	/*
-	 * The first reference is used, except that a reference that is not followed late is
-	 * preferred to one that is.
+	 * The first reference is used, but a reference that is not followed late takes precedence
+	 * over one that is.
 	 */
 	if (!node->is_named || (node->reference.is_late && !reference->is_late))
 		node->reference = *reference;
@@ -258,7 +261,7 @@ static int name_references(struct leak_traces *t, struct hdb_error *err)
 	const uint32_t n = (uint32_t)t->nodes.count;
 	BASE_FREED struct child *list = NULL;
 
-	/* The search may have used up all steps. */
+	/* Restores the steps, which the search may have used up. */
 	trace_graph_rewind(&t->graph);
 	TRY(BASE_ALLOC(list, n + 1ull, "paths", err));
 	for (uint32_t i = 0; i < n; i++)
@@ -291,7 +294,7 @@ static int inspect_nodes(struct leak_traces *t, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Finds the first known leak of a library on the path to each node; parents come first. */
+/* Finds the first known library leak on the path to each node. Parents come first. */
 static int find_rules(struct leak_traces *t, struct hdb_error *err)
 {
 	for (uint32_t i = 0; i < t->nodes.count; i++) {
@@ -310,8 +313,8 @@ static int find_rules(struct leak_traces *t, struct hdb_error *err)
 /* ---- what may leak, and what it retains ---- */
 
 /*
- * Computes the sizes of leaking objects and of objects of unknown status on their paths, which are
- * all objects below the last object that does not leak.
+ * Computes the sizes of leaking objects and of objects of unknown status on their paths, that is,
+ * of all objects below the last object that does not leak.
  */
 static int find_sizes(struct leak_traces *t, struct hdb_error *err)
 {
@@ -340,14 +343,14 @@ static int find_sizes(struct leak_traces *t, struct hdb_error *err)
 /* For computing signatures. */
 struct signer {
 	struct leak_traces *traces;
-	/* uint32_t: nodes from the leaking object up to the first suspect reference */
+	/*
+	 * uint32_t: nodes from the leaking object up to the object with the first suspect reference
+	 */
 	struct base_vec *way;
 	uint64_t walked;
 };
 
-/*
- * Raises the trace's sizes to what this object retains. The first leaking object retains the most.
- */
+/* Raises the trace's sizes to those of this object. The first leaking object retains the most. */
 static int measure(struct leak_traces *t, const struct leak_node *node, struct leak_trace *trace,
 		   struct hdb_error *err)
 {
@@ -362,8 +365,8 @@ static int measure(struct leak_traces *t, const struct leak_node *node, struct l
 }
 
 /*
- * Walks up from a leaking object to the nearest object that does not leak. *first is the position
- * in `way` of the topmost leaking object; the references above it are suspect.
+ * Walks up from a leaking object to the nearest object that does not leak. Sets *first to the
+ * position in `way` of the topmost leaking object. The references above it are suspect.
  */
 static int walk_up(struct signer *s, struct leak_trace *trace, size_t *first, struct hdb_error *err)
 {

@@ -2,15 +2,15 @@
  * queries/traces/leak_traces.h - leaking objects of Android applications, with the paths that keep
  * them alive, as LeakCanary shows them.
  *
- * A path has three parts. Down to the last object that is known not to leak, no reference is the
- * cause. From the first leaking object after it, all objects are held only by that object. The
- * references in between are suspect: one of them is the leak. Objects with the same suspect
- * references form one group; its signature is the SHA-1 of the classes and names of these
- * references, the same as that of LeakCanary's Shark. An object whose path passes another leaking
- * object is not listed.
+ * A path has three parts. In the first part, down to the last object that is known not to leak, no
+ * reference is the cause. In the last part, which begins at the next leaking object, all objects
+ * are held only by that object. The references in between are suspect, and one of them is the leak.
+ * Objects with the same suspect references form one group; its signature is the SHA-1 of the
+ * classes and names of these references, the same as that of LeakCanary's Shark. An object whose
+ * path passes another leaking object is not listed.
  *
- * Use: leak_traces_find finds and groups everything, then leak_steps_get describes one path at a
- * time.
+ * leak_traces_find finds and groups all leaking objects. leak_steps_get then describes one path at
+ * a time.
  */
 #ifndef QUERIES_TRACES_LEAK_TRACES_H
 #define QUERIES_TRACES_LEAK_TRACES_H
@@ -19,7 +19,7 @@
 #include "queries/inspect/inspect.h"
 #include "queries/traces/trace_search.h"
 
-/* A size that was not computed. */
+/* The value of a size that was not computed. */
 #define LEAK_NO_SIZE UINT64_MAX
 /* Number of steps shown at each end of a path; the steps in between are only counted. */
 #define LEAK_STEPS_ENDS 200u
@@ -51,7 +51,7 @@ struct leak_traces {
 	struct trace_graph graph;
 	struct trace_search search;
 	struct inspector inspector;
-	/* the application's leaks first, then by retained size */
+	/* groups of the application's leaks first; within these and the others, by retained size */
 	struct base_vec groups;         /* struct leak_group */
 	struct base_vec traces;         /* struct leak_trace, sorted by group */
 	struct base_vec unreachable;    /* uint32_t: unreachable leaking objects */
@@ -77,21 +77,21 @@ void leak_traces_release(struct leak_traces *traces);
 
 /* A step of a path. */
 struct leak_step {
-	uint64_t place; /* its number, 0 for the root */
+	uint64_t place; /* number of the step; 0 for the root */
 	/* retained size and objects; LEAK_NO_SIZE for objects that do not leak */
 	uint64_t bytes, objects;
-	/* reference to the next step; NULL for the last step, and before omitted steps */
+	/* reference to the next step; NULL for the last step and before omitted steps */
 	const struct trace_reference *reference;
 	uint32_t ix;
 	enum leak_status status;
 	bool is_suspect; /* whether that reference is suspect */
-	size_t reason;   /* offset in texts: reason for this status, may be empty */
-	size_t labels;   /* offset in texts: other facts, separated by "; " */
-	/* offsets in texts: name of the reference, and the same without indexes */
+	size_t reason;   /* offset in texts of the reason for this status, which may be empty */
+	size_t labels;   /* offset in texts of other facts, separated by "; " */
+	/* offsets in texts of the name of the reference, with and without indexes */
 	size_t name, generic;
 };
 
-/* A path that is described. */
+/* The description of a path. */
 struct leak_steps {
 	struct base_vec list;  /* struct leak_step */
 	struct base_vec texts; /* terminated strings, one after another */
@@ -99,7 +99,7 @@ struct leak_steps {
 	uint8_t root_kind;     /* as in HPROF; 0 if unknown */
 };
 
-/* Describes the path of a trace. The caller calls leak_steps_release, also after a failure. */
+/* Describes the path of a trace. The caller must call leak_steps_release, even after a failure. */
 int leak_steps_get(struct leak_traces *traces, size_t no, struct leak_steps *out,
 		   struct hdb_error *err);
 /* Describes an unreachable leaking object, as a single step. */
@@ -107,13 +107,16 @@ int leak_steps_unreachable(struct leak_traces *traces, size_t no, struct leak_st
 			   struct hdb_error *err);
 void leak_steps_release(struct leak_steps *steps);
 
-/* Borrowed until the steps are released. */
+/* Returns the text at an offset. Borrowed until the steps are released. */
 static inline const char *leak_steps_text(const struct leak_steps *steps, size_t place)
 {
 	return (const char *)steps->texts.data + place;
 }
 
-/* Writes the first suspect reference: "com.acme.Bus.listeners (static)". Empty if there is none. */
+/*
+ * Writes the first suspect reference: "com.acme.Bus.listeners (static)". Writes nothing if there is
+ * none.
+ */
 void leak_steps_suspect(struct leak_traces *traces, const struct leak_steps *steps, char *buf,
 			size_t size);
 
@@ -122,7 +125,7 @@ void leak_steps_suspect(struct leak_traces *traces, const struct leak_steps *ste
 /* A node of the tree of all paths. */
 struct leak_node {
 	struct trace_reference reference; /* reference by which the parent holds it */
-	/* first rule that applies on the path from the root */
+	/* first rule that applies to the path from the root */
 	const struct library_rule *first_rule;
 	uint32_t ix;
 	uint32_t parent; /* index of the parent, or GRAPH_NONE for a root */

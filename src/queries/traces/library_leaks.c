@@ -1,5 +1,5 @@
 /*
- * queries/traces/library_leaks.c - finds which of the known references of libraries apply to a
+ * queries/traces/library_leaks.c - finds the rules for known library references that apply to a
  * heap.
  */
 #include "queries/traces/library_leaks.h"
@@ -33,7 +33,7 @@ static const struct library_rule library_rules[] = {
 };
 static const size_t library_rule_count = sizeof(library_rules) / sizeof(library_rules[0]);
 
-/* The device, as far as the heap records it. */
+/* The device on which the heap was dumped, as far as the heap records it. */
 struct device {
 	int64_t sdk; /* 0: unknown */
 	char manufacturer[NAME_MAX_BYTES], build_id[NAME_MAX_BYTES];
@@ -65,7 +65,10 @@ static int read_device(struct heap *heap, struct device *out, struct hdb_error *
 	return read_text(heap, "android.os.Build.ID", out->build_id, sizeof(out->build_id), err);
 }
 
-/* If the version is unknown, rules for any version apply. */
+/*
+ * Returns whether a rule applies to a device. If the version is unknown, rules for all versions
+ * apply.
+ */
 static bool is_for(const struct library_rule *rule, const struct device *device)
 {
 	if (device->sdk && ((rule->sdk_least && device->sdk < rule->sdk_least) ||

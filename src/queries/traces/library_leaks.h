@@ -1,17 +1,17 @@
 /*
- * queries/traces/library_leaks.h - references through which Android, vendors' versions of it, and
- * tools are known to leak objects.
+ * queries/traces/library_leaks.h - references through which Android, vendors' variants of Android,
+ * and tools are known to leak objects.
  *
- * The knowledge is a table of classes, fields, and the affected versions and manufacturers:
- * library.rules. If an object is held only by these references, the application is not at fault.
- * Some references are ignored altogether because a tool uses them to observe the object.
+ * The table library.rules lists classes, fields, and the affected versions and manufacturers. If an
+ * object is held only by these references, the application is not at fault. Some references are
+ * ignored altogether because a tool uses them to observe the object.
  */
 #ifndef QUERIES_TRACES_LIBRARY_LEAKS_H
 #define QUERIES_TRACES_LIBRARY_LEAKS_H
 
 #include "analysis/session.h"
 
-/* What a rule is about. */
+/* The kind of reference to which a rule applies. */
 enum library_kind {
 	LIBRARY_FIELD,  /* a field of instances of the class and its subclasses */
 	LIBRARY_STATIC, /* a static field of the class */
@@ -22,9 +22,9 @@ enum library_kind {
 struct library_rule {
 	const char *id;
 	enum library_kind kind;
-	/* the reference never keeps an object alive; if false, it is a library's fault */
+	/* the reference never keeps an object alive; if not set, the leak is the library's fault */
 	bool is_ignored;
-	/* the collection grows by design, which matters only when searching for growth */
+	/* the collection grows by design, which matters only in a search for growth */
 	bool is_of_growth;
 	const char *class_name; /* class; for LIBRARY_LOCAL, the name of the thread */
 	const char *field;
@@ -39,28 +39,28 @@ struct library_leaks {
 	bool *is_for;
 };
 
-/* The purpose that rules are used for. */
+/* The purpose for which the rules are used. */
 enum library_use {
 	LIBRARY_FOR_NOTHING, /* no rule applies */
 	LIBRARY_FOR_LEAKS,
-	/* only ignored references matter, and collections that grow by design are ignored */
+	/* only ignored references matter, and collections that grow by design are also ignored */
 	LIBRARY_FOR_GROWTH
 };
 
-/* Finds the rules that apply to this heap. The caller releases *leaks, also after a failure. */
+/* Finds the rules that apply to this heap. The caller must release *leaks, even after a failure. */
 int library_leaks_init(struct library_leaks *leaks, const struct session *session,
 		       enum library_use use, struct hdb_error *err);
 void library_leaks_release(struct library_leaks *leaks);
 
 /*
- * Returns the rule about a class (for LIBRARY_LOCAL, a thread) and a field, or NULL if none applies
- * to this heap. `field` is NULL for kinds that have none.
+ * Returns the rule for a class (for LIBRARY_LOCAL, a thread) and a field, or NULL if none applies
+ * to this heap. `field` is NULL for kinds without a field.
  */
 const struct library_rule *library_leaks_rule(const struct library_leaks *leaks,
 					      enum library_kind kind, const char *class_name,
 					      const char *field);
 
-/* Returns whether any rule of this kind about this class applies to this heap. */
+/* Returns whether any rule of this kind for this class applies to this heap. */
 bool library_leaks_has(const struct library_leaks *leaks, enum library_kind kind,
 		       const char *class_name);
 
@@ -68,7 +68,7 @@ bool library_leaks_has(const struct library_leaks *leaks, enum library_kind kind
 void library_leaks_text(const struct library_rule *rule, char *buf, size_t size);
 
 /*
- * Writes the pattern from which signatures of such leaks are computed: "instance field
+ * Writes the pattern that signatures of such leaks are computed from: "instance field
  * android.os.Message#obj".
  */
 void library_leaks_pattern(const struct library_rule *rule, char *buf, size_t size);

@@ -24,8 +24,8 @@
 /* ---- objects by ID ---- */
 
 /*
- * Maximum number of pages, per object and in addition. With more pages, the objects are too
- * scattered for the table to be useful.
+ * Maximum number of pages per object, and an additional constant. With more pages, the objects are
+ * too scattered for the table to be useful.
  */
 #define PAGES_PER_OBJECT 4u
 #define PAGES_MORE 65536u
@@ -54,7 +54,7 @@ static int fill_ids(struct trace_ids *ids, uint32_t first_ix, uint64_t *block,
 	return HDB_OK;
 }
 
-/* The caller must release *ids, even after a failure. */
+/* Builds the table of IDs. The caller must release *ids, even after a failure. */
 static int trace_ids_init(struct trace_ids *ids, const struct session *session,
 			  struct hdb_error *err)
 {
@@ -100,7 +100,7 @@ BASE_ORDER(compare_local, struct store_root, BASE_UP(thread_serial), BASE_UP(fra
 	   BASE_UP(ix))
 
 /*
- * Loads the local variables of threads that have an object. thread_serial is replaced by the index
+ * Loads the local variables of threads that have an object. Replaces thread_serial with the index
  * of that object.
  */
 static int load_locals(struct trace_graph *graph, struct hdb_error *err)
@@ -184,8 +184,8 @@ static int compare_planned(const void *a, const void *b)
 }
 
 /*
- * Returns the rule about a field of a class's instances, taken from the nearest superclass that has
- * one.
+ * Returns the rule for a field of a class's instances, which is the rule of the nearest superclass
+ * that has one.
  */
 static const struct library_rule *field_rule(const struct trace_graph *graph, uint32_t class_no,
 					     const char *field)
@@ -215,7 +215,7 @@ static bool is_weak(const struct trace_graph *graph, const struct store_class *c
 	       (class->strength == STORE_FINALIZER && graph->use == LIBRARY_FOR_NOTHING);
 }
 
-/* A plan being made, from the class up to its topmost superclass. */
+/* A plan being built, from the class up to its topmost superclass. */
 struct planning {
 	uint32_t class_no;
 	uint64_t at;            /* offset of the next field */
@@ -223,7 +223,8 @@ struct planning {
 };
 
 /*
- * Adds the reference fields that class `no` declares, and advances the offset past all its fields.
+ * Adds the reference fields that class `no` declares, and advances the offset past all of the
+ * class's fields.
  */
 static int plan_class(struct trace_graph *graph, struct planning *p, uint32_t no,
 		      struct hdb_error *err)
@@ -300,7 +301,7 @@ int trace_graph_plan(struct trace_graph *graph, uint32_t class_no, struct hdb_er
 
 void trace_graph_rewind(struct trace_graph *graph)
 {
-	/* Several times the number of objects, which no normal heap exceeds. */
+	/* This is several times the number of objects, which no normal heap exceeds. */
 	graph->steps_left = 8 * (uint64_t)graph->session->heap->object_count + 1000000;
 }
 
@@ -343,7 +344,7 @@ void trace_graph_release(struct trace_graph *graph)
 	*graph = (struct trace_graph){ .session = NULL };
 }
 
-/* Passes a field on, unless it is null or its object is not in the dump. */
+/* Passes a field on, unless it is null or the dump does not contain its object. */
 static int take_field(struct trace_graph *graph, const struct heap_instance *instance,
 		      const struct trace_field *field, const struct trace_taker *taker,
 		      struct hdb_error *err)
@@ -387,7 +388,7 @@ static int read_instance(struct trace_graph *graph, uint32_t ix, uint32_t class_
 	TRY(trace_graph_plan(graph, class_no, err));
 	plan = graph->plans[class_no];
 	assert(plan);
-	/* Strings include their characters. */
+	/* Strings include their characters, so these are not followed. */
 	if (!plan->count || heap_string_layout(heap, class_no))
 		return HDB_OK;
 	TRY_FOUND(heap_instance_open(heap, ix, &instance, err));
@@ -419,7 +420,7 @@ static int read_class(struct trace_graph *graph, uint32_t class_no, const struct
 		if (fields.value.type != HPROF_OBJECT || !fields.value.bits)
 			continue;
 		TRY(heap_text(heap, fields.field.name_text, name, sizeof(name), err));
-		/* ART's own data of the class, which is not followed. */
+		/* These are ART's own data of the class, and are not followed. */
 		if (strcmp(name, "$staticOverhead") == 0 || strcmp(name, "$classOverhead") == 0)
 			continue;
 		if (has_rules)
@@ -435,7 +436,10 @@ static int read_class(struct trace_graph *graph, uint32_t class_no, const struct
 	return r == HDB_END ? HDB_OK : r;
 }
 
-/* In leak traces, arrays of boxed numbers include the boxes. */
+/*
+ * Returns whether an array contains boxed numbers. In leak traces, such an array includes the
+ * boxes.
+ */
 bool trace_is_boxes(struct heap *heap, uint32_t class_no)
 {
 	static const char package[] = "java.lang.";

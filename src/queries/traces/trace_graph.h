@@ -2,12 +2,13 @@
  * queries/traces/trace_graph.h - the references that leak traces follow, object by object, in a
  * fixed order.
  *
- * The graph differs from the heap's. It does not contain weak, soft, phantom and final references,
- * nor references from an object to its class, from a class to its superclass and class loader, from
- * strings to their characters, from arrays of boxes to the boxes, and those of tools. Known
- * collections refer directly to their elements (trace_virtual.c), and also to their internals.
- * Fields are in order of name, so that of several shortest paths, the same one is found in every
- * dump. The order is that of LeakCanary's Shark, so that both compute the same signatures.
+ * The graph differs from the graph of the heap. It omits weak, soft, phantom and final references,
+ * and references from an object to its class, from a class to its superclass and class loader, from
+ * a string to its characters, from an array of boxes to the boxes, and references that belong to
+ * tools. Known collections refer directly to their elements (trace_virtual.c) in addition to their
+ * internals. Fields are sorted by name, so that the same one of several shortest paths is found in
+ * every dump. The order is the same as in LeakCanary's Shark, so that both compute the same
+ * signatures.
  */
 #ifndef QUERIES_TRACES_TRACE_GRAPH_H
 #define QUERIES_TRACES_TRACE_GRAPH_H
@@ -16,25 +17,31 @@
 #include "queries/traces/library_leaks.h"
 
 /*
- * Finds objects by ID in memory, for passes that look up every reference of a heap. IDs are
- * addresses, and most heaps occupy one range of them. The index of the first object is kept for
- * every 256 addresses, and the lowest byte of its ID for every object: about two bytes per object.
+ * A table in memory that finds objects by ID, for passes that look up every reference of a heap.
+ * IDs are addresses, and most heaps occupy one range of addresses. The table has the index of the
+ * first object in every 256 addresses, and the lowest byte of the ID of every object: about two
+ * bytes per object.
  */
 struct trace_ids {
 	struct heap *heap;      /* borrowed, as is `work` */
 	struct base_work *work; /* lent */
 	/*
-	 * first: lowest ID, rounded down. page_count is 0 if the IDs are too far apart; in this
-	 * case the heap is used for lookups.
+	 * first: lowest ID, rounded down. page_count is 0 if the IDs are too far apart, in which
+	 * case heap_find is used.
 	 */
 	uint64_t first, page_count;
-	/* indexed by page of 256 IDs: index of its first object; page_count + 1 entries */
+	/*
+	 * indexed by page of 256 IDs: index of the first object in the page; page_count + 1 entries
+	 */
 	uint32_t *pages;
 	uint8_t *low; /* indexed by object: lowest byte of its ID */
 	struct base_big pages_big, low_big;
 };
 
-/* Finds an object like heap_find: HDB_OK or HDB_NOTFOUND. Thread-safe if page_count is not 0. */
+/*
+ * Finds an object, like heap_find. Returns HDB_OK or HDB_NOTFOUND. Thread-safe if page_count is not
+ * 0.
+ */
 static inline int trace_ids_find(struct trace_ids *ids, uint64_t id, uint32_t *ix,
 				 struct hdb_error *err)
 {
@@ -59,9 +66,9 @@ enum trace_kind { TRACE_FIELD, TRACE_STATIC, TRACE_LOCAL, TRACE_ENTRY };
 enum trace_name {
 	TRACE_NAME_FIELD,   /* by the text `name_text` */
 	TRACE_NAME_INDEX,   /* by the number `value` */
-	TRACE_NAME_KEY,     /* it is a key of a map */
-	TRACE_NAME_ELEMENT, /* it is an element of a set */
-	TRACE_NAME_OF_KEY,  /* by its key in a map, the object with ID `value` */
+	TRACE_NAME_KEY,     /* none: the target is a key of a map */
+	TRACE_NAME_ELEMENT, /* none: the target is an element of a set */
+	TRACE_NAME_OF_KEY,  /* by its key in a map, which is the object with ID `value` */
 	TRACE_NAME_NONE     /* a local variable */
 };
 
@@ -70,7 +77,7 @@ struct trace_reference {
 	uint64_t value;
 	const struct library_rule *rule; /* the library at fault, or NULL */
 	uint32_t to;
-	uint32_t owner_no;  /* class that declares the field; class of the array or collection */
+	uint32_t owner_no;  /* class that declares the field, or class of the array or collection */
 	uint32_t name_text; /* index of a string */
 	uint8_t kind;       /* enum trace_kind */
 	uint8_t name;       /* enum trace_name */
@@ -93,7 +100,9 @@ struct trace_plan {
 	struct trace_field fields[];
 };
 
-/* State for reading references. Not shared between threads, except as trace_search.c says. */
+/*
+ * State for reading references. Not shared between threads, except as described in trace_search.c.
+ */
 struct trace_graph {
 	const struct session *session;
 	enum library_use use;
@@ -101,8 +110,8 @@ struct trace_graph {
 	struct trace_ids ids;
 	struct trace_plan **plans; /* indexed by class, made on first use; NULL: not yet; owned */
 	/*
-	 * indexed by class: 1 + index of the rule in trace_virtual.c, or 0 if it is not a known
-	 * collection
+	 * indexed by class: 1 + index of the rule in trace_virtual.c, or 0 if the class is not a
+	 * known collection
 	 */
 	uint8_t *shapes;
 	struct base_vec locals; /* struct store_root: local variables, sorted by thread */
@@ -118,14 +127,14 @@ struct trace_graph {
 typedef int (*trace_take)(void *ctx, const struct trace_reference *reference,
 			  struct hdb_error *err);
 
-/* A function with its context. */
+/* A function and its first argument. */
 struct trace_taker {
 	trace_take take;
 	void *ctx;
 };
 
 /*
- * Loads classes and roots, and prepares reading. `session` is borrowed. The caller must release
+ * Loads classes and roots, and prepares for reading. `session` is borrowed. The caller must release
  * *graph, even after a failure.
  */
 int trace_graph_init(struct trace_graph *graph, const struct session *session, enum library_use use,
@@ -135,12 +144,12 @@ void trace_graph_release(struct trace_graph *graph);
 /* Restores the number of steps. Must be called before another pass over all objects. */
 void trace_graph_rewind(struct trace_graph *graph);
 
-/* Makes the plan of a class unless it exists. */
+/* Builds the plan of a class if it does not exist yet. */
 int trace_graph_plan(struct trace_graph *graph, uint32_t class_no, struct hdb_error *err);
 
 /*
- * Returns the index of the first local variable of thread `ix` or of a later one; locals.count if
- * there is none.
+ * Returns the index of the first local variable of thread `ix` or of a later thread, or
+ * locals.count if there is none.
  */
 size_t trace_graph_locals(const struct trace_graph *graph, uint32_t ix);
 
@@ -155,12 +164,12 @@ int trace_graph_read(struct trace_graph *graph, uint32_t ix, trace_take take, vo
 int trace_reference_name(struct trace_graph *graph, const struct trace_reference *reference,
 			 char *buf, size_t size, struct hdb_error *err);
 
-/* Writes the name with "[x]" for any element, because signatures must not depend on the index. */
+/* Writes the name, with "[x]" for every index, because signatures must not depend on indexes. */
 int trace_reference_generic(struct trace_graph *graph, const struct trace_reference *reference,
 			    char *buf, size_t size, struct hdb_error *err);
 
 /*
- * Finds the rule of a library for a JNI global root. Returns NULL if there is none, or if the
+ * Finds the library rule for a JNI global root. Sets *out to NULL if there is none, or if the
  * object is also another kind of root.
  */
 int trace_root_rule(struct trace_graph *graph, uint32_t ix, const struct library_rule **out,
@@ -169,7 +178,7 @@ int trace_root_rule(struct trace_graph *graph, uint32_t ix, const struct library
 /* ---- trace_virtual.c ---- */
 
 /*
- * Returns the rule for reading elements of a class's instances; 0 if the class is not a known
+ * Returns the rule for reading elements of a class's instances, or 0 if the class is not a known
  * collection.
  */
 uint8_t trace_shape_of(struct heap *heap, uint32_t class_no);

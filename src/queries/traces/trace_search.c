@@ -23,16 +23,16 @@
 /*
  * The references of all objects that leak traces follow, as rows of a graph in memory.
  *
- * The objects are read in the order of the dump, on all threads. Collections, classes, threads and
- * long arrays are left to the calling thread, because reading them is not thread-safe.
+ * The objects are read in the order of the dump, on all threads. The calling thread reads
+ * collections, classes, threads and long arrays, because reading these is not thread-safe.
  */
 
 /* Maximum number of targets collected before they are written to a long row. */
 #define TARGETS_MAX 65536u
-/* Maximum length of arrays read on other threads. Longer arrays are left to the calling thread. */
+/* Maximum length of arrays that other threads read. The calling thread reads longer arrays. */
 #define ELEMENTS_MAX 16384u
 
-/* How objects of a class are read; bits. */
+/* How objects of a class are read, as bits. */
 enum {
 	BY_PLAN = 1,     /* instances: the threads read the fields of the plan */
 	BY_ELEMENTS = 2, /* arrays: the threads read the elements */
@@ -47,7 +47,7 @@ struct row_builder {
 	uint64_t *late;
 	uint8_t *how; /* indexed by class: how its objects are read */
 	size_t most;  /* maximum number of targets of an object that threads read */
-	/* of the object that the calling thread reads: */
+	/* for the object that the calling thread reads: */
 	struct base_vec targets; /* uint32_t */
 	struct graph_row *row;
 	bool is_late;
@@ -55,7 +55,7 @@ struct row_builder {
 
 /* ---- on any thread ---- */
 
-/* A block that a thread reads. Its values are offsets. */
+/* A block being read by a thread. Its values are offsets. */
 struct reading {
 	struct row_builder *builder;
 	struct derive_block *block;
@@ -63,7 +63,7 @@ struct reading {
 	struct base_view view;
 };
 
-/* Reads the head of an object's sub-record. Returns false if it is not the expected one. */
+/* Reads the head of an object's sub-record. Returns false if it is a different sub-record. */
 static bool read_head(struct reading *r, uint64_t offset, uint8_t tag, struct hprof_sub *sub)
 {
 	const unsigned id_size = r->builder->heap->id_size;
@@ -174,7 +174,7 @@ static int make_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		.view = { .src = m->heap->dump.source },
 	};
 	size_t local = trace_graph_locals(graph, objects->first_ix);
-	/* The next thread with local variables, which are among its references. */
+	/* The next thread with local variables, because a thread refers to its local variables. */
 	uint32_t thread = HEAP_NONE;
 
 	heap_prefetch_ahead(m->heap, block->block_no);
@@ -210,7 +210,7 @@ static int take_target(void *ctx, const struct trace_reference *reference, struc
 	return graph_rows_add_long(m->rows, &m->row->longs, m->targets.data, TARGETS_MAX, err);
 }
 
-/* Completes a row. If no targets were found, the object has not been read. */
+/* Completes a row. If it has no targets yet, the object has not been read. */
 static int finish_row(void *ctx, const struct derive_block *block,
 		      const struct derive_left_row *left, struct graph_row *row,
 		      struct hdb_error *err)
@@ -253,7 +253,7 @@ static int plan_counted(void *ctx, const struct heap_count *count, struct hdb_er
 	return HDB_OK;
 }
 
-/* Decides how the objects of each class are read. */
+/* Determines how the objects of each class are read. */
 static int plan_classes(struct row_builder *m, struct hdb_error *err)
 {
 	int r;
@@ -264,8 +264,8 @@ static int plan_classes(struct row_builder *m, struct hdb_error *err)
 				     BY_CALLER :
 				     BY_CALLER | BY_ELEMENTS;
 	/*
-	 * If the import's counts are missing, the calling thread makes plans when it first needs
-	 * them.
+	 * If the import's counts are missing, the calling thread builds each plan when it first
+	 * needs it.
 	 */
 	r = heap_each_count(m->heap, plan_counted, m, err);
 	m->most = ELEMENTS_MAX;
@@ -282,7 +282,7 @@ static void release_builder(struct row_builder *m)
 }
 
 /*
- * Fills in *rows. Sets a bit in late[], which has room for all objects, for each object with
+ * Fills in *rows. In late[], which has room for all objects, sets a bit for each object with
  * references that are followed late. The caller must release the rows, even after a failure.
  */
 static int make_rows(struct trace_graph *graph, struct graph_rows *rows, uint64_t *late,
@@ -314,8 +314,8 @@ static int make_rows(struct trace_graph *graph, struct graph_rows *rows, uint64_
 /* ---- roots ---- */
 
 /*
- * Root kinds in the order in which they are tried, as in LeakCanary. Roots of other kinds keep no
- * object alive.
+ * Root kinds in the order in which they are tried, as in LeakCanary. Roots of other kinds do not
+ * keep objects alive.
  */
 static const uint8_t root_order[] = {
 	HPROF_ROOT_THREAD_OBJECT, HPROF_ROOT_THREAD_BLOCK, HPROF_ROOT_STICKY_CLASS,
@@ -324,7 +324,7 @@ static const uint8_t root_order[] = {
 };
 #define ROOT_KINDS (sizeof(root_order) / sizeof(root_order[0]))
 
-/* Returns the position of a root's kind in that order, or ROOT_KINDS if it does not count. */
+/* Returns the position of a root's kind in this order, or ROOT_KINDS if it is not in the order. */
 static unsigned rank_root(const struct store_root *root)
 {
 	unsigned i = 0;
@@ -408,7 +408,7 @@ int trace_roots(struct trace_graph *graph, struct base_vec *out, struct hdb_erro
 			.kind = from->rank < ROOT_KINDS ? root_order[from->rank] : 0,
 		};
 
-		/* There can be millions of records for one object. */
+		/* One object can have millions of root records. */
 		if (i && from[-1].ix == from->ix && from[-1].rank == from->rank)
 			continue;
 		if (root.kind == HPROF_ROOT_JNI_GLOBAL)
@@ -422,7 +422,7 @@ int trace_roots(struct trace_graph *graph, struct base_vec *out, struct hdb_erro
 
 /* ---- the search ---- */
 
-/* A queue of objects; big enough to need no wrapping. */
+/* A queue of objects, large enough that it never wraps. */
 struct queue {
 	uint32_t *ix;
 	uint64_t head, tail;
@@ -432,12 +432,12 @@ struct queue {
 struct walk {
 	struct trace_search *search;
 	struct queue first, last;
-	uint64_t *is_waiting; /* bit set: objects in the last queue that were not moved */
-	uint32_t from;        /* object whose references are followed; GRAPH_NONE for roots */
-	bool is_last;         /* only the last queue is left */
+	uint64_t *is_waiting; /* bit set: objects that are still in the last queue */
+	uint32_t from;        /* the object whose references are followed; GRAPH_NONE for roots */
+	bool is_last;         /* whether only the last queue is left */
 };
 
-/* Adds an object that the search has just found, unless it is already in a queue. */
+/* Adds an object that the search has just found, unless a queue already contains it. */
 static void enqueue(struct walk *w, uint32_t ix, bool is_late)
 {
 	struct trace_search *s = w->search;
@@ -487,7 +487,7 @@ static int take_reference(void *ctx, const struct trace_reference *reference, st
 	struct walk *w = ctx;
 
 	(void)err;
-	/* A reference of an object to itself leads nowhere. */
+	/* A reference from an object to itself leads nowhere. */
 	if (reference->to != w->from)
 		enqueue(w, reference->to, reference->is_late);
 	return HDB_OK;
@@ -534,7 +534,7 @@ static int enqueue_roots(struct walk *w, struct hdb_error *err)
 static int init_queue(struct queue *queue, struct base_work *work, uint32_t n,
 		      struct hdb_error *err)
 {
-	/* Each object is added to one queue once, or to both if it is moved. */
+	/* Each object is added to one queue once, or to both queues if it is moved. */
 	int r = base_big_alloc_raw(work, &queue->big, ((uint64_t)n + 1) * sizeof(uint32_t),
 				   "paths of leak traces", err);
 

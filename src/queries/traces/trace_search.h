@@ -2,11 +2,11 @@
  * queries/traces/trace_search.h - the shortest paths of leak traces, and what objects retain in the
  * graph that they follow.
  *
- * The search is breadth-first, with roots and references in the order of trace_graph.h. Unlikely
- * reasons (known leaks of libraries, local variables of threads) are followed only when no other
- * references are left. Sizes are those recorded in the dump, as in LeakCanary: the instance size of
- * the class, elements of arrays, strings with their characters, plus registered native memory,
- * without headers and padding.
+ * The search is breadth-first, with roots and references in the order of trace_graph.h. References
+ * that are unlikely to be the reason (known library leaks, local variables of threads) are followed
+ * only when no other references are left. As in LeakCanary, sizes are those recorded in the dump,
+ * without headers and padding: the instance size of the class, the elements of arrays, strings with
+ * their characters, plus registered native memory.
  */
 #ifndef QUERIES_TRACES_TRACE_SEARCH_H
 #define QUERIES_TRACES_TRACE_SEARCH_H
@@ -19,7 +19,10 @@
 /* Result of the search. Needs 4 bytes per object, and the rows until sizes have been computed. */
 struct trace_search {
 	struct trace_graph *graph; /* borrowed */
-	/* indexed by object: GRAPH_NONE for a root, the object itself if it is unreachable */
+	/*
+	 * indexed by object: parent; GRAPH_NONE for a root, and the object itself if it is
+	 * unreachable
+	 */
 	uint32_t *parents;
 	struct base_big parents_big;
 	struct graph_rows rows; /* released when sizes are computed */
@@ -27,7 +30,7 @@ struct trace_search {
 	uint64_t *has_late;     /* bit set: some of its references are followed late */
 	/* trace_sizes.c */
 	bool has_sizes;
-	/* the wanted objects, and the objects whose paths pass one of them */
+	/* the wanted objects, and objects whose paths pass one of them */
 	struct base_ranks below;
 	struct graph_dominators dominators; /* of the objects, by rank */
 	/* indexed by number in the dominator tree: retained size, and number of retained objects */
@@ -38,15 +41,18 @@ struct trace_search {
 int trace_search_paths(struct trace_search *search, struct trace_graph *graph,
 		       struct hdb_error *err);
 /*
- * Computes what `count` objects retain, which must be reachable. Requires a pass over all
- * references and the dominators of all objects whose paths pass one of the given objects. Can be
+ * Computes what `count` objects retain. The objects must be reachable. Requires a pass over all
+ * references, and the dominators of all objects whose paths pass one of the given objects. May be
  * called only once.
  */
 int trace_search_sizes(struct trace_search *search, const uint32_t *wanted, size_t count,
 		       struct hdb_error *err);
 void trace_search_release(struct trace_search *search);
 
-/* Returns what an object retains, if it is one of `wanted` or below one of them; otherwise 0. */
+/*
+ * Computes what an object retains if it is one of `wanted` or below one of them. Otherwise the
+ * sizes are 0.
+ */
 int trace_search_retained(const struct trace_search *search, uint32_t ix, uint64_t *bytes,
 			  uint64_t *objects, struct hdb_error *err);
 
@@ -54,22 +60,22 @@ int trace_search_retained(const struct trace_search *search, uint32_t ix, uint64
 struct trace_root {
 	uint32_t ix;
 	uint8_t kind; /* as in HPROF; 0: a root only because the dump is incomplete */
-	bool is_late; /* used only when nothing else is left */
+	bool is_late; /* used only when no other roots and references are left */
 };
 
 /*
- * Collects all roots in the order in which they are followed, as struct trace_root. *out is owned
- * by the caller.
+ * Collects all roots in the order in which they are followed, as struct trace_root. The caller
+ * frees *out.
  */
 int trace_roots(struct trace_graph *graph, struct base_vec *out, struct hdb_error *err);
 
 /*
  * Finds the root kind of an object. If there are several, returns the first in the order that the
- * search uses. Returns false if it is not a root.
+ * search uses. Returns false if the object is not a root.
  */
 bool trace_root_kind(struct heap *heap, uint32_t ix, uint8_t *kind);
 
-/* Returns the size of one object as recorded in the dump. */
+/* Determines the size of one object as recorded in the dump. */
 int trace_recorded_size(struct heap *heap, const struct heap_object *object, uint64_t *bytes,
 			struct hdb_error *err);
 

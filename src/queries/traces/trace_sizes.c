@@ -2,9 +2,9 @@
  * queries/traces/trace_sizes.c - computes what objects retain in the graph of leak traces.
  *
  * Everything that an object dominates is below it in the tree of shortest paths. Dominators are
- * therefore computed only among the objects below the requested objects. A reference from outside
- * this set counts as a reference from the root, because every object outside has a path that passes
- * none of the wanted objects.
+ * therefore computed only among the objects below the requested objects. A reference from an object
+ * outside this set counts as a reference from the root, because each such object has a path that
+ * passes none of the wanted objects.
  */
 #include "base/bits.h"
 #include "derive/blocks.h"
@@ -19,7 +19,7 @@
 /* Number of objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 16384u
 
-/* Adds the size of the boxes in an array, all of which are as large as the first one. */
+/* Adds the size of the boxes in an array. All boxes are as large as the first one. */
 static int boxes_size(struct heap *heap, const struct heap_object *array, uint64_t *bytes,
 		      struct hdb_error *err)
 {
@@ -89,7 +89,7 @@ int trace_recorded_size(struct heap *heap, const struct heap_object *object, uin
 
 /* ---- dominators of the objects below the requested objects ---- */
 
-/* Adds the wanted objects, and all objects below them in the tree, to the set. */
+/* Adds the wanted objects to the set, and all objects below them in the tree. */
 static int find_below(struct trace_search *s, const uint32_t *wanted, size_t count,
 		      struct hdb_error *err)
 {
@@ -123,7 +123,7 @@ static int find_below(struct trace_search *s, const uint32_t *wanted, size_t cou
 	return HDB_OK;
 }
 
-/* State of the search for objects of the set to which outside objects refer. */
+/* State of the search for objects of the set to which objects outside the set refer. */
 struct entering {
 	struct trace_search *search;
 	struct base_ranks entered;
@@ -174,13 +174,13 @@ static uint32_t next_below(const struct trace_search *s, uint32_t ix)
 	return HEAP_NONE;
 }
 
-/* The graph of the set's objects, numbered by rank, with its roots. */
+/* The graph of the objects in the set, numbered by rank, and its roots. */
 struct part {
 	struct trace_search *search;
 	struct graph_rows rows;
 	uint64_t *roots;
 	struct base_vec targets; /* uint32_t: targets of the current object, as ranks */
-	/* The group of rows being packed: their lengths, and where the next row goes. */
+	/* The group of rows being packed: the lengths of the rows, and where the next row goes. */
 	uint8_t length[GRAPH_GROUP];
 	uint8_t *group_end;
 	uint8_t group[GRAPH_GROUP * GRAPH_ROW_MAX + GRAPH_ROW_MAX + 8];
@@ -274,7 +274,7 @@ struct sizing {
 	struct trace_search *search;
 	const struct base_vec *native;
 	struct heap_block *block; /* contains the current object */
-	/* of GRAPH_NUMBERS_STEP ranks around the current one */
+	/* numbers of the GRAPH_NUMBERS_STEP ranks around the current one */
 	uint64_t numbers[GRAPH_NUMBERS_STEP];
 };
 
@@ -290,7 +290,7 @@ static int read_numbers(const struct trace_search *s, uint32_t rank, uint64_t *n
 					left < GRAPH_NUMBERS_STEP ? left : GRAPH_NUMBERS_STEP, err);
 }
 
-/* Sets size and count of an object. Returns HDB_ELIMIT if the size needs wide entries. */
+/* Sets the size and count of an object. Returns HDB_ELIMIT if the size needs wide entries. */
 static int set_size(struct sizing *z, uint32_t ix, uint32_t rank, struct hdb_error *err)
 {
 	struct trace_search *s = z->search;

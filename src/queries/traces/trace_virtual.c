@@ -1,6 +1,6 @@
 /*
- * queries/traces/trace_virtual.c - known collections in leak traces: a collection refers directly
- * to its elements, whatever objects are in between.
+ * queries/traces/trace_virtual.c - known collections in leak traces, which refer directly to their
+ * elements, whatever objects are in between.
  *
  * This applies only to instances of exactly these classes, because subclasses may hold more than
  * elements. Each class is described by a row of data. Chains come from a dump and may be circular.
@@ -14,16 +14,17 @@
 /* Number of elements of an array read at a time. */
 #define ELEMENTS_CHUNK 512u
 
-/* How elements are found, starting from the field `store`. */
+/* How the elements are found, starting from the field `store`. */
 enum trace_shape {
-	SHAPE_ARRAY,      /* elements of that array; only the first `size` if that is given */
-	SHAPE_LINKED,     /* `value` of each node of the list, linked by `next` */
-	SHAPE_NODES,      /* the nodes of the list themselves */
-	SHAPE_ENTRIES,    /* `key` and `value` of each node of the list */
-	SHAPE_HASHED,     /* `key` and `value` of each node in the chains of that hash table */
-	SHAPE_HASHED_SET, /* `key` of each node in such chains, as elements of a set */
-	SHAPE_SET,        /* elements of that array, without an index */
-	SHAPE_REFERENT,   /* the referent of the weak reference in that field */
+	SHAPE_ARRAY,   /* elements of the array at `store`; only the first `size`, if given */
+	SHAPE_LINKED,  /* `value` of each node of the list, linked by `next` */
+	SHAPE_NODES,   /* the nodes of the list themselves */
+	SHAPE_ENTRIES, /* `key` and `value` of each node of the list */
+	/* `key` and `value` of each node in the chains of the hash table at `store` */
+	SHAPE_HASHED,
+	SHAPE_HASHED_SET, /* `key` of each node in such chains, as an element of a set */
+	SHAPE_SET,        /* elements of the array at `store`, without an index */
+	SHAPE_REFERENT,   /* the referent of the weak reference at `store` */
 	SHAPE_FIRST_NEW,  /* the field with Android's new activities */
 	SHAPE_NEW         /* new activities that have been destroyed */
 };
@@ -34,7 +35,7 @@ enum trace_shape {
 struct virtual_rule {
 	const char *class_name;
 	enum trace_shape shape;
-	const char *own;   /* a field declared by this version of the class; NULL: any version */
+	const char *own;   /* a field that this version of the class declares; NULL: any version */
 	const char *store; /* paths as in heap/known.h */
 	const char *size, *next, *key, *value;
 };
@@ -90,13 +91,13 @@ int trace_find_new_activities(struct heap *heap, uint32_t *out, struct hdb_error
 
 /* ---- reading ---- */
 
-/* IDs in the fields of a node; 0 for null or a missing field. */
+/* IDs in the fields of a node. 0 for null and for a missing field. */
 struct node {
 	uint64_t key, value, next;
 };
 
 /*
- * Positions of these fields in a class's instances; the size is 0 if a field is missing or not a
+ * Positions of these fields in a class's instances. The size is 0 if a field is missing or not a
  * reference.
  */
 struct node_places {
@@ -110,7 +111,7 @@ struct reading {
 	struct heap *heap;
 	const struct virtual_rule *rule;
 	const struct trace_taker *taker;
-	/* the reference to be passed on, with the members that all references share */
+	/* the reference to be passed on; all references share its other members */
 	struct trace_reference reference;
 	uint64_t no;               /* number of the next element */
 	struct node_places places; /* for the class of the last node */
@@ -132,7 +133,7 @@ static int give_id(struct reading *r, uint64_t id, enum trace_name name, uint64_
 	return r->taker->take(r->taker->ctx, &r->reference, err);
 }
 
-/* Reads the ID in a field. Sets *id to 0 if there is none. */
+/* Reads the ID in a field. Sets *id to 0 if there is no such field. */
 static int id_at(struct reading *r, uint32_t ix, const char *path, uint64_t *id,
 		 struct hdb_error *err)
 {
@@ -186,7 +187,7 @@ static int read_node(struct reading *r, uint32_t ix, struct node *out, struct hd
 	return node_field(r, &instance, r->places.next, &out->next, err);
 }
 
-/* Moves to the next node: HEAP_NONE at the end, in a cycle, or when no steps are left. */
+/* Moves to the next node, or to HEAP_NONE at the end, in a cycle, or when no steps are left. */
 static int next_node(struct reading *r, struct chain *chain, uint64_t id, struct hdb_error *err)
 {
 	int rc = HDB_NOTFOUND;
@@ -306,8 +307,8 @@ static int read_array(struct reading *r, uint32_t ix, uint32_t array, struct hdb
 }
 
 /*
- * The target of an animator, because its weak reference would hide the object that keeps the target
- * alive.
+ * Passes on the target of an animator. The animator's weak reference would hide the object that
+ * keeps the target alive.
  */
 static int read_referent(struct reading *r, uint32_t ix, struct hdb_error *err)
 {

@@ -1,7 +1,7 @@
 /*
- * queries/triage/q_overview.c - the overview query: a dump on one screen: what it is, leak
- * suspects, and findings of triage, one line each. It runs the leaks, triage and info queries, or
- * with --brief top and info, and has no analysis of its own.
+ * queries/triage/q_overview.c - the overview query, which shows a dump on one screen: facts about
+ * the dump, leak suspects, and findings of triage, one line each. It runs the leaks, triage and
+ * info queries (with --brief, top and info), and performs no analysis itself.
  */
 #include "queries/queries.h"
 
@@ -19,16 +19,17 @@
 
 #include <queries/triage/q_overview.query.h>
 
-/* Maximum number of leaks listed: the overview is one screen. */
+/* Maximum number of leaks listed, so that the overview fits on one screen. */
 #define OVERVIEW_LEAKS_MAX 5u
 #define COLUMN_COUNT (sizeof(overview_columns) / sizeof(overview_columns[0]))
 
-/* A row. Strings are copies, by column; NULL if there is none. */
+/* A row. Strings are copies, indexed by column; NULL if there is none. */
 struct line {
 	const char *kind;
 	double percent;
 	uint64_t retained_bytes, id; /* 0: unknown */
-	uint64_t times;              /* suspects with the same sentence that are one row */
+	/* number of suspects with the same sentence, which share the row */
+	uint64_t times;
 	bool is_by_design;
 	char *texts[COLUMN_COUNT];
 };
@@ -38,7 +39,7 @@ struct overview {
 	struct base_vec lines; /* struct line */
 	size_t current;        /* index of the row that the current rows of leaks belong to */
 	uint64_t leak_count;
-	struct analysis_suspects suspects; /* what leaks has left */
+	struct analysis_suspects suspects; /* suspects that the leaks query found */
 };
 
 /* ---- reading the answers of other queries ---- */
@@ -50,7 +51,7 @@ static uint64_t number_of(const struct query *q, const char *column)
 	return v->type == HDB_TYPE_NULL ? 0 : v->u;
 }
 
-/* Copies a string. Sets *out to NULL for a null cell. *out is owned by the caller. */
+/* Copies a string. Sets *out to NULL for a null cell. The caller frees *out. */
 static int copy_of(const struct query *q, const char *column, char **out, struct hdb_error *err)
 {
 	const struct hdb_value *v = query_cell(q, column);
@@ -66,7 +67,7 @@ static int copy_of(const struct query *q, const char *column, char **out, struct
 /* Reads one row of an answer. */
 typedef int (*read_row)(struct query *q, const struct query *row, struct hdb_error *err);
 
-/* Runs another query without options, and reads its first rows; all with a limit of 0. */
+/* Runs another query without options, and reads its first rows. A limit of 0 means all rows. */
 static int read_query(struct query *q, const char *name, uint64_t limit, read_row read,
 		      struct hdb_error *err)
 {
@@ -84,7 +85,7 @@ static int read_query(struct query *q, const char *name, uint64_t limit, read_ro
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Columns copied from the other answer. Findings have only some of them. */
+/* Columns copied from the other answer. Findings have only some of these columns. */
 static const struct {
 	unsigned column;
 	const char *name;
@@ -116,7 +117,10 @@ static int add_line(struct query *q, const struct query *row, const char *kind,
 	return HDB_OK;
 }
 
-/* "LeakyService leaks: the activity thread does not know it; held by LeakyService.all (static)" */
+/*
+ * Adds a leak as a line such as "LeakyService leaks: the activity thread does not know it; held by
+ * LeakyService.all (static)".
+ */
 static int add_leak(struct query *q, const struct query *row, struct hdb_error *err)
 {
 	struct overview *o = q->state;
@@ -143,8 +147,8 @@ static int add_leak(struct query *q, const struct query *row, struct hdb_error *
 }
 
 /*
- * Returns whether a sentence was said already. Numbers in names of threads and in average sizes may
- * differ: 'of thread "pool-1-thread-7" holds 800 Order (91 B each)'.
+ * Returns whether a line already has this sentence. Numbers in thread names and in average sizes
+ * may differ: 'of thread "pool-1-thread-7" holds 800 Order (91 B each)'.
  */
 static bool is_said(const struct line *line, const struct hdb_value *text)
 {
@@ -182,7 +186,7 @@ static int add_suspect(struct query *q, const struct query *row, struct hdb_erro
 		line->times++;
 		line->percent += query_cell(row, "percent")->d;
 		line->retained_bytes += number_of(row, "retained");
-		/* They are different objects, so the row is not about a single one. */
+		/* The suspects are different objects, so the row names no single object. */
 		line->id = 0;
 		o->current = i;
 		return HDB_OK;
@@ -231,7 +235,7 @@ static int add_times(struct line *line, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Moves suspects that are as large as configured behind all others. */
+/* Moves suspects that are as large as configured to the end. */
 static int order_lines(struct overview *o, struct hdb_error *err)
 {
 	struct base_vec ordered = { 0 };
@@ -254,8 +258,8 @@ static int order_lines(struct overview *o, struct hdb_error *err)
 }
 
 /*
- * Appends what a finding is about: "direct buffers use much memory outside the heap: 300.0 MiB,
- * kept by ...", or of an OutOfMemoryError ": java.lang.Thread "worker" at Main.run(Main.java:3)".
+ * Appends the subject of a finding: "direct buffers use much memory outside the heap: 300.0 MiB,
+ * kept by ...", or for an OutOfMemoryError ": java.lang.Thread "worker" at Main.run(Main.java:3)".
  */
 static int add_detail(struct line *line, const struct query *row, bool has_label,
 		      struct hdb_error *err)
@@ -275,7 +279,7 @@ static int add_detail(struct line *line, const struct query *row, bool has_label
 	size = strlen(line->texts[TEXT]);
 	room = size + label_size + detail_size + 64;
 	TRY(BASE_ALLOC(text, room, "a string", err));
-	/* Behind the first sentence. */
+	/* Insert it after the first sentence. */
 	end = strstr(line->texts[TEXT], ". ");
 	size = end ? (size_t)(end - line->texts[TEXT]) :
 		     size - (size && line->texts[TEXT][size - 1] == '.');
@@ -308,8 +312,8 @@ static int read_finding(struct query *q, const struct query *row, struct hdb_err
 }
 
 /*
- * Names the runtime: the version of Java, otherwise the VM's name and version; Android; for OpenJ9
- * its own description, "JRE 1.8.0 Linux amd64-64 build 20130205_137358 (...)".
+ * Names the runtime: the version of Java or, if unknown, the name and version of the VM; Android;
+ * for OpenJ9 its description, "JRE 1.8.0 Linux amd64-64 build 20130205_137358 (...)".
  */
 static void name_runtime(struct query *q, const struct query *row, const struct hdb_value *value)
 {
@@ -373,7 +377,7 @@ static int read_largest(struct query *q, const struct query *row, struct hdb_err
 	return copy_of(row, "label", &texts[SHORT_TEXT], err);
 }
 
-/* What is known as soon as the dominator tree is built. */
+/* Shows what is known as soon as the dominator tree is built. */
 static int open_brief(struct query *q, struct hdb_error *err)
 {
 	struct analysis_limit limit = { 0 };
@@ -389,7 +393,7 @@ static int open_whole(struct query *q, struct hdb_error *err)
 {
 	struct overview *o = q->state;
 
-	/* leaks and triage look for the same suspects. */
+	/* leaks and triage use the same suspects. */
 	q->session.left = &o->suspects;
 	TRY(read_query(q, "leaks", 0, read_suspect, err));
 	if (o->leak_count)

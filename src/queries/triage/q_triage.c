@@ -1,5 +1,5 @@
 /*
- * queries/triage/q_triage.c - the triage query: which rules of a table the heap violates.
+ * queries/triage/q_triage.c - the triage query: lists the rules of a table that the heap violates.
  */
 #include "analysis/describe.h"
 #include "analysis/groups.h"
@@ -23,7 +23,7 @@
 
 enum severity { CRITICAL, WARNING, INFO };
 
-/* A rule. Of several with the same name, the first that fires is reported. */
+/* A rule. If several have the same name, the first that fires is reported. */
 struct rule {
 	int line; /* line in triage.rules */
 	const char *id, *where, *text, *advice, *run, *why, *see;
@@ -85,7 +85,10 @@ static int named_value(void *ctx, const struct base_value *from, const char *pat
 	return hdb_fail(err, HDB_EBUG, "triage.rules: unknown part \"%s\" of a measure", path);
 }
 
-/* Garbage is not part of the reachable heap, and may be many times as large. */
+/*
+ * Returns whether a measure counts garbage. Garbage is not part of the reachable heap, and may be
+ * many times as large.
+ */
 static bool is_garbage(enum triage_measure_no measure)
 {
 	return measure == TRIAGE_GARBAGE || measure == TRIAGE_FILLERS;
@@ -144,7 +147,7 @@ static bool is_chosen(const struct triage_query *s, size_t rule)
 	return false;
 }
 
-/* A rule may have several lines, all with the same name. Returns the first line of the rule. */
+/* Returns the first line of a rule. A rule may have several lines, all with the same name. */
 static const struct rule *first_of(const struct rule *rule)
 {
 	const struct rule *first = rules;
@@ -164,7 +167,7 @@ static uint64_t count_rules(void)
 	return count;
 }
 
-/* Chooses the rules that fire, most severe first; with --all, all rules. */
+/* Chooses the rules that fire, most severe first. With --all, chooses all rules. */
 static int choose_rules(struct triage_query *s, struct hdb_error *err)
 {
 	bool is_firing;
@@ -223,7 +226,7 @@ static void set_facts(struct query *q, const struct triage_query *s)
 		set_suspect_fact(q, &s->triage);
 }
 
-/* Takes the measures that need passes over objects, limited to the objects that rows are about. */
+/* Takes the measures that need passes over objects, but only for the objects that rows describe. */
 static int take_passes(struct query *q, struct triage *t, struct hdb_error *err)
 {
 	HEAP_FILTER_SCOPE(heap_show_chosen, q->heap);
@@ -271,7 +274,7 @@ static void set_example(struct query *q, const struct triage_figure *f)
 	query_lend_text(q, LABEL, name);
 }
 
-/* What a measure counts, of one thing and of others. */
+/* Names of what a measure counts, singular and plural. */
 static const char *const units[][2] = {
 #define MEASURE(name, one, many) \
 	{ \

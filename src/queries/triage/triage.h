@@ -1,8 +1,8 @@
 /*
- * queries/triage/triage.h - the rules of the triage query: what is measured in a heap, and the
- * values from which it is reported.
+ * queries/triage/triage.h - the rules of the triage query, and the measurements to which they
+ * apply.
  *
- * Rules (triage.rules) and the measured items (the other .rules files) are data; the C files
+ * The rules (triage.rules) and the measured items (the other .rules files) are data. The C files
  * measure.
  */
 #ifndef QUERIES_LEAKS_TRIAGE_H
@@ -22,16 +22,18 @@ enum triage_measure_no {
 /* One measurement. */
 struct triage_figure {
 	uint64_t count, bytes;
-	uint32_t ix;          /* an object as an example, or HEAP_NONE */
-	uint32_t class_no;    /* a class, or HEAP_NONE; of several, the one with most objects */
+	uint32_t ix; /* an object as an example, or HEAP_NONE */
+	/* a class, or HEAP_NONE; if several, the class with the most objects */
+	uint32_t class_no;
 	uint64_t class_count; /* number of its objects */
-	uint64_t sampled;     /* 0: counted; otherwise estimated from this many objects */
-	bool is_outside;      /* bytes are not part of the heap */
-	bool has_no_bytes;    /* only a number of things */
-	char detail[1024];    /* details for the message */
+	/* 0 if all were counted; otherwise the numbers are estimates from this many objects */
+	uint64_t sampled;
+	bool is_outside;   /* bytes are not part of the heap */
+	bool has_no_bytes; /* the measure counts things and has no size */
+	char detail[1024]; /* details for the message */
 };
 
-/* All measurements, and the totals they are compared with. */
+/* All measurements, and the totals with which they are compared. */
 struct triage {
 	struct query *q;
 	uint64_t whole_bytes; /* shallow size of all reachable objects */
@@ -49,29 +51,29 @@ int triage_take_scan(struct triage *t, struct hdb_error *err);
 int triage_take_strings(struct triage *t, struct hdb_error *err);
 int triage_take_loaders(struct triage *t, struct hdb_error *err);
 /*
- * Names the owner of most buffer memory. Call it after triage_take_scan, which sums the memory by
- * owner.
+ * Names the owner of most buffer memory. Must be called after triage_take_scan, which adds up the
+ * memory by owner.
  */
 int triage_take_buffers(struct triage *t, struct hdb_error *err);
-/* Call it after triage_take_totals, which counts all threads. */
+/* Measures threads. Must be called after triage_take_totals, which counts all threads. */
 int triage_take_threads(struct triage *t, struct hdb_error *err);
 /*
- * Describes what the thread that retains most holds. Call it after triage_take_scan, which finds
- * that thread.
+ * Describes what the thread that retains the most holds. Must be called after triage_take_scan,
+ * which finds this thread.
  */
 int triage_explain_pin(struct triage *t, struct hdb_error *err);
 
-/* Measures thread-local values, given their entries (uint32_t). */
+/* Measures thread-local values. `ixs` contains their entries (uint32_t). */
 int triage_take_locals(struct triage *t, const struct base_vec *ixs, struct hdb_error *err);
 
 /*
- * Measurements of fields by name. Must be opened before the pass over all objects, which adds
+ * Measurements of fields by name. They must be opened before the pass over all objects, which adds
  * reachable instances and then examines each of them. The caller must close *out, even after a
  * failure.
  */
 struct triage_fields;
 int triage_fields_open(struct triage *t, struct triage_fields **out, struct hdb_error *err);
-/* Returns whether instances of a class have such fields; on any thread. */
+/* Returns whether instances of a class have such fields. May be called on any thread. */
 bool triage_fields_has(const struct triage_fields *fields, uint32_t class_no);
 int triage_fields_add(struct triage_fields *fields, uint32_t ix, uint32_t class_no,
 		      struct hdb_error *err);

@@ -1,6 +1,6 @@
 /*
- * queries/triage/triage_buffers.c - who owns most memory of direct buffers and mapped files: the
- * buffers of the direct-buffers query, by the owner of each.
+ * queries/triage/triage_buffers.c - determines who owns most of the memory of direct buffers and
+ * mapped files. The buffers are those of the direct-buffers query.
  */
 #include "base/base_text.h"
 #include "queries/leaks/leak_parts.h"
@@ -13,12 +13,12 @@
 #include <string.h>
 
 /*
- * If buffers have fewer bytes than this outside the heap, the owner is not determined, because no
- * rule fires. The JDK alone maps its modules, more than 100 MiB.
+ * If buffers have fewer bytes outside the heap, the owner is not determined, because no rule fires.
+ * The mapping of the JDK's own modules takes more than 100 MiB.
  */
 #define DIRECT_LEAST (64ull << 20)
 #define MAPPED_LEAST (1ull << 30)
-/* Buffers whose paths are searched; different owners that are kept. */
+/* Maximum number of buffers whose paths are searched, and of different owners that are kept. */
 #define BUFFERS_MAX 2000u
 #define OWNERS_MAX 64u
 #define OWNER_BYTES 512
@@ -67,7 +67,10 @@ static int add_buffer(struct triage *t, const struct query *rows, struct owners 
 	return HDB_OK;
 }
 
-/* Writes who owns most: "FrameDecoder.inflight (static) holds 300.0 MiB in 300 of them". */
+/*
+ * Writes the owner of the most memory: "FrameDecoder.inflight (static) holds 300.0 MiB in 300 of
+ * them".
+ */
 static void write_owner(struct triage *t, const struct owners *owners,
 			enum triage_measure_no measure)
 {

@@ -2,9 +2,9 @@
  * queries/triage/triage_fields.c - measures collections in fields whose names indicate their
  * contents, and reports the most important collection of each kind.
  *
- * Classes are searched once for fields with such names. The pass over all objects collects their
- * instances, and then each field is read. If the values of a map are themselves collections, for
- * example one per event type, their elements are counted instead.
+ * All classes are searched once for fields with such names. The pass over all objects collects
+ * their instances, and then each field is read. If the values of a map are themselves collections,
+ * for example one per event type, their elements are counted instead.
  */
 #include "base/glob.h"
 #include "heap/collections/collections.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum size of a field's name; no name in the table is longer. */
+/* Maximum size of a field's name. No name in the table is longer. */
 #define FIELD_NAME_MAX 64
 /*
  * Budget for examining elements and entries, as a multiple of the number of objects. Only damaged
@@ -25,12 +25,12 @@
 #define STEP_OBJECTS 4096u
 
 /*
- * A collection with at least this many elements is large. Of the large collections, the one that
- * retains most is reported.
+ * Minimum number of elements of a large collection. The large collection that retains the most is
+ * reported.
  */
 #define MANY 1000u
 
-/* The fields whose collections are measured, by name. */
+/* Names of the fields whose collections are measured. */
 static const struct {
 	const char *rule;
 	enum triage_measure_no measure;
@@ -81,7 +81,7 @@ void triage_fields_close(struct triage_fields *f)
 
 /* ---- classes ---- */
 
-/* Returns the measure of a field, TRIAGE_MEASURES if the table does not contain it. */
+/* Returns the measure of a field, or TRIAGE_MEASURES if the table does not contain the field. */
 static enum triage_measure_no measure_of(const char *class_name, const char *field)
 {
 	for (size_t i = 0; i < sizeof(measured_fields) / sizeof(measured_fields[0]); i++)
@@ -125,7 +125,10 @@ static bool has_own(const struct triage_fields *f, uint32_t no)
 	return f->first[no] < f->first[no + 1];
 }
 
-/* Each class is visited only a few times, however long the chains of superclasses are. */
+/*
+ * Finds the nearest class with named fields, for each class. Visits each class only a few times,
+ * however long the chains of superclasses are.
+ */
 static int find_nearest(const struct heap *heap, struct triage_fields *f, struct hdb_error *err)
 {
 	BASE_FREED bool *is_known = NULL;
@@ -184,7 +187,7 @@ int triage_fields_add(struct triage_fields *f, uint32_t ix, uint32_t class_no,
 
 /* ---- what is in a field ---- */
 
-/* Takes `looks` from the budget. Returns false if that much is not left. */
+/* Takes `looks` from the budget. Returns false if the budget is smaller. */
 static bool spend(struct triage_fields *f, uint64_t looks)
 {
 	if (f->looks_left < looks)
@@ -205,7 +208,7 @@ static int count_array(struct heap *heap, struct triage_fields *f, const struct 
 	return heap_walk_count(heap, &walk, 1, count, err);
 }
 
-/* Opens a collection and finds its size: HDB_OK or HDB_NOTFOUND. */
+/* Opens a collection and finds its size. Returns HDB_OK or HDB_NOTFOUND. */
 static int open_sized(struct heap *heap, struct triage_fields *f, uint32_t ix,
 		      struct heap_collection *out, struct hdb_error *err)
 {
@@ -215,7 +218,7 @@ static int open_sized(struct heap *heap, struct triage_fields *f, uint32_t ix,
 	return HDB_OK;
 }
 
-/* Returns the number of items in a map's value: the elements of a collection or array, or 1. */
+/* Counts the items in a map's value: the elements of a collection or array, or 1. */
 static int count_value(struct heap *heap, struct triage_fields *f, const struct heap_value *value,
 		       uint64_t *count, struct hdb_error *err)
 {
@@ -237,7 +240,7 @@ static int count_value(struct heap *heap, struct triage_fields *f, const struct 
 	return HDB_OK;
 }
 
-/* Counts everything in the values of a map. *count is unchanged if the budget does not suffice. */
+/* Counts the items in all values of a map. *count does not change if the budget is too small. */
 static int count_map(struct heap *heap, struct triage_fields *f, const struct heap_collection *map,
 		     uint64_t *count, struct hdb_error *err)
 {
@@ -275,8 +278,8 @@ static int count_held(struct heap *heap, struct triage_fields *f, uint32_t ix, u
 }
 
 /*
- * Among large collections, keeps the one that retains the most, and otherwise the one with the most
- * elements.
+ * Adds the collection in a field. Among large collections keeps the one that retains the most, and
+ * otherwise the one with the most elements.
  */
 static int add_held(struct triage *t, struct triage_fields *f, const struct named_field *field,
 		    uint32_t ix, struct hdb_error *err)

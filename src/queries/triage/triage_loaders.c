@@ -17,7 +17,7 @@
 
 #define NAME_MAX_BYTES 512
 
-/* How to recognise that a class loader was closed: its class and an expression. */
+/* How to recognise that a class loader was closed: the class of the loader, and an expression. */
 static const struct {
 	const char *super, *is_closed;
 } closed_signs[] = {
@@ -40,7 +40,7 @@ static const struct hint hints[] = {
 #include <queries/triage/loader_hints.rules.h>
 };
 
-/* Whether a hint is about step `i` of a path: HDB_OK or HDB_NOTFOUND. */
+/* Returns HDB_OK if a hint applies to step `i` of a path, and otherwise HDB_NOTFOUND. */
 static int matches(struct query *q, const struct query_leak_path *path, size_t i,
 		   const struct hint *hint, struct hdb_error *err)
 {
@@ -58,7 +58,7 @@ static int matches(struct query *q, const struct query_leak_path *path, size_t i
 	return strcmp(field, hint->field) == 0 ? HDB_OK : HDB_NOTFOUND;
 }
 
-/* Finds the first hint about a step of a path. Sets *text to NULL if there is none. */
+/* Finds the first hint that applies to a step of a path. Sets *text to NULL if there is none. */
 static int find_hint(struct query *q, const struct query_leak_path *path, const char **text,
 		     struct hdb_error *err)
 {
@@ -77,7 +77,7 @@ static int find_hint(struct query *q, const struct query_leak_path *path, const 
 	return HDB_OK;
 }
 
-/* "kept by a thread-local value: class a.B static c -> ..." */
+/* Writes why a class loader is alive: "kept by a thread-local value: class a.B static c -> ..." */
 static int explain(struct query *q, uint32_t ix, char *buf, size_t size, struct hdb_error *err)
 {
 	struct query_leak_path path;
@@ -101,8 +101,8 @@ static int explain(struct query *q, uint32_t ix, char *buf, size_t size, struct 
 /* ---- what a class loader retains ---- */
 
 /*
- * Returns the retained size of a class loader with its classes and their instances: the lower bound
- * that all answers give.
+ * Returns the retained size of a class loader with its classes and their instances, which is a
+ * lower bound as in all answers.
  */
 static uint64_t loader_bytes(const struct analysis_groups *loaders, uint32_t loader_ix)
 {

@@ -1,10 +1,11 @@
 /*
- * queries/triage/triage_scan.c - measurements that need a pass over all objects and the values of
- * some.
+ * queries/triage/triage_scan.c - measurements that need a pass over all objects and the field
+ * values of some of them.
  *
  * The pass reads blocks on all threads and only collects the objects whose values are needed, in
- * order. Their fields are then read from the dump on all threads, and examined in order. Of a class
- * with more than SAMPLES_MAX objects, an even sample of that size represents all.
+ * order. The fields of these objects are then read from the dump on all threads, and examined in
+ * order. If a class has more than SAMPLES_MAX objects, an evenly spaced sample of that size
+ * represents all of them.
  */
 #include "analysis/collection_fill.h"
 #include "analysis/contents.h"
@@ -21,9 +22,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of objects whose values are read, for each line of the table: a second. */
+/*
+ * Maximum number of objects whose values are read for each line of the table, which takes a second.
+ */
 #define SAMPLES_MAX 500000u
-/* A hash map is slow if it has at least this many elements and this share of them shares slots. */
+/*
+ * A hash map is slow if it has at least this many elements, and at least this share of them share
+ * slots.
+ */
 #define COLLIDING_ELEMENTS 1000u
 #define COLLIDING_SHARE 0.7
 /* Number of strings between two checks of the cancel flag. */
@@ -32,17 +38,20 @@
 #define BATCH 1024u
 #define BATCHES_PER_THREAD 3u
 
-/* An object, and what its fields `field` and `other` are; of type 0: it has none. */
+/*
+ * An object, and the values of its fields `field` and `other`. Type 0 means that it has no such
+ * field.
+ */
 struct looked {
 	uint32_t ix;
 	struct heap_value field, other;
 	struct heap_object object, array; /* for look_fill; array.ix may be HEAP_NONE */
 };
 
-/* Which values of a class are examined. */
+/* The values of a class that are examined. */
 struct line {
 	const char *rule;
-	/* examines an object; NULL: triage_locals.c examines all of them */
+	/* examines an object; NULL: triage_locals.c examines all objects */
 	int (*look)(struct triage *t, const struct line *line, const struct looked *at,
 		    struct hdb_error *err);
 	const char *class_name, *field, *other;
@@ -63,7 +72,7 @@ struct scan {
 	uint32_t *line_bits; /* indexed by class: bits of lines of values.rules */
 	struct collected *lines;
 	struct triage_fields *fields;
-	/* of the line that is examined: where its fields are, by class */
+	/* for the line being examined: positions of its fields, by class */
 	struct heap_place (*places)[2];
 	struct batch *batches; /* indexed by slot */
 	const struct collected *now;
@@ -71,7 +80,7 @@ struct scan {
 
 /* ---- one object ---- */
 
-/* Keeps the object that retains the most. */
+/* Records the object that retains the most. */
 static int look_largest(struct triage *t, const struct line *line, const struct looked *at,
 			struct hdb_error *err)
 {
@@ -98,7 +107,7 @@ static int add_retained(struct triage *t, struct triage_figure *f, uint32_t ix,
 	return HDB_OK;
 }
 
-/* Counts objects whose field is null, and what they retain. */
+/* Counts the objects whose field is null, and what they retain. */
 static int look_null(struct triage *t, const struct line *line, const struct looked *at,
 		     struct hdb_error *err)
 {
@@ -169,8 +178,8 @@ static int find_object(struct heap *heap, const struct heap_value *value, uint32
 }
 
 /*
- * Compares the number of elements in `field` with the length of the array in `other`: unused room
- * of collections that are at most half full. Empty collections are counted separately.
+ * Compares the number of elements in `field` with the length of the array in `other`, and adds the
+ * unused room of collections that are at most half full. Empty collections are counted separately.
  */
 static int look_fill(struct triage *t, const struct line *line, const struct looked *at,
 		     struct hdb_error *err)
@@ -188,7 +197,7 @@ static int look_fill(struct triage *t, const struct line *line, const struct loo
 	if (!size) {
 		uint32_t dominator = HEAP_NONE;
 
-		/* The shared empty array of ArrayList belongs to nobody. */
+		/* The shared empty array of ArrayList belongs to no list. */
 		if (array->ix != HEAP_NONE)
 			TRY(derive_dominator(t->q->derive, array->ix, &dominator, err));
 		bytes = at->object.shallow_bytes + (dominator == at->ix ? array->shallow_bytes : 0);
@@ -243,7 +252,10 @@ static int collect(struct scan *s, uint32_t ix, uint32_t lines, struct hdb_error
 	return HDB_OK;
 }
 
-/* What `scan_make` finds in a block; bytes[0] of the block has the objects to take, uint32_t. */
+/*
+ * What `scan_make` finds in a block. bytes[0] of the block contains the objects to examine
+ * (uint32_t).
+ */
 struct found {
 	uint32_t dominator[STORE_BLOCK_OBJECTS];
 	uint32_t strong[STORE_BLOCK_OBJECTS]; /* parents in the tree of strong references */
@@ -305,7 +317,7 @@ static int scan_all(struct scan *s, struct hdb_error *err)
 {
 	struct derive *derive = s->t->q->derive;
 
-	/* Building a table closes the columns of others, so they are prepared afterwards. */
+	/* Building a table closes the columns of other tables, so these are prepared afterwards. */
 	TRY(derive_need(derive, STORE_REACH_STRONG, err));
 	TRY(derive_tree_prepare(derive, err));
 	TRY(derive_strong_prepare(derive, err));
@@ -319,7 +331,7 @@ static int scan_all(struct scan *s, struct hdb_error *err)
 				 err);
 }
 
-/* Decides which lines examine which classes, and counts the objects of these. */
+/* Determines which lines examine which classes, and counts the objects of these classes. */
 static int choose_classes(struct scan *s, struct hdb_error *err)
 {
 	struct heap *heap = s->t->q->heap;
@@ -347,7 +359,7 @@ static int choose_classes(struct scan *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Scales by `weight` what was added to a measurement since `before`. */
+/* Returns a measurement with the amount added since `before` multiplied by `weight`. */
 static uint64_t scaled(uint64_t before, uint64_t now, double weight)
 {
 	const double more = (double)(now - before) * weight;
@@ -423,7 +435,10 @@ static int look_at_batch(void *ctx, unsigned slot, uint64_t no, struct hdb_error
 	return base_step(s->t->q->work, no * BATCH, err);
 }
 
-/* A path that follows references has no place: `look` reads it. */
+/*
+ * Finds the positions of a line's fields. A path that follows references has no position, so `look`
+ * reads it.
+ */
 static int find_places(struct scan *s, size_t no, struct hdb_error *err)
 {
 	struct heap *heap = s->t->q->heap;
@@ -458,7 +473,7 @@ static int look_at_all(struct scan *s, size_t no, struct hdb_error *err)
 	TRY(find_places(s, no, err));
 	if (values[no].field)
 		TRY(heap_open_dump(s->t->q->heap, err));
-	/* Lines before this one may have built tables. */
+	/* Previous lines may have built tables, which closes the columns. */
 	TRY(heap_prepare_blocks(s->t->q->heap, threads, err));
 	for (unsigned i = 0; i < pipeline.slot_count; i++)
 		s->batches[i].view.src = s->t->q->heap->dump.source;
@@ -529,7 +544,7 @@ int triage_take_scan(struct triage *t, struct hdb_error *err)
 
 /* ---- strings ---- */
 
-/* Measures the copies of one string, as query duplicates does. */
+/* Measures the copies of one string, like the duplicates query. */
 static int count_run(struct triage *t, const struct analysis_content *run, uint64_t count,
 		     struct base_big *keys, struct hdb_error *err)
 {
@@ -539,7 +554,7 @@ static int count_run(struct triage *t, const struct analysis_content *run, uint6
 	struct heap_object object;
 
 	assert(count > 1);
-	/* Strings that the VM cut off may continue differently. */
+	/* Strings that the VM truncated may have different continuations. */
 	if (zeroed && run[0].array_ix != HEAP_NONE) {
 		TRY(heap_object(t->q->heap, run[0].array_ix, &object, err));
 		if (object.length > zeroed)
@@ -555,8 +570,8 @@ static int count_run(struct triage *t, const struct analysis_content *run, uint6
 	f->count += count - 1;
 	f->bytes += copies.wasted;
 	/*
-	 * Keeps the string with the most copies, and among equals the first by ID, because the
-	 * order of runs differs between processes.
+	 * Keeps the string with the most copies or, if several have as many, the first by ID,
+	 * because the order of runs differs between processes.
 	 */
 	if (count > f->class_count || (count == f->class_count && run[0].ix < f->ix)) {
 		f->class_count = count;

@@ -2,8 +2,8 @@
  * queries/triage/triage_threads.c - threads that wait for each other's locks, and threads that were
  * never started.
  *
- * Only locks of java.util.concurrent say who owns them. A thread waits for one other thread at
- * most, so each thread is followed once, and a chain that returns to itself is a deadlock.
+ * Only locks of java.util.concurrent record their owners. A thread waits for at most one other
+ * thread, so each thread is followed once. A chain that returns to itself is a deadlock.
  */
 #include "base/base_text.h"
 #include "heap/threads.h"
@@ -16,18 +16,20 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Threads that are named as part of a deadlock. */
+/* Maximum number of threads named as part of a deadlock. */
 #define NAMED_MAX 8u
 #define NAME_MAX_BYTES 128
-/* Threads without a record, from which on it is worth a pass to see why they have none. */
+/*
+ * If at least this many threads have no record, a pass over them to find the reason is worthwhile.
+ */
 #define UNLISTED_LEAST 1000u
 /* Number of threads between two checks of the cancel flag. */
 #define STEP_THREADS 1024u
 
 struct waiting {
 	struct triage *t;
-	struct base_idmap owners; /* thread -> the thread whose lock it waits for */
-	struct base_idmap visits; /* thread -> number of the walk that visited it */
+	struct base_idmap owners; /* thread to the thread whose lock it waits for */
+	struct base_idmap visits; /* thread to the number of the walk that visited it */
 	struct base_vec threads;  /* uint32_t: waiting threads */
 	uint64_t listed;          /* platform threads with a record */
 };
@@ -57,7 +59,7 @@ static int read_threads(struct waiting *w, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Adds the threads of a circle to the figure, and names the first threads. */
+/* Adds the threads of a cycle to the figure, and names the first of them. */
 static int add_circle(struct waiting *w, uint32_t first_ix, struct hdb_error *err)
 {
 	struct heap *heap = w->t->q->heap;
@@ -88,7 +90,10 @@ static int add_circle(struct waiting *w, uint32_t first_ix, struct hdb_error *er
 	return HDB_OK;
 }
 
-/* Follows each thread once. A chain that meets itself is a circle, and circles do not meet. */
+/*
+ * Follows each thread once. A chain that returns to itself is a cycle, and cycles have no thread in
+ * common.
+ */
 static int find_circles(struct waiting *w, struct hdb_error *err)
 {
 	w->t->figures[TRIAGE_DEADLOCK].has_no_bytes = true;
@@ -106,7 +111,7 @@ static int find_circles(struct waiting *w, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Counts threads that were never started, and leaves them out of the number of threads. */
+/* Counts the threads that were never started, and subtracts them from the number of threads. */
 static int count_new(struct waiting *w, struct hdb_error *err)
 {
 	struct triage_figure *all = &w->t->figures[TRIAGE_THREADS];
@@ -151,6 +156,6 @@ int triage_take_threads(struct triage *t, struct hdb_error *err)
 		r = find_circles(&w, err);
 	if (r == HDB_OK)
 		r = count_new(&w, err);
-	/* If the dump is missing, there are no fields. */
+	/* If the dump is missing, fields cannot be read. */
 	return r == HDB_ECHANGED ? HDB_OK : r;
 }

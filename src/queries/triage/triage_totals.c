@@ -1,5 +1,6 @@
 /*
- * queries/triage/triage_totals.c - measurements from totals by class, roots and the dominator tree.
+ * queries/triage/triage_totals.c - measurements based on totals by class, on roots, and on the
+ * dominator tree.
  */
 #include "analysis/groups.h"
 #include "analysis/properties.h"
@@ -15,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Objects up to this size are small: a header and a few fields. */
+/* Maximum size of a small object: a header and a few fields. */
 #define SMALL_BYTES 64u
 
 static bool is_array(const struct heap *heap, uint32_t no)
@@ -95,8 +96,8 @@ static void add_sets(struct triage *t, const struct analysis_groups *groups)
 }
 
 /*
- * Finds the class of small objects that takes most, and the garbage with which old collectors fill
- * gaps.
+ * Finds the class of small objects that takes the most memory, and the garbage with which old
+ * collectors fill gaps.
  */
 static void add_classes(struct triage *t, const struct analysis_groups *groups)
 {
@@ -107,7 +108,10 @@ static void add_classes(struct triage *t, const struct analysis_groups *groups)
 	for (size_t i = 0; i < groups->count; i++) {
 		const struct derive_total *total = &groups->totals[i];
 		const char *name = heap_class_name(t->q->heap, total->no);
-		/* Dumps contain such arrays as int[], and cannot be distinguished from others. */
+		/*
+		 * Dumps contain such arrays as int[], and they cannot be distinguished from other
+		 * int[].
+		 */
 		const bool is_filler = strcmp(name, "int[]") == 0 ||
 				       strncmp(name, "jdk.internal.vm.Filler",
 					       strlen("jdk.internal.vm.Filler")) == 0;
@@ -139,8 +143,8 @@ static int count_classes(struct triage *t, struct hdb_error *err)
 /* ---- roots ---- */
 
 /*
- * Sums the memory that JNI global references keep alive: the retained sizes of their objects on the
- * top level.
+ * Adds up the memory that JNI global references keep alive: the retained sizes of their objects on
+ * the top level.
  */
 static int add_jni(struct triage *t, struct hdb_error *err)
 {
@@ -262,7 +266,7 @@ int triage_take_totals(struct triage *t, struct hdb_error *err)
 	TRY(load_groups(t->q, &groups, err));
 	add_sets(t, &groups);
 	add_classes(t, &groups);
-	/* Shares are of the whole heap, whichever objects are examined. */
+	/* Shares refer to the whole heap, whichever objects are examined. */
 	TRY(analysis_heap_total(&t->q->session, &whole, err));
 	t->whole_bytes = whole.shallow_bytes;
 	t->retained_bytes = whole.retained_bytes;
