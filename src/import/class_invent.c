@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Greatest common divisor of the distances between neighbouring IDs. The search stops when the
- * divisor is 8, the smallest possible result.
+ * Returns the greatest common divisor of the distances between adjacent IDs. The search stops when
+ * the divisor is 8, the smallest possible result.
  */
 unsigned import_mat_alignment(const struct import *im)
 {
@@ -47,9 +47,9 @@ unsigned import_mat_alignment(const struct import *im)
 }
 
 /*
- * Invents the next ID that belongs to no object and no class. IDs invented earlier, or about to be
- * invented, are looked up in class_map, because the set does not contain them until it is finished
- * again.
+ * Invents the next ID that does not belong to an object or a class. IDs invented earlier, or about
+ * to be invented, are looked up in class_map, because the set does not contain them until it is
+ * finished again.
  */
 static int add_next_id(struct import *im, uint64_t *next_id, struct hdb_error *err)
 {

@@ -57,9 +57,8 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 
 /*
  * Reference classes that do not hold their referent strongly. The same applies to their subclasses.
- * In most dumps, the last entries are subclasses of the first entries. They are listed because a
- * class in between may be missing, and because Android's FinalizerReference extends Reference
- * directly.
+ * The last entries, which in most dumps are subclasses of the first, are listed because a class in
+ * between may be missing, and because Android's FinalizerReference extends Reference directly.
  */
 static const struct {
 	const char *name;
@@ -127,8 +126,8 @@ int import_put_class_name(struct import *im, struct import_class *class, const c
 }
 
 /*
- * Marks the classes of UNLOAD CLASS records. A serial number refers to the class that was loaded
- * with it last.
+ * Marks the classes of UNLOAD CLASS records. A serial number refers to the last class that was
+ * loaded with it.
  */
 static void mark_unloaded(struct import *im)
 {

@@ -9,7 +9,7 @@
 
 #include "base/unpack.h"
 
-/* Limit for the frames that are kept decompressed, in bytes and as a share of the budget. */
+/* Maximum size of the frames that are kept decompressed, in bytes and as a share of the budget. */
 #define CACHE_BYTES_MAX (256u << 20)
 #define CACHE_PART 8u
 
@@ -19,7 +19,7 @@ struct keeping {
 	uint64_t size; /* size of the decompressed dump */
 };
 
-/* Checks the header first, so that a file that is not a dump is rejected before it is copied. */
+/* Checks the header, so that a file that is not a dump is rejected before it is copied. */
 static int check_header(void *ctx, const uint8_t *data, uint64_t size, struct hdb_error *err)
 {
 	const struct keeping *k = ctx;
@@ -36,7 +36,7 @@ static int check_header(void *ctx, const uint8_t *data, uint64_t size, struct hd
 	return HDB_OK;
 }
 
-/* Stores a frame under its offset in the decompressed dump, by which readers find it. */
+/* Stores a frame with its offset in the decompressed dump as key, by which readers find it. */
 static int put_frame(void *ctx, const struct base_frame *frame, struct hdb_error *err)
 {
 	const struct keeping *k = ctx;

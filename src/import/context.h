@@ -32,9 +32,12 @@ struct import_class {
 	uint64_t super_id;
 	uint64_t statics_offset; /* offset in the dump */
 	uint64_t fields_offset;
-	uint32_t max_body;    /* size of its longest instance in the dump, bytes */
+	uint32_t max_body;    /* size of the longest instance in the dump, bytes */
 	uint32_t field_super; /* nearest superclass that has instance fields, or STORE_NONE */
-	/* offsets of the references in an instance: plan_count entries of import.links.plans */
+	/*
+	 * offsets of the references in an instance: plan_count entries of import.links.plans,
+	 * beginning here
+	 */
 	uint32_t plan_first;
 	uint32_t plan_count;
 	uint64_t model_bytes;            /* size before rounding to the alignment; see sizes.c */
@@ -85,7 +88,7 @@ struct import_heap_switch {
 struct import_zeroed {
 	uint64_t end;          /* highest index of a nonzero element in any array, plus 1 */
 	uint64_t cut_count;    /* number of longer arrays whose contents end at that index */
-	uint64_t filled_count; /* number of arrays whose elements all have one value */
+	uint64_t filled_count; /* number of arrays in which all elements have the same value */
 };
 
 /* Properties of the dump file. */
@@ -217,7 +220,7 @@ struct import_evidence {
 	unsigned align_bytes;     /* alignment of the chosen model */
 };
 
-/* Flat values of value classes. Their IDs are not addresses: flat.c. */
+/* Flat values of value classes; see flat.c. Their IDs are not addresses. */
 struct import_flat {
 	bool is_numbered; /* the dump numbers its objects, so no ID is an address */
 	bool has_odd_ids; /* IDs are addresses, but not all are multiples of 8 */
@@ -228,7 +231,7 @@ struct import_flat {
 	uint64_t odd_count;
 	/*
 	 * indexed by entry of the plans: smallest ID of a flat value found in that field; NULL if
-	 * there are no flat values
+	 * the dump has no flat values
 	 */
 	uint64_t *plan;
 	/*
@@ -266,7 +269,7 @@ struct import {
 
 /*
  * A field that contains a flat value: the object contains the bytes of the value instead of a
- * reference.
+ * reference to it.
  */
 struct import_flat_field {
 	uint64_t example_id;         /* smallest ID of a value found in the field */
@@ -282,7 +285,7 @@ struct import_flat_field {
 void import_find_flat(struct import *im);
 /*
  * Returns whether an ID is not an address although other IDs are. Distances from and to such an
- * object are no evidence of sizes.
+ * object are not evidence of sizes.
  */
 static inline bool import_is_apart(const struct import *im, uint64_t id)
 {
@@ -296,8 +299,8 @@ int import_flat_begin(struct import *im, struct hdb_error *err);
 int import_flat_end(struct import *im, struct hdb_error *err);
 
 /*
- * zeroed.c: index after which the contents of byte and char arrays are missing; 0 if arrays are
- * complete.
+ * zeroed.c: returns the index after which the contents of byte and char arrays are missing, or 0 if
+ * arrays are complete.
  */
 uint64_t import_zeroed_from(const struct import *im);
 /* Returns whether all byte and char arrays of the dump contain the same single value. */
@@ -328,8 +331,8 @@ int import_scan(struct import *im, struct hdb_error *err);
 
 /* import_classes.c */
 /*
- * Number of the class with this ID; adds the class if it is new. Pointers to classes become invalid
- * when a class is added.
+ * Finds the number of the class with this ID, and adds the class if it is new. Pointers to classes
+ * become invalid when a class is added.
  */
 int import_class_of(struct import *im, uint64_t class_id, uint32_t *no, struct hdb_error *err);
 static inline struct import_class *import_class_at(struct import *im, uint32_t no)
@@ -350,7 +353,8 @@ int import_write_classes(struct import *im, struct hdb_error *err);
  */
 uint32_t import_text_place_no(const struct import *im, uint64_t string_id);
 /*
- * Returns the place with this number; NULL for BASE_IDMAP_NONE. Valid until another string is read.
+ * Returns the place with this number, or NULL for BASE_IDMAP_NONE. Valid until another string is
+ * read.
  */
 const struct import_text_place *import_text_place_at(const struct import *im, uint32_t no);
 /*
@@ -359,9 +363,9 @@ const struct import_text_place *import_text_place_at(const struct import *im, ui
  */
 const struct import_text_place *import_text_place(const struct import *im, uint64_t string_id);
 /*
- * The string at a place, borrowed until `view` is used again. A string longer than STORE_TEXT_MAX
- * bytes is truncated and reported as a problem in the dump. Returns HDB_EIO if the string cannot be
- * read.
+ * Reads the string at a place. The string is borrowed until `view` is used again. A string longer
+ * than STORE_TEXT_MAX bytes is truncated and reported as a problem in the dump. Returns HDB_EIO if
+ * the string cannot be read.
  */
 struct import_text {
 	const char *bytes;
@@ -370,12 +374,12 @@ struct import_text {
 int import_text_read(struct import *im, const struct import_text_place *place,
 		     struct base_view *view, struct import_text *out, struct hdb_error *err);
 /*
- * Replaces the number of a place with the number of its text in the table. If the text is not in
- * the table yet, it is written. BASE_IDMAP_NONE becomes STORE_NONE.
+ * Replaces the number of a place with the number of its text in the table. Writes the text if it is
+ * not in the table yet. BASE_IDMAP_NONE becomes STORE_NONE.
  */
 int import_text_use(struct import *im, uint32_t *text, struct hdb_error *err);
 /*
- * Writes a string that is not in the dump, such as a name from a mapping file. *no is set to its
+ * Writes a string that is not in the dump, such as a name from a mapping file. Sets *no to its
  * number.
  */
 int import_text_put(struct import *im, const char *text, size_t size, uint32_t *no,
@@ -387,7 +391,7 @@ int import_text_put(struct import *im, const char *text, size_t size, uint32_t *
 bool import_text_is(const struct import *im, uint64_t string_id, const char *text);
 /*
  * Converts a class name, "[Ljava/lang/String;" or "java.lang.String[]", to the displayed form.
- * Returns the element type of an array class, else 0.
+ * Returns the element type of an array class, or 0 for other classes.
  */
 uint8_t import_class_name(const char *raw, size_t raw_size, char *out, size_t out_size);
 
@@ -395,7 +399,7 @@ uint8_t import_class_name(const char *raw, size_t raw_size, char *out, size_t ou
 int import_resolve(struct import *im, struct hdb_error *err);
 
 /*
- * An edge that no field contains: from a thread to a local variable, from a class loader to a
+ * An edge that is not in a field: from a thread to a local variable, or from a class loader to a
  * class.
  */
 struct import_edge {
@@ -403,7 +407,7 @@ struct import_edge {
 	uint32_t to_ix;
 };
 
-/* import_roots.c: numbers roots, and adds edges from threads to their locals. */
+/* import_roots.c: numbers roots, and adds edges from threads to their local variables. */
 int import_number_roots(struct import *im, struct hdb_error *err);
 int import_write_roots(struct import *im, struct hdb_error *err);
 /*
@@ -429,10 +433,10 @@ struct import_number {
 int import_put_numbers(struct import *im, const struct import_number *numbers, size_t count,
 		       struct hdb_error *err);
 
-/* sizes.c: computes sizes. It is the last pass to use the object locator, and frees it. */
+/* sizes.c: computes sizes. This is the last pass to use the object locator, and frees it. */
 int import_sizes(struct import *im, struct hdb_error *err);
 
-/* import_tables.c: the small tables. */
+/* import_tables.c: writes the small tables. */
 int import_write_tables(struct import *im, struct hdb_error *err);
 
 #endif

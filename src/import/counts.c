@@ -18,9 +18,9 @@ int import_counts_begin(struct import *im, struct hdb_error *err)
 
 	TRY(import_fixed_alignment(im, &fixed, err));
 	/*
-	 * Eclipse MAT's alignment is a multiple of every other alignment that can be chosen: it is
-	 * 8 or a power of two up to 256 that divides all distances, and recorded alignments are 1
-	 * or 8. Only an alignment given by the user may be larger.
+	 * Eclipse MAT's alignment is a multiple of all other alignments that can be chosen: it is 8
+	 * or a power of two up to 256 that divides all distances, and recorded alignments are 1 or
+	 * 8. Only an alignment specified by the user may be larger.
 	 */
 	counts->modulus = least_common_multiple(im->evidence.mat_align_bytes, fixed ? fixed : 1);
 	for (unsigned width = 1; width < 16; width++)
@@ -80,8 +80,8 @@ static int merge(struct import_counts *to, const struct import_count *from, stru
 }
 
 /*
- * A hostile dump may have more rows than IMPORT_COUNTS_MAX. In that case the table, which is only
- * an optimisation, is not written.
+ * Adds the counts of a block to the totals. A hostile dump may have more rows than
+ * IMPORT_COUNTS_MAX. In that case the table, which is only an optimisation, is not written.
  */
 int import_counts_merge(struct import *im, struct base_vec *counted, struct hdb_error *err)
 {
@@ -129,8 +129,8 @@ static int by_key(const void *a, const void *b)
 }
 
 /*
- * Adds a row for each class's instances, and sorts. Instances with a length already have rows of
- * their own and are subtracted first.
+ * Adds a row for the instances of each class, and sorts the rows. Instances with a length already
+ * have rows of their own and are subtracted first.
  */
 static int add_instances(struct import *im, struct import_counts *counts, struct hdb_error *err)
 {
@@ -158,8 +158,8 @@ static int add_instances(struct import *im, struct import_counts *counts, struct
 }
 
 /*
- * If the chosen alignment does not divide the modulus, sums computed from the table would be wrong,
- * so no table is written.
+ * Writes the table. If the chosen alignment does not divide the modulus, sums computed from the
+ * table would be wrong, so no table is written.
  */
 int import_write_class_counts(struct import *im, struct hdb_error *err)
 {

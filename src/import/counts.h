@@ -1,8 +1,8 @@
 /*
- * import/counts.h - number of objects of each class: the table class.counts.
+ * import/counts.h - the number of objects of each class: the table class.counts.
  *
- * Objects are counted while references are resolved, before object sizes are known. Arrays and
- * stack chunks are therefore counted by their lengths modulo a period. From these counts, a reader
+ * Objects are counted while references are resolved, before object sizes are known. Therefore,
+ * arrays and stack chunks are counted by their lengths modulo a period. From these counts, a reader
  * can compute the total size without visiting the objects (see layout_array_period). Instances are
  * counted together with their distances (distances.c).
  */
@@ -18,8 +18,8 @@
 /* Number of entries of a thread's cache. */
 #define IMPORT_COUNT_CACHE 128u
 /*
- * Maximum number of rows. Real heaps have a few rows per array class. If a dump is constructed to
- * have more, the table is not written, and readers count the objects themselves.
+ * Maximum number of rows. Real heaps have a few rows per array class. If a hostile dump has more,
+ * the table is not written, and readers count the objects themselves.
  */
 #define IMPORT_COUNTS_MAX (1u << 18)
 
@@ -33,7 +33,7 @@ struct import_count {
 	uint64_t elements;
 };
 
-/* Totals of all blocks so far. */
+/* The totals of all blocks so far. */
 struct import_counts {
 	struct base_idmap map; /* key to number in rows */
 	struct base_vec rows;  /* struct import_count */
@@ -53,15 +53,15 @@ struct import_counting {
 };
 
 /*
- * Prepares evidence.counts_by_class for the pass over objects and for every alignment that the
+ * Prepares evidence.counts_by_class for the pass over objects and for all alignments that the
  * import may choose.
  */
 int import_counts_begin(struct import *im, struct hdb_error *err);
 
 /*
- * A row is one class, kind and length modulo the period. The size of an object depends on its
- * length only through rounding, so `elements` and `count` for each remainder are enough to compute
- * exact totals.
+ * Returns the key of an object's row. A row is one class, kind and length modulo the period. The
+ * size of an object depends on its length only through rounding, so `elements` and `count` for each
+ * remainder are enough to compute exact totals.
  */
 static inline uint64_t import_counts_key(const struct import_counting *c,
 					 const struct store_object *o)
@@ -85,7 +85,7 @@ static inline struct import_count *import_counts_place(struct import_counting *c
 	return &c->cache[((key >> 32) * 8 + (key & ((1u << 29) - 1))) % IMPORT_COUNT_CACHE];
 }
 
-/* Returns the cache entry for objects of this kind; NULL if it is not in the cache. */
+/* Returns the cache entry for objects of this kind, or NULL if it is not in the cache. */
 static inline struct import_count *import_counts_find(struct import_counting *c,
 						      const struct store_object *o)
 {
@@ -99,7 +99,7 @@ static inline struct import_count *import_counts_find(struct import_counting *c,
 int import_counts_add(struct import_counting *c, const struct store_object *o,
 		      struct hdb_error *err);
 
-/* Moves the entries of the cache to c->counted. Called at the end of a block. */
+/* Moves the entries of the cache to c->counted. Must be called at the end of a block. */
 int import_counts_flush(struct import_counting *c, struct hdb_error *err);
 /* Adds the entries of a block to the totals, and empties `counted`. Not thread-safe. */
 int import_counts_merge(struct import *im, struct base_vec *counted, struct hdb_error *err);

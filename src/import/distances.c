@@ -1,6 +1,4 @@
-/*
- * import/distances.c - distances between objects by class.
- */
+/* import/distances.c - collects the distances between objects, by class. */
 #include "import/context.h"
 
 #include "layout/layout.h"
@@ -41,8 +39,8 @@ static void join(struct import_distance *to, const struct import_distance *from)
 }
 
 /*
- * Distance minus the bytes of the elements. INT64_MIN if the length is impossible, so that it
- * contradicts every model.
+ * Returns the distance minus the size of the elements, or INT64_MIN, which contradicts every model,
+ * if the length is impossible.
  */
 static int64_t without(uint64_t distance, uint64_t elements, uint64_t width)
 {
@@ -92,8 +90,8 @@ static int entry_of(struct import_distances *d, const struct store_object *o,
 }
 
 /*
- * Subtracts the size of the elements for both possible widths of references, because the width is
- * not known yet and is decided later from the evidence of all objects.
+ * Adds a distance. The elements are subtracted for both possible widths of references, because the
+ * width is only decided later, from the evidence of all objects.
  */
 int import_distances_add(struct import_distances *d, const struct store_object *o,
 			 uint64_t distance, uint32_t times, struct hdb_error *err)
@@ -129,7 +127,7 @@ int import_distances_add(struct import_distances *d, const struct store_object *
 	return HDB_OK;
 }
 
-/* These instances are counted, but their distances must not influence the layout. */
+/* Counts an instance whose distance must not influence the layout. */
 int import_distances_pass(struct import_distances *d, const struct store_object *o,
 			  struct hdb_error *err)
 {
@@ -151,7 +149,10 @@ int import_distances_flush(struct import_distances *d, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Called in block order on one thread. The totals do not depend on the number of threads. */
+/*
+ * Merges the distances of a block. Called in block order on one thread, but the totals do not
+ * depend on the number of threads.
+ */
 void import_distances_merge(struct import *im, struct import_seen *seen)
 {
 	for (size_t i = 0; i < seen->entries.count; i++) {

@@ -1,6 +1,6 @@
 /*
- * import/distances.h - evidence of sizes from object addresses: per class, the smallest distance to
- * the next object.
+ * import/distances.h - evidence of sizes from object addresses: for each class, the smallest
+ * distance to the next object.
  *
  * IDs are addresses, so an object is at most as large as its distance to the next object. Each
  * thread collects distances in a small cache by class. The writing thread merges the entries of a
@@ -25,7 +25,7 @@ struct import;
 struct import_distance {
 	/* smallest distance, minus the elements of an array with 4-byte references */
 	int64_t least;
-	int64_t next_least; /* smallest value above `least`; INT64_MAX: none */
+	int64_t next_least; /* smallest value above `least`; INT64_MAX if there is none */
 	int64_t least_wide; /* like `least`, but with 8-byte references */
 	uint32_t count;     /* number of distances; 0: the other fields are undefined */
 	uint32_t at_least;  /* number of objects at the smallest distance */
@@ -61,7 +61,7 @@ struct import_seen {
 /* State of one thread. */
 struct import_distances {
 	struct import_distance_entry cache[IMPORT_DISTANCE_CACHE];
-	/* receives the entries pushed out of the cache */
+	/* receives the entries evicted from the cache */
 	struct import_seen *seen;
 	uint64_t low_bits[IMPORT_LOW_BITS + 1];
 	uint64_t wide_overlaps;
@@ -69,7 +69,7 @@ struct import_distances {
 
 void import_distances_init(struct import_distances *d);
 
-/* Adds objects of the same kind whose next neighbours begin `distance` bytes after them. */
+/* Adds objects of the same kind that are each `distance` bytes before the next object. */
 int import_distances_add(struct import_distances *d, const struct store_object *o,
 			 uint64_t distance, uint32_t times, struct hdb_error *err);
 
@@ -80,7 +80,7 @@ int import_distances_add(struct import_distances *d, const struct store_object *
 int import_distances_pass(struct import_distances *d, const struct store_object *o,
 			  struct hdb_error *err);
 
-/* Moves everything collected in a block to d->seen. */
+/* Moves everything that was collected in a block to d->seen. */
 int import_distances_flush(struct import_distances *d, struct hdb_error *err);
 
 /* ---- inline, for the loop over objects ---- */
@@ -90,7 +90,7 @@ static inline uint64_t import_distances_key(uint64_t class_no, enum store_kind k
 	return class_no << 3 | (unsigned)kind << 1 | 1;
 }
 
-/* Returns the distances of a class's instances or arrays; NULL if they are not in the cache. */
+/* Returns the distances of a class's instances or arrays, or NULL if they are not in the cache. */
 static inline struct import_distance *import_distances_of(struct import_distances *d,
 							  uint64_t class_no, enum store_kind kind)
 {
@@ -117,8 +117,8 @@ static inline void import_distances_note(struct import_distances *d, struct impo
 	d->low_bits[(unsigned)__builtin_ctzll(noted->distance | 1u << IMPORT_LOW_BITS)] +=
 		noted->times;
 	/*
-	 * At least 16 bytes must remain, because a header has at least 8 bytes, and the length and
-	 * its padding have 8. If less remains, references cannot have 8 bytes.
+	 * At least 16 bytes must remain: 8 for the smallest header, and 8 for the length and its
+	 * padding. If less remains, references cannot have 8 bytes.
 	 */
 	if (noted->is_filled_array && noted->wide < 16)
 		d->wide_overlaps += noted->times;

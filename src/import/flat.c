@@ -6,9 +6,9 @@
  * dump_inlined_object) writes each value that is flattened into a field or an array as a separate
  * INSTANCE_DUMP after its holder's. The value has no address, so its ID comes from a counter: 1, 2,
  * 3 and so on in the whole dump. The holder's field or element has that ID. In memory there is no
- * reference: the holder contains the value's bytes. So a flat value has no size of its own and must
- * not take part in distances, and its holder is laid out with the value's bytes in the field
- * (layout.h).
+ * reference: the holder contains the bytes of the value. Therefore a flat value has no size of its
+ * own and must be excluded from distances, and its holder is laid out with the bytes of the value
+ * in the field (layout.h).
  */
 #include "import/sizes.h"
 
@@ -16,7 +16,7 @@
 
 /* Number of IDs read from the set at a time. */
 #define SCAN_IDS 1024u
-/* The search for the last flat value may stop early only after this many IDs. */
+/* The search for the last flat value examines at least this many IDs. */
 #define LOOK_AT_LEAST 4096u
 /*
  * Maximum number of rounds in which the sizes of nested values grow. Each level of nesting adds at
@@ -24,18 +24,18 @@
  */
 #define NESTING_MAX 8
 /*
- * Maximum size of a field in bytes, so that sums in layouts cannot overflow. Real fields have 8
- * bytes, rarely a few dozen.
+ * Maximum size of a field in bytes, so that sums in layouts cannot overflow. Real fields have up to
+ * 8 bytes, or rarely a few dozen.
  */
 #define FLAT_BYTES_MAX (1u << 20)
-/* Size of an atomic write. Values in fields that threads share are not larger than this. */
+/* Size of an atomic write. Values in fields that threads share are at most this large. */
 #define ATOMIC_BYTES 8u
 
 /* ---- which IDs are flat values ---- */
 
 /*
- * Finds the last ID of the sequence 1, 2, 3 and so on. At least three quarters of the IDs up to it
- * are not multiples of 8, unlike addresses. The sequence may have gaps, because a truncated dump
+ * Finds the last ID of the sequence 1, 2, 3 and so on. Unlike addresses, at least three quarters of
+ * the IDs up to it are not multiples of 8. The sequence may have gaps, because a truncated dump
  * lacks some objects.
  */
 static uint64_t find_last(const struct import *im)
@@ -65,8 +65,8 @@ static uint64_t find_last(const struct import *im)
 }
 
 /*
- * Returns whether the dump numbers all its objects. Class objects are never flat. If most class
- * objects have such IDs as well, all IDs are numbers.
+ * Returns whether the dump numbers all its objects. Class objects are never flat, so if most of
+ * them also have such IDs, all IDs are numbers.
  */
 static bool is_numbered(struct import *im, uint64_t last)
 {
@@ -88,7 +88,7 @@ void import_find_flat(struct import *im)
 	uint64_t last;
 
 	/*
-	 * In most dumps, all IDs are multiples of 8. ART dumps contain artificial arrays between
+	 * In most dumps, all IDs are multiples of 8. ART dumps contain artificial arrays at other
 	 * addresses, which would be mistaken for flat values.
 	 */
 	if (im->origin.is_android || (!im->ids.is_sparse && im->ids.shift >= 3))
@@ -111,7 +111,7 @@ int import_flat_begin(struct import *im, struct hdb_error *err)
 	return BASE_ALLOC(im->flat.element, im->classes.count + 1, "flat fields", err);
 }
 
-/* Class of the instance with this ID, or STORE_NONE. */
+/* Returns the class of the instance with this ID, or STORE_NONE. */
 static uint32_t class_of(struct import *im, struct base_view *view, uint64_t id)
 {
 	struct hprof_sub sub;
@@ -178,8 +178,8 @@ static bool has_flat_field(const struct import *im, const struct import_class *c
 }
 
 /*
- * Keeps one entry per field and finds the class of its values. Entries whose value is not in the
- * dump are removed.
+ * Keeps one entry per field and finds the class of its values. Removes entries whose value is not
+ * in the dump.
  */
 static void tidy_fields(struct import *im)
 {
@@ -242,8 +242,8 @@ static uint64_t power_of_two(uint64_t bytes)
 }
 
 /*
- * Total size of the fields of a value class and its superclasses, packed without gaps. *widest is
- * the largest alignment.
+ * Returns the total size of the fields of a value class and its superclasses, packed without gaps.
+ * Sets *widest to the largest alignment.
  */
 static uint64_t value_bytes(const struct sizes *s, const struct layout_model *model, uint32_t no,
 			    uint32_t *widest)
@@ -284,9 +284,10 @@ static uint64_t value_bytes(const struct sizes *s, const struct layout_model *mo
 }
 
 /*
- * A nullable value has an additional byte after its fields, the null marker (FieldLayoutBuilder). A
- * value that fits in an atomic write is padded to a power of two and aligned to it. Larger values
- * are flattened only where no other thread can write, and are aligned like their fields.
+ * Computes the size and alignment of a flat value. A nullable value has an additional byte after
+ * its fields, the null marker (FieldLayoutBuilder). A value that fits in an atomic write is padded
+ * to a power of two and aligned to it. Larger values are flattened only where no other thread can
+ * write, and are aligned like their fields.
  */
 static void flat_size(const struct sizes *s, const struct layout_model *model, uint32_t value_no,
 		      uint32_t *bytes, uint32_t *align)
@@ -327,8 +328,8 @@ void import_sizes_flat(const struct sizes *s, const struct layout_model *model)
 }
 
 /*
- * An element is padded to the next power of two, or to the size of an atomic write
- * (FlatArrayKlass::array_layout_helper).
+ * Returns the width of an element, which is the size of the value padded to the next power of two,
+ * or to the size of an atomic write (FlatArrayKlass::array_layout_helper).
  */
 uint32_t import_sizes_flat_element(const struct sizes *s, const struct layout_model *model,
 				   uint32_t value_no)

@@ -2,9 +2,9 @@
  * import/idset.c - the set of object IDs.
  *
  * Dense form: one bit for each possible address, in chunks that cover a region of the address
- * space. Each word of bits is stored with the number of IDs before it, so the index of an ID is
- * that number plus the number of set bits below its own: one cache miss. Heaps are dense enough
- * that this takes 1 to 2 bytes per object, a quarter of a sorted array. Sparse form
+ * space. Each word of bits is stored with the number of IDs before it. The index of an ID is that
+ * number plus the number of set bits below its own, so a lookup takes one cache miss. Heaps are
+ * dense enough that this takes 1 to 2 bytes per object, a quarter of a sorted array. Sparse form
  * (idset_sorted.c): a sorted array, for dumps with scattered IDs, including hostile ones.
  */
 #include "import/idset_bits.h"
@@ -25,12 +25,12 @@
 #define DENSE_FREE_BYTES (16u << 20)
 #define DENSE_BYTES_PER_ID 16
 /*
- * The table of regions may have TABLE_MAX entries, or TABLE_PER_CHUNK entries per chunk if that is
- * more.
+ * Maximum number of entries in the table of regions: TABLE_MAX, or TABLE_PER_CHUNK per chunk if
+ * that is more.
  */
 #define TABLE_MAX (1u << 20)
 #define TABLE_PER_CHUNK 8
-/* Number of words per page of 4 KiB: writing every PAGE_WORDS-th word touches each page. */
+/* Number of words per page of 4 KiB. A write to every PAGE_WORDS-th word touches each page. */
 #define PAGE_WORDS (4096 / sizeof(struct idset_word))
 
 void import_idset_init(struct idset *set)
@@ -69,8 +69,9 @@ static struct idset_chunk *take_chunk(struct idset *set)
 }
 
 /*
- * Writes to each page of a zeroed chunk. A first read would map the shared page of zeros, and
- * replacing that at the first write interrupts all processors that run our threads.
+ * Writes to each page of a zeroed chunk. If a page were read first, the system would map the shared
+ * page of zeros, and replacing that page at the first write interrupts all processors that run our
+ * threads.
  */
 static void make_pages(struct idset_chunk *chunk)
 {
@@ -146,8 +147,8 @@ static int add_again(void *ctx, uint64_t id, struct hdb_error *err)
 }
 
 /*
- * Called for an ID with fewer low zero bits than all previous IDs. Rebuilds the set with smaller
- * units.
+ * Rebuilds the set with smaller units. Called for an ID with fewer low zero bits than all previous
+ * IDs.
  */
 static int lower_shift(struct idset *set, uint64_t id, struct hdb_error *err)
 {
@@ -208,8 +209,8 @@ static int find_chunk(struct idset *set, uint64_t region, struct hdb_error *err)
 }
 
 /*
- * Consecutive IDs are usually in the same region, so the last chunk is tried first. If an ID is not
- * a multiple of the unit, the whole set is converted to a smaller unit.
+ * Adds an ID. Consecutive IDs are usually in the same region, so the last chunk is tried first. If
+ * the ID is not a multiple of the unit, the whole set is converted to a smaller unit.
  */
 int import_idset_add(struct idset *set, uint64_t id, struct hdb_error *err)
 {
@@ -235,8 +236,8 @@ int import_idset_add(struct idset *set, uint64_t id, struct hdb_error *err)
 }
 
 /*
- * Converts an ID to units. If the ID is not a multiple of the unit, its low bits are moved to the
- * top, so that the result is in a region without a chunk.
+ * Converts an ID to units. If the ID is not a multiple of the unit, its low bits become the highest
+ * bits, so that the result is in a region without a chunk.
  */
 static inline uint64_t unit_and_rest(uint64_t id, const unsigned shift)
 {
@@ -300,7 +301,7 @@ void import_idset_remove(struct idset *set, const uint64_t *ids, size_t count)
 		const uint64_t unit = ids[i] >> set->shift;
 		const uint32_t no = base_idmap_get(&set->regions, unit >> IDSET_CHUNK_BITS);
 
-		assert(no != BASE_IDMAP_NONE); /* the IDs before it were added */
+		assert(no != BASE_IDMAP_NONE); /* the previous IDs were added */
 		clear_bit(word_of(set->chunks[no], unit), unit);
 		set->count--;
 	}
@@ -328,8 +329,8 @@ static int build_table(struct idset *set, struct hdb_error *err)
 	if (!set->chunk_count)
 		return HDB_OK;
 	/*
-	 * Region 0 contains the boot loader's placeholder and invented classes. It is left out
-	 * because it would stretch the span.
+	 * Region 0 contains the boot loader's placeholder and invented classes. It is excluded
+	 * because it would enlarge the span.
 	 */
 	set->first_region = set->chunks[set->chunk_count > 1 && !set->chunks[0]->region]->region;
 	assert(set->chunks[set->chunk_count - 1]->region >= set->first_region);
@@ -395,7 +396,10 @@ static inline const struct idset_chunk *chunk_of(const struct idset *set, uint64
 		       far_chunk(set, region);
 }
 
-/* A set that is not finished has no counts in front of its words, so the bit itself is tested. */
+/*
+ * Returns whether an ID is in the set. The words of an unfinished set have no counts, so the bit
+ * itself is tested.
+ */
 bool import_idset_has(const struct idset *set, uint64_t id)
 {
 	const uint64_t unit = id >> set->shift;
@@ -416,8 +420,8 @@ bool import_idset_has(const struct idset *set, uint64_t id)
 }
 
 /*
- * The index of an ID is the number of smaller IDs: the count stored with its word, plus the number
- * of set bits below its own bit.
+ * Finds the index of an ID, which is the number of smaller IDs: the count stored with its word,
+ * plus the number of set bits below its own bit.
  */
 static inline uint32_t find_in_chunk(const struct idset_chunk *chunk, uint64_t unit)
 {
@@ -430,7 +434,7 @@ static inline uint32_t find_in_chunk(const struct idset_chunk *chunk, uint64_t u
 	return word->first_ix + count_bits(bits & (mask - 1));
 }
 
-/* An ID that is not a multiple of the unit cannot be in the set. */
+/* Finds the index of an ID. An ID that is not a multiple of the unit cannot be in the set. */
 uint32_t import_idset_find(const struct idset *set, uint64_t id)
 {
 	const uint64_t unit = id >> set->shift;
@@ -456,7 +460,7 @@ static size_t find_sparse(const struct idset *set, const uint64_t *ids, size_t c
 }
 
 /*
- * Returns the word of an ID that is not a multiple of the unit or is in no region of the table.
+ * Returns the word of an ID that is not a multiple of the unit or whose region is not in the table.
  * Returns an empty word if the ID cannot be in the set.
  */
 static const struct idset_word *far_word(const struct idset *set, uint64_t id)
@@ -471,8 +475,8 @@ static const struct idset_word *far_word(const struct idset *set, uint64_t id)
 }
 
 /*
- * Has no branches for IDs in the table: the address of the word is computed without reading the
- * word, which is then prefetched.
+ * Prefetches the words of IDs. There are no branches for IDs in the table: the address of a word is
+ * computed without reading it, and the word is prefetched.
  */
 static inline __attribute__((always_inline)) void ask(const struct idset *set, const uint64_t *ids,
 						      struct idset_lookup *lookup,
@@ -499,8 +503,8 @@ static inline __attribute__((always_inline)) void ask(const struct idset *set, c
 }
 
 /*
- * First half of a batched lookup: computes the addresses of the words and prefetches them, so that
- * the cache misses of a batch overlap.
+ * Performs the first half of a batched lookup: computes the addresses of the words and prefetches
+ * them, so that the cache misses of a batch overlap.
  */
 void import_idset_prefetch(const struct idset *set, const uint64_t *ids, size_t count,
 			   struct idset_lookup *lookup)
@@ -517,7 +521,10 @@ void import_idset_prefetch(const struct idset *set, const uint64_t *ids, size_t 
 		ask(set, ids, lookup, set->shift);
 }
 
-/* has_instruction: the processor has an instruction that counts bits. */
+/*
+ * Computes the indexes of a batch. has_instruction means that the processor can count bits with one
+ * instruction.
+ */
 static inline __attribute__((always_inline)) size_t answer(const struct idset *set,
 							   const uint64_t *ids,
 							   const struct idset_lookup *lookup,
@@ -553,8 +560,8 @@ __attribute__((target("popcnt,bmi,bmi2"))) static size_t answer_bmi2(
 #endif
 
 /*
- * Second half of a batched lookup: reads the words. The variant for newer processors counts bits
- * with one instruction.
+ * Performs the second half of a batched lookup: reads the words. The variant for newer processors
+ * counts bits with one instruction.
  */
 size_t import_idset_find_prefetched(const struct idset *set, const uint64_t *ids,
 				    const struct idset_lookup *lookup, uint32_t *out)
@@ -602,8 +609,8 @@ static size_t chunk_at(const struct idset *set, uint32_t ix)
 }
 
 /*
- * Writes the IDs of the set bits of a word whose first unit is `unit`. Returns the end of the
- * output.
+ * Writes the IDs of the set bits of a word. The first unit of the word is `unit`. Returns the end
+ * of the output.
  */
 static uint64_t *put_ids(uint64_t *out, uint64_t bits, uint64_t unit, unsigned shift)
 {
@@ -613,8 +620,8 @@ static uint64_t *put_ids(uint64_t *out, uint64_t bits, uint64_t unit, unsigned s
 }
 
 /*
- * Writes the IDs of one chunk, beginning with index first_ix and up to *count IDs. Subtracts their
- * number from *count and returns the end of the output.
+ * Writes at most *count IDs of one chunk, beginning with index first_ix. Subtracts their number
+ * from *count and returns the end of the output.
  */
 static uint64_t *scan_chunk(const struct idset *set, const struct idset_chunk *chunk,
 			    uint32_t first_ix, uint32_t *count, uint64_t *out)

@@ -1,10 +1,10 @@
 /*
- * import/idset.h - the set of all object IDs of a dump. It assigns the indexes.
+ * import/idset.h - the set of all object IDs of a dump, which assigns the indexes.
  *
- * IDs are addresses. One bit per alignment unit, in chunks of a few KB, stores them in little
- * memory, needs no sorting, and finds the index of an ID with one or two cache misses. If IDs are
- * too scattered for that (no VM writes such dumps, but damaged or hostile files exist), a sorted
- * array is used instead.
+ * IDs are addresses. A bit for each alignment unit, in chunks of a few KB, takes little memory,
+ * needs no sorting, and finds the index of an ID with one or two cache misses. If IDs are too
+ * scattered for this (no VM writes such dumps, but damaged or hostile files exist), a sorted array
+ * is used instead.
  */
 #ifndef IMPORT_IDSET_H
 #define IMPORT_IDSET_H
@@ -27,8 +27,8 @@
 #define IDSET_FIRST_SLAB_CHUNKS 64u
 
 /*
- * 64 units (IDs without their low zero bits) and the index of the first object among them. A lookup
- * reads no other large structure.
+ * 64 units (IDs without their low zero bits), and the index of the first object among them. A
+ * lookup reads no other large structure.
  */
 struct idset_word {
 	/*
@@ -47,7 +47,7 @@ struct idset_chunk {
 
 struct idset {
 	unsigned shift; /* number of low zero bits that all IDs have, at most 3 */
-	/* number of IDs; before idset_finish it includes duplicates of the sparse form */
+	/* number of IDs; before idset_finish it includes duplicates in the sparse form */
 	uint64_t count;
 	/* dense form */
 	struct idset_chunk **chunks; /* ordered by region after idset_finish */
@@ -55,14 +55,14 @@ struct idset {
 	struct base_idmap regions; /* region to chunk number */
 	struct idset_chunk *last;  /* most recently used chunk */
 	/*
-	 * after idset_finish, if regions are close together: chunk by region - first_region; else
-	 * NULL
+	 * after idset_finish, if regions are close together: chunk by region - first_region;
+	 * otherwise NULL
 	 */
 	struct idset_chunk **table;
 	uint64_t first_region, table_count;
-	void **slabs; /* memory that chunks are taken from */
+	void **slabs; /* memory from which chunks are taken */
 	size_t slab_count;
-	size_t slab_used; /* chunks in use of the last slab */
+	size_t slab_used; /* number of chunks used in the last slab */
 	/* sparse form */
 	bool is_sparse;
 	bool is_finished;
@@ -70,7 +70,7 @@ struct idset {
 };
 
 /*
- * Hash for direct-mapped caches with IDs as keys. A hostile dump can cause cache misses, but
+ * Computes a hash of an ID for direct-mapped caches. A hostile dump can cause cache misses, but
  * nothing worse.
  */
 static inline uint32_t import_id_hash(uint64_t id)
@@ -97,8 +97,8 @@ void import_idset_release(struct idset *set);
 int import_idset_add(struct idset *set, uint64_t id, struct hdb_error *err);
 
 /*
- * Adds `count` IDs in order. Stops with HDB_END at the first ID that the set already contains.
- * *added is the number of IDs added.
+ * Adds `count` IDs in order. Stops with HDB_END at the first ID that the set already contains. Sets
+ * *added to the number of IDs added.
  */
 int import_idset_add_many(struct idset *set, const uint64_t *ids, size_t count, size_t *added,
 			  struct hdb_error *err);
@@ -107,14 +107,14 @@ int import_idset_add_many(struct idset *set, const uint64_t *ids, size_t count, 
 void import_idset_remove(struct idset *set, const uint64_t *ids, size_t count);
 
 /*
- * Returns whether an ID is in the set. Slow in the sparse form before idset_finish. IDs added after
- * idset_finish may not be found before the next one.
+ * Returns whether an ID is in the set. This is slow in the sparse form before idset_finish. IDs
+ * added after idset_finish may not be found before the next call.
  */
 bool import_idset_has(const struct idset *set, uint64_t id);
 
 /*
  * Numbers the IDs in ascending order. Fails with HDB_ELIMIT if there are more than 2^32 - 2 IDs.
- * Must be called again if IDs are added later. *duplicates is the number of duplicates removed
+ * Must be called again if IDs are added later. Sets *duplicates to the number of duplicates removed
  * (sparse form only).
  */
 int import_idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err);
@@ -122,21 +122,21 @@ int import_idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_erro
 /* Returns the index of an ID, or IDSET_NONE. */
 uint32_t import_idset_find(const struct idset *set, uint64_t id);
 
-/* Looks up many IDs; their cache misses overlap. Returns the number of IDs found. */
+/* Looks up many IDs, whose cache misses overlap. Returns the number of IDs found. */
 size_t import_idset_find_many(const struct idset *set, const uint64_t *ids, size_t count,
 			      uint32_t *out);
 
 /*
- * The same in two steps, for up to IDSET_BATCH IDs, so that the caller can do other work in
- * between. import_idset_prefetch loads the data into the cache that import_idset_find_prefetched
- * reads. Both get the same IDs.
+ * Look up at most IDSET_BATCH IDs in two steps, so that the caller can do other work in between.
+ * import_idset_prefetch loads into the cache what import_idset_find_prefetched reads. Both get the
+ * same IDs.
  */
 void import_idset_prefetch(const struct idset *set, const uint64_t *ids, size_t count,
 			   struct idset_lookup *lookup);
 size_t import_idset_find_prefetched(const struct idset *set, const uint64_t *ids,
 				    const struct idset_lookup *lookup, uint32_t *out);
 
-/* Copies `count` IDs, beginning with index first_ix. These IDs must exist. */
+/* Copies `count` IDs, beginning with index first_ix. All of them must exist. */
 void import_idset_scan(const struct idset *set, uint32_t first_ix, uint32_t count, uint64_t *out);
 
 #endif

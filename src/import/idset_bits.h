@@ -15,7 +15,7 @@ static inline uint64_t bits_of(const struct idset_word *word)
 	return load64(word->bits);
 }
 
-/* The word that contains a unit's bit. */
+/* Returns the word that contains a unit's bit. */
 static inline struct idset_word *word_of(struct idset_chunk *chunk, uint64_t unit)
 {
 	return &chunk->words[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)];

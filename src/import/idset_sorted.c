@@ -13,9 +13,9 @@
  * part of the span.
  */
 #define LOW_END 65536u
-/* The span is divided into one part for every IDS_PER_PART IDs. */
+/* Number of IDs for which the span is divided into one more part. */
 #define IDS_PER_PART 2u
-/* Lookups are prefetched this many IDs ahead: first the directory, then the array. */
+/* Number of IDs by which prefetches precede lookups: first of the directory, then of the array. */
 #define AHEAD 16u
 
 void import_idset_sorted_release(struct idset_sorted *set)
@@ -48,7 +48,10 @@ static uint64_t part_of(const struct idset_sorted *set, uint64_t id)
 	return (id - set->least) >> set->part_shift;
 }
 
-/* part_shift is the smallest width with no more parts than IDs / IDS_PER_PART. */
+/*
+ * Builds the directory. part_shift is the smallest width with no more parts than IDs /
+ * IDS_PER_PART.
+ */
 static int build_directory(struct idset_sorted *set, struct hdb_error *err)
 {
 	const uint64_t *ids = set->ids.data;
@@ -102,7 +105,8 @@ static uint32_t find_between(const struct idset_sorted *set, uint64_t id, uint32
 }
 
 /*
- * Range of indexes in which an ID may be. Empty if the ID is outside the span and was not invented.
+ * Finds the range of indexes in which an ID may be. The range is empty if the ID is outside the
+ * span and was not invented.
  */
 static void bounds_of(const struct idset_sorted *set, uint64_t id, uint32_t *low, uint32_t *high)
 {
@@ -125,8 +129,8 @@ uint32_t import_idset_sorted_find(const struct idset_sorted *set, uint64_t id)
 }
 
 /*
- * The loop has three stages that are AHEAD IDs apart: prefetch the directory entry, prefetch the
- * middle of the range, and search.
+ * Looks up many IDs. The loop has three stages that are AHEAD IDs apart: prefetch the directory
+ * entry, prefetch the middle of the range, and search.
  */
 void import_idset_sorted_find_many(const struct idset_sorted *set, const uint64_t *ids,
 				   size_t count, uint32_t *out)

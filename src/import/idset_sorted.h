@@ -1,8 +1,9 @@
 /*
  * import/idset_sorted.h - the sparse form of the ID set: a sorted array with a directory.
  *
- * The directory divides the span of IDs into equal parts, about one for every two IDs. For evenly
- * distributed IDs a lookup takes two cache misses. Otherwise it is a binary search within one part.
+ * The directory divides the span of IDs into equal parts, about one for every two IDs. If IDs are
+ * evenly distributed, a lookup takes two cache misses. Otherwise, it is a binary search within one
+ * part.
  */
 #ifndef IMPORT_IDSET_SORTED_H
 #define IMPORT_IDSET_SORTED_H
@@ -39,8 +40,8 @@ struct idset_sorted {
 };
 
 /*
- * Sorts the IDs, removes duplicates, and builds the directory. *duplicates is the number of IDs
- * removed. Fails with HDB_ELIMIT if there are more than 2^32 - 2 IDs.
+ * Sorts the IDs, removes duplicates, and builds the directory. Sets *duplicates to the number of
+ * IDs removed. Fails with HDB_ELIMIT if there are more than 2^32 - 2 IDs.
  */
 int import_idset_sorted_finish(struct idset_sorted *set, uint64_t *duplicates,
 			       struct hdb_error *err);
@@ -48,7 +49,7 @@ int import_idset_sorted_finish(struct idset_sorted *set, uint64_t *duplicates,
 /* Returns the index of an ID, or UINT32_MAX. */
 uint32_t import_idset_sorted_find(const struct idset_sorted *set, uint64_t id);
 
-/* Looks up many IDs; their cache misses overlap. */
+/* Looks up many IDs, whose cache misses overlap. */
 void import_idset_sorted_find_many(const struct idset_sorted *set, const uint64_t *ids,
 				   size_t count, uint32_t *out);
 

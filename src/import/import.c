@@ -1,5 +1,6 @@
 /*
- * import/import.c - the import as a whole: opens the dump, runs the passes, publishes the database.
+ * import/import.c - the import as a whole: opens the dump, runs the passes, and publishes the
+ * database.
  */
 #include "import/import.h"
 
@@ -17,7 +18,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* Time between two checks whether another import has ended. */
+/* Time between two checks for the end of another import. */
 #define WAIT_NS 5000000
 
 /*
@@ -28,7 +29,7 @@
 #define KEPT_SIZE_HINT (4ull << 40)
 
 /*
- * Rule of thumb for messages: a database takes at most 1/SPACE_PART of the dump's size, or
+ * Estimates for messages: a database takes at most 1/SPACE_PART of the dump's size, or
  * 1/SPACE_PART_KEPT if it contains the dump.
  */
 #define SPACE_PART 4u
@@ -46,7 +47,7 @@ static int drop_piece(void *ctx, unsigned slot, uint64_t item, struct hdb_error 
 	return HDB_OK;
 }
 
-/* Releases the pages of the dump on all threads, because the system takes long to do it. */
+/* Releases the pages of the dump on all threads, because this takes the system a long time. */
 static void drop_dump(struct import *im)
 {
 	if (im->source->drop)
@@ -120,7 +121,7 @@ static void release(struct import *im)
 	store_abort(im->writer);
 }
 
-/* Stores the path of the dump, or the name given for a pipe. *st is zeroed for a pipe. */
+/* Stores the path of the dump, or the name given for a pipe. For a pipe, *st is zeroed. */
 static int put_dump_path(struct import *im, const char *dump_path, struct stat *st,
 			 struct hdb_error *err)
 {
@@ -144,8 +145,8 @@ int import_put_numbers(struct import *im, const struct import_number *numbers, s
 }
 
 /*
- * If the dump was extracted from a file with several heap dumps, it contains only one; the number
- * in the original file is stored.
+ * Returns the number of heap dumps in the file. If the dump was extracted from a file with several
+ * heap dumps, returns the number in the original file.
  */
 static unsigned snapshot_count(const struct import *im)
 {
@@ -165,7 +166,10 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 	TRY(base_fingerprint(im->source, &fingerprint, err));
 	TRY(store_put_meta_text(im->writer, "dump.packing", packings[im->origin.packing], err));
 	TRY(store_put_meta_text(im->writer, "dump.version", versions[im->file.version], err));
-	/* No thread count and no time: importing the same dump must give the same bytes. */
+	/*
+	 * Thread counts and times are not stored, because importing the same dump must give the
+	 * same bytes.
+	 */
 	const struct import_number numbers[] = {
 		{ "dump.bytes", im->source->size },
 		{ "dump.mtime_ns",
@@ -220,7 +224,10 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 				     im->records.control.trace_depth, err);
 }
 
-/* The number of heap dumps in a file is known only after it has been read. */
+/*
+ * Checks the number of the requested heap dump. The number of heap dumps in a file is known only
+ * after it has been read.
+ */
 static int check_snapshot(const struct import *im, struct hdb_error *err)
 {
 	if (im->origin.snapshot <= im->origin.snapshot_count)
@@ -262,8 +269,8 @@ static int open_header(struct import *im, struct hdb_error *err)
 }
 
 /*
- * A dump converted from a heap graph (perfetto/write.c) has no records or offsets that the user
- * knows, so the message counts packets.
+ * Reports missing packets. A dump converted from a heap graph (perfetto/write.c) has no records or
+ * offsets known to the user, so the message counts packets.
  */
 static int lacks_packets(struct import *im, struct hdb_error *err)
 {
@@ -279,8 +286,8 @@ static int lacks_packets(struct import *im, struct hdb_error *err)
 }
 
 /*
- * A writer that dies between two records leaves no other damage than the missing HEAP DUMP END
- * record.
+ * Checks for a missing HEAP DUMP END record. If the writer stops between two records, there is no
+ * other sign of damage.
  */
 static int check_end(struct import *im, struct hdb_error *err)
 {
@@ -338,7 +345,7 @@ static int run(struct import *im, const char *dump_path, struct hdb_error *err)
 }
 
 /*
- * Returns the number of objects of the dump: without the boot loader's placeholder and invented
+ * Returns the number of objects of the dump, without the boot loader's placeholder and invented
  * classes.
  */
 static uint64_t count_real(struct import *im)
@@ -350,7 +357,7 @@ static uint64_t count_real(struct import *im)
 	return im->object_count - invented;
 }
 
-/* Identity of the file with this name; 0, 0 if there is none. */
+/* Identity of the file with this name; both members are 0 if there is none. */
 struct file_name {
 	dev_t device;
 	ino_t inode;
@@ -365,9 +372,9 @@ static struct file_name file_of(const char *path)
 }
 
 /*
- * Creates the database. If another process is importing into the same name, waits if the options
- * request it. Returns HDB_END if the other process has finished meanwhile, which is detected by a
- * new file with that name.
+ * Creates the database. If another process is importing into a database of the same name, waits for
+ * it if the options say so. Returns HDB_END if the other process has finished, which is recognised
+ * by a new file with this name.
  */
 static int create(struct import *im, const char *db_path, struct hdb_error *err)
 {
@@ -435,7 +442,7 @@ static int keep_dump(struct import *im, struct base_input *input, struct hdb_err
 	return open_header(im, err);
 }
 
-/* If the disk is full, appends the space that an import of this dump requires to the message. */
+/* If the disk is full, appends to the message how much space an import of this dump requires. */
 static void add_needed_space(const struct import *im, struct hdb_error *err)
 {
 	/* for compressed dumps, the database has about the size of the file */
@@ -455,7 +462,7 @@ static void add_needed_space(const struct import *im, struct hdb_error *err)
 
 /*
  * Opens the dump, creates the database and runs the passes, without publishing. Returns HDB_END
- * like `create`. The caller closes *input even after a failure.
+ * like `create`. The caller must close *input even after a failure.
  */
 static int make_database(struct import *im, struct import_paths paths, struct base_input **input,
 			 struct hdb_error *err)
@@ -495,8 +502,8 @@ int import_dump(struct import_paths paths, const struct hdb_import_options *opt,
 	if (r < 0)
 		add_needed_space(im, err);
 	/*
-	 * An unreadable page of the dump is replaced with zeros. If a pass fails because of these
-	 * zeros, it reports the wrong cause, so read errors take precedence.
+	 * Unreadable pages of the dump are replaced with zeros. A pass that fails because of these
+	 * zeros would report the wrong cause, so read errors take precedence.
 	 */
 	if (r < 0 && r != HDB_EINTR && im->source && im->source->check(im->source, err) < 0)
 		r = HDB_EIO;

@@ -15,8 +15,8 @@ struct import_paths {
 	const char *database;
 	struct base_input *input; /* the dump, if it is already open; always closed */
 	/*
-	 * for a dump extracted from a file with several dumps: its number, from 1, and the number
-	 * of dumps; otherwise 0
+	 * for a dump extracted from a file with several dumps, its number, starting at 1, and the
+	 * number of dumps; otherwise 0
 	 */
 	unsigned snapshot, snapshot_count;
 };

@@ -1,8 +1,8 @@
 /*
  * import/import_classes.c - numbers classes, links superclasses, and finds the references in
- * instances. Names: class_names.c. Classes that the dump lacks: class_invent.c.
+ * instances. class_names.c names the classes, and class_invent.c adds classes that the dump lacks.
  *
- * Runs after the scan and before the passes over objects. All records have been read, so their
+ * This runs after the scan and before the passes over objects. All records have been read, so their
  * order in the dump does not matter.
  */
 #include "import/classes.h"
@@ -100,8 +100,8 @@ static int number_classes(struct import *im, struct hdb_error *err)
 /* ---- superclasses ---- */
 
 /*
- * A missing superclass is a problem of the dump, not a failure: the class then has no superclass,
- * and its own fields are still known.
+ * Links a class to its loader and superclass. A missing superclass is a problem of the dump, not a
+ * failure: the class then has no superclass, but its own fields are known.
  */
 static int link_super(struct import *im, uint32_t no, struct hdb_error *err)
 {
@@ -136,9 +136,9 @@ static int link_super(struct import *im, uint32_t no, struct hdb_error *err)
 enum { MARK_NEW, MARK_OPEN, MARK_DONE };
 
 /*
- * Pushes a class and its superclasses, up to one that is done. If the chain returns to a class on
- * the stack, it is cut there. A stack is used instead of recursion because a hostile dump may have
- * very long chains.
+ * Pushes a class and its superclasses, up to the first one that is done. If the chain returns to a
+ * class on the stack, it is cut there. A stack is used instead of recursion because a hostile dump
+ * may have very long chains.
  */
 static int climb(struct import *im, uint32_t no, struct base_vec *stack, struct hdb_error *err)
 {
@@ -188,7 +188,7 @@ static int order_classes(struct import *im, struct hdb_error *err)
 }
 
 /*
- * Computes the size of an instance's field values. Superclasses must be done first because
+ * Computes the size of an instance's field values. Superclasses must be processed first because
  * field_super and strength are inherited.
  */
 static int measure_class(struct import *im, struct import_class *class, struct hdb_error *err)
@@ -228,9 +228,9 @@ static int measure_class(struct import *im, struct import_class *class, struct h
 }
 
 /*
- * Finds the offsets of the references in an instance: a class's own fields come first, then those
- * of each superclass. Stops at the size of the class's longest instance, so that the work is
- * limited by the size of the dump.
+ * Finds the offsets of the references in an instance. The fields of the class come first, followed
+ * by those of each superclass. Stops at the size of the class's longest instance, so that the size
+ * of the dump limits the work.
  */
 static int plan_class(struct import *im, uint32_t no, struct hdb_error *err)
 {
@@ -294,7 +294,7 @@ int import_classes(struct import *im, struct hdb_error *err)
 {
 	TRY(import_name_classes(im, err));
 	TRY(finish_ids(im, err));
-	/* No classes are added after this, so the memory needed per class is known. */
+	/* No more classes are added, so the memory needed per class is known. */
 	TRY(store_count_classes(im->work, im->classes.count, &im->classes_bytes, err));
 	TRY(number_classes(im, err));
 	for (uint32_t no = 0; no < im->classes.count; no++)
@@ -313,7 +313,7 @@ int import_classes(struct import *im, struct hdb_error *err)
 
 /* ---- writing ---- */
 
-/* Describes a flat field in its record: see struct store_field. */
+/* Describes a flat field as in its record; see struct store_field. */
 static uint64_t flat_value(const struct import *im, const struct import_class *class,
 			   uint32_t field_no)
 {

@@ -1,10 +1,10 @@
 /*
  * import/import_roots.c - GC roots by index, and the edges that roots imply: from a thread to its
- * locals.
+ * local variables.
  *
- * The rules are Eclipse MAT's. A local of a known thread is an edge from the thread object and not
- * a root. If the dump has no sticky class roots, every class of the boot loader except array
- * classes is one.
+ * The rules are those of Eclipse MAT. A local variable of a known thread is an edge from the thread
+ * object and not a root. If the dump has no sticky class roots, all classes of the boot loader
+ * except array classes are such roots.
  */
 #include "base/search.h"
 #include "import/context.h"
@@ -21,7 +21,7 @@ static int push_extra(struct import *im, uint32_t from, uint32_t to, struct hdb_
 	return base_vec_push(&im->links.extras, &edge, sizeof(edge), err);
 }
 
-/* Translates a root record. Roots of objects that are not in the dump are dropped. */
+/* Translates a root record. Drops roots whose objects are not in the dump. */
 static int number_root(struct import *im, const struct import_root *in, struct hdb_error *err)
 {
 	struct store_root out = {
@@ -68,7 +68,7 @@ static int compare_edges(const void *a, const void *b)
 	return x->to_ix < y->to_ix ? -1 : x->to_ix > y->to_ix;
 }
 
-/* Returns whether an object is already a root. Searches the roots that have been sorted. */
+/* Returns whether an object is already a root, by searching the roots that have been sorted. */
 static bool is_root(const struct import *im, uint64_t sorted_count, uint32_t ix)
 {
 	const struct store_root *roots = im->links.numbered_roots.data;
@@ -114,7 +114,8 @@ static int invent_sticky(struct import *im, struct hdb_error *err)
 }
 
 /*
- * If no class belongs to the boot loader, MAT adds an edge from each class loader to its classes.
+ * Adds an edge from each class loader to its classes if no class belongs to the boot loader, as MAT
+ * does.
  */
 static int hold_by_loaders(struct import *im, struct hdb_error *err)
 {
@@ -132,7 +133,7 @@ static int hold_by_loaders(struct import *im, struct hdb_error *err)
 
 /*
  * Replaces IDs with indexes. If the dump records no sticky classes, the classes of the boot loader
- * become sticky-class roots, and other classes are held by their class loaders.
+ * become sticky-class roots, and class loaders hold the other classes.
  */
 int import_number_roots(struct import *im, struct hdb_error *err)
 {
@@ -153,7 +154,10 @@ int import_number_roots(struct import *im, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Binary search: edges are sorted by source. */
+/*
+ * Returns the number of the first extra edge from an object with this or a higher index. Edges are
+ * sorted by source.
+ */
 size_t import_extras_from(const struct import *im, uint32_t ix)
 {
 	const struct import_edge *edges = im->links.extras.data;

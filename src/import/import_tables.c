@@ -1,6 +1,6 @@
 /*
- * import/import_tables.c - the small tables: threads, traces, frames, heaps, records of profiling
- * agents, record counts, missing objects.
+ * import/import_tables.c - writes the small tables: threads, traces, frames, heaps, records of
+ * profiling agents, record counts, missing objects.
  */
 #include "import/mapped_names.h"
 
@@ -19,8 +19,8 @@ static void sort(struct base_vec *vec, size_t size, int (*compare)(const void *,
 }
 
 /*
- * Replaces the serial number of a class with the text of its name. *mapping_no is set to its number
- * in the mapping file.
+ * Replaces the serial number of a class with the text of its name. Sets *mapping_no to the number
+ * of the class in the mapping file.
  */
 static int class_text(struct import *im, uint32_t *text, uint32_t *mapping_no,
 		      struct hdb_error *err)
@@ -94,7 +94,7 @@ static uint32_t frame_no(const struct import *im, uint64_t frame_id)
 		       STORE_NONE;
 }
 
-/* Replaces class serials in frames by class names, and applies the mapping file. */
+/* Replaces class serials in frames with class names, and applies the mapping file. */
 static int name_frames(struct import *im, struct hdb_error *err)
 {
 	for (size_t i = 0; i < im->records.frames.count; i++) {

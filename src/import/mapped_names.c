@@ -6,7 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Maximum size of the text for a method and the methods it was inlined into. */
+/* Maximum size of the text for a method and the methods into which it was inlined. */
 #define METHOD_MAX_BYTES 4096u
 
 int import_mapping_open(struct import *im, struct hdb_error *err)
@@ -37,8 +37,8 @@ int import_put_mapping_meta(struct import *im, struct hdb_error *err)
 }
 
 /*
- * Number of a string that is not in the dump. Equal strings get the same number. Only their
- * hashes are compared.
+ * Returns the number of a string that is not in the dump. Equal strings get the same number; only
+ * their hashes are compared.
  */
 static int put_text(struct import *im, const char *text, size_t size, uint32_t *no,
 		    struct hdb_error *err)
@@ -71,8 +71,8 @@ static bool dump_text(const struct import *im, struct base_view *view, uint32_t 
 /* ---- classes and fields ---- */
 
 /*
- * The brackets of an array class are not part of the name in the mapping file, so they are appended
- * to the new name.
+ * Replaces the name of a class. The brackets of an array class are not part of the name in the
+ * mapping file, so they are appended to the new name.
  */
 int import_map_class(struct import *im, struct import_class *class, char *name, size_t room,
 		     struct hdb_error *err)

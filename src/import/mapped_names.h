@@ -18,7 +18,10 @@ int import_put_mapping_meta(struct import *im, struct hdb_error *err);
 int import_map_class(struct import *im, struct import_class *class, char *name, size_t room,
 		     struct hdb_error *err);
 
-/* Text of a field name: from the mapping, or else from the dump. STORE_NONE if neither has one. */
+/*
+ * Finds the text of a field's name in the mapping or else in the dump. Sets *text to STORE_NONE if
+ * neither has one.
+ */
 int import_map_field(struct import *im, const struct import_class *class, uint64_t string_id,
 		     uint32_t *text, struct hdb_error *err);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Describes a field, a method, or the range of lines of a method. */
+/* A field, a method, or the range of lines of a method. */
 struct member {
 	uint32_t class_no;
 	uint32_t next; /* previous member in the file with the same hash; NO_MEMBER: none */
@@ -282,7 +282,9 @@ static bool parse_member(const struct import_mapping_text *line, struct parsed *
 	return out->name.size && out->obfuscated.size;
 }
 
-/* The class number is part of the hash, so members of all classes share one map. */
+/*
+ * Hashes a member. The class number is part of the hash, so members of all classes share one map.
+ */
 static uint64_t hash_member(uint32_t class_no, bool is_method, const char *name, size_t size)
 {
 	return XXH3_64bits_withSeed(name, size,
@@ -348,7 +350,7 @@ bool import_mapping_field(const struct import_mapping *m, uint32_t no, const cha
 	return false;
 }
 
-/* The frame that a member line describes, if the method is on this line. */
+/* Makes the frame that a member line describes, if the method is on this line. */
 static void make_frame(const struct parsed *p, int32_t line, struct import_mapping_frame *out)
 {
 	const char *dot = memrchr(p->name.text, '.', p->name.size);
@@ -361,8 +363,8 @@ static void make_frame(const struct parsed *p, int32_t line, struct import_mappi
 	if (!p->has_source_range)
 		return;
 	/*
-	 * If both ranges have equal length, lines correspond one to one. Otherwise the first source
-	 * line is used.
+	 * If both ranges have the same length, their lines correspond one to one. Otherwise, the
+	 * first source line is used.
 	 */
 	out->line = (int32_t)p->source_first;
 	if (p->has_range && line >= 1 && p->source_last - p->source_first == p->last - p->first)
@@ -377,8 +379,8 @@ size_t import_mapping_method(const struct import_mapping *m, uint32_t no,
 	size_t count = 0;
 
 	/*
-	 * Visits the members from last to first. Chooses the group of the range that contains the
-	 * line, or members without a range.
+	 * Visits the members from last to first. Chooses the members whose range contains the line,
+	 * or members without a range.
 	 */
 	for (const struct member *at = first_member(m, no, true, name->text, name->size); at;
 	     at = next_member(m, at)) {

@@ -1,9 +1,9 @@
 /*
  * import/mapping.h - reads the names assigned by ProGuard or R8 together with the original names.
  *
- * Parses a mapping.txt (lines like "com.acme.Main -> a.b:", each followed by its members). Does not
- * depend on a dump or a database. Sources: ProGuard's manual, "ReTrace"; R8, doc/retrace.md (line
- * ranges, inlined methods, the comment with the source file).
+ * This parses a mapping.txt (lines like "com.acme.Main -> a.b:", each followed by its members). It
+ * does not depend on a dump or a database. Sources: ProGuard's manual, "ReTrace"; R8,
+ * doc/retrace.md (line ranges, inlined methods, the comment with the source file).
  *
  * The file is read as a whole. Classes are indexed when the file is read. Members are indexed only
  * for classes passed to import_mapping_use(), once per class, so the work is linear in the size of
@@ -22,7 +22,7 @@
 /* Maximum number of frames for one line of a method with inlined calls. */
 #define IMPORT_MAPPING_INLINED 64u
 
-/* A slice of the file, not terminated. Valid until the release. */
+/* A slice of the file, not terminated. Valid until the mapping is released. */
 struct import_mapping_text {
 	const char *text;
 	size_t size;
@@ -32,7 +32,7 @@ struct import_mapping_class {
 	struct import_mapping_text name, obfuscated;
 	struct import_mapping_text source; /* source file; empty: unknown */
 	struct import_mapping_text body;   /* lines of its members */
-	bool is_used;                      /* its members have been indexed */
+	bool is_used;                      /* whether its members have been indexed */
 };
 
 struct import_mapping {
@@ -45,7 +45,7 @@ struct import_mapping {
 
 /* One of the methods to which a line belongs. */
 struct import_mapping_frame {
-	/* declaring class, if different (inlined call); otherwise empty */
+	/* declaring class of an inlined call, if it is a different class; otherwise empty */
 	struct import_mapping_text class_name;
 	struct import_mapping_text method;
 	int32_t line; /* line in the source; below 1: unknown */
@@ -53,7 +53,7 @@ struct import_mapping_frame {
 
 /*
  * Reads the file. Fails with HDB_EFORMAT and the number of the line if a line is invalid, and with
- * HDB_ELIMIT if the file is too large. *m must be released even after a failure.
+ * HDB_ELIMIT if the file is too large. The caller must release *m even after a failure.
  */
 int import_mapping_read(struct import_mapping *m, const char *path, struct hdb_error *err);
 void import_mapping_release(struct import_mapping *m);
@@ -64,7 +64,7 @@ void import_mapping_release(struct import_mapping *m);
  */
 uint32_t import_mapping_find(const struct import_mapping *m, const char *name, size_t size);
 
-/* Returns the class with this original name; NULL if there is none. */
+/* Returns the class with this original name, or NULL if there is none. */
 const struct import_mapping_class *import_mapping_original(const struct import_mapping *m,
 							   const struct import_mapping_text *name);
 
@@ -78,16 +78,16 @@ static inline const struct import_mapping_class *import_mapping_class(
 int import_mapping_use(struct import_mapping *m, uint32_t no, struct hdb_error *err);
 
 /*
- * Original name of a field. The class must have been indexed. Returns false if the file does not
- * contain the field.
+ * Finds the original name of a field. The class must have been indexed. Returns false if the file
+ * does not contain the field.
  */
 bool import_mapping_field(const struct import_mapping *m, uint32_t no, const char *name,
 			  size_t size, struct import_mapping_text *out);
 
 /*
- * Original methods of a line of a method, innermost call first. The class must have been indexed.
- * Returns the number of frames written to `out`, at most IMPORT_MAPPING_INLINED, or 0 if the file
- * does not contain the method. A `line` below 1 means unknown.
+ * Finds the original methods of a line of a method, innermost call first. The class must have been
+ * indexed. Returns the number of frames written to `out`, at most IMPORT_MAPPING_INLINED, or 0 if
+ * the file does not contain the method. A `line` below 1 means unknown.
  */
 size_t import_mapping_method(const struct import_mapping *m, uint32_t no,
 			     const struct import_mapping_text *name, int32_t line,

@@ -1,5 +1,6 @@
 /*
- * import/names.c - strings of the dump by string ID, and class names in their displayed form.
+ * import/names.c - finds strings of the dump by string ID, and converts class names to their
+ * displayed form.
  */
 #include "import/context.h"
 
@@ -123,7 +124,7 @@ uint8_t import_class_name(const char *raw, size_t raw_size, char *out, size_t ou
 	} else {
 		depth = 0;
 	}
-	/* A name that does not fit is truncated at its end, but keeps its array brackets. */
+	/* A name that does not fit is truncated at the end, but its array brackets are kept. */
 	if (depth > (out_size - 1) / 4)
 		depth = (out_size - 1) / 4;
 	if (core_size > out_size - 1 - 2 * depth)

@@ -3,7 +3,7 @@
  *
  * VMs write objects mostly in address order, thread by thread or region by region. A dump therefore
  * consists of a few thousand pieces within which IDs increase. It is enough to know the pieces, and
- * which pieces contain objects of each block. If IDs are in no order (Android after compaction,
+ * which of them contain objects of each block. If IDs are not in order (Android after compaction,
  * dumps of agents), a table of offsets by index replaces the pieces, at the cost of another pass.
  */
 #include "import/object_locator.h"
@@ -28,9 +28,9 @@
 #define BATCH 256u
 /* Number of extents between two progress reports. */
 #define STEP_EXTENTS 64u
-/* Number of objects whose heads are prefetched in a disordered dump. */
+/* Number of objects whose first bytes are prefetched in a disordered dump. */
 #define READ_AHEAD 16u
-/* From this file size, the upper part of an offset takes four bytes instead of one. */
+/* Minimum file size for which the upper part of an offset takes four bytes instead of one. */
 #define HIGH_BYTE_END (1ull << 40)
 
 void import_locator_release(struct import_locator *locator)
@@ -138,15 +138,15 @@ int import_locator_add_run(struct import_locator *locator, struct import_extent 
 
 /* ---- ordered dumps: the pieces of each block ---- */
 
-/* The ranges of blocks in which some pieces have objects. */
+/* The ranges of blocks of which some pieces contain objects. */
 struct spans {
 	uint32_t from[BATCH / 2], to[BATCH / 2];
 	unsigned count;
 };
 
 /*
- * Finds the ranges for pieces from number `first`. The set contains the first and the last ID of
- * every piece.
+ * Finds the ranges of pieces from number `first` on. The set contains the first and the last ID of
+ * each piece.
  */
 static void find_spans(const struct import_locator *locator, const struct idset *ids, size_t first,
 		       struct spans *spans)
@@ -258,8 +258,9 @@ static void put_offset(struct import_locator *locator, uint64_t ix, uint64_t off
 }
 
 /*
- * If two objects have the same ID, the first one in the file is used. Only the sparse form of the
- * set accepts duplicates, and in that case a single thread locates objects in file order.
+ * Stores the offsets of a batch of objects. If two objects have the same ID, the first one in the
+ * file is used. Only the sparse form of the set accepts duplicates, and then a single thread
+ * locates objects in file order.
  */
 static void locate_batch(const struct locate *l, const uint64_t *ids, const uint64_t *offsets,
 			 size_t count)
@@ -287,7 +288,7 @@ static int read_sub(const struct hprof_file *file, struct base_view *view, struc
 			    hprof_quick_sub(view, range, 4, sub)) &&
 	    !(file->is_emptied && sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP))
 		return HDB_OK;
-	/* At the end of the file, or at a record that only the slow parser can read. */
+	/* This is the end of the file, or a record that only the slow parser can read. */
 	return hprof_sub_read_in(file, view, range, sub, err);
 }
 
@@ -340,10 +341,7 @@ static int locate_all(struct import_locator *locator, const struct idset *ids,
 {
 	struct locate l = { .locator = locator, .ids = ids, .work = work };
 	const uint64_t size = locator->file->source->size;
-	/*
-	 * The sparse form finds duplicates only at this point, so objects are located in file
-	 * order.
-	 */
+	/* The sparse form has found duplicates only now, so objects are located in file order. */
 	const unsigned threads = ids->is_sparse ? 1 : work->threads;
 	const struct base_pipeline pipeline = {
 		.item_count = locator->extents.count,
@@ -409,7 +407,7 @@ void import_locator_begin(struct import_piece_reader *reader, const struct impor
 	}
 }
 
-/* Ordered dumps: moves to the next piece that may contain wanted objects. */
+/* In an ordered dump, moves to the next piece that may contain wanted objects. */
 static bool next_of_pieces(struct import_piece_reader *reader)
 {
 	const struct import_wanted *wanted = &reader->wanted;
@@ -435,7 +433,7 @@ static bool next_piece(struct import_piece_reader *reader)
 
 	if (!reader->locator->is_disordered)
 		return next_of_pieces(reader);
-	/* Disordered dumps: every wanted object is a piece of its own. */
+	/* In a disordered dump, each wanted object is a piece of its own. */
 	while (reader->next < reader->last) {
 		const uint32_t i = reader->next++;
 		const uint64_t ix = reader->first_ix + i;

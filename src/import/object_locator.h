@@ -3,7 +3,8 @@
  *
  * VMs write objects in the order of their addresses, region by region. A part of the file in which
  * IDs increase is called a piece. To read the objects of a block, only the few pieces that contain
- * its IDs are read, and its objects come in order. Only a disordered dump gets a table of offsets.
+ * its IDs are read, in which the objects are in order. Only a disordered dump needs a table of
+ * offsets.
  */
 #ifndef IMPORT_OBJECT_LOCATOR_H
 #define IMPORT_OBJECT_LOCATOR_H
@@ -23,14 +24,17 @@
 /* Size of the part of the file that one thread processes at a time. */
 #define IMPORT_EXTENT_BYTES (1u << 20)
 
-/* Instances and arrays, contiguous in the file, with increasing IDs. */
+/* Instances and arrays that are contiguous in the file and have increasing IDs. */
 struct import_piece {
 	uint64_t first_id, last_id;
 	uint64_t offset, end; /* offsets in the file */
 	uint32_t count;
 };
 
-/* Instances and arrays, with occasional other sub-records, contiguous in the file. */
+/*
+ * Instances and arrays that are contiguous in the file, with occasional other sub-records between
+ * them.
+ */
 struct import_extent {
 	uint64_t offset, end;
 };
@@ -91,13 +95,16 @@ struct import_wanted {
 	struct base_view *view;
 	const uint64_t *ids; /* ascending */
 	uint32_t count;
-	/* result for each ID; 0 on entry unless an offset is already known, which is kept */
+	/*
+	 * result for each ID; must be 0 on entry, or an offset that is already known and will be
+	 * kept
+	 */
 	uint64_t *offsets;
 };
 
 /*
  * Finds objects of one block with the indexes first_ix + i. The offsets of objects that are neither
- * instances nor arrays do not change. May run on any thread; each caller has its own view.
+ * instances nor arrays do not change. May be called on any thread; each caller has its own view.
  */
 int import_locator_block(const struct import_locator *locator, uint64_t first_ix,
 			 const struct import_wanted *wanted, struct hdb_error *err);
@@ -111,8 +118,8 @@ struct import_piece_reader {
 	uint64_t limit;   /* sub-records must not extend beyond this */
 	uint32_t next,
 		/*
-		 * ordered dump: range of pieces left in locator->numbers; disordered dump: range of
-		 * objects left in the block
+		 * ordered dump: range of remaining pieces in locator->numbers; disordered dump:
+		 * range of remaining objects in the block
 		 */
 		last;
 	uint64_t first_ix; /* disordered: index of the block's first object */
@@ -123,8 +130,9 @@ void import_locator_begin(struct import_piece_reader *reader, const struct impor
 			  uint64_t first_ix, const struct import_wanted *wanted);
 
 /*
- * Reads the next object, in file order if the dump is ordered. *i is its index among the requested
- * objects. Returns HDB_END after the last object. The view may be moved between calls.
+ * Reads the next object, in file order if the dump is ordered. Sets *i to its index among the
+ * requested objects. Returns HDB_END after the last object. The caller may move the view between
+ * calls.
  */
 int import_locator_next(struct import_piece_reader *reader, uint32_t *i, struct hprof_sub *sub,
 			struct hdb_error *err);

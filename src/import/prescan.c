@@ -2,17 +2,17 @@
  * import/prescan.c - reads a chunk of the dump before the walk reaches it; see prescan.h.
  *
  * The format has no synchronisation marks, so the first sub-record of a chunk is found by trial: a
- * position is accepted if SYNC_CHAIN headers starting there lead to one another. A wrong guess only
- * costs time, because the walk checks where each run begins. From that position, the chunk is read
- * as runs of objects. Other sub-records between them are skipped.
+ * position is accepted if SYNC_CHAIN headers, starting there, lead from one to the next. A wrong
+ * guess only costs time, because the walk checks where each run begins. From that position, the
+ * chunk is read as runs of objects. Other sub-records between them are skipped.
  */
 #include "import/prescan.h"
 
 #include <assert.h>
 
 /*
- * Number of bytes in a chunk searched for its first sub-record. If none is found, the chunk is part
- * of a long array.
+ * Number of bytes of a chunk that are searched for its first sub-record. If none is found, the
+ * chunk is part of a long array.
  */
 #define SYNC_BYTES (128u << 10)
 /*
@@ -21,7 +21,7 @@
  */
 #define SYNC_CHAIN 8u
 /*
- * Maximum number of runs in a chunk. In a file with more runs, the walk is faster without prescans.
+ * Maximum number of runs in a chunk. If a file has more runs, the walk is faster without prescans.
  */
 #define RUNS_MAX 2048u
 /* Size of the head of a top-level record. */
@@ -54,7 +54,7 @@ static inline bool quick(const struct import_prescan *a, unsigned id_size, uint6
 
 /*
  * Returns whether SYNC_CHAIN sub-records follow one another from `at`. All must begin inside the
- * chunk: random bytes give large lengths that lead out of it.
+ * chunk, because random bytes give large lengths that lead out of it.
  */
 static bool is_chain(const struct import_prescan *a, unsigned id_size, uint64_t at)
 {
@@ -92,8 +92,8 @@ static inline struct import_prescan_slot *slot_of(struct import_prescan *a, uint
 }
 
 /*
- * A free slot contains the ID of a class that belongs to a different slot. A lookup therefore only
- * compares IDs and needs no test for free slots.
+ * Frees a slot. A free slot contains the ID of a class that belongs to a different slot, so a
+ * lookup only compares IDs and needs no test for free slots.
  */
 static void free_slot(struct import_prescan *a, struct import_prescan_slot *slot)
 {
@@ -109,14 +109,14 @@ static void free_slots(struct import_prescan *a)
 		free_slot(a, &a->slots[i]);
 }
 
-/* Stores the slot's data in the run's list of classes. */
+/* Stores the data of a slot in the run's list of classes. */
 static void keep_class(struct import_prescan *a, const struct import_prescan_slot *slot)
 {
 	if (slot->no != SIZE_MAX)
 		*base_vec_at(&a->classes, struct import_prescan_class, slot->no) = slot->class;
 }
 
-/* Assigns a slot to a class. The previous class of the slot is stored first. */
+/* Assigns a slot to a class, after storing the previous class of the slot. */
 static int enter_class(struct import_prescan *a, struct import_prescan_slot *slot,
 		       uint64_t class_id, struct hdb_error *err)
 {
@@ -149,20 +149,20 @@ static void keep_classes(struct import_prescan *a, size_t first)
 /* State of a run being read. */
 struct reading {
 	struct import_prescan_run run;
-	uint64_t limit;      /* no sub-record may end beyond this */
+	uint64_t limit;      /* sub-records must not end beyond this */
 	uint64_t last, next; /* offset of the last object read, and of the next one */
 	uint64_t *ids;
 	uint32_t count; /* number of entries in ids */
 	/*
-	 * number of the piece's first object, and of the first object that the piece can no longer
-	 * contain
+	 * number of the piece's first object, and of the first object beyond the largest piece
+	 * allowed
 	 */
 	uint32_t piece_first, piece_limit;
 	uint64_t piece_offset; /* offset in the file */
 	uint64_t last_id;
 };
 
-/* Ends the current piece before w->next, if it has objects. */
+/* Ends the current piece before w->next, if it contains objects. */
 static int keep_piece(struct import_prescan *a, struct reading *w, struct hdb_error *err)
 {
 	struct import_piece piece;
@@ -220,7 +220,7 @@ static inline int read_one(struct import_prescan *a, struct reading *w, const un
 	    (r = next_piece(a, w, err)) < 0)
 		return r;
 	if (sub.tag != HPROF_INSTANCE_DUMP) {
-		/* Only arrays are counted here. keep_run computes the number of instances. */
+		/* Only arrays are counted here; keep_run computes the number of instances. */
 		w->run.count[sub.tag - HPROF_INSTANCE_DUMP]++;
 		w->run.bytes[sub.tag - HPROF_INSTANCE_DUMP] += sub.end - sub.offset;
 	}
@@ -257,7 +257,7 @@ static inline int read_objects(struct import_prescan *a, struct reading *w, uint
 	return HDB_OK;
 }
 
-/* Ends a run. An empty run is dropped. */
+/* Ends a run, and drops it if it is empty. */
 static int keep_run(struct import_prescan *a, unsigned id_size, struct reading *w,
 		    struct hdb_error *err)
 {
@@ -278,7 +278,7 @@ static int keep_run(struct import_prescan *a, unsigned id_size, struct reading *
 
 /*
  * Reads a run from *at until it is full or `until` is reached (HDB_OK), or until something else
- * follows (HDB_END). An empty run is dropped.
+ * follows (HDB_END). Drops an empty run.
  */
 static int read_run(struct import_prescan *a, unsigned id_size, uint64_t *at, uint64_t until,
 		    struct hdb_error *err)
@@ -337,7 +337,7 @@ int import_prescan_read(struct import_prescan *a, const struct hprof_file *file,
 	free_slots(a);
 	if (file->is_emptied)
 		return HDB_OK; /* the fast parser requires complete arrays */
-	/* A mapped file can be read beyond the head (hprof_quick_of). */
+	/* The first bytes of a mapped file can be read directly (hprof_quick_of). */
 	if (file->source->touch)
 		file->source->touch(file->source, from, until - from);
 	if (!base_view_at(&a->view, from, until - from, err))

@@ -1,8 +1,8 @@
 /*
  * import/prescan.h - reads a chunk of the dump on another thread, before the walk reaches it.
  *
- * A prescan is a guess: the first sub-record of the chunk is found by looking for headers that lead
- * to one another. Only the walk decides what is in the dump. If a run begins exactly at the
+ * A prescan is a guess: it finds the first sub-record of the chunk by looking for headers that lead
+ * from one to the next. Only the walk decides what is in the dump. If a run begins exactly at the
  * position of the walk, inside the current heap record, it contains what the walk would have found,
  * and is taken as a whole. All other runs are dropped, and the walk reads record by record.
  */
@@ -15,7 +15,7 @@
 /* Number of bytes in the dump read at a time. */
 #define PRESCAN_CHUNK_BYTES (2u << 20)
 /*
- * Maximum size of a run in objects and in bytes. This limits the work that is lost if a run cannot
+ * Maximum size of a run, in objects and in bytes. It limits the work that is lost if a run cannot
  * be used.
  */
 #define PRESCAN_RUN_OBJECTS 4096u
@@ -27,11 +27,11 @@
  */
 struct import_prescan_class {
 	uint64_t class_id;
-	uint32_t max_body; /* size of its longest instance, bytes */
-	bool is_array;     /* class of an object array */
+	uint32_t max_body; /* size of the longest instance, bytes */
+	bool is_array;     /* whether it is the class of an object array */
 };
 
-/* Instances and arrays that directly follow one another. None of them has ID 0. */
+/* Instances and arrays that follow each other without gaps. None of them has ID 0. */
 struct import_prescan_run {
 	uint64_t start;
 	struct hprof_sub last;     /* the last object; it ends the run */
@@ -51,7 +51,7 @@ struct import_prescan_run {
 /* Number of slots for the classes of a run. */
 #define PRESCAN_CACHE 1024u
 
-/* A slot: a class with its data so far, and the place where the data is finally stored. */
+/* A slot: a class with its data so far, and the place where the data will be stored. */
 struct import_prescan_slot {
 	struct import_prescan_class class; /* in a free slot, an ID that belongs to another slot */
 	size_t no;                         /* index in classes; SIZE_MAX: free */
@@ -66,11 +66,15 @@ struct import_prescan {
 	struct base_vec classes; /* struct import_prescan_class */
 	struct base_vec pieces;  /* struct import_piece */
 	struct import_prescan_slot
-		slots[PRESCAN_CACHE]; /* indexed by hash of the class ID; all free between runs */
+		/* indexed by hash of the class ID; all are free between runs */
+		slots[PRESCAN_CACHE];
 	BASE_NO_SHARING;
 };
 
-/* End that an object array at `id` would have if references had 8 bytes: Eclipse MAT's evidence. */
+/*
+ * Returns the end that an object array at `id` would have if references had 8 bytes, which is
+ * Eclipse MAT's evidence.
+ */
 static inline uint64_t import_wide_array_end(uint64_t id, uint32_t length)
 {
 	return id + 16 + (uint64_t)length * 8;

@@ -45,7 +45,7 @@ struct store_object import_get_object(const struct block_builder *m, uint32_t i)
 	};
 }
 
-/* Stores object i of the block, except its offset. */
+/* Stores object i of the block, without its offset. */
 static int put_object(struct block_builder *m, uint32_t i, const struct store_object *o,
 		      struct hdb_error *err)
 {
@@ -109,7 +109,7 @@ static int find_class(struct import *im, struct block_builder *m, uint64_t class
 	return add_entries(im, m, entry, err);
 }
 
-/* Valid until the next call. */
+/* Finds the entry of a class. Valid until the next call. */
 static int class_of(struct import *im, struct block_builder *m, uint64_t class_id,
 		    const struct builder_class **class, struct hdb_error *err)
 {
@@ -118,8 +118,8 @@ static int class_of(struct import *im, struct block_builder *m, uint64_t class_i
 }
 
 /*
- * Value of the field to which tail_size_at refers: words of stack, or bytes. Negative values exist
- * only in damaged dumps and are treated as 0.
+ * Returns the value of the field to which tail_size_at refers: a number of stack words, or of
+ * bytes. Negative values exist only in damaged dumps and count as 0.
  */
 static uint64_t tail_size(const uint8_t *value)
 {
@@ -148,10 +148,7 @@ static int note_short(struct block_builder *m, uint64_t id, uint64_t offset, str
 	return base_vec_push(&m->out->shorts, &one, sizeof(one), err);
 }
 
-/*
- * Stores the smaller ID. The result does not depend on the order of the threads, so it is
- * deterministic.
- */
+/* Stores the smaller ID. The result does not depend on the order of the threads. */
 static void keep_least(uint64_t *slot, uint64_t id)
 {
 	uint64_t held = __atomic_load_n(slot, __ATOMIC_RELAXED);
@@ -249,7 +246,7 @@ int import_note_missing(struct slot *s, uint64_t id, uint32_t ix, struct hdb_err
 	const struct missing m = { .id = id, .from_ix = ix };
 
 	s->missing_count++;
-	/* The whole list is limited to this many entries, so a block never needs more. */
+	/* The whole list is limited to this many entries, so no block needs more. */
 	if (s->missing.count >= IMPORT_DANGLING_MAX)
 		return HDB_OK;
 	return base_vec_push(&s->missing, &m, sizeof(m), err);
@@ -308,8 +305,7 @@ struct few {
 };
 
 /*
- * The array is long but has few references, so they are stored like the references of a short
- * array.
+ * Stores the references of an array that is long but has few of them, like those of a short array.
  */
 static int keep_found(void *ctx, const uint64_t *ids, const uint32_t *found, size_t count,
 		      struct hdb_error *err)
@@ -325,7 +321,7 @@ static int keep_found(void *ctx, const uint64_t *ids, const uint32_t *found, siz
 }
 
 /*
- * A long array is read twice: once to count its references, and once to store them, either here or,
+ * Reads a long array twice: once to count its references, and once to store them, either here or,
  * if there are many, on the writing thread.
  */
 static int take_long_array(struct import *im, struct block_builder *m, const struct hprof_sub *sub,
@@ -370,7 +366,7 @@ static int take_object_array(struct import *im, struct block_builder *m,
 	return HDB_OK;
 }
 
-/* Class objects refer to the objects in their static fields. */
+/* Adds a class object, which refers to the objects in its static fields. */
 static int take_class(struct import *im, struct block_builder *m, struct store_object *o,
 		      uint64_t id, struct hdb_error *err)
 {
@@ -469,7 +465,7 @@ static int take_sub(struct import *im, struct block_builder *m, const struct hpr
 	}
 }
 
-/* Records the range of object i's references in `raw`. The references begin at `first`. */
+/* Records the range of object i's references in `raw`, which begins at `first`. */
 static int end_raw(struct block_builder *m, uint32_t i, size_t first, struct hdb_error *err)
 {
 	if (m->raw.count >= NOT_TAKEN)
@@ -547,8 +543,8 @@ int import_take_next(struct import *im, struct block_builder *m, struct import_p
 }
 
 /*
- * Completes object i of the block, which is neither an instance nor an array of the dump but a
- * class object or the boot loader's placeholder.
+ * Completes object i of the block if it is a class object or the boot loader's placeholder, and
+ * therefore neither an instance nor an array.
  */
 static int take_other(struct import *im, struct block_builder *m, uint32_t i, struct hdb_error *err)
 {

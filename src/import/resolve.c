@@ -15,8 +15,8 @@
 /* Maximum length of reference lists that are sorted and made distinct. */
 #define SORT_MAX 32u
 /*
- * Maximum length of lists that are sorted without branches that depend on the entries. A
- * mispredicted branch costs as much as five steps.
+ * Maximum length of lists that are sorted without branches depending on the entries. A mispredicted
+ * branch costs as much as five steps.
  */
 #define BRANCH_FREE 14u
 
@@ -29,8 +29,8 @@ struct resolve {
 	unsigned slot_count, builder_count;
 	struct block_builder **
 		/*
-		 * a stack, so that the builder that was used last, whose data may still be in a
-		 * core's cache, is used first
+		 * used as a stack, so that the builder that was used last, whose data may still be
+		 * in a core's cache, is used first
 		 */
 		free_builders;
 	unsigned free_count;
@@ -40,7 +40,10 @@ struct resolve {
 
 /* ---- class objects ---- */
 
-/* First class whose class object has index `ix` or higher. Classes are sorted by ID. */
+/*
+ * Returns the number of the first class whose class object has index `ix` or higher. Classes are
+ * sorted by ID.
+ */
 static uint32_t class_from(struct import *im, uint32_t ix)
 {
 	struct base_search search = base_search_in((uint32_t)im->classes.count);
@@ -146,8 +149,8 @@ static int add_extras(struct import *im, struct block_builder *m, uint32_t i, st
 	if (o.kind == STORE_CLASS)
 		TRY(class_targets(im, &m->targets, (uint32_t)o.length, err));
 	/*
-	 * Long arrays are written elsewhere and get no extra edges. An array can be a thread only
-	 * in a damaged dump.
+	 * Long arrays are written elsewhere and get no extra edges. Only in a damaged dump can an
+	 * array be a thread.
 	 */
 	for (; extra_ix(im, m->extra) <= ix; m->extra++) {
 		const struct import_edge *edge =
@@ -203,7 +206,7 @@ static int gather_list(struct import *im, struct block_builder *m, uint32_t i,
 }
 
 /*
- * Returns the index of long array number `no` of the block's `count` long arrays, or UINT32_MAX
+ * Returns the index of long array number `no` among the block's `count` long arrays, or UINT32_MAX
  * after the last one.
  */
 static uint32_t array_ix(const struct slot *s, size_t no, size_t count)
@@ -292,7 +295,7 @@ static int put_list(struct block_builder *m, uint32_t i, uint32_t *targets, size
 
 /*
  * Writes the list of object i if it is long, is in m->out->big, or has edges that are not in a
- * field or lead to missing objects.
+ * field or that lead to missing objects.
  */
 static int put_odd(struct import *im, struct block_builder *m, uint32_t i,
 		   const struct big_list *array, struct hdb_error *err)
@@ -329,7 +332,7 @@ static int write_lists(struct import *im, struct block_builder *m, struct hdb_er
 		uint32_t odd = least(array_at, least(class_at, extra_ix(im, m->extra)));
 		bool is_array;
 
-		/* A long array of a damaged dump may have an extra edge, which is left out. */
+		/* A long array in a damaged dump may have an extra edge, which is omitted. */
 		if (m->found_count < m->raw.count || odd < m->first_ix + i)
 			odd = m->first_ix + i;
 		TRY(put_run(m, &i, least(odd - m->first_ix, s->count), err));
@@ -376,7 +379,7 @@ static int by_index(const void *a, const void *b)
 	return (x->ix > y->ix) - (x->ix < y->ix);
 }
 
-/* Reads the block's objects in file order, then adds objects that the dump lacks. */
+/* Reads the block's objects in file order, and then adds objects that the dump lacks. */
 static int read_objects(struct import *im, struct block_builder *m, struct hdb_error *err)
 {
 	struct slot *s = m->out;

@@ -36,17 +36,17 @@
 /* Maximum number of problems reported for a block. Further problems are only counted. */
 #define BLOCK_PROBLEMS_MAX 16
 /*
- * A thread keeps its dictionary for the next block if it has at most this many entries of about 52
- * bytes. Nearly all dumps have fewer.
+ * Maximum number of entries (about 52 bytes each) in a dictionary that a thread keeps for the next
+ * block. Nearly all dumps have fewer.
  */
 #define BUILDER_ENTRIES_MAX 65536u
 /*
- * Number of slots of a thread's class cache, by a hash of the ID. A few classes have most of the
- * objects.
+ * Number of slots in a thread's class cache, by a hash of the ID. Most objects belong to a few
+ * classes.
  */
 #define BUILDER_CLASSES 2048u
 /*
- * Number of IDs prefetched together, and number of such groups in flight. A core has about 20
+ * Number of IDs prefetched together, and number of such groups in progress. A core has about 20
  * buffers for cache misses and stalls when they are full, so more would not help.
  */
 #define BUILDER_LOOKUP_IDS 16u
@@ -59,8 +59,8 @@ struct missing {
 };
 
 /*
- * A list of more than STORE_LIST_BIG entries. The writing thread writes it in parts. The elements
- * of arrays are then read again from the dump, so that they are never in memory as a whole.
+ * A list of more than STORE_LIST_BIG entries. The writing thread writes it in parts, and reads the
+ * elements of arrays again from the dump, so that they are never all in memory.
  */
 struct big_list {
 	uint32_t ix;
@@ -101,8 +101,8 @@ struct builder_class {
 	uint64_t plain_bytes;
 	/*
 	 * distance of its last plain instance (0: none), and number of consecutive instances with
-	 * this distance that are not yet counted: nearly all instances of a class have the same
-	 * distance
+	 * this distance that are not counted yet, because nearly all instances of a class have the
+	 * same distance
 	 */
 	uint32_t usual, usual_count;
 	const uint32_t *plan; /* offsets of references in an instance, ascending; borrowed */
@@ -116,16 +116,16 @@ struct builder_class {
 };
 
 /*
- * A thread's state for building blocks. It is reused for every block, and most of it should stay in
- * the caches of the core, so sizes are chosen accordingly.
+ * A thread's state for building blocks. It is reused for every block, and is small enough that most
+ * of it stays in the core's caches.
  */
 struct block_builder {
 	struct slot *out;
 	struct base_vec raw;   /* uint64_t: IDs of references */
 	struct base_vec found; /* uint32_t: indexes of these references, up to `answered` */
 	/*
-	 * Lookups in progress: raw[answered] to raw[lookup_end], in groups that take turns. The
-	 * indexes of references before `answered` are in `found`.
+	 * Lookups in progress: raw[answered] to raw[lookup_end], in groups that are reused in turn.
+	 * The indexes of references before `answered` are in `found`.
 	 */
 	struct idset_lookup lookups[BUILDER_LOOKUPS];
 	unsigned lookup_turn;
@@ -148,7 +148,7 @@ struct block_builder {
 	/* dictionary entries of primitive arrays by type; STORE_NONE: not yet in the dictionary */
 	uint32_t primitive_entry[16];
 	struct builder_class classes[BUILDER_CLASSES];
-	uint64_t unnoted[BUILDER_CLASSES / 64]; /* bits of classes with a usual_count */
+	uint64_t unnoted[BUILDER_CLASSES / 64]; /* bit set: classes with a usual_count */
 
 	/* ---- the objects of the block ---- */
 
@@ -184,7 +184,7 @@ void import_forget_classes(struct block_builder *m);
 /* Returns the entry of object i of the block, as stored so far. */
 struct store_object import_get_object(const struct block_builder *m, uint32_t i);
 
-/* Cache slot of a class in m->classes. */
+/* Returns the cache slot of a class in m->classes. */
 static inline struct builder_class *import_class_entry(struct block_builder *m, uint64_t class_id)
 {
 	return &m->classes[import_id_hash(class_id) % BUILDER_CLASSES];
@@ -192,8 +192,8 @@ static inline struct builder_class *import_class_entry(struct block_builder *m, 
 
 /*
  * Copies the references at `count` offsets of a body to `raw`, skipping nulls, and returns their
- * number. All offsets must be within the body. The loop has no branches, and a constant id_size
- * makes it twice as fast.
+ * number. All offsets must be within the body. The loop has no branches and, if id_size is
+ * constant, is twice as fast.
  */
 static inline size_t import_read_fields(uint64_t *raw, const uint8_t *body, const uint32_t *at,
 					uint32_t count, const unsigned id_size)
@@ -242,12 +242,12 @@ int import_find_rest(struct import *im, struct block_builder *m, struct hdb_erro
 
 /*
  * Adds the objects of the block that are neither instances nor arrays of the dump: class objects
- * and the boot loader's placeholder. Then marks embedded objects and updates the statistics, unless
- * m->is_noted.
+ * and the boot loader's placeholder. Marks embedded objects and, unless m->is_noted is set, updates
+ * the statistics.
  */
 int import_take_rest(struct import *im, struct block_builder *m, struct hdb_error *err);
 
-/* Larger than any byte value + 1: see zeroed.c. */
+/* A value larger than any byte value + 1; see zeroed.c. */
 #define IMPORT_FILL_VARIES 0x200u
 /*
  * zeroed.c: finds the end of an array's contents, and whether all arrays have the same single
@@ -266,7 +266,7 @@ void import_mark_embedded(struct import *im, struct block_builder *m, uint32_t i
 /* Records a reference to an ID that does not belong to any object. */
 int import_note_missing(struct slot *s, uint64_t id, uint32_t ix, struct hdb_error *err);
 
-/* Reads a long array in pieces. `take` gets the IDs that are not null, with their indexes. */
+/* Reads a long array in pieces. `take` gets the IDs that are not null, and their indexes. */
 struct import_array {
 	struct import *im;
 	struct base_view *view;

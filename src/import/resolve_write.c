@@ -1,6 +1,6 @@
 /*
- * import/resolve_write.c - writes the blocks built by resolve.c in order, on one thread, and adds
- * up their statistics.
+ * import/resolve_write.c - writes the blocks that resolve.c has built, in order and on one thread,
+ * and adds up their statistics.
  */
 #include "import/resolve.h"
 
@@ -81,7 +81,7 @@ static void release(struct parts *p)
 
 /*
  * Writes the references of a long array. The array is read again from the dump, so that its
- * references are never in memory as a whole.
+ * references are never all in memory.
  */
 static int write_array(struct import *im, struct base_view *view, const struct big_list *big,
 		       struct hdb_error *err)

@@ -1,11 +1,11 @@
 /*
  * import/scan.c - the first pass: reads every record of the dump once, in file order.
  *
- * Collects the set of object IDs, the classes, the places of strings, roots, threads, traces,
- * frames, heaps and the agent's records. It does not read the contents of objects. Worker threads
- * prescan chunks of the file. The calling thread follows with the walk, which alone decides what is
- * in the dump. The walk takes the results of a prescan if they begin exactly at its position, and
- * otherwise reads record by record; see prescan.h.
+ * It collects the set of object IDs, the classes, the places of strings, the roots, threads,
+ * traces, frames and heaps, and the records of profiling agents. It does not read the contents of
+ * objects. Worker threads prescan chunks of the file. The calling thread follows with the walk, and
+ * only the walk decides what is in the dump. The walk takes the results of a prescan if they begin
+ * exactly at its position, and otherwise reads record by record; see prescan.h.
  */
 #include "import/scan.h"
 
@@ -21,7 +21,7 @@
 /*
  * Number of chunks read ahead: PRESCAN_SLOTS per thread. If the budget is at least
  * PRESCAN_SLOTS_MEMORY, PRESCAN_SLOTS_MORE are added, because the walk is slow at the strings and
- * classes at the beginning of a dump. The results of a chunk take about half a MB.
+ * classes at the beginning of a dump. The results of a chunk take about half a megabyte.
  */
 #define PRESCAN_SLOTS 3u
 #define PRESCAN_SLOTS_MORE 16u
@@ -46,8 +46,8 @@ static int scan_record(struct scan *s, struct hdb_error *err)
 }
 
 /*
- * Records what the imported heap dump lacks because of a problem. Problems of other heap dumps in
- * the file are ignored.
+ * Records what a problem removes from the imported heap dump. Problems of other heap dumps in the
+ * file are ignored.
  */
 static void note_lost(struct scan *s, const struct hprof_problem *p)
 {
@@ -149,8 +149,8 @@ static void take_arrays(struct import *im, const struct import_prescan_run *run)
 }
 
 /*
- * Adds the objects of a run. If the set already contains one of their IDs, returns HDB_END without
- * a change, and the walk reports the duplicate.
+ * Adds the objects of a run. If the set already contains one of their IDs, changes nothing and
+ * returns HDB_END, and the walk reports the duplicate.
  */
 static int take_objects(struct scan *s, const struct import_prescan *a,
 			const struct import_prescan_run *run, struct hdb_error *err)
@@ -176,8 +176,8 @@ static int take_objects(struct scan *s, const struct import_prescan *a,
 }
 
 /*
- * Uses a run if it begins at the walk's position. Returns HDB_END if the walk has to read record by
- * record.
+ * Uses a run if it begins at the position of the walk. Returns HDB_END if the walk must read record
+ * by record.
  */
 static int take_run(struct scan *s, const struct import_prescan *a,
 		    const struct import_prescan_run *run, struct hdb_error *err)

@@ -8,14 +8,13 @@
 #include "import/context.h"
 
 /*
- * Number of slots of a cache of classes, by a hash of the ID. Nearly all objects belong to a few
- * classes.
+ * Number of slots in a cache of classes, by a hash of the ID. Most objects belong to a few classes.
  */
 #define CLASS_CACHE 1024u
 
 /*
- * Strings are entered into the map in batches, so that the map can be enlarged once for all of
- * them. A batch ends at this size, or when another record may refer to a string.
+ * Strings are added to the map in batches, so that the map is enlarged once for a whole batch. A
+ * batch ends at this size, or when another record may refer to a string.
  */
 #define TEXTS_WAITING (1u << 20)
 
@@ -39,14 +38,14 @@ struct scan {
 int import_scan_record(struct scan *s, const struct hprof_record *rec, struct hdb_error *err);
 
 /*
- * The thread with this serial number, which is added if it is new. The pointer becomes invalid when
- * a thread is added.
+ * Finds the thread with this serial number, and adds it if it is new. The pointer becomes invalid
+ * when a thread is added.
  */
 int import_thread_of(struct import *im, uint32_t serial, struct store_thread **out,
 		     struct hdb_error *err);
 
 /*
- * Enters waiting strings into the map. Must be called before a string is looked up, and after the
+ * Adds the waiting strings to the map. Must be called before a string is looked up, and after the
  * last record.
  */
 int import_scan_texts(struct scan *s, struct hdb_error *err);
@@ -56,7 +55,7 @@ int import_scan_texts(struct scan *s, struct hdb_error *err);
 /* Stores the walk's current sub-record. */
 int import_scan_sub(struct scan *s, struct hdb_error *err);
 
-/* Number of the class with this ID, which is added if it is new. */
+/* Finds the number of the class with this ID, and adds the class if it is new. */
 int import_scan_class_no(struct scan *s, uint64_t class_id, uint32_t *no, struct hdb_error *err);
 
 #endif

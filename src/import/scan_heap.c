@@ -41,7 +41,7 @@ static int scan_class(struct scan *s, const struct hprof_sub *sub, struct hdb_er
 	return HDB_OK;
 }
 
-/* Eclipse MAT's evidence for compressed references: see sizes.c. */
+/* Collects Eclipse MAT's evidence for compressed references; see sizes.c. */
 static void watch_overlap(struct import *im, const struct hprof_sub *sub)
 {
 	if (im->file.id_size == 8 && sub->id > im->evidence.previous_array &&
@@ -133,8 +133,8 @@ static int scan_root(struct scan *s, const struct hprof_sub *sub, struct hdb_err
 	case HPROF_ROOT_NATIVE_STACK:
 	case HPROF_ROOT_THREAD_BLOCK:
 		/*
-		 * The thread holds the object if the thread object is already known. MAT also
-		 * requires that the thread comes first in the file.
+		 * If the thread object is already known, it holds the object. MAT also requires
+		 * that the thread comes first in the file.
 		 */
 		no = base_idmap_get(&im->records.thread_roots, sub->thread_serial);
 		if (no != BASE_IDMAP_NONE)
@@ -160,8 +160,8 @@ static int scan_heap_info(struct scan *s, const struct hprof_sub *sub, struct hd
 		if (base_vec_at(&im->records.heaps, struct store_heap, i)->heap_id == heap.heap_id)
 			break;
 	/*
-	 * ART has four heaps, so a linear search is enough. The limit keeps a hostile file from
-	 * making it slow.
+	 * ART has four heaps, so a linear search suffices. The limit keeps it fast for a hostile
+	 * file.
 	 */
 	if (i == im->records.heaps.count && i < 1024) {
 		TRY(base_vec_push(&im->records.heaps, &heap, sizeof(heap), err));

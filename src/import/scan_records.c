@@ -220,7 +220,7 @@ static int scan_start_thread(struct scan *s, const struct hprof_record *rec, str
 
 	TRY(hprof_read_start_thread(&im->file, &s->view, rec, &start, err));
 	TRY(import_thread_of(im, start.thread_serial, &thread, err));
-	/* The THREAD_OBJECT root in the heap dump is newer, wherever it is in the file. */
+	/* The THREAD_OBJECT root in the heap dump is more recent, wherever it is in the file. */
 	if (base_idmap_get(&im->records.thread_roots, start.thread_serial) == BASE_IDMAP_NONE) {
 		thread->object_id = start.thread_id;
 		thread->trace_serial = start.trace_serial;

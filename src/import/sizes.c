@@ -1,6 +1,6 @@
 /*
- * import/sizes.c - shallow sizes: computes and stores the sizes of each class's instances and of
- * its class object.
+ * import/sizes.c - computes and stores shallow sizes: of the instances of each class, and of class
+ * objects.
  *
  * `vm` computes the layout that the VM used (sizes_vm.c chooses it), and corrects the size of a
  * class if the distances of its objects prove a different size. `mat` is Eclipse MAT's arithmetic
@@ -19,26 +19,26 @@
 #include <string.h>
 
 /*
- * Number of objects of a class that must have the same distance to prove that the class is larger
- * than its layout.
+ * A different size of a class's instances is proven only if this many of them have the same
+ * distance.
  */
 #define OBSERVED_MIN 200u
 /*
  * For such a proof, this percentage of the class's objects must have the same distance, and this
- * percentage of all objects of the heap must be contiguous.
+ * percentage of all objects in the heap must be contiguous.
  */
 #define OBSERVED_PERCENT 95u
 #define DENSE_PERCENT 90u
 
 /*
- * One object in ODD_SHARE of a class may be closer to the next object than the layout allows,
+ * One in ODD_SHARE objects of a class may be closer to the next object than the layout allows,
  * because its ID may be wrong. If the objects of the heap are contiguous, one in ODD_SHARE_DENSE
- * may be, because a wrong layout would then affect nearly all objects.
+ * may be closer, because a wrong layout would then affect nearly all objects.
  */
 #define ODD_SHARE_DENSE 10u
 #define ODD_SHARE 100u
 
-/* Parameters of the size model, stored as the meta values sizes.*. */
+/* Parameters of the size model, which are stored as the meta values sizes.*. */
 struct layout {
 	unsigned header_bytes; /* of an instance */
 	unsigned reference_bytes;
@@ -46,9 +46,10 @@ struct layout {
 	unsigned array_header_bytes;     /* of an object array */
 	unsigned primitive_header_bytes; /* of an array of primitives of up to 4 bytes */
 	unsigned wide_header_bytes;      /* of an array of long or double */
-	bool is_recorded;                /* instance sizes are as the dump records them (ART) */
-	struct layout_model model;       /* the VM's layout, for offsets of fields */
-	struct sizes_choice *choice;     /* set for model vm on HotSpot; else NULL */
+	/* whether instance sizes are those that the dump records (ART) */
+	bool is_recorded;
+	struct layout_model model;   /* the VM's layout, for offsets of fields */
+	struct sizes_choice *choice; /* set for model vm on HotSpot, otherwise NULL */
 	char evidence[1024];
 };
 
@@ -146,9 +147,9 @@ static void as_ahat(const struct import *im, struct layout *l)
 }
 
 /*
- * ART records object_size (art runtime/hprof/hprof.cc). Objects have a header of 8 bytes, arrays
- * one of 12; elements of 8 bytes begin at 16 (art runtime/mirror/array.h). The allocator aligns to
- * 8 bytes.
+ * Sets the layout for ART, which records object_size (art runtime/hprof/hprof.cc). Objects have a
+ * header of 8 bytes, and arrays a header of 12 bytes; elements of 8 bytes begin at 16 (art
+ * runtime/mirror/array.h). The allocator aligns to 8 bytes.
  */
 static int as_art(struct import *im, struct layout *l, struct hdb_error *err)
 {
@@ -164,7 +165,10 @@ static int as_art(struct import *im, struct layout *l, struct hdb_error *err)
 	return import_sizes_art_model(im, &l->model, err);
 }
 
-/* OpenJ9 aligns to 8 bytes and stores static fields outside the class object. */
+/*
+ * Sets the layout for OpenJ9, which aligns to 8 bytes and stores static fields outside the class
+ * object.
+ */
 static void as_phd(const struct import *im, struct layout *l)
 {
 	const struct hprof_phd *phd = &im->origin.phd;
@@ -218,7 +222,7 @@ static int parse_layout(const char *text, struct sizes_fixed *out, struct hdb_er
 	return HDB_OK;
 }
 
-/* Applies the user's parameters to a layout that was computed without them. */
+/* Replaces parameters of a layout with those that the user specified. */
 static void override_layout(struct layout *l, const struct sizes_fixed *fixed)
 {
 	if (fixed->header_bytes)
@@ -259,7 +263,7 @@ static int size_class(struct import *im, const struct layout *l, struct import_c
 	class->out.class_bytes = round_up(statics, l->align_bytes);
 	if (l->is_recorded) {
 		/*
-		 * The end of the class object, including the rounding, is dumped as an artificial
+		 * The end of the class object, including rounding, is dumped as an artificial
 		 * array.
 		 */
 		class->out.class_bytes = round_up(statics + class->overhead_bytes, l->align_bytes) -
@@ -283,8 +287,8 @@ static int size_class(struct import *im, const struct layout *l, struct import_c
 /* ---- the VM's layout ---- */
 
 /*
- * Returns whether nearly all instances are contiguous. If they are, a distance that all instances
- * of a class have is their size.
+ * Returns whether nearly all instances are contiguous. In this case, a distance shared by all
+ * instances of a class is their size.
  */
 static bool is_dense(struct import *im, const struct layout_model *model)
 {
@@ -307,13 +311,13 @@ static bool is_dense(struct import *im, const struct layout_model *model)
 struct laid_out {
 	uint64_t bytes;
 	unsigned align;
-	bool may_grow; /* may be corrected to the observed size */
+	bool may_grow; /* whether it may be corrected to the observed size */
 };
 
 /*
- * Returns the computed size, or the distance if it proves the layout wrong. In damaged dumps, a
- * class can have both arrays and instances. Its distance may not be a multiple of the alignment and
- * is rounded up.
+ * Returns the computed size, or the distance if it proves that the layout is wrong. In damaged
+ * dumps, a class can have both arrays and instances. Its distance may then not be a multiple of the
+ * alignment, so it is rounded up.
  */
 static uint64_t correct(const struct import_distance *distance, int64_t least,
 			struct laid_out laid_out, uint8_t *basis)
@@ -329,8 +333,8 @@ static uint64_t correct(const struct import_distance *distance, int64_t least,
 }
 
 /*
- * Parameters given by the user are applied even if distances contradict them. The contradiction is
- * only recorded.
+ * Computes the size of a class. Parameters given by the user are used even if distances contradict
+ * them; the contradiction is only recorded.
  */
 static void size_vm_class(struct import_class *class, const struct layout *l, bool dense,
 			  bool fixed)
@@ -375,8 +379,8 @@ static void size_vm_class(struct import_class *class, const struct layout *l, bo
 }
 
 /*
- * Width of an element of an object array that contains flat values. Returns 0 if the elements are
- * references, or if the class is not a class of object arrays.
+ * Returns the width of an element of an object array that contains flat values. Returns 0 if the
+ * elements are references, or if the class is not a class of object arrays.
  */
 static uint8_t element_bytes(const struct sizes *s, const struct layout_model *model,
 			     const struct import_class *class)
@@ -393,7 +397,7 @@ static uint8_t element_bytes(const struct sizes *s, const struct layout_model *m
 	return bytes <= SIZES_ELEMENT_MAX ? (uint8_t)bytes : SIZES_ELEMENT_MAX;
 }
 
-/* Applies the chosen layout. Classes have already been laid out with it. */
+/* Copies the chosen layout. The classes have already been laid out with it. */
 static void apply_choice(struct import *im, struct layout *l, const struct sizes *s)
 {
 	const struct layout_model *model = &l->choice->model;
@@ -428,7 +432,7 @@ static int size_vm(struct import *im, struct layout *l, const struct sizes_fixed
 	return HDB_OK;
 }
 
-/* Computes sizes with the other models, and for Android dumps. */
+/* Computes sizes under the other models, and for Android dumps. */
 static int size_by_rule(struct import *im, struct layout *l, const struct sizes_fixed *fixed,
 			struct hdb_error *err)
 {
@@ -510,7 +514,7 @@ int import_fixed_alignment(const struct import *im, unsigned *align_bytes, struc
 	return r;
 }
 
-/* `choice` is borrowed by the layout. */
+/* Computes the sizes of all classes. The layout borrows `choice`. */
 static int find_sizes(struct import *im, struct sizes_choice *choice, struct hdb_error *err)
 {
 	struct layout l = { .model = { .align_bytes = 1 } };

@@ -1,7 +1,7 @@
 /*
  * import/sizes.h - interface between the files that compute sizes: sizes.c (the models and the
- * output), sizes_vm.c (which layout the VM used), sizes_fields.c (lays classes out under a model),
- * vm_version.c.
+ * output), sizes_vm.c (chooses the layout that the VM used), sizes_fields.c (lays out classes under
+ * a model) and vm_version.c.
  */
 #ifndef IMPORT_SIZES_H
 #define IMPORT_SIZES_H
@@ -12,7 +12,7 @@
 /* Maximum size of the evidence text for one parameter, including the terminator. */
 #define SIZES_EVIDENCE_MAX 400
 
-/* Agreement of a model with the distances between objects, as numbers of classes. */
+/* How well a model agrees with the distances between objects, as numbers of classes. */
 struct sizes_score {
 	uint64_t contradicted; /* classes with an object that would overlap the next object */
 	/* classes with an object that ends exactly where the next one begins */
@@ -30,13 +30,13 @@ struct sizes_shape {
 	bool has_fields, is_contended, ends_with_reference;
 };
 
-/* Data of all classes that the layout rules need, and the results of the last layout. */
+/* The data of all classes that the layout rules require, and the results of the last layout. */
 struct sizes {
 	struct import *im;
 	struct layout_statics *statics; /* indexed by class number */
 	uint64_t *first_type;           /* indexed by class number: index in types */
 	struct base_vec types;          /* uint8_t: types of instance fields */
-	/* memory for the fields of any one class, including injected fields */
+	/* room for the fields of any one class, including injected fields */
 	struct layout_field *fields;
 	struct sizes_shape *shapes; /* indexed by class number */
 	struct base_vec gaps;       /* struct layout_gap */
@@ -44,7 +44,7 @@ struct sizes {
 
 /* ---- sizes_fields.c ---- */
 
-/* Reads the field types of all classes. *s must be released even if the function fails. */
+/* Reads the field types of all classes. The caller must release *s, even after a failure. */
 int import_sizes_open(struct import *im, struct sizes *s, struct hdb_error *err);
 void import_sizes_release(struct sizes *s);
 
@@ -54,13 +54,16 @@ int import_sizes_lay_out(struct sizes *s, const struct layout_model *model, stru
 /* Compares the result of sizes_lay_out with the distances. */
 struct sizes_score import_sizes_score(const struct sizes *s, const struct layout_model *model);
 /*
- * The part of sizes_score that comes from array classes. It does not require a layout of the
- * classes, so it rules out models cheaply.
+ * Compares only array classes. This does not require a layout of the classes, so it rules out
+ * models cheaply.
  */
 struct sizes_score import_sizes_score_arrays(const struct sizes *s,
 					     const struct layout_model *model);
 
-/* Compares the size of an object with the smallest distance; returns enum store_size_basis. */
+/*
+ * Compares the size of an object with the smallest distance. Returns a value of enum
+ * store_size_basis.
+ */
 uint8_t import_sizes_basis(uint64_t bytes, uint64_t align, const struct import_distance *distance,
 			   int64_t least);
 
@@ -74,19 +77,19 @@ uint8_t import_sizes_basis(uint64_t bytes, uint64_t align, const struct import_d
 #define SIZES_ELEMENT_MAX 128u
 
 /*
- * Returns whether the size of an object of this class depends on its length and on 8-byte
+ * Returns whether the size of this class's objects depends on their length and on 8-byte
  * references.
  */
 bool import_sizes_is_wide(const struct layout_model *model, const struct import_class *class);
-/* Offset of the first element of an array of the class. */
+/* Returns the offset of the first element in an array of the class. */
 unsigned import_sizes_array_base(const struct layout_model *model,
 				 const struct import_class *class);
 
 /*
- * The distance that the size of an instance is compared with. This is normally the smallest
- * distance. If the smallest distance is less than the size, and at most `most` objects but not all
- * have it, an ID inside another object is the likely cause, and the next larger distance is
- * returned.
+ * Returns the distance to compare with the size of an instance. Normally this is the smallest
+ * distance. However, if the smallest distance is less than the size, and at most `most` objects but
+ * not all have it, the likely cause is an ID inside another object, and the function returns the
+ * next larger distance.
  */
 int64_t import_sizes_least(const struct import_distance *distance, uint64_t bytes, uint32_t most);
 
@@ -94,15 +97,15 @@ int64_t import_sizes_least(const struct import_distance *distance, uint64_t byte
 
 /* Computes bytes and align of im->flat.fields. Field types must have been read. */
 void import_sizes_flat(const struct sizes *s, const struct layout_model *model);
-/* Width of an element in an array of flat values of class value_no. */
+/* Returns the width of an element in an array of flat values of class value_no. */
 uint32_t import_sizes_flat_element(const struct sizes *s, const struct layout_model *model,
 				   uint32_t value_no);
 
 /* ---- sizes_art.c ---- */
 
 /*
- * Determines which of ART's two ways of placing fields was used: the way that gives more classes
- * their recorded size.
+ * Determines which of ART's two ways of placing fields was used, which is the one that gives more
+ * classes their recorded size.
  */
 int import_sizes_art_model(struct import *im, struct layout_model *out, struct hdb_error *err);
 
@@ -116,8 +119,9 @@ bool import_sizes_read_object(struct import *im, struct base_view *view, uint64_
 			      struct hprof_sub *out);
 
 /*
- * Feature version of the VM (8, 17), from the version string in a static field of the class
- * library. Returns 0 if the dump has none. `evidence` is set to the source of the version.
+ * Returns the feature version of the VM (8, 17), from the version string in a static field of the
+ * class library. Returns 0 if the dump does not contain it. Sets `evidence` to the source of the
+ * version.
  */
 unsigned import_sizes_vm_version(struct import *im, char evidence[SIZES_EVIDENCE_MAX]);
 
@@ -135,7 +139,7 @@ struct sizes_choice {
 	char evidence[SIZES_PARAMETERS][SIZES_EVIDENCE_MAX];
 };
 
-/* Parameters fixed by the user; 0: to be inferred. */
+/* Parameters specified by the user. 0 means that the parameter is to be inferred. */
 struct sizes_fixed {
 	unsigned header_bytes, reference_bytes, align_bytes;
 };

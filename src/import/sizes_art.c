@@ -4,9 +4,10 @@
  *
  * Data of variable size is dumped as an artificial array next to the object that owns it. The
  * characters of a string, which follow its fields in memory, are an array at the string's ID + 16.
- * For an empty string, the array is at + 8, the position of the object's hash code. The part of a
- * class object after its fields (method tables) is an array at the class's ID + 1. Neither array
- * exists in the heap: it has no header, and it ends where the object that owns it ends.
+ * For an empty string, the array is at the string's ID + 8, the position of the object's hash code.
+ * The part of a class object after its fields (method tables) is an array at the class's ID + 1.
+ * These arrays do not exist in the heap: they have no header, and end where the object that owns
+ * them ends.
  */
 #include "import/resolve.h"
 #include "import/sizes.h"
@@ -18,7 +19,8 @@ static const uint64_t string_value_at[] = { 8, 16 };
 #define CLASS_OVERHEAD_AT 1u
 
 /*
- * Returns whether the object with this ID is a string. *exists is false if there is no such object.
+ * Returns whether the object with this ID is a string. Sets *exists to whether there is such an
+ * object.
  */
 static bool is_string(struct import *im, struct base_view *view, uint64_t id, bool *exists)
 {

@@ -14,12 +14,12 @@
 /* Number of classes between two progress reports. */
 #define STEP_CLASSES 4096
 /*
- * In a class with at least MANY_OBJECTS objects, up to ODD_OBJECTS objects may contradict a model.
- * Damaged IDs are assumed to be the reason.
+ * In a class with at least MANY_OBJECTS objects, at most ODD_OBJECTS objects may contradict a
+ * model. They are attributed to damaged IDs.
  */
 #define ODD_OBJECTS 2
 #define MANY_OBJECTS 200
-/* Buffer size for field names. Names that the layout rules know are shorter. */
+/* Buffer size for field names. All names in the layout rules are shorter. */
 #define FIELD_NAME_ROOM 64
 
 int import_find_tails(struct import *im, struct hdb_error *err)
@@ -50,8 +50,8 @@ int import_find_tails(struct import *im, struct hdb_error *err)
 }
 
 /*
- * Static fields invented for the dump, such as <resolved_references>, are not part of the class
- * object.
+ * Returns whether a static field was invented for the dump, such as <resolved_references>. Such a
+ * field is not part of the class object.
  */
 static bool is_made_up(struct import *im, uint64_t string_id)
 {
@@ -122,7 +122,7 @@ int import_sizes_open(struct import *im, struct sizes *s, struct hdb_error *err)
 	TRY(BASE_ALLOC(s->statics, n, "layouts of classes", err));
 	TRY(BASE_ALLOC(s->first_type, n, "layouts of classes", err));
 	TRY(BASE_ALLOC(s->shapes, n, "layouts of classes", err));
-	/* An extra byte, so that `types` has memory even if no class has fields. */
+	/* One additional byte ensures that `types` has memory even if no class has fields. */
 	TRY(base_vec_reserve(&s->types, 1, sizeof(uint8_t), err));
 	for (uint32_t no = 0; no < im->classes.count; no++) {
 		const struct import_class *class = import_class_at(im, no);
@@ -150,8 +150,8 @@ void import_sizes_release(struct sizes *s)
 /* ---- laying out ---- */
 
 /*
- * Copies the name of a field. "" if the field has no name, or if the name is longer than any that
- * the rules know.
+ * Copies the name of a field. The result is "" if the field has no name, or if the name is longer
+ * than all names in the rules.
  */
 static void field_name(struct import *im, uint64_t string_id, char out[FIELD_NAME_ROOM])
 {
@@ -170,9 +170,9 @@ static void field_name(struct import *im, uint64_t string_id, char out[FIELD_NAM
 }
 
 /*
- * For a class known to HotSpot: sets the groups of its @Contended fields, and appends injected
- * fields to fields[], starting at *count. An injected field that this version of the class declares
- * itself is not added.
+ * For a class known to HotSpot, sets the groups of its @Contended fields, and appends injected
+ * fields to fields[], starting at *count. An injected field is not added if this version of the
+ * class declares it.
  */
 static int add_known(struct sizes *s, const struct layout_model *model,
 		     const struct import_class *class, size_t *count, struct hdb_error *err)
@@ -203,7 +203,8 @@ static int add_known(struct sizes *s, const struct layout_model *model,
 }
 
 /*
- * Shapes are stored in a compact form, because a superclass's shape is needed for every subclass.
+ * Loads the shape of a class. Shapes are stored in a compact form, because the shape of a
+ * superclass is needed for every subclass.
  */
 static void load_shape(const struct sizes *s, uint32_t no, struct layout_shape *out)
 {
@@ -238,8 +239,8 @@ static int save_shape(struct sizes *s, uint32_t no, const struct layout_shape *s
 }
 
 /*
- * HotSpot recognises classes of the boot loader by name. A class of the same name from another
- * class loader is an ordinary class.
+ * Returns what HotSpot knows about a class. It recognises classes of the boot loader by name; a
+ * class of the same name from another class loader is an ordinary class.
  */
 static unsigned known_of(const struct import_class *class)
 {

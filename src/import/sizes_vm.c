@@ -17,14 +17,14 @@
 #include <string.h>
 
 /*
- * A contradicted class outweighs this many explained classes. A damaged dump has a few
- * contradictions, a wrong model very many.
+ * Number of explained classes that one contradicted class outweighs. A damaged dump has a few
+ * contradictions, and a wrong model very many.
  */
 #define CONTRADICTION_WEIGHT 16
 /*
- * Handicap of compact object headers, an option that few use, if the dump does not record its
- * version. A dozen classes must not be enough to choose them. In a real heap with compact headers,
- * hundreds of classes support them.
+ * Handicap of compact object headers, a rarely used option, if the dump does not record the VM's
+ * version. A dozen classes must not suffice to choose them. In a heap that really has compact
+ * headers, hundreds of classes support them.
  */
 #define COMPACT_HANDICAP 64
 /*
@@ -34,7 +34,9 @@
  */
 #define ODD_SHARE 1000u
 #define ODD_MAX 8u
-/* If IDs are addresses, at most one in this many is neither a flat value nor a multiple of 8. */
+/*
+ * If IDs are addresses, at most one in this many IDs is neither a flat value nor a multiple of 8.
+ */
 #define ODD_IDS_SHARE 100u
 /* Header sizes x reference widths x versions. */
 #define TRIES_MAX 18
@@ -57,7 +59,7 @@ try {
 	struct layout_model model;
 	struct sizes_score arrays;
 	struct sizes_score score;
-	/* value of search.laid_out when its classes were laid out; 0: not laid out */
+	/* value of search.laid_out when its classes were laid out; 0: not laid out yet */
 	unsigned laid_out;
 };
 
@@ -70,10 +72,11 @@ struct search {
 	unsigned java; /* version of the VM; 0: unknown */
 	unsigned least_java;
 	unsigned laid_out; /* number of times that classes have been laid out */
-	unsigned chosen;   /* value of laid_out when they were laid out with the chosen model */
+	/* value of laid_out when the classes were laid out with the chosen model */
+	unsigned chosen;
 };
 
-/* Value of a score. Contradictions count much more than agreement. */
+/* Returns the value of a score, in which contradictions count much more than agreement. */
 static int64_t worth(const struct sizes_score *score)
 {
 	return (int64_t)(score->exact + score->tight_arrays) -
@@ -110,7 +113,9 @@ static int lay_out_chosen(struct search *q, struct hdb_error *err)
 	return lay_out(q, &q->out->model, err);
 }
 
-/* Lower bound of the version: the version that introduced the newest class in the dump. */
+/*
+ * Returns a lower bound of the version: the version that introduced the newest class in the dump.
+ */
 static unsigned least_version(struct import *im)
 {
 	unsigned least = 0;
@@ -125,8 +130,9 @@ static unsigned least_version(struct import *im)
 }
 
 /*
- * HotSpot dumps fields from last to first until JDK 20; agents dump them from first to last.
- * java.lang.String shows which order was used, because its first field is "value" in every version.
+ * Returns whether fields are listed from last to first. HotSpot dumped them this way until JDK 20;
+ * agents dump them from first to last. The class java.lang.String shows which order was used,
+ * because its first field is "value" in all versions.
  */
 static bool lists_backwards(struct import *im)
 {
@@ -215,8 +221,8 @@ static void list_all(struct search *q, struct layout_model *base)
 }
 
 /*
- * Lays out classes for the candidates that arrays contradict least. *best is set to the best of
- * them.
+ * Lays out classes for the candidates that arrays contradict the least. Sets *best to the best
+ * candidate.
  */
 static int best_try(struct search *q, struct try **best, struct hdb_error *err)
 {
@@ -305,8 +311,8 @@ static bool flip(struct layout_model *model, unsigned number)
 }
 
 /*
- * Returns whether some class may have @Contended fields and its computed size is not confirmed
- * exactly. Only in this case is it worth trying other paddings.
+ * Returns whether some class may have @Contended fields but its computed size is not confirmed
+ * exactly. Only then are other paddings worth trying.
  */
 static bool doubts_padding(const struct search *q)
 {
@@ -462,9 +468,9 @@ static void explain_rules(const struct search *q, const char *version)
 /* ---- the choice ---- */
 
 /*
- * Alignment: the number of low zero bits that all distances have, except for a few that can be
- * attributed to damage. Unless the dump numbers its objects, IDs that are not multiples of 8 were
- * excluded from the distances (flat.c). If there are too many such IDs, the other IDs are not
+ * Finds the alignment: the number of low zero bits that all distances have, except for a few that
+ * can be attributed to damage. Unless the dump numbers its objects, IDs that are not multiples of 8
+ * were excluded from the distances (flat.c). If there are too many such IDs, the other IDs are not
  * addresses either.
  */
 static void find_alignment(struct search *q, struct layout_model *model)

@@ -1,10 +1,10 @@
 /*
  * import/take_objects.c - the loop over the objects of a block.
  *
- * Most objects are plain: instances and arrays with all their bytes, next in ID order, of a class
- * in the thread's caches, and without any of the rare properties that read_object.c handles. The
- * loop reads them with few conditions and no calls except lookups of IDs. Any other object is left
- * unchanged to import_take_next.
+ * Most objects are plain: instances and arrays that are complete, next in ID order, of a class in
+ * the thread's caches, and without any of the rare properties that read_object.c handles. The loop
+ * reads plain objects with few conditions, and makes no calls except lookups of IDs. It leaves all
+ * other objects to import_take_next.
  */
 #include "import/resolve.h"
 
@@ -15,18 +15,19 @@
 /* State of the loop, in a local variable so that the compiler can keep it in registers. */
 struct loop {
 	struct base_view view; /* nothing moves it during the loop */
-	uint64_t at, end; /* offset of the next object, and end of the heads that may be read */
-	uint64_t limit;   /* objects must not extend beyond this */
-	/* zeroed.c does not need byte and char arrays shorter than this */
+	/* offset of the next object, and end of the offsets at which heads may be read */
+	uint64_t at, end;
+	uint64_t limit; /* objects must not extend beyond this */
+	/* byte and char arrays shorter than this are irrelevant for zeroed.c */
 	uint64_t known_end;
 	uint64_t *raw; /* the contents of m->raw */
 	size_t raw_count;
-	size_t raw_until; /* room for the references of one object beyond this many */
+	size_t raw_until; /* up to this raw_count, the references of one more object fit */
 	uint32_t i;       /* index in the block of the next object */
 };
 
 /*
- * Returns the number of objects in the block that may be plain, which are the objects with a usable
+ * Returns the number of objects in the block that may be plain, which are those with a usable
  * distance.
  */
 static uint32_t plain_end(const struct import *im, const struct block_builder *m)
@@ -66,7 +67,7 @@ static ALWAYS_INLINE bool note_array(struct block_builder *m, const struct store
 /* Starts to count instances with a different distance. */
 static bool change_usual(struct block_builder *m, struct builder_class *class, uint64_t distance)
 {
-	/* If this call fails, import_take_next, which then reads the object, fails too. */
+	/* If this call fails, so does import_take_next, which then reads the object. */
 	if (distance > UINT32_MAX || import_note_usual(m, class, NULL) != HDB_OK)
 		return false;
 	base_bit_put(m->unnoted, (uint64_t)(class - m->classes));

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of bytes read of the version string. "1.8.0_05-internal" is a long one. */
+/* Maximum number of bytes read of the version string. "1.8.0_05-internal" is a long version. */
 #define VERSION_MAX 32
 
 bool import_sizes_read_object(struct import *im, struct base_view *view, uint64_t id,
@@ -31,7 +31,8 @@ bool import_sizes_read_object(struct import *im, struct base_view *view, uint64_
 }
 
 /*
- * Bytes of the string's own field with this name and type. Returns NULL if there is no such field.
+ * Returns the bytes of a field declared by the string's own class, with this name and type. Returns
+ * NULL if there is no such field.
  */
 static const uint8_t *field_of(struct import *im, struct base_view *view,
 			       const struct hprof_sub *string, const char *name, uint8_t type)
@@ -62,8 +63,8 @@ static const uint8_t *field_of(struct import *im, struct base_view *view,
 }
 
 /*
- * Code unit `i` of a string. Chars are big-endian in a dump. Bytes of UTF-16 are in the VM's byte
- * order, which the zero byte of an ASCII character reveals.
+ * Returns code unit `i` of a string. Chars are big-endian in a dump. Bytes of UTF-16 are in the
+ * VM's byte order, which the zero byte of an ASCII character reveals.
  */
 static unsigned unit_at(const uint8_t *p, unsigned i, unsigned width)
 {
@@ -144,7 +145,7 @@ unsigned import_sizes_vm_version(struct import *im, char evidence[SIZES_EVIDENCE
 {
 	char text[VERSION_MAX];
 
-	/* The hash in a version string may begin with a digit. */
+	/* The hash of a version string may begin with a digit by chance. */
 	if (im->origin.redaction == HPROF_IS_HASHED)
 		return 0;
 	for (uint32_t no = 0; no < im->classes.count; no++) {

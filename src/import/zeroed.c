@@ -1,12 +1,12 @@
 /*
- * import/zeroed.c - detects VMs and tools that leave out the contents of arrays.
+ * import/zeroed.c - detects VMs and tools that omit the contents of arrays.
  *
  * SapMachine with -XX:+LimitPrimitiveArrayContentInHeapDump (services/heapDumper.cpp,
  * dump_prim_array, since 2026) dumps primitive arrays with their length, but only a limited number
  * of elements: 120 for bytes and chars, or StringLikeContentSizeLimitInHeapDump;
  * ArrayContentSizeLimitInHeapDump for others. The remaining elements are zeros. No record mentions
- * this. It is detected because the contents of many byte and char arrays, most of them strings, end
- * at the same index, and no array of the heap has contents beyond it.
+ * this. It is recognised because the contents of many byte and char arrays, most of them strings,
+ * end at the same index, and no array in the heap has contents beyond it.
  *
  * The file also detects dumps redacted by a tool: all byte and char arrays, including strings,
  * contain the same value, usually 0, '?' or '*'. `fill` is 0 before the first array, then that
@@ -16,8 +16,8 @@
 #include "import/resolve.h"
 
 /*
- * Number of arrays whose contents must end at the same index. This does not happen by chance in any
- * program.
+ * Number of arrays whose contents must end at the same index. In no program does this happen by
+ * chance.
  */
 #define ARRAYS_MIN 32u
 /* Number of bytes compared at a time. */
@@ -60,7 +60,7 @@ static int fill_of(struct block_builder *m, const struct hprof_sub *sub, unsigne
 }
 
 /*
- * Compares an array with the value of all arrays so far. Runs on any thread; the order of the
+ * Compares an array with the value of all arrays so far. May run on any thread; the order of the
  * threads does not affect the result.
  */
 static int add_fill(struct import *im, struct block_builder *m, const struct hprof_sub *sub,

@@ -10,7 +10,7 @@
 
 #define TEXT_MAX_BYTES 512
 
-/* Columns of one block. */
+/* The columns of one block. */
 struct columns {
 	struct heap_block objects;
 	uint64_t offsets[STORE_BLOCK_OBJECTS];

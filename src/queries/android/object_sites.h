@@ -5,12 +5,12 @@
 #include "query/grouping.h"
 #include "query/query.h"
 
-/* Objects with one stack trace. */
+/* Objects allocated with the same stack trace. */
 struct object_site {
 	uint64_t count, bytes;
 	/* serial number of the trace (0: none), and class of the objects */
 	uint32_t trace, class_no;
-	struct store_trace stack; /* frame_count is 0 if the dump does not contain it */
+	struct store_trace stack; /* frame_count is 0 if the dump does not contain the trace */
 };
 
 /* The result. */
@@ -20,15 +20,15 @@ struct object_sites {
 };
 
 /*
- * Counts the objects of the population, and opens the dump. Set is_by_class before. The caller must
- * release *out, even after a failure.
+ * Counts the objects of the population, and opens the dump. The caller must set is_by_class before,
+ * and release *out even after a failure.
  */
 int object_sites_count(struct query *q, struct object_sites *out, struct hdb_error *err);
 void object_sites_release(struct object_sites *sites);
 
 /*
- * Sets the cells that describe a stack: its innermost frame, and up to OBJECT_SITES_FRAMES frames.
- * Both remain null for a stack without frames.
+ * Sets the cells that describe a stack: its innermost frame, and at most OBJECT_SITES_FRAMES
+ * frames. Both remain null for a stack without frames.
  */
 #define OBJECT_SITES_FRAMES 32u
 int object_sites_set_stack(struct query *q, const struct store_trace *stack, size_t site_column,

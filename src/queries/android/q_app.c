@@ -1,5 +1,5 @@
 /*
- * queries/android/q_app.c - the app query: what an Android dump reveals about device and
+ * queries/android/q_app.c - the app query: what an Android dump reveals about the device and the
  * application.
  */
 #include "base/base_text.h"
@@ -133,7 +133,7 @@ static int count_block(void *ctx, const struct heap_block *block, struct hdb_err
 	return HDB_OK;
 }
 
-/* Counts bitmaps that have at least a tenth more pixels than the largest display. */
+/* Counts bitmaps with at least 10 % more pixels than the largest display. */
 static void count_large(struct state *s)
 {
 	for (size_t i = 0; i < s->bitmaps.count; i++) {

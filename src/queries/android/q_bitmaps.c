@@ -2,11 +2,11 @@
  * queries/android/q_bitmaps.c - the bitmaps query: Android's bitmaps with size, configuration,
  * location of the pixels, and copies of the same picture.
  *
- * Up to Android 7 pixels are in a byte[], Bitmap.mBuffer. Later they are native memory, which is
- * not in the dump, but a dump made by `am dumpheap -b png` contains pictures in the static field
- * Bitmap.dumpData, by address of the native bitmap. The configuration is native too; it is inferred
- * from the bytes per pixel. In Android 16 the seventh decimal digit of Bitmap.mId is the kind of
- * storage.
+ * Up to Android 7 pixels are in a byte[], Bitmap.mBuffer. In later versions they are in native
+ * memory, which is not in the dump. However, a dump made by `am dumpheap -b png` contains pictures
+ * in the static field Bitmap.dumpData, by address of the native bitmap. The configuration is also
+ * native; it is inferred from the number of bytes per pixel. In Android 16 the seventh decimal
+ * digit of Bitmap.mId is the kind of storage.
  */
 #include "base/search.h"
 #include "derive/native.h"
@@ -22,7 +22,7 @@
  * Number of bytes that Android counts for the native part of a bitmap, in addition to its pixels.
  */
 #define NATIVE_PART_BYTES 32u
-/* Kinds of storage in Bitmap.mId. */
+/* Unit of the digit in Bitmap.mId that is the kind of storage. */
 #define STORAGE_UNIT 1000000u
 #define STORAGE_ASHMEM 2
 #define STORAGE_HARDWARE 3
@@ -65,7 +65,7 @@ struct state {
 
 BASE_ORDER(compare_pictures, struct picture, BASE_UP(native), BASE_UP(buffer))
 
-/* The numbers of Bitmap.CompressFormat. */
+/* Converts a number of Bitmap.CompressFormat. */
 static enum encoding encoding_of(int64_t format)
 {
 	static const enum encoding encodings[] = { JPEG, PNG, WEBP, WEBP, WEBP };
@@ -75,10 +75,7 @@ static enum encoding encoding_of(int64_t format)
 		       NO_CONTENTS;
 }
 
-/*
- * Reads the pairs of natives[] and buffers[]. Reads as many pairs as both arrays have, but at most
- * `count`.
- */
+/* Reads the pairs of natives[] and buffers[], as many as both arrays have, but at most `count`. */
 static int load_pairs(struct state *s, uint32_t natives, uint32_t buffers, uint64_t count,
 		      struct hdb_error *err)
 {
@@ -87,7 +84,7 @@ static int load_pairs(struct state *s, uint32_t natives, uint32_t buffers, uint6
 	struct heap_slice native = { .bits = pointers, .done = 1 };
 	struct heap_slice buffer = { .bits = ids, .done = 1 };
 
-	assert(!s->pictures.count); /* they are sorted afterwards */
+	assert(!s->pictures.count); /* the pictures are sorted afterwards */
 	for (uint64_t from = 0; from < count && native.done && buffer.done; from += CHUNK) {
 		native.room = buffer.room = count - from < CHUNK ? count - from : CHUNK;
 		TRY(heap_elements(heap, natives, from, &native, err));
@@ -158,15 +155,15 @@ static int64_t number(struct state *s, uint32_t ix, const char *path, int *r, st
 }
 
 /*
- * Returns width times height, or 0 if one of them is not positive. Both are below 2^31, so the
- * product cannot overflow.
+ * Returns width times height, or 0 if either is not positive. Both are below 2^31, so the product
+ * cannot overflow.
  */
 static uint64_t pixels_of(const struct bitmap *b)
 {
 	return b->width > 0 && b->height > 0 ? (uint64_t)b->width * (uint64_t)b->height : 0;
 }
 
-/* Returns the number of bytes per pixel, derived from the total size; 0 if unknown. */
+/* Returns the number of bytes per pixel, derived from the total size, or 0 if it is unknown. */
 static unsigned bytes_a_pixel(const struct bitmap *b)
 {
 	const uint64_t pixels = pixels_of(b);
@@ -333,7 +330,7 @@ static int find_bitmaps(struct state *s, struct hdb_error *err)
 }
 
 /*
- * Puts bitmaps with the same contents together, in order of index. Those without contents come
+ * Sorts bitmaps with the same contents together, in order of index. Bitmaps without contents come
  * last.
  */
 static int compare_contents(const void *a, const void *b)

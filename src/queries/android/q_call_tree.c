@@ -2,8 +2,8 @@
  * queries/android/q_call_tree.c - the call-tree query: a tree of the call stacks that allocated
  * objects, outermost call first, with the classes of these objects.
  *
- * A node is a frame below the same outer frames, or a class below the frame that allocated it.
- * Parents have lower numbers than their children.
+ * A node represents a frame with the same outer frames, or a class below the frame that allocated
+ * it. Parents have lower numbers than their children.
  */
 #include "base/name_tree.h"
 #include "heap/heap_database.h"
@@ -12,7 +12,7 @@
 #include "queries/queries.h"
 
 #define TEXT_MAX_BYTES 512
-/* Maximum number of frames of one stack, counted from the innermost, that become nodes. */
+/* Maximum number of frames of a stack that become nodes, counted from the innermost frame. */
 #define FRAMES_MAX 1024u
 /* Maximum number of levels: one per frame, and one for the class. */
 #define LEVELS (FRAMES_MAX + 1)
@@ -23,7 +23,7 @@
 
 #include <queries/android/q_call_tree.query.h>
 
-/* What a node contains. */
+/* The sums of a node. */
 struct sums {
 	uint64_t count, bytes, below_count, below_bytes;
 };
@@ -32,7 +32,7 @@ struct state {
 	struct object_sites counted;
 	struct base_tree tree; /* its names are ids */
 	struct base_vec sums;  /* struct sums, by node */
-	uint32_t *order;       /* the rows, as numbers of nodes; owned */
+	uint32_t *order;       /* rows as numbers of nodes; owned */
 	uint64_t whole;        /* in bytes */
 };
 
@@ -72,7 +72,7 @@ static int find_stack(struct query *q, struct state *s, const struct store_trace
 
 		TRY_ERRORS(r = heap_record(q->heap, STORE_TRACE_FRAMES, stack->first_frame + depth,
 					   &no, err));
-		/* Skip frames that the dump does not contain. */
+		/* Skips frames that the dump does not contain. */
 		if (r != HDB_OK || no >= NO_STACK)
 			continue;
 		TRY(find_node(s, *out, no, out, err));
@@ -149,7 +149,7 @@ static int put_in_order(struct query *q, struct state *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Reports what --depth leaves out. */
+/* Reports the rows that --depth omits. */
 static void report_cut(struct query *q, const struct state *s)
 {
 	const struct analysis_cut cut = {

@@ -1,6 +1,6 @@
 /*
- * queries/android/q_leak_traces.c - the leak-traces query: every leak trace of an application, step
- * by step, with everything that LeakCanary shows, for programs that record leaks or compare them.
+ * queries/android/q_leak_traces.c - the leak-traces query: each leak trace of an application, step
+ * by step, with everything that LeakCanary shows, for programs that record or compare leaks.
  */
 #include "queries/traces/leak_traces.h"
 #include "queries/queries.h"
@@ -21,7 +21,7 @@ static int open_traces(struct query *q, struct hdb_error *err)
 	struct state *s = q->state;
 
 	TRY(leak_traces_find(&s->traces, &q->session, query_option(q, "watched") != NULL, err));
-	/* The columns that fit a terminal line come first. */
+	/* Columns that fit on a terminal line come first. */
 	query_choose(q,
 		     "leak,trace,step,class,status,name,retained,retained_objects,id,kind,root,"
 		     "type,reason,reference_type,owner,generic,suspect,labels,library,signature");

@@ -1,6 +1,6 @@
 /*
  * queries/android/q_object_sites.c - the object-sites query: where objects were allocated, if the
- * dump has a stack trace for each.
+ * dump has stack traces of objects.
  */
 #include "heap/threads.h"
 #include "queries/android/object_sites.h"

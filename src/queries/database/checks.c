@@ -1,10 +1,11 @@
 /*
  * queries/database/checks.c - the list of checks, and the checks of tables about objects and
- * classes. The others are in checks_counts.c, checks_edges.c, checks_tree.c and checks_sums.c.
+ * classes. checks_counts.c, checks_edges.c, checks_tree.c and checks_sums.c contain the other
+ * checks.
  *
- * Numbers of objects and bytes in messages are the same as in the info query: they exclude objects
- * that the dump does not contain. Each check takes one or two passes over whole tables, and at most
- * some bytes an object from the memory budget.
+ * As in the info query, the numbers of objects and bytes in messages exclude objects that the dump
+ * does not contain. Each check makes one or two passes over whole tables, and takes at most a few
+ * bytes per object from the memory budget.
  */
 #include "queries/database/checks.h"
 
@@ -97,10 +98,7 @@ static int check_ids(struct query *q, struct query_check_found *found, struct hd
 			if (total && ids[i] <= previous)
 				FAIL(found, "0x%" PRIx64 " after 0x%" PRIx64, ids[i], previous);
 			previous = ids[i];
-			/*
-			 * One lookup per block is enough to verify that the directory leads to that
-			 * block.
-			 */
+			/* One lookup per block verifies that the directory leads to the block. */
 			if (i != count / 2 || !found->ok)
 				continue;
 			TRY_ERRORS(r = heap_find(q->heap, ids[i], &ix, err));
@@ -155,7 +153,7 @@ static int look_at_block(void *ctx, const struct heap_block *block, struct hdb_e
 }
 
 /*
- * Checks that the class represented by each class object refers back to this object. Reading checks
+ * Checks that the class represented by each class object refers back to the object. Reading checks
  * the numbers.
  */
 static int check_objects(struct query *q, struct query_check_found *found, struct hdb_error *err)

@@ -1,5 +1,6 @@
 /*
- * queries/database/checks.h - the checks of the check query: whether tables agree with each other.
+ * queries/database/checks.h - the checks of the check query, which verify that tables agree with
+ * each other.
  */
 #ifndef QUERIES_DATABASE_CHECKS_H
 #define QUERIES_DATABASE_CHECKS_H
@@ -25,25 +26,28 @@ struct query_check_found {
 
 /* A check. */
 struct query_check_step {
-	const char *name;                        /* static */
-	enum store_table needs[CHECK_NEEDS_MAX]; /* derived tables that it needs; ends with 0 */
+	const char *name; /* static */
+	/* derived tables that the check requires; ends with 0 */
+	enum store_table needs[CHECK_NEEDS_MAX];
 	/*
 	 * Sets found->ok, which is true initially, and describes the result in found->detail.
-	 * HDB_ECORRUPT also means that the check failed; other failures mean that the check could
-	 * not be carried out.
+	 * HDB_ECORRUPT also means that the check failed. Other failures mean that the check could
+	 * not be performed.
 	 */
 	int (*run)(struct query *q, struct query_check_found *found, struct hdb_error *err);
-	/* also run for the tables of each strength of references that exist */
+	/*
+	 * whether the check also runs on the tables for each strength of references, if they exist
+	 */
 	bool is_by_strength;
 };
 
-/* For `run`: records a failure, or an expected result. The text is a printf format. */
+/* For `run`: these record a failure, or an expected result. The text is a printf format. */
 #define FAIL(found, ...) \
 	((found)->ok = false, (void)snprintf((found)->detail, CHECK_DETAIL_SIZE, __VA_ARGS__))
 
 #define SAY(found, ...) ((void)snprintf((found)->detail, CHECK_DETAIL_SIZE, __VA_ARGS__))
 
-/* The check of the `class.counts` table, which some databases lack (checks_counts.c). */
+/* Checks the `class.counts` table, which some databases lack (checks_counts.c). */
 int query_check_class_counts(struct query *q, struct query_check_found *found,
 			     struct hdb_error *err);
 

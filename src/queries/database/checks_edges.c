@@ -1,6 +1,6 @@
 /*
- * queries/database/checks_edges.c - the checks that follow all references: their number, the table
- * of referrers, and reachability.
+ * queries/database/checks_edges.c - the checks that follow all references: of the number of
+ * references, the table of referrers, and reachability.
  */
 #include "analysis/edges.h"
 #include "heap/heap_database.h"
@@ -8,14 +8,14 @@
 
 /* ---- references and referrers ---- */
 
-/* A sum over distinct pairs (from, to) that does not depend on their order. */
+/* A sum over distinct pairs (from, to) that does not depend on the order of the pairs. */
 struct edge_sum {
 	uint64_t all;      /* number of entries */
-	uint64_t distinct; /* without repetitions within a list */
+	uint64_t distinct; /* number of edges without repetitions within a list */
 	uint64_t hash;
 	/* indexed by entry: 1 + the last list that contained it; NULL: lists have no repetitions */
 	uint32_t *last;
-	bool is_turned; /* the lists contain referrers */
+	bool is_turned; /* whether the lists contain referrers */
 };
 
 /*
@@ -95,7 +95,8 @@ struct reach {
 	struct query *q;
 	uint32_t *parent;   /* indexed by object: itself if unreachable, HEAP_NONE for a root */
 	uint8_t *confirmed; /* whether the parent really refers to the object */
-	uint32_t missed;    /* an unreachable object that a reachable one refers to, or HEAP_NONE */
+	/* an unreachable object to which a reachable object refers, or HEAP_NONE */
+	uint32_t missed;
 };
 
 static int confirm(void *ctx, uint32_t ix, const uint32_t *entries, size_t count,
@@ -117,7 +118,7 @@ static int confirm(void *ctx, uint32_t ix, const uint32_t *entries, size_t count
 	return HDB_OK;
 }
 
-/* Visits the references from objects to their classes, which are not part of any list. */
+/* Visits the references from objects to their classes, which no list contains. */
 static int confirm_classes(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
 	const struct reach *reach = ctx;
@@ -130,7 +131,7 @@ static int confirm_classes(void *ctx, const struct heap_block *block, struct hdb
 	return HDB_OK;
 }
 
-/* Loads the parents, and confirms parents that are classes. */
+/* Loads the parents, and confirms the parents that are classes. */
 static int load_reach(struct reach *reach, struct hdb_error *err)
 {
 	struct query *q = reach->q;

@@ -14,7 +14,7 @@
 
 struct sums {
 	struct query *q;
-	const char *what; /* "bytes of native memory" */
+	const char *what; /* such as "bytes of native memory" */
 	uint32_t heap_no;
 	/* the own value of each object in a block, and the stored retained value */
 	int (*own)(struct sums *s, const struct heap_block *block, uint64_t *out,
@@ -22,16 +22,15 @@ struct sums {
 	int (*held)(struct sums *s, const struct heap_block *block, uint64_t *out,
 		    struct hdb_error *err);
 	struct query_check_found *found;
-	uint64_t *own_values, *held_values; /* of the objects of a block */
+	uint64_t *own_values, *held_values; /* values of the objects in a block */
 	uint32_t *heaps;                    /* of these objects */
-	bool is_comparing;                  /* values are compared, not added up */
+	bool is_comparing;                  /* whether values are compared rather than added up */
 	uint32_t *idom;
-	uint64_t *below;     /* indexed by object: expected retained size */
-	uint64_t count, all; /* of reachable objects in the dump: number, and total of own values */
+	uint64_t *below; /* indexed by object: expected retained size */
+	/* number of reachable objects in the dump, and the total of their own values */
+	uint64_t count, all;
 	uint64_t reached,
-		/*
-		 * sum over all reachable objects, and the recorded retained value of the top level
-		 */
+		/* sum over all reachable objects, and recorded retained value of the top level */
 		top;
 };
 
@@ -81,7 +80,7 @@ static int look_at_sums(void *ctx, const struct heap_block *block, struct hdb_er
 	return HDB_OK;
 }
 
-/* Makes two passes over the blocks: the first adds up, the second compares. */
+/* Makes two passes over the blocks. The first adds up the values, and the second compares them. */
 static int pass_sums(struct sums *s, struct hdb_error *err)
 {
 	struct query *q = s->q;
@@ -101,7 +100,7 @@ static int pass_sums(struct sums *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Roots have no dominator, and dominators are reachable. */
+/* Checks that roots have no dominator, and that dominators are reachable. */
 static void check_dominators(const struct sums *s)
 {
 	const struct heap *heap = s->q->heap;
@@ -312,7 +311,9 @@ int query_check_depth(struct query *q, struct query_check_found *found, struct h
 
 struct class_sums {
 	const struct heap *heap;
-	/* indexed by class number, reachable and unreachable; the last is the total */
+	/*
+	 * indexed by class number: reachable and unreachable objects; the last entry is the total
+	 */
 	struct derive_total *by_class;
 };
 
@@ -356,7 +357,9 @@ static void add_total(struct derive_total *sum, const struct derive_total *more)
 	sum->unreachable_bytes += more->unreachable_bytes;
 }
 
-/* Checks that the totals of a grouping add up to the total, and that totals by class are right. */
+/*
+ * Checks that the totals of a grouping add up to the total, and that totals by class are correct.
+ */
 static int compare_totals(struct query *q, enum derive_group group,
 			  const struct derive_total *by_class, struct query_check_found *found,
 			  struct hdb_error *err)
@@ -375,7 +378,7 @@ static int compare_totals(struct query *q, enum derive_group group,
 			FAIL(found, "the totals of class %" PRIu32 " do not match its objects",
 			     totals[i].no);
 	}
-	/* A superclass also counts its subclasses. */
+	/* The total of a superclass includes its subclasses. */
 	if (found->ok && group != DERIVE_SUPERCLASS && !is_same(&sum, &by_class[n]))
 		FAIL(found, "totals by %s add up to %" PRIu64 " objects, %" PRIu64 " expected",
 		     names[group], sum.count, by_class[n].count);

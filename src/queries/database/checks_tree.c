@@ -1,6 +1,6 @@
 /*
- * queries/database/checks_tree.c - the checks of the dominator tree: reachability, and lists of
- * children.
+ * queries/database/checks_tree.c - the checks of the dominator tree: of reachability, and of the
+ * lists of children.
  */
 #include "analysis/edges.h"
 #include "derive/build.h"
@@ -52,11 +52,11 @@ struct children {
 	uint64_t *retained;
 	uint64_t count;
 	uint64_t invented; /* number of expected objects that the dump does not contain */
-	uint32_t wrong;    /* a child with another dominator, or HEAP_NONE */
-	uint32_t unsorted; /* a child that retains more than the one before it, or HEAP_NONE */
+	uint32_t wrong;    /* a child whose dominator is a different object, or HEAP_NONE */
+	uint32_t unsorted; /* a child that retains more than the previous child, or HEAP_NONE */
 	uint32_t list;
 	uint32_t top_list; /* number of the top level's list */
-	uint64_t before;   /* retained size of the child before */
+	uint64_t before;   /* retained size of the previous child */
 };
 
 static int look_at_children(void *ctx, uint32_t ix, const uint32_t *entries, size_t count,
@@ -95,14 +95,14 @@ static int load_block(void *ctx, const struct heap_block *block, struct hdb_erro
 	return derive_retained_block(c->q->derive, block, c->retained + block->first_ix, err);
 }
 
-/* Loads the tables that lists of children are compared with. */
+/* Loads the tables with which the lists of children are compared. */
 static int load_children(struct children *c, struct hdb_error *err)
 {
 	TRY(query_check_load_dominators(c->q, c->idom, err));
 	return heap_each_block(c->q->heap, c->q->work, load_block, c, err);
 }
 
-/* Returns whether an object must be in one of the lists. */
+/* Returns whether one of the lists must contain an object. */
 static bool is_expected(const struct children *c, uint32_t ix)
 {
 	return c->idom[ix] == HEAP_NONE || (c->top_list && c->idom[ix] != ix);
@@ -120,8 +120,8 @@ static uint64_t count_invented(const struct children *c)
 }
 
 /*
- * Checks the lists of a table. List number `top_list` is the list of the top level. *expected is
- * the number of objects that must be in the lists.
+ * Checks the lists of a table. List number `top_list` is for the top level. Sets *expected to the
+ * number of objects that the lists must contain.
  */
 static int look_at_lists(struct children *c, struct store_lists *lists, uint64_t *expected,
 			 struct hdb_error *err)

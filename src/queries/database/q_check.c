@@ -2,7 +2,7 @@
  * queries/database/q_check.c - the check query: verifies the checksum of every block, and that
  * tables agree with each other.
  *
- * The checks are in checks.c. Derived tables are checked if they exist; none is built.
+ * checks.c contains the checks. Derived tables are checked if they exist, but are not built.
  */
 #include "queries/database/checks.h"
 #include "queries/queries.h"
@@ -29,7 +29,10 @@ static enum store_table missing_table(struct query *q, const struct query_check_
 	return (enum store_table)0;
 }
 
-/* Runs one check. Damage is a result of the check; other failures are failures of the query. */
+/*
+ * Runs one check. Damage is a result of the check, whereas other failures are failures of the
+ * query.
+ */
 static int run(struct query *q, const struct query_check_step *step, const char *strength,
 	       struct row *row, struct hdb_error *err)
 {

@@ -1,8 +1,8 @@
 /*
- * queries/database/q_info.c - the info query: everything known about database, dump and heap, as
- * keys and values.
+ * queries/database/q_info.c - the info query: all facts about the database, the dump and the heap,
+ * as keys and values.
  *
- * With an option it turns into another query: problems, tables, dangling, properties.
+ * With an option, it turns into another query: problems, tables, dangling or properties.
  */
 #include "analysis/properties.h"
 #include "heap/heap_database.h"
@@ -160,7 +160,7 @@ static int add_kind(void *ctx, const struct heap_count *count, struct hdb_error 
 	return HDB_OK;
 }
 
-/* Objects that the VM made rather than the program. */
+/* Objects made by the VM rather than by the program. */
 struct vm_objects {
 	struct heap *heap;
 	uint64_t flat, fillers, filler_bytes;
@@ -204,7 +204,7 @@ static int add_special(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Counts objects by kind, and separately counts objects that the dump does not contain. */
+/* Counts objects by kind. Objects that the dump does not contain are counted separately. */
 static int count_kinds(struct query *q, uint64_t kinds[4], uint64_t *invented,
 		       struct hdb_error *err)
 {
@@ -223,7 +223,10 @@ static int add_reachable(struct query *q, struct hdb_error *err)
 {
 	struct derive_total total;
 
-	/* Known only if another query has built the table, because info builds nothing. */
+	/*
+	 * This is known only if another query has built the table, because info does not build
+	 * tables.
+	 */
 	if (!derive_has_whole(q->derive))
 		return HDB_OK;
 	TRY(analysis_heap_total(&q->session, &total, err));
@@ -236,7 +239,9 @@ static int add_reachable(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Counts virtual threads among the dump's threads; adds a row only if there are any. */
+/*
+ * Counts the virtual threads among the threads in the dump, and adds a row only if there are any.
+ */
 static int add_virtual_threads(struct query *q, struct hdb_error *err)
 {
 	uint64_t count = 0;

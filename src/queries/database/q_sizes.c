@@ -1,6 +1,6 @@
 /*
- * queries/database/q_sizes.c - the sizes query: how shallow sizes were computed and why, how much
- * of the heap proves it, and what Eclipse MAT would compute instead.
+ * queries/database/q_sizes.c - the sizes query: how and why shallow sizes were computed, which part
+ * of the heap proves them, and the sizes that Eclipse MAT would compute.
  */
 #include "base/base_text.h"
 #include "base/bytes.h"
@@ -10,11 +10,11 @@
 #include "queries/queries.h"
 #include "query/info_rows.h"
 
-/* Maximum number of classes listed whose layout was corrected by distances. */
+/* Maximum number of classes listed whose layout was corrected based on distances. */
 #define LISTED_MAX 20
 
 /*
- * Objects and bytes by the quality of the proof of their sizes, and their sizes according to MAT.
+ * Number and size of objects by how well their sizes are proven, and their sizes according to MAT.
  */
 struct tally {
 	uint64_t classes[4], bytes[4]; /* indexed by enum store_size_basis; without class objects */
@@ -200,7 +200,7 @@ static int field_bytes(struct query *q, const struct tally *t, struct field_run 
 
 /*
  * Computes the size of a class before alignment. A stack of pending classes ensures that
- * superclasses come first.
+ * superclasses are computed first.
  */
 static int mat_class(struct query *q, struct tally *t, uint32_t no, struct base_vec *stack,
 		     struct hdb_error *err)
@@ -269,7 +269,7 @@ static uint64_t mat_object(const struct query *q, const struct tally *t, uint32_
 
 /*
  * Computes MAT's size for objects with equal padding. MAT's alignment also divides the modulus of
- * their lengths.
+ * the lengths.
  */
 static uint64_t mat_objects(const struct query *q, const struct tally *t,
 			    const struct heap_count *c)
@@ -345,7 +345,7 @@ static int count_all(struct query *q, struct tally *t, struct hdb_error *err)
 	TRY(heap_count_all(q->heap, q->work, add_counted, &c, err));
 	/*
 	 * All class objects follow the same layout rules. If the size of one of them is certain,
-	 * the other sizes are exact, too.
+	 * the sizes of the others are exact too.
 	 */
 	if (t->mirrors[STORE_SIZE_EXACT] && !t->mirrors[STORE_SIZE_CUT])
 		t->bytes[STORE_SIZE_EXACT] += t->mirror_bytes[STORE_SIZE_COMPUTED];
@@ -395,7 +395,7 @@ static void add_basis(struct query *q, const struct tally *t)
 	}
 }
 
-/* Lists classes whose layout was corrected by distances. */
+/* Lists classes whose layout was corrected based on distances. */
 static void add_corrected(struct query *q, const struct tally *t)
 {
 	unsigned listed = 0;

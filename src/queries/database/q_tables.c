@@ -42,7 +42,7 @@ static int table_row(struct query *q, size_t no, struct hdb_error *err)
 	query_set(q, PRESENT, r == HDB_OK);
 	if (r != HDB_OK)
 		return HDB_OK;
-	/* The revision of a kept answer differs between versions of the library. */
+	/* The revision of a stored answer differs between versions of the library. */
 	if (t < STORE_ANSWERS)
 		query_set(q, REVISION, info.revision);
 	query_set(q, BLOCKS, info.block_count);

@@ -1,6 +1,6 @@
 /*
- * queries/database/size_proof.h - what proves the size of a class's instances; implemented in
- * q_sizes.c.
+ * queries/database/size_proof.h - describes what proves the size of a class's instances;
+ * implemented in q_sizes.c.
  */
 #ifndef QUERIES_DATABASE_SIZE_PROOF_H
 #define QUERIES_DATABASE_SIZE_PROOF_H

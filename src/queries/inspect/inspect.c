@@ -1,4 +1,4 @@
-/* queries/inspect/inspect.c - applies the rules about single objects. */
+/* queries/inspect/inspect.c - applies the rules for single objects. */
 #include "queries/inspect/inspect.h"
 
 #include "queries/explain/rules.h"
@@ -18,7 +18,8 @@
 /* Maximum number of services in one process. */
 #define SERVICES_MAX 65536u
 /*
- * Maximum number of bytes of strings kept for one object: strings and lists in a dump can be huge.
+ * Maximum number of bytes of strings kept for one object, because strings and lists in a dump can
+ * be huge.
  */
 #define INSPECTION_MAX_BYTES 16384u
 
@@ -84,7 +85,9 @@ int inspect_reference(struct inspect_look *look, const char *path, uint32_t *tar
 	return HDB_OK;
 }
 
-/* Reads a string of an object; "" if it is null or missing, which is not a failure. */
+/*
+ * Reads a string of an object. Writes "" if the string is null or missing, which is not a failure.
+ */
 static int text_of(struct heap *heap, uint32_t ix, const char *path, struct base_text to,
 		   struct hdb_error *err)
 {
@@ -196,7 +199,7 @@ static int add_watched(struct inspector *inspector, uint32_t ix, struct hdb_erro
 
 struct watching {
 	struct inspector *inspector;
-	uint32_t class_no[2]; /* of the watchers; HEAP_NONE: not in the heap */
+	uint32_t class_no[2]; /* classes of the watchers; HEAP_NONE: not in the heap */
 };
 
 static int look_for_watchers(void *ctx, const struct heap_block *block, struct hdb_error *err)
@@ -249,7 +252,7 @@ static size_t find_watched(const struct inspector *inspector, uint32_t ix)
 	return s.low;
 }
 
-/* Adds labels with the times of a watch, if the dump records the time at which it was made. */
+/* Adds labels with the times of a watch, if the dump records when it was made. */
 static int say_times(struct inspect_look *look, uint32_t reference, struct hdb_error *err)
 {
 	static const struct {
@@ -297,7 +300,7 @@ static int say_watched(struct inspect_look *look, struct hdb_error *err)
 
 /* ---- what else is prepared ---- */
 
-/* Loads the known services. mServices is an ArrayMap: keys and values alternate in mArray. */
+/* Loads the known services. mServices is an ArrayMap, so keys and values alternate in mArray. */
 static int load_services(struct inspector *inspector, struct hdb_error *err)
 {
 	struct heap *heap = inspector->session->heap;
@@ -318,7 +321,7 @@ static int load_services(struct inspector *inspector, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Finds the names of view IDs, which LeakCanary puts into the heap before dumping it. */
+/* Finds the names of view IDs, which LeakCanary adds to the heap before dumping it. */
 static int load_resources(struct inspector *inspector, struct hdb_error *err)
 {
 	struct heap *heap = inspector->session->heap;
@@ -396,7 +399,9 @@ static int add_rule(struct inspector *inspector, size_t no, struct hdb_error *er
 	const uint64_t bit = (uint64_t)1 << no;
 
 	assert(no < RULES && inspector->rules_of_class && inspector->filters);
-	/* Skips rules about classes that the heap does not contain, as for most rules. */
+	/*
+	 * Skips rules for classes that the heap does not contain, which is the case for most rules.
+	 */
 	if (rule->class_name && heap_class_by_name(heap, rule->class_name, 0) == HEAP_NONE)
 		return HDB_OK;
 	inspector->where[no] = BASE_NO_NODE;
@@ -466,7 +471,7 @@ bool inspector_wants(const struct inspector *inspector, uint32_t class_no)
 
 /* ---- applying rules ---- */
 
-/* State while a saying is expanded: the object, and the next expression in the text. */
+/* State while the text of a rule is expanded: the object, and the next expression in the text. */
 struct saying_state {
 	struct explain_subject subject;
 	const uint32_t *next;

@@ -1,10 +1,9 @@
 /*
- * queries/inspect/inspect.h - what single objects reveal about leaks: that they are leaking, that
- * they are not, and other facts that help to understand a leak.
+ * queries/inspect/inspect.h - what single objects reveal about leaks: whether they are leaking, and
+ * other facts that help to understand a leak.
  *
- * The knowledge is a table of rules (inspect.rules), with functions for conditions that expressions
- * cannot state (inspect_android.c, inspect_views.c). The rules are the same as LeakCanary's
- * ObjectInspectors.
+ * The rules are in a table (inspect.rules), with functions for conditions that expressions cannot
+ * state (inspect_android.c, inspect_views.c). They are the same as LeakCanary's ObjectInspectors.
  */
 #ifndef QUERIES_INSPECT_INSPECT_H
 #define QUERIES_INSPECT_INSPECT_H
@@ -18,13 +17,16 @@
 enum inspect_says { INSPECT_GONE, INSPECT_THERE, INSPECT_LABEL, INSPECT_SAYS };
 
 /*
- * Facts about one object. Initialise it with zeros, and call inspection_release even after a
- * failure.
+ * Facts about one object. Must be initialised with zeros, and released with inspection_release even
+ * after a failure.
  */
 struct inspection {
-	/* set by the caller: collect strings and labels, not only the two members below */
+	/* set by the caller: also collect strings and labels */
 	bool wants_text;
-	/* the object is leaking; it is not leaking. Rules may disagree, so both can be true. */
+	/*
+	 * whether the object is leaking, and whether it is not; rules may disagree, so both can be
+	 * true
+	 */
 	bool is_gone, is_there;
 	struct base_vec texts; /* alternating: a byte (enum inspect_says) and a terminated text */
 };
@@ -33,10 +35,10 @@ struct inspection {
 struct inspect_watched {
 	uint32_t ix;        /* the watched object */
 	uint32_t reference; /* the watcher's weak reference */
-	bool is_retained;   /* it was not collected in time */
+	bool is_retained;   /* whether it was not collected in time */
 };
 
-/* Rules are bits of a 64-bit word. */
+/* Maximum number of rules, which are bits of a 64-bit word. */
 #define INSPECT_RULES_MAX 64u
 
 /* All rules, prepared for a heap. */
@@ -45,7 +47,7 @@ struct inspector {
 	uint64_t *rules_of_class; /* indexed by class: bits of its rules; owned */
 	uint64_t *filters;        /* indexed by class: bits of leak rules; owned */
 	struct base_vec nodes;    /* struct base_node of the rules' expressions */
-	/* uint32_t: expressions in the strings of sayings, in their order */
+	/* uint32_t: expressions in the strings of sayings, in order */
 	struct base_vec values;
 	struct base_vec sayings;                    /* struct inspect_saying, by rule */
 	size_t first_saying[INSPECT_RULES_MAX + 1]; /* indexed by rule: index of its first text */
@@ -68,17 +70,18 @@ int inspector_init(struct inspector *inspector, const struct session *session,
 void inspector_release(struct inspector *inspector);
 
 /*
- * Returns whether the heap can contain leaking objects: it has classes of the rules, or watchers.
+ * Returns whether the heap can contain leaking objects, that is, classes named in rules, or
+ * watchers.
  */
 bool inspector_has_any(const struct inspector *inspector);
 
-/* Returns whether instances of a class can be leaking by the rules, watched or not. */
+/* Returns whether instances of a class can be leaking according to the rules, watched or not. */
 bool inspector_wants(const struct inspector *inspector, uint32_t class_no);
 
 /*
- * Sets *out to whether the object itself is leaking. Views inside other views are not, for example,
- * because the outermost view is. only_watched: only if a watcher expected the object to be
- * collected.
+ * Sets *out to whether the object itself is leaking. A view inside another view is not, for
+ * example, because the outermost view is. only_watched: leaking only if a watcher expected the
+ * object to be collected.
  */
 int inspect_is_leaking(struct inspector *inspector, uint32_t ix, bool only_watched, bool *out,
 		       struct hdb_error *err);
@@ -96,18 +99,18 @@ void inspection_join(const struct inspection *inspection, enum inspect_says says
 
 struct inspect_rule;
 
-/* A rule that is being applied to an object. */
+/* A rule being applied to an object. */
 struct inspect_look {
 	struct inspector *inspector;
 	struct heap *heap;
 	const struct inspect_rule *rule;
 	uint32_t ix, class_no;
-	uint32_t start_no;  /* the class named by the rule: the object's class or a superclass */
+	uint32_t start_no;  /* the class that the rule names: the object's class or a superclass */
 	const char *prefix; /* prefix of strings, such as "Editor#mTextView: "; may be empty */
 	struct inspection *out;
 };
 
-/* A function of a rule. It reports facts by calling inspect_say, or does nothing. */
+/* A function of a rule. It either reports facts by calling inspect_say, or does nothing. */
 typedef int (*inspect_function)(struct inspect_look *look, struct hdb_error *err);
 
 /* Maximum number of lines of one kind in a rule. */
@@ -116,15 +119,15 @@ typedef int (*inspect_function)(struct inspect_look *look, struct hdb_error *err
 /* A rule as in inspect.rules. */
 struct inspect_rule {
 	const char *name;
-	const char *class_name; /* includes subclasses; NULL: all instances */
+	const char *class_name; /* applies to subclasses too; NULL: all instances */
 	const char *where;      /* a condition; NULL: always */
 	const char *lines[INSPECT_SAYS][INSPECT_LINES_MAX];
 	inspect_function function; /* or NULL */
-	/* a function that only adds labels, so it is called only for these; or NULL */
+	/* a function that only adds labels, and is called only for this purpose; or NULL */
 	inspect_function labels;
 	int line;       /* line in inspect.rules */
-	bool is_filter; /* this rule finds leaking objects */
-	/* only objects for which this function is true, unless it is NULL */
+	bool is_filter; /* whether this rule finds leaking objects */
+	/* if not NULL, the rule finds only objects for which this function is true */
 	inspect_function filter;
 };
 
@@ -136,14 +139,17 @@ struct inspect_saying {
 	const char *text;
 };
 
-/* Adds a string to the inspection, with the rule's prefix, unless it has been added before. */
+/*
+ * Adds a string to the inspection, with the rule's prefix, unless the same string has been added
+ * before.
+ */
 int inspect_say(struct inspect_look *look, enum inspect_says says, struct hdb_error *err,
 		const char *format, ...) HDB_PRINTF(4, 5);
 
 /* Returns whether an object is an instance of a class or of one of its subclasses. */
 bool inspect_is_a(struct heap *heap, uint32_t ix, const char *class_name);
 /*
- * Returns "View" for "android.view.View"; and the class of an object (of a class object, the class
+ * Return "View" for "android.view.View", and the class of an object (for a class object, the class
  * that it represents).
  */
 const char *inspect_simple_name(const char *class_name);
@@ -151,7 +157,10 @@ const char *inspect_class_of(struct heap *heap, uint32_t ix);
 
 /* Reads a boolean field of the rule's class. Returns HDB_NOTFOUND if there is no such field. */
 int inspect_bool(struct inspect_look *look, const char *path, bool *out, struct hdb_error *err);
-/* Reads a reference: HEAP_NONE if it is null. Returns HDB_NOTFOUND if there is no such field. */
+/*
+ * Reads a reference. Sets *target to HEAP_NONE if it is null. Returns HDB_NOTFOUND if there is no
+ * such field.
+ */
 int inspect_reference(struct inspect_look *look, const char *path, uint32_t *target,
 		      struct hdb_error *err);
 
@@ -169,14 +178,14 @@ int inspect_editor_filter(struct inspect_look *look, struct hdb_error *err);
 
 /*
  * Finds the activity, application or service that a context is or wraps. Sets *out to HEAP_NONE if
- * none is known.
+ * it is unknown.
  */
 int inspect_component(struct heap *heap, uint32_t context, uint32_t *out, struct hdb_error *err);
 /* Sets *out to whether the object is a destroyed activity. */
 int inspect_is_destroyed(struct heap *heap, uint32_t context, bool *out, struct hdb_error *err);
 /* Writes the name of a resource ID. Returns false if the dump does not contain it. */
 bool inspect_resource_name(struct inspector *inspector, int64_t id, char *buf, size_t size);
-/* Describes the target of a reference: "instance @12 of X", "null". */
+/* Describes the target of a reference: "instance @12 of X" or "null". */
 int inspect_describe(struct heap *heap, uint32_t ix, char *buf, size_t size, struct hdb_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * queries/inspect/inspect_android.c - functions of rules that expressions cannot replace, except
- * functions for views and contexts.
+ * queries/inspect/inspect_android.c - functions for rules that cannot be written as expressions,
+ * except those for views and contexts.
  */
 #include "heap/known.h"
 #include "base/sort.h"
@@ -17,7 +17,7 @@
 
 /* ---- any VM ---- */
 
-/* "Outer$1" is a name that the compiler made. */
+/* Describes an anonymous class. The compiler generates names like "Outer$1". */
 int inspect_anonymous(struct inspect_look *look, struct hdb_error *err)
 {
 	const char *name = heap_class_name(look->heap, look->class_no);
@@ -29,7 +29,7 @@ int inspect_anonymous(struct inspect_look *look, struct hdb_error *err)
 	    dollar[1 + strspn(dollar + 1, "0123456789")] || super == STORE_NONE)
 		return HDB_OK;
 	super_name = heap_class_name(look->heap, super);
-	/* The dump does not say which interface it implements. */
+	/* The dump does not record which interface the class implements. */
 	if (strcmp(super_name, "java.lang.Object") == 0)
 		return HDB_OK;
 	return inspect_say(look, INSPECT_LABEL, err, "Anonymous subclass of %s", super_name);
@@ -77,7 +77,10 @@ int inspect_animator(struct inspect_look *look, struct hdb_error *err)
 
 /* ---- receivers ---- */
 
-/* Receivers are the keys of an ArrayMap: every other element of mArray. */
+/*
+ * Adds the receivers of a map. They are the keys of an ArrayMap, so they are every other element of
+ * mArray.
+ */
 static int say_receivers_of(struct inspect_look *look, uint32_t map, struct hdb_error *err)
 {
 	uint64_t bits[ELEMENTS_MAX];
@@ -100,8 +103,8 @@ static int say_receivers_of(struct inspect_look *look, uint32_t map, struct hdb_
 }
 
 /*
- * Adds a context and the receivers it registered. Returns HDB_NOTFOUND if one of them is not in the
- * dump.
+ * Adds a context and the receivers that it registered. Returns HDB_NOTFOUND if the dump does not
+ * contain one of them.
  */
 static int say_context_of(struct inspect_look *look, uint64_t context, uint64_t map,
 			  struct hdb_error *err)

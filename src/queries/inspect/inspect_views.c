@@ -1,6 +1,6 @@
 /*
- * queries/inspect/inspect_views.c - rules for views, and for the contexts that they and other
- * objects belong to.
+ * queries/inspect/inspect_views.c - rules for views, and for the contexts to which views and other
+ * objects belong.
  */
 #include "heap/known.h"
 #include "queries/inspect/inspect.h"
@@ -98,9 +98,9 @@ int inspect_is_destroyed(struct heap *heap, uint32_t context, bool *out, struct 
 /* ---- views ---- */
 
 struct view_facts {
-	uint32_t root; /* the topmost view above the view; HEAP_NONE if it is topmost itself */
+	uint32_t root; /* topmost view above the view; HEAP_NONE if the view itself is topmost */
 	bool is_in_window, is_attached, is_root_attached, is_destroyed;
-	bool has_root_impl; /* the parent of the topmost view is not a view */
+	bool has_root_impl; /* whether the parent of the topmost view is not a view */
 	int64_t attach_count;
 };
 
@@ -184,7 +184,10 @@ int inspect_view(struct inspect_look *look, struct hdb_error *err)
 			   f.attach_count);
 }
 
-/* Only the topmost view counts as leaking, because it holds all the others. */
+/*
+ * Reports a leaking view. Only the topmost view counts as leaking, because it holds all the other
+ * views.
+ */
 int inspect_view_filter(struct inspect_look *look, struct hdb_error *err)
 {
 	struct view_facts f;
@@ -201,7 +204,7 @@ int inspect_view_filter(struct inspect_look *look, struct hdb_error *err)
 	return r;
 }
 
-/* An editor has the status of its text view. */
+/* Reports the status of an editor, which is the status of its text view. */
 int inspect_editor(struct inspect_look *look, struct hdb_error *err)
 {
 	struct inspect_look inner = *look;

@@ -1,10 +1,11 @@
 /*
- * queries/objects/q_path.c - the path query: why an object is alive: paths from GC roots to it.
+ * queries/objects/q_path.c - the path query: paths from GC roots to an object, which explain why it
+ * is alive.
  *
- * The usual questions (avoiding referents of weak, soft, phantom and final references; or using all
+ * The usual questions (all references, or all except referents of weak, soft, phantom and final
  * references) are answered from a reach tree, which contains the least strange paths
- * (derive/strangeness.h). Other exclusions, several paths, and the shortest path need a search
- * backwards along the referrers.
+ * (derive/strangeness.h). Other exclusions, several paths, and the shortest path require a backward
+ * search along the referrers.
  */
 #include "analysis/exclude.h"
 #include "graph/paths.h"
@@ -32,9 +33,9 @@ struct path_query {
 	bool has_paths;
 	const uint32_t *nodes; /* the current path, target first */
 	size_t node_count;
-	struct base_vec tree; /* uint32_t: a path from the tree */
-	bool is_folded;       /* collections count as one step */
-	/* struct analysis_fold: the folds of the current path, with the next one at the end */
+	struct base_vec tree; /* uint32_t: a path from the reach tree */
+	bool is_folded;       /* whether collections count as one step */
+	/* struct analysis_fold: the folds of the current path; the next fold is the last element */
 	struct base_vec folds;
 };
 
@@ -88,7 +89,7 @@ static int read_tree(struct query *q, struct path_query *s, bool is_strong, bool
 	}
 	*found = reachable;
 	s->nodes = s->tree.data;
-	/* A class that is never unloaded needs no holder: the path begins there. */
+	/* A class that is never unloaded needs no holder, so the path begins there. */
 	for (s->node_count = 1; s->node_count < s->tree.count; s->node_count++)
 		if (heap_is_permanent_class(q->heap, s->nodes[s->node_count]))
 			break;
@@ -212,7 +213,7 @@ static int next_path(struct query *q, struct hdb_error *err)
 		if (r == HDB_OK)
 			query_set_text(q, NAME, name);
 		else if (r == HDB_ECHANGED)
-			/* the path does not need the dump, only the field names do */
+			/* only the field names require the dump; the path does not */
 			r = HDB_OK;
 	}
 	TRY(r);

@@ -23,7 +23,7 @@ static int next_properties(struct query *q, struct hdb_error *err)
 	query_set_text(q, NAME, p->name);
 	query_set_text(q, VALUE, p->value);
 	query_set_id(q, ID, p->value_ix);
-	/* A full buffer may end within a character. */
+	/* A full buffer may have been truncated within a character. */
 	if (strlen(p->value) + 4 >= sizeof(p->value) && p->value_ix != HEAP_NONE &&
 	    heap_is_string(q->heap, p->value_ix))
 		return query_set_string(q, VALUE, p->value_ix, err);

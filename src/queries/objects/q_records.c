@@ -14,12 +14,12 @@
 /* ---- dangling ---- */
 
 /*
- * Maximum distance of a missing object from the objects before and after it: they are in the same
- * region.
+ * Maximum distance of a missing object from the objects before and after it, so that all are in the
+ * same region.
  */
 #define LEFT_OUT_NEAR (1u << 20)
 
-/* Columns about the frames of a record's stack trace. */
+/* Columns for the frames of a record's stack trace. */
 #define STACK_COLUMNS \
 	{ "frames", HDB_TYPE_COUNT, "frames", "Number of frames in the recorded stack, if any" }, \
 		{ "site", HDB_TYPE_TEXT, "in", "Innermost frame" }, \
@@ -50,8 +50,8 @@ static int open_dangling(struct query *q, struct hdb_error *err)
 }
 
 /*
- * Sets *out to whether an object could have been at `id`: the one before ends there or earlier, and
- * the next one starts after it.
+ * Sets *out to whether an object may have been at `id`: the previous object ends at or before it,
+ * and the next one starts after it.
  */
 static int is_left_out(struct query *q, uint64_t id, bool *out, struct hdb_error *err)
 {
@@ -126,8 +126,8 @@ static int set_stack(struct query *q, uint32_t trace_serial, size_t frames, stru
 }
 
 /*
- * Sets *out to whether HPROF's agent wrote the dump: it records its settings. HotSpot's own dumps
- * have no stack traces of objects.
+ * Sets *out to whether HPROF's agent wrote the dump. The agent records its settings. HotSpot's own
+ * dumps have no stack traces of objects.
  */
 static int is_of_agent(struct query *q, bool *out, struct hdb_error *err)
 {
@@ -143,7 +143,10 @@ static int is_of_agent(struct query *q, bool *out, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Dumps of Android and of HPROF's agent may lack such records but have a trace for each object. */
+/*
+ * Opens the sites. Dumps of Android and of HPROF's agent may lack the records of sites but have a
+ * trace for each object.
+ */
 static int open_sites(struct query *q, struct hdb_error *err)
 {
 	bool has_traces = q->heap->is_android;

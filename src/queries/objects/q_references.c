@@ -1,5 +1,6 @@
 /*
- * queries/objects/q_references.c - the references query: what an object refers to, and how.
+ * queries/objects/q_references.c - the references query: the objects to which an object refers, and
+ * how.
  */
 
 #include "queries/queries.h"
@@ -10,16 +11,16 @@
 
 struct references {
 	uint32_t ix;
-	uint32_t class_ix;    /* not yet listed, or HEAP_NONE */
+	uint32_t class_ix;    /* the class, if it is not listed yet, or HEAP_NONE */
 	struct base_vec list; /* uint32_t, ascending and unique; not for arrays */
 	size_t at;
 	struct heap_object object;
-	/* the list contains it too, because a field refers to it: ART's shadow$_klass_ */
+	/* the list contains the class too, because a field refers to it: ART's shadow$_klass_ */
 	bool has_class;
 	struct heap_walk walk; /* of object arrays */
 };
 
-/* Reads the list. A long one may contain an object twice. */
+/* Reads the list of references. A long list may contain an object twice. */
 static int read_list(struct references *s, struct store_lists *lists, struct hdb_error *err)
 {
 	const uint32_t *batch;
@@ -77,7 +78,9 @@ static int set_row(struct query *q, const struct references *s, uint32_t ix, con
 	return HDB_OK;
 }
 
-/* Returns one row per element of an array, except nulls and objects not in the dump. */
+/*
+ * Returns one row per element of an array, except nulls and objects that the dump does not contain.
+ */
 static int next_element(struct query *q, struct references *s, struct hdb_error *err)
 {
 	char name[32];
@@ -96,7 +99,7 @@ static int next_references(struct query *q, struct hdb_error *err)
 
 	if (ix != HEAP_NONE) {
 		s->class_ix = HEAP_NONE;
-		/* It gets a single row, with its fields, when its turn comes. */
+		/* It gets a single row, with its fields, in its place. */
 		if (!s->has_class)
 			return set_row(q, s, ix, "<class>", err);
 	}

@@ -1,5 +1,6 @@
 /*
- * queries/objects/q_referrers.c - the referrers query: what refers to an object, and how.
+ * queries/objects/q_referrers.c - the referrers query: the objects that refer to an object, and
+ * how.
  */
 #include "queries/queries.h"
 
@@ -9,7 +10,7 @@
 
 struct referrers {
 	uint32_t ix;
-	uint32_t class_no; /* class whose instances are listed, or HEAP_NONE */
+	uint32_t class_no; /* the class whose instances are listed, or HEAP_NONE */
 	struct store_lists lists;
 	const uint32_t *batch;
 	size_t count, at;
@@ -54,8 +55,8 @@ static int read_next_block(struct query *q, struct referrers *s, struct hdb_erro
 }
 
 /*
- * Counts instances of a class: from the import's counts, or by reading the blocks that contain
- * some.
+ * Counts instances of a class, using the import's counts or, if they are missing, by reading the
+ * blocks that contain instances.
  */
 static int count_instances(struct query *q, struct referrers *s, uint32_t class_no, uint64_t *count,
 			   struct hdb_error *err)
@@ -77,8 +78,8 @@ static int count_instances(struct query *q, struct referrers *s, uint32_t class_
 }
 
 /*
- * Counts the referrers that belong to the population. For an unreachable object these are all,
- * because they are unreachable too.
+ * Counts the referrers that belong to the population. For an unreachable object these are all its
+ * referrers, because they are unreachable too.
  */
 static int count_referrers(struct query *q, struct referrers *s, uint64_t *count,
 			   struct hdb_error *err)

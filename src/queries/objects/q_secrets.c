@@ -1,6 +1,6 @@
 /*
  * queries/objects/q_secrets.c - the secrets query: tokens, keys, passwords and personal data in the
- * heap, and who holds them. Never shows one.
+ * heap, and their owners. Secrets themselves are never shown.
  */
 #include "queries/leaks/leak_parts.h"
 #include "queries/objects/collection_path.h"
@@ -34,7 +34,7 @@ static int open_secrets(struct query *q, struct hdb_error *err)
 }
 
 /*
- * Returns whether the key of a map may be shown, as ["key"]: a key that looks like a word is not
+ * Returns whether the key of a map may be shown, as ["key"]. A key that looks like a word is not
  * itself a secret.
  */
 static bool is_plain(const char *text)
@@ -47,8 +47,8 @@ static bool is_plain(const char *text)
 }
 
 /*
- * The key or field by which the step before the string at the end of the path is held: map["key"]
- * or a field.
+ * Sets the key or field by which the previous step holds the string at the end of the path:
+ * map["key"] or a field.
  */
 static int set_key(struct query *q, const struct query_leak_path *path, struct hdb_error *err)
 {
@@ -57,7 +57,7 @@ static int set_key(struct query *q, const struct query_leak_path *path, struct h
 	size_t count = path->count;
 	char text[OWNER_MAX];
 
-	/* The string holds its array. */
+	/* The string holds its array, so it is the end of the path. */
 	if (count > 1 && heap_is_string(q->heap, path->nodes[count - 2]))
 		count--;
 	if (count < 2)
@@ -81,7 +81,7 @@ static int set_key(struct query *q, const struct query_leak_path *path, struct h
 	return HDB_OK;
 }
 
-/* The path to the object, and of a secret with a name on to its value. */
+/* Sets the path to the object and, for a secret with a name, further to its value. */
 static int set_owner(struct query *q, const struct secret *secret, struct hdb_error *err)
 {
 	const uint32_t end = secret->holder_ix == HEAP_NONE ? secret->value_ix : secret->holder_ix;

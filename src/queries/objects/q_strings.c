@@ -1,10 +1,10 @@
 /*
- * queries/objects/q_strings.c - the strings query: how often each text occurs and what its copies
- * cost; or strings by prefix, length or encoding.
+ * queries/objects/q_strings.c - the strings query: how often each text occurs and how much memory
+ * its copies take; or strings by prefix, length or encoding.
  *
  * Strings are grouped by 128 bits of XXH3 of all their characters, in one pass in the order of the
- * heap. So memory depends only on the number of different texts: 48 bytes each, and some 12 for
- * finding and sorting them. Texts are read again for each row.
+ * heap. Memory depends only on the number of different texts: 48 bytes for each, and about 12 for
+ * finding and sorting it. Texts are read again for each row.
  */
 #include "analysis/hash_counter.h"
 #include "heap/values/string_scan.h"
@@ -15,11 +15,11 @@
 #include <pcre2.h>
 
 /*
- * Maximum number of bytes in a text that is matched and shown; only the length of the rest is
- * given.
+ * Maximum number of bytes of a text that are matched and shown. For longer texts, only the length
+ * of the rest is given.
  */
 #define TEXT_MAX 65536u
-/* Limits for one match of a regular expression, as some patterns take exponential time. */
+/* Limits for one match of a regular expression, because some patterns take exponential time. */
 #define MATCH_STEPS 1000000u
 #define MATCH_KILOBYTES 65536u
 /* Maximum number of units of a prefix. */
@@ -31,14 +31,14 @@
 
 enum by { BY_TEXT, BY_PREFIX, BY_LENGTH, BY_ENCODING };
 
-/* All strings with one text, or of one group. */
+/* All strings with the same text, or of the same group. */
 struct text {
 	struct analysis_counter_head head;
 	uint64_t string_bytes;
 	uint64_t array_bytes;
 };
 
-/* A string waiting to be counted while its slot is being prefetched. */
+/* A string that is not counted until its slot has been prefetched. */
 struct waiting {
 	struct heap_text_hash hash;
 	uint64_t string_bytes, array_bytes;
@@ -61,10 +61,12 @@ struct strings {
 	struct waiting waiting[ANALYSIS_COUNTER_AHEAD];
 	uint64_t came, counted; /* number of strings put there, and taken out */
 	uint64_t steps, looked, without_text;
-	uint64_t found, found_bytes;  /* strings that pass the filters */
+	uint64_t found, found_bytes;  /* number and size of strings that pass the filters */
 	uint64_t others, other_bytes; /* unreachable strings */
-	uint64_t in_part;             /* texts longer than TEXT_MAX whose start does not match */
-	uint32_t block_no;            /* block of `reachable`; HEAP_NONE: none yet */
+	/* number of texts longer than TEXT_MAX whose start does not match */
+	uint64_t in_part;
+	/* the block to which `reachable` refers; HEAP_NONE: none yet */
+	uint32_t block_no;
 	uint8_t reachable[STORE_BLOCK_OBJECTS];
 };
 
@@ -83,7 +85,7 @@ static int compile(struct strings *s, const char *pattern, struct hdb_error *err
 		return hdb_fail(err, HDB_EUSAGE, "--match: %s, at character %zu of \"%.200s\"", why,
 				(size_t)at, pattern);
 	}
-	/* If there is no JIT compiler for this machine, matching works, but more slowly. */
+	/* Without a JIT compiler for this machine, matching works but is slower. */
 	(void)pcre2_jit_compile(s->regex, PCRE2_JIT_COMPLETE);
 	s->match_data = pcre2_match_data_create_from_pattern(s->regex, NULL);
 	s->match_context = pcre2_match_context_create(NULL);
@@ -121,7 +123,7 @@ static int is_match(struct strings *s, bool *match, struct hdb_error *err)
 	*match = !s->equals && !s->regex;
 	if (*match)
 		return HDB_OK;
-	/* A unit becomes one to three bytes of UTF-8. */
+	/* One unit becomes one to three bytes of UTF-8. */
 	if (s->equals && (chars->count > want || chars->count * 3 < want))
 		return HDB_OK;
 	TRY(r = heap_chars_utf8(&s->scan.view, chars, &text, err));
@@ -149,7 +151,7 @@ static int counts(struct query *q, struct strings *s, bool *is_counted, struct h
 	return HDB_OK;
 }
 
-/* Moves to the next string that passes: HDB_OK or HDB_END. */
+/* Moves to the next string that passes. Returns HDB_OK or HDB_END. */
 static int next_match(struct query *q, struct strings *s, struct hdb_error *err)
 {
 	bool passes = false;
@@ -200,8 +202,8 @@ static struct heap_chars shown_chars(const struct strings *s, const struct heap_
 }
 
 /*
- * Computes the 128-bit key that all strings of a group share. Longer keys are hashed, and
- * collisions are negligible.
+ * Computes the 128-bit key that all strings of a group share. Longer keys are hashed; the
+ * probability of a collision is negligible.
  */
 static int key_of(struct strings *s, const struct heap_chars *chars, struct heap_text_hash *out,
 		  struct hdb_error *err)
@@ -254,7 +256,7 @@ static int add_string(struct strings *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Reports the strings that are not shown, or not searched. */
+/* Reports the strings that are not shown or not searched. */
 static void leave_rare(struct query *q, const struct strings *s, uint64_t min_count)
 {
 	struct analysis_cut cut = { .rows = s->tally.used - q->total };
@@ -347,10 +349,7 @@ static int open_strings(struct query *q, struct hdb_error *err)
 			  TEXT_MAX, TEXT_MAX);
 	if (s->is_list && min_count > 1)
 		return hdb_fail(err, HDB_EUSAGE, "--min-count cannot be combined with --objects");
-	/*
-	 * Strings that are listed are found row by row, so their facts are not known before the
-	 * last.
-	 */
+	/* Listed strings are found row by row, so their facts are not known before the last row. */
 	return s->is_list ? HDB_OK : group_texts(q, s, min_count, err);
 }
 
@@ -390,7 +389,7 @@ static int set_row(struct query *q, struct strings *s, const struct text_row *ro
 	return HDB_OK;
 }
 
-/* With --objects the number of rows is not known before the last. */
+/* Returns the next string. With --objects the number of rows is not known before the last row. */
 static int next_string(struct query *q, struct hdb_error *err)
 {
 	struct strings *s = q->state;

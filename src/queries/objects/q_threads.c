@@ -15,19 +15,21 @@
 
 struct threads_query {
 	const char *pattern;
-	char part[NAME_MAX_BYTES]; /* the pattern, if it may match a part of a name */
-	uint32_t wanted_ix;        /* HEAP_NONE: by pattern, or all threads */
+	/* the pattern as it matches a part of a name, if that is allowed */
+	char part[NAME_MAX_BYTES];
+	uint32_t wanted_ix; /* HEAP_NONE: threads that match the pattern, or all threads */
 	bool no_stack, no_locals;
 	uint64_t next_no;
 	struct store_thread thread; /* the current thread */
 	char name[NAME_MAX_BYTES];
 	struct store_trace trace;
 	uint32_t depth; /* number of its frames */
-	uint32_t frame; /* next frame; `depth`: local variables without a frame are next */
+	/* next frame; if equal to `depth`, local variables without a frame are next */
+	uint32_t frame;
 	bool in_thread, in_locals;
 	struct base_vec by_thread;       /* struct local, sorted */
-	size_t local, local_end;         /* of the current thread */
-	struct base_vec unlisted;        /* uint32_t: with --all, threads without a record */
+	size_t local, local_end;         /* range of the current thread's local variables */
+	struct base_vec unlisted;        /* uint32_t: threads without a record, with --all */
 	struct base_idmap carried;       /* index of the carrier -> index of its virtual thread */
 	struct analysis_vthread vthread; /* the current thread, if it is virtual */
 	uint32_t chunk;                  /* next stack chunk to list, or HEAP_NONE */
@@ -71,7 +73,7 @@ static int read_name(struct query *q, struct threads_query *s, struct hdb_error 
 	return HDB_OK;
 }
 
-/* Moves to the next requested thread: HDB_OK or HDB_END. */
+/* Moves to the next requested thread. Returns HDB_OK or HDB_END. */
 static int next_thread(struct query *q, struct threads_query *s, struct hdb_error *err)
 {
 	const uint64_t listed = heap_thread_count(q->heap);
@@ -98,7 +100,8 @@ static int next_thread(struct query *q, struct threads_query *s, struct hdb_erro
 		if (is_elsewhere)
 			continue;
 		/*
-		 * A START_THREAD record without an object in this dump belongs to another snapshot.
+		 * A START_THREAD record without an object in this dump belongs to a different
+		 * snapshot.
 		 */
 		if (s->thread.ix == STORE_NONE && !s->name[0])
 			continue;
@@ -186,7 +189,7 @@ static int open_threads(struct query *q, struct hdb_error *err)
 		TRY(analysis_unlisted_threads(&q->session, &s->unlisted, err));
 	TRY(count_threads(q, s, &n, err));
 	if (!n.threads && s->pattern && !strpbrk(s->pattern, "*?")) {
-		/* Try a part of the names. */
+		/* No whole name matches, so match parts of names. */
 		(void)snprintf(s->part, sizeof(s->part), "*%s*", s->pattern);
 		s->pattern = s->part;
 		TRY(count_threads(q, s, &n, err));
@@ -234,7 +237,7 @@ static int set_retained(struct query *q, uint32_t ix, struct hdb_error *err)
 /* Sets the columns about virtual threads and carriers. */
 static int set_virtual(struct query *q, struct threads_query *s, struct hdb_error *err)
 {
-	/* Names of the field with Thread.threadId(): OpenJDK, Android. */
+	/* Names of the field that Thread.threadId() returns, in OpenJDK and Android. */
 	static const char *const tid_names[] = { "tid", "id" };
 	const uint32_t carried = base_idmap_get(&s->carried, s->thread.ix);
 	struct heap_value tid;
@@ -260,8 +263,8 @@ static int set_virtual(struct query *q, struct threads_query *s, struct hdb_erro
 }
 
 /*
- * An END THREAD record is more reliable than fields of an object that may be from an earlier
- * snapshot.
+ * Sets the state of a thread with an END THREAD record. It is more reliable than fields of an
+ * object that may be from an earlier snapshot.
  */
 static void set_ended(struct query *q, const struct store_thread *thread)
 {
@@ -390,8 +393,8 @@ static int next_threads(struct query *q, struct hdb_error *err)
 				base_vec_at(&s->by_thread, struct local, s->local) :
 				NULL;
 		/*
-		 * The local variables of a frame follow it. Those without a frame, or of a frame
-		 * that the trace does not have, come last.
+		 * The local variables of a frame follow it. Variables without a frame, or of a
+		 * frame that is not in the trace, come last.
 		 */
 		if (local && !s->no_locals &&
 		    ((s->in_locals && local->frame < s->frame) || s->frame == s->depth)) {

@@ -1,4 +1,4 @@
-/* queries/objects/secret_scan.c - the passes of secret_scan.h. */
+/* queries/objects/secret_scan.c - implements the passes described in secret_scan.h. */
 #include "queries/objects/secret_scan.h"
 
 #include "analysis/edges.h"
@@ -20,9 +20,9 @@
 
 /* Maximum number of bytes in a value with a name; longer values are truncated. */
 #define VALUE_MAX 2048u
-/* Fields of an object that are examined. */
+/* Maximum number of fields of an object that are examined. */
 #define FIELDS_MAX 64u
-/* Mixed into the hash of secrets that were found by the name of their holder. */
+/* Mixed into the hash of secrets that were found by name. */
 #define NAMED_SEED 0x10000u
 
 /* A secret that a thread found in an array of a block. */
@@ -33,7 +33,7 @@ struct found {
 	char key[SECRET_KEY_MAX];
 };
 
-/* Data about a person that was found. */
+/* Personal data that was found. */
 struct personal {
 	uint32_t ix, rule, size;
 };
@@ -67,7 +67,7 @@ struct made {
 	struct derive_block *block;
 	struct base_view view;
 	struct heap_offsets *groups;
-	uint32_t ix; /* the array that is searched */
+	uint32_t ix; /* the array being searched */
 };
 
 static int note_hit(void *ctx, const struct base_secret_hit *hit, struct hdb_error *err)
@@ -107,7 +107,7 @@ static int search_arrays(struct made *m, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Marks a string that is the name of a secret. Blocks never share a word of the bits. */
+/* Marks a string that is the name of a secret. Blocks never share a word of the bit set. */
 static int look_at_name(void *ctx, uint32_t i, const struct heap_string *string,
 			struct hdb_error *err)
 {
@@ -155,8 +155,8 @@ static int search_block(void *ctx, struct derive_block *block, struct hdb_error 
 /* ---- counting, on the calling thread ---- */
 
 /*
- * Data about persons is counted by the class that holds it: a million customers are one finding.
- * Sets *hash to that.
+ * Hashes the class that holds personal data. This data is counted by that class, so that a million
+ * customers are one finding.
  */
 static int hash_place(const struct secret_scan *s, uint32_t ix, uint32_t rule,
 		      struct heap_text_hash *hash, struct hdb_error *err)
@@ -213,7 +213,10 @@ static int count_found(void *ctx, struct derive_block *block, struct hdb_error *
 	return HDB_OK;
 }
 
-/* Needs the reach tree, which is not built for a heap without such data. */
+/*
+ * Counts personal data by class. Requires the reach tree, which is not built for a heap without
+ * such data.
+ */
 static int count_personal(struct secret_scan *s, struct hdb_error *err)
 {
 	for (size_t i = 0; i < s->personal.count; i++) {
@@ -272,7 +275,7 @@ static int read_value(struct heap *heap, uint32_t ix, struct value *value, struc
 		return HDB_OK;
 	for (; size < slice.done && bits[size] && bits[size] < 0x7f; size++)
 		value->text[size] = (uint8_t)bits[size];
-	/* Zeros may follow in a buffer; anything else means that it is not text. */
+	/* Zeros may follow in a buffer. If anything else follows, this is not text. */
 	value->size = size < slice.done && bits[size] ? 0 : size;
 	return HDB_OK;
 }
@@ -293,7 +296,7 @@ static int add_named(struct secret_scan *s, const struct named *named, struct hd
 		return HDB_OK;
 	TRY(read_value(heap, ix, &read, err));
 	value.value_size = read.size;
-	/* What was found by its format need not be found again. */
+	/* A secret that was found by its format need not be found again. */
 	if (base_bit_has(s->taken.data, read.array_ix) ||
 	    !base_secrets_is_value(s->searches[0], &value, &rule))
 		return HDB_OK;
@@ -310,7 +313,7 @@ static int add_named(struct secret_scan *s, const struct named *named, struct hd
 	return HDB_OK;
 }
 
-/* Fields that hold a key, and the field of the same object with its value. */
+/* Fields that contain a key, and the field of the same object that contains its value. */
 static const struct {
 	const char *key, *value;
 } pairs[] = {
@@ -318,13 +321,16 @@ static const struct {
 	{ "first", "second" }, { "left", "right" }, { "_1", "_2" },      { "_key", "_value" },
 };
 
-/* A reference field of the object that is examined. */
+/* A reference field of the object being examined. */
 struct field {
 	char name[SECRET_KEY_MAX];
 	uint64_t id;
 };
 
-/* Sets *is_name to whether the object is a string that is the name of a secret, and reads it. */
+/*
+ * Sets *is_name to whether the object is a string that is the name of a secret, and reads the
+ * string.
+ */
 static int read_name(const struct secret_scan *s, uint64_t id, char name[SECRET_KEY_MAX],
 		     bool *is_name, struct hdb_error *err)
 {
@@ -363,7 +369,7 @@ static int look_at_fields(struct secret_scan *s, uint32_t ix, struct heap_fields
 	int r;
 
 	while ((r = heap_fields_next(walk, err)) == HDB_OK) {
-		/* In an object with more fields, the other fields are not pairs. */
+		/* If an object has more fields, they are not examined as pairs. */
 		struct field *f = &fields[count];
 
 		if (walk->value.type != HPROF_OBJECT)
@@ -379,7 +385,7 @@ static int look_at_fields(struct secret_scan *s, uint32_t ix, struct heap_fields
 	return walk->is_static ? HDB_OK : look_at_pairs(s, ix, fields, count, err);
 }
 
-/* Maps whose array holds keys and values in turn. */
+/* Examines a map whose array contains keys and values alternately. */
 static int look_at_array(struct secret_scan *s, uint32_t ix, struct hdb_error *err)
 {
 	struct heap *heap = s->session->heap;
@@ -412,7 +418,7 @@ static int look_at_array(struct secret_scan *s, uint32_t ix, struct hdb_error *e
 	return r < 0 ? r : HDB_OK;
 }
 
-/* The objects that hold the names of secrets. */
+/* Marks an object that refers to the name of a secret. */
 static int mark_holder(void *ctx, uint32_t ix, const uint32_t *entries, size_t count,
 		       struct hdb_error *err)
 {
@@ -455,7 +461,7 @@ static int look_at_holders(struct secret_scan *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The environment has its own classes for names and values. */
+/* Examines the environment, which has its own classes for names and values. */
 static int look_at_environment(struct secret_scan *s, struct hdb_error *err)
 {
 	BASE_FREED struct analysis_properties *p = NULL;
@@ -528,7 +534,7 @@ static int prepare(struct secret_scan *s, unsigned *threads_max, struct hdb_erro
 
 int secret_scan_run(struct secret_scan *s, struct hdb_error *err)
 {
-	/* A keyed hash looks like a password, and is none. */
+	/* Keyed hashes look like passwords but are not. */
 	const bool has_names =
 		heap_meta_number(s->session->heap, "dump.is_redacted", 0) != HPROF_IS_HASHED;
 	struct base_work *work = s->session->work;

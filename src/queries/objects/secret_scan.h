@@ -1,10 +1,10 @@
 /*
- * queries/objects/secret_scan.h - finds the secrets of a heap: by their format in the contents of
- * arrays, and by the name of the field, map key, property or variable that holds them.
+ * queries/objects/secret_scan.h - finds the secrets of a heap by their format in the contents of
+ * arrays, and by the name of the field, map key, property or variable that has them.
  *
  * A pass over the objects on all threads searches arrays and marks strings that are such names. A
- * pass over the references finds the objects that hold these strings. Memory: 3 bits per object,
- * and about 200 bytes per secret.
+ * pass over the references finds the objects that refer to these strings. Memory: 3 bits per
+ * object, and about 200 bytes per secret.
  */
 #ifndef QUERIES_OBJECTS_SECRET_SCAN_H
 #define QUERIES_OBJECTS_SECRET_SCAN_H
@@ -15,17 +15,21 @@
 #define SECRET_SHOWN_MAX 40u
 #define SECRET_KEY_MAX 96u
 
-/* Equal secrets that the same rule found. head.first_ix is the array of a secret with a format. */
+/*
+ * Equal secrets that were found by the same rule. For a secret with a format, head.first_ix is the
+ * array.
+ */
 struct secret {
 	struct analysis_counter_head head;
 	uint32_t rule;
-	/* of a secret with a name: the object or class that has both; HEAP_NONE for others */
+	/* for a secret with a name, the object or class that has both; otherwise HEAP_NONE */
 	uint32_t holder_ix;
 	uint32_t value_ix; /* the string or array */
 	uint64_t size;     /* bytes, or characters */
 	char shown
-		[SECRET_SHOWN_MAX]; /* its start, which is the same for every secret of the rule */
-	char key[SECRET_KEY_MAX];   /* its name; "": none */
+		/* start of the secret, which is the same for every secret of the rule */
+		[SECRET_SHOWN_MAX];
+	char key[SECRET_KEY_MAX]; /* name of the secret; "" if it has none */
 };
 
 struct secret_scan {
@@ -35,14 +39,17 @@ struct secret_scan {
 	struct base_secrets *rules;
 	struct base_secret_search **searches; /* indexed by slot */
 	unsigned slot_count;
-	/* bits by object: strings that are names; objects to look at; arrays with a secret */
+	/* bit sets by object: strings that are names; objects to examine; arrays with a secret */
 	struct base_big names, holders, taken;
 	struct base_vec personal; /* data about persons, not yet counted */
 	struct store_block *references;
 	uint8_t *has_field; /* indexed by class number: instances have a field with such a name */
 };
 
-/* Finds the secrets. Zero *scan, set session, and call secret_scan_release even after a failure. */
+/*
+ * Finds the secrets. The caller must zero *scan and set session before, and call
+ * secret_scan_release even after a failure.
+ */
 int secret_scan_run(struct secret_scan *scan, struct hdb_error *err);
 void secret_scan_release(struct secret_scan *scan);
 

@@ -1,6 +1,6 @@
 /*
- * queries/objects/thread_state.c - state, daemon flag and priority of threads, from the fields that
- * different VMs have.
+ * queries/objects/thread_state.c - reads the state, daemon flag and priority of threads from the
+ * fields of different VMs.
  */
 #include "queries/objects/thread_state.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 512
-/* Bits of threadStatus: JVMTI thread states (JVMTI specification, GetThreadState). */
+/* Bits of threadStatus, which are the JVMTI thread states (JVMTI specification, GetThreadState). */
 enum {
 	JVMTI_ALIVE = 1,
 	JVMTI_TERMINATED = 2,
@@ -35,9 +35,9 @@ static const char *state_name(uint64_t bits)
 }
 
 /*
- * Thread.State of a virtual thread, by the names of the constants in java.lang.VirtualThread (JDK
- * 19 to 25). Their numbers differ between releases, but the dump contains the constants. States not
- * listed are transitional: RUNNABLE.
+ * Values of Thread.State for virtual threads, by names of constants in java.lang.VirtualThread (JDK
+ * 19 to 25). Their numbers differ between releases, but the dump contains the constants. States
+ * that are not listed are transitional and count as RUNNABLE.
  */
 static const struct {
 	const char *constant, *state;
@@ -53,7 +53,7 @@ static const struct {
 	{ "TERMINATED", "TERMINATED" },
 };
 
-/* Flag in a virtual thread's state: suspended by a debugger. */
+/* Flag in a virtual thread's state: a debugger has suspended the thread. */
 #define VIRTUAL_SUSPENDED 0x100u
 
 static int virtual_state(struct heap *heap, uint32_t ix, struct query_thread_state *out,
@@ -84,7 +84,10 @@ static int virtual_state(struct heap *heap, uint32_t ix, struct query_thread_sta
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Finds the object with the fields of a thread's state: its FieldHolder since JDK 19, or itself. */
+/*
+ * Finds the object with the fields of a thread's state: its FieldHolder since JDK 19, or the thread
+ * itself.
+ */
 static int state_holder(struct heap *heap, uint32_t ix, uint32_t *holder, struct hdb_error *err)
 {
 	const int r = heap_field_object(
@@ -131,7 +134,7 @@ int query_set_thread_state(struct query *q, uint32_t ix, const struct query_stat
 	if (state.name)
 		query_set_text(q, columns->state, state.name);
 	if (state.is_virtual) {
-		/* As documented in Thread, all virtual threads have these values. */
+		/* All virtual threads have these values, as documented in Thread. */
 		query_set(q, columns->daemon, 1);
 		query_set_int(q, columns->priority, 5);
 	}

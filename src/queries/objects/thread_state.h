@@ -4,24 +4,24 @@
 
 #include "query/query.h"
 
-/* Columns about a thread's state. */
+/* Indexes of the columns for a thread's state. */
 struct query_state_columns {
 	size_t state, daemon, priority;
 };
 
-/* Name of a constant of java.lang.Thread.State, static. */
+/* The name of a constant of java.lang.Thread.State. Static. */
 struct query_thread_state {
 	const char *name;
 	bool is_virtual;
 };
 
-/* Reads the state of a thread. Returns HDB_NOTFOUND if the dump does not have it. */
+/* Reads the state of a thread. Returns HDB_NOTFOUND if the dump does not record it. */
 int query_thread_state(struct heap *heap, uint32_t ix, struct query_thread_state *out,
 		       struct hdb_error *err);
 
 /*
- * Sets them as far as the dump contains them: fields of Thread, since JDK 19 of its FieldHolder;
- * for virtual threads from the state in VirtualThread.
+ * Sets the columns that the dump has values for: fields of Thread or, since JDK 19, of its
+ * FieldHolder; for virtual threads, the state in VirtualThread.
  */
 int query_set_thread_state(struct query *q, uint32_t ix, const struct query_state_columns *columns,
 			   struct hdb_error *err);

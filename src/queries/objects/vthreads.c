@@ -26,7 +26,7 @@ int analysis_stack_chunk(const struct session *session, uint32_t ix, uint64_t *b
 	int r;
 
 	TRY(int_field(session, ix, "size", &size, err));
-	/* Both are numbers of words. The stack grows down, so everything above sp is in use. */
+	/* Both are numbers of words. The stack grows down, so all words above sp are in use. */
 	TRY(int_field(session, ix, "sp", &sp, err));
 	*bytes = size > sp ? (size - sp) * session->heap->id_size : 0;
 	*below = HEAP_NONE;
@@ -75,7 +75,7 @@ int analysis_vthread(const struct session *session, uint32_t ix, struct analysis
 
 struct unlisted {
 	const uint8_t *is_thread;  /* indexed by class */
-	const uint64_t *is_listed; /* one bit per object */
+	const uint64_t *is_listed; /* bit set by object */
 	struct base_vec *ixs;
 };
 

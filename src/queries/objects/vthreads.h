@@ -2,8 +2,8 @@
  * queries/objects/vthreads.h - virtual threads (JDK 21 and later), their carriers, and their stacks
  * as objects.
  *
- * A running virtual thread is mounted on a carrier, a platform thread. A waiting one has its frames
- * in the heap: its Continuation has a chain of StackChunk objects.
+ * A running virtual thread is mounted on a carrier, which is a platform thread. The frames of a
+ * waiting virtual thread are in the heap, where its Continuation has a chain of StackChunk objects.
  */
 #ifndef QUERIES_OBJECTS_VTHREADS_H
 #define QUERIES_OBJECTS_VTHREADS_H
@@ -12,7 +12,8 @@
 #include "base/idmap.h"
 
 /*
- * Maximum number of stack chunks read per thread. A thread has few, so more indicate a cycle.
+ * Maximum number of stack chunks read per thread. A thread has only a few, so more indicate a
+ * cycle.
  */
 #define ANALYSIS_CHUNKS_MAX 10000u
 
@@ -21,8 +22,9 @@ struct analysis_vthread {
 	uint32_t carrier_ix; /* HEAP_NONE: not mounted */
 	uint32_t chunk_ix;   /* the newest stack chunk, or HEAP_NONE */
 	uint32_t chunk_count;
-	bool is_cut; /* there are more than ANALYSIS_CHUNKS_MAX chunks, or they form a circle */
-	/* bytes in use in all chunks; in HPROF they are part of no shallow size */
+	/* whether there are more than ANALYSIS_CHUNKS_MAX chunks, or the chunks form a cycle */
+	bool is_cut;
+	/* number of bytes used in all chunks; in HPROF, shallow sizes do not include them */
 	uint64_t stack_bytes;
 };
 
@@ -30,13 +32,17 @@ struct analysis_vthread {
 int analysis_vthread(const struct session *session, uint32_t ix, struct analysis_vthread *out,
 		     struct hdb_error *err);
 
-/* Reads a stack chunk: bytes in use, and the chunk below it (HEAP_NONE for the last). */
+/*
+ * Reads a stack chunk: the number of bytes in use, and the chunk below it (HEAP_NONE for the last
+ * chunk).
+ */
 int analysis_stack_chunk(const struct session *session, uint32_t ix, uint64_t *bytes,
 			 uint32_t *below, struct hdb_error *err);
 
 /*
  * Appends to *ixs (uint32_t) all thread objects for which the dump has no thread record, in order
- * of index: not started, ended, or virtual threads that the VM did not list.
+ * of index: threads that have not started or have ended, and virtual threads that the VM did not
+ * list.
  */
 int analysis_unlisted_threads(const struct session *session, struct base_vec *ixs,
 			      struct hdb_error *err);

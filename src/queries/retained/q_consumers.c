@@ -2,8 +2,8 @@
  * queries/retained/q_consumers.c - the top-consumers query: the largest objects on the top level of
  * the dominator tree or of a set, and their sums by class, class loader and package.
  *
- * Sections and rules are the same as in Eclipse MAT: items are objects that no other object
- * dominates, or in a set, objects that no other member dominates. A section lists the groups above
+ * Sections and rules are the same as in Eclipse MAT. Items are objects that no other object
+ * dominates or, in a set, objects that no other member dominates. A section lists the groups above
  * a threshold of the items' total.
  */
 #include "analysis/dominator_children.h"
@@ -23,12 +23,12 @@ struct package {
 	const char *name; /* the first name_size bytes; borrowed from the heap */
 	size_t name_size;
 	uint32_t level;
-	bool is_class; /* it is a class, not a package with that name */
+	bool is_class; /* whether it is a class and not a package of this name */
 	struct derive_total total;
-	uint64_t others; /* not 0: a row for this many packages that are not listed */
+	uint64_t others; /* if not 0, a row for this many packages that are not listed */
 };
 
-/* Groups that a section or package does not list. */
+/* The groups that a section or package does not list. */
 struct rest {
 	uint64_t groups;
 	struct derive_total total;
@@ -42,7 +42,7 @@ struct consumers {
 	struct analysis_groups classes, loaders;
 	struct base_vec packages; /* struct package, in order of name, parents first */
 	uint64_t count, retained_bytes, threshold, percent;
-	struct rest rest[SECTIONS]; /* totals of packages are rows */
+	struct rest rest[SECTIONS]; /* the totals of packages are rows */
 	bool has_native;
 };
 
@@ -55,8 +55,9 @@ static uint64_t share(const struct consumers *s, uint64_t bytes)
 }
 
 /*
- * Items are reachable, so the members of their totals about unreachable objects are used for native
- * memory: of the items themselves, and what they retain.
+ * Adds the native memory of an item. Items are reachable, so the members of their totals that
+ * describe unreachable objects hold native memory: of the items themselves, and of what they
+ * retain.
  */
 static int add_native(struct query *q, uint32_t ix, struct derive_total *total,
 		      struct hdb_error *err)
@@ -78,7 +79,7 @@ static int add_item(struct query *q, struct consumers *s, uint32_t ix, struct hd
 
 	TRY(heap_object(q->heap, ix, &object, err));
 	TRY(derive_retained(q->derive, ix, &item.retained_bytes, err));
-	/* A class object counts for its class, and that class for its class loader. */
+	/* A class object is added to its class, and thus to the class loader of this class. */
 	total = &s->by_class[heap_known_class(&object)];
 	total->count++;
 	total->shallow_bytes += object.shallow_bytes;
@@ -87,7 +88,7 @@ static int add_item(struct query *q, struct consumers *s, uint32_t ix, struct hd
 		TRY(add_native(q, ix, total, err));
 	s->count++;
 	s->retained_bytes += item.retained_bytes;
-	/* The total only grows, so an item below its share now will not be listed. */
+	/* The total only grows, so an item that is now below the threshold will not be listed. */
 	if (item.retained_bytes > share(s, s->retained_bytes) || !s->percent)
 		TRY(base_vec_push(&s->items, &item, sizeof(item), err));
 	return HDB_OK;
@@ -152,7 +153,8 @@ static int compare_named(const void *a, const void *b)
 }
 
 /*
- * Returns the length of the first `level` + 1 parts of a class name; all of it for its last level.
+ * Returns the length of the first `level` + 1 parts of a class name, or of the whole name for its
+ * last level.
  */
 static size_t words(const char *name, uint32_t level)
 {
@@ -163,7 +165,10 @@ static size_t words(const char *name, uint32_t level)
 	return size;
 }
 
-/* Adds a class to each package that contains it. `path` has the packages of the previous class. */
+/*
+ * Adds a class to each package that contains it. `path` contains the packages of the previous
+ * class.
+ */
 static int add_class(struct consumers *s, const struct named *class, struct base_vec *path,
 		     struct hdb_error *err)
 {
@@ -241,7 +246,7 @@ static void drop_small_groups(const struct consumers *s, struct analysis_groups 
 	groups->count = kept;
 }
 
-/* The items that were not kept are the difference to the total. */
+/* Computes the items that were not kept as the difference to the total. */
 static int drop_small_items(struct query *q, struct consumers *s, struct hdb_error *err)
 {
 	struct item *items = s->items.data;
@@ -268,13 +273,13 @@ static int drop_small_items(struct query *q, struct consumers *s, struct hdb_err
 	return HDB_OK;
 }
 
-/* A package whose children are being visited; the first contains the top level. */
+/* A package whose children are being visited. The first represents the top level. */
 struct open_package {
 	uint32_t level; /* of its children */
 	struct rest rest;
 };
 
-/* Closes packages whose children are below `level`, and adds their rests. */
+/* Closes the packages whose children are below `level`, and appends rows for their rests. */
 static int close_packages(struct base_vec *open, uint32_t level, struct base_vec *out,
 			  struct hdb_error *err)
 {
@@ -296,7 +301,10 @@ static int close_packages(struct base_vec *open, uint32_t level, struct base_vec
 	return HDB_OK;
 }
 
-/* The contents of a package that is not listed are not listed either. */
+/*
+ * Drops packages below the threshold. The contents of a package that is not listed are not listed
+ * either.
+ */
 static int drop_small_packages(struct consumers *s, struct hdb_error *err)
 {
 	struct open_package top = { .level = 0 };
@@ -343,8 +351,8 @@ static int drop_small(struct query *q, struct consumers *s, struct hdb_error *er
 }
 
 /*
- * A class loader retains the same in all answers: more than its items if other items hold some of
- * it.
+ * Sets the sizes of class loaders. A class loader retains the same in all answers, which is more
+ * than its items if other items hold some of it.
  */
 static int size_loaders(struct query *q, struct consumers *s, struct hdb_error *err)
 {
@@ -413,7 +421,7 @@ static void object_row(struct query *q, const struct consumers *s, const struct 
 	const struct derive_total total = { .count = 1, .retained_bytes = item->retained_bytes };
 
 	set_total(q, s, "object", &total);
-	/* Filled in for the row's object. */
+	/* Filled in later for the object of the row. */
 	query_null(q, NATIVE);
 	query_null(q, RETAINED_NATIVE);
 	query_set_object(q, &cells, item->ix);
@@ -425,7 +433,7 @@ static void others_row(struct query *q, const struct consumers *s, unsigned sect
 	static const char *const kinds[] = { "object", "class", "loader", "package" };
 
 	set_total(q, s, kinds[section], &rest->total);
-	/* Native memory of the other objects was not added up. */
+	/* The native memory of all other objects was not added up. */
 	if (section == ITEMS) {
 		query_null(q, NATIVE);
 		query_null(q, RETAINED_NATIVE);

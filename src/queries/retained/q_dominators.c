@@ -6,8 +6,8 @@
 #include "queries/queries.h"
 
 /*
- * The largest nodes of a part of the dominator tree: as many as
- * a picture has room for. The cost depends on the number of nodes, not on what they retain.
+ * The largest nodes in a part of the dominator tree, as many as a picture can show. The cost
+ * depends on the number of nodes, not on what they retain.
  */
 
 /* Maximum number of nodes and levels: more could not be seen in a picture. */
@@ -18,15 +18,16 @@
 
 /* A node. */
 struct analysis_cut_node {
-	uint32_t ix;                        /* the object; HEAP_NONE: node 0 of the whole heap */
+	uint32_t ix;                        /* the object; HEAP_NONE: the whole heap (node 0) */
 	uint32_t level;                     /* 0 for node 0 */
 	uint32_t parent, first, last, next; /* shown nodes, or ANALYSIS_CUT_NONE */
 	uint64_t retained_bytes;
-	uint64_t others;       /* objects it dominates immediately that are not shown */
+	/* number of objects that it dominates immediately and that are not shown */
+	uint64_t others;
 	uint64_t others_bytes; /* their total retained size */
 };
 
-/* Where to start: an object and everything it dominates. */
+/* The part to show: an object and everything it dominates. */
 struct analysis_cut_top {
 	uint32_t ix; /* HEAP_NONE: the whole heap */
 	uint64_t retained_bytes;
@@ -34,11 +35,14 @@ struct analysis_cut_top {
 
 /* The chosen nodes. */
 struct analysis_dominator_cut {
-	struct analysis_cut_node *nodes; /* owned; visited from node 0 by `first` and `next` */
+	struct analysis_cut_node *nodes; /* owned; visited from node 0 on, by `first` and `next` */
 	uint32_t shown;                  /* number of nodes visited in this way, without node 0 */
 };
 
-/* Children smaller than this part of the whole are not examined: no picture shows them. */
+/*
+ * Divisor: children smaller than this part of the whole are not examined, because no picture shows
+ * them.
+ */
 #define SMALL_PART 20000
 
 /* Maximum number of nodes waiting to be shown, 64 bytes each. */
@@ -49,11 +53,11 @@ struct cutting {
 	struct analysis_dominator_cut *cut;
 	uint32_t count; /* number of nodes, shown or not */
 	uint64_t least_bytes;
-	uint32_t *heap; /* a binary heap of the nodes that wait, largest first; owned */
+	uint32_t *heap; /* binary heap of the pending nodes, largest first; owned */
 	uint32_t heap_count;
 };
 
-/* Larger nodes first; of the same size, the one found first. */
+/* Orders larger nodes first and, if the sizes are equal, the one that was found first. */
 static bool is_before(const struct cutting *c, uint32_t a, uint32_t b)
 {
 	const struct analysis_cut_node *x = &c->cut->nodes[a], *y = &c->cut->nodes[b];
@@ -109,7 +113,7 @@ static void add_node(struct cutting *c, uint32_t parent, uint32_t ix, uint64_t r
 	heap_put(c, node);
 }
 
-/* Shows a node, as the last of its parent's children shown so far. */
+/* Shows a node, as the last of its parent's children that are shown so far. */
 static void show(struct cutting *c, uint32_t node)
 {
 	struct analysis_cut_node *nodes = c->cut->nodes, *n = &nodes[node], *above;
@@ -159,8 +163,8 @@ static int open_node(struct cutting *c, uint32_t node, struct hdb_error *err)
 }
 
 /*
- * Chooses up to `most` nodes below `top` that retain most. Node 0 is `top`. Builds the `children`
- * table if needed. The caller must release *out, even after a failure.
+ * Chooses the nodes below `top` that retain the most, at most `most` of them. Node 0 is `top`.
+ * Builds the `children` table if needed. The caller must release *out, even after a failure.
  */
 static int cut_tree(const struct session *session, const struct analysis_cut_top *top,
 		    uint32_t most, struct analysis_dominator_cut *out, struct hdb_error *err)
@@ -198,7 +202,7 @@ static void cut_release(struct analysis_dominator_cut *cut)
 	*cut = (struct analysis_dominator_cut){ 0 };
 }
 
-/* Returns the next node in preorder; ANALYSIS_CUT_NONE after the last. */
+/* Returns the next node in preorder, or ANALYSIS_CUT_NONE after the last. */
 static uint32_t analysis_dominator_cut_next(const struct analysis_dominator_cut *cut, uint32_t node)
 {
 	const struct analysis_cut_node *nodes = cut->nodes;
@@ -219,9 +223,9 @@ struct dominators {
 	struct analysis_dominator_cut cut; /* with --tree */
 	bool is_tree;
 	uint32_t node;  /* next node of the cut */
-	uint32_t rest;  /* node whose other children are listed next, or ANALYSIS_CUT_NONE */
+	uint32_t rest;  /* the node whose other children are listed next, or ANALYSIS_CUT_NONE */
 	uint64_t whole; /* shallow size of all reachable objects */
-	uint64_t retained_whole; /* retained size of all roots: 100 % */
+	uint64_t retained_whole; /* retained size of all roots (100 %) */
 };
 
 static int set_facts(struct query *q, uint32_t ix, const struct dominators *d,
@@ -243,7 +247,7 @@ static int set_facts(struct query *q, uint32_t ix, const struct dominators *d,
 	return HDB_OK;
 }
 
-/* Sums the level by group. */
+/* Adds up the level by group. */
 static int group_level(struct query *q, struct dominators *d, enum derive_group by,
 		       struct hdb_error *err)
 {
@@ -274,7 +278,7 @@ static int group_level(struct query *q, struct dominators *d, enum derive_group 
 	return HDB_OK;
 }
 
-/* Chooses the largest nodes below. */
+/* Chooses the largest nodes below an object. */
 static int open_cut(struct query *q, struct dominators *d, uint32_t ix, struct hdb_error *err)
 {
 	const uint32_t most = (uint32_t)query_number(q, "tree", 1);
@@ -294,7 +298,7 @@ static int open_cut(struct query *q, struct dominators *d, uint32_t ix, struct h
 }
 
 /*
- * Sets the row for a node's children that are not shown. This row follows the children that are
+ * Sets the row for those children of a node that are not shown. It follows the children that are
  * shown.
  */
 static void set_others(struct query *q, struct dominators *d)
@@ -309,7 +313,7 @@ static void set_others(struct query *q, struct dominators *d)
 }
 
 /*
- * Moves to the next row in preorder; after the last child of a node comes the row for its other
+ * Moves to the next row in preorder. The last child of a node is followed by the row for its other
  * children.
  */
 static int step_cut(struct dominators *d)

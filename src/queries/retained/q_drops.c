@@ -1,10 +1,11 @@
 /*
- * queries/retained/q_drops.c - the big-drops query: accumulation points, that is objects that
+ * queries/retained/q_drops.c - the big-drops query: accumulation points, which are objects that
  * retain much more than the largest object they dominate.
  *
- * The rule is Eclipse MAT's: an object is listed if it retains more than its largest child by over
- * a threshold, or if it has no child and retains more than that. Below a listed object the search
- * continues in all children above the threshold, otherwise only in the largest child.
+ * As in Eclipse MAT, an object is listed if the difference between its retained size and that of
+ * its largest child is above a threshold, or if it has no children and its retained size is above
+ * the threshold. Below a listed object the search continues in all children above the threshold.
+ * Below other objects it continues only in the largest child.
  */
 #include "base/glob.h"
 #include "heap/heap_database.h"
@@ -21,16 +22,16 @@ struct todo {
 struct drops {
 	struct query *q;
 	struct store_lists children;
-	struct base_vec stack; /* struct todo; the largest child on top */
+	struct base_vec stack; /* struct todo; the largest child is on top */
 	uint64_t whole, threshold;
-	uint64_t retained_whole; /* that all roots retain: 100 % */
-	uint64_t looked_at;      /* objects, each once in a tree */
+	uint64_t retained_whole; /* retained size of all roots (100 %) */
+	uint64_t looked_at;      /* number of objects examined, each once per tree */
 	const char *skip;
 };
 
 /* ---- opening ---- */
 
-/* Reverses the entries from `start` on, so that the one pushed first is on top. */
+/* Reverses the entries from `start` on, so that the entry pushed first is on top. */
 static void turn(struct base_vec *stack, size_t start)
 {
 	struct todo *todo = stack->data;
@@ -43,14 +44,14 @@ static void turn(struct base_vec *stack, size_t start)
 	}
 }
 
-/* Objects dominated by a node. */
+/* The objects that a node dominates. */
 struct dominated {
 	uint64_t count;
-	uint64_t largest; /* retained size of the first one */
+	uint64_t largest; /* retained size of the first of them */
 };
 
 /*
- * Pushes children above the threshold, at most `most` of them, so that the largest is on top. They
+ * Pushes the children above the threshold, but at most `most`, so that the largest is on top. They
  * get the level of `at`.
  */
 static int push_children(struct drops *d, struct todo at, size_t most, struct dominated *out,
@@ -83,7 +84,10 @@ static int push_children(struct drops *d, struct todo at, size_t most, struct do
 	return HDB_OK;
 }
 
-/* Reports which part of the top level is not examined: everything that is not on the stack. */
+/*
+ * Reports the part of the top level that is not examined, which is everything that is not on the
+ * stack.
+ */
 static int leave_small(struct query *q, const struct drops *d, uint64_t count,
 		       struct hdb_error *err)
 {

@@ -13,7 +13,7 @@
 
 struct histogram {
 	struct analysis_groups groups;
-	struct analysis_groups native; /* by the same groups; shallow_bytes is native memory */
+	struct analysis_groups native; /* the same groups; shallow_bytes is native memory */
 	char (*heap_names)[NAME_SIZE]; /* indexed by heap, if groups are heaps; otherwise NULL */
 };
 
@@ -41,8 +41,8 @@ static int set_facts(struct query *q, const struct analysis_groups *groups, bool
 }
 
 /*
- * Replaces the counts with the counts of the population, and drops groups without objects.
- * Unreachable objects are listed next to reachable objects.
+ * Replaces the counts with those of the population, and drops groups without objects. Unreachable
+ * objects are listed next to reachable objects.
  */
 static void choose_counts(const struct query *q, struct analysis_groups *groups)
 {
@@ -75,7 +75,7 @@ static void choose_columns(struct query *q, enum derive_group by, bool is_shallo
 
 /* ---- by Android's heaps ---- */
 
-/* Columns of one block. */
+/* The columns of one block. */
 struct heap_columns {
 	struct heap_block objects;
 	uint64_t native[STORE_BLOCK_OBJECTS];
@@ -120,7 +120,10 @@ static int name_heaps(struct query *q, struct histogram *h, size_t count, struct
 	return HDB_OK;
 }
 
-/* Makes a group for each heap, and one for objects in none; the group's number is the heap's. */
+/*
+ * Makes a group for each heap, and one for objects that are in no heap. The number of the group is
+ * the number of the heap.
+ */
 static int open_heaps(struct query *q, struct histogram *h, struct hdb_error *err)
 {
 	const size_t count = (size_t)heap_record_count(q->heap, STORE_HEAPS) + 1;

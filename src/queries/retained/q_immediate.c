@@ -1,6 +1,6 @@
 /*
- * queries/retained/q_immediate.c - the immediate-dominators query: what keeps the objects of a
- * class alive: their immediate dominators, by class.
+ * queries/retained/q_immediate.c - the immediate-dominators query: the immediate dominators of the
+ * objects of a class, by class. They keep these objects alive.
  */
 #include "analysis/members.h"
 #include "base/bits.h"
@@ -13,7 +13,7 @@
 
 /* Dominators of one class. */
 struct group {
-	/* class number; from class_count on: class objects; twice class_count: no dominator */
+	/* class number; class_count or more: class objects; twice class_count: no dominator */
 	uint32_t key;
 	uint32_t example_ix;
 	uint64_t count, shallow_bytes, dominated, dominated_bytes, native;
@@ -29,7 +29,7 @@ struct finder {
 	struct query *q;
 	uint32_t *idom;       /* indexed by object */
 	uint32_t *key;        /* indexed by object: as in struct group */
-	uint64_t *seen;       /* bit set: dominators already counted */
+	uint64_t *seen;       /* bit set: dominators that have already been counted */
 	uint8_t *is_skipped;  /* indexed by key */
 	struct group *groups; /* indexed by key */
 	const uint8_t *is_member_class;

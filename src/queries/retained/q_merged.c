@@ -1,6 +1,6 @@
 /*
- * queries/retained/q_merged.c - queries merged-paths and dominator-tree: the paths from the roots
- * to the objects of a set, and the dominator tree, merged by name.
+ * queries/retained/q_merged.c - the queries merged-paths and dominator-tree: the paths from the
+ * roots to the objects of a set, and the dominator tree. Both are merged by name.
  */
 #include "analysis/exclude.h"
 #include "analysis/members.h"
@@ -11,7 +11,10 @@
 #include "queries/queries.h"
 #include "query/merged_cells.h"
 
-/* Nodes of the dominator tree shown without --min: this part of all reachable bytes. */
+/*
+ * Without --min, nodes of the dominator tree are shown that retain at least this part of all
+ * reachable bytes (a divisor).
+ */
 #define MIN_PART 1000
 
 #include <queries/retained/q_merged.query.h>
@@ -21,11 +24,11 @@ struct merged_query {
 	struct analysis_merged_walk walk;
 	struct analysis_excludes excludes;
 	struct analysis_members members;
-	struct base_big bits;   /* bit set: the members */
+	struct base_big bits;   /* bit set: members */
 	struct base_vec native; /* struct derive_native */
-	uint32_t one;           /* the member, if an object is named */
+	uint32_t one;           /* the only member, if an object is named */
 	bool is_one;
-	uint64_t whole; /* 100 %: objects, or bytes */
+	uint64_t whole; /* number of objects or bytes that is 100 % */
 	bool is_paths;
 };
 
@@ -39,7 +42,7 @@ static int64_t bytes_rank(const struct analysis_merged *m, uint32_t node)
 	return (int64_t)analysis_merged_sum(m, node, 0)->total_bytes;
 }
 
-/* Finds the members that count, as bits. The ID of an object names a set of one. */
+/* Finds the members that count, as a bit set. The ID of an object names a set with one member. */
 static int find_members(struct query *q, struct merged_query *s, struct hdb_error *err)
 {
 	const char *target = q->targets[0];
@@ -57,7 +60,7 @@ static int find_members(struct query *q, struct merged_query *s, struct hdb_erro
 		TRY(analysis_object(&q->session, target, &ix, err));
 		TRY(heap_object(q->heap, ix, &object, err));
 		TRY(derive_is_reachable(q->derive, ix, &reachable, err));
-		/* It is the set, if it is in the requested heap. */
+		/* The object is the set, if it is in the requested heap. */
 		if (heap_leaves_out(q->heap, object.heap_no))
 			return HDB_OK;
 		base_bit_put(bits, ix);
@@ -77,10 +80,7 @@ static int find_members(struct query *q, struct merged_query *s, struct hdb_erro
 	return HDB_OK;
 }
 
-/*
- * Merges the paths of leak traces by field names, with direct references to elements of
- * collections.
- */
+/* Merges the paths of leak traces by field names. Collections refer directly to their elements. */
 static int merge_by_field(struct query *q, struct merged_query *s, struct hdb_error *err)
 {
 	const struct growth_tree_options options = {
@@ -144,7 +144,7 @@ static int open_state(struct query *q, bool is_paths, struct merged_query **out,
 	return derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &s->native, err);
 }
 
-/* Shows the columns about others and native memory only if there are any. */
+/* Shows the columns about other objects and native memory only if there are any. */
 static void choose_columns(struct query *q, const struct merged_query *s)
 {
 	bool has_native = false;

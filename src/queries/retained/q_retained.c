@@ -2,8 +2,9 @@
  * queries/retained/q_retained.c - the retained query: what would be freed without an object, or
  * without all objects of some classes.
  *
- * For an object, the answer comes from the table if it exists, otherwise from a search around the
- * object, otherwise from building the table. For sets, see members.c and derive_retained_set.
+ * For an object, the answer comes from the table if it exists, or else from a search around the
+ * object. If the search exceeds its limit, the table is built. For sets, see members.c and
+ * derive_retained_set.
  */
 #include "analysis/exclude.h"
 #include "analysis/members.h"
@@ -11,19 +12,19 @@
 #include "heap/heap_database.h"
 #include "queries/queries.h"
 
-/* The columns without native memory, which only some dumps record. */
+/* All columns except native memory, which only some dumps record. */
 #define SHOWN "target,id,class,objects,shallow,bound,retained,retained_objects,exact,reachable"
 
 #include <queries/retained/q_retained.query.h>
 
-/* Maximum number of class objects examined if several class loaders have a class of the name. */
+/* Maximum number of class objects examined if several class loaders define a class of this name. */
 #define CLASS_OBJECTS_MAX 100
 
 enum way { WAY_EXCLUDING, WAY_TABLE, WAY_LOCAL, WAY_DOMINATORS, WAY_BLOCKED, WAY_QUICK, WAY_COUNT };
 
 struct answer {
 	uint32_t ix;       /* HEAP_NONE for a set */
-	uint32_t class_no; /* of a set of one class, otherwise HEAP_NONE */
+	uint32_t class_no; /* class of the set, if it has only one; otherwise HEAP_NONE */
 	uint64_t objects;
 	uint64_t shallow_bytes;
 	uint64_t native_bytes; /* of a set */
@@ -44,7 +45,7 @@ struct retained {
 	struct derive_retained_result cost;            /* added up */
 	uint64_t unreachable_count, unreachable_bytes; /* of all targets */
 	struct base_vec native;                        /* struct derive_native, ascending */
-	bool has_class_object;                         /* the fact has been set */
+	bool has_class_object;                         /* whether the fact has been set */
 };
 
 static void add_cost(struct retained *s, const struct derive_retained_result *cost)
@@ -66,7 +67,7 @@ static int from_table(struct query *q, struct answer *a, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Stores an exact result for a set, and how it was found. */
+/* Stores an exact result for a set, and the way in which it was found. */
 static void take_result(struct retained *s, const struct derive_retained_result *result,
 			unsigned way, struct answer *a)
 {
@@ -114,7 +115,7 @@ static int answer_object(struct query *q, struct retained *s, struct answer *a,
 
 /* ---- sets ---- */
 
-/* Computes what a set retains, in the requested way. */
+/* Computes what a set retains in the requested way. */
 static int answer_members(struct query *q, struct retained *s, struct analysis_members *members,
 			  struct answer *a, struct hdb_error *err)
 {
@@ -137,8 +138,8 @@ static int answer_members(struct query *q, struct retained *s, struct analysis_m
 }
 
 /*
- * Adds up native memory of a set's reachable objects. Owners of native memory are fewer than
- * members may be.
+ * Adds up the native memory of a set's reachable objects. It visits the owners of native memory,
+ * because there may be more members than owners.
  */
 static int add_native(struct query *q, const struct retained *s,
 		      const struct analysis_members *members, struct answer *a,
@@ -157,7 +158,10 @@ static int add_native(struct query *q, const struct retained *s,
 	return HDB_OK;
 }
 
-/* A class without instances may hold much through static fields: say which object to ask about. */
+/*
+ * Adds a note with the class object to query instead. A class without instances may hold much
+ * memory through its static fields.
+ */
 static int note_class_object(struct query *q, struct retained *s, const char *target,
 			     const struct analysis_members *members, struct hdb_error *err)
 {
@@ -305,12 +309,12 @@ static int open_retained(struct query *q, struct hdb_error *err)
 	read_limits(q, s);
 	query_choose(q, SHOWN);
 	TRY(read_excludes(q, s, err));
-	/* That table is about single objects and all references. */
+	/* That table contains single objects and follows all references. */
 	if (s->is_excluding || !has_object(q))
 		q->extra.retained_native = SIZE_MAX;
 	TRY(derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &s->native, err));
 	TRY(BASE_ALLOC(s->answers, count, "retained sizes", err));
-	/* Resolves all names first, so that a wrong name is reported before tables are built. */
+	/* Resolves all names first, so that an invalid name is reported before tables are built. */
 	for (size_t i = 0; i < count; i++) {
 		s->answers[i].ix = s->answers[i].class_no = HEAP_NONE;
 		s->answers[i].objects = 1;

@@ -1,6 +1,6 @@
 /*
- * queries/retained/q_top.c - the top query: the largest objects that nothing else holds alone,
- * classes, packages, or class loaders.
+ * queries/retained/q_top.c - the top query: the largest objects without a dominator, or the largest
+ * classes, packages or class loaders.
  */
 #include "analysis/dominator_children.h"
 #include "queries/queries.h"
@@ -10,7 +10,7 @@
 struct top {
 	struct analysis_level level;   /* by object */
 	struct analysis_groups groups; /* by anything else */
-	struct analysis_groups native; /* by the same groups; shallow_bytes is native memory */
+	struct analysis_groups native; /* the same groups; shallow_bytes is native memory */
 	bool is_grouped;
 	uint64_t whole; /* retained size of all roots */
 };

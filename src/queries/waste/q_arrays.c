@@ -2,8 +2,8 @@
  * queries/waste/q_arrays.c - the arrays query: arrays that are empty, contain only zeros or one
  * value, or end with many zeros.
  *
- * One pass over the objects in the order of the heap, on all threads. Memory depends on the number
- * of groups.
+ * The query makes one pass over the objects in the order of the heap, on all threads. Its memory
+ * depends on the number of groups.
  */
 #include "analysis/hash_counter.h"
 #include "base/bytes.h"
@@ -11,22 +11,27 @@
 #include "queries/queries.h"
 
 /*
- * Kinds of wasteful contents of an array: empty, only zeros, a single value, many zeros at the end.
+ * Kinds of wasteful contents of an array: none, only zeros, a single value, many zeros at the end.
  */
 
 /* What an array contains. */
 struct array_facts {
-	uint64_t value;      /* bits of the first element; 0 for an empty array */
-	uint64_t tail_count; /* zero or null elements at the end; all of them if is_zero */
-	uint8_t type;        /* type of the elements as in HPROF; HPROF_OBJECT for object arrays */
-	bool is_zero;        /* at least one element, all zero or null */
-	bool is_constant;    /* at least two elements of a primitive type, all equal */
+	uint64_t value; /* bits of the first element; 0 for an empty array */
+	/* number of zero or null elements at the end; all elements if is_zero */
+	uint64_t tail_count;
+	uint8_t type; /* type of the elements as in HPROF; HPROF_OBJECT for object arrays */
+	bool is_zero; /* there is at least one element, and all are zero or null */
+	/* there are at least two elements of a primitive type, and all are equal */
+	bool is_constant;
 };
 
 /* Number of bytes examined at a time; a multiple of all element sizes. */
 #define CHUNK_BYTES (1u << 20)
 
-/* Sets *out to whether all elements are equal: the array equals itself shifted by one element. */
+/*
+ * Sets *out to whether all elements are equal, that is, the array equals itself shifted by one
+ * element.
+ */
 static int is_uniform(struct base_view *view, const struct hprof_sub *sub, unsigned width,
 		      bool *out, struct hdb_error *err)
 {
@@ -37,7 +42,8 @@ static int is_uniform(struct base_view *view, const struct hprof_sub *sub, unsig
 		const uint8_t *p;
 
 		/*
-		 * One element more than a chunk, so that chunks are compared with each other too.
+		 * A chunk is read with one more element, so that chunks are also compared with each
+		 * other.
 		 */
 		if (n > CHUNK_BYTES + width)
 			n = CHUNK_BYTES + width;
@@ -53,8 +59,8 @@ static int is_uniform(struct base_view *view, const struct hprof_sub *sub, unsig
 
 /*
  * Examines the array at `offset` of the dump (0: not in the dump). `view` belongs to the calling
- * thread, and the dump must be open. Returns HDB_NOTFOUND if the dump lacks its elements; not for
- * empty arrays. Unless an array is constant, only both ends are read.
+ * thread, and the dump must be open. Returns HDB_NOTFOUND if the dump lacks the elements of an
+ * array that is not empty. Unless all elements are equal, reads only both ends of the array.
  */
 static int array_facts(struct heap *heap, struct base_view *view, uint64_t offset,
 		       struct array_facts *out, struct hdb_error *err)
@@ -93,20 +99,20 @@ static int array_facts(struct heap *heap, struct base_view *view, uint64_t offse
 enum kind { ANY, KIND_EMPTY, KIND_ZERO, KIND_CONSTANT, KIND_TAILS, KINDS };
 enum by { BY_CLASS, BY_LENGTH, BY_VALUE };
 
-/* What threads find out about one array. */
+/* What a thread finds out about one array. */
 struct found {
 	uint64_t length, value, shallow_bytes, tail_bytes;
 	uint32_t ix, class_no;
 	bool is_kind[KINDS];
 	bool has_content;
-	bool is_short_tail; /* zeros at the end, but less than --min-tail */
+	bool is_short_tail; /* whether there are zeros at the end, but fewer than --min-tail */
 };
 
 struct group {
 	struct analysis_counter_head head;
 	uint64_t length, value;
-	uint64_t count[KINDS]; /* for ANY: of all arrays */
-	uint64_t bytes[KINDS]; /* for KIND_TAILS: of the zeros at the end */
+	uint64_t count[KINDS]; /* for ANY, number of all arrays */
+	uint64_t bytes[KINDS]; /* for KIND_TAILS, size of the zeros at the end */
 	uint64_t wasted;
 	uint32_t class_no;
 };
@@ -115,9 +121,10 @@ struct arrays {
 	enum kind kind;
 	enum by by;
 	uint64_t min_tail;
-	uint8_t *is_class;                      /* indexed by class number: wanted; NULL: all */
-	uint8_t reachable[STORE_BLOCK_OBJECTS]; /* of the block being counted */
-	struct query *q;                        /* while arrays are read */
+	/* indexed by class number: whether it is requested; NULL: all are */
+	uint8_t *is_class;
+	uint8_t reachable[STORE_BLOCK_OBJECTS]; /* for the block being counted */
+	struct query *q;                        /* only while arrays are read */
 	struct analysis_counter counter;        /* struct group */
 	struct base_vec rows;                   /* const struct group *, sorted */
 	uint64_t looked, looked_bytes, without;
@@ -128,8 +135,8 @@ struct arrays {
 /* ---- reading, on all threads ---- */
 
 /*
- * Determines the kinds to which object `i` belongs. `array` is its contents; NULL if it is empty or
- * not in the dump.
+ * Determines the kinds to which object `i` belongs. `array` describes its contents, and is NULL if
+ * the array is empty or not in the dump.
  */
 static void examine(const struct arrays *a, const struct heap_block *objects, uint32_t i,
 		    const struct array_facts *array, struct found *out)
@@ -187,7 +194,7 @@ static int make(void *ctx, struct derive_block *block, struct hdb_error *err)
 
 /* ---- counting, on the calling thread ---- */
 
-/* Equal hashes mean equal groups, because the hash can be inverted. */
+/* Computes the hash of a group. The hash can be inverted, so equal hashes mean equal groups. */
 static struct heap_text_hash hash_of(uint32_t class_no, uint64_t length, uint64_t value)
 {
 	const uint64_t seed = base_hash_seed();
@@ -358,8 +365,8 @@ static void set_facts(struct query *q, const struct arrays *a)
 		query_fact(q, "wasted", wasted);
 	query_report_unreachable(q, a->others, a->other_bytes);
 	/*
-	 * Without a kind, these arrays are in the rows but not in the columns about zeros at the
-	 * end.
+	 * Without a kind, these arrays are included in the rows but not in the columns about zeros
+	 * at the end.
 	 */
 	if (a->kind == ANY && a->short_tails.objects) {
 		query_cut(q, NULL,

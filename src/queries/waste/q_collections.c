@@ -1,9 +1,11 @@
 /*
  * queries/waste/q_collections.c - the collections query: lists, sets, maps and queues of known
- * classes, or object arrays: their number, how full they are, and what unused room costs.
+ * classes, or object arrays: their number, how full they are, and how much memory unused room
+ * takes.
  *
- * One pass over the objects. Sums by class, ratio or size are small. For a list of single
- * collections, size and index are kept, 16 bytes each, and they are measured again for each row.
+ * The query makes one pass over the objects. Sums by class, ratio or size are small. For a list of
+ * single collections, it keeps the size and index of each (16 bytes), and measures the collection
+ * again for its row.
  */
 #include "analysis/collection_fill.h"
 #include "queries/queries.h"
@@ -20,7 +22,7 @@ enum by { BY_CLASS, BY_SIZE, BY_FILL, BY_COLLISIONS, BY_OBJECT };
 struct sum {
 	uint64_t key; /* class number, size or segment */
 	uint64_t count, empty, elements, wasted_bytes, shallow_bytes, without_size, impossible;
-	uint64_t sized, capacity; /* elements and room of collections with a capacity */
+	uint64_t sized, capacity; /* number of elements, and room, of collections with a capacity */
 	/* number of elements in hash tables, and number of these elements that share a slot */
 	uint64_t hashed, collided;
 	uint64_t largest_size;
@@ -37,11 +39,11 @@ struct one {
 struct collections {
 	enum by by;
 	uint64_t segments;
-	uint8_t *wanted; /* indexed by class number: 1 if named; NULL: all */
+	uint8_t *wanted; /* indexed by class number: 1 if the class is named; NULL: all are */
 	struct analysis_measuring how;
 	/* the counted collections, and the other (unreachable) collections */
 	struct sum all, others;
-	struct analysis_cut unsorted; /* collections that belong to no row */
+	struct analysis_cut unsorted; /* collections that do not belong to a row */
 	struct query_groups sums;     /* struct sum, by key */
 	struct base_vec ones;         /* struct one */
 };
@@ -74,12 +76,12 @@ static void add_to(struct sum *sum, const struct analysis_measure *m, uint32_t i
 }
 
 /*
- * Returns the segment of a ratio: 0 for exactly 0, the last but one ends at 1, the last is for
- * larger ratios.
+ * Returns the segment of a ratio. Segment 0 is for exactly 0, the last but one ends at 1, and the
+ * last is for larger ratios.
  */
 static uint64_t segment_of(const struct collections *s, double ratio)
 {
-	/* Subtracts a little, so that 3 / 5 falls into the third of five steps. */
+	/* Subtracts a little, so that 3 / 5 belongs to the third of five steps. */
 	const double steps = ratio * (double)s->segments - 1e-9;
 	const uint64_t whole = steps > 0 ? (uint64_t)steps : 0;
 
@@ -102,7 +104,7 @@ static int count_one(struct collections *s, const struct analysis_measure *m, ui
 	if ((s->by == BY_SIZE && !m->has_size) ||
 	    (s->by == BY_FILL && (!m->has_capacity || !m->has_size)) ||
 	    (s->by == BY_COLLISIONS && !m->has_used)) {
-		/* It belongs to no row. */
+		/* It does not belong to a row. */
 		s->unsorted.rows = ANALYSIS_NOT_COUNTED;
 		s->unsorted.objects++;
 		s->unsorted.bytes += m->shallow_bytes;
@@ -146,7 +148,7 @@ static int look_at_block(void *ctx, const struct heap_block *block, const uint8_
 			add_to(&s->others, &m, object.ix);
 		if (query_counts(q, reachable[i]) && (r = count_one(s, &m, object.ix, err)) < 0)
 			return r;
-		/* Some take long: chains to follow, slots to count. */
+		/* Some objects take long, because chains must be followed or slots counted. */
 		TRY(base_step(q->work, object.ix, err));
 	}
 	return HDB_OK;
@@ -231,7 +233,7 @@ static int open_collections(struct query *q, struct hdb_error *err)
 	TRY(look_at_all(q, err));
 	set_facts(q, s);
 	order_rows(q, s);
-	/* For a list of single collections, slots are counted for each row. */
+	/* For a list of single collections, slots are counted when each row is read. */
 	analysis_measuring_init(&q->session, is_arrays, true, &s->how);
 	return HDB_OK;
 }

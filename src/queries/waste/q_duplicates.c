@@ -1,9 +1,9 @@
 /*
  * queries/waste/q_duplicates.c - the duplicates query: strings or primitive arrays that exist more
- * than once, what their copies cost, and who holds them.
+ * than once, how much memory their copies take, and what holds them.
  *
- * Equal contents are neighbours after sorting by hash (contents.h). Only 32 bytes are kept for each
- * run of copies; strings and holders are found when a row is made.
+ * After sorting by hash, equal contents are adjacent (contents.h). Only 32 bytes are kept for each
+ * run of copies. Strings and holders are found when a row is read.
  */
 #include "analysis/contents.h"
 #include "base/base_text.h"
@@ -12,34 +12,31 @@
 #include "heap/values/values.h"
 #include "queries/queries.h"
 
-/*
- * Through which fields a set of objects is held, and by how many
- * references each.
- */
+/* The fields that hold a set of objects, and the number of references from each field. */
 
 /* A field, the elements of an array class, or local variables of threads. */
 struct holder_count {
 	/* class number << 32 | index in the `fields` table, or a special field number */
 	uint64_t key;
-	uint64_t count; /* number of references through it */
+	uint64_t count; /* number of references from this holder */
 };
 
 /* Counts of references to a set of objects. */
 struct holders {
 	struct store_lists referrers;
-	bool with_unreachable;     /* also count references from unreachable objects */
+	bool with_unreachable;     /* whether references from unreachable objects also count */
 	struct base_vec counts;    /* struct holder_count */
-	struct base_idmap numbers; /* indexes of the counts, by key */
+	struct base_idmap numbers; /* key to index of the count */
 	uint64_t references;       /* number of references counted */
 };
 
-/* Special field numbers: elements of an array, a reference that no field holds, a root. */
+/* Special field numbers: elements of an array, a reference that is not from a field, a root. */
 #define ELEMENTS 0xfffffffeu
 #define LOCAL 0xfffffffdu
 #define ROOT 0xfffffffcu
 
 #define FIELD_NAME_BYTES 512
-/* References between two checks of the cancel flag. */
+/* Number of references between two checks of the cancel flag. */
 #define STEP_REFERENCES 4096
 
 static int count(struct holders *h, uint32_t class_no, uint32_t field_no, struct hdb_error *err)
@@ -58,7 +55,8 @@ static int count(struct holders *h, uint32_t class_no, uint32_t field_no, struct
 }
 
 /*
- * Builds the table of referrers if needed. The caller must release *holders, even after a failure.
+ * Prepares counting. Builds the table of referrers if needed. The caller must release *holders,
+ * even after a failure.
  */
 static int holders_begin(const struct session *session, struct holders *h, bool with_unreachable,
 			 struct hdb_error *err)
@@ -122,7 +120,7 @@ static int count_holder(const struct session *session, struct holders *h, uint32
 	return !found ? count(h, object.class_no, LOCAL, err) : HDB_OK;
 }
 
-/* Counts the references to object ix. A root without referrers is held by "<root>". */
+/* Counts the references to object ix. A root without referrers counts as held by "<root>". */
 static int holders_add(const struct session *session, struct holders *h, uint32_t ix,
 		       struct hdb_error *err)
 {
@@ -180,8 +178,8 @@ static int name_of(const struct session *session, uint64_t key, char *buf, size_
 
 /*
  * Writes the most frequent holder: "java.util.HashMap$Node.key", "static Main.cache",
- * "java.lang.String[]", "<local variable>", "<root>"; empty if there is none. *count is its number
- * of references.
+ * "java.lang.String[]", "<local variable>", "<root>". Writes nothing if there is none. Sets
+ * *references to the number of its references.
  */
 static int holders_top(const struct session *session, const struct holders *h,
 		       struct base_text text, uint64_t *references, struct hdb_error *err)
@@ -201,12 +199,12 @@ static int holders_top(const struct session *session, const struct holders *h,
 	return name_of(session, best->key, text.buf, text.size, err);
 }
 
-/* Room for the elements of an array that are shown. */
+/* Maximum size of the text with an array's first elements. */
 #define TEXT_MAX 512u
 /* Maximum number of array elements shown. */
 #define SHOWN_ELEMENTS 8u
 #define HOLDER_MAX 1200
-/* Copies between two checks of the cancel flag. */
+/* Number of copies between two checks of the cancel flag. */
 #define STEP_COPIES 4096
 
 #include <queries/waste/q_duplicates.query.h>
@@ -227,9 +225,11 @@ struct duplicates {
 	uint8_t *is_class;
 	uint64_t min_count, min_wasted;
 	struct base_big groups;
-	struct base_big order; /* struct base_sort_key: groups in the order of rows */
+	struct base_big order; /* struct base_sort_key: the groups in the order of the rows */
 	uint64_t group_count, distinct;
-	/* contents with fewer copies than --min-count; contents that waste less */
+	/*
+	 * contents with fewer copies than --min-count, and contents that waste less than the limit
+	 */
 	struct analysis_cut rare, thrifty;
 	char text[TEXT_MAX + 1];
 };
@@ -237,8 +237,8 @@ struct duplicates {
 /* ---- grouping ---- */
 
 /*
- * Counts the different contents, and the contents with enough copies. *longest is the largest
- * number of copies.
+ * Counts the different contents, and those with enough copies. Sets *longest to the largest number
+ * of copies.
  */
 static void count_runs(struct duplicates *d, uint64_t *groups, uint64_t *longest)
 {
@@ -302,7 +302,7 @@ static int make_groups(struct query *q, struct duplicates *d, struct base_sort_k
 	return HDB_OK;
 }
 
-/* Most waste first, then by ID. */
+/* Sorts groups by waste, largest first, then by ID. */
 static int order_groups(struct query *q, struct duplicates *d, struct hdb_error *err)
 {
 	const struct analysis_content *records = d->contents.records.data;

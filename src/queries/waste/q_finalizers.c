@@ -1,8 +1,8 @@
 /*
- * queries/waste/q_finalizers.c - the finalizers query: objects with a finalizer: objects that are
- * still in use, garbage that is queued for the finalizer thread, and the object being finalized.
+ * queries/waste/q_finalizers.c - the finalizers query: objects with a finalizer, which are either
+ * in use, queued for the finalizer thread, or being finalized.
  *
- * The state is derived from the fields of each reference, so no list in the heap has to be
+ * The state is derived from the fields of each reference, so the lists in the heap need not be
  * followed.
  */
 #include "analysis/reference_list.h"
@@ -18,7 +18,7 @@
 enum state { REGISTERED, QUEUED, RUNNING, FINALIZED, STATES };
 static const char *const state_names[STATES] = { "registered", "queued", "running", "finalized" };
 
-/* Classes and fields that reveal the state: of the JDK, and of Android. */
+/* Classes and fields of the JDK and of Android from which the state is derived. */
 static const char enqueued_field[] = "java.lang.ref.ReferenceQueue.ENQUEUED";
 static const char reference_class[] = "java.lang.ref.Reference";
 static const char jdk_finalizer[] = "java.lang.ref.Finalizer";
@@ -39,7 +39,7 @@ struct item {
 struct group {
 	uint64_t count, bytes, native;
 	uint32_t class_no; /* HEAP_NONE: unknown */
-	uint32_t object;   /* the first of them */
+	uint32_t object;   /* the first object of the group */
 	uint8_t state;
 };
 
@@ -54,7 +54,7 @@ struct finalizers {
 
 /* ---- states ---- */
 
-/* Reads the ID in a reference field, 0 if there is no such field. */
+/* Reads the ID in a reference field. Sets *id to 0 if there is no such field. */
 static int field_id(struct query *q, uint32_t ix, struct heap_field_name field, uint64_t *id,
 		    struct hdb_error *err)
 {
@@ -66,9 +66,9 @@ static int field_id(struct query *q, uint32_t ix, struct heap_field_name field, 
 }
 
 /*
- * A Finalizer of the JDK refers to itself by `next` once it has been taken from the queue, and is
- * cleared afterwards. While it is in the queue, its `queue` is ReferenceQueue.ENQUEUED. Android
- * moves the object from `referent` to `zombie`.
+ * Adds an object with its state. A Finalizer of the JDK refers to itself by `next` once it has been
+ * taken from the queue, and is cleared afterwards. While it is in the queue, its `queue` is
+ * ReferenceQueue.ENQUEUED. Android moves the object from `referent` to `zombie`.
  */
 static int add_item(struct query *q, struct finalizers *f, const struct analysis_reference *ref,
 		    struct hdb_error *err)
@@ -106,7 +106,7 @@ static int add_item(struct query *q, struct finalizers *f, const struct analysis
 		struct heap_object object;
 
 		/*
-		 * The heap of the object or, if the reference was cleared, the heap of its
+		 * Use the heap of the object or, if the reference was cleared, the heap of its
 		 * finalizer.
 		 */
 		r = heap_object(q->heap, item.object == HEAP_NONE ? ref->ix : item.object, &object,
@@ -231,7 +231,7 @@ static void filter(const struct query *q, struct finalizers *f)
 	f->items.count = kept;
 }
 
-/* Most objects first, then by state and class. */
+/* Sorts the groups with the most objects first, then by state and class. */
 BASE_ORDER(compare_groups, struct group, BASE_DOWN(count), BASE_UP(state), BASE_UP(class_no))
 
 static int group_items(struct query *q, struct finalizers *f, struct hdb_error *err)
@@ -265,7 +265,9 @@ static int open_finalizers(struct query *q, struct hdb_error *err)
 	f->groups.size = sizeof(struct group);
 	query_choose(q, f->is_list ? "state,id,class,label,shallow,retained,reached,finalizer" :
 				     "state,class,objects,shallow,id");
-	/* For a group, native memory is the sum, not what one of its objects retains. */
+	/*
+	 * For a group, native memory is the sum over its objects, and not what one of them retains.
+	 */
 	if (!f->is_list) {
 		q->extra.retained_native = SIZE_MAX;
 		TRY(derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &f->native, err));

@@ -1,6 +1,6 @@
 /*
  * queries/waste/q_reference_stats.c - the reference-stats query: soft, weak, phantom and final
- * references by class: how many there are, what they refer to, and what only they hold.
+ * references by class: their number, their referents, and what only they hold.
  */
 #include "analysis/reference_list.h"
 #include "heap/heap_database.h"
@@ -22,16 +22,17 @@ struct row {
 
 struct stats {
 	struct analysis_reference_list list;
-	struct base_big keys, spare; /* struct base_sort_key: references by row, then by referent */
+	/* struct base_sort_key: references sorted by row, then by referent */
+	struct base_big keys, spare;
 	uint64_t key_count;
 	struct base_vec rows; /* struct row */
-	/* uint32_t, of the row being made: referents that only its references hold */
+	/* uint32_t, for the current row: referents that only its references hold */
 	struct base_vec members;
 	enum by by;
 	bool has_retained, has_native;
 	uint64_t unreachable;  /* number of references */
 	struct base_big idom;  /* uint32_t */
-	struct base_big state; /* uint32_t: the last row and state of each object, see cover() */
+	struct base_big state; /* uint32_t: the last row and state of each object; see cover() */
 };
 
 /* ---- retained size: the topmost objects of a set in the dominator tree ---- */
@@ -49,7 +50,7 @@ static uint32_t state_of(uint32_t row, uint32_t state)
 
 /*
  * Sets the state of a member and of all objects that dominate it. Each object gets its state once
- * per row, so all walks of a row are linear.
+ * per row, so the walks of a row take linear time.
  */
 static int cover(struct query *q, struct stats *s, uint32_t row, uint32_t ix, struct hdb_error *err)
 {
@@ -67,8 +68,8 @@ static int cover(struct query *q, struct stats *s, uint32_t row, uint32_t ix, st
 					    "dominators form a circle", err);
 	}
 	/*
-	 * Everything below a covered object is covered. Otherwise only the objects from the topmost
-	 * member down are.
+	 * Everything below a covered object is covered too. Otherwise, only the objects from the
+	 * topmost member down are covered.
 	 */
 	if (v != HEAP_NONE && state[v] == covered)
 		top = HEAP_NONE;
@@ -80,7 +81,7 @@ static int cover(struct query *q, struct stats *s, uint32_t row, uint32_t ix, st
 	return HDB_OK;
 }
 
-/* Adds what the members of row number `no` retain. */
+/* Adds the memory that the members of row number `no` retain. */
 static int add_retained(struct query *q, struct stats *s, uint32_t no, struct row *row,
 			struct hdb_error *err)
 {
@@ -197,7 +198,7 @@ static int make_row(struct query *q, struct stats *s, uint64_t from, uint64_t to
 			continue;
 		last = ix;
 		row.referents++;
-		/* Nobody holds an unreachable object. */
+		/* No object holds an unreachable object. */
 		if (analysis_reached_of(&s->list, ix) < analysis_reached_by(row.strength) ||
 		    analysis_reached_of(&s->list, ix) == ANALYSIS_UNREACHABLE)
 			continue;
@@ -214,7 +215,7 @@ static int make_row(struct query *q, struct stats *s, uint64_t from, uint64_t to
 	return base_vec_push(&s->rows, &row, sizeof(row), err);
 }
 
-/* Most bytes held first, then most references, then by class. */
+/* Sorts by held bytes and number of references, largest first, then by class. */
 BASE_ORDER(compare_rows, struct row, BASE_DOWN(only_retained), BASE_DOWN(only_bytes),
 	   BASE_DOWN(count), BASE_UP(class_no), BASE_UP(strength))
 
@@ -235,7 +236,7 @@ static int make_rows(struct query *q, struct stats *s, struct hdb_error *err)
 
 /* ---- facts ---- */
 
-/* Objects and bytes by how strongly they are reachable. */
+/* Number and size of objects by the strength of the references that reach them. */
 struct levels {
 	const struct heap *heap;
 	const struct analysis_reference_list *list;

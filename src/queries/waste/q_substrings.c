@@ -1,9 +1,9 @@
 /*
- * queries/waste/q_substrings.c - the substrings query: arrays that several strings share, or of
- * which strings use only a part: substrings of VMs up to JDK 7u5, deduplicated strings, copies by
- * new String(String).
+ * queries/waste/q_substrings.c - the substrings query: arrays that several strings share, or that
+ * strings use only in part: substrings in VMs up to JDK 7u5, deduplicated strings, and copies made
+ * by new String(String).
  *
- * Strings are sorted by array (contents.h), so all users of an array are neighbours.
+ * Strings are sorted by array (contents.h), so all strings that use an array are adjacent.
  */
 #include "analysis/contents.h"
 #include "heap/values/string_scan.h"
@@ -14,7 +14,7 @@
 
 #include <queries/waste/q_substrings.query.h>
 
-/* An array that is shown. */
+/* An array to show. */
 struct shown {
 	uint64_t first; /* index of its first string in the records */
 	uint64_t wasted, used;
@@ -24,14 +24,17 @@ struct shown {
 struct substrings {
 	struct analysis_contents contents;
 	struct base_big rows;  /* struct shown */
-	struct base_big order; /* struct base_sort_key, one per array, in the order of rows */
+	struct base_big order; /* struct base_sort_key: one per array, in the order of the rows */
 	uint64_t row_count;
 	uint64_t arrays, shared, sharing, wasted;
 	struct analysis_cut unshared,
-		thrifty; /* arrays with waste but only one string; arrays that waste less */
+		/*
+		 * arrays with waste but only one string, and arrays that waste less than the limit
+		 */
+		thrifty;
 };
 
-/* Adds up the strings of one array, which are set. */
+/* Adds up the strings of one array, which the caller has set. */
 static int measure(struct query *q, const struct substrings *s, struct shown *out,
 		   struct hdb_error *err)
 {
@@ -41,7 +44,7 @@ static int measure(struct query *q, const struct substrings *s, struct shown *ou
 	struct heap_object array;
 
 	TRY(heap_object(q->heap, records[0].array_ix, &array, err));
-	/* They are sorted by first element. */
+	/* The strings are sorted by their first element. */
 	for (uint32_t i = 0; i < out->strings; i++) {
 		const uint64_t first = records[i].high >> 32;
 		const uint64_t after = first + (uint32_t)records[i].high;
@@ -111,7 +114,7 @@ static int find_arrays(struct query *q, struct substrings *s, uint64_t min_waste
 	return HDB_OK;
 }
 
-/* Most waste first, then most strings, then by ID. */
+/* Sorts by waste and number of strings, largest first, then by ID. */
 static int order_rows(struct query *q, struct substrings *s, struct hdb_error *err)
 {
 	const uint64_t bytes = (s->row_count + 1) * sizeof(struct base_sort_key);

@@ -1,6 +1,6 @@
 /*
- * queries/waste/q_unreachable.c - the unreachable query: the garbage in the dump, that is objects
- * that no root reaches, by class or by the objects that hold them.
+ * queries/waste/q_unreachable.c - the unreachable query: the garbage in the dump, which consists of
+ * objects that no root reaches, by class or by the objects that hold them.
  */
 #include "analysis/edges.h"
 #include "base/glob.h"
@@ -8,15 +8,14 @@
 #include "queries/queries.h"
 
 /*
- * Which unreachable objects are not held by another one, and what each of
- * these holds.
+ * The unreachable objects that no other unreachable object holds, and what each of them holds.
  *
- * Each unreachable object is held by one "top": an object that no unreachable object refers to, or,
- * for a ring that nothing refers to, one object of the ring. What several tops hold is assigned to
- * the one with the lowest ID.
+ * Each unreachable object is held by one "top": an object that no unreachable object refers to, or
+ * one object of a ring that nothing refers to. Objects held by several tops are assigned to the top
+ * with the lowest ID.
  */
 
-/* An unreachable object that no other one holds. */
+/* An unreachable object that no other unreachable object holds. */
 struct garbage_top {
 	uint64_t bytes;        /* shallow size of everything it holds, including itself */
 	uint64_t native_bytes; /* native memory owned by these objects */
@@ -30,23 +29,26 @@ struct garbage_top {
 /* State of an object during the search. */
 enum { FRESH, HELD, LEFT, AGAIN, COUNTED };
 
-/* Size of an object that a filter hides: it holds others, but does not count. */
+/* Size of an object hidden by a filter, which holds other objects but does not count. */
 #define ELSEWHERE UINT64_MAX
 
 struct garbage {
 	const struct session *session;
-	/* uint32_t per object: number among the unreachable objects + 1; 0 if reachable */
+	/*
+	 * uint32_t per object: 1 + its number among the unreachable objects; 0 if it is reachable
+	 */
 	struct base_big numbers;
-	struct base_big ixs;    /* uint32_t per unreachable object: its index */
-	struct base_big bytes;  /* uint64_t each: shallow size, or ELSEWHERE */
-	struct base_big first;  /* uint64_t each, and one more: start of its edges in `target` */
+	struct base_big ixs;   /* uint32_t per unreachable object: its index */
+	struct base_big bytes; /* uint64_t per unreachable object: shallow size, or ELSEWHERE */
+	/* uint64_t per unreachable object, and one more: start of its edges in `target` */
+	struct base_big first;
 	struct base_big target; /* uint32_t */
 	struct base_big state;  /* uint8_t each */
 	struct base_vec native; /* struct derive_native, ascending */
 	struct base_big stack;  /* uint32_t each */
 	struct base_vec starts; /* uint32_t */
 	uint64_t count;
-	bool is_filling; /* edges are being written, not counted */
+	bool is_filling; /* whether edges are being written rather than counted */
 	uint64_t seen;
 };
 
@@ -135,7 +137,10 @@ static int number_block(void *ctx, const struct heap_block *block, const uint8_t
 	return HDB_OK;
 }
 
-/* Numbers the unreachable objects of all heaps; lists them too, once there is memory for it. */
+/*
+ * Numbers the unreachable objects of all heaps, and also lists them once there is memory for the
+ * list.
+ */
 static int pass(struct garbage *g, struct hdb_error *err)
 {
 	struct heap *heap = g->session->heap;
@@ -166,8 +171,8 @@ static int load_garbage(struct garbage *g, struct hdb_error *err)
 	base_stage(work, "reading garbage", g->session->heap->object_count, "objects");
 	TRY_ERRORS(each_edge(g, err));
 	/*
-	 * Turns first[n + 1] from the number of n's edges into their start, which writing them
-	 * turns into their end.
+	 * Replaces the number of n's edges in first[n + 1] by their start. Writing the edges turns
+	 * this into their end.
 	 */
 	first = g->first.data;
 	for (uint64_t n = 1; n <= g->count; n++) {
@@ -189,8 +194,8 @@ struct turn {
 };
 
 /*
- * Changes the state of all objects that `from` reaches through objects in the old state. Adds them
- * up if `top` is not NULL.
+ * Changes the state of all objects that `from` reaches through objects in the old state. Adds the
+ * objects to `top`, unless it is NULL.
  */
 static int search(struct garbage *g, uint32_t from, struct turn turn, struct garbage_top *top,
 		  struct hdb_error *err)
@@ -229,14 +234,14 @@ static int search(struct garbage *g, uint32_t from, struct turn turn, struct gar
 	return HDB_OK;
 }
 
-/* Marks the holders in `is_top`. */
+/* Marks the tops in `is_top`. */
 static int find_tops(struct garbage *g, uint8_t *is_top, struct hdb_error *err)
 {
 	const uint64_t *first = g->first.data;
 	const uint32_t *target = g->target.data;
 	const uint8_t *state = g->state.data;
 
-	/* First mark all objects, then unmark objects that something refers to. */
+	/* Marks all objects first, and then unmarks those to which something refers. */
 	for (uint32_t n = 0; n < g->count; n++)
 		is_top[n] = 1;
 	for (uint64_t e = 0; e < first[g->count]; e++)
@@ -294,7 +299,7 @@ static void release(struct garbage *g)
 
 /*
  * Finds all tops in order of ix. The caller must release *tops (struct garbage_top). Memory: 4
- * bytes per object, 26 per unreachable object, and 4 for each of its references.
+ * bytes per object, 26 per unreachable object, and 4 per reference of an unreachable object.
  */
 static int garbage_tops(const struct session *session, struct base_vec *tops, struct hdb_error *err)
 {
@@ -312,17 +317,17 @@ static int garbage_tops(const struct session *session, struct base_vec *tops, st
 
 #include <queries/waste/q_unreachable.query.h>
 
-/* The holders of one class. */
+/* The tops of one class. */
 struct holder_group {
 	uint64_t holders, count, bytes, native_bytes;
 	uint32_t class_no;
-	uint32_t biggest; /* index in `tops` of the object that retains most bytes */
+	uint32_t biggest; /* index in `tops` of the object that retains the most */
 };
 
 struct unreachable {
 	struct analysis_groups groups;
-	struct analysis_groups native; /* by the same groups; not by holder */
-	uint64_t bytes;                /* of all unreachable objects */
+	struct analysis_groups native; /* the same groups; not used with --by holder */
+	uint64_t bytes;                /* size of all unreachable objects */
 	bool by_holder, is_list, has_native;
 	struct base_vec tops;     /* struct garbage_top; by holder */
 	struct base_vec by_class; /* struct holder_group; by holder, unless is_list */
@@ -330,13 +335,13 @@ struct unreachable {
 
 /* ---- by holder ---- */
 
-/* Most bytes first, then by ID. */
+/* Sorts by size, largest first, then by ID. */
 BASE_ORDER(compare_tops, struct garbage_top, BASE_DOWN(bytes), BASE_UP(ix))
 
-/* Most bytes first, then by class. */
+/* Sorts by size, largest first, then by class. */
 BASE_ORDER(compare_groups, struct holder_group, BASE_DOWN(bytes), BASE_UP(class_no))
 
-/* Sums the holders by class. PATTERN keeps only holders whose class matches. */
+/* Adds up the tops by class. With PATTERN, keeps only those whose class matches. */
 static int group_tops(struct query *q, struct unreachable *u, struct hdb_error *err)
 {
 	struct garbage_top *tops = u->tops.data;
@@ -378,7 +383,7 @@ static int open_holders(struct query *q, struct unreachable *u, struct hdb_error
 {
 	TRY(garbage_tops(&q->session, &u->tops, err));
 	query_fact(q, "holders", u->tops.count);
-	/* Sorted, so the first of each class is its largest. */
+	/* The tops are sorted, so the first of each class is its largest. */
 	base_vec_sort(&u->tops, sizeof(struct garbage_top), compare_tops);
 	TRY(group_tops(q, u, err));
 	q->total = u->is_list ? u->tops.count : u->by_class.count;
@@ -420,7 +425,7 @@ static void holder_row(struct query *q, const struct unreachable *u, size_t no)
 static int load(struct query *q, enum derive_group by, struct analysis_groups *out,
 		struct hdb_error *err)
 {
-	/* Totals need the dominator tree; reachability does not. */
+	/* Totals require the dominator tree, but reachability does not. */
 	return derive_has(q->derive, STORE_TOTALS) ?
 		       analysis_load_groups(&q->session, by, out, err) :
 		       analysis_count_groups(&q->session, by, ANALYSIS_COUNT_REACHED, out, err);
