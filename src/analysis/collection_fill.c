@@ -10,7 +10,7 @@
 
 #include <assert.h>
 
-/* Average number of times that each slot may be read: once for itself, and again for wrappers. */
+/* Average number of times that a slot may be read: once for itself, and again for wrappers. */
 #define LOOKS 8
 
 void analysis_measuring_init(const struct session *session, bool is_arrays, bool wants_used,
@@ -54,7 +54,7 @@ static int measure_array(const struct session *session, const struct heap_object
 }
 
 /*
- * Returns the size of one slot (a reference, a pair of references, or a number), and the size of
+ * Determines the size of one slot (a reference, a pair of references, or a number), and the size of
  * the backing array.
  */
 static int slot_bytes(const struct session *session, const struct heap_collection *c,
@@ -84,12 +84,12 @@ static int add_costs(const struct session *session, const struct heap_collection
 	int r;
 
 	assert(c->rule);
-	/* Parts of another collection are counted with that collection. */
+	/* A part of another collection is counted with that collection. */
 	if (!c->inner || c->inner_ix != c->ix || c->inner->flags & HEAP_LENT)
 		return HDB_OK;
 	r = slot_bytes(session, c, &bytes, &array_bytes, err);
 	m->shallow_bytes += array_bytes;
-	/* In a bit set, bits that are 0 are not waste. */
+	/* In a bit set, zero bits are not waste. */
 	TRY(r);
 	if (m->has_capacity && m->has_size && c->inner->shape != HEAP_WORDS &&
 	    m->capacity > m->size)

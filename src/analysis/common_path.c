@@ -1,10 +1,10 @@
 /*
  * analysis/common_path.c - the common part of the shortest paths to many objects.
  *
- * The paths are read from the reach tree, from each object upwards to the first object of an
- * earlier path. Together they form a tree whose nodes are numbered in order of discovery. If the
- * walks are visited backwards, and the nodes of each walk upwards, children come before parents, so
- * one pass adds up the number of objects below each node and the size that they retain.
+ * The paths are read from the reach tree, from each object up to the first object on an earlier
+ * path. Together they form a tree whose nodes are numbered in order of discovery. If the walks are
+ * visited from last to first, and the nodes of each walk upwards, children come before parents. One
+ * pass therefore adds up the number of objects below each node and the size that they retain.
  */
 #include "analysis/session.h"
 #include "analysis/suspects.h"
@@ -15,19 +15,22 @@
 /* An object is common to the paths if more than this share of them passes it (MAT: 0.8). */
 #define COMMON_NUMERATOR 8u
 #define COMMON_DENOMINATOR 10u
-/* The search ends at a child with less than this share of its parent's retained size (MAT: 0.7). */
+/*
+ * The search ends at a node whose best child has less than this share of its retained size (MAT:
+ * 0.7).
+ */
 #define DROP_NUMERATOR 7u
 #define DROP_DENOMINATOR 10u
 /* Maximum number of nodes on all paths together, which takes 50 MB. Further paths are ignored. */
 #define NODES_MAX 1000000u
-/* Common objects that are listed. */
+/* Maximum number of common objects listed. */
 #define COMMON_MAX 1000u
 /* Number of objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 16384u
 
 struct node {
 	uint32_t parent;         /* number; GRAPH_NONE: a root */
-	uint32_t count;          /* objects below, itself included */
+	uint32_t count;          /* number of objects below it, including itself */
 	uint64_t retained_bytes; /* what these retain */
 	uint32_t best;           /* the child with the most objects; GRAPH_NONE: a leaf */
 };
@@ -36,7 +39,7 @@ struct tree {
 	struct graph_node_map map;
 	struct base_vec nodes; /* struct node, by number */
 	struct base_vec walks; /* uint32_t: where each walk's numbers begin */
-	struct node top;       /* stands above the roots */
+	struct node top;       /* an artificial node above the roots */
 };
 
 static struct node *node_at(struct tree *t, uint32_t number)
@@ -88,7 +91,7 @@ static int add_paths(const struct session *session, struct tree *t, bool is_stro
 	return HDB_OK;
 }
 
-/* Adds the figures of a node to its parent, and keeps the parent's best child. */
+/* Adds the figures of a node to its parent, and updates the parent's best child. */
 static void add_up(struct tree *t, uint32_t number)
 {
 	const struct node *node = node_at(t, number);
@@ -154,7 +157,7 @@ int analysis_common_path(const struct session *session, struct analysis_suspect 
 	if (!t.map.count)
 		TRY(add_paths(session, &t, false, members, err));
 	add_all_up(&t);
-	/* Counts only members whose paths were included. MAT also counts members without a path. */
+	/* Counts only members whose paths are included. MAT also counts members without a path. */
 	least = (t.map.count < NODES_MAX ? members->count : t.walks.count) *
 		(uint64_t)COMMON_NUMERATOR / COMMON_DENOMINATOR;
 	return follow(&t, least, &group->common, err);

@@ -1,9 +1,9 @@
 /*
  * analysis/contents.c - hashes the contents of all strings or primitive arrays, and sorts them.
  *
- * The size of the array of records is known from the import's counts. One pass over the objects on
- * all threads reads contents in heap order, which is nearly the order of the dump. Records are then
- * distributed by the first byte of their hash, and all threads sort the parts.
+ * The size of the array of records is known from the import's counts. One pass over the objects, on
+ * all threads, reads the contents in heap order, which is nearly the order of the dump. The records
+ * are then distributed by the first byte of their hash, and all threads sort the parts.
  */
 #include "analysis/contents.h"
 
@@ -26,16 +26,16 @@
 /* Number of bytes in the sort key: the hash, then the index. */
 #define HASH_BYTES 16u
 #define KEY_BYTES 20u
-/* Runs of at most this many records are sorted by insertion. */
+/* Maximum length of a run that is sorted by insertion. */
 #define SHORT_RUN 24u
 
 struct reading {
 	const struct session *session;
 	const struct analysis_contents_options *options;
 	struct analysis_contents *out;
-	struct store_block *references; /* indexed by block; for strings */
+	struct store_block *references; /* indexed by block; only for strings */
 	uint64_t room;                  /* number of records that there is memory for */
-	uint8_t *reachable;             /* of the block being taken */
+	uint8_t *reachable;             /* whether each object of the current block is reachable */
 };
 
 /* Returns whether object i of the current block belongs to the population. */
@@ -52,7 +52,7 @@ static bool is_wanted(const struct reading *s, const struct heap_block *objects,
 	const uint32_t no = objects->class_no[i];
 
 	assert(i < objects->count);
-	/* An embedded array is part of another object and cannot be shared. */
+	/* An embedded array is part of another object, so it cannot be shared. */
 	return objects->kind[i] == STORE_PRIMITIVE_ARRAY && !objects->embedded[i] &&
 	       (!s->options->is_class || s->options->is_class[no]);
 }
@@ -71,7 +71,10 @@ static int add_room(void *ctx, const struct heap_count *c, struct hdb_error *err
 	return HDB_OK;
 }
 
-/* Called on the main thread only: reading reachability is not thread-safe. */
+/*
+ * Reads the reachability of a block's objects. Must be called on the main thread, because reading
+ * reachability is not thread-safe.
+ */
 static int find_reachable(const struct reading *s, uint32_t block_no, struct hdb_error *err)
 {
 	return derive_reachable_block(s->session->derive, block_no, s->reachable, err);
@@ -117,7 +120,7 @@ int analysis_array_hash(struct heap *heap, struct base_view *view, uint64_t offs
 }
 
 /*
- * The output of a thread for a block: records in block->bytes[0], and a bit per object without
+ * Output of a thread for a block: records in block->bytes[0], and a bit for each object without
  * content, which is copied to block->values.
  */
 struct made {
@@ -125,10 +128,10 @@ struct made {
 	struct derive_block *block;
 	struct base_view view;
 	struct heap_offsets *groups;
-	uint64_t without[STORE_BLOCK_OBJECTS / 64]; /* a bit per object */
+	uint64_t without[STORE_BLOCK_OBJECTS / 64]; /* one bit per object */
 };
 
-/* A size as recorded. */
+/* Returns a size as it is recorded. */
 static uint32_t size_of(uint64_t bytes)
 {
 	return bytes < ANALYSIS_BYTES_MANY ? (uint32_t)bytes : ANALYSIS_BYTES_MANY;
@@ -236,7 +239,7 @@ static bool count_one(struct reading *s, const struct heap_block *objects, uint3
 	return counts(s, i);
 }
 
-/* Adds the records of a block to the result, in order, on the main thread. */
+/* Appends the records of a block to the result. Runs in order on the main thread. */
 static int read_take(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct reading *s = ctx;
@@ -294,8 +297,8 @@ static unsigned key_byte(const struct analysis_content *record, unsigned depth)
 }
 
 /*
- * Moves the records into 256 places by the byte at `depth`, in place; end[] receives the ends of
- * the places.
+ * Distributes the records in place to 256 parts by the byte at `depth`. Sets end[] to the ends of
+ * the parts.
  */
 static void spread(struct analysis_content *records, uint64_t count, unsigned depth, uint64_t *end)
 {
@@ -330,14 +333,14 @@ static bool is_one_run(const struct analysis_content *records, uint64_t count)
 }
 
 /*
- * Sorts by hash, then by index. Sorts in place because the array may be in a file, and a copy would
+ * Sorts by hash, then by index. Sorts in place because the array may be in a file, and a copy might
  * not fit. The first `top` bytes of the keys are equal.
  */
 static void sort(struct analysis_content *records, uint64_t count, unsigned top)
 {
 	/*
-	 * One byte of the key: the places of its values, the next place to sort, and the byte
-	 * that was sorted before.
+	 * One byte of the key: the parts of its values, the next part to sort, and the byte that
+	 * was sorted before.
 	 */
 	struct level {
 		uint64_t start, end[256];
@@ -377,7 +380,7 @@ static void sort(struct analysis_content *records, uint64_t count, unsigned top)
 	}
 }
 
-/* Records by the first byte of their hash. */
+/* The records, by the first byte of their hash. */
 struct sorting {
 	struct analysis_content *records;
 	uint64_t end[256];
@@ -416,7 +419,7 @@ static int prepare(struct reading *s, unsigned *threads_max, struct hdb_error *e
 	if (!heap->object_count)
 		return HDB_OK;
 	TRY(BASE_ALLOC(s->reachable, STORE_BLOCK_OBJECTS, "a block of objects", err));
-	/* This may build a table, so it is done before the stage begins. */
+	/* This may build a table, so it precedes the stage. */
 	return find_reachable(s, 0, err);
 }
 
@@ -477,7 +480,7 @@ uint64_t analysis_contents_run(const struct analysis_contents *contents, uint64_
 	return to;
 }
 
-/* Looks up a size that does not fit in a record. */
+/* Looks up a size that did not fit into its record. */
 static int bytes_of(const struct session *session, uint32_t ix, uint32_t known, uint64_t *bytes,
 		    struct hdb_error *err)
 {

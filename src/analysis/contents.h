@@ -1,6 +1,6 @@
 /*
  * analysis/contents.h - the contents of all strings or all primitive arrays as 128-bit hashes,
- * sorted so that equal contents are neighbours. Hashes are seeded differently in each process, so
+ * sorted so that equal contents are adjacent. Hashes are seeded differently in each process, so
  * answers must not depend on this order.
  *
  * Memory: 32 bytes per string or array, in one big array that moves to a file if the budget is used
@@ -20,12 +20,12 @@ enum analysis_content_kind {
 	ANALYSIS_SPANS   /* strings, by the part of their array that they use */
 };
 
-/* Content of a string or array. */
+/* The content of a string or array. */
 struct analysis_content {
 	/*
 	 * 128 bits of XXH3, seeded for this process (base_hash_seed), of the string or of the bytes
-	 * of the elements; the element type is part of the seed. For spans this is not a hash but
-	 * the index of the array, and first byte << 32 | number of bytes.
+	 * of the elements; the element type is part of the seed. For spans this is not a hash:
+	 * `low` is the index of the array, and `high` is first byte << 32 | number of bytes.
 	 */
 	uint64_t low, high;
 	uint32_t ix;
@@ -50,10 +50,7 @@ struct analysis_contents {
 	 */
 	uint64_t heap_bytes;
 	uint64_t unreachable_count,
-		/*
-		 * number of unreachable strings or arrays, whether or not they are in the
-		 * population
-		 */
+		/* number of all unreachable strings or arrays, whether in the population or not */
 		unreachable_bytes;
 };
 
@@ -79,15 +76,18 @@ uint64_t analysis_contents_run(const struct analysis_contents *contents, uint64_
 struct analysis_run {
 	const struct analysis_content *first;
 	uint64_t count;
-	bool of_arrays;                     /* the contents are of arrays, not of strings */
+	/* whether these are contents of arrays rather than strings */
+	bool of_arrays;
 	struct base_sort_key *keys, *spare; /* scratch space with one entry per member of the run */
 };
 
-/* The memory that a run of equal contents takes. */
+/* Memory taken by a run of equal contents. */
 struct analysis_copies {
 	/* bytes of all copies and their arrays; an array shared by several strings counts once */
 	uint64_t total;
-	/* bytes that sharing would save: all but the first object and the smallest array */
+	/*
+	 * bytes that sharing would save, which are all but the first object and the smallest array
+	 */
 	uint64_t wasted;
 	uint32_t arrays; /* number of different arrays */
 };
@@ -98,7 +98,8 @@ int analysis_copies_measure(const struct session *session, const struct analysis
 
 /*
  * Hashes the elements of a primitive array. `view` belongs to the calling thread, and `offset` is
- * the offset of the array in the dump. Returns HDB_NOTFOUND if the dump has no elements.
+ * the offset of the array in the dump. Returns HDB_NOTFOUND if the dump does not contain the
+ * elements.
  */
 int analysis_array_hash(struct heap *heap, struct base_view *view, uint64_t offset,
 			struct analysis_content *out, struct hdb_error *err);

@@ -47,7 +47,7 @@ const char *analysis_strength_name(uint8_t strength)
 	return strength < sizeof(names) / sizeof(names[0]) ? names[strength] : "strong";
 }
 
-/* The references to be named. */
+/* References to be named. */
 struct reference {
 	const struct session *session;
 	uint32_t from, to;
@@ -85,7 +85,10 @@ static int add_fields(struct reference *ref, struct heap_fields *fields,
 	return r == HDB_END ? HDB_OK : r;
 }
 
-/* Appends the first element that contains the reference, or "[?]" if it is not near the start. */
+/*
+ * Appends the index of the first element that contains the reference, or "[?]" if it is not near
+ * the start.
+ */
 static int find_element(struct reference *ref, struct hdb_error *err)
 {
 	struct heap_walk walk;
@@ -135,8 +138,8 @@ static int name_reference(struct reference *ref, struct hdb_error *err)
 	if (object.kind == STORE_OBJECT_ARRAY && !ref->count)
 		TRY(find_element(ref, err));
 	/*
-	 * If no field contains the reference, it is a local variable of a thread (or a class of a
-	 * class loader, which MAT counts as a reference).
+	 * If no field contains the reference, the target is a local variable of a thread (or a
+	 * class of a class loader, which MAT counts as a reference).
 	 */
 	if (!ref->count && object.kind == STORE_INSTANCE)
 		add_name(ref, ANALYSIS_LINK_LOCAL, "<local variable>");

@@ -9,9 +9,9 @@
 #include "heap/values/values.h"
 
 /*
- * Describes an object's value for people: content of a string in quotes, boxed number, name of a
- * thread, enum constant, class of a class object; for collections "size=N". Empty if there is no
- * description. Truncated to `size` bytes.
+ * Describes an object's value for people: the content of a string in quotes, the value of a boxed
+ * number, the name of a thread, enum constant or class, or "size=N" for a collection. Writes
+ * nothing if there is no description. Truncates the text to `size` bytes.
  */
 void analysis_describe(const struct session *session, uint32_t ix, char *buf, size_t size);
 
@@ -25,13 +25,13 @@ enum analysis_link_kind {
 	ANALYSIS_LINK_STATIC,
 	ANALYSIS_LINK_ELEMENT,
 	ANALYSIS_LINK_LOCAL,  /* a local variable of a thread */
-	ANALYSIS_LINK_CLASS,  /* object to its class */
-	ANALYSIS_LINK_SUPER,  /* class to its superclass */
-	ANALYSIS_LINK_LOADER, /* class to its class loader */
+	ANALYSIS_LINK_CLASS,  /* the reference from an object to its class */
+	ANALYSIS_LINK_SUPER,  /* the reference from a class to its superclass */
+	ANALYSIS_LINK_LOADER, /* the reference from a class to its class loader */
 	ANALYSIS_LINK_OTHER
 };
 
-/* The kind of reference by which an object holds another object. */
+/* The reference by which an object holds another object. */
 struct analysis_link {
 	enum analysis_link_kind kind; /* kind of the first reference */
 	unsigned count;               /* number of references */
@@ -54,7 +54,7 @@ int analysis_holder(const struct session *session, uint32_t from, uint32_t to,
 /* Returns "strong", "soft", "weak", "phantom" or "finalizer", a static string. */
 const char *analysis_strength_name(uint8_t strength);
 
-/* A retained size that was found without building dominators. */
+/* A retained size found without building dominators. */
 struct analysis_retained {
 	bool found;
 	uint64_t bytes;   /* valid if `found` */

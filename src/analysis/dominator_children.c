@@ -36,7 +36,7 @@ static int is_hidden(const struct session *session, struct analysis_level *level
 	return r;
 }
 
-/* If an object is a hidden child of `parent`, subtracts it from the length. */
+/* Subtracts an object from the length of the list if it is a hidden child of `parent`. */
 static int uncount(const struct session *session, struct analysis_level *level, uint32_t parent,
 		   uint32_t ix, struct hdb_error *err)
 {
@@ -64,7 +64,7 @@ int analysis_level_begin(const struct session *session, uint32_t ix, bool hides_
 	TRY(ix == HEAP_NONE ? derive_top_level(session->derive, &out->children, &list, err) :
 			      derive_children(session->derive, &out->children, err));
 	TRY(store_lists_begin(&out->children, list, &out->length, err));
-	/* Only these objects can be missing in the dump. */
+	/* Only these objects can be missing from the dump. */
 	if (heap->object_count)
 		TRY(uncount(session, out, ix, HEAP_BOOT_LOADER, err));
 	for (uint32_t no = 0; no < heap->class_count; no++)

@@ -7,16 +7,17 @@
 
 #include "analysis/session.h"
 
-/* State of an iteration over the children of one node. Does not have to be released. */
+/* State of an iteration over the children of one node. It need not be released. */
 struct analysis_level {
 	struct store_lists children; /* the list being read */
-	/* counts the children of children; unused if hides_invented */
+	/* counts the children of children; not used with hides_invented */
 	struct store_lists others;
 	const uint32_t *batch; /* borrowed from `children` */
 	size_t batch_count, at;
 	uint64_t length; /* number of children shown */
 	/*
-	 * hides all objects that the dump does not contain, not only objects that dominate nothing
+	 * whether all objects that the dump does not contain are hidden, not only those that
+	 * dominate nothing
 	 */
 	bool hides_invented;
 };

@@ -26,7 +26,7 @@ int analysis_each_edge(const struct session *session, const struct store_lists *
 		       uint64_t list_count, const struct analysis_edge_taker *taker,
 		       struct hdb_error *err)
 {
-	/* Two readers, because reading a big list moves its reader. */
+	/* There are two readers, because reading a big list moves its reader. */
 	struct store_lists whole = *lists, big = *lists;
 	BASE_FREED uint64_t *lengths = malloc(STORE_BLOCK_OBJECTS * sizeof(*lengths));
 	BASE_SCOPED(base_vec_release) struct base_vec entries = { 0 };

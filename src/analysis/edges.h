@@ -4,7 +4,7 @@
 
 #include "analysis/session.h"
 
-/* Receives the entries of the list of ix. Big lists come in several calls. */
+/* Receives the entries of the list of ix. A big list comes in several calls. */
 struct analysis_edge_taker {
 	int (*take)(void *ctx, uint32_t ix, const uint32_t *entries, size_t count,
 		    struct hdb_error *err);

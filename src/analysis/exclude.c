@@ -1,8 +1,8 @@
 /*
- * analysis/exclude.c - decides which references do not count, by strength or by field.
+ * analysis/exclude.c - determines which references are ignored, by strength or by field.
  *
- * A single reference is tested by reading the fields of its object by name. For traversals of the
- * whole heap this would be far too slow, so the filter records the positions of reference fields
+ * A single reference is tested by reading the fields of its object by name. This would be far too
+ * slow for traversals of the whole heap, so the filter records the positions of reference fields
  * for each class, and reads only these fields from the dump.
  */
 #include "analysis/exclude.h"
@@ -20,11 +20,11 @@
 #define NAME_MAX_BYTES 512
 /*
  * Maximum number of other reference fields that are compared with excluded fields. If an instance
- * has more, a reference may be removed that another field also holds, but no program has such
- * classes.
+ * has more, a reference may be removed although another field also holds its target, but no program
+ * has such classes.
  */
 #define OTHERS_MAX 1024
-/* Up to this number, references are matched by their order, without looking up IDs. */
+/* Maximum number of references that are matched by their order, without looking up IDs. */
 #define FEW 16u
 
 void analysis_excludes_release(struct analysis_excludes *excludes)
@@ -203,7 +203,7 @@ static void drop(uint32_t *edges, uint32_t *count, uint32_t to)
 	*count = kept;
 }
 
-/* Removes the referent if its strength is excluded and no strong reference also holds it. */
+/* Removes the referent if its strength is excluded and no strong reference holds it too. */
 static int drop_weak(const struct analysis_excludes *s, uint32_t from, uint32_t *edges,
 		     uint32_t *count, struct hdb_error *err)
 {
@@ -284,7 +284,7 @@ static unsigned add_target(struct target *targets, unsigned count, uint64_t id, 
 
 /*
  * Removes excluded edges without looking up IDs. Objects are numbered in ID order, so if all
- * targets of the fields are among the edges, the k-th ID is the k-th edge. If numbers show that
+ * targets of the fields are among the edges, the k-th ID is the k-th edge. If the counts show that
  * this is not the case, returns false without removing an edge.
  */
 static bool drop_in_order(const struct analysis_excludes *s, const struct held *held,
@@ -341,7 +341,7 @@ static int drop_fields(const struct analysis_excludes *s, const struct held *hel
 	return HDB_OK;
 }
 
-/* Callback of the filter: removes the excluded edges of one object. */
+/* Removes the excluded edges of one object. This is the callback of the filter. */
 static int keep(void *ctx, uint32_t from, uint32_t *edges, uint32_t *count, struct hdb_error *err)
 {
 	const struct analysis_excludes *s = ctx;
@@ -360,8 +360,8 @@ static int keep(void *ctx, uint32_t from, uint32_t *edges, uint32_t *count, stru
 
 /*
  * Marks the classes whose instances have edges without a field (threads and their local variables,
- * class loaders and their classes). If fields of the dump refer to missing objects, all classes are
- * marked: then fields without edges exist.
+ * class loaders and their classes). If fields of the dump refer to missing objects, marks all
+ * classes, because there are fields without edges.
  */
 static int note_other_edges(const struct session *session, struct analysis_excludes *s,
 			    struct hdb_error *err)

@@ -12,10 +12,12 @@
  */
 #define ANALYSIS_EXCLUDES_MAX 64
 
-/* Excluded by default: paths through these references do not explain why an object is alive. */
+/*
+ * References excluded by default, because paths through them do not explain why an object is alive.
+ */
 #define ANALYSIS_EXCLUDES_WEAK "weak,soft,phantom,finalizer"
 
-/* A field of a class, and of its subclasses, that is excluded. */
+/* An excluded field of a class and its subclasses. */
 struct analysis_excluded_field {
 	uint32_t class_no;
 	char name[128];
@@ -34,7 +36,7 @@ struct analysis_excludes {
 	struct analysis_excluded_field fields[ANALYSIS_EXCLUDES_MAX];
 	size_t field_count;
 	const struct session *session; /* borrowed */
-	uint8_t *from_class;           /* for the filter, by class number; owned */
+	uint8_t *from_class;           /* indexed by class number; for the filter; owned */
 	/*
 	 * Indexed by class number: index of its first entry in `places`. Its entries end where the
 	 * entries of the next class begin. Owned.
@@ -49,9 +51,9 @@ struct analysis_excludes {
 };
 
 /*
- * Parses --exclude: a list of weak, soft, phantom, finalizer, none, CLASS:FIELD. Returns HDB_EUSAGE
- * for anything else, and HDB_NOTFOUND if a class does not exist. The text is borrowed. The caller
- * must release *out, even after a failure.
+ * Parses --exclude: a list of weak, soft, phantom, finalizer, none and CLASS:FIELD. Returns
+ * HDB_EUSAGE for anything else, and HDB_NOTFOUND if a class does not exist. The text is borrowed.
+ * The caller must release *out, even after a failure.
  */
 int analysis_excludes_parse(const struct session *session, const char *fallback,
 			    struct analysis_excludes *out, struct hdb_error *err);
@@ -69,8 +71,8 @@ int analysis_excludes_filter(const struct session *session, struct analysis_excl
 			     struct derive_filter *out, struct hdb_error *err);
 
 /*
- * Returns whether exactly the references that reach.strong ignores are excluded, and whether none
- * is excluded. In these cases existing tables can be used.
+ * Return whether exactly the references that reach.strong ignores are excluded, and whether none
+ * are. In these cases, existing tables can be used.
  */
 bool analysis_excludes_is_weak(const struct analysis_excludes *excludes);
 bool analysis_excludes_is_none(const struct analysis_excludes *excludes);

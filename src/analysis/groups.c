@@ -1,8 +1,8 @@
 /*
  * analysis/groups.c - counts objects by class, superclass, package or class loader.
  *
- * Everything is first counted by class, and classes are then added up to the other groups, so one
- * table of totals or one pass over the objects is enough for all kinds of groups.
+ * All objects are first counted by class, and the classes are then added up to other groups. One
+ * table of totals, or one pass over the objects, is therefore enough for all kinds of groups.
  */
 #include "analysis/groups.h"
 
@@ -120,7 +120,7 @@ static int count_objects(const struct session *session, enum analysis_counting c
 }
 
 /*
- * Fills in by_class from the import's counts if they exist and are enough, otherwise with a pass
+ * Fills in by_class from the import's counts if they exist and suffice, and otherwise with a pass
  * over all objects.
  */
 static int count_classes(const struct session *session, enum analysis_counting counting,
@@ -134,8 +134,8 @@ static int count_classes(const struct session *session, enum analysis_counting c
 }
 
 /*
- * Counts the objects of each class for the class and all its superclasses. In the tree's order
- * parents come first, so a backward pass adds each class once to its parent.
+ * Counts the objects of each class for the class and all its superclasses. In the order of the tree
+ * parents come first, so a backward pass adds each class to its parent once.
  */
 static int fold_supers(const struct heap *heap, const struct derive_total *by_class,
 		       struct derive_total *out, struct hdb_error *err)
@@ -293,14 +293,14 @@ int analysis_count_classes(const struct session *session, bool with_reachable,
 
 /* ---- native memory ---- */
 
-/* Columns of one block. */
+/* The columns of one block. */
 struct native_block {
 	struct heap_block objects;
 	uint64_t native[STORE_BLOCK_OBJECTS];
 	uint8_t reachable[STORE_BLOCK_OBJECTS];
 };
 
-/* Adds the native memory of one block of objects. Most blocks own none and are not decoded. */
+/* Adds the native memory of one block of objects. Most blocks have none and are not decoded. */
 static int add_native(const struct session *session, uint32_t block_no, struct native_block *block,
 		      struct derive_total *by_class, struct hdb_error *err)
 {
@@ -410,8 +410,9 @@ const char *analysis_group_name(const struct session *session, enum derive_group
 }
 
 /*
- * Similarity of a name to a pattern that it does not match: 2 if the name ends with the pattern
- * after a package or outer class, 1 if it contains the pattern, otherwise 0. Ignores case.
+ * Returns how similar a name is to a pattern that it does not match: 2 if the name ends with the
+ * pattern after a package or outer class, 1 if it contains the pattern, and otherwise 0. Ignores
+ * case.
  */
 static unsigned likeness(const char *name, const char *pattern)
 {

@@ -12,7 +12,7 @@
 #include "analysis/population.h"
 #include "analysis/session.h"
 
-/* Totals by group. `by` is the key of the groups. */
+/* The totals of groups. `by` is the kind of group. */
 struct analysis_groups {
 	enum derive_group by;
 	struct derive_total *totals; /* without empty groups unless stated otherwise; owned */
@@ -22,13 +22,11 @@ struct analysis_groups {
 /* How analysis_count_groups distinguishes reachable objects. */
 enum analysis_counting {
 	/*
-	 * Not at all: all objects count as reachable. Uses the import's counts and builds no table.
+	 * It does not: all objects count as reachable. Uses the import's counts and builds no
+	 * table.
 	 */
 	ANALYSIS_COUNT_ALL,
-	/*
-	 * Determined from the dominators or the reach tree; the reach tree is built if neither
-	 * exists.
-	 */
+	/* By the dominators or the reach tree. The reach tree is built if neither exists. */
 	ANALYSIS_COUNT_REACHED
 };
 
@@ -42,15 +40,13 @@ int analysis_count_groups(const struct session *session, enum derive_group by,
 			  struct hdb_error *err);
 
 /*
- * Makes an empty total for each class, indexed by class number, and loads the classes. *out is
- * owned by the caller: free().
+ * Makes an empty total for each class, indexed by class number, and loads the classes. The caller
+ * must free() *out.
  */
 int analysis_make_class_totals(const struct session *session, struct derive_total **out,
 			       struct hdb_error *err);
 
-/*
- * The same totals, filled in from the table totals. The caller must free *out even after a failure.
- */
+/* Reads the same totals from the table totals. The caller must free *out even after a failure. */
 int analysis_load_class_totals(const struct session *session, struct derive_total **out,
 			       struct hdb_error *err);
 
@@ -70,7 +66,8 @@ int analysis_fold_groups(const struct session *session, enum derive_group by,
 /*
  * Finds native memory of reachable and unreachable objects by group, without groups that own none.
  * The totals contain it in shallow_bytes and unreachable_bytes, and the number of owners in count
- * and unreachable_count. If the heap has no native memory, *has is false and *out is empty.
+ * and unreachable_count. If the heap has no native memory, sets *has to false and *out to no
+ * groups.
  */
 int analysis_native_groups(const struct session *session, enum derive_group by,
 			   struct analysis_groups *out, bool *has, struct hdb_error *err);
@@ -80,7 +77,7 @@ uint64_t analysis_group_native(const struct analysis_groups *groups, uint32_t no
 /* Returns the native memory of the unreachable objects of a group. */
 uint64_t analysis_group_lost_native(const struct analysis_groups *groups, uint32_t no);
 
-/* Returns a group by number, or NULL. The groups must be in order of their numbers. */
+/* Returns the group with this number, or NULL. The groups must be in order of their numbers. */
 const struct derive_total *analysis_groups_find(const struct analysis_groups *groups, uint32_t no);
 
 void analysis_groups_release(struct analysis_groups *groups);
@@ -99,8 +96,8 @@ static inline void analysis_count_object(struct derive_total *total, uint64_t by
 }
 
 /*
- * Replaces count and shallow_bytes of a total with the values for a population. Unreachable objects
- * retain nothing.
+ * Replaces the count and shallow_bytes of a total with the values for a population. Unreachable
+ * objects retain nothing.
  */
 static inline void analysis_choose_counts(struct derive_total *total,
 					  enum analysis_population population)
@@ -132,7 +129,7 @@ const char *analysis_group_name(const struct session *session, enum derive_group
 				size_t *size);
 
 /*
- * Returns the total of the whole heap, from the `whole` table, which is built if it is missing.
+ * Reads the total of the whole heap from the `whole` table, which is built if it is missing.
  * retained_bytes is the size retained by all roots, which is 100 % for retained sizes. It exceeds
  * the shallow size by the objects that the dump does not contain.
  */

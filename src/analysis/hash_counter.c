@@ -1,10 +1,10 @@
 /*
- * analysis/hash_counter.c - entries in pieces, found by a hash table with linear probing that is at
- * most three quarters full.
+ * analysis/hash_counter.c - entries in pieces, and a hash table with linear probing, at most three
+ * quarters full, that finds them.
  *
  * A slot contains the number of an entry and 32 bits of the hash that do not determine the slot.
  * Most lookups of new contents therefore touch only one cache line, and the new entry is written
- * next to the last one. To enlarge the table, the entries are read in order and only slots are
+ * next to the last one. When the table grows, the entries are read in order and only slots are
  * written.
  */
 #include "analysis/hash_counter.h"
@@ -15,11 +15,11 @@
 
 #define FIRST_SLOTS 4096u
 #define FIRST_PIECE 4096u
-/* Entries with counts up to this limit are sorted by counting. Few entries have larger counts. */
+/* Maximum count of entries that are sorted by counting. Few entries have larger counts. */
 #define SMALL_COUNTS 4096u
 
 struct slot {
-	uint32_t number; /* number of the entry + 1; 0 if free */
+	uint32_t number; /* 1 + number of the entry; 0 if the slot is free */
 	uint32_t tag;    /* upper bits of hash.high */
 };
 
@@ -27,8 +27,8 @@ static_assert(((1ull << ANALYSIS_COUNTER_PIECES) - 1) * FIRST_PIECE > UINT32_MAX
 	      "room for all objects");
 
 /*
- * Returns the piece of an entry, and its index there. Piece k begins with entry (2^k - 1) *
- * FIRST_PIECE.
+ * Returns the piece of an entry, and sets *at to its index in the piece. Piece k begins with entry
+ * (2^k - 1) * FIRST_PIECE.
  */
 static unsigned piece_of(uint64_t number, uint64_t *at)
 {
@@ -53,7 +53,7 @@ static uint32_t tag_of(struct heap_text_hash hash)
 	return (uint32_t)(hash.high >> 32);
 }
 
-/* Returns the slot of a hash, or the free slot where it belongs. */
+/* Returns the slot of a hash, or the free slot in which it belongs. */
 static struct slot *find_slot(const struct analysis_counter *t, struct heap_text_hash hash)
 {
 	struct slot *slots = t->table.data;
@@ -96,8 +96,8 @@ static int grow(struct analysis_counter *t, struct hdb_error *err)
 	struct base_big table = { 0 };
 
 	/*
-	 * The old table is freed first, because the entries contain everything needed, and both
-	 * tables may not fit into the budget.
+	 * The old table is freed first, because the entries contain everything needed, and the
+	 * budget may not suffice for both tables.
 	 */
 	base_big_free(&t->table);
 	t->slots = 0;
@@ -207,7 +207,7 @@ int analysis_counter_order(struct analysis_counter *t, uint64_t min_count, uint6
 	r = order_large(t, large, order, err);
 	/*
 	 * Computes where the entries of each small count begin. They are then written in the order
-	 * of their first objects, which makes the sort stable.
+	 * of their first objects, so the sort is stable.
 	 */
 	at = large;
 	for (uint64_t count = SMALL_COUNTS; count; count--) {

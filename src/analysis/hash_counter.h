@@ -1,9 +1,10 @@
 /*
  * analysis/hash_counter.h - counts equal contents by their 128-bit hash.
  *
- * Entries of a fixed size are kept in the order of their first occurrence, with a hash table of
- * their numbers. Both move to a file when the memory budget is used up (base/work.h). Different
- * contents with the same 128 bits are not expected, because the seed is random in each process.
+ * Entries of a fixed size are kept in the order of their first occurrence, and a hash table
+ * contains their numbers. Both move to a file when the memory budget is exhausted (base/work.h).
+ * Different contents are not expected to have the same 128 bits, because the seed is random in each
+ * process.
  */
 #ifndef ANALYSIS_HASH_COUNTER_H
 #define ANALYSIS_HASH_COUNTER_H
@@ -17,47 +18,50 @@
  */
 #define ANALYSIS_COUNTER_PIECES 21u
 /*
- * Number of additions by which callers should call analysis_counter_prefetch ahead: as many as the
+ * Number of additions between analysis_counter_prefetch and the addition itself: as many as the
  * memory can fetch at the same time.
  */
 #define ANALYSIS_COUNTER_AHEAD 16u
 
-/* The start of every entry. The caller's data follows and is initially zero. */
+/* The head of every entry. The caller's data follows and is initially zero. */
 struct analysis_counter_head {
 	struct heap_text_hash hash;
 	uint64_t count;
 	uint32_t first_ix; /* the object that was counted first */
 };
 
-/* Set the first three members and zero the others; call analysis_counter_release at the end. */
+/*
+ * The caller must set the first three members, zero the others, and finally call
+ * analysis_counter_release.
+ */
 struct analysis_counter {
 	const struct session *session; /* borrowed */
 	size_t entry_bytes;
-	/* name of the items that are counted, for error messages ("texts"); borrowed */
+	/* name of the counted items for error messages ("texts"); borrowed */
 	const char *what;
 	/* private except for reading */
 	uint64_t used; /* number of different hashes */
 	struct base_big pieces[ANALYSIS_COUNTER_PIECES];
 	struct base_big table; /* struct slot (hash_counter.c) */
-	uint64_t slots;        /* a power of two, 0 at first */
+	uint64_t slots;        /* a power of two; 0 at first */
 	/* uint32_t: numbers of entries, as sorted by analysis_counter_order */
 	struct base_big order;
 };
 
 /*
- * Counts object ix under `hash`. *entry is borrowed until analysis_counter_release. Objects must be
- * counted in ascending order.
+ * Counts object ix under `hash`. Sets *entry to the entry, borrowed until analysis_counter_release.
+ * Objects must be counted in ascending order.
  */
 int analysis_counter_add(struct analysis_counter *tally, struct heap_text_hash hash, uint32_t ix,
 			 void **entry, struct hdb_error *err);
 
-/* Prefetches the slot of a hash. Calling it is optional. */
+/* Prefetches the slot of a hash. This is optional. */
 void analysis_counter_prefetch(const struct analysis_counter *tally, struct heap_text_hash hash);
 
 /*
  * Sorts the entries that were counted at least min_count times: highest count first, then lowest
- * first_ix, so that the order does not depend on the hashes. *kept is their number. Afterwards,
- * nothing can be added.
+ * first_ix, so that the order does not depend on the hashes. Sets *kept to their number. Nothing
+ * can be added afterwards.
  */
 int analysis_counter_order(struct analysis_counter *tally, uint64_t min_count, uint64_t *kept,
 			   struct hdb_error *err);
@@ -65,7 +69,7 @@ int analysis_counter_order(struct analysis_counter *tally, uint64_t min_count, u
 /* Returns entry i in sorted order. */
 const void *analysis_counter_at(const struct analysis_counter *tally, uint64_t i);
 
-/* Also accepts a zeroed counter. */
+/* Frees the counter, which may be zeroed. */
 void analysis_counter_release(struct analysis_counter *tally);
 
 #endif

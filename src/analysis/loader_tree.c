@@ -84,7 +84,7 @@ static int find_loaders(const struct session *session, struct analysis_loader_tr
 
 /*
  * Reads the parents from a field of java.lang.ClassLoader. If the dump is missing, they remain
- * unknown, which is not a failure. A null parent means the boot loader.
+ * unknown, which is not a failure. A null parent stands for the boot loader.
  */
 static int find_parents(const struct session *session, struct analysis_loader_tree *tree,
 			struct hdb_error *err)
@@ -109,7 +109,7 @@ static int find_parents(const struct session *session, struct analysis_loader_tr
 	return HDB_OK;
 }
 
-/* Counts the parents of each class loader. In a cycle, one class loader loses its parent. */
+/* Counts the parents of each class loader. One class loader of a cycle loses its parent. */
 static void find_levels(struct analysis_loader_tree *tree)
 {
 	assert(tree->all.count <= LOADERS_MAX);

@@ -4,13 +4,13 @@
 
 #include "analysis/session.h"
 
-/* Means no loader: the parent of the boot loader, or an unknown parent. */
+/* Index for no loader: the parent of the boot loader, or an unknown parent. */
 #define ANALYSIS_NO_LOADER UINT32_MAX
 
-/* Reason why a class loader is alive, weakest reason first. */
+/* The reason why a class loader is alive, weakest reason first. */
 enum analysis_loader_use { USE_GARBAGE, USE_HELD, USE_PARENT, USE_ROOT, USE_INSTANCES };
 
-/* A class loader. Members from first_class on are filled in by query loaders. */
+/* A class loader. The loaders query fills in the members from first_class on. */
 struct analysis_loader {
 	uint32_t ix;
 	uint32_t parent;           /* index among the class loaders, or ANALYSIS_NO_LOADER */
@@ -20,7 +20,7 @@ struct analysis_loader {
 	uint64_t classes;          /* number of classes it defines */
 	/* lower bound of the retained size, including classes and their instances */
 	uint64_t retained_bytes;
-	uint64_t own_bytes; /* retained size of the class loader object alone */
+	uint64_t own_bytes; /* retained size of the class loader object itself */
 	enum analysis_loader_use use;
 };
 
@@ -28,7 +28,8 @@ struct analysis_loader_tree {
 	struct base_vec all; /* struct analysis_loader by ix; the boot loader is the first */
 	uint32_t *order;     /* indexes of class loaders, parents before children; owned */
 	size_t count;        /* in order[] */
-	bool has_no_parents; /* parents and names are unknown because the dump is not available */
+	/* whether parents and names are unknown because the dump is not available */
+	bool has_no_parents;
 };
 
 /*
@@ -54,7 +55,7 @@ uint32_t analysis_loader_number(const struct analysis_loader_tree *tree, uint32_
 
 /*
  * Writes the name of a class loader ("app"), as UTF-8, truncated to `size` bytes. If it has no name
- * or the dump is not available, returns HDB_NOTFOUND without a message, and buf is empty.
+ * or the dump is not available, returns HDB_NOTFOUND without a message and leaves buf empty.
  */
 int analysis_loader_name(struct heap *heap, uint32_t ix, char *buf, size_t size,
 			 struct hdb_error *err);

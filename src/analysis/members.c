@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* also accepts "loader app", as printed in sentences */
+/* "loader app", as printed in sentences, is also accepted */
 static const char loader_prefix[] = "loader:";
 
 /* Maximum number of bytes compared of a class loader's name. Longer names never match. */
@@ -67,7 +67,9 @@ static int mark_loader_object(const struct session *session, const char *target,
 			      target);
 }
 
-/* Marks the classes of all class loaders that are instances of a class or have a given name. */
+/*
+ * Marks the classes of all class loaders that are instances of a given class or have a given name.
+ */
 static int mark_loader(const struct session *session, const char *name, struct analysis_members *m,
 		       struct hdb_error *err)
 {
@@ -83,7 +85,7 @@ static int mark_loader(const struct session *session, const char *name, struct a
 
 		m->is_member_class[no] = base_glob(name, heap_loader_name(heap, class));
 		/*
-		 * Finding the name of a class loader means reading the dump. Consecutive classes
+		 * Finding the name of a class loader requires reading the dump. Consecutive classes
 		 * usually have the same class loader, so its name is cached.
 		 */
 		if (!m->is_member_class[no] && class->loader_ix != last_ix) {
@@ -182,8 +184,8 @@ static void count_member(struct analysis_members *m, bool is_reachable, uint64_t
 }
 
 /*
- * Counts the members, and lists them if ixs is not NULL. `room` is the size of ixs; if there are
- * more members, the counts are damaged.
+ * Counts the members, and lists them if ixs is not NULL. `room` is the size of ixs; more members
+ * indicate damaged counts.
  */
 static int pass(const struct session *session, struct analysis_members *m, uint32_t *ixs,
 		uint64_t room, struct hdb_error *err)
@@ -219,7 +221,7 @@ static int pass(const struct session *session, struct analysis_members *m, uint3
 	return HDB_OK;
 }
 
-/* Used to add up the import's counts of the members' classes. */
+/* Adds up the import's counts of the members' classes. */
 struct room {
 	const struct analysis_members *members;
 	uint64_t count;
@@ -277,7 +279,7 @@ static int find_classes(const struct session *session, const char *target, bool 
 		       mark_classes(session, target, with_sub, out, err);
 }
 
-/* Lists the members; their classes must be marked. */
+/* Lists the members. Their classes must have been marked. */
 static int list_members(const struct session *session, struct analysis_members *out,
 			struct hdb_error *err)
 {
@@ -379,13 +381,13 @@ int analysis_member_list_next(const struct session *session, const struct analys
 
 /* ---- the lower bound ---- */
 
-/* State of an object while the topmost members are searched; 0 means unknown. */
+/* State of an object in the search for the topmost members; 0 means unknown. */
 enum { CLEAR = 1, COVERED = 2 };
 
 struct bound {
 	const struct session *session;
 	const uint32_t *idom;
-	uint8_t *state;         /* COVERED: it is a member, or one that dominates it is */
+	uint8_t *state;         /* COVERED: the object or one of its dominators is a member */
 	const uint64_t *member; /* a bit per object */
 };
 
@@ -398,7 +400,7 @@ static bool is_member(const struct bound *b, uint32_t ix)
 /*
  * Sets the state of a member and of all objects that dominate it. The first walk climbs to an
  * object whose state is known, and finds the topmost member on the way. The second walk sets the
- * states. Each object gets its state once, so all walks together take linear time.
+ * states. Each object gets its state only once, so all walks together take linear time.
  */
 static int cover(const struct bound *b, uint32_t ix, struct hdb_error *err)
 {
@@ -415,7 +417,7 @@ static int cover(const struct bound *b, uint32_t ix, struct hdb_error *err)
 	}
 	/*
 	 * Everything below a covered object is covered. Otherwise, only the objects below the
-	 * topmost member are covered.
+	 * topmost member are.
 	 */
 	if (v != HEAP_NONE && b->state[v] == COVERED)
 		top = HEAP_NONE;
@@ -428,8 +430,8 @@ static int cover(const struct bound *b, uint32_t ix, struct hdb_error *err)
 }
 
 /*
- * Calls `take` for each member whose dominator is not covered. An unreachable object is recorded as
- * its own dominator.
+ * Calls `take` for each member whose dominator is not covered. The recorded dominator of an
+ * unreachable object is the object itself.
  */
 static int each_topmost(const struct bound *b, const struct analysis_members *m,
 			analysis_take_member take, void *ctx, struct hdb_error *err)
@@ -448,7 +450,7 @@ static int each_topmost(const struct bound *b, const struct analysis_members *m,
 	return HDB_OK;
 }
 
-/* For a single class, the `totals` table contains the bound. */
+/* Reads the bound of a single class, which the `totals` table contains. */
 static int bound_of_class(const struct session *session, uint32_t class_no, uint64_t *bytes,
 			  struct hdb_error *err)
 {

@@ -10,12 +10,13 @@
 /* A set of objects. */
 struct analysis_members {
 	struct base_big ixs; /* uint32_t, ascending; empty after analysis_members_count */
-	uint64_t count;      /* all members, including unreachable ones */
+	uint64_t count;      /* number of all members, including unreachable ones */
 	uint64_t reachable_count;
 	uint64_t reachable_bytes; /* shallow size */
 	uint64_t unreachable_count, unreachable_bytes;
-	uint32_t class_no;        /* the class if there is only one, otherwise HEAP_NONE */
-	uint8_t *is_member_class; /* indexed by class number: its instances are members; owned */
+	uint32_t class_no; /* the class if there is only one, otherwise HEAP_NONE */
+	/* indexed by class number: whether instances of the class are members; owned */
+	uint8_t *is_member_class;
 	/* Only set by analysis_members_find_whole for a class loader: */
 	/* struct analysis_member_loader, ascending: all class loaders of the heap */
 	struct base_vec loaders;
@@ -33,8 +34,8 @@ struct analysis_member_loader {
  * Finds the instances of the named classes: "java.util.HashMap", "com.acme.*", "loader:0x12c4",
  * "loader:com.acme.Loader", "loader:app" (the class loader's own name, if the dump is available),
  * "loader:<boot>". For a class loader, these are the instances of its classes. `with_sub` includes
- * subclasses. Returns HDB_NOTFOUND if no class or class loader has the name. Distinguishes
- * reachable objects, which may build a table. The caller must release *out, even after a failure.
+ * subclasses. Returns HDB_NOTFOUND if no class or class loader has the name. May build a table, in
+ * order to distinguish reachable objects. The caller must release *out, even after a failure.
  */
 int analysis_members_find(const struct session *session, const char *target, bool with_sub,
 			  struct analysis_members *out, struct hdb_error *err);
@@ -42,7 +43,7 @@ int analysis_members_find(const struct session *session, const char *target, boo
  * Finds the objects whose retained size is computed. For a class loader, these are the loader, its
  * class objects and their instances. For any other target, these are its members. Class objects
  * belong to the loader of the class that they represent, not to the loader of java.lang.Class, and
- * a loader does not belong to its own loader. The totals by loader use the same rule
+ * a class loader does not belong to its own loader. The totals by loader follow the same rule
  * (derive/totals.c).
  */
 int analysis_members_find_whole(const struct session *session, const char *target, bool with_sub,
@@ -51,7 +52,7 @@ void analysis_members_release(struct analysis_members *members);
 
 /*
  * Counts the members without listing them; `ixs` remains empty. Uses the totals by class if they
- * exist and no filter is set, and otherwise reads the blocks that contain such objects.
+ * exist and no filter is set. Otherwise, reads the blocks that contain members.
  */
 int analysis_members_count(const struct session *session, const char *target, bool with_sub,
 			   struct analysis_members *out, struct hdb_error *err);
@@ -67,15 +68,15 @@ struct analysis_member_list {
 };
 
 /*
- * Returns the next member in index order: HDB_OK, or HDB_END after the last. Blocks without members
- * are not decoded, so the first members of a set are found quickly.
+ * Returns the next member in index order. Returns HDB_OK, or HDB_END after the last member. Blocks
+ * without members are not decoded, so the first members of a set are found quickly.
  */
 int analysis_member_list_next(const struct session *session, const struct analysis_members *members,
 			      struct analysis_member_list *list, uint32_t *ix,
 			      struct hdb_error *err);
 void analysis_member_list_release(struct analysis_member_list *list);
 
-/* Called with a member. A failure ends the iteration. */
+/* Receives a member. A failure ends the iteration. */
 typedef int (*analysis_take_member)(void *ctx, uint32_t ix, struct hdb_error *err);
 
 /*
@@ -86,9 +87,9 @@ int analysis_members_topmost(const struct session *session, const struct analysi
 			     analysis_take_member take, void *ctx, struct hdb_error *err);
 
 /*
- * Returns a lower bound of the members' retained size: the sum over members that no other member
- * dominates. It does not include objects that several members hold together. Builds the `retained`
- * table if it is missing.
+ * Computes a lower bound of the members' retained size: the sum over members that no other member
+ * dominates. It does not include objects that are retained only by several members together. Builds
+ * the `retained` table if it is missing.
  */
 int analysis_members_bound(const struct session *session, const struct analysis_members *members,
 			   uint64_t *bytes, struct hdb_error *err);

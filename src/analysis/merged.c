@@ -1,8 +1,8 @@
 /*
  * analysis/merged.c - builds a tree over the objects whose branches are merged by name.
  *
- * Nodes are assigned to objects in one of two ways: to all objects in passes over the heap
- * (place_all), or, if only few objects count, by walking up from each of them (place_few). Both
+ * There are two ways of assigning nodes to objects: passes over the heap, which assign nodes to all
+ * objects (place_all), or, if only few objects count, walks up from each of them (place_few). Both
  * create the same nodes in the same order, so the answer does not depend on the method.
  */
 #include "analysis/merged.h"
@@ -18,18 +18,21 @@
 
 /* Number of blocks of objects between two checks of the cancel flag. */
 #define STEP_BLOCKS 16
-/* The nodes may take 1 / NODES_SHARE of the memory budget. */
+/* Divisor: share of the memory budget that the nodes may take. */
 #define NODES_SHARE 4
-/* With fewer nodes the tree would be useless, so this many are used whatever the budget. */
+/*
+ * Minimum limit on the number of nodes, whatever the budget. With fewer nodes the tree would be
+ * useless.
+ */
 #define NODES_MIN 4096u
-/* Number of bytes in a slot in the map by_place, counting the empty half of them. */
+/* Number of bytes per slot in the map by_place, including the half of it that is empty. */
 #define SLOT_BYTES 24
 
 /* Maximum number of steps of place_few: some 20 ms and 5 MB. */
 #define FEW_STEPS (1u << 17)
 /* Number of members between two checks of the cancel flag. */
 #define STEP_MEMBERS 1024
-/* No step: used above the last step of a path, and for a member that is not reachable. */
+/* No step: the value above the last step of a path, and for a member that is not reachable. */
 #define NOWHERE UINT32_MAX
 
 /* Values of place[]. The lower bits of a pending object are the number of its name. */
@@ -108,7 +111,7 @@ int analysis_merged_child(struct analysis_merged *m, uint32_t parent, uint32_t n
 	*out = base_tree_child(&m->tree, parent, name);
 	if (*out != BASE_TREE_TOP)
 		return HDB_OK;
-	/* The top level needs no limit: it has at most one node per name. */
+	/* The top level needs no limit, because it has at most one node per name. */
 	if (parent == ANALYSIS_MERGED_TOP ||
 	    (analysis_merged_node(m, parent)->depth + 1 < ANALYSIS_MERGED_DEPTH &&
 	     m->tree.nodes.count < m->node_limit))
@@ -125,7 +128,7 @@ struct placing {
 	const struct session *session;
 	struct analysis_merged *m;
 	const struct analysis_merged_source *source;
-	uint32_t *parent; /* indexed by object; reversed while a path is walked */
+	uint32_t *parent; /* indexed by object; links are reversed while a path is walked */
 	uint32_t *place;  /* indexed by object: its node, or PLACE_* */
 	uint32_t *names;  /* indexed by class: name of instances, then name of class objects */
 };
@@ -161,7 +164,7 @@ static enum store_table table_of(enum analysis_tree tree)
 }
 
 /*
- * Reads the parents, and the names of objects into place[]. A heap filter does not apply here,
+ * Reads the parents, and stores the names of objects in place[]. A heap filter does not apply here,
  * because paths may contain hidden objects.
  */
 static int load(struct placing *p, struct heap_block *block, struct hdb_error *err)
@@ -189,8 +192,8 @@ static int load(struct placing *p, struct heap_block *block, struct hdb_error *e
 }
 
 /*
- * Reports an impossible parent in a tree. If the tree was read from a table, the table is damaged.
- * If the tree was computed, this is a bug in heapdb.
+ * Reports an impossible parent in a tree. If the tree comes from a table, the table is damaged. If
+ * the tree was computed, this is a bug in heapdb.
  */
 static int damaged(void *ctx, uint32_t ix, const char *what, struct hdb_error *err)
 {
@@ -202,8 +205,9 @@ static int damaged(void *ctx, uint32_t ix, const char *what, struct hdb_error *e
 }
 
 /*
- * Paths may be millions of objects long, so neither recursion nor a stack is used to get back down.
- * Instead, the parent links are reversed on the way up and restored on the way down.
+ * Assigns nodes to a pending object and its pending ancestors. Paths may be millions of objects
+ * long, so it does not use recursion or a stack. Instead, it reverses the parent links on the way
+ * up and restores them on the way down.
  */
 int analysis_merged_place(const struct analysis_places *p, uint32_t ix, struct hdb_error *err)
 {
@@ -234,7 +238,7 @@ int analysis_merged_place(const struct analysis_places *p, uint32_t ix, struct h
 	return HDB_OK;
 }
 
-/* Finds the node of an object by the object's name, below its parent's node. */
+/* Finds the node of an object, below its parent's node, by the object's name. */
 static int settle(void *ctx, uint32_t above, uint32_t ix, uint32_t *node, struct hdb_error *err)
 {
 	const struct placing *p = ctx;
@@ -243,7 +247,9 @@ static int settle(void *ctx, uint32_t above, uint32_t ix, uint32_t *node, struct
 	return analysis_merged_child(p->m, *node, p->place[ix] & ~PLACE_WAITS, node, err);
 }
 
-/* Counts an object in its node. If two objects retain the same size, the first is the example. */
+/*
+ * Counts an object in its node. If two objects retain the same size, the example is the first one.
+ */
 static void count_object(struct analysis_merged_sum *sum, uint32_t ix, uint64_t shallow,
 			 uint64_t weight)
 {
@@ -256,8 +262,8 @@ static void count_object(struct analysis_merged_sum *sum, uint32_t ix, uint64_t 
 }
 
 /*
- * Reads the sizes that choose the example: retained sizes if the table is built, else shallow
- * sizes.
+ * Reads the sizes by which the example is chosen: retained sizes if the table is built, and
+ * otherwise shallow sizes.
  */
 static int weights(const struct session *session, const struct heap_block *block, uint64_t *out,
 		   struct hdb_error *err)
@@ -281,7 +287,7 @@ static bool is_empty(const uint64_t *members, uint32_t block_no, uint32_t object
 	return !any;
 }
 
-/* Assigns nodes to all objects that count, in order of index, and counts them. */
+/* Assigns nodes to all objects that count, in index order, and counts them. */
 static int place_all(struct placing *p, unsigned dump, struct heap_block *block, uint64_t *weight,
 		     struct hdb_error *err)
 {
@@ -342,7 +348,7 @@ static int add_native(struct placing *p, unsigned dump, struct hdb_error *err)
 struct way_step {
 	uint32_t ix;
 	uint32_t above; /* the next step towards the root, or NOWHERE */
-	uint32_t node;  /* set once it has a node */
+	uint32_t node;  /* set once the step has a node */
 };
 
 /* The path of a member: its own step, and the steps that are not on earlier paths, lowest first. */
@@ -355,7 +361,7 @@ struct way {
 struct few {
 	struct placing *placing;
 	struct base_vec steps;    /* struct way_step */
-	struct base_vec ways;     /* struct way, one a member */
+	struct base_vec ways;     /* struct way, one per member */
 	struct base_idmap number; /* index of object -> number of its step */
 };
 
@@ -365,7 +371,9 @@ static struct way_step *step_at(const struct few *f, uint32_t no)
 	return base_vec_at(&f->steps, struct way_step, no);
 }
 
-/* Finds the parent of an object. *reachable is false if the tree does not contain it. */
+/*
+ * Finds the parent of an object. Sets *reachable to false if the tree does not contain the object.
+ */
 static int parent_of(const struct few *f, uint32_t ix, bool *reachable, uint32_t *parent,
 		     struct hdb_error *err)
 {
@@ -606,7 +614,10 @@ int analysis_merged_add(const struct session *session, struct analysis_merged *m
 	return add_native(&p, dump, err);
 }
 
-/* Children have higher numbers than their parents, so one backward pass is enough. */
+/*
+ * Computes the totals. Children have higher numbers than their parents, so one backward pass is
+ * enough.
+ */
 void analysis_merged_finish(struct analysis_merged *m)
 {
 	for (size_t i = 0; i < m->sums.count; i++) {
@@ -638,7 +649,7 @@ void analysis_merged_path(const struct analysis_merged *m, uint32_t node, uint32
 			  size_t size)
 {
 	static const char arrow[] = " > ";
-	/* the text is written from the end of the buffer, from the node upwards */
+	/* the text is written upwards from the node, and backwards from the end of the buffer */
 	size_t at = size - 1;
 
 	assert(size > 4);
@@ -648,7 +659,7 @@ void analysis_merged_path(const struct analysis_merged *m, uint32_t node, uint32
 		const char *prefix = name->kind == ANALYSIS_NAME_CLASS ? "class " : "";
 		const size_t need = strlen(prefix) + name->size + (v == node ? 0 : strlen(arrow));
 
-		/* Keeps room for "..." after this name. */
+		/* Leaves room for "..." before this name. */
 		if (need + 3 > at) {
 			at -= 3;
 			memcpy(buf + at, "...", 3);

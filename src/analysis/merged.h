@@ -2,10 +2,10 @@
  * analysis/merged.h - a tree over all objects (shortest paths from the roots, or dominators) with
  * its branches merged by class, package or class loader, for one dump or several at once.
  *
- * The node of an object is determined by the names on the path from the root to the object: all
- * entries of all tables of all maps that a class holds are one node. Trees of different dumps
- * therefore have the same nodes, whatever the addresses of their objects. An object with the same
- * name as its parent (a node of a linked list, a branch of a tree) belongs to its parent's node.
+ * The names on the path from the root to an object determine its node. For example, all entries of
+ * all tables of all maps that a class holds are one node. Trees of different dumps therefore have
+ * the same nodes, whatever the addresses of their objects. An object with the same name as its
+ * parent (a node of a linked list, a branch of a tree) belongs to its parent's node.
  *
  * To use it: analysis_merged_init, analysis_merged_add for each dump, analysis_merged_finish, then
  * analysis_merged_walk for the nodes to show.
@@ -17,7 +17,7 @@
 #include "analysis/session.h"
 #include "base/name_tree.h"
 
-/* Maximum depth of nodes. Deeper objects are counted in their ancestor on the last level. */
+/* Maximum depth of nodes. Deeper objects are counted in their ancestor on this level. */
 #define ANALYSIS_MERGED_DEPTH 100u
 /* Maximum number of nodes (a few hundred MB), unless the memory budget allows fewer. */
 #define ANALYSIS_MERGED_NODES (1u << 21)
@@ -33,29 +33,30 @@ enum analysis_tree {
 	ANALYSIS_TREE_WITHOUT /* shortest paths that avoid the references of a filter */
 };
 
-/* Which objects are merged along which tree. All pointers are borrowed. */
+/* Specifies which objects are merged along which tree. All pointers are borrowed. */
 struct analysis_merged_source {
 	enum analysis_tree tree;
 	const struct derive_filter *filter; /* of ANALYSIS_TREE_WITHOUT */
-	const uint64_t *members;            /* a bit per object: whether it counts; NULL: all do */
+	/* one bit per object: whether it counts; NULL: all objects count */
+	const uint64_t *members;
 	/*
 	 * The same set as an ascending list, or NULL. If the list is short, only the paths of these
-	 * objects are read, not the whole heap.
+	 * objects are read, and not the whole heap.
 	 */
 	const uint32_t *list;
 	uint64_t list_count;
-	/* struct derive_native, ascending by object; NULL: native memory does not count */
+	/* struct derive_native, ascending by object; NULL: native memory is not counted */
 	const struct base_vec *native;
 };
 
-/* Kind of a name: the class object, not instances; only when merging by class. */
+/* Kind of a name: the class object rather than instances; only when merging by class. */
 #define ANALYSIS_NAME_CLASS 1
 
-/* What a node contains in one dump. */
+/* The figures of a node in one dump. */
 struct analysis_merged_sum {
 	uint64_t count;         /* objects of the node itself */
 	uint64_t shallow_bytes; /* their shallow size */
-	/* totals including all nodes below; set by analysis_merged_finish */
+	/* totals that include all nodes below; set by analysis_merged_finish */
 	uint64_t total_count;
 	uint64_t total_bytes;
 	uint64_t native_bytes; /* native memory owned by these objects */
@@ -65,11 +66,11 @@ struct analysis_merged_sum {
 	 * object
 	 */
 	uint32_t example_ix;
-	/* its retained size, or its shallow size if the `retained` table is not built */
+	/* retained size of this object, or its shallow size if the `retained` table is not built */
 	uint64_t example_bytes;
 };
 
-/* Private except for reading. */
+/* A merged tree. Private except for reading. */
 struct analysis_merged {
 	enum derive_group by; /* class, package or class loader */
 	unsigned dump_count;
@@ -77,7 +78,7 @@ struct analysis_merged {
 	/* names of classes, packages and class loaders, borrowed from the heap */
 	struct base_names names;
 	struct base_tree tree;
-	struct base_vec sums; /* struct analysis_merged_sum, dump_count for each node */
+	struct base_vec sums; /* struct analysis_merged_sum, dump_count per node */
 	/* number of objects counted in an ancestor because a limit was reached */
 	uint64_t folded;
 };
@@ -87,10 +88,10 @@ void analysis_merged_init(struct analysis_merged *m, enum derive_group by, unsig
 void analysis_merged_release(struct analysis_merged *m);
 
 /*
- * Adds the objects of the session's heap that are in the tree, as dump number `dump`. Builds the
- * tree's table if it is missing. Memory: the nodes, and temporarily 8 bytes per object within the
- * budget. Objects that the dump does not contain are not counted. The heap must stay open until the
- * tree is released.
+ * Adds the objects of the session's heap to the tree, as dump number `dump`. Builds the tree's
+ * table if it is missing. Memory: the nodes, and temporarily 8 bytes per object within the budget.
+ * Objects that the dump does not contain are not counted. The heap must stay open until the tree is
+ * released.
  */
 int analysis_merged_add(const struct session *session, struct analysis_merged *m, unsigned dump,
 			const struct analysis_merged_source *source, struct hdb_error *err);
@@ -106,8 +107,8 @@ void analysis_merged_limit(struct analysis_merged *m, const struct session *sess
 int analysis_merged_text(struct analysis_merged *m, const char *text, uint32_t *no,
 			 struct hdb_error *err);
 /*
- * Values of place[]. ANALYSIS_PLACE_NONE: no path leads to the object. With the highest bit, the
- * node is not known yet, and the lower bits belong to the caller.
+ * Values of place[]. ANALYSIS_PLACE_NONE: no path leads to the object. If the highest bit is set,
+ * the node is not known yet, and the lower bits belong to the caller.
  */
 #define ANALYSIS_PLACE_NONE UINT32_MAX
 #define ANALYSIS_PLACE_WAITS 0x80000000u
@@ -117,8 +118,8 @@ struct analysis_places {
 	uint32_t *parent; /* indexed by object, HEAP_NONE for a root; every call restores it */
 	uint32_t *place;  /* indexed by object: its node, or one of ANALYSIS_PLACE_* */
 	/*
-	 * Called with *node being the node of `above`, the parent of object ix (HEAP_NONE: a root).
-	 * Sets *node to the node of ix.
+	 * Sets *node to the node of object ix. On entry, *node is the node of its parent `above`
+	 * (HEAP_NONE for a root).
 	 */
 	int (*settle)(void *ctx, uint32_t above, uint32_t ix, uint32_t *node,
 		      struct hdb_error *err);
@@ -129,21 +130,22 @@ struct analysis_places {
 /* Assigns nodes to a pending object and to its pending ancestors, ancestors first. */
 int analysis_merged_place(const struct analysis_places *p, uint32_t ix, struct hdb_error *err);
 /*
- * Finds or adds the child with that name. Returns `parent` itself if it has the name or if a limit
+ * Finds or adds the child with this name. Returns `parent` itself if it has the name, or if a limit
  * was reached.
  */
 int analysis_merged_child(struct analysis_merged *m, uint32_t parent, uint32_t name, uint32_t *out,
 			  struct hdb_error *err);
 
-/* The node of each object of a dump. All pointers are borrowed. */
+/* The nodes of all objects in a dump. All pointers are borrowed. */
 struct analysis_merged_places {
 	const uint32_t *node; /* indexed by index: the node, or ANALYSIS_MERGED_TOP for none */
 	/*
-	 * a bit per object: count its bytes but not the object, because another object owns the
-	 * bytes; NULL: none
+	 * one bit per object: count its bytes but not the object, because the bytes belong to
+	 * another object; NULL: none
 	 */
 	const uint64_t *added;
-	const uint64_t *members; /* a bit per object: whether it counts; NULL: all do */
+	/* one bit per object: whether it counts; NULL: all objects count */
+	const uint64_t *members;
 };
 
 /* Adds all objects of a dump to the sums of their nodes, in one pass over the heap. */
@@ -174,8 +176,8 @@ static inline struct analysis_merged_sum *analysis_merged_sum(const struct analy
 
 /*
  * Writes the names from below `above` (ANALYSIS_MERGED_TOP: from the top) down to the node, as in
- * "a.B > c.D > e.F". If the names do not fit, the beginning is replaced with "...". size is at
- * least 5.
+ * "a.B > c.D > e.F". If the names do not fit, replaces the beginning with "...". size is at least
+ * 5.
  */
 void analysis_merged_path(const struct analysis_merged *m, uint32_t node, uint32_t above, char *buf,
 			  size_t size);
@@ -185,12 +187,12 @@ void analysis_merged_path(const struct analysis_merged *m, uint32_t node, uint32
 /* A row: a node, or all siblings that are too small to be shown one by one. */
 struct analysis_merged_step {
 	uint32_t node;   /* the node; for `others`, their parent or ANALYSIS_MERGED_TOP */
-	uint32_t others; /* 0: the node itself; else 1 + index in the walk's rests */
+	uint32_t others; /* 0: the node itself; otherwise 1 + index in the walk's rests */
 };
 
 /*
  * Siblings that are not shown, with everything below them. The sums of the shown children and of
- * their rest add up to the sum below their parent.
+ * the rest add up to the sum below their parent.
  */
 struct analysis_merged_rest {
 	uint32_t nodes; /* number of siblings */
@@ -198,22 +200,24 @@ struct analysis_merged_rest {
 };
 
 /*
- * The nodes to show: parents before children, siblings by rank, highest first, and their rest last.
+ * The nodes to show. Parents come before children, siblings are sorted by rank, highest first, and
+ * the rest of the siblings comes last.
  */
 struct analysis_merged_walk {
 	struct analysis_merged_step *order; /* owned */
 	size_t count;
-	uint32_t max_depth;    /* the deepest level shown */
+	uint32_t max_depth;    /* deepest level shown */
 	struct base_vec rests; /* struct analysis_merged_rest */
-	struct base_vec sums; /* struct analysis_merged_sum: totals of the rests, dump_count each */
+	/* struct analysis_merged_sum: totals of the rests, dump_count per rest */
+	struct base_vec sums;
 	/*
-	 * number of nodes that are not shown because they are too small or too deep, and their
+	 * number of nodes omitted because they are too small or too deep, and number of their
 	 * objects in the newest dump
 	 */
 	struct analysis_cut small, deep;
 };
 
-/* Which nodes to show. */
+/* Specifies which nodes to show. */
 struct analysis_merged_worth {
 	int64_t (*rank)(const struct analysis_merged *m, uint32_t node);
 	/* minimum rank to be shown; ancestors of shown nodes are always shown */

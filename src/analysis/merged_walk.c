@@ -1,4 +1,6 @@
-/* analysis/merged_walk.c - puts the nodes of a merged tree in the order in which a tree is read. */
+/*
+ * analysis/merged_walk.c - puts the nodes of a merged tree into the order in which they are shown.
+ */
 #include "analysis/merged.h"
 #include "analysis/population.h"
 #include "base/sort.h"
@@ -25,7 +27,7 @@ static int compare_names(const struct base_name *a, const struct base_name *b)
 	return a->kind - b->kind;
 }
 
-/* By rank, highest first, then by name. */
+/* Sorts by rank, highest first, then by name. */
 static int compare_shown(const void *ctx, uint32_t a, uint32_t b)
 {
 	const struct ranking *r = ctx;
@@ -37,8 +39,8 @@ static int compare_shown(const void *ctx, uint32_t a, uint32_t b)
 /* ---- others ---- */
 
 /*
- * Returns whether a node and everything below it are empty in all dumps: only its descendants were
- * filtered.
+ * Returns whether a node and everything below it are empty in all dumps, which happens if a filter
+ * removed its objects.
  */
 static bool is_empty(const struct analysis_merged *m, uint32_t node)
 {
@@ -157,7 +159,7 @@ int analysis_merged_walk(const struct analysis_merged *m, const struct analysis_
 	TRY(BASE_ALLOC(is_shown, n + 1, "a merged tree", err));
 	TRY(BASE_ALLOC(rest_of, n + 1, "a merged tree", err));
 	/*
-	 * Visits the nodes from last to first, so that children have marked their parents before.
+	 * Visits the nodes from last to first, so that children have already marked their parents.
 	 */
 	for (uint32_t v = (uint32_t)n; v-- > 0;) {
 		const struct base_tree_node *node = analysis_merged_node(m, v);

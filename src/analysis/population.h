@@ -1,5 +1,5 @@
 /*
- * analysis/population.h - which objects an answer counts, and how many it omits.
+ * analysis/population.h - the objects that an answer counts, and the number of those that it omits.
  */
 #ifndef ANALYSIS_POPULATION_H
 #define ANALYSIS_POPULATION_H
@@ -9,7 +9,8 @@
 
 /* The objects to which the numbers of an answer refer. */
 enum analysis_population {
-	ANALYSIS_OF_NOTHING, /* no objects: the dump, the database, a single object */
+	/* no objects: the answer is about the dump, the database or a single object */
+	ANALYSIS_OF_NOTHING,
 	ANALYSIS_OF_REACHABLE,
 	ANALYSIS_OF_UNREACHABLE,
 	ANALYSIS_OF_ALL

@@ -29,7 +29,7 @@ struct source {
 	const char *field; /* a static field, with its class */
 	const char *path;  /* field path from there; "" is the object itself */
 	enum source_kind kind;
-	/* path from keys and elements to their strings; "" if they are strings */
+	/* path from keys and elements to their strings; "" if they are strings themselves */
 	const char *inside;
 };
 
@@ -56,8 +56,8 @@ static const struct source sources[] = {
 /* ---- one after the other ---- */
 
 /*
- * Finds the object of a key, element or value, or the object at the path `inside` from it. *ix is
- * HEAP_NONE if there is none.
+ * Finds the object of a key, element or value, or the object at the path `inside` from it. Sets *ix
+ * to HEAP_NONE if there is none.
  */
 static int object_of(const struct session *session, const struct heap_value *value,
 		     const char *inside, uint32_t *ix, struct hdb_error *err)
@@ -102,8 +102,8 @@ static int open_source(const struct session *session, struct analysis_properties
 	TRY(heap_path_object(session->heap, ix, source->path, &ix, err));
 	TRY(heap_collection_open(session->heap, ix, &p->collection, err));
 	/*
-	 * Maps of the JDK do not have such a shape. Without a shape, the iteration owns nothing
-	 * that would have to be released.
+	 * Maps of the JDK do not have this shape. Without it, the iteration owns nothing that would
+	 * have to be released.
 	 */
 	if (p->collection.inner && p->collection.inner->shape == HEAP_NODES)
 		return HDB_NOTFOUND;
@@ -169,7 +169,7 @@ int analysis_properties_next(const struct session *session, struct analysis_prop
 
 /* ---- the largest size of the heap ---- */
 
-/* Static fields that contain the limit unless the property below is set. */
+/* Static fields that contain the limit, unless the property below is set. */
 static const char *const limit_fields[] = {
 	"jdk.internal.misc.VM.directMemory",
 	"sun.misc.VM.directMemory",
@@ -224,7 +224,7 @@ static int find_bytes(const struct session *session, uint64_t *bytes, struct hdb
 	return HDB_OK;
 }
 
-/* Returns whether a frame such as "com.acme.App.main(App.java:31)" is of a platform class. */
+/* Returns whether a frame such as "com.acme.App.main(App.java:31)" belongs to a platform class. */
 static bool is_platform_frame(const char *text)
 {
 	char class_name[ANALYSIS_FRAME_MAX_BYTES];
@@ -295,7 +295,7 @@ double analysis_limit_percent(const struct analysis_limit *limit, uint64_t bytes
 /* ---- information about the VM ---- */
 
 /*
- * Facts and the properties that contain them; the first existing property is used. The last three
+ * Facts, and the properties that contain them. The first existing property is used. The last three
  * facts are found in other ways.
  */
 static const struct {
@@ -323,7 +323,7 @@ static const struct {
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 enum { ARGUMENTS = KNOWN - 3, COLLECTOR = KNOWN - 2, MAX_HEAP = KNOWN - 1 };
 
-/* Names of memory managers and VM switches of each collector. */
+/* Names of memory managers, and VM switches, of each collector. */
 static const struct {
 	const char *mark, *collector;
 } collectors[] = {
@@ -353,8 +353,8 @@ static const struct {
 };
 
 /*
- * Sets the collector by the first name that occurs. is_inside: the text is a command line that may
- * contain a switch.
+ * Sets the collector according to the first name that occurs. is_inside means that the text is a
+ * command line that may contain a switch.
  */
 static void note_collector(struct analysis_vm_fact *facts, const char *text, bool is_inside)
 {
@@ -462,7 +462,7 @@ int analysis_vm_facts(const struct session *session, struct analysis_vm_fact **f
 	*count = 0;
 	TRY(BASE_ALLOC(*facts, KNOWN, "properties", err));
 	r = note_facts(session, *facts, err);
-	/* Without the dump, the facts are unknown, which is not a failure. */
+	/* Without the dump the facts are unknown, which is not a failure. */
 	if (r == HDB_ECHANGED)
 		return HDB_OK;
 	TRY(r);

@@ -12,8 +12,8 @@
 #define ANALYSIS_PROPERTY_MAX 4096
 
 /*
- * State of an iteration over all properties, source by source. Must be zero-initialised. It has
- * about 25 KB, so allocate it on the heap.
+ * State of an iteration over all properties, source by source. It must be zero-initialised, and
+ * should be allocated on the heap, because it has about 25 KB.
  */
 struct analysis_properties {
 	/* the current property */
@@ -40,7 +40,7 @@ struct analysis_vm_fact {
 };
 /*
  * Collects the facts from properties and management classes. The caller frees *facts, an array of
- * *count. If the dump is missing, nothing is known and *count is 0, which is not a failure.
+ * *count. If the dump is missing, *count is 0, which is not a failure.
  */
 int analysis_vm_facts(const struct session *session, struct analysis_vm_fact **facts, size_t *count,
 		      struct hdb_error *err);
@@ -51,11 +51,11 @@ int analysis_vm_facts(const struct session *session, struct analysis_vm_fact **f
 /* The maximum heap size, and whether it was reached. */
 struct analysis_limit {
 	uint64_t bytes;        /* maximum size of the Java heap; 0 if unknown */
-	bool is_out_of_memory; /* a thread was throwing an OutOfMemoryError */
+	bool is_out_of_memory; /* whether a thread was throwing an OutOfMemoryError */
 	uint32_t thread_ix;    /* that thread, or HEAP_NONE */
 	/*
-	 * place where the memory ran out: the first frame outside the platform, or otherwise the
-	 * first frame below the constructor; may be empty
+	 * place where memory ran out: the first frame outside the platform, or otherwise the first
+	 * frame below the constructor; may be empty
 	 */
 	char frame[ANALYSIS_FRAME_MAX_BYTES];
 };
@@ -65,8 +65,8 @@ struct analysis_limit {
  *
  * HotSpot keeps the limit of direct buffers in a static field of its class library
  * (jdk.internal.misc.VM, before JDK 9 sun.misc.VM). By default, this limit equals the maximum heap
- * size, unless a property sets it. In a dump made on an OutOfMemoryError, the thread that caused it
- * has the constructor of that class on top of its stack. If the dump is missing, the limit is
+ * size, unless a property sets it. In a dump made on an OutOfMemoryError, the constructor of that
+ * class is on top of the stack of the thread that caused it. If the dump is missing, the limit is
  * unknown, which is not a failure. Classes must be loaded.
  */
 int analysis_limit_find(const struct session *session, struct analysis_limit *out,

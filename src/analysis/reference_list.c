@@ -19,8 +19,8 @@
 /* ---- the list ---- */
 
 /*
- * Classes that behave like references of a strength, although their superclass is not one of the
- * four classes of java.lang.ref that define it.
+ * Classes that behave like references of a certain strength, although their superclass is not one
+ * of the four classes of java.lang.ref that define it.
  */
 static const struct {
 	const char *name;
@@ -30,8 +30,8 @@ static const struct {
 };
 
 /*
- * Returns the strength of references of a class; STORE_STRONG if its instances are not reference
- * objects.
+ * Returns the strength of the references of a class, or STORE_STRONG if its instances are not
+ * reference objects.
  */
 static uint32_t strength_of(struct heap *heap, uint32_t class_no)
 {
@@ -65,7 +65,10 @@ struct listing {
 	uint32_t *strength; /* indexed by class */
 };
 
-/* Makes one pass over the heap: counts the references if `refs` is NULL, otherwise lists them. */
+/*
+ * Makes one pass over the heap, which counts the references if `refs` is NULL and otherwise lists
+ * them.
+ */
 static int pass(struct listing *l, struct analysis_reference *refs, struct hdb_error *err)
 {
 	struct heap *heap = l->session->heap;
@@ -135,9 +138,9 @@ void analysis_references_release(struct analysis_reference_list *list)
 /* ---- levels ---- */
 
 /*
- * State of the search for levels. Each level is one search over strong references. It starts from
- * the objects waiting for that level: roots for the first level, and referents of references
- * already reached for later levels. An object waits once for each reference to it.
+ * State of the search for levels. Each level is one search over strong references. It starts at the
+ * objects waiting for that level, which are the roots for the first level, and for later levels the
+ * referents of references that have been reached. An object waits once for each reference to it.
  */
 struct search {
 	const struct session *session;
@@ -193,7 +196,7 @@ static void reach(struct search *s, uint32_t ix, enum analysis_reached level)
 
 /*
  * Adds the referent of a reached reference to the list of its level. If that level is not below the
- * current one, the referent is reached immediately.
+ * current one, visits the referent immediately.
  */
 static int follow_referent(struct search *s, uint32_t ix, enum analysis_reached level,
 			   const uint64_t *ref_bits, struct hdb_error *err)

@@ -47,8 +47,8 @@ int analysis_references_read(const struct session *session, struct analysis_refe
 void analysis_references_release(struct analysis_reference_list *list);
 
 /*
- * Fills in the levels. Memory: 6 bytes per object, 2 per reference. If `graph` is not NULL, it is
- * set to the graph of strong references that was loaded for this purpose, and the caller must call
+ * Fills in the levels. Memory: 6 bytes per object, 2 per reference. If `graph` is not NULL, sets it
+ * to the graph of strong references that was loaded for this purpose. The caller must call
  * graph_rows_release in any case.
  */
 struct graph_rows;

@@ -1,7 +1,7 @@
 /*
  * analysis/suspects.c - finds leak suspects on the top level of the dominator tree.
  *
- * Makes two passes over the top level, which is sorted by retained size. The first pass takes
+ * There are two passes over the top level, which is sorted by retained size. The first pass takes
  * single suspects from its start and adds up the remaining objects by class. The second pass
  * collects the members of large classes. Accumulation points are found last.
  */
@@ -27,12 +27,12 @@
 /* Maximum number of members of a group whose paths are examined (MAT's max_paths). */
 #define MEMBERS_MAX 10000u
 /*
- * Primitive arrays of at least this size are buffers of the program; smaller arrays are usually
+ * Minimum size of primitive arrays that count as buffers of the program. Smaller arrays are usually
  * inside strings and collections.
  */
 #define BUFFER_BYTES (64u << 10)
 
-/* Totals of the top-level objects of one class. */
+/* The totals of the top-level objects of one class. */
 struct by_class {
 	uint64_t count;
 	uint64_t shallow_bytes;
@@ -73,8 +73,8 @@ static struct analysis_suspect *add_suspect(struct analysis_suspects *out)
 /* ---- single objects ---- */
 
 /*
- * Takes objects from the top level, largest retained size first, down to the threshold. The
- * remaining top level may be most of the heap, so it is read block by block.
+ * Takes objects from the top level, largest retained size first, down to the threshold. The rest of
+ * the top level may be most of the heap, so it is read block by block.
  */
 static int find_singles(const struct session *session, struct analysis_suspects *out,
 			struct hdb_error *err)
@@ -188,7 +188,7 @@ static int sum_rest(struct rest *rest, struct hdb_error *err)
 struct members {
 	const struct session *session;
 	struct analysis_suspects *out;
-	uint8_t *group_of_class; /* indexed by class: number of its suspect + 1; 0: none */
+	uint8_t *group_of_class; /* indexed by class: 1 + number of its suspect; 0: none */
 	struct base_big groups;  /* uint8_t, by object: the mark of its class */
 	uint64_t *seen;          /* indexed by suspect: number of members visited so far */
 };
@@ -206,7 +206,10 @@ static int note_groups(void *ctx, struct derive_block *block, struct hdb_error *
 	return HDB_OK;
 }
 
-/* Takes all members, or MEMBERS_MAX of them at even distances. */
+/*
+ * Takes a member: all members of a small group, or MEMBERS_MAX evenly spaced members of a large
+ * one.
+ */
 static int take_member(struct members *m, uint32_t ix, uint8_t group, struct hdb_error *err)
 {
 	struct analysis_suspect *s = &m->out->list[group - 1];
@@ -218,8 +221,8 @@ static int take_member(struct members *m, uint32_t ix, uint8_t group, struct hdb
 		return HDB_OK;
 	at = m->seen[group - 1]++;
 	/*
-	 * The top level is sorted, so the large arrays of a class come first. The small arrays
-	 * after them are not members.
+	 * The top level is sorted, so the large arrays of a class come first. The small arrays that
+	 * follow are not members.
 	 */
 	if (at >= s->count || (s->count > MEMBERS_MAX &&
 			       at * MEMBERS_MAX / s->count == (at + 1) * MEMBERS_MAX / s->count))
@@ -279,8 +282,8 @@ static int add_values(struct analysis_suspects *out, uint32_t class_no,
 
 /*
  * Splits a value class: its large arrays may form a group, and the other objects are recorded as
- * values. *group is what may become a suspect. For other classes, these are all objects of the
- * class.
+ * values. Sets *group to the objects that may become a suspect. For other classes, these are all
+ * objects of the class.
  */
 static int set_values_aside(struct rest *rest, uint32_t no, struct by_class *group,
 			    struct hdb_error *err)
@@ -347,8 +350,8 @@ struct way {
 };
 
 /*
- * Finds the child with the largest retained size; out->ix is HEAP_NONE if there are no children.
- * Lists of children are sorted by retained size.
+ * Finds the child with the largest retained size, and sets out->ix to HEAP_NONE if there are no
+ * children. Lists of children are sorted by retained size.
  */
 static int largest_child(const struct session *session, struct store_lists *children, uint32_t of,
 			 struct way *out, struct hdb_error *err)
@@ -455,7 +458,7 @@ int analysis_suspects_find(const struct session *session, unsigned percent,
 	out->whole_bytes = whole.shallow_bytes;
 	out->retained_bytes = whole.retained_bytes;
 	/*
-	 * Large numbers come only from a damaged database; they must not overflow in the
+	 * Very large numbers occur only in a damaged database, and must not overflow in the
 	 * conversion.
 	 */
 	if (percent < 100 && whole.shallow_bytes < UINT64_MAX / 2)

@@ -3,18 +3,18 @@
  * that memory accumulates.
  *
  * The rules are the same as in Eclipse MAT's find_leaks
- * (org.eclipse.mat.inspections.FindLeaksQuery), so that both tools name the same suspects. First
- * come single objects on the top level of the dominator tree that retain more than a share of all
- * reachable bytes. Then the rest of the top level is grouped by class, and a class is a suspect if
- * its objects together retain more than that.
+ * (org.eclipse.mat.inspections.FindLeaksQuery), so that both tools name the same suspects. The
+ * first suspects are single objects on the top level of the dominator tree that retain more than a
+ * threshold, which is a share of all reachable bytes. The rest of the top level is then grouped by
+ * class, and a class is a suspect if its objects together retain more than the threshold.
  *
- * From a single object, the tree is followed down as long as one child retains most of its parent:
- * the last such object is the accumulation point. A group has no accumulation point, because
- * nothing dominates all its members. Instead, the shortest paths to its members are merged and
- * followed down as long as most of them stay together.
+ * From a single object, the search follows the tree down as long as one child retains most of its
+ * parent. The last such object is the accumulation point. A group has no accumulation point,
+ * because nothing dominates all its members. Instead, the shortest paths to its members are merged
+ * and followed down as long as most of them stay together.
  *
- * Values (strings, boxes, arrays of the platform) do not form groups, because they belong to
- * whoever holds them. Large primitive arrays do.
+ * Values (strings, boxes, platform arrays) do not form groups, because they belong to their
+ * holders. Large primitive arrays do form groups.
  */
 #ifndef ANALYSIS_SUSPECTS_H
 #define ANALYSIS_SUSPECTS_H
@@ -22,8 +22,8 @@
 #include "analysis/session.h"
 
 /*
- * Bounds of the threshold in percent. Below one percent, everything would be a suspect. MAT's
- * leakhunter uses 10.
+ * Bounds of the threshold in percent. Below one percent, nearly everything would be a suspect.
+ * MAT's leakhunter uses 10.
  */
 #define SUSPECTS_PERCENT_MIN 1
 #define SUSPECTS_PERCENT_DEFAULT 10
@@ -39,16 +39,20 @@ struct analysis_suspect {
 	uint32_t class_no; /* class of the object, or of all members */
 	uint64_t count;    /* 1, or the number of members */
 	uint64_t shallow_bytes;
-	/* for a group, the sum: members do not overlap because none dominates another */
+	/*
+	 * for a group, the sum over its members, which do not overlap because none dominates
+	 * another
+	 */
 	uint64_t retained_bytes;
 	/* for a group of large arrays, the minimum size; smaller arrays are not members */
 	uint64_t least_bytes;
 	uint32_t point_ix; /* accumulation point; HEAP_NONE for a group */
 	/*
-	 * the point is the first node of a long linked list in which each node dominates the next
+	 * whether the point is the first node of a long linked list in which each node dominates
+	 * the next
 	 */
 	bool is_list;
-	/* uint32_t; for a group, all members, or an even sample of them, largest first */
+	/* uint32_t; for a group, all members or an evenly spaced sample of them, largest first */
 	struct base_vec members;
 	/* uint32_t; for a group, the part that most paths share, root first */
 	struct base_vec common;
@@ -62,7 +66,7 @@ struct analysis_suspects {
 	uint64_t whole_bytes;     /* shallow size of all reachable objects */
 	uint64_t retained_bytes;  /* retained size of all roots, which is 100 % */
 	uint64_t threshold_bytes; /* minimum retained size of a suspect */
-	/* The owner of the largest suspect in words, if the leaks query has found it. */
+	/* The owner of the largest suspect as text, if the leaks query has found it. */
 	bool has_owner;
 	char owner[1024];
 };

@@ -1,6 +1,6 @@
 /*
- * analysis/targets.c - finds the object or classes that a string names, and suggests corrections of
- * mistakes.
+ * analysis/targets.c - finds the object or classes that a string names, and suggests corrections
+ * for mistakes.
  */
 #include "analysis/targets.h"
 
@@ -36,7 +36,10 @@ static const char *class_ending(struct heap *heap, const char *pattern)
 	return NULL;
 }
 
-/* Also finds the class of "org.acme.HashMap", the right name in a different package. */
+/*
+ * Finds a class with a similar name. For "org.acme.HashMap", also finds the class HashMap in a
+ * different package.
+ */
 static const char *similar_class(struct heap *heap, const char *pattern)
 {
 	const char *similar = class_ending(heap, pattern);
@@ -82,7 +85,10 @@ static bool is_class_label(const char *target)
 	return strncmp(target, class_prefix, sizeof(class_prefix) - 1) == 0;
 }
 
-/* Returns whether a string like "8039bc78" is an ID without 0x: too long to be a name by chance. */
+/*
+ * Returns whether a string like "8039bc78" is an ID without 0x, that is, too long to be a name by
+ * chance.
+ */
 static bool is_bare_id(const char *target)
 {
 	const size_t size = strspn(target, "0123456789abcdefABCDEF");
@@ -121,7 +127,7 @@ int analysis_check_object(const char *target, struct hdb_error *err)
 }
 
 /*
- * Finds the class object of "class com.acme.Main". Fails if several class loaders have such a
+ * Finds the class object of "class com.acme.Main". Fails if several class loaders define such a
  * class.
  */
 static int find_class_object(const struct session *session, const char *target, uint32_t *ix,
@@ -149,7 +155,7 @@ static int find_class_object(const struct session *session, const char *target, 
 }
 
 /*
- * Returns whether a label names the class, with or without its package. Labels of arrays are
+ * Returns whether a label names the class, with or without its package. Labels of arrays are like
  * "Main[]" or "Main[512]".
  */
 static bool is_name_of(const char *label, size_t label_size, const char *class)

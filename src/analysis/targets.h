@@ -14,14 +14,15 @@
 bool analysis_is_object(const char *target);
 
 /*
- * Checks only the syntax: HDB_EUSAGE with a message if a string cannot name an object of any dump.
+ * Checks only the syntax. Returns HDB_EUSAGE with a message if a string cannot name an object in
+ * any dump.
  */
 int analysis_check_object(const char *target, struct hdb_error *err);
 
 /*
  * Finds the object that a target names. Returns HDB_NOTFOUND with a message if the dump does not
  * contain it. Returns HDB_EUSAGE if the text is not a name of an object, if the object's class
- * differs from the class in the label, or if several class loaders have a class of the name.
+ * differs from the class in the label, or if several class loaders define a class of this name.
  */
 int analysis_object(const struct session *session, const char *target, uint32_t *ix,
 		    struct hdb_error *err);
@@ -42,8 +43,8 @@ int analysis_classes(const struct session *session, const char *pattern, bool wi
 		     struct analysis_class_list *out, struct hdb_error *err);
 
 /*
- * Returns marks by class number instead: 1 if the class is named. The caller must free *marks, even
- * after a failure.
+ * Like analysis_classes, but returns marks by class number: 1 if the class is named. The caller
+ * must free *marks, even after a failure.
  */
 int analysis_class_marks(const struct session *session, const char *pattern, bool with_sub,
 			 uint8_t **marks, struct hdb_error *err);

@@ -19,7 +19,10 @@ struct each {
 	unsigned slot_count;
 };
 
-/* Runs on any thread. A slot is used by one block at a time, so its buffers need no locks. */
+/*
+ * Produces a block. May run on any thread. A slot is used by one block at a time, so its buffers
+ * need no locks.
+ */
 static int produce(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
 {
 	struct each *each = ctx;
@@ -46,7 +49,9 @@ static int produce(void *ctx, unsigned slot, uint64_t item, struct hdb_error *er
 	return each->pass->make(each->pass->ctx, block, err);
 }
 
-/* Called on the calling thread, in block order, so `take` needs no locks. */
+/*
+ * Calls `take` for a block. Runs on the calling thread, in block order, so `take` needs no locks.
+ */
 static int consume(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
 {
 	struct each *each = ctx;
@@ -88,8 +93,8 @@ static int make_slots(struct each *each, struct hdb_error *err)
 
 		slot->slot = i;
 		/*
-		 * The memory is not zeroed, because on a small heap this would take a seventh of
-		 * the first `top`.
+		 * The memory is not zeroed: on a small heap, zeroing would take a seventh of the
+		 * time of the first `top`.
 		 */
 		slot->objects = malloc(sizeof(*slot->objects));
 		slot->values = malloc(STORE_BLOCK_OBJECTS * sizeof(*slot->values));
@@ -103,8 +108,8 @@ static int make_slots(struct each *each, struct hdb_error *err)
 }
 
 /*
- * `take` gets the blocks in order, however many threads there are. The output of a pass therefore
- * does not depend on the number of threads.
+ * Runs a pass. `take` gets the blocks in order, so the output of a pass does not depend on the
+ * number of threads.
  */
 int derive_each_block(struct derive *derive, const struct derive_pass *pass, struct hdb_error *err)
 {
@@ -139,7 +144,9 @@ struct column {
 	struct base_vec zeros; /* packed block of zeros; used only if the column sets `has` */
 };
 
-/* The block is packed only once, because every block without values stores the same bytes. */
+/*
+ * Packs a block of zeros, once for all, because every block without values stores the same bytes.
+ */
 static int pack_zeros(struct base_vec *out, struct hdb_error *err)
 {
 	BASE_FREED uint64_t *values = NULL;
@@ -182,7 +189,7 @@ static int pack(void *ctx, struct derive_block *block, struct hdb_error *err)
 static int put(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct column *column = ctx;
-	/* pack leaves bytes[0] empty only if is_zeros holds. */
+	/* pack leaves bytes[0] empty only if is_zeros returns true. */
 	const struct base_vec *bytes = block->bytes[0].count ? &block->bytes[0] : &column->zeros;
 
 	return store_put(

@@ -9,7 +9,7 @@
 
 #include "base/thread.h"
 
-/* Limits the number of blocks being processed and of finished blocks waiting for `take`. */
+/* Limit, per thread, on the number of blocks that are being processed or are waiting for `take`. */
 #define DERIVE_SLOTS_PER_THREAD 3u
 
 /* Working memory of one block. A slot is reused for many blocks. */
@@ -34,14 +34,15 @@ typedef int (*derive_block_fn)(void *ctx, struct derive_block *block, struct hdb
 /* Functions that derive_each_block calls for every block. */
 struct derive_pass {
 	const char *stage;  /* for base_stage */
-	bool reads_objects; /* `make` needs the objects */
-	bool reads_classes; /* `make` needs only class numbers, which takes a third of the time */
+	bool reads_objects; /* whether `make` needs the objects */
+	/* whether `make` needs only class numbers, which takes a third of the time */
+	bool reads_classes;
 	/*
-	 * process the last block first, because the blocks that the previous pass read last are
-	 * still in memory
+	 * whether the last block is processed first, because the blocks that the previous pass read
+	 * last are still in memory
 	 */
 	bool is_backward;
-	derive_block_fn make; /* runs on any thread and must not use the store */
+	derive_block_fn make; /* may run on any thread and must not use the store */
 	derive_block_fn take; /* runs in block order on the calling thread; NULL if not needed */
 	void *ctx;
 	size_t room_bytes;           /* size of each slot's `room` */

@@ -37,10 +37,10 @@ extern const struct derive_builder derive_build_retained_heaps;
 extern const struct derive_builder derive_build_depth;
 
 /*
- * Loads the heap's graph: stored references and class edges. Edges into roots are left out because
- * no algorithm here needs them: a root is always reachable and has no dominator. If is_strong is
- * set, edges that exist only through the referent of a reference object are left out, too. *rows
- * must be released even after a failure.
+ * Loads the heap's graph: stored references and class edges. Omits edges into roots, because no
+ * algorithm here needs them: a root is always reachable and has no dominator. If is_strong is set,
+ * also omits edges that exist only through the referent of a reference object. The caller must
+ * release *rows even after a failure.
  */
 int derive_graph_load(struct derive *derive, bool is_strong, struct graph_rows *rows,
 		      struct hdb_error *err);
@@ -50,8 +50,8 @@ int derive_graph_load_filtered(struct derive *derive, const struct derive_filter
 			       struct graph_rows *rows, struct hdb_error *err);
 
 /*
- * Encodes a tree parent as a small number: 0 for unreachable, 1 for a root of the tree, else the
- * distance to the parent. See FORMAT.md, "trees".
+ * Encodes a tree parent as a small number: 0 for unreachable, 1 for a root of the tree, and
+ * otherwise the distance to the parent. See FORMAT.md, "trees".
  */
 static inline uint64_t derive_tree_value(uint32_t ix, uint32_t parent)
 {
@@ -77,7 +77,7 @@ static inline uint32_t derive_tree_parent(uint64_t value, uint32_t ix)
 
 struct derive_block;
 
-/* Contents of the `dominators` and `retained` tables for one block. */
+/* The contents of the `dominators` and `retained` tables for one block. */
 struct derive_tree_block {
 	uint32_t dominator[STORE_BLOCK_OBJECTS]; /* as returned by derive_dominator */
 	uint64_t units
@@ -85,19 +85,19 @@ struct derive_tree_block {
 }; /* retained size in units of the alignment; 0 if unreachable */
 
 /*
- * Builds both tables if they are missing and prepares the readers below, which work on any thread.
+ * Builds both tables if they are missing, and prepares the readers below, which may be called on
+ * any thread.
  */
 int derive_tree_prepare(struct derive *derive, struct hdb_error *err);
 /* Fills *out for a block whose objects have been read. Overwrites block->values. */
 int derive_tree_read(struct derive *derive, struct derive_block *block,
 		     struct derive_tree_block *out, struct hdb_error *err);
-/* Like the previous function, but out->dominator is already filled. */
+/* Like the previous function, for a block whose out->dominator is already filled. */
 int derive_tree_units(struct derive *derive, struct derive_block *block,
 		      struct derive_tree_block *out, struct hdb_error *err);
 /*
- * Like derive_tree_fill, but only for objects of the top level. Most blocks have none, and for
- * these only out->dominator is filled. Reads the objects; heap_prepare_blocks must have been
- * called.
+ * Like derive_tree_read, but only for objects of the top level. Most blocks have none, and for
+ * these fills only out->dominator. Reads the objects; heap_prepare_blocks must have been called.
  */
 int derive_tree_read_top(struct derive *derive, struct derive_block *block,
 			 struct derive_tree_block *out, struct hdb_error *err);

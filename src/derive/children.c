@@ -1,7 +1,7 @@
 /*
  * derive/children.c - the `children` table: the objects that each object immediately dominates,
- * largest retained size first. Can also build only the table of the top level. Many queries begin
- * with it, and some need no other table.
+ * largest retained size first. The file can also build only the table of the top level, with which
+ * many queries begin and which is all that some need.
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
@@ -22,7 +22,7 @@ static_assert(STORE_BLOCK_OBJECTS == 1u << GRAPH_CHILD_BITS, "ranges are whole b
 struct range_slot {
 	struct graph_child_range range;
 	struct base_vec bytes; /* all blocks of the range, one after the other */
-	/* uint64_t: end of each block as an offset in `bytes` */
+	/* uint64_t: offsets in `bytes` at which blocks end */
 	struct base_vec ends;
 	uint64_t length[STORE_BLOCK_OBJECTS]; /* lengths of the lists in the current block */
 	bool is_sorted;
@@ -38,7 +38,8 @@ struct children {
 	uint32_t row_count;
 	struct range_slot *slots;
 	unsigned slot_count;
-	uint64_t top_count; /* number of children of the top level if it is a big list, else 0 */
+	/* number of children of the top level if it is a big list, otherwise 0 */
+	uint64_t top_count;
 	uint64_t total;
 	/*
 	 * State for ranges that do not fit in memory and arrive child by child: the block that is
@@ -69,8 +70,8 @@ static int read_top_block(void *ctx, struct derive_block *block, struct hdb_erro
 }
 
 /*
- * Adds the object to the list of its dominator. Unreachable objects have no dominator and are in no
- * list. If the table has no rows, only the top level is collected.
+ * Adds the objects of a block to the lists of their dominators. Unreachable objects have no
+ * dominator and are not in any list. If the table has no rows, collects only the top level.
  */
 static int add_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
@@ -115,8 +116,8 @@ static bool has_top(const struct children *c, uint32_t row)
 }
 
 /*
- * The rows of a range are in order, and each range consists of whole blocks (static_assert above),
- * so blocks can be encoded without knowing the other ranges.
+ * Encodes a range. The rows of a range are in order, and each range consists of whole blocks
+ * (static_assert above), so blocks can be encoded independently of other ranges.
  */
 static int pack_range(void *ctx, unsigned slot, uint64_t no, struct hdb_error *err)
 {
@@ -335,8 +336,8 @@ static int put_top(struct children *c, struct hdb_error *err)
 /* ---- writing the table ---- */
 
 /*
- * Runs on the calling thread in the order of ranges. Drops the bucket immediately, which frees its
- * memory and file.
+ * Writes a range. Runs on the calling thread in the order of ranges. Drops the bucket immediately,
+ * which frees its memory and file.
  */
 static int put_range(void *ctx, unsigned slot, uint64_t no, struct hdb_error *err)
 {
@@ -449,8 +450,8 @@ const struct derive_builder derive_build_top_level = {
 };
 
 /*
- * The `children` table contains the top level as its last list. If that table does not exist,
- * builds the small table instead.
+ * Opens the list of the top level. It is the last list of the `children` table; if that table does
+ * not exist, builds the small table instead.
  */
 int derive_top_level(struct derive *derive, struct store_lists *out, uint32_t *list,
 		     struct hdb_error *err)

@@ -1,11 +1,11 @@
 /*
- * derive/class_tree.c - see class_tree.h.
+ * derive/class_tree.c - implements class_tree.h.
  *
- * Jump pointers are Myers' ("An applicative random-access stack", 1983): with one extra pointer per
- * node, any ancestor can be reached in a logarithmic number of steps. The nearest open classes
- * before and after a place in preorder are found in a hierarchical bitmap. One of these two classes
- * determines the lowest common superclass, because classes further away in preorder branch off
- * higher up.
+ * Jump pointers are those of Myers ("An applicative random-access stack", 1983): with one
+ * additional pointer per node, any ancestor can be reached in a logarithmic number of steps. A
+ * hierarchical bitmap finds the nearest open classes before and after a place in preorder. One of
+ * these two classes determines the lowest common superclass, because classes farther away in
+ * preorder branch off higher up.
  */
 #include "derive/class_tree.h"
 
@@ -71,7 +71,8 @@ struct walk {
 };
 
 /*
- * A class may be listed below a superclass that is on a cycle, so each class is placed only once.
+ * Places a class and all its subclasses. A class may be listed below a superclass that is on a
+ * cycle, so each class is placed only once.
  */
 static void walk_from(struct class_tree *tree, struct walk *w, uint32_t root, uint32_t *at)
 {
@@ -127,7 +128,7 @@ static int walk_all(struct class_tree *tree, const struct heap *heap, struct hdb
 		if (heap_class(heap, no)->super_no == STORE_NONE)
 			walk_from(tree, &w, no, &at);
 	/*
-	 * Classes that are still not placed are on cycles, which exist only in a damaged database.
+	 * Classes that have not been placed are on cycles, which exist only in a damaged database.
 	 * Starting at any of them cuts the cycle.
 	 */
 	for (uint32_t no = 0; no < tree->count; no++)
@@ -138,8 +139,8 @@ static int walk_all(struct class_tree *tree, const struct heap *heap, struct hdb
 }
 
 /*
- * The end of a subtree is propagated from subclasses to superclasses. A walk backwards through
- * preorder visits subclasses first.
+ * Builds the tree. The end of a subtree is propagated from subclasses to superclasses, by a
+ * backward walk through preorder, which visits subclasses first.
  */
 int derive_class_tree_init(struct class_tree *tree, const struct heap *heap, struct hdb_error *err)
 {
@@ -156,7 +157,10 @@ int derive_class_tree_init(struct class_tree *tree, const struct heap *heap, str
 
 /* ---- open classes ---- */
 
-/* Nested objects may open a class several times; only the first time changes the bitmap. */
+/*
+ * Opens a class. Nested objects may open a class several times; only the first time changes the
+ * bitmap.
+ */
 void derive_class_tree_open(struct class_tree *tree, uint32_t no)
 {
 	uint32_t at = tree->pre[no];
@@ -167,7 +171,7 @@ void derive_class_tree_open(struct class_tree *tree, uint32_t no)
 		base_bit_put(tree->levels[i], at);
 }
 
-/* Clears the bit, and the bits of the levels above as long as their words become empty. */
+/* Closes a class: clears its bit, and the bits of higher levels whose words become empty. */
 void derive_class_tree_close(struct class_tree *tree, uint32_t no)
 {
 	uint32_t at = tree->pre[no];
@@ -195,7 +199,7 @@ static uint32_t open_from(const struct class_tree *tree, uint32_t at)
 		}
 		/*
 		 * This word contains no open place. Continue with the next word, one level up. Each
-		 * level has one word more than it needs, so the index stays in bounds.
+		 * level has one additional word, so the index stays in bounds.
 		 */
 		at = at / 64 + 1;
 	}
@@ -239,9 +243,10 @@ static uint32_t common(const struct class_tree *tree, uint32_t no, uint32_t at)
 }
 
 /*
- * Of the open classes before and after `no` in preorder, the nearest one on each side shares the
- * deepest superclass with `no`, so only these two are examined. The deeper of the two common
- * superclasses is the nearest one whose subtree contains an open class.
+ * Returns the first open class, or class with an open subclass, among `no` and its superclasses. Of
+ * the open classes before and after `no` in preorder, the nearest on each side shares the deepest
+ * superclass with `no`, so only these two are examined. The deeper of the two common superclasses
+ * is the result.
  */
 uint32_t derive_class_tree_covered(const struct class_tree *tree, uint32_t no)
 {

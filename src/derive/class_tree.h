@@ -1,12 +1,12 @@
 /*
  * derive/class_tree.h - the class hierarchy, with sums over superclasses whose cost does not depend
- * on its depth.
+ * on the depth of the hierarchy.
  *
- * It is needed for the totals by superclass. An object counts for its class and for all
- * superclasses. Its retained size counts only for those superclasses that have no instance among
- * the object's dominators. These superclasses are consecutive: they begin at the object's class and
- * end below the first class that is the class, or a superclass of the class, of a dominator. It is
- * therefore enough to add the size at the lower end and to subtract it at the upper end.
+ * Totals by superclass require it. An object counts for its class and for all superclasses. Its
+ * retained size counts only for those superclasses that have no instance among the object's
+ * dominators. These superclasses are consecutive: they begin at the object's class and end below
+ * the first class that is the class, or a superclass of the class, of a dominator. It is therefore
+ * enough to add the size at the lower end and to subtract it at the upper end.
  */
 #ifndef DERIVE_CLASS_TREE_H
 #define DERIVE_CLASS_TREE_H
@@ -20,8 +20,8 @@
 #define CLASS_TREE_LEVELS 6
 
 /*
- * Initialise with zeros; free with derive_class_tree_release. All arrays are owned and indexed by
- * class number unless stated otherwise.
+ * Must be initialised with zeros, and released with derive_class_tree_release. All arrays are owned
+ * and, unless stated otherwise, indexed by class number.
  */
 struct class_tree {
 	uint32_t count;
@@ -42,7 +42,7 @@ int derive_class_tree_init(struct class_tree *tree, const struct heap *heap, str
 void derive_class_tree_release(struct class_tree *tree);
 
 /*
- * Returns the first class among `no` and its superclasses that is open or has an open subclass;
+ * Returns the first class among `no` and its superclasses that is open or has an open subclass, or
  * STORE_NONE if there is none.
  */
 uint32_t derive_class_tree_covered(const struct class_tree *tree, uint32_t no);

@@ -1,6 +1,4 @@
-/*
- * derive/derive.c - the registry of derived tables, and their construction on demand.
- */
+/* derive/derive.c - the registry of derived tables, which builds them on demand. */
 #include "derive/derive.h"
 
 #include "derive/build.h"
@@ -17,7 +15,7 @@ static const struct derive_builder *const builders[] = {
 	&derive_build_top_level,
 };
 
-/* A longer chain of dependencies would mean a cycle in the registry. */
+/* Maximum length of a chain of dependencies. A longer chain means that the registry has a cycle. */
 #define NEEDS_DEPTH_MAX 8
 
 static const struct derive_builder *builder_of(enum store_table table)
@@ -29,7 +27,10 @@ static const struct derive_builder *builder_of(enum store_table table)
 	return NULL;
 }
 
-/* Tables that depend on reachability exist once per view; the others are shared by all views. */
+/*
+ * Returns the table of a view. Tables that depend on reachability exist once per view; the others
+ * are shared by all views.
+ */
 enum store_table derive_table(const struct derive *derive, enum store_table table)
 {
 	static const uint8_t of_view[STORE_TABLE_END] = {
@@ -101,8 +102,8 @@ bool derive_counts(enum derive_view view, uint8_t strength)
 }
 
 /*
- * Views share the heap and the work but have their own columns, because reachability differs. A
- * view of a view is a view of the main struct.
+ * Returns a view. Views share the heap and the work but have their own columns, because
+ * reachability differs. A view of a view is a view of the main struct.
  */
 int derive_get_view(struct derive *derive, enum derive_view view, struct derive **out,
 		    struct hdb_error *err)
@@ -188,8 +189,9 @@ static int build(struct derive *derive, const struct derive_builder *builder, st
 }
 
 /*
- * Finding orphans loads the graph, which itself needs the roots. is_finding_orphans breaks this
- * cycle: during the search, the recorded roots are enough.
+ * Loads the roots and, if needed, the orphans. Finding orphans loads the graph, which itself needs
+ * the roots. is_finding_orphans breaks this cycle: during the search, the recorded roots are
+ * enough.
  */
 int derive_need_roots(struct derive *derive, struct hdb_error *err)
 {
@@ -220,7 +222,7 @@ int derive_need(struct derive *derive, enum store_table table, struct hdb_error 
 	enum store_table stack[NEEDS_DEPTH_MAX];
 	size_t depth = 0;
 
-	/* Orphans count as roots. Reachability depends on orphans, but referrers do not. */
+	/* Orphans count as roots, so reachability depends on them, but referrers do not. */
 	if (derive->heap->state.takes_orphans && builder_of(table) != &derive_build_referrers) {
 		TRY(derive_need_roots(derive, err));
 	}

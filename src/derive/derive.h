@@ -1,11 +1,11 @@
 /*
- * derive/derive.h - derived tables: computed from the base tables when first needed, then kept in
- * the database.
+ * derive/derive.h - derived tables, which are computed from the base tables when first needed and
+ * then kept in the database.
  *
  * Every reader below builds the tables that it needs (derive_need). If two processes need the same
  * table at the same time, one builds it, and the other waits and then reads it. If a process is
- * killed while it builds a table, the table does not exist, because a table exists only after it
- * has been published. There is one file per table, and derive.c contains the registry.
+ * killed while it builds a table, the table does not exist, because tables exist only after they
+ * have been published. Each table has its own source file, and derive.c contains the registry.
  */
 #ifndef DERIVE_DERIVE_H
 #define DERIVE_DERIVE_H
@@ -16,17 +16,17 @@
 #include "store/column.h"
 
 /*
- * Anonymous memory for the arrays of a heap (base_work_limit_anonymous): bytes per object, but at
- * least DERIVE_ANONYMOUS_MIN. Passes access at most 4 bytes per object at random positions at the
- * same time. These arrays are allocated first, so they get the anonymous memory. Later arrays are
- * accessed in order and may be in files. Small heaps need no files.
+ * Limit on the anonymous memory for the arrays of a heap (base_work_limit_anonymous): bytes per
+ * object, but at least DERIVE_ANONYMOUS_MIN. Passes access at most 4 bytes per object at random
+ * positions at the same time. These arrays are allocated first, so they get the anonymous memory.
+ * Later arrays are accessed in order and may be in files. Small heaps need no files.
  */
 #define DERIVE_ANONYMOUS_OBJECT 5u
 #define DERIVE_ANONYMOUS_MIN (32u << 20)
 
 /*
- * References of at least this strength count for reachability, dominators and retained sizes. With
- * DERIVE_PHANTOM, all references count.
+ * A view of the graph, in which only references of at least this strength count for reachability,
+ * dominators and retained sizes. In DERIVE_PHANTOM, all references count.
  */
 enum derive_view {
 	DERIVE_PHANTOM,
@@ -48,24 +48,29 @@ struct derive {
 	struct base_work *work; /* borrowed */
 	enum derive_view view;  /* the references that count in its tables */
 	/* private */
-	struct derive *main;                /* for a view, the struct that created it; borrowed */
+	/* for a view, the struct from which it was created; borrowed */
+	struct derive *main;
 	struct derive *views[DERIVE_VIEWS]; /* views created so far; owned */
 	struct store_column reach, reach_strong, dominators, retained;
 	struct store_column native, retained_native, retained_heaps, depth;
 	struct derive_access_state *access; /* owned; see graph_view.c */
 	/* set if the dominators were built by this process; see heap_totals.c */
 	struct derive_unreached unreached;
-	bool is_ready[STORE_TABLE_END];       /* tables known to exist */
-	bool has_orphans, is_finding_orphans; /* derive_need_roots has finished; it is running */
+	bool is_ready[STORE_TABLE_END]; /* tables known to exist */
+	/* whether derive_need_roots has found the orphans, and whether it is doing so */
+	bool has_orphans, is_finding_orphans;
 };
 
-/* Prepares *derive for an open heap. Free with derive_release, which accepts a zeroed struct. */
+/*
+ * Prepares *derive for an open heap. Must be released with derive_release, which accepts a zeroed
+ * struct.
+ */
 void derive_init(struct derive *derive, struct heap *heap, struct base_work *work);
 void derive_release(struct derive *derive);
 
 /*
- * Returns the same heap restricted to references at least as strong as `view`. Functions that get
- * the result read separate tables, named "dominators.strong" and so on. Borrowed; valid until
+ * Returns the same heap restricted to references at least as strong as `view`. Functions called
+ * with the result read separate tables, named "dominators.strong" and so on. Borrowed until
  * derive_release.
  */
 int derive_get_view(struct derive *derive, enum derive_view view, struct derive **out,
@@ -80,7 +85,7 @@ bool derive_counts(enum derive_view view, uint8_t strength);
 /* Returns whether a table exists. Does not build it. */
 bool derive_has(struct derive *derive, enum store_table table);
 
-/* Builds the table and the tables it depends on, unless they exist. */
+/* Builds the table, and the tables on which it depends, unless they exist. */
 int derive_need(struct derive *derive, enum store_table table, struct hdb_error *err);
 
 /*
@@ -92,10 +97,10 @@ int derive_need_roots(struct derive *derive, struct hdb_error *err);
 /* ---- readers ---- */
 
 /*
- * The reach tree: a breadth-first tree from the roots. If is_strong is set, referents of weak,
- * soft, phantom and final references are not followed, and paths have the least strangeness
- * (strangeness.h) instead of the fewest steps. *parent is HEAP_NONE for a root and `ix` itself for
- * an unreachable object.
+ * Reads the parent of an object in the reach tree, a breadth-first tree from the roots. If
+ * is_strong is set, referents of weak, soft, phantom and final references are not followed, and
+ * paths have the least strangeness (strangeness.h) instead of the fewest steps. Sets *parent to
+ * HEAP_NONE for a root, and to `ix` itself for an unreachable object.
  */
 int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, uint32_t *parent,
 		 struct hdb_error *err);
@@ -107,34 +112,35 @@ int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, uint32_t *p
 int derive_is_reachable(struct derive *derive, uint32_t ix, bool *reachable, struct hdb_error *err);
 
 /*
- * Immediate dominator: HEAP_NONE for objects of the top level, `ix` itself for unreachable objects.
+ * Reads the immediate dominator: HEAP_NONE for objects of the top level, and `ix` itself for
+ * unreachable objects.
  */
 int derive_dominator(struct derive *derive, uint32_t ix, uint32_t *dominator,
 		     struct hdb_error *err);
 
-/* Retained size in bytes, from the dominator tree. 0 if unreachable. */
+/* Reads the retained size in bytes, from the dominator tree. It is 0 for unreachable objects. */
 int derive_retained(struct derive *derive, uint32_t ix, uint64_t *bytes, struct hdb_error *err);
 
 /*
- * Dominators, or retained sizes, of all objects of a block. Values as in derive_dominator and
- * derive_retained.
+ * Read the dominators, or retained sizes, of all objects of a block. Values are as in
+ * derive_dominator and derive_retained.
  */
 int derive_dominator_block(struct derive *derive, uint32_t block_no, uint32_t *dominator,
 			   struct hdb_error *err);
 int derive_retained_block(struct derive *derive, const struct heap_block *objects, uint64_t *bytes,
 			  struct hdb_error *err);
-/* Parents of all objects of a block in a reach tree, as in derive_reach. */
+/* Reads the parents of all objects of a block in a reach tree. Values are as in derive_reach. */
 int derive_reach_block(struct derive *derive, bool is_strong, uint32_t block_no, uint32_t *parent,
 		       struct hdb_error *err);
 /*
- * Whether each object of a block is reachable: out[i] is 0 or 1. Reads the `dominators` table if it
- * exists, and otherwise the `reach` table.
+ * Sets out[i] to whether object i of a block is reachable (0 or 1). Reads the `dominators` table if
+ * it exists, and otherwise the `reach` table.
  */
 int derive_reachable_block(struct derive *derive, uint32_t block_no, uint8_t *out,
 			   struct hdb_error *err);
 /*
  * Builds the table that derive_reachable_block reads, if it is missing. Must be called before a
- * progress stage begins, because building a table starts stages itself.
+ * progress stage begins, because building a table itself starts stages.
  */
 int derive_need_reachable(struct derive *derive, struct hdb_error *err);
 
@@ -152,8 +158,8 @@ int derive_each_reachable(struct derive *derive, struct base_work *work, derive_
 int derive_has_native(struct derive *derive, bool *has, struct hdb_error *err);
 
 /*
- * Native memory in bytes: of one object, of each object in a block, and retained by an object. An
- * object retains its own native memory and the native memory of all objects that it dominates.
+ * Read native memory in bytes: of one object, of each object in a block, and retained by an object.
+ * An object retains its own native memory and that of all objects that it dominates.
  */
 int derive_native_of(struct derive *derive, uint32_t ix, uint64_t *bytes, struct hdb_error *err);
 int derive_native_block(struct derive *derive, uint32_t block_no, uint64_t *bytes,
@@ -161,7 +167,7 @@ int derive_native_block(struct derive *derive, uint32_t block_no, uint64_t *byte
 int derive_retained_native(struct derive *derive, uint32_t ix, uint64_t *bytes,
 			   struct hdb_error *err);
 
-/* Maximum number of named heaps with separate retained sizes; further heaps are ignored. */
+/* Maximum number of named heaps with separate retained sizes. Further heaps are ignored. */
 #define DERIVE_HEAPS_MAX 8u
 
 /*
@@ -171,19 +177,22 @@ int derive_retained_native(struct derive *derive, uint32_t ix, uint64_t *bytes,
 uint32_t derive_heap_count(const struct derive *derive);
 
 /*
- * Bytes of the given heap (heap_no as in struct heap_object) that an object retains. 0 if the
- * object is unreachable.
+ * Reads the number of bytes of the given heap (heap_no as in struct heap_object) that an object
+ * retains. It is 0 for unreachable objects.
  */
 int derive_retained_in(struct derive *derive, uint32_t ix, uint32_t heap_no, uint64_t *bytes,
 		       struct hdb_error *err);
 
-/* Number of references on the shortest path from a root to the object. 0 for a root. */
+/*
+ * Reads the number of references on the shortest path from a root to the object. It is 0 for a
+ * root.
+ */
 int derive_depth(struct derive *derive, uint32_t ix, bool *reachable, uint32_t *depth,
 		 struct hdb_error *err);
 
 /*
  * Initialises a reader of referrers. For a class object, it lists only objects that refer to it
- * through fields, not the instances of the class (derive_access adds them).
+ * through fields, not the instances of the class, which derive_access adds.
  */
 int derive_referrers(struct derive *derive, struct store_lists *out, struct hdb_error *err);
 
@@ -195,15 +204,15 @@ int derive_children(struct derive *derive, struct store_lists *out, struct hdb_e
 
 /*
  * Reads only the top level, which is list number *list of *out. Uses the `children` table if it
- * exists. Otherwise builds a separate table, which is much less work than children.
+ * exists. Otherwise builds a separate table, which is much less work than building children.
  */
 int derive_top_level(struct derive *derive, struct store_lists *out, uint32_t *list,
 		     struct hdb_error *err);
 
 /*
- * The graph as an access structure. It includes the edge from each object to its class, and from a
- * class to its instances. Builds the `referrers` and `reach` tables, or `reach.strong` if is_strong
- * is set. The lists share buffers of this derive, so only one can be read at a time.
+ * Opens the graph for access node by node. It includes the edges from each object to its class, and
+ * from a class to its instances. Builds the `referrers` and `reach` tables, or `reach.strong` if
+ * is_strong is set. The lists share buffers of this derive, so only one list can be read at a time.
  */
 int derive_access(struct derive *derive, bool is_strong, struct graph_access *out,
 		  struct hdb_error *err);
@@ -217,8 +226,8 @@ struct derive_filter {
 	const uint8_t *from_class;
 	bool wants_classes; /* whether class objects may have excluded references */
 	/*
-	 * Removes excluded entries from edges[*count]. Called only for the objects selected by the
-	 * members above.
+	 * Removes the excluded entries from edges[*count]. Called only for the objects that the
+	 * members above select.
 	 */
 	int (*keep)(void *ctx, uint32_t from, uint32_t *edges, uint32_t *count,
 		    struct hdb_error *err);
@@ -226,21 +235,21 @@ struct derive_filter {
 };
 
 /*
- * The reach tree without the excluded references: parent[object_count], with values as in
+ * Computes the reach tree without the excluded references: parent[object_count], with values as in
  * derive_reach_block. Traverses the heap once.
  */
 int derive_reach_without(struct derive *derive, const struct derive_filter *filter,
 			 uint32_t *parent, struct hdb_error *err);
 
 /*
- * Totals of a group of objects: the objects of a class, of a class and its subclasses, of a package
- * or of a class loader.
+ * The totals of a group of objects: the objects of a class, of a class and its subclasses, of a
+ * package, or of a class loader.
  */
 struct derive_total {
 	uint32_t group; /* enum derive_group */
 	/*
 	 * for class and superclass, the class number; for a class loader, its index; for a package,
-	 * the number of some class in it
+	 * the number of any of its classes
 	 */
 	uint32_t no;
 	uint64_t count; /* reachable objects */
@@ -252,11 +261,14 @@ struct derive_total {
 };
 enum derive_group { DERIVE_CLASS, DERIVE_SUPERCLASS, DERIVE_PACKAGE, DERIVE_LOADER };
 
-/* Returns all totals of one kind of group, in ascending order of `no`. *out is owned: free() it. */
+/*
+ * Reads all totals of one kind of group, in ascending order of `no`. *out is owned by the caller,
+ * who must free() it.
+ */
 int derive_totals(struct derive *derive, enum derive_group group, struct derive_total **out,
 		  size_t *count, struct hdb_error *err);
 
-/* Totals of the heap. Objects that the dump does not contain (heap_is_counted) are not counted. */
+/* The totals of the heap. They exclude objects that the dump does not contain (heap_is_counted). */
 struct derive_heap_totals {
 	uint64_t count; /* reachable objects */
 	uint64_t shallow_bytes;
@@ -264,8 +276,8 @@ struct derive_heap_totals {
 	uint64_t unreachable_bytes;
 };
 /*
- * Reads a separate table, which one pass over the objects builds, with much less work than
- * derive_totals.
+ * Reads the totals of the heap from a separate table. One pass over the objects builds it, which is
+ * much less work than derive_totals.
  */
 int derive_heap_totals(struct derive *derive, struct derive_heap_totals *out,
 		       struct hdb_error *err);
@@ -274,14 +286,14 @@ bool derive_has_whole(struct derive *derive);
 
 /*
  * Exact retained size of a set: the objects that become unreachable if all reachable members are
- * removed. The local method (DESIGN: reach tree and referrers) is tried first, within `limits`. If
- * it gives up, one traversal of the heap that does not enter the members finds the answer. The
- * result states which method was used. Members must be in ascending order.
+ * removed. The local method, which uses the reach tree and referrers, is tried first, within
+ * `limits`. If it gives up, a traversal of the heap that does not enter the members finds the
+ * answer. The result states which method was used. Members must be in ascending order.
  */
 struct derive_retained_result {
 	uint64_t retained_bytes;
 	uint64_t retained_count; /* objects */
-	/* computed by the local method; otherwise by a traversal of the whole heap */
+	/* whether it was computed by the local method rather than by a traversal of the heap */
 	bool used_local;
 	/* local method: number of objects in the members' subtrees, even if the method gave up */
 	uint64_t subtree_count;
@@ -290,7 +302,9 @@ struct derive_retained_result {
 	uint64_t edge_count; /* local method: number of references and referrers visited */
 	uint64_t time_us;
 };
-/* `limits` may be NULL, which means derive_local_limits. */
+/*
+ * Computes the exact retained size of a set. `limits` may be NULL, which means derive_local_limits.
+ */
 int derive_retained_set(struct derive *derive, struct graph_members members,
 			const struct graph_retained_options *limits,
 			struct derive_retained_result *out, struct hdb_error *err);
@@ -303,7 +317,7 @@ struct derive_set {
 };
 /*
  * Computes the exact retained size of each of several sets. Small sets use the local method. The
- * others share traversals of the heap, with up to 32 sets each.
+ * other sets share traversals of the heap, up to 32 sets per traversal.
  */
 int derive_retained_sets(struct derive *derive, struct derive_set *sets, size_t set_count,
 			 struct hdb_error *err);
@@ -316,11 +330,11 @@ int derive_retained_marks(struct derive *derive, const uint32_t *members, size_t
 			  uint64_t *bits, struct hdb_error *err);
 
 /*
- * Retained size of a set when some references are ignored: all objects reachable from the set by
- * any reference, minus those reachable from the roots without the excluded references and without
- * passing the set. This is Eclipse MAT's retained set with excluded references: an object that can
- * be reached from outside only through excluded references counts as retained. Traverses the heap
- * twice.
+ * Computes the retained size of a set when some references are ignored: all objects reachable from
+ * the set by any reference, minus those reachable from the roots without following excluded
+ * references or passing the set. This is Eclipse MAT's retained set with excluded references: an
+ * object that can be reached from outside only through excluded references counts as retained.
+ * Traverses the heap twice.
  */
 int derive_retained_without(struct derive *derive, const struct derive_filter *filter,
 			    struct graph_members members, struct derive_retained_result *out,

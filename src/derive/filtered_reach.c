@@ -41,7 +41,9 @@ struct around {
 	uint64_t *reached;
 };
 
-/* If `filter` is NULL, all references count. */
+/*
+ * Traverses the graph from some objects around others. If `filter` is NULL, all references count.
+ */
 static int reach_around(struct derive *derive, const struct derive_filter *filter,
 			struct around around, struct hdb_error *err)
 {
@@ -52,8 +54,8 @@ static int reach_around(struct derive *derive, const struct derive_filter *filte
 }
 
 /*
- * At most three bit sets are in memory: the members, the objects reached without passing them, and
- * the objects that can be reached only from them.
+ * Finds the objects that a set retains. At most three bit sets are in memory: the members, the
+ * objects reached without passing them, and the objects that can be reached only from them.
  */
 static int find_retained(struct derive *derive, const struct derive_filter *filter,
 			 struct graph_members members, struct derive_retained_result *out,
@@ -72,8 +74,8 @@ static int find_retained(struct derive *derive, const struct derive_filter *filt
 	TRY(reach_around(derive, filter,
 			 (struct around){ derive->heap->roots.bits, set.data, around.data }, err));
 	/*
-	 * Objects not reached by the first traversal are retained if they can be reached from the
-	 * set.
+	 * Objects that the first traversal did not reach are retained if they can be reached from
+	 * the set.
 	 */
 	TRY(reach_around(derive, NULL, (struct around){ set.data, around.data, found.data }, err));
 	return derive_sum_marked(derive, found.data, out, err);

@@ -2,8 +2,8 @@
  * derive/graph_load.c - loads the heap's graph into memory, for algorithms that visit all of it.
  *
  * All threads decode blocks and pack their rows. The calling thread joins the packed blocks in
- * order. Because the store is not thread-safe, the calling thread also finishes rows that need the
- * store again (big lists, filtered references) or that are long.
+ * order. The store is not thread-safe, so the calling thread also finishes rows that require the
+ * store again (big lists, filtered references), and long rows.
  */
 #include "derive/build.h"
 #include "derive/references.h"
@@ -15,12 +15,15 @@
 #include <string.h>
 
 /*
- * If this many rows of a block are left to the calling thread, its part of the dump is read at once
- * instead of object by object.
+ * Minimum number of a block's rows left to the calling thread for which it reads the block's part
+ * of the dump at once rather than object by object.
  */
 #define WANT_LEFT 128u
 
-/* In its blocks, `values` has the lengths of lists, and bytes[1] (uint32_t) their entries. */
+/*
+ * State of the load. In its blocks, `values` has the lengths of lists, and bytes[1] (uint32_t)
+ * their entries.
+ */
 struct load {
 	struct derive *derive;
 	struct graph_rows *rows;
@@ -34,12 +37,12 @@ struct load {
 	const struct derive_filter *filter; /* NULL: none */
 };
 
-/* Returns whether edges of object i of the block may have to be left out. */
+/* Returns whether edges of object i of the block may have to be omitted. */
 static bool has_filter(const struct load *l, const struct heap_block *block, uint32_t i)
 {
 	const uint32_t no = block->class_no[i];
 
-	/* Whether the object is an instance is not known here; heap_strength determines it. */
+	/* It is not known here whether the object is an instance; heap_strength determines this. */
 	if (!l->filter)
 		return l->has_view && heap_class(l->derive->heap, no)->strength;
 	if (block->kind[i] == STORE_CLASS)
@@ -55,8 +58,8 @@ struct row_edges {
 };
 
 /*
- * Packs the row of object i: its class and its references, except references to roots. A row is
- * left to the calling thread if its list is big, if the packed row is long, or if some of its
+ * Packs the row of object i: its class and its references, except references to roots. Leaves the
+ * row to the calling thread if its list is big, if the packed row is long, or if some of its
  * references may not count.
  */
 static int pack_row(struct load *l, struct derive_block *block, uint32_t i,
@@ -99,8 +102,8 @@ static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		entries += n;
 	}
 	/*
-	 * Which references are left out depends on field values, which the calling thread reads
-	 * from the dump later.
+	 * Field values, which the calling thread reads from the dump later, determine which
+	 * references are omitted.
 	 */
 	if (l->filter && room->left.count > WANT_LEFT)
 		heap_prefetch_block(heap, block->block_no);
@@ -108,8 +111,8 @@ static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *e
 }
 
 /*
- * Copies the edges that count in the view to l->strong. *count is the number of edges before and
- * after the call.
+ * Copies the edges that count in the view to l->strong. *count is the number of edges before the
+ * call, and is set to the number after it.
  */
 static int keep_counted(struct load *l, uint32_t ix, const uint32_t *edges, uint32_t *count,
 			struct hdb_error *err)
@@ -145,8 +148,8 @@ static int keep_strong(struct load *l, uint32_t ix, const uint32_t **edges, uint
 }
 
 /*
- * The limit is derived from the table's own entry count, so a damaged table cannot make the graph
- * grow without bound.
+ * Checks the number of edges. The limit is derived from the table's own entry count, so a damaged
+ * table cannot make the graph grow without bound.
  */
 static int check_limit(const struct load *l, uint64_t count, struct hdb_error *err)
 {
@@ -165,7 +168,7 @@ static int append(struct load *l, struct graph_long_row *row, const uint32_t *ed
 	return graph_rows_add_long(l->rows, row, edges, count, err);
 }
 
-/* Big lists are read on the calling thread because the store is not thread-safe. */
+/* Appends a big list. It is read on the calling thread because the store is not thread-safe. */
 static int append_big(struct load *l, uint32_t ix, struct graph_long_row *row,
 		      struct hdb_error *err)
 {
@@ -213,7 +216,10 @@ static void release_load(struct load *l)
 	free(l->blocks);
 }
 
-/* Upper bound of the number of edges: all stored references and one class edge per object. */
+/*
+ * Computes an upper bound of the number of edges: all stored references and one class edge per
+ * object.
+ */
 static int count_edges(struct load *l, struct hdb_error *err)
 {
 	struct store_table_info info = { 0 };
@@ -224,7 +230,8 @@ static int count_edges(struct load *l, struct hdb_error *err)
 }
 
 /*
- * The filter by heap is switched off, because references between heaps determine what is reachable.
+ * Loads the graph. The filter by heap is switched off, because references between heaps determine
+ * what is reachable.
  */
 static int load_graph(struct derive *derive, enum derive_view view,
 		      const struct derive_filter *filter, struct graph_rows *rows,

@@ -17,7 +17,7 @@ struct derive_access_state {
 	struct store_lists references, referrers;
 	struct store_lists *list; /* the stored list that is open */
 	struct store_column *reach;
-	uint32_t class_ix; /* class edge to return after the stored list; HEAP_NONE: none */
+	uint32_t class_ix; /* class of the edge to return after the stored list; HEAP_NONE: none */
 	/* class whose instances are returned after the stored list; HEAP_NONE: none */
 	uint32_t class_no;
 	uint64_t at, end; /* remaining blocks of the class in class_blocks */
@@ -66,10 +66,10 @@ void derive_release(struct derive *derive)
 }
 
 /*
- * Performs one pass over all objects, in which each class found in a block is handled once per
- * block. While class_blocks is NULL, the block is counted in class_first[no + 1]. In the second
- * pass, the block number is stored at class_first[no], which is then advanced. last[no] is the
- * block in which the class was found most recently.
+ * Performs one pass over all objects, which handles each class once per block. In the first pass,
+ * while class_blocks is NULL, it counts the block in class_first[no + 1]. In the second pass, it
+ * stores the block number at class_first[no] and advances class_first[no]. last[no] is the block in
+ * which the class was found most recently.
  */
 static int index_pass(struct derive_access_state *s, uint32_t *last, struct hdb_error *err)
 {
@@ -129,8 +129,8 @@ static int need_index(struct derive_access_state *s, struct hdb_error *err)
 }
 
 /*
- * References of an object include the edge to its class. Referrers of a class object include its
- * instances, which no table lists.
+ * Opens a list. The references of an object include the edge to its class. The referrers of a class
+ * object include its instances, which no table lists.
  */
 static int begin(void *ctx, enum graph_side side, uint32_t node, struct hdb_error *err)
 {
@@ -176,7 +176,7 @@ static int next_instances(struct derive_access_state *s, size_t *count, struct h
 	return HDB_OK;
 }
 
-/* Returns the stored list first. When it is exhausted, the class edge or the instances follow. */
+/* Returns the next batch: first the stored list, and then the class edge or the instances. */
 static int next(void *ctx, const uint32_t **batch, size_t *count, struct hdb_error *err)
 {
 	struct derive_access_state *s = ctx;
@@ -194,7 +194,10 @@ static int next(void *ctx, const uint32_t **batch, size_t *count, struct hdb_err
 	return s->class_no == HEAP_NONE ? HDB_OK : next_instances(s, count, err);
 }
 
-/* The parent is read from the file and used as an index, so its range is checked. */
+/*
+ * Reads the parent of a node. The parent comes from the file and is used as an index, so its range
+ * is checked.
+ */
 static int reach(void *ctx, uint32_t node, bool *reachable, uint32_t *parent, struct hdb_error *err)
 {
 	const struct derive_access_state *s = ctx;
@@ -216,7 +219,7 @@ static bool is_root(void *ctx, uint32_t node)
 	return heap_is_root(s->derive->heap, node);
 }
 
-/* Creates the state on first use. It is shared by all readers of this derive. */
+/* Creates the state on first use. All readers of this derive share it. */
 static int make_state(struct derive *derive, struct hdb_error *err)
 {
 	struct derive_access_state *s;

@@ -2,8 +2,8 @@
  * derive/heap_totals.c - builds the `whole` table: the number and total size of all objects in the
  * heap, reachable and unreachable.
  *
- * The import counted all objects by class (table class.counts), so the reachable objects are all
- * objects minus the unreachable ones, and only blocks with unreachable objects are read. If this
+ * The import counted all objects by class (table class.counts). The reachable objects are all
+ * objects minus the unreachable ones, so only blocks with unreachable objects are read. If this
  * process built the dominators, it has already counted the unreachable objects.
  */
 #include "derive/blocks.h"
@@ -31,7 +31,7 @@ static void add_whole(struct derive_heap_totals *to, const struct derive_heap_to
 }
 
 /*
- * Finds the blocks with unreachable objects. If there are no counts from the import, every block is
+ * Finds the blocks with unreachable objects. Without counts from the import, every block is
  * counted.
  */
 static int look_at_block(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -47,7 +47,7 @@ static int look_at_block(void *ctx, struct derive_block *block, struct hdb_error
 	return HDB_OK;
 }
 
-/* Value 0 in the `dominators` table means unreachable. */
+/* Counts the objects of a block. The value 0 in the `dominators` table means unreachable. */
 static int count_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct whole *w = ctx;
@@ -98,9 +98,9 @@ static int add_counted(void *ctx, const struct heap_count *count, struct hdb_err
 }
 
 /*
- * If the import has counts and this process built the dominators, nothing needs to be read.
- * Otherwise, a first pass finds the blocks with unreachable objects, which are usually few, and a
- * second pass counts these objects.
+ * Counts all objects. If the import's counts exist and this process built the dominators, nothing
+ * needs to be read. Otherwise, a first pass finds the blocks with unreachable objects, which are
+ * usually few, and a second pass counts these objects.
  */
 static int count_all(struct whole *w, struct hdb_error *err)
 {
@@ -162,7 +162,7 @@ const struct derive_builder derive_build_whole = {
 	.build = build_whole,
 };
 
-/* The totals by class contain the same numbers, so they are added up. */
+/* Adds up the totals by class, which contain the same numbers. */
 static int add_totals(struct derive *derive, struct derive_heap_totals *out, struct hdb_error *err)
 {
 	BASE_FREED struct derive_total *totals = NULL;

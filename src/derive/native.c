@@ -20,13 +20,16 @@
 #include <string.h>
 
 /*
- * A class whose instances indicate that an object owns native memory. Paths are field paths of
+ * A class whose instances show that an object owns native memory. Paths are field paths of
  * heap_path_object.
  */
 struct native_rule {
 	const char *class_name; /* the rule also applies to subclasses */
 	bool is_registered;     /* the memory is registered with a NativeAllocationRegistry */
-	/* skip a Cleaner that has run (its `next` is itself), because it no longer owns anything */
+	/*
+	 * whether to skip a Cleaner that has run (its `next` is itself), because it no longer owns
+	 * anything
+	 */
 	bool may_be_done;
 	const char *owner; /* path to the owner; NULL if the instance itself is the owner */
 	/* path to an object that must be an instance of via_class; NULL: no condition */
@@ -38,7 +41,7 @@ struct native_rule {
 };
 
 static const struct native_rule rules[] = {
-	/* From Android 10 on, the lowest bit of the size says who allocates the memory. */
+	/* From Android 10 on, the lowest bit of the size indicates who allocates the memory. */
 	{ "sun.misc.Cleaner", true, true, "referent", "thunk",
 	  "libcore.util.NativeAllocationRegistry$CleanerThunk", "thunk.this$0.size", "thunk.this$0",
 	  NULL },
@@ -64,8 +67,8 @@ static const struct native_rule rules[] = {
 
 struct finder {
 	struct heap *heap;
-	bool is_registered; /* count only memory that a registry records */
-	uint8_t *rule_of;   /* indexed by class: index of the rule + 1, 0: no rule; owned */
+	bool is_registered; /* whether only memory recorded by a registry counts */
+	uint8_t *rule_of;   /* indexed by class: 1 + index of the rule, 0: no rule; owned */
 	struct base_vec *out;
 	struct base_vec segments; /* struct derive_segment; owned */
 };
@@ -93,7 +96,7 @@ static int fulfils(struct finder *f, uint32_t ix, const struct native_rule *rule
 	*out = false;
 	/*
 	 * ahat neither checks whether a Cleaner has run nor masks the lowest bit, and --sizes ahat
-	 * must return the same numbers.
+	 * must give the same numbers.
 	 */
 	if (rule->may_be_done && !f->is_registered) {
 		r = heap_path_object(f->heap, ix, "next", &target, err);
@@ -121,7 +124,10 @@ static int fulfils(struct finder *f, uint32_t ix, const struct native_rule *rule
 	return HDB_OK;
 }
 
-/* Ignores sizes of 0 or less, and the lowest bit of a registered size (see the table of rules). */
+/*
+ * Adds the native memory that an instance indicates. Ignores sizes of 0 or less, and the lowest bit
+ * of a registered size (see the table of rules).
+ */
 static int look(struct finder *f, uint32_t ix, const struct native_rule *rule,
 		struct hdb_error *err)
 {
@@ -142,7 +148,7 @@ static int look(struct finder *f, uint32_t ix, const struct native_rule *rule,
 }
 
 /*
- * Leaves out segments of the global arena, because their memory is never freed or belongs to
+ * Adds a segment, unless it belongs to the global arena, whose memory is never freed or belongs to
  * others.
  */
 static int add_segment(struct finder *f, uint32_t ix, struct hdb_error *err)
@@ -156,7 +162,7 @@ static int add_segment(struct finder *f, uint32_t ix, struct hdb_error *err)
 }
 
 /*
- * Adds the memory of each session, which is the memory of its segments, without slices of other
+ * Adds the memory of each session, which is the memory of its segments except slices of other
  * segments.
  */
 static int add_sessions(struct finder *f, struct hdb_error *err)
@@ -177,7 +183,7 @@ static int add_sessions(struct finder *f, struct hdb_error *err)
 }
 
 /*
- * Sorts the entries, and merges entries with the same owner. Sizes come from the dump and may have
+ * Sorts the entries, and merges those with the same owner. Sizes come from the dump and may have
  * any value, so sums are limited.
  */
 static void join(struct base_vec *out)
@@ -199,7 +205,7 @@ static void join(struct base_vec *out)
 	out->count = n;
 }
 
-/* Chooses a rule for each class. *any is set if at least one class has a rule. */
+/* Chooses a rule for each class. Sets *any if at least one class has a rule. */
 static int choose_classes(struct finder *f, bool *any, struct hdb_error *err)
 {
 	TRY(BASE_ALLOC(f->rule_of, f->heap->class_count, "classes", err));
@@ -243,8 +249,8 @@ static void release(struct finder *f)
 }
 
 /*
- * Reads only blocks with classes that have a rule. The heap filter is off because the owner and the
- * object that records the size may be in different heaps.
+ * Finds the owners. Reads only blocks with classes that have a rule. The heap filter is off,
+ * because the owner and the object that records the size may be in different heaps.
  */
 int derive_native_sizes(struct derive *derive, enum derive_native_kind kind, struct base_vec *out,
 			struct hdb_error *err)
@@ -295,7 +301,10 @@ static size_t first_in(const struct base_vec *sizes, uint32_t first_ix)
 	return search.low;
 }
 
-/* Most blocks contain no owner, so their values are not even filled. */
+/*
+ * Returns whether a block contains an owner. Most blocks do not, so their values are not even
+ * filled.
+ */
 static bool has_native(void *ctx, const struct heap_block *objects)
 {
 	const struct base_vec *sizes = ctx;

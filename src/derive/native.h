@@ -7,7 +7,7 @@
 
 #include "derive/derive.h"
 
-/* Upper limit for the memory of one object. A larger size in a dump is garbage. */
+/* Maximum size of one object's native memory. A larger size in a dump is garbage. */
 #define DERIVE_NATIVE_MAX ((uint64_t)1 << 40)
 
 struct derive_native {
@@ -16,9 +16,9 @@ struct derive_native {
 };
 
 /*
- * Which native memory counts: only memory recorded by a registry, all memory, or the memory that
- * counts in the size model. The `native` table and every `native` column contain the last: only
- * registered memory with ahat's sizes, all memory with other sizes.
+ * The native memory that counts: only memory recorded by a registry, all memory, or the memory that
+ * counts in the size model. The `native` table and every `native` column contain the last kind,
+ * which is registered memory with ahat's sizes, and all memory with other sizes.
  */
 enum derive_native_kind { DERIVE_NATIVE_REGISTERED, DERIVE_NATIVE_ALL, DERIVE_NATIVE_COUNTED };
 
@@ -32,7 +32,10 @@ int derive_native_sizes(struct derive *derive, enum derive_native_kind kind, str
 /* Looks up one object in such a list. Returns 0 if it is not in the list. */
 uint64_t derive_native_in(const struct base_vec *sizes, uint32_t ix);
 
-/* A table column to be written from such a list. Objects that are not in the list get 0. */
+/*
+ * A table column to be written from such a list. The value of objects that are not in the list is
+ * 0.
+ */
 struct derive_native_column {
 	enum store_table table;
 	const char *stage;            /* for base_stage */

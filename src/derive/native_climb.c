@@ -1,10 +1,10 @@
 /*
- * derive/native_climb.c - sums native memory up the dominator tree if few objects own any.
+ * derive/native_climb.c - adds up native memory along the dominator tree if few objects own any.
  *
- * Walks up from each owner and stops at an object that has already been visited, so each ancestor
- * of an owner is visited once, no matter how many owners are below it. Sums are then added to
- * dominators, leaves first. On a heap with few owners, the first query takes a tenth less time than
- * with passes over all objects, and later queries take half.
+ * It walks up from each owner and stops at an object that has already been visited, so it visits
+ * each ancestor of an owner once, no matter how many owners are below it. Sums are then added to
+ * dominators, leaves first. On a heap with few owners, the first query takes 10 % less time than
+ * with passes over all objects, and later queries take half the time.
  */
 #include "derive/native_climb.h"
 
@@ -14,11 +14,11 @@
 #include <assert.h>
 
 /*
- * At most one in LIMIT_PART objects is visited. A visit takes about 0.1 us, so giving up at the
- * limit costs only a fraction of the passes over all objects that follow.
+ * Divisor: at most this part of the objects is visited. A visit takes about 0.1 us, so giving up at
+ * the limit costs only a fraction of the passes over all objects that follow.
  */
 #define LIMIT_PART 64u
-/* Bounds of the limit. At LIMIT_MAX the places take 12 MB. */
+/* Bounds of the limit. At LIMIT_MAX, the places take 12 MB. */
 #define LIMIT_MIN 4096u
 #define LIMIT_MAX (1u << 18)
 /* Number of blocks between two checks of the cancel flag. */
@@ -28,10 +28,10 @@
 struct place {
 	uint64_t own;   /* bytes */
 	uint64_t below; /* total bytes of the children added so far */
-	uint32_t up;    /* number of its dominator; GRAPH_NONE: at the top level */
+	uint32_t up;    /* number of its dominator; GRAPH_NONE: it is at the top level */
 	/*
-	 * number of children not added yet; GRAPH_NONE: the object itself has been added to its
-	 * dominator
+	 * number of children that have not been added yet; GRAPH_NONE: the object itself has been
+	 * added to its dominator
 	 */
 	uint32_t waiting;
 };
@@ -56,8 +56,8 @@ static struct place *place_at(const struct climb *c, uint32_t number)
 }
 
 /*
- * Adds a place for an object. Returns HDB_OK if a new place was added, HDB_END if the object
- * already had one, HDB_NOTFOUND at the limit.
+ * Adds a place for an object. Returns HDB_OK if a place was added, HDB_END if the object already
+ * had one, and HDB_NOTFOUND at the limit.
  */
 static int add_place(struct climb *c, uint32_t ix, uint32_t *number, struct hdb_error *err)
 {
@@ -71,7 +71,7 @@ static int add_place(struct climb *c, uint32_t ix, uint32_t *number, struct hdb_
 	return base_vec_push(&c->places, &place, sizeof(place), err);
 }
 
-/* Adds places for the dominators of a new place, up to the first that already has one. */
+/* Adds places for the dominators of a new place, up to the first dominator that already has one. */
 static int climb_from(struct climb *c, uint32_t ix, uint32_t number, struct hdb_error *err)
 {
 	uint32_t dominator, up;

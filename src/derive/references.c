@@ -47,7 +47,7 @@ struct each {
 	void *ctx;
 };
 
-/* Lengths are decoded into the block's values, entries into bytes[0]. */
+/* Decodes a block: lengths into its values, and entries into bytes[0]. */
 static int decode(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct each *each = ctx;

@@ -8,8 +8,8 @@
 #include "derive/derive.h"
 
 /*
- * Looks up every block of the table references. Afterwards blocks can be decoded on any thread,
- * without the store. *blocks is owned: free() it.
+ * Looks up every block of the table references. Afterwards, blocks can be decoded on any thread
+ * without the store. The caller must free() *blocks.
  */
 int derive_reference_blocks(struct derive *derive, struct store_block **blocks,
 			    struct hdb_error *err);
@@ -22,7 +22,7 @@ struct derive_references {
 	 * heap_references
 	 */
 	const uint64_t *length;
-	/* entries of all lists that are not big, one list after the other */
+	/* entries of all lists that are not big, one list after another */
 	const uint32_t *entries;
 };
 

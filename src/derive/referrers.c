@@ -1,10 +1,9 @@
 /*
  * derive/referrers.c - builds the table of referrers: the stored references in reverse.
  *
- * The objects are divided into parts. For each part, one pass over all references collects the
- * references that lead into it, so memory stays within the budget, however many references there
- * are. Sources arrive in ascending order, so duplicates are neighbours, and each referrer is listed
- * once.
+ * The objects are divided into parts. For each part, one pass over all references collects those
+ * that lead into it, so memory stays within the budget however many references there are. Sources
+ * arrive in ascending order, so duplicates are adjacent, and each referrer is listed once.
  */
 #include "base/pipeline.h"
 #include "base/thread.h"
@@ -42,8 +41,8 @@ struct part_slot {
 };
 
 /*
- * First pass: counts the references to each object. Counters have 32 bits. An overflow, which
- * requires 4 billion references to one object, is an error.
+ * First pass: counts the references to each object. Counters have 32 bits. An overflow, which would
+ * require 4 billion references to one object, is an error.
  */
 static int count_into(struct turn *t, uint32_t from, const uint32_t *to, uint64_t count,
 		      struct hdb_error *err)
@@ -63,8 +62,8 @@ static int count_into(struct turn *t, uint32_t from, const uint32_t *to, uint64_
 }
 
 /*
- * Later passes: stores the sources of references into [low, high). The unsigned difference is
- * smaller than the part only for these references.
+ * Later passes: store the sources of references into [low, high). Only for these references is the
+ * unsigned difference smaller than the part.
  */
 static int place_into(struct turn *t, uint32_t from, const uint32_t *to, uint64_t count,
 		      struct hdb_error *err)
@@ -114,7 +113,7 @@ static int take_block(void *ctx, const struct derive_references *references, str
 	return HDB_OK;
 }
 
-/* Removes duplicate neighbours in [from, to) of the sources. Returns the new end. */
+/* Removes adjacent duplicates in [from, to) of the sources. Returns the new end. */
 static uint32_t distinct(uint32_t *sources, uint32_t from, uint32_t to)
 {
 	uint32_t kept = from;
@@ -133,7 +132,7 @@ static uint32_t part_count(const struct turn *t, uint64_t item, uint32_t *first_
 							   STORE_BLOCK_OBJECTS;
 }
 
-/* Packs a block. After place_into, position[v] is the end of v's sources. */
+/* Packs a block. After place_into, position[v] is the end of the sources of v. */
 static int pack_block(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
 {
 	const struct turn *t = ctx;
@@ -204,7 +203,7 @@ static int write_part(struct turn *t, struct hdb_error *err)
 	return base_pipeline_run(&pipeline, err);
 }
 
-/* Frees what belongs to one part only. */
+/* Frees the memory of one part. */
 static void end_part(struct turn *t)
 {
 	for (unsigned i = 0; t->slots && i < t->slot_count; i++)
@@ -216,8 +215,8 @@ static void end_part(struct turn *t)
 
 /*
  * Chooses the part that begins at `low`: as many whole blocks as have at most `room` references
- * into them, but at least one block. Converts the counters of the part to positions. Returns the
- * number of references.
+ * into them, but at least one block. Converts the counters of the part to positions, and returns
+ * the number of references.
  */
 static uint64_t choose_part(struct turn *t, uint32_t low, uint64_t room)
 {
@@ -265,7 +264,10 @@ static int turn_part(struct turn *t, uint32_t low, uint64_t room, struct hdb_err
 	return HDB_OK;
 }
 
-/* Each part costs a pass over all references, so the parts are as large as the budget allows. */
+/*
+ * Processes all parts. Each part takes a pass over all references, so the parts are as large as the
+ * budget allows.
+ */
 static int turn_all(struct turn *t, struct hdb_error *err)
 {
 	const uint32_t n = t->derive->heap->object_count;

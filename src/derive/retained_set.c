@@ -10,7 +10,7 @@
 #include <string.h>
 
 /*
- * At 1 to 2 microseconds per edge, on tables that are not yet in memory, this takes at most about
+ * At 1 to 2 microseconds per edge, for tables that are not yet in memory, this takes at most about
  * 50 ms.
  */
 const struct graph_retained_options derive_local_limits = {
@@ -19,9 +19,9 @@ const struct graph_retained_options derive_local_limits = {
 };
 
 /*
- * Objects that the dump does not contain (the boot loader's placeholder, invented classes) do not
- * count in totals. For a single object they do count, as in the table of retained sizes and in
- * Eclipse MAT.
+ * Adds up the shallow sizes of a retained set. Objects that the dump does not contain (the boot
+ * loader's placeholder, invented classes) do not count in totals. For a single object they do
+ * count, as in the table of retained sizes and in Eclipse MAT.
  */
 static int sum_shallow(struct derive *derive, const struct graph_retained_set *set, bool is_one,
 		       struct derive_retained_result *out, struct hdb_error *err)
@@ -42,8 +42,8 @@ static int sum_shallow(struct derive *derive, const struct graph_retained_set *s
 }
 
 /*
- * Reports the work done even if the method gives up, so that callers can show why the slower method
- * was used.
+ * Tries the local method. Reports the work done even if the method gives up, so that callers can
+ * show why the slower method was used.
  */
 int derive_retained_local(struct derive *derive, struct graph_members members,
 			  const struct graph_retained_options *limits,
@@ -121,8 +121,8 @@ static int walk_around(struct derive *derive, struct graph_members members, uint
 }
 
 /*
- * `bits` first contains the objects that are reachable without passing a member. It is then
- * replaced, block by block, with the other reachable objects.
+ * Marks the retained objects. At first, `bits` contains the objects that are reachable without
+ * passing a member. It is then replaced, block by block, with the other reachable objects.
  */
 int derive_retained_marks(struct derive *derive, const uint32_t *members, size_t member_count,
 			  uint64_t *bits, struct hdb_error *err)
@@ -162,7 +162,10 @@ static int blocked_walk(struct derive *derive, struct graph_members members,
 	return derive_sum_marked(derive, lost.data, out, err);
 }
 
-/* Gives up the local method immediately if the set itself exceeds the limit. */
+/*
+ * Computes the retained size of a set. The local method is skipped if the set itself exceeds the
+ * limit.
+ */
 int derive_retained_set(struct derive *derive, struct graph_members members,
 			const struct graph_retained_options *limits,
 			struct derive_retained_result *out, struct hdb_error *err)

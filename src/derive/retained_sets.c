@@ -1,6 +1,6 @@
 /*
  * derive/retained_sets.c - exact retained sizes of several sets of objects. Small sets use the
- * local method; the others share traversals of the heap, GRAPH_MASK_SETS sets each.
+ * local method. The other sets share traversals of the heap, GRAPH_MASK_SETS sets per traversal.
  */
 #include "base/bits.h"
 #include "base/sort.h"
@@ -11,12 +11,12 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* The local method is not tried for sets with more members. */
+/* Maximum number of members of a set for which the local method is tried. */
 #define LOCAL_MEMBERS_MAX 2000u
 
 /*
- * Lower than derive_local_limits, because up to GRAPH_MASK_SETS sets share the traversal that
- * follows.
+ * These limits are lower than derive_local_limits, because up to GRAPH_MASK_SETS sets share the
+ * traversal that follows.
  */
 static const struct graph_retained_options local_limits = {
 	.max_nodes = 20000,
@@ -34,7 +34,7 @@ struct sets_walk {
 
 /*
  * Collects the members of all sets of a traversal in ascending order, without duplicates. Each
- * member has the mask of the sets that contain it.
+ * member gets the mask of the sets that contain it.
  */
 static int collect(struct sets_walk *w, struct derive_set *const *sets, unsigned count,
 		   struct hdb_error *err)
@@ -73,7 +73,10 @@ struct lost_sums {
 	uint32_t all; /* mask with the bits of all sets */
 };
 
-/* Nearly all objects are lost by no set, and a single comparison skips them. */
+/*
+ * Adds the objects that sets lose. Nearly all objects are not lost by any set, and a single
+ * comparison skips them.
+ */
 static int add_lost(void *ctx, const struct heap_block *block, const uint8_t *reachable,
 		    struct hdb_error *err)
 {
@@ -121,7 +124,10 @@ static int prepare(struct sets_walk *w, struct hdb_error *err)
 	return derive_graph_load(w->derive, false, &w->rows, err);
 }
 
-/* The graph and the masks are allocated for the first traversal and reused later. */
+/*
+ * Traverses the heap for several sets. The graph and the masks are allocated for the first
+ * traversal and reused later.
+ */
 static int walk(struct sets_walk *w, struct derive_set *const *sets, unsigned count,
 		struct hdb_error *err)
 {

@@ -47,8 +47,8 @@ int derive_rows_add(const struct graph_rows *rows, struct derive_block *block, u
 }
 
 /*
- * Joins group by group. A group with rows that were left is copied row by row; other groups are
- * appended unchanged.
+ * Joins the rows group by group. A group in which rows were left is copied row by row; other groups
+ * are appended unchanged.
  */
 int derive_rows_join(struct graph_rows *rows, const struct derive_block *block,
 		     derive_finish_row finish, void *ctx, struct hdb_error *err)
@@ -60,7 +60,7 @@ int derive_rows_join(struct graph_rows *rows, const struct derive_block *block,
 	const uint8_t *bytes = block->bytes[0].data;
 
 	for (uint32_t i = 0; i < block->objects->count; i += GRAPH_GROUP) {
-		/* GRAPH_GROUP rows, and space for whole words past the last one */
+		/* GRAPH_GROUP rows, and space for writing whole words beyond the last row */
 		uint8_t group[GRAPH_GROUP * GRAPH_ROW_MAX + GRAPH_ROW_MAX + GRAPH_TARGET_ROOM];
 		const uint8_t *from = bytes;
 		uint8_t *at = group;

@@ -1,8 +1,8 @@
 /*
  * derive/row_pass.h - fills the rows of a graph (graph/adjacency.h) in a pass over all blocks.
  *
- * All threads pack the rows of their blocks. Rows that are long, or that a thread cannot make, are
- * left to the calling thread, which joins the blocks in order.
+ * All threads pack the rows of their blocks. They leave rows that are long, or that they cannot
+ * build, to the calling thread, which joins the blocks in order.
  */
 #ifndef DERIVE_ROW_PASS_H
 #define DERIVE_ROW_PASS_H
@@ -35,10 +35,16 @@ typedef int (*derive_finish_row)(void *ctx, const struct derive_block *block,
 
 /* Must be called first for each block. Empties room->targets. */
 void derive_rows_begin(struct derive_block *block);
-/* Packs the first `count` of room->targets as the row of object i; leaves a long row. */
+/*
+ * Packs the first `count` entries of room->targets as the row of object i. A long row is left to
+ * the calling thread.
+ */
 int derive_rows_add(const struct graph_rows *rows, struct derive_block *block, uint32_t i,
 		    uint32_t count, struct hdb_error *err);
-/* Leaves the row of object i, with the first `count` of room->targets. */
+/*
+ * Leaves the row of object i to the calling thread, with the first `count` entries of
+ * room->targets.
+ */
 int derive_rows_leave(struct derive_block *block, uint32_t i, uint32_t count,
 		      struct hdb_error *err);
 
@@ -46,7 +52,7 @@ int derive_rows_leave(struct derive_block *block, uint32_t i, uint32_t count,
 int derive_rows_join(struct graph_rows *rows, const struct derive_block *block,
 		     derive_finish_row finish, void *ctx, struct hdb_error *err);
 
-/* Frees what the room owns: for `release`. */
+/* Frees the memory of a room; for `release`. */
 void derive_rows_release(void *room);
 
 #endif

@@ -2,9 +2,9 @@
  * derive/segments.c - memory of foreign-memory segments.
  *
  * A slice is a segment with the session and the unmapper of the segment from which it was taken,
- * but without a reference to that segment. Only addresses show that they share memory. The session
- * (MemorySessionImpl) of an arena frees the arena's memory. The global session never frees memory,
- * and it also belongs to segments made from addresses that native code returned.
+ * but without a reference to that segment. Only the addresses show that both share memory. The
+ * session (MemorySessionImpl) of an arena frees the arena's memory. The global session never frees
+ * memory, and it also belongs to segments made from addresses that native code returned.
  */
 #include "derive/segments.h"
 
@@ -35,7 +35,7 @@ static int read_reference(struct heap *heap, uint32_t ix, const char *path, uint
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Determines whether the session is closed, and whether it is the global session. */
+/* Determines whether the session of a segment is closed, and whether it is the global session. */
 static int read_session(struct heap *heap, struct derive_segment *s, bool *is_closed,
 			struct hdb_error *err)
 {
@@ -55,8 +55,8 @@ static int read_session(struct heap *heap, struct derive_segment *s, bool *is_cl
 }
 
 /*
- * `scope` is the session of the arena. A closed session has freed its memory, although the segment
- * object still exists.
+ * Reads a segment. `scope` is the session of the arena. A closed session has freed its memory,
+ * although the segment object still exists.
  */
 int derive_read_segment(struct heap *heap, uint32_t ix, struct derive_segment *out,
 			struct hdb_error *err)
@@ -107,7 +107,7 @@ static bool is_part(const struct derive_segment *of, const struct derive_segment
 }
 
 /*
- * Sorting makes the segments of an area neighbours, with the outermost one first, so each segment
+ * Joins segments. Sorting makes the segments of an area adjacent, outermost first, so each segment
  * is compared only with the first one of its group.
  */
 void derive_join_segments(struct base_vec *list)

@@ -1,13 +1,13 @@
 /*
  * derive/segments.h - native memory of foreign-memory segments (java.lang.foreign, JDK 17 and
- * later). Memory is counted once, no matter how many slices of it exist.
+ * later). Memory is counted once, however many slices of it exist.
  */
 #ifndef DERIVE_SEGMENTS_H
 #define DERIVE_SEGMENTS_H
 
 #include "heap/heap.h"
 
-/* Class of segments outside the heap. Segments are instances of it or of a subclass. */
+/* Class of segments outside the heap. Segments are instances of this class or of a subclass. */
 #define DERIVE_SEGMENT_CLASS "jdk.internal.foreign.NativeMemorySegmentImpl"
 
 struct derive_segment {
@@ -19,21 +19,21 @@ struct derive_segment {
 	uint64_t mapping_bytes; /* size of the whole mapping; 0: unknown */
 	/* whether it is in the global arena, or made from an address that native code returned */
 	bool is_global;
-	/* set by derive_join_segments if it is part of another segment in the list */
+	/* set by derive_join_segments: whether it is part of another segment in the list */
 	bool is_view;
 };
 
 /*
- * Reads an instance of the class. Returns HDB_NOTFOUND if it has no memory because its arena is
+ * Reads an instance of the class. Returns HDB_NOTFOUND if it has no memory, because its arena is
  * closed, it is empty, or it spans the whole address space.
  */
 int derive_read_segment(struct heap *heap, uint32_t ix, struct derive_segment *out,
 			struct hdb_error *err);
 
 /*
- * Sorts a list of struct derive_segment so that segments of the same memory are neighbours. The
- * first segment of each group gets the size of the mapping or of the overlapping segments. The
- * other segments become views.
+ * Sorts a list of struct derive_segment so that segments of the same memory are adjacent. The first
+ * segment of each group gets the size of the mapping or of the overlapping segments. The other
+ * segments become views.
  */
 void derive_join_segments(struct base_vec *list);
 

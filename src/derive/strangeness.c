@@ -19,12 +19,12 @@
  */
 #define COST_PLATFORM 2u
 /*
- * Cost of references that every object or class has: to its class, to the class loader, to the
+ * Cost of references that every object or class has: to its class, to its class loader, or to its
  * superclass. Such references do not show that anything needs the target. A loader's list of
  * classes is a better explanation.
  */
 #define COST_CLASS 24u
-/* Roots that exist only briefly, or that the VM made for itself. */
+/* Cost of roots that exist only briefly, or that the VM made for itself. */
 #define COST_ROOT_PASSING 16u
 #define COST_ROOT_PLAIN 1u
 
@@ -37,7 +37,7 @@
 #define RULE_cost(word, text, nth) .cost = word
 #define RULE_why(word, text, nth) .reason = text
 
-/* References from instances of these classes are strange. */
+/* Classes whose references are strange. */
 static const struct derive_strange rows[] = {
 #include <derive/strange.rules.h>
 };
@@ -69,7 +69,7 @@ const struct derive_strange *derive_strange_rows(size_t *count)
 struct strangeness {
 	struct derive *derive;
 	uint8_t *kind; /* of instances, by class number */
-	/* which kinds the classes of numbers would have otherwise */
+	/* kinds that the classes of numbers would have otherwise */
 	uint8_t leaf_as[LEAVES];
 	unsigned leaves;
 	uint8_t cost[KINDS * KINDS];
@@ -89,8 +89,8 @@ static bool is_named(const char *name, const char *pattern)
 }
 
 /*
- * Arrays and java.util classes only pass references on: collections are part of the path but do not
- * explain it.
+ * Returns whether a class only passes references on. Arrays and java.util classes are part of the
+ * path but do not explain it.
  */
 static bool passes_on(const char *name)
 {
@@ -109,8 +109,9 @@ static bool is_inherited(const char *declaring)
 }
 
 /*
- * A class matches the first row that names it or, for rows with subclasses, a superclass. The
- * second half of the row kinds is for classes with fields of the application.
+ * Returns the kind of a class. A class matches the first row that names it or, for rows with
+ * subclasses, names a superclass. The second half of the row kinds is for classes with fields of
+ * the application.
  */
 static uint8_t kind_of_class(struct heap *heap, uint32_t no)
 {
@@ -144,7 +145,7 @@ static int is_leaf(struct heap *heap, uint32_t no, bool *out, struct hdb_error *
 	     strcmp(name, "java.lang.Double") != 0))
 		return HDB_OK;
 	TRY(heap_field(heap, class->first_field, &field, err));
-	/* In a damaged dump it may have others, or a superclass with fields. */
+	/* In a damaged dump it may have other fields, or a superclass with fields. */
 	*out = field.type >= HPROF_BOOLEAN && !field.value &&
 	       class->body_size == hprof_type_size(field.type, heap->id_size);
 	return HDB_OK;
@@ -173,8 +174,8 @@ static unsigned kind_as(const struct strangeness *s, unsigned kind)
 }
 
 /*
- * The cost of a reference depends only on the kinds of its source and target, so it is computed
- * once for each pair of kinds.
+ * Returns the cost of a reference, which depends only on the kinds of its source and target and is
+ * therefore computed once for each pair of kinds.
  */
 static uint8_t cost_of(unsigned from, unsigned to)
 {
@@ -190,7 +191,10 @@ static uint8_t cost_of(unsigned from, unsigned to)
 	return leave;
 }
 
-/* If an object has several root records, its cost is the lowest of theirs. */
+/*
+ * Returns the cost of a root. If an object has several root records, this is the lowest cost among
+ * them.
+ */
 static uint8_t root_cost(void *ctx, uint32_t node)
 {
 	const struct strangeness *s = ctx;
@@ -212,8 +216,9 @@ static uint8_t root_cost(void *ctx, uint32_t node)
 
 /*
  * Finds the targets of fields that an application class or a java.util class declares, for an
- * object whose kind has a rule (thread, loader, reference and so on). Such fields are not strange:
- * the value of a WeakHashMap entry belongs to the entry, unlike the link `discovered` of Reference.
+ * object whose kind has a rule (thread, loader, reference and so on). Such fields are not strange.
+ * For example, the value of a WeakHashMap entry belongs to the entry, unlike the link `discovered`
+ * of Reference.
  */
 static int own_targets(void *ctx, uint32_t node, const uint32_t **targets, size_t *count,
 		       struct hdb_error *err)
@@ -255,7 +260,7 @@ static int make_kinds(void *ctx, struct derive_block *made, struct hdb_error *er
 	for (uint32_t i = 0; i < block->count; i++) {
 		const uint8_t kind = s->kind[block->class_no[i]];
 
-		/* In a damaged dump an array of objects may claim to be one of numbers. */
+		/* In a damaged dump, an object array may claim to be an array of numbers. */
 		nodes[block->first_ix + i].kind =
 			block->kind[i] == STORE_CLASS        ? KIND_CLASS :
 			block->kind[i] == STORE_OBJECT_ARRAY ? (uint8_t)kind_as(s, kind) :

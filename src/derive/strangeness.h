@@ -1,8 +1,8 @@
 /*
  * derive/strangeness.h - measures how little a reference explains why an object is alive.
  *
- * Displayed paths minimise the sum of strangeness instead of the number of steps: a field of the
- * application explains more than a local variable that exists for a moment.
+ * Displayed paths minimise the total strangeness instead of the number of steps, because a field of
+ * the application explains more than a local variable that exists only briefly.
  */
 #ifndef DERIVE_STRANGENESS_H
 #define DERIVE_STRANGENESS_H
@@ -11,13 +11,13 @@
 #include "graph/reach.h"
 
 /*
- * Fills parent[object_count] with the tree of the least strange paths in the graph `rows`. Requires
- * 2 bytes per object for the kinds, in addition to the memory of the search.
+ * Fills parent[object_count] with the tree of the least strange paths in the graph `rows`. In
+ * addition to the memory of the search, requires 2 bytes per object for the kinds.
  */
 int derive_least_strange(struct derive *derive, const struct graph_rows *rows, uint32_t *parent,
 			 struct hdb_error *err);
 
-/* A rule, exposed for tests: names classes whose references are strange, and the reason. */
+/* A rule, exposed for tests. It names classes whose references are strange, and the reason. */
 struct derive_strange {
 	const char *rule; /* name of the rule */
 	const char *name; /* class name; '*' at its beginning or end matches anything */

@@ -64,7 +64,7 @@ static int compare_named(const void *a, const void *b)
 	return x->no < y->no ? -1 : x->no > y->no;
 }
 
-/* Assigns classes of the same package to the same group. Sorting by name makes them neighbours. */
+/* Assigns classes of the same package to the same group. Sorting by name makes them adjacent. */
 static int group_packages(struct heap *heap, struct totals_groups *g, struct hdb_error *err)
 {
 	const uint32_t n = heap->class_count;
@@ -112,8 +112,8 @@ static int group_loaders(struct heap *heap, struct totals_groups *g, struct hdb_
 }
 
 /*
- * Finds the class of each class loader object: class loader objects are members of their own
- * groups.
+ * Finds the class of each class loader object, because class loader objects are members of their
+ * own groups.
  */
 static int find_loader_objects(struct totals *t, struct hdb_error *err)
 {
@@ -132,7 +132,7 @@ static int find_loader_objects(struct totals *t, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Each class has its own group. */
+/* Makes a group for each class. */
 static int group_classes(struct heap *heap, struct totals_groups *g, enum derive_group kind,
 			 struct hdb_error *err)
 {
@@ -168,9 +168,9 @@ static int make_groups(struct totals *t, struct hdb_error *err)
 /* ---- the table ---- */
 
 /*
- * Until this point, the total of each class by superclass contains only what begins at the class
- * itself, minus what ends there (modulo 2^64). Adding each class's total to its superclass,
- * subclasses first, completes the sums.
+ * Completes the totals by superclass. Until now, the total of each class contains only what begins
+ * at the class itself, minus what ends there (modulo 2^64). Adding the total of each class to its
+ * superclass, subclasses first, completes the sums.
  */
 static void fold_supers(struct totals *t)
 {
@@ -202,7 +202,7 @@ static int put_totals(struct totals *t, struct store_writer *writer, struct hdb_
 	return store_records_end(&w, err);
 }
 
-/* Computes all totals. *t must be released even after a failure. */
+/* Computes all totals. The caller must release *t even after a failure. */
 static int find_totals(struct totals *t, struct hdb_error *err)
 {
 	TRY(make_groups(t, err));
@@ -232,8 +232,8 @@ static int build_totals(struct derive *derive, struct store_writer *writer, stru
 }
 
 /*
- * If the heap has a filter, totals are computed from the objects that it selects, because the table
- * contains the totals of all objects.
+ * Computes the totals of the objects that the heap's filter selects, because the table contains the
+ * totals of all objects.
  */
 static int filtered_totals(struct derive *derive, enum derive_group group,
 			   struct derive_total **out, size_t *count, struct hdb_error *err)

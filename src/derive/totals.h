@@ -16,7 +16,7 @@ struct totals_groups {
 	uint32_t count;
 };
 
-/* All arrays are owned. */
+/* State of the computation. All arrays are owned. */
 struct totals {
 	struct derive *derive; /* borrowed */
 	struct totals_groups kinds[TOTALS_KINDS];

@@ -7,16 +7,16 @@
  * after the end of the subtree of the last topmost member. One walk in preorder is therefore enough
  * for all groups of all kinds, with one number per group.
  *
- * The tree is too large to be walked by pointers. Its inner nodes get preorder numbers
+ * The tree is too large to be traversed by following links. Its inner nodes get preorder numbers
  * (graph/preorder.h). Each object is put into the bucket of its number or, if it is a leaf, of its
  * dominator's number. Sorting the buckets on all threads, range by range, yields the tree in
  * preorder. Leaves of the top level have no number and are always topmost, so the pass over the
  * objects adds them up directly.
  *
- * Ranges are also walked on all threads. At the first number of a range, a walk only knows which
- * members are above it: nodes whose subtrees began in earlier ranges and end later ("spans"). There
- * are few of them, unless the tree is very deep. In that case, the calling thread walks all ranges
- * in order.
+ * Ranges are also walked on all threads. At the first number of a range, the walk must know the
+ * members above it, which are nodes whose subtrees began in earlier ranges and end later ("spans").
+ * Unless the tree is very deep, there are few of them. If it is, the calling thread walks all
+ * ranges in order.
  *
  * Buckets identify an object by its member number. This is its class number or, for a class object
  * or a class loader, whose group by loader is not that of its class, a number above all class
@@ -42,7 +42,7 @@
 /* Number of objects by which links are prefetched ahead. */
 #define AHEAD 16u
 
-/* Totals of objects of one class. Each slot has its own, so that threads never share them. */
+/* Totals of the objects of one class. Each slot has its own, so threads never share them. */
 struct class_sum {
 	uint64_t count, bytes, unreachable_count, unreachable_bytes;
 	uint64_t topmost_bytes; /* bytes retained by members that are leaves of the top level */
@@ -51,20 +51,20 @@ struct class_sum {
 /* An inner node, indexed by preorder number. */
 struct inner_row {
 	uint64_t units;  /* retained, in units of the alignment */
-	uint32_t member; /* HEAP_NONE: belongs to no group */
+	uint32_t member; /* member number; HEAP_NONE: it belongs to no group */
 	uint32_t count;  /* number of inner nodes in its subtree, itself included */
 };
 
-/* A class of an object above the current one. It ends at this preorder number. */
+/* A class of an object above the current one. It is closed at this preorder number. */
 struct opened {
 	uint32_t end, class_no;
 };
 
-/* A range of preorder numbers. Any thread prepares it. */
+/* A range of preorder numbers. Any thread may prepare it. */
 struct range_slot {
 	struct graph_child_range leaves;
 	struct inner_row *inner;
-	bool is_filled; /* leaves fit in memory and have been read */
+	bool is_filled; /* whether its leaves fit in memory and have been read */
 	BASE_NO_SHARING;
 };
 
@@ -76,7 +76,7 @@ struct totals_walk {
 	uint32_t base, row, end;
 	uint32_t *until[TOTALS_KINDS];    /* indexed by group: subtree end of last topmost member */
 	uint64_t *retained[TOTALS_KINDS]; /* indexed by group: bytes, modulo 2^64 */
-	struct class_tree supers;         /* of the classes above the current object */
+	struct class_tree supers;         /* the classes above the current object */
 	struct opened *opened;            /* the same classes, innermost last */
 	uint32_t opened_count;
 	BASE_NO_SHARING;
@@ -90,7 +90,8 @@ struct totals_tree {
 	struct class_sum *sums;   /* indexed by slot, then class */
 	uint64_t *loader_topmost; /* like topmost_bytes; indexed by slot, then class loader */
 	struct graph_preorder order;
-	struct graph_child_rows leaves; /* keys are dominators' numbers, nodes are member numbers */
+	/* keys are the numbers of dominators, nodes are member numbers */
+	struct graph_child_rows leaves;
 	/* by range of numbers; fields: number, member, units, count */
 	struct base_buckets inner;
 	/*
@@ -104,7 +105,7 @@ struct totals_tree {
 	 * number << 32 | end of the subtree; node: member number.
 	 */
 	struct base_vec spans; /* struct base_sort_key */
-	/* there are too many spans, so the calling thread walks all ranges */
+	/* whether there are too many spans, so that the calling thread walks all ranges */
 	bool is_deep;
 	struct range_slot *slots;
 	struct totals_walk *walks; /* indexed by slot */
@@ -119,8 +120,8 @@ struct member {
 };
 
 /*
- * Member numbers are consecutive: classes, then class objects by the class they represent, then
- * class loaders by group.
+ * Returns a member. Member numbers are consecutive: classes, then class objects by the class that
+ * they represent, then class loaders by group.
  */
 static struct member member_at(const struct totals_tree *w, uint32_t member)
 {
@@ -137,8 +138,8 @@ static struct member member_at(const struct totals_tree *w, uint32_t member)
 }
 
 /*
- * Groups by class loader are in ascending order of class loader index, so a binary search finds
- * them.
+ * Finds the group of a class loader by a binary search. These groups are in ascending order of
+ * class loader index.
  */
 static uint32_t find_loader(const struct totals_groups *g, uint32_t ix)
 {
@@ -192,8 +193,8 @@ static void count_block(struct totals_tree *w, const struct derive_block *block)
 
 /*
  * Replaces each object's dominator with the place of an inner node: the object's own place or, for
- * a leaf, its dominator's. GRAPH_NONE for objects that are in no bucket. values[i] becomes 1 for
- * inner nodes. Leaves of the top level are added to the totals here.
+ * a leaf, its dominator's. Objects that are in no bucket get GRAPH_NONE. Sets values[i] to 1 for
+ * inner nodes. Adds leaves of the top level to the totals.
  */
 static void find_places(struct totals_tree *w, struct derive_block *block)
 {
@@ -229,7 +230,7 @@ static void find_places(struct totals_tree *w, struct derive_block *block)
 	}
 }
 
-/* Runs on any thread; totals go into the slot's own arrays. */
+/* Prepares a block. May run on any thread; totals go into the slot's own arrays. */
 static int make_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct totals_tree *w = ctx;
@@ -278,7 +279,7 @@ static int put_leaf(struct totals_tree *w, struct hdb_error *err)
 }
 
 /*
- * Leaves with the same dominator and member are merged into one record before they are spilled,
+ * Spills a block. Leaves with the same dominator and member are first merged into one record,
  * because a large array has millions of them.
  */
 static int put_block(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -340,7 +341,8 @@ static void add_sums(struct totals_tree *w)
 }
 
 /*
- * One pass over all objects: adds up totals by class, and puts the rest of the tree into buckets.
+ * Makes one pass over all objects, which adds up totals by class and distributes the rest of the
+ * tree to buckets.
  */
 static int put_objects(struct totals_tree *w, struct hdb_error *err)
 {
@@ -459,7 +461,7 @@ static int take_leaf(void *ctx, uint32_t row, uint32_t member, uint64_t units,
 
 /*
  * Enters the nodes above the first node of a range. A slot gets its ranges in ascending order, so
- * what its walk knows about nodes that have not ended is still true.
+ * what its walk knows about nodes that have not ended remains true.
  */
 static void begin_range(struct totals_walk *walk, uint32_t no)
 {
@@ -555,7 +557,7 @@ static int make_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error
 	return HDB_OK;
 }
 
-/* Walks the ranges that no other thread could walk. */
+/* Walks a range that no other thread could walk. */
 static int end_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error *err)
 {
 	struct totals_tree *w = ctx;

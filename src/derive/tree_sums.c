@@ -1,9 +1,9 @@
 /*
- * derive/tree_sums.c - sums up the dominator tree other than retained sizes: native memory, and
- * bytes per Android heap. Also the table depth: distances from the roots.
+ * derive/tree_sums.c - sums along the dominator tree other than retained sizes: native memory, and
+ * bytes per Android heap. Also builds the table depth, which contains the distances from the roots.
  *
  * The tables contain the sum of the objects below each object, without the object itself. This sum
- * is 0 for most objects and therefore packs well.
+ * is 0 for most objects, so it packs well.
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
@@ -55,8 +55,8 @@ static int read_sizes(const struct tree_sums *t, struct derive_block *block, str
 }
 
 /*
- * The addition is atomic because several threads may add to the same dominator. Sums do not depend
- * on the order.
+ * Adds the sizes of a block. The addition is atomic because several threads may add to the same
+ * dominator. Sums do not depend on the order.
  */
 static int add_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
@@ -78,7 +78,10 @@ static int add_block(void *ctx, struct derive_block *block, struct hdb_error *er
 	return HDB_OK;
 }
 
-/* Places follow the order of objects, so the place of the next inner node is found by counting. */
+/*
+ * Fills in the sums of a block. Places follow the order of objects, so the place of the next inner
+ * node is found by counting.
+ */
 static int fill_below(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct tree_sums *t = ctx;
@@ -149,7 +152,10 @@ static void release(struct tree_sums *t)
 
 /* ---- native memory ---- */
 
-/* Used for heaps in which many objects own native memory: passes over all objects. */
+/*
+ * Writes native sums with passes over all objects, for heaps in which many objects own native
+ * memory.
+ */
 static int put_native_sums(struct derive *derive, struct store_writer *writer,
 			   enum store_table table, struct hdb_error *err)
 {
@@ -167,8 +173,8 @@ static int put_native_sums(struct derive *derive, struct store_writer *writer,
 }
 
 /*
- * If there are few owners, climbing from them is cheaper. The climb gives up with HDB_NOTFOUND at
- * its limit.
+ * Writes native sums. If there are few owners, climbing from them is cheaper. The climb gives up
+ * with HDB_NOTFOUND at its limit.
  */
 static int put_native_below(struct derive *derive, struct store_writer *writer,
 			    enum store_table table, struct hdb_error *err)
@@ -226,13 +232,18 @@ int derive_retained_native(struct derive *derive, uint32_t ix, uint64_t *bytes,
 
 /* ---- by heap ---- */
 
-/* First key of a heap's column. Each column has space for whole blocks of all objects. */
+/*
+ * Returns the first key of a heap's column. Each column has space for whole blocks of all objects.
+ */
 static uint32_t heap_base(const struct heap *heap, uint32_t heap_no)
 {
 	return heap_block_count(heap) * heap_no * STORE_BLOCK_OBJECTS;
 }
 
-/* Returns the number of heaps with a column: 0 for objects in no heap, then the named heaps. */
+/*
+ * Returns the number of heaps with a column: heap 0 for objects that are in no heap, and the named
+ * heaps.
+ */
 uint32_t derive_heap_count(const struct derive *derive)
 {
 	const uint64_t n = store_record_count(derive->heap->store, STORE_HEAPS);
@@ -241,8 +252,8 @@ uint32_t derive_heap_count(const struct derive *derive)
 }
 
 /*
- * Writes one column per heap, each padded to whole blocks, so that the key of an object in a column
- * is a simple sum.
+ * Writes one column per heap, padded to whole blocks, so that the key of an object in a column is a
+ * simple sum.
  */
 static int build_retained_heaps(struct derive *derive, struct store_writer *writer,
 				struct hdb_error *err)
@@ -300,11 +311,12 @@ int derive_retained_in(struct derive *derive, uint32_t ix, uint32_t heap_no, uin
 /* ---- depth ---- */
 
 struct depths {
-	uint32_t *parent, *depth; /* indexed by object; depth is 1 for roots, 0 if not known yet */
+	/* indexed by object; depth is 1 for roots, and 0 if it is not known yet */
+	uint32_t *parent, *depth;
 };
 
 /*
- * Walks up to the first object with a known depth, then assigns depths on the way back. Each object
+ * Walks up to the first object with a known depth, and assigns depths on the way back. Each object
  * is visited once, without recursion.
  */
 static int find_depth(struct depths *d, struct base_vec *path, uint32_t ix, struct hdb_error *err)
@@ -315,8 +327,8 @@ static int find_depth(struct depths *d, struct base_vec *path, uint32_t ix, stru
 	while (at != GRAPH_NONE && !d->depth[at]) {
 		TRY(base_vec_push(path, &at, sizeof(at), err));
 		/*
-		 * Marks the object, so that a cycle, which is possible only in a damaged table,
-		 * ends the walk.
+		 * Marks the object, so that a cycle, which exists only in a damaged table, ends the
+		 * walk.
 		 */
 		d->depth[at] = 1;
 		at = d->parent[at];
@@ -340,8 +352,8 @@ static int fill_depth(void *ctx, struct derive_block *block, struct hdb_error *e
 }
 
 /*
- * Accesses the parents of the whole reach tree at random, 4 bytes each, and the depths found so
- * far, another 4 bytes each.
+ * Builds the table of depths. Accesses the parents of the whole reach tree at random, 4 bytes each,
+ * and the depths found so far, another 4 bytes each.
  */
 static int build_depth(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
 {

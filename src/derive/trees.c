@@ -29,7 +29,10 @@ static int need_column(struct derive *derive, const struct store_column *column,
 			   err);
 }
 
-/* Parents are read from the file. Each one is checked before it is used as an index. */
+/*
+ * Checks a parent. Parents are read from the file, so each is checked before it is used as an
+ * index.
+ */
 static int check_parent(struct derive *derive, struct store_column *column, uint32_t ix,
 			uint32_t parent, struct hdb_error *err)
 {
@@ -79,8 +82,8 @@ int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, uint32_t *p
 }
 
 /*
- * Both tables show whether an object is reachable. Prefers reach if it is known to exist, without
- * looking up dominators in the file again.
+ * Returns the column to read for reachability, which both tables show. Prefers reach if it is known
+ * to exist, because dominators would have to be looked up in the file again.
  */
 static struct store_column *reachable_column(struct derive *derive)
 {
@@ -187,10 +190,7 @@ static int build_tree(struct derive *derive, bool is_strong, enum store_table ta
 	TRY(derive_graph_load(derive, is_strong, &rows, err));
 	TRY(base_big_alloc(derive->work, &parent, (uint64_t)rows.node_count * 4, "the reach tree",
 			   err));
-	/*
-	 * Only paths over strong references are displayed, so only these paths have least
-	 * strangeness.
-	 */
+	/* Only paths over strong references are displayed, so only these have least strangeness. */
 	TRY(is_strong ? derive_least_strange(derive, &rows, parent.data, err) :
 			graph_reach_tree(&rows, derive->heap->roots.bits, derive->work, parent.data,
 					 err));
@@ -262,7 +262,9 @@ int derive_tree_read(struct derive *derive, struct derive_block *block,
 	return derive_tree_units(derive, block, out, err);
 }
 
-/* The table contains the size below the object, so its own size is added here. */
+/*
+ * Reads the units. The table contains the size below the object, so the object's own size is added.
+ */
 int derive_tree_units(struct derive *derive, struct derive_block *block,
 		      struct derive_tree_block *out, struct hdb_error *err)
 {

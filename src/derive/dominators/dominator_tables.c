@@ -33,7 +33,10 @@ static int read_numbers(const struct build *b, struct derive_block *block, struc
 					block->objects->count, err);
 }
 
-/* Sizes are set by number at random positions. Number 0 stands for an unreachable object. */
+/*
+ * Loads the shallow sizes of a block, which are stored by number, at random positions. Number 0
+ * stands for unreachable objects.
+ */
 static int load_shallow(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct build *b = ctx;
@@ -51,8 +54,9 @@ static int load_shallow(void *ctx, struct derive_block *block, struct hdb_error 
 }
 
 /*
- * Sizes are narrow at first, which is enough for nearly all heaps and takes less memory. Fails with
- * HDB_ELIMIT if some size does not fit; the caller then starts again with wide sizes.
+ * Computes retained sizes. Sizes are narrow at first, which suffices for nearly all heaps and takes
+ * less memory. Fails with HDB_ELIMIT if a size does not fit; the caller then starts again with wide
+ * sizes.
  */
 static int sum_sizes(struct build *b, bool is_wide, struct hdb_error *err)
 {
@@ -88,7 +92,10 @@ static void count_unreached(struct build *b, const struct derive_block *block)
 	atomic_fetch_add_explicit(&b->unreached_bytes, sum.shallow_bytes, memory_order_relaxed);
 }
 
-/* Stores the retained size without the object's own, which is 0 for most objects. */
+/*
+ * Stores the retained size of each object without the object's own size. The difference is 0 for
+ * most objects.
+ */
 static int fill_retained(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct build *b = ctx;
@@ -114,7 +121,7 @@ static int fill_dominators(void *ctx, struct derive_block *block, struct hdb_err
 	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
 
 	TRY(read_numbers(b, block, err));
-	/* Two loops, so that the cache misses of each one overlap. */
+	/* There are two loops, so that the cache misses of each one overlap. */
 	for (uint32_t i = 0; i < count; i++)
 		block->values[i] =
 			block->values[i] ? b->dominators->dominator[block->values[i]] : UNREACHED;
@@ -125,7 +132,10 @@ static int fill_dominators(void *ctx, struct derive_block *block, struct hdb_err
 	return HDB_OK;
 }
 
-/* Also records the unreachable objects that it has seen, which saves heap_totals.c a pass. */
+/*
+ * Writes the table of retained sizes. Also records the unreachable objects, which saves
+ * heap_totals.c a pass.
+ */
 static int put_retained(struct build *b, struct hdb_error *err)
 {
 	int r = sum_sizes(b, false, err);
@@ -174,8 +184,8 @@ static int put_both(struct build *b, struct hdb_error *err)
 }
 
 /*
- * If memory has no room for 4 bytes per object, random accesses would go to a file, and spill
- * buckets are faster.
+ * Writes both tables. If memory does not suffice for 4 bytes per object, random accesses would go
+ * to a file, so spill buckets are faster.
  */
 static int write_both(struct build *b, struct hdb_error *err)
 {
@@ -213,7 +223,10 @@ static int build_dominators(struct derive *derive, struct store_writer *writer,
 	struct build b = { .derive = derive, .writer = writer, .dominators = &dominators };
 	int r;
 
-	/* The pool's memory is used first for the graph and the numbers, then for the links. */
+	/*
+	 * The memory of the pool is used first for the graph and the numbers, and then for the
+	 * links.
+	 */
 	base_pool_reserve(derive->work, GRAPH_DOMINATORS_BYTES * (n + 1ull));
 	base_work_keep(derive->work, graph_dominators_kept(derive->work, n));
 	r = search(derive, &dominators, err);

@@ -2,15 +2,15 @@
  * derive/dominators/dominators_spill.c - dominators and retained sizes by object, when memory is
  * short.
  *
- * Retained sizes are sums up the dominator tree. Their random accesses would make a machine with
- * too little memory swap. Here each step reads and writes files sequentially instead (time-forward
+ * Retained sizes are sums up the dominator tree, whose random accesses would make a machine with
+ * too little memory swap. Instead, each step here reads and writes files sequentially (time-forward
  * processing: Chiang et al., "External-Memory Graph Algorithms", SODA 1995).
  *
  * Sizes are known by object, dominators by number. Objects are distributed to spill buckets by
- * ranges of numbers, and the ranges are processed from the highest down. An object's sum is
- * complete when its turn comes, because everything it dominates has higher numbers. If its
+ * ranges of numbers, and the ranges are processed from the highest down. When an object is
+ * processed, its sum is complete, because everything that it dominates has higher numbers. If its
  * dominator is in a lower range, the sum goes into the bucket of that range. When that range is
- * loaded, the dominator's index is loaded too, and the object's row goes into a bucket of blocks of
+ * loaded, the index of the dominator is known, and the object's row goes into a bucket of blocks of
  * objects. The tables are written from those buckets.
  */
 #include "derive/dominators/dominators_spill.h"
@@ -22,7 +22,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers per range. The arrays of a range, 1.3 MB, about fit a second-level cache. */
+/*
+ * Number of bits of a range of numbers. The arrays of a range take 1.3 MB, which about fits into a
+ * second-level cache.
+ */
 #define RANGE_BITS 16u
 #define RANGE_NUMBERS ((uint32_t)1 << RANGE_BITS)
 
@@ -30,17 +33,20 @@
 #define ROW_BUCKETS_MAX 4096u
 
 /*
- * Shares of the memory budget: 1/16 for the chunks of each kind of bucket, 1/4 for chunks kept in
- * memory.
+ * Shares of the memory budget: 1/16 for the chunks of each kind of bucket, and 1/4 for chunks kept
+ * in memory.
  */
 #define CHUNK_SHARE 16u
 #define KEPT_SHARE 4u
 
-/* Fields of the records, as in base_buckets_add. An object in the bucket of its range: */
+/* Fields of the records, as in base_buckets_add. First, an object in the bucket of its range: */
 enum { OBJECT_NUMBER, OBJECT_IX, OBJECT_UNITS };
 /* An object's contribution to a dominator in a lower range, with the fields that its row needs: */
 enum { SUM_DOMINATOR, SUM_IX, SUM_BELOW, SUM_UNITS };
-/* An object's row. Below the virtual root, the object itself is stored as its dominator. */
+/*
+ * The row of an object. If its dominator is the virtual root, the object itself is stored as the
+ * dominator.
+ */
 enum { ROW_IX, ROW_DOMINATOR, ROW_BELOW };
 
 struct spilled {
@@ -49,7 +55,7 @@ struct spilled {
 	uint32_t blocks_per_bucket;
 	struct base_buckets objects, sums; /* by range of numbers */
 	struct base_buckets rows;          /* by blocks of objects */
-	/* fill_block writes retained sizes; otherwise dominators */
+	/* whether fill_block writes retained sizes rather than dominators */
 	bool is_retained;
 	/* Arrays of the current range, by number. Sizes are in units of the alignment. */
 	uint32_t *ix;
@@ -58,8 +64,8 @@ struct spilled {
 };
 
 /*
- * The number of numbers per range is fixed, so the number of ranges, and with it the chunk size,
- * depends on the heap and the budget.
+ * Prepares the buckets. The size of a range is fixed, so the number of ranges, and with it the
+ * chunk size, depends on the heap and the budget.
  */
 static int init(struct spilled *p, struct hdb_error *err)
 {
@@ -135,8 +141,8 @@ static int add_row(struct spilled *p, uint32_t ix, uint32_t dominator_ix, uint64
 }
 
 /*
- * Loads the objects of a range into arrays indexed by number. Every number except the virtual
- * root's has exactly one object.
+ * Loads the objects of a range into arrays indexed by number. Each number except that of the
+ * virtual root belongs to exactly one object.
  */
 static int take_objects(struct spilled *p, uint32_t range, struct hdb_error *err)
 {
@@ -157,8 +163,8 @@ static int take_objects(struct spilled *p, uint32_t range, struct hdb_error *err
 }
 
 /*
- * Adds the sums that higher ranges put into this range's bucket. The dominators' indexes are known
- * now, so their rows are complete.
+ * Adds the sums that higher ranges have put into this range's bucket. The indexes of the dominators
+ * are now known, so the rows are complete.
  */
 static int take_sums(struct spilled *p, uint32_t range, struct hdb_error *err)
 {
@@ -178,7 +184,7 @@ static int take_sums(struct spilled *p, uint32_t range, struct hdb_error *err)
 	return r < 0 ? r : HDB_OK;
 }
 
-/* The sum of the object with number k of the range is complete, so it is added to its dominator. */
+/* Adds the sum of the object with number k of the range, which is complete, to its dominator. */
 static int add_to_dominator(struct spilled *p, uint32_t base, uint32_t k, struct hdb_error *err)
 {
 	const uint32_t dominator = p->dominators->dominator[base + k];
@@ -200,8 +206,8 @@ static int add_to_dominator(struct spilled *p, uint32_t base, uint32_t k, struct
 }
 
 /*
- * Numbers are visited in descending order, so everything that an object dominates has been added to
- * it before its turn.
+ * Adds up a range. Numbers are visited in descending order, so everything that an object dominates
+ * has been added to it before the object is visited.
  */
 static int sum_range(struct spilled *p, uint32_t range, struct hdb_error *err)
 {
@@ -235,8 +241,8 @@ static int sum_up(struct spilled *p, struct hdb_error *err)
 /* ---- by object ---- */
 
 /*
- * A bucket holds several blocks of objects, so it is read once for each of them and rows of other
- * blocks are skipped.
+ * Fills a block from its bucket. A bucket contains several blocks of objects, so it is read once
+ * for each of them, and rows of other blocks are skipped.
  */
 static int fill_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {

@@ -9,10 +9,11 @@
 
 /*
  * Writes the `dominators` and `retained` tables from the result of graph_dominators without random
- * access to large arrays: records are distributed to spill buckets (base/spill_buckets.h) by the
- * key they are looked up with, and each bucket is processed in memory. Takes about 15 bytes per
- * object, in a file if the budget has no room, and the arrays of one range (dominators_spill.c).
- * Writes the same bytes as the builder in memory. The caller calls store_put_table.
+ * access to large arrays. Records are distributed to spill buckets (base/spill_buckets.h) by the
+ * key with which they are looked up, and each bucket is processed in memory. Takes about 15 bytes
+ * per object, in a file if the budget is too small, and the arrays of one range
+ * (dominators_spill.c). Writes the same bytes as the in-memory builder. The caller must call
+ * store_put_table.
  */
 int derive_put_spilled(struct derive *derive, struct store_writer *writer,
 		       const struct graph_dominators *dominators, struct hdb_error *err);

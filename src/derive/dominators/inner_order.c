@@ -21,7 +21,7 @@ static void prefetch(const struct numbering *w, const uint32_t *dominator, uint3
 		graph_preorder_prefetch(w->order, dominator[i + AHEAD]);
 }
 
-/* First pass: marks every object that dominates another one. */
+/* First pass: marks the objects that dominate others. */
 static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct numbering *w = ctx;
@@ -38,8 +38,8 @@ static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *e
 }
 
 /*
- * Second pass: links every inner node to its dominator. Places follow the order of objects, so a
- * counter gives a node's own place without a lookup.
+ * Second pass: links each inner node to its dominator. Places follow the order of objects, so a
+ * counter gives the place of a node without a lookup.
  */
 static int link_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
@@ -77,8 +77,8 @@ static int pass(struct numbering *w, derive_block_fn make, struct hdb_error *err
 }
 
 /*
- * A cycle among dominators, which exists only in a damaged table, is detected when the nodes are
- * numbered.
+ * Numbers the inner nodes. A cycle among dominators, which exists only in a damaged table, is
+ * detected when the nodes are numbered.
  */
 int derive_number_inner(struct derive *derive, struct graph_preorder *order, struct hdb_error *err)
 {

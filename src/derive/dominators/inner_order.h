@@ -10,8 +10,8 @@
 
 /*
  * Numbers the objects that dominate others in preorder, in two passes over the `dominators` table
- * (derive_tree_prepare). The subtree of a node has the numbers from its own up to
- * graph_preorder_end. *order must be released even after a failure.
+ * (derive_tree_prepare). The numbers of a node's subtree begin at the node's own number and end at
+ * graph_preorder_end. The caller must release *order even after a failure.
  */
 int derive_number_inner(struct derive *derive, struct graph_preorder *order, struct hdb_error *err);
 
