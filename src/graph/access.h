@@ -15,7 +15,8 @@
 #define GRAPH_NONE UINT32_MAX
 
 /*
- * A positive result in addition to HDB_END and HDB_NOTFOUND: a limit set by the caller was reached.
+ * A positive result in addition to HDB_END and HDB_NOTFOUND: a limit set by the caller has been
+ * reached.
  */
 enum { GRAPH_BUDGET = 3 };
 
@@ -26,11 +27,14 @@ struct graph_access {
 	uint32_t node_count;
 	/* Begins a list of the neighbours of `node` on one side. Ends the previous list. */
 	int (*begin)(void *ctx, enum graph_side side, uint32_t node, struct hdb_error *err);
-	/* Returns the next batch of the list, valid until the next call. *count is 0 at the end. */
+	/*
+	 * Returns the next batch of the list, valid until the next call. Sets *count to 0 at the
+	 * end.
+	 */
 	int (*next)(void *ctx, const uint32_t **batch, size_t *count, struct hdb_error *err);
 	/*
-	 * The reach tree. *reachable is set to whether the node is reachable from a root, and
-	 * *parent to its parent in the tree, GRAPH_NONE for a root.
+	 * Reads a node of the reach tree. Sets *reachable to whether the node is reachable from a
+	 * root, and *parent to its parent in the tree, or to GRAPH_NONE for a root.
 	 */
 	int (*reach)(void *ctx, uint32_t node, bool *reachable, uint32_t *parent,
 		     struct hdb_error *err);

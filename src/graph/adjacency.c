@@ -1,6 +1,4 @@
-/*
- * graph/adjacency.c - packing of rows.
- */
+/* graph/adjacency.c - packs rows. */
 #include "graph/adjacency.h"
 
 #include <assert.h>
@@ -8,7 +6,7 @@
 /* Size of the first chunk of rows. It keeps small graphs small. */
 #define FIRST_SLAB_BYTES ((uint64_t)1 << 16)
 
-/* Up to this number of nodes, a distance with its sign fits 30 bits. */
+/* Maximum number of nodes for which a distance with its sign fits in 30 bits. */
 #define SHORT_NODES_MAX ((uint32_t)1 << 29)
 
 static_assert(sizeof(struct graph_long_row) <= GRAPH_ROW_MAX, "a long row's bytes are short");

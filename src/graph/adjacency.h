@@ -9,8 +9,8 @@
  * that does not fit in 127 bytes is a long row: its targets are plain 32-bit numbers, stored
  * separately.
  *
- * The groups must be filled completely, in ascending order; then the rows are read-only. Positions
- * are not checked, because rows never come from a file.
+ * The groups must be filled completely, in ascending order. Afterwards, the rows are read-only.
+ * Positions are not checked, because rows never come from a file.
  */
 #ifndef GRAPH_ADJACENCY_H
 #define GRAPH_ADJACENCY_H
@@ -27,15 +27,17 @@
 #define GRAPH_GROUP 32
 
 /*
- * Binary logarithm of the number of groups that share one base: group starts are relative to it.
- * Such groups together take less than 2^32 bytes.
+ * Binary logarithm of the number of groups that share one base, to which group starts are relative.
+ * Together, the groups that share a base take less than 2^32 bytes.
  */
 #define GRAPH_GROUPS_BITS 10
 
-/* Maximum size of a row that is not long; also bounds its number of targets. */
+/* Maximum size of a row that is not long. It also bounds the number of targets. */
 #define GRAPH_ROW_MAX 127
 
-/* An edge is far if more nodes are between its ends than have rows in the second-level cache. */
+/*
+ * An edge is far if there are more nodes between its ends than have rows in the second-level cache.
+ */
 #define GRAPH_FAR 100000u
 
 /* Flag in the length of a long row. */
@@ -44,7 +46,7 @@
 /* Contents of a long row: the range of its targets among the targets of all long rows. */
 struct graph_long_row {
 	uint64_t at;
-	uint64_t end; /* one past the last target */
+	uint64_t end; /* index after the last target */
 };
 
 struct graph_rows {
@@ -54,7 +56,7 @@ struct graph_rows {
 	uint32_t *start;  /* indexed by group: position relative to `base` */
 	uint64_t mask[4]; /* indexed by length code: mask of a number */
 	uint8_t width[4]; /* indexed by length code: number of bytes */
-	/* the members below change with each row; the members above are only read */
+	/* the members below change with each row, whereas the members above are only read */
 	BASE_NO_SHARING;
 	struct base_chunks bytes; /* groups: lengths, rows */
 	struct base_chunks longs; /* targets of long rows */
@@ -63,14 +65,14 @@ struct graph_rows {
 };
 
 /*
- * Prepares empty rows for all nodes. `work` is borrowed. *rows must be released even after a
+ * Prepares empty rows for all nodes. `work` is borrowed. The caller must release *rows even after a
  * failure.
  */
 int graph_rows_init(struct graph_rows *rows, uint32_t node_count, struct base_work *work,
 		    struct hdb_error *err);
 void graph_rows_release(struct graph_rows *rows);
 
-/* Bytes written for each packed target; at most 5 of them are used. */
+/* Number of bytes written for each packed target, at most 5 of which are used. */
 #define GRAPH_TARGET_ROOM 8u
 
 /* Packs one target into `out`, which has GRAPH_TARGET_ROOM bytes, and returns its length. */
@@ -88,7 +90,7 @@ static inline unsigned graph_rows_pack_one(const struct graph_rows *rows, uint32
 
 /*
  * Packs a row into `out`, which has room for GRAPH_ROW_MAX + GRAPH_TARGET_ROOM bytes, and returns
- * its length; GRAPH_ROW_LONG if it is too long. May be called on any thread.
+ * its length, or GRAPH_ROW_LONG if it is too long. May be called on any thread.
  */
 static inline unsigned graph_rows_pack(const struct graph_rows *rows, uint32_t source,
 				       const uint32_t *targets, uint64_t count, uint8_t *out)
@@ -106,8 +108,8 @@ static inline unsigned graph_rows_pack(const struct graph_rows *rows, uint32_t s
 }
 
 /*
- * Appends targets to a long row, which is initially zeroed. Rows must be completed one after the
- * other. The 16 bytes of *row are then stored as the row.
+ * Appends targets to a long row, which must be zeroed initially. Rows must be completed one after
+ * another. The 16 bytes of *row are then stored as the row.
  */
 int graph_rows_add_long(struct graph_rows *rows, struct graph_long_row *row,
 			const uint32_t *targets, uint64_t count, struct hdb_error *err);
@@ -115,13 +117,13 @@ int graph_rows_add_long(struct graph_rows *rows, struct graph_long_row *row,
 /* A row that is completed on one thread. */
 struct graph_row {
 	uint32_t source;
-	struct graph_long_row longs; /* if it is known to be long: its targets so far */
+	struct graph_long_row longs; /* targets so far, if the row is known to be long */
 	uint8_t *out, *length;       /* destinations of the row and of its length */
 };
 
 /*
- * Completes a row with its last targets: packs them into row->out, as graph_rows_pack does, or
- * stores a long row if they are too many or row->longs already has targets.
+ * Completes a row with its last targets. Packs them into row->out like graph_rows_pack, or stores a
+ * long row if there are too many or row->longs already has targets.
  */
 int graph_rows_finish(struct graph_rows *rows, struct graph_row *row, const uint32_t *targets,
 		      uint64_t count, struct hdb_error *err);
@@ -139,7 +141,7 @@ static inline const uint8_t *graph_rows_group(const struct graph_rows *rows, uin
 			      rows->base[group >> GRAPH_GROUPS_BITS] + rows->start[group]);
 }
 
-/* Offset of the row of v in its group. */
+/* Returns the offset of the row of v in its group. */
 static inline uint64_t graph_rows_offset(const uint8_t *group, uint32_t v)
 {
 	const unsigned before = v % GRAPH_GROUP;
@@ -165,7 +167,7 @@ static inline void graph_rows_prefetch_start(const struct graph_rows *rows, uint
 	prefetch_read(&rows->start[v / GRAPH_GROUP]);
 }
 
-/* Prefetches the row of v. Called when the lengths of its group are in the caches. */
+/* Prefetches the row of v. Must be called when the lengths of its group are in the caches. */
 static inline void graph_rows_prefetch_row(const struct graph_rows *rows, uint32_t v)
 {
 	const uint8_t *group = graph_rows_group(rows, v);
@@ -176,8 +178,8 @@ static inline void graph_rows_prefetch_row(const struct graph_rows *rows, uint32
 }
 
 /*
- * Prefetches the lengths of v's group, and the row of v at the position it would have if all rows
- * of the group were equally long.
+ * Prefetches the lengths of v's group, and the row of v at the position that it would have if all
+ * rows of the group were equally long.
  */
 static inline void graph_rows_prefetch(const struct graph_rows *rows, uint32_t v)
 {
@@ -216,8 +218,9 @@ static inline unsigned graph_rows_unpack(const struct graph_rows *rows, uint32_t
 }
 
 /*
- * Unpacks the targets of v to out[GRAPH_ROW_MAX] and returns their number. For a long row the
- * result is 0, and *row is the range of targets for graph_rows_long. Otherwise *row is empty.
+ * Unpacks the targets of v to out[GRAPH_ROW_MAX] and returns their number. For a long row, returns
+ * 0 and sets *row to the range of its targets for graph_rows_long. Otherwise, sets *row to an empty
+ * range.
  */
 static inline unsigned graph_rows_get(const struct graph_rows *rows, uint32_t v, uint32_t *out,
 				      struct graph_long_row *row)
@@ -237,7 +240,7 @@ static inline unsigned graph_rows_get(const struct graph_rows *rows, uint32_t v,
 	return graph_rows_unpack(rows, v, at, length, out);
 }
 
-/* Target i of all long rows' targets. */
+/* Returns target i of all long rows. */
 static inline uint32_t graph_rows_long(const struct graph_rows *rows, uint64_t i)
 {
 	uint32_t target;

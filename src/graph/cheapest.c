@@ -2,20 +2,21 @@
  * graph/cheapest.c - the cheapest paths from the roots: Dijkstra's search, with waiting nodes in a
  * ring of buckets by cost (Dial 1969).
  *
- * A waiting node costs at most GRAPH_COST_MAX more than the current one, so six bits are enough for
- * a cost. A node found again on a cheaper path is in two buckets. It is settled in the cheaper one
- * and skipped in the other.
+ * A waiting node costs at most GRAPH_COST_MAX more than the current node, so six bits are enough
+ * for a cost. A node that is found again on a cheaper path is in two buckets. It is settled in the
+ * cheaper bucket and skipped in the other.
  *
- * Large buckets are processed on all threads. References cost at least 1, so none leads into the
- * current bucket, and a node is in the bucket only once. Any thread may therefore settle its nodes
- * and read their rows. A thread ignores targets to which an equally cheap path is known, because
- * costs only decrease. The calling thread processes the other targets in the order of the bucket,
- * so the first of several paths of equal cost is the same as on one thread.
+ * Large buckets are processed on all threads. References cost at least 1, so none of them leads
+ * into the current bucket, and the bucket contains each node only once. Any thread may therefore
+ * settle nodes of the bucket and read their rows. A thread ignores targets to which an equally
+ * cheap path is known, because costs only decrease. The calling thread processes the other targets
+ * in the order of the bucket, so the first of several paths of equal cost is the same as on one
+ * thread.
  *
- * Leaves are a fourth to a half of a heap. They refer only to their class, to which the first one
- * of a kind that is settled gives the cheapest path. So the rows of those met later need not be
- * read: they wait in a list of their own, or not at all if met at cost 1, as no path can be
- * cheaper.
+ * A quarter to a half of a heap consists of leaves, which refer only to their class. The first
+ * settled leaf of a kind gives the cheapest path to the class, so the rows of leaves found later
+ * need not be read. Those leaves wait in a separate list, or do not wait if they are found at cost
+ * 1, because no path can be cheaper.
  */
 #include "graph/reach.h"
 
@@ -28,13 +29,11 @@
 #define RING (GRAPH_COST_MAX + 1)
 #define UNMET 0xffu
 #define SETTLED 0x80u
-/* If an empty bucket has a larger capacity than this, its memory is released. */
+/* Maximum capacity of an empty bucket whose memory is kept. */
 #define BUCKET_KEPT (1u << 18)
 /* Number of nodes between two checks of the cancel flag. */
 #define STEP_NODES 16384u
-/*
- * Number of bucket entries by which groups, rows, and the states of targets are prefetched ahead.
- */
+/* Number of bucket entries by which prefetches of groups, rows, and states of targets are ahead. */
 #define GROUP_AHEAD 36
 #define ROW_AHEAD 24
 #define TARGETS_AHEAD 12
@@ -42,13 +41,15 @@
 #define RUN_NODES 4096u
 #define SHARED_NODES (4 * RUN_NODES)
 #define RUNS_PER_THREAD 3u
-/* Rows with more targets are left to the calling thread. */
+/*
+ * Maximum number of targets of a row that other threads read. The calling thread reads longer rows.
+ */
 #define RUN_TARGETS_MAX 4096u
 
-/* A reference to a node that may be on the cheapest path to it. */
+/* A reference to a node that may be on the cheapest path to that node. */
 struct found {
 	uint32_t from;
-	uint32_t to; /* `from` itself, if all its references have to be processed */
+	uint32_t to; /* `from` itself, if all its references must be processed */
 	uint8_t cost;
 };
 
@@ -60,8 +61,8 @@ struct search {
 	uint64_t waiting, done;
 	unsigned now; /* the current bucket */
 	/*
-	 * indexed by kind: whether a node was settled; whether it is of leaves, and one was before
-	 * `now`
+	 * indexed by kind: whether a node was settled; whether the kind is one of leaves, and a
+	 * leaf was settled before `now`
 	 */
 	_Atomic bool is_settled[UINT8_MAX + 1];
 	bool is_alike[UINT8_MAX + 1];
@@ -90,7 +91,7 @@ static bool is_known(const struct search *s, uint32_t to, unsigned cost)
 	return at != UNMET && ((at & SETTLED) || (at + RING - s->now) % RING <= cost);
 }
 
-/* Puts `to` into the bucket of its cost if this is the cheapest path to it so far. */
+/* Adds `to` to the bucket of its cost if this is the cheapest path to it so far. */
 static int meet(struct search *s, uint32_t from, uint32_t to, unsigned cost, struct hdb_error *err)
 {
 	const unsigned at = (s->now + cost) % RING;
@@ -160,7 +161,10 @@ static void prefetch_ahead(const struct search *s, const struct base_vec *bucket
 	}
 }
 
-/* Settles node number i of the current bucket. Returns false if it was settled in a cheaper one. */
+/*
+ * Settles node number i of the current bucket. Returns false if the node was settled in a cheaper
+ * bucket.
+ */
 static bool settle(struct search *s, const struct base_vec *bucket, size_t i, uint32_t *v)
 {
 	uint8_t kind;
@@ -306,7 +310,10 @@ static void settle_leaves(struct search *s)
 	clear(&s->leaves[s->now]);
 }
 
-/* Processes all nodes of the current bucket. Costs are at least 1, so none is added meanwhile. */
+/*
+ * Processes all nodes of the current bucket. Costs are at least 1, so no node is added to it in the
+ * meantime.
+ */
 static int empty_bucket(struct search *s, struct hdb_error *err)
 {
 	struct base_vec *bucket = &s->ring[s->now];

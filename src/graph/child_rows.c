@@ -1,6 +1,4 @@
-/*
- * graph/child_rows.c - rows of children, range by range, sorted in memory or by merging runs.
- */
+/* graph/child_rows.c - rows of children, range by range, sorted in memory or by merging runs. */
 #include "graph/child_rows.h"
 
 #include <assert.h>
@@ -8,13 +6,13 @@
 #include <string.h>
 
 /*
- * Maximum number of ranges. It is small enough that each bucket has chunks of a useful size, and
- * large enough that a range fits in the caches.
+ * Maximum number of ranges, small enough that each bucket has chunks of a useful size, and large
+ * enough that a range fits in the caches.
  */
 #define RANGES_MAX 1024u
 
 /*
- * Bounds of the number of children sorted at once: with the smallest budget, and with an unlimited
+ * Bounds of the number of children sorted at once, with the smallest budget and with an unlimited
  * budget.
  */
 #define SORT_MIN ((uint64_t)1 << 17)
@@ -117,7 +115,8 @@ void graph_child_range_rows(const struct graph_child_rows *rows, uint32_t no, ui
 }
 
 /*
- * Counts row i in first[i + 2] and adds up the counts, so that first[i + 1] is the start of row i.
+ * Counts the children of row i in first[i + 2], and adds up the counts, so that first[i + 1] is the
+ * start of row i.
  */
 static int count_rows(const struct graph_child_rows *rows, uint32_t no,
 		      struct graph_child_range *range, struct hdb_error *err)
@@ -136,7 +135,7 @@ static int count_rows(const struct graph_child_rows *rows, uint32_t no,
 	return HDB_OK;
 }
 
-/* Puts the children into their rows. first[i + 1] becomes the end of row i. */
+/* Moves the children into their rows. first[i + 1] becomes the end of row i. */
 static int fill_rows(const struct graph_child_rows *rows, uint32_t no,
 		     struct graph_child_range *range, struct hdb_error *err)
 {
@@ -212,14 +211,14 @@ struct run_head {
 
 struct merge {
 	struct graph_child_rows *rows;
-	uint64_t count; /* records of the range */
+	uint64_t count; /* number of records in the range */
 	struct base_buckets runs;
 	struct base_bucket_reader *readers;
 	struct run_head *heap; /* a binary heap, smallest record first */
 	uint32_t run_count, heap_count;
-	/* struct base_sort_key: keys of a run by size, by row, and scratch space */
+	/* struct base_sort_key: keys of a run by size and by row, and scratch space */
 	struct base_big keys;
-	struct base_big places; /* uint32_t: nodes of a run by index, then its rows */
+	struct base_big places; /* uint32_t: nodes of a run by index, and later its rows */
 };
 
 static int add_run(struct merge *m, struct base_sort_key *keys, uint64_t count, bool has_rows,
@@ -229,7 +228,7 @@ static int add_run(struct merge *m, struct base_sort_key *keys, uint64_t count, 
 	const uint32_t *node = m->places.data, *row = node + m->rows->run_limit;
 
 	base_sort_keys(keys, spare, (size_t)count);
-	/* Sorts by row. Sorting is stable, so the children of a row remain sorted by size. */
+	/* Sorts by row. The sort is stable, so the children of a row remain sorted by size. */
 	for (uint64_t i = 0; has_rows && i < count; i++)
 		spare[i] = (struct base_sort_key){ .key = row[keys[i].node], .node = (uint32_t)i };
 	if (has_rows)
@@ -353,7 +352,7 @@ static int cut_runs(struct merge *m, uint32_t no, struct hdb_error *err)
 	struct graph_child_rows *rows = m->rows;
 	struct base_work *work = rows->buckets.work;
 
-	/* Three arrays: keys by size, keys by row, and scratch space for sorting. */
+	/* There are three arrays: keys by size, keys by row, and scratch space for sorting. */
 	TRY(base_big_alloc_raw(work, &m->keys, 3 * rows->run_limit * sizeof(struct base_sort_key),
 			       "dominated objects", err));
 	TRY(base_big_alloc_raw(work, &m->places, 2 * rows->run_limit * sizeof(uint32_t),
@@ -399,7 +398,7 @@ int graph_child_rows_merge(struct graph_child_rows *rows, uint32_t no,
 
 /* ---- the top level, if its nodes fit in memory: counting sort ---- */
 
-/* Receives the nodes of the top level. */
+/* The receiver of the nodes of the top level. */
 struct take_top {
 	int (*take)(void *ctx, const uint32_t *nodes, uint64_t count, struct hdb_error *err);
 	void *ctx;

@@ -3,11 +3,12 @@
  * with their parents.
  *
  * Children arrive in node order and go into one bucket (base/spill_buckets.h) per range of parents.
- * The rows of a range are sorted when it is processed: ranges that fit in memory on any thread,
- * larger ones by merging runs. The top level, often most of a heap, is handled the same way unless
- * its nodes fit in memory: most are small, so a counting sort by size is enough. Memory: 3 to 6
- * bytes per child, in a file beyond the budget; for each range being sorted 16 bytes per child and
- * 8 per parent; 56 bytes per child of a run, 4 per small child of the top level.
+ * The rows of a range are sorted when it is processed. A range that fits in memory is sorted on any
+ * thread, and a larger one by merging runs. The top level, often most of a heap, is handled in the
+ * same way unless its nodes fit in memory. In that case a counting sort by size is enough, because
+ * most nodes are small. Memory: 3 to 6 bytes per child, in a file beyond the budget; for each range
+ * being sorted, 16 bytes per child and 8 per parent; 56 bytes per child of a run; and 4 bytes per
+ * small child of the top level.
  */
 #ifndef GRAPH_CHILD_ROWS_H
 #define GRAPH_CHILD_ROWS_H
@@ -31,10 +32,10 @@ struct graph_child_rows {
 	uint32_t range_count;
 	uint64_t range_limit;        /* maximum number of children of a range sorted in memory */
 	uint64_t run_limit;          /* maximum number of children of a run */
-	struct graph_size_order top; /* for nodes of the top level */
+	struct graph_size_order top; /* only for nodes of the top level */
 };
 
-/* Prepares empty rows. `work` is borrowed. *rows must be released even after a failure. */
+/* Prepares empty rows. `work` is borrowed. The caller must release *rows even after a failure. */
 int graph_child_rows_init(struct graph_child_rows *rows, uint32_t node_count,
 			  struct base_work *work, struct hdb_error *err);
 void graph_child_rows_release(struct graph_child_rows *rows);
@@ -53,18 +54,19 @@ static inline int graph_child_rows_add(struct graph_child_rows *rows, uint32_t p
 }
 
 /*
- * Called when all children have been added. Rows are numbered from 0 to node_count; the last one is
- * the top level. If the top level has at most top_limit children, it is in the last range and
- * *top_count is 0. Otherwise *top_count is their number, and graph_child_rows_top returns them.
+ * Must be called when all children have been added. Rows are numbered from 0 to node_count; the
+ * last row is the top level. If the top level has at most top_limit children, it is in the last
+ * range, and *top_count is set to 0. Otherwise *top_count is set to their number, and
+ * graph_child_rows_top returns them.
  */
 int graph_child_rows_end(struct graph_child_rows *rows, uint32_t top_limit, uint64_t *top_count,
 			 struct hdb_error *err);
 
-/* The children of a range. Can be reused for other ranges. Must be zero-initialised. */
+/* The children of a range. It must be zero-initialised, and can be reused for other ranges. */
 struct graph_child_range {
-	/* children of row base + i: node[first[i]] to node[first[i + 1]], excluding the latter */
+	/* row base + i has the children node[first[i]] to node[first[i + 1] - 1] */
 	uint64_t *first;
-	/* sorted by size descending, then by node; set by graph_child_range_sort */
+	/* sorted by descending size, then by node; set by graph_child_range_sort */
 	const uint32_t *node;
 	/* ~size and node, unsorted; set by graph_child_range_fill */
 	const struct base_sort_key *key;
@@ -76,7 +78,7 @@ void graph_child_range_release(struct graph_child_range *range);
 /* Returns whether a range fits in memory. */
 bool graph_child_range_fits(const struct graph_child_rows *rows, uint32_t no);
 
-/* Reads a range that fits in memory, without sorting its rows. Any thread may call it. */
+/* Reads a range that fits in memory, without sorting its rows. May be called on any thread. */
 int graph_child_range_fill(const struct graph_child_rows *rows, uint32_t no,
 			   struct graph_child_range *range, struct hdb_error *err);
 
@@ -85,15 +87,15 @@ int graph_child_range_sort(const struct graph_child_rows *rows, uint32_t no,
 			   struct graph_child_range *range, struct hdb_error *err);
 
 /*
- * First row of a range, and number of its rows. The last range also contains the row of the top
- * level.
+ * Determines the first row of a range, and the number of its rows. The last range also contains the
+ * row of the top level.
  */
 void graph_child_range_rows(const struct graph_child_rows *rows, uint32_t no, uint32_t *base,
 			    uint32_t *count);
 
 /*
- * Sorts a range of any size on the calling thread. Calls `take` for every child, ordered by row, by
- * size descending, and by node.
+ * Sorts a range of any size on the calling thread. Calls `take` for every child, sorted by row,
+ * descending size, and node.
  */
 int graph_child_rows_merge(struct graph_child_rows *rows, uint32_t no,
 			   int (*take)(void *ctx, uint32_t row, uint32_t node, uint64_t size,

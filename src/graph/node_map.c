@@ -12,14 +12,15 @@
 #define SLOTS_MIN 64
 
 /*
- * First slot to search for a node. Uses high bits of a product, because low bits of nodes repeat.
+ * Returns the first slot to search for a node. Uses high bits of a product, because low bits of
+ * nodes repeat.
  */
 static inline uint64_t slot_of(const struct graph_node_map *map, uint32_t node)
 {
 	return (node * 0x9e3779b97f4a7c15u >> 20) & (map->slots - 1);
 }
 
-/* The slot that contains `node`, or the free slot where it belongs. */
+/* Returns the slot that contains `node`, or the free slot in which it belongs. */
 static inline uint64_t find_slot(const struct graph_node_map *map, uint32_t node)
 {
 	uint64_t s = slot_of(map, node);

@@ -17,12 +17,12 @@ struct graph_node_map {
 	uint64_t slots; /* a power of two, or 0 */
 };
 
-/* Returns the number of `node`; GRAPH_NONE if it is not a member. */
+/* Returns the number of `node`, or GRAPH_NONE if it is not a member. */
 uint32_t graph_node_map_find(const struct graph_node_map *map, uint32_t node);
 
 /*
- * Adds `node` unless it is already a member. *number is its number. Returns HDB_OK if it was added,
- * HDB_END if it was already a member.
+ * Adds `node` unless it is already a member, and sets *number to its number. Returns HDB_OK if it
+ * was added, and HDB_END if it was already a member.
  */
 int graph_node_map_add(struct graph_node_map *map, uint32_t node, uint32_t *number,
 		       struct hdb_error *err);

@@ -1,6 +1,4 @@
-/*
- * graph/paths.c - paths from roots to a node by breadth-first search over referrers.
- */
+/* graph/paths.c - finds paths from roots to a node by breadth-first search over referrers. */
 #include "graph/paths.h"
 
 #include "base/scope.h"
@@ -9,7 +7,8 @@
 #include <stdlib.h>
 
 /*
- * Adds a node found on the way from node number `toward`. GRAPH_BUDGET if there are too many nodes.
+ * Adds a node found on the way from node number `toward`. Returns GRAPH_BUDGET if there are too
+ * many nodes.
  */
 static int visit(struct graph_paths *p, uint32_t node, uint32_t toward, struct hdb_error *err)
 {
@@ -57,8 +56,8 @@ void graph_paths_release(struct graph_paths *paths)
 }
 
 /*
- * Visits referrer `from` of `to` (number `toward`), unless it was already visited, is unreachable,
- * or the reference does not count.
+ * Visits referrer `from` of `to` (number `toward`), unless it has already been visited, is
+ * unreachable, or has a reference that does not count.
  */
 static int meet(struct graph_paths *p, uint32_t from, uint32_t to, uint32_t toward,
 		struct hdb_error *err)
@@ -89,7 +88,7 @@ static int expand(struct graph_paths *p, uint32_t number, struct hdb_error *err)
 
 	/*
 	 * A root is alive without referrers, so the search stops there. The referrers of the target
-	 * itself are always of interest.
+	 * itself are always examined.
 	 */
 	if (number > 0 && p->graph->is_root(p->graph->ctx, node))
 		return HDB_OK;
@@ -140,8 +139,8 @@ int graph_paths_next(struct graph_paths *paths, const uint32_t **path, size_t *c
 		const int rc = expand(paths, paths->expanded, err);
 		TRY_ERRORS(rc);
 		/*
-		 * The budget is exhausted in the middle of a node. Roots found so far are returned
-		 * first. When none is left, the node is expanded again, which returns GRAPH_BUDGET
+		 * The budget ran out in the middle of a node. The roots found so far are returned
+		 * first. When none are left, the node is expanded again, which returns GRAPH_BUDGET
 		 * again.
 		 */
 		if (rc == GRAPH_BUDGET && paths->looked == paths->map.count)

@@ -34,7 +34,7 @@ int graph_preorder_count(struct graph_preorder *order, struct hdb_error *err)
 	assert(!order->link);
 	base_ranks_rank(&order->inner);
 	count = order->inner.count;
-	/* The last number is the end of a subtree; no number may equal GRAPH_NONE. */
+	/* The last number is the end of a subtree, and no number may equal GRAPH_NONE. */
 	if (count >= GRAPH_NONE)
 		return hdb_fail(err, HDB_ELIMIT, "too many dominators: %" PRIu64, count);
 	TRY(base_big_alloc_raw(order->work, &order->link_big, count * sizeof *order->link,

@@ -2,9 +2,9 @@
  * graph/preorder.h - preorder numbers of the inner nodes of a tree, given the nodes' parents in any
  * order.
  *
- * Intended for trees that consist mostly of leaves and are too large for an array of nodes: a node
- * takes one bit, and an inner node another 8 bytes. The children of a node are linked to a list.
- * The walk needs no stack, because the link of the last child leads back to the parent. The walk
+ * This is for trees that consist mostly of leaves and are too large for an array of nodes. A node
+ * takes one bit, and an inner node another 8 bytes. The children of a node form a linked list. The
+ * walk needs no stack, because the link of the last child leads back to the parent. The walk
  * replaces links with numbers. The order of siblings is arbitrary and depends on thread scheduling.
  */
 #ifndef GRAPH_PREORDER_H
@@ -13,13 +13,16 @@
 #include "graph/access.h"
 #include "base/rank_bitset.h"
 
-/* An inner node: links while the tree is being built, numbers afterwards. */
+/* An inner node. It contains links while the tree is being built, and numbers afterwards. */
 struct graph_preorder_link {
-	/* first child, GRAPH_NONE if there is no inner child; later its preorder number */
+	/*
+	 * first child, or GRAPH_NONE if there is no inner child; later the preorder number of the
+	 * node
+	 */
 	_Atomic uint32_t first;
 	/*
-	 * Next sibling; for the last sibling the parent (GRAPH_NONE: top level). Later the end of
-	 * its subtree: the number after the last one.
+	 * Next sibling, or for the last sibling its parent (GRAPH_NONE: top level). Later the end
+	 * of its subtree, which is the number after the last one.
 	 */
 	_Atomic uint32_t next;
 };
@@ -34,14 +37,14 @@ struct graph_preorder {
 };
 
 /*
- * Prepares a tree without inner nodes. `work` is borrowed. *order must be released even after a
- * failure.
+ * Prepares a tree without inner nodes. `work` is borrowed. The caller must release *order even
+ * after a failure.
  */
 int graph_preorder_init(struct graph_preorder *order, uint32_t node_count, struct base_work *work,
 			struct hdb_error *err);
 void graph_preorder_release(struct graph_preorder *order);
 
-/* Step 1: marks a node that has children. Any thread may call it. */
+/* Step 1: marks a node that has children. May be called on any thread. */
 static inline void graph_preorder_mark(struct graph_preorder *order, uint32_t node)
 {
 	base_ranks_put(&order->inner, node);
@@ -69,12 +72,12 @@ static inline void graph_preorder_prefetch(const struct graph_preorder *order, u
 
 /*
  * Step 3, once for each inner node: sets its parent, which must have been marked. Both are indexes
- * among the inner nodes; GRAPH_NONE is the top level. Any thread may call it.
+ * among the inner nodes; GRAPH_NONE is the top level. May be called on any thread.
  */
 void graph_preorder_link(struct graph_preorder *order, uint32_t place, uint32_t parent);
 
 /*
- * Step 4: numbers the inner nodes from 0, each before its descendants. Fails with HDB_ECORRUPT,
+ * Step 4: numbers the inner nodes from 0 on, each before its descendants. Fails with HDB_ECORRUPT,
  * without a message, if the top level does not lead to all inner nodes.
  */
 int graph_preorder_number(struct graph_preorder *order, struct hdb_error *err);

@@ -11,10 +11,10 @@
 #include <assert.h>
 #include <string.h>
 
-/* Edges between two calls of base_step. */
+/* Number of edges between two calls of base_step. */
 #define STEP_EDGES 0x10000
 
-/* Number of queue entries by which rows and the states of their targets are prefetched ahead. */
+/* Number of queue entries by which prefetches of rows and of target states are ahead. */
 #define START_AHEAD 48
 #define GROUP_AHEAD 36
 #define ROW_AHEAD 24
@@ -24,8 +24,8 @@ struct search {
 	const struct graph_rows *rows;
 	const uint64_t *roots;
 	struct base_work *work;
-	uint32_t *parent; /* the tree; NULL if nodes are only marked */
-	/* if nodes are only marked: bits of nodes that were entered or are blocked */
+	uint32_t *parent; /* the tree, or NULL if nodes are only marked */
+	/* if nodes are only marked: bit set of the nodes that have been entered or are blocked */
 	uint64_t *reached;
 	uint32_t *queue;
 	uint32_t head, tail;
@@ -158,8 +158,8 @@ int graph_reach_around(const struct graph_rows *rows, const uint64_t *root_bits,
 }
 
 /*
- * Starts a search at each node not reached so far, in ascending order, and marks these starting
- * nodes.
+ * Starts a search at each node that has not been reached yet, in ascending order, and marks these
+ * starting nodes.
  */
 static int cover_upwards(struct search *s, uint64_t *orphans, struct hdb_error *err)
 {
@@ -174,9 +174,9 @@ static int cover_upwards(struct search *s, uint64_t *orphans, struct hdb_error *
 }
 
 /*
- * Removes unnecessary starting nodes, from the last to the first. A search does not reach the
- * starting node of a later search, so a starting node is necessary exactly if no later starting
- * node reaches it, which means that only its own cycles lead to it.
+ * Removes unnecessary starting nodes, from last to first. A search does not reach the starting node
+ * of a later search, so a starting node is necessary exactly if no later starting node reaches it,
+ * that is, if only its own cycles lead to it.
  */
 static int thin_downwards(struct search *s, uint64_t *orphans, struct hdb_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * graph/reach.h - nodes that are reachable from the roots: a breadth-first tree, and marking around
- * a blocked set.
+ * graph/reach.h - finds the nodes that are reachable from the roots: as a breadth-first tree, or by
+ * marking them around a blocked set.
  */
 #ifndef GRAPH_REACH_H
 #define GRAPH_REACH_H
@@ -11,10 +11,10 @@
 #include <stdatomic.h>
 
 /*
- * Fills parent[v] (node_count entries, provided by the caller): GRAPH_NONE for a root, v itself for
- * an unreachable node, otherwise the previous node on a shortest path from a root. The tree is
- * deterministic: roots in ascending order, then level by level, edges in their order. Temporary
- * memory: 4 bytes per node.
+ * Fills in parent[v] (node_count entries, provided by the caller): GRAPH_NONE for a root, v itself
+ * for an unreachable node, and otherwise the previous node on a shortest path from a root. The tree
+ * is deterministic: roots are visited in ascending order, then nodes level by level, and edges in
+ * their order. Temporary memory: 4 bytes per node.
  */
 int graph_reach_tree(const struct graph_rows *rows, const uint64_t *root_bits,
 		     struct base_work *work, uint32_t *parent, struct hdb_error *err);
@@ -34,9 +34,12 @@ struct graph_costs {
 	unsigned kinds;
 	/* indexed by kind of the source, then of the target: kinds * kinds entries; borrowed */
 	const uint8_t *cost;
-	/* Kinds of leaves, up to end_leaf - 1: all nodes of one have the same references. */
+	/*
+	 * Kinds of leaves, from first_leaf to end_leaf - 1. All nodes of one such kind have the
+	 * same references.
+	 */
 	uint8_t first_leaf, end_leaf;
-	/* Cost of starting at a root. */
+	/* Returns the cost of starting at a root. */
 	uint8_t (*root)(void *ctx, uint32_t node);
 	/*
 	 * Nodes of kind first_mixed and higher may have references of cost own_cost, whose targets
@@ -50,8 +53,8 @@ struct graph_costs {
 
 /*
  * Like graph_reach_tree, but with cheapest instead of shortest paths. Among paths of equal cost,
- * the one found first is used, with roots in ascending order. Temporary memory: about 5 bytes per
- * node. Takes linear time in the number of references, because waiting nodes are in a ring of
+ * uses the one found first, with roots in ascending order. Temporary memory: about 5 bytes per
+ * node. The time is linear in the number of references, because waiting nodes are in a ring of
  * GRAPH_COST_MAX + 1 buckets. The tree does not depend on the number of threads, and both functions
  * are called on the calling thread.
  */
@@ -59,9 +62,9 @@ int graph_cheapest_tree(const struct graph_rows *rows, const uint64_t *root_bits
 			const struct graph_costs *costs, uint32_t *parent, struct hdb_error *err);
 
 /*
- * Sets the bits in `reached` (like root_bits; provided by the caller, cleared first) of every node
- * that is reachable from the roots without entering a node of `blocked_bits` (NULL: none),
- * excluding blocked nodes. Temporary memory: 4 bytes per node.
+ * Sets the bits in `reached` (like root_bits; provided by the caller, and cleared first) of all
+ * nodes that are reachable from the roots without entering a node of `blocked_bits` (NULL: none).
+ * Blocked nodes are not marked. Temporary memory: 4 bytes per node.
  */
 int graph_reach_around(const struct graph_rows *rows, const uint64_t *root_bits,
 		       const uint64_t *blocked_bits, uint64_t *reached, struct hdb_error *err);
@@ -69,8 +72,8 @@ int graph_reach_around(const struct graph_rows *rows, const uint64_t *root_bits,
 /*
  * Finds a smallest set of nodes from which all nodes that are not reachable from the roots can be
  * reached: nodes to which no node outside their own cycles leads, one per group of cycles. Sets
- * their bits in `orphans` (like root_bits; provided by the caller). Deterministic. Temporary
- * memory: 4 bytes and 2 bits per node.
+ * their bits in `orphans` (like root_bits; provided by the caller). The result is deterministic.
+ * Temporary memory: 4 bytes and 2 bits per node.
  */
 int graph_reach_orphans(const struct graph_rows *rows, const uint64_t *root_bits,
 			struct base_work *work, uint64_t *orphans, struct hdb_error *err);

@@ -1,6 +1,6 @@
 /*
  * graph/reach_masks.c - reachability around several sets at once. Each node has a mask of the sets
- * that some path to it avoids, and passes the mask on until no mask grows.
+ * that some path to the node avoids. Masks are passed on to targets until none of them grows.
  */
 #include "graph/reach_masks.h"
 
@@ -9,9 +9,9 @@
 #include <assert.h>
 #include <string.h>
 
-/* Edges between two calls of base_step. */
+/* Number of edges between two calls of base_step. */
 #define STEP_EDGES 0x10000
-/* Number of queue entries by which rows and targets are prefetched ahead; see reach.c. */
+/* Number of queue entries by which prefetches of rows and targets are ahead; see reach.c. */
 #define START_AHEAD 48
 #define GROUP_AHEAD 36
 #define ROW_AHEAD 24
@@ -51,7 +51,7 @@ static inline uint32_t queued(const struct walk *w, uint64_t at)
 	return w->queue[at % w->rows->node_count];
 }
 
-/* A path to `to` avoids these sets. */
+/* Adds the sets that a path to `to` avoids. */
 static inline void meet(struct walk *w, uint32_t to, uint32_t sets)
 {
 	uint32_t more = sets & ~w->reached[to];

@@ -7,7 +7,7 @@
 
 #include "graph/adjacency.h"
 
-/* Maximum number of sets of one walk. */
+/* Maximum number of sets in one walk. */
 #define GRAPH_MASK_SETS 32u
 
 /* A node and the sets to which it belongs, one bit each. */
@@ -17,17 +17,17 @@ struct graph_member {
 };
 
 /*
- * Fills reached[v] (node_count entries, provided by the caller): bit s is set if v can be reached
- * from the roots by a path without nodes of set s, and v is not in the set. Sets are numbered below
- * set_count; members are in ascending order of node, each node once; is_member has the bits of
- * their nodes. A node is visited again if another path to it avoids more sets, at most set_count
- * times, and in heaps once or twice. Temporary memory: 4 bytes and a bit per node.
+ * Fills in reached[v] (node_count entries, provided by the caller). Bit s is set if v can be
+ * reached from the roots by a path without nodes of set s, and v is not in the set. Sets are
+ * numbered below set_count; members are in ascending order of node, each node once; is_member has
+ * the bits of their nodes. A node is visited again if another path to it avoids more sets: at most
+ * set_count times, and in heaps once or twice. Temporary memory: 4 bytes and a bit per node.
  */
 struct graph_mask_sets {
 	const struct graph_member *members; /* in order of node */
 	size_t member_count;
-	const uint64_t *is_member; /* bits of the nodes in `members` */
-	unsigned count;            /* sets, at most GRAPH_MASK_SETS */
+	const uint64_t *is_member; /* bit set of the nodes in `members` */
+	unsigned count;            /* number of sets, at most GRAPH_MASK_SETS */
 };
 int graph_reach_masks(const struct graph_rows *rows, const uint64_t *root_bits,
 		      const struct graph_mask_sets *sets, uint32_t *reached, struct hdb_error *err);

@@ -1,6 +1,6 @@
 /*
  * graph/retained_local.c - computes the retained set by removing nodes from a subtree of the reach
- * tree; see the header.
+ * tree; see retained_local.h.
  */
 #include "graph/retained_local.h"
 
@@ -25,7 +25,7 @@ struct local {
 
 /*
  * Reads and counts the next batch of neighbours. Returns HDB_OK, HDB_END after the last batch,
- * GRAPH_BUDGET or a failure.
+ * GRAPH_BUDGET, or a failure.
  */
 static int next_batch(struct local *l, const uint32_t **batch, size_t *count, struct hdb_error *err)
 {
@@ -162,7 +162,7 @@ static int remove_all(struct local *l, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Returns the nodes of the map that were not removed. Sorts them in `pending`. */
+/* Returns the nodes of the map that were not removed, sorted in `pending`. */
 static void give(struct local *l, struct graph_retained_set *out)
 {
 	uint32_t count = 0;

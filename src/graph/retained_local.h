@@ -6,7 +6,7 @@
  * as the reach tree. The search therefore starts with the members and all nodes below them. It
  * removes nodes that are roots or have a reachable referrer outside, and then all nodes to which
  * removed nodes refer. The remaining nodes are retained. The result is exact, and the cost depends
- * on the size of the subtree. DESIGN.md, section 1, has the proof.
+ * on the size of the subtree.
  */
 #ifndef GRAPH_RETAINED_LOCAL_H
 #define GRAPH_RETAINED_LOCAL_H
@@ -20,14 +20,14 @@ struct graph_members {
 };
 
 struct graph_retained_options {
-	uint32_t max_nodes; /* of the subtree; 0: no limit */
+	uint32_t max_nodes; /* maximum number of nodes in the subtree; 0: no limit */
 	uint64_t max_edges; /* maximum number of edges examined, in either direction; 0: no limit */
 };
 
 struct graph_retained_set {
 	uint32_t *nodes; /* retained, ascending; owned */
 	uint32_t count;
-	/* the cost, also filled if a limit was exceeded */
+	/* cost of the search, also set if a limit was exceeded */
 	uint32_t subtree_nodes; /* members and nodes below them */
 	uint32_t removed_nodes; /* number of these nodes that are not retained */
 	uint64_t edges;         /* examined */
@@ -36,8 +36,8 @@ struct graph_retained_set {
 /*
  * Lists the nodes that all of `members` together retain, including the members. An unreachable
  * member retains nothing and is ignored; duplicates are allowed. `opt` may be NULL. Returns HDB_OK,
- * a failure, or GRAPH_BUDGET if a limit was exceeded. If the limit was exceeded, the set is empty.
- * *out must be released in any case.
+ * a failure, or GRAPH_BUDGET with an empty set if a limit was exceeded. The caller must release
+ * *out in any case.
  */
 int graph_retained_local(const struct graph_access *graph, struct graph_members members,
 			 const struct graph_retained_options *opt, struct graph_retained_set *out,

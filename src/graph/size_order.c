@@ -1,4 +1,4 @@
-/* graph/size_order.c - see size_order.h. */
+/* graph/size_order.c - implements size_order.h. */
 #include "graph/size_order.h"
 
 #include <stdlib.h>

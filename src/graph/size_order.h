@@ -1,9 +1,8 @@
 /*
- * graph/size_order.h - orders nodes by size, largest first; nodes of the same size keep their
- * order.
+ * graph/size_order.h - sorts nodes by size, largest first. Nodes of the same size keep their order.
  *
- * Most sizes in a heap are small. Nodes of small sizes are only counted, so that each node is moved
- * directly to its place in a second pass. The few larger nodes are sorted. Memory: 256 KB, and 16
+ * Most sizes in a heap are small. Nodes of small sizes are only counted, so that a second pass can
+ * move each node directly to its place. The few larger nodes are sorted. Memory: 256 KB, and 16
  * bytes for each large node, whose number is limited.
  */
 #ifndef GRAPH_SIZE_ORDER_H
@@ -14,12 +13,13 @@
 
 #include <stdbool.h>
 
-/* Sizes below this are counted, because few nodes are larger. */
+/* Sizes below this limit are counted. Few nodes are larger. */
 #define GRAPH_SMALL_SIZES 65536u
 
 struct graph_size_order {
 	/*
-	 * indexed by small size: number of nodes of this size, and later the place of the next one
+	 * indexed by small size: number of nodes of this size, and later the place of the next such
+	 * node
 	 */
 	uint32_t *place;
 	struct base_vec large; /* struct base_sort_key */
@@ -45,12 +45,13 @@ static inline int graph_size_order_count(struct graph_size_order *order, uint32_
 	return HDB_OK;
 }
 
-/* Returns whether there are too many large nodes. If there are, this order cannot be used. */
+/* Returns whether there are too many large nodes, in which case this order cannot be used. */
 bool graph_size_order_is_full(const struct graph_size_order *order);
 
 /*
- * Call it when all `node_count` nodes are counted and the order is not full. Puts the large nodes
- * at the start of `node`, which has room for all nodes, and computes the places of the others.
+ * Must be called when all `node_count` nodes have been counted and the order is not full. Moves the
+ * large nodes to the start of `node`, which has room for all nodes, and computes the places of the
+ * other nodes.
  */
 int graph_size_order_start(struct graph_size_order *order, uint32_t *node, uint32_t node_count,
 			   struct hdb_error *err);

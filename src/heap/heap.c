@@ -1,6 +1,4 @@
-/*
- * heap/heap.c - opens a heap database; IDs and objects.
- */
+/* heap/heap.c - opens a heap database, and reads IDs and objects. */
 #include "heap/heap.h"
 
 #include "base/bytes.h"
@@ -16,15 +14,15 @@
 #include <sys/stat.h>
 
 /*
- * Maximum number of objects per byte of the `objects` table: a group of 128 objects has three
+ * Maximum number of objects per byte of the `objects` table. A group of 128 objects has three
  * columns of at least 8 bytes each.
  */
 #define OBJECTS_A_BYTE 4
 
 /*
- * Reads the meta values on which other functions rely. They come from the file: a damaged database
- * must not make us allocate memory for more objects or classes than it can contain, or divide by an
- * alignment of 0.
+ * Reads the meta values on which other functions rely. They come from the file, and a damaged
+ * database must not cause an allocation for more objects or classes than it can contain, or a
+ * division by an alignment of 0.
  */
 static int read_layout(struct heap *heap, struct hdb_error *err)
 {
@@ -39,8 +37,7 @@ static int read_layout(struct heap *heap, struct hdb_error *err)
 	TRY_ERRORS(r);
 	TRY(store_record_room(store, STORE_CLASSES, &class_room, err));
 	/*
-	 * These numbers determine how much memory is allocated, so impossible numbers are rejected
-	 * here.
+	 * These numbers determine how much memory is allocated, so impossible numbers are rejected.
 	 */
 	if (r == HDB_NOTFOUND || objects / OBJECTS_A_BYTE > info.bytes ||
 	    info.item_count != objects || objects >= UINT32_MAX || classes >= UINT32_MAX ||
@@ -149,7 +146,9 @@ static void forget_blocks(struct heap *heap)
 	heap->blocks.ids = NULL;
 }
 
-/* The store is closed last, because blocks and strings are borrowed from its map. */
+/*
+ * Closes the heap. The store is closed last, because blocks and strings are borrowed from its map.
+ */
 void heap_close(struct heap *heap)
 {
 	if (!heap)
@@ -181,8 +180,8 @@ void heap_close(struct heap *heap)
 }
 
 /*
- * Prepares the tables of open blocks. A block of objects may stay open across snapshots and is
- * checked whenever it is used.
+ * Prepares the tables of open blocks. A block of objects may stay open across snapshots, and is
+ * checked each time it is used.
  */
 static int ready_blocks(struct heap *heap, struct hdb_error *err)
 {
@@ -206,9 +205,9 @@ static int ready_blocks(struct heap *heap, struct hdb_error *err)
 }
 
 /*
- * Opens a block of objects, or returns the block that is already open. A block that does not
- * outlive the store's snapshot (store_objects_stay) is opened again. The count is checked here, so
- * that callers may use every index below it.
+ * Opens a block of objects, or returns the block that is already open. A block that has changed
+ * since it was opened (store_objects_stay) is opened again. The count is checked here, so callers
+ * may use every index below it.
  */
 static int objects_block(struct heap *heap, uint32_t block_no, struct store_objects **out,
 			 struct hdb_error *err)
@@ -237,8 +236,8 @@ static int objects_block(struct heap *heap, uint32_t block_no, struct store_obje
 }
 
 /*
- * Opens a block of IDs. The table is keyed by ID, so the directory gives the key of block number
- * block_no. Open blocks are kept until the store's generation changes.
+ * Opens a block of IDs. The table is keyed by ID, and the directory contains the key of block
+ * number block_no. Open blocks are kept until the store's generation changes.
  */
 static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **out,
 		     struct hdb_error *err)
@@ -304,7 +303,7 @@ static int find_block(struct heap *heap, uint64_t id, struct store_ids **out, st
 	TRY(load_directory(heap, err));
 	if (!high || id < heap->blocks.first_ids[0])
 		return HDB_NOTFOUND;
-	/* It is often the block of the previous lookup. */
+	/* The ID is often in the block of the previous lookup. */
 	if (heap->blocks.found_block < high &&
 	    heap->blocks.first_ids[heap->blocks.found_block] <= id)
 		low = heap->blocks.found_block;
@@ -325,7 +324,7 @@ static int check_found(const struct heap *heap, uint64_t id, uint32_t ix, struct
 		       store_damaged(heap->store, STORE_IDS, id, "index out of range", err);
 }
 
-/* IDs ascend with the index, so only one block can contain the ID. */
+/* Finds the index of an ID. IDs ascend with the index, so only one block can contain the ID. */
 int heap_find(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *err)
 {
 	struct store_ids *block;
@@ -340,8 +339,8 @@ int heap_find(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *er
 }
 
 /*
- * Binary search for the last ID that is not greater than `id`. find_block guarantees that the first
- * ID of the block qualifies.
+ * Finds the last ID that is not greater than `id`, by a binary search. find_block guarantees that
+ * the first ID of the block is not.
  */
 int heap_find_before(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *err)
 {
@@ -378,7 +377,10 @@ int heap_read_ids(struct heap *heap, uint32_t block_no, uint64_t *out, uint32_t 
 	return HDB_OK;
 }
 
-/* Checks numbers that were read from the file before they are used as indexes. */
+/*
+ * Returns whether the class of an object exists. The numbers were read from the file, so they are
+ * checked before they are used as indexes.
+ */
 static bool has_class(const struct heap *heap, uint32_t class_no, uint8_t kind, uint64_t length)
 {
 	return class_no < heap->class_count && kind <= STORE_CLASS &&
@@ -391,8 +393,8 @@ static int fail_class(const struct heap *heap, uint32_t ix, struct hdb_error *er
 }
 
 /*
- * Loads the classes first, because the size of an object depends on its class. Class numbers come
- * from the file and are checked here: callers use them as indexes.
+ * Reads an object. Loads the classes first, because the size of an object depends on its class.
+ * Class numbers come from the file and are checked here, because callers use them as indexes.
  */
 int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct hdb_error *err)
 {
@@ -419,8 +421,8 @@ int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct 
 }
 
 /*
- * Returns the file offset of an object; 0 for a class object. The most recently decoded groups are
- * cached, because passes visit objects in order, together with objects close to them.
+ * Returns the file offset of an object, or 0 for a class object. The most recently decoded groups
+ * are cached, because passes visit objects in order, together with objects close to them.
  */
 static uint64_t offset_in_group(struct heap_offsets **groups, const struct store_objects *block,
 				uint32_t ix)
@@ -430,7 +432,7 @@ static uint64_t offset_in_group(struct heap_offsets **groups, const struct store
 
 	if (!*groups)
 		*groups = calloc(HEAP_OFFSET_GROUPS, sizeof(**groups));
-	if (!*groups) /* works without the cache, but more slowly */
+	if (!*groups) /* this works without the cache, but more slowly */
 		return store_objects_offset(block, ix % STORE_BLOCK_OBJECTS);
 	group = &(*groups)[group_no % HEAP_OFFSET_GROUPS];
 	if (group->group_no != group_no + 1) {
@@ -447,8 +449,8 @@ int heap_offset(struct heap *heap, uint32_t ix, uint64_t *offset, struct hdb_err
 }
 
 /*
- * A class object has no offset in its block: its sub-record is the CLASS_DUMP, whose offset is in
- * the class record.
+ * Finds the file offset of an object. A class object has no offset in its block: its sub-record is
+ * the CLASS_DUMP, whose offset is in the class record.
  */
 int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix, uint64_t *offset,
 		   struct hdb_error *err)
@@ -462,7 +464,7 @@ int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix,
 	*offset = offset_in_group(groups, block, ix);
 	if (*offset)
 		return HDB_OK;
-	/* This is a class object, or an object that the dump lacks. */
+	/* This is a class object, or an object that the dump does not contain. */
 	TRY(heap_object(heap, ix, &o, err));
 	if (o.kind == STORE_CLASS)
 		*offset = heap_class(heap, (uint32_t)o.length)->file_offset;
@@ -484,8 +486,8 @@ static unsigned element_size(const struct heap *heap, const struct store_class *
 }
 
 /*
- * The alignment is a power of two except in a damaged database. The common case avoids the slow
- * division.
+ * Rounds a size up. The alignment is a power of two except in a damaged database, so the common
+ * case avoids the slow division.
  */
 static uint64_t round_size(uint64_t v, unsigned align)
 {
@@ -502,9 +504,9 @@ uint64_t heap_tail_bytes(const struct heap *heap, uint64_t length)
 }
 
 /*
- * Instances have the size of their class, plus a tail if they have a length (stack chunks). Arrays
- * have a header and elements, rounded up to the alignment. The header is larger for elements of 8
- * bytes if the VM aligns them (wide_header_bytes).
+ * Computes a shallow size. Instances have the size of their class, plus a tail if they have a
+ * length (stack chunks). Arrays have a header and elements, rounded up to the alignment. The header
+ * is larger for elements of 8 bytes if the VM aligns them (wide_header_bytes).
  */
 uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind, uint64_t length)
 {
@@ -568,7 +570,7 @@ int heap_prepare_blocks(struct heap *heap, unsigned threads, struct hdb_error *e
 
 	TRY(heap_load_classes(heap, err));
 	TRY(ready_blocks(heap, err));
-	/* In most passes all blocks are open already. */
+	/* In most passes, all blocks are already open. */
 	while (ready < count && heap->blocks.objects[ready] &&
 	       store_objects_stay(heap->store, heap->blocks.objects[ready]))
 		ready++;
@@ -583,8 +585,8 @@ static uint32_t heap_of(const struct store_objects *block, uint32_t i)
 }
 
 /*
- * Excluded objects stay in the block with kind HEAP_LEFT_OUT, so that positions still correspond to
- * object indexes.
+ * Marks excluded objects. They remain in the block with kind HEAP_LEFT_OUT, so that positions still
+ * correspond to object indexes.
  */
 static void leave_out(const struct heap *heap, const struct store_objects *block,
 		      struct heap_block *out)
@@ -615,7 +617,10 @@ int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out
 	return heap_read_block_of(heap, block_no, NULL, out, err);
 }
 
-/* Validates the block's dictionary once, so the class number of each object need not be checked. */
+/*
+ * Checks the class numbers in the block's dictionary, so that the number of each object need not be
+ * checked.
+ */
 static bool has_classes(const struct heap *heap, const struct store_objects *block)
 {
 	for (uint32_t i = 0; i < block->class_count; i++)
@@ -641,8 +646,8 @@ static bool read_other(const struct heap *heap, struct heap_block *out, uint32_t
 }
 
 /*
- * Nearly all objects are plain instances with the size of their class. The loop handles them
- * without a call.
+ * Reads a block. Nearly all objects are plain instances with the size of their class, which the
+ * loop handles without a call.
  */
 int heap_read_block_of(struct heap *heap, uint32_t block_no, const uint8_t *is_wanted,
 		       struct heap_block *out, struct hdb_error *err)
@@ -678,8 +683,8 @@ int heap_each_block(struct heap *heap, struct base_work *work, heap_look look, v
 }
 
 /*
- * Blocks without objects of a requested class are not decoded: their dictionary of classes shows
- * that they can be skipped.
+ * Visits blocks. A block without objects of a requested class is not decoded, because its
+ * dictionary of classes shows that it can be skipped.
  */
 int heap_each_block_of(struct heap *heap, const struct heap_pass *blocks, heap_look look, void *ctx,
 		       struct hdb_error *err)
@@ -714,7 +719,9 @@ int heap_passes_over(struct heap *heap, uint32_t ix, bool *out, struct hdb_error
 	return HDB_OK;
 }
 
-/* Skips the lengths of the block, because it is for passes that need no sizes. */
+/*
+ * Reads the classes of a block. Skips the lengths, because this is for passes that need no sizes.
+ */
 int heap_read_classes(struct heap *heap, uint32_t block_no, struct heap_block *out,
 		      struct hdb_error *err)
 {
@@ -738,8 +745,9 @@ int heap_read_heaps(struct heap *heap, uint32_t block_no, uint32_t *out, struct 
 }
 
 /*
- * Examines only the block's dictionary. A number beyond the class table, which a damaged database
- * may contain, matches nothing here; reading the block reports it.
+ * Determines whether a block has objects of given classes, from its dictionary. A number beyond the
+ * class table, which a damaged database may contain, matches nothing here and is reported when the
+ * block is read.
  */
 int heap_block_has(struct heap *heap, uint32_t block_no, const uint8_t *is_wanted, bool *has,
 		   struct hdb_error *err)

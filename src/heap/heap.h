@@ -1,8 +1,8 @@
 /*
- * heap/heap.h - an open heap database as a heap: objects, classes, sizes, references, roots.
+ * heap/heap.h - an open heap database as a heap: objects, classes, sizes, references and roots.
  *
- * Reads only base tables; derived tables belong to derive/. A heap may be used by one thread at a
- * time. Returned pointers are borrowed until heap_close unless stated otherwise.
+ * Only base tables are read; derived tables belong to derive/. Only one thread at a time may use a
+ * heap. Unless stated otherwise, returned pointers are borrowed until heap_close.
  */
 #ifndef HEAP_HEAP_H
 #define HEAP_HEAP_H
@@ -34,21 +34,21 @@ struct heap_layout {
 };
 
 /*
- * Number of decoded groups of file offsets in the cache; a power of two. Takes 260 KB, which fits a
- * core's own cache.
+ * Number of decoded groups of file offsets in the cache, a power of two. They take 260 KB, which
+ * fits a core's own cache.
  */
 #define HEAP_OFFSET_GROUPS 256u
 
 struct heap_offsets {
-	uint32_t group_no; /* number of the group + 1; 0: slot is unused */
+	uint32_t group_no; /* 1 + number of the group; 0: the slot is unused */
 	uint64_t offset[PACK_GROUP];
 };
 
-/* What readers of any answer should know first. */
+/* Facts that readers of any answer should know first. */
 struct heap_state {
 	/* a message if the dump file has changed since the import; NULL: unchanged, or missing */
 	char *stale;
-	/* a message about what the dump lacks; NULL: nothing is known to be missing */
+	/* a message about data that the dump lacks; NULL: no data is known to be missing */
 	char *incomplete;
 	/* a message if values were removed from the dump; NULL: no removal is known */
 	const char *redacted;
@@ -57,9 +57,9 @@ struct heap_state {
 	uint64_t skipped_bytes; /* number of bytes with objects that could not be read */
 	uint64_t roots_seen;    /* number of root records for objects of the dump */
 	bool is_cut;            /* the end of the dump is missing */
-	/* objects without referrers count as roots; they are in the `orphans` table */
+	/* whether objects without referrers count as roots; they are in the `orphans` table */
 	bool takes_orphans;
-	/* how the dump was imported */
+	/* path of the dump at import */
 	char imported_path[4096];
 	char layout[128];        /* "": none */
 	char mapping_path[4096]; /* path of the mapping file; "": names are as in the dump */
@@ -67,43 +67,45 @@ struct heap_state {
 	bool is_strict;
 };
 
-/* On Android, restricts passes over objects to one heap. */
+/* Restricts passes over objects to one heap on Android. */
 struct heap_filter {
-	bool is_on; /* heap_read_block marks objects of other heaps as HEAP_LEFT_OUT */
+	bool is_on; /* whether heap_read_block marks objects of other heaps as HEAP_LEFT_OUT */
 	/*
-	 * passes see all objects, but code that makes rows leaves objects out with heap_passes_over
+	 * whether passes see all objects, while code that builds rows omits objects with
+	 * heap_passes_over
 	 */
 	bool is_choosing;
 	uint32_t heap_no; /* number of the selected heap, as heap_no in struct heap_object */
 };
 
-/* A field and its number + 1. */
+/* A field, and 1 + its number. */
 struct heap_kept_field {
 	uint64_t end;
 	struct store_field field;
 };
 #define HEAP_KEPT_FIELDS 1024u
 
-/* Classes, loaded on first use. */
+/* The classes, which are loaded on first use. */
 struct heap_class_tables {
 	struct store_class *records;
 	char **names;
 	uint32_t *name_hashes;  /* hashes for heap_class_by_name; built on first use */
 	uint64_t counted_bytes; /* charged to the budget */
-	/* cache of the fields read most recently, by number modulo HEAP_KEPT_FIELDS */
+	/* cache of the most recently read fields, by number modulo HEAP_KEPT_FIELDS */
 	struct heap_kept_field fields[HEAP_KEPT_FIELDS];
 	struct heap_below /* tables for deep class hierarchies, see heap_classes.c; owned */
-		*below;   /* heap_classes.c: tables for deep chains of superclasses; owned */
+		*below;   /* tables for deep class hierarchies, see heap_classes.c; owned */
 };
 
-/* Blocks of objects and IDs that are open, by block number. */
+/* Open blocks of objects and IDs, by block number. */
 struct heap_blocks {
 	struct store_objects **objects;
 	struct store_ids **ids;
 	uint64_t ids_generation;
-	uint64_t *first_ids;          /* first ID of each block; loaded on first use */
-	uint32_t found_block;         /* block in which the last ID was found */
-	struct heap_offsets *offsets; /* cache by group number modulo HEAP_OFFSET_GROUPS; owned */
+	uint64_t *first_ids;  /* first ID of each block; loaded on first use */
+	uint32_t found_block; /* block in which the last ID was found */
+	/* cache, indexed by group number modulo HEAP_OFFSET_GROUPS; owned */
+	struct heap_offsets *offsets;
 };
 
 /* GC roots, which are loaded on first use. */
@@ -114,7 +116,7 @@ struct heap_roots {
 	struct base_big big; /* memory of the records */
 };
 
-/* Data of heap/values/, built on first use. */
+/* Data for heap/values/, which is built on first use. */
 struct heap_value_tables {
 	struct base_vec string_layouts; /* strings.h */
 	struct base_vec binder_proxies; /* binder.h: struct heap_binder_proxy */
@@ -127,7 +129,8 @@ struct heap_value_tables {
 
 /* The dump, which is opened on first use. */
 struct heap_dump {
-	const char *path; /* path given by the user, borrowed; NULL: the path recorded at import */
+	/* path given by the user, borrowed; NULL: use the path recorded at import */
+	const char *path;
 	struct base_source *source;
 	struct hprof_file file;
 	struct base_view view;
@@ -143,7 +146,8 @@ struct heap {
 	struct heap_state state; /* determined when the heap is opened */
 	uint32_t class_class_no; /* class number of java.lang.Class */
 	bool is_android;
-	bool is_phd; /* made from a portable heap dump, so the heap has no fields and no values */
+	/* whether it was made from a portable heap dump, so that it has no fields and values */
+	bool is_phd;
 	struct heap_filter filter;
 	const char *rules_path; /* the user's rules file (queries/explain), borrowed; NULL: none */
 	/* private */
@@ -156,14 +160,14 @@ struct heap {
 };
 
 /*
- * Opens a database file. `work` and dump_path (which may be NULL) are borrowed. *out is owned:
- * heap_close.
+ * Opens a database file. `work` and dump_path (which may be NULL) are borrowed. The caller must
+ * close *out with heap_close.
  */
 int heap_open(const char *path, const char *dump_path, struct base_work *work, struct heap **out,
 	      struct hdb_error *err);
 /*
- * Opens a database for reading only meta values: heap->state, heap->layout.model, and whether the
- * database contains the dump. Accepts databases of another revision, whose tables must not be read.
+ * Opens a database only to read meta values: heap->state, heap->layout.model, and whether the
+ * database contains the dump. Accepts databases of other revisions, whose tables must not be read.
  */
 int heap_open_meta(const char *path, const char *dump_path, struct base_work *work,
 		   struct heap **out, struct hdb_error *err);
@@ -175,12 +179,12 @@ void heap_close(struct heap *heap);
 int heap_find(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *err);
 
 /*
- * Finds the index of the last object whose ID is not greater than `id`: HDB_OK or HDB_NOTFOUND
- * (without a message).
+ * Finds the index of the last object whose ID is not greater than `id`. Returns HDB_OK, or
+ * HDB_NOTFOUND without a message.
  */
 int heap_find_before(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *err);
 
-/* Finds the ID of the object with an index, which must be below object_count. */
+/* Finds the ID of the object with this index, which must be below object_count. */
 int heap_id(struct heap *heap, uint32_t ix, uint64_t *id, struct hdb_error *err);
 
 /* ---- objects ---- */
@@ -192,7 +196,7 @@ struct heap_object {
 	/* STORE_KIND_EMBEDDED for an array without a header or a flat value; otherwise 0 */
 	uint8_t embedded;
 	/*
-	 * of an array, the number of elements; of a class object, the number of the class that it
+	 * for an array, number of elements; for a class object, number of the class that it
 	 * represents
 	 */
 	uint64_t length;
@@ -211,37 +215,40 @@ static inline uint32_t heap_known_class(const struct heap_object *object)
 
 int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct hdb_error *err);
 
-/* Finds the file offset of an object's sub-record; 0 for an object that the dump lacks. */
+/*
+ * Finds the file offset of an object's sub-record, which is 0 if the dump does not contain the
+ * object.
+ */
 int heap_offset(struct heap *heap, uint32_t ix, uint64_t *offset, struct hdb_error *err);
 
 /*
- * Finds the file offset of an object's sub-record. Can be called on any thread if the object's
- * block has been prepared. *groups belongs to the thread: initialise it with NULL, and free() it at
- * the end.
+ * Finds the file offset of an object's sub-record. May be called on any thread if the object's
+ * block has been prepared. *groups belongs to the thread, which must initialise it with NULL and
+ * finally free() it.
  */
 int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix, uint64_t *offset,
 		   struct hdb_error *err);
 
 /*
- * Sets whether the object is in the dump. It is not if it is the boot loader's placeholder or an
- * invented class.
+ * Sets *is_real to whether the object is in the dump. The boot loader's placeholder and invented
+ * classes are not.
  */
 int heap_is_real(struct heap *heap, uint32_t ix, bool *is_real, struct hdb_error *err);
 
 /*
- * Returns the shallow size of an object with given properties, for example of an array with another
- * length. `kind` is the object's kind | embedded. heap_load_classes must have been called.
+ * Returns the shallow size of an object with the given properties, for example of an array with
+ * another length. `kind` is the object's kind | embedded. Classes must be loaded.
  */
 uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind, uint64_t length);
 
 /*
- * Returns the number of bytes after the fields of an instance that has a length: the stack of a
- * stack chunk, or in a heap graph the amount by which an object exceeds the smallest object of its
- * class.
+ * Returns the number of bytes after the fields of an instance that has a length. These are the
+ * stack of a stack chunk or, in a heap graph, the amount by which an object exceeds the smallest
+ * object of its class.
  */
 uint64_t heap_tail_bytes(const struct heap *heap, uint64_t length);
 
-/* Columns of a block of objects, for passes over all objects. */
+/* The columns of a block of objects, for passes over all objects. */
 struct heap_block {
 	uint32_t first_ix;
 	uint32_t count;
@@ -256,14 +263,14 @@ struct heap_block {
 uint32_t heap_block_count(const struct heap *heap);
 
 /*
- * Returns the memory (from malloc) that a heap uses once all blocks are open and the roots are
+ * Returns the amount of malloc memory that a heap uses once all blocks are open and the roots are
  * loaded.
  */
 uint64_t heap_memory_bytes(const struct heap *heap);
 
 /*
- * Kind of an object that a filter excludes. Its length and size are 0. Only passes over blocks
- * return it.
+ * Kind of an object that a filter excludes. Its length and size are 0. Only passes over blocks use
+ * this kind.
  */
 #define HEAP_LEFT_OUT 7u
 
@@ -281,7 +288,7 @@ static inline bool heap_show_all(struct heap *heap)
 
 /*
  * HEAP_FILTER_SCOPE(heap_show_all, heap) switches the filter off until the end of the C block,
- * where it is restored.
+ * which restores it.
  */
 struct heap_filter_was {
 	struct heap *heap;
@@ -304,8 +311,8 @@ static inline bool heap_leaves_out(const struct heap *heap, uint32_t heap_no)
 }
 
 /*
- * The opposite of heap_show_all: if is_choosing is set, passes see only the objects selected for
- * rows.
+ * Switches the filter on if is_choosing is set, so that passes see only the objects selected for
+ * rows. This is the opposite of heap_show_all.
  */
 static inline bool heap_show_chosen(struct heap *heap)
 {
@@ -328,8 +335,8 @@ int heap_read_heaps(struct heap *heap, uint32_t block_no, uint32_t *out, struct 
 int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out,
 		    struct hdb_error *err);
 /*
- * Reads a block, with sizes only for objects of some classes. `wanted`, by class number, is nonzero
- * for these classes. NULL: all classes.
+ * Reads a block, but computes sizes only for objects of classes for which wanted[class_no] is
+ * nonzero. NULL means all classes.
  */
 int heap_read_block_of(struct heap *heap, uint32_t block_no, const uint8_t *is_wanted,
 		       struct heap_block *out, struct hdb_error *err);
@@ -341,26 +348,26 @@ static inline uint32_t heap_block_no(const struct heap_block *block)
 }
 
 /*
- * Called for each block of a pass. The block is borrowed for the call. Return a positive value to
- * stop.
+ * Receives each block of a pass. The block is borrowed for the call. A positive result stops the
+ * pass.
  */
 typedef int (*heap_look)(void *ctx, const struct heap_block *block, struct hdb_error *err);
 
 /*
- * Reads all blocks as heap_read_block does, in order, on the calling thread, and calls `look` for
- * each. Then calls base_step with the index of the block's first object, unless `work` is NULL. The
- * first result of `look` that is not HDB_OK, including positive values, ends the pass and is
+ * Reads all blocks like heap_read_block, in order, on the calling thread, and calls `look` for
+ * each. Then, unless `work` is NULL, calls base_step with the index of the block's first object.
+ * The first result of `look` that is not HDB_OK, including positive values, ends the pass and is
  * returned.
  */
 int heap_each_block(struct heap *heap, struct base_work *work, heap_look look, void *ctx,
 		    struct hdb_error *err);
 
-/* Which blocks a pass reads. */
+/* Selects the blocks that a pass reads. */
 struct heap_pass {
 	struct base_work *work; /* NULL: base_step is not called */
 	/*
-	 * indexed by class number: whether blocks with objects of this class are visited; NULL: all
-	 * blocks
+	 * indexed by class number: whether to visit blocks with objects of this class; NULL: visit
+	 * all blocks
 	 */
 	const uint8_t *is_wanted;
 };
@@ -370,29 +377,29 @@ int heap_each_block_of(struct heap *heap, const struct heap_pass *blocks, heap_l
 		       struct hdb_error *err);
 
 /*
- * Reads only the class numbers of a block, for all objects regardless of the filter. Sets first_ix,
- * count and class_no of *out; the rest is undefined. Takes a third of the time of heap_read_block.
- * Fails with HDB_ECORRUPT if a number is invalid.
+ * Reads only the class numbers of a block, for all objects regardless of the filter. Sets only
+ * first_ix, count and class_no of *out. Takes a third of the time of heap_read_block. Fails with
+ * HDB_ECORRUPT if a number is invalid.
  */
 int heap_read_classes(struct heap *heap, uint32_t block_no, struct heap_block *out,
 		      struct hdb_error *err);
 
 /*
- * Sets whether a block has objects of one of the given classes (nonzero by class number). Does not
- * decode objects.
+ * Sets *has to whether a block has objects of a class for which is_wanted[class_no] is nonzero.
+ * Does not decode objects.
  */
 int heap_block_has(struct heap *heap, uint32_t block_no, const uint8_t *is_wanted, bool *has,
 		   struct hdb_error *err);
 
 /*
- * Reads the file offsets of a block's sub-records; 0 for class objects and objects that the dump
- * lacks. `out` has room for STORE_BLOCK_OBJECTS.
+ * Reads the file offsets of a block's sub-records, which are 0 for class objects and for objects
+ * that the dump does not contain. `out` must have room for STORE_BLOCK_OBJECTS offsets.
  */
 int heap_read_offsets(struct heap *heap, uint32_t block_no, uint64_t *out, struct hdb_error *err);
 
 /*
- * Looks up a block in the store. After that, heap_read_block only has to decode the block, which
- * several threads may do at the same time until the store is refreshed.
+ * Looks up a block in the store. Afterwards, heap_read_block only has to decode the block, which
+ * several threads may do at once until the store is refreshed.
  */
 int heap_prepare_block(struct heap *heap, uint32_t block_no, struct hdb_error *err);
 
@@ -401,13 +408,13 @@ int heap_prepare_blocks(struct heap *heap, unsigned threads, struct hdb_error *e
 
 /*
  * Asks the system to read the part of the dump that contains a block's objects, if it is one
- * contiguous part. Only a hint, for passes over all objects: if the dump is not in memory, single
- * page faults are slow. May be called on other threads, like heap_read_block.
+ * contiguous part. This is only a hint, for passes over all objects: if the dump is not in memory,
+ * single page faults are slow. May be called on other threads, like heap_read_block.
  */
 void heap_prefetch_block(struct heap *heap, uint32_t block_no);
 /*
- * Prefetches a block further ahead, for passes that call it for every block from 0 on, nearly in
- * order.
+ * Prefetches a block HEAP_PREFETCH_BLOCKS ahead, for passes that call it for every block from 0 on,
+ * nearly in order.
  */
 #define HEAP_PREFETCH_BLOCKS 4u
 void heap_prefetch_ahead(struct heap *heap, uint32_t block_no);
@@ -419,18 +426,18 @@ int heap_read_ids(struct heap *heap, uint32_t block_no, uint64_t *out, uint32_t 
 /* ---- object counts from the import ---- */
 
 /*
- * Number of objects of a class and kind. Arrays and stack chunks are further divided by their
- * length modulo a period: all objects of a row have the same padding as an object with `length`,
- * for every alignment of this heap (layout_array_period).
+ * The number of objects of a class and kind. Arrays and stack chunks are further divided by their
+ * length modulo a period, so that all objects of a row have the same padding as an object with
+ * `length`, for every alignment of this heap (layout_array_period).
  */
 struct heap_count {
 	uint32_t class_no;
-	uint8_t kind;     /* enum store_kind; each class object has its own row */
+	uint8_t kind;     /* enum store_kind; each class object has a separate row */
 	uint8_t embedded; /* as in heap_object */
-	bool is_invented; /* a class object that the dump lacks */
-	uint64_t length;  /* of class objects, the number of the class */
+	bool is_invented; /* whether it is a class object that the dump does not contain */
+	uint64_t length;  /* for class objects, number of the class */
 	uint64_t count;
-	uint64_t elements;      /* of arrays and stack chunks, the sum of their lengths */
+	uint64_t elements;      /* for arrays and stack chunks, sum of their lengths */
 	uint64_t shallow_bytes; /* total shallow size */
 };
 
@@ -444,7 +451,7 @@ int heap_each_count(struct heap *heap,
 		    void *ctx, struct hdb_error *err);
 /*
  * Like heap_each_count, but if the database has no counts, visits all blocks and reports each
- * object as a count of one. `work` may be NULL.
+ * object with a count of one. `work` may be NULL.
  */
 int heap_count_all(struct heap *heap, struct base_work *work,
 		   int (*take)(void *ctx, const struct heap_count *count, struct hdb_error *err),
@@ -452,7 +459,7 @@ int heap_count_all(struct heap *heap, struct base_work *work,
 
 /* ---- classes ---- */
 
-/* Destination for a whole table of records, whose number has been checked. */
+/* Destination of a whole table of records, whose number has been checked. */
 struct heap_records {
 	void *records; /* must have room for `count` records */
 	size_t size;   /* size of a record */
@@ -461,12 +468,12 @@ struct heap_records {
 int heap_read_records(struct heap *heap, enum store_table table, const struct heap_records *to,
 		      struct hdb_error *err);
 
-/* Loads the classes unless they are loaded. Most functions call it themselves. */
+/* Loads the classes unless they are loaded. Most functions call this themselves. */
 int heap_load_classes(struct heap *heap, struct hdb_error *err);
 
 /*
- * Returns the number of objects that the dump lacks: the boot loader's placeholder and invented
- * classes. Classes must be loaded.
+ * Returns the number of objects that the dump does not contain: the boot loader's placeholder and
+ * invented classes. Classes must be loaded.
  */
 uint32_t heap_invented_count(const struct heap *heap);
 
@@ -477,9 +484,9 @@ static inline const struct store_class *heap_class(const struct heap *heap, uint
 }
 
 /*
- * Returns whether object i of a block counts in totals. Excluded are objects that the dump lacks
- * (the boot loader's placeholder, invented classes) and objects that a filter excludes. Classes
- * must be loaded.
+ * Returns whether object i of a block counts in totals. Objects that the dump does not contain (the
+ * boot loader's placeholder, invented classes) and objects that a filter excludes do not count.
+ * Classes must be loaded.
  */
 static inline bool heap_is_counted(const struct heap *heap, const struct heap_block *block,
 				   uint32_t i)
@@ -498,20 +505,20 @@ static inline bool heap_object_is_counted(const struct heap *heap, const struct 
 }
 
 /*
- * Checks that everything read so far was readable: the database, including reads without an error
- * argument (store_failed), and the mapped dump. Call it at the end of each step, before results are
- * shown.
+ * Checks that everything read so far could be read: the database, including reads without an error
+ * argument (store_failed), and the mapped dump. Must be called at the end of each step, before
+ * results are shown.
  */
 int heap_check(struct heap *heap, struct hdb_error *err);
 /*
- * Like heap_check, but also checks that the files of database and dump still have their sizes.
- * Needs system calls.
+ * Like heap_check, but also checks that the database and the dump still have their sizes, which
+ * requires system calls.
  */
 int heap_check_size(struct heap *heap, struct hdb_error *err);
 
 /*
- * Reports HDB_ENOMEM. If err is NULL, heap_check reports the error later. Can be called on any
- * thread. Inline, so that static analysers see that it always returns an error.
+ * Reports HDB_ENOMEM. If err is NULL, heap_check reports the error later. May be called on any
+ * thread. It is inline so that static analysers see that it always returns an error.
  */
 static inline int heap_fail_memory(struct heap *heap, const char *what, uint64_t bytes,
 				   struct hdb_error *err)
@@ -530,21 +537,21 @@ static inline int heap_fail_memory(struct heap *heap, const char *what, uint64_t
 		 heap_fail_memory((heap), (what), (uint64_t)(count) * sizeof(*(pointer)), (err)))
 
 /*
- * Returns the name of a class: valid UTF-8, terminated, never NULL. If the name cannot be read, it
- * is "?", and heap_check reports the error.
+ * Returns the name of a class, which is valid UTF-8, terminated, and never NULL. If the name cannot
+ * be read, returns "?", and heap_check reports the error.
  */
 const char *heap_class_name(struct heap *heap, uint32_t no);
 
 /* Returns the name of an object's class. */
 const char *heap_class_name_of(struct heap *heap, uint32_t ix);
 
-/* Returns the name of a class's loader: "<boot>", or the name of the class loader's class. */
+/* Returns the name of a class's loader: "<boot>", or the name of the class of the loader. */
 const char *heap_loader_name(struct heap *heap, const struct store_class *class);
 
 /*
  * Returns whether a class is never unloaded because a loader of the VM loaded it: the boot,
- * platform or application class loader. Other references to such a class do not explain why its
- * static fields are alive.
+ * platform or application class loader. References to such a class do not explain why its static
+ * fields are alive.
  */
 bool heap_class_is_permanent(struct heap *heap, uint32_t no);
 /* Returns whether an object is a class object of such a class. */
@@ -560,7 +567,10 @@ const char *heap_package(const char *class_name, size_t *size);
 /* Finds the class that a class object represents, or HEAP_NONE. */
 int heap_class_of_object(struct heap *heap, uint32_t ix, uint32_t *class_no, struct hdb_error *err);
 
-/* Returns the first class with exactly this name and a number of at least `from`, or HEAP_NONE. */
+/*
+ * Returns the number of the first class with exactly this name, starting at number `from`, or
+ * HEAP_NONE.
+ */
 uint32_t heap_class_by_name(struct heap *heap, const char *name, uint32_t from);
 
 /* Returns whether class `no` is super_no or a subclass of super_no. */
@@ -575,8 +585,8 @@ void heap_release_below(struct heap *heap);
 int heap_field(struct heap *heap, uint32_t i, struct store_field *out, struct hdb_error *err);
 
 /*
- * Copies a string of the dump to `buf` as valid UTF-8, truncated to `size` and terminated. "" for
- * STORE_NONE.
+ * Copies a string of the dump to `buf` as valid UTF-8, truncated to `size` and terminated. For
+ * STORE_NONE, the result is "".
  */
 int heap_text(struct heap *heap, uint32_t text_no, char *buf, size_t size, struct hdb_error *err);
 
@@ -596,7 +606,10 @@ static inline struct store_lists_of heap_references_of(const struct heap *heap)
 /* Loads the roots unless they are loaded. */
 int heap_load_roots(struct heap *heap, struct hdb_error *err);
 
-/* Returns whether ix is a root. Locals of known threads are not roots. Roots must be loaded. */
+/*
+ * Returns whether ix is a root. Local variables of known threads are not roots. Roots must be
+ * loaded.
+ */
 static inline bool heap_is_root(const struct heap *heap, uint32_t ix)
 {
 	return base_bit_has(heap->roots.bits, ix);
@@ -606,9 +619,9 @@ static inline bool heap_is_root(const struct heap *heap, uint32_t ix)
 #define HEAP_ORPHAN_WORDS 4096u
 
 /*
- * For an incomplete dump: makes the objects in the `orphans` table roots, if that table exists
- * (derive/orphans.c). Roots must be loaded. heap_load_roots calls this function if the table
- * exists.
+ * For an incomplete dump, makes the objects in the `orphans` table roots if that table exists
+ * (derive/orphans.c). Roots must be loaded. If the table exists, heap_load_roots calls this
+ * function.
  */
 int heap_add_orphans(struct heap *heap, struct hdb_error *err);
 
@@ -618,14 +631,16 @@ int heap_add_orphans(struct heap *heap, struct hdb_error *err);
  */
 bool heap_is_orphan(const struct heap *heap, uint32_t ix);
 
-/* Displayed instead of a kind of root. */
+/* Shown instead of a kind of root. */
 #define HEAP_ORPHAN_NAME "none (its holder may be missing)"
 #define HEAP_STAYS_NAME "class that is never unloaded"
 
-/* Returns the first of the root records of an object, including locals, or NULL if it has none. */
+/*
+ * Returns the first root record of an object, including local variables, or NULL if there is none.
+ */
 const struct store_root *heap_roots_of(const struct heap *heap, uint32_t ix, size_t *count);
 
-/* Returns the displayed kind of a root, such as "JNI global" or "Java frame", a static string. */
+/* Returns the displayed name of a root kind, such as "JNI global" or "Java frame". Static. */
 const char *heap_root_name(uint8_t kind);
 
 /* ---- the dump ---- */
@@ -636,11 +651,11 @@ const char *heap_where_dump(const struct heap *heap);
 /* Returns whether the database contains the dump, so that the dump file is not needed. */
 bool heap_keeps_dump(const struct heap *heap);
 
-/* heap_state.c: fills in heap->state. heap_close releases it. */
+/* heap_state.c: fills in heap->state, which heap_close releases. */
 int heap_find_state(struct heap *heap, struct hdb_error *err);
 void heap_release_state(struct heap *heap);
 
-/* Opens the dump, and checks that it is the dump that was imported. Returns HDB_ECHANGED if not. */
+/* Opens the dump, and checks that it is the imported one. Returns HDB_ECHANGED if it is not. */
 int heap_open_dump(struct heap *heap, struct hdb_error *err);
 
 #endif

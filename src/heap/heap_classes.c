@@ -1,6 +1,4 @@
-/*
- * heap/heap_classes.c - classes with their names and fields; strings of the dump.
- */
+/* heap/heap_classes.c - classes with their names and fields, and strings of the dump. */
 #include "heap/heap.h"
 
 #include "base/bytes.h"
@@ -14,8 +12,8 @@
 #include <xxhash.h>
 
 /*
- * Counts the class tables against the memory budget before they are allocated. If the budget is too
- * small for a dump with millions of classes, this fails with a message.
+ * Counts the class tables against the memory budget before they are allocated. Fails with a message
+ * if the budget is too small for a dump with millions of classes.
  */
 static int count_classes(struct heap *heap, struct hdb_error *err)
 {
@@ -30,7 +28,7 @@ static int count_classes(struct heap *heap, struct hdb_error *err)
 }
 
 /*
- * Copies a table of records of a fixed size. Sizes of blocks come from the file, so they are
+ * Copies a table of fixed-size records. The sizes of blocks come from the file, so they are
  * compared with the remaining room before copying.
  */
 int heap_read_records(struct heap *heap, enum store_table table, const struct heap_records *to,
@@ -51,8 +49,8 @@ int heap_read_records(struct heap *heap, enum store_table table, const struct he
 }
 
 /*
- * Checks all indexes in the class records once, so that other code may use ix, loader_ix and
- * super_no without a check.
+ * Loads the classes. Checks all indexes in the records once, so that other code may use ix,
+ * loader_ix and super_no without a check.
  */
 int heap_load_classes(struct heap *heap, struct hdb_error *err)
 {
@@ -107,9 +105,9 @@ int heap_text(struct heap *heap, uint32_t text_no, char *buf, size_t size, struc
 }
 
 /*
- * Names are converted to valid UTF-8 once and cached. Callers use them in comparisons and messages
- * and cannot handle a failure, so an unreadable name is "?", and the store keeps the error for a
- * later check.
+ * Returns the name of a class. Names are converted to valid UTF-8 once and cached. Callers use them
+ * in comparisons and messages and cannot handle a failure, so an unreadable name becomes "?", and
+ * the store keeps the error for a later check.
  */
 const char *heap_class_name(struct heap *heap, uint32_t no)
 {
@@ -177,8 +175,8 @@ bool heap_is_permanent_class(struct heap *heap, uint32_t ix)
 }
 
 /*
- * An array class belongs to the package of its element class. Arrays of primitive types have their
- * own package.
+ * Returns the package of a class. An array class belongs to the package of its element class.
+ * Arrays of primitive types have a separate package.
  */
 const char *heap_package(const char *class_name, size_t *size)
 {
@@ -216,8 +214,8 @@ static uint32_t hash_name(const char *name)
 }
 
 /*
- * Returns hashes of all class names, so that few names have to be compared. Returns NULL if memory
- * is exhausted.
+ * Returns hashes of all class names, so that few names have to be compared, or NULL if memory is
+ * exhausted.
  */
 static const uint32_t *name_hashes(struct heap *heap)
 {
@@ -235,8 +233,8 @@ static const uint32_t *name_hashes(struct heap *heap)
 }
 
 /*
- * Compares hashes before names: a dump may have hundreds of thousands of classes, and the tables of
- * known classes look up many names.
+ * Finds a class by name. Hashes are compared before names, because a dump may have hundreds of
+ * thousands of classes, and the tables of known classes look up many names.
  */
 uint32_t heap_class_by_name(struct heap *heap, const char *name, uint32_t from)
 {
@@ -264,17 +262,17 @@ bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no)
 }
 
 /*
- * Beyond this number of superclasses, a table of all classes is cheaper. Real hierarchies are not
+ * Number of superclasses beyond which a table of all classes is cheaper. Real hierarchies are not
  * as deep.
  */
 #define PLAIN_STEPS 64
 /*
- * Maximum number of names that have such a table. All tables of rules together use fewer. A table
- * takes one byte per class.
+ * Maximum number of names that have such a table. All tables of rules together have fewer names. A
+ * table takes one byte per class.
  */
 #define BELOW_MAX 256
 
-/* Stores, for one name, whether each class or one of its superclasses has that name. */
+/* For one name, whether each class or one of its superclasses has that name. */
 struct heap_below {
 	char *name;
 	uint8_t *marks; /* indexed by class: BELOW_YES or BELOW_NO */
@@ -292,8 +290,8 @@ void heap_release_below(struct heap *heap)
 }
 
 /*
- * Visits each class at most twice: the result found at the end of a chain is stored for the whole
- * chain.
+ * Fills in the table of a name. Visits each class at most twice, because the result found at the
+ * end of a chain is stored for the whole chain.
  */
 static void mark_below(struct heap *heap, const char *name, uint8_t *marks)
 {
@@ -347,9 +345,10 @@ static const uint8_t *below_table(struct heap *heap, const char *name)
 }
 
 /*
- * Compares names for PLAIN_STEPS levels, which covers real hierarchies. Deeper hierarchies are
- * looked up in a table by class, because a hostile dump may have a chain of a million superclasses,
- * and walking it for every class would take quadratic time.
+ * Returns whether a class or a superclass has a name. Names are compared for PLAIN_STEPS levels,
+ * which covers real hierarchies. Deeper hierarchies use a table by class, because a hostile dump
+ * may have a chain of a million superclasses, and walking it for every class would take quadratic
+ * time.
  */
 bool heap_has_superclass(struct heap *heap, uint32_t no, const char *name)
 {

@@ -1,6 +1,6 @@
 /*
  * heap/heap_counts.c - number and total size of objects by class and kind, as counted by the
- * import: from the `class.counts` table, plus one row per class object.
+ * import. They come from the `class.counts` table, plus one row per class object.
  */
 #include "heap/heap.h"
 #include "layout/layout.h"
@@ -25,7 +25,10 @@ static uint64_t bytes_beyond(const struct heap *heap, const struct heap_count *c
 	return elements / period * heap_tail_bytes(heap, period);
 }
 
-/* Checks a row read from the file. Its counts must be consistent, otherwise sums could overflow. */
+/*
+ * Checks a row read from the file. Its counts must be consistent, because sums could overflow
+ * otherwise.
+ */
 static bool is_sound(const struct heap *heap, const struct store_class_count *row)
 {
 	uint64_t least;
@@ -36,7 +39,7 @@ static bool is_sound(const struct heap *heap, const struct store_class_count *ro
 	       row->elements >= least;
 }
 
-/* Reports class objects, including class objects that the dump lacks. */
+/* Reports class objects, including those that the dump does not contain. */
 static int each_class(struct heap *heap,
 		      int (*take)(void *ctx, const struct heap_count *count, struct hdb_error *err),
 		      void *ctx, struct hdb_error *err)
@@ -60,8 +63,9 @@ static int each_class(struct heap *heap,
 }
 
 /*
- * All objects of a row have the same padding, so their total size is the row's size times its
- * count, plus the bytes of elements beyond the row's length. This is exact.
+ * Reports the counts. All objects of a row have the same padding, so their total size is exactly
+ * the size of an object with the row's length times their number, plus the bytes of elements beyond
+ * that length.
  */
 int heap_each_count(struct heap *heap,
 		    int (*take)(void *ctx, const struct heap_count *count, struct hdb_error *err),
@@ -72,7 +76,7 @@ int heap_each_count(struct heap *heap,
 	int r;
 
 	assert(take);
-	/* The import counted the objects of all heaps together, so its counts are of no use. */
+	/* The import counted the objects of all heaps together, so its counts cannot be used. */
 	if (heap->filter.is_on)
 		return HDB_NOTFOUND;
 	TRY(store_table_info(heap->store, STORE_CLASS_COUNTS, &info, err));
@@ -106,14 +110,14 @@ int heap_each_count(struct heap *heap,
 	return each_class(heap, take, ctx, err);
 }
 
-/* Receiver of the counts while blocks are read. */
+/* The receiver of the counts while blocks are read. */
 struct taker {
 	struct heap *heap;
 	int (*take)(void *ctx, const struct heap_count *count, struct hdb_error *err);
 	void *ctx;
 };
 
-/* Reports each object as a count of one, for databases without counts and for filtered heaps. */
+/* Reports each object with a count of one, for databases without counts and for filtered heaps. */
 static int give_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
 	const struct taker *to = ctx;

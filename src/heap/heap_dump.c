@@ -12,19 +12,20 @@
 
 /*
  * Number of objects whose offsets are sampled to find the part of the dump that a block needs.
- * Objects in address order are contiguous in the dump in runs of thousands.
+ * Objects in address order are contiguous in the dump, in runs of thousands.
  */
 #define WANT_SAMPLES 16u
-/* Maximum size of that part. In a larger part, most bytes may belong to other blocks. */
+/* Maximum size of this part. Most bytes of a larger part may belong to other blocks. */
 #define WANT_BYTES_MAX (8u << 20)
 /*
- * Limits for the cache of decompressed frames, if the database contains the dump: a share of the
+ * Limits for the cache of decompressed frames if the database contains the dump: a share of the
  * budget, and a number of bytes.
  */
 #define KEPT_CACHE_PART 8u
 #define KEPT_CACHE_MAX (64u << 20)
 /*
- * Number of bytes read ahead after the head of the block's last object, which may be a short array.
+ * Number of bytes read ahead beyond the head of the block's last object, which may be a short
+ * array.
  */
 #define WANT_BYTES_MORE 4096u
 
@@ -59,8 +60,8 @@ static int open_header(struct heap *heap, struct hdb_error *err)
 }
 
 /*
- * Uses a separate handle of the store, because other threads read blocks with the heap's handle at
- * the same time.
+ * Finds a frame of the stored dump. Uses a separate handle of the store, because other threads may
+ * read blocks with the heap's handle at the same time.
  */
 static int find_kept(void *ctx, uint64_t offset, struct base_frame *out, struct hdb_error *err)
 {
@@ -79,7 +80,7 @@ static void close_kept(void *ctx)
 
 /*
  * Opens the dump stored in the database. Frames are read through a separate store handle, which
- * close_kept closes. The cache of inflated frames is a small part of the budget.
+ * close_kept closes. The cache of decompressed frames takes a small part of the budget.
  */
 static int open_kept(struct heap *heap, struct hdb_error *err)
 {
@@ -113,8 +114,9 @@ static int open_kept(struct heap *heap, struct hdb_error *err)
 /* ---- a dump file ---- */
 
 /*
- * Objects are read at the offsets found at import, which would yield garbage in another file. So
- * size and fingerprint are compared before any byte is used.
+ * Checks that a file is the imported dump. Objects are read at the offsets found at import, which
+ * would yield garbage in another file, so size and fingerprint are compared before any byte is
+ * used.
  */
 static int check_dump(struct heap *heap, const char *path, struct hdb_error *err)
 {
@@ -138,7 +140,7 @@ static int check_dump(struct heap *heap, const char *path, struct hdb_error *err
 
 /*
  * Returns the result for an imported dump that could not be opened. A missing dump is HDB_ECHANGED,
- * because many queries work without it. Exhausted memory or file handles and disk errors must not
+ * because many queries work without it. Exhausted memory or file handles, and disk errors, must not
  * be hidden, so they are returned unchanged.
  */
 static int no_dump(const char *path, int result)
@@ -200,8 +202,9 @@ int heap_open_dump(struct heap *heap, struct hdb_error *err)
 /* ---- reading ahead ---- */
 
 /*
- * Samples a few of the block's offsets instead of decoding all of them. If they are far apart, the
- * objects are scattered over the dump, and reading the whole range would cost more than it saves.
+ * Prefetches the part of the dump that a block needs. Samples a few of the block's offsets instead
+ * of decoding all of them. If they are far apart, the objects are scattered over the dump, and
+ * reading the whole range would cost more than it saves.
  */
 void heap_prefetch_block(struct heap *heap, uint32_t block_no)
 {

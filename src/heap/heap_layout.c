@@ -1,5 +1,5 @@
 /*
- * heap/heap_layout.c - lays out a class with the model chosen by the import, and describes every
+ * heap/heap_layout.c - lays out a class with the model that the import chose, and describes every
  * byte.
  */
 #include "heap/heap_layout.h"
@@ -14,7 +14,7 @@
 #define NAME_MAX_BYTES 128
 
 /*
- * Restores the model chosen by the import, so that both compute the same layouts. Returns false if
+ * Restores the model that the import chose, so that both compute the same layouts. Returns false if
  * the sizes are not based on a layout.
  */
 static bool read_model(const struct heap *heap, struct layout_model *out)
@@ -56,7 +56,7 @@ const char *heap_part_name(uint8_t kind)
 	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "?";
 }
 
-/* The fields of one class during the layout. */
+/* The fields of one class while it is laid out. */
 struct own {
 	struct heap *heap;
 	const struct layout_model *model;
@@ -73,7 +73,7 @@ static void release_own(struct own *own)
 	base_vec_release(&own->parts);
 }
 
-/* Adds a field. The limit bounds the memory that a hostile class hierarchy can take. */
+/* Adds a field. A limit bounds the memory that a hostile class hierarchy can take. */
 static int add_field(struct own *own, const struct heap_part *part, uint8_t group,
 		     struct hdb_error *err)
 {
@@ -117,7 +117,7 @@ static int is_crowded(struct heap *heap, const struct layout_model *model,
 }
 
 /*
- * Adds the fields that the dump lists, in class file order. Injected fields among them are removed
+ * Adds the fields that the dump lists, in class file order, and removes injected fields among them
  * from `injected`.
  */
 static int add_listed(struct own *own, const char **injected, size_t injected_count,
@@ -200,7 +200,7 @@ static int list_line(struct heap *heap, uint32_t class_no, struct base_vec *line
 	return HDB_OK;
 }
 
-/* Lays out a chain of classes. Appends all their fields to `out`. */
+/* Lays out a chain of classes, and appends all their fields to `out`. */
 static int lay_out_line(struct own *own, const struct base_vec *line, struct base_vec *out,
 			struct layout_shape *shape, struct hdb_error *err)
 {
@@ -296,7 +296,7 @@ static int fill_holes(const struct layout_model *model, const struct layout_shap
 	return at < size ? add_part(out, HEAP_PART_UNKNOWN, at, size, err) : HDB_OK;
 }
 
-/* Adds the header, the length, the padding, and an empty part for the elements. */
+/* Appends the header, the length, the padding, and an empty part for the elements. */
 static int lay_out_array(struct heap *heap, const struct layout_model *model, uint32_t class_no,
 			 struct base_vec *out, struct hdb_error *err)
 {
@@ -322,8 +322,8 @@ static int lay_out_array(struct heap *heap, const struct layout_model *model, ui
 }
 
 /*
- * Sorts twice, because fill_holes needs the fields in order of offset and appends the parts that it
- * finds.
+ * Lays out a class. Sorts twice, because fill_holes needs the fields in order of offset and appends
+ * the parts that it finds.
  */
 int heap_lay_out(struct heap *heap, uint32_t class_no, struct base_vec *out, struct hdb_error *err)
 {

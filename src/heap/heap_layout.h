@@ -19,15 +19,15 @@ enum heap_part_kind {
 	HEAP_PART_LENGTH, /* of an array */
 	HEAP_PART_FIELD,
 	HEAP_PART_INJECTED,  /* a field that the VM adds and the dump does not list */
-	HEAP_PART_GAP,       /* a hole between fields that is too small for any field */
+	HEAP_PART_GAP,       /* a gap between fields that is too small for any field */
 	HEAP_PART_CONTENDED, /* padding of @Contended */
 	HEAP_PART_PADDING,   /* bytes at the end, up to the alignment */
 	/*
-	 * Bytes whose existence follows from the distances between objects, but which the layout
+	 * Bytes whose existence follows from the distances between objects but which the layout
 	 * does not explain.
 	 */
 	HEAP_PART_UNKNOWN,
-	/* The elements of an array, or the stack of a stack chunk. Their number of bytes varies. */
+	/* The elements of an array, or the stack of a stack chunk, whose size varies. */
 	HEAP_PART_ELEMENTS
 };
 
@@ -36,23 +36,24 @@ struct heap_part {
 	uint64_t offset; /* offset in the object */
 	uint64_t bytes;
 	uint32_t class_no; /* fields: declaring class; otherwise HEAP_NONE */
-	/* of a field of the dump, the text number of its name; otherwise STORE_NONE */
+	/* for a field listed in the dump, text number of its name; otherwise STORE_NONE */
 	uint32_t name_text;
-	const char *name;    /* of an injected field, its name (static); otherwise NULL */
-	uint32_t flat_bytes; /* of a field with a flat value, the size of the value; otherwise 0 */
+	const char *name;    /* for an injected field, its name (static); otherwise NULL */
+	uint32_t flat_bytes; /* for a field with a flat value, size of the value; otherwise 0 */
 	uint32_t flat_align;
 	uint32_t flat_class; /* class of the flat value */
 	uint8_t kind;        /* enum heap_part_kind */
 	uint8_t type;        /* fields: HPROF basic type */
 };
 
-/* Returns the name of a kind, such as "header", "field" or "gap", a static string. */
+/* Returns the name of a kind, such as "header", "field" or "gap". Static. */
 const char *heap_part_name(uint8_t kind);
 
 /*
  * Lays out a class as the import did. Appends its parts to `out` (struct heap_part, released by the
- * caller) in ascending order. They cover an instance, or an empty array, without holes. Fails with
- * HDB_EUSAGE if the sizes in the database are not based on a layout (--sizes mat or dump).
+ * caller) in ascending order of offset. They cover an instance, or an empty array, without gaps.
+ * Fails with HDB_EUSAGE if the sizes in the database are not based on a layout (--sizes mat or
+ * dump).
  */
 int heap_lay_out(struct heap *heap, uint32_t class_no, struct base_vec *out, struct hdb_error *err);
 

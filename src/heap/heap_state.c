@@ -1,5 +1,5 @@
 /*
- * heap/heap_state.c - what readers of any answer should know first: whether the dump file has
+ * heap/heap_state.c - facts that readers of any answer should know first: whether the dump file has
  * changed since the import, and what the dump lacks.
  */
 #include "base/fingerprint.h"
@@ -48,8 +48,8 @@ static int append_other_size(struct heap *heap, const char *path, uint64_t is, u
 }
 
 /*
- * Returns whether the dump does not exist for this user. If it does exist, opening it failed
- * because of the system.
+ * Returns whether the dump does not exist for this user. Otherwise, the system is the reason why it
+ * could not be opened.
  */
 static bool is_gone(int errno_value)
 {
@@ -58,10 +58,10 @@ static bool is_gone(int errno_value)
 }
 
 /*
- * Compares the samples of a dump of the same size even if its modification time is unchanged: this
- * takes a twentieth of a millisecond, and a dump may be overwritten within one tick of the file
- * system's clock. A dump that cannot be read at present is not reported as changed; queries that
- * need its bytes report the error.
+ * Compares the samples of a dump of the same size even if its modification time is unchanged. This
+ * takes only 0.05 ms, and a dump may be overwritten within one tick of the file system's clock. A
+ * dump that cannot be read at present is not reported as changed; queries that need its bytes
+ * report the error.
  */
 static int compare_dump(struct heap *heap, const char *path, int fd, struct hdb_error *err)
 {
@@ -88,8 +88,9 @@ static int compare_dump(struct heap *heap, const char *path, int fd, struct hdb_
 }
 
 /*
- * Uses O_NONBLOCK, because the path may be a FIFO by this time, and opening one must not block. A
- * dump that no longer exists is not stale: the database answers without it.
+ * Finds whether the dump has changed. Uses O_NONBLOCK, because the path may meanwhile be a FIFO,
+ * and opening one must not block. A dump that no longer exists is not stale, because the database
+ * answers without it.
  */
 static int find_stale(struct heap *heap, struct hdb_error *err)
 {
@@ -105,8 +106,8 @@ static int find_stale(struct heap *heap, struct hdb_error *err)
 }
 
 /*
- * A dump contained in the database cannot change, but the compressed file may have been replaced.
- * Its size shows this.
+ * Finds whether the compressed file has been replaced, which its size shows. The dump itself is
+ * contained in the database and cannot change.
  */
 static int find_replaced(struct heap *heap, struct hdb_error *err)
 {
@@ -133,8 +134,8 @@ static int find_incomplete(struct heap *heap, struct hdb_error *err)
 	state->roots_seen = store_meta_number(heap->store, "roots", 0);
 	/*
 	 * In a truncated dump, a missing object may have referred to any object. In a heap graph
-	 * with missing packets, roots are in separate packets: if the graph has roots, objects that
-	 * they do not reach are garbage.
+	 * with missing packets, roots are in separate packets, so if the graph has roots, objects
+	 * that they do not reach are garbage.
 	 */
 	state->takes_orphans =
 		lacks & ~(uint64_t)STORE_LACKS_PACKETS || (lacks && !state->roots_seen);
@@ -194,8 +195,8 @@ static const char *redacted_text(uint64_t redaction)
 }
 
 /*
- * Called when a heap is opened. Must not read tables, because heap_open_meta also opens databases
- * of other revisions.
+ * Determines the state when a heap is opened. Must not read tables, because heap_open_meta also
+ * opens databases of other revisions.
  */
 int heap_find_state(struct heap *heap, struct hdb_error *err)
 {

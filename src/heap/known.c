@@ -10,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of slots of the cache of field positions; a power of two. Collisions only cost time. */
+/* Number of slots in the cache of field positions, a power of two. Collisions only cost time. */
 #define PLACES 8192u
-/* Longer field names are not cached. */
+/* Maximum size of a field name that is cached. */
 #define PLACE_NAME_MAX 32
-/* Longer field names in a dump are not compared. */
+/* Maximum size of a field name in a dump that is compared. */
 #define FIELD_NAME_MAX 128
 /* Maximum number of references in a path. Paths in tables have only a few. */
 #define PATH_STEPS_MAX 16
 
-/* Position of a field in the instances of a class. */
+/* Position of a field in instances of a class. */
 struct place {
 	uint32_t class_no, start_no;
 	uint32_t at;  /* offset in the field values */
@@ -29,11 +29,11 @@ struct place {
 };
 
 struct heap_known {
-	/* the last instance opened; consecutive reads often use the same object */
+	/* the instance opened last, because consecutive reads often use the same object */
 	struct heap_instance last;
 	bool has_last;
 	struct place *places;
-	/* indexed by class: row + 1; 0: not searched for yet */
+	/* indexed by class: 1 + row; 0: not searched for yet */
 	struct heap_known_row *rows[HEAP_KNOWN_TABLES];
 };
 
@@ -83,8 +83,8 @@ static bool is_name_of(const struct sought *sought, const char *name)
 }
 
 /*
- * Scala gives a private field that other classes access an expanded name: "scala$Map$Map2$$key1" is
- * the field key1 of scala.Map$Map2.
+ * Returns whether a name is the expanded name of a field. Scala gives such a name to a private
+ * field that other classes access: "scala$Map$Map2$$key1" is the field key1 of scala.Map$Map2.
  */
 static bool is_expanded_name_of(const struct sought *sought, const char *class_name,
 				const char *name)
@@ -145,8 +145,8 @@ static int find_place(struct heap *heap, const struct sought *sought, struct pla
 
 /*
  * Returns the cache slot of a field, which may contain another field with the same hash. Returns
- * NULL if the name is too long to be cached or memory is exhausted; the caller then has to search
- * again each time.
+ * NULL if the name is too long to be cached or memory is exhausted, in which case the caller
+ * searches again each time.
  */
 static struct place *place_slot(struct heap *heap, const struct sought *sought)
 {
@@ -203,8 +203,8 @@ int heap_instance_read(struct heap *heap, struct base_view *view, uint64_t offse
 }
 
 /*
- * Remembers the last instance: callers read several fields of one object in a row, and opening it
- * takes two lookups.
+ * Opens an instance, and remembers it: callers read several fields of one object in a row, and
+ * opening it takes two lookups.
  */
 int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out,
 		       struct hdb_error *err)
@@ -236,8 +236,8 @@ int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out
 }
 
 /*
- * Checks the place against the size of this instance, because a record may be shorter than its
- * class requires.
+ * Reads a field at a place. Compares the place with the size of this instance, because a record may
+ * be shorter than its class requires.
  */
 int heap_place_value(struct base_view *view, const struct heap_instance *instance,
 		     struct heap_place place, struct heap_value *out, struct hdb_error *err)
@@ -263,8 +263,8 @@ static struct heap_place place_of(const struct heap *heap, const struct place *p
 }
 
 /*
- * Reads the field declared by class start_no or by its nearest superclass that has it. Returns
- * HDB_NOTFOUND if the field does not exist or the instance is truncated.
+ * Reads the field declared by class start_no or by its nearest superclass that has such a field.
+ * Returns HDB_NOTFOUND if the field does not exist or the instance is truncated.
  */
 static int field_value(struct heap *heap, const struct heap_instance *instance,
 		       const struct sought *sought, struct heap_value *out, struct hdb_error *err)
@@ -334,9 +334,9 @@ int heap_path_place(struct heap *heap, uint32_t class_no, const char *path, stru
 }
 
 /*
- * The restriction to fields of a superclass applies only to the first object. Objects reached
- * through references are seen as instances of their own classes. The number of steps is bounded,
- * because a path may follow a cycle of references.
+ * Reads the value at the end of a path. The restriction to fields of a superclass applies only to
+ * the first object; objects reached through references are seen as instances of their own classes.
+ * The number of steps is bounded, because a path may follow a cycle of references.
  */
 int heap_path_value_as(struct heap *heap, struct heap_as from, const char *path,
 		       struct heap_value *out, struct hdb_error *err)
@@ -388,8 +388,8 @@ int heap_path_object_as(struct heap *heap, struct heap_as from, const char *path
 }
 
 /*
- * Bits are zero-extended, so signed types are sign-extended from their own width. Only the lowest
- * byte of a boolean is defined.
+ * Converts a value to a number. Bits are zero-extended, so signed types are sign-extended from
+ * their own width. Only the lowest byte of a boolean is defined.
  */
 bool heap_value_number(const struct heap_value *value, int64_t *out)
 {
@@ -429,8 +429,8 @@ int heap_path_number_as(struct heap *heap, struct heap_as from, const char *path
 /* ---- static fields ---- */
 
 /*
- * Several class loaders may define a class with this name, some of them without the field, so the
- * search continues until a class has it.
+ * Reads a static field. Several class loaders may define a class with this name, some of them
+ * without the field, so the search continues until a class has it.
  */
 int heap_static_value(struct heap *heap, const char *class_and_field, struct heap_value *out,
 		      struct hdb_error *err)
@@ -474,7 +474,7 @@ int heap_static_object(struct heap *heap, const char *class_and_field, uint32_t 
 
 /* ---- rows of known classes ---- */
 
-/* Returns the row that names this class itself; its `row` is HEAP_NONE if there is no such row. */
+/* Returns the row that names this class itself. Its `row` is HEAP_NONE if there is none. */
 static struct heap_known_row own_row(struct heap *heap, uint32_t class_no,
 				     const struct heap_known_rows *known)
 {
@@ -508,7 +508,7 @@ static void find_row(struct heap *heap, struct heap_known_row *rows, uint32_t cl
 	}
 }
 
-/* Stores row + 1, so that zeroed memory means "not searched for yet". */
+/* Finds the row of a class. Stores 1 + row, so that zeroed memory means "not searched for yet". */
 bool heap_known_row(struct heap *heap, const struct heap_known_rows *rows, uint32_t class_no,
 		    struct heap_known_row *out)
 {

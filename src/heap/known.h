@@ -1,10 +1,11 @@
 /*
- * heap/known.h - reads fields of known classes by name, fast. Caches facts about classes while a
- * heap is open: positions of fields, and the row of a class in the tables of known classes.
+ * heap/known.h - fast reading of fields of known classes by name. While a heap is open, facts about
+ * classes are cached: the positions of fields, and the row of a class in the tables of known
+ * classes.
  *
- * It is meant for analyses that read a few fields of millions of objects. A path consists of field
+ * This is for analyses that read a few fields of millions of objects. A path consists of field
  * names separated by dots ("map.size"). It may have alternatives for different versions of a class
- * ("elementData|array"): the first one whose first field exists is used.
+ * ("elementData|array"), of which the first one whose first field exists is used.
  */
 #ifndef HEAP_KNOWN_H
 #define HEAP_KNOWN_H
@@ -20,8 +21,8 @@ struct heap_instance {
 };
 
 /*
- * Opens an instance, and the dump if necessary. Returns HDB_NOTFOUND if ix is not an instance or is
- * not in the dump.
+ * Opens an instance, and the dump if necessary. Returns HDB_NOTFOUND if ix is not an instance or
+ * the dump does not contain it.
  */
 int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out,
 		       struct hdb_error *err);
@@ -33,13 +34,14 @@ int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out
 bool heap_has_path(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path);
 
 /*
- * Returns the HPROF type of the first field of a path; 0 if instances of class_no do not have it.
+ * Returns the HPROF type of the first field of a path, or 0 if instances of class_no do not have
+ * it.
  */
 uint8_t heap_path_type(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path);
 
 /*
  * Finds the field values of the instance whose record is at `offset`, and sets body_offset and
- * body_size of *out. body_offset is 0 if there is no instance.
+ * body_size of *out. Sets body_offset to 0 if there is no instance.
  */
 int heap_instance_read(struct heap *heap, struct base_view *view, uint64_t offset,
 		       struct heap_instance *out, struct hdb_error *err);
@@ -48,12 +50,13 @@ int heap_instance_read(struct heap *heap, struct base_view *view, uint64_t offse
 struct heap_place {
 	uint64_t at;
 	uint8_t type; /* HPROF type */
-	uint8_t size; /* size in bytes; 0: no such field */
+	uint8_t size; /* size in bytes; 0: there is no such field */
 };
 
 /*
- * Reads a field through any view of the dump, and therefore on any thread. Sets out->type to 0 if
- * the field does not exist, or if the instance is too short (the import reports such instances).
+ * Reads a field through any view of the dump, and can therefore be called on any thread. Sets
+ * out->type to 0 if the field does not exist, or if the instance is too short (the import reports
+ * such instances).
  */
 int heap_place_value(struct base_view *view, const struct heap_instance *instance,
 		     struct heap_place place, struct heap_value *out, struct hdb_error *err);
@@ -66,8 +69,8 @@ int heap_path_place(struct heap *heap, uint32_t class_no, const char *path, stru
 		    struct hdb_error *err);
 
 /*
- * An object seen as an instance of one of its superclasses: fields declared by its subclasses are
- * hidden.
+ * An object seen as an instance of one of its superclasses, in which the fields of its subclasses
+ * are hidden.
  */
 struct heap_as {
 	uint32_t ix;
@@ -76,21 +79,21 @@ struct heap_as {
 
 /*
  * Reads the value at the end of a path. Only the search for the first field starts at the given
- * class. Returns HDB_NOTFOUND if a field is missing, or if a reference on the path is null or leads
- * to an object that is not in the dump. If `path` is "", the value is the object itself.
+ * class. If `path` is "", the value is the object itself. Returns HDB_NOTFOUND if a field is
+ * missing, or if a reference on the path is null or leads to an object that is not in the dump.
  */
 int heap_path_value_as(struct heap *heap, struct heap_as from, const char *path,
 		       struct heap_value *out, struct hdb_error *err);
 
 /*
- * Finds the object at the end of a path. Returns HDB_NOTFOUND also if it is null or not in the
- * dump.
+ * Finds the object at the end of a path. Also returns HDB_NOTFOUND if the reference is null or the
+ * object is not in the dump.
  */
 int heap_path_object_as(struct heap *heap, struct heap_as from, const char *path, uint32_t *target,
 			struct hdb_error *err);
 
 /*
- * Reads the number at the end of a path, sign-extended. Returns HDB_NOTFOUND also if the value is
+ * Reads the number at the end of a path, sign-extended. Also returns HDB_NOTFOUND if the value is
  * not an integer.
  */
 int heap_path_number_as(struct heap *heap, struct heap_as from, const char *path, int64_t *out,
@@ -132,13 +135,13 @@ int heap_static_value(struct heap *heap, const char *class_and_field, struct hea
 /* ---- rows in tables of known classes ---- */
 
 /*
- * Tables whose rows are searched by class. The row found for each class is cached, once per table.
+ * Tables whose rows are searched by class. The row found for each class is cached for each table.
  */
 enum heap_known_table { HEAP_KNOWN_COLLECTIONS, HEAP_KNOWN_VALUES, HEAP_KNOWN_TABLES };
 
 /*
- * Whether row number `row`, which names class_no, matches this version of the class, according to
- * its fields.
+ * Returns whether row number `row`, which names class_no, matches this version of the class
+ * according to its fields.
  */
 typedef bool (*heap_row_fits)(struct heap *heap, uint32_t row, uint32_t class_no);
 
@@ -146,8 +149,8 @@ typedef bool (*heap_row_fits)(struct heap *heap, uint32_t row, uint32_t class_no
 struct heap_known_rows {
 	enum heap_known_table table;
 	/*
-	 * returns the class name of a row; NULL after the last row. A name that contains "*" is a
-	 * pattern.
+	 * returns the class name of a row, or NULL after the last row; a name that contains "*" is
+	 * a pattern
 	 */
 	const char *(*name)(uint32_t row);
 	heap_row_fits fits;
@@ -159,13 +162,13 @@ struct heap_known_row {
 };
 
 /*
- * Finds the row of a class: the first matching row that names the class, or else its superclass,
- * and so on. Caches the result. Returns false if no row matches or memory is exhausted.
+ * Finds the row of a class: the first matching row that names the class or, if there is none, its
+ * superclass, and so on. Caches the result. Returns false if no row matches or memory is exhausted.
  */
 bool heap_known_row(struct heap *heap, const struct heap_known_rows *rows, uint32_t class_no,
 		    struct heap_known_row *out);
 
-/* Called by heap_close. NULL is allowed. */
+/* Called by heap_close. `known` may be NULL. */
 struct heap_known;
 void heap_known_free(struct heap_known *known);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /*
- * Packages whose objects hold what other code stores in them. The first five are MAT's skip
+ * Packages whose objects only hold what other code stores in them. The first five are MAT's skip
  * pattern. The others have the same role on Android and in other JVM languages.
  */
 static const char *const platform_prefixes[] = {
@@ -45,7 +45,10 @@ bool heap_is_anonymous_class(const char *class_name)
 	return inner && inner[1] && !inner[1 + strspn(inner + 1, "0123456789")];
 }
 
-/* Prefixes end with a dot, so that "java.util2.X" does not match "java.". */
+/*
+ * Returns whether a class belongs to the platform. Prefixes end with a dot, so that "java.util2.X"
+ * does not match "java.".
+ */
 bool heap_is_platform_class(const char *class_name)
 {
 	if (is_primitive_name(class_name))
@@ -57,9 +60,9 @@ bool heap_is_platform_class(const char *class_name)
 }
 
 /*
- * Classes of values. Objects that are shared by many others have these classes, which say nothing
- * about who holds them. Collections, references, threads and other classes whose instances are
- * numerous for reasons of their own are not in the list.
+ * Names of value classes. Objects that many others share have these classes, which do not show who
+ * holds them. Collections, references, threads and other classes whose instances are numerous for
+ * reasons of their own are not in the list.
  */
 static const char *const value_names[] = {
 	"java.lang.Class",   "java.lang.Object",     "java.lang.String",
@@ -83,7 +86,7 @@ bool heap_is_value_class(const char *class_name)
 	const size_t size = strlen(class_name);
 
 	/*
-	 * An array belongs to the object that refers to it. But an array of an application class is
+	 * An array belongs to the object that refers to it, but an array of an application class is
 	 * a clue.
 	 */
 	if (size > 2 && strcmp(class_name + size - 2, "[]") == 0)

@@ -13,8 +13,8 @@
 bool heap_is_platform_class(const char *class_name);
 
 /*
- * Returns whether a class has no name in the source, such as "a.Cache$1". A collection of such a
- * class holds what the enclosing class puts into it.
+ * Returns whether a class has no name in the source, such as "a.Cache$1". If it is a collection, it
+ * holds what the enclosing class puts into it.
  */
 bool heap_is_anonymous_class(const char *class_name);
 

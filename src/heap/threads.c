@@ -22,7 +22,7 @@ uint64_t heap_thread_count(struct heap *heap)
 	return store_record_count(heap->store, STORE_THREADS);
 }
 
-/* Checks the thread's index before it is used. `no` appears in the message. */
+/* Checks the index of a thread before it is used. `no` appears in the message. */
 static int check_thread(struct heap *heap, uint64_t no, const struct store_thread *thread,
 			struct hdb_error *err)
 {
@@ -71,7 +71,7 @@ bool heap_is_thread(struct heap *heap, uint32_t ix)
 	       heap_has_superclass(heap, object.class_no, "java.lang.Thread");
 }
 
-/* Reads the text of a char[], in which Java 8 and earlier store thread names. */
+/* Reads the text of a char[], which contains the name of a thread in Java 8 and earlier. */
 static int char_array_text(struct heap *heap, uint32_t ix, char *buf, size_t size,
 			   struct hdb_error *err)
 {
@@ -126,7 +126,7 @@ void heap_name_pattern(char *name)
 	*to = '\0';
 }
 
-/* ThreadGroup.name, into HEAP_GROUP_NAME_MAX bytes. */
+/* Reads ThreadGroup.name into HEAP_GROUP_NAME_MAX bytes. */
 static int group_name(struct heap *heap, uint32_t ix, char *buf, struct hdb_error *err)
 {
 	uint32_t name_ix;
@@ -137,7 +137,10 @@ static int group_name(struct heap *heap, uint32_t ix, char *buf, struct hdb_erro
 	return name_text(heap, name_ix, buf, HEAP_GROUP_NAME_MAX, err);
 }
 
-/* Follows Thread.group (since JDK 19, Thread.holder.group) and ThreadGroup.parent. */
+/*
+ * Reads the groups of a thread object from Thread.group (since JDK 19, Thread.holder.group) and
+ * ThreadGroup.parent.
+ */
 static int groups_of_object(struct heap *heap, uint32_t ix, struct heap_thread_groups *out,
 			    struct hdb_error *err)
 {
@@ -156,8 +159,9 @@ static int groups_of_object(struct heap *heap, uint32_t ix, struct heap_thread_g
 }
 
 /*
- * START_THREAD records contain the names at the thread's start. Without a record, reads the thread
- * object, whose group the VM clears when the thread ends.
+ * Finds the groups of a thread. A START_THREAD record contains the names at the start of the
+ * thread. Without a record, reads the thread object, whose group the VM clears when the thread
+ * ends.
  */
 int heap_thread_groups(struct heap *heap, const struct store_thread *thread,
 		       struct heap_thread_groups *out, struct hdb_error *err)
@@ -175,8 +179,8 @@ int heap_thread_groups(struct heap *heap, const struct store_thread *thread,
 }
 
 /*
- * The range of frames comes from the file and is checked here, so that heap_trace_frame need not
- * check it.
+ * Reads a trace. The range of frames comes from the file and is checked here, so that
+ * heap_trace_frame need not check it.
  */
 int heap_trace(struct heap *heap, uint32_t trace_serial, struct store_trace *out,
 	       struct hdb_error *err)
@@ -206,8 +210,8 @@ int heap_trace_frame(struct heap *heap, const struct store_trace *trace, uint32_
 }
 
 /*
- * Line numbers in HPROF: above 0, a line; 0 or -1, unknown; -2, a compiled method; -3, a native
- * method. Some VMs write class names with slashes.
+ * Writes a frame as text. Line numbers in HPROF: above 0, a line; 0 or -1, unknown; -2, a compiled
+ * method; -3, a native method. Some VMs write class names with slashes.
  */
 int heap_frame_text(struct heap *heap, const struct store_frame *frame, char *buf, size_t size,
 		    struct hdb_error *err)

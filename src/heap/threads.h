@@ -7,10 +7,12 @@
 #include "base/base_text.h"
 #include "heap/heap.h"
 
-/* Size of the buffer for a thread group's name; longer names are truncated. */
+/* Size of the buffer for the name of a thread group. Longer names are truncated. */
 #define HEAP_GROUP_NAME_MAX 256
 
-/* Returns the number of threads in the dump, or reads thread number `no`, in order of serial. */
+/*
+ * Return the number of threads in the dump, and read thread number `no`, in order of serial number.
+ */
 uint64_t heap_thread_count(struct heap *heap);
 int heap_thread(struct heap *heap, uint64_t no, struct store_thread *out, struct hdb_error *err);
 
@@ -23,11 +25,11 @@ bool heap_is_thread(struct heap *heap, uint32_t ix);
 
 /*
  * Reads the name of a thread object (its field `name`, a String or, in old JDKs, a char[]) as UTF-8
- * into buf. "" if it is unknown.
+ * into buf. Writes "" if it is unknown.
  */
 int heap_thread_name(struct heap *heap, uint32_t ix, char *buf, size_t size, struct hdb_error *err);
 /*
- * Replaces each number in a thread's name by "*", in place: "pool-1-thread-7" becomes
+ * Replaces each number in a thread's name with "*", in place: "pool-1-thread-7" becomes
  * "pool-*-thread-*". Threads of one pool have the same pattern.
  */
 void heap_name_pattern(char *name);
@@ -48,8 +50,8 @@ int heap_trace(struct heap *heap, uint32_t trace_serial, struct store_trace *out
 	       struct hdb_error *err);
 
 /*
- * Reads frame number `depth` of a trace (0: the innermost). Returns HDB_NOTFOUND if the dump lacks
- * it.
+ * Reads frame number `depth` of a trace (0: the innermost). Returns HDB_NOTFOUND if the dump does
+ * not contain it.
  */
 int heap_trace_frame(struct heap *heap, const struct store_trace *trace, uint32_t depth,
 		     struct store_frame *out, struct hdb_error *err);
@@ -60,8 +62,8 @@ int heap_frame_text(struct heap *heap, const struct store_frame *frame, char *bu
 
 /*
  * Writes the innermost frame of an application class, searching from frame number `depth` on, in
- * the format of heap_frame_text. Writes "" if there is none, or if the dump lacks a frame before
- * it.
+ * the format of heap_frame_text. Writes "" if there is none, or if the dump does not contain a
+ * frame before it.
  */
 int heap_own_frame(struct heap *heap, const struct store_trace *trace, uint32_t depth,
 		   struct base_text to, struct hdb_error *err);

@@ -11,8 +11,8 @@
 #define BLOCK_KEY_SIZE 10
 
 /*
- * Header of a value: u64 XXH3 of the key and everything after the checksum, u32 item count, u32
- * size of the decompressed payload if the payload is a zstd frame, else 0.
+ * Header of a value: u64 XXH3 of the key and everything after the checksum, u32 item count, and u32
+ * size of the decompressed payload if the payload is a zstd frame, otherwise 0.
  */
 #define BLOCK_HEADER_SIZE 16
 
@@ -24,16 +24,16 @@ static inline void block_key(uint8_t out[BLOCK_KEY_SIZE], unsigned table, uint64
 }
 
 /*
- * Key of the meta value with the format version, and the seed of its checksum. Neither may change:
- * a reader of any version must be able to check the version.
+ * Key of the meta value with the format version, and the seed of its checksum. Neither may change,
+ * because a reader of any version must be able to check the version.
  */
 extern const uint8_t block_format_key[8];
 #define BLOCK_FORMAT_SEED 0x676f726d61740000ull
 
 /*
- * XXH3 of a value's bytes after the checksum, seeded with its key, so that a block stored under the
- * wrong key is detected. The seed is table and number for a block, and a hash of the whole key for
- * a meta value.
+ * Computes the XXH3 of a value's bytes after the checksum, seeded with its key, so that a block
+ * stored under the wrong key is detected. The seed is table and number for a block, and a hash of
+ * the whole key for a meta value.
  */
 uint64_t store_block_checksum(const uint8_t *key, uint64_t key_size, const uint8_t *value,
 			      uint64_t size);

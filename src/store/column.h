@@ -7,20 +7,23 @@
 
 #include "store/objects.h"
 
-/* A reader. Set the first three fields and zero the rest; free with store_column_release. */
+/*
+ * A reader. The caller must set the first three fields, zero the rest, and release it with
+ * store_column_release.
+ */
 struct store_column {
 	struct store *store;
 	enum store_table table;
 	uint32_t ix_count;
-	struct pack_column *blocks; /* blocks opened so far; data of all other blocks is NULL */
+	struct pack_column *blocks; /* blocks opened so far; `data` of other blocks is NULL */
 	uint64_t generation;
 };
 
-/* Value of object ix, which must be below ix_count. */
+/* Reads the value of object ix, which must be below ix_count. */
 int store_column_get(struct store_column *column, uint32_t ix, uint64_t *value,
 		     struct hdb_error *err);
 
-/* All values of the block that begins at first_ix. *count is their number. */
+/* Reads all values of the block that begins at first_ix, and sets *count to their number. */
 int store_column_block(struct store_column *column, uint32_t first_ix, uint64_t *values,
 		       uint32_t *count, struct hdb_error *err);
 
@@ -32,7 +35,7 @@ int store_column_has(struct store_column *column, uint32_t first_ix, bool *has,
 		     struct hdb_error *err);
 
 /*
- * Opens every block. After that, store_column_get and store_column_block may be called on any
+ * Opens every block. Afterwards, store_column_get and store_column_block may be called on any
  * thread until the store's snapshot changes.
  */
 int store_column_prepare(struct store_column *column, struct hdb_error *err);

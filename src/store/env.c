@@ -22,15 +22,15 @@
 /* Maximum number of handles that read a database at the same time; LMDB needs a fixed number. */
 #define READERS_MAX 510
 /*
- * Address space reserved for the growth of a database: 16 times its size plus 16 GiB, which is
- * enough for all derived tables of a database that has only base tables. It is only virtual memory,
+ * Address space reserved for the growth of a database: 16 times its size plus 16 GiB, which
+ * suffices for all derived tables of a database with only base tables. It is only virtual memory,
  * and is halved until the system grants it.
  */
 #define MAP_GROWTH_FACTOR 16
 #define MAP_GROWTH_BYTES (16ull << 30)
-/* The lock bytes are far beyond any data. */
+/* Offset of the lock bytes, far beyond any data. */
 #define LOCK_BYTE (1ll << 61)
-/* Maximum number of attempts if a file is replaced again and again while it is being opened. */
+/* Maximum number of attempts to open a file that is replaced repeatedly. */
 #define OPEN_TRIES_MAX 100
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -165,8 +165,8 @@ static int open_main(struct store_env *env, struct hdb_error *err)
 }
 
 /*
- * Falls back to read-only mode, and if the lock file cannot be written either, to reading without a
- * lock file.
+ * Opens the environment. Falls back to read-only mode and, if the lock file cannot be written
+ * either, to reading without a lock file.
  */
 static int open_env(struct store_env *env, const struct stat *st, bool is_unsynced,
 		    struct hdb_error *err)
@@ -263,7 +263,7 @@ static int share_env(const char *path, const struct stat *st, bool is_unsynced,
 
 /*
  * Opens the data file and takes its open lock. An import takes the same lock before it replaces the
- * file, so when LMDB opens `path` afterwards, it still names this file.
+ * file, so when LMDB opens `path` afterwards, `path` still names this file.
  */
 static int open_locked(const char *path, int *fd, struct stat *st, struct hdb_error *err)
 {
@@ -357,7 +357,7 @@ int store_env_create(const char *path, uint64_t size_hint, MDB_env **env, struct
 
 /* ---- private files ---- */
 
-/* Directory for private files if the given directory is not writable: memory, on Linux. */
+/* Directory for private files if the given directory is not writable. On Linux, it is in memory. */
 #define MEMORY_DIR "/dev/shm"
 /* Name shown for a private file that is in no directory. */
 #define MEMORY_NAME "memory"
@@ -385,8 +385,8 @@ static int open_private(struct store_env *env, const char *dir, uint64_t want)
 }
 
 /*
- * Opens a new file that is in no directory. LMDB needs a path to the file and cannot have a lock
- * file next to it; store_env_private describes what is_memory means for writers.
+ * Opens a new file that is not in any directory. LMDB needs a path to the file and cannot have a
+ * lock file next to it; see store_env_private for what is_memory means for writers.
  */
 static int open_memory(struct store_env *env, uint64_t want)
 {

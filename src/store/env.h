@@ -1,8 +1,8 @@
 /*
- * store/env.h - LMDB environments, shared by all handles of this process on the same file.
+ * store/env.h - LMDB environments, which all handles of this process on the same file share.
  *
- * LMDB must not open a file twice in a process because its file locks are per process. The process
- * therefore has one list of environments with reference counts, protected by a mutex.
+ * A process must not open a file twice with LMDB, because its file locks are per process. The
+ * process therefore has one list of environments with reference counts, protected by a mutex.
  */
 #ifndef STORE_ENV_H
 #define STORE_ENV_H
@@ -21,10 +21,12 @@ struct store_env {
 	dev_t device;
 	ino_t inode;
 	bool is_read_only;
-	bool is_private; /* an unlinked file of a single handle; not in the list */
-	bool is_memory;  /* a private file without LMDB's reader table: see store_env_private */
+	/* whether it is an unlinked file of a single handle, which is not in the list */
+	bool is_private;
+	/* whether it is a private file without LMDB's reader table; see store_env_private */
+	bool is_memory;
 	unsigned user_count;
-	/* LMDB's own map, watched by the SIGBUS handler; NULL: not watched yet */
+	/* LMDB's own map, which the SIGBUS handler watches; NULL: not watched yet */
 	const void *map;
 	/* 1 + offset at which LMDB failed to read the map; 0: no failure */
 	volatile uint64_t fault;
@@ -35,8 +37,8 @@ struct store_env {
 
 /*
  * Opens the environment of `path`, or shares it. If is_unsynced is set, commits do not wait for the
- * disk; a shared environment keeps the mode in which it was opened. *out must be released with
- * store_env_release.
+ * disk; a shared environment keeps the mode in which it was opened. The caller must release *out
+ * with store_env_release.
  */
 int store_env_open(const char *path, bool is_unsynced, struct store_env **out,
 		   struct hdb_error *err);
@@ -47,27 +49,28 @@ struct store_env *store_env_share(struct store_env *env);
 /*
  * Makes the SIGBUS handler watch LMDB's own map, from which LMDB reads when it writes. LMDB does
  * not expose the address of the map, but it returns a pointer to a value whose offset in the file
- * is known: the value of `key`, at `offset`. The path to that value must have been checked.
+ * is known: the value of `key`, at `offset`. The pages on the path to this value must have been
+ * checked.
  */
 int store_env_watch(struct store_env *env, MDB_txn *txn, MDB_val key, uint64_t offset,
 		    struct hdb_error *err);
 
 /*
- * Creates a private file that only this process writes, without a lock file and synced only at the
- * end.
+ * Creates a private file that only this process writes. It has no lock file, and is synced only at
+ * the end.
  */
 int store_env_create(const char *path, uint64_t size_hint, MDB_env **env, struct hdb_error *err);
 
 /*
  * Creates an unnamed file that only this process can read (mode 0600, in a new directory), for
  * tables of a database that is not writable. It is created in `dir` or, if that is not writable, in
- * memory: in /dev/shm or in no directory (is_memory). *where is the name of the place for messages
- * (static, or `dir`). *out must be released with store_env_release.
+ * memory: in /dev/shm or in no directory (is_memory). Sets *where to the name of the place for
+ * messages (static, or `dir`). The caller must release *out with store_env_release.
  *
  * If is_memory is set, LMDB does not know about snapshots and reuses pages of the state before the
  * last one. A table is therefore written in a single transaction, whose pages are in memory anyway.
- * A snapshot is then at most two states behind the one being written: the removal of the old table,
- * and the new table.
+ * A snapshot is then at most two states behind the state being written: the removal of the old
+ * table, and the new table.
  */
 int store_env_private(const char *dir, uint64_t size_hint, struct store_env **out,
 		      const char **where, struct hdb_error *err);
@@ -81,7 +84,7 @@ int store_env_extend(MDB_env *env, const char *path, struct hdb_error *err);
 
 /*
  * Makes the system start writing committed pages to disk, without waiting. This reduces the work of
- * the final sync and does not guarantee durability.
+ * the final sync but does not guarantee durability.
  */
 void store_env_write_out(MDB_env *env);
 
@@ -89,14 +92,15 @@ void store_env_write_out(MDB_env *env);
 int store_fail_mdb(struct hdb_error *err, int mdb_result, const char *path, const char *doing);
 
 /*
- * Locks of the data file: byte ranges outside the data. They are released when the process exits.
+ * Locks of the data file, which are byte ranges outside the data. They are released when the
+ * process exits.
  */
 enum store_lock { STORE_LOCK_OPEN = 0, STORE_LOCK_BUILD = 1, STORE_LOCK_IMPORT = 2 };
-/* Lock modes, a bit set. Without STORE_LOCK_ALONE the lock is shared. */
+/* Lock modes, as a bit set. Without STORE_LOCK_ALONE the lock is shared. */
 enum store_lock_how { STORE_LOCK_ALONE = 1, STORE_LOCK_WAIT = 2 };
 /*
- * Returns HDB_OK, or HDB_END if another process has the lock and `how` does not include
- * STORE_LOCK_WAIT.
+ * Locks a file. Returns HDB_OK, or HDB_END if another process has the lock and `how` does not
+ * include STORE_LOCK_WAIT.
  */
 int store_lock_file(int fd, enum store_lock lock, unsigned how, const char *path,
 		    struct hdb_error *err);

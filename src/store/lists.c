@@ -1,10 +1,10 @@
 /*
  * store/lists.c - tables of adjacency lists.
  *
- * A block consists of a u32 offset of each group of 32 lists, relative to the block's start, and
- * the lists. A list is a varint of 2 x length, plus 1 for a big list, whose entries are in the
- * other table; then each entry as a zigzag varint of its difference from the previous entry. The
- * first entry is relative to the list's own object.
+ * A block consists of a u32 offset for each group of 32 lists, relative to the block's start,
+ * followed by the lists. A list begins with a varint of 2 x length, plus 1 for a big list, whose
+ * entries are in the other table. Each entry follows as a zigzag varint of its difference from the
+ * previous entry. The first entry is relative to the list's own object.
  */
 #include "store/lists.h"
 
@@ -48,14 +48,19 @@ int store_lists_encode(struct base_vec *out, const struct store_lists_rows *rows
 	for (uint32_t i = 0; i < rows->count; i++) {
 		const uint64_t n = lengths ? lengths[i] : first[i + 1] - first[i];
 
-		/* For a big list, or if all lists are empty, there may be no entries. */
+		/*
+		 * A big list may have no entries here, and neither has a block in which all lists
+		 * are empty.
+		 */
 		TRY(store_lists_add(&w, n && n <= STORE_LIST_BIG ? rows->target + first[i] : NULL,
 				    n, err));
 	}
 	return HDB_OK;
 }
 
-/* Key of a part: u32 ix, u32 part. The parts of an object's list have consecutive keys. */
+/*
+ * Returns the key of a part: u32 ix, u32 part. The parts of an object's list have consecutive keys.
+ */
 static uint64_t part_key(uint32_t ix, uint32_t part)
 {
 	return (uint64_t)ix << 32 | part;
@@ -127,7 +132,7 @@ static int open_block(struct store_lists *lists, uint32_t first_ix, struct hdb_e
 }
 
 /*
- * Start of a group of lists. Returns NULL if it is outside the block, which is possible in a
+ * Returns the start of a group of lists, or NULL if it is outside the block, which is possible in a
  * damaged block.
  */
 static const uint8_t *group_start(const struct store_block *block, uint32_t group)
@@ -165,8 +170,8 @@ static const uint8_t *skip_entries(const uint8_t *p, const uint8_t *end, uint64_
 }
 
 /*
- * Like get_varint, but without branches for numbers below 2^35, because the lengths of the varints
- * are unpredictable.
+ * Reads a number like get_varint, but without branches for numbers below 2^35, because the lengths
+ * of the varints are unpredictable.
  */
 static inline const uint8_t *get_number(const uint8_t *p, const uint8_t *end, uint64_t *v)
 {
@@ -305,7 +310,7 @@ __attribute__((target("bmi,bmi2"))) static inline bool decode_bmi2(struct entrie
 		out[e++] = last;
 		p += __builtin_ctzll(second_ends) / 8 + 1;
 	}
-	/* The last of an odd number of entries. Its length is also unpredictable. */
+	/* This is the last of an odd number of entries. Its length is also unpredictable. */
 	if (n - e == 1 && entries->end - p >= 8) {
 		const uint64_t bytes = load64(p), ends = varint_ends(bytes);
 
@@ -328,7 +333,8 @@ static int next_batch(struct store_lists *lists, uint64_t room, size_t *count,
 		      struct hdb_error *err);
 
 /*
- * The snapshot has changed since the list was begun. Finds the same position in the new snapshot.
+ * Finds the current position in the new snapshot. Called if the snapshot has changed since the list
+ * was begun.
  */
 static int go_back(struct store_lists *lists, struct hdb_error *err)
 {
@@ -367,7 +373,7 @@ static bool take_entries(struct store_lists *lists, uint64_t n, uint32_t *out)
 	return is_sound;
 }
 
-/* Decodes up to `room` further entries into the batch. *count is 0 at the end. */
+/* Decodes at most `room` further entries into the batch. Sets *count to 0 at the end. */
 static int next_batch(struct store_lists *lists, uint64_t room, size_t *count,
 		      struct hdb_error *err)
 {
@@ -405,7 +411,7 @@ static int next_batch(struct store_lists *lists, uint64_t room, size_t *count,
 	return HDB_OK;
 }
 
-/* Lists [first, end) of a block. */
+/* The lists [first, end) of a block. */
 struct lists_range {
 	const struct store_lists_of *of;
 	const struct store_block *block;

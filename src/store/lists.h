@@ -11,7 +11,7 @@
 
 #include "store/objects.h"
 
-/* Lists longer than this are big. This limits a block to a few tens of MB. */
+/* Maximum length of a list that is not big. This limits a block to a few tens of MB. */
 #define STORE_LIST_BIG 1024u
 /* Maximum number of entries in a part of a big list. */
 #define STORE_LIST_PART 32768u
@@ -21,7 +21,7 @@
 /*
  * The lists of consecutive objects. List i belongs to object first_ix + i. Its entries are
  * target[first[i] .. first[i + 1]) or, if lengths is not NULL, lengths[i] entries starting at
- * first[i]. Entries of big lists may be missing in target.
+ * first[i]. Entries of big lists may be missing from target.
  */
 struct store_lists_rows {
 	uint32_t first_ix;
@@ -72,11 +72,11 @@ struct store_lists {
 	uint32_t batch[256];
 };
 
-/* Begins the list of object ix. *length (may be NULL) is its number of entries. */
+/* Begins the list of object ix. Sets *length, unless NULL, to its number of entries. */
 int store_lists_begin(struct store_lists *lists, uint32_t ix, uint64_t *length,
 		      struct hdb_error *err);
 
-/* Returns the next batch of entries, valid until the next call. *count is 0 at the end. */
+/* Returns the next batch of entries, valid until the next call. Sets *count to 0 at the end. */
 int store_lists_next(struct store_lists *lists, const uint32_t **batch, size_t *count,
 		     struct hdb_error *err);
 
@@ -106,8 +106,8 @@ int store_lists_block(struct store_lists *lists, uint32_t first_ix, struct store
 		      struct hdb_error *err);
 
 /*
- * Decodes a block found with store_block. Needs no reader, so other threads can decode blocks that
- * one thread has looked up.
+ * Decodes a block found by store_block. This needs no reader, so other threads can decode blocks
+ * that one thread has looked up.
  */
 int store_lists_decode(const struct store_lists_of *of, const struct store_block *block,
 		       struct store_lists_out *out, struct hdb_error *err);

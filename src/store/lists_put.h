@@ -1,6 +1,6 @@
 /*
- * store/lists_put.h - writes a block of adjacency lists, list by list. The format is described in
- * lists.c.
+ * store/lists_put.h - writes a block of adjacency lists, list by list. lists.c describes the
+ * format.
  *
  * The functions are inline because the import calls them for every object.
  */
@@ -14,8 +14,8 @@
 #define STORE_ENTRY_PAD 8 /* number of bytes that store_put_entry writes at once */
 
 /*
- * Writes a varint of a number below 2^35. Has no branches because lengths are unpredictable. Writes
- * 8 bytes, and returns the end of the bytes that belong to the varint.
+ * Writes a varint of a number below 2^35, without branches, because lengths are unpredictable.
+ * Writes 8 bytes, and returns the end of the bytes that belong to the varint.
  */
 static inline uint8_t *store_put_entry(uint8_t *p, uint64_t v)
 {
@@ -36,7 +36,10 @@ static inline uint8_t *store_put_entry(uint8_t *p, uint64_t v)
 	return p + more + 1;
 }
 
-/* Writes the entries of a list, the first one relative to `previous`. Returns the end. */
+/*
+ * Writes the entries of a list, the first one relative to `previous`. Returns the end of the
+ * output.
+ */
 static inline uint8_t *store_put_entries(uint8_t *p, uint32_t previous, const uint32_t *target,
 					 uint64_t count)
 {
@@ -96,7 +99,7 @@ static inline void store_lists_written(struct store_lists_writer *w, uint32_t li
 /*
  * Writes the list of object ix, with n ascending entries, at most STORE_LIST_SHORT, without
  * duplicates. Adds the number of entries written to *kept, and returns the end. If n is a constant,
- * the compiler unrolls the loop, whose end is hard to predict.
+ * the compiler unrolls the loop, whose end is otherwise hard to predict.
  */
 static inline __attribute__((always_inline)) uint8_t *store_put_short(uint8_t *p, uint32_t ix,
 								      const uint32_t *target,

@@ -1,12 +1,12 @@
 /*
  * store/objects.c - encodes and decodes blocks of the `ids` and `objects` tables.
  *
- * A block of objects consists of the u32 number of dictionary entries, these entries of 12 bytes
- * (u32 class_no, u8 kind, u8 embedded, 2 zero, u32 body_size), a u64 file offset for each group of
- * 128 objects, and packed columns: dictionary index, length, file offset, heap (optional). A file
- * offset is stored as its difference from the end of the previous object in the group, so
- * consecutive objects in the dump take no space. Class objects have no file offset here; their
- * offsets are in the table classes.
+ * A block of objects consists of the u32 number of dictionary entries, the entries of 12 bytes each
+ * (u32 class_no, u8 kind, u8 embedded, 2 zero bytes, u32 body_size), a u64 file offset for each
+ * group of 128 objects, and packed columns: dictionary index, length, file offset, and heap
+ * (optional). A file offset is stored as its difference from the end of the previous object in the
+ * group, so consecutive objects in the dump take no space. Class objects have no file offset here;
+ * their offsets are in the table classes.
  */
 #include "store/objects.h"
 
@@ -19,8 +19,8 @@
 #define CLASS_ENTRY 12
 
 /*
- * Returns the size of a sub-record before its body. Returns 0 for class objects, and for invalid
- * kinds of a damaged block.
+ * Returns the size of a sub-record before its body, or 0 for class objects and for invalid kinds in
+ * a damaged block.
  */
 static uint64_t record_head_size(uint8_t kind, unsigned id_size)
 {
@@ -46,7 +46,8 @@ static struct store_record_rule record_rule_of(const struct store_object *o, uns
 }
 
 /*
- * End of a record that begins at `offset`. Unsigned arithmetic, so absurd lengths wrap harmlessly.
+ * Returns the end of a record that begins at `offset`. The arithmetic is unsigned, so absurd
+ * lengths wrap harmlessly.
  */
 static inline uint64_t record_end(const struct store_record_rule *rule, uint64_t offset,
 				  uint64_t length)
@@ -58,7 +59,8 @@ static inline uint64_t record_end(const struct store_record_rule *rule, uint64_t
 
 static void forget_recent(struct store_objects_dictionary *d)
 {
-	memset(d->recent, 0xff, sizeof(d->recent)); /* all ones: the key of no class */
+	/* all ones, which is not the key of any class */
+	memset(d->recent, 0xff, sizeof(d->recent));
 }
 
 void store_objects_dictionary_init(struct store_objects_dictionary *d, unsigned id_size)
@@ -145,8 +147,8 @@ static void drop_used(struct store_objects_dictionary *d)
 }
 
 /*
- * Splits a group of objects into columns. The base is the offset of its first record. Other offsets
- * are stored as differences from the end of the record before them.
+ * Splits a group of objects into columns. The base is the offset of its first record. The other
+ * offsets are stored as differences from the end of the previous record.
  */
 static int split_group(struct store_objects_dictionary *d, const struct store_objects_put *group,
 		       uint64_t values[PARTS][PACK_GROUP], struct hdb_error *err)
@@ -408,7 +410,7 @@ static struct store_record_rule rule_of(const struct store_objects *block, uint6
 	return record_rule_of(&o, block->id_size);
 }
 
-/* `rules` by dictionary entry, or NULL. */
+/* Computes the file offsets of a group. `rules` is indexed by dictionary entry, or NULL. */
 static void group_offsets(const struct store_objects *block, const struct store_record_rule *rules,
 			  uint32_t g, uint64_t offset[PACK_GROUP])
 {

@@ -1,5 +1,6 @@
 /*
- * store/objects.h - blocks of the `ids` and `objects` tables: 16,384 objects each, in ID order.
+ * store/objects.h - blocks of the `ids` and `objects` tables, which have 16,384 objects each, in ID
+ * order.
  *
  * ids contains the IDs, as packed differences. objects contains class, length, and offset in the
  * dump. FORMAT.md describes the blocks. Encoding uses plain arrays; decoding uses a block borrowed
@@ -30,14 +31,20 @@ enum store_kind {
 struct store_object {
 	/* offset of its sub-record; 0 for an object that is missing in the dump */
 	uint64_t file_offset;
-	/* arrays: number of elements; class objects: number of the class they represent */
+	/*
+	 * for arrays, number of elements; for class objects, number of the class that they
+	 * represent
+	 */
 	uint64_t length;
 	uint32_t class_no; /* class number */
 	/* for instances, size of a record of this class; for arrays, size of an element */
 	uint32_t body_size;
 	uint32_t heap_no; /* Android heap; 0: none */
 	uint8_t kind;     /* enum store_kind */
-	/* its bytes are part of another object: an artificial array of ART, or a flat value */
+	/*
+	 * whether its bytes are part of another object: it is an artificial array of ART, or a flat
+	 * value
+	 */
 	uint8_t is_embedded;
 };
 
@@ -46,15 +53,16 @@ struct store_object {
 
 /* ---- encoding ---- */
 
-/* Size of a record: `fixed`, plus `unit` for each element. */
+/* The size of a record: `fixed`, plus `unit` for each element. */
 struct store_record_rule {
 	uint64_t fixed;
 	uint32_t unit;
-	bool is_class; /* a class object, which has no such record */
+	bool is_class; /* whether it is a class object, which has no such record */
 };
 
 /*
- * Dictionary entry: the data that objects with the same class, kind and is_embedded have in common.
+ * A dictionary entry: the data that objects with the same class, kind and is_embedded have in
+ * common.
  */
 struct store_objects_entry {
 	uint32_t class_no;
@@ -71,14 +79,14 @@ struct store_objects_entry {
 #define STORE_RECENT_CLASSES 256u
 
 /*
- * Dictionary of an encoder, used for one block after the other. About 5 KB. Private except for
- * `entries`.
+ * The dictionary of an encoder, which is used for one block after another. It takes about 5 KB.
+ * Private except for `entries`.
  */
 struct store_objects_dictionary {
 	struct base_vec entries; /* struct store_objects_entry */
 	struct base_idmap map;
 	struct base_vec used; /* uint32_t: entries used in the current block, by number */
-	unsigned id_size;     /* of the dump: 4 or 8 bytes */
+	unsigned id_size;     /* size of an ID in the dump: 4 or 8 bytes */
 	struct {
 		uint64_t key;
 		uint32_t entry;
@@ -91,8 +99,8 @@ void store_objects_dictionary_init(struct store_objects_dictionary *d, unsigned 
 void store_objects_dictionary_release(struct store_objects_dictionary *d);
 
 /*
- * Number of the entry for an object. The entry is added if it is new. The object must have the body
- * size of the entry.
+ * Finds the number of the entry for an object, and adds the entry if it is new. The object must
+ * have the body size of the entry.
  */
 int store_objects_entry(struct store_objects_dictionary *d, const struct store_object *o,
 			uint32_t *entry, struct hdb_error *err);
@@ -128,7 +136,7 @@ struct store_objects {
 	unsigned id_size;
 	uint32_t class_count;
 	const uint8_t *classes; /* dictionary */
-	uint64_t size;          /* size of the block from there on */
+	uint64_t size;          /* size of the rest of the block */
 	const uint8_t *bases;   /* u64 file offset of each group */
 	struct pack_column class_column;
 	struct pack_column length_column;
@@ -144,31 +152,36 @@ int store_objects_open(struct store *store, uint32_t first_ix, struct store_obje
 		       struct hdb_error *err);
 
 /*
- * Returns whether an open block is unchanged in the newest snapshot, which is nearly always true.
- * If it is, it can still be used.
+ * Returns whether an open block is unchanged in the newest snapshot, so that it can still be used.
+ * This is nearly always the case.
  */
 bool store_objects_stay(struct store *store, struct store_objects *block);
 
-/* Class number of dictionary entry i. The block has class_count entries. */
+/* Returns the class number of dictionary entry i. The block has class_count entries. */
 uint32_t store_objects_class(const struct store_objects *block, uint32_t i);
 
-/* Object i of the block, without file_offset, which requires decoding a whole group (see below). */
+/*
+ * Reads object i of the block, except file_offset, which requires decoding a whole group (see
+ * below).
+ */
 void store_objects_get(const struct store_objects *block, uint32_t i, struct store_object *out);
 
 /*
- * File offset of object i of the block. Returns 0 for class objects, whose offsets are in the table
- * classes.
+ * Returns the file offset of object i of the block, or 0 for class objects, whose offsets are in
+ * the table classes.
  */
 uint64_t store_objects_offset(const struct store_objects *block, uint32_t i);
 
-/* File offsets of the objects of group g. 0 for class objects. */
+/* Reads the file offsets of the objects of group g, which are 0 for class objects. */
 void store_objects_group_offsets(const struct store_objects *block, uint32_t g,
 				 uint64_t offset[PACK_GROUP]);
 
-/* File offsets of all objects of the block; 0 for class objects. */
+/* Reads the file offsets of all objects of the block, which are 0 for class objects. */
 void store_objects_offsets(const struct store_objects *block, uint64_t *offset);
 
-/* Class number, kind (with STORE_KIND_EMBEDDED) and length of all objects of the block. */
+/*
+ * Reads the class number, kind (with STORE_KIND_EMBEDDED) and length of all objects of the block.
+ */
 void store_objects_scan(const struct store_objects *block, uint32_t *class_no, uint8_t *kind,
 			uint64_t *length);
 
@@ -188,10 +201,10 @@ int store_ids_parse(struct store *store, const struct store_block *block, struct
 /* Returns the index of `id` in the block, or UINT32_MAX. */
 uint32_t store_ids_find(const struct store_ids *block, uint64_t id);
 
-/* ID of object i of the block. */
+/* Returns the ID of object i of the block. */
 uint64_t store_ids_get(const struct store_ids *block, uint32_t i);
 
-/* All IDs of the block. */
+/* Reads all IDs of the block. */
 void store_ids_scan(const struct store_ids *block, uint64_t *ids);
 
 #endif

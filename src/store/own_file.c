@@ -1,6 +1,4 @@
-/*
- * store/own_file.c - see own_file.h.
- */
+/* store/own_file.c - implements own_file.h. */
 #include "store/own_file.h"
 
 #include "store/env.h"
@@ -12,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Maximum number of attempts if a file appears and disappears while it is being opened. */
+/* Maximum number of attempts to open a file that appears and disappears repeatedly. */
 #define OPEN_TRIES_MAX 100
 
 /*
@@ -30,7 +28,10 @@ static const char *not_plain(const struct stat *st)
 	return NULL;
 }
 
-/* The temporary file of a dead import may be reused only if no other user can have it open. */
+/*
+ * Returns why the temporary file of a dead import may not be reused, or NULL. It may be reused only
+ * if no other user can have it open.
+ */
 static const char *not_leftover(const struct stat *st)
 {
 	const char *why = not_plain(st);
@@ -39,7 +40,7 @@ static const char *not_leftover(const struct stat *st)
 		return why;
 	if (st->st_uid != geteuid())
 		return "is owned by another user";
-	/* A user who was able to open it then may still have it open. */
+	/* A user who could open it at that time may still have it open. */
 	return st->st_mode & 077 ? "is readable or writable by other users" : NULL;
 }
 
@@ -51,7 +52,7 @@ static int fail_leftover(const char *temp_path, const char *why, struct hdb_erro
 			temp_path, why);
 }
 
-/* Opens an existing file. Returns HDB_END if it has disappeared meanwhile. */
+/* Opens an existing file. Returns HDB_END if it has disappeared. */
 static int open_leftover(const char *temp_path, int *fd, struct hdb_error *err)
 {
 	const char *why;
@@ -84,8 +85,8 @@ static void give_up(int *fd)
 }
 
 /*
- * Whether the locked file still has its name. The previous owner of the lock may have renamed or
- * removed it; the function then returns HDB_END.
+ * Checks that the locked file still has its name. Returns HDB_END if the previous owner of the lock
+ * has renamed or removed it.
  */
 static int see_name(int fd, const char *temp_path, struct hdb_error *err)
 {

@@ -1,7 +1,7 @@
 /*
- * store/own_file.h - files whose names others can guess, in a directory to which others may write:
- * the temporary file of an import, and LMDB's lock file. A file that another user has created under
- * such a name is never written to.
+ * store/own_file.h - files whose names others can guess, in directories to which others may write:
+ * the temporary file of an import, and LMDB's lock file. heapdb never writes to a file that another
+ * user has created under such a name.
  *
  * In a directory without the sticky bit, others can also replace our files at any time. Signs of
  * this are reported as errors, but only a private directory, or one with the sticky bit, is safe.
@@ -19,9 +19,9 @@
  * Creates the temporary file `temp_path` of an import, with mode 0600, and locks it
  * (STORE_LOCK_IMPORT). A file left by a dead import is reused if it is a regular file of this user
  * with only one name, nobody else may read it, and it is not locked. The file is then emptied. *fd
- * holds the lock; close it. Returns HDB_END if another import is writing the file, and HDB_EIO,
- * with its name, for any other file found there. After a failure, *fd is -1 or holds the lock of a
- * file of ours, which the caller must remove.
+ * holds the lock, and the caller must close it. Returns HDB_END if another import is writing the
+ * file, and HDB_EIO, with its name, for any other file of that name. After a failure, *fd is -1 or
+ * holds the lock of our own file, which the caller must remove.
  */
 int store_temp_open(const char *temp_path, int *fd, struct hdb_error *err);
 
@@ -44,7 +44,7 @@ int store_temp_rename(const char *temp_path, const char *path, bool is_force,
  * Creates the lock file of the database `path` with mode 0600. An existing file must be a regular
  * file with only one name that belongs to this user, to root, or to the owner of the database
  * (`db`), or one that this user cannot open; otherwise, returns HDB_EIO. Returns HDB_OK if the file
- * cannot be created, because LMDB reports this.
+ * cannot be created, because LMDB will report this.
  */
 int store_lock_prepare(const char *path, const struct stat *db, struct hdb_error *err);
 

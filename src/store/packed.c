@@ -1,8 +1,8 @@
 /*
  * store/packed.c - blocks that are compressed in the file; see packed.h.
  *
- * Decompressed blocks are written to a file with pwrite and read through a map. A full disk then
- * causes an error code instead of a bus error, and the block stays in memory.
+ * Decompressed blocks are written to a file with pwrite and read through a map. If the disk is
+ * full, this causes an error code instead of a bus error, and the block stays in memory.
  */
 #include "store/packed.h"
 
@@ -18,13 +18,16 @@
 #include <zstd.h>
 
 #define LEVEL 1
-/* Smaller blocks share a page or fill one, so compressing them would save nothing. */
+/*
+ * Minimum size of a compressed block. Smaller blocks share a page or fill one, so compressing them
+ * would save nothing.
+ */
 #define PACK_MIN 4096u
-/* A compressed block must be smaller by at least this fraction. */
+/* A compressed block must be smaller by at least this fraction (a divisor). */
 #define PACK_SAVES 8u
 /* Size of the address space mapped at a time. A larger block gets a larger window. */
 #define WINDOW_BYTES (64ull << 20)
-/* Blocks begin at multiples of this. */
+/* Alignment of blocks in the file. */
 #define ALIGN_BYTES 64u
 
 struct store_packer {
@@ -39,7 +42,10 @@ struct unpacked_block {
 	bool is_heap; /* allocated with malloc */
 };
 
-/* A window: `size` bytes of the file from `start`. The first `used` bytes contain blocks. */
+/*
+ * A window on `size` bytes of the file, beginning at `start`. The first `used` bytes contain
+ * blocks.
+ */
 struct unpacked_map {
 	uint8_t *data;
 	uint64_t start, size, used;
@@ -156,7 +162,7 @@ static bool open_file(struct store_unpacked *unpacked, const char *path)
 	return !unpacked->is_in_memory;
 }
 
-/* Returns a window with room for `size` bytes. Returns NULL if it cannot be mapped. */
+/* Returns a window with room for `size` bytes, or NULL if it cannot be mapped. */
 static struct unpacked_map *find_window(struct store_unpacked *unpacked, uint64_t size)
 {
 	struct unpacked_map *last;
@@ -220,14 +226,14 @@ static int add_block(struct store_unpacked *unpacked, const char *path,
 		free(raw);
 	TRY(r);
 	/*
-	 * If the map has no room for the block, it is decompressed again next time. It is
-	 * eventually freed in any case.
+	 * If the map has no room for the block, the block is decompressed again next time. It is
+	 * freed eventually in any case.
 	 */
 	return base_idmap_put(&unpacked->numbers, packed->checksum,
 			      (uint32_t)unpacked->blocks.count - 1, err);
 }
 
-/* Decompresses a block. *out is owned: free() it. Fails with HDB_ECORRUPT without a message. */
+/* Decompresses a block. The caller must free() *out. Fails with HDB_ECORRUPT without a message. */
 static int inflate(const struct store_packed *packed, uint8_t **out, struct hdb_error *err)
 {
 	uint8_t *raw;
@@ -247,8 +253,8 @@ static int inflate(const struct store_packed *packed, uint8_t **out, struct hdb_
 }
 
 /*
- * Returns the block if it has been decompressed before, otherwise HDB_END. Returns HDB_ECORRUPT if
- * its size differs. Requires the lock.
+ * Returns the block if it has been decompressed before, and otherwise HDB_END. Returns HDB_ECORRUPT
+ * if its size differs. Requires the lock.
  */
 static int take_block(const struct store_unpacked *unpacked, const struct store_packed *packed,
 		      const uint8_t **out)

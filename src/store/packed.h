@@ -11,28 +11,31 @@
 
 #include <pthread.h>
 
-/* Maximum compression ratio of a block. Bounds the memory that a damaged file can request. */
+/* Maximum compression ratio of a block. It bounds the memory that a damaged file can request. */
 #define STORE_PACKED_RATIO 256u
 
 /* Compresses blocks, one at a time. */
 struct store_packer;
 
-/* *out is owned: free with store_packer_free. Fails with HDB_ENOMEM if memory is exhausted. */
+/*
+ * Creates a packer. The caller must free *out with store_packer_free. Fails with HDB_ENOMEM if
+ * memory is exhausted.
+ */
 int store_packer_new(struct store_packer **out, struct hdb_error *err);
 void store_packer_free(struct store_packer *packer);
 
 /*
- * Compresses a block. *packed is valid until the next call. *packed_size is 0 if compression would
- * save too little.
+ * Compresses a block. *packed is valid until the next call. Sets *packed_size to 0 if compression
+ * would save too little.
  */
 int store_pack(struct store_packer *packer, const struct store_block *block, const uint8_t **packed,
 	       uint64_t *packed_size, struct hdb_error *err);
 
 /*
- * Decompressed blocks, by checksum. Shared by all handles on a file and by all threads. They are in
+ * Decompressed blocks, by checksum, which all handles on a file and all threads share. They are in
  * an unnamed file in the directory of the database (or in TMPDIR, or in memory if neither is
- * writable), so the kernel can write them back under memory pressure. They are kept until the last
- * handle is closed.
+ * writable), so that the kernel can write them back under memory pressure. They are kept until the
+ * last handle is closed.
  */
 struct store_unpacked {
 	pthread_mutex_t lock;
@@ -41,15 +44,15 @@ struct store_unpacked {
 	struct base_vec maps;      /* struct unpacked_map: windows on the file */
 	uint64_t file_end;         /* bytes of the file covered by windows */
 	int fd;                    /* -1: no file yet */
-	bool is_in_memory;         /* the file could not be created, or the disk is full */
+	bool is_in_memory;         /* whether the file could not be created, or the disk is full */
 };
 
 void store_unpacked_init(struct store_unpacked *unpacked);
 void store_unpacked_release(struct store_unpacked *unpacked);
 
 /*
- * A compressed block, borrowed. The checksum has been verified. raw_size is the size recorded in
- * the block.
+ * A compressed block, borrowed, with a verified checksum. raw_size is the size recorded in the
+ * block.
  */
 struct store_packed {
 	uint64_t checksum;
@@ -60,8 +63,8 @@ struct store_packed {
 
 /*
  * Decompresses a block unless this has been done before. *out has raw_size bytes and is borrowed
- * until store_unpacked_release. Returns HDB_ECORRUPT, without a message, if it does not decompress
- * to raw_size bytes; HDB_ENOMEM.
+ * until store_unpacked_release. Returns HDB_ECORRUPT, without a message, if the block does not
+ * decompress to raw_size bytes, or HDB_ENOMEM.
  */
 int store_unpack(struct store_unpacked *unpacked, const char *path,
 		 const struct store_packed *packed, const uint8_t **out, struct hdb_error *err);

@@ -1,6 +1,4 @@
-/*
- * store/pages.c - walks LMDB's B+tree. See pages.h. The check of a whole file is in pages_check.c.
- */
+/* store/pages.c - walks LMDB's B+tree; see pages.h. pages_check.c checks a whole file. */
 #include "store/pages_private.h"
 
 #include "base/scope.h"
@@ -37,13 +35,13 @@ enum { DB_PAD = 0, DB_FLAGS = 4, DB_DEPTH = 6, DB_ROOT = 40 };
 #define MAGIC 0xBEEFC0DEu
 #define DATA_VERSION 1
 /*
- * Flags of the tree of free pages: integer keys, and the database is not a directory. The flags of
- * the main tree are 0.
+ * Flags of the tree of free pages: integer keys, and the database is a file rather than a
+ * directory. The flags of the main tree are 0.
  */
 #define FREE_FLAGS 0x4008
 /*
  * Maximum number of attempts. A writer may commit while the pages are being read, but more failures
- * in a row mean damage.
+ * in a row indicate damage.
  */
 #define META_TRIES_MAX 20
 
@@ -57,7 +55,7 @@ static bool tree_is_sound(const uint8_t *db, uint64_t last_page)
 	return depth >= 1 && depth <= PAGES_DEPTH_MAX && root >= 2 && root <= last_page;
 }
 
-/* Describes the fault in the head of a meta page. Returns NULL if there is none. */
+/* Describes what is wrong with the head of a meta page, or returns NULL. */
 static const char *head_fault(const uint8_t *meta, uint64_t number, uint32_t page_size)
 {
 	if (load64(meta) != number || load16(meta + PAGE_FLAGS) != PAGE_META)
@@ -72,7 +70,7 @@ static const char *head_fault(const uint8_t *meta, uint64_t number, uint32_t pag
 	return NULL;
 }
 
-/* Describes the fault in the meta page to be used. Returns NULL if there is none. */
+/* Describes what is wrong with the meta page to be used, or returns NULL. */
 static const char *meta_fault(const uint8_t *meta, uint64_t number, uint32_t page_size)
 {
 	const uint64_t last_page = load64(meta + META_LAST_PAGE);
@@ -89,9 +87,9 @@ static const char *meta_fault(const uint8_t *meta, uint64_t number, uint32_t pag
 }
 
 /*
- * Checks both meta pages and finds the newer one. Only the head of the older one is checked,
- * because LMDB leaves new trees with the old transaction number there if a commit fails in its last
- * step.
+ * Describes what is wrong with the meta pages, or returns NULL. Finds the newer page. Only the head
+ * of the older one is checked, because LMDB leaves new trees with the old transaction number there
+ * if a commit fails in its last step.
  */
 static const char *metas_fault(const uint8_t *metas[2], uint32_t page_size, unsigned *newest)
 {
@@ -150,7 +148,7 @@ static int read_meta(int fd, uint8_t *meta, uint64_t offset, const char *path,
 	return HDB_OK;
 }
 
-/* Reads the meta pages once. *fault is a description of the fault, or NULL. */
+/* Reads the meta pages once. Sets *fault to a description of what is wrong, or to NULL. */
 static int look_at_metas(int fd, const char *path, const char **fault, uint64_t *wanted_bytes,
 			 struct hdb_error *err)
 {
@@ -300,7 +298,7 @@ int store_pages_compare(const struct pages_tree *tree, const void *a, uint64_t a
 	return r ? r : (a_size > b_size) - (a_size < b_size);
 }
 
-/* Returns whether a node is within its page `p`; `at` is the node's offset. */
+/* Returns whether a node, at offset `at`, is within its page `p`. */
 static bool node_is_sound(const struct pages *pages, const uint8_t *p, uint64_t at, bool is_leaf)
 {
 	const uint64_t room = pages->page_size;
@@ -338,7 +336,7 @@ static const char *page_fault(const struct pages *pages, const struct pages_tree
 	for (unsigned i = 0; i < n; i++)
 		if (!node_is_sound(pages, p, load16(p + PAGE_HEAD + 2 * (size_t)i), is_leaf))
 			return "has an entry outside its bounds";
-	/* The first key of a branch page is not used, because it means everything smaller. */
+	/* The first key of a branch page is not used, because it stands for everything smaller. */
 	for (unsigned i = is_leaf ? 1 : 2; i < n; i++) {
 		const uint8_t *last = store_pages_key(p, i - 1, &last_size);
 		const uint8_t *key = store_pages_key(p, i, &size);
@@ -349,7 +347,7 @@ static const char *page_fault(const struct pages *pages, const struct pages_tree
 	return NULL;
 }
 
-/* Gets the page of one level of the path. A page is checked once per snapshot. */
+/* Reads the page of one level of the path. A page is checked once per snapshot. */
 static int get_page(struct pages *pages, struct pages_place *place, unsigned level,
 		    uint64_t page_no, struct hdb_error *err)
 {
@@ -371,7 +369,7 @@ static int get_page(struct pages *pages, struct pages_place *place, unsigned lev
 	return HDB_OK;
 }
 
-/* Gets a value that is stored on pages of its own. */
+/* Reads a value that is stored on pages of its own. */
 static int big_value(struct pages *pages, struct pages_place *place, const uint8_t *n,
 		     struct hdb_error *err)
 {
@@ -411,7 +409,7 @@ static int take_entry(struct pages *pages, struct pages_place *place, struct hdb
 	return HDB_OK;
 }
 
-/* Gets the page of level `level`: the child of the current entry of the level above. */
+/* Reads the page of level `level`, which is the child of the current entry of the level above. */
 static int descend(struct pages *pages, struct pages_place *place, unsigned level,
 		   struct hdb_error *err)
 {
@@ -423,8 +421,8 @@ static int descend(struct pages *pages, struct pages_place *place, unsigned leve
 }
 
 /*
- * First entry whose key is not less than `key`. In a branch page, the entry whose child contains
- * that key.
+ * Returns the first entry whose key is not less than `key` or, in a branch page, the entry whose
+ * child contains that key.
  */
 static unsigned search(const struct pages_tree *tree, const uint8_t *page, bool is_leaf,
 		       struct pages_key key)

@@ -2,7 +2,7 @@
  * store/pages.h - reads LMDB's pages and checks every number before using it.
  *
  * LMDB trusts the file: one changed byte in its own pages can make it read outside the map, abort
- * the process or loop forever. heapdb therefore does not read with mdb_get and cursors but with
+ * the process or loop forever. heapdb therefore does not read with mdb_get and cursors. It uses
  * this walk over the B+tree, which accepts a page only if its number, kind, bounds, nodes and key
  * order are valid. LMDB still selects the snapshot (mdb_txn_id) and protects its pages from being
  * reused.
@@ -44,7 +44,7 @@ struct pages {
 /*
  * Checks both meta pages of an open file before LMDB reads them. Fails with HDB_ECORRUPT if the
  * file is not a database, is truncated, or its meta pages are invalid. Fails with HDB_EVERSION for
- * another byte order or data version. *wanted_bytes is the file size that the newest state
+ * another byte order or data version. Sets *wanted_bytes to the file size that the newest state
  * requires.
  */
 int store_pages_check_file(int fd, const char *path, uint64_t *wanted_bytes, struct hdb_error *err);
@@ -58,7 +58,8 @@ struct pages_file {
 
 /*
  * Opens the snapshot of the read transaction `txn_id`. Returns HDB_END if a writer has overtaken
- * the transaction; the caller must then begin a new one. Close with pages_close.
+ * the transaction; the caller must then begin a new one. The caller must close *pages with
+ * pages_close.
  */
 int store_pages_open(struct pages *pages, const struct pages_file *file, uint64_t txn_id,
 		     struct hdb_error *err);
@@ -82,14 +83,14 @@ struct pages_key {
 };
 
 /*
- * Moves to the first entry of place->tree whose key is not less than `key` (size 0: to the first
- * entry). Returns HDB_NOTFOUND if there is none.
+ * Moves to the first entry of place->tree whose key is not less than `key` (size 0 means the first
+ * entry of all). Returns HDB_NOTFOUND if there is none.
  */
 int store_pages_seek(struct pages *pages, struct pages_key key, struct pages_place *place,
 		     struct hdb_error *err);
 /*
- * Move to the next or the previous entry. After HDB_NOTFOUND the position is invalid, except that
- * pages_previous works from the end.
+ * Move to the next or the previous entry. After HDB_NOTFOUND the position is invalid, but
+ * store_pages_previous still works from the end.
  */
 int store_pages_next(struct pages *pages, struct pages_place *place, struct hdb_error *err);
 int store_pages_previous(struct pages *pages, struct pages_place *place, struct hdb_error *err);
@@ -99,8 +100,7 @@ bool store_pages_key_is(const struct pages_place *place, struct pages_key key);
 
 /*
  * Checks both trees completely: every page is visited once, keys ascend across pages, and no page
- * is used twice or both used and free. If the check succeeds, it is safe for LMDB to write to the
- * file.
+ * is used twice, or both used and free. If the check succeeds, LMDB can safely write to the file.
  */
 int store_pages_check_all(struct pages *pages, struct hdb_error *err);
 

@@ -109,8 +109,8 @@ static int check_entry(struct check *check, const struct pages_place *place, uns
 					"has keys out of order", err));
 	TRY(check_bounds(check, place, from, err));
 	/*
-	 * A value with its own pages follows the head of its first page. Other values are inside
-	 * their leaf.
+	 * A value with its own pages begins after the head of its first page. Other values are
+	 * inside their leaf.
 	 */
 	if (place->value < place->page[leaf] ||
 	    place->value >= place->page[leaf] + check->pages->page_size)

@@ -26,7 +26,7 @@ enum { NODE_BIG_DATA = 1 };
 int store_pages_damaged(const struct pages *pages, uint64_t page_no, const char *what,
 			struct hdb_error *err);
 
-/* Key of entry i of a checked page; borrowed. *size is in bytes. */
+/* Returns the key of entry i of a checked page, borrowed. Sets *size to its number of bytes. */
 const uint8_t *store_pages_key(const uint8_t *page, unsigned i, uint64_t *size);
 
 /* Compares keys in the order of the tree. */

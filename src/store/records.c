@@ -1,13 +1,11 @@
-/*
- * store/records.c - tables of fixed-size records and of texts.
- */
+/* store/records.c - reads and writes tables of fixed-size records, and the table of texts. */
 #include "store/records.h"
 
 #include "base/bytes.h"
 
 #include <assert.h>
 
-/* A block of strings ends at this number of strings or bytes. */
+/* Maximum number of strings and of bytes in a block. */
 #define TEXTS_PER_BLOCK 1024u
 #define TEXT_BLOCK_BYTES 65536u
 
@@ -92,7 +90,7 @@ uint64_t store_record_count(struct store *store, enum store_table table)
 
 	if (store_table_info(store, table, &info, NULL) != HDB_OK)
 		return 0;
-	/* Limits what callers allocate. If records are missing, reading them fails later. */
+	/* This limits what callers allocate. If records are missing, reading them fails later. */
 	return info.item_count < info.bytes / RECORD_MIN ? info.item_count :
 							   info.bytes / RECORD_MIN;
 }

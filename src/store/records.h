@@ -2,8 +2,8 @@
  * store/records.h - tables of fixed-size records (roots, threads, classes and so on), and the table
  * of texts.
  *
- * Records are numbered from 0 and stored like the struct in memory (little-endian; static_assert
- * checks the layout where the struct is defined), STORE_RECORDS per block.
+ * Records are numbered from 0 and stored like the struct in memory (little-endian; a static_assert
+ * checks the layout next to the struct), STORE_RECORDS per block.
  */
 #ifndef STORE_RECORDS_H
 #define STORE_RECORDS_H
@@ -15,8 +15,8 @@
 #define STORE_RECORDS 1024u
 
 /*
- * Writes a table of records of store_table_record(table) bytes, in order. The caller sets the first
- * two fields and zeroes the rest.
+ * Writer of a table of records. Each has store_table_record(table) bytes, and they are written in
+ * order. The caller sets the first two fields and zeroes the rest.
  */
 struct store_records_writer {
 	struct store_writer *writer;
@@ -32,16 +32,16 @@ struct store_records_writer {
 #define STORE_CLASS_MEMORY_BYTES 600u
 
 /*
- * Charges the memory of all classes to the budget (base_work_count: *counted). If the budget has no
- * room, returns HDB_ELIMIT with a sufficient --memory value, because arrays by class are in memory
- * in many places. The import also calls it, so that it never creates a database that queries would
+ * Charges the memory of all classes to the budget (base_work_count: *counted). If the budget is too
+ * small, returns HDB_ELIMIT with a sufficient --memory value, because many places keep arrays by
+ * class in memory. The import also calls it, so that it never creates a database that queries would
  * refuse with the same budget.
  */
 int store_count_classes(struct base_work *work, uint64_t class_count, uint64_t *counted,
 			struct hdb_error *err);
 
 int store_records_put(struct store_records_writer *w, const void *record, struct hdb_error *err);
-/* Writes the last block and the table's state, and frees the buffer, even after a failure. */
+/* Writes the last block and the state of the table. Frees the buffer, even after a failure. */
 int store_records_end(struct store_records_writer *w, struct hdb_error *err);
 void store_records_release(struct store_records_writer *w);
 
@@ -53,8 +53,8 @@ int store_records_put_all(struct store_writer *writer, enum store_table table, c
 uint64_t store_record_count(struct store *store, enum store_table table);
 
 /*
- * Number of records of a table, for callers that allocate memory for all of them. Fails with
- * HDB_ECORRUPT if the number is larger than the table's size allows.
+ * Determines the number of records in a table, for callers that allocate memory for all of them.
+ * Fails with HDB_ECORRUPT if the number is larger than the table's size allows.
  */
 int store_record_room(struct store *store, enum store_table table, uint64_t *count,
 		      struct hdb_error *err);
@@ -66,7 +66,10 @@ int store_record_room(struct store *store, enum store_table table, uint64_t *cou
 int store_record(struct store *store, enum store_table table, uint64_t no, void *out,
 		 struct hdb_error *err);
 
-/* Writes the table of texts, numbered from 0. The caller sets the writer and zeroes the rest. */
+/*
+ * Writer of the table of texts, which are numbered from 0. The caller sets `writer` and zeroes the
+ * rest.
+ */
 struct store_texts_writer {
 	struct store_writer *writer;
 	uint64_t count;       /* number of strings written */
@@ -84,7 +87,7 @@ int store_texts_put(struct store_texts_writer *w, const void *text, size_t size,
 int store_texts_end(struct store_texts_writer *w, struct hdb_error *err);
 void store_texts_release(struct store_texts_writer *w);
 
-/* Text `no`, borrowed like a block. Returns HDB_NOTFOUND past the end. */
+/* Reads text `no`, borrowed like a block. Returns HDB_NOTFOUND past the end. */
 int store_text(struct store *store, uint64_t no, const char **text, size_t *size,
 	       struct hdb_error *err);
 

@@ -1,7 +1,8 @@
 /*
  * store/schema.h - the records of the base tables, as stored in the file.
  *
- * Text numbers refer to the table texts. STORE_NONE means "none" wherever a number is optional.
+ * Text numbers refer to the table texts. Wherever a number is optional, STORE_NONE means that there
+ * is none.
  */
 #ifndef STORE_SCHEMA_H
 #define STORE_SCHEMA_H
@@ -28,16 +29,19 @@ enum store_strength {
 	STORE_FINALIZER = 4 /* java.lang.ref.FinalReference */
 };
 
-/* Evidence in the dump for a shallow size. */
+/* What the dump proves about a shallow size. */
 enum store_size_basis {
 	/* from the layout only: no object of the class is close to another object */
 	STORE_SIZE_COMPUTED =
 		/* from the layout only: no object of the class is close enough to another object */
 	0,
 	STORE_SIZE_EXACT = 1, /* an object of the class ends where the next object begins */
-	/* the layout yields less, but many objects have the same larger distance */
+	/* the layout yields a smaller size, but many objects have the same larger distance */
 	STORE_SIZE_OBSERVED = 2,
-	/* the layout yields more than the distance to the next object, which is used instead */
+	/*
+	 * the layout yields a size larger than the distance to the next object, which is used
+	 * instead
+	 */
 	STORE_SIZE_CUT = 3
 };
 
@@ -70,13 +74,13 @@ struct store_class {
 	uint8_t size_basis;  /* enum store_size_basis of instance_bytes, or of arrays */
 	uint8_t class_basis; /* enum store_size_basis of class_bytes */
 	/*
-	 * For object arrays whose elements are flat values or words of a filler: width of an
+	 * For object arrays whose elements are flat values or words of a filler, width of an
 	 * element. 0 if the elements are references.
 	 */
 	uint8_t element_bytes;
 	uint8_t unused[2];
 	/*
-	 * Smallest distance from an object of the class to the next object; for arrays, without the
+	 * Smallest distance from an object of the class to the next object, for arrays without the
 	 * elements. STORE_NONE if unknown.
 	 */
 	uint32_t distance_bytes;
@@ -97,8 +101,8 @@ struct store_field {
 static_assert(sizeof(struct store_field) == 16, "stored");
 
 /*
- * Value of an instance field that contains a flat value: number of its class + 1, size in bytes,
- * log2 of the alignment. Returns 0 for other fields.
+ * Returns the value of an instance field that contains a flat value: 1 + number of its class, size
+ * in bytes, and log2 of the alignment. Other fields have the value 0.
  */
 static inline uint64_t store_flat_field(uint32_t value_no, uint32_t bytes, uint32_t align)
 {
@@ -126,9 +130,12 @@ struct store_root {
 	uint32_t thread_serial; /* 0: none */
 	uint32_t frame_number;  /* STORE_NONE: none */
 	uint8_t kind;           /* HPROF sub-record tag */
-	/* local variable of a known thread: an edge of the thread, not a root */
+	/*
+	 * whether it is a local variable of a known thread, which is an edge of the thread and not
+	 * a root
+	 */
 	uint8_t is_local;
-	/* the dump has no such record; the root was added by a rule of MAT */
+	/* whether the dump has no such record, and a rule of MAT added the root */
 	uint8_t is_invented;
 	uint8_t unused;
 };
@@ -187,7 +194,7 @@ struct store_heap {
 };
 static_assert(sizeof(struct store_heap) == 8, "stored");
 
-/* Problem kinds from this number on are reported by the import. */
+/* Problem kinds from this number on are found by the import. */
 #define STORE_PROBLEM_FIRST 100
 
 /*
@@ -205,7 +212,7 @@ enum store_problem_kind {
 	STORE_PROBLEM_SHORT_INSTANCE, /* an instance has fewer bytes than the fields of its class */
 	STORE_PROBLEM_NULL_ID,        /* an object has ID 0; it is dropped */
 	STORE_PROBLEM_MISSING_NAME,   /* a class has no name */
-	STORE_PROBLEM_LONG_TEXT,      /* a string is longer than the maximum; it is cut */
+	STORE_PROBLEM_LONG_TEXT,      /* a string is longer than the maximum; it is truncated */
 	STORE_PROBLEM_BAD_FIELD_TYPE, /* a field has an unknown type */
 	STORE_PROBLEM_CLASS_ID,       /* a class has the ID of another object */
 	STORE_PROBLEM_LOST_PACKETS    /* packets of a heap graph in a trace are missing */
@@ -242,9 +249,7 @@ struct store_problem {
 };
 static_assert(sizeof(struct store_problem) == 256, "stored");
 
-/*
- * Table alloc.sites: one record per site; the fields of the record's header are repeated in each.
- */
+/* Table alloc.sites: one record per site, each of which repeats the fields of the header. */
 struct store_alloc_site {
 	uint32_t record_no; /* number of the ALLOC_SITES record */
 	uint32_t class_text;
@@ -283,7 +288,7 @@ struct store_heap_summary {
 };
 static_assert(sizeof(struct store_heap_summary) == 48, "stored");
 
-/* Table dangling: IDs that are referred to but not in the dump. */
+/* Table dangling: IDs to which objects refer but which are not in the dump. */
 struct store_dangling {
 	uint64_t object_id;
 	uint64_t reference_count;

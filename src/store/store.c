@@ -45,8 +45,8 @@ uint64_t store_generation(const struct store *store)
 }
 
 /*
- * The private file is refreshed together with the main file, so that both show tables published up
- * to now.
+ * Begins a snapshot. The private file is refreshed together with the main file, so that both show
+ * tables published up to now.
  */
 static int begin_snapshot(struct store *store, struct hdb_error *err)
 {
@@ -147,7 +147,8 @@ int store_need_side(struct store *store, struct base_work *work, struct hdb_erro
 }
 
 /*
- * Finds a meta value; its bytes are borrowed like a block. Returns false if no value has this name.
+ * Finds a meta value, whose bytes are borrowed like a block. Returns false if no value has this
+ * name.
  */
 static bool find_meta(const struct store_view *view, const char *name, const uint8_t **data,
 		      uint64_t *size)
@@ -313,8 +314,8 @@ int store_damaged(struct store *store, enum store_table table, uint64_t key, con
 	struct hdb_error why;
 
 	/*
-	 * If reading the file has failed, the page consists of zeros, which is not damage in the
-	 * file.
+	 * If reading the file has failed, the page consists of zeros, which does not mean that the
+	 * file is damaged.
 	 */
 	if (!store || store_fault_size(store, &why) >= 0)
 		(void)hdb_fail(
@@ -328,7 +329,7 @@ int store_damaged(struct store *store, enum store_table table, uint64_t key, con
 	return why.code;
 }
 
-/* The file from which a table is read. */
+/* Returns the view of the file from which a table is read. */
 static struct store_view *view_of(struct store *store, unsigned table)
 {
 	assert(table < STORE_TABLE_END);
@@ -380,7 +381,7 @@ static bool is_verified(const struct store *store, const struct pages_place *pla
 		       seal_of(place);
 }
 
-/* Verifies the checksum of a value and records that it is valid. */
+/* Verifies the checksum of a value and, if it is valid, records this. */
 static int verify(struct store *store, unsigned table, const struct pages_place *place,
 		  struct hdb_error *err)
 {
@@ -419,7 +420,8 @@ static int take_value(struct store *store, unsigned table, const struct found *f
 }
 
 /*
- * The walk has failed. If reading the file has failed, reports that error, because it is the cause.
+ * Returns the error of a failed walk. If reading the file has failed, reports that error instead,
+ * because it is the cause.
  */
 static int walk_failed(struct store *store, int r, struct hdb_error *err)
 {
@@ -432,8 +434,8 @@ static bool is_of_table(const struct pages_place *place, unsigned table)
 }
 
 /*
- * The block to find for a key: the block with exactly this key, the first at or after it, or the
- * last at or before it.
+ * The block to find for a key: the one with exactly this key, the first at or after it, or the last
+ * at or before it.
  */
 enum seek { SEEK_EXACT, SEEK_AFTER, SEEK_BEFORE };
 
@@ -578,7 +580,7 @@ int store_table_info(struct store *store, enum store_table table, struct store_t
 		.bytes = load64(data + 24),
 		.file_bytes = load64(data + (is_packed ? 32 : 24)),
 	};
-	/* Limits what callers allocate to what the file can contain. */
+	/* This limits what callers allocate to what the file can contain. */
 	if (out->file_bytes > view->map_bytes ||
 	    out->block_count > out->file_bytes / BLOCK_HEADER_SIZE ||
 	    out->bytes / STORE_PACKED_RATIO > out->file_bytes)

@@ -1,6 +1,6 @@
 /*
- * store/store.h - a heap database file: snapshots, blocks with checksums, meta values, publishing
- * of tables.
+ * store/store.h - a heap database file: snapshots, blocks with checksums, meta values, and
+ * publishing of tables.
  *
  * No other room calls mdb_*. A block is one LMDB value. Its key is (table, key) in big-endian
  * order, so a table is a range of keys in numeric order. FORMAT.md describes the bytes.
@@ -20,38 +20,38 @@ struct store;
 /*
  * Opens an existing database. Fails with HDB_EIO if it cannot be read, HDB_EFORMAT if it is not a
  * regular file, HDB_ECORRUPT if it is not a heap database, HDB_EVERSION if its format or the
- * revision of a base table is not supported. *out is owned: close with store_close.
+ * revision of a base table is not supported. The caller must close *out with store_close.
  */
 int store_open(const char *path, struct store **out, struct hdb_error *err);
 /*
  * Opens a database so that building tables does not wait for the disk. If a process has several
- * handles on a file, the first opened handle decides.
+ * handles on a file, the handle that was opened first decides.
  */
 int store_open_unsynced(const char *path, struct store **out, struct hdb_error *err);
 /*
- * Opens a database for reading only meta values, which describe how the dump was imported. Base
- * tables may then have an earlier revision, and must not be read.
+ * Opens a database only to read meta values, which describe how the dump was imported. Base tables
+ * may then have an earlier revision, and must not be read.
  */
 int store_open_meta(const char *path, struct store **out, struct hdb_error *err);
 void store_close(struct store *store);
 
 /*
  * Opens another handle on the same open file, for another thread, even if the path now names
- * another file. *out is owned: close with store_close.
+ * another file. The caller must close *out with store_close.
  */
 int store_open_again(struct store *store, struct store **out, struct hdb_error *err);
 
 const char *store_path(const struct store *store);
 
 /*
- * HDB_EIO with an offset if reading the file has failed since the snapshot began (the file shrank,
- * or the disk failed).
+ * Returns HDB_EIO with an offset if reading the file has failed since the snapshot began (because
+ * the file shrank, or the disk failed).
  */
 int store_fault(const struct store *store, struct hdb_error *err);
 
 /*
- * Like store_fault, but also checks the size of the file, which needs a system call. Pages beyond a
- * new end of the file read as zeros without a fault.
+ * Like store_fault, but also checks the size of the file, which requires a system call. Pages
+ * beyond a new end of the file read as zeros without a fault.
  */
 int store_fault_size(const struct store *store, struct hdb_error *err);
 
@@ -59,7 +59,7 @@ int store_fault_size(const struct store *store, struct hdb_error *err);
 uint64_t store_file_bytes(const struct store *store);
 
 /*
- * A block. Its bytes are borrowed until store_refresh or store_close. They are not aligned: use
+ * A block. Its bytes are borrowed until store_refresh or store_close. They are not aligned, so use
  * base/bytes.h.
  */
 struct store_block {
@@ -80,10 +80,11 @@ static inline void store_block_frame(const struct store_block *block, struct bas
 }
 
 /*
- * Finds the block with this key: HDB_OK or HDB_NOTFOUND. The checksum is verified the first time
- * this handle reads the block; HDB_ECORRUPT names table and block. A block with the same key, data
- * and checksum as in an earlier snapshot is the same block. This function and the two below may be
- * called on several threads at once, as long as none refreshes the handle.
+ * Finds the block with this key. Returns HDB_OK or HDB_NOTFOUND. The checksum is verified the first
+ * time this handle reads the block; the message of HDB_ECORRUPT names the table and the block. A
+ * block with the same key, data and checksum as in an earlier snapshot is the same block. This
+ * function and the two below may be called on several threads at once, as long as none refreshes
+ * the handle.
  */
 int store_block(struct store *store, enum store_table table, uint64_t key, struct store_block *out,
 		struct hdb_error *err);
@@ -92,19 +93,21 @@ int store_block(struct store *store, enum store_table table, uint64_t key, struc
 int store_need_block(struct store *store, enum store_table table, uint64_t key,
 		     struct store_block *out, struct hdb_error *err);
 
-/* The block with the greatest key that is not greater than `key`. */
+/* Finds the block with the greatest key that is not greater than `key`. */
 int store_block_before(struct store *store, enum store_table table, uint64_t key,
 		       struct store_block *out, struct hdb_error *err);
 
-/* The block with the smallest key that is not less than `key`. Used to read a table in order. */
+/*
+ * Finds the block with the smallest key that is not less than `key`. Used to read a table in order.
+ */
 int store_block_after(struct store *store, enum store_table table, uint64_t key,
 		      struct store_block *out, struct hdb_error *err);
 
 /*
  * Some readers pass NULL for err and use a default if a value cannot be read, for example for names
  * and labels. The handle keeps the first such failure, because results based on defaults might be
- * stored. This function returns that failure, or a fault of the map. It must be called after each
- * step, before results are displayed or stored, while no other thread uses the handle.
+ * stored. This function returns that failure, or a failure of reading the map. It must be called
+ * after each step, before results are displayed or stored, while no other thread uses the handle.
  */
 int store_failed(const struct store *store, struct hdb_error *err);
 
@@ -124,8 +127,8 @@ int store_damaged(struct store *store, enum store_table table, uint64_t key, con
 int store_refresh(struct store *store, struct hdb_error *err);
 
 /*
- * Incremented by each refresh, so that caches of borrowed pointers can detect that they are
- * invalid.
+ * Returns a number that each refresh increments, so that caches of borrowed pointers can detect
+ * that they are invalid.
  */
 uint64_t store_generation(const struct store *store);
 
@@ -140,21 +143,21 @@ struct store_table_info {
 };
 
 /*
- * Returns HDB_NOTFOUND if the table does not exist, is unfinished, or has another revision, which
- * *out then contains.
+ * Reads the properties of a table. Returns HDB_NOTFOUND if the table does not exist, is unfinished,
+ * or has another revision, which *out then contains.
  */
 int store_table_info(struct store *store, enum store_table table, struct store_table_info *out,
 		     struct hdb_error *err);
 
-/* A meta value that is a number. `fallback` if it does not exist. */
+/* Returns a meta value that is a number, or `fallback` if it does not exist. */
 uint64_t store_meta_number(struct store *store, const char *name, uint64_t fallback);
 /*
- * A meta value that is a string, copied to buf (`size` bytes) and terminated. Longer strings are
- * truncated. "" if the value does not exist.
+ * Copies a meta value that is a string to buf (`size` bytes), terminated. Truncates longer strings.
+ * Writes "" if the value does not exist.
  */
 void store_meta_text(struct store *store, const char *name, char *buf, size_t size);
 
-/* Verifies every block of every existing table, in order. Calls base_step. */
+/* Verifies each block of each existing table, in order. Calls base_step. */
 int store_check(struct store *store, struct base_work *work, uint64_t *block_count,
 		struct hdb_error *err);
 
@@ -165,8 +168,8 @@ struct store_writer;
 /*
  * Begins a new database `path` under a temporary name in the same directory. Fails with HDB_EEXIST
  * if `path` exists and `force` is not set. Returns HDB_END if another import is writing the same
- * database. `size_hint` (bytes) determines the address space to reserve, not the file size. *out is
- * owned: end with store_publish or store_abort.
+ * database. `size_hint` (bytes) determines the address space to reserve, not the file size. The
+ * caller must end *out with store_publish or store_abort.
  */
 int store_create(const char *path, bool force, uint64_t size_hint, struct store_writer **out,
 		 struct hdb_error *err);
@@ -177,9 +180,9 @@ bool store_is_full(const struct store_writer *writer);
 void store_unsynced(struct store_writer *writer);
 
 /*
- * From now on, compresses blocks of all tables except contents (whose frames are already
- * compressed), if this saves space. For a new database that contains its dump. Fails with
- * HDB_ENOMEM if memory is exhausted.
+ * Compresses, from now on, blocks of all tables except contents (whose frames are already
+ * compressed) if this saves space. For a new database that contains its dump. Fails with HDB_ENOMEM
+ * if memory is exhausted.
  */
 int store_pack_tables(struct store_writer *writer, struct hdb_error *err);
 
@@ -187,9 +190,9 @@ int store_pack_tables(struct store_writer *writer, struct hdb_error *err);
  * Begins building derived tables. They are written to the database or, if it is not writable, to a
  * private file that exists as long as the handle (in work->tmp_dir; reported through
  * work->progress.notice). Waits while another process is building (calls base_step). If `work` is
- * NULL, it does neither and returns HDB_END instead. HDB_OK: *out is owned. HDB_END: another
- * process has built the first table meanwhile, and the store has been refreshed. Remains of an
- * interrupted build of the tables are removed first.
+ * NULL, does neither and returns HDB_END instead. On HDB_OK, *out is owned. HDB_END means that
+ * another process has built the first table, and the store has been refreshed. Removes the remains
+ * of an interrupted build of the tables first.
  */
 struct store_tables {
 	const enum store_table *table; /* borrowed */
@@ -213,20 +216,23 @@ int store_keep(struct store *store, enum store_table table, const struct store_b
 int store_put(struct store_writer *writer, enum store_table table, const struct store_block *block,
 	      struct hdb_error *err);
 
-/* Commits what was written, so that store_put_find finds it. For tables that get no more blocks. */
+/*
+ * Commits what has been written, so that store_put_find can find it. For tables that get no more
+ * blocks.
+ */
 int store_put_settle(struct store_writer *writer, struct hdb_error *err);
 
 /*
  * While a database is being written, finds the block of a settled table with the greatest key that
- * is not greater than `key`: HDB_OK or HDB_NOTFOUND. May be called on any thread, even while
- * another thread writes blocks of other tables. The bytes are borrowed until the writer ends.
+ * is not greater than `key`. Returns HDB_OK or HDB_NOTFOUND. May be called on any thread, even
+ * while another thread writes blocks of other tables. The bytes are borrowed until the writer ends.
  * Blocks of up to copy_size bytes are copied because LMDB moves small values. Checksums are not
  * verified because this process has written them.
  */
 #define STORE_INLINE_MAX 32768u
 struct store_found {
 	struct store_block block;
-	uint8_t *copy;    /* buffer of the caller for a small block */
+	uint8_t *copy;    /* the caller's buffer for a small block */
 	size_t copy_size; /* at least STORE_INLINE_MAX */
 };
 int store_put_find(struct store_writer *writer, enum store_table table, uint64_t key,
@@ -244,12 +250,12 @@ int store_put_table(struct store_writer *writer, enum store_table table, uint64_
 
 /*
  * Makes everything visible at once and, unless it is unsynced, durable. Frees the writer. A new
- * database gets its name. After a build, the store on which it was begun is refreshed. After a
+ * database gets its name. After a build, refreshes the store on which it was begun. After a
  * failure, nothing is visible.
  */
 int store_publish(struct store_writer *writer, uint64_t *file_bytes, struct hdb_error *err);
 
-/* Discards everything and frees the writer. NULL is allowed. */
+/* Discards everything and frees the writer, which may be NULL. */
 void store_abort(struct store_writer *writer);
 
 #endif

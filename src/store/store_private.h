@@ -15,16 +15,19 @@
 /* Maximum length of the name of a meta value. */
 #define META_NAME_MAX 63
 #define META_KEY_SIZE (2 + META_NAME_MAX)
-/* u32 revision, u32 zero, u64 number of blocks, u64 number of items, u64 bytes. */
+/*
+ * Information about a table: u32 revision, u32 zero, u64 number of blocks, u64 number of items, u64
+ * bytes.
+ */
 #define TABLE_INFO_SIZE 32
 /*
- * Followed by the u64 number of bytes in the file if blocks of the table are compressed, which is
- * possible only for base tables. The revision then has the bit TABLE_IS_PACKED.
+ * If blocks of the table are compressed, which is possible only for base tables, the u64 number of
+ * bytes in the file follows. The revision then has the bit TABLE_IS_PACKED.
  */
 #define TABLE_INFO_PACKED_SIZE 40
 #define TABLE_IS_PACKED 0x80000000u
 
-/* Tables of a database that is not writable, in a private file of this handle. */
+/* The tables of a database that is not writable, in a private file of this handle. */
 struct store_side {
 	struct store_env *env; /* owned */
 	struct store_view view;
@@ -47,15 +50,16 @@ struct store {
 	struct hdb_error failure;
 };
 
-/* Creates the private file, and reports it once through work->progress. */
+/* Creates the private file, and reports this once through work->progress. */
 int store_need_side(struct store *store, struct base_work *work, struct hdb_error *err);
 
 /*
- * Key of a meta value: u16 table, then the name. The value has a block's header. `out` has
- * META_KEY_SIZE bytes; *size is the size of the key. Fails with HDB_ELIMIT if the name is too long.
+ * Writes the key of a meta value: u16 table, then the name. The value has a block's header. `out`
+ * has META_KEY_SIZE bytes. Sets *size to the size of the key. Fails with HDB_ELIMIT if the name is
+ * too long.
  */
 int store_meta_key(uint8_t *out, size_t *size, const char *name, struct hdb_error *err);
-/* Name of the meta value that marks a table as complete: "table:NAME". */
+/* Writes the name of the meta value that marks a table as complete: "table:NAME". */
 void store_table_meta_name(char *buf, size_t size, enum store_table table);
 
 #endif

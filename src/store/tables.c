@@ -21,8 +21,8 @@
 	}
 
 /*
- * Tables of one reference strength. The reach tree of strong references is older and has a separate
- * number.
+ * Tables of one reference strength. The reach tree of strong references existed before and has a
+ * separate number.
  */
 #define VIEW(view, name) \
 	[STORE_VIEW( \
@@ -45,8 +45,8 @@
  * The revision describes what a table contains. Raise it when the same dump yields different
  * contents: different sizes, roots, references or dominators, or a different encoding. A new
  * revision of a base table makes existing databases unreadable, and the dump must be imported
- * again. A new revision of a derived table causes that table to be rebuilt; also raise the
- * revisions of tables computed from it. tests/derive/revisions_test.c compares the contents of all
+ * again. A new revision of a derived table causes that table to be rebuilt. The revisions of tables
+ * computed from it must be raised too. tests/derive/revisions_test.c compares the contents of all
  * tables of some dumps with tests/data/table_revisions.tsv, and fails if contents change and the
  * revision does not.
  */

@@ -3,7 +3,7 @@
  * contents.
  *
  * The number is part of every key and never changes its meaning. The revision is raised when the
- * contents of a table change their meaning (tables.c): a derived table of another revision is
+ * contents of a table change their meaning (tables.c). A derived table of another revision is
  * rebuilt, and a database with a base table of another revision is not opened.
  */
 #ifndef STORE_TABLES_H
@@ -40,7 +40,7 @@ enum store_table {
 	STORE_CLASS_COUNTS = 22,
 	STORE_CONTENTS = 23,
 	STORE_THREAD_STARTS = 24,
-	/* derived tables, built on first need */
+	/* derived tables, which are built when first needed */
 	STORE_REFERRERS = 64,
 	STORE_REFERRERS_BIG = 65,
 	STORE_REACH = 66,
@@ -57,7 +57,7 @@ enum store_table {
 	STORE_RETAINED_HEAPS = 77,
 	STORE_DEPTH = 78,
 	/*
-	 * The same tables, computed with references up to a given strength: STORE_VIEW_TABLES
+	 * The same tables, computed with references down to a given strength: STORE_VIEW_TABLES
 	 * tables for each strength, in the order of enum store_view_table.
 	 */
 	STORE_VIEWS = 80,
@@ -82,7 +82,7 @@ enum store_table {
 	STORE_TABLE_END
 };
 
-/* Tables that exist once per strength, except for phantom, which means all references. */
+/* Tables that exist once per strength, except for phantom, which stands for all references. */
 enum store_view_table {
 	STORE_VIEW_REACH,
 	STORE_VIEW_DOMINATORS,
@@ -97,23 +97,25 @@ enum store_view_table {
 	STORE_VIEW_TABLES
 };
 
-/* Number of the table for one strength. View 1: strong, 2: soft, 3: finalizer, 4: weak. */
+/*
+ * Returns the number of the table for one strength. View 1: strong, 2: soft, 3: finalizer, 4: weak.
+ */
 #define STORE_VIEW(view, table) \
 	((enum store_table)(STORE_VIEWS + ((view)-1) * STORE_VIEW_TABLES + (table)))
 
 /*
- * Numbers of the `top.level` and `top.level.big` tables for one strength. `table` is the one for
- * all references.
+ * Returns the number of the `top.level` or `top.level.big` table for one strength. `table` is the
+ * one for all references.
  */
 #define STORE_TOP_LEVEL_VIEW(view, table) ((enum store_table)((table) + 2 * (view)))
 
 /*
  * Returns the name of a table, such as "objects" or "reach.strong", or NULL for an unknown number.
- * The string is static.
+ * Static.
  */
 const char *store_table_name(unsigned table);
 
-/* Returns the size of a record of a table of records (store/records.h), or 0 for other tables. */
+/* Returns the size of a record in a table of records (store/records.h), or 0 for other tables. */
 uint32_t store_table_record(unsigned table);
 
 /* Size of a record of the `totals` and `whole` tables. Only derive/ knows their contents. */
@@ -121,8 +123,8 @@ uint32_t store_table_record(unsigned table);
 #define STORE_WHOLE_BYTES 32
 
 /*
- * Revision of a table's contents that this library reads and writes. Returns 0 for an answer if
- * answers are not stored.
+ * Returns the revision of a table's contents that this library reads and writes, or 0 for an answer
+ * if answers are not stored.
  */
 uint32_t store_table_revision(unsigned table);
 

@@ -1,10 +1,10 @@
 /*
  * store/view.c - begins and ends snapshots, and reads their meta values.
  *
- * Nothing in a snapshot is trusted before it is checked. Pages are checked by pages.h and meta
- * values by their checksums, and the seal, which the import writes last, shows that no meta value
- * is missing. Therefore, if a value does not exist, the dump did not have one, and if a table does
- * not exist, it has not been built.
+ * Nothing in a snapshot is trusted before it is checked: pages by pages.h, and meta values by their
+ * checksums. The seal, which the import writes last, shows that no meta value is missing.
+ * Therefore, if a value does not exist, the dump did not have one, and if a table does not exist,
+ * it has not been built.
  */
 #include "store/view.h"
 
@@ -19,13 +19,13 @@
 #include <xxhash.h>
 
 /*
- * Maximum number of attempts if writers commit while a snapshot begins. An attempt reads only a few
+ * Maximum number of attempts to begin a snapshot while writers commit. An attempt reads only a few
  * bytes.
  */
 #define BEGIN_TRIES_MAX 1000
 /*
- * The map is twice as long as the file plus this. Tables built later are then visible in the same
- * map, and blocks that were read keep their addresses. Address space costs nothing.
+ * The map is twice as long as the file plus this size, so that tables built later are visible in
+ * the same map and blocks that were read keep their addresses. Address space costs nothing.
  */
 #define MAP_SPARE_BYTES ((uint64_t)256 << 20)
 /* Pause after an attempt during which a writer committed. */
@@ -121,7 +121,7 @@ static int map_file(struct store_view *view, struct hdb_error *err)
 	}
 	/*
 	 * Blocks of other tables surround each block, so the kernel must not read ahead. Callers
-	 * announce what they need (base_map_prefetch).
+	 * prefetch what they need (base_map_prefetch).
 	 */
 	(void)madvise(map, (size_t)length, MADV_RANDOM);
 	view->map = map;
@@ -130,7 +130,7 @@ static int map_file(struct store_view *view, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Makes one attempt. Returns HDB_END if a writer committed meanwhile. */
+/* Makes one attempt. Returns HDB_END if a writer committed at the same time. */
 static int try_begin(struct store_view *view, struct hdb_error *err)
 {
 	const char *path = view->env->path;
@@ -141,8 +141,8 @@ static int try_begin(struct store_view *view, struct hdb_error *err)
 		return store_fail_mdb(err, r, path, "reading");
 	}
 	/*
-	 * The map is created after the transaction began, so the file has at least the size of the
-	 * transaction's state.
+	 * The map is created after the transaction has begun, so the file has at least the size of
+	 * the transaction's state.
 	 */
 	TRY(map_file(view, err));
 	return store_pages_open(&view->pages,
@@ -287,7 +287,10 @@ int store_view_begin(struct store_view *view, struct hdb_error *err)
 {
 	const int r = begin(view, err);
 
-	/* If reading the file has failed, zeros were read, which is not damage in the file. */
+	/*
+	 * If reading the file has failed, zeros were read, which does not mean that the file is
+	 * damaged.
+	 */
 	return view->fault ? store_view_check(view, err) : r;
 }
 

@@ -12,7 +12,7 @@
 #include "store/env.h"
 #include "store/pages.h"
 
-/* A meta value with a verified checksum. Borrowed from the map. */
+/* A meta value with a verified checksum, borrowed from the map. */
 struct store_view_meta {
 	const char *name; /* not terminated */
 	uint64_t name_size;
@@ -45,7 +45,7 @@ struct store_view_map {
 /*
  * Begins a snapshot of the file's newest state. *view must not be moved before store_view_end.
  * Fails with HDB_ECORRUPT if its pages or meta values are invalid; store_view_end must be called in
- * this case, too. Maps remain until store_view_close: blocks of complete tables do not move, so
+ * this case, too. Maps remain until store_view_close. Blocks of complete tables do not move, so
  * blocks borrowed earlier can still be read.
  */
 int store_view_begin(struct store_view *view, struct hdb_error *err);
@@ -54,18 +54,18 @@ void store_view_end(struct store_view *view);
 void store_view_close(struct store_view *view);
 
 /*
- * HDB_EIO with an offset if the file is shorter than its map. The rest of its last page reads as
- * zeros, without a fault.
+ * Returns HDB_EIO with an offset if the file is shorter than its map. The rest of its last page
+ * reads as zeros, without a fault.
  */
 int store_view_check_size(const struct store_view *view, struct hdb_error *err);
 
-/* HDB_EIO with an offset if reading the map has failed. */
+/* Returns HDB_EIO with an offset if reading the map has failed. */
 int store_view_check(const struct store_view *view, struct hdb_error *err);
 
 /* Finds a meta value by name. Returns NULL if there is none. */
 const struct store_view_meta *store_view_meta(const struct store_view *view, const char *name);
 
-/* An entry of the seal: hash of a meta value's name and checksum. */
+/* Computes an entry of the seal: a hash of a meta value's name and checksum. */
 uint64_t store_seal_entry(const void *name, uint64_t name_size, const uint8_t *value);
 
 #endif

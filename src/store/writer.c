@@ -1,11 +1,11 @@
 /*
  * store/writer.c - writes a new database, or derived tables into an existing one.
  *
- * Both write blocks in transactions of limited size, because LMDB keeps the pages of an open
- * transaction in anonymous memory. What is written stays invisible until store_publish: a new file
- * does not have its name yet, and a derived table does not have its "table:" value yet. Blocks of a
- * table without that value are the remains of an interrupted build; the next build of the table
- * removes them, under the build lock.
+ * In both cases, blocks are written in transactions of limited size, because LMDB keeps the pages
+ * of an open transaction in anonymous memory. They stay invisible until store_publish, because
+ * until then a new file does not have its name, and a derived table does not have its "table:"
+ * value. Blocks of a table without that value are the remains of an interrupted build; the next
+ * build of the table removes them, under the build lock.
  */
 #include "store/store.h"
 
@@ -33,13 +33,13 @@
  */
 #define PENDING_BYTES_MAX (4u << 20)
 /*
- * A chunk of this size is allocated and freed once. glibc then keeps up to twice as much freed
+ * Size of a chunk that is allocated and freed once. This makes glibc keep up to twice as much freed
  * memory, instead of 128 KB by default.
  */
 #define RETAINED_BYTES (2 * (size_t)PENDING_BYTES_MAX)
-/* If less than this is free after a failed write, the disk was full. */
+/* If less than this is free after a failed write, the disk is taken to be full. */
 #define FULL_SLACK_BYTES (1u << 20)
-/* Pause between attempts to get a build lock that another process has. */
+/* Pause between attempts to take a build lock that another process has. */
 #define LOCK_POLL_NS 5000000
 
 struct table_count {
@@ -50,7 +50,7 @@ struct table_count {
 
 struct store_writer {
 	bool is_full;         /* a write failed because the disk is full */
-	pthread_mutex_t lock; /* protects env's transaction, for store_put_find */
+	pthread_mutex_t lock; /* protects the transaction of env, for store_put_find */
 	/* for a build, the store on which it was begun; NULL for a new database */
 	struct store *store;
 	MDB_env *env;
@@ -60,7 +60,7 @@ struct store_writer {
 	int lock_fd; /* holds the build lock or the import lock */
 	bool is_new;
 	bool is_force;
-	bool is_unsynced; /* new databases only: see store_unsynced */
+	bool is_unsynced; /* only for new databases; see store_unsynced */
 	/* whether everything is written in one transaction (store_env_private) */
 	bool is_whole;
 	struct store_packer *packer; /* NULL: blocks are not compressed */
@@ -86,7 +86,10 @@ static void abort_at(struct store_writer **writer)
 	store_abort(*writer);
 }
 
-/* Returns the writer to the caller. Otherwise, it would be aborted at the end of its scope. */
+/*
+ * Returns the writer to the caller. If this is not called, the writer is aborted at the end of its
+ * scope.
+ */
 static int give_writer(struct store_writer **writer, struct store_writer **out)
 {
 	*out = *writer;
@@ -94,7 +97,7 @@ static int give_writer(struct store_writer **writer, struct store_writer **out)
 	return HDB_OK;
 }
 
-/* *out is owned even after a failure. */
+/* Creates a writer. *out is owned by the caller even after a failure. */
 static int new_writer(const char *path, struct store_writer **out, struct hdb_error *err)
 {
 	struct store_writer *writer;
@@ -109,7 +112,7 @@ static int new_writer(const char *path, struct store_writer **out, struct hdb_er
 
 /*
  * Reports that writing `bytes` bytes failed. LMDB reports EIO even if the disk became full during a
- * write, so the free space decides which error occurred.
+ * write, so the free space determines the error.
  */
 static int fail_write(struct store_writer *writer, int mdb_result, uint64_t bytes,
 		      struct hdb_error *err)
@@ -248,13 +251,13 @@ static int put_format(struct store_writer *writer, struct hdb_error *err)
 }
 
 /*
- * When a transaction commits, LMDB frees the memory of its pages. If malloc returned this memory to
- * the kernel, the kernel would have to find and clear new pages for the next transaction, which
- * takes a tenth of an import's time.
+ * Makes malloc retain freed memory. When a transaction commits, LMDB frees the memory of its pages.
+ * If malloc returned this memory to the kernel, the kernel would have to find and clear new pages
+ * for the next transaction, which takes a tenth of an import's time.
  */
 static void retain_freed(void)
 {
-	/* volatile, because compilers would otherwise remove the pair of calls */
+	/* It is volatile because compilers would otherwise remove the pair of calls. */
 	void *volatile chunk = malloc(RETAINED_BYTES);
 
 	free(chunk);
@@ -355,10 +358,7 @@ static int lock_for_build(struct store_writer *writer, struct base_work *work,
 	return wait_for_lock(writer, work, err);
 }
 
-/*
- * Chooses the file to write to. LMDB trusts all pages of a file to which it writes, so they are
- * checked first.
- */
+/* Chooses the file to write to. LMDB trusts all pages of such a file, so they are checked first. */
 static int choose_env(struct store_writer *writer, struct hdb_error *err)
 {
 	struct store *store = writer->store;
@@ -396,7 +396,10 @@ int store_build(struct store *store, struct store_tables tables, struct base_wor
 	TRY(begin_txn(writer, err));
 	for (size_t i = 0; i < tables.count; i++)
 		TRY(drop_table(writer, tables.table[i], err));
-	/* Committed now, so that the writer lock is not held while the table is computed. */
+	/*
+	 * The transaction is committed now, so that the writer lock is not held while the table is
+	 * computed.
+	 */
 	TRY(commit_txn(writer, err));
 	return give_writer(&writer, out);
 }
@@ -613,7 +616,7 @@ static int hash_metas(const struct store_writer *writer, MDB_cursor *cursor, str
 }
 
 /*
- * Writes the hashes of all meta values, in order of name. They show a reader that no value is
+ * Writes the hashes of all meta values, in order of name, which show a reader that no value is
  * missing.
  */
 static int put_seal(struct store_writer *writer, struct hdb_error *err)
@@ -664,7 +667,8 @@ void store_abort(struct store_writer *writer)
 		if (writer->env)
 			mdb_env_close(writer->env);
 		/*
-		 * Removes only our own file: without the lock, the file belongs to another import.
+		 * Only our own file is removed. Without the lock, the file belongs to another
+		 * import.
 		 */
 		if (writer->temp_path && writer->lock_fd >= 0)
 			(void)unlink(writer->temp_path);

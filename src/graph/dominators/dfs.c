@@ -1,10 +1,10 @@
 /*
  * graph/dominators/dfs.c - depth-first search: the order of nodes, parents, and all other edges.
  *
- * The search jumps through memory in an order that is not known in advance, so cache misses
- * dominate its cost. It therefore reads only two bits per node, which fit in the caches, and the
- * node's row, which costs one miss. Numbers are only written, in order. A non-tree edge is recorded
- * with its target's node, because looking up the target's number would be another miss; dfs_order.c
+ * The search accesses memory in an order that is not known in advance, so cache misses dominate its
+ * cost. It therefore reads only two bits per node, which fit in the caches, and the node's row,
+ * which costs one miss. Numbers are only written, and in order. A non-tree edge is recorded with
+ * its target's node, because looking up the target's number would be another miss; dfs_order.c
  * later replaces nodes with numbers, bucket by bucket.
  *
  * Each row is decoded once. Targets that were already visited yield an edge immediately. The others
@@ -27,18 +27,18 @@
 
 /*
  * After a small search, the set of nodes visited from the current root is cleared node by node.
- * After a search that visits more than one node in SWEEP_PART, it is cleared as a whole.
+ * After a search that visits more than one in SWEEP_PART nodes, the whole set is cleared.
  */
 #define SWEEP_PART 256
 
 struct search {
 	struct dom_parts *parts;
 	struct dom_build *b;
-	bool is_alone; /* there is only one part, so states need no atomic updates */
+	bool is_alone; /* whether there is only one part, so that states need no atomic updates */
 	struct dom_stack stack;
 	uint64_t steps;
 	struct base_big recent; /* uint32_t: nodes visited from this root */
-	/* if there are more nodes than this, the set is cleared as a whole */
+	/* maximum number of recent nodes; beyond it, the whole set is cleared */
 	uint32_t recent_limit;
 	uint32_t first;    /* first number of this search */
 	uint32_t reported; /* count reported to dom_step */
@@ -98,7 +98,10 @@ static inline int add_edge(struct search *s, uint32_t source, uint32_t target,
 	return HDB_OK;
 }
 
-/* Decodes a row. Targets that were already visited yield an edge; others are put on the stack. */
+/*
+ * Decodes a row. Targets that were already visited yield an edge; the others are pushed onto the
+ * stack.
+ */
 static int scan_row(struct search *s, uint32_t node, uint32_t source, struct hdb_error *err)
 {
 	struct dom_build *b = s->b;
@@ -115,7 +118,9 @@ static int scan_row(struct search *s, uint32_t node, uint32_t source, struct hdb
 		dom_stack_long(&s->stack, &row, source);
 		return HDB_OK;
 	}
-	/* Has no branches, because visits are unpredictable. Visited targets move to the end. */
+	/*
+	 * This has no branches, because visits are unpredictable. Visited targets move to the end.
+	 */
 	for (unsigned i = count; i-- > 0;) {
 		const uint32_t to = target[i];
 		const bool is_new = dom_state(b->states, to) == DOM_NEW;

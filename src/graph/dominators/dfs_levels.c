@@ -1,41 +1,45 @@
 /*
- * graph/dominators/dfs_levels.c - makes more roots, if one root reaches nearly all nodes.
+ * graph/dominators/dfs_levels.c - creates more roots if one root reaches nearly all nodes.
  *
- * Threads share a graph by its roots, so a search from a single root would leave all others idle.
- * Before the search, probes of limited length from each root therefore look for two things:
+ * Threads share a graph by its roots, so a search from a single root would leave all other threads
+ * idle. Before the search, probes of limited length from each root therefore look for two things:
  *
- * - A node that two roots reach is dominated by the virtual root. It becomes a root: an edge from a
- *   node's dominator to the node changes no dominator.
- * - If only one root has a long probe, it becomes the owner of the next level: it is searched after
- *   all other roots, and in its place the nodes it refers to are the roots. Whatever only they
- *   reach is dominated by the owner, as everything is by the virtual root at the first level. This
- *   is true of any root, so a wrong guess costs time, but the result is the same.
+ * - Nodes that two roots reach. The virtual root dominates such a node, so the node becomes a root:
+ *   an edge from the dominator of a node to the node does not change any dominator.
+ * - A single root with a long probe. This root becomes the owner of the next level. It is searched
+ *   after all other roots, and the nodes to which it refers become roots in its place. The owner
+ *   dominates everything that only these nodes reach, just as the virtual root dominates everything
+ *   at the first level. This is true of any root, so a wrong guess costs time but does not change
+ *   the result.
  *
- * An edge to a node of an earlier level comes from below another root of that level, the owner. So
- * the owner of its own level dominates the node, as if two roots of that level reached it.
+ * An edge to a node of an earlier level comes from below another root of that level, its owner.
+ * Therefore the owner of the node's own level dominates the node, as if two roots of that level
+ * reached it.
  */
 #include "graph/dominators/semi_nca_private.h"
 
 #include "base/bits.h"
 
 /*
- * Divisors for the maximum share of nodes that probes visit: by each probe at first, by each later,
- * and by all together.
+ * Divisors for the maximum share of nodes that probes visit: each probe at first, each later probe,
+ * and all probes together.
  */
 #define PROBE_FIRST 4096u
 #define PROBE_LAST 64u
 #define PROBES_ALL 64u
-/* The limit of a probe grows by this factor. */
+/* Factor by which the limit of a probe grows. */
 #define PROBE_GROWTH 8u
 
 struct probes {
 	struct dom_parts *parts;
-	struct base_vec todo;    /* uint32_t: roots to be probed, then the roots of the next pass */
+	/* uint32_t: roots to be probed, followed by the roots of the next pass */
+	struct base_vec todo;
 	struct base_vec visited; /* uint32_t: nodes that long probes of this pass have visited */
 	size_t first;            /* start of the current probe in `visited` */
-	uint64_t limit;          /* longer probes end here, and are long */
-	uint64_t first_limit;    /* of the first pass of each level */
-	uint64_t left;           /* nodes that may still be visited */
+	/* maximum number of nodes of a probe; a probe that reaches it is long */
+	uint64_t limit;
+	uint64_t first_limit; /* limit of the first pass of each level */
+	uint64_t left;        /* number of nodes that may still be visited */
 };
 
 static void add_state(struct dom_parts *parts, uint32_t v, enum dom_state state)
@@ -49,7 +53,7 @@ static void add_root(struct dom_parts *parts, uint32_t v)
 	add_state(parts, v, DOM_TOP);
 }
 
-/* Calls take() for each target of v, until it returns another code than HDB_OK. */
+/* Calls take() for each target of v until it returns a code other than HDB_OK. */
 static int each_target(const struct graph_rows *rows, uint32_t v, void *ctx,
 		       int (*take)(void *ctx, uint32_t target, struct hdb_error *err),
 		       struct hdb_error *err)
@@ -67,7 +71,10 @@ static int each_target(const struct graph_rows *rows, uint32_t v, void *ctx,
 
 /* ---- a level ---- */
 
-/* A target of the owner is a root or, if it was visited, can also be reached from another root. */
+/*
+ * Takes a target of the owner. It becomes a root or, if it was visited, can also be reached from
+ * another root.
+ */
 static int take_target(void *ctx, uint32_t v, struct hdb_error *err)
 {
 	struct dom_parts *parts = ctx;
@@ -105,8 +112,8 @@ int dom_level_begin(struct dom_parts *parts, unsigned no, struct hdb_error *err)
 
 	if (no > 0) {
 		/*
-		 * The first probe was too short: another root of an earlier level has reached the
-		 * owner.
+		 * The first probe was too short, because another root of an earlier level has
+		 * reached the owner.
 		 */
 		if (dom_state(parts->part->states, level->owner) & DOM_MET) {
 			parts->level_count = no;
@@ -157,7 +164,7 @@ static int probe_target(void *ctx, uint32_t v, struct hdb_error *err)
 
 /*
  * Visits nodes near a root, breadth first. Returns HDB_END if the probe is long. Nodes visited by a
- * shorter probe keep this state, as do all nodes that the root reaches.
+ * shorter probe keep this state, because the root reaches them.
  */
 static int probe(struct probes *p, uint32_t root, struct hdb_error *err)
 {
@@ -200,7 +207,7 @@ static int take_back(struct probes *p, struct dom_level *level, struct hdb_error
 
 /*
  * Probes from the roots of a level until few new roots are found and only one root has a long
- * probe. Stores that root in *owner, or returns HDB_END if there is no such root.
+ * probe. Sets *owner to this root, or returns HDB_END if there is no such root.
  */
 static int find_owner(struct probes *p, struct dom_level *level, uint32_t *owner,
 		      struct hdb_error *err)
@@ -244,7 +251,7 @@ static int plan(struct probes *p, struct hdb_error *err)
 	while (parts->level_count < DOM_LEVELS_MAX) {
 		struct dom_level *level = &parts->level[parts->level_count - 1];
 
-		/* Any larger number of roots is enough for all threads. */
+		/* If there are more roots than this, all threads have enough of them. */
 		const uint64_t most = parts->level_count > 1 ? p->first_limit : p->left;
 
 		TRY(mark_roots(parts, level, err));
@@ -264,7 +271,7 @@ static int plan(struct probes *p, struct hdb_error *err)
 int dom_levels_plan(struct dom_parts *parts, struct hdb_error *err)
 {
 	const uint64_t n = parts->part->node_count;
-	/* Only tests divide a small graph into parts. Probes visit all of it. */
+	/* Only tests divide a small graph into parts. Probes then visit all of it. */
 	const bool is_small = n < DOM_PART_NODES;
 	struct probes p = { .parts = parts,
 			    .first_limit = is_small ? n / 8 : n / PROBE_FIRST,

@@ -3,9 +3,9 @@
  * edges.
  *
  * The search writes the number of each node, and edges whose sources are numbers and whose targets
- * are nodes. Both are grouped in buckets of neighbouring nodes. This file processes one bucket
- * after the other, so lookups stay within the cache. It fills the array, and replaces the targets
- * of edges with their numbers.
+ * are nodes. Both are grouped in buckets of adjacent nodes. This file processes one bucket after
+ * another, so lookups stay within the cache. It fills in the array, and replaces the targets of
+ * edges with their numbers.
  */
 #include "graph/dominators/semi_nca_private.h"
 
@@ -21,7 +21,7 @@
 /* Number of blocks of numbers being processed per thread. */
 #define PACK_SLOTS 3u
 
-/* The orders' chunks take 1/CHUNK_SHARE of the budget, and leave 1/KEPT_SHARE to others. */
+/* Shares of the budget: chunks take 1/CHUNK_SHARE, and 1/KEPT_SHARE is left for others. */
 #define CHUNK_SHARE 16u
 #define KEPT_SHARE 2u
 
@@ -72,8 +72,8 @@ static void mark_tops(const struct dom_parts *parts, const uint32_t *number, uin
 }
 
 /*
- * Renumbers a part's edges into one bucket of nodes. Leaves out self-loops, and edges into nodes
- * that turned out to be dominated by the virtual root after the edge was recorded.
+ * Renumbers a part's edges into one bucket of nodes. Omits self-loops, and edges into nodes that
+ * were found to be dominated by the virtual root after the edge was recorded.
  */
 static int number_edges(struct dom_build *b, const uint32_t *number, uint32_t bucket,
 			struct hdb_error *err)
@@ -93,8 +93,8 @@ static int number_edges(struct dom_build *b, const uint32_t *number, uint32_t bu
 }
 
 /*
- * Packs a block as differences, which are small because neighbours in memory usually have
- * neighbouring numbers. `values` is scratch space. Runs on any thread.
+ * Packs a block as differences, which are small because adjacent nodes usually have adjacent
+ * numbers. `values` is scratch space. May run on any thread.
  */
 static int pack_numbers(const uint32_t *number, uint32_t count, uint64_t *values,
 			struct base_vec *packed, struct hdb_error *err)
@@ -173,7 +173,7 @@ static int take_bucket(void *ctx, unsigned slot, uint64_t bucket, struct hdb_err
 	return base_step(n->parts->work, bucket << GRAPH_BUCKET_BITS, err);
 }
 
-/* Also frees the data that the numbers were built from. */
+/* Frees the numbering, and the data from which the numbers were computed. */
 static void release(struct numbering *n)
 {
 	for (unsigned i = 0; n->slots && i < n->slot_count; i++)

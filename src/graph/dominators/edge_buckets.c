@@ -1,5 +1,6 @@
 /*
- * graph/dominators/edge_buckets.c - edges in chunks by bucket of targets; sorted bucket by bucket.
+ * graph/dominators/edge_buckets.c - stores edges in chunks, in a bucket for each range of targets,
+ * and sorts them bucket by bucket.
  */
 #include "graph/dominators/edge_buckets.h"
 
@@ -47,8 +48,8 @@ int graph_buckets_grow(struct graph_edge_buckets *eb, uint32_t bucket, struct hd
 }
 
 /*
- * Counts the edges of each target into first[target + 2] and sums up, so that first[k + 1]
- * starts row k.
+ * Counts the edges of each target in first[target + 2] and adds up the counts, so that first[k + 1]
+ * is the start of row k.
  */
 static uint64_t count_rows(const struct graph_edge_buckets *eb, uint32_t bucket)
 {

@@ -2,11 +2,11 @@
  * graph/dominators/edge_buckets.h - a growing set of edges, returned grouped by target.
  *
  * A counting sort over all targets would miss the cache twice per edge. Edges are therefore
- * distributed to buckets of neighbouring targets as they arrive (sequential writes, a few hundred
+ * distributed to buckets of adjacent targets as they arrive (sequential writes to a few hundred
  * streams), and each bucket is sorted within the cache when it is processed. A chunk contains the
  * target in two bytes, and the source as the distance from the previous one, which is short if
- * sources arrive nearly in order. Memory: 3 to 7 bytes per edge and one chunk per bucket. The room
- * has no knowledge of dominators.
+ * sources arrive nearly in order. Memory: 3 to 7 bytes per edge, and one chunk per bucket. Nothing
+ * here depends on dominators.
  */
 #ifndef GRAPH_DOMINATORS_EDGE_BUCKETS_H
 #define GRAPH_DOMINATORS_EDGE_BUCKETS_H
@@ -16,7 +16,10 @@
 
 #include <stdbool.h>
 
-/* Targets per bucket. Its sorting counters (8 bytes each) must fit the second-level cache. */
+/*
+ * Binary logarithm of the number of targets per bucket. The counters for sorting a bucket (8 bytes
+ * each) must fit in the second-level cache.
+ */
 #define GRAPH_BUCKET_BITS 15
 #define GRAPH_BUCKET_SIZE (1u << GRAPH_BUCKET_BITS)
 
@@ -27,7 +30,7 @@
 #define GRAPH_EDGE_BYTES_MAX 7
 
 struct graph_edge_chunk {
-	struct graph_edge_chunk *before; /* the bucket's previous chunk */
+	struct graph_edge_chunk *before; /* previous chunk of the bucket */
 	uint32_t used;                   /* bytes */
 	uint32_t last_source;            /* source of the last edge added */
 	uint8_t bytes[GRAPH_CHUNK_BYTES];
@@ -38,13 +41,13 @@ struct graph_edge_buckets {
 	struct graph_edge_chunk **last; /* indexed by bucket: its newest chunk, or NULL */
 	uint64_t bucket_count;
 	struct base_chunks chunks;
-	struct base_big sorted; /* sources of the last bucket sorted */
-	uint64_t *first;        /* GRAPH_BUCKET_SIZE + 2 row starts of that bucket */
+	struct base_big sorted; /* sources of the last bucket that was sorted */
+	uint64_t *first;        /* GRAPH_BUCKET_SIZE + 2 starts of the rows of this bucket */
 };
 
 /*
- * Prepares for targets 0 to target_count - 1. `work` is borrowed. *b must be released even after a
- * failure.
+ * Prepares for targets 0 to target_count - 1. `work` is borrowed. The caller must release *eb even
+ * after a failure.
  */
 int graph_buckets_init(struct graph_edge_buckets *eb, uint64_t target_count, struct base_work *work,
 		       struct hdb_error *err);
@@ -98,7 +101,10 @@ static inline void graph_buckets_begin(const struct graph_edge_buckets *eb, uint
 	}
 }
 
-/* The next edge, with the target relative to the bucket's first. Returns false at the end. */
+/*
+ * Reads the next edge, with the target relative to the bucket's first target. Returns false at the
+ * end.
+ */
 static inline bool graph_buckets_next(struct graph_edge_reader *reader, uint32_t *source,
 				      uint32_t *target)
 {
@@ -124,9 +130,9 @@ static inline bool graph_buckets_next(struct graph_edge_reader *reader, uint32_t
 }
 
 /*
- * Sorts one bucket. The edges into its k-th target come from (*source)[(*first)[k]] to
- * (*source)[(*first)[k + 1]], excluding the latter. Borrowed until the next call. *source is not
- * NULL, even if there are no edges.
+ * Sorts one bucket. The sources of edges into its k-th target are (*source)[(*first)[k]] to
+ * (*source)[(*first)[k + 1] - 1]. Borrowed until the next call. *source is not NULL even if there
+ * are no edges.
  */
 int graph_buckets_sort(struct graph_edge_buckets *eb, uint32_t bucket, const uint64_t **first,
 		       const uint32_t **source, struct hdb_error *err);

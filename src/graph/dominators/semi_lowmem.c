@@ -1,21 +1,22 @@
 /*
- * graph/dominators/semi_lowmem.c - semidominators with links only for joins, nodes that have
- * incoming edges outside the search tree.
+ * graph/dominators/semi_lowmem.c - finds semidominators with links only for joins, which are nodes
+ * that have incoming edges outside the search tree.
  *
- * For heaps whose links, at 8 bytes per node, do not fit the budget: hundreds of millions of
- * objects in 2 GB, or tens of millions in 100 MB. Otherwise links would be in a file, and random
- * access to it thrashes.
+ * This is for heaps whose links, at 8 bytes per node, do not fit in the budget: hundreds of
+ * millions of objects in 2 GB, or tens of millions in 100 MB. Otherwise, links would be in a file,
+ * and random access to it would thrash.
  *
- * A node that is not a join has its parent as semidominator, so its link need not be stored.
+ * The semidominator of a node that is not a join is its parent, so its link need not be stored.
  * Consider evaluating an edge from u to w (u > w), and let p be the deepest ancestor of u whose
  * number is not greater than w. On the path from p down to u, the first node contributes p, or at
- * most p if it is a join; later nodes that are not joins contribute more. So the result is the
- * minimum of p and the contributions of the joins on the path.
+ * most p if it is a join, and later nodes that are not joins contribute more. The result is
+ * therefore the minimum of p and the contributions of the joins on the path.
  *
  * A pass over all nodes in order of numbers keeps the path to the current node on a stack. It finds
- * both p and the nearest join there, and replaces each edge by one from p, one from the join, or
- * both ("folding"). The remaining evaluations concern paths over joins only. Edges are grouped by
- * source for this pass and by target afterwards. Only the links of joins are accessed at random.
+ * both p and the nearest join there, and replaces each edge with one from p, one from the join, or
+ * both ("folding"). The remaining evaluations concern paths that contain only joins. Edges are
+ * grouped by source for this pass, and by target afterwards. Only the links of joins are accessed
+ * at random.
  */
 #include "graph/dominators/semi_nca_private.h"
 
@@ -25,23 +26,24 @@
 #include <assert.h>
 
 /*
- * If more than one node in JOINS_PART is a join, links for all nodes are used instead, in a file if
- * necessary: folding such a graph takes up to three times as long and saves little memory. Measured
- * with --memory 64M: 5 % of nodes are joins in application heaps, 43 % in a compiler's heap (1.6 s
- * folded, 1.1 s with all links), 46 % in a random graph (9.0 s, 2.4 s).
+ * If more than one in JOINS_PART nodes is a join, links for all nodes are used instead, in a file
+ * if necessary, because folding such a graph takes up to three times as long and saves little
+ * memory. Measured with --memory 64M: 5 % of nodes are joins in application heaps, 43 % in a
+ * compiler's heap (1.6 s folded, 1.1 s with all links), and 46 % in a random graph (9.0 s and 2.4
+ * s).
  */
 #define JOINS_PART 4u
 
 /*
- * Cache of recent results, by target. It removes most duplicate edges, for example those into a
- * class that a million objects refer to.
+ * Number of slots in a cache of recent results, by target. The cache removes most duplicate edges,
+ * such as those into a class to which a million objects refer.
  */
 #define RECENT_EDGES (1u << 12)
 
 /* A node on the path to the current node. */
 struct path_node {
 	uint32_t number;
-	uint32_t join; /* nearest join at or above it; 0: none */
+	uint32_t join; /* nearest join that is this node or above it; 0: none */
 };
 
 struct recent_edge {
@@ -140,7 +142,7 @@ static int extend_path(struct fold *f, uint32_t number, uint32_t parent, struct 
 	return HDB_OK;
 }
 
-/* The deepest node on the path whose number is not greater than `w`. */
+/* Returns the deepest node on the path whose number is not greater than `w`. */
 static uint32_t deepest_below(const struct fold *f, uint32_t w)
 {
 	uint64_t low = 0, high = f->depth;
@@ -157,8 +159,8 @@ static uint32_t deepest_below(const struct fold *f, uint32_t w)
 }
 
 /*
- * Replaces the edge from the end of the path to w with one from a number below w, one from a join
- * above w, or both.
+ * Replaces the edge from the end of the path to w with an edge from a number below w, an edge from
+ * a join above w, or both.
  */
 static int fold_edge(struct fold *f, uint32_t w, struct hdb_error *err)
 {
@@ -175,7 +177,7 @@ static int fold_edge(struct fold *f, uint32_t w, struct hdb_error *err)
 	return join ? graph_buckets_add(&f->b->edges, join, w, err) : HDB_OK;
 }
 
-/* State of one block of the pass in order of numbers. */
+/* Folds the edges of one block, in order of numbers. */
 static int fold_block(struct fold *f, uint32_t block, struct hdb_error *err)
 {
 	struct dom_build *b = f->b;
@@ -194,8 +196,8 @@ static int fold_block(struct fold *f, uint32_t block, struct hdb_error *err)
 }
 
 /*
- * Semidominators of one block, from the highest number to the lowest. *rank is the number of joins
- * up to the current node.
+ * Computes the semidominators of one block, from the highest number to the lowest. *rank is the
+ * number of joins up to the current node.
  */
 static int semi_of_block(struct fold *f, uint32_t block, uint32_t *rank, struct hdb_error *err)
 {
@@ -242,12 +244,12 @@ static int start(struct fold *f, struct hdb_error *err)
 			       err));
 	f->recent = f->recent_big.data;
 	f->path = f->path_big.data;
-	/* The virtual root starts every path, so the stack is never empty. */
+	/* Every path starts at the virtual root, so the stack is never empty. */
 	f->path[f->depth++] = (struct path_node){ 0, 0 };
 	return HDB_OK;
 }
 
-/* The upward pass: keeps only the edges needed to join subtrees. */
+/* Performs the upward pass, which keeps only the edges needed to join subtrees. */
 static int fold_all(struct fold *f, struct hdb_error *err)
 {
 	struct dom_build *b = f->b;
@@ -265,7 +267,7 @@ static int fold_all(struct fold *f, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The downward pass: evaluates the remaining edges. */
+/* Performs the downward pass, which evaluates the remaining edges. */
 static int find_semis(struct fold *f, struct hdb_error *err)
 {
 	struct dom_build *b = f->b;

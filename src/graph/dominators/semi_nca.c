@@ -1,6 +1,6 @@
 /*
- * graph/dominators/semi_nca.c - SEMI-NCA in the numbers of a depth-first preorder, and sums up the
- * tree.
+ * graph/dominators/semi_nca.c - SEMI-NCA on the numbers of a depth-first preorder, and sums along
+ * the tree.
  *
  * Invariants: parent[w] < w; semi[w] <= parent[w]; idom[w] <= semi[w]. The dominator of w is found
  * by walking up the dominator tree from parent[w] to the first number that is not greater than
@@ -29,8 +29,8 @@ struct block_edges {
 };
 
 /*
- * Prefetches the links of upcoming sources, then of their ancestors. Edges are evaluated from the
- * last to the first, so the upcoming sources are known, unlike in the search.
+ * Prefetches the links of upcoming sources, and then of their ancestors. Edges are evaluated from
+ * last to first, so unlike in the search, the upcoming sources are known.
  */
 static inline void prefetch_links(const struct dom_link *links, uint32_t w, const uint32_t *source,
 				  uint64_t i)
@@ -42,8 +42,8 @@ static inline void prefetch_links(const struct dom_link *links, uint32_t w, cons
 }
 
 /*
- * The semidominator of w: the minimum of its parent, of the sources of edges that are less than w,
- * and of the evaluations of the other sources.
+ * Computes the semidominator of w: the minimum of its parent, of the sources of edges that are less
+ * than w, and of the evaluations of the other sources.
  */
 static inline uint32_t semi_of(struct dom_link *links, uint32_t w, uint32_t parent,
 			       const struct block_edges *edges, uint64_t *steps)
@@ -62,7 +62,7 @@ static inline uint32_t semi_of(struct dom_link *links, uint32_t w, uint32_t pare
 	return semi;
 }
 
-/* Semidominators of one block, from the highest number to the lowest. */
+/* Computes the semidominators of one block, from the highest number to the lowest. */
 static int semi_of_block(struct dom_build *b, struct dom_link *links, uint32_t block,
 			 struct hdb_error *err)
 {
@@ -105,9 +105,9 @@ static int find_semidominators(struct dom_parts *parts, struct dom_build *b, str
 /*
  * Jump pointers over the dominator tree (Myers, "An Applicative Random-Access Stack", 1983). A run
  * is a path down the tree with consecutive numbers, such as the nodes of a list. Pointers lead from
- * the top of a run to the top of another, so any ancestor is found in O(log of the number of runs
- * above) steps. For a top, `up` is the jump and `low` the number of runs above it. For other nodes,
- * `up` is the top and `low` is NO_TOP.
+ * the top of one run to the top of another, so any ancestor is found in a number of steps that is
+ * logarithmic in the number of runs above. For a top, `up` is the jump and `low` the number of runs
+ * above it. For other nodes, `up` is the top and `low` is NO_TOP.
  */
 #define NO_TOP UINT32_MAX
 
@@ -133,8 +133,8 @@ static void add_jump(struct dom_link *jumps, uint32_t w, uint32_t dominator)
 }
 
 /*
- * The nearest ancestor of x, or x itself, whose number is not greater than `most`. Requires x >
- * most.
+ * Returns the nearest ancestor of x, or x itself, whose number is not greater than `most`. Requires
+ * x > most.
  */
 static inline uint32_t jump_up(const struct dom_link *jumps, const uint32_t *dominator, uint32_t x,
 			       uint32_t most, uint64_t *steps)
@@ -177,15 +177,18 @@ static int read_blocks(struct dom_parts *parts, struct dom_build *b, uint32_t bl
 	return dom_step(parts, b, BASE_RUN, err);
 }
 
-/* Average number of steps per walk before jump pointers are used. A compiler's heap takes 3. */
+/*
+ * Average number of steps per walk above which jump pointers are used. On a compiler's heap, the
+ * average is 3.
+ */
 #define WALK_STEPS 8u
 
 /*
- * Finds all dominators of a part. Walking up step by step is fastest on heaps, but quadratic on a
- * long chain with a wide tail. So if walks have taken more than WALK_STEPS steps per number, jump
- * pointers take over and bound each walk by a logarithm.
+ * Finds all dominators of a part. Walking up step by step is fastest on heaps, but takes quadratic
+ * time on a long chain with a wide tail. If walks have taken more than WALK_STEPS steps per number,
+ * jump pointers are used from then on, which limit each walk to a logarithmic number of steps.
  *
- * dominator[0] belongs to the part before this one and is not accessed.
+ * dominator[0] belongs to the previous part and is not accessed.
  */
 static int find_dominators(struct dom_parts *parts, struct dom_build *b, uint32_t *dominator,
 			   struct hdb_error *err)
@@ -250,7 +253,7 @@ static void release_part(struct dom_build *b)
 	free(b->block2);
 }
 
-/* A phase that runs on all parts at the same time. */
+/* A phase that runs on all parts at once. */
 struct phase {
 	struct dom_parts *parts;
 	int (*run)(struct dom_parts *parts, struct dom_build *b, struct hdb_error *err);
@@ -303,10 +306,7 @@ static int search(struct dom_parts *parts, struct graph_rows *rows, struct base_
 	const uint32_t n = rows->node_count;
 	int rc;
 
-	/*
-	 * States are accessed in random order, so they are kept in the memory reserved for the
-	 * search.
-	 */
+	/* States are accessed in random order, so they use the memory reserved for the search. */
 	base_work_keep(work, 0);
 	base_stage(work, "dominators: search", n, "objects");
 	TRY(base_big_alloc(work, &parts->states_big, (uint64_t)n / 4 + 8, "preorder", err));
@@ -341,8 +341,8 @@ static int place_dominators(struct dom_parts *parts, struct dom_build *b, struct
 }
 
 /*
- * Returns the number of parts. There is only one if memory may not be enough for links, because
- * semi_lowmem.c needs one part.
+ * Returns the number of parts. There is only one part if memory may not suffice for links, because
+ * semi_lowmem.c requires a single part.
  */
 static unsigned part_count(const struct graph_rows *rows, enum graph_search how)
 {
@@ -358,8 +358,8 @@ static unsigned part_count(const struct graph_rows *rows, enum graph_search how)
 }
 
 /*
- * Finds semidominators of all parts, with links only for joins if memory is short and that saves
- * enough.
+ * Finds the semidominators of all parts, with links only for joins if memory is short and this
+ * saves enough.
  */
 static int each_semidominator(struct dom_parts *parts, enum graph_search how, uint32_t count,
 			      struct hdb_error *err)

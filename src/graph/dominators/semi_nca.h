@@ -3,18 +3,18 @@
  *
  * A virtual root has an edge to every node marked as root, so a root's immediate dominator is the
  * virtual root. The algorithm is SEMI-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and
- * Related Problems", 2005), with explicit stacks everywhere. Reads no files.
+ * Related Problems", 2005), with explicit stacks everywhere.
  *
- * Threads search concurrently. Each takes the nodes that it finds first in a depth-first search
- * from its own roots. An edge from one thread's nodes to another's is a path from the virtual root
- * that shares no node with the path by which the other thread came, so the virtual root dominates
- * its target. A path that leaves a thread's part and returns does so at such a node. So the parts
- * can be solved independently and concurrently. Which thread takes a node is a race, but its
- * dominator is the same in any case.
+ * Threads search concurrently. Each thread takes the nodes that it finds first in a depth-first
+ * search from its own roots. An edge from a node of one thread to a node of another completes a
+ * path from the virtual root that shares no node with the path found by the other thread, so the
+ * virtual root dominates the target of this edge. A path that leaves the part of a thread returns
+ * to it only at such a node. The parts can therefore be solved independently and concurrently.
+ * Which thread takes a node is a race, but the dominator of the node is always the same.
  *
- * Results are in the numbers of these preorders, one after the other: the virtual root has number
- * 0, reached nodes 1 to count, and a dominator's number is always lower than the node's. So sums up
- * the tree need only one loop from the highest number down.
+ * Results use the numbers of these preorders, one after another. The virtual root has number 0, and
+ * reached nodes have numbers 1 to count. The number of a dominator is always lower than that of the
+ * node, so sums along the tree need only one loop, from the highest number down.
  */
 #ifndef GRAPH_DOMINATORS_SEMI_NCA_H
 #define GRAPH_DOMINATORS_SEMI_NCA_H
@@ -31,14 +31,14 @@ struct graph_dominators {
 	const uint32_t
 		*dominator;       /* number of each node's dominator, indexed by number; [0] is 0 */
 	struct base_runs numbers; /* indexed by node; read with graph_dominators_numbers */
-	uint64_t step_count;      /* nodes and edges visited plus links followed */
+	uint64_t step_count;      /* number of nodes and edges visited and of links followed */
 	struct base_big dominator_big;
 };
 
 /*
- * How to find semidominators. The default depends on the budget. The other values force links for
- * all nodes, links only for joins (semi_lowmem.c), or, for tests, links and one search per thread
- * even for few nodes. The result is always the same.
+ * Specifies how to find semidominators. The default depends on the budget. The other values force
+ * links for all nodes, links only for joins (semi_lowmem.c), or, for tests, links and one search
+ * per thread even for few nodes. The result is always the same.
  */
 enum graph_search {
 	GRAPH_SEARCH_ANY,
@@ -48,15 +48,15 @@ enum graph_search {
 	GRAPH_SEARCHES
 };
 
-/* graph_dominators_numbers can start at multiples of this. */
+/* Alignment of the first node passed to graph_dominators_numbers. */
 #define GRAPH_NUMBERS_STEP 128u
 
-/* Bytes per node of the largest array that graph_dominators needs after releasing the rows. */
+/* Bytes per node of the largest array that graph_dominators allocates after releasing the rows. */
 #define GRAPH_DOMINATORS_BYTES 8u
 
 /*
- * Part of the budget to be reserved for the search before the rows are loaded (base_work_keep).
- * graph_dominators releases it.
+ * Returns the part of the budget to reserve for the search before the rows are loaded
+ * (base_work_keep). graph_dominators releases it.
  */
 static inline uint64_t graph_dominators_kept(const struct base_work *work, uint32_t node_count)
 {
@@ -66,25 +66,27 @@ static inline uint64_t graph_dominators_kept(const struct base_work *work, uint3
 }
 
 /*
- * Fills *out, which must be released even after a failure. Takes ownership of `rows`, whose work is
- * used, and releases them as soon as the search no longer needs them. `root_bits` is a bit vector
- * of node_count bits (64-bit words). Duplicate edges and self-loops are allowed. Time O(edges x log
- * nodes) in the worst case, nearly linear for heaps. Memory: see src/README.md.
+ * Computes the dominators. The caller must release *out even after a failure. Takes ownership of
+ * `rows`, whose work is used, and releases them as soon as the search no longer needs them.
+ * `root_bits` is a bit vector of node_count bits (64-bit words). Duplicate edges and self-loops are
+ * allowed. The time is O(edges x log nodes) in the worst case, and nearly linear for heaps. For the
+ * memory, see src/README.md.
  */
 int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, enum graph_search how,
 		     struct graph_dominators *out, struct hdb_error *err);
 void graph_dominators_release(struct graph_dominators *dominators);
 
 /*
- * Numbers of nodes [first, first + count); 0 for unreachable nodes. `first` must be a multiple of
- * GRAPH_NUMBERS_STEP, and `numbers` must have room up to the next multiple. Any thread may call it.
+ * Reads the numbers of nodes [first, first + count), which are 0 for unreachable nodes. `first`
+ * must be a multiple of GRAPH_NUMBERS_STEP, and `numbers` must have room up to the next multiple.
+ * May be called on any thread.
  */
 int graph_dominators_numbers(const struct graph_dominators *dominators, uint32_t first,
 			     uint64_t *numbers, uint32_t count, struct hdb_error *err);
 
 /*
- * Nodes by number, in *big (uint32_t, count + 1 entries, freed with base_big_free). Number 0 is
- * GRAPH_NONE.
+ * Returns the nodes by number in *big (uint32_t, count + 1 entries), which the caller frees with
+ * base_big_free. The node of number 0 is GRAPH_NONE.
  */
 int graph_dominators_nodes(const struct graph_dominators *dominators, struct base_big *big,
 			   struct hdb_error *err);

@@ -2,10 +2,10 @@
  * graph/dominators/semi_nca_private.h - the phases of graph_dominators. Private to semi_*.c and
  * dfs*.c.
  *
- * Bytes per node: 3 to 5 for the order of the search, in spill buckets; 0.25 for states; 0.5 for
- * parents; 8 for each pending edge. Each edge outside the search tree takes 3 to 7 bytes until it
- * is evaluated, and twice that while targets are replaced by numbers. Later about 2 for packed
- * numbers, then 8 for links and 0.5 for semidominators, and finally 4 for dominators.
+ * Memory in bytes per node: 3 to 5 for the order of the search, in spill buckets; 0.25 for states;
+ * 0.5 for parents; later about 2 for packed numbers, then 8 for links and 0.5 for semidominators,
+ * and finally 4 for dominators. A pending edge takes 8 bytes. Each edge outside the search tree
+ * takes 3 to 7 bytes until it is evaluated, and twice that while targets are replaced with numbers.
  */
 #ifndef GRAPH_DOMINATORS_SEMI_NCA_PRIVATE_H
 #define GRAPH_DOMINATORS_SEMI_NCA_PRIVATE_H
@@ -36,7 +36,7 @@
 enum dom_state {
 	DOM_NEW, /* not visited */
 	DOM_MET, /* visited */
-	/* flag: the virtual root is its dominator; roots have it before they are visited */
+	/* flag: the virtual root is its dominator; set for roots before they are visited */
 	DOM_TOP =
 		/*
 		 * in these two states, the virtual root is its dominator; used for a root before it
@@ -54,20 +54,20 @@ enum dom_state {
 /* Maximum number of concurrent searches. More searches would compete for the same nodes. */
 #define DOM_PARTS_MAX 16u
 
-/* Smaller graphs use a single search. */
+/* Minimum number of nodes for more than one search. */
 #define DOM_PART_NODES (1u << 16)
 
 /* Maximum number of levels (dfs_levels.c). One thread searches a longer chain of owners. */
 #define DOM_LEVELS_MAX 16u
 
-/* Roots with the same dominator. */
+/* Roots that have the same dominator. */
 struct dom_level {
-	uint32_t owner;        /* that node; for the first level, the virtual root */
+	uint32_t owner;        /* this dominator; for the first level, the virtual root */
 	uint32_t number;       /* number of the owner */
 	struct base_vec found; /* uint32_t: roots that the owner need not refer to */
 };
 
-/* One thread's part of the graph, with its own numbers. */
+/* One thread's part of the graph, with separate numbers. */
 struct dom_build {
 	struct base_work *work;
 	struct graph_rows *rows;
@@ -75,19 +75,20 @@ struct dom_build {
 	uint32_t count;                /* highest number assigned */
 	uint32_t before;               /* first number of this part in the whole graph */
 	uint32_t from[DOM_LEVELS_MAX]; /* first number of each level */
-	_Atomic uint64_t *states;      /* DOM_STATES per word, by node; shared by all parts */
-	uint64_t *mine;            /* bits by node: visited in the search from the current root */
+	_Atomic uint64_t *states;      /* DOM_STATES per word, by node; all parts share them */
+	/* bit set by node: visited in the search from the current root */
+	uint64_t *mine;
 	struct base_buckets order; /* nodes and numbers, by bucket of nodes (dom_spill_of) */
 	unsigned order_shift;
 	struct base_runs parents; /* indexed by number: distance to the parent */
 	struct base_runs semis;   /* indexed by number: distance from parent to semidominator */
 	struct graph_edge_buckets crosses; /* edges not in the search tree, from numbers to nodes */
-	struct graph_edge_buckets edges;   /* the same edges, between numbers */
-	uint64_t *top;                     /* bits by number: DOM_TOP */
+	struct graph_edge_buckets edges;   /* the same edges, as pairs of numbers */
+	uint64_t *top;                     /* bit set by number: DOM_TOP */
 	struct base_big mine_big, top_big;
-	uint64_t *block; /* BASE_RUN values of parents or semis being processed */
+	uint64_t *block; /* BASE_RUN values of the parents or semidominators being processed */
 	uint64_t *block2;
-	uint64_t step_count; /* nodes and edges visited plus links followed */
+	uint64_t step_count; /* number of nodes and edges visited and of links followed */
 	BASE_NO_SHARING;
 };
 
@@ -98,8 +99,8 @@ struct dom_parts {
 	const uint64_t *root_bits;
 	struct dom_level level[DOM_LEVELS_MAX];
 	unsigned level_count;
-	struct base_big roots_big;  /* bits by node: roots of the level that is searched */
-	uint32_t *dominator;        /* final result, by number of the whole graph */
+	struct base_big roots_big;  /* bit set by node: roots of the level being searched */
+	uint32_t *dominator;        /* final result, indexed by number in the whole graph */
 	_Atomic uint64_t next_word; /* next word of root bits to be searched */
 	_Atomic uint64_t done;      /* approximate count of numbers assigned */
 	_Atomic bool is_failed;     /* a part has failed, so the others stop */
@@ -107,9 +108,9 @@ struct dom_parts {
 };
 
 /*
- * Each part calls this regularly with the number of numbers that it has handled since the last
- * call, or with a whole block. Returns HDB_END if another part failed. Only the first part reports
- * progress; all parts check for cancellation.
+ * Must be called regularly for each part, with the number of numbers that it has processed since
+ * the last call, or with a whole block. Returns HDB_END if another part failed. Only the first part
+ * reports progress; all parts check for cancellation.
  */
 int dom_step(struct dom_parts *parts, const struct dom_build *b, uint32_t done,
 	     struct hdb_error *err);
@@ -161,7 +162,7 @@ static inline void dom_stack_long(struct dom_stack *stack, const struct graph_lo
 	stack->entry[stack->depth++] = (union dom_entry){ .target = GRAPH_NONE, .source = source };
 }
 
-/* Pops the topmost target. A long row is removed with its last target. */
+/* Pops the topmost target. A long row is removed together with its last target. */
 static inline void dom_stack_pop(struct dom_stack *stack, const struct graph_rows *rows,
 				 uint32_t *source, uint32_t *target)
 {
@@ -179,8 +180,8 @@ static inline void dom_stack_pop(struct dom_stack *stack, const struct graph_row
 }
 
 /*
- * An upcoming target to prefetch, or GRAPH_NONE: `ahead` entries down the stack, or as many entries
- * further in the long row on top.
+ * Returns an upcoming target to prefetch, or GRAPH_NONE. It is `ahead` entries down the stack, or
+ * as many entries farther in the long row on top.
  */
 static inline uint32_t dom_stack_ahead(const struct dom_stack *stack, const struct graph_rows *rows,
 				       uint32_t ahead)
@@ -198,7 +199,7 @@ static inline uint32_t dom_stack_ahead(const struct dom_stack *stack, const stru
 		       GRAPH_NONE;
 }
 
-/* Stores the current block of parents: when it is full, or at the end. */
+/* Stores the current block of parents. Called when it is full, and at the end. */
 int dom_put_parents(struct dom_build *build, struct hdb_error *err);
 
 /* Assigns the next number, build->count. */
@@ -225,7 +226,7 @@ static inline int dom_order_add(struct dom_build *b, uint32_t node, uint32_t par
 }
 
 /*
- * Numbers the nodes that this part takes. Fills count, order, parents and crosses. Parts run
+ * Numbers the nodes that this part takes. Fills in count, order, parents and crosses. Parts run
  * concurrently.
  */
 int dom_search(struct dom_parts *parts, struct dom_build *build, struct hdb_error *err);
@@ -235,8 +236,8 @@ int dom_levels_plan(struct dom_parts *parts, struct hdb_error *err);
 void dom_levels_release(struct dom_parts *parts);
 
 /*
- * Numbers the owner of a level, and marks the level's roots, when all levels above are searched.
- * Returns HDB_END if there is nothing left to search.
+ * Numbers the owner of a level, and marks the roots of the level, once all levels above it have
+ * been searched. Returns HDB_END if there is nothing left to search.
  */
 int dom_level_begin(struct dom_parts *parts, unsigned no, struct hdb_error *err);
 
@@ -248,8 +249,8 @@ void dom_levels_place(const struct dom_parts *parts, const struct dom_build *b,
 int dom_order_init(struct dom_build *build, unsigned part_count, struct hdb_error *err);
 
 /*
- * Inverts the orders into *numbers (packed; to be released even after a failure), and converts
- * crosses to edges and top. Frees states, orders and crosses.
+ * Inverts the orders into *numbers (packed; the caller must release them even after a failure), and
+ * converts crosses to edges and top. Frees states, orders and crosses.
  */
 int dom_number(struct dom_parts *parts, struct base_runs *numbers, struct hdb_error *err);
 
@@ -262,7 +263,7 @@ static inline uint32_t dom_block_count(const struct dom_build *b, uint32_t block
 }
 
 /*
- * The forest of linked nodes, with compressed paths: `up` is an ancestor, and `low` is the least
+ * The forest of linked nodes, with compressed paths. `up` is an ancestor, and `low` is the lowest
  * semidominator on the path from the node (included) to `up` (excluded). SEMI-NCA needs only the
  * value and not the node that has it, unlike Lengauer-Tarjan.
  */
@@ -280,9 +281,9 @@ static inline void jump_over(struct dom_link *x, const struct dom_link *y)
 }
 
 /*
- * Returns the least semidominator on the path from u to the highest linked ancestor; Numbers above
- * `last` are linked. Steps are counted. Halves the path on the way: every other node on it jumps
- * over the next one.
+ * Returns the lowest semidominator on the path from u to its highest linked ancestor. Numbers above
+ * `last` are linked. Counts steps. Halves the path on the way: every other node on it jumps over
+ * the next one.
  */
 static inline uint32_t dom_eval(struct dom_link *links, uint32_t u, uint32_t last, uint64_t *steps)
 {
@@ -301,9 +302,9 @@ static inline uint32_t dom_eval(struct dom_link *links, uint32_t u, uint32_t las
 }
 
 /*
- * Fills semis as semi_nca.c does, but needs links only for joins (nodes to which several edges
- * lead), for use when links for all nodes exceed the budget. If the graph has too many joins for
- * this to be useful, and `is_forced` is not set, sets *is_done to false and changes nothing.
+ * Computes semidominators like semi_nca.c, but needs links only for joins (nodes to which several
+ * edges lead). It is used if links for all nodes exceed the budget. If the graph has too many joins
+ * for this to be useful, and `is_forced` is not set, sets *is_done to false and changes nothing.
  * Otherwise it replaces the edges.
  */
 int dom_semis_lowmem(struct dom_build *build, bool is_forced, bool *is_done, struct hdb_error *err);

@@ -1,6 +1,4 @@
-/*
- * heap/values/binder.c - Binders, their proxies, and class overheads; see binder.h.
- */
+/* heap/values/binder.c - describes Binders, their proxies, and class overheads; see binder.h. */
 #include "heap/values/binder.h"
 #include "base/sort.h"
 
@@ -62,8 +60,8 @@ static int add_block(struct heap *heap, uint32_t block_no, const uint8_t *is_pro
 }
 
 /*
- * Sets has_binder_proxies first, so that a failed search is not repeated for every object that is
- * displayed. Skips blocks without a proxy class.
+ * Loads the proxies. Sets has_binder_proxies first, so that a failed search is not repeated for
+ * every object shown. Skips blocks without a proxy class.
  */
 static int load_proxies(struct heap *heap)
 {

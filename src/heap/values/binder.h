@@ -1,7 +1,7 @@
 /*
  * heap/values/binder.h - descriptions of Android objects that do not describe themselves: the
  * interface that a Binder serves or its proxy calls, and the class whose memory an array
- * represents. The names are the same as in ahat.
+ * represents. The texts are the same as in ahat.
  */
 #ifndef HEAP_VALUES_BINDER_H
 #define HEAP_VALUES_BINDER_H

@@ -1,6 +1,4 @@
-/*
- * heap/values/chars.c - the characters of strings; see chars.h.
- */
+/* heap/values/chars.c - reads the characters of strings; see chars.h. */
 #include "heap/values/chars.h"
 
 #include "base/bytes.h"
@@ -81,8 +79,8 @@ int heap_chars_are_latin1(struct base_view *view, const struct heap_chars *c, bo
 }
 
 /*
- * Buffers for hashing: one byte per unit if all are Latin-1, otherwise two bytes with the low one
- * first. So equal strings have equal bytes, however they are stored.
+ * Buffers for hashing, with one byte per unit if all are Latin-1, and otherwise two bytes, low byte
+ * first. Equal strings therefore have equal bytes, however they are stored.
  */
 struct hashed {
 	struct base_view *view;

@@ -1,8 +1,9 @@
 /*
- * heap/values/chars.h - the characters of a string in the dump: converts them to UTF-8 and computes
- * a hash.
+ * heap/values/chars.h - the characters of a string in the dump: converts them to UTF-8 and hashes
+ * them.
  *
- * Knows nothing about objects: strings.h finds the characters. Each thread uses its own view.
+ * This file does not depend on objects: strings.h finds the characters. Each thread uses its own
+ * view.
  */
 #ifndef HEAP_VALUES_CHARS_H
 #define HEAP_VALUES_CHARS_H
@@ -23,12 +24,15 @@ struct heap_chars {
 /* Output buffer for UTF-8. */
 struct heap_utf8 {
 	/*
-	 * provided by the caller; the result is terminated, and cut at a character boundary if
-	 * necessary
+	 * provided by the caller; the result is terminated and, if necessary, truncated at a
+	 * character boundary
 	 */
 	char *buf;
 	size_t size; /* size in bytes, at least 1 */
-	/* Set by the caller: U+0000 becomes HEAP_C_ZERO, so that the string has no zero bytes. */
+	/*
+	 * set by the caller: whether U+0000 becomes HEAP_C_ZERO, so that the string has no zero
+	 * bytes
+	 */
 	bool is_c_text;
 	size_t used;    /* result: number of bytes written, without the terminator */
 	uint64_t units; /* result: total number of UTF-16 units or Latin-1 bytes */
@@ -39,7 +43,7 @@ struct heap_utf8 {
 int heap_chars_utf8(struct base_view *view, const struct heap_chars *chars, struct heap_utf8 *out,
 		    struct hdb_error *err);
 
-/* Sets *out to whether all units are Latin-1, so that one byte per unit would be enough. */
+/* Sets *out to whether all units are Latin-1, so that one byte per unit suffices. */
 int heap_chars_are_latin1(struct base_view *view, const struct heap_chars *chars, bool *out,
 			  struct hdb_error *err);
 

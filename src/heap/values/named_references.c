@@ -3,8 +3,7 @@
  *
  * The tables of references list a pair of objects once (short lists), or as often as the array
  * contains it (long lists), so they do not show which fields refer to an object. The records in the
- * dump do. For each class, a plan lists the positions and names of its references, and objects are
- * read according to it.
+ * dump do. For each class, a plan lists the positions and names of the references of its instances.
  */
 #include "heap/values/named_references.h"
 #include "base/sort.h"
@@ -32,9 +31,9 @@
 #define ELEMENTS 512
 
 /*
- * An object with more references than this is indexed by target when its references to one target
- * are requested, because a join requests all targets one after the other. Indexes of INDEXES such
- * objects are kept.
+ * Minimum number of references of an object for an index by target. The index is used when
+ * references to one target are requested, because a join requests all targets one after another.
+ * The indexes of INDEXES such objects are kept.
  */
 #define INDEXED_MIN 256
 #define INDEXES 8
@@ -55,13 +54,13 @@ struct plan {
 	struct field fields[];
 };
 
-/* A reference that is not stored in a field. */
+/* A reference that is not in a field. */
 struct edge {
 	uint32_t from, to;
 	const char *name;
 };
 
-/* What next_of returns next. */
+/* The kind of reference that next_of returns next. */
 enum stage { DONE, FIELDS, SUPER, LOADER, STATICS, ELEMENTS_OF, EDGES, INDEXED };
 
 /* All references of an object, sorted by target. */
@@ -73,13 +72,13 @@ struct index {
 struct heap_named_references {
 	struct heap *heap;
 	char *only;           /* owned; NULL: any name */
-	bool is_element;      /* `only` is the name of an element, for example "[3]" */
+	bool is_element;      /* whether `only` is the name of an element, such as "[3]" */
 	uint64_t one_element; /* its index */
 	struct plan **plans;  /* indexed by class number, owned; NULL: not built */
 	uint64_t plan_fields;
 	struct base_vec edges;        /* struct edge, sorted by `from`, without duplicates */
 	struct base_idmap edges_from; /* index of an object -> its first edge */
-	struct base_idmap invented;   /* IDs of class objects that the dump lacks */
+	struct base_idmap invented;   /* IDs of class objects that the dump does not contain */
 	/* whether some references lead to objects that the dump lacks */
 	bool has_dangling;
 	/* the current object */
@@ -107,7 +106,7 @@ static bool is_wanted(const struct heap_named_references *n, const char *name)
 	return !n->only || strcmp(n->only, name) == 0;
 }
 
-/* Stores the name of a field with the heap. Names of static fields begin with "static ". */
+/* Stores the name of a field in the heap. Names of static fields begin with "static ". */
 static int keep_name(const struct heap_named_references *n, const struct store_field *field,
 		     const char **out, struct hdb_error *err)
 {
@@ -145,11 +144,11 @@ static void forget_plans(struct heap_named_references *n)
 	n->plan_fields = 0;
 }
 
-/* The references of a class and its superclasses, while they are collected. */
+/* The references of a class and its superclasses that have been collected. */
 struct collected {
 	struct base_vec fields; /* struct field */
 	uint32_t of;            /* the class */
-	uint64_t offset;        /* offset where the fields of the next superclass begin */
+	uint64_t offset;        /* offset at which the fields of the next superclass begin */
 };
 
 /* Adds the references that a class declares. */
@@ -208,7 +207,7 @@ static int make_plan(struct heap_named_references *n, uint32_t of, struct hdb_er
 	return HDB_OK;
 }
 
-/* Finds the plan of a class. It is valid until the plan of another class is requested. */
+/* Finds the plan of a class. Valid until the plan of another class is requested. */
 static int plan_of(struct heap_named_references *n, uint32_t class_no, const struct plan **out,
 		   struct hdb_error *err)
 {
@@ -223,7 +222,7 @@ static int plan_of(struct heap_named_references *n, uint32_t class_no, const str
 
 BASE_ORDER(compare_edges, struct edge, BASE_UP(from), BASE_UP(to))
 
-/* Lists local variables: a root with a known thread is a reference of the thread. */
+/* Lists local variables. A root with a known thread is a reference of the thread. */
 static int list_locals(struct heap_named_references *n, struct hdb_error *err)
 {
 	struct heap *heap = n->heap;
@@ -249,8 +248,8 @@ static int list_locals(struct heap_named_references *n, struct hdb_error *err)
 }
 
 /*
- * If no class belongs to the boot loader, each class loader refers to the classes it defined, as in
- * the import.
+ * Lists the classes defined by class loaders as references of the loaders if no class belongs to
+ * the boot loader, as the import does.
  */
 static int list_defined(struct heap_named_references *n, struct hdb_error *err)
 {
@@ -303,7 +302,7 @@ static void parse_element(struct heap_named_references *n)
 	if (!n->only || n->only[0] != '[' || n->only[1] < '0' || n->only[1] > '9')
 		return;
 	n->one_element = strtoull(n->only + 1, &end, 10);
-	/* the names of elements have no leading zeros */
+	/* names of elements have no leading zeros */
 	n->is_element = strcmp(end, "]") == 0 && (n->only[1] != '0' || end == n->only + 2);
 }
 
@@ -389,7 +388,7 @@ int heap_named_marks(struct heap_named_references *n, uint8_t *marks, struct hdb
 
 /* ---- the references of an object ---- */
 
-/* Finds the record of the object. An object without a record has no fields and no elements. */
+/* Finds the record of the object. An object without a record has no fields and elements. */
 static int begin_body(struct heap_named_references *n, struct hdb_error *err)
 {
 	struct heap *heap = n->heap;
@@ -436,7 +435,10 @@ static int begin_all(struct heap_named_references *n, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Sets the target of a reference. Returns HDB_END if it is not in the dump or not requested. */
+/*
+ * Sets the target of a reference. Returns HDB_END if the target is not in the dump or not
+ * requested.
+ */
 static int set_target(struct heap_named_references *n, uint64_t id,
 		      struct heap_named_reference *out, struct hdb_error *err)
 {
@@ -520,8 +522,8 @@ static int read_chunk(struct heap_named_references *n, struct hdb_error *err)
 }
 
 /*
- * Compares raw IDs before looking them up: when references to one object are requested, nearly all
- * elements are skipped.
+ * Reads the next element. Compares raw IDs before looking them up, because when references to one
+ * object are requested, nearly all elements are skipped.
  */
 static int next_element(struct heap_named_references *n, struct heap_named_reference *out,
 			struct hdb_error *err)
@@ -542,7 +544,7 @@ static int next_element(struct heap_named_references *n, struct heap_named_refer
 	return HDB_NOTFOUND;
 }
 
-/* `at` is the number of the next edge. */
+/* Reads edge number n->at. */
 static int next_edge(struct heap_named_references *n, struct heap_named_reference *out,
 		     struct hdb_error *err)
 {
@@ -555,7 +557,10 @@ static int next_edge(struct heap_named_references *n, struct heap_named_referenc
 					    HDB_NOTFOUND;
 }
 
-/* Returns the edges of a class object to its superclass and loader: HDB_OK, or HDB_END. */
+/*
+ * Returns the edges of a class object to its superclass and loader. The result is HDB_OK or
+ * HDB_END.
+ */
 static int class_edge(struct heap_named_references *n, struct heap_named_reference *out,
 		      struct hdb_error *err)
 {
@@ -593,8 +598,8 @@ static void next_stage(struct heap_named_references *n)
 }
 
 /*
- * Dispatches to the current stage. Returns HDB_OK for a reference, HDB_END for a reference that
- * leads nowhere (call again), and HDB_NOTFOUND if the stage is finished.
+ * Reads the next reference of the current stage. Returns HDB_OK for a reference, HDB_END for a
+ * reference that leads nowhere (call again), and HDB_NOTFOUND if the stage is finished.
  */
 static int next_of(struct heap_named_references *n, struct heap_named_reference *out,
 		   struct hdb_error *err)
@@ -655,8 +660,8 @@ static int fill_index(struct heap_named_references *n, struct index *index, stru
 }
 
 /*
- * Uses or builds the index of this object. If all INDEXES slots are in use, the oldest is replaced:
- * a join alternates between few objects.
+ * Uses or builds the index of this object. If all INDEXES slots are in use, replaces the oldest,
+ * because a join alternates between few objects.
  */
 static int begin_index(struct heap_named_references *n, struct hdb_error *err)
 {
@@ -683,8 +688,8 @@ static int begin_index(struct heap_named_references *n, struct hdb_error *err)
 }
 
 /*
- * A large object gets an index by target only if one target is requested. An iteration over all its
- * references does not need it.
+ * Starts an iteration. A large object gets an index by target only if one target is requested,
+ * because an iteration over all its references does not need it.
  */
 int heap_named_begin(struct heap_named_references *n, uint32_t from, uint32_t to,
 		     struct hdb_error *err)

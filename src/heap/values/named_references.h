@@ -25,7 +25,7 @@ struct heap_named_references;
 
 /*
  * Creates an iterator. `only` (copied) is the only name requested, for example "next" or "[3]";
- * NULL requests all names. *out is owned: heap_named_close. Opens the dump.
+ * NULL requests all names. The caller must close *out with heap_named_close. Opens the dump.
  */
 int heap_named_open(struct heap *heap, const char *only, struct heap_named_references **out,
 		    struct hdb_error *err);
@@ -43,7 +43,7 @@ int heap_named_marks(struct heap_named_references *named, uint8_t *marks, struct
  */
 int heap_named_begin(struct heap_named_references *named, uint32_t from, uint32_t to,
 		     struct hdb_error *err);
-/* Returns the next reference: HDB_OK, or HDB_END if there are no more. */
+/* Returns the next reference. The result is HDB_OK, or HDB_END if there are no more references. */
 int heap_named_next(struct heap_named_references *named, struct heap_named_reference *out,
 		    struct hdb_error *err);
 

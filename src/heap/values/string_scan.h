@@ -25,7 +25,7 @@ struct heap_string_scan {
 	uint64_t entry; /* its first entry */
 };
 
-/* Begins an iteration and opens the dump. It must be released even after a failure. */
+/* Begins an iteration and opens the dump. The caller must release *scan even after a failure. */
 int heap_string_scan_begin(struct heap_string_scan *scan, struct heap *heap, struct hdb_error *err);
 /* Reads the next string in index order: HDB_OK, or HDB_END after the last. */
 int heap_string_scan_next(struct heap_string_scan *scan, struct hdb_error *err);
@@ -33,15 +33,16 @@ void heap_string_scan_release(struct heap_string_scan *scan);
 
 /*
  * Finds the characters of string ix, independently of the iteration. Returns HDB_NOTFOUND if ix is
- * not a string or the dump lacks its characters.
+ * not a string or the dump does not contain its characters.
  */
 int heap_string_one(struct heap *heap, uint32_t ix, struct heap_string *out, struct hdb_error *err);
 
 /* ---- by blocks, on several threads ---- */
 
 /*
- * Looks up what heap_string_block needs from the store: one entry per block. *out is owned: free().
- * *threads_max is 1 if the strings of this heap can be found on only one thread. Opens the dump.
+ * Looks up everything in the store that heap_string_block needs, one entry per block. The caller
+ * must free() *out. Sets *threads_max to 1 if only one thread can find the strings of this heap.
+ * Opens the dump.
  */
 int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *threads_max,
 		       struct hdb_error *err);

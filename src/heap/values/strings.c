@@ -1,5 +1,6 @@
 /*
- * heap/values/strings.c - java.lang.String objects in all kinds of dumps; see strings.h.
+ * heap/values/strings.c - finds the characters of java.lang.String objects in all kinds of dumps;
+ * see strings.h.
  *
  * JDK 5 to 8 store a char[] `value`, up to 7u5 with `offset` and `count`. JDK 9 and later store a
  * byte[] `value` with `coder` 0 (Latin-1) or 1 (UTF-16 in the VM's byte order). Android stores a
@@ -30,7 +31,10 @@ static bool is_named(struct heap *heap, const struct store_field *field, const c
 	       strcmp(text, name) == 0;
 }
 
-/* Compares name and type, because a dump may define any fields in a class of this name. */
+/*
+ * Records a field that describes the characters. Compares name and type, because a dump may define
+ * any fields in a class of this name.
+ */
 static void note_field(struct heap *heap, const struct store_field *field, uint32_t at,
 		       struct heap_string_layout *out)
 {
@@ -47,8 +51,8 @@ static void note_field(struct heap *heap, const struct store_field *field, uint3
 }
 
 /*
- * Finds the fields of a String class. Fields of java.lang.Object, which exist on Android, follow
- * its own.
+ * Finds the fields of a String class. They are followed by the fields of java.lang.Object, which
+ * exist on Android.
  */
 static int find_layout(struct heap *heap, uint32_t no, struct heap_string_layout *out,
 		       struct hdb_error *err)
@@ -74,7 +78,7 @@ static int find_layout(struct heap *heap, uint32_t no, struct heap_string_layout
 		at += hprof_type_size(field.type, heap->id_size);
 	}
 	/*
-	 * Inherited fields could contain references too. The list of references would then not show
+	 * Inherited fields may also contain references. The list of references does not then show
 	 * which one is `value`.
 	 */
 	out->has_one_reference =
@@ -94,9 +98,9 @@ bool heap_is_big_endian(struct heap *heap)
 /* ---- one string ---- */
 
 /*
- * A dump may contain several classes named java.lang.String, for example with two class loaders in
- * a synthetic dump. Each has its own layout. Class numbers ascend; heap_string_layout relies on
- * this.
+ * Finds the layouts. A dump may contain several classes named java.lang.String, for example with
+ * two class loaders in a synthetic dump. Each has its own layout. Class numbers ascend, on which
+ * heap_string_layout relies.
  */
 int heap_load_strings(struct heap *heap, struct hdb_error *err)
 {
@@ -162,7 +166,10 @@ static int32_t read_int(const uint8_t *body, uint32_t at)
 	return at == NO_FIELD ? 0 : (int32_t)be32(body + at);
 }
 
-/* `need` is the end of the last field, so that a single bounds check covers all fields. */
+/*
+ * Reads the fields of a string. `need` is the end of the last field, so that a single bounds check
+ * covers all fields.
+ */
 static int read_fields(struct heap *heap, const struct heap_reader *reader,
 		       const struct heap_string_at *at, struct string_fields *out,
 		       struct hdb_error *err)
@@ -199,9 +206,7 @@ static int read_fields(struct heap *heap, const struct heap_reader *reader,
 	return HDB_OK;
 }
 
-/*
- * Finds the part of the array that belongs to the string. An incomplete unit at the end is ignored.
- */
+/* Finds the part of the array that belongs to the string. Ignores an incomplete unit at the end. */
 static void set_chars(const struct heap *heap, const struct hprof_sub *array,
 		      const struct string_fields *fields, struct heap_string *out)
 {
@@ -230,8 +235,8 @@ static void set_chars(const struct heap *heap, const struct hprof_sub *array,
 }
 
 /*
- * If the dump lacks the characters, returns HDB_OK with has_chars false, because a string without
- * contents is not an error.
+ * Finds the characters of a string. If the dump does not contain them, returns HDB_OK with
+ * has_chars false, because a string without contents is not an error.
  */
 int heap_string_find(struct heap *heap, const struct heap_reader *reader,
 		     const struct heap_string_at *at, struct heap_string *out,
@@ -255,7 +260,7 @@ int heap_string_find(struct heap *heap, const struct heap_reader *reader,
 	if (array.kind != STORE_PRIMITIVE_ARRAY)
 		return HDB_OK;
 	TRY_FOUND(read_sub(heap, reader, target, &sub, err));
-	/* The dump lacks the contents, so only the length is known. */
+	/* The dump does not contain the contents, so only the length is known. */
 	if (sub.tag != HPROF_PRIMITIVE_ARRAY_DUMP ||
 	    (sub.element_type != HPROF_CHAR && sub.element_type != HPROF_BYTE))
 		return HDB_OK;

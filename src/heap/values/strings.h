@@ -14,30 +14,32 @@ struct heap_string_layout {
 	uint32_t class_no;
 	/* Offset in the field values; UINT32_MAX if the class has no such field. */
 	uint32_t value, coder, offset, count;
-	bool has_one_reference; /* `value` is the only reference field */
+	bool has_one_reference; /* whether `value` is the only reference field */
 };
 
-/* Finds the layouts of String classes, and the byte order. Call it once per heap. */
+/* Finds the layouts of String classes, and the byte order. Must be called once per heap. */
 int heap_load_strings(struct heap *heap, struct hdb_error *err);
 
 /*
- * Returns the layout of a String class; NULL for other classes. Borrowed until the heap is closed.
- * heap_load_strings must have been called.
+ * Returns the layout of a String class, or NULL for other classes. Borrowed until the heap is
+ * closed. heap_load_strings must have been called.
  */
 const struct heap_string_layout *heap_string_layout(const struct heap *heap, uint32_t class_no);
 
 /* A string's characters and the array that contains them. */
 struct heap_string {
-	/* if false, the dump lacks the characters and the other members are undefined */
+	/*
+	 * if false, the dump does not contain the characters, and the other members are undefined
+	 */
 	bool has_chars;
 	struct heap_chars chars;
-	uint32_t array_ix;    /* the array with the characters */
+	uint32_t array_ix;    /* array that contains the characters */
 	uint64_t array_bytes; /* shallow size of the array */
 	uint64_t array_units; /* capacity of the array in units */
 	uint64_t first_unit;  /* index of the string's first unit in the array */
 };
 
-/* What a thread uses to read objects. Both members are borrowed and belong to the thread. */
+/* Data with which a thread reads objects. Both members are borrowed and belong to the thread. */
 struct heap_reader {
 	struct base_view *view;
 	struct heap_offsets **groups; /* cache for heap_offset_by */
@@ -46,7 +48,7 @@ struct heap_reader {
 /* A string to be read. */
 struct heap_string_at {
 	uint32_t ix;
-	uint32_t target; /* its value array; HEAP_NONE: unknown */
+	uint32_t target; /* value array; HEAP_NONE: unknown */
 	const struct heap_string_layout *layout;
 };
 

@@ -11,7 +11,7 @@
 
 #define REPLACEMENT 0xfffdu
 
-/* Most text is ASCII, so that case comes first. */
+/* Appends a character. Most text is ASCII, so that case comes first. */
 char *heap_put_utf8(char *p, const char *end, uint32_t code)
 {
 	char utf8[4] = "\xc0\x80";
@@ -38,8 +38,9 @@ static void put_code(struct heap_utf16 *to, uint32_t code)
 }
 
 /*
- * A pending high surrogate waits for the next unit. With a low surrogate it forms one character;
- * otherwise it is replaced, and the unit is handled separately.
+ * Appends a unit. A pending high surrogate waits for the next unit. If that is a low surrogate,
+ * both form one character; otherwise, the high surrogate is replaced, and the unit is handled
+ * separately.
  */
 void heap_put_unit(struct heap_utf16 *to, uint32_t unit)
 {
@@ -90,8 +91,9 @@ static size_t decode(const uint8_t *s, size_t n, uint32_t *code)
 }
 
 /*
- * Modified UTF-8 encodes a character above U+FFFF as two surrogates of three bytes each. They
- * become one character of four bytes, so decoding them never makes the string longer.
+ * Converts text to valid UTF-8. Modified UTF-8 encodes a character above U+FFFF as two surrogates
+ * of three bytes each. They become one character of four bytes, so decoding them never makes the
+ * string longer.
  */
 size_t heap_clean_text(const char *text, size_t text_size, char *buf, size_t size)
 {
@@ -137,7 +139,7 @@ char *heap_clean_copy(const char *text, size_t *size)
 	return copy;
 }
 
-/* Works in place, because no character becomes longer here. */
+/* Removes incomplete characters. Works in place, because no character becomes longer. */
 size_t heap_drop_broken(char *text, size_t size)
 {
 	const uint8_t *s = (const uint8_t *)text;

@@ -1,9 +1,9 @@
 /*
  * heap/values/text.h - converts strings of a dump to valid UTF-8.
  *
- * A string may contain U+0000. In C strings it is represented by C0 80, as in Modified UTF-8; other
- * valid UTF-8 never contains these bytes. heap_drop_broken restores the zero when a string is
- * returned together with its size.
+ * A string may contain U+0000. C strings represent it by C0 80, as in Modified UTF-8. Valid UTF-8
+ * never contains these bytes. heap_drop_broken restores the zero when a string is returned together
+ * with its size.
  */
 #ifndef HEAP_VALUES_TEXT_H
 #define HEAP_VALUES_TEXT_H
@@ -15,24 +15,25 @@
 /*
  * Copies `text` to buf (size bytes, terminated) as valid UTF-8. Decodes Modified UTF-8's C0 80 and
  * surrogate pairs (JVM specification, 4.4.7). Invalid bytes become U+FFFD. If the result does not
- * fit, it is cut at a character boundary. Returns the number of bytes written, without the
+ * fit, it is truncated at a character boundary. Returns the number of bytes written, without the
  * terminator.
  */
 size_t heap_clean_text(const char *text, size_t text_size, char *buf, size_t size);
 
 /*
- * Returns an owned copy of a string as valid UTF-8, with its size in *size. Returns NULL if memory
- * is exhausted.
+ * Returns an owned copy of a string as valid UTF-8, and sets *size to its size. Returns NULL if
+ * memory is exhausted.
  */
 char *heap_clean_copy(const char *text, size_t *size);
 
 /*
- * Removes incomplete characters from a string in place, for example after it was cut at the end of
- * a buffer. C0 80 becomes a zero byte. Returns the remaining size; the string is not terminated.
+ * Removes incomplete characters from a string in place, for example after it was truncated at the
+ * end of a buffer. C0 80 becomes a zero byte. Returns the remaining size; the string is not
+ * terminated.
  */
 size_t heap_drop_broken(char *text, size_t size);
 
-/* Code point that represents U+0000 in a C string; written as C0 80. */
+/* Code point that represents U+0000 in a C string. It is written as C0 80. */
 #define HEAP_C_ZERO 0x110000u
 
 /*
@@ -40,10 +41,10 @@ size_t heap_drop_broken(char *text, size_t size);
  * first character that does not fit is dropped.
  */
 struct heap_utf16 {
-	char *p;         /* position of the next character */
+	char *p;         /* where the next character will be written */
 	const char *end; /* end of the buffer */
 	uint32_t high;   /* pending first half of a surrogate pair; 0: none */
-	bool is_full;    /* a character did not fit */
+	bool is_full;    /* whether a character did not fit */
 };
 void heap_put_unit(struct heap_utf16 *to, uint32_t unit);
 static inline void heap_put_utf16(struct heap_utf16 *to, uint32_t unit)

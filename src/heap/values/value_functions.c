@@ -1,7 +1,6 @@
 /*
- * heap/values/value_functions.c - functions for the templates of values.rows. They compute values
- * that fields and literal text cannot express. The formats are the same as those of toString. Times
- * are in UTC.
+ * heap/values/value_functions.c - functions for the templates of values.rows, which compute values
+ * that fields and literal text cannot express. The formats are those of toString. Times are in UTC.
  */
 #include "heap/threads.h"
 #include "heap/values/binder.h"
@@ -13,10 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/*
- * Template functions (value_text.h, heap_value_function) for times and
- * durations.
- */
+/* Template functions for times and durations (heap_value_function in value_text.h). */
 
 /*
  * Reads the integer at the end of a path that starts at the object. Returns false if there is none.
@@ -42,7 +38,7 @@ static void put_nanos(int64_t nanos, char out[16])
 
 /*
  * Converts seconds since 1970 to a date and time of the proleptic Gregorian calendar. The algorithm
- * is Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days.
+ * is civil_from_days in Hinnant, "chrono-Compatible Low-Level Date Algorithms".
  */
 static void put_moment(int64_t seconds, int64_t nanos, char *buf, size_t size)
 {
@@ -75,7 +71,10 @@ static bool value_instant(const struct heap_shown *o, char *buf, size_t size)
 	return true;
 }
 
-/* Rounds down, even before 1970, so that the fraction is not negative. */
+/*
+ * Writes milliseconds since 1970 as a date and time. Rounds down, even before 1970, so that the
+ * fraction is not negative.
+ */
 static bool value_millis(const struct heap_shown *o, char *buf, size_t size)
 {
 	int64_t ms;
@@ -87,7 +86,7 @@ static bool value_millis(const struct heap_shown *o, char *buf, size_t size)
 	return true;
 }
 
-/* Writes a LocalTime. Seconds are shown only if they or the nanoseconds are not zero. */
+/* Writes a LocalTime. Seconds are written only if they or the nanoseconds are not zero. */
 static bool value_local_time(const struct heap_shown *o, char *buf, size_t size)
 {
 	int64_t hour, minute, second, nano;
@@ -172,7 +171,10 @@ static bool value_region(const struct heap_shown *o, char *buf, size_t size)
 	       heap_string(o->heap, id, buf, size, NULL) == HDB_OK;
 }
 
-/* Maximum number of words of a BigInteger that is converted; this is about 1,900 digits. */
+/*
+ * Maximum number of words of a BigInteger that is converted, which corresponds to about 1,900
+ * digits.
+ */
 #define BIG_WORDS 200u
 #define BIG_DIGITS 1940
 /* Maximum number of bytes or characters that are shown of an array. */
@@ -218,7 +220,7 @@ static bool thread(const struct heap_shown *o, char *buf, size_t size)
 }
 
 /*
- * Converts `count` units to UTF-8. The array is a char[], or a byte[] of UTF-16 (is_wide) or
+ * Converts `count` units to UTF-8. They come from a char[], or from a byte[] of UTF-16 (is_wide) or
  * Latin-1.
  */
 static void put_units(const uint64_t *bits, uint64_t count, bool is_wide, char *buf, size_t size)
@@ -323,9 +325,9 @@ static bool boolean(const struct heap_shown *o, char *buf, size_t size)
 }
 
 /*
- * Writes the digits of a BigInteger without its sign to `out` (BIG_DIGITS bytes). *sign is -1, 0 or
- * 1. The JDK stores `mag` with the highest word first; Android stores `digits` with the lowest word
- * first.
+ * Writes the digits of a BigInteger without its sign to `out` (BIG_DIGITS bytes). Sets *sign to -1,
+ * 0 or 1. The JDK stores `mag` with the highest word first, and Android stores `digits` with the
+ * lowest word first.
  */
 static bool big_digits(struct heap *heap, uint32_t ix, char *out, int64_t *sign)
 {
@@ -357,7 +359,7 @@ static bool big_digits(struct heap *heap, uint32_t ix, char *out, int64_t *sign)
 			rest = part % 10;
 		}
 		*--p = (char)('0' + rest);
-		/* Leading zero words need no more divisions. */
+		/* Leading zero words need no further divisions. */
 		while (count && !words[0]) {
 			count--;
 			memmove(words, words + 1, count * sizeof(words[0]));
@@ -446,7 +448,7 @@ static bool uuid(const struct heap_shown *o, char *buf, size_t size)
 	return true;
 }
 
-/* Sums base and cells of a striped adder. The longs may contain the bits of doubles. */
+/* Adds up the base and the cells of a striped adder. The longs may contain the bits of doubles. */
 static bool add_up(struct heap *heap, uint32_t ix, bool is_double, uint64_t *sum, double *real)
 {
 	uint64_t bits[CHARS_MAX];
@@ -507,7 +509,7 @@ static bool ipv4(const struct heap_shown *o, char *buf, size_t size)
 	return o->value->type == HPROF_INT;
 }
 
-/* Like Inet6Address, does not abbreviate runs of zeros. */
+/* Writes an IPv6 address. Like Inet6Address, does not abbreviate runs of zeros. */
 static bool ipv6(const struct heap_shown *o, char *buf, size_t size)
 {
 	uint64_t b[16] = { 0 };
@@ -523,7 +525,10 @@ static bool ipv6(const struct heap_shown *o, char *buf, size_t size)
 	return true;
 }
 
-/* Uses a linear search, because names are resolved only when a value is displayed. */
+/*
+ * Finds a function by name. Uses a linear search, because names are resolved only when a value is
+ * displayed.
+ */
 heap_value_function heap_value_function_named(const char *name, size_t name_size)
 {
 	static const struct {

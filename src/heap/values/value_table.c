@@ -1,6 +1,6 @@
 /*
- * heap/values/value_table.c - how values of known classes are displayed: values.rows compiled into
- * a table.
+ * heap/values/value_table.c - the table of how values of known classes are displayed, compiled from
+ * values.rows.
  */
 #include "heap/values/value_text.h"
 

@@ -2,7 +2,7 @@
  * heap/values/value_text.c - evaluates the templates for values of known classes; see value_text.h.
  *
  * Values inside values are evaluated with a stack of a few levels, so objects that refer to
- * themselves cause no problem.
+ * themselves do no harm.
  */
 #include "heap/values/value_text.h"
 
@@ -20,15 +20,15 @@
 /* Maximum nesting of values. A ZonedDateTime in an Optional needs four levels. */
 #define LEVELS 5
 /*
- * Maximum size of a path in a template, and maximum number of values in one string; any more are
- * left out.
+ * Maximum size of a path in a template, and maximum number of values in one string. Further values
+ * are omitted.
  */
 #define PATH_MAX_BYTES 128
 #define VALUES_MAX 64
 
 /*
- * Chars that cannot be printed by themselves (surrogates, control characters) are written as in
- * Java source code.
+ * Writes a value of a basic type. Chars that cannot be printed by themselves (surrogates, control
+ * characters) are written as in Java source code.
  */
 void heap_basic_text(const struct heap_value *value, char *buf, size_t size)
 {
@@ -106,7 +106,10 @@ static bool read_path(const char *text, char path[PATH_MAX_BYTES])
 	return true;
 }
 
-/* A row matches the classes that have the first field of its template. */
+/*
+ * Returns whether a row matches a class, which is the case if the class has the first field of the
+ * template.
+ */
 static bool fits(struct heap *heap, uint32_t row, uint32_t class_no)
 {
 	size_t count;
@@ -120,7 +123,8 @@ static bool fits(struct heap *heap, uint32_t row, uint32_t class_no)
 static const struct heap_known_rows value_rows = { HEAP_KNOWN_VALUES, row_name, fits };
 
 /*
- * Also checks the field's type, because a class of the same name may store a reference in `value`.
+ * Returns whether the value of a class is a number. Also checks the type of the field, because a
+ * class of the same name may store a reference in `value`.
  */
 bool heap_value_is_number(struct heap *heap, uint32_t class_no)
 {
@@ -140,11 +144,11 @@ bool heap_value_is_number(struct heap *heap, uint32_t class_no)
 struct frame {
 	const char *at; /* position in the template */
 	uint32_t ix;
-	uint32_t class_no; /* the class named by the row, in which fields are searched for first */
+	uint32_t class_no; /* the class named by the row, at which the search for fields starts */
 	uint32_t row;
 	size_t start;   /* position in the buffer at which the frame's text starts */
 	size_t section; /* position at which the current section in <> starts; SIZE_MAX: none */
-	bool has_value; /* a value was shown */
+	bool has_value; /* whether a value was shown */
 };
 
 struct machine {
@@ -155,7 +159,7 @@ struct machine {
 	struct frame frames[LEVELS];
 };
 
-/* Appends a string. At the end of the buffer it is cut between characters. */
+/* Appends a string, which is truncated between characters at the end of the buffer. */
 static void append(struct machine *m, const char *text, size_t size)
 {
 	assert(m->used < m->size);
@@ -170,7 +174,7 @@ static void append(struct machine *m, const char *text, size_t size)
 	m->buf[m->used] = '\0';
 }
 
-/* Begins the template of an object. Returns false if its class has none. */
+/* Begins the template of an object. Returns false if its class has no template. */
 static bool push(struct machine *m, uint32_t ix, uint32_t class_no)
 {
 	struct heap_known_row row;
@@ -250,7 +254,10 @@ static void put_object(struct machine *m, struct frame *f, uint32_t ix)
 	}
 }
 
-/* A function without a result is treated like a null value: it removes the enclosing section. */
+/*
+ * Appends the result of a function. If there is none, it is treated like a null value: the
+ * enclosing section is removed.
+ */
 static void put_function(struct machine *m, struct frame *f, uint32_t ix,
 			 const struct heap_value *value, const char *how)
 {
@@ -294,8 +301,8 @@ static void put_value(struct machine *m, struct frame *f)
 }
 
 /*
- * Called at the end of a template: continues with the next row of the class if nothing was shown,
- * otherwise returns to the outer template.
+ * Ends a template: continues with the next row of the class if nothing was shown, and otherwise
+ * returns to the outer template.
  */
 static void pop(struct machine *m, struct frame *f)
 {
@@ -349,8 +356,8 @@ static void step(struct machine *m, struct frame *f)
 }
 
 /*
- * A nested value pushes a frame instead of recursing, so the depth is limited by LEVELS, whatever
- * objects refer to each other.
+ * Writes the value of an object. A nested value pushes a frame instead of recursing, so LEVELS
+ * limits the depth, whatever objects refer to each other.
  */
 void heap_value_text(struct heap *heap, uint32_t ix, char *buf, size_t size)
 {

@@ -30,28 +30,28 @@ const struct heap_value_rule *heap_value_rules(size_t *count);
 
 /*
  * Writes the displayed value of an object to buf (size bytes, terminated), or "" if the class is
- * not known. Strings are quoted, and end with "..." if truncated. The value of a class object is
- * the name of the class.
+ * unknown. Strings are quoted, and end with "..." if they are truncated. The value of a class
+ * object is the name of the class.
  */
 void heap_value_text(struct heap *heap, uint32_t ix, char *buf, size_t size);
 
 /*
  * Returns whether the displayed value of objects of a class is just the number in their field
- * `value`: boxed and atomic numbers.
+ * `value`, as for boxed and atomic numbers.
  */
 bool heap_value_is_number(struct heap *heap, uint32_t class_no);
 
 /* Writes a field or element as text: "12", "true", "'a'", "null", "0x7f00...". */
 void heap_basic_text(const struct heap_value *value, char *buf, size_t size);
 
-/* A value to display. For references, `ix` is the object, otherwise HEAP_NONE. */
+/* A value to display. For references, `ix` is the object; otherwise, it is HEAP_NONE. */
 struct heap_shown {
 	struct heap *heap;
 	uint32_t ix;
 	const struct heap_value *value;
 };
 
-/* A template function. Writes its text to buf; false if there is nothing to show. */
+/* A template function. Writes its text to buf. Returns false if there is nothing to show. */
 typedef bool (*heap_value_function)(const struct heap_shown *o, char *buf, size_t size);
 /* Finds a template function by name. Returns NULL if there is none. */
 heap_value_function heap_value_function_named(const char *name, size_t name_size);

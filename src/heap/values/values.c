@@ -1,6 +1,6 @@
 /*
- * heap/values/values.c - reads field values and array contents from the dump by offset; strengths
- * of references.
+ * heap/values/values.c - reads field values and array contents from the dump by offset, and
+ * determines the strengths of references.
  */
 #include "heap/values/values.h"
 
@@ -46,8 +46,8 @@ static void next_class(struct heap_fields *f)
 }
 
 /*
- * An object without a record in the dump has no fields, so the iteration ends immediately instead
- * of failing.
+ * Begins with the fields of an object. An object without a record in the dump has no fields, so the
+ * iteration ends immediately instead of failing.
  */
 int heap_fields_begin(struct heap *heap, uint32_t ix, struct heap_fields *out,
 		      struct hdb_error *err)
@@ -65,7 +65,7 @@ int heap_fields_begin(struct heap *heap, uint32_t ix, struct heap_fields *out,
 		return hdb_fail(err, HDB_EUSAGE, "the object is not an instance and has no fields");
 	r = read_sub(heap, ix, &sub, err);
 	if (r == HDB_NOTFOUND)
-		return HDB_OK; /* an object that the dump lacks has no values */
+		return HDB_OK; /* an object that the dump does not contain has no values */
 	TRY_ERRORS(r);
 	class = heap_class(heap, object.class_no);
 	out->declaring_no = object.class_no;
@@ -76,7 +76,10 @@ int heap_fields_begin(struct heap *heap, uint32_t ix, struct heap_fields *out,
 	return HDB_OK;
 }
 
-/* Values of static fields are stored with the class, so this does not need the dump. */
+/*
+ * Begins with the static fields of a class. Their values are stored with the class, so this does
+ * not need the dump.
+ */
 void heap_statics_begin(struct heap *heap, uint32_t class_no, struct heap_fields *out)
 {
 	const struct store_class *class = heap_class(heap, class_no);
@@ -95,8 +98,8 @@ int heap_fields_next(struct heap_fields *f, struct hdb_error *err)
 	unsigned size;
 
 	/*
-	 * Done here and not earlier, because declaring_no belongs to the previous field until the
-	 * next call.
+	 * This is done here, because declaring_no belongs to the previous field until the next
+	 * call.
 	 */
 	if (!f->is_static)
 		next_class(f);
@@ -121,8 +124,8 @@ int heap_fields_next(struct heap_fields *f, struct hdb_error *err)
 }
 
 /*
- * Uses a linear search over all fields. To read a field of many objects of a class, use known.h,
- * which caches the position.
+ * Reads a field by name, with a linear search over all fields. To read a field of many objects of a
+ * class, use known.h, which caches the position.
  */
 int heap_field_value(struct heap *heap, uint32_t ix, struct heap_field_name field,
 		     struct heap_value *out, struct hdb_error *err)
@@ -157,8 +160,8 @@ int heap_field_object(struct heap *heap, uint32_t ix, struct heap_field_name fie
 }
 
 /*
- * Reads pieces of at most ELEMENT_BYTES, so that the view's window stays small for arrays of any
- * length. A NODATA array of Android has a length but no contents.
+ * Reads elements, in pieces of at most ELEMENT_BYTES, so that the view's window stays small for
+ * arrays of any length. Android's NODATA arrays have a length but no contents.
  */
 int heap_elements(struct heap *heap, uint32_t ix, uint64_t from, struct heap_slice *slice,
 		  struct hdb_error *err)
@@ -254,8 +257,8 @@ int heap_walk_to_next(struct heap *heap, struct heap_walk *walk, uint64_t bits,
 }
 
 /*
- * The search starts at java.lang.ref.Reference, because a subclass may declare another field named
- * `referent`.
+ * Finds the referent. The search starts at java.lang.ref.Reference, because a subclass may declare
+ * another field named `referent`.
  */
 int heap_referent_id(struct heap *heap, uint32_t ix, uint32_t class_no, uint64_t *id,
 		     struct hdb_error *err)
@@ -275,8 +278,8 @@ int heap_referent_id(struct heap *heap, uint32_t ix, uint32_t class_no, uint64_t
 }
 
 /*
- * A reference has the strength of its class only if no other reference of the object leads to the
- * same target.
+ * Finds the target of a weak reference. A reference has the strength of its class only if no other
+ * reference of the object leads to the same target.
  */
 int heap_weak_target(struct heap *heap, uint32_t from, struct heap_weak *out, struct hdb_error *err)
 {

@@ -35,17 +35,20 @@ struct heap_fields {
  */
 int heap_fields_begin(struct heap *heap, uint32_t ix, struct heap_fields *out,
 		      struct hdb_error *err);
-/* Begins with the static fields of a class. They are in the database, so the dump is not needed. */
+/*
+ * Begins with the static fields of a class. The database contains them, so the dump is not needed.
+ */
 void heap_statics_begin(struct heap *heap, uint32_t class_no, struct heap_fields *out);
 /*
- * Reads the next field: HDB_OK with field, declaring_no and value set, or HDB_END after the last.
+ * Reads the next field. Returns HDB_OK, with field, declaring_no and value set, or HDB_END after
+ * the last field.
  */
 int heap_fields_next(struct heap_fields *fields, struct hdb_error *err);
 
 /*
- * Names an instance field. If `class_name` is NULL, the field may be declared in any class, and the
- * most derived class is preferred. Otherwise the field must be declared in `class_name`. Reading
- * returns HDB_NOTFOUND if the field does not exist.
+ * Names an instance field. If `class_name` is NULL, any class may declare the field, and the most
+ * derived class takes precedence. Otherwise, `class_name` must declare it. Reading returns
+ * HDB_NOTFOUND if the field does not exist.
  */
 struct heap_field_name {
 	const char *class_name; /* or NULL */
@@ -54,7 +57,10 @@ struct heap_field_name {
 int heap_field_value(struct heap *heap, uint32_t ix, struct heap_field_name field,
 		     struct heap_value *out, struct hdb_error *err);
 
-/* Finds the object in a reference field. Returns HDB_NOTFOUND if it is null or not in the dump. */
+/*
+ * Finds the object to which a reference field refers. Returns HDB_NOTFOUND if the field is null or
+ * the object is not in the dump.
+ */
 int heap_field_object(struct heap *heap, uint32_t ix, struct heap_field_name field,
 		      uint32_t *target, struct hdb_error *err);
 
@@ -79,8 +85,9 @@ int heap_elements(struct heap *heap, uint32_t ix, uint64_t from, struct heap_sli
 /* A walk over the elements of an array, from one number to another. */
 struct heap_walk {
 	uint32_t ix;
-	uint64_t at, end; /* numbers of the next element and of the first element not to be read */
-	uint8_t type;     /* HPROF basic type of the elements */
+	/* numbers of the next element, and of the first element after the range */
+	uint64_t at, end;
+	uint8_t type; /* HPROF basic type of the elements */
 	/* private: the elements that have been read */
 	uint64_t chunk_from, chunk_count;
 	uint64_t chunk[HEAP_WALK_CHUNK];
@@ -96,10 +103,12 @@ static inline void heap_walk_begin(struct heap_walk *walk, uint32_t ix, uint64_t
 	walk->type = 0;
 }
 
-/* Reads the next chunk: HDB_OK, or HDB_END if there are no more elements. */
+/* Reads the next chunk. Returns HDB_OK, or HDB_END if there are no more elements. */
 int heap_walk_chunk_next(struct heap *heap, struct heap_walk *walk, struct hdb_error *err);
 
-/* Returns the next element, number walk->at - 1, as in heap_value: HDB_OK or HDB_END. */
+/*
+ * Returns the next element, number walk->at - 1, as in heap_value. The result is HDB_OK or HDB_END.
+ */
 static inline int heap_walk_next(struct heap *heap, struct heap_walk *walk, uint64_t *bits,
 				 struct hdb_error *err)
 {
@@ -118,19 +127,23 @@ int heap_walk_target_next(struct heap *heap, struct heap_walk *walk, uint32_t *i
 			  struct hdb_error *err);
 
 /*
- * Counts the elements of a walk that are not 0, examining only the first and every step-th after
- * it.
+ * Counts the elements of a walk that are not 0, examining only the first element and every step-th
+ * element after it.
  */
 int heap_walk_count(struct heap *heap, struct heap_walk *walk, uint64_t step, uint64_t *count,
 		    struct hdb_error *err);
 
-/* Advances to the next element with these bits, which is number walk->at - 1: HDB_OK or HDB_END. */
+/*
+ * Advances to the next element with these bits, which is number walk->at - 1. Returns HDB_OK or
+ * HDB_END.
+ */
 int heap_walk_to_next(struct heap *heap, struct heap_walk *walk, uint64_t bits,
 		      struct hdb_error *err);
 
 /*
- * Copies the text of a java.lang.String to out->buf as UTF-8, cut if necessary. Supports JDK 5 to
- * 25 and Android. Returns HDB_NOTFOUND if ix is not a string or the dump lacks its characters.
+ * Copies the text of a java.lang.String to out->buf as UTF-8, truncated if necessary. Supports JDK
+ * 5 to 25 and Android. Returns HDB_NOTFOUND if ix is not a string or the dump does not contain its
+ * characters.
  */
 int heap_string_text(struct heap *heap, uint32_t ix, struct heap_utf8 *out, struct hdb_error *err);
 
@@ -155,7 +168,7 @@ int heap_referent_id(struct heap *heap, uint32_t ix, uint32_t class_no, uint64_t
 		     struct hdb_error *err);
 
 /*
- * The referent of a reference object, if the object has no other reference to it; otherwise `to` is
+ * The referent of a reference object if the object has no other reference to it. Otherwise, `to` is
  * HEAP_NONE.
  */
 struct heap_weak {
