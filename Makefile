@@ -110,7 +110,7 @@ lib_obj     := $(call obj_of,$(lib_src))
 cmd_obj     := $(call obj_of,$(cmd_src))
 ext_obj     := $(patsubst tools/sqlite/%.c,$(BUILD)/obj/extension/%.o,\
 	$(filter-out %/heapsql.c %/sql_filter.c %/sql_arrow.c,$(if $(HAVE_SQLITE),$(sql_src))))
-ext_obj     += $(if $(ext_obj),$(addprefix $(BUILD)/obj/tools/common/,suggest.o))
+ext_obj     += $(if $(ext_obj),$(addprefix $(BUILD)/obj/tools/common/,suggest_class.o))
 gen_obj     := $(call obj_of,$(gen_src))
 support_obj := $(call obj_of,$(support_src))
 test_obj    := $(call obj_of,$(test_src))

@@ -5,54 +5,27 @@
 #include "analysis/targets.h"
 
 #include "base/glob.h"
+#include "base/suggest.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* ---- classes that the user may have meant ---- */
 
-/*
- * Returns a class whose name ends like the pattern, ignoring case: java.util.HashMap for "hashmap".
- * Returns NULL if there is no such class.
- */
-static const char *class_ending(struct heap *heap, const char *pattern)
+static const char *class_name(void *ctx, uint32_t no)
 {
-	const size_t size = strlen(pattern);
-
-	for (uint32_t no = 0; no < heap->class_count; no++) {
-		const char *name = heap_class_name(heap, no);
-		const size_t name_size = strlen(name);
-
-		if (name_size < size || strcasecmp(name + name_size - size, pattern) != 0)
-			continue;
-		if (name_size == size || name[name_size - size - 1] == '.' ||
-		    name[name_size - size - 1] == '$')
-			return name;
-	}
-	return NULL;
-}
-
-/*
- * Finds a class with a similar name. For "org.acme.HashMap", also finds the class HashMap in a
- * different package.
- */
-static const char *similar_class(struct heap *heap, const char *pattern)
-{
-	const char *similar = class_ending(heap, pattern);
-	const char *dot = strrchr(pattern, '.');
-
-	assert(heap->classes.records);
-	return similar || !dot || !dot[1] ? similar : class_ending(heap, dot + 1);
+	return heap_class_name(ctx, no);
 }
 
 static int no_class(struct heap *heap, const char *pattern, struct hdb_error *err)
 {
-	const char *similar = similar_class(heap, pattern);
+	const struct base_suggest_names names = { heap->class_count, class_name, heap };
+	const char *similar = strpbrk(pattern, "*?") ? NULL : base_suggest_class(pattern, &names);
 
+	assert(heap->classes.records);
 	if (similar)
 		return hdb_fail(err, HDB_NOTFOUND, "no such class: %s; did you mean %s?", pattern,
 				similar);

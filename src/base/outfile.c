@@ -113,19 +113,19 @@ static int open_file(struct base_outfile *f, struct hdb_error *err)
 	struct stat st;
 	int r;
 
-	if (strcmp(f->path, "-") == 0) {
+	if (strcmp(f->path, "-") == 0 || strcmp(f->path, "/dev/stdout") == 0) {
 		f->is_in_place = true;
 		f->path = "standard output";
 		f->fd = dup(STDOUT_FILENO);
 		return f->fd >= 0 ? HDB_OK : hdb_fail_errno(err, errno, "%s", f->path);
 	}
-	if (!f->options.force && access(f->path, F_OK) == 0)
-		return hdb_fail(err, HDB_EEXIST, "%s already exists", f->path);
 	f->is_in_place = stat(f->path, &st) == 0 && is_written_in_place(&st);
 	if (f->is_in_place) {
 		f->fd = open(f->path, O_WRONLY | O_CLOEXEC);
 		return f->fd >= 0 ? HDB_OK : hdb_fail_errno(err, errno, "%s", f->path);
 	}
+	if (!f->options.force && access(f->path, F_OK) == 0)
+		return hdb_fail(err, HDB_EEXIST, "%s already exists", f->path);
 	r = open_nameless(f, err);
 	if (r != HDB_END)
 		return r;

@@ -267,6 +267,7 @@ int store_create(const char *path, bool force, uint64_t size_hint, struct store_
 		 struct hdb_error *err)
 {
 	BASE_SCOPED(abort_at) struct store_writer *writer = NULL;
+	struct stat st;
 
 	TRY(new_writer(path, &writer, err));
 	retain_freed();
@@ -274,6 +275,9 @@ int store_create(const char *path, bool force, uint64_t size_hint, struct store_
 	writer->is_force = force;
 	if (!force && access(path, F_OK) == 0)
 		return hdb_fail(err, HDB_EEXIST, "%s already exists", path);
+	/* The rename at the end would replace a device such as /dev/null. */
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return hdb_fail(err, HDB_EUSAGE, "%s: not a regular file", path);
 	if (asprintf(&writer->temp_path, "%s.importing", path) < 0) {
 		writer->temp_path = NULL;
 		return hdb_fail_memory(err, "a file name", strlen(path));

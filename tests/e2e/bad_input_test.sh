@@ -87,7 +87,7 @@ done
 [ $found -gt 10 ] || { echo "FAILED: only $found of 40 changed places were found"; failed=1; }
 head -c 100000 good.heapdb > half.heapdb
 expect 3 "truncated\|damaged" heapdb info --db half.heapdb
-expect 3 "not a heap database" heapdb info --db text.hprof
+expect 3 "neither a heap dump nor a heap database" heapdb info --db text.hprof
 expect 3 "No such file" heapdb info --db nowhere.heapdb
 
 # the dump: gone, changed

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/scope.h"
-#include "common/suggest.h"
+#include "base/suggest.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -31,7 +31,7 @@ static const struct hdb_column *any_column(const struct answer *answer, size_t c
 static int find_column(const struct answer *answer, const char *name, size_t size, size_t *column)
 {
 	const size_t count = column_count(answer);
-	struct suggest near;
+	struct base_suggest near;
 	char now[64], list[512] = "";
 	size_t used = 0;
 
@@ -39,13 +39,13 @@ static int find_column(const struct answer *answer, const char *name, size_t siz
 	*column = answer->source ? SIZE_MAX : hdb_rows_find_column(answer->rows, now);
 	if (size < sizeof(now) && *column != SIZE_MAX)
 		return HDB_OK;
-	suggest_init(&near, name, size);
+	base_suggest_init(&near, name, size);
 	for (*column = 0; *column < count; (*column)++) {
 		const char *have = any_column(answer, *column)->name;
 
 		if (answer->source && strlen(have) == size && memcmp(have, name, size) == 0)
 			return HDB_OK;
-		suggest_try(&near, have);
+		base_suggest_try(&near, have);
 		if (used < sizeof(list))
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
 						 used ? ", " : "", have);

@@ -228,8 +228,18 @@ bool locate_is_file(const char *name);
 /* Returns whether the file is a dump, archive or database, by its first bytes or its suffix. */
 bool locate_is_heap(const char *name);
 
-/* Returns whether the name has such a suffix or a slash. The file need not exist. */
+/* Returns whether the name has such a suffix. The file need not exist. */
+bool locate_has_suffix(const char *name);
+/* Returns whether the name has such a suffix or a slash. */
 bool locate_looks_like_file(const char *name);
+/* Fails: the file does not exist, or is neither a dump nor a database. */
+int locate_refuse(struct cli *cli, const char *name);
+
+/*
+ * Result of checks on a dump: HDB_NOTFOUND if one failed. If none failed, but the dump is
+ * incomplete, fails with HDB_ETRUNC: objects that the dump lacks could have failed them.
+ */
+int cli_verdict(struct cli *cli, bool has_failed);
 
 /*
  * Returns the database `name`. If `name` is a dump, returns the database of the dump, and imports

@@ -403,5 +403,5 @@ int cmd_gate(struct cli *cli)
 	if (cli->opt.update)
 		TRY(gate_update(cli, &file, &budget));
 	gate_print(cli->out, &budget, (enum gate_format)cli->opt.gate_format);
-	return budget.failed && !cli->opt.update ? HDB_NOTFOUND : HDB_OK;
+	return cli->opt.update ? HDB_OK : cli_verdict(cli, budget.failed > 0);
 }

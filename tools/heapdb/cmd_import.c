@@ -190,7 +190,9 @@ static void print_line(struct cli *cli, const struct summary *s)
 					    "{problems} problems\n");
 	if (s->cost)
 		print_cost(out, s->cost);
-	prose_facts(out, &answer, "Next: heapdb {database}\n");
+	output_string(out, "Next: heapdb ");
+	prose_file(out, s->db_path, strlen(s->db_path));
+	output_char(out, '\n');
 }
 
 /* Appends the kind of the current row to the list ", a, b" unless it is already there. */

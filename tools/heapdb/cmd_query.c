@@ -47,13 +47,27 @@ struct hdb_query_args cli_query_args(const struct options *opt)
 	};
 }
 
+int cli_verdict(struct cli *cli, bool has_failed)
+{
+	struct hdb_health health = { .struct_size = sizeof(health) };
+
+	if (has_failed)
+		return HDB_NOTFOUND;
+	hdb_health(cli->db, &health);
+	return health.incomplete ?
+		       hdb_fail(&cli->err, HDB_ETRUNC,
+				"no check failed, but the dump is incomplete, so the result is "
+				"not reliable") :
+		       HDB_OK;
+}
+
 /*
  * Returns "no" if the answer counts failed checks or matching --fail-if conditions. These are also
  * printed to standard error, since the answer may be cut or redirected.
  */
-static int judge(const struct cli *cli, const struct answer *answer)
+static int judge(struct cli *cli, const struct answer *answer)
 {
-	bool is_unknown = false;
+	bool is_unknown = false, has_conditions = false;
 	int rc = HDB_OK;
 
 	for (size_t i = 0; i < answer_fact_count(answer); i++) {
@@ -68,8 +82,9 @@ static int judge(const struct cli *cli, const struct answer *answer)
 				   rc != HDB_OK ? "conditions met" :
 						  "conditions with names that no dump has",
 				   (int)value->text_size, value->text);
+		has_conditions |= strcmp(name, "conditions") == 0 && value->type != HDB_TYPE_NULL;
 	}
-	return rc;
+	return has_conditions ? cli_verdict(cli, rc != HDB_OK) : rc;
 }
 
 /* Prints what the rows leave out to standard error, for formats without facts. */

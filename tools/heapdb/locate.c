@@ -81,12 +81,16 @@ static bool is_database(const char *path)
 	       memcmp(head + 16, "\xde\xc0\xef\xbe", 4) == 0;
 }
 
-bool locate_looks_like_file(const char *name)
+bool locate_has_suffix(const char *name)
 {
 	static const char *const endings[] = { EXTENSION, ".hprof", ".hprof.gz", ".hprof.zst" };
 
-	return ends_with(name, endings, sizeof(endings) / sizeof(endings[0])) || is_trace(name) ||
-	       strchr(name, '/') != NULL;
+	return ends_with(name, endings, sizeof(endings) / sizeof(endings[0])) || is_trace(name);
+}
+
+bool locate_looks_like_file(const char *name)
+{
+	return locate_has_suffix(name) || strchr(name, '/') != NULL;
 }
 
 bool locate_is_heap(const char *name)
@@ -334,6 +338,28 @@ static int database_of_stdin(struct cli *cli, char **db_path)
 			  hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for a file name");
 }
 
+int locate_refuse(struct cli *cli, const char *name)
+{
+	struct stat st;
+
+	if (stat(name, &st) != 0)
+		return hdb_fail(&cli->err, HDB_EABSENT, "no such file: %s", name);
+	if (S_ISDIR(st.st_mode))
+		return hdb_fail(&cli->err, HDB_EFORMAT, "%s: is a directory, not a file", name);
+	return hdb_fail(&cli->err, HDB_EFORMAT, "%s: neither a heap dump nor a heap database",
+			name);
+}
+
+/* Returns whether the file is readable, but is no heap by its contents or its suffix. */
+static bool is_of_other_kind(const char *name)
+{
+	static const char *const endings[] = { EXTENSION };
+	struct stat st;
+
+	return stat(name, &st) == 0 && S_ISREG(st.st_mode) && access(name, R_OK) == 0 &&
+	       !is_database(name) && !ends_with(name, endings, 1);
+}
+
 int locate_named(struct cli *cli, const char *name, char **db_path, char **dump_path)
 {
 	char archive[PATH_SIZE];
@@ -351,6 +377,8 @@ int locate_named(struct cli *cli, const char *name, char **db_path, char **dump_
 					"cannot allocate memory for a file name");
 		return HDB_OK;
 	}
+	if (is_of_other_kind(name))
+		return locate_refuse(cli, name);
 	*db_path = strdup(name);
 	return *db_path ? HDB_OK :
 			  hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for a file name");

@@ -6,7 +6,7 @@
 #include "heapdb/pager.h"
 #include "heapdb/progress.h"
 #include "heapdb/render.h"
-#include "common/suggest.h"
+#include "base/suggest.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -173,14 +173,14 @@ const struct command *cli_find_command(const char *name)
 
 const char *cli_nearest_command(const char *name)
 {
-	struct suggest near;
+	struct base_suggest near;
 	const struct command *found;
 
-	suggest_init(&near, name, strlen(name));
+	base_suggest_init(&near, name, strlen(name));
 	for (const struct command *c = commands; c->name; c++) {
-		suggest_try(&near, c->name);
+		base_suggest_try(&near, c->name);
 		if (c->alias)
-			suggest_try(&near, c->alias);
+			base_suggest_try(&near, c->alias);
 	}
 	found = near.best ? cli_find_command(near.best) : NULL;
 	return found ? found->name : NULL;
@@ -192,20 +192,20 @@ const char *cli_nearest_command(const char *name)
 const struct hdb_query_spec *cli_nearest_query(const char *name)
 {
 	const struct hdb_query_spec *best = NULL;
-	struct suggest near;
+	struct base_suggest near;
 	const size_t count = hdb_query_count();
 
-	suggest_init(&near, name, strlen(name));
+	base_suggest_init(&near, name, strlen(name));
 	for (size_t i = 0; i < count; i++) {
 		const size_t before = near.distance;
 		char alias[ALIAS_SIZE];
 
-		suggest_try(&near, hdb_query_at(i)->name);
+		base_suggest_try(&near, hdb_query_at(i)->name);
 		for (const char *a = hdb_query_at(i)->aliases; a && *a;) {
 			const size_t size = strcspn(a, "|");
 
 			snprintf(alias, sizeof(alias), "%.*s", (int)size, a);
-			suggest_try(&near, alias);
+			base_suggest_try(&near, alias);
 			a += size + (a[size] == '|');
 		}
 		if (near.distance < before)
@@ -481,7 +481,8 @@ static int take_file(struct cli *cli)
 	for (size_t i = 0; i < opt->operand_count; i++) {
 		const char *operand = opt->operands[i];
 
-		if (!is_only && !locate_is_file(operand)) {
+		/* No class has such a name, so a missing file is reported as one. */
+		if (!is_only && !locate_is_file(operand) && !locate_has_suffix(operand)) {
 			opt->operands[kept++] = operand;
 			continue;
 		}
@@ -613,8 +614,8 @@ static const struct command *choose_command(struct cli *cli, const char *name)
 	if (query)
 		cli_usage(cli, "unknown command \"%s\"; did you mean \"export %s\"?", name,
 			  query->name);
-	else if (locate_looks_like_file(name))
-		hdb_fail(&cli->err, HDB_EABSENT, "no such file: %s", name);
+	else if (locate_looks_like_file(name) || (!near && access(name, F_OK) == 0))
+		(void)locate_refuse(cli, name);
 	else if (near)
 		cli_usage(cli, "unknown command \"%s\"; did you mean \"%s\"?", name, near);
 	else if (cli_nearest_query(name))

@@ -6,7 +6,7 @@
 
 #include "base/base_text.h"
 #include "base/scope.h"
-#include "common/suggest.h"
+#include "base/suggest.h"
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
 #include "heapdb/where.h"
@@ -495,7 +495,7 @@ static int bad_option(const struct parser *p, int value, struct hdb_error *err)
 {
 	const char *given = p->args.values[optind > 0 ? optind - 1 : 0];
 	const size_t name_size = strcspn(given, "=");
-	struct suggest near;
+	struct base_suggest near;
 
 	assert(value == ':' || value == '?');
 	assert(optind <= p->args.count);
@@ -519,14 +519,14 @@ static int bad_option(const struct parser *p, int value, struct hdb_error *err)
 				p->spec->one_population);
 	if (not_taken(p->command, p->spec, given + 2, name_size - 2, err))
 		return HDB_EUSAGE;
-	suggest_init(&near, given + 2, name_size - 2);
+	base_suggest_init(&near, given + 2, name_size - 2);
 	for (const struct option *o = p->longs; o->name; o++) {
 		if (name_size > 2 && strncmp(o->name, given + 2, name_size - 2) == 0)
 			return hdb_fail(err, HDB_EUSAGE,
 					"option %.*s is ambiguous: several option names begin "
 					"with these letters",
 					(int)name_size, given);
-		suggest_try(&near, o->name);
+		base_suggest_try(&near, o->name);
 	}
 	if (near.best)
 		return hdb_fail(err, HDB_EUSAGE, "unknown option %.*s; did you mean --%s?",
@@ -579,7 +579,7 @@ static int bad_word(const struct option_info *o, const char *value, struct hdb_e
 
 	for (const struct option_info *other = option_table; other->name; other++) {
 		if (strcmp(other->name, o->name) != 0 || !other->argument ||
-		    word_index(value, other->argument) < 0)
+		    base_word_index(value, other->argument) < 0)
 			continue;
 		for (const struct command *c = commands; c->name && !taker; c++)
 			if (options_groups(c, NULL) & other->groups)
@@ -593,7 +593,7 @@ static int bad_word(const struct option_info *o, const char *value, struct hdb_e
 static int set_word(const struct option_info *o, const char *value, struct options *opt,
 		    struct hdb_error *err)
 {
-	const int word = value ? word_index(value, o->argument) : 0;
+	const int word = value ? base_word_index(value, o->argument) : 0;
 
 	if (word < 0)
 		return bad_word(o, value, err);

@@ -190,6 +190,17 @@ void prose_add_command(struct bytes *to, const struct hdb_value *action,
 	bytes_release(&shown);
 }
 
+void prose_file(struct output *out, const char *path, size_t size)
+{
+	struct bytes shown = { 0 }, quoted = { 0 };
+
+	escape_text(&shown, path, size);
+	add_quoted(&quoted, shown.data, shown.size);
+	output_bytes(out, quoted.data, quoted.size);
+	output_release(out, &quoted);
+	output_release(out, &shown);
+}
+
 /* Prints "25 of 3,412 rows (--limit all shows all)". */
 static void put_shown(const struct render_style *style, struct output *out, const uint64_t of[2],
 		      const char *what)

@@ -68,6 +68,12 @@ void prose_add_facts(struct bytes *to, const struct output *out, const struct an
 void prose_add_command(struct bytes *to, const struct hdb_value *action,
 		       const struct hdb_value *target);
 
+/*
+ * Prints the name of a file in an advised command, quoted for a shell. A name could otherwise run a
+ * command when it is pasted.
+ */
+void prose_file(struct output *out, const char *path, size_t size);
+
 /* Prints "25 of 3,412 rows (--limit all shows all)" if rows were omitted. */
 int prose_footer(struct answer *answer, const struct render_style *style, struct output *out);
 

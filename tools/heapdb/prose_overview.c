@@ -74,13 +74,14 @@ static void put_head(struct answer *answer, const struct render_style *style, st
 	const struct hdb_value *threads = answer_fact(answer, "threads");
 	const bool is_openj9 = has_value(runtime) && strncmp(runtime->text, "OpenJ9", 6) == 0;
 	const char *slash = has_value(dump) ? memrchr(dump->text, '/', dump->text_size) : NULL;
+	const char *name = slash ? slash + 1 : has_value(dump) ? dump->text : "";
 	struct bytes text = { 0 };
 
 	prose_bold(out, style, true);
 	if (has_value(dump))
-		output_bytes(out, slash ? slash + 1 : dump->text,
-			     slash ? (size_t)(dump->text + dump->text_size - slash - 1) :
-				     dump->text_size);
+		escape_text(&text, name, dump->text_size - (size_t)(name - dump->text));
+	output_bytes(out, text.data ? text.data : "", text.size);
+	text.size = 0;
 	prose_bold(out, style, false);
 	output_char(out, '\n');
 	prose_add_facts(&text, out, answer,
@@ -140,6 +141,12 @@ static void take_next(struct next *next, const struct hdb_rows *rows)
 	next->count += to->size > 0;
 }
 
+static void put_file(struct output *out, const struct hdb_value *file)
+{
+	if (has_value(file))
+		prose_file(out, file->text, file->text_size);
+}
+
 static void put_next(struct answer *answer, const struct next *next,
 		     const struct render_style *style, struct output *out)
 {
@@ -161,7 +168,7 @@ static void put_next(struct answer *answer, const struct next *next,
 		output_string(out, "  ");
 		output_bytes(out, next->commands[i].data, next->commands[i].size);
 		output_char(out, ' ');
-		prose_value(out, file);
+		put_file(out, file);
 		output_char(out, '\n');
 	}
 	output_fit(out, width);
@@ -169,7 +176,7 @@ static void put_next(struct answer *answer, const struct next *next,
 		if (!usual[i].is_put)
 			continue;
 		output_format(out, "  heapdb %-8s ", usual[i].command);
-		prose_value(out, file);
+		put_file(out, file);
 		/* a description wrapped to a second line could not be pasted */
 		if (strlen(usual[i].what) + (has_value(file) ? file->text_size : 0) + 23 <=
 		    style->width)

@@ -4,7 +4,7 @@
 #include "heapdb/render.h"
 
 #include "heapdb/cli.h"
-#include "common/suggest.h"
+#include "base/suggest.h"
 #include "heapdb/prose.h"
 
 #include <sys/ioctl.h>
@@ -50,7 +50,7 @@ struct render_style render_style_of(const struct options *opt, const struct outp
 
 bool is_among(const char *name, const char *names)
 {
-	return word_index(name, names) >= 0;
+	return base_word_index(name, names) >= 0;
 }
 
 /*

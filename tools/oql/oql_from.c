@@ -4,7 +4,7 @@
  */
 #include "oql/oql_rows.h"
 
-#include "common/suggest.h"
+#include "common/suggest_class.h"
 
 struct oql_source {
 	struct oql_eval *ev;

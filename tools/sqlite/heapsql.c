@@ -4,7 +4,6 @@
 #include "sqlite/sql_private.h"
 
 #include "base/scope.h"
-#include "common/suggest.h"
 #include "common/unique_names.h"
 
 #include <xxhash.h>

@@ -4,7 +4,8 @@
  */
 #include "sqlite/sql_private.h"
 
-#include "common/suggest.h"
+#include "base/suggest.h"
+#include "common/suggest_class.h"
 
 #include <ctype.h>
 #include <strings.h>
@@ -36,17 +37,17 @@ static void copy_name(const char *at, const char *others, char name[NAME_SIZE])
 /* ---- failures ---- */
 
 /* Tries a name that may not live long. The best one is copied. */
-static void try_name(struct suggest *near, const char *name, char best[NAME_SIZE])
+static void try_name(struct base_suggest *near, const char *name, char best[NAME_SIZE])
 {
-	suggest_try(near, name);
+	base_suggest_try(near, name);
 	if (near->best == name) {
 		snprintf(best, NAME_SIZE, "%s", name);
 		near->best = best;
 	}
 }
 
-static void try_columns(const struct sql_source *source, const char *table, struct suggest *near,
-			char best[NAME_SIZE])
+static void try_columns(const struct sql_source *source, const char *table,
+			struct base_suggest *near, char best[NAME_SIZE])
 {
 	sqlite3_stmt *statement = NULL;
 
@@ -80,10 +81,10 @@ static const char *next_table(const char *at, char name[NAME_SIZE])
 static void hint_column(const struct sql_source *source, const char *text, const char *wanted,
 			char *hint, size_t size)
 {
-	struct suggest near;
+	struct base_suggest near;
 	char name[NAME_SIZE], best[NAME_SIZE];
 
-	suggest_init(&near, wanted, strlen(wanted));
+	base_suggest_init(&near, wanted, strlen(wanted));
 	while ((text = next_table(text, name)) != NULL)
 		try_columns(source, name, &near, best);
 	if (near.best)
@@ -108,12 +109,12 @@ static void hint_no_table(const struct sql_source *source, const char *wanted, c
 			  size_t size)
 {
 	struct heapsql_table table;
-	struct suggest near;
+	struct base_suggest near;
 	const char *class;
 	char best[NAME_SIZE];
 	size_t left;
 
-	suggest_init(&near, wanted, strlen(wanted));
+	base_suggest_init(&near, wanted, strlen(wanted));
 	for (size_t no = 0; sql_table_at(no, &table, &left); no++)
 		try_name(&near, table.name, best);
 	class = suggest_class(source->db, wanted);

@@ -1,10 +1,10 @@
 /*
- * common/suggest.c - see suggest.h. Compares by edit distance.
+ * base/suggest.c - see suggest.h. Compares by edit distance.
  */
-#include "common/suggest.h"
+#include "base/suggest.h"
 
 #include <assert.h>
-#include <stdint.h>
+#include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
@@ -13,11 +13,11 @@
 /* A class name must differ by fewer letters than this to be suggested. */
 #define CLASS_CHANGES ((size_t)4)
 
-void suggest_init(struct suggest *s, const char *wanted, size_t size)
+void base_suggest_init(struct base_suggest *s, const char *wanted, size_t size)
 {
-	*s = (struct suggest){ .wanted = wanted,
-			       .size = size,
-			       .distance = size < 3 ? 2 : size / 3 + 1 };
+	*s = (struct base_suggest){ .wanted = wanted,
+				    .size = size,
+				    .distance = size < 3 ? 2 : size / 3 + 1 };
 }
 
 static size_t least(size_t a, size_t b, size_t c)
@@ -53,7 +53,7 @@ static size_t edit_distance(const char *a, size_t a_size, const char *b, size_t 
 	return rows[a_size % 3][b_size];
 }
 
-void suggest_try(struct suggest *s, const char *name)
+void base_suggest_try(struct base_suggest *s, const char *name)
 {
 	const size_t size = strlen(name);
 	size_t distance;
@@ -68,12 +68,12 @@ void suggest_try(struct suggest *s, const char *name)
 	}
 }
 
-static const char *class_ending(struct hdb *db, const char *wanted)
+static const char *class_ending(const struct base_suggest_names *names, const char *wanted)
 {
 	const size_t size = strlen(wanted);
 
-	for (uint32_t no = 0; size && no < hdb_class_count(db); no++) {
-		const char *name = hdb_class_name(db, no);
+	for (uint32_t no = 0; size && no < names->count; no++) {
+		const char *name = names->name(names->ctx, no);
 		const size_t name_size = strlen(name);
 
 		if (name_size >= size && strcasecmp(name + name_size - size, wanted) == 0 &&
@@ -83,24 +83,37 @@ static const char *class_ending(struct hdb *db, const char *wanted)
 	return NULL;
 }
 
-const char *suggest_class(struct hdb *db, const char *wanted)
+/* The class nearest to the name, which has no package if is_simple is set. */
+static const char *class_near(const struct base_suggest_names *names, const char *wanted,
+			      bool is_simple)
 {
-	const char *dot = strrchr(wanted, '.');
-	const char *ending = class_ending(db, wanted);
-	struct suggest s;
+	const char *class = NULL;
+	struct base_suggest s;
 
-	if (!ending && dot)
-		ending = class_ending(db, dot + 1);
-	if (ending)
-		return ending;
-	suggest_init(&s, wanted, strlen(wanted));
+	base_suggest_init(&s, wanted, strlen(wanted));
 	s.distance = s.distance < CLASS_CHANGES ? s.distance : CLASS_CHANGES;
-	for (uint32_t no = 0; no < hdb_class_count(db); no++)
-		suggest_try(&s, hdb_class_name(db, no));
-	return s.best;
+	for (uint32_t no = 0; no < names->count; no++) {
+		const char *name = names->name(names->ctx, no);
+		const char *dot = is_simple ? strrchr(name, '.') : NULL;
+		const size_t before = s.distance;
+
+		base_suggest_try(&s, dot ? dot + 1 : name);
+		class = s.distance < before ? name : class;
+	}
+	return class;
 }
 
-int word_index(const char *word, const char *words)
+const char *base_suggest_class(const char *wanted, const struct base_suggest_names *names)
+{
+	const char *dot = strrchr(wanted, '.');
+	const char *found = class_ending(names, wanted);
+
+	if (!found && dot)
+		found = class_ending(names, dot + 1);
+	return found ? found : class_near(names, wanted, !dot);
+}
+
+int base_word_index(const char *word, const char *words)
 {
 	const size_t size = strlen(word);
 	int index = 0;

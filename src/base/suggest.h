@@ -1,0 +1,39 @@
+/*
+ * base/suggest.h - finds the known name nearest to a mistyped one; searches word lists.
+ */
+#ifndef BASE_SUGGEST_H
+#define BASE_SUGGEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct base_suggest {
+	const char *wanted; /* lent */
+	size_t size;        /* its bytes */
+	const char *best;   /* nearest name tried; NULL: none is near */
+	size_t distance;    /* edit distance of `best` */
+};
+
+void base_suggest_init(struct base_suggest *s, const char *wanted, size_t size);
+
+/* Compares with a candidate (lent). */
+void base_suggest_try(struct base_suggest *s, const char *name);
+
+/* Names of classes, which must outlive the suggestion. */
+struct base_suggest_names {
+	uint32_t count;
+	const char *(*name)(void *ctx, uint32_t no);
+	void *ctx;
+};
+
+/*
+ * Suggests a class for an unknown name: one that ends with it ("HashMap"), has the same simple name
+ * in another package, or the nearest by edit distance of the whole or the simple name. Returns NULL
+ * if there is none.
+ */
+const char *base_suggest_class(const char *wanted, const struct base_suggest_names *names);
+
+/* Index of a word in a list "a|b|c", or -1. */
+int base_word_index(const char *word, const char *words);
+
+#endif

@@ -1,0 +1,12 @@
+/*
+ * common/suggest_class.h - suggests a class of a database for an unknown name.
+ */
+#ifndef COMMON_SUGGEST_CLASS_H
+#define COMMON_SUGGEST_CLASS_H
+
+#include "heapdb.h"
+
+/* As base_suggest_class. Borrowed until hdb_close. */
+const char *suggest_class(struct hdb *db, const char *wanted);
+
+#endif
