@@ -135,11 +135,11 @@ VIEWS = [
     ("Instances, sorted", go(f"#/all?q=instances&target={PERSON}&sort=retained"), ROW, 50),
     ("Compare", click(".views a", "Compare"), ROW, 20),
     # The dump that was taken first is the large one.
-    ("Compare the other way round", click("main .tools a", "the other way round"), ROW, 20),
+    ("Compare the other way round", click("main .tools a", "Swap"), ROW, 20),
     ("Compare by package", click(".tabs a", "packages"), ROW, 4),
     ("Compare by class loader", click(".tabs a", "class loaders"), ROW, 4),
     # The IDs of two runs tell nothing: no rows, which is said.
-    ("Compare: new and gone objects", click(".tabs a", "new and gone objects"), "main .mark", 1),
+    ("Compare: new and removed objects", click(".tabs a", "new and gone objects"), "main .mark", 1),
     ("Compare: growth by path", click(".tabs a", "growth by path"), ROW, 4),
     ("Compare: growth by dominator", click(".tabs a", "growth by dominator"), ROW, 4),
     ("Compare: suspects", click(".tabs a", "suspects"), ROW, 2),

@@ -119,7 +119,7 @@ try:
     check("the sentence does not say the figure again", "%" not in text("main article h2"))
     check("a path is one line of links", browser.run("document.querySelectorAll('main article:nth-of-type(2) .crumb a').length") == 1)
     menu("main article:nth-of-type(3) .more-button")
-    check("a treemap is in the menu", "Treemap with them" in text(".menu"))
+    check("a treemap is in the menu", "Treemap with these objects" in text(".menu"))
     browser.key("Escape")
     browser.run("window.fetch = window.real; 1")
 
@@ -198,7 +198,7 @@ try:
         location.hash = '#/waste?db=1'; 1""")
     once = browser.until("document.querySelector('.sum b')?.innerText.replace(/[^0-9.A-Za-z]/g, ' ') === '3.0 MiB'", 60)
     check(f"zeros of strings are not counted twice: {text('main .panel')}", once)
-    check("and that is said", "texts with zeros" in text())
+    check("and that is said", "if it contains zeros" in text())
     browser.run("window.fetch = window.real; location.hash = '#/waste'; 1")
     browser.until("document.querySelector('.kinds td') !== null && !location.hash.includes('db=1')")
     browser.run("[...document.querySelectorAll('.kinds a')].find(a => a.innerText === 'Arrays of zeros').click(); 1")
@@ -292,7 +292,7 @@ try:
         browser.key("Enter")
         check(f"{typed} and Enter leads to {address}: {browser.run('location.hash')}", browser.until(f"location.hash.includes({address!r})"))
     write("#search", "nobody-has-this")
-    check("what nothing has is said", browser.until("document.querySelector('.search .offer p')?.innerText.includes('No class, object, text')") and not text("#found"))
+    check("what nothing has is said", browser.until("document.querySelector('.search .offer p')?.innerText.includes('No class, object, string')") and not text("#found"))
     browser.key("Enter")
     time.sleep(0.3)
     check("and Enter leads nowhere then", "nobody" not in browser.run("location.hash") and browser.run("document.activeElement.id") == "search")
@@ -545,7 +545,7 @@ try:
           'duplicate-classes': { facts: {}, rows: ['0x21', '0x22', '0x23', '0x24'].map(loader_id => ({ name: 'a.Same', copies: 4, loader: loader_id === '0x24' ? 'other.Loader' : 'web.Loader', loader_id, id: '0x1', retained: 1 })) } };
         window.fetch = (url, more) => { const name = /query\\/(loaders|duplicate-classes)\\?/.exec(String(url))?.[1]; return name ? Promise.resolve(new Response(JSON.stringify({ columns: [], row_count: 4, total_rows: 4, ...answers[name] }))) : real(url, more); };
         location.hash = '#/loaders?db=1'; } 1""")
-    check("loaders of one kind with the same classes are first", browser.until("document.querySelector('main article h2')?.innerText.startsWith('3 Loader define classes of the same names')"))
+    check("loaders of one kind with the same classes are first", browser.until("document.querySelector('main article h2')?.innerText.startsWith('3 Loader define classes with the same names')"))
     check("the largest of them first", "0x22" in browser.run("document.querySelector('main article li .obj').innerText") and browser.run("document.querySelectorAll('main article').length") == 1)
     browser.run("window.fetch = window.real; 1")
     go("#/paths", "main form ~ .parts a", "merged paths of nothing")
@@ -615,7 +615,7 @@ try:
     check("never above all of it", browser.until("/ 100.0/.test(document.querySelector('.wait')?.innerText)"))
     browser.run("[...document.querySelectorAll('.wait button')].find(b => b.innerText === 'Cancel').click(); 1")
     check("it is cancelled", browser.until("document.querySelector('main .error')?.innerText.includes('Cancelled')"))
-    browser.run("window.free = true; [...document.querySelectorAll('main .error button')].find(b => b.innerText === 'Ask again').click(); 1")
+    browser.run("window.free = true; [...document.querySelectorAll('main .error button')].find(b => b.innerText === 'Try again').click(); 1")
     check("and asked again", browser.until("document.querySelector('main table td') !== null"))
     browser.run("window.fetch = window.real; 1")
     # So does the sum of waste, which is asked in parts.
@@ -627,7 +627,7 @@ try:
     check("the parts are counted", browser.until("/: [1-9][0-9]* of [0-9]+ queries are done/.test(document.querySelector('.wait')?.innerText)"))
     browser.run("[...document.querySelectorAll('.wait button')].find(b => b.innerText === 'Cancel').click(); 1")
     check("the sum is cancelled", browser.until("document.querySelector('main .error')?.innerText.includes('Cancelled')"))
-    browser.run("window.free = true; [...document.querySelectorAll('main .error button')].find(b => b.innerText === 'Ask again').click(); 1")
+    browser.run("window.free = true; [...document.querySelectorAll('main .error button')].find(b => b.innerText === 'Try again').click(); 1")
     check("and asked again in parts", browser.until("document.querySelector('.kinds td') !== null"))
     # The server asks the same before anybody does, but for rare boxes.
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/serve/serve_warm.c"), encoding="utf-8") as source:

@@ -1,12 +1,11 @@
-// Where an answer leads: queries that rows name, as addresses of views. What is asked is the server's; which view shows
-// a query is the page's.
+// Links from answers to views. The server names the next query in the row; this file chooses the view that shows it.
 import { hasSql, report, Row } from "./api";
 import { classPage } from "./objects";
 import { linkTo, readRoute } from "./route";
 
 export type Next = [title: string, address: string];
 
-// Queries with a view of their own, and what it is called.
+// Queries that have their own view, with its title. All others open in the general view "all".
 const views: Record<string, [title: string, view: string, params?: Record<string, string>]> = {
   leaks: ["Leaks", "leaks"],
   "leak-traces": ["Android", "android"],
@@ -19,10 +18,10 @@ const views: Record<string, [title: string, view: string, params?: Record<string
   finalizers: ["Finalizers", "waste", { q: "finalizers" }],
   "reference-stats": ["References by strength", "waste", { q: "reference-stats" }],
   arrays: ["Arrays", "waste", { q: "arrays" }],
-  substrings: ["Texts that share an array", "waste", { q: "substrings" }],
+  substrings: ["Strings that share an array", "waste", { q: "substrings" }],
   "direct-buffers": ["Direct buffers", "waste", { q: "direct-buffers" }],
   path: ["Path to a GC root", "all", { q: "path" }],
-  entries: ["Its entries", "all", { q: "entries" }],
+  entries: ["Entries", "all", { q: "entries" }],
   instances: ["These objects", "all", { q: "instances" }],
   sql: ["These objects", "sql"],
   "merged-paths": ["Merged paths", "all", { q: "merged-paths" }],
@@ -32,13 +31,12 @@ const views: Record<string, [title: string, view: string, params?: Record<string
   unreachable: ["Unreachable objects", "waste", { q: "unreachable" }],
 };
 
-// The view of a query.
 export function viewOf(query: string): Next {
   const [title, view, params] = views[query] ?? [query.replace(/-/g, " "), "all", { q: query }];
   return [title[0].toUpperCase() + title.slice(1), linkTo(view, { ...params, obj: undefined })];
 }
 
-// The address of a query that an answer names: of the objects that a sentence counts, or of advice.
+// Link to the query that a row names in `action`: the objects that a sentence counts, or the next step of an advice.
 export function actionLink(row: Row): string | undefined {
   const action = String(row.action ?? ""),
     target = String(row.target ?? ""),
@@ -53,13 +51,13 @@ export function actionLink(row: Row): string | undefined {
   return linkTo("all", { q: action, target, sort: action === "entries" ? "retained" : undefined, ...option });
 }
 
-// The address of the objects that a number counts: of threads one row each, without their frames.
+// Link to the objects that a number counts. Threads get one row each, without frames.
 export function countLink(row: Row): string | undefined {
   if (report || row.action !== "threads" || !row.target) return actionLink(row);
   return linkTo("all", { q: "threads", target: String(row.target), "o_no-stack": "1" });
 }
 
-// What a finding leads to: its object, or the objects of its class, then the view of the query that shows more.
+// Next steps of a finding: its object or the objects of its class, then the view of the query that shows more.
 export function nextOf(row: Row): Next[] {
   const name = String(row.class ?? "").replace(/^class /, "");
   const own: Next[] = row.id
@@ -70,7 +68,7 @@ export function nextOf(row: Row): Next[] {
     : name
       ? [
           ["These objects", classPage(name)],
-          ["What keeps them", classPage(name, "paths")],
+          ["What holds them", classPage(name, "paths")],
         ]
       : [];
   return row.see ? [...own, viewOf(String(row.see))] : own;

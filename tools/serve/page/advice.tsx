@@ -1,10 +1,10 @@
-// Advice of an answer: words, and the query that they name as a button, where a terminal has a command.
+// Advice from an answer. The query that a terminal would print as a command is a link here.
 import { actionLink, viewOf } from "./actions";
 import { Row } from "./api";
-import { plainly, visible } from "./text";
+import { forPage, visible } from "./text";
 
 export function AdviceText({ row, words }: { row: Row; words: unknown }) {
-  const [before, after] = plainly(visible(String(words ?? ""))).split("{run}"),
+  const [before, after] = forPage(visible(String(words ?? ""))).split("{run}"),
     to = actionLink(row),
     title = row.action ? viewOf(String(row.action))[0] : "look";
   return (

@@ -1,4 +1,4 @@
-// Android: what the application and its device are, leak traces, bitmaps, heaps.
+// Android: leak traces, bitmaps, heaps, and facts about the application and device.
 import { hasSql, Row } from "./api";
 import { Card, Path } from "./card";
 import { Choice } from "./map";
@@ -72,8 +72,8 @@ export function Traces({ db, watched }: { db?: string; watched?: string }) {
       <Marks facts={a.facts} />
       <p>
         {counted(Number(a.facts.leaking ?? 0), "leaking object")}, {counted(Number(a.facts.leaks ?? 0), "leak")}
-        {Number(a.facts.library_leaks) ? `, ${number(Number(a.facts.library_leaks))} of them of libraries` : ""}
-        {Number(a.facts.held_by_others) ? `; ${number(Number(a.facts.held_by_others))} more are held by those` : ""}.
+        {Number(a.facts.library_leaks) ? `, ${number(Number(a.facts.library_leaks))} of them in libraries` : ""}
+        {Number(a.facts.held_by_others) ? `; ${number(Number(a.facts.held_by_others))} more are held by these` : ""}.
       </p>
       {groups.length === 0 && <p class="empty">No destroyed object is still in the heap.</p>}
       {groups.map((rows, i) => (
@@ -85,7 +85,8 @@ export function Traces({ db, watched }: { db?: string; watched?: string }) {
 
 const withPng = () => specs.has("bitmaps");
 
-// Pixels become a PNG, files of pictures are sent as they are; null: the dump has neither.
+// Address of a bitmap's image: raw pixels are converted to PNG, encoded files are sent unchanged. Null if the dump has
+// neither.
 export function sourceOf(row: Row, db?: string): string | null {
   const pixel = ({ ARGB_8888: 4, RGB_565: 2, ALPHA_8: 1 } as Record<string, number>)[String(row.config)];
   if (!row.buffer || !row.encoding || (row.encoding === "pixels" && !pixel)) return null;
@@ -177,7 +178,7 @@ function Heaps({ db }: { db?: string }) {
   );
 }
 
-// "large_bitmap_bytes" as a title.
+// "large_bitmap_bytes" -> "Large bitmap bytes".
 const titleOf = (key: string): string => {
   const words = key.replace(/_/g, " ");
   return words.charAt(0).toUpperCase() + words.slice(1);
@@ -195,8 +196,8 @@ export function Android({ route }: { route: Route }) {
             label="Objects"
             value={watched ?? ""}
             choices={[
-              ["", "all whose life is over"],
-              ["1", "those that a watcher waits for"],
+              ["", "all destroyed objects"],
+              ["1", "only those that ObjectWatcher watches"],
             ]}
             onChange={(v) => change({ watched: v || undefined })}
           />

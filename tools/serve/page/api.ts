@@ -1,4 +1,4 @@
-// Questions to the server, or to the answers inside a report. The page has no analysis of its own.
+// Queries to the server, or to the answers embedded in a report. The page does no analysis itself.
 
 export type Cell = string | number | boolean | null;
 export type Row = Record<string, Cell>;
@@ -6,7 +6,7 @@ export interface Answer {
   query: string;
   facts: Row;
   columns: string[];
-  in_bytes?: string[]; // of a statement: columns that are sizes
+  in_bytes?: string[]; // SQL only: columns whose values are sizes
   rows: Row[];
   row_count: number;
   total_rows: number | null;
@@ -39,7 +39,7 @@ export interface Database {
   stale: string | null;
   incomplete: string | null;
   android?: boolean;
-  replaced?: boolean; // another file has its path now
+  replaced?: boolean; // another file now has this path
 }
 export interface Progress {
   state: string;
@@ -62,9 +62,9 @@ interface Report {
   specs: Spec[];
   databases: Database[];
 }
-declare const REPORT: boolean; // whether this is the script of a report
+declare const REPORT: boolean; // true in the script of reports; set by the build
 export const report: Report | null = REPORT ? JSON.parse(document.getElementById("answers")!.textContent!) : null;
-// Rows of a report lack the keys of nulls.
+// Reports omit null values to save space; put them back.
 for (const { columns, rows } of Object.values(report?.answers ?? {}))
   for (const row of rows) for (const name of columns) row[name] ??= null;
 
@@ -77,16 +77,16 @@ export class Failure extends Error {
   }
 }
 
-// While the server is away it is asked now and then; when it is back the page is loaded anew, where it was.
-let away = 0;
-function watch(): void {
-  if (away || report) return;
+// Polls a server that stopped answering, and reloads the page at the same address when it is back.
+let retryTimer = 0;
+function waitForServer(): void {
+  if (retryTimer || report) return;
   dispatchEvent(
     new CustomEvent("away", {
       detail: "The server has stopped or does not answer. This page continues when the server is back.",
     }),
   );
-  away = window.setInterval(() => {
+  retryTimer = window.setInterval(() => {
     fetch("/api/health", { credentials: "same-origin" }).then(
       (r) => {
         if (r.ok) location.reload();
@@ -108,7 +108,7 @@ async function get<T>(path: string, signal?: AbortSignal, method = "GET"): Promi
     response = await fetch(path, { method, signal, credentials: "same-origin" });
   } catch (e) {
     if ((e as Error).name === "AbortError") throw e;
-    watch();
+    waitForServer();
     throw new Failure("The server does not answer. Is it still running?");
   }
   const body = await response.json();
@@ -121,36 +121,36 @@ async function get<T>(path: string, signal?: AbortSignal, method = "GET"): Promi
 const notes = new Map<string, Record<string, string>>(),
   NONE: Record<string, string> = {};
 
-function keepNotes(db: string, file: NotesFile): void {
+function storeNotes(db: string, file: NotesFile): void {
   notes.set(db, Object.fromEntries(Object.entries(file.notes ?? {}).map(([on, note]) => [on, String(note.text)])));
   dispatchEvent(new Event("notes"));
 }
 
-export const noted = (db?: string): Record<string, string> => notes.get(db || "0") ?? NONE;
+export const notesOf = (db?: string): Record<string, string> => notes.get(db || "0") ?? NONE;
 
-// Asks once; where there are none to be had nothing is shown.
+// Loads the notes of a database once. Errors are ignored: without notes the page shows none.
 export function readNotes(db?: string): void {
   const key = db || "0";
   if (notes.has(key)) return;
   notes.set(key, NONE);
-  if (report) keepNotes(key, report.notes ?? {});
+  if (report) storeNotes(key, report.notes ?? {});
   else if (hasNotes)
     get<NotesFile>(`/api/notes?db=${key}`).then(
-      (file) => keepNotes(key, file),
+      (file) => storeNotes(key, file),
       () => undefined,
     );
 }
 
-// Writes a note; null removes it.
-export async function noteText(db: string | undefined, on: string, text: string | null): Promise<void> {
+// Writes a note; null text removes it.
+export async function writeNote(db: string | undefined, on: string, text: string | null): Promise<void> {
   const key = db || "0",
-    reply = new URLSearchParams({ db: key, on, ...(text === null ? {} : { text }) });
-  keepNotes(key, await get<NotesFile>(`/api/notes?${reply}`, undefined, "POST"));
+    query = new URLSearchParams({ db: key, on, ...(text === null ? {} : { text }) });
+  storeNotes(key, await get<NotesFile>(`/api/notes?${query}`, undefined, "POST"));
 }
 
 let sql = false,
   hasNotes = false,
-  files: string[] = []; // answers from files beside the databases
+  files: string[] = []; // answers computed from --with files
 export const hasFile = (name: string): boolean => (report ? name in report.answers : files.includes(name));
 export const canNote = (): boolean => hasNotes;
 export const hasSql = (): boolean => sql;
@@ -164,7 +164,7 @@ export async function start(): Promise<Database[]> {
   return health.databases;
 }
 
-const LOOK = 60000; // milliseconds between two looks at the files
+const CHECK_INTERVAL = 60000; // milliseconds
 
 // Reports databases whose file was replaced since the server opened it: looked at now and then, and when somebody
 // comes back to the tab.
@@ -175,7 +175,7 @@ export function watchFiles(notify: (replaced: number[]) => void): () => void {
       ({ databases }) => notify(databases.filter((d) => d.replaced).map((d) => d.index)),
       () => undefined,
     );
-  const timer = setInterval(look, LOOK);
+  const timer = setInterval(look, CHECK_INTERVAL);
   addEventListener("focus", look);
   return () => {
     clearInterval(timer);
@@ -183,14 +183,14 @@ export function watchFiles(notify: (replaced: number[]) => void): () => void {
   };
 }
 
-// What the queries are called and answer: asked for once, when something of the page needs it.
+// Descriptions of all queries, loaded once when first needed.
 let described: Promise<Spec[]> | null = null;
 export function describe(): Promise<Spec[]> {
   described ??= report ? Promise.resolve(report.specs) : get<{ specs: Spec[] }>("/api/specs").then((s) => s.specs);
   return described;
 }
 
-// The key of an answer in a report: what changes it, in order of name.
+// Key of an answer in a report: the query and its parameters in alphabetical order, as the report's writer builds it.
 export function keyOf(query: string, params: Params): string {
   const parts: string[] = [];
   for (const name of Object.keys(params).sort()) {
@@ -202,11 +202,11 @@ export function keyOf(query: string, params: Params): string {
 
 let jobs = 0;
 const session = Math.random().toString(36).slice(2, 10);
-const kept = new Map<string, Answer>();
-// What is known of a dump is shown in several places at once: they wait for one answer, which nobody cancels.
+const cache = new Map<string, Answer>();
+// "info" requests in flight. Several panels show its facts at once, so they share one request that none may cancel.
 const shared = new Map<string, Question>();
 
-// What is known of a dump grows while tables are built: the heap is counted last.
+// "info" gains rows while the server builds tables. The size of the heap is the last one, so then it may be cached.
 export const isCounted = (info: Answer): boolean => info.rows.some((r) => r.key === "reachable bytes");
 
 export interface Question {
@@ -226,7 +226,7 @@ function argumentsOf(params: Params): URLSearchParams {
 const pathOf = (query: string): string =>
   `/api/${query === "sql" ? "sql" : `${files.includes(query) ? "file" : "query"}/${query}`}`;
 
-// All rows and columns as a file that the server makes, however many there are.
+// Exports the whole answer as a file written by the server, which has no row limit.
 export interface File {
   query: string;
   params: Params;
@@ -264,16 +264,16 @@ export function ask(query: string, params: Params): Question {
   }
   const text = argumentsOf(params.db === "0" ? { ...params, db: undefined } : params),
     key = `${query}?${text}`;
-  const old = kept.get(key),
-    flying = shared.get(key);
-  if (flying) return flying;
+  const old = cache.get(key),
+    inFlight = shared.get(key);
+  if (inFlight) return inFlight;
   if (old) return { answer: Promise.resolve(old), cancel() {}, progress: () => Promise.resolve({ state: "none" }) };
   const job = `${session}-${++jobs}`;
   text.append("job", job);
   const control = new AbortController();
   const answer = get<Answer>(`${pathOf(query)}?${text}`, control.signal).then((a) => {
-    if (kept.size > 200) kept.delete(kept.keys().next().value as string);
-    if (!files.includes(query) && (query !== "info" || isCounted(a))) kept.set(key, a);
+    if (cache.size > 200) cache.delete(cache.keys().next().value as string);
+    if (!files.includes(query) && (query !== "info" || isCounted(a))) cache.set(key, a);
     return a;
   });
   const question: Question = {

@@ -1,16 +1,16 @@
-// Asking and waiting: answers as hooks, what is said meanwhile, what is like a name that nothing has.
+// Hooks that run queries, with progress and errors, and suggestions for class names that do not exist.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Answer, ask, Cell, Failure, Params, Progress, report, Row } from "./api";
 import { Name } from "./objects";
 import { href, readRoute } from "./route";
-import { percent, plainly, visible } from "./text";
+import { percent, forPage, visible } from "./text";
 export interface Reply {
   answer?: Answer;
   error?: string;
   code?: string;
   progress?: Progress;
   cancel(): void;
-  again(): void;
+  retry(): void;
 }
 
 export function useAnswer(query: string, params: Params): Reply {
@@ -64,12 +64,12 @@ export function useAnswer(query: string, params: Params): Reply {
       live = false;
     };
   }, [key]);
-  const acts = { cancel: () => cancel.current(), again: () => setTurn(turn + 1) };
+  const acts = { cancel: () => cancel.current(), retry: () => setTurn(turn + 1) };
   return state.key === key ? { ...state, ...acts } : acts;
 }
 
-// The same, and until an answer of the same kind is there the one before it: nothing moves meanwhile.
-export function useKept(query: string, params: Params, kind: string): Reply & { late: boolean } {
+// Like useAnswer, but returns the previous answer of the same kind until the new one arrives: the layout stays put.
+export function usePrevious(query: string, params: Params, kind: string): Reply & { late: boolean } {
   const reply = useAnswer(query, params),
     before = useRef<{ kind: string; answer: Answer } | null>(null);
   if (reply.answer) before.current = { kind, answer: reply.answer };
@@ -82,14 +82,14 @@ export function Wait({ reply, what }: { reply: Reply; what: string }) {
   if (reply.error)
     return (
       <p class="error" role="alert">
-        {plainly(visible(reply.error))} {!report && <button onClick={() => reply.again()}>Ask again</button>}
+        {forPage(visible(reply.error))} {!report && <button onClick={() => reply.retry()}>Try again</button>}
       </p>
     );
   if (reply.answer) return null;
   return (
     <p class="wait" role="status">
       {p
-        ? `Waiting for ${what}: ${p.state === "waiting" ? "other questions come first" : p.stage || "working"}`
+        ? `Waiting for ${what}: ${p.state === "waiting" ? "other queries run first" : p.stage || "working"}`
         : `Loading ${what} …`}
       {p?.total ? ` ${percent(Math.min(100, (100 * (p.done ?? 0)) / p.total))}` : ""}
       {p && <button onClick={() => reply.cancel()}>Cancel</button>}
@@ -97,7 +97,7 @@ export function Wait({ reply, what }: { reply: Reply; what: string }) {
   );
 }
 
-// Steps of a letter from one word to another, at most `most`.
+// Edit distance (Levenshtein) of two words; more than `most` if their lengths alone differ by more.
 function steps(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return most + 1;
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
@@ -110,19 +110,19 @@ function steps(a: string, b: string, most: number): number {
   return row[b.length];
 }
 
-const NEAR = 4; // names that are offered
+const NEAR = 4; // suggested names
 
-// Class names that are like one that nothing has: those that contain it, else those a few letters away.
+// Suggestions for a class name that does not exist: names that contain it, otherwise names a few letters away.
 export async function nearest(word: string, db?: string): Promise<string[]> {
   const plain = word.replace(/[*?]/g, "").toLowerCase(),
     simple = (n: string) => n.slice(n.lastIndexOf(".") + 1).toLowerCase();
   const all = (await ask("histogram", { db, shallow: "1", limit: "50000" }).answer).rows.map((r) => String(r.name));
   const inside = all.filter((n) => n.toLowerCase().includes(plain));
   if (plain && inside.length) return inside.slice(0, NEAR);
-  const wanted = simple(plain),
-    most = Math.max(2, Math.floor(wanted.length / 3));
+  const simpleName = simple(plain),
+    most = Math.max(2, Math.floor(simpleName.length / 3));
   return all
-    .map((n) => [steps(wanted, simple(n).replace(/\[\]/g, ""), most), n] as [number, string])
+    .map((n) => [steps(simpleName, simple(n).replace(/\[\]/g, ""), most), n] as [number, string])
     .filter(([d]) => d <= most)
     .sort((a, b) => a[0] - b[0])
     .slice(0, NEAR)
@@ -165,7 +165,7 @@ export function Nearest({ word, db }: { word: string; db?: string }) {
   );
 }
 
-// What an answer leaves out, is unsure of, or is of.
+// Limits of an answer: outdated or incomplete data, omitted rows, and which objects it counts.
 export function Marks({ facts }: { facts: Row }) {
   const marks: [string, Cell][] = [
     ["Stale", facts.stale],
@@ -179,7 +179,7 @@ export function Marks({ facts }: { facts: Row }) {
         .filter((m) => m[1])
         .map(([word, text]) => (
           <p class="mark">
-            <b>{word}:</b> {plainly(visible(String(text)))}
+            <b>{word}:</b> {forPage(visible(String(text)))}
           </p>
         ))}
     </>

@@ -1,5 +1,5 @@
-// The one card of everything that is found, suspects, findings, leaks of Android and what grew: a figure at the left, a
-// sentence, the path as a breadcrumb, one action, and a menu with the rest.
+// The card used for every finding (leak suspects, Android leaks, growth): a figure at the left, a sentence, the path as
+// a breadcrumb, one main action, and a menu with the others.
 import { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { report, Row } from "./api";
@@ -9,13 +9,13 @@ import { bytes, counted, number, percent, visible } from "./text";
 const text = (v: unknown) => (v === null || v === undefined ? "" : visible(String(v)));
 
 interface CardProps {
-  kind: string; // classes: suspect or finding, how severe
+  kind: string; // CSS classes: suspect or finding, and severity
   figure: string;
   share?: number | null; // percent
-  of?: string; // what the share is of
+  of?: string; // the whole, for example "of the heap"
   sentence: ComponentChildren;
   first?: boolean;
-  act?: Item; // what leads on
+  act?: Item; // main action
   more: Item[];
   children?: ComponentChildren;
 }
@@ -47,7 +47,7 @@ export function Card({ kind, figure, share, of = "of the heap", sentence, first,
                 {act[0]}
               </a>
             )}
-            {more.length > 0 && <More label="More to ask" items={more} />}
+            {more.length > 0 && <More label="More actions" items={more} />}
           </p>
         )}
       </div>
@@ -57,9 +57,9 @@ export function Card({ kind, figure, share, of = "of the heap", sentence, first,
 
 // ---- paths ----
 
-const ENDS = 3; // steps that are shown at the end of a breadcrumb
+const ENDS = 3; // steps shown at the end of a breadcrumb
 
-// A step of a path: an object, and the reference that leads on.
+// One step of a path: an object and its reference to the next one.
 function Step({ row: r }: { row: Row }) {
   const field = r.field ?? r.name;
   return (
@@ -73,13 +73,13 @@ function Step({ row: r }: { row: Row }) {
 }
 
 const rootOf = (r: Row) => (r.root ? <small>{text(r.root)}: </small> : null);
-const isDoubt = (r: Row) => r.is_suspect_reference === true || r.suspect === true;
+const isSuspectStep = (r: Row) => r.is_suspect_reference === true || r.suspect === true;
 
 function Breadcrumb({ rows, onAll }: { rows: Row[]; onAll(): void }) {
   const isLong = rows.length > ENDS + 2,
     ends = isLong ? rows.slice(-ENDS) : rows.slice(1);
   const one = (r: Row) => (
-    <li class={isDoubt(r) ? "doubt" : undefined}>
+    <li class={isSuspectStep(r) ? "doubt" : undefined}>
       {rootOf(r)}
       <Step row={r} />
     </li>
@@ -99,7 +99,7 @@ function Breadcrumb({ rows, onAll }: { rows: Row[]; onAll(): void }) {
   );
 }
 
-// A path from a GC root, one step a line, with sizes and what is known of each.
+// A path from a GC root, one step per line, with sizes and remarks.
 export function Chain({ rows }: { rows: Row[] }) {
   return (
     <ol class="chain">
@@ -107,7 +107,7 @@ export function Chain({ rows }: { rows: Row[] }) {
         const isTrace = r.status !== undefined && r.status !== null && r.step !== undefined && "labels" in r,
           notes = [r.root && !isTrace ? `GC root: ${text(r.root)}` : "", text(r.short_text)].filter(Boolean).join("; ");
         return (
-          <li value={i + 1} class={isDoubt(r) ? "doubt" : undefined}>
+          <li value={i + 1} class={isSuspectStep(r) ? "doubt" : undefined}>
             {typeof r.retained === "number" && (
               <span class="right" title="retained size">
                 {bytes(r.retained)}
@@ -128,7 +128,7 @@ export function Chain({ rows }: { rows: Row[] }) {
   );
 }
 
-// A path as a breadcrumb that unfolds.
+// A path as a breadcrumb that expands to one step per line.
 export function Path({ rows }: { rows: Row[] }) {
   const [whole, setWhole] = useState(false);
   return (

@@ -1,5 +1,5 @@
-// The page of a class: its objects with their fields, how large they are, fields and statics, subclasses, the class
-// loaders that define it, who holds its objects, and how many there are in the other databases.
+// The view of one class: its objects, their sizes, fields and statics, subclasses, defining class loaders, what holds
+// its objects, and its numbers in the other open databases.
 import { useEffect, useState } from "preact/hooks";
 import { Answer, ask, Database, hasSql, Row } from "./api";
 import { Notes } from "./notes";
@@ -17,7 +17,7 @@ const text = (s: string) => `'${s.replace(/'/g, "''")}'`;
 
 const STEPS = 44; // powers of two
 
-// How many objects there are by retained size, in steps of a power of two.
+// Histogram of retained sizes: one bar per power of two.
 function Sizes({ db, target }: { db?: string; target: string }) {
   const step = Array.from({ length: STEPS }, (_, i) => `(retained >= ${2 ** (i + 3)})`).join(" + ");
   const reply = useAnswer(hasSql() ? "sql" : "", {
@@ -70,7 +70,7 @@ function Sizes({ db, target }: { db?: string; target: string }) {
 
 // ---- fields ----
 
-// Columns of the table of objects that are references: each cell leads to the object that it refers to.
+// Links for the columns of the object table that are reference fields: each cell opens the object it refers to.
 function referencesOf(fields: Row[]): Links {
   const own = new Set(specs.get("instances")?.columns.map((c) => c.name)),
     links: Links = {};
@@ -123,7 +123,7 @@ const sum = (answer: Answer | null | undefined, name: string): number =>
 
 function Growth({ databases, target }: { databases: Database[]; target: string }) {
   const counts = useCounts(databases, target),
-    infos = databases.map((d) => useInfo(String(d.index)).info); // as many in every call
+    infos = databases.map((d) => useInfo(String(d.index)).info); // hooks in a loop: the databases never change
   if (counts.length === 0) return <p class="wait" role="status" />;
   const now = Number(readRoute().params.db ?? 0);
   const rows = databases.map((d, i): Row => ({
@@ -202,11 +202,11 @@ function One({ route, databases, db, target }: { route: Route; databases: Databa
       </Panel>
     );
   const f = known.answer.facts,
-    twins = f.id === undefined || f.id === null ? known.answer.rows : [],
+    definitions = f.id === undefined || f.id === null ? known.answer.rows : [],
     c = counted.answer ?? null;
   const objects = sum(c, "objects"),
     retained = sum(c, "retained"),
-    dead = sum(c, "unreachable_objects"),
+    unreachable = sum(c, "unreachable_objects"),
     supers = String(f.superclasses ?? "")
       .split(/,\s*|\s+<\s+|\s*>\s*/)
       .filter(Boolean);
@@ -216,10 +216,10 @@ function One({ route, databases, db, target }: { route: Route; databases: Databa
     ["fields", "Fields and statics"],
     ["holders", "Who holds them"],
     ["paths", "Merged paths"],
-    ...(twins.length ? [["loaders", `${number(twins.length)} class loaders`] as [string, string]] : []),
-    ...(twins.length || Number(f.subclasses) > 0
+    ...(definitions.length ? [["loaders", `${number(definitions.length)} class loaders`] as [string, string]] : []),
+    ...(definitions.length || Number(f.subclasses) > 0
       ? [
-          ["subclasses", twins.length ? "Subclasses" : `Subclasses (${number(Number(f.subclasses))})`] as [
+          ["subclasses", definitions.length ? "Subclasses" : `Subclasses (${number(Number(f.subclasses))})`] as [
             string,
             string,
           ],
@@ -238,11 +238,13 @@ function One({ route, databases, db, target }: { route: Route; databases: Databa
           <dt>Objects</dt>
           <dd>
             {c ? <b>{number(objects)}</b> : "–"}
-            {dead > 0 && (
+            {unreachable > 0 && (
               <>
                 {" "}
                 {" · "}
-                <a href={linkTo("all", { q: "instances", target, o_unreachable: "1" })}>{number(dead)} unreachable</a>
+                <a href={linkTo("all", { q: "instances", target, o_unreachable: "1" })}>
+                  {number(unreachable)} unreachable
+                </a>
               </>
             )}
           </dd>
@@ -253,7 +255,7 @@ function One({ route, databases, db, target }: { route: Route; databases: Databa
             {c && typeof c.rows[0]?.retained === "number" ? (
               <>
                 <b>
-                  {twins.length ? "up to " : ""}
+                  {definitions.length ? "up to " : ""}
                   {bytes(retained)}
                 </b>
                 {heap ? ` · ${percent((100 * retained) / heap)} of the heap` : ""}
@@ -275,8 +277,8 @@ function One({ route, databases, db, target }: { route: Route; databases: Databa
         <div>
           <dt>Class loader</dt>
           <dd>
-            {twins.length ? (
-              `${number(twins.length)} class loaders define it`
+            {definitions.length ? (
+              `${number(definitions.length)} class loaders define it`
             ) : f.loader_id && f.loader_id !== "0x0" ? (
               <Obj id={f.loader_id} text={f.loader} />
             ) : (
@@ -325,14 +327,14 @@ function One({ route, databases, db, target }: { route: Route; databases: Databa
           each={(row) => ({ ...row, label: row.label_value })}
           empty="No object of this class is reachable."
           onOpen={(row) => select(String(row.id))}
-          links={twins.length ? undefined : referencesOf(known.answer.rows)}
+          links={definitions.length ? undefined : referencesOf(known.answer.rows)}
         />
       )}
       {show === "sizes" && <Sizes db={db} target={target} />}
       {show === "fields" &&
-        (twins.length ? (
+        (definitions.length ? (
           <p class="empty">
-            Several class loaders define it, each with its own statics. Open one under{" "}
+            Several class loaders define this class, each with its own statics. Open one under{" "}
             <a href={to("loaders")}>class loaders</a>.
           </p>
         ) : (
@@ -372,8 +374,8 @@ function One({ route, databases, db, target }: { route: Route; databases: Databa
             help: "",
             type: ["text", "id", "count", "bytes"][i],
           }))}
-          rows={twins}
-          total={twins.length}
+          rows={definitions}
+          total={definitions.length}
           what="class loaders"
           onOpen={(row) => change({ obj: String(row.id), tab: undefined })}
         />

@@ -1,7 +1,7 @@
-// The dominator tree as a table that opens; the same merged by class, package and class loader.
+// The dominator tree as an expandable table, by object or merged by class, package or class loader.
 import { useState } from "preact/hooks";
 import { Choice } from "./map";
-import { useKept, Wait } from "./asking";
+import { usePrevious, Wait } from "./asking";
 import { Obj, select } from "./objects";
 import { Meter, Panel } from "./parts";
 import { QueryTable } from "./table";
@@ -13,7 +13,7 @@ const PAGE = 50;
 
 function Level({ db, id, open, depth }: { db?: string; id?: string; open: Set<string>; depth: number }) {
   const [limit, setLimit] = useState(PAGE);
-  const reply = useKept("dominators", { db, target: id, limit: String(limit) }, id ?? "");
+  const reply = usePrevious("dominators", { db, target: id, limit: String(limit) }, id ?? "");
   const a = reply.answer;
   if (!a) return <Wait reply={reply} what="the dominator tree" />;
   const toggle = (key: string) => {
@@ -71,7 +71,7 @@ function Level({ db, id, open, depth }: { db?: string; id?: string; open: Set<st
 export function Dominators({ route }: { route: Route }) {
   const p = route.params,
     by = p.by ?? "object",
-    open = new Set((p.open ?? "").split(",").filter(Boolean)); // opened nodes are in the URL
+    open = new Set((p.open ?? "").split(",").filter(Boolean)); // open rows are part of the URL
   return (
     <Panel>
       <div class="tools">

@@ -1,4 +1,4 @@
-// Rows as files: all that the filter leaves, made by the server where it has them.
+// Exports the filtered rows of a table. The server writes the file if it can compute the rows, otherwise the page does.
 import { useRef, useState } from "preact/hooks";
 import { Cell, Column, exportFile, File, Progress, Row } from "./api";
 import { bytes, counted, number } from "./text";
@@ -32,36 +32,36 @@ export function download(data: string | Blob, name: string): void {
 type Format = "csv" | "json" | "parquet" | "copy";
 
 export interface Exported {
-  what: string; // the name of the file
+  what: string; // becomes the file name
   columns: Column[];
   total: number | null;
-  file?: File; // all rows and columns, as the server writes them; none: `rows` are all there are
-  rows(): Promise<{ rows: Row[]; whole: boolean }>; // all that can be held; whole: there are no more
+  file?: File; // for export by the server; if absent, the page has all rows
+  rows(): Promise<{ rows: Row[]; whole: boolean }>; // as many rows as the page can hold; whole: all of them
 }
 
-const SAID = 4000; // milliseconds that it says what was done
+const STATUS = 4000; // milliseconds that a status message is shown
 
 const stepOf = (p: Progress, total: number | null): string =>
   p.rows
     ? `Writing: ${number(p.rows)}${total ? ` of ${number(total)}` : ""} rows`
     : p.state === "none"
       ? "Sending …"
-      : `${p.stage || "Asking for all rows"} …`;
+      : `${p.stage || "Requesting all rows"} …`;
 
 export function ExportMenu({ of }: { of: Exported }) {
-  const [said, say] = useState(""),
+  const [status, setStatus] = useState(""),
     [making, setMaking] = useState<(() => void) | null>(null),
     menu = useRef<HTMLDetailsElement>(null);
   const name = (ending: string) => `${of.what.replace(/[^\w.-]+/g, "-")}.${ending}`;
-  // Made by the server: all rows and columns, however many there are.
+  // Written by the server, which has no row limit.
   const fetched = async (file: File, as: Format) => {
-    const made = exportFile(file, as, (p) => say(stepOf(p, of.total)));
+    const made = exportFile(file, as, (p) => setStatus(stepOf(p, of.total)));
     setMaking(() => made.cancel);
     const data = await made.file.finally(() => setMaking(null));
     download(data, name(as));
-    say(`Saved ${bytes(data.size)}`);
+    setStatus(`Saved ${bytes(data.size)}`);
   };
-  // Made here: what is shown, all rows of it.
+  // Written by the page: only the shown columns.
   const written = async (as: Format) => {
     const { rows, whole } = await of.rows(),
       count = `${whole ? "" : "the first "}${counted(rows.length, "row")}`;
@@ -69,21 +69,21 @@ export function ExportMenu({ of }: { of: Exported }) {
     const text = as === "json" ? JSON.stringify(objects(), null, 1) : csvOf(of.columns, rows);
     const keep = () => {
       download(text, name(as === "json" ? "json" : "csv"));
-      say(`Saved ${count}`);
+      setStatus(`Saved ${count}`);
     };
-    // After a long wait browsers want another click before they let a page write to the clipboard.
-    if (as === "copy") await navigator.clipboard.writeText(text).then(() => say(`Copied ${count}`), keep);
+    // After a long wait browsers refuse to write to the clipboard without a new click; save a file instead.
+    if (as === "copy") await navigator.clipboard.writeText(text).then(() => setStatus(`Copied ${count}`), keep);
     else keep();
   };
   const make = async (as: Format) => {
     menu.current!.open = false;
-    say("Asking for all rows …");
+    setStatus("Requesting all rows …");
     try {
       await (of.file && as !== "copy" ? fetched(of.file, as) : written(as));
     } catch (e) {
-      say((e as Error).message);
+      setStatus((e as Error).message);
     }
-    setTimeout(() => say(""), SAID);
+    setTimeout(() => setStatus(""), STATUS);
   };
   const item = (as: Format, title: string, help: string) => (
     <button disabled={making !== null} onClick={() => void make(as)} title={help}>
@@ -102,7 +102,7 @@ export function ExportMenu({ of }: { of: Exported }) {
         </div>
       </details>
       <span class="count" role="status">
-        {said}
+        {status}
       </span>
       {making && <button onClick={making}>Cancel</button>}
     </>

@@ -1,4 +1,4 @@
-// The frame: the databases, the list of views in four groups, and the menu of the header.
+// Parts of the frame: list of databases, list of views in four groups, and the menu in the header.
 import { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Database } from "./api";
@@ -8,7 +8,7 @@ import { href, linkTo } from "./route";
 import { bytes, number, visible } from "./text";
 import { View } from "./list";
 
-// Links that are one stop of the Tab key: arrows, Home and End move among them.
+// A group of links with one Tab stop (roving tabindex): arrows, Home and End move between the links.
 function Roving({
   name,
   label,
@@ -50,7 +50,7 @@ function Roving({
   );
 }
 
-// A database as a chip: its name and size; the rest when one points at it.
+// A database with its name and size. The tooltip has more facts.
 function Chip({ database: d, on, view }: { database: Database; on: boolean; view: string }) {
   const { info } = useInfo(String(d.index));
   const size = info && numberOf(info("objects", "reachable bytes")),
@@ -86,7 +86,7 @@ export function Databases({ databases, db, view }: { databases: Database[]; db: 
   );
 }
 
-// Views that only some dumps have something for: the list has them when there is something to see.
+// Counts for views that are listed only if they have something to show.
 function useBadges(db?: string): Record<string, number> {
   const { info } = useInfo(db);
   return { problems: (info && numberOf(info("dump", "problems"))) ?? 0 };
@@ -121,23 +121,23 @@ export function ViewList({ views, view, db }: { views: View[]; view: View; db?: 
   );
 }
 
-const SAID = 2000; // milliseconds that it says what was done
+const STATUS = 2000; // milliseconds that a status message is shown
 
 export function HeaderMore({ items }: { items: Item[] }) {
-  const [said, say] = useState("");
+  const [status, setStatus] = useState("");
   useEffect(() => {
-    const timer = setTimeout(() => say(""), SAID);
+    const timer = setTimeout(() => setStatus(""), STATUS);
     return () => clearTimeout(timer);
-  }, [said]);
+  }, [status]);
   const copy = () =>
     void navigator.clipboard.writeText(location.href).then(
-      () => say("Copied"),
+      () => setStatus("Copied"),
       () => undefined,
     );
   return (
     <>
       <span class="said" role="status">
-        {said}
+        {status}
       </span>
       <More label="More" items={[["Copy the address of this view", copy], ...items]} />
     </>

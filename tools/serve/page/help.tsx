@@ -1,12 +1,12 @@
-// The keys, and what the words mean: one box over the page.
+// The help dialog: keys and terms.
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 const keys: [string, string][] = [
   ["/  Ctrl K", "search: classes, objects, strings, threads, views"],
   ["?", "this box"],
-  ["Esc", "up in a picture; closes the inspector, a menu, this box"],
+  ["Esc", "zoom out in a picture; close the inspector, a menu or this box"],
   ["↑ ↓", "rows of a table or tree, cells of a picture"],
-  ["→ ←", "open and close a row; neighbours in a picture"],
+  ["→ ←", "open or close a row; move to a neighbouring cell"],
   ["Enter", "open the row, zoom into the cell"],
   [".", "menu of the object (also the right mouse button)"],
   ["Ctrl Enter", "run the statement (SQL)"],
@@ -16,14 +16,17 @@ const words: [string, string][] = [
   ["Shallow size", "bytes of the object itself."],
   [
     "Retained size",
-    "what would be freed without the object: itself and all that it dominates. Of many objects at once " +
-      "“at least” says that it may be more.",
+    "memory that would be freed without the object: the object and all that it dominates. For several objects, " +
+      "“at least” marks a lower bound.",
   ],
   ["Dominator", "A dominates B if every path from the GC roots to B passes through A."],
-  ["GC root", "what the VM keeps alive by itself: static fields, threads and their local variables, native code."],
+  [
+    "GC root",
+    "object that the VM itself keeps alive, for example through a class, a thread's local variable or native code.",
+  ],
   [
     "Reachable",
-    "some path of references leads there from a GC root. Sums are of reachable objects unless they say otherwise.",
+    "a path of references leads to it from a GC root. Sums count reachable objects unless stated differently.",
   ],
 ];
 
@@ -37,7 +40,7 @@ export function Help({ onClose }: { onClose(): void }) {
       class="help"
       role="dialog"
       aria-modal="true"
-      aria-label="Keys and words"
+      aria-label="Keys and terms"
       ref={box}
       onClick={(e) => {
         if (e.target === box.current) onClose();
@@ -58,7 +61,7 @@ export function Help({ onClose }: { onClose(): void }) {
             </div>
           ))}
         </dl>
-        <h2>Words</h2>
+        <h2>Terms</h2>
         <dl>
           {words.map(([word, what]) => (
             <div>
@@ -68,8 +71,7 @@ export function Help({ onClose }: { onClose(): void }) {
           ))}
         </dl>
         <p class="dim">
-          The address of a view contains its filter, sort order, zoom and object: everyone who may open it sees the
-          same.
+          The URL of a view contains its filter, sort order, zoom and object, so everyone who opens it sees the same.
         </p>
       </div>
     </div>

@@ -1,4 +1,4 @@
-// The drawer that follows the selected object.
+// The panel with the selected object.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { sourceOf } from "./android";
 import { Row } from "./api";
@@ -25,7 +25,7 @@ function Pages({ from, step, length, onGo }: { from: number; step: number; lengt
         ‹
       </button>
       {number(from)} to {number(Math.min(length, from + step) - 1)} of {number(length)}{" "}
-      <button aria-label="On" disabled={from + step >= length} onClick={() => onGo(from + step)}>
+      <button aria-label="Next" disabled={from + step >= length} onClick={() => onGo(from + step)}>
         ›
       </button>
       <label>
@@ -43,7 +43,7 @@ function Pages({ from, step, length, onGo }: { from: number; step: number; lengt
   );
 }
 
-// What a value is in bytes or characters, fetched in parts.
+// Loads part of an object's value, as bytes; a string is an error message.
 function useValue(path: string): ArrayBuffer | string | null {
   const [data, setData] = useState<ArrayBuffer | string | null>(null);
   useEffect(() => {
@@ -63,7 +63,7 @@ function useValue(path: string): ArrayBuffer | string | null {
   return data;
 }
 
-// Bytes as a dump shows them: place, hexadecimal, characters.
+// Hex dump: offset, bytes, ASCII characters.
 function hexOf(data: Uint8Array, from: number): string {
   const lines: string[] = [];
   for (let at = 0; at < data.length; at += 16) {
@@ -95,7 +95,7 @@ function Hex({ db, id, length }: { db?: string; id: string; length: number }) {
 
 const TEXT = 4096;
 
-// The text of bytes (as UTF-8) and of characters (numbers, one a line); of a string its first characters are a fact.
+// A value as text. Byte arrays are decoded as UTF-8; the server sends char arrays as one number per line.
 function Text({ db, id, klass, length }: { db?: string; id: string; klass: string; length: number }) {
   const [from, setFrom] = useState(0),
     isArray = klass.endsWith("[]");
@@ -134,22 +134,22 @@ function Bitmap({ db, id }: { db?: string; id: string }) {
   );
 }
 
-// ---- where one has been, and what one wants to keep in sight ----
+// ---- history and pinned objects ----
 
 interface Place {
   id: string;
   label: string;
 }
-const trail: string[] = []; // objects that were looked at, in order; `here` is the one that is shown
-let here = -1;
+const trail: string[] = []; // visited objects; `current` is the index of the current one
+let current = -1;
 
 function visit(id: string): void {
-  if (trail[here] === id) return;
-  if (trail[here - 1] === id) here--;
-  else if (trail[here + 1] === id) here++;
+  if (trail[current] === id) return;
+  if (trail[current - 1] === id) current--;
+  else if (trail[current + 1] === id) current++;
   else {
-    trail.splice(here + 1, trail.length, id);
-    here = trail.length - 1;
+    trail.splice(current + 1, trail.length, id);
+    current = trail.length - 1;
   }
 }
 
@@ -172,12 +172,12 @@ function Pins({ db, id, label }: { db?: string; id: string; label: string }) {
     try {
       sessionStorage.setItem(`pins ${db ?? ""}`, JSON.stringify(next));
     } catch {
-      /* they last as long as this is shown */
+      /* storage is blocked: the pins last until the panel closes */
     }
   };
   const go = (step: number) => {
-    here += step;
-    change({ obj: trail[here], tab: undefined });
+    current += step;
+    change({ obj: trail[current], tab: undefined });
   };
   return (
     <>
@@ -185,12 +185,12 @@ function Pins({ db, id, label }: { db?: string; id: string; label: string }) {
         <button
           aria-label="Back to the previous object"
           title="Back to the previous object"
-          disabled={here < 1}
+          disabled={current < 1}
           onClick={() => go(-1)}
         >
           ‹
         </button>
-        <button aria-label="Forward" title="Forward" disabled={here + 1 >= trail.length} onClick={() => go(1)}>
+        <button aria-label="Forward" title="Forward" disabled={current + 1 >= trail.length} onClick={() => go(1)}>
           ›
         </button>
         <button aria-pressed={isPinned} onClick={toggle}>
@@ -224,7 +224,7 @@ function Paths({ db, id, all, internals }: { db?: string; id: string; all?: stri
   if (groups.size === 0)
     return (
       <p class="empty">
-        No GC root reaches it, or only through weak, soft, phantom or final references: Merged paths has those, too.
+        No GC root reaches this object except through weak, soft, phantom or final references. Merged paths has those.
       </p>
     );
   return (
@@ -240,7 +240,7 @@ function Paths({ db, id, all, internals }: { db?: string; id: string; all?: stri
   );
 }
 
-// Fields by retained size, or in the order of their declaration.
+// Whether fields are sorted by retained size instead of in order of declaration.
 const isLargest = (): boolean => {
   try {
     return localStorage.getItem("fields") !== "declared";
@@ -255,11 +255,11 @@ const FACTS: [string, string][] = [
   ["heap", "Heap"],
   ["loader", "Class loader"],
   ["allocated_at", "Allocated at"],
-  ["flat_in", "Value inside of"],
+  ["flat_in", "Flat value in"],
 ];
 
-// What a field of an object refers to, as `0x1234.name` or `0x1234.Class.name`: the address becomes that of the object.
-export function Referred({ route }: { route: Route }) {
+// Resolves a link to a field, `0x1234.name` or `0x1234.Class.name`: the object it refers to replaces it in the URL.
+export function FieldTarget({ route }: { route: Route }) {
   const { db, obj } = route.params,
     dot = obj.indexOf("."),
     id = obj.slice(0, dot),
@@ -298,7 +298,7 @@ export function Inspector({ route }: { route: Route }) {
     try {
       localStorage.setItem("fields", on ? "largest" : "declared");
     } catch {
-      /* not kept then */
+      /* storage is blocked: the setting is not remembered */
     }
   };
   const reply = useAnswer("object", { db, target: obj, limit: "1" }),
@@ -494,7 +494,7 @@ export function Inspector({ route }: { route: Route }) {
                   value={paths}
                   choices={[
                     ["1", "the shortest path"],
-                    [String(PATHS), `up to ${PATHS} paths, each from another root`],
+                    [String(PATHS), `up to ${PATHS} paths, each from a different root`],
                   ]}
                   onChange={setPaths}
                 />
@@ -504,7 +504,7 @@ export function Inspector({ route }: { route: Route }) {
                     checked={internals}
                     onChange={(e) => setInternals((e.target as HTMLInputElement).checked)}
                   />{" "}
-                  insides of collections
+                  internals of collections
                 </label>
               </div>
               <Paths db={db} id={obj} all={paths === "1" ? undefined : paths} internals={internals} />

@@ -1,5 +1,5 @@
-// What the first screen does without: the views but for the overview, and the descriptions of queries. They are loaded
-// when they are needed, or when the overview has what it asks for. A report has them inside.
+// Everything the first screen does not need: all views except the overview, and the descriptions of queries. It is
+// loaded on demand, or else after the overview. A report includes it.
 import { describe } from "./api";
 import { specs } from "./parts";
 

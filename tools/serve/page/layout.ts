@@ -1,19 +1,19 @@
-// Treemap (squarified) and icicle of one tree: cells of at least 3 x 3 pixels, at most 5,000. What
-// is smaller is one cell, "n more".
+// Lays out a tree as a squarified treemap or an icicle: at most 5,000 cells of at least 3 x 3 pixels. Smaller nodes
+// share one cell, "n more".
 
 export interface Node {
-  key: string; // among its siblings
+  key: string; // unique among its siblings
   name: string;
   bytes: number;
-  weight: number; // what its area stands for: bytes, or how much they changed
+  weight: number; // determines the area: size, or amount of change
   count: number;
   id: string | null;
-  delta?: number; // growth, where two dumps are compared
-  others?: boolean; // stands for several that are not shown
-  whole?: boolean; // its name is no class: a package
-  group?: "class" | "package" | "loader"; // what its name is, of a cell that stands for several
-  owner?: string; // of a node that stands for all objects of a class that one object holds: that object
-  plain?: boolean; // its number is no size in bytes; undefined in the dominator tree
+  delta?: number; // growth, when two dumps are compared
+  others?: boolean; // a group of nodes that are not drawn one by one
+  whole?: boolean; // the name is not a class (for example a package) and is shown in full
+  group?: "class" | "package" | "loader"; // kind of the name, if the node groups several objects
+  owner?: string; // if the node groups all objects of a class that one object dominates: that object
+  plain?: boolean; // `bytes` is a count instead of a size; undefined in the dominator tree
   parent: Node | null;
   children: Node[];
 }
@@ -41,7 +41,7 @@ function worst(largest: number, smallest: number, sum: number, side: number): nu
   return Math.max(largest / (across * across), (across * across) / smallest);
 }
 
-// One node for those that are too small to be drawn.
+// Groups the nodes that are too small to be drawn.
 function more(parent: Node, left: Node[]): Node {
   const sum = (of: (n: Node) => number) => left.reduce((s, n) => s + of(n), 0);
   return {
@@ -86,7 +86,7 @@ export function treemap(root: Node, width: number, height: number): Cell[] {
       }
       const across = sum / side;
       if (across < LEAST || (children[end - 1].weight * scale) / across < LEAST || cells.length + end - first >= MOST) {
-        const depth = (left * scale) / side; // all that is left, in one row
+        const depth = (left * scale) / side; // the remaining nodes take one row
         if (depth >= LEAST && cells.length < MOST)
           cells.push({
             node: more(cell.node, children.slice(first)),
@@ -121,7 +121,7 @@ export function treemap(root: Node, width: number, height: number): Cell[] {
   return cells;
 }
 
-// Rows are as high as the room lets them be.
+// Rows share the available height, between ROW and TALL pixels each.
 export function icicle(root: Node, width: number, room = 0): Cell[] {
   const cells: Cell[] = [{ node: root, x: 0, y: 0, w: width, h: ROW, depth: 0, label: true }];
   for (let at = 0; at < cells.length; at++) {

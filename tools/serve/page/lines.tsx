@@ -1,16 +1,16 @@
-// Lines over time or over dumps, with a legend that says the value at the pointer, and marks for events.
+// Line chart over time or over dumps. The legend shows the values at the pointer; vertical lines mark events.
 import { useState } from "preact/hooks";
 import { visible } from "./text";
 
 export interface Line {
   name: string;
-  points: [number, number][]; // in order of the first
+  points: [number, number][]; // sorted by x
   isLimit?: boolean; // dashed
 }
 
 const WIDTH = 1000,
   HEIGHT = 200,
-  HUES = [210, 28, 150, 285, 340, 55]; // far from each other, light and dark
+  HUES = [210, 28, 150, 285, 340, 55]; // distinguishable in the light and the dark theme
 
 const nearest = (points: [number, number][], x: number): [number, number] | undefined =>
   points.reduce<[number, number] | undefined>(
@@ -29,9 +29,9 @@ export function Lines({
   title: string;
   lines: Line[];
   format(v: number): string;
-  at(x: number): string; // a place as text
+  at(x: number): string; // label of an x value
   marks?: { x: number; text: string }[];
-  most?: number; // the top of the picture, at least
+  most?: number; // minimum of the y axis's upper end
 }) {
   const [place, setPlace] = useState<number | null>(null);
   const drawn = lines.filter((l) => l.points.length > 0),

@@ -1,8 +1,7 @@
-// The list of views: names, groups and what each answers. What they show is in views.tsx, which the first screen does
-// without.
+// The list of views. Their components are in views.tsx, which the first screen does not load.
 
-// A view; `line`: what it answers; `inner`: is not in the list of views, for it needs something to show; `needs`: the
-// answer that a report has for it, "-" if none.
+// A view. `line` says what it answers. `inner` views are not listed because they need a target. `needs` is the answer
+// that a report must have to show the view; "-" means that reports never show it.
 export interface View {
   name: string;
   title: string;
@@ -10,8 +9,8 @@ export interface View {
   line: string;
   needs?: string;
   inner?: boolean;
-  words?: string; // what else it is called
-  files?: string[]; // answers of files beside the database, of which it shows at least one
+  words?: string; // synonyms for the search
+  files?: string[]; // answers from --with files; the view is listed if one of them exists
 }
 
 const entry = (
@@ -36,7 +35,7 @@ export const views: View[] = [
   entry("Find", "android", "Android", "Leak traces, bitmaps and heaps of the application."),
   entry("Find", "compare", "Compare", "What grew between two dumps, and who holds it."),
   {
-    ...entry("Find", "growth", "Growth", "What grew over time, steadily, and since when."),
+    ...entry("Find", "growth", "Growth", "What grew steadily over time, and since when."),
     words: "series watch trend",
     files: ["growth"],
   },
@@ -53,7 +52,7 @@ export const views: View[] = [
     "dominator-tree?by=class",
   ),
   entry("Explore", "dominators", "Dominators", "What each object keeps alive, largest first."),
-  entry("Explore", "histogram", "Histogram", "How many objects each class has, and how many bytes.", "histogram"),
+  entry("Explore", "histogram", "Histogram", "Number and size of the objects of each class.", "histogram"),
   {
     ...entry("Explore", "class", "Class", "The objects of one class, their fields, and who holds them."),
     inner: true,
@@ -83,15 +82,9 @@ export const views: View[] = [
     words: "meminfo heapprofd",
     files: ["meminfo", "native"],
   },
-  entry(
-    "Waste",
-    "waste",
-    "Waste by kind",
-    "Memory that the same data does not need, and what holds it.",
-    "collections",
-  ),
+  entry("Waste", "waste", "Waste by kind", "Memory that could be saved, and what holds it.", "collections"),
   entry("Waste", "strings", "Strings", "Strings in the heap, with their number and size."),
-  entry("Tools", "sql", "SQL", "Your own query, as a read-only statement."),
+  entry("Tools", "sql", "SQL", "Your own query in SQL. Statements cannot change anything."),
   entry("Tools", "all", "All queries", "Every query of the command line, with its options."),
   entry("Tools", "problems", "Problems", "What was damaged or missing in the dump file.", "problems"),
 ];

@@ -1,4 +1,4 @@
-// Class loaders: first those that look as if they were left over, then all by class, then the tree.
+// Class loaders: those that look left over from a redeployment, then all by class, then the tree.
 import { useMemo } from "preact/hooks";
 import { Row } from "./api";
 import { Card } from "./card";
@@ -9,17 +9,17 @@ import { QueryTable, Table } from "./table";
 import { linkTo, readRoute, Route } from "./route";
 import { bytes, number, visible } from "./text";
 
-const SHOWN = 10; // loaders of a set that are listed
+const SHOWN = 10; // loaders listed per set
 
-interface Twin {
+interface LoaderSet {
   name: string;
   loaders: Row[];
   classes: string[];
   retained: number;
 }
 
-// Loaders of one class that define classes of the same names: each deployment has its own.
-function twinsOf(loaders: Row[], copies: Row[]): Twin[] {
+// Sets of class loaders of the same class that define classes of the same names, as one loader per deployment does.
+function setsOf(loaders: Row[], copies: Row[]): LoaderSet[] {
   const known = new Map(loaders.map((r) => [String(r.id), r])),
     sets = new Map<string, { ids: Set<string>; classes: Set<string> }>();
   const byName = new Map<string, Row[]>();
@@ -36,7 +36,7 @@ function twinsOf(loaders: Row[], copies: Row[]): Twin[] {
     }
   }
   return [...sets]
-    .map(([name, { ids, classes }]): Twin => {
+    .map(([name, { ids, classes }]): LoaderSet => {
       const list = [...ids]
         .map((id) => known.get(id))
         .filter((r): r is Row => r !== undefined)
@@ -52,7 +52,7 @@ function twinsOf(loaders: Row[], copies: Row[]): Twin[] {
     .sort((a, b) => b.retained - a.retained);
 }
 
-function Twins({ set, first }: { set: Twin; first: boolean }) {
+function SetCard({ set, first }: { set: LoaderSet; first: boolean }) {
   const all = classPage(set.classes[0], "loaders"),
     keeps = (r: Row) => linkTo("loaders", { ...readRoute().params, obj: String(r.id), tab: "path" });
   return (
@@ -64,7 +64,7 @@ function Twins({ set, first }: { set: Twin; first: boolean }) {
           <a href={all}>
             {number(set.loaders.length)} {visible(set.name.replace(/^.*\./, ""))}
           </a>{" "}
-          define classes of the same names.
+          define classes with the same names.
         </>
       }
       first={first}
@@ -72,8 +72,8 @@ function Twins({ set, first }: { set: Twin; first: boolean }) {
       more={[["All class loaders of the set", all]]}
     >
       <p>
-        Each keeps its own copy of these classes. After a redeployment or a reload the earlier ones should be gone: the
-        path of each says what keeps it. The same classes:{" "}
+        Each keeps its own copy of these classes. After a redeployment or a reload the earlier loaders should be gone.
+        The path of each one shows what keeps it alive. Classes with several copies:{" "}
         {set.classes.slice(0, 5).map((c, i) => (
           <>
             {i > 0 && ", "}
@@ -106,7 +106,7 @@ function Twins({ set, first }: { set: Twin; first: boolean }) {
   );
 }
 
-// One row for each class of class loaders: dozens of loaders with one class each are one row.
+// One row per class of class loaders, because an application may have dozens of loaders with one class each.
 function kindsOf(loaders: Row[]): Row[] {
   const kinds = new Map<string, Row>();
   for (const r of loaders) {
@@ -125,15 +125,15 @@ function kindsOf(loaders: Row[]): Row[] {
 export function Loaders({ route }: { route: Route }) {
   const { db } = route.params,
     reply = useAnswer("loaders", { db, limit: "20000" }),
-    twins = useAnswer("duplicate-classes", { db, limit: "100000" });
+    duplicates = useAnswer("duplicate-classes", { db, limit: "100000" });
   const sets = useMemo(
-    () => (reply.answer && twins.answer ? twinsOf(reply.answer.rows, twins.answer.rows) : []),
-    [reply.answer, twins.answer],
+    () => (reply.answer && duplicates.answer ? setsOf(reply.answer.rows, duplicates.answer.rows) : []),
+    [reply.answer, duplicates.answer],
   );
-  if (!reply.answer || (!twins.answer && !twins.error))
+  if (!reply.answer || (!duplicates.answer && !duplicates.error))
     return (
       <Panel>
-        <Wait reply={reply.answer ? twins : reply} what="class loaders" />
+        <Wait reply={reply.answer ? duplicates : reply} what="class loaders" />
       </Panel>
     );
   const kinds = kindsOf(reply.answer.rows);
@@ -149,13 +149,13 @@ export function Loaders({ route }: { route: Route }) {
         {sets.length === 0 ? (
           <p class="empty">No class is defined by two class loaders of the same kind, so no loader looks left over.</p>
         ) : (
-          sets.map((set, i) => <Twins set={set} first={i === 0} />)
+          sets.map((set, i) => <SetCard set={set} first={i === 0} />)
         )}
       </Panel>
       <Panel title="By class">
         <p class="dim">
           {number(Number(reply.answer.facts.loaders ?? reply.answer.row_count))} class loaders. The retained size is the
-          sum over the loaders, each with its classes and their objects: what two loaders retain together counts twice.
+          sum over the loaders with their classes and objects. Memory that two loaders retain counts twice.
         </p>
         <Table
           columns={[
@@ -163,7 +163,7 @@ export function Loaders({ route }: { route: Route }) {
             column("loaders", "loaders", "count", "class loaders of this class"),
             column("classes", "classes", "count", "classes that they define"),
             column("objects", "objects", "count", "objects of these classes"),
-            column("retained", "retained", "bytes", "added up"),
+            column("retained", "retained", "bytes", "sum of the retained sizes"),
           ]}
           rows={kinds}
           total={kinds.length}

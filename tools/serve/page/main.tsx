@@ -1,4 +1,4 @@
-// The frame: databases, search, views, the inspector.
+// The application: header, list of views, current view, inspector.
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Database, hasFile, hasSql, report, start, watchFiles } from "./api";
@@ -26,7 +26,7 @@ function setTheme(theme: string | null): void {
   if (theme === "dark" || theme === "light") document.documentElement.dataset.theme = theme;
 }
 
-const SPARE = 3000; // milliseconds after which the overview has all that it asks for, as a rule
+const SPARE = 3000; // milliseconds; by then the overview has usually finished loading
 
 const show = (view: string, p: { route: Route; databases: Database[] }) =>
   view === "overview" ? <Overview {...p} /> : late!.shows[view](p);
@@ -37,7 +37,7 @@ function App({ databases }: { databases: Database[] }) {
     [help, setHelp] = useState(false),
     [away, setAway] = useState(""),
     [replaced, setReplaced] = useState(databases.filter((d) => d.replaced).map((d) => d.index)),
-    [listed, setListed] = useState(false); // the list of views on a phone
+    [listed, setListed] = useState(false); // on a phone: whether the list of views is open
   useEffect(() => {
     const on = (e: Event) => setAway((e as CustomEvent<string>).detail);
     addEventListener("away", on);
@@ -85,7 +85,7 @@ function App({ databases }: { databases: Database[] }) {
   useEffect(() => setListed(false), [route]);
   const db = Number(route.params.db ?? 0),
     one = databases[db];
-  // The overview needs neither the other views nor descriptions of queries: what it says is there first.
+  // The overview needs neither the other views nor the descriptions of queries, so they load after it.
   const needs = view.name !== "overview" || route.params.obj !== undefined || help,
     isLoaded = late !== undefined;
   useEffect(() => {
@@ -103,7 +103,7 @@ function App({ databases }: { databases: Database[] }) {
       box?.removeEventListener("focus", fill);
     };
   }, [needs, isLoaded]);
-  // The first sentence is what a report is about.
+  // The title of a report begins with the sentence of its first leak suspect.
   const sentence = visible(String(report?.answers.leaks?.rows.find((r) => r.suspect !== null && r.text)?.text ?? ""));
   useEffect(() => {
     document.title = report
@@ -135,7 +135,7 @@ function App({ databases }: { databases: Database[] }) {
   };
   const more: Item[] = [
     ["Share as one HTML file", () => void shareView((one?.name ?? "").replace(/\.heapdb$/, ""), view.title)],
-    ["Keys and words", () => setHelp(true)],
+    ["Keys and terms", () => setHelp(true)],
     ["Dark or light", toggle],
   ];
   return (
@@ -148,7 +148,7 @@ function App({ databases }: { databases: Database[] }) {
           document.getElementById("main")?.focus();
         }}
       >
-        To the content
+        Skip to content
       </a>
       <header>
         {isNarrow ? (
@@ -222,7 +222,7 @@ function App({ databases }: { databases: Database[] }) {
         ) : !one ? (
           <p class="error" role="alert">
             {`There is no database ${visible(String(route.params.db))}: ${counted(databases.length, "database")} `}
-            {databases.length === 1 ? "is open. " : "are open, counted from 0. "}
+            {databases.length === 1 ? "is open. " : "are open, numbered from 0. "}
             <a href={href(view.name, {})}>Show {visible(databases[0]?.name ?? "the first")}</a>
           </p>
         ) : needs && !isLoaded ? (
@@ -241,7 +241,7 @@ function App({ databases }: { databases: Database[] }) {
       {help && late && <late.Help onClose={() => setHelp(false)} />}
       {route.params.obj && one && !report && late ? (
         route.params.obj.includes(".") ? (
-          <late.Referred key={route.params.obj} route={route} />
+          <late.FieldTarget key={route.params.obj} route={route} />
         ) : (
           <late.Inspector key={route.params.obj} route={route} />
         )

@@ -1,5 +1,5 @@
-// The dominator tree as treemap, icicle and table, on canvas. By object each zoom is one question:
-// the largest nodes below that object. By class, package and loader one tree is asked once.
+// The dominator tree as treemap, icicle or table. By object, each zoom is one query for the largest nodes below that
+// object. By class, package and loader, the whole tree is loaded once.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Answer, hasSql, Params, report, Row } from "./api";
 import { Cell, icicle, Node, treemap } from "./layout";
@@ -21,9 +21,9 @@ export const blank = (name: string): Node => ({
   parent: null,
   children: [],
 });
-const labels = new Map<string, string>(); // of objects that were zoomed into
+const labels = new Map<string, string>(); // labels of objects seen so far, for the breadcrumb
 
-// Rows with levels, made a tree. `grown`: areas are what changed, each at least as large as what is in it.
+// Builds a tree from rows with levels. `grown`: areas show the change instead of the size.
 function treeOf(answer: Answer, name: string, grown: boolean, group: Node["group"]): Node {
   const root = blank(name),
     stack = [root],
@@ -57,8 +57,8 @@ function treeOf(answer: Answer, name: string, grown: boolean, group: Node["group
   return root;
 }
 
-// The same bytes the other way round: below each name who holds them.
-function turned(root: Node): Node {
+// Inverts the tree: below each name are the names that hold it.
+function inverted(root: Node): Node {
   const top: Node = { ...blank(root.name), bytes: root.bytes },
     all = [top],
     found = new Map<Node, Map<string, Node>>(),
@@ -94,11 +94,12 @@ function turned(root: Node): Node {
     }
   }
   weigh(all, false);
-  twins.set(top, topOf(root));
+  originals.set(top, topOf(root));
   return top;
 }
 
-// From the leaves up: a node comes before what is in it.
+// Sets the weights from the leaves up (parents precede their children in `all`). A node's area must not be smaller than
+// the sum of its children's areas.
 export function weigh(all: Node[], grown: boolean): void {
   for (let i = all.length - 1; i >= 0; i--) {
     const node = all[i],
@@ -112,7 +113,7 @@ const dark = () =>
   (document.documentElement.dataset.theme === "dark" ||
     (document.documentElement.dataset.theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches));
 
-// What a colour stands for: a package, or a class without what follows it.
+// The package or class that determines a node's colour. Array lengths and values in labels are ignored.
 const shade = (n: Node, by: string): string => {
   if (n.whole) return n.name;
   const [head, tail] = splitName(n.name.replace(/^class /, "")),
@@ -130,17 +131,18 @@ const shade = (n: Node, by: string): string => {
   );
 };
 
-// The largest have hues of their own, neighbours far apart; the rest are paler, by their names.
+// The names with the largest sizes get fixed hues, in an order that keeps neighbours apart. All others get a paler hue
+// derived from the name.
 const HUES = [210, 30, 130, 280, 0, 180, 60, 320, 100, 245, 160, 345];
-const hues = new WeakMap<Node, Map<string, Map<string, number>>>(); // by tree, and by what colours stand for
-const twins = new WeakMap<Node, Node>(); // of a tree that is turned the one that it was: colours stay
+const hues = new WeakMap<Node, Map<string, Map<string, number>>>(); // by tree, then by "class" or "package"
+const originals = new WeakMap<Node, Node>(); // inverted tree -> original tree, so that both have the same colours
 function topOf(node: Node): Node {
   let top = node;
   while (top.parent) top = top.parent;
   return top;
 }
 function huesOf(node: Node, by: string): Map<string, number> {
-  const top = twins.get(topOf(node)) ?? topOf(node);
+  const top = originals.get(topOf(node)) ?? topOf(node);
   const known = hues.get(top)?.get(by);
   if (known) return known;
   const sums = new Map<string, number>(),
@@ -181,9 +183,9 @@ function colour(cell: Cell, by: string, root: Node, isDark: boolean): string {
   return tint(shade(n, by), huesOf(root, by), isDark, light);
 }
 
-const LEGIBLE = 4; // letters of a name that is cut
+const LEGIBLE = 4; // minimum letters of a shortened name
 
-// What is written on a cell, cut to its width.
+// Shortens a text to the width of its cell.
 function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
   if (context.measureText(text).width <= room) return text;
   let fits = 0,
@@ -193,12 +195,12 @@ function fitted(context: CanvasRenderingContext2D, text: string, room: number): 
     if (context.measureText(`${text.slice(0, middle)}…`).width <= room) fits = middle;
     else cut = middle;
   }
-  return fits >= LEGIBLE ? `${text.slice(0, fits)}…` : ""; // "b…" says nothing
+  return fits >= LEGIBLE ? `${text.slice(0, fits)}…` : "";
 }
 
 const short = (n: Node): string => (n.whole ? n.name : splitName(n.name)[1] || n.name);
 const signed = (n: number): string => `${n > 0 ? "+" : ""}${bytes(n)}`;
-// The number that the area of a cell stands for: its size or its growth.
+// The number on a cell: its size or its growth.
 const amount = (n: Node, grown: boolean): string =>
   grown ? signed(n.delta ?? 0) : n.plain ? number(n.bytes) : bytes(n.bytes);
 const title = (n: Node, grown: boolean): string =>
@@ -206,7 +208,7 @@ const title = (n: Node, grown: boolean): string =>
     ? `${number(n.count)} more, ${amount(n, grown)}`
     : `${n.owner !== undefined ? `${number(n.count)} ` : ""}${visible(short(n))}`;
 
-// How many, and how much: what a header has at its right. `tall`: cells of an icicle, of which no other covers a part.
+// Number of objects and their size, at the right of a cell.
 const sum = (n: Node, grown: boolean): string =>
   `${!grown && n.count > 1 && n.owner === undefined ? `${number(n.count)} · ` : ""}${amount(n, grown)}`;
 
@@ -303,9 +305,9 @@ function Legend({
     );
   if (by === "size") return <p class="legend">Colour: retained size. A stronger colour is larger.</p>;
   const sums = new Map<string, number>();
-  const isTurned = twins.has(topOf(root)); // what is held is on the first level then
+  const isInverted = originals.has(topOf(root)); // then the first level has all bytes
   for (const c of cells.slice(1)) {
-    const own = isTurned
+    const own = isInverted
       ? c.depth === 1
         ? c.node.bytes
         : 0
@@ -335,7 +337,7 @@ function Legend({
   );
 }
 
-// The same picture as a file: cells with sizes and titles, the legend below.
+// The picture as an SVG file, with tooltips and the legend.
 function svgOf(
   cells: Cell[],
   by: string,
@@ -375,17 +377,17 @@ function svgOf(
   );
 }
 
-// What the names of cells are.
+// Kind of the names in the picture.
 const kindOf = (by: string, compare?: boolean): Node["group"] =>
   compare ? "class" : by === "package" || by === "loader" || by === "class" ? by : undefined;
 
-// All objects of a class that one object dominates, as rows of SQL.
+// SQL for all objects of a class that one object dominates.
 const sqlOf = (n: Node): string =>
   "SELECT id, class, shallow, retained FROM objects WHERE " +
   `${n.owner ? `dominator = ${n.owner}` : "dominator IS NULL AND reachable"} AND class = ` +
   `'${n.name.replace(/'/g, "''")}' ORDER BY retained DESC LIMIT 1000`;
 
-// What the menu of a cell is of: its object or, of several, the group, never one of them.
+// Subject of a cell's menu: its object, or the group if the cell has several objects.
 function subjectOf(n: Node): Parameters<typeof menuAt>[0] | null {
   if (n.others || n.plain !== undefined) return n.id && n.count === 1 ? { id: n.id } : null;
   if (n.owner === undefined && (!n.group || n.count === 1)) return n.id ? { id: n.id } : null;
@@ -444,7 +446,7 @@ export function Picture({
     : report
       ? Math.max(320, Math.min(640, Math.round(width * 0.55)))
       : Math.max(320, Math.min(Math.round(width * 1.2), innerHeight - 240));
-  useLayoutEffect(() => setWidth(canvas.current?.parentElement?.clientWidth ?? 0), []); // before anything is seen
+  useLayoutEffect(() => setWidth(canvas.current?.parentElement?.clientWidth ?? 0), []); // before the first paint
   useEffect(() => {
     const watch = new ResizeObserver(() => setWidth(canvas.current?.parentElement?.clientWidth ?? 0));
     if (canvas.current?.parentElement) watch.observe(canvas.current.parentElement);
@@ -548,8 +550,8 @@ export function Picture({
                 ? `${number(cells.length)} cells.`
                 : low
                   ? "A click opens the map there."
-                  : `${number(cells.length)} cells. Click or arrows and Enter zoom in, Escape goes up; the ` +
-                    "right button or “.” has more."}
+                  : `${number(cells.length)} cells. Click or arrows and Enter zoom in, Escape zooms out; the ` +
+                    "right button or “.” opens a menu."}
       </p>
       <div>
         <canvas
@@ -654,7 +656,7 @@ interface Crumb {
   go: Record<string, string | undefined>;
 }
 
-// Of the largest cells "n others": one cell for each class. What is drawn one by one is not in them.
+// Splits the largest "n more" cells into one cell per class. Objects that have their own cell are subtracted.
 const SPLIT = 4;
 function split(tree: Node, groups: (Answer | undefined)[], ids: string[], top?: string): Node {
   const parts = new Map(ids.map((id, i) => [id, groups[i]]));
@@ -698,14 +700,14 @@ function holders(tree: Node, top: string | undefined): string[] {
       else if (!c.others) look(c, c.id);
     }
   };
-  look(tree, top ?? ""); // "": the top level of the whole tree
+  look(tree, top ?? ""); // "" is the top level of the whole tree
   return found
     .sort((a, b) => b[1] - a[1])
     .slice(0, SPLIT)
     .map(([id]) => id);
 }
 
-// The tree of a picture as rows of a table, in the order of the picture.
+// The tree as table rows, largest first.
 function rowsOf(root: Node, whole: number): Row[] {
   const rows: Row[] = [],
     stack = [...root.children].sort((a, b) => a.weight - b.weight).map((n) => [n, 0] as [Node, number]);
@@ -759,7 +761,7 @@ export function MapView({
       ? { db: p.db, before: p.before, by: "dominator" }
       : { db: p.db, by };
   const reply = useAnswer(query, { ...params, limit: "100000" });
-  // The way from object to object: every dominator is on it.
+  // The path from a GC root supplies field names for the breadcrumb: it passes through every dominator.
   const way = useAnswer(ids.length ? "path" : "", {
     db: p.db,
     target: top,
@@ -767,7 +769,7 @@ export function MapView({
     internals: "1",
     limit: "1000",
   });
-  const kept = useRef<Node | null>(null); // what is shown until the next level is there: nothing moves
+  const kept = useRef<Node | null>(null); // shown until the next level is loaded, so the layout does not jump
   const plain = useMemo(
     () =>
       reply.answer
@@ -785,9 +787,9 @@ export function MapView({
         limit: "200",
       }).answer,
   );
-  const isTurned = p.turn === "1" && !objects && !compare && !fixed;
+  const isInverted = p.turn === "1" && !objects && !compare && !fixed;
   const straight = useMemo(() => (plain && many.length ? split(plain, groups, many, top) : plain), [plain, ...groups]);
-  const tree = useMemo(() => (straight && isTurned ? turned(straight) : straight), [straight, isTurned]);
+  const tree = useMemo(() => (straight && isInverted ? inverted(straight) : straight), [straight, isInverted]);
   if (tree) kept.current = tree;
   const keys = !objects && p.zoom && !fixed ? p.zoom.split("/") : [];
   let zoom = tree ?? kept.current;
@@ -816,7 +818,7 @@ export function MapView({
   ];
   const onZoom = (n: Node) => {
     if (n.owner !== undefined) {
-      // All of a class that one object holds: they are rows of SQL, or the class.
+      // A group of objects of one class: show them as rows of SQL, or show the class if SQL is missing.
       location.hash = hasSql()
         ? linkTo("sql", { obj: undefined, sql: sqlOf(n) })
         : linkTo("all", { q: "instances", target: n.name });
@@ -972,7 +974,7 @@ export function MapView({
             cut:
               shape === "table" || !reply.answer.facts.cut
                 ? reply.answer.facts.cut
-                : String(reply.answer.facts.cut).replace(/: a row "\(others\)".*/, "; grey cells have their sum"),
+                : String(reply.answer.facts.cut).replace(/: a row "\(others\)".*/, "; grey cells show their sum"),
           }}
         />
       )}

@@ -1,31 +1,31 @@
-// Notes of people on objects, classes and leaks; the server keeps them in a file beside the database.
+// User notes on objects, classes and leaks. The server stores them in a file next to the database.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { canNote, Cell, noteText, noted, readNotes, report } from "./api";
+import { canNote, Cell, writeNote, notesOf, readNotes, report } from "./api";
 import { classPage, Item, Obj } from "./objects";
 import { Panel } from "./parts";
 import { visible } from "./text";
 
-// Drawn again when a note of any database changes.
+// Returns the notes of a database and redraws when any note changes.
 function useNotes(db?: string): Record<string, string> {
   const [, draw] = useState(0),
-    shown = noted(db);
+    shown = notesOf(db);
   useEffect(() => {
     const on = () => draw((n) => n + 1);
     addEventListener("notes", on);
     readNotes(db);
-    if (noted(db) !== shown) on(); // they came since it was drawn
+    if (notesOf(db) !== shown) on(); // they were loaded after the first drawing
     return () => removeEventListener("notes", on);
   }, [db]);
   return shown;
 }
 
-const MOST = 1000; // bytes, as in the server
+const MOST = 1000; // bytes, the server's limit
 
 function Editor({ db, on, text, onDone }: { db?: string; on: string; text: string; onDone(): void }) {
   const [error, setError] = useState(""),
     field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
-  const save = (to: string | null) => void noteText(db, on, to).then(onDone, (e: Error) => setError(e.message));
+  const save = (to: string | null) => void writeNote(db, on, to).then(onDone, (e: Error) => setError(e.message));
   return (
     <form
       class="note"
@@ -73,14 +73,15 @@ const namesOf = (on: Cell[]): string[] => [
   ...new Set(on.filter((n) => n !== null && n !== undefined && n !== "").map((n) => String(n).replace(/^class /, ""))),
 ];
 
-// The entry of a menu that writes a note: the Notes of these, drawn somewhere, open their editor.
+// Menu item "Add a note". It opens the editor of the <Notes> for the same subject, wherever that is on the page.
 export function noteItem(on: Cell[]): Item[] {
   const [name] = namesOf(on);
   if (!canNote() || name === undefined) return [];
   return [["Add a note", () => dispatchEvent(new CustomEvent("addnote", { detail: name }))]];
 }
 
-// The notes on these (an ID, a class, a fingerprint); a new one is on the first of them. `quiet`: a menu adds it.
+// Notes on any of these subjects (an object ID, a class, a leak fingerprint). A new note goes to the first of them.
+// `quiet`: no "Add a note" button here, because a menu has it.
 export function Notes({ db, on, quiet }: { db?: string; on: Cell[]; quiet?: boolean }) {
   const all = useNotes(db),
     [edited, edit] = useState<string | null>(null),
@@ -123,7 +124,7 @@ export function Notes({ db, on, quiet }: { db?: string; on: Cell[]; quiet?: bool
   );
 }
 
-// All notes of a database, where there are any.
+// All notes of a database.
 export function AllNotes({ db }: { db?: string }) {
   const all = Object.entries(useNotes(db)).sort();
   if (all.length === 0) return null;

@@ -1,11 +1,11 @@
-// Objects, classes and values, wherever they are shown, and what can be asked of them.
+// Links to objects and classes, their menus, and formatting of values.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ask, Cell, Column, hasSql, report, Row } from "./api";
 import { change, href, linkTo, readRoute } from "./route";
 import { number, percent, splitName, visible } from "./text";
-const SHORT = 4; // characters of a package that is never cut
+const SHORT = 4; // characters; shorter package names are never shortened
 
-// `wrap`: lines may break between its words, too, and not only after the package.
+// `wrap`: lines may break inside the class name, not only after the package.
 export function Name({ text, wrap }: { text: string; wrap?: boolean }) {
   const [head, tail] = splitName(visible(text));
   const klass = head.startsWith("class ") ? "class " : "";
@@ -28,7 +28,7 @@ export function Name({ text, wrap }: { text: string; wrap?: boolean }) {
   );
 }
 
-// Milliseconds since 1970 in a field that is called so, as a date; else null.
+// A date, if the field's name suggests a time and its value fits milliseconds since 1970; otherwise null.
 export function dateOf(name: string, value: Cell): string | null {
   const ms = Number(value);
   if (!/time|date|stamp|millis|expir|created|access|last|until/i.test(name) || !(ms > 9e11 && ms < 4e12)) return null;
@@ -38,12 +38,11 @@ export function dateOf(name: string, value: Cell): string | null {
     .replace(/(\.000)?Z/, " UTC");
 }
 
-// The page of a class; `show`: which part of it.
+// Link to the view of a class; `show` is its tab.
 export function classPage(name: string, show?: string): string {
   return linkTo("class", { target: name.replace(/^class /, ""), show, obj: undefined });
 }
 
-// A name that leads to the page of its class.
 export function ClassName({ name, wrap }: { name: string; wrap?: boolean }) {
   return report ? (
     <Name text={name} wrap={wrap} />
@@ -58,7 +57,7 @@ export function select(id: string): void {
   change({ obj: id, tab: undefined });
 }
 
-// The objects of the class of an object.
+// Opens the view of an object's class.
 export function goToClass(db: string | undefined, id: string): void {
   void ask("object", { db, target: id, limit: "1" })
     .answer.then(({ facts }) => {
@@ -68,20 +67,19 @@ export function goToClass(db: string | undefined, id: string): void {
     .catch(() => undefined);
 }
 
-// An entry of a menu: an address, or what is done.
+// A menu item: a link or an action.
 export type Item = [title: string, to: string | (() => void)];
 
-// What a menu is of: an object, or several of them, with what can be asked of these. A menu without a name has nothing
-// to copy.
+// Subject of a menu: one object, or a named group with its own items. Without a name the menu has no "Copy".
 type Subject = { id: string } | { name: string; items: Item[] };
 type Placed = Subject & { x: number; y: number };
 
-// The menu of an object or a group at a place of the window, asked for by what is no link.
+// Opens a menu for something that is not a link, for example a cell of the map.
 export function menuAt(of: Subject, x: number, y: number): void {
   dispatchEvent(new CustomEvent("objectmenu", { detail: { ...of, x, y } }));
 }
 
-// A button with everything that is not the one action of a card or of the header.
+// The "⋯" button, which opens a menu.
 export function More({ items, label }: { items: Item[]; label: string }) {
   return (
     <button
@@ -100,9 +98,9 @@ export function More({ items, label }: { items: Item[]; label: string }) {
   );
 }
 
-const MENU = 240; // pixels of a menu's width
+const MENU = 240; // width of a menu in pixels
 
-// What can be asked of all objects of a class.
+// Menu items of a class.
 export function classActions(name: string): Item[] {
   const target = name.replace(/^class /, "");
   return [
@@ -113,7 +111,7 @@ export function classActions(name: string): Item[] {
   ];
 }
 
-// What can be asked of any object: the menu of "." and of the right mouse button, and of the inspector.
+// Menu items of an object, for its menu and the inspector.
 export function actionsOf(id: string): Item[] {
   const here = readRoute(),
     at = (tab: string) => href(here.view, { ...here.params, obj: id, tab });
@@ -255,7 +253,7 @@ export function Value({ value, column, row }: { value: Cell; column: Column; row
   if (value === null || value === undefined) return <span class="dim">–</span>;
   if (typeof value === "number") {
     const date = dateOf(column.name, value);
-    if (date && !column.help) return <span title={number(value)}>{date}</span>; // a field of the dump
+    if (date && !column.help) return <span title={number(value)}>{date}</span>; // without help text it is a Java field
     if (column.name === "percent") return <>{percent(value)}</>;
     return <>{Number.isInteger(value) ? number(value) : value.toPrecision(4)}</>;
   }

@@ -1,5 +1,5 @@
-// What files beside the dump say: a series over time, the memory of the process, who allocated by a recording, and
-// native memory. The commands growth, memory, jfr, allocations and meminfo make these answers.
+// Views of the files given with --with: a watch series, process memory, a Flight Recorder recording, native memory. The
+// code of the commands growth, memory, jfr, allocations and meminfo computes these answers.
 import { Answer, Cell, Column, hasFile, report, Row } from "./api";
 import { useAnswer, Wait } from "./asking";
 import { Card } from "./card";
@@ -8,11 +8,11 @@ import { Panel } from "./parts";
 import { change, linkTo, Route } from "./route";
 import { Choice } from "./map";
 import { Table } from "./table";
-import { bytes, number, percent, plainly, visible } from "./text";
+import { bytes, number, percent, forPage, visible } from "./text";
 
 const text = (v: Cell | undefined): string => (v === null || v === undefined ? "" : visible(String(v)));
 
-// Columns of an answer that the registry does not describe: "name" or "name:title", "_" for a space in titles.
+// Columns of an answer that has no description: "name" or "name:title", with "_" for spaces in titles.
 function columnsOf(answer: Answer, columns: string): Column[] {
   return columns
     .split(" ")
@@ -47,7 +47,7 @@ function OwnTable({ answer, columns, what }: { answer: Answer; columns: string; 
 const time = new Intl.DateTimeFormat(undefined, { dateStyle: "short", timeStyle: "short" });
 const at = (ms: number): string => time.format(ms);
 
-// The points of a figure; without those of other rows.
+// Points of a chart, from the rows that have the value.
 const pointsOf = (rows: Row[], name: string): [number, number][] =>
   rows.filter((r) => typeof r[name] === "number").map((r) => [Number(r.time), Number(r[name])]);
 
@@ -80,7 +80,7 @@ function Series({ answer, jvm }: { answer: Answer; jvm: string }) {
         at={at}
         marks={marks}
         most={1}
-        lines={[{ name: "of all time", points: pointsOf(samples, "gc") }]}
+        lines={[{ name: "share of time", points: pointsOf(samples, "gc") }]}
       />
       <Lines
         title="Classes"
@@ -155,7 +155,7 @@ export function Growth({ route }: { route: Route }) {
 
 const memoryColumns = "level: name:part resident committed used count estimated shared swap";
 
-// What a part is looked at with.
+// The view that explains a part of the memory.
 const leads: Record<string, [string, string]> = {
   "Java heap": ["What holds the heap", "overview"],
   "direct memory": ["Who owns the buffers", "waste"],
@@ -172,7 +172,7 @@ export function Outside() {
     limit = typeof a.facts.limit === "number" ? a.facts.limit : null,
     largest = parts[0];
   const hue = (i: number) => ({ "--hue": String((210 + i * 137) % 360) });
-  const next = ["next", "next_2", "next_3"].map((key) => plainly(text(a.facts[key]))).filter(Boolean);
+  const next = ["next", "next_2", "next_3"].map((key) => forPage(text(a.facts[key]))).filter(Boolean);
   const tree = {
     ...a,
     columns: [...a.columns, "name", "level"],
@@ -223,8 +223,8 @@ export function Outside() {
           ))}
         </p>
         <p class="dim">
-          The parts add up to RSS; {percent(Number(a.facts.explained))} are explained. Native Memory Tracking:{" "}
-          {text(a.facts.nmt)}.{a.facts.missing ? ` More exact with: ${text(a.facts.missing)}.` : ""}
+          The parts add up to RSS; {percent(Number(a.facts.explained))} of it is explained. Native Memory Tracking:{" "}
+          {text(a.facts.nmt)}.{a.facts.missing ? ` For more detail: ${text(a.facts.missing)}.` : ""}
         </p>
       </Panel>
       <Panel title="Parts and details">
@@ -244,9 +244,9 @@ function Calls({ query, what }: { query: string; what: string }) {
   return <OwnTable answer={reply.answer} columns={callColumns} what={what} />;
 }
 
-const BUSIEST = 5; // threads that have a line
+const BUSIEST = 5; // threads in the chart
 
-// The heap after collections, and the processor time of threads.
+// Heap size after garbage collections, and CPU time of threads.
 function OverTime() {
   const gc = useAnswer("jfr-gc", {}),
     cpu = useAnswer("jfr-cpu", {});
@@ -359,9 +359,9 @@ export function Native() {
 
 // ---- owners over several dumps ----
 
-const OWNERS = 6; // lines
+const OWNERS = 6; // lines in the chart
 
-// The retained size of the owners that changed most, over all open dumps; `order`: their numbers, oldest first.
+// Retained size of the owners that changed most, over all open dumps. `order`: indexes of the dumps, oldest first.
 export function Owners({ order, names }: { order: number[]; names: string[] }) {
   const last = order[order.length - 1];
   const reply = useAnswer("diff", {

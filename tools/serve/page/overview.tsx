@@ -1,9 +1,9 @@
-// What the dump says first: figures, leak suspects, findings, the biggest objects.
+// The overview: key figures, leak suspects and findings, treemap, biggest objects.
 import { useEffect, useRef } from "preact/hooks";
 import { Database, isCounted, report, Row } from "./api";
 import { MapView } from "./map";
 import { AllNotes } from "./notes";
-import { Marks, useAnswer, useKept, Wait } from "./asking";
+import { Marks, useAnswer, usePrevious, Wait } from "./asking";
 import { Obj } from "./objects";
 import { Meter, Panel } from "./parts";
 import { linkTo, Route } from "./route";
@@ -16,24 +16,24 @@ const text = (v: unknown) => (v === null || v === undefined ? "" : visible(Strin
 
 export type Info = (section: string, key: string) => Row | undefined;
 
-const SOON = 1000,
-  SELDOM = 8000; // milliseconds until it is asked again
+const FIRST_PAUSE = 1000,
+  LONGEST_PAUSE = 8000; // milliseconds between two requests
 
-// Before the heap was counted it is asked now and then: other questions build the tables meanwhile.
+// Facts about the dump. They are requested again until the server, while answering other queries, has counted the heap.
 export function useInfo(db?: string): { info?: Info; rows: Row[]; wait: preact.JSX.Element | null; facts?: Row } {
-  const reply = useKept("info", { db, limit: "500" }, db ?? ""),
+  const reply = usePrevious("info", { db, limit: "500" }, db ?? ""),
     rows = reply.answer?.rows ?? [],
-    pause = useRef(SOON);
+    pause = useRef(FIRST_PAUSE);
   useEffect(() => {
     if (report || !reply.answer || reply.late || isCounted(reply.answer)) return;
-    const timer = setTimeout(reply.again, pause.current);
-    pause.current = Math.min(SELDOM, 2 * pause.current);
+    const timer = setTimeout(reply.retry, pause.current);
+    pause.current = Math.min(LONGEST_PAUSE, 2 * pause.current);
     return () => clearTimeout(timer);
   }, [reply.answer, reply.late]);
   return {
     rows,
     facts: reply.answer?.facts,
-    wait: reply.answer ? null : <Wait reply={reply} what="what is known of the dump" />,
+    wait: reply.answer ? null : <Wait reply={reply} what="facts about the dump" />,
     info: reply.answer ? (section, key) => rows.find((r) => r.section === section && r.key === key) : undefined,
   };
 }
@@ -59,7 +59,7 @@ function Strip({ db }: { db?: string }) {
   const size = numberOf(info("objects", "reachable bytes")),
     most = numberOf(info("vm", "max heap")),
     objects = numberOf(info("objects", "reachable"));
-  const dead = numberOf(info("objects", "unreachable bytes")),
+  const unreachable = numberOf(info("objects", "unreachable bytes")),
     problems = numberOf(info("dump", "problems"));
   const parts: [string, string, string?][] = [
     [
@@ -70,7 +70,7 @@ function Strip({ db }: { db?: string }) {
     ["Objects", objects === null ? "–" : number(objects), `${text(info("objects", "classes")?.value)} classes`],
     [
       "Unreachable",
-      dead === null ? "–" : bytes(dead),
+      unreachable === null ? "–" : bytes(unreachable),
       `${number(numberOf(info("objects", "unreachable")) ?? 0)} objects`,
     ],
     [
@@ -97,7 +97,7 @@ function Strip({ db }: { db?: string }) {
           <dt>Problems</dt>
           <dd>
             <a href={linkTo("problems")}>{number(problems)}</a>
-            <small>of the dump</small>
+            <small>in the dump</small>
           </dd>
         </div>
       ) : null}
@@ -162,7 +162,7 @@ function Biggest({ db }: { db?: string }) {
         ))}
       </ol>
       <p class="dim">
-        {number(a.row_count)} of {a.total_rows === null ? "many" : number(a.total_rows)} objects that no other
+        {number(a.row_count)} of {a.total_rows === null ? "many" : number(a.total_rows)} objects that no other object
         dominates.
       </p>
     </>
@@ -171,7 +171,7 @@ function Biggest({ db }: { db?: string }) {
 
 export function Overview({ route, databases }: { route: Route; databases: Database[] }) {
   const db = route.params.db;
-  const story = (
+  const findings = (
     <section class="panel" aria-label="What holds the memory">
       <Ranked db={db} android={databases[Number(db ?? 0)]?.android} />
     </section>
@@ -186,7 +186,7 @@ export function Overview({ route, databases }: { route: Route; databases: Databa
     return (
       <>
         <Strip db={db} />
-        {story}
+        {findings}
         {notes}
         {dump}
       </>
@@ -195,7 +195,7 @@ export function Overview({ route, databases }: { route: Route; databases: Databa
     <>
       <Strip db={db} />
       <div class="two">
-        <div class="flow">{story}</div>
+        <div class="flow">{findings}</div>
         <div class="flow">
           <div class="reserved">
             <MapView route={{ ...route, params: { db: db ?? "" } }} fixed={{ shape: "treemap", by: "class" }} small />

@@ -1,4 +1,4 @@
-// What all views are made of.
+// Building blocks of all views.
 import { ComponentChildren } from "preact";
 import { Spec } from "./api";
 export const specs = new Map<string, Spec>();
@@ -25,7 +25,7 @@ export function Panel({
   );
 }
 
-// The bar of a number: a column of a fixed width, so that bars below each other compare.
+// A bar of fixed width, so that bars in a column can be compared.
 export function Meter({ part }: { part: number }) {
   return (
     <span class="meter">

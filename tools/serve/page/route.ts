@@ -1,4 +1,4 @@
-// Every view is a URL: #/view?name=value. Back and forward are the browser's.
+// Every view has a URL, #/view?name=value, so the browser's back and forward buttons work.
 import { useEffect, useState } from "preact/hooks";
 
 export interface Route {
@@ -17,7 +17,7 @@ export function href(view: string, params: Record<string, string | undefined>): 
   return `#/${view}${text.size ? `?${text}` : ""}`;
 }
 
-// Changes parameters of the view that is shown; undefined takes one away.
+// Changes parameters of the current view; undefined removes a parameter.
 export function change(params: Record<string, string | undefined>, replaces = false): void {
   const now = readRoute();
   const to = href(now.view, { ...now.params, ...params });
@@ -37,7 +37,7 @@ export function useRoute(): Route {
   return route;
 }
 
-// Views keep the database and the selected object when others are opened.
+// Link to a view that keeps the database and the selected object.
 export function linkTo(view: string, params: Record<string, string | undefined> = {}): string {
   const { db, obj } = readRoute().params;
   return href(view, { db, obj, ...params });

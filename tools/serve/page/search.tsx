@@ -1,5 +1,5 @@
-// The search at the top: an object by its identifier, classes, threads, texts, views, queries, saved SQL. What is
-// offered is there: each kind is looked up, so that Enter leads somewhere, or says that nothing has that name.
+// The search box in the header: object IDs, classes, threads, strings, views, queries, saved SQL. Every offer has been
+// looked up before it is listed, so Enter never leads to an empty view.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { viewOf } from "./actions";
 import { ask, hasSql, Params, Question, Row, Spec } from "./api";
@@ -24,17 +24,17 @@ const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 
 type View = { name: string; title: string; line: string; words?: string };
 
-// What people call a query that is named otherwise.
-const called: [words: string, title: string, query: string][] = [
+// Other names for queries.
+const synonyms: [words: string, title: string, query: string][] = [
   ["jfr flight recorder recordings", "recordings: where objects were allocated", "object-sites"],
 ];
 
-const OFFERED = 8,
-  CLASSES = 400; // classes that are offered, and looked at for that
-const FEW = 4; // views, queries and statements that are offered
+const OFFERED = 8, // maximum number of listed classes
+  CLASSES = 400; // maximum number of classes loaded to choose from
+const FEW = 4; // maximum number of listed queries and statements
 
-// Threads of which a frame or a local has a word: their serial numbers.
-export function holding(word: string): string {
+// SQL for the serial numbers of threads that have a word in a frame or a local.
+export function threadsWithWord(word: string): string {
   const like = `LIKE '%${word.replace(/[\\%_]/g, "\\$&").replace(/'/g, "''")}%' ESCAPE '\\'`;
   return (
     `SELECT thread AS serial FROM frames WHERE frame ${like} UNION SELECT thread FROM locals WHERE class ` +
@@ -42,8 +42,7 @@ export function holding(word: string): string {
   );
 }
 
-// Classes that have a word in their names, in upper or lower case: those that are called so first, then those with
-// most objects.
+// The query for classes whose name contains a word, ignoring case: exact names first, then by number of objects.
 function classQuestion(word: string, db?: string): [string, Params] {
   const low = word.toLowerCase(),
     pattern = /[*?]/.test(word);
@@ -65,27 +64,27 @@ function classQuestion(word: string, db?: string): [string, Params] {
     : ["histogram", { db, shallow: "1", limit: "50000" }];
 }
 
-const isCalled = (name: string, low: string): boolean =>
+const hasName = (name: string, low: string): boolean =>
   name === low || name.endsWith(`.${low}`) || name.endsWith(`$${low}`);
 
 function classesOf(rows: Row[], word: string): Row[] {
   const low = word.toLowerCase(),
-    isIt = (r: Row) => isCalled(String(r.name).toLowerCase(), low);
+    isExact = (r: Row) => hasName(String(r.name).toLowerCase(), low);
   const fit = hasSql() ? rows : rows.filter((r) => String(r.name).toLowerCase().includes(low.replace(/[*?]/g, "")));
-  return [...fit.filter(isIt), ...fit.filter((r) => !isIt(r))];
+  return [...fit.filter(isExact), ...fit.filter((r) => !isExact(r))];
 }
 
-// Identifiers that a text may be: 0x12c4, 12c4, "java.lang.String @ 0x12c4", String@12c4, 4804 (decimal).
+// Object IDs that a text may mean: 0x12c4, 12c4, "java.lang.String @ 0x12c4", String@12c4, 4804 (decimal).
 export function idsOf(text: string): string[] {
   const found = /^(?:.*@\s*)?(?:0x)?([0-9a-f]{1,16})$/i.exec(text);
   if (!found) return [];
   const hex = `0x${found[1].toLowerCase().replace(/^0+(?=.)/, "")}`,
     sure = /0x|@/i.test(text);
-  if (!sure && !/\d/.test(text)) return []; // a word, as "cafe"
+  if (!sure && !/\d/.test(text)) return []; // a word such as "cafe"
   return !sure && /^\d+$/.test(text) ? [hex, `0x${BigInt(text).toString(16)}`] : [hex];
 }
 
-// Answers about a word; what is undefined is not known yet.
+// Search results for a word. Undefined: not known yet.
 interface Found {
   word: string;
   classes?: Row[];
@@ -95,9 +94,9 @@ interface Found {
   near?: string[];
 }
 
-// What is asked for a word; each answer is there when it is.
+// Runs all searches for a word and reports each result as it arrives. Returns a function that cancels them.
 function look(word: string, db: string | undefined, set: (part: Partial<Found>) => void): () => void {
-  const reply: Question[] = [];
+  const running: Question[] = [];
   const one = <T,>(
     query: string,
     params: Params,
@@ -105,7 +104,7 @@ function look(word: string, db: string | undefined, set: (part: Partial<Found>) 
     none: T,
   ): Promise<T> => {
     const question = ask(query, { db, ...params });
-    reply.push(question);
+    running.push(question);
     return question.answer.then(
       (a) => of(a.rows, a.total_rows, a.facts),
       () => none,
@@ -128,31 +127,33 @@ function look(word: string, db: string | undefined, set: (part: Partial<Found>) 
       (texts) => set({ texts }),
     );
     const like = `LIKE '%${word.replace(/[\\%_]/g, "\\$&").replace(/'/g, "''")}%' ESCAPE '\\'`,
-      q = `SELECT count(*) AS n FROM (SELECT serial FROM threads WHERE name ${like} UNION ${holding(word)})`;
+      q = `SELECT count(*) AS n FROM (SELECT serial FROM threads WHERE name ${like} UNION ${threadsWithWord(word)})`;
     void (hasSql() ? one("sql", { q, limit: "1" }, (rows) => Number(rows[0]?.n ?? 0), 0) : Promise.resolve(1)).then(
       (threads) => set({ threads }),
     );
   }, 250);
   return () => {
     clearTimeout(timer);
-    for (const q of reply) q.cancel();
+    for (const q of running) q.cancel();
   };
 }
 
-// Views, queries and statements that are like a word: known at once. `strong`: called so, or beginning so.
-function namedSo(word: string, views: View[]): { strong: Offer[]; weak: Offer[] } {
+// Views, queries and statements that match a word; these need no request. `strong`: the name begins with the word.
+function matchesByName(word: string, views: View[]): { strong: Offer[]; weak: Offer[] } {
   const low = word.toLowerCase(),
     dashed = low.replace(/[ _]/g, "-");
   const view = (v: View): Offer => ({ kind: "view", text: v.title, go: to(linkTo(v.name)) }),
     query = (s: Spec): Offer => ({ kind: "query", text: s.name, more: s.group, go: to(viewOf(s.name)[1]) });
   const all = [...specs.values()],
     same = views.filter((v) => v.title.toLowerCase() === low),
-    isSo = (words: string) => low.length > 2 && words.split(" ").some((w) => w.startsWith(low)),
-    begins = views.filter((v) => !same.includes(v) && (v.title.toLowerCase().startsWith(low) || isSo(v.words ?? "")));
+    anyBegins = (words: string) => low.length > 2 && words.split(" ").some((w) => w.startsWith(low)),
+    begins = views.filter(
+      (v) => !same.includes(v) && (v.title.toLowerCase().startsWith(low) || anyBegins(v.words ?? "")),
+    );
   const exact = all.filter((s) => s.name === dashed),
     prefixed = all.filter((s) => s.name !== dashed && s.name.startsWith(dashed)).slice(0, FEW),
     inside = all.filter((s) => s.name.indexOf(dashed) > 0).slice(0, FEW);
-  const others = called.filter(([words]) => isSo(words));
+  const others = synonyms.filter(([words]) => anyBegins(words));
   const statements =
     hasSql() && late ? [...late.stored(), ...late.shipped].filter((s) => s.name.toLowerCase().includes(low)) : [];
   return {
@@ -186,12 +187,12 @@ const classOffer = (r: Row): Offer => ({
   go: to(classPage(String(r.name))),
 });
 
-// Those that are called so, all that have the word as a list, and the largest of these. A single one is itself.
+// Classes of that name, then a link to all classes that contain the word, then some of these.
 function classOffers(classes: Row[], word: string): Offer[] {
   const low = word.toLowerCase(),
     isPattern = /[*?]/.test(word),
     pattern = isPattern ? word : `*${word}*`;
-  // A pattern minds upper and lower case, a filter does not.
+  // Patterns are case-sensitive and filters are not, so use a filter if the case differs.
   const asIs = isPattern || classes.some((r) => String(r.name).includes(word));
   const isExact = (r: Row) => {
     const name = String(r.name).toLowerCase();
@@ -221,10 +222,9 @@ function textOffers(word: string, texts: number): Offer[] {
   return [{ kind: "strings", text: `strings that contain “${word}”`, more: counted(texts, "string"), go }];
 }
 
-// What is offered for a word, in an order that answers do not change: what comes later stands below, never above.
-// What stands behind an answer that is not there yet waits for it.
+// Offers for a word. Offers never move: a group is hidden until the results of all groups above it are known.
 function offersOf(word: string, views: View[], found: Found): { list: Offer[]; isAll: boolean } {
-  const { strong, weak } = namedSo(word, views),
+  const { strong, weak } = matchesByName(word, views),
     { classes, objects, threads, texts } = found;
   if (word.length < 2) return { list: [...strong, ...weak], isAll: true };
   const groups = [
@@ -241,7 +241,7 @@ function offersOf(word: string, views: View[], found: Found): { list: Offer[]; i
   return { list: known.flat(), isAll: late < 0 };
 }
 
-// Answers about a word, as they come; and whether the queries are described, without which nothing is offered.
+// Search results as they arrive. `isReady`: the descriptions of queries are loaded, which the offers need.
 function useFound(word: string, db?: string): { found: Found; isReady: boolean } {
   const key = `${db} ${word}`,
     [found, setFound] = useState<Found>({ word: "" }),
@@ -275,7 +275,7 @@ export function Search({ views, db }: { views: View[]; db?: string }) {
     [open, setOpen] = useState(false),
     [chosen, setChosen] = useState({ key: "", at: 0 });
   const box = useRef<HTMLInputElement>(null),
-    wanted = useRef(""); // a word that Enter was pressed for while nothing was offered for it
+    submitted = useRef(""); // the word for which Enter was pressed before any offer was known
   const word = text.trim(),
     { found, isReady } = useFound(word, db);
   const at = chosen.key === word ? chosen.at : 0,
@@ -287,24 +287,24 @@ export function Search({ views, db }: { views: View[]; db?: string }) {
       : { list: [], isAll: false };
   const take = (offer?: Offer) => {
     if (!offer) return;
-    wanted.current = "";
+    submitted.current = "";
     setOpen(false);
     box.current?.blur();
     offer.go();
   };
   useEffect(() => {
-    if (wanted.current !== box.current!.value.trim()) wanted.current = ""; // it was typed on
-    if (!word || wanted.current !== word) return;
-    if (isAll) wanted.current = "";
+    if (submitted.current !== box.current!.value.trim()) submitted.current = ""; // the user continued typing
+    if (!word || submitted.current !== word) return;
+    if (isAll) submitted.current = "";
     take(list[0]);
   }, [word, list.length, isAll]);
   const onKey = (e: KeyboardEvent) => {
-    const typed = box.current!.value.trim(); // keys may be quicker than what is drawn
+    const typed = box.current!.value.trim(); // `word` may lag behind fast typing
     if (e.key === "ArrowDown" || e.key === "ArrowUp")
       setAt((at + (e.key === "ArrowDown" ? 1 : list.length - 1)) % Math.max(1, list.length));
     else if (e.key !== "Enter") return;
     else if (typed === word && list.length) take(word || at ? list[at] : undefined);
-    else wanted.current = typed;
+    else submitted.current = typed;
     e.preventDefault();
   };
   return (
@@ -358,11 +358,11 @@ export function Search({ views, db }: { views: View[]; db?: string }) {
         </ul>
         {word && !isAll ? (
           <p class="dim" role="status">
-            Looking …
+            Searching …
           </p>
         ) : word && list.length === 0 ? (
           <p class="dim" role="status">
-            No class, object, text, thread, view or query has “{visible(word)}”.
+            No class, object, string, thread, view or query matches “{visible(word)}”.
           </p>
         ) : null}
       </div>

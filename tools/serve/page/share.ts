@@ -1,4 +1,4 @@
-// One HTML file of the view as it is shown: its text, tables and pictures, without scripts, addresses and controls.
+// Saves the current view as one HTML file with its text, tables and pictures, without scripts, links and controls.
 import { useEffect, useState } from "preact/hooks";
 import { download } from "./export";
 
@@ -8,7 +8,7 @@ const notify = (on: boolean) => {
   dispatchEvent(new Event("sharing"));
 };
 
-// Whether all rows that are loaded are drawn, for a file of the view.
+// True while a view is being saved: tables then draw all loaded rows, not only the visible ones.
 export function useSharing(): boolean {
   const [, redraw] = useState(0);
   useEffect(() => {
@@ -19,15 +19,15 @@ export function useSharing(): boolean {
   return sharing;
 }
 
-const DRAWN = 100; // milliseconds until all rows are drawn
-// What a file has no use for; of tools and tabs it keeps what they say.
-const GONE =
+const REDRAW = 100; // milliseconds for tables to draw all rows
+// Elements removed from the file. Counts and the selected tab stay, because they are text.
+const REMOVED =
   "button, input, select, label, form, script, .acts, .tools > details, .crumbs, .rest, .unseen, .tabs a:not(.on)";
 
 const element = (name: string, more: Record<string, string>): HTMLElement =>
   Object.assign(document.createElement(name), more);
 
-// A picture in the file: canvases and pictures of the server become data.
+// Canvases and server images become data URLs, because the file has no server.
 function pictureOf(from: HTMLCanvasElement | HTMLImageElement): HTMLElement {
   const isCanvas = from instanceof HTMLCanvasElement,
     canvas = isCanvas ? from : document.createElement("canvas");
@@ -51,7 +51,7 @@ function copyOf(part: Element): Element {
     old.replaceWith(element("pre", { className: "value", textContent: texts[i].value }));
   });
   for (const b of copy.querySelectorAll("th button")) b.replaceWith(b.textContent ?? "");
-  for (const e of copy.querySelectorAll(GONE)) e.remove();
+  for (const e of copy.querySelectorAll(REMOVED)) e.remove();
   for (const a of copy.querySelectorAll("a")) a.removeAttribute("href");
   for (const box of copy.querySelectorAll<HTMLElement>(".scroll")) box.style.height = "auto";
   return copy;
@@ -60,7 +60,7 @@ function copyOf(part: Element): Element {
 export async function shareView(database: string, view: string): Promise<void> {
   const style = await (await fetch("/app.css", { credentials: "same-origin" })).text();
   notify(true);
-  await new Promise((done) => setTimeout(done, DRAWN));
+  await new Promise((done) => setTimeout(done, REDRAW));
   const page = document.implementation.createHTMLDocument(`${view} of ${database}`),
     policy = page.createElement("meta"),
     sheet = page.createElement("style"),

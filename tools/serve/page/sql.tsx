@@ -1,9 +1,9 @@
-// The SQL console: completion, saved questions, rows as a table, as bars or as a treemap.
+// The SQL console: completion, saved statements, results as a table, bar chart or treemap.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Answer, ask, Cell, Column, Row } from "./api";
 import { Node } from "./layout";
 import { blank, Choice, Picture, weigh } from "./map";
-import { useKept, Wait } from "./asking";
+import { usePrevious, Wait } from "./asking";
 import { classPage, Obj, select } from "./objects";
 import { Panel } from "./parts";
 import { MOST, NARROW, Table, useFilter } from "./table";
@@ -102,7 +102,7 @@ function store(list: Saved[]): void {
   try {
     localStorage.setItem("sql", JSON.stringify(list));
   } catch {
-    /* a private window: they last as long as it */
+    /* storage is blocked: statements last until the page is closed */
   }
 }
 
@@ -126,8 +126,7 @@ async function names(sql: string, db?: string): Promise<string[]> {
 const text = (s: string) => `'${s.replace(/'/g, "''")}'`;
 const quote = (name: string) => (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : `"${name.replace(/"/g, '""')}"`);
 
-// Tables that can be asked, without SQLite's own. Of several databases each has modules of its own,
-// "heapdb NAME TABLE".
+// Names of tables, without SQLite's own. If several databases are open, modules are named "heapdb NAME TABLE".
 async function tableNames(db?: string): Promise<string[]> {
   return [
     ...new Set(
@@ -178,14 +177,14 @@ function TableOf({ name, db, onTake }: { name: string; db?: string; onTake(word:
                 </>
               ))
             : null}{" "}
-          <button onClick={() => onTake(quote(name))}>the table</button>
+          <button onClick={() => onTake(quote(name))}>table name</button>
         </p>
       </details>
     </li>
   );
 }
 
-// Tables and their columns; a click puts a name into the statement. Open where there is room beside the statement.
+// Tables and their columns; a click inserts the name into the statement.
 function Schema({ db, isOpen, onTake }: { db?: string; isOpen: boolean; onTake(word: string): void }) {
   const [tables, setTables] = useState<string[] | null>(null);
   const order = (n: string) => (FIRST.includes(n) ? FIRST.indexOf(n) : FIRST.length);
@@ -210,7 +209,7 @@ function Schema({ db, isOpen, onTake }: { db?: string; isOpen: boolean; onTake(w
   );
 }
 
-// Questions to begin with, as cards.
+// Saved and predefined statements, shown while there is no result.
 function Questions({ saved }: { saved: Saved[] }) {
   return (
     <ul class="asks">
@@ -224,7 +223,8 @@ function Questions({ saved }: { saved: Saved[] }) {
   );
 }
 
-// What may stand at the caret: classes within quotes, else columns of the tables that are named, tables, words.
+// Completions at the caret: class names inside quotes, otherwise columns of the tables in the statement, tables and
+// keywords.
 async function complete(statement: string, caret: number, db?: string): Promise<{ from: number; list: string[] }> {
   const before = statement.slice(0, caret);
   const open = /"([^"]*)$/.exec((before.match(/"/g)?.length ?? 0) % 2 ? before : "");
@@ -271,7 +271,7 @@ function columnsOf(answer: Answer): Column[] {
   });
 }
 
-// What a picture of rows is of: a column of numbers, and one of names.
+// The columns shown by a bar chart or treemap: one of numbers and one of names.
 function picked(
   columns: Column[],
   route: Route,
@@ -286,7 +286,7 @@ function picked(
   };
 }
 
-// What it is of, chosen.
+// Lets the user choose these columns.
 function Of({ columns, route, what }: { columns: Column[]; route: Route; what: string }) {
   const { numeric, labels, value, label } = picked(columns, route);
   return (
@@ -311,10 +311,10 @@ function Of({ columns, route, what }: { columns: Column[]; route: Route; what: s
   );
 }
 
-// Sums of sizes have no type of their own: their name says what they are.
+// SQL sums have no type, so guess from the column's name whether they are sizes.
 const isSize = (c?: Column) => c !== undefined && (c.type === "bytes" || /bytes|shallow|retained|size/i.test(c.name));
 
-// Rows as areas: a click on one opens its object.
+// Rows as a treemap. A click opens the row's object or class.
 function Areas({ columns, rows, route }: { columns: Column[]; rows: Row[]; route: Route }) {
   const { value, label } = picked(columns, route),
     id = columns.find((c) => c.type === "id");
@@ -403,25 +403,25 @@ function Bars({ columns, rows, route }: { columns: Column[]; rows: Row[]; route:
 
 function Result({ statement, route }: { statement: string; route: Route }) {
   const limit = Number(route.params.limit ?? 1000),
-    { filter, meet } = useFilter(false);
+    { filter, rememberTotal } = useFilter(false);
   const params = {
     q: statement,
     db: route.params.db,
     all: route.params.objects === "all" ? "1" : undefined,
     filter: filter.text.trim() || undefined,
   };
-  const reply = useKept("sql", { ...params, limit: String(limit) }, statement),
+  const reply = usePrevious("sql", { ...params, limit: String(limit) }, statement),
     answer = reply.answer;
   const columns = useMemo(() => (answer ? columnsOf(answer) : []), [answer]);
   if (!answer || reply.error) return <Wait reply={reply} what="rows" />;
   const isCut = answer.row_count === limit,
     total = isCut && !params.filter ? null : answer.total_rows;
-  if (!reply.late) meet(total);
+  if (!reply.late) rememberTotal(total);
   return (
     <div class="result">
       {isCut && (
         <p class="mark">
-          <b>Cut:</b> the first {number(limit)} rows.{" "}
+          <b>Cut off:</b> only the first {number(limit)} rows.{" "}
           {limit < MOST && <button onClick={() => change({ limit: String(Math.min(MOST, limit * 10)) })}>More</button>}
         </p>
       )}
@@ -520,7 +520,7 @@ export function Sql({ route }: { route: Route }) {
     e.stopPropagation();
   };
   const keep = () => {
-    const name = prompt("Save this question as", draft.slice(0, 40))?.trim();
+    const name = prompt("Save this statement as", draft.slice(0, 40))?.trim();
     if (!name) return;
     const list = [...saved.filter((s) => s.name !== name), { name, text: draft }].sort((a, b) =>
       a.name < b.name ? -1 : 1,
@@ -538,7 +538,7 @@ export function Sql({ route }: { route: Route }) {
       </p>
       <div class="tools">
         <label>
-          Questions{" "}
+          Statements{" "}
           <select
             value=""
             onChange={(e) => {
@@ -558,7 +558,7 @@ export function Sql({ route }: { route: Route }) {
                 ))}
               </optgroup>
             )}
-            <optgroup label="Of heapdb">
+            <optgroup label="Examples">
               {shipped.map((s, i) => (
                 <option value={String(saved.length + i)}>{s.name}</option>
               ))}
@@ -630,7 +630,7 @@ export function Sql({ route }: { route: Route }) {
               store(list);
             }}
           >
-            Forget “{own.name}”
+            Delete “{own.name}”
           </button>
         )}
       </p>

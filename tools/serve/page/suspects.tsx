@@ -1,5 +1,5 @@
-// What holds the memory: leak suspects and findings in one order, by bytes. Each with one sentence, what to do, the
-// path from a GC root and what accumulates.
+// Leak suspects and findings, ordered together by size. Each has one sentence, advice, the path from a GC root and
+// what accumulates.
 import { useState } from "preact/hooks";
 import { countLink, nextOf } from "./actions";
 import { Advice } from "./advice";
@@ -14,11 +14,10 @@ import { bytes, counted, number, visible } from "./text";
 
 const text = (v: unknown) => (v === null || v === undefined ? "" : visible(String(v)));
 
-// Numbers stay beside their units.
+// Prevents line breaks between numbers and units.
 const joined = (sentence: string): string => sentence.replace(/(\d) (%|[KMGTP]?i?B\b)/g, "$1\u00a0$2");
 
-// The sentence of a suspect: its owner leads to the object, the number of what is held to these. Both are parts of it.
-// Its share of the heap is the card's figure.
+// The sentence of a suspect. The owner is a link to the object, and the number of retained objects to their list.
 function Sentence({ head }: { head: Row }) {
   const sentence = text(head.short_text ?? head.text).replace(/[^.]$/, "$&."),
     owner = text(head.owner_text),
@@ -38,9 +37,9 @@ function Sentence({ head }: { head: Row }) {
 
 // ---- groups ----
 
-const SHARED = 50; // percent of a group that comes by a step of the path that is shown
+const SHARED = 50; // percent of a group's objects that must share a step for it to be shown
 
-// The way that most objects of a class have in common, of a group that no single object holds.
+// The path shared by most objects of a class, for a group that no single object holds.
 function SharedPath({ db, target }: { db?: string; target: string }) {
   const reply = useAnswer("merged-paths", { db, target, limit: "60" });
   if (!reply.answer) return <Wait reply={reply} what="paths" />;
@@ -63,7 +62,7 @@ function SharedPath({ db, target }: { db?: string; target: string }) {
 function Group({ db, head, members }: { db?: string; head: Row; members: Row[] }) {
   const klass = String(head.class),
     [open, setOpen] = useState(false),
-    // Threads are linked by the names that most of them have: not always all.
+    // The link to threads is a name pattern, which may not match all of the group.
     all = head.action !== "threads" || head.held === head.objects ? countLink(head) : undefined;
   return (
     <>
@@ -95,7 +94,7 @@ function Group({ db, head, members }: { db?: string; head: Row; members: Row[] }
 
 // ---- suspects ----
 
-// Why a leak is a problem, by its kind; why a finding is one comes with it.
+// Why a leak is a problem, by kind. For findings the server sends the reason.
 const whyLeak: Record<string, string> = {
   suspect:
     "It retains a large share of the heap by itself. If it grows from dump to dump, check it first: " +
@@ -112,12 +111,12 @@ const whyLeak: Record<string, string> = {
 const below = (id: string) => linkTo("map", { by: "object", root: id, obj: undefined });
 const here = (params: Record<string, string>) => linkTo(readRoute().view, { ...readRoute().params, ...params });
 
-// What leads on from a suspect: to the objects that it holds, else to a picture of them; the rest is for the menu.
+// Main action and menu of a suspect. The action lists the objects it holds; without such a list it opens the treemap.
 function actsOf(head: Row): { act: Item; more: Item[] } {
   const id = head.id ? String(head.id) : null,
     held = countLink(head),
     count = Number(head.held ?? 0);
-  const asks: Item[] = id
+  const steps: Item[] = id
     ? [
         ["Treemap of what it retains", below(id)],
         ["Path to a GC root", here({ obj: id, tab: "path" })],
@@ -125,11 +124,11 @@ function actsOf(head: Row): { act: Item; more: Item[] } {
         ["Others of its class", classPage(String(head.class))],
       ]
     : [
-        ["Treemap with them", linkTo("map", { by: "class", find: String(head.class), obj: undefined })],
+        ["Treemap with these objects", linkTo("map", { by: "class", find: String(head.class), obj: undefined })],
         ["Who holds them", classPage(String(head.class), "holders")],
         ["Their class", classPage(String(head.class))],
       ];
-  const all: Item[] = held && count > 1 ? [[`Show the ${text(head.held_text)}`, held], ...asks] : asks;
+  const all: Item[] = held && count > 1 ? [[`Show the ${text(head.held_text)}`, held], ...steps] : steps;
   return { act: all[0], more: [...all.slice(1), ...noteItem([head.signature, id, head.class])] };
 }
 
@@ -214,7 +213,7 @@ function Suspect({ db, rows, brief, first, also = [] }: SuspectProps) {
   const parts = of("element").length > 0 ? of("element") : of("child");
   const stack = [...of("thread"), ...of("frame"), ...of("local")],
     members = of("member"),
-    isSaid = of("explanation").length > 0;
+    hasExplanation = of("explanation").length > 0;
   const kind = whyLeak[String(head.kind)] ? String(head.kind) : "suspect",
     id = head.id ? String(head.id) : null;
   return (
@@ -230,7 +229,7 @@ function Suspect({ db, rows, brief, first, also = [] }: SuspectProps) {
       {of("explanation").map((r) => (
         <p>{text(r.verdict === "large" ? r.short_text : r.text)}</p>
       ))}
-      {!isSaid && also.map((r) => <p>{capital(text(r.text))}.</p>)}
+      {!hasExplanation && also.map((r) => <p>{capital(text(r.text))}.</p>)}
       {of("advice").map((r) => (
         <Advice row={r} words={r.short_text ?? r.text} />
       ))}
@@ -248,7 +247,7 @@ function Suspect({ db, rows, brief, first, also = [] }: SuspectProps) {
 
 const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 
-// The number of a finding leads to the page of its class if it counts all objects of that class and nothing else.
+// The number of a finding links to its class only if it counts exactly the objects of that class.
 function Counted({ db, row, words }: { db?: string; row: Row; words: string }) {
   const name = report || row.id || !row.class ? "" : String(row.class);
   const reply = useAnswer(name ? "histogram" : "", { db, target: name, shallow: "1", limit: "2" }),
@@ -261,7 +260,7 @@ export function Finding({ db, row: r, first }: { db?: string; row: Row; first?: 
     count = Number(r.count ?? 0),
     size = typeof r.bytes === "number" && r.bytes > 0 ? r.bytes : null,
     words = text(r.text);
-  // The view of the query that shows more leads on, where there is one.
+  // The last step is the view of the query that shows more, if there is one.
   const act = next[next.length - 1];
   return (
     <Card
@@ -305,7 +304,7 @@ export function Finding({ db, row: r, first }: { db?: string; row: Row; first?: 
   );
 }
 
-// Rows of `leaks`, one list for each suspect.
+// Groups the rows of `leaks` by suspect.
 function groupsOf(rows: Row[]): Row[][] {
   const groups = new Map<string, Row[]>();
   for (const row of rows) {
@@ -344,10 +343,10 @@ export function Leaks({ db, more }: { db?: string; more?: Params }) {
   );
 }
 
-const BRIEF = 5; // suspects and findings of the overview that are open
+const BRIEF = 5; // number of suspects and findings shown open in the overview
 
-// Suspects and findings by bytes; what has none, as an OutOfMemoryError, comes first if it is critical, else last,
-// and so does that the heap is full: who fills it comes before.
+// Findings without a size, for example an OutOfMemoryError, come first if they are critical and last otherwise. "Heap
+// is full" also comes last: what fills the heap is more useful.
 const isFirst = (f: Row) => f.bytes === null && f.severity === "critical";
 
 export function Ranked({ db, android }: { db?: string; android?: boolean }) {
@@ -366,7 +365,7 @@ export function Ranked({ db, android }: { db?: string; android?: boolean }) {
       [],
       r,
     ]);
-  // A finding about what a suspect holds is shown there.
+  // A finding about the contents of a suspect is shown on the suspect's card.
   const isOf = (rows: Row[], f: Row) =>
     !isFirst(f) &&
     rows.some(
@@ -408,8 +407,7 @@ export function Ranked({ db, android }: { db?: string; android?: boolean }) {
       {!report && suspects.length > 0 && (
         <p class="acts">
           <a href={linkTo("leaks")}>
-            {suspects.length === 1 ? "The suspect" : `All ${number(suspects.length)} suspects`} with all that they
-            retain
+            {suspects.length === 1 ? "The suspect" : `All ${number(suspects.length)} suspects`} in full
           </a>
           {hasSql() ? (
             <>

@@ -1,18 +1,18 @@
-// What a reload shows while the server is away: a page that waits, and goes on when the server is back. Nothing of a
-// heap is kept. It takes itself away where another program answers at this address.
+// Service worker. If the page is reloaded while the server is down, it shows a page that waits for the server. It
+// caches nothing of the heap, and unregisters itself if another program answers at this address.
 const style =
   ":root { color-scheme: light dark; } " +
   "body { font: 15px/1.5 system-ui, sans-serif; max-width: 40em; margin: 15vh auto; padding: 0 16px; }";
 const page = `<!doctype html><html lang="en"><meta charset="utf-8">
-<meta name="viewport" content="width=device-width"><title>heapdb is away</title>
+<meta name="viewport" content="width=device-width"><title>heapdb is not running</title>
 <style>${style}</style>
-<h1>The server has ended or does not answer</h1>
-<p role="status" id="said">This page continues when <code>heapdb serve</code> is back.</p>
+<h1>The server has stopped or does not answer</h1>
+<p role="status" id="said">This page continues when <code>heapdb serve</code> is running again.</p>
 <script>const said = (text) => { document.getElementById("said").textContent = text; };
 setInterval(() => fetch("/api/health").then((r) => {
   if (r.ok) location.reload();
   else if (r.status === 403)
-    said("Another server is there now: open the address that it printed, which has its token.");
+    said("Another server is running now. Open the address that it printed, which contains its token.");
 }, () => undefined), 2000);</script>`;
 
 addEventListener("install", () => skipWaiting());

@@ -1,36 +1,36 @@
-// The table: rows of an answer, of which only those in sight are drawn; and the answers of a query.
+// The table, which draws only the visible rows, and QueryTable, which loads its rows from a query.
 import { Ref } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { AdviceText } from "./advice";
 import { Answer, ask, Cell, Column, File, Params, report, Row } from "./api";
-import { Marks, Nearest, useAnswer, useKept, Wait } from "./asking";
+import { Marks, Nearest, useAnswer, usePrevious, Wait } from "./asking";
 import { ExportMenu, Exported } from "./export";
 import { classActions, menuAt, Name, select, Value } from "./objects";
 import { Meter, specs } from "./parts";
 import { change, readRoute } from "./route";
 import { useSharing } from "./share";
-import { fits, number, visible } from "./text";
+import { hasAllWords, number, visible } from "./text";
 
 const ROW = 24; // pixels
-const REPORTED = 50; // rows of a report's table that are shown at once
-export const MOST = 100000; // rows that are asked for at most
-export const NARROW = 760; // pixels of a phone's window: there what it is comes first, then how much of it
+const IN_REPORT = 50; // rows of a report's table that are shown at first
+export const MOST = 100000; // maximum number of rows in one request
+export const NARROW = 760; // pixels; narrower windows get the layout for phones
 
 const isNumber = (column: Column) => ["count", "bytes", "int", "double"].includes(column.type);
 
-// Where the numbers of a column lead: what was summed. By column, a link or nothing.
+// Links for cells, by column: a sum, for example, opens the rows that were added up.
 export type Links = Record<string, (row: Row) => string | undefined>;
 
 // ---- columns ----
 
-// Columns that stand last.
-const LATE = ["loader", "signature", "serial", "priority", "unreachable_objects", "unreachable_shallow"];
-// Columns that are shown where a row has some.
-const RARE = ["native", "retained_native", "unreachable_objects", "unreachable_shallow"];
+// Columns that are moved to the end.
+const LAST = ["loader", "signature", "serial", "priority", "unreachable_objects", "unreachable_shallow"];
+// Columns that are hidden if all their values are 0.
+const OPTIONAL = ["native", "retained_native", "unreachable_objects", "unreachable_shallow"];
 const NAMES = ["name", "label", "class", "key", "key_label", "field"];
 const FIGURES = ["value", "retained", "wasted", "retained_delta", "below_objects"];
 
-// Their order on a phone.
+// Order of columns on a phone: names, then the main figures, then all others.
 const rankOf = (c: Column, all: Column[]): number =>
   NAMES.includes(c.name) || (["text", "id"].includes(c.name) && !all.some((o) => NAMES.includes(o.name)))
     ? 0
@@ -47,23 +47,23 @@ function remembered(what: string): string[] {
 }
 
 interface Shown {
-  used: Column[]; // in the order that they are shown
-  filled: Column[]; // those that can be hidden, after the first
+  used: Column[]; // shown columns, in order
+  filled: Column[]; // columns with values; all except the first can be hidden
   hidden: string[];
   hide(name: string): void;
-  barred?: string; // the column that has bars
+  barred?: string; // the column with bars
   isNarrow: boolean;
 }
 
-// Which columns are shown: those with values, without those that somebody hid, in an order for the window.
+// Selects and orders the columns: only those with values that the user has not hidden.
 function useColumns(columns: Column[], rows: Row[], what: string, tree?: boolean): Shown {
   const [hidden, setHidden] = useState(() => (report ? [] : remembered(what)));
-  const isEmpty = (v: Cell, name: string) => v === null || v === undefined || (v === 0 && RARE.includes(name));
+  const isEmpty = (v: Cell, name: string) => v === null || v === undefined || (v === 0 && OPTIONAL.includes(name));
   const filled = useMemo(
     () => columns.filter((c) => !(tree && c.name === "level") && rows.some((r) => !isEmpty(r[c.name], c.name))),
     [columns, rows, tree],
   );
-  const isLast = (c: Column, i: number) => i > 0 && (LATE.includes(c.name) || c.type === "id");
+  const isLast = (c: Column, i: number) => i > 0 && (LAST.includes(c.name) || c.type === "id");
   const kept = filled.filter((c, i) => i === 0 || !hidden.includes(c.name)),
     wide = [...kept.filter((c, i) => !isLast(c, i)), ...kept.filter(isLast)];
   const isNarrow = innerWidth <= NARROW && !report;
@@ -73,7 +73,7 @@ function useColumns(columns: Column[], rows: Row[], what: string, tree?: boolean
       try {
         localStorage.setItem(`hidden ${what}`, JSON.stringify(next));
       } catch {
-        /* not remembered then */
+        /* storage is blocked: the choice is not remembered */
       }
       return next;
     });
@@ -106,9 +106,9 @@ function ColumnsMenu({ of: { filled, hidden, hide } }: { of: Shown }) {
 
 // ---- filter ----
 
-const PAUSE = 250; // milliseconds without a key until the server is asked
+const PAUSE = 250; // milliseconds after the last key before the server is queried
 
-// The one box of a table: words that a row must have, looked for in all rows.
+// The filter box: words that a row must contain. It searches all rows, not only the loaded ones.
 function FilterBox({
   what,
   text,
@@ -146,11 +146,11 @@ function FilterBox({
   );
 }
 
-// A filter that the server answers: rows and total are what it leaves.
+// A filter applied by the server: rows and total are those that match.
 export interface Filter {
   text: string;
   set(text: string): void;
-  whole: number | null; // rows without the filter, if known
+  whole: number | null; // number of rows without the filter, if known
 }
 
 function countOf(shown: number, total: number | null, isFiltered: boolean, whole: number | null): string {
@@ -162,11 +162,11 @@ function countOf(shown: number, total: number | null, isFiltered: boolean, whole
 
 // ---- rows ----
 
-// In order of a column: numbers fall first, texts rise.
+// Sorts rows by a column: numbers in descending order, texts in ascending order; a leading "-" reverses both.
 function ordered(rows: Row[], sort: string): Row[] {
-  const turned = sort.startsWith("-"),
-    name = turned ? sort.slice(1) : sort,
-    sign = turned ? -1 : 1;
+  const isReversed = sort.startsWith("-"),
+    name = isReversed ? sort.slice(1) : sort,
+    sign = isReversed ? -1 : 1;
   const compare = (a: Cell, b: Cell) => {
     if (a === null || a === undefined) return 1;
     if (b === null || b === undefined) return -1;
@@ -182,7 +182,7 @@ interface Folding {
   toggle(row: Row): void;
 }
 
-// Rows with levels: which have others below them, and which of these are closed.
+// For rows with levels: the rows that have children, and which of them are closed.
 function useFolding(rows: Row[], tree?: boolean): Folding {
   const [closed, setClosed] = useState<Set<Row>>(new Set());
   const parents = useMemo(
@@ -208,7 +208,7 @@ function unfolded(rows: Row[], closed: Set<Row>): Row[] {
   });
 }
 
-// Where it was scrolled to is kept while the tab is: back, forward and reload show the same rows.
+// Remembers the scroll position in the browser tab's session: back, forward and reload show the same rows.
 function usePlace(box: Ref<HTMLDivElement>, rows: Row[], what: string): { top: number; onScroll(to: number): void } {
   const [top, setTop] = useState(0),
     place = `scroll ${what} ${location.hash}`,
@@ -220,7 +220,7 @@ function usePlace(box: Ref<HTMLDivElement>, rows: Row[], what: string): { top: n
     try {
       element()!.scrollTop = Number(sessionStorage.getItem(place) ?? 0);
     } catch {
-      /* from the top then */
+      /* storage is blocked: start at the top */
     }
   }, [rows]);
   const onScroll = (to: number) => {
@@ -229,14 +229,14 @@ function usePlace(box: Ref<HTMLDivElement>, rows: Row[], what: string): { top: n
       if (to) sessionStorage.setItem(place, String(Math.round(to)));
       else sessionStorage.removeItem(place);
     } catch {
-      /* not kept */
+      /* storage is blocked: the position is not remembered */
     }
   };
   return { top, onScroll };
 }
 
-// A value, or a link with it.
-function Held({ row, column, to }: { row: Row; column: Column; to?: string }) {
+// The content of a cell: a value, possibly with a link.
+function Content({ row, column, to }: { row: Row; column: Column; to?: string }) {
   if (column.name === "advice" && row.advice_words) return <AdviceText row={row} words={row.advice_words} />;
   if (!to) return <Value value={row[column.name]} column={column} row={row} />;
   return (
@@ -314,9 +314,9 @@ function Line({ row, isAt, shown: { used, barred, isNarrow }, folding, largest, 
         const value = row[c.name],
           to = report || value === 0 ? undefined : links?.[c.name]?.(row);
         return (
-          <td class={isNumber(c) ? "n" : LATE.includes(c.name) ? "narrow" : ""} title={titleOf(value)}>
+          <td class={isNumber(c) ? "n" : LAST.includes(c.name) ? "narrow" : ""} title={titleOf(value)}>
             {folding && j === 0 && <Twist row={row} folding={folding} step={isNarrow ? 4 : 14} />}
-            <Held row={row} column={c} to={to} />
+            <Content row={row} column={c} to={to} />
             {c.name === barred && <Meter part={typeof value === "number" ? (100 * value) / largest : 0} />}
           </td>
         );
@@ -339,9 +339,9 @@ interface TableProps {
   links?: Links;
   empty?: string;
   late?: boolean;
-  filter?: Filter; // of the server; none: `rows` are all there are, and are filtered here
-  file?: File; // all rows and columns, as the server writes them
-  // All rows, where `rows` may be the first ones; whole: there are no more.
+  filter?: Filter; // applied by the server; if absent, `rows` has all rows and is filtered here
+  file?: File; // for export by the server
+  // Loads all rows if `rows` has only the first ones; whole: the result has all of them.
   every?(): Promise<{ rows: Row[]; whole: boolean }>;
 }
 
@@ -363,7 +363,7 @@ export function Table(props: TableProps) {
     const found = props.filter
       ? list
       : list.filter((r) =>
-          fits(
+          hasAllWords(
             filter.text,
             columns.map((c) => r[c.name]),
           ),
@@ -397,7 +397,7 @@ export function Table(props: TableProps) {
   };
   const onKey = (e: KeyboardEvent) => {
     const view = box.current;
-    if (view && e.target === view && keyed(e, { shown, at, box: view, folding, tree, open, scrollTo }))
+    if (view && e.target === view && handleKey(e, { shown, at, box: view, folding, tree, open, scrollTo }))
       e.preventDefault();
   };
   const exported: Exported = {
@@ -411,20 +411,20 @@ export function Table(props: TableProps) {
       return { rows: matching(found.rows), whole: found.whole };
     },
   };
-  const head = shownColumns.isNarrow ? 3 * ROW : ROW; // titles break on a phone
+  const head = shownColumns.isNarrow ? 3 * ROW : ROW; // titles wrap on a phone
   const height = Math.min(Math.max(1, shown.length) * ROW + head + 20, report ? 1e9 : Math.max(320, innerHeight - 190));
   const from = report || isShared ? 0 : Math.max(0, Math.floor(top / ROW) - 10),
-    to = isShared ? shown.length : report ? (all ? shown.length : REPORTED) : from + 70;
+    to = isShared ? shown.length : report ? (all ? shown.length : IN_REPORT) : from + 70;
   const count = countOf(
     shown.length,
     props.filter ? total : isFiltered ? shown.length : total,
     isFiltered,
     filter.whole,
   );
-  const isThere = rows.length > 0 || isFiltered;
+  const hasRows = rows.length > 0 || isFiltered;
   return (
     <div class={late ? "table late" : "table"} aria-busy={late}>
-      {isThere && (
+      {hasRows && (
         <div class="tools">
           {!report && <FilterBox what={what} text={filter.text} onText={filter.set} pause={props.filter ? PAUSE : 0} />}
           <span class="count" role="status">
@@ -487,7 +487,7 @@ export function Table(props: TableProps) {
       {shown.length === 0 && isFiltered && !late && (
         <p class="empty">
           {filter.whole === null ? "No row" : `None of ${number(filter.whole)} rows`}
-          {` has “${visible(filter.text)}” in one of its texts.`}
+          {` contains “${visible(filter.text)}”.`}
         </p>
       )}
       {rows.length === 0 && !isFiltered && <p class="empty">{props.empty ?? "There are none."}</p>}
@@ -495,7 +495,7 @@ export function Table(props: TableProps) {
   );
 }
 
-interface Keyed {
+interface KeyTarget {
   shown: Row[];
   at: number;
   box: HTMLDivElement;
@@ -505,8 +505,8 @@ interface Keyed {
   scrollTo(no: number): void;
 }
 
-// Keys of a table; whether it was one of them.
-function keyed(e: KeyboardEvent, { shown, at, box, folding, tree, open, scrollTo }: Keyed): boolean {
+// Handles a key in the table; returns whether it did.
+function handleKey(e: KeyboardEvent, { shown, at, box, folding, tree, open, scrollTo }: KeyTarget): boolean {
   const row = shown[at],
     last = shown.length - 1;
   const to: Record<string, number> = {
@@ -541,9 +541,8 @@ function keyed(e: KeyboardEvent, { shown, at, box, folding, tree, open, scrollTo
 
 // ---- a query ----
 
-// A filter in the address or, of tables that have no place there, of the table alone. What is known of an answer
-// without it is kept.
-export function useFilter(inAddress: boolean): { filter: Filter; meet(total: number | null): void } {
+// The filter of a table, stored in the URL or only in the table. `rememberTotal` keeps the number of unfiltered rows.
+export function useFilter(inAddress: boolean): { filter: Filter; rememberTotal(total: number | null): void } {
   const [own, setOwn] = useState(""),
     whole = useRef<number | null>(null);
   const text = inAddress && !report ? (readRoute().params.filter ?? "") : own;
@@ -553,7 +552,7 @@ export function useFilter(inAddress: boolean): { filter: Filter; meet(total: num
       whole: whole.current,
       set: (now) => (inAddress ? change({ filter: now || undefined }, true) : setOwn(now)),
     },
-    meet: (total) => {
+    rememberTotal: (total) => {
       if (!text.trim()) whole.current = total;
     },
   };
@@ -575,10 +574,10 @@ interface QueryTableProps {
   first?: string[];
 }
 
-// Columns that say what a cell's button does.
+// Columns that only describe the link of another cell.
 const ACTION = ["advice_words", "action", "target", "action_option"];
 
-// Columns of an answer as the registry describes them, in the order that the view wants.
+// Describes the columns of an answer, in the view's order.
 function describedColumns(names: string[], { query, columns, hide, first, titles }: QueryTableProps): Column[] {
   const known = new Map(specs.get(query)?.columns.map((c) => [c.name, c])),
     there = columns
@@ -595,47 +594,47 @@ function describedColumns(names: string[], { query, columns, hide, first, titles
 
 // ---- first rows ----
 
-const SLOW = 300, // milliseconds after which the first rows are asked for, in no order
+const SLOW = 300, // milliseconds before the first rows are requested unsorted
   FIRST = "100";
 
-// Of an answer that is slow because millions of objects are sorted: the first of them, as they stand in the dump; of
-// paths of millions of objects, the path of one of them.
-function useFirst(query: string, params: Params, isWaited: boolean): Answer | undefined {
+// While a slow answer is computed, shows a quick one: the first objects in the order of the dump instead of sorted
+// ones, or the path of one object instead of the merged paths of millions.
+function useFirstRows(query: string, params: Params, isWaiting: boolean): Answer | undefined {
   const key = JSON.stringify(params),
     [slow, setSlow] = useState(""),
     isSorted = query === "instances" && params.sort !== undefined && params.filter === undefined,
     isPaths = query === "merged-paths" && params.filter === undefined && !String(params.target).startsWith("0x"),
     isSlow = isSorted || isPaths;
   useEffect(() => {
-    if (!isWaited || !isSlow) return;
+    if (!isWaiting || !isSlow) return;
     const timer = setTimeout(() => setSlow(key), SLOW);
     return () => clearTimeout(timer);
-  }, [key, isWaited, isSlow]);
-  const isAsked = isWaited && isSlow && slow === key,
+  }, [key, isWaiting, isSlow]);
+  const isRequested = isWaiting && isSlow && slow === key,
     { db, target } = params;
-  const one = useAnswer(isAsked && isPaths ? "instances" : "", { db, target, limit: "1" }).answer?.rows[0]?.id,
+  const one = useAnswer(isRequested && isPaths ? "instances" : "", { db, target, limit: "1" }).answer?.rows[0]?.id,
     first = { ...params, sort: undefined, limit: FIRST };
   return useAnswer(
-    isAsked && (isSorted || one) ? query : "",
+    isRequested && (isSorted || one) ? query : "",
     isPaths ? { ...first, target: String(one), subclasses: undefined } : first,
   ).answer;
 }
 
-// A question of the registry, with its columns, sorted and filtered by the server, in pages.
+// The table of a query, sorted and filtered by the server. More rows are loaded on request.
 export function QueryTable(props: QueryTableProps) {
   const { query, what, sortKey, each, limit: fixed } = props;
   const [limit, setLimit] = useState(fixed ?? 1000),
-    { filter, meet } = useFilter(sortKey !== undefined),
+    { filter, rememberTotal } = useFilter(sortKey !== undefined),
     sort = (sortKey ? readRoute().params[sortKey] : undefined) ?? (props.params.sort as string | undefined);
   const params = { ...props.params, sort, filter: filter.text.trim() || undefined },
-    reply = useKept(query, { ...params, limit: String(limit) }, query + JSON.stringify(props.params));
-  const first = useFirst(query, params, !report && !reply.answer && !reply.error),
+    reply = usePrevious(query, { ...params, limit: String(limit) }, query + JSON.stringify(props.params));
+  const first = useFirstRows(query, params, !report && !reply.answer && !reply.error),
     isFirst = !reply.answer && !reply.error && first !== undefined,
     answer = reply.answer ?? (isFirst ? first : undefined),
     target = props.params.target;
   const columns = useMemo(() => describedColumns(answer?.columns ?? [], props), [answer]);
   const rows = useMemo(() => (each && answer ? answer.rows.map(each) : (answer?.rows ?? [])), [answer]);
-  if (reply.answer && !reply.late) meet(reply.answer.total_rows);
+  if (reply.answer && !reply.late) rememberTotal(reply.answer.total_rows);
   if (!answer || reply.error)
     return (
       <>

@@ -1,4 +1,4 @@
-// Numbers, sizes and names as people read them, in the browser's locale.
+// Formats numbers, sizes and names in the browser's locale.
 
 const plain = new Intl.NumberFormat();
 const one = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1, minimumFractionDigits: 1 });
@@ -21,7 +21,7 @@ export function bytes(n: number): string {
   return sign + (unit ? one.format(value) : plain.format(value)) + "\u00a0" + units[unit];
 }
 
-// "java.util.HashMap$Node[]" -> ["java.util.", "HashMap$Node[]"]; what follows a blank or a quote stays.
+// "java.util.HashMap$Node[]" -> ["java.util.", "HashMap$Node[]"]. Dots after a space, quote or bracket do not count.
 export function splitName(name: string): [string, string] {
   const head = name.startsWith("class ") ? 6 : 0;
   const end = name.slice(head).search(/[\s"(/\[]/);
@@ -29,7 +29,7 @@ export function splitName(name: string): [string, string] {
   return dot > head ? [name.slice(0, dot + 1), name.slice(dot + 1)] : [name.slice(0, head), name.slice(head)];
 }
 
-// Controls, and characters that turn or hide text, are shown as what they are.
+// Escapes control, bidirectional and invisible characters: text of the dump must not be able to hide or reorder itself.
 export function visible(text: string): string {
   return text.replace(
     /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
@@ -43,8 +43,8 @@ export function hue(name: string): number {
   return ((hash >>> 8) % 12) * 30;
 }
 
-// Whether one of the texts has each of the words, in upper or lower case.
-export function fits(words: string, texts: unknown[]): boolean {
+// True if every word occurs in one of the texts, ignoring case.
+export function hasAllWords(words: string, texts: unknown[]): boolean {
   const low = texts.filter((t) => typeof t === "string").map((t) => (t as string).toLowerCase());
   return words
     .toLowerCase()
@@ -52,6 +52,6 @@ export function fits(words: string, texts: unknown[]): boolean {
     .every((word) => low.some((t) => t.includes(word)));
 }
 
-// What an answer says of the command line, in words of the page.
-export const plainly = (text: string): string =>
+// Messages of the server mention the command line; the page has no commands, and options are fields.
+export const forPage = (text: string): string =>
   text.replace(/\bheapdb (?=[a-z])/g, "").replace(/(^|[\s(])--(?=[a-z])/g, "$1option ");

@@ -1,5 +1,5 @@
-// Threads: what each holds; its stack, and the objects that its frames hold, are asked for when it is opened: together
-// they may be millions of rows.
+// Threads and their stacks. A stack and its locals are loaded when it is opened, because all of them together may be
+// millions of rows.
 import { useMemo, useState } from "preact/hooks";
 import { Answer, hasSql, report, Row } from "./api";
 import { Marks, useAnswer, Wait } from "./asking";
@@ -7,19 +7,19 @@ import { Obj } from "./objects";
 import { Meter, Panel } from "./parts";
 import { MOST, QueryTable } from "./table";
 import { change, Route } from "./route";
-import { holding } from "./search";
+import { threadsWithWord } from "./search";
 import { bytes, number, percent, visible } from "./text";
 import { numberOf, useInfo } from "./overview";
 
 const text = (v: unknown) => (v === null || v === undefined ? "" : visible(String(v)));
-const TOGETHER = 100; // threads that are opened at once
+const TOGETHER = 100; // maximum number of threads opened by "Open all"
 const LINE = 18.75,
-  LOCAL = 20.3; // pixels of a frame and a local in app.css
-// Pixels that are kept for a stack that is asked for: a deep one is a recursion, which is folded.
-const MOST_HIGH = 2000;
-const SHOWN = 200; // threads that are drawn before somebody wants more
+  LOCAL = 20.3; // heights of a frame and of a local in app.css, in pixels
+// Maximum height reserved for a stack that is loading. Deeper stacks are usually recursions, which are folded.
+const MAX_HEIGHT = 2000;
+const SHOWN = 200; // threads drawn before "Show all"
 
-// Frames and locals by the thread that they are of.
+// Groups frames and locals by thread.
 function stacksOf(answer?: Answer): Map<string, Row[]> {
   const stacks = new Map<string, Row[]>();
   let rows: Row[] = [];
@@ -34,9 +34,9 @@ const keyOf = (head: Row) => `${head.id} ${head.serial}`;
 // ---- stacks ----
 
 const ROUND = 8,
-  ROUNDS = 4; // frames of which one call of a recursion consists at most, and calls of it that are worth folding
+  ROUNDS = 4; // a recursion is folded if one call has at most ROUND frames and there are at least ROUNDS calls
 
-// What a stack is drawn of: rows, or rows of a recursion that are folded, `calls` times the `frames` before them.
+// A part of a stack: plain rows, or a folded recursion, which repeats the preceding `frames` frames `calls` times.
 interface Part {
   rows: Row[];
   calls?: number;
@@ -68,7 +68,7 @@ function partsOf(rows: Row[]): Part[] {
   return parts;
 }
 
-// The line of a frame breaks after dots, not within names.
+// Lets the line of a frame break only after dots and parentheses.
 function Frame({ words }: { words: string }) {
   return (
     <>
@@ -118,7 +118,7 @@ function Stack({ rows }: { rows: Row[] }) {
   return <ol class="stack">{parts.map((p) => (p.calls ? <Folded part={p} /> : lines(p.rows)))}</ol>;
 }
 
-function AskedStack({ db, head, all }: { db?: string; head: Row; all?: string }) {
+function LoadedStack({ db, head, all }: { db?: string; head: Row; all?: string }) {
   const reply = useAnswer("threads", { db, target: String(head.id ?? head.thread), all, limit: String(MOST) });
   if (reply.answer)
     return (
@@ -130,12 +130,12 @@ function AskedStack({ db, head, all }: { db?: string; head: Row; all?: string })
   return (
     <div
       style={{
-        minHeight: `${Math.min(MOST_HIGH, 8 + LINE * Number(head.depth ?? 0) + LOCAL * Number(head.locals ?? 0))}px`,
+        minHeight: `${Math.min(MAX_HEIGHT, 8 + LINE * Number(head.depth ?? 0) + LOCAL * Number(head.locals ?? 0))}px`,
       }}
     >
       <Wait reply={reply} what="the stack" />
     </div>
-  ); // nothing moves when it comes
+  ); // reserves the height of the stack so that the layout does not jump
 }
 
 function One({
@@ -182,51 +182,51 @@ function One({
   );
 }
 
-// Threads with a stack that another has, too, with the first of these.
-const ALIKE =
+// Threads whose stack is equal to another thread's, with the first thread that has this stack.
+const SAME_STACK =
   "SELECT thread, first FROM (SELECT thread, min(thread) OVER w AS first, count(*) OVER w AS n FROM " +
   "(SELECT thread, group_concat(frame, char(10)) AS stack FROM frames GROUP BY thread) WINDOW w AS " +
   "(PARTITION BY stack)) WHERE n > 1";
 
-interface Crew {
+interface ThreadGroup {
   key: string;
   threads: Row[];
   retained: number;
 }
 
-// Threads that do the same are one: a pool of hundreds does not push the others away.
-function crewsOf(threads: Row[], alike?: Answer): Crew[] {
-  const firsts = new Map((alike?.rows ?? []).map((r) => [r.thread, r.first])),
-    crews = new Map<string, Crew>();
+// Groups threads with equal stacks, so that a pool with hundreds of idle threads takes one line.
+function groupsOf(threads: Row[], sameStack?: Answer): ThreadGroup[] {
+  const firsts = new Map((sameStack?.rows ?? []).map((r) => [r.thread, r.first])),
+    groups = new Map<string, ThreadGroup>();
   for (const t of threads) {
     const first = t.serial === null ? undefined : firsts.get(t.serial),
       key = first === undefined ? `one ${keyOf(t)}` : `same ${first}`;
-    const crew = crews.get(key) ?? { key, threads: [], retained: 0 };
-    crew.threads.push(t);
-    crew.retained += Number(t.retained ?? 0);
-    crews.set(key, crew);
+    const group = groups.get(key) ?? { key, threads: [], retained: 0 };
+    group.threads.push(t);
+    group.retained += Number(t.retained ?? 0);
+    groups.set(key, group);
   }
-  return [...crews.values()].sort((a, b) => b.retained - a.retained);
+  return [...groups.values()].sort((a, b) => b.retained - a.retained);
 }
 
 const MEMBERS = 50;
 
-function CrewOf({
-  crew,
+function GroupRow({
+  group,
   open,
   whole,
   onToggle,
   one,
 }: {
-  crew: Crew;
+  group: ThreadGroup;
   open: boolean;
   whole: number;
   onToggle(): void;
   one(t: Row, i: number): preact.JSX.Element;
 }) {
   const [room, setRoom] = useState(MEMBERS),
-    share = whole ? (100 * crew.retained) / whole : 0,
-    names = crew.threads.slice(0, 3).map((t) => text(t.thread) || text(t.class));
+    share = whole ? (100 * group.retained) / whole : 0,
+    names = group.threads.slice(0, 3).map((t) => text(t.thread) || text(t.class));
   return (
     <li class="thread crew">
       <div class="row">
@@ -239,23 +239,23 @@ function CrewOf({
           {open ? "▾" : "▸"}
         </button>
         <span class="grow">
-          <b>{number(crew.threads.length)} threads with the same stack</b>{" "}
+          <b>{number(group.threads.length)} threads with the same stack</b>{" "}
           <small>
             {names.join(", ")}
-            {crew.threads.length > 3 ? ", …" : ""}
+            {group.threads.length > 3 ? ", …" : ""}
           </small>
         </span>
         <span class="right">
-          {bytes(crew.retained)} <small class="pc">{percent(share)}</small>
+          {bytes(group.retained)} <small class="pc">{percent(share)}</small>
           <Meter part={share} />
         </span>
       </div>
       {open && (
         <>
-          <ul class="threads">{crew.threads.slice(0, room).map(one)}</ul>
-          {crew.threads.length > room && (
+          <ul class="threads">{group.threads.slice(0, room).map(one)}</ul>
+          {group.threads.length > room && (
             <button class="more" onClick={() => setRoom(room * 10)}>
-              Show {number(Math.min(crew.threads.length - room, room * 9))} more
+              Show {number(Math.min(group.threads.length - room, room * 9))} more
             </button>
           )}
         </>
@@ -267,11 +267,15 @@ function CrewOf({
 export function Threads({ route }: { route: Route }) {
   const p = route.params,
     find = (p.filter ?? "").toLowerCase(),
-    all_ = p.o_all === "1" ? "1" : undefined,
+    allObjects = p.o_all === "1" ? "1" : undefined,
     deep = hasSql() && find.length > 1;
-  const reply = useAnswer("threads", { db: p.db, "no-stack": "1", limit: String(MOST), all: all_ });
-  const inside = useAnswer(deep ? "sql" : "", { db: p.db, q: holding(find), limit: String(MOST) });
-  const alike = useAnswer(hasSql() && !find && !report ? "sql" : "", { db: p.db, q: ALIKE, limit: String(MOST) });
+  const reply = useAnswer("threads", { db: p.db, "no-stack": "1", limit: String(MOST), all: allObjects });
+  const inside = useAnswer(deep ? "sql" : "", { db: p.db, q: threadsWithWord(find), limit: String(MOST) });
+  const sameStack = useAnswer(hasSql() && !find && !report ? "sql" : "", {
+    db: p.db,
+    q: SAME_STACK,
+    limit: String(MOST),
+  });
   const inlined = useAnswer(report ? "threads" : "", {}),
     stacks = useMemo(() => stacksOf(inlined.answer), [inlined.answer]);
   const [room, setRoom] = useState(SHOWN);
@@ -281,19 +285,19 @@ export function Threads({ route }: { route: Route }) {
     () => (reply.answer?.rows ?? []).slice().sort((a, b) => Number(b.retained ?? 0) - Number(a.retained ?? 0)),
     [reply.answer],
   );
-  const waits = hasSql() && !find && !report && !alike.answer && !alike.error;
-  if (!reply.answer || waits)
+  const isWaiting = hasSql() && !find && !report && !sameStack.answer && !sameStack.error;
+  if (!reply.answer || isWaiting)
     return (
       <Panel>
-        <Wait reply={reply.answer ? alike : reply} what="threads" />
+        <Wait reply={reply.answer ? sameStack : reply} what="threads" />
       </Panel>
     );
   const serials = new Set(deep && inside.answer ? inside.answer.rows.map((r) => r.serial) : []);
   const shown = find
     ? all.filter((t) => String(t.thread).toLowerCase().includes(find) || (t.serial !== null && serials.has(t.serial)))
     : all;
-  const crews = crewsOf(shown, alike.answer),
-    first = crews.slice(0, report ? crews.length : room),
+  const groups = groupsOf(shown, sameStack.answer),
+    first = groups.slice(0, report ? groups.length : room),
     total = Math.max(Number(reply.answer.facts.threads ?? 0), all.length);
   const open = new Set((p.open ?? (all[0] ? String(all[0].id) : "")).split(",").filter(Boolean));
   const toggle = (id: string) => {
@@ -307,7 +311,7 @@ export function Threads({ route }: { route: Route }) {
       : (p.open === "all" && i < TOGETHER) || open.has(String(t.id)) || (find !== "" && shown.length < 10);
   const one = (t: Row, i: number) => (
     <One key={keyOf(t)} head={t} whole={whole} open={isOpen(t, i)} onToggle={() => toggle(String(t.id))}>
-      {report ? <Stack rows={stacks.get(keyOf(t)) ?? []} /> : <AskedStack db={p.db} head={t} all={all_} />}
+      {report ? <Stack rows={stacks.get(keyOf(t)) ?? []} /> : <LoadedStack db={p.db} head={t} all={allObjects} />}
     </One>
   );
   return (
@@ -345,27 +349,27 @@ export function Threads({ route }: { route: Route }) {
           <button onClick={() => change({ as: p.as === "table" ? undefined : "table" })}>
             {p.as === "table" ? "Stacks" : "Table"}
           </button>
-          <label title="threads that are not started or have ended, and virtual threads that the dump does not record">
+          <label title="Thread objects without a thread record: not started, ended, or virtual">
             <input
               type="checkbox"
               checked={p.o_all === "1"}
               onChange={(e) => change({ o_all: (e.target as HTMLInputElement).checked ? "1" : undefined })}
             />{" "}
-            thread objects that are not running, too
+            threads that are not running, too
           </label>
         </div>
       )}
       {deep && !inside.answer && <Wait reply={inside} what="frames and locals" />}
       {p.as === "table" ? (
-        <QueryTable query="threads" params={{ db: p.db, "no-stack": "1", all: all_ }} what="threads" />
+        <QueryTable query="threads" params={{ db: p.db, "no-stack": "1", all: allObjects }} what="threads" />
       ) : shown.length ? (
         <>
           <ul class="threads">
             {first.map((c, i) =>
               c.threads.length > 1 ? (
-                <CrewOf
+                <GroupRow
                   key={c.key}
-                  crew={c}
+                  group={c}
                   whole={whole}
                   open={open.has(c.key) || p.open === "all"}
                   onToggle={() => toggle(c.key)}
@@ -376,9 +380,9 @@ export function Threads({ route }: { route: Route }) {
               ),
             )}
           </ul>
-          {first.length < crews.length && (
-            <button class="more" onClick={() => setRoom(crews.length)}>
-              Show all {number(crews.length)}
+          {first.length < groups.length && (
+            <button class="more" onClick={() => setRoom(groups.length)}>
+              Show all {number(groups.length)}
             </button>
           )}
         </>

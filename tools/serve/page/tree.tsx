@@ -1,8 +1,8 @@
-// Trees that unfold in place: keys, and what an object holds as a tree of fields, elements and entries.
+// Expandable trees: keyboard handling, and the trees of fields, referrers and dominated objects in the inspector.
 import { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Cell, Row } from "./api";
-import { useKept, Wait } from "./asking";
+import { usePrevious, Wait } from "./asking";
 import { dateOf, Obj, select } from "./objects";
 import { bytes, number, visible } from "./text";
 
@@ -15,7 +15,7 @@ export interface Fold {
   enter(): void;
 }
 
-// On a row of class "row" that has role treeitem, below a list of role tree.
+// Keys of an ARIA tree. The rows are elements with class "row" and role "treeitem" inside one with role "tree".
 export function treeKey(e: KeyboardEvent, { isOpen, canOpen, toggle, enter }: Fold): void {
   const here = e.currentTarget as HTMLElement;
   if (e.target !== here) return;
@@ -36,7 +36,7 @@ export function treeKey(e: KeyboardEvent, { isOpen, canOpen, toggle, enter }: Fo
   e.stopPropagation();
 }
 
-// A row that opens; what is in it is made when it is open. `children`: between the twist and the sizes.
+// An expandable row. `inside` is rendered only while the row is open.
 export function Branch({
   level,
   fold,
@@ -75,8 +75,8 @@ export function Branch({
 
 // ---- open rows ----
 
-// Which rows of an object are open is kept while the tab is: back, forward and reload show the same.
-function keptSet(key: string): Set<string> {
+// Remembers open rows in the browser tab's session: back, forward and reload show the same rows.
+function storedSet(key: string): Set<string> {
   try {
     return new Set((JSON.parse(sessionStorage.getItem(key) ?? "[]") as string[]).map(String));
   } catch {
@@ -90,7 +90,7 @@ export interface Open {
 }
 
 export function useOpen(key: string): Open {
-  const [set, setSet] = useState(() => keptSet(key));
+  const [set, setSet] = useState(() => storedSet(key));
   return {
     has: (path) => set.has(path),
     toggle: (path) => {
@@ -100,7 +100,7 @@ export function useOpen(key: string): Open {
       try {
         sessionStorage.setItem(key, JSON.stringify([...next].slice(-200)));
       } catch {
-        /* not kept then */
+        /* storage is blocked: open rows are not remembered */
       }
     },
   };
@@ -117,7 +117,7 @@ const canHold = (id: Cell, label: Cell): boolean =>
   !/^java\.lang\.(String|Integer|Long|Short|Byte|Character|Double|Float|Boolean) ./.test(String(label)) &&
   !/(\[0\]| size=0)$/.test(String(label));
 
-interface Held {
+interface Content {
   name: string;
   type?: string;
   id: Cell;
@@ -128,8 +128,8 @@ interface Held {
   key?: { id: Cell; text: Cell };
 }
 
-// A row of `object` or of `entries` as what is held under which name.
-function heldOf(row: Row): Held {
+// Converts a row of `object` or `entries`.
+function contentOf(row: Row): Content {
   if (row.no !== undefined) {
     const key = row.key ?? row.key_label,
       hasKey = key !== null && key !== undefined;
@@ -151,7 +151,7 @@ function heldOf(row: Row): Held {
   };
 }
 
-function Value({ held: h }: { held: Held }) {
+function Value({ held: h }: { held: Content }) {
   const date = dateOf(h.name, h.label);
   return (
     <span class="grow held">
@@ -179,7 +179,7 @@ function Value({ held: h }: { held: Held }) {
   );
 }
 
-// Fields, elements or entries of an object, in pages; what they refer to opens below them.
+// Fields, elements or entries of an object. Each expands to the contents of the object it refers to.
 export function Holds({
   db,
   id,
@@ -203,25 +203,25 @@ export function Holds({
 }) {
   const [limit, setLimit] = useState(PAGE),
     entries = isCollection(label) && !plain;
-  const reply = useKept(
+  const reply = usePrevious(
     entries ? "entries" : "object",
     { db, target: id, limit: String(limit), from: !entries && from ? String(from) : undefined },
     id + String(entries) + String(from ?? ""),
   );
   const a = reply.answer;
   if (reply.error && entries)
-    // A collection that is broken has fields.
+    // A damaged collection cannot be read as entries; show its fields instead.
     return <Holds db={db} id={id} label={label} level={level} path={path} open={open} plain largest={largest} />;
-  if (!a) return <Wait reply={reply} what="what it holds" />;
-  const declared = a.rows.map(heldOf),
+  if (!a) return <Wait reply={reply} what="its contents" />;
+  const declared = a.rows.map(contentOf),
     isSorted = largest === true && !entries && !/\[\d+\]$/.test(String(label));
-  // What retains more than the object itself is surely not held by it alone: after the rest.
+  // A value that retains more than the object itself must also be held by others; sort it after the rest.
   const whole = Number(a.facts.retained ?? Infinity),
-    weight = (h: Held): number => (typeof h.retained !== "number" ? 0 : h.retained < whole ? h.retained : 0.5);
+    weight = (h: Content): number => (typeof h.retained !== "number" ? 0 : h.retained < whole ? h.retained : 0.5);
   const rows = isSorted ? [...declared].sort((x, y) => weight(y) - weight(x)) : declared,
     groups = !isSorted && new Set(rows.map((r) => r.group)).size > 1;
   const all = Math.max(a.total_rows ?? 0, level > 1 ? countOf(label) : 0);
-  const line = (h: Held, i: number) => {
+  const line = (h: Content, i: number) => {
     const key = `${path}/${entries ? h.name : h.name}`,
       canOpen = canHold(h.id, h.label) && level < DEEP,
       isOpen = canOpen && open.has(key);
@@ -301,9 +301,9 @@ export function Holds({
 const REFERRERS = 20000,
   SHOWN = 50;
 
-// Referrers by class and field: a million nodes of one map are one row.
+// Groups referrers by class and field, so that a million nodes of one map take one row.
 export function Referrers({ db, id, open }: { db?: string; id: string; open: Open }) {
-  const reply = useKept("referrers", { db, target: id, limit: String(REFERRERS) }, id),
+  const reply = usePrevious("referrers", { db, target: id, limit: String(REFERRERS) }, id),
     a = reply.answer;
   if (!a) return <Wait reply={reply} what="referrers" />;
   const groups = new Map<string, Row[]>();
@@ -325,7 +325,7 @@ export function Referrers({ db, id, open }: { db?: string; id: string; open: Ope
       <Branch
         level={level}
         fold={{ isOpen, canOpen: level < DEEP, toggle: () => open.toggle(key), enter: () => select(String(r.id)) }}
-        inside={() => <Deeper db={db} id={String(r.id)} level={level + 1} path={key} open={open} />}
+        inside={() => <ReferrersBelow db={db} id={String(r.id)} level={level + 1} path={key} open={open} />}
       >
         <span class="grow held">
           <Obj id={r.id} text={r.label} />
@@ -378,8 +378,20 @@ export function Referrers({ db, id, open }: { db?: string; id: string; open: Ope
   );
 }
 
-function Deeper({ db, id, level, path, open }: { db?: string; id: string; level: number; path: string; open: Open }) {
-  const reply = useKept("referrers", { db, target: id, limit: String(SHOWN) }, id),
+function ReferrersBelow({
+  db,
+  id,
+  level,
+  path,
+  open,
+}: {
+  db?: string;
+  id: string;
+  level: number;
+  path: string;
+  open: Open;
+}) {
+  const reply = usePrevious("referrers", { db, target: id, limit: String(SHOWN) }, id),
     a = reply.answer;
   if (!a) return <Wait reply={reply} what="referrers" />;
   return (
@@ -395,7 +407,7 @@ function Deeper({ db, id, level, path, open }: { db?: string; id: string; level:
               toggle: () => open.toggle(key),
               enter: () => select(String(r.id)),
             }}
-            inside={() => <Deeper db={db} id={String(r.id)} level={level + 1} path={key} open={open} />}
+            inside={() => <ReferrersBelow db={db} id={String(r.id)} level={level + 1} path={key} open={open} />}
           >
             <span class="grow held">
               <Obj id={r.id} text={r.label} />
@@ -430,9 +442,9 @@ export function Dominated({
   open: Open;
 }) {
   const [limit, setLimit] = useState(SHOWN);
-  const reply = useKept("dominators", { db, target: id, limit: String(limit) }, id),
+  const reply = usePrevious("dominators", { db, target: id, limit: String(limit) }, id),
     a = reply.answer;
-  if (!a) return <Wait reply={reply} what="what it dominates" />;
+  if (!a) return <Wait reply={reply} what="dominated objects" />;
   if (a.rows.length === 0)
     return <p class="empty">This object dominates no other object: without it, nothing else would be freed.</p>;
   return (

@@ -1,4 +1,4 @@
-// The views but for the overview. Each is questions of the registry; what has no view of its own has the general one.
+// The views except the overview. Queries without their own view use `General`.
 import { useEffect, useState } from "preact/hooks";
 import { Android } from "./android";
 import { ask, Database, hasSql, Params, report, Row, Spec } from "./api";
@@ -21,7 +21,7 @@ import { WasteSum } from "./waste";
 
 type Props = { route: Route; databases: Database[] };
 
-// ---- any question, its options as a form ----
+// ---- any query, with its options as a form ----
 
 export function words(argument: string | null): string[] | null {
   return argument && /^[a-z-]+(\|[a-z-]+)+$/.test(argument) ? argument.split("|") : null;
@@ -41,7 +41,7 @@ function Field({ option, route }: { option: Spec["options"][number]; route: Rout
           label={name}
           value={value}
           choices={[
-            ["", usual && choice.includes(usual) ? usual : "as usual"],
+            ["", usual && choice.includes(usual) ? usual : "default"],
             ...choice.filter((c) => c !== usual).map((c) => [c]),
           ]}
           onChange={set}
@@ -72,7 +72,7 @@ function Field({ option, route }: { option: Spec["options"][number]; route: Rout
   );
 }
 
-// The target and what is set in sight, the rest behind one word.
+// The form shows the target and the options that are set; the others are under "Options".
 function Form({
   spec,
   route,
@@ -87,8 +87,8 @@ function Form({
   const p = route.params;
   if (report) return null;
   const all = spec.options.filter((o) => !["fail-if", "only-names", ...without].includes(o.name)),
-    reply = (o: Spec["options"][number]) => first.includes(o.name) || p[`o_${o.name}`];
-  const [open] = useState(() => new Set(all.filter(reply).map((o) => o.name)));
+    isVisible = (o: Spec["options"][number]) => first.includes(o.name) || p[`o_${o.name}`];
+  const [open] = useState(() => new Set(all.filter(isVisible).map((o) => o.name)));
   const shown = all.filter((o) => open.has(o.name)),
     rest = all.filter((o) => !open.has(o.name)),
     set = rest.filter((o) => p[`o_${o.name}`]).length;
@@ -121,7 +121,7 @@ function Form({
   );
 }
 
-// What a query is about; one that may be about all stands among its options, for the table has a filter.
+// The field for a query's target. An optional target is listed under "Options", because the table has a filter.
 function TargetField({ spec: { targets }, value }: { spec: Spec; value: string }) {
   const title = targets
       .split("|")[0]
@@ -155,7 +155,7 @@ function paramsOf(route: Route, spec: Spec): Params {
   return params;
 }
 
-// What a sum is of: links of numbers to the rows that were added up.
+// Links from numbers to the rows that were counted or added up.
 const toInstances =
   (name: string, more: Record<string, string> = {}) =>
   (row: Row) =>
@@ -195,7 +195,7 @@ function linksOf(query: string, route: Route): Links {
   return {};
 }
 
-const nothing: Record<string, string> = {
+const emptyTexts: Record<string, string> = {
   problems: "No record of this dump is damaged or missing.",
   strings:
     "No string matches. The pattern is a regular expression and is case-sensitive; start it with (?i) to ignore case.",
@@ -214,15 +214,15 @@ const nothing: Record<string, string> = {
   native: "The dump has no record of native memory.",
 };
 
-// Where a question needs an object or a class: the largest, to begin with.
+// Offers the largest objects or classes if a query needs a target.
 function Start({ route, isClass }: { route: Route; isClass: boolean }) {
   const reply = useAnswer("top", { db: route.params.db, by: isClass ? "class" : undefined, limit: "15" });
-  if (!reply.answer) return <Wait reply={reply} what="the largest" />;
+  if (!reply.answer) return <Wait reply={reply} what="the largest objects" />;
   return (
     <>
       <p class="dim">
         {isClass
-          ? "The classes that retain most; any other is named above."
+          ? "The classes that retain the most. Enter any other class above."
           : "The objects that retain the most. Enter any other object above."}
       </p>
       <ul class="parts">
@@ -244,7 +244,7 @@ function Start({ route, isClass }: { route: Route; isClass: boolean }) {
   );
 }
 
-// An entry of a collection: what is no object, as a number of a trove, is its own name.
+// Keys and values that are not objects (primitive collections) have no label; show the value itself.
 const named = (row: Row): Row => ({
   ...row,
   key_label: row.key_label ?? row.key,
@@ -292,7 +292,7 @@ export function General({
           what={spec.name}
           sortKey="sort"
           links={linksOf(query, route)}
-          empty={nothing[query]}
+          empty={emptyTexts[query]}
           hide={query === "entries" ? ["key", "value", "key_id", "value_id"] : hide}
           first={query === "entries" ? ["no", "key_label", "value_label", "retained"] : front}
           each={query === "entries" ? named : undefined}
@@ -321,13 +321,13 @@ const waste: [string, string][] = [
 
 function Waste({ route, databases }: Props) {
   const android = databases[Number(route.params.db ?? 0)]?.android;
-  const there = waste.filter(([w]) => (report ? report.answers[w] : specs.has(w)) && (w !== "bitmaps" || android));
-  const q = there.find(([w]) => w === route.params.q)?.[0],
-    titleOf = (query: string) => there.find(([w]) => w === query)![1].replace(/^./, (c) => c.toUpperCase());
+  const available = waste.filter(([w]) => (report ? report.answers[w] : specs.has(w)) && (w !== "bitmaps" || android));
+  const q = available.find(([w]) => w === route.params.q)?.[0],
+    titleOf = (query: string) => available.find(([w]) => w === query)![1].replace(/^./, (c) => c.toUpperCase());
   if (report)
     return (
       <>
-        {there.map(([w]) => (
+        {available.map(([w]) => (
           <General route={route} query={w} title={titleOf(w)} />
         ))}
       </>
@@ -345,7 +345,7 @@ function Waste({ route, databases }: Props) {
     <>
       <nav class="tabs" aria-label="Kinds of waste">
         {tab(undefined, "sum")}
-        {there.map(([w, title]) => tab(w, title))}
+        {available.map(([w, title]) => tab(w, title))}
       </nav>
       {!q ? (
         <WasteSum db={route.params.db} />
@@ -362,12 +362,12 @@ function Waste({ route, databases }: Props) {
   );
 }
 
-// Groups of the registry, and heaps where the dump has them: those are counted in SQL.
+// The histogram by class, superclass, package or class loader; for Android dumps also by heap, which is counted in SQL.
 function Histogram({ route, databases }: Props) {
   const db = Number(route.params.db ?? 0),
     heaps = route.params.heaps === "1",
-    there = databases[db]?.android && hasSql();
-  const reply = useAnswer(heaps && there ? "sql" : "", {
+    available = databases[db]?.android && hasSql();
+  const reply = useAnswer(heaps && available ? "sql" : "", {
     db: route.params.db,
     limit: "50",
     q:
@@ -396,10 +396,10 @@ function Histogram({ route, databases }: Props) {
           {tab("superclass", "superclasses")}
           {tab("package", "packages")}
           {tab("loader", "class loaders")}
-          {there && tab("heap", "heaps")}
+          {available && tab("heap", "heaps")}
         </nav>
       )}
-      {heaps && there ? (
+      {heaps && available ? (
         <Panel>
           <Wait reply={reply} what="heaps" />
           {reply.answer && (
@@ -436,7 +436,6 @@ function Paths({ route }: Props) {
   );
 }
 
-// A search box first: it is what one comes for.
 function Strings({ route }: Props) {
   const p = route.params,
     spec = specs.get("strings")!;
@@ -463,7 +462,7 @@ function Strings({ route }: Props) {
         sortKey="sort"
         first={["text"]}
         links={linksOf("strings", route)}
-        empty={nothing.strings}
+        empty={emptyTexts.strings}
       />
     </Panel>
   );
@@ -484,16 +483,16 @@ const growth: [string, string][] = [
   ["class", "classes"],
   ["package", "packages"],
   ["loader", "class loaders"],
-  ["object", "new and gone objects"],
+  ["object", "new and removed objects"],
   ["path", "growth by path"],
   ["dominator", "growth by dominator"],
   ["suspect", "suspects"],
 ];
 
-const grew = (n: number): string => `${n >= 0 ? "+" : ""}${bytes(n)}`;
-const CARDS = 3; // owners that have a card
+const signed = (n: number): string => `${n >= 0 ? "+" : ""}${bytes(n)}`;
+const CARDS = 3; // owners shown as cards
 
-// What an owner holds now and held before.
+// What an owner retains now and retained before.
 function Owner({ row: r }: { row: Row }) {
   const id = r.id ? String(r.id) : null,
     objects = Number(r.objects ?? 0),
@@ -502,7 +501,7 @@ function Owner({ row: r }: { row: Row }) {
   return (
     <Card
       kind="finding"
-      figure={grew(Number(r.retained_delta))}
+      figure={signed(Number(r.retained_delta))}
       share={typeof r.percent === "number" ? r.percent : null}
       of="of the heap before"
       sentence={
@@ -523,7 +522,7 @@ function Owner({ row: r }: { row: Row }) {
   );
 }
 
-// What grew, in a sentence and as cards of the owners that grew most.
+// Growth of the heap in one sentence, with cards for the owners that grew most.
 function Grew({ db, before }: { db?: string; before: string }) {
   const reply = useAnswer("diff", { db, before, by: "owner", limit: "1000" }),
     f = reply.answer?.facts;
@@ -536,11 +535,11 @@ function Grew({ db, before }: { db?: string; before: string }) {
     <>
       <Card
         kind="finding sum"
-        figure={grew(is - was)}
+        figure={signed(is - was)}
         share={was ? (100 * (is - was)) / was : null}
         of="of the heap before"
         sentence={
-          `The heap ${is > was ? "grew" : is < was ? "shrank" : "stayed"} from ${bytes(was)} to ${bytes(is)}, ` +
+          `The heap ${is > was ? "grew" : is < was ? "shrank" : "went"} from ${bytes(was)} to ${bytes(is)}, ` +
           `${more >= 0 ? "+" : ""}${number(more)} objects.`
         }
         first
@@ -553,25 +552,25 @@ function Grew({ db, before }: { db?: string; before: string }) {
   );
 }
 
-// Milliseconds: dumps that are nearer are of one moment, as two processes that were dumped together.
-const APART = 60000;
+// Milliseconds. Dumps with a smaller distance count as simultaneous, for example dumps of two processes taken together.
+const SIMULTANEOUS = 60000;
 
-// The dumps in order of their own time if all have one, else of the command's, which is BEFORE AFTER.
+// Orders the dumps by time if all record it, otherwise as on the command line, which is BEFORE AFTER.
 function orderOf(times: number[]): number[] {
   const isTimed = !times.some(Number.isNaN);
   return times
     .map((_, i) => i)
-    .sort((a, b) => (isTimed && Math.abs(times[a] - times[b]) > APART ? times[a] - times[b] : a - b));
+    .sort((a, b) => (isTimed && Math.abs(times[a] - times[b]) > SIMULTANEOUS ? times[a] - times[b] : a - b));
 }
 
-// Which two dumps are compared if nobody says: the selected one with the one before it, the first with the second.
+// The default pair to compare: the selected dump and the one before it, or the first two.
 function pairOf(times: number[], now: number): { before: number; now: number } {
   const order = orderOf(times),
     place = Math.max(1, order.indexOf(now));
   return { before: order[place - 1], now: order[place] };
 }
 
-// When the dumps were made, NaN where one does not say; null: not known yet.
+// Times of the dumps; NaN if a dump does not record it. Null: still loading.
 function useTimes(databases: Database[]): number[] | null {
   const [times, set] = useState<number[] | null>(null);
   useEffect(() => {
@@ -637,7 +636,7 @@ function Compare({ route, databases }: Props) {
               obj: undefined,
             })}
           >
-            the other way round
+            Swap
           </a>
         </div>
         <Grew db={route.params.db} before={before} />
@@ -705,7 +704,7 @@ const maps = (p: Props) =>
     <MapView route={p.route} />
   );
 
-// What each view shows, by its name in list.ts.
+// The component of each view in list.ts, by name.
 export const shows: Record<string, (p: Props) => preact.JSX.Element> = {
   leaks: (p) => <LeaksView {...p} />,
   android: (p) => <Android route={p.route} />,
@@ -729,7 +728,7 @@ export const shows: Record<string, (p: Props) => preact.JSX.Element> = {
   problems: (p) => <General route={p.route} query="problems" />,
 };
 
-// What else the first screen does without.
+// Other parts that the first screen does not need.
 export { Help } from "./help";
-export { Inspector, Referred } from "./inspector";
+export { Inspector, FieldTarget } from "./inspector";
 export { shipped, stored } from "./sql";

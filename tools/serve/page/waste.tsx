@@ -1,4 +1,4 @@
-// Waste as a sum: what could be saved by kind, and who has most of it.
+// The sum of all waste: possible savings by kind, with the largest owners.
 import { useEffect, useState } from "preact/hooks";
 import { Answer, ask, hasSql, Params, Question, Row } from "./api";
 import { numberOf, useInfo } from "./overview";
@@ -12,7 +12,7 @@ interface Owner {
   name: string;
   saved?: number;
   text?: boolean;
-} // text: of the heap, not a class
+} // text: the name is a string from the heap, not a class
 interface Kind {
   name: string;
   help: string;
@@ -21,7 +21,7 @@ interface Kind {
   owners: Owner[];
   to: string;
   group: string;
-  isAwaited?: boolean; // no answer yet
+  isPending?: boolean; // no answer yet
 }
 
 const OWNERS = 3;
@@ -43,11 +43,11 @@ const held = (rows: Row[]): Owner[] => {
 };
 
 const BOXES = ["Integer", "Long", "Short", "Byte", "Character", "Double", "Float", "Boolean"];
-// Characters that builders have room for and do not use; streams of bytes, too.
+// Unused capacity of string builders and byte streams.
 const BUILDERS = ["java.lang.StringBuilder", "java.lang.StringBuffer", "java.io.ByteArrayOutputStream"];
 const free = (name: string) => {
   const isStream = name.endsWith("Stream"),
-    // bytes of a character
+    // bytes per character
     wide = isStream ? "1" : "CASE WHEN a.length > 32 AND a.shallow > 1.9 * a.length THEN 2 ELSE 1 END";
   return (
     `SELECT count(*) AS objects, sum(max(0, a.length - b.count) * ${wide}) AS saved FROM "${name}" b JOIN ` +
@@ -64,14 +64,14 @@ const questions: [string, Params][] = [
   ...BOXES.map((name): [string, Params] => ["group-by-value", { target: `java.lang.${name}`, limit: "1" }]),
 ];
 
-// An answer, null if it failed, undefined while it is awaited.
-type Awaited = Answer | null | undefined;
+// An answer; null if the query failed, undefined while it is running.
+type Result = Answer | null | undefined;
 
-function kindsOf(answers: Awaited[], builders: Awaited[]): Kind[] {
+function kindsOf(answers: Result[], builders: Result[]): Kind[] {
   const [texts, copies, collections, sizes, arrays, ...boxes] = answers;
   const none = sizes?.rows.find((r) => r.size === 0),
     plain = (arrays?.rows ?? []).filter((r) => isPlain(r.class));
-  // Arrays of strings are counted with the strings.
+  // Arrays of strings are already counted with the strings.
   const own = (copies?.rows ?? []).filter((r) => r.holder !== "java.lang.String.value");
   const boxed = BOXES.map((name, i) => {
     const f = boxes[i]?.facts,
@@ -127,7 +127,7 @@ function kindsOf(answers: Awaited[], builders: Awaited[]): Kind[] {
     },
     {
       name: "Duplicate boxed numbers",
-      help: "Integer, Long and similar objects whose value another object of the class has.",
+      help: "Integer, Long and similar objects with the same value as another object of the class.",
       saved: total(boxed, "saved"),
       objects: total(boxed, "objects"),
       to: linkTo("all", { q: "group-by-value", target: "java.lang.Integer" }),
@@ -171,7 +171,7 @@ function kindsOf(answers: Awaited[], builders: Awaited[]): Kind[] {
       owners: largest(built, "name", "saved"),
     },
   ];
-  const waits: Record<string, Awaited[]> = {
+  const waits: Record<string, Result[]> = {
     strings: [texts],
     collections: [collections, sizes],
     empty: [collections, sizes],
@@ -181,13 +181,13 @@ function kindsOf(answers: Awaited[], builders: Awaited[]): Kind[] {
     builders,
   };
   return kinds
-    .map((k) => ({ ...k, isAwaited: waits[k.group].includes(undefined) }))
-    .sort((a, b) => Number(a.isAwaited) - Number(b.isAwaited) || b.saved - a.saved);
+    .map((k) => ({ ...k, isPending: waits[k.group].includes(undefined) }))
+    .sort((a, b) => Number(a.isPending) - Number(b.isPending) || b.saved - a.saved);
 }
 
-// The same array may be zero, a copy and a builder's: of these kinds the largest counts, of zeros both. The array of a
-// text with zeros may be among the arrays of zeros, too: such copies count there alone.
-function sumOf(kinds: Kind[], texts: Awaited): number {
+// Adds up the kinds without counting bytes twice. An array can be all zeros, a duplicate and a builder's at once, so
+// only the largest of these three groups counts. Arrays of strings that contain zeros count with the arrays of zeros.
+function sumOf(kinds: Kind[], texts: Result): number {
   const both = (texts?.rows ?? []).filter((r) => String(r.text).includes("\0"));
   const sums = new Map<string, number>();
   for (const k of kinds) sums.set(k.group, (sums.get(k.group) ?? 0) + k.saved);
@@ -202,23 +202,23 @@ function sumOf(kinds: Kind[], texts: Awaited): number {
   );
 }
 
-const SLOW = 800; // milliseconds after which the answers that are there are shown
+const SLOW = 800; // milliseconds before partial results are shown
 
-// All answers as they come; null is one that failed, as of a class that is not loaded. Nothing is shown of them before
-// all are there or it takes long: what is there at once does not move.
-function useAll(list: [string, Params][], key: string): { answers: Awaited[]; there: number; isSlow: boolean } {
-  const none = { key, answers: [] as Awaited[], there: 0, isSlow: false },
+// Runs all queries. Results are shown together if they arrive quickly, so that the table does not jump; otherwise as
+// they arrive.
+function useAll(list: [string, Params][], key: string): { answers: Result[]; there: number; isSlow: boolean } {
+  const none = { key, answers: [] as Result[], there: 0, isSlow: false },
     [state, set] = useState(none);
   useEffect(() => {
     let live = true;
-    const answers: Awaited[] = list.map(() => undefined),
-      reply: Question[] = list.map(([query, params]) => ask(query, params));
+    const answers: Result[] = list.map(() => undefined),
+      running: Question[] = list.map(([query, params]) => ask(query, params));
     const notify = (part: { isSlow?: boolean }) => {
       const there = answers.filter((a) => a !== undefined).length;
       if (live) set((old) => ({ ...(old.key === key ? old : none), answers: answers.slice(), there, ...part }));
     };
     const timer = setTimeout(() => notify({ isSlow: true }), SLOW);
-    reply.forEach((q, i) => {
+    running.forEach((q, i) => {
       const known = (a: Answer | null) => {
         answers[i] = a;
         notify({});
@@ -228,14 +228,14 @@ function useAll(list: [string, Params][], key: string): { answers: Awaited[]; th
     return () => {
       live = false;
       clearTimeout(timer);
-      reply.forEach((q, i) => answers[i] === undefined && q.cancel());
+      running.forEach((q, i) => answers[i] === undefined && q.cancel());
     };
   }, [key]);
   return state.key === key ? state : none;
 }
 
 export function WasteSum({ db }: { db?: string }) {
-  // Classes that the program has not loaded are no tables.
+  // SQL has tables only for classes that the program has loaded.
   const known = useAnswer(hasSql() ? "sql" : "", {
     db,
     limit: "10",
@@ -248,10 +248,10 @@ export function WasteSum({ db }: { db?: string }) {
     ...loaded.map((name): [string, Params] => ["sql", { q: free(name), limit: "1" }]),
   ];
   const [isCancelled, setCancelled] = useState(false),
-    isAsked = isReady && !isCancelled;
+    isRunning = isReady && !isCancelled;
   const { answers, there, isSlow } = useAll(
-    isAsked ? list.map(([query, params]) => [query, { ...params, db }]) : [],
-    `${db ?? ""} ${isAsked} ${loaded}`,
+    isRunning ? list.map(([query, params]) => [query, { ...params, db }]) : [],
+    `${db ?? ""} ${isRunning} ${loaded}`,
   );
   const { info } = useInfo(db),
     heap = info ? (numberOf(info("objects", "reachable bytes")) ?? 0) : 0;
@@ -259,14 +259,14 @@ export function WasteSum({ db }: { db?: string }) {
     return (
       <Panel>
         <p class="error" role="alert">
-          Cancelled. <button onClick={() => setCancelled(false)}>Ask again</button>
+          Cancelled. <button onClick={() => setCancelled(false)}>Try again</button>
         </p>
       </Panel>
     );
   const isAll = isReady && there === list.length;
   const wait = isAll ? null : (
     <p class="wait" role="status">
-      Waiting for kinds of waste: {number(there)} of {number(list.length)} queries are done.{" "}
+      Waiting: {number(there)} of {number(list.length)} queries are done.{" "}
       <button onClick={() => setCancelled(true)}>Cancel</button>
     </p>
   );
@@ -286,9 +286,9 @@ export function WasteSum({ db }: { db?: string }) {
       </p>
       {wait}
       <p class="dim">
-        Nothing is counted twice: the array of a string counts with the string (that of texts with zeros with the arrays
-        of zeros), the table of a collection with the collection. An array can be all zeros, a duplicate and a builder's
-        at once, so only the largest of these three kinds is in the total.
+        No bytes are counted twice. The array of a string counts with the string, or with the arrays of zeros if it
+        contains zeros. The table of a collection counts with the collection. An array can be all zeros, a duplicate and
+        a builder's at once, so only the largest of these three kinds is in the total.
       </p>
       <div class="scroll">
         <table class="kinds">
@@ -311,11 +311,11 @@ export function WasteSum({ db }: { db?: string }) {
                   <a href={k.to}>{k.name}</a>
                 </th>
                 <td class="n">
-                  {k.isAwaited ? "…" : bytes(k.saved)}
+                  {k.isPending ? "…" : bytes(k.saved)}
                   <Meter part={(100 * k.saved) / most} />
                 </td>
-                <td class="n pc">{k.isAwaited ? "…" : share(k.saved)}</td>
-                <td class="n wide">{k.isAwaited ? "…" : number(k.objects)}</td>
+                <td class="n pc">{k.isPending ? "…" : share(k.saved)}</td>
+                <td class="n wide">{k.isPending ? "…" : number(k.objects)}</td>
                 <td class="owners">
                   {k.owners.map((o, i) => (
                     <>
