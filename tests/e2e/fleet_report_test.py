@@ -240,7 +240,7 @@ def test_shapes():
     check("renamed leaks fail the gate", done.returncode == 1 and told ==
           ["below", "field", "gone", "grown", "local", "mended", "renamed", "twice"], done)
     check("with both names", "below 1.10: renamed leak: a.Cache#static a > a.New#b (was a.Cache#static a > a.Old#b) "
-          "retains 100 B a dump" in done.stderr, done.stderr)
+          "retains 100 B per dump" in done.stderr, done.stderr)
     done = command("shapes", "--fail-if", "growing", "--report", "overview")
     check("a renamed leak can grow", done.returncode == 1 and done.stderr.startswith("grown 1.10: growing"), done)
     answers = json.loads(fleet.report("shapes", form="json"))["reports"]

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define HOW \
-	"Make these calls, in this order; words in capitals stand for what earlier answers have. Leave " \
-	"out a call whose object was not found, and stop when the cause is certain.\n"
+	"Make these calls in this order. Words in capitals stand for values from earlier answers. Skip " \
+	"a call if its object was not found, and stop when the cause is certain.\n"
 #define CONCLUSION \
 	"Conclude with the class or field that holds the memory, the path from the GC root, the " \
 	"numbers, and what to change."
@@ -40,7 +40,7 @@ static const struct prompt {
 	  "OWNER: the id of the first row of the first answer. BEFORE: the earlier database. " CONCLUSION,
 	  true },
 	{ "savings", "Find memory that can be saved",
-	  "Find what memory can be saved without a leak. " HOW
+	  "Find memory that can be saved although nothing leaks. " HOW
 	  "1. query {\"name\": \"triage\", \"columns\": [\"rule\", \"count\", \"bytes\", \"text\", "
 	  "\"advice\"], \"max_tokens\": 1800}\n"
 	  "2. query {\"name\": \"duplicates\", \"limit\": 5, \"max_tokens\": 1000}\n"

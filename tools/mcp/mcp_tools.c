@@ -452,7 +452,7 @@ static int run_open(const struct mcp_call *call, const struct tool *tool, json_t
 
 		*out = json_pack("{s:o}", "databases", list);
 		if (json_array_size(list) == MCP_LIST_MAX)
-			json_object_set_new(*out, "note", json_string("there may be more"));
+			json_object_set_new(*out, "note", json_string("list may be incomplete"));
 		return HDB_OK;
 	}
 	TRY(take_database(&a, err));
@@ -541,7 +541,7 @@ static int run_overview(const struct mcp_call *call, const struct tool *tool, js
 		r = answer_part(&a, &parts[i], 2 * left / (PART_COUNT - i + 1), &part, err);
 		/* If the budget has no room for a part, its name tells the client what to query. */
 		if (r == HDB_ELIMIT) {
-			part = json_string("no room");
+			part = json_string("omitted: max_tokens");
 			r = HDB_OK;
 		}
 		/* If the dump is missing, continue with the parts that do not need it. */
@@ -608,7 +608,7 @@ static const struct tool tools[] = {
 	  "What was dumped, known problems, leak suspects and the biggest classes, in one answer. Call "
 	  "it second." },
 	{ "leaks", "leaks", TAKES_QUESTION, run_query, "Leak suspects",
-	  "Owners of much memory, where it accumulates, and the path from a GC root." },
+	  "Owners of large amounts of memory, where it accumulates, and the path from a GC root." },
 	{ "histogram", "histogram", TAKES_QUESTION, run_query, "Class histogram",
 	  "Number and size of objects by class. Sort by retained or shallow." },
 	{ "object", "object", TAKES_QUESTION, run_query, "One object",
@@ -621,10 +621,10 @@ static const struct tool tools[] = {
 	  "Growth between dumps: db is the last dump, before lists the earlier ones. Begin with "
 	  "by=owner, which names the fields that hold more than before." },
 	{ "sql", NULL, TAKES_STATEMENT | MCP_TAKES_ALL, run_statement, "SQL",
-	  "Runs a SELECT of SQLite's SQL. Tables: objects, refs, classes, class_fields, roots, threads, "
-	  "frames, locals, strings, arrays, loaders; every class under its name, quoted, with columns "
-	  "id, shallow, retained, dominator and its fields. They show reachable objects. Identifiers are "
-	  "integers here." },
+	  "Runs a SELECT in SQLite's SQL. Tables: objects, refs, classes, class_fields, roots, threads, "
+	  "frames, locals, strings, arrays, loaders; every class by its quoted name, with the columns "
+	  "id, shallow, retained, dominator and its fields. Tables contain reachable objects. "
+	  "Identifiers are integers here." },
 	{ "oql", NULL, TAKES_STATEMENT, run_statement, "OQL of Eclipse MAT",
 	  "Runs a SELECT of Eclipse MAT's object query language, as in: SELECT m, m.size FROM INSTANCEOF "
 	  "java.util.HashMap m WHERE m.size > 1000. Also GROUP BY, ORDER BY, LIMIT, count(*), sum(x)." },
@@ -634,18 +634,18 @@ static const struct tool tools[] = {
 	  "Runs any query by name: threads, references, referrers, entries, strings, duplicates, "
 	  "collections, retained and others. See \"explain\"." },
 	{ "growth", NULL, MCP_TAKES_FILES | MCP_TAKES_BUDGET, mcp_growth, "Growth over time",
-	  "Which JVM's heap and which classes grow steadily in series written by `heapdb watch`, how "
-	  "fast and since when." },
+	  "Finds JVM heaps and classes that grow steadily in series written by `heapdb watch`, with "
+	  "their rate and since when they grow." },
 	{ "memory", NULL, MCP_TAKES_FILES | MCP_TAKES_PROCESS | MCP_TAKES_DB | MCP_TAKES_BUDGET,
 	  mcp_memory, "Memory of a process",
-	  "All memory of a JVM by parts that add up to its RSS: heap, direct memory, metaspace, stacks, "
-	  "malloc. From a running JVM (pid), or files: /proc/PID/smaps and output of jcmd. With db: "
-	  "also the buffers that a dump of it has." },
+	  "Divides the memory of a JVM into parts that add up to its RSS: heap, direct memory, metaspace, "
+	  "stacks, malloc. From a running JVM (pid), or files: /proc/PID/smaps and output of jcmd. With "
+	  "db: also the buffers in a dump of it." },
 	{ "import", NULL, MCP_TAKES_DUMP, mcp_make_import, "Import a dump",
 	  "Imports a dump that \"open\" lists without a database, if the user agrees." },
 	{ "capture", NULL, MCP_TAKES_PID, mcp_make_capture, "Capture a running JVM",
 	  "Without pid: lists the running JVMs. With pid: dumps the heap of that JVM into a new "
-	  "database, if the user agrees; the program is paused meanwhile." },
+	  "database, if the user agrees. The program is paused while it is dumped." },
 };
 #define TOOL_COUNT (sizeof(tools) / sizeof(tools[0]))
 

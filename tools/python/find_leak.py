@@ -1,4 +1,4 @@
-"""Finds the biggest leak suspect of a dump, and what holds it: find_leak.py DUMP."""
+"""Prints the biggest leak suspect of a dump and its path to a GC root: find_leak.py DUMP."""
 import sys
 
 import heapdb_jvm

@@ -1,7 +1,7 @@
 #!/bin/sh
-# tools/python/make_venv.sh DIR - a Python environment with what the tests of the fleet need: PySpark 4
-# (450 MB, Spark itself), DuckDB, pyarrow; and what others take from PyPI: axe-core for the test of the
-# page, the schemas of Kubernetes. Does nothing if it is there. Spark wants JDK 17 or 21.
+# tools/python/make_venv.sh DIR - creates a Python environment with the packages that tests need: PySpark 4 (450 MB,
+# includes Spark), DuckDB and pyarrow for the fleet, axe-core for the page, and the Kubernetes schemas. Does nothing if
+# the environment exists. Spark requires JDK 17 or 21.
 set -eu
 
 venv=$1

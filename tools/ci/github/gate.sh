@@ -1,5 +1,6 @@
 #!/bin/sh
-# gate.sh - the step of action.yml: annotations, a summary, and SARIF if $SARIF is set. Ends as `heapdb gate`.
+# gate.sh - the step of action.yml: annotations, a summary, and SARIF if $SARIF is set. Exits with the status of
+# `heapdb gate`.
 set -eu
 set -- "$DUMP" --budget "$BUDGET" --quiet
 [ -z "${BASELINE:-}" ] || set -- "$@" --baseline "$BASELINE"

@@ -8,19 +8,19 @@ import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
 
 /**
- * Runs `heapdb gate` and returns its checks. HeapBudgetTest makes a test of each; as a program it prints them:
+ * Runs `heapdb gate` and returns its checks. HeapBudgetTest makes a test of each. Run as a program, it prints them:
  *
  *   java HeapBudget.java DUMP BUDGET [BASELINE]
  */
 public final class HeapBudget {
-	/** A check: `failure` says what broke it, and is null if it holds. */
+	/** A check. `failure` describes the failure and is null if the check passes. */
 	public record Check(String name, String failure) {
 	}
 
 	private HeapBudget() {
 	}
 
-	/** Dumps the heap of this VM: objects that are reachable. */
+	/** Dumps the reachable objects of this VM. */
 	public static void dump(Path file) throws IOException {
 		Files.deleteIfExists(file);
 		java.lang.management.ManagementFactory
@@ -39,7 +39,7 @@ public final class HeapBudget {
 		Process process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
 		byte[] report = process.getInputStream().readAllBytes();
 		if (process.waitFor() > 1)
-			throw new IOException("heapdb gate ended with " + process.exitValue());
+			throw new IOException("heapdb gate failed with exit code " + process.exitValue());
 		NodeList cases = DocumentBuilderFactory.newInstance().newDocumentBuilder()
 			.parse(new java.io.ByteArrayInputStream(report)).getElementsByTagName("testcase");
 		for (int i = 0; i < cases.getLength(); i++) {

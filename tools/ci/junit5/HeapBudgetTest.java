@@ -5,7 +5,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
-/** A test for each check of heap-budget.yaml, of the heap that the tests before it leave. */
+/** Dumps the heap after the preceding tests and runs each check of heap-budget.yaml as a test. */
 class HeapBudgetTest {
 	@TestFactory
 	Stream<DynamicTest> heapBudget() throws Exception {

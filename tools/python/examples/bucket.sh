@@ -1,7 +1,7 @@
 #!/bin/sh
-# bucket.sh - the dumps of a bucket as tables, without Spark: s3://BUCKET/app/build/2026-03-02/name.hprof.gz.
-# Each dump is piped into its import, JOBS at once: none is written to the disk. Those that are in the
-# tables already are not fetched again.
+# bucket.sh - imports the dumps of a bucket into tables, without Spark: s3://BUCKET/app/build/2026-03-02/name.hprof.gz.
+# Up to JOBS dumps at a time are piped into their imports without writing them to disk. Dumps that are already in the
+# tables are not fetched again.
 set -eu
 bucket=${BUCKET:-s3://heap-dumps} tables=${TABLES:-/var/lib/heapdb/fleet} keep=${KEEP:-30d}
 page=$(mktemp)

@@ -5,15 +5,15 @@
     for row in db.leaks(brief=True):
         print(row.label, row.retained)
     db.histogram(by="package").to_pandas()
-    db.top(limit=100).picture()                     # a treemap, in notebooks
+    db.top(limit=100).picture()                     # a treemap, shown in notebooks
     db.sql("SELECT class, sum(shallow) FROM objects GROUP BY class").to_pandas()
     obj = db.object(0x12c4)
     obj.fields, obj.retained, obj.path_to_root()
     heapdb_jvm.growth("series.jsonl")["facts"]      # what `heapdb watch` recorded
-    heapdb_jvm.memory(4711)["rows"]                 # all memory of a running JVM, by parts
+    heapdb_jvm.memory(4711)["rows"]                 # all memory of a running JVM, part by part
 
-Every query of the library is a method of Database, with its options as keywords; `queries()` lists
-them, help(db.histogram) explains one.
+Every query of the library is a method of Database, and its options are keyword arguments. `queries()` lists
+the queries; help(db.histogram) explains one.
 """
 from ._database import Database, Object, Query, default_path, import_dump, open, queries
 from ._library import (DatabaseError, FormatError, HeapdbError, Interrupted, Missing, NotFound,

@@ -1,4 +1,4 @@
-"""An open database. Every query of the registry is a method, which is created when the package is loaded."""
+"""An open database. Every query of the library becomes a method when the package is loaded."""
 import ctypes
 import functools
 import html
@@ -36,8 +36,8 @@ class _Progress:
         self.struct = c.Progress(self._report, None, ctypes.pointer(self.cancel), self._notice)
 
     def run(self, call):
-        """A call of the library, which Ctrl-C ends: signals reach Python only in the main thread while it
-        runs no C, so the call is made in another one. Progress and warnings are this thread's."""
+        """Calls the library so that Ctrl-C can cancel the call. Python handles signals only in the main thread and
+        not while C code runs there, so the call is made in another thread. Progress and warnings are reported here."""
         if threading.current_thread() is not threading.main_thread():
             try:
                 return call()
@@ -63,7 +63,7 @@ class _Progress:
                 event = events.get()
                 if event:
                     self.function(*event)
-            except BaseException as error:  # also KeyboardInterrupt: raised when the work has ended
+            except BaseException as error:  # including KeyboardInterrupt; raised after the work has ended
                 if thread.ident is None:
                     raise
                 self.cancel.value = 1
@@ -81,7 +81,7 @@ class _Progress:
             return
         try:
             self.function(*event)
-        except BaseException as error:  # raised where the work ends
+        except BaseException as error:  # raised by raise_pending
             self.raised = error
             self.cancel.value = 1
 
@@ -115,14 +115,19 @@ def import_dump(dump, database=None, *, sizes="vm", layout=None, snapshot=0, str
                 force=False, memory=0, threads=0, progress=None, no_sync=False, javacore=None):
     """Imports an HPROF file into a heap database and returns the database's path.
 
-    dump: also an archive (.zip, .tar, .tgz, .xz, .bz2, .lz4) where libarchive is installed, of which the
-    first dump is taken, or "archive.zip!a/b.hprof".
-    database: its path (default: x.heapdb for x.hprof). sizes: "vm", "mat" or "dump". layout:
-    "header=12,ref=4,align=8", any part. strict: refuse a damaged dump. force: replace a database.
-    memory: budget in bytes. progress: called with (stage, done, total or None, unit); True: a bar of
-    tqdm's, False: none; by itself there is one in notebooks, if tqdm is installed. no_sync: do not wait
-    for the disk, for a database that is thrown away after its questions; it may be damaged if the machine
-    stops. javacore: of a portable heap dump, if it is not beside it.
+    dump: path of the dump. If libarchive is installed, it can be an archive (.zip, .tar, .tgz, .xz, .bz2,
+        .lz4), whose first dump is imported, or a member such as "archive.zip!a/b.hprof".
+    database: path of the database (default: x.heapdb for x.hprof).
+    sizes: model of object sizes: "vm", "mat" or "dump".
+    layout: object layout, or parts of it: "header=12,ref=4,align=8".
+    strict: refuse a damaged dump.
+    force: replace an existing database.
+    memory: memory budget in bytes.
+    progress: function called with (stage, done, total or None, unit). True shows a tqdm bar, False shows
+        nothing. Default: a bar in notebooks, if tqdm is installed.
+    no_sync: do not wait for the disk. The database may be damaged if the machine stops, so use this only for
+        temporary databases.
+    javacore: path of the javacore of a portable heap dump, if it is not next to the dump.
     """
     path = database if database is not None else default_path(dump)
     watch, error = _Progress(progress), c.Error()
@@ -150,9 +155,11 @@ def default_path(dump):
 def open(path, *, dump=None, memory=0, threads=0, progress=None, no_sync=False):
     """Opens a heap database, or a dump, which is imported first if it has no database.
 
-    dump: where the dump is now, if it moved. memory: budget in bytes for tables that are built.
-    progress: called with (stage, done, total or None, unit) during long work; an exception that it
-    raises cancels the work; True and False as of import_dump, as is no_sync.
+    dump: current path of the dump, if it was moved.
+    memory: memory budget in bytes for building tables.
+    progress: function called with (stage, done, total or None, unit) during long work. An exception that it
+        raises cancels the work. True, False and the default are as in import_dump.
+    no_sync: as in import_dump.
     """
     path = os.fspath(path)
     if not path.endswith(".heapdb"):
@@ -196,8 +203,8 @@ class Database:
         self.close()
 
     def close(self):
-        """Closes the database. Answers that were not read are gone; a data frame that is being
-        made of one still gets its rows.
+        """Closes the database. Unread answers are lost, but a data frame that is being built from one still gets
+        its rows.
         """
         handle, self._handle = getattr(self, "_handle", None), None
         if not handle:
@@ -206,14 +213,14 @@ class Database:
             answer.close()
         with self._lock:
             self._closing = handle
-        self._give_back(0)
+        self._release(0)
 
-    def _borrow(self):
+    def _acquire(self):
         """Marks the handle as used by a stream of rows until the stream is released."""
         with self._lock:
             self._streams += 1
 
-    def _give_back(self, count=1):
+    def _release(self, count=1):
         with self._lock:
             self._streams -= count
             handle = self._closing if self._streams == 0 else None
@@ -251,12 +258,13 @@ class Database:
         return c.text(getattr(health, name))
 
     def query(self, name, *targets, sort=None, limit=0, before=(), **options):
-        """Asks a query by its name, or one of its aliases.
+        """Runs a query, given its name or an alias.
 
-        targets: objects as numbers or Object, class names, patterns. sort: a column, "-column" the
-        other way round. limit: most rows. before: earlier databases or their paths, for "diff".
-        Options are named
-        as in the manual, with _ for -; True is a switch.
+        targets: objects (numbers or Object), class names or patterns.
+        sort: column to sort by; "-column" reverses the order.
+        limit: maximum number of rows.
+        before: earlier databases or their paths, for "diff".
+        options: the options of the query as in the manual, with _ for -. Switches take True.
         """
         self._check_open()
         found = c.lib.hdb_query_named(name.encode())
@@ -282,19 +290,19 @@ class Database:
         return answer
 
     def sql(self, statement, parameters=(), *, all=False):
-        """Asks in SQL, as `heapdb sql` does: rows that iterate, .to_pandas(), .to_arrow().
+        """Runs an SQL statement, like `heapdb sql`. The rows can be iterated or converted: .to_pandas(), .to_arrow().
 
             db.sql("SELECT class, count(*) AS n FROM objects GROUP BY class ORDER BY n DESC")
             db.sql("SELECT * FROM refs WHERE target = ?", [id])
 
-        Tables are objects, refs, classes and more, queries are functions, each class is a table
-        under its name: see heapdb-sql(1). Tables show reachable objects; with all=True
-        unreachable ones, too. parameters: values for "?", or a mapping for ":name".
+        Tables are objects, refs, classes and others. Each class is also a table, and each query is a function; see
+        heapdb-sql(1). Tables contain reachable objects; all=True adds unreachable ones. parameters: values for "?",
+        or a mapping for ":name".
         """
         return self._statement("sql", bound(statement, parameters), all)
 
     def oql(self, statement):
-        """Asks in the query language of Eclipse MAT, as `heapdb oql` does.
+        """Runs a statement in OQL, the query language of Eclipse MAT, like `heapdb oql`.
 
             db.oql("SELECT m, m.size FROM java.util.HashMap m WHERE m.size > 1000")
         """
@@ -333,11 +341,11 @@ def _id(value):
     try:
         return int(value.rsplit("@", 1)[-1], 0)
     except ValueError:
-        raise c.UsageError(f"{value!r} is not an object's identifier, as 0x12c4 or Main@0x12c4", -1) from None
+        raise c.UsageError(f"{value!r} is not an object identifier, such as 0x12c4 or Main@0x12c4", -1) from None
 
 
 class _Args:
-    """The arguments of a query in C, lent to the library while the rows are read."""
+    """The arguments of a query as C structures. They must stay alive while the rows are read."""
 
     def __init__(self, spec, targets, options, before):
         texts = [self._target(t) for t in targets]
@@ -405,12 +413,12 @@ class Object:
 
     @property
     def retained(self):
-        """Its retained size in bytes."""
+        """The retained size in bytes."""
         return self._database.retained(self.id)
 
     @property
     def fields(self):
-        """Its fields (of an array: its elements) by name: an Object, a text as shown, or None."""
+        """Fields (or elements of an array) by name. Values are an Object, a Python value or None."""
         found = {}
         for row in self._rows:
             row = row._asdict()
@@ -462,10 +470,10 @@ def _plain(row):
     return {"true": True, "false": False}.get(value, value) if kind == "boolean" else value
 
 
-# -- the registry
+# -- descriptions of queries
 
 class Query:
-    """A query of the registry: its name, arguments and columns."""
+    """Description of a query: its name, arguments and columns."""
 
     def __init__(self, spec):
         self.name = spec.name.decode()

@@ -1,14 +1,15 @@
-"""Packages that only some calls need; in the wheel each is an extra: pip install 'WHEEL[pandas]'."""
+"""Optional packages that only some calls need. Each is an extra of the wheel: pip install 'WHEEL[pandas]'."""
 import importlib.util
 
-DISTRIBUTION = "heapdb-jvm"  # not on the Python Package Index: messages name packages that are
-# extra: what it installs.
+# Not on the Python Package Index, so messages name the missing packages and not an extra of this one.
+DISTRIBUTION = "heapdb-jvm"
+# Packages of each extra.
 EXTRAS = {"arrow": ("pyarrow",), "pandas": ("pandas", "pyarrow"), "polars": ("polars",),
           "fleet": ("duckdb", "pyarrow"), "spark": ("pyspark>=4", "pyarrow")}
 
 
 def need(extra, *modules):
-    """Raises ModuleNotFoundError, which says how to install it, if a module is not installed."""
+    """Raises ModuleNotFoundError with an installation command if a module is not installed."""
     for module in modules:
         if importlib.util.find_spec(module) is None:
             packages = " ".join(f"'{p}'" if ">" in p else p for p in EXTRAS[extra])

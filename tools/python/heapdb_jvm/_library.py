@@ -1,6 +1,6 @@
-"""The C library as ctypes sees it: structures of heapdb.h, functions, errors as exceptions.
+"""The C library in ctypes: structures of heapdb.h, functions, and exceptions for errors.
 
-Nothing here knows a query: names, options and columns come from the library's registry.
+Queries are not declared here: the library describes their names, options and columns at run time.
 """
 import ctypes
 import os
@@ -11,15 +11,15 @@ ERROR_SIZE = 768
 
 
 def _find():
-    """$HEAPDB_LIBRARY, the library beside this file (in the wheel), or the system's."""
+    """Loads $HEAPDB_LIBRARY, the library next to this file (in the wheel), or the system's library."""
     here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "libheapdb.so")
     path = os.environ.get("HEAPDB_LIBRARY") or (here if os.path.exists(here) else None)
     if not path:
-        from ctypes.util import find_library  # asks ldconfig and compilers: only if it must be
+        from ctypes.util import find_library  # slow: it runs ldconfig and compilers
         path = find_library("heapdb")
     if path:
         return ctypes.CDLL(path)
-    raise ImportError("libheapdb.so is not found: install it, or set HEAPDB_LIBRARY to its path")
+    raise ImportError("libheapdb.so not found: install it, or set HEAPDB_LIBRARY to its path")
 
 
 lib = _find()
@@ -171,7 +171,7 @@ _declare("hdb_rows_fact_column", POINTER(Column), c_void_p, c_size_t)
 _declare("hdb_rows_fact_value", POINTER(Value), c_void_p, c_size_t)
 _declare("hdb_rows_close", None, c_void_p)
 _declare("hdb_rows_arrow", c_int, c_void_p, c_size_t, POINTER(ArrowArrayStream), _E)
-# What the wheel's library has beside: SQL, OQL, and files of columns.
+# Functions that only the wheel's library has: SQL, OQL, columnar files and others.
 STATEMENTS = {name: hasattr(lib, f"hdbpy_{name}") for name in ("sql", "oql")}
 HAS_FILES = hasattr(lib, "hdbpy_write")
 HAS_ARCHIVES = hasattr(lib, "hdbpy_import")
@@ -196,13 +196,13 @@ _declare("hdb_version", c_char_p)
 _declare("hdb_result_name", c_char_p, c_int)
 
 
-# Types of columns, as enum hdb_type has them.
+# Types of columns, as in enum hdb_type.
 NULL, COUNT, BYTES, ID, INT, DOUBLE, BOOL, TEXT, PERCENT = range(9)
 TYPE_NAMES = ("null", "count", "bytes", "id", "integer", "number", "bool", "text", "percent")
 
 
 class HeapdbError(Exception):
-    """A failure of the library: `code` is its result code, `name` that code's name."""
+    """An error of the library. `code` is the result code, `name` its name."""
 
     def __init__(self, message, code=0):
         super().__init__(message)

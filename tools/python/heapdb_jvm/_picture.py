@@ -1,14 +1,14 @@
-"""Answers as pictures: a treemap of sizes, a path as a chain of boxes. SVG, which notebooks show."""
+"""Answers as SVG pictures for notebooks: a treemap of sizes, or a path as a chain of boxes."""
 from html import escape
 
 from . import _library as c
 
-# Of objects what they retain; what classes retain overlaps, and does not add up to a picture.
+# Columns for areas. Retained sizes of classes overlap and do not add up, so only answers with objects prefer them.
 _SIZES = ("retained", "shallow", "bytes", "wasted", "objects")
 _NAMES = ("label", "name", "class", "text", "thread")
 _WIDTH, _HEIGHT, _BOX = 860, 420, 34
-_MOST = 200  # boxes of a treemap; the others are one
-# Fills that differ for readers of all eyes, dark enough for white text.
+_MOST = 200  # maximum number of boxes of a treemap; the remaining rows share one box
+# Fill colours, distinguishable with colour blindness and dark enough for white text.
 _HUES = ("#33638d", "#1f7a5c", "#7a4f9a", "#a3572b", "#4a6b1f", "#8c3a55", "#2f6f79", "#6b5b2a")
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
@@ -22,7 +22,7 @@ def amount(value):
 
 
 class Picture:
-    """An SVG. Notebooks show it, str() returns its text, write() saves it to a file."""
+    """An SVG. Notebooks display it, str() returns its text, write() saves it to a file."""
 
     def __init__(self, svg):
         self.svg = svg
@@ -46,7 +46,8 @@ def picture(rows, size=None, name=None):
         return Picture(_chains([row._asdict() for row in rows]))
     size = _column(names, size, _SIZES if "label" in names else _SIZES[1:] + _SIZES[:1], "size")
     name = _column(names, name, _NAMES, "name")
-    is_bytes = rows.columns[names.index(size)].type == "bytes" or size in _SIZES[:4]  # of SQL it is a number
+    # Columns of SQL are numbers without a unit, so their names decide.
+    is_bytes = rows.columns[names.index(size)].type == "bytes" or size in _SIZES[:4]
     return Picture(_treemap(list(_pairs(rows, names, size, name)), amount if is_bytes else "{:,}".format))
 
 
@@ -54,7 +55,7 @@ def _pairs(rows, names, size, name):
     size_at, name_at = names.index(size), names.index(name)
     level = names.index("level") if "level" in names else None
     for row in rows:
-        # Of a tree its top: what is below is in it already.
+        # In trees, the sizes of the top level include those below.
         if row[size_at] and (level is None or not row[level]):
             yield "" if row[name_at] is None else str(row[name_at]), row[size_at]
 
@@ -62,7 +63,7 @@ def _pairs(rows, names, size, name):
 def _column(names, given, known, what):
     found = [given] if given in names else [] if given else [one for one in known if one in names]
     if not found:
-        raise c.UsageError(f"the answer has no column {given or ' or '.join(known)} to take the {what} from; "
+        raise c.UsageError(f"the answer has no column {given or ' or '.join(known)} for the {what}; "
                            f"it has: {', '.join(names)}", -1)
     return found[0]
 
@@ -97,8 +98,9 @@ def _treemap(pairs, shown_as):
 
 
 def squarified(values, x, y, w, h):
-    """Rectangles (x, y, width, height) of areas as the values, largest first, near to squares (Bruls,
-    Huizing, van Wijk 2000). Each row of them is laid along the shorter side of what is left.
+    """Returns rectangles (x, y, width, height) with areas in proportion to the values, largest first, and as square as
+    possible (Bruls, Huizing, van Wijk 2000). Each row of rectangles is laid along the shorter side of the remaining
+    area.
     """
     scale = w * h / sum(values)
     areas, found, start = [value * scale for value in values], [], 0
@@ -129,7 +131,7 @@ def _ratio(total, largest, smallest, side):
 
 
 def _chains(rows):
-    """Paths from GC roots: a box a step, the root first; between two the field that leads on."""
+    """Draws paths from GC roots: one box per step, the root first, with the field between two boxes."""
     body, y = [], 4
     for number in dict.fromkeys(row["path"] for row in rows):
         steps = [row for row in rows if row["path"] == number][::-1]

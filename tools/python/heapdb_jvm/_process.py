@@ -1,4 +1,4 @@
-"""Answers about series and processes as dictionaries: the commands growth and memory."""
+"""The commands growth and memory as functions that return dictionaries."""
 import ctypes
 import json
 import os
@@ -9,9 +9,9 @@ from ._database import _Progress
 
 
 def _ask(call):
-    """Returns the answer of a function that produces JSON. Ctrl-C ends the call."""
+    """Calls a function that produces JSON and returns the parsed answer. Ctrl-C cancels the call."""
     if not c.HAS_PROCESSES:
-        raise c.UsageError("this library reads no series and processes: use the wheel", -1)
+        raise c.UsageError("this library cannot read series or processes: use the library of the wheel", -1)
     watch, text, error = _Progress(False), ctypes.c_void_p(), c.Error()
     c.check(watch.run(lambda: call(watch.cancel, byref(text), byref(error))), error)
     try:
@@ -25,34 +25,34 @@ def _paths(paths):
 
 
 def growth(*series):
-    """What grows steadily in series written by `heapdb watch`, as `heapdb growth --json` prints it: a dictionary.
+    """Finds steady growth in series written by `heapdb watch`. Returns what `heapdb growth --json` prints.
 
         for row in heapdb_jvm.growth("series.jsonl")["rows"]:
             if row["grows"]:
                 print(row["name"], row["hourly_delta"], row["since"])
 
-    series: files, or folders that have some. "facts" has the summary, "rows" the heap of each JVM and the
-    classes that grow.
+    series: files, or directories that contain them. "facts" has the summary; "rows" has the heap of each JVM and
+    the growing classes.
     """
     if not series:
-        raise c.UsageError("name a series, or the folder of one", -1)
+        raise c.UsageError("missing argument: a series file or its directory", -1)
     return _ask(lambda cancel, text, error: c.lib.hdbpy_growth(_paths(series), len(series), text, error))
 
 
 def memory(*sources, database=None):
-    """All memory of a JVM by parts that add up to its RSS, as `heapdb memory --json` prints it: a dictionary.
+    """Divides the memory of a JVM into parts that add up to its RSS. Returns what `heapdb memory --json` prints.
 
         account = heapdb_jvm.memory(4711)
         {row["part"]: row["resident"] for row in account["rows"] if row["detail"] is None}
 
-    sources: the process ID of a running JVM, or paths of /proc/PID/smaps and what jcmd printed
-    (VM.native_memory, VM.info, System.map, System.native_heap_info). database: an open Database of a dump of
+    sources: the process ID of a running JVM, or paths of /proc/PID/smaps and of saved output of jcmd
+    (VM.native_memory, VM.info, System.map, System.native_heap_info). database: an open Database with a dump of
     the process, for buffers outside the heap.
     """
     pids = [source for source in sources if isinstance(source, int)]
     files = [source for source in sources if not isinstance(source, int)]
     if len(pids) > 1 or not sources:
-        raise c.UsageError("name one process ID, or files", -1)
+        raise c.UsageError("expected one process ID, or files", -1)
     handle = database._check_open() or database._handle if database is not None else None
     return _ask(lambda cancel, text, error: c.lib.hdbpy_memory(
         pids[0] if pids else 0, _paths(files), len(files), handle, byref(cancel), text, error))

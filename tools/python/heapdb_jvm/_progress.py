@@ -2,19 +2,19 @@
 import importlib.util
 import sys
 
-_DELAY = 0.5  # seconds before a bar is shown: most work is done by then
+_DELAY = 0.5  # seconds before a bar is shown; most work is finished earlier
 
 
 def in_notebook():
-    """Whether this runs in a kernel that shows widgets, such as Jupyter but not IPython in a terminal."""
+    """Returns whether this runs in a kernel that shows widgets: in Jupyter, but not in IPython in a terminal."""
     shell = sys.modules.get("IPython")
     shell = shell and shell.get_ipython()
     return shell is not None and hasattr(shell, "kernel")
 
 
 def chosen(progress):
-    """What to call with (stage, done, total, unit), or None. True: a bar, False: nothing, None: a bar
-    in notebooks, where tqdm is installed; a function is called as it is.
+    """Returns the function to call with (stage, done, total, unit), or None. progress: True for a bar, False for
+    nothing, None for a bar in notebooks only, or a function. Bars need tqdm.
     """
     if progress is None:
         progress = in_notebook()
@@ -23,7 +23,7 @@ def chosen(progress):
     if not progress:
         return None
     try:
-        # Without widgets tqdm.auto warns that there are none, and falls back to this.
+        # Without ipywidgets tqdm.auto prints a warning and falls back to this.
         if importlib.util.find_spec("ipywidgets"):
             from tqdm.auto import tqdm
         else:

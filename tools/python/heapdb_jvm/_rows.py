@@ -12,22 +12,23 @@ from ctypes import byref
 from . import _library as c
 from ._extras import need
 
-# Streams that other libraries read: each keeps its database open until it is released.
-_lent = {}
-_done = []
+# Exported Arrow streams. Each keeps its database open until the consumer releases it.
+_exported = {}
+# Released streams. Freed at the next export, because a callback must not free itself while it runs.
+_released = []
 _lock = threading.Lock()
 
 _BATCH = 65536
 _ALL = ctypes.c_size_t(-1).value
 _SHOWN = 20
-# Rows that an answer keeps because it was shown; of longer ones only the first are read then.
+# An answer that is printed keeps its rows up to this number. Of longer answers only the first rows are read.
 _KEPT_MOST = 100_000
 _FORMATS = ("parquet", "arrow", "arrow-stream")
 _CAPSULE = b"arrow_array_stream"
 
 
 def _name(name):
-    """Converts a name of the registry to a Python name: class_, no_stack."""
+    """Converts a name of a query, option or column to a Python name: class_, no_stack."""
     name = name.replace("-", "_")
     return name + "_" if keyword.iskeyword(name) else name
 
@@ -45,7 +46,7 @@ class Column:
 
     @classmethod
     def _of_arrow(cls, field):
-        """A column of a statement. Only its Arrow type is known."""
+        """A column of an SQL or OQL statement, which has only a name and an Arrow type."""
         column = cls.__new__(cls)
         column.name = column.title = c.text(field.name)
         column.type = "id" if field.metadata else _ARROW_TYPES[field.format]
@@ -65,7 +66,7 @@ def _columns(get, spec):
 
 
 def _each(get, spec):
-    """Yields what a function of the library returns by number, as pointers."""
+    """Yields the pointers that a function of the library returns for 0, 1, ... until it returns NULL."""
     no = 0
     while found := get(spec, no):
         yield found
@@ -103,11 +104,11 @@ def _values(array, format):
 
 
 class Rows:
-    """An answer. Iterate it, index it, or turn it into a data frame, as often as you like.
+    """The rows of an answer. They can be iterated, indexed or converted to a data frame, any number of times.
 
-    Rows are named tuples; identifiers are integers. `facts` has what belongs to the answer as a
-    whole, `columns` says what the columns mean. Rows are not kept but by rows(), len(), an index
-    and what shows them: where they are read again, the question is asked again.
+    Rows are named tuples, and object identifiers are integers. `facts` has values about the whole answer, and
+    `columns` describes the columns. Only rows(), len(), indexing and printing keep the rows in memory; otherwise
+    the query runs again when the rows are read again.
     """
 
     def __init__(self, database, ask, name):
@@ -129,7 +130,7 @@ class Rows:
         self.close()
 
     def close(self):
-        """Ends the answer; what was not read is dropped."""
+        """Closes the answer. Unread rows are lost."""
         self._closed = True
         handle, self._handle = getattr(self, "_handle", None), None
         if handle:
@@ -138,7 +139,7 @@ class Rows:
     def _check_open(self):
         self._database._check_open()
         if self._closed:
-            raise c.UsageError("the answer is closed: ask the question again", -1)
+            raise c.UsageError("the answer is closed: run the query again", -1)
 
     def _take(self, batch=_BATCH):
         """Returns the stream of the rows. Runs the query again if the rows were read before."""
@@ -148,7 +149,7 @@ class Rows:
         stream, error = c.ArrowArrayStream(), c.Error()
         c.check(c.lib.hdb_rows_arrow(self._handle, batch, byref(stream), byref(error)), error)
         self._reading, self._handle = self._handle, None
-        self._database._borrow()
+        self._database._acquire()
         return stream
 
     def _batches(self):
@@ -174,7 +175,7 @@ class Rows:
                 yield columns
         finally:
             stream.release(byref(stream))
-            self._database._give_back()
+            self._database._release()
 
     def _count(self, handle):
         number, error = ctypes.c_uint64(), c.Error()
@@ -214,7 +215,7 @@ class Rows:
 
     @property
     def total(self):
-        """How many rows there are without the limit. Reads the rows and keeps them."""
+        """Number of rows without the limit. Reads all rows and keeps them."""
         if self._total is None:
             self.rows()
         return self._total
@@ -222,66 +223,66 @@ class Rows:
     # -- files and data frames
 
     def write(self, path, format="parquet", *, force=False):
-        """Writes the rows into a file: "parquet", "arrow" (IPC, Feather 2) or "arrow-stream".
+        """Writes the rows to a file in the format "parquet", "arrow" (IPC, Feather 2) or "arrow-stream".
 
-        The file appears when it is whole; force replaces one. Nothing else needs to be installed.
+        The file appears when it is complete; force replaces an existing one. No other package is needed.
         """
         if not c.HAS_FILES:
-            raise c.UsageError("this library writes no files: use to_arrow(), or the wheel", -1)
+            raise c.UsageError("this library cannot write files: use to_arrow() or the library of the wheel", -1)
         if format not in _FORMATS:
-            raise c.UsageError(f"{format!r} is none of {', '.join(_FORMATS)}", -1)
+            raise c.UsageError(f"unknown format {format!r}: expected one of {', '.join(_FORMATS)}", -1)
         stream, error = self._take(), c.Error()
         try:
             code = self._database._watch.run(lambda: c.lib.hdbpy_write(
                 byref(stream), os.fsencode(path), _FORMATS.index(format), int(force), byref(error)))
         finally:
-            self._database._give_back()
+            self._database._release()
         c.check(code, error)
 
     def __arrow_c_stream__(self, requested_schema=None):
-        """The rows as a stream of the Arrow C interface, for any library that takes one: no file is between.
+        """The rows as an Arrow C stream, which other libraries read without an intermediate file.
 
             classes = db.histogram()
             duckdb.sql("SELECT name, shallow FROM classes ORDER BY 2 DESC LIMIT 10")
             polars.DataFrame(db.sql("SELECT class, shallow FROM objects"))
         """
-        return self._lend(_BATCH)
+        return self._export(_BATCH)
 
-    def _lend(self, batch):
+    def _export(self, batch):
         stream = self._take(batch)
-        # By its address: a field of a structure is a view, and is about to change.
+        # Copy the address: the field is a view of the structure and is overwritten below.
         original = c.STREAM_RELEASE(ctypes.cast(stream.release, ctypes.c_void_p).value)
         database = self._database
         key = object()
 
         def release(pointer):
             original(pointer)
-            database._give_back()
+            database._release()
             with _lock:
-                _done.append(_lent.pop(key, None))
+                _released.append(_exported.pop(key, None))
 
         callback = c.STREAM_RELEASE(release)
         with _lock:
-            del _done[:]
-            _lent[key] = (callback, original, database, self)
+            del _released[:]
+            _exported[key] = (callback, original, database, self)
         stream.release = callback
         return _capsule(stream)
 
     def to_arrow(self):
-        """A pyarrow.Table. Its columns are the library's own memory: nothing is copied."""
+        """Returns a pyarrow.Table whose columns use the library's memory without copying."""
         need("arrow", "pyarrow")
         import pyarrow
-        capsule = self._lend(_ALL)
+        capsule = self._export(_ALL)
         address = _pointer(id(capsule), _CAPSULE)
         reader = pyarrow.RecordBatchReader._import_from_c(address)
         return self._database._watch.run(reader.read_all)
 
     def to_pandas(self, *, hex_ids=False):
-        """A pandas.DataFrame; by way of pyarrow where that is installed.
+        """Returns a pandas.DataFrame, using pyarrow if it is installed.
 
-        Columns of numbers are the library's own memory, names of classes and the like are
-        categories. A column of whole numbers that has gaps is of pandas' nullable integers, so that
-        identifiers stay whole. hex_ids: identifiers as texts, "0x12c4".
+        With pyarrow, columns of numbers use the library's memory without copying, and repeated names such as class
+        names are categories. Integer columns with missing values have a nullable integer type, because floats would
+        round identifiers. hex_ids: identifiers as strings such as "0x12c4".
         """
         need("pandas", "pandas")
         import pandas
@@ -310,18 +311,19 @@ class Rows:
         return frame
 
     def to_polars(self):
-        """A polars.DataFrame."""
+        """Returns a polars.DataFrame."""
         need("polars", "polars")
         import polars
         return self._database._watch.run(lambda: polars.DataFrame(self))
 
-    # -- shown to people
+    # -- display
 
     def picture(self, size=None, name=None):
-        """The rows as an SVG, which notebooks show: the answer to path() as boxes from the GC root to the
-        object, others as a treemap. size, name: the columns of areas and labels (default: of
-        objects retained and label, of others shallow, bytes or wasted, and the name). Of a tree it has the
-        top level.
+        """Returns the rows as an SVG, which notebooks display. The answer of path() becomes a chain of boxes from
+        the GC root to the object; other answers become a treemap. Trees show their top level only.
+
+        size, name: columns for areas and labels. Default: retained and label for objects, otherwise shallow, bytes
+        or wasted, and the name.
 
             db.top(limit=100).picture()
             db.path("0x12c4").picture().write("path.svg")
@@ -330,7 +332,8 @@ class Rows:
         return picture(self, size, name)
 
     def _head(self):
-        """The first rows, and how many there are, or None. An answer of few rows is kept."""
+        """Returns the first rows and the number of rows, or None for the number if there are very many. Fewer rows
+        are kept."""
         if self._kept is None:
             found, rows = [], iter(self)
             for row in rows:
@@ -343,7 +346,7 @@ class Rows:
 
     @staticmethod
     def _more(total):
-        """Returns the line below the first rows if these are not all."""
+        """Returns the line printed below the first rows if there are more, otherwise ""."""
         if total is None:
             return f"{_SHOWN} of more than {_KEPT_MOST:,} rows"
         return f"{_SHOWN} of {total:,} rows" if total > _SHOWN else ""
@@ -388,8 +391,8 @@ class Rows:
 
 
 class StatementRows(Rows):
-    """The rows of a statement in SQL or OQL: as Rows, without facts; how many there are is not
-    known before they were read.
+    """The rows of an SQL or OQL statement. Unlike other Rows they have no facts, and their number is known only after
+    all of them were read.
     """
 
     def __init__(self, database, language, statement, all=False):
@@ -423,7 +426,7 @@ class StatementRows(Rows):
         return stream
 
     def close(self):
-        """Ends the answer; what was not read is dropped."""
+        """Closes the answer. Unread rows are lost."""
         self._closed = True
         stream, self._stream = getattr(self, "_stream", None), None
         if stream is not None and stream.release:
@@ -443,7 +446,7 @@ class StatementRows(Rows):
     def _take(self, batch=_BATCH):
         self._check_open()
         stream, self._stream = self._stream or self._ask(), None
-        self._database._borrow()
+        self._database._acquire()
         return stream
 
     def _count(self, handle):
@@ -451,7 +454,7 @@ class StatementRows(Rows):
 
     @property
     def total(self):
-        """How many rows there are. Reads the rows and keeps them."""
+        """Number of rows. Reads all rows and keeps them."""
         return len(self.rows())
 
 
@@ -474,19 +477,19 @@ def bound(statement, parameters):
         return repr(float(value)) if isinstance(value, float) else str(int(value))
 
     made = _PARAMETER.sub(literal, statement)
-    if not hasattr(parameters, "keys") and next(given, _done) is not _done:
-        raise c.UsageError("there are more parameters than places for them", -1)
+    if not hasattr(parameters, "keys") and next(given, _released) is not _released:
+        raise c.UsageError("more parameters than \"?\" in the statement", -1)
     return made
 
 
-# Texts, quoted names and comments are passed over.
+# The first alternatives match strings, quoted names and comments, in which "?" is no parameter.
 _PARAMETER = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|\[[^\]]*\]|`[^`]*`|--[^\n]*|/\*.*?\*/|"""
                         r"""(\?|:[A-Za-z_]\w*)""", re.DOTALL)
 
 
 @functools.lru_cache(maxsize=256)
 def _row_class(names):
-    """Returns the named tuple for rows with these columns; pickled by their names."""
+    """Returns the named tuple class for rows with these columns. Rows can be pickled."""
     fields = [_name(name) for name in names]
     row = namedtuple("Row", fields, rename=True)
     row.__reduce__ = lambda self: (_row_of, (names, tuple(self)))
@@ -509,7 +512,7 @@ _streams = {}
 
 @_DESTRUCTOR
 def _drop(capsule):
-    """Called when a capsule is destroyed: releases a stream that nobody took."""
+    """Called when a capsule is destroyed. Releases the stream if no consumer took it."""
     address = _pointer(capsule, _CAPSULE)
     stream = _streams.pop(address, None)
     if stream is not None and stream.release:

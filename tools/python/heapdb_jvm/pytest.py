@@ -1,9 +1,9 @@
-"""A plugin of pytest: a test for each check of a heap budget.
+"""A pytest plugin that runs each check of a heap budget as a test.
 
     pytest -p heapdb_jvm.pytest --heap-dump after.hprof heap-budget.yaml
 
-It runs the command `heapdb gate` ($HEAPDB_COMMAND: another path of it). The fixture `heap_gate(dump, budget,
-baseline=None)` returns what fails as texts.
+It runs the command `heapdb gate`; $HEAPDB_COMMAND can contain another path of heapdb. The fixture `heap_gate(dump,
+budget, baseline=None)` returns the failed checks as strings.
 """
 import os
 import subprocess

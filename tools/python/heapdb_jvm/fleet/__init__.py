@@ -1,25 +1,25 @@
-"""heapdb_jvm.fleet: the dumps of many programs, builds and days as one set of Parquet tables.
+"""heapdb_jvm.fleet: Parquet tables about the dumps of many programs, builds and days.
 
     from heapdb_jvm import fleet
     fleet.run("listing.csv", "tables", jobs=2)        # on this machine; heapdb_jvm.spark.run on a cluster
     print(fleet.report("tables"))
-    fleet.prune("tables", "30d")                      # rows of dumps that are older go
+    fleet.prune("tables", "30d")                      # removes rows of older dumps
 
-`run` imports each dump of a listing in a process of its own, asks it a few questions and writes the
-answers to OUT/TABLE/day=D/part-N.parquet, with the columns app, build and dump:
+`run` imports each dump of a listing in its own process, runs some queries on it and writes the answers to
+OUT/TABLE/day=D/part-N.parquet, with the columns app, build and dump:
 
-    dumps      a row for each dump that counts, and for each duplicate of one, the last that is written
-    failures   a row for each dump that could not be taken, and why
-    totals     objects, bytes, classes, threads, the VM
-    histogram  classes: objects, shallow and retained bytes; also classes without objects
-    owners     what retains at least 1 % of a heap, by class and field
+    dumps      one row per imported dump, also for duplicates; written last
+    failures   one row per dump that could not be imported, with the reason
+    totals     number of objects, bytes, classes and threads, and the VM
+    histogram  objects, shallow and retained bytes of each class, also of classes without objects
+    owners     classes and fields that retain at least 1 % of a heap
     leaks      suspects and leaking objects with paths, signature and signature_shape
     triage     findings
-    threads    threads and what they retain
-    waste      bytes that duplicate texts, room in collections, arrays of zeros and garbage take
+    threads    threads and their retained sizes
+    waste      bytes wasted by duplicate strings, unused slots of collections, arrays of zeros and garbage
 
-A dump that is already in the tables is skipped, so that a run that ended in the middle is started
-again. The reports are SQL (the folder sql), for DuckDB here and for Spark on a cluster.
+A dump that is already in the tables is skipped, so an interrupted run can simply be started again. The reports are
+SQL files (directory sql) that run in DuckDB here and in Spark on a cluster.
 """
 from ._listing import Entry, ListingError, read_listing
 from ._prune import prune

@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 
 from .._picture import amount
 
-# A condition of --fail-if: whether it holds of a row of the report "leaks". That a leak is taken for an
-# earlier one under another name is a guess, and a guess does not let a build pass.
+# The conditions of --fail-if, as functions of a row of the report "leaks". A renamed leak also counts as new: that it
+# is an earlier leak under a new name is only a guess, and a build must not pass because of a guess.
 CONDITIONS = {"new-leak": lambda leak: leak["is_new_name"], "growing": lambda leak: leak["state"] == "growing"}
-_SENT = ".webhook.json"  # Spark and DuckDB see no file whose name begins with a dot
+_SENT = ".webhook.json"  # Spark and DuckDB ignore files whose names begin with a dot
 _LINES = 20
 
 
@@ -24,13 +24,13 @@ def leaks_of(answers):
 
 
 def sentence(leak):
-    """"shop 2.4: new leak: ... retains 1.2 MiB"."""
+    """Describes a leak: "shop 2.4: new leak: ... retains 1.2 MiB per dump"."""
     was = f" (was {leak['was']})" if leak["is_new_name"] and leak["was"] else ""
     if leak["state"] == "growing":
         return (f"{leak['app']} {leak['last_build']}: growing leak: {leak['name']}{was} retains "
-                f"{amount(leak['last_bytes'])} a dump, {amount(leak['first_bytes'])} in {leak['first_build']}")
+                f"{amount(leak['last_bytes'])} per dump, {amount(leak['first_bytes'])} in {leak['first_build']}")
     return (f"{leak['app']} {leak['last_build']}: {leak['state']} leak: {leak['name']}{was} "
-            f"retains {amount(leak['last_bytes'])} a dump")
+            f"retains {amount(leak['last_bytes'])} per dump")
 
 
 def failing(leaks, conditions):
@@ -38,8 +38,8 @@ def failing(leaks, conditions):
 
 
 def junit(leaks, conditions, failures=()):
-    """JUnit's XML: a suite an application, a case a leak, which fails if a condition holds of it; dumps
-    that could not be taken are errors. failures: rows of the report "failures", as dicts.
+    """Returns JUnit XML with a suite per application and a test case per leak. A test case fails if the leak meets a
+    condition. Dumps that could not be imported are errors; `failures` has the rows of that report as dicts.
     """
     wrong = {(leak["app"], leak["leak"]) for leak in failing(leaks, conditions)}
     top = ElementTree.Element("testsuites", name="heapdb fleet")
@@ -89,9 +89,9 @@ def _read(path):
 
 
 def notify(folder, url, leaks):
-    """Posts leaks that were not posted before, and returns how many. A leak is posted once for each
-    state and build: FOLDER/.webhook.json keeps what was posted; None: nothing does. OSError if it
-    cannot be delivered.
+    """Posts leaks that were not posted before and returns their number. A leak is posted once for each state and build.
+    FOLDER/.webhook.json records posted leaks; if `folder` is None, nothing is recorded. Raises OSError if the post
+    fails.
     """
     path = folder and os.path.join(folder, _SENT)
     sent = _read(path) if path else set()
@@ -105,7 +105,7 @@ def notify(folder, url, leaks):
         with urllib.request.urlopen(request, timeout=30) as answer:
             answer.read()
     except (urllib.error.URLError, ValueError) as error:
-        # The address is a secret: only its host is said.
+        # The address is a secret, so the message contains only the host.
         raise OSError(f"the webhook at {urlsplit(url).hostname or '?'}: "
                       f"{getattr(error, 'reason', 'no valid address')}") from None
     if path:

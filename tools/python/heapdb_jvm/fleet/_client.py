@@ -1,4 +1,4 @@
-"""Has jobs done, each by a server that forks; see _server."""
+"""Runs jobs in server processes, which fork for each job; see _server."""
 import json
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from ._folder import Folder, places
 from ._listing import local_path
 from ._store import KEYS, LocalStore, last_line, open_store
 
-# Seconds that a server may take to end what it does and to remove what was made for it.
+# Seconds that a server may take to stop its job and to remove temporary files.
 _PATIENCE = 10
 
 
@@ -28,13 +28,13 @@ class Server:
 
     def _start(self):
         self.errors = tempfile.TemporaryFile()
-        # A group of its own: an interrupt of the terminal is for who started the run.
+        # In its own session, so that Ctrl-C in the terminal interrupts only the process that started the run.
         self.process = subprocess.Popen([sys.executable, "-m", "heapdb_jvm.fleet._server"],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=self.errors, start_new_session=True)
 
     def ask(self, job):
-        """{"ok": row} or {"failure": row}."""
+        """Runs a job. Returns {"ok": row} or {"failure": row}."""
         if not self.process:
             self._start()
         if self.is_closed:
@@ -57,7 +57,7 @@ class Server:
         return {"failure": {"code": "died", "error": text, "is_system": code == -9}}
 
     def close(self):
-        """Ends the server, and what it does."""
+        """Stops the server and its job."""
         self.is_closed = True
         if not self.process:
             return
@@ -70,11 +70,11 @@ class Server:
 
 
 def one(job, server):
-    """Has a job done, and says what became of it: a dict with the job's key, and of what was done its
-    row of dumps, `row`.
+    """Runs a job and returns its result: a dict with the job's key, the status, and, if it succeeded, the row of the
+    table dumps.
 
-    What the server reports, and that it died, becomes a row of failures; only what keeps that row
-    from being written is raised.
+    Failures, including the death of the server, become rows of the table failures. An exception is raised only if that
+    row cannot be written.
     """
     key = {name: job[name] for name in KEYS}
     result = server.ask(job)
@@ -98,8 +98,8 @@ _own = Server()
 
 
 def all_here(jobs):
-    """The same for several, with this process's own server, which stays for the next ones: for Spark's
-    workers. Jobs that are done already, by a worker that was lost, are not done again.
+    """Runs jobs in Spark's workers, with one server per worker that is reused for later tasks. Jobs that a lost worker
+    has already finished are not repeated.
     """
     results = [done_before(job) or one(job, _own) for job in jobs]
     forget_archives()
@@ -107,9 +107,9 @@ def all_here(jobs):
 
 
 def forget_archives():
-    """Saves PySpark's worker 0.05 to 0.1 s before each task, which is what a dump of 2 MB takes: it has
-    Python look at all it imports from anew, and for each package in pyspark.zip that is the whole
-    directory of the archive. What is imported later is found as before.
+    """Saves 0.05 to 0.1 s per task, which is as long as a dump of 2 MB takes. Before each task PySpark's worker
+    invalidates Python's import caches, and Python then reads the whole directory of pyspark.zip again for each package
+    in it. Later imports still work.
     """
     for path, finder in list(sys.path_importer_cache.items()):
         if isinstance(finder, zipimport.zipimporter):
@@ -117,7 +117,7 @@ def forget_archives():
 
 
 def done_before(job):
-    """What `one` said of a job, if an archive at a local place says that it was done; else None."""
+    """Returns the result of a job if an archive in a local store shows that it is done; otherwise None."""
     path = local_path(job["out"])
     row = LocalStore(path).waiting(job) if path is not None else None
     if not row or row["status"] != "counted" or any(

@@ -17,7 +17,7 @@ DONE, NO, USAGE, INPUT, SYSTEM = range(5)
 
 
 def size(text):
-    """"512M" as bytes."""
+    """Converts "512M" to bytes."""
     found = re.fullmatch(r"(\d+)([kmgt]?)(?:i?b)?", text.lower())
     if not found:
         raise argparse.ArgumentTypeError(f"{text}: expected a size such as 512M or 2G")
@@ -52,8 +52,8 @@ def _address(text):
 
 
 def show(given, folder, ask):
-    """Prints the report, writes and posts what else is asked for; `ask(reports)` gives answers. `folder`:
-    where to keep what was posted; None: nowhere.
+    """Prints the reports, and writes and posts what the options request. `ask(reports)` returns answers. `folder` is
+    where posted leaks are recorded; None: nowhere.
     """
     reports = list(wanted(None, "html") if given.html else given.reports or ORDER)
     if given.owner and not given.reports:
@@ -144,7 +144,7 @@ def tell(summary):
 
 
 def _guarded(name, work):
-    """Runs a command; what goes wrong is one line. To be terminated is to be interrupted."""
+    """Runs a command and prints errors as one line. SIGTERM is treated like Ctrl-C."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return work()

@@ -1,10 +1,9 @@
-"""Joins the archives of dumps into few files, TABLE/day=D/part-N.parquet.
+"""Merges the archives of dumps into a few files, TABLE/day=D/part-N.parquet.
 
-A day's last file of a table is written anew with the rows of the archives at its end, until it is large;
-then the next one begins. A file is replaced as a whole, and archives are removed last: what is killed
-before that is done again, and what the archives bring takes the place of rows of the same dumps, so
-that nothing is lost and nothing counts twice. The tables dumps and failures are written last: a dump
-counts when all its rows are there.
+The rows of the archives are appended to the last file of each table and day by rewriting it. When it is large enough,
+the next file begins. Files are replaced atomically, and archives are removed last. If the process is killed earlier,
+the merge is repeated and rows of the same dumps are replaced, so nothing is lost and nothing counts twice. The tables
+dumps and failures are written last, because a dump counts only when all its rows exist.
 """
 import io
 import json
@@ -15,8 +14,8 @@ import zipfile
 from ._store import KEYS, archive_name, day_of, last_dumps
 
 _FULL_BYTES = 64 << 20  # a file of this size gets no more rows
-_GROUP_ROWS = 1 << 17  # of a row group: bounds the memory of both who writes and who reads it
-_KEY = "key.json"  # of what dump an archive is
+_GROUP_ROWS = 1 << 17  # rows of a row group; bounds the memory of writers and readers
+_KEY = "key.json"  # member of an archive that identifies its dump
 _IN_FILE = tuple(name for name in KEYS if name != "day")
 
 
@@ -29,8 +28,8 @@ class Archive:
 
     @classmethod
     def open(cls, file):
-        """None if it is not whole: nothing waits for the disk when archives are made, so that those of a
-        machine that stopped can be cut short.
+        """Opens an archive. Returns None if it is truncated, which can happen if the machine stopped: archives are
+        written without waiting for the disk.
         """
         try:
             with zipfile.ZipFile(file) as z:
@@ -47,7 +46,7 @@ class Archive:
             return pyarrow.parquet.ParquetFile(io.BytesIO(z.read(name + ".parquet")))
 
     def table(self, name):
-        """A table without the columns of the key; None if there is none."""
+        """Returns a table without the key columns, or None if the archive does not have it."""
         if name not in self.names:
             return None
         return self._tables[name] if self._tables is not None else self._parquet(name).read()
@@ -57,7 +56,7 @@ class Archive:
 
 
 def write_archive(file, key, folder):
-    """Makes an archive of the Parquet files in a folder."""
+    """Writes an archive of the Parquet files in a directory."""
     with zipfile.ZipFile(file, "w") as z:
         z.writestr(_KEY, json.dumps({name: key[name] for name in KEYS}))
         for name in sorted(os.listdir(folder)):
@@ -76,7 +75,7 @@ def key_in(row):
 
 
 def joined(schemas):
-    """The columns of all; those of different types are texts."""
+    """Returns a schema with the columns of all schemas. A column whose types differ becomes a string."""
     import pyarrow
     types = {}
     for schema in schemas:
@@ -87,7 +86,7 @@ def joined(schemas):
 
 
 def fitted(table, schema):
-    """A table with the columns of a schema; null where it has none."""
+    """Returns the table with the columns of a schema. Missing columns are null."""
     import pyarrow
     names = set(table.schema.names)
     return pyarrow.table([table.column(field.name).cast(field.type) if field.name in names else
@@ -100,13 +99,13 @@ def row_keys(table):
 
 
 def dumps_of(table):
-    """The keys of the dumps that a table has rows of."""
+    """Returns the keys of the dumps in a table."""
     rows = table.select(_IN_FILE).group_by(list(_IN_FILE)).aggregate([])
     return set(row_keys(rows))
 
 
 def without(table, keys):
-    """The rows of other dumps."""
+    """Returns the table without the rows of these dumps."""
     import pyarrow
     if not dumps_of(table) & keys:
         return table
@@ -114,7 +113,7 @@ def without(table, keys):
 
 
 def has_any(file, keys):
-    """Whether a file has rows of some dumps."""
+    """Returns whether a file has rows of any of these dumps."""
     reader = file.reader
     for group in range(reader.num_row_groups):
         if dumps_of(reader.read_row_group(group, columns=list(_IN_FILE))) & keys:
@@ -123,7 +122,7 @@ def has_any(file, keys):
 
 
 class _File:
-    """A file of a table and day; one that is to be made has no reader."""
+    """A file of a table and day. A new file has no reader."""
 
     def __init__(self, path):
         import pyarrow.parquet
@@ -131,7 +130,7 @@ class _File:
         self.reader = pyarrow.parquet.ParquetFile(path) if os.path.exists(path) else None
 
     def replace(self, keys, tables):
-        """Writes it anew: without the rows of some dumps, with those of tables, (schemas, iterator)."""
+        """Rewrites the file without the rows of some dumps, and appends tables, given as (schemas, iterator)."""
         import pyarrow
         import pyarrow.parquet
         schemas, more = tables
@@ -173,8 +172,8 @@ class _File:
 
 
 def _copies(store, archives):
-    """Of dumps with the same fingerprint the first, by day, counts. Puts an archive that only says of which
-    it is a copy instead of each of the others that are not known as such.
+    """Marks copies. Of dumps with the same fingerprint, only the first by day counts. Each of the others that is not yet
+    marked gets an archive that contains only the mark and replaces its own archive, if it has one.
     """
     import pyarrow.parquet
     marks, columns = {}, list(_IN_FILE) + ["fingerprint", "status", "duplicate_of"]
@@ -208,7 +207,7 @@ def _copies(store, archives):
 
 
 def _join(store, table, day, archives):
-    """Joins the archives of a day into a table's files, and returns those that it wrote or removed."""
+    """Merges the archives of a day into a table's files. Returns the paths of written and removed files."""
     keys = {tuple(archive.key[name] for name in _IN_FILE) for archive in archives}
     mine = [archive for archive in archives if table in archive.names]
     files = [_File(path) for path in store.files(table, day)]
@@ -228,8 +227,8 @@ def _join(store, table, day, archives):
 
 
 def compact(store, fetch=None):
-    """Joins all archives of a local store. fetch(days) is called before files of those days are looked at.
-    Returns the paths of files that were written or removed.
+    """Merges all archives of a local store. Calls fetch(days) before it reads files of those days. Returns the paths of
+    written and removed files.
     """
     names = [name for name in sorted(os.listdir(store.incoming)) if name.endswith(".zip")]
     taken, archives = [], {}
@@ -238,7 +237,7 @@ def compact(store, fetch=None):
         archive = Archive.open(file)
         taken.append(file)
         if archive:
-            archives[key_in(archive.key)] = archive  # the last one of a dump
+            archives[key_in(archive.key)] = archive  # the newest archive of a dump wins
     _copies(store, archives)
     days = {}
     for archive in archives.values():

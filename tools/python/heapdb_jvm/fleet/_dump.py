@@ -1,5 +1,4 @@
-"""One dump: imports it, asks the questions, writes the answers as Parquet, moves them to their places.
-"""
+"""Processes one dump: imports it, runs the queries and stores the answers as Parquet."""
 import os
 import subprocess
 import threading
@@ -10,7 +9,7 @@ from ._listing import local_path
 from ._mapping import Mapping
 from ._store import Shell, last_line, open_store
 
-# table: query, options. Rows without stacks: they are the dump's, not the fleet's.
+# table: query, options. Threads are stored without their stacks, which matter only for a single dump.
 QUERIES = {
     "histogram": ("histogram", {}),
     "owners": ("leaks", {"threshold": "1", "brief": True}),
@@ -18,7 +17,7 @@ QUERIES = {
     "triage": ("triage", {}),
     "threads": ("threads", {"no_stack": True}),
 }
-# kind of waste: query, options, the facts that count things and their bytes.
+# kind of waste: query, options, the facts with the number of objects and their bytes.
 WASTE = (
     ("duplicate strings", "duplicates", {"limit": 1}, "copies", "wasted"),
     ("room in collections", "collections", {"limit": 1}, "objects", "wasted"),
@@ -39,7 +38,7 @@ HEAP = ("reachable_objects", "reachable_bytes", "unreachable_objects", "unreacha
 
 
 def arrow_type(kind):
-    """The Arrow type of a column of the registry. Spark has no unsigned numbers."""
+    """Returns the Arrow type for a column type. Spark has no unsigned integers."""
     import pyarrow
     return {"count": pyarrow.int64(), "bytes": pyarrow.int64(), "id": pyarrow.int64(),
             "integer": pyarrow.int64(), "number": pyarrow.float64(), "percent": pyarrow.float64(),
@@ -52,15 +51,15 @@ def schema_of(columns):
 
 
 def signed(table, schema):
-    """A table with the types of Spark: what is unsigned as the same bits, texts plain."""
+    """Converts a table to Spark's types: unsigned integers keep their bits, dictionaries become plain strings."""
     import pyarrow
     return pyarrow.table([table.column(field.name).cast(field.type, safe=False) for field in schema],
                          schema=schema)
 
 
 def with_empty_classes(db, data, schema):
-    """The histogram with a row of 0 objects for each class that has none: a class that only has static
-    fields is in the dump, too, and the reports ask whether a class still exists.
+    """Adds a row to the histogram for each class without objects, because the reports check whether a class still
+    exists, for example one with only static fields.
     """
     import pyarrow
     known = set(data.column("name").to_pylist())
@@ -72,7 +71,7 @@ def with_empty_classes(db, data, schema):
 
 
 def failure_of(error):
-    """What a failure's row says: code, text, whether it is the system's and may pass."""
+    """Returns a failure as columns: code, message, and whether it is a system error, which a retry may avoid."""
     from .. import HeapdbError, OutOfMemory, SystemFailure
     name = error.name if isinstance(error, HeapdbError) else type(error).__name__
     passing = isinstance(error, (SystemFailure, OutOfMemory, MemoryError)) or \
@@ -81,12 +80,12 @@ def failure_of(error):
 
 
 def fetching(template, uri):
-    """The command of --fetch: the shell gets the name as a parameter, so that nothing in it is a command."""
+    """Returns the command of --fetch. The shell gets the name as a parameter, so it cannot inject commands."""
     return ["sh", "-c", template.replace("{}", '"$1"'), "sh", uri]
 
 
 class _Feed(threading.Thread):
-    """Lets the bytes of a remote dump run through a pipe with a name."""
+    """Copies a remote dump into a named pipe."""
 
     def __init__(self, command, pipe):
         super().__init__(daemon=True)
@@ -100,7 +99,7 @@ class _Feed(threading.Thread):
 
 
 class Work:
-    """A job's work: the dump, the database, the answers' files."""
+    """The state of a job: the dump, the database and the files of answers."""
 
     def __init__(self, job, folder):
         self.job, self.folder = job, folder
@@ -135,7 +134,7 @@ class Work:
         return heapdb_jvm.open(database, **self.opening())
 
     def opening(self):
-        # The database is thrown away: nothing need wait for the disk.
+        # The database is temporary, so there is no need to wait for the disk.
         return {"memory": self.job["memory"], "threads": self.job["threads"], "no_sync": True}
 
     def read_mapping(self):
@@ -204,7 +203,7 @@ class Work:
         self.write_rows("waste", schema, rows)
 
     def run(self):
-        """The row of the table dumps."""
+        """Does the job and returns the row for the table dumps."""
         started = time.time()
         self.read_mapping()
         with self.import_dump() as db:
@@ -242,7 +241,7 @@ def failure_schema():
 
 
 def publish(job, store, work, table, schema, row):
-    """Puts a dump's answers, and its row in dumps or failures, where `compact` finds them."""
+    """Stores a dump's answers, and its row of dumps or failures, as an archive for `compact`."""
     work.write_rows(table, schema, [row])
     archive = os.path.join(work.folder, "answers.zip")
     write_archive(archive, job, work.tree)

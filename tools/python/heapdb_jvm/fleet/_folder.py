@@ -1,4 +1,4 @@
-"""Folders for what a job needs while it is done, which are gone when the process is that made them."""
+"""Temporary directories of jobs, removed even after the process that created them was killed."""
 import fcntl
 import os
 import shutil
@@ -8,13 +8,12 @@ from ._listing import local_path
 
 _PREFIX = "heapdb-fleet-"
 _MEMORY = "/dev/shm"
-# What is made in memory: the database of a dump has half of its size, and what is made for the
-# questions less than that again. Taking a folder of a disk away, where others write, takes longer
-# than all that was done in it.
+# Largest dump that is processed in memory. Its database has half the dump's size, and the tables for queries need less
+# than that again. On a busy disk, removing the temporary directory alone takes longer than the whole job in memory.
 _MOST_BYTES = 64 << 20
-_PART_OF_BUDGET = 4  # of a process that has one
-_PART_OF_MEMORY = 16  # of what is free there: others have theirs
-_MAGIC = b"JAVA PROFILE"  # compressed dumps say nothing about the size of what comes of them
+_PART_OF_BUDGET = 4  # the memory budget must be this many times the dump's size
+_PART_OF_MEMORY = 16  # so must the free memory, because other jobs need some, too
+_MAGIC = b"JAVA PROFILE"  # the file must be uncompressed: otherwise the size of the heap is unknown
 _swept = set()
 
 
@@ -33,7 +32,7 @@ def _fits_in_memory(job):
 
 
 def _on_disk():
-    """Where Spark keeps what it needs for a while, else where everybody does."""
+    """Returns Spark's directory for temporary files, or else the system's."""
     for name in ("LOCAL_DIRS", "SPARK_LOCAL_DIRS"):
         folder = os.environ.get(name, "").split(",")[0]
         if os.path.isdir(folder):
@@ -42,18 +41,18 @@ def _on_disk():
 
 
 def places(job):
-    """Where a job may be done: the next one if the system fails in the one before."""
+    """Returns the directories in which a job may run. After a system error the next one is tried."""
     if job["work"]:
         return [job["work"]]
     return [_MEMORY, _on_disk()] if _fits_in_memory(job) else [_on_disk()]
 
 
 def sweep(place):
-    """Removes the folders of processes that were killed: those that nobody has locked."""
+    """Removes the directories of killed processes, which are those without a lock."""
     try:
         entries = list(os.scandir(place))
     except OSError:
-        return  # what is wrong with the place, the folder itself will say
+        return  # creating the directory will report the error
     for entry in entries:
         try:
             if not entry.name.startswith(_PREFIX) or not entry.is_dir(follow_symlinks=False) or \
@@ -72,7 +71,7 @@ def sweep(place):
 
 
 class Folder:
-    """A new folder at a place, `path`, for a with statement."""
+    """Context manager for a new temporary directory."""
 
     def __init__(self, place):
         if place not in _swept:
@@ -83,12 +82,12 @@ class Folder:
             try:
                 self.lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
             except FileNotFoundError:
-                continue  # swept away by another before it was locked
-            # Held by the processes that come from this one, too.
+                continue  # another process removed it before it was locked
+            # Child processes inherit the lock.
             fcntl.flock(self.lock, fcntl.LOCK_EX)
             if os.path.isdir(self.path):
                 break
-            os.close(self.lock)  # the same, but later
+            os.close(self.lock)  # removed between open and lock
 
     def __enter__(self):
         return self.path

@@ -1,4 +1,4 @@
-"""Listings: which dumps there are, of which application, build and day."""
+"""Listings of dumps with their application, build and day."""
 import csv
 import datetime
 import glob
@@ -14,9 +14,8 @@ PATTERN = "{app}/{build}/{day}/{dump}.hprof"
 _ENDINGS = re.compile(r"(\.hprof|\.bin|\.dump)?(\.gz|\.zst)?$")
 _PART = {"app": r"[^/]+", "build": r"[^/]+", "day": r"\d{4}-?\d\d-?\d\d", "dump": r"[^/]+?"}
 
-# A dump of the fleet: where it is, what it belongs to, the mapping file of its build or None.
-# bytes, modified: of a dump that is fetched, as far as the listing says so, so that a new one of the same
-# name is noticed.
+# A dump: its location, its keys, and the mapping file of its build or None. For dumps that are fetched, bytes and
+# modified come from the listing if it has them, so that a replaced dump is noticed.
 Entry = namedtuple("Entry", "uri app build day dump mapping bytes modified", defaults=(None, None))
 # Lines of `aws s3 ls --recursive` and of `gsutil ls -l`.
 _LISTED = (re.compile(r"(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) +(?P<bytes>\d+) (?P<uri>.+)"),
@@ -47,7 +46,7 @@ def compile_pattern(pattern):
 
 
 def local_path(uri):
-    """The path of a plain name or a file: URI; None for other schemes."""
+    """Returns the path for a plain name or a file: URI; None for other schemes."""
     parts = urlsplit(uri)
     if parts.scheme == "file":
         return unquote(parts.path)
@@ -55,27 +54,27 @@ def local_path(uri):
 
 
 def _entry(given, pattern, source, fetched):
-    """An entry of what a listing says, completed from the path."""
+    """Returns the entry for a row of a listing. Missing columns are taken from the path."""
     uri = given.get("uri") or given.get("path") or given.get("file")
     if not uri:
-        raise ListingError(f"{source}: an entry without uri: {given}")
+        raise ListingError(f"{source}: entry without uri: {given}")
     path = local_path(uri)
     if fetched and uri.startswith("-"):
-        raise ListingError(f"{source}: {uri}: begins with -, which the command of --fetch may take for an option")
+        raise ListingError(f"{source}: {uri}: begins with -, which the --fetch command could take for an option")
     if path is not None and not fetched:
         uri = os.path.abspath(path)
     found = pattern.search(uri)
     found = found.groupdict() if found else {}
     values = {name: str(given.get(name) or found.get(name) or "").strip() for name in _PART}
     if not values["dump"]:
-        # Names like heap.hprof are in many folders: the whole path tells them apart.
+        # Names such as heap.hprof occur in many directories, so add a hash of the whole path.
         name = _ENDINGS.sub("", uri.rsplit("/", 1)[-1])
         values["dump"] = f"{name}-{hashlib.sha1(uri.encode()).hexdigest()[:6]}"
     missing = [name for name in ("app", "build", "day") if not values[name]]
     if missing:
-        raise ListingError(f"{source}: {uri}: no {', '.join(missing)}: its path does not match the "
-                           "pattern, by default app/build/2026-03-02/name.hprof; say --pattern, or give columns "
-                           "of these names")
+        raise ListingError(f"{source}: {uri}: no {', '.join(missing)}: the path does not match the pattern "
+                           "(default: app/build/2026-03-02/name.hprof); use --pattern, or add columns with "
+                           "these names")
     day = re.fullmatch(r"(\d{4})-?(\d\d)-?(\d\d)", values["day"])
     if not day:
         raise ListingError(f"{source}: {uri}: the day {values['day']} is not like 2026-03-02")
@@ -88,7 +87,7 @@ def _entry(given, pattern, source, fetched):
 
 
 def _listed(lines, pattern):
-    """The rows of a listing of an object store, of the names that match the pattern; None of other texts."""
+    """Returns the rows of an object store's listing whose names match the pattern; None if it is another text."""
     rows = []
     for line in lines:
         found = next(filter(None, (one.fullmatch(line) for one in _LISTED)), None)
@@ -101,8 +100,8 @@ def _listed(lines, pattern):
 
 
 def _rows(text, pattern):
-    """What a listing's text says: a table with a header that names uri, a path a line, or a listing of an
-    object store."""
+    """Returns the rows of a listing's text: a table with a column uri, one path per line, or the listing of an object
+    store."""
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     listed = _listed(lines, pattern)
     if listed is not None:
@@ -116,12 +115,15 @@ def _rows(text, pattern):
 
 
 def read_listing(listing, pattern=PATTERN, mapping=None, read=None, fetched=False):
-    """Entries of a listing: a list of paths or of dicts, a file that lists them (a path a line, a table with
-    the columns uri, app, build, day, dump, mapping, or what `aws s3 ls --recursive` or `gsutil ls -l`
-    print), "-" for standard input, or a local glob ("dumps/*/*.hprof", "**" for all folders). What a line
-    does not say comes from the path, by the pattern. `mapping`: where mapping files are,
-    "mappings/{app}/{build}.txt", those that exist are taken. `read(uri)` gives the text of a listing that
-    is not local. fetched: names are not those of local files.
+    """Returns the entries of a listing.
+
+    listing: a list of paths or dicts; a file that lists dumps (one path per line, a table with the columns uri, app,
+        build, day, dump and mapping, or the output of `aws s3 ls --recursive` or `gsutil ls -l`); "-" for standard
+        input; or a local path pattern such as "dumps/*/*.hprof", with "**" for all subdirectories.
+    pattern: extracts from the path what the listing does not contain.
+    mapping: pattern for mapping files, "mappings/{app}/{build}.txt". Missing files are ignored.
+    read: function that returns the text of a listing that is not local.
+    fetched: the names are not local files.
     """
     compiled, source = compile_pattern(pattern), "listing"
     if isinstance(listing, (str, os.PathLike)):
@@ -140,12 +142,12 @@ def read_listing(listing, pattern=PATTERN, mapping=None, read=None, fetched=Fals
                 with open(path, encoding="utf-8") as f:
                     rows = _rows(f.read(), compiled)
             except UnicodeDecodeError:
-                raise ListingError(f"{source}: not a text: a listing names dumps") from None
+                raise ListingError(f"{source}: not a text file: expected a listing of dumps") from None
     else:
         rows = [dict(one) if isinstance(one, dict) else {"uri": os.fspath(one)} for one in listing]
     entries = [_entry(row, compiled, source, fetched) for row in rows]
     if not entries:
-        raise ListingError(f"{source}: names no dump")
+        raise ListingError(f"{source}: lists no dumps")
     if mapping:
         entries = [_with_mapping(entry, mapping) for entry in entries]
     keys, found = {}, []
@@ -153,7 +155,7 @@ def read_listing(listing, pattern=PATTERN, mapping=None, read=None, fetched=Fals
         key = (entry.app, entry.build, entry.day, entry.dump)
         if keys.setdefault(key, entry.uri) != entry.uri:
             raise ListingError(f"{source}: {keys[key]} and {entry.uri} are both {'/'.join(key)}: "
-                               "give them different names in a column dump")
+                               "give them different names in the column dump")
         if entry not in found[-1:]:
             found.append(entry)
     return list(dict.fromkeys(found))

@@ -14,7 +14,7 @@ def first_day(keep, today=None):
     """Returns the first day to keep for "30d" or "8w"; the last day is today, in UTC."""
     found = re.fullmatch(r"(\d{1,6})([dw])", keep)
     if not found or int(found[1]) == 0:
-        raise ListingError(f"{keep}: not a time to keep: 30d, 8w")
+        raise ListingError(f"{keep}: expected a time such as 30d or 8w")
     today = datetime.date.fromisoformat(today) if today else \
         datetime.datetime.now(datetime.timezone.utc).date()
     days = int(found[1]) * _UNITS[found[2]]
@@ -39,10 +39,10 @@ def prune(folder, keep, *, today=None, dry_run=False):
     Returns the days that were or would be removed. The dumps themselves are not touched."""
     root = local_path(folder)
     if root is None:
-        raise ListingError(f"{folder}: only heapdb_jvm.spark removes what is not local")
+        raise ListingError(f"{folder}: not a local directory: use heapdb_jvm.spark")
     store = LocalStore(os.path.abspath(root))
     if not any(os.path.isdir(os.path.join(store.root, table)) for table in TABLES):
-        raise FileNotFoundError(f"{store.root}: no tables of a fleet: no folder dumps")
+        raise FileNotFoundError(f"{store.root}: not a fleet: it has no tables")
     first = first_day(keep, today)
     with store.lock():
         found = old({os.path.dirname(file) for file in store.files("*")}, first)
@@ -51,7 +51,7 @@ def prune(folder, keep, *, today=None, dry_run=False):
             try:
                 os.rmdir(os.path.dirname(one))
             except OSError:
-                pass  # it has other days
+                pass  # the table has other days
     return days_of(found)
 
 

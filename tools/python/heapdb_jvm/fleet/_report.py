@@ -11,7 +11,7 @@ from ._store import DATA, KEYS, TABLES, LocalStore
 
 _SQL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sql")
 ORDER = ("overview", "leaks", "builds", "names", "owners", "growth", "waste", "outliers", "failures")
-# What the page shows beside the reports.
+# Additional data for the HTML page.
 _HISTORY = "leak_builds"
 # Functions of Spark that DuckDB has under other names.
 _MACROS = ("CREATE OR REPLACE TEMP MACRO unix_date(d) AS date_diff('day', DATE '1970-01-01', d)",
@@ -89,7 +89,7 @@ def connect(folder):
     import duckdb
     folder = os.path.abspath(folder)
     if not any(os.path.isdir(os.path.join(folder, table)) for table in ("dumps", "failures")):
-        raise ReportError(f"{folder}: no tables of a fleet: no folder dumps")
+        raise ReportError(f"{folder}: not a fleet: it has no tables")
     db = duckdb.connect()
     extra = [name for name in sorted(os.listdir(folder)) if name.isidentifier() and
              name not in TABLES and os.path.isdir(os.path.join(folder, name))]

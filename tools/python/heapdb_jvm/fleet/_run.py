@@ -1,4 +1,4 @@
-"""Selects the dumps of a listing that are to be imported, imports them, and counts each once."""
+"""Imports the dumps of a listing that are not in the tables yet."""
 import concurrent.futures
 import json
 import os
@@ -14,21 +14,25 @@ from ._listing import ListingError, PATTERN, local_path, read_listing
 from ._prune import kept
 from ._store import KEYS, TABLES, LocalStore, open_store
 
-# Dumps after which a run joins what is done: a folder with too many files is slow.
+# Number of dumps after which a run merges their archives, because a directory with very many files is slow.
 _JOIN_EACH = 200
 
-# What a run did: numbers of dumps. seconds: what the dumps took, added up.
+# The result of a run: numbers of dumps, total time of all dumps in seconds, and failed jobs.
 Summary = namedtuple("Summary", "listed done failed duplicates passed_over seconds failures")
 
 
 class Settings:
-    """How dumps are taken.
+    """Settings for importing dumps.
 
-    memory: budget of a process in bytes. threads: of a process. sizes: "vm", "mat" or "dump".
-    salvage: take what can be read of a damaged dump; else it is a failure, for its numbers cannot
-    be compared. queries: more tables, {"table": "query --option value"}. timeout: seconds a dump.
-    work: folder for databases while they are needed, some half of the dump's size each. fetch: a shell
-    command that prints a dump of the listing, with {} for its name: "aws s3 cp {} -".
+    memory: memory budget of a process in bytes.
+    threads: number of threads of a process.
+    sizes: model of object sizes: "vm", "mat" or "dump".
+    salvage: import what can be read of a damaged dump. By default a damaged dump is a failure, because its numbers
+        cannot be compared with others.
+    queries: additional tables, {"table": "query --option value"}.
+    timeout: maximum number of seconds per dump.
+    work: directory for temporary databases. Each needs about half the dump's size.
+    fetch: shell command that prints a dump of the listing, with {} for its name, such as "aws s3 cp {} -".
     """
 
     def __init__(self, *, memory=0, threads=1, sizes="vm", salvage=False, queries=None, timeout=0,
@@ -36,7 +40,7 @@ class Settings:
         self.memory, self.threads, self.sizes = int(memory), int(threads), sizes
         self.salvage, self.timeout, self.work, self.fetch = bool(salvage), timeout, work, fetch
         if fetch is not None and "{}" not in fetch:
-            raise ListingError(f"--fetch {fetch}: {{}} is missing, for which the name of a dump is put")
+            raise ListingError(f"--fetch {fetch}: missing {{}}, which is replaced by the name of the dump")
         self.queries = {name: parse_query(name, text) for name, text in (queries or {}).items()}
 
     def text(self):
@@ -52,7 +56,7 @@ def parse_query(table, text):
     words = shlex.split(text) if isinstance(text, str) else list(text)
     known = {query.name: query for query in queries()}
     if table in TABLES or not table.isidentifier():
-        raise ListingError(f"{table} cannot be the name of a table of its own")
+        raise ListingError(f"{table}: not a valid name for an additional table")
     if not words or words[0] not in known:
         raise ListingError(f"{table}: unknown query {words[0] if words else ''}")
     options, rest = {}, words[1:]
@@ -118,7 +122,7 @@ def summary_of(listed, jobs, results, duplicates):
 
 
 def _done(todo, count):
-    """Yields the results of the jobs as they end. They are done by `count` servers."""
+    """Runs the jobs on `count` servers and yields their results as they finish."""
     servers = queue.SimpleQueue()
     made = [Server() for _ in range(count)]
     own = threading.local()
@@ -135,7 +139,7 @@ def _done(todo, count):
         for future in concurrent.futures.as_completed([pool.submit(do, job) for job in todo]):
             yield future.result()
     finally:
-        # Also when interrupted: nothing is begun any more, and what was begun is not a failure.
+        # Also when interrupted: start no more jobs, and do not count interrupted ones as failures.
         pool.shutdown(wait=False, cancel_futures=True)
         for server in made:
             server.close()
@@ -144,20 +148,23 @@ def _done(todo, count):
 
 def run(listing, out, *, jobs=1, pattern=PATTERN, mapping=None, settings=None, retry=False,
         keep=None, progress=None):
-    """Takes the dumps of a listing into the tables of the folder `out`, `jobs` at once, each in a
-    process of its own, and returns a Summary. See read_listing for the listing, pattern and
-    mapping. retry: also those that failed before. keep: "30d" passes over dumps of
-    days before, which `prune` would remove. progress(done, all, result) is called for each.
+    """Imports the dumps of a listing into the tables in the directory `out`, each in its own process. Returns a Summary.
+
+    listing, pattern, mapping: see read_listing.
+    jobs: number of dumps to import at once.
+    retry: also import dumps that failed before.
+    keep: "30d" skips dumps that `prune` would remove.
+    progress: function called with (done, all, result) for each dump.
     """
     need("fleet", "pyarrow")
     settings = settings or Settings()
     if local_path(out) is None:
-        raise ListingError(f"{out}: only heapdb_jvm.spark writes to places that are not local")
+        raise ListingError(f"{out}: not a local directory: use heapdb_jvm.spark")
     out = os.path.abspath(local_path(out))
     entries = kept(read_listing(listing, pattern, mapping, fetched=bool(settings.fetch)), keep)
     remote = [entry.uri for entry in entries if local_path(entry.uri) is None]
     if remote and not settings.fetch:
-        raise ListingError(f"{remote[0]}: not a local file: name a command that prints it (--fetch), or use "
+        raise ListingError(f"{remote[0]}: not a local file: use --fetch with a command that prints it, or "
                            "heapdb_jvm.spark")
     store = LocalStore(out)
     store.prepare()

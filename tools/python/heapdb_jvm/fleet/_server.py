@@ -1,9 +1,8 @@
-"""python -m heapdb_jvm.fleet._server: does jobs, each in a fork of itself that has everything loaded.
+"""python -m heapdb_jvm.fleet._server: runs jobs, each in a fork that already has everything loaded.
 
-A job is a line of JSON on standard input, its answer a line on standard output: {"ok": the row of the
-table dumps}, {"failure": what the table failures says of it}. Ends with its standard input, when it is
-terminated, or with the process that started it, and leaves nothing of what it was doing. Standard
-error is a file, which has what the last job wrote.
+A job is one line of JSON on standard input, and its result one line on standard output: {"ok": row of the table dumps}
+or {"failure": row of the table failures}. The server ends when its standard input ends, on SIGTERM, or with the process
+that started it, and removes its temporary files. Standard error is a file with the output of the last job.
 """
 import contextlib
 import ctypes
@@ -16,7 +15,7 @@ import sys
 import time
 import traceback
 
-# The pool of glibc: another one would have a thread, and threads are not there in a fork.
+# Use malloc: Arrow's other memory pools may have a background thread, which a fork does not inherit.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 from ._dump import Work, dump_schema, failure_of, last_line, publish, signed  # noqa: E402
@@ -44,7 +43,7 @@ def load():
     table = pyarrow.table({"text": names, "number": pyarrow.array([1], pyarrow.uint64())})
     pyarrow.parquet.write_table(signed(table, schema), pyarrow.BufferOutputStream(),
                                 compression="zstd")
-    # What is there now stays: forks need not look through it, nor copy it.
+    # Exclude all present objects from garbage collection, so that forks do not touch and copy their pages.
     gc.collect()
     gc.freeze()
 
@@ -56,7 +55,7 @@ def work_of(job, folder):
         row = work.run()
         publish(job, open_store(job["out"], job["hadoop"], folder), work, "dumps", dump_schema(), row)
         return {"ok": row}
-    except Exception as error:  # whatever it is, it is this dump's row
+    except Exception as error:  # any error becomes the row of this dump
         return {"failure": failure_of(error)}
 
 
@@ -67,8 +66,8 @@ def in_fork(job, folder, answer):
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
         die_with_parent(signal.SIGKILL)
-        os.setpgid(0, 0)  # with the processes that it starts
-        os.dup2(2, 1)  # the standard output is the server's
+        os.setpgid(0, 0)  # so that the job's own child processes are killed with it
+        os.dup2(2, 1)  # standard output belongs to the server's protocol
         data = json.dumps(work_of(job, folder)).encode()
         while data:
             data = data[os.write(answer, data):]
@@ -76,7 +75,7 @@ def in_fork(job, folder, answer):
     except BaseException:
         traceback.print_exc()
     finally:
-        # Not by way of destructors: a feed that nobody reads may wait.
+        # Skip destructors: the thread of an unread _Feed could block them.
         os._exit(code)
 
 

@@ -1,7 +1,7 @@
-"""Where the tables are: a folder that all executors see, or a place of a Hadoop file system.
+"""The storage of the tables: a local or shared directory, or a location in a Hadoop file system.
 
-The answers about a dump come as one archive into the folder .incoming; `compact` joins archives into
-TABLE/day=D/part-N.parquet. Runs may work at once: each adds archives, and one at a time joins them.
+The answers about a dump arrive as one archive in the directory .incoming. `compact` merges archives into
+TABLE/day=D/part-N.parquet. Several runs may add archives at once, but only one at a time merges them.
 """
 import contextlib
 import fcntl
@@ -19,10 +19,10 @@ from ._listing import local_path
 DATA = ("totals", "histogram", "owners", "leaks", "triage", "threads", "waste")
 TABLES = ("dumps", "failures") + DATA
 KEYS = ("app", "build", "day", "dump")
-# Spark and DuckDB see no folder whose name begins with a dot.
+# Spark and DuckDB ignore directories whose names begin with a dot.
 INCOMING = ".incoming"
 _LOCK_MS = 3600 * 1000
-_ARGUMENTS = 500  # of a call of Hadoop's shell
+_ARGUMENTS = 500  # maximum number of files per call of Hadoop's shell
 
 
 def hash_of(key):
@@ -52,18 +52,18 @@ class LocalStore:
         self.root, self.incoming = root, os.path.join(root, INCOMING)
 
     def prepare(self):
-        """Creates the location, and joins the archives that a killed run left."""
+        """Creates the directory, and merges the archives that a killed run left."""
         old = glob.glob(os.path.join(glob.escape(self.root), "*", "app=*"))
         if old:
-            raise FileExistsError(f"{self.root} has tables of an earlier version of heapdb: name a new folder, "
+            raise FileExistsError(f"{self.root} has tables of an earlier version of heapdb: use a new directory, "
                                   "or remove these")
         os.makedirs(self.incoming, exist_ok=True)
         sweep(self.incoming)
         self.compact()
 
     def add(self, archive, key):
-        """Puts the archive of a dump where `compact` finds it. Archives never replace one another, so that
-        one that another process has just read can be removed without a look at what came since.
+        """Adds the archive of a dump for `compact`. Archives never replace one another, so a process that has merged an
+        archive can remove it without checking for a newer one.
         """
         os.makedirs(self.incoming, exist_ok=True)
         with Folder(self.incoming) as folder:
@@ -83,7 +83,7 @@ class LocalStore:
         return None
 
     def compact(self):
-        """Joins the waiting archives into the files of tables."""
+        """Merges the waiting archives into the files of tables."""
         from ._compact import compact
         with self.lock():
             compact(self)
@@ -127,11 +127,12 @@ class HadoopStore:
         self.compact()
 
     def add(self, archive, key):
-        # The shell gives the file its name when it is whole.
+        # The shell gives the file its final name when it is complete.
         self.shell.run("-put", archive, f"{self.root}/{INCOMING}/{archive_name(key)}")
 
     def compact(self):
-        """Joins the archives in a copy of what they change. If another run does, they wait for the next one."""
+        """Merges the archives in a local copy of the files that change. While another run does so, they wait for the
+        next run."""
         lock = f"{self.root}/{INCOMING}/lock"
         names = self.shell.run("-ls", "-C", f"{self.root}/{INCOMING}").decode().splitlines()
         if not any(name.endswith(".zip") for name in names) or not self._take(lock):
@@ -174,7 +175,7 @@ class HadoopStore:
                 if missing:
                     self.shell.run("-get", *missing, os.path.join(local.root, table) + "/")
 
-        # Which dumps are copies, the dumps of all days say.
+        # All days of the table dumps are needed to find copies.
         get(["dumps"], None)
         made = compact(local, lambda days: get({f.split("/")[-2] for f in folders}, days))
         gone = [f for f in made if not os.path.exists(f)]
@@ -194,10 +195,10 @@ class HadoopStore:
 
 
 class Shell:
-    """Hadoop's file system shell, of the jars that Spark brings.
+    """Hadoop's file system shell, run from the jars of Spark.
 
-    settings: what the job's configuration says beyond the machine's own files (spark.hadoop.*); it
-    goes into a file that only this user can read.
+    settings: the job's own Hadoop configuration (spark.hadoop.*). It is written to a directory that only this user can
+    read, because it may contain secrets.
     """
 
     def __init__(self, settings, folder):

@@ -1,4 +1,4 @@
-"""The job: tasks of a few dumps each, which have them done by processes on the executors."""
+"""The Spark job. Each task imports a few dumps in separate processes on an executor."""
 import concurrent.futures
 import os
 import re
@@ -14,10 +14,10 @@ from ..fleet._store import LocalStore, open_store
 
 _MIB = 1 << 20
 _LEAST = 64 * _MIB
-# Bytes of dumps that a task has: no fewer than take much longer than a task costs before anything is
-# done. No more, so that many executors have something to do; larger dumps have a task each.
+# Bytes of dumps per task. The minimum keeps the start-up cost of a task small in comparison. The maximum leaves enough
+# tasks for many executors; larger dumps have their own task.
 _TASK_LEAST, _TASK_MOST = 8 * _MIB, 64 * _MIB
-# Tasks that each core has, more or less: the last ones are small, so that no core waits long for another.
+# Approximate number of tasks per core. The last tasks are small, so that no core waits long for another.
 _TASKS_EACH = 3
 
 
@@ -25,13 +25,13 @@ def _bytes(text, unit=_MIB):
     """Converts "4g" to bytes. A number without a unit is in `unit`, as in Spark's memory settings."""
     found = re.fullmatch(r"\s*(\d+)\s*([kmgt]?)i?b?\s*", str(text).lower())
     if not found:
-        raise ValueError(f"{text} is no amount of memory")
+        raise ValueError(f"{text}: expected an amount of memory such as 4g")
     return int(found[1]) * (1 << 10 * "kmgt".find(found[2]) + 10 if found[2] else unit)
 
 
 def memory_of(spark):
-    """The memory budget of a dump's process: what the executors have beside their JVM, shared by the
-    tasks that run at once on one.
+    """Returns the memory budget of a process: the executor's memory outside its JVM, divided by the number of tasks
+    that run at once.
     """
     conf = spark.sparkContext.getConf()
     heap = _bytes(conf.get("spark.executor.memory", "1g"))
@@ -59,7 +59,7 @@ def batches_of(jobs, cores):
             size = 0
             limit = min(_TASK_MOST, max(_TASK_LEAST, left // (cores * _TASKS_EACH)))
         batches[-1].append(job)
-        # What is of unknown size is remote, and takes its time.
+        # A dump of unknown size is remote, so reading it takes some time.
         size += job["bytes"] if job["bytes"] is not None else _TASK_LEAST
         left -= job["bytes"] or 0
     return batches
@@ -128,8 +128,8 @@ def _rows_of(spark, files, out):
 
 
 def _collect(spark, data, description):
-    """The elements of an RDD. In a thread of its own: what interrupts this one, PySpark's own handler of
-    interrupts among it, talks to the JVM, which a thread that waits for an answer of it cannot.
+    """Returns the elements of an RDD. They are collected in another thread because interrupt handlers, including
+    PySpark's own, must talk to the JVM, and a thread that is waiting for the JVM cannot.
     """
     from pyspark import inheritable_thread_target
     context, tag = spark.sparkContext, f"heapdb-{uuid.uuid4()}"
@@ -140,7 +140,7 @@ def _collect(spark, data, description):
         return data.collect()
 
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        inheriting = inheritable_thread_target(spark)  # the session itself without pinned threads
+        inheriting = inheritable_thread_target(spark)  # without pinned threads this is the session itself
         found = pool.submit(inheriting(collect) if callable(inheriting) else collect)
         try:
             return found.result()
@@ -152,13 +152,14 @@ def _collect(spark, data, description):
 
 def run(listing, out, *, spark=None, pattern=PATTERN, mapping=None, settings=None, retry=False,
         keep=None, progress=None):
-    """Takes the dumps of a listing into the tables at `out` on the executors of a Spark session, and
-    returns a fleet.Summary. Arguments as of fleet.run; the listing, the dumps, mapping files and
-    `out` can be URIs of any file system that the executors' Hadoop reads ("s3a://...", "hdfs://...");
-    plain paths and file: URIs are paths of the executors' own file systems, and `out` must be one
-    that all of them share. The budget of a process is what the executors have beside their JVM,
-    unless settings say otherwise. progress(done, all, result) is called when all are done: Spark
-    shows its own until then.
+    """Imports the dumps of a listing into the tables at `out`, on the executors of a Spark session. Returns a
+    fleet.Summary.
+
+    The arguments are those of fleet.run. The listing, the dumps, mapping files and `out` can be URIs of any file system
+    that the executors' Hadoop supports ("s3a://...", "hdfs://..."). Plain paths and file: URIs are paths on the
+    executors; as `out` they need a file system shared by all of them. By default the memory budget of a process is its
+    share of the executor's memory outside the JVM. progress(done, all, result) is called only after the end of the job;
+    until then Spark shows its own progress.
     """
     from pyspark.sql import SparkSession
     spark = spark or SparkSession.builder.appName("heapdb fleet").getOrCreate()
@@ -178,7 +179,7 @@ def run(listing, out, *, spark=None, pattern=PATTERN, mapping=None, settings=Non
         rows = store.rows
     else:
         out = out.rstrip("/")
-        # A folder of its own: the configuration that the shell gets may have secrets.
+        # A private directory, because the shell's configuration may contain secrets.
         folder = tempfile.TemporaryDirectory(prefix="heapdb-")
         store = open_store(out, hadoop, folder.name)
         rows = _rows_of(spark, files, out)
@@ -186,14 +187,14 @@ def run(listing, out, *, spark=None, pattern=PATTERN, mapping=None, settings=Non
     todo = jobs_of(entries, out, settings, files.stat, known_rows(rows), hadoop, retry)
     results = []
     if todo:
-        # An executor that is lost costs the dumps that it had in work. They are done again elsewhere,
-        # into the same files; those of its tasks that were done are found there.
+        # If an executor is lost, its unfinished dumps are imported again elsewhere. Dumps that its tasks had finished
+        # are found in the store.
         batches = batches_of(todo, max(1, context.defaultParallelism))
         try:
             results = _collect(spark, context.parallelize(batches, len(batches)).flatMap(all_here),
                                f"heapdb: {len(todo)} dumps")
         except BaseException:
-            if path is not None:  # elsewhere, the next run joins what is done
+            if path is not None:  # in other stores the next run merges the finished archives
                 store.compact()
             raise
         for i, result in enumerate(results):
@@ -204,7 +205,7 @@ def run(listing, out, *, spark=None, pattern=PATTERN, mapping=None, settings=Non
 
 
 def prune(out, keep, *, spark=None, today=None, dry_run=False):
-    """Removes the rows of dumps of days before the last ones, "30d": see fleet.prune."""
+    """Removes the rows of old dumps; see fleet.prune."""
     from pyspark.sql import SparkSession
     if local_path(out) is not None:
         return fleet.prune(out, keep, today=today, dry_run=dry_run)

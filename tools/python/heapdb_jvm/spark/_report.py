@@ -1,11 +1,11 @@
-"""The reports of a fleet in Spark: the SQL of heapdb_jvm.fleet on views of a session."""
+"""The reports of a fleet in Spark: the SQL of heapdb_jvm.fleet on views in a session."""
 import os
 
 from ..fleet import _report as fleet_report
 from ..fleet._listing import local_path
 from ..fleet._store import KEYS, TABLES
 
-# Views that others are made of many times: small, and computed once.
+# Small views that other views use many times. They are cached so that Spark computes them once.
 _KEPT = ("counted", "builds", "newest", "sightings", "changes", "renamed", "leak_sightings", "leak_builds")
 
 
@@ -29,8 +29,8 @@ def _schema(table):
 
 
 def tables(out, spark, reports=None):
-    """Makes the views of the reports in a session, or those that some reports need: counted, builds,
-    totals, histogram, leaks, ...; TABLE_files are the files of a table. Returns their names."""
+    """Creates the views of all reports, or those that some reports need, in a session: counted, builds, totals,
+    histogram, leaks and others. TABLE_files are the files of a table. Returns the names of the views."""
     from ._job import _Files
     files, made = _Files(spark), []
     statements, wanted = fleet_report.needed(reports) if reports else (fleet_report.views(), TABLES)

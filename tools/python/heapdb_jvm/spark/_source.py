@@ -10,7 +10,7 @@ from pyspark.sql.types import (BooleanType, DoubleType, LongType, StringType, St
 from ..fleet._listing import local_path
 
 FILE = "file"
-# Options that are the source's own; all others are those of the query.
+# Options of the data source itself; all others are options of the query.
 _OWN = ("path", "paths", "query", "table", "columns", "targets", "memory", "threads", "before", "sql")
 _SPARK = {"count": LongType(), "bytes": LongType(), "id": LongType(), "integer": LongType(),
           "number": DoubleType(), "percent": DoubleType(), "bool": BooleanType()}
@@ -43,8 +43,7 @@ def _option_values(query, options):
 
 
 def _columns(options):
-    """What the rows are called and of which type, by the registry; of a statement in SQL by asking it of
-    the first file."""
+    """Returns the columns of the rows. For an SQL statement, they are found by running it on the first file."""
     if "sql" not in options:
         return _query(options).columns
     import heapdb_jvm
@@ -62,8 +61,8 @@ def _files(options):
     for pattern in json.loads(given) if given else [options.get("path", "")]:
         path = local_path(pattern)
         if not path:
-            raise ValueError("heapdb: load(PATH) needs the path of a heap database or a pattern "
-                             "of the executors' own file system")
+            raise ValueError("heapdb: load(PATH) needs the path of a heap database, or a pattern, "
+                             "in the executors' own file system")
         found = sorted(glob.glob(path, recursive=True))
         if not found and os.path.basename(path).find("*") < 0:
             raise FileNotFoundError(f"heapdb: {path}: no such file")
@@ -82,19 +81,23 @@ class FilePartition(InputPartition):
 class HeapdbDataSource(DataSource):
     """spark.read.format("heapdb").option("query", "histogram").load("dumps/*.heapdb")
 
-    Options: query (objects if none is given; any query of the registry, "table" is another name),
-    sql (a SELECT statement in place of a query), before (of the diff query: the earlier database),
-    targets (with blanks between), columns ("class,retained": only these are read), memory (bytes),
-    threads, and those of the query. A schema that is given with .schema("class string") says
-    which columns are read, too. Columns that do not apply to a dump or to the options are null. Files
-    are local to the executors: heap databases, or dumps, which are imported beside themselves first.
-    A partition is a file; the column "file" is its path.
+    Options:
+        query (or table): a query; default: objects
+        sql: a SELECT statement instead of a query
+        before: earlier database, for the diff query
+        targets: arguments of the query, separated by spaces
+        columns: the columns to read, such as "class,retained"; .schema("class string") also selects columns
+        memory: memory budget in bytes
+        threads: number of threads
+    and the options of the query. Columns that do not apply to a dump or to the options are null. The files are local
+    to the executors: heap databases, or dumps, whose databases are created next to them. Each file is a partition; the
+    column "file" has its path.
 
-    Conditions go into the statement, where the database's indexes serve them:
-    .option("sql", "SELECT id, retained FROM objects WHERE class = 'com.acme.Order'"). Spark's own filters are
-    not taken, although Spark hands them to sources from 4.1 on: 4.3.0 keeps those of one question for the
-    next ones of the same DataFrame, which then lack rows. Of a source with the rows 0 to 9 that takes
-    "x > 6", df.filter("x > 6").count() is 3, and df.count() is then 3, too.
+    Write conditions into the SQL statement, which uses the database's indexes:
+    .option("sql", "SELECT id, retained FROM objects WHERE class = 'com.acme.Order'"). Spark's own filters are not
+    pushed down. Spark offers this since 4.1, but 4.3.0 keeps the filters of one action for later actions on the same
+    DataFrame: with a source of the rows 0 to 9 that accepts "x > 6", df.filter("x > 6").count() returns 3, and then
+    df.count() also returns 3.
     """
 
     @classmethod
@@ -136,7 +139,7 @@ class HeapdbReader(DataSourceReader):
             return db.sql(self.options["sql"])
         values, wanted = dict(self.values), ",".join(name for name in self.fields if name != FILE)
         query = _query(self.options)
-        if wanted and "columns" in query.options:  # it makes some only when they are asked for
+        if wanted and "columns" in query.options:  # some columns are computed only on request
             values["columns"] = wanted
         if "before" in self.options:
             values["before"] = self.options["before"].split(",")
@@ -157,7 +160,7 @@ class HeapdbReader(DataSourceReader):
                                                     pyarrow.string()))
                     elif name in batch.schema.names:
                         arrays.append(batch.column(name).cast(arrow_type(self.kinds[name]), safe=False))
-                    else:  # it does not apply to this dump or question
+                    else:  # the column does not apply to this dump or query
                         arrays.append(pyarrow.nulls(batch.num_rows, arrow_type(self.kinds[name])))
                 yield pyarrow.RecordBatch.from_arrays(arrays, names=self.fields)
             del stream

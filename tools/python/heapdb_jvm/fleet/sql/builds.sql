@@ -1,6 +1,6 @@
 -- Trends by build
--- Averages a dump of each build, in the order in which builds were first seen; leak_bytes is what the
--- leaks of the report "leaks" retain.
+-- Averages per dump for each build, in order of the builds' first dumps. leak_bytes is the retained size of the leaks
+-- in the report "leaks".
 SELECT b.app, b.build, b.first_day, b.dumps, cast(floor(t.bytes) AS bigint) AS bytes,
        cast(floor(t.objects) AS bigint) AS objects, cast(floor(t.garbage) AS bigint) AS unreachable_bytes,
        coalesce(l.leaks, 0) AS leaks, coalesce(l.bytes, 0) AS leak_bytes

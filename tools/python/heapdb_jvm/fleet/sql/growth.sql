@@ -1,6 +1,6 @@
 -- Classes by growth
--- Shallow bytes of a class a dump, by day: the slope of the straight line that fits best, of those that
--- end larger than they began; fit is its coefficient of determination.
+-- Growth of the shallow bytes per dump of a class: slope of the regression line over the days, for classes that are
+-- larger at the end than at the beginning. fit is the coefficient of determination (R squared).
 SELECT app, name, days, cast(floor(slope + 0.5) AS bigint) AS bytes_per_day, round(fit, 2) AS fit,
        cast(floor(first_bytes) AS bigint) AS first_bytes, cast(floor(last_bytes) AS bigint) AS last_bytes,
        cast(floor(last_objects) AS bigint) AS last_objects

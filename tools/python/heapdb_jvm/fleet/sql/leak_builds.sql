@@ -1,5 +1,5 @@
 -- Leaks build by build
--- Bytes a dump that each leak retains in each build that has it.
+-- Bytes per dump that each leak retains, for each build that has it.
 SELECT app, leak, build, n, dumps, cast(floor(retained) AS bigint) AS bytes
 FROM leak_builds
 ORDER BY app, leak, n

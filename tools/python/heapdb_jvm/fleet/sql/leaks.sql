@@ -1,8 +1,8 @@
 -- Leaks by build
--- State: new (only in the newest build), growing (a fifth more than in its first build), renamed (the newest
--- build has it under a name that no earlier one has), steady, gone (not in the newest build). A leak whose
--- class disappeared, while one of the same shape appeared, is one leak: `name` is the last name, `was` the
--- first. Bytes are what it retains a dump. Leaks of nothing but the platform's classes come last.
+-- State: new (only in the newest build), growing (more than 20 % larger than in its first build), renamed (under a
+-- new name in the newest build), steady, or gone (not in the newest build). If a class disappears from a leak and a
+-- leak of the same shape appears, they count as one leak: `name` is the last name, `was` the first. Bytes are retained
+-- bytes per dump. Leaks whose paths contain only platform classes are listed last.
 SELECT app, state, first_build, last_build, builds, names, cast(floor(first_bytes) AS bigint) AS first_bytes,
        cast(floor(last_bytes) AS bigint) AS last_bytes, round(last_percent, 1) AS percent,
        last_name AS name, CASE WHEN first_name = last_name THEN NULL ELSE first_name END AS was, leak,

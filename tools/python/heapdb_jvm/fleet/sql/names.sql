@@ -1,5 +1,5 @@
 -- Names of renamed leaks
--- Leaks that are one by their shape: which name in which builds, of how many bytes.
+-- The names of each renamed leak, with their builds and retained bytes.
 SELECT l.app, l.leak, min_by(l.build, l.n) AS first_build, max_by(l.build, l.n) AS last_build,
        cast(floor(max_by(l.retained, l.n)) AS bigint) AS bytes, l.name, l.signature
 FROM leak_builds AS l JOIN renamed AS r ON l.app = r.app AND l.leak = r.shape

@@ -1,6 +1,6 @@
 -- Outliers
--- Dumps that are far from the median of their application: by more than nine median deviations and by a
--- quarter; of applications with five dumps or more.
+-- Dumps that differ from the median of their application by more than nine median deviations and by more than 25 %.
+-- Only applications with at least five dumps.
 WITH measures AS (
     SELECT app, build, day, dump, 'bytes' AS measure, cast(reachable_bytes AS double) AS value FROM totals
     UNION ALL

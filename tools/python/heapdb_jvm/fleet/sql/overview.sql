@@ -1,5 +1,5 @@
 -- Applications
--- Dumps that count, failed and were copies; bytes of reachable objects a dump.
+-- Number of imported dumps, failed imports and copies; bytes of reachable objects per dump.
 SELECT coalesce(c.app, f.app) AS app, c.builds, c.dumps, coalesce(f.failed, 0) AS failed,
        coalesce(d.copies, 0) AS copies, c.first_day, c.last_day, c.average_bytes, c.most_bytes
 FROM (SELECT app, count(DISTINCT build) AS builds, count(*) AS dumps, min(day) AS first_day,

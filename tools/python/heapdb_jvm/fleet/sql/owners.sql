@@ -1,7 +1,7 @@
 -- Owners by build
--- Bytes a dump that an owner, a class with the field by which it holds them, retains in each build: owners of at
--- least 1 % of a heap. bytes_per_build is the change from the first to the last build by their distance. Those
--- that grew most come first.
+-- Bytes per dump that an owner (a class and field) retains in each build, for owners of at least 1 % of a heap.
+-- bytes_per_build is the change from the first to the last build, divided by the number of builds between them. The
+-- owners that grew most come first.
 SELECT app, owner, builds, first_build, last_build, cast(floor(first_bytes) AS bigint) AS first_bytes,
        cast(floor(last_bytes) AS bigint) AS last_bytes,
        cast(floor((last_bytes - first_bytes) / greatest(last_n - first_n, 1)) AS bigint) AS bytes_per_build, by_build

@@ -1,11 +1,11 @@
--- What the reports look at. For DuckDB and Spark alike; TABLE_files are the Parquet files of a table.
--- A dump counts once it has a row in dumps that says so: rows of others are left out.
+-- The views that the reports use, in SQL for both DuckDB and Spark. TABLE_files are the Parquet files of a table.
+-- A dump counts if its row in dumps has the status "counted"; rows of other dumps are left out.
 
 CREATE OR REPLACE TEMP VIEW counted AS
 SELECT app, build, day, dump, uri, bytes, fingerprint, seconds
 FROM dumps_files WHERE status = 'counted';
 
--- The builds of an application in the order in which they were first seen, from 1.
+-- The builds of an application in order of their first dump, numbered from 1.
 CREATE OR REPLACE TEMP VIEW builds AS
 SELECT app, build, first_day, dumps,
        row_number() OVER (PARTITION BY app ORDER BY first_day, length(build), build) AS n
@@ -43,7 +43,7 @@ CREATE OR REPLACE TEMP VIEW waste AS
 SELECT t.* FROM waste_files AS t LEFT SEMI JOIN counted AS c
 ON t.app = c.app AND t.build = c.build AND t.day = c.day AND t.dump = c.dump;
 
--- Leaks of single dumps: what one signature retains there.
+-- Leaks in single dumps: retained bytes by signature.
 CREATE OR REPLACE TEMP VIEW sightings AS
 SELECT l.app, l.build, b.n, l.day, l.dump, l.signature, l.signature_shape AS shape,
        min(l.signature_text) AS name, sum(l.retained) AS retained, sum(l.percent) AS percent
@@ -60,14 +60,14 @@ SELECT app, signature, step,
 FROM (SELECT DISTINCT app, signature, explode(split(name, ' > ')) AS step
       FROM sightings WHERE shape IS NOT NULL) AS all_steps;
 
--- Signatures of one shape: each with the one before it, in the order of builds.
+-- Signatures with the same shape, in order of builds, each with the previous one.
 CREATE OR REPLACE TEMP VIEW changes AS
 SELECT app, shape, n, signature,
        lag(signature) OVER (PARTITION BY app, shape ORDER BY n, signature) AS was
 FROM (SELECT DISTINCT app, shape, n, signature FROM sightings WHERE shape IS NOT NULL) AS once;
 
--- Changes where the class of a step that only the earlier path has is still in a dump of the later build:
--- these are two leaks.
+-- Changes that are no renaming: a class that occurs only in the earlier path still exists in the later build, so these
+-- are two leaks.
 CREATE OR REPLACE TEMP VIEW kept AS
 SELECT DISTINCT c.app, c.shape
 FROM changes AS c
@@ -77,10 +77,8 @@ JOIN builds AS b ON b.app = c.app AND b.n = c.n
 JOIN histogram AS h ON h.app = c.app AND h.build = b.build AND h.name = s.class
 WHERE c.signature <> c.was AND same.step IS NULL;
 
--- Shapes of an application whose signature changes from one build to a later one, and never back, and
--- is one in each build, while the classes of the earlier path disappear: a leak that was renamed. Two
--- leaks of the same shape are in one build at once, or come and go, or the class of the earlier is still
--- there; then each signature is a leak of its own.
+-- Renamed leaks: shapes that have one signature per build, whose signature changes in a later build and never changes
+-- back, and whose earlier classes disappear. Otherwise each signature is a separate leak.
 CREATE OR REPLACE TEMP VIEW renamed AS
 SELECT c.app, c.shape
 FROM changes AS c LEFT JOIN kept AS k ON c.app = k.app AND c.shape = k.shape
@@ -89,13 +87,13 @@ GROUP BY c.app, c.shape
 HAVING count(DISTINCT c.signature) > 1 AND count(*) = count(DISTINCT c.n)
        AND count(DISTINCT c.signature) = sum(CASE WHEN c.signature = c.was THEN 0 ELSE 1 END);
 
--- Sightings by leak: `leak` is the shape of what was renamed, else the signature.
+-- Sightings with an identifier of the leak: the shape if it was renamed, otherwise the signature.
 CREATE OR REPLACE TEMP VIEW leak_sightings AS
 SELECT s.app, s.build, s.n, s.day, s.dump, s.signature, s.shape, s.name, s.retained, s.percent,
        CASE WHEN r.shape IS NULL THEN s.signature ELSE s.shape END AS leak
 FROM sightings AS s LEFT JOIN renamed AS r ON s.app = r.app AND s.shape = r.shape;
 
--- A leak in a build: bytes a dump, on average; signature_n is the first build with that signature.
+-- A leak in a build, with average bytes per dump. signature_n is the first build with that signature.
 CREATE OR REPLACE TEMP VIEW leak_builds AS
 SELECT app, leak, build, n, count(DISTINCT concat(day, dump)) AS dumps, avg(retained) AS retained,
        max(percent) AS percent, min(name) AS name, min(signature) AS signature,

@@ -1,5 +1,5 @@
 -- Waste by application
--- Bytes a dump in the newest build of each, and their share of what is reachable.
+-- Wasted bytes per dump in the newest build of each application, and their share of the reachable bytes.
 SELECT w.app, w.kind, cast(floor(avg(w.objects)) AS bigint) AS objects, cast(floor(avg(w.bytes)) AS bigint) AS bytes,
        cast(round(100.0 * sum(w.bytes) / sum(t.reachable_bytes), 1) AS double) AS percent, n.build
 FROM waste AS w
