@@ -18,9 +18,9 @@
 enum { CLASS_NAME, CLASS_OBJECTS, CLASS_SHALLOW, CLASS_MODULE, CLASS_COLUMNS };
 
 static const struct hdb_column class_columns[CLASS_COLUMNS] = {
-	[CLASS_NAME] = { "class", HDB_TYPE_TEXT, "class", "its name" },
-	[CLASS_OBJECTS] = { "objects", HDB_TYPE_COUNT, "objects", "its instances" },
-	[CLASS_SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
+	[CLASS_NAME] = { "class", HDB_TYPE_TEXT, "class", "Name of the class" },
+	[CLASS_OBJECTS] = { "objects", HDB_TYPE_COUNT, "objects", "Number of instances" },
+	[CLASS_SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of the instances" },
 	[CLASS_MODULE] = { "module", HDB_TYPE_TEXT, "module",
 			   "Module of the class, with its version (JDK 9 and later)" },
 };

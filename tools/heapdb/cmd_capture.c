@@ -38,7 +38,7 @@ static const struct hdb_column vm_columns[VM_COLUMNS] = {
 	[VM_MAIN_CLASS] = { "main_class", HDB_TYPE_TEXT, "main class",
 			    "Program run by the process: class, module or JAR file" },
 	[VM_CONTAINER] = { "container", HDB_TYPE_TEXT, "container", "ID of the container, if any" },
-	[VM_VERSION] = { "version", HDB_TYPE_TEXT, "version", "of Java" },
+	[VM_VERSION] = { "version", HDB_TYPE_TEXT, "version", "Java version" },
 	[VM_USED] = { "heap_used", HDB_TYPE_BYTES, "heap used",
 		      "Used heap size at the last garbage collection" },
 	[VM_COMMITTED] = { "heap_committed", HDB_TYPE_BYTES, "heap", "Size of the heap" },

@@ -161,7 +161,7 @@ static bool make_database(struct steps *s, const char *db)
 	    own_dump(&jvm, dump, sizeof(dump), &st))
 		return HEAPDB(s, "import", dump, "-o", db, "--contents", "keep", "--memory",
 			      IMPORT_MEMORY, "--quiet");
-	snprintf(s->text, sizeof(s->text), "the dump of the JVM is gone");
+	snprintf(s->text, sizeof(s->text), "the dump of the JVM was removed");
 	return false;
 }
 

@@ -22,15 +22,15 @@
 enum { KIND, JVM, PROGRAM, TIME, HEAP, MAX, RSS, LIMIT, GC, NAME, BYTES, TEXT };
 
 static const struct hdb_column columns[GROWTH_POINT_COLUMNS] = {
-	{ "kind", HDB_TYPE_TEXT, "kind", "sample, class or event" },
+	{ "kind", HDB_TYPE_TEXT, "kind", "Kind of row: sample, class or event" },
 	{ "jvm", HDB_TYPE_TEXT, "JVM", "Process ID and start" },
-	{ "program", HDB_TYPE_TEXT, "program", "Main class, module or jar" },
+	{ "program", HDB_TYPE_TEXT, "program", "Main class, module or JAR file" },
 	{ "time", HDB_TYPE_COUNT, "time", "Milliseconds since 1970" },
 	{ "heap", HDB_TYPE_BYTES, "heap", "Heap used after the last garbage collection" },
 	{ "max", HDB_TYPE_BYTES, "maximum", "Maximum size of the heap" },
-	{ "rss", HDB_TYPE_BYTES, "RSS", "Pages in memory" },
+	{ "rss", HDB_TYPE_BYTES, "RSS", "Resident set size" },
 	{ "limit", HDB_TYPE_BYTES, "limit", "Memory limit of the cgroup" },
-	{ "gc", HDB_TYPE_PERCENT, "GC (%)", "Time in collections since the point before" },
+	{ "gc", HDB_TYPE_PERCENT, "GC (%)", "Time in garbage collections since the previous point" },
 	{ "name", HDB_TYPE_TEXT, "name", "Name of the class or event" },
 	{ "bytes", HDB_TYPE_BYTES, "bytes", "Size of the objects of the class" },
 	{ "text", HDB_TYPE_TEXT, "text", "Text of the event" },
