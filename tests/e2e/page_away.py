@@ -86,7 +86,7 @@ try:
     check("the page waits", browser.until("document.body?.innerText.includes('continues when')"))
     os.chmod(kept, 0o640)
     server, other = serve(port)
-    check("another token then", other.split("=")[1] != url.split("=")[1] and browser.until("document.body?.innerText.includes('open the address that it printed')"))
+    check("another token then", other.split("=")[1] != url.split("=")[1] and browser.until("document.body?.innerText.includes('Open the address that it printed')"))
     end(server)
     os.rename(kept, kept + "s")
     os.chmod(kept + "s", 0o600)
