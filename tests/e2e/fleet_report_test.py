@@ -171,7 +171,7 @@ def test_webhook():
     done = command("made", "--fail-if", "growing", "--webhook", "@address")
     check("what the condition names", done.returncode == 1 and len(Hook.got) == 1 and
           [leak["name"] for leak in Hook.got[0]["leaks"]] == ["com.acme.Cache"], Hook.got)
-    check("what chats show", Hook.got[0]["text"] == "shop 1.3: growing leak: com.acme.Cache retains 500.0 KiB a "
+    check("what chats show", Hook.got[0]["text"] == "shop 1.3: growing leak: com.acme.Cache retains 500.0 KiB per "
           "dump, 100.0 KiB in 1.1", Hook.got[0]["text"])
     done = command("made", "--webhook", url)
     check("new ones, without those that were posted", done.returncode == 0 and

@@ -206,8 +206,8 @@ class Mistakes(Case):
     def test_messages(self):
         db = self.open()
         self.assertEqual(int(db.object(f"Main@{HOLDER:#x}")), HOLDER)
-        for ask, words in ((lambda: db.object("Main@x"), "is not an object's identifier"),
-                           (lambda: db.retained("0xnix"), "is not an object's identifier"),
+        for ask, words in ((lambda: db.object("Main@x"), "is not an object identifier"),
+                           (lambda: db.retained("0xnix"), "is not an object identifier"),
                            (lambda: db.top(nix=1), "has no option 'nix'; available options: .*by"),
                            (lambda: db.sql("SELECT ?", []), "no parameter"),
                            (lambda: db.sql("SELECT :a", {}), "no parameter")):

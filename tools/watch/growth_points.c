@@ -30,7 +30,7 @@ static const struct hdb_column columns[GROWTH_POINT_COLUMNS] = {
 	{ "max", HDB_TYPE_BYTES, "maximum", "Maximum size of the heap" },
 	{ "rss", HDB_TYPE_BYTES, "RSS", "Resident set size" },
 	{ "limit", HDB_TYPE_BYTES, "limit", "Memory limit of the cgroup" },
-	{ "gc", HDB_TYPE_PERCENT, "GC (%)", "Time in garbage collections since the previous point" },
+	{ "gc", HDB_TYPE_PERCENT, "GC (%)", "Time in garbage collection since the previous point" },
 	{ "name", HDB_TYPE_TEXT, "name", "Name of the class or event" },
 	{ "bytes", HDB_TYPE_BYTES, "bytes", "Size of the objects of the class" },
 	{ "text", HDB_TYPE_TEXT, "text", "Text of the event" },
