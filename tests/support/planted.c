@@ -28,6 +28,7 @@ enum kind {
 	NOTHING,
 	OBJECT,
 	BYTES,
+	LONGS,
 	PART,
 	ARRAY,
 	LIST,
@@ -41,7 +42,7 @@ enum kind {
 struct value {
 	enum kind kind;
 	uint8_t type;          /* of NUMBER */
-	uint64_t bits;         /* of NUMBER; BYTES: how many */
+	uint64_t bits;         /* of NUMBER; BYTES, LONGS: how many */
 	char text[NAME_BYTES]; /* TEXT; REFERENCE: its name */
 	unsigned class_no;     /* of OBJECT; of ARRAY, 0: Object[] */
 	unsigned count;        /* in a collection: so many of it */
@@ -319,7 +320,7 @@ static unsigned value(void)
 			    { "set(", SET },
 			    { "map(", MAP },
 			    { "paths(", PATHS } };
-	bool is_part = false;
+	bool is_part = false, is_long = false;
 	unsigned no;
 
 	h->at += strspn(h->at, " \t");
@@ -350,8 +351,8 @@ static unsigned value(void)
 			return no;
 		}
 	}
-	if (take("bytes(") || (is_part = take("part("))) {
-		no = new_value(is_part ? PART : BYTES);
+	if (take("bytes(") || (is_part = take("part(")) || (is_long = take("longs("))) {
+		no = new_value(is_part ? PART : is_long ? LONGS : BYTES);
 		h->values[no].bits = strtoull(h->at, NULL, 10);
 		h->at += strspn(h->at, "0123456789");
 		if (!take(")"))
@@ -524,8 +525,10 @@ static uint64_t write_value(struct hw *w, const struct value *v)
 	case OBJECT:
 		return write_object(w, v);
 	case BYTES:
+	case LONGS:
 		id = new_id();
-		hw_primitive_array(w, id, HPROF_BYTE, NULL, (uint32_t)v->bits);
+		hw_primitive_array(w, id, v->kind == LONGS ? HPROF_LONG : HPROF_BYTE, NULL,
+				   (uint32_t)v->bits);
 		return id;
 	case PART: {
 		uint8_t *content = calloc(1, v->bits);

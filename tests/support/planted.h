@@ -7,7 +7,7 @@
  * Items have ";" between; the first object is held by a root, as all classes are. An object is its
  * class, superclasses after ":" (java.lang.Object is not written), "^NAME" if the object NAME loads
  * its class, "@NAME" if others refer to it by $NAME, and its fields. Values: 12 (int), 12L, 1.5
- * (double), true, "text", null, same (as the field before), objects, bytes(N), part(N) (an eighth
+ * (double), true, "text", null, same (as the field before), objects, bytes(N), longs(N), part(N) (an eighth
  * is not 0), and collections with items "N*VALUE" or "VALUE", commas between: array(...) of
  * Object[], a.B[](...), list(...) an ArrayList, set(...) a HashSet, map(...) a HashMap with texts
  * as keys, paths(...) one with keys such as "/orders/1". "thread OBJECT" and "local OBJECT" make

@@ -230,14 +230,14 @@ static int look_at_view(struct held_walk *w, const struct held_node *node, bool 
 	uint64_t shown, all, bytes;
 	uint32_t ix, dominator;
 
-	TRY_FOUND(heap_path_object(heap, node->ix, is_buffer ? "hb" : "root|parent|l|list", &ix,
-				   err));
+	TRY_FOUND(heap_path_object(heap, node->ix, is_buffer ? "hb|bytes" : "root|parent|l|list",
+				   &ix, err));
 	TRY(derive_dominator(w->session->derive, ix, &dominator, err));
 	if (dominator != node->ix)
 		return HDB_OK;
 	TRY(heap_object(heap, ix, &object, err));
 	TRY(derive_retained(w->session->derive, ix, &bytes, err));
-	TRY(held_field(w, node->ix, is_buffer ? "capacity" : "size", &shown, err));
+	TRY(held_field(w, node->ix, is_buffer ? "capacity|bytesLength" : "size", &shown, err));
 	all = object.length;
 	if (!is_buffer) {
 		TRY_FOUND(heap_collection_open(heap, ix, &whole, err));

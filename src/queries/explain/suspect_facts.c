@@ -59,6 +59,7 @@ static const struct {
 	{ "java.util.SubList", HELD_VIEW },
 	{ "java.util.ImmutableCollections$SubList", HELD_VIEW },
 	{ "java.nio.Buffer", HELD_BUFFER },
+	{ "com.google.protobuf.ByteString$BoundedByteString", HELD_BUFFER },
 };
 
 enum explain_fact explain_fact_of(const char *name)
