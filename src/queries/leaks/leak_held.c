@@ -301,9 +301,15 @@ static bool is_about(uint64_t a, uint64_t b)
 	return (a > b ? a - b : b - a) <= b / SAME_PART;
 }
 
-static bool is_on_path(struct query *q, const struct query_leak_suspect *about, uint32_t class_no)
+/* Whether an object of the class is on the path, after the object `from` (HEAP_NONE: anywhere). */
+static bool is_on_path(struct query *q, const struct query_leak_suspect *about, uint32_t from_ix,
+		       uint32_t class_no)
 {
-	for (size_t i = 0; i < about->path->count; i++)
+	size_t i = 0;
+
+	while (from_ix != HEAP_NONE && i < about->path->count && about->path->nodes[i++] != from_ix)
+		;
+	for (; i < about->path->count; i++)
 		if (heap_class_name_of(q->heap, about->path->nodes[i]) ==
 		    heap_class_name(q->heap, class_no))
 			return true;
@@ -350,18 +356,22 @@ static int find_held(struct query *q, const struct leak_rows *rows,
 		count_content(rows, about, out);
 		return HDB_OK;
 	}
-	/* Entries of the collection itself (java.util.HashMap$Node) are its internals. */
+	/*
+	 * Entries of the collection itself (java.util.HashMap$Node) and the nodes of a tree, some of
+	 * which are below it on the path, are its internals.
+	 */
 	of = heap_class_name(q->heap, collection);
 	class = out->class_no == HEAP_NONE ? NULL : heap_class_name(q->heap, out->class_no);
-	if (!class || (strncmp(class, of, strlen(of)) == 0 && class[strlen(of)] == '$')) {
+	if (!class || (strncmp(class, of, strlen(of)) == 0 && class[strlen(of)] == '$') ||
+	    is_on_path(q, about, entries.collection_ix, out->class_no)) {
 		*out = entries;
 		TRY(name_entries(q->heap, out, err));
 		/* Nodes of a tree hold other nodes of the same class, so all of them count. */
-		if (out->class_no != HEAP_NONE && is_on_path(q, about, out->class_no))
+		if (out->class_no != HEAP_NONE && is_on_path(q, about, HEAP_NONE, out->class_no))
 			count_content(rows, about, out);
 		return HDB_OK;
 	}
-	if (is_about(out->count, entries.count) && !is_on_path(q, about, out->class_no))
+	if (is_about(out->count, entries.count) && !is_on_path(q, about, HEAP_NONE, out->class_no))
 		out->count = entries.count;
 	else
 		count_content(rows, about, out);
