@@ -69,6 +69,8 @@ struct analysis_suspects {
 	/* The owner of the largest suspect as text, if the leaks query has found it. */
 	bool has_owner;
 	char owner[1024];
+	/* Whether the leaks query lists the owner of memory outside the heap. */
+	bool is_outside_listed;
 };
 
 /*

@@ -20,6 +20,16 @@ static struct written heap;
 	"sharedList=list(a.PoolEntry@e{}, 9*a.PoolEntry{})," \
 	"waiters=java.util.concurrent.atomic.AtomicInteger{value=3}}}"
 
+/* A node of a tree of Scala's, and memory outside the heap by the JDK's own count. */
+#define NODE(key, left, right) \
+	"scala.collection.immutable.RedBlackTree$Tree{_key=\"" key "\"," \
+	"_value=bytes(30000), _left=" left ", _right=" right "}"
+#define DIRECT(megabytes) \
+	"java.nio.Bits{}; static java.nio.Bits.RESERVED_MEMORY = " \
+	"java.util.concurrent.atomic.AtomicLong{value=" megabytes "000000L};" \
+	"static a.Two.decoder = a.Decoder{inflight=list(java.nio.DirectByteBuffer{" \
+	"capacity=" megabytes "000000, att=null, cleaner=a.Cleaner{}})}"
+
 static const struct {
 	const char *heap, *sentence;
 } cases[] = {
@@ -103,6 +113,15 @@ static const struct {
 		"static a.One.taken = a.HikariProxyConnection{poolEntry=$e}",
 	  "All 10 connections of HikariCP's pool shop exist, and 3 threads wait for one: "
 	  "connections are not closed, or are held too long. Kept by One.taken (static). (leak)" },
+	/* nodes of a tree are not what it holds */
+	{ "a.App{}; static a.App.ALL = scala.collection.immutable.TreeMap{tree=" NODE(
+		  "m", NODE("c", NODE("a", "null", "null"), NODE("d", "null", "null")),
+		  NODE("x", "null", "null")) "}",
+	  "App.ALL (static) holds 5 entries (30.3 KiB each), " },
+	/* memory outside the heap is compared with suspects */
+	{ THREE DIRECT("300"), "Decoder.inflight holds 286.1 MiB outside "
+			       "the heap, in 1 direct buffer. (large)" },
+	{ THREE DIRECT("60"), "Two.data (static) holds one byte[41000] " },
 	/* unless a suspect holds half of the heap */
 	{ "a.App{}; static a.App.one = bytes(90000); static a.App.pool =" HIKARI,
 	  "App.one (static) holds one byte[90000] " },

@@ -30,8 +30,13 @@ static void put_suspect(struct answer *answer, uint64_t number, const struct ren
 	struct bytes size = { 0 };
 
 	prose_add(&size, out, rows_value(rows, "retained"));
-	output_format(out, "%3llu %5.1f %% %9.*s  ", (unsigned long long)number,
-		      rows_value(rows, "percent")->d, (int)size.size, size.data ? size.data : "");
+	output_format(out, "%3llu", (unsigned long long)number);
+	/* What is reported regardless of its size, such as a pool without free connections. */
+	if (rows_value(rows, "percent")->d < 0.05)
+		output_blanks(out, 20);
+	else
+		output_format(out, " %5.1f %% %9.*s  ", rows_value(rows, "percent")->d,
+			      (int)size.size, size.data ? size.data : "");
 	prose_wrap_value(out, style, (struct prose_place){ 23, 23 },
 			 rows_value(rows, "short_text"));
 	if (has_value(why)) {

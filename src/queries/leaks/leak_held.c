@@ -357,8 +357,8 @@ static int find_held(struct query *q, const struct leak_rows *rows,
 		return HDB_OK;
 	}
 	/*
-	 * Entries of the collection itself (java.util.HashMap$Node) and the nodes of a tree, some of
-	 * which are below it on the path, are its internals.
+	 * Entries of the collection itself (java.util.HashMap$Node) and the nodes of a tree, some
+	 * of which are below it on the path, are its internals.
 	 */
 	of = heap_class_name(q->heap, collection);
 	class = out->class_no == HEAP_NONE ? NULL : heap_class_name(q->heap, out->class_no);

@@ -14,6 +14,7 @@
 #include "queries/explain/rules.h"
 #include "queries/leaks/leak_blame.h"
 #include "queries/leaks/leak_faults.h"
+#include "queries/leaks/leak_outside.h"
 #include "queries/leaks/leak_prose.h"
 #include "queries/leaks/leak_signature.h"
 #include "queries/leaks/leak_sums.h"
@@ -32,6 +33,7 @@ struct finding {
 	struct explain_answer answer; /* rule is NULL if no rule matches */
 	bool is_fault;                /* a rule found it */
 	uint64_t more;                /* number of further faults of the same kind */
+	uint64_t outside_bytes;       /* memory outside the heap, if that is what it is about */
 	uint64_t part;                /* its number in the answer */
 };
 
@@ -242,11 +244,7 @@ static int add_suspect_rows(struct query *q, struct leaks *l, struct finding *f,
 {
 	const struct analysis_suspect *s = about->suspect;
 	struct leak_rows *rows = &l->rows;
-	struct leak_incident incident;
-	int r;
 
-	TRY_ERRORS(r = leak_incident_find(q, s, &incident, err));
-	about->incident = r == HDB_OK ? &incident : NULL;
 	TRY(add_suspect(q, l, about, err));
 	TRY(add_explanation(q, l, about, &f->answer, err));
 	if (s->point_ix != HEAP_NONE)
@@ -264,6 +262,8 @@ static int report(struct query *q, struct leaks *l, size_t i, struct hdb_error *
 {
 	struct finding *f = finding_at(l, i);
 	struct leak_rows *rows = &l->rows;
+	struct leak_incident incident;
+	int r = HDB_NOTFOUND;
 	struct query_leak_suspect about = { .suspect = &f->suspect,
 					    .path = &f->path,
 					    .sums = &l->sums,
@@ -274,6 +274,9 @@ static int report(struct query *q, struct leaks *l, size_t i, struct hdb_error *
 					    .most_bytes = most_of(l, &f->suspect) };
 
 	f->part = rows->part;
+	if (!f->is_fault)
+		TRY_ERRORS(r = leak_incident_find(q, &f->suspect, &incident, err));
+	about.incident = r == HDB_OK ? &incident : NULL;
 	TRY(f->is_fault ? add_fault_rows(q, l, f, &about, err) :
 			  add_suspect_rows(q, l, f, &about, err));
 	assert(rows->rows.count > about.first_row);
@@ -344,8 +347,64 @@ static int add_fault(struct query *q, struct leaks *l, const struct query_leak_f
 	return base_vec_push(&l->findings, &new, sizeof(new), err);
 }
 
+/*
+ * Adds the owner of memory outside the heap, which no object's size includes, if that memory would
+ * make it a suspect. Nothing is added if a suspect's rule already reports the memory.
+ */
+static int add_outside(struct query *q, struct leaks *l, enum leak_outside_kind kind,
+		       const struct leak_outside *owner, struct hdb_error *err)
+{
+	static const struct explain_rule rules[] = {
+		[LEAK_OUTSIDE_DIRECT] = {
+			.name = "direct-memory-owner",
+			.verdict = EXPLAIN_LARGE,
+			.advice = "Reuse buffers, and drop them as soon as they are no longer needed: "
+				  "their memory is freed when the collector finds them. {run} shows "
+				  "what keeps the largest. -XX:MaxDirectMemorySize limits them.",
+			.run = "path object",
+		},
+		[LEAK_OUTSIDE_MAPPED] = {
+			.name = "mapped-memory-owner",
+			.verdict = EXPLAIN_BY_DESIGN,
+			.advice = "Usually harmless: mappings use address space, and the pages belong "
+				  "to the file. They end when the collector finds their buffers, or "
+				  "when their arena is closed. {run} shows what keeps the largest.",
+			.run = "path object",
+		},
+	};
+	const uint64_t percent = query_number(q, "threshold", SUSPECTS_PERCENT_DEFAULT);
+	const bool is_direct = kind == LEAK_OUTSIDE_DIRECT;
+	struct query_leak_fault fault = {
+		.answer = { .rule = &rules[kind], .ix = owner->ix, .kept_ix = owner->ix }
+	};
+	char text[LEAK_OUTSIDE_TEXT_MAX] = "";
+
+	if (owner->ix == HEAP_NONE ||
+	    owner->bytes < (is_direct ? LEAK_DIRECT_LEAST : LEAK_MAPPED_LEAST) ||
+	    owner->bytes / 100 * (100 - percent) < l->suspects.retained_bytes / 100 * percent)
+		return HDB_OK;
+	for (size_t i = 0; i < l->suspects.count; i++) {
+		const struct explain_rule *rule = finding_at(l, i)->answer.rule;
+
+		if (rule && strcmp(rule->name, "direct-memory") == 0)
+			return HDB_OK;
+	}
+	query_leak_add_short(BASE_TEXT(text), owner->owner);
+	(void)snprintf(fault.answer.says, sizeof(fault.answer.says),
+		       "%s holds %s outside the heap, in %s %s%s.", text,
+		       base_size(owner->bytes).text, base_number(owner->count).text,
+		       is_direct ? "direct buffer" : "mapped file", owner->count == 1 ? "" : "s");
+	(void)snprintf(fault.answer.advice, sizeof(fault.answer.advice), "%s", rules[kind].advice);
+	TRY(derive_retained(q->derive, owner->ix, &fault.answer.retained_bytes, err));
+	TRY(add_fault(q, l, &fault, err));
+	finding_at(l, l->findings.count - 1)->outside_bytes = owner->bytes;
+	l->suspects.is_outside_listed |= is_direct;
+	return HDB_OK;
+}
+
 static int find_all(struct query *q, struct leaks *l, struct hdb_error *err)
 {
+	struct leak_outside outside[LEAK_OUTSIDE_KINDS];
 	BASE_SCOPED(base_vec_release) struct base_vec faults = { 0 };
 
 	for (size_t i = 0; i < l->suspects.count; i++)
@@ -353,6 +412,9 @@ static int find_all(struct query *q, struct leaks *l, struct hdb_error *err)
 	TRY(query_leak_find_faults(q, &l->rules, &faults, err));
 	for (size_t i = 0; i < faults.count; i++)
 		TRY(add_fault(q, l, base_vec_at(&faults, struct query_leak_fault, i), err));
+	TRY(leak_outside_find_large(q, outside, err));
+	for (enum leak_outside_kind kind = 0; kind < LEAK_OUTSIDE_KINDS; kind++)
+		TRY(add_outside(q, l, kind, &outside[kind], err));
 	return HDB_OK;
 }
 
@@ -377,10 +439,14 @@ static enum place place_of(const struct leaks *l, const struct finding *f)
 	const bool leaks_first = !l->suspects.count ||
 				 l->suspects.list[0].retained_bytes < l->suspects.whole_bytes / 2;
 
-	if (f->is_fault)
-		return !is_leak ? PLACE_SETTINGS : leaks_first ? PLACE_FAULTS : PLACE_LATE_FAULTS;
 	if (f->answer.rule && f->answer.rule->verdict == EXPLAIN_BY_DESIGN)
 		return PLACE_BY_DESIGN;
+	/* Memory outside the heap is compared with suspects, as if it were in the heap. */
+	if (f->outside_bytes &&
+	    (!l->suspects.count || f->outside_bytes > l->suspects.list[0].retained_bytes))
+		return PLACE_FAULTS;
+	if (f->is_fault)
+		return !is_leak ? PLACE_SETTINGS : leaks_first ? PLACE_FAULTS : PLACE_LATE_FAULTS;
 	return is_leak && leaks_first ? PLACE_LEAKS : PLACE_OTHERS;
 }
 

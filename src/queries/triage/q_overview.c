@@ -39,6 +39,7 @@ struct overview {
 	struct base_vec lines; /* struct line */
 	size_t current;        /* index of the row that the current rows of leaks belong to */
 	uint64_t leak_count;
+	bool is_outside_listed;            /* leaks lists the owner of direct buffers */
 	struct analysis_suspects suspects; /* suspects that the leaks query found */
 };
 
@@ -301,6 +302,7 @@ static int read_finding(struct query *q, const struct query *row, struct hdb_err
 
 	/* the rows of the leaks query contain this already */
 	if (query_cell_is(row, "rule", "leak-suspect") ||
+	    (query_cell_is(row, "rule", "direct-buffers") && o->is_outside_listed) ||
 	    (query_cell_is(row, "rule", "leaking-objects") && o->leak_count))
 		return HDB_OK;
 	TRY(add_line(q, row, "finding", err));
@@ -396,6 +398,7 @@ static int open_whole(struct query *q, struct hdb_error *err)
 	/* leaks and triage use the same suspects. */
 	q->session.left = &o->suspects;
 	TRY(read_query(q, "leaks", 0, read_suspect, err));
+	o->is_outside_listed = o->suspects.is_outside_listed;
 	if (o->leak_count)
 		query_fact(q, "leaks", o->leak_count);
 	return read_query(q, "triage", 0, read_finding, err);

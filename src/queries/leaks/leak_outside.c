@@ -1,0 +1,128 @@
+/*
+ * queries/leaks/leak_outside.c - who owns most memory outside the heap: the buffers of the
+ * direct-buffers query, by the owner of each.
+ */
+#include "queries/leaks/leak_outside.h"
+
+#include "base/base_text.h"
+#include "heap/known.h"
+#include "queries/leaks/leak_prose.h"
+#include "queries/queries.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Buffers whose paths are searched; different owners that are kept. */
+#define BUFFERS_MAX 2000u
+#define OWNERS_MAX 64u
+
+struct owners {
+	struct leak_outside list[OWNERS_MAX];
+	enum leak_outside_kind kinds[OWNERS_MAX];
+	size_t count;
+};
+
+static int add_buffer(struct query *q, const struct query *rows, struct owners *owners,
+		      struct hdb_error *err)
+{
+	const struct hdb_value *capacity = query_cell(rows, "capacity");
+	const bool is_mapped = query_cell_is(rows, "kind", "mapped");
+	const enum leak_outside_kind kind = is_mapped ? LEAK_OUTSIDE_MAPPED : LEAK_OUTSIDE_DIRECT;
+	struct leak_outside new = { .count = 0 };
+	struct query_leak_path path;
+	size_t i = 0;
+
+	if (capacity->type == HDB_TYPE_NULL ||
+	    (!is_mapped && !query_cell_is(rows, "kind", "direct") &&
+	     !query_cell_is(rows, "kind", "segment")))
+		return HDB_OK;
+	TRY_FOUND(heap_find(q->heap, query_cell(rows, "id")->u, &new.ix, err));
+	TRY(query_leak_path_find(q, new.ix, &path, err));
+	path.is_end_kept = true;
+	if (path.count > 1)
+		TRY(query_leak_culprit(q, &path, HEAP_NONE, BASE_TEXT(new.owner), err));
+	if (!new.owner[0])
+		return HDB_OK;
+	while (i < owners->count &&
+	       (owners->kinds[i] != kind || strcmp(owners->list[i].owner, new.owner) != 0))
+		i++;
+	assert(owners->count <= OWNERS_MAX);
+	if (i == OWNERS_MAX)
+		return HDB_OK;
+	if (i == owners->count) {
+		owners->kinds[i] = kind;
+		owners->list[owners->count++] = new;
+	}
+	owners->list[i].count++;
+	owners->list[i].bytes += capacity->u;
+	return HDB_OK;
+}
+
+static void find_none(struct leak_outside out[LEAK_OUTSIDE_KINDS])
+{
+	for (size_t kind = 0; kind < LEAK_OUTSIDE_KINDS; kind++)
+		out[kind] = (struct leak_outside){ .ix = HEAP_NONE };
+}
+
+int leak_outside_find(struct query *q, struct leak_outside out[LEAK_OUTSIDE_KINDS],
+		      struct hdb_error *err)
+{
+	const struct query_sides sides = { .session = &q->session };
+	const struct hdb_query_args args = { .struct_size = sizeof(args) };
+	BASE_FREED struct owners *owners = NULL;
+	struct query *rows = NULL;
+	unsigned looked = 0;
+	int r;
+
+	find_none(out);
+	TRY(BASE_ALLOC(owners, 1, "owners of buffers", err));
+	r = query_open(query_find("direct-buffers"), &sides, &args, &rows, err);
+	while (r == HDB_OK && looked++ < BUFFERS_MAX && (r = query_next(rows, err)) == HDB_OK)
+		r = add_buffer(q, rows, owners, err);
+	query_close(rows);
+	TRY_ERRORS(r);
+	for (size_t i = 0; i < owners->count; i++)
+		if (owners->list[i].bytes > out[owners->kinds[i]].bytes)
+			out[owners->kinds[i]] = owners->list[i];
+	return HDB_OK;
+}
+
+/* Adds a static counter of the JDK: a long, or an AtomicLong. */
+static int add_counter(struct heap *heap, const char *field, uint64_t *bytes, struct hdb_error *err)
+{
+	struct heap_value value;
+	int64_t n = 0;
+	uint32_t ix;
+	int r;
+
+	TRY_FOUND(heap_static_value(heap, field, &value, err));
+	if (!heap_value_number(&value, &n)) {
+		TRY_ERRORS(r = heap_static_object(heap, field, &ix, err));
+		if (r == HDB_OK)
+			TRY_ERRORS(heap_path_number(heap, ix, "value", &n, err));
+	}
+	*bytes += n > 0 ? (uint64_t)n : 0;
+	return HDB_OK;
+}
+
+int leak_outside_find_large(struct query *q, struct leak_outside out[LEAK_OUTSIDE_KINDS],
+			    struct hdb_error *err)
+{
+	/* JDK 6 to 8, and later ones */
+	static const char *const direct[] = { "java.nio.Bits.reservedMemory",
+					      "java.nio.Bits.RESERVED_MEMORY" };
+	static const char *const mapped[] = {
+		"sun.nio.ch.FileChannelImpl$Unmapper.totalSize",
+		"sun.nio.ch.FileChannelImpl$DefaultUnmapper.totalSize"
+	};
+	uint64_t direct_bytes = 0, mapped_bytes = 0;
+
+	for (size_t i = 0; i < sizeof(direct) / sizeof(direct[0]); i++)
+		TRY(add_counter(q->heap, direct[i], &direct_bytes, err));
+	for (size_t i = 0; i < sizeof(mapped) / sizeof(mapped[0]); i++)
+		TRY(add_counter(q->heap, mapped[i], &mapped_bytes, err));
+	if (direct_bytes >= LEAK_DIRECT_LEAST || mapped_bytes >= LEAK_MAPPED_LEAST)
+		return leak_outside_find(q, out, err);
+	find_none(out);
+	return HDB_OK;
+}
