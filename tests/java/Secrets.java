@@ -1,5 +1,5 @@
 /*
- * Holds 24 secrets of as many kinds, each in the way programs do, and dumps its own heap.
+ * Holds 27 secrets of as many kinds, each in the way programs do, and dumps its own heap.
  *
  *   DATABASE_PASSWORD=... java Secrets.java FILE
  *
@@ -16,12 +16,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
 
 public class Secrets {
 	static class Account {
 		String name = "Ada";
 		char[] password;
 		String mail;
+		AtomicReference<String> accessToken = new AtomicReference<>();
+		StringBuilder sessionToken;
 	}
 
 	static class Vault {
@@ -101,6 +104,12 @@ public class Secrets {
 		vault.settings.put("aws.secretAccessKey", digits(all + "/+", 40));
 		expect("aws-secret-key", "aws.secretAccessKey");
 		expect("password", "DATABASE_PASSWORD");
+		vault.account.accessToken.set(digits(all, 31));
+		expect("token", "accessToken");
+		vault.account.sessionToken = new StringBuilder(digits(all, 33));
+		expect("token", "sessionToken");
+		vault.settings.put("VAULT_TOKEN", digits(all, 23));
+		expect("other-token", "VAULT_TOKEN");
 		vault.raw = join("gl", "pat-", digits(all, 20)).getBytes(StandardCharsets.UTF_8);
 		expect("gitlab-token", "raw");
 		vault.built = new StringBuilder("url?").append("client_secret=").append(digits(all, 30));

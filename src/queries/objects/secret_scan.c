@@ -8,6 +8,7 @@
 #include "derive/class_tree.h"
 #include "heap/collections/collections.h"
 #include "heap/heap_database.h"
+#include "heap/known.h"
 #include "heap/values/string_scan.h"
 #include "heap/values/values.h"
 
@@ -239,7 +240,7 @@ struct named {
 	const char *key;
 };
 
-/* The characters of a string, or of an array of bytes or chars. */
+/* The characters of a string, or of an array of bytes or chars, perhaps in a wrapper. */
 struct value {
 	uint8_t text[VALUE_MAX];
 	size_t size; /* 0: another object */
@@ -280,6 +281,23 @@ static int read_value(struct heap *heap, uint32_t ix, struct value *value, struc
 	return HDB_OK;
 }
 
+/*
+ * Replaces a wrapper, such as a StringBuilder, an Optional or an AtomicReference, by the object in
+ * its field "value". Strings have such a field, too.
+ */
+static int unwrap(struct heap *heap, uint32_t *ix, struct hdb_error *err)
+{
+	struct heap_object object;
+	uint32_t inner = HEAP_NONE;
+
+	TRY(heap_object(heap, *ix, &object, err));
+	if (object.kind != STORE_INSTANCE || heap_is_string(heap, *ix))
+		return HDB_OK;
+	TRY_ERRORS(heap_path_object(heap, *ix, "value", &inner, err));
+	*ix = inner == HEAP_NONE ? *ix : inner;
+	return HDB_OK;
+}
+
 static int add_named(struct secret_scan *s, const struct named *named, struct hdb_error *err)
 {
 	struct heap *heap = s->session->heap;
@@ -294,6 +312,7 @@ static int add_named(struct secret_scan *s, const struct named *named, struct hd
 
 	if (!named->value_id || heap_find(heap, named->value_id, &ix, NULL) != HDB_OK)
 		return HDB_OK;
+	TRY(unwrap(heap, &ix, err));
 	TRY(read_value(heap, ix, &read, err));
 	value.value_size = read.size;
 	/* A secret that was found by its format need not be found again. */
