@@ -1,6 +1,6 @@
 /*
  * api/api.c - implements heapdb.h: import, open, look-ups and queries. These functions check
- * arguments and convert structures; the work is done in the layers below.
+ * arguments and convert structures. The layers below do the work.
  */
 #include "api/handle.h"
 #include "api/trace.h"
@@ -22,8 +22,8 @@
 #include <unistd.h>
 
 /*
- * Returns the length of the extension if the file name has the extension of a compressed file,
- * otherwise 0.
+ * Returns the length of the file name's extension if it is that of a compressed file, and otherwise
+ * 0.
  */
 static size_t packed_extension(const char *name)
 {
@@ -311,8 +311,8 @@ int hdb_object(struct hdb *db, uint64_t id, struct hdb_object_info *out, struct 
 	info.length = object.kind == STORE_CLASS ? 0 : object.length;
 	API_WRITE(out, &info);
 	/*
-	 * If the name could not be read, report that instead of returning "?" as if it were the
-	 * name.
+	 * If the name could not be read, this is reported instead of returning "?" as if it were
+	 * the name.
 	 */
 	return heap_check(db->heap, err);
 }
@@ -579,7 +579,9 @@ void hdb_rows_close(struct hdb_rows *rows)
 	free(rows->texts);
 	work = rows->query ? rows->query->work : NULL;
 	query_close(rows->query);
-	/* The handle may be idle for a long time, so free the memory kept for the next query. */
+	/*
+	 * The handle may be idle for a long time, so the memory kept for the next query is freed.
+	 */
 	if (work)
 		base_work_release(work);
 	free(rows->before);

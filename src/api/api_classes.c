@@ -1,4 +1,4 @@
-/* api/api_classes.c - access to classes and their fields by number. */
+/* api/api_classes.c - accesses classes and their fields by number. */
 #include "api/handle.h"
 
 #include "analysis/groups.h"
@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Buffer for the name of a field; longer names are truncated. */
+/* Size of the buffer for the name of a field. Longer names are truncated. */
 #define FIELD_NAME_SIZE 4096
 /*
- * Maximum number of fields in a class with its superclasses. A class has at most 65,535, but a
- * damaged dump may have thousands of superclasses.
+ * Maximum number of fields in a class with its superclasses. A class has at most 65,535 fields, but
+ * a damaged dump may have thousands of superclasses.
  */
 #define FIELDS_MAX (1u << 20)
 
@@ -106,7 +106,10 @@ int hdb_classes_like(struct hdb *db, const char *pattern, int subclasses, uint8_
 	free(classes.numbers);
 	if (!subclasses)
 		memset(marks, 0, db->heap->class_count);
-	/* Classes that match the pattern themselves are marked 1; their subclasses remain 2. */
+	/*
+	 * Marks classes that match the pattern themselves with 1; their subclasses remain marked
+	 * with 2.
+	 */
 	r = analysis_classes(&session, pattern, false, &classes, err);
 	for (size_t i = 0; r == HDB_OK && i < classes.count; i++)
 		marks[classes.numbers[i]] = 1;
@@ -171,8 +174,8 @@ struct hdb_fields {
 };
 
 /*
- * The list while it grows. Because the names move, they are stored as offsets in `names` until the
- * list is complete.
+ * A list of fields that is growing. Its names move, so they are stored as offsets in `names` until
+ * the list is complete.
  */
 struct field_list {
 	struct base_vec fields; /* struct hdb_field */
@@ -248,7 +251,7 @@ int hdb_class_fields(struct hdb *db, uint32_t class_no, struct hdb_fields **out,
 
 	TRY(api_check_class(db, class_no, err));
 	/*
-	 * The import has broken cycles, but the database may have been damaged later, so the number
+	 * The import has broken cycles, but the database may have been damaged since, so the number
 	 * of steps is limited.
 	 */
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= db->heap->class_count; steps++) {

@@ -1,4 +1,4 @@
-/* api/api_objects.c - access to objects by number: kind, class, sizes, dominators. */
+/* api/api_objects.c - accesses objects by number: kind, class, sizes and dominators. */
 #include "api/handle.h"
 
 uint32_t hdb_object_count(const struct hdb *db)

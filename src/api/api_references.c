@@ -1,5 +1,5 @@
 /*
- * api/api_references.c - references between objects, retained sizes of sets, GC roots and threads.
+ * api/api_references.c - references between objects, retained sizes of sets, GC roots, and threads.
  */
 #include "api/handle.h"
 
@@ -188,8 +188,8 @@ void hdb_references_close(struct hdb_references *refs)
 /* ---- sets ---- */
 
 /*
- * Copies the members of a set, sorted and without duplicates. *out is owned. Fails with HDB_EUSAGE
- * if one of them is not an object.
+ * Copies the members of a set, sorted and without duplicates. The caller frees *out. Fails with
+ * HDB_EUSAGE if one of them is not an object.
  */
 static int sort_members(struct hdb *db, const struct hdb_set *set, uint32_t **out, size_t *count,
 			struct hdb_error *err)

@@ -1,4 +1,4 @@
-/* api/api_rewrite.c - hdb_convert, hdb_strip and hdb_redact. */
+/* api/api_rewrite.c - implements hdb_convert, hdb_strip and hdb_redact. */
 #include "api/handle.h"
 #include "api/trace.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Default budget: streaming needs little. */
+/* Default budget. Streaming needs little memory. */
 #define MEMORY_DEFAULT (32ull << 20)
 
 /* The state of one call. */
@@ -19,7 +19,7 @@ struct rewriting {
 	struct hdb_output_options output;
 	struct hdb_output_result result;
 	struct base_work work;
-	char *folder; /* directory of the output, also used for scratch files; owned */
+	char *folder; /* directory of the output, which is also used for scratch files; owned */
 };
 
 static int begin(struct rewriting *w, struct rewrite_paths paths,

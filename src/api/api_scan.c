@@ -1,6 +1,6 @@
 /*
- * api/api_scan.c - scans over all objects, which return columns in batches, and the fields of the
- * objects of a batch.
+ * api/api_scan.c - scans over all objects, which return columns in batches, and reads the fields of
+ * the objects in a batch.
  */
 #include "api/handle.h"
 
@@ -24,12 +24,15 @@ struct hdb_scan {
 	struct hdb *db;
 	struct hdb_scan_options opt;
 	bool needs_reachable;
-	/* number of the next block, and of the one after the last; descending scans count down */
+	/*
+	 * number of the next block, and number after that of the last block; descending scans count
+	 * down
+	 */
 	uint32_t block_no, end_block;
 	uint32_t blocks_left;
 	struct store_lists lists; /* lists of referrers, if the options request them */
 	struct heap_block block;
-	/* positions in the block of the selected objects */
+	/* positions of the selected objects in the block */
 	uint32_t keep[STORE_BLOCK_OBJECTS];
 	uint32_t ix[STORE_BLOCK_OBJECTS];
 	uint32_t dominator[STORE_BLOCK_OBJECTS];
@@ -37,7 +40,7 @@ struct hdb_scan {
 	uint64_t retained[STORE_BLOCK_OBJECTS];
 	uint64_t offset[STORE_BLOCK_OBJECTS];
 	uint64_t referrers[STORE_BLOCK_OBJECTS];
-	uint32_t count; /* objects in the last batch */
+	uint32_t count; /* number of objects in the last batch */
 	/* the instance whose fields were read last */
 	/* index in the batch of the instance whose fields were read last; HDB_NONE: none */
 	uint32_t open_at;
@@ -104,8 +107,8 @@ void hdb_scan_close(struct hdb_scan *scan)
 }
 
 /*
- * Finds the objects that the options select, regardless of reachability. Returns their number;
- * scan->keep has their positions.
+ * Finds the objects that the options select, regardless of reachability. Returns their number, and
+ * sets scan->keep to their positions.
  */
 static uint32_t choose(struct hdb_scan *scan)
 {
@@ -272,7 +275,7 @@ static void pack_columns(struct hdb_scan *scan, uint32_t n)
 
 /*
  * Maps the part of the dump that contains the records of the batch with one call, unless they are
- * so scattered that page faults, which map 16 pages each, would bring in less.
+ * so scattered that page faults, which map 16 pages each, would map less.
  */
 static void touch_records(struct hdb_scan *scan, uint32_t n)
 {
@@ -292,7 +295,7 @@ static void touch_records(struct hdb_scan *scan, uint32_t n)
 		source->touch(source, low, high - low);
 }
 
-/* Reads a block; *n is the number of selected objects in it, which may be 0. */
+/* Reads a block. Sets *n to the number of selected objects in it, which may be 0. */
 static int scan_block(struct hdb_scan *scan, uint32_t block_no, uint32_t *n, struct hdb_error *err)
 {
 	struct hdb *db = scan->db;
@@ -377,8 +380,8 @@ static int open_instance(struct hdb_scan *scan, size_t at, struct hdb_error *err
 	scan->instance = (struct heap_instance){ .class_no = scan->block.class_no[at] };
 	if (at + RECORDS_AHEAD < scan->count) {
 		/*
-		 * Header and first fields. Records are in any order, so the CPU does not prefetch
-		 * them itself.
+		 * Prefetches the header and the first fields. Records are in any order, so the CPU
+		 * does not prefetch them itself.
 		 */
 		base_view_prefetch(&heap->dump.view, scan->offset[at + RECORDS_AHEAD]);
 		base_view_prefetch(&heap->dump.view, scan->offset[at + RECORDS_AHEAD] + CACHE_LINE);

@@ -1,7 +1,7 @@
 /*
  * api/api_trace.c - imports and converts heap graphs from Perfetto traces and portable heap dumps.
- * Both are first converted to HPROF. For an import, a thread writes the HPROF dump into a pipe; the
- * import reads it from there and keeps its contents in the database.
+ * Both are first converted to HPROF. For an import, a thread writes the HPROF dump into a pipe,
+ * from which the import reads it and keeps its contents in the database.
  */
 #include "api/handle.h"
 #include "api/trace.h"
@@ -59,7 +59,7 @@ struct feed {
 	const struct api_trace *trace;
 	unsigned graph_no;
 	int write_fd;
-	bool is_closed; /* the reader has closed the pipe */
+	bool is_closed; /* whether the reader has closed the pipe */
 	struct hprof_written result;
 	int rc;
 	struct hdb_error err;
@@ -82,8 +82,8 @@ static void *write_dump(void *ctx)
 	sigset_t pipe_signal;
 
 	/*
-	 * If the import fails, it closes the pipe. In that case, write() should fail instead of a
-	 * signal ending the process.
+	 * If the import fails, it closes the pipe. Then write() should fail instead of a signal
+	 * ending the process.
 	 */
 	sigemptyset(&pipe_signal);
 	sigaddset(&pipe_signal, SIGPIPE);
@@ -93,7 +93,7 @@ static void *write_dump(void *ctx)
 	return NULL;
 }
 
-/* Imports one graph. Its dump is written by a separate thread. */
+/* Imports one graph. A separate thread writes its dump. */
 static int import_graph(const struct api_trace *trace, struct import_paths paths,
 			const struct hdb_import_options *opt, struct hdb_import_result *out,
 			struct hdb_error *err)
@@ -132,7 +132,7 @@ static int import_graph(const struct api_trace *trace, struct import_paths paths
 	(void)pthread_join(thread, NULL);
 	if (feed.rc >= 0 || feed.is_closed)
 		return rc;
-	/* The import has seen only a part of the dump, so its database is wrong. */
+	/* The import has read only a part of the dump, so its database is wrong. */
 	if (rc == HDB_OK)
 		(void)unlink(paths.database);
 	if (err)
@@ -144,8 +144,8 @@ int api_import_trace(struct import_paths paths, const struct hdb_import_options 
 		     struct hdb_import_result *out, struct hdb_error *err)
 {
 	/*
-	 * The writing thread reports no progress, because the calling thread reports the progress
-	 * of the import.
+	 * The writing thread reports no progress, because the calling thread reports that of the
+	 * import.
 	 */
 	const struct hdb_progress quiet = { .cancel = opt->progress.cancel };
 	const struct phd_files files = { opt->dump_name ? opt->dump_name : paths.dump,

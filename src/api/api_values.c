@@ -15,7 +15,7 @@
 
 /* Number of array elements that are read at a time. */
 #define CHUNK 512u
-/* A string that fits in this buffer is read only once. */
+/* Size of the buffer for strings. A string that fits is read only once. */
 #define TEXT_BYTES 2048u
 
 int api_field_value(struct hdb *db, const struct heap_instance *instance,
@@ -117,7 +117,7 @@ static int array_text(struct hdb *db, uint32_t ix, struct heap_utf8 *out, struct
 	return HDB_OK;
 }
 
-/* Reads the text of an object, as specified for hdb_text. */
+/* Reads the text of an object as specified for hdb_text. */
 static int text_of(struct hdb *db, uint32_t ix, struct heap_utf8 *out, struct hdb_error *err)
 {
 	const struct session session = api_session(db);
@@ -232,7 +232,8 @@ int hdb_collection_at(struct hdb *db, uint32_t ix, struct hdb_collection *out,
 }
 
 /*
- * Fails with HDB_EUSAGE: an empty or incomplete list would look as if there were no more entries.
+ * Fails with HDB_EUSAGE, because an empty or incomplete list would look as if there were no more
+ * entries.
  */
 static int fail_unknown(struct hdb_entries *e, struct hdb_error *err)
 {

@@ -1,6 +1,7 @@
 /*
  * api/arrow.c - rows as a stream of the Arrow C data interface, for data frames and other programs
- * that work with columns. The structures of the interface are an ABI; no Arrow library is needed.
+ * that work with columns. The structures of the interface are an ABI, so no Arrow library is
+ * needed.
  *
  * A batch is a struct array with one child per column. The consumer frees the buffers by calling
  * release; it may move children out of a batch, as the interface allows. Columns with a known set
@@ -19,10 +20,10 @@
 
 /* Default number of rows in a batch. */
 #define BATCH_DEFAULT 65536
-/* Number of rows for which a new batch has memory; the number is doubled when needed. */
+/* Number of rows for which a new batch has memory. The number is doubled when needed. */
 #define ROOM_FIRST 65536
 /*
- * A batch ends when the text of a column exceeds this. Offsets are 32-bit, so there is a limit
+ * Maximum size of a text column, after which a batch ends. Offsets are 32-bit, so there is a limit
  * (TEXT_MAX_ALL) even if the caller wants all rows in one batch.
  */
 #define TEXT_MAX (4u << 20)
@@ -30,7 +31,10 @@
 /* validity bits, values or offsets, text */
 #define BUFFERS 3
 
-/* The strings of a column, with a count of users: the batches that refer to it, and the stream. */
+/*
+ * The strings of a column, with the number of their users: the batches that refer to them, and the
+ * stream.
+ */
 struct dictionary {
 	atomic_size_t users;
 	int64_t count;
@@ -44,12 +48,12 @@ struct arrow_stream {
 	size_t batch_rows, text_max;
 	struct dictionary **dictionaries; /* indexed by column; NULL: none */
 	bool has_batches;
-	/* the last row has been read, so next() must not be called again */
+	/* whether the last row has been read, so that next() must not be called again */
 	bool has_ended;
-	/* rows of the query; rows from `at` on have not been put in a batch yet */
+	/* rows of the query; those from `at` on have not been added to a batch yet */
 	struct query_batch batch;
 	size_t at;
-	struct hdb_error err; /* error of the last call that failed */
+	struct hdb_error err; /* error of the last failed call */
 };
 
 /* ---- dictionaries ---- */
@@ -102,7 +106,8 @@ static void release_dictionary(struct ArrowArray *array)
 }
 
 /*
- * Returns an array that refers to the dictionary and counts as a user; NULL if memory is exhausted.
+ * Returns an array that refers to the dictionary and counts as a user of it, or NULL if memory is
+ * exhausted.
  */
 static struct ArrowArray *share_dictionary(struct dictionary *d)
 {
@@ -149,7 +154,10 @@ static int make_dictionaries(struct arrow_stream *s)
 	return s->dictionaries ? 0 : ENOMEM;
 }
 
-/* Returns the index of a string in the sorted dictionary; -1 if it is not there. */
+/*
+ * Returns the index of a string in the sorted dictionary, or -1 if the dictionary does not contain
+ * it.
+ */
 static int64_t code_of(const struct dictionary *d, const char *text, size_t size)
 {
 	struct base_search search = base_search_in((uint64_t)d->count);
@@ -219,7 +227,7 @@ static const struct {
 	char value[2];
 } __attribute__((packed)) id_metadata = { 1, 11, "heapdb.type", 2, "id" };
 
-/* `format` must be static; `name` is copied. Returns 0 or ENOMEM. */
+/* Initialises a schema. `format` must be static; `name` is copied. Returns 0 or ENOMEM. */
 static int init_schema(struct ArrowSchema *schema, const char *format, const char *name)
 {
 	char *copy = strdup(name);
@@ -281,7 +289,7 @@ fail:
 
 /* ---- batches ---- */
 
-/* A column of the batch that is being filled; private_data of its array. */
+/* A column of the batch being filled, which is the private_data of its array. */
 struct arrow_column {
 	const void *buffers[BUFFERS]; /* owned: validity, values or offsets, text */
 	enum hdb_type type;
@@ -407,8 +415,8 @@ static void set_bit(const void *bits, size_t at, bool value)
 }
 
 /*
- * Sets whether the row has a value. The bits are allocated at the first null, with 1 for all rows
- * before it.
+ * Records whether the row has a value. The bits are allocated at the first null, with 1 for all
+ * previous rows.
  */
 static int put_validity(struct ArrowArray *array, size_t row, bool is_there)
 {
@@ -563,7 +571,7 @@ static int put_column(struct arrow_stream *s, struct ArrowArray *array, size_t n
 	return put_gaps(array, from->there ? from->there + s->at : NULL, row, count);
 }
 
-/* Result as of fill_rows. */
+/* Fills the columns of a batch. The result is like that of fill_rows. */
 static int fill_columns(struct arrow_stream *s, struct ArrowArray *out)
 {
 	while ((size_t)out->length < s->batch_rows) {

@@ -1,10 +1,12 @@
-/* api/struct.c - structures of callers that were compiled with an older or newer header. */
+/*
+ * api/struct.c - converts structures of callers that were compiled with an older or newer header.
+ */
 #include "api/handle.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* No structure will ever be larger than this, so a larger struct_size was not initialised. */
+/* Maximum size that a structure will ever have. A larger struct_size was not initialised. */
 #define STRUCT_BYTES_MAX (1u << 20)
 
 static size_t struct_size(const void *theirs, size_t first)

@@ -9,15 +9,15 @@
 #include "perfetto/perfetto.h"
 #include "phd/phd.h"
 
-/* An open file; exactly one of the two members is set. */
+/* An open file. Exactly one of the two members is set. */
 struct api_trace {
 	struct perfetto *perfetto;
 	struct phd *phd;
 };
 
 /*
- * If the input has neither format, returns HDB_NOTFOUND and consumes nothing. api_trace_close must
- * be called at the end, even after a failure.
+ * Opens an input. If it has neither format, returns HDB_NOTFOUND and consumes nothing. The caller
+ * must call api_trace_close at the end, even after a failure.
  */
 int api_trace_open(struct api_trace *trace, struct base_input *input, struct phd_files files,
 		   struct base_work *work, struct hdb_error *err);

@@ -54,8 +54,7 @@ struct base_number base_real(double value, bool is_float);
 
 /*
  * Writes the mark that ends a truncated string, and returns its size: "... (1234567 characters)",
- * or another unit than characters (`what`). In output for people, the number has separators:
- * "1,234,567".
+ * or with another unit (`what`). In output for people, the number has separators: "1,234,567".
  */
 #define BASE_CUT_MARK_BYTES 80u
 size_t base_cut_mark(char buf[BASE_CUT_MARK_BYTES], uint64_t count, const char *what,
@@ -65,16 +64,17 @@ size_t base_cut_mark(char buf[BASE_CUT_MARK_BYTES], uint64_t count, const char *
 size_t base_utf8(char buf[4], uint32_t character);
 
 /*
- * A growing byte buffer. Initialise it with zeros; `most` can be set to limit its size. The first
- * failure sets `failed`, and nothing is added after it, so a single check at the end is enough.
- * Code that must report each failure appends to a struct base_vec instead.
+ * A growing byte buffer. It must be initialised with zeros; `most` may be set to limit its size.
+ * The first failure sets `failed`, and nothing is added afterwards, so a single check at the end is
+ * enough. Code that must report each failure appends to a struct base_vec instead.
  */
 struct bytes {
 	char *data; /* owned, not zero-terminated */
 	size_t size;
 	size_t capacity;
 	uint64_t most; /* maximum capacity in bytes; 0: unlimited */
-	bool failed;   /* memory ran out or `most` was reached, so `data` is incomplete */
+	/* whether memory ran out or `most` was reached, so that `data` is incomplete */
+	bool failed;
 };
 
 /*
@@ -85,7 +85,7 @@ void *bytes_room(struct bytes *b, size_t more);
 void bytes_add(struct bytes *b, const void *data, size_t size);
 void bytes_string(struct bytes *b, const char *string);
 void bytes_format(struct bytes *b, const char *format, ...) HDB_PRINTF(2, 3);
-/* Adds a character in UTF-8, as base_utf8 writes it. */
+/* Adds a character in UTF-8, like base_utf8. */
 void bytes_utf8(struct bytes *b, uint32_t character);
 /* Frees the bytes. `most` keeps its value. */
 void bytes_release(struct bytes *b);

@@ -133,8 +133,8 @@ static inline uint32_t count_bits(uint64_t v)
 #define VARINT_MAX 10
 
 /*
- * Writes v in groups of 7 bits, lowest first, with the high bit set if more follow. Returns the
- * end.
+ * Writes v in groups of 7 bits, lowest first, with the high bit set if more follow. Returns the end
+ * of the output.
  */
 static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
 {
@@ -147,8 +147,8 @@ static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
 }
 
 /*
- * Reads a varint from [p, end). Returns the address after it, or NULL if it runs past `end` or has
- * more than 64 bits.
+ * Reads a varint from [p, end). Returns the address after it, or NULL if it continues beyond `end`
+ * or has more than 64 bits.
  */
 static inline const uint8_t *get_varint(const uint8_t *p, const uint8_t *end, uint64_t *v)
 {

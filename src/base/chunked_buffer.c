@@ -1,4 +1,7 @@
-/* base/chunked_buffer.c - slabs of growing size, each a separate large array. */
+/*
+ * base/chunked_buffer.c - an append-only buffer in slabs of growing size, each a separate large
+ * array.
+ */
 #include "base/chunked_buffer.h"
 
 #include <assert.h>

@@ -2,8 +2,8 @@
  * base/chunked_buffer.h - an append-only byte buffer whose contents never move and are found by
  * position.
  *
- * For structures whose size is known only at the end: nothing is copied when they grow, and each
- * slab is placed separately in the memory budget or in a file (base/work.h).
+ * It is for structures whose size is known only at the end. Nothing is copied when they grow, and
+ * each slab is placed separately in the memory budget or in a file (base/work.h).
  */
 #ifndef BASE_CHUNKED_BUFFER_H
 #define BASE_CHUNKED_BUFFER_H
@@ -11,14 +11,15 @@
 #include "base/work.h"
 
 /*
- * Size of a full slab. 4 MB is a small part of any budget, and still large enough for a short list
- * of slabs.
+ * Binary logarithm of the size of a full slab. 4 MB is a small part of any budget, and still keeps
+ * the list of slabs short.
  */
 #define BASE_CHUNK_BITS 22
 #define BASE_CHUNK_BYTES ((uint64_t)1 << BASE_CHUNK_BITS)
 
 /*
- * Number of bytes after each slab that may be read (not written): decoders load 8 bytes at a time.
+ * Number of bytes after each slab that may be read (but not written), because decoders load 8 bytes
+ * at a time.
  */
 #define BASE_CHUNK_SPARE 8
 
@@ -30,13 +31,13 @@ struct base_chunks {
 	size_t count, limit;
 	uint64_t size_bytes; /* size of the newest slab */
 	uint64_t used_bytes; /* bytes used in the newest slab */
-	/* size of the first slab; the size doubles with each slab up to the full size */
+	/* size of the first slab; the size doubles with each slab, up to the full size */
 	uint64_t first_bytes;
 };
 
 /*
- * `work` and `what` are lent. Allocates nothing yet. The buffer must be released even if nothing
- * was added.
+ * Initialises a buffer without allocating. `work` and `what` are lent. The buffer must be released
+ * even if nothing was added.
  */
 void base_chunks_init(struct base_chunks *slabs, uint64_t first_bytes, struct base_work *work,
 		      const char *what);
@@ -47,8 +48,8 @@ int base_chunks_grow(struct base_chunks *slabs, uint64_t bytes, struct hdb_error
 
 /*
  * Allocates `bytes` (at most BASE_CHUNK_BYTES) of contiguous space. Sets *room to the address of
- * the space, and *position to a number that finds the space again. If the first slab has full size,
- * pieces of one size that divides it get positions without gaps.
+ * the space, and *position to a number by which it can be found again. If the first slab has full
+ * size, pieces of one size that divides it get positions without gaps.
  */
 static inline int base_chunks_add(struct base_chunks *slabs, uint64_t bytes, uint64_t *position,
 				  uint8_t **room, struct hdb_error *err)

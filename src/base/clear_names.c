@@ -1,4 +1,4 @@
-/* base/clear_names.c - original names of the classes and members of an obfuscated app. */
+/* base/clear_names.c - finds the original names of the classes and members of an obfuscated app. */
 #include "base/clear_names.h"
 
 #include "base/search.h"

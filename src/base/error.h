@@ -1,5 +1,5 @@
 /*
- * base/error.h - writing struct hdb_error.
+ * base/error.h - functions that fill in struct hdb_error.
  *
  * The function that knows the facts writes the message, once. Its callers pass the error up
  * unchanged.
@@ -13,8 +13,9 @@
 #include <inttypes.h>
 
 /*
- * Writes code and message into err (which may be NULL) and returns the code, so that a failing
- * function ends in one line: return hdb_fail(err, HDB_ETRUNC, "... at offset %" PRIu64, offset).
+ * Writes the code and the message to err (which may be NULL) and returns the code, so that a
+ * failing function ends in one line: return hdb_fail(err, HDB_ETRUNC, "... at offset %" PRIu64,
+ * offset).
  */
 int hdb_fail(struct hdb_error *err, int code, const char *format, ...) HDB_PRINTF(3, 4);
 
@@ -34,8 +35,8 @@ int hdb_fail_open(struct hdb_error *err, int errno_value, const char *path);
 /* Writes the message for hdb_fail_memory, its only caller. */
 void hdb_note_memory(struct hdb_error *err, const char *what, uint64_t size_bytes);
 /*
- * Reports a failed allocation of `size_bytes` for `what`. Returns HDB_ENOMEM. Inline, so that
- * static analyzers see that the result is always an error.
+ * Reports a failed allocation of `size_bytes` for `what`. Returns HDB_ENOMEM. It is inline so that
+ * static analysers see that the result is always an error.
  */
 static inline int hdb_fail_memory(struct hdb_error *err, const char *what, uint64_t size_bytes)
 {

@@ -29,8 +29,8 @@ struct parse {
 	struct base_vec *nodes;
 	size_t nodes_max; /* limit for nodes->count */
 	unsigned depth;
-	bool has_begun; /* a part of the expression has been parsed */
-	bool is_within; /* the text is an argument of a function */
+	bool has_begun; /* whether a part of the expression has been parsed */
+	bool is_within; /* whether the text is an argument of a function */
 	struct hdb_error *err;
 };
 
@@ -131,7 +131,7 @@ static int quoted(struct parse *p, struct base_word *out)
 	return HDB_OK;
 }
 
-/* Parses names separated by "." and "|". The result is empty if no name follows. */
+/* Parses names separated by "." and "|". The result is empty if there are none. */
 static int path(struct parse *p, struct base_word *out)
 {
 	*out = (struct base_word){ p->at, 0 };
@@ -365,7 +365,7 @@ void base_value_set_text(struct base_value *out, const char *text)
 	(void)snprintf(out->text, sizeof(out->text), "%s", text);
 }
 
-/* Computes left SIGN right into *left. The result is "nothing" unless both are numbers. */
+/* Replaces *left with the result of left SIGN right, which is "nothing" unless both are numbers. */
 static void combine(struct base_value *left, enum base_sign sign, const struct base_value *right)
 {
 	if (left->kind != BASE_NUMBER || right->kind != BASE_NUMBER ||

@@ -32,7 +32,7 @@
 
 enum base_value_kind { BASE_NOTHING, BASE_NUMBER, BASE_STRING, BASE_OBJECT };
 
-/* A value that an expression, path or function returns. */
+/* A value returned by an expression, path or function. */
 struct base_value {
 	enum base_value_kind kind;
 	double number;
@@ -49,7 +49,7 @@ static inline bool base_value_is_true(const struct base_value *value)
 	return value->kind == BASE_NUMBER && value->number != 0;
 }
 
-/* A part of an expression's text; not zero-terminated. */
+/* A part of an expression's text. It is not zero-terminated. */
 struct base_word {
 	const char *text;
 	size_t size;
@@ -80,9 +80,9 @@ struct base_grammar {
 	size_t function_count;
 	/* for error messages: what the grammar expects at the start and after a sign */
 	const char *first, *operand;
-	/* a whole expression is one comparison, and numbers can be percentages */
+	/* whether an expression is a single comparison, in which numbers can be percentages */
 	bool is_condition;
-	bool has_percent; /* numbers can be percentages in other expressions, too */
+	bool has_percent; /* whether numbers can be percentages in other expressions too */
 };
 
 enum base_sign {
@@ -112,15 +112,20 @@ enum base_node_kind {
 	BASE_NODE_SIGN
 };
 
-/* A part of an expression. Nodes refer to each other by their index in the vector of nodes. */
+/*
+ * A node of a parsed expression. Nodes refer to each other by their index in the vector of nodes.
+ */
 struct base_node {
 	uint8_t kind;      /* enum base_node_kind */
 	uint8_t sign;      /* enum base_sign */
-	uint16_t function; /* of a call: index in the grammar */
+	uint16_t function; /* for a call, index in the grammar */
 	bool is_percent;   /* of a number */
-	/* of a path: the object where it starts, or BASE_NO_NODE; of a call: its first argument */
+	/*
+	 * for a path, the object at which it starts, or BASE_NO_NODE; for a call, its first
+	 * argument
+	 */
 	uint32_t left;
-	uint32_t right;        /* of a call: its second argument, parsed as an expression */
+	uint32_t right;        /* for a call, its second argument, parsed as an expression */
 	struct base_word word; /* a string, a path, or the string or raw characters of a call */
 	double number;
 };
@@ -133,8 +138,8 @@ static inline struct base_word base_word(const char *text)
 
 /*
  * Parses an expression. Its text must outlive the nodes, which are appended to `nodes` (struct
- * base_node). *out is the index of the outermost node. Returns HDB_EUSAGE with a message that says
- * what was expected and where.
+ * base_node). Sets *out to the index of the outermost node. Returns HDB_EUSAGE with a message that
+ * states what was expected, and where.
  */
 int base_expression_parse(const struct base_grammar *grammar, struct base_word text,
 			  struct base_vec *nodes, uint32_t *out, struct hdb_error *err);
@@ -146,12 +151,12 @@ struct base_arguments {
 	uint32_t expression; /* the second argument as an expression, or BASE_NO_NODE */
 };
 
-/* How to evaluate paths and functions. *out is BASE_NOTHING when one of them is called. */
+/* Functions that evaluate paths and calls. When one of them is called, *out is BASE_NOTHING. */
 struct base_evaluator {
 	const struct base_vec *nodes;
 	/*
-	 * Reads the value of a path, which is zero-terminated. The path starts at the object
-	 * `from`, or if that is NULL at the object that the expression is about.
+	 * Reads the value of a path, which is zero-terminated. The path starts at the object `from`
+	 * or, if that is NULL, at the object to which the expression applies.
 	 */
 	int (*path)(void *ctx, const struct base_value *from, const char *path,
 		    struct base_value *out, struct hdb_error *err);

@@ -1,6 +1,4 @@
-/*
- * base/fingerprint.c - a sampled hash of a source.
- */
+/* base/fingerprint.c - computes a hash of samples of a source. */
 #include "base/fingerprint.h"
 
 #include "base/bytes.h"
@@ -14,7 +12,7 @@
 #define ENDS_BYTES 65536u
 #define SAMPLES 64u
 #define SAMPLE_BYTES 4096u
-/* A file up to this size is hashed as a whole, as one part. */
+/* Maximum size of a file that is hashed as a whole, as one part. */
 #define WHOLE_BYTES (2 * ENDS_BYTES + SAMPLES * SAMPLE_BYTES)
 #define PARTS_MAX (SAMPLES + 1)
 
@@ -23,7 +21,7 @@ struct part {
 	uint64_t size;
 };
 
-/* Finds the parts of a file of `size` bytes to hash, in order. Returns their number. */
+/* Finds the parts of a file of `size` bytes that are hashed, in order. Returns their number. */
 static unsigned find_parts(uint64_t size, struct part parts[PARTS_MAX])
 {
 	const uint64_t step = (size - SAMPLE_BYTES) / SAMPLES;
@@ -56,7 +54,7 @@ int base_fingerprint(struct base_source *source, uint64_t *out, struct hdb_error
 	return HDB_OK;
 }
 
-/* Reads a whole part. Returns 0 or an errno, which is EIO if the file is too short. */
+/* Reads all of a part. Returns 0 or an errno, which is EIO if the file is too short. */
 static int read_part(int fd, const struct part *part, uint8_t *buf)
 {
 	uint64_t done = 0;
@@ -84,7 +82,7 @@ int base_fingerprint_fd(int fd, uint64_t size, uint64_t *out, struct hdb_error *
 
 	if (!buf)
 		return hdb_fail_memory(err, "samples of a file", WHOLE_BYTES);
-	/* Announces all parts first, so that the disk can read them at the same time. */
+	/* Prefetches all parts first, so that the disk can read them at the same time. */
 	for (unsigned i = 0; i < count; i++)
 		(void)posix_fadvise(fd, (off_t)parts[i].offset, (off_t)parts[i].size,
 				    POSIX_FADV_WILLNEED);

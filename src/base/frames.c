@@ -17,14 +17,14 @@
  * ranges.
  */
 #define KEPT_MIN 32u
-/* Hash buckets of cached frames by position; a power of two. */
+/* Number of hash buckets of cached frames by position, a power of two. */
 #define BUCKETS 512u
-/* A longer buffer is freed together with its window instead of being kept by the view. */
+/* Maximum size of a buffer that a view keeps. A larger buffer is freed together with its window. */
 #define BUFFER_KEPT_MAX (4u << 20)
 
 #define ZSTD_LEVEL 1
 
-/* What backs the window of a view. */
+/* The memory behind the window of a view. */
 struct lent {
 	bool is_buffer;
 };
@@ -32,12 +32,12 @@ struct lent {
 /* An inflated frame. */
 struct frame {
 	struct lent lent;
-	bool is_loading; /* a thread is inflating it now */
+	bool is_loading; /* whether a thread is inflating it */
 	bool is_failed;  /* inflating it failed */
 	unsigned pins;   /* number of views and threads that use the frame */
 	uint64_t start, size;
 	struct frame *next;          /* in its bucket */
-	struct frame *older, *newer; /* neighbours in the list of frames that nobody uses */
+	struct frame *older, *newer; /* neighbours in the list of unused frames */
 	uint8_t data[BASE_FRAME_BYTES];
 };
 
@@ -75,8 +75,8 @@ static struct frame *find_in(struct frame *frame, uint64_t offset)
 }
 
 /*
- * Returns the cached frame that contains the byte at `offset`. The frame may start up to a frame's
- * length before that byte.
+ * Returns the cached frame that contains the byte at `offset`. The frame may start at most a
+ * frame's length before that byte.
  */
 static struct frame *find_kept(struct frames_source *f, uint64_t offset)
 {
@@ -142,8 +142,8 @@ static void unpin(struct frames_source *f, struct frame *frame)
 }
 
 /*
- * Returns an empty frame to load into. If the cache is full, this is the least recently used frame,
- * otherwise a new one.
+ * Returns an empty frame to load into: the least recently used frame if the cache is full, and
+ * otherwise a new frame.
  */
 static struct frame *make_frame(struct frames_source *f)
 {
@@ -161,7 +161,7 @@ static struct frame *make_frame(struct frames_source *f)
 
 /* ---- inflating ---- */
 
-/* Records the first failure for check(). The lock is held. */
+/* Records the first failure for check(). The lock must be held. */
 static int note_failure(struct frames_source *f, int result, const struct hdb_error *err)
 {
 	if (!f->failure && err) {
@@ -171,7 +171,7 @@ static int note_failure(struct frames_source *f, int result, const struct hdb_er
 	return result;
 }
 
-/* Inflates a frame into `out`. The lock is held on entry and return, but not in between. */
+/* Inflates a frame into `out`. The lock is held on entry and return, but released in between. */
 static int inflate_to(struct frames_source *f, const struct base_frame *found, uint8_t *out,
 		      struct hdb_error *err)
 {
@@ -189,7 +189,9 @@ static int inflate_to(struct frames_source *f, const struct base_frame *found, u
 			f->src.path, found->start, found->size, why.message);
 }
 
-/* Finds the frame that should contain `offset`, and verifies that it does. The lock is held. */
+/*
+ * Finds the frame that should contain `offset`, and verifies that it does. The lock must be held.
+ */
 static int find_frame(struct frames_source *f, uint64_t offset, struct base_frame *out,
 		      struct hdb_error *err)
 {
@@ -274,7 +276,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The bytes that remain to be copied from frames. */
+/* The bytes that have not been copied from frames yet. */
 struct wanted {
 	uint64_t offset;
 	uint64_t size;
@@ -339,7 +341,10 @@ static void frames_unlend(struct base_view *view)
 	(void)pthread_mutex_unlock(&f->lock);
 }
 
-/* Returns the view's buffer if it is long enough and not too long to keep, otherwise a new one. */
+/*
+ * Returns the view's buffer if it is long enough and not too long to keep, and otherwise a new
+ * buffer.
+ */
 static struct buffer *take_buffer(struct frames_source *f, struct base_view *view, uint64_t size)
 {
 	struct lent *lent = view->lent;
@@ -394,7 +399,8 @@ static int fill_buffer(struct frames_source *f, struct base_view *view, uint64_t
 }
 
 /*
- * Sets the window at `offset` to a frame that contains all of it, or to a buffer. The lock is held.
+ * Sets the window at `offset` to a frame that contains all of it, or to a buffer. The lock must be
+ * held.
  */
 static int lend_window(struct frames_source *f, struct base_view *view, uint64_t offset,
 		       uint64_t size, struct hdb_error *why)
@@ -519,7 +525,7 @@ int base_frame_unpack(const struct base_frame *frame, uint8_t *out, struct hdb_e
 			ZSTD_isError(n) ? ZSTD_getErrorName(n) : "data ends too early");
 }
 
-/* Checks the frames of one bucket. Counts all frames, and frames that are not in use. */
+/* Checks the frames of one bucket. Counts all frames, and those that are not in use. */
 static void check_bucket(struct frames_source *f, unsigned no, unsigned *kept, unsigned *unused)
 {
 	for (const struct frame *frame = f->buckets[no]; frame; frame = frame->next) {
@@ -542,8 +548,8 @@ void base_frames_check(struct base_source *source)
 	for (unsigned no = 0; no < BUCKETS; no++)
 		check_bucket(f, no, &kept, &unused);
 	/*
-	 * A frame that failed to load is in no bucket, although other threads may still be waiting
-	 * for it.
+	 * A frame that failed to load is not in any bucket, although other threads may still be
+	 * waiting for it.
 	 */
 	assert(kept <= f->kept);
 	assert(!f->oldest == !f->newest);

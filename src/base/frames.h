@@ -3,7 +3,7 @@
  * demand and cached.
  *
  * The caller provides a function that finds frames. A window inside one frame points into the
- * cache. Any other window is assembled in a buffer of the view. Any number of threads may have
+ * cache. Any other window is assembled in a buffer of the view. Any number of threads may use
  * views.
  */
 #ifndef BASE_FRAMES_H
@@ -15,11 +15,11 @@
 
 /* Maximum size of an inflated frame. */
 #define BASE_FRAME_BYTES (512u << 10)
-/* A frame whose packed size is at most this may be copied instead of lent. */
+/* Maximum packed size of a frame that may be copied instead of lent. */
 #define BASE_FRAME_COPY 32768u
 /*
- * Maximum length of a window. No intact dump needs a longer one, and a corrupt length must not use
- * up all memory.
+ * Maximum length of a window. No intact dump needs a longer window, and a corrupt length must not
+ * exhaust memory.
  */
 #define BASE_FRAMES_WINDOW_MAX (256ull << 20)
 
@@ -36,9 +36,9 @@ struct base_frame {
 #define BASE_FRAME_PACKED_MAX ZSTD_COMPRESSBOUND(BASE_FRAME_BYTES)
 
 /*
- * Packs 1 to BASE_FRAME_BYTES bytes into `out`, which has room for BASE_FRAME_PACKED_MAX, as a zstd
- * frame of level 1 (higher levels take longer and gain nothing on heap dumps). Sets *packed_size.
- * Fails with HDB_ENOMEM.
+ * Packs 1 to BASE_FRAME_BYTES bytes into `out`, which must have room for BASE_FRAME_PACKED_MAX
+ * bytes, as a zstd frame of level 1. Higher levels take longer and gain nothing on heap dumps. Sets
+ * *packed_size. Fails with HDB_ENOMEM.
  */
 int base_frame_pack(const uint8_t *data, size_t size, uint8_t *out, size_t *packed_size,
 		    struct hdb_error *err);
@@ -49,23 +49,23 @@ int base_frame_pack(const uint8_t *data, size_t size, uint8_t *out, size_t *pack
  */
 int base_frame_unpack(const struct base_frame *frame, uint8_t *out, struct hdb_error *err);
 
-/* Parameters of a source over frames. */
+/* The parameters of a source over frames. */
 struct base_frames {
 	uint64_t size;    /* total inflated size in bytes */
 	const char *path; /* for messages; lent */
-	/* size of the cache of inflated frames; a few frames are always kept */
+	/* size of the cache of inflated frames; it always keeps a few frames */
 	uint64_t cache_bytes;
 	void *ctx;
 	/* Finds the frame that contains the byte at `offset`. Never called concurrently. */
 	int (*find)(void *ctx, uint64_t offset, struct base_frame *out, struct hdb_error *err);
-	/* Releases ctx when the source is closed; may be NULL. */
+	/* Releases ctx when the source is closed. May be NULL. */
 	void (*close)(void *ctx);
 };
 
 /*
- * Opens a source over frames. *out is owned: base_source_close, which calls from->close. If opening
- * fails, from->close is not called. A window fails with HDB_ECORRUPT if one of its frames does not
- * inflate to the recorded size.
+ * Opens a source over frames. The caller must close *out with base_source_close, which calls
+ * from->close. If opening fails, from->close is not called. A window fails with HDB_ECORRUPT if one
+ * of its frames does not inflate to the recorded size.
  */
 int base_frames_open(const struct base_frames *from, struct base_source **out,
 		     struct hdb_error *err);

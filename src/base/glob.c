@@ -26,8 +26,9 @@ static const char *skip_character(const char *text)
 
 bool base_glob(const char *pattern, const char *text)
 {
-	const char *star = NULL;   /* the pattern after the last * */
-	const char *resume = NULL; /* where in the text the match of that * currently ends */
+	const char *star = NULL; /* the pattern after the last * */
+	/* position in the text at which the match of that * currently ends */
+	const char *resume = NULL;
 
 	while (*text) {
 		if (*pattern == '*') {

@@ -1,4 +1,4 @@
-/* base/idmap.c - open addressing with linear probing; at most half full. */
+/* base/idmap.c - a hash map with open addressing and linear probing, at most half full. */
 #include "base/idmap.h"
 
 #include "base/prefetch.h"
@@ -21,7 +21,7 @@ uint64_t base_hash_seed(void)
 	return seed;
 }
 
-/* The finalizer of MurmurHash3 (Appleby, public domain). */
+/* Computes the finalizer of MurmurHash3 (Appleby, public domain). */
 uint64_t base_hash(uint64_t id, uint64_t seed)
 {
 	uint64_t v = id ^ seed;

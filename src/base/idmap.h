@@ -1,6 +1,6 @@
 /*
- * base/idmap.h - a hash map from 64-bit identifiers to 32-bit numbers, for small sets such as
- * classes, strings and threads. Never one entry per object.
+ * base/idmap.h - a hash map from 64-bit identifiers to 32-bit numbers. It is for small sets such as
+ * classes, strings and threads, and never has one entry per object.
  */
 #ifndef BASE_IDMAP_H
 #define BASE_IDMAP_H
@@ -9,7 +9,9 @@
 
 #include <stdbool.h>
 
-/* Key and value share a cache line, so a look-up in a large map waits for memory once. */
+/*
+ * A slot. Key and value share a cache line, so a look-up in a large map waits for memory only once.
+ */
 struct base_idmap_slot {
 	uint64_t key;
 	uint32_t value; /* BASE_IDMAP_NONE: the slot is free */
@@ -20,7 +22,7 @@ struct base_idmap {
 	struct base_idmap_slot *slots;
 	uint64_t capacity; /* number of slots: a power of two, or 0 */
 	uint64_t count;
-	uint64_t seed; /* base_hash_seed, once there are slots */
+	uint64_t seed; /* base_hash_seed, once the map has slots */
 	/* borrowed; has the same meaning as in struct base_vec */
 	struct base_work *work;
 	struct base_big big;
@@ -29,8 +31,8 @@ struct base_idmap {
 #define BASE_IDMAP_NONE UINT32_MAX
 
 /*
- * Returns a random number that stays the same for the life of the process. It is mixed into all
- * hashes, so that nobody can construct a dump whose identifiers all collide.
+ * Returns a random number that stays the same for the life of the process. All hashes depend on it,
+ * so nobody can construct a dump whose identifiers all collide.
  */
 uint64_t base_hash_seed(void);
 

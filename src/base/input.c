@@ -1,12 +1,11 @@
 /*
- * base/input.c - an input that is read once: its plain bytes, or gzip and zstd data that is
- * inflated piece by piece.
+ * base/input.c - reads an input once: plain bytes, or gzip and zstd data that is inflated piece by
+ * piece.
  *
- * A stream is inflated sequentially, which finds damage and skips it. If a file consists of
- * independent members or frames, these are inflated on any thread instead. Their boundaries are a
- * guess: only inflating shows where a gzip member ends, so the next one is found by its first
- * bytes. If the data in between does not inflate to its end, the rest of the file is inflated as a
- * stream.
+ * A stream is inflated sequentially, which locates damage and skips it. If a file consists of
+ * independent members or frames, any thread can inflate them. Their boundaries are guesses: only
+ * inflating shows where a gzip member ends, so the next member is found by its first bytes. If the
+ * data in between does not inflate completely, the rest of the file is inflated as a stream.
  */
 #include "base/input.h"
 
@@ -32,15 +31,15 @@
 /* Number of bytes read from a pipe at a time. */
 #define READ_BYTES (1u << 20)
 /*
- * Number of bytes at the start of the input that are enough to recognise its format, including a
- * gzip comment.
+ * Number of bytes at the start of the input that suffice to recognise its format, including a gzip
+ * comment.
  */
 #define HEAD_BYTES 1024u
 /* Number of bytes inflated from a stream at a time. */
 #define STREAM_PIECE (1u << 20)
-/* Maximum total size of parts inflated together, unless a single one is larger. */
+/* Maximum total size of parts inflated together, unless a single part is larger. */
 #define PARTS_PIECE (2u << 20)
-/* A part that inflates to more than this is inflated as a stream. */
+/* Maximum inflated size of a part. A part that is larger is inflated as a stream. */
 #define PART_MAX (8u << 20)
 /* Maximum number of damage reports kept. Reading stops after this many. */
 #define DAMAGE_MAX 1000u
@@ -48,16 +47,16 @@
  * Maximum window of a zstd frame: 128 MiB, like `zstd -d`. Files made with --long=31 are refused.
  */
 #define ZSTD_WINDOW_LOG 27
-/* Memory of a decompressor, for messages. */
+/* Memory taken by a decompressor, for messages. */
 #define DECOMPRESSOR_BYTES (96u << 10)
 /*
- * gzip: size of the fixed part of a member's header, and the number of its bytes that are the same
- * in every member that the JDK writes.
+ * gzip: size of the fixed part of a member's header, and number of its bytes that are the same in
+ * all members that the JDK writes.
  */
 #define GZIP_HEAD 10u
 #define GZIP_SAME 8u
 #define GZIP_COMMENT 0x10
-/* Size of the length field that ends a member. */
+/* Size of the length field at the end of a member. */
 #define GZIP_SIZE 4u
 
 static const uint8_t gzip_magic[] = { 0x1f, 0x8b, 8 };
@@ -72,21 +71,22 @@ struct base_input {
 	int fd;
 	uint64_t size;   /* size of the file; 0 for a pipe */
 	uint64_t offset; /* number of bytes taken from the file */
-	/* for a file: its map */
+	/* map of a file */
 	struct base_source *map;
 	const uint8_t *mapped;
-	/* for a pipe: bytes that have been read from it but not yet consumed */
+	/* bytes that have been read from a pipe but not consumed yet */
 	uint8_t *buffer;
 	uint64_t at, filled;
 	bool is_at_end;
 	/* for compressed data: */
-	void *stream;         /* z_stream or ZSTD_DStream */
-	bool is_in_stream;    /* inside a member or frame */
-	bool is_over;         /* nothing follows */
-	bool has_parts;       /* whether parts can be inflated independently; only in files */
+	void *stream;      /* z_stream or ZSTD_DStream */
+	bool is_in_stream; /* whether the position is inside a member or frame */
+	bool is_over;      /* nothing follows */
+	/* whether parts can be inflated independently, which is possible only in files */
+	bool has_parts;
 	uint64_t part_room;   /* gzip: maximum inflated size of a member */
 	uint64_t part_count;  /* number of members or frames started */
-	uint64_t part_offset; /* offset of the last member or frame started in a stream */
+	uint64_t part_offset; /* offset of the last member or frame that was started in a stream */
 	uint64_t given;       /* number of decompressed bytes in all pieces so far, if known */
 	struct base_damage *damage;
 	size_t damage_count, damage_max;
@@ -118,7 +118,7 @@ static int wait_for_bytes(const struct base_input *in, struct hdb_error *err)
 
 /*
  * Makes at least `want` bytes (at most READ_BYTES) available at next_byte(), unless the input ends
- * before. *left is the number available.
+ * before. Sets *left to the number of bytes available.
  */
 static int fill(struct base_input *in, uint64_t want, uint64_t *left, struct hdb_error *err)
 {
@@ -156,7 +156,7 @@ static void skip(struct base_input *in, uint64_t size)
 	in->at += size;
 }
 
-/* Gives the piece a buffer of at least `size` bytes. The old contents are lost. */
+/* Gives the piece a buffer of at least `size` bytes. The previous contents are lost. */
 static int reserve(struct base_piece *piece, uint64_t size, struct hdb_error *err)
 {
 	if (piece->capacity >= size)
@@ -210,7 +210,7 @@ static uint64_t jdk_block_size(const uint8_t *p, uint64_t left)
 	return size;
 }
 
-/* Decides from the first `left` bytes whether the input is compressed. */
+/* Determines from the first `left` bytes whether the input is compressed. */
 static int begin_inflating(struct base_input *in, uint64_t left, struct hdb_error *err)
 {
 	const uint8_t *p = next_byte(in);
@@ -248,7 +248,7 @@ static void end_inflating(struct base_input *in)
 /* ---- damage ---- */
 
 /*
- * Records damage at the current position, which is after everything that the piece contains so far.
+ * Records damage at the current position, which follows everything that the piece contains so far.
  */
 static int note_damage(struct base_input *in, const struct base_piece *piece, const char *what,
 		       struct hdb_error *err)
@@ -286,8 +286,8 @@ static bool begins_part(const struct base_input *in, const uint8_t *p, uint64_t 
 }
 
 /*
- * After damage, skips to the next part if there have been several. A stream that consists of a
- * single part cannot be continued.
+ * Skips to the next part after damage, if there have been several parts. A stream that consists of
+ * a single part cannot be continued.
  */
 static int find_part(struct base_input *in, struct hdb_error *err)
 {
@@ -300,7 +300,10 @@ static int find_part(struct base_input *in, struct hdb_error *err)
 		uint64_t left, i;
 
 		TRY(fill(in, STREAM_PIECE, &left, err));
-		/* Do not find the same part again: zstd does not report how much of it was read. */
+		/*
+		 * Skips the part that was just read. Otherwise it could be found again, because
+		 * zstd does not report how much of it was read.
+		 */
 		for (i = left && in->offset == in->part_offset; i + GZIP_HEAD <= left; i++) {
 			if (begins_part(in, next_byte(in) + i, left - i)) {
 				skip(in, i);
@@ -319,7 +322,7 @@ static int find_part(struct base_input *in, struct hdb_error *err)
 
 /*
  * Inflates up to `left` bytes into the piece. Returns HDB_OK, HDB_END at the end of the part, or
- * HDB_EFORMAT with *why if the part is damaged. *used is the number of bytes consumed.
+ * HDB_EFORMAT with *why if the part is damaged. Sets *used to the number of bytes consumed.
  */
 static int inflate_gzip(struct base_input *in, struct base_piece *piece, uint64_t left,
 			uint64_t *used, const char **why)
@@ -348,8 +351,8 @@ static int inflate_zstd(struct base_input *in, struct base_piece *piece, uint64_
 {
 	ZSTD_inBuffer from = { .src = next_byte(in), .size = left };
 	/*
-	 * If a call finds damage, everything it has decompressed is lost. So each call decompresses
-	 * only one block.
+	 * If a call finds damage, everything that it has decompressed is lost, so each call
+	 * decompresses only one block.
 	 */
 	ZSTD_outBuffer to = {
 		.dst = piece->buffer,
@@ -378,9 +381,9 @@ static void begin_part(struct base_input *in)
 }
 
 /*
- * Continues after damage. A gzip member whose final checksum or length is wrong is complete
- * nevertheless, and the start of the next member is known. zlib identifies the kind of damage only
- * by its message.
+ * Continues after damage. A gzip member with a wrong checksum or length is complete nevertheless,
+ * and the start of the next member is known. zlib identifies the kind of damage only by its
+ * message.
  */
 static int pass_damage(struct base_input *in, const char *why, struct hdb_error *err)
 {
@@ -397,7 +400,7 @@ static int pass_damage(struct base_input *in, const char *why, struct hdb_error 
 	return HDB_OK;
 }
 
-/* Starts the next part. Zeros at the end of the file, as left by tapes, are not a part. */
+/* Starts the next part. Zeros at the end of the file, as tapes leave them, are not a part. */
 static int next_part(struct base_input *in, const struct base_piece *piece, uint64_t left,
 		     struct hdb_error *err)
 {
@@ -462,8 +465,8 @@ static int take_stream(struct base_input *in, struct base_piece *piece, struct h
 /* ---- in parts ---- */
 
 /*
- * Returns the size of a member written by the JDK at p, which extends to where the next member
- * appears to start, or else to the end of the available bytes.
+ * Returns the size of a member written by the JDK at p. The member extends to where the next member
+ * appears to start, or otherwise to the end of the available bytes.
  */
 static uint64_t member_size(const uint8_t *p, uint64_t left)
 {
@@ -504,8 +507,7 @@ static bool measure_part(const struct base_input *in, const uint8_t *p, uint64_t
 }
 
 /*
- * Takes parts that can be inflated independently. Returns HDB_NOTFOUND if the next part is not one
- * of them.
+ * Takes parts that can be inflated independently. Returns HDB_NOTFOUND if the next part cannot be.
  */
 static int take_parts(struct base_input *in, struct base_piece *piece)
 {
@@ -764,9 +766,12 @@ void base_input_again(struct base_input *in, const struct base_piece *piece, uin
 	in->given = given;
 	in->offset = piece->packed_offset;
 	in->has_parts = in->is_in_stream = in->is_over = false;
-	/* Another thread recorded damage after this position. Drop it: it will be found again. */
+	/*
+	 * Another thread recorded damage after this position. It is dropped, because it will be
+	 * found again.
+	 */
 	in->damage_count = piece->damage_before;
-	/* The input has several parts, so after damage, look for the next one. */
+	/* The input has several parts, so after damage the next part is searched for. */
 	in->part_count++;
 }
 

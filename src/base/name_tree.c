@@ -10,14 +10,14 @@
 #include <xxhash.h>
 
 /*
- * Number of hash seeds tried for a name. Running out of them would take that many collisions in a
+ * Number of hash seeds tried for a name. More would be needed only after that many collisions in a
  * row.
  */
 #define HASH_TRIES 16
 
 /* ---- names ---- */
 
-/* Replaces the text by a copy, which is owned. */
+/* Replaces the text with a copy, which is owned. */
 static int copy_text(struct base_names *names, struct base_name *name, struct hdb_error *err)
 {
 	char *copy = malloc(name->size + 1);
@@ -47,9 +47,9 @@ static int add_name(struct base_names *names, struct base_name name, bool is_len
 }
 
 /*
- * Finds the name. If it is new, finds a free hash under which to add it and sets *no to
- * BASE_IDMAP_NONE. If two names have the same hash, another seed is tried, so the map needs only
- * one entry per hash. Returns false if all seeds collide.
+ * Finds a name. If it is new, finds a free hash for it and sets *no to BASE_IDMAP_NONE. If two
+ * names have the same hash, another seed is tried, so the map needs only one entry per hash.
+ * Returns false if all seeds collide.
  */
 static bool find_name(const struct base_names *names, const struct base_name *name, uint64_t *hash,
 		      uint32_t *no)
@@ -162,15 +162,15 @@ static int compare_siblings(const void *a, const void *b, void *list)
 }
 
 /*
- * The listed nodes grouped by parent: the children of node p are children[first[p]] up to, but not
- * including, children[first[p + 1]].
+ * The listed nodes grouped by parent. The children of node p are children[first[p]] to
+ * children[first[p + 1] - 1].
  */
 struct families {
 	uint32_t *first; /* one entry per node, one for the top level, and two more */
 	uint32_t *children;
 };
 
-/* Returns the index of a node's parent in first[]; the top level is after the last node. */
+/* Returns the index of a node's parent in first[]. The top level comes after the last node. */
 static size_t family_of(const struct base_tree *tree, uint32_t node)
 {
 	const uint32_t parent = base_tree_node(tree, node)->parent;
@@ -230,6 +230,6 @@ int base_tree_order(const struct base_tree *tree, const struct base_tree_list *l
 		at = stack[--used];
 		(*order)[(*count)++] = (uint32_t)at;
 	}
-	assert(*count == first[n + 1]); /* the parent of every listed node is listed */
+	assert(*count == first[n + 1]); /* the parent of each listed node is listed too */
 	return HDB_OK;
 }

@@ -1,7 +1,8 @@
 /*
- * base/name_tree.h - trees whose branches are merged by name: siblings have different names. struct
- * base_names assigns numbers to strings; struct base_tree assigns numbers to nodes, given their
- * parent and name. The builder of a tree keeps its own data in arrays indexed by node.
+ * base/name_tree.h - trees whose branches are merged by name, so that siblings have different
+ * names. struct base_names assigns numbers to strings, and struct base_tree assigns numbers to
+ * nodes, given their parent and name. The builder of a tree keeps its own data in arrays indexed by
+ * node.
  */
 #ifndef BASE_NAME_TREE_H
 #define BASE_NAME_TREE_H
@@ -15,7 +16,7 @@
 #define BASE_NAMES_MAX 0x7ffffffeu
 
 struct base_name {
-	/* owned by the names, or lent by the caller, who keeps it at least as long as they exist */
+	/* owned by the names, or lent by the caller, who must keep it as long as they exist */
 	const char *text;
 	size_t size;
 	/* defined by the caller; equal strings of different kinds are different names */
@@ -26,7 +27,7 @@ struct base_name {
 struct base_names {
 	struct base_vec list;      /* struct base_name, in the order in which they were added */
 	struct base_vec copies;    /* char *; owned */
-	struct base_idmap by_hash; /* hash of a name -> its number */
+	struct base_idmap by_hash; /* hash of a name to its number */
 };
 
 /* Finds or adds a name. Unless its text is lent, the text is copied and zero-terminated. */
@@ -40,13 +41,13 @@ struct base_tree_node {
 	uint32_t parent; /* number of the parent, or BASE_TREE_TOP */
 	uint32_t name;
 	uint32_t depth; /* 0 on the top level */
-	uint32_t hint;  /* the child looked up most recently, which is often looked up again */
+	uint32_t hint;  /* the child that was looked up last, which is often looked up again */
 };
 
 /* Starts with zeros. */
 struct base_tree {
 	struct base_vec nodes;      /* struct base_tree_node */
-	struct base_idmap by_place; /* parent and name -> node */
+	struct base_idmap by_place; /* parent and name to node */
 };
 
 static inline struct base_tree_node *base_tree_node(const struct base_tree *tree, uint32_t node)
@@ -61,13 +62,13 @@ int base_tree_add(struct base_tree *tree, uint32_t parent, uint32_t name, uint32
 		  struct hdb_error *err);
 void base_tree_release(struct base_tree *tree);
 
-/* Which nodes to list, and how to order siblings. */
+/* Specifies which nodes to list, and the order of siblings. */
 struct base_tree_list {
-	/* negative if node a comes before b; equal nodes are sorted by number */
+	/* returns a negative number if node a comes before b; equal nodes are sorted by number */
 	int (*compare)(const void *ctx, uint32_t a, uint32_t b);
 	const void *ctx;
 	/*
-	 * indexed by node: whether to list it, which requires that its parent is listed. NULL: list
+	 * indexed by node: whether to list it, which requires that its parent is listed; NULL: list
 	 * all nodes
 	 */
 	const bool *is_listed;
@@ -75,7 +76,7 @@ struct base_tree_list {
 };
 
 /*
- * Lists nodes so that parents precede their children. *order is owned by the caller; *count is its
+ * Lists nodes so that parents precede their children. The caller frees *order. Sets *count to its
  * length.
  */
 int base_tree_order(const struct base_tree *tree, const struct base_tree_list *list,

@@ -33,11 +33,11 @@
 
 struct base_outfile {
 	const char *path; /* borrowed */
-	char *temp_path;  /* NULL if the file has no name yet, or is written in place */
+	char *temp_path;  /* NULL if the file does not have a name yet, or is written in place */
 	struct base_outfile_options options;
 	int fd;
-	bool is_in_place; /* standard output, a device or a named pipe */
-	uint8_t *block;   /* BLOCK_BYTES bytes; holds data that has not been written yet */
+	bool is_in_place; /* whether it is standard output, a device or a named pipe */
+	uint8_t *block;   /* BLOCK_BYTES bytes that have not been written yet */
 	size_t used;
 	uint8_t *packed;
 	size_t packed_max;
@@ -73,7 +73,7 @@ static int make_packer(struct base_outfile *f, struct hdb_error *err)
 
 /*
  * Creates a file without a name in the directory of the path. Returns HDB_END if the file system
- * does not support this, or if the file could not be given a name later, which needs /proc.
+ * does not support this, or if the file could not get a name later, which requires /proc.
  */
 static int open_nameless(struct base_outfile *f, struct hdb_error *err)
 {
@@ -91,7 +91,7 @@ static int open_nameless(struct base_outfile *f, struct hdb_error *err)
 static int make_temp_path(struct base_outfile *f, struct hdb_error *err)
 {
 	if (asprintf(&f->temp_path, "%s.writing", f->path) >= 0) {
-		/* Replace a file left by an interrupted run. */
+		/* Replaces a file left by an interrupted run. */
 		(void)unlink(f->temp_path);
 		return HDB_OK;
 	}
@@ -100,8 +100,8 @@ static int make_temp_path(struct base_outfile *f, struct hdb_error *err)
 }
 
 /*
- * Returns whether the path is a device or named pipe, which is written directly. A pipe that
- * belongs to another user is not, because that user might have planted it.
+ * Returns whether the path is a device or named pipe, which is written directly. A pipe of another
+ * user is not, because that user may have planted it.
  */
 static bool is_written_in_place(const struct stat *st)
 {
@@ -198,7 +198,7 @@ static int write_all(struct base_outfile *f, const uint8_t *p, uint64_t size, st
 		       hdb_fail_errno(err, errno, "%s: cannot write", f->path);
 }
 
-/* Writes a gzip member. The first one has a comment. */
+/* Writes a gzip member. The first member has a comment. */
 static int write_member(struct base_outfile *f, struct hdb_error *err)
 {
 	static const uint8_t head[10] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 3 };

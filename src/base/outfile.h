@@ -24,7 +24,7 @@ struct base_outfile_options {
 /*
  * Starts a file. `path` is borrowed; "-" is standard output. Fails with HDB_EEXIST if the file
  * exists and `force` is not set. With `force`, a file is replaced, but a device or a named pipe is
- * written to. *out is owned: base_outfile_finish or base_outfile_abort.
+ * written to. The caller must end *out with base_outfile_finish or base_outfile_abort.
  */
 int base_outfile_create(const char *path, const struct base_outfile_options *options,
 			struct base_outfile **out, struct hdb_error *err);
@@ -32,12 +32,12 @@ int base_outfile_create(const char *path, const struct base_outfile_options *opt
 int base_outfile_write(struct base_outfile *file, const void *data, uint64_t size,
 		       struct hdb_error *err);
 
-/* For callers that bypass base_outfile_write. */
+/* Returns the descriptor, for callers that bypass base_outfile_write. */
 int base_outfile_descriptor(const struct base_outfile *file);
 
 /*
- * Writes the remaining bytes, gives the file its name, and frees *file, even after a failure.
- * *bytes, unless NULL, is set to the size of the file.
+ * Writes the remaining bytes, gives the file its name, and frees *file, even after a failure. Sets
+ * *bytes, unless NULL, to the size of the file.
  */
 int base_outfile_finish(struct base_outfile *file, uint64_t *bytes, struct hdb_error *err);
 
@@ -45,13 +45,13 @@ int base_outfile_finish(struct base_outfile *file, uint64_t *bytes, struct hdb_e
 void base_outfile_abort(struct base_outfile *file);
 
 /*
- * Write all bytes, continuing after interruption by signals: at the descriptor's position, or at an
- * offset of the file. Return false on failure, with errno set.
+ * Write all bytes, at the descriptor's position or at an offset of the file, and continue after
+ * interruption by signals. Return false on failure, with errno set.
  */
 bool base_write_all(int fd, const void *data, uint64_t size);
 bool base_write_at(int fd, const void *data, uint64_t size, uint64_t offset);
 
-/* Makes a new name in the directory of `path` durable, as far as the file system supports it. */
+/* Makes a new name in the directory of `path` durable, as far as the file system supports this. */
 int base_sync_folder(const char *path, struct hdb_error *err);
 
 #endif

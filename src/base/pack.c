@@ -1,11 +1,11 @@
 /*
- * base/pack.c - packed columns.
+ * base/pack.c - encodes and decodes packed columns.
  *
  * Layout of a column: u32 size in bytes, u32 offset of each group from the column's start, the
- * groups, 8 zero bytes (so that 8-byte loads stay inside). Layout of a group: u8 width, u8 number
- * of exceptions, u8 width of exceptions, u8 bytes of the base, the base, the low bits of all
- * values, the positions of exceptions (u8 each), the high bits of exceptions. Everything is
- * little-endian.
+ * groups, and 8 zero bytes, so that 8-byte loads stay inside the column. Layout of a group: u8
+ * width, u8 number of exceptions, u8 width of exceptions, u8 bytes of the base, the base, the low
+ * bits of all values, the positions of exceptions (u8 each), the high bits of exceptions.
+ * Everything is little-endian.
  */
 #include "base/pack.h"
 
@@ -37,7 +37,7 @@ static uint64_t bits_to_bytes(uint64_t bits)
 	return (bits + 7) / 8;
 }
 
-/* Reads `width` bits at bit `bit` of p. Reads up to 9 bytes from p[bit / 8]. */
+/* Reads `width` bits, beginning at bit `bit` of p. Accesses up to 9 bytes from p[bit / 8] on. */
 static inline uint64_t get_bits(const uint8_t *p, uint64_t bit, unsigned width)
 {
 	const unsigned shift = (unsigned)(bit & 7);
@@ -78,9 +78,9 @@ static uint8_t *put_run(uint8_t *p, const uint64_t *values, unsigned n, uint64_t
 }
 
 /*
- * Counts the values by the bit length of their difference to the base. Neighbours mostly have the
- * same length, and increments of one counter have to wait for each other, so neighbours are counted
- * in different lanes.
+ * Counts the values by the bit length of their difference from the base. Adjacent values mostly
+ * have the same length, and increments of one counter must wait for each other, so adjacent values
+ * are counted in different lanes.
  */
 static void count_lengths(const uint64_t *values, unsigned n, uint64_t base, uint8_t lanes[4][65])
 {
@@ -121,8 +121,8 @@ static unsigned best_width(const uint64_t *values, unsigned n, uint64_t base, un
 }
 
 /*
- * Number of bytes needed for writing a group: header, base, 64-bit values, positions, high bits,
- * and the bytes that may be written past the end.
+ * Maximum number of bytes for writing a group: header, base, 64-bit values, positions, high bits,
+ * and the bytes that may be written beyond the end.
  */
 #define GROUP_MAX (GROUP_HEADER + 8 + PACK_GROUP * 8 + PACK_GROUP + PACK_GROUP * 8 + PAD)
 
@@ -146,7 +146,10 @@ static unsigned put_positions(uint8_t *positions, const uint64_t *values, unsign
 	return (unsigned)(p - positions);
 }
 
-/* Writes the high bits of a group's exceptions, after their positions. Returns the end. */
+/*
+ * Writes the high bits of a group's exceptions, after their positions. Returns the end of the
+ * output.
+ */
 static uint8_t *put_high_bits(uint8_t *positions, unsigned count, const uint64_t *values,
 			      const struct widths *w)
 {
@@ -160,19 +163,20 @@ static uint8_t *put_high_bits(uint8_t *positions, unsigned count, const uint64_t
 /* ---- values of 32 bits ---- */
 
 /*
- * Most groups contain only values of up to 32 bits. They have their own encoder, made of loops over
- * whole groups that compilers turn into vector code. Entries after the last value are 0. Both
- * encoders produce the same bytes.
+ * The encoder for groups that contain only values of up to 32 bits, as most groups do. It consists
+ * of loops over whole groups, which compilers turn into vector code. Entries after the last value
+ * are 0. Both encoders produce the same bytes.
  */
 
 /*
- * Groups with fewer values use the general encoder: the encoder for 32-bit values takes as long for
- * them as for a full group.
+ * Minimum number of values for this encoder. For fewer values, it would take as long as for a full
+ * group.
  */
 #define SMALL_MIN 16
 
 /*
- * Returns whether all values fit 32 bits. If so, v contains the group, padded with its first value.
+ * Returns whether all values fit in 32 bits. If so, v contains the group, padded with its first
+ * value.
  */
 static ALWAYS_INLINE bool take_small(const uint64_t *values, unsigned n, uint32_t *v)
 {
@@ -194,7 +198,7 @@ static ALWAYS_INLINE bool take_small(const uint64_t *values, unsigned n, uint32_
 	return any <= UINT32_MAX;
 }
 
-/* Subtracts the minimum from all values and returns it. *any is the OR of the results. */
+/* Subtracts the minimum from all values and returns it. Sets *any to the OR of the results. */
 static ALWAYS_INLINE uint32_t take_base(uint32_t *v, unsigned n, uint32_t *any)
 {
 	uint32_t base = UINT32_MAX, bits = 0;
@@ -212,9 +216,9 @@ static ALWAYS_INLINE uint32_t take_base(uint32_t *v, unsigned n, uint32_t *any)
 }
 
 /*
- * Finds the bit lengths of all values from the exponents of floating-point numbers. Clearing the
- * second-highest bit prevents rounding up to the next power of two. A value with the highest bit
- * set converts to a negative number.
+ * Finds the bit lengths of all values from the exponents of floating-point numbers. The
+ * second-highest bit is cleared to prevent rounding up to the next power of two. A value with the
+ * highest bit set converts to a negative number.
  */
 static ALWAYS_INLINE void take_lengths(const uint32_t *v, uint8_t *length)
 {
@@ -241,7 +245,7 @@ static ALWAYS_INLINE unsigned count_longer(const uint8_t *length, unsigned width
 	return over;
 }
 
-/* Like best_width, given the lengths. */
+/* Returns the same width as best_width, given the lengths. */
 static ALWAYS_INLINE unsigned best_small_width(const uint8_t *length, unsigned n, unsigned max)
 {
 	unsigned best = max, best_cost = n * max;
@@ -261,8 +265,8 @@ static ALWAYS_INLINE unsigned best_small_width(const uint8_t *length, unsigned n
 }
 
 /*
- * Packs the low `width` bits of n values. Neighbours are joined into one field, and pairs of these
- * are joined again if they fit 64 bits.
+ * Packs the low `width` bits of n values. Adjacent values are joined into one field, and pairs of
+ * these are joined again if they fit in 64 bits.
  */
 static ALWAYS_INLINE uint8_t *put_small_run(uint8_t *p, const uint32_t *v, unsigned n,
 					    unsigned width)
@@ -299,7 +303,8 @@ static ALWAYS_INLINE uint64_t longer(const uint8_t *length, unsigned width)
 
 /*
  * Writes the positions and the high bits of the values with more than w->width bits. Returns the
- * end; *count is the number of these values. Writes up to 8 bytes past the end.
+ * end of the output, and sets *count to the number of these values. Writes up to 8 bytes beyond the
+ * end.
  */
 static ALWAYS_INLINE uint8_t *put_small_exceptions(uint8_t *p, const uint32_t *v,
 						   const uint8_t *length, const struct widths *w,
@@ -345,7 +350,7 @@ static struct widths widths_of(const uint64_t *values, unsigned n)
 	return w;
 }
 
-/* Writes a group to h, which has room for GROUP_MAX bytes. Returns the end. */
+/* Writes a group to h, which must have room for GROUP_MAX bytes. Returns the end of the output. */
 static ALWAYS_INLINE uint8_t *encode_group_by(uint8_t *h, const uint64_t *values, unsigned n)
 {
 	uint32_t v[PACK_GROUP];
@@ -475,7 +480,7 @@ static bool group_is_sound(const uint8_t *h, uint64_t room, unsigned n)
 
 	if (room < GROUP_HEADER || h[0] > 64 || h[0] + h[2] > 64 || h[3] > 8 || h[1] > n)
 		return false;
-	/* An exception must have high bits. */
+	/* Exceptions must have high bits. */
 	if (h[1] && !h[2])
 		return false;
 	if (group_size(h, n) > room - GROUP_HEADER)
@@ -554,7 +559,7 @@ bool base_pack_is_zero(const struct pack_column *column)
 	return true;
 }
 
-/* Fields of one width: the low bits of a group's values, up to 57 bits each. */
+/* Fields of one width, at most 57 bits each: the low bits of a group's values. */
 struct fields {
 	const uint8_t *at;
 	const uint8_t *end; /* end of the readable bytes */
@@ -603,7 +608,7 @@ __attribute__((target("avx2"))) static inline void unpack_four(const uint8_t *p,
 
 /*
  * Unpacks eight fields at a time, so that each step starts at a whole byte. Returns the number of
- * fields done.
+ * fields unpacked.
  */
 __attribute__((target("avx2"))) static unsigned unpack_avx2(const struct fields *in, uint64_t *out)
 {
@@ -635,7 +640,7 @@ static void unpack(const struct fields *in, uint64_t *out)
 		out[done] = in->base + ((load64(in->at + bit / 8) >> bit % 8) & mask);
 }
 
-/* Adds the high bits of a group's exceptions. May read eight bytes past the column. */
+/* Adds the high bits of a group's exceptions. May read eight bytes beyond the column. */
 static void add_exceptions(const uint8_t *h, const uint8_t *positions, uint64_t *out)
 {
 	const unsigned width = h[0], count = h[1], high = h[2];

@@ -1,6 +1,6 @@
 /*
- * base/pack.h - packed columns of 64-bit numbers: groups of 128 values, each with a common base,
- * its own bit width, and a few exceptions for values that do not fit.
+ * base/pack.h - packed columns of 64-bit numbers. They consist of groups of 128 values with a
+ * common base and bit width, and a few exceptions for values that do not fit.
  *
  * The scheme is patched frame of reference (Zukowski et al., "Super-Scalar RAM-CPU Cache
  * Compression", ICDE 2006). Any value can be read in constant time, and the size of a column is
@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-/* Number of values per group. A position within a group fits one byte. */
+/* Number of values per group. A position within a group fits in one byte. */
 #define PACK_GROUP 128
 
 /* Appends `count` values in packed form to `out`. */
@@ -41,7 +41,7 @@ int base_pack_end(struct pack_writer *w, struct hdb_error *err);
 /* A packed column; its bytes are borrowed. */
 struct pack_column {
 	const uint8_t *data; /* its first byte */
-	uint64_t size;       /* its size in bytes */
+	uint64_t size;       /* size of the column in bytes */
 	uint32_t count;      /* number of values */
 };
 
@@ -58,11 +58,11 @@ uint64_t base_pack_get(const struct pack_column *column, uint32_t i);
 
 /*
  * Returns whether all values are 0 and the column has the form in which base_pack_encode writes
- * zeros. Returns false for any other form.
+ * zeros. For other forms, returns false.
  */
 bool base_pack_is_zero(const struct pack_column *column);
 
-/* Decodes group g into out[128]. Returns its number of values. */
+/* Decodes group g into out[128]. Returns the number of its values. */
 unsigned base_pack_group(const struct pack_column *column, uint32_t g, uint64_t *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* base/packed_runs.c - packed blocks, stored in slabs. */
+/* base/packed_runs.c - stores packed blocks in slabs. */
 #include "base/packed_runs.h"
 
 #include "base/bytes.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Size of the first slab, so that small arrays stay small. */
+/* Size of the first slab. It is small so that small arrays stay small. */
 #define FIRST_SLAB_BYTES ((uint64_t)1 << 12)
 
 int base_runs_init(struct base_runs *runs, uint64_t count, struct base_work *work, const char *what,
@@ -59,7 +59,7 @@ static int open_block(const struct base_runs *runs, uint64_t block, struct pack_
 	return base_pack_open(column, at + 8, load64(at), runs->count[block], err);
 }
 
-/* Decodes the groups with `count` values of a block, from group `from` on. */
+/* Decodes the groups that contain `count` values of a block, starting at group `from`. */
 static void get_groups(const struct pack_column *block, uint32_t from, uint32_t count,
 		       uint64_t *values)
 {

@@ -10,7 +10,7 @@
 #include "base/vec.h"
 #include "base/chunked_buffer.h"
 
-/* Numbers per block, except the last. */
+/* Binary logarithm of the number of values per block. The last block may have fewer. */
 #define BASE_RUN_BITS 15
 #define BASE_RUN (1u << BASE_RUN_BITS)
 
@@ -31,8 +31,8 @@ int base_runs_init(struct base_runs *runs, uint64_t count, struct base_work *wor
 void base_runs_release(struct base_runs *runs);
 
 /*
- * Writes block `block`. Each block is written once, in any order. `count` is BASE_RUN except for
- * the last block.
+ * Writes block `block`. Blocks may be written in any order, each of them once. `count` is BASE_RUN
+ * except for the last block.
  */
 int base_runs_put(struct base_runs *runs, uint64_t block, const uint64_t *values, uint32_t count,
 		  struct hdb_error *err);
@@ -49,8 +49,8 @@ int base_runs_get(const struct base_runs *runs, uint64_t block, uint64_t *values
 		  struct hdb_error *err);
 
 /*
- * Reads values [first, first + count), which must have been written. first is a multiple of 128.
- * Thread-safe.
+ * Reads values [first, first + count), which must have been written. `first` must be a multiple of
+ * 128. Thread-safe.
  */
 int base_runs_range(const struct base_runs *runs, uint64_t first, uint64_t *values, uint32_t count,
 		    struct hdb_error *err);

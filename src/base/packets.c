@@ -1,6 +1,6 @@
 /*
- * base/packets.c - opens a trace in memory. Compressed parts (the whole file or packets, deflate or
- * zstd) are inflated, within limits.
+ * base/packets.c - opens a trace in memory. Compressed parts (the whole file or packets, with
+ * deflate or zstd) are inflated, within limits.
  */
 #include "base/packets.h"
 
@@ -10,8 +10,8 @@
 #include <zstd.h>
 
 /*
- * Limits for inflating: the size of one TracePacket in bytes; and for a file, a number of MiB plus
- * a multiple of its size. Perfetto compresses some 512 KB at a time, and real heap graphs shrink to
+ * Limits for inflating: the size of one TracePacket in bytes, and for a file a number of MiB plus a
+ * multiple of its size. Perfetto compresses about 512 KB at a time, and real heap graphs shrink to
  * a fifth.
  */
 #define PACKET_MAX (64u << 20)
@@ -112,7 +112,7 @@ static void unpack_deflate(struct unpacked *to, struct proto from)
 		to->result = r == Z_MEM_ERROR ? HDB_ENOMEM : HDB_EFORMAT;
 }
 
-/* Inflates frames of zstd. */
+/* Inflates zstd frames. */
 static void unpack_zstd(struct unpacked *to, struct proto from)
 {
 	ZSTD_DStream *z = ZSTD_createDStream();
@@ -147,7 +147,7 @@ static void add(struct unpacked *to, const uint8_t *at, const uint8_t *end)
 		to->result = base_bytes_append(to->bytes, at, (size_t)(end - at), NULL);
 }
 
-/* Copies a trace and inflates its packets, if any of them are compressed. */
+/* Copies a trace and inflates any compressed packets. */
 static int expand(struct base_vec *copy, struct proto trace, size_t most)
 {
 	struct unpacked to = { .bytes = copy };
@@ -192,7 +192,7 @@ int packets_open(struct proto *trace, struct base_vec *copy)
 		*trace = all_of(copy);
 	}
 	/*
-	 * it is not a trace, whatever else is wrong with it, so other readers may still accept it
+	 * if it is not a trace, other readers may still accept it, whatever else is wrong with it
 	 */
 	if (!is_trace(*trace))
 		return HDB_NOTFOUND;

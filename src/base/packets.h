@@ -13,7 +13,7 @@ enum {
 	PACKET_TIMESTAMP = 8,
 	PACKET_SEQUENCE_ID = 10,
 	PACKET_INTERNED = 12,
-	PACKET_FLAGS = 13, /* bit 0: the interned data starts again from scratch */
+	PACKET_FLAGS = 13, /* bit 0: the interned data starts anew */
 	PACKET_HEAP_PROFILE = 37,
 	PACKET_CLEARED = 41, /* has the same meaning as the flag; written before Android 11 */
 	PACKET_COMPRESSED = 50,
@@ -23,7 +23,9 @@ enum {
 	PACKET_COMPRESSED_ZSTD = 133
 };
 enum { CLOCKS_CLOCK = 1, CLOCKS_ID = 1, CLOCKS_TIMESTAMP = 2 };
-/* Clock IDs: of the time since 1970, and of the time since the device was started. */
+/*
+ * Clock IDs: real time (since 1970), coarse monotonic time, and time since the device was started.
+ */
 enum { CLOCKS_REALTIME = 1, CLOCKS_MONOTONIC_COARSE = 4, CLOCKS_BOOT = 6 };
 
 /* Returns whether `message` can be parsed to its end. */
@@ -31,8 +33,8 @@ bool packets_is_message(struct proto message);
 
 /*
  * Converts *trace, the bytes of a file, to uncompressed packets. Returns HDB_NOTFOUND if the file
- * is not a trace. packets_problem has the message for errors. *copy must be empty. The caller must
- * release it after use in any case, because it may own the packets.
+ * is not a trace. packets_problem returns the message for errors. *copy must be empty. The caller
+ * must release it after use in any case, because it may own the packets.
  */
 int packets_open(struct proto *trace, struct base_vec *copy);
 
@@ -41,7 +43,7 @@ const char *packets_problem(int result);
 
 /*
  * Returns the offset between the clock `id` and the time since 1970, taken from a snapshot of
- * clocks, or 0 if the snapshot lacks one of the two clocks.
+ * clocks, or 0 if the snapshot does not contain both clocks.
  */
 int64_t packets_clock_offset(struct proto clocks, uint64_t id);
 

@@ -2,7 +2,8 @@
  * base/pipeline.c - produces items in order on several threads.
  *
  * The calling thread consumes the next item as soon as it is ready, and produces items while it
- * waits. So with one thread the pipeline is a plain loop, and with two threads it uses two cores.
+ * waits. Therefore the pipeline is a plain loop with one thread, and uses two cores with two
+ * threads.
  */
 #include "base/pipeline.h"
 
@@ -16,8 +17,8 @@
 /* ---- measuring ---- */
 
 /*
- * A thread-local variable, because no context leads from a pipeline to the command that asks for
- * the times of all its pipelines. Only the thread that asked is measured.
+ * This is a thread-local variable, because no context leads from a pipeline to the command that
+ * requests the times of all its pipelines. Only the thread that requested them is measured.
  */
 static _Thread_local struct base_meter *used_meter;
 
@@ -28,7 +29,7 @@ void base_meter_use(struct base_meter *meter)
 
 /*
  * Returns the processor time of this thread, or 0 if nothing is measured, because reading the clock
- * costs a system call.
+ * takes a system call.
  */
 static uint64_t thread_ns(bool is_measured)
 {
@@ -48,8 +49,8 @@ static void add_part(struct base_meter *meter, uint64_t spent_ns)
 }
 
 /*
- * Adds the times of one run. Runs follow each other, so their critical paths add up: each is the
- * longest part of its run.
+ * Adds the times of one run. Runs follow each other, so their critical paths add up. The critical
+ * path of a run is its longest part.
  */
 static void add_run(const struct base_meter *run)
 {
@@ -74,7 +75,7 @@ struct run {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct slot *slots;
-	uint64_t next_item; /* the next item to make */
+	uint64_t next_item; /* the next item to produce */
 	bool is_stopping;
 	bool is_measured;
 	struct base_meter meter; /* changed while the lock is held */
@@ -97,7 +98,7 @@ static bool claim(struct run *run, uint64_t *item)
 	return true;
 }
 
-/* Makes a claimed item. The lock is held on entry and return, and released in between. */
+/* Produces a claimed item. The lock is held on entry and return, and released in between. */
 static void make(struct run *run, uint64_t item)
 {
 	const unsigned at = (unsigned)(item % run->p->slot_count);
@@ -181,7 +182,7 @@ int base_pipeline_run(const struct base_pipeline *pipeline, struct hdb_error *er
 	run.slots = slots;
 	(void)pthread_mutex_init(&run.lock, NULL);
 	(void)pthread_cond_init(&run.changed, NULL);
-	/* If a thread cannot be started, one helper fewer takes part. That is not a failure. */
+	/* If a thread cannot be started, there is one helper fewer, which is not a failure. */
 	while (started < extra && base_thread_start(&threads[started], worker, &run))
 		started++;
 	pthread_mutex_lock(&run.lock);

@@ -1,9 +1,10 @@
 /*
- * base/pipeline.h - makes numbered items on several threads and consumes them in order on one.
+ * base/pipeline.h - produces numbered items on several threads and consumes them in order on one
+ * thread.
  *
  * produce() makes item i on any thread, in the caller's slot i % slot_count. consume() takes the
- * items on the calling thread in the order 0, 1, 2, ... So results do not depend on the number of
- * threads.
+ * items on the calling thread in the order 0, 1, 2, ..., so that results do not depend on the
+ * number of threads.
  */
 #ifndef BASE_PIPELINE_H
 #define BASE_PIPELINE_H
@@ -11,13 +12,13 @@
 #include "base/error.h"
 
 struct base_pipeline {
-	uint64_t item_count; /* UINT64_MAX: unknown; produce() reports the end */
+	uint64_t item_count; /* UINT64_MAX: unknown; produce() then reports the end */
 	unsigned threads;    /* number of threads, including the calling one; at least 1 */
 	unsigned slot_count; /* number of slots of the caller; at least 1, ideally 4 per thread */
 	void *ctx;
 	/*
-	 * Makes an item. Called on any thread, but never at the same time for the same slot.
-	 * HDB_END: neither this item nor any later one exists.
+	 * Makes an item. Called on any thread, but never for the same slot at the same time.
+	 * Returns HDB_END if neither this item nor any later item exists.
 	 */
 	int (*produce)(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err);
 	/* Takes an item. Called in order on the calling thread. May be NULL. */
@@ -30,7 +31,9 @@ struct base_pipeline {
  */
 int base_pipeline_run(const struct base_pipeline *pipeline, struct hdb_error *err);
 
-/* Makes items 0 to item_count - 1 on several threads, if they need not be consumed in order. */
+/*
+ * Makes items 0 to item_count - 1 on several threads. For items that need not be consumed in order.
+ */
 int base_pipeline_each(uint64_t item_count, unsigned threads, void *ctx,
 		       int (*produce)(void *ctx, unsigned slot, uint64_t item,
 				      struct hdb_error *err),
@@ -39,7 +42,7 @@ int base_pipeline_each(uint64_t item_count, unsigned threads, void *ctx,
 /*
  * Calls part() for 0 to count - 1 at the same time. Part 0 runs on the calling thread and each
  * other part on its own thread. If a thread cannot be started, the calling thread runs its part
- * after part 0. Returns when all parts have ended: HDB_OK or the failure of the part with the
+ * after part 0. Returns, when all parts have ended, HDB_OK or the failure of the part with the
  * lowest number.
  */
 int base_pipeline_parts(unsigned count, void *ctx,
@@ -47,17 +50,18 @@ int base_pipeline_parts(unsigned count, void *ctx,
 			struct hdb_error *err);
 
 /*
- * How work was divided between threads: `heapdb --timings` estimates what more threads could gain.
+ * Times that show how work was divided between threads. With them, `heapdb --timings` estimates
+ * what more threads could gain.
  */
 struct base_meter {
 	uint64_t parts;      /* items made and parts called */
 	uint64_t made_ns;    /* processor time of these items and parts */
-	uint64_t longest_ns; /* processor time of the longest one */
+	uint64_t longest_ns; /* processor time of the longest item or part */
 };
 
 /*
- * From now on, adds the times of the pipelines that this thread runs to the meter. Pass NULL to
- * stop. The meter is borrowed until then.
+ * Adds the times of the pipelines that this thread runs from now on to the meter. NULL ends this.
+ * The meter is borrowed until then.
  */
 void base_meter_use(struct base_meter *meter);
 

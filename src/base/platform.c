@@ -1,4 +1,4 @@
-/* base/platform.c - the replacements of platform.h; empty unless PORTABLE is defined. */
+/* base/platform.c - the replacements declared in platform.h. Empty unless PORTABLE is defined. */
 #ifdef PORTABLE
 
 #include "base/platform.h"
@@ -16,7 +16,7 @@
 #undef strerror_r
 
 #define RANDOM_BYTES 16
-/* Addresses below this are error numbers, not pointers to strings. */
+/* Values below this are error numbers and not pointers to strings. */
 #define NO_POINTER 4096
 /* Number of bytes copied or cleared at a time. */
 #define COPY_BYTES 65536
@@ -34,7 +34,7 @@ ssize_t portable_getrandom(void *bytes, size_t size, unsigned flags)
 
 static uint8_t random_bytes[RANDOM_BYTES];
 
-/* Runs before main, so that all threads see the same bytes. */
+/* Sets the random bytes. Runs before main, so that all threads see the same bytes. */
 __attribute__((constructor)) static void set_random(void)
 {
 	(void)!portable_getrandom(random_bytes, sizeof(random_bytes), 0);
@@ -57,13 +57,13 @@ void *portable_memrchr(const void *bytes, int c, size_t size)
 void portable_explicit_bzero(void *bytes, size_t size)
 {
 	memset(bytes, 0, size);
-	/* Without this, the compiler would remove the stores because nothing reads them. */
+	/* Without this, the compiler would remove the stores, because nothing reads them. */
 	__asm__ volatile("" : : "r"(bytes) : "memory");
 }
 
 /*
- * Depending on the system, strerror_r returns the string, or returns a small number and writes the
- * string to `out`.
+ * Returns the message. Depending on the system, strerror_r returns the string, or returns a small
+ * number and writes the string to `out`.
  */
 const char *portable_strerror_r(int number, char *out, size_t size)
 {
@@ -77,10 +77,13 @@ const char *portable_strerror_r(int number, char *out, size_t size)
 #ifdef __x86_64__
 static struct {
 	bool has_bits, has_vectors;
-	unsigned amd_family; /* 0: from another manufacturer */
+	unsigned amd_family; /* 0: made by another manufacturer */
 } processor;
 
-/* Runs before main. Vector instructions also require that the system saves their registers. */
+/*
+ * Detects the processor's instructions. Runs before main. Vector instructions also require that the
+ * system saves their registers.
+ */
 __attribute__((constructor)) static void ask_processor(void)
 {
 	const unsigned both = bit_BMI | bit_BMI2;
@@ -150,7 +153,7 @@ static void exchange(char *a, char *b, size_t size)
 	}
 }
 
-/* Slow, but needs no memory. */
+/* Sorts by insertion, which is slow but needs no memory. */
 static void insert_all(const struct order *o, char *base, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {

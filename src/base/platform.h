@@ -1,8 +1,8 @@
 /*
  * base/platform.h - replacements for functions that only Linux or a recent C library has. Sources
- * are written for Linux and do not include this file: the compiler does (-include) if PORTABLE is
- * defined. That is the case on macOS, for wheels that must run on old systems, and in `make
- * PORTABLE=1`, which tests the replacements.
+ * are written for Linux and do not include this file. The compiler includes it (-include) if
+ * PORTABLE is defined, which is the case on macOS, for wheels that must run on old systems, and in
+ * `make PORTABLE=1`, which tests the replacements.
  */
 #ifndef BASE_PLATFORM_H
 #define BASE_PLATFORM_H
@@ -41,7 +41,7 @@ ssize_t portable_getrandom(void *bytes, size_t size, unsigned flags);
 #undef getrandom
 #define getrandom portable_getrandom
 
-/* Supports only AT_RANDOM: 16 bytes that are random in each process. */
+/* Returns the address of 16 bytes that are random in each process. Supports only AT_RANDOM. */
 unsigned long portable_getauxval(unsigned long type);
 #undef getauxval
 #define getauxval portable_getauxval
@@ -53,24 +53,27 @@ void portable_explicit_bzero(void *bytes, size_t size);
 #undef explicit_bzero
 #define explicit_bzero portable_explicit_bzero
 
-/* Like glibc's: returns the message, which may be in `out`. */
+/* Returns the message, which may be in `out`, like glibc's strerror_r. */
 const char *portable_strerror_r(int number, char *out, size_t size);
 #undef strerror_r
 #define strerror_r portable_strerror_r
 
-/* A merge sort, so equal elements keep their order, as in glibc. */
+/* Sorts like glibc's qsort_r: by merging, so that equal elements keep their order. */
 void portable_qsort_r(void *base, size_t count, size_t size,
 		      int (*compare)(const void *a, const void *b, void *ctx), void *ctx);
 #undef qsort_r
 #define qsort_r portable_qsort_r
 
-/* Creates a file without a name: it is created in $TMPDIR or /tmp and unlinked. */
+/* Creates a file without a name, which it creates in $TMPDIR or /tmp and unlinks. */
 int portable_memfd_create(const char *name, unsigned flags);
 #undef memfd_create
 #define memfd_create portable_memfd_create
 #undef MFD_CLOEXEC
 #define MFD_CLOEXEC 1u
-/* Opening a directory for writing fails, and callers then create a file with a name. */
+/*
+ * Without O_TMPFILE, opening a directory for writing fails, and callers then create a file with a
+ * name.
+ */
 #undef O_TMPFILE
 #define O_TMPFILE 0
 
@@ -94,7 +97,7 @@ ssize_t portable_splice(int from, int to, size_t size);
 #undef SPLICE_F_NONBLOCK
 #define SPLICE_F_NONBLOCK 2
 
-/* Hints without effect on results. */
+/* These are hints that do not affect results. */
 #undef posix_fadvise
 #define posix_fadvise(fd, offset, size, advice) ((void)(fd), (void)(offset), (void)(size), 0)
 #undef sync_file_range
@@ -104,7 +107,7 @@ ssize_t portable_splice(int from, int to, size_t size);
 #undef F_SETPIPE_SZ
 #define F_SETPIPE_SZ F_GETFD
 
-/* The members that heapdb uses: times only, and a birth time only if stat() has one. */
+/* The members that heapdb uses: only times, with a birth time only if stat() has one. */
 struct portable_statx_timestamp {
 	int64_t tv_sec;
 	uint32_t tv_nsec;

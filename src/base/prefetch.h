@@ -1,8 +1,8 @@
 /*
- * base/prefetch.h - prefetching of memory that will be used soon.
+ * base/prefetch.h - prefetches memory that will be used soon.
  *
- * GCC considers a function that only prefetches to have no effect, and removes calls of it; the
- * empty assembler statement prevents that.
+ * GCC considers a function that only prefetches to have no effect, and removes calls of it. The
+ * empty assembler statement prevents this.
  */
 #ifndef BASE_PREFETCH_H
 #define BASE_PREFETCH_H

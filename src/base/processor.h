@@ -4,7 +4,7 @@
  * Intel processors since 2013 and AMD processors since 2015 count, find and move bits in one
  * instruction. A hot function that depends on this is compiled twice: its body is `static inline`,
  * and one of its two callers has the attribute PROCESSOR_BITS, with which the compiler inlines
- * everything and uses these instructions. -DPROCESSOR_PLAIN disables this, for tests.
+ * everything and uses these instructions. -DPROCESSOR_PLAIN disables this for tests.
  */
 #ifndef BASE_PROCESSOR_H
 #define BASE_PROCESSOR_H

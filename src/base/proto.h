@@ -9,7 +9,7 @@
 /* The unread rest of a message; borrowed. */
 struct proto {
 	const uint8_t *at, *end;
-	bool is_bad; /* the message did not end at the end of a field */
+	bool is_bad; /* whether the message did not end at the end of a field */
 };
 
 enum proto_wire { PROTO_VARINT = 0, PROTO_64 = 1, PROTO_BYTES = 2, PROTO_32 = 5 };
@@ -18,7 +18,7 @@ enum proto_wire { PROTO_VARINT = 0, PROTO_64 = 1, PROTO_BYTES = 2, PROTO_32 = 5 
 struct proto_field {
 	uint32_t no;
 	enum proto_wire wire;
-	uint64_t value;     /* if it is a number */
+	uint64_t value;     /* value of a field that is a number */
 	struct proto bytes; /* contents of a field that is a string, packed numbers or a message */
 };
 
@@ -36,7 +36,7 @@ static inline bool proto_varint(struct proto *p, uint64_t *out)
 	return false;
 }
 
-/* Reads the next field. Returns false at the end, or if the bytes are not a message: see is_bad. */
+/* Reads the next field. Returns false at the end, or if the bytes are not a message; see is_bad. */
 static inline bool proto_next(struct proto *p, struct proto_field *out)
 {
 	uint64_t tag, size = 0;

@@ -1,6 +1,4 @@
-/*
- * base/rank_bitset.c - bits and their ranks.
- */
+/* base/rank_bitset.c - implements bit sets with ranks. */
 #include "base/rank_bitset.h"
 
 #include <assert.h>

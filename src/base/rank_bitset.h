@@ -1,6 +1,6 @@
 /*
- * base/rank_bitset.h - a set of nodes that can report a node's rank: how many nodes of the set
- * precede it. The rank is the node's index in a smaller array.
+ * base/rank_bitset.h - a set of nodes with ranks. The rank of a node is the number of nodes in the
+ * set that precede it, which serves as an index in a smaller array.
  *
  * Nodes are added on any thread, ranked once, and then looked up. Memory: 1 bit per node, and 4
  * bytes per BASE_RANK_BITS nodes.
@@ -15,8 +15,8 @@
 #include <stdatomic.h>
 
 /*
- * A rank is stored once per this many bits; bits within a group are counted. A group larger than a
- * word would need a loop.
+ * Number of bits for which one rank is stored. The bits within such a group are counted. A group
+ * larger than a word would need a loop.
  */
 #define BASE_RANK_BITS 64u
 
@@ -57,7 +57,8 @@ static inline void base_ranks_put(struct base_ranks *set, uint32_t v)
 }
 
 /*
- * Like base_ranks_put, but several times as fast. No other thread may add nodes at the same time.
+ * Adds a node like base_ranks_put, but several times as fast. No other thread may add nodes at the
+ * same time.
  */
 static inline void base_ranks_put_alone(struct base_ranks *set, uint32_t v)
 {
@@ -66,7 +67,7 @@ static inline void base_ranks_put_alone(struct base_ranks *set, uint32_t v)
 			      memory_order_relaxed);
 }
 
-/* Computes the ranks and `count`. Call it once all nodes have been added. */
+/* Computes the ranks and `count`. Must be called after all nodes have been added. */
 void base_ranks_rank(struct base_ranks *set);
 
 /* Returns how many nodes of the set precede v. */
@@ -78,7 +79,7 @@ static inline uint32_t base_ranks_before(const struct base_ranks *set, uint32_t 
 	       count_bits(base_ranks_word(set, v / BASE_RANK_BITS) & below);
 }
 
-/* Prefetches what base_ranks_before reads. */
+/* Prefetches the data that base_ranks_before reads. */
 static inline void base_ranks_prefetch(const struct base_ranks *set, uint32_t v)
 {
 	prefetch_read((const void *)&set->bits[v / 64]);

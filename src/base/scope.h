@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 /*
- * Placed before a declaration: calls `release` with the variable's address at the end of its scope.
+ * Calls `release` with the address of a variable at the end of its scope. Placed before the
+ * declaration.
  */
 #define BASE_SCOPED(release) __attribute__((cleanup(release)))
 

@@ -34,7 +34,7 @@ static inline bool base_search_next(struct base_search *s)
 	return s->low < s->high;
 }
 
-/* Tells the search whether the element at `mid` is before the target. */
+/* Records whether the element at `mid` is before the target. */
 static inline void base_search_step(struct base_search *s, bool is_before)
 {
 	if (is_before)

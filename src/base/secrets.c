@@ -2,9 +2,9 @@
  * base/secrets.c - finds the places in a string where a rule of secrets.rules could match, and
  * tries the rule there.
  *
- * There are three kinds of rules. Words that a secret begins with are found by a hash of their
+ * There are three kinds of rules. Words with which a secret begins are found by a hash of their
  * first three bytes. Names of secrets are found by the assignment of a value. Loose patterns are
- * searched for in the whole text, if it contains enough digits or an @.
+ * searched for in the whole text if it contains enough digits or an @.
  */
 #include "base/secrets.h"
 
@@ -18,32 +18,31 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-/* Number of bytes or chars of a part, and of its overlap with the next part. */
+/* Size of a part, and of its overlap with the next part, in bytes or chars. */
 #define PART_UNITS 65536u
 #define OVERLAP_UNITS 512u
-/* Limit of the steps and of the memory of a rule at one place. */
+/* Limits on the steps and the memory of a rule at one place. */
 #define MATCH_STEPS 1000000u
 #define MATCH_KILOBYTES 16384u
 /*
- * Maximum number of matches of a loose rule that its check may reject in one part. After these, the
- * rule is abandoned for that part.
+ * Maximum number of matches of a loose rule that its check may reject in one part. The rule is then
+ * abandoned for that part.
  */
 #define REFUSED_MAX 1000u
-/* No secret is shorter. */
+/* Minimum size of a secret. */
 #define TEXT_MIN 8u
 /* Maximum number of bytes in a name, and of a value without a pattern. */
 #define NAME_MAX_BYTES 96u
 #define VALUE_MIN 4u
 #define VALUE_MAX 200u
 /*
- * Maximum number of bytes that a pattern examines, and maximum number of places in a part where one
- * is tried.
+ * Maximum number of bytes that a pattern examines, and maximum number of places in a part at which
+ * a pattern is tried.
  */
 #define REACH_MAX 4096u
 #define TRIES_MAX 4096u
 /*
- * A secret that has a format contains at least this many different bytes. With fewer, it is an
- * example.
+ * Minimum number of different bytes in a secret that has a format. A text with fewer is an example.
  */
 #define DISTINCT_MIN 6u
 
@@ -83,7 +82,7 @@ const struct base_secret_rule *base_secret_rules(size_t *count)
 struct word {
 	const char *text;
 	uint16_t size, rule;
-	uint16_t next; /* index + 1 of the next word with the same hash; 0: none */
+	uint16_t next; /* 1 + index of the next word with the same hash; 0: none */
 };
 
 /* Words by a hash of their first three bytes, or of their last three bytes. */
@@ -107,11 +106,11 @@ struct base_secret_search {
 	pcre2_match_data *match;
 	pcre2_match_context *context;
 	uint8_t part[PART_UNITS];
-	/* the part that is searched */
+	/* the part being searched */
 	const uint8_t *p;
 	size_t size, whole; /* number of bytes in the part, and of characters in the whole text */
-	size_t end;         /* secrets that begin after this are found in the next part */
-	unsigned tries;     /* left for the part */
+	size_t end;         /* secrets that begin after this will be found in the next part */
+	unsigned tries;     /* number of places left for the part */
 	bool is_first;
 	int (*take)(void *ctx, const struct base_secret_hit *hit, struct hdb_error *err);
 	void *ctx;
@@ -184,7 +183,7 @@ static int compile(struct base_secrets *s, unsigned rule, struct hdb_error *err)
 		return hdb_fail(err, HDB_EBUG,
 				"rule %s: invalid expression at character %zu (PCRE2 error %d)",
 				r->name, at, code);
-	/* Without the JIT, matching is only slower. */
+	/* Without the JIT compiler, matching is only slower. */
 	(void)pcre2_jit_compile(s->patterns[rule], PCRE2_JIT_COMPLETE);
 	return HDB_OK;
 }
@@ -263,7 +262,10 @@ static uint64_t log2_of(uint64_t n)
 	return bits * 64u + ((n << 6 >> bits) - 64u);
 }
 
-/* Shannon's entropy in tenths of a bit per byte; *distinct is the number of different bytes. */
+/*
+ * Computes Shannon's entropy in tenths of a bit per byte, and sets *distinct to the number of
+ * different bytes.
+ */
 static unsigned entropy_of(const uint8_t *p, size_t size, unsigned *distinct)
 {
 	uint32_t counts[256] = { 0 };
@@ -279,8 +281,8 @@ static unsigned entropy_of(const uint8_t *p, size_t size, unsigned *distinct)
 }
 
 /*
- * Returns whether a number can be a payment card number: its length matches its first digits, and
- * Luhn's check digit is correct.
+ * Returns whether a number can be a payment card number, that is, its length matches its first
+ * digits and Luhn's check digit is correct.
  */
 static bool is_card(const uint8_t *p, size_t size)
 {
@@ -312,8 +314,8 @@ static bool is_card(const uint8_t *p, size_t size)
 }
 
 /*
- * ISO 13616: after moving the first four characters to the end and replacing letters with 10 to 35,
- * the number modulo 97 must be 1.
+ * Returns whether a text is an IBAN (ISO 13616): after moving the first four characters to the end
+ * and replacing letters with 10 to 35, the number modulo 97 must be 1.
  */
 static bool is_iban(const uint8_t *text, size_t size)
 {
@@ -372,7 +374,7 @@ static bool is_basic(const uint8_t *p, size_t size)
 	return has_colon;
 }
 
-/* Returns whether the rule's check accepts what its pattern matched. */
+/* Returns whether the check of the rule accepts what its pattern matched. */
 static bool is_accepted(const struct base_secret_search *s, const struct base_secret_rule *rule,
 			const uint8_t *p, size_t size)
 {
@@ -410,7 +412,10 @@ static size_t plain_name(const struct base_secrets *s, const uint8_t *name, size
 	return n;
 }
 
-/* Returns the next word, after *at, that the plain name ends with. *at is 0 for the first call. */
+/*
+ * Returns the next word, after *at, with which the plain name ends. *at must be 0 for the first
+ * call.
+ */
 static const struct word *next_key(const struct base_secrets *s, const uint8_t *name, size_t size,
 				   uint16_t *at, bool is_first)
 {
@@ -453,7 +458,7 @@ static bool is_name(const struct base_secrets *s, const uint8_t *p, size_t size)
 	}
 	if (base_secrets_has_name(s, (const char *)p, size))
 		return dots || !digits;
-	/* The name of a package, a file or a type, or a constant's name. */
+	/* This is the name of a package, a file, a type or a constant. */
 	return !digits && (dots > 1 || (marks && (!small || p[size - 1] == ';')));
 }
 
@@ -521,7 +526,7 @@ static int report(struct base_secret_search *s, const struct base_secret_hit *hi
 	const size_t at = (size_t)(hit->text - s->p);
 
 	/*
-	 * A secret at the start of a part was found in the previous part. Those that begin after
+	 * A secret at the start of a part was found in the previous part. Secrets that begin after
 	 * s->end will be found in the next part.
 	 */
 	if (at > s->end || (!s->is_first && at == 0))
@@ -557,7 +562,7 @@ static int try_starts(struct base_secret_search *s, size_t at, size_t *next, str
 			     strncasecmp((const char *)p + at, word->text, word->size) != 0 :
 			     memcmp(p + at, word->text, word->size) != 0))
 			continue;
-		/* A pattern with a lookbehind states itself what may precede it. */
+		/* A pattern with a lookbehind itself determines what may precede it. */
 		if ((isalnum(p[at]) || p[at] == '$') && at &&
 		    (isalnum(p[at - 1]) || p[at - 1] == '_') && strncmp(rule->then, "(?<=", 4) != 0)
 			continue;
@@ -613,7 +618,7 @@ static int try_setter(struct base_secret_search *s, size_t at, struct hdb_error 
 	named = (struct base_secret_named){
 		.name = p + from, .name_size = end - from, .value = p + value, .value_size = size
 	};
-	/* An assigned expression is code. */
+	/* An assigned expression is code and not a secret. */
 	if ((!quote && memchr(named.value, '(', size)) ||
 	    !base_secrets_is_value(s, &named, &hit.rule))
 		return HDB_OK;
@@ -671,7 +676,7 @@ static int search_part(struct base_secret_search *s, struct hdb_error *err)
 				TRY(try_starts(s, i, &next, err));
 		}
 	}
-	/* In binary data, numbers and addresses would be found by accident. */
+	/* In binary data, numbers and addresses would be found by chance. */
 	if (binary > s->size / 16)
 		return HDB_OK;
 	for (unsigned i = 0; i < RULES; i++)
@@ -685,7 +690,8 @@ static int search_part(struct base_secret_search *s, struct hdb_error *err)
 
 /*
  * Returns whether the bytes look like UTF-16: more than half of the bytes at even positions, or of
- * those at odd positions, are zero. *low is 1 if the low bytes are at odd positions (big-endian).
+ * those at odd positions, are zero. Sets *low to 1 if the low bytes are at odd positions
+ * (big-endian).
  */
 static bool is_wide(const uint8_t *p, uint64_t size, unsigned *low)
 {
@@ -701,7 +707,7 @@ static bool is_wide(const uint8_t *p, uint64_t size, unsigned *low)
 	return zeros[!*low] > size / 4;
 }
 
-/* Copies the low bytes of UTF-16 text to s->part. A character above 0xff becomes 0xff. */
+/* Copies the low bytes of UTF-16 text to s->part. Characters above 0xff become 0xff. */
 static void squeeze(struct base_secret_search *s, uint64_t size, unsigned low)
 {
 	const uint8_t *p = s->p;

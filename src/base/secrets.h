@@ -1,5 +1,5 @@
 /*
- * base/secrets.h - searches strings for secrets by the rules in secrets.rules.
+ * base/secrets.h - searches strings for secrets according to the rules in secrets.rules.
  *
  * Most strings contain no secret, so one pass looks for candidates: three bytes that may begin a
  * word of a rule, or a name to which a value is assigned. The rules search for ASCII only, so only
@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-/* A row of secrets.rules, which explains the columns. A column that is empty is NULL here. */
+/* A row of secrets.rules, which explains the columns. An empty column is NULL here. */
 struct base_secret_rule {
 	const char *name, *what, *start, *then, *loose, *check, *keys, *value, *doc;
 	unsigned digits; /* number of digits that a text must contain before `loose` is tried */
@@ -20,18 +20,21 @@ struct base_secret_rule {
 	bool needs_at, is_caseless, is_personal;
 };
 
-/* Returns the table; *count is its number of rows. */
+/* Returns the table, and sets *count to the number of its rows. */
 const struct base_secret_rule *base_secret_rules(size_t *count);
 
 /* The compiled rules. All threads may use them at the same time. */
 struct base_secrets;
-/* *out is owned: base_secrets_free, which accepts NULL. */
+/* Compiles the rules. The caller must free *out with base_secrets_free, which accepts NULL. */
 int base_secrets_new(struct base_secrets **out, struct hdb_error *err);
 void base_secrets_free(struct base_secrets *secrets);
 
 /* The search state of one thread. */
 struct base_secret_search;
-/* `secrets` is lent. *out is owned: base_secret_search_free, which accepts NULL. */
+/*
+ * Creates a search. `secrets` is lent. The caller must free *out with base_secret_search_free,
+ * which accepts NULL.
+ */
 int base_secret_search_new(const struct base_secrets *secrets, struct base_secret_search **out,
 			   struct hdb_error *err);
 void base_secret_search_free(struct base_secret_search *search);
@@ -40,22 +43,23 @@ void base_secret_search_free(struct base_secret_search *search);
 struct base_secret_text {
 	struct base_view *view;
 	uint64_t offset, size; /* in bytes */
-	bool is_chars;         /* chars, big-endian; otherwise bytes, possibly UTF-16 */
+	/* whether these are chars, big-endian, rather than bytes, which may be UTF-16 */
+	bool is_chars;
 };
 
 struct base_secret_hit {
 	unsigned rule;
 	const uint8_t *text; /* the secret; borrowed for the call */
 	size_t size;
-	/* number of bytes at its start that are the same in every secret of this kind */
+	/* number of bytes at the start that are the same in every secret of this kind */
 	size_t shown;
-	/* the name in the text to which it was assigned; NULL: it was found by its format */
+	/* name in the text to which it was assigned; NULL: it was found by its format */
 	const uint8_t *key;
 	size_t key_size;
 };
 
 /*
- * Calls `take` for each secret in the text; `take` must return HDB_OK or a failure. Long texts are
+ * Calls `take` for each secret in the text. `take` must return HDB_OK or a failure. Long texts are
  * searched in overlapping parts.
  */
 int base_secrets_find(struct base_secret_search *search, const struct base_secret_text *text,
@@ -71,8 +75,8 @@ struct base_secret_named {
 	size_t name_size, value_size;
 };
 /*
- * Returns whether `value` looks like the kind of secret that `name` suggests. *rule is the first
- * matching rule.
+ * Returns whether `value` looks like the kind of secret that `name` suggests. Sets *rule to the
+ * first matching rule.
  */
 bool base_secrets_is_value(struct base_secret_search *search, const struct base_secret_named *named,
 			   unsigned *rule);

@@ -1,6 +1,6 @@
 /*
- * base/sha1.h - SHA-1 (RFC 3174), only for identifiers that other tools compute with it, not for
- * security.
+ * base/sha1.h - SHA-1 (RFC 3174). It is only for identifiers that other tools compute with it, and
+ * not for security.
  */
 #ifndef BASE_SHA1_H
 #define BASE_SHA1_H
@@ -9,13 +9,13 @@
 #include <stdint.h>
 
 #define BASE_SHA1_BYTES 20u
-/* Hex digits and the terminator. */
+/* Size of the hexadecimal digits and the terminator. */
 #define BASE_SHA1_TEXT 41u
 
 struct base_sha1 {
 	uint32_t h[5];
 	uint64_t size_bytes; /* number of bytes added */
-	uint8_t block[64];   /* the last size_bytes % 64 bytes, not yet processed */
+	uint8_t block[64];   /* the last size_bytes % 64 bytes, which have not been processed yet */
 };
 
 void base_sha1_init(struct base_sha1 *sha);

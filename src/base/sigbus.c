@@ -1,11 +1,11 @@
 /*
- * base/sigbus.c - turns an unreadable page of a mapped file into zeros and a note instead of a
- * crash.
+ * base/sigbus.c - turns an unreadable page of a mapped file into zeros and a recorded failure,
+ * instead of a crash.
  *
- * The handler maps zero pages over the rest of the region, from the failing page on. The reader
- * continues (its results are discarded when check() fails), and there is at most one fault per
- * region. POSIX does not list mmap as async-signal-safe, but on Linux it is one system call that
- * takes no lock of the C library.
+ * The handler maps zero pages over the rest of the region, beginning at the failing page. The
+ * reader continues (its results are discarded when check() fails), and there is at most one fault
+ * per region. POSIX does not list mmap as async-signal-safe, but on Linux it is one system call
+ * that takes no lock of the C library.
  */
 #include "base/source.h"
 
@@ -16,13 +16,13 @@
 #include <unistd.h>
 
 /*
- * Maximum number of mapped files in a process; each database has three. The table is fixed, because
- * a signal handler reads it.
+ * Maximum number of mapped files in a process. Each database has three. The table has a fixed size,
+ * because a signal handler reads it.
  */
 #define REGIONS_MAX 1024
 
 struct region {
-	_Atomic(uintptr_t) start; /* 0: the entry is free */
+	_Atomic(uintptr_t) start; /* 0 if the entry is free */
 	uint64_t size;
 	volatile uint64_t *fault;
 };
@@ -31,7 +31,7 @@ static struct region regions[REGIONS_MAX];
 static uint64_t page_size = 4096; /* set before the handler is installed */
 static struct sigaction old_action;
 /*
- * Set while the previous handler is running. If it passes the signal back to us, nobody handles it.
+ * Whether the previous handler is running. If it passes the signal back to us, nobody handles it.
  */
 static volatile sig_atomic_t is_chaining;
 
@@ -42,7 +42,7 @@ static void call_old(int sig, siginfo_t *info, void *ucontext)
 	} else if (old_action.sa_handler != SIG_DFL && old_action.sa_handler != SIG_IGN) {
 		old_action.sa_handler(sig);
 	} else {
-		/* Returning repeats the fault, now with the default action. */
+		/* Returning from the handler repeats the fault, now with the default action. */
 		(void)signal(sig, SIG_DFL);
 	}
 }

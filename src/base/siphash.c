@@ -32,7 +32,7 @@ static inline void take(uint64_t v[4], uint64_t word)
 	v[0] ^= word;
 }
 
-/* Little-endian on every machine. */
+/* Reads a word, little-endian on every machine. */
 static inline uint64_t word_of(const uint8_t *p)
 {
 	return __builtin_bswap64(be64(p));

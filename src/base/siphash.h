@@ -1,8 +1,8 @@
 /*
  * base/siphash.h - SipHash-2-4 with a 128-bit result (Aumasson and Bernstein, "SipHash: a fast
  * short-input PRF"), a keyed hash. Without the key, nobody can construct contents with a given
- * hash, or find the contents of a hash by trying candidates. With an unkeyed hash both are
- * possible.
+ * hash, or find the contents of a hash by trying candidates. Both are possible with an unkeyed
+ * hash.
  */
 #ifndef BASE_SIPHASH_H
 #define BASE_SIPHASH_H
@@ -12,11 +12,11 @@
 
 #define BASE_SIPHASH_KEY_BYTES 16u
 
-/* State of a hash computed in parts. */
+/* State of a hash that is computed in parts. */
 struct base_siphash {
 	uint64_t v[4];
 	uint64_t size_bytes; /* number of bytes added */
-	uint8_t rest[8];     /* the last size_bytes % 8 bytes, not yet processed */
+	uint8_t rest[8];     /* the last size_bytes % 8 bytes, which have not been processed yet */
 };
 
 void base_siphash_init(struct base_siphash *sip, const uint8_t key[BASE_SIPHASH_KEY_BYTES]);

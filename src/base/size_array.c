@@ -1,6 +1,4 @@
-/*
- * base/size_array.c - an array of sizes.
- */
+/* base/size_array.c - implements an array of sizes. */
 #include "base/size_array.h"
 
 #include <assert.h>

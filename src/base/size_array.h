@@ -1,6 +1,5 @@
 /*
- * base/size_array.h - an array of sizes with 4 bytes per entry as long as all sizes fit, otherwise
- * 8.
+ * base/size_array.h - an array of sizes with 4 bytes per entry if all sizes fit, and otherwise 8.
  */
 #ifndef BASE_SIZE_ARRAY_H
 #define BASE_SIZE_ARRAY_H

@@ -1,13 +1,16 @@
 /*
- * base/sort.c - insertion sort for short lists, radix sort by bytes for longer lists. A byte that
- * is the same in all keys needs no pass.
+ * base/sort.c - sorts short lists by insertion, and longer lists by a radix sort on bytes. A byte
+ * that is the same in all keys needs no pass.
  */
 #include "base/sort.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Lists shorter than this are sorted faster by insertion than by counting. */
+/*
+ * Minimum length of a list that is sorted by counting. Shorter lists are sorted faster by
+ * insertion.
+ */
 #define SHORT_LIST 48
 
 static void insert_keys(struct base_sort_key *keys, size_t count)

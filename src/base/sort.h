@@ -1,4 +1,4 @@
-/* base/sort.h - sorts lists of nodes in linear time, and compares numbers for qsort. */
+/* base/sort.h - sorts lists of nodes in linear time, and provides comparisons for qsort. */
 #ifndef BASE_SORT_H
 #define BASE_SORT_H
 
@@ -11,15 +11,18 @@ struct base_sort_key {
 	uint32_t node;
 };
 
-/* Sorts `keys` by key, ascending and stable. `spare` has the same size and is overwritten. */
+/*
+ * Sorts `keys` by key, in ascending order. The sort is stable. `spare` has the same size and is
+ * overwritten.
+ */
 void base_sort_keys(struct base_sort_key *keys, struct base_sort_key *spare, size_t count);
 
 /* Sorts nodes in ascending order. `spare` has the same size and is overwritten. */
 void base_sort_nodes(uint32_t *nodes, uint32_t *spare, size_t count);
 
 /*
- * For comparison functions with several criteria: if the two values differ, returns from the
- * function so that the smaller (ASCENDING) or larger (DESCENDING) one comes first.
+ * For comparison functions with several criteria. If the two values differ, returns from the
+ * function, so that the smaller (ASCENDING) or larger (DESCENDING) one comes first.
  */
 #define BASE_ASCENDING(a, b) \
 	do { \

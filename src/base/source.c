@@ -1,6 +1,4 @@
-/*
- * base/source.c - byte sources: the file map, and bytes in memory.
- */
+/* base/source.c - byte sources that map a file, or that read bytes in memory. */
 #include "base/source.h"
 
 #include "base/bytes.h"
@@ -19,8 +17,8 @@ struct map_source {
 	struct base_source src;
 	void *map;
 	/*
-	 * for detecting that the file has shrunk: the rest of its last page then reads as zeros
-	 * without a fault
+	 * for detecting that the file has shrunk, in which case the rest of its last page reads as
+	 * zeros without a fault
 	 */
 	int fd;
 	volatile uint64_t fault; /* 1 + offset of the first page that could not be read; 0: none */
@@ -47,7 +45,10 @@ void base_source_close(struct base_source *src)
 		src->close(src);
 }
 
-/* The whole file is one window, so after the first fill a view contains all of it. */
+/*
+ * Gives a view its window. The whole file is one window, so after the first fill a view contains
+ * all of it.
+ */
 static int map_window(struct base_view *view, uint64_t offset, uint64_t size, struct hdb_error *err)
 {
 	const struct map_source *map = (const struct map_source *)view->src;

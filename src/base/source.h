@@ -19,21 +19,22 @@ struct base_source {
 	uint64_t size;    /* bytes of content */
 	const char *path; /* for messages; lent */
 	/*
-	 * Gives the view a window with at least `size` bytes at `offset`; the caller has checked
-	 * that they exist. Sets the view's data, start and end. On failure the view is unchanged.
+	 * Gives the view a window with at least `size` bytes at `offset`. The caller must have
+	 * checked that they exist. Sets the view's data, start and end. On failure the view does
+	 * not change.
 	 */
 	int (*window)(struct base_view *view, uint64_t offset, uint64_t size,
 		      struct hdb_error *err);
-	/* Takes back what `window` lent to the view. NULL if there is nothing to release. */
+	/* Releases what `window` lent to the view. NULL if there is nothing to release. */
 	void (*unlend)(struct base_view *view);
 	/*
 	 * Returns HDB_EIO, with an offset in the message, if a read has failed since the source was
-	 * opened (SIGBUS on a map) or would fail now. Costs a system call.
+	 * opened (SIGBUS on a map) or would fail now. Takes a system call.
 	 */
 	int (*check)(struct base_source *src, struct hdb_error *err);
 	/*
-	 * Reports earlier failures without a system call, so it can be called for every object. If
-	 * NULL, `check` is used.
+	 * Reports earlier failures without a system call, so that it can be called for every
+	 * object. NULL: `check` is used.
 	 */
 	int (*failed)(struct base_source *src, struct hdb_error *err);
 	/*
@@ -42,8 +43,8 @@ struct base_source {
 	 */
 	void (*want)(struct base_source *src, uint64_t offset, uint64_t size);
 	/*
-	 * Hint: most pages of [offset, offset + size), a range that was announced before, are being
-	 * read now. May be NULL.
+	 * Hint: most pages of [offset, offset + size), for which `want` was called before, are
+	 * being read now. May be NULL.
 	 */
 	void (*touch)(struct base_source *src, uint64_t offset, uint64_t size);
 	/* Hint: the bytes from `offset` on are not needed soon. May be NULL. */
@@ -52,18 +53,18 @@ struct base_source {
 };
 
 /*
- * A reader's position in a source, one window at a time. Initialise it with zeros, set src, and
- * call base_view_release before the source is closed.
+ * A reader's position in a source, one window at a time. The caller must initialise it with zeros,
+ * set src, and call base_view_release before the source is closed.
  */
 struct base_view {
 	struct base_source *src;
-	const uint8_t *data; /* the window's bytes, borrowed */
-	uint64_t start;      /* its offset in the source */
-	uint64_t end;        /* offset past its last byte */
+	const uint8_t *data; /* bytes of the window, borrowed */
+	uint64_t start;      /* offset of the window in the source */
+	uint64_t end;        /* offset after the last byte of the window */
 	void *lent;          /* used by the source: the memory behind the window */
 };
 
-/* Gives back the window, if the view has one. The view can be used again afterwards. */
+/* Releases the window, if the view has one. The view can be used again afterwards. */
 static inline void base_view_release(struct base_view *view)
 {
 	if (view->src && view->src->unlend && view->lent)
@@ -73,7 +74,7 @@ static inline void base_view_release(struct base_view *view)
 	view->start = view->end = 0;
 }
 
-/* Declares a view of a source. It is released at the end of its block. */
+/* Declares a view of a source, which is released at the end of the block. */
 #define BASE_VIEW(name, source) \
 	__attribute__((cleanup(base_view_release))) struct base_view name = { .src = (source) }
 
@@ -104,14 +105,15 @@ static inline void base_view_prefetch(const struct base_view *view, uint64_t off
 		prefetch_read(view->data + (offset - view->start));
 }
 
-/* Expected access pattern of a source, a hint for read-ahead. */
+/* The expected access pattern of a source, which is a hint for read-ahead. */
 enum base_access { BASE_SEQUENTIAL, BASE_RANDOM };
 
 /*
- * Maps the regular file `path` read-only as a source. *out is owned: base_source_close. Fails with
- * HDB_EIO if the file is missing or not readable, and with HDB_EFORMAT if it is a directory or
- * empty. A page that cannot be read later (the file shrank, the disk failed) reads as zeros, and
- * makes check() fail with its offset; for this, base_sigbus_install must have been called.
+ * Maps the regular file `path` read-only as a source. The caller must close *out with
+ * base_source_close. Fails with HDB_EIO if the file is missing or not readable, and with
+ * HDB_EFORMAT if it is a directory or empty. A page that cannot be read later (the file shrank, the
+ * disk failed) reads as zeros, and makes check() fail with its offset; for this,
+ * base_sigbus_install must have been called.
  */
 int base_map_open(const char *path, enum base_access access, struct base_source **out,
 		  struct hdb_error *err);
@@ -131,18 +133,18 @@ void base_source_close(struct base_source *src);
 
 /*
  * Installs the SIGBUS handler, unless it is already installed. The handler turns a failing page of
- * a mapped region into zeros and records the fault. Faults elsewhere are passed to the previous
+ * a mapped region into zeros and records the fault. Other faults are passed to the previous
  * handler.
  */
 void base_sigbus_install(void);
 
 /*
- * Registers a mapped region with the handler. On a fault, *fault becomes 1 + the offset in the
+ * Registers a mapped region with the handler. On a fault, *fault is set to 1 + the offset in the
  * region.
  */
 int base_sigbus_add(const void *start, uint64_t size, volatile uint64_t *fault,
 		    struct hdb_error *err);
-/* Removes the region that begins at `start` from the handler. Call it before unmapping. */
+/* Removes the region that begins at `start` from the handler. Must be called before unmapping. */
 void base_sigbus_remove(const void *start);
 
 #endif

@@ -1,4 +1,4 @@
-/* base/spill.c - scratch files, accessed with pread and pwrite. */
+/* base/spill.c - scratch files, which are accessed with pread and pwrite. */
 #include "base/spill.h"
 
 #include "base/outfile.h"

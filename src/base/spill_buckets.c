@@ -5,13 +5,13 @@
 #include <stdlib.h>
 
 /*
- * Memory is allocated in slabs of this size while the budget allows it. The size is large enough
+ * Size of the slabs in which memory is allocated while the budget allows it. It is large enough
  * that few slabs are needed.
  */
 #define SLAB_BYTES ((uint64_t)4 << 20)
 
 /*
- * Size of slabs for chunks that must be in memory. Arrays this small never go to a file
+ * Size of slabs for chunks that must be in memory. Arrays of this size never go to a file
  * (base/work.h).
  */
 #define SMALL_SLAB_BYTES ((uint64_t)512 << 10)
@@ -109,8 +109,8 @@ static void skip_freed(struct base_buckets *buckets)
 }
 
 /*
- * Sets *has to whether one more chunk may stay in memory; if so, the free list has a chunk. Once
- * the budget is used up, free chunks are reserved for buckets without a chunk, because a slab for
+ * Sets *has to whether one more chunk may stay in memory. If so, the free list has a chunk. Once
+ * the budget is exhausted, free chunks are reserved for buckets without a chunk, because a slab for
  * such a bucket provides many.
  */
 static int has_chunk(struct base_buckets *buckets, bool has_none, bool *has, struct hdb_error *err)

@@ -6,9 +6,9 @@
  * one part of the table go to one bucket, and the buckets are then processed in memory one by one.
  * A record has one or two numbers that are close to the numbers of the previous record in its
  * bucket and are stored as differences, and up to two other numbers. All are varints; a record
- * takes 3 to 6 bytes. A bucket is a chain of chunks. Chunks stay in memory while the budget lasts;
- * later ones are written to a scratch file as a whole. The contents are trusted, because the same
- * process wrote them.
+ * takes 3 to 6 bytes. A bucket is a chain of chunks. Chunks stay in memory until the budget is
+ * exhausted. Later chunks are written to a scratch file as a whole. The contents are trusted,
+ * because the same process wrote them.
  */
 #ifndef BASE_SPILL_BUCKETS_H
 #define BASE_SPILL_BUCKETS_H
@@ -17,39 +17,39 @@
 #include "base/spill.h"
 #include "base/vec.h"
 
-/* Numbers of a record. */
+/* Maximum number of numbers in a record. */
 #define BASE_BUCKET_FIELDS 4u
 
 /*
- * Minimum size of a chunk in bytes: the smallest amount that a disk reads at once. Larger chunks
- * make reading faster.
+ * Minimum size of a chunk in bytes, which is the smallest amount that a disk reads at once. Larger
+ * chunks make reading faster.
  */
 #define GRAPH_CHUNK_MIN 4096u
 #define GRAPH_CHUNK_MAX 65536u
 
 struct base_bucket {
 	uint8_t *chunk; /* the chunk being filled */
-	/* bytes used in the chunk; larger than every limit if the bucket has no chunk */
+	/* number of bytes used in the chunk; larger than every limit if the bucket has no chunk */
 	uint32_t used;
 	uint32_t slot;        /* its slot */
-	uint32_t first, last; /* full chunks: slots, GRAPH_NO_SLOT */
-	uint64_t before[2];   /* the record added last */
+	uint32_t first, last; /* slots of full chunks, or GRAPH_NO_SLOT */
+	uint64_t before[2];   /* the record that was added last */
 	uint64_t count;       /* records */
 };
 
 #define GRAPH_NO_SLOT UINT32_MAX
 
-/* Where a chunk is. */
+/* The place of a chunk. */
 struct base_bucket_slot {
-	uint8_t *data;  /* NULL: in the file */
-	uint64_t place; /* of a chunk in the file: its number there; otherwise the chunk's slab */
+	uint8_t *data;  /* NULL: the chunk is in the file */
+	uint64_t place; /* for a chunk in the file, its number there; otherwise its slab */
 	uint32_t used;  /* bytes */
 	uint32_t next;  /* slot of the next chunk of the bucket, or of the next free chunk */
 };
 
 struct base_bucket_slab {
 	struct base_big big;
-	uint32_t live; /* chunks that are in use */
+	uint32_t live; /* number of chunks in use */
 };
 
 struct base_buckets {
@@ -58,7 +58,7 @@ struct base_buckets {
 	struct base_bucket *bucket;
 	uint32_t bucket_count;
 	uint32_t chunk_bytes;
-	/* a chunk with more used bytes than this has no room for another record */
+	/* maximum number of used bytes for which a chunk has room for another record */
 	uint32_t full;
 	uint64_t kept_bytes;   /* part of the budget that is reserved for others */
 	struct base_vec slots; /* struct base_bucket_slot */
@@ -80,21 +80,21 @@ struct base_buckets_plan {
 };
 
 /*
- * Initialises empty buckets; `work` is lent. *buckets must contain zeros. Release the buckets even
- * after a failure.
+ * Initialises empty buckets. `work` is lent. *buckets must contain zeros. The caller must release
+ * the buckets even after a failure.
  */
 int base_buckets_init(struct base_buckets *buckets, const struct base_buckets_plan *plan,
 		      struct base_work *work, struct hdb_error *err);
 void base_buckets_release(struct base_buckets *buckets);
 
-/* Gives a bucket a chunk that has room. For base_buckets_add. */
+/* Gives a bucket a chunk that has room. Only for base_buckets_add. */
 int base_buckets_turn(struct base_buckets *buckets, struct base_bucket *bucket,
 		      struct hdb_error *err);
 
 /*
- * The layout of a record: `deltas` (at most 2) numbers stored as differences from the previous
- * record, then `plains` other numbers. Both are constants at each call, so that the compiler
- * unrolls the loops.
+ * The layout of a record: `deltas` (at most 2) numbers that are stored as differences from the
+ * previous record, followed by `plains` other numbers. Both are constants in each call, so that the
+ * compiler unrolls the loops.
  */
 struct base_record_shape {
 	unsigned deltas, plains;
@@ -126,7 +126,7 @@ static inline int base_buckets_add(struct base_buckets *buckets, uint32_t bucket
 	return HDB_OK;
 }
 
-/* Reads a bucket from its first record. Thread-safe while no records are added to any bucket. */
+/* Reads a bucket from its first record on. Thread-safe while no records are added to any bucket. */
 struct base_bucket_reader {
 	const struct base_buckets *buckets;
 	const struct base_bucket *bucket;
@@ -134,7 +134,7 @@ struct base_bucket_reader {
 	uint8_t *buffer;      /* a chunk from the file */
 	uint32_t next;        /* slot */
 	uint32_t ahead;       /* first slot that has not been prefetched yet */
-	uint32_t ahead_count; /* chunks from next to ahead */
+	uint32_t ahead_count; /* number of chunks from `next` to `ahead` */
 	/* whether the chunk being read is the one that is still being filled */
 	bool is_at_last;
 	uint64_t before[2];
@@ -148,7 +148,7 @@ int base_bucket_begin(const struct base_buckets *buckets, uint32_t bucket_no,
 		      struct base_bucket_reader *reader, struct hdb_error *err);
 void base_bucket_end(struct base_bucket_reader *reader);
 
-/* Moves to the next chunk: HDB_OK or HDB_END. For base_bucket_next. */
+/* Moves to the next chunk. Returns HDB_OK or HDB_END. Only for base_bucket_next. */
 int base_bucket_more(struct base_bucket_reader *reader, struct hdb_error *err);
 
 /* Reads a varint that is known to be complete. */
@@ -194,7 +194,7 @@ static inline int base_bucket_next(struct base_bucket_reader *reader,
 	return HDB_OK;
 }
 
-/* Empties a bucket after it has been read; its memory is reused. */
+/* Empties a bucket after it has been read. Its memory is reused. */
 void base_bucket_drop(struct base_buckets *buckets, uint32_t bucket_no);
 
 #endif

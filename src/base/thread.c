@@ -7,7 +7,8 @@ static void *run_thread(void *arg)
 
 #ifdef __GLIBC__
 	/*
-	 * From now on the thread may run anywhere. It stays where it is until the system moves it.
+	 * From now on, the thread may run anywhere. It stays on its processor until the system
+	 * moves it.
 	 */
 	if (t->is_away)
 		(void)pthread_setaffinity_np(pthread_self(), sizeof(t->processors), &t->processors);

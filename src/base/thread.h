@@ -1,9 +1,9 @@
 /*
  * base/thread.h - starts a thread on a different processor than its creator.
  *
- * Linux may place a new thread on its creator's processor although another one is idle, and moves
- * it only the next time it balances the load. A pass of 50 ms then runs on one processor for half
- * of its time (measured on two processors: 8 to 35 ms in six of ten first queries).
+ * Linux may place a new thread on its creator's processor although another processor is idle, and
+ * moves it only when it balances the load the next time. A pass of 50 ms then runs on one processor
+ * for half of its time (measured on two processors: 8 to 35 ms in six of ten first queries).
  */
 #ifndef BASE_THREAD_H
 #define BASE_THREAD_H
@@ -14,16 +14,16 @@
 #include <stdint.h>
 
 /*
- * Distance that puts data on different cache lines; processors transfer two lines at a time. Data
- * that one thread writes must be this far from data that another thread uses constantly, otherwise
- * each write makes the other thread wait. Without this distance, a search on two threads took 1.7
- * times as long.
+ * Distance between data that puts them on different cache lines. Processors transfer two lines at a
+ * time. Data that one thread writes must be this far from data that another thread uses constantly.
+ * Otherwise each write makes the other thread wait. Without this distance, a search on two threads
+ * took 1.7 times as long.
  */
 #define BASE_FALSE_SHARING_BYTES 128u
 
 /*
- * The last member of a structure that is used in an array with one element per thread or slot. Also
- * used between members that all threads read and members that one thread writes.
+ * The last member of a structure used in an array with one element per thread or slot. Also used
+ * between members that all threads read and members that one thread writes.
  */
 #define BASE_NO_SHARING uint8_t padding[BASE_FALSE_SHARING_BYTES]
 
@@ -32,9 +32,9 @@ struct base_thread {
 	void *(*run)(void *arg);
 	void *arg;
 #ifdef __GLIBC__
-	/* the creator's processors, all of which the thread may use once it runs */
+	/* processors of the creator, all of which the thread may use once it runs */
 	cpu_set_t processors;
-	bool is_away; /* starts on another processor */
+	bool is_away; /* whether it starts on another processor */
 #endif
 };
 

@@ -11,10 +11,10 @@
  * TRY calls a function that returns a result code, and returns the code from the surrounding
  * function unless it is HDB_OK.
  *
- * TRY_ERRORS returns only errors; HDB_END and HDB_NOTFOUND are ignored. It states that the callee
- * may return them; if the callee never does, tests/lint/try.py demands TRY. TRY_FOUND returns
- * HDB_OK for these two codes, for a function that has nothing to do if an object is not found.
- * Declare what has to be released with BASE_SCOPED (base/scope.h).
+ * TRY_ERRORS returns only errors, and ignores HDB_END and HDB_NOTFOUND. It implies that the callee
+ * may return these codes; if the callee never does, tests/lint/try.py requires TRY. TRY_FOUND
+ * returns HDB_OK for these two codes, for functions that have nothing to do if an object is not
+ * found. Variables that must be released are declared with BASE_SCOPED (base/scope.h).
  */
 #define TRY(call) \
 	do { \

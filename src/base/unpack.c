@@ -17,23 +17,23 @@
 #include <sys/mman.h>
 
 /*
- * Data that inflates to more than this is refused if it is more than RATIO_MAX times as large as
- * the file. Heaps inflate to 3 to 10 times their size; gzip packs zeros 1,030 times smaller (976 in
- * members of 1 MiB), zstd 32,000 times.
+ * Maximum size to which data may inflate if it is more than RATIO_MAX times as large as the file.
+ * Heaps inflate to 3 to 10 times their size. gzip packs zeros 1,030 times smaller (976 times in
+ * members of 1 MiB), and zstd 32,000 times.
  */
 #define BOMB_BYTES (8ull << 30)
 #define RATIO_MAX 500u
 
 struct packed {
 	uint32_t size;        /* inflated size of the frame */
-	uint32_t packed_size; /* its size in slot.bytes */
+	uint32_t packed_size; /* size of the frame in slot.bytes */
 };
 
 struct slot {
 	struct base_piece piece;
 	struct base_vec frames; /* struct packed */
 	struct base_vec bytes;  /* the frames, one after another */
-	bool is_damaged;        /* the piece could not be inflated */
+	bool is_damaged;        /* whether the piece could not be inflated */
 	BASE_NO_SHARING;
 };
 
@@ -43,7 +43,7 @@ struct unpack {
 	struct slot *slots;
 	unsigned slot_count;
 	uint64_t size; /* size of the dump so far in bytes */
-	/* Makes threads take pieces in order. */
+	/* Ensures that threads take pieces in order. */
 	pthread_mutex_t lock; /* protects `turn` */
 	pthread_cond_t turned;
 	uint64_t turn;
@@ -54,7 +54,7 @@ struct unpack {
 
 /* ---- a piece, on any thread ---- */
 
-/* Takes piece number `item` when its turn has come. */
+/* Takes piece number `item` when it is its turn. */
 static int take(struct unpack *u, struct slot *slot, uint64_t item, struct hdb_error *err)
 {
 	int r = HDB_END;

@@ -26,14 +26,15 @@ struct base_unpack {
 
 /*
  * Inflates the input and sets *size to the number of inflated bytes. Fails with HDB_ELIMIT for a
- * decompression bomb, which inflates to more than any dump does. base_input_damage returns the
- * damage found.
+ * decompression bomb, which inflates to more than any dump. base_input_damage returns the damage
+ * found.
  */
 int base_unpack_run(const struct base_unpack *unpack, uint64_t *size, struct hdb_error *err);
 
 /*
  * Opens the contents of an input as a source: a plain file is mapped, anything else is unpacked
- * into an unnamed file in work->scratch_dir (not NULL). *out is owned: base_source_close.
+ * into an unnamed file in work->scratch_dir (not NULL). The caller must close *out with
+ * base_source_close.
  */
 int base_unpack_open(struct base_input *input, struct base_work *work, struct base_source **out,
 		     struct hdb_error *err);

@@ -1,8 +1,8 @@
 /*
  * base/vec.h - growing arrays of plain structures, and growing byte buffers.
  *
- * Initialise a struct base_vec with zeros. Elements move when it grows, so keep indexes, not
- * pointers.
+ * A struct base_vec must be initialised with zeros. Elements move when it grows, so callers must
+ * keep indexes instead of pointers.
  */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H
@@ -18,16 +18,16 @@ struct base_vec {
 	size_t capacity; /* number of elements allocated */
 	/*
 	 * Borrowed. If set, a large array counts against its budget, and moves to a file if the
-	 * budget is exceeded. NULL: always malloc.
+	 * budget is exceeded. NULL: use malloc in all cases.
 	 */
 	struct base_work *work;
 	struct base_big big; /* memory of `data`, if it is large */
 };
 
 /*
- * Members of a structure that form a vector. Because data and count are the first members of a
- * vector, its elements and their number can also be accessed by typed names. A member's name cannot
- * be put in parentheses.
+ * Defines members of a structure that form a vector. Because data and count are the first members
+ * of a vector, its elements and their number can also be accessed by typed names. A member's name
+ * cannot be put in parentheses.
  */
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define BASE_VEC_AS(vec, type, items, number) \
@@ -44,7 +44,7 @@ struct base_vec {
 int base_vec_grow(struct base_vec *vec, size_t more, size_t element_size, struct hdb_error *err);
 
 /*
- * Makes room for `more` additional elements of `element_size` bytes. Afterwards data is not NULL,
+ * Makes room for `more` additional elements of `element_size` bytes. Afterwards, data is not NULL,
  * even for 0 elements.
  */
 static inline int base_vec_reserve(struct base_vec *vec, size_t more, size_t element_size,
@@ -74,7 +74,7 @@ void base_vec_release(struct base_vec *vec);
 /* Returns element i, which must exist, as a pointer to `type`. */
 #define base_vec_at(vec, type, i) (&((type *)(vec)->data)[i])
 
-/* Returns the element at *at and advances *at. Returns NULL if there are no more elements. */
+/* Returns the element at *at and advances *at, or returns NULL if there are no more elements. */
 #define base_vec_next(vec, type, at) \
 	(*(at) < (vec)->count ? base_vec_at(vec, type, (*(at))++) : (type *)NULL)
 

@@ -19,45 +19,51 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The budget if neither the caller nor the system provides one. */
+/* Budget if neither the caller nor the system provides one. */
 #define MEMORY_FALLBACK MEMORY_DEFAULT_MAX
 /*
- * Divisor: the part of the machine's memory that may be pages of files instead of anonymous memory.
+ * Divisor: part of the machine's memory that may be pages of files instead of anonymous memory.
  * Linux starts to write dirty pages when they take 10 % of the free memory, and throttles writers
  * at 15 %.
  */
 #define CACHED_PART 16u
 /*
- * Number of bytes of such a file written at once. Up to this size, larger writes make the kernel
- * use larger pages: with writes of 64 KiB, writing takes a third longer, and touching and freeing
- * the pages take twice as long. Even larger writes gain nothing.
+ * Number of bytes of such a file that are written at once. Up to this size, larger writes make the
+ * kernel use larger pages. With writes of 64 KiB, writing takes a third longer, and touching and
+ * freeing the pages takes twice as long. Even larger writes gain nothing.
  */
 #define CLEAR_BYTES (1u << 20)
-/* Divisor: the part of the free disk space that such files may use. */
+/* Divisor: part of the free disk space that such files may use. */
 #define CACHED_DISK_PART 8u
-/* A smaller budget makes no sense, because tables need some room to work at all. */
+/* Minimum budget. Tables do not work with less. */
 #define MEMORY_MIN (16ull << 20)
 /*
- * Maximum memory that is not counted against the budget. For each thread, it covers blocks being
- * worked on, the stack, and what malloc keeps for the thread (2.2 to 3.1 MB, measured with 2 and 16
- * threads); for the program, tables of classes, caches of the store, and rounding.
+ * Maximum memory that is not counted against the budget. For each thread, it covers the blocks
+ * being processed, the stack, and what malloc keeps for the thread (2.2 to 3.1 MB, measured with 2
+ * and 16 threads). For the program, it covers tables of classes, caches of the store, and rounding.
  */
 #define THREAD_BYTES (3ull << 20)
 #define PROGRAM_BYTES (12ull << 20)
 /* Divisor: threads may use an eighth of the budget, because arrays need the rest. */
 #define THREADS_PART 8u
-/* Smaller arrays always use anonymous memory. */
+/* Minimum size of arrays that may be in files. Smaller arrays always use anonymous memory. */
 #define BIG_MIN (1ull << 20)
-/* Sizes are rounded up to a multiple of this, so that pieces of freed arrays fit new arrays. */
+/* Unit to which sizes are rounded up, so that pieces of freed arrays fit new arrays. */
 #define BIG_UNIT (1ull << 16)
-/* The kernel's read-ahead starts at multiples of this, the size of one of its larger pages. */
+/*
+ * Unit at whose multiples the kernel's read-ahead starts, which is the size of one of its larger
+ * pages.
+ */
 #define PREFETCH_UNIT (1ull << 16)
 /*
  * The kernel's page size. A kernel with larger pages rejects advice about parts of a page, which is
  * harmless.
  */
 #define PAGE_BYTES 4096u
-/* More worker threads gain nothing: one thread writes the database. */
+/*
+ * Maximum number of worker threads. More would gain nothing, because one thread writes the
+ * database.
+ */
 #define THREADS_MAX 64
 /* Minimum time between two progress reports. */
 #define REPORT_INTERVAL_NS 80000000ull
@@ -124,8 +130,8 @@ static uint64_t limit_upwards(const char *mount, const char *group, const char *
 
 /*
  * Returns the memory limit of this process's control group, version 2 ("0::/path") or 1
- * ("N:memory:/path"); UINT64_MAX if it has none. In a container the group's path may be invisible,
- * so the root of the mount is checked too.
+ * ("N:memory:/path"), or UINT64_MAX if it has none. In a container, the path of the group may be
+ * invisible, so the root of the mount is checked too.
  */
 static uint64_t cgroup_limit(void)
 {
@@ -285,8 +291,8 @@ static int scratch_file(const char *dir, int *fd)
 }
 
 /*
- * Creates such a file with reserved blocks, so that a full disk is an error now and not a SIGBUS
- * later. If size is 0, no blocks are reserved.
+ * Creates such a file with reserved blocks, so that a full disk causes an error now rather than a
+ * SIGBUS later. If size is 0, no blocks are reserved.
  */
 static int reserved_file(const char *dir, uint64_t size, int *fd)
 {
@@ -314,8 +320,8 @@ static bool is_closed(int e)
 
 /*
  * Creates a scratch file in the scratch directory. If that directory cannot be written or its disk
- * is full, uses the other directory. If neither can be written at all, uses memory: exceeding the
- * budget is better than no answer.
+ * is full, uses the other directory. If neither can be written at all, uses memory, because
+ * exceeding the budget is better than giving no answer.
  */
 static int any_file(const struct base_work *work, uint64_t size, int *fd, struct hdb_error *err)
 {
@@ -376,8 +382,8 @@ static int alloc_file(struct base_work *work, struct base_big *big, uint64_t siz
 }
 
 /*
- * File systems whose pages do not cache a local disk (numbers from linux/magic.h and the file
- * systems' sources).
+ * File systems whose pages are not a cache of a local disk (numbers from linux/magic.h and the
+ * sources of the file systems).
  */
 #define FS_TMPFS 0x01021994u
 #define FS_RAMFS 0x858458f6u
@@ -420,9 +426,9 @@ static bool write_zeros(int fd, uint64_t size)
 }
 
 /*
- * Maps pages of a file for use as memory. Returns NULL if that is not possible; the caller then
- * uses anonymous memory. The file is written, not merely reserved, because mapped pages that are
- * created on first use take twice as long as anonymous ones.
+ * Maps pages of a file for use as memory. Returns NULL if this is not possible, and the caller then
+ * uses anonymous memory. The file is written and not merely reserved, because creating mapped pages
+ * on first use takes twice as long as creating anonymous pages.
  */
 static uint8_t *map_cached(const struct base_work *work, uint64_t size)
 {
@@ -462,7 +468,7 @@ void base_map_prefetch(const void *data, uint64_t size_bytes)
  * ----
  */
 
-/* Removes a piece from the list. Its memory is not released. */
+/* Removes a piece from the list, without releasing its memory. */
 static void pool_remove(struct base_work *work, unsigned i)
 {
 	assert(i < work->pool_count);
@@ -505,10 +511,7 @@ static void pool_trim(struct base_work *work, uint64_t keep)
 		pool_drop(work, work->pool_count - 1, work->pool_bytes - keep);
 }
 
-/*
- * Like pool_trim, for anonymous memory: trims until `size` more bytes fit the limit of anonymous
- * memory.
- */
+/* Trims the pool until `size` more bytes fit within the limit of anonymous memory. */
 static void pool_limit_anonymous(struct base_work *work, uint64_t size)
 {
 	for (unsigned i = work->pool_count; i-- > 0;)
@@ -559,7 +562,8 @@ static void pool_put(struct base_work *work, const struct base_pool_entry *piece
 }
 
 /*
- * Takes an array from the smallest pooled piece that is large enough. Returns false if no piece is.
+ * Takes an array from the smallest pooled piece that is large enough. Returns false if there is
+ * none.
  */
 static bool pool_take(struct base_work *work, struct base_big *big)
 {
@@ -590,7 +594,7 @@ static bool pool_take(struct base_work *work, struct base_big *big)
 /*
  * Maps anonymous memory with small pages, so that memory is taken only when it is used. Huge pages
  * made building dominators 10 to 20 % slower on virtual machines whose host provides them one by
- * one; random graphs gained almost nothing.
+ * one, and gained almost nothing on random graphs.
  */
 static uint8_t *map_anonymous(uint64_t size)
 {
@@ -670,7 +674,7 @@ static void pool_make_way(struct base_work *work)
 
 /*
  * Allocates fresh memory for a large array, and counts it as used. Releases the lock while it
- * creates pages of files, which takes long, so that other threads can do the same.
+ * creates pages of files, which takes a long time, so that other threads can do the same.
  */
 static void take_fresh(struct base_work *work, struct base_big *big)
 {

@@ -1,6 +1,4 @@
-/*
- * hprof/dump_writer.c - see dump_writer.h.
- */
+/* hprof/dump_writer.c - implements dump_writer.h. */
 #include "hprof/dump_writer.h"
 
 #include "base/bytes.h"
@@ -100,7 +98,7 @@ int hprof_write_head(struct hprof_writer *w, const char *version, uint64_t ms)
 	return HDB_OK;
 }
 
-/* Writes a record with the bytes put so far as its body, followed by zeros. */
+/* Writes a record. Its body consists of the bytes put so far, followed by zeros. */
 static int write_record(struct hprof_writer *w, uint8_t tag, uint64_t zero_bytes)
 {
 	uint8_t head[9] = { tag };

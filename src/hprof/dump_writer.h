@@ -3,7 +3,7 @@
  * of other formats to HPROF.
  *
  * The hprof_put functions collect the body of a record or the sub-records of a segment. They return
- * nothing: the first failure is kept and returned by the hprof_end function that follows.
+ * nothing. The first failure is kept, and the next hprof_end function returns it.
  */
 #ifndef HPROF_DUMP_WRITER_H
 #define HPROF_DUMP_WRITER_H
@@ -26,10 +26,10 @@ struct hprof_written {
 struct hprof_writer {
 	const struct hprof_sink *sink; /* lent */
 	struct hdb_error *err;         /* lent */
-	struct base_vec segment;       /* bytes that were put but not written yet */
+	struct base_vec segment;       /* bytes that have been put but not written yet */
 	/*
-	 * bytes written, and their maximum, because a few bytes of a hostile input can expand to
-	 * very many
+	 * number of bytes written, and its maximum, because a few bytes of hostile input can expand
+	 * to very many
 	 */
 	uint64_t written, most;
 	unsigned id_size;
@@ -38,7 +38,9 @@ struct hprof_writer {
 
 void hprof_put(struct hprof_writer *w, const void *data, size_t size);
 void hprof_put_u1(struct hprof_writer *w, uint8_t value);
-/* Fails with HDB_ELIMIT above 65,535. Only field counts can be that large. */
+/*
+ * Puts a two-byte number. Fails with HDB_ELIMIT above 65,535. Only field counts can be that large.
+ */
 void hprof_put_u2(struct hprof_writer *w, size_t value);
 void hprof_put_u4(struct hprof_writer *w, uint32_t value);
 void hprof_put_u8(struct hprof_writer *w, uint64_t value);
@@ -62,8 +64,8 @@ int hprof_end_record(struct hprof_writer *w, uint8_t tag);
 /* Ends a sub-record. Writes the segment if enough bytes have been collected. */
 int hprof_end_sub(struct hprof_writer *w);
 /*
- * Like hprof_end_sub, but first appends `count` null references to the sub-record. They are not
- * held in memory.
+ * Like hprof_end_sub, but first appends `count` null references to the sub-record, without holding
+ * them in memory.
  */
 int hprof_end_sub_nulls(struct hprof_writer *w, uint64_t count);
 

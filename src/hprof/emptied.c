@@ -16,7 +16,7 @@
 
 /*
  * Sets *out to the number of bytes that the elements of the array at `offset` should have according
- * to its head; 0 for other sub-records.
+ * to its head, or to 0 for other sub-records.
  */
 static int missing_of(struct base_view *view, const struct hprof_sub *sub, unsigned id_size,
 		      uint64_t *out, struct hdb_error *err)

@@ -9,22 +9,23 @@
 
 /*
  * Examines the first records of the dump, and sets file->is_emptied if the arrays of a heap dump
- * record lack their elements. From then on, primitive arrays are read as PRIMITIVE ARRAY NODATA.
- * Returns a value below 0 only if reading the source failed.
+ * record lack their elements. Primitive arrays are then read as PRIMITIVE ARRAY NODATA. Returns a
+ * value below 0 only if reading the source failed.
  */
 int hprof_find_emptied(struct hprof_file *file, struct hdb_error *err);
 
-/* Extent of a heap dump record in a stripped dump. */
+/* The extent of a heap dump record in a stripped dump. */
 struct hprof_emptied {
-	uint64_t end; /* offset past its last byte */
+	uint64_t end; /* offset after the last byte */
 	/* number of bytes that the record's length includes although the file lacks them */
 	uint64_t missing;
 };
 
 /*
  * Returns 1 if the sizes of a heap dump record's sub-records, including the missing elements, add
- * up to its length, and a record or the end of the file follows. Returns 0 if not, or if s->budget
- * ran out (each sub-record costs one step), and a value below 0 if reading the source failed.
+ * up to its length, and a record or the end of the file follows. Returns 0 if they do not, or if
+ * s->budget is exhausted (each sub-record takes one step), and a value below 0 if reading the
+ * source failed.
  */
 int hprof_emptied_measure(struct hprof_salvage *s, const struct hprof_record *rec,
 			  struct hprof_emptied *out, struct hdb_error *err);

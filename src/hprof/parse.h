@@ -1,7 +1,7 @@
 /*
  * hprof/parse.h - parses a heap sub-record without composing error messages. Private to src/hprof.
  *
- * The strict reader adds messages. The walk and the salvage code have their own ways to react.
+ * The strict reader adds messages. The walk and the salvage code handle errors in their own ways.
  */
 #ifndef HPROF_PARSE_H
 #define HPROF_PARSE_H
@@ -20,7 +20,7 @@ enum hprof_parse_result {
 
 /*
  * Reads the sub-record at `offset`, which must end at or before `limit` (at most the file's size).
- * Unless reading the source fails, out->offset, out->tag and, where known, out->end are set. After
+ * Unless reading the source fails, sets out->offset, out->tag and, if known, out->end. After
  * HPROF_PARSE_OVERRUN, out->end is where the sub-record would end, or the lowest offset at which it
  * could end.
  */
@@ -28,7 +28,7 @@ int hprof_sub_parse(const struct hprof_file *file, struct base_view *view, struc
 		    struct hprof_sub *out, struct hdb_error *err);
 
 /*
- * Returns the result for a base_view_at that returned NULL for a range within the source's bounds.
+ * Returns the result to use when base_view_at returns NULL for a range within the source's bounds.
  */
 static inline int hprof_view_failed(const struct hdb_error *err)
 {

@@ -1,8 +1,8 @@
 /*
  * hprof/quick.h - the fast reader of instances and arrays, which make up nearly all of a dump.
  *
- * One inline function serves both the walk and the threads that read ahead of it, so that both get
- * the same results.
+ * The walk and the threads that read ahead of it use the same inline function, so both get the same
+ * results.
  */
 #ifndef HPROF_QUICK_H
 #define HPROF_QUICK_H
@@ -16,7 +16,7 @@
  */
 #define HPROF_PREFETCH_AHEAD 12288
 
-/* Log2 of the size of a primitive type, plus 1; 0 for other types. */
+/* Binary logarithm of the size of a primitive type, plus 1, or 0 for other types. */
 static const uint8_t hprof_primitive_shift[16] = {
 	[HPROF_BOOLEAN] = 1, [HPROF_BYTE] = 1, [HPROF_CHAR] = 2,   [HPROF_SHORT] = 2,
 	[HPROF_FLOAT] = 3,   [HPROF_INT] = 3,  [HPROF_DOUBLE] = 4, [HPROF_LONG] = 4,
@@ -26,10 +26,10 @@ static const uint8_t hprof_primitive_shift[16] = {
 #define HPROF_QUICK_HEAD(id_size) (9 + 2 * (uint64_t)(id_size))
 
 /*
- * Reads the sub-record at range.offset, which lies in the view's window or at the window's end.
- * Returns true if it is an instance or an array that ends at or before the limit. Returns false,
- * with *sub unspecified, for anything else, and if the window does not contain the whole head.
- * class_id is meaningless for a primitive array. Pass id_size as a constant: the function is
+ * Reads the sub-record at range.offset, which must be in the view's window or at its end. Returns
+ * true if it is an instance or an array that ends at or before the limit. Returns false, with *sub
+ * unspecified, for anything else, and if the window does not contain the whole head. class_id is
+ * meaningless for a primitive array. Callers pass id_size as a constant, so that the function is
  * compiled once for each value.
  */
 static inline bool hprof_quick_sub(const struct base_view *view, struct hprof_range range,
@@ -62,7 +62,7 @@ static inline bool hprof_quick_sub(const struct base_view *view, struct hprof_ra
 	} else {
 		return false;
 	}
-	/* No sum can overflow: sizes are below 2^35, and no file ends beyond 2^63. */
+	/* No sum can overflow, because sizes are below 2^35 and no file ends beyond 2^63. */
 	if (body + size > range.limit)
 		return false;
 	sub->offset = at;
@@ -76,8 +76,8 @@ static inline bool hprof_quick_sub(const struct base_view *view, struct hprof_ra
 	sub->body_size = size;
 	sub->end = body + size;
 	/*
-	 * Prefetch the next sub-records: this halves the time on dumps that exceed the caches. The
-	 * address may lie outside the mapping, which is harmless for a prefetch.
+	 * Prefetches the next sub-records, which halves the time on dumps that exceed the caches.
+	 * The address may be outside the mapping, which is harmless for a prefetch.
 	 */
 	prefetch_read((const void *)((uintptr_t)p + (sub->end - at) + HPROF_PREFETCH_AHEAD));
 	return true;

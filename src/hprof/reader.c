@@ -1,8 +1,8 @@
 /*
  * hprof/reader.c - strict readers of single HPROF records; see reader.h.
  *
- * Every length is checked against the file's size before its bytes are requested, so if a view
- * fails, the source has failed.
+ * Each length is compared with the file's size before its bytes are requested, so if a view fails,
+ * the source has failed.
  */
 #include "hprof/reader.h"
 
@@ -218,7 +218,7 @@ int hprof_open(struct base_source *source, struct hprof_file *out, struct hdb_er
 	return HDB_OK;
 }
 
-/* Returns the first `need` bytes of a record's body, or NULL with err set. */
+/* Returns the first `need` bytes of a record's body. Returns NULL and sets err on failure. */
 static const uint8_t *body_at(const struct hprof_file *file, struct base_view *view,
 			      const struct hprof_record *rec, uint64_t need, struct hdb_error *err)
 {
@@ -237,8 +237,8 @@ static const uint8_t *body_at(const struct hprof_file *file, struct base_view *v
 }
 
 /*
- * Returns the result of a reader whose body_at returned NULL: the code of the error that was set,
- * otherwise HDB_EFORMAT.
+ * Returns the result of a reader after body_at returned NULL: the code of the error that was set,
+ * or otherwise HDB_EFORMAT.
  */
 static int body_failed(const struct hdb_error *err)
 {

@@ -38,7 +38,7 @@ enum hprof_tag {
  */
 enum hprof_sites_flag {
 	HPROF_SITES_INCREMENTAL = 1,
-	/* sorted by allocated bytes; otherwise sorted by live bytes */
+	/* sorted by allocated bytes rather than by live bytes */
 	HPROF_SITES_BY_ALLOCATION = 2,
 	HPROF_SITES_COLLECTED = 4 /* written after a garbage collection */
 };
@@ -71,33 +71,33 @@ enum hprof_sub_tag {
 };
 
 /*
- * First field of a class, an int, in dumps made from heap graphs: the number of bytes by which an
- * instance exceeds the instance size of its class.
+ * First field of a class, an int, in dumps made from heap graphs. It is the number of bytes by
+ * which an instance exceeds the instance size of its class.
  */
 #define HPROF_MORE_BYTES "$moreBytes"
 
 /*
- * Text of the first record of a dump redacted by `heapdb redact`. It is a string record that
- * nothing refers to, so other readers ignore it.
+ * Text of the first record of a dump redacted by `heapdb redact`. Nothing refers to this string
+ * record, so other readers ignore it.
  */
 #define HPROF_REDACTED "heapdb: contents of this dump were redacted"
 /* Marks a dump in which redaction replaced strings with keyed hashes. */
 #define HPROF_HASHED "heapdb: contents of this dump were redacted, texts are hashes"
 /* Marks a dump written by `heapdb strip`. */
 #define HPROF_STRIPPED "heapdb: contents of arrays of this dump were left out"
-/* The first bytes of the record HPROF_REDACTION_MARK, which hprof-analyzer writes. */
+/* First bytes of the record HPROF_REDACTION_MARK, which hprof-analyzer writes. */
 #define HPROF_REDACTED_BY_ANALYZER "HPROF-REDACT"
 
 /*
- * What was deliberately removed from a dump, from most to least. The values are stored in
- * databases: never renumber.
+ * The data deliberately removed from a dump, from most to least. Databases store these values, so
+ * they must never be renumbered.
  */
 enum hprof_redaction {
 	HPROF_IS_WHOLE = 0,
 	HPROF_IS_REDACTED = 1,
 	HPROF_IS_HASHED = 2,
 	HPROF_IS_STRIPPED = 3,
-	/* detected from the contents, because no record marks it: import/zeroed.c */
+	/* detected from the contents, because no record marks it; see import/zeroed.c */
 	HPROF_IS_FILLED = 4
 };
 /* Returns the kind of redaction marked by a record with this text. */
@@ -147,21 +147,21 @@ struct hprof_file {
 	uint64_t timestamp_ms; /* since 1970, UTC */
 	uint64_t first_record; /* offset of the first record */
 	/*
-	 * Primitive arrays have no elements, regardless of their lengths. Set by
+	 * Whether primitive arrays have no elements, regardless of their lengths. Set by
 	 * hprof_find_emptied; false after hprof_open.
 	 */
 	bool is_emptied;
 	/*
-	 * makes a search for the next record after damage end with HDB_EINTR; lent; NULL after
+	 * ends a search for the next record after damage with HDB_EINTR; lent; NULL after
 	 * hprof_open
 	 */
 	const volatile int *cancel;
 };
 
-/* Returns the size in bytes that a value of `type` has in the file, or 0 for an unknown type. */
+/* Returns the size in bytes of a value of `type` in the file, or 0 for an unknown type. */
 unsigned hprof_type_size(uint8_t type, unsigned id_size);
 
-/* Returns "int", "object", and so on, a static string, or NULL for an unknown type. */
+/* Returns the name of a type, such as "int" or "object", or NULL for an unknown type. Static. */
 const char *hprof_type_name(uint8_t type);
 
 /*
@@ -174,14 +174,14 @@ int hprof_open(struct base_source *source, struct hprof_file *out, struct hdb_er
 /* A top-level record. */
 struct hprof_record {
 	uint64_t offset;      /* of its tag */
-	uint64_t body_offset; /* of its body: offset + 9 */
+	uint64_t body_offset; /* offset of the body: offset + 9 */
 	/* size in bytes; in heap dump records, a u4 length that wrapped has been corrected */
 	uint64_t body_size;
 	uint32_t time_us; /* since the header's timestamp */
 	uint8_t tag;
 };
 
-/* Bodies of top-level records. Strings are borrowed until the next use of the view. */
+/* Bodies of top-level records. Strings are borrowed until the view is used again. */
 struct hprof_utf8 {
 	uint64_t string_id;
 	const uint8_t *text;  /* Modified UTF-8, not terminated */
@@ -206,7 +206,7 @@ struct hprof_trace {
 	uint32_t trace_serial;
 	uint32_t thread_serial;
 	uint32_t frame_count;
-	uint64_t frames_offset; /* frame_count identifiers in the file */
+	uint64_t frames_offset; /* offset of frame_count identifiers in the file */
 };
 struct hprof_start_thread {
 	uint32_t thread_serial;
@@ -254,8 +254,8 @@ struct hprof_control_settings {
 };
 
 /*
- * All these functions fail with HDB_EFORMAT, naming the offset, if the body is too short for its
- * record type.
+ * Read the bodies of records. All of these functions fail with HDB_EFORMAT and the offset if the
+ * body is too short for its record type.
  */
 int hprof_read_utf8(const struct hprof_file *file, struct base_view *view,
 		    const struct hprof_record *rec, struct hprof_utf8 *out, struct hdb_error *err);
@@ -292,12 +292,12 @@ int hprof_read_control_settings(const struct hprof_file *file, struct base_view 
 /* A heap sub-record. Its tag determines which members are valid. */
 struct hprof_sub {
 	uint64_t offset; /* of its tag */
-	uint64_t end;    /* past its last byte */
+	uint64_t end;    /* offset after the last byte */
 	uint64_t id;     /* object id; in HEAP_DUMP_INFO, the u4 heap id */
 	/*
-	 * For an instance, its class. For an object array, the array class. For a class, its
-	 * superclass. For a JNI global, the ID of the reference. In HEAP_DUMP_INFO, the string ID
-	 * of the heap's name.
+	 * The class of an instance, the array class of an object array, the superclass of a class,
+	 * the ID of the reference for a JNI global, or the string ID of the heap's name in
+	 * HEAP_DUMP_INFO.
 	 */
 	uint64_t class_id;
 	/*
@@ -310,13 +310,15 @@ struct hprof_sub {
 	uint32_t length;
 	uint32_t trace_serial;  /* instance, array, class, thread object */
 	uint32_t thread_serial; /* roots that have one */
-	/* of a JNI local or Java frame (0xffffffff: none); depth of a JNI monitor */
+	/*
+	 * for a JNI local or Java frame (0xffffffff: none), its frame; for a JNI monitor, its depth
+	 */
 	uint32_t frame_number;
 	uint8_t tag;
 	uint8_t element_type; /* primitive array */
 };
 
-/* Where a sub-record begins, and the offset beyond which it must not extend. */
+/* The offset at which a sub-record begins, and the offset beyond which it must not extend. */
 struct hprof_range {
 	uint64_t offset;
 	uint64_t limit;
@@ -324,8 +326,8 @@ struct hprof_range {
 
 /*
  * Reads the sub-record at range.offset. Fails with HDB_EFORMAT for an unknown tag or basic type,
- * and with HDB_ETRUNC if the sub-record runs past the limit or the end of the file. out->offset and
- * out->tag are set in these cases too.
+ * and with HDB_ETRUNC if the sub-record extends beyond the limit or the end of the file.
+ * out->offset and out->tag are set in these cases too.
  */
 int hprof_sub_read_in(const struct hprof_file *file, struct base_view *view,
 		      struct hprof_range range, struct hprof_sub *out, struct hdb_error *err);
@@ -335,8 +337,8 @@ int hprof_sub_read(const struct hprof_file *file, struct base_view *view, uint64
 		   struct hprof_sub *out, struct hdb_error *err);
 
 /*
- * Sets the size of an array's body without trailing zero bytes, but at least `least`. Fails with
- * HDB_ETRUNC or another error of the view.
+ * Determines the size of an array's body without trailing zero bytes, but at least `least`. Fails
+ * with HDB_ETRUNC or another error of the view.
  */
 int hprof_content_end(struct base_view *view, const struct hprof_sub *sub, uint64_t least,
 		      uint64_t *out, struct hdb_error *err);
@@ -344,7 +346,10 @@ int hprof_content_end(struct base_view *view, const struct hprof_sub *sub, uint6
 /* Returns whether sub-records with this tag are roots. */
 bool hprof_sub_is_root(uint8_t tag);
 
-/* Returns "INSTANCE DUMP", "ROOT JNI GLOBAL", ..., a static string, or NULL for an unknown tag. */
+/*
+ * Returns the name of a tag, such as "INSTANCE DUMP" or "ROOT JNI GLOBAL", or NULL for an unknown
+ * tag. Static.
+ */
 const char *hprof_sub_name(uint8_t tag);
 const char *hprof_tag_name(uint8_t tag);
 

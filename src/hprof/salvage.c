@@ -1,7 +1,7 @@
 /*
  * hprof/salvage.c - distinguishes records from garbage; see salvage.h.
  *
- * Evidence is measured in bits: the negative logarithm of the probability that garbage looks the
+ * Evidence is measured in bits, as the negative logarithm of the probability that garbage looks the
  * same. An instance of a known class is the strongest evidence. A root is the weakest, because
  * small numbers and 0xff bytes look like root tags.
  */
@@ -16,22 +16,25 @@
 /* Number of bytes that a search examines between checks of the cancel flag. */
 #define CANCEL_BYTES 1024u
 
-/* More classes than any VM loads. Keeps the table under 32 MB, whatever the dump contains. */
+/*
+ * Maximum number of classes, more than any VM loads. It keeps the table under 32 MB, whatever the
+ * dump contains.
+ */
 #define CLASS_LIMIT (1u << 21)
 
 /* Maximum number of sub-records followed to collect evidence. */
 #define CHAIN_MAX 64
 
 /*
- * Evidence, in bits, provided by the end of a chain of sub-records: at the limit, before a
- * top-level record, or cut off by the end of the file.
+ * Evidence, in bits, that the end of a chain of sub-records provides: at the limit, before a
+ * top-level record, or truncated by the end of the file.
  */
 enum { BITS_END = 10, BITS_RECORD = 20, BITS_CUT = 8 };
 
 /*
- * Maximum number of consecutive records with unknown tags that are skipped to reach a known one.
- * When the lengths of so many records each lead to another record inside the file, that is evidence
- * enough.
+ * Maximum number of consecutive records with unknown tags that are skipped to reach a known one. If
+ * the lengths of this many records each lead to another record inside the file, this is enough
+ * evidence.
  */
 #define UNKNOWN_ROW_MAX 64u
 
@@ -127,7 +130,10 @@ static bool spend(struct hprof_salvage *s, uint64_t steps)
 	return true;
 }
 
-/* Strings written by a VM contain no zero byte: Modified UTF-8 encodes U+0000 in two bytes. */
+/*
+ * Returns whether a string may have been written by a VM. Such strings contain no zero byte,
+ * because Modified UTF-8 encodes U+0000 in two bytes.
+ */
 static int text_plausible(struct hprof_salvage *s, uint64_t offset, uint64_t size,
 			  struct hdb_error *err)
 {
@@ -145,8 +151,8 @@ static int text_plausible(struct hprof_salvage *s, uint64_t offset, uint64_t siz
 }
 
 /*
- * Whether the counts inside a record of variable size are consistent with its size. True for other
- * kinds of records.
+ * Returns 1 if the counts inside a record of variable size are consistent with its size, or if the
+ * record has a different kind, and otherwise 0.
  */
 static int counts_plausible(struct hprof_salvage *s, uint8_t tag, uint64_t body, uint64_t size,
 			    struct hdb_error *err)
@@ -170,8 +176,8 @@ static int counts_plausible(struct hprof_salvage *s, uint8_t tag, uint64_t body,
 }
 
 /*
- * Checks the head of a top-level record. If it is plausible, sets *end and returns 1, otherwise
- * returns 0. The contents of a heap dump record are not examined, and its end may lie past the end
+ * Checks the head of a top-level record. If it is plausible, sets *end and returns 1. Otherwise
+ * returns 0. The contents of a heap dump record are not examined, and its end may be beyond the end
  * of the file.
  */
 static int head_plausible(struct hprof_salvage *s, uint64_t offset, uint64_t *end, bool *is_heap,
@@ -213,9 +219,9 @@ int hprof_size_proven(struct hprof_salvage *s, const struct hprof_record *rec,
 }
 
 /*
- * Judges a heap record by its sub-records, which are better evidence than what follows the record:
- * its length may be wrong, or 0 if the writer was stopped before filling it in. Returns UNDECIDED
- * if what follows must decide.
+ * Judges a heap record by its sub-records, which are better evidence than the data after it,
+ * because its length may be wrong, or 0 if the writer was stopped before filling it in. Returns
+ * UNDECIDED if only the data after it can decide.
  */
 static int heap_plausible(struct hprof_salvage *s, uint64_t body, uint64_t end, unsigned need,
 			  struct hdb_error *err)
@@ -237,8 +243,8 @@ static int heap_plausible(struct hprof_salvage *s, uint64_t body, uint64_t end, 
 }
 
 /*
- * Skips at most *left records with unknown tags. Returns 1 if a known record may follow, 0 if not,
- * and a value below 0 if the source failed.
+ * Skips at most *left records with unknown tags. Returns 1 if a known record may follow, 0 if it
+ * cannot, and a value below 0 if the source failed.
  */
 static int pass_unknown(struct hprof_salvage *s, uint64_t *offset, unsigned *left,
 			struct hdb_error *err)
@@ -260,9 +266,9 @@ static int pass_unknown(struct hprof_salvage *s, uint64_t *offset, unsigned *lef
 	return 1;
 }
 
-/* The properties that hprof_record_plausible requires, and the properties that it ignores. */
+/* The properties that hprof_record_plausible requires, and those that it ignores. */
 struct evidence {
-	unsigned depth;   /* records in a row */
+	unsigned depth;   /* number of consecutive records */
 	unsigned need;    /* required strength of a heap record's sub-records */
 	unsigned unknown; /* number of records with unknown tags that may lie in between */
 };
@@ -312,8 +318,8 @@ int hprof_record_follows(struct hprof_salvage *s, uint64_t offset, unsigned dept
 }
 
 /*
- * Returns the evidence that a root provides, in bits; a value below 0 if it cannot be a root. A run
- * of plain roots still looks like roots when it is read from a wrong offset. Their ids must
+ * Returns the evidence that a root provides, in bits, or a value below 0 if it cannot be a root. A
+ * run of plain roots still looks like roots when it is read from a wrong offset. Their ids must
  * therefore belong to a class or look like addresses: aligned, with zeros in the high bytes.
  */
 static int root_strength(const struct hprof_salvage *s, const struct hprof_sub *sub)
@@ -346,7 +352,7 @@ static int root_strength(const struct hprof_salvage *s, const struct hprof_sub *
 }
 
 /*
- * Checks the head of a class dump, where every known writer sets the two reserved identifiers to
+ * Checks the head of a class dump, in which every known writer sets the two reserved identifiers to
  * zero.
  */
 static int class_plausible(struct hprof_salvage *s, uint64_t offset, uint64_t limit,
@@ -396,8 +402,8 @@ static unsigned sub_strength(const struct hprof_salvage *s, const struct hprof_s
 }
 
 /*
- * Parses one sub-record as evidence. Returns 1 if it is valid, 0 if not, and 2 if it extends past
- * the limit.
+ * Parses one sub-record as evidence. Returns 1 if it is valid, 0 if it is not, and 2 if it extends
+ * beyond the limit.
  */
 static int chain_step(struct hprof_salvage *s, uint64_t offset, uint64_t limit,
 		      struct hprof_sub *sub, struct hdb_error *err)
@@ -443,8 +449,8 @@ int hprof_chain_strength(struct hprof_salvage *s, uint64_t offset, uint64_t limi
 			return 0;
 		roots += n == roots && hprof_sub_is_root(sub.tag);
 		/*
-		 * A single root is not accepted even if valid sub-records follow it: garbage that
-		 * happens to end there looks the same.
+		 * A single root is not accepted even if valid sub-records follow it, because
+		 * garbage that happens to end there looks the same.
 		 */
 		if (need >= HPROF_STRENGTH_SURE &&
 		    ((n == 0 && bits == 0) || (n < 4 && roots > 0 && roots <= n)))
@@ -484,7 +490,7 @@ int hprof_search(struct hprof_salvage *s, struct hprof_search *search, struct hd
 			return hprof_view_failed(err);
 		if (!spend(s, 1))
 			return 0;
-		/* Examining an offset costs more than reading a byte. */
+		/* Examining an offset takes longer than reading a byte. */
 		if (at % CANCEL_BYTES == 0 && s->file->cancel && *s->file->cancel)
 			return hdb_fail(err, HDB_EINTR, "interrupted");
 		search->offset = at;

@@ -2,9 +2,9 @@
  * hprof/salvage.h - distinguishes records from garbage, for the walk when lengths cannot be
  * trusted. Private to src/hprof.
  *
- * This module decides nothing about events: it only estimates how likely it is that a record begins
- * at an offset. All searches share one budget that is linear in the file's size, so no file can
- * cause more than linear time.
+ * This module makes no decisions about events. It only estimates how likely it is that a record
+ * begins at an offset. All searches share one budget that is linear in the file's size, so the
+ * total time is linear for every file.
  */
 #ifndef HPROF_SALVAGE_H
 #define HPROF_SALVAGE_H
@@ -19,7 +19,7 @@ struct hprof_salvage {
 	uint64_t budget;           /* steps left for searches */
 };
 
-/* Evidence in bits to require from hprof_chain_strength. */
+/* Evidence in bits that callers require from hprof_chain_strength. */
 enum {
 	HPROF_STRENGTH_ANY = 1,     /* it parses */
 	HPROF_STRENGTH_LIKELY = 20, /* used at an offset where a sub-record is expected */
@@ -27,7 +27,7 @@ enum {
 };
 
 /*
- * Initialises the state without known classes. Owns the table of classes: call
+ * Initialises the state without known classes. The caller must release it with
  * hprof_salvage_release.
  */
 void hprof_salvage_init(struct hprof_salvage *s, const struct hprof_file *file,
@@ -41,7 +41,7 @@ void hprof_salvage_release(struct hprof_salvage *s);
 int hprof_salvage_add_class(struct hprof_salvage *s, uint64_t class_id, struct hdb_error *err);
 
 /*
- * Returns whether a top-level record can have this tag, and whether such a record contains heap
+ * Return whether a top-level record can have this tag, and whether such a record contains heap
  * sub-records.
  */
 bool hprof_tag_known(uint8_t tag);
@@ -51,39 +51,42 @@ static inline bool hprof_tag_is_heap(uint8_t tag)
 }
 
 /*
- * Returns whether an unknown tag could belong to a record of a later version of the format.
- * Excludes 0, which is frequent in damaged areas, and the tags of sub-records.
+ * Returns whether an unknown tag could belong to a record of a later version of the format. This
+ * excludes 0, which is frequent in damaged areas, and the tags of sub-records.
  */
 bool hprof_tag_unknown(uint8_t tag);
 
 /*
- * Strings up to this size are trusted without being examined. A longer one is trusted if this many
- * bytes at its start contain no zero.
+ * Maximum size of a string that is trusted without examination. A longer string is trusted if this
+ * many bytes at its start contain no zero.
  */
 #define HPROF_TEXT_MAX (1u << 24)
 #define HPROF_TEXT_LOOK 24u
 
-/* Returns whether a record with this tag can have a body of this size. Not for heap dumps. */
+/*
+ * Returns whether a record with this tag can have a body of this size. The tag must not be that of
+ * a heap dump.
+ */
 bool hprof_size_fits(uint8_t tag, uint64_t body_size, unsigned id_size);
 
 /*
  * Returns 1 if the file ends at `offset`, or if a top-level record begins there and is followed by
- * depth - 1 others or the end of the file; otherwise 0. Returns a value below 0 if the source
- * failed.
+ * depth - 1 other records or the end of the file. Otherwise returns 0, or a value below 0 if the
+ * source failed.
  */
 int hprof_record_plausible(struct hprof_salvage *s, uint64_t offset, unsigned depth,
 			   struct hdb_error *err);
 
 /*
- * Like the function above, but each of the records may be preceded by records with unknown tags
- * whose lengths lead to it.
+ * Like hprof_record_plausible, but records with unknown tags whose lengths lead to it may precede
+ * each of the records.
  */
 int hprof_record_follows(struct hprof_salvage *s, uint64_t offset, unsigned depth,
 			 struct hdb_error *err);
 
 /*
  * Returns 1 if the record's size is exactly what its tag and the counts in its body require.
- * Returns 0 if it is not, or if they do not determine the size (strings, heap dumps), and a value
+ * Returns 0 if it is not, or if these do not determine the size (strings, heap dumps), and a value
  * below 0 if reading the source failed.
  */
 int hprof_size_proven(struct hprof_salvage *s, const struct hprof_record *rec,
@@ -91,7 +94,7 @@ int hprof_size_proven(struct hprof_salvage *s, const struct hprof_record *rec,
 
 /*
  * Returns 1 if the sub-records from `offset` on provide evidence of `need` bits before `limit`, 0
- * if not, and a value below 0 if reading the source failed. An end exactly at `limit`, or a
+ * if they do not, and a value below 0 if reading the source failed. An end exactly at `limit`, or a
  * top-level record after the sub-records, counts as evidence too.
  */
 int hprof_chain_strength(struct hprof_salvage *s, uint64_t offset, uint64_t limit, unsigned need,
@@ -100,17 +103,17 @@ int hprof_chain_strength(struct hprof_salvage *s, uint64_t offset, uint64_t limi
 /* A search: the range to search, what to search for, and the result. */
 struct hprof_search {
 	uint64_t from;     /* first offset to try */
-	uint64_t until;    /* offset past the last one to try */
-	uint64_t limit;    /* offset at or before which the sub-records found must end */
+	uint64_t until;    /* offset after the last one to try */
+	uint64_t limit;    /* offset at or before which a sub-record must end to be found */
 	bool with_subs;    /* look for sub-records */
-	bool with_records; /* look for top-level records */
+	bool with_records; /* whether to search for top-level records */
 	uint64_t offset;   /* result: offset of the record found */
-	/* result: true if a top-level record was found, false if a sub-record was found */
+	/* result: whether a top-level record rather than a sub-record was found */
 	bool is_record;
 };
 
 /*
- * Returns 1 if the search found something, 0 if it did not or the budget is spent, and a value
+ * Returns 1 if the search found something, 0 if it did not or the budget is exhausted, and a value
  * below 0 if reading the source failed.
  */
 int hprof_search(struct hprof_salvage *s, struct hprof_search *search, struct hdb_error *err);

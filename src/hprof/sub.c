@@ -1,7 +1,7 @@
 /*
  * hprof/sub.c - heap sub-records: roots, class dumps, instances, arrays; see reader.h and parse.h.
  *
- * Only a class dump must be parsed as a whole to find its end; in other sub-records, the head
+ * Only a class dump must be parsed completely to find its end. In other sub-records, the head
  * determines the size.
  */
 #include "base/bytes.h"
@@ -72,7 +72,7 @@ static void parse_root(const uint8_t *p, unsigned id_size, struct hprof_sub *out
 	}
 }
 
-/* A position in a class dump, and the offset where it must end. */
+/* A position in a class dump, and the offset at which it must end. */
 struct cursor {
 	struct base_view *view;
 	uint64_t offset;
@@ -80,7 +80,7 @@ struct cursor {
 	unsigned id_size;
 };
 
-/* Takes `size` bytes. Returns HPROF_PARSE_OVERRUN if they extend past the limit. */
+/* Takes `size` bytes. Returns HPROF_PARSE_OVERRUN if they extend beyond the limit. */
 static int take(struct cursor *cur, uint64_t size, const uint8_t **p, struct hdb_error *err)
 {
 	if (size > cur->limit - cur->offset)
@@ -134,7 +134,7 @@ static int class_parts(struct cursor *cur, struct hprof_class *out, struct hdb_e
 	return skip_entries(cur, id_size + 1, false, &out->field_count, err);
 }
 
-/* Parses a class dump whose head is at p; `cur` is positioned after it. */
+/* Parses a class dump whose head is at p. `cur` is positioned after the head. */
 static int parse_class(const uint8_t *p, struct cursor *cur, struct hprof_sub *out,
 		       struct hdb_error *err)
 {
@@ -154,7 +154,7 @@ static int parse_class(const uint8_t *p, struct cursor *cur, struct hprof_sub *o
 }
 
 /*
- * Returns the number of bytes after the tag that determine a sub-record's size; 0 for an unknown
+ * Returns the number of bytes after the tag that determine a sub-record's size, or 0 for an unknown
  * tag.
  */
 static unsigned head_size(uint8_t tag, unsigned id_size)
@@ -324,7 +324,7 @@ int hprof_class_read(const struct hprof_file *file, struct base_view *view,
 	return rc;
 }
 
-/* Takes bytes that end before the end of the file. The class dump as a whole was checked before. */
+/* Takes bytes before the end of the file. The class dump as a whole has been checked. */
 static int entry_take(struct base_view *view, uint64_t *offset, uint64_t size, const uint8_t **p,
 		      struct hdb_error *err)
 {

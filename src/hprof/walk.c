@@ -1,9 +1,9 @@
 /*
  * hprof/walk.c - walks over a whole file; see walk.h.
  *
- * The quick path handles instances and arrays that lie within the view's window and end inside
+ * The quick path handles instances and arrays that are within the view's window and end inside
  * their segment. Everything else (roots, classes, segment ends, damage) takes the slow path. Once
- * per heap record, salvage.c decides whether the record's length can be trusted.
+ * per heap record, salvage.c determines whether the length of the record can be trusted.
  */
 #include "hprof/walk.h"
 
@@ -17,7 +17,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Strings longer than this are examined before their length is trusted. */
+/* Maximum size of a string whose length is trusted without examination. */
 #define SUSPICIOUS_TEXT 256
 
 const char *hprof_problem_name(int kind)
@@ -67,7 +67,7 @@ void hprof_walk_release(struct hprof_walk *walk)
 }
 
 /*
- * Returns whether many LF bytes near the start of the file all follow a CR, which is the mark of a
+ * Returns whether many LF bytes near the start of the file all follow a CR, which indicates a
  * transfer in text mode.
  */
 static bool lines_converted(struct hprof_walk *walk)
@@ -113,8 +113,8 @@ int hprof_walk_problem(struct hprof_walk *walk, enum hprof_event *event,
 /* ---- top-level records ---- */
 
 /*
- * Returns 1 if sub-records anywhere in the body of the record provide evidence, 0 if not, or a
- * failure.
+ * Returns 1 if sub-records anywhere in the body of the record provide evidence, 0 if they do not,
+ * or a failure.
  */
 static int holds_subs(struct hprof_walk *walk, unsigned need, struct hdb_error *err)
 {
@@ -127,8 +127,8 @@ static int holds_subs(struct hprof_walk *walk, unsigned need, struct hdb_error *
 
 /*
  * Examines a record with an unknown tag. Returns 1 if its length leads to valid records and nothing
- * in it looks like a heap. The record can then be skipped by its length, as in any reader. Returns
- * 0 if the problem is a different one.
+ * in it looks like a heap, so that it can be skipped by its length, as any reader does. Returns 0
+ * if the problem is a different one.
  */
 static int unknown_record(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
@@ -148,7 +148,7 @@ static int unknown_record(struct hprof_walk *walk, enum hprof_event *event, stru
 	return 1;
 }
 
-/* Handles walk->next_record, a position where no valid record begins. */
+/* Handles walk->next_record if no valid record begins there. */
 static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	const uint64_t at = walk->next_record, size = hprof_walk_file_size(walk);
@@ -201,7 +201,7 @@ static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hd
 		found.is_record ? "record" : "heap sub-record", found.offset);
 }
 
-/* Handles sub-records, found by a search, that are not preceded by a heap record. */
+/* Handles sub-records that were found by a search and do not follow a heap record. */
 static int open_headless(struct hprof_walk *walk, enum hprof_event *event)
 {
 	walk->record = (struct hprof_record){
@@ -215,7 +215,7 @@ static int open_headless(struct hprof_walk *walk, enum hprof_event *event)
 	return hprof_walk_open_heap(walk, event);
 }
 
-/* Corrects a heap record's length by the number of bytes that emptied arrays lack. */
+/* Adds the number of bytes that emptied arrays lack to the length of a heap record. */
 static int measure_emptied(struct hprof_walk *walk, struct hdb_error *err)
 {
 	struct hprof_record *rec = &walk->record;
@@ -227,7 +227,7 @@ static int measure_emptied(struct hprof_walk *walk, struct hdb_error *err)
 	return rc;
 }
 
-/* Begins a heap record: decides whether its length can be trusted. */
+/* Begins a heap record, and determines whether its length can be trusted. */
 static int begin_heap(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	struct hprof_record *rec = &walk->record;
@@ -256,8 +256,8 @@ static int begin_heap(struct hprof_walk *walk, enum hprof_event *event, struct h
 }
 
 /*
- * Handles a record that extends past the end of the file: either it is truncated, or its length is
- * wrong.
+ * Handles a record that extends beyond the end of the file. Either it is truncated, or its length
+ * is wrong.
  */
 static int overlong(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
@@ -284,8 +284,8 @@ static int overlong(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 
 /*
  * Examines a record that is within bounds but not followed by a record. Returns 1 if its length is
- * wrong, that is, if a record begins inside it; the walk continues there. Returns 0 if the record
- * is valid.
+ * wrong, that is, if a record begins inside it, where the walk then continues. Returns 0 if the
+ * record is valid.
  */
 static int length_wrong(struct hprof_walk *walk, uint64_t end, enum hprof_event *event,
 			struct hdb_error *err)
@@ -352,7 +352,7 @@ static bool body_readable(struct hprof_walk *walk)
 	}
 }
 
-/* Emits the record, after taking from it what the walk itself needs. */
+/* Emits the record, after taking from it the data that the walk itself needs. */
 static int emit_record(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	const struct hprof_record *rec = &walk->record;
@@ -373,8 +373,8 @@ static int emit_record(struct hprof_walk *walk, enum hprof_event *event, struct 
 
 /*
  * Returns whether a long string is valid: 1, 0 or a failure. VMs write no zero bytes in strings,
- * because Modified UTF-8 has none. A string with a damaged length may have swallowed records, which
- * are full of them.
+ * because Modified UTF-8 has none. A string with a damaged length may include records, which
+ * contain many zero bytes.
  */
 static int text_believable(struct hprof_walk *walk, struct hdb_error *err)
 {
@@ -465,8 +465,8 @@ static int step_top(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 /* ---- the quick path ---- */
 
 /*
- * Reads an instance or array that lies in the window and ends at or before the limit. Returns false
- * to leave it to the slow path. Inlined once for each id size.
+ * Reads an instance or array that is in the window and ends at or before the limit. Returns false
+ * to leave it to the slow path. Inlined once for each ID size.
  */
 static inline bool quick_sub(struct hprof_walk *walk, const unsigned id_size)
 {
@@ -497,8 +497,8 @@ static inline bool lacks_zero(const uint8_t *p, uint64_t size)
 }
 
 /*
- * Reads a short string record that is followed by another one; a dump begins with hundreds of
- * thousands of these. Returns false to leave it to step_top, which gives the same result.
+ * Reads a short string record that is followed by another one, because a dump begins with hundreds
+ * of thousands of these. Returns false to leave it to step_top, which gives the same result.
  */
 static inline bool quick_text(struct hprof_walk *walk)
 {
@@ -520,7 +520,7 @@ static inline bool quick_text(struct hprof_walk *walk)
 		return false;
 	next_size = be32(next + 5);
 	/*
-	 * Bytes in the window cannot lie past the end of the file, so no further check is needed.
+	 * Bytes in the window cannot be beyond the end of the file, so no further check is needed.
 	 */
 	if (next_size < id || next_size > left - 9 || next_size > HPROF_TEXT_MAX ||
 	    !lacks_zero(next + 9 + id, next_size - id))

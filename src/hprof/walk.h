@@ -11,7 +11,7 @@
 #include "hprof/salvage.h"
 
 enum hprof_event {
-	/* A top-level record other than a heap dump, possibly with an unknown tag: walk->record. */
+	/* a top-level record other than a heap dump, possibly with an unknown tag: walk->record */
 	HPROF_EVENT_RECORD,
 	HPROF_EVENT_HEAP_BEGIN, /* a HEAP_DUMP or segment begins: walk->record */
 	HPROF_EVENT_SUB,        /* a heap sub-record: walk->sub */
@@ -24,17 +24,17 @@ enum hprof_problem_kind {
 	HPROF_PROBLEM_TRUNCATED = 1, /* the file ends inside a record */
 	HPROF_PROBLEM_RECORD_LENGTH, /* a record's length does not match what follows */
 	/*
-	 * A top-level record with an unknown tag that may be damaged: it contains data that looks
-	 * like a heap.
+	 * a top-level record with an unknown tag that may be damaged, because it contains data that
+	 * looks like a heap
 	 */
 	HPROF_PROBLEM_UNKNOWN_TAG,
 	HPROF_PROBLEM_UNKNOWN_SUB_TAG, /* unknown heap sub-record */
-	HPROF_PROBLEM_SUB_OVERRUN,     /* a sub-record extends past its segment or the file */
-	/* A segment is longer or shorter than its contents; nothing is lost. */
+	HPROF_PROBLEM_SUB_OVERRUN,     /* a sub-record extends beyond its segment or the file */
+	/* a segment is longer or shorter than its contents; nothing is lost */
 	HPROF_PROBLEM_SEGMENT_LENGTH,
 	HPROF_PROBLEM_BAD_RECORD,     /* the body of a record cannot be parsed */
 	HPROF_PROBLEM_TRAILING_BYTES, /* bytes after the last record that do not form a record */
-	/* Not reported by the walk: */
+	/* not reported by the walk: */
 	HPROF_PROBLEM_COMPRESSION, /* the compressed file is damaged */
 	HPROF_PROBLEM_EMPTIED      /* primitive arrays have no elements, see emptied.h */
 };
@@ -43,7 +43,7 @@ struct hprof_problem {
 	enum hprof_problem_kind kind;
 	uint64_t offset;        /* where the damage was found */
 	uint64_t lost_bytes;    /* bytes skipped */
-	uint64_t missing_bytes; /* truncated: minimum number of bytes that the file lacks */
+	uint64_t missing_bytes; /* for a truncated file, minimum number of missing bytes */
 	char message[256];      /* one line */
 };
 
@@ -60,7 +60,7 @@ struct hprof_walk {
 	uint64_t position;            /* offset of the next event, for progress */
 	/* private */
 	struct hprof_salvage salvage;
-	uint64_t next_record; /* offset where the next top-level record should begin */
+	uint64_t next_record; /* offset at which the next top-level record should begin */
 	uint64_t segment_end; /* nominal end of the current heap record */
 	uint64_t limit;       /* offset up to which the quick path may read */
 	uint64_t suspect;     /* offset of the last object before the current run of roots */
@@ -71,23 +71,24 @@ struct hprof_walk {
 	bool dump_open;       /* whether a segment has been read since the last dump ended */
 	/* whether segment_end is known to be the start of a record or the end of the file */
 	bool end_known;
-	/* the walk is past segment_end, because the length is wrong or wrapped */
+	/* whether the walk is beyond segment_end, because the length is wrong or wrapped */
 	bool following;
-	bool has_reported; /* a problem has been reported */
+	bool has_reported; /* whether a problem has been reported */
 	bool excused;      /* whether a reported problem already explains the wrong length */
 };
 
 /*
- * Starts at the first record. Call hprof_walk_release at the end. *walk must not be moved in
- * memory.
+ * Starts at the first record. The caller must call hprof_walk_release at the end, and must not move
+ * *walk in memory.
  */
 void hprof_walk_init(struct hprof_walk *walk, const struct hprof_file *file);
 void hprof_walk_release(struct hprof_walk *walk);
 
 /*
- * Advances to the next event: HDB_OK with *event set, or HDB_END after the last. Fails only if
- * reading the source fails; damage is an event. Class dumps among the sub-records have been checked
- * as a whole. The total time is linear in the file's size, whatever it contains.
+ * Advances to the next event. Returns HDB_OK with *event set, or HDB_END after the last event.
+ * Fails only if reading the source fails; damage is an event. Class dumps among the sub-records
+ * have been checked completely. The total time is linear in the file's size, whatever the file
+ * contains.
  */
 int hprof_walk_next(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err);
 
@@ -99,8 +100,8 @@ bool hprof_walk_would_meet(const struct hprof_walk *walk, uint64_t start,
 			   const struct hprof_sub *last);
 
 /*
- * Skips these sub-records and continues after `last`. Call it only if hprof_walk_would_meet has
- * returned true.
+ * Skips these sub-records and continues after `last`. May be called only if hprof_walk_would_meet
+ * has returned true.
  */
 void hprof_walk_skip(struct hprof_walk *walk, const struct hprof_sub *last);
 

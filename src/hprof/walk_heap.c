@@ -9,7 +9,9 @@
 
 #include <assert.h>
 
-/* Garbage can pass for at most this many sub-records of fixed size before it is recognised. */
+/*
+ * Maximum number of fixed-size sub-records that garbage may be taken for before it is recognised.
+ */
 #define SUSPECT_AGE_MAX 4
 
 /* Opens a heap record with the body of walk->record, and emits HEAP_BEGIN. */
@@ -46,7 +48,7 @@ int hprof_walk_emit_heap_end(struct hprof_walk *walk, enum hprof_event *event)
 
 /*
  * Ends the current heap record at `offset`, where its sub-records end. A wrong length is reported
- * unless it wrapped, which means that the true size is the stored u4 plus a multiple of 4 GiB.
+ * unless it wrapped, that is, unless the true size is the stored u4 plus a multiple of 4 GiB.
  */
 static int close_heap(struct hprof_walk *walk, uint64_t offset, enum hprof_event *event)
 {
@@ -90,7 +92,7 @@ static bool has_length(const struct hprof_sub *sub)
 	       !hprof_sub_is_root(sub->tag) && sub->body_size > 0;
 }
 
-/* Remembers the object before a run of roots, as long as the run is short. */
+/* Remembers the object before a run of roots as long as the run is short. */
 static void note_suspect(struct hprof_walk *walk, const struct hprof_sub *next)
 {
 	if (has_length(next)) {
@@ -117,7 +119,7 @@ static int emit_sub(struct hprof_walk *walk, const struct hprof_sub *sub, enum h
 	return HDB_OK;
 }
 
-/* From now on, follows the sub-records past the nominal end to where they really end. */
+/* Makes the walk follow the sub-records beyond the nominal end, to where they really end. */
 static void follow(struct hprof_walk *walk)
 {
 	walk->following = true;
@@ -127,7 +129,7 @@ static void follow(struct hprof_walk *walk)
 
 /*
  * Finds where to resume after damage at `at`. The length of the last object may be damaged, so its
- * body is searched first. Some bytes in that body may have passed for roots.
+ * body is searched first. Some bytes in that body may have been taken for roots.
  */
 static int search_on(struct hprof_walk *walk, uint64_t at, struct hprof_search *search,
 		     struct hdb_error *err)
@@ -195,8 +197,8 @@ static uint64_t bytes_missing(const struct hprof_walk *walk, const struct hprof_
 }
 
 /*
- * Handles damage at `sub`: resumes at the next plausible sub-record, or else at the end of the
- * record.
+ * Handles damage at `sub`. Resumes at the next plausible sub-record or, if there is none, at the
+ * end of the record.
  */
 static int damaged(struct hprof_walk *walk, int parsed, const struct hprof_sub *sub,
 		   enum hprof_event *event, struct hdb_error *err)
@@ -233,7 +235,10 @@ static int damaged(struct hprof_walk *walk, int parsed, const struct hprof_sub *
 	return report_damage(walk, parsed, sub, resume, event);
 }
 
-/* Whether the end of the file truncates the record at the top-level position `offset`. */
+/*
+ * Returns whether the end of the file truncates the record at the top-level position `offset`: 1, 0
+ * or a failure.
+ */
 static int cut_record_at(struct hprof_walk *walk, uint64_t offset, struct hdb_error *err)
 {
 	const uint64_t left = hprof_walk_file_size(walk) - offset;
@@ -247,7 +252,10 @@ static int cut_record_at(struct hprof_walk *walk, uint64_t offset, struct hdb_er
 	       (hprof_tag_is_heap(p[0]) || hprof_size_fits(p[0], be32(p + 5), walk->file->id_size));
 }
 
-/* Whether the unknown record at `offset` is followed by data that looks like records. */
+/*
+ * Returns whether data that looks like records follows the unknown record at `offset`: 1, 0 or a
+ * failure.
+ */
 int hprof_walk_unknown_record_at(struct hprof_walk *walk, uint64_t offset, struct hdb_error *err)
 {
 	const uint64_t left = hprof_walk_file_size(walk) - offset;
@@ -281,7 +289,9 @@ int hprof_walk_search_all(struct hprof_walk *walk, uint64_t from, struct hprof_s
 	return hprof_search(&walk->salvage, found, err);
 }
 
-/* Called at the nominal end if no record begins there: decides whether more sub-records follow. */
+/*
+ * Determines whether more sub-records follow. Called at the nominal end if no record begins there.
+ */
 static int past_nominal_end(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	const uint64_t at = walk->position, size = hprof_walk_file_size(walk);
@@ -319,9 +329,10 @@ static int past_nominal_end(struct hprof_walk *walk, enum hprof_event *event, st
 }
 
 /*
- * Handles a valid sub-record that extends past the nominal end. If a record begins exactly at that
- * end, the sub-record's length is wrong. The exception is a segment whose length may have wrapped
- * and whose sub-records continue after this one, because a heap may contain HPROF data in an array.
+ * Handles a valid sub-record that extends beyond the nominal end. If a record begins exactly at
+ * that end, the sub-record's length is wrong. The exception is a segment whose length may have
+ * wrapped and whose sub-records continue after this one, because a heap may contain HPROF data in
+ * an array.
  */
 static int crosses_end(struct hprof_walk *walk, const struct hprof_sub *sub,
 		       enum hprof_event *event, struct hdb_error *err)
@@ -343,8 +354,8 @@ static int crosses_end(struct hprof_walk *walk, const struct hprof_sub *sub,
 }
 
 /*
- * Returns whether to close the heap record here, before a record that lies inside it according to
- * its length: 1, 0, or a failure.
+ * Returns whether to close the heap record here, before a record that, according to the heap
+ * record's length, is inside it: 1, 0, or a failure.
  */
 static int record_in_heap(struct hprof_walk *walk, uint64_t at, struct hdb_error *err)
 {
@@ -364,7 +375,7 @@ static int record_in_heap(struct hprof_walk *walk, uint64_t at, struct hdb_error
 	if (rc <= 0 || !is_shared)
 		return rc;
 	/*
-	 * With 4-byte ids, the frame roots of thread 4 and UNLOAD CLASS records consist of the same
+	 * With 4-byte IDs, the frame roots of thread 4 and UNLOAD CLASS records consist of the same
 	 * bytes.
 	 */
 	rc = hprof_chain_strength(&walk->salvage, at, hprof_walk_file_size(walk),

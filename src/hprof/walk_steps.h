@@ -6,7 +6,7 @@
 
 #include "hprof/walk.h"
 
-/* What the next step does. Stored in hprof_walk's `state`. */
+/* What the next step does; stored in hprof_walk's `state`. */
 enum {
 	STATE_TOP,   /* reads a top-level record */
 	STATE_HEAP,  /* reads a sub-record */
@@ -48,13 +48,13 @@ int hprof_walk_emit_heap_end(struct hprof_walk *walk, enum hprof_event *event);
 
 /*
  * Returns 1 if the length of the unknown record at `offset` leads to data that looks like records,
- * 0 if not, and a value below 0 if reading the source failed.
+ * 0 if it does not, and a value below 0 if reading the source failed.
  */
 int hprof_walk_unknown_record_at(struct hprof_walk *walk, uint64_t offset, struct hdb_error *err);
 
 /*
  * Searches from `from` to the end of the file for a record or sub-record. Returns 1 with *found
- * set, 0 if there is none, and a value below 0 if reading the source failed.
+ * set, 0 if there is none, or a value below 0 if reading the source failed.
  */
 int hprof_walk_search_all(struct hprof_walk *walk, uint64_t from, struct hprof_search *found,
 			  struct hdb_error *err);

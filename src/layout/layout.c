@@ -1,6 +1,6 @@
 /*
- * layout/layout.c - rules common to all VMs: sizes of types, arrays, class objects, and the list of
- * gaps.
+ * layout/layout.c - implements rules common to all VMs: sizes of types, arrays and class objects,
+ * and the list of gaps.
  */
 #include "layout/layout.h"
 
@@ -107,9 +107,10 @@ void layout_gap_take(struct layout_shape *shape, unsigned i, uint64_t offset, ui
 /* ---- class objects, arrays, stack chunks ---- */
 
 /*
- * Static fields begin after the instance fields of java.lang.Class, at a multiple of the alignment:
- * first references, then longs, then smaller fields. No VM fills the gap before the longs, because
- * the builder's search for gaps begins after it.
+ * Computes the size of a class object. Static fields begin after the instance fields of
+ * java.lang.Class, at a multiple of the alignment: first references, then longs, then smaller
+ * fields. No VM fills the gap before the longs, because the builder's search for gaps begins after
+ * it.
  */
 uint64_t layout_mirror(const struct layout_model *model, uint64_t mirror_bytes,
 		       const struct layout_statics *statics)

@@ -1,6 +1,6 @@
 /*
- * layout/layout.h - where a VM places fields and how large objects become: pure rules on plain
- * numbers.
+ * layout/layout.h - where a VM places fields, and how large objects become. These are pure rules on
+ * plain numbers.
  *
  * Nothing here depends on a dump, a file or a table. A class is laid out from its superclass's
  * shape and its own fields. Other choices of the VM are in struct layout_model. Sources: OpenJDK,
@@ -32,25 +32,26 @@ enum layout_rules {
  */
 #define LAYOUT_CONTENDED_BYTES 128u
 
-/* Everything in which VMs differ. */
+/* The properties in which VMs differ. */
 struct layout_model {
 	enum layout_rules rules;
 	unsigned word_bytes; /* word size of the VM: 4 or 8 */
-	/* header size of an instance: 8, 12 or 16; an array's length follows directly after it */
+	/* header size of an instance: 8, 12 or 16; the length of an array follows directly */
 	unsigned header_bytes;
 	unsigned reference_bytes; /* 4 or 8 */
 	unsigned align_bytes;     /* object alignment, a power of two */
 	unsigned contended_bytes; /* padding of @Contended; 0: none */
 	unsigned java;            /* feature version of the VM (8, 17, ...); 0: unknown */
-	/* builder: gaps of superclasses remain empty (-UseEmptySlotsInSupers) */
+	/* builder: whether gaps of superclasses remain empty (-UseEmptySlotsInSupers) */
 	bool keeps_super_gaps;
-	bool keeps_long_gap;   /* classic: the gap before longs remains empty (-CompactFields) */
+	/* classic: whether the gap before longs remains empty (-CompactFields) */
+	bool keeps_long_gap;
 	bool references_first; /* classic: FieldsAllocationStyle 0 */
-	bool widens_fields;    /* ART before Android 6: small fields take 4 bytes */
-	/* builder: references are placed first if the superclass ends with one (JDK 25) */
+	bool widens_fields;    /* ART before Android 6: whether small fields take 4 bytes */
+	/* builder: whether references are placed first if the superclass ends with one (JDK 25) */
 	bool joins_references;
-	bool packs_arrays; /* array elements begin directly after the length (JDK 23) */
-	/* the dump lists fields in reverse order, which affects only offsets */
+	bool packs_arrays; /* whether array elements begin directly after the length (JDK 23) */
+	/* whether the dump lists fields in reverse order, which affects only offsets */
 	bool reverses_fields;
 };
 
@@ -64,7 +65,7 @@ enum { LAYOUT_GROUP_NONE = 0, LAYOUT_GROUP_ALONE = 1, LAYOUT_GROUP_NAMED = 2 };
 
 /* One field of a class. */
 struct layout_field {
-	uint64_t offset; /* out: offset in bytes from the object's start */
+	uint64_t offset; /* result: offset in bytes from the start of the object */
 	uint32_t tag;    /* for use by the caller; ignored here */
 	/*
 	 * size of a value stored in the field itself instead of a reference to it; 0: not a flat
@@ -78,8 +79,8 @@ struct layout_field {
 };
 
 /*
- * Maximum number of gaps kept for subclasses; real hierarchies have a handful. Beyond the maximum,
- * the lowest gaps are forgotten first.
+ * Maximum number of gaps kept for subclasses. Real hierarchies have a handful. Beyond the maximum,
+ * the lowest gaps are dropped first.
  */
 #define LAYOUT_GAPS_MAX 24
 
@@ -97,20 +98,28 @@ struct layout_shape {
 	uint64_t end;
 	uint64_t size; /* size of an instance before it is rounded up to the alignment */
 	bool has_fields;
-	bool is_contended;        /* the class, one of its fields, or a superclass is @Contended */
-	bool ends_with_reference; /* builder: the field at the highest offset is a reference */
+	/* whether the class, one of its fields, or a superclass is @Contended */
+	bool is_contended;
+	/* builder: whether the field at the highest offset is a reference */
+	bool ends_with_reference;
 	unsigned gap_count;
 	struct layout_gap gaps[LAYOUT_GAPS_MAX]; /* ascending */
 };
 
-/* Known properties of a class apart from its fields (layout/layout_known.h). */
+/* Known properties of a class other than its fields (layout/layout_known.h). */
 struct layout_traits {
-	bool is_contended; /* the class as a whole is @Contended */
-	/* classic: HotSpot hard-codes the offsets of this class: references first, no gap filled */
+	bool is_contended; /* whether the class as a whole is @Contended */
+	/*
+	 * classic: whether HotSpot hard-codes the offsets of this class: references first, no gap
+	 * filled
+	 */
 	bool references_first;
 };
 
-/* A class's own instance fields in the order of the class file, followed by injected fields. */
+/*
+ * The instance fields that a class declares, in the order of the class file, followed by injected
+ * fields.
+ */
 struct layout_fields {
 	struct layout_field *field; /* lent */
 	size_t count;
@@ -118,8 +127,8 @@ struct layout_fields {
 
 /*
  * Lays out one class, and sets the offsets of its fields. `super` is NULL for a class without a
- * superclass, and `out` must not be `super`. Cannot fail: fields of unknown type take no space.
- * Takes time linear in fields x gaps.
+ * superclass, and `out` must not be `super`. It cannot fail: fields of unknown type take no space.
+ * The time is linear in fields x gaps.
  */
 void layout_class(const struct layout_model *model, const struct layout_shape *super,
 		  struct layout_fields fields, const struct layout_traits *traits,
@@ -132,9 +141,9 @@ struct layout_statics {
 };
 
 /*
- * Size of a class object, rounded up to the alignment. `mirror_bytes` is the size of an instance of
- * java.lang.Class without static fields; since JDK 7, HotSpot places static fields after it.
- * Earlier VMs (model->java 1 to 6) stored them elsewhere.
+ * Returns the size of a class object, rounded up to the alignment. `mirror_bytes` is the size of an
+ * instance of java.lang.Class without static fields. Since JDK 7, HotSpot places static fields
+ * after it; earlier VMs (model->java 1 to 6) stored them elsewhere.
  */
 uint64_t layout_mirror(const struct layout_model *model, uint64_t mirror_bytes,
 		       const struct layout_statics *statics);
@@ -143,7 +152,7 @@ uint64_t layout_mirror(const struct layout_model *model, uint64_t mirror_bytes,
 uint64_t layout_field_size(const struct layout_model *model, const struct layout_field *field);
 uint64_t layout_field_align(const struct layout_model *model, const struct layout_field *field);
 
-/* Offset of the first element of an array, by element type. */
+/* Returns the offset of the first element of an array, by element type. */
 unsigned layout_array_base(const struct layout_model *model, uint8_t element_type);
 
 /*
@@ -154,11 +163,12 @@ unsigned layout_array_base(const struct layout_model *model, uint8_t element_typ
 uint64_t layout_stack_chunk(unsigned reference_bytes, uint64_t stack_words);
 
 /*
- * Objects of one class whose lengths are equal modulo a period have the same padding, so they can
- * be counted together: for lengths a and a + k periods, the sizes differ by k times the size of one
- * period. This holds for any header size and any alignment that divides `modulus`. The first
- * function gives the period for arrays whose elements have `width` bytes or a multiple of it, the
- * second the period for the words of a stack chunk with references of 4 or 8 bytes.
+ * Return a period. Objects of one class whose lengths are equal modulo the period have the same
+ * padding, so they can be counted together: for lengths a and a + k periods, the sizes differ by k
+ * times the size of one period. This holds for any header size and any alignment that divides
+ * `modulus`. The first function returns the period for arrays whose elements have `width` bytes or
+ * a multiple of it, and the second the period for the words of a stack chunk with references of 4
+ * or 8 bytes.
  */
 uint32_t layout_array_period(uint32_t modulus, uint32_t width);
 uint32_t layout_stack_chunk_period(uint32_t modulus);
@@ -170,8 +180,8 @@ static inline uint64_t layout_round(uint64_t v, uint64_t align)
 }
 
 /*
- * Each is implemented in its own file. layout_class calls the one that the model selects. `out` has
- * been initialised from `super`.
+ * Place fields. Each function is implemented in a separate file, and layout_class calls the one
+ * that the model selects. `out` has been initialised from `super`.
  */
 void layout_builder(const struct layout_model *model, struct layout_field *fields, size_t count,
 		    const struct layout_traits *traits, struct layout_shape *out);
@@ -181,7 +191,7 @@ void layout_art(const struct layout_model *model, struct layout_field *fields, s
 		struct layout_shape *out);
 
 /*
- * Takes `size` bytes at `offset`, which must lie within gap i. The space before and after them
+ * Takes `size` bytes at `offset`, which must be within gap i. The space before and after them
  * remains as gaps.
  */
 void layout_gap_take(struct layout_shape *shape, unsigned i, uint64_t offset, uint64_t size);

@@ -1,19 +1,19 @@
 /*
- * layout/layout_builder.c - field layout of HotSpot since JDK 15.
+ * layout/layout_builder.c - implements the field layout of HotSpot since JDK 15.
  *
  * Primitive fields are placed first, from large to small, each in the smallest gap that fits it
  * (the last such gap) or at the end. References follow in the same way, or come first if the
  * superclass ends with one (JDK 25). Gaps of superclasses are used unless a superclass is
- * @Contended or the switch is off. @Contended fields and classes are appended, with padding before
- * each group and after the last. A value flattened into a field is treated as a primitive of its
- * size (JEP 401).
+ * @Contended or -UseEmptySlotsInSupers is set. @Contended fields and classes are appended, with
+ * padding before each group and after the last. A value flattened into a field is treated as a
+ * primitive of its size (JEP 401).
  */
 #include "layout/layout.h"
 
 #include <assert.h>
 
 /*
- * Maximum number of distinct field sizes that are placed in order, one pass each: four sizes of
+ * Maximum number of distinct field sizes that are placed in order, in one pass each: four sizes of
  * primitives, and the remainder for flat values.
  */
 #define SIZES_MAX 64
@@ -21,7 +21,7 @@
 struct builder {
 	const struct layout_model *model;
 	struct layout_shape *out;
-	bool appends; /* no gap may be used */
+	bool appends; /* whether no gap may be used */
 };
 
 static unsigned find_gap(const struct layout_shape *shape, uint64_t size, uint64_t align)
@@ -65,7 +65,7 @@ static void place(struct builder *b, struct layout_field *field)
 	}
 }
 
-/* Fields of the group that is being placed. For group ALONE, only the field with index `only`. */
+/* The fields of the group being placed. For group ALONE, only the field with index `only`. */
 struct group {
 	struct layout_field *fields;
 	size_t count, only;
@@ -107,7 +107,9 @@ static void place_primitives(struct builder *b, const struct group *g)
 
 	for (unsigned sizes = 0; size && sizes < SIZES_MAX; sizes++)
 		size = place_size(b, g, size);
-	/* No VM uses so many sizes: place the remaining fields in the order of declaration. */
+	/*
+	 * No VM uses this many sizes. The remaining fields are placed in the order of declaration.
+	 */
 	for (size_t i = 0; size && i < g->count; i++)
 		if (in_group(g, i) && !is_reference(&g->fields[i]) &&
 		    layout_field_size(b->model, &g->fields[i]) <= size)
@@ -186,7 +188,7 @@ void layout_builder(const struct layout_model *model, struct layout_field *field
 	padded = place_contended(&b, fields, count) || padded;
 	out->is_contended = out->is_contended || padded;
 	/*
-	 * out->end excludes the padding after the fields: the fields of a subclass start right
+	 * out->end excludes the padding after the fields. The fields of a subclass start directly
 	 * after the last field, and are followed by their own padding.
 	 */
 	out->size =

@@ -1,7 +1,7 @@
 /*
- * layout/layout_classic.c - field layout of HotSpot before JDK 15.
+ * layout/layout_classic.c - implements the field layout of HotSpot before JDK 15.
  *
- * A class's fields begin at the end of its superclass's fields, rounded up to the width of a
+ * The fields of a class begin at the end of its superclass's fields, rounded up to the width of a
  * reference, in the order longs, ints, shorts, bytes, references. Only the gap before the longs is
  * filled, once. @Contended (JDK 8) follows ClassFileParser::layout_fields.
  */
@@ -15,7 +15,7 @@ struct classic {
 	uint64_t next[KINDS];
 	uint64_t gap[KINDS]; /* offset at which the first gap_left fields of this kind are placed */
 	unsigned gap_left[KINDS];
-	uint64_t count[KINDS]; /* fields that are not @Contended */
+	uint64_t count[KINDS]; /* number of fields that are not @Contended */
 	uint64_t end;
 };
 
@@ -100,7 +100,7 @@ static void place(struct classic *c, struct layout_field *field)
 }
 
 /*
- * Places @Contended fields after all other fields: first fields without a group, each with its own
+ * Places @Contended fields after all other fields: first fields without a group, each with separate
  * padding, then the named group.
  */
 static void place_contended(struct classic *c, struct layout_field *fields, size_t count)

@@ -1,5 +1,5 @@
 /*
- * layout/layout_known.c - a table of what HotSpot knows about its own classes.
+ * layout/layout_known.c - a table of the classes that HotSpot treats specially.
  *
  * Sources: OpenJDK, classfile/javaClasses.hpp (INJECTED_FIELDS) of JDK 7 to 25, ClassFileParser
  * (the classes with fixed order), and @Contended in the sources of java.base.
@@ -25,7 +25,7 @@ enum what {
 	MADE_UP
 };
 
-/* Type of an injected field that has the width of an address. */
+/* Type of an injected field whose width is that of an address. */
 #define POINTER 0xffu
 #define BOOLEAN 4u
 #define BYTE 8u
@@ -43,7 +43,9 @@ struct row {
 	uint8_t since, until; /* feature versions, both inclusive */
 };
 
-/* Sorted by class name, and within a class by the order in which HotSpot adds the fields. */
+/*
+ * The rows, sorted by class name, and within a class by the order in which HotSpot adds the fields.
+ */
 static const struct row rows[] = {
 	{ "java.lang.AssertionStatusDirectives", NULL, REFERENCES_FIRST, 0, 1, 14 },
 	{ "java.lang.BaseVirtualThread", NULL, SINCE, 0, 19, EVER },

@@ -2,7 +2,7 @@
  * layout/layout_known.h - what HotSpot knows about its own classes but dumps do not list: injected
  * fields, @Contended, and fixed order.
  *
- * A table of data by VM version. It applies only to classes of the boot loader.
+ * The data is in a table, by VM version. It applies only to classes of the boot loader.
  */
 #ifndef LAYOUT_LAYOUT_KNOWN_H
 #define LAYOUT_LAYOUT_KNOWN_H
@@ -41,8 +41,8 @@ bool layout_known_may_contend(unsigned known);
 /*
  * Returns the number of injected fields of a known class. Sets the type and group of at most
  * LAYOUT_INJECTED_MAX of them, and `names` (static) unless it is NULL, in the order in which
- * HotSpot adds them after the fields of the class file. The caller must leave out a field if the
- * class library itself declares one with that name.
+ * HotSpot adds them after the fields of the class file. The caller must omit a field if the class
+ * library itself declares one with that name.
  */
 size_t layout_known_injected(const struct layout_model *model, unsigned known,
 			     struct layout_field *out, const char **names);
@@ -59,19 +59,19 @@ bool layout_known_is_string(unsigned known);
 /*
  * Returns whether this is a field that ART's dumps list although the object does not have it, such
  * as a string's characters or a class loader's table. Other versions have a real field with that
- * name: treat it as synthetic only if the recorded size leaves no room for it.
+ * name, so it is synthetic only if the recorded size leaves no room for it.
  */
 bool layout_known_is_made_up(unsigned known, const char *field_name);
 
 /*
- * Returns whether this is the class that holds the version of the class library in a static field
- * "java_version".
+ * Returns whether this is the class whose static field "java_version" contains the version of the
+ * class library.
  */
 bool layout_known_has_version(unsigned known);
 
 /*
- * Returns the first VM version that has the class, for dumps that do not record their version; 0
- * for classes that give no hint. The maximum over all classes is a lower bound of the version.
+ * Returns the first VM version that has the class, for dumps that do not record their version, or 0
+ * if the class gives no indication. The maximum over all classes is a lower bound of the version.
  */
 unsigned layout_known_since(unsigned known);
 

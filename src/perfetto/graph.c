@@ -35,8 +35,8 @@ enum { ROOT_OBJECTS = 1, ROOT_KIND = 2 };
 enum { STRING_ID = 1, STRING_TEXT = 2 };
 
 /*
- * Maximum depth of superclasses. Longer chains are truncated; in a damaged trace they may be
- * cycles.
+ * Maximum depth of superclasses. Longer chains are truncated, because they may be cycles in a
+ * damaged trace.
  */
 #define SUPERCLASSES_MAX 256
 /* Number of objects between two checks of the cancel flag. */
@@ -85,8 +85,8 @@ static const struct proto unnamed = UNNAMED;
 
 /*
  * Finds the index of the field with this ID. Its name may follow later in the trace. When all
- * tables are read, a field that is still unknown is the last one: writers number the fields by
- * then.
+ * tables have been read, a field that is still unknown is the last one, because the fields have
+ * been numbered by then.
  */
 static int field_no(struct perfetto_tables *g, uint64_t id, uint32_t *out, struct hdb_error *err)
 {
@@ -135,7 +135,10 @@ static int take_location(struct perfetto_tables *g, struct proto string, struct 
 	return base_vec_push(&g->packages, &package, sizeof(package), err);
 }
 
-/* HPROF type of the elements of "int[]", "a.B[]", "int[][]"; 0: not an array. */
+/*
+ * Returns the HPROF type of the elements of "int[]", "a.B[]" or "int[][]", or 0 if the name is not
+ * that of an array.
+ */
 static uint8_t element_of(const struct proto *name)
 {
 	static const struct {
@@ -223,8 +226,8 @@ static int take_root(struct perfetto_tables *g, struct proto message, struct hdb
 }
 
 /*
- * An object omits its heap if the previous object is in the same heap. Its ID may be stored as the
- * difference to the previous ID.
+ * Reads an object. It omits its heap if the previous object is in the same heap, and its ID may be
+ * stored as the difference from the previous ID.
  */
 static int take_object(struct perfetto_tables *g, struct proto message,
 		       struct perfetto_object *last, struct hdb_error *err)
@@ -262,7 +265,10 @@ static int take_object(struct perfetto_tables *g, struct proto message,
 	return base_vec_push(&g->objects, &object, sizeof(object), err);
 }
 
-/* Call first without and then with for_objects: types may come after the objects that need them. */
+/*
+ * Reads the packets of a graph. Must be called first without and then with for_objects, because
+ * types may come after the objects that need them.
+ */
 static int read_packets(struct perfetto_tables *g, uint32_t graph_no, bool for_objects,
 			struct hdb_error *err)
 {
@@ -298,7 +304,7 @@ static int read_packets(struct perfetto_tables *g, uint32_t graph_no, bool for_o
 
 /* ---- classes ---- */
 
-/* A class, or X of a type "java.lang.Class<X>". */
+/* A class, or the class X of a type "java.lang.Class<X>". */
 struct class_name {
 	struct proto name;
 	uint64_t location_id;
@@ -329,8 +335,9 @@ static int compare_names(const void *a, const void *b)
 }
 
 /*
- * ART makes up a type "java.lang.Class<X>" for each class object. Pairs them with the classes X; if
- * several have the same name and location, in the order of the types.
+ * Pairs class objects with their classes. ART creates a type "java.lang.Class<X>" for the class
+ * object of each class X. If several have the same name and location, they are paired in the order
+ * of the types.
  */
 static int pair_classes(struct perfetto_tables *g, struct hdb_error *err)
 {
@@ -453,8 +460,8 @@ void perfetto_references_release(struct perfetto_references *r)
 }
 
 /*
- * Traces from before Android 12 contain superclasses only as field superClass of the class objects.
- * `classes` maps the ID of a class object to its type.
+ * Finds the superclass of a type in traces from before Android 12, which contain superclasses only
+ * as the field superClass of class objects. `classes` maps the ID of a class object to its type.
  */
 static int link_by_class(struct perfetto_tables *g, const struct base_idmap *classes,
 			 struct perfetto_type *type, struct perfetto_references *refs,
@@ -504,8 +511,8 @@ static bool is_same(const struct proto *a, const struct proto *b)
 }
 
 /*
- * Adds a field that is named only by an object to the class that declares it, which is part of its
- * name.
+ * Adds a field that only an object names to the class that declares it, which is part of the
+ * field's name.
  */
 static int add_field(struct perfetto_tables *g, uint32_t type_no, uint32_t no,
 		     struct hdb_error *err)
@@ -587,7 +594,7 @@ static int survey_object(struct perfetto_tables *g, uint32_t i, struct perfetto_
 		const uint64_t no = *base_vec_at(&refs->fields, uint64_t, k);
 		struct perfetto_slot *slot = base_vec_at(&refs->slots, struct perfetto_slot, no);
 
-		type->has_extras |= slot->id == i + 1; /* a second value for the field */
+		type->has_extras |= slot->id == i + 1; /* the field has a second value */
 		slot->id = i + 1;
 		if (slot->object_no == i + 1)
 			continue;

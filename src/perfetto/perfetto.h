@@ -15,9 +15,9 @@
 struct perfetto;
 
 /*
- * Opens a trace. Returns HDB_NOTFOUND if the file is not a trace or not a regular file; HDB_EFORMAT
- * if the trace contains no heap graph. *out is owned: perfetto_close. `path` and `work` are lent
- * until then.
+ * Opens a trace. Returns HDB_NOTFOUND if the file is not a trace or not a regular file, and
+ * HDB_EFORMAT if the trace contains no heap graph. The caller must close *out with perfetto_close.
+ * `path` and `work` are lent until then.
  */
 int perfetto_open(const char *path, struct base_work *work, struct perfetto **out,
 		  struct hdb_error *err);
@@ -26,13 +26,13 @@ void perfetto_close(struct perfetto *trace);
 /* Returns the number of graphs, one per process and time, in the order in which they begin. */
 unsigned perfetto_graph_count(const struct perfetto *trace);
 
-/* Bytes of the trace file. */
+/* Returns the size of the trace file. */
 uint64_t perfetto_bytes(const struct perfetto *trace);
 
 /*
- * Writes graph `graph_no` (from 1) as a dump. Memory: about 40 bytes per object. Fails with
- * HDB_EUSAGE if there is no such graph, and with HDB_ELIMIT if the dump would be far larger than
- * the dump of any real graph in a trace of this size.
+ * Writes graph number `graph_no`, starting at 1, as a dump. Memory: about 40 bytes per object.
+ * Fails with HDB_EUSAGE if there is no such graph, and with HDB_ELIMIT if the dump would be far
+ * larger than the dump of any real graph in a trace of this size.
  */
 int perfetto_write(struct perfetto *trace, unsigned graph_no, const struct hprof_sink *sink,
 		   struct hprof_written *result, struct hdb_error *err);

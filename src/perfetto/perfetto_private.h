@@ -12,14 +12,14 @@
 
 #define PERFETTO_NONE UINT32_MAX
 
-/* A graph of the trace, i.e. of one process at one time. */
+/* A graph of the trace, which describes one process at one time. */
 struct perfetto_graph {
-	uint64_t sequence_id; /* of the packets that contain it */
+	uint64_t sequence_id; /* sequence ID of the packets that contain it */
 	uint64_t timestamp;   /* ns since the device booted */
-	uint64_t next_index;  /* expected for its next packet */
+	uint64_t next_index;  /* expected index of its next packet */
 	int64_t pid;
-	uint32_t missing_count; /* gaps in the numbering of its packets */
-	bool is_open;           /* more packets will follow */
+	uint32_t missing_count; /* number of gaps in the numbering of its packets */
+	bool is_open;           /* whether more packets will follow */
 };
 
 /* A packet with a part of a graph. */
@@ -37,7 +37,7 @@ struct perfetto {
 	struct base_vec packets;       /* struct perfetto_packet */
 	struct base_vec names;         /* struct clear_name: names before obfuscation */
 	int64_t clock_offset_ns;       /* from time since boot to time since 1970 */
-	struct base_idmap open_graphs; /* sequence ID -> index in graphs */
+	struct base_idmap open_graphs; /* sequence ID to index in graphs */
 };
 
 /* Kinds of types (HeapGraphType.Kind). */
@@ -47,30 +47,31 @@ struct perfetto_type {
 	uint64_t id;
 	struct proto name; /* borrowed */
 	uint64_t location_id;
-	uint64_t object_size; /* of an instance; 0: unknown */
-	uint64_t least_bytes; /* size of its smallest object, rounded; 0: it has no objects */
+	uint64_t object_size; /* size of an instance; 0: unknown */
+	uint64_t least_bytes; /* rounded size of its smallest object; 0: it has no objects */
 	uint64_t most_bytes;  /* size of its largest object */
 	uint64_t super_id, loader_id;
-	size_t first_field;   /* in type_fields: its own reference fields */
+	size_t first_field;   /* index of its first reference field in type_fields */
 	uint32_t field_count; /* own reference fields */
 	uint32_t kind;
 	uint32_t super_no; /* index in types, or PERFETTO_NONE */
-	/* for "java.lang.Class<X>" the index of X, otherwise PERFETTO_NONE */
+	/* for "java.lang.Class<X>", index of X; otherwise PERFETTO_NONE */
 	uint32_t class_of;
 	uint32_t class_object; /* index of the type's class object, or PERFETTO_NONE */
 	uint64_t chain_fields; /* reference fields, including those of superclasses */
 	/*
-	 * first of the fields that only its objects name, a list in graph->added; or PERFETTO_NONE
+	 * first of the fields that only its objects name, in a linked list in graph->added; or
+	 * PERFETTO_NONE
 	 */
 	uint32_t added_fields;
 	uint32_t values; /* bit i: the type declares perfetto_value_fields[i] */
 	uint8_t element; /* HPROF type of the elements of an array; otherwise 0 */
-	bool has_extras; /* some object has references without a field */
+	bool has_extras; /* whether some object has references without a field */
 };
 
 struct perfetto_object {
 	uint64_t id;
-	uint64_t self_size; /* 0: the object_size of its type */
+	uint64_t self_size; /* 0: use the object_size of its type */
 	struct proto proto; /* borrowed */
 	uint32_t type_no;
 	uint8_t heap; /* HeapGraphObject.HeapType */
@@ -81,7 +82,7 @@ struct perfetto_root {
 	uint32_t kind; /* HeapGraphRoot.Type */
 };
 
-/* A field that only objects name; found in traces from before Android 12. */
+/* A field that only objects name. Only traces from before Android 12 contain such fields. */
 struct perfetto_added {
 	uint32_t field_no;
 	uint32_t next; /* next added field of the type, or PERFETTO_NONE */
@@ -92,8 +93,9 @@ struct perfetto_tables {
 	struct base_vec types;       /* struct perfetto_type */
 	struct base_vec type_fields; /* uint32_t: indexes in fields */
 	/*
-	 * struct proto: names as "TYPE CLASS.NAME" or "CLASS.NAME". When the tables are read, the
-	 * last one has no name and represents everything that no type and no instance named.
+	 * struct proto: names such as "TYPE CLASS.NAME" or "CLASS.NAME". When the tables have been
+	 * read, the last field has no name and represents all fields that no type and no instance
+	 * named.
 	 */
 	struct base_vec fields;
 	bool has_all_fields;
@@ -101,9 +103,9 @@ struct perfetto_tables {
 	struct base_vec roots;          /* struct perfetto_root */
 	struct base_vec added;          /* struct perfetto_added */
 	struct base_vec packages;       /* struct proto: packages of apps, by location */
-	struct base_idmap type_map;     /* type ID -> index in types */
-	struct base_idmap field_map;    /* field ID -> index in fields */
-	struct base_idmap location_map; /* location ID -> index in packages */
+	struct base_idmap type_map;     /* type ID to index in types */
+	struct base_idmap field_map;    /* field ID to index in fields */
+	struct base_idmap location_map; /* location ID to index in packages */
 	uint64_t id_bits;               /* bitwise OR of all object IDs */
 	uint64_t id_max;
 	uint32_t array_no; /* index of the type java.lang.Object[] */
@@ -116,7 +118,10 @@ static inline struct perfetto_type *perfetto_type_at(const struct perfetto_table
 	return base_vec_at(&g->types, struct perfetto_type, no);
 }
 
-/* Returns the size of an object of the given type, rounded as the import rounds recorded sizes. */
+/*
+ * Returns the size of an object of the given type, rounded in the same way as the import rounds
+ * recorded sizes.
+ */
 static inline uint64_t perfetto_bytes_of(const struct perfetto_type *type, uint64_t self_size)
 {
 	const uint64_t bytes = self_size ? self_size : type->object_size, most = UINT32_MAX & ~7u;
@@ -149,21 +154,26 @@ static inline uint32_t perfetto_own_field(const struct perfetto_tables *g,
 /* The value of a field in the current object. */
 struct perfetto_slot {
 	uint64_t id;
-	/* 1 + index of the object that has it; if it is another object, the slot is empty */
+	/*
+	 * 1 + index of the object that has the value; if this is another object, the slot is empty
+	 */
 	uint32_t object_no;
 };
 
 /* The references of one object. The vectors are reused for the next object. */
 struct perfetto_references {
 	struct base_vec ids; /* uint64_t; 0: null */
-	/* uint64_t: index in fields for each of ids; empty: in the order of the type's fields */
+	/*
+	 * uint64_t: index in fields for each of ids; if empty, they are in the order of the type's
+	 * fields
+	 */
 	struct base_vec fields;
-	struct base_vec extras; /* uint64_t: references of the runtime, without a field */
+	struct base_vec extras; /* uint64_t: references of the runtime, which have no field */
 	struct base_vec slots;  /* struct perfetto_slot, by index of the field */
 	uint64_t values[6];     /* by perfetto_value_fields */
 };
 
-/* The only fields whose values are in a graph. */
+/* The only fields whose values a graph contains. */
 struct perfetto_value_field {
 	const char *class_name, *name;
 	uint32_t proto_no; /* field number in HeapGraphObject */
@@ -173,8 +183,8 @@ struct perfetto_value_field {
 extern const struct perfetto_value_field perfetto_value_fields[PERFETTO_VALUES];
 
 /*
- * Reads the tables of a graph. The caller sets `trace`; call perfetto_tables_release even after a
- * failure.
+ * Reads the tables of a graph. The caller sets `trace`, and must call perfetto_tables_release even
+ * after a failure.
  */
 int perfetto_tables_read(struct perfetto_tables *tables, uint32_t graph_no, struct hdb_error *err);
 void perfetto_tables_release(struct perfetto_tables *tables);
@@ -183,21 +193,25 @@ void perfetto_tables_release(struct perfetto_tables *tables);
 uint32_t perfetto_type_named(const struct perfetto_tables *tables, const char *name);
 
 /*
- * Returns HDB_NOTFOUND if the numbers of references and fields differ. Also provides an empty slot
- * for each field.
+ * Reads the references of an object. Returns HDB_NOTFOUND if the numbers of references and fields
+ * differ. Also provides an empty slot for each field.
  */
 int perfetto_references_read(struct perfetto_tables *tables, const struct perfetto_object *object,
 			     struct perfetto_references *out, struct hdb_error *err);
 void perfetto_references_release(struct perfetto_references *references);
 
-/* Splits the name of a field, "TYPE CLASS.NAME" or "CLASS.NAME". Borrowed from `field`. */
+/*
+ * Splits the name of a field, "TYPE CLASS.NAME" or "CLASS.NAME". The results are borrowed from
+ * `field`.
+ */
 void perfetto_field_name(const struct proto *field, struct proto *class_name, struct proto *name);
 
 bool perfetto_text_is(const struct proto *text, const char *want);
 
 /*
- * Maximum size of the output, as a multiple of the trace, plus some MiB. Real graphs grow to about
- * 6 times, but in a hostile trace a few bytes can stand for an object with a million fields.
+ * Maximum size of the output as a multiple of the trace's size, plus a number of MiB. Real graphs
+ * grow to about 6 times their size, but in a hostile trace a few bytes can stand for an object with
+ * a million fields.
  */
 #define PERFETTO_GROWTH_MAX 64u
 #define PERFETTO_GROWTH_MIB 64u

@@ -14,7 +14,7 @@ enum { GRAPH_PID = 1, GRAPH_CONTINUED = 5, GRAPH_INDEX = 6 };
 /* Number of packets between two checks of the cancel flag. */
 #define STEP_PACKETS 1024u
 
-/* Finds the graph that this packet continues, or begins a new one. */
+/* Finds the graph that this packet continues, or begins a new graph. */
 static int graph_of(struct perfetto *t, const struct perfetto_graph *packet, uint32_t *out,
 		    struct hdb_error *err)
 {

@@ -1,10 +1,10 @@
 /*
  * perfetto/write.c - writes a heap graph as HPROF, as ART itself does (art/runtime/hprof/hprof.cc).
- * The size of an object beyond its fields is shown as a made-up array next to it: the characters of
- * a string at its ID + 8, the overhead of a class at its ID + 1. References without a field, which
- * the runtime holds internally, are in a made-up array at ID + 4, which a made-up field refers to.
- * If objects of one class differ in size, the class gets the size of the smallest, and a made-up
- * first field tells the import how much larger each object is.
+ * The size of an object beyond its fields becomes an artificial array next to it: the characters of
+ * a string at its ID + 8, and the overhead of a class at its ID + 1. References without a field,
+ * which the runtime holds internally, are in an artificial array at ID + 4, to which an artificial
+ * field refers. If objects of one class differ in size, the class gets the size of the smallest,
+ * and an artificial first field contains the number of bytes by which each object is larger.
  */
 #include "perfetto/perfetto_private.h"
 
@@ -17,21 +17,21 @@
 
 /* Number of objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 16384u
-/* Sizes in ART: a string without its characters, the header of an array. */
+/* Sizes in ART: of a string without its characters, and of the header of an array. */
 #define STRING_BYTES 16u
 #define ARRAY_BYTES 12u
 #define WIDE_ARRAY_BYTES 16u
 #define REFERENCE_BYTES 4u
-/* The largest value of HPROF_MORE_BYTES that the import accepts. */
+/* Maximum value of HPROF_MORE_BYTES that the import accepts. */
 #define MORE_BYTES_MAX ((uint32_t)INT32_MAX & ~7u)
-/* Distances of the made-up arrays from their object. */
+/* Distances of the artificial arrays from their object. */
 #define STRING_VALUE_AT 8u
 #define RUNTIME_AT 4u
 #define CLASS_OVERHEAD_AT 1u
-/* In dumps with 4-byte IDs no object has this ID. */
+/* An ID that no object has in dumps with 4-byte IDs. */
 #define NO_OBJECT 0xfffffff0u
 
-/* Strings other than names of types and fields. */
+/* Strings other than the names of types and fields. */
 enum {
 	TEXT_VALUE,
 	TEXT_OVERHEAD,
@@ -51,12 +51,12 @@ enum { HEAP_APP = 1 };
 struct writer {
 	struct perfetto_tables *g;
 	struct hprof_writer out;
-	struct base_vec class_ids; /* uint64_t, by index of the type */
+	struct base_vec class_ids; /* uint64_t, indexed by type */
 	struct perfetto_references refs;
 	uint64_t scale;       /* factor from IDs in the graph to IDs in the dump */
 	uint32_t class_bytes; /* size of an instance of java.lang.Class */
 	uint32_t thread_count;
-	uint8_t heap; /* of the objects that follow; HEAPS: not yet written */
+	uint8_t heap; /* heap of the objects that follow; HEAPS: not written yet */
 };
 
 /* ---- identifiers ---- */
@@ -78,8 +78,8 @@ static uint64_t type_text(uint32_t no)
 }
 
 /*
- * The ID of a field's name: there are two per field, for instances and, if java.lang.Class declares
- * it, for static fields of class objects.
+ * Returns the ID of a field's name. There are two per field: one for instances and, if
+ * java.lang.Class declares the field, one for static fields of class objects.
  */
 static uint64_t field_text(const struct writer *w, uint32_t no, bool of_class)
 {
@@ -102,8 +102,8 @@ static int write_text(struct writer *w, uint64_t text_id, const char *prefix,
 }
 
 /*
- * Writes the name of a class as it was before obfuscation: for "a[]" the original name of "a" and
- * then "[]".
+ * Writes the name of a class as it was before obfuscation. For "a[]", this is the original name of
+ * "a" followed by "[]".
  */
 static int write_type_text(struct writer *w, uint32_t no)
 {
@@ -163,8 +163,8 @@ static uint64_t class_id(const struct writer *w, uint32_t type_no)
 }
 
 /*
- * A class has the ID of its class object. Classes without a class object get IDs above the IDs of
- * all objects.
+ * Numbers the classes. A class has the ID of its class object. Classes without a class object get
+ * IDs above those of all objects.
  */
 static int number_classes(struct writer *w)
 {
@@ -220,9 +220,9 @@ static void put_static(struct writer *w, uint64_t text_id, uint64_t id)
 }
 
 /*
- * Writes the fields of the class object as static fields, except fields that class records have
- * (superclass, class loader). *overhead is the part of the class object's size that its fields do
- * not explain.
+ * Writes the fields of the class object as static fields, except fields that class records contain
+ * (superclass, class loader). Sets *overhead to the part of the class object's size that its fields
+ * do not explain.
  */
 static int put_statics(struct writer *w, const struct perfetto_type *type, uint64_t *overhead)
 {
@@ -280,8 +280,8 @@ static bool has_sizes(const struct perfetto_type *type)
 }
 
 /*
- * Returns the instance size recorded for a class: the trace's own value if it equals the size of
- * the smallest object.
+ * Returns the instance size recorded for a class, which is the trace's own value if it equals the
+ * size of the smallest object.
  */
 static uint32_t instance_size(const struct perfetto_type *type)
 {
@@ -396,7 +396,7 @@ static int write_array(struct writer *w, const struct perfetto_object *object,
 	return hprof_end_sub(&w->out);
 }
 
-/* Puts references into the slots of their fields. References without a field become extras. */
+/* Stores references in the slots of their fields. References without a field become extras. */
 static int fill_slots(struct writer *w, const struct perfetto_type *type, uint32_t object_no)
 {
 	struct perfetto_references *refs = &w->refs;
@@ -428,8 +428,8 @@ static void put_slot(struct writer *w, uint32_t field_no, uint32_t object_no)
 }
 
 /*
- * Writes the values of the fields that `type` declares. *next is the next reference if they have no
- * fields.
+ * Writes the values of the fields that `type` declares. If references have no fields, *next is the
+ * next reference.
  */
 static void put_own_values(struct writer *w, const struct perfetto_type *type, uint32_t object_no,
 			   size_t *next)
@@ -537,11 +537,12 @@ static int write_objects(struct writer *w)
 
 /* ---- roots ---- */
 
-/* HPROF tags for HeapGraphRoot.Type, and how many 4-byte numbers follow the ID. */
+/* HPROF tags for HeapGraphRoot.Type, and number of 4-byte numbers after the ID. */
 static const struct {
 	uint8_t tag, numbers;
 } root_kinds[] = {
-	{ HPROF_ROOT_UNKNOWN, 0 },           { HPROF_ROOT_JNI_GLOBAL, 0 }, /* and a second ID */
+	/* followed by a second ID */
+	{ HPROF_ROOT_UNKNOWN, 0 },           { HPROF_ROOT_JNI_GLOBAL, 0 },
 	{ HPROF_ROOT_JNI_LOCAL, 2 },         { HPROF_ROOT_JAVA_FRAME, 2 },
 	{ HPROF_ROOT_NATIVE_STACK, 1 },      { HPROF_ROOT_STICKY_CLASS, 0 },
 	{ HPROF_ROOT_THREAD_BLOCK, 1 },      { HPROF_ROOT_MONITOR_USED, 0 },
@@ -599,13 +600,14 @@ static int write_all(struct writer *w, const struct perfetto_graph *graph)
 	TRY(write_objects(w));
 	TRY(write_roots(w));
 	TRY(hprof_end_record(&w->out, HPROF_HEAP_DUMP_SEGMENT));
-	/* Without an end record, readers know that something is missing. */
+	/* If the end record is missing, readers know that the dump is incomplete. */
 	return graph->missing_count ? HDB_OK : hprof_end_record(&w->out, HPROF_HEAP_DUMP_END);
 }
 
 /*
- * ART divides addresses by the alignment that the C++ compiler gives objects, which is 4; earlier
- * versions did not divide. Scaling makes room for made-up IDs between the IDs of objects.
+ * Determines the scale of IDs. ART divides addresses by the alignment that the C++ compiler gives
+ * objects, which is 4; earlier versions did not divide. Scaling makes room for artificial IDs
+ * between those of objects.
  */
 static int find_scale(struct writer *w)
 {

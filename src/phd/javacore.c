@@ -1,6 +1,6 @@
 /*
  * phd/javacore.c - reads threads and their stacks from the javacore that the VM writes next to a
- * dump: a text file in which each line begins with a tag for its content.
+ * dump. A javacore is a text file in which each line begins with a tag for its content.
  */
 #include "phd/phd_private.h"
 
@@ -23,15 +23,16 @@
 #define THREAD_LINE "3XMTHREADINFO "
 #define FRAME_LINE "4XESTACKTRACE"
 #define HEAP_NAME "heapdump."
-/* The line number by which HPROF marks native code. */
+/* Line number that marks native code in HPROF. */
 #define NATIVE_LINE (-3)
 #define THREADS_MAX 1000000u
 
 struct threads {
 	struct phd_writer *w;
-	uint64_t name_id, none_id; /* IDs of texts: the thread's name, and "" */
-	uint32_t frame_count;      /* of all threads so far; also the ID of the last frame */
-	uint32_t first_frame;      /* first frame of the current thread */
+	uint64_t name_id, none_id; /* string IDs of the thread's name and of "" */
+	/* number of frames of all threads so far, which is also the ID of the last frame */
+	uint32_t frame_count;
+	uint32_t first_frame; /* first frame of the current thread */
 };
 
 /* Writes the current thread. Its serial number is also the serial number of its stack trace. */
@@ -62,8 +63,8 @@ static int end_thread(struct threads *t)
 }
 
 /*
- * Parses e.g. "main" J9VMThread:0x..., j9thread_t:0x..., java/lang/Thread:0x00000000E0001234,
- * state:R
+ * Parses a line such as: "main" J9VMThread:0x..., j9thread_t:0x...,
+ * java/lang/Thread:0x00000000E0001234, state:R
  */
 static int take_thread(struct threads *t, const char *line)
 {
@@ -84,7 +85,7 @@ static int take_thread(struct threads *t, const char *line)
 	return phd_write_text(t->w, name + 1, (size_t)(end - name - 1), &t->name_id);
 }
 
-/* Parses e.g. at java/lang/Thread.run(Thread.java:809(Compiled Code)) */
+/* Parses a line such as: at java/lang/Thread.run(Thread.java:809(Compiled Code)) */
 static int take_frame(struct threads *t, const char *line)
 {
 	struct hprof_writer *out = &t->w->out;

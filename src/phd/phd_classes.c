@@ -2,8 +2,8 @@
  * phd/phd_classes.c - the first pass: collects the classes, the number of references of their
  * objects, and evidence for the size of array headers.
  *
- * References in a PHD have no fields. Each class gets as many fields as its object with the most
- * references needs, including fields of its superclasses. The values of these fields are the
+ * References in a PHD have no fields. Each class gets as many fields, including those of its
+ * superclasses, as its object with the most references needs. The values of these fields are the
  * object's references in order.
  */
 #include "phd/phd_private.h"
@@ -18,25 +18,25 @@
 #include <string.h>
 
 /*
- * Maximum number of fields in a class, as HPROF counts them in 16 bits; further references are
+ * Maximum number of fields in a class, which HPROF counts in 16 bits. Further references are
  * dropped.
  */
 #define FIELDS_MAX 60000u
-/* Bounds for the header of an array. HEADER_MIN is used if no array gives evidence. */
+/* Bounds for the header of an array. HEADER_MIN is used if no array provides evidence. */
 #define HEADER_MIN 8
 #define HEADER_MAX 32
 
 /*
- * Smallest space that is left for the header of any array: of object arrays if references take 4 or
- * 8 bytes (-1: they cannot take 8), and of primitive arrays.
+ * Smallest space left for the header of any array: of object arrays if references take 4 or 8 bytes
+ * (-1: they cannot take 8 bytes), and of primitive arrays.
  */
 struct evidence {
 	int64_t objects_4, objects_8, primitives;
-	struct phd_record last; /* array whose size follows from the next record */
+	struct phd_record last; /* an array whose size follows from the next record */
 	bool has_last;
 };
 
-/* Appends to names: HDB_ELIMIT where that is too much. */
+/* Appends a string to names. Fails with HDB_ELIMIT if this is too much. */
 static int put_name(struct phd *phd, const void *text, size_t size, uint32_t *at,
 		    struct hdb_error *err)
 {
@@ -61,8 +61,8 @@ uint32_t phd_class_named(const struct phd *phd, const char *name, size_t size)
 }
 
 /*
- * Finds the class with this ID, or adds it: other records may refer to a class before its own
- * record, or to one that has none.
+ * Finds the class with this ID, or adds it. Other records may refer to a class before its own
+ * record, or to a class without a record.
  */
 static int class_of(struct phd *phd, uint64_t id, uint32_t *no, struct hdb_error *err)
 {
@@ -90,7 +90,7 @@ static void note_array(struct evidence *e, const struct phd_record *array, int64
 		note_least(&e->primitives, bytes - length * hprof_type_size(array->element, 4));
 		return;
 	}
-	/* An array that is too small for references of 8 bytes proves that they take 4. */
+	/* An array that is too small for references of 8 bytes proves that they take 4 bytes. */
 	note_least(&e->objects_4, bytes - length * 4);
 	if (bytes - length * 8 < HEADER_MIN)
 		e->objects_8 = -1;
@@ -99,7 +99,8 @@ static void note_array(struct evidence *e, const struct phd_record *array, int64
 }
 
 /*
- * The size of an array is recorded (version 6), or it is at most the distance to the next object.
+ * Records evidence for the size of an array. The size is recorded (version 6), or it is at most the
+ * distance to the next object.
  */
 static void note_size(struct evidence *e, const struct phd_record *record)
 {
@@ -260,8 +261,9 @@ static int array_name(struct phd *phd, const struct phd_class *of, struct base_v
 }
 
 /*
- * Records of arrays contain the class of the elements. Finds the array class for it, preferably of
- * the same class loader; if the dump has none, a class is made up.
+ * Finds the class of an array. Records of arrays contain the class of the elements. The result is
+ * the array class for that class, preferably of the same class loader; if the dump has none, a
+ * class is created.
  */
 static int find_array_class(struct phd *phd, uint32_t no, struct base_vec *name,
 			    struct hdb_error *err)
@@ -282,7 +284,7 @@ static int find_array_class(struct phd *phd, uint32_t no, struct base_vec *name,
 	return base_vec_push(&phd->classes, &made_up, sizeof(made_up), err);
 }
 
-/* Names a class without a record. In a truncated dump most classes are such. */
+/* Names a class without a record. In a truncated dump, most classes have no record. */
 static int name_unknown(struct phd *phd, struct phd_class *class, struct hdb_error *err)
 {
 	char name[64];
@@ -341,7 +343,7 @@ int phd_open(struct base_input *input, struct phd_files files, struct base_work 
 	phd->file_bytes = base_input_size(input) ? base_input_size(input) : base_input_taken(input);
 	phd->work = phd->classes.work = phd->class_map.work = phd->name_map.work = work;
 	phd->names.work = phd->class_refs.work = work;
-	/* A name at offset 0, so that `names` is never empty. */
+	/* There is a name at offset 0, so `names` is never empty. */
 	TRY(put_name(phd, "", 1, &(uint32_t){ 0 }, err));
 	TRY(phd_reader_open(&phd->head, phd->source, err));
 	TRY(read_records(phd, err));

@@ -1,4 +1,4 @@
-/* phd/phd_private.h - reads the records of a portable heap dump in order; keeps its classes. */
+/* phd/phd_private.h - reads the records of a portable heap dump in order, and keeps its classes. */
 #ifndef PHD_PHD_PRIVATE_H
 #define PHD_PHD_PRIVATE_H
 
@@ -20,16 +20,17 @@ enum phd_kind { PHD_OBJECT, PHD_OBJECT_ARRAY, PHD_PRIMITIVE_ARRAY, PHD_CLASS };
 
 struct phd_record {
 	enum phd_kind kind;
-	uint8_t element;      /* HPROF type of the elements of a primitive array */
-	uint64_t id;          /* the address */
-	uint64_t class_id;    /* object array: class of its elements; class: its superclass */
-	uint64_t length;      /* array: its length; class: bytes of an instance */
-	uint64_t bytes;       /* of an array; 0: not recorded */
+	uint8_t element; /* HPROF type of the elements of a primitive array */
+	uint64_t id;     /* the address */
+	/* for an object array, class of its elements; for a class, its superclass */
+	uint64_t class_id;
+	uint64_t length;      /* for an array, its length; for a class, size of an instance */
+	uint64_t bytes;       /* size of an array; 0: not recorded */
 	struct base_vec refs; /* uint64_t */
 	struct base_vec name; /* of a class */
 };
 
-/* Zero-initialise. End with phd_reader_release. */
+/* A reader of records. It must be zero-initialised, and released with phd_reader_release. */
 struct phd_reader {
 	struct base_work *work; /* lent */
 	struct base_view view;
@@ -40,25 +41,25 @@ struct phd_reader {
 	uint32_t version;
 	unsigned word_bytes; /* size of an address: 4 or 8 */
 	bool is_j9;
-	bool is_hashed; /* all records have a hash code of 2 bytes */
+	bool is_hashed; /* whether all records have a hash code of 2 bytes */
 	char text[PHD_TEXT_MAX];
 	/* state of decoding */
 	uint64_t last_id;
-	/* the last four classes that object records named; short records refer to them */
+	/* the last four classes that object records named, to which short records refer */
 	uint64_t classes[4];
 	unsigned next_class;
-	bool is_whole; /* the record that ends the dump was read */
+	bool is_whole; /* whether the record that ends the dump has been read */
 };
 
 /* The bytes at the start of every portable heap dump. */
 #define PHD_MAGIC "\x00\x12portable heap dump"
 #define PHD_MAGIC_SIZE (sizeof(PHD_MAGIC) - 1)
 
-/* Fails with HDB_EFORMAT if the input is not a PHD of a known version. */
+/* Begins to read. Fails with HDB_EFORMAT if the input is not a PHD of a known version. */
 int phd_reader_open(struct phd_reader *reader, struct base_source *source, struct hdb_error *err);
 /*
- * Returns HDB_END after the last record, and also where the dump is truncated or damaged. In that
- * case, is_whole is false.
+ * Reads the next record. Returns HDB_END after the last record, and also where the dump is
+ * truncated or damaged, in which case is_whole is false.
  */
 int phd_reader_next(struct phd_reader *reader, struct phd_record *out);
 void phd_reader_release(struct phd_reader *reader);
@@ -70,15 +71,17 @@ struct phd_class {
 	uint32_t name_at, name_size; /* in names */
 	uint32_t instance_bytes;
 	uint32_t most_refs; /* maximum number of references in an object of this class */
-	uint32_t fields;    /* reference fields of an object, including those of superclasses */
-	uint32_t super_no;  /* or PHD_NONE; cycles were broken */
-	uint32_t array_no;  /* the class of arrays of this class, if has_arrays */
-	bool is_read;       /* its record was found; otherwise other records only refer to it */
+	/* number of reference fields of an object, including those of superclasses */
+	uint32_t fields;
+	uint32_t super_no; /* superclass, or PHD_NONE; cycles have been broken */
+	uint32_t array_no; /* class of arrays of this class, if has_arrays */
+	/* whether its record was found; otherwise, only other records refer to it */
+	bool is_read;
 	bool has_arrays;
 	uint8_t visit;
 };
 
-/* Bytes of the header of an array and of a reference, inferred from the sizes of arrays. */
+/* Sizes of the header of an array and of a reference, inferred from the sizes of arrays. */
 struct phd_layout {
 	unsigned object_header, primitive_header, reference;
 };
@@ -89,8 +92,8 @@ struct phd {
 	struct base_source *source;
 	struct phd_reader head; /* as the first pass left it */
 	struct base_vec classes;
-	struct base_idmap class_map; /* ID -> index in classes */
-	/* hash of a name, or of a name and class loader -> index in classes */
+	struct base_idmap class_map; /* ID to index in classes */
+	/* hash of a name, or of a name and class loader, to index in classes */
 	struct base_idmap name_map;
 	struct base_vec names;      /* bytes */
 	struct base_vec class_refs; /* uint64_t */
@@ -127,12 +130,13 @@ static inline uint64_t phd_first_ref(const struct phd *phd, const struct phd_cla
 struct phd_writer {
 	struct phd *phd;
 	struct hprof_writer out;
-	/* ID of a thread or of the first reference of a class -> index of that object's class */
+	/* ID of a thread or of the first reference of a class to index of that object's class */
 	struct base_idmap loaders;
 	struct base_vec
-		thread_ids; /* uint64_t, by serial number - 1; 0: a thread without an object */
+		/* uint64_t, indexed by serial number - 1; 0: a thread without an object */
+		thread_ids;
 	uint64_t next_text;
-	uint64_t boot_id; /* the class loader of java.lang.Object */
+	uint64_t boot_id; /* ID of the class loader of java.lang.Object */
 	uint64_t object_count;
 };
 

@@ -1,8 +1,8 @@
 /*
  * phd/phd_reader.c - decodes the records of a portable heap dump. Numbers are big-endian. The
- * address of an object is stored as the difference to the previous object, and the address of a
- * reference as the difference to its object. Differences are in words of 4 bytes, or of 8 bytes in
- * version 4 of VMs other than J9.
+ * address of an object is stored as the difference from the previous object, and the address of a
+ * reference as the difference from its object. Differences are in words of 4 bytes, or of 8 bytes
+ * in version 4 of VMs other than J9.
  */
 #include "phd/phd_private.h"
 
@@ -76,7 +76,9 @@ static void take_text(struct phd_reader *r, struct base_vec *out)
 	}
 }
 
-/* Reads a signed difference of `size` bytes; returns the address at that distance from `from`. */
+/*
+ * Reads a signed difference of `size` bytes, and returns the address at that distance from `from`.
+ */
 static uint64_t take_address(struct phd_reader *r, uint64_t from, unsigned size)
 {
 	const unsigned shift = r->version == 5 || r->is_j9 ? 2 : 3;
@@ -93,7 +95,10 @@ static uint64_t take_address(struct phd_reader *r, uint64_t from, unsigned size)
 
 /* ---- records ---- */
 
-/* Skips the hash code: 2 bytes if all records have one, otherwise 4 bytes if is_there. */
+/*
+ * Skips the hash code, which has 2 bytes if all records have one, and otherwise 4 bytes if is_there
+ * is set.
+ */
 static void skip_hash(struct phd_reader *r, bool is_there)
 {
 	if (r->is_j9 && r->is_hashed)
@@ -126,7 +131,10 @@ static void remember_class(struct phd_reader *r, uint64_t class_id)
 	r->next_class = (r->next_class + 1) % 4;
 }
 
-/* Short records for objects with at most 7 references: the tag says how many and of what size. */
+/*
+ * Reads an object. Short records are for objects with at most 7 references, and their tag contains
+ * the number and size of these.
+ */
 static void take_object(struct phd_reader *r, unsigned tag, struct phd_record *out)
 {
 	const bool is_short = tag & 0x80;

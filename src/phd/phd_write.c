@@ -1,7 +1,7 @@
 /*
  * phd/phd_write.c - writes a portable heap dump as HPROF. References have no names in a PHD, so
- * they become fields named "[ref 1]", "[ref 2]" etc. A string at the beginning names the format
- * from which the dump was converted, and contains the data needed to compute sizes.
+ * they become fields named "[ref 1]", "[ref 2]" and so on. A string at the beginning names the
+ * original format and contains the data needed to compute sizes.
  */
 #include "phd/phd_private.h"
 
@@ -12,12 +12,12 @@
 #include <stdio.h>
 
 /*
- * Maximum size of the output, as a multiple of the inflated file, plus some GiB. It protects
+ * Maximum size of the output as a multiple of the inflated file, plus a number of GiB. It protects
  * against hostile files, in which a few bytes may describe an array with many nulls.
  */
 #define GROWTH_MAX 64u
 #define GROWTH_GIB 1u
-/* Compression counts up to this ratio. Real dumps have a ratio of about 6. */
+/* Maximum compression ratio that is taken into account. Real dumps have a ratio of about 6. */
 #define RATIO_MAX 64u
 /* Maximum number of superclasses searched for java.lang.ClassLoader. */
 #define SUPERS_MAX 1000u
@@ -94,7 +94,10 @@ static int write_instance(struct phd_writer *w, const struct phd_record *record,
 	return hprof_end_sub(&w->out);
 }
 
-/* J9 before version 5 stores the array class as the first reference of an array. */
+/*
+ * Returns whether an array has its own class. J9 before version 5 stores the array class as the
+ * first reference of an array.
+ */
 static bool has_own_class(const struct phd_writer *w, const struct phd_record *record, uint32_t *no)
 {
 	const struct phd *phd = w->phd;
@@ -144,7 +147,7 @@ static int write_record(struct phd_writer *w, const struct phd_record *record)
 
 	if (record->kind == PHD_CLASS)
 		return HDB_OK;
-	/* A class object may have an object record as well; the class record counts. */
+	/* A class object may also have an object record, but the class record counts. */
 	if (!record->id || (no != BASE_IDMAP_NONE && phd_class_at(w->phd, no)->is_read))
 		return HDB_OK;
 	w->object_count++;
@@ -199,7 +202,7 @@ static int find_loaders(struct phd_writer *w)
 }
 
 /*
- * Returns the class loader that a class refers to first; 0 if the first reference is something
+ * Returns the class loader to which a class refers first, or 0 if the first reference is something
  * else.
  */
 static uint64_t loader_of(const struct phd_writer *w, const struct phd_class *class)
@@ -267,7 +270,10 @@ static int write_class(struct phd_writer *w, uint32_t no)
 	return hprof_end_sub(&w->out);
 }
 
-/* Classes are written after the objects, because class loaders are recognised by their objects. */
+/*
+ * Writes the classes. They follow the objects, because class loaders are recognised by their
+ * objects.
+ */
 static int write_classes(struct phd_writer *w)
 {
 	static const char object[] = "java/lang/Object";
@@ -281,7 +287,7 @@ static int write_classes(struct phd_writer *w)
 	return HDB_OK;
 }
 
-/* Roots: the classes of the boot loader, and the threads. */
+/* Writes the roots: the classes of the boot loader, and the threads. */
 static int write_roots(struct phd_writer *w)
 {
 	const struct phd *phd = w->phd;
@@ -299,7 +305,10 @@ static int write_roots(struct phd_writer *w)
 	for (uint32_t i = 0; i < w->thread_ids.count; i++) {
 		const uint64_t id = *base_vec_at(&w->thread_ids, uint64_t, i);
 
-		/* The javacore may be from another time, with threads that are not in the dump. */
+		/*
+		 * The javacore may be from a different time, and contain threads that are not in
+		 * the dump.
+		 */
 		has_ids |= id != 0;
 		if (base_idmap_get(&w->loaders, id) >= phd->classes.count)
 			continue;
@@ -329,7 +338,7 @@ static int write_all(struct phd_writer *w)
 	TRY(write_classes(w));
 	TRY(write_roots(w));
 	TRY(hprof_end_record(&w->out, HPROF_HEAP_DUMP_SEGMENT));
-	/* Without an end record, readers know that something is missing. */
+	/* If the end record is missing, readers know that the dump is incomplete. */
 	return w->phd->head.is_whole ? hprof_end_record(&w->out, HPROF_HEAP_DUMP_END) : HDB_OK;
 }
 

@@ -1,4 +1,4 @@
-/* query/advice.c - turns a query recommended by a rule into cells and into a command. */
+/* query/advice.c - turns the query that a rule recommends into cells and a command. */
 #include "query/advice.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #define MARK "{run}"
 #define TEXT_MAX_BYTES 1200
 
-/* The parts of a recommended query such as "roots --kind JNI global"; sizes may be 0. */
+/* The parts of a recommended query such as "roots --kind JNI global". Sizes may be 0. */
 struct run {
 	const char *query, *target, *option, *value;
 	size_t query_size, target_size, option_size;
@@ -53,7 +53,7 @@ int query_action_find(struct heap *heap, const char *text, struct query_subject 
 		TRY(heap_id(heap, subject.ix, &id, err));
 		(void)snprintf(out->target, sizeof(out->target), "0x%" PRIx64, id);
 	} else if (is_target(&run, "object") || is_target(&run, "class")) {
-		/* A truncated class name would be the name of another class. */
+		/* A truncated class name could be the name of another class. */
 		if (!class_name[0] || strlen(class_name) >= sizeof(out->target))
 			return HDB_OK;
 		(void)snprintf(out->target, sizeof(out->target), "%s", class_name);
@@ -62,7 +62,10 @@ int query_action_find(struct heap *heap, const char *text, struct query_subject 
 			       run.target);
 	}
 	(void)snprintf(out->query, sizeof(out->query), "%.*s", (int)run.query_size, run.query);
-	/* If a rule about one object is applied to a class, list the instances to choose from. */
+	/*
+	 * If a rule for one object is applied to a class, the query lists the instances to choose
+	 * from.
+	 */
 	if (is_target(&run, "object") && subject.ix == HEAP_NONE)
 		(void)snprintf(out->query, sizeof(out->query), "instances");
 	if (run.option_size)

@@ -1,9 +1,9 @@
 /*
- * query/advice.h - advice: a string with "{run}" in place of a command, and the parts of that
- * command's query. Terminals show a command, the page shows a link.
+ * query/advice.h - advice, which consists of a string with "{run}" where a command belongs, and of
+ * the parts of the command's query. Terminals show a command, and the page shows a link.
  *
  * Rules write the query as "QUERY [object|class|TARGET] [--NAME VALUE]", where `object` and `class`
- * stand for the object and class that the rule was applied to.
+ * stand for the object and the class to which the rule was applied.
  */
 #ifndef QUERY_ADVICE_H
 #define QUERY_ADVICE_H
@@ -19,7 +19,7 @@ struct query_advice_columns {
 	size_t text, words, action, target, option;
 };
 
-/* A query to run. `query` is "" if there is no query to run. */
+/* A query to run. `query` is "" if there is none. */
 struct query_action {
 	char query[32], target[512], option[64]; /* query "": there is none */
 };
@@ -30,14 +30,14 @@ struct query_subject {
 };
 
 /*
- * Finds the query that a rule recommends for its subject. `run` may be NULL if the rule recommends
+ * Finds the query that a rule recommends for its subject. `run` is NULL if the rule recommends
  * none.
  */
 int query_action_find(struct heap *heap, const char *run, struct query_subject subject,
 		      struct query_action *out, struct hdb_error *err);
 
 /*
- * Writes the advice with the command in place of "{run}". The command does not name the object or
+ * Writes the advice, with the command instead of "{run}". The command does not name the object or
  * class.
  */
 void query_advice_text(const char *words, const char *run, struct base_text to);

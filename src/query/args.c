@@ -75,8 +75,8 @@ static bool read_number(const struct hdb_option_spec *o, const char *text, uint6
 }
 
 /*
- * Fails with a message that says which numbers are allowed: "must be a number of bytes, 1 or more",
- * "must be a percentage from 1 to 100".
+ * Fails with a message that states which numbers are allowed: "must be a number of bytes, 1 or
+ * more", "must be a percentage from 1 to 100".
  */
 static int bad_number(const struct hdb_option_spec *o, const char *value, struct hdb_error *err)
 {
@@ -153,7 +153,7 @@ static int check_targets(const struct query *q, struct hdb_error *err)
 #define ID_TEXT 19
 
 /*
- * Collects the targets given as strings, then the targets given as numbers. From here on, all
+ * Collects the targets given as strings, followed by those given as numbers. From here on, all
  * targets are strings.
  */
 static int gather_targets(struct query *q, struct hdb_error *err)

@@ -1,6 +1,6 @@
 /*
- * query/column_names.c - the distinct strings of a text column, for columns that store indexes
- * instead of strings.
+ * query/column_names.c - collects the distinct strings of a text column, for columns that store
+ * indexes instead of strings.
  */
 #include "base/scope.h"
 #include "query/query.h"

@@ -1,6 +1,6 @@
 /*
- * query/common_facts.c - facts that may precede any answer: the dump file has changed since the
- * import, or the dump is incomplete.
+ * query/common_facts.c - sets facts that may precede any answer: the dump file has changed since
+ * the import, or the dump is incomplete.
  */
 #include "heap/heap_database.h"
 #include "heap/values/text.h"
@@ -72,8 +72,8 @@ static const char *redacted_of(const struct heap *heap)
 }
 
 /*
- * Adds the message about any of the databases. If there are several, it is preceded by the
- * database's name.
+ * Adds the message for any of the databases. If there are several, the name of the database
+ * precedes it.
  */
 static int add_text(struct query *q, unsigned no, const char *(*text_of)(const struct heap *),
 		    struct hdb_error *err)
@@ -159,7 +159,7 @@ void query_report_no_rows(struct query *q)
 	for (size_t i = 0; i < q->common_count; i++)
 		if (q->common[i].column == &facts[NO_ROWS])
 			return;
-	/* If rows were cut, the fact `cut` already explains it. */
+	/* If rows were omitted, the fact `cut` already explains this. */
 	if (!q->is_cut)
 		report(q, NO_ROWS, why);
 }

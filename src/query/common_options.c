@@ -1,6 +1,4 @@
-/*
- * query/common_options.c - options that several queries have.
- */
+/* query/common_options.c - options that several queries share. */
 #include "query/common_options.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* query/common_options.h - options that several queries have. */
+/* query/common_options.h - options that several queries share. */
 #ifndef QUERY_COMMON_OPTIONS_H
 #define QUERY_COMMON_OPTIONS_H
 
@@ -8,10 +8,7 @@
 /* Default of --skip, as in Eclipse MAT: classes that do not show who owns the memory. */
 #define QUERY_SKIP_DEFAULT "java.*,javax.*,com.sun.*,sun.*,jdk.*"
 
-/*
- * Returns the value of --by: class, superclass, package or loader. Any other value is treated as
- * class.
- */
+/* Returns the value of --by: class, superclass, package or loader. Other values count as class. */
 enum derive_group query_by(const struct query *q);
 
 /* Reads --exclude (analysis_excludes_parse). Nothing is excluded by default. */

@@ -14,12 +14,12 @@
 
 /* Maximum number of bytes in a target: class names can be long. */
 #define TARGET_MAX 1024
-/* Maximum number of bytes in the fact with all conditions; a longer one is truncated. */
+/* Maximum number of bytes in the fact that contains all conditions. A longer text is truncated. */
 #define TEXT_MAX 4096
 
 enum measure { COUNT, SHALLOW, RETAINED, SUSPECTS, SECRETS, GROWTH };
 
-/* In the order of enum measure, because an index is a measure. */
+/* The functions, in the order of enum measure, because an index is a measure. */
 static const struct base_function functions[] = {
 	{ "count", BASE_TAKES_RAW },    { "shallow", BASE_TAKES_RAW },
 	{ "retained", BASE_TAKES_RAW }, { "suspects", BASE_TAKES_RAW },
@@ -142,7 +142,8 @@ int query_check_conditions(const struct query *q, size_t side_count,
 /* ---- measuring ---- */
 
 /*
- * A class or object that a dump does not contain is not an error: its count and sizes there are 0.
+ * Clears the error for a class or object that a dump does not contain. This is not a failure,
+ * because its count and sizes in that dump are 0.
  */
 static int forget(struct hdb_error *err)
 {
@@ -178,7 +179,7 @@ static int measure_object(const struct session *side, const struct condition *c,
 	return r;
 }
 
-/* Measures one dump. Returns HDB_END if it does not contain the class or object. */
+/* Measures one dump. Returns HDB_END if the dump does not contain the class or object. */
 static int measure(const struct session *side, const struct condition *c, uint64_t *out,
 		   struct hdb_error *err)
 {
@@ -200,7 +201,7 @@ static int measure(const struct session *side, const struct condition *c, uint64
 					  NULL, &result, err)) == HDB_OK)
 		*out = result.retained_bytes;
 	analysis_members_release(&members);
-	/* Return the memory to the system before measuring another dump. */
+	/* Returns the memory to the system before measuring another dump. */
 	base_work_release(side->work);
 	return r > 0 ? forget(err) : r;
 }
@@ -225,18 +226,18 @@ static int whole(const struct session *side, const struct condition *c, uint64_t
 	return r;
 }
 
-/* The data on which all conditions are evaluated. */
+/* The data with which all conditions are evaluated. */
 struct judged {
 	const struct session *first, *last; /* oldest and newest dump, possibly the same */
-	/* valid if a condition uses a measure without a target */
+	/* only valid if a condition uses a measure without a target */
 	uint64_t own_count;
 };
 
-/* A measured value, and its derivation as text. */
+/* A measured value, and a text that explains it. */
 struct finding {
 	double value;
 	char text[96];
-	bool is_unknown; /* no measured dump contains the class or object */
+	bool is_unknown; /* whether no measured dump contains the class or object */
 };
 
 static int find_value(const struct judged *j, const struct condition *c, struct finding *out,
@@ -311,7 +312,7 @@ int query_judge(struct query *q, const struct session *sides, size_t side_count,
 		query_fact(q, "unknown", unknown);
 	if (used >= sizeof(list))
 		memcpy(list + sizeof(list) - 4, "...", 4);
-	/* The user's text may not be UTF-8, and may have been cut anywhere. */
+	/* The user's text may not be valid UTF-8, and may have been truncated anywhere. */
 	(void)heap_clean_text(list, strlen(list), clean, sizeof(clean));
 	query_fact_text(q, "conditions", clean);
 	return HDB_OK;

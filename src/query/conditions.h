@@ -31,8 +31,8 @@ struct query_measure {
 
 /*
  * Reads all --fail-if options, evaluates them, and sets the facts "failed", "unknown" and
- * "conditions". `sides` are the dumps, oldest first. `own` may be NULL. Returns HDB_EUSAGE for a
- * wrong condition, before computing anything.
+ * "conditions". `sides` are the dumps, oldest first. `own` may be NULL. Returns HDB_EUSAGE for an
+ * invalid condition, before computing anything.
  */
 int query_judge(struct query *q, const struct session *sides, size_t side_count,
 		const struct query_measure *own, struct hdb_error *err);

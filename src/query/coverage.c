@@ -16,7 +16,7 @@ int query_read_population(struct query *q, struct hdb_error *err)
 	const bool others = query_option(q, "unreachable") != NULL,
 		   all = query_option(q, "all") != NULL;
 
-	/* A query without --unreachable may have an option --all with another meaning. */
+	/* A query without --unreachable may have an option --all with a different meaning. */
 	if (!query_find_option(q->def, "unreachable"))
 		return HDB_OK;
 	if (others && all)
@@ -95,7 +95,7 @@ static int add_sentence(struct base_vec *to, const char *text, struct hdb_error 
 
 	assert(*text);
 	for (const char *p = text; *p; p += digits ? digits : 1) {
-		/* Leave out digits inside words and fractions. */
+		/* Digits inside words and fractions are left unchanged. */
 		const bool is_number =
 			p == text || !(isalnum((unsigned char)p[-1]) || p[-1] == '.');
 

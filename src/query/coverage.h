@@ -2,14 +2,13 @@
  * query/coverage.h - the coverage of an answer: the objects to which its numbers refer, and what it
  * omits.
  *
- * Every query that counts objects has QUERY_COVERAGE_FACTS at the end of its facts, and counts
- * reachable objects unless the user requests others: either it has QUERY_POPULATION_OPTIONS, or
+ * Each query that counts objects has QUERY_COVERAGE_FACTS at the end of its facts, and counts
+ * reachable objects unless the user requests others. Either it has QUERY_POPULATION_OPTIONS, or
  * spec.one_population explains why it cannot count other objects. The framework reads the options
  * and sets the fact `counted`.
  *
- * Whatever heapdb removes from the rows because of a minimum, threshold, depth or limit must be
- * reported with query_cut, so that it appears in the same facts everywhere. The command shows these
- * facts in every format.
+ * If rows are removed because of a minimum, threshold, depth or limit, query_cut must report them,
+ * so that they appear in the same facts everywhere. The command shows these facts in every format.
  */
 #ifndef QUERY_COVERAGE_H
 #define QUERY_COVERAGE_H
@@ -36,8 +35,8 @@ static inline bool query_counts(const struct query *q, bool is_reachable)
 }
 
 /*
- * Set the facts about unreachable objects: for the whole heap, from the `whole` table, which is
- * built if needed; or with the given numbers.
+ * Set the facts about unreachable objects, either for the whole heap from the `whole` table, which
+ * is built if needed, or with the given numbers.
  */
 void query_report_heap(struct query *q);
 /*
@@ -50,16 +49,19 @@ void query_report_unreachable(struct query *q, uint64_t count, uint64_t bytes);
 /*
  * Reports what is omitted from the rows, and why: "strings that occur less than 3 times". Several
  * reports are added up, and their reasons are joined with "; ". Reports nothing if all numbers in
- * *cut are 0. If cut is NULL, rows were omitted but not counted. Specs without facts for objects
- * and bytes do not get these numbers.
+ * *cut are 0. A NULL cut means that rows were omitted but not counted. Specs without facts for
+ * objects and bytes do not get these numbers.
  */
 void query_cut(struct query *q, const struct analysis_cut *cut, const char *format, ...)
 	HDB_PRINTF(3, 4);
 
-/* Sets QUERY_NO_ANDROID_FACT if the dump is not from Android. `what` names what the rows lack. */
+/*
+ * Sets QUERY_NO_ANDROID_FACT if the dump is not from Android. `what` names the data that the rows
+ * lack.
+ */
 void query_report_no_android(struct query *q, const char *what);
 
-/* Sets the facts about everything that was reported, once the query is open. For the framework. */
+/* Sets the facts about everything that was reported. For the framework, once the query is open. */
 void query_report_coverage(struct query *q);
 
 #endif

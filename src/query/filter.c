@@ -1,7 +1,7 @@
 /*
  * query/filter.c - drops rows that the caller does not want (struct hdb_row_filter). While rows are
- * sorted with a limit, also drops rows that cannot be among the first. A row is tested as soon as
- * the query has filled in the tested columns, or else when it is complete.
+ * sorted with a limit, it also drops rows that cannot be among the first. A row is tested as soon
+ * as the query has filled in the tested columns, or otherwise when it is complete.
  */
 #include "query/object_columns.h"
 #include "base/scope.h"
@@ -21,7 +21,7 @@ struct query_filter {
 	bool *uses;
 	uint64_t tested;
 	bool uses_shared; /* whether any column of object_columns.h is tested */
-	bool is_done;     /* the current row has been tested */
+	bool is_done;     /* whether the current row has been tested */
 };
 
 void query_filter_free(struct query_filter *f)

@@ -1,4 +1,4 @@
-/* query/grouping.c - sums by key. */
+/* query/grouping.c - adds up items by key. */
 #include "query/grouping.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* query/info_rows.c - lists of keys and values. */
+/* query/info_rows.c - builds answers that are lists of keys and values. */
 #include "query/info_rows.h"
 
 #include "base/base_text.h"
@@ -76,7 +76,7 @@ int info_row(struct query *q, size_t no, struct hdb_error *err)
 	(void)err;
 	if (row->section)
 		query_lend_text(q, SECTION, row->section);
-	/* Key and value are copied, because they come from the dump or the system. */
+	/* The key and the value are copied, because they come from the dump or the system. */
 	query_set_text(q, KEY - shift, row->key);
 	if (row->value)
 		query_set_text(q, VALUE - shift, row->value);

@@ -5,8 +5,9 @@
 #include "query/query.h"
 
 /*
- * The rows made so far. It is the state of these queries, or the first member of their state. The
- * `app` query has no sections, so it lacks that column, and its numbers have no formatted value.
+ * The rows built so far. This is the state of these queries, or the first member of their state.
+ * The `app` query has no sections, so it lacks that column, and its numbers have no formatted
+ * value.
  */
 struct info_rows {
 	const char *section;  /* section of the next rows; static */
@@ -17,12 +18,12 @@ struct info_rows {
 int info_row(struct query *q, size_t no, struct hdb_error *err);
 void info_close(struct query *q);
 
-/* Starts a section; its name must be static. Call info_end after the last row. */
+/* Starts a section, whose name must be static. info_end must be called after the last row. */
 void info_section(struct query *q, const char *section);
 void info_end(struct query *q);
 /*
  * Appends a row. `help` must be static. Key and value are copied and converted to valid UTF-8; a
- * NULL value means that the row has none. As with cells, the query remembers the first failure.
+ * NULL value means that the row has none. As for cells, the query keeps the first failure.
  */
 void info_text(struct query *q, const char *key, const char *help, const char *value);
 /* Appends a row whose value is a number, formatted with thousands separators. */

@@ -1,13 +1,13 @@
 /*
- * query/kept_answers.c - records answers while they are made, keeps them in the database, and reads
- * them back.
+ * query/kept_answers.c - records answers while they are computed, stores them in the database, and
+ * reads them back.
  *
- * The table has one block with key 0 and one item per row. Its bytes, with little-endian numbers:
- * u32, 1 if the block has all rows, otherwise 0; u32 number of columns; u64 number of rows without
- * a limit; for each column, u32 its index in the spec; u32 number of facts; for each fact, u32 its
- * index in the spec and a value; then the rows, one value per column. A value is one byte (enum
- * hdb_type) followed by u64 with the bits of a number, or by u32 size and the bytes of a string.
- * Nothing follows HDB_TYPE_NULL.
+ * The table has one block with key 0 and one item per row. It consists of, with little-endian
+ * numbers: u32, 1 if the block has all rows, otherwise 0; u32 number of columns; u64 number of rows
+ * without a limit; for each column, u32 its index in the spec; u32 number of facts; for each fact,
+ * u32 its index in the spec and a value; then the rows, one value per column. A value is one byte
+ * (enum hdb_type) followed by u64 with the bits of a number, or by u32 size and the bytes of a
+ * string. Nothing follows HDB_TYPE_NULL.
  */
 #include "query/kept_answers.h"
 
@@ -223,8 +223,8 @@ int query_kept_begin(struct query *q, struct hdb_error *err)
 	    !is_plain(q))
 		return HDB_NOTFOUND;
 	/*
-	 * If the dump is missing or has changed, a new answer could lack values that the kept
-	 * answer has, so the kept one is not used.
+	 * If the dump is missing or has changed, a new answer could lack values that the stored
+	 * answer has, so the stored answer is not used.
 	 */
 	if (heap_open_dump(q->heap, NULL) != HDB_OK)
 		return HDB_NOTFOUND;
@@ -240,7 +240,7 @@ int query_kept_begin(struct query *q, struct hdb_error *err)
 		return damaged(q, "missing", err);
 	if (suffices(q, &block))
 		return replay(q, &block, err);
-	q->kept->is_full = true; /* Keep the existing answer. */
+	q->kept->is_full = true; /* the existing answer is kept */
 	return HDB_NOTFOUND;
 }
 
@@ -347,6 +347,6 @@ void query_kept_write(struct query *q)
 	block.data = bytes.data;
 	block.size = bytes.count;
 	block.item_count = (uint32_t)k->row_count;
-	/* If writing fails now, the next run of the query tries again. */
+	/* If writing fails, the next run of the query tries again. */
 	(void)store_keep(q->heap->store, k->table, &block, &err);
 }

@@ -1,6 +1,6 @@
 /*
- * query/kept_answers.h - stores answers that took long to compute in the database, in table
- * answer.NAME, so that running the same query again is fast. Private to the framework.
+ * query/kept_answers.h - stores answers that take long to compute in the database, in table
+ * answer.NAME, so that the same query is fast the next time. Private to the framework.
  *
  * An answer is stored if its query's definition names a table (`keeps`), the query was run without
  * targets, options, a filter or a sort order, the database can be written, and the dump is
@@ -12,29 +12,32 @@
 
 #include "query/query.h"
 
-/* Answers about fewer objects are computed fast enough and are not kept. */
+/*
+ * Minimum number of objects for an answer to be stored. With fewer objects, answers are computed
+ * fast enough.
+ */
 #define QUERY_KEPT_OBJECTS 1000000u
-/* Maximum size of a kept answer in bytes, and the minimum number of rows if not all rows fit. */
+/* Maximum size of a stored answer in bytes, and minimum number of its rows if not all rows fit. */
 #define QUERY_KEPT_BYTES ((size_t)1 << 20)
 #define QUERY_KEPT_ROWS 1000u
 
 struct query_kept;
 
 /*
- * Called when the arguments have been read. If the answer is stored, sets columns, facts and total
- * and returns HDB_OK; query_kept_next then returns the rows. Returns HDB_NOTFOUND without a message
- * if the answer must be computed; query_kept_add then records rows if answers of this query are
- * stored. Returns HDB_ECORRUPT if a stored answer is damaged.
+ * Begins an answer. Called when the arguments have been read. If the answer is stored, sets
+ * columns, facts and total, and returns HDB_OK; query_kept_next then returns the rows. Returns
+ * HDB_NOTFOUND without a message if the answer must be computed; query_kept_add then records rows
+ * if answers of this query are stored. Returns HDB_ECORRUPT if a stored answer is damaged.
  */
 int query_kept_begin(struct query *q, struct hdb_error *err);
-/* Fills in the cells of the next row: HDB_OK or HDB_END. */
+/* Fills in the cells of the next row. Returns HDB_OK or HDB_END. */
 int query_kept_next(struct query *q, struct hdb_error *err);
 
 /* Records the current row; its strings must have been placed. */
 void query_kept_add(struct query *q);
-/* Call it after the last row. */
+/* Ends the recording. Must be called after the last row. */
 void query_kept_end(struct query *q);
-/* Writes the recorded answer if it is worth keeping. Ignores a failure to write. */
+/* Stores the recorded answer if this is worthwhile. Ignores a failure to write. */
 void query_kept_write(struct query *q);
 
 /* Returns whether the rows come from the database. */

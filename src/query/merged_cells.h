@@ -15,8 +15,8 @@ struct query_merged_columns {
 
 /*
  * Fills in these columns for a step. They show the level and the name of the step's node ("class
- * a.B" for a class object, "a.B" for others), or for siblings that are not shown, "(12 others)" and
- * their number.
+ * a.B" for a class object, "a.B" for others). For siblings that are not shown, they show "(12
+ * others)" and their number.
  */
 void query_merged_set_step(struct query *q, const struct query_merged_columns *columns,
 			   const struct analysis_merged *m, const struct analysis_merged_walk *walk,

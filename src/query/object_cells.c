@@ -1,4 +1,4 @@
-/* query/object_cells.c - cells that describe objects, classes and groups of objects. */
+/* query/object_cells.c - fills in cells that describe objects, classes and groups of objects. */
 #include "query/object_cells.h"
 
 #include "analysis/describe.h"

@@ -8,8 +8,8 @@
 
 /*
  * Sets a text column to a value: a number, "null", or the label of the object to which it refers.
- * In the last case, also sets an ID column (SIZE_MAX: none) to that object's ID, if the dump
- * contains it.
+ * In the last case, also sets an ID column (SIZE_MAX: none) to the object's ID, if the dump
+ * contains the object.
  */
 void query_set_value(struct query *q, size_t text_column, size_t id_column,
 		     const struct heap_value *value);
@@ -25,9 +25,9 @@ void query_set_group(struct query *q, size_t column, const struct analysis_group
 		     const struct derive_total *total);
 
 /*
- * Sets the columns that identify a group. For a group's class or class loader object, and for the
- * class loader of a class, these are its name and, except for the boot loader, its ID. Packages
- * have neither.
+ * Sets the columns that identify a group. For the class object or class loader object of a group,
+ * and for the class loader of a class, they contain its name and, except for the boot loader, its
+ * ID. Packages have neither.
  */
 void query_set_group_objects(struct query *q, size_t id_column, size_t loader_column,
 			     const struct analysis_groups *groups,

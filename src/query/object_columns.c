@@ -86,7 +86,7 @@ static int find_heap(struct heap *heap, const char *wanted, uint32_t *out, struc
 }
 
 /*
- * Finds the heap in all databases. If an earlier dump has no such heap, no object of that dump is
+ * Finds the heap in all databases. If an earlier dump has no such heap, no object of this dump is
  * selected.
  */
 static int find_heaps(struct query *q, const char *wanted, struct hdb_error *err)
@@ -105,8 +105,8 @@ static int find_heaps(struct query *q, const char *wanted, struct hdb_error *err
 }
 
 /*
- * Names the column of a heap, for example "retained_app". Only letters, digits and underscores are
- * used.
+ * Names the column of a heap, for example "retained_app". The name contains only letters, digits
+ * and underscores.
  */
 static int name_heap_column(struct query *q, size_t column, uint32_t heap_no, struct hdb_error *err)
 {
@@ -121,7 +121,7 @@ static int name_heap_column(struct query *q, size_t column, uint32_t heap_no, st
 			*p = '_';
 	}
 	(void)snprintf(name, sizeof(name), "retained_%s", text);
-	/* Skip a name that another column already has. */
+	/* Skips a name that another column already has. */
 	if (query_find_column(q, name) != SIZE_MAX)
 		(void)snprintf(name, sizeof(name), "retained_heap_%u", (unsigned)heap_no);
 	query_rename(q, column, name, HDB_TYPE_BYTES);

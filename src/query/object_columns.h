@@ -1,11 +1,11 @@
 /*
- * query/object_columns.h - columns of every query whose rows are objects, and the options that
- * choose which objects and references count.
+ * query/object_columns.h - columns that all queries with objects as rows share, and the options
+ * that determine which objects and references count.
  *
  * A definition with QUERY_ROWS_ARE_OBJECTS in `uses` has QUERY_OBJECT_COLUMNS at the end of its
  * columns, and an ID column "id". After `open`, this module decides which of these columns to show:
  * native and retained_native if the dump has native sizes, heap and retained_* for each heap if it
- * has several heaps, depth with --depth. It fills them in after `next`, unless `next` did.
+ * has several heaps, depth with --depth. It fills them in after `next`, unless `next` has done so.
  */
 #ifndef QUERY_OBJECT_COLUMNS_H
 #define QUERY_OBJECT_COLUMNS_H
@@ -20,13 +20,13 @@ const struct hdb_option_spec *query_shared_option(const struct query_def *def, u
 
 /* Reads --retained and --heap, and names the columns of heaps. Called before `open`. */
 int query_begin_shared(struct query *q, struct hdb_error *err);
-/* Names the columns of heaps only; for a query that has become another one. */
+/* Names only the columns of heaps, for a query that has become another one. */
 int query_begin_columns(struct query *q, struct hdb_error *err);
-/* Decides which of the columns are shown. Called after `open`. */
+/* Determines which of the columns are shown. Called after `open`. */
 int query_show_object_columns(struct query *q, struct hdb_error *err);
-/* Returns whether a column is one of these. */
+/* Returns whether a column is one of the object columns. */
 bool query_is_object_column(const struct query *q, size_t column);
-/* Fills in these columns. Called after `next`. */
+/* Fills in the object columns. Called after `next`. */
 int query_fill_object_columns(struct query *q, struct hdb_error *err);
 /* Sets *is_elsewhere to whether the row's object is in a heap other than the requested one. */
 int query_is_elsewhere(struct query *q, bool *is_elsewhere, struct hdb_error *err);

@@ -1,9 +1,9 @@
 /*
- * query/query.h - how a query is defined: by a definition (name, options, columns, facts) in a
- * .query file, which tools/query.awk translates to C, and by three functions.
+ * query/query.h - the definition of queries. A query is defined by a .query file (name, options,
+ * columns, facts), which tools/query.awk translates to C, and by three functions.
  *
- * A query is opened once: it reads its arguments, builds the tables it needs, and sets facts. Then
- * it puts one row after another into the cells of struct query. Sorting, limits, filters and
+ * When a query is opened, it reads its arguments, builds the tables that it needs, and sets facts.
+ * Then it puts one row after another into the cells of struct query. Sorting, limits, filters and
  * counting are implemented here for all queries (rows.c). To add a query, write its .query file, a
  * C file with its functions and QUERY_DEFINE, and a test; add a line to the list in
  * queries/queries.h; and update the manual by running `sh tools/heapdb/man_queries.sh --write`.
@@ -17,16 +17,16 @@
 
 #include <limits.h>
 
-/* The total is unknown until all rows have been read. */
+/* Value of a total that is unknown until all rows have been read. */
 #define QUERY_TOTAL_UNKNOWN UINT64_MAX
 
 struct query;
 
-/* How rows that belong together are sorted. */
+/* How rows are sorted if they belong together. */
 enum query_order {
 	QUERY_ORDER_FLAT, /* each row on its own */
 	/*
-	 * Rows with 0 in column "level" are sorted. Rows on other levels stay behind theirs, in
+	 * Rows with 0 in the column "level" are sorted. Rows on other levels follow theirs, in
 	 * their original order.
 	 */
 	QUERY_ORDER_HEADS,
@@ -37,7 +37,7 @@ enum query_order {
 /* The distinct strings of a column, for callers that read columns. */
 struct query_names {
 	/*
-	 * owned, NULL if the column has no names; the strings are borrowed until the query is
+	 * owned; NULL if the column has no names; the strings are borrowed until the query is
 	 * closed
 	 */
 	const char **texts;
@@ -46,16 +46,16 @@ struct query_names {
 	uint64_t bytes; /* total size of the strings */
 };
 
-/* One column of many rows. */
+/* One column of a batch of rows. */
 struct query_batch_column {
 	const uint64_t *values; /* numbers; for double and signed columns, their bit patterns */
-	const uint32_t *codes;  /* for text columns: indexes in the column's names */
+	const uint32_t *codes;  /* for text columns: indexes in the names of the column */
 	const uint8_t *flags;   /* for booleans: 0 or 1 */
-	/* 0 if the row has no value in this column; NULL: all rows have one */
+	/* 0 if the row has no value in this column; NULL: all rows have a value */
 	const uint8_t *there;
 };
 
-/* Many rows. Everything is borrowed until the next call that uses the query. */
+/* A batch of rows. Everything is borrowed until the query is used again. */
 struct query_batch {
 	size_t count;
 	/* indexed like spec.columns; columns that are not shown are empty */
@@ -67,44 +67,48 @@ struct query_def {
 	struct hdb_query_spec spec;
 	/* size of q->state, which is zeroed before `open` */
 	size_t state_size;
-	/* the query has one row for each record of this table, and q->total is set; 0: no table */
+	/* table for which the query has one row per record, with q->total set; 0: none */
 	enum store_table rows_of;
 	/*
 	 * Prepares the query: reads options and targets, builds tables, and sets facts and q->total
-	 * (unknown by default). If it fails, `close` is called nevertheless. NULL: nothing to
+	 * (unknown by default). If it fails, `close` is still called. NULL: there is nothing to
 	 * prepare.
 	 */
 	int (*open)(struct query *q, struct hdb_error *err);
-	/* Fills in the cells of the next row, all of which are null before: HDB_OK or HDB_END. */
+	/*
+	 * Fills in the cells of the next row, which are all null before. Returns HDB_OK or HDB_END.
+	 */
 	int (*next)(struct query *q, struct hdb_error *err);
 	/*
-	 * Used instead of `next` if `open` has set q->total: fills in the cells of row number `no`.
-	 * Called for rows 0, 1, 2, ... in order.
+	 * Fills in the cells of row number `no`. Used instead of `next` if `open` has set q->total,
+	 * and called for rows 0, 1, 2, ... in order.
 	 */
 	int (*row)(struct query *q, size_t no, struct hdb_error *err);
 	/*
-	 * Returns the next rows column by column, for answers with millions of rows: HDB_OK with at
-	 * least one row, or HDB_END. All shown text columns must then have names. NULL: not
-	 * supported.
+	 * Returns the next rows column by column, for answers with millions of rows. The result is
+	 * HDB_OK with at least one row, or HDB_END. All shown text columns must then have names.
+	 * NULL: not supported.
 	 */
 	int (*batch)(struct query *q, struct query_batch *out, struct hdb_error *err);
 	/* number of columns that `batch` fills in, beginning with the first of spec.columns */
 	size_t batch_columns;
-	/* Frees what q->state owns. May be NULL. */
+	/* Frees the memory of q->state. May be NULL. */
 	void (*close)(struct query *q);
 	/*
-	 * the query compares with databases of earlier dumps; other queries accept no such
-	 * databases
+	 * whether the query compares with databases of earlier dumps; other queries do not accept
+	 * them
 	 */
 	bool takes_before;
-	enum analysis_population population; /* unless `open` changes it */
+	enum analysis_population population; /* may be changed by `open` */
 	enum query_order order;
 	unsigned uses; /* enum query_use */
 	/* meaning of --heap for this query; NULL: the rows are objects of that heap */
 	const char *heap_help;
-	/* the reason to show if an answer has no rows; NULL: see common_facts.c */
+	/* reason shown if an answer has no rows; NULL: see common_facts.c */
 	const char *no_rows;
-	/* table in which an answer is kept if no arguments were given (kept_answers.h); 0: none */
+	/*
+	 * table in which an answer is stored if no arguments were given (kept_answers.h); 0: none
+	 */
 	enum store_table keeps;
 };
 
@@ -122,24 +126,26 @@ struct query_def {
  */
 #include <query/shared.query.h>
 
-/* The options of a query without options of its own. */
+/* The options of a query that has none of its own. */
 extern const struct hdb_option_spec query_no_options[];
 
 /* Bit flags for options and columns that a definition shares with others (object_columns.h). */
 enum query_use {
 	QUERY_USES_STRENGTH = 1, /* --retained */
 	QUERY_USES_HEAP = 2,     /* --heap */
-	/* Adds QUERY_OBJECT_COLUMNS and --depth; column "id" is the object of the row. */
+	/* Adds QUERY_OBJECT_COLUMNS and --depth. The column "id" is the object of the row. */
 	QUERY_ROWS_ARE_OBJECTS = 4,
-	QUERY_CHOOSES_COLUMNS = 8, /* the query shows native and heap itself and has no --depth */
-	/* Of these columns only native is present, for the object of the row. */
+	QUERY_CHOOSES_COLUMNS = 8, /* the query itself shows native and heap, and has no --depth */
+	/* Only `native` of these columns is present, for the object of the row. */
 	QUERY_HAS_NATIVE = 16,
 	QUERY_OWN_NATIVE = 32, /* shows the `native` column itself */
 	/*
 	 * Retained sizes are shown only if they are already known, because the answer must be fast.
 	 */
 	QUERY_IF_KNOWN = 64,
-	/* With --heap, the query reads all objects and filters them itself: heap_passes_over. */
+	/*
+	 * With --heap, the query reads all objects and filters them itself with heap_passes_over.
+	 */
 	QUERY_CHOOSES_HEAP = 128,
 	QUERY_USES_ALL = 7
 };
@@ -151,17 +157,17 @@ struct query_object_places {
 	unsigned heap_count; /* number of heaps that have a column */
 };
 
-/* A running query. Callers of the library know it as struct hdb_rows. */
+/* A running query. Users of the library know it as struct hdb_rows. */
 struct query {
 	const struct query_def *def;
 	struct heap *heap;      /* borrowed */
 	struct derive *derive;  /* borrowed */
 	struct base_work *work; /* borrowed */
-	/* heap, derived tables and work, in the form in which analyses take them */
+	/* heap, derived tables and work, as analyses take them */
 	struct session session;
 	struct hdb_query_args args; /* the arrays and strings that it points to are borrowed */
 	/*
-	 * the targets of args, and the objects given by number as strings; owned, made by
+	 * the targets of args, and the objects given by number as strings; owned; set by
 	 * query_read_args
 	 */
 	const char **targets;
@@ -170,7 +176,7 @@ struct query {
 	/* databases of earlier dumps, oldest first; borrowed */
 	const struct session *before;
 	size_t before_count;  /* 0 unless the definition accepts earlier dumps */
-	void *state;          /* state of the query itself */
+	void *state;          /* state of the query */
 	int failure;          /* first failure of a function that sets cells or facts; 0: none */
 	struct hdb_error why; /* valid if `failure` is not 0 */
 	/* number of rows without a limit, or QUERY_TOTAL_UNKNOWN */
@@ -179,70 +185,73 @@ struct query {
 	bool is_cut;
 	struct analysis_cut cut;     /* arguments of query_cut, if is_cut */
 	struct base_vec cut_text;    /* reasons */
-	struct query_filter *filter; /* made from args.filter by filter.c; NULL: none */
+	struct query_filter *filter; /* created from args.filter by filter.c; NULL: none */
 	/* with a filter: number of rows that it accepts, or QUERY_TOTAL_UNKNOWN */
 	uint64_t wanted_total;
 	/* The remaining members are managed by rows.c and the files next to it. */
-	/* indexes of columns of the spec; SIZE_MAX if it does not have them */
+	/* indexes of columns of the spec; SIZE_MAX if the spec does not have them */
 	size_t label, label_kind, label_value;
 	size_t *columns; /* the shown columns, as indexes of spec.columns */
 	size_t column_count;
 	/* columns renamed because of options, by column; NULL: none */
 	struct query_renamed *renamed;
-	/* indexed by index in spec.columns; NULL: no column has names; owned */
+	/* indexed like spec.columns; NULL: no column has names; owned */
 	struct query_names *names;
 	struct query_batch batch; /* the last batch returned; its columns are owned */
 	struct hdb_value *cells;  /* the current row: one cell per column of the spec */
 	struct base_vec row_text; /* bytes of the strings in the current row */
-	struct query_fact *facts; /* the facts that were set, in the order of spec.facts */
+	struct query_fact *facts; /* facts that have been set, in the order of spec.facts */
 	size_t fact_count;
-	struct query_fact *common; /* facts that every query can have; they precede its own facts */
+	/* facts that every query can have, which precede its own facts */
+	struct query_fact *common;
 	size_t common_count;
-	struct query_sorted *sorted; /* set once the rows have been sorted */
+	struct query_sorted *sorted; /* set when the rows have been sorted */
 	/* number of rows of def->row, and number of rows made so far */
 	uint64_t row_count, row_no;
 	uint64_t made;  /* number of rows made so far that passed the tests */
 	uint64_t taken; /* number of rows returned to the caller */
 	bool has_ended;
 	struct query_object_places extra;
-	bool is_filtered;      /* --heap was given; only_heap and only_before say which heap */
+	/* whether --heap was given; only_heap and only_before are the heap */
+	bool is_filtered;
 	uint32_t only_heap;    /* as in struct heap_object */
-	uint32_t *only_before; /* the same for each earlier database; owned */
-	/* see kept_answers.h; NULL: the answer is not one that is kept */
+	uint32_t *only_before; /* only_heap for each earlier database; owned */
+	/* see kept_answers.h; NULL: the answer is not stored */
 	struct query_kept *kept;
-	bool is_counting; /* nobody reads the remaining rows, so `next` may leave cells null */
+	/* whether nobody reads the remaining rows, so that `next` may leave cells null */
+	bool is_counting;
 };
 
 /* ---- arguments ---- */
 
-/* Kinds of targets that stand for sets of objects. */
+/* Kinds of targets that name sets of objects. */
 #define QUERY_TARGET_SET (HDB_TARGET_CLASS | HDB_TARGET_PATTERN | HDB_TARGET_LOADER)
 
 /*
  * Checks all options and the number of targets against the definition, and collects the targets in
- * q->targets. Returns HDB_EUSAGE with a description of the error. `open` functions can rely on
- * valid values.
+ * q->targets. Returns HDB_EUSAGE with a description of the error. `open` functions may therefore
+ * rely on valid values.
  */
 int query_read_args(struct query *q, struct hdb_error *err);
 
 /*
- * Returns an option of a definition, whether its own or a shared one. Returns NULL if it has none
- * with that name.
+ * Returns an option of a definition, whether its own or a shared one, or NULL if there is none with
+ * this name.
  */
 const struct hdb_option_spec *query_find_option(const struct query_def *def, const char *name);
 
-/* Returns the default value of an option, or NULL if it has no default. */
+/* Returns the default value of an option, or NULL if it has none. */
 const char *query_default(const struct query *q, const char *name);
 
-/* Returns the value of an option: NULL if the option was not given, "" for a flag. */
+/* Returns the value of an option: NULL if it was not given, and "" for a flag. */
 const char *query_option(const struct query *q, const char *name);
 
 /* Returns the value of an option, or its default if it was not given. */
 const char *query_text(const struct query *q, const char *name);
 
 /*
- * Returns the value of a numeric option. If the option was not given, returns its default, or
- * `fallback` if it has no default.
+ * Returns the value of a numeric option. If it was not given, returns its default, or `fallback` if
+ * there is no default.
  */
 uint64_t query_number(const struct query *q, const char *name, uint64_t fallback);
 
@@ -256,7 +265,7 @@ unsigned query_choice(const struct query *q, const char *name);
 
 /*
  * Chooses the shown columns and their order, given their names separated by commas. For `open`
- * functions whose options decide which columns make sense. The option "columns", if the spec has
+ * functions whose options determine which columns make sense. The option "columns", if the spec has
  * it, is applied before `open`.
  */
 void query_choose(struct query *q, const char *names);
@@ -268,12 +277,12 @@ int query_choose_named(struct query *q, const char *names, struct hdb_error *err
 
 /* A column whose name and type depend on options. Names are copied. */
 struct query_renamed {
-	struct hdb_column column; /* name is NULL: as in the spec */
+	struct hdb_column column; /* name is NULL if the column is as in the spec */
 	char *name;               /* owned */
 };
 void query_rename(struct query *q, size_t column, const char *name, enum hdb_type type);
 
-/* Returns a column of the spec under the name that it has in this answer. */
+/* Returns a column of the spec, with the name that it has in this answer. */
 static inline const struct hdb_column *query_spec_column(const struct query *q, size_t column)
 {
 	return q->renamed && q->renamed[column].name ? &q->renamed[column].column :
@@ -284,8 +293,8 @@ static inline const struct hdb_column *query_spec_column(const struct query *q, 
 bool query_is_shown(const struct query *q, size_t column);
 
 /*
- * For `open` functions: turns the query into another one and calls the `open` function of that
- * query. The state is lost, and no facts may have been set.
+ * Turns the query into another one and calls the `open` function of that query. For `open`
+ * functions. The state is lost, and no facts may have been set.
  */
 int query_become(struct query *q, const struct query_def *def, struct hdb_error *err);
 
@@ -294,35 +303,36 @@ int query_become(struct query *q, const struct query_def *def, struct hdb_error 
 /*
  * Functions that set cells and facts return nothing. If one of them fails (because memory is
  * exhausted or the database cannot be read), the query keeps the first error, and the framework
- * reports it instead of the row or of a successful opening. So `open` and `next` need not check.
+ * reports it instead of the row or of a successful opening. `open` and `next` therefore need not
+ * check.
  */
 void query_fail(struct query *q, int code, const struct hdb_error *why);
 /* Returns HDB_OK, or the error that was kept. */
 int query_failed(const struct query *q, struct hdb_error *err);
 
-/* Makes a cell null. All cells are null before a row is made. */
+/* Makes a cell null. All cells are null before a row is filled in. */
 void query_null(struct query *q, size_t column);
 /*
- * For columns of the types COUNT, BYTES, ID and BOOL. The column determines which of these the
- * value is.
+ * Sets a cell in a column of type COUNT, BYTES, ID or BOOL. The type of the column determines the
+ * meaning of the value.
  */
 void query_set(struct query *q, size_t column, uint64_t value);
 void query_set_int(struct query *q, size_t column, int64_t value);
 void query_set_double(struct query *q, size_t column, double value);
 /*
- * Strings are copied. They must be valid UTF-8 (heap/values/text.h ensures this). A C string's
- * encoding of U+0000 becomes a zero byte.
+ * Sets a text cell. Strings are copied. They must be valid UTF-8 (heap/values/text.h ensures this).
+ * A C string's encoding of U+0000 becomes a zero byte.
  */
 void query_set_text(struct query *q, size_t column, const char *text);
 void query_set_text_n(struct query *q, size_t column, const char *text, size_t size);
 /*
  * Sets a column to the text of a string in the heap: the whole text up to QUERY_STRING_MAX_BYTES,
- * otherwise its start and "... (1234567 characters)". Returns HDB_NOTFOUND, without setting
- * anything, if the dump does not have the characters.
+ * or otherwise its start and "... (1234567 characters)". Returns HDB_NOTFOUND, without setting
+ * anything, if the dump does not contain the characters.
  */
 int query_set_string(struct query *q, size_t column, uint32_t ix, struct hdb_error *err);
 int query_fact_string(struct query *q, const char *name, uint32_t ix, struct hdb_error *err);
-/* For strings that live until the query is closed, which are not copied. */
+/* Sets a text cell to a string that is valid until the query is closed, and is not copied. */
 void query_lend_text(struct query *q, size_t column, const char *text);
 void query_lend_text_n(struct query *q, size_t column, const char *text, size_t size);
 void query_format(struct query *q, size_t column, const char *format, ...) HDB_PRINTF(3, 4);
@@ -339,21 +349,21 @@ void query_fact_object(struct query *q, uint32_t ix);
 /* Returns whether the spec has a fact with this name. */
 bool query_has_fact(const struct query *q, const char *name);
 
-/* Sets QUERY_ZEROED_FACT, the first fact of the spec, if the VM left out contents of arrays. */
+/* Sets QUERY_ZEROED_FACT, the first fact of the spec, if the VM omitted contents of arrays. */
 void query_zeroed(struct query *q);
 
 /* ---- rows that pass ---- */
 
 /*
- * Returns whether rows are tested by a filter, or for their rank while sorting, and the test uses
- * this column. If so, fill in the column before query_test.
+ * Returns whether rows are tested, by a filter or for their rank while sorting, and the test uses
+ * this column. Such a column must be filled in before query_test.
  */
 bool query_is_tested(const struct query *q, size_t column);
 
 /*
- * For `next` functions whose rows are expensive: tests the row once the tested columns are filled
- * in. If *wanted is false, the caller can skip the remaining columns, call query_reset and fill in
- * the next row. Without a filter or a sort with a limit, all rows pass.
+ * Tests a row once the tested columns are filled in. For `next` functions whose rows are expensive.
+ * If *wanted is set to false, the caller can skip the remaining columns, call query_reset and fill
+ * in the next row. Without a filter or a sort with a limit, all rows pass.
  */
 int query_test(struct query *q, bool *wanted, struct hdb_error *err);
 /* Makes all cells null again. */
@@ -376,12 +386,12 @@ void query_set_label(struct query *q, size_t column, uint32_t ix);
 struct query_name_set {
 	const char *const *texts; /* borrowed until the query is closed */
 	uint32_t count;
-	/* set by query_set_names: by index in `texts`, the index among the column's sorted names */
+	/* set by query_set_names; indexed like `texts`: index in the sorted names of the column */
 	uint32_t *codes;
 };
 
 /*
- * For `open` functions: declares which strings a column can have. The column's names are sorted. If
+ * Declares which strings a column can have. For `open` functions. The column's names are sorted. If
  * they are too long in total, the column has no names and the query no batches.
  */
 void query_set_names(struct query *q, size_t column, const struct query_name_set *set);
@@ -395,15 +405,15 @@ struct query_sides {
 };
 
 /*
- * Starts a query. `args` is borrowed. *out is owned: query_close. Together with the look-up by name
- * in queries/queries.h, this implements hdb_query.
+ * Starts a query. `args` is borrowed. The caller must close *out with query_close. Together with
+ * the look-up by name in queries/queries.h, this implements hdb_query.
  */
 int query_open(const struct query_def *def, const struct query_sides *sides,
 	       const struct hdb_query_args *args, struct query **out, struct hdb_error *err);
 int query_next(struct query *q, struct hdb_error *err);
 /* Returns whether rows can be read column by column with query_next_batch. */
 bool query_has_batches(const struct query *q);
-/* Like query_def.batch, but without the rows beyond the limit. */
+/* Returns the next batch, like query_def.batch, but without rows beyond the limit. */
 int query_next_batch(struct query *q, struct query_batch *out, struct hdb_error *err);
 /* Returns the names of shown column `column`, or NULL. */
 const struct query_names *query_names_of(const struct query *q, size_t column);
@@ -412,8 +422,8 @@ size_t query_spec_no(const struct query *q, size_t column);
 int query_total(struct query *q, uint64_t *total, struct hdb_error *err);
 void query_close(struct query *q);
 /*
- * Returns a column. Numbers after the shown columns refer to columns that are not shown. Returns
- * NULL if there are fewer columns.
+ * Returns a column, or NULL if there are fewer columns. Numbers after those of the shown columns
+ * refer to columns that are not shown.
  */
 const struct hdb_column *query_column(const struct query *q, size_t column);
 size_t query_column_count(const struct query *q);
@@ -424,13 +434,13 @@ size_t query_column_count(const struct query *q);
 size_t query_find_shown(const struct query *q, const char *name);
 /* Returns the current row's cell in shown column `column`. */
 const struct hdb_value *query_value(const struct query *q, size_t column);
-/* Returns the current row's cell in the column with this name, which the spec must have. */
+/* Returns the current row's cell in the column with this name, which the spec must contain. */
 const struct hdb_value *query_cell(const struct query *q, const char *column);
 /* Returns whether the current row's cell in this column is the given string. */
 bool query_cell_is(const struct query *q, const char *column, const char *text);
 /* Returns the static array of common facts, which precede the answer's own facts. */
 const struct hdb_column *query_common_facts(size_t *count);
-/* Return facts that were set. */
+/* Return facts that have been set. */
 size_t query_fact_count(const struct query *q);
 const struct hdb_column *query_fact_column(const struct query *q, size_t fact);
 const struct hdb_value *query_fact_value(const struct query *q, size_t fact);

@@ -1,11 +1,11 @@
 /*
  * query/row_sort.c - sorts rows by a column. Without a limit, all rows are kept, within the memory
- * budget. With a limit, only the first few are kept, in a heap whose root is the worst of them, so
+ * budget. With a limit, only the best rows are kept, in a heap whose root is the worst of them, so
  * memory depends on the limit.
  *
  * Rows connected by their column "level" (enum query_order) stay together: they are sorted among
- * the rows with the same parent and then put in preorder. In this case all rows are kept, whatever
- * the limit.
+ * the rows with the same parent and then arranged in preorder. In this case all rows are kept,
+ * whatever the limit.
  */
 #include "base/bytes.h"
 #include "base/scope.h"
@@ -20,15 +20,17 @@
 
 /* Number of rows between two checks of the cancel flag. */
 #define STEP_ROWS 4096
-/* Overhead of an allocation by malloc, in bytes. */
+/* Overhead of an allocation with malloc, in bytes. */
 #define MALLOC_OVERHEAD 16
 
-/* A kept row: column_count numbers of 8 bytes, then as many types of one byte, then the strings. */
+/*
+ * A row that is kept: column_count numbers of 8 bytes, as many types of one byte, and the strings.
+ */
 struct kept_row {
-	uint64_t order; /* number of the row; determines the order of rows with equal keys */
-	/* of rows with levels: 1 + `order` of the parent; 0: none */
+	uint64_t order; /* number of the row, which determines the order of rows with equal keys */
+	/* for rows with levels, 1 + `order` of the parent; 0: none */
 	uint64_t parent;
-	uint32_t size_bytes; /* of the whole structure */
+	uint32_t size_bytes; /* size of the whole structure */
 	uint8_t bytes[];
 };
 
@@ -37,16 +39,16 @@ struct kept_row {
 
 /* State of sorting. */
 struct query_sorted {
-	/* struct kept_row *; a heap while rows are being made, sorted afterwards */
+	/* struct kept_row *; a heap while rows are being read, and sorted afterwards */
 	struct base_vec rows;
 	size_t key; /* the column to sort by */
 	size_t column_count;
 	bool descending;
 	bool is_tree; /* rows have parents */
-	/* whether the rows are sorted; until then, if there is a limit, they form a heap */
+	/* whether the rows are sorted; until they are, they form a heap if there is a limit */
 	bool is_ordered;
-	bool only_heads; /* rows that have a parent keep their order */
-	bool is_early;   /* rows can be dropped once their key is filled in */
+	bool only_heads; /* whether rows that have a parent keep their order */
+	bool is_early;   /* whether rows can be dropped as soon as their key is filled in */
 	uint64_t limit;  /* number of rows to keep, 0 for all */
 	uint64_t left;   /* number of rows dropped early */
 	struct base_stage stage;
@@ -224,7 +226,9 @@ static bool beats_root(const struct query *q, const struct query_sorted *s, uint
 	return compare_keys(s, &fresh, &root) < 0;
 }
 
-/* Reports progress in this sort's own stage, because making a row may have started other stages. */
+/*
+ * Reports progress in the stage of this sort, because reading a row may have started other stages.
+ */
 static int step(struct query *q, const struct query_sorted *s, struct hdb_error *err)
 {
 	const int r = base_step_of(q->work, &s->stage, q->made + s->left, err);
@@ -253,7 +257,7 @@ int query_sort_test(struct query *q, bool *wanted, struct hdb_error *err)
 
 /*
  * Returns whether a row can be dropped as soon as its key is known, so that its other columns need
- * not be computed. This is impossible if the key is filled in last, or if rows of other heaps are
+ * not be computed. This is not possible if the key is filled in last, or if rows of other heaps are
  * dropped later.
  */
 static bool is_early(const struct query *q, const struct query_sorted *s)
@@ -300,7 +304,7 @@ static int keep_row(struct query *q, struct query_sorted *s, uint64_t order, str
 	return r;
 }
 
-/* Uses heap sort, which needs no extra memory and is never quadratic. */
+/* Sorts the rows. Uses heap sort, which needs no extra memory and never takes quadratic time. */
 static void order_rows(struct query_sorted *s)
 {
 	struct kept_row **rows = s->rows.data;
@@ -334,7 +338,7 @@ static uint64_t level_of(const struct query_sorted *s, const struct kept_row *ro
 	return value.type == HDB_TYPE_NULL ? 0 : value.u;
 }
 
-/* Finds the parents. The parent of a row is the last row before it that is on a lower level. */
+/* Finds the parents. The parent of a row is the last previous row on a lower level. */
 static int find_parents(const struct query_sorted *s, size_t column, struct base_vec *stack,
 			struct hdb_error *err)
 {
@@ -356,7 +360,7 @@ static int find_parents(const struct query_sorted *s, size_t column, struct base
 	return HDB_OK;
 }
 
-/* Returns where the children of a row begin. */
+/* Returns the position at which the children of a row begin. */
 static size_t find_children(const struct query_sorted *s, uint64_t parent)
 {
 	struct kept_row *const *rows = s->rows.data;
@@ -367,7 +371,7 @@ static size_t find_children(const struct query_sorted *s, uint64_t parent)
 	return search.low;
 }
 
-/* Puts rows sorted by parent in preorder. */
+/* Arranges rows that are sorted by parent in preorder. */
 static int put_preorder(struct query_sorted *s, struct base_vec *stack, struct hdb_error *err)
 {
 	struct open_row top = { .at = 0 };

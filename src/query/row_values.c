@@ -102,7 +102,7 @@ int query_fail_column(const struct query *q, const char *name, size_t name_size,
 			(void)snprintf(list + used, sizeof(list) - used, ", ...");
 			break;
 		}
-		/* Skip columns of heaps that this dump does not have. */
+		/* Skips columns of heaps that this dump does not have. */
 		if (strncmp(column->name, "retained_heap", 13) != 0)
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
 						 used ? ", " : "", column->name);
@@ -111,10 +111,7 @@ int query_fail_column(const struct query *q, const char *name, size_t name_size,
 			spec->name, (int)(name_size < 64 ? name_size : 64), name, list);
 }
 
-/*
- * Finds a column by name. The names that columns have in this answer take precedence over names in
- * the spec.
- */
+/* Finds a column by name. Its name in this answer takes precedence over its name in the spec. */
 static size_t named_column(const struct query *q, const char *name, size_t name_size)
 {
 	const struct hdb_query_spec *spec = &q->def->spec;
@@ -304,19 +301,19 @@ void query_set_text_n(struct query *q, size_t column, const char *text, size_t s
 	q->row_text.count = value->u + value->text_size;
 }
 
-/* Most strings fit this size. */
+/* Size of the buffer for a string, which most strings fit. */
 #define STRING_BYTES 4096
-/* Longer strings are truncated. Class paths and documents fit. */
+/* Maximum size of a string, so that class paths and documents fit. Longer strings are truncated. */
 #define QUERY_STRING_MAX_BYTES ((size_t)1 << 20)
 
 /* The text of a string. */
 struct string_text {
 	char small[STRING_BYTES];
-	char *large; /* owned; NULL: it is in small */
+	char *large; /* owned; NULL: the text is in `small` */
 	size_t size;
 };
 
-/* Reads a string. After a failure, there is nothing to free. */
+/* Reads a string. After a failure there is nothing to free. */
 static int read_string(struct query *q, uint32_t ix, struct string_text *text,
 		       struct hdb_error *err)
 {
@@ -418,7 +415,7 @@ void query_unplace_texts(struct query *q)
 	for (size_t i = 0; i < q->def->spec.column_count; i++) {
 		struct hdb_value *value = &q->cells[i];
 
-		/* Leave borrowed and empty strings alone. */
+		/* Borrowed and empty strings do not change. */
 		if (value->type == HDB_TYPE_TEXT && value->text_size && q->row_text.data &&
 		    value->text == (const char *)q->row_text.data + value->u)
 			value->text = NULL;
@@ -461,7 +458,7 @@ void query_set_class_of(struct query *q, size_t column, uint32_t ix)
 
 /* ---- facts ---- */
 
-/* Makes room for a fact, keeping the order of the spec. Returns NULL if memory is exhausted. */
+/* Makes room for a fact, in the order of the spec. Returns NULL if memory is exhausted. */
 static struct query_fact *make_fact(struct query *q, const char *name)
 {
 	const struct hdb_query_spec *spec = &q->def->spec;

@@ -22,7 +22,7 @@
 
 /* ---- opening ---- */
 
-/* Allocates cells and columns for q->def. */
+/* Allocates the cells and columns of q->def. */
 static int make_cells(struct query *q, struct hdb_error *err)
 {
 	const size_t count = q->def->spec.column_count;
@@ -41,7 +41,7 @@ static int make_cells(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Allocates the state, and opens. */
+/* Allocates the state, and opens the query. */
 static int prepare(struct query *q, struct hdb_error *err)
 {
 	const size_t size = q->def->state_size;
@@ -63,7 +63,7 @@ int query_become(struct query *q, const struct query_def *def, struct hdb_error 
 	q->population = def->population;
 	TRY(make_cells(q, err));
 	TRY(query_read_population(q, err));
-	/* Shared options have been read already; only the columns differ. */
+	/* Shared options have already been read; only the columns differ. */
 	TRY(query_begin_columns(q, err));
 	return prepare(q, err);
 }
@@ -84,8 +84,8 @@ static int absent_column(const struct query *q, size_t column, struct hdb_error 
 }
 
 /*
- * Returns whether the user chooses columns before the rows are made. If so, columns to sort by are
- * also filled in.
+ * Returns whether the user chooses columns before rows are read. If so, columns to sort by are also
+ * filled in.
  */
 static bool chooses_columns(const struct query *q)
 {
@@ -127,14 +127,15 @@ static int check_heaps(const struct query *q, int (*check)(struct heap *, struct
 }
 
 /*
- * A read error must never pass for a correct answer. If reading has failed, reports that instead of
- * later errors, which may be due to the zeros returned in place of the data.
+ * Checks that data could be read. A read error must never pass for a correct answer, so if reading
+ * has failed, reports this instead of later errors, which may be due to the zeros returned instead
+ * of data.
  */
 static int check_read(const struct query *q, int r, struct hdb_error *err)
 {
 	/*
-	 * The file's size is checked from time to time, and always at the end, so that an answer
-	 * based on a damaged file never ends without an error.
+	 * The size of the file is checked from time to time, and always at the end, so that an
+	 * answer based on a damaged file never ends without an error.
 	 */
 	int (*check)(struct heap *, struct hdb_error *) =
 		r == HDB_OK && q->made % ROWS_A_CHECK ? heap_check : heap_check_size;
@@ -142,7 +143,7 @@ static int check_read(const struct query *q, int r, struct hdb_error *err)
 
 	if (r >= 0 && q->failure)
 		r = query_failed(q, err);
-	/* Keep the existing message unless a failed read caused the error. */
+	/* The existing message is kept unless a failed read caused the error. */
 	if (r == HDB_EINTR || check_heaps(q, check, &why) >= 0)
 		return r;
 	if (err)
@@ -294,7 +295,7 @@ static int next_row(struct query *q, struct hdb_error *err)
 	return q->row_no < q->row_count ? q->def->row(q, (size_t)q->row_no++, err) : HDB_END;
 }
 
-/* Makes the next row. Sets *is_shown to whether it passed all tests. */
+/* Reads the next row. Sets *is_shown to whether it passed all tests. */
 static int make_one(struct query *q, bool *is_shown, struct hdb_error *err)
 {
 	bool is_elsewhere = false, is_wanted = true;
@@ -326,7 +327,9 @@ int query_make(struct query *q, struct hdb_error *err)
 	if (r != HDB_OK) {
 		if (r == HDB_END)
 			query_kept_end(q);
-		/* Also set after a failure, which leaves the query's state undefined. */
+		/*
+		 * This is also set after a failure, which leaves the state of the query undefined.
+		 */
 		q->has_ended = true;
 		return r;
 	}
@@ -395,7 +398,7 @@ int query_next_batch(struct query *q, struct query_batch *out, struct hdb_error 
 		TRY(BASE_ALLOC(q->batch.columns, columns + 1, "columns", err));
 	q->batch.count = 0;
 	r = q->def->batch(q, &q->batch, err);
-	/* A batch has many rows, so the file's size is checked every time. */
+	/* A batch has many rows, so the size of the file is checked every time. */
 	q->made += r == HDB_OK ? q->batch.count : 0;
 	r = check_read(q, r, err);
 	if (r != HDB_OK) {
@@ -414,7 +417,7 @@ int query_total(struct query *q, uint64_t *total, struct hdb_error *err)
 	uint64_t *known = q->filter ? &q->wanted_total : &q->total;
 	int r = HDB_OK;
 
-	/* A filter examines the cells of all rows, so they cannot be left out. */
+	/* A filter examines the cells of all rows, so they cannot be omitted. */
 	q->is_counting = *known == QUERY_TOTAL_UNKNOWN && !q->filter;
 	while (*known == QUERY_TOTAL_UNKNOWN && (r = query_make(q, err)) == HDB_OK)
 		if (q->made % STEP_ROWS == 0 && (r = base_step(q->work, q->made, err)) < 0)

@@ -7,18 +7,15 @@
 
 #include "query/query.h"
 
-/* A fact that was set. */
+/* A fact that has been set. */
 struct query_fact {
 	const struct hdb_column *column; /* in spec.facts */
 	struct hdb_value value;
-	/* memory of the string value.text; owned; NULL if the value is not a string */
+	/* memory of the string value.text, owned; NULL if the value is not a string */
 	char *text;
 };
 
-/*
- * Number of common facts, for which q->common has room, and the function that sets them
- * (common_facts.c).
- */
+/* Number of common facts, for which q->common has room; common_facts.c sets them. */
 #define QUERY_COMMON_FACTS 9
 int query_add_common_facts(struct query *q, struct hdb_error *err);
 /* Set facts about the question: which references count, and which heap's objects are included. */
@@ -34,7 +31,7 @@ size_t query_find_column(const struct query *q, const char *name);
 int query_fail_column(const struct query *q, const char *name, size_t name_size,
 		      struct hdb_error *err);
 
-/* Creates q->filter for the current columns; called after open (filter.c). */
+/* Creates q->filter for the current columns. Called after `open` (filter.c). */
 int query_begin_filter(struct query *q, struct hdb_error *err);
 /* Tests a complete row, unless `next` has already tested it. */
 int query_test_row(struct query *q, bool *wanted, struct hdb_error *err);
@@ -43,26 +40,25 @@ void query_filter_free(struct query_filter *filter);
 /* Makes all cells null. */
 void query_clear_cells(struct query *q);
 
-/* Makes text cells point to their bytes, once the row is complete. */
+/* Makes text cells point to their bytes. Called when the row is complete. */
 void query_place_texts(struct query *q);
 
 /* Undoes query_place_texts, so that more text can be appended. */
 void query_unplace_texts(struct query *q);
 
-/* Makes the next row in the query's own order: HDB_OK or HDB_END. */
+/* Reads the next row in the query's own order. Returns HDB_OK or HDB_END. */
 int query_make(struct query *q, struct hdb_error *err);
 
 /*
- * Makes all rows and sorts them by `column`; keeps only the first `limit` of them (0: all). Rows
- * with equal values keep their order. Fails with HDB_ELIMIT if the rows do not fit the budget. Sets
- * q->total.
+ * Reads all rows and sorts them by `column`. Keeps only the first `limit` of them (0: all). Rows
+ * with equal values keep their order. Fails with HDB_ELIMIT if the rows do not fit in the budget.
+ * Sets q->total.
  */
 int query_sort(struct query *q, size_t column, bool descending, uint64_t limit,
 	       struct hdb_error *err);
 
 /*
- * Returns whether this column must be filled in before query_sort_test. For use while rows are
- * sorted.
+ * Returns whether this column must be filled in before query_sort_test. Only while rows are sorted.
  */
 bool query_sort_looks_at(const struct query *q, size_t column);
 

@@ -1,4 +1,7 @@
-/* query/table_rows.h - for queries with one row for each record of a table, in its order. */
+/*
+ * query/table_rows.h - functions for queries with one row for each record of a table, in the order
+ * of the table.
+ */
 #ifndef QUERY_TABLE_ROWS_H
 #define QUERY_TABLE_ROWS_H
 

@@ -1,4 +1,4 @@
-/* rewrite/blank.c - writes zeros in place of values. */
+/* rewrite/blank.c - writes zeros instead of values. */
 #include "rewrite/blank.h"
 
 #include <assert.h>
@@ -49,7 +49,7 @@ int rewrite_blank_instance(struct rewrite_shapes *s, const struct hprof_sub *sub
 	return rewriter_zeros(w, sub->body_size, err);
 }
 
-/* Writes the static fields. *at is their offset, and then the offset after them. */
+/* Writes the static fields. *at is their offset, and is set to the offset after them. */
 static int put_statics(struct rewrite_shapes *s, const struct hprof_class *dump, uint64_t *at,
 		       struct hdb_error *err)
 {
@@ -78,7 +78,7 @@ static int put_statics(struct rewrite_shapes *s, const struct hprof_class *dump,
 	return HDB_OK;
 }
 
-/* Writes the constant pool; references stay, other values become zeros. */
+/* Writes the constant pool. References do not change, and other values become zeros. */
 static int put_constants(struct rewrite_shapes *s, const struct hprof_class *dump, uint64_t *at,
 			 struct hdb_error *err)
 {

@@ -15,7 +15,7 @@ bool rewrite_blank_spares(const char *class_name, const char *field_name);
 
 /*
  * Writes an instance with zeros in the selected fields. If its size does not match the fields of
- * its class, all of its bytes become zeros, as nobody knows what they are.
+ * its class, all of its bytes become zeros, because their meaning is unknown.
  */
 int rewrite_blank_instance(struct rewrite_shapes *shapes, const struct hprof_sub *sub,
 			   struct hdb_error *err);

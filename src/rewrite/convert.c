@@ -1,7 +1,7 @@
 /*
- * rewrite/convert.c - dumps for other tools: Android's are converted as AOSP's hprof-conv does
- * (platform/art, tools/hprof-conv/HprofConv.c), or the size of IDs is changed. Any other dump is
- * copied byte for byte.
+ * rewrite/convert.c - writes dumps for other tools. Android's dumps are converted as AOSP's
+ * hprof-conv does (platform/art, tools/hprof-conv/HprofConv.c), or the size of IDs is changed.
+ * Other dumps are copied byte for byte.
  */
 #include "base/bytes.h"
 #include "rewrite/rewrite.h"
@@ -11,16 +11,17 @@
 #include <assert.h>
 
 /*
- * Records and sub-records with IDs of another size, both where the format has
- * IDs and in reference fields of instances, as the classes describe them.
+ * Writes records and sub-records with IDs of another size, where the format has IDs and in the
+ * reference fields of instances, which the classes describe.
  */
 
-/* A position in a record that is read. */
+/* A position in a record being read. */
 struct pipe {
 	struct rewriter *w;
-	uint64_t at;     /* offset in the dump */
-	uint64_t size;   /* bytes of output so far */
-	bool is_written; /* the second pass; false: only the size is computed */
+	uint64_t at;   /* offset in the dump */
+	uint64_t size; /* number of bytes of output so far */
+	/* whether this is the second pass; the first pass only computes the size */
+	bool is_written;
 };
 
 static int pass_ids(struct pipe *p, uint64_t count, struct hdb_error *err)
@@ -70,8 +71,8 @@ static bool widths_selects(void *ctx, uint8_t type, const char *class_name, cons
 }
 
 /*
- * Returns the size in the output of values that take `size` bytes in the dump, of which
- * `references` bytes are references.
+ * Returns the size in the output of values that take `size` bytes in the dump, `references` bytes
+ * of which are references.
  */
 static uint64_t widened(const struct rewriter *w, uint64_t size, uint64_t references)
 {
@@ -79,8 +80,8 @@ static uint64_t widened(const struct rewriter *w, uint64_t size, uint64_t refere
 }
 
 /*
- * A table of a class: a 2-byte count and entries of `before` bytes (an ID if has_id), a type, and a
- * value if has_value.
+ * A table of a class, which consists of a 2-byte count and entries. An entry has `before` bytes (an
+ * ID if has_id), a type, and a value if has_value.
  */
 struct entries {
 	unsigned before;
@@ -114,8 +115,9 @@ static int pass_entries(struct pipe *p, struct entries kind, struct hdb_error *e
 }
 
 /*
- * Call it after rewrite_shapes_load. Finds out whether the instance sizes in class records depend
- * on the size of references. HotSpot's sizes do. ART records the real sizes of objects.
+ * Determines whether the instance sizes in class records depend on the size of references.
+ * HotSpot's sizes do; ART records the real sizes of objects. Must be called after
+ * rewrite_shapes_load.
  */
 static int widths_prepare(struct rewrite_shapes *s, struct hdb_error *err)
 {
@@ -128,14 +130,14 @@ static int widths_prepare(struct rewrite_shapes *s, struct hdb_error *err)
 		TRY(rewrite_shape_of(s, id, &class, err));
 		sums += class && class->all_bytes == class->instance_size;
 	}
-	/* Most classes must agree, not all: a damaged dump may have changed some. */
+	/* Most classes must agree, but not all, because a damaged dump may have changed some. */
 	s->has_sums = sums > s->classes.count / 2;
 	return HDB_OK;
 }
 
 /*
- * Finds the instance size of a class in the output: converted if it is the sum of the fields,
- * otherwise unchanged.
+ * Finds the instance size of a class in the output. It is converted if it is the sum of the fields,
+ * and otherwise unchanged.
  */
 static int instance_size(struct rewrite_shapes *s, uint64_t class_id, uint32_t size, uint32_t *out,
 			 struct hdb_error *err)
@@ -225,7 +227,7 @@ static int pass_sub(struct rewrite_shapes *s, struct pipe *p, const struct hprof
 		return pass_ids(p, 1, err);
 	case HPROF_ROOT_JNI_GLOBAL:
 		return pass_ids(p, 2, err);
-	default: /* other roots and primitive arrays: an ID first, then bytes without IDs */
+	default: /* other roots and primitive arrays: an ID, followed by bytes without IDs */
 		TRY(pass_ids(p, 1, err));
 		return pass_bytes(p, sub->end - p->at, err);
 	}
@@ -248,8 +250,8 @@ static int widths_sub(struct rewrite_shapes *s, const struct hprof_sub *sub, str
 /* ---- records ---- */
 
 /*
- * The IDs of a record: i is an ID, 4 four bytes of something else. The rest of the record has no
- * IDs, except for the frames of a trace.
+ * Returns the IDs of a record as a pattern: i is an ID, and 4 is four other bytes. The rest of the
+ * record has no IDs, except for the frames of a trace.
  */
 static const char *pattern_of(uint8_t tag)
 {
@@ -294,9 +296,7 @@ static int widths_record(struct rewriter *w, const struct hprof_record *rec, str
 	return pass_record(&p, rec, err);
 }
 
-/*
- * Sub-records that only Android's dumps have, for tools that do not know them.
- */
+/* Converts sub-records that only Android's dumps have, for tools that do not support them. */
 
 /* Returns whether HPROF 1.0.2 lacks this sub-record. */
 static bool android_is(uint8_t tag)
@@ -317,7 +317,7 @@ static bool android_is(uint8_t tag)
 	}
 }
 
-/* The elements are not in the dump, so an array without elements is written. */
+/* Writes an array without elements, because the dump does not contain them. */
 static int put_empty_array(struct rewriter *w, const struct hprof_sub *sub, struct hdb_error *err)
 {
 	const uint8_t zeros[4] = { 0 };
@@ -338,14 +338,17 @@ static int android_sub(struct rewriter *w, const struct hprof_sub *sub, struct h
 
 	assert(android_is(sub->tag));
 	/*
-	 * These records do not hold an object. A root instead would hold one and make garbage
-	 * reachable.
+	 * These records do not hold an object. If they were replaced with a root, the root would
+	 * hold an object and make garbage reachable.
 	 */
 	if (sub->tag == HPROF_HEAP_DUMP_INFO || sub->tag == HPROF_ROOT_UNREACHABLE)
 		return HDB_OK;
 	if (sub->tag == HPROF_PRIMITIVE_ARRAY_NODATA)
 		return put_empty_array(w, sub, err);
-	/* Other roots become ROOT UNKNOWN: their kind is lost, and a monitor's thread and depth. */
+	/*
+	 * Other roots become ROOT UNKNOWN, without their kind, and without a monitor's thread and
+	 * depth.
+	 */
 	TRY(rewriter_begin(w, 1 + w->id_size, err));
 	TRY(rewriter_put(w, &tag, 1, err));
 	return rewriter_copy_ids(w, sub->offset + 1, 1, err);

@@ -1,12 +1,15 @@
 /*
- * rewrite/id_bits.c - the set is made of parts of a fixed size, each allocated when its first ID is
- * added. Parts that do not fit in the memory budget are kept in a scratch file.
+ * rewrite/id_bits.c - a set in parts of a fixed size, each of which is allocated when its first ID
+ * is added. Parts that do not fit in the memory budget are kept in a scratch file.
  */
 #include "rewrite/id_bits.h"
 
 #include <assert.h>
 
-/* Bits of a part. It takes 256 KiB, and covers 16 MiB of heap if objects are aligned to 8 bytes. */
+/*
+ * Binary logarithm of the number of bits in a part. A part takes 256 KiB, and covers 16 MiB of heap
+ * if objects are aligned to 8 bytes.
+ */
 #define PART_SHIFT 21u
 #define PART_BYTES ((uint64_t)1 << (PART_SHIFT - 3))
 
@@ -46,8 +49,8 @@ int rewrite_id_bits_add(struct rewrite_id_bits *set, uint64_t id, struct hdb_err
 		TRY(base_idmap_put(&set->parts, head, part, err));
 		r = base_big_alloc(set->work, &big, PART_BYTES, "identifiers", err);
 		/*
-		 * The map has the number already, so push even if the allocation failed; the caller
-		 * gives up anyway.
+		 * The map already has the number, so the part is pushed even if the allocation
+		 * failed. The caller gives up in this case anyway.
 		 */
 		(void)base_vec_push(&set->bits, &big, sizeof(big), NULL);
 		TRY(r);

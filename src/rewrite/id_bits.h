@@ -9,17 +9,17 @@
 #include "base/work.h"
 
 /*
- * Initialise with zeros; set work and shift. Memory: one bit for each 2^shift bytes of heap, in
- * parts.
+ * A set of IDs. The caller must initialise it with zeros, and set work and shift. Memory: one bit
+ * for each 2^shift bytes of heap, in parts.
  */
 struct rewrite_id_bits {
 	struct base_work *work;  /* lent */
-	unsigned shift;          /* low bits that are zero in all IDs */
-	struct base_idmap parts; /* high bits of an ID -> number of the part */
+	unsigned shift;          /* number of low bits that are zero in all IDs */
+	struct base_idmap parts; /* high bits of an ID to number of the part */
 	struct base_vec bits;    /* struct base_big, one per part */
 };
 
-/* How many low bits are zero in all IDs; at most 3. `all` is the bitwise OR of the IDs. */
+/* Returns how many low bits are zero in all IDs, at most 3. `all` is the bitwise OR of the IDs. */
 unsigned rewrite_id_shift(uint64_t all);
 
 int rewrite_id_bits_add(struct rewrite_id_bits *set, uint64_t id, struct hdb_error *err);

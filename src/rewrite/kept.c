@@ -13,8 +13,8 @@
 /* ---- where the fields are ---- */
 
 /*
- * Finds a field that the class itself declares. Fields of superclasses are not searched; Matrix
- * does not either.
+ * Finds a field declared by the class itself. Like Matrix, does not search the fields of
+ * superclasses.
  */
 static int find_field(struct rewrite_shapes *s, const struct rewrite_class *class,
 		      const char *wanted, struct rewrite_place *out, struct hdb_error *err)
@@ -54,7 +54,7 @@ static int find_fields(struct rewrite_kept *k, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* An instance whose fields are read. */
+/* An instance whose fields are being read. */
 struct instance {
 	struct rewriter *w;
 	const struct hprof_sub *sub;
@@ -62,7 +62,10 @@ struct instance {
 	int r; /* the first failure, or HDB_OK */
 };
 
-/* The bytes of a field, or NULL if the instance does not have it or on failure (instance->r). */
+/*
+ * Returns the bytes of a field, or NULL if the instance does not have it or on failure
+ * (instance->r).
+ */
 static const uint8_t *field_of(struct instance *instance, const struct rewrite_place *place,
 			       unsigned size)
 {
@@ -129,7 +132,7 @@ static int add_array(struct rewrite_kept *k, const struct hprof_sub *sub, struct
 	return HDB_OK;
 }
 
-/* Sub-records with this tag, and what happens to each. */
+/* Sub-records with a certain tag, and a function to call for each. */
 struct each {
 	struct rewrite_kept *kept;
 	uint8_t tag;
@@ -168,7 +171,7 @@ static int hash_buffer(struct rewrite_kept *k, const struct rewrite_buffer *b, u
 	return HDB_OK;
 }
 
-/* Compares the contents, since different buffers may have the same hash. */
+/* Compares the contents, because different buffers may have the same hash. */
 static int compare(struct rewrite_kept *k, const struct rewrite_buffer *a,
 		   const struct rewrite_buffer *b, bool *same, struct hdb_error *err)
 {
@@ -274,8 +277,8 @@ int rewrite_kept_instance(struct rewrite_kept *k, const struct hprof_sub *sub,
 		return rewriter_keep(w, sub, err);
 	same = base_vec_at(&k->buffers, struct rewrite_buffer, no)->same_id;
 	/*
-	 * An array that is both the text of a string and a buffer has to stay, so the bitmap can
-	 * keep it.
+	 * An array that is both the text of a string and a buffer must be kept, so the bitmap can
+	 * keep it too.
 	 */
 	if (same == buffer || rewrite_id_bits_has(&k->texts, buffer))
 		return rewriter_keep(w, sub, err);

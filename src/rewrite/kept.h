@@ -1,7 +1,7 @@
 /*
  * rewrite/kept.h - primitive arrays that are kept because they are the text of a string or the
- * buffer of a bitmap; the others are dropped. Of bitmaps with equal pixels only one buffer is kept.
- * This is what HprofBufferShrinker of Matrix does.
+ * buffer of a bitmap, while others are dropped. If several bitmaps have equal pixels, only one
+ * buffer is kept. HprofBufferShrinker of Matrix does the same.
  */
 #ifndef REWRITE_KEPT_H
 #define REWRITE_KEPT_H
@@ -9,10 +9,10 @@
 #include "rewrite/id_bits.h"
 #include "rewrite/shapes.h"
 
-/* Where the instances of a class have a field. */
+/* The position of a field in the instances of a class. */
 struct rewrite_place {
-	uint64_t class_id; /* 0: no such class or field */
-	uint64_t offset;   /* in the values of the instance */
+	uint64_t class_id; /* 0: there is no such class or field */
+	uint64_t offset;   /* offset in the values of the instance */
 };
 
 struct rewrite_kept {
@@ -22,20 +22,20 @@ struct rewrite_kept {
 	struct rewrite_place value;  /* String.value */
 	struct rewrite_place buffer, recycled;
 	struct rewrite_id_bits texts;
-	struct base_idmap bitmaps; /* buffer ID -> number in buffers */
+	struct base_idmap bitmaps; /* buffer ID to number in buffers */
 	struct base_vec buffers;   /* struct rewrite_buffer */
 };
 
 struct rewrite_buffer {
-	uint64_t id, same_id; /* the first that has the same content */
-	uint64_t offset;      /* of its contents in the dump; 0: not found yet */
+	uint64_t id, same_id; /* same_id is the first buffer with the same content */
+	uint64_t offset;      /* offset of the contents in the dump; 0: not found yet */
 	uint64_t size;
 	uint8_t type;
 };
 
 /*
  * Finds the arrays, in two passes over the dump, or three if it has bitmaps. The caller sets w and
- * what, and names.named if it wants the names as well.
+ * what, and also names.named if it needs the names.
  */
 int rewrite_kept_load(struct rewrite_kept *kept, struct hdb_error *err);
 void rewrite_kept_release(struct rewrite_kept *kept);
@@ -44,7 +44,7 @@ void rewrite_kept_release(struct rewrite_kept *kept);
 bool rewrite_kept_has(const struct rewrite_kept *kept, uint64_t id);
 /*
  * Writes an instance unchanged, except that a bitmap refers to the buffer that is kept for its
- * pixels. Of buffers with the same pixels, only one is kept.
+ * pixels. Only one of several buffers with the same pixels is kept.
  */
 int rewrite_kept_instance(struct rewrite_kept *kept, const struct hprof_sub *sub,
 			  struct hdb_error *err);

@@ -1,5 +1,5 @@
 /*
- * rewrite/redact.c - dumps without secrets: the contents of arrays and primitive values are
+ * rewrite/redact.c - writes dumps without secrets. The contents of arrays and primitive values are
  * removed, except for a table of fields that are needed for the sizes and states of the platform's
  * own classes.
  */
@@ -23,8 +23,8 @@
 #include <unistd.h>
 
 /*
- * Replaces contents with as many letters. With the same key, equal contents have equal letters, so
- * copies can still be found.
+ * Replaces contents with the same number of letters. With the same key, equal contents have equal
+ * letters, so copies can still be found.
  */
 
 struct rewrite_hashes {
@@ -35,8 +35,8 @@ struct rewrite_hashes {
 #define KEY_FILE_MAX 4096u
 #define HASHED_BYTES (256u << 10)
 /*
- * Letters of a hash: ten of six bits from each of the two words. The last four bits of each are not
- * used.
+ * Number of letters of a hash: ten 6-bit letters from each of the two words. The last four bits of
+ * each word are not used.
  */
 #define LETTERS 20u
 
@@ -58,8 +58,8 @@ static int read_key(struct rewrite_hashes *h, const char *path, struct hdb_error
 		return hdb_fail(err, HDB_EUSAGE, "%s: the key must be %u to %u bytes long", path,
 				BASE_SIPHASH_KEY_BYTES, KEY_FILE_MAX);
 	/*
-	 * Hashing the file uses all of its randomness, wherever it is, e.g. if the key is
-	 * hexadecimal.
+	 * Hashing the whole file uses all of its randomness, wherever it is, for example if the key
+	 * is hexadecimal.
 	 */
 	base_sha1(bytes, used, digest);
 	memcpy(h->key, digest, sizeof(h->key));
@@ -68,8 +68,8 @@ static int read_key(struct rewrite_hashes *h, const char *path, struct hdb_error
 }
 
 /*
- * Reads the key from a file of at least 16 bytes, or takes a random one if `path` is NULL. Nobody
- * can repeat the hashes of a random key.
+ * Reads the key from a file of at least 16 bytes, or generates a random key if `path` is NULL.
+ * Nobody can reproduce the hashes of a random key.
  */
 static int rewrite_hashes_open(struct rewrite_hashes *h, const char *path, struct hdb_error *err)
 {
@@ -85,10 +85,10 @@ static bool is_zero(const uint8_t *p, uint64_t size)
 	return !size || (!p[0] && memcmp(p, p + 1, size - 1) == 0);
 }
 
-/* What replaces the contents of an array. */
+/* The replacement for the contents of an array. */
 struct hashed {
 	char letters[LETTERS]; /* the hash */
-	bool is_zero;          /* all elements are zero: they stay zero */
+	bool is_zero;          /* whether all elements are zero, in which case they do not change */
 };
 
 static int hash_array(const struct rewrite_hashes *h, struct rewriter *w,
@@ -139,7 +139,8 @@ static int rewrite_hashes_array(const struct rewrite_hashes *h, struct rewriter 
 	if (hashed.is_zero)
 		return rewriter_zeros(w, sub->body_size, err);
 	/*
-	 * Chars are big-endian, so the letter is the last byte of an element; the others are zero.
+	 * Chars are big-endian, so the letter is the last byte of an element, and the other byte is
+	 * zero.
 	 */
 	memset(out, 0, most);
 	for (size_t i = width - 1, letter = 0; i < most; i += width) {
@@ -158,7 +159,7 @@ static int rewrite_hashes_array(const struct rewrite_hashes *h, struct rewriter 
 /*
  * Fields whose values are always kept: the number of entries in a collection, the encoding of a
  * string, and the state of a thread or Android object. These values are not derived from the
- * program's data. Hash codes are, so they are not listed.
+ * program's data. Hash codes are derived from it, so they are not listed.
  */
 static const struct {
 	const char *class_name; /* glob pattern */
@@ -182,12 +183,12 @@ struct redact {
 	struct rewrite_hashes hashes;   /* of opt->hash */
 	struct rewrite_renames renames; /* of opt->names_path */
 	struct rewrite_named named;
-	struct rewrite_secrets *secrets; /* of opt->report_path; NULL: no report */
+	struct rewrite_secrets *secrets; /* secrets for opt->report_path; NULL: no report */
 };
 
 /*
- * Returns whether `wanted` matches: "CLASS" means all of its fields, "CLASS:FIELD" one. field_name
- * NULL: the class as a whole.
+ * Returns whether `wanted` matches a field. "CLASS" matches all fields of the class, and
+ * "CLASS:FIELD" matches one field. If field_name is NULL, the class as a whole is tested.
  */
 static bool is_meant(const char *wanted, const char *class_name, const char *field_name)
 {
@@ -226,7 +227,7 @@ static bool selects(void *ctx, uint8_t type, const char *class_name, const char 
 
 /* ---- arrays ---- */
 
-/* This many consecutive printable characters are a text. */
+/* Minimum number of consecutive printable characters that are considered text. */
 #define TEXT_UNITS 4u
 /* Number of bytes that are examined at a time. */
 #define CHUNK_BYTES (64u << 10)
@@ -238,8 +239,8 @@ static bool is_printable(uint8_t c)
 
 /*
  * Returns whether the bytes contain a text: consecutive printable bytes, or printable bytes that
- * are each followed by a zero byte, as in UTF-16. run[] counts the bytes of both kinds so far. Keep
- * it between the parts of an array.
+ * are each followed by a zero byte, as in UTF-16. run[] counts the bytes of both kinds so far, and
+ * must be kept between the parts of an array.
  */
 static bool has_text(const uint8_t *p, uint64_t size, unsigned run[2])
 {
@@ -247,7 +248,7 @@ static bool has_text(const uint8_t *p, uint64_t size, unsigned run[2])
 		const bool is_one = is_printable(p[i]);
 
 		run[0] = is_one ? run[0] + 1 : 0;
-		/* A zero byte does not end a string in UTF-16, nor does it count. */
+		/* In UTF-16, a zero byte neither ends a string nor counts as a character. */
 		run[1] = is_one ? run[1] + 1 : p[i] == 0 ? run[1] : 0;
 		if (run[0] >= TEXT_UNITS || run[1] >= TEXT_UNITS)
 			return true;
@@ -279,7 +280,7 @@ static int holds_text(const struct redact *d, struct rewriter *w, const struct h
 	return HDB_OK;
 }
 
-/* *out: whether the contents of the array are removed. */
+/* Sets *out to whether the contents of the array are removed. */
 static int goes(struct redact *d, struct rewriter *w, const struct hprof_sub *sub, bool *out,
 		struct hdb_error *err)
 {

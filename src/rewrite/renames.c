@@ -1,4 +1,7 @@
-/* rewrite/renames.c - reads the file, finds the new name of a class, and writes the new text. */
+/*
+ * rewrite/renames.c - reads the file of names, finds the new name of a class, and writes the new
+ * text.
+ */
 #include "rewrite/renames.h"
 
 #include "base/bytes.h"
@@ -10,7 +13,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* A longer string is not a name. */
+/* Maximum size of a name. A longer string is not a name. */
 #define NAME_MAX_BYTES 65535u
 
 static const char *text_at(const struct rewrite_renames *n, size_t at)
@@ -62,7 +65,7 @@ static int add_rename(struct rewrite_renames *n, struct name from, struct name t
 	return base_vec_push(&n->lines, &one, sizeof(one), err);
 }
 
-/* Skips blanks on both sides: returns the first byte, and moves *end before trailing blanks. */
+/* Skips blanks on both sides. Returns the first byte, and moves *end before trailing blanks. */
 static const char *trim(const char *p, const char **end)
 {
 	while (p < *end && strchr(" \t\r\n", *p))
@@ -165,9 +168,9 @@ static const struct rewrite_rename *find_package(const struct rewrite_renames *n
 }
 
 /*
- * Finds the new name for a class (with dots): the name for the class itself, otherwise for an
- * enclosing class, otherwise for its package. *used is the number of bytes of `name` that it
- * replaces.
+ * Finds the new name for a class (with dots): the name for the class itself or, if there is none,
+ * for an enclosing class or else for its package. Sets *used to the number of bytes of `name` that
+ * it replaces.
  */
 static const struct rewrite_rename *find_class(const struct rewrite_renames *n, const char *name,
 					       size_t size, size_t *used)
@@ -190,7 +193,7 @@ static const struct rewrite_rename *find_class(const struct rewrite_renames *n, 
 
 /* ---- writing the new text ---- */
 
-/* Appends the new name of a class; slashes stay slashes, dots stay dots. */
+/* Appends the new name of a class. Slashes and dots are kept. */
 static int put_class(struct rewrite_renames *n, const char *name, size_t size, bool *changed,
 		     struct hdb_error *err)
 {
@@ -242,7 +245,7 @@ static int put_signature(struct rewrite_renames *n, const char *text, size_t siz
 	return HDB_OK;
 }
 
-/* Makes the new text in n->name. *changed: whether it differs. */
+/* Writes the new text to n->name. Sets *changed to whether it differs. */
 static int rename_text(struct rewrite_renames *n, const char *text, size_t size, bool *changed,
 		       struct hdb_error *err)
 {
@@ -252,7 +255,7 @@ static int rename_text(struct rewrite_renames *n, const char *text, size_t size,
 	n->name.count = 0;
 	if (size && (text[0] == '[' || text[0] == '('))
 		return put_signature(n, text, size, changed, err);
-	/* Android's names of arrays end in []. */
+	/* In Android's dumps, names of arrays end in []. */
 	while (bare > 2 && memcmp(text + bare - 2, "[]", 2) == 0)
 		bare -= 2;
 	if (bare > 2 && text[0] == 'L' && text[bare - 1] == ';')

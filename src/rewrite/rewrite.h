@@ -1,6 +1,6 @@
 /*
- * rewrite/rewrite.h - the implementation of hdb_convert, hdb_strip and hdb_redact, see heapdb.h.
- * `work` carries budget, threads and progress. Options must not be NULL, `out` may be.
+ * rewrite/rewrite.h - the implementation of hdb_convert, hdb_strip and hdb_redact; see heapdb.h.
+ * `work` contains budget, threads and progress. Options must not be NULL, but `out` may be NULL.
  */
 #ifndef REWRITE_REWRITE_H
 #define REWRITE_REWRITE_H
@@ -8,14 +8,16 @@
 #include "base/input.h"
 #include "base/work.h"
 
-/* The dump that is read, and the dump that is written. */
+/* The dump to read, and the dump to write. */
 struct rewrite_paths {
 	const char *in;
 	const char *out;
 	struct base_input *input; /* the open file `in`, or NULL; lent */
 };
 
-/* How the output is compressed; HDB_PACKING_AUTO decides by the name of the file. */
+/*
+ * Returns how the output is compressed. For HDB_PACKING_AUTO, the name of the file determines this.
+ */
 enum base_packing rewrite_packing(const struct hdb_output_options *options, const char *path);
 
 int rewrite_convert(struct rewrite_paths paths, const struct hdb_convert_options *opt,

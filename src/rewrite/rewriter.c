@@ -10,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of bytes in a segment. A longer sub-record gets a segment of its own. */
+/* Number of bytes in a segment. A longer sub-record gets a separate segment. */
 #define SEGMENT_BYTES (4u << 20)
-/* Number of bytes that are copied at a time, and IDs that are converted at a time. */
+/* Number of bytes that are copied at a time, and number of IDs that are converted at a time. */
 #define COPY_BYTES (256u << 10)
 #define COPY_IDS 512u
 /* Number of events between two updates of progress, which also check the cancel flag. */
 #define STEP_EVENTS 8192u
 /* Number of bytes in the header of a record: tag, time, length. */
 #define RECORD_HEAD 9u
-/* String ID of the marker. No VM uses it for a string of its own. */
+/* String ID of the marker. No VM uses it. */
 #define MARKER_ID 0xfffffffffffffffdull
 
 /* ---- opening ---- */
@@ -59,7 +59,7 @@ enum base_packing rewrite_packing(const struct hdb_output_options *options, cons
 	return n > 4 && strcmp(path + n - 4, ".zst") == 0 ? BASE_ZSTD : BASE_PLAIN;
 }
 
-/* The messages of hprof_open do not contain the name of the file. */
+/* Opens the header, and adds the name of the file to the messages of hprof_open. */
 static int open_header(struct rewriter *w, const char *in_path, struct hdb_error *err)
 {
 	struct hdb_error why;
@@ -145,7 +145,9 @@ static int put_head(struct rewriter *w, uint8_t tag, uint32_t time_us, uint64_t 
 
 	assert(w->out);
 	put_be32(head + 1, time_us);
-	/* Lengths of 4 GiB and more wrap; VMs write them so, too, and readers cope. */
+	/*
+	 * Lengths of 4 GiB and more wrap. VMs write them in the same way, and readers support this.
+	 */
 	put_be32(head + 5, (uint32_t)size);
 	return base_outfile_write(w->out, head, sizeof(head), err);
 }
@@ -295,7 +297,8 @@ int rewriter_keep(struct rewriter *w, const struct hprof_sub *sub, struct hdb_er
 
 	TRY(rewriter_begin(w, size, err));
 	/*
-	 * The reader gives this tag to arrays that lost their contents, whatever tag the dump has.
+	 * The reader returns this tag for arrays that lost their contents, whatever tag the dump
+	 * has.
 	 */
 	if (sub->tag != HPROF_PRIMITIVE_ARRAY_NODATA)
 		return rewriter_copy(w, sub->offset, size, err);
@@ -363,7 +366,10 @@ static int take_sub(struct rewriter *w, const struct hprof_sub *sub, struct hdb_
 	return w->policy->sub(w->policy->ctx, w, sub, err);
 }
 
-/* A HEAP DUMP record is a complete dump. It was written as segments, so they need an end record. */
+/*
+ * Ends a HEAP DUMP record, which is a complete dump. It was written as segments, so these need an
+ * end record.
+ */
 static int end_heap(struct rewriter *w, struct hdb_error *err)
 {
 	if (w->walk.record.tag != HPROF_HEAP_DUMP)

@@ -1,9 +1,9 @@
 /*
- * rewrite/rewriter.h - turns one dump into another: reads it record by record, asks a policy what
- * to do with each sub-record of the heap, and writes the rest unchanged.
+ * rewrite/rewriter.h - turns one dump into another. Reads the dump record by record, lets a policy
+ * decide what to do with each sub-record of the heap, and writes the rest unchanged.
  *
- * Memory: one segment of the output, and what the walk and the policy need. Heap dump records are
- * written as segments of some MiB.
+ * Memory: one segment of the output, and the memory of the walk and the policy. Heap dump records
+ * are written as segments of a few MiB.
  */
 #ifndef REWRITE_REWRITER_H
 #define REWRITE_REWRITER_H
@@ -18,42 +18,43 @@ struct rewriter;
 struct rewrite_policy {
 	void *ctx;
 	/*
-	 * Writes the replacement of a sub-record with rewriter_begin and the functions after it, or
-	 * writes nothing, which drops the sub-record.
+	 * Writes the replacement of a sub-record with rewriter_begin and the functions after it.
+	 * Writing nothing drops the sub-record.
 	 */
 	int (*sub)(void *ctx, struct rewriter *w, const struct hprof_sub *sub,
 		   struct hdb_error *err);
-	/* Called for any other record, with rewriter_record. NULL: all records are kept. */
+	/* Writes any other record with rewriter_record. NULL: all other records are kept. */
 	int (*record)(void *ctx, struct rewriter *w, const struct hprof_record *rec,
 		      struct hdb_error *err);
 	const char *marker; /* text written as the first record; NULL: none */
-	bool app_only;      /* drop objects of Android's zygote and image heaps */
+	bool app_only;      /* whether to drop objects of Android's zygote and image heaps */
 };
 
 struct rewriter {
 	struct base_work *work;
-	struct base_source *source; /* the dump that is read */
+	struct base_source *source; /* the dump to read */
 	struct hprof_file file;
 	struct base_view view; /* for the policy */
 	struct hdb_output_result result;
-	unsigned id_size; /* bytes of an ID in the output; set before rewriter_run */
+	unsigned id_size; /* size of an ID in the output; set before rewriter_run */
 	/* private */
 	const struct rewrite_policy *policy;
-	uint64_t heap; /* of the objects that follow: 'A' app, 'Z' zygote, 'I' image; 0: unknown */
+	/* heap of the objects that follow: 'A' app, 'Z' zygote, 'I' image; 0: unknown */
+	uint64_t heap;
 	struct hprof_walk walk;
 	struct base_outfile *out;
 	const struct hdb_output_options *options;
 	uint8_t *segment; /* collected sub-records */
 	size_t used;      /* bytes of them */
-	uint64_t left;    /* bytes of the current record or sub-record that are still missing */
-	bool is_direct;   /* write it immediately instead of collecting it */
+	uint64_t left;    /* number of bytes missing from the current record or sub-record */
+	bool is_direct;   /* whether to write it immediately instead of collecting it */
 	uint64_t events;
 	enum hprof_version version; /* of the output */
 };
 
 /*
  * Opens the dump and begins the output. A compressed dump or a pipe is first copied to a scratch
- * file. `w` is zeroed first. Call rewriter_close at the end, even after a failure.
+ * file. Zeroes *w first. The caller must call rewriter_close at the end, even after a failure.
  */
 int rewriter_open(struct rewriter *w, struct rewrite_paths paths,
 		  const struct hdb_output_options *options, struct base_work *work,
@@ -61,7 +62,7 @@ int rewriter_open(struct rewriter *w, struct rewrite_paths paths,
 
 /*
  * Walks through all records and sub-records before anything is written, and calls `take` for each
- * event. `stage` is the name for base_stage.
+ * event. `stage` is the name passed to base_stage.
  */
 int rewriter_survey(struct rewriter *w, const char *stage,
 		    int (*take)(void *ctx, const struct hprof_walk *walk, enum hprof_event event,
@@ -73,24 +74,24 @@ int rewriter_copy_all(struct rewriter *w, struct hdb_error *err);
 /* Writes the dump as the policy decides. */
 int rewriter_run(struct rewriter *w, const struct rewrite_policy *policy, struct hdb_error *err);
 
-/* Completes the output under its name. `out` may be NULL. */
+/* Completes the output and gives it its name. `out` may be NULL. */
 int rewriter_finish(struct rewriter *w, struct hdb_output_result *out, struct hdb_error *err);
 void rewriter_close(struct rewriter *w);
 
 /* ---- for policies ---- */
 
-/* Begins a sub-record; the following calls must write exactly `size` bytes. */
+/* Begins a sub-record. The following calls must write exactly `size` bytes. */
 int rewriter_begin(struct rewriter *w, uint64_t size, struct hdb_error *err);
 int rewriter_put(struct rewriter *w, const void *data, uint64_t size, struct hdb_error *err);
 int rewriter_zeros(struct rewriter *w, uint64_t size, struct hdb_error *err);
 /* Copies bytes of the source dump. */
 int rewriter_copy(struct rewriter *w, uint64_t offset, uint64_t size, struct hdb_error *err);
 /*
- * Copies IDs of the source dump, converted to w->id_size bytes. HDB_ELIMIT names the ID that does
- * not fit and its offset.
+ * Copies IDs of the source dump, converted to w->id_size bytes. The message of HDB_ELIMIT names an
+ * ID that does not fit, and its offset.
  */
 int rewriter_copy_ids(struct rewriter *w, uint64_t offset, uint64_t count, struct hdb_error *err);
-/* The ID must fit in w->id_size bytes. */
+/* Writes an ID, which must fit in w->id_size bytes. */
 int rewriter_put_id(struct rewriter *w, uint64_t id, struct hdb_error *err);
 /* Writes a whole sub-record unchanged. */
 int rewriter_keep(struct rewriter *w, const struct hprof_sub *sub, struct hdb_error *err);

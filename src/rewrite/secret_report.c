@@ -1,6 +1,6 @@
 /*
  * rewrite/secret_report.c - searches the strings of a dump and writes a line for each rule that
- * finds a secret in one.
+ * finds a secret in a string.
  */
 #include "rewrite/secret_report.h"
 
@@ -11,7 +11,8 @@
 #include <string.h>
 
 /*
- * Rules that are remembered for a string; a string with more secrets is long, and is listed anyway.
+ * Maximum number of rules remembered for a string. A string with more secrets is long, and is
+ * listed anyway.
  */
 #define SEEN_MAX 32u
 
@@ -22,7 +23,7 @@ struct rewrite_secrets {
 	uint64_t count;
 };
 
-/* The text that is searched, for the report. */
+/* The text being searched, for the report. */
 struct subject {
 	uint64_t id;
 	const char *kind; /* "byte[]", "char[]" or "name" */
@@ -33,7 +34,7 @@ struct subject {
 struct searching {
 	struct rewrite_secrets *secrets;
 	const struct subject *subject;
-	unsigned seen[SEEN_MAX]; /* rules that were already reported for this text */
+	unsigned seen[SEEN_MAX]; /* rules that have been reported for this text */
 	unsigned seen_count;
 };
 

@@ -158,8 +158,8 @@ static int add_run(struct rewrite_shapes *s, struct rewrite_class *class, uint64
 }
 
 /*
- * Adds the selected fields that `from` declares. *at is the offset of the first field, and then the
- * offset after the last.
+ * Adds the selected fields that `from` declares. *at is the offset of the first field, and is set
+ * to the offset after the last.
  */
 static int add_fields(struct rewrite_shapes *s, struct rewrite_class *class,
 		      const struct rewrite_class *from, uint64_t *at, struct hdb_error *err)
@@ -184,7 +184,7 @@ static int add_fields(struct rewrite_shapes *s, struct rewrite_class *class,
 	return HDB_OK;
 }
 
-/* Maximum number of superclasses; in a damaged dump they may form a cycle. */
+/* Maximum number of superclasses. In a damaged dump they may form a cycle. */
 #define SUPERS_MAX 1000u
 
 static int find_runs(struct rewrite_shapes *s, uint32_t no, struct hdb_error *err)

@@ -1,7 +1,7 @@
 /*
- * rewrite/strip.c - dumps without contents. Primitive arrays, and with HDB_STRIP_PRIMITIVES all
- * primitive values, become zeros, which compress well; with opt->keep, most primitive arrays are
- * dropped instead. The graph of objects stays the same.
+ * rewrite/strip.c - writes dumps without contents. Primitive arrays, and with HDB_STRIP_PRIMITIVES
+ * all primitive values, become zeros, which compress well. With opt->keep, most primitive arrays
+ * are dropped instead. The graph of objects does not change.
  */
 #include "rewrite/blank.h"
 #include "rewrite/kept.h"
