@@ -1,5 +1,5 @@
 /*
- * base/suggest.c - see suggest.h. Compares by edit distance.
+ * base/suggest.c - implements suggest.h. Compares by edit distance.
  */
 #include "base/suggest.h"
 
@@ -8,9 +8,9 @@
 #include <string.h>
 #include <strings.h>
 
-/* Longer words are not considered typing errors. */
+/* Maximum length of a word that is considered a typing error. */
 #define NAME_MAX_SIZE 100
-/* A class name must differ by fewer letters than this to be suggested. */
+/* A class name that differs by this many letters is not suggested. */
 #define CLASS_CHANGES ((size_t)4)
 
 void base_suggest_init(struct base_suggest *s, const char *wanted, size_t size)

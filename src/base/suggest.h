@@ -10,13 +10,13 @@
 struct base_suggest {
 	const char *wanted; /* lent */
 	size_t size;        /* its bytes */
-	const char *best;   /* nearest name tried; NULL: none is near */
+	const char *best;   /* nearest name tried; NULL if none is near */
 	size_t distance;    /* edit distance of `best` */
 };
 
 void base_suggest_init(struct base_suggest *s, const char *wanted, size_t size);
 
-/* Compares with a candidate (lent). */
+/* Compares the word with a candidate (lent). */
 void base_suggest_try(struct base_suggest *s, const char *name);
 
 /* Names of classes, which must outlive the suggestion. */
@@ -33,7 +33,7 @@ struct base_suggest_names {
  */
 const char *base_suggest_class(const char *wanted, const struct base_suggest_names *names);
 
-/* Index of a word in a list "a|b|c", or -1. */
+/* Returns the index of a word in a list "a|b|c", or -1 if it is not in the list. */
 int base_word_index(const char *word, const char *words);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * capture/adb.c - see adb.h.
+ * capture/adb.c - implements adb.h.
  */
 #include "capture/adb.h"
 
@@ -57,8 +57,8 @@ int adb_failed(const char *what, const struct child_output *out, struct hdb_erro
 }
 
 /*
- * The process name is passed to the device's shell, so only characters that need no quoting are
- * accepted.
+ * Returns whether the text can be a process name. It is passed to the device's shell, so only
+ * characters that need no quoting are accepted.
  */
 static bool is_process_name(const char *name)
 {

@@ -1,6 +1,4 @@
-/*
- * capture/adb.h - commands of adb, for the device that the options name.
- */
+/* capture/adb.h - runs commands of adb for the device that the options name. */
 #ifndef CAPTURE_ADB_H
 #define CAPTURE_ADB_H
 

@@ -1,6 +1,6 @@
 /*
  * capture/app_dump.c - dumps an app on an Android device: runs `am dumpheap` through adb, which
- * writes a file on the device; streams the file and removes it.
+ * writes a file on the device, then streams the file and removes it.
  */
 #include "capture/adb.h"
 #include "capture/capture_private.h"
@@ -13,12 +13,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Directory on the device that the shell can write to, whose files `am` can pass to any app. */
+/*
+ * Directory on the device to which the shell can write, and whose files `am` can pass to any app.
+ */
 #define DEVICE_FOLDER "/data/local/tmp/"
 
 /*
- * Old versions of `am` return before the dump is complete. A file that has not grown for this long
- * is complete.
+ * A file that has not grown for this long is complete. It may be incomplete when `am` returns,
+ * because old versions do not wait.
  */
 #define GROWTH_MS 500
 
@@ -26,7 +28,7 @@ struct app_capture {
 	struct capture base;
 	struct capture_options options;
 	char file[80]; /* path on the device */
-	bool has_file; /* the file may exist */
+	bool has_file; /* whether the file may exist */
 	uint64_t size; /* size of the file in bytes */
 	pid_t cat;     /* process that reads the file; 0: none */
 	int dump_fd;
@@ -41,9 +43,7 @@ static void release(struct capture *base)
 	if (c->cat)
 		child_kill(c->cat);
 	capture_close_fd(c->dump_fd);
-	/*
-	 * Also done after cancellation, because the file is large and nothing else would remove it.
-	 */
+	/* also after cancellation, because the file is large and nothing else would remove it */
 	c->options.cancel = NULL;
 	if (c->has_file)
 		(void)adb_run(&c->options, words, capture_timeout_ms(&c->options), &out, NULL);

@@ -1,5 +1,5 @@
 /*
- * capture/attach.c - see attach.h.
+ * capture/attach.c - implements attach.h.
  */
 #include "capture/attach.h"
 
@@ -91,7 +91,7 @@ static int check_peer(const struct attach *a, int fd, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Connects; *out is owned. Returns NOT_YET if the VM does not listen yet. */
+/* Connects to the VM. The caller must close *out. Returns NOT_YET if the VM does not listen yet. */
 static int try_connect(const struct attach *a, int *out, struct hdb_error *err)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -100,7 +100,7 @@ static int try_connect(const struct attach *a, int *out, struct hdb_error *err)
 
 	snprintf(name, sizeof(name), ".java_pid%ld", (long)a->process->inner_pid);
 	TRY(check_socket(a, name, err));
-	/* A socket path is limited to 108 bytes; one through /proc/self/fd always fits. */
+	/* a socket path is limited to 108 bytes; a path through /proc/self/fd always fits */
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", a->tmp_fd,
 		 name);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -110,7 +110,7 @@ static int try_connect(const struct attach *a, int *out, struct hdb_error *err)
 		const int failure = errno;
 
 		close(fd);
-		/* The VM no longer listens, or its queue is full. */
+		/* the VM no longer listens, or its queue is full */
 		if (failure == ECONNREFUSED || failure == ENOENT || failure == EAGAIN)
 			return NOT_YET;
 		return hdb_fail(err, HDB_EIO, "/tmp/%s of process %ld: %s", name,
@@ -124,13 +124,16 @@ static int try_connect(const struct attach *a, int *out, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Signals through a descriptor of the process, so a reused PID cannot be hit. */
+/*
+ * Signals through a descriptor of the process, so the signal cannot reach another process that
+ * reuses the PID.
+ */
 static int send_quit(const struct attach *a, struct hdb_error *err)
 {
 	BASE_CLOSED const int fd = (int)syscall(SYS_pidfd_open, a->process->pid, 0);
 	int rc;
 
-	/* Also checks that the PID still belongs to the same process. */
+	/* also checks that the PID still belongs to the same process */
 	if (process_is_gone(a->process))
 		return has_ended(a, err);
 	/*
@@ -147,7 +150,10 @@ static int send_quit(const struct attach *a, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Creates the trigger file. *directory is the directory it was created in, or -1 if it existed. */
+/*
+ * Creates the trigger file. Sets *folder to the directory in which it was created, or to -1 if the
+ * file existed.
+ */
 static int make_trigger(const struct attach *a, const char *name, int *folder,
 			struct hdb_error *err)
 {
@@ -184,7 +190,7 @@ static int wait_for_listener(struct attach *a, int *out, struct hdb_error *err)
 	while (rc == NOT_YET) {
 		const uint64_t spent = base_now_ms() - start;
 
-		/* A VM that is still starting may have missed the first signal. */
+		/* a VM that is still starting may have missed the first signal */
 		if (signals == 0 || (signals == 1 && spent > timeout / 2)) {
 			rc = send_quit(a, err);
 			if (rc < 0)

@@ -22,7 +22,7 @@ struct attach {
 /* Size of ".attach_pidN" including the terminating zero. */
 #define ATTACH_TRIGGER_SIZE 32
 
-/* The name of the trigger file. */
+/* Writes the name of the trigger file to `out`. */
 void attach_trigger_name(const struct process *process, char *out);
 
 /*
@@ -42,13 +42,13 @@ int attach_send(struct attach *attach, const char *command, const char *const *a
 #define ATTACH_REPLY_MAX (64u << 20)
 
 /*
- * Reads the whole reply, which the caller releases even after an error. Waits for the timeout in
- * the options; if is_patient, as long as the process lives and is not stopped.
+ * Reads the whole reply. The caller must release it even after an error. Waits for the timeout of
+ * the options or, if is_patient is set, as long as the process exists and is not stopped.
  */
 int attach_receive(struct attach *attach, int socket_fd, bool is_patient, struct reply *reply,
 		   struct hdb_error *err);
 
-/* Returns HDB_OK if the process lives and is not stopped; otherwise no answer can be expected. */
+/* Returns HDB_OK if the process exists and is not stopped. Otherwise no answer can be expected. */
 int attach_check_life(struct attach *attach, struct hdb_error *err);
 
 /* Sends a command and reads its reply, with the timeout of the options. */

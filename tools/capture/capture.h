@@ -3,8 +3,8 @@
  * and streams the dump of one of them or of an app on an Android device. Uses HotSpot's attach
  * protocol, so no JDK is required.
  *
- * This room does not interpret dumps. It delivers bytes through a descriptor and reports at the end
- * whether they are complete.
+ * This directory does not interpret dumps. It delivers bytes through a descriptor and reports at
+ * the end whether they are complete.
  */
 #ifndef CAPTURE_CAPTURE_H
 #define CAPTURE_CAPTURE_H
@@ -19,7 +19,7 @@
 #define CAPTURE_TIMEOUT_DEFAULT 10
 
 /*
- * A Java VM on this machine. Strings come from the program: they may hold any bytes and are
+ * A Java VM on this machine. Strings come from the program: they may contain any bytes, and are
  * truncated to fit.
  */
 struct capture_vm {
@@ -34,16 +34,16 @@ struct capture_vm {
 };
 
 /*
- * Lists the visible Java VMs by PID. *vms is owned: free(). *hidden counts VMs of other users,
- * which are not listed. Fails with HDB_EIO if /proc is not mounted.
+ * Lists the visible Java VMs by PID. The caller must free() *vms. Sets *hidden to the number of VMs
+ * of other users, which are not listed. Fails with HDB_EIO if /proc is not mounted.
  */
 int capture_list(struct capture_vm **vms, size_t *count, size_t *hidden, struct hdb_error *err);
 
-/* Figures of a running VM. 0 and "" mean unknown. */
+/* Measurements of a running VM. 0 and "" mean unknown. */
 struct capture_meters {
 	int pid, inner_pid;   /* in the PID namespace of this process, and in its own */
 	uint64_t start_ticks; /* with the PID, identifies the process */
-	uint64_t age_ms;      /* time since its start; no change of the clock affects it */
+	uint64_t age_ms;      /* time since its start; independent of changes of the clock */
 	char main_class[256], version[96];
 	char vm_args[2048]; /* options of the VM, truncated to fit */
 	bool has_counters;  /* it publishes hsperfdata */
@@ -51,23 +51,25 @@ struct capture_meters {
 	bool has_heap;
 	uint64_t heap_used; /* bytes after the last garbage collection */
 	uint64_t heap_committed, heap_max;
-	uint64_t gc_count, gc_us; /* collections since the start, and their time */
+	uint64_t gc_count, gc_us; /* number of collections since the start, and their total time */
 	uint64_t metaspace, classes, threads;
 	uint64_t rss, anonymous, swap; /* bytes */
-	bool has_limit;                /* its cgroup, or a parent of it, has a memory limit */
+	/* whether its cgroup, or a parent of it, has a memory limit */
+	bool has_limit;
 	uint64_t limit, limit_usage;
 	uint64_t oom_kills; /* processes of the cgroup with that limit killed by the kernel */
 };
 
 /*
- * Reads the figures of the VM with this PID from hsperfdata and /proc, without pausing it. Fails
- * with HDB_EABSENT if there is no such process, HDB_EFORMAT if it is not a HotSpot VM, HDB_EIO if
- * access is denied.
+ * Reads the measurements of the VM with this PID from hsperfdata and /proc, without pausing it.
+ * Fails with HDB_EABSENT if there is no such process, HDB_EFORMAT if it is not a HotSpot VM,
+ * HDB_EIO if access is denied.
  */
 int capture_measure(int pid, struct capture_meters *out, struct hdb_error *err);
 
 struct capture_options {
-	bool all;           /* include unreachable objects: no garbage collection first */
+	/* whether to include unreachable objects: no garbage collection first */
+	bool all;
 	unsigned parallel;  /* threads of the VM that write the dump; 0: one */
 	unsigned gz;        /* compression level of the VM, 1 to 9; 0: none */
 	unsigned timeout_s; /* timeout of an answer in seconds; 0: CAPTURE_TIMEOUT_DEFAULT */
@@ -81,10 +83,10 @@ struct capture_options {
 struct capture;
 
 /*
- * Makes the VM with this PID dump its heap. `options` is lent until capture_end. *out is owned:
- * capture_end. Fails with HDB_EABSENT if there is no such process, HDB_EFORMAT if it is not a
- * HotSpot VM, HDB_EIO if access is denied, or the VM exits, does not answer in time or cannot dump,
- * HDB_EINTR if cancelled. A failure leaves no files behind.
+ * Makes the VM with this PID dump its heap. `options` is lent until capture_end. The caller must
+ * pass *out to capture_end. Fails with HDB_EABSENT if there is no such process, HDB_EFORMAT if it
+ * is not a HotSpot VM, HDB_EIO if access is denied, or the VM exits, does not answer in time or
+ * cannot dump, HDB_EINTR if cancelled. A failure leaves no files behind.
  */
 int capture_vm_start(int pid, const struct capture_options *options, struct capture **out,
 		     struct hdb_error *err);
@@ -104,8 +106,9 @@ struct child_output {
 int child_run(const char *const *argv, const struct capture_options *options, uint64_t timeout_ms,
 	      struct child_output *out, struct hdb_error *err);
 
-/* What a running VM can report besides a dump. Those after the
- * stacks are commands of jcmd. */
+/*
+ * What a running VM can report besides a dump. The members after the stacks are commands of jcmd.
+ */
 enum capture_question {
 	CAPTURE_HISTOGRAM, /* objects and bytes by class, as `jmap -histo` prints them */
 	CAPTURE_STACKS,    /* the stacks of all threads, as jstack prints them */
@@ -117,49 +120,49 @@ enum capture_question {
 	CAPTURE_HEAP_INFO         /* the collector's own figures; the VM is not paused */
 };
 
-/* What a capture or a question cost the program. */
+/* Cost of a capture or a question for the program. */
 struct capture_cost {
-	uint64_t bytes;  /* of a dump, written by the program */
-	uint64_t pauses; /* in which the program stood still, by the VM's counters; 0: unknown */
-	/* Their time in microseconds. If `pauses` is 0, an upper bound; 0: unknown. */
+	uint64_t bytes;  /* size of the dump, as written by the program */
+	uint64_t pauses; /* number of pauses of the program, from the VM's counters; 0: unknown */
+	/* Time of the pauses in microseconds; 0: unknown. It is an upper bound if `pauses` is 0. */
 	uint64_t pause_us;
 };
 
-/* What a VM replies to a question, and what that cost it. */
+/* Reply of a VM to a question, and its cost. */
 struct capture_text {
-	char *text; /* owned: free(); NULL if it did not reply */
+	char *text; /* owned: free(); NULL if the VM did not reply */
 	struct capture_cost cost;
 };
 
 /*
- * Queries the VM with this PID. Fills *out, its cost even if the VM fails to reply. Uses the
- * options all, timeout_s and cancel. Errors as for capture_vm_start.
+ * Queries the VM with this PID. Fills *out; sets the cost even if the VM does not reply. Uses the
+ * options all, timeout_s and cancel. Fails like capture_vm_start.
  */
 int capture_vm_ask(int pid, enum capture_question question, const struct capture_options *options,
 		   struct capture_text *out, struct hdb_error *err);
 
 /*
  * Fills heap_used, heap_committed and heap_max of a VM without hsperfdata by attaching to it. Here
- * heap_used includes garbage. Errors as for capture_vm_start.
+ * heap_used includes garbage. Fails like capture_vm_start.
  */
 int capture_heap_info(const struct capture_options *options, struct capture_meters *out,
 		      struct hdb_error *err);
-/* Parses such an answer. Returns false if no line has a known form. */
+/* Parses the VM's answer for capture_heap_info. Returns false if no line has a known form. */
 bool capture_parse_heap_info(const char *text, struct capture_meters *out);
 
 /* Mappings and pages of a process. */
 struct capture_memory;
 
 /*
- * Opens the process with this PID. *out is owned: capture_memory_close. Fails with HDB_EABSENT or
- * HDB_EIO.
+ * Opens the process with this PID. The caller must close *out with capture_memory_close. Fails with
+ * HDB_EABSENT or HDB_EIO.
  */
 int capture_memory_open(int pid, struct capture_memory **out, struct hdb_error *err);
 void capture_memory_close(struct capture_memory *memory);
 
 /*
- * Reads /proc/PID/smaps into *text, which is owned: bytes_release; a zero byte follows. Fails with
- * HDB_EIO if access is denied or the process has ended.
+ * Reads /proc/PID/smaps into *text, which a zero byte follows. The caller must release *text with
+ * bytes_release. Fails with HDB_EIO if access is denied or the process has ended.
  */
 int capture_memory_smaps(struct capture_memory *memory, size_t size_max, struct bytes *text,
 			 struct hdb_error *err);
@@ -188,8 +191,8 @@ int capture_input(const struct capture *capture);
 const char *capture_name(const struct capture *capture);
 
 /*
- * Set to nonzero before the input ends early, so that a partial dump is not mistaken for a complete
- * one; also set when options->cancel is. Borrowed until capture_end.
+ * Returns a flag, borrowed until capture_end. It is set to nonzero before the input ends early, so
+ * that a partial dump is not mistaken for a complete one, and also when options->cancel is set.
  */
 const volatile int *capture_stop(const struct capture *capture);
 
@@ -201,7 +204,7 @@ const volatile int *capture_stop(const struct capture *capture);
  */
 int capture_end(struct capture *capture, struct capture_cost *cost, struct hdb_error *err);
 
-/* A captured dump: what was imported, and what the capture cost the program. */
+/* A captured dump: the result of the import, and the cost of the capture for the program. */
 struct captured {
 	struct hdb_import_result result;
 	struct capture_cost cost;

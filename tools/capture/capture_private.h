@@ -1,6 +1,4 @@
-/*
- * capture/capture_private.h - base of captures of VMs and apps.
- */
+/* capture/capture_private.h - the common part of captures of VMs and apps. */
 #ifndef CAPTURE_CAPTURE_PRIVATE_H
 #define CAPTURE_CAPTURE_PRIVATE_H
 

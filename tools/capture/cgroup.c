@@ -1,5 +1,5 @@
 /*
- * capture/cgroup.c - see cgroup.h.
+ * capture/cgroup.c - implements cgroup.h.
  */
 #include "capture/cgroup.h"
 
@@ -70,7 +70,10 @@ static int open_group(int mount_fd, const char *path, const char **at)
 		const char *name = p + strspn(p, "/");
 		int fd;
 
-		/* A process of another cgroup namespace has "/../NAME", which leads outside. */
+		/*
+		 * the path of a process in another cgroup namespace contains "/../NAME", which
+		 * leads outside
+		 */
 		if (strncmp(name, "..", 2) == 0 || strstr(name, "/.."))
 			continue;
 		fd = openat(mount_fd, *name ? name : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -107,7 +110,7 @@ static uint64_t read_kills(int dir_fd, const char *name)
 	return line ? strtoull(line + sizeof(key) - 1, NULL, 10) : 0;
 }
 
-/* Takes the figures of the group if it is the first one or has a lower limit. */
+/* Stores the figures of the group if it is the first one or has a lower limit. */
 static void take_group(int dir_fd, int version, bool is_first, struct cgroup_memory *out)
 {
 	const struct files *files = &files_of[version];
@@ -163,7 +166,7 @@ static bool read_version(int fs_fd, const char *text, int version, struct cgroup
 
 bool cgroup_memory_read(int fs_fd, const char *text, struct cgroup_memory *out)
 {
-	/* In a hybrid system, version 2 exists without the memory controller. */
+	/* in a hybrid system, version 2 exists without the memory controller */
 	for (int version = 1; version <= 2; version++) {
 		memset(out, 0, sizeof(*out));
 		if (read_version(fs_fd, text, version, out))

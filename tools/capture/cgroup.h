@@ -7,17 +7,20 @@
 #include "capture/process.h"
 
 struct cgroup_memory {
-	int version;        /* 1 or 2; 0: the process is in no memory cgroup that we can see */
-	bool has_limit;     /* some group up to the root has a limit */
-	uint64_t limit;     /* the smallest limit, in bytes */
-	uint64_t usage;     /* bytes of the group with that limit, otherwise of the own group */
+	/* 1 or 2; 0: the process is not in a memory cgroup that is visible here */
+	int version;
+	bool has_limit; /* whether some group up to the root has a limit */
+	uint64_t limit; /* the smallest limit, in bytes */
+	/* bytes used by the group with that limit, otherwise by the process's own group */
+	uint64_t usage;
 	uint64_t oom_kills; /* processes of that group that the kernel killed */
 };
 
 /*
  * Reads the limits of the group that `text` names (contents of /proc/PID/cgroup) and of its parents
  * below `fs_fd` (/sys/fs/cgroup, or a copy). A container may see only the end of the path, so names
- * at its beginning that do not exist are dropped. False, and zeros, if there is no such group.
+ * at its beginning that do not exist are dropped. If there is no such group, returns false and sets
+ * *out to zeros.
  */
 bool cgroup_memory_read(int fs_fd, const char *text, struct cgroup_memory *out);
 

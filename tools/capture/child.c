@@ -1,5 +1,5 @@
 /*
- * capture/child.c - see child.h.
+ * capture/child.c - implements child.h.
  */
 #include "capture/child.h"
 
@@ -15,7 +15,10 @@
 
 extern char **environ;
 
-/* Calls posix_spawnp with our end of the pipe, no input, and default signal handlers. */
+/*
+ * Starts a program with posix_spawnp: with the writing end of the pipe, no input, and default
+ * signal handlers.
+ */
 static int spawn(const char *const *argv, bool both, int write_fd, pid_t *pid)
 {
 	posix_spawn_file_actions_t actions;
@@ -38,7 +41,7 @@ static int spawn(const char *const *argv, bool both, int write_fd, pid_t *pid)
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setsigdefault(&attributes, &defaults);
-	/* Ctrl-C must reach only this process, which then ends the commands of adb itself */
+	/* Ctrl-C must reach only this process, which itself ends the commands of adb */
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, write_fd, STDOUT_FILENO);
@@ -84,7 +87,7 @@ int child_wait(pid_t pid)
 
 void child_kill(pid_t pid)
 {
-	/* It is the first of its own group. */
+	/* the program leads its own process group */
 	(void)kill(-pid, SIGKILL);
 	(void)kill(pid, SIGKILL);
 	(void)child_wait(pid);

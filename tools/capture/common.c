@@ -1,5 +1,5 @@
 /*
- * capture/common.c - see common.h.
+ * capture/common.c - implements common.h.
  */
 #include "capture/common.h"
 

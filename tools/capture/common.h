@@ -15,7 +15,7 @@
 /* Interval in ms at which blocking calls check for cancellation. */
 #define CAPTURE_TICK_MS 100
 
-/* Timeout of the options in milliseconds. */
+/* Returns the timeout of the options in milliseconds. */
 uint64_t capture_timeout_ms(const struct capture_options *options);
 
 bool capture_is_cancelled(const struct capture_options *options);
@@ -24,8 +24,8 @@ bool capture_is_cancelled(const struct capture_options *options);
 int capture_interrupted(struct hdb_error *err);
 
 /*
- * Waits until a descriptor is readable or writable (POLLIN or POLLOUT). Returns HDB_END after
- * end_ms of base_now_ms, even if it is ready.
+ * Waits until a descriptor is readable or writable (POLLIN or POLLOUT). Returns HDB_END once
+ * base_now_ms exceeds end_ms, even if the descriptor is ready.
  */
 int capture_wait(const struct capture_options *options, int fd, short events, uint64_t end_ms,
 		 struct hdb_error *err);
@@ -43,7 +43,7 @@ long capture_read_file(int dir_fd, const char *name, char *buf, size_t size);
 /* Reads until `size` bytes or the end. Returns the number of bytes, or -1 with errno. */
 long capture_read(int fd, void *buf, size_t size);
 
-/* close() that accepts -1. */
+/* Closes a descriptor; accepts -1. */
 void capture_close_fd(int fd);
 
 /* Writes `prefix` and 16 random hexadecimal digits. */

@@ -1,6 +1,6 @@
 /*
- * capture/heap_info.c - size of a VM's heap by jcmd's GC.heap_info, for VMs without hsperfdata.
- * Each collector has its own words. The VM is not paused.
+ * capture/heap_info.c - reads the size of a VM's heap with jcmd's GC.heap_info, for VMs without
+ * hsperfdata. Each collector uses different words. The VM is not paused.
  */
 #include "base/scope.h"
 #include "capture/capture.h"

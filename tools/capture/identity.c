@@ -1,5 +1,5 @@
 /*
- * capture/identity.c - see identity.h.
+ * capture/identity.c - implements identity.h.
  */
 #include "capture/identity.h"
 
@@ -32,7 +32,7 @@ void identity_give_back(struct identity *before)
 {
 	if (!before->is_taken)
 		return;
-	/* Cannot fail: root gave up only its effective IDs. */
+	/* cannot fail, because root gave up only its effective IDs */
 	(void)!seteuid(before->uid);
 	(void)!setegid(before->gid);
 	before->is_taken = false;

@@ -1,6 +1,6 @@
 /*
  * capture/identity.h - acts as the owner of a process. Root accesses a user's files only with that
- * user's rights, so links placed there gain nothing.
+ * user's rights, so links that the user has placed there give no further access.
  */
 #ifndef CAPTURE_IDENTITY_H
 #define CAPTURE_IDENTITY_H
@@ -15,8 +15,9 @@ struct identity {
 };
 
 /*
- * If we are root and the process belongs to another user, takes its effective user and group, for
- * all threads. Fails with HDB_EIO if the process belongs to another user and we are not root.
+ * Takes the effective user and group of the process for all threads, if this process runs as root
+ * and the other one belongs to another user. Fails with HDB_EIO if it belongs to another user and
+ * this process does not run as root.
  */
 int identity_take(const struct process *process, struct identity *before, struct hdb_error *err);
 

@@ -1,5 +1,5 @@
 /*
- * capture/janitor.c - see janitor.h.
+ * capture/janitor.c - implements janitor.h.
  */
 #include "capture/janitor.h"
 
@@ -38,13 +38,13 @@ void janitor_remove(const struct janitor_files *l)
 	char away[64];
 
 	/*
-	 * Renamed first: a VM that opens the path late finds nothing there and cannot create a
-	 * file.
+	 * rename the directory first, so that a VM that opens the path late does not find it and
+	 * cannot create a file
 	 */
 	snprintf(away, sizeof(away), "%s-", l->folder);
 	if (renameat(l->tmp_fd, l->folder, l->tmp_fd, away) < 0)
 		return;
-	/* A VM that has just created a file there finishes soon. */
+	/* a VM that has just created a file there will finish soon */
 	for (unsigned i = 0; i < REMOVE_TRIES; i++) {
 		remove_files(l->folder_fd);
 		if (unlinkat(l->tmp_fd, away, AT_REMOVEDIR) == 0 || errno != ENOTEMPTY)
@@ -53,7 +53,8 @@ void janitor_remove(const struct janitor_files *l)
 }
 
 /*
- * Drops root permanently, including the saved IDs. A process that is not root has nothing to drop.
+ * Drops root permanently, including the saved IDs. Does nothing if the process does not run as
+ * root.
  */
 static void give_up_rights(void)
 {

@@ -31,12 +31,15 @@ struct janitor_files {
 };
 
 /*
- * Removes the directory and its files, including partial dumps written by the VM. Runs as their
- * owner.
+ * Removes the directory and its files, including partial dumps written by the VM. Must run as the
+ * owner of the files.
  */
 void janitor_remove(const struct janitor_files *files);
 
-/* Starts the janitor. Call it as the files' owner and before any thread exists, since it forks. */
+/*
+ * Starts the janitor. Must be called as the owner of the files, and before any thread exists,
+ * because it forks.
+ */
 int janitor_start(const struct janitor_files *files, struct janitor *janitor,
 		  struct hdb_error *err);
 

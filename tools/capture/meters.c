@@ -17,7 +17,7 @@
 /* Position of the start time in /proc/PID/stat, after the name in parentheses. */
 #define STAT_START 20
 
-/* Returns the number after "NAME:" at the start of a line, in bytes; 0 if there is none. */
+/* Returns the number after "NAME:" at the start of a line, in bytes, or 0 if there is none. */
 static uint64_t line_of(const char *text, const char *name)
 {
 	const size_t size = strlen(name);
@@ -56,7 +56,10 @@ static void measure_memory(const struct process *p, struct capture_meters *out)
 	}
 }
 
-/* Reads the start of the process, in clock ticks since boot, and its age, which never jumps. */
+/*
+ * Reads the start of the process, in clock ticks since boot, and its age, which is independent of
+ * changes of the clock.
+ */
 static void measure_age(const struct process *p, struct capture_meters *out)
 {
 	const uint64_t per_second = (uint64_t)sysconf(_SC_CLK_TCK);
@@ -111,7 +114,7 @@ int capture_measure(int pid, struct capture_meters *out, struct hdb_error *err)
 		return hdb_fail(err, HDB_EABSENT, "no such process: %d", pid);
 	measure_heap(&process, out);
 	/*
-	 * The list of mappings is long, so it is read only if hsperfdata does not give the answer.
+	 * the list of mappings is long, so it is read only if hsperfdata does not give the answer
 	 */
 	has = out->has_counters ? 1 : process_has_hotspot(&process);
 	if (has < 0)
@@ -127,7 +130,7 @@ int capture_measure(int pid, struct capture_meters *out, struct hdb_error *err)
 	out->limit = group.limit;
 	out->limit_usage = group.usage;
 	out->oom_kills = group.oom_kills;
-	/* If the process has ended in the meantime, its figures are meaningless. */
+	/* if the process has ended in the meantime, its figures are meaningless */
 	return process_is_gone(&process) ? hdb_fail(err, HDB_EABSENT, "process %d ended", pid) :
 					   HDB_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * capture/perfdata.c - see perfdata.h.
+ * capture/perfdata.c - implements perfdata.h.
  */
 #include "capture/perfdata.h"
 
@@ -87,7 +87,7 @@ static bool read_entry(const struct perfdata *p, size_t at, size_t size, struct 
 
 bool perfdata_next(struct perfdata *p, struct perfdata_entry *entry)
 {
-	/* An entry has at least ENTRY_SIZE bytes, so the loop ends. */
+	/* an entry has at least ENTRY_SIZE bytes, so the loop ends */
 	while (p->left > 0 && p->next <= p->size && p->size - p->next >= ENTRY_SIZE) {
 		const size_t at = p->next, size = u32_at(p, at);
 
@@ -138,18 +138,18 @@ static bool matches(const struct perfdata_entry *e, const char *pattern)
 	return p == end;
 }
 
-/* Negative and excessive values are damage and are ignored. */
+/* Adds a number to a sum. Negative and excessive values are caused by damage, and are ignored. */
 static void add(uint64_t *sum, int64_t number)
 {
 	if (number > 0 && (uint64_t)number <= INT64_MAX - *sum)
 		*sum += (uint64_t)number;
 }
 
-/* Raw figures that the summary is computed from. */
+/* Raw figures from which the summary is computed. */
 struct raw {
 	uint64_t max_sum, max_most; /* maximum sizes of generations */
 	uint64_t gc_ticks, pause_ticks, ticks_per_s;
-	bool is_split; /* each generation has its own part of the heap */
+	bool is_split; /* whether each generation has its own part of the heap */
 };
 
 /* Adds the number to the sums whose counter it is. */
@@ -224,7 +224,7 @@ bool perfdata_summarize(const void *data, size_t size, struct perfdata_summary *
 		else
 			take_number(&entry, &raw, out);
 	}
-	/* In G1 and ZGC each generation may take the whole heap. */
+	/* in G1 and ZGC, each generation may take the whole heap */
 	out->heap_max = raw.is_split ? raw.max_sum : raw.max_most;
 	out->gc_us = us_of(raw.gc_ticks, raw.ticks_per_s);
 	out->pause_us = us_of(raw.pause_ticks, raw.ticks_per_s);

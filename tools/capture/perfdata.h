@@ -2,8 +2,8 @@
  * capture/perfdata.h - reads the counters that a HotSpot VM keeps in a mapped file,
  * hsperfdata_USER/PID (format 2.0, Java 5 and later).
  *
- * The file belongs to another program and is not trusted: lengths and offsets are checked, and a
- * walk ends whatever the file contains.
+ * The file belongs to another program and is not trusted: lengths and offsets are checked, and
+ * reading ends whatever the file contains.
  */
 #ifndef CAPTURE_PERFDATA_H
 #define CAPTURE_PERFDATA_H
@@ -43,7 +43,7 @@ bool perfdata_next(struct perfdata *p, struct perfdata_entry *entry);
 struct perfdata_summary {
 	char command[1024]; /* sun.rt.javaCommand: main class and arguments */
 	char version[96];   /* java.property.java.version, or the VM's */
-	bool cannot_attach; /* attaching is disabled in the VM */
+	bool cannot_attach; /* whether attaching is disabled in the VM */
 	bool has_heap;
 	uint64_t heap_used, heap_committed; /* sums over all spaces, in bytes */
 	/* Bytes; 0 before the first garbage collection. */
@@ -51,9 +51,11 @@ struct perfdata_summary {
 	uint64_t threads;                          /* live Java threads */
 	uint64_t classes_loaded, classes_unloaded; /* since the start */
 	uint64_t heap_max;                         /* maximum size in bytes; 0: unknown */
-	uint64_t gc_count, gc_us;                  /* collections and their time in microseconds */
-	uint64_t pauses, pause_us;                 /* safepoints and their time in microseconds */
-	char vm_args[2048];                        /* java.rt.vmArgs: options of the VM */
+	/* number of collections, and their time in microseconds */
+	uint64_t gc_count, gc_us;
+	/* number of safepoints, and their time in microseconds */
+	uint64_t pauses, pause_us;
+	char vm_args[2048]; /* java.rt.vmArgs: options of the VM */
 };
 
 /* Reads all entries. Returns false if the data is not in this format. */

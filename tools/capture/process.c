@@ -1,5 +1,5 @@
 /*
- * capture/process.c - see process.h.
+ * capture/process.c - implements process.h.
  */
 #include "capture/process.h"
 
@@ -16,12 +16,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* /proc/PID/status has about 1.5 KB, more with many groups. */
+/* Buffer size for /proc/PID/status, which has about 1.5 KB, or more with many groups. */
 #define STATUS_SIZE 16384
 #define CGROUP_SIZE 16384
 /* Maximum time between the moment when a process closes its files and its exit. */
 #define ENDING_MS 1000
-/* Hexadecimal digits of a container ID, and how many of them are shown. */
+/* Hexadecimal digits of a container ID, and the number of those that are shown. */
 #define CONTAINER_DIGITS 64
 #define CONTAINER_SHOWN 12
 
@@ -58,7 +58,7 @@ static unsigned long number_in(const char *line, int n, unsigned long none)
 	return value;
 }
 
-/* Refreshes state, owner and so on. Returns 0, or an errno if the process has ended. */
+/* Reads the state, the owner and so on. Returns 0, or an errno if the process has ended. */
 static int look(struct process *p)
 {
 	char text[STATUS_SIZE];
@@ -72,7 +72,7 @@ static int look(struct process *p)
 	/* fields: real, effective, saved, file system */
 	p->uid = (uid_t)number_in(field(text, "Uid:"), 1, (unsigned long)-1);
 	p->gid = (gid_t)number_in(field(text, "Gid:"), 1, (unsigned long)-1);
-	/* Absent before Linux 4.1. */
+	/* absent before Linux 4.1 */
 	p->inner_pid = (pid_t)number_in(field(text, "NSpid:"), -1, (unsigned long)p->pid);
 	line = field(text, "SigCgt:");
 	caught = line ? strtoull(line + strspn(line, " \t"), NULL, 16) : 0;
@@ -134,7 +134,7 @@ int process_has_hotspot(const struct process *p)
 		}
 		used += (size_t)n;
 		found = memmem(buf, used, library, keep) != NULL;
-		/* A name may be cut at the end of the chunk: keep it for the next one. */
+		/* a name may be cut at the end of the chunk, so keep it for the next one */
 		if (used > keep) {
 			memmove(buf, buf + used - keep, keep);
 			used = keep;
@@ -155,7 +155,7 @@ static int open_below(int root_fd, const char *path)
 
 	if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
 		return (int)fd;
-	/* Linux before 5.6, or a seccomp filter without openat2: follow no links. */
+	/* on Linux before 5.6, or under a seccomp filter without openat2, do not follow links */
 	path += strspn(path, "/");
 	if (strchr(path, '/')) {
 		errno = ENOSYS;
@@ -171,7 +171,8 @@ int process_folder(const struct process *p, const char *path)
 
 	if (root_fd < 0) {
 		/*
-		 * Access denied. A process in our PID namespace most likely shares our file system.
+		 * access was denied, but a process in the same PID namespace most likely has the
+		 * same file system
 		 */
 		if (errno != EACCES || p->inner_pid != p->pid)
 			return -1;

@@ -1,9 +1,9 @@
 /*
- * capture/process.h - a process of this machine, seen through /proc.
+ * capture/process.h - a process of this machine, accessed through /proc.
  *
- * The process is held by a descriptor of its /proc directory, so a reused PID is never mistaken for
- * it. Paths in its file system are resolved below its root directory; no symbolic link leads out of
- * it.
+ * A descriptor of its /proc directory identifies the process, so that another process with the same
+ * PID is never mistaken for it. Paths in its file system are resolved below its root directory; no
+ * symbolic link leads out of it.
  */
 #ifndef CAPTURE_PROCESS_H
 #define CAPTURE_PROCESS_H
@@ -13,16 +13,19 @@
 #include <sys/types.h>
 
 struct process {
-	pid_t pid;       /* in our PID namespace */
-	pid_t inner_pid; /* in the process's innermost PID namespace */
+	pid_t pid;       /* in the PID namespace of this process */
+	pid_t inner_pid; /* in the innermost PID namespace of the other process */
 	int proc_fd;     /* its directory in /proc */
 	uid_t uid;       /* effective */
 	gid_t gid;
 	char state;        /* as in `ps`: R, S, D, T, Z */
-	bool catches_quit; /* has a handler for SIGQUIT */
+	bool catches_quit; /* whether it has a handler for SIGQUIT */
 };
 
-/* Returns 0 or an errno: ENOENT if there is no such process. Call process_close in either case. */
+/*
+ * Opens a process. Returns 0 or an errno: ENOENT if there is no such process. Call process_close in
+ * either case.
+ */
 int process_open(pid_t pid, struct process *process);
 void process_close(struct process *process);
 
@@ -38,8 +41,8 @@ bool process_is_ending(struct process *process);
 int process_has_hotspot(const struct process *process);
 
 /*
- * Opens an absolute path in the process's file system. Returns an owned descriptor, or -1 with
- * errno. No symbolic link leads out of its root.
+ * Opens an absolute path in the process's file system. Returns a descriptor, which the caller must
+ * close, or -1 with errno. No symbolic link leads out of its root.
  */
 int process_folder(const struct process *process, const char *path);
 

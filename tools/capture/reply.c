@@ -1,5 +1,5 @@
 /*
- * capture/reply.c - see reply.h.
+ * capture/reply.c - implements reply.h.
  */
 #include "capture/reply.h"
 
@@ -70,7 +70,7 @@ bool attach_parse_reply(struct reply *r)
 	r->text = end;
 	if (end == bytes || bytes[0] == ' ' || bytes[0] == '\n')
 		return false;
-	/* The number must be alone on its line. */
+	/* the number must be alone on its line */
 	if (*end == '\r')
 		end++;
 	if (*end != '\n')

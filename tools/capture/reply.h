@@ -38,7 +38,7 @@ bool attach_parse_reply(struct reply *reply);
 /* Returns the version from a reply to "getversion", or 1 if the VM does not know the command. */
 int attach_parse_version(const struct reply *reply);
 
-/* Copies the last nonempty line of the text, which holds the error message. Truncated to fit. */
+/* Copies the last nonempty line of the text, which is the error message, truncated to fit. */
 void attach_last_line(const struct reply *reply, char *out, size_t size);
 
 #endif

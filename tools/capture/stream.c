@@ -1,5 +1,5 @@
 /*
- * capture/stream.c - see stream.h.
+ * capture/stream.c - implements stream.h.
  */
 #include "capture/stream.h"
 
@@ -38,8 +38,8 @@ static int move_some(struct stream *s, struct hdb_error *err)
 }
 
 /*
- * Waits until there are bytes to move and room for them. splice() takes a pipe that no writer has
- * opened yet for ended; poll() distinguishes the two.
+ * Waits until there are bytes to move and room for them. splice() reports the end of a pipe that no
+ * writer has opened yet, whereas poll() distinguishes the two cases.
  */
 static int wait_until_ready(const struct stream *s, struct hdb_error *err)
 {
@@ -51,14 +51,17 @@ static int wait_until_ready(const struct stream *s, struct hdb_error *err)
 		return hdb_fail(err, HDB_EIO, "poll: %s", strerror(errno));
 	if (to.revents & POLLERR)
 		return READER_LEFT;
-	/* Wait for room first: a slow reader also blocks the VM, which must not count as late. */
+	/*
+	 * wait for room first, because a slow reader also blocks the VM, which must then not be
+	 * treated as late
+	 */
 	if (!(to.revents & POLLOUT))
 		return HDB_OK;
 	if (poll(from, 2, CAPTURE_TICK_MS) < 0 && errno != EINTR)
 		return hdb_fail(err, HDB_EIO, "poll: %s", strerror(errno));
 	/*
-	 * The answer follows the bytes, but the bytes may have arrived after they were polled: poll
-	 * again.
+	 * the answer follows the bytes, but they may have arrived after they were polled, so poll
+	 * again
 	 */
 	if (!from[0].revents && from[1].revents && poll(from, 1, 0) == 0)
 		return AT_END;
@@ -115,7 +118,7 @@ int stream_start(struct stream *s, struct hdb_error *err)
 		return hdb_fail(err, HDB_EIO, "pipe: %s", strerror(errno));
 	s->read_fd = ends[0];
 	s->write_fd = ends[1];
-	/* A larger pipe is faster. The request may be refused. */
+	/* a larger pipe is faster; the request may be refused */
 	(void)fcntl(s->write_fd, F_SETPIPE_SZ, PIPE_BYTES);
 	(void)fcntl(s->from_fd, F_SETPIPE_SZ, PIPE_BYTES);
 	rc = pthread_create(&s->thread, NULL, run, s);

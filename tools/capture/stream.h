@@ -13,22 +13,19 @@
 #include <pthread.h>
 
 struct stream {
-	/* set by the caller */
+	/* The caller sets these members. */
 	int from_fd; /* a pipe or a file; lent */
-	/*
-	 * a socket whose peer hangs up after the last byte, or instead of sending any; -1: none;
-	 * lent
-	 */
+	/* socket whose peer hangs up after the last byte, or without sending any; -1: none; lent */
 	int watch_fd;
 	const struct capture_options *options; /* lent */
 	/*
 	 * Called on the stream's thread after the last byte. Returns HDB_OK if `bytes` is the whole
-	 * dump, otherwise a failure. NULL: always complete.
+	 * dump, otherwise a failure. If it is NULL, the dump is always complete.
 	 */
 	int (*finish)(void *ctx, uint64_t bytes, struct hdb_error *err);
 	/*
-	 * Called on the stream's thread when no byte has arrived for the timeout of the options.
-	 * HDB_OK continues waiting. NULL: always wait.
+	 * Called on the stream's thread when no byte has arrived for the timeout of the options. If
+	 * it returns HDB_OK, or is NULL, the stream continues to wait.
 	 */
 	int (*is_late)(void *ctx, struct hdb_error *err);
 	void *ctx;
@@ -42,7 +39,7 @@ struct stream {
 	struct hdb_error error;
 };
 
-/* Starts the thread. Call stream_end even after an error. */
+/* Starts the thread. stream_end must be called even after an error. */
 int stream_start(struct stream *stream, struct hdb_error *err);
 
 /* Closes the reader's end and waits for the thread. Returns as capture_end does. */

@@ -4,7 +4,7 @@
  *
  * Writing to an existing pipe requires `GC.heap_dump -overwrite`; the VM's help text shows whether
  * it supports the option. If not, the VM writes a regular file there, which is unlinked as soon as
- * it is open.
+ * it has been opened.
  */
 #include "capture/attach.h"
 #include "capture/capture_private.h"
@@ -40,7 +40,7 @@ struct vm_capture {
 	int tmp_fd, cwd_fd;   /* the VM's directories */
 	int place_fd, folder_fd,
 		dump_fd; /* the parent of `directory`, `directory` itself, and the dump */
-	int socket_fd;   /* delivers the VM's answer */
+	int socket_fd;   /* socket for the VM's answer */
 	bool has_overwrite, has_gz, has_parallel;
 };
 
@@ -53,7 +53,7 @@ static void release(struct capture *base)
 		janitor_remove(&c->files);
 		identity_give_back(&c->before);
 	}
-	/* The janitor closes the pipe last, so a VM that is still writing gets an error. */
+	/* the janitor closes the pipe last, so a VM that is still writing gets an error */
 	capture_close_fd(c->dump_fd);
 	janitor_dismiss(&c->janitor);
 	capture_close_fd(c->socket_fd);
@@ -187,8 +187,8 @@ static int check_answer(const struct vm_capture *c, const struct reply *reply, c
 }
 
 /*
- * Sends a command that pauses the VM. The counters are read as late as possible, so that they count
- * no pauses before it.
+ * Sends a command that pauses the VM. The counters are read as late as possible, so that earlier
+ * pauses are not counted.
  */
 static int send_pausing(struct vm_capture *c, const char *command, const char *const *words,
 			struct hdb_error *err)
@@ -199,8 +199,8 @@ static int send_pausing(struct vm_capture *c, const char *command, const char *c
 }
 
 /*
- * Pauses since the request. The VM counts a pause before it answers. Without counters, it was not
- * paused for longer than it took to answer.
+ * Sets the number and time of pauses since the request. The VM counts a pause before it answers. If
+ * there are no counters, the pause was at most as long as the time until the answer.
  */
 static void measure_pause(struct vm_capture *c)
 {
@@ -232,7 +232,7 @@ static int finish_pipe(void *ctx, uint64_t bytes, struct hdb_error *err)
 	struct vm_capture *c = ctx;
 	int rc = receive_answer(c, err);
 
-	/* Part of the answer may have arrived before the VM ended. */
+	/* part of the answer may have arrived before the VM ended */
 	if (rc == HDB_EIO && process_is_ending(&c->process))
 		rc = hdb_fail(err, HDB_EIO,
 			      "process %d ended while dumping its heap, after %llu bytes",
@@ -292,7 +292,7 @@ static int dump_into_file(struct vm_capture *c, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The steps that need the rights of the process's owner. */
+/* Requests the dump. All steps that need the rights of the process's owner are here. */
 static int ask_for_dump(struct vm_capture *c, struct hdb_error *err)
 {
 	TRY(make_pipe(c, err));
@@ -364,7 +364,7 @@ int capture_vm_start(int pid, const struct capture_options *options, struct capt
 	return HDB_OK;
 }
 
-/* The attach operations of HotSpot that return text (attachListener.cpp). */
+/* Sends one of HotSpot's attach operations that return text (attachListener.cpp). */
 static int ask_for_text(struct vm_capture *c, enum capture_question question, char **text,
 			struct hdb_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * capture/vm_memory.c - the memory of a VM through /proc: its mappings, and which of its pages are
- * in memory. The VM does not notice.
+ * capture/vm_memory.c - reads the memory of a VM through /proc: its mappings, and which of its
+ * pages are in memory. This does not affect the VM.
  */
 #include "base/scope.h"
 #include "capture/process.h"

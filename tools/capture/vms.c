@@ -44,8 +44,8 @@ static bool read_counters(int dir_fd, const char *name, uid_t owner, struct perf
 }
 
 /*
- * Without counters, reads the options from the command line, which lacks options from
- * JAVA_TOOL_OPTIONS.
+ * Reads the options from the command line, for a VM without counters. The command line does not
+ * contain options from JAVA_TOOL_OPTIONS.
  */
 static void read_command_line(const struct process *p, struct perfdata_summary *out)
 {
@@ -138,10 +138,7 @@ void capture_main_class(const struct process *p, const char *command, char *buf,
 	char *words;
 	long n;
 
-	/*
-	 * sun.rt.javaCommand starts with the main class. A file name with blanks is cut at the
-	 * first.
-	 */
+	/* sun.rt.javaCommand starts with the main class; a file name is cut at its first blank */
 	snprintf(buf, size, "%.*s", (int)strcspn(command, " "), command);
 	words = buf[0] ? NULL : malloc(COMMAND_LINE_SIZE);
 	n = words ? capture_read_file(p->proc_fd, "cmdline", words, COMMAND_LINE_SIZE) : 0;
@@ -237,7 +234,7 @@ int capture_list(struct capture_vm **vms, size_t *count, size_t *hidden, struct 
 
 		if (pid <= 0)
 			continue;
-		/* Kernel threads and processes that have ended have no maps. */
+		/* kernel threads and processes that have ended have no maps */
 		if (process_open((pid_t)pid, &process) == 0)
 			is_good = add(&list, &process);
 		process_close(&process);

@@ -14,8 +14,8 @@
 bool capture_counters(const struct process *process, struct perfdata_summary *out);
 
 /*
- * Finds the main class, module or jar in `command` (sun.rt.javaCommand; may be empty), otherwise in
- * the command line.
+ * Finds the main class, module or jar in `command` (sun.rt.javaCommand), or in the command line if
+ * `command` is empty.
  */
 void capture_main_class(const struct process *process, const char *command, char *buf, size_t size);
 

@@ -221,7 +221,7 @@ static bool row_fits(const struct answer *answer)
 	return true;
 }
 
-/* The next row that fits. `hooks` may be NULL. */
+/* Returns the next matching row. `hooks` may be NULL. */
 static int read_row(struct answer *answer, const struct output_hooks *hooks)
 {
 	int rc;
@@ -318,7 +318,7 @@ static int get_next(void *ctx, struct hdb_error *err)
 {
 	const struct answer_columns *columns = ctx;
 
-	(void)err; /* the same as the answer's */
+	(void)err; /* same as the answer's error */
 	return answer_next(columns->answer, columns->out);
 }
 

@@ -12,10 +12,11 @@ struct sampled;
 
 /* An answer to print: rows and facts of a query, or of the command itself. */
 struct answer {
-	const char *name;                  /* value of "query" in JSON */
-	const char *section;               /* value of "section" in JSON, for reports; NULL: none */
+	const char *name; /* value of the key "query" in JSON */
+	/* value of the key "section" in JSON, for reports; NULL: none */
+	const char *section;
 	const struct hdb_query_args *args; /* arguments of the query; lent; NULL: none */
-	struct hdb_rows *rows;             /* lent; NULL: not a query, facts are in: */
+	struct hdb_rows *rows;             /* lent; NULL: not a query; the facts are in: */
 	const struct row_source *source;   /* lent; row source if `rows` is NULL; NULL: none */
 	const struct own_fact *facts;
 	size_t fact_count;
@@ -23,8 +24,8 @@ struct answer {
 	const char *sort; /* sort column; NULL: none */
 	size_t *picked;   /* owned: indexes of columns to print; NULL: all */
 	size_t picked_count;
-	bool is_picked;    /* the columns were requested by name */
-	bool is_sparse;    /* JSON rows lack the keys of nulls */
+	bool is_picked;    /* whether the columns were requested by name */
+	bool is_sparse;    /* whether JSON rows omit keys whose value is null */
 	uint64_t size_max; /* maximum output in bytes, otherwise HDB_ELIMIT; 0: unlimited */
 	/* counter of rows shared with waiting clients, who can cancel with HDB_EINTR; NULL: none */
 	_Atomic uint64_t *written;
@@ -32,7 +33,7 @@ struct answer {
 	const char *filter;      /* words that a printed row must contain; lent; NULL or "": any */
 	struct sampled *sampled; /* samples of a recording for the rows; lent; NULL: none */
 	struct notes *notes;     /* notes of the database, for people and JSON; lent; NULL: none */
-	/* Called after each row. May replace a value of the row. */
+	/* Called after each row; may replace a value of the row. */
 	void (*on_row)(struct answer *answer);
 	const struct hdb_value *changed; /* lent; NULL: none */
 	size_t changed_column;
@@ -40,7 +41,7 @@ struct answer {
 	void (*put_more)(const struct answer *answer, struct output *out);
 	uint64_t row_count;    /* out: number of rows printed */
 	struct hdb_error *err; /* out: error of rendering */
-	bool is_open;          /* out: a failure left a JSON object incomplete */
+	bool is_open;          /* out: whether a failure left a JSON object incomplete */
 };
 
 /* Returns the title of a column or fact for use in sentences. */
@@ -61,12 +62,14 @@ void render_json_error(struct output *out, bool is_open, const struct hdb_error 
  * answer lacks are null. Fails with HDB_EUSAGE for unknown columns.
  */
 int answer_pick(struct answer *answer, const char *columns);
-/* The selected column `i` if the query defines it but this answer lacks it, otherwise NULL. */
+/*
+ * Returns the selected column `i` if the query defines it but this answer lacks it, otherwise NULL.
+ */
 const struct hdb_column *answer_absent(const struct answer *answer, size_t i);
 
 /*
- * Removes columns that split a label into parts, which serve JSON readers; for people, also an
- * object's class if its label, which begins with the class, is shown.
+ * Removes columns that split a label into parts, which are intended for JSON readers. For people,
+ * also removes an object's class if its label, which begins with the class, is shown.
  */
 int answer_thin(struct answer *answer, bool for_people);
 void answer_release(struct answer *answer);
@@ -92,7 +95,10 @@ size_t answer_fact_count(const struct answer *answer);
 const struct hdb_column *answer_fact_column(const struct answer *answer, size_t fact);
 const struct hdb_value *answer_fact_value(const struct answer *answer, size_t fact);
 
-/* Write an answer as one JSON object, JSON lines, or separated values. Results as for render. */
+/*
+ * Write an answer as one JSON object, JSON lines, or separated values. The results are those of
+ * render.
+ */
 int render_json(struct answer *answer, struct output *out);
 int render_jsonl(struct answer *answer, struct output *out);
 int render_csv(struct answer *answer, struct output *out);

@@ -1,6 +1,6 @@
 /*
- * common/call_tree.c - see call_tree.h. A node follows its parent, so one backward sweep computes
- * the sums.
+ * common/call_tree.c - implements call_tree.h. A node has a higher number than its parent, so one
+ * backward pass computes the sums.
  */
 #include "common/call_tree.h"
 

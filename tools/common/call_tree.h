@@ -11,13 +11,14 @@
 #define CALL_TREE_MAX 4000000u
 
 struct call_node {
-	const char *name;      /* owned by the tree */
-	uint64_t count, bytes; /* of samples ending here; after call_tree_sum, with all below */
+	const char *name; /* owned by the tree */
+	/* of samples ending here; after call_tree_sum, also of all nodes below */
+	uint64_t count, bytes;
 	uint64_t all_count, all_bytes; /* including freed objects; 0: unknown */
 	uint32_t parent, level;
 };
 
-/* All zeros is a valid empty tree. */
+/* A tree. If all bytes are zero, it is empty and valid. */
 struct call_tree {
 	/* node 0 is the unnamed root; node n + 1 is node n of `tree` */
 	BASE_VEC_AS(vec, struct call_node, nodes, count);

@@ -1,5 +1,5 @@
 /*
- * common/descriptor.c - see descriptor.h. The JVM specification, 4.3.2, defines the type
+ * common/descriptor.c - implements descriptor.h. The JVM specification, 4.3.2, defines the type
  * characters.
  */
 #include "common/descriptor.h"

@@ -13,7 +13,7 @@
  */
 size_t descriptor_name(const char *text, char *out, size_t size);
 
-/* Returns whether the name of a class, or what begins with one, is of a package of the JDK. */
+/* Returns whether the text begins with the name of a class in a package of the JDK. */
 bool descriptor_is_of_jdk(const char *name, size_t size);
 
 #endif

@@ -30,8 +30,8 @@ size_t escape_text(struct bytes *out, const char *text, size_t size);
 
 /*
  * If a control character other than line feed and tab begins at `text` (`size` bytes, at least
- * one), writes its escape. Returns the escape's length, or 0; *taken is the number of bytes
- * consumed.
+ * one), writes its escape. Returns the escape's length, or 0 if there is none, and sets *taken to
+ * the number of bytes consumed.
  */
 size_t escape_control(const char *text, size_t size, char buf[ESCAPE_SIZE], size_t *taken);
 

@@ -1,5 +1,5 @@
 /*
- * common/feed.c - see feed.h.
+ * common/feed.c - implements feed.h.
  */
 #include "common/feed.h"
 #include "base/error.h"
@@ -28,14 +28,15 @@
 /* Number of bytes needed to recognise a dump, plain or compressed. */
 #define HEAD_BYTES 16
 /*
- * Number of bytes in a pipe needed to recognise its format: the first block of zstd may have 128
- * KiB.
+ * Number of bytes in a pipe needed to recognise its format: the first block of zstd may be 128 KiB
+ * long.
  */
 #define FIRST_BYTES (256u << 10)
 /* Interval between checks of the cancel flag while no data arrives. */
 #define WAIT_MS 100
 /*
- * Beyond this size, unpacked data must not exceed RATIO_MAX times the archive, as in base/unpack.c.
+ * Beyond this size, the unpacked data must not exceed RATIO_MAX times the archive, as in
+ * base/unpack.c.
  */
 #define BOMB_BYTES (8ull << 30)
 #define RATIO_MAX 500u
@@ -50,7 +51,7 @@ struct feed {
 	bool is_pipe;                /* the input can only be read sequentially */
 	uint64_t archive_bytes;      /* size of the archive, if it is a file */
 	char *first;                 /* first bytes of a pipe; owned */
-	size_t first_size, first_at; /* their number, and how many were consumed */
+	size_t first_size, first_at; /* number of these bytes, and how many of them were consumed */
 	char *block;                 /* buffer for libarchive, if the input is a pipe; owned */
 	int read_fd;                 /* the reader's end */
 	int write_fd;                /* the thread's end */
@@ -63,7 +64,7 @@ struct feed {
 	char head[HEAD_BYTES];
 	char archive_name[PATH_BYTES];
 	char other[256];
-	int result; /* result and message of the thread */
+	int result; /* result of the thread, and its message */
 	struct hdb_error error;
 };
 
@@ -185,7 +186,7 @@ bool feed_begins_dump(const char *head, size_t size)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (size >= kinds[i].size && memcmp(head, kinds[i].magic, kinds[i].size) == 0)
 			return true;
-	/* The skippable frame that pzstd writes before each frame. */
+	/* pzstd writes a skippable frame before each frame. */
 	return size >= 4 && (head[0] & 0xf0) == 0x50 && memcmp(head + 1, "\x2a\x4d\x18", 3) == 0;
 }
 
@@ -793,8 +794,8 @@ static int open_input(struct feed *f, const char *name, const char *fetch, struc
 }
 
 /*
- * Starts reading. In an archive, selects the named file, or the first that begins like a dump. *out
- * is owned even after an error: finish.
+ * Starts reading. In an archive, selects the named file, or the first that begins like a dump. The
+ * caller must pass *out to finish, even after an error.
  */
 static int start(const char *name, const char *fetch, const struct hdb_progress *progress,
 		 struct feed **out, struct hdb_error *err)

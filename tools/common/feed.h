@@ -18,7 +18,7 @@ bool feed_archive(const char *name, char *path, size_t size);
 /* Returns whether both names refer to the same file of the same archive. */
 bool feed_is_same(const char *a, const char *b);
 
-/* hdb_default_path, extended to dumps in archives and at URLs. */
+/* Like hdb_default_path, but also accepts dumps in archives and at URLs. */
 int feed_default_path(const char *dump, char *out, size_t size, struct hdb_error *err);
 
 struct feed;
@@ -26,8 +26,9 @@ struct feed;
 /*
  * Starts reading a dump that is not a plain file: in an archive, the named file or the first that
  * begins like a dump. `fetch` is a shell command that writes the dump or archive, with {} for the
- * name; NULL: the name is a file. *out is owned: feed_close; NULL if the dump is a plain file.
- * `name` and `progress` (only cancel and notice are used) are lent until then.
+ * name; NULL: the name is a file. Sets *out to NULL if the dump is a plain file; otherwise the
+ * caller must pass *out to feed_close, and `name` and `progress` (of which only cancel and notice
+ * are used) are lent until then.
  */
 int feed_open(const char *name, const char *fetch, const struct hdb_progress *progress,
 	      struct feed **out, struct hdb_error *err);
@@ -37,7 +38,7 @@ const char *feed_path(const struct feed *feed, const char *name);
 
 /*
  * Ends the feed. Returns the reader's result `rc` if the input was complete; otherwise removes the
- * file `made` from it and fails. Error messages name the dump. `feed` may be NULL.
+ * file `made`, which was made from it, and fails. Error messages name the dump. `feed` may be NULL.
  */
 int feed_close(struct feed *feed, int rc, const char *made, struct hdb_error *err);
 

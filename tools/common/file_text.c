@@ -1,5 +1,5 @@
 /*
- * common/file_text.c - see file_text.h.
+ * common/file_text.c - implements file_text.h.
  */
 #include "common/file_text.h"
 

@@ -1,5 +1,5 @@
 /*
- * common/library.c - see library.h.
+ * common/library.c - implements library.h.
  */
 #include "common/library.h"
 #include "base/error.h"

@@ -1,5 +1,5 @@
 /*
- * common/output.c - see output.h. Does not depend on rows or queries.
+ * common/output.c - implements output.h. Does not depend on rows or queries.
  */
 #include "common/output.h"
 
@@ -46,7 +46,7 @@ static size_t line_columns(const char *line, size_t size)
 	return columns;
 }
 
-/* Bytes of the first paragraph including its final blank line, or of the whole text. */
+/* Returns the size of the first paragraph including its final blank line, or of the whole text. */
 static size_t paragraph_size(const char *text, size_t size)
 {
 	for (size_t i = 1; i < size; i++) {
@@ -87,7 +87,10 @@ static size_t shorten_lines(struct bytes *to, const char *text, size_t size)
 	return left_out;
 }
 
-/* Bytes and *columns of a line's prefix: blanks and the lines of a drawn path. */
+/*
+ * Returns the size of a line's prefix and sets *columns to its width. The prefix consists of blanks
+ * and the lines of a drawn path.
+ */
 static size_t lead_size(const char *line, size_t size, size_t *columns)
 {
 	static const char strokes[] = { ' ', '|', '+', '-', '`', '>' };
@@ -238,7 +241,10 @@ static void fit_paragraphs(struct output *out)
 	bytes_release(&shortened);
 }
 
-/* Bytes up to the end of the last complete paragraph, or otherwise of the last line. */
+/*
+ * Returns the number of bytes up to the end of the last complete paragraph, or otherwise of the
+ * last line.
+ */
 static size_t ended_size(const struct output *out)
 {
 	size_t line = 0;

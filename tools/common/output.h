@@ -34,16 +34,16 @@ struct output {
 		*into; /* NULL: write to the descriptor; otherwise collect the text here; lent */
 	int error;     /* errno of the first failed write; 0: none */
 	bool is_terminal;
-	bool is_held;       /* write only when the buffer is full, or at the end */
-	bool was_shortened; /* class names lost their packages: see output_fit */
-	bool is_exact;      /* print sizes in bytes, not as 1.2 GiB */
+	bool is_held;       /* whether to write only when the buffer is full, or at the end */
+	bool was_shortened; /* whether class names lost their packages; see output_fit */
+	bool is_exact;      /* whether to print sizes in bytes instead of as 1.2 GiB */
 	size_t fit;         /* maximum number of columns in a line; 0: unlimited */
 	uint64_t written;   /* bytes written to the descriptor */
 	size_t used;        /* bytes in `buffer` */
 	char buffer[OUTPUT_BUFFER_SIZE];
 };
 
-/* `hooks` (may be NULL) must stay valid. */
+/* Initialises the output. `hooks` (may be NULL) must stay valid while the output is used. */
 void output_init(struct output *out, int fd, const struct output_hooks *hooks);
 
 /* Collects the text in `into` until output_collect_end. into->failed is set if memory runs out. */
@@ -54,8 +54,8 @@ void output_collect_end(struct output *out);
 void output_flush(struct output *out);
 
 /*
- * From now on, shortens class names in paragraphs that have a line beyond `width` columns, and sets
- * out->was_shortened. Lines that are still wider are wrapped at blanks, after the path lines at
+ * Makes the output shorten class names in paragraphs that have a line beyond `width` columns, and
+ * set out->was_shortened. Lines that are still wider are wrapped at blanks, after the path lines at
  * their beginning. 0 disables fitting. Paragraphs end with a blank line; one larger than the buffer
  * is processed in parts.
  */
@@ -79,7 +79,7 @@ void output_string(struct output *out, const char *string);
 void output_char(struct output *out, char c);
 /* Writes `count` blanks. */
 void output_blanks(struct output *out, size_t count);
-/* printf of fewer than 1,024 bytes; longer text is truncated. */
+/* Writes formatted text like printf, but truncates it to 1,023 bytes. */
 void output_format(struct output *out, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -94,13 +94,13 @@ void output_i64(struct output *out, int64_t value);
 void output_id(struct output *out, uint64_t id);
 
 /*
- * Formatters into a buffer of OUTPUT_NUMBER_SIZE bytes. Each returns the number of bytes written,
- * without a terminating zero. format_id: "0x12c4".
+ * Format a number in a buffer of OUTPUT_NUMBER_SIZE bytes and return the number of bytes written;
+ * there is no terminating zero. format_id writes "0x12c4".
  */
 size_t format_id(char *buf, uint64_t id);
 /*
- * Short numbers unchanged, others with four significant digits: "0.5", "0.3333", "123456.789",
- * "1e-09".
+ * Formats short numbers unchanged, others with four significant digits: "0.5", "0.3333",
+ * "123456.789", "1e-09".
  */
 size_t format_real(char *buf, double value);
 

@@ -1,5 +1,5 @@
 /*
- * common/own_answer.c - see own_answer.h.
+ * common/own_answer.c - implements own_answer.h.
  */
 #include "common/answer.h"
 
@@ -81,7 +81,7 @@ void json_value(struct output *out, const struct hdb_value *value)
 		output_id(out, value->u);
 		output_char(out, '"');
 	} else if (value->type == HDB_TYPE_DOUBLE) {
-		/* NaN and infinities are not JSON numbers: write text. */
+		/* NaN and infinities are not JSON numbers, so they are written as strings. */
 		output_string(out, isfinite(value->d) ? "" : "\"");
 		output_string(out, base_real(value->d, false).text);
 		output_string(out, isfinite(value->d) ? "" : "\"");

@@ -12,19 +12,19 @@
 
 #include <stdbool.h>
 
-/* Row source other than a query. */
+/* Source of rows that do not come from a query. */
 struct row_source {
 	void *ctx;
 	size_t count;                                  /* number of columns */
 	int (*next)(void *ctx, struct hdb_error *err); /* like hdb_rows_next */
 	const struct hdb_column *columns;              /* lent */
-	const struct hdb_value *cells;                 /* of the current row; lent */
+	const struct hdb_value *cells;                 /* cells of the current row; lent */
 	uint64_t row_count;                            /* number of rows; 0: call total */
-	/* like hdb_rows_total; NULL: the number is unknown */
+	/* like hdb_rows_total; NULL if the number is unknown */
 	int (*total)(void *ctx, uint64_t *total, struct hdb_error *err);
 };
 
-/* A fact that is not a query's. */
+/* A fact that does not come from a query. */
 struct own_fact {
 	struct hdb_column column;
 	struct hdb_value value;
@@ -38,15 +38,18 @@ struct own_answer {
 	struct row_source source;
 	struct own_fact facts[OWN_FACTS_MAX];
 	size_t fact_count;
-	char notice[1024]; /* what a user should know besides; empty: nothing */
+	char notice[1024]; /* further information for the user; empty: none */
 };
 
 /* Makes a text cell (lent; null if NULL or empty), or a number. */
 struct hdb_value text_value(const char *text);
 struct hdb_value number_value(enum hdb_type type, uint64_t u);
-/* The same, for a number that is 0 if it is unknown. 0 becomes null. */
+/* Makes a number cell. 0 means that the number is unknown, and becomes null. */
 struct hdb_value known_value(enum hdb_type type, uint64_t u);
-/* Makes facts in the same way. Null values have HDB_TYPE_NULL. `title` NULL: the name. */
+/*
+ * Makes facts in the same way. Null values have HDB_TYPE_NULL. If `title` is NULL, the name is
+ * used.
+ */
 struct own_fact text_fact(const char *name, const char *title, const char *text);
 struct own_fact number_fact(const char *name, const char *title, enum hdb_type type, uint64_t u);
 struct own_fact known_fact(const char *name, const char *title, enum hdb_type type, uint64_t u);
@@ -57,8 +60,8 @@ bool value_for_programs(struct output *out, const struct hdb_value *value);
 void json_value(struct output *out, const struct hdb_value *value);
 
 /*
- * Returns the answer as `heapdb COMMAND --json` prints it: *text is owned, free(). Rows lack the
- * keys of nulls if `is_sparse`.
+ * Returns the answer as `heapdb COMMAND --json` prints it. The caller must free() *text. If
+ * `is_sparse` is set, rows omit keys whose value is null.
  */
 int own_answer_json(const struct own_answer *answer, bool is_sparse, char **text,
 		    struct hdb_error *err);

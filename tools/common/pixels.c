@@ -1,5 +1,5 @@
 /*
- * common/pixels.c - see pixels.h.
+ * common/pixels.c - implements pixels.h.
  */
 #include "common/pixels.h"
 

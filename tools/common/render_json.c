@@ -140,7 +140,7 @@ static void put_head(struct answer *answer, size_t columns, struct output *out)
 
 /*
  * Rows are written as they arrive, so a failure can leave an object incomplete (is_open). The
- * runner completes it with the key "error".
+ * runner then completes it with the key "error".
  */
 int render_json(struct answer *answer, struct output *out)
 {

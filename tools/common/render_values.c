@@ -111,7 +111,7 @@ static void put_tsv(struct output *out, const char *text, size_t size)
 	output_bytes(out, text + done, size - done);
 }
 
-/* On a terminal, control characters are escaped as in tables. */
+/* Writes text with `put`. On a terminal, control characters are escaped as in tables. */
 static void put_text(struct output *out, const char *text, size_t size, put_text_fn *put)
 {
 	struct bytes shown = { 0 };

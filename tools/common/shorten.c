@@ -1,6 +1,6 @@
 /*
- * common/shorten.c - see shorten.h. By Java's conventions, packages begin with a lowercase letter
- * and classes with a capital one. Names that do not follow them stay whole.
+ * common/shorten.c - implements shorten.h. By Java's conventions, packages begin with a lowercase
+ * letter and classes with a capital one. Names that do not follow them stay whole.
  */
 #include "common/shorten.h"
 
@@ -16,14 +16,20 @@ static bool is_capital(char c)
 	return c >= 'A' && c <= 'Z';
 }
 
-/* Non-ASCII bytes count as letters, so that a name is never split inside a character. */
+/*
+ * Returns whether the byte can be part of a name. Non-ASCII bytes count as letters, so that a name
+ * is never split inside a character.
+ */
 static bool is_part(char c)
 {
 	return is_small(c) || is_capital(c) || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
 	       (c & 0x80);
 }
 
-/* A package component: a lowercase letter followed by ASCII, so that one byte is one column. */
+/*
+ * Returns the length of a package component at `text`: a lowercase letter followed by ASCII, so
+ * that one byte is one column.
+ */
 static size_t package_size(const char *text, size_t size)
 {
 	size_t n = 0;
@@ -45,7 +51,10 @@ static size_t packages_size(const char *text, size_t size)
 	return n < size && is_capital(text[n]) ? n : 0;
 }
 
-/* Appends the text, keeping `letters` letters of each package component; 0 also drops the dots. */
+/*
+ * Appends the text, keeping `letters` letters of each package component. If `letters` is 0, the
+ * dots are dropped as well.
+ */
 static size_t shorten(struct bytes *out, const char *text, size_t size, size_t letters)
 {
 	size_t done = 0, left_out = 0, i = 0;

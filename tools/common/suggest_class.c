@@ -1,5 +1,5 @@
 /*
- * common/suggest_class.c - see suggest_class.h.
+ * common/suggest_class.c - implements suggest_class.h.
  */
 #include "common/suggest_class.h"
 

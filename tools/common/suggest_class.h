@@ -6,7 +6,7 @@
 
 #include "heapdb.h"
 
-/* As base_suggest_class. Borrowed until hdb_close. */
+/* Calls base_suggest_class with the classes of `db`. The result is borrowed until hdb_close. */
 const char *suggest_class(struct hdb *db, const char *wanted);
 
 #endif

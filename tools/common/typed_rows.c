@@ -36,7 +36,7 @@ struct typed_rows {
 	BASE_VEC_AS(kept_vec, struct hdb_value, kept, kept_count);
 	size_t at;
 	uint64_t row_no;
-	struct hdb_value *values; /* of the current row */
+	struct hdb_value *values; /* values of the current row */
 	char (*numbers)[NUMBER_SIZE];
 	bool *is_large; /* indexed by column: an integer was seen that a double cannot represent */
 	int last;       /* result of reading the first rows */
@@ -99,7 +99,7 @@ static int keep_row(struct typed_rows *s, size_t *bytes, struct hdb_error *err)
 {
 	struct hdb_value *to;
 
-	/* One extra value, so that the allocation is never empty. */
+	/* reserve one extra value, so that the allocation is never empty */
 	TRY(base_vec_reserve(&s->kept_vec, 1, (s->count + 1) * sizeof(*s->kept), err));
 	to = s->kept + s->kept_count * s->count;
 	memset(to, 0, s->count * sizeof(*to));

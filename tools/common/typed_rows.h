@@ -12,14 +12,14 @@
 /* Row source of a statement. The functions receive rows.ctx. */
 struct typed_source {
 	struct hdb_row_source rows;
-	/* Whether the column's type is declared. NULL: none is. */
+	/* Returns whether the column's type is declared. NULL if no type is declared. */
 	bool (*is_typed)(void *ctx, size_t column);
 	/* Runs the statement again. */
 	int (*restart)(void *ctx, struct hdb_error *err);
 };
 
 /*
- * Returns the rows as a stream (*out, lent), as hdb_source_arrow does. rows.close is called when
+ * Fills *out (lent) with a stream of the rows, as hdb_source_arrow does. rows.close is called when
  * the stream is released, or after a failure. If there are more than 4,096 rows and untyped
  * columns, the statement runs twice: first to determine types.
  */

@@ -1,5 +1,6 @@
 /*
- * common/unique_names.c - see unique_names.h. JSON objects, data frames and --columns need it.
+ * common/unique_names.c - implements unique_names.h. JSON objects, data frames and --columns
+ * require unique names.
  */
 #include "common/unique_names.h"
 

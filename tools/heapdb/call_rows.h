@@ -9,7 +9,7 @@
 #include "common/escape.h"
 #include "heapdb/render.h"
 
-/* What the names of a call tree are. */
+/* Meaning of the names in a call tree. */
 enum calls_by {
 	CALLS_BY_CLASS,
 	CALLS_BY_THREAD,
@@ -26,14 +26,14 @@ enum calls_of { CALLS_OF_RECORDING, CALLS_OF_TRACKER, CALLS_OF_NATIVE_HEAP };
 int print_calls(struct cli *cli, const struct answer *plain, const struct call_tree *tree,
 		enum calls_of of);
 
-/* Formats a time in ns since 1970 as UTC. The text is stored in `text`. */
+/* Formats a time in ns since 1970 as UTC. Stores the text in `text`. */
 struct hdb_value seconds_text(int64_t ns, struct bytes *text);
 
 /* Samples of old objects by class, for rows of suspects. */
 struct sampled {
 	struct hdb_rows *rows; /* lent */
 	struct call_tree tree; /* classes, and below each the allocating frames */
-	uint64_t last_suspect; /* the last suspect that got a sentence */
+	uint64_t last_suspect; /* number of the last suspect for which a sentence was made */
 	size_t class_name, objects, suspect, text; /* column numbers */
 	struct hdb_value value; /* replaces the text of the current row; null: unchanged */
 	char sentence[1024];
@@ -41,7 +41,7 @@ struct sampled {
 
 /* Reads a recording. Release out->tree after the answer, even after an error. */
 int sampled_open(struct cli *cli, const char *path, struct hdb_rows *rows, struct sampled *out);
-/* Sets sampled->value: the first row of a suspect whose class was sampled gets a sentence. */
+/* Sets sampled->value: makes a sentence for the first row of a suspect whose class was sampled. */
 void sampled_match_row(struct sampled *sampled);
 
 #endif

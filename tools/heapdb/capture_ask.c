@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longer class names are truncated. Class files allow 65,535 bytes. */
+/* Maximum length of a class name; longer names are truncated. Class files allow 65,535 bytes. */
 #define CLASS_NAME_MAX 65536
 
 enum { CLASS_NAME, CLASS_OBJECTS, CLASS_SHALLOW, CLASS_MODULE, CLASS_COLUMNS };
@@ -107,7 +107,9 @@ static int print_histogram(struct cli *cli, char *text)
 	return print_answer(cli, &answer);
 }
 
-/* Thread names come from the program, so terminal escapes in them are neutralised. */
+/*
+ * Prints stacks. Thread names come from the program, so terminal escapes in them are neutralised.
+ */
 static void print_stacks(struct cli *cli, const char *text)
 {
 	char escaped[ESCAPE_SIZE];

@@ -21,7 +21,7 @@
 /* Exit codes, documented in the manual. */
 enum cli_exit {
 	CLI_DONE = 0,
-	CLI_NO = 1, /* it ran, and the answer is "no" or "not found" */
+	CLI_NO = 1, /* the command ran, and the answer is "no" or "not found" */
 	CLI_USAGE = 2,
 	CLI_INPUT = 3, /* bad or missing dump or database */
 	CLI_SYSTEM = 4 /* disk, memory, permission, interruption */
@@ -36,11 +36,11 @@ struct database {
 /* Flags of a command. */
 enum {
 	NEEDS_DB = 1,    /* the runner finds and opens the database */
-	WRITES = 2,      /* runs long: handle signals and draw progress */
+	WRITES = 2,      /* may run for long: handle signals and draw progress */
 	NAMES_QUERY = 4, /* the first operand is the name of a query */
 	EXPORTS = 8,     /* output for programs: any query, TSV by default */
 	NAMES_DB = 16,   /* the operand, if any, is the database, as with --db */
-	PASSES_ON = 32   /* arguments are parsed by another program: cli->rest */
+	PASSES_ON = 32   /* another program parses the arguments: cli->rest */
 };
 
 struct cli;
@@ -48,12 +48,12 @@ struct cli;
 struct command {
 	const char *name; /* "import"; "export dump" is a form with its own options */
 	/*
-	 * Returns HDB_OK, HDB_NOTFOUND, or a failure with its message in cli->err. NULL: not built
-	 * in.
+	 * Returns HDB_OK, HDB_NOTFOUND, or a failure with its message in cli->err. NULL if the
+	 * command is not in this build.
 	 */
 	int (*run)(struct cli *cli);
 	unsigned flags;
-	uint64_t options;     /* enum option_group bits accepted */
+	uint64_t options;     /* accepted options: bits of enum option_group */
 	const char *query;    /* the query it runs, or NULL */
 	const char *synopsis; /* usage after the name */
 	const char *summary;  /* one-line description */
@@ -69,22 +69,23 @@ struct cli {
 	struct options opt;
 	struct arguments rest; /* if the command PASSES_ON: all arguments after its name */
 	const struct hdb_query_spec *query; /* NULL: none */
-	bool is_direct;                     /* `heapdb NAME` for `heapdb query NAME` */
-	struct hdb *db;                     /* open if the command has NEEDS_DB */
-	char *db_path, *dump_path;          /* as located; owned, valid while db is open */
-	struct database *before;            /* older databases to compare with; owned */
+	/* whether the query was run as `heapdb NAME`, without the word "query" */
+	bool is_direct;
+	struct hdb *db;            /* open if the command has NEEDS_DB */
+	char *db_path, *dump_path; /* located paths; owned, valid while db is open */
+	struct database *before;   /* older databases to compare with; owned */
 	size_t before_count;
 	struct notes *notes; /* notes of db; owned; NULL: not loaded, or none */
 	bool has_read_notes;
 	struct output *out;
 	struct hdb_error err;
 	char *statement;         /* `export TABLE` or an SQL statement; owned; NULL: neither */
-	bool is_open;            /* a JSON object is incomplete; see struct answer */
-	bool is_sparse;          /* JSON for the page; see struct answer */
+	bool is_open;            /* whether a JSON object is incomplete; see struct answer */
+	bool is_sparse;          /* whether to print JSON for the page; see struct answer */
 	char message_prefix[64]; /* "import", "query retained" */
 };
 
-/* The command table, terminated by a NULL name. */
+/* Command table, terminated by a NULL name. */
 extern const struct command commands[];
 
 /* Features missing from this build and the library each requires; terminated by a NULL name. */
@@ -103,12 +104,15 @@ const struct command *cli_find_command(const char *name);
 const char *cli_nearest_command(const char *name);
 const struct hdb_query_spec *cli_nearest_query(const char *name);
 
-/* Prints one line to standard error, "heapdb: COMMAND: ..."; nothing with --quiet. */
+/* Prints one line to standard error, "heapdb: COMMAND: ...", unless --quiet was given. */
 void cli_notice(const struct cli *cli, const char *format, ...) HDB_PRINTF(2, 3);
-/* Notice callback for libraries. `ctx` is the command. */
+/* Prints a notice; a callback for libraries. `ctx` is the command. */
 void cli_on_notice(void *ctx, const char *text);
 
-/* A problem of a database, found in the facts of every answer. Borrowed from the database. */
+/*
+ * A problem of a database, which is among the facts of every answer. The strings are borrowed from
+ * the database.
+ */
 struct health_line {
 	const char *name, *text; /* "stale", "redacted", "incomplete" */
 };
@@ -161,7 +165,7 @@ extern const struct option_info fleet_options[];
 
 /*
  * Returns the SQL statement for an operand of export: the operand itself, or a SELECT from the
- * table it names; NULL if it is neither.
+ * table that it names. Returns NULL if it is neither a statement nor a table.
  */
 char *export_statement(const char *operand);
 /* Sets cli->statement to read a table or a class. */
@@ -169,7 +173,7 @@ int export_table(struct cli *cli, const char *name);
 /* Notes that a query is exported although a table has the same name. */
 void export_suggest_query(const struct cli *cli, const char *name);
 
-/* Query arguments from the command line. */
+/* Returns the query arguments from the command line. */
 struct hdb_query_args cli_query_args(const struct options *opt);
 
 /* Runs `print` with its output in the file of -o, which gets its name only when complete. */
@@ -196,14 +200,14 @@ int cli_import_as(struct cli *cli, const char *dump_path, const char *db_path,
 /* Returns the directory of a path, which need not exist. */
 void cli_folder_of(const char *path, char *folder, size_t size);
 
-/* Import options from the command line, for callers that do not use cli_import. */
+/* Returns the import options from the command line, for callers that do not use cli_import. */
 struct hdb_import_options cli_import_options(const struct cli *cli);
 
 struct capture_cost;
 
 /*
- * Reports the result of an import that took `seconds`, problems of the dump, and what a capture
- * cost (NULL: an import).
+ * Reports the result of an import that took `seconds`, problems of the dump, and the cost of a
+ * capture (NULL: not a capture).
  */
 int cli_report_import(struct cli *cli, const char *db_path, const struct hdb_import_result *result,
 		      const struct capture_cost *cost, double seconds);
@@ -228,9 +232,9 @@ bool locate_is_file(const char *name);
 /* Returns whether the file is a dump, archive or database, by its first bytes or its suffix. */
 bool locate_is_heap(const char *name);
 
-/* Returns whether the name has such a suffix. The file need not exist. */
+/* Returns whether the name has the suffix of a dump or database. The file need not exist. */
 bool locate_has_suffix(const char *name);
-/* Returns whether the name has such a suffix or a slash. */
+/* Returns whether the name has such a suffix or contains a slash. */
 bool locate_looks_like_file(const char *name);
 /* Fails: the file does not exist, or is neither a dump nor a database. */
 int locate_refuse(struct cli *cli, const char *name);
@@ -243,8 +247,8 @@ int cli_verdict(struct cli *cli, bool has_failed);
 
 /*
  * Returns the database `name`. If `name` is a dump, returns the database of the dump, and imports
- * the dump if it has no database. *db_path and *dump_path (NULL for a database) are owned: free(),
- * even after a failure.
+ * the dump if it has no database. The caller must free() *db_path and *dump_path (NULL for a
+ * database), even after a failure.
  */
 int locate_named(struct cli *cli, const char *name, char **db_path, char **dump_path);
 
@@ -252,8 +256,8 @@ int locate_named(struct cli *cli, const char *name, char **db_path, char **dump_
 int cli_open_database(struct cli *cli);
 
 /*
- * Options of the command line for one of `of` databases. `dump_path` is lent while a database is
- * open.
+ * Returns the open options from the command line, for one of `of` databases. `dump_path` is lent
+ * while a database is open.
  */
 struct hdb_open_options cli_open_options(struct cli *cli, const char *dump_path, unsigned of);
 /* Opens a database with these options. The arguments are lent while it is open. */
@@ -261,9 +265,9 @@ int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsign
 	     struct hdb **db);
 
 /*
- * Returns the notes of cli->db, borrowed, or NULL if there are none. If the file is damaged,
- * foreign or unreadable, prints a notice once and continues without notes; other failures are
- * errors.
+ * Sets *notes to the notes of cli->db, borrowed, or to NULL if there are none. If the file is
+ * damaged, foreign or unreadable, prints a notice once and continues without notes; other failures
+ * are errors.
  */
 int cli_notes(struct cli *cli, struct notes **notes);
 void cli_notes_release(struct cli *cli);
@@ -284,7 +288,7 @@ int cli_read_file(struct cli *cli, const char *path, size_t size_max, struct fil
 /* Prefixes the message of a reader that returned `rc` with the file's name. */
 int cli_name_file(struct cli *cli, const char *name, int rc);
 
-/* schema.c: prints the JSON Schema of all --json output. */
+/* Prints the JSON Schema of all --json output; schema.c. */
 void schema_print(struct output *out);
 
 #endif

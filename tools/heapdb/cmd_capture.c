@@ -67,7 +67,7 @@ static int vm_next(void *ctx, struct hdb_error *err)
 	if (rows->next == rows->count)
 		return HDB_END;
 	rows->next++;
-	/* as text, since a PID has no thousands separators */
+	/* a string, because a PID is printed without thousands separators */
 	snprintf(rows->pid, sizeof(rows->pid), "%d", vm->pid);
 	rows->values[VM_PID] = text_value(rows->pid);
 	rows->values[VM_USER] = text_value(vm->user);
@@ -168,7 +168,7 @@ static int parse_pid(struct cli *cli, int *pid)
 			      text);
 }
 
-/* Chooses the output file: -o, otherwise java_pidN.heapdb or PROCESS.heapdb. */
+/* Chooses the output file: the argument of -o, otherwise java_pidN.heapdb or PROCESS.heapdb. */
 static void name_output(const struct cli *cli, int pid, char *out, size_t size)
 {
 	if (cli->opt.output) {

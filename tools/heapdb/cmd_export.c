@@ -75,8 +75,8 @@ void export_suggest_query(const struct cli *cli, const char *name)
 	char query[64];
 
 	/*
-	 * The SQL name of a query that shares its name with a table. "objects" is the same either
-	 * way.
+	 * the SQL name of a query that shares its name with a table; for "objects", both give the
+	 * same rows
 	 */
 	snprintf(query, sizeof(query), "query_%s", name);
 	if (cli->query->is_query && heapsql_has_table(query))
@@ -192,8 +192,8 @@ static int note_health(struct notes *notes, const struct hdb *db, struct hdb_err
 /* ---- columns ---- */
 
 /*
- * `where` and `picked` must stay valid until the stream is released. With --columns, rows come from
- * the picked answer, otherwise from the stream.
+ * `where` and `picked` must stay valid until the stream is released. With --columns, the rows come
+ * from *picked, otherwise from *out.
  */
 static int query_stream(struct cli *cli, struct where *where, struct notes *notes,
 			struct answer_columns *picked, struct ArrowArrayStream *out)
@@ -311,7 +311,7 @@ static int print_rows(struct cli *cli)
 #endif
 }
 
-/* Uses the same buffer, which writes directly to the file. */
+/* Makes the output buffer write to the file directly. */
 int export_to_file(struct cli *cli, int (*print)(struct cli *cli))
 {
 	BASE_FREED struct output *out = calloc(1, sizeof(*out));

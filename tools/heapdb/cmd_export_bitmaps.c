@@ -39,7 +39,7 @@ struct picture {
 	uint64_t id;
 	int64_t width, height;
 	uint32_t buffer;
-	uint64_t length; /* length of that array */
+	uint64_t length; /* number of elements in that array */
 	const char *config;
 	size_t config_size;
 };
@@ -73,7 +73,7 @@ static int close_file(struct exporting *x, FILE *file, int rc)
 	return rc;
 }
 
-/* Bytes per pixel of a supported configuration; 0: not supported. */
+/* Returns the bytes per pixel of a supported configuration, or 0 if it is not supported. */
 static unsigned pixel_bytes(const struct picture *p)
 {
 	static const struct {

@@ -52,9 +52,9 @@ const struct option_info fleet_options[] = {
 };
 
 /*
- * Program run by Python. Modules in the current directory are not imported: the owner of a
- * directory of dumps must not be able to run code here. A missing package is reported in one line,
- * exit code 4.
+ * Program run by Python. It does not import modules from the current directory, because the owner
+ * of a directory of dumps must not be able to run code here. If a package is missing, it prints one
+ * line and exits with 4.
  */
 static const char program[] =
 	"import sys\n"

@@ -13,15 +13,15 @@
 /* Maximum number of steps shown of a path. */
 #define STEPS_MAX 12u
 
-/* What a check asks. */
+/* The query for a check. */
 struct question {
 	const char *query;
 	struct hdb_option option;
 	size_t option_count;
 	const char *target, *sort;
 	uint64_t limit;
-	bool compares;       /* the baseline and the dump */
-	bool is_of_baseline; /* asks the baseline alone */
+	bool compares;       /* whether it compares the baseline and the dump */
+	bool is_of_baseline; /* whether it reads the baseline only */
 };
 
 static int ask(struct cli *cli, const struct question *q, struct hdb_rows **rows)
@@ -72,7 +72,7 @@ static bool is_platform(const char *name)
 
 /*
  * Writes a step: "com.acme.App.cache (static)". Keys of maps are strings from the heap, which must
- * not appear in the log of a build.
+ * not appear in build logs, and are omitted.
  */
 static void write_step(const struct hdb_rows *rows, const char *class, char *buf, size_t size)
 {
@@ -108,7 +108,7 @@ static int find_path(struct cli *cli, const char *id, struct gate_culprit *out)
 		count++;
 	}
 	if (rc != HDB_END) {
-		/* The object is reported even without a path. */
+		/* the object is reported even without a path */
 		cli->err = (struct hdb_error){ 0 };
 		return rc == HDB_EINTR || rc == HDB_ENOMEM ? rc : HDB_OK;
 	}
@@ -142,7 +142,7 @@ static int take_row(struct cli *cli, struct gate_check *c, const struct hdb_rows
 		return HDB_OK;
 	cell(rows, naming->name, name, sizeof(name));
 	skipped = strncmp(name, "class ", 6) == 0 ? 6 : 0;
-	/* The value of the object is a string from the heap. */
+	/* omit the value of the object, which is a string from the heap */
 	if (strcmp(naming->name, "label") == 0)
 		name[skipped + strcspn(name + skipped, " ")] = '\0';
 	cell(rows, naming->detail, detail, sizeof(detail));
@@ -177,7 +177,7 @@ static int find_largest(struct cli *cli, struct gate_check *c)
 	}
 	if (rc == HDB_OK && (rc = hdb_rows_next(rows, &cli->err)) == HDB_OK)
 		return take_row(cli, c, rows, &naming);
-	/* Without a list of instances, as for a class loader, no object is named. */
+	/* without a list of instances, as for a class loader, no object is named */
 	cli->err = (struct hdb_error){ 0 };
 	return rc == HDB_EINTR || rc == HDB_ENOMEM ? rc : HDB_OK;
 }
@@ -201,7 +201,7 @@ static void read_value(struct gate_check *c, const struct hdb_rows *rows)
 
 	if (v && v->type == HDB_TYPE_TEXT)
 		(void)snprintf(text, sizeof(text), "%.*s", (int)v->text_size, v->text);
-	/* Use the last occurrence, because a target may contain such text. */
+	/* use the last occurrence, because a target may contain such text */
 	for (const char *at = text;
 	     (at = strstr(at, c->measure == GATE_GROWTH ? ": was " : ": is ")); at++)
 		said = at;
@@ -283,8 +283,8 @@ static int read_fingerprints(struct cli *cli, struct bytes *list)
 }
 
 /*
- * Counts leaking objects, and suspects that no rule calls "by design". For fingerprints, counts
- * only fingerprints that the baseline lacks.
+ * Counts leaking objects, and suspects unless a rule calls them "by design". For fingerprints,
+ * counts only those that are not in the baseline.
  */
 static int count_leaks(struct cli *cli, struct gate_check *c)
 {

@@ -1,6 +1,6 @@
 /*
- * heapdb/cmd_growth.c - growth: what grows steadily in the series that `heapdb watch` writes, as
- * rows or as a picture.
+ * heapdb/cmd_growth.c - growth: prints the values that grow steadily in a series written by `heapdb
+ * watch`, as rows or as a picture.
  */
 #include "heapdb/cli.h"
 #include "heapdb/render.h"
@@ -30,7 +30,10 @@ static void draw_line(struct output *out, const struct trend_point *points, size
 	output_string(out, "\"/>\n");
 }
 
-/* Draws the heap after collections of a run, and its resident memory, from the newest row. */
+/*
+ * Draws, for one run, the heap after collections and the resident memory, beginning with the newest
+ * row.
+ */
 static int draw(struct cli *cli, const struct growth *g, const char *text)
 {
 	const struct growth_row *heap = growth_newest(g);

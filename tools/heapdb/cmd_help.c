@@ -13,7 +13,7 @@
 /* Maximum width of a help line. */
 #define HELP_WIDTH 80
 
-/* Wraps text at `indent`, where the cursor is. */
+/* Prints text wrapped at `indent`, the column of the cursor. */
 static void put_words(struct output *out, const char *text, size_t indent)
 {
 	const struct render_style style = { .width = HELP_WIDTH };
@@ -21,7 +21,7 @@ static void put_words(struct output *out, const char *text, size_t indent)
 	prose_wrap(out, &style, (struct prose_place){ indent, indent }, text, strlen(text));
 }
 
-/* Breaks an option name whose choices exceed a line after a "|". */
+/* Prints an option. If its choices do not fit a line, it is broken after a "|". */
 static void put_left(struct output *out, const char *left)
 {
 	size_t room = HELP_WIDTH - 2;
@@ -118,7 +118,7 @@ static const char *group_title(const char *group)
 	return group;
 }
 
-/* Returns what precedes the name of a query on the command line, after "heapdb ". */
+/* Returns the words between "heapdb " and the name of a query on the command line. */
 static const char *verb_of(const struct hdb_query_spec *query)
 {
 	return query->is_query || cli_find_command(query->name) ? "" : "export ";
@@ -164,7 +164,7 @@ static void put_common_options(struct output *out, const struct command *command
 	}
 }
 
-/* Accessor of a query's columns or facts. */
+/* Function that returns a column or fact of a query. */
 typedef const struct hdb_column *column_of(const struct hdb_query_spec *query, size_t no);
 
 static void put_columns(struct output *out, const char *heading, column_of *get,
@@ -247,7 +247,7 @@ void help_command(struct output *out, const struct command *command,
 			query->name);
 }
 
-/* "Not in this build: serve (libmicrohttpd), ..." */
+/* Prints "Not in this build: serve (libmicrohttpd), ...". */
 static void put_missing(struct output *out)
 {
 	for (const struct missing *m = missing_doors; m->name; m++)
@@ -255,7 +255,7 @@ static void put_missing(struct output *out)
 			      m->name, m->library, m[1].name ? "" : "\n");
 }
 
-/* Lists the names of a group, "  leaks    leaks, triage, ...". */
+/* Prints the names of a group: "  leaks    leaks, triage, ...". */
 static void put_group(struct output *out, const char *group)
 {
 	const char *between = "";

@@ -85,7 +85,7 @@ int cli_import(struct cli *cli, const char *dump_path, const char *db_path,
 	return cli_import_as(cli, dump_path, db_path, &options, out);
 }
 
-/* Rounds to a multiple of 1 / parts. */
+/* Rounds a value to a multiple of 1 / parts. */
 static double rounded(double value, double parts)
 {
 	return (double)(uint64_t)(value * parts + 0.5) / parts;
@@ -97,12 +97,12 @@ static struct own_fact double_fact(const char *name, const char *title, double v
 				  { .type = HDB_TYPE_DOUBLE, .d = value } };
 }
 
-/* Facts about a capture only. */
+/* Number of facts that only a capture has. */
 #define COST_FACTS 4
 
-/* What is printed of an import. */
+/* The printed facts of an import. */
 struct summary {
-	const char *db_path, *incomplete; /* NULL: the dump is complete */
+	const char *db_path, *incomplete; /* incomplete is NULL if the dump is complete */
 	const struct hdb_import_result *result;
 	const struct capture_cost *cost; /* NULL: not a capture */
 	double seconds;
@@ -163,7 +163,7 @@ static void print_cost(struct output *out, const struct capture_cost *cost)
 			      base_size(cost->bytes).text);
 }
 
-/* Prints a summary in lines and the next command. `incomplete` was printed before. */
+/* Prints a summary in lines and the next command. `incomplete` has already been printed. */
 static void print_line(struct cli *cli, const struct summary *s)
 {
 	const struct hdb_import_result *r = s->result;
@@ -247,7 +247,7 @@ int cli_report_import(struct cli *cli, const char *db_path, const struct hdb_imp
 			   "the file contains %u heap dumps; imported heap dump %u. Use "
 			   "--snapshot N to import another one.",
 			   result->snapshot_count, cli->opt.snapshot ? cli->opt.snapshot : 1);
-	/* the database records what is wrong with the dump */
+	/* the database records the problems of the dump */
 	if (result->problem_count > 0 || result->root_count == 0) {
 		TRY(hdb_open(db_path, NULL, &db, &cli->err));
 		cli_report_health(cli, db, NULL);

@@ -26,8 +26,8 @@ enum {
 };
 
 /*
- * The columns. `sources` below, in the same order, gives the event kinds that have each column and
- * the field path.
+ * The columns. `sources` below, in the same order, gives for each column the kinds of events that
+ * have it, and the path of the field.
  */
 static const struct hdb_column columns[] = {
 	{ "time", HDB_TYPE_TEXT, "time", "Time of the event, UTC" },
@@ -93,7 +93,7 @@ struct recording {
 	struct file_text file;
 	struct jfr *jfr;
 	uint64_t counts[JFR_KINDS];
-	enum jfr_kind kind; /* kind of event listed */
+	enum jfr_kind kind; /* kind of the listed events */
 	struct hdb_value cells[COLUMNS];
 	struct bytes texts[COLUMNS];
 };
@@ -111,7 +111,10 @@ struct hdb_value seconds_text(int64_t ns, struct bytes *text)
 	return (struct hdb_value){ .type = HDB_TYPE_TEXT };
 }
 
-/* Returns whether a frame belongs to the JDK. The calling application frame is the relevant one. */
+/*
+ * Returns whether a frame belongs to the JDK. Such frames are skipped, because the application
+ * frame that called them is more informative.
+ */
 static bool is_platform(const struct bytes *text)
 {
 	return descriptor_is_of_jdk(text->data, text->size);
@@ -331,7 +334,7 @@ static int print_samples(struct recording *r, const struct answer *answer)
 
 /* ---- the command ---- */
 
-/* *out is owned, even after a failure: recording_release. */
+/* Opens a recording. The caller must pass *out to recording_release, even after a failure. */
 static int recording_open(struct cli *cli, const char *path, struct recording **out)
 {
 	struct recording *r = *out = calloc(1, sizeof(*r));

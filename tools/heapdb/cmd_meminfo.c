@@ -65,7 +65,7 @@ struct meminfo {
 	struct android_memory memory;
 	size_t at;
 	struct hdb_value cells[COLUMNS];
-	/* values from the heap dump */
+	/* whether the following values were read from the heap dump */
 	bool has_dump;
 	uint64_t java, native, unreachable;
 	uint64_t pid;      /* process of the dump; 0: the first in the file */
@@ -116,7 +116,7 @@ static int memory_next(void *ctx, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Finds the first of the named facts that a query sets. Sets *out to 0 if there is none. */
+/* Sets *out to the first of the named facts that a query sets, or to 0 if it sets none. */
 static int ask_fact(struct cli *cli, const char *query, const char *const names[], uint64_t *out)
 {
 	const struct hdb_query_args args = { .struct_size = sizeof(args), .limit = 1 };
@@ -188,11 +188,11 @@ static int ask_dump(struct meminfo *m, const char *name)
 	return HDB_OK;
 }
 
-/* Makes the sentence on how much of the process's memory the dump explains. */
+/* Formats the sentence that states how much of the process's memory the dump explains. */
 static const char *explain(struct meminfo *m, uint64_t pss)
 {
 	const uint64_t known = m->java + m->native;
-	const double mb = 1048576; /* as Android counts them */
+	const double mb = 1048576; /* as in Android's tools */
 
 	snprintf(m->summary, sizeof(m->summary),
 		 "of %.1f MB of Pss, %.1f MB are Java objects in the dump, %.1f MB are native "
@@ -229,7 +229,7 @@ static int pick_columns(struct meminfo *m, struct answer *answer)
 	return HDB_OK;
 }
 
-/* Total Pss of the dumped process. */
+/* Returns the total Pss of the dumped process. */
 static uint64_t pss_of(const struct meminfo *m)
 {
 	uint64_t pss = 0;

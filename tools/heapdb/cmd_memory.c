@@ -1,6 +1,6 @@
 /*
- * heapdb/cmd_memory.c - memory: one account of a process, from a running JVM or from saved files,
- * with what a heap dump knows of the memory outside the heap.
+ * heapdb/cmd_memory.c - memory: accounts for the memory of a process, from a running JVM or from
+ * saved files, and adds the information that a heap dump contains about memory outside the heap.
  */
 #include "heapdb/cli.h"
 #include "memory/memory.h"
@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Details below this part of RSS are listed on request only. */
+/* Details smaller than this part of RSS are listed on request only. */
 #define DETAIL_SHARE 100
 
-/* The rows for people: details follow their part, and small details are left out. */
+/* Rows for people: details follow the part that they belong to, and small details are omitted. */
 struct people_rows {
 	const struct own_answer *of;
-	bool is_tree;   /* details are indented instead of in a column */
+	bool is_tree;   /* whether details are indented instead of having their own column */
 	uint64_t least; /* of details */
 	struct hdb_value cells[ACCOUNT_COLUMNS];
 	char indented[80], not_listed[80];

@@ -11,7 +11,10 @@
 
 #include "common/door_rows.h"
 
-/* Returns the prose renderer of the query, unless columns, an order or a format were requested. */
+/*
+ * Returns the function that prints the query's answer as text, or NULL if there is none or if
+ * columns, an order or a format were requested.
+ */
 static const struct prose *text_of(const struct cli *cli)
 {
 	const struct options *opt = &cli->opt;
@@ -87,7 +90,7 @@ static int judge(struct cli *cli, const struct answer *answer)
 	return has_conditions ? cli_verdict(cli, rc != HDB_OK) : rc;
 }
 
-/* Prints what the rows leave out to standard error, for formats without facts. */
+/* Prints to standard error which rows were omitted, for formats without facts. */
 static void report_cut(const struct cli *cli, const struct answer *answer,
 		       const struct render_style *style)
 {
@@ -143,7 +146,7 @@ static int print(struct cli *cli, struct hdb_rows *rows, const struct hdb_query_
 
 /*
  * Shows the first facts of the overview (the dump and its largest object) until the whole overview
- * is available. If this fails, the overview fails again and reports it.
+ * is available. A failure is ignored, because the overview will fail as well and report it.
  */
 static void show_beginning(struct cli *cli, const struct render_style *style)
 {
@@ -192,7 +195,7 @@ static int ask_and_print(struct cli *cli, struct hdb *const *before)
 	if (before) {
 		args.before = before;
 		args.before_count = cli->before_count;
-		args.target_count = 0; /* the operands were databases */
+		args.target_count = 0; /* all operands were databases */
 	}
 	TRY(where_open(&where, cli, &args));
 	if (text && text->needs_retained)

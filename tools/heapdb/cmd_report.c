@@ -18,7 +18,7 @@ static const struct section {
 	const char *heading; /* Markdown heading */
 	const char *name;    /* value of "section" in JSON */
 	const char *query;
-	const char *option, *value; /* of the query; NULL: none */
+	const char *option, *value; /* option of the query and its value; NULL: none */
 	const char *sort;
 	uint64_t limit;      /* rows; 0: all */
 	const char *columns; /* Markdown columns; NULL: the layout of suspects */
@@ -123,7 +123,7 @@ static int put_waste(struct cli *cli)
 			markdown_value(cli->out, wasted);
 			output_format(cli->out, " | `heapdb %s` |\n", kinds[i].query);
 		}
-		/* Requires the dump's contents. The report is useful without this section. */
+		/* this section requires the dump's contents; the report is useful without it */
 		if (rc != HDB_OK && rc != HDB_ECHANGED && rc != HDB_EABSENT)
 			return rc;
 		cli->err = (struct hdb_error){ 0 };
@@ -149,7 +149,7 @@ static int put_notes(struct cli *cli)
 	return HDB_OK;
 }
 
-/* Adds what the commands say of the files of --with, as indented code. */
+/* Adds the output of the commands for the files of --with, as indented code. */
 static int put_files(struct cli *cli, bool is_json)
 {
 	struct with_files with;
@@ -250,7 +250,7 @@ static int put_json(struct cli *cli, size_t no)
 
 /*
  * Prints {"schema":2,"report":[ANSWER,...]}, where each answer has the form of `heapdb query
- * --json`. If one fails, closes its object and the list, so that the runner can add the key
+ * --json`. If one answer fails, closes its object and the list, so that the runner can add the key
  * "error".
  */
 static int report_json(struct cli *cli)
@@ -277,7 +277,7 @@ int cmd_report(struct cli *cli)
 		return cli_usage(cli, "--no-values requires --html");
 	if (cli->opt.has_format && cli->opt.html)
 		return cli_usage(cli, "--html and --json cannot be combined");
-	/* Before anything is printed. */
+	/* open the files before anything is printed */
 	TRY(with_files_open(cli, &cli->opt.with, &with));
 	if (cli->opt.html)
 		return report_html(cli, cli->opt.html);

@@ -1,6 +1,6 @@
 /*
  * heapdb/cmd_report_html.c - report as a single HTML file: the page's code with the answers
- * embedded. It makes no network requests, and text from the dump remains in JSON strings.
+ * embedded. The page makes no network requests, and text from the dump remains in JSON strings.
  */
 #include "heapdb/cli.h"
 #include "heapdb/report.h"
@@ -13,18 +13,21 @@
 #include <sys/stat.h>
 
 /*
- * Maximum number of rows of long answers, of which stacks have the longest: files are sent by mail.
+ * Maximum number of rows of long answers, and of stacks, which have the longest rows. They are
+ * limited because the files are sent by mail.
  */
 #define ROWS_MAX 3000
 #define STACK_ROWS_MAX 800
 #define STACK_COLUMNS "level,kind,text,id,serial,retained"
 
-/* Requests of the page's views, each with the key under which the page looks it up. */
+/*
+ * Requests that the page's views make, each with the key under which the page looks up the answer.
+ */
 static const struct question {
 	const char *key, *query;
 	struct hdb_option option; /* name NULL: none */
 	uint64_t limit;
-	bool has_values;     /* the answer consists of heap texts only */
+	bool has_values;     /* whether the answer consists of strings from the heap only */
 	const char *columns; /* columns that the page shows, "a,b,c"; NULL: all */
 } questions[] = {
 	{ "info", "info", { NULL, NULL }, 0, false, NULL },
@@ -68,7 +71,7 @@ static size_t string_size(const char *json, size_t size)
 	return i < size ? i + 1 : size;
 }
 
-/* What remains of a string in a report without values. */
+/* Which parts of a string are removed from a report without values. */
 enum redaction {
 	REDACT_QUOTED, /* removes text from the first to the last quote */
 	REDACT_LABEL,  /* keeps only the class of a label */
@@ -147,7 +150,7 @@ static void put_redacted(struct output *out, const char *text, size_t size, enum
 static void put_without_values(struct output *out, const char *query, const char *json, size_t size)
 {
 	enum redaction how = REDACT_QUOTED;
-	bool is_command = false; /* the row of info that holds the program's arguments */
+	bool is_command = false; /* whether this is the row of info with the program's arguments */
 
 	for (size_t i = 0; i < size;) {
 		const size_t part = json[i] == '"' ? string_size(json + i, size - i) : 1;
@@ -297,7 +300,7 @@ static int put_answers(struct page *page, const char *name)
 				"cannot allocate memory for the queries");
 	put_script(out, specs, size);
 	free(specs);
-	/* Notes may quote strings of the heap. */
+	/* notes may quote strings of the heap */
 	if (!page->cli->opt.no_values)
 		TRY(put_notes(page->cli));
 	output_string(out, ",\"answers\":{");
@@ -349,7 +352,7 @@ static int put_page(struct cli *cli)
 	return rc;
 }
 
-/* The file gets its name when complete, with mode 0600. */
+/* The file gets its name when it is complete, and has mode 0600. */
 int report_html(struct cli *cli, const char *path)
 {
 	const mode_t mask = umask(077);

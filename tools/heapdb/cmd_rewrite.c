@@ -7,7 +7,7 @@
 
 static int print_result(struct cli *cli, const struct hdb_output_result *r)
 {
-	/* 0: bytes were copied without counting */
+	/* 0 if the bytes were copied without counting objects */
 	const enum hdb_type count = r->object_count ? HDB_TYPE_COUNT : HDB_TYPE_NULL;
 	const enum hdb_type bytes = r->object_count ? HDB_TYPE_BYTES : HDB_TYPE_NULL;
 	const struct own_fact facts[] = {
@@ -36,7 +36,7 @@ static int print_result(struct cli *cli, const struct hdb_output_result *r)
 
 static int check_operands(struct cli *cli)
 {
-	/* The array has room for every argument as an operand */
+	/* the array has room for every argument as an operand */
 	if (cli->opt.output)
 		cli->opt.operands[cli->opt.operand_count++] = cli->opt.output;
 	if (cli->opt.operand_count != 2)
@@ -108,7 +108,7 @@ static int finish(struct rewriting *r, int rc)
 			   result->problem_count == 1 ? "" : "s");
 	rc = print_result(cli, result);
 	output_flush(cli->out);
-	/* Keep the file: it was requested, and it is complete. */
+	/* keep the file, because it was requested and is complete */
 	if (rc != HDB_OK || cli->out->error)
 		cli_notice(cli, "%s is complete, but its summary was not printed",
 			   cli->opt.operands[1]);
@@ -134,7 +134,7 @@ int cmd_convert(struct cli *cli)
 		      hdb_convert(r.path, cli->opt.operands[1], &options, &r.result, &cli->err));
 }
 
-/* Splits a list at commas, in place. The array is owned. */
+/* Splits a list at commas, in place. The caller must free() the array. */
 static char **split(char *list, struct hdb_error *err)
 {
 	char **parts;

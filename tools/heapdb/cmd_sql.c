@@ -61,7 +61,7 @@ static char *schema_of(const char *operand, const char **file)
 
 /* ---- databases ---- */
 
-/* Adds a database; `name` NULL: the only one. */
+/* Adds a database. `name` is NULL if it is the only one. */
 static int add(struct cli *cli, struct heapsql *sql, const char *name, const struct database *d)
 {
 	const struct heapsql_database database = {
@@ -81,7 +81,7 @@ static int add_only(struct cli *cli, struct heapsql *sql)
 	return add(cli, sql, NULL, &(struct database){ cli->db_path, cli->dump_path, cli->db });
 }
 
-/* Opens several databases, or a named one. The runner closes them. */
+/* Opens several databases, or a single one with a schema name. The runner closes them. */
 static int add_named(struct cli *cli, struct heapsql *sql, size_t count)
 {
 	if (cli->opt.dump)

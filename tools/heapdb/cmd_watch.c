@@ -1,6 +1,6 @@
 /*
  * heapdb/cmd_watch.c - watch: samples JVMs of this machine into a series, and captures them when a
- * condition holds. Captures are made by further processes, so that watching continues and needs
+ * condition holds. Separate processes make the captures, so that watching continues and needs
  * little memory.
  */
 #include "base/glob.h"
@@ -27,7 +27,7 @@
 /* Time between searches for new JVMs, which read the mappings of all processes. */
 #define SCAN_MS UINT64_C(30000)
 #define PATH_SIZE 4096
-/* A JVM that just started may not be ready to be attached to. */
+/* Minimum age of a JVM: one that has just started may not be ready to be attached to. */
 #define ATTACH_AGE_MS 2000
 
 static volatile sig_atomic_t got_signal;
@@ -44,7 +44,8 @@ struct watching {
 	struct watch_running running;
 	int pids[WATCH_JVMS_MAX];
 	size_t pid_count;
-	int silent[WATCH_JVMS_MAX]; /* JVMs that did not answer GC.heap_info: not asked again */
+	/* JVMs that did not answer GC.heap_info; they are not asked again */
+	int silent[WATCH_JVMS_MAX];
 	size_t silent_count;
 	uint64_t scanned_ms, began_ms;
 };
@@ -173,7 +174,7 @@ static int find(void *ctx, struct watch_jvm *jvms, size_t *count, struct hdb_err
 		struct watch_jvm *jvm = &jvms[*count];
 		const int rc = capture_measure(w->pids[i], &meters, &why);
 
-		/* The first time, a mistake is one of the user. */
+		/* a failure of the first search is the user's mistake */
 		if (rc != HDB_OK && is_one && !w->scanned_ms)
 			return hdb_fail(err, rc, "%s", why.message);
 		if (rc != HDB_OK)

@@ -12,10 +12,10 @@
 struct line {
 	struct cli *cli;
 	char **words;
-	size_t count; /* including the word being completed */
+	size_t count; /* number of words, including the word to complete */
 	const char *typed;
-	size_t keep;  /* bytes to keep: "a,b," of a list */
-	bool has_any; /* a candidate was printed */
+	size_t keep;  /* number of bytes to keep, such as "a,b," of a list */
+	bool has_any; /* whether a candidate was printed */
 	const struct command *command;
 	const struct hdb_query_spec *query;
 };
@@ -60,7 +60,10 @@ static void offer_queries(struct line *l, bool is_any)
 			offer(l, hdb_query_at(i)->name, hdb_query_at(i)->summary);
 }
 
-/* Offers forms with their own row in the table: "dump" of "export dump". */
+/*
+ * Offers the second words of forms that have their own row in the table, such as "dump" of "export
+ * dump".
+ */
 static void offer_forms(struct line *l, const char *name)
 {
 	const size_t size = strlen(name);
@@ -104,8 +107,8 @@ static void find_command(struct line *l)
 }
 
 /*
- * Returns the argument of an option; NULL for a switch or an unknown option. *is_own: the option
- * belongs to the query.
+ * Returns the argument of an option; NULL for a switch or an unknown option. Sets *own if the
+ * option belongs to the query.
  */
 static const char *argument_of(const struct line *l, const char *name,
 			       const struct hdb_option_spec **own)
@@ -155,7 +158,10 @@ static int by_size(const void *a, const void *b)
 				      (x->no > y->no) - (x->no < y->no);
 }
 
-/* Returns the classes of a database by descending size. Owned; NULL after a failure. */
+/*
+ * Returns the classes of a database by descending size. The caller must free() the array. Returns
+ * NULL after a failure.
+ */
 static struct class_size *classes_by_size(struct hdb *db)
 {
 	const uint32_t n = hdb_class_count(db);
@@ -248,7 +254,7 @@ static void offer_value(struct line *l, const char *name, const char *argument,
 		offer_list(l, argument);
 }
 
-/* Offers fixed first operands, where a command has any. */
+/* Offers the fixed first operands of commands that have any. */
 static void offer_operand(struct line *l)
 {
 	const char *name = l->command->name;

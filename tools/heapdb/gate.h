@@ -14,9 +14,9 @@ enum gate_measure {
 	GATE_OBJECTS,
 	GATE_SHALLOW,
 	GATE_RETAINED,
-	GATE_GROWTH, /* growth, since the baseline, of the retained size or of the whole heap */
+	GATE_GROWTH, /* growth since the baseline, of a retained size or of the whole heap */
 	GATE_LEAKS,
-	GATE_FINGERPRINTS, /* leak suspects that the baseline lacks */
+	GATE_FINGERPRINTS, /* leak suspects that are not in the baseline */
 	GATE_SECRETS
 };
 
@@ -31,12 +31,12 @@ struct gate_check {
 	enum gate_measure measure;
 	double limit;
 	bool is_percent;
-	size_t line, column; /* of its name, from 1 */
+	size_t line, column; /* position of its name in the file, counted from 1 */
 	size_t at, size;     /* offset and size of the limit in the file */
 	/* the result */
-	bool has_failed, is_unknown; /* no dump has the target */
+	bool has_failed, is_unknown; /* is_unknown: neither dump has the target */
 	double value;
-	char text[240]; /* such as "retained com.acme.* is 61.2 MiB, limit 50.0 MiB" */
+	char text[240]; /* result, such as "retained com.acme.* is 61.2 MiB, limit 50.0 MiB" */
 	struct gate_culprit culprits[GATE_CULPRITS_MAX];
 	size_t culprit_count;
 };
@@ -67,7 +67,7 @@ void gate_release(struct gate_budget *budget);
 /* Rewrites the file with limits that allow the results plus a margin. */
 int gate_update(struct cli *cli, const struct file_text *file, const struct gate_budget *budget);
 
-/* In the order of the values of option --format. */
+/* Formats, in the order of the values of --format. */
 enum gate_format { GATE_TEXT, GATE_MARKDOWN, GATE_JUNIT, GATE_SARIF, GATE_GITHUB };
 void gate_print(struct output *out, const struct gate_budget *budget, enum gate_format format);
 

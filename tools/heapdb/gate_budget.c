@@ -43,7 +43,10 @@ static const char *text_of(const yaml_node_t *node)
 	return node && node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : "";
 }
 
-/* libyaml counts characters, so continuation bytes are skipped. */
+/*
+ * Returns the offset of a number of characters. libyaml counts characters, so continuation bytes
+ * are skipped.
+ */
 static size_t offset_of(const struct file_text *file, size_t characters)
 {
 	size_t at = 0;
@@ -78,7 +81,7 @@ static bool read_limit(const char *text, struct gate_check *c)
 	return strcmp(end, "") == 0 || strcmp(end, "B") == 0;
 }
 
-/* Takes the parts of "TARGET <= LIMIT", "<= LIMIT" or "none". */
+/* Reads the parts of "TARGET <= LIMIT", "<= LIMIT" or "none". */
 static int read_condition(const struct reading *r, const yaml_node_t *node, struct gate_check *c)
 {
 	const char *text = text_of(node);
@@ -228,11 +231,13 @@ void gate_release(struct gate_budget *budget)
 
 /* ---- rewriting ---- */
 
-/* Writes a limit that allows the value plus the margin, rounded up, in a readable unit. */
+/*
+ * Writes a limit that allows the value plus the margin, rounded up, in a unit that is easy to read.
+ */
 static void new_limit(const struct gate_check *c, double margin, char *buf, size_t size)
 {
 	static const char *const units[] = { "", " KB", " MB" };
-	/* Numbers of leaks and secrets are exact, so they get no margin. */
+	/* numbers of leaks and secrets are exact, so they get no margin */
 	double value =
 		(c->value > 0 ? c->value : 0) * (1 + (c->measure >= GATE_LEAKS ? 0 : margin / 100));
 	unsigned unit = 0;
@@ -267,7 +272,10 @@ int gate_update(struct cli *cli, const struct file_text *file, const struct gate
 		const bool is_quoted = quote == '"' || quote == '\'';
 		char limit[64], text[1024];
 
-		/* The limit of a YAML alias belongs to another check, which has updated it. */
+		/*
+		 * the limit of a YAML alias belongs to another check, which has already been
+		 * updated
+		 */
 		if (c->at < done || c->is_unknown)
 			continue;
 		new_limit(c, budget->margin, limit, sizeof(limit));

@@ -202,7 +202,7 @@ static void print_sarif(struct output *out, const struct gate_budget *b)
 
 /* ---- GitHub ---- */
 
-/* In the properties of a workflow command, : and , must be escaped too. */
+/* Escapes text for a workflow command. In its properties, : and , must be escaped as well. */
 static void put_escaped(struct output *out, const char *text, size_t size, bool is_property)
 {
 	for (size_t i = 0; i < size; i++) {

@@ -13,7 +13,7 @@
 
 #define EXTENSION ".heapdb"
 
-/* Database of a dump from standard input, in the current directory. */
+/* Name of the database of a dump from standard input, in the current directory. */
 #define STDIN_DATABASE "stdin.heapdb"
 
 /* Maximum length of a default path. */
@@ -36,8 +36,8 @@ static bool ends_with(const char *name, const char *const *endings, size_t count
 }
 
 /*
- * Returns whether the file name looks like the name of a Perfetto trace. The first bytes of a trace
- * are not distinctive.
+ * Returns whether the file name looks like the name of a Perfetto trace. The name is used because
+ * the first bytes of a trace are not distinctive.
  */
 static bool is_trace(const char *name)
 {
@@ -47,8 +47,8 @@ static bool is_trace(const char *name)
 }
 
 /*
- * Reads the first bytes of a file and returns their number. Unreadable files have none; hdb_open
- * reports why.
+ * Reads the first bytes of a file and returns their number. Returns 0 if the file cannot be read;
+ * hdb_open will report the reason.
  */
 static size_t head_of(const char *path, char *head, size_t size)
 {
@@ -113,8 +113,9 @@ bool locate_is_file(const char *name)
 }
 
 /*
- * Returns when the import created the file: its birth time, since derived tables change the
- * modification time. Without birth times in the file system, the modification time is used.
+ * Sets *when to the time at which the import created the file: its birth time, because derived
+ * tables change the modification time. If the file system does not store birth times, the
+ * modification time is used.
  */
 static bool file_age(const char *path, struct statx_timestamp *when)
 {

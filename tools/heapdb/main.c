@@ -225,12 +225,12 @@ int cli_fail_missing(struct hdb_error *err, const struct command *command)
 	return HDB_EBUG;
 }
 
-/* An escaped byte takes up to four, as \xff. */
+/* An escaped byte takes up to four bytes, such as \xff. */
 #define SAID_MAX (4 * HDB_ERROR_SIZE)
 
 /*
- * Names in a message may come from a dump or file name, so they are escaped. Allocates nothing,
- * since the message may report lack of memory.
+ * Prints a message to standard error. Names in it may come from a dump or a file name, so they are
+ * escaped. Allocates no memory, because the message may report that memory is exhausted.
  */
 static void say(const char *prefix, const char *message)
 {
@@ -284,7 +284,9 @@ void cli_report_health(const struct cli *cli, const struct hdb *db, const char *
 	}
 }
 
-/* Shells report death by a signal as 128 plus its number: 130 for Ctrl-C. */
+/*
+ * Shells report a process killed by a signal as 128 plus the number of the signal: 130 for Ctrl-C.
+ */
 #define SIGNAL_EXIT 128
 
 static int exit_code_of(int result)
@@ -300,7 +302,10 @@ static int exit_code_of(int result)
 	return result <= HDB_EFORMAT && result > HDB_EIO ? CLI_INPUT : CLI_SYSTEM;
 }
 
-/* Names the option that would help. The library does not know the command's options. */
+/*
+ * Returns a hint that names the option that would help, because the library does not know the
+ * command's options.
+ */
 static const char *hint_of(int result)
 {
 	return result == HDB_EEXIST   ? "; --force replaces it" :
@@ -328,8 +333,8 @@ static void print_error(struct cli *cli, int result, bool as_json)
 }
 
 /*
- * Fails because the query does not exist or has its own command: `heapdb info`, not `heapdb query
- * info`.
+ * Fails because the query does not exist or has its own command, such as `heapdb info` instead of
+ * `heapdb query info`.
  */
 static int no_query(struct cli *cli, const char *name)
 {
@@ -425,7 +430,7 @@ int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsign
 	int rc;
 
 	rc = hdb_open(db_path, &options, db, &cli->err);
-	/* check reports problems and changes nothing. */
+	/* the check command reports problems and changes nothing */
 	if (rc != HDB_EVERSION || (cli->query && strcmp(cli->query->name, "check") == 0))
 		return rc;
 	rc = hdb_import_again(db_path, dump_path, &again, NULL, &cli->err);
@@ -466,8 +471,8 @@ static void close_databases(struct cli *cli)
 }
 
 /*
- * Takes the database or dump from the operands, where it may be at any position. The others are
- * targets; a command with NAMES_DB has none.
+ * Takes the database or dump from the operands, where it may be at any position. The other operands
+ * are targets; a command with NAMES_DB has none.
  */
 static int take_file(struct cli *cli)
 {
@@ -538,7 +543,7 @@ static int run(struct cli *cli, struct arguments args)
 		export_suggest_query(cli, args.values[args.skip]);
 	if (command->flags & WRITES)
 		progress_start(!cli->opt.quiet && !cli->opt.no_progress, cli->opt.timings);
-	/* Applies to every handle opened in this process. */
+	/* applies to every handle opened in this process */
 	if (cli->opt.rules)
 		setenv("HEAPDB_RULES", cli->opt.rules, 1);
 	if (command->flags & NEEDS_DB)
@@ -547,7 +552,7 @@ static int run(struct cli *cli, struct arguments args)
 		goto out;
 	if (command->flags & NEEDS_DB && (rc = cli_open_database(cli)) != HDB_OK)
 		goto out;
-	/* export handles -o itself, because it also writes columns. */
+	/* export handles -o itself, because it also writes columns */
 	if (cli->opt.output && strcmp(cli->opt.output, "-") != 0 &&
 	    command->options & OPTIONS_FILE && !(command->flags & EXPORTS) &&
 	    command->run != cmd_export_dump)
@@ -556,7 +561,7 @@ static int run(struct cli *cli, struct arguments args)
 		rc = command->run(cli);
 out:
 	progress_hide();
-	/* Poor health may be the reason for the failure. */
+	/* the dump's poor health may be the reason for the failure */
 	if (rc != HDB_OK && cli->db && answer_reports_health(cli))
 		cli_report_health(cli, cli->db, NULL);
 	progress_print_timings();
@@ -564,7 +569,10 @@ out:
 	return rc;
 }
 
-/* "waste" is a heading in help; the message lists its queries. */
+/*
+ * Completes the message if the name is a heading of the help text, such as "waste": the message
+ * lists the queries below it.
+ */
 static bool name_group(struct cli *cli, const char *name)
 {
 	char *message = cli->err.message;
@@ -715,7 +723,7 @@ int main(int argc, char **argv)
 	}
 	pager_wait();
 	if (code > SIGNAL_EXIT) {
-		/* a shell ends a surrounding loop only if we die by the signal */
+		/* a shell ends a surrounding loop only if the process is killed by the signal */
 		(void)signal(code - SIGNAL_EXIT, SIG_DFL);
 		(void)raise(code - SIGNAL_EXIT);
 	}

@@ -5,12 +5,15 @@
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
 
-/* Below this share, a suspect is only called the largest: every heap has a largest object. */
+/*
+ * Minimum share of a suspect. A smaller one is only called the largest, because every heap has a
+ * largest object.
+ */
 #define HOLDER_PERCENT 50.0
 #define HOLDER_BYTES (4u << 20)
 /*
- * Above it, the suspect is called the culprit only if the heap is this full: in a heap with free
- * space, large data may be intended.
+ * Minimum fullness of the heap, in addition to the share, for which a suspect is called the
+ * culprit: in a heap with free space, large data may be intended.
  */
 #define CULPRIT_FULL_PERCENT 70.0
 /* Maximum number of classes listed as held by a suspect, and the minimum share of each. */
@@ -42,7 +45,7 @@ static void put_step(struct output *out, const struct hdb_rows *rows, bool is_fi
 	output_release(out, &text);
 }
 
-/* How full the heap is, from the facts. */
+/* The fullness of the heap, from the facts. */
 struct fullness {
 	uint64_t bytes, limit; /* limit 0: unknown */
 	bool is_out_of_memory;
@@ -84,7 +87,7 @@ static void put_suspect_line(struct output *out, const struct fullness *full,
 
 /*
  * Prints an item of "It holds: 40,000 `com.acme.Order` (80.1 %), ...". If the held elements are
- * unknown, lists everything retained.
+ * unknown, lists all retained objects.
  */
 static void put_held(struct output *out, const struct hdb_rows *rows, bool is_first)
 {
@@ -134,21 +137,22 @@ static void put_leaking_line(struct output *out, const struct hdb_rows *rows)
 	output_string(out, "**\n");
 }
 
-/* Paragraphs of the opening lines, collected separately. */
+/* One part of the opening lines; the parts are collected separately. */
 struct part_of_head {
 	struct output out;
 	struct bytes text;
-	bool has_path, is_open; /* path was started; the line needs an end */
+	bool has_path, is_open; /* whether the path was started; whether the line must be ended */
 };
 
-/* Both parts, in the order of the rows. */
+/* Both parts of the opening lines, in the order of the rows. */
 struct head {
 	struct part_of_head suspect, leaking;
 	uint64_t suspect_no, leaking_no; /* numbers of suspect and leak; 0: none */
-	bool is_culprit;                 /* the suspect fills the heap */
-	bool is_library;                 /* the leak is a known fault of a library */
+	bool is_culprit;                 /* whether the suspect fills the heap */
+	bool is_library;                 /* whether the leak is a known fault of a library */
 	unsigned held;                   /* classes listed as held by the suspect */
-	bool has_elements;               /* the elements held at the end of the path are known */
+	/* whether the elements held at the end of the path are known */
+	bool has_elements;
 };
 
 static void end_line(struct part_of_head *part)
@@ -170,7 +174,7 @@ static void put_head_step(struct part_of_head *part, const struct hdb_rows *rows
  */
 static bool is_held(struct head *head, const struct hdb_rows *rows)
 {
-	/* Skip the row that sums all other classes. */
+	/* skip the row that sums all other classes */
 	if (rows_value(rows, "class")->type == HDB_TYPE_NULL)
 		return false;
 	if (rows_is(rows, "kind", "element"))
@@ -207,8 +211,8 @@ static void add_to_head(struct head *head, const struct fullness *full, const st
 }
 
 /*
- * A leaking object is certainly a fault, a suspect is not. The suspect comes first only if it fills
- * the heap, or if the leak is a known library leak.
+ * Prints both parts. A leaking object is certainly a fault, but a suspect may be intended, so the
+ * suspect comes first only if it fills the heap, or if the leak is a known library leak.
  */
 static void put_head(struct output *out, struct head *head)
 {

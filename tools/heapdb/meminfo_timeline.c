@@ -86,8 +86,8 @@ static int next_row(void *ctx, struct hdb_error *err)
 }
 
 /*
- * Makes the sentence on how the total, and the category that changed most, changed from the first
- * to the last capture.
+ * Formats the sentence that states how much the total, and the category that changed most, changed
+ * from the first to the last capture.
  */
 static void explain(const struct timeline *t, char *buf, size_t size)
 {

@@ -31,7 +31,7 @@
 #define ROW_FORMATS "table" FORMATS_OF_ROWS(OR_WORD)
 #define TREE_FORMATS ROW_FORMATS "|folded|speedscope|pprof|treemap|icicle"
 
-/* In the order of the help text. */
+/* The options, in the order of the help text. */
 const struct option_info option_table[] = {
 	{ "db", "FILE", OPTIONS_DATABASE, 0, TEXT(db),
 	  "Database to query, or a dump, which is imported first if it has no database" },
@@ -241,7 +241,7 @@ const struct option_info option_table[] = {
 	{ NULL, NULL, 0, 0, FLAG(help), NULL },
 };
 
-/* getopt's return values for option i of the table and option i of the query. */
+/* getopt returns these values for option i of the table and option i of the query. */
 #define VALUE_COMMON 1000
 #define VALUE_QUERY 2000
 
@@ -354,8 +354,8 @@ static void add_long(struct parser *p, size_t *count, const char *name, const ch
 }
 
 /*
- * The query's options come first: if both tables have a name (--columns), the query's is used.
- * getopt's state is global; optind = 0 resets it.
+ * Prepares getopt. The query's options come first: if both tables have a name (--columns), the
+ * query's is used. getopt's state is global; optind = 0 resets it.
  */
 static void parser_init(struct parser *p, const struct command *command,
 			const struct hdb_query_spec *spec, struct arguments args)
@@ -394,7 +394,7 @@ static int parser_next(struct parser *p)
 	int name = -1;
 	int value = getopt_long(p->args.count, p->args.values, p->shorts, p->longs, &name);
 
-	/* The full name of another option is not an abbreviation: --by does not mean --bytes. */
+	/* the full name of another option is not an abbreviation: --by does not mean --bytes */
 	if (name >= 0 && p->longs[name].name && !p->longs[name].has_arg) {
 		const char *given = p->args.values[optind - 1] + 2;
 
@@ -411,7 +411,7 @@ static int parser_next(struct parser *p)
 	return value;
 }
 
-/* Names listed in a message; long lists are cut. */
+/* Names listed in a message; long lists are truncated. */
 struct names {
 	char text[160];
 	size_t count;
@@ -572,7 +572,7 @@ static int set_format(struct options *opt, enum format format, struct hdb_error 
 	return HDB_OK;
 }
 
-/* Names another command that accepts the word, if there is one. */
+/* Fails because the word is invalid, and names another command that accepts it, if there is one. */
 static int bad_word(const struct option_info *o, const char *value, struct hdb_error *err)
 {
 	const char *taker = NULL;
@@ -648,7 +648,7 @@ static int add_value(struct repeated *list, const struct option_info *o, const c
 	return HDB_OK;
 }
 
-/* `value` is NULL for a switch. */
+/* Sets an option. `value` is NULL for a switch. */
 static int set_option(const struct option_info *o, const char *value, struct options *opt,
 		      struct hdb_error *err)
 {

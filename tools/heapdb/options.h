@@ -20,8 +20,8 @@ struct command;
 #define OPTIONS_LIMIT_COMMAND 100
 
 /*
- * Commands accept an option if their row in the command table has one of its groups. Help,
- * completion and option checking use these two tables.
+ * Groups of options. A command accepts an option if its row in the command table has one of the
+ * option's groups. Help, completion and option checking use these two tables.
  */
 enum option_group {
 	OPTIONS_HELP = 1 << 0,     /* all commands */
@@ -41,7 +41,7 @@ enum option_group {
 	OPTIONS_WHERE = 1 << 14,
 	OPTIONS_FILE = 1 << 15,   /* commands that can write their output to a file */
 	OPTIONS_OUTPUT = 1 << 16, /* commands that write a dump */
-	OPTIONS_IMPORT = 1 << 17, /* and so on: one or two commands each */
+	OPTIONS_IMPORT = 1 << 17, /* this and the following groups: one or two commands each */
 	OPTIONS_CAPTURE = 1 << 18,
 	OPTIONS_EXPORT = 1 << 19,
 	OPTIONS_CONVERT = 1 << 20,
@@ -57,7 +57,10 @@ enum option_group {
 	OPTIONS_STACKS = 1 << 30       /* answers with stacks: options_groups */
 };
 
-/* Beyond the bits of an enum. Commands that apply rules to classes, and leaks. */
+/*
+ * Groups beyond the bits of an enum: commands that apply rules to classes, and commands that apply
+ * rules to leaks.
+ */
 #define OPTIONS_RULES (UINT64_C(1) << 31)
 #define OPTIONS_JFR (UINT64_C(1) << 32)
 #define OPTIONS_NATIVE (UINT64_C(1) << 33)
@@ -81,20 +84,20 @@ struct repeated {
 };
 
 /*
- * Formats of rows for programs: X(NAME, word). render_word (render.h) writes an answer in it. An
- * ending of file names that chooses it is in options.c.
+ * Formats of rows for programs: X(NAME, word). render_word (render.h) writes an answer in it.
+ * options.c lists the suffixes of file names that select a format.
  */
 #define FORMATS_OF_ROWS(X) \
 	X(JSON, json) \
 	X(JSONL, jsonl) \
 	X(CSV, csv) \
 	X(TSV, tsv)
-/* For people: these, and tables. */
+/* Formats for people, in addition to tables. */
 #define FORMATS_OF_ROWS_TEXT "table, json, jsonl, csv or tsv"
 
 #define FORMAT_NUMBER(name, word) FORMAT_##name,
 
-/* In the order of the values of --format. */
+/* Formats, in the order of the values of --format. */
 enum format {
 	FORMAT_TABLE,
 	FORMATS_OF_ROWS(FORMAT_NUMBER) FORMAT_FOLDED,
@@ -120,10 +123,10 @@ struct options {
 	const char *listen;    /* NULL: loopback */
 	bool open;             /* open a browser */
 	const char *html;      /* output file of the report; NULL: none */
-	bool no_values;        /* omit strings of the heap */
+	bool no_values;        /* whether to omit strings of the heap */
 	/*
-	 * Indexes of the words given for these options, which correspond to enums of the library
-	 * and readers.
+	 * Indexes of the words given for these options. They correspond to enums of the library and
+	 * of its readers.
 	 */
 	unsigned sizes, contents, packing, zero, arrays, by;
 	const char *adb, *serial; /* capture: process and device */
@@ -138,10 +141,10 @@ struct options {
 	bool live, all, histogram, once, update;
 	bool allow_import, allow_capture; /* mcp */
 	bool app_only, segments, koom, hash, chart, points;
-	unsigned id_size;  /* in units of 4 bytes; 0: not given */
+	unsigned id_size;  /* size of IDs in units of 4 bytes; 0: not given */
 	unsigned is_plain; /* export without compression */
 	enum format format;
-	bool has_format; /* --json, --csv or --format was given */
+	bool has_format; /* whether --json, --csv or --format was given */
 	bool human, bytes, wide, stacks, quiet, verbose, no_progress, no_pager, timings, strict,
 		force, help, names, schema;
 	bool has_limit;
@@ -155,7 +158,7 @@ struct options {
 	size_t given_count;
 };
 
-/* Value of an option, and the type of its member in struct options. */
+/* Kind of an option's value, and the type of its member in struct options. */
 enum option_kind {
 	OPTION_FLAG,   /* bool */
 	OPTION_TEXT,   /* const char *, lent */
@@ -164,7 +167,7 @@ enum option_kind {
 	OPTION_COUNT,  /* uint64_t: rows, 0 for all */
 	OPTION_LIST,   /* struct repeated */
 	OPTION_WORD,   /* unsigned: index of the word in `argument`; added to `limit` */
-	OPTION_FORMAT  /* enum format, likewise; for a switch, `limit` */
+	OPTION_FORMAT  /* enum format, also an index added to `limit`; for a switch, `limit` */
 };
 
 /* An option that does not belong to a query. */
@@ -183,8 +186,8 @@ struct option_info {
 extern const struct option_info option_table[];
 
 /*
- * Option groups that a command accepts. If `query` is not NULL, only the groups that apply to its
- * rows. Used by help, completion and options_parse.
+ * Returns the option groups that a command accepts. If `query` is not NULL, returns only the groups
+ * that apply to its rows. Used by help, completion and options_parse.
  */
 uint64_t options_groups(const struct command *command, const struct hdb_query_spec *query);
 
@@ -202,16 +205,16 @@ struct arguments {
 };
 
 /*
- * Finds the first operand of a command with NAMES_QUERY, on which the accepted options depend: its
- * index in args, or 0. *table: the value of a preceding --table of export, or NULL. Fails with
- * HDB_EUSAGE if options of the query precede it.
+ * Sets *place to the index in args of the first operand of a command with NAMES_QUERY, on which the
+ * accepted options depend, or to 0 if there is none. Sets *table to the value of a preceding
+ * --table of export, or to NULL. Fails with HDB_EUSAGE if options of the query precede it.
  */
 int options_query_name(const struct command *command, struct arguments args, int *place,
 		       const char **table, struct hdb_error *err);
 
 /*
- * Parses options and operands in any order. `spec` (may be NULL) adds the query's options. Release
- * `opt` with options_release even after a failure.
+ * Parses options and operands in any order. `spec` (may be NULL) adds the query's options. The
+ * caller must pass `opt` to options_release even after a failure.
  */
 int options_parse(const struct command *command, const struct hdb_query_spec *spec,
 		  struct arguments args, struct options *opt, struct hdb_error *err);
@@ -220,8 +223,8 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 bool options_given(const struct options *opt, const char *name);
 
 /*
- * Fails with HDB_EUSAGE if an option outside the groups was given; `what` names the form. For
- * commands with a form that accepts fewer options.
+ * Fails with HDB_EUSAGE if an option outside the groups was given. For a command with a form that
+ * accepts fewer options; `what` names this form.
  */
 int options_only(const struct options *opt, uint64_t groups, const char *what,
 		 struct hdb_error *err);

@@ -1,5 +1,5 @@
 /*
- * heapdb/pager.c - see pager.h.
+ * heapdb/pager.c - implements pager.h.
  */
 #include "heapdb/pager.h"
 
@@ -18,7 +18,7 @@
 
 static struct {
 	pid_t pid;          /* 0: not running */
-	struct output *out; /* NULL: no output was held back */
+	struct output *out; /* NULL if no output was held back */
 	int errors;         /* saved standard error; -1: not redirected */
 } pager;
 
@@ -57,8 +57,8 @@ static bool is_long(const char *text, size_t size)
 }
 
 /*
- * A command of several words is run by the shell. Signals ignored here are restored to default
- * there.
+ * Starts the pager. The shell runs a command of several words. Signals that are ignored in this
+ * process get their default action in the pager.
  */
 static int spawn_pager(const char *command, int from)
 {
@@ -87,7 +87,7 @@ static int spawn_pager(const char *command, int from)
 	return failed;
 }
 
-/* If the pager cannot be started, output goes to the terminal. */
+/* Starts the pager. If that fails, output goes to the terminal. */
 static void start(struct output *out)
 {
 	const char *command = pager_command();
@@ -113,8 +113,8 @@ static void start(struct output *out)
 			(void)dup2(ends[1], STDERR_FILENO);
 	}
 	/*
-	 * Ctrl-C is for the pager: a command without its own handler ignores the signal and keeps
-	 * waiting
+	 * Ctrl-C is meant for the pager, so a command without its own handler ignores the signal
+	 * and keeps waiting
 	 */
 	if (sigaction(SIGINT, NULL, &action) == 0 && action.sa_handler == SIG_DFL)
 		(void)signal(SIGINT, SIG_IGN);

@@ -1,14 +1,17 @@
 /*
  * heapdb/pager.h - pages long output on a terminal through $PAGER, with git's conventions: less if
  * PAGER is unset, no pager if it is empty or "cat"; LESS=FRX and LV=-c unless set. Standard error
- * is redirected as well, so messages appear in order. State is global, since there is one terminal.
+ * is redirected as well, so messages appear in order. Its state is global because there is only one
+ * terminal.
  */
 #ifndef HEAPDB_PAGER_H
 #define HEAPDB_PAGER_H
 
 #include "common/output.h"
 
-/* Holds back terminal output until it is known whether it exceeds the screen. */
+/*
+ * Makes the output hold back text for the terminal until it is known whether it exceeds the screen.
+ */
 void pager_want(struct output *out);
 
 /* Called before a write: starts the pager if the held-back output is long. */

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Shorter work draws nothing, to avoid flicker. */
+/* Minimum duration of work for which a line is drawn; shorter work would only flicker. */
 #define FIRST_DRAW_NS UINT64_C(300000000)
 #define REDRAW_NS UINT64_C(100000000)
 
@@ -26,8 +26,8 @@ static volatile int cancel;
 
 static struct {
 	bool is_drawing;
-	bool is_shown;        /* the line is on the terminal */
-	uint64_t start_ns;    /* of the first stage */
+	bool is_shown;        /* whether the line is on the terminal */
+	uint64_t start_ns;    /* start of the first stage */
 	uint64_t drawn_ns;    /* time of the last drawing */
 	const char *stage;    /* static string of the library */
 	uint64_t stage_ns;    /* start of the stage */
@@ -45,9 +45,9 @@ static struct {
 	const char *name[STAGES_MAX];
 	uint64_t spent_ns[STAGES_MAX], cpu_ns[STAGES_MAX];
 	struct base_meter divided[STAGES_MAX];
-	struct base_meter meter;         /* since the current stage began */
+	struct base_meter meter;         /* measures since the current stage began */
 	unsigned now;                    /* the current stage */
-	uint64_t since_ns, cpu_since_ns; /* its start, on both clocks */
+	uint64_t since_ns, cpu_since_ns; /* start of the current stage, on both clocks */
 } times;
 
 static void on_signal(int number)
@@ -61,7 +61,7 @@ static void catch_signals(void)
 	struct sigaction action;
 
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
-		/* keep ignoring it: nohup and shells set this */
+		/* keep ignoring the signal, because nohup and shells request this */
 		if (sigaction(signals[i], NULL, &action) == 0 && action.sa_handler == SIG_IGN)
 			continue;
 		memset(&action, 0, sizeof(action));
@@ -115,7 +115,7 @@ static void add_divided(struct base_meter *to)
 	to->longest_ns += times.meter.longest_ns;
 }
 
-/* Charges the time since the last change to the current stage. */
+/* Adds the time since the last change to that of the current stage. */
 static void charge(uint64_t now)
 {
 	struct timespec cpu;
@@ -163,7 +163,7 @@ void progress_print_timings(void)
 		const double made = (double)divided->made_ns / 1e9;
 		const double longest = (double)divided->longest_ns / 1e9;
 
-		/* Work that cannot be divided is a chain, to which the longest part is added. */
+		/* The longest part is added to work that cannot be divided. */
 		fprintf(stderr, "%s\t%.3f\t%.3f\t%" PRIu64 "\t%.3f\t%.3f\n", times.name[i],
 			(double)times.spent_ns[i] / 1e9, cpu, divided->parts, longest,
 			(cpu > made ? cpu - made : 0) + longest);
@@ -206,7 +206,7 @@ void progress_show(struct bytes *lines)
 	*lines = (struct bytes){ 0 };
 }
 
-/* Draws the text above the line, where the screen has room for both. */
+/* Draws the text above the line if the screen has room for both. */
 static void draw_above(void)
 {
 	struct winsize window;
@@ -250,7 +250,10 @@ static void format_left(char *out, size_t size, double seconds)
 		snprintf(out, size, "  %" PRIu64 ":%02" PRIu64 " left", s / 60, s % 60);
 }
 
-/* Maximum width of the line: one less than the terminal's, so that the cursor does not wrap. */
+/*
+ * Returns the maximum width of the line: one less than the terminal's, so that the cursor does not
+ * wrap.
+ */
 static size_t line_width(void)
 {
 	struct winsize window;

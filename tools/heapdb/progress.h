@@ -1,6 +1,6 @@
 /*
- * heapdb/progress.h - progress line on standard error, and interruption by signals. State is
- * global: there is one terminal and one set of signal handlers.
+ * heapdb/progress.h - progress line on standard error, and interruption by signals. Its state is
+ * global because there is only one terminal and one set of signal handlers.
  */
 #ifndef HEAPDB_PROGRESS_H
 #define HEAPDB_PROGRESS_H
@@ -13,14 +13,14 @@
 
 /*
  * Handles SIGINT, SIGTERM and SIGHUP: the first one asks the library to stop, the second one ends
- * the process. Draws only with `draw`, and only if standard error is a terminal. `keep_times`
+ * the process. Draws the line only if `draw` is set and standard error is a terminal. `keep_times`
  * measures each stage.
  */
 void progress_start(bool draw, bool keep_times);
 
 /*
- * Ends the last stage. If times were measured, prints a line per stage to standard error, in order
- * of first start: name, tab, total seconds.
+ * Ends the last stage. If times were measured, prints one line per stage to standard error, in
+ * order of first start: name, tab, total seconds.
  */
 void progress_print_timings(void);
 
@@ -29,11 +29,11 @@ bool progress_draws(void);
 
 /*
  * Shows `lines` of text, whose memory it takes, above the progress line until progress_hide. They
- * are drawn when the line is: not at all if the work ends before.
+ * are drawn together with the line, and not at all if the work ends earlier.
  */
 void progress_show(struct bytes *lines);
 
-/* Callbacks for the library's options. */
+/* Returns the callbacks for the library's options. */
 struct hdb_progress progress_callbacks(void);
 
 /* Erases the line if it is shown. Call before other output. */
@@ -56,7 +56,7 @@ extern const struct output_hooks progress_hooks;
 /* Finds the signal that requested a stop, or 0. */
 int progress_signal(void);
 
-/* Clears a requested stop and handles signals again, for the SQL shell. */
+/* Clears a stop request and handles signals again; used by the SQL shell. */
 void progress_again(void);
 
 #endif

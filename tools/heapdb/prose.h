@@ -10,18 +10,18 @@
 #include "heapdb/render.h"
 #include "heapdb/report.h"
 
-/* Prints the answer as text. Returns HDB_OK, or a failure as render() does. */
+/* Prints the answer as text. Returns HDB_OK, or fails as render() does. */
 typedef int prose_fn(struct answer *answer, const struct render_style *style, struct output *out);
 
-/* A query with a text for people. */
+/* How a query is printed as text. */
 struct prose {
 	const char *query;
 	prose_fn *put;
-	bool is_whole;       /* printed in full without --limit */
-	bool has_parts;      /* --limit counts parts (threads, leaks), not rows */
-	bool has_stacks;     /* a table of threads; with --stacks a thread dump */
-	bool has_beginning;  /* with --brief the query answers sooner */
-	bool needs_retained; /* requires retained sizes, by which it is sorted */
+	bool is_whole;       /* whether it is printed in full without --limit */
+	bool has_parts;      /* whether --limit counts parts (threads, leaks) instead of rows */
+	bool has_stacks;     /* whether it is a table of threads, or with --stacks a thread dump */
+	bool has_beginning;  /* whether the query has an option --brief, which answers sooner */
+	bool needs_retained; /* whether it requires retained sizes, by which it is sorted */
 };
 
 /* Returns NULL if the query has no text. */
@@ -30,18 +30,21 @@ const struct prose *prose_of(const char *query);
 prose_fn prose_leaks, prose_object, prose_overview, prose_path, prose_references, prose_threads,
 	prose_triage;
 
-/* Growth by owner, which `diff` prints before its table by class. */
+/* Prints growth by owner, for `diff`, which prints it before its table by class. */
 prose_fn prose_growth;
 
 /* ---- for the strings ---- */
 
-/* Returns the fact with this name, or NULL if it is not set. Borrowed until the rows are closed. */
+/*
+ * Returns the fact with this name, or NULL if it is not set. The value is borrowed until the rows
+ * are closed.
+ */
 const struct hdb_value *answer_fact(const struct answer *answer, const char *name);
 
 /* Returns whether the value is present. Returns false for NULL. */
 bool has_value(const struct hdb_value *value);
 
-/* Appends a string. A long one is truncated: "... (7,016 characters; --json shows all)". */
+/* Appends a string. A long string is truncated: "... (7,016 characters; --json shows all)". */
 void prose_add_text(struct bytes *to, const struct hdb_value *text);
 
 /* Prints a value for people; sizes as 1.2 GiB or 1,288,490,189 B. Prints nothing for null. */
@@ -54,7 +57,7 @@ void prose_add(struct bytes *to, const struct output *out, const struct hdb_valu
  * printed only if all its values are present: "{label}[, retained {retained}]\n".
  */
 void prose_row(struct output *out, const struct hdb_rows *rows, const char *text);
-/* Like prose_row, with facts; the second function appends to a string. */
+/* Like prose_row, but filled with facts. The second function appends to a string. */
 void prose_facts(struct output *out, const struct answer *answer, const char *text);
 void prose_add_row(struct bytes *to, const struct output *out, const struct hdb_rows *rows,
 		   const char *text);
@@ -89,7 +92,7 @@ struct prose_place {
 	size_t at;     /* columns of the first line already used */
 };
 
-/* Wraps a string to the terminal's width and ends the line. */
+/* Prints a string wrapped to the terminal's width, and ends the line. */
 void prose_wrap(struct output *out, const struct render_style *style, struct prose_place place,
 		const char *text, size_t size);
 
@@ -103,7 +106,9 @@ void prose_bold(struct output *out, const struct render_style *style, bool is_on
 /* Returns whether the terminal shows box-drawing characters. */
 bool prose_has_boxes(void);
 
-/* Elements of a drawn path: box-drawing characters, or ASCII if the terminal lacks them. */
+/*
+ * Elements of a drawn path: box-drawing characters, or ASCII if the terminal does not support them.
+ */
 enum prose_stroke { STROKE_ROOT, STROKE_STEP, STROKE_LAST, STROKE_BAR, STROKE_DOWN };
 const char *prose_stroke(enum prose_stroke stroke);
 

@@ -10,7 +10,7 @@
 
 #define PROSE_TEXTS 4
 
-/* Rows with one key. */
+/* The rows with the same key. */
 struct prose_group {
 	uint64_t key;
 	uint64_t count;                 /* 0: new */
@@ -19,7 +19,10 @@ struct prose_group {
 	struct bytes text[PROSE_TEXTS]; /* owned */
 };
 
-/* Source of a column: text[0] and so on, or a number; the ID only for groups of one object. */
+/*
+ * Source of a column: text[0] and so on, or a number. PROSE_ID is only set for groups of one
+ * object.
+ */
 enum prose_source { PROSE_TEXT, PROSE_SHALLOW = PROSE_TEXTS, PROSE_RETAINED, PROSE_ID };
 
 struct prose_column {
@@ -33,10 +36,10 @@ struct prose_groups {
 	size_t column_count;
 };
 
-/* Continues a hash, which begins as 0. */
+/* Adds text to a hash, whose initial value is 0. */
 uint64_t prose_hash(uint64_t key, const struct hdb_value *text);
 
-/* Replaces a string. Null values leave it unchanged. */
+/* Replaces a string. A null value leaves it unchanged. */
 void prose_set(struct bytes *to, const struct hdb_value *value);
 
 /* Finds or adds the group of a key. Returns NULL if memory is exhausted. */

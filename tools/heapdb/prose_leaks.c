@@ -41,7 +41,7 @@ static void put_sentence(struct output *out, const struct render_style *style,
 	prose_wrap_value(out, style, (struct prose_place){ 2, 0 }, rows_value(rows, "text"));
 }
 
-/* Prints what rules know about the leak, and the advice. */
+/* Prints the explanation and the advice of the rules that matched the leak. */
 static void put_explanation(struct output *out, const struct render_style *style,
 			    const struct hdb_rows *rows)
 {
@@ -89,7 +89,7 @@ static void put_leaking(struct output *out, const struct render_style *style,
 
 /* ---- the path ---- */
 
-/* Prints a step of a path from the root. The last step holds nothing further. */
+/* Prints a step of a path from the root. The last step has no field that holds another object. */
 static void put_step(struct output *out, const struct hdb_rows *rows)
 {
 	const struct hdb_value *holds = rows_value(rows, "via_field");
@@ -174,7 +174,7 @@ static void put_row(struct output *out, const struct render_style *style,
 
 	if (answer->sampled && answer->sampled->value.type != HDB_TYPE_NULL)
 		text = &answer->sampled->value;
-	/* a remainder of 0.00 % of the heap is not worth a line */
+	/* omit a remainder that is 0.00 % of the heap */
 	if (!has_value(rows_value(rows, "class")) && rows_value(rows, "percent")->d < 0.005)
 		return;
 	if (has_value(rows_value(rows, "objects")))
@@ -204,7 +204,7 @@ static void put_heap(struct answer *answer, struct output *out)
 		      has_value(is_out) && is_out->u ? "; a thread ran out of memory\n" : "\n");
 }
 
-/* The next query for a suspect or leak: its object, or the objects of a group. */
+/* Target of the next query for a suspect or leak: its object, or the objects of a group. */
 struct next {
 	uint64_t id; /* 0: a group */
 	struct bytes command;
@@ -231,7 +231,7 @@ static void put_next(struct output *out, struct next *next)
 			      "  Next: heapdb object 0x%" PRIx64 "   heapdb path 0x%" PRIx64 "\n",
 			      next->id, next->id);
 	else if (next->command.size) {
-		/* Wrapped or with shortened names, the command could not be pasted. */
+		/* a command with wrapped lines or shortened names could not be pasted */
 		output_fit(out, 0);
 		output_string(out, "  Next: ");
 		output_bytes(out, next->command.data, next->command.size);

@@ -7,8 +7,8 @@
 #include <ctype.h>
 
 /*
- * Prints "  1  LeakyService leaks: ..., 378 B". The size comes last because a leak matters however
- * small.
+ * Prints "  1  LeakyService leaks: ..., 378 B". The size comes last because even a small leak
+ * matters.
  */
 static void put_leak(struct answer *answer, uint64_t number, const struct render_style *style,
 		     struct output *out)
@@ -104,7 +104,7 @@ static void put_head(struct answer *answer, const struct render_style *style, st
 	prose_add_facts(
 		&text, out, answer,
 		", {heap_shallow}[ of at most {max_heap}] reachable, {heap_objects} objects");
-	/* unknown without threads; stacks from OpenJ9's javacores do not show it */
+	/* the state is unknown without threads; stacks from OpenJ9's javacores do not include it */
 	if (has_value(threads) && threads->u)
 		prose_add_facts(&text, out, answer,
 				has_value(answer_fact(answer, "out_of_memory")) || is_openj9 ?
@@ -116,7 +116,7 @@ static void put_head(struct answer *answer, const struct render_style *style, st
 	bytes_release(&text);
 }
 
-/* Commands that lead on from what the answer found, in order; at most NEXT_MAX. */
+/* Suggested commands for the findings, in order; at most NEXT_MAX. */
 #define NEXT_MAX 3u
 struct next {
 	struct bytes commands[NEXT_MAX];
@@ -125,7 +125,7 @@ struct next {
 	uint64_t leak_rows;
 };
 
-/* Takes the command of a row, unless an earlier row has it. */
+/* Adds the command of a row, unless an earlier row had the same one. */
 static void take_next(struct next *next, const struct hdb_rows *rows)
 {
 	const struct hdb_value *action = rows_value(rows, "action");
@@ -167,7 +167,7 @@ static void put_next(struct answer *answer, const struct next *next,
 	const size_t width = out->fit;
 
 	output_string(out, "\nNext:\n");
-	/* Wrapped or with shortened names, a command could not be pasted. */
+	/* a command with wrapped lines or shortened names could not be pasted */
 	output_fit(out, 0);
 	for (unsigned i = 0; i < next->count; i++) {
 		output_string(out, "  ");
@@ -190,7 +190,7 @@ static void put_next(struct answer *answer, const struct next *next,
 	}
 }
 
-/* What follows the rows. */
+/* Prints the lines that follow the rows. */
 static void put_rest(struct answer *answer, const struct next *next,
 		     const struct render_style *style, struct output *out)
 {

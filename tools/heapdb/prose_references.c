@@ -17,7 +17,9 @@ static const struct prose_column columns[] = {
 	{ { "strength", HDB_TYPE_TEXT, NULL, NULL }, STRENGTH },
 };
 
-/* Returns the field that holds an object. Array elements count as the same field. */
+/*
+ * Returns the field that holds an object. All elements of an array are treated as the same field.
+ */
 static struct hdb_value name_of(const struct hdb_rows *rows)
 {
 	const struct hdb_value *name = rows_value(rows, "name");
@@ -53,7 +55,8 @@ static bool add_row(struct prose_groups *all, const struct hdb_rows *rows)
 }
 
 /*
- * Names groups of several objects "12,000 com.acme.Session". Returns whether there is such a group.
+ * Changes the names of groups of several objects to "12,000 com.acme.Session". Returns whether
+ * there is such a group.
  */
 static bool count_objects(struct prose_groups *all)
 {
@@ -72,7 +75,10 @@ static bool count_objects(struct prose_groups *all)
 	return is_any;
 }
 
-/* Prints next commands: for the largest single object, and for why the object itself is alive. */
+/*
+ * Prints suggested commands: one for the largest single object, and one that shows why the object
+ * itself is alive.
+ */
 static void put_next(struct output *out, const struct prose_groups *all, uint64_t id)
 {
 	const struct prose_group *largest = NULL;

@@ -108,10 +108,10 @@ static const struct prose_column columns[] = {
 	{ { "id", HDB_TYPE_ID, NULL, NULL }, PROSE_ID },
 };
 
-/* The thread being read, to be grouped by stack and state. */
+/* The thread that is being read. It will be grouped by stack and state. */
 struct thread {
 	struct prose_group g; /* `shallow` is what the local variable in HOLDS retains */
-	bool is_own;          /* the frame belongs to the application */
+	bool is_own;          /* whether the frame belongs to the application */
 };
 
 /* Prefixes of platform frames. Application frames are more informative. */
@@ -208,7 +208,7 @@ static bool add_thread(struct prose_groups *all, struct prose_group *thread)
 {
 	struct prose_group *g;
 
-	/* A thread without frames has no stack to share. */
+	/* a thread without frames has no stack to share */
 	if (thread->text[FRAME].size == 0)
 		thread->key = (uint64_t)all->count + 1;
 	if (!(g = prose_groups_find(all, thread->key)))

@@ -53,7 +53,7 @@ static void put_finding(struct output *out, const struct render_style *style,
 	put_line(out, style, "rule:    ", rows_value(rows, "rule"));
 }
 
-/* Prints how many rules matched. Most leaks match no rule. */
+/* Prints the number of rules that matched. Most leaks match no rule. */
 static void put_summary(struct answer *answer, const struct render_style *style, struct output *out)
 {
 	const struct hdb_value *count = answer_fact(answer, "suspects");

@@ -1,6 +1,4 @@
-/*
- * heapdb/render.c - the style of answers, and the choice of writer.
- */
+/* heapdb/render.c - determines the style of answers and selects the writer. */
 #include "heapdb/render.h"
 
 #include "heapdb/cli.h"
@@ -28,7 +26,7 @@ size_t render_text_width(const struct output *out)
 	return width < WIDTH_MIN ? WIDTH_MIN : width > 4096 ? 4096 : (size_t)width;
 }
 
-/* See no-color.org. Dumb terminals have no colours. */
+/* Returns whether to use colours; see no-color.org. Dumb terminals have no colours. */
 static bool wants_colour(const struct output *out)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -54,8 +52,8 @@ bool is_among(const char *name, const char *names)
 }
 
 /*
- * Prints warnings about the dump, and which objects and references the answer covers if not all.
- * Other facts are not printed with text.
+ * Prints warnings about the dump, and states which objects and references the answer covers if it
+ * does not cover all. Other facts are not printed with answers as text.
  */
 static void put_choices(struct answer *answer, struct output *out)
 {

@@ -18,11 +18,12 @@ struct cli;
 
 struct render_style {
 	enum format format;
-	bool human;      /* print sizes as 1.2 GiB */
-	bool is_wide;    /* all columns, uncut strings */
-	bool is_whole;   /* with as_text: all stacks instead of a table of threads */
-	bool as_text;    /* print as text: see prose.h */
-	bool has_colour; /* use bold, dim and colours */
+	bool human;   /* whether to print sizes as 1.2 GiB */
+	bool is_wide; /* whether to print all columns and complete strings */
+	/* with as_text: whether to print all stacks instead of a table of threads */
+	bool is_whole;
+	bool as_text;    /* whether to print as text; see prose.h */
+	bool has_colour; /* whether to use bold, dim and colours */
 	size_t width;    /* columns of the terminal; 0: unlimited */
 	uint64_t parts;  /* with as_text: maximum number of threads or leaks; 0: all */
 };
@@ -35,27 +36,32 @@ struct render_style {
 /* Returns the style for people that suits standard output. */
 struct render_style render_style_of(const struct options *opt, const struct output *out);
 
-/* Width of a text line: the terminal's, otherwise $COLUMNS, or 100 in a pipe. */
+/*
+ * Returns the width of a line of text: that of the terminal, otherwise $COLUMNS, or 100 in a pipe.
+ */
 size_t render_text_width(const struct output *out);
 
 /* Returns HDB_OK, or a failure of the query or of writing with its message in answer->err. */
 int render(struct answer *answer, const struct render_style *style, struct output *out);
-/* Like render, with these columns only; NULL: all. */
+/* Like render, but prints only these columns (NULL: all). */
 int render_columns(struct answer *answer, const char *columns, const struct render_style *style,
 		   struct output *out);
 
-/* Prints an answer of the command itself with its options, and releases it. */
+/*
+ * Prints an answer that does not come from a query, according to the command's options, and
+ * releases it.
+ */
 int print_answer(struct cli *cli, struct answer *answer);
 int print_own_answer(struct cli *cli, const struct own_answer *own);
 
-/* Reports columns that were requested, but that the answer lacks, on standard error. */
+/* Prints to standard error which of the requested columns are not in the answer. */
 void answer_report_absent(const struct cli *cli, const struct answer *answer);
 
-/* Makes the answer match its notes and samples with its rows. */
+/* Makes the answer match its notes and samples to its rows. */
 void answer_annotate(struct answer *answer);
 /*
- * Prints notes on the leak, object and class of the current row, one per line. They are not
- * repeated below.
+ * Prints notes on the leak, object and class of the current row, one per line. These notes are not
+ * repeated below the rows.
  */
 void notes_of_row(const struct answer *answer, const struct render_style *style, size_t indent,
 		  struct output *out);
@@ -66,7 +72,7 @@ void notes_below(const struct answer *answer, const struct render_style *style, 
 bool is_among(const char *name, const char *names);
 
 /*
- * Prints the facts that belong before the rows, followed by a blank line, or the facts that belong
+ * Print the facts that belong before the rows, followed by a blank line, or the facts that belong
  * after the rows.
  */
 void facts_above(struct answer *answer, const struct render_style *style, struct output *out);
@@ -75,13 +81,13 @@ void facts_below(struct answer *answer, const struct render_style *style, struct
 void facts_cut(const struct answer *answer, const struct render_style *style, struct bytes *to);
 
 int render_table(struct answer *answer, const struct render_style *style, struct output *out);
-/* HDB_EUSAGE if the rows do not form a tree. */
+/* Draws the answer. Fails with HDB_EUSAGE if the rows do not form a tree. */
 int render_picture(struct answer *answer, enum picture_kind kind, struct output *out);
 
 /* Appends a value for people. Returns its width in columns. */
 size_t value_for_people(const struct hdb_value *value, const struct render_style *style,
 			struct bytes *out);
-/* Like value_for_people, for a column or fact that may be a difference: "+1.2 MiB". */
+/* Like value_for_people, but for a column or fact that may be a difference, such as "+1.2 MiB". */
 size_t column_for_people(const struct hdb_column *column, const struct hdb_value *value,
 			 const struct render_style *style, struct bytes *out);
 

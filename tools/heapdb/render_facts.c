@@ -1,6 +1,6 @@
 /*
  * heapdb/render_facts.c - prints the facts of an answer around a table: the dump's health and the
- * headline above, totals and omissions below.
+ * headline above, totals and omitted rows below.
  */
 #include "heapdb/prose.h"
 #include "heapdb/render.h"
@@ -35,8 +35,8 @@ static bool says_nothing(const struct hdb_value *value)
 }
 
 /*
- * Returns whether the facts describe the target itself: a single object or class, or there are no
- * rows.
+ * Returns whether the facts describe the target itself: the target is a single object or class, or
+ * there are no rows.
  */
 static bool has_headline(const struct answer *answer)
 {
@@ -72,8 +72,8 @@ static void add_fact(struct bytes *to, const struct answer *answer, size_t fact,
 }
 
 /*
- * Finds a fact related by suffix: "heap_objects_before" for "heap_objects". Returns NULL if there
- * is none.
+ * Returns the fact whose name is that of the row with a suffix, such as "heap_objects_before" for
+ * "heap_objects". Returns NULL if there is none.
  */
 static const struct hdb_value *relative(const struct answer *answer, const char *name,
 					const char *ending)
@@ -189,7 +189,7 @@ void facts_cut(const struct answer *answer, const struct render_style *style, st
 	bytes_release(&numbers);
 }
 
-/* If only reachable objects were counted, appends which objects were not. */
+/* If only reachable objects were counted, appends the number of objects that were not. */
 static void add_population(struct bytes *to, const struct answer *answer,
 			   const struct render_style *style)
 {

@@ -64,7 +64,7 @@ static int read_row(struct answer *answer, const struct columns *columns, struct
 		.name = has_name ? name->text : "?",
 		.name_size = has_name ? name->text_size : 1,
 		.bytes = number_in(answer, columns->bytes),
-		/* A node that sums several others counts all objects in them. */
+		/* for a node that sums several others, the number of all objects in them */
 		.count = number_in(answer, is_rest ? columns->count_below : columns->count),
 		.is_rest = is_rest,
 	};

@@ -30,8 +30,8 @@
 #define PAD_MAX 100
 
 /*
- * Strings are truncated to this width before numbers are hidden, so that they remain
- * distinguishable ...
+ * Strings are truncated to this width before numbers are hidden, so that they can still be
+ * distinguished ...
  */
 #define CUT_FIRST 28
 /* ... and never below this width, even if the line exceeds the terminal. */
@@ -43,7 +43,7 @@
 /* Maximum indentation of a tree. */
 #define TREE_DEPTH 20
 
-/* How much class names are shortened. */
+/* Ways to shorten class names. */
 enum { WHOLE, INITIALS, NO_PACKAGES };
 
 /* Layout of a column. */
@@ -51,15 +51,18 @@ struct column {
 	size_t width; /* for padding */
 	size_t cut;   /* maximum columns printed; 0: unlimited */
 	bool is_text;
-	bool is_value;  /* holds strings of the heap */
-	bool is_minor;  /* a string that is cut before others */
-	unsigned names; /* enum above: how class names are shortened */
+	bool is_value;  /* whether it contains strings of the heap */
+	bool is_minor;  /* whether it contains strings that are cut before others */
+	unsigned names; /* how class names are shortened; see the enum above */
 	bool is_hidden; /* does not fit */
-	bool is_twin;   /* its information is shown elsewhere */
-	bool is_same;   /* all rows have the same value, shown below the table */
+	bool is_twin;   /* whether its information is shown elsewhere */
+	bool is_same;   /* whether all rows have the same value, which is shown below the table */
 	bool stays;     /* never hidden */
 	bool is_aside;  /* hidden before others */
-	/* this column and the columns before it are hidden only if strings cannot be cut further */
+	/*
+	 * whether this column and the columns before it are hidden only if strings cannot be cut
+	 * further
+	 */
 	bool matters;
 };
 
@@ -87,8 +90,8 @@ struct table {
 	struct bytes same;            /* names and values of the columns with a single value */
 	size_t blanks;                /* pending blanks before the next text of the line */
 	const char *line_end;
-	bool has_heading; /* the heading was printed */
-	bool is_cut;      /* a string was shortened or cut */
+	bool has_heading; /* whether the heading was printed */
+	bool is_cut;      /* whether a string was shortened or cut */
 };
 
 static size_t put_number(struct bytes *out, const char *buf, size_t size)
@@ -185,7 +188,7 @@ size_t column_for_people(const struct hdb_column *column, const struct hdb_value
 					   base_number(size).text);
 }
 
-/* A heading is the column's name, as accepted by --columns, --sort and --where. */
+/* Returns the heading of a column: its name, as accepted by --columns, --sort and --where. */
 static const char *heading(const struct table *t, size_t no)
 {
 	const struct hdb_column *column = answer_column(t->answer, no);
@@ -246,7 +249,7 @@ static size_t put_cut(struct table *t, const char *text, const struct cell *cell
 	escape_fit(text, end, SIZE_MAX, &before);
 	head = width - before <= room ? room - (width - before) : 0;
 	before = escape_fit(text, size, head, &taken);
-	/* Remove as little as necessary. */
+	/* remove as little as necessary */
 	for (size_t gone = width - (room - taken); end < size && gone < width; gone++) {
 		from = escape_fit(text, size, gone, &skipped);
 		if (width - skipped <= room - taken)
@@ -261,7 +264,7 @@ static size_t put_cut(struct table *t, const char *text, const struct cell *cell
 
 /* ---- trees ---- */
 
-/* Determines for each row of the batch on which levels siblings follow. */
+/* Determines for each row of the batch the levels on which siblings follow. */
 static void find_followers(struct table *t)
 {
 	uint32_t follows = 0;
@@ -337,7 +340,7 @@ static size_t shorten_cell(struct table *t, size_t no, const struct cell *cell)
 						 shorten_packages(&t->shortened, text, cell->size);
 }
 
-/* Printed width of the widest cell of the column in the batch. */
+/* Returns the printed width of the widest cell of the column in the batch. */
 static size_t widest_cell(struct table *t, size_t no)
 {
 	size_t widest = 0;
@@ -468,7 +471,7 @@ static void hide_aside(struct table *t)
 }
 
 /*
- * Which columns to hide: columns after the last important column, all unimportant columns, or all
+ * The columns to hide: columns after the last important column, all unimportant columns, or all
  * columns.
  */
 enum hiding { BEHIND, OTHERS, ALL };
@@ -485,7 +488,7 @@ static void hide_last(struct table *t, enum hiding which)
 	}
 }
 
-/* Gives space freed by hidden columns back to cut texts. */
+/* Widens truncated texts into the space that hidden columns have freed. */
 static void widen_cut(struct table *t)
 {
 	for (size_t i = 0; i < t->columns; i++) {
@@ -536,7 +539,7 @@ static void lay_out(struct table *t)
 	widen_cut(t);
 }
 
-/* If no column has a heading, the heading line is omitted. */
+/* Prints the headings. If no column has one, the line is omitted. */
 static void put_heading(struct table *t)
 {
 	size_t letters = 0;
@@ -630,7 +633,10 @@ static bool says_so(const struct table *t, size_t no)
 	       !is_null(t, cell);
 }
 
-/* Hides columns without information: equal in all of several rows, or empty in two. */
+/*
+ * Hides columns without information: those with the same value in all of several rows, and those
+ * that are empty in two rows.
+ */
 static void hide_same(struct table *t)
 {
 	for (size_t i = 0; i < t->columns; i++) {
@@ -743,7 +749,7 @@ static void put_hidden(struct table *t, size_t *at)
 	}
 }
 
-/* Lists which columns are lower bounds: their titles contain ">=". */
+/* Lists the columns whose values are lower bounds: their titles contain ">=". */
 static void put_bounds(const struct table *t)
 {
 	for (size_t i = 0; i < t->columns; i++) {
@@ -754,7 +760,7 @@ static void put_bounds(const struct table *t)
 	}
 }
 
-/* Prints what the table omits, rows beyond the limit and hidden columns, and the facts. */
+/* Prints the number of omitted rows, the hidden columns, and the facts. */
 static int put_footer(struct table *t)
 {
 	const struct hdb_value *why = answer_fact(t->answer, "note");
@@ -828,7 +834,10 @@ static void find_tree(struct table *t)
 	t->level = level;
 }
 
-/* The first text column, which names the row, and columns requested by name are never hidden. */
+/*
+ * Prepares the columns. The first text column, which names the row, and columns requested by name
+ * are never hidden.
+ */
 static void init_columns(struct table *t)
 {
 	bool has_text = false;

@@ -32,7 +32,7 @@ bool rows_is(const struct hdb_rows *rows, const char *name, const char *text);
 struct markdown_rows {
 	const char *columns; /* "name,name" */
 	const char *among;   /* values of the column "section", "dump|vm"; NULL: all */
-	bool is_largest;     /* omit rows that are 0.00 % of the heap */
+	bool is_largest;     /* whether to omit rows that are 0.00 % of the heap */
 };
 
 /* Prints the rows as a table, or a sentence if there are none. */
@@ -53,7 +53,7 @@ int markdown_leaks(struct answer *answer, struct output *out);
 int markdown_headline(struct answer *answer, struct output *out);
 
 /*
- * Returns the Markdown report of an open database in memory. *text is owned: free(); it is not
+ * Sets *text to the Markdown report of an open database. The caller must free() *text, which is not
  * zero-terminated. `name` is used in the heading.
  */
 int report_text(struct hdb *db, const char *name, char **text, size_t *size, struct hdb_error *err);

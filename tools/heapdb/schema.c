@@ -39,7 +39,7 @@ static const char *type_of(enum hdb_type type)
 	return "\"type\":[\"string\",\"null\"]";
 }
 
-/* Accessor of a query's columns or facts. */
+/* Function that returns a column or fact of a query. */
 typedef const struct hdb_column *column_of(const struct hdb_query_spec *query, size_t no);
 
 static void put_values(struct output *out, column_of *get, const struct hdb_query_spec *query,
@@ -133,7 +133,7 @@ static void put_arguments(struct output *out, const struct hdb_query_spec *spec)
 
 static void put_rows(struct output *out, const struct hdb_query_spec *spec)
 {
-	/* The columns of instances are named after fields. */
+	/* the columns of the query instances are named after fields */
 	output_format(out, "{\"type\":\"object\",\"additionalProperties\":%s,\"properties\":{",
 		      strcmp(spec->name, "instances") == 0 ? "true" : "false");
 	put_values(out, hdb_query_column, spec, true);
@@ -149,7 +149,7 @@ static void put_facts(struct output *out, const struct hdb_query_spec *spec)
 }
 
 /*
- * Writes the schema of a query's answer. Flags that name other queries, as in `info --tables`,
+ * Writes the schema of a query's answer. Flags that run other queries, as in `info --tables`,
  * select the schemas of these queries.
  */
 static void put_forms(struct output *out, const struct hdb_query_spec *spec,
@@ -214,7 +214,8 @@ static void put_case(struct output *out, const char *query, const char *part, bo
 }
 
 /*
- * The schema is selected by the query's name alone, so validators need not try every alternative.
+ * Writes the schema of any answer. The name of the query alone selects the schema, so that
+ * validators need not try every alternative.
  */
 static void put_any_answer(struct output *out, size_t count)
 {

@@ -29,7 +29,7 @@ int sql_open(struct cli *cli, struct heapsql **sql)
 }
 
 /*
- * Prints the rows of the first statement in `text`. JSON has the reason for an empty result as a
+ * Prints the rows of the first statement in `text`. In JSON, the reason for an empty result is a
  * fact.
  */
 static int print(struct cli *cli, struct heapsql *sql, const char *text, struct heapsql_rows *rows)
@@ -51,7 +51,7 @@ static int print(struct cli *cli, struct heapsql *sql, const char *text, struct 
 	return print_answer(cli, &answer);
 }
 
-/* Runs the next statement. *text is set to what follows. */
+/* Runs the next statement. Sets *text to the text after it. */
 static int run_one(struct cli *cli, struct heapsql *sql, const char **text)
 {
 	struct heapsql_rows *rows = NULL;
@@ -137,8 +137,8 @@ static const char *help_of(struct heapsql *sql, const char *name)
 }
 
 /*
- * Prints all tables and functions, except queries, which are in the manual, and classes, of which
- * there are thousands.
+ * Prints all tables and functions, except queries, which the manual describes, and classes, of
+ * which there are thousands.
  */
 static int show_schema(struct cli *cli, struct heapsql *sql, char *name);
 
@@ -236,7 +236,7 @@ static int run_command(struct cli *cli, struct heapsql *sql, char *line)
 	return HDB_OK;
 }
 
-/* Runs the next command or statement. *text is set to what follows. */
+/* Runs the next command or statement. Sets *text to the text after it. */
 static int run_next(struct cli *cli, struct heapsql *sql, const char **text)
 {
 	const size_t size = strcspn(*text, "\n");
@@ -296,7 +296,8 @@ static int run_typed(struct cli *cli, struct heapsql *sql, const char *text)
 /* ---- line editing ---- */
 
 static bool
-	is_continued; /* selects the continuation prompt; global since libedit passes no context */
+	/* whether to show the continuation prompt; global because libedit passes no context */
+	is_continued;
 
 static char *prompt(EditLine *el)
 {
@@ -398,7 +399,7 @@ static unsigned char complete(EditLine *el, int key)
 	return CC_REFRESH;
 }
 
-/* Set by Ctrl-C, which is an ordinary key while a line is edited. */
+/* Whether Ctrl-C was pressed, which is an ordinary key while a line is edited. */
 static bool is_dropped;
 
 static unsigned char drop(EditLine *el, int key)
@@ -464,7 +465,7 @@ static const char *editor_line(struct editor *e, int *size, bool *is_cancelled)
 	HistEvent event;
 
 	/*
-	 * el_gets would show the prompt while Ctrl-C is still a signal, which does not interrupt
+	 * el_gets would show the prompt while Ctrl-C still sends a signal, which does not interrupt
 	 * the read
 	 */
 	el_set(e->el, EL_PREP_TERM, 1);

@@ -1,5 +1,5 @@
 /*
- * heapdb/watch_capture.c - see watch_capture.h.
+ * heapdb/watch_capture.c - implements watch_capture.h.
  */
 #include "heapdb/watch_capture.h"
 
@@ -57,14 +57,16 @@ static bool dump_path(const char *vm_args, char *buf, size_t size)
 	return strstr(vm_args, "-XX:+HeapDumpOnOutOfMemoryError") != NULL;
 }
 
-/* Finds the dump that the JVM has written since its start. Returns false if there is none. */
+/*
+ * Finds the dump that the JVM itself has written since its start. Returns false if there is none.
+ */
 static bool own_dump(const struct capture_meters *jvm, char *path, size_t size, struct stat *st)
 {
 	char given[512];
 
 	if (!dump_path(jvm->vm_args, given, sizeof(given)))
 		return false;
-	/* The path is resolved as the JVM sees it, with its root and its working directory. */
+	/* resolve the path as the JVM does, with the JVM's root and working directory */
 	snprintf(path, size, "/proc/%d/%s/%s", jvm->pid, given[0] == '/' ? "root" : "cwd", given);
 	if (!given[0] || (stat(path, st) == 0 && S_ISDIR(st->st_mode)))
 		snprintf(path + strlen(path), size - strlen(path), "/java_pid%d.hprof",
@@ -78,7 +80,7 @@ uint64_t watch_find_dump(const struct capture_meters *jvm)
 	char path[PATH_SIZE];
 	struct stat st;
 
-	/* The modification time changes while the JVM is writing. */
+	/* the modification time changes while the JVM is writing */
 	if (!own_dump(jvm, path, sizeof(path), &st) || time(NULL) - st.st_mtim.tv_sec < QUIET_S)
 		return 0;
 	return (uint64_t)st.st_mtim.tv_sec * 1000;
@@ -91,10 +93,10 @@ struct steps {
 	const struct watch_capture *what;
 	const char *folder;
 	char text[512]; /* message of the failure, or first sentence of the report */
-	char cost[128]; /* the capture's report on pauses; "" if it paused nothing */
+	char cost[128]; /* the capture's report on pauses; "" if it did not pause the JVM */
 };
 
-/* Names of files in the directory, kept until exec. */
+/* Returns the path of a file in the directory, which is valid until exec. */
 static const char *in_folder(const struct steps *s, const char *name, char buf[PATH_SIZE])
 {
 	snprintf(buf, PATH_SIZE, "%s/%s", s->folder, name);
@@ -174,7 +176,9 @@ static void remove_file(const char *path)
 	(void)unlink(lock);
 }
 
-/* Replaces the database with one made from the redacted dump, which remains as heap.hprof.zst. */
+/*
+ * Replaces the database with one made from the redacted dump. The dump is kept as heap.hprof.zst.
+ */
 static bool redact(struct steps *s, const char *db, const char *dump)
 {
 	char full[PATH_SIZE];
@@ -214,7 +218,7 @@ static void take_headline(struct steps *s, const char *path)
 		line[strcspn(line, "\n")] = '\0';
 		if (!line[0] || line[0] == '#' || line[0] == '>')
 			continue;
-		/* It is bold in Markdown. */
+		/* the sentence is bold in Markdown */
 		snprintf(s->text, sizeof(s->text), "%s",
 			 line + (strncmp(line, "**", 2) == 0 ? 2 : 0));
 		if (strlen(s->text) > 2 && strcmp(s->text + strlen(s->text) - 2, "**") == 0)
@@ -226,7 +230,7 @@ static void take_headline(struct steps *s, const char *path)
 		fclose(file);
 }
 
-/* Writes the report in the format `form`, and adds the series to it if the series can be read. */
+/* Writes the report in the format `form`. Adds the series if it can be read. */
 static bool write_report(struct steps *s, const char *db, const char *name, const char *form,
 			 char *path)
 {
@@ -317,7 +321,7 @@ static void remove_folder(const char *folder)
 	(void)rmdir(folder);
 }
 
-/* Body of the capturing process. Writes its result as text: "+" or "-", then a sentence. */
+/* Runs in the capturing process. Writes the result as text: "+" or "-", followed by a sentence. */
 static void capture_and_exit(struct steps *s, int result_fd)
 {
 	const bool is_good = make_all(s);
@@ -404,7 +408,7 @@ int watch_start(const struct watch_action *action, const struct watch_capture *w
 		return hdb_fail_errno(err, errno, "pipe");
 	running->pid = fork();
 	if (running->pid == 0) {
-		/* The lock of the series must not outlive the watching process. */
+		/* the lock of the series must not outlive the watching process */
 		(void)dup2(ends[1], 3);
 		for (int fd = 4; fd < 1024; fd++)
 			(void)close(fd);

@@ -1,6 +1,6 @@
 /*
- * heapdb/watch_capture.h - captures that `heapdb watch` starts: one at a time, by a process that
- * runs `heapdb capture`, `heapdb report` and the user's command.
+ * heapdb/watch_capture.h - captures that `heapdb watch` starts, one at a time. Each is made by a
+ * process that runs `heapdb capture`, `heapdb report` and the user's command.
  */
 #ifndef HEAPDB_WATCH_CAPTURE_H
 #define HEAPDB_WATCH_CAPTURE_H
@@ -15,14 +15,14 @@ enum watch_keep { KEEP_DATABASE, KEEP_GRAPH, KEEP_REDACTED, KEEP_DUMP };
 struct watch_action {
 	const char *dir;    /* parent of the directories of captures; lent */
 	const char *series; /* for the reports; lent */
-	const char *then;   /* shell command; NULL: none; lent */
+	const char *then;   /* shell command to run afterwards; NULL: none; lent */
 	enum watch_keep keep;
 	uint64_t lapse; /* factor by which time passes faster, for tests */
 };
 
 /*
- * A capture that is running, or has ended but whose result has not been taken yet. Initialise it
- * with zeros.
+ * A capture that is running, or that has ended but whose result has not been read yet. Initialise
+ * it with zeros.
  */
 struct watch_running {
 	pid_t pid; /* 0: none */
@@ -44,7 +44,7 @@ int watch_start(const struct watch_action *action, const struct watch_capture *w
 bool watch_has_ended(struct watch_running *running);
 void watch_take(struct watch_running *running, struct watch_captured *out);
 
-/* Ends a capture that is still running. It removes its files. */
+/* Ends a capture that is still running. The capture removes its files. */
 void watch_stop(struct watch_running *running);
 
 /*

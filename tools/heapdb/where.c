@@ -1,5 +1,6 @@
 /*
- * heapdb/where.c - --where: filters rows with SQLite, on which the library does not depend.
+ * heapdb/where.c - --where: filters rows with SQLite. It is in the command because the library does
+ * not depend on SQLite.
  */
 #include "heapdb/where.h"
 
@@ -20,7 +21,7 @@ void where_table(const struct hdb_query_spec *query, char *name, size_t size)
 	for (char *c = name; *c; c++)
 		*c = *c == '-' ? '_' : *c;
 #ifdef HAVE_SQLITE
-	/* The prefix is needed only if a table has the query's name. */
+	/* the prefix is needed only if a table has the query's name */
 	if (heapsql_has_table(name))
 		return;
 #endif

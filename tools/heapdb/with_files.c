@@ -1,5 +1,5 @@
 /*
- * heapdb/with_files.c - see with_files.h.
+ * heapdb/with_files.c - implements with_files.h.
  */
 #include "heapdb/with_files.h"
 
@@ -16,12 +16,12 @@
 #define WORDS_MAX (OPTIONS_REPEATED_MAX + 8)
 
 /*
- * A question that the page may ask, and the command that answers it: its name, and the words after
- * the files.
+ * A request that the page may send, and the command that answers it: the name of the command, and
+ * the words after the files.
  */
 static const struct with_answer {
 	const char *name, *reader;
-	const char *limit;    /* of rows as JSON; NULL: none */
+	const char *limit;    /* maximum number of rows as JSON; NULL: none */
 	const char *heading;  /* heading of the section in a report; NULL: no section */
 	const char *words[5]; /* terminated by NULL */
 } answers[] = {
@@ -51,7 +51,10 @@ static size_t read_head(const char *path, char *head)
 	return size > 0 ? (size_t)size : 0;
 }
 
-/* Returns the command that reads a file, by its first bytes; NULL if none does. */
+/*
+ * Determines from a file's first bytes which command reads it. Returns the command's name, or NULL
+ * if there is none.
+ */
 static const char *reader_of(const char *path)
 {
 	char head[HEAD_BYTES + 1];
@@ -71,7 +74,7 @@ static const char *reader_of(const char *path)
 		return "memory";
 	if (strstr(head, "Applications Memory Usage"))
 		return "meminfo";
-	/* Traces and recordings of Android's tracker begin with a small number. */
+	/* traces and recordings of Android's tracker begin with a small number */
 	return size && (head[0] == '\n' || !isprint((unsigned char)head[0])) ? "allocations" : NULL;
 }
 
@@ -101,7 +104,7 @@ int with_files_open(struct cli *cli, const struct repeated *files, struct with_f
 
 static int run_command(const char *const *words, size_t count, struct cli *cli)
 {
-	/* The words are only read. */
+	/* the words are not modified */
 	struct arguments args = { .count = (int)count, .values = (char **)(uintptr_t)words };
 
 	cli->command = cli_find_command(words[0]);

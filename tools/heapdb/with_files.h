@@ -22,19 +22,20 @@ struct with_files {
 int with_files_open(struct cli *cli, const struct repeated *files, struct with_files *out);
 
 /*
- * Runs the command of an answer. *text is its text for people, or its JSON without the keys of
- * nulls; owned: bytes_release. Thread-safe. `name` is one of with->answers.
+ * Runs the command of an answer. *text receives its text for people, or its JSON without the keys
+ * of nulls. The caller must release *text with bytes_release. Thread-safe. `name` is one of
+ * with->answers.
  */
 int with_files_text(const struct with_files *with, const char *name, bool is_json,
 		    struct bytes *text, struct hdb_error *err);
 
 /*
- * Returns the heading of the answer's section in a report, or NULL if a report omits it. The string
+ * Returns the heading of the answer's section in a report, or NULL if reports omit it. The string
  * is static.
  */
 const char *with_files_heading(const char *name);
 
-/* Runs a command that opens no database, words[0], and returns its text. */
+/* Runs the command words[0], which must not open a database, and returns its output in *text. */
 int command_text(const char *const *words, size_t count, bool is_sparse, struct bytes *text,
 		 struct hdb_error *err);
 

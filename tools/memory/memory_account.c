@@ -1,8 +1,8 @@
 /*
- * memory/memory_account.c - see memory.h. First, each mapping is cut into ranges with a single use.
- * The rest of a mapping belongs to the part of that mapping. Then the memory of malloc, which has
- * no ranges, is divided by claims: the amounts that the VM, the heap and malloc itself report as
- * allocated.
+ * memory/memory_account.c - implements memory.h. First, each mapping is cut into ranges with a
+ * single use. The rest of a mapping belongs to the part of that mapping. Then the memory of malloc,
+ * which has no ranges, is divided by claims: the amounts that the VM, the heap and malloc itself
+ * report as allocated.
  *
  * Invariant: whatever the texts contain, the parts add up to RSS, because each step only moves
  * bytes.

@@ -22,8 +22,8 @@ struct oql {
 	uint64_t limit, taken, total;
 	bool at_end;
 	/*
-	 * The first row is read when the statement is opened because its values determine the
-	 * column types.
+	 * State of the first row, which is read when the statement is opened because its values
+	 * determine the column types.
 	 */
 	int first; /* HDB_OK: available; HDB_END: none; HDB_NOTFOUND: consumed */
 	const struct oql_value *row;
@@ -69,7 +69,7 @@ int oql_check(struct oql_str text, struct hdb_error *err)
 
 /* ---- columns ---- */
 
-/* Removes terminal control characters from the title. */
+/* Sets the title of a column, without terminal control characters. */
 static int title_column(struct oql *oql, size_t no)
 {
 	const char *name = oql->names[no];
@@ -216,7 +216,7 @@ static int open_rows(struct oql *oql, const struct oql_options *opt)
 	return make_columns(oql);
 }
 
-/* Fails because VisualVM's dialect is run through SQL, which is not available here. */
+/* Fails because VisualVM's dialect is run as SQL, which is not available here. */
 static int refuse_visualvm(struct oql_str text, struct hdb_error *err)
 {
 	char *sql = NULL;
@@ -476,7 +476,7 @@ int oql_total(struct oql *oql, uint64_t *total, struct hdb_error *err)
 	int r = HDB_OK;
 
 	oql->eval.err = err ? err : &oql->own_err;
-	while (!oql->at_end) /* a failure sets it, too */
+	while (!oql->at_end) /* a failure sets at_end, too */
 		r = step(oql);
 	*total = oql->total;
 	return r < 0 ? oql_result(r, oql->eval.err) : HDB_OK;

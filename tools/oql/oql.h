@@ -22,8 +22,8 @@
 #define OQL_DEPTH_MAX 200
 
 /*
- * Maximum length of a chain such as a + b + c, over which the evaluator recurses. AND and OR are
- * unlimited.
+ * Maximum length of a chain such as a + b + c, for which the evaluator is recursive. Chains of AND
+ * and OR are unlimited.
  */
 #define OQL_CHAIN_MAX 1000
 
@@ -34,8 +34,8 @@
 #define OQL_MEMORY_DEFAULT (1ULL << 30)
 
 /*
- * A string that need not be zero-terminated: a statement or part of one. Lent, or borrowed as long
- * as the statement.
+ * A string that need not be zero-terminated: a statement or part of one. It is lent, or borrowed
+ * until the statement is closed.
  */
 struct oql_str {
 	const char *data;
@@ -47,7 +47,10 @@ struct oql_options {
 	uint64_t limit;        /* maximum rows; 0: all */
 	const char *sort;      /* sort column, "-column" for reverse order; NULL: none */
 	size_t batch_rows;     /* for oql_arrow, as in hdb_rows_arrow */
-	bool with_labels;      /* objects as "java.util.HashMap @ 0x12c4", not as IDs or strings */
+	/*
+	 * whether objects are cells such as "java.util.HashMap @ 0x12c4"instead of IDs or strings
+	 */
+	bool with_labels;
 	struct hdb_progress progress; /* progress and cancellation; its pointers are lent */
 };
 
@@ -60,20 +63,23 @@ struct oql;
 int oql_check(struct oql_str text, struct hdb_error *err);
 
 /*
- * Translates a statement in VisualVM's OQL, which is JavaScript, to SQL for tools/sqlite (*sql,
- * owned: free()). Returns HDB_NOTFOUND if the statement is not in that language. HDB_EUSAGE, with
- * SQL to write instead, if it cannot be translated.
+ * Translates a statement in VisualVM's OQL, which is JavaScript, to SQL for tools/sqlite. The
+ * caller must free() *sql. Returns HDB_NOTFOUND if the statement is not in that language. Fails
+ * with HDB_EUSAGE if it cannot be translated; the message then contains the SQL to write instead.
  */
 int oql_to_sql(struct oql_str text, char **sql, struct hdb_error *err);
 
 /*
- * Parses a statement and finds its first row. *out is owned: oql_close, before hdb_close. `opt` may
- * be NULL.
+ * Parses a statement and finds its first row. The caller must close *out with oql_close before it
+ * calls hdb_close. `opt` may be NULL.
  */
 int oql_open(struct hdb *db, struct oql_str text, const struct oql_options *opt, struct oql **out,
 	     struct hdb_error *err);
 
-/* Columns, named as in MAT and made unique. Borrowed until oql_close. */
+/*
+ * Return the number of columns, and one of them. Columns are named as in MAT, and the names are
+ * made unique. They are borrowed until oql_close.
+ */
 size_t oql_column_count(const struct oql *oql);
 const struct hdb_column *oql_column(const struct oql *oql, size_t column);
 
@@ -84,8 +90,8 @@ int oql_next(struct oql *oql, struct hdb_error *err);
 const struct hdb_value *oql_value(const struct oql *oql, size_t column);
 
 /*
- * Counts the rows as if there were no `limit`, by reading to the end. Must be called after the last
- * oql_next.
+ * Counts the rows as if there were no `limit`, by reading to the end. oql_next must not be called
+ * afterwards.
  */
 int oql_total(struct oql *oql, uint64_t *total, struct hdb_error *err);
 
@@ -102,7 +108,10 @@ void oql_close(struct oql *oql);
 int oql_source(struct hdb *db, struct oql_str text, const struct oql_options *opt,
 	       struct hdb_row_source *out, struct hdb_error *err);
 
-/* Returns the rows as an Arrow stream (*out, lent). `db` is lent until the stream's release. */
+/*
+ * Fills *out (lent) with a stream of the rows in Arrow's format. `db` is lent until the stream is
+ * released.
+ */
 int oql_arrow(struct hdb *db, struct oql_str text, const struct oql_options *opt,
 	      struct ArrowArrayStream *out, struct hdb_error *err);
 

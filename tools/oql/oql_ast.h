@@ -126,9 +126,9 @@ struct oql_select {
 };
 
 /*
- * Parses a statement. The tree is in the arena and points into `text`, which must stay valid as
- * long as the tree. Fails with HDB_EUSAGE and a message with the line, the column and what was
- * expected.
+ * Parses a statement. The tree is allocated in the arena and points into `text`, which must stay
+ * valid as long as the tree is used. Fails with HDB_EUSAGE and a message with the line, the column
+ * and what was expected.
  */
 int oql_parse(struct oql_str text, struct oql_arena *arena, struct oql_select **out,
 	      struct hdb_error *err);
@@ -152,7 +152,8 @@ bool oql_same(struct oql_str a, struct oql_str b);
 #define OQL_STR(s) (int)(s).size, (s).data
 
 /*
- * Converts an offset to a line and column for messages. Both count from 1, columns in characters.
+ * Converts an offset to a line and column for messages. Both are counted from 1, and columns are
+ * counted in characters.
  */
 void oql_place(const char *text, size_t at, size_t *line, size_t *column);
 

@@ -47,7 +47,7 @@ struct oql_root_kind {
 
 /* ---- any object ---- */
 
-/* Returns a class as its class object; null if the dump contains no class object. */
+/* Returns the class object of a class; null if the dump contains no class object for it. */
 static int class_value(const struct subject *s, uint32_t class_no, struct oql_value *out)
 {
 	struct hdb_class class = { .struct_size = sizeof(class) };
@@ -316,7 +316,7 @@ static int get_fields(const struct subject *s, struct oql_value *out)
 	return list_fields(s, fields, count, is_static, out);
 }
 
-/* Key or value of a map entry. */
+/* Returns the key or value of a map entry. */
 static int get_of_entry(const struct subject *s, struct oql_value *out)
 {
 	static const char *const paths[] = { "val", "key", "value" };
@@ -440,7 +440,10 @@ static int object_number(const struct subject *s, uint32_t ix, int64_t none, str
 	return ix == HDB_NONE ? HDB_OK : oql_number_of(s->ev, ix, &out->i);
 }
 
-/* For arrays, MAT returns the size of a reference, whatever the element type. */
+/*
+ * Returns the instance size of a class. For arrays, like MAT, it is the size of a reference,
+ * whatever the element type.
+ */
 static int instance_size(const struct subject *s, const struct hdb_class *class,
 			 struct oql_value *out)
 {
@@ -631,8 +634,7 @@ static int get_of_info(const struct subject *s, struct oql_value *out)
 	case ID_BYTES:
 		return oql_info(s, "id size", out);
 	/*
-	 * MAT returns a Date. An ISO string is returned instead, because later dates also compare
-	 * as greater.
+	 * MAT returns a Date. An ISO string is returned instead, because it sorts by date as well.
 	 */
 	case TIME:
 		*out = (struct oql_value){ 0 };
@@ -644,7 +646,7 @@ static int get_of_info(const struct subject *s, struct oql_value *out)
 	}
 }
 
-/* Class loaders are the objects whose class is a subclass of ClassLoader. */
+/* Counts class loaders: the objects whose class is a subclass of ClassLoader. */
 static int get_loader_count(const struct subject *s, struct oql_value *out)
 {
 	struct oql_eval *ev = s->ev;

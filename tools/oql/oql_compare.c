@@ -1,6 +1,4 @@
-/*
- * oql/oql_compare.c - arithmetic with Java's integer widths, and comparisons.
- */
+/* oql/oql_compare.c - computes with Java's integer widths, and compares values. */
 #include "oql/oql_eval.h"
 
 #include <math.h>
@@ -20,7 +18,10 @@ double oql_double_of(const struct oql_value *v)
 	return oql_is_whole(v) ? (double)v->i : v->d;
 }
 
-/* Wraps like Java: at 32 bits, or at 64 if either operand is a long. */
+/*
+ * Computes an operation on integers, which wraps like in Java: at 32 bits, or at 64 if either
+ * operand is a long.
+ */
 static struct oql_value whole(const struct oql_expr *e, const struct oql_value *a,
 			      const struct oql_value *b)
 {
@@ -155,7 +156,7 @@ int oql_order(struct oql_eval *ev, const struct oql_expr *e, const struct oql_va
 	return HDB_OK;
 }
 
-/* Order of types: numbers, strings, others, null. */
+/* Returns the rank of a value's type: numbers, strings, others, null. */
 static int class_of(const struct oql_value *v)
 {
 	return v->type == OQL_V_NULL ? 100 : oql_is_number(v) ? 0 : (int)v->type;

@@ -27,8 +27,8 @@ struct field_memo {
 };
 
 /*
- * If several classes of the hierarchy have a field of this name, the uppermost one is used, as in
- * MAT.
+ * Returns the field with this name. If several classes of the hierarchy have one, returns that of
+ * the uppermost class, as MAT does.
  */
 static const struct hdb_field *last_named(const struct hdb_fields *fields, size_t count,
 					  struct oql_str name)
@@ -270,7 +270,7 @@ static int elements_of(struct oql_eval *ev, const struct oql_expr *e, uint64_t m
 	}
 	if (r != HDB_NOTFOUND)
 		return r;
-	/* a map or list of an unknown library */
+	/* the object is a map or list of an unknown library */
 	if (v->type == OQL_V_OBJECT &&
 	    (oql_is_a(ev, facts.class_no, "java.util.AbstractMap") ||
 	     oql_is_a(ev, facts.class_no, "java.util.AbstractCollection"))) {
@@ -312,7 +312,7 @@ static int index_value(struct oql_eval *ev, const struct oql_expr *e, const stru
 	return oql_element(ev, list.list, (size_t)i, out);
 }
 
-/* a[i:j] includes element j. Negative indexes count from the end. */
+/* Evaluates a[i:j], which includes element j. Negative indexes count from the end. */
 static int slice_value(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
 		       struct oql_value *out)
 {
@@ -331,7 +331,7 @@ static int slice_value(struct oql_eval *ev, const struct oql_expr *e, const stru
 			       frame->arena, &list));
 	if (list.type == OQL_V_NULL)
 		return HDB_OK;
-	/* The array length in a damaged database may be any number. */
+	/* the array length in a damaged database may be any number */
 	count = list.list->count < INT64_MAX ? (int64_t)list.list->count : INT64_MAX;
 	from = from >= 0 ? from : from >= -count ? from + count : 0;
 	to = to >= 0 ? to : to >= -count ? to + count : -1;
@@ -346,7 +346,7 @@ static int slice_value(struct oql_eval *ev, const struct oql_expr *e, const stru
 
 /* ---- conditions ---- */
 
-/* Truth value in AND and OR: null, false, 0 and "" are false. */
+/* Returns the truth value of a value in AND and OR: null, false, 0 and "" are false. */
 static bool is_true(const struct oql_value *v)
 {
 	if (oql_is_number(v))
@@ -441,7 +441,10 @@ static int in_value(struct oql_eval *ev, const struct oql_expr *e, const struct 
 	return HDB_OK;
 }
 
-/* For MAT's own interfaces, tests MAT's type; other names are classes of the heap. */
+/*
+ * Evaluates "implements": for MAT's own interfaces, tests MAT's type of the value; other names are
+ * classes of the heap.
+ */
 static int implements_value(struct oql_eval *ev, const struct oql_expr *e,
 			    const struct oql_frame *frame, struct oql_value *out)
 {

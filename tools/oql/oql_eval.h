@@ -25,7 +25,7 @@ enum oql_type {
 	OQL_V_DOUBLE,    /* d */
 	OQL_V_STRING,    /* text */
 	OQL_V_OBJECT,    /* ix */
-	OQL_V_REFERENCE, /* i: ID of the object; text: fields that hold it */
+	OQL_V_REFERENCE, /* i: ID of the object; text: fields that refer to it */
 	OQL_V_LIST,      /* list */
 	OQL_V_ROW,       /* list, with names */
 	/* text: name; i: enum hdb_basic_type; list: the value; ix: 1 if there is no value */
@@ -59,7 +59,7 @@ enum oql_list_kind {
 
 struct oql_list {
 	enum oql_list_kind kind;
-	bool is_addresses; /* elements are object IDs as longs */
+	bool is_addresses; /* whether elements are object IDs as longs */
 	size_t count;
 	const struct oql_value *values;
 	const uint32_t *ixs;
@@ -76,12 +76,12 @@ struct oql_class {
 	uint8_t rule; /* index of the text rule: oql_display.c */
 };
 
-/* A thread with a stack. */
+/* A thread that has a stack. */
 struct oql_thread {
 	uint32_t ix, serial, trace_serial, frame_count;
 };
 
-/* An object that the dump lacks but MAT shows: the boot loader, or a class. */
+/* An object that is not in the dump but that MAT shows: the boot loader, or a class. */
 struct oql_stand_in {
 	uint32_t ix, class_no;
 };
@@ -101,10 +101,10 @@ struct oql_eval {
 	struct base_ranks reachable; /* reachable objects */
 	uint32_t *class_sizes;       /* reachable instances by class; in `keep` */
 	uint64_t reachable_bytes;
-	bool is_surveyed; /* the last three are known */
+	bool is_surveyed; /* whether the last three are known */
 	/* bytes per reference in arrays; 0: not determined yet */
 	int64_t reference_bytes;
-	struct hdb_list *lists[3];         /* indexed by enum hdb_list_kind; owned */
+	struct hdb_list *lists[3];         /* lists indexed by enum hdb_list_kind; owned */
 	struct hdb_references *references; /* owned; NULL: not loaded yet */
 	struct oql_thread *threads;        /* sorted by object; in `keep`; NULL: not loaded yet */
 	size_t thread_count;
@@ -115,7 +115,7 @@ struct oql_eval {
 	uint64_t steps;                   /* rows processed, for progress and cancellation */
 	unsigned nesting;                 /* current nesting of sub-selects */
 	uint64_t empty_cells;             /* number of cells that could not be computed */
-	char first_empty[HDB_ERROR_SIZE]; /* reason for the first of them */
+	char first_empty[HDB_ERROR_SIZE]; /* reason for the first empty cell */
 };
 
 /* The row for which an expression is evaluated. */
@@ -137,9 +137,9 @@ int oql_condition(struct oql_eval *ev, const struct oql_expr *e, const struct oq
 /* Returns a field of an object; null if there is none. `node` (may be NULL) caches the lookup. */
 int oql_object_field(struct oql_eval *ev, struct oql_expr *node, struct oql_str name,
 		     const struct oql_value *of, struct oql_value *out);
-/* Fails with HDB_EUSAGE and the position of the expression. */
+/* Fails with HDB_EUSAGE and a message with the position of the expression. */
 #define oql_refuse(ev, e, ...) oql_fail_at((ev)->text, (e)->at, (ev)->err, __VA_ARGS__)
-/* Fails with HDB_EINTR if cancelled. */
+/* Reports progress. Fails with HDB_EINTR if the statement was cancelled. */
 int oql_tick(struct oql_eval *ev);
 
 /* ---- arithmetic and comparisons: oql_compare.c ---- */
@@ -149,7 +149,7 @@ int oql_arithmetic(struct oql_eval *ev, const struct oql_expr *e, const struct o
 bool oql_equal(const struct oql_value *a, const struct oql_value *b);
 int oql_order(struct oql_eval *ev, const struct oql_expr *e, const struct oql_value *a,
 	      const struct oql_value *b, int *order);
-/* Total order for ORDER BY, min and max, in which null is last. */
+/* Compares two values by the total order of ORDER BY, min and max, in which null is last. */
 int oql_rank(const struct oql_value *a, const struct oql_value *b);
 bool oql_is_number(const struct oql_value *v);
 bool oql_is_whole(const struct oql_value *v);
@@ -165,7 +165,7 @@ int oql_put_key(struct oql_eval *ev, const struct oql_value *v, struct bytes *ou
  */
 int oql_pattern(struct oql_eval *ev, const struct oql_expr *e, struct oql_str source, bool is_whole,
 		struct oql_pattern **out);
-/* Searches the text before byte `end`. A match is [start, end). */
+/* Bounds of a match: [start, end). */
 struct oql_match {
 	struct oql_str text;
 	size_t start, end;
@@ -184,7 +184,7 @@ struct oql_value oql_static_string(const char *text);
 int oql_string(struct oql_eval *ev, struct oql_arena *arena, const struct bytes *text,
 	       struct oql_value *out);
 /*
- * Ends the construction of a string whose result is `r`: sets the value if it succeeded, and
+ * Ends the construction of a string, whose result code is `r`: sets the value if it succeeded, and
  * releases the text.
  */
 int oql_end_string(struct oql_eval *ev, struct oql_arena *arena, int r, struct bytes *text,
@@ -195,14 +195,14 @@ int oql_make_list(struct oql_eval *ev, struct oql_arena *arena, size_t count,
 int oql_make_ids(struct oql_eval *ev, struct oql_arena *arena, const uint32_t *ixs, size_t count,
 		 struct oql_value *out);
 int oql_element(struct oql_eval *ev, const struct oql_list *list, size_t no, struct oql_value *out);
-/* Elements [from, from + count). */
+/* The elements [from, from + count) of a list. */
 struct oql_range {
 	size_t from, count;
 };
 /* Returns a range of a list, which must contain the range. */
 int oql_slice(struct oql_eval *ev, struct oql_arena *arena, const struct oql_list *list,
 	      struct oql_range range, struct oql_value *out);
-/* Converts a field or element to a value. `is_static`: references are not resolved. */
+/* Converts a field or element to a value. If `is_static` is set, references are not resolved. */
 int oql_basic(struct oql_eval *ev, const struct hdb_basic *basic, bool is_static,
 	      struct oql_value *out);
 /* Copies v and everything it points to into the arena. */
@@ -214,18 +214,23 @@ int oql_copy(struct oql_eval *ev, struct oql_arena *arena, const struct oql_valu
 int oql_put_value(struct oql_eval *ev, const struct oql_value *v, bool is_inner, struct bytes *out);
 /* Formats a value like Java's toString(), for "+" and LIKE. */
 int oql_put_plain(struct oql_eval *ev, const struct oql_value *v, struct bytes *out);
-/* Type of a field: "int", "ref". */
+/* Returns the type of a field, such as "int" or "ref". */
 const char *oql_field_type(const struct oql_value *field);
-/* Type for messages: "an int", "a java.util.HashMap"; borrowed until hdb_close. */
+/*
+ * Returns the type of a value for messages, such as "an int" or "a java.util.HashMap"; borrowed
+ * until hdb_close.
+ */
 const char *oql_type_name(struct oql_eval *ev, const struct oql_value *v);
 
 /* ---- the heap: oql_heap.c ---- */
 
-/* Numbers and counts reachable objects in one pass over the heap. Done once. */
+/*
+ * Numbers and counts reachable objects in one pass over the heap. Later calls return immediately.
+ */
 int oql_survey(struct oql_eval *ev);
 /* Call oql_survey before. */
 bool oql_is_reachable(const struct oql_eval *ev, uint32_t ix);
-/* Converts to and from MAT's object numbers; -1 and HDB_NONE if there is none. */
+/* Convert to and from MAT's object numbers. The results are -1 and HDB_NONE if there is none. */
 int oql_number_of(struct oql_eval *ev, uint32_t ix, int64_t *number);
 int oql_object_of(struct oql_eval *ev, int64_t number, uint32_t *ix);
 /* Returns the instance or static fields of a class. */
@@ -285,11 +290,13 @@ struct oql_call {
 	struct oql_args args;
 };
 int oql_method(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out);
-/* String methods: oql_strings.c. Returns HDB_NOTFOUND if there is no such method. */
+/*
+ * Calls a method of a string; see oql_strings.c. Returns HDB_NOTFOUND if there is no such method.
+ */
 int oql_string_method(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out);
 int oql_function(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out);
 
-/* Class of the corresponding MAT object: "java.lang.String" and so on. */
+/* Returns the class of the corresponding MAT object, such as "java.lang.String". */
 const char *oql_java_class(struct oql_eval *ev, const struct oql_value *v);
 /*
  * Returns the class that a class object represents, or HDB_NONE if the value is not a class object.
@@ -305,7 +312,10 @@ int oql_class_objects(struct oql_eval *ev, const uint8_t *marks, struct oql_aren
 
 /* ---- SELECT: oql_select.c, oql_from.c ---- */
 
-/* Iterates over the values of FROM. *out is owned, even after a failure: oql_source_close. */
+/*
+ * An iterator over the values of FROM. The caller must close it with oql_source_close, even if
+ * opening it failed.
+ */
 struct oql_source;
 int oql_source_open(struct oql_eval *ev, const struct oql_select *select,
 		    const struct oql_frame *outer, struct oql_source **out);
@@ -315,19 +325,19 @@ void oql_source_close(struct oql_source *source);
 
 struct oql_rows;
 /*
- * Iterates over the rows of a select and its union. *out is owned, even after a failure:
- * oql_rows_close.
+ * Iterates over the rows of a select and its union. The caller must close *out with oql_rows_close,
+ * even after a failure.
  */
 int oql_rows_open(struct oql_eval *ev, const struct oql_select *select,
 		  const struct oql_frame *outer, struct oql_rows **out);
 /*
- * Replaces the statement's order with this column, numbers descending and strings ascending, or
- * reversed. Must be called before the first row.
+ * Replaces the statement's order with this column, with numbers descending and strings ascending,
+ * or reversed. Must be called before the first row.
  */
 int oql_rows_sort(struct oql_rows *rows, struct oql_str column, bool is_turned);
 /* Limits the number of rows to keep. */
 void oql_rows_limit(struct oql_rows *rows, uint64_t limit);
-/* HDB_OK or HDB_END. Values are borrowed until the next call. */
+/* Reads the next row: HDB_OK or HDB_END. The values are borrowed until the next call. */
 int oql_rows_next(struct oql_rows *rows, const struct oql_value **values);
 void oql_rows_close(struct oql_rows *rows);
 
@@ -340,7 +350,7 @@ int oql_subselect(struct oql_eval *ev, struct oql_expr *e, const struct oql_fram
  */
 int oql_in_select(struct oql_eval *ev, struct oql_expr *e, const struct oql_frame *frame,
 		  const struct oql_value *v, bool *is_in);
-/* Must be called before the arena that contains the sets is released. */
+/* Releases the sets. Must be called before the arena that contains them is released. */
 void oql_in_sets_release(struct oql_in_set *sets);
 
 #endif

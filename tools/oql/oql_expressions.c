@@ -1,6 +1,6 @@
 /*
  * oql/oql_expressions.c - grammar of expressions: primaries, members, calls, indexes and operators
- * by precedence; also errors and nodes, used by the whole grammar.
+ * by precedence; also contains the functions for errors and nodes, which the whole grammar uses.
  */
 #include "oql/oql_parser.h"
 

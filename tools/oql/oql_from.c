@@ -13,7 +13,8 @@ struct oql_source {
 	/* instances: sets of classes, scanned one after the other */
 	uint8_t **marks; /* indexed by class number: nonzero if selected */
 	size_t mark_count, mark_at;
-	size_t stand_in_at;    /* position in the set; objects missing from the dump come first */
+	/* position in the set; objects that are not in the dump come first */
+	size_t stand_in_at;
 	struct hdb_scan *scan; /* owned; NULL: the next set has not been started */
 	struct hdb_batch batch;
 	size_t batch_at;
@@ -65,8 +66,8 @@ static void mark_subclasses(struct oql_source *s, uint8_t *marks)
 }
 
 /*
- * In MAT, an unknown class has no objects. If it is the only class of a statement, it is reported
- * as a mistake.
+ * Fails because of an unknown class. In MAT, such a class has no objects; here it is reported as a
+ * mistake if it is the only class of a statement.
  */
 static int refuse_class(struct oql_source *s)
 {
@@ -86,7 +87,7 @@ static int mark_named(struct oql_source *s, uint8_t *marks)
 
 	/* names are zero-terminated in the arena */
 	if (s->select->is_alone && hdb_class_named(db, name.data, 0) == HDB_NONE) {
-		/* failing to read a name is an error, not a missing class */
+		/* a name that cannot be read is an error, not a missing class */
 		TRY(hdb_failed(db, s->ev->err));
 		return refuse_class(s);
 	}
@@ -201,7 +202,7 @@ static int list_numbers(struct oql_source *s)
 	return HDB_OK;
 }
 
-/* Selects each class separately: as in MAT, objects of overlapping sets occur twice. */
+/* Selects each class separately because, as in MAT, objects of overlapping sets occur twice. */
 static int mark_numbers(struct oql_source *s)
 {
 	const struct oql_from *from = &s->select->from;
@@ -263,7 +264,7 @@ static int open_classes(struct oql_source *s)
 							mark_matching(s, marks);
 }
 
-/* FROM OBJECTS with classes: lists the class objects of all sets. */
+/* Lists the class objects of all sets, for FROM OBJECTS with classes. */
 static int list_classes(struct oql_source *s)
 {
 	struct oql_eval *ev = s->ev;
@@ -319,7 +320,7 @@ static int open_scan(struct oql_source *s)
 	const struct hdb_scan_options options = { .struct_size = sizeof(options),
 						  .classes = s->marks[s->mark_at],
 						  .population = 1 };
-	/* A scan does not find the boot loader or classes that the dump lacks. */
+	/* a scan does not find the boot loader or classes that are not in the dump */
 	const int r = oql_find_stand_ins(s->ev);
 
 	s->batch = (struct hdb_batch){ .struct_size = sizeof(struct hdb_batch) };
@@ -383,7 +384,7 @@ static int next_element(struct oql_source *s, struct oql_value *out)
 
 	if (v->type != OQL_V_LIST) {
 		*out = *v;
-		/* null is not a row, unless the statement requests it */
+		/* null is not a row unless the statement requests it */
 		return s->list_at++ || (v->type == OQL_V_NULL &&
 					s->select->from.expr->kind != OQL_NULL) ?
 			       HDB_END :

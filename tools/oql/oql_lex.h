@@ -9,7 +9,7 @@
 enum oql_token_kind {
 	OQL_T_END,
 	OQL_T_NAME,
-	OQL_T_INT,      /* i; is_wide if it does not fit 32 bits */
+	OQL_T_INT,      /* i; is_wide if it does not fit in 32 bits */
 	OQL_T_LONG,     /* i: 10L */
 	OQL_T_HEX,      /* i: 0x12c4 */
 	OQL_T_FLOAT,    /* d: 0.1, 2.5f */
@@ -38,7 +38,7 @@ struct oql_token {
 int oql_lex(struct oql_str text, struct oql_arena *arena, struct oql_token **out, size_t *count,
 	    struct hdb_error *err);
 
-/* Fails with HDB_EUSAGE and "line 1, column 16: " before the message. */
+/* Fails with HDB_EUSAGE and a message that begins with "line 1, column 16: ". */
 int oql_fail_at(const char *text, size_t at, struct hdb_error *err, const char *format, ...)
 	HDB_PRINTF(4, 5);
 

@@ -1,5 +1,5 @@
 /*
- * oql/oql_memory.c - see oql_memory.h.
+ * oql/oql_memory.c - implements oql_memory.h.
  */
 #include "oql/oql_memory.h"
 

@@ -1,6 +1,4 @@
-/*
- * oql/oql_memory.h - memory of statements: arenas with a common budget, and sets of keys.
- */
+/* oql/oql_memory.h - memory of statements: arenas with a shared budget, and sets of keys. */
 #ifndef OQL_OQL_MEMORY_H
 #define OQL_OQL_MEMORY_H
 
@@ -18,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Common limit of a statement's arenas. */
+/* Limit that all arenas of a statement share. */
 struct oql_budget {
 	uint64_t most_bytes, used_bytes;
 };
@@ -34,23 +32,24 @@ struct oql_arena {
 };
 
 /*
- * Result for a statement whose arena failed: HDB_ELIMIT, or HDB_ENOMEM if memory rather than the
- * budget was exhausted. Other results are returned unchanged.
+ * Converts the result of a statement. If an arena failed, returns HDB_ELIMIT, or HDB_ENOMEM if
+ * memory rather than the budget was exhausted. Other results are returned unchanged.
  */
 int oql_result(int r, const struct hdb_error *err);
 
 /*
- * Allocates zeroed memory, aligned for any type. Returns NULL with a message. Borrowed until the
- * arena is reset.
+ * Allocates zeroed memory, aligned for any type, which is borrowed until the arena is reset.
+ * Returns NULL with a message on failure.
  */
 void *oql_take(struct oql_arena *arena, size_t count, size_t size, struct hdb_error *err);
-/* Allocates `count` elements: HDB_OK or HDB_ELIMIT. */
+/* Allocates `count` elements. Returns HDB_OK or HDB_ELIMIT. */
 #define OQL_TAKE(pointer, arena, count, err) \
 	(((pointer) = oql_take((arena), (count), sizeof(*(pointer)), (err))) ? HDB_OK : HDB_ELIMIT)
-/* Makes a zero-terminated copy. Returns NULL with a message. */
+/* Makes a zero-terminated copy. Returns NULL with a message on failure. */
 char *oql_take_text(struct oql_arena *arena, const char *text, size_t size, struct hdb_error *err);
 /*
- * Doubles an array in the arena. The old array stays allocated. False, with a message, on failure.
+ * Doubles an array in the arena. The old array stays allocated. Returns false with a message on
+ * failure.
  */
 #define OQL_GROW(arena, items, room, err) \
 	oql_grow(arena, (void *)&(items), &(room), sizeof(*(items)), err)
@@ -72,7 +71,7 @@ int oql_text_check(const struct bytes *text, struct hdb_error *err);
 struct oql_keys {
 	struct oql_budget *budget; /* lent; set by the caller */
 	struct base_names names;
-	uint64_t bytes; /* taken from the budget */
+	uint64_t bytes; /* number of bytes taken from the budget */
 };
 /* *is_new is set to whether the string was inserted, and *no to its number */
 int oql_keys_put(struct oql_keys *keys, struct oql_str text, bool *is_new, size_t *no,

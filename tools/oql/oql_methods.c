@@ -152,7 +152,7 @@ static int dominator_of(struct oql_eval *ev, uint32_t ix, struct oql_value *out)
 	return HDB_OK;
 }
 
-/* Functions and methods that list related objects; HDB_NOTFOUND for other names. */
+/* Calls a function or method that lists related objects. Returns HDB_NOTFOUND for other names. */
 static int relatives(struct oql_eval *ev, struct oql_str name, uint32_t ix, struct oql_arena *arena,
 		     struct oql_value *out)
 {
@@ -174,7 +174,7 @@ static int relatives(struct oql_eval *ev, struct oql_str name, uint32_t ix, stru
 	return HDB_NOTFOUND;
 }
 
-/* Functions of one object. */
+/* Calls a function of one object. */
 static int of_object(struct oql_eval *ev, const struct oql_expr *e, uint32_t ix,
 		     const struct oql_frame *frame, struct oql_value *out)
 {
@@ -284,8 +284,8 @@ static int of_list(struct oql_eval *ev, const struct oql_call *call, struct oql_
 /* ---- numbers, rows ---- */
 
 /*
- * Java's narrowing conversion: reals are converted to the nearest int or long, whose low bits are
- * the smaller types.
+ * Narrows a number as Java does: reals are converted to the nearest int or long, whose low bits are
+ * the result for smaller types.
  */
 static int64_t narrow(const struct oql_value *v, enum oql_type to)
 {
@@ -303,7 +303,7 @@ static int64_t narrow(const struct oql_value *v, enum oql_type to)
 				   i;
 }
 
-/* intValue() and so on; compareTo(). */
+/* Calls a method of a number: intValue() and so on, or compareTo(). */
 static int of_number(const struct oql_call *call, struct oql_value *out)
 {
 	static const struct {
@@ -339,7 +339,7 @@ static int of_number(const struct oql_call *call, struct oql_value *out)
 	return HDB_NOTFOUND;
 }
 
-/* A row is a map of its columns. */
+/* Calls a method of a row, which is a map of its columns. */
 static int of_row(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out)
 {
 	const struct oql_value *key = call->args.values;
@@ -375,7 +375,7 @@ static int classes_by_name(struct oql_eval *ev, struct oql_args args, struct oql
 	return oql_class_objects(ev, marks, arena, out);
 }
 
-/* isClass(number) and so on: tests the kind of an object. */
+/* Tests the kind of an object, for isClass(number) and so on. */
 static int is_kind(struct oql_eval *ev, struct oql_str name, uint32_t ix, struct oql_value *out)
 {
 	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
@@ -407,7 +407,7 @@ static int dominator_number(struct oql_eval *ev, uint32_t ix, struct oql_value *
 	return dominator.type == OQL_V_OBJECT ? oql_number_of(ev, dominator.ix, &out->i) : HDB_OK;
 }
 
-/* Methods of the snapshot that take an object number. */
+/* Calls a method of the snapshot that takes an object number. */
 static int of_object_number(struct oql_eval *ev, const struct oql_expr *e, uint32_t ix,
 			    const struct oql_frame *frame, struct oql_value *out)
 {
@@ -517,7 +517,7 @@ static int does_extend(struct oql_eval *ev, const struct oql_value *v, struct oq
 	return HDB_OK;
 }
 
-/* resolveValue("a.b"): null if any reference is null. */
+/* Evaluates resolveValue("a.b"), which is null if any reference on the path is null. */
 static int resolve_value(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out)
 {
 	struct oql_str path = call->args.values[0].text;
@@ -546,7 +546,7 @@ static int resolve_value(struct oql_eval *ev, const struct oql_call *call, struc
 	return HDB_OK;
 }
 
-/* getValueAt(i), getReferenceArray(offset, length), getValueArray(offset, length). */
+/* Evaluates getValueAt(i), getReferenceArray(offset, length) and getValueArray(offset, length). */
 static int of_array(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out)
 {
 	const struct oql_args args = call->args;
@@ -604,7 +604,10 @@ static int of_object_method(struct oql_eval *ev, const struct oql_call *call, st
 	return HDB_NOTFOUND;
 }
 
-/* getName() is @name, isArrayType() is @arrayType, getGCRoots() is @GCRoots. */
+/*
+ * Calls a getter, which returns an attribute: getName() is @name, isArrayType() is @arrayType,
+ * getGCRoots() is @GCRoots.
+ */
 static int getter(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
 		  const struct oql_value *v, struct oql_value *out)
 {

@@ -4,7 +4,7 @@
  */
 #include "oql/oql_rows.h"
 
-/* With a LIMIT, surplus rows are dropped when there are this many of them. */
+/* Number of surplus rows from which on they are dropped, if there is a LIMIT. */
 #define SORT_SLACK 4096
 
 /* ---- what ORDER BY names ---- */
@@ -19,7 +19,7 @@ bool oql_rows_column(const struct oql_rows *rows, struct oql_str name, size_t *c
 	return false;
 }
 
-/* A key is a column by name or number, or an expression over the row. */
+/* Resolves a key, which is the name or number of a column, or an expression over the row. */
 static int resolve_order(struct oql_rows *rows, const struct oql_order *from,
 			 struct oql_order_key *to)
 {
@@ -120,7 +120,7 @@ static int drop_rows(struct oql_rows *rows)
 	for (size_t i = 0; i < rows->sorted_count && r >= 0; i++)
 		if ((r = copy_sorted(rows, &arena, &rows->sorted[i], &copy)) >= 0)
 			rows->sorted[i] = copy;
-	/* After a failure no further row is requested. */
+	/* no further row is requested after a failure */
 	oql_arena_release(&rows->sorted_arena);
 	rows->sorted_arena = arena;
 	return r;
@@ -152,7 +152,7 @@ static int keep_row(struct oql_rows *rows, uint64_t no)
 	return copy_sorted(rows, &rows->sorted_arena, &row, &rows->sorted[rows->sorted_count++]);
 }
 
-/* Returns whether enough rows exceed the limit to justify a sort that frees them. */
+/* Returns whether there are so many surplus rows that a sort pays off, which frees them. */
 static bool has_slack(const struct oql_rows *rows)
 {
 	return rows->wanted && rows->wanted < SIZE_MAX / 4 &&

@@ -100,7 +100,7 @@ static size_t deeper(size_t depth, const struct oql_expr *e)
 	return e && e->depth > depth ? e->depth : depth;
 }
 
-/* Height of a select, from the heights of its expressions. */
+/* Returns the height of a select, computed from the heights of its expressions. */
 static size_t oql_select_depth(const struct oql_select *select)
 {
 	size_t depth = 0;

@@ -122,8 +122,8 @@ static int next_object(struct oql_rows *rows, struct oql_part *p, struct oql_val
 /* ---- columns ---- */
 
 /*
- * If a cell fails in the first row, the statement fails, so that a misspelt name is noticed. Later
- * failing cells are left empty.
+ * Computes a cell. If this fails in the first row, the statement fails, so that a misspelt name is
+ * noticed. In later rows, such a cell is left empty.
  */
 static int cell(struct oql_rows *rows, struct oql_part *p, const struct oql_expr *e,
 		struct oql_value *out)
@@ -155,7 +155,7 @@ static int make_row(struct oql_rows *rows, struct oql_part *p)
 	if (p->select->is_objects && !p->retained)
 		return next_object(rows, p, &rows->values[0]);
 	TRY(oql_part_current(rows, p));
-	if (!rows->are_values && p->select->is_star) { /* of a sub-select's rows */
+	if (!rows->are_values && p->select->is_star) { /* SELECT * of a sub-select's rows */
 		const struct oql_list *row = p->frame.current.list;
 
 		for (size_t i = 0; i < rows->width; i++)
@@ -226,7 +226,7 @@ static int find_retained(struct oql_rows *rows, struct oql_part *p)
 	const size_t words = (size_t)hdb_object_count(ev->db) / 64 + 1;
 	BASE_SCOPED(oql_numbers_release) struct oql_numbers m = { 0 };
 
-	assert(!p->retained); /* otherwise the rows would be the members of the set */
+	assert(!p->retained); /* with AS RETAINED SET, the rows would be the members of the set */
 	TRY(find_members(rows, p, &m));
 	TRY(BASE_ALLOC(p->retained, words, "a set of objects", ev->err));
 	return m.count ? hdb_retained_marks(ev->db,
@@ -268,7 +268,7 @@ void oql_part_close(struct oql_part *p)
 
 /* ---- all of a union ---- */
 
-/* Runs one SELECT after the other. Closing a part frees its rows. */
+/* Advances to the next row. Runs one SELECT after the other; closing a part frees its rows. */
 int oql_parts_next(struct oql_rows *rows)
 {
 	int r;

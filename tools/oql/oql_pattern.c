@@ -1,5 +1,5 @@
 /*
- * oql/oql_pattern.c - regular expressions. PCRE2 accepts Java's syntax with rare exceptions. As in
+ * oql/oql_pattern.c - regular expressions. With rare exceptions, PCRE2 accepts Java's syntax. As in
  * MAT, when the whole string must match, a "$" before the end and "[]" are literal, because they
  * occur in class names. A dot matches line terminators, because strings in MAT have none. The time
  * and memory of a match are limited.
@@ -19,7 +19,7 @@
 struct oql_pattern {
 	struct oql_pattern *older;
 	struct bytes source;
-	bool is_whole;                /* matches whole strings, not substrings */
+	bool is_whole;                /* whether it matches whole strings instead of substrings */
 	const struct oql_expr *place; /* expression that used it last, for messages */
 	pcre2_code *code;
 	pcre2_match_data *data;
@@ -106,8 +106,8 @@ static int compile(struct oql_eval *ev, struct oql_pattern *pattern)
 }
 
 /*
- * Finds the pattern of this source and moves it to the front. Drops the oldest if there are too
- * many.
+ * Finds the pattern of this source and moves it to the front. Drops the oldest pattern if there are
+ * too many.
  */
 static struct oql_pattern *find(struct oql_eval *ev, struct oql_str source, bool is_whole)
 {

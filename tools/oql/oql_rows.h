@@ -14,13 +14,13 @@ struct oql_group;
 struct oql_part {
 	const struct oql_select *select;
 	struct oql_source *source; /* owned */
-	struct oql_frame frame;    /* of the current row */
-	struct oql_arena arena;    /* of the current row */
-	uint64_t *retained;        /* bits by object; owned; NULL: no AS RETAINED SET */
-	uint64_t next_ix;          /* next object in it */
+	struct oql_frame frame;    /* frame of the current row */
+	struct oql_arena arena;    /* memory of the current row */
+	uint64_t *retained;        /* bit set by object; owned; NULL: no AS RETAINED SET */
+	uint64_t next_ix;          /* next object in the set */
 	struct oql_value pending;  /* SELECT OBJECTS: the list being expanded */
 	size_t pending_at, item;   /* position in the list, and next item */
-	bool has_row;              /* frame.current has items that were not consumed */
+	bool has_row;              /* whether frame.current has items that were not consumed */
 	struct oql_keys keys;      /* for DISTINCT or GROUP BY */
 	/* groups, allocated in `kept` */
 	BASE_VEC_AS(group_vec, struct oql_group *, groups, group_count);
@@ -51,12 +51,13 @@ struct oql_rows {
 	struct oql_part part;          /* the current part */
 	const struct oql_select *next; /* the part after it */
 	size_t width;                  /* number of values in a row */
-	bool are_values;               /* SELECT * or OBJECTS: one unnamed value */
+	/* whether each row is one unnamed value: SELECT * or OBJECTS */
+	bool are_values;
 	struct oql_str *names;
-	struct oql_value *values; /* of the current row */
+	struct oql_value *values; /* values of the current row */
 	struct oql_order_key *orders;
 	size_t order_count;
-	struct oql_value *keys; /* of the current row */
+	struct oql_value *keys; /* keys of the current row */
 	/* maximum number of rows, from the statement; UINT64_MAX: none */
 	uint64_t limit, offset, taken;
 	uint64_t wanted;        /* number of rows needed, including offset; 0: all */

@@ -135,7 +135,7 @@ static char turned(char c, bool to_upper)
 	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
 
-/* Converts the case of ASCII letters only. */
+/* Converts a string to upper or lower case, ASCII letters only. */
 static int turn(struct oql_eval *ev, struct oql_str s, bool to_upper, struct oql_arena *arena,
 		struct oql_value *out)
 {
@@ -160,7 +160,7 @@ static struct oql_value trimmed(struct oql_str s)
 	return text_value(s.data, s.size);
 }
 
-/* substring(from), substring(from, to), charAt(from). */
+/* Evaluates substring(from), substring(from, to) and charAt(from). */
 static int part(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out)
 {
 	const struct oql_str s = call->of->text;
@@ -232,7 +232,7 @@ static int split(struct oql_eval *ev, const struct oql_call *call, struct oql_va
 	return HDB_OK;
 }
 
-/* replace(text, by), replaceAll(regex, by), replaceFirst(regex, by). */
+/* Evaluates replace(text, by), replaceAll(regex, by) and replaceFirst(regex, by). */
 static int replace(struct oql_eval *ev, const struct oql_call *call, const struct oql_str with[2],
 		   struct oql_value *out)
 {
@@ -298,7 +298,8 @@ static int without(struct oql_eval *ev, const struct oql_call *call, struct oql_
 }
 
 /*
- * indexOf and lastIndexOf of a string, character or character code; indexOf starts at unit `from`.
+ * Evaluates indexOf and lastIndexOf of a string, character or character code. indexOf starts at
+ * unit `from`.
  */
 static int index_of(const struct oql_call *call, struct oql_str t, int64_t from,
 		    struct oql_value *out)

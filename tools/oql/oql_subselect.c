@@ -15,7 +15,7 @@ struct oql_in_set {
 struct collected {
 	BASE_VEC_AS(vec, struct oql_value, values, count);
 	bool are_objects;
-	bool is_single; /* SELECT * FROM OBJECTS expression: keep the value */
+	bool is_single; /* whether to keep the value unchanged: SELECT * FROM OBJECTS expression */
 };
 
 static int make_room(struct oql_eval *ev, struct collected *c)

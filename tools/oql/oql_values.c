@@ -212,7 +212,7 @@ static int copy_values(struct oql_eval *ev, struct oql_arena *arena, const struc
 	return HDB_OK;
 }
 
-/* Nesting of lists is limited by the depth of the expressions that made them. */
+/* Copies a list. The depth of the expressions that made the lists limits their nesting. */
 static int copy_list(struct oql_eval *ev, struct oql_arena *arena, const struct oql_list *from,
 		     const struct oql_list **out)
 {
@@ -272,8 +272,8 @@ static int put_list_value(struct oql_eval *ev, const struct oql_list *list,
 }
 
 /*
- * Reads elements from index `no` on, as many as one read provides. Sets *done to 0 if the dump
- * lacks them.
+ * Reads elements from index `no` on, as many as one read provides. Sets *done to 0 if they are not
+ * in the dump.
  */
 static int some_elements(struct oql_eval *ev, const struct oql_list *list, size_t no,
 			 struct oql_value values[ELEMENTS], size_t *done)

@@ -28,7 +28,7 @@
 #define BOUND_MAX 64
 #define ARGUMENTS_MAX 4
 
-/* Functions that also exist in MAT's OQL. */
+/* Names of functions that also exist in MAT's OQL. */
 #define MAT_FUNCTIONS "classof count sum min max"
 
 enum kind {
@@ -49,14 +49,14 @@ enum token_kind { END, NAME, DIGITS, QUOTED, SIGN };
 struct value {
 	enum kind kind;
 	bool is_field;   /* field(..., '...') */
-	bool is_string;  /* an instance of java.lang.String */
+	bool is_string;  /* whether it is an instance of java.lang.String */
 	const char *sql; /* ID of an OBJECT or CLASS; columns of a ROW */
 	const char *row; /* table in FROM with the sizes of an OBJECT; NULL: none */
 	const char
 		*class; /* class name of an OBJECT, or name of a CLASS; NULL: derived from `sql` */
 	struct pair *pairs;
 	struct list *list;
-	struct oql_str text; /* of a TEXT literal, and of code for map and similar functions */
+	struct oql_str text; /* text of a TEXT literal, or of code for map and similar functions */
 };
 
 /* A member of a ROW. */
@@ -134,7 +134,7 @@ static void *take_memory(struct translator *t, size_t size)
 	return memory;
 }
 
-/* Formats text in the arena; "" after a failure. */
+/* Formats text in the arena. Returns "" after a failure. */
 static HDB_PRINTF(2, 3) const char *put(struct translator *t, const char *format, ...)
 {
 	va_list args, again;
@@ -277,14 +277,16 @@ static const char *class_name(struct translator *t, const struct value *v)
 				  put(t, "class_of(%s)", v->sql);
 }
 
-/* "java.lang.Thread#0x12c4"; VisualVM shows an instance number instead of the ID. */
+/*
+ * Formats a label: "java.lang.Thread#0x12c4". VisualVM shows an instance number instead of the ID.
+ */
 static const char *label(struct translator *t, const struct value *v)
 {
 	return v->kind == CLASS ? put(t, "'class ' || %s", class_name(t, v)) :
 				  put(t, "%s || '#' || hex(%s)", class_name(t, v), v->sql);
 }
 
-/* Converts a value like toString(). */
+/* Converts a value to text like toString(). */
 static const char *as_text(struct translator *t, const struct value *v)
 {
 	return v->kind == ANY    ? put(t, "coalesce(text(%s), %s)", v->sql, v->sql) :
@@ -443,8 +445,9 @@ static size_t place_of(struct oql_str text, const char *name)
 }
 
 /*
- * Sorts by a comparison of two elements: f(lhs) - f(rhs), or with < or >, in either direction. With
- * both parameters bound to the same value, the two sides are equal and give the key.
+ * Sorts by a comparison of two elements: f(lhs) - f(rhs), or with < or >, in either direction. If
+ * both parameters are bound to the same value, the two sides are equal, and either of them is the
+ * key.
  */
 static void sort_by(struct translator *t, struct list *l, const struct value *code)
 {
@@ -500,8 +503,8 @@ static struct value do_filter(struct translator *t, struct value list, const str
  */
 static const struct form {
 	/*
-	 * receiver: f none, h heap, o object, c class, t text, l list. Not translated: x function
-	 * or method, m member of a class.
+	 * receiver: f none, h heap, o object, c class, t text, l list; x and m are not translated:
+	 * function or method, member of a class
 	 */
 	char of;
 	unsigned char least, most; /* number of arguments, including the receiver */
@@ -599,7 +602,10 @@ static const char *hint(char of, struct oql_str name)
 	return f < forms_end ? f->sql : NULL;
 }
 
-/* Fails for an unknown name. Inside a function expression it may be one of the parameters. */
+/*
+ * Fails for an unknown name. Inside a function expression, the name may be meant as one of the
+ * parameters.
+ */
 static struct value refuse_name(struct translator *t, struct oql_str name)
 {
 	static const struct oql_str function = { "function", 8 };
@@ -620,7 +626,7 @@ static const char *size_of(struct translator *t, const struct value *v, const ch
 static const char *put_class(struct translator *t, struct oql_str name)
 {
 	const char *plain = put(t, "%.*s", OQL_STR(name));
-	/* Each bracket becomes two characters, and a type character at most a word. */
+	/* each bracket becomes two characters, and a type character becomes at most a word */
 	const size_t room = 2 * strlen(plain) + sizeof("boolean");
 	char *out = plain[0] == '[' ? take_memory(t, room) : NULL;
 
@@ -693,7 +699,7 @@ static struct value aggregate(struct translator *t, struct list *l, const char *
 	return make(NUMBER, put(t, "(SELECT %s%s)", fill(t, sql, &item, ""), from));
 }
 
-/* Applies a function to a list. Without code, args[1] is `nothing`. */
+/* Applies a function to a list. If there is no code, args[1] is `nothing`. */
 static struct value call_list(struct translator *t, const struct form *f, const struct value *args)
 {
 	const struct oql_str name = { f->name, strlen(f->name) };
@@ -1146,7 +1152,7 @@ static bool is_visualvm(struct translator *t)
 	bool is_it = false, has_heap = false, has_classof = false;
 	struct oql_str before = {
 		"", 0
-	}; /* the previous token: after "." any member name is possible */
+	}; /* the previous token; after ".", any name of a member is possible */
 
 	next(t);
 	if (oql_is_word(token(t), "select") && !is(t, "select"))

@@ -1,5 +1,5 @@
 /*
- * serve/serve_answer.c - see serve_answer.h.
+ * serve/serve_answer.c - implements serve_answer.h.
  */
 #include "serve/serve_answer.h"
 

@@ -1,5 +1,5 @@
 /*
- * serve/serve_specs.c - see serve_specs.h.
+ * serve/serve_specs.c - implements serve_specs.h.
  */
 #include "serve/serve_specs.h"
 

@@ -11,8 +11,8 @@
 /* SQLite's limit of attached databases. */
 #define DATABASES_MAX 10
 /*
- * Maximum length of a statement, and of a string or blob in it. A single SQLite function takes less
- * than a second for this much, and does not check the cancel flag meanwhile.
+ * Maximum length of a statement, and of a string or blob in it. A single SQLite function processes
+ * this much in less than a second, during which it does not check the cancel flag.
  */
 #define LENGTH_MAX (8 << 20)
 #define STATEMENT_MAX (1 << 20)
@@ -38,8 +38,8 @@ struct heapsql {
 	sqlite3 *sqlite;
 	struct sql_source *sources[DATABASES_MAX];
 	size_t source_count;
-	bool is_guarded;  /* the running statement comes from the user */
-	bool is_listed;   /* sqlite_master lists the tables */
+	bool is_guarded;  /* whether the running statement comes from the user */
+	bool is_listed;   /* whether sqlite_master lists the tables */
 	const char *text; /* current statement, for hints; lent; NULL: none */
 	char *tmp_dir;
 	/* state of retained_set */
@@ -51,7 +51,8 @@ struct heapsql {
 struct heapsql_rows {
 	struct heapsql *sql;
 	sqlite3_stmt *statement;
-	sqlite3_stmt *named; /* provides column names: itself, or the statement before rewriting */
+	/* statement that provides the column names: the same one, or the one before rewriting */
+	sqlite3_stmt *named;
 	struct hdb_column *columns; /* owned */
 	struct hdb_value *values;   /* owned */
 	size_t count;
@@ -62,7 +63,7 @@ struct heapsql_rows {
 
 /* ---- what statements may do ---- */
 
-/* Pragmas that only read. */
+/* Pragmas that change nothing. */
 static const char *const harmless[] = {
 	"table_info",    "table_xinfo",     "table_list",  "database_list",  "module_list",
 	"function_list", "compile_options", "pragma_list", "collation_list",
@@ -178,7 +179,7 @@ static void set_limits(struct heapsql *sql)
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, NULL);
-	/* An unknown name in double quotes is an error, not a string. */
+	/* an unknown name in double quotes is an error, not a string */
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
 	sqlite3_hard_heap_limit64((sqlite3_int64)(memory > MEMORY_MIN ? memory : MEMORY_MIN));
@@ -239,7 +240,7 @@ void heapsql_close(struct heapsql *sql)
 {
 	if (!sql)
 		return;
-	/* Closing the connection destroys modules, which still use the sources. */
+	/* closing the connection destroys the modules, which still use the sources */
 	sqlite3_close(sql->sqlite);
 	for (size_t i = 0; i < sql->source_count; i++)
 		sql_source_close(sql->sources[i]);
@@ -319,10 +320,10 @@ int sql_fail_of(struct heapsql *sql, int rc, struct hdb_error *err)
 {
 	char message[512], hint[512] = "";
 
-	/* Copy the message: computing a hint may use SQLite. */
+	/* copy the message, because computing a hint may use SQLite */
 	snprintf(message, sizeof(message), "%s", sqlite3_errmsg(sql->sqlite));
 	for (size_t i = 0; i < sql->source_count; i++) {
-		/* A class whose name cannot be read looks like a missing table. */
+		/* a class whose name cannot be read looks like a missing table */
 		if (!sql->sources[i]->err.code &&
 		    sql_end(sql->sources[i], HDB_OK, &sql->sources[i]->err) == HDB_OK)
 			continue;
@@ -383,7 +384,7 @@ static int describe(struct heapsql_rows *rows, struct hdb_error *err)
 		rows->names[i] = name ? strdup(name) : NULL;
 		if (!rows->names[i])
 			return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for columns");
-		/* Field names come from the dump. */
+		/* field names come from the dump */
 		for (char *at = rows->names[i]; *at; at++)
 			if ((unsigned char)*at < 0x20 || *at == 0x7f)
 				*at = '?';
@@ -400,7 +401,7 @@ static int describe(struct heapsql_rows *rows, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Runs the equivalent statement over totals by class, if there is one. */
+/* Replaces the statement by an equivalent one over totals by class, if there is one. */
 static void use_totals(struct heapsql_rows *rows)
 {
 	char *text = sql_rewrite(sqlite3_sql(rows->named));
@@ -427,7 +428,10 @@ static int define_classes(struct heapsql *sql, const char *text, struct hdb_erro
 	return r;
 }
 
-/* Fills sqlite_master only if a statement reads it: creating all tables takes milliseconds. */
+/*
+ * Fills sqlite_master if a statement reads it. Otherwise it is not filled, because creating all
+ * tables takes milliseconds.
+ */
 static int need_catalogue(struct heapsql *sql, const char *text, struct hdb_error *err)
 {
 	int r;
@@ -603,8 +607,8 @@ static int solve_sets(struct heapsql *sql, struct hdb_error *err)
 }
 
 /*
- * A statement with retained_set() and GROUP BY runs twice: first to collect the groups, whose exact
- * sizes are then computed in a single walk over the heap, then to return rows.
+ * Runs a statement. A statement with retained_set() and GROUP BY runs twice: first to collect the
+ * groups, whose exact sizes are then computed in a single walk over the heap, then to return rows.
  */
 static int run_for_sets(struct heapsql_rows *rows, struct hdb_error *err)
 {
@@ -711,7 +715,7 @@ static int set_value(struct heapsql_rows *rows, size_t i, struct hdb_error *err)
 	}
 }
 
-/* An expression has the type of its value in the first row. */
+/* Sets the types of expressions, which are those of their values in the first row. */
 static void guess_types(struct heapsql_rows *rows)
 {
 	rows->is_typed = true;
@@ -875,7 +879,8 @@ int heapsql_schema(struct heapsql *sql, const char *table, bool with_types, char
 		   struct hdb_error *err)
 {
 	/*
-	 * The comment mentions the class, so that its table is created before SQLite looks for it.
+	 * the SQL comment mentions the class, so that its table is created before SQLite looks for
+	 * it
 	 */
 	char *text = sqlite3_mprintf("SELECT name, type, hidden FROM pragma_table_xinfo('%q') "
 				     "/* \"%w\" */",

@@ -46,7 +46,7 @@ struct format {
 	const char *at;
 	int argc, used;
 	sqlite3_value **argv;
-	int width, precision; /* of the conversion; precision -1: none */
+	int width, precision; /* width and precision of the conversion; precision -1: none */
 };
 
 static sqlite3_value *next_value(struct format *f)
@@ -55,8 +55,8 @@ static sqlite3_value *next_value(struct format *f)
 }
 
 /*
- * Reads digits, or an argument for "*"; `missing` if there are neither. Returns false if the number
- * is too large.
+ * Reads digits, or an argument for "*". Sets *out to `missing` if there are neither. Returns false
+ * if the number is too large.
  */
 static bool read_number(struct format *f, int missing, int *out)
 {
@@ -168,7 +168,7 @@ static void do_printf(struct sqlite3_context *ctx, int argc, sqlite3_value **arg
 		is_any = true;
 		f.at++;
 	}
-	/* As in SQLite, an empty format gives NULL. */
+	/* as in SQLite, the result of an empty format is NULL */
 	if (is_any || sqlite3_str_length(out) || sqlite3_str_errcode(out) != SQLITE_OK)
 		result_string(ctx, out);
 	else
@@ -237,8 +237,8 @@ static void do_replace(struct sqlite3_context *ctx, int argc, sqlite3_value **ar
 /* ---- characters ---- */
 
 /*
- * Counts characters as SQLite does: in invalid UTF-8, each byte that is not a continuation begins
- * one.
+ * Returns the end of a character. As in SQLite, each byte of invalid UTF-8 that is not a
+ * continuation begins a character.
  */
 static const char *after_char(const char *c, const char *end)
 {
@@ -292,7 +292,7 @@ static void do_substr(struct sqlite3_context *ctx, int argc, sqlite3_value **arg
 			return;
 	if (!at)
 		return;
-	/* Positions before the text do not exist, but count. */
+	/* positions before the text are counted although they do not exist */
 	if (from < 0) {
 		if (!is_blob)
 			for (length = 0, to = at; to < end; length++)
@@ -349,7 +349,7 @@ static bool has_char(const char *set, size_t set_size, const char *c, size_t siz
 	return false;
 }
 
-/* Ends that a function trims. */
+/* Ends of a text that a function trims. */
 enum { TRIM_LEFT = 1, TRIM_RIGHT = 2 };
 
 static void trim(struct sqlite3_context *ctx, int argc, sqlite3_value **argv, int ends)
@@ -434,7 +434,10 @@ static const char *match_text(sqlite3_value *value, char **owned)
 	return *owned;
 }
 
-/* Returns to SQLite whether the text matches the pattern; `escape` is LIKE's, -1: GLOB. */
+/*
+ * Returns to SQLite whether the text matches the pattern; `escape` is the escape character of LIKE,
+ * or -1 for GLOB.
+ */
 static void match(struct sqlite3_context *ctx, sqlite3_value **argv, int escape)
 {
 	char *owned[2] = { NULL, NULL };
@@ -486,7 +489,10 @@ static void do_glob(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
 	match(ctx, argv, -1);
 }
 
-/* With a list of characters to ignore, SQLite scans the list for each character of the text. */
+/*
+ * Rejects a second argument, which is a list of characters to ignore, because SQLite scans it for
+ * each character of the text.
+ */
 static void do_unhex(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
 	(void)argc;

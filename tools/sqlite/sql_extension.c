@@ -48,7 +48,10 @@ int sql_retained_of(struct sql_source *source, const uint32_t *ixs, size_t count
 	return r;
 }
 
-/* Announces a class, and the class with its subclasses. */
+/*
+ * Announces two tables for a class: one of its own instances, and one that includes those of
+ * subclasses.
+ */
 static int announce(struct sql_source *source, const char *name, struct hdb_error *err)
 {
 	char *with_sub = sqlite3_mprintf("%s+", name);
@@ -90,8 +93,8 @@ static void close_source(void *p)
 }
 
 /*
- * Ties the source's life to a module that has no table. At the end of the connection, SQLite
- * destroys modules in any order, and none of the others still uses the source.
+ * Ties the source's life to a module that has no table. When the connection is closed, SQLite
+ * destroys modules in any order, but the other modules no longer use the source then.
  */
 static int keep_source(struct sqlite3 *sqlite, struct sql_source *source)
 {
@@ -181,7 +184,7 @@ static int open_database(struct heapsql *sql, struct sqlite3 *sqlite, const char
 	}
 	source->owns_db = true;
 	source->owner = sql;
-	/* From here on the connection owns the source, even after a failure. */
+	/* from here on the connection owns the source, even after a failure */
 	if (keep_source(sqlite, source) != SQLITE_OK)
 		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a database");
 	sql->sources[sql->count++] = source;
@@ -200,7 +203,7 @@ static const char *refusal(const struct heapsql *sql, const struct heapsql_datab
 	return NULL;
 }
 
-/* heapdb_open(path [, name] [, 'all']). */
+/* Implements heapdb_open(path [, name] [, 'all']). */
 static void do_open(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
 	struct heapsql *sql = sqlite3_user_data(ctx);
@@ -247,8 +250,8 @@ __attribute__((visibility("default"))) int sqlite3_heapdb_init(sqlite3 *db, char
 	if (!opened)
 		return SQLITE_NOMEM;
 	/*
-	 * When loaded by a statement, SELECT load_extension(...), SQLite's own functions cannot be
-	 * replaced.
+	 * SQLite's own functions cannot be replaced if a statement loads the extension: SELECT
+	 * load_extension(...)
 	 */
 	rc = sql_register_plain(db, NULL);
 	if (rc != SQLITE_OK && rc != SQLITE_BUSY) {

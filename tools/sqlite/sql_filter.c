@@ -11,8 +11,9 @@ struct heapsql_filter {
 	sqlite3_stmt *statement;
 	char *declaration; /* of the table; sqlite3_free */
 	size_t count;
-	sqlite3_uint64 used;                   /* used columns, as in sqlite3_index_info.colUsed */
-	const struct hdb_value *const *values; /* of the current row; lent */
+	/* columns that are used, as in sqlite3_index_info.colUsed */
+	sqlite3_uint64 used;
+	const struct hdb_value *const *values; /* values of the current row; lent */
 };
 
 #define TABLE "heapdb row"
@@ -67,7 +68,7 @@ static char *declare(const struct hdb_column *const *columns, size_t count)
 	return sqlite3_str_finish(text);
 }
 
-/* Reports "no such column: x; there are: id, label". */
+/* Fails with the message "no such column: x; there are: id, label". */
 static int fail_expression(struct heapsql_filter *f, int rc,
 			   const struct hdb_column *const *columns, struct hdb_error *err)
 {
@@ -90,7 +91,7 @@ static int prepare(struct heapsql_filter *f, const char *expression,
 		   const struct hdb_column *const *columns, struct hdb_error *err)
 {
 	sqlite3 *sqlite = f->source->sqlite;
-	/* On its own line, since the expression may end in a comment. */
+	/* the expression is on its own line, because it may end in a comment */
 	char *text = sqlite3_mprintf("SELECT 1 FROM \"" TABLE "\" AS row WHERE (%s\n)", expression);
 	const char *rest = "";
 	int rc, r = HDB_OK;

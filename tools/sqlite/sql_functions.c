@@ -8,7 +8,7 @@
 
 #include <pcre2.h>
 
-/* Steps that path() shows. */
+/* Maximum number of steps that path() shows. */
 #define PATH_STEPS 40
 
 /*
@@ -31,8 +31,8 @@ static struct sql_source *source_of(struct sqlite3_context *ctx, int argc, sqlit
 }
 
 /*
- * Returns the object of the first argument; false if there is none. Failures are reported to
- * SQLite.
+ * Sets *ix to the object that the argument identifies. Returns false if there is none. Reports
+ * failures to SQLite.
  */
 static bool object_of(struct sqlite3_context *ctx, struct sql_source *source, sqlite3_value *value,
 		      uint32_t *ix)
@@ -56,13 +56,13 @@ static void end(struct sqlite3_context *ctx, struct sql_source *source, int r,
 }
 
 /*
- * Returns a result for object ix to SQLite; NULL if none is set. `argv` begins at the second
- * argument.
+ * Returns a result for object ix to SQLite, which is NULL unless the function sets one. `argv`
+ * begins at the second argument.
  */
 typedef int (*object_answer)(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
 			     sqlite3_value **argv, struct hdb_error *err);
 
-/* Calls a function of an object and `more` arguments. */
+/* Calls a function that takes an object and `more` arguments. */
 static void call(struct sqlite3_context *ctx, int argc, sqlite3_value **argv, int more,
 		 object_answer answer)
 {
@@ -170,7 +170,7 @@ static const struct marks *marks_of(struct sqlite3_context *ctx, struct sql_sour
 	struct marks *marks = sqlite3_get_auxdata(ctx, 1);
 	int r;
 
-	/* The row may refer to another database than the previous one. */
+	/* the row may refer to another database than the previous row */
 	if (marks && marks->source == source)
 		return marks;
 	marks = sqlite3_malloc64(sizeof(*marks) + hdb_class_count(source->db) + 1);
@@ -187,7 +187,7 @@ static const struct marks *marks_of(struct sqlite3_context *ctx, struct sql_sour
 		return NULL;
 	}
 	sqlite3_set_auxdata(ctx, 1, marks, sqlite3_free);
-	/* SQLite may have freed it instead of caching it. */
+	/* SQLite may have freed the value instead of caching it */
 	return sqlite3_get_auxdata(ctx, 1);
 }
 
@@ -223,7 +223,7 @@ static int find_path(struct sql_source *source, uint32_t ix, struct root_path *p
 	return HDB_OK;
 }
 
-/* Writes "thread object: ". A local variable is shown only if nothing else holds the object. */
+/* Writes "thread object: ". A local variable is shown only if nothing else refers to the object. */
 static int write_root(struct sql_source *source, uint32_t ix, sqlite3_str *out,
 		      struct hdb_error *err)
 {
@@ -313,7 +313,9 @@ FUNCTION(field, 1)
 FUNCTION(element, 1)
 FUNCTION(is_instance, 1)
 
-/* hex(): "0x12c4" for an integer; for other values the result of SQLite's own function. */
+/*
+ * Implements hex(): "0x12c4" for an integer; for other values, the result of SQLite's own function.
+ */
 static void do_hex(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
 	static const char digits[] = "0123456789ABCDEF";
@@ -342,8 +344,8 @@ static void do_hex(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
 }
 
 /*
- * Limits of steps at one position of a string and of memory, so that every match terminates: `.*`
- * takes as many steps as the longest text has characters.
+ * Limits of the memory of a match and of its steps from one position of the string, so that every
+ * match terminates. `.*` takes as many steps as the longest text has characters.
  */
 #define MATCH_STEPS 20000000
 #define MATCH_MEMORY_KIB 65536
@@ -384,7 +386,10 @@ static pcre2_code *pattern_of(struct sqlite3_context *ctx, sqlite3_value *value)
 	return sqlite3_get_auxdata(ctx, 0);
 }
 
-/* The limit of steps applies to each starting position, so a long text can take much longer. */
+/*
+ * Checks the cancel flag during a match. The limit of steps applies to each starting position, so a
+ * match in a long text can take much longer.
+ */
 static int on_callout(pcre2_callout_block *block, void *ctx)
 {
 	const volatile int *cancel = ctx;
@@ -393,7 +398,10 @@ static int on_callout(pcre2_callout_block *block, void *ctx)
 	return cancel && *cancel ? PCRE2_ERROR_CALLOUT : 0;
 }
 
-/* text REGEXP pattern, that is regexp(pattern, text): whether part of the text matches. */
+/*
+ * Implements text REGEXP pattern, that is regexp(pattern, text): returns whether part of the text
+ * matches.
+ */
 static void do_regexp(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
 	const unsigned char *text = sqlite3_value_text(argv[1]);
@@ -466,7 +474,10 @@ static int result_retained_set(struct sqlite3_context *ctx, const struct members
 	return HDB_OK;
 }
 
-/* Ends an aggregate of a set: returns its result unless the set is empty or a member failed. */
+/*
+ * Ends an aggregate over a set. Returns its result to SQLite unless the set is empty or a member
+ * failed.
+ */
 static void end_members(struct sqlite3_context *ctx,
 			int (*result)(struct sqlite3_context *ctx, const struct members *m,
 				      struct hdb_error *err))
@@ -486,12 +497,15 @@ static void end_retained_set(struct sqlite3_context *ctx)
 	end_members(ctx, result_retained_set);
 }
 
-/* The chain of dominators of the first member, and where the chains of others join it. */
+/*
+ * The chain of dominators of the first member, and the positions at which the chains of other
+ * members join it.
+ */
 struct chain {
 	struct base_vec ixs; /* uint32_t */
 	/*
-	 * indexed by object: 1 + its index in the chain, or the index at which its own chain joins;
-	 * owned
+	 * indexed by object: 1 + its index in the chain, or the index at which its own chain joins
+	 * this one; owned
 	 */
 	uint32_t *places;
 };
@@ -511,9 +525,9 @@ static int number_chain(struct sql_source *source, uint32_t ix, struct chain *ch
 }
 
 /*
- * Finds the position at which an object's chain of dominators joins the numbered chain, HDB_NONE if
- * it does not. Stores that position for all objects on the way. Returns HDB_NOTFOUND if the object
- * is unreachable.
+ * Finds the position at which an object's chain of dominators joins the numbered chain, or HDB_NONE
+ * if it does not. Stores that position for all objects on the way. Returns HDB_NOTFOUND if the
+ * object is unreachable.
  */
 static int join_chain(struct sql_source *source, uint32_t ix, struct chain *chain,
 		      uint32_t *joined_at, struct hdb_error *err)
@@ -522,7 +536,7 @@ static int join_chain(struct sql_source *source, uint32_t ix, struct chain *chai
 
 	*joined_at = HDB_NONE;
 	for (at = ix; at != HDB_NONE && !chain->places[at]; at = up, left--) {
-		/* The first path is numbered, so only another one can contain a cycle. */
+		/* the first path is numbered, so only another one can contain a cycle */
 		if (!left)
 			return hdb_fail(err, HDB_ECORRUPT,
 					"the database is damaged: dominators form a cycle");
@@ -546,14 +560,14 @@ static void release_chain(struct chain *chain)
 }
 
 /*
- * The nearest object that dominates all members, or is itself a member. The dominators of the first
- * member are numbered. From each other member, we walk up to the first numbered object and store
- * its number in the objects in between, so that no path is walked twice. Returns HDB_NOTFOUND if a
- * member is unreachable, because it has no dominator.
+ * Finds the nearest object that dominates all members, or is itself a member. The dominators of the
+ * first member are numbered. From each other member, we walk up to the first numbered object and
+ * store its number in the objects in between, so that no path is walked twice. Returns HDB_NOTFOUND
+ * if a member is unreachable, because it has no dominator.
  */
 static int common_dominator(const struct members *m, uint32_t *out, struct hdb_error *err)
 {
-	/* Untouched pages of the array take no memory. */
+	/* pages of the array that are not used take no memory */
 	BASE_SCOPED(release_chain)
 	struct chain chain = { .places = NULL };
 	const uint32_t *members = m->ixs.data;
@@ -601,7 +615,7 @@ int sql_register_plain(struct sqlite3 *sqlite, const volatile int *cancel)
 							    NULL, do_hex, NULL, NULL, NULL);
 }
 
-/* Each is also registered with one more argument, the name of a schema. */
+/* The functions. Each is also registered with one more argument, the name of a schema. */
 static const struct {
 	const char *name;
 	int args;

@@ -15,7 +15,7 @@
 /* Maximum number of GC roots examined for their kinds. */
 #define ROOTS_MAX 100000
 
-/* Finds the first word that is `name`. Returns false if there is none. */
+/* Finds the first word that equals `name`. Returns false if there is none. */
 static bool find_word(const char *text, const char *name, struct sql_word *word)
 {
 	for (; sql_next_word(text, word); text = word->at + word->size)
@@ -24,7 +24,7 @@ static bool find_word(const char *text, const char *name, struct sql_word *word)
 	return false;
 }
 
-/* Copies the name at `at`: letters, digits and the characters of `others`. */
+/* Copies the name at `at`: letters, digits and the characters in `others`. */
 static void copy_name(const char *at, const char *others, char name[NAME_SIZE])
 {
 	size_t size = 0;
@@ -36,7 +36,7 @@ static void copy_name(const char *at, const char *others, char name[NAME_SIZE])
 
 /* ---- failures ---- */
 
-/* Tries a name that may not live long. The best one is copied. */
+/* Compares a name, which need not stay valid: the best name is copied. */
 static void try_name(struct base_suggest *near, const char *name, char best[NAME_SIZE])
 {
 	base_suggest_try(near, name);
@@ -59,7 +59,10 @@ static void try_columns(const struct sql_source *source, const char *table,
 	sqlite3_finalize(statement);
 }
 
-/* Copies the next name after FROM, JOIN or a comma. Returns what follows it, or NULL. */
+/*
+ * Copies the next name after FROM, JOIN or a comma. Returns the text after it, or NULL if there is
+ * none.
+ */
 static const char *next_table(const char *at, char name[NAME_SIZE])
 {
 	struct sql_word word, dot;
@@ -124,7 +127,10 @@ static void hint_no_table(const struct sql_source *source, const char *wanted, c
 		snprintf(hint, size, "; did you mean the class \"%s\"?", class);
 }
 
-/* FROM java.util.HashMap: a class table must be quoted, since its name contains dots. */
+/*
+ * Suggests quotes around a class in FROM java.util.HashMap, because the name of a class table
+ * contains dots.
+ */
 static bool hint_class(const char *text, char *hint, size_t size)
 {
 	static const char *const words[] = { "from", "join" };

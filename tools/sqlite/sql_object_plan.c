@@ -78,8 +78,8 @@ static int part_of(const struct shape *shape, sqlite3_index_info *info, int i)
 		return is_eq ? BY_REACHABLE : 0;
 	case C_DOMINATOR:
 		/*
-		 * IS NULL is not used: unreachable objects have no dominator either, and are not at
-		 * the top of the tree.
+		 * IS NULL is not used, because unreachable objects have no dominator either but are
+		 * not at the top of the tree
 		 */
 		return is_eq || (c->op == SQLITE_INDEX_CONSTRAINT_ISNULL &&
 				 !shape->source->database.all) ?
@@ -120,9 +120,9 @@ static_assert(MOST_REFERRED < 1 << SCAN_SHIFT, "parts of idxNum do not meet");
 
 struct plan {
 	int parts;
-	int at[32]; /* constraint by bit of the part */
+	int at[32]; /* constraints, indexed by the bit of the part */
 	int limit_at;
-	int limited; /* constraints that SQLite checks again */
+	int limited; /* number of constraints that SQLite checks again */
 };
 
 static void find_parts(const struct shape *shape, sqlite3_index_info *info, struct plan *plan)
@@ -150,7 +150,7 @@ static void find_parts(const struct shape *shape, sqlite3_index_info *info, stru
 	}
 }
 
-/* Uses a part. Its value is the next argument. */
+/* Adds a part to the plan. Its value is the next argument. */
 static void use(sqlite3_index_info *info, const struct plan *plan, int part, int *next, bool omit)
 {
 	const int i = plan->at[__builtin_ctz((unsigned)part)];
@@ -178,7 +178,9 @@ const struct sql_part sql_parts[SQL_PART_COUNT] = {
 	{ RETAINED_FROM, "retained>" },
 };
 
-/* Returns whether the statement sorts by a column in an order that we can produce. */
+/*
+ * Returns whether the statement sorts by a column in an order in which the table can return rows.
+ */
 static bool orders_by(const struct shape *shape, const sqlite3_index_info *info, int code,
 		      bool *descending)
 {
@@ -196,8 +198,8 @@ static bool has_argument(const struct shape *shape)
 }
 
 /*
- * Returns whether the limit is so low compared with all objects that finding the largest first pays
- * off.
+ * Returns whether the limit is so low, compared with the number of objects, that it pays off to
+ * find the largest objects first.
  */
 static bool is_short(const struct shape *shape, sqlite3_index_info *info, const struct plan *plan)
 {

@@ -8,7 +8,11 @@
 #include "base/sort.h"
 
 struct top {
-	uint64_t bytes; /* retained size; for referrers ~number, so that the smallest is first */
+	/*
+	 * retained size; for referrers the complement of their number, so that the smallest is
+	 * first
+	 */
+	uint64_t bytes;
 	uint32_t ix;
 };
 
@@ -17,7 +21,7 @@ static bool is_larger(const struct top *a, const struct top *b)
 	return a->bytes > b->bytes || (a->bytes == b->bytes && a->ix < b->ix);
 }
 
-/* `tops` is a heap of struct top with the largest first. */
+/* Adds an element to `tops`, a binary heap whose first element is the largest. */
 static int push_top(struct base_vec *tops, struct top top, struct hdb_error *err)
 {
 	size_t at = tops->count;
@@ -60,7 +64,7 @@ static struct top pop_top(struct base_vec *t)
 
 /* ---- the dominator tree ---- */
 
-/* Adds the children of an object, as many as needed. They come by descending size. */
+/* Adds the children of an object, as many as needed. They are sorted by descending size. */
 static int push_children(struct objects_cursor *c, struct base_vec *t, uint32_t ix, uint64_t wanted,
 			 struct hdb_error *err)
 {
@@ -107,7 +111,7 @@ int sql_objects_largest(struct objects_cursor *c, size_t wanted, struct hdb_erro
 		r = push_children(c, &tops, top.ix, wanted - c->list_count, err);
 		if (c->source->cancel && *c->source->cancel)
 			r = hdb_fail(err, HDB_EINTR, "interrupted");
-		/* If there are too many, it does not matter which are the largest. */
+		/* if there are too many objects, it does not matter which are the largest */
 		if (c->retained_from && c->list_count + tops.count >= wanted)
 			c->list_count = wanted;
 	}
@@ -135,7 +139,10 @@ int sql_objects_retaining(struct objects_cursor *c, bool is_descending, bool *is
 
 /* ---- numbers of referrers ---- */
 
-/* The heap's top is the smallest seen so far, the next to be replaced. */
+/*
+ * Reads the objects with the most referrers into a binary heap. Its first element is the smallest
+ * so far, which is the next to be replaced.
+ */
 static int read_referrers(struct base_vec *t, struct hdb_scan *scan, size_t wanted,
 			  struct hdb_error *err)
 {

@@ -45,7 +45,7 @@ static bool is_member(const struct objects_cursor *c)
 	       (!s->kinds || s->kinds >> c->facts.kind & 1);
 }
 
-/* Objects that retain nothing come last. */
+/* Begins the unreachable objects, which retain nothing and therefore come last. */
 static int begin_unreachable(struct objects_cursor *c, struct hdb_error *err)
 {
 	const struct hdb_scan_options opt = {
@@ -156,7 +156,7 @@ static void mark_value(struct objects_cursor *c, sqlite3_value *value, int is_gl
 /* A constraint on classes. */
 struct class_part {
 	int part;
-	bool is_in; /* the value is a list (IN) */
+	bool is_in; /* whether the value is a list (IN) */
 	sqlite3_value *value;
 	sqlite3_value *sub; /* for a pattern: whether to include subclasses; NULL: yes */
 };
@@ -184,7 +184,7 @@ static int mark_pattern(struct objects_cursor *c, const struct class_part *p, ui
 	if (!pattern)
 		return HDB_OK;
 	r = hdb_classes_like(c->db, pattern, !p->sub || sqlite3_value_int(p->sub), marks, err);
-	/* An unknown class is an error in the statement. */
+	/* an unknown class is an error in the statement */
 	if (r == HDB_NOTFOUND)
 		return hdb_fail(err, HDB_EUSAGE, "no class matches %s", pattern);
 	return r;
@@ -256,7 +256,7 @@ static int begin_scan(struct objects_cursor *c, int index, struct hdb_error *err
 		.descending = (index & DESCENDING) != 0,
 	};
 
-	/* Both the constraint and the table restrict the classes. */
+	/* both the constraint and the table restrict the classes */
 	for (uint32_t no = 0; c->marks && c->shape->classes && no < hdb_class_count(c->db); no++)
 		c->marks[no] &= c->shape->classes[no] != 0;
 	if (c->from_ix && c->from_ix >= hdb_object_count(c->db))
@@ -277,10 +277,10 @@ static int read_id_to(struct objects_cursor *c, sqlite3_value *value, struct hdb
 {
 	const sqlite3_int64 id = sqlite3_value_int64(value);
 
-	/* SQLite checks it again. */
+	/* SQLite checks the constraint again */
 	if (sqlite3_value_type(value) != SQLITE_INTEGER || id <= 0 || id == INT64_MAX)
 		return HDB_OK;
-	/* Negative IDs are below it as well, and come last. */
+	/* negative IDs are below the limit as well, and come last */
 	if (sql_has_negative_ids(c->db))
 		return HDB_OK;
 	TRY(first_from(c, (uint64_t)id + 1, &c->end_ix, err));
@@ -315,7 +315,7 @@ static int read_part(struct objects_cursor *c, const struct class_part *p, struc
 	case ID_TO:
 		return read_id_to(c, value, err);
 	case RETAINED_FROM:
-		/* SQLite checks it again: for 1.5 we use 1. */
+		/* SQLite checks the constraint again, so that 1 can be used for 1.5 */
 		if ((sqlite3_value_type(value) == SQLITE_INTEGER ||
 		     sqlite3_value_type(value) == SQLITE_FLOAT) &&
 		    sqlite3_value_int64(value) > 0)
@@ -350,7 +350,7 @@ static int read_parts(struct objects_cursor *c, int index, int argc, sqlite3_val
 	return HDB_OK;
 }
 
-/* If few objects retain that much, takes them from the dominator tree, if it is built. */
+/* If few objects retain that much, reads them from the dominator tree if it has been built. */
 static int begin_retaining(struct objects_cursor *c, int index, struct hdb_error *err)
 {
 	bool is_few = false;
@@ -360,7 +360,7 @@ static int begin_retaining(struct objects_cursor *c, int index, struct hdb_error
 	return is_few ? HDB_OK : begin_scan(c, index, err);
 }
 
-/* Lists the objects that an object dominates, or for NULL, the objects without a dominator. */
+/* Lists the objects that an object dominates. For NULL, lists the objects without a dominator. */
 static int begin_dominated(struct objects_cursor *c, sqlite3_value *value, struct hdb_error *err)
 {
 	uint32_t ix = HDB_NONE;
@@ -371,7 +371,10 @@ static int begin_dominated(struct objects_cursor *c, sqlite3_value *value, struc
 	return hdb_list_begin(c->list, ix, NULL, err);
 }
 
-/* One more than the limit, since SQLite reads one row too many. */
+/*
+ * Lists the first objects in the order of the statement: one more than the limit, because SQLite
+ * reads one row too many.
+ */
 static int begin_first(struct objects_cursor *c, int index, sqlite3_value *limit,
 		       struct hdb_error *err)
 {

@@ -32,7 +32,7 @@ enum column {
 /* Maximum number of classes with one name (one per class loader) whose fields are read. */
 #define BASES_MAX 64
 
-/* A table; also used by a module to create tables when they are named. */
+/* A table. A module also uses it to create tables when they are named. */
 struct shape {
 	struct sql_table_def def; /* must be first */
 	struct sql_source *source;
@@ -98,7 +98,10 @@ struct objects_cursor {
 	uint64_t retained_from; /* 0: no constraint */
 	/* owned memory of `list_ixs` */
 	uint32_t *found;
-	bool is_largest; /* followed by objects that retain nothing */
+	/*
+	 * whether the list is of the largest objects, after which those that retain nothing follow
+	 */
+	bool is_largest;
 };
 
 /* ---- shapes ---- */
@@ -133,7 +136,7 @@ struct sql_part {
 	const char *text;
 };
 #define SQL_PART_COUNT 13
-/* In the order of their arguments; id and rowid come first. */
+/* The parts, in the order of their arguments; id and rowid come first. */
 extern const struct sql_part sql_parts[SQL_PART_COUNT];
 
 int sql_objects_plan(const struct sql_table *table, sqlite3_index_info *info);
@@ -147,8 +150,9 @@ int sql_object_take(struct objects_cursor *c, uint32_t ix, struct hdb_error *err
  */
 int sql_objects_largest(struct objects_cursor *c, size_t wanted, struct hdb_error *err);
 /*
- * Lists all objects that retain at least c->retained_from (> 0), by index. If there are more than
- * LARGEST_MAX such objects, sets *is_few to false, because a scan is then faster.
+ * Lists all objects that retain at least c->retained_from (> 0), in the order of their numbers. If
+ * there are more than LARGEST_MAX such objects, sets *is_few to false, because a scan is then
+ * faster.
  */
 int sql_objects_retaining(struct objects_cursor *c, bool is_descending, bool *is_few,
 			  struct hdb_error *err);

@@ -28,7 +28,10 @@ extern const struct sqlite3_api_routines *sqlite3_api;
 #include <stdlib.h>
 #include <string.h>
 
-/* Readers of references cached for later uses of refs: as many as a statement joins. */
+/*
+ * Maximum number of readers of references that are cached for later uses of refs. Few statements
+ * join more.
+ */
 #define SQL_READERS 4
 
 /* A database and its schema name. Modules and functions refer to it. */
@@ -38,12 +41,12 @@ struct sql_source {
 	struct heapsql_database database;
 	char *name;         /* owned; "main" for the only database */
 	struct hdb *db;     /* database.db */
-	bool owns_db;       /* opened by the extension, as is database.path */
-	bool is_only;       /* the only database: tables need no schema */
+	bool owns_db;       /* whether the extension opened the database, and owns database.path */
+	bool is_only;       /* whether it is the only database, whose tables need no schema */
 	size_t *name_sizes; /* indexed by class number: length of its name + 1; 0: unknown */
 	/* indexed by class number; set by sql_need_counts */
 	struct hdb_class_count *counts;
-	bool counts_reachable; /* counts include reachable objects */
+	bool counts_reachable; /* whether `counts` includes reachable objects */
 	uint64_t *retained; /* sums of retained sizes by class number; set by sql_need_retained */
 	/* names of existing class tables; owned */
 	BASE_VEC_AS(made_vec, char *, made, made_count);
@@ -62,7 +65,7 @@ struct sql_source {
 struct sql_cursor;
 struct sql_table;
 
-/* Storage type of a column in the cursor's state, and its SQL value. */
+/* How a column is stored in the cursor's state, and converted to an SQL value. */
 enum sql_how {
 	SQL_BY_COLUMN,  /* computed by the definition's function `column` */
 	SQL_INT,        /* int */
@@ -79,7 +82,10 @@ enum sql_how {
 	SQL_REFERENCE,  /* struct hdb_basic; NULL if it is not a reference */
 	SQL_BASIC_TEXT, /* struct hdb_basic; a reference is shown as the object's text */
 };
-/* Makes a cell from its type and its offset in the state. Small numbers are passed to `column`. */
+/*
+ * Makes a cell from its type and its offset in the state. Small numbers instead of offsets are
+ * passed to `column`.
+ */
 #define SQL_AT(how, state, member) ((uint32_t)(how) << 16 | (uint32_t)offsetof(state, member))
 /*
  * Flags of a cell. SQL_KEY: rows can be looked up by the column without a scan. SQL_OPTION and
@@ -118,11 +124,14 @@ struct sql_table_def {
 	/* Optional. Sets `declaration` when a statement first uses the table. */
 	int (*declare)(struct sql_table_def *def, struct hdb_error *err);
 	/*
-	 * Optional. xBestIndex of a table without keys, which handles constraints itself. Since it
-	 * may read many rows, it calls sql_end itself.
+	 * Optional. xBestIndex of a table without keys, which handles constraints itself. It calls
+	 * sql_end itself, because it may read many rows.
 	 */
 	int (*plan)(const struct sql_table *table, struct sqlite3_index_info *info);
-	/* Starts with sql_cursor.key or .argv set. Returns HDB_NOTFOUND if there are no rows. */
+	/*
+	 * Starts reading, with sql_cursor.key or .argv set. Returns HDB_NOTFOUND if there are no
+	 * rows.
+	 */
 	int (*begin)(struct sql_cursor *c, struct hdb_error *err);
 	/* Advances to the next row, or the first: HDB_OK or HDB_END. May set row_no. */
 	int (*next)(struct sql_cursor *c, struct hdb_error *err);
@@ -150,7 +159,7 @@ struct sql_cursor {
 	struct sqlite3_value **argv;
 	sqlite3_uint64 used; /* columns read, as in sqlite3_index_info.colUsed */
 	int64_t row_no;
-	bool is_started; /* begin was called, and end was not */
+	bool is_started; /* whether begin was called, and end was not */
 	bool at_end;
 	void *state;
 };
@@ -169,8 +178,8 @@ void sql_function_fail(struct sqlite3_context *ctx, struct sql_source *source, i
 		       struct hdb_error *err);
 
 /*
- * Switches the guard, which restricts SQLite to what users may do; heapsql.c. Returns the previous
- * state.
+ * Switches the guard, which restricts SQLite to actions that users are allowed. Returns the
+ * previous state; heapsql.c.
  */
 bool sql_set_guard(struct heapsql *sql, bool is_on);
 
@@ -197,7 +206,7 @@ int sql_value_object(struct sql_source *source, struct sqlite3_value *value, uin
 
 /*
  * Returns whether some IDs are negative as SQL integers, so that their order differs from a scan's.
- * True even after a failure.
+ * Returns true even after a failure.
  */
 bool sql_has_negative_ids(struct hdb *db);
 
@@ -209,11 +218,13 @@ int sql_result_ix(struct sqlite3_context *ctx, struct sql_source *source, uint32
 /* Finds the retained size of an object. */
 int sql_result_retained(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
 			struct hdb_error *err);
-/* Returns a field to SQLite: integer or real; references as IDs, null as NULL. */
+/*
+ * Returns a field to SQLite as an integer or a real. References become IDs, and null becomes NULL.
+ */
 void sql_result_basic(struct sqlite3_context *ctx, const struct hdb_basic *value);
-/* A value of an answer. */
+/* Returns a value of an answer to SQLite. */
 void sql_result_value(struct sqlite3_context *ctx, const struct hdb_value *value);
-/* SQL type of a column. */
+/* Returns the SQL type of a column. */
 const char *sql_column_type(enum hdb_type type);
 /*
  * Returns the text of an object (hdb_text) to SQLite, or NULL if it has none. Fails with HDB_ELIMIT
@@ -221,9 +232,9 @@ const char *sql_column_type(enum hdb_type type);
  */
 int sql_result_text_of(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
 		       struct hdb_error *err);
-/* A string that is copied. */
+/* Returns a string to SQLite, which copies it. */
 void sql_result_copy(struct sqlite3_context *ctx, const char *text);
-/* "instance", "object array", "primitive array", "class". */
+/* Returns "instance", "object array", "primitive array" or "class". */
 const char *sql_kind_name(unsigned kind);
 const char *sql_type_name(enum hdb_basic_type type);
 
@@ -233,12 +244,12 @@ const char *sql_type_name(enum hdb_basic_type type);
  */
 uint32_t sql_mark_classes(struct sql_source *source, const char *name, int is_glob, uint8_t *marks);
 
-/* Sets source->counts; `reachable`: including counts of reachable objects. */
+/* Sets source->counts. If `reachable` is set, they include the counts of reachable objects. */
 int sql_need_counts(struct sql_source *source, bool reachable, struct hdb_error *err);
 /* Sets source->retained in one pass over the objects. */
 int sql_need_retained(struct sql_source *source, struct hdb_error *err);
 
-/* Population shown by tables (database.all), as for a scan. */
+/* Returns the population that tables show (database.all), in the form for a scan. */
 static inline int sql_population(const struct sql_source *source)
 {
 	return source->database.all ? 0 : 1;
@@ -248,16 +259,16 @@ int sql_is_shown(struct sql_source *source, uint32_t ix, bool *shown, struct hdb
 
 /*
  * Rewrites a statement to use totals by class or kind, if that gives the same answer. Returns NULL
- * if not. sqlite3_free. Column names differ.
+ * if not; otherwise the caller must free the statement with sqlite3_free. The column names differ.
  */
 char *sql_rewrite(const char *statement);
 
 /* ---- words of a statement: sql_words.c ---- */
 
-/* Kinds of words. Of any other character, the kind is the character itself. */
+/* Kinds of words. The kind of any other character is the character itself. */
 enum { SQL_WORD = 'w', SQL_QUOTED = '"', SQL_LITERAL = 's', SQL_COMMENT = '#' };
 
-/* Borrowed from the statement, with its quotes. */
+/* A word, borrowed from the statement, including its quotes. */
 struct sql_word {
 	const char *at;
 	size_t size;
@@ -285,11 +296,11 @@ int sql_register_queries(struct sql_source *source);
 int sql_add_table(struct sql_source *source, const char *name, const struct sql_table_def *def,
 		  void (*release)(void *def));
 int sql_register_functions(struct sql_source *source);
-/* Returns whether it is one of our functions, ignoring case. */
+/* Returns whether the name is that of a function of this directory, ignoring case. */
 bool sql_is_function(const char *name);
 /*
- * Registers hex() and regexp(), which replace SQLite's own; not possible while a statement runs.
- * `cancel` stops a match; lent; NULL: none.
+ * Registers hex() and regexp(), which replace SQLite's own. This is not possible while a statement
+ * runs. `cancel` (lent; NULL: none) stops a match.
  */
 int sql_register_plain(struct sqlite3 *sqlite, const volatile int *cancel);
 /* Registers bounded versions of SQLite functions that could run for minutes. */
@@ -305,7 +316,8 @@ int sql_announce_class(struct sql_source *source, const char *name, struct hdb_e
 /* Returns whether a table or query, but not a class, has this name. */
 bool sql_has_table(const char *name);
 /*
- * Returns table `no` that is not a class; false after the last, with *left set to the rest of no.
+ * Fills *out with table number `no`, not counting classes. After the last table, returns false and
+ * sets *left to the rest of `no`.
  */
 bool sql_table_at(size_t no, struct heapsql_table *out, size_t *left);
 
@@ -320,7 +332,7 @@ int sql_fail_of(struct heapsql *sql, int rc, struct hdb_error *err);
  */
 void sql_hint(const struct sql_source *source, const char *text, const char *message, char *hint,
 	      size_t size);
-/* Explains why a statement has no rows, if it asks for a class or kind that does not occur. */
+/* Explains why a statement has no rows, if it refers to a class or kind that does not occur. */
 bool sql_why_empty(const struct sql_source *source, const char *text, char *why, size_t size);
 /* Adds the tables of a connection's only database to its catalogue, sqlite_master. */
 int sql_list_tables(struct sql_source *source, struct hdb_error *err);
@@ -328,7 +340,10 @@ int sql_list_tables(struct sql_source *source, struct hdb_error *err);
 struct sql_source *sql_first_source(struct heapsql *sql);
 /* Returns the database with this schema name; heapsql.c. */
 struct sql_source *sql_source_named(struct heapsql *sql, const char *name);
-/* Computes the retained size of a set of objects; for the groups of a statement, all at once. */
+/*
+ * Computes the retained size of a set of objects. The sizes for the groups of a statement are
+ * computed all at once.
+ */
 int sql_retained_of(struct sql_source *source, const uint32_t *ixs, size_t count, uint64_t *bytes,
 		    struct hdb_error *err);
 

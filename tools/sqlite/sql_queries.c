@@ -1,9 +1,9 @@
 /*
  * sqlite/sql_queries.c - registers every query as a table-valued function.
  *
- * The columns are the columns of the query. Arguments are hidden columns: "target" if it takes one,
- * its options in order, and "before" if it compares. If the target is optional, the option "by"
- * precedes it: histogram('package'). A query can be called by its name with _ for -, as
+ * The columns are the columns of the query. Arguments are hidden columns: "target" if the query
+ * takes one, its options in order, and "before" if it compares. If the target is optional, the
+ * option "by" precedes it: histogram('package'). A query can be called by its name with _ for -, as
  * "query_NAME", and by its quoted original name. If a table has the same name, only "query_NAME"
  * remains.
  */
@@ -16,7 +16,7 @@ struct query_def {
 	struct sql_table_def def; /* must be first */
 	const struct hdb_query_spec *spec;
 	bool has_target, has_before;
-	bool by_first; /* the first option precedes the optional target */
+	bool by_first; /* whether the first option precedes the optional target */
 	size_t option_count;
 };
 
@@ -180,8 +180,9 @@ static int take_argument(struct sql_cursor *c, int number, sqlite3_value *value,
 		return take_before(c, text, err);
 	option = hdb_query_option(aux->spec, (size_t)number);
 	if (!option->argument && (strcmp(text, "0") == 0 || !*text))
-		return HDB_OK;                        /* a switch that is off */
-	assert(s->args.option_count < s->text_count); /* each has a string, so there is room */
+		return HDB_OK; /* the option is a switch that is off */
+	/* each option has a string, so there is room */
+	assert(s->args.option_count < s->text_count);
 	s->options[s->args.option_count++] = (struct hdb_option){
 		.name = option->name,
 		.value = option->argument ? text : NULL,
@@ -205,7 +206,7 @@ static int map_columns(const struct hdb_query_spec *spec, struct query_state *s,
 				   hdb_query_column(spec, i)->name) == 0)
 				s->columns[i] = (int)k;
 	}
-	/* Columns named by options take the remaining positions in order. */
+	/* columns named by options take the remaining positions in order */
 	for (size_t k = 0, at = 0; k < shown; k++) {
 		if (is_column(spec, hdb_rows_column(s->rows, k)->name))
 			continue;
@@ -226,7 +227,7 @@ static int begin_query(struct sql_cursor *c, struct hdb_error *err)
 		if (c->key[i])
 			TRY(take_argument(c, i, c->key[i], err));
 	r = hdb_query(c->db, def_of(c)->spec->name, &s->args, &s->rows, err);
-	/* A missing object gives no rows; a missing class is an error. */
+	/* a missing object gives no rows; a missing class is an error */
 	if (r == HDB_NOTFOUND && s->args.target_count && strncmp(s->targets[0], "0x", 2) == 0)
 		return HDB_END;
 	if (r != HDB_OK)

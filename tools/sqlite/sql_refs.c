@@ -6,15 +6,15 @@
 
 #define NAME_SIZE 512
 
-/* Common part of a row; every state begins with it. */
+/* Common part of a row. Every state begins with it. */
 struct row {
 	uint32_t from, to; /* the reference; `to` HDB_NONE: none */
 	uint32_t step;
-	bool is_strong;                /* path: no reference is weak */
+	bool is_strong;                /* path: whether no reference is weak */
 	struct hdb_object_facts facts; /* of the row's object */
 };
 
-/* Columns: columns that `column_row` computes, and cells. */
+/* Columns: first those that `column_row` computes, then cells. */
 enum { OF_NAME, OF_STRENGTH, OF_ROOT };
 #define ROW_NAME SQL_COLUMN("name TEXT", OF_NAME)
 #define ROW_STRENGTH SQL_COLUMN("strength TEXT", OF_STRENGTH)
@@ -32,7 +32,7 @@ struct list {
 	struct hdb_list *list;
 	const uint32_t *ixs;
 	size_t count, at;
-	bool is_backwards; /* a list of referrers */
+	bool is_backwards; /* whether it is a list of referrers */
 	bool shows_all;    /* include unreachable objects */
 	uint64_t *seen;    /* bit set by object, for lists that may contain duplicates; owned */
 };
@@ -57,7 +57,7 @@ static int begin_list(struct sql_cursor *c, enum hdb_list_kind kind, uint32_t ix
 
 	TRY(hdb_list_open(c->db, kind, &s->list, err));
 	s->is_backwards = kind == HDB_REFERRERS;
-	/* Referents of a reachable object are reachable; only its referrers may be unreachable. */
+	/* referents of a reachable object are reachable; only its referrers may be unreachable */
 	s->shows_all = !s->is_backwards || c->source->database.all;
 	s->row.from = s->row.to = ix;
 	TRY(hdb_list_begin(s->list, ix, &length, err));
@@ -162,7 +162,10 @@ static int begin_references(struct sql_cursor *c, struct hdb_error *err)
 	return begin_of(c, HDB_REFERENCES, err);
 }
 
-/* The referrers of an unreachable object are unreachable. Show them, since the object was named. */
+/*
+ * Begins the referrers. Those of an unreachable object are unreachable as well, but are shown
+ * because the object was named.
+ */
 static int begin_referrers(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct list *s = c->state;
@@ -212,15 +215,16 @@ OF_TABLE(sql_inbound, "inbound", "Same as referrers", begin_referrers);
 /* ---- refs ---- */
 
 /*
- * Rows are references from fields, static fields and elements, read from the records of one source,
- * of the referrers of a target, or of the objects of a scan.
+ * State of the `refs` table. Its rows are references from fields, static fields and elements. They
+ * are read from the records of one source, of the referrers of a target, or of the objects of a
+ * scan.
  */
 struct refs {
 	const struct hdb_reference *now;
 	uint64_t source_id;
 	struct hdb_references *reader;
-	bool is_lent;    /* the reader belongs to the source */
-	bool is_open;    /* the references of an object are being read */
+	bool is_lent;    /* whether the reader belongs to the source */
+	bool is_open;    /* whether the references of an object are being read */
 	uint32_t target; /* required target; HDB_NONE: any */
 	/* sources: a scan of all objects or of classes with the name; or the list of referrers */
 	struct hdb_scan *scan;
@@ -228,7 +232,7 @@ struct refs {
 	uint8_t *marks; /* owned */
 	struct hdb_list *list;
 	const uint32_t *ixs;
-	size_t count, at; /* in the batch or list */
+	size_t count, at; /* size of the batch or list, and position in it */
 };
 
 /* Borrows a cached reader, which keeps the plans of classes, or opens one. */
@@ -433,7 +437,7 @@ static int begin_dominated(struct sql_cursor *c, struct hdb_error *err)
 {
 	uint32_t ix = HDB_NONE;
 
-	/* NULL and 0 select the top level: objects without a dominator. */
+	/* NULL and 0 select the top level: objects without a dominator */
 	if (sqlite3_value_type(c->key[0]) != SQLITE_NULL &&
 	    (sqlite3_value_type(c->key[0]) != SQLITE_INTEGER || sqlite3_value_int64(c->key[0])))
 		TRY(sql_value_object(c->source, c->key[0], &ix, err));
@@ -551,7 +555,7 @@ const struct sql_table_def sql_reachable_from = {
 
 /* ---- path_to_root ---- */
 
-/* row.from is the current object, row.to the previous one. */
+/* Begins a path: row.from is the current object, row.to the previous one. */
 static int begin_path(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct row *row = c->state;
@@ -561,7 +565,7 @@ static int begin_path(struct sql_cursor *c, struct hdb_error *err)
 	row->is_strong = !c->key[1] || !sqlite3_value_int(c->key[1]);
 	row->step = UINT32_MAX;
 	TRY(sql_value_object(c->source, c->key[0], &row->from, err));
-	/* There are no rows if there is no path. */
+	/* there are no rows if there is no path */
 	return hdb_parent_at(c->db, row->from, row->is_strong, &parent, err);
 }
 

@@ -1,15 +1,15 @@
 /*
  * sqlite/sql_rewrite.c - answers sums over all objects from totals by class or kind.
  *
- * SQLite cannot request sums from a virtual table, only rows. We therefore inspect a statement
- * before SQLite does. If it reads only `objects`, and from its rows only the class (or the kind),
- * count(*) and sums of shallow and retained sizes, the same sums over the totals of each class (or
- * kind) are equal, however they are combined. Other statements, and all doubtful ones, are left
- * unchanged.
+ * SQLite can request only rows from a virtual table, not sums. Statements are therefore inspected
+ * before SQLite sees them. If it reads only `objects`, and from its rows only the class (or the
+ * kind), count(*) and sums of shallow and retained sizes, the same sums over the totals of each
+ * class (or kind) are equal, however they are combined. All other statements, including doubtful
+ * ones, are left unchanged.
  */
 #include "sqlite/sql_private.h"
 
-/* Longer statements are left unchanged. */
+/* Maximum number of words; longer statements are left unchanged. */
 #define WORDS_MAX 400
 
 /*
@@ -66,7 +66,7 @@ static bool is_simple(const struct sql_word *words, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		selects += sql_is(&words[i], "select");
 		froms += sql_is(&words[i], "from");
-		/* IN may be followed by a list, but also by a table. */
+		/* IN may be followed by a list, but also by a table */
 		if (is_one_of(&words[i], more) &&
 		    !(sql_is(&words[i], "in") && i + 2 < count && sql_is(&words[i + 1], "(") &&
 		      words[i + 2].kind == SQL_LITERAL))
@@ -75,7 +75,10 @@ static bool is_simple(const struct sql_word *words, size_t count)
 	return selects == 1 && froms == 1;
 }
 
-/* sum(shallow), sum(retained), total(...): equal over totals. */
+/*
+ * Returns whether the words are sum(shallow), sum(retained) or total(...), which are equal over
+ * totals.
+ */
 static bool is_sum(const struct sql_word *words, size_t count, size_t i)
 {
 	static const char *const sums[] = { "sum", "total", NULL };
@@ -94,8 +97,8 @@ static bool is_count(const struct sql_word *words, size_t count, size_t i)
 }
 
 /*
- * Parses WHERE: `reachable`, conditions on the class only, or both joined by AND. *reachable is 1
- * or -1 if present, *skip_to the first word to keep.
+ * Parses WHERE: `reachable`, conditions on the class only, or both joined by AND. Sets *reachable
+ * to 1 or -1 if it is present, and *skip_to to the first word to keep.
  */
 static bool read_where(const struct sql_word *words, size_t count, size_t where, int *reachable,
 		       size_t *skip_to)
@@ -116,14 +119,14 @@ static bool read_where(const struct sql_word *words, size_t count, size_t where,
 		i += 2;
 	}
 	*skip_to = i;
-	/* It must not be followed by OR or by more of an expression on `reachable`. */
+	/* neither OR nor more of an expression on `reachable` may follow */
 	return i == count || sql_is(&words[i], "and") || sql_is(&words[i], "group") ||
 	       sql_is(&words[i], "order") || sql_is(&words[i], "limit");
 }
 
 /*
- * AND binds tighter than OR: dropping the first term of `reachable AND a OR b` would change the
- * meaning.
+ * Returns whether there is an OR. AND binds tighter, so dropping the first term of `reachable AND a
+ * OR b` would change the meaning.
  */
 static bool has_or(const struct sql_word *words, size_t from, size_t count)
 {
@@ -187,8 +190,8 @@ static bool read_shape(const struct sql_word *words, size_t count, struct shape 
 }
 
 /*
- * Aggregates that are computed over rows: min(class) gives the same result over totals,
- * group_concat does not.
+ * Returns whether there are aggregates whose result over totals would differ: min(class) gives the
+ * same result, but group_concat does not.
  */
 static bool has_other_aggregate(const struct sql_word *words, size_t count)
 {

@@ -84,7 +84,9 @@ static const char *simple_name(const char *class_name)
 	return dot ? dot + 1 : class_name;
 }
 
-/* Records a name; false if it is taken, also in other letters: SQLite ignores the case of ASCII. */
+/*
+ * Records a name. Returns false if it is taken, ignoring the case of ASCII letters as SQLite does.
+ */
 static bool take_name(struct base_names *taken, const char *name)
 {
 	const size_t before = taken->list.count;
@@ -153,7 +155,7 @@ static int add_fields(sqlite3_str *text, struct shape *s, struct hdb_error *err)
 		const struct hdb_field *field = hdb_field_at(s->fields[0], f);
 
 		s->field_of[s->column_count * s->base_count] = field;
-		/* Finds the same field in classes of the same name from other class loaders. */
+		/* find the same field in classes of the same name from other class loaders */
 		for (uint32_t b = 1; b < s->base_count; b++)
 			for (size_t o = 0; o < counts[b]; o++) {
 				const struct hdb_field *other = hdb_field_at(s->fields[b], o);
@@ -195,7 +197,7 @@ static int fill_shape(struct shape *s, const char *plain, sqlite3_str *text, str
 		s->bases[s->base_count++] = no;
 	if (!s->base_count)
 		return HDB_NOTFOUND;
-	/* Include subclasses of all of them. */
+	/* include subclasses of all of them */
 	for (uint32_t no = 0; no < hdb_class_count(db); no++)
 		for (uint32_t b = 0; b < s->base_count && !s->classes[no]; b++)
 			s->classes[no] = s->with_sub ?

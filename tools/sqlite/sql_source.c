@@ -1,6 +1,6 @@
 /*
  * sqlite/sql_source.c - a database as seen by SQLite modules: its tables and functions, and class
- * tables, which are created when a statement names them.
+ * tables, which are created when a statement mentions them.
  */
 #include "sqlite/sql_private.h"
 
@@ -59,8 +59,8 @@ static int on_pragma(void *ctx, int count, char **values, char **names)
 }
 
 /*
- * Lists queries as query_NAME, since clients use names such as "tables" themselves. A table of the
- * connection's own is not replaced.
+ * Lists queries as query_NAME, since clients use names such as "tables" themselves. The
+ * connection's own tables are not replaced.
  */
 static int list_table(struct sqlite3 *sqlite, const char *schema, const struct heapsql_table *table,
 		      struct hdb_error *err)
@@ -86,8 +86,8 @@ static int list_table(struct sqlite3 *sqlite, const char *schema, const struct h
 }
 
 /*
- * Eponymous tables of the only database are usable by name, but clients look into the catalogue.
- * Datasette sets query_only, which would reject even our tables.
+ * Lists the tables in the catalogue. The eponymous tables of the only database can be used by name,
+ * but clients read the catalogue. Datasette sets query_only, which would reject even these tables.
  */
 int sql_list_tables(struct sql_source *source, struct hdb_error *err)
 {
@@ -151,7 +151,7 @@ static int make_class(struct sql_source *source, const char *name, struct hdb_er
 		if (strcmp(source->made[i], name) == 0)
 			return HDB_OK;
 		/*
-		 * SQLite ignores case: the table named now replaces one that differs only in case.
+		 * SQLite ignores case, so this table replaces one whose name differs only in case
 		 */
 		if (sqlite3_stricmp(source->made[i], name) == 0)
 			same = i;

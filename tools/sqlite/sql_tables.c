@@ -6,7 +6,7 @@
 
 /* ---- classes ---- */
 
-/* Returns the class whose class object is the value; HDB_END if there is none. */
+/* Sets *no to the class whose class object is the value. Returns HDB_END if there is none. */
 static int key_class(struct sql_cursor *c, struct sqlite3_value *key, uint32_t *no,
 		     struct hdb_error *err)
 {
@@ -146,14 +146,14 @@ const struct sql_table_def sql_classes = {
 enum { TOTALS_GROUP, TOTALS_OBJECTS, TOTALS_SHALLOW, TOTALS_RETAINED, TOTALS_ARG };
 
 struct totals {
-	uint64_t (*sums)[TOTALS_ARG]; /* indexed by group and column; owned */
+	uint64_t (*sums)[TOTALS_ARG]; /* sums by group and column; owned */
 	uint32_t no, count;           /* number of groups, and the current one */
 	int population;               /* as for a scan */
 };
 
 /*
- * Allocates groups and determines which objects count. Returns HDB_END if tables contain no such
- * objects.
+ * Allocates groups and determines which objects count. Returns HDB_END if the tables contain no
+ * such objects.
  */
 static int begin_groups(struct sql_cursor *c, uint32_t count, struct hdb_error *err)
 {
@@ -189,14 +189,14 @@ static int begin_class_totals(struct sql_cursor *c, struct hdb_error *err)
 			sums[TOTALS_OBJECTS] -= t->reachable_objects;
 			sums[TOTALS_SHALLOW] -= t->reachable_shallow_bytes;
 		} else if (has_retained) {
-			/* Unreachable objects retain nothing. */
+			/* unreachable objects retain nothing */
 			sums[TOTALS_RETAINED] = c->source->retained[no];
 		}
 	}
 	return HDB_OK;
 }
 
-/* One pass over the heap, without creating SQLite rows. */
+/* Computes totals by kind in one pass over the heap, without creating rows in SQLite. */
 static int begin_kind_totals(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct totals *s = c->state;
@@ -294,8 +294,8 @@ static int begin_class_fields(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct class_fields *s = c->state;
 
-	s->is_static =
-		true; /* the state before the first field is "after the statics of a previous class" */
+	/* the state before the first field is "after the statics of a previous class" */
+	s->is_static = true;
 	return begin_range(c, c->key[1], c->key[0], &s->range, err);
 }
 
@@ -409,7 +409,7 @@ static int next_roots(struct sql_cursor *c, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Returns the serial number of the thread, if there is one. */
+/* Returns the serial number of the root's thread to SQLite, if there is one. */
 static int column_roots(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
 			struct hdb_error *err)
 {
@@ -457,12 +457,12 @@ const struct sql_table_def sql_locals = {
 
 /* ---- threads and frames ---- */
 
-/* Rows of the threads query, without stacks. */
+/* State of the threads table: rows of the threads query, without stacks. */
 struct thread_rows {
 	struct hdb_rows *rows;
 };
 
-/* X(index, column of the query, column of the table). */
+/* The columns: X(index, column of the query, column of the table). */
 #define THREAD_COLUMNS(X) \
 	X(THREADS_ID, "id", "id ID") \
 	X(THREADS_SERIAL, "serial", "serial COUNT") \
@@ -546,7 +546,7 @@ const struct sql_table_def sql_threads = {
 struct threads {
 	uint64_t at, end;
 	struct hdb_thread thread;
-	/* current depth of frames; serial of the requested thread, 0: all threads */
+	/* current depth of frames; serial number of the requested thread, 0: all threads */
 	uint32_t depth, wanted;
 	struct hdb_frame frame;
 };
@@ -596,7 +596,7 @@ static int next_frames(struct sql_cursor *c, struct hdb_error *err)
 			r = hdb_frame_at(c->db, s->thread.trace_serial, s->depth, &s->frame, err);
 			if (r <= 0)
 				return r;
-			s->depth++; /* a frame missing from the dump */
+			s->depth++; /* the frame is not in the dump */
 			continue;
 		}
 		TRY(next_threads(c, err));

@@ -34,7 +34,10 @@ static const char *class_argument(sqlite3_value *value)
 	return text && *text && !(text[0] == '0' && (text[1] | 0x20) == 'x') ? text : NULL;
 }
 
-/* "java.util.HashMap", "java.util.AbstractMap+" with subclasses, "java.util.*". */
+/*
+ * Begins the entries of all objects of the named classes: "java.util.HashMap",
+ * "java.util.AbstractMap+" with subclasses, "java.util.*".
+ */
 static int begin_class_entries(struct sql_cursor *c, const char *name, struct hdb_error *err)
 {
 	struct entries *s = c->state;
@@ -68,7 +71,7 @@ static int begin_entries(struct sql_cursor *c, struct hdb_error *err)
 	return hdb_entries_open(c->db, s->owner, &s->entries, err);
 }
 
-/* Continues with the other collections. The failure is reported after the last one. */
+/* Records that a collection was not decoded. The failure is reported after the last collection. */
 static int note_unknown(struct entries *s, struct hdb_error *err)
 {
 	if (!s->unknown++ && err)
@@ -183,7 +186,7 @@ static int begin_elements(struct sql_cursor *c, struct hdb_error *err)
 	TRY(hdb_object_at(c->db, s->ix, &facts, err));
 	if (facts.kind != HDB_KIND_OBJECT_ARRAY && facts.kind != HDB_KIND_PRIMITIVE_ARRAY)
 		return HDB_END;
-	s->at = UINT64_MAX; /* one before the first */
+	s->at = UINT64_MAX; /* one before the first element */
 	return HDB_OK;
 }
 

@@ -53,7 +53,7 @@ void sql_function_fail(struct sqlite3_context *ctx, struct sql_source *source, i
 
 /* ---- tables ---- */
 
-/* Data of a module: source and definition. */
+/* Data of a module. */
 struct table_aux {
 	struct sql_source *source;
 	const struct sql_table_def *def;
@@ -82,7 +82,7 @@ static int declare(const struct table_aux *a, sqlite3 *sqlite, char **message)
 	sqlite3_str_appendchar(text, 1, ')');
 	if (!(statement = sqlite3_str_finish(text)))
 		return SQLITE_NOMEM;
-	/* The declaration is a CREATE TABLE, which the guard would reject. */
+	/* the declaration is a CREATE TABLE, which the guard would reject */
 	was_on = sql_set_guard(a->source->owner, false);
 	rc = sqlite3_declare_vtab(sqlite, statement);
 	if (was_on)
@@ -126,8 +126,8 @@ static uint32_t cell_of(const struct sql_table_def *def, size_t column)
 }
 
 /*
- * Each key that a statement constrains sets one bit of idxNum. The filter gets the values in the
- * order of these bits.
+ * Chooses the keys. Each key that a statement constrains sets one bit of idxNum. The filter gets
+ * the values in the order of these bits.
  */
 static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
@@ -178,7 +178,7 @@ static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 		return SQLITE_NOMEM;
 	info->idxStr = text;
 	info->needToFreeIdxStr = 1;
-	/* A key that only narrows a scan reduces its cost. */
+	/* a key that only narrows a scan reduces its cost */
 	if (!found || (unsigned)info->idxNum == def->narrowing_key) {
 		const double rows = found ? def->rows / 10 : def->rows;
 
@@ -656,7 +656,7 @@ int sql_need_counts(struct sql_source *source, bool reachable, struct hdb_error 
 
 int sql_need_retained(struct sql_source *source, struct hdb_error *err)
 {
-	/* Unreachable objects retain nothing. */
+	/* unreachable objects retain nothing */
 	const struct hdb_scan_options opt = { .struct_size = sizeof(opt),
 					      .columns = HDB_SCAN_RETAINED,
 					      .population = 1 };

@@ -30,7 +30,7 @@ static const char *end_of_quotes(const char *at)
 	return at;
 }
 
-/* Returns the end of a comment; NULL if there is none. */
+/* Returns the end of a comment, or NULL if there is none at `at`. */
 static const char *end_of_comment(const char *at)
 {
 	const char *close;

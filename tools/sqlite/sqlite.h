@@ -21,7 +21,7 @@ struct heapsql_options {
 	const volatile int *cancel; /* nonzero: statements stop with HDB_EINTR; lent */
 };
 
-/* Opens a connection. *out is owned: heapsql_close. `opt` may be NULL. */
+/* Opens a connection. The caller must close *out with heapsql_close. `opt` may be NULL. */
 int heapsql_open(const struct heapsql_options *opt, struct heapsql **out, struct hdb_error *err);
 void heapsql_close(struct heapsql *sql);
 static inline void heapsql_close_at(struct heapsql **sql)
@@ -33,8 +33,11 @@ static inline void heapsql_close_at(struct heapsql **sql)
 struct heapsql_database {
 	struct hdb *db;
 	const char *name; /* schema name; NULL: the only database */
-	bool all;         /* tables include unreachable objects */
-	/* The file, of which queries that compare two open another handle; NULL: they cannot. */
+	bool all;         /* whether tables include unreachable objects */
+	/*
+	 * The file, of which queries that compare databases open another handle. If it is NULL,
+	 * these queries cannot run.
+	 */
 	const char *path;
 	struct hdb_open_options open;
 };
@@ -48,20 +51,22 @@ int heapsql_add(struct heapsql *sql, const struct heapsql_database *database,
 /* A running statement and its rows. */
 struct heapsql_rows;
 /*
- * Prepares the first statement of `text`. *rest is the remaining text. *out is NULL if there is no
- * statement, otherwise owned: heapsql_rows_close. Fails with HDB_EUSAGE if SQLite rejects it.
+ * Prepares the first statement of `text`. Sets *rest to the remaining text, and *out to NULL if
+ * there is no statement. Otherwise the caller must close *out with heapsql_rows_close. Fails with
+ * HDB_EUSAGE if SQLite rejects it.
  */
 int heapsql_prepare(struct heapsql *sql, const char *text, const char **rest,
 		    struct heapsql_rows **out, struct hdb_error *err);
 /*
  * Returns whether the first statement of `text` names each of its columns: "SELECT id, count(*)
- * ...", not "SELECT *". Returns false if unknown, for statements with comments or very many words.
+ * ...", not "SELECT *". Returns false if this is unknown, as for statements with comments or very
+ * many words.
  */
 bool heapsql_names_columns(const char *text);
 size_t heapsql_column_count(const struct heapsql_rows *rows);
 /*
- * Returns the columns as an array, borrowed until heapsql_rows_close. Names come from the
- * statement, may be any text, and are made unique: a second "class" becomes "class_2". Types of
+ * Returns the columns as an array, borrowed until heapsql_rows_close. Names come from the statement
+ * and may be any text; they are made unique: a second "class" becomes "class_2". Types of
  * expressions are known after the first heapsql_next.
  */
 const struct hdb_column *heapsql_column(const struct heapsql_rows *rows, size_t column);
@@ -70,7 +75,7 @@ const struct hdb_column *heapsql_column(const struct heapsql_rows *rows, size_t 
  * values of any type.
  */
 bool heapsql_is_typed(const struct heapsql_rows *rows, size_t column);
-/* HDB_OK, HDB_END, or a failure. */
+/* Advances to the next row. Returns HDB_OK, HDB_END, or a failure. */
 int heapsql_next(struct heapsql_rows *rows, struct hdb_error *err);
 /* Returns the values as an array, borrowed until the next call. */
 const struct hdb_value *heapsql_value(const struct heapsql_rows *rows, size_t column);
@@ -81,8 +86,8 @@ static inline void heapsql_rows_close_at(struct heapsql_rows **rows)
 }
 
 /*
- * Rows as a source for the writers of common/answer.h. The first row is read in advance to
- * determine the types of expression columns.
+ * The rows of a statement as a source for the writers of common/answer.h. The first row is read in
+ * advance to determine the types of expression columns.
  */
 struct heapsql_answer {
 	struct row_source source;  /* refers to this struct */
@@ -109,8 +114,8 @@ struct heapsql_columns {
 /*
  * An expression over the columns of an answer (hdb_query), evaluated by a connection with a
  * database, whose functions and tables may be used. The connection runs nothing else until the
- * filter is closed. *out is owned: heapsql_filter_close. Fails with HDB_EUSAGE if SQLite rejects
- * the expression.
+ * filter is closed. The caller must close *out with heapsql_filter_close. Fails with HDB_EUSAGE if
+ * SQLite rejects the expression.
  */
 struct heapsql_filter;
 int heapsql_filter_open(struct heapsql *sql, const char *expression,
@@ -118,7 +123,7 @@ int heapsql_filter_open(struct heapsql *sql, const char *expression,
 			struct hdb_error *err);
 /* Returns whether the expression uses this column. */
 bool heapsql_filter_uses(const struct heapsql_filter *filter, size_t column);
-/* Evaluates the expression for one value per column: *holds. */
+/* Sets *holds to whether the expression is true for these values, one per column. */
 int heapsql_filter_test(struct heapsql_filter *filter, const struct hdb_value *const *values,
 			bool *holds, struct hdb_error *err);
 void heapsql_filter_close(struct heapsql_filter *filter);
@@ -138,10 +143,10 @@ struct heapsql_arrow_options {
 	bool all;          /* as in heapsql_database */
 };
 /*
- * Returns the rows of the only statement in `text` as an Arrow stream (*out, lent), which owns
- * everything it needs except `db`, lent until its release. If there are more than 4,096 rows and
- * expression columns, the statement runs once in advance to determine types. Fails with HDB_EUSAGE
- * if there is not exactly one statement.
+ * Fills *out (lent) with an Arrow stream of the rows of the only statement in `text`. The stream
+ * owns everything that it needs except `db`, which is lent until the stream is released. If there
+ * are more than 4,096 rows and expression columns, the statement runs once in advance to determine
+ * types. Fails with HDB_EUSAGE if there is not exactly one statement.
  */
 int heapsql_arrow(struct hdb *db, const char *text, const struct heapsql_arrow_options *opt,
 		  struct ArrowArrayStream *out, struct hdb_error *err);
@@ -170,14 +175,14 @@ struct heapsql_table {
 /* Lists tables by kind, for a shell. Returns false after the last. */
 bool heapsql_table(struct heapsql *sql, size_t no, struct heapsql_table *out);
 /*
- * Returns the columns of a table: "id, class, ...", or one line each for with_types; owned: free().
- * Returns HDB_NOTFOUND if there is no such table.
+ * Sets *out to the columns of a table: "id, class, ...", or one line per column if with_types is
+ * set. The caller must free() *out. Returns HDB_NOTFOUND if there is no such table.
  */
 int heapsql_schema(struct heapsql *sql, const char *table, bool with_types, char **out,
 		   struct hdb_error *err);
-/* Explains why a statement has no rows, if it asks for a class or kind that does not occur. */
+/* Explains why a statement has no rows, if it refers to a class or kind that does not occur. */
 bool heapsql_why_empty(struct heapsql *sql, const char *text, char *why, size_t size);
-/* Explains why a statement has no rows, on a separate connection. */
+/* Like heapsql_why_empty, but on a separate connection. */
 bool heapsql_why_source_empty(const struct heapsql_database *database, const char *text, char *why,
 			      size_t size);
 

@@ -1,5 +1,5 @@
 /*
- * watch/growth.c - see growth.h.
+ * watch/growth.c - implements growth.h.
  */
 #include "watch/growth.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Minimum number of histograms; with fewer, samples are more informative. */
+/* Minimum number of histograms that are used; if there are fewer, samples are more informative. */
 #define HISTOGRAMS_MIN 6
 /*
  * Number of groups of samples whose minima are used, and minimum number of falls of the heap among
@@ -67,7 +67,7 @@ static int add_text(struct growth *g, const char *text, uint32_t *no)
 	return base_names_add(&g->names, &name, false, no, g->err);
 }
 
-/* Events of programs without records are ignored. */
+/* Adds an event, unless its program has no records. */
 static int add_event(struct growth *g, const struct series_record *r)
 {
 	struct growth_event event = { .time_ms = r->time_ms };
@@ -100,7 +100,7 @@ static int take_record(void *ctx, const struct series_record *r)
 	TRY(find_run(reading->growth, r, &run));
 	if (r->kind == SERIES_JVM)
 		memcpy(run->main_class, r->main_class, sizeof(run->main_class));
-	/* The age of a JVM only increases, so a record with a lower age is ignored. */
+	/* the age of a JVM only increases, so a record with a lower age is ignored */
 	if (r->age_ms < run->age_ms)
 		return HDB_OK;
 	run->age_ms = r->age_ms;
@@ -152,7 +152,7 @@ void growth_release(struct growth *g)
 
 /* ---- the heap ---- */
 
-/* Samples that follow a collection. */
+/* Copies the samples that follow a collection. */
 static size_t after_collections(const struct growth_run *run, struct trend_point *out)
 {
 	uint64_t gcs = 0;
@@ -251,7 +251,7 @@ static int judge_heap(struct growth *g, uint32_t run_no, struct hdb_error *err)
 
 /* ---- classes ---- */
 
-/* Points of one class, and how many objects it has. */
+/* Points of one class: its bytes and its number of objects. */
 struct class_points {
 	struct trend_point *bytes, *objects; /* owned; as many as histograms */
 };
@@ -274,8 +274,9 @@ const struct growth_class *growth_class_in(const struct growth *g, const struct 
 }
 
 /*
- * A class that a histogram does not list is smaller than all listed classes. It is assumed to be as
- * large as the smallest of them, or as it is when it first appears if that is less.
+ * Fills in the points of a class for histograms that do not list it. There it is smaller than all
+ * listed classes. It is assumed to be as large as the smallest of these, or as large as when it
+ * first appears if that is less.
  */
 static void fill_points(const struct growth *g, const struct growth_run *run,
 			const struct growth_class *last, struct class_points *out)
@@ -309,8 +310,8 @@ bool growth_is_of_jdk(const char *name)
 }
 
 /*
- * A JDK class is hardly ever the cause of a leak, and the sizes of such classes change with the
- * load.
+ * Returns the minimum growth of a class that is reported. It is higher for a JDK class, which is
+ * hardly ever the cause of a leak and whose size changes with the load.
  */
 static double class_rise_min(const struct growth *g, const struct growth_class *c,
 			     const struct growth_histogram *last)
@@ -340,7 +341,7 @@ static int judge_classes(struct growth *g, uint32_t run_no, struct hdb_error *er
 		const double rise_min = class_rise_min(g, c, last);
 		struct trend objects;
 
-		/* The growth of a class cannot exceed its size. */
+		/* the growth of a class cannot exceed its size */
 		if ((double)c->bytes < rise_min)
 			continue;
 		fill_points(g, run, c, &points);

@@ -1,8 +1,8 @@
 /*
  * watch/growth.h - finds JVMs in a series whose heap or classes grow steadily.
  *
- * Each run of a JVM is examined separately, because a restart frees everything. The measure of the
- * heap is the size of all classes in histograms, which are taken after a full collection. Without
+ * Each run of a JVM is examined separately, because a restart frees all memory. The size of the
+ * heap is that of all classes in histograms, which are taken after a full collection. Without
  * enough histograms, samples after collections are used: the minima of groups, and only if the heap
  * also fell several times, because an old generation fills up between its collections.
  */
@@ -14,8 +14,8 @@
 #include "watch/trend.h"
 
 /*
- * Minimum growth that is reported. For the heap and JDK classes it is a part of the live heap at
- * the end, for other classes a part of the class; there is also a minimum in bytes.
+ * Minimum growth that is reported: for the heap and JDK classes, as a fraction of the live heap at
+ * the end; for other classes, as a fraction of the class; and in bytes.
  */
 #define GROWTH_HEAP_MIN 0.05
 #define GROWTH_CLASS_MIN 0.01
@@ -40,7 +40,7 @@ struct growth_class {
 
 /* An event of a run that has records: a capture, or the end of the run. */
 struct growth_event {
-	uint32_t run, event, text; /* the last two: names */
+	uint32_t run, event, text; /* event and text are names */
 	uint64_t time_ms;
 };
 
@@ -48,7 +48,7 @@ struct growth_event {
 struct growth_run {
 	char jvm[SERIES_JVM_SIZE];
 	char main_class[256];
-	uint64_t time_ms, age_ms; /* of the last record */
+	uint64_t time_ms, age_ms; /* time and age of the last record */
 	BASE_VEC_AS(sample_vec, struct growth_sample, samples, sample_count);
 	BASE_VEC_AS(histogram_vec, struct growth_histogram, histograms, histogram_count);
 };
@@ -61,9 +61,11 @@ struct growth_row {
 	uint32_t run;
 	const char *name; /* name of the class, borrowed from the growth; NULL: the heap */
 	struct trend trend;
-	uint64_t bytes, objects; /* in the last record */
+	uint64_t bytes, objects; /* bytes and objects in the last record */
 	double objects_slope;    /* per second */
-	/* for the heap: seconds from the last record until it reaches its maximum; 0: never */
+	/*
+	 * for the heap: seconds from the last record until the heap reaches its maximum; 0: never
+	 */
 	double limit_s;
 	uint64_t since_ms; /* wall clock */
 };
@@ -85,17 +87,17 @@ int growth_read(struct growth *growth, const char *path, const char *jvm, struct
 int growth_find(struct growth *growth, struct hdb_error *err);
 
 /*
- * Returns the points of the heap after collections that its trend is computed from. *out is owned:
- * free().
+ * Sets *out to the points of the heap after collections, from which its trend is computed. The
+ * caller must free() *out.
  */
 int growth_heap_points(const struct growth_run *run, struct trend_point **out, size_t *count,
 		       struct hdb_error *err);
 
-/* The wall-clock time at an age of a run, and a name as text. */
+/* Return the wall-clock time at an age of a run, and the text of a name. */
 uint64_t growth_time_of(const struct growth_run *run, double age_s);
 const char *growth_name(const struct growth *growth, uint32_t name);
 
-/* Returns a class in a histogram; NULL if it is not among the largest classes. */
+/* Returns a class in a histogram, or NULL if it is not among the largest classes. */
 const struct growth_class *growth_class_in(const struct growth *growth,
 					   const struct growth_histogram *histogram, uint32_t name);
 

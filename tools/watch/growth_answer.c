@@ -1,6 +1,4 @@
-/*
- * watch/growth_answer.c - growth as an answer: rows, and a sentence.
- */
+/* watch/growth_answer.c - makes an answer from growth: rows, and a sentence. */
 #include "watch/growth_answer.h"
 #include "watch/growth_points.h"
 
@@ -22,7 +20,7 @@
 #define HOUR_S 3600.0
 #define SUFFIX ".jsonl"
 #define SUMMARY_SIZE 1024
-/* If the limit is reached later than this, no warning is given. */
+/* Time until the limit is reached, beyond which no warning is given. */
 #define HOURS_MAX (24 * 365.0)
 
 enum {
@@ -219,7 +217,7 @@ const struct growth_row *growth_newest(const struct growth *g)
 	return newest(g, &named);
 }
 
-/* "12.3 MiB per hour since 2026-11-29 02:10" */
+/* Formats the speed: "12.3 MiB per hour since 2026-11-29 02:10". */
 static void put_speed(const struct growth_row *row, char *buf, size_t size)
 {
 	char since[GROWTH_TIME_SIZE];

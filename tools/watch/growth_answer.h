@@ -1,6 +1,6 @@
 /*
- * watch/growth_answer.h - the two answers from series: what grows steadily, and the points of their
- * lines.
+ * watch/growth_answer.h - the two answers from series: the values that grow steadily, and the
+ * points of lines.
  */
 #ifndef WATCH_GROWTH_ANSWER_H
 #define WATCH_GROWTH_ANSWER_H
@@ -13,7 +13,7 @@
 
 struct growth_answer;
 
-/* *out is owned: growth_answer_free. */
+/* Makes an empty answer. The caller must release *out with growth_answer_free. */
 int growth_answer_new(struct growth_answer **out, struct hdb_error *err);
 void growth_answer_free(struct growth_answer *answer); /* NULL is allowed */
 static inline void growth_answer_free_at(struct growth_answer **answer)
@@ -22,8 +22,8 @@ static inline void growth_answer_free_at(struct growth_answer **answer)
 }
 
 /*
- * Adds a series, or all series (*.jsonl) of a directory. Fails with HDB_EABSENT if a directory has
- * none.
+ * Adds a series, or all series (*.jsonl) of a directory. Fails with HDB_EABSENT if a directory
+ * contains no series.
  */
 int growth_answer_add(struct growth_answer *answer, const char *path, struct hdb_error *err);
 
@@ -36,18 +36,23 @@ int growth_answer_add(struct growth_answer *answer, const char *path, struct hdb
 int growth_answer_make(struct growth_answer *answer, bool is_points, const struct own_answer **out,
 		       struct hdb_error *err);
 
-/* The answer about growth as JSON: *text is owned, free(). See own_answer_json. */
+/*
+ * Sets *text to the answer about growth as JSON; see own_answer_json. The caller must free() *text.
+ */
 int growth_json(const char *const *paths, size_t count, bool is_sparse, char **text,
 		struct hdb_error *err);
 
-/* The findings, and the sentence about the newest JVM that grows. */
+/* Return the findings, and the sentence about the newest JVM that grows. */
 const struct growth *growth_answer_of(const struct growth_answer *answer);
 const char *growth_answer_summary(const struct growth_answer *answer);
 
-/* Returns the heap's row of the newest JVM whose heap or classes grow; NULL if there is none. */
+/*
+ * Returns the row for the heap of the newest JVM whose heap or classes grow, or NULL if there is
+ * none.
+ */
 const struct growth_row *growth_newest(const struct growth *growth);
 
-/* Formats the wall clock's local time. */
+/* Formats a wall-clock time as local time. */
 void growth_time(uint64_t time_ms, char buf[GROWTH_TIME_SIZE]);
 
 #endif

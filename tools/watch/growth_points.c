@@ -1,5 +1,5 @@
 /*
- * watch/growth_points.c - see growth_points.h.
+ * watch/growth_points.c - implements growth_points.h.
  */
 #include "watch/growth_points.h"
 

@@ -1,5 +1,5 @@
 /*
- * watch/series.c - see series.h: appends records to a file of JSON lines, and thins it out.
+ * watch/series.c - implements series.h: appends records to a file of JSON lines, and thins it out.
  */
 #include "watch/series.h"
 
@@ -82,7 +82,7 @@ void series_write_line(struct bytes *out, const struct series_record *r)
 
 /* ---- the file ---- */
 
-/* Returns whether the last byte of the file is a line feed, or the file is empty. */
+/* Returns whether the file is empty or ends with a line feed. */
 static bool ends_whole(int fd, uint64_t size)
 {
 	char last = '\n';
@@ -107,7 +107,7 @@ static int open_file(struct series *s, struct hdb_error *err)
 			"%s: another `heapdb watch` is writing it; use --series for another "
 			"file",
 			s->path);
-	/* The other process may have replaced the file in the meantime. */
+	/* the other process may have replaced the file in the meantime */
 	if (stat(s->path, &named) < 0 || named.st_ino != st.st_ino)
 		return hdb_fail(err, HDB_EIO, "%s was replaced while it was opened", s->path);
 	s->size = (uint64_t)st.st_size;
@@ -137,7 +137,10 @@ int series_open(const char *path, uint64_t bytes_max, struct series **out, struc
 
 /* ---- thinning ---- */
 
-/* State of copying a file. Samples and histograms alternate separately; events are always kept. */
+/*
+ * State of copying a file. Every second sample and every second histogram is kept, counted
+ * separately. Events are always kept.
+ */
 struct thinning {
 	FILE *to;
 	uint64_t keep_from, at; /* offsets in the old file */
@@ -164,7 +167,7 @@ static int copy_thinned(struct series *s, FILE *from, FILE *to)
 	size_t room = 0;
 	ssize_t size;
 
-	/* A line longer than the limit was not written by heapdb. */
+	/* a line longer than the limit was not written by heapdb */
 	while ((size = getline(&line, &room, from)) > 0 && (size_t)size <= SERIES_LINE_MAX)
 		copy_line(&t, line, (size_t)size);
 	free(line);
@@ -217,7 +220,7 @@ static int flush(struct series *s, struct hdb_error *err)
 	if (!base_write_all(s->fd, s->waiting.data, s->waiting.size)) {
 		const int why = errno;
 
-		/* If this fails too, the next reader skips the incomplete line. */
+		/* if this fails as well, the next reader skips the incomplete line */
 		if (ftruncate(s->fd, (off_t)s->size) < 0)
 			s->size = (uint64_t)lseek(s->fd, 0, SEEK_END);
 		return hdb_fail_errno(err, why, "%s", s->path);

@@ -1,14 +1,14 @@
 /*
  * watch/series.h - a series: the figures of JVMs over time, in a file that grows by whole lines.
  *
- * Each line is a JSON object that ends with the CRC-32 of what precedes it:
+ * Each line is a JSON object that ends with the CRC-32 of the text before it:
  *
  *     {"kind":"sample","time":MS,"jvm":"PID-START","age":MS,"heap":BYTES,...,"crc":"0a1b2c3d"}
  *
  * Lines that are damaged, cut or of an unknown kind are skipped and counted. "time" is wall-clock
- * time, which may jump. "age", the time since the JVM started, never jumps, so trends use it. A
- * file that reaches its limit is rewritten with every second line of its older three quarters, and
- * replaced.
+ * time, which may jump. "age", the time since the JVM started, never jumps, so it is used for
+ * trends. A file that reaches its limit is rewritten with every second line of its older three
+ * quarters, and replaced.
  */
 #ifndef WATCH_SERIES_H
 #define WATCH_SERIES_H
@@ -25,12 +25,12 @@
 
 enum series_kind { SERIES_JVM, SERIES_SAMPLE, SERIES_CLASSES, SERIES_EVENT, SERIES_KINDS };
 
-/* X(NAME, key): the figures of a sample. Sizes are bytes. */
+/* The figures of a sample: X(NAME, key). Sizes are in bytes. */
 #define SERIES_FIGURES_ALL(X) \
 	X(HEAP, heap) /* used after the last garbage collection */ \
 	X(COMMITTED, committed) \
 	X(MAX, max) \
-	X(GCS, gcs) /* collections since the start, and their time */ \
+	X(GCS, gcs) /* number of collections since the start, and their time */ \
 	X(GC_US, gc_us) \
 	X(METASPACE, metaspace) \
 	X(LOADED, loaded) /* classes */ \
@@ -44,7 +44,7 @@ enum series_kind { SERIES_JVM, SERIES_SAMPLE, SERIES_CLASSES, SERIES_EVENT, SERI
 #define SERIES_FIGURE(name, key) SERIES_##name,
 enum series_figure { SERIES_FIGURES_ALL(SERIES_FIGURE) SERIES_FIGURES };
 
-/* The names of both in a line. */
+/* The names of kinds and of figures in a line. */
 extern const char *const series_kind_names[], *const series_figure_keys[];
 
 /* A class in a histogram. */
@@ -70,7 +70,7 @@ struct series_record {
 	char event[32];               /* of SERIES_EVENT: "capture" */
 	char text[512], path[1024];   /* likewise */
 	uint64_t pause_us;            /* for SERIES_CLASSES: duration of the request to the JVM */
-	uint64_t objects, bytes;      /* likewise: of all classes */
+	uint64_t objects, bytes;      /* for SERIES_CLASSES: objects and bytes of all classes */
 	struct series_class *classes; /* borrowed until the next record */
 	size_t class_count;
 };
@@ -91,27 +91,27 @@ int series_read(const char *path, int (*take)(void *ctx, const struct series_rec
 struct series;
 
 /*
- * Opens the file for appending, or creates it. *out is owned: series_close. Fails with HDB_EIO if
- * it cannot be written or another process is appending to it.
+ * Opens the file for appending, or creates it. The caller must close *out with series_close. Fails
+ * with HDB_EIO if it cannot be written or another process is appending to it.
  */
 int series_open(const char *path, uint64_t bytes_max, struct series **out, struct hdb_error *err);
 
 /*
  * Appends a record. If the disk is full, the line is kept in memory, and later calls write it.
- * Returns HDB_EIO, with the reason, until all lines are in the file.
+ * Returns HDB_EIO with the reason until all lines have been written.
  */
 int series_append(struct series *series, const struct series_record *record, struct hdb_error *err);
 
-/* Returns the number of pending lines, and of lines lost because too many were pending. */
+/* Return the number of pending lines, and of lines that were lost because too many were pending. */
 size_t series_pending(const struct series *series);
 uint64_t series_lost(const struct series *series);
 
-/* NULL is allowed. Tries once more to write pending lines. */
+/* Closes a series. Tries once more to write pending lines. `series` may be NULL. */
 void series_close(struct series *series);
 
 /*
- * For tests: formats the line of a record with checksum and line feed, or parses a line without
- * them.
+ * Format the line of a record with checksum and line feed, and parse a line without them; for
+ * tests.
  */
 void series_write_line(struct bytes *out, const struct series_record *record);
 struct series_parser;

@@ -64,7 +64,7 @@ static bool take_escape(struct series_parser *p, char out[4], size_t *size)
 						      (*p->at | 32) - 'a' + 10);
 		p->at++;
 	}
-	/* A zero character would end the string. */
+	/* a zero character would end the string */
 	*size = base_utf8(out, code ? code : 0xfffd);
 	return true;
 }
@@ -112,7 +112,7 @@ static bool take_class(struct series_parser *p)
 
 static bool take_classes(struct series_parser *p)
 {
-	/* Decoded names are no longer than the rest of the line. */
+	/* decoded names are no longer than the rest of the line */
 	p->names.size = 0;
 	if (!take(p, '[') || !bytes_room(&p->names, (size_t)(p->end - p->at) + 1))
 		return false;
@@ -232,7 +232,7 @@ const struct series_record *series_parse(struct series_parser *p, const char *li
 
 /* ---- the file ---- */
 
-/* A file, read in pieces: `buffer` has the start of a line. */
+/* A file that is read in pieces. `buffer` contains the start of a line. */
 struct reader {
 	struct series_parser *parser;
 	int (*take)(void *ctx, const struct series_record *record);
@@ -245,8 +245,8 @@ static int use_line(struct reader *r, const char *line, size_t size)
 	const struct series_record *record = series_parse(r->parser, line, size);
 
 	/*
-	 * A writer that resumes after an incomplete line ends that line, which may leave an empty
-	 * one.
+	 * a writer that resumes after an incomplete line ends that line, which may leave an empty
+	 * line
 	 */
 	r->counts.lines += size > 0;
 	r->counts.damaged += size > 0 && !record;

@@ -1,5 +1,5 @@
 /*
- * watch/trend.c - see trend.h.
+ * watch/trend.c - implements trend.h.
  */
 #include "watch/trend.h"
 
@@ -9,7 +9,10 @@
 
 /* Minimum score of the test. Each histogram tests a few hundred classes. */
 #define SCORE_MIN 4.5
-/* Minimum score if the points were selected, by starting at a bend or by a period. */
+/*
+ * Minimum score if only selected points were used: those after a bend, or those in the same place
+ * of a period.
+ */
 #define SCORE_MIN_CHOSEN 5.3
 /* Minimum score of the second half. */
 #define LATER_SCORE_MIN 2.0
@@ -23,7 +26,7 @@
 /* Maximum fall, and minimum excess over earlier points, as fractions of the rise. */
 #define FALL_MAX 0.4
 #define EXCESS_MIN 0.25
-/* With a period: minimum rise of the minimum, as a fraction of the rise. */
+/* If there is a period: minimum rise of the minimum, as a fraction of the rise. */
 #define MINIMUM_RISE_MIN 0.5
 /* Minimum slope of the second half, as a fraction of the whole slope. */
 #define LATER_SLOPE_MIN 0.5
@@ -62,7 +65,7 @@ static size_t reduce(const struct trend_point *points, size_t count, struct tren
 	return groups;
 }
 
-/* Sums for fitting a line to the points from an index on. */
+/* Sums for fitting a line to the points from one index on. */
 struct sums {
 	double n, t, v, tt, tv, vv;
 };
@@ -77,7 +80,10 @@ static void add(struct sums *s, double t, double v)
 	s->vv += v * v;
 }
 
-/* Squared error of "level" before the bend at t0 and "level + slope (t - t0)" after it. */
+/*
+ * Returns the squared error of the model "level" before the bend at t0 and "level + slope (t - t0)"
+ * after it.
+ */
 static double error_of_bend(const struct sums *before, const struct sums *after, double t0)
 {
 	const double n = before->n + after->n;
@@ -88,7 +94,7 @@ static double error_of_bend(const struct sums *before, const struct sums *after,
 	const double spread = xx - x * x / n;
 	const double slope = spread > 0 ? (xy - x * y / n) / spread : 0;
 
-	/* Only growth is of interest, so a downward bend is ignored. */
+	/* only growth matters, so a downward bend is ignored */
 	return slope > 0 ? yy - y * y / n - slope * (xy - x * y / n) : INFINITY;
 }
 
@@ -110,7 +116,7 @@ static size_t find_start(const struct trend_point *p, size_t count)
 		const double t = p[i].time - p[0].time, v = p[i].value - p[0].value;
 		const double error = error_of_bend(&before, &after, t);
 
-		/* A later bend must fit clearly better. */
+		/* a later bend must fit clearly better */
 		if (error < best * 0.999) {
 			best = error;
 			start = i;
@@ -126,7 +132,9 @@ static size_t find_start(const struct trend_point *p, size_t count)
 	return start;
 }
 
-/* Computes slope, bounds and score from pairs of points a multiple of `period` apart. */
+/*
+ * Computes slope, bounds and score from pairs of points whose distance is a multiple of `period`.
+ */
 static void compare_pairs(struct work *w, const struct trend_point *p, size_t count, size_t period,
 			  struct trend *out)
 {
@@ -158,11 +166,11 @@ static void compare_pairs(struct work *w, const struct trend_point *p, size_t co
 	high = used - 1 - low;
 	out->low = w->slopes[low < high ? low : high];
 	out->high = w->slopes[low < high ? high : low];
-	/* The score changes in steps of 2, which requires a continuity correction of 1. */
+	/* the score changes in steps of 2, which requires a continuity correction of 1 */
 	out->score = sum == 0 ? 0 : (sum - (sum > 0 ? 1 : -1)) / sqrt(variance);
 }
 
-/* Correlation of the detrended values with themselves, `lag` points later. */
+/* Returns the correlation of the values without the trend with themselves `lag` points later. */
 static double correlation(const double *rest, size_t count, size_t lag)
 {
 	double both = 0, first = 0, second = 0;
@@ -210,7 +218,9 @@ static double middle(const struct trend_point *p)
 	return fmax(fmin(a, b), fmin(fmax(a, b), c));
 }
 
-/* Returns whether growth persists after falls, and the end exceeds all values before the start. */
+/*
+ * Returns whether growth persists after decreases, and the end exceeds all values before the start.
+ */
 static bool survives(const struct trend_point *all, size_t count, size_t start)
 {
 	const double rise = middle(all + count - 3) - middle(all + start);
@@ -236,10 +246,10 @@ static double least_of(const struct trend_point *p, size_t count)
 }
 
 /*
- * For a periodic series: the minimum of the last period must exceed the minimums of all earlier
- * periods. In a saw tooth of varying length it does not. The rise must also exceed a typical step
- * between points, because the minimum drifts by up to one step if the period is not a whole number
- * of points.
+ * Returns whether the minimum of a periodic series rises: that of the last period must exceed those
+ * of all earlier periods, which is not so for a saw tooth of varying length. The rise must also
+ * exceed a typical step between points, because the minimum drifts by up to one step if the period
+ * is not a whole number of points.
  */
 static bool minimum_rises(const struct trend_point *all, size_t count, const struct trend *t)
 {
@@ -257,9 +267,7 @@ static bool minimum_rises(const struct trend_point *all, size_t count, const str
 	       rise >= MINIMUM_RISE_MIN * t->slope * (last->time - all->time);
 }
 
-/*
- * Returns whether the second half also grows, with at least a minimum fraction of the whole slope.
- */
+/* Returns whether the second half also grows, by at least a given fraction of the whole slope. */
 static bool grows_still(struct work *w, const struct trend_point *p, size_t count,
 			const struct trend *all)
 {

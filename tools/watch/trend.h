@@ -1,13 +1,14 @@
 /*
- * watch/trend.h - whether a quantity grows steadily, how fast, and since when.
+ * watch/trend.h - determines whether a quantity grows steadily, how fast, and since when.
  *
  * The slope is Theil and Sen's, the median of the slopes of all pairs of points, and the test is
  * Mann and Kendall's, on the same pairs. Neither assumes a distribution, and both ignore outliers.
  * A pattern that repeats (load by hour, a cache that is filled and cleared) would mislead them:
  *
- * - If the points have a period, only points at the same place of the period are compared.
- * - Otherwise growth must persist: no fall by half of the rise, and a new maximum at the end.
- * - The second half must grow too: a cache that fills up grows at first.
+ * - If the points have a period, only points at the same position in the period are compared.
+ * - Otherwise growth must persist: there must be no decrease by half of the rise, and the end must
+ *   be a new maximum.
+ * - The second half must grow as well, because a cache that is being filled grows only at first.
  */
 #ifndef WATCH_TREND_H
 #define WATCH_TREND_H
@@ -30,19 +31,20 @@ struct trend_point {
 struct trend {
 	bool grows;
 	size_t points; /* number of points from which the figures below are computed */
-	/* per unit of time; low and high are the 95 % confidence interval */
+	/* slope per unit of time; low and high are its 95 % confidence interval */
 	double slope, low, high;
 	double since; /* time of the first of these points */
 	double rise;  /* slope times duration */
 	double level; /* value of the line at the last point */
-	/* result of the test, as the number of standard deviations from "no trend" */
+	/* result of the test: number of standard deviations from "no trend" */
 	double score;
-	size_t period; /* in points; 1: none */
+	size_t period; /* period in points; 1: none */
 };
 
 /*
- * Computes the trend of points in order of time. Growth of less than `rise_min` is ignored. With
- * fewer than TREND_POINTS_MIN points `grows` is false, with fewer than 3 all is zero.
+ * Computes the trend of points, which must be in order of time. Growth of less than `rise_min` is
+ * ignored. With fewer than TREND_POINTS_MIN points `grows` is false; with fewer than 3, all members
+ * are zero.
  */
 void trend_find(const struct trend_point *points, size_t count, double rise_min, struct trend *out);
 

@@ -1,7 +1,7 @@
 /*
  * watch/watch.h - the interface of this directory: watching JVMs, series, and growth.
  *
- * This room leaves measuring and capturing JVMs to the caller.
+ * The caller measures and captures the JVMs.
  */
 #ifndef WATCH_WATCH_H
 #define WATCH_WATCH_H

@@ -1,5 +1,5 @@
 /*
- * watch/watch_conditions.c - see watch_conditions.h.
+ * watch/watch_conditions.c - implements watch_conditions.h.
  */
 #include "watch/watch_conditions.h"
 
@@ -68,7 +68,7 @@ static bool take_duration(struct condition *c, const char *text)
 	return duration_parse(text, size, &c->duration_ms);
 }
 
-/* Takes "measure SIGN number" from the nodes of a parsed comparison. */
+/* Reads "measure SIGN number" from the nodes of a parsed comparison. */
 static int take_comparison(struct condition *c, const struct base_vec *nodes, uint32_t root_no,
 			   struct hdb_error *err)
 {

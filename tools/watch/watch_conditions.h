@@ -43,7 +43,8 @@ struct condition {
 	enum base_sign sign;
 	bool is_percent;
 	double number;
-	uint64_t duration_ms; /* how long the condition must hold; for "every", the interval */
+	/* time for which the condition must hold; for "every", the interval */
+	uint64_t duration_ms;
 	char text[CONDITION_TEXT_SIZE];
 };
 
@@ -55,8 +56,9 @@ bool duration_parse(const char *text, size_t size, uint64_t *ms);
 
 /*
  * Evaluates a condition on a measure. `gc_percent` is the share of time in collections since the
- * previous sample, or negative. *value is the measured value, in the condition's unit. Returns
- * false if the measure is unknown, or if there is no limit to which a percentage could refer.
+ * previous sample, or negative. Sets *value to the measured value, in the unit of the condition.
+ * Returns false if the measure is unknown, or if there is no limit to which a percentage could
+ * refer.
  */
 bool condition_holds(const struct condition *condition, const struct series_record *sample,
 		     double gc_percent, double *value);

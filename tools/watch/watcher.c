@@ -1,5 +1,5 @@
 /*
- * watch/watcher.c - see watcher.h.
+ * watch/watcher.c - implements watcher.h.
  */
 #include "watch/watcher.h"
 
@@ -11,20 +11,23 @@
 
 /* Number of captures that are remembered, for the limit per day. */
 #define CAPTURES_MAX 256
-/* A JVM that has just started does not yet report whether it can be attached to. */
+/*
+ * Minimum age of a JVM. One that has just started does not yet report whether it can be attached
+ * to.
+ */
 #define HISTOGRAM_AGE_MS 2000
 
 /* State of a JVM. */
 struct watched {
 	struct watch_jvm jvm;
-	bool is_here; /* found in this round */
+	bool is_here; /* whether the JVM was found in this round */
 	uint64_t found_ms, sampled_ms;
-	uint64_t histogram_ms; /* when the next one is due */
+	uint64_t histogram_ms; /* time at which the next histogram is due */
 	double gc_percent;
-	bool grows; /* since the last histogram */
+	bool grows; /* whether it grows, according to the last histogram */
 	bool told_attach;
 	uint64_t oom_seen_ms;
-	/* time since which the condition holds; 0: it does not hold */
+	/* time from which on the condition holds; 0: it does not hold */
 	uint64_t since_ms[CONDITIONS_MAX];
 	/* whether the watch has reported that a capture is not possible now */
 	bool is_reported[CONDITIONS_MAX];
@@ -205,7 +208,7 @@ static void update(struct watcher *w, struct watched *v, const struct watch_jvm 
 	v->jvm = *jvm;
 	v->is_here = true;
 	v->sampled_ms = now_ms;
-	/* Only the record that announces the JVM has its names. */
+	/* only the record that announces the JVM contains its names */
 	sample = jvm->sample;
 	sample.main_class[0] = sample.version[0] = '\0';
 	append(w, &sample);
@@ -290,7 +293,7 @@ static void take_histogram(struct watcher *w, struct watched *v)
 
 /*
  * Returns HDB_OK if the program may be captured now; HDB_END soon after the last capture;
- * HDB_ELIMIT if there were too many.
+ * HDB_ELIMIT if there were too many captures.
  */
 static int check_allowed(const struct watcher *w, const struct watched *v, struct hdb_error *err)
 {
@@ -299,7 +302,7 @@ static int check_allowed(const struct watcher *w, const struct watched *v, struc
 
 	for (size_t i = 0; i < w->capture_count; i++) {
 		const struct past_capture *c = &w->captures[i];
-		/* If the clock was set back, earlier captures appear to be in the future. */
+		/* if the clock was set back, earlier captures appear to be in the future */
 		const uint64_t ago = wall_ms > c->wall_ms ? wall_ms - c->wall_ms : 0;
 
 		if (strcmp(c->program, v->jvm.sample.main_class) != 0)
@@ -430,7 +433,7 @@ static int run(struct watcher *w, struct hdb_error *err)
 			return HDB_OK;
 		if (!w->count && w->options->ends_with_jvm && !w->is_capturing)
 			return HDB_OK;
-		/* A signal ends the wait early. Missed times are not made up for. */
+		/* a signal ends the wait early; missed samples are not repeated */
 		while (next_ms <= now(w))
 			next_ms += w->options->interval_ms;
 		world->wait(world->ctx, next_ms);

@@ -2,7 +2,7 @@
  * watch/watcher.h - watches JVMs: samples them into a series and captures them when a condition
  * holds.
  *
- * Clocks, JVMs and captures come from a struct watch_world, so that in a test a day can pass in a
+ * A struct watch_world provides clocks, JVMs and captures, so that in a test a day can pass in a
  * second. Durations are measured with a clock that never jumps.
  */
 #ifndef WATCH_WATCHER_H
@@ -18,7 +18,7 @@
 /* Maximum number of JVMs watched at a time. */
 #define WATCH_JVMS_MAX 64
 
-/* A JVM, as the world sees it. */
+/* A JVM, as the world reports it. */
 struct watch_jvm {
 	int pid;
 	struct series_record sample; /* with jvm, age, main_class and version */
@@ -32,10 +32,10 @@ struct watch_capture {
 	int pid;
 	const struct series_record *sample;
 	const char *reason; /* the condition, and the measured value */
-	bool is_oom;        /* import the JVM's own dump */
+	bool is_oom;        /* whether to import the JVM's own dump */
 };
 
-/* How a capture ended. */
+/* Result of a capture. */
 struct watch_captured {
 	bool is_good;
 	char jvm[SERIES_JVM_SIZE];
@@ -47,14 +47,15 @@ struct watch_world {
 	void *ctx;
 	uint64_t (*now_ms)(void *ctx);              /* never jumps */
 	uint64_t (*wall_ms)(void *ctx);             /* may jump */
-	void (*wait)(void *ctx, uint64_t until_ms); /* until then, or a signal */
+	void (*wait)(void *ctx, uint64_t until_ms); /* waits until then, or until a signal */
 	bool (*must_stop)(void *ctx);
-	bool (*was_signalled)(void *ctx); /* since the last call */
-	/* Fills in at most WATCH_JVMS_MAX JVMs. Those that end in the meantime are left out. */
+	/* returns whether there was a signal since the last call */
+	bool (*was_signalled)(void *ctx);
+	/* Fills in at most WATCH_JVMS_MAX JVMs. JVMs that end in the meantime are omitted. */
 	int (*find)(void *ctx, struct watch_jvm *jvms, size_t *count, struct hdb_error *err);
 	/*
-	 * Requests a class histogram. *text is owned: free(). *pause_us is the time that the
-	 * request took.
+	 * Requests a class histogram. The caller must free() *text. Sets *pause_us to the time that
+	 * the request took.
 	 */
 	int (*histogram)(void *ctx, int pid, char **text, uint64_t *pause_us,
 			 struct hdb_error *err);
@@ -63,7 +64,7 @@ struct watch_world {
 	 * capture can be started.
 	 */
 	int (*capture)(void *ctx, const struct watch_capture *what, struct hdb_error *err);
-	/* Whether a capture ended since the last call. */
+	/* Returns whether a capture ended since the last call. */
 	bool (*captured)(void *ctx, struct watch_captured *out);
 	/* Reports an event. `path` may be NULL. */
 	void (*report_event)(void *ctx, const char *event, const struct series_record *of,
@@ -76,22 +77,23 @@ struct watch_options {
 	const char *series; /* path */
 	uint64_t interval_ms;
 	uint64_t histogram_ms; /* minimum interval; 0: none */
-	unsigned per_day;      /* captures per program and day */
+	unsigned per_day;      /* maximum number of captures per program and day */
 	uint64_t gap_ms;       /* minimum time between them */
-	bool is_once;          /* one sample of each */
-	bool ends_with_jvm;    /* when no JVM is left */
+	bool is_once;          /* whether to take only one sample of each JVM */
+	bool ends_with_jvm;    /* whether to stop when no JVM is left */
 };
 
 /*
  * Watches until it is stopped (HDB_EINTR), or until `is_once` or `ends_with_jvm` is satisfied
- * (HDB_OK). Other failures: at the start, the series cannot be written, or no JVM is found.
+ * (HDB_OK). Also fails if, at the start, the series cannot be written or no JVM is found.
  */
 int watch_run(const struct watch_world *world, const struct watch_options *options,
 	      struct hdb_error *err);
 
 /*
- * Fills a record with the largest classes of a histogram as `jmap -histo` prints it. The classes
- * (SERIES_CLASSES_MAX) are the caller's; names are borrowed from the text, which is changed.
+ * Fills a record with the largest classes of a histogram as `jmap -histo` prints it. The caller
+ * provides `classes` with room for SERIES_CLASSES_MAX. The names are borrowed from the text, which
+ * is modified.
  */
 void watch_histogram(char *text, struct series_class *classes, struct series_record *out);
 
