@@ -23,6 +23,9 @@ cat lines
 heapdb export roots --db s.heapdb -o /dev/stdout --quiet >file
 wc -l <file
 
+say export roots --db s.heapdb -o roots.csv.gz
+say import "$DUMP" -o ""
+
 echo "names:"
 cp "$DUMP" "a \$(b).hprof"
 heapdb "a \$(b).hprof" 2>/dev/null | sed -n '1p;/serve/p'

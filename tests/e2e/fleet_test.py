@@ -131,6 +131,11 @@ def test_listing():
     entries = fleet.read_listing("listed", fetched=True)
     check("a listing of gsutil", entries[0][0] == "gs://b/shop/1.2/2026-03-02/a.hprof" and
           entries[0].modified == 1772446272000, entries)
+    os.makedirs("folder/shop/1.2/2026-03-02")
+    for name in ("2026-03-02/a.hprof.zst", "2026-03-02/a.heapdb", "b.hprof"):
+        open(f"folder/shop/1.2/{name}", "w", encoding="utf-8").close()
+    entries = fleet.read_listing("folder")
+    check("a directory", [entry[1:5] for entry in entries] == [("shop", "1.2", "2026-03-02", "a")], entries)
     for wrong in ("-x/1/2026-03-02/a.hprof", ):
         try:
             fleet.read_listing([wrong], fetched=True)

@@ -224,7 +224,7 @@ const struct option_info option_table[] = {
 	  "and redact." },
 	{ "threads", "N", OPTIONS_MEMORY, 0, NUMBER(threads, 1024),
 	  "Number of worker threads. Default: one per core." },
-	{ "quiet", NULL, OPTIONS_QUIET, 0, FLAG(quiet), "Print neither progress nor notices" },
+	{ "quiet", NULL, OPTIONS_QUIET, 'q', FLAG(quiet), "Print neither progress nor notices" },
 	{ "no-progress", NULL, OPTIONS_QUIET, 0, FLAG(no_progress), "Do not show progress" },
 	{ "timings", NULL, OPTIONS_TIMINGS, 0, FLAG(timings),
 	  "Print the duration of each stage to standard error" },
@@ -717,10 +717,13 @@ static bool has_format(uint64_t groups, enum format format)
 /* Derives the format from the suffix of -o FILE. It must not contradict an explicit format. */
 static int take_suffix(uint64_t groups, struct options *opt, struct hdb_error *err)
 {
+	static const char *const packed[] = { ".gz", ".zst", ".xz", ".bz2", ".lz4", ".zip" };
 	const char *name = opt->output;
 
 	if (!name || !(groups & (OPTIONS_FILE | OPTIONS_IMPORT)))
 		return HDB_OK;
+	if (!*name)
+		return hdb_fail(err, HDB_EUSAGE, "-o: expected the name of a file");
 	if (ends_with(name, ".hprof") && groups & OPTIONS_IMPORT)
 		return hdb_fail(err, HDB_EUSAGE,
 				"-o %s: this command writes a heap database (FILE.heapdb), not "
@@ -757,6 +760,10 @@ static int take_suffix(uint64_t groups, struct options *opt, struct hdb_error *e
 		opt->format = suffixes[i].format;
 		return HDB_OK;
 	}
+	for (size_t i = 0; i < sizeof(packed) / sizeof(packed[0]); i++)
+		if (ends_with(name, packed[i]))
+			return hdb_fail(err, HDB_EUSAGE,
+					"-o %s: this command does not compress files", name);
 	return HDB_OK;
 }
 

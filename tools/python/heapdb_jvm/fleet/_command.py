@@ -29,8 +29,9 @@ def _report_options(parser):
                         help="print only this report; can be repeated")
     parser.add_argument("--owner", metavar="PATTERN", help="in the report owners, print only matching owners")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_const", const="json", dest="form", default="text")
-    form.add_argument("--csv", action="store_const", const="csv", dest="form")
+    form.add_argument("--json", action="store_const", const="json", dest="form", default="text",
+                      help="print one JSON object")
+    form.add_argument("--csv", action="store_const", const="csv", dest="form", help="print comma-separated values")
     parser.add_argument("--html", metavar="FILE", help="also write all reports as one HTML page, with trends")
     parser.add_argument("--fail-if", action="append", choices=list(CONDITIONS), default=[],
                         help="exit with status 1 if the newest build has a new or growing leak; can be repeated")
@@ -80,7 +81,7 @@ def show(given, folder, ask):
 
 
 def _prune_options(parser):
-    parser.add_argument("folder", metavar="DIR")
+    parser.add_argument("folder", metavar="DIR", help="directory of the tables")
     parser.add_argument("--keep", required=True, metavar="30d", help="number of days (30d) or weeks (8w) to "
                         "keep, including today; rows of dumps from earlier days are removed")
     parser.add_argument("--dry-run", action="store_true", help="only print what would be removed")
@@ -96,14 +97,15 @@ def removed(days, is_dry):
 def _run_options(parser):
     parser.add_argument("listing", help="file that lists dumps (one path per line, a table with the "
                         "columns uri, app, build, day, dump and mapping, or the output of aws s3 ls --recursive; - for "
-                        "standard input), or a quoted path pattern")
+                        "standard input), a quoted path pattern, or a directory")
     parser.add_argument("out", help="directory of the tables")
     parser.add_argument("--pattern", default=PATTERN,
                         help=f"pattern for the end of each path ({PATTERN.replace('%', '%%')})")
     parser.add_argument("--mapping", help="pattern for the names of mapping files, such as mappings/{app}/{build}.txt")
     parser.add_argument("--memory", type=size, default=0, help="memory budget of each import process")
     parser.add_argument("--threads", type=int, default=1, help="number of threads of each import process")
-    parser.add_argument("--sizes", choices=("vm", "mat", "dump"), default="vm")
+    parser.add_argument("--sizes", choices=("vm", "mat", "dump"), default="vm",
+                        help="how shallow sizes are computed (default: vm)")
     parser.add_argument("--salvage", action="store_true",
                         help="also import damaged dumps; by default, a damaged dump counts as a failure")
     parser.add_argument("--query", action="append", default=[], metavar="TABLE=QUERY",
@@ -114,7 +116,7 @@ def _run_options(parser):
                         "'aws s3 cp {} -'; {} is replaced by the name of the dump in the listing")
     parser.add_argument("--retry", action="store_true", help="retry dumps whose import failed before")
     parser.add_argument("--keep", metavar="30d", help="skip dumps that `prune` would remove")
-    parser.add_argument("--quiet", action="store_true")
+    parser.add_argument("--quiet", action="store_true", help="print no progress")
 
 
 def settings_of(arguments):
@@ -189,7 +191,7 @@ def main(arguments=None):
         parser = argparse.ArgumentParser(
             prog="heapdb fleet", description="Prints reports on the tables of a fleet. "
             "`heapdb fleet run` writes the tables; `heapdb fleet prune` removes old rows.")
-        parser.add_argument("folder", metavar="DIR")
+        parser.add_argument("folder", metavar="DIR", help="directory of the tables")
         _report_options(parser)
         given = parser.parse_args(words)
 

@@ -119,7 +119,8 @@ def read_listing(listing, pattern=PATTERN, mapping=None, read=None, fetched=Fals
 
     listing: a list of paths or dicts; a file that lists dumps (one path per line, a table with the columns uri, app,
         build, day, dump and mapping, or the output of `aws s3 ls --recursive` or `gsutil ls -l`); "-" for standard
-        input; or a local path pattern such as "dumps/*/*.hprof", with "**" for all subdirectories.
+        input; a local path pattern such as "dumps/*/*.hprof", with "**" for all subdirectories; or a directory, whose
+        files that match `pattern` are listed.
     pattern: extracts from the path what the listing does not contain.
     mapping: pattern for mapping files, "mappings/{app}/{build}.txt". Missing files are ignored.
     read: function that returns the text of a listing that is not local.
@@ -133,6 +134,11 @@ def read_listing(listing, pattern=PATTERN, mapping=None, read=None, fetched=Fals
             rows = [{"uri": name} for name in sorted(glob.glob(path, recursive=True))]
         elif path == "-":
             rows = _rows(sys.stdin.read(), compiled)
+        elif path is not None and os.path.isdir(path):
+            names = sorted(glob.glob(os.path.join(glob.escape(path), "**"), recursive=True))
+            rows = [{"uri": name} for name in names if compiled.search(os.path.abspath(name))]
+            if not rows:
+                raise ListingError(f"{source}: no file in this directory matches the pattern {pattern}")
         elif path is None and read is None:
             raise ListingError(f"{source}: only Spark reads listings that are not local")
         elif path is None:
