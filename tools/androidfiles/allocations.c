@@ -1,7 +1,7 @@
 /*
- * androidfiles/allocations.c - what Android's allocation tracker recorded, as ddmlib and Android
- * Studio saved it (files .alloc): a header, an entry for each allocation with its call stack, and
- * tables of class, method and file names. All numbers are big-endian.
+ * androidfiles/allocations.c - reads recordings of Android's allocation tracker, as saved by ddmlib
+ * and Android Studio (files .alloc). They have a header, an entry for each allocation with its call
+ * stack, and tables of class, method and file names. All numbers are big-endian.
  *
  *     header: u1 its length, u1 length of an entry's head, u1 of a frame, u2 entries, u4 offset of
  *             the names, u2 classes, u2 methods, u2 files
@@ -9,7 +9,7 @@
  *     frame:  u2 class, u2 method, u2 file, u2 line (-1: not known, -2: native)
  *     name:   u4 length in UTF-16 units, the units
  *
- * Lengths may exceed the documented fields, in which case the rest is skipped. Old Android versions
+ * Lengths may exceed those of the documented fields; the rest is then skipped. Old Android versions
  * write 0 for 65,536 entries, so the reader then continues up to the names.
  */
 #include "androidfiles/androidfiles.h"
@@ -46,7 +46,7 @@ struct android_frame {
 	int16_t line;
 };
 
-/* Unread part of the file. */
+/* The part of the file that has not been read. */
 struct cursor {
 	const uint8_t *data;
 	size_t at, size;
@@ -106,7 +106,7 @@ static int read_name(struct cursor *c, bool is_class, char **out)
 			     (be16(p + (size_t)i * 2 + 2) & 0x3ffu);
 			i++;
 		}
-		/* A zero byte would end the string, so U+0000 is replaced as well. */
+		/* a zero byte would end the string, so U+0000 is replaced as well */
 		used += base_utf8(text + used, ch ? ch : 0xfffd);
 	}
 	text[used] = '\0';
@@ -250,7 +250,7 @@ int android_allocations_read(const uint8_t *data, size_t size, struct android_al
 	assert(h.frame_bytes > 0);
 	c.at = h.names_at;
 	TRY(read_names(&c, out));
-	/* The entries end where the names begin. */
+	/* the entries end where the names begin */
 	end = h.names_at - h.header_bytes;
 	TRY(BASE_ALLOC(out->list, end / h.entry_bytes + 1, "allocations", err));
 	TRY(BASE_ALLOC(out->frames, end / h.frame_bytes + 1, "frames", err));

@@ -1,10 +1,10 @@
 /*
  * androidfiles/androidfiles.h - Android files other than heap dumps: the memory figures of `dumpsys
- * meminfo` and /proc, and the records of the allocation tracker. Takes text or bytes in memory and
- * returns tables; knows nothing of databases.
+ * meminfo` and /proc, and the recordings of the allocation tracker. Converts text or bytes in
+ * memory to tables. Independent of databases.
  *
- * The input is not trusted. Malformed input gives HDB_EFORMAT with the line or offset; sums
- * saturate at UINT64_MAX.
+ * The input is not trusted. For malformed input, functions fail with HDB_EFORMAT and the line or
+ * offset; sums saturate at UINT64_MAX.
  */
 #ifndef ANDROIDFILES_ANDROIDFILES_H
 #define ANDROIDFILES_ANDROIDFILES_H
@@ -69,7 +69,7 @@ struct android_memory {
 	BASE_VEC_AS(vec, struct android_memory_row, rows, count);
 	struct bytes texts; /* zero-terminated strings; the first is empty */
 	const char *form;   /* static: name of the recognised format */
-	uint64_t uptime_ms; /* of the device, in ms; 0: unknown */
+	uint64_t uptime_ms; /* uptime of the device in ms; 0: unknown */
 };
 
 /* Reads any supported format. Call the release function even after an error. */
@@ -110,7 +110,8 @@ struct android_allocations {
 int android_allocations_read(const uint8_t *data, size_t size, struct android_allocations *out,
 			     struct hdb_error *err);
 /*
- * Sums allocations into an empty tree. Threads are named by 5-digit numbers, which sort correctly.
+ * Sums allocations into an empty tree. Threads are named by numbers with 5 digits, so that they are
+ * sorted correctly.
  */
 int android_allocations_group(const struct android_allocations *allocations,
 			      enum android_allocations_by by, struct call_tree *tree,
@@ -125,7 +126,7 @@ enum {
 	ANDROID_DUMP_DAMAGED = 1 << 2, /* sums decrease between dumps */
 	ANDROID_DUMP_FROM_STARTUP = 1 << 3,
 	ANDROID_DUMP_OPEN = 1 << 5,    /* the last packet is missing */
-	ANDROID_DUMP_COUNTS = 1 << 13, /* counts of the maximum are reliable */
+	ANDROID_DUMP_COUNTS = 1 << 13, /* the counts for the maximum are reliable */
 	ANDROID_DUMP_FIELDS = 1 << 3 | 1 << 4 | 1 << 7 | 1 << 8 | 1 << 10 | 1 << 13 | 1 << 14
 };
 
@@ -135,7 +136,7 @@ struct android_native_dump {
 	int64_t since_1970;         /* time in ns since 1970; 0: unknown */
 	const char *process, *heap; /* borrowed; process "?" if unknown */
 	unsigned flags;             /* ANDROID_DUMP_... */
-	struct call_node sums;      /* since profiling began; set by android_native_group */
+	struct call_node sums;      /* sums since profiling began; set by android_native_group */
 	/* private */
 	int64_t time;
 	uint32_t heap_no;
@@ -162,8 +163,8 @@ static inline struct android_native_dump *android_dump_at(const struct android_n
 }
 
 /*
- * Reads a Perfetto trace. The bytes must stay valid until the release. Returns HDB_NOTFOUND if the
- * input is not a trace. Call the release function even after an error.
+ * Reads a Perfetto trace. The bytes must stay valid until *out is released, which is necessary even
+ * after an error. Returns HDB_NOTFOUND if the input is not a trace.
  */
 int android_native_read(const uint8_t *data, size_t size, struct android_native *out,
 			struct hdb_error *err);
@@ -181,7 +182,7 @@ void android_native_release(struct android_native *native);
 
 /* ---- for the files here ---- */
 
-/* meminfo_smaps.c: sums /proc/PID/smaps by Android's memory categories, or reads smaps_rollup. */
+/* Sums /proc/PID/smaps by Android's memory categories, or reads smaps_rollup; meminfo_smaps.c. */
 int android_smaps_read(const char *data, size_t size, struct android_memory *out,
 		       struct hdb_error *err);
 

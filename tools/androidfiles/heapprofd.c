@@ -1,6 +1,6 @@
 /*
- * androidfiles/heapprofd.c - native heap allocations in Perfetto traces (data source
- * android.heapprofd): bytes and counts allocated and freed by each call stack since profiling
+ * androidfiles/heapprofd.c - reads native heap allocations in Perfetto traces (data source
+ * android.heapprofd): the bytes and counts allocated and freed by each call stack since profiling
  * began, for several processes, heaps and dumps.
  *
  * Dumps refer to strings, mappings, frames and call stacks by number. The numbers are those of the
@@ -23,7 +23,7 @@
 #define NAME_BYTES 512
 /* Maximum number of frames in a stack. */
 #define FRAMES_MAX 2048u
-/* Maximum size of a message that others refer to. Limits the cost of repeated references. */
+/* Maximum size of a message to which others refer; it limits the cost of repeated references. */
 #define MESSAGE_MAX 16384u
 /* Maximum bytes or count of a stack, so that the sum over a whole tree stays below 2^63. */
 #define FIGURE_MAX (UINT64_C(1) << 40)
@@ -31,11 +31,11 @@
 /* Maximum number of keys; each takes about 120 bytes. */
 #define KNOWN_MAX 4000000u
 
-/* Kinds of keys. The first kinds are numbered within a packet sequence. */
+/* Kinds of keys. The numbers of the first kinds are those of a packet sequence. */
 enum { STRING = 1, FUNCTION, PATH, MAPPING, FRAME, STACK, SEQUENCE, PROCESS, SYMBOL, HEAP };
 enum { DUMP = HEAP + 1, SAMPLE, STACK_NODE };
 
-/* Kind by field number, for interned data and for a dump's own tables. */
+/* Kinds, indexed by field number, in interned data and in a dump's own tables. */
 static const uint8_t interned_kinds[] = {
 	[5] = FUNCTION, [6] = FRAME, [7] = STACK, [17] = PATH, [19] = MAPPING
 };
@@ -50,8 +50,9 @@ struct android_sequence {
 	uint64_t next_index;
 	uint32_t generation; /* number of resets of the sequence */
 	uint32_t last_dump;
-	bool is_missing, is_open; /* packets are missing; the last packet has a continuation */
-	bool has_own;             /* the dump has its own tables */
+	/* whether packets are missing; whether the last packet has a continuation */
+	bool is_missing, is_open;
+	bool has_own; /* whether the dump has its own tables */
 };
 
 /* State of one pass over the trace: first to list the dumps, later to sum allocations. */
@@ -66,7 +67,7 @@ struct reader {
 
 /* ---- messages ---- */
 
-/* Numeric fields of a dump or sample, by field number. The last occurrence counts. */
+/* Numeric fields of a dump or sample, by field number. The last occurrence of a field is used. */
 struct numbers {
 	uint64_t of[16];
 };
@@ -94,7 +95,7 @@ static bool next_field(struct proto *message, uint32_t no, enum proto_wire wire,
 
 /* ---- what is known ---- */
 
-/* Value of a key; which member applies depends on its kind. */
+/* Value of a key. The kind determines which member is used. */
 struct known {
 	uint64_t key[3]; /* kind, scope of the number, number */
 	uint32_t no;     /* of a sequence, dump, node or text, or of a heap's last dump */
@@ -112,7 +113,7 @@ static int know(struct reader *r, uint64_t kind, uint64_t of, uint64_t number, s
 	uint64_t hash = base_hash(base_hash(base_hash(number, seed) ^ of, seed) ^ kind, seed);
 	uint32_t no;
 
-	/* Entries with the same hash form a chain. */
+	/* entries with the same hash form a chain */
 	while ((no = base_idmap_get(&native->known_map, hash)) != BASE_IDMAP_NONE) {
 		*out = base_vec_at(&native->known, struct known,
 				   no); /* valid until the next insertion */
@@ -128,7 +129,7 @@ static int know(struct reader *r, uint64_t kind, uint64_t of, uint64_t number, s
 	return base_idmap_put(&native->known_map, hash, no, r->err);
 }
 
-/* Scope of numbers: the packet sequence and its current generation. */
+/* Returns the scope of numbers: the packet sequence and its current generation. */
 static uint64_t numbers_of(const struct reader *r)
 {
 	return r->sequence_id << 32 | r->sequence->generation;
@@ -147,7 +148,7 @@ static int string_of(struct reader *r, unsigned kind, uint64_t number, struct pr
 }
 
 /*
- * Stores submessages by the number in their first field. The first definition of a number counts.
+ * Stores submessages by the number in their first field. The first definition of a number is used.
  */
 static int take_parts(struct reader *r, struct proto message, uint32_t field_no, uint64_t kind,
 		      uint64_t of)
@@ -190,7 +191,7 @@ static struct proto text_of(const char *text)
 	return (struct proto){ (const uint8_t *)text, (const uint8_t *)text + strlen(text), false };
 }
 
-/* The number of a string, from 1. */
+/* Sets *out to the number of a string; numbers begin with 1. */
 static int number_of(struct reader *r, const char *text, uint32_t *out)
 {
 	const struct base_name name = { .text = text, .size = strlen(text) };
@@ -235,8 +236,8 @@ static int read_mapping(struct reader *r, uint64_t number, char *path)
 }
 
 /*
- * Replaces an obfuscated method name by all original names that map to it. The name stays unchanged
- * if the package is unknown and several classes match.
+ * Replaces an obfuscated method name by all original names that were mapped to it. The name stays
+ * unchanged if the package is unknown and several classes match.
  */
 static void clear_method(const struct base_vec *names, const char *path, char *name)
 {
@@ -288,7 +289,7 @@ static int read_frame(struct reader *r, struct proto message, uint32_t *text)
 		TRY(read_mapping(r, mapping, path));
 	TRY(number_of(r, path, &no));
 	TRY(know(r, SYMBOL, no, address, &node));
-	/* The last line entry is the function into which the others were inlined. */
+	/* the last line entry is the function into which the others were inlined */
 	append(name, proto_last(proto_last(node->message, 2).bytes, 1).bytes);
 	if (!name[0]) {
 		TRY(string_of(r, FUNCTION, proto_last(message, 2).value, &function));
@@ -371,7 +372,7 @@ static int add_sample(struct reader *r, struct android_native_dump *dump, uint32
 {
 	const struct numbers numbers = numbers_in(message);
 	const uint64_t *n = numbers.of;
-	/* ART does not report which of its allocations were freed. */
+	/* ART does not report which of its allocations were freed */
 	const bool has_frees = strcmp(dump->heap, "com.android.art") != 0;
 	struct call_node now = {
 		.count = n[SAMPLE_COUNT] - (has_frees ? n[SAMPLE_FREED_COUNT] : 0),
@@ -415,7 +416,7 @@ static int add_samples(struct reader *r, uint32_t no, struct proto message)
 			       dump->heap);
 		TRY(call_tree_child(r->tree, 0, name, &node, r->err));
 	}
-	/* A sample that arrives late is added to the later dump. */
+	/* a sample that arrives late is added to the later dump */
 	if (heap->no > no)
 		dump = &dumps[heap->no - 1];
 	else if (heap->no && heap->no < no)
@@ -531,7 +532,7 @@ static int take_packets(struct reader *r)
 	return HDB_OK;
 }
 
-/* Fills in process names and times, whose packets may follow the dumps. */
+/* Fills in the names of processes and the times; their packets may follow the dumps. */
 static int complete(struct reader *r, struct android_native_dump *dump)
 {
 	const uint64_t offset = (uint64_t)r->native->clock_offset;
@@ -615,7 +616,7 @@ static void module_of(const char *frame, char *module, size_t size)
 	(void)snprintf(module, size, "%.*s", at == frame ? 0 : (int)strlen(at) - 3, at + 2);
 }
 
-/* Returns whether the function is an allocator. If so, its caller is of interest. */
+/* Returns whether the function is an allocator. If so, its caller is used. */
 static bool is_allocator(const char *frame)
 {
 	static const char *const parts[] = { " (libc.so",    " (libc++",          " (libstdc++",

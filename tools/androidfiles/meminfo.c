@@ -3,8 +3,8 @@
  * table with few or all (-a) columns, with or without details (-d) and summary (-s), several
  * processes, --checkin, and the list of all processes; also /proc/meminfo.
  *
- * Columns vary between versions. They are identified by the two heading lines, and the numbers of a
- * row are assigned to them from the left. Unknown lines are skipped.
+ * Columns vary between versions. The two heading lines identify them, and the numbers of a row are
+ * assigned to them from the left. Unknown lines are skipped.
  */
 #include "androidfiles/androidfiles.h"
 
@@ -20,7 +20,7 @@
 
 /* Maximum number of words examined in a line. */
 #define WORDS_MAX 32
-/* Maximum number of rows. The output for all processes of a device has a few thousand. */
+/* Maximum number of rows. The output for all processes of a device has a few thousand rows. */
 #define ROWS_MAX 1000000u
 #define NAME_MAX_BYTES 256
 
@@ -70,7 +70,7 @@ int android_memory_add(struct android_memory *m, const struct android_memory_row
 	rows = m->rows;
 	if (!m->count)
 		add_text(m, "");
-	/* Rows of a process are consecutive, so comparing with the last one is enough. */
+	/* the rows of a process are consecutive, so comparing with the last one is enough */
 	if (m->count && strcmp(m->texts.data + rows[m->count - 1].process, process) == 0)
 		copy.process = rows[m->count - 1].process;
 	else
@@ -101,7 +101,7 @@ void android_memory_release(struct android_memory *m)
 	*m = (struct android_memory){ 0 };
 }
 
-/* Converts kilobytes to bytes, saturating. */
+/* Converts kilobytes to bytes. The result saturates. */
 static uint64_t kilobytes(uint64_t n)
 {
 	return n > UINT64_MAX / 1024 ? UINT64_MAX : n * 1024;
@@ -297,7 +297,7 @@ static int read_summary(struct reading *r, const struct line *line, struct hdb_e
 	return android_memory_add(r->out, &row, r->process, is_total ? "TOTAL" : name, err);
 }
 
-/* Reads pairs such as "Views: 789 ViewRootImpl: 1". Those of SQL are in kilobytes. */
+/* Reads pairs such as "Views: 789 ViewRootImpl: 1". The pairs for SQL are in kilobytes. */
 static int read_objects(struct reading *r, const struct line *line, struct hdb_error *err)
 {
 	const enum android_figure figure = r->section == ANDROID_SQL ? ANDROID_SIZE : ANDROID_COUNT;
@@ -491,10 +491,10 @@ static int read_checkin(struct reading *r, const struct line *line, struct hdb_e
 
 		for (size_t i = 0; i < 4; i++)
 			if (!take_figure(&f, &rows[i], order[k]))
-				/* Version 3 has no SwapPss: this field is already a name. */
+				/* version 3 has no SwapPss, so this field is already a name */
 				f = before;
 	}
-	/* What the named categories do not account for is the rest of "other". */
+	/* the rest of "other" is the memory that is not in a named category */
 	for (size_t i = 0; i < 4; i++) {
 		rows[i].pid = r->pid;
 		if (i == 2)

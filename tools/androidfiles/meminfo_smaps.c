@@ -76,7 +76,7 @@ static const char *const part_names[PARTS] = {
 	".App art",
 };
 
-/* How a mapping name is matched. */
+/* Ways to match a mapping name. */
 enum how { BEGINS, ENDS, HAS };
 
 struct rule {
@@ -86,7 +86,7 @@ struct rule {
 	enum part part;
 };
 
-/* The first matching rule applies. */
+/* The rules, of which the first that matches applies. */
 static const struct rule rules[] = {
 	{ BEGINS, "[heap]", NATIVE_HEAP, NO_PART },
 	{ BEGINS, "[anon:libc_malloc", NATIVE_HEAP, NO_PART },
@@ -103,7 +103,7 @@ static const struct rule rules[] = {
 	{ ENDS, ".odex", DEX, NO_PART },
 	{ ENDS, ".vdex", DEX, NO_PART },
 	{ ENDS, ".oat", OAT, NO_PART },
-	/* The name also identifies the boot image. */
+	/* the name also identifies the boot image */
 	{ ENDS, ".art", ART, APP_ART },
 	{ ENDS, ".art]", ART, APP_ART },
 	{ BEGINS, "/dev/kgsl-3d0", GFX_DEV, NO_PART },
@@ -139,7 +139,7 @@ struct sums {
 	struct android_memory *out;
 	struct android_memory_row kinds[KINDS], parts[PARTS], total;
 	struct android_memory_row extra[EXTRAS]; /* rows of a rollup */
-	uint64_t before_end;                     /* end of the mapping before */
+	uint64_t before_end;                     /* end of the previous mapping */
 	enum kind before;                        /* its kind */
 	bool is_rollup;
 };
@@ -181,8 +181,8 @@ static void classify(const struct sums *s, const struct smaps_mapping *m, enum k
 	*part = NO_PART;
 	if (!m->name_size) {
 		/*
-		 * An anonymous mapping that follows a library's is its zero-initialised data
-		 * (.bss).
+		 * an anonymous mapping that follows one of a library is its zero-initialised data
+		 * (.bss)
 		 */
 		if (m->start == s->before_end && s->before == SO)
 			*kind = SO;
@@ -272,7 +272,7 @@ static int add_summary(const struct sums *s, const char *name, uint64_t bytes,
 	return android_memory_add(s->out, &row, "", name, err);
 }
 
-/* Computes the summary of Debug.MemoryInfo from the data in these files. */
+/* Computes the summary of Debug.MemoryInfo from the sums. */
 static int summarize(const struct sums *s, struct hdb_error *err)
 {
 	const uint64_t java = figure(s, DALVIK_HEAP, ANDROID_PRIVATE_DIRTY) + private_of(s, ART);
@@ -298,7 +298,7 @@ static int summarize(const struct sums *s, struct hdb_error *err)
 	return add_summary(s, "TOTAL", pss, err);
 }
 
-/* Adds rows for all categories of smaps, or for the few of a rollup. */
+/* Adds rows for all categories of smaps, or for the few that a rollup contains. */
 static int give_kinds(struct sums *s, struct hdb_error *err)
 {
 	for (int i = 0; i < KINDS && !s->is_rollup; i++)
@@ -326,7 +326,7 @@ static int give_rows(struct sums *s, struct hdb_error *err)
 	const uint64_t swap = s->total.figures[ANDROID_SWAP_PSS];
 
 	TRY(give_kinds(s, err));
-	/* As in dumpsys, the total includes swapped-out memory. */
+	/* as in dumpsys, the total includes memory that is swapped out */
 	if (s->total.has >> ANDROID_PSS & 1)
 		*pss = *pss > UINT64_MAX - swap ? UINT64_MAX : *pss + swap;
 	TRY(android_memory_add(s->out, &s->total, "", "TOTAL", err));

@@ -65,7 +65,7 @@ static int read_schema(const struct ArrowSchema *schema, struct export_writer *w
 	return HDB_OK;
 }
 
-/* Uncompressed bytes of a batch. */
+/* Returns the uncompressed size of a batch in bytes. */
 static uint64_t raw_bytes(const struct export_writer *w, const struct ArrowArray *batch)
 {
 	const uint64_t rows = (uint64_t)batch->length;
@@ -88,7 +88,7 @@ static int fail_stream(struct ArrowArrayStream *stream, int code, struct hdb_err
 {
 	const char *message = stream->get_last_error(stream);
 
-	/* The stream reports errno codes only. */
+	/* the stream reports errno codes only */
 	const int result = code == ENOMEM  ? HDB_ENOMEM :
 			   code == EINTR   ? HDB_EINTR :
 			   code == EINVAL  ? HDB_EUSAGE :

@@ -1,9 +1,9 @@
 /*
- * export/export.h - writes a stream of columns as Parquet or Arrow files. The only header of this
- * room that the command includes.
+ * export/export.h - writes a stream of columns as Parquet or Arrow files. The command includes no
+ * other header of this directory.
  *
- * Files have the same bytes for the same rows. Memory holds one encoded row group and one batch,
- * independent of the size of the heap.
+ * The same rows always give the same bytes. Memory is needed for one encoded row group and one
+ * batch, independent of the size of the heap.
  */
 #ifndef HEAPDB_EXPORT_H
 #define HEAPDB_EXPORT_H
@@ -26,7 +26,7 @@ struct export_options {
 	int is_plain;  /* nonzero: no compression */
 	int level;     /* zstd level; 0: EXPORT_LEVEL */
 	uint64_t rows; /* rows in a row group; 0: 1,048,576 */
-	/* Key/value pairs stored in the file, ended by NULL; NULL: none. Lent. */
+	/* Key/value pairs stored in the file, terminated by NULL; lent; NULL: none. */
 	const char *const *notes;
 };
 
@@ -42,8 +42,8 @@ struct export_result {
 };
 
 /*
- * Writes a whole stream. The caller must release the stream. `out` may be NULL. Returns HDB_EUSAGE
- * if a column has a type that hdb_rows_arrow does not use.
+ * Writes a whole stream. The caller must release the stream afterwards. `out` may be NULL. Returns
+ * HDB_EUSAGE if a column has a type that hdb_rows_arrow does not use.
  */
 int export_stream(struct ArrowArrayStream *stream, const struct export_options *options,
 		  const struct export_sink *sink, struct export_result *out, struct hdb_error *err);

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 
 /*
- * FlatBuffers builder, limited to what Arrow messages need. Builds from the
- * end, because the format requires referenced objects to be complete first.
+ * A FlatBuffers builder with the features that Arrow messages need. It builds from the end, because
+ * objects must be complete before others refer to them.
  */
 
 /* Maximum number of fields in a table. Arrow's tables have fewer. */
@@ -30,7 +30,7 @@ struct flat {
 	uint32_t table_from;
 };
 
-/* Position of a finished object, from the end. */
+/* Position of a finished object, counted from the end. */
 typedef uint32_t flat_ref;
 
 static void flat_release(struct flat *f)
@@ -84,14 +84,14 @@ static void put_number(struct flat *f, uint64_t value, size_t size)
 	put(f, bytes, size);
 }
 
-/* Pads so that after `more` further bytes the position is a multiple of `alignment`. */
+/* Pads so that, after `more` further bytes, the position is a multiple of `alignment`. */
 static void align(struct flat *f, size_t alignment, size_t more)
 {
 	while ((f->size + more) % alignment && !f->has_failed)
 		put_number(f, 0, 1);
 }
 
-/* An offset is relative to its own position. */
+/* Writes an offset, which is relative to its own position. */
 static void put_ref(struct flat *f, flat_ref ref)
 {
 	align(f, 4, 0);
@@ -158,7 +158,7 @@ static flat_ref flat_table_end(struct flat *f)
 
 	while (count > 0 && !f->fields[count - 1])
 		count--;
-	/* A table begins with the distance to its vtable, which precedes it. */
+	/* a table begins with the distance to its vtable, which precedes it */
 	align(f, 4, 0);
 	put_number(f, 4 + 2 * (uint64_t)count, 4);
 	table = (uint32_t)f->size;
@@ -170,7 +170,8 @@ static flat_ref flat_table_end(struct flat *f)
 }
 
 /*
- * Finishes with the root table. The result is f->size bytes, a multiple of 8, at f->data + f->room
+ * Finishes the buffer with its root table. The result is f->size bytes, a multiple of 8, at f->data
+ * + f->room
  * - f->size.
  */
 static void flat_finish(struct flat *f, flat_ref root)
@@ -229,7 +230,7 @@ static flat_ref type_table(struct flat *f, const struct export_column *c, uint8_
 	return flat_table_end(f);
 }
 
-/* Dictionary encoding of a column. The dictionary's ID is the column number. */
+/* Describes the dictionary encoding of a column. The dictionary's ID is the column number. */
 static flat_ref encoding_table(struct flat *f, size_t no)
 {
 	flat_ref index;
@@ -376,7 +377,7 @@ static int put_buffer(struct arrow *a, const void *data, size_t size, struct hdb
 	return r < 0 ? r : a->body.failed ? export_no_memory(err) : HDB_OK;
 }
 
-/* Writes the buffers of a column; with `has_codes`, its dictionary indexes. */
+/* Writes the buffers of a column; if `has_codes` is set, its dictionary indexes. */
 static int put_column(struct arrow *a, const struct ArrowArray *column, enum export_kind kind,
 		      bool has_codes, struct hdb_error *err)
 {

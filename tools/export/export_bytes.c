@@ -1,6 +1,4 @@
-/*
- * export/export_bytes.c - appends numbers to growing buffers, and compresses.
- */
+/* export/export_bytes.c - appends numbers to growing buffers, and compresses bytes. */
 #include "export/export_private.h"
 
 #include <assert.h>

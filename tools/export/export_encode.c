@@ -6,9 +6,9 @@
 
 #include <assert.h>
 
-/* Shorter runs are smaller when bit-packed. */
+/* Minimum length of a run. Shorter runs are smaller if they are bit-packed. */
 #define RUN_MIN 8
-/* DELTA_BINARY_PACKED: values in a block and in a miniblock. */
+/* DELTA_BINARY_PACKED: number of values in a block and in a miniblock. */
 #define BLOCK 128
 #define PART 32
 #define PARTS (BLOCK / PART)
@@ -81,8 +81,8 @@ void export_encode_rle(struct bytes *to, const uint32_t *values, size_t count, u
 		size_t run = 0;
 
 		/*
-		 * Extend the bit-packed part to the next run worth encoding. It begins at a group
-		 * boundary.
+		 * extend the bit-packed part to the next run that is worth encoding; it begins at a
+		 * group boundary
 		 */
 		while (at < count && (run = run_length(values + at, count - at)) < RUN_MIN)
 			at += (at - start) % 8 + run <= 8 ? run : 8 - (at - start) % 8;
@@ -146,7 +146,7 @@ static void put_block(struct bytes *to, const uint64_t *values, size_t count)
 	unsigned bits[PARTS] = { 0 };
 
 	assert(count <= BLOCK);
-	/* Differences wrap around, as the format requires. */
+	/* differences wrap around, as the format requires */
 	for (size_t i = 0; i < count; i++) {
 		deltas[i] = values[i + 1] - values[i];
 		if ((int64_t)deltas[i] < least)

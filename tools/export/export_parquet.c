@@ -17,9 +17,7 @@
 #include <libdeflate.h>
 #include <stdlib.h>
 
-/*
- * Thrift compact protocol, limited to what Parquet metadata needs.
- */
+/* Writes Thrift's compact protocol, with the features that Parquet metadata needs. */
 
 /* Maximum nesting of structures. Parquet's nesting is lower. */
 #define THRIFT_DEPTH 8
@@ -91,7 +89,7 @@ static void thrift_text(struct thrift *t, int field, const char *text)
 	thrift_bytes(t, field, text, strlen(text));
 }
 
-/* Begins a structure, ended by thrift_end. Field 0: an element of a list. */
+/* Begins a structure, which thrift_end ends. If `field` is 0, it is an element of a list. */
 static void thrift_struct(struct thrift *t, int field)
 {
 	if (field)
@@ -140,7 +138,8 @@ static void thrift_element_text(struct thrift *t, const char *text)
 /* Maximum number of bytes of text in a page. */
 #define PAGE_TEXT (1u << 20)
 /*
- * A column keeps its dictionary up to this many values, and while fewer than 1 in 4 values are new.
+ * Maximum number of values in the dictionary of a column. It is also dropped once at least 1 in 4
+ * values is new.
  */
 #define DISTINCT_MAX 65536
 #define DISTINCT_TEXT (4u << 20)
@@ -155,9 +154,9 @@ enum parquet_codec { UNCOMPRESSED = 0, ZSTD = 6 };
 /* Minimum and maximum of a column chunk. */
 struct bounds {
 	bool is_set;
-	int64_t low, high;  /* of integers and booleans */
+	int64_t low, high;  /* bounds of integers and booleans */
 	int64_t last;       /* previous value */
-	bool has_fallen;    /* a value was less than its predecessor: not sorted */
+	bool has_fallen;    /* whether a value was less than the previous one: not sorted */
 	double least, most; /* of doubles */
 	struct bytes low_text, high_text;
 };
@@ -165,9 +164,10 @@ struct bounds {
 /* A column of the current row group. */
 struct chunk {
 	struct export_distinct distinct;
-	bool has_dictionary; /* all values so far are in `distinct` */
-	bool was_used;       /* some page uses the dictionary */
-	uint32_t *codes_of;  /* owned: 1 + our code, by index in the stream's dictionary */
+	bool has_dictionary; /* whether all values so far are in `distinct` */
+	bool was_used;       /* whether a page uses the dictionary */
+	/* owned: 1 + code in the file, indexed by the index in the stream's dictionary */
+	uint32_t *codes_of;
 	size_t codes_room;
 	struct bytes pages; /* encoded pages, including headers */
 	uint64_t raw_bytes; /* size of the pages before compression */
@@ -213,7 +213,7 @@ static int begin(struct export_writer *w, struct hdb_error *err)
 
 /* ---- pages ---- */
 
-/* Fields of a page header. */
+/* The fields of a page header. */
 struct page {
 	enum parquet_page type;
 	enum parquet_encoding encoding;
@@ -269,7 +269,7 @@ static int put_data(struct export_writer *w, struct chunk *c, enum parquet_encod
 	return put_page(w, c, (struct page){ DATA_PAGE, encoding, rows }, &c->pages, err);
 }
 
-/* Begins a page with its definition levels: which rows are null. */
+/* Begins a page with its definition levels, which mark null rows. */
 static void put_levels(struct parquet *p, const struct ArrowArray *a, size_t from, size_t rows)
 {
 	p->raw.size = 0;
@@ -321,7 +321,9 @@ static void bound_numbers(struct bounds *b, const uint64_t *values, size_t count
 	b->is_set |= count > 0;
 }
 
-/* NaN is ignored. As the format requires, zero bounds are written as -0 and +0. */
+/*
+ * Updates the bounds. NaN is ignored. As the format requires, zero bounds are written as -0 and +0.
+ */
 static void bound_doubles(struct bounds *b, const uint64_t *values, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -453,7 +455,7 @@ static void bound_text(struct bounds *b, const char *text, size_t size)
 	b->is_set = true;
 }
 
-/* Encodes strings that are indexes into the stream's dictionary. */
+/* Encodes a column of strings that are given as indexes into the stream's dictionary. */
 static int put_names(struct export_writer *w, size_t no, const struct ArrowArray *a,
 		     struct hdb_error *err)
 {
@@ -575,7 +577,7 @@ static int put_texts(struct export_writer *w, size_t no, const struct ArrowArray
 
 /* ---- metadata ---- */
 
-/* Cuts a string at a character boundary. The prefix is never greater than the text. */
+/* Truncates a string at a character boundary. The prefix is never greater than the text. */
 static size_t cut_text(const struct bytes *b)
 {
 	size_t size = b->size;
@@ -599,7 +601,7 @@ static void put_statistics(struct thrift *t, const struct chunk *c, enum export_
 		const size_t size = cut_text(&b->low_text);
 		const bool has_high = b->high_text.size <= STATISTICS_TEXT;
 
-		/* A cut maximum would be too low, so it is omitted. */
+		/* a truncated maximum would be too low, so it is omitted */
 		if (has_high)
 			thrift_bytes(t, 5, b->high_text.data, b->high_text.size);
 		thrift_bytes(t, 6, b->low_text.data, size);
@@ -677,7 +679,7 @@ static int write_chunk(struct export_writer *w, size_t no, struct place *place,
 	int r = HDB_OK;
 
 	*place = (struct place){ .at = w->offset };
-	/* Bounds of strings with a dictionary are computed here, once per distinct text. */
+	/* the bounds of strings with a dictionary are computed here, once per distinct text */
 	for (size_t i = 0; c->was_used && i < c->distinct.texts.list.count; i++) {
 		const struct base_name *name =
 			base_vec_at(&c->distinct.texts.list, struct base_name, i);
@@ -731,7 +733,7 @@ static int write_group(struct export_writer *w, struct hdb_error *err)
 	is_sorted = w->columns[0].kind == EXPORT_I64 && !p->chunks[0].null_count &&
 		    !p->chunks[0].bounds.has_fallen;
 	thrift_begin(&t, &columns);
-	/* The list of columns is the row group's first field. */
+	/* the list of columns is the first field of the row group */
 	thrift_list(&t, 1, THRIFT_STRUCT, w->column_count);
 	for (size_t i = 0; i < w->column_count && r >= 0; i++) {
 		struct place place;
@@ -743,7 +745,7 @@ static int write_group(struct export_writer *w, struct hdb_error *err)
 	}
 	thrift_i64(&t, 2, (int64_t)raw);
 	thrift_i64(&t, 3, (int64_t)p->group_rows);
-	if (is_sorted) { /* by the first column, ascending; no nulls */
+	if (is_sorted) { /* sorted by the first column, ascending, without nulls */
 		thrift_list(&t, 4, THRIFT_STRUCT, 1);
 		thrift_struct(&t, 0);
 		thrift_i32(&t, 1, 0);
@@ -851,7 +853,7 @@ static int end(struct export_writer *w, struct hdb_error *err)
 	thrift_list(&t, 7, THRIFT_STRUCT, w->column_count);
 	for (size_t i = 0; i < w->column_count; i++) {
 		thrift_struct(&t, 0);
-		thrift_struct(&t, 1); /* sort order defined by the type */
+		thrift_struct(&t, 1); /* the type defines the sort order */
 		thrift_end(&t);
 		thrift_end(&t);
 	}

@@ -1,6 +1,6 @@
 /*
- * export/export_private.h - shared by the writers: growing buffers, columns of a stream,
- * compression.
+ * export/export_private.h - declarations shared by the writers: growing buffers, columns of a
+ * stream, compression.
  */
 #ifndef EXPORT_PRIVATE_H
 #define EXPORT_PRIVATE_H
@@ -37,11 +37,11 @@ struct export_column {
 	const char *name; /* borrowed from the schema */
 	enum export_kind kind;
 	bool is_unsigned;
-	/* values are int32 indexes into one dictionary, the same in all batches */
+	/* whether values are int32 indexes into one dictionary, the same in all batches */
 	bool has_dictionary;
 };
 
-/* State passed to a writer. */
+/* State that is passed to a writer. */
 struct export_writer {
 	const struct export_options *options;
 	const struct export_sink *sink;
@@ -54,8 +54,8 @@ struct export_writer {
 int export_write(struct export_writer *w, const void *data, size_t size, struct hdb_error *err);
 
 /*
- * A format. Call begin, then write each batch, then end unless a call failed. Release the format
- * even after a failure. `batch` has one child per column.
+ * The functions of a format. The caller calls begin, then batch for each batch, then end unless a
+ * call failed, and in any case release. `batch` has one child per column.
  */
 struct export_writing {
 	int (*begin)(struct export_writer *w, struct hdb_error *err);
@@ -78,8 +78,8 @@ int export_no_memory(struct hdb_error *err);
 /* ---- export_bytes.c: zstd ---- */
 
 /*
- * Creates a zstd context with the options' level. *out is owned even after a failure:
- * ZSTD_freeCCtx.
+ * Creates a zstd context with the options' level. The caller must free *out with ZSTD_freeCCtx,
+ * even after a failure.
  */
 int export_zstd_new(const struct export_options *options, ZSTD_CCtx **out, struct hdb_error *err);
 /* Compresses `size` bytes and appends them as one zstd frame. */
@@ -91,7 +91,8 @@ int export_zstd_put(ZSTD_CCtx *z, const void *data, size_t size, struct bytes *t
 /* Encodes numbers of `bits` bits as RLE runs and bit-packed groups of eight. */
 void export_encode_rle(struct bytes *to, const uint32_t *values, size_t count, unsigned bits);
 /*
- * Encodes the validity of `count` rows, prefixed with its size. NULL `bitmap`: all rows are valid.
+ * Encodes the validity of `count` rows, prefixed with its size. If `bitmap` is NULL, all rows are
+ * valid.
  */
 void export_encode_levels(struct bytes *to, const uint8_t *bitmap, size_t from, size_t count);
 /* DELTA_BINARY_PACKED. */
@@ -99,7 +100,7 @@ void export_encode_delta(struct bytes *to, const uint64_t *values, size_t count)
 
 /* ---- export_distinct.c: the distinct values of a column ---- */
 
-/* Starts with zeros. The values are numbers or texts. */
+/* The distinct values of a column, which are numbers or texts. All bytes must be zero at first. */
 struct export_distinct {
 	uint32_t count;
 	struct base_idmap numbers; /* value -> code */

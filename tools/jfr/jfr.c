@@ -1,17 +1,18 @@
 /*
- * jfr/jfr.c - reads chunks of recordings: a header, events, among them the metadata (types and
- * their fields) and checkpoints (constants by type and key). Numbers in the header are big-endian;
- * all others have 7 bits a byte, the lowest first, in 9 bytes at most.
+ * jfr/jfr.c - reads the chunks of recordings. A chunk consists of a header and events. The metadata
+ * (types and their fields) and checkpoints (constants by type and key) are events as well. Numbers
+ * in the header are big-endian. All others have 7 bits per byte, lowest bits first, and at most 9
+ * bytes.
  *
  *     event:      size, type, fields
  *     metadata:   size, 0, start, duration, number, strings, a tree of elements
- *     element:    name, attributes (pairs of strings), children; names are places of strings
- *     checkpoint: size, 1, start, duration, distance to the one before, kind, pools
+ *     element:    name, attributes (pairs of strings), children; names are indexes of strings
+ *     checkpoint: size, 1, start, duration, distance to the previous one, kind, pools
  *     pool:       type, constants, each a key and the fields of its type
  *
- * One chunk is open at a time: its types, and its constants by type and key, which are only places;
- * they are decoded when a field leads there, so cycles among them are harmless. Of several with one
- * key the first counts, as in the JDK.
+ * One chunk is open at a time. For its constants, only the offsets are stored, by type and key. A
+ * constant is decoded when a field refers to it, so cycles among constants are harmless. If several
+ * have the same key, the first one is used, as in the JDK.
  */
 #include "jfr/jfr.h"
 
@@ -62,7 +63,7 @@ struct jfr {
 	uint32_t size, next; /* next: file offset of the following chunk */
 	uint32_t at, end;    /* remaining events of this chunk */
 	unsigned chunks;
-	bool is_damaged; /* an event or constant ends within a field */
+	bool is_damaged; /* whether an event or constant ends within a field */
 	int64_t start_ns, start_ticks;
 	double ticks_per_ns;
 	struct bytes texts; /* strings of the metadata, zero-terminated */
@@ -124,7 +125,7 @@ static uint32_t count_of(struct cursor *c)
 
 static void put_character(struct bytes *out, uint32_t character)
 {
-	/* A zero byte would end the string. */
+	/* a zero byte would end the string */
 	bytes_utf8(out, character ? character : 0xfffd);
 }
 
@@ -154,8 +155,8 @@ static uint32_t read_unit(struct cursor *c, int encoding, uint32_t left, uint32_
 }
 
 /*
- * Appends a string, or skips it if `out` is NULL. Returns its encoding; 0: null, 2: constant with
- * *key.
+ * Appends a string, or skips it if `out` is NULL. Returns its encoding, which is 0 for null and 2
+ * for the constant with the key *key.
  */
 static int read_string(struct cursor *c, struct bytes *out, uint64_t *key)
 {
@@ -279,7 +280,10 @@ static int add_field(struct jfr *j, const struct attributes *a, struct hdb_error
 	return HDB_OK;
 }
 
-/* Parents precede their children, so counting the pending elements replaces a stack. */
+/*
+ * Reads the elements. Parents precede their children, so counting the pending elements replaces a
+ * stack.
+ */
 static int read_elements(struct cursor *c, const uint32_t *strings, uint32_t count,
 			 struct hdb_error *err)
 {
@@ -490,7 +494,7 @@ static int open_chunk(struct jfr *j, struct hdb_error *err)
 	if (memcmp(p, "FLR", 4) != 0)
 		return hdb_fail(err, HDB_EFORMAT, "no Flight Recorder chunk at offset %" PRIu32,
 				start);
-	/* Flags: integers must be compressed (LEB128). */
+	/* flags: integers must be compressed (LEB128) */
 	if (be16(p + 4) != 2 || !(p[67] & 1))
 		return hdb_fail(err, HDB_EFORMAT,
 				"version %u.%u of the format is not supported: expected a "
@@ -615,7 +619,7 @@ static bool enter(struct cursor *c, const struct field *f, struct jfr_value *out
 	out->left = f->is_list ? count_of(c) : 0;
 	out->at = c->at;
 	out->end = c->end;
-	return !(f->is_constant && f->is_list); /* the JDK has no lists of constants */
+	return !(f->is_constant && f->is_list); /* the JDK does not write lists of constants */
 }
 
 int jfr_find(struct jfr *jfr, const struct jfr_value *of, const char *path, struct jfr_value *out)
@@ -690,7 +694,7 @@ int64_t jfr_time(struct jfr *jfr, const struct jfr_value *value)
 	const uint64_t ticks = (uint64_t)jfr_integer(jfr, value) - (uint64_t)jfr->start_ticks;
 	const double ns = (double)(int64_t)ticks / jfr->ticks_per_ns; /* computed as in the JDK */
 
-	/* Values beyond 64 bits become 0. */
+	/* values beyond 64 bits become 0 */
 	return jfr->start_ns < INT64_MAX / 2 && ns > -4e18 && ns < 4e18 ?
 		       (int64_t)((uint64_t)jfr->start_ns + (uint64_t)(int64_t)ns) :
 		       0;
@@ -702,8 +706,7 @@ bool jfr_text(struct jfr *jfr, const struct jfr_value *value, struct bytes *out)
 	uint64_t key = 0;
 
 	/*
-	 * A symbol refers to a string, which may itself be a constant: follow a few references
-	 * only.
+	 * a symbol refers to a string, which may itself be a constant; follow only a few references
 	 */
 	for (int i = 0; i < 4; i++) {
 		const struct type *type = &jfr->types[now.type];
@@ -739,7 +742,7 @@ bool jfr_class(struct jfr *jfr, const struct jfr_value *value, struct bytes *out
 	out->failed |= jfr->scratch.failed;
 	if (!is_found || jfr->scratch.failed)
 		return false;
-	/* Each bracket becomes two characters, and a type character at most a word. */
+	/* each bracket becomes two characters, and a type character becomes at most a word */
 	size = 2 * jfr->scratch.size + sizeof("boolean");
 	name = bytes_room(out, size);
 	if (!name)

@@ -1,13 +1,14 @@
 /*
- * jfr/jfr.h - reads JDK Flight Recorder files (JDK 11 and later): events of the four kinds
- * concerning memory, and their fields by name. Knows no database.
+ * jfr/jfr.h - reads JDK Flight Recorder files (JDK 11 and later): the events of the four kinds that
+ * concern memory, and their fields by name. Independent of databases.
  *
- * Recordings describe themselves: each chunk has the types of its events and pools of constants
- * (classes, methods, stacks) that events refer to. A field is found by its path, such as
- * "object.type", in any version of the JDK; HDB_NOTFOUND if a version lacks it.
+ * Recordings describe themselves: each chunk contains the types of its events, and pools of
+ * constants (classes, methods, stacks) to which events refer. Fields are therefore found by a path
+ * such as "object.type" in any version of the JDK, or not at all (HDB_NOTFOUND) if the version does
+ * not have them.
  *
- * The input is not trusted. Damage gives HDB_EFORMAT or HDB_ETRUNC, at the latest from the next
- * jfr_next.
+ * The input is not trusted. For damaged input, functions fail with HDB_EFORMAT or HDB_ETRUNC, at
+ * the latest the next jfr_next.
  */
 #ifndef JFR_JFR_H
 #define JFR_JFR_H
@@ -30,12 +31,15 @@ struct jfr_value {
 	uint32_t type;
 	uint32_t at, end; /* its offset, and the end of the enclosing value */
 	uint32_t left;    /* remaining items of a list */
-	uint32_t *memo;   /* of a constant: storage for the caller, initially 0; otherwise NULL */
+	uint32_t *memo;   /* for a constant: storage for the caller, initially 0; otherwise NULL */
 };
 
 struct jfr;
 
-/* `data` is lent until jfr_close. Close *out even after an error. */
+/*
+ * Opens a recording. `data` is lent until jfr_close. The caller must close *out even after an
+ * error.
+ */
 int jfr_open(const void *data, size_t size, struct jfr **out, struct hdb_error *err);
 void jfr_close(struct jfr *jfr);
 
@@ -51,15 +55,18 @@ unsigned jfr_chunks(const struct jfr *jfr);
  * null.
  */
 int jfr_find(struct jfr *jfr, const struct jfr_value *of, const char *path, struct jfr_value *out);
-/* Returns the next item of a list; false at the end. */
+/* Reads the next item of a list. Returns false at the end. */
 bool jfr_item(struct jfr *jfr, struct jfr_value *list, struct jfr_value *item);
 
-/* Returns an integer, a real (float), or a time in ns since 1970. Other types give 0. */
+/* Returns an integer, a real (float), or a time in ns since 1970. Returns 0 for other types. */
 int64_t jfr_integer(struct jfr *jfr, const struct jfr_value *value);
 float jfr_real(struct jfr *jfr, const struct jfr_value *value);
 int64_t jfr_time(struct jfr *jfr, const struct jfr_value *value);
 
-/* Appends a string as UTF-8, cut if long; false, appending nothing, if it is null. */
+/*
+ * Appends a string as UTF-8, truncated if it is long. Returns false and appends nothing if the
+ * string is null.
+ */
 bool jfr_text(struct jfr *jfr, const struct jfr_value *value, struct bytes *out);
 /* Appends the Java name of a class, "p.A[]". */
 bool jfr_class(struct jfr *jfr, const struct jfr_value *value, struct bytes *out);

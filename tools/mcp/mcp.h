@@ -3,7 +3,7 @@
  * the Model Context Protocol. The only header that the command includes.
  *
  * No request changes or removes a dump or database. With the user's consent, a request imports a
- * dump or captures a running JVM. As for any query, computed tables are stored in the database.
+ * dump or captures a running JVM. As with all queries, computed tables are stored in the database.
  */
 #ifndef HEAPDB_MCP_H
 #define HEAPDB_MCP_H
@@ -18,7 +18,10 @@ struct mcp_options {
 	size_t folder_count;
 	uint64_t memory_bytes; /* as in struct hdb_open_options, for each open database */
 	unsigned threads;      /* as in struct hdb_open_options */
-	/* Makes the report of a database: *text is owned, free(). `name` is used in the heading. */
+	/*
+	 * Makes the report of a database: the caller must free() *text. `name` is used in the
+	 * heading.
+	 */
 	int (*report)(struct hdb *db, const char *name, char **text, size_t *size,
 		      struct hdb_error *err);
 	/* Whether to make databases without asking the user through the client. */

@@ -26,7 +26,10 @@ size_t mcp_size(const json_t *value)
 	return json_dumpb(value, NULL, 0, MCP_DUMP | JSON_ENCODE_ANY);
 }
 
-/* Makes a string of at most `max` bytes, cut at a character boundary with a note of its length. */
+/*
+ * Makes a string of at most `max` bytes, cut at a character boundary, with a note that states its
+ * length.
+ */
 static json_t *cut_text(const char *text, size_t size, size_t max)
 {
 	char cut[MCP_TEXT_MAX + 40];
@@ -41,7 +44,7 @@ static json_t *cut_text(const char *text, size_t size, size_t max)
 	return json_stringn(cut, max);
 }
 
-/* Makes a string of our own text, not from the dump. */
+/* Makes a value whose text is ours and does not come from the dump. */
 static json_t *plain_value(const struct hdb_value *value, size_t max)
 {
 	char text[MCP_TEXT_MAX + 1];
@@ -51,7 +54,7 @@ static json_t *plain_value(const struct hdb_value *value, size_t max)
 	return cut_text(text, strlen(text), max);
 }
 
-/* IDs become strings, since clients may convert numbers to doubles. */
+/* Converts a value to JSON. IDs become strings, because clients may convert numbers to doubles. */
 static json_t *json_of(const struct hdb_value *value, size_t text_max)
 {
 	char text[32];
@@ -124,11 +127,11 @@ struct filling {
 	struct hdb_row_source from;
 	const volatile int *cancel;
 	struct mcp_page *page;
-	bool with_nulls; /* write null values; otherwise they are omitted */
+	bool with_nulls; /* whether to write null values instead of omitting them */
 	json_t *list;    /* rows that fit; owned */
 	size_t used;     /* bytes used */
-	bool is_full;    /* set if a row did not fit or the limit was reached */
-	bool is_cut;     /* a row did not fit */
+	bool is_full;    /* whether a row did not fit or the limit was reached */
+	bool is_cut;     /* whether a row did not fit */
 };
 
 static json_t *row_of(const struct filling *f, size_t text_max)
@@ -171,7 +174,10 @@ static int check_columns(const struct hdb_rows *rows, const json_t *columns, str
 	return HDB_OK;
 }
 
-/* Adds the current row, or sets is_full if it does not fit. The first row is cut until it fits. */
+/*
+ * Adds the current row, or sets is_full if it does not fit. The first row is shortened until it
+ * fits.
+ */
 static int add_row(struct filling *f, struct hdb_error *err)
 {
 	const bool is_first = json_array_size(f->list) == 0;

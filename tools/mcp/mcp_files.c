@@ -1,7 +1,7 @@
 /*
  * mcp/mcp_files.c - the directories named at start, the databases below them, and the open
- * databases. The only file of the MCP server that handles paths: a client's path is resolved
- * (links, "..") before it is compared with the directories.
+ * databases. No other file of the MCP server handles paths. A client's path is resolved (links,
+ * "..") before it is compared with the directories.
  */
 #include "mcp_private.h"
 
@@ -117,12 +117,15 @@ static void walk_file(struct walk *walk, const char *path, const struct stat *in
 		return;
 	entry = json_pack("{s:s, s:I}", is_database ? "db" : "dump", shown_name(walk->files, path),
 			  "bytes", (json_int_t)info->st_size);
-	/* json_pack returns NULL if the name is not UTF-8. No client could request such a name. */
+	/* json_pack returns NULL if the name is not UTF-8; clients could not request such a name */
 	if (entry)
 		json_array_append_new(walk->list, entry);
 }
 
-/* Recursion depth is limited (MCP_DEPTH_MAX). Symbolic links are not followed. */
+/*
+ * Lists the files below a directory. The depth of recursion is limited (MCP_DEPTH_MAX). Symbolic
+ * links are not followed.
+ */
 static void walk_folder(struct walk *walk, const char *folder, unsigned depth)
 {
 	struct dirent **entries = NULL;

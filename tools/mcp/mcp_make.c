@@ -44,7 +44,7 @@ static int capture_jvm(const struct making *what, struct hdb_import_options *opt
 	return capture_import(capture, what->db_path, options, out, err);
 }
 
-/* Asks the user, makes the database and describes it. */
+/* Asks the user for consent, makes the database and describes it. */
 static int make(const struct mcp_call *call, const struct making *what, const char *question,
 		json_t **out, struct hdb_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * mcp/mcp_outside.c - the two tools that read no database: growth in series, and the memory of a
- * process. Files must be below the given directories, and are only read.
+ * mcp/mcp_outside.c - the two tools that do not read a database: growth in series, and the memory
+ * of a process. Files must be below the given directories, and are only read.
  */
 #include "mcp_private.h"
 
@@ -46,7 +46,7 @@ static int take_files(const struct mcp_call *call, struct named_files *out, stru
 	return HDB_OK;
 }
 
-/* Makes an answer from the text, without rows that do not fit. */
+/* Makes an answer from the text, and omits rows that do not fit. */
 static int put_answer(const struct mcp_call *call, const char *text, json_t **out,
 		      struct hdb_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * mcp/mcp_private.h - shared by the files of the MCP server: open databases, tool calls, answers
- * within a budget.
+ * mcp/mcp_private.h - declarations shared by the files of the MCP server: open databases, tool
+ * calls, answers within a budget.
  */
 #ifndef HEAPDB_MCP_PRIVATE_H
 #define HEAPDB_MCP_PRIVATE_H
@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-/* JSON format: reals without noise digits, keys in insertion order. */
+/* JSON format: reals with 6 significant digits, keys in insertion order. */
 #define MCP_DUMP (JSON_COMPACT | JSON_REAL_PRECISION(6))
 
 /* Estimated bytes of JSON per token. IDs and class names make short tokens. */
@@ -25,8 +25,8 @@
 #define MCP_TOKENS_DEFAULT 6000
 #define MCP_TOKENS_MAX 50000
 /*
- * Number of bytes in a string in a row. Longer strings are truncated, and further if a row does not
- * fit.
+ * Maximum number of bytes of a string in a row. Longer strings are truncated, and shortened further
+ * if the row does not fit.
  */
 #define MCP_TEXT_MAX 1000
 #define MCP_TEXT_MIN 60
@@ -68,27 +68,32 @@ void mcp_files_release(struct mcp_files *files);
 json_t *mcp_files_list(const struct mcp_files *files);
 
 /*
- * Finds the regular file `name`, absolute or relative to a given directory: *path is owned, free().
- * Fails with HDB_EABSENT if there is none below the directories.
+ * Finds the regular file `name`, absolute or relative to a given directory. The caller must free()
+ * *path. Fails with HDB_EABSENT if there is none below the directories.
  */
 int mcp_files_plain(const struct mcp_files *files, const char *name, char **path,
 		    struct hdb_error *err);
 
 /*
  * Opens the database `name`, which is the path of the database or of its dump, absolute or relative
- * to a directory. NULL: the only database. It stays open until files->call changes. *shown (may be
- * NULL) is its name for clients, owned.
+ * to a directory. If `name` is NULL, opens the only database. The database stays open until
+ * files->call changes. Sets *shown (`shown` may be NULL) to its name for clients, which the caller
+ * must free().
  */
 int mcp_files_open(struct mcp_files *files, const char *name, struct hdb **db, char **shown,
 		   struct hdb_error *err);
 
 /*
- * Resolves a dump below the directories and the name of its database, both owned. Fails with
- * HDB_EABSENT if there is no such dump, and with HDB_EEXIST if it has already been imported.
+ * Finds a dump below the directories, and the name of its database. The caller must free() both
+ * names. Fails with HDB_EABSENT if there is no such dump, and with HDB_EEXIST if it has already
+ * been imported.
  */
 int mcp_files_dump(const struct mcp_files *files, const char *name, char **dump, char **db,
 		   struct hdb_error *err);
-/* Chooses the name of a new database for a capture, in the first directory. *db is owned. */
+/*
+ * Chooses the name of a new database for a capture, in the first directory. The caller must free()
+ * *db.
+ */
 int mcp_files_capture(const struct mcp_files *files, int pid, char **db, struct hdb_error *err);
 
 /* ---- mcp_answer.c: rows as JSON ---- */
@@ -99,7 +104,7 @@ struct mcp_page {
 	size_t budget_bytes;   /* maximum size of the answer as JSON */
 	const json_t *columns; /* array of names, or NULL: all; borrowed */
 	bool without_facts;    /* omit the facts */
-	/* out: offset of the next page; 0: this is the last */
+	/* out: offset of the next page; 0: this is the last page */
 	uint64_t next;
 };
 
@@ -110,8 +115,8 @@ struct mcp_question {
 };
 
 /*
- * Runs a query and makes {"query", "facts", "rows", "row_count", "total_rows", ...} of the rows
- * that fit. A row is an object without its null values. Fails with HDB_ELIMIT if not even one row
+ * Runs a query and makes {"query", "facts", "rows", "row_count", "total_rows", ...} from the rows
+ * that fit. Each row is an object without null values. Fails with HDB_ELIMIT if not even one row
  * fits.
  */
 int mcp_answer(struct hdb *db, const struct mcp_question *question, struct mcp_page *page,
@@ -122,13 +127,13 @@ struct mcp_statement {
 	struct hdb *db;
 	const char *text;
 	bool is_sql;
-	bool all; /* SQL: tables include unreachable objects */
+	bool all; /* SQL: whether tables include unreachable objects */
 	const volatile int *cancel;
 };
 
 /*
  * Returns the rows of a statement, including nulls: {"rows", "row_count"}, "cut" if there are more
- * rows, "note" if there are no rows and the reason is known. Returns HDB_ELIMIT as above.
+ * rows, "note" if there are no rows and the reason is known. Fails with HDB_ELIMIT like mcp_answer.
  */
 int mcp_answer_statement(const struct mcp_statement *statement, struct mcp_page *page, json_t **out,
 			 struct hdb_error *err);
@@ -144,9 +149,10 @@ struct mcp_call {
 	const char *name; /* tool name */
 	json_t *args;     /* object; borrowed */
 	/*
-	 * Asks the user. Returns HDB_OK if they agree, HDB_END if the question is the answer to the
-	 * call, which the client repeats with the user's answer. Otherwise HDB_EUSAGE; `option` of
-	 * the command would make the question unnecessary.
+	 * Asks the user for consent. Returns HDB_OK if the user agrees, or HDB_END if the question
+	 * is returned as the answer to the call, which the client then repeats with the user's
+	 * reply. Otherwise fails with HDB_EUSAGE. `option` is the option of the command that makes
+	 * the question unnecessary.
 	 */
 	int (*consent)(void *ctx, const char *question, const char *option, struct hdb_error *err);
 	void *ctx;
@@ -156,9 +162,12 @@ struct tool;
 
 /* Returns the tools with their schemas, for tools/list. Returns NULL if memory is exhausted. */
 json_t *mcp_tools_list(const struct mcp_options *options, bool can_ask);
-/* Returns whether the tool can be called. can_ask: the client can ask the user for consent. */
+/*
+ * Returns whether the tool can be called. `can_ask`: whether the client can ask the user for
+ * consent.
+ */
 bool mcp_tool_exists(const struct mcp_options *options, const char *name, bool can_ask);
-/* Runs a tool. *out is the JSON result. */
+/* Runs a tool. Sets *out to the JSON result. */
 int mcp_tool_call(const struct mcp_call *call, json_t **out, struct hdb_error *err);
 /* Begins a tool that is not a query: checks its arguments and returns the text argument. */
 int mcp_begin(const struct mcp_call *call, const struct tool *tool, const char *name,
@@ -183,7 +192,7 @@ int mcp_make_capture(const struct mcp_call *call, const struct tool *tool, json_
 
 /* Result of prompts/list. */
 json_t *mcp_prompts_list(void);
-/* Result of prompts/get. Returns NULL if there is no such prompt. */
+/* Returns the result of prompts/get, or NULL if there is no such prompt. */
 json_t *mcp_prompt(const char *name, const json_t *args);
 
 /* ---- mcp_schema.c: the registry as schemas ---- */
@@ -200,11 +209,11 @@ enum mcp_takes {
 	MCP_TAKES_ALL = 128,      /* whether to include unreachable objects */
 	MCP_TAKES_DUMP = 256,     /* a dump to import */
 	MCP_TAKES_PID = 512,      /* a JVM to capture */
-	MCP_TAKES_FILES = 1024,   /* files that are no databases */
-	MCP_TAKES_PROCESS = 2048  /* a running JVM, which is only read */
+	MCP_TAKES_FILES = 1024,   /* files that are not databases */
+	MCP_TAKES_PROCESS = 2048  /* a running JVM, which is not changed */
 };
 json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes);
-/* Output schema of such a tool. */
+/* Returns the output schema of such a tool. */
 json_t *mcp_schema_output(unsigned takes);
 /* Describes a query: targets, options, columns and facts. */
 json_t *mcp_schema_explain(const struct hdb_query_spec *spec);

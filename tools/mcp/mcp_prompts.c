@@ -1,6 +1,6 @@
 /*
  * mcp/mcp_prompts.c - prompts: investigations that a user can start by name. Each lists the tools
- * to call in order, and what the conclusion must state.
+ * to call in order, and the facts that the conclusion must state.
  */
 #include "mcp_private.h"
 

@@ -41,7 +41,7 @@ void mcp_plain(char *text)
 	*to = 0;
 }
 
-/* Converts a help text: the option "--arrays" is the argument "arrays". */
+/* Converts a help text: the option "--arrays" becomes the argument "arrays". */
 static json_t *help_of(const char *argument, const char *help)
 {
 	char text[1024];
@@ -136,7 +136,7 @@ static void put_rows(json_t *properties)
 				 "Returns the next rows."));
 }
 
-/* Optional targets are in brackets. */
+/* Returns whether the query requires a target. Optional targets are in brackets. */
 static bool needs_target(const struct hdb_query_spec *spec)
 {
 	return *spec->targets && *spec->targets != '[';

@@ -4,9 +4,10 @@
  * One thread reads: it answers simple requests immediately and handles cancellations. The other
  * thread runs queued requests one at a time, since a database handle belongs to one thread.
  *
- * Protocol 2026-07-28 has no session: each request carries its version in _meta, and
- * "server/discover" returns ours. 2025-11-25 and 2025-06-18 begin with "initialize". Neither makes
- * requests depend on earlier ones, so both are supported at any time.
+ * Protocol 2026-07-28 has no session: each request contains its version in _meta, and
+ * "server/discover" returns the server's versions. 2025-11-25 and 2025-06-18 begin with
+ * "initialize". In none of them does a request depend on earlier ones, so all are supported at any
+ * time.
  */
 #include "mcp_private.h"
 
@@ -29,9 +30,9 @@
 #define QUEUE_MAX 256
 /* Interval between progress messages in ms. */
 #define PROGRESS_MS 500
-/* IDs of the server's own requests: this prefix and a number. */
+/* Prefix of the IDs of the server's own requests; a number follows. */
 #define ASKED_ID "heapdb-"
-/* How long clients may cache lists, in ms. They do not change while a server runs. */
+/* Time in ms for which clients may cache lists, which do not change while a server runs. */
 #define LIST_TTL_MS 3600000
 
 #define VERSION_NOW "2026-07-28"
@@ -81,14 +82,14 @@ struct server {
 	struct request *first, **last;
 	size_t waiting;
 	const json_t *working_id; /* ID of the current request, borrowed; NULL: none */
-	bool ended;               /* no further requests will arrive */
+	bool ended;               /* whether the input has ended */
 	unsigned asked;           /* number of questions to the user */
-	bool is_waiting;          /* for the answer to the last request */
+	bool is_waiting;          /* whether the server waits for the answer to its last request */
 	json_t *reply;            /* that answer; owned */
 	pthread_mutex_t out_lock;
-	volatile int cancel;   /* the current request must stop */
-	volatile int can_ask;  /* the client of a session can ask its user */
-	volatile int is_gone;  /* the client no longer reads answers */
+	volatile int cancel;   /* whether the current request must stop */
+	volatile int can_ask;  /* whether the client of a session can ask its user */
+	volatile int is_gone;  /* whether the client no longer reads answers */
 	int write_error;       /* errno of the failure; EPIPE: the client left */
 	int read_error;        /* errno if the input ended early */
 	const json_t *token;   /* progress token of the current request, borrowed; NULL: none */
@@ -113,8 +114,8 @@ static const json_t *id_of(const json_t *message)
 }
 
 /*
- * Out of memory, a request still gets an answer. A string ID is dropped, since it may be too long
- * for the buffer.
+ * Answers a request although memory is exhausted. A string ID is dropped, because it may be too
+ * long for the buffer.
  */
 static void write_no_memory(struct server *s, const json_t *id)
 {
@@ -140,7 +141,7 @@ static void send_message(struct server *s, const json_t *id, json_t *message)
 
 	errno = 0;
 	text = message ? json_dumps(message, MCP_DUMP) : NULL;
-	/* jansson omits values for which it has no memory; only errno reveals this. */
+	/* jansson omits values for which it has no memory, which only errno indicates */
 	if (errno == ENOMEM) {
 		free(text);
 		text = NULL;
@@ -325,7 +326,7 @@ static void on_progress(void *ctx, const char *stage, uint64_t done, uint64_t to
 			       "progress", ++s->progress, "message", text));
 }
 
-/* An error that the client can act on is returned as a result. */
+/* Makes a result from an error that the client can act on. */
 static json_t *tool_error(int code, struct hdb_error *err)
 {
 	mcp_plain(err->message);
@@ -338,12 +339,12 @@ static json_t *tool_error(int code, struct hdb_error *err)
 
 /* ---- consent of the user ---- */
 
-/* A call that may need consent. */
+/* A call of a tool that may need consent. */
 struct consent {
 	struct server *server;
 	const json_t *message;
 	char *question; /* owned; NULL: none */
-	char state[24]; /* identifies the call in its repetition */
+	char state[24]; /* identifies the call when the client repeats it */
 };
 
 static void release_consent(struct consent *c)
@@ -351,7 +352,10 @@ static void release_consent(struct consent *c)
 	free(c->question);
 }
 
-/* FNV-1a of a call, and of this process, so that an answer to one call does not permit another. */
+/*
+ * Sets the state: a hash (FNV-1a) of the call and of this process, so that the answer to one call
+ * does not permit another.
+ */
 static void name_state(struct consent *c)
 {
 	const json_t *params = json_object_get(c->message, "params");
@@ -371,7 +375,10 @@ static json_t *form(const char *question)
 			 "object", "properties");
 }
 
-/* Asks the client of a session and waits. Returns the answer's result, owned; NULL: none. */
+/*
+ * Asks the client of a session and waits. Returns the result in the answer, which the caller owns,
+ * or NULL if there is none.
+ */
 static json_t *ask_session(struct server *s, const char *question)
 {
 	json_t *result = NULL;
@@ -396,7 +403,8 @@ static json_t *ask_session(struct server *s, const char *question)
 }
 
 /*
- * See mcp_call. In 2026-07-28, the question is a result, and the answer comes with the next call.
+ * Asks for consent; see mcp_call. In protocol 2026-07-28, the question is a result, and the reply
+ * comes with the next call.
  */
 static int ask_consent(void *ctx, const char *question, const char *option, struct hdb_error *err)
 {
@@ -508,7 +516,7 @@ static void on_resources(struct server *s, const json_t *message)
 	send_result(s, message, json_pack("{s:o}", "resources", list), 0);
 }
 
-/* Makes the report of a named database; *text is owned. */
+/* Makes the report of a named database; The caller must free() *text. */
 static int report_of(struct server *s, const char *name, char **text, size_t *size,
 		     struct hdb_error *err)
 {
@@ -548,7 +556,7 @@ static void on_read(struct server *s, const json_t *message)
 static const struct method {
 	const char *name;
 	void (*run)(struct server *s, const json_t *message);
-	bool is_work; /* otherwise answered by the reading thread */
+	bool is_work; /* whether the working thread answers it instead of the reading thread */
 } methods[] = {
 	{ "initialize", on_initialize, false },
 	{ "server/discover", on_discover, false },
@@ -573,7 +581,7 @@ static const struct method *find_method(const json_t *message)
 	return NULL;
 }
 
-/* Working thread: runs requests until there are no more. */
+/* Runs requests on the working thread until there are no more. */
 static void *work(void *ctx)
 {
 	struct server *s = ctx;
@@ -665,7 +673,7 @@ static bool is_version(const char *version)
 	return strcmp(version, VERSION_NOW) == 0;
 }
 
-/* Takes the client's answer to a question to its user. */
+/* Handles the client's answer to a question to its user. */
 static void on_answer(struct server *s, json_t *message)
 {
 	const char *id = json_string_value(id_of(message));
@@ -772,8 +780,8 @@ static void read_lines(struct server *s, char *buffer)
 }
 
 /*
- * After the end of input, queued requests are still answered, for scripts that send everything at
- * once. If nobody reads the answers, work stops.
+ * Ends the server. Queued requests are still answered after the end of input, for scripts that send
+ * all requests at once. If the client no longer reads answers, work stops.
  */
 static void finish(struct server *s, pthread_t worker)
 {

@@ -1,6 +1,6 @@
 /*
- * mcp/mcp_tools.c - the tools: the ten most useful queries as their own tools, and "query" for all
- * others. A tool that is a query takes its options, strings and columns from the registry.
+ * mcp/mcp_tools.c - the tools: one tool each for the ten most useful queries, and "query" for all
+ * others. The options, strings and columns of a tool for a query come from the registry.
  */
 #include "mcp_private.h"
 
@@ -99,7 +99,7 @@ struct asking {
 	char *shown; /* display name of the database, owned */
 	const char *sort;
 	struct mcp_page page;
-	uint32_t hash; /* of the arguments, for cursors */
+	uint32_t hash; /* hash of the arguments, for cursors */
 };
 
 static void release_asking(struct asking *a)
@@ -273,7 +273,10 @@ static int take_options(struct asking *a, struct hdb_error *err)
 
 /* ---- cursors: where to go on, and a hash of the question ---- */
 
-/* FNV-1a of the arguments as JSON: a cursor of another request is rejected, not misinterpreted. */
+/*
+ * Returns a hash (FNV-1a) of the arguments as JSON, with which the cursor of another request is
+ * recognised and rejected.
+ */
 static uint32_t hash_of(const struct asking *a)
 {
 	static const char *const others[] = { "cursor", "limit", "max_tokens" };
@@ -385,7 +388,7 @@ static int run_query(const struct mcp_call *call, const struct tool *tool, json_
 	TRY(take_texts(&a, "before", add_before, err));
 	if (tool->query && (tool->takes & MCP_TAKES_BEFORE) && !a.before_count)
 		return hdb_fail(err, HDB_EUSAGE, "missing \"before\" (an earlier database)");
-	/* Account for the database's name in the answer. */
+	/* account for the database's name in the answer */
 	a.page.budget_bytes -= strlen(a.shown) < MCP_TOKENS_MIN ? strlen(a.shown) : MCP_TOKENS_MIN;
 	question.spec = a.spec;
 	question.args = (struct hdb_query_args){
@@ -467,7 +470,7 @@ static const struct part {
 	struct hdb_option option; /* NULL name: none */
 	uint64_t limit;           /* rows; 0: as many as fit */
 	bool without_facts;
-	const char *columns[12]; /* terminated by NULL; none: all */
+	const char *columns[12]; /* terminated by NULL; empty: all columns */
 } parts[] = {
 	{ "findings",
 	  "triage",
@@ -535,16 +538,19 @@ static int run_overview(const struct mcp_call *call, const struct tool *tool, js
 		json_t *part = NULL;
 
 		/*
-		 * The first part gets about a third of the budget, and later parts get shares of
-		 * the rest.
+		 * the first part gets about a third of the budget, and later parts get shares of
+		 * the rest
 		 */
 		r = answer_part(&a, &parts[i], 2 * left / (PART_COUNT - i + 1), &part, err);
-		/* If the budget has no room for a part, its name tells the client what to query. */
+		/*
+		 * if the budget has no room for a part, its name tells the client which query to
+		 * run
+		 */
 		if (r == HDB_ELIMIT) {
 			part = json_string("omitted: max_tokens");
 			r = HDB_OK;
 		}
-		/* If the dump is missing, continue with the parts that do not need it. */
+		/* if the dump is missing, continue with the parts that do not need it */
 		if (r == HDB_ECHANGED) {
 			part = json_string(err->message);
 			r = HDB_OK;
@@ -649,7 +655,10 @@ static const struct tool tools[] = {
 };
 #define TOOL_COUNT (sizeof(tools) / sizeof(tools[0]))
 
-/* Returns whether the build has the tool's query or language, and the user can consent to it. */
+/*
+ * Returns whether the tool's query or language is in this build, and whether the user can consent
+ * to it if it needs consent.
+ */
 static bool is_there(const struct mcp_options *options, const struct tool *tool, bool can_ask)
 {
 	if (tool->takes & (MCP_TAKES_DUMP | MCP_TAKES_PID))

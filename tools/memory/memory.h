@@ -1,11 +1,11 @@
 /*
  * memory/memory.h - an account of a HotSpot process's memory, whose parts add up to its RSS.
  *
- * /proc/PID/smaps contains the addresses: each mapping, or a range of it, belongs to one part,
- * according to the ranges that the VM or a heap dump reports, or otherwise to the mapping's name
- * and neighbours. The remaining anonymous memory contains malloc's blocks, whose addresses are not
- * reported. It is divided according to the amounts that the VM has allocated there, and these
- * figures are marked as estimates.
+ * /proc/PID/smaps contains the addresses. Each mapping, or range of a mapping, belongs to one part.
+ * The ranges that the VM or a heap dump reports determine the part, or otherwise the mapping's name
+ * and adjacent mappings. The remaining anonymous memory contains malloc's blocks, whose addresses
+ * are not reported. It is divided according to the amounts that the VM has allocated there, and
+ * these figures are marked as estimates.
  *
  * struct memory receives texts and numbers. struct memory_answer, below, obtains them from
  * processes and databases. The input is not trusted.
@@ -54,7 +54,7 @@ enum memory_part {
 	MEMORY_PARTS
 };
 
-/* What memory is for. */
+/* Use of memory. */
 struct memory_use {
 	enum memory_part part;
 	const char *detail; /* lent; NULL or "": the whole part */
@@ -71,20 +71,24 @@ enum memory_nmt { MEMORY_NMT_UNKNOWN, MEMORY_NMT_OFF, MEMORY_NMT_SUMMARY, MEMORY
 struct memory_row {
 	enum memory_part part;
 	char detail[64];    /* empty: the part */
-	uint64_t resident;  /* in memory; the parts add up to RSS */
+	uint64_t resident;  /* bytes in memory; those of the parts add up to RSS */
 	uint64_t estimated; /* bytes of `resident` that are only estimated from allocated amounts */
 	uint64_t shared, swap;
-	uint64_t committed; /* accessible: mapped with access rights, or allocated */
+	uint64_t committed; /* accessible bytes: mapped with access rights, or allocated */
 	uint64_t used;      /* 0: unknown */
 	uint64_t count;     /* number of classes, threads, buffers or files; 0: unknown */
 };
 
 /*
- * Figures that hsperfdata also contains; 0: unknown. Figures in the VM's own texts take precedence.
+ * Figures that hsperfdata also contains; 0: unknown. Figures in the texts of the VM take
+ * precedence.
  */
 struct memory_figures {
 	uint64_t heap_used, heap_reserved, metaspace_used, metaspace_committed, code_used, classes;
-	/* Chunks of Netty's allocators outside the heap, and buffers in them, by the dump. */
+	/*
+	 * Chunks of Netty's allocators outside the heap, and the buffers in them, according to the
+	 * dump.
+	 */
 	uint64_t netty, netty_pinned;
 };
 
@@ -92,9 +96,9 @@ struct memory {
 	/* The account. */
 	BASE_VEC_AS(row_vec, struct memory_row, rows, row_count); /* parts before their details */
 	uint64_t rss, swap;
-	uint64_t buffer_count; /* number of buffers whose memory is in a mapping of their own */
+	uint64_t buffer_count; /* number of buffers whose memory is in their own mappings */
 	uint64_t hugetlb;      /* pages of hugetlbfs, which RSS does not include */
-	/* What the texts say. */
+	/* Information from the texts. */
 	enum memory_nmt nmt;
 	struct memory_figures figures;
 	bool has_vm_info, has_map, has_malloc;
@@ -106,8 +110,8 @@ struct memory {
 void memory_release(struct memory *memory);
 
 /*
- * Reads a text, which is modified and must be followed by a zero byte. Fails with HDB_EFORMAT if it
- * has no lines of its kind.
+ * Reads a text, which is modified and must be followed by a zero byte. Fails with HDB_EFORMAT if
+ * the text has no lines of this kind.
  */
 int memory_add(struct memory *memory, enum memory_kind kind, char *text, size_t size,
 	       struct hdb_error *err);
@@ -123,8 +127,8 @@ typedef bool (*memory_pages)(void *ctx, uint64_t start, uint64_t end, uint64_t *
 
 /*
  * Creates the rows, the largest part first. Fails with HDB_EUSAGE if there are no smaps. `pages`
- * may be NULL: in a mapping with several uses, blocks then count as resident, and the VM's tables
- * get the rest.
+ * may be NULL. In a mapping with several uses, blocks are then assumed to be resident, and the rest
+ * is assigned to the VM's tables.
  */
 int memory_account(struct memory *memory, memory_pages pages, void *ctx, struct hdb_error *err);
 
@@ -155,7 +159,7 @@ enum {
 
 struct memory_answer;
 
-/* *out is owned: memory_answer_free. */
+/* Makes an empty answer. The caller must release *out with memory_answer_free. */
 int memory_answer_new(struct memory_answer **out, struct hdb_error *err);
 void memory_answer_free(struct memory_answer *account); /* NULL is allowed */
 static inline void memory_answer_free_at(struct memory_answer **account)
@@ -163,10 +167,7 @@ static inline void memory_answer_free_at(struct memory_answer **account)
 	memory_answer_free(*account);
 }
 
-/*
- * Like memory_add, for a text of any kind. Fails with HDB_EFORMAT if it has none of the known
- * kinds.
- */
+/* Like memory_add, for a text of any kind. Fails with HDB_EFORMAT if the kind is unknown. */
 int memory_answer_add_text(struct memory_answer *account, char *text, size_t size,
 			   struct hdb_error *err);
 
@@ -175,14 +176,14 @@ int memory_answer_add_dump(struct memory_answer *account, struct hdb *db, struct
 
 /*
  * Adds a running JVM: its answers within the timeout (0: the default), its smaps and its cgroup's
- * limit. Errors as for capture_measure. `cancel` may be NULL.
+ * limit. Fails like capture_measure. `cancel` may be NULL.
  */
 int memory_answer_add_process(struct memory_answer *account, int pid, unsigned timeout_s,
 			      const volatile int *cancel, struct hdb_error *err);
 
 /*
- * Computes the answer, once. *out is lent until memory_answer_free. Fails with HDB_EUSAGE without
- * smaps.
+ * Computes the answer, once. *out is lent until memory_answer_free. Fails with HDB_EUSAGE if there
+ * are no smaps.
  */
 int memory_answer_make(struct memory_answer *account, const struct own_answer **out,
 		       struct hdb_error *err);
@@ -196,11 +197,11 @@ struct memory_sources {
 	const volatile int *cancel; /* may be NULL */
 };
 
-/* Returns the answer as JSON. *text is owned: free(). See own_answer_json. */
+/* Sets *text to the answer as JSON; see own_answer_json. The caller must free() *text. */
 int memory_json(const struct memory_sources *sources, bool is_sparse, char **text,
 		struct hdb_error *err);
 
-/* The rows of the answer, and the RSS. */
+/* Returns the account, with the rows of the answer and the RSS. */
 const struct memory *memory_answer_of(const struct memory_answer *account);
 
 #endif

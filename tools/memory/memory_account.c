@@ -71,7 +71,7 @@ int memory_add_buffer(struct memory *m, struct memory_use use, uint64_t address,
 
 BASE_ORDER(compare_ranges, struct range, BASE_UP(start), BASE_DOWN(end))
 
-/* Returns the number of bytes that the VM has mapped and committed, by part. */
+/* Computes the number of bytes that the VM has mapped and committed, by part. */
 static void sum_mapped(const struct memory *m, uint64_t mapped[MEMORY_PARTS])
 {
 	memset(mapped, 0, MEMORY_PARTS * sizeof(*mapped));
@@ -85,8 +85,8 @@ static void sum_mapped(const struct memory *m, uint64_t mapped[MEMORY_PARTS])
 }
 
 /*
- * System.map names whole mappings, and the kernel merges neighbours, so a mapping may contain more
- * than its name says. Drops the ranges of a part if their total exceeds the size of the part.
+ * Drops the ranges of a part if their total exceeds the size of the part. System.map names whole
+ * mappings, and the kernel merges adjacent ones, so a mapping may contain more than its name says.
  */
 static void drop_merged(struct memory *m)
 {
@@ -111,8 +111,8 @@ static void drop_merged(struct memory *m)
 }
 
 /*
- * If its address is unknown, the heap is assumed to be where that many bytes are reserved,
- * beginning at a whole MiB.
+ * Finds the heap if its address is unknown: it is assumed to be where that many bytes are reserved,
+ * beginning at a multiple of 1 MiB.
  */
 static int find_heap(struct memory *m, struct hdb_error *err)
 {
@@ -203,7 +203,7 @@ static struct memory_row *row_of(struct memory *m, enum memory_part part, const 
 	return NULL;
 }
 
-/* Adds to a part, and to its detail if it has one. */
+/* Adds the sums to a part, and to its detail if it has one. */
 static int add(struct memory *m, struct memory_use use, const struct sums *sums,
 	       struct hdb_error *err)
 {
@@ -230,7 +230,7 @@ struct account {
 	struct memory *memory;
 	memory_pages pages;
 	void *ctx;
-	size_t range, buffer; /* the next ones by address */
+	size_t range, buffer; /* next range and buffer by address */
 	struct sums pool;     /* memory without addresses, mainly malloc's */
 	uint64_t arenas;      /* bytes of these that are resident in malloc's arenas */
 	uint64_t arenas_size;
@@ -275,7 +275,8 @@ static struct sums take_range(struct account *a, struct division *d, uint64_t st
 	else if (!a->pages || !a->pages(a->ctx, start, end, &out.resident)) {
 		/*
 		 * Blocks are in use and therefore mostly resident, whereas the VM maps tables
-		 * before it uses them. The range gets what does not fit elsewhere in the mapping.
+		 * before it uses them. The range gets the bytes that do not fit elsewhere in the
+		 * mapping.
 		 */
 		out.resident = is_block ? end - start : beyond(&d->left, out.committed);
 		out.estimated = out.resident;
@@ -314,7 +315,7 @@ static int take_buffers(struct account *a, struct division *d, uint64_t start, u
 		sums = from < to ? take_range(a, d, from, to, true) : (struct sums){ 0 };
 		sums.count = 1;
 		if (d->mapping->is_anonymous || d->mapping->is_arena) {
-			/* The pages at the edges, at most two. */
+			/* the pages at the edges, at most two */
 			const uint64_t edges = b->end - b->start - (from < to ? to - from : 0);
 			const uint64_t got = edges < d->left.resident ? edges : d->left.resident;
 
@@ -348,7 +349,7 @@ static int take_rest(struct account *a, const struct division *d, struct hdb_err
 	sums.count = m->part == MEMORY_STACKS && m->is_accessible           ? 1 :
 		     m->part == MEMORY_LIBRARIES || m->part == MEMORY_FILES ? m->is_file :
 									      0;
-	/* The rest of a mapping that its ranges cover, or a guard page. */
+	/* all are 0 for a mapping that its ranges cover completely, and for a guard page */
 	return sums.resident || sums.committed || sums.count ?
 		       add(a->memory, memory_for(m->part, NULL), &sums, err) :
 		       HDB_OK;
@@ -389,7 +390,7 @@ static int divide(struct account *a, const struct mapping *m, struct hdb_error *
 
 /* ---- claims on the memory of malloc ---- */
 
-/* Moves allocated bytes from the pool to a part, as far as the pool suffices. */
+/* Moves allocated bytes from the pool to a part, but no more than the pool contains. */
 static int claim(struct account *a, struct memory_use use, uint64_t allocated, uint64_t resident,
 		 struct hdb_error *err)
 {
@@ -405,7 +406,9 @@ static int claim(struct account *a, struct memory_use use, uint64_t allocated, u
 	return add(a->memory, use, &sums, err);
 }
 
-/* Claims what the VM allocated with malloc, by category. The largest blocks come last. */
+/*
+ * Claims the memory that the VM allocated with malloc, by category. The largest blocks come last.
+ */
 static int claim_blocks(struct account *a, uint64_t *all, struct hdb_error *err)
 {
 	const struct base_vec *categories = &a->memory->categories;
@@ -423,14 +426,14 @@ static int claim_blocks(struct account *a, uint64_t *all, struct hdb_error *err)
 	}
 	/*
 	 * Claims memory allocated for Java code: direct buffers, segments, Unsafe. The heap may
-	 * already have named it.
+	 * already have reported it.
 	 */
 	other -= a->buffer_bytes < other ? a->buffer_bytes : other;
 	return claim(a, memory_for(MEMORY_DIRECT, a->buffer_bytes ? "without an object" : NULL),
 		     other, other, err);
 }
 
-/* Claims what the VM mapped at unknown addresses. */
+/* Claims the memory that the VM mapped at unknown addresses. */
 static int claim_mapped(struct account *a, bool is_metaspace, struct hdb_error *err)
 {
 	uint64_t mapped[MEMORY_PARTS];
@@ -443,7 +446,10 @@ static int claim_mapped(struct account *a, bool is_metaspace, struct hdb_error *
 
 		if ((part == MEMORY_METASPACE) != is_metaspace || (part == MEMORY_CDS && known))
 			continue;
-		/* Tables are mapped before they are used, so they get what blocks cannot fill. */
+		/*
+		 * tables are mapped before they are used, so they get the bytes that blocks cannot
+		 * fill
+		 */
 		if (part == MEMORY_GC || part == MEMORY_VM || part == MEMORY_DIRECT)
 			resident = beyond(&a->pool, bytes);
 		TRY(claim(a, memory_for(part, NULL), bytes, resident, err));
@@ -451,7 +457,7 @@ static int claim_mapped(struct account *a, bool is_metaspace, struct hdb_error *
 	return HDB_OK;
 }
 
-/* Claims blocks of code other than the VM, and free blocks. */
+/* Claims the blocks that code other than the VM has allocated, and free blocks. */
 static int claim_malloc(struct account *a, uint64_t vm, struct hdb_error *err)
 {
 	const struct memory *m = a->memory;
@@ -462,7 +468,7 @@ static int claim_malloc(struct account *a, uint64_t vm, struct hdb_error *err)
 	uint64_t known = vm > a->buffer_bytes ? vm : a->buffer_bytes;
 	uint64_t free_resident = m->malloc_free;
 
-	/* Claims what is in the arenas that were found, used blocks first. */
+	/* claim the memory in the arenas that were found, used blocks first */
 	if (a->arenas_size / 10 * 11 >= m->malloc_arenas) {
 		const uint64_t most = a->arenas > used ? a->arenas - used : 0;
 
@@ -474,8 +480,8 @@ static int claim_malloc(struct account *a, uint64_t vm, struct hdb_error *err)
 }
 
 /*
- * Adds the memory that nobody claims. If the blocks of malloc are unknown, at least its arenas are
- * named.
+ * Adds the memory that was not claimed. If the blocks of malloc are unknown, at least its arenas
+ * are named.
  */
 static int add_pool(struct account *a, struct hdb_error *err)
 {
@@ -513,8 +519,8 @@ static int claim_all(struct account *a, struct hdb_error *err)
 		if (!m->rows[i].detail[0])
 			a->located[m->rows[i].part] = m->rows[i].committed;
 	/*
-	 * The metaspace comes first, because only the malloc blocks of the other categories are
-	 * known.
+	 * the metaspace comes first, because only the malloc blocks of the other categories are
+	 * known
 	 */
 	TRY(claim_mapped(a, true, err));
 	TRY(claim_blocks(a, &vm, err));

@@ -57,7 +57,7 @@ static int row_next(void *ctx, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Returns the row of a part, or one of zeros. */
+/* Returns the row of a part, or a row of zeros. */
 static struct memory_row part_of(const struct memory_answer *a, enum memory_part part)
 {
 	for (size_t i = 0; i < a->memory.row_count; i++)
@@ -134,8 +134,8 @@ static size_t advise(struct memory_answer *a)
 		const uint64_t bytes = part_of(a, rules[i].part).resident;
 
 		/*
-		 * Without NMT, blocks of the VM and of Java cannot be told apart from other blocks
-		 * of malloc.
+		 * without NMT, blocks of the VM and of Java cannot be distinguished from other
+		 * blocks of malloc
 		 */
 		if (rules[i].part == MEMORY_USED_MALLOC && a->memory.nmt < MEMORY_NMT_SUMMARY)
 			continue;

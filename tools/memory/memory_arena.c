@@ -1,11 +1,11 @@
 /*
- * memory/memory_arena.c - free blocks of malloc in a process whose VM does not report them (JDK 17
- * and earlier): glibc's arenas are read from the process. An arena is a chain of chunks without a
- * gap; each begins with its size, whose lowest bit says whether the chunk before is in use. Blocks
- * in caches of threads count as used.
+ * memory/memory_arena.c - finds the free blocks of malloc in a process whose VM does not report
+ * them (JDK 17 and earlier), by reading glibc's arenas from the process. An arena is a chain of
+ * chunks without gaps. Each chunk begins with its size, whose lowest bit is set if the previous
+ * chunk is in use. Blocks in caches of threads are counted as used.
  *
- * The process runs meanwhile, and other versions of glibc may differ. An arena counts only if its
- * chain ends exactly where the arena does.
+ * The process continues to run meanwhile, and versions of glibc differ. An arena is therefore
+ * ignored unless its chain ends exactly where the arena ends.
  */
 #include "memory/memory_private.h"
 
@@ -13,7 +13,10 @@
 #define CHUNK_ALIGNMENT 16u
 #define CHUNK_MIN 32u
 #define BEFORE_IN_USE 1u
-/* The state of an arena precedes its chunks and takes about 2,200 bytes; a heap's head up to 64. */
+/*
+ * Range of the size of an arena's state, about 2,200 bytes, and of a heap's head, up to 64 bytes,
+ * both of which precede the chunks.
+ */
 #define STATE_MIN 2048u
 #define STATE_MAX 2560u
 #define HEAD_MIN 32u
@@ -51,13 +54,13 @@ static bool sum_free(struct walk *w, uint64_t at, uint64_t end, uint64_t *out)
 	for (;; head = next) {
 		const uint64_t size = head & ~(uint64_t)7;
 
-		/* Two small chunks close a heap after which the arena continues in another one. */
+		/* two small chunks end a heap if the arena continues in another one */
 		if (size < CHUNK_MIN)
 			return end - at <= CHUNK_MIN;
 		if (size % CHUNK_ALIGNMENT || size > end - at)
 			return false;
 		if (size == end - at) {
-			*out += size; /* never used so far */
+			*out += size; /* the chunk has never been used */
 			return true;
 		}
 		if (!word_at(w, at + size + sizeof(next), &next))
@@ -67,7 +70,10 @@ static bool sum_free(struct walk *w, uint64_t at, uint64_t end, uint64_t *out)
 	}
 }
 
-/* The same for a heap of an arena at `start`; *end is set. The first chunk's place varies. */
+/*
+ * Sums the free chunks of the arena's heap at `start`, and sets *end to its end. The position of
+ * the first chunk varies.
+ */
 static bool sum_heap(struct walk *w, uint64_t start, uint64_t *end, uint64_t *out)
 {
 	uint64_t arena, size, from = start + HEAD_MIN, to = start + HEAD_MAX;
@@ -116,7 +122,7 @@ int memory_add_arenas(struct memory *m, memory_read read, void *ctx, struct hdb_
 
 		if (mapping->is_arena && !mapping->is_anonymous)
 			(void)add(m, w, at, mapping->end, true);
-		/* The kernel joins arenas that have no room left. */
+		/* the kernel merges arenas that are full */
 		else if (mapping->is_anonymous && mapping->is_accessible && at % ARENA_BYTES == 0)
 			while (at < mapping->end && add(m, w, at, 0, false))
 				at += ARENA_BYTES;

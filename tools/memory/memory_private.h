@@ -12,36 +12,37 @@
 
 struct mapping {
 	uint64_t start, end, rss, shared, swap;
-	enum memory_part part; /* by name and neighbours */
+	enum memory_part part; /* part according to the name and the adjacent mappings */
 	bool is_accessible;
 	bool is_anonymous;
 	bool is_arena; /* of malloc */
-	bool is_guard; /* a small inaccessible mapping, such as the guard page below a stack */
-	bool is_file;  /* the first mapping of its file */
+	/* whether it is a small inaccessible mapping, such as the guard page below a stack */
+	bool is_guard;
+	bool is_file; /* whether it is the first mapping of its file */
 };
 
-/* A range with one use. */
+/* A range that has a single use. */
 struct range {
 	uint64_t start, end;
 	enum memory_part part;
 	char detail[64];
-	bool is_mapping; /* from System.map: the whole mapping, see drop_merged */
+	bool is_mapping; /* whether it is a whole mapping, from System.map; see drop_merged */
 };
 
-/* A category of Native Memory Tracking. Bytes. */
+/* A category of Native Memory Tracking. Sizes are in bytes. */
 struct category {
 	char name[48];
-	uint64_t malloc; /* includes arenas of the VM, which are allocated with malloc */
+	uint64_t malloc; /* including arenas of the VM, which are allocated with malloc */
 	uint64_t mapped; /* committed memory of mmap, stacks included */
 };
 
 #define ADVICE_MAX 3
 
-/* An account and its sources. Initially zeroed. */
+/* An account and its sources. All bytes are zero at first. */
 struct memory_answer {
 	struct memory memory;
 	struct capture_memory *process; /* NULL: saved files */
-	char name[320];                 /* of the process; "": unknown */
+	char name[320];                 /* name of the process; "": unknown */
 	uint64_t buffers;               /* memory owned by objects in a dump */
 	uint64_t limit;                 /* memory limit of the cgroup; 0: none, or unknown */
 	size_t next;                    /* row */
@@ -58,7 +59,7 @@ int memory_add_range(struct memory *memory, struct memory_use use, uint64_t star
 /* Reads smaps into memory->mappings. Does not change the text. */
 int memory_read_smaps(struct memory *memory, const char *text, size_t size, struct hdb_error *err);
 
-/* Returns the part to which a category's mappings belong, and the part of its malloc blocks. */
+/* Return the part to which a category's mappings belong, and that of its malloc blocks. */
 enum memory_part memory_part_of_mapped(const char *category);
 enum memory_part memory_part_of_blocks(const char *category);
 

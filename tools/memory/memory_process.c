@@ -1,6 +1,5 @@
 /*
- * memory/memory_process.c - the data that a running JVM and a heap dump of it contribute to the
- * account.
+ * memory/memory_process.c - reads the data of a running JVM and of its heap dump for the account.
  */
 #include "memory/memory_private.h"
 
@@ -16,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Takes the memory of a buffer, using the names of the direct-buffers query. */
+/* Adds the memory of a buffer, under the names that the direct-buffers query uses. */
 static int take_buffer(struct memory_answer *a, struct hdb_rows *rows, struct hdb_error *err)
 {
 	static const struct {
@@ -71,9 +70,9 @@ static int read_number(struct hdb *db, uint32_t ix, const char *path, int64_t *o
 }
 
 /*
- * Netty's allocators take chunks and cut buffers out of them. The pooled allocator counts the bytes
- * of its buffers per chunk, the adaptive one does not. A chunk in the heap is an array and has no
- * capacity.
+ * Netty's allocators, which allocate chunks and divide them into buffers. The pooled allocator
+ * counts the bytes of its buffers per chunk; the adaptive one does not. A chunk in the heap is an
+ * array and has no capacity.
  */
 static const struct netty_kind {
 	const char *classes, *capacity, *pinned;
@@ -96,7 +95,7 @@ static int take_netty(struct memory_figures *f, struct hdb *db, const struct net
 	if (*kind->pinned)
 		TRY(read_number(db, ix, kind->pinned, &pinned, err));
 	if (pinned < 0) {
-		/* Netty before 4.1.69: includes what caches of threads keep. */
+		/* in Netty before 4.1.69, this includes buffers in caches of threads */
 		TRY(read_number(db, ix, "freeBytes", &unused, err));
 		pinned = unused >= 0 && unused <= capacity ? capacity - unused : 0;
 	}
@@ -202,10 +201,7 @@ int memory_answer_add_process(struct memory_answer *account, int pid, unsigned t
 			    .err = err };
 	struct capture_meters meters;
 
-	/*
-	 * This comes first, because another process may have the PID by the time the VM has
-	 * answered.
-	 */
+	/* this comes first, because another process may have the PID when the VM has answered */
 	TRY(capture_memory_open(pid, &account->process, err));
 	TRY(capture_measure(pid, &meters, err));
 	snprintf(account->name, sizeof(account->name), "JVM %d%s%s%s", pid,
@@ -219,7 +215,7 @@ int memory_answer_add_process(struct memory_answer *account, int pid, unsigned t
 		TRY(ask_vm(&a));
 	f->heap_used = f->heap_used ? f->heap_used : meters.heap_used;
 	f->metaspace_used = f->metaspace_used ? f->metaspace_used : meters.metaspace;
-	/* The maximum heap size, to which G1 adds some bytes on JDK 17. */
+	/* the maximum heap size, to which G1 adds some bytes on JDK 17 */
 	f->heap_reserved =
 		f->heap_reserved ? f->heap_reserved : meters.heap_max & ~(uint64_t)0xffff;
 	f->classes = f->classes ? f->classes : meters.classes;

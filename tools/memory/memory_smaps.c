@@ -1,5 +1,6 @@
 /*
- * memory/memory_smaps.c - the mappings of a process, classified by name and neighbours.
+ * memory/memory_smaps.c - reads the mappings of a process, and classifies them by name and adjacent
+ * mappings.
  */
 #include "memory/memory_private.h"
 
@@ -69,7 +70,7 @@ static void place_part(struct mapping *m, const struct mapping *before, bool is_
 	else if (!m->is_accessible)
 		m->is_guard = size <= GUARD_MAX;
 	else if (!is_next || m->start % ARENA_BYTES == 0)
-		return; /* an arena may follow anything */
+		return; /* an arena may follow any mapping */
 	else if (before->is_guard && before->is_anonymous && size >= STACK_MIN)
 		m->part = MEMORY_STACKS;
 	else if (before->part == MEMORY_LIBRARIES && before->is_accessible &&
@@ -79,13 +80,13 @@ static void place_part(struct mapping *m, const struct mapping *before, bool is_
 
 struct reader {
 	struct memory *memory;
-	const char *name; /* of the mapping before */
+	const char *name; /* name of the previous mapping */
 	size_t name_size;
-	size_t first; /* its file's first mapping */
+	size_t first; /* first mapping of its file */
 	bool has_rss;
 };
 
-/* Takes the file name into account: all mappings of a program file are libraries. */
+/* Classifies a mapping by its file: all mappings of a program file are libraries. */
 static void join_file(struct reader *r, const struct smaps_mapping *s, struct mapping *m)
 {
 	struct base_vec *all = &r->memory->mappings;
@@ -115,7 +116,7 @@ static int take(struct reader *r, const struct smaps_mapping *s, struct hdb_erro
 	struct mapping *before =
 		all->count ? base_vec_at(all, struct mapping, all->count - 1) : NULL;
 	const uint64_t size = s->end > s->start ? s->end - s->start : 0;
-	/* Limited to the size of the mapping, so that sums do not overflow. */
+	/* limited to the size of the mapping, so that sums do not overflow */
 	struct mapping m = {
 		.start = s->start,
 		.end = s->start + size,
@@ -127,7 +128,7 @@ static int take(struct reader *r, const struct smaps_mapping *s, struct hdb_erro
 		.is_anonymous = !s->name_size,
 	};
 
-	/* The kernel lists mappings in order, so an unsorted part of a list is not smaps. */
+	/* the kernel lists mappings in order, so an unsorted list does not come from smaps */
 	if (before && m.start < before->end)
 		return hdb_fail(
 			err, HDB_EFORMAT,
@@ -137,7 +138,7 @@ static int take(struct reader *r, const struct smaps_mapping *s, struct hdb_erro
 		name_part(s, &m);
 	else
 		place_part(&m, before, s->access[2] == 'x');
-	/* The rest of an arena is reserved and inaccessible. */
+	/* the rest of an arena is reserved and inaccessible */
 	if (before && m.is_anonymous && !m.is_accessible && before->is_anonymous &&
 	    before->is_accessible && before->end == m.start && before->start % ARENA_BYTES == 0 &&
 	    m.end == before->start + ARENA_BYTES)

@@ -1,7 +1,8 @@
 /*
  * memory/memory_texts.c - reads the texts that a HotSpot VM prints about its memory:
- * VM.native_memory, VM.info and fatal error logs, System.map, System.native_heap_info. Formats of
- * JDK 8 to 25; unknown lines are skipped, and unknown categories kept under their names.
+ * VM.native_memory, VM.info and fatal error logs, System.map, System.native_heap_info. Supports the
+ * formats of JDK 8 to 25. Unknown lines are skipped, and unknown categories are kept under their
+ * names.
  */
 #include "memory/memory_private.h"
 
@@ -84,9 +85,7 @@ static uint64_t bytes_after(const char *line, const char *key)
 	return read_bytes(&at);
 }
 
-/*
- * Finds the next "0x..." of a line from *at on; false at the end.
- */
+/* Finds the next "0x..." of a line from *at on. Returns false at the end. */
 static bool next_address(const char **at, uint64_t *out)
 {
 	const char *p = strstr(*at, "0x");
@@ -141,7 +140,7 @@ enum memory_part memory_part_of_blocks(const char *name)
 										MEMORY_VM;
 }
 
-/* "-                 Java Heap (reserved=262144KB, committed=262144KB)" */
+/* Parses "-                 Java Heap (reserved=262144KB, committed=262144KB)" */
 static int add_category(struct memory *m, const char *line, struct hdb_error *err)
 {
 	const char *name = line + 1 + strspn(line + 1, " "), *end = strstr(name, " (reserved=");
@@ -172,7 +171,7 @@ static void read_category_line(struct memory *m, const char *line)
 		m->figures.classes = bytes_after(p, "#");
 }
 
-/* "[0x... - 0x...] reserved and committed 4096KB for Java Heap from" */
+/* Parses "[0x... - 0x...] reserved and committed 4096KB for Java Heap from" */
 static int read_nmt_range(struct memory *m, char *line, struct hdb_error *err)
 {
 	char *name = strstr(line, " for "), *end;
@@ -202,7 +201,9 @@ static int read_nmt(struct memory *m, char *text, char *end, struct hdb_error *e
 	m->categories.count = 0;
 	while ((line = next_line(&text, end))) {
 		if (strstr(line, "racking is not enabled")) {
-			/* Either "Detail tracking is not enabled", or the message for all of NMT. */
+			/*
+			 * either "Detail tracking is not enabled", or the same for NMT as a whole
+			 */
 			is_known = true;
 			m->nmt = strncmp(line, "Detail", 6) == 0 ? m->nmt : MEMORY_NMT_OFF;
 		} else if (line[0] == '-') {
@@ -245,7 +246,7 @@ static int read_heap_line(struct memory *m, const char *line, struct hdb_error *
 	return HDB_OK;
 }
 
-/* Lines that name ranges. */
+/* Reads a line that describes a range. */
 static int read_range_line(struct memory *m, const char *line, struct hdb_error *err)
 {
 	static const struct {
@@ -281,7 +282,7 @@ static int read_vm_info(struct memory *m, char *text, char *end, struct hdb_erro
 
 	m->figures.heap_used = m->figures.code_used = 0;
 	while ((line = next_line(&text, end))) {
-		/* After this come the mappings, then the environment, and a summary of NMT. */
+		/* the mappings follow, then the environment, and a summary of NMT */
 		if (strncmp(line, "Dynamic libraries:", 18) == 0)
 			break;
 		if (line[0] && line[0] != ' ')
@@ -302,7 +303,7 @@ static int read_vm_info(struct memory *m, char *text, char *end, struct hdb_erro
 
 /* ---- System.map ---- */
 
-/* "0x...-0x... vsize prot rss hugetlb pgsz notes info file" */
+/* Parses "0x...-0x... vsize prot rss hugetlb pgsz notes info file" */
 static int read_map_line(struct memory *m, char *line, struct hdb_error *err)
 {
 	static const struct {
@@ -333,7 +334,10 @@ static int read_map_line(struct memory *m, char *line, struct hdb_error *err)
 		if (i == 1 && word && strncmp(word, "---", 3) == 0)
 			return HDB_OK;
 	}
-	/* If a mapping has several uses, separated by commas, its name and neighbours decide. */
+	/*
+	 * if several uses are listed, separated by commas, the mapping's name and adjacent mappings
+	 * decide
+	 */
 	for (size_t i = 0; word && i < sizeof(words) / sizeof(words[0]); i++)
 		if (strcmp(word, words[i].word) == 0 ||
 		    (words[i].use.part == MEMORY_STACKS && strncmp(word, "STACK", 5) == 0)) {
@@ -357,7 +361,7 @@ static int read_map(struct memory *m, char *text, char *end, struct hdb_error *e
 
 /* ---- System.native_heap_info ---- */
 
-/* The sums after the last </heap> are for all arenas. */
+/* Reads the output of malloc_info. The sums after the last </heap> are for all arenas. */
 static int read_malloc(struct memory *m, char *text, char *end, struct hdb_error *err)
 {
 	char *line;

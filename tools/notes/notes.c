@@ -1,6 +1,4 @@
-/*
- * notes/notes.c - notes in a JSON file, which is replaced atomically.
- */
+/* notes/notes.c - stores notes in a JSON file, which is replaced atomically. */
 #include "notes/notes.h"
 
 #include "common/door_rows.h"
@@ -45,7 +43,10 @@ const char *notes_kind(const char *target)
 #define PATH_SIZE 4096
 /* Size of a dump's fingerprint in hexadecimal, including the zero. */
 #define DUMP_SIZE 17
-/* Far longer than writing a small file takes. */
+/*
+ * Number of attempts to take the lock, and pause between them: far longer than it takes to write a
+ * small file.
+ */
 #define LOCK_TRIES 100
 #define LOCK_PAUSE_NS 20000000
 
@@ -57,8 +58,8 @@ static int path_of(const char *db_path, char *path, struct hdb_error *err)
 }
 
 /*
- * Reads the file, zero-terminated; *data is owned, even after a failure. Returns NULL if there is
- * no file.
+ * Reads the file into *data, with a terminating zero. The caller must free() *data even after a
+ * failure. Sets it to NULL if there is no file.
  */
 static int read_text(const char *path, char **data, size_t *size, struct hdb_error *err)
 {
@@ -95,7 +96,8 @@ static int read_text(const char *path, char **data, size_t *size, struct hdb_err
 }
 
 /*
- * Returns the JSON text, owned; NULL if memory is exhausted, which jansson would otherwise ignore.
+ * Returns the JSON text, which the caller must free(). Returns NULL if memory is exhausted, which
+ * jansson would otherwise ignore.
  */
 static char *dump(const json_t *json, size_t flags)
 {
@@ -191,11 +193,11 @@ int notes_read(const struct hdb *db, const char *db_path, struct notes *notes,
 	*notes = (struct notes){ 0 };
 	TRY(path_of(db_path, path, err));
 	TRY(read_text(path, &text, &size, err));
-	/* One extra element for a note to be added. */
+	/* one extra element for a note that may be added */
 	TRY(BASE_ALLOC(notes->list, NOTES_MAX + 1, "notes", err));
 	if (!text)
 		return HDB_OK;
-	/* jansson ignores memory failures; only errno reveals them. */
+	/* jansson ignores failed allocations, which only errno indicates */
 	errno = 0;
 	notes->json = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
 	if (errno == ENOMEM)
@@ -225,7 +227,7 @@ int notes_json(const struct notes *notes, char **text, struct hdb_error *err)
 
 /* ---- writing ---- */
 
-/* Locks against writers in other processes. Closing *fd releases the lock. */
+/* Takes a lock that excludes writers in other processes. Closing *fd releases the lock. */
 static int lock(const char *db_path, int *fd, struct hdb_error *err)
 {
 	const struct timespec pause = { .tv_nsec = LOCK_PAUSE_NS };
@@ -321,7 +323,7 @@ static int check_text(const char *text, struct hdb_error *err)
 				 hdb_fail(err, HDB_EUSAGE, "a note must be UTF-8 text");
 }
 
-/* Normalised target: the object's ID without leading zeros, and its dump. */
+/* Target in normal form: the object's ID without leading zeros, and its dump. */
 struct place {
 	char target[NOTE_TARGET_MAX + 1], dump[DUMP_SIZE];
 };
@@ -361,7 +363,7 @@ static struct note *find_note(const struct notes *notes, const struct place *pla
 	return NULL;
 }
 
-/* Changes the notes in memory; `when` must outlive them. */
+/* Changes the notes in memory; `when` must outlive the notes. */
 static int change(struct notes *notes, const struct place *place, const char *text,
 		  const char *when, struct hdb_error *err)
 {

@@ -31,7 +31,7 @@ static size_t add_node(struct picture *picture, struct hdb_error *err)
 	return picture->count++;
 }
 
-/* Names are stored escaped, so pictures contain no control characters. */
+/* Sets the name of a node. Names are stored escaped, so pictures contain no control characters. */
 static void set_name(struct picture *picture, size_t node, const char *text, size_t size)
 {
 	struct picture_node *n = &picture->nodes[node];

@@ -1,6 +1,7 @@
 /*
- * pictures/picture_folded.c - folded stacks for flame graph tools: one line per node with its own
- * bytes: the names from the top to the node separated by ";", a blank, the bytes.
+ * pictures/picture_folded.c - writes folded stacks for flame graph tools. There is one line per
+ * node with its own bytes: the names from the top to the node, separated by ";", a blank, and the
+ * bytes.
  */
 #include "pictures/picture_private.h"
 

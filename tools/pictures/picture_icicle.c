@@ -1,6 +1,6 @@
 /*
- * pictures/picture_icicle.c - icicle graph, a flame graph with the root at the top: one row per
- * level, widths proportional to bytes.
+ * pictures/picture_icicle.c - draws an icicle graph, which is a flame graph with the root at the
+ * top: one row per level, widths proportional to bytes.
  */
 #include "pictures/picture_private.h"
 
@@ -19,12 +19,12 @@ static void put_cell(struct output *out, struct svg_layout *l, size_t place)
 	const double all = (double)picture->nodes[node].bytes;
 	double x = box.x;
 
-	l->boxes[place].height = ROW_HEIGHT; /* the root cell as well */
+	l->boxes[place].height = ROW_HEIGHT; /* the root cell also needs its height */
 	for (size_t i = 0; i < children; i++) {
 		const struct picture_node *child = &picture->nodes[l->list[i]];
 		const double width = all > 0 ? box.width * (double)child->bytes / all : 0;
 
-		/* levels too deep have height 0 */
+		/* levels that are too deep have height 0 */
 		if (svg_place(l, l->list[i],
 			      (struct svg_box){ x, box.y + ROW_HEIGHT, width,
 						child->level < ROWS_MAX ? ROW_HEIGHT : 0 }))

@@ -1,6 +1,6 @@
 /*
- * pictures/picture_png.c - writes pixels as PNG with libpng; see pictures.h. Android stores
- * premultiplied alpha, PNG does not.
+ * pictures/picture_png.c - writes pixels as PNG with libpng; see pictures.h. Android stores colours
+ * that are premultiplied by alpha; PNG does not.
  */
 #include "pictures/pictures.h"
 

@@ -1,7 +1,7 @@
 /*
- * pictures/picture_pprof.c - profile for pprof: one function per name, one sample per node with its
- * own bytes, with its path as the stack. The format is profile.proto, a protocol buffer: each field
- * is a tag followed by a number, or by a size and bytes.
+ * pictures/picture_pprof.c - writes a profile for pprof. It has one function per name, and one
+ * sample per node with its own bytes, whose stack is the node's path. The format is profile.proto,
+ * a protocol buffer: each field is a tag followed by a number, or by a size and bytes.
  */
 #include "pictures/picture_private.h"
 

@@ -1,6 +1,4 @@
-/*
- * pictures/picture_private.h - nodes of a picture, and drawing shared by the SVG pictures.
- */
+/* pictures/picture_private.h - the nodes of a picture, and functions shared by the SVG pictures. */
 #ifndef PICTURES_PICTURE_PRIVATE_H
 #define PICTURES_PICTURE_PRIVATE_H
 
@@ -19,7 +17,7 @@ struct picture_node {
 	size_t next;
 	size_t level;      /* 0 for the heap */
 	size_t name, size; /* offset and length in `names`, without control characters */
-	uint64_t bytes;    /* including descendants; limited by the parent's size */
+	uint64_t bytes;    /* bytes including descendants; limited by the parent's size */
 	uint64_t self;     /* bytes without the bytes of its children */
 	uint64_t count;    /* number of objects; 0: unknown */
 	bool is_rest;      /* as in struct picture_part */
@@ -46,7 +44,10 @@ static inline const char *picture_name(const struct picture *picture, size_t nod
  */
 size_t picture_children(const struct picture *picture, size_t node, size_t *list);
 
-/* Distinct names: their number by node, and a node for each name. Owned: picture_frames_release. */
+/*
+ * Distinct names: the number of the name by node, and a node for each name. The caller must release
+ * them with picture_frames_release.
+ */
 struct picture_frames {
 	size_t *of, *nodes;
 	size_t count;
@@ -54,7 +55,9 @@ struct picture_frames {
 int picture_frames(struct picture *picture, struct picture_frames *frames, struct hdb_error *err);
 void picture_frames_release(struct picture_frames *frames);
 
-/* Writers for the kinds of picture_draw. Fails with HDB_ENOMEM if memory is exhausted. */
+/*
+ * Write a picture in the formats of picture_draw. They fail with HDB_ENOMEM if memory is exhausted.
+ */
 int picture_folded(const struct picture *picture, struct output *out, struct hdb_error *err);
 int picture_speedscope(struct picture *picture, struct output *out, struct hdb_error *err);
 int picture_pprof(struct picture *picture, struct output *out, struct hdb_error *err);
@@ -67,7 +70,7 @@ int picture_icicle(const struct picture *picture, struct output *out, struct hdb
 #define SVG_WIDTH 1200
 #define SVG_HEAD 24
 
-/* Cells narrower than this many pixels are not drawn, and at most this many cells are. */
+/* Minimum width of a cell that is drawn, in pixels, and maximum number of cells. */
 #define SVG_CELL_MIN 3
 #define SVG_CELLS_MAX 5000
 
@@ -89,7 +92,7 @@ struct svg_layout {
 typedef void svg_cell_fn(struct output *out, struct svg_layout *layout, size_t at);
 
 /*
- * Draws the title and, `height` pixels high, the heap. Fails with HDB_ENOMEM if memory is
+ * Draws the title and the heap, which is `height` pixels high. Fails with HDB_ENOMEM if memory is
  * exhausted.
  */
 int svg_draw(const struct picture *picture, double height, svg_cell_fn *put_cell,
@@ -98,7 +101,7 @@ int svg_draw(const struct picture *picture, double height, svg_cell_fn *put_cell
 /* Adds a node to the queue. Returns false if it is too small and was counted as folded. */
 bool svg_place(struct svg_layout *layout, size_t node, struct svg_box box);
 
-/* Draws a cell. Its tooltip has the full name, the sizes and the number of folded children. */
+/* Draws a cell. Its tooltip contains the full name, the sizes and the number of folded children. */
 void svg_put_cell(struct output *out, const struct svg_layout *layout, size_t at, bool has_label);
 
 #endif

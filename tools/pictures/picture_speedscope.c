@@ -1,6 +1,6 @@
 /*
- * pictures/picture_speedscope.c - file for speedscope.app: one frame per name, and one profile
- * whose events open and close a frame at the byte offsets of a node.
+ * pictures/picture_speedscope.c - writes a file for speedscope.app. It has one frame per name, and
+ * one profile, whose events open and close a frame at the byte offsets of each node.
  */
 #include "pictures/picture_private.h"
 
@@ -61,8 +61,8 @@ static void put_event(struct output *out, char type, size_t frame, uint64_t at)
 }
 
 /*
- * In row order: a node begins where its previous sibling ended, and ends at the first row that is
- * not its descendant.
+ * Writes the events, in the order of rows. A node begins where its previous sibling ended, and ends
+ * at the first row that is not its descendant.
  */
 static void put_events(struct output *out, const struct picture *picture, const size_t *frame_of,
 		       uint64_t *begins)

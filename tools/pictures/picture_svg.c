@@ -1,6 +1,6 @@
 /*
- * pictures/picture_svg.c - shared by the SVG pictures: title, colours, labelled cells. Text is
- * escaped for XML and contains no control characters.
+ * pictures/picture_svg.c - functions shared by the SVG pictures: title, colours, labelled cells.
+ * Text is escaped for XML and contains no control characters.
  */
 #include "pictures/picture_private.h"
 
@@ -52,7 +52,7 @@ static void svg_begin(struct output *out, const struct picture *picture, double 
 		      base_number(picture->nodes[0].bytes).text);
 }
 
-/* Returns how many bytes of the name fit into `width` pixels, in whole characters. */
+/* Returns the number of bytes of the name that fit into `width` pixels, in whole characters. */
 static size_t fit(const char *name, size_t size, double width)
 {
 	const double letters = width / LETTER_WIDTH;
@@ -81,7 +81,7 @@ static void put_label(struct output *out, const char *name, size_t size,
 	output_string(out, "</text>");
 }
 
-/* A node that sums several small nodes has no package and is grey. */
+/* Writes the colour of a node. A node that sums several small nodes has no package and is grey. */
 static void put_colour(struct output *out, const struct picture_node *node, const char *name,
 		       size_t package)
 {

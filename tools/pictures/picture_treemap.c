@@ -1,6 +1,6 @@
 /*
- * pictures/picture_treemap.c - squarified treemap (Bruls, Huizing, van Wijk): areas proportional to
- * bytes, children inside their parent, cells close to squares.
+ * pictures/picture_treemap.c - draws a squarified treemap (Bruls, Huizing, van Wijk): areas are
+ * proportional to bytes, children are inside their parent, and cells are almost square.
  */
 #include "pictures/picture_private.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define HEIGHT 800
-/* Height of the name above a cell's children, if there is room. */
+/* Height of the line for the name above a cell's children, if there is room. */
 #define NAME_HEIGHT 15
 #define BORDER 2
 
@@ -57,7 +57,7 @@ static void place_row(struct svg_layout *l, size_t first, size_t end, double sca
 	}
 }
 
-/* The remaining free area is the node's own size. */
+/* Places all children. The area that remains free is the node's own size. */
 static void squarify(struct svg_layout *l, size_t children, double scale, struct svg_box room)
 {
 	for (size_t first = 0, end; first < children; first = end) {

@@ -1,7 +1,7 @@
 /*
  * pictures/pictures.h - writes trees in formats of other programs (folded stacks, speedscope,
- * pprof) and as SVG (treemap, icicle), and pixels of Android bitmaps as PNG. Knows no query: the
- * caller adds the nodes, parents before children.
+ * pprof) and as SVG (treemap, icicle), and pixels of Android bitmaps as PNG. Independent of
+ * queries: the caller adds the nodes, parents before children.
  */
 #ifndef PICTURES_PICTURES_H
 #define PICTURES_PICTURES_H
@@ -30,33 +30,38 @@ struct picture;
 /* A node to add. */
 struct picture_part {
 	uint64_t level;   /* 0: top level */
-	const char *name; /* lent; any bytes, escaped where they are not text */
+	const char *name; /* lent; may be any bytes, which are escaped if they are not text */
 	size_t name_size;
 	uint64_t bytes; /* including descendants */
 	uint64_t count; /* number of objects; 0: unknown */
-	bool is_rest;   /* sums several nodes too small to be drawn separately */
+	/* whether it sums several nodes that are too small to be drawn separately */
+	bool is_rest;
 };
 
 /*
- * Makes an empty picture; release it with picture_release. `title` describes it and is lent. Fails
- * with HDB_ENOMEM if memory is exhausted.
+ * Makes an empty picture, which the caller must release with picture_release. `title` describes it
+ * and is lent. Fails with HDB_ENOMEM if memory is exhausted.
  */
 int picture_make(struct picture **picture, const char *title, struct hdb_error *err);
 void picture_release(struct picture *picture); /* NULL is allowed */
 
-/* Adds a node below the most recent one of the level above. Fails with HDB_ELIMIT or HDB_ENOMEM. */
+/*
+ * Adds a node below the node of the level above that was added last. Fails with HDB_ELIMIT or
+ * HDB_ENOMEM.
+ */
 int picture_add(struct picture *picture, const struct picture_part *part, struct hdb_error *err);
 
 /*
- * Draws the picture, once, as part of a heap of `heap` bytes, or of the sum of its top level if
- * that is more. Fails with HDB_ENOMEM if memory is exhausted. Write errors are in out->error.
+ * Draws the picture as part of a heap of `heap` bytes, or of the sum of its top level if that is
+ * more. Fails with HDB_ENOMEM if memory is exhausted. May be called only once. Write errors are in
+ * out->error.
  */
 int picture_draw(struct picture *picture, enum picture_kind kind, uint64_t heap, struct output *out,
 		 struct hdb_error *err);
 
 /* ---- pixels ---- */
 
-/* Maximum width and height of a PNG, in pixels; larger than any screen or camera image. */
+/* Maximum width and height of a PNG in pixels. Screens and camera images are smaller. */
 #define PICTURE_SIDE_MAX 65535
 
 /* Returns whether this build includes libpng. */
@@ -64,7 +69,7 @@ bool picture_png_is_there(void);
 
 /*
  * Writes pixels. Both sides must be 1 to PICTURE_SIDE_MAX. Fails with HDB_EUSAGE for unsupported
- * pixel formats, with HDB_EIO or HDB_ENOMEM, and with HDB_EBUG without libpng.
+ * pixel formats, with HDB_EIO or HDB_ENOMEM, and with HDB_EBUG if the build has no libpng.
  */
 int picture_png_write(const struct pixels *pixels, FILE *file, struct hdb_error *err);
 

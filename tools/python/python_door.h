@@ -6,7 +6,10 @@
 
 #include "heapdb.h"
 
-/* hdb_import and hdb_default_path, extended to dumps in archives: a.zip, a.tar.xz!b/c.hprof. */
+/*
+ * Like hdb_import and hdb_default_path, but also accept dumps in archives: a.zip,
+ * a.tar.xz!b/c.hprof.
+ */
 HDB_API int hdbpy_import(const char *dump_path, const char *db_path,
 			 struct hdb_import_options *options, struct hdb_error *err);
 HDB_API int hdbpy_default_path(const char *dump_path, char *out, size_t size,
@@ -16,12 +19,12 @@ HDB_API int hdbpy_default_path(const char *dump_path, char *out, size_t size,
 struct hdbpy_options {
 	size_t batch_rows;          /* as in hdb_rows_arrow */
 	const volatile int *cancel; /* lent until the stream's release; NULL: none */
-	int all;                    /* SQL: tables show unreachable objects, too */
+	int all;                    /* SQL: whether tables include unreachable objects */
 };
 
 /*
- * Runs an SQL statement and returns its rows as an Arrow stream. `db` is lent until the stream's
- * release.
+ * Runs an SQL statement and fills *out (lent) with an Arrow stream of its rows. `db` is lent until
+ * the stream's release.
  */
 HDB_API int hdbpy_sql(struct hdb *db, const char *statement, const struct hdbpy_options *opt,
 		      struct ArrowArrayStream *out, struct hdb_error *err);
@@ -30,14 +33,14 @@ HDB_API int hdbpy_oql(struct hdb *db, const char *statement, const struct hdbpy_
 		      struct ArrowArrayStream *out, struct hdb_error *err);
 
 /*
- * Explains why an SQL statement has no rows, if it asks for a class or kind that does not occur:
- * returns 1 and a string in `why`; otherwise 0.
+ * Explains why an SQL statement has no rows, if it refers to a class or kind that does not occur:
+ * returns 1 and a string in `why`. Otherwise returns 0.
  */
 HDB_API int hdbpy_why_empty(struct hdb *db, const char *statement, int all, char *why, size_t size);
 
 /*
- * What `heapdb growth --json` and `heapdb memory --json` print: *text is owned, hdbpy_free. `pid` 0
- * and `db` NULL: none.
+ * Return the output of `heapdb growth --json` and `heapdb memory --json`. The caller must free
+ * *text with hdbpy_free. `pid` 0 and `db` NULL mean that there is none.
  */
 HDB_API int hdbpy_growth(const char *const *paths, size_t count, char **text,
 			 struct hdb_error *err);
@@ -46,8 +49,8 @@ HDB_API int hdbpy_memory(int pid, const char *const *files, size_t count, struct
 HDB_API void hdbpy_free(char *text);
 
 /*
- * Writes a stream to a file and releases it, also on failure. `format`: 0 Parquet, 1 Arrow file, 2
- * Arrow stream. Fails with HDB_EEXIST if the file exists and `force` is 0.
+ * Writes a stream to a file and releases the stream, even after a failure. `format`: 0 Parquet, 1
+ * Arrow file, 2 Arrow stream. Fails with HDB_EEXIST if the file exists and `force` is 0.
  */
 HDB_API int hdbpy_write(struct ArrowArrayStream *stream, const char *path, int format, int force,
 			struct hdb_error *err);

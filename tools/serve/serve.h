@@ -3,8 +3,8 @@
  * header of this directory that the command includes; the server uses only heapdb.h and its own
  * files.
  *
- * Clients must present the token. Databases are only read, except for derived tables, which any
- * query may add, and notes next to a database. No path in a request reaches the file system.
+ * Clients must present the token. Databases are not changed, except that any query may add derived
+ * tables. Notes are stored next to a database. No path in a request reaches the file system.
  */
 #ifndef HEAPDB_SERVE_H
 #define HEAPDB_SERVE_H
@@ -25,13 +25,17 @@
  * sent.
  */
 #define SERVE_EXPORT_MAX ((uint64_t)64 << 30)
-/* Independent of the number of cores: two long queries must not block all short queries. */
+/*
+ * Number of workers. It is independent of the number of cores, because two long queries must not
+ * block all short queries.
+ */
 #define SERVE_WORKERS_DEFAULT 4
 
 struct serve_database {
-	const char *name;      /* name shown on the page; lent */
-	const char *db_path;   /* lent */
-	const char *dump_path; /* current path of the dump; NULL: as at import; lent */
+	const char *name;    /* name shown on the page; lent */
+	const char *db_path; /* lent */
+	/* current path of the dump; NULL: the path at the time of the import; lent */
+	const char *dump_path;
 };
 
 /* Format of an answer: for the page, within SERVE_ANSWER_MAX, or as a file with all rows. */
@@ -47,34 +51,35 @@ struct serve_options {
 	const char *tmp_dir;      /* as in struct hdb_open_options; lent */
 	const volatile int *stop; /* nonzero: stop the server; a signal handler may set it; lent */
 	/*
-	 * Names of answers that come from files beside the databases, and the function that makes
-	 * one, for any worker.
+	 * Names of the answers that come from files other than the databases, and the function that
+	 * makes one of them, which any worker may call.
 	 */
 	const char *const *files; /* lent */
 	size_t file_count;
 	int (*write_file)(void *ctx, const char *name, int fd, struct hdb_error *err);
 	/*
 	 * Writes a note on `target` (NULL: none), or removes it (`text` NULL), and returns all
-	 * notes of the database as JSON, owned: free(). NULL: no notes.
+	 * notes of the database as JSON, which the caller must free(). The function is NULL if
+	 * notes are not supported.
 	 */
 	int (*notes)(const char *db_path, const char *target, const char *text, char **json,
 		     struct hdb_error *err);
 	/* Called once when the server accepts requests; `url` includes the token. */
 	void (*ready)(void *ctx, const char *url);
-	/* Like in struct hdb_progress, but may be called from any worker thread. */
+	/* As in struct hdb_progress, but may be called from any worker thread. */
 	void (*notice)(void *ctx, const char *text);
 	void *ctx;
 };
 
 /*
  * Returns a file of the page: "/report.js", "/app.css", or its hash for a Content-Security-Policy:
- * "/report.js.hash", "/app.css.hash". `path` must be one of these. The contents are static.
+ * "/report.js.hash", "/app.css.hash". `path` must be one of these four. The contents are static.
  */
 const char *serve_page(const char *path, size_t *size);
 
 /*
  * Returns the queries for which is_wanted(name) is true, without their options, as a JSON array.
- * *text is owned: free(). Fails with HDB_ENOMEM if memory is exhausted.
+ * The caller must free() *text. Fails with HDB_ENOMEM if memory is exhausted.
  */
 int serve_columns_json(bool is_wanted(const char *query), char **text, size_t *size);
 

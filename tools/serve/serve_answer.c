@@ -123,8 +123,8 @@ int serve_query(const struct serve_means *means, struct serve_job *job)
 #define TEXTS_MAX ((uint64_t)32 << 20)
 
 /*
- * Makes a schema name: "before" for "before.heapdb", or the database's number if the name is
- * invalid or taken.
+ * Makes a schema name, such as "before" for "before.heapdb". If this name is invalid or taken, it
+ * is the database's number.
  */
 static void name_schema(char *name, size_t size, const char *file, size_t number)
 {
@@ -137,9 +137,9 @@ static void name_schema(char *name, size_t size, const char *file, size_t number
 }
 
 /*
- * A single database is the schema main. Several databases each have their own schema; unqualified
- * names refer to the first, because SQLite searches schemas in order of attachment and main, which
- * stays empty, does not interfere.
+ * Adds the databases of a job. A single database has the schema main. Several databases each have
+ * their own schema; unqualified names refer to the first, because SQLite searches schemas in order
+ * of attachment and main, which stays empty, does not interfere.
  */
 static int add_databases(struct heapsql *sql, const struct serve_means *means,
 			 struct serve_job *job)
@@ -174,8 +174,8 @@ static int add_databases(struct heapsql *sql, const struct serve_means *means,
 			rc = heapsql_add(sql, &database, err);
 		}
 		/*
-		 * SQLite attaches at most ten databases. Further databases cannot be named in a
-		 * statement.
+		 * SQLite attaches at most ten databases; further databases cannot be used in a
+		 * statement
 		 */
 		if (rc == HDB_ELIMIT && i > 0) {
 			*err = (struct hdb_error){ 0 };

@@ -1,6 +1,6 @@
 /*
- * serve/serve_cache.h - cache of answers that took long to compute. Answers stay valid, since open
- * databases do not change once their tables are built. Thread-safe.
+ * serve/serve_cache.h - cache of answers that took long to compute. Answers stay valid because open
+ * databases do not change once their tables have been built. Thread-safe.
  */
 #ifndef HEAPDB_SERVE_CACHE_H
 #define HEAPDB_SERVE_CACHE_H
@@ -11,7 +11,7 @@
 #define SERVE_CACHE_MAX ((size_t)24 << 20)
 #define SERVE_CACHE_ANSWER_MAX ((size_t)4 << 20)
 
-/* Answers computed in less time are not cached. */
+/* Minimum time to compute an answer that is cached. */
 #define SERVE_CACHE_LEAST_MS 15
 
 struct serve_cache;
@@ -21,8 +21,8 @@ struct serve_cache *serve_cache_new(void);
 void serve_cache_free(struct serve_cache *cache); /* NULL is allowed */
 
 /*
- * Returns a key for a job that does not depend on the order of options. Owned: free(). Returns NULL
- * if memory is exhausted.
+ * Returns a key for a job that does not depend on the order of options. The caller must free() it.
+ * Returns NULL if memory is exhausted.
  */
 char *serve_cache_key(const struct serve_job *job);
 

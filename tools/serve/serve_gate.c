@@ -81,7 +81,7 @@ void serve_gate_header(struct serve_headers *headers, const char *name, size_t n
 
 /* ---- who asks ---- */
 
-/* Compares in constant time. */
+/* Compares the token with the text, in constant time. */
 static bool is_token(const struct serve_gate *gate, const char *text, size_t size)
 {
 	unsigned char difference = size != SERVE_TOKEN_SIZE - 1;
@@ -138,7 +138,7 @@ enum serve_verdict serve_gate_judge(const struct serve_gate *gate,
 		return SERVE_WRONG_HOST;
 	if (!is_own_origin(visitor))
 		return SERVE_WRONG_ORIGIN;
-	/* Other sites may link to the page, but not load anything else. */
+	/* other sites may link to the page, but may not load any of the other resources */
 	if (site && !visitor->is_navigation && strcmp(site, "same-origin") != 0 &&
 	    strcmp(site, "none") != 0)
 		return SERVE_WRONG_ORIGIN;

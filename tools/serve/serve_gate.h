@@ -1,5 +1,5 @@
 /*
- * serve/serve_gate.h - access control: the token, the Host header against DNS rebinding, and the
+ * serve/serve_gate.h - access control by the token, the Host header (against DNS rebinding) and the
  * origin of a request. Works on plain text, so it can be tested and fuzzed without a server.
  */
 #ifndef HEAPDB_SERVE_GATE_H
@@ -13,7 +13,8 @@
 
 struct serve_gate {
 	char token[SERVE_TOKEN_SIZE];
-	char cookie[48];   /* name of the cookie, including the port, since cookies ignore ports */
+	/* name of the cookie; includes the port, because browsers ignore ports in cookies */
+	char cookie[48];
 	char hosts[4][64]; /* accepted values of Host in lowercase; "": unused */
 };
 
@@ -29,20 +30,20 @@ struct serve_headers {
 	bool has_body;
 	bool takes_gzip;
 	/*
-	 * Ambiguous between servers: an invalid header name, a control character, or a duplicate of
-	 * a header that must be unique.
+	 * Whether servers may interpret the request differently: an invalid header name, a control
+	 * character, or a duplicate of a header that must be unique.
 	 */
 	bool is_broken;
 };
 
-/* Processes a header. Both strings are zero-terminated beyond their sizes. */
+/* Processes a header. Both strings are followed by a zero. */
 void serve_gate_header(struct serve_headers *headers, const char *name, size_t name_size,
 		       const char *value, size_t value_size);
 
-/* Data of a request that identify the client; NULL: absent. */
+/* Data of a request that identifies the client. NULL: absent. */
 struct serve_visitor {
 	const char *host, *origin, *fetch_site, *cookies, *token;
-	bool is_navigation; /* a GET of the page itself */
+	bool is_navigation; /* whether the request is a GET of the page itself */
 };
 
 enum serve_verdict {

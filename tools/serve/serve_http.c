@@ -1,6 +1,6 @@
 /*
  * serve/serve_http.c - the server: libmicrohttpd's event loop passes requests to workers and sends
- * their answers. This file and serve_gate.c validate everything in a request.
+ * their answers. This file and serve_gate.c validate all parts of a request.
  */
 #include "base/scope.h"
 #include "common/escape.h"
@@ -50,7 +50,7 @@ struct server {
 	int fd; /* listening socket; -1: none */
 };
 
-/* State of a request between calls of on_request. */
+/* State of a request between the calls of on_request. */
 struct request {
 	struct serve_headers headers;
 	struct serve_job *job; /* job of the request; NULL: none */
@@ -73,8 +73,8 @@ static const struct {
 };
 
 /*
- * Sends and releases the response. Returns NULL if memory is exhausted, so the connection is
- * closed.
+ * Sends and releases the response. If `response` is NULL because memory is exhausted, the
+ * connection is closed.
  */
 static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned status,
 				     const char *type, struct MHD_Response *response)
@@ -95,8 +95,8 @@ static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned
 #define JSON "application/json"
 
 /*
- * Makes a response of static bytes (MHD_RESPMEM_PERSISTENT) or a copy, compressed with gzip if the
- * client accepts it.
+ * Makes a response from static bytes (MHD_RESPMEM_PERSISTENT) or from a copy of the bytes. It is
+ * compressed with gzip if the client accepts that.
  */
 static struct MHD_Response *bytes_response(const void *data, size_t size,
 					   enum MHD_ResponseMemoryMode mode, bool takes_gzip)
@@ -105,7 +105,7 @@ static struct MHD_Response *bytes_response(const void *data, size_t size,
 	void *gzip = takes_gzip ? serve_pack(data, size, &packed) : NULL;
 	struct MHD_Response *response;
 
-	/* libmicrohttpd 0.9.75 takes a non-const pointer, although it does not modify the bytes. */
+	/* libmicrohttpd 0.9.75 takes a non-const pointer, although it does not modify the bytes */
 	if (!gzip)
 		return MHD_create_response_from_buffer(size, (void *)(uintptr_t)data, mode);
 	response = MHD_create_response_from_buffer(packed, gzip, MHD_RESPMEM_MUST_COPY);
@@ -115,7 +115,7 @@ static struct MHD_Response *bytes_response(const void *data, size_t size,
 	return response;
 }
 
-/* Makes a response of the text and releases the text. Returns NULL if memory is exhausted. */
+/* Makes a response from the text and releases the text. Returns NULL if memory is exhausted. */
 static struct MHD_Response *text_response(struct bytes *text, bool takes_gzip)
 {
 	struct MHD_Response *response = NULL;
@@ -151,7 +151,7 @@ static enum MHD_Result send_error(struct MHD_Connection *connection, unsigned st
 	return send_response(connection, status, JSON, error_response(code, message));
 }
 
-/* Sends a response and closes the connection, since later data on it cannot be trusted. */
+/* Sends a response and closes the connection, because later data on it cannot be trusted. */
 static enum MHD_Result send_last(struct MHD_Connection *connection, unsigned status,
 				 const char *code, const char *message)
 {
@@ -184,7 +184,7 @@ static void on_done(struct serve_job *job)
 	MHD_resume_connection(job->connection);
 }
 
-/* Suffixes and types of row files, by enum serve_format. */
+/* Suffixes and types of row files, indexed by enum serve_format. */
 static const struct {
 	const char *ending, *type;
 } files[] = {
@@ -215,7 +215,7 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, struct ser
 	struct MHD_Response *response;
 	off_t size;
 
-	/* A missing object or class is an answer, not a failure. */
+	/* a missing object or class is an answer, not a failure */
 	if (job->result != HDB_OK || job->fd < 0)
 		return send_error(connection,
 				  job->result == HDB_NOTFOUND && job->kind == SERVE_QUERY ?
@@ -268,7 +268,7 @@ static const char *file_of(const struct serve_options *options, const char *name
 	return NULL;
 }
 
-/* Makes a job for the path, or returns NULL. */
+/* Makes a job for the path. Returns NULL if the path is unknown or memory is exhausted. */
 static struct serve_job *job_of(const struct server *server, const char *path)
 {
 	static const char query[] = "/api/query/", own[] = "/api/file/";
@@ -413,8 +413,8 @@ static enum MHD_Result notes(const struct server *server, struct MHD_Connection 
 
 /*
  * Returns whether the line that ends after `size` bytes ended with a bare LF. libmicrohttpd 1.0
- * (start) and later versions reject such lines. Earlier versions terminate lines in place, turning
- * CR LF into two zeros.
+ * (start) and later versions reject such lines. Earlier versions terminate lines in place, and
+ * replace CR LF by two zeros.
  */
 static bool is_bare_line(const char *text, size_t size)
 {
@@ -433,7 +433,10 @@ static enum MHD_Result on_header(void *ctx, enum MHD_ValueKind kind, const char 
 	return MHD_YES;
 }
 
-/* A decoded zero byte would end the text, so it is replaced by another character. */
+/*
+ * Decodes %XX in a text. A decoded zero byte would end the text, so it is replaced by another
+ * character.
+ */
 static size_t without_zeros(void *ctx, struct MHD_Connection *connection, char *text)
 {
 	const size_t size = MHD_http_unescape(text);
@@ -477,7 +480,7 @@ static enum MHD_Result send_file(const struct server *server, struct MHD_Connect
 	return send_response(connection, MHD_HTTP_OK, file->type, response);
 }
 
-/* Response to an outdated URL, such as one from before a restart of the server. */
+/* Sends the response to an outdated URL, such as one from before a restart of the server. */
 static enum MHD_Result send_closed_door(struct MHD_Connection *connection)
 {
 	static const char page[] =
@@ -623,7 +626,7 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **o
 
 /* ---- the server ---- */
 
-/* Opens the listening socket; *port receives its port. */
+/* Opens the listening socket; Sets *port to its port. */
 static int listen_on(struct server *server, unsigned *port, struct hdb_error *err)
 {
 	const struct serve_options *options = server->options;
@@ -648,7 +651,7 @@ static int listen_on(struct server *server, unsigned *port, struct hdb_error *er
 	setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	r = bind(*fd, to, size);
 	if (r != 0 && !options->port) {
-		four.sin_port = six.sin6_port = 0; /* the port is in use: take any other */
+		four.sin_port = six.sin6_port = 0; /* the port is in use, so use any other */
 		r = bind(*fd, to, size);
 	}
 	if (r != 0 || listen(*fd, CONNECTIONS_WAITING_MAX) != 0 || getsockname(*fd, to, &size) != 0)
@@ -659,7 +662,7 @@ static int listen_on(struct server *server, unsigned *port, struct hdb_error *er
 
 static int start(struct server *server, struct hdb_error *err)
 {
-	/* Before 1.0, strict mode does not concern line ends but Host. */
+	/* before 1.0, strict mode concerns Host instead of line ends */
 	const int strict = strncmp(MHD_get_version(), "0.", 2) != 0;
 
 	server->daemon = MHD_start_daemon(

@@ -34,7 +34,7 @@ struct worker {
 	bool is_started;
 	struct hdb *databases[SERVE_DATABASES_MAX]; /* owned */
 	volatile int cancel;
-	bool is_late; /* cancelled because of the time limit */
+	bool is_late; /* whether the job was cancelled because of the time limit */
 	/* Protected by the lock of `jobs`. */
 	struct serve_job *job; /* current job; NULL: none */
 	struct serve_progress progress;
@@ -54,7 +54,8 @@ struct serve_jobs {
 	size_t worker_count;
 	bool is_android[SERVE_DATABASES_MAX];
 	struct stat
-		opened[SERVE_DATABASES_MAX]; /* the files of the databases, when they were opened */
+		/* the files of the databases at the time when they were opened */
+		opened[SERVE_DATABASES_MAX];
 };
 
 struct serve_job *serve_job_new(void)
@@ -80,7 +81,7 @@ void serve_job_free(struct serve_job *job)
 	free(job);
 }
 
-/* Progress callback, on the worker's thread. */
+/* Stores the progress of a job. Called on the worker's thread. */
 static void on_report(void *ctx, const char *stage, uint64_t done, uint64_t total, const char *unit)
 {
 	struct worker *w = ctx;
@@ -152,13 +153,16 @@ static void keep_answer(struct worker *w, const struct serve_job *job, const cha
 #endif
 }
 
-/* Limits unread answers: clients that request much without reading must not exhaust memory. */
+/*
+ * Counts the answer as unread. Fails with HDB_EINTR if unread answers are too large in total, so
+ * that clients that do not read their answers cannot exhaust memory.
+ */
 static int hold_answer(struct serve_job *job)
 {
 	const off_t end = lseek(job->fd, 0, SEEK_END);
 	const uint64_t size = end < 0 ? 0 : (uint64_t)end;
 
-	assert(!job->size); /* it is counted once */
+	assert(!job->size); /* the answer is counted only once */
 	if (!job->held || size < SERVE_HELD_LEAST)
 		return HDB_OK;
 	job->size = size;
@@ -329,7 +333,10 @@ static void *work(void *ctx)
 	return NULL;
 }
 
-/* Opens the worker's databases. The library keeps the worker's address. */
+/*
+ * Opens the worker's databases. The worker must not move afterwards, because the library keeps its
+ * address.
+ */
 static int open_databases(struct worker *w, struct hdb_error *err)
 {
 	const struct serve_options *options = w->jobs->options;
@@ -475,7 +482,10 @@ static bool is_left(const struct serve_job *job)
 	return poll(&client, 1, 0) > 0;
 }
 
-/* Removes the jobs of clients that have gone from the queue; *left lists them. */
+/*
+ * Removes from the queue the jobs of clients that have disconnected, and adds them to the list
+ * *left.
+ */
 static void take_left(struct serve_jobs *jobs, struct serve_job **left)
 {
 	struct serve_job **at = &jobs->first;
@@ -517,7 +527,7 @@ void serve_jobs_watch(struct serve_jobs *jobs)
 	take_left(jobs, &left);
 	pthread_mutex_unlock(&jobs->lock);
 	for (; left; left = next) {
-		assert(left->done); /* jobs that fill the cache never wait */
+		assert(left->done); /* jobs that fill the cache are never in the queue */
 		next = left->next;
 		left->state = SERVE_DONE;
 		left->result = hdb_fail(&left->err, HDB_EINTR, "cancelled");

@@ -1,6 +1,6 @@
 /*
  * serve/serve_jobs.h - queued requests and the workers that answer them: threads with their own
- * handle for each database. Knows nothing of HTTP.
+ * handle for each database. Independent of HTTP.
  */
 #ifndef HEAPDB_SERVE_JOBS_H
 #define HEAPDB_SERVE_JOBS_H
@@ -16,7 +16,7 @@
 #define SERVE_EXPORTS_MAX 4    /* maximum concurrent exports of all rows, which take disk space */
 #define SERVE_SECONDS_MAX 1800 /* time limit of a query */
 #define SERVE_SQL_SECONDS_MAX 300 /* time limit of an SQL statement */
-/* Maximum number of bytes in a value sent. A string may have a third as many characters. */
+/* Maximum number of bytes in a value. A string with a third as many characters always fits. */
 #define SERVE_VALUE_MAX SERVE_ANSWER_MAX
 /*
  * Maximum number of bytes of all answers not yet read. Answers smaller than the minimum do not
@@ -24,7 +24,7 @@
  */
 #define SERVE_HELD_MAX ((uint64_t)128 << 20)
 #define SERVE_HELD_LEAST ((uint64_t)1 << 20)
-/* Maximum number of pixels of a bitmap; more than a screen has. */
+/* Maximum number of pixels of a bitmap, which is more than a screen has. */
 #define SERVE_PIXELS_MAX ((uint64_t)16 << 20)
 #define SERVE_ID_SIZE 40
 
@@ -54,7 +54,7 @@ struct serve_job {
 	const struct hdb_query_spec *spec;
 	const char *statement;
 	const char *file;     /* name of an answer from a file; static */
-	bool all;             /* tables include unreachable objects */
+	bool all;             /* whether tables include unreachable objects */
 	uint64_t object;      /* object ID */
 	uint64_t from, count; /* range of a value; count 0: all */
 	uint64_t width, height,
@@ -71,25 +71,25 @@ struct serve_job {
 	size_t before[SERVE_DATABASES_MAX];
 	size_t before_count;
 
-	bool takes_gzip; /* the client accepts gzip */
+	bool takes_gzip; /* whether the client accepts gzip */
 	enum serve_format format;
 	_Atomic uint64_t rows; /* number of rows written */
 
-	/* The answer, when done. */
+	/* The answer, once the job is done. */
 	int result;
 	int fd;           /* unnamed file with the answer, owned; -1: none */
 	bool is_packed;   /* compressed with gzip */
-	bool is_text;     /* the value is UTF-8 text */
+	bool is_text;     /* whether the value is UTF-8 text */
 	const char *type; /* Content-Type of an image; static */
 	struct hdb_error err;
 
-	/* Called when done; the job then belongs to the callee. NULL: no client waits. */
+	/* Called when the job is done. The function then owns the job. NULL: no client waits. */
 	void (*done)(struct serve_job *job);
 	void *connection;
 	int client;             /* socket of the client, open until `done`; -1: none */
 	_Atomic uint64_t *held; /* lent: bytes of all unread answers; NULL: none */
 
-	/* Used by the workers. */
+	/* For the workers only. */
 	uint64_t size; /* its share of *held */
 	char *key;     /* cache key, see serve_cache.h; owned; NULL if memory is exhausted */
 	enum serve_state state;
@@ -99,7 +99,10 @@ struct serve_job {
 
 struct serve_jobs;
 
-/* Opens all databases for all workers and starts the workers. *out is owned: serve_jobs_stop. */
+/*
+ * Opens all databases for all workers and starts the workers. The caller must pass *out to
+ * serve_jobs_stop.
+ */
 int serve_jobs_start(const struct serve_options *options, struct serve_jobs **out,
 		     struct hdb_error *err);
 
@@ -107,13 +110,14 @@ int serve_jobs_start(const struct serve_options *options, struct serve_jobs **ou
 void serve_jobs_stop(struct serve_jobs *jobs);
 
 /*
- * Queues a job. Returns false if the queue is full. A request that is already being answered waits
- * for that answer. Jobs that fill the cache are interrupted.
+ * Queues a job. Returns false if the queue is full. If the same request is already being answered,
+ * the job waits for that answer. Jobs that fill the cache are interrupted.
  */
 bool serve_jobs_add(struct serve_jobs *jobs, struct serve_job *job);
 
 /*
- * Cancels jobs that run too long, and jobs whose clients have disconnected. Call it periodically.
+ * Cancels jobs that run too long, and jobs whose clients have disconnected. Must be called
+ * periodically.
  */
 void serve_jobs_watch(struct serve_jobs *jobs);
 
@@ -123,7 +127,7 @@ bool serve_jobs_cancel(struct serve_jobs *jobs, const char *id);
 /* Buffer size for the name of a stage, twice the longest name. */
 #define SERVE_STAGE_SIZE 96
 
-/* Progress of a job. Returns false if there is no such job. */
+/* Progress of a job. serve_jobs_progress returns false if there is no such job. */
 struct serve_progress {
 	enum serve_state state;
 	char stage[SERVE_STAGE_SIZE], unit[SERVE_STAGE_SIZE];
@@ -131,7 +135,10 @@ struct serve_progress {
 };
 bool serve_jobs_progress(struct serve_jobs *jobs, const char *id, struct serve_progress *out);
 
-/* Health of a database when it was opened; borrowed until serve_jobs_stop. */
+/*
+ * Returns the health of a database when it was opened. The strings are borrowed until
+ * serve_jobs_stop.
+ */
 void serve_jobs_health(const struct serve_jobs *jobs, size_t database, struct hdb_health *out);
 
 /* Returns whether the dump has named heaps, as Android dumps do. */

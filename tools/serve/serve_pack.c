@@ -1,6 +1,6 @@
 /*
- * serve/serve_pack.c - compresses with libdeflate in one call. Answers are short. Long answers stay
- * uncompressed.
+ * serve/serve_pack.c - compresses with libdeflate in one call. Most answers are short. Long answers
+ * are not compressed.
  */
 #include "serve/serve_pack.h"
 
@@ -15,7 +15,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Smaller answers do not benefit. Larger answers would take a worker too much memory. */
+/*
+ * Range of the sizes that are compressed. Smaller answers do not benefit, and larger ones would
+ * need too much memory in a worker.
+ */
 #define LEAST ((size_t)1 << 10)
 #define MOST ((size_t)16 << 20)
 #define LEVEL 5
@@ -51,7 +54,7 @@ void *serve_pack(const void *data, size_t size, size_t *packed)
 		*packed = libdeflate_gzip_compress(compressor, data, size, out, size);
 	libdeflate_free_compressor(compressor);
 	assert(*packed <= size);
-	if (*packed == 0) { /* the result would not be smaller */
+	if (*packed == 0) { /* the result would not have been smaller */
 		free(out);
 		return NULL;
 	}

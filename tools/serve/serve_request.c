@@ -73,7 +73,7 @@ static int set_database(struct serve_job *job, size_t count, const char *key, co
 	return HDB_OK;
 }
 
-/* IDs are short words chosen by the page. */
+/* Sets the ID of the job, a short word that the page chooses. */
 static int set_id(struct serve_job *job, const char *value, struct hdb_error *err)
 {
 	const size_t size = strlen(value);
@@ -144,7 +144,10 @@ static int set_object(struct serve_job *job, const char *value, struct hdb_error
 	return HDB_OK;
 }
 
-/* Arguments of a value: "id", "from", "count"; of a bitmap: "id", "width", "height", "pixel". */
+/*
+ * Adds an argument of a value ("id", "from", "count") or of a bitmap ("id", "width", "height",
+ * "pixel").
+ */
 static int add_value_argument(struct serve_job *job, const char *key, const char *value,
 			      struct hdb_error *err)
 {

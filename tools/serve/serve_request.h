@@ -6,14 +6,14 @@
 
 #include "serve/serve_jobs.h"
 
-/* Parses the number of a database, which must be below `count`. Returns false if invalid. */
+/* Parses the number of a database, which must be below `count`. Returns false if it is invalid. */
 bool serve_request_database(const char *text, size_t count, size_t *number);
 
 /*
  * Adds one URL argument to the job. All kinds accept "db" and "job"; a query "before", "target",
  * "sort", "limit" or "format", and its options; a statement "q", "limit" or "format", and "all"; a
  * value "id", "from" and "count"; a bitmap "id", "width", "height" and "pixel". `value` may be
- * NULL. HDB_EUSAGE with a message in `err`.
+ * NULL. Fails with HDB_EUSAGE for other arguments and invalid values.
  */
 int serve_request_argument(struct serve_job *job, size_t database_count, const char *key,
 			   const char *value, struct hdb_error *err);

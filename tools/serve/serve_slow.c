@@ -1,6 +1,4 @@
-/*
- * serve/serve_slow.c - list of connections with the time since their last request.
- */
+/* serve/serve_slow.c - keeps a list of connections with the time of their last request. */
 #include "serve/serve_slow.h"
 
 #include "base/work.h"
@@ -14,7 +12,7 @@
 struct serve_slow_one {
 	struct serve_slow_one *before, *next;
 	int fd;
-	bool is_asking; /* waiting for an answer or reading it */
+	bool is_asking; /* whether it is waiting for an answer or reading it */
 	uint64_t since_ms;
 };
 
@@ -95,7 +93,7 @@ void serve_slow_watch(struct serve_slow *slow)
 	if (count >= SERVE_SLOW_MANY)
 		most = SERVE_SLOW_MANY_MS;
 	for (struct serve_slow_one *one = slow->first; one; one = one->next) {
-		/* Shutting the socket down makes its owner close it. */
+		/* after the shutdown, the owner of the socket closes it */
 		if (!one->is_asking && one->since_ms + most < now)
 			shutdown(one->fd, SHUT_RDWR);
 	}

@@ -8,8 +8,9 @@
 #include <stdbool.h>
 
 /*
- * Time limit in ms from the connection or the previous answer to a request's complete headers; and
- * the shorter limit once this many connections are idle, since they block others.
+ * Time limit in ms from the connection, or the previous answer, to the complete headers of a
+ * request; and the shorter limit that is used when this many connections are idle, because they
+ * block others.
  */
 #define SERVE_SLOW_MS 15000
 #define SERVE_SLOW_MANY 100
@@ -20,18 +21,18 @@ struct serve_slow_one;
 
 /* Returns NULL if memory is exhausted. */
 struct serve_slow *serve_slow_new(void);
-/* Call when all connections have left. NULL is allowed. */
+/* Must be called after all connections have left. NULL is allowed. */
 void serve_slow_free(struct serve_slow *slow);
 
 /* Registers a connection. Returns NULL if memory is exhausted, so the connection is not watched. */
 struct serve_slow_one *serve_slow_enter(struct serve_slow *slow, int fd);
-/* Call before closing the socket. NULL is allowed here and below. */
+/* Must be called before the socket is closed. NULL is allowed here and below. */
 void serve_slow_leave(struct serve_slow *slow, struct serve_slow_one *one);
 
-/* Marks that the headers of a request are complete (is_asking), or that it was answered. */
+/* Records that the headers of a request are complete (is_asking), or that it was answered. */
 void serve_slow_set(struct serve_slow *slow, struct serve_slow_one *one, bool is_asking);
 
-/* Shuts down slow connections. Called periodically from another thread. */
+/* Shuts down slow connections. Must be called periodically, from another thread. */
 void serve_slow_watch(struct serve_slow *slow);
 
 #endif

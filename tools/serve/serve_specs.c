@@ -22,7 +22,7 @@ static void put_key(struct bytes *out, const char *key, const char *value)
 	bytes_string(out, ",");
 }
 
-/* Accessor of a query's columns or facts. */
+/* Function that returns a column or fact of a query. */
 typedef const struct hdb_column *column_of(const struct hdb_query_spec *query, size_t no);
 
 static void put_columns(struct bytes *out, const char *key, column_of *get,
@@ -74,7 +74,10 @@ static void put_spec(struct bytes *out, const struct hdb_query_spec *spec, bool 
 	bytes_string(out, "}");
 }
 
-/* Writes the queries for which is_wanted(name) is true; NULL: all, with their options. */
+/*
+ * Writes the queries for which is_wanted(name) is true, without their options. If is_wanted is
+ * NULL, writes all queries with their options.
+ */
 static void put_specs(struct bytes *out, bool is_wanted(const char *query))
 {
 	const size_t count = hdb_query_count();

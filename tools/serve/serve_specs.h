@@ -7,10 +7,10 @@
 #include "common/escape.h"
 #include "serve/serve_jobs.h"
 
-/* All queries: names, options, columns with types, facts. */
+/* Writes all queries: names, options, columns with types, and facts. */
 void serve_specs(struct bytes *out);
 
-/* The version, and each database's name and health. */
+/* Writes the version, and the name and health of each database. */
 void serve_health(struct bytes *out, const struct serve_options *options,
 		  const struct serve_jobs *jobs);
 

@@ -75,7 +75,10 @@ static size_t format(char *line, enum hdb_basic_type type, uint64_t bits)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* `text` is a buffer for PIECE formatted elements, slice->bits for their values. */
+/*
+ * Writes the elements in pieces. `text` is a buffer for PIECE formatted elements, and slice->bits
+ * for their values.
+ */
 static int put_pieces(struct hdb *db, struct serve_job *job, uint32_t ix, struct hdb_slice *slice,
 		      char *text)
 {
@@ -136,7 +139,9 @@ int serve_value(struct hdb *db, struct serve_job *job)
 
 /* ---- bitmaps ---- */
 
-/* Computes the size of the image in bytes. Returns HDB_NOTFOUND if the array cannot hold it. */
+/*
+ * Computes the size of the image in bytes. Returns HDB_NOTFOUND if the array is too short for it.
+ */
 static int size_picture(struct serve_job *job, uint64_t length, size_t *size)
 {
 	const uint64_t pixels = job->width <= SERVE_PIXELS_MAX && job->height <= SERVE_PIXELS_MAX ?
@@ -154,7 +159,7 @@ static int size_picture(struct serve_job *job, uint64_t length, size_t *size)
 	return *size > SERVE_VALUE_MAX ? too_long(job) : HDB_OK;
 }
 
-/* Finds the array of the requested image, and how many bytes of it the image takes. */
+/* Finds the array of the requested image, and the size of the image in bytes. */
 static int find_picture(struct hdb *db, struct serve_job *job, uint32_t *ix, size_t *size)
 {
 	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };

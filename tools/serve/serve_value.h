@@ -8,8 +8,8 @@
 
 /*
  * Writes the value of job->object to job->fd: UTF-8 text for strings and other objects with a
- * string (sets job->is_text), bytes for a byte[], one line per element for other primitive arrays.
- * Returns HDB_NOTFOUND if there is no such object or value, HDB_ELIMIT if it is longer than
+ * string (sets job->is_text), the bytes of a byte[], or one line per element of other primitive
+ * arrays. Returns HDB_NOTFOUND if there is no such object or value, HDB_ELIMIT if it is longer than
  * SERVE_VALUE_MAX.
  */
 int serve_value(struct hdb *db, struct serve_job *job);

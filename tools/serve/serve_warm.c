@@ -1,7 +1,7 @@
 /*
- * serve/serve_warm.c - requests of page/views.tsx and page/waste.tsx that concern no particular
- * object. The arguments must be identical, otherwise the cache does not match.
- * tests/e2e/page_client.py compares the arguments of the waste requests.
+ * serve/serve_warm.c - the requests of page/views.tsx and page/waste.tsx that do not concern a
+ * particular object. The arguments must be identical to those of the page, otherwise the cached
+ * answers are not found. tests/e2e/page_client.py compares the arguments of the waste requests.
  */
 #include "serve/serve_warm.h"
 
@@ -15,7 +15,7 @@ static const struct {
 } questions[] = {
 	{ "leaks", 5000, NULL, { NULL, NULL } },
 	{ "triage", 200, NULL, { NULL, NULL } },
-	/* for its table: the page shows the path of the object under the pointer */
+	/* for the table of objects: the page shows the path of the object under the pointer */
 	{ "path", 1, "class java.lang.Object", { "exclude", "none" } },
 	{ "dominator-tree", 100000, NULL, { "by", "class" } },
 	{ "dominator-tree", 100000, NULL, { "by", "package" } },

@@ -1,6 +1,4 @@
-/*
- * serve/serve_warm.h - requests of the page's first views, answered in advance.
- */
+/* serve/serve_warm.h - the requests of the page's first views, which are answered in advance. */
 #ifndef HEAPDB_SERVE_WARM_H
 #define HEAPDB_SERVE_WARM_H
 
@@ -8,7 +6,8 @@
 
 /*
  * Returns request `number`, from 0, over all databases, in the order in which views are likely to
- * be opened. Owned: serve_job_free. Returns NULL after the last, or if memory is exhausted.
+ * be opened. The caller must release it with serve_job_free. Returns NULL after the last request,
+ * or if memory is exhausted.
  */
 struct serve_job *serve_warm_job(size_t number, size_t database_count);
 
