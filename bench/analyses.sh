@@ -1,13 +1,12 @@
 #!/bin/sh
-# bench/analyses.sh - asks every question of one or more dumps whose derived tables are built, and
-# prints how long each took and how much memory.
+# bench/analyses.sh - runs every query on one or more dumps with derived tables built, and prints its time and memory.
 #
 #   analyses.sh [--max N] [--only PATTERN] [--limit SECONDS] [--runs N] [--save] [--keep] [FILE...]
 #
-# A FILE is a dump, or a heap database whose dump is where it was. Without: the heap
-# of bench/java's orders (needs a JDK 17). --only takes the questions whose text matches (grep -E), --limit (5) is
-# what counts as too long, each question is asked --runs (1) times. BENCH_OPTIONS goes to all.
-# Exit: 0 all within the limit, 1 not so, or one of them failed.
+# FILE is a dump, or a heap database with its dump. Default: the heap of bench/java's orders (needs JDK 17). --only runs
+# queries whose text matches (grep -E). --limit is the maximum time in seconds (default 5). --runs is the number of runs
+# of each query (default 1). BENCH_OPTIONS is passed to all commands.
+# Exit status: 0 all within the limit, 1 a query was too slow or failed.
 set -eu
 
 # shellcheck source=bench/common.sh
@@ -45,7 +44,7 @@ done
 prepare
 bad=0
 
-# The questions, one a line. Objects and classes are of the database: see choose.
+# The queries, one per line. choose selects the objects and classes.
 questions()
 {
 	cat <<-END
@@ -143,20 +142,20 @@ questions()
 	END
 }
 
-# cell FILE ROW COLUMN: of a CSV answer; the heading is row 1.
+# cell FILE ROW COLUMN: a cell of a CSV answer. Row 1 is the heading.
 cell()
 {
 	sed -n "$2p" "$1" | cut -d , -f "$3"
 }
 
-# ask_csv QUERY...: for choosing; leaves the answer in $tmp/csv.
+# ask_csv QUERY...: writes an answer to $tmp/csv, for choose.
 ask_csv()
 {
 	# shellcheck disable=SC2086
 	"$heapdb" query "$@" --db "$db" --csv --quiet $BENCH_OPTIONS >"$tmp/csv" || true
 }
 
-# What to ask about: the biggest object, the class with most instances, one of those, a map.
+# Chooses arguments of queries: the biggest object, the class with most instances, one of these, a map.
 choose()
 {
 	ask_csv top --limit 1 --columns id
@@ -175,7 +174,7 @@ choose()
 	map=${map:-$biggest}
 }
 
-# Builds the derived tables, those of both reach trees too.
+# Builds the derived tables, including those of both reach trees.
 build_tables()
 {
 	for query in "top" "referrers $biggest" "paths $class" "paths $class --exclude none"; do
@@ -214,7 +213,7 @@ ask()
 	echo "$over" >>"$tmp/rows"
 }
 
-# analyse NAME: all questions about $db.
+# analyse NAME: runs all queries on $db.
 analyse()
 {
 	say "asking about $1"

@@ -1,14 +1,14 @@
 #!/bin/sh
-# bench/billion.sh - from a million to a billion objects: seconds and memory of import and first answers.
+# bench/billion.sh - time and memory of import and first answers for a million to a billion objects.
 #
 #   billion.sh [--min N] [--max N] [--memory SIZE] [--save]
 #
-# For 1M, 10M, ... objects of `hprofgen service`, from --min (default 1M) up to --max (default 1G): generates the dump,
-# imports it with --memory SIZE (default 4G), asks for the first `top`, then leaks, histogram, retained and path of one
-# user, checks 100 retained sizes and the table's against those known by construction, and removes everything. A
-# billion objects take 44 GB for the dump and some 9 GB for the database. Prints seconds, peak anonymous memory, and
+# For 1M, 10M, ... objects of `hprofgen service`, from --min (default 1M) to --max (default 1G): generates the dump,
+# imports it with --memory SIZE (default 4G), runs the first `top`, then leaks, histogram, retained and path of one
+# user, compares 100 retained sizes and that of the table with those known by construction, and removes everything. A
+# billion objects need 44 GB for the dump and about 9 GB for the database. Prints seconds, peak anonymous memory, and
 # nanoseconds per object.
-# Exit: 0 done and right; 1 a command failed or a size is wrong.
+# Exit status: 0 all correct; 1 a command failed or a size is wrong.
 set -eu
 
 # shellcheck source=bench/common.sh
@@ -30,7 +30,7 @@ done
 prepare
 most=$(plain "$BENCH_MAX")
 
-# check ID BYTES: the retained size must be this.
+# check ID BYTES: compares a retained size.
 check()
 {
 	"$heapdb" retained "$1" "$db" --json --quiet >"$tmp/retained.json"

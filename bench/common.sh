@@ -1,10 +1,9 @@
 # shellcheck shell=sh
-# bench/common.sh - what the benchmarks share: where things are, generating dumps, measuring a
-# command, printing tables, keeping them in RESULTS.md. Sourced by all of them.
+# bench/common.sh - shared by all benchmarks: paths, generated dumps, measuring a command, tables, RESULTS.md.
 #
 # shellcheck disable=SC2034 # variables for those who source this
-# From the environment: BUILD (build), BENCH_DIR ($BUILD/bench), BENCH_MAX (10M), BENCH_SEED (1),
-# BENCH_OPTIONS (for heapdb, "--threads 2 --memory 1G").
+# Environment: BUILD (default build), BENCH_DIR ($BUILD/bench), BENCH_MAX (10M), BENCH_SEED (1), BENCH_OPTIONS (options
+# for heapdb, "--threads 2 --memory 1G").
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 BUILD=${BUILD:-build}
@@ -32,13 +31,13 @@ die()
 	exit 1
 }
 
-# Whatever the run makes in BENCH_DIR is written down here, and removed at its end.
+# The list of files that the run creates in BENCH_DIR and removes at its end.
 made()
 {
 	printf '%s\n' "$1" >>"$tmp/made"
 }
 
-# Removes what the run made; dumps that were there before stay, and all of them with --keep.
+# Removes files created by the run. Dumps that existed before stay; with --keep, all dumps stay.
 clean_up()
 {
 	while read -r file; do
@@ -75,7 +74,7 @@ short()
 	echo "$1" | sed -e 's/000000$/M/' -e 's/000$/K/'
 }
 
-# generate SHAPE OBJECTS: makes the dump unless it is there; sets $dump and $name.
+# generate SHAPE OBJECTS: generates the dump unless it exists. Sets $dump and $name.
 generate()
 {
 	name=$1-$(short "$2")
@@ -89,7 +88,7 @@ generate()
 	fi
 }
 
-# orders: makes the dump of bench/java's program of that name unless it is there; sets $dump and $name.
+# orders: creates the dump of bench/java's program of that name unless it exists. Sets $dump and $name.
 orders()
 {
 	name=orders
@@ -100,7 +99,7 @@ orders()
 	fi
 }
 
-# Removes a dump that this run made: the next may need its room.
+# Removes a dump that this run created, to make room for the next one.
 forget()
 {
 	if grep -qxF "$1" "$tmp/made"; then
@@ -118,8 +117,8 @@ file_size()
 	stat -c %s "$1"
 }
 
-# measure NAME [-n RUNS] [-e FILE]... COMMAND: leaves the figures in $tmp/NAME; see peak.c.
-# Standard output goes to $tmp/NAME.out. Returns the command's exit code.
+# measure NAME [-n RUNS] [-e FILE]... COMMAND: writes the figures to $tmp/NAME (see peak.c) and standard output to
+# $tmp/NAME.out. Returns the command's exit status.
 measure()
 {
 	what=$1
@@ -145,13 +144,13 @@ calc()
 	awk "BEGIN { printf \"${2:-%.2f}\", ($1) }"
 }
 
-# fact FILE KEY: a number among the facts of a JSON answer.
+# fact FILE KEY: the number of a fact in a JSON answer.
 fact()
 {
 	sed -n "s/.*\"$2\":\([0-9.]*\).*/\1/p" "$1" | head -n 1
 }
 
-# table FILE: tab-separated rows, the first of them headings, as an aligned table.
+# table FILE: prints tab-separated rows as an aligned table. The first row has the headings.
 table()
 {
 	awk -F '\t' '
@@ -191,7 +190,7 @@ machine()
 		"$(date -u +%Y-%m-%d)${BENCH_OPTIONS:+, options $BENCH_OPTIONS}"
 }
 
-# save_section TITLE FILE: replaces that section of RESULTS.md, or adds it.
+# save_section TITLE FILE: replaces or adds a section of RESULTS.md.
 save_section()
 {
 	[ -f "$results" ] || echo "# Benchmark results" >"$results"

@@ -1,14 +1,14 @@
 #!/bin/sh
-# bench/compressed.sh - compressed dumps in, and dumps out: import beside zcat of the same file, the
-# size of the database that keeps the contents, and the rates of convert, strip and redact.
+# bench/compressed.sh - compressed dumps: time of an import compared with zcat, size of a database that contains its
+# dump, and speed of convert, strip and redact.
 #
 #   compressed.sh [DUMP...] [--save]
 #
-# DUMP is plain, or the JDK's (`jcmd PID GC.heap_dump -gz=1 FILE`), which is the better one to measure:
-# of a plain one `heapdb convert` makes such a file, with members of the same size and level. Without
-# DUMP makes orders (bench/java/make.sh), with SIZE of the program's own: 3600000 is a dump of 4 GB
-# (JAVA_OPTIONS=-Xmx12g). Each dump is measured as the JDK's gzip, as gzip of one member and as zstd.
-# RUNS (3) runs of import and of zcat alternate, the fastest counts. CPU seconds are user and system.
+# DUMP is uncompressed, or compressed by the JDK (`jcmd PID GC.heap_dump -gz=1 FILE`), which gives more realistic
+# figures; `heapdb convert` compresses an uncompressed dump with members of the same size and level. Default: orders
+# (bench/java/make.sh) with the program's SIZE; 3600000 makes a dump of 4 GB (JAVA_OPTIONS=-Xmx12g). Each dump is
+# measured as the JDK's gzip, as gzip with one member, and as zstd. RUNS (default 3) runs of import and zcat alternate,
+# and the fastest counts. CPU seconds are user and system.
 set -eu
 
 # shellcheck source=bench/common.sh
@@ -37,13 +37,13 @@ rates=$tmp/rates
 } >"$rows"
 printf 'dump\twhat\twall s\tCPU s\tMB/s of user CPU\tMB/s of CPU\tanonymous MB\n' >"$rates"
 
-# cpu NAME: user and system.
+# cpu NAME: sum of user and system seconds.
 cpu()
 {
 	calc "$(figure "$1" 2) + $(figure "$1" 3)"
 }
 
-# fastest NAME COMMAND: keeps the figures of the run with the least wall time.
+# fastest NAME COMMAND: keeps the figures of the run with the smallest wall time.
 fastest()
 {
 	kept_as=$1
@@ -54,7 +54,7 @@ fastest()
 	fi
 }
 
-# form NAME FORM FILE CAT: import of a file beside the command that only inflates it.
+# form NAME FORM FILE CAT: compares an import with the command that only decompresses the file.
 form()
 {
 	db=$BENCH_DIR/compressed.$$.heapdb
@@ -77,7 +77,7 @@ form()
 	rm -f "$db" "$db-lock"
 }
 
-# rate NAME FILE WORD...: a dump that is written, plain, to where nobody keeps it.
+# rate NAME FILE WORD...: speed of writing an uncompressed dump to /dev/null.
 rate()
 {
 	dump_name=$1

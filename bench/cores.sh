@@ -1,13 +1,12 @@
 #!/bin/sh
-# bench/cores.sh - what more cores would gain, counted on a machine with few of them.
+# bench/cores.sh - estimates the speedup on more cores than the machine has.
 #
 #   cores.sh DUMP... [--save]
 #
-# Imports each DUMP, then asks for `top` and `overview`, with 1 to 64 threads and --timings. No stage
-# is shorter than its critical path, nor than its processor time divided by the number of threads.
-# The table has the sum over all stages of the larger of the two: the least seconds that so many
-# cores could take, if memory were as fast for all of them. Also the sum of critical paths, and the
-# stage with the longest one. Fails if answers differ.
+# Imports each DUMP and runs `top` and `overview` with 1 to 64 threads and --timings. A stage takes at least as long as
+# its critical path, and at least its CPU time divided by the number of threads. The table shows the sum over all stages
+# of the larger of the two, which is the minimum time on that many cores if memory bandwidth grows with them. It also
+# shows the sum of the critical paths and the stage with the longest one. Fails if answers differ.
 set -eu
 
 # shellcheck source=bench/common.sh
@@ -18,7 +17,7 @@ prepare
 db=$BENCH_DIR/cores.$$.heapdb
 made "$db"
 
-# stages DUMP THREADS: all three steps; the database's and the answers' hash.
+# stages DUMP THREADS: runs all three steps and prints the hash of the database and the answers.
 stages()
 {
 	rm -f "$db" "$db-lock"

@@ -1,24 +1,24 @@
 #!/bin/sh
-# gate.sh - this tree against an earlier commit, built and measured on this machine in the same run.
+# gate.sh - compares this tree with an earlier commit, building and measuring both in the same run.
 #
 #   BASE=COMMIT gate.sh          default: HEAD~1, or HEAD if sources are changed
 #   gate.sh --compare OLD NEW    only judges two files of measures
 #
-# Instructions of an import, the first `top`, `leaks` and `histogram --by package` by callgrind, on one
-# thread: more than 3 % up fails, and the function that grew most is named. On the sample, and on three
-# real dumps of ../shared/dumps where they are. Then import and `top` of two million objects on two
-# threads: the least wall time of ROUNDS runs, which alternate with those of BASE, and the processor time.
-# More than 20 % and 20 ms up fails, for other programs disturb times. Times of stages are for reading.
-# Nothing is kept but the program of BASE: figures of other machines are no measure.
-# Exit code 77: no valgrind, or no such commit (a clone without history).
-# From the caller: BUILD, DUMP (the sample), CC, ROUNDS (7).
+# Counts instructions of an import, the first `top`, `leaks` and `histogram --by package` on one thread, using
+# callgrind. An increase of more than 3 % fails, and the function that grew most is printed. Uses the sample and, if
+# they exist, three real dumps in ../shared/dumps. Then measures import and `top` of two million objects on two threads:
+# minimum wall time of ROUNDS runs, alternating with BASE, and CPU time. Here an increase of more than 20 % and 20 ms
+# fails, because other programs disturb the times. Times of stages are only for information. Only the program of BASE is
+# stored: figures from other machines cannot be compared.
+# Exit status 77: valgrind or the commit is missing (for example in a clone without history).
+# Environment: BUILD, DUMP (the sample), CC, ROUNDS (7).
 set -eu
 LC_ALL=C
 export LC_ALL
 cd "$(dirname "$0")/.."
 
-# Lines "DUMP STEP FUNCTION INSTRUCTIONS", all functions together as "total"; of times "DUMP STEP
-# wall|cpu MILLISECONDS", of which the least counts, and of stages "DUMP STEP stage:NAME MILLISECONDS".
+# Lines "DUMP STEP FUNCTION INSTRUCTIONS", with "total" for all functions; "DUMP STEP wall|cpu MILLISECONDS", of which
+# the minimum counts; and "DUMP STEP stage:NAME MILLISECONDS".
 compare() {
 	awk '
 	function ratio(key) { return before[key] > 0 ? now[key] / before[key] : 1 }
@@ -104,7 +104,7 @@ count() {
 		END { for (f in sum) if (sum[f] > 200000) print key, f, sum[f] }'
 }
 
-# count_all PROGRAM: of all dumps.
+# count_all PROGRAM: counts instructions for all dumps.
 count_all() {
 	for dump in "${DUMP:?}" "$work"/*.hprof; do
 		[ -f "$dump" ] || continue

@@ -1,12 +1,12 @@
 #!/bin/sh
-# bench/leaks.sh - leak traces from a cold start: import and `query leak-traces`, and Shark's analysis
-# of the same dump in the same run.
+# bench/leaks.sh - leak traces from a cold start: import and `query leak-traces`, compared with Shark's analysis of the
+# same dump in the same run.
 #
 #   leaks.sh [DUMP] [--save]
 #
-# Without DUMP makes the heap of screens (bench/java/make.sh screens): 8 M objects, 0.5 GB, 20 leaks.
-# SHARK is a command that analyses a dump with Android's rules; the dump is appended. Without it only
-# heapdb is measured. CPU seconds are user and system.
+# Default for DUMP: the heap of screens (bench/java/make.sh screens): 8 M objects, 0.5 GB, 20 leaks. SHARK is a command
+# that analyses the dump appended to it with Android's rules. If it is not set, only heapdb is measured. CPU seconds are
+# user and system.
 set -eu
 
 # shellcheck source=bench/common.sh

@@ -1,15 +1,14 @@
 #!/bin/sh
-# bench/limit.sh - the same work without and with a hard memory limit that counts the page cache.
+# bench/limit.sh - the same work without and with a hard memory limit that includes the page cache.
 #
 #   limit.sh SIZE DUMP [--save]
 #
-# SIZE is in bytes or with K, M, G (powers of 1024). Imports DUMP, builds dominators, exports ID,
-# retained size and dominator of every object: first without a limit, then inside a memory cgroup
-# of SIZE without swap, each time with dump and database dropped from the page cache before.
-# Prints both and whether the exports are the same. The cgroup is made by systemd-run where
-# systemd runs, else below this process's own one (version 1) or beside it (version 2), for which
-# it takes root.
-# Exit: 0 done and the same; 1 not the same, or killed; 77 no memory cgroup can be made here.
+# SIZE is in bytes or has a suffix K, M or G (powers of 1024). Imports DUMP, builds dominators, and exports ID, retained
+# size and dominator of every object, first without a limit, then inside a memory cgroup of SIZE without swap. Before
+# each step, dump and database are dropped from the page cache. Prints both results and whether the exports are equal.
+# The cgroup is created by systemd-run if systemd is running, otherwise below this process's own cgroup (version 1) or
+# next to it (version 2), which needs root.
+# Exit status: 0 equal; 1 different, or killed; 77 no memory cgroup can be created.
 set -eu
 
 # shellcheck source=bench/common.sh
@@ -96,16 +95,16 @@ make_group()
 	return 1
 }
 
-# Runs a command inside; "inside" is also the name of the step that measure uses.
+# Runs a command in the cgroup. "inside" is also the name of the step for measure.
 cat >"$tmp/inside" <<'END'
 #!/bin/sh
-# Moves itself into the group, then becomes the command.
+# Moves itself into the cgroup, then executes the command.
 echo $$ >"$HDB_GROUP/cgroup.procs" || exit 125
 exec "$@"
 END
 chmod +x "$tmp/inside"
 
-# wrap COMMAND...: the command as it is, or inside.
+# wrap COMMAND...: prints the command, to be run directly or inside.
 limited()
 {
 	case $kind in
@@ -146,8 +145,8 @@ most_charged()
 
 # ---- the work ----
 
-# step MODE NAME OPTION... -- COMMAND...: measured; in mode "limited" inside the cgroup. The
-# measuring program goes inside too, it is small.
+# step MODE NAME OPTION... -- COMMAND...: measures a step; in mode "limited" inside the cgroup. The measuring program
+# also runs inside; it is small.
 step()
 {
 	mode=$1

@@ -1,13 +1,12 @@
 #!/bin/sh
-# bench/page.sh - how quick the page's server is: the first view, 500 clicks of somebody who hunts,
-# treemaps of subtrees, 20 clients at once, and memory all the while.
+# bench/page.sh - speed of the page's server: first view, 500 random clicks, treemaps of subtrees, 20 clients at once,
+# and its memory.
 #
 #   page.sh [--max N] [--clicks N] [--save] [--keep] [FILE...]
 #
-# A FILE is a dump or a heap database whose dump is where it was; all are open at once, clicks go to
-# the first. Without: the heap of bench/java's orders (needs a JDK 17), three times. Derived tables are
-# built before, the findings of leaks and triage among them. Needs Python 3. Exit: 0 all within the
-# budgets, 1 not so.
+# FILE is a dump, or a heap database with its dump. All files are open at once; clicks go to the first. Default: the
+# heap of bench/java's orders (needs JDK 17), three times. Derived tables and the answers of leaks and triage are built
+# before. Needs Python 3. Exit status: 0 all within the budgets, otherwise 1.
 set -eu
 
 # shellcheck source=bench/common.sh
@@ -47,7 +46,7 @@ for file; do
 		"$heapdb" import "$file" -o "$db" --quiet $BENCH_OPTIONS >&2
 		;;
 	esac
-	# Both are kept in the database from then on.
+	# The database stores both answers.
 	"$heapdb" query leaks --db "$db" >/dev/null
 	"$heapdb" query triage --db "$db" >/dev/null
 	"$heapdb" query dominators --tree 10 --db "$db" >/dev/null

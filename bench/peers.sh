@@ -1,10 +1,10 @@
 #!/bin/sh
-# bench/peers.sh - heapdb beside other readers of HPROF, on the same files in one run.
+# bench/peers.sh - compares heapdb with other HPROF readers on the same files in one run.
 #
 #   peers.sh [--max N] [--save] [--keep] [DUMP...]
 #
-# Without a DUMP: a generated one, random of --max objects, and the heap of bench/java's orders (JDK 17).
-# Each peer is a command to which the dump is appended; what is not there is named and left out:
+# Default for DUMP: a generated dump (random, --max objects) and the heap of bench/java's orders (JDK 17). Each peer is
+# a command to which the dump is appended. Missing peers are listed and skipped:
 #
 #   MAT             opens the dump up to the dominator tree; or MAT_HOME, Eclipse MAT's folder (with
 #                   ParseHeapDump.sh), with a heap of MAT_XMX (4g)
@@ -13,10 +13,10 @@
 #   HPROF_ANALYZER  hprof-analyzer, if not set the one on PATH
 #   HPROF_SLURP     hprof-slurp, if not set the one on PATH
 #
-# Compared are: with all but hprof-slurp, opening a dump up to dominators and retained sizes
-# (heapdb: import and the first `query top`); with hprof-slurp, a class histogram of all objects,
-# shallow sizes (heapdb: import and `query histogram --shallow`). heapdb runs BENCH_RUNS (3) times,
-# of which the median counts; a peer once, for PEER_SECONDS (600) at most.
+# All peers except hprof-slurp open a dump and compute dominators and retained sizes (heapdb: import and the first
+# `query top`). hprof-slurp computes a class histogram of all objects with shallow sizes (heapdb: import and `query
+# histogram --shallow`). heapdb runs BENCH_RUNS (3) times, and the median counts; a peer runs once, for at most
+# PEER_SECONDS (600).
 set -eu
 
 # shellcheck source=bench/common.sh
@@ -39,7 +39,7 @@ while [ $# -gt 0 ]; do
 	shift
 done
 prepare
-# How busy the machine is; without /proc nobody knows.
+# The load of the machine, if /proc is available.
 load_now() {
 	cut -d ' ' -f 1-3 /proc/loadavg 2>/dev/null || echo unknown
 }
@@ -55,7 +55,7 @@ if [ -z "$mat" ] && [ -n "${MAT_HOME:-}" ]; then
 fi
 slurp=${HPROF_SLURP:-$(command -v hprof-slurp || true)}
 analyzer=${HPROF_ANALYZER:-$(command -v hprof-analyzer || true)}
-# Before hprof-slurp 0.10 the file was an option.
+# Before version 0.10 of hprof-slurp the file was an option.
 # shellcheck disable=SC2086
 if [ -n "$slurp" ] && $slurp --help 2>/dev/null | grep -q -- '^ *-i, '; then
 	slurp="$slurp -i"
@@ -92,8 +92,7 @@ row()
 	} >>"$tmp/rows"
 }
 
-# The same of a peer that was stopped: its CPU time and resident memory are not known, its wall time
-# is a bound.
+# A peer that was stopped: CPU time and resident memory are unknown, and the wall time is a lower bound.
 cut_row()
 {
 	{
@@ -104,8 +103,7 @@ cut_row()
 	} >>"$tmp/rows"
 }
 
-# peer NAME REFERENCE COMMAND [END]: many write files beside the dump, so each gets a folder of its
-# own.
+# peer NAME REFERENCE COMMAND [END]: each peer gets its own directory, because many write files next to the dump.
 peer()
 {
 	[ -n "$3" ] || return 0
@@ -125,7 +123,7 @@ peer()
 	esac
 }
 
-# ours NAME QUERY...: import and a query that comes first, as one measure.
+# ours NAME QUERY...: import and a first query, as one measurement.
 ours()
 {
 	what=$1

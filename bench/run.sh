@@ -1,11 +1,11 @@
 #!/bin/sh
-# bench/run.sh - imports generated dumps, builds their dominator trees, asks questions, and prints
-# how long that took and how much memory. `make bench` runs it.
+# bench/run.sh - imports generated dumps, builds their dominator trees, runs queries, and prints time and memory. `make
+# bench` runs it.
 #
 #   run.sh [--max N] [--shapes "A B"] [--save] [--keep]
 #
-# --max (or BENCH_MAX) is the largest dump's number of objects, 10M if not given; 100M takes some
-# 15 GB of disk. --save keeps the tables in bench/RESULTS.md, --keep the dumps in BENCH_DIR.
+# --max (or BENCH_MAX) is the number of objects of the largest dump (default 10M; 100M needs about 15 GB of disk).
+# --save writes the tables to bench/RESULTS.md; --keep keeps the dumps in BENCH_DIR.
 set -eu
 
 # shellcheck source=bench/common.sh
@@ -43,7 +43,7 @@ echo 'against the smallest' >>"$tmp/linear"
 printf '%s\t' dump stage seconds >"$tmp/phases"
 echo 'ns/object' >>"$tmp/phases"
 
-# ask LABEL OPTION...: the five queries, warm or cold.
+# ask LABEL OPTION...: runs the five queries with a warm or cold cache.
 ask()
 {
 	label=$1
@@ -57,7 +57,7 @@ ask()
 	echo "$row" >>"$tmp/queries"
 }
 
-# The most memory of both steps, in MB; $1 as for figure.
+# Peak memory of both steps in MB; $1 as for figure.
 most()
 {
 	cut -f "$1" "$tmp/import" "$tmp/top" | sort -n | tail -n 1 | awk '{ printf "%.0f", $1 / 1024 }'
@@ -106,7 +106,7 @@ bench()
 	rm -f "$db" "$db-lock"
 }
 
-# How fast the dump can be read at all.
+# Speed of only reading the dump.
 compare_xxhsum()
 {
 	if ! command -v xxhsum >/dev/null; then

@@ -1,17 +1,16 @@
 #!/bin/sh
-# bench/sql_peers.sh - the same questions in SQL by heapdb, by SQLite over plain tables of the same
-# rows, by DuckDB over the same in Parquet, and in OQL by Eclipse MAT: seconds of the whole process,
-# user + sys, the median of --runs.
+# bench/sql_peers.sh - runs the same SQL in heapdb, in SQLite on plain tables with the same rows, and in DuckDB on
+# Parquet files of them, and the same questions in Eclipse MAT's OQL. Prints the median CPU seconds (user + sys) of
+# --runs.
 #
 #   sql_peers.sh [--runs N] [--save] [DUMP]
 #
-# DUMP is one of bench/java's `orders` (java/make.sh orders); without it the dump is made, which needs
-# JAVA_HOME. Tables of all databases are built before. sqlite3 is what Debian has; its tables are
-# written from heapdb's rows, with indices on what is looked up. DUCKDB is a Python that has the module
-# duckdb, python3 if that is not set; without it DuckDB's column stays empty. MAT_OQL is a command that
-# answers a statement with the index files kept (it gets dump and statement), MAT_QUERY one for
-# registered queries ("histogram"); without them MAT's columns stay empty. Both print rows on standard
-# output.
+# DUMP is the dump of bench/java's `orders` (java/make.sh orders). By default it is created, which needs JAVA_HOME. The
+# tables of all databases are built before. sqlite3 is Debian's; its tables are filled from heapdb's rows and have the
+# indexes that the statements need. DUCKDB is a Python with the module duckdb (default: python3); without the module
+# that column is empty. MAT_OQL is a command that runs a statement with existing index files (arguments: dump and
+# statement); MAT_QUERY runs a registered query such as "histogram". Without them MAT's columns are empty. Both print
+# rows to standard output.
 set -eu
 
 # shellcheck source=bench/common.sh
@@ -98,7 +97,7 @@ seconds()
 }
 
 printf 'question\theapdb sql\tSQLite, plain table\tDuckDB, Parquet\tMAT\n' >"$tmp/table"
-# ask NAME SQL PLAIN_SQL MAT_STATEMENT; "" where there is no way to say it.
+# ask NAME SQL PLAIN_SQL MAT_STATEMENT: "" if it cannot be expressed.
 ask()
 {
 	say "$1"
@@ -123,7 +122,7 @@ ask()
 }
 
 sums='SELECT class, count(*), sum(shallow), sum(retained) FROM objects GROUP BY class'
-# MAT builds its index first, so that no question has to.
+# MAT builds its index first, so that no query includes that time.
 [ -z "${MAT_OQL:-}" ] || $MAT_OQL "$dump" "SELECT * FROM OBJECTS $object" >/dev/null 2>&1 || true
 ask "sums by class" "$sums" "$sums" histogram
 # shellcheck disable=SC2016

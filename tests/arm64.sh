@@ -1,9 +1,9 @@
 #!/bin/sh
-# tests/arm64.sh - `make test-arm64`: the C tests and the golden cases of the command, built for
-# aarch64, under an emulator. From the caller: BUILD, and RUN, the emulator's command.
+# tests/arm64.sh - `make test-arm64`: runs the C tests and the golden cases of the command, built for aarch64, in an
+# emulator. Environment: BUILD, and RUN, the emulator's command.
 #
-# Left out: programs that kill others, wait for faults of pages or make thousands of databases. What
-# they look for does not depend on the processor, or is not what an emulator shows.
+# Excluded are programs that kill others, wait for page faults or create thousands of databases: what they test does not
+# depend on the processor, or cannot be shown by an emulator.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -14,7 +14,7 @@ HEAPDB_SMALL=1
 TMPDIR=$(mktemp -d)
 trap 'rm -rf "$TMPDIR"' EXIT
 mkdir "$TMPDIR/bin" "$TMPDIR/tmp"
-# What scripts call `heapdb` is the emulator on the command for aarch64.
+# Scripts that call `heapdb` run the aarch64 command in the emulator.
 printf '#!/bin/sh\nexec %s %s/heapdb "$@"\n' "$RUN" "$BUILD" >"$TMPDIR/bin/heapdb"
 chmod +x "$TMPDIR/bin/heapdb"
 work=$TMPDIR

@@ -1,16 +1,15 @@
 #!/bin/sh
 # tests/run.sh - runs every test; called by `make test`, which builds what it needs.
 #
-# A test is a program tests/ROOM/*_test.c, a script tests/FOLDER/*_test.sh, a fuzz target on its
-# corpus, or a golden case tests/cli/*.sh. tests/base/pack_test.c is called base_pack_test; of
-# scripts and of programs in tests/e2e the folder is no part of the name. Each has its own time
-# limit, log and temporary folder (TMPDIR), and finds BUILD (folder of what was built) and DUMP (the
-# sample dump) as absolute paths. Exit code 77 of a test means "cannot run here" and counts neither
-# way.
+# A test is a program tests/ROOM/*_test.c, a script tests/FOLDER/*_test.sh, a fuzz target on its corpus, or a golden
+# case tests/cli/*.sh. tests/base/pack_test.c is called base_pack_test; names of scripts and of programs in tests/e2e do
+# not contain the directory. Each test has its own time limit, log and temporary directory (TMPDIR), and gets BUILD
+# (directory of the build) and DUMP (the sample dump) as absolute paths. Exit status 77 means "cannot run here": the
+# test counts neither as passed nor as failed.
 # A test whose opening comment has a line "Slow: REASON" runs in `make test-all` only.
-# From the caller: BUILD, T (only names that contain it), LIMIT (seconds a test), DUMP, JOBS (tests
-# at a time; one more than processors, since many wait for a server or a browser), and SET: quick
-# (without the slow tests), slow (those alone), all (default; always so with a T).
+# Environment: BUILD, T (run only tests whose name contains it), LIMIT (seconds per test), DUMP, JOBS (number of tests
+# at once; default: one more than processors, because many tests wait for a server or a browser), and SET: quick
+# (without the slow tests), slow (only those), all (default; always used with T).
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -27,7 +26,7 @@ export HDB_ROOT="$root"
 unset HEAPDB || true
 out=$BUILD/tests/out
 
-# One test in this process: `run.sh --one NAME COMMAND...`.
+# Runs one test in this process: `run.sh --one NAME COMMAND...`.
 if [ "${1:-}" = --one ]; then
 	name=$2
 	shift 2
@@ -38,7 +37,7 @@ if [ "${1:-}" = --one ]; then
 	rc=0
 	timeout -k 5 "$LIMIT" "$@" >"$out/$name.log" 2>&1 </dev/null || rc=$?
 	ms=$((($(date +%s%N) - start) / 1000000))
-	# A test may leave closed folders, or be killed while a child still writes.
+	# A test may leave directories without permissions, or be killed while a child is still writing.
 	chmod -R u+rwX "$TMPDIR" 2>/dev/null || true
 	rm -rf "$TMPDIR" || rm -rf "$TMPDIR" || true
 	case $rc in
@@ -55,7 +54,7 @@ fi
 rm -rf "$out"
 mkdir -p "$out"
 
-# The list of tests, one a line: name, then its command; no blanks in either's words.
+# The list of tests, one per line: name, then command, without spaces in their words.
 {
 	for src in tests/*/*_test.c; do
 		[ -f "$src" ] || continue
@@ -80,14 +79,14 @@ mkdir -p "$out"
 	true
 } | sed 's/ *$//' | T="${T:-}" awk 'index($1, ENVIRON["T"])' >"$out/every"
 
-# Of two tests of one name, one verdict would hide the other.
+# Two tests of the same name would overwrite each other's verdict.
 twice=$(cut -d ' ' -f 1 "$out/every" | sort | uniq -d | tr '\n' ' ')
 if [ -n "$twice" ]; then
 	echo "tests that have the same name: $twice" >&2
 	exit 1
 fi
 
-# Programs are known by their sources.
+# Programs are found by their sources.
 slow=$(grep -lE '^( \*|#) Slow: ' tests/*/*_test.c tests/*/*_test.sh 2>/dev/null |
 	sed "s|^tests/\(.*\)\.c\$|$BUILD/tests/\1|" | tr '\n' ' ')
 [ -z "${T:-}" ] || SET=all
@@ -95,7 +94,7 @@ SET=${SET:-all} SLOW="$slow" awk '
 	BEGIN { n = split(ENVIRON["SLOW"], s, " "); for (i = 1; i <= n; i++) slow[s[i]] = 1 }
 	ENVIRON["SET"] == "all" || (ENVIRON["SET"] == "slow") == ($NF in slow)' "$out/every" >"$out/set"
 
-# The longest begin first, in this order: at the end, all processors have something to do.
+# The longest tests start first, in this order, so that no processor is idle at the end.
 longest="fleet_test watch_java_test page_test query_growth_test relations_test reproducible_test page_looks_test
 	every_query_test page_search_test causes_test planted_leaks_test memory_programs_test watch_leaks_test
 	watch_test what_grew_java_test sizes_jvm_test page_big_test"

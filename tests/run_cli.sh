@@ -1,11 +1,11 @@
 #!/bin/sh
-# tests/run_cli.sh - golden cases of the command: tests/cli/NAME.sh and what it must print.
+# tests/run_cli.sh - golden cases of the command: tests/cli/NAME.sh and its expected output.
 #
-# A case runs with `sh -u`, build/heapdb first on PATH, an empty temporary folder as its current
-# one, and DUMP naming the sample dump. Its standard output must equal NAME.stdout (none: must be
-# empty), standard error NAME.stderr (none: not looked at), exit code NAME.exit (none: 0). Before
-# comparing, the current folder becomes @CWD@ and the dump's path @DUMP@. A case that exits with 77
-# cannot run here, and says why on standard error.
+# A case runs with `sh -u`, with build/heapdb first on PATH, in an empty temporary directory, and with DUMP set to the
+# sample dump. Its standard output must equal NAME.stdout (if missing: must be empty), its standard error NAME.stderr
+# (if missing: not compared), and its exit status NAME.exit (if missing: 0). Before the comparison, the current
+# directory is replaced by @CWD@ and the dump's path by @DUMP@. A case that exits with 77 cannot run here, and prints
+# the reason to standard error.
 #
 #   run_cli.sh CASE.sh      checks one case, shows a diff; `make test` does this
 #   run_cli.sh --write      rewrites what all cases expect (with T: those whose name contains it)
@@ -27,7 +27,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# Runs the case $1; leaves stdout, stderr and exit in $tmp.
+# Runs the case $1. Writes stdout, stderr and exit to $tmp.
 run_case()
 {
 	rm -rf "$tmp/cwd"

@@ -1,13 +1,12 @@
 #!/bin/sh
-# bench/java/make.sh - dumps of heaps that real Java programs built, see the programs beside it.
+# bench/java/make.sh - creates dumps of the Java programs in this directory.
 #
 #   JAVA_HOME=/path/to/jdk17 sh bench/java/make.sh NAME OUT.hprof [SIZE]
 #
-# NAME is orders, social, random, screens or javac. SIZE is the program's own: orders, persons, nodes,
-# rows, source files; without it the dump is as big as the program's first comment says. Needs a JDK of 17 or
-# newer, for javac one with src.zip (JAVA_SOURCES=/path/to/src.zip if it lies elsewhere) and unzip
-# or jar. What hangs together is the same in every run; the VM chooses the addresses. JAVA_OPTIONS
-# are given to the VM: -XX:+UseSerialGC, -XX:-UseCompressedOops, -Xmx20g.
+# NAME is orders, social, random, screens or javac. SIZE is the program's own parameter: orders, persons, nodes, rows or
+# source files; its default is in the program's first comment. Needs JDK 17 or newer, and for javac one with src.zip
+# (JAVA_SOURCES=/path/to/src.zip if it is elsewhere) and unzip or jar. The object graph is the same in every run; only
+# the addresses differ. JAVA_OPTIONS is passed to the VM: -XX:+UseSerialGC, -XX:-UseCompressedOops, -Xmx20g.
 set -eu
 
 die()
@@ -30,7 +29,7 @@ out=$2
 size=${3:-}
 bin=${JAVA_HOME:+$JAVA_HOME/bin/}
 
-# The VM writes only to a name that ends in .hprof and that is not there yet.
+# The VM requires a name that ends in .hprof and does not exist yet.
 mkdir -p "$(dirname "$out")"
 tmp=$(mktemp -d "$(dirname "$out")/make.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT

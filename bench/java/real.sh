@@ -1,13 +1,13 @@
 #!/bin/sh
-# bench/java/real.sh - dumps of heaps of programs that others wrote, see real/.
+# bench/java/real.sh - creates dumps of third-party programs; see real/.
 #
 #   JAVA_HOME=/path/to/jdk17 sh bench/java/real.sh NAME OUT.hprof [SIZE]
 #
-# NAME is spark, hazelcast, kotlin, h2 or cassandra. SIZE is the program's own: rows, entries, events;
-# for kotlin 1 or 2 libraries to compile. Without it the dump is as big as the program's first comment
-# says. Needs Maven (mvn), which brings the jars once into REAL_CACHE (build/bench/maven), and a JDK 17;
-# for h2 a newer one does too. hazelcast and cassandra listen on ports of 127.0.0.1. What a program
-# holds is the same in every run but for what its threads are at. JAVA_OPTIONS are given to the VM.
+# NAME is spark, hazelcast, kotlin, h2 or cassandra. SIZE is the program's own parameter: rows, entries or events; for
+# kotlin, 1 or 2 libraries to compile. Its default is in the program's first comment. Needs Maven (mvn), which downloads
+# the jars once to REAL_CACHE (build/bench/maven), and JDK 17 (h2 also runs on a newer one). hazelcast and cassandra
+# listen on ports of 127.0.0.1. Apart from thread states, the contents are the same in every run. JAVA_OPTIONS is passed
+# to the VM.
 set -eu
 
 die()
@@ -22,7 +22,7 @@ name=$1
 out=$2
 size=${3:-}
 
-# What Maven shall bring: group:artifact:version[:classifier]. One artifact brings what it needs.
+# Artifacts for Maven: group:artifact:version[:classifier]. Their dependencies are downloaded, too.
 case $name in
 spark)
 	class=SparkFrames
@@ -63,7 +63,7 @@ jdk=$("${bin}javac" -version 2>&1 | sed -n 's/^javac \([0-9]*\).*/\1/p')
 	die "$name needs a JDK 17, ${bin}javac is ${jdk:-not there}: set JAVA_HOME"
 command -v mvn >/dev/null || die "mvn is not there: Maven brings the jars"
 
-# The VM writes only to a name that ends in .hprof and that is not there yet.
+# The VM requires a name that ends in .hprof and does not exist yet.
 mkdir -p "$(dirname "$out")"
 tmp=$(mktemp -d "$(dirname "$out")/real.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
@@ -92,7 +92,7 @@ failed()
 	die "$1"
 }
 
-# The jars' folder has the pom that they were brought for, once all are there.
+# Once all jars are complete, their directory contains the pom for which they were downloaded.
 bring_jars()
 {
 	pom >"$tmp/pom.xml"
@@ -103,7 +103,7 @@ bring_jars()
 	cp "$tmp/pom.xml" "$jars"
 }
 
-# Writes options that open packages of a module to all, as the program's own start script does.
+# Writes options that open packages of a module to all code, as in the program's own start script.
 opens()
 {
 	module=$1
@@ -134,7 +134,7 @@ cassandra_opens()
 	opens jdk.management com.sun.management.internal
 }
 
-# Prints the options of kotlinc: it compiles the first SIZE libraries against all other jars.
+# Prints the options of kotlinc, which compiles the first SIZE libraries against all other jars.
 kotlin_options()
 {
 	find "$jars" -name '*-sources.jar' | LC_ALL=C sort | head -n "${size:-2}" >"$tmp/libraries"
@@ -162,7 +162,7 @@ cassandra_options()
 		-Djdk.attach.allowAttachSelf=true "-javaagent:$(find "$jars" -name 'jamm-*.jar')"
 }
 
-# The command line after `java`, an argument a line: the VM's options, the program, what it is given.
+# The arguments of `java`, one per line: options of the VM, the program, and its arguments.
 arguments()
 {
 	case $name in
@@ -186,7 +186,7 @@ set --
 while IFS= read -r argument; do
 	set -- "$@" "$argument"
 done <"$tmp/arguments"
-# The programs write where they run, and to java.io.tmpdir.
+# The programs write to the current directory and to java.io.tmpdir.
 # shellcheck disable=SC2086
 (cd "$tmp" && "${bin}java" -XX:+UseG1GC -Xmx4g -XX:-UsePerfData -Djava.io.tmpdir="$tmp" ${JAVA_OPTIONS:-} \
 	"$@" 2>"$tmp/log") || failed "$class failed"

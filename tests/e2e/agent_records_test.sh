@@ -1,7 +1,7 @@
 #!/bin/sh
-# agent_records_test.sh - all that the records of HPROF's agent say (JDK 8 and before), of a dump that is written here
-# record by record: groups of threads, threads that ended, classes that were unloaded, totals of allocation sites with
-# their flags, heap summaries with their time; in queries, JSON and SQL.
+# agent_records_test.sh - all records of HPROF's agent (JDK 8 and before), in a dump written by this test: thread
+# groups, ended threads, unloaded classes, totals of allocation sites with their flags, heap summaries with their time;
+# in queries, JSON and SQL.
 # shellcheck disable=SC2094
 set -eu
 cd "$TMPDIR"

@@ -1,7 +1,6 @@
 #!/bin/sh
-# allocations_test.sh - records of Android's allocation tracker: by class, thread, place and call
-# stack, against sums made here; headers that are longer, 65,536 entries, and what is broken at every
-# byte.
+# allocations_test.sh - records of Android's allocation tracker: sums by class, thread, place and call stack; longer
+# headers, 65,536 entries, and records damaged at every byte.
 # Slow: a record broken at every byte.
 set -eu
 export PYTHONPATH="$HDB_ROOT/tests/support" PYTHONDONTWRITEBYTECODE=1
@@ -85,12 +84,12 @@ for extra in 0, 5:
         have[tuple(path)] = r['bytes']
     want('stacks', have, tree)
 
-# As many as a header cannot say.
+# More entries than the header can express.
 write('many.alloc', [(8, 1, '[B', [('LA;', 'm', 'A.java', 1)])] * 65536)
 want('65,536', by('many.alloc', 'class')['rows'], [{'name': 'byte[]', 'objects': 65536, 'bytes': 8 * 65536}])
 want('none', (write('none.alloc', []), by('none.alloc', 'stack')['rows'])[1], [])
 
-# Cut and changed at each of its bytes: an answer or a message, never a crash.
+# Truncated and changed at each byte: an answer or an error message, never a crash.
 data = write('small.alloc', [(16, 1, '[B', [('LA;', 'm', 'A', 1), ('LB;', 'n', 'B', -2)]), (24, 2, 'LA;', [])])
 for i in range(0, len(data), 1 + len(data) // 50):
     for kind, other in (('cut', data[:i]), ('flip', data[:i] + bytes([data[i] ^ 0xff]) + data[i + 1:])):

@@ -1,6 +1,6 @@
 #!/bin/sh
-# archives_test.sh - dumps in archives and from commands that fetch them: the answers are those of the dump
-# itself; other files, damage, bombs, links, names and failures of commands.
+# archives_test.sh - dumps in archives and from --fetch commands give the same answers as the dump itself. Also other
+# files, damage, bombs, links, names, and commands that fail.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
 cd "$TMPDIR"
@@ -26,18 +26,18 @@ with zipfile.ZipFile("a.zip", "w", zipfile.ZIP_DEFLATED) as z:
     z.writestr("x/two.hprof", data[:len(data) // 2])
 with zipfile.ZipFile("none.zip", "w") as z:
     z.writestr("README", "no dump")
-# 9 GiB of zeros behind a dump's first bytes, which bzip2 packs into some kilobytes.
+# 9 GiB of zeros after the beginning of a dump, which bzip2 compresses to a few kilobytes.
 block = bz2.compress(b"JAVA PROFILE 1.0.2\0" + bytes(1 << 20))
 zeros = bz2.compress(bytes(64 << 20))
 open("bomb.hprof.bz2", "wb").write(block + zeros * 145)
 END
 if command -v lz4 > /dev/null; then lz4 -q dump.hprof plain.hprof.lz4; fi
-# A skippable frame comes first in what pzstd writes.
+# pzstd writes a skippable frame first.
 heapdb convert dump.hprof frames.hprof.zst --quiet > /dev/null
 { printf 'P*M\030\004\000\000\000abcd' && cat frames.hprof.zst; } > plain.hprof.zst
 heapdb import dump.hprof -o want.heapdb --quiet > /dev/null
 heapdb histogram --db want.heapdb --json --limit 40 > want
-# answers NAME: what the database of NAME says is what that of the dump says.
+# answers NAME: the database of NAME gives the same answers as that of the dump.
 answers() {
 	rm -f got.heapdb
 	heapdb import "$@" -o got.heapdb --quiet > /dev/null
@@ -49,7 +49,7 @@ for name in plain.hprof.* a.tar a.tgz a.tar.xz a.tar.bz2 a.zip 'a.zip!x/one.hpro
 	answers "$name"
 done
 
-# Through a pipe each answers as the file does, whatever it is called.
+# Through a pipe each archive gives the same answers as the file, whatever its name.
 if command -v zstd > /dev/null; then zstd -qf a.tar -o a.tar.zst; fi
 for name in dump.hprof frames.hprof.zst plain.hprof.* a.tar a.tgz a.tar.* a.zip; do
 	# shellcheck disable=SC2002 # a pipe, not the file
@@ -69,7 +69,7 @@ done
 answers - < a.zip
 [ -z "$(find "$TMPDIR" -mindepth 1 -maxdepth 1 \( -name 'tmp.*' -o -name 'heapdb.*' \))" ]
 
-# Dumps that are written from them are those that are written from the dump.
+# Dumps written from archives equal those written from the dump.
 for command in convert strip redact; do
 	heapdb $command dump.hprof want.hprof --force --quiet > /dev/null
 	for name in plain.hprof.* a.tar a.tgz a.tar.xz a.tar.bz2 a.zip 'a.zip!x/one.hprof' 'a.tgz!logs/dump.hprof'; do
@@ -88,7 +88,7 @@ heapdb convert half.hprof.bz2 half.hprof > out 2> notices
 grep -q 'heapdb read the data before this position' notices
 cmp -n "$(stat -c %s half.hprof)" half.hprof dump.hprof
 [ "$(stat -c %s half.hprof)" -gt 1000000 ]
-# not_written TEXT ARGUMENT...: nothing is left.
+# not_written TEXT ARGUMENT...: fails with TEXT and leaves no file.
 not_written() {
 	text=$1
 	shift
@@ -102,7 +102,8 @@ not_written 'none.zip: contains no heap dump' none.zip
 not_written 'a.zip!README: not an HPROF heap dump but text' 'a.zip!README'
 not_written 'failed (exit code 3)' s3://b/d.hprof --fetch 'cat dump.hprof; : {}; exit 3'
 
-# Default names; a question imports; another archive under the name is noticed, another dump's is not replaced.
+# Default names: a query imports the archive; another archive under the same name is noticed; the database of another
+# dump is not replaced.
 heapdb histogram 'a.zip!x/one.hprof' --json --limit 40 > got 2> notices
 cmp want got
 [ -f one.heapdb ]
@@ -119,7 +120,7 @@ heapdb histogram plain.hprof.zst --json --limit 40 > got 2> notices
 cmp want got
 touch -d '-1 hour' a.zip
 
-# said EXIT TEXT ARGUMENT...: the exit code and what is said.
+# said EXIT TEXT ARGUMENT...: checks exit status and output.
 said() {
 	rc=0
 	code=$1 text=$2
@@ -144,7 +145,7 @@ head -c 1000000 a.tgz > cut.tgz
 for cut in cut.hprof.xz cut.zip cut.tgz; do
 	said 0 'heapdb read the data before this position' $cut
 done
-# Each byte of the heads of archives, changed: it ends, with an answer or an error.
+# Each byte of the headers of archives, changed: an answer or an error.
 for name in a.zip a.tgz plain.hprof.xz plain.hprof.bz2 a.tar; do
 	at=0
 	while [ $at -lt 40 ]; do
@@ -158,7 +159,7 @@ for name in a.zip a.tgz plain.hprof.xz plain.hprof.bz2 a.tar; do
 	rm "flip-$name"
 done
 
-# Bombs: little memory, and not for long. Zeros end the dump, or the ratio ends the archive.
+# Bombs need little memory and time: zeros end the dump, or the ratio ends the archive.
 rc=0
 # shellcheck disable=SC3045
 (ulimit -v 4000000 && timeout 250 heapdb import bomb.hprof.bz2 -o no.heapdb) > out 2>&1 || rc=$?
@@ -172,8 +173,8 @@ said 2 "prints the dump: --fetch 'aws s3 cp {} -'" s3://bucket/dump.hprof
 answers "s3://b/it's \$(touch bad) here.hprof" --fetch 'test {} = "s3://b/it'"'"'s \$(touch bad) here.hprof" &&
 	cat dump.hprof'
 [ ! -e bad ]
-# The name is never read as a command; within quotes it could be, and with - in front it is an option.
-# The shell of --fetch expands these, not this one.
+# The name is never executed as a command. In quotes it could be, and with a leading - it would be an option. The shell
+# of --fetch expands these, not this one.
 # shellcheck disable=SC2016
 for quoted in "cat '{}'" 'cat "{}"' 'sh -c "cat {}"' "sh -c 'cat {}'" 'echo `cat {}`' "it=\\''; cat {} '"; do
 	said 2 'write {} without quotes' "s3://\$(touch bad)'; touch bad; '" --fetch "$quoted"

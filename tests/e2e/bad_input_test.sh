@@ -1,13 +1,13 @@
 #!/bin/sh
-# bad_input_test.sh - DESIGN section 7, row by row: what bad input gets from the command. Where
-# ../shared/dumps is there, its damage.py makes 24 damaged dumps of several good ones, too.
+# bad_input_test.sh - DESIGN section 7, row by row: how the command handles bad input. If ../shared/dumps exists, its
+# damage.py also makes 24 damaged dumps from several good ones.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 failed=0
 
-# expect CODE PATTERN COMMAND...: the exit code, and something in the output.
+# expect CODE PATTERN COMMAND...: checks the exit status and the output.
 expect() {
 	code=$1 pattern=$2
 	shift 2
@@ -20,14 +20,14 @@ expect() {
 	fi
 }
 
-# What was imported answers, whatever was lost.
+# An imported dump can be queried, whatever was lost.
 answers() {
 	for q in "query top" "query histogram" "query roots" "query threads" "query strings --limit 3" check \
 		"info --problems"; do
 		# shellcheck disable=SC2086
 		expect 0 "" heapdb $q --db "$1"
 	done
-	# each problem says what it was met in and what it costs
+	# Each problem says where it occurred and what was lost.
 	if heapdb info --problems --format jsonl --db "$1" | grep -E '"(effect|record)":null'; then
 		echo "FAILED: a kind of problem says nothing of its effect"
 		failed=1
@@ -55,7 +55,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 ls ./*.heapdb ./*.importing 2>/dev/null && { echo "FAILED: litter"; failed=1; }
 
-# truncated: what is whole is kept, the problem says where; --strict refuses
+# truncated: complete parts are kept, the problem has the offset; --strict refuses
 for at in $((size * 3 / 5)) $((size * 2 / 3)) $((size - 1)) $((size - 9)); do
 	head -c $at "$DUMP" > cut.hprof
 	expect 3 "cut\|ends" heapdb import cut.hprof -o cut.heapdb --force --strict
@@ -64,7 +64,7 @@ for at in $((size * 3 / 5)) $((size * 2 / 3)) $((size - 1)) $((size - 9)); do
 	answers cut.heapdb
 done
 
-# the database: changed bytes, cut, not one at all, of a newer version
+# the database: changed bytes, truncated, not a database, a newer version
 heapdb import "$DUMP" -o good.heapdb > /dev/null
 expect 2 "force" heapdb import "$DUMP" -o good.heapdb
 heapdb query top --db good.heapdb > /dev/null
@@ -90,7 +90,7 @@ expect 3 "truncated\|damaged" heapdb info --db half.heapdb
 expect 3 "neither a heap dump nor a heap database" heapdb info --db text.hprof
 expect 3 "No such file" heapdb info --db nowhere.heapdb
 
-# the dump: gone, changed
+# the dump: missing, changed
 cp "$DUMP" moved.hprof
 heapdb import moved.hprof -o moved.heapdb > /dev/null
 id=$(heapdb query strings --db moved.heapdb --csv --objects --limit 1 | tail -n 1 | cut -d, -f1)
@@ -103,7 +103,7 @@ cp elsewhere.hprof moved.hprof
 printf 'X' | dd of=moved.hprof bs=1 seek=$((size - 100)) conv=notrunc 2> /dev/null
 expect 3 "changed" heapdb query object "$id" --db moved.heapdb
 
-# names and things that are not there
+# names and objects that do not exist
 expect 1 "no such object" heapdb query retained 0x3 --db good.heapdb
 expect 1 "class" heapdb query class no.such.Class --db good.heapdb
 expect 2 "" heapdb query retained 0xzz --db good.heapdb

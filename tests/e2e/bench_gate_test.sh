@@ -1,6 +1,6 @@
 #!/bin/sh
-# bench_gate_test.sh - bench/gate.sh lets through what its limits allow, and fails and names what grew
-# beyond them: instructions by function, wall and processor time by step. (`make bench-gate` measures.)
+# bench_gate_test.sh - bench/gate.sh accepts changes within its limits, and fails beyond them and names what grew:
+# instructions by function, wall and CPU time by step. (`make bench-gate` measures.)
 set -eu
 cd "$TMPDIR"
 cat >old <<END
@@ -14,7 +14,7 @@ d small wall 10
 d top stage:dominators 80
 END
 
-# judged EXIT TEXT SCRIPT: the measures of `old`, edited.
+# judged EXIT TEXT SCRIPT: compares with the edited measures of `old`.
 judged()
 {
 	sed "$3" old >new

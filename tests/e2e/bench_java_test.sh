@@ -1,6 +1,6 @@
 #!/bin/sh
-# bench_java_test.sh - bench/java/make.sh: every program makes a dump of the size asked for, with
-# what its first comment says. Needs a JDK of 17 or newer; javac's heap wants src.zip, too.
+# bench_java_test.sh - bench/java/make.sh: every program makes a dump of the requested size, with the contents described
+# in its first comment. Needs JDK 17 or newer; javac's heap also needs src.zip.
 # Slow: large dumps are made and read.
 set -eu
 jdk=
@@ -19,7 +19,7 @@ done
 cd "$TMPDIR"
 
 bad=0
-# make NAME SIZE: leaves the class histogram of all objects in NAME.csv.
+# make NAME SIZE: writes the class histogram of all objects to NAME.csv.
 make()
 {
 	JAVA_HOME=$jdk sh "$HDB_ROOT/bench/java/make.sh" "$1" "$1.hprof" "$2" >make.out

@@ -1,6 +1,6 @@
 #!/bin/sh
-# bench_peers_test.sh - bench/peers.sh: a peer that answers, one that fails, one that takes too
-# long, one that is not there; each is a row or a sentence, and nothing is left behind.
+# bench_peers_test.sh - bench/peers.sh with a peer that succeeds, one that fails, one that takes too long, and one that
+# is missing: each gets a row or a message, and no file is left behind.
 set -eu
 [ -r /proc/self/status ] || { echo "memory cannot be measured: /proc is not mounted"; exit 77; }
 cd "$TMPDIR"
@@ -17,7 +17,7 @@ env MAT="sh $TMPDIR/good.sh open" SHARK="sh $TMPDIR/bad.sh" NETBEANS="sh $TMPDIR
 	HPROF_SLURP="sh $TMPDIR/good.sh open" HPROF_ANALYZER= PATH="/usr/bin:/bin" \
 	sh "$HDB_ROOT/bench/peers.sh" small.hprof >out 2>err || { cat err; exit 1; }
 bad=0
-# want PATTERN: a line of the table, without its blanks
+# want PATTERN: a line of the table, without spaces
 want()
 {
 	tr -d ' ' <out | grep -q "$1" || { echo "no line like $1"; bad=1; }

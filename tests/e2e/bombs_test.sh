@@ -1,8 +1,7 @@
 #!/bin/sh
-# bombs_test.sh - compressed files that are no honest dumps: a terabyte of zeros behind a dump's
-# header, as a small zstd file and as gzip that never ends, is given up with a clear error, in
-# bounded time, memory and disk; sizes that members claim are not believed, and what is there is
-# read.
+# bombs_test.sh - compressed files that are not real dumps, such as a terabyte of zeros after a dump's header as a small
+# zstd file, and gzip that never ends: rejected with a clear error, in bounded time, memory and disk. Sizes stored in
+# members are not trusted, and available data is read.
 # Slow: terabytes are unpacked until the limits end it.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
@@ -11,13 +10,13 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 failed=0
 fail() { echo "FAILED: $*"; failed=1; }
-# Private memory, KiB; what sanitizers reserve says nothing.
+# Private memory in KiB. With sanitizers, which reserve memory, the figure is meaningless.
 MEMORY_MAX=196608
-# Seconds of processor time; inflating 8 GiB of zeros takes two to twenty.
+# CPU seconds; decompressing 8 GiB of zeros takes two to twenty.
 SECONDS_MAX=120
 sanitized=no
 case $BUILD in *san* | *cov*) sanitized=yes SECONDS_MAX=600 ;; esac
-# The largest file, in units of 512 bytes.
+# Maximum file size, in units of 512 bytes.
 FILE_MAX=65536
 
 cat > make.py << 'END'
@@ -29,13 +28,13 @@ TB = 1 << 40
 def block(kind, size, data, last=0):
     return struct.pack('<I', size << 3 | kind << 1 | last)[:3] + data
 
-# A frame of zstd that claims `claim` bytes: the header, then blocks of 128 KiB of zeros.
+# A zstd frame that claims a size of `claim` bytes: the header, then blocks of 128 KiB of zeros.
 def zstd(claim, blocks):
     zeros = block(1, 1 << 17, b'\0')
     out = b'\x28\xb5\x2f\xfd\xc0\x50' + struct.pack('<Q', claim) + block(0, len(HEAD), HEAD)
     return out + zeros * blocks + block(1, 1, b'\0', 1)
 
-# `size` and `says` are what the member claims of itself.
+# `size` and `says` are the values stored in the member.
 def gzip(data, size=None, says=None, level=9):
     c = zlib.compressobj(level, zlib.DEFLATED, -15)
     body = c.compress(data) + c.flush()
@@ -72,11 +71,11 @@ else:
         open(name + '.gz', 'wb').write(members(sys.argv[2], step, says, size))
 END
 
-# expect CODE PATTERN FILE: the import ends so, within the limits, and leaves nothing.
+# expect CODE PATTERN FILE: the import ends with CODE within the limits and leaves no file.
 expect() {
 	got=0
 	(
-		# dash and bash know -d and -t, too.
+		# dash and bash support -d and -t.
 		# shellcheck disable=SC3045
 		[ $sanitized = yes ] || ulimit -d $MEMORY_MAX
 		# shellcheck disable=SC3045
@@ -102,8 +101,8 @@ for kind in endless endless-jdk; do
 	rm pipe
 done
 
-# Sizes that are not so. The comment is a hint: nothing is lost. A wrong size at the end of a member
-# is damage, which is reported, and all bytes present.
+# Wrong sizes. The size in the comment is only a hint, so nothing is lost. A wrong size at the end of a member is
+# damage: it is reported, and all bytes are read.
 cp "$DUMP" plain.hprof
 python3 make.py lies plain.hprof
 for name in less more one huge; do

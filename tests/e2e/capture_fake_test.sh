@@ -1,7 +1,7 @@
 #!/bin/sh
-# capture_fake_test.sh - `heapdb capture` of processes that only look like a HotSpot VM (fake_vm.py):
-# both versions of the protocol, an old VM that cannot write into a pipe, garbage, silence, sockets that
-# are somebody else's, hsperfdata files made of anything; and of an Android app, by an adb of our own.
+# capture_fake_test.sh - `heapdb capture` of processes that only look like a HotSpot VM (fake_vm.py): both versions of
+# the protocol, an old VM that cannot write to a pipe, garbage, silence, foreign sockets, random hsperfdata files; and
+# of an Android app, with a fake adb.
 set -eu
 [ -r /proc/self/stat ] || { echo "no /proc here"; exit 77; }
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
@@ -37,7 +37,7 @@ EOF
 heapdb import "$DUMP" -o want.heapdb --quiet > /dev/null
 heapdb query histogram --csv --limit all --db want.heapdb > want
 
-# fake MODE: starts it; its PID is in $pid.
+# fake MODE: starts it. Its PID is in $pid.
 fake()
 {
 	stop
@@ -51,7 +51,7 @@ fake()
 	children=$(cat "/proc/$pid/task/$pid/children" 2> /dev/null || true)
 }
 
-# capture CODE TEXT OPTION...: exit code, and what is said; nothing is left behind.
+# capture CODE TEXT OPTION...: checks exit status and output, and that no file is left behind.
 capture()
 {
 	want=$1 text=$2 code=0
@@ -64,7 +64,7 @@ capture()
 	[ "$want" -eq 0 ] || [ ! -e x.heapdb ] || fail "$what: a database all the same"
 }
 
-# same: the database is that of the dump.
+# same: the database equals that of the dump.
 same()
 {
 	heapdb query histogram --csv --limit all --db x.heapdb > have
@@ -165,7 +165,7 @@ capture 2 'captured dump is not a file' --contents refer 1
 capture 2 '--serial requires --adb' --serial x 1
 capture 3 'no such process' 2147483647
 
-# hsperfdata of anything: what is listed is escaped, and nothing hangs.
+# Random hsperfdata: output is escaped, and nothing hangs.
 what=hsperfdata
 fake v1
 mkdir "$folder"
@@ -211,7 +211,7 @@ listed 'a link' ''
 rm -rf "$folder"
 stop
 
-# An Android device: adb prints what this one does, and its files are in a folder.
+# An Android device: adb executes commands here, and the device's files are in a directory.
 mkdir bin device
 cat > bin/adb << 'SHELL'
 #!/bin/sh
@@ -280,7 +280,7 @@ app none 4 'no devices/emulators found' --adb com.example.app -o x.heapdb
 app '' 4 "device 'nope' not found" --adb com.example.app --serial nope -o x.heapdb
 app '' 3 'no such process on the device: com.example.none' --adb com.example.none -o x.heapdb
 app '' 4 'Process not debuggable' --adb com.example.release -o x.heapdb
-# The device's shell never sees what has a meaning there.
+# Special characters never reach the device's shell.
 # shellcheck disable=SC2016
 for name in 'a;reboot' 'a b' '$(x)' '-x' '' 'a`x`' 'a/../b'; do
 	app '' 2 'is not a process name' --adb="$name" -o x.heapdb

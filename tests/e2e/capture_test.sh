@@ -1,10 +1,9 @@
 #!/bin/sh
-# capture_test.sh - `heapdb capture` of running JVMs, each JDK that is here: counts equal to those of
-# `jcmd GC.class_histogram`; as root and as another user, across PID and mount namespaces from outside
-# and inside; a VM that is stopped, that dies meanwhile, that lets nobody attach; interrupted, killed,
-# no space left: what is said, what is left behind (nothing), and that the VM lives on.
+# capture_test.sh - `heapdb capture` of running JVMs of each installed JDK: counts equal those of `jcmd
+# GC.class_histogram`; as root and as another user, across PID and mount namespaces, from outside and inside; VMs that
+# are stopped, die during the capture, or forbid attaching; interrupted, killed, disk full: messages, no files left
+# behind, and the VM keeps running.
 # Slow: starts many JVMs.
-# Functions are called by their names.
 # shellcheck disable=SC2317
 set -eu
 [ -r /proc/self/stat ] || { echo "no /proc here"; exit 77; }
@@ -15,7 +14,7 @@ stop_vms()
 {
 	for one in $vms; do
 		kill -9 "$one" 2> /dev/null || true
-		# what a VM removes when it ends by itself
+		# files that a VM removes when it exits
 		rm -f "/tmp/.java_pid$one" /tmp/hsperfdata_*/"$one"
 	done
 	vms=
@@ -70,8 +69,8 @@ for line in open(sys.argv[1]):
         vm[plain(m[2])] = vm.get(plain(m[2]), 0) + int(m[1])
 for row in csv.DictReader(open(sys.argv[2])):
     ours[row['name']] = ours.get(row['name'], 0) + int(row['objects']) + int(row['unreachable_objects'])
-# The VM counts mirrors of its own arrays, too; and int[] or a class of its own fills gaps, others after
-# each collection.
+# The VM also counts mirrors of its own arrays. It fills gaps with int[] or a class of its own, and with different ones
+# after each collection.
 for counts in (vm, ours):
     for name in 'java.lang.Class', 'int[]', 'jdk.internal.vm.FillerElement[]':
         counts.pop(name, None)
@@ -81,7 +80,7 @@ for name in sorted(bad):
 sys.exit(bool(bad) or sum(ours.values()) < 100000)
 PYTHON
 
-# vm FOLDER N [OPTION...]: starts Quiet in a folder of its own; its PID is in $pid.
+# vm FOLDER N [OPTION...]: starts Quiet in its own directory. Its PID is in $pid.
 vm()
 {
 	mkdir -p "$1"
@@ -99,7 +98,7 @@ vm()
 	fail "the VM does not start: $(cat "$where/out")"
 }
 
-# capture CODE OPTION...: exit code, and what is said is in the file said.
+# capture CODE OPTION...: checks the exit status. The output is in the file said.
 capture()
 {
 	want=$1 code=0
@@ -108,7 +107,7 @@ capture()
 	[ "$code" -eq "$want" ] || fail "capture $*: exit $code, not $want: $(cat said)"
 }
 
-# clean FOLDER: there is nothing of a capture in the VM's folder or the pipe's place.
+# clean FOLDER: no file of a capture is left in the VM's directory or the directory of the pipe.
 clean()
 {
 	for _ in $(seq 50); do
@@ -121,7 +120,7 @@ clean()
 	fail "left behind: $left"
 }
 
-# lives DB: the VM can be captured, and the database is good.
+# lives DB: the VM can be captured again, and the database is correct.
 lives()
 {
 	rm -f "$1" "$1-lock"
@@ -148,25 +147,25 @@ counts()
 	grep -q "^$pid,Quiet,$version" list || fail "not in the list: $(cat list)"
 	capture 0 "$pid" -o first.heapdb
 	grep -q ', no problems' printed || fail "problems: $(cat printed)"
-	# The pause is that of the VM's log.
+	# The pause equals that in the VM's log.
 	paused=$(sed -n 's/^The JVM was paused for \([0-9.]*\) s (1 pause) and wrote [0-9.]* MiB\.$/\1/p' printed)
 	python3 - "$paused" counts/safepoints << 'PYTHON' || fail "pause: $(cat printed counts/safepoints)"
 import re, sys
 logged = [int(ns) / 1e9 for ns in re.findall(r'"HeapDumper".* Total: +(\d+) ns', open(sys.argv[2]).read())]
 sys.exit(len(logged) != 1 or not sys.argv[1] or abs(float(sys.argv[1]) - logged[0]) > 0.02 * logged[0] + 0.002)
 PYTHON
-	# The first commands load classes of their own; after them nothing changes.
+	# The first commands load additional classes; after them nothing changes.
 	"$home/bin/jcmd" "$pid" GC.class_histogram > histogram
 	for options in "" "--live --gz 1" "--parallel 2" "--all"; do
 		# shellcheck disable=SC2086
 		capture 0 "$pid" -o counts.heapdb --force --quiet $options
 		"$home/bin/jcmd" "$pid" GC.class_histogram > histogram
 		"$heapdb" query histogram --csv --limit all --db counts.heapdb > ours
-		# All objects are as many as the live ones here, but for what jcmd left.
+		# All objects equal the live ones here, except those that jcmd left.
 		[ "$options" = --all ] || python3 "$work/same.py" histogram ours || fail "counts of capture $options"
 		clean counts
 	done
-	# The VM's own answers, without a dump: jcmd and jstack get the same.
+	# Answers of the VM without a dump: jcmd and jstack get the same.
 	"$heapdb" capture "$pid" --histogram --csv --columns class,objects,shallow > ours
 	"$home/bin/jcmd" "$pid" GC.class_histogram > histogram
 	counts=$(awk '$4 == "java.util.HashMap$Node" { print $2 "," $3 }' histogram)
@@ -179,7 +178,7 @@ PYTHON
 	"$heapdb" export dump --db counts.heapdb > counts.hprof
 	"$heapdb" import counts.hprof -o again.heapdb --quiet > /dev/null || fail "import of export dump"
 	grep -q 'Full thread dump' counts/out && fail "the VM printed its threads"
-	# What is there stays, and the VM is not asked.
+	# Existing files stay, and no request is sent to the VM.
 	capture 2 "$pid" -o counts.heapdb
 	grep -q 'already exists; --force replaces it' said || fail "exists: $(cat said)"
 	capture 4 "$pid" -o nowhere/x.heapdb
@@ -205,7 +204,7 @@ stopped()
 	stop_vms
 }
 
-# begin OPTION...: a capture that is stopped when the VM begins to write; its PID is in $capturing.
+# begin OPTION...: starts a capture that stops when the VM begins to write. Its PID is in $capturing.
 begin()
 {
 	"$heapdb" capture "$pid" -o half.heapdb --tmp "$place" "$@" > printed 2> said &
@@ -214,7 +213,7 @@ begin()
 	kill -STOP "$capturing"
 }
 
-# ended CODE TEXT: the capture's end.
+# ended CODE TEXT: checks the end of the capture.
 ended()
 {
 	kill -CONT "$capturing" 2> /dev/null || true
@@ -229,8 +228,8 @@ halfway()
 {
 	vm half 120000
 	lives whole.heapdb
-	# Interrupted, killed, and the VM stopped in the middle: it goes on afterwards.
-	# (A shell has what it starts behind itself ignore SIGINT.)
+	# Interrupted, killed, and the VM stopped in the middle: afterwards it continues. (A shell lets its background
+	# jobs ignore SIGINT.)
 	begin
 	kill -TERM "$capturing"
 	ended 143 interrupted
@@ -248,7 +247,7 @@ halfway()
 	kill -CONT "$pid"
 	clean half
 	lives whole.heapdb
-	# It dies. What --force was to replace stays.
+	# The VM dies. The file that --force would have replaced stays.
 	begin
 	kill -KILL "$pid"
 	ended 4 'ended while dumping its heap'
@@ -268,7 +267,7 @@ no_space()
 	grep -q 'no space left on the disk' said || fail "no space: $(cat said)"
 	[ -z "$(find small -name '*.heapdb')" ] || fail "a database without space"
 	clean space
-	# Parts that the VM writes first: the VM has no space.
+	# The VM writes parts first, and its disk is full.
 	if "$home/bin/jcmd" "$pid" help GC.heap_dump | grep -q parallel; then
 		mkdir -p small/place
 		"$heapdb" capture "$pid" -o x.heapdb --parallel 2 --tmp "$PWD/small/place" > printed 2> said &&
@@ -301,7 +300,7 @@ refused()
 	rm -f refused.heapdb
 }
 
-# As root: the VM of another user, by root, by that user, by a third one.
+# As root: the VM of another user, captured by root, by that user, and by a third one.
 users()
 {
 	other="setpriv --reuid=65534 --regid=65534 --clear-groups"
@@ -333,7 +332,7 @@ users()
 	stop_vms
 }
 
-# A VM with PIDs and a /tmp of its own, captured from outside and from inside.
+# A VM in its own PID namespace and with its own /tmp, captured from outside and from inside.
 namespaces()
 {
 	mkdir -p inside

@@ -1,7 +1,7 @@
 #!/bin/sh
-# causes_test.sh - programs with one planted problem each (tests/java/Causes.java): leaks names owner and
-# number, and the cause by what it counts in the heap; of the same program without the problem nothing is
-# said. Needs JDK 17 or later.
+# causes_test.sh - programs with one planted problem each (tests/java/Causes.java): leaks names the owner, the number of
+# objects and the cause, from counts in the heap. For the same program without the problem it reports nothing. Needs JDK
+# 17 or later.
 # Slow: starts many JVMs.
 set -eu
 for tool in java javac; do
@@ -12,7 +12,7 @@ mkdir classes
 javac -nowarn -d classes "$HDB_ROOT/tests/java/Causes.java" 2> javac.log || { echo "no JDK 17 here"; exit 77; }
 failed=0 cases=0
 
-# leaks_of CASE: leaks.txt, what is said of the first suspect, on one line
+# leaks_of CASE: writes leaks.txt and prints the text about the first suspect on one line
 leaks_of() {
 	java -XX:+UseSerialGC -Xmx400m -XX:-UsePerfData -cp classes Causes "$1" dump.hprof > java.log 2>&1 ||
 		{ echo "FAILED: $1 does not run"; cat java.log; exit 1; }
@@ -85,7 +85,7 @@ tenantqueue|holds 9,000 elements of a ConcurrentLinkedQueue|It belongs to the ma
 allof|Causes$Requests.pending (static)|have not completed: 1.
 retries|Causes$Mail.retries (static) holds 12,000|tried 20 times or more (Causes$Retry.attempts)
 CASES
-# What was removed from a dump is no array of zeros.
+# Values removed from a dump do not count as arrays of zeros.
 java -XX:+UseSerialGC -Xmx400m -XX:-UsePerfData -cp classes Causes equalbytes-ok dump.hprof
 heapdb redact dump.hprof redacted.hprof
 if heapdb leaks redacted.hprof | grep -e zeros -e equal; then

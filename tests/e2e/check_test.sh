@@ -1,6 +1,6 @@
 #!/bin/sh
-# check_test.sh - import, top and check of sound dumps under every model of --sizes: nothing fails, and
-# check counts the objects and bytes that import, info and top count.
+# check_test.sh - import, top and check of valid dumps under every model of --sizes: nothing fails, and check counts the
+# same objects and bytes as import, info and top.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -12,12 +12,12 @@ wrong() {
 	failed=1
 }
 
-# said NAME: the first number that check says of what it calls so; whole numbers only.
+# said NAME: the first number that check prints for this name; integers only.
 said() {
 	awk -F '\t' -v name="$1" '$1 == name { split($3, words, " "); print words[1] }' "$work/check"
 }
 
-# of NAME: the value that info has of the objects.
+# of NAME: the value of info about the objects.
 of() {
 	awk -F '\t' -v name="$1" '$1 == "objects" && $2 == name { print $4 }' "$work/info"
 }

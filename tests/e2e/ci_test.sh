@@ -1,6 +1,6 @@
 #!/bin/sh
-# tests/e2e/ci_test.sh - the examples of tools/ci: the step of the GitHub action and the command of the Gradle
-# task run; HeapBudget.java runs on a JDK; the plugin of pytest where pytest is. Nothing is downloaded.
+# tests/e2e/ci_test.sh - runs the examples of tools/ci: the step of the GitHub action, the command of the Gradle task,
+# HeapBudget.java on a JDK, and the pytest plugin if pytest is installed. Downloads nothing.
 set -eu
 if heapdb help gate 2>&1 | grep -q libyaml; then
 	echo "this heapdb was built without libyaml"
@@ -24,7 +24,7 @@ cat > heap-budget.yaml <<-END
 	  heap: { shallow: "* <= 1 GB" }
 END
 
-# GitHub: the inputs of action.yml are the variables of its step.
+# GitHub: the inputs of action.yml become variables of its step.
 for name in DUMP BUDGET BASELINE SARIF; do
 	input=$(echo $name | tr '[:upper:]' '[:lower:]')
 	grep -q "^  $input:$" "$ci/github/action.yml" || fail "action.yml has no input $input"
@@ -41,7 +41,7 @@ rc=0
 DUMP=build/after.heapdb BUDGET=none.yaml sh "$ci/github/gate.sh" > annotations 2>&1 || rc=$?
 [ $rc = 3 ] || fail "gate.sh without a budget: exit $rc"
 
-# Gradle: its command, with the database in place of the dump.
+# Gradle: its command, with the database instead of the dump.
 sed -n "/commandLine '/,/^    .*xml/p" "$ci/gradle/heap-budget.gradle" | tr -d "'," |
 	sed 's/commandLine//; s/after.hprof/after.heapdb/' | tr '\n' ' ' > gradle.sh
 mkdir -p build/test-results/heapBudget
@@ -50,7 +50,7 @@ sh gradle.sh > out 2>&1 || rc=$?
 [ $rc = 1 ] || fail "gradle: exit $rc: $(cat out)"
 grep -q '<failure type="budget"' build/test-results/heapBudget/TEST-heap-budget.xml || fail "no report for Gradle"
 
-# pytest: a test for each check, and the fixture. Python loads no library with sanitizers.
+# pytest: a test for each check, and the fixture. Python cannot load a library built with sanitizers.
 if ! nm -D "$BUILD/libheapdb.so" | grep -q __asan &&
 	python3 -c 'import pytest, sys; sys.exit(pytest.version_tuple < (7,))' 2>/dev/null &&
 	[ -f "$BUILD/python/libheapdb.so" ]; then
@@ -71,7 +71,7 @@ else
 	echo "no pytest here"
 fi
 
-# JUnit: what HeapBudgetTest uses, as a program.
+# JUnit: the class that HeapBudgetTest uses, run as a program.
 # shellcheck source=tests/support/jdk.sh
 . "$HDB_ROOT/tests/support/jdk.sh"
 last_java

@@ -1,6 +1,6 @@
 #!/bin/sh
-# tests/e2e/ci_tools_test.sh - the examples of tools/ci by the tools that they are for: the schemas of SARIF and of
-# Kubernetes, Gradle, and JUnit 5. What is not there is passed over and named: tools/install-deps.sh --all has it.
+# tests/e2e/ci_tools_test.sh - tests the examples of tools/ci with the real tools: the schemas of SARIF and Kubernetes,
+# Gradle, and JUnit 5. Missing tools are listed and skipped; tools/install-deps.sh --all installs them.
 # Slow: schemas are fetched when they are first asked for, and Gradle takes its time.
 set -eu
 if heapdb help gate 2>&1 | grep -q libyaml; then
@@ -34,7 +34,7 @@ for name in heap-budget good; do
 done
 grep -q '<failure' heap-budget.junit || fail "no check fails"
 
-# SARIF: the schema of OASIS, which the package has.
+# SARIF: the schema of OASIS, from the package.
 sarif=$schemas/sarif/node_modules/@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json
 [ -f "$sarif" ] || ! command -v npm > /dev/null ||
 	timeout 200 npm install --prefix "$schemas/sarif" --ignore-scripts --no-audit --no-fund --silent \
@@ -56,7 +56,7 @@ else
 	echo "no schema of SARIF, or no python3-jsonschema"
 fi
 
-# Gradle: a build with the example. The dump of its tests is there.
+# Gradle: a build with the example. The dump of its tests already exists.
 java=
 for home in ${HDB_JDKS:-/usr/lib/jvm/*}; do
 	[ -x "$home/bin/javac" ] && [ ! -L "$home" ] && [ -d "$home/jmods" ] && java=$home && break
@@ -86,7 +86,7 @@ else
 	echo "no gradle, or no JDK"
 fi
 
-# JUnit 5: HeapBudgetTest of this JVM's own heap, by JUnit's launcher.
+# JUnit 5: HeapBudgetTest on this JVM's own heap, run by JUnit's launcher.
 jars=
 for name in junit-jupiter-api junit-jupiter-engine junit-platform-console junit-platform-launcher \
 	junit-platform-engine junit-platform-commons junit-platform-reporting junit-jupiter-params opentest4j \
@@ -115,7 +115,8 @@ else
 	echo "no JUnit 5, or no JDK"
 fi
 
-# Kubernetes: schemas of its API, and what they do not say. The commands of manifests are run.
+# Kubernetes: validates against the schemas of its API, plus checks that they do not contain. Runs the commands of the
+# manifests.
 python=$HDB_ROOT/build/fleet-venv/bin/python
 [ -x "$python" ] && "$python" -c 'import kubernetes_validate' 2> /dev/null || python=python3
 if "$python" -c 'import kubernetes_validate' 2> /dev/null; then

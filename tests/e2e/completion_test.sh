@@ -1,12 +1,11 @@
 #!/bin/sh
-# tests/e2e/completion_test.sh - what bash, zsh and fish offer for the same beginnings of a line is
-# what `heapdb help --names` lists. Shells that are not installed are named and passed over.
-# Functions are called by their names, and what stands in single quotes is for the shell that is
-# asked.
+# tests/e2e/completion_test.sh - the completions of bash, zsh and fish equal the output of `heapdb help --names`. Shells
+# that are not installed are listed and skipped. Functions are called indirectly, and single-quoted text is evaluated by
+# the tested shell.
 # shellcheck disable=SC2016,SC2317
 set -eu
 
-# bash's <(...) is a file there.
+# bash needs a file for <(...) here.
 if [ ! -e /dev/fd/0 ]; then
 	echo "there is no /dev/fd: /proc is not mounted"
 	exit 77
@@ -19,7 +18,7 @@ fail()
 	bad=1
 }
 
-# Names of a kind and owner, one a line, sorted.
+# Names of a kind and owner, one per line, sorted.
 names()
 {
 	"$BUILD/heapdb" help --names | awk -F '\t' -v kind="$1" -v owner="$2" \
@@ -44,7 +43,7 @@ in_fish()
 		complete --do-complete (string join " " -- $argv)' "$@" | cut -f 1
 }
 
-# The completion function with the names that it would give to compadd and _describe.
+# The completion function with the names that it would pass to compadd and _describe.
 in_zsh()
 {
 	zsh -f -c '
@@ -57,7 +56,7 @@ in_zsh()
 		_heapdb' zsh "$@"
 }
 
-# same SHELL KIND OWNER WORD...: the shell offers just these names for the words.
+# same SHELL KIND OWNER WORD...: the shell offers exactly these names for the words.
 same()
 {
 	shell=$1 kind=$2 owner=$3
@@ -70,7 +69,7 @@ same()
 	fi
 }
 
-# What the shell offers for the words, in a folder with files; of zsh FILES and how it asks for them.
+# The completions for the words, in a directory with files; for zsh also FILES and how it requests them.
 offers()
 {
 	shell=$1
@@ -78,7 +77,7 @@ offers()
 	(cd "$TMPDIR/files" && "in_$shell" "$@" 2>&1)
 }
 
-# files SHELL WORD...: the shell completes rec to the file and to nothing of LMDB's.
+# files SHELL WORD...: the shell completes rec to the file, and to no file of LMDB.
 files()
 {
 	shell=$1
@@ -130,7 +129,7 @@ for shell in bash zsh fish; do
 		fail "$shell: values of an option"
 	"in_$shell" heapdb histogram --by '' 2>&1 | sort -u | diff -u "$TMPDIR/values" - ||
 		fail "$shell: values of an option of a query that is the command"
-	# Every command completes its options, and files where it takes some.
+	# Every command completes its options, and files if it takes them.
 	for command in $(names command -); do
 		case $command in
 		info | check | diff)
@@ -158,7 +157,7 @@ for shell in bash zsh fish; do
 	offers "$shell" heapdb retained java.lang.Str | grep -qx java.lang.String || fail "$shell: classes"
 	offers "$shell" heapdb retained java. | grep -qxF 'java.util.HashMap$Node' ||
 		fail "$shell: not the largest classes"
-	# Behind the FILE: its classes, and no more files.
+	# After FILE: its classes, and no more files.
 	offers "$shell" heapdb retained a.heapdb '' >"$TMPDIR/have"
 	grep -qxF 'byte[]' "$TMPDIR/have" || fail "$shell: classes of the file: $(head -n 3 "$TMPDIR/have")"
 	! grep -q -e '^rec.jfr' -e '^FILES' "$TMPDIR/have" || fail "$shell: files where classes are expected"

@@ -1,8 +1,7 @@
 #!/bin/sh
-# contents_test.sh - dumps that are compressed in many ways, or come through a pipe, are kept in the
-# database: every query's example gives the same answer as with the plain dump, which is gone by
-# then, and `export dump` gives the dump back, byte for byte. On the sample, and on two of
-# ../shared/dumps where they are.
+# contents_test.sh - dumps that are compressed in various ways, or come through a pipe, are stored in the database.
+# After the dump is removed, every query's example gives the same answer as with the plain dump, and `export dump`
+# returns the dump byte for byte. Uses the sample, and two dumps of ../shared/dumps if they exist.
 # Slow: every query's example on dumps compressed in many ways.
 set -eu
 command -v gzip > /dev/null || { echo "no gzip here"; exit 77; }
@@ -15,7 +14,7 @@ fail() { echo "FAILED: $*"; failed=1; }
 heapdb help --names | awk -F '\t' '$1 == "example" { print $3 " " $4 }' |
 	grep -v '^info\|^check\|tables\|^diff\|^overview' > examples
 
-# answers DB OUT: what every example gives, and its exit code.
+# answers DB OUT: the output and exit status of every example.
 answers() {
 	while read -r example; do
 		code=0
@@ -25,7 +24,7 @@ answers() {
 	done < examples > "$2"
 }
 
-# kept NAME: the database NAME.heapdb, whose dump is gone, has all of plain.hprof.
+# kept NAME: the database NAME.heapdb, whose dump was removed, has the same content as plain.hprof.
 kept() {
 	heapdb export dump --db "$1.heapdb" | cmp - plain.hprof || fail "$1: export dump differs"
 	heapdb check --db "$1.heapdb" > check.out || fail "$1: $(cat check.out)"
@@ -56,7 +55,7 @@ try_dump() {
 		kept "${file%%.*}"
 		mv gone "$file"
 	done
-	# pipes, and a plain file that is to be kept
+	# pipes, and a plain file with --contents keep
 	heapdb import - -o stdin.heapdb --quiet < plain.hprof > /dev/null || fail "import from stdin"
 	gzip -dc one.hprof.gz | heapdb import - -o pipe.heapdb --quiet > /dev/null || fail "import from a pipe"
 	dev=
@@ -98,7 +97,7 @@ if [ -d "$dumps" ] && command -v zstd > /dev/null; then
 	done
 fi
 
-# What is refused, and what a cut or damaged file gives.
+# Inputs that are refused, and truncated or damaged files.
 expect() {
 	code=$1 pattern=$2
 	shift 2
@@ -120,10 +119,10 @@ head -c $(($(stat -c %s a.hprof.gz) * 4 / 5)) a.hprof.gz > cut.gz
 expect 0 "incomplete" heapdb import cut.gz
 expect 0 "compression" heapdb info --problems --db cut.heapdb
 expect 3 "unexpected end of data" heapdb import cut.gz --strict --force
-# Zeros without end are no dump; behind a header they are not believed.
+# Endless zeros are not a dump, and after a header they are not trusted.
 head -c 100000000 /dev/zero | gzip -1 > zeros.gz
 expect 3 "not an HPROF" heapdb import zeros.gz
 ls ./*.importing 2> /dev/null && fail "litter"
-# A dump that is compressed stands for its database, too.
+# A compressed dump can be given instead of its database.
 expect 0 "java.lang" heapdb query histogram --db a.hprof.gz
 exit $failed

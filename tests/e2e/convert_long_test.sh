@@ -1,8 +1,7 @@
 #!/bin/sh
-# convert_long_test.sh - what convert --segments makes of heap records whose length is not so: of 4.8 GB, which
-# does not fit in its four bytes (the dump is sparse, and takes no room), and 0, as VMs and KOOM leave
-# it when they are stopped. It writes segments whose lengths are theirs, whose ends come where the
-# next record begins, and which hold the same objects.
+# convert_long_test.sh - convert --segments of heap records with a wrong length: 4.8 GB, which does not fit in four
+# bytes (the dump is sparse and needs no space), and 0, which VMs and KOOM leave when they are stopped. It writes
+# segments with correct lengths, which end where the next record begins and contain the same objects.
 # Slow: large dumps are made and read.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
@@ -18,7 +17,7 @@ def ids(v): return struct.pack(">Q", v)
 def record(tag, body): return struct.pack(">BII", tag, 0, len(body)) + body
 def class_dump(i, up): return b"\x20" + ids(i) + bytes(4) + ids(up) + ids(0) * 5 + bytes(10)
 def array(i, n): return b"\x23" + ids(i) + struct.pack(">IIB", 0, n, 11)
-# Which tag, how many longs each of the large arrays has, whether the length is 0.
+# The tag, the number of longs in each of the large arrays, and whether the length is 0.
 path, tag, longs, is_zero = sys.argv[1], int(sys.argv[2], 16), int(sys.argv[3]), sys.argv[4] == "zero"
 f = open(path, "wb")
 f.write(b"JAVA PROFILE 1.0.2\0" + struct.pack(">IQ", 8, 1))
@@ -43,7 +42,7 @@ if tag == 0x1c:
 f.close()
 END
 
-# Reads a dump in order: its segments' sizes, and the arrays in them; nothing may be left over.
+# Reads a dump sequentially: the sizes of its segments and the arrays in them. No bytes may be left over.
 cat > read.py << 'END'
 import struct, sys
 f = sys.stdin.buffer
@@ -88,7 +87,7 @@ while True:
 print("arrays %d, more than one segment: %s" % (arrays, segments > 1))
 END
 
-# try NAME TAG LONGS ZERO: converted, it reads so.
+# try NAME TAG LONGS ZERO: converts the dump and reads the result.
 try() {
 	python3 make.py long.hprof "$2" "$3" "$4"
 	heapdb convert --segments long.hprof - 2> err | python3 read.py > out 2>&1 || fail "$1: $(cat out)"

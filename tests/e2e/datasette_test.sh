@@ -1,6 +1,6 @@
 #!/bin/sh
-# datasette_test.sh - the extension in Datasette, which is installed from PyPI: a page with rows of a
-# heap, a class as a table, and that nothing can be written. Skipped without network or pip.
+# datasette_test.sh - the extension in Datasette, installed from PyPI: a page with rows of a heap, a class as a table,
+# and no way to write. Skipped without network or pip.
 set -eu
 skip()
 {

@@ -9,7 +9,7 @@ for tool in java javac python3; do
 done
 cd "$TMPDIR"
 javac -d . "$HDB_ROOT/tests/java/Grow.java"
-# With a collection before each dump; and with a collector that never moves anything.
+# Once with a collection before each dump, and once with a collector that never moves objects.
 java -cp . -Xmx64m -XX:+UseSerialGC Grow "$TMPDIR/live" live
 fixed=
 if java -XX:+UnlockExperimentalVMOptions -XX:+UseEpsilonGC -version >/dev/null 2>&1; then
@@ -30,7 +30,7 @@ diff live1.heapdb live2.heapdb live3.heapdb --by dominator >dominator.json
 diff live1.heapdb live3.heapdb --by suspect >suspect.json
 if [ -n "$fixed" ]; then
 	diff fixed1.hprof fixed3.hprof --by object --only 'Grow*' >object.json
-	# Objects of two runs have nothing to do with one another.
+	# Objects of two runs are unrelated.
 	diff live1.heapdb fixed1.heapdb --by object >strangers.json
 fi
 python3 - "$fixed" <<'PY'
@@ -106,7 +106,7 @@ if sys.argv[1]:
 end()
 PY
 
-# Conditions: the exit code tells.
+# Conditions determine the exit status.
 # shellcheck disable=SC2016 # $ is part of class names
 {
 	rc=0

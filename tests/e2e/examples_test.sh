@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/e2e/examples_test.sh - the example program says what the command says; it is short.
+# tests/e2e/examples_test.sh - the example program prints the same as the command, and it is short.
 set -eu
 
 cd "$TMPDIR"

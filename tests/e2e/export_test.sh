@@ -1,7 +1,7 @@
 #!/bin/sh
-# export_test.sh - `heapdb export` into files: the same bytes whatever the threads and the memory,
-# files that appear whole or not at all, what is refused; and what pyarrow, DuckDB and polars read of
-# them, against the rows that the command prints, where they can be installed.
+# export_test.sh - `heapdb export` to files: the same bytes for any number of threads and memory budget; files are
+# complete or absent; refused arguments. If pyarrow, DuckDB and polars can be installed, they read the same rows as the
+# command prints.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
 work=$(mktemp -d)

@@ -1,7 +1,6 @@
 #!/bin/sh
-# far_test.sh - a heap whose references lead anywhere: retained sizes from the dominators of all
-# against those of each object's surroundings, which are computed before there are dominators; and
-# the same where memory is short.
+# far_test.sh - a heap with random references: retained sizes computed from the dominator tree equal those computed from
+# each object's surroundings before the tree exists; also with little memory.
 set -eu
 
 command -v hprofgen >/dev/null || { echo "hprofgen was not built"; exit 77; }

@@ -1,19 +1,18 @@
 #!/bin/sh
-# first_lines_test.sh - the first line of the report, which says what to look at first: of the
-# sample, of dumps of hprofgen, and of the dumps of ../shared/dumps and ../shared/android
-# (HDB_DUMPS, HDB_ANDROID name other folders) where they are. tests/README.md lists those whose line is
-# not what a person would name.
+# first_lines_test.sh - the first line of the report, which says what to look at first, for the sample, for dumps of
+# hprofgen, and for the dumps in ../shared/dumps and ../shared/android (or HDB_DUMPS, HDB_ANDROID) if they exist.
+# tests/README.md lists those whose line differs from what a person would name.
 #
-#   FIRST_LINES=write first_lines_test.sh      prints what is in data/first_lines.txt, to review and put there
+#   FIRST_LINES=write first_lines_test.sh      prints the content of data/first_lines.txt, for review
 #
-# hprofgen's shapes have 100,000 objects.
+# The dumps of hprofgen have 100,000 objects.
 # Slow: large dumps are made and read.
 set -eu
 export LC_ALL=C
 cd "$TMPDIR"
 dumps=${HDB_DUMPS:-$HDB_ROOT/../shared/dumps} android=${HDB_ANDROID:-$HDB_ROOT/../shared/android}
 
-# first NAME DUMP: a line of the file.
+# first NAME DUMP: prints a line of the file.
 first() {
 	heapdb import "$2" -o first.heapdb --force --quiet > import.log
 	printf '%s: %s\n' "$1" "$(heapdb report first.heapdb | sed -n 3p)"
@@ -37,7 +36,7 @@ if [ "${FIRST_LINES:-}" = write ]; then
 	cat found
 	exit
 fi
-# What is not here is not asked for.
+# Missing dumps are skipped.
 cut -d : -f 1 found > names
 awk -F : 'FNR == NR { here[$1]; next } $1 in here' names "$HDB_ROOT/tests/data/first_lines.txt" | diff -u - found
 echo "$(wc -l < found) first lines"

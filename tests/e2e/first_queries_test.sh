@@ -1,9 +1,9 @@
 #!/bin/sh
-# first_queries_test.sh - several first questions at once, by the name of a dump that has no
-# database, or an outdated one: one process imports, the others wait and read; all answer the same.
+# first_queries_test.sh - several first queries at once, on a dump without a database or with an outdated one: one
+# process imports it, the others wait and then read; all give the same answer.
 set -eu
 cd "$TMPDIR"
-# Large enough that the import takes longer than to start the others.
+# Large enough that the import takes longer than starting the other processes.
 hprofgen random --objects 300K --seed 1 -o one.hprof >/dev/null
 hprofgen random --objects 300K --seed 2 -o two.hprof >/dev/null
 

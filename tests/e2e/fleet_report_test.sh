@@ -1,6 +1,6 @@
 #!/bin/sh
-# fleet_report_test.sh - what is done with the tables of a fleet, on made tables: the page, conditions
-# and exit codes, JUnit XML, the webhook, retention; the examples are parsed.
+# fleet_report_test.sh - reports on the tables of a fleet, made by the test: the page, conditions and exit status, JUnit
+# XML, the webhook, retention. The examples are parsed.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
 cd "$TMPDIR"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# fleet_test.sh - the dumps of a fleet, as tables: one process after the other and on Spark with two
-# workers, one of which is killed; the reports by DuckDB and by Spark; the data source. 24 dumps here,
-# 200 with HEAPDB_FLEET=full (make nightly), which also measures how much faster two workers are.
+# fleet_test.sh - the dumps of a fleet as tables, imported in one process after another and by Spark with two workers,
+# one of which is killed; the reports by DuckDB and by Spark; the data source. 24 dumps here, 200 with HEAPDB_FLEET=full
+# (make nightly), which also measures the speedup with two workers.
 # Slow: 24 dumps by two ways, and Spark.
 set -eu
 [ -r /proc/self/stat ] || { echo "no /proc here"; exit 77; }
@@ -12,7 +12,7 @@ cd "$TMPDIR"
 # shellcheck source=tests/support/fleet_venv.sh
 . "$HDB_ROOT/tests/support/fleet_venv.sh"
 
-# What is missing is one line.
+# Missing packages are reported in one line.
 code=0
 HEAPDB_PYTHON=/nowhere/python3 heapdb fleet . > out 2>&1 || code=$?
 [ $code -eq 4 ] && [ "$(wc -l < out)" -eq 1 ] && grep -q 'requires Python' out

@@ -1,6 +1,6 @@
 #!/bin/sh
-# tests/e2e/front_door_test.sh - what a person types first works: queries are commands, a file may
-# stand anywhere, and an unknown name gets a suggestion.
+# tests/e2e/front_door_test.sh - the first things a user types work: queries are commands, the file may be in any
+# position, and an unknown name gets a suggestion.
 set -eu
 export LC_ALL=C COLUMNS=100
 unset HEAPDB
@@ -15,7 +15,7 @@ fail()
 	bad=1
 }
 
-# same WANT ARGUMENTS...: standard output is that of the file, and the exit code 0.
+# same WANT ARGUMENTS...: standard output equals the file, and the exit status is 0.
 same()
 {
 	want=$1
@@ -26,7 +26,7 @@ same()
 	cmp -s "$want" have || fail "heapdb $*: another answer than $want"
 }
 
-# refused MESSAGE ARGUMENTS...: a usage error or bad input that says so.
+# refused MESSAGE ARGUMENTS...: a usage or input error with this message.
 refused()
 {
 	message=$1
@@ -59,7 +59,7 @@ same want_info info a.heapdb
 heapdb overview --db a.heapdb > want_overview
 heapdb a.heapdb | head -n 2 > have
 head -n 2 want_overview | cmp -s - have || fail "heapdb FILE is not the overview"
-# A dump from standard input, whose database is stdin.heapdb; one that is there is not replaced.
+# A dump from standard input, whose database is stdin.heapdb. An existing one is not replaced.
 mkdir pipe
 (cd pipe && heapdb -) < a.hprof > have 2> said || fail "heapdb -: $(cat said)"
 grep -q 'importing standard input into stdin.heapdb' said || fail "heapdb -: $(cat said)"
@@ -93,7 +93,7 @@ heapdb help | head -n 1 > want_help
 heapdb -h | head -n 1 | cmp -s - want_help || fail "-h is help"
 heapdb help leaks | grep -q '^usage: heapdb leaks \[FILE\]' || fail "help of a query"
 
-# A file that has the name of a command needs ./; one with the name of a class is no database.
+# A file with the name of a command needs ./; a file with the name of a class is not taken for a database.
 cp a.heapdb leaks.heapdb
 cp a.heapdb top
 same want_leaks leaks ./leaks.heapdb
@@ -103,7 +103,7 @@ echo text > java.lang.String
 heapdb histogram java.lang.String a.heapdb > have
 grep -q java.lang.String have || fail "a file with the name of a class"
 
-# The demo: three answers, and its numbers are those of the suspects.
+# The demo: three answers, with the numbers of the suspects.
 SAMPLE=a.hprof sh "$HDB_ROOT/tools/demo.sh" > demo 2> said || fail "demo: $(cat said)"
 [ "$(grep -c '^\$ heapdb' demo)" -eq 3 ] || fail "demo: $(grep '^\$' demo)"
 id=$(sed -n 's/^\$ heapdb retained \(0x[0-9a-f]*\) .*/\1/p' demo)

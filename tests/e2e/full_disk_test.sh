@@ -1,7 +1,7 @@
 #!/bin/sh
-# full_disk_test.sh - a disk that is too small for a database: the import says so, with what it had
-# written and how much it needs, leaves nothing behind, and succeeds where there is room; a dump that
-# is converted to such a disk says so, too. In a mount namespace with a small tmpfs.
+# full_disk_test.sh - a disk that is too small for a database: the import fails with the number of bytes written and
+# needed, leaves no file, and succeeds on a larger disk. Converting a dump to such a disk fails in the same way. Uses a
+# small tmpfs in a mount namespace.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -13,7 +13,7 @@ gzip -1 < big.hprof > big.hprof.gz
 failed=0
 fail() { echo "FAILED: $*"; failed=1; }
 
-# on_disk SIZE COMMAND...: runs it with a disk of that size at ./disk; says what it leaves there.
+# on_disk SIZE COMMAND...: runs the command with a disk of that size at ./disk, and lists the files left there.
 mkdir disk
 on_disk() {
 	size=$1

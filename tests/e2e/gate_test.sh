@@ -1,6 +1,6 @@
 #!/bin/sh
-# tests/e2e/gate_test.sh - heapdb gate: budgets that hold and that break, each format read by a reader of it,
-# errors with line and column, and --update.
+# tests/e2e/gate_test.sh - heapdb gate: budgets that pass and that fail, each output format parsed, errors with line and
+# column, and --update.
 set -eu
 if heapdb help gate 2>&1 | grep -q libyaml; then
 	echo "this heapdb was built without libyaml"
@@ -15,7 +15,7 @@ fail()
 	echo "FAILED: $*"
 	failed=1
 }
-# expect CODE WORDS...: runs gate; the output has the text on standard input, line by line.
+# expect CODE WORDS...: runs gate. The output contains the lines of standard input.
 expect()
 {
 	code=$1
@@ -31,7 +31,7 @@ expect()
 heapdb import "$DUMP" -o s.heapdb --quiet > /dev/null
 strings=$(heapdb histogram s.heapdb java.lang.String --limit 1 --format tsv --columns objects | tail -n 1)
 
-# A budget that holds, with comments, quotes and flow.
+# A budget that passes, with comments, quotes and flow style.
 cat > good.yaml <<-END
 	# A budget.
 	margin: 50 %
@@ -53,7 +53,7 @@ expect 0 --budget good.yaml --baseline s.heapdb <<-END
 	0 of 6 checks failed
 END
 
-# Broken in five ways.
+# Five failing checks.
 cat > bad.yaml <<-END
 	checks:
 	  strings:
@@ -116,7 +116,7 @@ for budget in good bad; do
 	done
 done
 python3 "$HDB_ROOT/tests/support/gate_formats.py" . || failed=1
-# The schema of Jenkins. That of SARIF is fetched by a slow test.
+# The schema of Jenkins. A slow test fetches that of SARIF.
 if command -v xmllint > /dev/null; then
 	schema=$HDB_ROOT/tests/data/junit-10.xsd
 	xmllint --noout --nonet --schema "$schema" good.junit bad.junit 2> out || fail "JUnit XML: $(cat out)"
@@ -126,7 +126,7 @@ else
 	echo "no xmllint here"
 fi
 
-# What is wrong in a budget, with line and column.
+# Errors in a budget, with line and column.
 wrong()
 {
 	printf '%b' "$1" > wrong.yaml
@@ -160,7 +160,7 @@ if [ $rc != 2 ] || ! grep -q -- '--update needs a file, not standard input' err;
 fi
 [ ! -e "standard input" ] || fail "a file is called standard input"
 
-# --update: the limits change, everything else stays, and the new budget holds.
+# --update changes only the limits, and the new budget passes.
 cp bad.yaml new.yaml
 sed -i '1i # kept' new.yaml
 chmod 644 new.yaml

@@ -1,8 +1,7 @@
 #!/bin/sh
-# giant_test.sh - a text, a name of a class, a name of a field and an array of a gigabyte (of zeros
-# that take no room on the disk): import and answers take seconds and little memory, no answer is
-# long, and what was cut is said. HEAPDB_HOSTILE=long: all of them, each asked everything; else a
-# class and an array.
+# giant_test.sh - a string, a class name, a field name and an array of one gigabyte (of zeros, which need no space on
+# disk): import and answers take seconds and little memory, no answer is long, and truncation is reported.
+# HEAPDB_HOSTILE=long runs every query on all of them; otherwise a class and an array are tested.
 set -eu
 command -v python3 > /dev/null || {
 	echo "python3 is not installed"
@@ -17,11 +16,11 @@ fail() {
 	failed=1
 }
 GIANT=1073741824
-# Memory that is not of files, KiB; what sanitizers reserve says nothing.
+# Anonymous memory in KiB. With sanitizers, which reserve memory, the figure is meaningless.
 MEMORY_MAX=200000
-# Seconds of processor time a command.
+# CPU seconds per command.
 SECONDS_MAX=20
-# The longest answer, bytes: a text shows its first thousands of bytes, and there are few rows.
+# Maximum size of an answer in bytes: a string shows its first thousands of bytes, and there are few rows.
 ANSWER_MAX=1500000
 
 cat > giant.py << 'END'
@@ -59,10 +58,10 @@ f.write(b'\0' + struct.pack('>BII', 0x2c, 0, 0))
 END
 
 sanitized=no
-# Sanitizers and counters of coverage are slow.
+# Sanitizers and coverage counters are slow.
 case $BUILD in *san* | *cov*) sanitized=yes SECONDS_MAX=200 ;; esac
 
-# ask EXIT COMMAND...: its answer is in out.
+# ask EXIT COMMAND...: writes the answer to out.
 ask() {
 	want=$1 got=0
 	shift

@@ -1,7 +1,7 @@
 #!/bin/sh
-# growth_java_test.sh - five dumps of a program that grows in known ways (java/Series.java): what
-# `diff --by growth` tells for two dumps and more and for several thresholds, with every number computed
-# by hand: fields as wide as in the dump (8 bytes a reference), no headers. Needs a JDK and python3.
+# growth_java_test.sh - five dumps of a program that grows in known ways (java/Series.java): the answers of `diff --by
+# growth` for two and more dumps and several thresholds. Every number is computed by hand: fields as wide as in the dump
+# (8 bytes per reference), no headers. Needs a JDK and python3.
 set -eu
 export PYTHONPATH="$HDB_ROOT/tests/support" PYTHONDONTWRITEBYTECODE=1
 for tool in java javac python3; do
@@ -45,8 +45,8 @@ def table(count):
     return 48 + 8 * slots + count * (28 + 4 + array_list(4))
 
 
-# What grows: the field, its element, how many a round, retained after round n, and the part that no
-# other row reaches. Of a Blob (8 and 1,000 bytes) LEFT and RIGHT have a half each.
+# What grows: the field, its element, objects per round, retained size after round n, and the part that no other row
+# reaches. LEFT and RIGHT each have half of a Blob (8 and 1,000 bytes).
 FIELDS = {
     'Series.EVENTS -> java.util.ArrayList':
         (['ArrayList[x] -> Series$Event'], 7, lambda n: array_list(7 * n) + 7 * n * 108, None),
@@ -60,10 +60,10 @@ FIELDS = {
     'Series.RIGHT -> java.util.ArrayList':
         (['ArrayList[x] -> Series$Right'], 5, lambda n: array_list(5 * n) + 5 * n * (8 + 504),
          lambda n: array_list(5 * n) + 5 * n * 8),
-    # Told where TABLE itself does not grow fast enough.
+    # Reported if TABLE itself does not grow fast enough.
     'HashMap[x] -> java.util.ArrayList':
         (['ArrayList[x] -> Series$Item'], 12, lambda n: 3 * n * array_list(4), None),
-    # These do not grow all the time: only for some dumps.
+    # These grow only between some dumps.
     'Series.STOPS -> java.util.ArrayList': (['ArrayList[x] -> Series$Stop'], 5, lambda n: array_list(5 * n), None),
     'Series.WAVES -> java.util.ArrayList': (['ArrayList[x] -> Series$Wave'], 10, None, None),
     'local variable -> java.util.ArrayList': (['ArrayList[x] -> Series$Note'], 4, lambda n: array_list(4 * n), None),
@@ -80,7 +80,7 @@ for last in range(2, 6):
             expected.discard('Series.WAVES -> java.util.ArrayList')
         if loops <= 3:
             expected.discard('HashMap[x] -> java.util.ArrayList')
-        # One thread more each time: all below the threads is part of that.
+        # One thread more each time. Everything below the threads belongs to it.
         if loops == 1:
             expected.discard('local variable -> java.util.ArrayList')
         found, at, of_vm = {}, None, 0
@@ -95,8 +95,7 @@ for last in range(2, 6):
             elif row['name'] == 'the GC roots':
                 at = None
             elif '.<resolved_references> -> ' in row['name']:
-                # The VM's own: it links call sites while the program runs, and under load not between the
-                # same dumps each time.
+                # The VM links call sites while the program runs, and under load between different dumps each time.
                 at, of_vm = (row, []), of_vm + 1
             else:
                 at = found[row['name'].rsplit(' > ', 1)[-1]] = (row, [])

@@ -1,7 +1,7 @@
 #!/bin/sh
-# tests/e2e/growth_test.sh - `heapdb growth` on made series: leaks are found within 20 histograms, with
-# class, speed and time left; quiet and saw-tooth series and restarts raise no alarm; damaged lines are
-# counted; text, JSON, CSV and SVG.
+# tests/e2e/growth_test.sh - `heapdb growth` on generated series: leaks are found within 20 histograms, with class, rate
+# and time left; constant and saw-tooth series and restarts raise no alarm; damaged lines are counted; text, JSON, CSV
+# and SVG.
 set -eu
 
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
@@ -29,7 +29,7 @@ has text "; com.acme.Session grows by 6.0 MiB per hour since 2026-01-01 00:00"
 has text "4711"
 has text "+6.0 MiB"
 
-# Found within 20 histograms, not before there is a verdict.
+# Found within 20 histograms; before that there is no verdict.
 make leak 20 >leak20.jsonl
 heapdb growth leak20.jsonl --csv --columns name,grows >csv
 has csv "heap after GC,true"
@@ -38,7 +38,7 @@ make leak 10 >leak10.jsonl
 heapdb growth leak10.jsonl --csv --columns name,grows >csv
 has csv "heap after GC,false"
 
-# The speed is that since the growth began.
+# The rate counts from the beginning of the growth.
 make late >late.jsonl
 heapdb growth late.jsonl --json >json
 python3 - <<'END'
@@ -51,7 +51,7 @@ assert row["low_delta"] <= row["hourly_delta"] <= row["high_delta"], row
 assert abs(row["objects_hourly_delta"] - 6 * 2**20 / 96) < 6000, row
 END
 
-# Without histograms: minima of the heap after collections, which fell meanwhile.
+# Without histograms: minima of the heap after collections, which have decreased.
 make heaponly >heaponly.jsonl
 heapdb growth heaponly.jsonl >text
 has text "the heap after GC grows by 6"
@@ -66,7 +66,7 @@ done
 heapdb growth restarted.jsonl --csv --columns jvm,name,grows >csv
 has csv "10,com.acme.Session,true"
 
-# A folder; damaged lines.
+# A directory; damaged lines.
 mkdir folder
 cp quiet.jsonl leak.jsonl folder
 python3 - <<'END'

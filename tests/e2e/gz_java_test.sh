@@ -1,7 +1,7 @@
 #!/bin/sh
-# gz_java_test.sh - dumps that a real JVM compresses itself, `jcmd GC.heap_dump -gz=1` and -gz=9,
-# also in parallel where it can: imported in parts on all threads they are what zcat gives, and hold
-# as many objects as the same heap's plain dump. Needs a JDK of 16 or newer.
+# gz_java_test.sh - dumps compressed by a real JVM, `jcmd GC.heap_dump -gz=1` and -gz=9, also in parallel if supported:
+# imported in parts on all threads they equal the output of zcat, and have as many objects as the uncompressed dump of
+# the same heap. Needs JDK 16 or newer.
 # Slow: large dumps are made and read.
 set -eu
 for tool in java javac jcmd gzip; do
@@ -32,7 +32,7 @@ for _ in $(seq 100); do
 	grep -q ready ready && break
 	sleep 0.1
 done
-# The first commands load classes of their own; after them nothing changes.
+# The first commands load additional classes; after them nothing changes.
 jcmd $pid GC.heap_dump "$work/first.hprof" > /dev/null
 jcmd $pid GC.heap_dump -gz=1 "$work/first.hprof.gz" > out || true
 [ -s first.hprof.gz ] || { echo "this JDK has no -gz: $(tail -1 out)"; exit 77; }
@@ -53,12 +53,12 @@ for name in one nine two; do
 	heapdb check --db $name.heapdb > out || { cat out; failed=1; }
 	mv gone.gz $name.hprof.gz
 done
-# A block that is damaged is left out; what comes behind it is read.
+# A damaged block is skipped, and the data after it is read.
 size=$(stat -c %s one.hprof.gz)
 { head -c $((size / 2)) one.hprof.gz; printf 'damaged!'; tail -c +$((size / 2 + 9)) one.hprof.gz; } > bad.hprof.gz
 heapdb import bad.hprof.gz > out 2>&1 || { echo "FAILED: import of a damaged block"; cat out; failed=1; }
 heapdb info --problems --db bad.heapdb 2> /dev/null | grep -q compression || { echo "FAILED: not told"; failed=1; }
 lost=$(($(stat -c %s unpacked) - $(heapdb export dump --db bad.heapdb 2> /dev/null | wc -c)))
-# of the damaged block of 1 MiB some is there
+# part of the damaged block of 1 MiB was read
 [ $lost -lt $((1200 * 1024)) ] || { echo "FAILED: $lost bytes lost"; failed=1; }
 exit $failed

@@ -1,7 +1,7 @@
 #!/bin/sh
-# heapprofd_test.sh - native heaps in Perfetto traces that heapprofd_make.py writes: by stack, frame that allocates,
-# module and dump, against the rows that trace_processor's table of allocations has of them; dumps that are
-# incomplete, and traces that are cut or changed at their bytes.
+# heapprofd_test.sh - native heaps in Perfetto traces written by heapprofd_make.py: by stack, allocating frame, module
+# and dump, compared with the rows of trace_processor's allocation table; incomplete dumps, and traces truncated or
+# changed at their bytes.
 # Slow: a trace broken at many of its bytes.
 set -eu
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
@@ -90,7 +90,7 @@ for is_own in False, True:
              'heap': heap, 'process': dict(processes)[pid], 'since': 'later', 'incomplete': None,
              'time': '2023-11-14T22:13:%d.000000000Z' % (20 + no)})
 
-    # The same of packets and files that are compressed.
+    # The same with compressed packets and files.
     write('packed.pftrace', proto.compress(data, 50, zlib.compress))
     compare(what + ', packed', 'packed.pftrace', profile.rows, roots)
     write('twice.pftrace.gz', gzip.compress(proto.compress(data, 50, zlib.compress)[:9000]) +
@@ -100,7 +100,7 @@ for is_own in False, True:
         write('z.pftrace.zst', proto.zstd(proto.compress(data, 133, proto.zstd)))
         compare(what + ', zstd', 'z.pftrace.zst', profile.rows, roots)
 
-# One heap of one process: no process on top; its figures in the other formats.
+# One heap of one process: no process level; the same figures in the other formats.
 data, profile = make.sample(heaps[:1], processes, dumps=1, flags=make.number(3, 1))
 write('one.pftrace', data)
 compare('one heap', 'one.pftrace', profile.rows, {(42, 'libc.malloc'): ''})
@@ -112,7 +112,7 @@ folded = subprocess.run(['heapdb', 'allocations', 'one.pftrace', '--by', 'stack'
 want('folded', {l.rsplit(' ', 1)[0]: int(l.rsplit(' ', 1)[1]) for l in folded.splitlines()},
      {k: v[5] for k, v in sums(profile.rows, lambda p, h, s: [';'.join(make.name(f) for f in s)]).items() if v[5]})
 
-# What is incomplete is said.
+# Incomplete data is reported.
 for flags, reason in ((make.number(4, 1), 'not profiled: another session was active'),
                       (make.number(6, 1) + make.number(7, 1), 'the buffer overflowed'),
                       (make.number(8, 1), 'the buffer was corrupted'), (make.number(6, 1), None),
@@ -132,7 +132,7 @@ write('open.pftrace', whole)
 last = answer('open.pftrace', '--by', 'dump')['rows'][0]
 want('open', (last['incomplete'], last['process'], last['time']), ('packets are missing', '?', None))
 
-# A mangled name, which stays as it is.
+# A mangled name stays unchanged.
 def numbers(fields):
     return b''.join(make.number(no, n) for no, n in fields.items())
 tables = make.text(1, numbers({1: 1}) + make.text(2, 'system/libacme.so')) + make.text(4, numbers({1: 1, 7: 1}))
@@ -142,7 +142,7 @@ dump = make.text(5, numbers({1: 9}) + make.text(2, numbers({1: 1, 2: 8, 5: 1})))
 write('mangled.pftrace', make.packet(make.text(37, tables + dump), 7))
 want('mangled', answer('mangled.pftrace')['rows'][0]['name'], '_ZN4acme5Cache3addEic (libacme.so)')
 
-# Java methods as before the app was obfuscated, by the mapping of their package.
+# Java methods with their names before obfuscation, from the mapping of their package.
 JAVA = [('data/app/~~x==/com.acme-1/base.apk', 'a.a', 'com.acme.Main.load (base.apk)'),
         ('data/app/com.acme-2/base.apk', 'a.b', 'com.acme.Main.get | lib.Moved.put | com.acme.Main.put (base.apk)'),
         ('data/app/com.acme-2/base.apk', 'b.a', 'b.a (base.apk)'),
@@ -168,7 +168,7 @@ write('java.pftrace', make.packet(make.text(37, tables + make.text(5, make.numbe
 want('Java methods', [(r['name'], r['bytes']) for r in answer('java.pftrace', '--by', 'stack')['rows']],
      sorted(((name, 1 << i) for i, (_, _, name) in enumerate(JAVA)), key=lambda r: -r[1]))
 
-# At the heap's maximum; a stack that is unknown; sums that decrease, or are freed before they are allocated.
+# At the heap's maximum; an unknown stack; sums that decrease, or are freed before they are allocated.
 def samples(*lists, more=b''):
     dumps = [make.text(5, make.number(1, 9) + make.number(9, i + 1) + more + b''.join(make.text(2, b''.join(
         make.number(no, n) for no, n in s.items())) for s in l)) for i, l in enumerate(lists)]
@@ -184,7 +184,7 @@ want('less than before', rows(samples([{1: 5, 2: 100, 5: 2}], [{1: 5, 2: 90, 5: 
 want('freed before', rows(samples([{1: 5, 2: 100, 3: 101, 5: 2}])), [])
 want('too large', rows(samples([{1: 5, 2: 1 << 63, 5: 2}])), [])
 
-# Cut and changed at its bytes: an answer or a message, never a crash.
+# Truncated and changed at its bytes: an answer or an error message, never a crash.
 random.seed(3)
 data = make.sample(heaps, processes)[0]
 for i in range(120):
@@ -194,7 +194,7 @@ for i in range(120):
             bad[random.randrange(len(bad))] = random.randrange(256)
     write('broken.pftrace', bytes(bad))
     code, told = run('broken.pftrace', '--by', ('site', 'stack', 'module', 'dump')[i % 4])
-    # What is no trace any more has no modules and no dumps.
+    # A file that is no longer a trace has no modules and no dumps.
     if code not in ((0, 3) if i % 4 < 2 else (0, 2, 3)) or (code != 0) != ('error' in told):
         want('broken %d' % i, code, '0 or 3')
 bomb = make.packet(make.text(50, zlib.compress(make.packet(make.text(1, bytes(60 << 20))))))

@@ -1,7 +1,7 @@
 #!/bin/sh
-# tests/e2e/hprofgen_test.sh - every shape of build/hprofgen, with 4-byte and 8-byte IDs: the dump
-# imports without a problem, the answers known by construction are the database's, the same seed
-# gives the same bytes and another seed others. Also: what it refuses.
+# tests/e2e/hprofgen_test.sh - every shape of build/hprofgen, with 4-byte and 8-byte IDs: the dump imports without a
+# problem, the answers equal those known by construction, the same seed gives the same bytes and another seed different
+# ones. Also its usage errors.
 set -eu
 
 generator=${BUILD:-build}/hprofgen
@@ -90,7 +90,7 @@ done
 "$generator" random --objects 1000 --seed 2 -o "$tmp/two"
 cmp -s "$tmp/one" "$tmp/two" && complain "random: the seed changes nothing"
 
-# refuses EXIT ARGUMENT...: and leaves no file behind.
+# refuses EXIT ARGUMENT...: fails and leaves no file.
 refuses()
 {
 	want=$1

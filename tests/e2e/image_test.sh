@@ -1,12 +1,13 @@
 #!/bin/sh
-# image_test.sh - the image of `make release` as containers run it: by a user that no file knows (OpenShift's are such),
-# with a read-only root, without capabilities. It imports, asks, and captures a JVM that has another root, as a sidecar.
+# image_test.sh - the image of `make release` as containers run it: as a user without an entry in any file (as in
+# OpenShift), with a read-only root, without capabilities. It imports, queries, and captures a JVM with another root, as
+# a sidecar.
 set -eu
 # shellcheck source=tests/support/static.sh
 . "$HDB_ROOT/tests/support/static.sh"
 [ "$(id -u)" -eq 0 ] || { echo "only root can make a root"; exit 77; }
 unshare -m mount -t tmpfs none /mnt 2> /dev/null || { echo "nothing can be mounted here"; exit 77; }
-# Where every user may go, as the JVM is another's.
+# Accessible to every user, because the JVM runs as another user.
 work=$(mktemp -d /tmp/heapdb-image.XXXXXX)
 jvm=
 trap 'exit 1' HUP INT TERM
@@ -48,7 +49,7 @@ else
 	echo "no JDK, or no setpriv: nothing is captured"
 fi
 
-# In the root, as the user. /work is a volume.
+# In the root directory, as the user. /work is a volume.
 cat > inside.sh <<-'END'
 	set -eu
 	mount --bind root root

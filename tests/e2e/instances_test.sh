@@ -1,6 +1,6 @@
 #!/bin/sh
-# instances_test.sh - instances and direct-buffers: the objects of a class with fields as columns, as
-# other queries have them; buffers with their capacity.
+# instances_test.sh - instances and direct-buffers: the objects of a class with their fields as columns, equal to other
+# queries; buffers with their capacity.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -25,7 +25,7 @@ same "heading" "$(heapdb query instances java.util.HashMap --fields size,table -
 same "a path" "$(heapdb query instances java.lang.Thread --fields name,group.name --csv | grep -c ",main,main,")" 1
 same "subclasses" "$(heapdb query instances java.lang.Thread --subclasses --all --csv | wc -l)" 13
 same "unreachable" "$(heapdb query instances java.lang.Thread --subclasses --unreachable --csv | wc -l)" 4
-# The best few of a column are the first of all that are sorted by it, and the same number of rows is reported.
+# The top few of a column are the first of all objects sorted by it, and the same number of rows is reported.
 best()
 {
 	heapdb query "$@" --limit all --json | sed 's/"row_count":[0-9]*,//; s/,$//' >all.json
@@ -45,7 +45,7 @@ for turn in "" -; do
 	best entries java.util.HashMap "--sort=$turn""key"
 	best instances 'java.*' --depth "--sort=$turn""depth"
 done
-# As the table of all objects has them.
+# As in the table of all objects.
 heapdb export objects --columns id,class,shallow,retained --format csv | grep ',java.util.HashMap,' |
 	cut -d, -f1,3,4 | sort >want
 heapdb query instances java.util.HashMap --fields size --csv | sed 1d | cut -d, -f1,3,4 | sort >got
@@ -62,7 +62,7 @@ same "of the JDK" "$(heapdb query direct-buffers --json | grep -o '"native":0,"j
 	'"native":0,"jdk_modules":128651445'
 same "capacity" "$(heapdb query direct-buffers --json | grep -o '"capacity":[0-9]*' | head -n 1)" '"capacity":4096'
 
-# The rows of a question as CSV; those of instances of HashMap, and of entries of all HashMaps.
+# Rows of an answer as CSV: of instances of HashMap, and of the entries of all HashMaps.
 rows()
 {
 	heapdb query "$@" --csv | sed 1d
@@ -77,7 +77,6 @@ entries()
 }
 
 # ---- entries ----
-# Of a class: those of its objects, one after the other.
 ids=owner,no,key_id,value_id,entry,retained
 for map in $(maps | cut -d, -f1); do
 	rows entries "$map" --columns "${ids#owner,}" | sed "s/^/$map,/"
@@ -119,7 +118,7 @@ same "of entries" "$(entries --where "key LIKE '%lib/%'" --columns key)" \
 	"$(entries --columns key | grep lib/)"
 same "nothing" "$(maps --where "size / 0" | wc -l)" 0
 
-# Fails with this exit code and message.
+# Fails with this exit status and message.
 refused()
 {
 	got=0

@@ -1,7 +1,7 @@
 #!/bin/sh
-# jfr_java_test.sh - recordings of every JDK here (17 and later): each event of the four kinds, field
-# by field, against what the JDK's own `jfr print --json` says; of a program that keeps sessions, in
-# several chunks, with paths to GC roots, and of javac. And its dump: `leaks --jfr` names the line.
+# jfr_java_test.sh - recordings of every installed JDK (17 and later): each event of the four kinds, field by field,
+# compared with `jfr print --json` of the JDK; of a program that keeps sessions, in several chunks, with paths to GC
+# roots, and of javac. With the program's dump, `leaks --jfr` names the line.
 # Slow: it runs Java programs with each JDK.
 set -eu
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }

@@ -1,7 +1,6 @@
 #!/bin/sh
-# jfr_test.sh - recordings of Flight Recorder that jfr_make.py writes: events, samples by class,
-# thread, frame and stack against sums made here, what `leaks` says of them; and recordings that are
-# cut or changed at their bytes.
+# jfr_test.sh - Flight Recorder files written by jfr_make.py: events; samples by class, thread, frame and stack,
+# compared with sums of the test; their use in `leaks`; and recordings truncated or changed at their bytes.
 set -eu
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
 export PYTHONPATH="$HDB_ROOT/tests/e2e:$HDB_ROOT/tests/support" PYTHONDONTWRITEBYTECODE=1
@@ -68,7 +67,7 @@ for r in allocations:
 text = subprocess.run(['heapdb', 'jfr', 'a.jfr', 'allocations', '--by', 'stack', '--format', 'folded'],
                       capture_output=True, text=True, check=True).stdout
 want('folded', dict((line.rsplit(' ', 1)[0], int(line.rsplit(' ', 1)[1])) for line in text.splitlines()), folded)
-# Several chunks have constants of their own: the same stack is one in the answer.
+# Several chunks have their own constants: the same stack appears once in the answer.
 write('b.jfr', jfr_make.sample(3, 'com/acme/A').data() + jfr_make.sample(40).data() +
       jfr_make.sample(2, 'com/acme/A').data())
 want('chunks', run('jfr', 'b.jfr')[1]['facts']['chunks'], 3)
@@ -78,7 +77,7 @@ want('frames of chunks', [(r['level'], r['name'], r['objects']) for r in rows('b
      [(0, 'java.lang.Thread.run:840', 45), (1, servlet, 40), (1, 'com.acme.AServlet.doGet:31', 5),
       (0, 'java.lang.Thread.run', 3), (1, 'com.acme.A.grow:12', 2), (2, deep, 2), (1, 'com.acme.Session.grow:12', 1),
       (2, deep, 1)])
-# Cyclic constants, and a class that has itself in it.
+# Cyclic constants, and a class that contains itself.
 r = jfr_make.Recording(dict(jfr_make.TYPES, **{'java.lang.Class': [('name', 'java.lang.Class', 1, 0)]}))
 r.event('jdk.ObjectAllocationSample', 1, 0, 0, r.constant('java.lang.Class', 1), 8)
 write('cycle.jfr', r.data())
@@ -88,7 +87,7 @@ r.constant('a.A', 1)
 write('inside.jfr', r.data())
 want('a type in itself', run('jfr', 'inside.jfr')[0], 3)
 
-# What leaks says: of the suspect's elements those that were sampled.
+# leaks shows the sampled elements of the suspect.
 subprocess.run(['heapdb', 'import', os.environ['DUMP'], '-o', 'a.heapdb', '--quiet'], check=True)
 _, plain = run('leaks', '--db', 'a.heapdb')
 lists = [r for r in plain['rows'] if r['kind'] in ('element', 'content') and
@@ -106,7 +105,7 @@ prose = subprocess.run(['heapdb', 'leaks', '--db', 'a.heapdb', '--jfr', 'c.jfr',
                        capture_output=True, text=True).stdout
 want('prose', ' '.join(prose.split()).count('40 were sampled, all allocated at ' + cls + 'Servlet.doGet:31') > 0, True)
 
-# Cut and changed at its bytes: an answer or a message, never a crash.
+# Truncated and changed at its bytes: an answer or an error message, never a crash.
 data = write('small.jfr', jfr_make.sample(1).data())
 for i in range(0, len(data), 1 + len(data) // 100):
     for kind, other in (('cut', data[:i]), ('flip', data[:i] + bytes([data[i] ^ 0xff]) + data[i + 1:])):

@@ -1,6 +1,6 @@
 #!/bin/sh
-# kept_answers_test.sh - answers that are kept in the database: the same as those that were made, all of them
-# or so many rows; not without the dump, not for other questions, not where nothing can be written.
+# kept_answers_test.sh - answers stored in the database: equal to computed ones, complete or truncated to a number of
+# rows; not stored without the dump, for other queries, or if the database is not writable.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
 work=$(mktemp -d)
@@ -19,7 +19,7 @@ kept()
 	heapdb info --tables --csv --db "$1" 2>/dev/null | sed -n 's/^answer\.\([^,]*\),derived,true,.*/\1/p' |
 		tr '\n' ' '
 }
-# The answer, and what is said of it.
+# The answer and the messages.
 answer()
 {
 	db=$1
@@ -28,7 +28,7 @@ answer()
 	sed "s,$work,,; s,[a-z]*\.heapdb,,g" err
 }
 
-# More than a million objects; a smaller heap's answers are not kept.
+# More than a million objects; answers about smaller heaps are not stored.
 python3 "$HDB_ROOT/tests/support/shop.py" 1100000 3 a.hprof
 heapdb import a.hprof -o made.heapdb --quiet >/dev/null
 heapdb query dominators --limit 1 --db made.heapdb >/dev/null
@@ -48,7 +48,7 @@ for q in leaks triage collections arrays duplicates loaders reference-stats fina
 	esac
 	answer kept.heapdb "$q" --json >second
 	cmp first second || { echo "FAILED: $q: kept, and made"; failed=1; }
-	# As others show it, of whom the first one makes it.
+	# As used by other commands; the first of them computes it.
 	for form in "--csv --limit 3" --table "--json --limit 1"; do
 		rm -f other.heapdb other.heapdb-lock
 		cp made.heapdb other.heapdb
@@ -62,7 +62,7 @@ for q in leaks triage collections arrays duplicates loaders reference-stats fina
 done
 heapdb check --db kept.heapdb >/dev/null || { echo "FAILED: check"; failed=1; }
 
-# An order, an option, a filter of its own: made.
+# With a sort order, an option or a filter: computed.
 for o in "--sort shallow" "--min-tail 128"; do
 	# shellcheck disable=SC2086
 	answer kept.heapdb arrays $o --json --limit 20 >first
@@ -71,7 +71,7 @@ for o in "--sort shallow" "--min-tail 128"; do
 	cmp first second || { echo "FAILED: arrays $o"; failed=1; }
 done
 
-# So many rows that not all are kept: those that are there are shown, all are made anew.
+# So many rows that not all are stored: stored rows are used if they suffice, otherwise all are computed.
 answer kept.heapdb strings --csv --limit 10 >/dev/null
 same "ten are too few to keep" "$(kept kept.heapdb | grep -c strings)" 0
 answer kept.heapdb strings --csv --limit 1000 >many
@@ -85,7 +85,7 @@ answer kept.heapdb strings --csv >first
 answer made.heapdb strings --csv >second
 cmp first second || { echo "FAILED: all of them"; failed=1; }
 
-# Without the dump it is said what is missing, as if nothing were kept.
+# Without the dump, the same data is reported missing as if nothing were stored.
 mv a.hprof away.hprof
 answer kept.heapdb leaks --json >first
 answer made.heapdb leaks --json >second

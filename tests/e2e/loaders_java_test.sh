@@ -1,6 +1,6 @@
 #!/bin/sh
-# loaders_java_test.sh - class loaders and virtual threads of programs that know what they have
-# (java/Loading.java, java/Virtual.java). Needs a JDK and python3; virtual threads JDK 21 or later.
+# loaders_java_test.sh - class loaders and virtual threads of programs that print their own numbers (java/Loading.java,
+# java/Virtual.java). Needs a JDK and python3; virtual threads need JDK 21 or later.
 set -eu
 export PYTHONPATH="$HDB_ROOT/tests/support" PYTHONDONTWRITEBYTECODE=1
 for tool in java javac python3; do
@@ -13,7 +13,7 @@ heapdb import loading.hprof --quiet >/dev/null
 heapdb query loaders --db loading.heapdb --json >loaders.json
 heapdb query duplicate-classes 'Loading*' --db loading.heapdb --json >duplicates.json
 
-# The newest JDK that is installed, for virtual threads.
+# The newest installed JDK, for virtual threads.
 jdk=
 for home in /usr/lib/jvm/*; do
 	[ -x "$home/bin/javac" ] || continue

@@ -1,7 +1,7 @@
 #!/bin/sh
-# long_record_test.sh - a HEAP_DUMP record of 4.8 GB, whose length does not fit in its four bytes, with an
-# array of 4.8 GB in it and an object behind that: import and strip find both, and what strip writes
-# is found whole again. The dump is compressed, and small.
+# long_record_test.sh - a HEAP_DUMP record of 4.8 GB, whose length does not fit in its four bytes, with an array of 4.8
+# GB and an object after it: import and strip find both, and the output of strip is complete, too. The dump is
+# compressed and small.
 # Slow: 4.8 GB are read.
 set -eu
 for tool in zstd python3; do
@@ -32,7 +32,7 @@ open("behind", "wb").write(behind)
 END
 { cat head; head -c 4800000000 /dev/zero; cat behind; } | zstd -q -1 > long.hprof.zst
 
-# has FILE: both arrays are there, whole.
+# has FILE: both arrays are complete.
 has() {
 	heapdb import "$1" -o "$1.heapdb" --memory 64M > import.out 2>&1 || fail "$1: $(cat import.out)"
 	heapdb query histogram 'long[]' --db "$1.heapdb" --csv > histogram.csv ||

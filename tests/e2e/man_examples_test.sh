@@ -1,7 +1,7 @@
 #!/bin/sh
-# man_examples_test.sh - the examples of the manual pages run as they are printed, on the sample dump; those of
-# heapdb-sql(1) have sql_manual_test.sh, those of heapdb-queries(1) query_examples_test.sh. What needs a running JVM,
-# a device, a browser or a recording is only parsed: its options exist.
+# man_examples_test.sh - runs the examples of the manual pages as printed, on the sample dump. sql_manual_test.sh runs
+# those of heapdb-sql(1), query_examples_test.sh those of heapdb-queries(1). Examples that need a running JVM, a device,
+# a browser or a recording are only parsed: their options must exist.
 set -eu
 cd "$TMPDIR"
 unset HEAPDB
@@ -16,7 +16,7 @@ for name in smaps:smaps nmt_detail:nmt vm_info:info; do
 	cp "$HDB_ROOT/tests/corpus/memory/${name%:*}" "${name#*:}"
 done
 
-# The lines behind "$ " with those that go on with them, a blank line between.
+# The lines after "$ " with their continuation lines, separated by empty lines.
 awk '/^\$ / { print ""; print substr($0, 3); on = 1; next } on && /^      / { print; next } { on = 0 }' \
 	"$HDB_ROOT"/tools/heapdb/heapdb.1 "$HDB_ROOT"/tools/heapdb/heapdb-[a-p]*.1 \
 	"$HDB_ROOT"/tools/heapdb/heapdb-serve.1 | sed 's/\\e$/\\/' >lines

@@ -1,7 +1,7 @@
 #!/bin/sh
-# mcp_incidents_test.sh - ten incidents (tests/java/Planted*.java), and a program that grows (Grow.java),
-# investigated over `heapdb mcp` by the plans of its prompts: each has to come upon the culprit, within 5
-# calls and 20 kB (tools/mcp/README.md has the table). No model is asked. Needs a JDK.
+# mcp_incidents_test.sh - ten incidents (tests/java/Planted*.java) and a program that grows (Grow.java), investigated
+# through `heapdb mcp` by following the plans of its prompts, without a model: each must find the culprit within 5 calls
+# and 20 kB (tools/mcp/README.md has the table). Needs a JDK.
 set -eu
 for tool in java javac python3; do
 	command -v $tool > /dev/null || { echo "no $tool here"; exit 77; }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# mcp_inspector_test.sh - MCP's inspector asks `heapdb mcp`: tools, prompts, resources, an answer, a mistake, and a
-# dump that has no database, which is answered with the command that makes one.
+# mcp_inspector_test.sh - MCP's inspector as a client of `heapdb mcp`: tools, prompts, resources, an answer, an error,
+# and a dump without a database, for which the error contains the import command.
 # Slow: it is installed by npm when it is first asked for.
 set -eu
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }

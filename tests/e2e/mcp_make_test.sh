@@ -1,6 +1,6 @@
 #!/bin/sh
-# mcp_make_test.sh - `heapdb mcp` imports a dump and captures a JVM (fake_vm.py), and only if the user agrees: by a form
-# of the client in each version of the protocol, or by --allow-import and --allow-capture.
+# mcp_make_test.sh - `heapdb mcp` imports a dump and captures a JVM (fake_vm.py) only if the user agrees: in a form of
+# the client in each version of the protocol, or by --allow-import and --allow-capture.
 set -eu
 [ -r /proc/self/stat ] || { echo "no /proc here"; exit 77; }
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }

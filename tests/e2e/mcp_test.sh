@@ -1,7 +1,7 @@
 #!/bin/sh
-# mcp_test.sh - conversations with `heapdb mcp` on the sample: every tool, every error, cursors,
-# budgets, cancelled requests, a client that goes away, many requests without growth; and the
-# official client where it can be installed.
+# mcp_test.sh - conversations with `heapdb mcp` on the sample: every tool, every error, cursors, budgets, cancelled
+# requests, a client that disconnects, many requests without memory growth; and the official client if it can be
+# installed.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
 work=$(mktemp -d)
@@ -25,7 +25,7 @@ python3 "$HDB_ROOT/tests/e2e/mcp_client.py" "$work"
 # The official client, another implementation of the protocol.
 if python3 -m venv "$work/venv" > /dev/null 2>&1 &&
 	timeout 120 "$work/venv/bin/pip" install -q mcp > /dev/null 2>&1; then
-	# Large enough that its tree takes longer than the time between two messages of progress, on any machine.
+	# Large enough that building its tree takes longer than the interval between progress messages, on any machine.
 	hprofgen random -o "$work/fresh/big.hprof" --objects 6M
 	heapdb import "$work/fresh/big.hprof" > /dev/null
 	rm "$work/fresh/big.hprof"

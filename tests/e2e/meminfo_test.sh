@@ -1,6 +1,6 @@
 #!/bin/sh
-# meminfo_test.sh - memory of Android's processes from every form of `dumpsys meminfo`, smaps and
-# smaps_rollup, alone and beside a dump, in all formats; and what is none of them.
+# meminfo_test.sh - memory of Android's processes from every form of `dumpsys meminfo`, smaps and smaps_rollup, alone
+# and together with a dump, in all formats; and other files.
 set -eu
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
 export PYTHONPATH="$HDB_ROOT/tests/oracle:$HDB_ROOT/tests/support" PYTHONDONTWRITEBYTECODE=1
@@ -91,7 +91,7 @@ want('8: summary', [have['summary', n]['pss'] for n in ('Java Heap', 'Private Ot
      [kb(7700), kb(5528), kb(135623)])
 want('8: summary swap', have['summary', 'TOTAL']['swap_pss'], kb(7))
 
-# SQL, databases of Android 10 and of 14, assets; what is not known in between is passed over.
+# SQL, databases of Android 10 and of 14, assets; unknown lines between are skipped.
 have = rows(eight + """
  SQL
          MEMORY_USED:      348
@@ -124,13 +124,13 @@ want('assets', {name: row['size'] for (section, name), row in have.items() if se
      {'zip:/data/app/base.apk:/resources.arsc': kb(1012)})
 want('their process', {row['process'] for row in have.values()}, {'com.acme'})
 
-# /proc/meminfo: of the system, no process.
+# /proc/meminfo: the system, without processes.
 have = rows('MemTotal:       24612345 kB\nMemFree:  1 kB\nHugePages_Total:       0\nActive(anon):   77 kB\n')
 want('system', {(section, name): (row['size'], row.get('pid')) for (section, name), row in have.items()},
      {('system', 'MemTotal'): (kb(24612345), None), ('system', 'MemFree'): (kb(1), None),
       ('system', 'Active(anon)'): (kb(77), None)})
 
-# Android 12 on: Rss, two columns of the summary, several processes in one text.
+# Since Android 12: Rss, two columns of the summary, several processes in one text.
 twelve = eight + header % (6000, 'com.acme:push')
 twelve += '''                   Pss  Private  Private  SwapPss      Rss     Heap     Heap     Heap
                  Total    Dirty    Clean    Dirty    Total     Size    Alloc     Free
@@ -155,7 +155,7 @@ last = [row for row in answer['rows'] if row['section'] == 'summary' and row['pi
 want('12: summary', [(row['name'], row['pss'], row['rss']) for row in last if row['name'] in ('Java Heap', 'TOTAL')],
      [('Java Heap', kb(400), kb(700)), ('TOTAL', kb(2500), kb(9000))])
 want('12: summary swap', last[-1]['swap_pss'], kb(3))
-# The same with the ends of lines of Windows, without blanks at their beginnings.
+# The same with Windows line ends and without indentation.
 want('CRLF', ask(re.sub('^ +', '', twelve, flags=re.M).replace('\n', '\r\n'))['rows'], answer['rows'])
 
 # --checkin, versions 4 and 3.
@@ -180,7 +180,7 @@ for version, swap_pss in ((4, True), (4, False), (3, False)):
     want('checkin stack', have['memory', 'Stack']['pss'], kb(6))
     want('checkin rest', have['memory', 'Unknown']['pss'], kb(1002 - 5 - 6))
 
-# All processes, of Android 6 and 10.
+# All processes, on Android 6 and 10.
 answer = ask('''Total PSS by process:
     183456 kB: com.acme (pid 1234 / activities)
      12345 kB: surfaceflinger (pid 210)
@@ -197,7 +197,7 @@ Total PSS by process:
 ''')
 want('processes', [(r.get('rss'), r.get('pss')) for r in answer['rows']], [(kb(283456), None), (None, kb(183456))])
 
-# smaps: one mapping for each rule, sizes by which they are told apart.
+# smaps: one mapping for each rule, with distinct sizes.
 maps = [
     ('[heap]', 'Native Heap'), ('[anon:libc_malloc]', 'Native Heap'), ('[anon:scudo:primary]', 'Native Heap'),
     ('[anon:GWP-ASan Guard Page]', 'Native Heap'), ('/dev/ashmem/libc malloc (deleted)', 'Native Heap'),
@@ -232,7 +232,7 @@ want('smaps kinds', sorted(n for s, n in have if s == 'memory'), sorted(list(sum
 want('smaps total', have['memory', 'TOTAL']['pss'], kb(sum(sums.values()) + 4 * len(maps)))
 want('smaps boot', (have['details', '.Boot art']['pss'], have['details', '.App art']['pss']), (kb(18), kb(17)))
 want('smaps java', have['summary', 'Java Heap']['pss'], kb(6 * 1 + 2 * 4))
-# A library's zeroed data lies behind it; another nameless mapping is unknown.
+# Zero-initialised data of a library follows it; any other nameless mapping is unknown.
 apart = text.replace('%x-' % (0x7f0000000000 + 7 * 8192 + 4096), '%x-' % 0x7f7000000000, 1)
 want('bss', rows(apart)['memory', 'Unknown']['pss'], kb(sums['Unknown'] + 9))
 have = rows('55aa-7fff ---p 00000000 00:00 0      [rollup]\nRss: 8 kB\nPss: 6 kB\n'
@@ -243,15 +243,15 @@ want('rollup', (have['memory', 'TOTAL']['pss'], have['memory', 'anonymous']['pss
 if os.path.exists('/proc/self/smaps'):
     want('own smaps', rows(open('/proc/self/smaps').read())['memory', 'TOTAL']['pss'] > 100000, True)
 
-# What is none of them.
+# Files of other kinds.
 for text in '', '\n', 'hello', '55aa-7fff r--p 00000000 00:00 0 /x\n', 'Pss Private\nTotal\n', \
         'Applications Memory Usage (kB):\n':
     want('refused', ask(text, exit=3)['error']['exit'], 3)
-# Numbers that do not fit, and rows without an end.
+# Numbers that are too large, and rows without an end.
 have = rows(header % (1, 'x') + 'Pss Private\nTotal Dirty\nNative Heap 99999999999999999999999 1\nTOTAL 5')
 want('large', have['memory', 'Native Heap']['pss'] > 1 << 60, True)
 
-# Beside a dump: the process of the dump's name, not the first one.
+# With a dump: the process with the dump's name, not the first one.
 d = Dump(sdk=33)
 d.define('android.app.ActivityThread', 'java.lang.Object', 'L mBoundApplication')
 d.define('android.app.ActivityThread$AppBindData', 'java.lang.Object', 'L appInfo')
@@ -281,7 +281,7 @@ want('by row', dump, {(6000, 'Native Heap'): 300000, (6000, 'Dalvik Heap'): fact
 small = ask(header % (1, 'x') + 'Pss Private\nTotal Dirty\nTOTAL 5 5\n', 'app.hprof')['facts']
 want('swapped', (small['not_in_dump'], 'exceeds the memory in use' in small['summary']), (0, True))
 
-# Several captures: a row each, in Android Studio's categories, and bars.
+# Several captures: a row each, in the categories of Android Studio, and a bar chart.
 def capture(name, uptime, sizes, pid=5049):
     kinds = ('Java Heap', 'Native Heap', 'Code', 'Stack', 'Graphics', 'Private Other', 'System')
     text = 'Uptime: %d Realtime: 1\n' % uptime if uptime else ''
@@ -325,7 +325,7 @@ for wrong, text in ((('c1', 'system'), "of the memory of one process"), (('c1', 
     done = timeline(*wrong)
     want('refused %s' % (wrong,), (done.returncode > 1, text in done.stderr + done.stdout), (True, True))
 
-# All formats have the rows.
+# All formats contain the rows.
 open('text', 'w').write(eight)
 for form in 'csv', 'tsv', 'jsonl', 'table':
     done = subprocess.run(['heapdb', 'meminfo', 'text', '--format', form, '--columns', 'name,pss'],

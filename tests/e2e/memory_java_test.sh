@@ -1,7 +1,7 @@
 #!/bin/sh
-# memory_java_test.sh - `heapdb memory` of a running JVM with known direct buffers, with
-# Native Memory Tracking, alone and with a dump: the parts add up to RSS, and the buffers to what the
-# program holds. What is no JVM, what another user's process says. Needs a JDK and python3.
+# memory_java_test.sh - `heapdb memory` of a running JVM with known direct buffers, with Native Memory Tracking, alone
+# and with a dump: the parts add up to RSS, and the buffers to those of the program. Also processes that are no JVM or
+# belong to another user. Needs a JDK and python3.
 set -eu
 export PYTHONDONTWRITEBYTECODE=1
 [ -r /proc/self/smaps_rollup ] || { echo "no /proc/PID/smaps_rollup here"; exit 77; }

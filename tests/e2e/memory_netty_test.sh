@@ -1,6 +1,6 @@
 #!/bin/sh
 # memory_netty_test.sh - `heapdb memory` of a program with Netty 4.1 or 4.2 and a dump of it: the chunks of the pooled
-# and the adaptive allocator, and how much of them the buffers use that are not released, by Netty's own count.
+# and the adaptive allocator, and how much of them unreleased buffers use, compared with Netty's own count.
 # Slow: Maven brings Netty when it is first asked for. On each JDK that is here ($JDK17, $JDK25, or javac's).
 set -eu
 [ -r /proc/self/smaps_rollup ] || { echo "no /proc/PID/smaps_rollup here"; exit 77; }

@@ -1,7 +1,7 @@
 #!/bin/sh
-# memory_programs_test.sh - `heapdb memory` of programs with known direct buffers, mapped files, threads, class
-# loaders, native memory, free blocks of malloc, and heaps, on each JDK that is here ($JDK17, $JDK25, or javac's), with
-# Native Memory Tracking off or summary, and detail. Needs a JDK and python3; without a C compiler, no native memory.
+# memory_programs_test.sh - `heapdb memory` of programs with known direct buffers, mapped files, threads, class loaders,
+# native memory, free blocks of malloc, and heaps, on each installed JDK ($JDK17, $JDK25, or javac's), with Native
+# Memory Tracking off, summary and detail. Needs a JDK and python3; without a C compiler, native memory is not tested.
 # Slow: up to 36 runs of a JVM, 54 with HEAPDB_MEMORY=full.
 set -eu
 export PYTHONDONTWRITEBYTECODE=1

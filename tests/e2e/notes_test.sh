@@ -1,6 +1,6 @@
 #!/bin/sh
-# notes_test.sh - notes on objects, classes and leaks: written, shown where what they are on is
-# named, kept beside the database and never in it, and files that are damaged or hostile.
+# notes_test.sh - notes on objects, classes and leaks: writing, showing with their subjects, storage next to the
+# database and never in it, and damaged or hostile files.
 set -eu
 
 cd "$TMPDIR"
@@ -14,7 +14,7 @@ fail()
 	echo "notes: $*"
 	bad=1
 }
-# refuses CODE WORDS COMMAND...: it ends with that code and says so.
+# refuses CODE WORDS COMMAND...: fails with that exit status and message.
 refuses()
 {
 	want=$1 words=$2 code=0
@@ -36,18 +36,18 @@ EOT
 id=$(python3 suspect.py id)
 class=$(python3 suspect.py class)
 leak=$(python3 suspect.py signature)
-# A file of as many notes.
+# A file with the maximum number of notes.
 cat >many.py <<'EOT'
 import json, sys
 note = {"text": "x", "time": "t"}
 print(json.dumps({"schema": 1, "notes": [{"target": str(i), **note} for i in range(int(sys.argv[1]))]}))
 EOT
 
-# Nothing is changed where there are no notes.
+# Without notes, nothing changes.
 heapdb notes s.heapdb | grep -qx 'no rows' || fail "there are notes"
 [ ! -e s.heapdb.notes ] || fail "a file of nothing"
 
-# Written, in place of what was, and only on what there is.
+# A note replaces an older one, and needs an existing subject.
 heapdb notes add "$id" 'a first word' s.heapdb
 heapdb notes add "0x000${id#0x}" 'ticket 123' s.heapdb
 heapdb notes add "$class" "expected: our cache $(printf '\033[31m')" s.heapdb
@@ -70,7 +70,7 @@ printf '%s\n' target "$id" "$class" "$leak" java.util.HashMap | sort | diff - ta
 ! grep -qa 'ticket 123' s.heapdb || fail "a note is in the database"
 [ "$(stat -c %a s.heapdb.notes)" = "$(stat -c %a s.heapdb)" ] || fail "the file is not as readable as the database"
 
-# Shown: below the suspect, of other answers at their end, once, and nothing that a terminal obeys.
+# Shown once, below the suspect or at the end of other answers, without control characters.
 for command in leaks overview; do
 	heapdb $command s.heapdb >out
 	for words in 'Note: ticket 123' 'Note: known leak' 'Note: expected: our cache \\x1b\[31m'; do
@@ -105,7 +105,7 @@ rows = {r['target']: r for r in json.load(open('list.json'))['rows']}
 assert [rows[t]['kind'] for t in sys.argv[1:]] == ['object', 'class', 'leak']
 EOT
 
-# Many at once: none is lost.
+# Many writers at once: no note is lost.
 for i in 1 2 3 4 5 6 7 8; do
 	heapdb notes add java.lang.Integer "$i" s.heapdb &
 	heapdb notes add "$(printf '%040d' "$i")" "$i" s.heapdb &
@@ -114,12 +114,12 @@ wait
 heapdb notes remove java.lang.Integer s.heapdb
 [ "$(heapdb notes s.heapdb --csv --columns target | grep -c '^0000')" -eq 8 ] || fail "notes were lost"
 [ "$(find . -name 's.heapdb.notes.*' | wc -l)" -eq 0 ] || fail "a temporary file is left"
-# What a killed save left is removed by the next one.
+# The next save removes files left by a killed one.
 echo left >s.heapdb.notes.writing
 heapdb notes add java.util.HashMap 'maps' s.heapdb
 [ ! -e s.heapdb.notes.writing ] || fail "what a killed save left is still there"
 
-# Another import keeps them.
+# Another import keeps the notes.
 heapdb import "$DUMP" -o s.heapdb --force --quiet >out 2>&1
 heapdb leaks s.heapdb | grep -q 'Note: known leak' || fail "an import has lost the notes"
 heapdb leaks s.heapdb | grep -q 'Note: ticket 123' || fail "the object of the same dump has lost its note"
@@ -155,7 +155,7 @@ mv kept.notes s.heapdb.notes
 heapdb import "$DUMP" -o s.heapdb --force --quiet >out 2>&1
 heapdb object "$id" s.heapdb | grep -q "^  $id: ticket 123$" || fail "the first dump's note did not come back"
 
-# Files that are none of ours: answers come without, nothing is written over, nothing hangs.
+# Files that are not notes: answers come without notes, no file is overwritten, nothing hangs.
 damaged()
 {
 	refuses 3 "$1" heapdb notes add java.lang.String x s.heapdb

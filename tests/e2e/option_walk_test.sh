@@ -1,6 +1,6 @@
 #!/bin/sh
-# option_walk_test.sh - every command with every option: what `heapdb help` lists changes something, and
-# anything else is refused (option_walk.py).
+# option_walk_test.sh - every command with every option: each option that `heapdb help` lists changes something, and any
+# other option is refused (option_walk.py).
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
 python3 -c 'import pty; pty.openpty()' 2> /dev/null || { echo "no pseudo-terminals here"; exit 77; }

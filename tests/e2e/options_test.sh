@@ -1,7 +1,7 @@
 #!/bin/sh
-# options_test.sh - options that few ask for, each answer against another question's: conditions on
-# objects, patterns of duplicate arrays, classes of loaders, paths to one object, sorting by numbers
-# of each type, arrays by content.
+# options_test.sh - rarely used options, each answer compared with that of another query: conditions on objects,
+# patterns of duplicate arrays, classes of loaders, paths to one object, sorting by numbers of each type, arrays by
+# content.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -15,13 +15,13 @@ fail() {
 	failed=1
 }
 
-# holds EXIT CONDITION: 1 if it holds
+# holds EXIT CONDITION: exit status 1 if the condition is true
 holds() {
 	got=0
 	heapdb query histogram --limit 1 --fail-if "$2" > out 2>&1 || got=$?
 	[ $got -eq "$1" ] || fail "exit $got, $1 expected: $2: $(cat out)"
 }
-# The same if the answer goes to a file.
+# The same if the answer is written to a file.
 got=0
 heapdb query histogram --limit 1 --fail-if 'count(java.lang.String) > 0' -o out.csv > out 2>&1 || got=$?
 [ $got -eq 1 ] || fail "exit $got with -o: $(cat out)"
@@ -35,15 +35,15 @@ holds 1 "shallow($id) >= $shallow"
 holds 0 "shallow($id) > $shallow"
 holds 1 "count($id) > 0"
 holds 0 "count($id) > 1"
-# what the dump lacks has no objects
+# kinds of objects that the dump does not have
 holds 0 "count(0x13) > 0"
 holds 1 "retained(0x13) < 1"
-# an object that nothing reaches retains nothing
+# an unreachable object retains nothing
 gone=$(heapdb query group-by-value 'byte[]' --all --csv --columns objects,unreachable_objects,id --limit all |
 	awk -F, '$1 == $2 { print $3; exit }')
 holds 0 "count($gone) > 0"
 
-# a pattern takes from all duplicate arrays those of its classes
+# a pattern selects duplicate arrays by class
 for class in 'int[]' 'char[]' 'byte[]' '*[]'; do
 	heapdb query duplicates --arrays "$class" --csv --columns class,wasted,objects,length > some
 	heapdb query duplicates --arrays --csv --columns class,wasted,objects,length |
@@ -69,14 +69,14 @@ heapdb query group-by-value 'int[]' --all --csv --columns objects --limit all |
 heapdb query histogram 'int[]' --csv --columns objects,unreachable_objects |
 	awk -F, 'NR > 1 { print $1 + $2 }' | cmp sum - || fail "groups of int[] miss objects"
 
-# the classes of a loader come to what the loader has
+# the classes of a loader add up to the total of the loader
 heapdb query loaders --classes --csv --columns kind,classes,objects,shallow,unreachable_objects |
 	awk -F, 'function check() { if (row && (classes != has || instances != n)) { print row; bad = 1 } }
 		$1 == "loader" { check(); row = $0; has = $2; n = $3; classes = instances = 0; loaders++ }
 		$1 == "class" { classes++; instances += $3 }
 		END { check(); exit bad || loaders < 2 }' > out || fail "classes of loaders: $(cat out)"
 
-# the paths to one object are its path, which steps over what is inside a collection
+# the paths to one object equal its path, which skips the internals of collections
 for class in Sample 'java.util.HashMap'; do
 	object=$(heapdb query top "$class" --limit 1 --csv --columns id 2> /dev/null | tail -n 1)
 	case $object in 0x*) ;; *) object=$id ;; esac

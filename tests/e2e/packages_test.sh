@@ -1,10 +1,10 @@
 #!/bin/sh
-# packages_test.sh - what `make release` made, each used where nothing else is.
+# packages_test.sh - tests each product of `make release` in an environment without anything else.
 # Slow: it makes two Debian roots.
 #
-# The static command and the image run in empty roots, the wheel in a new environment, the Debian packages in a new
-# Debian 12 and 13 (debootstrap). The library of wheels for other systems answers a C program that zig links with it,
-# by musl's loader and under qemu. What is not there is passed over and named.
+# The static command and the image run in empty roots, the wheel in a new environment, and the Debian packages in a new
+# Debian 12 and 13 (debootstrap). A C program, linked by zig with the library of wheels for other systems, runs with
+# musl's loader and in qemu. Missing tools are listed and skipped.
 set -eu
 cd "$HDB_ROOT"
 release=build/release
@@ -18,7 +18,7 @@ w=$TMPDIR
 objects=$(heapdb import "$DUMP" -o "$w/here.heapdb" | sed 's/^.*: \([0-9,]* objects\).*/\1/')
 used() { echo "used: $*"; }
 
-# use ROOT COMMAND: in an empty root it imports, asks SQL, and verifies.
+# use ROOT COMMAND: imports, runs SQL and verifies, in an empty root.
 use() {
 	cp "$DUMP" "$1/tmp/sample.hprof"
 	chroot "$1" "$2" import /tmp/sample.hprof | grep -q ": $objects,"
@@ -51,7 +51,7 @@ END
 	used "$wheel"
 done
 
-# Libraries of other wheels: they say what the one here says, of a database on a read-only file system, since
+# Libraries of other wheels give the same answers as the one here, from a database on a read-only file system because
 # qemu has no robust locks.
 zig=build/zig/ziglang/zig
 mkdir "$w/mount"
@@ -92,8 +92,8 @@ for wheel in "$release"/heapdb_jvm-*.whl; do
 	used "$wheel (its library)"
 done
 
-# Binaries for macOS cannot be run here: what they ask for is looked at, and that those for ARM are signed (ad hoc),
-# without which macOS starts none.
+# Binaries for macOS cannot run here. Their imported symbols are checked, and that those for ARM are signed (ad hoc),
+# without which macOS starts no program.
 dylibs=$(command -v llvm-objdump || command -v llvm-objdump-14 || true)
 for packed in "$release"/heapdb-*-macos-*.tar.gz; do
 	[ -f "$packed" ] || continue

@@ -1,6 +1,6 @@
 #!/bin/sh
-# packaging_test.sh - what `make release` writes beside binaries: image, list of parts, formula; workflows call
-# targets that there are. packages_test.sh uses what was built.
+# packaging_test.sh - what `make release` writes in addition to binaries: image, list of parts, formula. Workflows call
+# existing targets. packages_test.sh tests the binaries.
 set -eu
 cd "$HDB_ROOT"
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
@@ -8,7 +8,7 @@ export PYTHONDONTWRITEBYTECODE=1
 make_image=tools/packaging/make_image.py
 w=$TMPDIR
 
-# An image: the same bytes each time, whole when it is opened, refused when a byte is another.
+# An image has the same bytes each time, can be opened, and is refused if a byte differs.
 printf '#!/bin/sh\necho "$@"\n' > "$w/command"
 python3 $make_image "$w/command" amd64 1700000000 "$w/a.tar" > /dev/null
 python3 $make_image "$w/command" amd64 1700000000 "$w/b.tar" > /dev/null
@@ -27,7 +27,7 @@ open(sys.argv[2], "wb").write(data[:at] + bytes([data[at] ^ 1]) + data[at + 1:])
 END
 if python3 tests/e2e/oci_open.py "$w/bad.tar" "$w/root" 2> /dev/null; then exit 1; fi
 
-# The list of parts: every row of NOTICES, each with a name of its own, and heapdb.
+# The list of parts contains heapdb and every row of NOTICES, each with its own name.
 python3 tools/packaging/make_sbom.py 1700000000 https://example.org > "$w/sbom"
 python3 - "$w/sbom" << 'END'
 import json, re, sys
@@ -46,7 +46,7 @@ for p in sbom["packages"]:
 assert sbom["spdxVersion"] == "SPDX-2.3" and sbom["dataLicense"] == "CC0-1.0"
 END
 
-# The formula names the archives that are there, with their checksums.
+# The formula names the existing archives with their checksums.
 version=$(heapdb --version | sed 's/^heapdb \([0-9.]*\).*/\1/')
 mkdir "$w/release"
 echo mac > "$w/release/heapdb-$version-macos-aarch64.tar.gz"
@@ -57,7 +57,7 @@ grep -q "sha256 \"$(echo linux | sha256sum | sed 's/ .*//')\"" "$w/heapdb.rb"
 [ "$(grep -c sha256 "$w/heapdb.rb")" = 2 ]
 if command -v ruby > /dev/null; then ruby -c "$w/heapdb.rb"; fi
 
-# Workflows: what they call is there.
+# Workflows call only existing targets.
 for file in .github/workflows/*.yml; do
 	targets=$(grep -o 'run: make [^$]*' "$file" | sed 's/^run: make//' | tr ' ' '\n' |
 		grep -E '^[a-z][a-z-]*$' || true)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# page_away_test.sh - what a reload of the page shows after its server has ended, and when one is
-# there again, in Chromium. Skipped where there is none. page_away.py beside it has the steps.
+# page_away_test.sh - in Chromium, a reload of the page after its server has ended, and when a server is running again.
+# Skipped without Chromium. page_away.py has the steps.
 set -eu
 
 # shellcheck source=tests/support/page.sh

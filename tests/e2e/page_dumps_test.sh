@@ -1,7 +1,7 @@
 #!/bin/sh
-# page_dumps_test.sh - the page in a real browser on dumps of real programs, where they are
-# (../shared/dumps): advice is a button and no command, a number opens exactly what it counts.
-# HEAPDB_PAGE=full (make nightly) takes all of them. Skipped where there is no chromium.
+# page_dumps_test.sh - the page in a real browser on dumps of real programs in ../shared/dumps, if they exist: advice is
+# a link instead of a command, and a number opens exactly the objects it counts. HEAPDB_PAGE=full (make nightly) uses
+# all of them. Skipped without Chromium.
 set -eu
 
 # shellcheck source=tests/support/page.sh

@@ -1,6 +1,6 @@
 #!/bin/sh
-# page_looks_test.sh - each view of the page at five sizes, light and dark, as page_test.sh opens it:
-# nothing is cut, nothing lies on something else, and axe-core finds nothing at three of them. With
-# HEAPDB_PAGE=full (make nightly) at eight, with axe-core at each.
+# page_looks_test.sh - each view of the page in five sizes and both themes, opened as in page_test.sh: nothing is cut
+# off or overlaps, and axe-core reports nothing in three of the sizes. HEAPDB_PAGE=full (make nightly): eight sizes,
+# axe-core in each.
 # Slow: a hundred views are drawn, each is read twice.
 CLIENT=page_looks_client.py exec sh "$HDB_ROOT/tests/e2e/page_test.sh"

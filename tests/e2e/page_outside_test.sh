@@ -1,7 +1,7 @@
 #!/bin/sh
-# page_outside_test.sh - what files beside the dump say on the page, in Chromium: growth as lines, the memory of the
-# process as a bar, who allocated, native memory, and owners over three dumps; each view at four sizes with axe-core;
-# and the report that has them. Skipped where there is no Chromium. page_outside.py beside it has the steps.
+# page_outside_test.sh - views of --with files on the page, in Chromium: growth as a line chart, process memory as a
+# bar, allocations, native memory, and owners over three dumps, each in four sizes with axe-core; and the report with
+# them. Skipped without Chromium. page_outside.py has the steps.
 # Slow: the views are drawn at four sizes.
 set -eu
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# page_search_test.sh - the search of the page in a real browser: Enter takes what is highlighted, at
-# once and later; 100,000 classes, too. Skipped where there is no chromium.
+# page_search_test.sh - the search of the page in a real browser: Enter takes the highlighted offer, immediately and
+# later; also with 100,000 classes. Skipped without Chromium.
 set -eu
 
 # shellcheck source=tests/support/page.sh

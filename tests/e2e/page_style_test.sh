@@ -1,10 +1,10 @@
 #!/bin/sh
-# page_style_test.sh - the page's style sheet has four text sizes, two radii and distances in steps of
-# 4 px, and no component has sizes of its own (tools/serve/page/README.md).
+# page_style_test.sh - the page's style sheet has four text sizes, two radii and distances in multiples of 4 px, and no
+# component defines sizes (tools/serve/page/README.md).
 set -eu
 
 page=$HDB_ROOT/tools/serve/page
-# Lines of the style sheet that break a rule: FILE is the style sheet.
+# Lines of the style sheet that break a rule. FILE is the style sheet.
 odd()
 {
 	grep -nE '^ *font-size:' "$1" | grep -vE 'var\(--(small|text|head|title)\)' || true
@@ -25,7 +25,7 @@ found=$(odd "$page/app.css")
 found=$(grep -nE 'fontSize|borderRadius|style=\{\{[^}]*(padding|margin)[A-Z]?[a-z]*: *"' "$page"/*.tsx || true)
 [ -z "$found" ] || { echo "$found"; exit 1; }
 
-# What it looks for it finds.
+# The check finds violations.
 odd=$(mktemp)
 trap 'rm -f "$odd"' EXIT
 printf '  font-size: 13px;\n  border-radius: 5px;\n  padding: 0 6px;\n  margin: 8px -2px;\n' \

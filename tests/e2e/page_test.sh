@@ -1,8 +1,7 @@
 #!/bin/sh
-# page_test.sh - the page in a real browser (Debian's chromium): each view, clicks, keys, a narrow
-# screen, a heap full of markup, and the report as one file. Skipped where there is no chromium.
-# page_client.py beside it has the clicks; page_big_test.sh has a big heap, page_looks_test.sh all
-# sizes. SHOTS=FOLDER keeps pictures of the views.
+# page_test.sh - the page in a real browser (Debian's chromium): each view, clicks, keys, a narrow window, a heap full
+# of markup, and the report as one file. Skipped without chromium. page_client.py has the clicks; page_big_test.sh uses
+# a big heap, page_looks_test.sh all sizes. SHOTS=FOLDER keeps screenshots of the views.
 # shellcheck disable=SC2016
 set -eu
 
@@ -16,13 +15,13 @@ heapdb import evil.hprof --quiet >out 2>&1 || true
 heapdb query leaks --db s.heapdb >out
 heapdb report s.heapdb --html report.html --quiet
 heapdb report evil.heapdb --html evil.html --no-values --quiet 2>out
-# Texts of the heap are in one report and not in the other: keys, names of threads and loaders, arguments.
+# Strings of the heap are in one report and not in the other: keys, names of threads and loaders, arguments.
 heapdb report s.heapdb --html plain.html --no-values --quiet
 for text in 'worker with locals' plugins-a 'Sample sample.hprof'; do
 	grep -qF "$text" report.html || { echo "no \"$text\" in the report"; exit 1; }
 	! grep -F "$text" plain.html >out || { echo "\"$text\" is in a report without values"; exit 1; }
 done
-# A dump of Android's runtime, where there is one.
+# A dump of Android's runtime, if there is one.
 set -- s.heapdb evil.heapdb
 if [ -r "$HDB_ROOT/../shared/dumps/android_service_leak.hprof.zst" ]; then
 	zstd -dqf "$HDB_ROOT/../shared/dumps/android_service_leak.hprof.zst" -o android.hprof
@@ -32,7 +31,7 @@ many=$HDB_ROOT/../shared/dumps/vthreads_j25_live.hprof.zst
 if [ -r "$many" ]; then
 	heapdb import "$many" -o vthreads.heapdb --quiet >out 2>&1 && set -- "$@" vthreads.heapdb
 fi
-# The report of a real server, whose size and pages are measured.
+# The report of a real server, whose size and number of pages are measured.
 if [ -r "$HDB_ROOT/../shared/dumps/tomcat9_j17.hprof.zst" ]; then
 	heapdb import "$HDB_ROOT/../shared/dumps/tomcat9_j17.hprof.zst" -o tomcat.heapdb --quiet >out 2>&1
 	heapdb report tomcat.heapdb --html tomcat.html --quiet

@@ -19,7 +19,7 @@ complain() {
 	failed=1
 }
 
-# make PROGRAM [ARGUMENT...]: PROGRAM.heapdb, PROGRAM.md and PROGRAM.rules.
+# make PROGRAM [ARGUMENT...]: makes PROGRAM.heapdb, PROGRAM.md and PROGRAM.rules.
 make_report() {
 	program=$1
 	shift
@@ -34,8 +34,7 @@ make_report() {
 	heapdb query triage --db "$program.heapdb" --csv --columns severity,rule,count,bytes > "$program.rules"
 }
 
-# planted PROGRAM LEAST CULPRIT PATH RULE...: what the first lines say, the least percentage, rules
-# that fire.
+# planted PROGRAM LEAST CULPRIT PATH RULE...: checks the first lines, the minimum percentage, and the rules that fire.
 planted() {
 	program=$1 least=$2 culprit=$3 path=$4
 	shift 4
@@ -97,7 +96,7 @@ done
 grep -q '^threads,' details && complain "PlantedThreads: threads that were not started count"
 make_report PlantedThreads control
 grep -q '\(deadlock\|threads-not-started\),' PlantedThreads.rules && complain "PlantedThreads: an alarm"
-# Several holders, and what is hard to name: the culprit, and a word of what it holds (- for none).
+# Several holders, and culprits that are hard to name: the culprit, and a word of what it holds (- for none).
 holders() {
 	make_report PlantedHolders "$1"
 	planted PlantedHolders "$2" "$3" "$4"
@@ -135,7 +134,7 @@ between empty-collections 3 120000 120600
 between sessions 3 6000 6000
 between finalizer-backlog 3 25000 25100
 between direct-buffers 4 83886080 84200000
-# What most of a heap is held by is critical when there is little room left, and not before.
+# The owner of most of the heap is critical only if little space is left.
 for program in PlantedMap PlantedThreadLocal PlantedLoader PlantedListeners PlantedLocal PlantedStrings PlantedWaste; do
 	grep -q '^critical' $program.rules && complain "$program: critical, with most of 128 MiB free"
 	grep -q '^\*\*Culprit' $program.md && complain "$program: a culprit, with most of 128 MiB free"
@@ -151,12 +150,12 @@ grep -q '^Reachable: .* of at most 38\.7 MiB (8[0-9]\.[0-9]* %)\.$' PlantedFull.
 	complain "PlantedFull: not told how full the heap is"
 heapdb info --db PlantedFull.heapdb --csv > info.csv
 grep -q '^vm,max heap,"40,566,784",40566784,' info.csv || { complain "PlantedFull: max heap"; grep '^vm' info.csv; }
-# The limit of direct buffers says nothing of the heap if it is set.
+# The limit of direct buffers, if set, says nothing about the heap.
 options=-XX:MaxDirectMemorySize=41m
 make_report PlantedFull
 grep -q '^critical' PlantedFull.rules && complain "PlantedFull: full by the limit of direct buffers"
 grep -q '^Reachable: [0-9.]* MiB\.$' PlantedFull.md || complain "PlantedFull: full by the limit of direct buffers"
-# The VM's own dump when there is no room left; the program ends with the error.
+# The VM's own dump on an OutOfMemoryError; the program ends with the error.
 rm -f dump.hprof
 java -XX:+UseSerialGC -Xmx40m -XX:MaxDirectMemorySize=41m -XX:+HeapDumpOnOutOfMemoryError -XX:HeapDumpPath=dump.hprof \
 	-cp classes PlantedFull unused error > java.log 2>&1 && complain "PlantedFull: no error"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# population_test.sh - all doors count the same objects: of 50 classes, strings and entries the
-# reachable ones, with --all and --unreachable the others, through the command, SQL, OQL, Python, MCP
-# and the extension; and each query that counts objects takes these options or says why not.
+# population_test.sh - all interfaces count the same objects: reachable ones of 50 classes, strings and entries, and the
+# others with --all and --unreachable, in the command, SQL, OQL, Python, MCP and the extension. Each query that counts
+# objects has these options or explains why not.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
 work=$(mktemp -d)
@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE=1
 cp "$DUMP" "$work/sample.hprof"
 shared=$HDB_ROOT/../shared/dumps
 [ ! -f "$shared/refs_j17_all.hprof.zst" ] || zstd -dqf "$shared/refs_j17_all.hprof.zst" -o "$work/refs.hprof"
-# A program without the sanitizer cannot load what has it.
+# A program without sanitizers cannot load a library built with them.
 export HEAPDB_LIBRARY="$BUILD/python/libheapdb.so"
 if [ ! -e "$HEAPDB_LIBRARY" ] || nm -D "$BUILD/libheapdb.so" | grep -q __asan; then
 	HEAPDB_LIBRARY=

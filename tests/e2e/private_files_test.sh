@@ -1,12 +1,12 @@
 #!/bin/sh
-# private_files_test.sh - every file that a command writes is for its owner alone (mode 0600), whatever
-# the umask and whatever it replaces: all of them have contents of a heap.
+# private_files_test.sh - every file that a command writes has mode 0600, whatever the umask and whatever it replaces,
+# because all of them contain data of a heap.
 set -eu
 cd "$TMPDIR"
 umask 022
 heapdb import "$DUMP" -o s.heapdb --quiet > /dev/null
 
-# Runs a command, and looks at the mode of the file that it wrote.
+# Runs a command and checks the mode of the file that it wrote.
 private() {
 	file=$1
 	shift
@@ -27,7 +27,7 @@ private stripped.hprof heapdb strip "$DUMP" stripped.hprof
 private redacted.hprof heapdb redact "$DUMP" redacted.hprof
 private converted.hprof heapdb convert "$DUMP" converted.hprof
 private s.heapdb.notes heapdb notes add java.lang.Object "expected" --db s.heapdb
-# A file that others could read becomes private with what it then holds.
+# A file that others could read becomes private when it gets new contents.
 echo > leaks.txt
 chmod 644 leaks.txt
 private leaks.txt heapdb leaks -o leaks.txt --force --db s.heapdb

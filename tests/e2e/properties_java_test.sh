@@ -1,6 +1,6 @@
 #!/bin/sh
-# properties_java_test.sh - values of system properties that are longer than any buffer are whole: a
-# class path has thousands of characters.
+# properties_java_test.sh - long values of system properties are complete, for example a class path with thousands of
+# characters.
 set -eu
 for tool in java javac python3; do
 	command -v $tool > /dev/null || { echo "no $tool here"; exit 77; }
@@ -25,7 +25,7 @@ for values in by_json, by_csv:
     assert len(values["edge.text"]) == 4095, len(values["edge.text"])
 EOF
 
-# The same text of the string by itself, and as a value of the map that has it; people see how long it is.
+# The string itself and the value in the map have the same text; its length is shown.
 id=$(heapdb info --properties --csv --columns name,id --db p.heapdb | sed -n '/^long.ascii,/{s///p;q;}')
 heapdb object "$id" --json --db p.heapdb > o.json
 heapdb entries java.util.concurrent.ConcurrentHashMap --json --limit all --db p.heapdb > e.json

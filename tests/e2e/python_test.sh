@@ -1,6 +1,6 @@
 #!/bin/sh
-# python_test.sh - the Python package: its tests against the library that was built; the wheel in a
-# clean environment, and data frames where pandas, polars and pyarrow can be installed.
+# python_test.sh - the Python package: its tests with the built library; the wheel in a clean environment, and data
+# frames if pandas, polars and pyarrow can be installed.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
 work=$(mktemp -d)
@@ -24,7 +24,7 @@ HEAPDB_LIBRARY="$library" PYTHONPATH="$HDB_ROOT/tools/python" \
 python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$work/stubs.pyi"
 grep -q 'def histogram(self, .*targets: Target, by: ' "$work/stubs.pyi"
 
-# Rows in strict code: mypy looks where it is installed.
+# Rows in strictly typed code: checked with mypy if it is installed.
 if python3 -c 'import mypy' 2> /dev/null; then
 	mkdir -p "$work/typed/heapdb_jvm"
 	cp "$work/stubs.pyi" "$work/typed/heapdb_jvm/__init__.pyi"
@@ -43,7 +43,7 @@ grep -A 3 '^class HistogramRow' "$work/stubs.pyi" | grep -q '^    objects: int$'
 	exit 1
 }
 
-# The documentation is one page with all that is public.
+# The documentation is one page with everything public.
 HEAPDB_LIBRARY="$library" PYTHONPATH="$HDB_ROOT/tools/python" \
 	python3 "$HDB_ROOT/tools/python/make_docs.py" > "$work/docs.html"
 for name in heapdb_jvm.open Database.sql Database.histogram Rows.picture Rows.to_pandas Object.path_to_root \
@@ -52,7 +52,7 @@ for name in heapdb_jvm.open Database.sql Database.histogram Rows.picture Rows.to
 done
 grep -q '<pre>db.oql(' "$work/docs.html"
 
-# The wheel, if one was made (make wheel), and data frames; kept from one run to the next.
+# The wheel, if it was built (make wheel), and data frames. The environment is kept between runs.
 venv=$(sh "$HDB_ROOT/tests/support/frames_venv.sh")
 if [ -z "$venv" ]; then
 	echo "data frames: pandas, polars and pyarrow cannot be installed here: left out"

@@ -1,7 +1,6 @@
 #!/bin/sh
-# query_examples_test.sh - the example of every query in `heapdb help query NAME` runs on the sample
-# dump and gives rows; and every query has a group, whose queries follow each other in `heapdb
-# help`.
+# query_examples_test.sh - the example of every query in `heapdb help query NAME` runs on the sample dump and returns
+# rows. Every query has a group, and `heapdb help` lists the queries of a group together.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -12,7 +11,7 @@ cp before.heapdb after.heapdb
 HEAPDB=$work/before.heapdb
 export HEAPDB
 
-# The sample dump has none of these, or nothing is wrong with it.
+# Queries for which the sample dump has no data.
 without_rows='problems dangling alloc-sites cpu-samples heap-summaries reference-leaks secrets'
 without_rows="$without_rows leak-traces object-sites bitmaps explain"
 

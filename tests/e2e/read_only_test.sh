@@ -1,8 +1,7 @@
 #!/bin/sh
-# read_only_test.sh - a database that cannot be written: everything is answered as from one that
-# can, derived tables go to a private file, which is said once, has no name, and is gone afterwards;
-# the database is left as it was. Files that are made are readable by their owner alone, whatever
-# the umask.
+# read_only_test.sh - a database that cannot be written gives the same answers as a writable one. Derived tables go to a
+# private file without a name, which is reported once and disappears afterwards; the database is unchanged. Created
+# files are readable only by their owner, whatever the umask.
 set -eu
 work=$(mktemp -d /tmp/heapdb-ro.XXXXXX)
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
@@ -13,7 +12,7 @@ fail() {
 	failed=1
 }
 
-# Root may write everywhere, so it asks as nobody.
+# Root may write everywhere, so the test runs as nobody.
 as=
 if [ "$(id -u)" -eq 0 ]; then
 	if ! command -v setpriv > /dev/null; then
@@ -22,7 +21,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	fi
 	as="setpriv --reuid=65534 --regid=65534 --clear-groups"
 fi
-# It may not enter the folder of the tests, for instance in /root.
+# nobody may not enter the directory of the tests, for instance in /root.
 cd "$work"
 cp "$DUMP" "$work/sample.hprof"
 chmod 644 "$work/sample.hprof"
@@ -44,7 +43,7 @@ chmod 777 "$work/tmp"
 chmod 555 "$work/db" "$work/closed"
 before=$(sha256sum < "$work/db/a.heapdb")
 
-# ask NAME COMMAND...: as who may not write; the answer goes to NAME.out.
+# ask NAME COMMAND...: runs a command without permission to write. The answer goes to NAME.out.
 ask() {
 	name=$1
 	shift
@@ -75,11 +74,11 @@ ask ro query roots
 ask ro query top --quiet
 [ ! -s ro.err ] || fail "said in spite of --quiet"
 
-# --tmp, and memory where that cannot be written either
+# --tmp, or memory if that directory is not writable either
 mkdir "$work/other" && chmod 777 "$work/other"
 ask ro query top --tmp "$work/other"
 grep -q "private file in $work/other" ro.err || fail "--tmp: $(cat ro.err)"
-# (LMDB opens a file without a name by /proc)
+# (LMDB opens a file without a name through /proc)
 if $as test -w /dev/shm || $as test -d /proc/self/fd; then
 	$as test -w /dev/shm && memory=/dev/shm || memory=memory
 	ask ro query top --csv --tmp "$work/closed"
@@ -94,14 +93,14 @@ else
 		fail "no folder for private files exits $got: $(cat ro.err)"
 	fi
 fi
-# in little memory, spilled
+# with little memory, spilled
 ask ro query top --memory 16M --csv
 
 [ "$(sha256sum < "$work/db/a.heapdb")" = "$before" ] || fail "the database was written"
 litter=$(find "$work/db" "$work/other" "$work/closed" "$work/tmp" -name '*lock' -path '*/db/*' \
 	-o -name 'heapdb-*' -o -name '.heapdb*')
 [ -z "$litter" ] || fail "litter: $litter"
-# an import into the folder is an error that says why
+# an import into the directory fails with the reason
 cp "$DUMP" "$work/tmp/d.hprof" && chmod 644 "$work/tmp/d.hprof"
 got=0
 $as "$work/heapdb" import "$work/tmp/d.hprof" -o "$work/db/b.heapdb" > out 2>&1 || got=$?
@@ -109,7 +108,7 @@ if [ $got -ne 4 ] || ! grep -q "ermission denied" out; then
 	fail "import into a closed folder exits $got: $(cat out)"
 fi
 
-# A file system that is truly read-only: a mount of our own, of which nobody else sees anything.
+# A truly read-only file system: a private mount.
 mkdir "$work/mount"
 if [ "$(id -u)" -ne 0 ] || ! unshare -m true 2> /dev/null ||
 	! unshare -m mount -t tmpfs -o size=16m none "$work/mount" 2> /dev/null; then
@@ -156,8 +155,8 @@ if touch /dev/shm/heapdb-ro-test 2> /dev/null; then
 	TMPDIR=$PWD/mount heapdb query top --db mount/a.heapdb > ro.out 2> ro.err
 	grep -q "private file in /dev/shm" ro.err || fail "memory: $(cat ro.err)"
 fi
-# no folder can be written: in memory, the scratch files too (--memory 1M); several tables one after
-# the other, each from those before. The second ways (PORTABLE=1) have no files in memory.
+# No directory is writable: everything in memory, also the scratch files (--memory 1M); several tables one after the
+# other, each from the previous ones. The portable fallbacks (PORTABLE=1) have no files in memory.
 if [ "${BUILD%/portable}" != "$BUILD" ] && mount -t tmpfs -o ro none /dev/shm 2> /dev/null; then
 	got=0
 	TMPDIR=$PWD/mount heapdb query top --db mount/a.heapdb > ro.out 2> ro.err || got=$?
@@ -181,7 +180,7 @@ elif [ -d /proc/self/fd ] && mount -t tmpfs -o ro none /dev/shm 2> /dev/null; th
 	done
 	umount /dev/shm
 fi
-# what has to be written there is refused, what goes elsewhere is not
+# commands that must write there are refused, those that write elsewhere are not
 got=0
 heapdb import mount/d.hprof > out 2>&1 || got=$?
 said="Read-only file system; to write it elsewhere, run heapdb import mount/d.hprof -o FILE"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# tests/e2e/readme_test.sh - the README's commands on the sample dump print what it says: the first and the five.
-# The files that it links to exist, and it is a front page of at most 700 words.
+# tests/e2e/readme_test.sh - the README's commands on the sample dump print what it shows: the first one and the five.
+# The files that it links to exist, and it has at most 700 words.
 set -eu
 export LC_ALL=C.UTF-8 COLUMNS=100
 unset HEAPDB

@@ -1,6 +1,6 @@
 #!/bin/sh
-# redacted_test.sh - dumps that other tools redacted: all texts zeros, '?' or '*', as hprof-redact, PayPal's
-# heap-dump-tool and Shark leave them, or the marker of hprof-analyzer, are said to be; with one text left they are not.
+# redacted_test.sh - dumps redacted by other tools are recognised: all strings zeros, '?' or '*', as left by
+# hprof-redact, PayPal's heap-dump-tool and Shark, or the marker of hprof-analyzer. With one text left, they are not.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
 cd "$TMPDIR"
@@ -64,7 +64,7 @@ open("other.hprof", "wb").write(data[:first] + mark + b"HPROF-SOMETHIN" + data[f
 END
 python3 fill.py
 cp "$DUMP" whole.hprof
-# redacted NAME THREADS TEXT: what `info` and every other answer say; no problem is found.
+# redacted NAME THREADS TEXT: `info` and every other answer report it; no problem is found.
 redacted() {
 	heapdb import "$1.hprof" -o "$1.heapdb" --force --threads "$2" --quiet > /dev/null
 	heapdb info --db "$1.heapdb" --json > info.json 2> said
@@ -87,11 +87,11 @@ for threads in 1 4; do
 	redacted other $threads whole
 	redacted whole $threads whole
 done
-# The marker stays in what is written of it, with identifiers of another size, too.
+# The marker stays in converted dumps, also with identifiers of another size.
 heapdb convert mark.hprof long.hprof --id-size 8 --quiet > /dev/null
 redacted long 2 'most primitive values were removed'
 heapdb convert mark.hprof parts.hprof --segments --quiet > /dev/null
 redacted parts 2 'most primitive values were removed'
-# What heapdb itself has redacted says so, and is no more than that.
+# A dump redacted by heapdb is reported as such, and only as such.
 heapdb redact zero.hprof ours.hprof --quiet > /dev/null
 redacted ours 2 'most primitive values were removed'

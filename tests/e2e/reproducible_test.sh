@@ -1,5 +1,5 @@
 #!/bin/sh
-# reproducible_test.sh - the same sources make the same bytes in two folders: command, library, wheel, source.
+# reproducible_test.sh - builds in two directories produce the same bytes: command, library, wheel, source archive.
 # Slow: it builds all twice.
 set -eu
 git -C "$HDB_ROOT" rev-parse -q --verify HEAD > /dev/null 2>&1 || { echo "this is no clone"; exit 77; }

@@ -1,7 +1,7 @@
 #!/bin/sh
-# rewrite_test.sh - convert, strip and redact: what is copied is the same byte for byte through every
-# compression; what is changed has the same objects, sizes and dominators; what is redacted has no
-# text left. On the sample, and on dumps of ../shared/dumps where they are.
+# rewrite_test.sh - convert, strip and redact: copied data is byte for byte the same through every compression; changed
+# dumps have the same objects, sizes and dominators; redacted dumps have no strings left. Uses the sample, and dumps of
+# ../shared/dumps if they exist.
 # shellcheck disable=SC2015,SC2094,SC2153
 set -eu
 work=$(mktemp -d)
@@ -27,7 +27,7 @@ try_dump() {
 		# shellcheck disable=SC2086
 		quiet $how "$1" new.hprof --force
 		graph new.hprof new.tsv
-		# Sizes of Android's objects are its own dumps' business.
+		# Sizes of Android's objects exist only in its own dumps.
 		case $2-$how in
 		android-convert*)
 			graph "$1" plain_mat.tsv --sizes mat
@@ -44,7 +44,7 @@ try_dump() {
 cp "$DUMP" a.hprof
 try_dump a.hprof java
 
-# Copies: there and back, in every way. What is copied is not counted.
+# Copies: there and back, in every format. Bytes that are only copied are not parsed.
 heapdb convert a.hprof -o a.copy.hprof --json > out && cmp a.hprof a.copy.hprof || fail "convert -o"
 grep -q '"objects":null' out || fail "a copy counts objects: $(cat out)"
 quiet convert a.hprof a.hprof.gz
@@ -62,7 +62,7 @@ got=0
 heapdb convert a.hprof b.hprof 2> out || got=$?
 [ $got -eq 2 ] && grep -q "already exists" out || fail "an existing file was replaced"
 quiet convert a.hprof b.hprof --force
-# A named pipe is written into, not replaced.
+# A named pipe is written to, not replaced.
 mkfifo pipe
 cmp pipe a.hprof > out 2>&1 & reader=$!
 quiet convert a.hprof pipe --force
@@ -76,13 +76,13 @@ got=0
 heapdb convert empty c.hprof 2> out || got=$?
 [ $got -eq 3 ] || fail "an empty dump: exit $got"
 ls c.hprof ./*.writing 2> /dev/null && fail "litter"
-# A dump that was cut: what is whole is written, and it is said.
+# A truncated dump: complete parts are written, and the truncation is reported.
 head -c $(($(stat -c %s a.hprof) * 4 / 5)) a.hprof > cut.hprof
 heapdb strip cut.hprof d.hprof > out 2>&1 || fail "a dump that was cut"
 grep -q "has 1 problem" out || fail "the problem is not told"
 heapdb import d.hprof --quiet > /dev/null || fail "import of what was cut"
 
-# No text and no number is left, and answers say so.
+# No string and no number is left, and answers say so.
 quiet redact a.hprof r.hprof
 heapdb import r.hprof --quiet > /dev/null
 [ "$(heapdb query strings --match '[A-Za-z0-9]' --db r.heapdb --csv --quiet 2> /dev/null | wc -l)" -le 1 ] ||
@@ -91,19 +91,19 @@ heapdb query top --db r.heapdb --json --quiet 2> /dev/null | grep -q '"redacted"
 heapdb query top --db r.heapdb --csv 2>&1 > /dev/null | grep -q 'redacted:' || fail "stderr does not say it"
 [ "$(heapdb query top --db r.heapdb 2>&1 | grep -c 'redacted:')" = 1 ] || fail "text does not say it once"
 heapdb check --db r.heapdb > out 2>&1 || fail "check of a redacted dump"
-# How many entries collections have is kept, but for sets of enum constants, which are numbers.
+# Numbers of entries of collections are kept, except for sets of enum constants, which are numbers.
 heapdb query collections --db r.heapdb --by class --csv --quiet 2> /dev/null > r.csv
 heapdb import a.hprof --quiet > /dev/null
 heapdb query collections --db a.heapdb --by class --csv --quiet > a.csv
 for file in a r; do grep -v 'EnumSet\|Unmodifiable' $file.csv > $file.cut; done
 cmp a.cut r.cut || fail "collections have other sizes"
-# What is to be kept is.
+# Data named by --keep stays.
 quiet redact a.hprof k.hprof --keep 'byte[],char[],java.lang.Integer:value'
 heapdb import k.hprof --quiet > /dev/null
 [ "$(heapdb query strings --equals main --db k.heapdb --csv --quiet 2> /dev/null | wc -l)" -ge 2 ] || fail "--keep"
 
 
-# Hashes: equal texts are equal still, under one key in each run, and others are not.
+# Hashes: equal strings stay equal, different ones stay different, with one key in each run.
 head -c 32 /dev/urandom > key
 quiet redact a.hprof h1.hprof --hash-key key
 quiet redact a.hprof h2.hprof --hash-key key
@@ -111,7 +111,7 @@ cmp h1.hprof h2.hprof || fail "two runs with one key differ"
 quiet redact a.hprof h3.hprof --hash
 cmp -s h1.hprof h3.hprof && fail "a new key gives the same hashes"
 heapdb import h1.hprof --quiet > /dev/null
-# Short texts have few hashes: some are the same by chance.
+# Short strings have few hashes, so some are equal by chance.
 for d in a h1; do
 	heapdb query duplicates --db $d.heapdb --json --quiet 2> /dev/null |
 		python3 -c 'import json, sys
@@ -127,7 +127,7 @@ got=0
 heapdb redact a.hprof h4.hprof --hash-key empty 2> out || got=$?
 [ $got -eq 2 ] && [ ! -e h4.hprof ] || fail "an empty key: exit $got"
 
-# Texts alone: arrays without text keep their contents.
+# Strings only: arrays without text keep their contents.
 quiet redact a.hprof t.hprof --arrays text
 heapdb import t.hprof --quiet > /dev/null
 [ "$(heapdb query strings --match '[A-Za-z0-9]' --db t.heapdb --csv --quiet 2> /dev/null | wc -l)" -le 1 ] ||
@@ -150,7 +150,7 @@ for d in a n; do
 done
 sed 's/\bSample\b/Thing/g; s/java\.util\.HashMap\b/x.Table/g; s/java\.lang\.ref\./y./g' a.classes | sort > want
 sort n.classes > got
-# Sizes and which fields are weak follow from names: names alone are compared.
+# Sizes and weak fields depend on names, so only names are compared.
 cut -d , -f 1 want | sort > want.names
 cut -d , -f 1 got | sort > got.names
 cmp want.names got.names || { diff want.names got.names | head; fail "--rename"; }
@@ -159,7 +159,7 @@ got=0
 heapdb redact a.hprof n2.hprof --rename names 2> out || got=$?
 [ $got -eq 3 ] && grep -q 'line 1' out || fail "a bad line of --rename: exit $got"
 
-# Matrix's way: texts of strings stay, other arrays go.
+# As in Matrix: strings stay, other arrays are removed.
 quiet strip a.hprof m.hprof --keep strings
 heapdb import m.hprof --quiet > /dev/null 2>&1
 for d in a m; do
@@ -188,7 +188,7 @@ heapdb convert a.hprof i4.hprof --id-size 4 2> out || got=$?
 [ $got -eq 3 ] && grep -q 'ID 0x[0-9a-f]* at offset [0-9]* does not fit' out && [ ! -e i4.hprof ] ||
 	fail "--id-size 4 where IDs do not fit: exit $got"
 
-# widths DUMP: to 8 bytes and back, the same graph, and in the end the same bytes.
+# widths DUMP: to 8 bytes and back, with the same graph and finally the same bytes.
 widths() {
 	quiet convert "$1" w4.hprof --segments --force
 	quiet convert "$1" w8.hprof --id-size 8 --force
@@ -222,7 +222,7 @@ if [ -d "$dumps" ] && command -v zstd > /dev/null; then
 			quiet convert -z x.hprof z.hprof --force
 			[ "$(stat -c %s z.hprof)" -le "$(stat -c %s y.hprof)" ] || fail "$name: -z"
 			heapdb import z.hprof --force --quiet > /dev/null || fail "$name: import of -z"
-			# What KOOM writes is read as it is, and what is missing is said.
+			# Output of KOOM is read, and missing data is reported.
 			python3 "$HDB_ROOT/tests/e2e/koom_strip.py" x.hprof koom.hprof
 			heapdb import koom.hprof --force --quiet > out 2>&1 || fail "$name: import of KOOM's"
 			grep -q ', 1 problem$' out && grep -q 'stripped, as KOOM does' out ||

@@ -1,6 +1,6 @@
 #!/bin/sh
-# schema_test.sh - the JSON of every query, with and without each of its options, of errors, of the
-# report and of an import is as `heapdb help --schema` says. Needs python3-jsonschema.
+# schema_test.sh - the JSON of every query, with and without each of its options, of errors, of the report and of an
+# import conforms to `heapdb help --schema`. Needs python3-jsonschema.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
 python3 -c 'import jsonschema; jsonschema.Draft202012Validator' 2> /dev/null ||
@@ -15,7 +15,7 @@ HEAPDB=$work/before.heapdb
 export HEAPDB
 heapdb help --schema > schema.json
 heapdb report --json > json/report
-# Without /proc there is nothing to list.
+# Without /proc there are no processes to list.
 [ ! -r /proc/self/stat ] || heapdb capture --json > json/capture
 [ -s json/capture ] || echo '{"schema":2,"query":"capture","facts":{}}' > json/capture
 heapdb meminfo "$HDB_ROOT/tests/corpus/meminfo/dumpsys" "$DUMP" --json > json/meminfo
@@ -34,7 +34,7 @@ heapdb notes add java.lang.String 'said of strings' || true
 heapdb notes --json > json/notes
 heapdb histogram --json > json/noted
 
-# Each query as in its example, and with each option: its example, or its last choice.
+# Each query with its example, and with each option: its example, or its last choice.
 heapdb help --names | awk -F '\t' '
 	$1 == "example" { query = $2; command = $3 " " $4; print command; sub(/ .*/, "", $4); plain = $3 " " $4 }
 	$1 == "option" && $2 == query {
@@ -83,10 +83,10 @@ for name in schema['$defs']['answer']['properties']['query']['enum']:
     if name not in seen:
         bad += 1
         print('%s: was not asked' % name)
-# What is wrong is found.
+# Invalid JSON is detected.
 wrong = {'schema': 2, 'query': 'top', 'arguments': {}, 'facts': {'nope': 1}, 'columns': [], 'rows': [{'id': 5}],
          'row_count': 1, 'total_rows': 1}
-# And by the query's own part alone: what is said is what is wrong.
+# Validated only against the query's own part, the error names the mistake.
 if not any("'nope'" in e.message for e in validator.iter_errors(wrong)):
     bad += 1
     print('a wrong answer is valid')
@@ -94,7 +94,7 @@ for name in ('sql', 'oql', 'error'):
     if validator.is_valid({'schema': 2, 'query': name, 'rows': [{'a': []}], 'columns': ['a']}):
         bad += 1
         print('a wrong answer of %s is valid' % name)
-# The query chooses the part: many rows are not tried against all queries.
+# The query selects the part: rows are not validated against all queries.
 many = json.load(open(os.path.join(sys.argv[2], 'sql')))
 many['rows'] = (many['rows'] * 2000)[:2000] or [{}]
 many['row_count'] = len(many['rows'])

@@ -1,6 +1,6 @@
 #!/bin/sh
-# tests/e2e/secrets_test.sh - heapdb secrets finds what tests/java/Secrets.java plants, names the key or
-# field, shows no secret, and finds nothing in what redact writes. The sample has none.
+# tests/e2e/secrets_test.sh - heapdb secrets finds what tests/java/Secrets.java plants, names the key or field, prints
+# no secret, and finds nothing in the output of redact. The sample has no secrets.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -35,7 +35,7 @@ while IFS="$(printf '\t')" read -r rule key; do
 			fail "$rule was not found in $key"
 	fi
 done < wanted.tsv
-# Each is held by what holds it, and nothing else is found.
+# Each secret has its holder, and nothing else is found.
 [ "$(grep -c "Secrets" found.tsv)" -ge 23 ] || fail "owners: $(cat found.tsv)"
 [ "$(wc -l < found.tsv)" -le $(($(wc -l < wanted.tsv) + 2)) ] || fail "more than was planted: $(cat found.tsv)"
 for part in tr0ub4dor correcthorse batterystaple open5esame hunter swordfish lovelace 4111 3704 05-1120 BIPW; do
@@ -48,7 +48,7 @@ if heapdb secrets --db x.heapdb --fail-if 'secrets() > 3' > out.txt; then
 fi
 grep -q "secrets() > 3: is [0-9]*: true" out.txt || fail "$(cat out.txt)"
 
-# What redact writes has none, in its report nothing stays.
+# The output of redact has no secrets, and its report lists none as remaining.
 for way in "" "--hash" "--arrays text"; do
 	# shellcheck disable=SC2086
 	heapdb redact x.hprof y.hprof $way --secrets report.tsv --force --quiet > /dev/null

@@ -1,12 +1,12 @@
 #!/bin/sh
-# seeds_test.sh - hash tables have a seed that is another one in each process, and hashes of texts
-# and contents too: what is answered must be the same, byte for byte, whatever it is.
+# seeds_test.sh - hash tables, and hashes of strings and contents, have another seed in each process: answers must be
+# the same, byte for byte.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-# Many ties: all that is grouped by hash, in several processes.
+# Many ties, grouped by hash, in several processes.
 ask() {
 	for turn in 1 2 3 4; do
 		heapdb "$@" > "$work/$turn" 2>&1 || :

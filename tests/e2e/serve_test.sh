@@ -1,6 +1,6 @@
 #!/bin/sh
-# serve_test.sh - the page's server: answers as the command does, and refuses what SECURITY.md lists.
-# serve_client.py beside it has the requests.
+# serve_test.sh - the page's server gives the same answers as the command, and refuses what SECURITY.md lists.
+# serve_client.py has the requests.
 # shellcheck disable=SC2016
 set -eu
 
@@ -10,7 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"; [ -z "$server" ] || kill "$server" 2>/dev/null || true' EXIT
 cd "$work"
 mkdir dump
-# A heap whose names and texts are markup, controls and characters that turn text round.
+# A heap whose names and strings are markup, control characters and bidirectional characters.
 LC_ALL=C sed 's/Sample$Node/<script>\&"b/; s/hello, heap/<script>\x1b\xe2\x80\xae/' "$DUMP" >dump/evil.hprof
 heapdb import "$DUMP" -o dump/s.heapdb --quiet >out 2>&1
 heapdb import dump/evil.hprof --quiet >out 2>&1 || true
@@ -18,7 +18,7 @@ start_serve dump/s.heapdb dump/evil.heapdb
 
 python3 "$HDB_ROOT/tests/e2e/serve_client.py" "$(cat url)" dump/s.heapdb
 
-# It ends when it is asked to, and leaves nothing behind.
+# It ends on request and leaves no files.
 kill -TERM "$server"
 code=0
 wait "$server" || code=$?
@@ -27,7 +27,7 @@ server=
 if grep -E 'Sanitizer|runtime error' err; then exit 1; fi
 [ "$(find dump -name '*.heapdb' | wc -l)" -eq 2 ]
 
-# Names of stages are shown whole.
+# Names of stages are shown in full.
 most=$(sed -n 's/^#define SERVE_STAGE_SIZE //p' "$HDB_ROOT/tools/serve/serve_jobs.h")
 grep -rhoE 'base_stage\([^"]*"[^"]*"|\.stage = "[^"]*"' "$HDB_ROOT/src" | sed 's/^[^"]*"//; s/"$//' >stages
 [ "$(wc -l <stages)" -gt 20 ]
@@ -35,7 +35,7 @@ longest=$(awk '{ print length }' stages | sort -n | tail -n 1)
 [ "$longest" -lt "$most" ] || { echo "FAILED: a stage has a name of $longest letters"; exit 1; }
 ! grep 'process that is building' stages || exit 1
 
-# What cannot be served is said.
+# Errors for files that cannot be served.
 heapdb serve nothing.heapdb >out 2>err && exit 1
 grep -q 'nothing.heapdb' err
 heapdb serve dump/s.heapdb --listen here >out 2>err && exit 1

@@ -1,8 +1,7 @@
 #!/bin/sh
-# shared_folder_test.sh - names that can be guessed, in a folder where others can make files:
-# nothing of a dump goes to what was planted there, and nothing that a link there leads to is
-# touched. Files that are made, and what a killed import leaves, are for their owner alone. Standard
-# streams that are closed do not become a database.
+# shared_folder_test.sh - predictable names in a directory where others can create files: no data of a dump is written
+# to planted files, and targets of links are not changed. Created files, and those left by a killed import, are readable
+# only by their owner. Closed standard streams do not become a database.
 set -eu
 work=$(mktemp -d /tmp/heapdb-shared.XXXXXX)
 trap 'rm -rf "$work"' EXIT
@@ -14,7 +13,7 @@ fail() {
 	failed=1
 }
 
-# refused PLANTED PATTERN COMMAND...: exit 4 and a message that names what was planted and says why.
+# refused PLANTED PATTERN COMMAND...: exit status 4 and a message with the planted file and the reason.
 refused() {
 	planted=$1 pattern=$2
 	shift 2
@@ -28,7 +27,7 @@ refused() {
 		fail "$planted was removed: $*"
 	fi
 }
-# untouched: the file that links lead to.
+# untouched: the target of the links.
 echo precious > target
 untouched() {
 	[ "$(cat target)" = precious ] || fail "$1: what the link leads to was written"
@@ -65,7 +64,7 @@ chmod 640 $temp
 refused $temp "is readable or writable by other users" $import
 [ ! -e a.heapdb ] || fail "a database was made in spite of what was planted"
 
-# what is ours is taken over, whatever the umask; nothing is left
+# our own file is reused, whatever the umask; no file is left
 plant sh -c "head -c 100000 /dev/urandom > $temp; chmod 600 $temp"
 (umask 0 && $import > /dev/null) || fail "a leftover was not taken over"
 [ ! -e $temp ] || fail "litter"
@@ -74,7 +73,7 @@ for file in a.heapdb*; do
 	[ "$(stat -c %a "$file")" = 600 ] || fail "$file has mode $(stat -c %a "$file")"
 done
 
-# what a killed import leaves
+# files left by a killed import
 (umask 0 && exec heapdb import "$DUMP" -o k.heapdb > /dev/null 2>&1) & pid=$!
 tries=0
 while [ ! -e k.heapdb.importing ] && [ ! -e k.heapdb ] && [ $tries -lt 2000 ]; do
@@ -118,12 +117,11 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv > /dev/null; then
 	chmod 666 $lock
 	refused $lock "is owned neither" heapdb query roots --db a.heapdb
 	rm -f $lock
-	# nobody: a file that root made and all may write is no leftover of nobody's
+	# nobody: a file that root created and everyone may write is not a leftover of nobody's
 	cp "$BUILD/heapdb" heapdb
 	cp "$DUMP" d.hprof
 	chmod 755 heapdb d.hprof
-	# a lock file that nobody cannot open, of a third user who has read the database before:
-	# nobody only reads, too
+	# a lock file that nobody cannot open, of a third user who read the database before: nobody may only read, too
 	touch $lock
 	chown 65533 $lock
 	chmod 600 $lock
@@ -141,7 +139,7 @@ else
 	echo "files of another user: not tried, this is not root"
 fi
 
-# closed streams: nothing is written where it does not belong, and lost output is reported
+# closed streams: nothing is written to other files, and lost output is reported
 heapdb import "$DUMP" -o c.heapdb > /dev/null
 heapdb query top --db c.heapdb > /dev/null
 for how in '>&-' '2>&-' '<&- >&-' '>&- 2>&-' '<&- >&- 2>&-' '<&- 2>&-'; do

@@ -1,7 +1,7 @@
 #!/bin/sh
-# signals_test.sh - a command that SIGINT, SIGTERM or SIGHUP stops terminates with the same signal, leaves nothing
-# behind, and so ends the loop of a shell, too; under --json it says the same exit code. Archives, pipes and commands
-# that fetch, exports and statements end within a second of processor time.
+# signals_test.sh - a command stopped by SIGINT, SIGTERM or SIGHUP terminates with the same signal and leaves no files,
+# so a shell loop ends, too; with --json it prints the same exit code. Archives, pipes, --fetch commands, exports and
+# statements end within a second of CPU time.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
 work=$(mktemp -d)
@@ -97,7 +97,7 @@ for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             complain("JSON:", out)
         check_left()
 
-# As a terminal does it: the signal is for the shell and for what it runs.
+# As in a terminal, the signal goes to the shell and to its command.
 p = begin(["bash", "-c", "for i in 1 2 3; do heapdb import big.hprof -o $i.heapdb; echo after $i; done"])
 wait_for("1.heapdb.importing")
 os.killpg(p.pid, signal.SIGINT)
@@ -105,7 +105,7 @@ out, err = p.communicate(timeout=60)
 if p.returncode != -signal.SIGINT or "after" in out:
     complain("the loop goes on:", p.returncode, out, err)
 check_left()
-# An entry of zeros before the dump, a dump that is unpacked, a hole of 7 GiB: 2 KB that unpack to less than the limit.
+# An entry of zeros before the dump, a dump being unpacked, a hole of 7 GiB: 2 KB that unpack to less than the limit.
 said = begin(["heapdb", "import", "none.zip"]).communicate()[1]
 if os.path.exists("/proc/self/stat") and "built without" not in said:
     def entry(name, size):

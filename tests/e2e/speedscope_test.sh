@@ -1,6 +1,6 @@
 #!/bin/sh
-# speedscope_test.sh - speedscope itself opens our trees, in all forms that it takes, and shows the bytes of each
-# class; see speedscope.py. tests/cli/pictures.sh reads them without it.
+# speedscope_test.sh - speedscope opens our trees, in all formats that it accepts, and shows the bytes of each class;
+# see speedscope.py. tests/cli/pictures.sh reads them without it.
 # Slow: it is installed by npm when it is first asked for.
 set -eu
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# sql_jdbc_test.sh - xerial's JDBC driver for SQLite loads the extension, lists its tables and columns, and gets the
-# rows that `heapdb sql` has; see tests/java/Jdbc.java.
+# sql_jdbc_test.sh - xerial's JDBC driver for SQLite loads the extension, lists its tables and columns, and returns the
+# same rows as `heapdb sql`; see tests/java/Jdbc.java.
 # Slow: Maven brings the driver when it is first asked for.
 set -eu
 for tool in java mvn; do

@@ -1,6 +1,6 @@
 #!/bin/sh
-# sql_manual_test.sh - the examples of heapdb-sql(1) run on the sample dump, all of them with rows but
-# those that the dump has nothing for; mandoc has nothing to complain about.
+# sql_manual_test.sh - the examples of heapdb-sql(1) run on the sample dump, and return rows unless the dump has no such
+# data; mandoc reports no errors.
 set -eu
 page=$HDB_ROOT/tools/heapdb/heapdb-sql.1
 if command -v mandoc >/dev/null; then

@@ -1,6 +1,6 @@
 #!/bin/sh
-# sql_queries_test.sh - every query of the registry is a table-valued function: the example of each
-# gives the same rows by `heapdb query` and by `heapdb sql`.
+# sql_queries_test.sh - every query is a table-valued function: its example returns the same rows with `heapdb query`
+# and `heapdb sql`.
 set -eu
 # shellcheck source=tests/support/sql_database.sh
 . "$HDB_ROOT/tests/support/sql_database.sh"

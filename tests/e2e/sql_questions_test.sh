@@ -1,6 +1,6 @@
 #!/bin/sh
-# sql_questions_test.sh - the questions of tests/data/sql_questions.txt have their answers: lines with
-# "> " after a statement are its rows.
+# sql_questions_test.sh - runs the statements of tests/data/sql_questions.txt. Lines with "> " after a statement are its
+# expected rows.
 set -eu
 # shellcheck source=tests/support/sql_database.sh
 . "$HDB_ROOT/tests/support/sql_database.sh"

@@ -1,7 +1,6 @@
 #!/bin/sh
-# sql_shell_test.sh - the shell of heapdb sql on a terminal: its commands, several lines a statement,
-# history and completion; and Ctrl-C, which ends statements that never end, here and on the command
-# line. How long that took is printed.
+# sql_shell_test.sh - the shell of heapdb sql on a terminal: commands, statements of several lines, history and
+# completion; and Ctrl-C, which ends endless statements, here and on the command line. Prints how long that took.
 set -eu
 if heapdb sql --db "$DUMP" "SELECT 1" 2>&1 | grep -q "built without SQLite"; then
 	echo "this heapdb was built without SQLite"
@@ -22,7 +21,7 @@ heapdb query retained java.util.HashMap --db s.heapdb --quiet >/dev/null
 cat >shell.py <<'END'
 import os, pty, re, select, signal, subprocess, sys, time
 
-# Ctrl-C ends a statement within 0.2 s on a machine with nothing else to do.
+# Ctrl-C ends a statement within 0.2 s on an idle machine.
 SOON = 1.0
 failed = False
 has_editor = b"libedit" in subprocess.run(["ldd", os.environ["BUILD"] + "/heapdb"],
@@ -96,7 +95,7 @@ s.ask(".schema java.util.HashMap", "loadFactor")
 s.ask(".schema nothing", "no such table: nothing")
 s.ask(".mode nothing", ".mode takes")
 s.ask(".nothing", "unknown command .nothing")
-# Ctrl-C drops what was typed, of one line or several, and the shell goes on.
+# Ctrl-C discards the input, of one line or several, and the shell continues.
 s.type("SELECT nonsense")
 time.sleep(0.2)
 s.type("\x03")
@@ -137,7 +136,7 @@ s.end()
 if has_editor and "class_totals" not in open("history").read():
     complain("no history")
 
-# A shell's background jobs ignore SIGINT: these do not.
+# A shell's background jobs ignore SIGINT; these must not.
 for statement in endless:
     p = subprocess.Popen(["heapdb", "sql", "s.heapdb", statement], stderr=subprocess.PIPE, text=True,
                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))

@@ -1,7 +1,6 @@
 #!/bin/sh
-# sql_test.sh - heapdb sql: tables agree with one another and with the command's queries, what can be
-# looked up is not scanned, nothing can be written, statements that never end are ended, and the
-# extension gives the same in sqlite3 and Python.
+# sql_test.sh - heapdb sql: tables agree with one another and with the queries of the command, look-ups do not scan,
+# nothing can be written, endless statements are ended, and the extension returns the same in sqlite3 and Python.
 set -eu
 # shellcheck source=tests/support/sql_database.sh
 . "$HDB_ROOT/tests/support/sql_database.sh"
@@ -34,7 +33,7 @@ is()
 	same "$1" "$(rows "$1")" "$2"
 }
 
-# Fails with this exit code and message.
+# Fails with this exit status and message.
 refused()
 {
 	got=0
@@ -45,7 +44,7 @@ refused()
 	fi
 }
 
-# ---- what was meant ----
+# ---- suggestions ----
 refused "SELECT clas FROM objects" 2 "no such column: clas; did you mean class?"
 refused 'SELECT siz FROM "java.util.HashMap"' 2 "no such column: siz; did you mean size?"
 refused "SELECT s.tex FROM roots r, strings s" 2 "no such column: s.tex; did you mean text?"
@@ -70,10 +69,10 @@ same "schema of refs" "$(heapdb sql '.schema refs' | tr -s ' ' | tr '\n' ',')" \
 same "schema of all" "$(heapdb sql .schema | grep -c '^[a-z]')" "$(heapdb sql .tables | sed '/^Queries/,$d' |
 	grep -c '^  [a-z]')"
 
-# ---- columns of one name ----
+# ---- columns with the same name ----
 twice="SELECT s.class, 1 AS class_2, t.class, s.class FROM refs r JOIN objects s ON s.id = r.source \
 	JOIN objects t ON t.id = r.target WHERE t.class = 'Sample' LIMIT 1"
-# A column that the statement names is shown, whatever its rows have in common; those of * are folded.
+# A column named in the statement is always shown; columns of * with equal values are folded.
 same "named column" "$(heapdb sql "SELECT name, 5 AS depth FROM classes WHERE name GLOB 'java.*' LIMIT 4" |
 	sed -n '1p;$p' | tr -s ' ' | cut -d ' ' -f 2 | tr '\n' ' ')" 'depth 5 '
 same "column of *" "$(heapdb sql "SELECT * FROM (SELECT name, 5 AS depth FROM classes LIMIT 4)" | tail -n 1)" \
@@ -118,7 +117,7 @@ heapdb export refs --all --format csv | wc -l >exported
 same "export --all" "$(cat exported)" "$(($(all "SELECT count(*) FROM refs") + 1))"
 is "SELECT count(*) FROM objects" 30954
 is "SELECT count(*) FROM objects WHERE id > 0" 30954
-# Bounds that are no place in the table's order: the largest integer, fractions, texts.
+# Bounds that do not occur in the table's order: the largest integer, fractions, strings.
 is "SELECT count(*) FROM objects WHERE id <= 9223372036854775807" 30954
 is "SELECT count(*) FROM objects WHERE id < 9e18 AND id > 0.5" 30954
 is "SELECT count(*) FROM objects WHERE id <= 1e18 AND id >= 1" 30954
@@ -128,7 +127,7 @@ same "kinds" "$(all "SELECT kind, count(*) FROM objects GROUP BY kind ORDER BY k
 instance	21365
 object array	2271
 primitive array	6842"
-# Every column of every row as the table of all objects has it.
+# Every column of every row equals that in the table of all objects.
 heapdb export objects --columns id,class,kind,shallow,retained --format tsv | sed 1d | sort >want
 heapdb sql "SELECT id, class, kind, shallow, retained FROM objects WHERE reachable" --format tsv | sed 1d | sort >got
 cmp want got || { echo "FAILED: objects differ from export objects"; failed=1; }
@@ -145,7 +144,7 @@ for where in "" "WHERE reachable" "WHERE reachable = 0" "WHERE class GLOB 'java.
 done
 same "all, by kind" "$(all "SELECT * FROM kind_totals(0)")" "$(all "SELECT kind, count(*), sum(shallow + 0), \
 	sum(retained + 0) FROM objects WHERE NOT reachable GROUP BY kind ORDER BY kind = 'class', kind")"
-# Numbers of referrers, objects and not references: of all objects, of one, the most.
+# Number of referring objects (not references): of all objects, of one, the maximum.
 for all in "" --all; do
 	mine="SELECT count(*), sum(referrers), \
 		sum(referrers <> (SELECT count(DISTINCT source) FROM refs WHERE target = o.id)) \
@@ -160,7 +159,7 @@ for all in "" --all; do
 	same "most referrers $all" "$(cat most)" "$(heapdb sql $all --format tsv "SELECT id, referrers FROM objects \
 		ORDER BY referrers DESC, id LIMIT 300")"
 done
-# References of a long array that has two objects many times: a row for each element.
+# References of a long array that contains two objects many times: a row for each element.
 heapdb sql --format tsv --quiet "SELECT id, length, file_offset FROM objects WHERE class = 'java.lang.Object[]' AND \
 	(SELECT count(*) FROM refs WHERE source = objects.id) > 100 LIMIT 1" | sed 1d >array
 python3 - "$DUMP" twice.hprof <<'END'
@@ -187,7 +186,7 @@ same "references of a long array to one" "$(two "SELECT name, target FROM refs W
 	"$(two "SELECT name, target FROM refs WHERE source = $id" | sed -n 'p;n')"
 same "references by name, by position" "$(two "SELECT source, target FROM refs WHERE name = '[7]'" | sort)" \
 	"$(two "SELECT source, target FROM refs WHERE name || '' = '[7]'" | sort)"
-# A field has one name, each is found by it, and nothing refers to null.
+# Each field has one name and is found by it, and no row refers to null.
 is "SELECT count(*) FROM refs WHERE name LIKE '%, %' OR target IS NULL OR target NOT IN (SELECT id FROM objects)" 0
 is "SELECT count(*) FROM refs r JOIN \"java.util.HashMap\$Node+\" n ON n.id = r.source WHERE r.name = 'key'" \
 	"$(rows "SELECT count(key) FROM \"java.util.HashMap\$Node+\"")"
@@ -204,7 +203,7 @@ is "SELECT count(*) FROM objects WHERE class IN ('java.lang.String', 'byte[]')" 
 	"$(rows "SELECT (SELECT count(*) FROM \"java.lang.String\") + (SELECT count(*) FROM \"byte[]\")")"
 is "SELECT count(*) FROM arrays a WHERE a.length <> (SELECT count(*) FROM elements(a.id)) AND a.length < 20" 0
 is "SELECT count(*) FROM strings s WHERE s.text <> text(s.id)" 0
-# what narrows a scan finds what the scan finds
+# constraints that narrow a scan find the same rows as the scan
 for name in next value table key '<super>' '<class loader>' '<local variable>' '<class>' '[3]' '[03]' 'static kept' \
 	nosuch; do
 	is "SELECT count(*), sum(target % 1000) FROM refs WHERE name = '$name'" \
@@ -215,7 +214,7 @@ is "SELECT count(*) FROM refs WHERE name = 'NEXT' COLLATE NOCASE" \
 for table in objects '"java.util.HashMap"'; do
 	is "SELECT count(*), sum(id % 1000) FROM $table WHERE dominator IS NULL" \
 		"$(rows "SELECT count(*), sum(id % 1000) FROM $table WHERE ifnull(dominator, 0) = 0")"
-	# With --all unreachable objects have none, either.
+	# With --all, unreachable objects have none, either.
 	same "no dominator, all, $table" \
 		"$(all "SELECT count(*), sum(id % 1000) FROM $table WHERE dominator IS NULL")" \
 		"$(all "SELECT count(*), sum(id % 1000) FROM $table WHERE ifnull(dominator, 0) = 0")"
@@ -250,7 +249,7 @@ is "SELECT count(*) FROM entries('java.util.HashMap+')" "$(rows 'SELECT sum(size
 is "SELECT count(*) FROM entries('java.util.Hash*') WHERE class_of(owner) = 'java.util.HashMap'" \
 	"$(rows "SELECT count(*) FROM entries('java.util.HashMap')")"
 is "SELECT count(*) FROM entries('java.lang.String')" 0
-# What is not there.
+# Missing names.
 is "SELECT text(1) IS NULL, shallow(NULL) IS NULL, field(0xfeb10758, 'none') IS NULL, \
 	element(0xfeb10758, 3) IS NULL" "1	1	1	1"
 is "SELECT count(*) FROM entries(1)" 0
@@ -259,13 +258,13 @@ is "SELECT count(*) FROM query_object(1)" 0
 # Paths of 2,000 steps are cut.
 is "SELECT count(*) FROM \"Sample\$Node\" WHERE path(id) LIKE '% more)'" \
 	"$(rows "SELECT count(*) FROM \"Sample\$Node\" n WHERE (SELECT count(*) FROM path_to_root(n.id)) > 40")"
-# The largest, from the dominator tree and by sorting.
+# The largest objects, from the dominator tree and by sorting.
 same "largest" "$(rows "SELECT retained FROM objects ORDER BY retained DESC LIMIT 500")" \
 	"$(rows "SELECT retained FROM objects ORDER BY retained + 0 DESC LIMIT 500")"
 same "all, largest first" "$(rows "SELECT count(*), sum(retained), min(retained) FROM (SELECT retained \
 		FROM objects ORDER BY retained DESC LIMIT 40000)")" \
 	"$(rows "SELECT count(*), sum(retained + 0), min(retained) FROM objects")"
-# What retains much, from the dominator tree and by looking at all.
+# Objects that retain much, from the dominator tree and by a scan.
 for table in objects arrays strings "instances('java.util.*')" '"java.util.HashMap+"'; do
 	for bound in 0 1 100 1000 20000.5 NULL 1000000000000; do
 		same "$table that retain $bound" \
@@ -306,7 +305,7 @@ same "plans without numbers" \
 	'{"id":2,"parent":0,"notused":0,"detail":"SCAN objects (dominator=)"}'
 plan "SELECT * FROM refs WHERE target = 5" "by key"
 
-# ---- only reading ----
+# ---- read-only ----
 for s in "DELETE FROM objects" "INSERT INTO objects VALUES (1)" "CREATE TABLE t(a)" "DROP TABLE objects" \
 	"ATTACH 'x.db' AS x" "PRAGMA writable_schema = 1" "VACUUM INTO 'x.db'" "BEGIN;" "CREATE VIEW v AS SELECT 1" \
 	"CREATE TEMP TABLE t(a)" "SELECT load_extension('x.so')" "SELECT hex(fts3_tokenizer('simple'))" \
@@ -323,7 +322,7 @@ refused "SELECT zeroblob(2000000000)" 3 "too big"
 refused "SELECT $(yes '1+' | head -n 10000 | tr -d '\n')1" 2 "maximum depth"
 refused "SELECT 1 $(yes 'UNION SELECT 1' | head -n 600 | tr '\n' ' ')" 2 "too many terms"
 
-# ---- statements that never end ----
+# ---- endless statements ----
 start=$(date +%s%N)
 got=0
 heapdb sql --timeout 1 "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) \
@@ -335,7 +334,7 @@ same "exit of --timeout" "$got" 4
 [ $((($(date +%s%N) - start) / 1000000)) -lt 8000 ] || { echo "FAILED: --timeout takes long"; failed=1; }
 same "Ctrl-C" "$(python3 - <<'END'
 import signal, subprocess, time
-# A shell's background jobs ignore SIGINT: this one does not.
+# A shell's background jobs ignore SIGINT; this one must not.
 p = subprocess.Popen(["heapdb", "sql", "SELECT count(*) FROM objects a, objects b, objects c"],
                      stderr=subprocess.PIPE, text=True,
                      preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
@@ -410,12 +409,12 @@ print(c.execute("SELECT count(*) FROM objects").fetchone()[0],
       a.execute("SELECT count(*) FROM objects").fetchone()[0],
       c.execute("SELECT text(field(id, 'name')) FROM \"java.lang.Thread\" LIMIT 1").fetchone()[0],
       c.execute("SELECT retained_set(id) = ? FROM \"java.lang.String\"", (1,)).fetchone()[0])
-# the catalogue: what needs no argument, readable, with a comment; a file of one's own stays as it was
+# the catalogue: tables without arguments, readable, with a comment; a user's file stays unchanged
 listed = dict(c.execute("SELECT name, sql FROM sqlite_master"))
 for name in listed:
     c.execute(f"SELECT * FROM \"{name}\" LIMIT 1") if name not in ("query_diff", "query_records") else None
 print(len(listed) > 40, "All objects" in listed["objects"], "fields" in listed)
-# a second database under a name, a dump for its database, and what is refused
+# a second database with a name, a dump instead of its database, and refused arguments
 c.execute("SELECT heapdb_open('s.hprof', 'later')")
 print(c.execute("SELECT count(*) FROM later.objects").fetchone()[0],
       c.execute("SELECT count(*) FROM diff WHERE before = 'later'").fetchone()[0])
@@ -442,10 +441,10 @@ True True False
 30954 417
 ['mine', 'refs'] 1"
 fi
-# A statement and its database stand in either order.
+# A statement and its database can be given in either order.
 same "the statement before the file" "$(heapdb sql 'select 41 + 1 as n' "$HEAPDB" --csv)" "$(printf 'n\n42')"
 same "the statement after the file" "$(heapdb sql "$HEAPDB" 'select 41 + 1 as n' --csv)" "$(printf 'n\n42')"
-# Texts that are no UTF-8, and texts that a spreadsheet would calculate with; numbers are not changed.
+# Strings that are not UTF-8, and strings that a spreadsheet would calculate; numbers are not changed.
 csv "select cast(x'9b31ff' as text)" "$(printf '"\357\277\2751\357\277\275"')"
 is "select cast(x'9b31ff' as text)" "$(printf '\357\277\2751\357\277\275')"
 csv "select '=1+2', '+4 MiB', '-', '@x', '=\"\"', 'a=b', -5, '-5', '+4.5'" \

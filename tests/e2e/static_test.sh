@@ -1,6 +1,6 @@
 #!/bin/sh
-# static_test.sh - the command as one file (make static), if it is that of these sources: it loads no
-# library, and every door is built in and answers.
+# static_test.sh - the static command (make static), if it was built from these sources: it loads no library, and every
+# tool is built in and works.
 set -eu
 # shellcheck source=tests/support/static.sh
 . "$HDB_ROOT/tests/support/static.sh"

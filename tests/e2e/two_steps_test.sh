@@ -1,18 +1,18 @@
 #!/bin/sh
-# tests/e2e/two_steps_test.sh - on a terminal `heapdb FILE` shows the dump and its largest object as
-# soon as these are known, and then the screen that a pipe gets at once.
+# tests/e2e/two_steps_test.sh - on a terminal `heapdb FILE` shows the dump and its largest object as soon as they are
+# known, and then the screen that a pipe gets at once.
 set -eu
 python3 -c 'import pty; pty.openpty()' 2> /dev/null || { echo "no pseudo-terminals here"; exit 77; }
 cd "$TMPDIR"
 export LC_ALL=C.UTF-8 COLUMNS=100 PAGER=cat
 unset HEAPDB
-# Enough objects that the work after the dominator tree is drawn on every machine.
+# Enough objects that progress after the dominator tree is drawn on every machine.
 hprofgen random --objects 1M -o big.hprof
 heapdb import big.hprof --quiet
 heapdb top --limit 1 big.heapdb > largest
 cp big.heapdb kept
 heapdb big.heapdb > want
-# fresh: as it was before the overview was asked for.
+# fresh: the state before the overview was requested.
 fresh()
 {
 	cp kept big.heapdb
@@ -89,11 +89,11 @@ early = [s for s in seen if s[:len(head)] == head and len(s) > len(head) + 2 and
          re.match(" +1 +[0-9.]+ % ", s[len(head) + 1]) and "Next:" not in s]
 print("screens with the beginning alone:", len(early))
 assert len(early) > 1, seen
-# From then on the head stays, but for the moment in which the whole answer takes its place.
+# From then on the first lines stay, except for the moment in which the complete answer replaces them.
 later = seen[seen.index(early[0]):]
 assert sum(s[:len(head)] != head for s in later) <= len(head) * 3, "it flickers"
 
-# A pipe gets everything at once, and the progress line stays alone.
+# A pipe gets everything at once, and only the progress line is on the terminal.
 subprocess.run(["sh", "-c", "cp kept big.heapdb; rm -f big.heapdb-lock"], check=True)
 with open("piped", "wb") as piped:
     drawn = on_terminal(["big.heapdb", "--threads", "1"], stdout=piped)

@@ -1,8 +1,8 @@
 #!/bin/sh
-# visualvm_test.sh - scripts in VisualVM's OQL, of the kinds that its manual and blogs have, against
-# answers that were found in another way: plain SQL, or a statement in MAT's language. A line of
-# tests/data/visualvm_scripts.txt is a script, "~", sql or oql, "~" and a statement; rows are
-# compared as sets, with names of columns left out. What is not translated says so, and what to write.
+# visualvm_test.sh - scripts in VisualVM's OQL, as in its manual and in blogs, compared with answers obtained in another
+# way: plain SQL, or a statement in MAT's language. A line of tests/data/visualvm_scripts.txt is a script, "~", sql or
+# oql, "~" and a statement; rows are compared as sets, without column names. Scripts that cannot be translated get an
+# error with the SQL to write.
 set -eu
 # shellcheck source=tests/support/sql_database.sh
 . "$HDB_ROOT/tests/support/sql_database.sh"
@@ -30,7 +30,7 @@ while IFS='~' read -r script door statement; do
 done <"$HDB_ROOT/tests/data/visualvm_scripts.txt"
 [ "$count" -ge 25 ] || { echo "only $count scripts"; failed=1; }
 
-# refused SCRIPT WORD: what is not translated is named with the SQL to write.
+# refused SCRIPT WORD: the error names the unsupported part and the SQL to write.
 refused()
 {
 	if heapdb oql "$1" >/dev/null 2>said || ! grep -q "VisualVM's OQL: .*$2" said; then
@@ -60,7 +60,7 @@ refused 'select t.name || "none" from java.lang.Thread t' 'coalesce'
 refused 'map(unique(referrers(t)), "sizeof(it)") from java.lang.Thread t' 'FROM ( SELECT'
 refused 'select filter(top(heap.objects("a")), "it.n")' 'FROM ( SELECT'
 refused 'select heap.objects(' 'expected'
-# The SQL that is shown can be pasted into a shell, and answers the same.
+# The printed SQL can be pasted into a shell and gives the same answer.
 heapdb oql 'select sizeof(m) from java.util.HashMap m' --limit 5 2>said >got
 sed -n "s/.*translated to: \(heapdb sql 'SELECT m.shallow .*\)/\1 --limit 5/p" said >pasted
 sh ./pasted 2>/dev/null | cmp -s got - || { echo "the SQL that is shown: $(cat pasted)"; failed=1; }

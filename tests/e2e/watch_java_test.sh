@@ -8,7 +8,7 @@ command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 cd "$TMPDIR"
 unset HEAPDB
 
-# watch_jdk HOME NAME: with programs of this name, as other tests run Growing at the same time.
+# watch_jdk HOME NAME: with its own program name, because other tests run Growing at the same time.
 watch_jdk()
 {
 	home=$1 name=$2 jvms=
@@ -23,7 +23,7 @@ watch_jdk()
 	done
 	HEAPDB_WATCH_LAPSE=600 heapdb watch --name "$name" --interval 60s --dir series 2>log &
 	jvms="$jvms $!"
-	# 20 histograms of each leak, which ends then, and 60 of each control: a minute, more on a loaded machine.
+	# 20 histograms of each leak, which then ends, and 60 of each control: a minute, longer on a loaded machine.
 	for _ in $(seq 300); do
 		sleep 1
 		missing=0
@@ -82,7 +82,7 @@ sys.exit(bad)
 END
 }
 
-# Both at once: most of the time is waiting.
+# Both at once, because most of the time is spent waiting.
 ran=
 number=0
 for home in "${JDK17:-}" "${JDK25:-}"; do

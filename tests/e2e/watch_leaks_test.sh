@@ -1,7 +1,8 @@
 #!/bin/sh
-# watch_leaks_test.sh - five leaks, each with a limit of memory, watched on each JDK: a capture comes before the end,
-# and report.md names the owner. The limit is -Xmx, for one of them a cgroup if root can make one on this machine.
-# Then JVMs of another user and in a PID namespace of their own. Prints a table. Needs a JDK; $JDK21 may have no javac.
+# watch_leaks_test.sh - five leaks, each with a memory limit, watched on each JDK: a capture is complete before the
+# program ends, and report.md names the owner. The limit is -Xmx, or once a cgroup if root can create one on this
+# machine. Then JVMs of another user and in their own PID namespace. Prints a table. Needs a JDK; $JDK21 may have no
+# javac.
 # Slow: up to 20 JVMs that leak. One JDK, with HEAPDB_WATCH=full all.
 set -eu
 
@@ -29,7 +30,7 @@ fail()
 }
 "$home/bin/javac" --release 17 -d classes "$HDB_ROOT/tests/java/Growing.java"
 
-# until SECONDS COMMAND...: waits until it succeeds.
+# until SECONDS COMMAND...: waits until the command succeeds.
 until_true()
 {
 	tries=$(($1 * 5))
@@ -41,7 +42,7 @@ until_true()
 	done
 }
 
-# owner KIND: what the report has to name.
+# owner KIND: the owner that the report must name.
 owner()
 {
 	case $1 in
@@ -57,7 +58,7 @@ leaks()
 {
 	for kind in sessions listeners queue threadlocal cache; do
 		limit="-Xmx48m" when='heap > 60%'
-		# The kernel would kill this one: its heap may become larger than its cgroup.
+		# The kernel would kill this one: its maximum heap is larger than its cgroup.
 		if [ $kind = sessions ] && [ -n "$group" ]; then
 			limit="-Xmx400m" when='rss > 60% of limit'
 		fi
@@ -94,7 +95,7 @@ else
 	leaks ''
 fi
 
-# Another user's JVM, and one with PIDs and a /tmp of its own.
+# A JVM of another user, and one with its own PID namespace and /tmp.
 other="setpriv --reuid=65534 --regid=65534 --clear-groups"
 $other test -r classes/Growing.class -a -x "$home/bin/java" 2>/dev/null || { echo "no other user here"; exit 0; }
 mkdir inside

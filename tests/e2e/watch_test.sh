@@ -1,6 +1,7 @@
 #!/bin/sh
-# tests/e2e/watch_test.sh - `heapdb watch` next to JVMs: a leak is captured before the end and report.md names the
-# owner; events, series, signals, limits of captures, commands afterwards, what is kept, and mistakes. Needs a JDK.
+# tests/e2e/watch_test.sh - `heapdb watch` with JVMs: a leak is captured before the program ends, and report.md names
+# the owner; events, series, signals, limits of captures, commands afterwards, kept files, and usage errors. Needs a
+# JDK.
 # Slow: JVMs that leak, and ten processes for each capture.
 set -eu
 
@@ -36,11 +37,11 @@ ready()
 		sleep 0.1
 	done
 }
-# A program of its own name: other tests run Growing at the same time.
+# Its own program name, because other tests run Growing at the same time.
 echo 'public class Watched extends Growing {}' >Watched.java
 "$home/bin/javac" -d . "$HDB_ROOT/tests/java/Growing.java" Watched.java
 
-# A leak: the capture comes before the end, the report names the owner, and the command has its folder.
+# A leak: the capture is complete before the end, the report names the owner, and the command gets its directory.
 start -Xmx40m -XX:+UseSerialGC -cp . Watched sessions 40
 leaking=$pid
 start -Xmx40m -XX:+UseSerialGC -cp . Watched quiet 10
@@ -67,7 +68,7 @@ for file in heap.heapdb report.md report.json report.html; do
 	[ -s "$1/$file" ] || fail "no $1/$file"
 done
 heapdb leaks --db "$1/heap.heapdb" --limit 1 | grep -q 'Growing.SESSIONS' || fail "the database"
-# A second writer is refused. SIGTERM ends it by that signal, and the series is whole.
+# A second writer is refused. SIGTERM ends it with that signal, and the series is complete.
 heapdb watch --all --dir 'a b' 2>err && fail "two writers"
 has err "another .heapdb watch. is writing it"
 kill "$watch"
@@ -79,7 +80,7 @@ has told "heap after GC"
 if grep -q damaged told; then fail "damaged lines"; fi
 kill "$leaking" 2>/dev/null || true
 
-# SIGUSR1, JSON, and what is kept; no texts of the heap in a graph. It resumes the series.
+# SIGUSR1, JSON, and kept files; a graph contains no strings of the heap. It resumes the series.
 heapdb watch "$quiet" --interval 1s --histograms none --when signal --keep graph --dir graph --json >json 2>err &
 watch=$!
 jvms="$jvms $watch"
@@ -106,7 +107,7 @@ set -- graph/Watched-*
 }
 heapdb info --db "$1/heap.heapdb" 2>&1 | grep -qi 'redacted' || fail "the graph is not redacted"
 
-# Without attaching: said once, and samples go on.
+# Attaching is disabled: reported once, and sampling continues.
 start -Xmx40m -XX:-UsePerfData -cp . Watched quiet 10
 silent=$pid
 start -Xmx40m -XX:+DisableAttachMechanism -cp . Watched quiet 10
@@ -121,7 +122,7 @@ heapdb watch "$pid" --once --dir d 2>err
 has d/series.jsonl '"kind":"sample".*"heap":[0-9]*,"committed":[0-9]*,"max":41943040,.*"rss":[0-9]'
 has d/series.jsonl '"kind":"classes"'
 
-# A command that hangs is killed: time passes 600 times as fast.
+# A hanging command is killed: time passes 600 times as fast.
 HEAPDB_WATCH_LAPSE=600 heapdb watch "$pid" --once --histograms none --when 'rss > 1M' --dir e \
 	--then 'sleep 100 & sleep 100' 2>err
 has err "captured: .*(--then failed: .*no answer within 1 s"

@@ -1,9 +1,8 @@
 #!/bin/sh
-# what_grew_java_test.sh - programs in which one thing leaks while others grow, shrink and move
-# (java/Leaks.java), dumped three times: `diff --by owner` names the owner of what leaks in the first
-# three rows, with its numbers, whatever the collector, and in the first row if the dumps are of
-# different collectors; by two dumps and by three. What moved from one field to another is not new where
-# objects keep their addresses. Needs a JDK and python3.
+# what_grew_java_test.sh - programs in which one thing leaks while others grow, shrink and move (java/Leaks.java),
+# dumped three times: `diff --by owner` names the leak's owner in the first three rows, with its numbers, whatever the
+# collector, and in the first row if the dumps come from different collectors; with two dumps and with three. Objects
+# that moved from one field to another do not count as new if they keep their addresses. Needs a JDK and python3.
 # Slow: up to 17 runs of a Java program.
 set -eu
 export PYTHONPATH="$HDB_ROOT/tests/support" PYTHONDONTWRITEBYTECODE=1
@@ -13,7 +12,7 @@ done
 cd "$TMPDIR"
 javac -nowarn -d . "$HDB_ROOT/tests/java/Leaks.java" 2>javac.log || { cat javac.log; exit 1; }
 
-# ask COLLECTOR KIND: its answers, as COLLECTOR.KIND.2.json and .3.json
+# ask COLLECTOR KIND: writes its answers to COLLECTOR.KIND.2.json and .3.json
 ask()
 {
 	name=$1.$2
@@ -34,7 +33,7 @@ for kind in sessions cache listeners locals loaders builder queue; do
 	ask G1 "$kind"
 done
 java -XX:+UnlockExperimentalVMOptions -XX:+UseEpsilonGC -version >/dev/null 2>&1 && ask fixed sessions
-# Dumps of different processes and collectors: what leaks is the first row, whatever the roots are.
+# Dumps of different processes and collectors: the leak is in the first row, whatever the roots are.
 for collector in Serial Parallel G1; do
 	java -Xmx256m "-XX:+Use${collector}GC" Leaks sessions "$TMPDIR/$collector." >/dev/null
 done
@@ -45,7 +44,7 @@ python3 - <<'PY'
 import glob
 import json
 
-# Of what leaks: its owner, what is counted, how many in the first dump and in the last.
+# For the leak: its owner, what is counted, and the numbers in the first and last dump.
 LEAKS = {
     'sessions': ('Leaks$SessionManager.sessions', 'Leaks$Session', 1500, 3100),
     'cache': ('Leaks$PlanCache.plans', 'Leaks$Query', 1500, 3100),
@@ -77,7 +76,7 @@ for name in answers:
     want(name + ': in the first three', at[0] < 3, True)
     want(name + ': what', (row['held'], row['objects_before'], row['objects']), (held, before, after))
     want(name + ': grew', row['status'], 'grown')
-    # What comes and goes with it is no row of its own; what is as large as before is none either.
+    # Things that come and go with it have no row, and neither have those that keep their size.
     for other in rows:
         want(name + ': ' + other['name'], other['name'].startswith(
             ('Leaks$Session.', 'Leaks$Query.', 'Leaks$View.', 'Leaks$Job.', 'Leaks$Application.', 'Leaks.LRU')), False)

@@ -1,7 +1,7 @@
 #!/bin/sh
-# tests/lint/abi_test.sh - a program that was compiled against a release of this soname runs with this library: the
-# header and the library have everything in tests/data/abi.txt, as "Structures" in heapdb.h allows it to change.
-# `make abi-baseline` writes that list: before the release of a soname only.
+# tests/lint/abi_test.sh - a program compiled against a release of this soname runs with this library: the header and
+# the library contain everything in tests/data/abi.txt, as required by "Structures" in heapdb.h. `make abi-baseline`
+# writes that list, only before the release of a soname.
 set -eu
 
 command -v readelf >/dev/null || { echo "readelf is not installed"; exit 77; }
@@ -13,7 +13,7 @@ python3 "$list" "$header" "$library" --against "$HDB_ROOT/tests/data/abi.txt" ||
 	exit 1
 }
 
-# What is a change is found: each of these would break a program.
+# Incompatible changes are detected: each of these would break a program.
 mkdir "$TMPDIR/changed"
 cd "$TMPDIR"
 against()
@@ -35,7 +35,7 @@ against 's/^HDB_API unsigned hdb_has(struct hdb \*db);//' 'function hdb_has'
 against 's/^struct hdb_basic {/&\n\tint more;/' 'hdb_basic'
 against 's/^\tdouble d;    .*/&\n\tint more;/' 'never changes.*hdb_basic'
 
-# What the rule allows is none: a function more, a member more at the end of a structure that has its size.
+# Compatible changes are accepted: an additional function, an additional member at the end of a structure with a size.
 sed 's/^\tsize_t name_size; .*/&\n\tuint64_t more;/; s/^HDB_API unsigned hdb_has/HDB_API int hdb_more(int of);\n&/' \
 	"$header" >changed/heapdb.h
 cmp -s "$header" changed/heapdb.h && { echo "abi: nothing was added"; exit 1; }

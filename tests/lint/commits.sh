@@ -1,8 +1,7 @@
 #!/bin/sh
 # tests/lint/commits.sh - subjects of commits have at most 72 characters. Part of `make lint`.
 #
-# Only commits after the one that added this file are looked at: older ones stay as they are. A
-# copy without history passes.
+# Checks only commits after the one that added this file. Passes in a copy without history.
 set -eu
 
 cd "${1:-$(dirname "$0")/../..}"

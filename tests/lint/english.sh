@@ -1,15 +1,14 @@
 #!/bin/sh
-# tests/lint/english.sh - phrases that were replaced by plain English do not return. Part of `make lint-text`.
+# tests/lint/english.sh - rejects phrases that were replaced by plain English. Part of `make lint-text`.
 #
-# Checked in help texts, messages, comments, manuals, rules and pages, in any case and across line ends.
-# A phrase belongs in the list only if it is wrong wherever it occurs, so no file is excepted but this
-# check and its test.
-# An argument is another project root to check (the check's own test uses it).
+# Checks help texts, messages, comments, manuals, rules and pages, ignoring case and line ends. A phrase belongs in the
+# list only if it is wrong wherever it occurs, so only this check and its test are exempt. The argument is another
+# project root to check, for the check's own test.
 set -eu
 
 cd "${1:-$(dirname "$0")/../..}"
 
-# Extended regular expressions, one a line, in lower case; [what to say].
+# Extended regular expressions in lower case, one per line; [replacement].
 phrases='
 said otherwise                [unless stated otherwise]
 (can|cannot) be had           [is not available]
@@ -48,7 +47,7 @@ standard error (says|names)   [heapdb prints ... to standard error]
 the query (leaks|info|sizes|tables|layout|triage|histogram|diff|path) [the leaks query]
 '
 
-# In string literals of C only: messages and help. A ^ is the beginning of a literal.
+# Only in string literals of C: messages and help. ^ matches the beginning of a literal.
 literals='
 there (is|are) no             [no such, unknown, missing, without]
 no memory for                 [cannot allocate memory for]
@@ -84,7 +83,7 @@ bad=$(find include src tools tests bench .ci .github Makefile ./*.md -type f \( 
 		text = tolower($0)
 		gsub(/^[ \t*#\/"]+|[ \t"\\]+$/, "", text)
 		gsub(/ told (apart|to)([^a-z]|$)/, " ", text)
-		# The end of the line before, for phrases that a line end cuts in two.
+		# The end of the previous line, for phrases that span two lines.
 		both = before " " text " "
 		for (past = 0; match(substr(both, past + 1), any); past += RSTART + RLENGTH - 2) {
 			found = substr(both, past + RSTART + 1, RLENGTH - 2)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/lint/english_test.sh - the check of phrases finds them in each kind of text, and accepts what is close to one.
+# tests/lint/english_test.sh - the lint finds phrases in each kind of text, and accepts similar ones.
 set -eu
 
 cd "$(dirname "$0")"
@@ -50,12 +50,12 @@ refuses src/base/one.rules 'says it is told of\n' 1 'is told'
 refuses tools/one.py '"""Lends rows."""\n' 1 'lends'
 refuses src/base/one.h '/* A text as JSON\n * has it. */\n' 2 'as json has it'
 refuses Makefile 'what is wanted: it is\n' 1 'is wanted'
-# Of messages and help only.
+# Only in messages and help.
 accepts src/base/one.c '/* NULL if there is no row: "there is no" */\nfail("no such row");\n'
 refuses src/base/one.c 'fail("row: there is no row");\n' 1 'there is no'
 refuses src/base/one.c '\tX("Bytes of the table")\n' 1 'bytes of the'
 accepts src/base/one.c '\tX("%%u bytes of the dump")\n'
-# Two in one line, and one that only begins in the line before.
+# Two phrases in one line, and one that begins in the previous line.
 printf 'This hangs on that, by now.\nHangs on\n' >"$tmp/README.md"
 if sh english.sh "$tmp" 2>"$tmp/out"; then
 	exit 1

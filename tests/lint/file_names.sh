@@ -1,8 +1,8 @@
 #!/bin/sh
-# tests/lint/file_names.sh - comments name files that exist. Part of `make lint-text`.
+# tests/lint/file_names.sh - file names in comments must exist. Part of `make lint-text`.
 #
-# In C files and scripts: each NAME.c, NAME.h or NAME.sh in a comment is a file of the tree, with the folders that are
-# written before it; the name that opens a file is its own. Words in capitals stand for any name. Files of other
+# In C files and scripts, each NAME.c, NAME.h or NAME.sh in a comment must be a file of the tree, with the directories
+# before it. The name at the beginning of a file must be its own. Words in capitals stand for any name. Files of other
 # projects are listed here.
 set -eu
 
@@ -12,12 +12,12 @@ others='linux/magic.h hprof_b_spec.h runtime/mirror/array.h tools/hprof-conv/Hpr
 # shellcheck disable=SC2016
 bad=$(find include src tools tests bench .ci \( -name '*.[ch]' -o -name '*.sh' \) -type f | sort |
 	awk -v others="$others" '
-	# Whether a file of the tree has this path, or ends with it.
+	# Returns whether a file of the tree has this path, or ends with it.
 	function exists(name) {
 		gsub(/^(\.\.\/)+/, "", name)
 		return name in known
 	}
-	# The names of files in a piece of a comment.
+	# The file names in a part of a comment.
 	function check(text,    name) {
 		while (match(text, /[A-Za-z0-9_.\/*{},$<-]*[A-Za-z0-9_*}]\.(c|h|sh)/)) {
 			name = substr(text, RSTART, RLENGTH)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# file_names_test.sh - the lint of file names in comments finds stale ones, and only those.
+# file_names_test.sh - the lint finds wrong file names in comments, and only those.
 set -eu
 cd "$TMPDIR"
 mkdir -p tree/include tree/src/base tree/tools tree/tests tree/bench tree/.ci

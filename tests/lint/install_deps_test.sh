@@ -1,6 +1,6 @@
 #!/bin/sh
-# install-deps.sh finds what is installed, also where a package is there for two architectures, and
-# prints what an administrator can run where it may not install anything itself.
+# install-deps.sh finds installed packages, also if a package is installed for two architectures, and prints a command
+# for an administrator if it may not install packages itself.
 set -eu
 cd "$TMPDIR"
 mkdir bin
@@ -29,7 +29,7 @@ for tool in sh grep cat dirname; do
 done
 
 failed=0
-# run EXIT TEXT: what the script says, on a machine with FOREIGN and MISSING.
+# run EXIT TEXT: the output of the script on a machine with FOREIGN and MISSING.
 run() {
 	rc=0
 	PATH=$PWD/bin FOREIGN=$FOREIGN MISSING=$MISSING sh "$script" > said 2>&1 || rc=$?

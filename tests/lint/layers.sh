@@ -1,11 +1,10 @@
 #!/bin/sh
-# tests/lint/layers.sh - who may include whom. Part of `make lint`.
+# tests/lint/layers.sh - checks which room may include which. Part of `make lint`.
 #
-# Each room sees itself and the rooms that its line names, by way of "ROOM/FILE.h". Everything may
-# include "heapdb.h", which has the result codes. A change of this table is a change of design.
-# Also checked: included files exist, sources in src/ include from src/ and never a neighbour by its
-# bare name, no two files share a name, and the top folder has no tracked file that is not listed here.
-# An argument is another project root to check (the check's own test uses it).
+# A room may include itself and the rooms in its line, as "ROOM/FILE.h". Everything may include "heapdb.h", which has
+# the result codes. Changing this table changes the design. Also checked: included files exist, sources in src/ include
+# from src/ and never a neighbour by its bare name, no two files share a name, and the top directory has no tracked file
+# that is not listed here. The argument is another project root to check, for the check's own test.
 set -eu
 
 cd "${1:-$(dirname "$0")/../..}"
@@ -28,8 +27,8 @@ queries base hprof store graph layout heap derive analysis query
 api     base hprof store graph layout heap derive analysis query queries import rewrite perfetto phd
 '
 
-# The doors of a room: its headers that other rooms may include. All others are private to the room,
-# and NAME_private.h is private to its folder.
+# The public headers (doors) of a room. All others are private to the room, and NAME_private.h is private to its
+# directory.
 doors='
 base/*
 hprof/reader.h hprof/walk.h hprof/quick.h hprof/emptied.h hprof/dump_writer.h
@@ -49,13 +48,13 @@ query/*
 queries/queries.h
 '
 
-# The top folder: build products such as wheels do not belong there.
+# The top directory: build products such as wheels do not belong there.
 top='
 include src tools tests bench Makefile README.md LICENSE NOTICES CHANGELOG.md pyproject.toml
 .ci .github .clang-format .clang-tidy .editorconfig .gitattributes .gitignore
 '
 
-# Whether the header $1 is a door.
+# Returns whether the header $1 is a door.
 is_door()
 {
 	set -f
@@ -123,10 +122,9 @@ done <<END
 $(includes src)
 END
 
-# The tools are the library's clients: heapdb.h, base/, files of their own folder, and
-# tools/common. The command, the Python package, the MCP server and the page's server, which offer
-# other doors, also see a door's one header, tools/DOOR/DOOR.h; memory, which asks a VM, that of
-# capture.
+# The tools are clients of the library: they include heapdb.h, base/, files of their own directory, and tools/common.
+# The command, the Python package, the MCP server and the page's server, which offer other tools, also include
+# tools/DOOR/DOOR.h. memory, which queries a VM, includes the header of capture.
 while read -r file line included; do
 	[ -n "$file" ] || continue
 	own=$(dirname "$file")
@@ -148,7 +146,7 @@ done <<END
 $(includes tools)
 END
 
-# Where the sources are no clone there are no tracked files.
+# An unpacked source archive has no tracked files.
 for name in $([ ! -e .git ] || git -c safe.directory='*' ls-files | sed 's|/.*||' | sort -u); do
 	printf '%s\n' "$top" | tr ' ' '\n' | grep -qxF "$name" ||
 		complain "$name does not belong in the top folder (top=, above)"

@@ -1,12 +1,12 @@
 #!/bin/sh
-# tests/lint/layers_test.sh - the layer check finds what it is there to find.
+# tests/lint/layers_test.sh - the layer check finds violations.
 set -eu
 
 cd "$(dirname "$0")"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-# A tree with one good source, then $1 with the line $2: must be refused, naming $3.
+# A tree with one correct source, plus $1 with the line $2, must be rejected with a message that contains $3.
 refuses()
 {
 	rm -rf "$tmp/tree"
@@ -31,7 +31,7 @@ refuses()
 	}
 }
 
-# A file in the top folder: only if it is tracked.
+# A file in the top directory is rejected only if it is tracked.
 top()
 {
 	rm -rf "$tmp/tree"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# tests/lint/man_test.sh - the manual page has every command, query, option, column and fact that
-# the command has, in the command's own words, and mandoc finds nothing to complain about.
+# tests/lint/man_test.sh - the manual page contains every command, query, option, column and fact of the command, with
+# the same words, and mandoc reports no errors.
 set -eu
 
 page=$HDB_ROOT/tools/heapdb/heapdb.1
@@ -19,7 +19,7 @@ if ! diff -u --label heapdb-queries.1 --label "heapdb help" "$TMPDIR/have" "$TMP
 	complain "the list of queries is behind: sh tools/heapdb/man_queries.sh --write"
 fi
 
-# The page that describes the options of a command, beside heapdb(1).
+# The page that describes the options of a command in addition to heapdb(1).
 page_of()
 {
 	case $1 in
@@ -49,8 +49,8 @@ while IFS="$(printf '\t')" read -r kind owner name; do
 	esac
 done <"$TMPDIR/short"
 
-# Help on a command, query, option, column or fact takes at most two lines of an 80-column terminal,
-# begins with a capital, and has a full stop if it is more than one sentence.
+# Help on a command, query, option, column or fact has at most two lines on an 80-column terminal, begins with a capital
+# letter, and ends with a full stop if it has more than one sentence.
 awk -F '\t' '$1 ~ /^(command|query|option|column|fact)$/ { print $1 " " $2 " " $3 "\t" $5 }' \
 	"$TMPDIR/names" | awk -F '\t' '!seen[$2]++' | while IFS="$(printf '\t')" read -r name help; do
 	[ "$(printf '%s\n' "$help" | fold -s -w 53 | wc -l)" -le 2 ] || echo "$name: more than two lines: $help"
@@ -62,14 +62,14 @@ awk -F '\t' '$1 ~ /^(command|query|option|column|fact)$/ { print $1 " " $2 " " $
 done >"$TMPDIR/long"
 [ ! -s "$TMPDIR/long" ] || complain "help texts: $(cat "$TMPDIR/long")"
 
-# A reader meets examples before the lists of commands and options, and no page of 5,000 words.
+# Examples come before the lists of commands and options, and no page has 5,000 words.
 sed '/^\.Sh COMMANDS/q' "$page" | grep -q '^\.Ss Examples' || complain "Examples come after COMMANDS"
 words=$(wc -w <"$page")
 [ "$words" -le 5000 ] || complain "heapdb.1 has $words words, more than 5,000"
 words=$(wc -w <"$queries")
 [ "$words" -le 14000 ] || complain "heapdb-queries.1 has $words words, more than 14,000"
 
-# Every part of the manual is there, is packaged, and is named in heapdb(1).
+# Every part of the manual exists, is packaged, and is listed in heapdb(1).
 for file in "$HDB_ROOT"/tools/heapdb/heapdb-*.1; do
 	name=$(basename "$file" .1)
 	name=${name#heapdb-}
@@ -78,14 +78,14 @@ for file in "$HDB_ROOT"/tools/heapdb/heapdb-*.1; do
 		complain "heapdb-$name(1) is not packaged"
 done
 
-# And nothing that the command does not have: lists and synopses have its options alone.
+# The manual has nothing that the command does not have: lists and synopses contain only its options.
 sed -n 's/^\.\(It\|Op\) \(.*[^a-z]\)\{0,1\}Fl Fl \([a-z-]*\).*/--\3/p' "$HDB_ROOT"/tools/heapdb/*.1 |
 	sort -u | while read -r name; do
 	cut -f 3 "$TMPDIR/names" | grep -qxe "$name" || echo "$name"
 done >"$TMPDIR/extra"
 [ ! -s "$TMPDIR/extra" ] || complain "options that do not exist: $(tr '\n' ' ' <"$TMPDIR/extra")"
 
-# A command that fails half way leaves the page as it is.
+# A command that fails half way leaves the page unchanged.
 mkdir "$TMPDIR/copy"
 cp "$queries" "$HDB_ROOT/tools/heapdb/man_queries.sh" "$TMPDIR/copy"
 printf '#!/bin/sh\nhead -n 300 "%s"\nkill -SEGV $$\n' "$TMPDIR/names" >"$TMPDIR/fails"
@@ -98,7 +98,7 @@ for command in fails silent; do
 	fi
 done
 
-# Every table of SQL is in heapdb-sql(1), with the columns that it has.
+# heapdb-sql(1) has every SQL table with its columns.
 "$BUILD/heapdb" import "$DUMP" -o "$TMPDIR/sql.heapdb" --quiet
 if "$BUILD/heapdb" sql "$TMPDIR/sql.heapdb" .tables >"$TMPDIR/tables" 2>/dev/null; then
 	sql=$HDB_ROOT/tools/heapdb/heapdb-sql.1

@@ -1,10 +1,10 @@
 #!/bin/sh
-# notices_test.sh - NOTICES has a chapter for each library that the Makefile links and for what the page
-# bundles, and whoever gets a binary gets it: `make install`, `make release`, the Debian package.
+# notices_test.sh - NOTICES has a section for each library that the Makefile links and for the page's bundled packages,
+# and every binary comes with it: `make install`, `make release`, the Debian package.
 set -eu
 cd "$HDB_ROOT"
 bad=0
-# library of the linker or package of npm, name in NOTICES; "-" is part of glibc, ours, or what only tests use
+# linker library or npm package, and its name in NOTICES; "-" means part of glibc, our own, or used only by tests
 known="lmdb=LMDB xxhash=xxHash pcre2-8=PCRE2 zstd=zstd deflate=libdeflate z=zlib jansson=jansson sqlite3=SQLite
 	yaml=libyaml edit=libedit tinfo=ncurses bsd=libbsd md=- microhttpd=libmicrohttpd png=libpng
 	archive=libarchive lzma=liblzma bz2=bzip2 lz4=LZ4 preact=Preact pthread=- m=- dl=-

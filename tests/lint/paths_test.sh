@@ -1,6 +1,6 @@
 #!/bin/sh
-# tests/lint/paths_test.sh - the files that CONTRIBUTING and the READMEs name exist: paths between
-# backticks, and names without a folder anywhere in the tree.
+# tests/lint/paths_test.sh - the files that CONTRIBUTING and the READMEs mention exist: paths in backticks, and names
+# without a directory anywhere in the tree.
 set -eu
 
 cd "$HDB_ROOT"
@@ -9,8 +9,8 @@ tree=$(mktemp)
 trap 'rm -f "$tmp" "$tree"' EXIT
 find include src tools tests bench -type f | sed 's|.*/||' | sort -u >"$tree"
 
-# Paths between backticks that name a file: they have a dot in the last part and no * or capitals
-# that stand for a name. Each may be written from the top, from src/, tests/ or tools/.
+# Paths in backticks that name a file: they have a dot in the last part, and no * or capitals that stand for a name.
+# They are relative to the top directory, src/, tests/ or tools/.
 # shellcheck disable=SC2016
 look()
 {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# query_test.sh - a mistake in a .query file (tools/query.awk) is an error of its line when heapdb is
-# built, and what is right becomes a definition.
+# query_test.sh - an error in a .query file (tools/query.awk) is reported with its line when heapdb is built, and
+# correct text becomes a definition.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -46,7 +46,7 @@ a_b|T t|a word|d e
 END
 cmp want got
 
-# refused TEXT DEFINITION: it does not build, and the compiler or awk says TEXT
+# refused TEXT DEFINITION: the build fails, and the compiler or awk prints TEXT
 refused() {
 	if build "$2"; then
 		echo "built: $2"

@@ -1,7 +1,6 @@
 #!/bin/sh
-# rules_test.sh - a mistake in a rules file (tools/rules.awk) is an error of its line when heapdb
-# is built, and what is right becomes the rows of an array. So do the lines of a .rows file
-# (tools/rows.awk).
+# rules_test.sh - an error in a rules file (tools/rules.awk) is reported with its line when heapdb is built, and correct
+# rules become the rows of an array. The same applies to .rows files (tools/rows.awk).
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -22,7 +21,7 @@ int main(void)
 }
 END
 
-# build RULES: its rows, compiled
+# build RULES: compiles the rows
 build() {
 	printf '%b' "$1" > t.rules
 	awk -f "$HDB_ROOT/tools/rules.awk" t.rules > rows.h 2> out && ${CC:-cc} -w -o table table.c 2> out
@@ -36,7 +35,7 @@ c 7 x|y
 END
 cmp want got
 
-# refused TEXT RULES: RULES do not build, and the compiler or awk says TEXT
+# refused TEXT RULES: RULES do not build, and the compiler or awk prints TEXT
 refused() {
 	if build "$2"; then
 		echo "built: $2"

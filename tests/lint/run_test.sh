@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/run.sh: which tests T picks, and what a run says in which some are skipped, or none is there.
+# tests/run.sh: which tests T selects, and the output if some tests are skipped or none is selected.
 set -eu
 cd "$TMPDIR"
 mkdir -p tests/some build
@@ -10,7 +10,7 @@ echo 'exit 1' > tests/some/bad_test.sh
 printf '# Slow: it waits.\nexit 0\n' > tests/some/snail_test.sh
 
 failed=0
-# run T EXIT LINE...: the exit code of a run with T, and lines that it prints.
+# run T EXIT LINE...: the exit status of a run with T, and lines of its output.
 run() {
 	rc=0
 	T=$1 BUILD=build LIMIT=30 DUMP=none sh tests/run.sh > said 2>&1 || rc=$?

@@ -1,7 +1,7 @@
 #!/bin/sh
-# tests/lint/symbols_test.sh - the shared library exports what heapdb.h declares and api/heapdb.map
-# lists, no more and no less, each under its version; the manual page heapdb(3) has a line for each,
-# and all structures and constants.
+# tests/lint/symbols_test.sh - the shared library exports exactly the functions that heapdb.h declares and
+# api/heapdb.map lists, each with its version. The manual page heapdb(3) has a line for each, and all structures and
+# constants.
 set -eu
 
 bad=0
@@ -27,7 +27,7 @@ sh "$HDB_ROOT/tools/heapdb/man_library.sh" >"$TMPDIR/structures"
 sed -n '/^\.\\" structures: begin/,/^\.\\" structures: end/p' "$HDB_ROOT/tools/heapdb/heapdb.3" |
 	sed '1d;$d' >"$TMPDIR/printed"
 compare heapdb.h "heapdb.3 (sh tools/heapdb/man_library.sh --write)" "$TMPDIR/structures" "$TMPDIR/printed"
-# Each function that takes a pointer is called with NULLs.
+# Each function with pointer arguments is called with NULLs.
 grep -v '^hdb_version\|^hdb_result_name' "$TMPDIR/declared" >"$TMPDIR/called"
 while read -r name; do
 	grep -q "[^a-z_]$name(" "$HDB_ROOT/tests/api/objects_test.c" ||

@@ -1,9 +1,9 @@
 #!/bin/sh
-# tests/lint/text.sh - the looks of sources that no compiler checks. Part of `make lint`.
+# tests/lint/text.sh - formatting of sources that compilers do not check. Part of `make lint`.
 #
-# Lines of C are near 80 columns and not past 100 (a tab is 8), 110 with a text that is not broken;
-# others not past 120. No blanks at their end, an opening comment in every C file, no notes to finish
-# something later. What else clang-format can tell, `make lint-format` does.
+# Lines of C have about 80 columns and at most 100 (a tab is 8), 110 with an unbroken text; other lines at most 120. No
+# trailing spaces, an opening comment in every C file, no notes to finish something later. `make lint-format` checks
+# what clang-format can check.
 set -eu
 
 cd "${1:-$(dirname "$0")/../..}"

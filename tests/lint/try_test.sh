@@ -1,9 +1,9 @@
 #!/bin/sh
-# tests/lint/try_test.sh - TRY_ERRORS stands only where the callee may return HDB_END or HDB_NOTFOUND.
+# tests/lint/try_test.sh - TRY_ERRORS is used only if the callee may return HDB_END or HDB_NOTFOUND.
 set -eu
 python3 "$HDB_ROOT/tests/lint/try.py" "$HDB_ROOT" || exit 1
 
-# What it finds, and what it leaves: three callees are never positive, the other four may be.
+# Cases that are reported and that are not: three callees are never positive, the other four may be.
 mkdir -p "$TMPDIR/src" "$TMPDIR/tools"
 cat >"$TMPDIR/src/some.c" <<'END'
 static int write_one(int x)
