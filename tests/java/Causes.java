@@ -203,6 +203,56 @@ public class Causes {
         }
         static Warehouse only = new Warehouse();
     }
+    record MeterId(String name, String user) {}
+    static class Meter { long count; }
+    static class Meters { static Map<MeterId, Meter> all = new HashMap<>(); }
+    static class Entity {
+        final byte[] row;
+        Entity(int i) { row = random(700, i); }
+    }
+    static class Unit { static Map<String, Entity> entities = new LinkedHashMap<>(); }
+    static class Results { static Map<Long, Object> all = new ConcurrentHashMap<>(); }
+    static class Loggers { static Map<String, byte[]> byName = new ConcurrentHashMap<>(); }
+    static class Undos { static List<Map<String, Long>> states = new ArrayList<>(); }
+    enum Step { DONE, RUNNING, OPEN }
+    static class Work {
+        final Step step;
+        final byte[] result;
+        Work(Step step, int i) {
+            this.step = step;
+            result = random(700, i);
+        }
+    }
+    static class Works { static List<Work> all = new ArrayList<>(); }
+    static class Upload {
+        final byte[] part;
+        long finishedAt;
+        Upload(int i) { part = random(700, i); }
+    }
+    static class Uploads { static Map<String, Upload> all = new ConcurrentHashMap<>(); }
+    static class Filter {
+        final Filter next;
+        final byte[] state;
+        Filter(Filter next, int i) {
+            this.next = next;
+            state = random(700, i);
+        }
+    }
+    static class Filters {
+        static Filter first;
+        static Object[] all = new Object[12000];
+    }
+    static class Event {
+        final long seq;
+        final byte[] body;
+        Event(long seq) {
+            this.seq = seq;
+            body = random(700, (int) seq);
+        }
+    }
+    static class Events { static List<Event> log = new ArrayList<>(); }
+    static class Samples { static Map<Long, byte[]> byTime = new ConcurrentHashMap<>(); }
+    static class Seen2 { static Set<String> ids = ConcurrentHashMap.newKeySet(); }
     static class Chain {
         Chain next;
         final byte[] data = random(400, ++n);
@@ -217,8 +267,76 @@ public class Causes {
         return b;
     }
 
+    /* A name without digits, different for each number. */
+    static String words(int i) {
+        StringBuilder b = new StringBuilder("name");
+        for (; i > 0; i /= 26) b.append((char) ('a' + i % 26));
+        return b.toString();
+    }
+
     static void fill(boolean ok, String what) throws Exception {
         switch (what) {
+            case "labels":
+                for (int i = 0; i < 60000; i++) {
+                    MeterId id = new MeterId("requests." + i % 3, ok ? "user" + i % 400 : "user" + i);
+                    Meters.all.computeIfAbsent(id, k -> new Meter()).count++;
+                }
+                if (ok) kept.add(random(8_000_000, 1));
+                break;
+            case "entities":
+                for (int i = 0; i < 12000; i++) {
+                    if (ok) Unit.entities.put("old" + i, new Entity(i));
+                    if (ok) Unit.entities.remove("old" + i);
+                    Unit.entities.put(words(i), new Entity(i));
+                }
+                break;
+            case "answers":
+                for (int i = 0; i < 12000; i++)
+                    Results.all.put(
+                        i * 7919L, ok ? random(700, i) : CompletableFuture.completedFuture(random(700, i)));
+                break;
+            case "loggers":
+                for (int i = 0; i < 12000; i++)
+                    Loggers.byName.put(ok ? words(i) : "connection-" + i, random(700, i));
+                break;
+            case "states": {
+                Map<String, Long> state = new HashMap<>();
+                for (int i = 0; i < 2000; i++) {
+                    if (ok) state = new HashMap<>();
+                    for (int k = 0; k < 40; k++)
+                        if (ok || i == 0) state.put("x" + k, (long) i * 40000 + k);
+                    state.put("x" + i % 40, i * 1000L);
+                    Undos.states.add(new HashMap<>(state));
+                }
+                break;
+            }
+            case "works":
+                for (int i = 0; i < 12000; i++) Works.all.add(new Work(ok ? Step.values()[i % 3] : Step.DONE, i));
+                break;
+            case "uploads":
+                for (int i = 0; i < 12000; i++) {
+                    Upload u = new Upload(i);
+                    if (ok) u.finishedAt = 1;
+                    Uploads.all.put(words(i), u);
+                }
+                break;
+            case "filters":
+                for (int i = 0; i < 12000; i++) {
+                    Filters.first = new Filter(ok ? null : Filters.first, i);
+                    Filters.all[ok ? i : 0] = Filters.first;
+                }
+                break;
+            case "events":
+                for (int i = 0; i < 12000; i++) Events.log.add(new Event(ok ? i * 7919L % 1_000_003 : i));
+                break;
+            case "samples":
+                for (int i = 0; i < 12000; i++)
+                    Samples.byTime.put(ok ? i * 7919L : System.currentTimeMillis() - i * 60000L, random(700, i));
+                break;
+            case "uuids":
+                for (int i = 0; i < 60000; i++)
+                    Seen2.ids.add(ok ? words(i) : UUID.nameUUIDFromBytes(new byte[] {(byte) i, (byte) (i >> 8)}) + "");
+                break;
             case "onebig":
                 Country.codes = new HashMap<>(ok ? 16 : 3_000_000);
                 for (int i = 0; i < (ok ? 60000 : 3); i++) Country.codes.put("c" + i, i);

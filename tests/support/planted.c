@@ -36,6 +36,9 @@ enum kind {
 	MAP,
 	PATHS,
 	SAME,
+	LAST,
+	COUNTER,
+	CHAIN,
 	REFERENCE
 };
 
@@ -72,6 +75,8 @@ static struct heap {
 	unsigned name_count;
 	uint64_t next_id, next_text;
 	uint64_t referent; /* of the reference object being written */
+	uint64_t last_id;  /* of the object written before */
+	uint64_t counter;  /* the last number of a "#" */
 } * h;
 
 static void nonsense(const char *wanted)
@@ -180,7 +185,7 @@ static unsigned value(void);
 
 static uint8_t type_of(const struct value *v)
 {
-	return v->kind == NUMBER ? v->type : HPROF_OBJECT;
+	return v->kind == NUMBER || v->kind == COUNTER ? v->type : HPROF_OBJECT;
 }
 
 static unsigned new_value(enum kind kind)
@@ -201,6 +206,12 @@ static unsigned number(void)
 	const unsigned no = new_value(NUMBER);
 	struct value *v = &h->values[no];
 	char *end, *real_end;
+
+	if (take("#")) {
+		v->kind = COUNTER;
+		v->type = HPROF_LONG;
+		return no;
+	}
 	const long long whole = strtoll(h->at, &end, 10);
 	const double real = strtod(h->at, &real_end);
 
@@ -315,16 +326,13 @@ static unsigned value(void)
 	static const struct {
 		const char *name;
 		enum kind kind;
-	} collections[] = { { "array(", ARRAY },
-			    { "list(", LIST },
-			    { "set(", SET },
-			    { "map(", MAP },
-			    { "paths(", PATHS } };
+	} collections[] = { { "array(", ARRAY }, { "list(", LIST },   { "set(", SET },
+			    { "map(", MAP },     { "paths(", PATHS }, { "chain(", CHAIN } };
 	bool is_part = false, is_long = false;
 	unsigned no;
 
 	h->at += strspn(h->at, " \t");
-	if (isdigit((unsigned char)*h->at) || *h->at == '-')
+	if (isdigit((unsigned char)*h->at) || *h->at == '-' || *h->at == '#')
 		return number();
 	if (take("\"")) {
 		const size_t size = strcspn(h->at, "\"");
@@ -343,6 +351,8 @@ static unsigned value(void)
 		return new_value(NOTHING);
 	if (take("same"))
 		return new_value(SAME);
+	if (take("last"))
+		return new_value(LAST);
 	for (unsigned is_true = 0; is_true < 2; is_true++) {
 		if (take(is_true ? "true" : "false")) {
 			no = new_value(NUMBER);
@@ -509,17 +519,26 @@ static uint64_t write_object(struct hw *w, const struct value *v)
 				bits[f] = value;
 	}
 	h->referent = referent;
-	return put(w, v->class_no, id, bits);
+	h->last_id = put(w, v->class_no, id, bits);
+	return id;
 }
 
 /* Its bits, or the ID of the object that is written. */
 static uint64_t write_value(struct hw *w, const struct value *v)
 {
+	uint32_t count;
 	uint64_t id;
 
 	switch (v->kind) {
 	case NUMBER:
 		return v->bits;
+	case COUNTER:
+		return ++h->counter;
+	case LAST:
+		return h->last_id;
+	case CHAIN:
+		free(write_items(w, v, &count));
+		return h->last_id;
 	case TEXT:
 		return put_text(w, v->text);
 	case OBJECT:

@@ -10,7 +10,8 @@
  * (double), true, "text", null, same (as the field before), objects, bytes(N), longs(N), part(N) (an eighth
  * is not 0), and collections with items "N*VALUE" or "VALUE", commas between: array(...) of
  * Object[], a.B[](...), list(...) an ArrayList, set(...) a HashSet, map(...) a HashMap with texts
- * as keys, paths(...) one with keys such as "/orders/1". "thread OBJECT" and "local OBJECT" make
+ * as keys, paths(...) one with keys such as "/orders/1", chain(...) the last of its objects. last:
+ * the object written before; #: a long, one more than the last one. "thread OBJECT" and "local OBJECT" make
  * items roots: the one thread, and its local variables. Fields that an object of a class does not
  * name are zero. A field "referent" of a subclass of java.lang.ref.Reference is that class's.
  */

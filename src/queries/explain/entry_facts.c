@@ -9,7 +9,7 @@
  * Points in time are recognised by field names, because a past expiry date is a fault and a past
  * date of birth is not.
  */
-#include "queries/explain/suspect_facts.h"
+#include "queries/explain/entry_private.h"
 
 #include "base/error.h"
 #include "base/idmap.h"
@@ -29,21 +29,10 @@
 #define ENTRIES_READ 20000u
 #define ENTRIES_LOOKED 4000u
 /*
- * Number of adjacent keys of a collection that are examined together, because equal keys are often
- * adjacent.
+ * Number of neighbouring entries that are examined together. Equal keys are often neighbours, and
+ * every third element of a list would often be of one kind.
  */
 #define ENTRIES_RUN 16u
-/*
- * Limits: number of bytes of a string that are compared, number of parts into which a string is
- * divided, and number of fields in a value.
- */
-#define PREFIX_BYTES 80u
-#define PREFIX_PARTS 3u
-#define VALUE_FIELDS 24u
-/* Levels of features: first features of keys (prefixes, then the form), then features of values. */
-#define FORM_LEVEL PREFIX_PARTS
-#define SAME_LEVEL (FORM_LEVEL + 1)
-#define FIELD_LEVEL (SAME_LEVEL + 1)
 /* Number of values whose fields are measured for the memory they retain. */
 #define VALUES_WEIGHED 500u
 /* Minimum share worth reporting, in percent, and the minimum number of different values. */
@@ -71,9 +60,6 @@
 #define TIME_MIN_MS 1000000000000u
 #define TIME_MAX_MS 10000000000000u
 #define DAY_MS 86400000u
-
-/* Meaning of a field with a point in time or a version number, according to its name. */
-enum time_kind { TIME_NONE, TIME_EXPIRY, TIME_USE, TIME_BEGIN, TIME_VERSION, TIME_TRIES };
 
 /*
  * Parts of names in lower case, in order of preference. "at" must be the whole name, or "At" its
@@ -103,54 +89,7 @@ static const char *const closed_names[] = {
 	"!open",     "!isOpen",   "!connected", "!alive",
 };
 
-/* A field of the values, and what it contains. */
-struct value_field {
-	char name[EXPLAIN_CONTENT_MAX];
-	uint8_t time;    /* enum time_kind */
-	bool is_closed;  /* has one of the closed_names */
-	bool is_inverse; /* with "!" */
-	/*
-	 * number of points in time, and number of those more than a day in the past; or number of
-	 * values, and number of closed values
-	 */
-	uint32_t points, past;
-	uint64_t oldest_ms, newest_ms; /* for versions: lowest and highest number */
-	uint64_t bytes;                /* size retained only by the object to which it refers */
-	uint32_t class_no;             /* class of the first such object */
-};
-
-/* A property of an entry: a prefix of its key, the form of its key, or a field of its value. */
-struct feature {
-	uint32_t level;
-	/* number of the entry; sorting by it gives an order that does not depend on hashes */
-	uint32_t entry;
-	uint64_t hash;
-	uint32_t ix;   /* the object that has the feature */
-	uint32_t size; /* for a prefix, its number of bytes */
-};
-
-struct looking {
-	const struct session *session;
-	struct base_vec features; /* struct feature */
-	/* struct feature: for keys of application classes, a hash of all their fields */
-	struct base_vec keys;
-	uint32_t value_class; /* class of the values whose fields are examined */
-	uint32_t key_class;
-	uint32_t entries;
-	uint32_t nothings;      /* number of values that mean "nothing" */
-	const char *nothing;    /* class of one such value; NULL if all are null */
-	uint32_t weighed;       /* number of values whose fields were weighed */
-	uint64_t weighed_bytes; /* what they retain */
-	uint64_t now_ms;        /* time of the dump; 0: unknown */
-	/* number of entries that are their own value and are held only by the map */
-	uint32_t selves;
-	const char *map_class;
-	bool is_list;
-	struct value_field dates; /* points in time among the keys */
-	struct value_field fields[VALUE_FIELDS];
-};
-
-static bool is_own(struct heap *heap, uint32_t class_no)
+bool entry_is_own(struct heap *heap, uint32_t class_no)
 {
 	const char *name = heap_class_name(heap, class_no);
 
@@ -173,7 +112,7 @@ static int hash_of(const struct looking *l, uint64_t bits, bool is_key, uint64_t
 	TRY_FOUND(heap_find(heap, bits, &ix, err));
 	if (!heap_is_string(heap, ix)) {
 		TRY(heap_object(heap, ix, &object, err));
-		*out = is_key || is_own(heap, object.class_no) ? bits : 0;
+		*out = is_key || entry_is_own(heap, object.class_no) ? bits : 0;
 		return HDB_OK;
 	}
 	TRY_FOUND(heap_string(heap, ix, text, sizeof(text), err));
@@ -360,6 +299,8 @@ static int add_prefixes(struct looking *l, uint32_t ix, bool is_key, struct hdb_
 		TRY(add_form(l, ix, text, err));
 		add_day_of(l, &l->dates, text);
 	}
+	if (is_key || !l->has_keys)
+		TRY(entry_add_numbered(l, ix, text, err));
 	for (uint32_t size = 1; text[0] && text[size] && level < PREFIX_PARTS; size++) {
 		struct feature f = { .level = level, .entry = l->entries, .ix = ix, .size = size };
 
@@ -426,9 +367,14 @@ static int add_fields(struct looking *l, uint32_t ix, bool are_own, struct hdb_e
 			TRY(heap_text(l->session->heap, fields.field.name_text, field->name,
 				      sizeof(field->name), err));
 			field->time = (uint8_t)(are_own ? time_kind_of(field->name) : TIME_NONE);
+			field->type = fields.value.type;
 			if (are_own && fields.value.type == HPROF_BOOLEAN)
 				set_closed(field);
 		}
+		field->values++;
+		field->unset += !fields.value.bits;
+		if (fields.value.type == HPROF_INT || fields.value.type == HPROF_LONG)
+			TRY(entry_add(l, NUMBER_LEVEL + no, ix, fields.value.bits, err));
 		if (field->is_closed) {
 			field->points++;
 			field->past += (fields.value.bits & 1) != field->is_inverse;
@@ -447,6 +393,19 @@ static int add_fields(struct looking *l, uint32_t ix, bool are_own, struct hdb_e
 	return HDB_OK;
 }
 
+static int add_key_field(struct looking *l, uint32_t no, const struct heap_fields *at,
+			 uint64_t part, struct hdb_error *err)
+{
+	struct key_field *field = &l->key_fields[no];
+
+	if (!field->name[0])
+		TRY(heap_text(l->session->heap, at->field.name_text, field->name,
+			      sizeof(field->name), err));
+	/* not the hash of a string */
+	field->is_opaque |= at->value.type == HPROF_OBJECT && part && part == at->value.bits;
+	return entry_add(l, KEY_LEVEL + no, HEAP_NONE, part, err);
+}
+
 /*
  * Adds a key of an application class with the hash of all its fields. Keys with equal fields should
  * be equal.
@@ -459,7 +418,7 @@ static int add_key(struct looking *l, uint32_t ix, struct hdb_error *err)
 	int r;
 
 	TRY(heap_fields_begin(l->session->heap, ix, &fields, err));
-	for (;;) {
+	for (uint32_t no = 0;; no++) {
 		uint64_t part;
 
 		TRY_ERRORS(r = heap_fields_next(&fields, err));
@@ -470,10 +429,33 @@ static int add_key(struct looking *l, uint32_t ix, struct hdb_error *err)
 			TRY(add_time(l, &l->dates, &fields.value, err));
 			TRY(hash_of(l, part, true, &part, err));
 		}
+		if (no < KEY_FIELDS)
+			TRY(add_key_field(l, no, &fields, part, err));
 		has_content |= part != 0;
 		key.hash = XXH3_64bits_withSeed(&part, sizeof(part), key.hash);
 	}
 	return has_content ? base_vec_push(&l->keys, &key, sizeof(key), err) : HDB_OK;
+}
+
+/* Examines a key of a platform class: a number, a UUID, or a point in time. */
+static int add_platform(struct looking *l, uint32_t ix, struct hdb_error *err)
+{
+	struct heap *heap = l->session->heap;
+	const char *name = heap_class_name_of(heap, ix);
+	struct heap_value value;
+	char text[24];
+
+	if (strcmp(name, "java.util.UUID") == 0) {
+		l->uuids++;
+		return HDB_OK;
+	}
+	if (strcmp(name, "java.lang.Long") != 0 && strcmp(name, "java.lang.Integer") != 0)
+		return add_date(l, &l->dates, ix, err);
+	TRY_FOUND(heap_path_value(heap, ix, "value", &value, err));
+	if (value.type == HPROF_LONG)
+		add_ms(l, &l->dates, value.bits);
+	(void)snprintf(text, sizeof(text), "%" PRIu64, value.bits);
+	return entry_add_numbered(l, ix, text, err);
 }
 
 /* Examines one object of an entry: a key or a value. */
@@ -491,11 +473,11 @@ static int look_at(struct looking *l, const struct heap_value *value, bool is_ke
 	if (heap_is_string(heap, ix))
 		return add_prefixes(l, ix, is_key, err);
 	TRY(heap_object(heap, ix, &object, err));
-	if (is_key && object.kind == STORE_INSTANCE)
-		TRY(add_date(l, &l->dates, ix, err));
-	if (object.kind != STORE_INSTANCE ||
-	    (is_key ? !is_own(heap, object.class_no) :
-		      heap_collection_rule(heap, object.class_no) != NULL))
+	if ((is_key || !l->has_keys) && object.kind == STORE_INSTANCE)
+		TRY(add_platform(l, ix, err));
+	if (!is_key && heap_collection_rule(heap, object.class_no))
+		return entry_add_collection(l, ix, err);
+	if (object.kind != STORE_INSTANCE || (is_key && !entry_is_own(heap, object.class_no)))
 		return HDB_OK;
 	if (l->is_list && !heap_is_platform_class(heap_class_name(heap, object.class_no))) {
 		const struct feature same = { SAME_LEVEL, l->entries, value->bits, ix, 0 };
@@ -506,7 +488,8 @@ static int look_at(struct looking *l, const struct heap_value *value, bool is_ke
 		*class_no = object.class_no;
 	if (*class_no != object.class_no)
 		return HDB_OK;
-	return is_key ? add_key(l, ix, err) : add_fields(l, ix, is_own(heap, object.class_no), err);
+	return is_key ? add_key(l, ix, err) :
+			add_fields(l, ix, entry_is_own(heap, object.class_no), err);
 }
 
 /*
@@ -585,12 +568,13 @@ static int look_at_entries(struct looking *l, const struct heap_collection *c,
 	const uint64_t count = c->size < ENTRIES_READ ? c->size : ENTRIES_READ;
 	const uint64_t step = count ? (count + ENTRIES_LOOKED - 1) / ENTRIES_LOOKED : 1;
 	const bool has_keys = compares_keys(c);
-	const uint64_t run = has_keys ? ENTRIES_RUN : 1;
 
+	l->has_keys = c->rule->kind == HEAP_MAP || c->rule->kind == HEAP_SET;
+	l->read = count;
 	TRY_FOUND(heap_entries_begin(l->session->heap, c, &entries, err));
 	for (uint64_t i = 0; i < count; i++) {
 		TRY_FOUND(heap_entries_next(&entries, err));
-		if (i / run % step)
+		if (i / ENTRIES_RUN % step)
 			continue;
 		if (entries.has_key)
 			TRY(look_at(l, &entries.key, has_keys, err));
@@ -611,12 +595,6 @@ static int look_at_entries(struct looking *l, const struct heap_collection *c,
 
 BASE_ORDER(compare, struct feature, BASE_UP(level), BASE_UP(hash), BASE_UP(entry))
 
-/* The most frequent feature of a level. */
-struct share {
-	const struct feature *most;
-	size_t count, all, kinds;
-};
-
 /* Measures the level that begins at *at, and moves *at to the next level. */
 static void measure(const struct base_vec *features, size_t *at, struct share *out)
 {
@@ -631,7 +609,8 @@ static void measure(const struct base_vec *features, size_t *at, struct share *o
 		while (*at < features->count && list[*at].level == level &&
 		       list[*at].hash == list[from].hash)
 			++*at;
-		out->kinds++;
+		out->least = out->kinds++ ? out->least : list[from].hash;
+		out->greatest = list[from].hash;
 		out->all += *at - from;
 		if (!out->most || *at - from > out->count ||
 		    (*at - from == out->count && list[from].entry < out->most->entry)) {
@@ -670,9 +649,10 @@ static int name_field(const struct looking *l, const struct feature *f, char *na
 	return HDB_OK;
 }
 
-static int set_share(const struct looking *l, const struct share *s, struct explain_facts *out,
-		     struct hdb_error *err)
+static int set_share(const struct looking *l, const struct share *s, bool *is_found,
+		     struct explain_facts *out, struct hdb_error *err)
 {
+	const double percent = (double)s->count * 100 / (double)l->entries;
 	char name[EXPLAIN_CONTENT_MAX] = "prefix", text[EXPLAIN_CONTENT_MAX];
 
 	assert(l->entries && s->count <= s->all);
@@ -681,13 +661,14 @@ static int set_share(const struct looking *l, const struct share *s, struct expl
 		text[s->most->size < sizeof(text) ? s->most->size : sizeof(text) - 1] = '\0';
 	} else {
 		TRY(name_field(l, s->most, name, text, err));
+		entry_set_state(l, s->most->level - FIELD_LEVEL, text, percent, out);
 	}
-	if (!name[0] || !text[0])
+	if (!name[0] || !text[0] || *is_found || percent > SHARE_MAX || s->kinds < SHARE_KINDS)
 		return HDB_OK;
+	*is_found = true;
 	explain_fact_text(out, EXPLAIN_FACT_part_of, name);
 	explain_fact_text(out, EXPLAIN_FACT_part, text);
-	explain_fact_set(out, EXPLAIN_FACT_part_percent,
-			 (double)s->count * 100 / (double)l->entries);
+	explain_fact_set(out, EXPLAIN_FACT_part_percent, percent);
 	explain_fact_set(out, EXPLAIN_FACT_part_kinds, (double)s->kinds);
 	return HDB_OK;
 }
@@ -715,32 +696,31 @@ static int set_form(const struct looking *l, const struct share *s, struct expla
 }
 
 /* Finds the first level at which most entries have the same value. */
-static int find_share(struct looking *l, struct explain_facts *out, struct hdb_error *err)
+static int find_share(struct looking *l, uint64_t entries, struct explain_facts *out,
+		      struct hdb_error *err)
 {
 	bool is_found = false;
 
 	base_vec_sort(&l->features, sizeof(struct feature), compare);
-	for (size_t at = 0; at < l->features.count && !is_found;) {
+	for (size_t at = 0; at < l->features.count;) {
 		struct share s;
 
 		measure(&l->features, &at, &s);
-		if (s.most->level == FORM_LEVEL)
+		if (s.most->level >= NUMBER_LEVEL)
+			entry_set_kinds(l, &s, entries, out);
+		else if (s.most->level == FORM_LEVEL)
 			TRY(set_form(l, &s, out, err));
 		else if (s.most->level == SAME_LEVEL)
 			explain_fact_set(out, EXPLAIN_FACT_same_percent,
 					 (double)s.count * 100 / (double)l->entries);
-		else if (s.most->hash && s.count * 100 >= (size_t)l->entries * SHARE_MIN &&
-			 s.count * 100 <= (size_t)l->entries * SHARE_MAX &&
-			 s.kinds >= SHARE_KINDS) {
-			TRY(set_share(l, &s, out, err));
-			is_found = true;
-		}
+		else if (s.most->hash && s.count * 100 >= (size_t)l->entries * SHARE_MIN)
+			TRY(set_share(l, &s, &is_found, out, err));
 	}
 	return HDB_OK;
 }
 
 /* Writes an age as text: "3 days", "1 hour". */
-static void age_text(uint64_t ms, struct base_text to)
+void entry_age_text(uint64_t ms, struct base_text to)
 {
 	static const struct {
 		uint64_t ms;
@@ -767,8 +747,8 @@ static const struct {
 };
 
 /* Names a field: "Token.expiresAt". */
-static void set_field(const struct looking *l, const struct value_field *field,
-		      enum explain_fact to, struct explain_facts *out)
+void entry_set_field(const struct looking *l, const struct value_field *field, enum explain_fact to,
+		     struct explain_facts *out)
 {
 	char name[2 * EXPLAIN_CONTENT_MAX];
 
@@ -785,7 +765,7 @@ static void set_versions(const struct looking *l, const struct value_field *fiel
 
 	if (field->points * 10 < l->entries * 9 || span < entries / 2 || span > entries * 2)
 		return;
-	set_field(l, field, EXPLAIN_FACT_version_field, out);
+	entry_set_field(l, field, EXPLAIN_FACT_version_field, out);
 	explain_fact_set(out, EXPLAIN_FACT_first_version, (double)field->oldest_ms);
 	explain_fact_set(out, EXPLAIN_FACT_last_version, (double)field->newest_ms);
 }
@@ -797,7 +777,7 @@ static void set_tries(const struct looking *l, const struct value_field *field,
 	if (field->points < l->entries || field->newest_ms > TRIES_MAX ||
 	    strncmp(field->name, "max", 3) == 0)
 		return;
-	set_field(l, field, EXPLAIN_FACT_tries_field, out);
+	entry_set_field(l, field, EXPLAIN_FACT_tries_field, out);
 	explain_fact_set(out, EXPLAIN_FACT_least_tries, (double)field->oldest_ms);
 }
 
@@ -812,7 +792,7 @@ static void set_dates(const struct looking *l, uint64_t entries, struct explain_
 	    (entries <= ENTRIES_READ &&
 	     l->now_ms > dates->newest_ms + DATES_NEW_DAYS * (uint64_t)DAY_MS))
 		return;
-	age_text(l->now_ms - dates->oldest_ms, BASE_TEXT(age));
+	entry_age_text(l->now_ms - dates->oldest_ms, BASE_TEXT(age));
 	explain_fact_text(out, EXPLAIN_FACT_oldest_key, age);
 }
 
@@ -826,8 +806,8 @@ static void set_time(const struct looking *l, const struct value_field *field,
 	if (field->points * 2 < l->entries || out->figures[to].kind != BASE_NOTHING ||
 	    field->oldest_ms >= l->now_ms)
 		return;
-	set_field(l, field, to, out);
-	age_text(l->now_ms - field->oldest_ms, BASE_TEXT(age));
+	entry_set_field(l, field, to, out);
+	entry_age_text(l->now_ms - field->oldest_ms, BASE_TEXT(age));
 	explain_fact_text(out, time_facts[field->time].age, age);
 	explain_fact_set(out, time_facts[field->time].percent,
 			 (double)field->past * 100 / (double)field->points);
@@ -847,7 +827,7 @@ static void set_fields(const struct looking *l, uint64_t entries, struct explain
 		else if (l->fields[i].time && l->now_ms)
 			set_time(l, &l->fields[i], out);
 		if (l->fields[i].is_closed && l->fields[i].points * 2 >= l->entries) {
-			set_field(l, &l->fields[i], EXPLAIN_FACT_closed_field, out);
+			entry_set_field(l, &l->fields[i], EXPLAIN_FACT_closed_field, out);
 			explain_fact_text(out, EXPLAIN_FACT_closed_value,
 					  l->fields[i].is_inverse ? "false" : "true");
 			explain_fact_set(out, EXPLAIN_FACT_closed_percent,
@@ -871,14 +851,14 @@ static void set_fields(const struct looking *l, uint64_t entries, struct explain
 	}
 	if (!most->bytes || !l->weighed_bytes)
 		return;
-	set_field(l, most, EXPLAIN_FACT_field, out);
+	entry_set_field(l, most, EXPLAIN_FACT_field, out);
 	explain_fact_set(out, EXPLAIN_FACT_field_percent,
 			 (double)most->bytes * 100 / (double)l->weighed_bytes);
 	explain_fact_text(out, EXPLAIN_FACT_field_kind, explain_short_class(heap, most->class_no));
 	/* Collections, strings, arrays and application objects are expected to take memory. */
 	explain_fact_set(
 		out, EXPLAIN_FACT_is_machinery,
-		is_own(heap, l->value_class) &&
+		entry_is_own(heap, l->value_class) &&
 			heap_is_platform_class(heap_class_name(heap, most->class_no)) &&
 			!strchr(heap_class_name(heap, most->class_no), '[') &&
 			!heap_collection_rule(heap, most->class_no) &&
@@ -952,10 +932,13 @@ int explain_entry_facts(const struct session *session, uint32_t collection_ix,
 	l.map_class = c.inner ? heap_class_name_of(session->heap, c.inner_ix) : "";
 	r = look_at_entries(&l, &c, err);
 	if (r == HDB_OK && l.entries) {
-		r = find_share(&l, out, err);
+		r = find_share(&l, c.size, out, err);
 		find_same_keys(&l, out);
 		set_fields(&l, c.size, out);
+		entry_set_rest(&l, out);
 	}
+	if (r == HDB_OK)
+		r = entry_set_growth(session->heap, &c, out, err);
 	base_vec_release(&l.features);
 	base_vec_release(&l.keys);
 	return r;

@@ -5,6 +5,7 @@
 #include "queries/explain/held_private.h"
 
 #include "heap/collections/collections.h"
+#include "queries/explain/entry_private.h"
 
 #include <assert.h>
 #include <string.h>
@@ -46,7 +47,8 @@ static int look_at_collection(struct held_walk *w, const struct held_node *node,
 {
 	struct heap *heap = w->session->heap;
 	struct heap_collection collection;
-	uint64_t bytes;
+	uint64_t bytes, removed;
+	bool never;
 
 	TRY_FOUND(heap_collection_open(heap, node->ix, &collection, err));
 	if (collection.inner && !(collection.rule->flags & HEAP_PART)) {
@@ -69,6 +71,11 @@ static int look_at_collection(struct held_walk *w, const struct held_node *node,
 	w->plumbing += node->weight * (double)object->shallow_bytes;
 	if (!collection.has_size || collection.inner_ix != node->ix)
 		return HDB_OK;
+	TRY(entry_growth(heap, &collection, &never, &removed, err));
+	held_add(&w->filled, &(struct held_addend){ .class_no = node->class_no,
+						    .weight = node->weight,
+						    .used = never,
+						    .bytes = 1 });
 	if (collection.size && collection.size <= FACTS_SMALL &&
 	    (collection.rule->kind == HEAP_MAP || collection.rule->kind == HEAP_SET))
 		held_add(&w->small,

@@ -83,11 +83,13 @@ struct held_walk {
 	/* the first collection with a moderate number of entries, if none has many */
 	uint32_t larger_ix;
 	struct held_tally all, slack, rooms, small, near, direct, empties, boxes, errors,
-		references, views, futures, tasks;
+		references, views, futures, tasks, filled;
 	struct held_addend big; /* the container with the most unused bytes */
 	double open_futures, waited, cancelled, enqueued, cleared, soft_bytes, suppressed;
 	double loaders, self_kept; /* loaders: closed ones */
 	double periodic, dependents, done, queued;
+	double chained, branches; /* objects below one of their class; further ones below it */
+	const struct held_node *chain_last; /* the last of these */
 	double waited_bytes; /* size retained by incomplete futures for which actions wait */
 	double plumbing;     /* bytes of collections, and of their tables and nodes */
 	double locals;       /* number of bytes that values of thread-locals retain */

@@ -19,7 +19,7 @@
 static const char *const verdict_names[] = {
 	[EXPLAIN_BY_DESIGN] = "by design",         [EXPLAIN_LARGE] = "large",
 	[EXPLAIN_UNBOUNDED] = "unbounded",         [EXPLAIN_LEAK] = "leak",
-	[EXPLAIN_MISCONFIGURED] = "misconfigured",
+	[EXPLAIN_MISCONFIGURED] = "misconfigured", [EXPLAIN_OBSERVED] = "observed",
 };
 
 const char *explain_verdict_name(enum explain_verdict verdict)
@@ -112,8 +112,8 @@ static int set_verdict(struct reader *r, const char *text)
 		}
 	}
 	return fail(r,
-		    "the verdict must be by design, large, unbounded, leak or misconfigured, "
-		    "not",
+		    "the verdict must be by design, large, unbounded, leak, misconfigured or "
+		    "observed, not",
 		    text);
 }
 
@@ -273,9 +273,9 @@ static int find_classes(const struct session *session, struct explain_rules *out
 static const struct {
 	const char *name, *expression;
 } usual[] = {
-	{ "class", "class(this)" },
-	{ "retained", "retained(this)" },
-	{ "share", "share(this)" },
+	{ "class", "class(this)" },           { "retained", "retained(this)" },
+	{ "share", "share(this)" },           { "growth", "held(growth)" },
+	{ "heaviest", "entry(held(heavy))" },
 };
 #define USUAL (sizeof(usual) / sizeof(usual[0]))
 

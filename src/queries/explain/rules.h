@@ -28,11 +28,12 @@
 
 /* The verdict of a rule. */
 enum explain_verdict {
-	EXPLAIN_BY_DESIGN,    /* as large as it is configured to be */
-	EXPLAIN_LARGE,        /* expected, but there is a lot of it */
-	EXPLAIN_UNBOUNDED,    /* nothing limits it */
-	EXPLAIN_LEAK,         /* no longer needed, but still reachable */
-	EXPLAIN_MISCONFIGURED /* a setting makes the object so large */
+	EXPLAIN_BY_DESIGN,     /* as large as it is configured to be */
+	EXPLAIN_LARGE,         /* expected, but there is a lot of it */
+	EXPLAIN_UNBOUNDED,     /* nothing limits it */
+	EXPLAIN_LEAK,          /* no longer needed, but still reachable */
+	EXPLAIN_MISCONFIGURED, /* a setting makes the object so large */
+	EXPLAIN_OBSERVED       /* facts that are no judgement */
 };
 /* Returns "by design", "large", ..., a static string. */
 const char *explain_verdict_name(enum explain_verdict verdict);
@@ -97,7 +98,7 @@ struct explain_counts {
 struct explain_rules {
 	struct base_vec rules; /* struct explain_rule */
 	struct base_vec nodes; /* struct base_node of all expressions */
-	uint32_t usual[3];     /* expressions that every sentence can use */
+	uint32_t usual[5];     /* expressions that every sentence can use */
 	char *own, *users;     /* text of the compiled-in rules, and of the user's rules; owned */
 	/*
 	 * indexed by class number: index in `list` of the first rule of the class; followed by the

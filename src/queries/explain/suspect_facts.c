@@ -28,6 +28,14 @@
 #define FACTS_CHILDREN_MIN 100u
 /* Number of children of an object that are always visited, largest first. */
 #define FACTS_CHILDREN_LARGE 16u
+/*
+ * Minimum number of collections, and share of them, from which nothing was ever removed.
+ */
+#define FACTS_FILLED_MIN 500
+#define FACTS_FILLED_PART 0.99
+/* Minimum number of objects in a chain; limit of all objects of the class in relation to it. */
+#define FACTS_CHAIN_MIN 1000
+#define FACTS_CHAIN_PART 1.02
 /* Maximum number of tree or list nodes passed while climbing. */
 #define FACTS_NODES 4096u
 /* Larger numbers are not rounded, because a double of this size has no fractional digits. */
@@ -207,6 +215,20 @@ void held_add_room(struct held_walk *w, const struct held_addend *a)
 		w->big = *a;
 }
 
+/* Counts an object that another object of its class holds, and objects of a class that hold two. */
+static void count_link(struct held_walk *w, const struct held_node *node)
+{
+	const struct held_node *parent = held_parent(w, node);
+	const enum held_kind kind = held_kind_of(w, node->class_no);
+
+	if (!parent || parent->class_no != node->class_no ||
+	    (kind != HELD_OTHER && kind != HELD_ERROR))
+		return;
+	w->chained += node->weight;
+	w->branches += w->chain_last && w->chain_last->parent == node->parent ? node->weight : 0;
+	w->chain_last = node;
+}
+
 static int look_at(struct held_walk *w, size_t no, struct hdb_error *err)
 {
 	struct held_node *node = base_vec_at(&w->nodes, struct held_node, no);
@@ -219,6 +241,7 @@ static int look_at(struct held_walk *w, size_t no, struct hdb_error *err)
 	node->class_no = object.class_no;
 	if (object.kind == STORE_CLASS)
 		return HDB_OK;
+	count_link(w, node);
 	return object.kind == STORE_INSTANCE ? held_count_instance(w, node, &object, err) :
 					       held_count_array(w, node, &object, err);
 }
@@ -375,6 +398,20 @@ static void set_rooms(const struct held_walk *w, struct explain_facts *out)
 	explain_fact_set(out, EXPLAIN_FACT_big_free, w->big.bytes);
 }
 
+/* Reports that nothing was ever removed from any of many collections, if these take much. */
+static void set_growth(const struct held_walk *w, struct explain_facts *out)
+{
+	const unsigned most = most_of(&w->filled);
+	char text[EXPLAIN_CONTENT_MAX];
+
+	if (w->filled.count < FACTS_FILLED_MIN || w->plumbing * 3 < w->all.bytes ||
+	    w->filled.list[most].used < w->filled.list[most].count * FACTS_FILLED_PART)
+		return;
+	(void)snprintf(text, sizeof(text), "Nothing was ever removed from any of its many %.60ss.",
+		       explain_short_class(w->session->heap, w->filled.list[most].class_no));
+	explain_fact_text(out, EXPLAIN_FACT_growth, text);
+}
+
 static void set_figures(const struct held_walk *w, struct explain_facts *out)
 {
 	const struct {
@@ -402,6 +439,7 @@ static void set_figures(const struct held_walk *w, struct explain_facts *out)
 	for (size_t i = 0; i < sizeof(tallies) / sizeof(tallies[0]); i++)
 		set_tally(w, tallies[i].tally, tallies[i].to, out);
 	set_rooms(w, out);
+	set_growth(w, out);
 	held_set(out, EXPLAIN_FACT_suppressed, w->suppressed, false);
 	held_set(out, EXPLAIN_FACT_open_futures, w->open_futures, w->futures.is_about);
 	held_set(out, EXPLAIN_FACT_waited, w->waited, w->futures.is_about);
@@ -503,6 +541,29 @@ static int name_field(struct held_walk *w, struct explain_facts *out, struct hdb
 	return HDB_OK;
 }
 
+/* Names the field by which each object of a chain holds the next. Short chains are usual. */
+static int set_chain(const struct held_walk *w, struct explain_facts *out, struct hdb_error *err)
+{
+	struct analysis_link link;
+	unsigned i = 0;
+
+	if (w->chained < FACTS_CHAIN_MIN || w->branches * 10 > w->chained)
+		return HDB_OK;
+	while (i < w->all.classes && w->all.list[i].class_no != w->chain_last->class_no)
+		i++;
+	if (i == w->all.classes || w->all.list[i].count > w->chained * FACTS_CHAIN_PART)
+		return HDB_OK;
+	TRY(analysis_link_find(w->session, held_parent(w, w->chain_last)->ix, w->chain_last->ix,
+			       &link, err));
+	if (link.kind != ANALYSIS_LINK_FIELD)
+		return HDB_OK;
+	held_set(out, EXPLAIN_FACT_chain, w->chained, w->is_cut || w->all.is_about);
+	explain_fact_text(out, EXPLAIN_FACT_chain_kind,
+			  explain_short_class(w->session->heap, w->chain_last->class_no));
+	explain_fact_text(out, EXPLAIN_FACT_chain_field, analysis_link_name(&link));
+	return HDB_OK;
+}
+
 /* Counts a closed class loader above the walk, because the object at the top may belong to one. */
 static int look_above(struct held_walk *w, struct hdb_error *err)
 {
@@ -555,6 +616,7 @@ static int walk(struct held_walk *w, const struct analysis_suspect *s, struct ex
 		TRY(look_at(w, i, err));
 	TRY(look_above(w, err));
 	set_figures(w, out);
+	TRY(set_chain(w, out, err));
 	TRY(held_find_equals(w, out, err));
 	TRY(held_set_nonzero(w, out, err));
 	if (w->largest_ix == HEAP_NONE)

@@ -1,0 +1,377 @@
+/*
+ * queries/explain/entry_kinds.c - how a collection was filled, and what kinds of keys and values it
+ * has: entries that were never removed, consecutive numbers, random identifiers, fields whose
+ * values are combined in keys, values that were never finished, and copies of one another.
+ *
+ * A collection that only grows is no fault: a table may be filled once. These facts say what is
+ * known about its history if nothing else explains its size.
+ */
+#include "queries/explain/entry_private.h"
+
+#include "analysis/describe.h"
+#include "base/error.h"
+#include "base/idmap.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <xxhash.h>
+
+/* Minimum number of entries of a collection whose history is worth a sentence. */
+#define GROWTH_MIN 1000u
+/* Maximum number of digits of a number in a key. */
+#define DIGITS_MAX 18u
+/* Maximum number of different values in a field of which there are few. */
+#define KEYS_FEW 20u
+/* Minimum share, in percent, of entries of one kind. */
+#define KIND_MIN 95u
+/* Minimum share, in percent, of entries with a state. */
+#define STATE_MIN 80
+/*
+ * Minimum number of entries of collections that are compared; of smaller ones, equal entries prove
+ * nothing. Minimum and maximum number of comparisons.
+ */
+#define ALIKE_MIN 32u
+#define COMPARED_MIN 8u
+#define COMPARED_MAX 200u
+/* Length of a UUID as text. */
+#define UUID_BYTES 36u
+
+/* Boolean fields of values whose work is finished. */
+static const char *const dones[] = { "done",      "isDone",    "finished", "completed",
+				     "processed", "delivered", "handled",  "acked" };
+
+/* Names of fields with the end of a value, and values of fields with a state, in any case. */
+static const char *const ends[] = { "end",        "ended",      "endTime",
+				    "endedAt",    "endNanos",   "endMillis",
+				    "finishTime", "finishedAt", "completedAt" };
+static const char *const finished_states[] = { "done",      "finished", "completed", "processed",
+					       "delivered", "closed",   "expired",   "cancelled",
+					       "failed",    "stopped",  "succeeded", "terminated" };
+static const char *const open_states[] = { "pending",     "waiting", "queued",
+					   "in_progress", "running", "started" };
+
+/* Names of numbers that count the uses of a value. */
+static const char *const uses[] = { "count", "hits", "uses", "usecount", "hitcount", "total" };
+
+static bool is_one_of(const char *name, const char *const *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcasecmp(name, list[i]) == 0)
+			return true;
+	return false;
+}
+#define IS_ONE_OF(name, list) is_one_of(name, list, sizeof(list) / sizeof((list)[0]))
+
+/* ---- counting ---- */
+
+int entry_add(struct looking *l, uint32_t level, uint32_t ix, uint64_t number,
+	      struct hdb_error *err)
+{
+	const struct feature f = { .level = level, .entry = l->entries, .hash = number, .ix = ix };
+
+	return base_vec_push(&l->features, &f, sizeof(f), err);
+}
+
+static bool is_uuid(const char *text)
+{
+	size_t i = 0;
+
+	for (; i < UUID_BYTES && text[i]; i++)
+		if (i == 8 || i == 13 || i == 18 || i == 23 ? text[i] != '-' :
+							      !isxdigit((unsigned char)text[i]))
+			return false;
+	return i == UUID_BYTES && !text[i];
+}
+
+int entry_add_numbered(struct looking *l, uint32_t ix, const char *text, struct hdb_error *err)
+{
+	char form[PREFIX_BYTES];
+	size_t end = strlen(text), start;
+	uint64_t number = 0;
+
+	if (is_uuid(text)) {
+		l->uuids++;
+		return HDB_OK;
+	}
+	while (end && !isdigit((unsigned char)text[end - 1]))
+		end--;
+	for (start = end; start && isdigit((unsigned char)text[start - 1]);)
+		start--;
+	if (start == end || end - start > DIGITS_MAX)
+		return HDB_OK;
+	for (size_t i = start; i < end; i++)
+		number = number * 10 + (uint64_t)(text[i] - '0');
+	(void)snprintf(form, sizeof(form), "%.*s*%s", (int)start, text, text + end);
+	if (!l->key_form[0])
+		(void)snprintf(l->key_form, sizeof(l->key_form), "%s", form);
+	return strcmp(form, l->key_form) == 0 ? entry_add(l, NUMBERED_LEVEL, ix, number, err) :
+						HDB_OK;
+}
+
+/* ---- copies ---- */
+
+/* Reads what identifies the first entries of a collection. */
+static int read_entries(struct heap *heap, uint32_t ix, uint64_t *out, size_t *count,
+			struct hdb_error *err)
+{
+	BASE_SCOPED(heap_entries_end) struct heap_entries entries = { .heap = NULL };
+	struct heap_collection c;
+	uint64_t pair[2] = { 0 };
+
+	*count = 0;
+	TRY_FOUND(heap_collection_open(heap, ix, &c, err));
+	TRY_FOUND(heap_entries_begin(heap, &c, &entries, err));
+	while (*count < ENTRIES_COMPARED) {
+		TRY_FOUND(heap_entries_next(&entries, err));
+		pair[0] = entries.value.bits;
+		pair[1] = entries.has_key ? entries.key.bits : 0;
+		out[(*count)++] = XXH3_64bits_withSeed(pair, sizeof(pair), base_hash_seed());
+	}
+	return HDB_OK;
+}
+
+int entry_add_collection(struct looking *l, uint32_t ix, struct hdb_error *err)
+{
+	uint64_t *before = l->before, list[ENTRIES_COMPARED];
+	size_t count, same = 0;
+
+	if (l->compared >= COMPARED_MAX)
+		return HDB_OK;
+	TRY(read_entries(l->session->heap, ix, list, &count, err));
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < l->before_count; k++)
+			if (list[i] == before[k]) {
+				same++;
+				break;
+			}
+	l->compared++;
+	l->alike += count >= ALIKE_MIN && same * 10 >= count * 8;
+	memcpy(before, list, count * sizeof(list[0]));
+	l->before_count = count;
+	return HDB_OK;
+}
+
+/* ---- figures ---- */
+
+static const char *noun(const struct looking *l)
+{
+	return l->has_keys ? "keys" : "elements";
+}
+
+static bool is_most(const struct looking *l, size_t count)
+{
+	return count * 100 >= (size_t)l->entries * KIND_MIN;
+}
+
+/*
+ * Whether numbers are all different and consecutive. Only the first of very many entries are read,
+ * in order or in an order of hashes.
+ */
+static bool is_consecutive(const struct looking *l, const struct share *s, uint64_t entries)
+{
+	const uint64_t span = s->greatest - s->least;
+
+	return is_most(l, s->all) && s->kinds * 100 >= s->all * KIND_MIN &&
+	       (span / 11 <= l->read / 10 ||
+		(span / 11 <= entries / 10 && span / 9 >= entries / 10));
+}
+
+/* Adds a field of the keys to the sentence: "name (3 values)". */
+static void add_key_field(const struct looking *l, const struct share *s, struct explain_facts *out)
+{
+	const struct key_field *field = &l->key_fields[s->most->level - KEY_LEVEL];
+	struct explain_figure *to = &out->figures[EXPLAIN_FACT_key_fields];
+	const bool is_first = to->kind == BASE_NOTHING;
+	const size_t used = is_first ? 0 : strlen(to->text);
+	const char *values = s->kinds <= KEYS_FEW ? "few values" : "many values";
+
+	if (!is_most(l, s->all) || (field->is_opaque && s->kinds * 10 >= s->all * 9))
+		return;
+	if (s->kinds * 10 >= s->all * 9)
+		values = "nearly always different";
+	to->kind = BASE_STRING;
+	(void)snprintf(to->text + used, sizeof(to->text) - used, "%s%s (%s)", is_first ? "" : ", ",
+		       field->name, values);
+}
+
+static void set_numbered(const struct looking *l, const struct share *s, uint64_t entries,
+			 struct explain_facts *out)
+{
+	const bool is_bare = strcmp(l->key_form, "*") == 0;
+	char text[EXPLAIN_CONTENT_MAX];
+
+	if (!is_most(l, s->all) || s->kinds * 100 < s->all * KIND_MIN)
+		return;
+	if (is_consecutive(l, s, entries))
+		(void)snprintf(text, sizeof(text), "The %s are consecutive numbers%s%.60s%s.",
+			       noun(l), is_bare ? "" : " (", is_bare ? "" : l->key_form,
+			       is_bare ? "" : ")");
+	else if (!is_bare)
+		(void)snprintf(text, sizeof(text), "The %s are %.60s with different numbers.",
+			       noun(l), l->key_form);
+	else
+		return;
+	explain_fact_text(out, EXPLAIN_FACT_keys, text);
+}
+
+void entry_set_kinds(const struct looking *l, const struct share *s, uint64_t entries,
+		     struct explain_facts *out)
+{
+	const struct value_field *field;
+
+	if (s->most->level == NUMBERED_LEVEL) {
+		set_numbered(l, s, entries, out);
+		return;
+	}
+	if (s->most->level >= KEY_LEVEL) {
+		add_key_field(l, s, out);
+		return;
+	}
+	assert(s->most->level >= NUMBER_LEVEL);
+	field = &l->fields[s->most->level - NUMBER_LEVEL];
+	if (!field->time && is_consecutive(l, s, entries) &&
+	    out->figures[EXPLAIN_FACT_sequence_field].kind == BASE_NOTHING)
+		entry_set_field(l, field, EXPLAIN_FACT_sequence_field, out);
+	if (s->most->hash != 1 || !is_most(l, s->count) || !IS_ONE_OF(field->name, uses))
+		return;
+	entry_set_field(l, field, EXPLAIN_FACT_once_field, out);
+	explain_fact_set(out, EXPLAIN_FACT_once_percent,
+			 (double)s->count * 100 / (double)l->entries);
+}
+
+/* A state that a share of the values have. */
+struct state {
+	const struct value_field *field;
+	bool is_finished;
+	const char *value;
+	double percent;
+};
+
+/* Reports the first field that shows a state of most values. */
+static void set_state(const struct looking *l, const struct state *state, struct explain_facts *out)
+{
+	const enum explain_fact field = state->is_finished ? EXPLAIN_FACT_finished_field :
+							     EXPLAIN_FACT_open_field,
+				value = state->is_finished ? EXPLAIN_FACT_finished_value :
+							     EXPLAIN_FACT_open_value,
+				percent = state->is_finished ? EXPLAIN_FACT_finished_percent :
+							       EXPLAIN_FACT_open_percent;
+
+	if (state->percent < STATE_MIN || out->figures[field].kind != BASE_NOTHING)
+		return;
+	entry_set_field(l, state->field, field, out);
+	explain_fact_text(out, value, state->value);
+	explain_fact_set(out, percent, state->percent);
+}
+
+void entry_set_state(const struct looking *l, uint32_t no, const char *value, double percent,
+		     struct explain_facts *out)
+{
+	struct state state = { &l->fields[no], true, value, percent };
+	char word[24];
+
+	/* without the quotes of a string */
+	(void)snprintf(word, sizeof(word), "%.*s", (int)strcspn(value + (value[0] == '"'), "\""),
+		       value + (value[0] == '"'));
+	state.is_finished = IS_ONE_OF(word, finished_states);
+	if (state.is_finished || IS_ONE_OF(word, open_states))
+		set_state(l, &state, out);
+}
+
+void entry_set_rest(const struct looking *l, struct explain_facts *out)
+{
+	char text[EXPLAIN_CONTENT_MAX], age[32];
+
+	for (size_t i = 0; i < VALUE_FIELDS; i++) {
+		const struct value_field *field = &l->fields[i];
+		const double unset = (double)field->unset * 100 / (double)l->entries;
+		const double set =
+			(double)(field->values - field->unset) * 100 / (double)l->entries;
+
+		if (field->type == HPROF_BOOLEAN && IS_ONE_OF(field->name, dones)) {
+			set_state(l, &(struct state){ field, true, "true", set }, out);
+			set_state(l, &(struct state){ field, false, "false", unset }, out);
+		} else if (IS_ONE_OF(field->name, ends)) {
+			set_state(l, &(struct state){ field, false, "not set", unset }, out);
+		}
+	}
+	if (l->compared >= COMPARED_MIN && l->alike * 10 >= l->compared * 8)
+		explain_fact_set(out, EXPLAIN_FACT_alike_percent,
+				 (double)l->alike * 100 / (double)l->compared);
+	if (is_most(l, l->uuids)) {
+		(void)snprintf(text, sizeof(text), "The %s are UUIDs.", noun(l));
+		explain_fact_text(out, EXPLAIN_FACT_keys, text);
+	}
+	if (!is_most(l, l->dates.points) || l->now_ms <= l->dates.oldest_ms)
+		return;
+	entry_age_text(l->now_ms - l->dates.oldest_ms, BASE_TEXT(age));
+	(void)snprintf(text, sizeof(text),
+		       "The %s are points in time, the oldest of them %s before the dump.", noun(l),
+		       age);
+	explain_fact_text(out, EXPLAIN_FACT_keys, text);
+}
+
+/* ---- how it was filled ---- */
+
+/*
+ * Collections that count their changes in modCount: each addition of an element, and each removal
+ * of one or more. Lists count other changes too, so only an equal number is evidence for them. A
+ * copy of a map counts its entries as additions.
+ */
+static const struct {
+	const char *class_name;
+	bool is_list;
+} counting[] = {
+	{ "java.util.HashMap", false },         { "java.util.LinkedHashMap", false },
+	{ "java.util.TreeMap", false },         { "java.util.LinkedList", false },
+	{ "java.util.IdentityHashMap", false }, { "java.util.ArrayList", true },
+	{ "java.util.Vector", true },           { "java.util.PriorityQueue", true },
+};
+#define COUNTING (sizeof(counting) / sizeof(counting[0]))
+
+int entry_growth(struct heap *heap, const struct heap_collection *c, bool *never, uint64_t *removed,
+		 struct hdb_error *err)
+{
+	const char *name = c->inner ? heap_class_name(heap, c->inner_class) : "";
+	struct heap_value changes;
+	int64_t number;
+	size_t i = 0;
+
+	*never = false;
+	*removed = 0;
+	while (i < COUNTING && strcmp(name, counting[i].class_name) != 0)
+		i++;
+	if (i == COUNTING)
+		return HDB_OK;
+	TRY_FOUND(heap_path_value(heap, c->inner_ix, "modCount", &changes, err));
+	if (!heap_value_number(&changes, &number) || number < 0)
+		return HDB_OK;
+	*never = (uint64_t)number == c->size;
+	if (!counting[i].is_list && (uint64_t)number > c->size)
+		*removed = ((uint64_t)number - c->size) / 2;
+	return HDB_OK;
+}
+
+int entry_set_growth(struct heap *heap, const struct heap_collection *c, struct explain_facts *out,
+		     struct hdb_error *err)
+{
+	char text[EXPLAIN_CONTENT_MAX];
+	uint64_t removed;
+	bool never;
+
+	if (c->size < GROWTH_MIN)
+		return HDB_OK;
+	TRY(entry_growth(heap, c, &never, &removed, err));
+	if (removed)
+		explain_fact_set(out, EXPLAIN_FACT_removed, (double)removed);
+	if (!never)
+		return HDB_OK;
+	(void)snprintf(text, sizeof(text), "No %s was ever removed from the %.60s.",
+		       c->rule->kind == HEAP_MAP ? "entry" : "element",
+		       out->figures[EXPLAIN_FACT_entries_kind].text);
+	explain_fact_text(out, EXPLAIN_FACT_growth, text);
+	return HDB_OK;
+}

@@ -1,0 +1,146 @@
+/*
+ * queries/explain/entry_private.h - what is counted of the entries of a collection, for the files
+ * that do it: entry_facts.c, and entry_kinds.c, which names kinds of keys and values.
+ */
+#ifndef QUERIES_EXPLAIN_ENTRY_PRIVATE_H
+#define QUERIES_EXPLAIN_ENTRY_PRIVATE_H
+
+#include "base/base_text.h"
+#include "base/vec.h"
+#include "heap/collections/collections.h"
+#include "queries/explain/suspect_facts.h"
+
+/*
+ * Limits: number of bytes of a string that are compared, number of parts into which a string is
+ * divided, and number of fields in a value.
+ */
+#define PREFIX_BYTES 80u
+#define PREFIX_PARTS 3u
+#define VALUE_FIELDS 24u
+#define KEY_FIELDS 8u
+/* Number of entries of collections that are compared. */
+#define ENTRIES_COMPARED 64u
+/*
+ * Levels of features: prefixes of keys, then the form of keys; elements that are the same object;
+ * references and numbers in fields of values; fields of keys; numbers that are keys or in keys.
+ */
+#define FORM_LEVEL PREFIX_PARTS
+#define SAME_LEVEL (FORM_LEVEL + 1)
+#define FIELD_LEVEL (SAME_LEVEL + 1)
+#define NUMBER_LEVEL (FIELD_LEVEL + VALUE_FIELDS)
+#define KEY_LEVEL (NUMBER_LEVEL + VALUE_FIELDS)
+#define NUMBERED_LEVEL (KEY_LEVEL + KEY_FIELDS)
+/* Meaning of a field with a point in time or a version number, according to its name. */
+enum time_kind { TIME_NONE, TIME_EXPIRY, TIME_USE, TIME_BEGIN, TIME_VERSION, TIME_TRIES };
+
+/* A field of the values, and what it contains. */
+struct value_field {
+	char name[EXPLAIN_CONTENT_MAX];
+	uint8_t time;    /* enum time_kind */
+	bool is_closed;  /* has one of the closed_names */
+	bool is_inverse; /* with "!" */
+	/*
+	 * number of points in time, and number of those more than a day in the past; or number of
+	 * values, and number of closed values
+	 */
+	uint32_t points, past;
+	uint64_t oldest_ms, newest_ms; /* for versions: lowest and highest number */
+	uint64_t bytes;                /* size retained only by the object to which it refers */
+	uint32_t class_no;             /* class of the first such object */
+	uint8_t type;                  /* HPROF type */
+	uint32_t values, unset;        /* number of values, and of those that are 0 or null */
+};
+
+/* A field of the keys. */
+struct key_field {
+	char name[EXPLAIN_CONTENT_MAX];
+	bool is_opaque; /* refers to objects whose contents are not compared */
+};
+
+/* A property of an entry: a prefix of its key, the form of its key, or a field of its value. */
+struct feature {
+	uint32_t level;
+	/* number of the entry; sorting by it gives an order that does not depend on hashes */
+	uint32_t entry;
+	uint64_t hash;
+	uint32_t ix;   /* the object that has the feature */
+	uint32_t size; /* for a prefix, its number of bytes */
+};
+
+struct looking {
+	const struct session *session;
+	struct base_vec features; /* struct feature */
+	/* struct feature: for keys of application classes, a hash of all their fields */
+	struct base_vec keys;
+	uint32_t value_class; /* class of the values whose fields are examined */
+	uint32_t key_class;
+	uint32_t entries;
+	uint32_t nothings;      /* number of values that mean "nothing" */
+	const char *nothing;    /* class of one such value; NULL if all are null */
+	uint32_t weighed;       /* number of values whose fields were weighed */
+	uint64_t weighed_bytes; /* what they retain */
+	uint64_t now_ms;        /* time of the dump; 0: unknown */
+	/* number of entries that are their own value and are held only by the map */
+	uint32_t selves;
+	const char *map_class;
+	bool is_list;
+	bool has_keys; /* maps and sets; otherwise the elements are examined as keys */
+	uint64_t read; /* number of entries read */
+	char key_form[PREFIX_BYTES]; /* of the first key, with "*" for its last number */
+	uint32_t uuids;              /* keys that are random UUIDs */
+	/* values that are collections, and those that have most in common with the one before */
+	uint32_t compared, alike;
+	uint64_t before[ENTRIES_COMPARED]; /* entries of the collection before */
+	size_t before_count;
+	struct value_field dates; /* points in time among the keys */
+	struct key_field key_fields[KEY_FIELDS];
+	struct value_field fields[VALUE_FIELDS];
+};
+
+/* The most frequent feature of a level. */
+struct share {
+	const struct feature *most;
+	size_t count, all, kinds;
+	uint64_t least, greatest; /* of numbers */
+};
+
+/* ---- entry_facts.c ---- */
+
+/* Whether a class belongs to the application. */
+bool entry_is_own(struct heap *heap, uint32_t class_no);
+/* Sets a figure to the name of a field: "Token.expiresAt". */
+void entry_set_field(const struct looking *l, const struct value_field *field, enum explain_fact to,
+		     struct explain_facts *out);
+
+/* Writes an age: "3 days", "1 hour". */
+void entry_age_text(uint64_t ms, struct base_text to);
+
+/* ---- entry_kinds.c ---- */
+
+/* Adds a number, or a hash, as a feature of the current entry. */
+int entry_add(struct looking *l, uint32_t level, uint32_t ix, uint64_t number,
+	      struct hdb_error *err);
+/* Adds the last number in a key, if all keys are the same except for this number. */
+int entry_add_numbered(struct looking *l, uint32_t ix, const char *text, struct hdb_error *err);
+/* Counts a collection that has most entries in common with the collection before it. */
+int entry_add_collection(struct looking *l, uint32_t ix, struct hdb_error *err);
+
+/* Reports numbers of values, fields of keys, or numbers of keys, by the level of `s`. */
+void entry_set_kinds(const struct looking *l, const struct share *s, uint64_t entries,
+		     struct explain_facts *out);
+/* Reports a state that most values have in this field, if it means finished or unfinished. */
+void entry_set_state(const struct looking *l, uint32_t no, const char *value, double percent,
+		     struct explain_facts *out);
+/* Reports what was not found level by level: unfinished values, UUIDs, ages, and copies. */
+void entry_set_rest(const struct looking *l, struct explain_facts *out);
+/*
+ * Finds out whether no entry was ever removed from a collection, or the lowest possible number of
+ * entries that were. Neither is known of most classes.
+ */
+int entry_growth(struct heap *heap, const struct heap_collection *c, bool *never, uint64_t *removed,
+		 struct hdb_error *err);
+/* Reports whether entries were ever removed from a collection. */
+int entry_set_growth(struct heap *heap, const struct heap_collection *c, struct explain_facts *out,
+		     struct hdb_error *err);
+
+#endif
