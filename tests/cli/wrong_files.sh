@@ -23,6 +23,12 @@ cat lines
 heapdb export roots --db s.heapdb -o /dev/stdout --quiet >file
 wc -l <file
 
+for command in "redact $DUMP -" "convert $DUMP /dev/stdout" "export objects --db s.heapdb"; do
+	# shellcheck disable=SC2086
+	{ heapdb $command 2>&1 >&3 | cat >&2; } 3>&1 2>errors | head -c 4 >head
+	wc -c <head
+	cat errors
+done
 say export roots --db s.heapdb -o roots.csv.gz
 say import "$DUMP" -o ""
 

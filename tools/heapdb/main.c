@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <unistd.h>
@@ -670,6 +671,18 @@ static void fill_streams(void)
 	}
 }
 
+/*
+ * Returns whether writing to standard output failed because its reader stopped early, in a command
+ * that writes it as a file.
+ */
+static bool has_reader_left(const struct cli *cli)
+{
+	struct pollfd end = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	return strncmp(cli->err.message, "standard output: ", 17) == 0 && poll(&end, 1, 0) == 1 &&
+	       end.revents & POLLERR;
+}
+
 int main(int argc, char **argv)
 {
 	static struct output out;
@@ -706,6 +719,8 @@ int main(int argc, char **argv)
 	} else {
 		rc = cli.err.code;
 	}
+	if (rc == HDB_EIO && has_reader_left(&cli))
+		rc = HDB_OK;
 	if (rc != HDB_OK)
 		print_error(&cli, rc, options_want_json(args));
 	options_release(&cli.opt);
