@@ -53,6 +53,16 @@ expect 0 --budget good.yaml --baseline s.heapdb <<-END
 	0 of 6 checks failed
 END
 
+# What is under the limit in a truncated dump may be over it in the whole one.
+head -c 3000000 "$DUMP" > cut.hprof
+heapdb import cut.hprof --quiet > /dev/null 2>&1
+printf 'checks:\n  strings: { objects: java.lang.String <= 1000000 }\n' > cut.yaml
+rc=0
+heapdb gate cut.heapdb --budget cut.yaml > out 2> err || rc=$?
+if [ $rc != 3 ] || ! grep -q "^ok " out || ! grep -q "no check failed, but the dump is incomplete" err; then
+	fail "a truncated dump: exit $rc: $(cat out err)"
+fi
+
 # Five failing checks.
 cat > bad.yaml <<-END
 	checks:
@@ -142,6 +152,8 @@ wrong 'checks:\n  a: 3\n' '2:6: expected a measure'
 wrong 'checks:\n  a:\n    retaned: X <= 3\n' '3:5: expected objects, shallow, retained, growth, leaks'
 wrong 'checks:\n  a: { retained: X }\n' '2:18: expected TARGET <= LIMIT'
 wrong 'checks:\n  a: { retained: X <= 3 MX }\n' '2:18: expected TARGET <= LIMIT'
+wrong 'checks:\n  a: { objects: X <= 3 MB }\n' '2:17: expected TARGET <= LIMIT'
+wrong 'checks:\n  a: { secrets: <= 1 KB }\n' '2:17: expected none or <= NUMBER'
 wrong 'checks:\n  a: { objects: <= 3 }\n' '2:17: expected a class, pattern, loader or object before <='
 wrong 'checks:\n  a: { leaks: X <= 1 }\n' '2:15: this measure has no target'
 wrong 'checks:\n  a: { leaks: none, secrets: none }\n' '2:21: a check has one measure'

@@ -78,7 +78,9 @@ static bool read_limit(const char *text, struct gate_check *c)
 		end++;
 		end += *end == 'i' && end[1] == 'B';
 	}
-	return strcmp(end, "") == 0 || strcmp(end, "B") == 0;
+	/* Only sizes are in bytes: "secrets: <= 1 KB" is a mistake. */
+	return !*end ||
+	       (strcmp(end, "B") == 0 && c->measure != GATE_OBJECTS && c->measure < GATE_LEAKS);
 }
 
 /* Reads the parts of "TARGET <= LIMIT", "<= LIMIT" or "none". */
