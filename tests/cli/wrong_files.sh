@@ -31,6 +31,7 @@ for command in "redact $DUMP -" "convert $DUMP /dev/stdout" "export objects --db
 done
 say export roots --db s.heapdb -o roots.csv.gz
 say import "$DUMP" -o ""
+say import "$DUMP" -o -
 
 echo "names:"
 cp "$DUMP" "a \$(b).hprof"

@@ -56,6 +56,7 @@ refused 'SELECT id FROM objects WHERE class = "java.lang.String"' 2 \
 	"string literals are in single quotes: 'java.lang.String'"
 refused "SHOW TABLES" 2 ".tables lists tables, .schema TABLE lists columns"
 refused "DESCRIBE objects" 2 ".tables lists tables, .schema TABLE lists columns"
+refused "SELECT id FROM objects WHERE id = '0x12c4'" 0 "IDs are numbers: write id = 0x12c4, without quotes"
 refused "SELECT id FROM objects WHERE class = 'String'" 0 "no such class: 'String'; did you mean 'java.lang.String'?"
 refused "SELECT id FROM objects WHERE class = 'java.util.HashMapp'" 0 "did you mean 'java.util.HashMap'?"
 refused "SELECT id FROM objects WHERE kind = 'array'" 0 "kinds of objects are instance, object array"

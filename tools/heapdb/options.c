@@ -724,6 +724,9 @@ static int take_suffix(uint64_t groups, struct options *opt, struct hdb_error *e
 		return HDB_OK;
 	if (!*name)
 		return hdb_fail(err, HDB_EUSAGE, "-o: expected the name of a file");
+	if (strcmp(name, "-") == 0 && groups & OPTIONS_IMPORT)
+		return hdb_fail(err, HDB_EUSAGE,
+				"-o -: a heap database cannot be written to standard output");
 	if (ends_with(name, ".hprof") && groups & OPTIONS_IMPORT)
 		return hdb_fail(err, HDB_EUSAGE,
 				"-o %s: this command writes a heap database (FILE.heapdb), not "

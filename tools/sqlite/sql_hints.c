@@ -219,9 +219,18 @@ static bool has_kind(struct hdb *db, const char *kind, const char **near)
 
 bool sql_why_empty(const struct sql_source *source, const char *text, char *why, size_t size)
 {
+	static const char *const ids[] = { "id", "source", "target", "dominator", "class_id" };
 	char name[NAME_SIZE];
 	const char *near;
 
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		for (const char *at = text; next_compared(&at, ids[i], name);)
+			if (strncasecmp(name, "0x", 2) == 0) {
+				snprintf(why, size,
+					 "IDs are numbers: write %s = %s, without quotes", ids[i],
+					 name);
+				return true;
+			}
 	for (const char *at = text; next_compared(&at, "class", name);) {
 		if (hdb_class_named(source->db, name, 0) != HDB_NONE)
 			continue;
