@@ -1,10 +1,10 @@
 #!/bin/sh
-# tools/demo.sh - what heapdb says of the sample dump, for `make demo`: each command and its answer.
+# tools/demo.sh - the answers of heapdb on the sample dump, for `make demo`: each command with its output.
 set -eu
 
 PATH=$(cd "$BUILD" && pwd):$PATH
 
-# The command as a person types it, and its answer.
+# The command as a user types it, and its output.
 ask()
 {
 	printf '\n$ heapdb %s\n\n' "$*"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# tools/install-deps.sh - installs what heapdb is built and tested with, on Debian 12 and 13.
+# tools/install-deps.sh - installs the packages for building and testing heapdb on Debian 12 and 13.
 #
 #   sh tools/install-deps.sh          compiler, libraries, and what the tests of every machine need
 #   sh tools/install-deps.sh --lint   also the checkers of `make lint`, clang and its fuzzer
@@ -16,7 +16,7 @@
 # Needs root or sudo. Does nothing if everything is installed.
 set -eu
 
-# Packages whose names have versions: those of Debian 12, or of 13 and later.
+# Packages with versions in their names: those of Debian 12, or of 13 and later.
 # shellcheck disable=SC1091
 release=$(. /etc/os-release 2>/dev/null && echo "${VERSION_ID:-}") || release=
 case $release in
@@ -54,7 +54,7 @@ case ${1:-} in
 	;;
 esac
 
-# A package may be there for several architectures: a plain name means this machine's.
+# A package may be installed for several architectures; a plain name means this machine's.
 native=$(dpkg --print-architecture)
 missing=
 for package in $packages; do

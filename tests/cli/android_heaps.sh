@@ -1,5 +1,5 @@
-# A dump with Android's heaps, native memory and call stacks: what --heap, --depth, the columns of heaps
-# the tree of calls, and records of HPROF's agent show.
+# A dump with Android's heaps, native memory and call stacks: --heap, --depth, the columns of heaps, the call tree, and
+# records of HPROF's agent.
 PYTHONPATH="$HDB_ROOT/tests/oracle" PYTHONDONTWRITEBYTECODE=1 python3 - <<'END'
 from android_dump import Dump
 
@@ -24,7 +24,7 @@ registry = dump.new('libcore.util.NativeAllocationRegistry', size=5000)
 thunk = dump.new('libcore.util.NativeAllocationRegistry$CleanerThunk', **{'this$0': registry})
 cleaner = dump.new('sun.misc.Cleaner', referent=pictures[0], thunk=thunk)
 dump.trace()
-# One that only its cleaner refers to, and one that nothing does.
+# One object that only its cleaner refers to, and one without referrers.
 alone = dump.new('app.Picture', pixels=dump.numbers('I', [7] * 10))
 waiting = dump.new('sun.misc.Cleaner', referent=alone, thunk=thunk)
 lost = dump.new('sun.misc.Cleaner', referent=dump.new('app.Picture'), thunk=thunk)
@@ -62,8 +62,8 @@ heapdb query alloc-sites --csv
 heapdb query cpu-samples
 heapdb query heap-summaries
 heapdb query top --heap cache
-# ROOT UNREACHABLE is no root: the record is counted, and only what something else holds is reachable.
-# Of an array without content the dump has the length.
+# ROOT UNREACHABLE is not a root: the record is counted, but does not make the object reachable. For an array without
+# content the dump has the length.
 PYTHONPATH="$HDB_ROOT/tests/oracle" PYTHONDONTWRITEBYTECODE=1 python3 - <<'END' >id
 from android_dump import Dump
 

@@ -15,7 +15,7 @@ heapdb check --json | python3 -c '
 import json, sys
 error = json.load(sys.stdin)["error"]
 print(error["code"], error["exit"])'
-# Names that cannot be read are no classes that are not there.
+# Class names that cannot be read are not reported as missing classes.
 for from in "\"java.util.concurrent.ConcurrentHashMap\$Node[]\"" \
 	"classes WHERE name = 'java.util.concurrent.ConcurrentHashMap\$Node[]'"; do
 	heapdb sql "SELECT count(*) FROM $from" 2>err

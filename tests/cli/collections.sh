@@ -1,4 +1,4 @@
-# Collections: how full they are, what one holds, paths through it, values.
+# Collections: fill ratios, contents, paths through them, values.
 heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
 heapdb query collections --limit 5
 heapdb query collections --by fill --segments 2 'java.util.*List'
@@ -9,7 +9,7 @@ heapdb query group-by-value java.lang.Integer --limit 2
 heapdb query properties --match 'java.v*'
 heapdb info --csv | grep '^vm,java'
 
-# What is none, and what cannot be.
+# Objects that are no collections, and invalid arguments.
 heapdb query entries "$(heapdb export histogram java.lang.String --columns id --format csv | tail -n 1)"; echo "exit $?"
 heapdb query collections --by colour; echo "exit $?"
 heapdb query collections --arrays --by collisions; echo "exit $?"

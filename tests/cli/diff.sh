@@ -1,4 +1,4 @@
-# Two databases of one dump: nothing changed; conditions and exit codes; what is wrong is said.
+# Two databases of one dump: no changes; conditions and exit status; usage errors.
 heapdb import "$DUMP" -o a.heapdb --quiet --sizes mat >/dev/null
 heapdb import "$DUMP" -o b.heapdb --quiet --sizes mat >/dev/null
 heapdb diff a.heapdb b.heapdb --only 'Sample*' --limit 3

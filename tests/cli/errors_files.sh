@@ -1,4 +1,4 @@
-# Error messages of files that are read, rewritten and annotated, with exit codes.
+# Error messages about input, output and notes files, with exit status.
 heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
 corpus=$HDB_ROOT/tests/corpus
 export corpus

@@ -1,4 +1,4 @@
-# Error messages of command lines that the command refuses: each with its exit code.
+# Error messages about invalid command lines, with exit status.
 heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
 mkdir own; cp "$DUMP" own/d.hprof
 corpus=$HDB_ROOT/tests/corpus

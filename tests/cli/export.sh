@@ -7,18 +7,18 @@ heapdb export objects --columns class,id --limit 2 --format csv
 heapdb export objects --columns id,shallow --limit 2 --format jsonl
 heapdb export objects --columns id,frob 2>&1
 echo "exit $?"
-# Columns that the query has, and this dump nothing for.
+# Columns of the query for which this dump has no values.
 heapdb query top --columns name,heap,depth --limit 2 --csv 2>&1
 heapdb query top --columns name,frob 2>&1 || echo "exit $?"
 heapdb query top --columns name,name 2>&1 || echo "exit $?"
-# A query and a table of one name.
+# A query and a table with the same name.
 heapdb export roots --limit 1 2>&1
 heapdb export --table roots --limit 1 --format csv 2>&1
 heapdb export --table java.util.HashMap --limit 1 --columns size 2>&1 || echo "exit $?"
 heapdb export --table java.util.HashMap --limit 1 --format jsonl | cut -c 1-40
 heapdb export roots --table roots 2>&1 || echo "exit $?"
 heapdb export --table 'no"such' 2>&1 || echo "exit $?"
-# A file that finds no room says so, and is not left behind.
+# A file that does not fit on the disk is reported and removed.
 (
 	ulimit -f 8
 	trap '' XFSZ

@@ -23,9 +23,8 @@ for name, separator in ("h.csv", ","), ("h.tsv", "\t"):
 print("all the same")
 END
 
-# Texts with quotes, commas, newlines and backslashes come back as they were, control characters as
-# escapes, and what a spreadsheet would calculate with an apostrophe before it.
-# The sample has no quotes: two letters of a text become some.
+# Strings with quotes, commas, newlines and backslashes are preserved, control characters are escaped, and text that a
+# spreadsheet would calculate gets an apostrophe. The sample has no quotes, so two letters of a string become quotes.
 LC_ALL=C sed 's/hello, heap/h"llo, h"ap/' "$DUMP" >quotes.hprof
 heapdb import quotes.hprof --quiet >/dev/null
 heapdb query strings --db quotes.heapdb --json >s.json

@@ -1,4 +1,4 @@
-# Control characters in names that a dump or a file brings never reach people raw.
+# Control characters in names from a dump or a file are never printed unescaped.
 name=$(printf 'a\033[31m\nb.heapdb')
 echo hello >"$name"
 heapdb query top --db "$name" 2>&1 | cat -v

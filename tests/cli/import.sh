@@ -1,4 +1,4 @@
-# Import of the sample: what it says, what it makes, what it refuses.
+# Import of the sample: output, created files, refused arguments.
 cp "$DUMP" sample.hprof
 heapdb import sample.hprof --verbose | grep -v '^seconds\|^MB/s\|^database size'
 ls

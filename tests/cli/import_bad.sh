@@ -1,4 +1,4 @@
-# What cannot be imported: the exit code says whether input or system is to blame; no litter.
+# Files that cannot be imported: the exit status distinguishes input from system errors, and no file is left behind.
 try()
 {
 	echo "\$ heapdb $*"

@@ -1,4 +1,4 @@
-# Dumps that were cut, or have no GC roots: every door says so first, and the analyses work on what there is.
+# Truncated dumps and dumps without GC roots: every interface reports it first, and analyses use the available data.
 say() { echo "\$ heapdb $*"; heapdb "$@" 2>&1; echo "exit $?"; }
 first() { say "$@" | cut -c1-130 | sed -n '1,3p;$p'; }
 
@@ -21,7 +21,7 @@ heapdb query histogram --db cut.heapdb --json --limit 1 2>/dev/null | python3 -c
 import json, sys
 facts = json.load(sys.stdin)["facts"]
 print(list(facts)[:4], facts["missing_bytes"] > 0, facts["roots_seen"], facts["unreachable_objects"])'
-# What nothing holds has no kind of root.
+# Unreferenced objects have no kind of root.
 id=$(heapdb query top --db cut.heapdb --csv --limit 1 2>/dev/null | tail -n 1 | cut -d, -f1)
 heapdb query path "$id" --db cut.heapdb --csv --columns root 2>/dev/null | sed -n 2p
 
@@ -38,6 +38,6 @@ echo "whole:"
 heapdb import "$DUMP" -o w.heapdb --json | grep -c '"incomplete"'
 heapdb query histogram --db w.heapdb --json | grep -c '"incomplete"\|"roots_seen"'
 true
-# Said once, before the text.
+# Reported once, before the text.
 heapdb threads --db cut.heapdb 2>/dev/null | grep -c '^incomplete:'
 heapdb referrers 0xfeb10758 --db cut.heapdb 2>/dev/null | grep -c '^incomplete:'

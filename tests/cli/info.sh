@@ -1,4 +1,4 @@
-# What is known of a database, and that it is sound.
+# Facts about a database, and its check.
 heapdb import "$DUMP" -o s.heapdb --quiet >/dev/null
 heapdb info --json | python3 -c '
 import json, sys

@@ -1,4 +1,4 @@
-# Labels that tables show name objects and class loaders, too.
+# Labels from tables can be used as names of objects and class loaders.
 heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
 id=$(heapdb query instances Sample --columns id --format csv | tail -n 1)
 for target in "class Sample" "Sample@$id" 'loader:app' 'loader app' 'loader:plugins-a'; do

@@ -1,4 +1,4 @@
-# Leak suspects, rules of first aid, and the first lines of the report.
+# Leak suspects, rules of triage, and the first lines of the report.
 heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
 heapdb query leaks --brief --columns suspect,class,via_field,objects,retained,percent
 heapdb query leaks --brief --columns suspect,text
@@ -14,7 +14,7 @@ heapdb report | sed -n '/^## The dump/,$p' | grep -cE 'evidence|derived|dominato
 heapdb report s.heapdb --json | cut -c 1-40 | grep -c '"query"'
 heapdb report s.heapdb other.heapdb
 echo "exit $?"
-# What explain says is a text, as that of triage.
+# explain prints text, like triage.
 printf '%s\n' 'rule sample' 'class Sample' 'verdict large' 'says A sample keeps {retained:bytes}.' \
 	'do Keep fewer.' 'source the test' >sample.rules
 heapdb explain s.heapdb --rules sample.rules

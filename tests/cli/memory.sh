@@ -1,6 +1,5 @@
-# The account of a process from saved files: whatever is known, the parts add up to RSS; categories
-# of future JDKs keep their names; ranges of the VM, of System.map where mappings are merged, and
-# without addresses. And what is no such file.
+# The memory of a process from saved files: the parts always add up to RSS; unknown categories of future JDKs keep their
+# names; address ranges from the VM, from System.map if mappings are merged, or none. Also other files.
 files=$HDB_ROOT/tests/corpus/memory
 heapdb memory "$files/smaps"
 echo
@@ -37,7 +36,7 @@ awk 'BEGIN { for (i = 0; i < 100000; i++)
 	printf "%x-%x rw-p 00000000 00:00 0\nSize: 4 kB\nRss: 4 kB\n", 4096 * (2 * i + 16), 4096 * (2 * i + 17) }' >many
 heapdb memory many --csv --columns part,resident
 
-# An arena of malloc and other memory right behind a library are not its own.
+# An arena of malloc, and other memory directly after a library, do not belong to the library.
 cat >behind <<'ROWS'
 7f5afff00000-7f5afff7e000 rw-p 00000000 00:00 1 /opt/jdk/lib/server/libjvm.so
 Rss: 100 kB

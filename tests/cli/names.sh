@@ -1,8 +1,8 @@
-# Names: by aliases a query answers the same bytes as by its name, and nearly right ones are recognized. Names of
-# options and columns of 0.1 and 0.2 are unknown.
+# Names: an alias of a query gives the same bytes as its name, and misspelled names get a suggestion. Names of options
+# and columns of 0.1 and 0.2 are unknown.
 heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
 
-# All aliases of the registry: the same answer as JSON, to the query's example.
+# All aliases: the same JSON answer for the query's example.
 heapdb help --names | awk -F '\t' '
 	$1 == "alias" { alias[++n] = $3 }
 	$1 == "example" { for (; n > 0; n--) print substr($2, 7) "\t" alias[n] "\t" $4 }' > aliases
@@ -17,7 +17,7 @@ done < aliases
 heapdb diff s.heapdb s.heapdb > want
 heapdb compare s.heapdb s.heapdb | cmp - want && echo "compare: diff"
 
-# What is nearly right, or belongs elsewhere.
+# Misspelled names, and names that belong to something else.
 try() {
 	echo "\$ heapdb $*"
 	heapdb "$@" 2>&1

@@ -1,11 +1,11 @@
-# What only dumps of Android programs have says so of others; buffers outside of the heap by capacity.
+# Queries for Android dumps say so on other dumps; buffers outside the heap by capacity.
 heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
 for query in app bitmaps leak-traces; do
 	echo "-- $query"
 	heapdb query $query --limit 2
 done
 heapdb query direct-buffers --columns kind,capacity
-# An answer without rows says why.
+# An answer without rows gives the reason.
 for q in alloc-sites cpu-samples heap-summaries duplicate-classes 'strings --match qqqq' 'histogram --where objects<0' \
 	'call-tree --limit 1'; do
 	# shellcheck disable=SC2086 # the words of a question

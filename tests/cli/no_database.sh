@@ -1,4 +1,4 @@
-# Where no database is, or what is named is none.
+# Missing databases, and arguments that are no database.
 try()
 {
 	echo "\$ heapdb $*"

@@ -1,4 +1,4 @@
-# MAT's query language: tables, formats, what is beyond MAT, and what is wrong with a statement.
+# MAT's query language: tables, formats, extensions of MAT's language, and errors in statements.
 # shellcheck disable=SC2016
 heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
 ask() { heapdb oql "$@" 2>&1 || echo "exit $?"; }
@@ -13,7 +13,7 @@ ask 'SELECT count(*), sum(o.@usedHeapSize) FROM INSTANCEOF java.lang.Object o' -
 ask 'SELECT 7 / 2 AS half, "a" + 1 AS text, (1 = 1) AS yes, null AS none, 0.1 AS f FROM OBJECTS 0' --json
 ask 'SELECT x.a, x.b FROM OBJECTS ( SELECT 1 AS a, 2 AS b FROM OBJECTS 0 ) x
 	UNION ( SELECT 3, 4 FROM OBJECTS 0 ) ORDER BY 1 DESC' --csv
-# Of two texts the one that begins the other comes first.
+# A string sorts before longer strings that begin with it.
 ask 'SELECT ("a" < "ab") AS x, ("ab" < "a") AS y, ("b" > "ab") AS z FROM OBJECTS 0' --csv
 ask 'SELECT 1 AS a, 4 AS b FROM OBJECTS 0 UNION ( SELECT 2, 3 FROM OBJECTS 0 ) ORDER BY 1 DESC' --csv
 ask 'SELECT "abcdef".substring(2) AS a, "abcdef".substring(1, 3) AS b FROM OBJECTS 0' --csv
@@ -22,10 +22,10 @@ ask 'SELECT * FROM no.such.Klass UNION ( SELECT * FROM Sample )' --csv
 ask 'SELECT * FROM java.util.HashMab' --csv
 ask 'SELECT * FROM hashmap'
 ask 'SELECT s FROM java.lang.String s' --limit 2 --csv
-# Strings are their text, other objects their identifier; without labels as in tables.
+# Strings are shown as text, other objects as identifiers, without the labels of tables.
 ask 'SELECT t.name, t FROM java.lang.Thread t' --limit 2 --json
 ask 'SELECT t.name, t FROM java.lang.Thread t' --limit 2
-# methods of texts, numbers and lists, as in Java
+# methods of strings, numbers and lists, as in Java
 ask 'SELECT eval("a,b;;c,,").split("[,;]") AS a, eval("abc").split("") AS b, eval("a b c").split(" ", 2) AS c,
 	eval("x").split(",") AS d, eval("aXbXc").replace("X", "--") AS e, eval("abca").replace("a", "") AS f,
 	eval("a1b22").replaceAll("[0-9]+", "#") AS g, eval("a1b22").replaceFirst("[0-9]", "#") AS h

@@ -1,4 +1,4 @@
-# Output that cannot be written is a failure; a reader that has enough is none.
+# Failure to write output is an error; a reader that closes the pipe is not.
 heapdb import "$DUMP" -o s.heapdb --quiet >/dev/null
 for format in table json csv tsv jsonl; do
 	heapdb query histogram --format $format 2>err >/dev/full

@@ -1,4 +1,4 @@
-# Output longer than the screen of a terminal goes through $PAGER, as in git; in a pipe never.
+# Output longer than the terminal's screen goes through $PAGER, as in git; output to a pipe never does.
 if ! python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
 	echo "there are no terminals: /dev/pts is not mounted" >&2
 	exit 77
@@ -10,7 +10,7 @@ import fcntl, os, pty, re, struct, subprocess, sys, termios
 sys.path.insert(0, os.environ["HDB_ROOT"] + "/tests/support")
 from terminal import read_all
 
-# Each of its lines begins with "paged: ".
+# This pager prefixes each line with "paged: ".
 MARK = "sed 's/^/paged: /'"
 LONG = ["heapdb", "histogram", "--limit", "60"]
 
@@ -51,7 +51,7 @@ same(show(LONG, ""), (plain, 0))
 same(show(LONG + ["--no-pager"], MARK), (plain, 0))
 paged, code = show(LONG, MARK)
 assert code == 0 and is_paged(paged) and paged.replace("paged: ", "") == plain, (code, paged, plain)
-# A command that is one word is started without a shell, with less set up as git does.
+# A command of one word is started without a shell, and with git's defaults for the environment.
 os.environ["PATH"] = os.getcwd() + ":" + os.environ["PATH"]
 for name in "own-pager", "less":
     with open(name, "w") as file:
@@ -59,7 +59,7 @@ for name in "own-pager", "less":
     os.chmod(name, 0o755)
 same(show(LONG, "own-pager"), ("FRX -c\n" + paged, 0))
 same(show(LONG), ("FRX -c\n" + paged, 0))  # less, if PAGER is not set
-# What fits the screen needs none; a pager that cannot be started loses nothing.
+# Output that fits on the screen needs no pager. If the pager cannot be started, nothing is lost.
 assert not is_paged(show(LONG, MARK, rows=80)[0])
 same(show(LONG, "no-such-pager"), (plain, 0))
 print("paged: help", is_paged(show(["heapdb", "help", "histogram", "--all"], MARK)[0]))
@@ -70,16 +70,16 @@ print("paged: overview", is_paged(show(["heapdb", "s.heapdb"], MARK, rows=60)[0]
 shell, code = show(["heapdb", "sql"], MARK, keys=b"SELECT * FROM classes LIMIT 90;\n.quit\n",
                    wait_for=b"heapdb>")
 assert code == 0 and not is_paged(shell), shell
-# The exit code is the command's; what it says goes with the output.
+# The exit status is that of the command; its messages follow the output.
 judged = ["heapdb", "diff", "s.heapdb", "s.heapdb", "--fail-if", "count(java.lang.String) > 1"]
 failed, code = show(judged, MARK)
 assert code == 1 and is_paged(failed) and "conditions met" in failed, failed
-# Whoever leaves the pager early has seen enough; Ctrl-C is for the pager.
+# Leaving the pager early is no error; Ctrl-C is handled by the pager.
 assert show(["heapdb", "histogram", "--limit", "all"], "head -n 1")[1] == 0
 stays = "sh -c 'trap \"\" INT; cat; echo; echo ready; read line </dev/tty; echo left'"
 late, code = show(LONG, stays, keys=b"\x03\x03\n", wait_for=b"ready")
 assert code == 0 and late.rstrip().endswith("left"), (late, code)
-# In a pipe there is none.
+# No pager in a pipe.
 piped = subprocess.run(LONG, env=dict(os.environ, PAGER=MARK), stdout=subprocess.PIPE, check=True)
 assert b"paged: " not in piped.stdout
 PY

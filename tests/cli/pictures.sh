@@ -1,4 +1,4 @@
-# Trees for other programs and as pictures: all say the same sums; text stays text.
+# Trees for other programs and as pictures: all have the same sums, and text is escaped.
 # shellcheck disable=SC2016,SC2094
 heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
 heapdb query dominator-tree --min 20000 --quiet --format folded | head -n 12
@@ -77,7 +77,7 @@ for name in "treemap", "icicle":
              for group in groups]
     assert all(box["width"] > 2.9 and box["height"] > 2.9 for box in boxes)
     assert all(box["x"] + box["width"] < 1200.2 for box in boxes)
-    # Several nodes in one: their objects are counted, and they have no package's colour.
+    # Merged nodes: their objects are counted, and they do not have the colour of a package.
     counted = {(row["name"], f'{row["retained_objects"]:,}') for row in tree["rows"] if row["others"]}
     rest = [group for group in groups if re.match(r"\(\d+ others?\)", group.find(svg + "title").text)]
     for group in rest:
@@ -89,11 +89,11 @@ for name in "treemap", "icicle":
     assert any(re.search(r"  \d[\d.]* [KM]iB$", label) for label in labels), labels[:5]
     print(name, len(groups) > 50, titles[0].split(",")[0], "|", titles[1])
 END
-# A heap full of markup: names of classes are text.
+# A heap full of markup: names of classes are escaped.
 LC_ALL=C sed 's/Sample$Node/<svg>\&"bcde/' "$DUMP" >evil.hprof
 heapdb import evil.hprof --quiet 2>/dev/null >/dev/null
 heapdb query dominator-tree --db evil.heapdb --quiet --svg treemap 2>/dev/null | grep -c '&#60;svg&#62;&#38;&#34;bcde'
 heapdb query dominator-tree --db evil.heapdb --quiet --svg treemap 2>/dev/null | grep -c '<svg>' || true
-# What is no tree cannot be drawn.
+# An answer that is not a tree cannot be drawn.
 heapdb query histogram --db s.heapdb --quiet --svg icicle 2>&1
 heapdb query dominator-tree --db s.heapdb --quiet --sort name --svg icicle 2>&1

@@ -1,11 +1,11 @@
-# Retained sizes: of an object, a class, a pattern; of what is not there.
+# Retained sizes of an object, a class, a pattern, and of unknown names.
 heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
 id=$(heapdb export top --limit 1 --columns id --format csv | tail -n 1)
 echo "biggest: $id"
 heapdb query retained "$id"
 heapdb query retained "$id" --json
 heapdb query retained 'Sample*' java.util.HashMap --csv
-# A class without instances: what its class object holds is what `retained ID` says of that.
+# A class without instances: the result equals `retained ID` of its class object.
 heapdb query retained "java.lang.Long\$LongCache"
 heapdb query retained "java.lang.Long\$LongCache" java.lang.System --json
 id=$(heapdb query class "java.lang.Long\$LongCache" --json | sed -n 's/.*"id":"\(0x[0-9a-f]*\)".*/\1/p' | head -n 1)

@@ -1,4 +1,4 @@
-# How sizes were computed and why; what the user fixes; the layout of classes; sizes that are not laid out.
+# How sizes were computed and why, with options of the user; the layout of classes; sizes without a layout.
 heapdb import "$DUMP" -o s.heapdb --quiet >/dev/null
 heapdb info --sizes --csv --db s.heapdb | cut -d , -f 1-3
 heapdb query sizes --json --db s.heapdb | python3 -c '

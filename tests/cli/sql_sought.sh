@@ -1,4 +1,4 @@
-# A column that is sought gives what a scan gives: each comparison with a bound, with and without "+".
+# A look-up by a column returns the same rows as a scan: each comparison with a bound, with and without "+".
 heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
 statement=
 while read -r column bound; do

@@ -1,5 +1,5 @@
-# A dump that was overwritten after it was imported: every door says so first, by the database's name; by the dump's
-# name it is imported anew.
+# A dump that was overwritten after its import: every interface reports it first if the database is given; if the dump
+# is given, it is imported again.
 say() { echo "\$ heapdb $*"; heapdb "$@" 2>&1; echo "exit $?"; }
 plain() { sed -e 's|[^ "]*/dump.hprof|dump.hprof|g' -e 's/[0-9]\{6\}/N/g'; }
 first() { say "$@" | plain | cut -c1-110 | sed -n '1,3p;$p'; }

@@ -1,4 +1,4 @@
-# On a terminal of 46 columns lines are cut to it, and the cut is shown; elsewhere nothing is cut.
+# On a terminal of 46 columns lines are shortened, with a mark; elsewhere nothing is shortened.
 if ! python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
 	echo "there are no terminals: /dev/pts is not mounted" >&2
 	exit 77
@@ -30,12 +30,12 @@ piped = subprocess.run(COMMAND, stdout=subprocess.PIPE, check=True).stdout.decod
 assert "\u2026" not in piped
 assert on_terminal(100) == piped
 
-# Texts of the heap are no names of classes: no package goes, and what is wasted stays in sight.
+# Strings of the heap are not class names: they lose no package, and the wasted size stays visible.
 STRINGS = ["heapdb", "query", "strings", "--match", "^java.util.co.*Map", "--limit", "3"]
 COLLECTIONS = ["heapdb", "query", "collections", "--limit", "3"]
 for columns, command in (62, STRINGS), (72, COLLECTIONS):
     print(on_terminal(columns, command), end="")
-# A size is not broken at the end of a line.
+# Sizes are not split at the end of a line.
 threads = on_terminal(60, ["heapdb", "query", "threads", "main"])
 assert "retained\n" in threads and "\n          B" not in threads and "KiB\n" in threads
 assert not [line for line in threads.split("\n") if line.strip() in ("B", "KiB")]

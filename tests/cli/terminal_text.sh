@@ -1,5 +1,5 @@
-# On a terminal tables fit its width, numbers are whole, what is left out is named. Threads, paths, objects, leaks and
-# findings are texts, the same in a pipe; where columns or a format are asked for, they are rows.
+# On a terminal tables fit its width, numbers are complete, and omitted columns are listed. Threads, paths, objects,
+# leaks and findings are text, also in a pipe; with --columns or a format they are rows.
 if ! python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
 	echo "there are no terminals: /dev/pts is not mounted" >&2
 	exit 77
@@ -37,15 +37,15 @@ for command in "top", "loaders", "dominator-tree", "reference-stats", "direct-bu
         assert all(len(line) <= columns for line in text.split("\n")), text
 wide = on_terminal(80, "histogram --limit 9 --wide", **plain)
 assert "not shown" not in wide and "unreachable_shallow" in wide
-# of frames and paths the end is kept
+# the end of frames and paths is kept
 cut = on_terminal(60, "threads main --table", **plain)
 assert any("(" not in line.split("\u2026")[0] and line.split("\u2026")[1].split()[0][-1] == ")"
            for line in cut.split("\n") if "\u2026" in line and "frame" in line), cut
-# texts say which objects they are of
+# texts contain the identifiers of objects
 assert "objects of Android heap: default" in on_terminal(80, "triage --heap default", **plain)
-# the column that is sorted by stays
+# the sort column stays
 assert "unreachable_shallow" in on_terminal(80, "histogram --sort unreachable_shallow --limit 3", **plain)
-# bold and dim where the terminal obeys them and nobody minds
+# bold and dim if the terminal supports them and no setting forbids them
 assert "\033[1m" in on_terminal(80, "histogram --limit 1", TERM="xterm", NO_COLOR="")
 assert "\033" not in on_terminal(80, "histogram --limit 1", TERM="dumb", NO_COLOR="")
 assert "\033" not in on_terminal(80, "histogram --limit 1", TERM="xterm", NO_COLOR="1")
@@ -61,7 +61,7 @@ for command in "threads main", "threads", "threads --stacks --limit 1", "path " 
     print("---", command)
     print(text, end="")
     assert on_terminal(80, command + " --table", **plain) != text, command
-    # the same text in a pipe, of $COLUMNS columns, or of 100
+    # the same text in a pipe, with $COLUMNS columns or 100
     ask = ["heapdb", "query"] + command.split() + ["--db", "s.heapdb"]
     for columns in "80", "100":
         env = {k: v for k, v in os.environ.items() if k != "COLUMNS"}
@@ -72,25 +72,25 @@ for command in "threads main", "threads", "threads --stacks --limit 1", "path " 
     for code in "0", "1", "2":
         coloured = coloured.replace("\033[" + code + "m", "")
     assert text == coloured
-# a line that is too wide without packages, too, is broken, behind the strokes of its path
+# a line that is too wide even without packages is wrapped after the tree lines of its path
 narrow = on_terminal(50, "path " + latch, **plain)
 print("--- path at 50")
 print(narrow, end="")
 assert all(len(line) <= 50 for line in narrow.split("\n")), narrow
-# what a value was comes after how much it grew
+# the previous value comes after the growth
 for columns in 80, 200:
     text = on_terminal(columns, "s.heapdb s.heapdb --limit 2", "diff", **plain)
     print("--- diff at", columns)
     print(text, end="")
     assert all(len(line) <= columns for line in text.split("\n")), text
-# facts are broken, too; what info says again as a number is for programs
+# facts are wrapped, too; numbers that info repeats are for programs
 text = on_terminal(60, "--by path s.heapdb s.heapdb --limit 2", "diff", **plain)
 assert "\nleft out: " in text and all(len(line) <= 60 for line in text.split("\n")), text
 text = on_terminal(80, "", "info", **plain)
 assert "not shown: explanations" in text and "classes" in text, text
 assert " -" not in [line[-2:] for line in text.split("\n")], text
 assert all(len(line) <= 80 for line in on_terminal(80, "query leaks", "help", **plain).split("\n"))
-# no box-drawing characters where the locale has none
+# no box-drawing characters if the locale has none
 assert on_terminal(80, "path " + latch, LC_ALL="C", **plain).isascii()
 END
 python3 term.py

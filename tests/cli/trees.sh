@@ -1,4 +1,4 @@
-# What the dominator tree and paths say of sets: merged trees, drops, consumers, loaders.
+# The dominator tree and paths of sets: merged trees, big drops, top consumers, class loaders.
 heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
 heapdb query merged-paths 'Sample*' --depth 2 --limit 8
 heapdb query merged-paths Sample --exclude Sample:none --json

@@ -1,4 +1,4 @@
-# Wrong command lines: exit 2, one line on standard error that says what is meant.
+# Wrong command lines: exit status 2, and one line on standard error with the correct usage.
 try()
 {
 	echo "\$ heapdb $*"

@@ -1,4 +1,4 @@
-# What the sample wastes: copies, arrays, references, garbage.
+# Waste in the sample: duplicates, arrays, references, garbage.
 heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
 heapdb query duplicates --limit 3
 heapdb query duplicates --arrays --no-holders --min-count 10 --limit 2 --csv

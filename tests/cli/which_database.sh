@@ -1,4 +1,4 @@
-# Which database is meant: --db, $HEAPDB, the only one here, the newest of several; a dump.
+# Which database is used: --db, $HEAPDB, the only one in the directory, the newest of several; a dump.
 objects()
 {
 	heapdb query top --limit 1 "$@" --json | python3 -c '

@@ -1,4 +1,4 @@
-# Files that are no heap, names that are nearly right, outputs that are no files, and names that a shell would act on.
+# Files that are no heap, misspelled names, outputs that are no regular files, and names with shell characters.
 say() { echo "\$ heapdb $*"; heapdb "$@" 2>&1; echo "exit $?"; }
 last() { say "$@" | sed -n '1p;$p' | cut -c1-150; }
 

@@ -1,13 +1,13 @@
 #!/bin/sh
-# tests/java/make_libraries.sh - collections of libraries with known contents, in dumps.
+# tests/java/make_libraries.sh - makes dumps with library collections of known contents.
 #
 #   JAVA_HOME=/path/to/jdk17 sh tests/java/make_libraries.sh FOLDER [MOST]
 #
-# Writes FOLDER/NAME.hprof and NAME.tsv for KnownLibraries and KnownScala212. Maven brings the jars once, into
-# KNOWN_JARS (build/known-jars). Exit 77 where Maven, a JDK 17 or the jars are not available.
+# Writes FOLDER/NAME.hprof and NAME.tsv for KnownLibraries and KnownScala212. Maven downloads the jars once to
+# KNOWN_JARS (build/known-jars). Exit status 77 if Maven, JDK 17 or the jars are not available.
 #
-# tests/data/libraries.* are a part of such a dump, with MOST 1100; python3 tests/java/part_of_dump.py
-# FOLDER/KnownLibraries.hprof KnownLibraries libraries.hprof cuts it out, zstd -19 packs it.
+# tests/data/libraries.* are a part of such a dump, with MOST 1100: python3 tests/java/part_of_dump.py
+# FOLDER/KnownLibraries.hprof KnownLibraries libraries.hprof extracts it, and zstd -19 compresses it.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,10 +1,10 @@
 #!/bin/sh
-# tests/java/make_sample.sh - makes tests/data/sample.hprof.zst anew. Needs JDK 17 and zstd.
+# tests/java/make_sample.sh - makes a new tests/data/sample.hprof.zst. Needs JDK 17 and zstd.
 #
 #   JAVA_HOME=/path/to/jdk17 sh tests/java/make_sample.sh [OUT.hprof.zst [all]]
 #
-# `all` keeps the garbage, see Sample.java. Every run gives other addresses and so another dump;
-# the committed one stays unless Sample.java changes, for golden cases name its objects.
+# `all` keeps the garbage, see Sample.java. Every run has other addresses and so makes another dump. Replace the
+# committed one only if Sample.java changes, because golden cases contain its addresses.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)

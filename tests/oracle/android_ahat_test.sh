@@ -1,7 +1,6 @@
 #!/bin/sh
-# android_ahat_test.sh - import --sizes ahat: every object of every dump as large as ahat says, with as much native
-# memory, and with its dominators and retained sizes, in each heap, for each strength of references; ahat_answers.py has
-# the differences, a line each.
+# android_ahat_test.sh - import --sizes ahat: size, native memory, dominators and retained sizes of every object equal
+# ahat's, in each heap and for each strength of references. ahat_answers.py lists the differences.
 # Slow: large dumps are made and read.
 # shellcheck disable=SC2094
 set -eu
@@ -34,7 +33,7 @@ compare test-dump-base "$answers/test-dump-base.hprof.zst" 4 0
 for name in syn syn2 syn3 g0 g1 g2 g3; do
 	compare $name "$answers/$name.hprof.zst" 5 90
 done
-# References between strong and phantom: each strength reaches no less than the one before.
+# References between strong and phantom: each strength reaches at least the objects of the previous one.
 last=0
 for strength in strong soft finalizer weak phantom; do
 	heapdb query top --retained $strength --limit 1 --db dump.heapdb > top
@@ -44,7 +43,7 @@ for strength in strong soft finalizer weak phantom; do
 done
 grep -q '^references followed: phantom' top || { echo "FAILED: top does not say which references count"; failed=1; }
 heapdb info --db dump.heapdb --sizes | grep -q ahat || { echo "FAILED: info does not tell the model"; failed=1; }
-# By default class objects of Dalvik are as large as the dump records them: 657,876 bytes and their rounding.
+# By default class objects of Dalvik have the size recorded in the dump: 657,876 bytes and their rounding.
 zstd -dqf -o dalvik.hprof "$dumps/android_service_leak.hprof.zst"
 heapdb import dalvik.hprof --quiet > import.log
 bytes=$(heapdb export objects --all --columns kind,shallow --format tsv --db dalvik.heapdb |
@@ -53,7 +52,7 @@ if [ "$bytes" -lt 657876 ] || [ "$bytes" -gt 680000 ]; then
 	echo "FAILED: class objects are $bytes bytes"
 	failed=1
 fi
-# Characters of ART's strings have no header: strings end where the next object begins, or up to 7 bytes before.
+# Characters of ART's strings have no header: a string ends where the next object begins, or up to 7 bytes before.
 zstd -dqf -o art.hprof "$dumps/android_ahat_test.hprof.zst"
 heapdb import art.hprof --quiet > import.log
 heapdb export objects --all --columns id,kind,class,shallow --format tsv --db art.heapdb > objects

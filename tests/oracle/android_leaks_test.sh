@@ -27,22 +27,22 @@ grep -E ',(leaking|trace),' rows |
 		s/the activity thread does not know this service/UNKNOWN/
 		s/a watcher expects it to be collected/WATCHED/; s/; \(key = \|service: \|mApplication: \).*//' |
 	diff -u want -
-# What nothing keeps is reported, too: a toast's views that are gone.
+# Unreachable objects are reported, too: views of a toast.
 grep -q '^,unreachable,,android.view.ViewRootImpl,,"ViewRootImpl#mView is null; ' rows
-# On a terminal it stands under a heading of its own, not among the local variables of another leak.
+# On a terminal they have their own heading and are not listed among the local variables of another leak.
 if python3 -c 'import pty; pty.openpty()' 2> /dev/null; then
 	python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' heapdb query leaks --db dump.heapdb < /dev/null > text
 	grep -q 'Unreachable leaking objects, ' text
 	grep -q 'local: .*ViewRootImpl' text && { echo "FAILED: an unreachable object as a local variable"; exit 1; }
 fi
-# There is a third one, which the activity thread knows.
+# A third service is known to the activity thread.
 heapdb export histogram com.example.leakcanary.LeakyService --db dump.heapdb --columns objects --format csv | grep -qx 3
 heapdb report dump.heapdb > report.md
-# What leaks is a fault for certain: it comes before what only holds much.
+# A leaking object is certainly a fault, so it comes before objects that only retain much.
 sed -n 3p report.md | grep -q '^\*\*Leaking object: `com.example.leakcanary.LeakyService`'
 heapdb query leaks --threshold 5 --brief --db dump.heapdb --csv --columns kind | sed -n '2,4p' | tr '\n' ' ' |
 	grep -qx 'leaking leaking suspect '
-# Classes and strings are no suspects at all.
+# Classes and strings are never suspects.
 heapdb query leaks --brief --db dump.heapdb --csv --columns kind,class | sed -n 2p |
 	grep -qx 'leaking,com.example.leakcanary.LeakyService'
 grep -qE '^[0-9]+,suspect,,java\.lang\.(Class|String),' rows &&
@@ -53,7 +53,7 @@ heapdb report dump.heapdb --json > report.json
 if command -v python3 > /dev/null; then
 	python3 -c 'import json,sys; r=json.load(open("report.json")); assert r["report"][0]["facts"]["leaking"]==2'
 fi
-# 3,000 objects in one list, and after them one elsewhere: all are traced, none is left out.
+# 3,000 objects in one list, and then one elsewhere: all are traced.
 many=${HDB_DUMPS:-$HDB_ROOT/../shared/dumps}/../android/syn3.hprof.zst
 [ -f "$many" ] || exit 0
 zstd -dqf -o many.hprof "$many"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# tests/oracle/android_names_test.sh - what Android's objects are called that say it nowhere in
-# themselves: Binders, their proxies, DexCaches, the arrays that stand for a class's own memory.
+# tests/oracle/android_names_test.sh - names of Android objects that do not contain their name: Binders, their proxies,
+# DexCaches, the arrays that represent a class's own memory.
 set -eu
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
 export PYTHONPATH="$HDB_ROOT/tests/oracle" PYTHONDONTWRITEBYTECODE=1
@@ -40,7 +40,7 @@ named(d.new('java.lang.DexCache', location=d.string('/system/framework/a.jar')),
 named(d.new('java.lang.DexCache'), 'java.lang.DexCache')
 overhead = named(d.numbers('B', bytes(40), ident=cls + 1), 'byte[40] $classOverhead of a.Sized')
 d.static('a.Sized', '$classOverhead', overhead)
-# The same place, but no such field; and such a field elsewhere.
+# The same class without such a field, and another class with such a field.
 named(d.numbers('B', bytes(8), ident=d.define('a.Plain') + 1), 'byte[8]')
 far = named(d.numbers('B', bytes(8)), 'byte[8]')
 d.static('a.Plain', '$classOverhead', far)

@@ -96,8 +96,8 @@ class app.Main '' '
 			com.sun.management.HotSpotDiagnosticMXBean.class).dumpHeap(args[0], true);
 		System.out.println(local.mDestroyed);
 	}'
-# What wraps or shows an activity, the older ways of fragments, toasts: one of each that should be
-# gone, one that not.
+# Objects that wrap or show an activity, older kinds of fragments, toasts: of each, one that is leaking and one that is
+# not.
 class app.More '' '
 	static android.content.ContextWrapper themed(android.content.Context base) {
 		Themed t = new Themed(); t.mBase = base; return t;
@@ -160,7 +160,7 @@ ask() {
 		grep -E ',(leaking|library|trace),' > rows
 }
 
-# leak CLASS HOLDER COUNT REASON [KIND]: one is listed.
+# leak CLASS HOLDER COUNT REASON [KIND]: such a leak is listed.
 leak() {
 	grep -qE "^[0-9]+,${5:-leaking},$1,$2,$3,\"?$4; " rows || complain "no $3 of $1 kept by $2"
 }
@@ -172,9 +172,9 @@ leak androidx.fragment.app.Fragment 'app\.Kept\.fragment \(static\)' 1 "$state"
 leak com.android.internal.policy.DecorView 'app\.Kept\.decor \(static\)' 1 'it is the leaking object'
 leak android.app.Service 'app\.Kept\.service \(static\)' 1 'the activity thread does not know this service'
 leak app.Presenter 'app\.Kept\.presenter \(static\)' 1 'a watcher expects it to be collected'
-# There is a shorter path, by a field that is known to leak; but this one is the program's own.
+# A shorter path exists through a field that is known to leak, but this path is the program's own.
 leak app.Screen 'app\.Kept\.deep \(static\)' 1 'Activity#mDestroyed is true'
-# The only path is the library's; what the view holds is not listed again.
+# The only path goes through the library; the contents of the view are not listed again.
 leak android.view.View 'android.view.inputmethod.InputMethodManager.mServedView' 1 \
 	'View.mContext is of a destroyed activity; known library leak: INPUT_METHOD_MANAGER .*' library
 [ "$(grep -cE ',(leaking|library),' rows)" = 8 ] || complain "not 8 leaks"
@@ -182,7 +182,7 @@ grep -E ',(leaking|library),' rows | tail -n 1 | grep -q ',library,' || complain
 grep -q 'library leaks: 1;' facts || complain "libraries are not counted"
 grep -q 'held by others: 4;' facts || complain "not 4 that others hold: three windows, the served view's activity"
 grep -q 'leaking objects: 14;' facts || complain "not 14 objects"
-# Which references are suspect: from the class, which stays, to the listener's field.
+# Suspect references: from the class, which stays alive, to the listener's field.
 sed -n '/^[0-9]*,leaking,app.Screen,app.Bus/,/,leaking,androidx/p' rows | grep ',trace,' |
 	sed 's/^[0-9]*,trace,//' | tail -n 4 > trace
 cat > want << 'END'
@@ -213,8 +213,7 @@ leak androidx.fragment.app.Fragment 'app\.More\.fragment \(static\)' 1 "$state"
 leak android.widget.Toast 'app\.More\.toast \(static\)' 1 'it was shown and is hidden'
 [ "$(grep -cE ',(leaking|library),' rows)" = 7 ] || complain "not 7 leaks"
 program=app.Main
-# Another version of Android: the fields are known for it no more, and what they keep is reported as any
-# other leak.
+# On another Android version the fields are not known to leak, so what they hold is reported as any other leak.
 ask newer
 grep -q 'library leaks' facts && complain "a library's leak in a version that has none"
 leak app.Screen 'android.view.inputmethod.InputMethodManager.mCurRootView' 1 'Activity#mDestroyed is true'

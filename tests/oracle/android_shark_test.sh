@@ -1,8 +1,7 @@
 #!/bin/sh
-# android_shark_test.sh - every leak of the Android dumps as LeakCanary's Shark tells it: objects, steps,
-# references, verdicts with reasons, labels, signatures, sizes and counts (shark_answers.py has the
-# deliberate differences); the same under a small memory budget and with one thread; nothing where Shark
-# finds nothing.
+# android_shark_test.sh - every leak of the Android dumps equals that of LeakCanary's Shark: objects, steps, references,
+# verdicts with reasons, labels, signatures, sizes and counts (shark_answers.py lists the deliberate differences). Also
+# with a small memory budget and with one thread, and for dumps in which Shark finds nothing.
 set -eu
 for tool in zstd python3; do
 	command -v $tool > /dev/null || { echo "no $tool here"; exit 77; }
@@ -17,13 +16,13 @@ complain() {
 	failed=1
 }
 
-# take NAME FILE: a dump imported.
+# take NAME FILE: imports a dump.
 take() {
 	zstd -dqf -o dump.hprof "$2"
 	heapdb import dump.hprof -o dump.heapdb --force --quiet > import.log
 }
 
-# compare NAME FILE: all leaks, and those of what is watched.
+# compare NAME FILE: compares all leaks, and those of watched objects.
 compare() {
 	take "$1" "$2"
 	zstd -dqf -o want.tsv "$answers/$1.shark.tsv.zst"

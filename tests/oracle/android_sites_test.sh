@@ -1,5 +1,5 @@
 #!/bin/sh
-# android_sites_test.sh - where the objects of ahat's test dump were allocated, by their stack traces, and the native
+# android_sites_test.sh - allocation sites of the objects in ahat's test dump, from their stack traces, and the native
 # memory that its objects own.
 # shellcheck disable=SC2015,SC2094
 set -eu
@@ -14,17 +14,17 @@ complain() {
 	echo "FAILED: $*"
 	failed=1
 }
-# Its makers know which lines of DumpedStuff make what: one array of a million bytes, twice 10,000 objects.
+# From the source of DumpedStuff: one array of a million bytes, and twice 10,000 objects.
 heapdb query object-sites --db dump.heapdb --csv --columns objects,shallow,frames,site,stack > sites
 grep -q '^1,1000016,2,DumpedStuff.<init>(.*:35),Main.main(.*:6)$' sites || complain "no array of 1,000,000 bytes"
 [ "$(grep -c '^10000,160000,2,DumpedStuff.<init>(.*:5[36]),Main.main(.*:6)$' sites)" = 2 ] ||
 	complain "not 10,000 twice"
 heapdb query object-sites --by class --db dump.heapdb --csv --columns class,objects,site |
 	grep -q '^byte\[\],1,DumpedStuff.<init>(.*:35)$' || complain "no class of that array"
-# The dump has no record of allocation sites: its objects' traces are asked instead.
+# The dump has no record of allocation sites, so the traces of its objects are used.
 heapdb query alloc-sites --db dump.heapdb --csv --columns objects,shallow,frames,site,stack | cmp -s - sites ||
 	complain "alloc-sites says something else"
-# All objects are either at a site or counted as others.
+# Each object is either at a site or counted as other.
 heapdb query object-sites --all --db dump.heapdb --limit 1 > facts
 grep -q '^objects: 20,868; .*; others: 5,206$' facts || complain "other counts: $(tail -n 3 facts)"
 heapdb query native --db dump.heapdb --csv > native

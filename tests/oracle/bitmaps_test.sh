@@ -1,7 +1,7 @@
 #!/bin/sh
-# tests/oracle/bitmaps_test.sh - bitmaps of Android dumps that are made here: pixels in the Java
-# heap of each configuration, pictures that `am dumpheap -b png` puts into Bitmap.dumpData, bitmaps
-# in graphics memory, copies, and sides that do not fit the pixels. Pictures are read back.
+# tests/oracle/bitmaps_test.sh - bitmaps of Android dumps made by this test: pixels in the Java heap in each
+# configuration, pictures that `am dumpheap -b png` puts into Bitmap.dumpData, bitmaps in graphics memory, copies, and
+# dimensions that do not match the pixels. The exported pictures are read back.
 set -eu
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
 export PYTHONPATH="$HDB_ROOT/tests/oracle:$HDB_ROOT/tests/support" PYTHONDONTWRITEBYTECODE=1
@@ -84,10 +84,10 @@ for name in old wide new none; do
 	heapdb query bitmaps --db $name.heapdb --duplicates --json >$name.copies.json
 	heapdb export bitmaps pictures.$name --db $name.heapdb --json --quiet >$name.written.json
 done
-# Twice into one folder is fine; into a file it is not.
+# Exporting twice to one directory works; exporting to a file does not.
 heapdb export bitmaps pictures.new --db new.heapdb --quiet >/dev/null
 heapdb export bitmaps none.json --db new.heapdb --quiet >out 2>&1 && { echo "wrote into a file"; exit 1; }
-# A link under a picture's name is not followed.
+# A link with the name of a picture is not followed.
 mkdir linked
 echo precious >victim
 id=$(sed -n 's/^red=//p' new.ids)

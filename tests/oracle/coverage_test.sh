@@ -1,8 +1,7 @@
 #!/bin/sh
-# coverage_test.sh - what answers leave out they say: rows and the rest come to the totals that the
-# same answer states, whatever minimum, depth or threshold cuts; reachable and unreachable ones come
-# to all; rows that belong together stay together, whatever they are sorted by. On the sample dump
-# and, where ../shared/dumps is there, on others.
+# coverage_test.sh - answers account for what they omit: rows plus the rest equal the totals in the same answer,
+# whatever minimum, depth or threshold applies; reachable and unreachable objects add up to all; rows that belong
+# together stay together in every sort order. Uses the sample dump, and others if ../shared/dumps exists.
 # Slow: every query with many limits on many dumps.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }

@@ -1,6 +1,5 @@
 #!/bin/sh
-# foreign_test.sh - memory outside of the heap of programs on each JDK from 22 on: known amounts of
-# java/Foreign.java.
+# foreign_test.sh - memory outside the heap of java/Foreign.java, with known amounts, on each JDK since 22.
 set -eu
 cd "$TMPDIR"
 failed=0 jdks=0
@@ -13,7 +12,7 @@ same()
 	fi
 }
 
-# The fact $2 of `query $1`, of the database $3.
+# Prints the fact $2 of `query $1` on the database $3.
 fact()
 {
 	heapdb query "$1" --json --db "$3" | grep -o "\"$2\":[0-9]*" | head -n 1 | cut -d: -f2

@@ -1,6 +1,6 @@
 #!/bin/sh
-# heap_filter_test.sh - the parts that --heap shows are the whole: objects and bytes of each of
-# Android's heaps add up to those of all, for every query that takes --heap; rows are of that heap.
+# heap_filter_test.sh - the answers for each of Android's heaps (--heap) add up to those for all heaps, for every query
+# that has --heap: objects and bytes; rows belong to that heap.
 set -eu
 for tool in zstd python3; do
 	command -v $tool > /dev/null || { echo "no $tool here"; exit 77; }
@@ -30,7 +30,7 @@ def ask(db, *words):
         return {'facts': {}, 'rows': []}
     return json.loads(out.stdout)
 
-# A query, and the facts and columns whose sums over the heaps are those of all.
+# A query, and the facts and columns whose sums over the heaps equal those of all heaps.
 SUMS = [
     ('histogram', 'objects shallow unreachable_objects unreachable_shallow', 'objects shallow native'),
     ('histogram --by package', 'objects shallow', 'objects shallow'),
@@ -66,11 +66,11 @@ SUMS = [
     ('duplicate-classes', '', 'objects shallow unreachable_objects'),
     ('entries java.util.HashMap', '', 'retained'),
 ]
-# Rules of triage whose things are counted one by one.
+# Rules of triage that count objects.
 RULES = ('leaking-objects loaders classes threads weak-only jni-globals exceptions boxed-values reflection '
          'empty-collections garbage gc-fillers').split()
 
-# The second has native memory, but one heap only.
+# The second dump has native memory, but only one heap.
 for db, least in (('android_service_leak', 2), ('android_ahat_test', 1)):
     heaps = [row['name'] for row in ask(db, 'histogram', '--by', 'heap')['rows']]
     if len(heaps) < least:
@@ -90,7 +90,7 @@ for db, least in (('android_service_leak', 2), ('android_ahat_test', 1)):
             compared += 1
             if want != have:
                 complain(db, text, 'column', name, want, 'of all', have, 'of heaps')
-        # Rows that name their heap are of it, and none is lost.
+        # Rows with a heap column belong to the heap, and none is lost.
         named = sum(bool(row.get('heap')) for row in whole['rows'])
         if named:
             of_heaps = [sum(bool(row.get('heap')) for row in p['rows']) for p in parts]
@@ -107,7 +107,7 @@ for db, least in (('android_service_leak', 2), ('android_ahat_test', 1)):
         compared += 1
         if whole[rule] != sum(part[rule] for part in parts):
             complain(db, 'triage', rule, whole[rule], 'of all', [part[rule] for part in parts], 'of heaps')
-    # Of two dumps: the second is the same one, so that all is the same.
+    # Two dumps: the second equals the first, so nothing changes.
     shutil.copy(db + '.heapdb', 'copy.heapdb')
     for by in 'class', 'package', 'path', 'dominator', 'growth', 'object':
         def compare(*heap):
@@ -123,7 +123,7 @@ for db, least in (('android_service_leak', 2), ('android_ahat_test', 1)):
         objects = lambda rows: sum(row['objects'] for row in rows if by in ('class', 'package'))
         if objects(whole['rows']) != sum(objects(part['rows']) for part in parts):
             complain(db, 'diff', by, 'objects of rows')
-    # One object: what refers to objects is in one of the parts. Its paths go through one heap alone.
+    # One object: its referrers are divided among the heaps. Paths go through one heap only.
     objects = {heap: subprocess.run(['heapdb', 'export', 'objects', '--heap', heap, '--columns', 'id', '--db',
                                      db + '.heapdb'], capture_output=True, text=True).stdout.split()[1:]
                for heap in heaps}

@@ -1,7 +1,7 @@
 #!/bin/sh
-# tests/oracle/inspectors_test.sh - each rule on single objects (inspect/inspect.rules) has dumps
-# where it finds what it looks for, and dumps where it must not: objects with the fields that Android,
-# androidx and others give them. The rules are read from the table itself: one without a case fails.
+# tests/oracle/inspectors_test.sh - each rule about single objects (inspect/inspect.rules) has dumps in which it applies
+# and dumps in which it must not: objects with the fields of Android, androidx and others. The rules are read from the
+# table itself, and a rule without a case fails.
 set -eu
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
 export PYTHONPATH="$HDB_ROOT/tests/oracle" PYTHONDONTWRITEBYTECODE=1
@@ -29,7 +29,7 @@ for line in open(sys.argv[1]):
 if len(rules) < 30 or len(set(rules)) != len(rules):
     complain('%d rules were read, %d different ones' % (len(rules), len(set(rules))))
 
-# ---- objects with the fields that they have ----
+# ---- objects with their fields ----
 
 def frame(d):
     """Classes that several cases need."""
@@ -124,8 +124,8 @@ def handler_thread(d):
 
 GONE, THERE, OPEN = 'leaking', 'not leaking', 'unknown'
 
-# Rule: cases of (what it is, fields, status, words in reason and labels; '-words': not there). The
-# object is of a class below the rule's; the class may be another one, by its name.
+# Rule: cases of (description, fields, status, words in reason and labels; '-words' must be absent). The object's class
+# is a subclass of the rule's class; another class can be given by name.
 V, A = 'android.view.', 'android.app.'
 cases = {
     ('java.lang.ClassLoader', 'class-loaders'): [('one', {}, THERE, 'class loaders stay'),

@@ -1,6 +1,6 @@
 #!/bin/sh
-# jcmd_test.sh - a live dump of a running JVM against what that JVM itself counts: as many objects
-# of every class as `jcmd GC.class_histogram` says. Needs a JDK and python3.
+# jcmd_test.sh - a live dump of a running JVM has as many objects of every class as `jcmd GC.class_histogram` counts.
+# Needs a JDK and python3.
 set -eu
 for tool in java javac jcmd python3; do
 	command -v $tool >/dev/null || { echo "no $tool here"; exit 77; }
@@ -30,7 +30,7 @@ for _ in $(seq 100); do
 	grep -q ready ready && break
 	sleep 0.1
 done
-# The first commands load classes of their own; after them nothing changes.
+# The first commands load additional classes; after them nothing changes.
 jcmd $pid GC.class_histogram > /dev/null
 jcmd $pid GC.heap_dump "$work/quiet.hprof" > /dev/null
 rm -f quiet.hprof

@@ -1,9 +1,10 @@
 #!/bin/sh
-# known_libraries_test.sh - collections of libraries (Guava, Scala, Clojure, vavr, Eclipse Collections, PCollections,
-# kotlinx, Agrona, HPPC, fastutil, RoaringBitmap) against what they say of themselves: every entry and size.
+# known_libraries_test.sh - every entry and size of library collections (Guava, Scala, Clojure, vavr, Eclipse
+# Collections, PCollections, kotlinx, Agrona, HPPC, fastutil, RoaringBitmap) equals what the collections themselves
+# return.
 #
 # Reads a recorded dump, and with HEAPDB_KNOWN=full (make nightly) new ones with larger collections, for which Maven
-# brings the libraries; see tests/java/make_libraries.sh. Needs python3.
+# downloads the libraries; see tests/java/make_libraries.sh. Needs python3.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
 check=$HDB_ROOT/tests/oracle/known_check.py

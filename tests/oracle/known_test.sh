@@ -1,7 +1,7 @@
 #!/bin/sh
-# known_test.sh - collections and values of known classes against what a JVM says of them: every
-# entry, size, value, path label, property. Runs tests/java/Known.java on each JDK from 17 on in
-# HDB_JDKS (/usr/lib/jvm/*); needs python3.
+# known_test.sh - every entry, size, value, path label and property of collections and values of known classes equals
+# what a JVM returns for them. Runs tests/java/Known.java on each JDK since 17 in HDB_JDKS (/usr/lib/jvm/*). Needs
+# python3.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
 work=$(mktemp -d)

@@ -1,8 +1,8 @@
 #!/bin/sh
-# leak_contents_test.sh - what `query leaks` says that suspects retain by class, and their
-# accumulation points dominate, against sums over the exported dominators, on heaps of more than a
-# million objects below one suspect: nothing is sampled. What entries of a map hold is estimated
-# where they are very many: it must be as near as it says.
+# leak_contents_test.sh - contents of suspects by class, and objects dominated by accumulation points, as reported by
+# `query leaks`, equal sums over the exported dominators, on heaps with more than a million objects below one suspect:
+# nothing is sampled. The size of entries of very large maps is estimated, and the estimate must be within the stated
+# bounds.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
 cd "$TMPDIR"
@@ -55,7 +55,7 @@ bad = largest < least
 for kind, sums in (('content', contents), ('child', children)):
     for suspect in {r['suspect'] for r in suspects}:
         rows = [r for r in answer['rows'] if r['kind'] == kind and r['suspect'] == suspect]
-        # Children that are elements, too, are said once.
+        # Children that are also elements are listed once.
         if kind == 'child' and not rows:
             rows = [r for r in answer['rows'] if r['kind'] == 'element' and r['suspect'] == suspect]
         want, listed = sums[suspect], 0
@@ -83,7 +83,7 @@ print('%s: %d suspects, at most %d objects' % (database, len(suspects), largest)
 sys.exit(bad)
 PY
 failed=0
-# contents OBJECTS LEAST PERCENT: so many objects must be below one suspect.
+# contents OBJECTS LEAST PERCENT: at least so many objects must be below one suspect.
 contents() {
 	python3 "$HDB_ROOT/tests/support/shop.py" "$1" 1 dump.hprof
 	heapdb import dump.hprof -o dump.heapdb --force --quiet > import.log
@@ -94,7 +94,7 @@ contents 100000 10000 1
 heapdb import "$DUMP" -o sample.heapdb --quiet > import.log
 python3 compare.py sample.heapdb 1000 1 || failed=1
 
-# A table of 500,000 entries with a key and one of two kinds of values each.
+# A table of 500,000 entries, each with a key and a value of one of two kinds.
 cat > table.py << 'PY'
 import struct, sys
 
@@ -159,12 +159,12 @@ for row in rows:
                     row['text'] or '')
     away = 100 * abs(row['objects'] - truth[row['class']]) / truth[row['class']]
     print(row['class'], row['objects'], 'for', truth[row['class']], row['text'])
-    # Twice the bound: so far away is one of 10,000.
+    # Twice the bound: one in 10,000 is that far off.
     if not told or float(told.group(2)) > 1.5 or away > 2 * float(told.group(2)):
         bad = True
 sys.exit(bad)
 PY
-# Two tables with the same entries, which their class holds then: what it holds below is no other list.
+# Two tables with the same entries, which are then held by their class: the objects below it are not another list.
 sed "s/1, 111, 2, TABLE)/2, 111, 2, TABLE, 112, 2, TABLE + 8)/; s/'>HQBQ', 2/'>HQBQQBQ', 2/
 	s/^heap += struct.pack('>%dQ' % COUNT.*/at = range(first + 128, first + 256 * COUNT, 256)/
 	/^at = /a table = struct.pack('>%dQ' % COUNT, *at)

@@ -1,9 +1,8 @@
 #!/bin/sh
-# leak_screens_test.sh - the 20 leaks of a heap that bench/java/Screens.java makes: as many as the program
-# leaves, all alike, each under its own field, the same whatever the memory and the threads; and each step
-# as LeakCanary's Shark tells it, where SHARK is a command that analyses a dump with Android's rules (the
-# dump is appended). SCREENS_ROWS=1330000 takes the heap of 8 M objects instead of a small one, SCREENS_DUMP
-# a dump of it that is there.
+# leak_screens_test.sh - the 20 leaks of a heap made by bench/java/Screens.java: the correct number, all alike, each
+# under its own field, the same for any memory budget and number of threads. Each step equals that of LeakCanary's
+# Shark, if SHARK is a command that analyses the dump appended to it with Android's rules. SCREENS_ROWS=1330000 uses the
+# heap of 8 M objects instead of a small one, SCREENS_DUMP an existing dump of it.
 set -eu
 export PYTHONPATH="$HDB_ROOT/tests/support" PYTHONDONTWRITEBYTECODE=1
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
@@ -18,7 +17,7 @@ heapdb import screens.hprof -o screens.heapdb --quiet > import.log
 heapdb query leak-traces --db screens.heapdb --csv > traces.csv
 heapdb query leak-traces --db screens.heapdb --csv --memory 16M --threads 1 > small.csv
 cmp traces.csv small.csv
-# The first screen names the first five and their holders, and says how many more there are.
+# The first screen lists the first five with their holders, and the number of the others.
 heapdb screens.heapdb > overview.txt
 [ "$(grep -c '^ *[0-9]  .* leaks: ' overview.txt)" = 5 ]
 grep -q 'held by' overview.txt
@@ -54,7 +53,7 @@ def human(size):
     return '%.1f %sB' % (size / 1000 ** (power + 1), 'kMG'[power])
 
 
-# What the program leaves: 20 screens, each held by one of the fields a to t, none of the views by itself.
+# The program leaves 20 screens, each held by one of the fields a to t; no view is held separately.
 want('leaks', len(leaks), 20)
 fields, sizes = [], set()
 for traces in leaks.values():

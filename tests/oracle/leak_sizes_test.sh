@@ -1,7 +1,6 @@
 #!/bin/sh
-# leak_sizes_test.sh - what leaking objects retain in heaps of trees with references across and long
-# arrays, against plain reachability without each: the same on any number of threads and with little
-# memory.
+# leak_sizes_test.sh - retained sizes of leaking objects, in heaps of trees with cross references and long arrays, equal
+# those from plain reachability without each object, for any number of threads and with little memory.
 set -eu
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
 export PYTHONPATH="$HDB_ROOT/tests/oracle" PYTHONDONTWRITEBYTECODE=1
@@ -21,12 +20,12 @@ def make(seed):
     dump.define('android.app.Activity', 'java.lang.Object', 'Z mDestroyed')
     dump.define('app.Screen', 'android.app.Activity', *('L ' + f for f in FIELDS))
     dump.define('app.Node', 'java.lang.Object', 'I weight', *('L ' + f for f in FIELDS))
-    # A tree whose children come a few at a time, so that it is neither flat nor a chain.
+    # A tree whose nodes have a few children each, so that it is neither flat nor a chain.
     ids = [dump.address() for _ in range(NODES)]
     kinds = ['Node'] * NODES
     for i in rng.sample(range(20, NODES // 4), LEAKS):
         kinds[i] = 'Screen'
-    # Some arrays: short ones, and one that is longer than threads read at once.
+    # Some arrays: short ones, and one that is longer than a thread's unit of work.
     for i in rng.sample(range(20, NODES // 2), 300):
         if kinds[i] == 'Node':
             kinds[i] = 'array'
@@ -44,7 +43,7 @@ def make(seed):
             open_places.pop()
         targets[parent].append(i)
         open_places.append(i)
-    # One reference in twenty goes elsewhere as well, mostly near by: few cross the leaks' borders.
+    # One reference in twenty is a cross reference, mostly to a near object, so few cross the borders of leaks.
     for i in range(NODES):
         if kinds[i] != 'long' and rng.random() < 0.05:
             far = rng.random() < 0.1

@@ -1,8 +1,7 @@
 #!/bin/sh
-# leak_suspects_test.sh - the suspects of `query leaks` against those that Eclipse MAT's rules name,
-# computed from MAT's own tables (see mat_tables_test.sh) by other means: objects on the top level
-# of its dominator tree above the threshold, the rest of it by class, and the way down from a single
-# object while its largest child keeps 70 %.
+# leak_suspects_test.sh - the suspects of `query leaks` equal those of Eclipse MAT's rules, computed independently from
+# MAT's own tables (see mat_tables_test.sh): top-level objects of its dominator tree above the threshold, the rest of it
+# by class, and the descent from a single object while its largest child keeps 70 %.
 # Slow: reads whole dumps in Python.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
@@ -34,7 +33,7 @@ def point(at):
     return None
 
 
-# Otherwise than with MAT, all objects of a class of values together are no suspect.
+# Unlike in MAT, all objects of a value class together are no suspect.
 VALUES = re.compile(r'java\.lang\.(Class|Object|String|Boolean|Byte|Character|Short|Integer|Long|Float|Double|Module|'
                     r'StackTraceElement|invoke\..*|module\..*|reflect\..*)|java\.math\.Big.*|java\.net\.UR[IL]|'
                     r'java\.util\.(Date|Locale|UUID|jar\.Attributes\$Name|concurrent\.atomic\..*)|java\.time\..*|'
@@ -72,7 +71,8 @@ for path in answers:
         if row['kind'] == 'point' and suspects[row['suspect']][2].startswith('0x'):
             suspects[row['suspect']][3] = row['id']
     have = [suspect for no, suspect in suspects.items() if no not in ruled]
-    # Suspects that may be one leak share an object that holds as much as one of them, and is no thread or loader.
+    # Suspects that may be one leak share an object that retains as much as one of them and is no thread or class
+    # loader.
     shared = [r for r in answer['rows'] if r['kind'] == 'common']
     for i, row in enumerate(shared):
         if row['id'] is None:
@@ -86,8 +86,7 @@ for path in answers:
     if sorted(set(told)) != sorted(values):
         bad = 1
         print('groups of values at %d %%:' % percent, table, told, values)
-    # Classes of one name by two loaders are two groups; where retained sizes tie, any largest child
-    # will do.
+    # Classes with the same name from two loaders are two groups. If retained sizes tie, any largest child is accepted.
     if sorted((h[0], h[1], h[2]) for h in have) != sorted(w[:3] for w in want):
         bad = 1
         print('differs at %d %%:' % percent, table, '\n have', have, '\n want', want)
@@ -117,7 +116,7 @@ compare_one() {
 
 failed=0
 for name in $list; do
-	# One program, three layouts: one will do here.
+	# One program with three layouts: one layout is enough here.
 	case $name in mid_j17*) continue ;; esac
 	compare_one "$name" || failed=1
 done

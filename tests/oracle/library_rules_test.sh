@@ -1,8 +1,7 @@
 #!/bin/sh
-# tests/oracle/library_rules_test.sh - each rule on references of libraries (traces/library.rules) has
-# a dump where it speaks and others where it must not: another field, an Android that is older or
-# newer, another vendor, another build. The rules are read from the table itself: a new one is tried
-# as well.
+# tests/oracle/library_rules_test.sh - each rule about references of libraries (traces/library.rules) has a dump in
+# which it applies and others in which it must not: another field, an older or newer Android, another vendor, another
+# build. The rules are read from the table itself, so a new one is tested, too.
 set -eu
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
 export PYTHONPATH="$HDB_ROOT/tests/oracle" PYTHONDONTWRITEBYTECODE=1
@@ -60,7 +59,7 @@ def others_of(r):
         out.append((sdk, vendor, 'other'))
     return out
 
-# Cases by device: (rule, way, what is expected). Ways: the rule's own reference, or another one.
+# Cases by device: (rule, path, expected result). Paths: the rule's own reference, or another one.
 cases = {}
 def add(device, *case):
     cases.setdefault(device, []).append(case)
@@ -107,7 +106,7 @@ def build(d, n, r, way):
 
 tried = 0
 for device, list_of in sorted(cases.items()):
-    # A static field is one place: each of them has a dump of its own.
+    # A static field is one place, so each of them has its own dump.
     rounds, used = [], []
     for case in list_of:
         key = (case[0].cls, case[0].field) if case[0].kind == 'LIBRARY_STATIC' else None
@@ -157,7 +156,7 @@ for device, list_of in sorted(cases.items()):
                   r.id not in (library[name] or '')):
                 complain('%s: told as %r' % (what, library[name]))
 
-# What grows by itself is not told where growth is looked for, other fields are.
+# Fields that grow normally are not reported as growth; other fields are.
 def growing(device, r, way, count):
     d = Dump(sdk=device[0], manufacturer=device[1], build=device[2])
     d.define('java.util.ArrayList', 'java.lang.Object', 'L elementData', 'I size')

@@ -1,8 +1,7 @@
 #!/bin/sh
-# mat_figures_test.sh - top consumers, the histogram by class loader, the dominator tree by class,
-# immediate dominators, threads, and how full and how well spread collections are, on real dumps
-# against figures that mat_figures.py makes of Eclipse MAT's table of all objects and of its own
-# reading of the dump.
+# mat_figures_test.sh - top consumers, the histogram by class loader, the dominator tree by class, immediate dominators,
+# threads, and fill and collision ratios of collections on real dumps equal the figures that mat_figures.py computes
+# from Eclipse MAT's table of all objects and from its own reading of the dump.
 # Slow: reads whole dumps in Python.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }

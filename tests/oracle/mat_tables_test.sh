@@ -1,16 +1,15 @@
 #!/bin/sh
-# tests/oracle/mat_tables_test.sh - every object of real dumps against what Eclipse MAT says of it.
+# tests/oracle/mat_tables_test.sh - every object of real dumps equals that in Eclipse MAT.
 #
-# A folder of dumps holds NAME.hprof.zst and NAME.mat.tsv.zst: a line an object with address, class,
-# shallow size, retained size and immediate dominator (0: none), in order of address. HDB_DUMPS
-# names it; without it ../shared/dumps is taken. Compared is `heapdb export objects` under --sizes
-# mat, line by line, without the objects that MAT invents (0x0 and the first multiples of the
-# alignment). `mat_tables_test.sh NAME` compares one dump.
+# A directory of dumps has NAME.hprof.zst and NAME.mat.tsv.zst with one line per object: address, class, shallow size,
+# retained size and immediate dominator (0: none), in order of address. HDB_DUMPS is the directory (default:
+# ../shared/dumps). `heapdb export objects` with --sizes mat must have the same lines, without the objects that MAT
+# invents (0x0 and the first multiples of the alignment). `mat_tables_test.sh NAME` compares one dump.
 set -eu
 
 dumps=${HDB_DUMPS:-$HDB_ROOT/../shared/dumps}
 
-# Invented objects have addresses of three digits at most.
+# Invented objects have addresses of at most three digits.
 compare_one()
 {
 	name=$1

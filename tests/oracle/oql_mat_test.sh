@@ -1,6 +1,6 @@
 #!/bin/sh
-# oql_mat_test.sh - `heapdb oql` against Eclipse MAT as it runs: over 400 statements on each of five
-# dumps. MAT is built by ../shared/peers, whose README says what PEERS, JDK17 and JDK25 are.
+# oql_mat_test.sh - `heapdb oql` compared with a running Eclipse MAT: over 400 statements on each of five dumps.
+# ../shared/peers builds MAT; its README explains PEERS, JDK17 and JDK25.
 # Slow: MAT opens five dumps, and answers 2,000 statements
 set -eu
 [ -d "${PEERS:-/nonexistent}/mat/bundles" ] || { echo "no MAT in \$PEERS"; exit 77; }

@@ -1,7 +1,7 @@
 #!/bin/sh
-# oql_test.sh - `heapdb oql` against Eclipse MAT: 195 statements over real dumps, with MAT's own
-# answers in ../shared/oql. oql_answers.py compares; statements that MAT refuses must be refused,
-# those beyond its language answered.
+# oql_test.sh - `heapdb oql` compared with Eclipse MAT: 195 statements on real dumps, with MAT's answers in
+# ../shared/oql. oql_answers.py compares. Statements that MAT refuses must be refused; extensions of its language must
+# be answered.
 set -eu
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
 command -v zstd >/dev/null || { echo "zstd is not installed"; exit 77; }

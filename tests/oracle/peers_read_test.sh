@@ -1,9 +1,8 @@
 #!/bin/sh
-# peers_read_test.sh - other tools read what convert, strip and redact write: Eclipse MAT opens
-# converted Android dumps and gives heapdb's shallow and retained sizes and dominators, object by
-# object; Shark and hprof-slurp find in stripped and redacted dumps what they find in the dump, and
-# heapdb's numbers. PEERS is the folder with those tools, JDK17 a JDK; what is not built there is said
-# and left out.
+# peers_read_test.sh - other tools read the output of convert, strip and redact: Eclipse MAT opens converted Android
+# dumps and has the same shallow sizes, retained sizes and dominators as heapdb, object by object; Shark and hprof-slurp
+# find the same in stripped and redacted dumps as in the original, with heapdb's numbers. PEERS is the directory of
+# these tools, JDK17 a JDK. Missing tools are listed and skipped.
 set -eu
 calls=$HDB_ROOT/../shared/peers/bin
 dumps=${HDB_DUMPS:-$HDB_ROOT/../shared/dumps}
@@ -16,7 +15,7 @@ failed=0 tried=0
 complain() { echo "FAILED: $*"; failed=1; }
 has_java() { [ -x "${JDK17:-}/bin/java" ] || { echo "no JDK17: $1 is left out"; return 1; }; }
 
-# take FILE: the dump, as dump.hprof.
+# take FILE: copies the dump to dump.hprof.
 take() {
 	rm -f dump.hprof
 	zstd -dqf -o dump.hprof "$1"
@@ -55,8 +54,8 @@ count() {
 	fi
 }
 
-# written NAME SAME WORD...: what heapdb WORD... makes of dump.hprof reads as heapdb reads it, and with
-# SAME "all" has as many objects of each kind as the dump.
+# written NAME SAME WORD...: the output of heapdb WORD... for dump.hprof reads the same in heapdb and in the peer, and
+# if SAME is "all", it has as many objects of each kind as the dump.
 written() {
 	name=$1
 	same=$2

@@ -1,8 +1,8 @@
 #!/bin/sh
-# perfetto_test.sh - Java heap graphs in Perfetto traces: a dump's objects written as ART writes them into a trace
-# (perfetto_trace.py), as since Android 12 and as before, must give the same classes, counts, sizes, references and
-# unreachable objects as the dump itself, also where names are obfuscated or
-# packets compressed; several graphs in a trace, lost packets, traces that are cut or damaged.
+# perfetto_test.sh - Java heap graphs in Perfetto traces: the objects of a dump, written into a trace as ART does
+# (perfetto_trace.py; both as since Android 12 and as before), must give the same classes, counts, sizes, references and
+# unreachable objects as the dump itself, also with obfuscated names or compressed packets. Also several graphs in a
+# trace, lost packets, and truncated or damaged traces.
 # shellcheck disable=SC2094
 set -eu
 heapdb sql --help > /dev/null 2>&1 || { echo "built without SQL"; exit 77; }
@@ -15,21 +15,21 @@ complain() {
 }
 export PYTHONPATH="$HDB_ROOT/tests/oracle:$HDB_ROOT/tests/support"
 
-# What a trace does not tell apart: contents, to which objects' overhead and characters go, and made-up arrays.
+# A trace does not record contents, to which object overhead and characters belong, and made-up arrays.
 classes() {
 	heapdb query histogram --all --csv --limit all --db "$1" \
 		--columns name,objects,shallow,unreachable_objects,unreachable_shallow |
 		grep -v '^\(byte\[\]\|char\[\]\|java.lang.Class\|java.lang.Object\[\]\),' | sort
 }
 references() {
-	# Of two fields with one target the order is not told.
+	# The order of two fields with the same target is unknown.
 	question="SELECT DISTINCT r.source, iif(instr(r.name, ','), '', r.name) name, r.target
 		FROM refs r JOIN objects o ON o.id = r.source JOIN objects t ON t.id = r.target
 		WHERE o.class = '$2' AND t.kind <> 'class'"
 	heapdb sql "$1" --csv --limit all "$question" | sort
 }
 
-# compare DUMP CLASS: the forms of a trace; the references of the instances of CLASS.
+# compare DUMP CLASS: compares the forms of a trace, and the references of the instances of CLASS.
 compare() {
 	heapdb import "$1" -o dump.heapdb --force --quiet > /dev/null 2>&1
 	classes dump.heapdb > want
@@ -50,14 +50,14 @@ compare() {
 
 python3 "$HDB_ROOT/tests/oracle/perfetto_small.py"
 compare small.hprof app.Node
-# A cleaner that has run owns nothing; the size's lowest bit is no part of it.
+# A cleaner that has run owns nothing; the lowest bit of the size is a flag.
 for db in dump trace; do
 	heapdb query native --csv --db $db.heapdb > native
 	grep -q '^app.Base,1,4096,' native || complain "native memory of $db: $(cat native)"
 done
-# The same dump by way of HPROF, and the other graph.
+# The same dump converted to HPROF, and the other graph.
 heapdb convert x.pftrace back.hprof > /dev/null
-# Through a pipe, plain and compressed: it is read here and there, from a file that has no name.
+# Through a pipe, uncompressed and compressed: it is read at several positions, from a file without a name.
 gzip -kf x.pftrace
 xz -kf x.pftrace 2> /dev/null || cp x.pftrace.gz x.pftrace.xz
 for packed in x.pftrace x.pftrace.gz x.pftrace.xz; do
@@ -79,17 +79,17 @@ code=0
 heapdb import two.pftrace -o none.heapdb --snapshot 3 > said 2>&1 || code=$?
 { [ $code = 2 ] && grep -q 'graph: number 3; the trace contains 2' said; } || complain "no third graph: $(cat said)"
 [ ! -e none.heapdb ] || complain "a database of no graph"
-# `heapdb TRACE` imports it once, and again when it has changed.
+# `heapdb TRACE` imports it once, and again if it has changed.
 heapdb top two.pftrace --csv > /dev/null 2> said
 grep -q 'importing two.pftrace into two.heapdb' said || complain "a trace is a file: $(cat said)"
 heapdb top two.pftrace --csv > /dev/null 2> said
 ! grep -q importing said || complain "imported twice: $(cat said)"
-# A graph has no threads: it is not known whether one had an OutOfMemoryError.
+# A graph has no threads, so it is unknown whether one threw an OutOfMemoryError.
 heapdb two.pftrace > said
 grep -q ' objects$' said || complain "overview: $(cat said)"
 ! grep -q 'threads,\|OutOfMemoryError' said || complain "overview: $(cat said)"
 
-# Lost packets are said; a trace of something else, too.
+# Lost packets are reported; a trace of something else, too.
 python3 - << 'EOF'
 data = open('two.pftrace', 'rb').read()
 def packets(data):
@@ -118,8 +118,8 @@ code=0
 heapdb import none.pftrace -o none.heapdb > said 2>&1 || code=$?
 { [ $code = 3 ] && grep -q 'the trace has no Java heap graph: record it' said; } || complain "no graph: $(cat said)"
 
-# Objects of one class that differ in size keep their own: by object, in sums by class, in retained sizes, and where
-# the superclass has sizes of its own.
+# Objects of one class with different sizes keep their sizes: in listings, in sums by class, in retained sizes, and if
+# the superclass has its own sizes.
 cat > sizes.py << 'EOF'
 from proto import number, text
 #           id: type, self_size (0: its type's), references
@@ -140,7 +140,7 @@ if __name__ == '__main__':
 else:
     import csv, sys
     size = {id: (s or sizes[kind]) + 7 & ~7 for id, (kind, s, _) in objects.items()}
-    # A string's characters are an array of its own, here as in ART's dumps.
+    # The characters of a string are a separate array, here as in ART's dumps.
     size.update({96: 16, 112: 16})
     retained = dict(size)
     for id in (48, 32, 16):
@@ -159,7 +159,7 @@ else:
     assert not classes, classes
 EOF
 python3 sizes.py
-# check_sizes FILE: what its database says of objects and classes.
+# check_sizes FILE: compares objects and classes of its database.
 check_sizes() {
 	heapdb import "$1" -o sizes.heapdb --force --quiet > /dev/null 2> said || complain "$1: $(cat said)"
 	heapdb sql sizes.heapdb --all --csv --limit all "SELECT id + 0, shallow, coalesce(retained, 0) FROM objects
@@ -191,7 +191,8 @@ heapdb import twice.pftrace -o twice.heapdb --quiet > /dev/null
 heapdb query histogram --csv --columns name,objects --db twice.heapdb |
 	grep -q '^Node,3$' || complain "a field named twice"
 
-# A class object or an array may refer by a field that the trace does not name. The names of others stay theirs.
+# A class object or an array may have references through fields that the trace does not name. Named ones keep their
+# names.
 python3 - << 'EOF'
 from proto import number, text
 types = {1: 'app.Holder', 2: 'java.lang.Object', 3: 'java.lang.Class<app.Holder>', 4: 'java.lang.Class',
@@ -213,8 +214,8 @@ printf '%s\n' name '""' "\$classOverhead" | cmp -s - said || complain "static fi
 heapdb sql unnamed.heapdb --csv --all "SELECT DISTINCT heap FROM objects WHERE heap IS NOT NULL ORDER BY 1" > said
 printf 'heap\napp\ndefault\n' | cmp -s - said || complain "heaps: $(cat said)"
 
-# A graph that lacks its last packet has the roots of the others: what they do not reach is garbage. Only
-# without any root do objects that nothing holds count as roots.
+# If a graph lacks its last packet, it has the roots of the other packets: objects they do not reach are garbage. Only
+# without any root, unreferenced objects count as roots.
 python3 - << 'EOF'
 from proto import number, text
 body = text(4, number(1, 1) + text(2, 'Node.next')) + text(9, number(1, 1) + text(3, 'Node'))
@@ -236,7 +237,7 @@ unset HEAPDB
 heapdb info --problems --csv --db cut.heapdb | grep -q '^lost-packets,.*heap graph' ||
 	complain "no problem of a cut graph"
 
-# A damaged .gz of another kind is for others to read.
+# A damaged .gz of another kind is left to other readers.
 python3 - << 'EOF'
 import gzip
 data = bytearray(gzip.compress(open('small.hprof', 'rb').read()))
@@ -246,7 +247,7 @@ EOF
 heapdb import damaged.hprof.gz -o damaged.heapdb > said 2>&1 || true
 ! grep -q packets said || complain "a damaged dump is no trace: $(cat said)"
 
-# Cut or changed anywhere: an error or a database, but no crash, and not for ever.
+# Truncated or changed anywhere: an error or a database, but no crash and no endless loop.
 python3 - << 'EOF'
 import random
 random.seed(5)

@@ -1,7 +1,7 @@
 #!/bin/sh
-# phd_test.sh - portable heap dumps of OpenJ9: made ones of all versions (phd_make.py) and a real one, read again by
-# an independent reader (phd_check.py), must have the objects, classes, references and sizes that the database has;
-# threads of the javacore, compressed dumps, dumps that are cut, and files that are none.
+# phd_test.sh - portable heap dumps of OpenJ9: generated ones of all versions (phd_make.py) and a real one. The database
+# must have the same objects, classes, references and sizes as an independent reader (phd_check.py). Also threads of the
+# javacore, compressed dumps, truncated dumps, and other files.
 set -eu
 heapdb sql --help > /dev/null 2>&1 || { echo "built without SQL"; exit 77; }
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
@@ -14,7 +14,7 @@ complain() {
 export PYTHONPATH="$HDB_ROOT/tests/oracle"
 name=heapdump.20240203.040506.77.0001.phd
 
-# check FILE: imports it, and compares.
+# check FILE: imports and compares it.
 check() {
 	heapdb import "$1" -o x.heapdb --force --quiet > /dev/null 2>&1 || complain "$1: import"
 	python3 "$HDB_ROOT/tests/oracle/phd_check.py" "$1" x.heapdb > said || complain "$1: $(cat said)"
@@ -34,7 +34,7 @@ for form in "4 32 1 4" "5 32 1 4" "5 64 1 8" "5 64 0 4" "6 64 0 4" "6 64 0 8" "6
 	grep -q '^app.Node,app.Loader' classes || complain "$form: loader: $(grep app.Node classes)"
 	grep -q '^java.lang.Thread,<boot>' classes || complain "$form: boot loader"
 done
-# What such a dump lacks is said once, in a line; references have no invented names.
+# What such a dump lacks is reported once, in a line; references have no invented names.
 COLUMNS=100 heapdb top --db x.heapdb > said 2>&1
 [ "$(grep -c 'portable heap dumps do not record' said)" = 1 ] || complain "the notice: $(head -n 4 said)"
 heapdb info --db x.heapdb 2>&1 | grep -q 'objects that no other object references' || complain "info lacks the roots"
@@ -43,7 +43,7 @@ grep -q '^\[ref 1\]$' said || complain "names of references: $(head -n 4 said)"
 grep -q '^\(static \)\{0,1\}ref[0-9]' said && complain "invented names: $(grep ref said | head -n 3)"
 gzip -kf $name
 check $name.gz
-# Through a pipe, also in an archive: without the javacore beside it.
+# Through a pipe, also in an archive: without the javacore next to it.
 tar cf x.tar $name
 for piped in $name $name.gz x.tar; do
 	heapdb import - -o pipe.heapdb --force --quiet < "$piped" > /dev/null 2>&1 || complain "$piped through a pipe"
@@ -68,7 +68,7 @@ for text in worker 'app.Node.run' 'Node.java:31' 'app.Leaf.wait'; do
 done
 heapdb roots --csv --db x.heapdb 2> /dev/null | grep -q 'thread object' || complain "the thread is no root"
 
-# named TEXT FILE...: with that javacore, wherever it is, the threads are the same; else the text says why not.
+# named TEXT FILE...: with that javacore, wherever it is, the threads are the same; otherwise the text gives the reason.
 mv javacore.*.txt elsewhere.txt
 heapdb threads --csv --stacks --db x.heapdb > want 2> /dev/null
 same() {
@@ -107,13 +107,13 @@ sed 's,lang/Thread:0x[0-9A-Fa-f]*,lang/Thread:0x1230,' elsewhere.txt > other.txt
 named 'the dump contains none of the threads in this javacore' other.txt
 if heapdb import "$DUMP" --javacore elsewhere.txt -o no.heapdb > said 2>&1; then complain "taken: HPROF"; fi
 grep -q 'not a portable heap dump' said || complain "HPROF: $(cat said)"
-# One that is found is not waited for, either.
+# heapdb does not wait for a javacore that it finds, either.
 mkfifo javacore.20240203.040506.77.0002.txt
 timeout 20 heapdb import $name -o y.heapdb --force --quiet > /dev/null || complain "a pipe as javacore"
 rm javacore.*.txt
 mv elsewhere.txt javacore.20240203.040506.77.0002.txt
 
-# What is said is true of a dump without values, and names the VM.
+# Messages are correct for a dump without values, and name the VM.
 heapdb overview x.heapdb > said 2> /dev/null
 grep -q '^  OpenJ9 JRE 1.8.0 test, ' said || complain "no VM in $(cat said)"
 if grep -q OutOfMemoryError said; then complain "an OutOfMemoryError would not be seen"; fi
@@ -124,7 +124,7 @@ heapdb arrays --csv --db x.heapdb 2> /dev/null | grep -q '^java.lang.Object\[\],
 if heapdb arrays --trailing-zeros --csv --db x.heapdb 2> /dev/null | grep -q '\[\]'; then complain "has tails"; fi
 heapdb layout java.lang.String --db x.heapdb 2>&1 | grep -q 'does not record fields' || complain "layout"
 
-# What a dump that was cut has is imported; what it lacks is said.
+# The objects of a truncated dump are imported, and missing data is reported.
 head -c 30000 $name > cut.phd
 heapdb import cut.phd -o x.heapdb --force > out 2>&1 || complain "cut: $(cat out)"
 grep -q 'may be truncated' out || complain "a cut dump is whole: $(cat out)"
@@ -139,7 +139,7 @@ heapdb import $name -o x.heapdb --force --quiet > /dev/null 2>&1
 for db in x y; do heapdb histogram --all --csv --limit all --db $db.heapdb 2> /dev/null > $db.csv; done
 cmp x.csv y.csv || complain "the converted dump differs"
 
-# refuse TEXT: x is refused, and the message says why.
+# refuse TEXT: x is refused with this message.
 refuse() {
 	if heapdb import x -o z.heapdb --force > out 2>&1; then complain "taken: $1"; fi
 	grep -q "$1" out || complain "no '$1' in $(cat out)"

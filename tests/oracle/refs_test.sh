@@ -1,6 +1,6 @@
 #!/bin/sh
-# refs_test.sh - the table refs of SQL against a plain reader of the dump, row by row: the sample, and eight real dumps
-# of ../shared/dumps.
+# refs_test.sh - the SQL table refs equals the references found by a plain reader of the dump, row by row, for the
+# sample and eight real dumps of ../shared/dumps.
 #
 # Slow: the plain reader is Python, and the dumps have millions of references
 set -eu

@@ -1,8 +1,8 @@
 #!/bin/sh
-# relations_test.sh - answers that cannot be right, without knowing the right ones: rows that do not
-# add up, numbers that two answers show differently, answers that change when the same heap is
-# written in another way. relations.py asks, variants.py writes. On the sample and some small dumps;
-# HEAPDB_HOSTILE=long: on all dumps of ../shared/dumps (hours).
+# relations_test.sh - finds answers that cannot be right, without knowing the right ones: rows that do not add up,
+# numbers that differ between two answers, answers that change if the same heap is written differently. relations.py
+# runs the queries, variants.py writes the variants. Uses the sample and some small dumps; HEAPDB_HOSTILE=long: all
+# dumps of ../shared/dumps (hours).
 # Slow: 2.2 million relations.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }

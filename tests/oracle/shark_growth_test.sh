@@ -1,10 +1,10 @@
 #!/bin/sh
-# tests/oracle/shark_growth_test.sh - what grows over dumps of one process, against the answer of
-# LeakCanary's detector of growth (Shark 3.0-alpha-8) in ../shared/android/grow.shark.txt: paths,
-# objects, retained bytes after each dump, children and what they gained, for two thresholds.
+# tests/oracle/shark_growth_test.sh - growth over dumps of one process equals the answer of LeakCanary's growth detector
+# (Shark 3.0-alpha-8) in ../shared/android/grow.shark.txt: paths, objects, retained bytes after each dump, children and
+# their increase, for two thresholds.
 #
-# Deliberate differences: GC roots that become more are reported as well (here none do); the nodes inside
-# a map are children of its table, which Shark shows as the map's.
+# Deliberate differences: an increasing number of GC roots is also reported (there is none here); the nodes inside a map
+# are children of its table, which Shark shows as children of the map.
 set -eu
 export PYTHONPATH="$HDB_ROOT/tests/support" PYTHONDONTWRITEBYTECODE=1
 
@@ -24,10 +24,10 @@ for loops in 5 1; do
 	heapdb diff g0.heapdb g1.heapdb g2.heapdb g3.heapdb --by growth --loops $loops --json \
 		>"g3.$loops.json"
 done
-# A stricter threshold than what grows: nothing.
+# A threshold above all growth: no rows.
 heapdb diff g0.heapdb g1.heapdb g2.heapdb g3.heapdb --by growth --loops 6 --json >none.json
 heapdb diff g0.heapdb g3.heapdb --by path --min 1 --json >path.json
-# The other way round all of it shrinks.
+# In reverse order everything shrinks.
 heapdb diff g3.heapdb g0.heapdb --by growth --loops 2 --json >back.json
 
 python3 - "$shared/grow.shark.txt" <<'PY'

@@ -1,16 +1,16 @@
 #!/bin/sh
-# tests/oracle/sizes_dumps_test.sh - real dumps, old ones too: no object may be larger than its
-# distance to the next one.
+# tests/oracle/sizes_dumps_test.sh - real dumps, including old ones: no object may be larger than its distance to the
+# next one.
 #
-# A folder of dumps holds NAME.hprof.zst. HDB_DUMPS names it; without it ../shared/dumps is taken.
-# Of each dump whose identifiers are addresses: no class is cut to fit, the widths are those of its
-# VM, at least 99 % of the bytes are in classes of which an object ends exactly where the next one
-# begins, and the sizes of neighbours, added up here once more, do not overlap.
+# A directory of dumps has NAME.hprof.zst. HDB_DUMPS is the directory (default: ../shared/dumps). For each dump whose
+# identifiers are addresses: no class is shortened to fit, the widths are those of its VM, at least 99 % of the bytes
+# are in classes with an object that ends exactly where the next one begins, and the sizes of neighbours, added up again
+# here, do not overlap.
 set -eu
 
 dumps=${HDB_DUMPS:-$HDB_ROOT/../shared/dumps}
 
-# name, header, reference, alignment, version. Dumps by agents have no addresses: nothing is proved.
+# name, header, reference, alignment, version. Dumps by agents have no addresses, so nothing can be checked.
 known='
 basics_j17 12 4 8 17
 basics_j17_i386 8 4 8 17
@@ -52,7 +52,7 @@ check_one()
 			printf "%s: %d classes cut, %s %% of the bytes exact\n", name, cut, exact
 			exit cut > 0 || exact < 99
 		}' "$1.info"
-	# Addresses fit a double: 2^53 and less.
+	# Addresses fit in a double: at most 2^53.
 	awk -F '\t' '
 		function hex(s,   i, v) {
 			v = 0

@@ -1,11 +1,10 @@
 #!/bin/sh
-# tests/oracle/sizes_jvm_test.sh - shallow sizes and field offsets against what running VMs say of
-# themselves.
+# tests/oracle/sizes_jvm_test.sh - shallow sizes and field offsets equal those reported by running VMs.
 #
-# Every JDK that is found makes an instance of a thousand classes and more under every switch that
-# changes layouts, and writes what Instrumentation.getObjectSize and Unsafe.objectFieldOffset answer
-# (java/Layouts.java). All of it must come out of the dump alone. The sum of all sizes is compared
-# with the bytes that a serial collector counts (java/Used.java). Needs a JDK and python3.
+# Every installed JDK creates instances of more than a thousand classes with every switch that changes layouts, and
+# writes the results of Instrumentation.getObjectSize and Unsafe.objectFieldOffset (java/Layouts.java). heapdb must
+# compute all of them from the dump alone. The sum of all sizes must equal the bytes that a serial collector counts
+# (java/Used.java). Needs a JDK and python3.
 # Slow: starts many JVMs.
 set -eu
 
@@ -29,8 +28,8 @@ switches='
 -Xshare:off -XX:ContendedPaddingWidth=64
 -XX:-CompactStrings
 '
-# What these change a dump does not say, of a few classes each: their sizes may be wrong, but must be
-# in doubt.
+# A dump does not record the effects of these switches on a few classes each: their sizes may be wrong, but must be
+# marked as uncertain.
 doubted='
 -XX:-UseEmptySlotsInSupers
 -XX:-RestrictContended
@@ -43,8 +42,8 @@ homes=$(for java in /usr/lib/jvm/*/bin/java "$(command -v java || true)" "${JAVA
 done | sort -u | sed 's/\/bin\/java$//')
 bad=0 jdks=0
 
-# compare NAME [doubt]: 0 if all that NAME.sizes and NAME.offsets say is so in NAME.heapdb; with
-# "doubt", sizes alone, and but for classes whose size is marked as in doubt.
+# compare NAME [doubt]: 0 if everything in NAME.sizes and NAME.offsets is the same in NAME.heapdb; with "doubt", only
+# sizes, except those of classes whose size is marked as uncertain.
 compare()
 {
 	heapdb query class '*' --list --csv --db "$1.heapdb" >"$1.classes"
@@ -143,7 +142,7 @@ one_run()
 	# A switch that this VM does not have, or not on this machine.
 	"$home/bin/java" "$@" -version >/dev/null 2>&1 || return 0
 	rm -f run.*
-	# The compiled form of getObjectSize does not know class objects.
+	# The compiled form of getObjectSize does not support class objects.
 	# shellcheck disable=SC2086
 	"$home/bin/java" -Xmx256m -XX:+UnlockDiagnosticVMOptions -XX:DisableIntrinsic=_getObjectSize \
 		-Djava.awt.headless=true "$@" -javaagent:layouts.jar -cp layouts.jar Layouts "$PWD/run" \

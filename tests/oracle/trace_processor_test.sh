@@ -1,7 +1,7 @@
 #!/bin/sh
-# trace_processor_test.sh - Perfetto's own trace_processor_shell (a path in TRACE_PROCESSOR) against heapdb on traces
-# that the makers write: call stacks of native heaps with counts and bytes; objects, sizes and references of Java heaps.
-# Other traces: tests/oracle/trace_processor.py java|native TRACE...
+# trace_processor_test.sh - compares heapdb with Perfetto's own trace_processor_shell (a path in TRACE_PROCESSOR) on
+# generated traces: call stacks of native heaps with counts and bytes; objects, sizes and references of Java heaps. For
+# other traces: tests/oracle/trace_processor.py java|native TRACE...
 set -eu
 [ -n "${TRACE_PROCESSOR:-}" ] || { echo "no TRACE_PROCESSOR=PATH of Perfetto's trace_processor_shell"; exit 77; }
 heapdb sql --help > /dev/null 2>&1 || { echo "built without SQL"; exit 77; }
@@ -11,7 +11,7 @@ python3 - << 'EOF'
 import zlib
 import heapprofd_make as make
 import proto
-# trace_processor does not tell apart two stacks of the same frames, nor two heaps of a process with the same stack.
+# trace_processor cannot distinguish two stacks with the same frames, nor two heaps of a process with the same stack.
 heaps = [(42, 'libc.malloc', True), (77, 'com.android.art', False), (99, 'libc.malloc', True)]
 processes = [(42, 'com.acme.app'), (77, 'com.acme.other'), (99, '/system/bin/mediaserver')]
 for is_own in False, True:

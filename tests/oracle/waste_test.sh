@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-# compare NAME DUMP: all answers with the oracle's; one thread and several must answer alike.
+# compare NAME DUMP: compares all answers with those of the oracle, for one thread and several.
 compare() {
 	heapdb import "$2" -o "$work/$1.heapdb" --quiet > /dev/null
 	python3 "$HDB_ROOT/tests/oracle/waste_oracle.py" "$2" "$work/$1.heapdb" || { echo "FAILED: $1"; failed=1; }
@@ -42,7 +42,7 @@ javac -nowarn -encoding UTF-8 -d "$work" "$HDB_ROOT/tests/java/Waste.java" 2> "$
 java -XX:+UseSerialGC -Xms64m -Xmx64m -cp "$work" Waste "$work/waste.hprof"
 compare waste "$work/waste.hprof"
 
-# found COLUMNS WANTED QUERY...: the row that begins with WANTED must be among the answer's.
+# found COLUMNS WANTED QUERY...: the answer must contain a row that begins with WANTED.
 found() {
 	columns=$1 wanted=$2
 	shift 2

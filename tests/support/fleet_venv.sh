@@ -1,6 +1,6 @@
 #!/bin/sh
-# fleet_venv.sh - read by tests of fleets at their beginning: skips them where Python cannot load the library or have
-# pyspark, duckdb and pyarrow; else $venv is an environment with these, and HEAPDB_LIBRARY and HEAPDB_PYTHON are set.
+# fleet_venv.sh - sourced by tests of fleets: skips them if Python cannot load the library or lacks pyspark, duckdb and
+# pyarrow. Otherwise $venv is an environment with these, and HEAPDB_LIBRARY and HEAPDB_PYTHON are set.
 # shellcheck shell=sh
 if nm -D "$BUILD/libheapdb.so" | grep -q __asan; then
 	echo "python3 cannot load a library with sanitizers"
@@ -12,7 +12,7 @@ if ! timeout 250 sh "$HDB_ROOT/tools/python/make_venv.sh" "$venv" > "$TMPDIR/ven
 	echo "pyspark, duckdb and pyarrow cannot be installed here"
 	exit 77
 fi
-# The package's own library has SQL, too.
+# The package's own library includes SQL.
 HEAPDB_LIBRARY=$BUILD/libheapdb.so
 [ ! -e "$BUILD/python/libheapdb.so" ] || HEAPDB_LIBRARY=$BUILD/python/libheapdb.so
 HEAPDB_PYTHON=$venv/bin/python

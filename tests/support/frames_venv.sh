@@ -1,7 +1,7 @@
 #!/bin/sh
-# frames_venv.sh - prints the path of a Python environment with pyarrow, pandas, polars and duckdb,
-# made once under build/ and kept from one run to the next; prints nothing if they are not available.
-# Two tests that want it at once take turns.
+# frames_venv.sh - prints the path of a Python environment with pyarrow, pandas, polars and duckdb, created once under
+# build/ and kept between runs. Prints nothing if the packages are not available. Tests that need it at the same time
+# take turns.
 set -eu
 venv=$HDB_ROOT/build/python-venv
 mkdir -p "$HDB_ROOT/build"

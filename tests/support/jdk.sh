@@ -1,7 +1,7 @@
 # support/jdk.sh - finds a JDK for the test that sources it.
 # shellcheck shell=sh disable=SC2034
 
-# first_jdk HOME...: sets $home to the first that has a compiler. Ends the test with 77 if none has.
+# first_jdk HOME...: sets $home to the first one with a compiler. Exits with 77 if there is none.
 first_jdk()
 {
 	for home; do
@@ -11,7 +11,7 @@ first_jdk()
 	exit 77
 }
 
-# last_java: sets $java to that of the last JDK of $HDB_JDKS (default: those installed); empty: none.
+# last_java: sets $java to that of the last JDK in $HDB_JDKS (default: the installed ones), or to "".
 last_java()
 {
 	java=

@@ -1,8 +1,8 @@
-# npm.sh - read by tests that need a package of npm's registry.
+# npm.sh - sourced by tests that need an npm package.
 # shellcheck shell=sh
 
-# npm_package FOLDER PACKAGE: installs it into the folder once, kept from one run to the next; skips the test
-# if it is not available. Scripts of packages are not run.
+# npm_package FOLDER PACKAGE: installs the package into the directory once and keeps it between runs. Skips the test if
+# it is not available. Scripts of packages are not run.
 npm_package()
 {
 	command -v npm >/dev/null || { echo "no npm here"; exit 77; }

@@ -1,5 +1,5 @@
-# support/page.sh - what a test of the page sources first: needs Chromium (else exits with 77), makes
-# the folder $work of its own and goes there. serve.sh starts the server; both end with the test.
+# support/page.sh - sourced first by tests of the page: needs Chromium (otherwise exits with 77), creates the directory
+# $work and changes to it. serve.sh starts the server; both end with the test.
 # shellcheck shell=sh
 if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then
 	echo "chromium is not installed"

@@ -1,6 +1,6 @@
-# tests/support/rows.sh - runs the command lines on standard input, one a line, quoted as for a
-# shell, and prints each with its exit code and its error message; what it writes to standard output
-# is dropped unless the message is there, as JSON. For golden cases of error messages.
+# tests/support/rows.sh - runs the command lines on standard input, one per line and quoted as for a shell, and prints
+# each with its exit status and error message. Standard output is dropped unless it contains the message as JSON. For
+# golden cases of error messages.
 while IFS= read -r row; do
 	[ -n "$row" ] || continue
 	rc=0

@@ -1,7 +1,6 @@
-# support/serve.sh - starts `heapdb serve` for a test, which sources this and has a folder of its
-# own: start_serve ARGUMENT... leaves the address in ./url and the process in $server, which is the
-# test's to end (its trap on EXIT, too). Exits 77 where the door was not built, 1 where no address
-# comes in ten seconds.
+# support/serve.sh - starts `heapdb serve` for a test that sources this file and has its own directory: start_serve
+# ARGUMENT... writes the address to ./url and sets $server to the process, which the test must end (also in its trap on
+# EXIT). Exits with 77 if heapdb was built without serve, and with 1 if no address appears in ten seconds.
 # shellcheck shell=sh
 server=
 

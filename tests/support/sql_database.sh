@@ -1,6 +1,6 @@
 #!/bin/sh
-# sql_database.sh - read by tests of SQL at their beginning: skips them where the command has no SQL; else the current
-# folder is one of its own, which is removed at the end, and $HEAPDB in it the database of the sample dump.
+# sql_database.sh - sourced by tests of SQL: skips them if the command has no SQL. Otherwise changes to a temporary
+# directory, which is removed at the end, and sets $HEAPDB to the database of the sample dump in it.
 # shellcheck shell=sh
 if heapdb sql --db "$DUMP" "SELECT 1" 2>&1 | grep -q "built without SQLite"; then
 	echo "this heapdb was built without SQLite"

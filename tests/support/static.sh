@@ -1,5 +1,5 @@
-# support/static.sh - sets $command to the static heapdb (make static). Ends the test that sources it with 77 if
-# that is not made of these sources.
+# support/static.sh - sets $command to the static heapdb (make static). Ends the test that sources it with 77 if it was
+# not built from these sources.
 # shellcheck shell=sh
 command=$HDB_ROOT/build/static/heapdb
 if [ ! -x "$command" ] ||

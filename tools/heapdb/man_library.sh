@@ -1,7 +1,7 @@
 #!/bin/sh
-# tools/heapdb/man_library.sh - the section STRUCTURES of heapdb(3), from heapdb.h: structures and constants with the
-# header's comments. It prints the section; with --write it puts it into heapdb.3. tests/lint/symbols_test.sh fails
-# when the page is behind.
+# tools/heapdb/man_library.sh - prints the section STRUCTURES of heapdb(3) from heapdb.h: structures and constants with
+# the comments of the header. With --write it updates heapdb.3. tests/lint/symbols_test.sh fails if the page is out of
+# date.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)

@@ -21,7 +21,7 @@ heapdb=${1:-$here/../../build/heapdb}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-# Nothing is printed or written of a command that failed half way.
+# If a command fails half way, nothing is printed or written.
 section()
 {
 	"$heapdb" help --names >"$tmp/names" || return
@@ -36,7 +36,7 @@ section()
 			s = "\\&" s
 		return s
 	}
-	# What heapdb help says of "1..100" and the default.
+	# The range "1..100" and the default, as in heapdb help.
 	function range(numbers, value, s) {
 		s = value == "" ? "" : " Default: " value "."
 		if (numbers == "0..100") # a percentage
@@ -76,7 +76,7 @@ section()
 		}
 		return n
 	}
-	# Names with one text, as field1 to field12, are one item.
+	# Names that share one text, such as field1 to field12, are one item.
 	function put_item() {
 		gsub(/\|/, "|\\:", tags) # a long list of values may be broken
 		if (tags != "")
@@ -89,7 +89,7 @@ section()
 		tags = tags (tags == "" ? "" : " , ") name
 		said = says
 	}
-	# Names that are described at the top come last, without a text.
+	# Names that are described at the top come last, without text.
 	function end_kind() {
 		put_item()
 		if (shared != "")
@@ -101,7 +101,7 @@ section()
 		end_list()
 		kind = ""
 		if (also != "") {
-			# What coverage.h and object_columns.h give most queries.
+			# Columns and facts that coverage.h and object_columns.h add to most queries.
 			sub(coverage, "coverage", also)
 			sub(of_objects, "object columns", also)
 			print "Also " text(also) "."
@@ -121,7 +121,7 @@ section()
 		list = $1
 		add_item(tag(), help())
 	}
-	# The texts that several queries share. If a name has several texts, the most frequent one.
+	# Texts shared by several queries. If a name has several texts, the most frequent one.
 	FNR == NR {
 		reasons[$5] += $1 == "population"
 		if ($1 !~ /^(option|column|fact)$/ || $2 !~ /^query /)
@@ -132,7 +132,7 @@ section()
 			names[$1] = names[$1] (names[$1] == "" ? "" : "\t") $3
 			most[$1, $3] = 1
 		}
-		# "These" are objects of the row before: such a text stays where it is.
+		# "These" refers to the objects of the previous row, so such a text stays in place.
 		if (n > most[$1, $3] && $5 !~ / (these|them|that query)/) {
 			most[$1, $3] = n
 			is_common[$1, $3] = said
@@ -167,7 +167,7 @@ section()
 			$3 ($4 == "" ? "" : " " $4)
 		print text($5) "."
 	}
-	# After the summary: what it is also called, and an example.
+	# After the summary: aliases and an example.
 	$1 == "alias" { aliases = aliases (aliases == "" ? "" : ", ") $3 }
 	$1 == "example" {
 		if (aliases != "")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# tools/heapdb/man_sql.sh - heapdb-sql.1 with the columns that tables and functions have.
+# tools/heapdb/man_sql.sh - writes the columns of tables and functions into heapdb-sql.1.
 #
 #   man_sql.sh DATABASE [HEAPDB]            prints the page
 #   man_sql.sh --write DATABASE [HEAPDB]    replaces it
