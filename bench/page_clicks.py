@@ -1,7 +1,6 @@
-"""page_clicks.py URL PID CLICKS SEED - asks a running `heapdb serve` what the page asks when somebody
-clicks, and prints how long answers took. Times are from the request to the last byte of the answer, by
-way of a connection that stays open, as a browser's does; and the processor time of the server, which is
-what is left of them on a machine that does nothing else, its threads added up."""
+"""page_clicks.py URL PID CLICKS SEED - sends a running `heapdb serve` the requests that the page sends when a user
+clicks, and prints how long answers took: wall time from the request to the last byte of the answer, on a persistent
+connection as in a browser, and CPU time of all threads of the server, which is about the wall time on an idle machine."""
 import http.client
 import json
 import random
@@ -20,7 +19,7 @@ chance = random.Random(SEED)
 
 
 def cpu():
-    """Seconds that the server has computed."""
+    """Returns the CPU seconds used by the server."""
     return time.clock_gettime(~PID << 3 | 2)
 
 
@@ -152,7 +151,7 @@ def click(kind):
         query("histogram", "filter", target=word, limit=1000)
         query("class", "search", target=word, list=1, sort="instances", limit=8)
     elif kind == "path":
-        # What nothing reaches has no path.
+        # Unreachable objects have no path.
         if one not in unreachable and query("object", target=one, limit=1).get("facts", {}).get("reachable"):
             query("path", target=one, limit=1000)
     elif kind == "map":

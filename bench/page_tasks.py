@@ -68,7 +68,7 @@ def serve(heapdb, folder, work):
 
 
 def step(browser, kind, *what):
-    """Does a step as soon as it can be done; whether it could."""
+    """Performs a step as soon as possible. Returns whether it was possible."""
     if kind == "type":
         browser.run("document.getElementById('search').focus(); 1")
         browser.call("Input.insertText", text=what[0])
@@ -79,7 +79,7 @@ def step(browser, kind, *what):
 
 
 def task(browser, dump, steps, answer):
-    """Seconds until the answer is seen, and the dead ends."""
+    """Returns the seconds until the answer is visible, and the dead ends."""
     browser.run("document.activeElement?.blur(); 1")
     browser.run(f"location.hash = '#/problems'; 1")
     browser.run(f"location.hash = '#/overview?db={DUMPS.index(dump) or ''}'; 1")

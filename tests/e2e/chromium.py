@@ -1,4 +1,4 @@
-"""A headless Chromium by way of its debugging pipe: no driver, no packages."""
+"""A headless Chromium, controlled through its debugging pipe without a driver or packages."""
 import base64
 import json
 import os
@@ -10,11 +10,11 @@ import time
 
 
 def find():
-    """The browser's path, or None."""
+    """Returns the browser's path, or None."""
     return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
-# Asks an expression every 10 ms until it is true or the time is over.
+# Evaluates an expression every 10 ms until it is true or the time is over.
 LOOK = """(async () => {
   for (const end = performance.now() + %d; performance.now() < end; await new Promise((done) => setTimeout(done, 10))) {
     try { if (await (%s)) return true; } catch {}
@@ -24,7 +24,7 @@ LOOK = """(async () => {
 
 
 class Browser:
-    """One page. Each call waits for its answer; what takes longer than `seconds` is an error."""
+    """One page. Each call waits for its answer; a call that takes longer than `seconds` is an error."""
 
     def __init__(self, seconds=60):
         self.seconds, self.last, self.waiting, self.errors = seconds, 0, b"", []
@@ -87,7 +87,7 @@ class Browser:
                 return message["result"]
 
     def run(self, script):
-        """The value of an expression in the page; promises are waited for."""
+        """Returns the value of an expression in the page; awaits promises."""
         result = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in result:
             raise RuntimeError(json.dumps(result["exceptionDetails"])[:500])

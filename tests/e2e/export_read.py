@@ -1,4 +1,4 @@
-"""Reads what export_test.sh wrote, in its folder, with pyarrow, DuckDB and polars."""
+"""Reads the files of export_test.sh in its directory with pyarrow, DuckDB and polars."""
 import csv
 import glob
 import json

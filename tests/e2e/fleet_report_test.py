@@ -27,7 +27,7 @@ def check(what, condition, *shown):
 
 
 def bring(work, key, folder):
-    """Adds the tables of a dump, and joins them."""
+    """Adds the tables of a dump, and merges them."""
     store = _store.LocalStore(folder)
     os.makedirs(store.incoming, exist_ok=True)
     write_archive(work.folder + ".zip", key, work.tree)
@@ -203,14 +203,14 @@ def put_build(app, n, signatures, classes=()):
 
 
 def test_shapes():
-    """Which signatures of one shape are one leak: by application what each build has."""
+    """Decides which signatures of one shape are one leak, given the signatures of each build of an application."""
     cases = {"renamed": ["A", "A", "B"], "twice": ["A", "B", "C"], "back": ["A", "B", "A"],
              "both": ["A", "AB", "B"], "gone": ["A", "", "B"]}
     for app, builds in cases.items():
         for n, signatures in enumerate(builds):
             put_build(app, n, {f"com.acme.{name}#x": 100 for name in signatures},
                       [f"com.acme.{name}" for name in signatures])
-    # The first leak is mended, another one of the same shape is made; both classes are in both builds.
+    # The first leak is fixed, and another one with the same shape appears; both classes exist in both builds.
     for app, was, now, later in (
             ("mended", "a.Cache#static items > java.util.ArrayList", "a.Log#static lines > java.util.ArrayList",
              ["a.Cache", "a.Log"]),
@@ -234,7 +234,7 @@ def test_shapes():
         "below": [("renamed", 2, "1.9", "1.10")],
         **{app: [("gone", 1, "1.9", "1.9"), ("new", 1, "1.10", "1.10")] for app in ("mended", "field", "local")}},
           found)
-    # A guess that a leak was renamed does not let a build pass.
+    # A build does not pass because of a guess that a leak was renamed.
     done = command("shapes", "--fail-if", "new-leak", "--report", "overview")
     told = sorted(line.split()[0] for line in done.stderr.splitlines())
     check("renamed leaks fail the gate", done.returncode == 1 and told ==
@@ -248,7 +248,7 @@ def test_shapes():
 
 
 def test_dumps():
-    """Two builds of one program: a leak that is mended, and a new one. The dumps need a JVM."""
+    """Two builds of one program: a leak that was fixed, and a new one. The dumps need a JVM."""
     if not os.path.exists("old.hprof"):
         return
     with open("listing.csv", "w", encoding="utf-8") as f:
@@ -274,7 +274,7 @@ def test_prune():
     days = fleet.prune("made", "8d", today="2026-01-10", dry_run=True)
     check("what would go", days == ["2026-01-01", "2026-01-02"], days)
     check("nothing went", before == sorted(glob.glob("made/**/*.parquet", recursive=True)))
-    # Interrupted after the first folder: that dump counts no more, whatever else is there.
+    # Interrupted after the first directory: that dump no longer counts, whatever other rows remain.
     order = _prune.old(glob.glob("made/*/day=*"), "2026-01-03")
     check("a dump counts no more before its rows go", ["/dumps/" in name for name in order] ==
           [True] * 2 + [False] * (len(order) - 2) and len(order) == 6, order)

@@ -69,7 +69,7 @@ def tables(out):
 
 
 def taken(out):
-    """How many dumps are in the tables, or wait to be."""
+    """Returns the number of dumps in the tables or waiting to be merged."""
     return len(glob.glob(f"{out}/.incoming/*.zip")) + len(list(_store.LocalStore(out).rows("dumps")))
 
 
@@ -144,7 +144,7 @@ def test_listing():
             pass
 
 
-# -- one process after the other
+# -- without Spark
 
 def processor_seconds():
     """What this process and those that come from it have had, which were waited for, too."""
@@ -218,7 +218,7 @@ def test_restart():
 
 
 def test_join():
-    """Joining that ends in the middle is done again, and loses and doubles nothing."""
+    """An interrupted merge is repeated, and loses and duplicates no rows."""
     from heapdb_jvm.fleet import _compact
     full, write, writes = _compact._FULL_BYTES, _compact._File.replace, []
 
@@ -259,7 +259,7 @@ def test_join():
 
 
 def test_concurrent():
-    """Three runs at once into one place, of the same dumps; one is killed."""
+    """Three runs at once with the same dumps and output; one is killed."""
     command = ["heapdb", "fleet", "run", LISTING, "shared", "--quiet"] + ARGUMENTS
     runs = [subprocess.Popen(command, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             for _ in range(3)]
@@ -276,7 +276,7 @@ def test_concurrent():
 
 
 def test_fetch():
-    """Dumps of an object store, by a command: what its listing prints on standard input."""
+    """Dumps of an object store, fetched by a command; its listing comes from standard input."""
     os.makedirs("bucket")
     lines = []
     for name in sorted(glob.glob("dumps/*/2.[1-3]/*/heap.hprof")):
@@ -305,7 +305,7 @@ def test_fetch():
 
 
 def test_server():
-    """A dump that takes too long, and processes that die, are rows of failures; the next are done."""
+    """Dumps that take too long and processes that die become rows of failures; the next dumps are imported."""
     from heapdb_jvm.fleet import _client, _run
     entries = fleet.read_listing(sorted(glob.glob("dumps/mobile/2.[23]/*/heap.hprof")))
     jobs = _run.jobs_of(entries, os.path.join(FOLDER, "served"), fleet.Settings(), _run.stat, {})
@@ -384,7 +384,7 @@ def marked(mark):
 
 
 def left_in_memory():
-    """Folders of runs that nobody works in."""
+    """Returns temporary directories that no run uses."""
     found = []
     for folder in glob.glob("/dev/shm/heapdb-fleet-*"):
         try:
@@ -539,7 +539,7 @@ def executors():
 
 
 def test_worker_killed(spark):
-    """An executor dies while it works: the same tables."""
+    """An executor dies during a job: the tables are the same."""
     from heapdb_jvm import spark as heapdb_spark
     killed = []
 
@@ -591,7 +591,7 @@ def test_spark_report(spark):
 
 
 def test_counts(spark):
-    """What others count who read the tables without this package."""
+    """Other readers of the tables, without this package, count the same."""
     import duckdb
     for table in ("dumps", "histogram", "owners"):
         mine = [len(rows) for name, rows in tables("killed").items() if name.startswith(table + "/")]
@@ -603,7 +603,7 @@ def test_counts(spark):
 
 
 def every_query():
-    """Each query that needs no target, as an executor reads it."""
+    """Each query without a target, as read by an executor."""
     from heapdb_jvm.spark._source import FilePartition, HeapdbDataSource, HeapdbReader
     count = 0
     for query in heapdb_jvm.queries():

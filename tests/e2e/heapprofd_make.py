@@ -7,7 +7,7 @@ from proto import text
 
 
 def number(no, n):
-    """A field that is left out where it is 0."""
+    """A field that is omitted if it is 0."""
     return proto.number(no, n) if n else b''
 
 

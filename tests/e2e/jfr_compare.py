@@ -1,4 +1,4 @@
-"""Compares what heapdb reads of a recording with what the JDK's own tool prints, each event and field.
+"""Compares the events and fields that heapdb reads from a recording with the output of the JDK's own tool.
 Arguments: the tool jfr, the recording. Exits with 1 if they differ."""
 import calendar, json, re, subprocess, sys, time
 jfr_tool, recording = sys.argv[1:3]
@@ -76,7 +76,7 @@ for event, kind in KINDS.items():
         for name, value in b.items():
             have = a.get(name)
             if name in ('time', 'allocated') and answer['facts']['chunks'] > 1:
-                # The JDK takes the clock of the first chunk for all that have the same metadata.
+                # The JDK uses the clock of the first chunk for all chunks with the same metadata.
                 want('%s %s' % (kind, name), abs(nanos(have) - nanos(value)) < 10**6, True)
             elif name == 'thread' and '\ufffd' in (value or ''):
                 # The JDK does not read what the VM writes for characters beyond 16 bits.

@@ -60,7 +60,7 @@ class Server:
         return answer
 
     def call(self, tool, **args):
-        """The JSON that a tool answers; the size of its text is checked against the budget."""
+        """Returns the JSON answer of a tool, after comparing the size of its text with the budget."""
         result = self.ask("tools/call", {"name": tool, "arguments": args})["result"]
         text = result["content"][0]["text"]
         budget = args.get("max_tokens", 6000) * BYTES_PER_TOKEN
@@ -70,7 +70,7 @@ class Server:
         return json.loads(text)
 
     def refuse(self, tool, want, **args):
-        """The same of a call that has to fail: `want` is part of what it says."""
+        """The same for a call that must fail with a message that contains `want`."""
         result = self.ask("tools/call", {"name": tool, "arguments": args})["result"]
         text = result["content"][0]["text"]
         assert result["isError"] and want in text, (tool, args, text)
@@ -82,7 +82,7 @@ class Server:
 
 
 def heapdb(*args):
-    """What the command itself says, as JSON."""
+    """Returns the JSON output of the command itself."""
     out = subprocess.run(["heapdb", *args, "--json", "--limit", "all", "--db",
                           os.path.join(dumps, "sample.heapdb")], stdout=subprocess.PIPE, check=True)
     return json.loads(out.stdout)
@@ -185,7 +185,7 @@ def check_tools(s, tools):
 
 
 def check_cursor(s):
-    """All pages of an answer together are the rows that the command prints."""
+    """All pages of an answer together have the same rows as the command's output."""
     rows, pages, args = [], 0, {"db": "sample.heapdb", "name": "histogram", "max_tokens": 600}
     while True:
         a = s.call("query", **args)
@@ -203,7 +203,7 @@ def check_cursor(s):
 
 
 def check_every_query(s, names):
-    """Every query of the registry on its example gives the rows that the command gives."""
+    """Every query returns the same rows as the command for its example."""
     asked = 0
     for name in names:
         e = s.call("explain", name=name)
@@ -318,7 +318,7 @@ FLAG = re.compile(r"(^|[\\s(\"'`])--[a-z]|fail-if|\\bexit \\d")
 
 
 def check_texts(s):
-    """Texts name tools and arguments, not of a command line."""
+    """Texts mention tools and arguments, not the command line."""
     listed = s.ask("tools/list")["result"]["tools"]
     texts = [(t["name"], json.dumps(t)) for t in listed]
     options = 0

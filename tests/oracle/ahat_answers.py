@@ -64,7 +64,7 @@ class Comparison:
                 self.failures.append((ix, "dominator"))
 
     def above(self):
-        """All that dominates one of the objects that differ, here or there, and they themselves."""
+        """Returns the objects that differ and all their dominators, in heapdb or in ahat."""
         found = set()
         for ix in self.locals + self.classes:
             for step in (self.theirs, self.mine):

@@ -155,7 +155,7 @@ class Dump:
                                    b''.join(map(self.ident, ids)))
 
     def samples(self, *pairs):
-        """A record of CPU samples: how many, and the number of the trace, from 1."""
+        """A record of CPU samples: their number, and the number of the trace, starting at 1."""
         self.frames += self.record(0x0d, struct.pack('>II', sum(n for n, _ in pairs), len(pairs)) +
                                    b''.join(struct.pack('>II', *pair) for pair in pairs))
 

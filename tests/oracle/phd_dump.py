@@ -13,7 +13,7 @@ SIZES = ((1, "b"), (2, "h"), (4, "i"), (8, "q"))
 
 
 def width_of(*numbers):
-    """The encoding that all these signed numbers fit in: 0 to 3."""
+    """Returns the encoding, 0 to 3, in which all these signed numbers fit."""
     for code, (size, _) in enumerate(SIZES):
         if all(-(1 << 8 * size - 1) <= n < 1 << 8 * size - 1 for n in numbers):
             return code
@@ -128,7 +128,7 @@ class Dump:
 
 
 class Reader:
-    """The records of a dump of J9, one by one."""
+    """Yields the records of a J9 dump."""
 
     def __init__(self, data):
         self.data, self.at = data, 0

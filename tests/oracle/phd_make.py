@@ -19,7 +19,7 @@ everything = []
 
 
 def place(bytes_):
-    """Where an object of so many bytes lies; now and then far from the last one."""
+    """Returns the address of an object with this size; sometimes it is far from the previous one."""
     global at
     here = at
     at += (bytes_ + 7) // 8 * 8 + rng.choice([0] * 20 + [64, 1 << 12, 1 << 19])

@@ -1,4 +1,4 @@
-"""plain_dump.py - reads an HPROF dump whole, plainly and slowly, for tests that compare answers with it."""
+"""plain_dump.py - a simple and slow HPROF reader, with which tests compare answers."""
 import struct
 import sys
 

@@ -82,7 +82,7 @@ def run(args):
 
 
 class Base:
-    """A database in a folder of its own, and what was asked."""
+    """A database in its own directory, and the answers so far."""
 
     def __init__(self, dump, folder, options=(), ask_options=()):
         os.makedirs(folder)
@@ -181,7 +181,7 @@ class Heap:
 
 
 def check_tree(heap):
-    """Each object retains itself and what those retain that it dominates; nothing is in two places."""
+    """Each object retains itself and the retained sizes of the objects it dominates; no object is in two places."""
     total = 0
     for ident in heap.cls:
         if not heap.reachable[ident]:
@@ -661,7 +661,7 @@ def check_classes(base, heap):
             fails.same('loaders', r[column], sums[r['id']][column], 'loader %s: %s' % (r['id'], column))
         if r['id'] in heap.cls and r['id'] != '0x0':
             fails.same('loaders', r['loader_retained'], heap.retained[r['id']], 'loader %s: retained' % r['id'])
-    # A class loader retains the same in all answers, at most what the exact answer says.
+    # A class loader has the same retained size in all answers, at most that of the exact answer.
     others = [(' '.join(q), {r['id']: r['retained'] for r in base.query(*q).rows if r.get('kind', 'loader') == 'loader'})
               for q in (('histogram', '--by', 'loader'), ('top', '--by', 'loader'),
                         ('top-consumers', '--threshold', '0'))]
@@ -734,7 +734,7 @@ def check_classes(base, heap):
 
 
 def check_object(base, heap, ident, deep):
-    """One object, in all answers that are about it."""
+    """Compares all answers about one object."""
     o = base.query('object', ident)
     f = o.facts
     what = 'object ' + ident
@@ -906,7 +906,7 @@ OF_ADDRESSES = {'proof', 'left_out'}
 
 
 class Map:
-    """Turns what a variant says into what the dump would say."""
+    """Converts an answer about a variant into the answer about the dump."""
 
     def __init__(self, ids):
         self.back = {'0x%x' % new: '0x%x' % old for old, new in (ids or {}).items()}
@@ -1004,7 +1004,7 @@ def compare_dumps(before, after, where, same_ids):
 
 
 def sample_objects(heap, rng, count):
-    """The largest, some of each class of those with many referrers ..., and some at random."""
+    """Returns the largest objects, some with many referrers and other properties, and some random ones."""
     found = sorted((i for i in heap.cls if i != '0x0'), key=lambda i: (-heap.retained[i], i))[:count // 3]
     found += rng.sample(sorted(i for i in heap.cls if i != '0x0' and i not in found), min(count - len(found),
                                                                                         len(heap.cls) - len(found) - 1))
@@ -1041,7 +1041,7 @@ def relations(base, heap, rng, small, samples):
 
 
 def same_way(dump, work, base, heap, options, ask_options, name, questions, samples):
-    """The same dump, imported and asked with other threads and budgets: byte for byte the same answers."""
+    """The same dump, imported and queried with other threads and budgets: byte for byte the same answers."""
     fails.where = base.name + ' ' + name
     other = Base(dump, os.path.join(work, name), options, ask_options)
     if not other.ok:

@@ -1,4 +1,4 @@
-"""variants.py - writes a heap dump again so that what it says of the heap is the same, and all else is another.
+"""variants.py - rewrites a heap dump so that the heap is the same and everything else differs.
 
 Usage: variants.py DUMP KIND OUT [KEY=VALUE...]; `variants.py list` lists the kinds. Written for relations.py, which
 asks a dump and its variants the same questions. It reads and writes HPROF by itself, with nothing of heapdb.
@@ -22,7 +22,7 @@ U2, U4 = struct.Struct('>H'), struct.Struct('>I')
 
 
 class Unsuitable(Exception):
-    """A dump that cannot be written again: damaged, or several heaps in one file."""
+    """A dump that cannot be rewritten: damaged, or several heaps in one file."""
 
 
 class Class:
@@ -374,7 +374,7 @@ def shuffled(dump, seed):
     heaps, roots = in_heaps(dump)
     rng.shuffle(heaps)
     subs = []
-    # What belongs to no heap must come before the first name of one.
+    # Objects without a heap must come before the first heap's name.
     for info, objects in sorted(heaps, key=lambda h: h[0] is not None):
         rng.shuffle(objects)
         subs += ([info] if info else []) + objects

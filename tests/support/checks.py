@@ -1,4 +1,4 @@
-"""checks.py - what tests in Python share: checks that print what differs and count it, and the end of a test."""
+"""checks.py - shared by tests in Python: checks that print and count differences, and the end of a test."""
 import sys
 import traceback
 
