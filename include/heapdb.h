@@ -60,8 +60,8 @@ extern "C" {
 #define HDB_SCHEMA 2
 
 /*
- * Result codes. Codes from -1 to -9 mean that the call is wrong, from -10 to -19 that the dump or
- * the database is the cause, and from -20 on that the system is, or heapdb.
+ * Result codes. Codes from -1 to -9 are caused by an incorrect call, codes from -10 to -19 by the
+ * dump or the database, and codes from -20 on by the system or by heapdb.
  */
 enum hdb_result {
 	HDB_OK = 0,
@@ -86,7 +86,10 @@ enum hdb_result {
 /* Size of an error message, including the final zero. */
 #define HDB_ERROR_SIZE 768
 
-/* A failure: a result code, and one line that states what failed, where, and what was expected. */
+/*
+ * A failure: a result code, and one line that states the failed operation, its place, and the
+ * expected input.
+ */
 struct hdb_error {
 	int code;                     /* enum hdb_result; HDB_OK: no error */
 	char message[HDB_ERROR_SIZE]; /* zero-terminated, without newline */
@@ -110,14 +113,14 @@ struct hdb_progress {
 /* How shallow sizes are computed; see SIZES in heapdb(1). */
 enum hdb_size_model {
 	HDB_SIZES_VM = 0,   /* sizes in the VM, inferred from the dump */
-	HDB_SIZES_MAT = 1,  /* Eclipse MAT's arithmetic, exactly */
+	HDB_SIZES_MAT = 1,  /* the same sizes as Eclipse MAT */
 	HDB_SIZES_DUMP = 2, /* recorded sizes: no headers, no padding */
-	HDB_SIZES_AHAT = 3  /* the arithmetic of Android's ahat, exactly */
+	HDB_SIZES_AHAT = 3  /* the same sizes as Android's ahat */
 };
 
 /* Whether the database contains the dump. If it does, the dump file may be deleted. */
 enum hdb_contents {
-	HDB_CONTENTS_AUTO = 0, /* refer to a plain file, keep anything else */
+	HDB_CONTENTS_AUTO = 0, /* refer to a plain file, and store any other dump */
 	HDB_CONTENTS_KEEP = 1, /* keep it, compressed */
 	HDB_CONTENTS_REFER = 2 /* refer to the file, which must be plain */
 };
@@ -163,7 +166,7 @@ struct hdb_import_result {
 	uint64_t object_count; /* objects of all kinds, including class objects */
 	uint64_t class_count;
 	uint64_t reference_count; /* references, without those from objects to their classes */
-	uint64_t root_count;      /* root records on objects of the dump */
+	uint64_t root_count;      /* root records for objects in the dump */
 	uint64_t problem_count;   /* see the query "problems" */
 	uint64_t dump_bytes;      /* size of the dump, uncompressed */
 	uint64_t database_bytes;
@@ -234,7 +237,7 @@ struct hdb_output_result {
 	uint64_t dropped_count; /* objects left out */
 	uint64_t changed_count; /* objects with changed contents */
 	uint64_t changed_bytes; /* bytes replaced with zeros or hashes */
-	uint64_t problem_count; /* number of damaged places; unreadable parts are left out */
+	uint64_t problem_count; /* number of damaged places; unreadable parts are omitted */
 	uint64_t renamed_count; /* names changed */
 	uint64_t secret_count;  /* possible secrets reported */
 };
@@ -242,7 +245,7 @@ struct hdb_output_result {
 struct hdb_convert_options {
 	size_t struct_size;
 	const struct hdb_output_options *output; /* NULL: defaults; lent */
-	/* nonzero: leave out Android's zygote and image heaps, like `hprof-conv -z` */
+	/* nonzero: omit Android's zygote and image heaps, like `hprof-conv -z` */
 	int app_only;
 	int segments;      /* nonzero: write the heap dump as short segments */
 	unsigned id_size;  /* size of an identifier in the new dump, 4 or 8; 0: unchanged */
@@ -253,25 +256,25 @@ struct hdb_convert_options {
 /*
  * Converts the dump `in_path` ("-": standard input), compressed or not, to `out_path` ("-":
  * standard output). An Android dump (1.0.3) is converted to 1.0.2 as by hprof-conv: records that
- * only Android has are left out, and Android's kinds of GC root become "unknown". A Perfetto
- * trace becomes an Android dump (1.0.3) of one of its Java heap graphs, in which arrays and strings
- * have lengths but no contents. A portable heap dump of OpenJ9 becomes a 1.0.2 dump without
- * contents. Any other dump is copied byte for byte, unless the options change something. The file
- * gets its name when it is complete. `opt` and `out` may be NULL. Returns HDB_EEXIST if the file
- * exists and `force` is not set, and HDB_ELIMIT if an identifier does not fit in 4 bytes. The
- * message contains the first such identifier.
+ * only Android has are omitted, and Android's kinds of GC root become "unknown". A Perfetto trace
+ * becomes an Android dump (1.0.3) of one of its Java heap graphs, in which arrays and strings have
+ * lengths but no contents. A portable heap dump of OpenJ9 becomes a 1.0.2 dump without contents.
+ * Any other dump is copied byte for byte, unless the options change something. The file gets its
+ * name when it is complete. `opt` and `out` may be NULL. Returns HDB_EEXIST if the file exists and
+ * `force` is not set, and HDB_ELIMIT if an identifier does not fit in 4 bytes. The message contains
+ * the first such identifier.
  */
 HDB_API int hdb_convert(const char *in_path, const char *out_path,
 			const struct hdb_convert_options *opt, struct hdb_output_result *out,
 			struct hdb_error *err);
 
-/* What is set to zero. */
+/* Contents that are set to zero. */
 enum hdb_strip {
 	HDB_STRIP_ARRAYS = 0,     /* contents of primitive arrays */
 	HDB_STRIP_PRIMITIVES = 1, /* primitive fields, too */
 };
 
-/* Primitive arrays to keep; all others are left out. */
+/* Primitive arrays to keep; all others are omitted. */
 enum hdb_keep {
 	HDB_KEEP_STRINGS = 1, /* arrays with the contents of strings */
 	HDB_KEEP_BITMAPS = 2, /* pixels of Android's bitmaps; of equal bitmaps, only the first */
@@ -281,8 +284,8 @@ struct hdb_strip_options {
 	size_t struct_size;
 	const struct hdb_output_options *output; /* NULL: defaults; lent */
 	enum hdb_strip what;
-	unsigned keep; /* sum of enum hdb_keep; 0: leave out no array */
-	int app_only;  /* nonzero: leave out Android's zygote and image heaps, like KOOM */
+	unsigned keep; /* sum of enum hdb_keep; 0: omit no array */
+	int app_only;  /* nonzero: omit Android's zygote and image heaps, like KOOM */
 };
 
 /*
@@ -294,7 +297,7 @@ HDB_API int hdb_strip(const char *in_path, const char *out_path,
 		      const struct hdb_strip_options *opt, struct hdb_output_result *out,
 		      struct hdb_error *err);
 
-/* Primitive arrays that lose their contents. */
+/* Primitive arrays whose contents are removed. */
 enum hdb_redact_arrays {
 	HDB_REDACT_ARRAYS = 0, /* all */
 	HDB_REDACT_BYTES = 1,  /* byte and char arrays */
@@ -321,7 +324,10 @@ struct hdb_redact_options {
 	int hash;
 	const char *key_path;   /* file with the key, 16 to 4,096 bytes; NULL: random; lent */
 	const char *names_path; /* file of lines "OLD -> NEW" with new names; NULL: none; lent */
-	/* output file for places (not values) of possible secrets; NULL: no search; lent */
+	/*
+	 * output file for the places, but not the values, of possible secrets; NULL: do not search
+	 * for secrets; lent
+	 */
 	const char *report_path;
 };
 
@@ -340,8 +346,9 @@ struct hdb;
 
 struct hdb_open_options {
 	size_t struct_size;
-	const char *dump_path; /* current path of the dump; NULL: as at import; lent */
-	uint64_t memory_bytes; /* budget for building derived tables; 0: as for import */
+	/* current path of the dump; NULL: the path at the time of the import; lent */
+	const char *dump_path;
+	uint64_t memory_bytes; /* memory budget for building derived tables; 0: as for import */
 	unsigned threads;      /* as for import */
 	struct hdb_progress progress;
 	/*
@@ -356,33 +363,36 @@ struct hdb_open_options {
 };
 
 /*
- * Opens the database `db_path`. `opt` may be NULL. *out is owned: hdb_close. The dump itself is
- * opened only when a query needs field values or array contents.
+ * Opens the database `db_path`. `opt` may be NULL. The caller must close *out with hdb_close. The
+ * dump itself is opened only when a query needs field values or array contents.
  */
 HDB_API int hdb_open(const char *db_path, const struct hdb_open_options *opt, struct hdb **out,
 		     struct hdb_error *err);
 
 /*
- * What to show before an answer. Every hdb_rows reports the members that apply as facts before its
- * own facts (hdb_query_fact). hdb_object and hdb_retained do not report them.
+ * Problems to report before an answer. Every hdb_rows reports the members that apply as facts,
+ * before its own facts (hdb_query_fact). hdb_object and hdb_retained do not report them.
  */
 struct hdb_health {
 	size_t struct_size;
 	/*
 	 * one line: the dump file has changed since the import. Answers describe the imported
-	 * version; queries that need the dump's bytes fail with HDB_ECHANGED. NULL: unchanged when
-	 * the database was opened, or gone. Borrowed until hdb_close
+	 * version; queries that need the dump's bytes fail with HDB_ECHANGED. NULL: the file was
+	 * unchanged, or missing, when the database was opened. Borrowed until hdb_close
 	 */
 	const char *stale;
 	/*
-	 * one line: what the dump lacks, such as its end or GC roots; objects without referrers
-	 * then count as GC roots. NULL: nothing is known to be missing. Borrowed until hdb_close
+	 * one line: parts that are missing in the dump, such as its end or its GC roots, in which
+	 * case objects without referrers are treated as GC roots. NULL: no part is known to be
+	 * missing. Borrowed until hdb_close
 	 */
 	const char *incomplete;
-	const char *redacted;   /* one line: values were removed on purpose; or NULL; static */
-	uint64_t missing_bytes; /* minimum number of bytes that a cut dump lacks; 0: unknown */
+	/* one line: values were removed on purpose; NULL: they were not; static */
+	const char *redacted;
+	/* minimum number of bytes that are missing in a truncated dump; 0: unknown */
+	uint64_t missing_bytes;
 	uint64_t skipped_bytes; /* bytes with objects that could not be read */
-	uint64_t roots_seen;    /* root records on objects of the dump */
+	uint64_t roots_seen;    /* root records for objects in the dump */
 	/* How the dump was imported. Use these values to import it again. */
 	const char *dump_path; /* path at import; borrowed until hdb_close */
 	const char *layout;    /* as for import, or NULL; borrowed until hdb_close */
@@ -396,8 +406,8 @@ struct hdb_health {
 HDB_API void hdb_health(const struct hdb *db, struct hdb_health *out);
 
 /*
- * The fingerprint of the imported dump. Databases with the same fingerprint have the same dump.
- * Returns 0 if `db` is NULL.
+ * Returns the fingerprint of the imported dump. Databases with the same fingerprint were made from
+ * the same dump. Returns 0 if `db` is NULL.
  */
 HDB_API uint64_t hdb_dump_fingerprint(const struct hdb *db);
 
@@ -409,7 +419,7 @@ HDB_API uint64_t hdb_dump_fingerprint(const struct hdb *db);
  */
 HDB_API int hdb_failed(const struct hdb *db, struct hdb_error *err);
 
-/* Closes the handle. Close its rows and readers first. NULL is allowed. */
+/* Closes the handle. Its rows and readers must be closed before. NULL is allowed. */
 HDB_API void hdb_close(struct hdb *db);
 
 /*
@@ -447,8 +457,8 @@ HDB_API int hdb_object(struct hdb *db, uint64_t id, struct hdb_object_info *out,
 		       struct hdb_error *err);
 
 /*
- * The exact retained size of an object in bytes; 0 if the object is unreachable. Builds the tables
- * that it needs. Returns HDB_NOTFOUND if the dump does not contain the object.
+ * Sets *bytes to the exact retained size of an object, or to 0 if the object is unreachable. Builds
+ * the tables that it needs. Returns HDB_NOTFOUND if the dump does not contain the object.
  */
 HDB_API int hdb_retained(struct hdb *db, uint64_t id, uint64_t *bytes, struct hdb_error *err);
 
@@ -464,7 +474,10 @@ HDB_API int hdb_retained(struct hdb *db, uint64_t id, uint64_t *bytes, struct hd
 /* No object, no class. */
 #define HDB_NONE UINT32_MAX
 
-/* Number of objects, and number of classes. Some objects are not in the dump: see is_real. */
+/*
+ * Return the number of objects, and the number of classes. Some objects are not in the dump: see
+ * is_real.
+ */
 HDB_API uint32_t hdb_object_count(const struct hdb *db);
 HDB_API uint32_t hdb_class_count(const struct hdb *db);
 
@@ -480,7 +493,7 @@ struct hdb_object_facts {
 	uint32_t ix;
 	uint32_t class_no;
 	enum hdb_object_kind kind;
-	int is_real;         /* 0: not in the dump, such as the boot class loader */
+	int is_real;         /* 0: the object is not in the dump, such as the boot class loader */
 	uint32_t stands_for; /* class of a class object, or HDB_NONE */
 	uint32_t heap_no;    /* Android heap, for hdb_heap_name, or HDB_NONE */
 	uint64_t length;     /* array length, or 0 */
@@ -491,7 +504,7 @@ struct hdb_object_facts {
 HDB_API int hdb_object_at(struct hdb *db, uint32_t ix, struct hdb_object_facts *out,
 			  struct hdb_error *err);
 
-/* Derived tables, which are computed on first use and stored. */
+/* Derived tables. They are computed on first use and stored. */
 enum hdb_need {
 	HDB_NEED_REACHABLE = 1,  /* reachability; paths to GC roots by any reference */
 	HDB_NEED_STRONG = 2,     /* paths to GC roots by strong references */
@@ -509,15 +522,16 @@ HDB_API int hdb_reachable_at(struct hdb *db, uint32_t ix, int *reachable, struct
 /* Like hdb_retained, by object number. */
 HDB_API int hdb_retained_at(struct hdb *db, uint32_t ix, uint64_t *bytes, struct hdb_error *err);
 /*
- * The immediate dominator of an object, or HDB_NONE if the object is at the top level of the
- * dominator tree. Returns HDB_NOTFOUND if the object is unreachable. Needs dominators.
+ * Sets *dominator to the immediate dominator of an object, or to HDB_NONE if the object is at the
+ * top level of the dominator tree. Returns HDB_NOTFOUND if the object is unreachable. Needs
+ * dominators.
  */
 HDB_API int hdb_dominator_at(struct hdb *db, uint32_t ix, uint32_t *dominator,
 			     struct hdb_error *err);
 /*
- * The next object on a shortest path to a GC root, or HDB_NONE if the object is a root. Returns
- * HDB_NOTFOUND if there is no path. If `strong` is nonzero, referents of weak, soft, phantom and
- * final references are ignored.
+ * Sets *parent to the next object on a shortest path to a GC root, or to HDB_NONE if the object is
+ * a root. Returns HDB_NOTFOUND if there is no path. If `strong` is nonzero, referents of weak,
+ * soft, phantom and final references are ignored.
  */
 HDB_API int hdb_parent_at(struct hdb *db, uint32_t ix, int strong, uint32_t *parent,
 			  struct hdb_error *err);
@@ -536,13 +550,14 @@ enum hdb_scan_column {
 
 struct hdb_scan_options {
 	size_t struct_size;
-	unsigned columns;       /* sum of enum hdb_scan_column; other columns are always set */
-	const uint8_t *classes; /* by class number, nonzero: include; NULL: all; lent */
-	unsigned kinds;         /* sum of 1 << enum hdb_object_kind; 0: all */
-	int population;         /* 1: reachable objects; -1: unreachable objects; 0: all objects */
-	uint32_t from_ix;       /* first object */
-	uint32_t end_ix;        /* object after the last; 0: to the end */
-	int descending;         /* nonzero: last object first */
+	unsigned columns; /* sum of enum hdb_scan_column; other columns are always set */
+	/* indexed by class number; nonzero: include the class; NULL: all classes; lent */
+	const uint8_t *classes;
+	unsigned kinds;   /* sum of 1 << enum hdb_object_kind; 0: all */
+	int population;   /* 1: reachable objects; -1: unreachable objects; 0: all objects */
+	uint32_t from_ix; /* first object */
+	uint32_t end_ix;  /* object after the last; 0: to the end */
+	int descending;   /* nonzero: last object first */
 };
 
 /* Columns of `count` objects, borrowed until the next call on the scan. */
@@ -554,7 +569,7 @@ struct hdb_batch {
 	const uint8_t *kind; /* enum hdb_object_kind */
 	const uint64_t *shallow_bytes;
 	const uint64_t *length; /* array length; for a class object, the number of its class */
-	const uint64_t *id;     /* this and the following: NULL unless requested */
+	const uint64_t *id;     /* this and the following columns are NULL unless requested */
 	const uint8_t *reachable;
 	const uint64_t *retained_bytes;
 	const uint32_t *dominator;   /* HDB_NONE: top level; the object itself: unreachable */
@@ -565,12 +580,14 @@ struct hdb_batch {
 /*
  * Scans the objects that the options select, in the order of their numbers, at about ten million
  * objects per second. Parts of the heap without objects of the selected classes are skipped. `opt`
- * may be NULL. *out is owned: hdb_scan_close.
+ * may be NULL. The caller must close *out with hdb_scan_close.
  */
 struct hdb_scan;
 HDB_API int hdb_scan_open(struct hdb *db, const struct hdb_scan_options *opt, struct hdb_scan **out,
 			  struct hdb_error *err);
-/* Returns HDB_OK with at least one object, or HDB_END after the last. */
+/*
+ * Reads the next batch. Returns HDB_OK with at least one object, or HDB_END after the last object.
+ */
 HDB_API int hdb_scan_next(struct hdb_scan *scan, struct hdb_batch *out, struct hdb_error *err);
 /*
  * Like hdb_field_value, for object `at` of the last batch. Needs HDB_SCAN_FIELDS. Reads about ten
@@ -624,26 +641,28 @@ struct hdb_class_count {
 	uint64_t reachable_objects, reachable_shallow_bytes; /* 0 unless requested */
 };
 /*
- * The counts of all classes by class number. `out` has room for hdb_class_count elements. Reachable
- * counts require HDB_NEED_REACHABLE. They come from the table of totals if it is stored, and
- * otherwise from a pass over the objects. All other counts come from the import.
+ * Writes the counts of all classes to `out`, which is indexed by class number and must have room
+ * for hdb_class_count elements. Reachable counts require HDB_NEED_REACHABLE. They come from the
+ * table of totals if it is stored, and otherwise from a pass over the objects. All other counts
+ * come from the import.
  */
 HDB_API int hdb_class_counts(struct hdb *db, int with_reachable, struct hdb_class_count *out,
 			     struct hdb_error *err);
 /*
- * The name of a class, or "?" if the name cannot be read (see hdb_failed). Borrowed until
+ * Returns the name of a class, or "?" if the name cannot be read (see hdb_failed). Borrowed until
  * hdb_close.
  */
 HDB_API const char *hdb_class_name(struct hdb *db, uint32_t class_no);
 /*
- * The first class with this name and a number of at least `from`, or HDB_NONE. Searches all names.
+ * Returns the first class with this name and a number of at least `from`, or HDB_NONE if there is
+ * none. Searches all names.
  */
 HDB_API uint32_t hdb_class_named(struct hdb *db, const char *name, uint32_t from);
 /*
  * Sets marks[no] to 1 for each class whose name matches the pattern ("java.util.*", with * and ?)
  * or whose class object has that ID ("0x12c4"), to 2 for their subclasses if `subclasses` is
- * nonzero, and to 0 for all other classes. marks has room for hdb_class_count elements. Returns
- * HDB_NOTFOUND if no class matches.
+ * nonzero, and to 0 for all other classes. `marks` must have room for hdb_class_count elements.
+ * Returns HDB_NOTFOUND if no class matches.
  */
 HDB_API int hdb_classes_like(struct hdb *db, const char *pattern, int subclasses, uint8_t *marks,
 			     struct hdb_error *err);
@@ -653,9 +672,10 @@ HDB_API int hdb_is_subclass(struct hdb *db, uint32_t class_no, uint32_t super_no
 /* A value of a field or an element. */
 struct hdb_basic {
 	enum hdb_basic_type type; /* which of the other members is set */
-	uint64_t id;              /* OBJECT: identifier, 0 for null; the dump may lack the object */
-	int64_t i;                /* BOOLEAN (0, 1), CHAR, BYTE, SHORT, INT, LONG */
-	double d;                 /* FLOAT, DOUBLE */
+	/* OBJECT: identifier, 0 for null; the object may be missing in the dump */
+	uint64_t id;
+	int64_t i; /* BOOLEAN (0, 1), CHAR, BYTE, SHORT, INT, LONG */
+	double d;  /* FLOAT, DOUBLE */
 };
 
 /* A field of a class. */
@@ -670,14 +690,18 @@ struct hdb_field {
 /*
  * hdb_class_fields returns the instance fields of a class: first the fields that the class
  * declares, then those of each superclass. hdb_class_statics returns the static fields that the
- * class declares. *count is the number of fields. *out is owned: hdb_fields_free.
+ * class declares. *count receives the number of fields. The caller must free *out with
+ * hdb_fields_free.
  */
 struct hdb_fields;
 HDB_API int hdb_class_fields(struct hdb *db, uint32_t class_no, struct hdb_fields **out,
 			     size_t *count, struct hdb_error *err);
 HDB_API int hdb_class_statics(struct hdb *db, uint32_t class_no, struct hdb_fields **out,
 			      size_t *count, struct hdb_error *err);
-/* A field by number, starting at 0, or NULL after the last. Borrowed until hdb_fields_free. */
+/*
+ * Returns the field with this number, starting at 0, or NULL after the last. Borrowed until
+ * hdb_fields_free.
+ */
 HDB_API const struct hdb_field *hdb_field_at(const struct hdb_fields *fields, size_t no);
 HDB_API void hdb_fields_free(struct hdb_fields *fields);
 
@@ -713,14 +737,14 @@ HDB_API void hdb_basic_of(enum hdb_basic_type type, uint64_t bits, struct hdb_ba
 /*
  * Writes the text of an object into buf (`size` bytes): the characters of a string or a char[], the
  * printable ASCII of a byte[], a boxed number, the name of a thread, a date, or the class name of a
- * class object. The text is zero-terminated, and cut at a character if it is too long. *units (may
- * be NULL) is the number of UTF-16 units of a string or of elements of an array, each of which is
- * at most three bytes of text; otherwise 0. Returns HDB_NOTFOUND if the object has no text. If the
- * text may contain U+0000, use hdb_read_text.
+ * class object. The text is zero-terminated, and truncated at a character boundary if it is too
+ * long. Sets *units (`units` may be NULL) to the number of UTF-16 units of a string or of elements
+ * of an array, each of which becomes at most three bytes of text, and otherwise to 0. Returns
+ * HDB_NOTFOUND if the object has no text. If the text may contain U+0000, use hdb_read_text.
  */
 HDB_API int hdb_text(struct hdb *db, uint32_t ix, char *buf, size_t size, uint64_t *units,
 		     struct hdb_error *err);
-/* A text with its size, because a text may contain zeros (U+0000). */
+/* A text. Its size is stored because a text may contain zeros (U+0000). */
 struct hdb_text {
 	size_t struct_size;
 	char *text;     /* UTF-8 and a final zero; owned: free() */
@@ -746,16 +770,19 @@ enum hdb_list_kind {
 	/* objects that it immediately dominates, largest first; for HDB_NONE, the top level */
 	HDB_DOMINATED
 };
-/* Opens a reader of lists, and builds the table that it needs. *out is owned: hdb_list_close. */
+/*
+ * Opens a reader of lists, and builds the table that it needs. The caller must close *out with
+ * hdb_list_close.
+ */
 struct hdb_list;
 HDB_API int hdb_list_open(struct hdb *db, enum hdb_list_kind kind, struct hdb_list **out,
 			  struct hdb_error *err);
-/* Starts the list of object ix. *length (may be NULL) is its number of entries. */
+/* Starts the list of object ix. Sets *length (`length` may be NULL) to its number of entries. */
 HDB_API int hdb_list_begin(struct hdb_list *list, uint32_t ix, uint64_t *length,
 			   struct hdb_error *err);
 /*
- * Returns the next entries, borrowed until the next call on the list. *count is 0 after the last
- * entry.
+ * Sets *ixs to the next entries, which are borrowed until the next call on the list, and *count to
+ * their number, which is 0 after the last entry.
  */
 HDB_API int hdb_list_next(struct hdb_list *list, const uint32_t **ixs, size_t *count,
 			  struct hdb_error *err);
@@ -763,7 +790,7 @@ HDB_API void hdb_list_close(struct hdb_list *list);
 
 /* The reference of a field, static field or element. */
 struct hdb_reference {
-	uint64_t to_id; /* the object referred to */
+	uint64_t to_id; /* ID of the object to which it refers */
 	/*
 	 * "next", "static cache", "<super>", "<class loader>", "<local variable>"; NULL: an
 	 * element. Borrowed until hdb_close
@@ -774,9 +801,9 @@ struct hdb_reference {
 };
 /*
  * Opens a reader that returns one reference for each field and element, except references from
- * objects to their classes and references to objects that the dump lacks. If `name` ("next", "[3]")
- * is not NULL, returns only references with this name, which is faster. *out is owned:
- * hdb_references_close.
+ * objects to their classes and references to objects that are not in the dump. If `name` ("next",
+ * "[3]") is not NULL, returns only references with this name, which is faster. The caller must
+ * close *out with hdb_references_close.
  */
 struct hdb_references;
 HDB_API int hdb_references_open(struct hdb *db, const char *name, struct hdb_references **out,
@@ -802,16 +829,19 @@ HDB_API int hdb_references_next(struct hdb_references *refs, const struct hdb_re
 HDB_API void hdb_references_close(struct hdb_references *refs);
 
 /*
- * Writes how `from` refers to `to`: names separated by ", ", each of them the name of a field,
+ * Writes the places of `from` that refer to `to`, separated by ", ". Each is the name of a field,
  * "[3]", "<class>", "<super>", "<class loader>", "static NAME" or "<local variable>". The index is
  * "[?]" in very long arrays. The text is truncated to fit buf.
  */
 HDB_API int hdb_holder(struct hdb *db, uint32_t from, uint32_t to, char *buf, size_t size,
 		       struct hdb_error *err);
-/* Strength of the reference from `from` to `to`: 0 strong, 1 soft, 2 weak, 3 phantom, 4 final. */
+/*
+ * Sets *strength to the strength of the reference from `from` to `to`: 0 strong, 1 soft, 2 weak, 3
+ * phantom, 4 final.
+ */
 HDB_API int hdb_strength(struct hdb *db, uint32_t from, uint32_t to, unsigned *strength,
 			 struct hdb_error *err);
-/* Name of a strength, such as "strong"; static. */
+/* Returns the name of a strength, such as "strong"; static. */
 HDB_API const char *hdb_strength_name(unsigned strength);
 
 /* ---- sets of objects ---- */
@@ -827,7 +857,7 @@ struct hdb_set {
 	uint64_t retained_count; /* number of retained objects; set by hdb_retained_sets */
 };
 /*
- * Computes the retained size of each set. Many sets in one call are much faster than one call for
+ * Computes the retained size of each set. One call with many sets is much faster than one call for
  * each set. Builds the tables that it needs.
  */
 HDB_API int hdb_retained_sets(struct hdb *db, struct hdb_set *sets, size_t set_count,
@@ -836,7 +866,8 @@ HDB_API int hdb_retained_sets(struct hdb *db, struct hdb_set *sets, size_t set_c
 /*
  * Sets the bit of each object that a set retains, including reachable members of the set and
  * objects that are not in the dump (see is_real). The bit of object ix is bits[ix / 64] >> (ix %
- * 64) & 1. `bits` must have room for hdb_object_count + 64 bits. Takes one walk over the heap.
+ * 64) & 1. `bits` must have room for hdb_object_count + 64 bits. Visits all objects of the
+ * heap once.
  */
 HDB_API int hdb_retained_marks(struct hdb *db, const struct hdb_set *set, uint64_t *bits,
 			       struct hdb_error *err);
@@ -866,16 +897,16 @@ struct hdb_entry {
 	struct hdb_basic key, value;
 };
 /*
- * Opens the entries of a collection. *out is owned: hdb_entries_close. Returns HDB_NOTFOUND if the
- * object is not a collection of a known class, and HDB_EUSAGE if heapdb can only read the size of
- * collections of this class.
+ * Opens the entries of a collection. The caller must close *out with hdb_entries_close. Returns
+ * HDB_NOTFOUND if the object is not a collection of a known class, and HDB_EUSAGE if heapdb can
+ * only read the size of collections of this class.
  */
 struct hdb_entries;
 HDB_API int hdb_entries_open(struct hdb *db, uint32_t ix, struct hdb_entries **out,
 			     struct hdb_error *err);
 /*
  * Returns the next entry, or HDB_END after the last one or where damaged links form a cycle.
- * Returns HDB_EUSAGE after the last known entry if the collection has more.
+ * Returns HDB_EUSAGE after the last known entry if the collection has further entries.
  */
 HDB_API int hdb_entries_next(struct hdb_entries *entries, struct hdb_entry *out,
 			     struct hdb_error *err);
@@ -889,12 +920,16 @@ struct hdb_root {
 	const char *kind;       /* "JNI global", ...; static */
 	uint32_t thread_serial; /* 0: none */
 	uint32_t frame_depth;   /* 0: innermost; HDB_NONE: none */
-	int is_local; /* held by a known thread, like a local variable; not a separate root */
+	/*
+	 * nonzero: a known thread holds the object, like a local variable; it is not a separate
+	 * root
+	 */
+	int is_local;
 };
-/* Root records, ordered by object. */
+/* Read the number of root records, and one of the records. They are ordered by object. */
 HDB_API int hdb_root_count(struct hdb *db, uint64_t *count, struct hdb_error *err);
 HDB_API int hdb_root_at(struct hdb *db, uint64_t no, struct hdb_root *out, struct hdb_error *err);
-/* The root records of object ix have the numbers [*first, *first + *count). */
+/* Finds the root records of object ix, which have the numbers [*first, *first + *count). */
 HDB_API int hdb_roots_of(struct hdb *db, uint32_t ix, uint64_t *first, uint64_t *count,
 			 struct hdb_error *err);
 
@@ -907,7 +942,10 @@ struct hdb_thread {
 	char name[512];   /* "": unknown */
 	size_t name_size; /* bytes; the name may contain zeros */
 };
-/* Threads with a stack or start record, ordered by serial number. */
+/*
+ * Return the number of threads with a stack or start record, and one of them. They are ordered by
+ * serial number.
+ */
 HDB_API uint64_t hdb_thread_count(struct hdb *db);
 HDB_API int hdb_thread_at(struct hdb *db, uint64_t no, struct hdb_thread *out,
 			  struct hdb_error *err);
@@ -1006,16 +1044,17 @@ struct hdb_query_spec {      /* NOLINT(clang-analyzer-optin.performance.Padding)
 	unsigned target_types; /* sum of enum hdb_target_type; 0: no targets */
 	unsigned target_min, target_max; /* number of targets; UINT_MAX: any */
 	const char *summary;             /* one line */
-	const char *never_null; /* columns with a value in every row, "name|objects", or NULL */
-	/* Arrays for hdb_query_option, hdb_query_column and hdb_query_fact. */
+	/* columns that have a value in every row, such as "name|objects"; or NULL */
+	const char *never_null;
+	/* Arrays behind hdb_query_option, hdb_query_column and hdb_query_fact. */
 	const struct hdb_option_spec *options; /* ended by a NULL name */
 	const struct hdb_column *columns;
 	size_t column_count;
 	const struct hdb_column *facts;
 	size_t fact_count;
-	int is_query; /* 0: describes a database or a comparison as a whole */
+	int is_query; /* 0: the answer describes a database or a comparison as a whole */
 	/*
-	 * if the query counts objects and has no options "unreachable" and "all", the reason; or
+	 * the reason why a query that counts objects has no options "unreachable" and "all"; or
 	 * NULL
 	 */
 	const char *one_population;
@@ -1023,16 +1062,16 @@ struct hdb_query_spec {      /* NOLINT(clang-analyzer-optin.performance.Padding)
 };
 
 /*
- * Number of queries, and a query by number, in the order of the manual. Static; NULL after the
- * last.
+ * Return the number of queries, and the query with this number, in the order of the manual, or NULL
+ * after the last. Queries are static.
  */
 HDB_API size_t hdb_query_count(void);
 HDB_API const struct hdb_query_spec *hdb_query_at(size_t no);
 
 /*
- * An option, a column or a fact of a query by number, starting at 0. Static; NULL after the last.
- * If `query` is NULL, hdb_query_fact returns the facts that precede the facts of every answer: see
- * struct hdb_health.
+ * Return the option, column or fact of a query with this number, starting at 0, or NULL after the
+ * last. They are static. If `query` is NULL, hdb_query_fact returns the facts that precede the
+ * facts of every answer: see struct hdb_health.
  */
 HDB_API const struct hdb_option_spec *hdb_query_option(const struct hdb_query_spec *query,
 						       size_t no);
@@ -1059,9 +1098,15 @@ struct hdb_row_filter {
 	/* Called before the first row; columns are borrowed until hdb_rows_close. */
 	int (*begin)(void *ctx, const struct hdb_column *const *columns, size_t count,
 		     struct hdb_error *err);
-	/* Whether `test` reads this column. Other columns are computed only for selected rows. */
+	/*
+	 * Returns whether `test` reads this column. Other columns are computed only for selected
+	 * rows.
+	 */
 	int (*uses)(void *ctx, size_t column);
-	/* Sets *wanted for a row with one value per column, borrowed. */
+	/*
+	 * Sets *wanted to whether the row is selected. There is one value per column; the values
+	 * are borrowed.
+	 */
 	int (*test)(void *ctx, const struct hdb_value *const *values, int *wanted,
 		    struct hdb_error *err);
 };
@@ -1080,7 +1125,7 @@ struct hdb_query_args {
 	uint64_t limit; /* maximum number of rows; 0: all */
 	/*
 	 * databases of earlier dumps, oldest first, for comparisons ("diff"). Their handles must
-	 * not be used for anything else until the rows are closed
+	 * not be used otherwise until the rows are closed
 	 */
 	struct hdb *const *before;
 	size_t before_count;
@@ -1091,10 +1136,10 @@ struct hdb_query_args {
 struct hdb_rows;
 
 /*
- * Runs a query. `args` may be NULL. *out is owned: hdb_rows_close. Builds the derived tables that
- * the query needs, reports progress, and stores the tables in the database. Returns HDB_NOTFOUND if
- * an object or class named in the arguments does not exist, and HDB_EUSAGE if a query, option or
- * column is unknown.
+ * Runs a query. `args` may be NULL. The caller must close *out with hdb_rows_close. Builds the
+ * derived tables that the query needs, reports progress, and stores the tables in the database.
+ * Returns HDB_NOTFOUND if an object or class named in the arguments does not exist, and HDB_EUSAGE
+ * if a query, option or column is unknown.
  */
 HDB_API int hdb_query(struct hdb *db, const char *name, const struct hdb_query_args *args,
 		      struct hdb_rows **out, struct hdb_error *err);
@@ -1110,43 +1155,50 @@ HDB_API const struct hdb_column *hdb_rows_column(const struct hdb_rows *rows, si
  */
 HDB_API size_t hdb_rows_find_column(const struct hdb_rows *rows, const char *name);
 
-/* Steps to the next row: HDB_OK, HDB_END after the last (or after `limit`), or a failure. */
+/*
+ * Advances to the next row. Returns HDB_OK, HDB_END after the last row (or after `limit`), or a
+ * failure.
+ */
 HDB_API int hdb_rows_next(struct hdb_rows *rows, struct hdb_error *err);
 
-/* A value of the current row, borrowed until the next call of hdb_rows_next or hdb_rows_close. */
+/*
+ * Returns a value of the current row, borrowed until the next call of hdb_rows_next or
+ * hdb_rows_close.
+ */
 HDB_API const struct hdb_value *hdb_rows_value(const struct hdb_rows *rows, size_t column);
 
 /*
- * A value of the current row as a C type. hdb_rows_u64 returns counts, bytes, identifiers and
- * booleans. hdb_rows_i64 also returns integers. hdb_rows_double returns any number. hdb_rows_text
- * returns texts, zero-terminated and borrowed like the value. All return 0 or NULL if the row has
- * no value in the column, if there is no such column, or if the value has another type.
+ * Return a value of the current row as a C type. hdb_rows_u64 returns counts, bytes, identifiers
+ * and booleans. hdb_rows_i64 also returns integers. hdb_rows_double returns any number.
+ * hdb_rows_text returns texts, zero-terminated and borrowed like the value. All return 0 or NULL if
+ * the row has no value in the column, if there is no such column, or if the value has another type.
  */
 HDB_API uint64_t hdb_rows_u64(const struct hdb_rows *rows, size_t column);
 HDB_API int64_t hdb_rows_i64(const struct hdb_rows *rows, size_t column);
 HDB_API double hdb_rows_double(const struct hdb_rows *rows, size_t column);
 HDB_API const char *hdb_rows_text(struct hdb_rows *rows, size_t column);
 
-/* Whether the current row has no value in the column. */
+/* Returns whether the current row has no value in the column. */
 HDB_API int hdb_rows_is_null(const struct hdb_rows *rows, size_t column);
 
 /*
- * The number of rows without the limit. Some queries must read all remaining rows to count them, so
- * call it after the last hdb_rows_next.
+ * Sets *total to the number of rows without the limit. Call it after the last hdb_rows_next,
+ * because some queries must read all remaining rows to count them.
  */
 HDB_API int hdb_rows_total(struct hdb_rows *rows, uint64_t *total, struct hdb_error *err);
 
 /*
- * Facts are named values that describe the answer as a whole, such as totals. All facts are known
- * when hdb_query returns. The column and the value are borrowed until hdb_rows_close.
+ * Return the number of facts, and the column and the value of a fact, which are borrowed until
+ * hdb_rows_close. Facts are named values that describe the answer as a whole, such as totals. All
+ * facts are known when hdb_query returns.
  */
 HDB_API size_t hdb_rows_fact_count(const struct hdb_rows *rows);
 HDB_API const struct hdb_column *hdb_rows_fact_column(const struct hdb_rows *rows, size_t fact);
 HDB_API const struct hdb_value *hdb_rows_fact_value(const struct hdb_rows *rows, size_t fact);
 
 /*
- * The value of the fact with this name, or NULL if the answer has no such fact. Borrowed until
- * hdb_rows_close.
+ * Returns the value of the fact with this name, or NULL if the answer has no such fact. Borrowed
+ * until hdb_rows_close.
  */
 HDB_API const struct hdb_value *hdb_rows_find_fact(const struct hdb_rows *rows, const char *name);
 
@@ -1155,7 +1207,7 @@ HDB_API void hdb_rows_close(struct hdb_rows *rows);
 
 /*
  * The structures of the Arrow C data and stream interfaces, an ABI that needs no library. They are
- * left out if another header has defined them. See
+ * omitted if another header has defined them. See
  * https://arrow.apache.org/docs/format/CDataInterface.html
  */
 #ifndef ARROW_C_DATA_INTERFACE
@@ -1196,7 +1248,7 @@ struct ArrowArrayStream {
 
 /*
  * Exports the remaining rows as a stream of the Arrow C data interface in `out` (lent). The stream
- * has a field for each column and batches of at most `batch_rows` rows (0: 65,536; SIZE_MAX: one
+ * has one field per column, and batches of at most `batch_rows` rows (0: 65,536; SIZE_MAX: one
  * batch, unless there is much text). Counts, bytes and identifiers are uint64, integers are int64,
  * and texts are utf8. If all possible texts of a column are known beforehand, such as class names
  * in "objects", the column contains int32 indexes into a dictionary that is the same in all
@@ -1219,11 +1271,11 @@ struct hdb_row_source {
 	const struct hdb_column *(*column)(void *ctx, size_t column);
 	int (*next)(void *ctx, struct hdb_error *err);
 	const struct hdb_value *(*value)(void *ctx, size_t column);
-	void (*close)(void *ctx); /* on release of the stream; may be NULL */
+	void (*close)(void *ctx); /* called when the stream is released; may be NULL */
 };
 
 /*
- * Like hdb_rows_arrow, for the rows of a source. Returns HDB_ENOMEM if memory runs out, and
+ * Like hdb_rows_arrow, for the rows of a source. Returns HDB_ENOMEM if memory is exhausted, and
  * HDB_EUSAGE if a function other than `close` is NULL. After an error, the source is still open.
  */
 HDB_API int hdb_source_arrow(const struct hdb_row_source *source, size_t batch_rows,
@@ -1231,7 +1283,7 @@ HDB_API int hdb_source_arrow(const struct hdb_row_source *source, size_t batch_r
 
 /* Returns the version of the loaded library, and the name of a result code; static strings. */
 HDB_API const char *hdb_version(void);
-/* HDB_VERSION_NUMBER of the loaded library, which may be newer than the header. */
+/* Returns HDB_VERSION_NUMBER of the loaded library, which may be newer than the header. */
 HDB_API unsigned hdb_version_number(void);
 HDB_API const char *hdb_result_name(int result);
 

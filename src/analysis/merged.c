@@ -643,7 +643,7 @@ void analysis_merged_finish(struct analysis_merged *m)
 	}
 }
 
-/* ---- showing ---- */
+/* ---- output ---- */
 
 void analysis_merged_path(const struct analysis_merged *m, uint32_t node, uint32_t above, char *buf,
 			  size_t size)

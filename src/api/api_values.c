@@ -77,7 +77,7 @@ int hdb_elements(struct hdb *db, uint32_t ix, struct hdb_slice *slice, struct hd
 
 	API_READ(&answer, slice, err);
 	r = api_check_ix(db, ix, err);
-	if (r >= 0) /* even after a failure, `slice` contains what was found */
+	if (r >= 0) /* even after a failure, `slice` contains the elements found */
 		r = heap_elements(db->heap, ix, slice->from, &found, err);
 	answer.type = (enum hdb_basic_type)found.type;
 	answer.count = (size_t)found.done;

@@ -175,7 +175,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* ---- what it is ---- */
+/* ---- the kind of input ---- */
 
 static bool is_gzip(const uint8_t *p, uint64_t left)
 {

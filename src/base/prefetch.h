@@ -16,7 +16,7 @@ static inline void prefetch_read(const volatile void *p)
 	__asm__ volatile("");
 }
 
-/* For writing. */
+/* Prefetches memory for writing. */
 static inline void prefetch_write(const volatile void *p)
 {
 	__builtin_prefetch((const void *)(uintptr_t)p, 1);

@@ -48,7 +48,7 @@ static inline bool base_ranks_has(const struct base_ranks *set, uint32_t v)
 	return base_ranks_word(set, v / 64) >> (v % 64) & 1;
 }
 
-/* Thread-safe. */
+/* Adds a node. Thread-safe. */
 static inline void base_ranks_put(struct base_ranks *set, uint32_t v)
 {
 	if (!base_ranks_has(set, v))

@@ -83,7 +83,7 @@ static const char *class_ending(const struct base_suggest_names *names, const ch
 	return NULL;
 }
 
-/* The class nearest to the name, which has no package if is_simple is set. */
+/* Returns the class nearest to the name, which has no package if is_simple is set. */
 static const char *class_near(const struct base_suggest_names *names, const char *wanted,
 			      bool is_simple)
 {

@@ -99,7 +99,7 @@ void import_find_flat(struct import *im)
 	im->flat.last = im->flat.is_numbered ? 0 : last;
 }
 
-/* ---- which fields and arrays have flat values ---- */
+/* ---- fields and arrays with flat values ---- */
 
 int import_flat_begin(struct import *im, struct hdb_error *err)
 {

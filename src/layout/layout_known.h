@@ -53,7 +53,7 @@ size_t layout_known_injected(const struct layout_model *model, unsigned known,
  */
 bool layout_known_is_stack_chunk(unsigned known);
 
-/* java.lang.String. */
+/* Returns whether the class is java.lang.String. */
 bool layout_known_is_string(unsigned known);
 
 /*

@@ -304,7 +304,7 @@ static int read_packets(struct perfetto_tables *g, uint32_t graph_no, bool for_o
 
 /* ---- classes ---- */
 
-/* A class, or the class X of a type "java.lang.Class<X>". */
+/* Name of a class, or of the class X of a type "java.lang.Class<X>". */
 struct class_name {
 	struct proto name;
 	uint64_t location_id;

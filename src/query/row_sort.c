@@ -177,7 +177,7 @@ static void pack_row(const struct query *q, struct kept_row *row)
 	}
 }
 
-/* ---- keeping ---- */
+/* ---- kept rows ---- */
 
 static bool is_before(const struct query_sorted *s, const struct kept_row *a,
 		      const struct kept_row *b)

@@ -130,7 +130,7 @@ static int widths_prepare(struct rewrite_shapes *s, struct hdb_error *err)
 		TRY(rewrite_shape_of(s, id, &class, err));
 		sums += class && class->all_bytes == class->instance_size;
 	}
-	/* Most classes must agree, but not all, because a damaged dump may have changed some. */
+	/* this must be true of most classes, but not of all, because some may be damaged */
 	s->has_sums = sums > s->classes.count / 2;
 	return HDB_OK;
 }

@@ -130,7 +130,7 @@ void rewrite_renames_release(struct rewrite_renames *n)
 	base_idmap_release(&n->exact);
 }
 
-/* ---- finding ---- */
+/* ---- search ---- */
 
 static const struct rewrite_rename *find_exact(const struct rewrite_renames *n, const char *name,
 					       size_t size)

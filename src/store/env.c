@@ -112,7 +112,7 @@ static int open_sized(MDB_env **env, const char *path, unsigned flags, uint64_t 
 	}
 }
 
-/* Minimum file size for the pages of the newest state. */
+/* Returns the minimum file size for the pages of the newest state. */
 static uint64_t wanted_size(MDB_env *env)
 {
 	MDB_envinfo info;

@@ -180,9 +180,9 @@ bool store_is_full(const struct store_writer *writer);
 void store_unsynced(struct store_writer *writer);
 
 /*
- * Compresses, from now on, blocks of all tables except contents (whose frames are already
- * compressed) if this saves space. For a new database that contains its dump. Fails with HDB_ENOMEM
- * if memory is exhausted.
+ * Makes the writer compress the blocks that it writes from now on, if this saves space, except
+ * those of the table contents, whose frames are already compressed. This is for a new database that
+ * contains its dump. Fails with HDB_ENOMEM if memory is exhausted.
  */
 int store_pack_tables(struct store_writer *writer, struct hdb_error *err);
 

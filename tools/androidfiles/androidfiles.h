@@ -77,7 +77,7 @@ int android_memory_read(const char *data, size_t size, struct android_memory *ou
 			struct hdb_error *err);
 void android_memory_release(struct android_memory *memory);
 
-/* Appends a row; strings are copied. */
+/* Appends a row and copies its strings. */
 int android_memory_add(struct android_memory *memory, const struct android_memory_row *row,
 		       const char *process, const char *name, struct hdb_error *err);
 

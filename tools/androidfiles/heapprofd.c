@@ -93,7 +93,7 @@ static bool next_field(struct proto *message, uint32_t no, enum proto_wire wire,
 	return false;
 }
 
-/* ---- what is known ---- */
+/* ---- known keys ---- */
 
 /* Value of a key. The kind determines which member is used. */
 struct known {

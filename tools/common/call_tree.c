@@ -48,7 +48,7 @@ int call_tree_child(struct call_tree *tree, uint32_t parent, const char *name, u
 	return base_vec_push(&tree->vec, &new, sizeof(new), err);
 }
 
-/* Descending by size. */
+/* Compares two nodes, with the largest first. */
 static int compare(const void *ctx, uint32_t a, uint32_t b)
 {
 	const struct call_tree *tree = ctx;

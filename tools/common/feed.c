@@ -196,7 +196,7 @@ static bool begins_trace(const char *head, size_t size)
 	return size > 1 && head[0] == '\n';
 }
 
-/* ---- what is read ---- */
+/* ---- input ---- */
 
 static int check_cancel(const struct feed *f, struct hdb_error *err)
 {
@@ -608,7 +608,7 @@ static void close_archive(struct feed *f)
 
 #endif
 
-/* ---- to the reader ---- */
+/* ---- output to the reader ---- */
 
 static int put_all(struct feed *f, struct hdb_error *err)
 {

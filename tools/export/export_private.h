@@ -95,7 +95,7 @@ void export_encode_rle(struct bytes *to, const uint32_t *values, size_t count, u
  * valid.
  */
 void export_encode_levels(struct bytes *to, const uint8_t *bitmap, size_t from, size_t count);
-/* DELTA_BINARY_PACKED. */
+/* Encodes numbers as DELTA_BINARY_PACKED. */
 void export_encode_delta(struct bytes *to, const uint64_t *values, size_t count);
 
 /* ---- export_distinct.c: the distinct values of a column ---- */

@@ -236,12 +236,12 @@ bool locate_is_heap(const char *name);
 bool locate_has_suffix(const char *name);
 /* Returns whether the name has such a suffix or contains a slash. */
 bool locate_looks_like_file(const char *name);
-/* Fails: the file does not exist, or is neither a dump nor a database. */
+/* Fails because the file does not exist, or is neither a dump nor a database. */
 int locate_refuse(struct cli *cli, const char *name);
 
 /*
- * Result of checks on a dump: HDB_NOTFOUND if one failed. If none failed, but the dump is
- * incomplete, fails with HDB_ETRUNC: objects that the dump lacks could have failed them.
+ * Returns the result of checks on a dump: HDB_NOTFOUND if a check failed. If none failed, but the
+ * dump is incomplete, fails with HDB_ETRUNC, because missing objects could have made a check fail.
  */
 int cli_verdict(struct cli *cli, bool has_failed);
 

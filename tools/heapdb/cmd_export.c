@@ -87,7 +87,7 @@ void export_suggest_query(const struct cli *cli, const char *name)
 #endif
 }
 
-/* ---- what a file says of its rows ---- */
+/* ---- notes in the file ---- */
 
 /* Key/value pairs, terminated by NULL; all owned. */
 struct notes {
@@ -177,7 +177,7 @@ static int note_facts(struct notes *notes, const struct cli *cli, const struct h
 }
 
 #ifdef HAVE_SQLITE
-/* A statement has no facts except the database's problems. */
+/* Notes the database's problems, which are the only facts of a statement. */
 static int note_health(struct notes *notes, const struct hdb *db, struct hdb_error *err)
 {
 	struct health_line lines[HEALTH_LINES];
@@ -192,8 +192,8 @@ static int note_health(struct notes *notes, const struct hdb *db, struct hdb_err
 /* ---- columns ---- */
 
 /*
- * `where` and `picked` must stay valid until the stream is released. With --columns, the rows come
- * from *picked, otherwise from *out.
+ * Opens the stream of a query. `where` and `picked` must stay valid until the stream is released.
+ * With --columns, the rows come from *picked, otherwise from *out.
  */
 static int query_stream(struct cli *cli, struct where *where, struct notes *notes,
 			struct answer_columns *picked, struct ArrowArrayStream *out)

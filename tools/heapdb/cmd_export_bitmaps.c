@@ -178,7 +178,7 @@ static int write_row(struct exporting *x, const char **state)
 	return HDB_OK;
 }
 
-/* ---- rows of what was done ---- */
+/* ---- rows of the result ---- */
 
 static int source_next(void *ctx, struct hdb_error *err)
 {

@@ -56,7 +56,7 @@ static void cell(const struct hdb_rows *rows, const char *column, char *buf, siz
 		(void)snprintf(buf, size, "0x%" PRIx64, v->u);
 }
 
-/* ---- what broke a check ---- */
+/* ---- objects that made a check fail ---- */
 
 static bool is_platform(const char *name)
 {

@@ -179,7 +179,7 @@ static void put_columns(struct output *out, const char *heading, column_of *get,
 	}
 }
 
-/* "Aliases: histo, class-histogram" */
+/* Prints "Aliases: histo, class-histogram". */
 static void put_aliases(struct output *out, const struct hdb_query_spec *query)
 {
 	const char *a = query->aliases ? query->aliases : "";

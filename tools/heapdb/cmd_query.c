@@ -118,7 +118,7 @@ static int print_and_judge(struct cli *cli, struct answer *answer, const struct 
 	return judge(cli, answer);
 }
 
-/* `args` are the arguments of the query. */
+/* Prints an answer. `args` are the arguments of the query. */
 static int print(struct cli *cli, struct hdb_rows *rows, const struct hdb_query_args *args,
 		 const struct render_style *style)
 {

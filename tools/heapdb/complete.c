@@ -1,8 +1,8 @@
 /*
  * heapdb/complete.c - shell completion: `heapdb --complete WORD...` prints candidates for the last
  * word, given its beginning. Each line is a candidate, a tab and its description. ":files",
- * ":folders" and ":processes" tell the shell to complete those itself. Imports and computes nothing
- * and prints no errors.
+ * ":folders" and ":processes" tell the shell to complete those itself. It does not import or
+ * compute anything, and prints no errors.
  */
 #include "heapdb/cli.h"
 
@@ -73,7 +73,7 @@ static void offer_forms(struct line *l, const char *name)
 			offer(l, c->name + size + 1, c->summary);
 }
 
-/* ---- what stands before ---- */
+/* ---- preceding words ---- */
 
 static void use_form(struct line *l, const char *word)
 {
@@ -131,7 +131,7 @@ static const char *argument_of(const struct line *l, const char *name,
 	return o && o->name ? o->argument : NULL;
 }
 
-/* ---- what a database has ---- */
+/* ---- contents of a database ---- */
 
 /* Returns the file named on the line, preferring --db; NULL if there is none. */
 static const char *named_file(const struct line *l)
@@ -204,7 +204,7 @@ static void offer_classes(struct line *l)
 	hdb_close(db);
 }
 
-/* ---- what may come ---- */
+/* ---- candidates ---- */
 
 static void offer_options(struct line *l)
 {

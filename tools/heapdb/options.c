@@ -674,7 +674,7 @@ static int set_option(const struct option_info *o, const char *value, struct opt
 	return HDB_EBUG;
 }
 
-/* ---- what the name of the file says ---- */
+/* ---- formats by file name ---- */
 
 #define IS(format) (1u << (format))
 

@@ -6,7 +6,7 @@
 
 #include "heapdb/prose.h"
 
-/* FNV-1a hash. */
+/* FNV-1a. */
 uint64_t prose_hash(uint64_t key, const struct hdb_value *text)
 {
 	key ^= 0xcbf29ce484222325;

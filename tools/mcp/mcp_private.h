@@ -190,7 +190,7 @@ int mcp_make_capture(const struct mcp_call *call, const struct tool *tool, json_
 
 /* ---- mcp_prompts.c: investigations that a person can start ---- */
 
-/* Result of prompts/list. */
+/* Returns the result of prompts/list. */
 json_t *mcp_prompts_list(void);
 /* Returns the result of prompts/get, or NULL if there is no such prompt. */
 json_t *mcp_prompt(const char *name, const json_t *args);

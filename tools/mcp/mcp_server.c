@@ -219,7 +219,7 @@ static void send_result(struct server *s, const json_t *message, json_t *result,
 			       json_deep_copy(id_of(message)), "result", result));
 }
 
-/* ---- what is answered at once ---- */
+/* ---- requests that are answered immediately ---- */
 
 static json_t *capabilities(void)
 {
@@ -302,7 +302,7 @@ static void on_templates(struct server *s, const json_t *message)
 		    LIST_TTL_MS);
 }
 
-/* ---- what is worked at ---- */
+/* ---- requests for the working thread ---- */
 
 static void on_progress(void *ctx, const char *stage, uint64_t done, uint64_t total,
 			const char *unit)

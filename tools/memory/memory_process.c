@@ -229,7 +229,7 @@ int memory_answer_add_process(struct memory_answer *account, int pid, unsigned t
 							      account->process, err);
 }
 
-/* ---- all of it ---- */
+/* ---- all sources ---- */
 
 static int add_file(struct memory_answer *answer, const char *path, const volatile int *cancel,
 		    struct hdb_error *err)

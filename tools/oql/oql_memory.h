@@ -73,7 +73,7 @@ struct oql_keys {
 	struct base_names names;
 	uint64_t bytes; /* number of bytes taken from the budget */
 };
-/* *is_new is set to whether the string was inserted, and *no to its number */
+/* Adds a string. Sets *is_new to whether it was inserted, and *no to its number. */
 int oql_keys_put(struct oql_keys *keys, struct oql_str text, bool *is_new, size_t *no,
 		 struct hdb_error *err);
 bool oql_keys_has(const struct oql_keys *keys, struct oql_str text);

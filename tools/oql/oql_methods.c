@@ -9,7 +9,7 @@
 /* Maximum length of a getter's name. */
 #define NAME_MAX_SIZE 64
 
-/* ---- what both have in common ---- */
+/* ---- common to functions and methods ---- */
 
 int oql_class_meant(struct oql_eval *ev, const struct oql_value *v, uint32_t *class_no)
 {

@@ -7,7 +7,7 @@
 /* Number of surplus rows from which on they are dropped, if there is a LIMIT. */
 #define SORT_SLACK 4096
 
-/* ---- what ORDER BY names ---- */
+/* ---- keys of ORDER BY ---- */
 
 bool oql_rows_column(const struct oql_rows *rows, struct oql_str name, size_t *column)
 {

@@ -202,7 +202,7 @@ static int next_split(struct oql_eval *ev, struct oql_pattern *pattern, struct o
 	return HDB_OK;
 }
 
-/* split(regex), split(regex, limit). */
+/* Evaluates split(regex) and split(regex, limit). */
 static int split(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out)
 {
 	const struct oql_args args = call->args;
@@ -272,7 +272,7 @@ static int replace(struct oql_eval *ev, const struct oql_call *call, const struc
 	return oql_end_string(ev, call->frame->arena, r, &text, out);
 }
 
-/* ---- by what they take ---- */
+/* ---- methods by their arguments ---- */
 
 static int without(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out)
 {

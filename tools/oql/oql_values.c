@@ -285,7 +285,7 @@ static int some_elements(struct oql_eval *ev, const struct oql_list *list, size_
 	return HDB_OK;
 }
 
-/* "[a, b]". */
+/* Formats a list: "[a, b]". */
 static int put_list(struct oql_eval *ev, const struct oql_list *list, struct bytes *out)
 {
 	struct oql_value values[ELEMENTS];
@@ -307,7 +307,7 @@ static int put_list(struct oql_eval *ev, const struct oql_list *list, struct byt
 	return HDB_OK;
 }
 
-/* "{a=1, b="x"}". */
+/* Formats a row: "{a=1, b="x"}". */
 static int put_row(struct oql_eval *ev, const struct oql_list *row, struct bytes *out)
 {
 	bytes_string(out, "{");

@@ -268,7 +268,7 @@ static struct oql_str skip_expression(struct translator *t, const char *word)
 	return out;
 }
 
-/* ---- what values are in SQL ---- */
+/* ---- values as SQL ---- */
 
 static const char *class_name(struct translator *t, const struct value *v)
 {

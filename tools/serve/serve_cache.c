@@ -1,5 +1,5 @@
 /*
- * serve/serve_cache.c - implements serve_cache.h. Entries are in order of last use.
+ * serve/serve_cache.c - implements serve_cache.h. The entries are sorted by last use.
  */
 #include "serve/serve_cache.h"
 

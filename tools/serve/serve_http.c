@@ -177,7 +177,7 @@ static unsigned status_of(int result)
 	}
 }
 
-/* ---- questions ---- */
+/* ---- requests ---- */
 
 static void on_done(struct serve_job *job)
 {

@@ -132,7 +132,7 @@ static int add_option(struct serve_job *job, const char *key, const char *value,
 	return HDB_OK;
 }
 
-/* "0x12c4". */
+/* Sets the object from an ID such as "0x12c4". */
 static int set_object(struct serve_job *job, const char *value, struct hdb_error *err)
 {
 	const size_t digits = strlen(value) < 2 ? 0 : strlen(value) - 2;

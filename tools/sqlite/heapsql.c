@@ -61,7 +61,7 @@ struct heapsql_rows {
 	bool has_sets, is_started, is_typed;
 };
 
-/* ---- what statements may do ---- */
+/* ---- permissions of statements ---- */
 
 /* Pragmas that change nothing. */
 static const char *const harmless[] = {

@@ -631,7 +631,7 @@ uint32_t sql_mark_classes(struct sql_source *source, const char *name, int is_gl
 	return count;
 }
 
-/* ---- what is counted ---- */
+/* ---- visible objects ---- */
 
 int sql_is_shown(struct sql_source *source, uint32_t ix, bool *shown, struct hdb_error *err)
 {

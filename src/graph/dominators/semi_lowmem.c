@@ -177,7 +177,7 @@ static int fold_edge(struct fold *f, uint32_t w, struct hdb_error *err)
 	return join ? graph_buckets_add(&f->b->edges, join, w, err) : HDB_OK;
 }
 
-/* Folds the edges of one block, in order of numbers. */
+/* Folds the edges of one block, in the order of the numbers of nodes. */
 static int fold_block(struct fold *f, uint32_t block, struct hdb_error *err)
 {
 	struct dom_build *b = f->b;

@@ -103,7 +103,7 @@ struct dom_parts {
 	uint32_t *dominator;        /* final result, indexed by number in the whole graph */
 	_Atomic uint64_t next_word; /* next word of root bits to be searched */
 	_Atomic uint64_t done;      /* approximate count of numbers assigned */
-	_Atomic bool is_failed;     /* a part has failed, so the others stop */
+	_Atomic bool is_failed;     /* whether a part has failed; the other parts then stop */
 	struct base_big states_big;
 };
 
@@ -231,7 +231,7 @@ static inline int dom_order_add(struct dom_build *b, uint32_t node, uint32_t par
  */
 int dom_search(struct dom_parts *parts, struct dom_build *build, struct hdb_error *err);
 
-/* dfs_levels.c: determines the levels. All states are new before and after the call. */
+/* Determines the levels; dfs_levels.c. All nodes are in their initial state before and after. */
 int dom_levels_plan(struct dom_parts *parts, struct hdb_error *err);
 void dom_levels_release(struct dom_parts *parts);
 

@@ -273,7 +273,7 @@ static void set_capacity(struct heap_collection *c)
 static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
 	const struct heap_collection_rule *rule = c->inner;
-	/* Entries are objects of the heap, and an array has no more elements than slots. */
+	/* entries are objects of the heap, and arrays have at least as many slots as elements */
 	uint64_t most = rule->shape == HEAP_ARRAY || rule->shape == HEAP_SLOTS ? c->array_length :
 			rule->shape == HEAP_PAIRS ? c->array_length / 2 :
 						    heap->object_count;
@@ -464,7 +464,7 @@ int heap_collection_open(struct heap *heap, uint32_t ix, struct heap_collection 
 	return c->inner && c->inner->shape == HEAP_PARTS ? add_parts(heap, c, err) : HDB_OK;
 }
 
-/* ---- what requires reading the contents ---- */
+/* ---- functions that read the contents ---- */
 
 /* Counts slots that are not null. */
 struct used {

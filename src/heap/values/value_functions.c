@@ -59,7 +59,7 @@ static void put_moment(int64_t seconds, int64_t nanos, char *buf, size_t size)
 		       (int)(second / 3600), (int)(second / 60 % 60), (int)(second % 60), fraction);
 }
 
-/* An Instant. */
+/* Formats an Instant. */
 static bool value_instant(const struct heap_shown *o, char *buf, size_t size)
 {
 	int64_t seconds, nanos;

@@ -283,7 +283,7 @@ static int add_bitmap(struct state *s, uint32_t ix, XXH3_state_t *hash, struct h
 	return base_vec_push(&s->list, &b, sizeof(b), err);
 }
 
-/* ---- all of them ---- */
+/* ---- all bitmaps ---- */
 
 static void free_hash(XXH3_state_t **hash)
 {

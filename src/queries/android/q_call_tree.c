@@ -131,7 +131,7 @@ static void add_up(struct state *s)
 	}
 }
 
-/* The largest first. */
+/* Compares two nodes, with the largest first. */
 static int compare_nodes(const void *ctx, uint32_t a, uint32_t b)
 {
 	BASE_DESCENDING(sums_of(ctx, a)->below_bytes, sums_of(ctx, b)->below_bytes);

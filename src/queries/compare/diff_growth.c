@@ -35,7 +35,7 @@ struct share {
 	uint64_t alone_bytes; /* size of the objects that no other group reaches */
 };
 
-/* ---- what groups of objects hold ---- */
+/* ---- memory that groups of objects hold ---- */
 
 /*
  * Divides everything that would be freed without the groups among the groups that reach it.

@@ -242,7 +242,7 @@ static int add_sums(struct diff *d, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* ---- where changes are made ---- */
+/* ---- the owners of changes ---- */
 
 static int64_t growth_of(const struct diff *d, const struct diff_figures *sums)
 {
@@ -403,8 +403,8 @@ static void take_wholes(struct diff *d)
 		}
 	}
 	/*
-	 * In this case the row also counts the objects of its class in other collections of the
-	 * owner.
+	 * A row for the owner as a whole also counts the objects of its class in other collections
+	 * of the owner.
 	 */
 	for (uint32_t i = 0; i < o->name_count; i++) {
 		const uint32_t owner = joined_to(o, owner_tree_name(&o->tree, i)->owner);

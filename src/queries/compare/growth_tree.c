@@ -315,7 +315,7 @@ static int load_classes(void *ctx, const struct heap_block *block, struct hdb_er
 	return HDB_OK;
 }
 
-/* ---- what counts with another object ---- */
+/* ---- objects that are part of another object ---- */
 
 /* Collects objects that are part of another object. */
 struct adding {

@@ -591,7 +591,7 @@ static int look_at_entries(struct looking *l, const struct heap_collection *c,
 	return HDB_OK;
 }
 
-/* ---- what the entries have in common ---- */
+/* ---- features that entries share ---- */
 
 BASE_ORDER(compare, struct feature, BASE_UP(level), BASE_UP(hash), BASE_UP(entry))
 

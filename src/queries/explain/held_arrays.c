@@ -262,7 +262,10 @@ struct equals {
 	double count, bytes, most_count, most_bytes, kinds;
 };
 
-/* The order of hashes differs from run to run, so the order of objects decides ties. */
+/*
+ * Adds a run of equal contents. The order of hashes differs from run to run of the program, so the
+ * order of objects decides ties.
+ */
 static void add_run(struct equals *e, const struct content *first, double count, double bytes)
 {
 	e->count += count;

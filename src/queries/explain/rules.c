@@ -194,7 +194,7 @@ static int read_rules(struct reader *r, char *text)
 
 /* ---- the classes to which rules apply ---- */
 
-/* A class name or pattern of a rule. */
+/* A class name or class pattern to which a rule applies. */
 struct named {
 	uint32_t rule;
 	bool is_pattern;

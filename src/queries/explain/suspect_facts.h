@@ -103,13 +103,13 @@
 	X(self_percent) /* percentage of entries that are their own value and used nowhere else */ \
 	X(expiry_field) /* string: field of the values with their expiry */ \
 	X(expired_percent)  /* percentage of values that have expired */ \
-	X(expired_age)      /* string: time since the first one expired: "3 days" */ \
+	X(expired_age)      /* string: time since the first of them expired: "3 days" */ \
 	X(use_field)        /* string: field of the values with their last use */ \
 	X(unused_percent)   /* percentage of values that were last used more than a day ago */ \
-	X(unused_age)       /* string: time since the first one was last used */ \
+	X(unused_age)       /* string: time since the last use of the least recently used value */ \
 	X(begin_field)      /* string: field of the values with their creation */ \
 	X(begun_percent)    /* percentage of values with a creation time in the past */ \
-	X(begun_age)        /* string: age of the first one created */ \
+	X(begun_age)        /* string: age of the value that was created first */ \
 	X(closed_field)     /* string: boolean field that marks a value as closed or finished */ \
 	X(closed_percent)   /* percentage of values that are closed */ \
 	X(closed_value)     /* string: the value of that field, "true" or "false" */ \
@@ -118,18 +118,18 @@
 	X(same_percent)     /* percentage of a list's elements that are the same object */ \
 	X(growth)           /* string: "No entry was ever removed from the HashMap." */ \
 	X(removed)          /* lowest possible number of entries that were removed, if any */ \
-	X(keys)             /* string: what the keys are: "The keys are UUIDs." */ \
+	X(keys)             /* string: kind of the keys: "The keys are UUIDs." */ \
 	X(key_fields)       /* string: different values of each field of the keys */ \
 	X(sequence_field)   /* string: field of the values with consecutive numbers */ \
-	X(once_field)       /* string: field of the values that counts uses */ \
+	X(once_field)       /* string: field of the values that counts their uses */ \
 	X(once_percent)     /* percentage of values that were used once */ \
-	X(finished_field)   /* string: field that says that a value is finished */ \
+	X(finished_field)   /* string: field that marks a value as finished */ \
 	X(finished_value)   /* string: the value of that field, such as DONE */ \
-	X(finished_percent) /* percentage of values with it */ \
-	X(open_field)       /* string: field that says that a value is not finished */ \
+	X(finished_percent) /* percentage of such values */ \
+	X(open_field)       /* string: field that marks a value as not finished */ \
 	X(open_value)       /* string: the value of that field, such as PENDING */ \
-	X(open_percent)     /* percentage of values with it */ \
-	X(alike_percent) /* percentage of collections that are nearly equal to the one before */ \
+	X(open_percent)     /* percentage of such values */ \
+	X(alike_percent) /* percentage of collections that are nearly equal to the previous one */ \
 	X(chain)         /* objects that are each held by one of their own class */ \
 	X(chain_kind)    /* string: that class */ \
 	X(chain_field)   /* string: the field that holds the next */ \

@@ -122,7 +122,7 @@ int inspect_describe(struct heap *heap, uint32_t ix, char *buf, size_t size, str
 	return HDB_OK;
 }
 
-/* ---- saying ---- */
+/* ---- statements about objects ---- */
 
 static bool has_said(const struct inspection *out, enum inspect_says says, const char *text)
 {
@@ -180,7 +180,7 @@ void inspection_release(struct inspection *inspection)
 	base_vec_release(&inspection->texts);
 }
 
-/* ---- what tools watch ---- */
+/* ---- objects that tools watch ---- */
 
 BASE_ORDER(compare_watched, struct inspect_watched, BASE_UP(ix), BASE_UP(reference))
 
@@ -298,7 +298,7 @@ static int say_watched(struct inspect_look *look, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* ---- what else is prepared ---- */
+/* ---- other preparations ---- */
 
 /* Loads the known services. mServices is an ArrayMap, so keys and values alternate in mArray. */
 static int load_services(struct inspector *inspector, struct hdb_error *err)

@@ -1,5 +1,5 @@
 /*
- * queries/inspect/inspect.h - what single objects reveal about leaks: whether they are leaking, and
+ * queries/inspect/inspect.h - determines from single objects whether they are leaking, and finds
  * other facts that help to understand a leak.
  *
  * The rules are in a table (inspect.rules), with functions for conditions that expressions cannot
@@ -35,7 +35,7 @@ struct inspection {
 struct inspect_watched {
 	uint32_t ix;        /* the watched object */
 	uint32_t reference; /* the watcher's weak reference */
-	bool is_retained;   /* whether it was not collected in time */
+	bool is_retained;   /* whether the object was not collected in time */
 };
 
 /* Maximum number of rules, which are bits of a 64-bit word. */

@@ -301,7 +301,10 @@ static bool is_about(uint64_t a, uint64_t b)
 	return (a > b ? a - b : b - a) <= b / SAME_PART;
 }
 
-/* Whether an object of the class is on the path, after the object `from` (HEAP_NONE: anywhere). */
+/*
+ * Returns whether an object of the class is on the path, after the object `from` (HEAP_NONE:
+ * anywhere).
+ */
 static bool is_on_path(struct query *q, const struct query_leak_suspect *about, uint32_t from_ix,
 		       uint32_t class_no)
 {

@@ -30,8 +30,8 @@ int leak_outside_find(struct query *q, struct leak_outside out[LEAK_OUTSIDE_KIND
 		      struct hdb_error *err);
 
 /*
- * As leak_outside_find, but only if the JDK's own counters say that there is much such memory,
- * which takes no pass over objects. Otherwise, finds no owners.
+ * Like leak_outside_find, but finds owners only if the JDK's own counters show that there is much
+ * such memory, which can be determined without a pass over the objects.
  */
 int leak_outside_find_large(struct query *q, struct leak_outside out[LEAK_OUTSIDE_KINDS],
 			    struct hdb_error *err);

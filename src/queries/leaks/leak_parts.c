@@ -164,7 +164,7 @@ int query_leak_contents(struct leak_rows *rows, const struct query_leak_suspect 
 			    about->sums->class_count, err);
 }
 
-/* ---- what the children hold ---- */
+/* ---- objects that the children hold ---- */
 
 struct elements {
 	struct query *q; /* lent */
@@ -500,7 +500,7 @@ static void take_ends(struct elements *e, const struct analysis_leak_sums *sums,
 	}
 }
 
-/* ---- what the nodes of a list hold ---- */
+/* ---- objects that the nodes of a list hold ---- */
 
 /* Adds one object that a list node dominates in addition to the next node. */
 static int take_item(struct query *q, struct elements *e, uint32_t ix, struct hdb_error *err)

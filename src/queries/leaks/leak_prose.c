@@ -20,8 +20,8 @@
 /* Maximum number of bytes in a class name or of a description. */
 #define NAME_MAX_BYTES 1024
 /*
- * The sentence adds "and others" if the named objects retain less than two thirds. A smaller
- * difference consists of keys and tables of the collection.
+ * The sentence adds "and others" if the named objects retain less than two thirds of the suspect's
+ * size. A smaller difference consists of keys and tables of the collection.
  */
 #define ALL_PART 3u
 /* For threads, the sentence adds "and others" if the named objects retain less than 95 %. */
@@ -85,7 +85,7 @@ static size_t lambda_size(const char *text)
 	return size;
 }
 
-/* Thread names are in quotes and are not shortened. */
+/* Appends text with shortened class names. Thread names are in quotes and are not shortened. */
 void query_leak_add_short(struct base_text to, const char *text)
 {
 	size_t used = strlen(to.buf), size;
@@ -582,7 +582,7 @@ int leak_say_suspect(struct query *q, struct leak_rows *rows,
 		held->class_no == HEAP_NONE ? "" : heap_class_name(q->heap, held->class_no));
 }
 
-/* ---- what rules say ---- */
+/* ---- explanations of rules ---- */
 
 int leak_say_verdict(struct leak_rows *rows, struct leak_row *row,
 		     const struct explain_answer *answer, uint64_t more, struct hdb_error *err)
@@ -706,7 +706,7 @@ int leak_say_step(struct leak_rows *rows, struct leak_row *row, const struct lea
 			      step->is_suspect ? "; ~~~ suspect reference" : "", rest);
 }
 
-/* ---- leaking objects, and what several have in common ---- */
+/* ---- leaking objects, and groups of them ---- */
 
 int leak_say_leaking(struct leak_rows *rows, struct leak_row *row,
 		     const struct leak_leaking *leaking, struct hdb_error *err)

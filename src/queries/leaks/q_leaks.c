@@ -450,7 +450,7 @@ static enum place place_of(const struct leaks *l, const struct finding *f)
 	return is_leak && leaks_first ? PLACE_LEAKS : PLACE_OTHERS;
 }
 
-/* ---- what suspects have in common ---- */
+/* ---- steps that suspects share ---- */
 
 /* Returns the number of steps that two paths share, counted from the root. */
 static size_t shared_steps(const struct query_leak_path *a, const struct query_leak_path *b)

@@ -158,7 +158,7 @@ static uint32_t count_steps(const struct leaks *s, size_t end)
 	return steps;
 }
 
-/* ---- all of them ---- */
+/* ---- the search ---- */
 
 static int search_all(struct query *q, struct leaks *s, struct hdb_error *err)
 {

@@ -250,7 +250,7 @@ static int key_of(struct analysis_keys *k, uint32_t ix, struct heap_text_hash *o
 	return HDB_OK;
 }
 
-/* ---- all of them ---- */
+/* ---- the groups ---- */
 
 /* Chooses how to read the objects of a class. */
 static int find_way(struct analysis_keys *k, uint32_t no, struct analysis_key_way *out,

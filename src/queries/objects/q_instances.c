@@ -29,7 +29,7 @@ struct instances {
 	char path[FIELDS_MAX][PATH_SIZE];
 };
 
-/* ---- which fields ---- */
+/* ---- choosing fields ---- */
 
 static int add_path(struct instances *s, const char *path, size_t size, struct hdb_error *err)
 {

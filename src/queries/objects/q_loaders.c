@@ -23,7 +23,7 @@ struct loaders {
 	bool with_classes, only_idle;
 };
 
-/* ---- what they define ---- */
+/* ---- classes that loaders define ---- */
 
 struct defined {
 	uint32_t loader, no;

@@ -498,7 +498,7 @@ static int look_at_environment(struct secret_scan *s, struct hdb_error *err)
 	return r < 0 ? r : HDB_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole scan ---- */
 
 /* Marks the classes whose instances have a field with the name of a secret. */
 static int mark_classes(struct secret_scan *s, struct hdb_error *err)

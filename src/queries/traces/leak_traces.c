@@ -21,7 +21,7 @@
 /* Maximum number of steps walked for signatures. Only a heap constructed to be slow exceeds it. */
 #define WALK_MAX 400000000u
 
-/* ---- finding ---- */
+/* ---- search ---- */
 
 static int look(struct leak_traces *t, uint32_t ix, bool only_watched, struct base_vec *found,
 		struct hdb_error *err)
@@ -310,7 +310,7 @@ static int find_rules(struct leak_traces *t, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* ---- what may leak, and what it retains ---- */
+/* ---- objects that may leak, and their sizes ---- */
 
 /*
  * Computes the sizes of leaking objects and of objects of unknown status on their paths, that is,

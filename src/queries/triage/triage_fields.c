@@ -185,7 +185,7 @@ int triage_fields_add(struct triage_fields *f, uint32_t ix, uint32_t class_no,
 	return base_vec_push(&f->ixs, &ix, sizeof(ix), err);
 }
 
-/* ---- what is in a field ---- */
+/* ---- the contents of a field ---- */
 
 /* Takes `looks` from the budget. Returns false if the budget is smaller. */
 static bool spend(struct triage_fields *f, uint64_t looks)

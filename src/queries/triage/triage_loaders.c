@@ -26,7 +26,7 @@ static const struct {
 };
 #define SIGNS (sizeof(closed_signs) / sizeof(closed_signs[0]))
 
-/* ---- what keeps a class loader ---- */
+/* ---- references that keep a class loader alive ---- */
 
 struct hint {
 	const char *text, *class_pattern, *field;
@@ -98,7 +98,7 @@ static int explain(struct query *q, uint32_t ix, char *buf, size_t size, struct 
 	return HDB_OK;
 }
 
-/* ---- what a class loader retains ---- */
+/* ---- the retained size of a class loader ---- */
 
 /*
  * Returns the retained size of a class loader with its classes and their instances, which is a
