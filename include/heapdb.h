@@ -70,7 +70,7 @@ enum hdb_result {
 
 	HDB_EUSAGE = -1,    /* wrong arguments */
 	HDB_EEXIST = -2,    /* the file exists; see `force` */
-	HDB_EFORMAT = -10,  /* not an HPROF file, or an invalid record */
+	HDB_EFORMAT = -10,  /* the file is not an HPROF file, or a record is invalid */
 	HDB_ETRUNC = -11,   /* input ends too early */
 	HDB_ELIMIT = -12,   /* a limit of heapdb was reached */
 	HDB_ECORRUPT = -13, /* the database is damaged */
@@ -223,7 +223,7 @@ struct hdb_output_options {
 	enum hdb_packing packing;
 	int force;             /* nonzero: replace an existing file */
 	uint64_t memory_bytes; /* budget; 0: 32 MiB */
-	unsigned threads;      /* for decompression; 0: one per core */
+	unsigned threads;      /* threads for decompression; 0: one per core */
 	struct hdb_progress progress;
 };
 
@@ -891,7 +891,7 @@ HDB_API int hdb_collection_at(struct hdb *db, uint32_t ix, struct hdb_collection
 
 struct hdb_entry {
 	size_t struct_size;
-	uint64_t no;       /* from 0 */
+	uint64_t no;       /* number of the entry, starting at 0 */
 	uint32_t entry_ix; /* object with key and value, or HDB_NONE */
 	int has_key;       /* nonzero: an entry of a map */
 	struct hdb_basic key, value;

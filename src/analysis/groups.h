@@ -26,7 +26,7 @@ enum analysis_counting {
 	 * table.
 	 */
 	ANALYSIS_COUNT_ALL,
-	/* By the dominators or the reach tree. The reach tree is built if neither exists. */
+	/* Uses the dominators or the reach tree. If neither exists, builds the reach tree. */
 	ANALYSIS_COUNT_REACHED
 };
 

@@ -16,7 +16,7 @@ struct analysis_loader {
 	uint32_t parent;           /* index among the class loaders, or ANALYSIS_NO_LOADER */
 	uint32_t level;            /* number of parents above it */
 	uint32_t first_class;      /* index of its first class in the query's list */
-	struct derive_total total; /* of the instances of its classes */
+	struct derive_total total; /* total of the instances of its classes */
 	uint64_t classes;          /* number of classes it defines */
 	/* lower bound of the retained size, including classes and their instances */
 	uint64_t retained_bytes;
@@ -27,7 +27,7 @@ struct analysis_loader {
 struct analysis_loader_tree {
 	struct base_vec all; /* struct analysis_loader by ix; the boot loader is the first */
 	uint32_t *order;     /* indexes of class loaders, parents before children; owned */
-	size_t count;        /* in order[] */
+	size_t count;        /* number of elements in order[] */
 	/* whether parents and names are unknown because the dump is not available */
 	bool has_no_parents;
 };

@@ -36,7 +36,7 @@ enum analysis_tree {
 /* Specifies which objects are merged along which tree. All pointers are borrowed. */
 struct analysis_merged_source {
 	enum analysis_tree tree;
-	const struct derive_filter *filter; /* of ANALYSIS_TREE_WITHOUT */
+	const struct derive_filter *filter; /* filter of ANALYSIS_TREE_WITHOUT */
 	/* one bit per object: whether it counts; NULL: all objects count */
 	const uint64_t *members;
 	/*

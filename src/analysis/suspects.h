@@ -61,7 +61,7 @@ struct analysis_suspect {
 struct analysis_suspects {
 	struct analysis_suspect *list; /* largest first; owned */
 	size_t count;
-	/* of struct analysis_suspect: classes of values that are as large as suspects */
+	/* struct analysis_suspect: classes of values that are as large as suspects */
 	struct base_vec values;
 	uint64_t whole_bytes;     /* shallow size of all reachable objects */
 	uint64_t retained_bytes;  /* retained size of all roots, which is 100 % */

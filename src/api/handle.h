@@ -22,7 +22,7 @@ struct hdb {
 struct hdb_rows {
 	struct query *query;
 	struct hdb_row_filter filter; /* copy of args->filter, if given */
-	struct session *before;       /* for args->before; owned */
+	struct session *before;       /* sessions for args->before; owned */
 	/* indexed by column: the last string returned by hdb_rows_text, or NULL; owned */
 	char **texts;
 };

@@ -27,7 +27,7 @@ struct base_chunks {
 	struct base_work *work;
 	const char *what; /* for error messages */
 	struct base_big *slabs;
-	uint8_t **data; /* of the slabs */
+	uint8_t **data; /* bytes of the slabs */
 	size_t count, limit;
 	uint64_t size_bytes; /* size of the newest slab */
 	uint64_t used_bytes; /* bytes used in the newest slab */

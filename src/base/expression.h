@@ -118,14 +118,14 @@ enum base_node_kind {
 struct base_node {
 	uint8_t kind;      /* enum base_node_kind */
 	uint8_t sign;      /* enum base_sign */
-	uint16_t function; /* for a call, index in the grammar */
-	bool is_percent;   /* of a number */
+	uint16_t function; /* call: index of the function in the grammar */
+	bool is_percent;   /* whether the number is a percentage */
 	/*
 	 * for a path, the object at which it starts, or BASE_NO_NODE; for a call, its first
 	 * argument
 	 */
 	uint32_t left;
-	uint32_t right;        /* for a call, its second argument, parsed as an expression */
+	uint32_t right;        /* call: its second argument, parsed as an expression */
 	struct base_word word; /* a string, a path, or the string or raw characters of a call */
 	double number;
 };

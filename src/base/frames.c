@@ -36,7 +36,7 @@ struct frame {
 	bool is_failed;  /* inflating it failed */
 	unsigned pins;   /* number of views and threads that use the frame */
 	uint64_t start, size;
-	struct frame *next;          /* in its bucket */
+	struct frame *next;          /* next frame in its bucket */
 	struct frame *older, *newer; /* neighbours in the list of unused frames */
 	uint8_t data[BASE_FRAME_BYTES];
 };

@@ -49,7 +49,7 @@ uint64_t base_input_taken(const struct base_input *input);
  */
 struct base_piece {
 	const uint8_t *data; /* inflated bytes; borrowed until the piece is used again */
-	uint64_t size;       /* of data */
+	uint64_t size;       /* size of data */
 	/* private */
 	uint8_t *buffer;
 	uint64_t capacity;

@@ -42,7 +42,7 @@ struct base_bucket {
 /* The place of a chunk. */
 struct base_bucket_slot {
 	uint8_t *data;  /* NULL: the chunk is in the file */
-	uint64_t place; /* for a chunk in the file, its number there; otherwise its slab */
+	uint64_t place; /* number of the chunk in the file, or of its slab if it is in memory */
 	uint32_t used;  /* bytes */
 	uint32_t next;  /* slot of the next chunk of the bucket, or of the next free chunk */
 };
@@ -64,9 +64,9 @@ struct base_buckets {
 	struct base_vec slots; /* struct base_bucket_slot */
 	struct base_vec slabs; /* struct base_bucket_slab */
 	bool has_small_slabs;
-	uint32_t free_slot;   /* in memory */
-	uint32_t free_place;  /* in the file */
-	uint64_t place_count; /* in the file */
+	uint32_t free_slot;   /* first free slot in memory */
+	uint32_t free_place;  /* first free place in the file */
+	uint64_t place_count; /* number of places in the file */
 	struct base_spill spill;
 };
 

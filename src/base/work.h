@@ -52,7 +52,7 @@ struct base_work {
 	uint64_t memory_peak; /* peak of the bytes in use and kept for reuse together */
 	/* bytes kept for reuse; together with memory_used, they are within the budget */
 	uint64_t pool_bytes;
-	struct base_pool_entry pool[BASE_POOL_MAX]; /* in order of address */
+	struct base_pool_entry pool[BASE_POOL_MAX]; /* free pieces in order of address */
 	unsigned pool_count;
 	unsigned threads;        /* at least 1 */
 	const char *scratch_dir; /* directory of spill files; lent; NULL: no spilling */

@@ -27,7 +27,7 @@
 struct load {
 	struct derive *derive;
 	struct graph_rows *rows;
-	struct store_block *blocks; /* of the `references` table */
+	struct store_block *blocks; /* blocks of the `references` table */
 	struct store_lists big;
 	struct base_vec strong; /* uint32_t: edges of one object after filtering */
 	/* maximum number of edges; a larger number indicates a damaged table */

@@ -38,7 +38,7 @@ uint64_t derive_native_in(const struct base_vec *sizes, uint32_t ix);
  */
 struct derive_native_column {
 	enum store_table table;
-	const char *stage;            /* for base_stage */
+	const char *stage;            /* name of the stage for base_stage */
 	const struct base_vec *sizes; /* struct derive_native, ascending; borrowed */
 };
 

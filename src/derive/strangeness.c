@@ -68,7 +68,7 @@ const struct derive_strange *derive_strange_rows(size_t *count)
 
 struct strangeness {
 	struct derive *derive;
-	uint8_t *kind; /* of instances, by class number */
+	uint8_t *kind; /* kind of instances, by class number */
 	/* kinds that the classes of numbers would have otherwise */
 	uint8_t leaf_as[LEAVES];
 	unsigned leaves;

@@ -20,7 +20,7 @@ struct totals_groups {
 struct totals {
 	struct derive *derive; /* borrowed */
 	struct totals_groups kinds[TOTALS_KINDS];
-	struct class_tree supers; /* for totals by superclass */
+	struct class_tree supers; /* class tree for totals by superclass */
 	/*
 	 * For each group of DERIVE_LOADER, the class of the loader object. For each class, whether
 	 * a class loader is an instance of the class.

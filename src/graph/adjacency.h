@@ -52,7 +52,7 @@ struct graph_long_row {
 struct graph_rows {
 	struct base_work *work;
 	uint32_t node_count;
-	uint64_t *base;   /* by 2^GRAPH_GROUPS_BITS groups: position of the first group */
+	uint64_t *base;   /* position of the first group, by 2^GRAPH_GROUPS_BITS groups */
 	uint32_t *start;  /* indexed by group: position relative to `base` */
 	uint64_t mask[4]; /* indexed by length code: mask of a number */
 	uint8_t width[4]; /* indexed by length code: number of bytes */

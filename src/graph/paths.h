@@ -19,7 +19,7 @@ struct graph_paths_options {
 	 * count.
 	 */
 	int (*skip)(void *ctx, uint32_t from, uint32_t to, bool *skip, struct hdb_error *err);
-	void *ctx; /* for skip; borrowed */
+	void *ctx; /* argument of skip; borrowed */
 };
 
 struct graph_paths {

@@ -48,7 +48,7 @@ struct graph_costs {
 	uint8_t first_mixed, own_cost;
 	int (*own)(void *ctx, uint32_t node, const uint32_t **targets, size_t *count,
 		   struct hdb_error *err);
-	void *ctx; /* for both functions; borrowed */
+	void *ctx; /* argument of both functions; borrowed */
 };
 
 /*

@@ -24,7 +24,7 @@ struct graph_member {
  * set_count times, and in heaps once or twice. Temporary memory: 4 bytes and a bit per node.
  */
 struct graph_mask_sets {
-	const struct graph_member *members; /* in order of node */
+	const struct graph_member *members; /* members in order of node */
 	size_t member_count;
 	const uint64_t *is_member; /* bit set of the nodes in `members` */
 	unsigned count;            /* number of sets, at most GRAPH_MASK_SETS */

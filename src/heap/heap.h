@@ -435,9 +435,9 @@ struct heap_count {
 	uint8_t kind;     /* enum store_kind; each class object has a separate row */
 	uint8_t embedded; /* as in heap_object */
 	bool is_invented; /* whether it is a class object that the dump does not contain */
-	uint64_t length;  /* for class objects, number of the class */
+	uint64_t length;  /* class objects: number of the class */
 	uint64_t count;
-	uint64_t elements;      /* for arrays and stack chunks, sum of their lengths */
+	uint64_t elements;      /* arrays and stack chunks: sum of their lengths */
 	uint64_t shallow_bytes; /* total shallow size */
 };
 

@@ -16,7 +16,7 @@
 
 enum heap_part_kind {
 	HEAP_PART_HEADER,
-	HEAP_PART_LENGTH, /* of an array */
+	HEAP_PART_LENGTH, /* length of an array */
 	HEAP_PART_FIELD,
 	HEAP_PART_INJECTED,  /* a field that the VM adds and the dump does not list */
 	HEAP_PART_GAP,       /* a gap between fields that is too small for any field */
@@ -38,8 +38,8 @@ struct heap_part {
 	uint32_t class_no; /* fields: declaring class; otherwise HEAP_NONE */
 	/* for a field listed in the dump, text number of its name; otherwise STORE_NONE */
 	uint32_t name_text;
-	const char *name;    /* for an injected field, its name (static); otherwise NULL */
-	uint32_t flat_bytes; /* for a field with a flat value, size of the value; otherwise 0 */
+	const char *name;    /* name of an injected field (static); otherwise NULL */
+	uint32_t flat_bytes; /* size of a flat value; 0: the field has none */
 	uint32_t flat_align;
 	uint32_t flat_class; /* class of the flat value */
 	uint8_t kind;        /* enum heap_part_kind */

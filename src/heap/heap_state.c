@@ -106,7 +106,7 @@ static int find_stale(struct heap *heap, struct hdb_error *err)
 }
 
 /*
- * Finds whether the compressed file has been replaced, which its size shows. The dump itself is
+ * Determines from its size whether the compressed file has been replaced. The dump itself is
  * contained in the database and cannot change.
  */
 static int find_replaced(struct heap *heap, struct hdb_error *err)

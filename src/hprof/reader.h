@@ -144,7 +144,7 @@ struct hprof_file {
 	struct base_source *source; /* lent */
 	enum hprof_version version;
 	unsigned id_size;      /* 4 or 8 bytes */
-	uint64_t timestamp_ms; /* since 1970, UTC */
+	uint64_t timestamp_ms; /* milliseconds since 1970, UTC */
 	uint64_t first_record; /* offset of the first record */
 	/*
 	 * Whether primitive arrays have no elements, regardless of their lengths. Set by
@@ -177,7 +177,7 @@ struct hprof_record {
 	uint64_t body_offset; /* offset of the body: offset + 9 */
 	/* size in bytes; in heap dump records, a u4 length that wrapped has been corrected */
 	uint64_t body_size;
-	uint32_t time_us; /* since the header's timestamp */
+	uint32_t time_us; /* time in microseconds since the header's timestamp */
 	uint8_t tag;
 };
 
@@ -186,7 +186,7 @@ struct hprof_utf8 {
 	uint64_t string_id;
 	const uint8_t *text;  /* Modified UTF-8, not terminated */
 	uint64_t text_size;   /* bytes */
-	uint64_t text_offset; /* in the file */
+	uint64_t text_offset; /* offset of the text in the file */
 };
 struct hprof_load_class {
 	uint32_t class_serial;

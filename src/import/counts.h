@@ -47,7 +47,7 @@ struct import_counts {
 /* State of one thread. */
 struct import_counting {
 	struct import_count cache[IMPORT_COUNT_CACHE];
-	/* of struct import_count: entries evicted from the cache */
+	/* struct import_count: entries evicted from the cache */
 	struct base_vec *counted;
 	const struct import_counts *counts; /* provides the periods */
 };

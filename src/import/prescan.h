@@ -53,8 +53,9 @@ struct import_prescan_run {
 
 /* A slot: a class with its data so far, and the place where the data will be stored. */
 struct import_prescan_slot {
-	struct import_prescan_class class; /* in a free slot, an ID that belongs to another slot */
-	size_t no;                         /* index in classes; SIZE_MAX: free */
+	/* a free slot contains an ID that belongs to another slot */
+	struct import_prescan_class class;
+	size_t no; /* index in classes; SIZE_MAX: free */
 };
 
 struct import_prescan {

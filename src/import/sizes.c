@@ -40,12 +40,12 @@
 
 /* Parameters of the size model, which are stored as the meta values sizes.*. */
 struct layout {
-	unsigned header_bytes; /* of an instance */
+	unsigned header_bytes; /* header of an instance */
 	unsigned reference_bytes;
 	unsigned align_bytes;
-	unsigned array_header_bytes;     /* of an object array */
-	unsigned primitive_header_bytes; /* of an array of primitives of up to 4 bytes */
-	unsigned wide_header_bytes;      /* of an array of long or double */
+	unsigned array_header_bytes;     /* header of an object array */
+	unsigned primitive_header_bytes; /* header of an array of primitives of up to 4 bytes */
+	unsigned wide_header_bytes;      /* header of an array of long or double */
 	/* whether instance sizes are those that the dump records (ART) */
 	bool is_recorded;
 	struct layout_model model;   /* the VM's layout, for offsets of fields */

@@ -36,7 +36,7 @@ struct perfetto {
 	struct base_vec graphs;        /* struct perfetto_graph */
 	struct base_vec packets;       /* struct perfetto_packet */
 	struct base_vec names;         /* struct clear_name: names before obfuscation */
-	int64_t clock_offset_ns;       /* from time since boot to time since 1970 */
+	int64_t clock_offset_ns;       /* difference between time since 1970 and time since boot */
 	struct base_idmap open_graphs; /* sequence ID to index in graphs */
 };
 
@@ -170,7 +170,7 @@ struct perfetto_references {
 	struct base_vec fields;
 	struct base_vec extras; /* uint64_t: references of the runtime, which have no field */
 	struct base_vec slots;  /* struct perfetto_slot, by index of the field */
-	uint64_t values[6];     /* by perfetto_value_fields */
+	uint64_t values[6];     /* values by perfetto_value_fields */
 };
 
 /* The only fields whose values a graph contains. */

@@ -24,10 +24,10 @@ struct phd_record {
 	uint64_t id;     /* the address */
 	/* for an object array, class of its elements; for a class, its superclass */
 	uint64_t class_id;
-	uint64_t length;      /* for an array, its length; for a class, size of an instance */
+	uint64_t length;      /* length of an array; size of an instance of a class */
 	uint64_t bytes;       /* size of an array; 0: not recorded */
 	struct base_vec refs; /* uint64_t */
-	struct base_vec name; /* of a class */
+	struct base_vec name; /* name of a class */
 };
 
 /* A reader of records. It must be zero-initialised, and released with phd_reader_release. */
@@ -68,7 +68,7 @@ struct phd_class {
 	uint64_t id, super_id;
 	uint64_t first_ref; /* index in class_refs */
 	uint32_t ref_count;
-	uint32_t name_at, name_size; /* in names */
+	uint32_t name_at, name_size; /* position and size of the name in names */
 	uint32_t instance_bytes;
 	uint32_t most_refs; /* maximum number of references in an object of this class */
 	/* number of reference fields of an object, including those of superclasses */

@@ -49,8 +49,8 @@ struct query_names {
 /* One column of a batch of rows. */
 struct query_batch_column {
 	const uint64_t *values; /* numbers; for double and signed columns, their bit patterns */
-	const uint32_t *codes;  /* for text columns: indexes in the names of the column */
-	const uint8_t *flags;   /* for booleans: 0 or 1 */
+	const uint32_t *codes;  /* text columns: indexes in the names of the column */
+	const uint8_t *flags;   /* booleans: 0 or 1 */
 	/* 0 if the row has no value in this column; NULL: all rows have a value */
 	const uint8_t *there;
 };
@@ -401,7 +401,7 @@ void query_set_names(struct query *q, size_t column, const struct query_name_set
 /* The databases that a query reads. All are borrowed. */
 struct query_sides {
 	const struct session *session;
-	const struct session *before; /* for args->before; NULL: none */
+	const struct session *before; /* sessions for args->before; NULL: none */
 };
 
 /*

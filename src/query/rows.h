@@ -9,7 +9,7 @@
 
 /* A fact that has been set. */
 struct query_fact {
-	const struct hdb_column *column; /* in spec.facts */
+	const struct hdb_column *column; /* column in spec.facts */
 	struct hdb_value value;
 	/* memory of the string value.text, owned; NULL if the value is not a string */
 	char *text;

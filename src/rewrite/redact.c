@@ -179,9 +179,9 @@ static const struct {
 struct redact {
 	const struct hdb_redact_options *opt;
 	struct rewrite_shapes shapes;
-	struct rewrite_kept strings;    /* of HDB_REDACT_TEXTS */
-	struct rewrite_hashes hashes;   /* of opt->hash */
-	struct rewrite_renames renames; /* of opt->names_path */
+	struct rewrite_kept strings;    /* strings for HDB_REDACT_TEXTS */
+	struct rewrite_hashes hashes;   /* hashes for opt->hash */
+	struct rewrite_renames renames; /* new names from opt->names_path */
 	struct rewrite_named named;
 	struct rewrite_secrets *secrets; /* secrets for opt->report_path; NULL: no report */
 };

@@ -34,7 +34,7 @@ struct rewriter {
 	struct base_work *work;
 	struct base_source *source; /* the dump to read */
 	struct hprof_file file;
-	struct base_view view; /* for the policy */
+	struct base_view view; /* view for the policy */
 	struct hdb_output_result result;
 	unsigned id_size; /* size of an ID in the output; set before rewriter_run */
 	/* private */
@@ -49,7 +49,7 @@ struct rewriter {
 	uint64_t left;    /* number of bytes missing from the current record or sub-record */
 	bool is_direct;   /* whether to write it immediately instead of collecting it */
 	uint64_t events;
-	enum hprof_version version; /* of the output */
+	enum hprof_version version; /* version of the output */
 };
 
 /*

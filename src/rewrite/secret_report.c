@@ -27,7 +27,7 @@ struct rewrite_secrets {
 struct subject {
 	uint64_t id;
 	const char *kind; /* "byte[]", "char[]" or "name" */
-	uint64_t length;  /* in elements */
+	uint64_t length;  /* length in elements */
 	bool is_kept;
 };
 

@@ -16,13 +16,13 @@ struct rewrite_run {
 
 struct rewrite_class {
 	uint64_t class_id, super_id;
-	uint64_t fields_offset; /* in the dump */
+	uint64_t fields_offset; /* offset of the fields in the dump */
 	uint32_t field_count;
 	uint32_t body_bytes;    /* size of the fields that it declares */
 	uint32_t instance_size; /* as recorded in the dump */
 	/* computed for the first instance */
 	size_t first_run, run_count;
-	uint64_t run_bytes; /* of all runs */
+	uint64_t run_bytes; /* size of all runs */
 	uint64_t all_bytes; /* size of an instance's values, including the fields of superclasses */
 	bool has_runs;
 };

@@ -9,8 +9,8 @@
 
 struct strip {
 	const struct hdb_strip_options *opt;
-	struct rewrite_shapes shapes; /* for HDB_STRIP_PRIMITIVES */
-	struct rewrite_kept kept;     /* for opt->keep */
+	struct rewrite_shapes shapes; /* shapes for HDB_STRIP_PRIMITIVES */
+	struct rewrite_kept kept;     /* arrays for opt->keep */
 	struct rewrite_named named;
 };
 

@@ -164,7 +164,7 @@ static_assert(sizeof(struct store_thread_start) == 8, "stored");
 struct store_trace {
 	uint32_t trace_serial;
 	uint32_t thread_serial;
-	uint64_t first_frame; /* in the `trace.frames` table */
+	uint64_t first_frame; /* index of the first frame in the `trace.frames` table */
 	uint32_t frame_count;
 	uint32_t unused;
 };
@@ -258,7 +258,7 @@ struct store_alloc_site {
 	uint32_t live_instances;
 	uint32_t allocated_bytes;
 	uint32_t allocated_instances;
-	uint16_t flags; /* of the record */
+	uint16_t flags; /* flags of the record */
 	uint8_t array_type;
 	uint8_t unused;
 };
@@ -269,7 +269,7 @@ struct store_cpu_sample {
 	uint32_t record_no;
 	uint32_t sample_count;
 	uint32_t trace_serial;
-	uint32_t total_count; /* of the record */
+	uint32_t total_count; /* total count in the record */
 };
 static_assert(sizeof(struct store_cpu_sample) == 16, "stored");
 
@@ -281,8 +281,8 @@ struct store_heap_summary {
 	uint64_t allocated_instances;
 	uint32_t live_bytes;
 	uint32_t live_instances;
-	uint32_t cutoff_ratio_bits; /* from ALLOC SITES: the bits of a float */
-	uint16_t flags;             /* from ALLOC SITES: HPROF_SITES_* */
+	uint32_t cutoff_ratio_bits; /* cutoff ratio in ALLOC SITES: the bits of a float */
+	uint16_t flags;             /* flags in ALLOC SITES: HPROF_SITES_* */
 	uint8_t is_alloc_sites;
 	uint8_t unused;
 };

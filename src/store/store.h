@@ -139,7 +139,7 @@ struct store_table_info {
 	uint64_t item_count;
 	/* total size of its blocks, including their headers of 16 bytes */
 	uint64_t bytes;      /* decompressed */
-	uint64_t file_bytes; /* in the file; smaller if blocks are compressed */
+	uint64_t file_bytes; /* size in the file; smaller if blocks are compressed */
 };
 
 /*

@@ -98,7 +98,7 @@ static bool next_field(struct proto *message, uint32_t no, enum proto_wire wire,
 /* Value of a key. The kind determines which member is used. */
 struct known {
 	uint64_t key[3]; /* kind, scope of the number, number */
-	uint32_t no;     /* of a sequence, dump, node or text, or of a heap's last dump */
+	uint32_t no;     /* number of a sequence, dump, node or text, or of a heap's last dump */
 	union {
 		struct proto message;
 		struct call_node had; /* previous sums of a sample */

@@ -25,7 +25,7 @@
 struct capture_vm {
 	int pid;
 	char user[64];        /* user name, or number if there is none */
-	char main_class[256]; /* or the file of -jar; empty: unknown */
+	char main_class[256]; /* main class, or the file of -jar; empty: unknown */
 	char container[72];   /* container ID, or a note that it is in another namespace */
 	char version[96];     /* Java version; empty: unknown */
 	bool has_heap;
@@ -41,8 +41,8 @@ int capture_list(struct capture_vm **vms, size_t *count, size_t *hidden, struct 
 
 /* Measurements of a running VM. 0 and "" mean unknown. */
 struct capture_meters {
-	int pid, inner_pid;   /* in the PID namespace of this process, and in its own */
-	uint64_t start_ticks; /* with the PID, identifies the process */
+	int pid, inner_pid;   /* PID in the namespace of this process, and in the VM's own */
+	uint64_t start_ticks; /* start time, which identifies the process together with the PID */
 	uint64_t age_ms;      /* time since its start; independent of changes of the clock */
 	char main_class[256], version[96];
 	char vm_args[2048]; /* options of the VM, truncated to fit */

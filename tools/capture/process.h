@@ -13,8 +13,8 @@
 #include <sys/types.h>
 
 struct process {
-	pid_t pid;       /* in the PID namespace of this process */
-	pid_t inner_pid; /* in the innermost PID namespace of the other process */
+	pid_t pid;       /* PID in the namespace of this process */
+	pid_t inner_pid; /* PID in the innermost namespace of the other process */
 	int proc_fd;     /* its directory in /proc */
 	uid_t uid;       /* effective */
 	gid_t gid;

@@ -30,7 +30,7 @@ enum smaps_figure {
 
 struct smaps_mapping {
 	uint64_t start, end; /* addresses */
-	uint64_t offset;     /* in the file */
+	uint64_t offset;     /* offset in the file */
 	const char *access;  /* four characters: "rw-p" */
 	const char *name;    /* not terminated; empty: anonymous */
 	size_t name_size;    /* without " (deleted)" */

@@ -157,7 +157,7 @@ struct bounds {
 	int64_t low, high;  /* bounds of integers and booleans */
 	int64_t last;       /* previous value */
 	bool has_fallen;    /* whether a value was less than the previous one: not sorted */
-	double least, most; /* of doubles */
+	double least, most; /* bounds of doubles */
 	struct bytes low_text, high_text;
 };
 

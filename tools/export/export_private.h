@@ -105,7 +105,7 @@ struct export_distinct {
 	uint32_t count;
 	struct base_idmap numbers; /* value -> code */
 	struct base_names texts;   /* indexed by code */
-	struct bytes plain;        /* in Parquet's PLAIN encoding */
+	struct bytes plain;        /* values in Parquet's PLAIN encoding */
 };
 
 /* Returned instead of a code if memory is exhausted. */

@@ -67,7 +67,8 @@ struct command {
 struct cli {
 	const struct command *command;
 	struct options opt;
-	struct arguments rest; /* if the command PASSES_ON: all arguments after its name */
+	/* all arguments after the command's name, if the command PASSES_ON */
+	struct arguments rest;
 	const struct hdb_query_spec *query; /* NULL: none */
 	/* whether the query was run as `heapdb NAME`, without the word "query" */
 	bool is_direct;

@@ -17,7 +17,7 @@
 struct people_rows {
 	const struct own_answer *of;
 	bool is_tree;   /* whether details are indented instead of having their own column */
-	uint64_t least; /* of details */
+	uint64_t least; /* minimum size of listed details */
 	struct hdb_value cells[ACCOUNT_COLUMNS];
 	char indented[80], not_listed[80];
 };

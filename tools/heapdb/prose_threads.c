@@ -110,7 +110,7 @@ static const struct prose_column columns[] = {
 
 /* The thread that is being read. It will be grouped by stack and state. */
 struct thread {
-	struct prose_group g; /* `shallow` is what the local variable in HOLDS retains */
+	struct prose_group g; /* `shallow` is the retained size of the local variable in HOLDS */
 	bool is_own;          /* whether the frame belongs to the application */
 };
 

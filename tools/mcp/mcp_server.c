@@ -76,7 +76,8 @@ struct server {
 	const struct mcp_options *options;
 	struct mcp_files files; /* used by the working thread only */
 	int in, out;
-	uint64_t nonce;       /* of this process */
+	/* start time of the server in ns, which makes hashes specific to this process */
+	uint64_t nonce;
 	pthread_mutex_t lock; /* protects the members up to out_lock */
 	pthread_cond_t changed;
 	struct request *first, **last;

@@ -15,7 +15,7 @@ struct mapping {
 	enum memory_part part; /* part according to the name and the adjacent mappings */
 	bool is_accessible;
 	bool is_anonymous;
-	bool is_arena; /* of malloc */
+	bool is_arena; /* whether it is an arena of malloc */
 	/* whether it is a small inaccessible mapping, such as the guard page below a stack */
 	bool is_guard;
 	bool is_file; /* whether it is the first mapping of its file */

@@ -13,7 +13,7 @@ enum { STAR_ID, STAR_CLASS, STAR_SHALLOW, STAR_TEXT, STAR_COUNT };
 
 struct oql {
 	struct oql_eval eval;
-	struct hdb_error own_err; /* used if the caller passes none */
+	struct hdb_error own_err; /* used if the caller passes no error */
 	char *text;               /* statement, owned */
 	struct oql_select *select;
 	struct oql_rows *rows;

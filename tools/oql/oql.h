@@ -46,7 +46,7 @@ struct oql_options {
 	uint64_t memory_bytes; /* memory budget; 0: OQL_MEMORY_DEFAULT */
 	uint64_t limit;        /* maximum rows; 0: all */
 	const char *sort;      /* sort column, "-column" for reverse order; NULL: none */
-	size_t batch_rows;     /* for oql_arrow, as in hdb_rows_arrow */
+	size_t batch_rows;     /* rows per batch of oql_arrow, as in hdb_rows_arrow */
 	/*
 	 * whether objects are cells such as "java.util.HashMap @ 0x12c4"instead of IDs or strings
 	 */

@@ -121,7 +121,7 @@ struct oql_select {
 	size_t order_count;
 	bool has_limit;
 	uint64_t limit, offset;
-	struct oql_select *next; /* in a UNION */
+	struct oql_select *next; /* next SELECT of a UNION */
 	size_t depth;
 };
 

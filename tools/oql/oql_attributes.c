@@ -16,7 +16,7 @@ struct subject {
 	struct oql_eval *ev;
 	struct oql_arena *arena;
 	const struct oql_value *v;
-	struct hdb_object_facts facts; /* if it is an object */
+	struct hdb_object_facts facts; /* facts, if the value is an object */
 	int which;                     /* selects the attribute */
 };
 

@@ -21,7 +21,7 @@ struct oql_part {
 	struct oql_value pending;  /* SELECT OBJECTS: the list being expanded */
 	size_t pending_at, item;   /* position in the list, and next item */
 	bool has_row;              /* whether frame.current has items that were not consumed */
-	struct oql_keys keys;      /* for DISTINCT or GROUP BY */
+	struct oql_keys keys;      /* keys for DISTINCT or GROUP BY */
 	/* groups, allocated in `kept` */
 	BASE_VEC_AS(group_vec, struct oql_group *, groups, group_count);
 	size_t group_at;

@@ -5,11 +5,11 @@
 #include "sqlite/sql_private.h"
 
 struct heapsql_filter {
-	struct sql_table_def def; /* of the table; must be first */
+	struct sql_table_def def; /* definition of the table; must be first */
 	struct heapsql *sql;
 	struct sql_source *source;
 	sqlite3_stmt *statement;
-	char *declaration; /* of the table; sqlite3_free */
+	char *declaration; /* declaration of the table; owned: sqlite3_free */
 	size_t count;
 	/* columns that are used, as in sqlite3_index_info.colUsed */
 	sqlite3_uint64 used;

@@ -11,7 +11,7 @@ struct row {
 	uint32_t from, to; /* the reference; `to` HDB_NONE: none */
 	uint32_t step;
 	bool is_strong;                /* path: whether no reference is weak */
-	struct hdb_object_facts facts; /* of the row's object */
+	struct hdb_object_facts facts; /* facts of the row's object */
 };
 
 /* Columns: first those that `column_row` computes, then cells. */

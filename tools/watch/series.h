@@ -65,12 +65,12 @@ struct series_record {
 	char jvm[SERIES_JVM_SIZE]; /* "PID-START": start of the process in ticks since boot */
 	uint64_t figures[SERIES_FIGURES];
 	unsigned has;                 /* bit set of figures */
-	char main_class[256];         /* of SERIES_JVM */
+	char main_class[256];         /* SERIES_JVM: main class */
 	char version[96];             /* likewise */
-	char event[32];               /* of SERIES_EVENT: "capture" */
+	char event[32];               /* SERIES_EVENT: the event, such as "capture" */
 	char text[512], path[1024];   /* likewise */
-	uint64_t pause_us;            /* for SERIES_CLASSES: duration of the request to the JVM */
-	uint64_t objects, bytes;      /* for SERIES_CLASSES: objects and bytes of all classes */
+	uint64_t pause_us;            /* SERIES_CLASSES: duration of the request to the JVM */
+	uint64_t objects, bytes;      /* SERIES_CLASSES: objects and bytes of all classes */
 	struct series_class *classes; /* borrowed until the next record */
 	size_t class_count;
 };

@@ -21,7 +21,7 @@
 /* A JVM, as the world reports it. */
 struct watch_jvm {
 	int pid;
-	struct series_record sample; /* with jvm, age, main_class and version */
+	struct series_record sample; /* sample with jvm, age, main_class and version */
 	bool can_attach;
 	/* time at which the dump that the JVM wrote itself was complete; 0: none */
 	uint64_t oom_dump_ms;

@@ -53,8 +53,8 @@ struct spilled {
 	struct derive *derive;
 	const struct graph_dominators *dominators;
 	uint32_t blocks_per_bucket;
-	struct base_buckets objects, sums; /* by range of numbers */
-	struct base_buckets rows;          /* by blocks of objects */
+	struct base_buckets objects, sums; /* records by range of numbers */
+	struct base_buckets rows;          /* records by blocks of objects */
 	/* whether fill_block writes retained sizes rather than dominators */
 	bool is_retained;
 	/* Arrays of the current range, by number. Sizes are in units of the alignment. */
@@ -184,7 +184,7 @@ static int take_sums(struct spilled *p, uint32_t range, struct hdb_error *err)
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Adds the sum of the object with number k of the range, which is complete, to its dominator. */
+/* Adds the complete sum of the object with number k of the range to that of its dominator. */
 static int add_to_dominator(struct spilled *p, uint32_t base, uint32_t k, struct hdb_error *err)
 {
 	const uint32_t dominator = p->dominators->dominator[base + k];

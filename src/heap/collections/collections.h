@@ -14,8 +14,8 @@ enum heap_collection_kind { HEAP_LIST, HEAP_SET, HEAP_MAP, HEAP_QUEUE, HEAP_BITS
 
 /* How the contents are stored. */
 enum heap_collection_shape {
-	HEAP_EMPTY, /* not stored: always empty */
-	HEAP_WRAP,  /* in another collection, at `store` */
+	HEAP_EMPTY, /* no elements are stored; always empty */
+	HEAP_WRAP,  /* elements in another collection, at `store` */
 	/* the elements of the array at `store`, from index `first` on, wrapping around */
 	HEAP_ARRAY,
 	/* in any slots of the array at `store`; the keys are in the array at `key`, if given */
@@ -26,12 +26,15 @@ enum heap_collection_shape {
 	 * given
 	 */
 	HEAP_CHAINS,
-	HEAP_LINKED, /* in entry objects, starting at `store` and linked by `next` */
-	HEAP_TREE,   /* in entry objects: the root at `store`, children by `left` and `next` */
-	HEAP_PARTS,  /* in other collections, the elements of the array at `store` */
-	HEAP_FIELDS, /* in its own fields: `value` and `key` are lists of field names */
-	HEAP_WORDS,  /* as bits of the long, or of the array of longs, at `store` */
-	HEAP_NODES,  /* in nodes, which are objects with their own rows: see `parts` */
+	HEAP_LINKED, /* elements in entry objects that start at `store` and are linked by `next` */
+	/* elements in entry objects: the root at `store`, children by `left` and `next` */
+	HEAP_TREE,
+	/* elements in other collections, which are the elements of the array at `store` */
+	HEAP_PARTS,
+	/* elements in the object's own fields: `value` and `key` are lists of field names */
+	HEAP_FIELDS,
+	HEAP_WORDS, /* as bits of the long, or of the array of longs, at `store` */
+	HEAP_NODES, /* elements in nodes, which are objects with their own rows; see `parts` */
 	/* in an undescribed structure: only the size is known, which is `size` minus `first` */
 	HEAP_HIDDEN
 };
@@ -136,7 +139,7 @@ struct heap_collection_rule {
 	 */
 	const char *absent;
 	const char *free;              /* path to the value of free slots, or a number; NULL: 0 */
-	const struct heap_part *parts; /* of nodes; ends with HEAP_PART_END */
+	const struct heap_part *parts; /* parts of nodes; ends with HEAP_PART_END */
 	unsigned takes;                /* enum heap_collection_takes */
 	unsigned flags;                /* enum heap_collection_flag */
 };
@@ -164,7 +167,8 @@ struct heap_collection {
 	uint64_t array_length;
 	uint64_t size;     /* number of elements; of a bit set, number of set bits */
 	uint64_t capacity; /* number of elements that fit without growing */
-	bool has_size;     /* if false, heap_collection_count can count the elements */
+	/* whether the size is known; if not, heap_collection_count can count the elements */
+	bool has_size;
 	bool has_capacity;
 	bool has_lied;   /* the stored size is impossible */
 	bool wraps_null; /* wraps null, so it is empty */
@@ -215,12 +219,12 @@ struct heap_chunk {
 /* Position of a walk in a node, or in an array of a node. */
 struct heap_frame {
 	const struct heap_collection_rule *rule; /* row of the node */
-	uint64_t at, end; /* for arrays and repeated elements: next slot, and end */
+	uint64_t at, end; /* arrays and repeated elements: next slot, and end */
 	/* for ropes, number of elements to skip; for numbers, base to add */
 	uint64_t base;
 	uint32_t ix;       /* the node or the array */
 	uint32_t class_no; /* nodes: the class named in the row */
-	uint32_t run_done; /* for runs: number of numbers returned so far from the current run */
+	uint32_t run_done; /* runs: number of numbers returned so far from the current run */
 	/* for nodes: next part; for arrays: the part to which the array belongs */
 	uint16_t part;
 	uint8_t level;        /* arrays of arrays: 0 is a leaf */
@@ -249,7 +253,7 @@ struct heap_entries {
 	const struct heap_collection_rule *rule; /* NULL: nothing to read */
 	unsigned takes;
 	uint64_t left; /* number of array elements left */
-	uint64_t skip; /* for nodes: number of following elements to skip */
+	uint64_t skip; /* nodes: number of following elements to skip */
 	/* number of remaining steps; no collection has more entries than the heap has objects */
 	uint64_t steps;
 	uint64_t at, slots;  /* next slot, and number of slots */
@@ -263,7 +267,7 @@ struct heap_entries {
 	} bounds;
 	uint32_t node;     /* next entry of a chain; HEAP_NONE: none */
 	uint32_t end_node; /* entry that ends a list */
-	uint32_t tortoise; /* for Brent's cycle detection */
+	uint32_t tortoise; /* node remembered by Brent's cycle detection */
 	uint64_t chain_steps, chain_power;
 	uint32_t stack[HEAP_TREE_LEVELS];
 	unsigned depth;

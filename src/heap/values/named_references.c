@@ -45,7 +45,7 @@ static const char defined_name[] = "<defined class>";
 
 struct field {
 	const char *name;
-	uint32_t offset; /* in the body of an instance */
+	uint32_t offset; /* offset in the body of an instance */
 	uint8_t strength;
 };
 

@@ -55,7 +55,8 @@ typedef int (*heap_take_string)(void *ctx, uint32_t i, const struct heap_string 
 struct heap_string_block {
 	struct heap *heap;
 	const struct heap_block *objects;
-	const struct store_block *references; /* of this block, from heap_string_blocks */
+	/* references of this block, from heap_string_blocks */
+	const struct store_block *references;
 	struct heap_reader reader;
 	uint64_t *lengths;        /* room for STORE_BLOCK_OBJECTS */
 	struct base_vec *entries; /* uint32_t; emptied first */

@@ -33,7 +33,7 @@ struct state {
 	struct base_tree tree; /* its names are ids */
 	struct base_vec sums;  /* struct sums, by node */
 	uint32_t *order;       /* rows as numbers of nodes; owned */
-	uint64_t whole;        /* in bytes */
+	uint64_t whole;        /* total in bytes */
 };
 
 static struct sums *sums_of(const struct state *s, uint32_t node)

@@ -23,7 +23,7 @@ struct sums {
 		    struct hdb_error *err);
 	struct query_check_found *found;
 	uint64_t *own_values, *held_values; /* values of the objects in a block */
-	uint32_t *heaps;                    /* of these objects */
+	uint32_t *heaps;                    /* heaps of these objects */
 	bool is_comparing;                  /* whether values are compared rather than added up */
 	uint32_t *idom;
 	uint64_t *below; /* indexed by object: expected retained size */

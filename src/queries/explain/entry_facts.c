@@ -245,8 +245,8 @@ static bool is_word_byte(char c)
 
 /*
  * Writes a key with each word that contains a digit replaced by "*": "/orders?id=123" becomes
- * "/orders?id=*". Returns false if the result would reveal nothing. It does only if the key is a
- * path, a query, a statement or something similar, or an IP address.
+ * "/orders?id=*". Returns false unless the result is informative, that is, unless the key is a path,
+ * a query, a statement or something similar, or an IP address.
  */
 static bool form_of(const char *text, struct base_text to)
 {

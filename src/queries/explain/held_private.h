@@ -46,14 +46,14 @@ struct held_tally {
 		double count, places, used, bytes;
 	} list[HELD_CLASSES];
 	unsigned classes;
-	double count, bytes; /* of all classes */
+	double count, bytes; /* sums over all classes */
 	bool is_about;       /* whether some objects were not visited */
 };
 
 /* An amount to add to a tally. */
 struct held_addend {
 	uint32_t class_no;
-	double weight, places, used, bytes; /* of one object */
+	double weight, places, used, bytes; /* figures of one object */
 };
 
 /* An object visited by the walk. */

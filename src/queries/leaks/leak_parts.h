@@ -214,7 +214,7 @@ struct query_leak_suspect {
 	 * are suspects themselves. 0 means no bound.
 	 */
 	uint64_t most_bytes;
-	const struct leak_incident *incident; /* for a group of threads, otherwise NULL */
+	const struct leak_incident *incident; /* incident of a group of threads; otherwise NULL */
 };
 
 /* The objects that a suspect holds: their number and total retained size. */

@@ -19,7 +19,7 @@
 /* Sums of the objects of one class. */
 struct analysis_class_sum {
 	uint64_t count, shallow_bytes;
-	uint64_t retained_bytes; /* for children only; 0 in contents */
+	uint64_t retained_bytes; /* retained size of children; 0 in contents */
 	uint32_t class_no;
 };
 

@@ -27,7 +27,7 @@ struct place {
 	const struct session *session;
 	const uint32_t *nodes;
 	size_t at;         /* position of the object being examined; SIZE_MAX: past the end */
-	uint32_t ix;       /* the collection that holds it */
+	uint32_t ix;       /* the collection that contains it */
 	uint32_t class_no; /* the class that its row names */
 	const struct heap_collection_rule *rule;
 	unsigned takes;

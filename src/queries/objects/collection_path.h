@@ -22,8 +22,8 @@ enum analysis_fold_kind {
 struct analysis_fold {
 	uint64_t outer, inner;
 	enum analysis_fold_kind kind;
-	uint64_t index;        /* for ANALYSIS_FOLD_INDEX; UINT64_MAX if unknown */
-	struct heap_value key; /* for ANALYSIS_FOLD_VALUE and _KEY */
+	uint64_t index;        /* index for ANALYSIS_FOLD_INDEX; UINT64_MAX if unknown */
+	struct heap_value key; /* key for ANALYSIS_FOLD_VALUE and _KEY */
 };
 
 /*

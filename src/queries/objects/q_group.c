@@ -50,7 +50,7 @@ struct analysis_keys {
 struct analysis_key {
 	struct heap_text_hash hash;
 	uint32_t ix;
-	bool is_done; /* if false, the caller must call key_of */
+	bool is_done; /* whether the key is complete; if not, the caller must call key_of */
 };
 
 #define XXH_INLINE_ALL
@@ -67,7 +67,7 @@ struct analysis_key {
 
 struct analysis_key_way {
 	enum { BY_LOOKING, BY_NUMBER, BY_FIELD, BY_CHARS, BY_ELEMENTS } way;
-	struct heap_place place; /* of the field */
+	struct heap_place place; /* place of the field */
 };
 
 /*

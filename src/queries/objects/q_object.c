@@ -18,7 +18,7 @@
 struct part {
 	struct heap_object object;
 	struct heap_fields fields;
-	struct heap_walk walk; /* of an array */
+	struct heap_walk walk; /* walk over an array */
 	uint32_t rows;         /* number of rows so far */
 };
 

@@ -17,7 +17,7 @@ struct references {
 	struct heap_object object;
 	/* the list contains the class too, because a field refers to it: ART's shadow$_klass_ */
 	bool has_class;
-	struct heap_walk walk; /* of object arrays */
+	struct heap_walk walk; /* walk over object arrays */
 };
 
 /* Reads the list of references. A long list may contain an object twice. */

@@ -15,7 +15,7 @@ struct referrers {
 	const uint32_t *batch;
 	size_t count, at;
 	uint8_t *is_wanted;      /* indexed by class number: whether it is that class; owned */
-	struct heap_block block; /* with instances */
+	struct heap_block block; /* block of instances */
 	uint32_t block_no, i;    /* the next block */
 };
 

@@ -23,7 +23,7 @@
 #define VALUE_MAX 2048u
 /* Maximum number of fields of an object that are examined. */
 #define FIELDS_MAX 64u
-/* Mixed into the hash of secrets that were found by name. */
+/* Seed of the hashes of secrets that were found by name. */
 #define NAMED_SEED 0x10000u
 
 /* A secret that a thread found in an array of a block. */

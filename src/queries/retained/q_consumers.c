@@ -25,7 +25,7 @@ struct package {
 	uint32_t level;
 	bool is_class; /* whether it is a class and not a package of this name */
 	struct derive_total total;
-	uint64_t others; /* if not 0, a row for this many packages that are not listed */
+	uint64_t others; /* not 0: the row stands for this many packages that are not listed */
 };
 
 /* The groups that a section or package does not list. */
@@ -275,7 +275,7 @@ static int drop_small_items(struct query *q, struct consumers *s, struct hdb_err
 
 /* A package whose children are being visited. The first represents the top level. */
 struct open_package {
-	uint32_t level; /* of its children */
+	uint32_t level; /* level of its children */
 	struct rest rest;
 };
 

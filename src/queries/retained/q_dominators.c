@@ -218,9 +218,9 @@ static uint32_t analysis_dominator_cut_next(const struct analysis_dominator_cut 
 
 struct dominators {
 	struct analysis_level level;
-	struct analysis_groups groups; /* with --by */
+	struct analysis_groups groups; /* groups for --by */
 	bool is_grouped;
-	struct analysis_dominator_cut cut; /* with --tree */
+	struct analysis_dominator_cut cut; /* cut for --tree */
 	bool is_tree;
 	uint32_t node;  /* next node of the cut */
 	uint32_t rest;  /* the node whose other children are listed next, or ANALYSIS_CUT_NONE */

@@ -27,7 +27,7 @@ struct answer {
 	uint32_t class_no; /* class of the set, if it has only one; otherwise HEAP_NONE */
 	uint64_t objects;
 	uint64_t shallow_bytes;
-	uint64_t native_bytes; /* of a set */
+	uint64_t native_bytes; /* native memory of a set */
 	uint64_t retained_bytes;
 	uint64_t retained_count;
 	bool is_counted; /* retained_count is valid */
@@ -41,9 +41,9 @@ struct retained {
 	bool ways[WAY_COUNT];
 	bool is_excluding;
 	struct analysis_excludes excludes;
-	struct derive_filter filter;                   /* if is_excluding */
+	struct derive_filter filter;                   /* filter, if is_excluding */
 	struct derive_retained_result cost;            /* added up */
-	uint64_t unreachable_count, unreachable_bytes; /* of all targets */
+	uint64_t unreachable_count, unreachable_bytes; /* sums over all targets */
 	struct base_vec native;                        /* struct derive_native, ascending */
 	bool has_class_object;                         /* whether the fact has been set */
 };

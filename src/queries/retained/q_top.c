@@ -8,8 +8,8 @@
 #include <queries/retained/q_top.query.h>
 
 struct top {
-	struct analysis_level level;   /* by object */
-	struct analysis_groups groups; /* by anything else */
+	struct analysis_level level;   /* objects, if grouped by object */
+	struct analysis_groups groups; /* groups, if grouped otherwise */
 	struct analysis_groups native; /* the same groups; shallow_bytes is native memory */
 	bool is_grouped;
 	uint64_t whole; /* retained size of all roots */

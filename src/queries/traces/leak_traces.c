@@ -229,7 +229,7 @@ BASE_ORDER(compare_children, struct child, BASE_UP(parent), BASE_UP(ix))
 /* State of the search for references from one parent to its children in the tree. */
 struct naming {
 	struct leak_traces *traces;
-	const struct child *children; /* in order of index */
+	const struct child *children; /* children in order of index */
 	size_t count;
 };
 

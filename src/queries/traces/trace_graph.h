@@ -64,11 +64,11 @@ enum trace_kind { TRACE_FIELD, TRACE_STATIC, TRACE_LOCAL, TRACE_ENTRY };
 
 /* How a reference is named. */
 enum trace_name {
-	TRACE_NAME_FIELD,   /* by the text `name_text` */
-	TRACE_NAME_INDEX,   /* by the number `value` */
+	TRACE_NAME_FIELD,   /* named by the text `name_text` */
+	TRACE_NAME_INDEX,   /* named by the number `value` */
 	TRACE_NAME_KEY,     /* none: the target is a key of a map */
 	TRACE_NAME_ELEMENT, /* none: the target is an element of a set */
-	TRACE_NAME_OF_KEY,  /* by its key in a map, which is the object with ID `value` */
+	TRACE_NAME_OF_KEY,  /* named by its key in a map, which is the object with ID `value` */
 	TRACE_NAME_NONE     /* a local variable */
 };
 
@@ -108,7 +108,7 @@ struct trace_graph {
 	enum library_use use;
 	struct library_leaks library;
 	struct trace_ids ids;
-	struct trace_plan **plans; /* indexed by class, made on first use; NULL: not yet; owned */
+	struct trace_plan **plans; /* indexed by class; owned; NULL until first use */
 	/*
 	 * indexed by class: 1 + index of the rule in trace_virtual.c, or 0 if the class is not a
 	 * known collection

@@ -32,7 +32,7 @@ struct trace_search {
 	bool has_sizes;
 	/* the wanted objects, and objects whose paths pass one of them */
 	struct base_ranks below;
-	struct graph_dominators dominators; /* of the objects, by rank */
+	struct graph_dominators dominators; /* dominators of the objects, by rank */
 	/* indexed by number in the dominator tree: retained size, and number of retained objects */
 	struct base_sizes bytes, counts;
 };

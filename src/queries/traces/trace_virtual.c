@@ -114,7 +114,7 @@ struct reading {
 	/* the reference to be passed on; all references share its other members */
 	struct trace_reference reference;
 	uint64_t no;               /* number of the next element */
-	struct node_places places; /* for the class of the last node */
+	struct node_places places; /* places of the fields in the class of the last node */
 };
 
 /* Position in a chain of nodes, with the state of Brent's cycle detection. */

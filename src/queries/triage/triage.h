@@ -39,7 +39,7 @@ struct triage {
 	uint64_t whole_bytes; /* shallow size of all reachable objects */
 	/* retained size of all roots, which is 100 % of the reachable heap */
 	uint64_t retained_bytes;
-	uint64_t all_bytes;     /* reachable or not: 100 % of garbage */
+	uint64_t all_bytes;     /* shallow size of all objects, of which garbage is a part */
 	uint64_t suspect_count; /* number of suspects of the leaks query */
 	struct analysis_limit limit;
 	struct triage_figure figures[TRIAGE_MEASURES];

@@ -45,7 +45,7 @@
 struct looked {
 	uint32_t ix;
 	struct heap_value field, other;
-	struct heap_object object, array; /* for look_fill; array.ix may be HEAP_NONE */
+	struct heap_object object, array; /* arguments for look_fill; array.ix may be HEAP_NONE */
 };
 
 /* The values of a class that are examined. */

@@ -111,8 +111,8 @@ struct found {
 struct group {
 	struct analysis_counter_head head;
 	uint64_t length, value;
-	uint64_t count[KINDS]; /* for ANY, number of all arrays */
-	uint64_t bytes[KINDS]; /* for KIND_TAILS, size of the zeros at the end */
+	uint64_t count[KINDS]; /* number of arrays by kind; ANY: all arrays */
+	uint64_t bytes[KINDS]; /* bytes by kind; KIND_TAILS: size of the zeros at the end */
 	uint64_t wasted;
 	uint32_t class_no;
 };
@@ -123,10 +123,11 @@ struct arrays {
 	uint64_t min_tail;
 	/* indexed by class number: whether it is requested; NULL: all are */
 	uint8_t *is_class;
-	uint8_t reachable[STORE_BLOCK_OBJECTS]; /* for the block being counted */
-	struct query *q;                        /* only while arrays are read */
-	struct analysis_counter counter;        /* struct group */
-	struct base_vec rows;                   /* const struct group *, sorted */
+	/* whether each object of the current block is reachable */
+	uint8_t reachable[STORE_BLOCK_OBJECTS];
+	struct query *q;                 /* only while arrays are read */
+	struct analysis_counter counter; /* struct group */
+	struct base_vec rows;            /* const struct group *, sorted */
 	uint64_t looked, looked_bytes, without;
 	uint64_t others, other_bytes; /* unreachable arrays */
 	struct analysis_cut short_tails;

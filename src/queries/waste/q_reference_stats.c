@@ -198,7 +198,7 @@ static int make_row(struct query *q, struct stats *s, uint64_t from, uint64_t to
 			continue;
 		last = ix;
 		row.referents++;
-		/* No object holds an unreachable object. */
+		/* an unreachable object does not have a holder */
 		if (analysis_reached_of(&s->list, ix) < analysis_reached_by(row.strength) ||
 		    analysis_reached_of(&s->list, ix) == ANALYSIS_UNREACHABLE)
 			continue;
