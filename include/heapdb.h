@@ -402,7 +402,7 @@ struct hdb_health {
 	const char *mapping_path; /* as for import, or NULL; borrowed until hdb_close */
 };
 
-/* Fills in *out with what hdb_open has read. */
+/* Fills in *out with the results of hdb_open. */
 HDB_API void hdb_health(const struct hdb *db, struct hdb_health *out);
 
 /*

@@ -13,7 +13,7 @@
 #include "analysis/session.h"
 #include "base/sort.h"
 
-/* What to read. */
+/* The contents to read. */
 enum analysis_content_kind {
 	ANALYSIS_TEXTS,  /* strings, by text */
 	ANALYSIS_ARRAYS, /* primitive arrays, by elements */

@@ -1,6 +1,6 @@
 /*
- * analysis/properties.h - what the heap reveals about its VM: system properties, environment,
- * arguments, build, garbage collector, and maximum heap size.
+ * analysis/properties.h - the facts about the VM that the heap contains: system properties,
+ * environment, arguments, build, garbage collector, and maximum heap size.
  */
 #ifndef ANALYSIS_PROPERTIES_H
 #define ANALYSIS_PROPERTIES_H

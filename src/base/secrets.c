@@ -374,7 +374,7 @@ static bool is_basic(const uint8_t *p, size_t size)
 	return has_colon;
 }
 
-/* Returns whether the check of the rule accepts what its pattern matched. */
+/* Returns whether the check of the rule accepts the text that its pattern matched. */
 static bool is_accepted(const struct base_secret_search *s, const struct base_secret_rule *rule,
 			const uint8_t *p, size_t size)
 {

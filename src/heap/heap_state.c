@@ -1,6 +1,6 @@
 /*
  * heap/heap_state.c - facts that readers of any answer should know first: whether the dump file has
- * changed since the import, and what the dump lacks.
+ * changed since the import, and which parts are missing in the dump.
  */
 #include "base/fingerprint.h"
 #include "heap/heap.h"

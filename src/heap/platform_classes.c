@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Packages whose objects only hold what other code stores in them. The first five are MAT's skip
- * pattern. The others have the same role on Android and in other JVM languages.
+ * Packages whose objects only hold objects that other code stores in them. The first five are MAT's
+ * skip pattern. The others have the same role on Android and in other JVM languages.
  */
 static const char *const platform_prefixes[] = {
 	"java.",    "javax.",    "com.sun.",     "sun.",         "jdk.",

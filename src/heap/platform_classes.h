@@ -14,7 +14,7 @@ bool heap_is_platform_class(const char *class_name);
 
 /*
  * Returns whether a class has no name in the source, such as "a.Cache$1". If it is a collection, it
- * holds what the enclosing class puts into it.
+ * holds the objects that the enclosing class puts into it.
  */
 bool heap_is_anonymous_class(const char *class_name);
 

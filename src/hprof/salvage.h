@@ -100,7 +100,7 @@ int hprof_size_proven(struct hprof_salvage *s, const struct hprof_record *rec,
 int hprof_chain_strength(struct hprof_salvage *s, uint64_t offset, uint64_t limit, unsigned need,
 			 struct hdb_error *err);
 
-/* A search: the range to search, what to search for, and the result. */
+/* A search: its range, its target, and its result. */
 struct hprof_search {
 	uint64_t from;     /* first offset to try */
 	uint64_t until;    /* offset after the last one to try */

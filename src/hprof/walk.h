@@ -22,7 +22,7 @@ enum hprof_event {
 /* Kinds of damage. The names are stable, because they are printed and users can query them. */
 enum hprof_problem_kind {
 	HPROF_PROBLEM_TRUNCATED = 1, /* the file ends inside a record */
-	HPROF_PROBLEM_RECORD_LENGTH, /* a record's length does not match what follows */
+	HPROF_PROBLEM_RECORD_LENGTH, /* the length of a record does not match the following bytes */
 	/*
 	 * a top-level record with an unknown tag that may be damaged, because it contains data that
 	 * looks like a heap

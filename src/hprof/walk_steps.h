@@ -6,7 +6,7 @@
 
 #include "hprof/walk.h"
 
-/* What the next step does; stored in hprof_walk's `state`. */
+/* Action of the next step, which is stored in hprof_walk's `state`. */
 enum {
 	STATE_TOP,   /* reads a top-level record */
 	STATE_HEAP,  /* reads a sub-record */

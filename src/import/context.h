@@ -120,7 +120,7 @@ struct import_texts {
 
 /* Data from the first pass, except objects and classes: scan_records.c, scan_heap.c. */
 struct import_records {
-	struct base_idmap serial_map; /* class serial to number in loads */
+	struct base_idmap serial_map; /* maps the serial number of a class to its number in loads */
 	struct base_vec loads;        /* struct hprof_load_class */
 	/* class ID to number in loads; the last record of a class is used */
 	struct base_idmap load_map;

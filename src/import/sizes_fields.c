@@ -239,8 +239,8 @@ static int save_shape(struct sizes *s, uint32_t no, const struct layout_shape *s
 }
 
 /*
- * Returns what HotSpot knows about a class. It recognises classes of the boot loader by name; a
- * class of the same name from another class loader is an ordinary class.
+ * Returns HotSpot's knowledge of a class. It recognises classes of the boot loader by name; a class
+ * of the same name from another class loader is an ordinary class.
  */
 static unsigned known_of(const struct import_class *class)
 {

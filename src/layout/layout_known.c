@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* What a row states about its class. */
+/* Statements of a row about its class. */
 enum what {
 	SINCE,  /* the class exists from this version on */
 	INJECT, /* a field of this type is injected */

@@ -1,6 +1,6 @@
 /*
- * layout/layout_known.h - what HotSpot knows about its own classes but dumps do not list: injected
- * fields, @Contended, and fixed order.
+ * layout/layout_known.h - HotSpot's knowledge of its own classes that dumps do not contain:
+ * injected fields, @Contended, and fixed order.
  *
  * The data is in a table, by VM version. It applies only to classes of the boot loader.
  */

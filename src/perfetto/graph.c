@@ -563,8 +563,8 @@ static uint64_t mark_fields(struct perfetto_tables *g, uint32_t type_no, uint32_
 }
 
 /*
- * Collects what the class of an object must have: fields that only the object names, and a place
- * for references without a field.
+ * Collects the members that the class of an object must have: fields that only the object names,
+ * and a place for references without a field.
  */
 static int survey_object(struct perfetto_tables *g, uint32_t i, struct perfetto_references *refs,
 			 uint64_t *steps, struct hdb_error *err)

@@ -1,4 +1,4 @@
-/* query/coverage.c - reports what an answer covers, as facts. */
+/* query/coverage.c - reports the coverage of an answer as facts. */
 #include "query/coverage.h"
 
 #include "analysis/groups.h"

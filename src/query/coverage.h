@@ -1,6 +1,6 @@
 /*
- * query/coverage.h - the coverage of an answer: the objects to which its numbers refer, and what it
- * omits.
+ * query/coverage.h - the coverage of an answer: the objects to which its numbers refer, and those
+ * that it omits.
  *
  * Each query that counts objects has QUERY_COVERAGE_FACTS at the end of its facts, and counts
  * reachable objects unless the user requests others. Either it has QUERY_POPULATION_OPTIONS, or
@@ -47,10 +47,10 @@ void query_report_unreached(struct query *q);
 void query_report_unreachable(struct query *q, uint64_t count, uint64_t bytes);
 
 /*
- * Reports what is omitted from the rows, and why: "strings that occur less than 3 times". Several
- * reports are added up, and their reasons are joined with "; ". Reports nothing if all numbers in
- * *cut are 0. A NULL cut means that rows were omitted but not counted. Specs without facts for
- * objects and bytes do not get these numbers.
+ * Reports which data is omitted from the rows, and why: "strings that occur less than 3 times".
+ * Several reports are added up, and their reasons are joined with "; ". Reports nothing if all
+ * numbers in *cut are 0. A NULL cut means that rows were omitted but not counted. Specs without
+ * facts for objects and bytes do not get these numbers.
  */
 void query_cut(struct query *q, const struct analysis_cut *cut, const char *format, ...)
 	HDB_PRINTF(3, 4);

@@ -1,6 +1,6 @@
 /*
- * query/merged_cells.h - cells that describe steps of merged trees, and reports on what a walk
- * through such a tree omits.
+ * query/merged_cells.h - cells that describe steps of merged trees, and reports on the parts that a
+ * walk through such a tree omits.
  */
 #ifndef QUERY_MERGED_CELLS_H
 #define QUERY_MERGED_CELLS_H

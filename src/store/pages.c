@@ -55,7 +55,7 @@ static bool tree_is_sound(const uint8_t *db, uint64_t last_page)
 	return depth >= 1 && depth <= PAGES_DEPTH_MAX && root >= 2 && root <= last_page;
 }
 
-/* Describes what is wrong with the head of a meta page, or returns NULL. */
+/* Describes the error in the head of a meta page, or returns NULL if there is none. */
 static const char *head_fault(const uint8_t *meta, uint64_t number, uint32_t page_size)
 {
 	if (load64(meta) != number || load16(meta + PAGE_FLAGS) != PAGE_META)
@@ -70,7 +70,7 @@ static const char *head_fault(const uint8_t *meta, uint64_t number, uint32_t pag
 	return NULL;
 }
 
-/* Describes what is wrong with the meta page to be used, or returns NULL. */
+/* Describes the error in the meta page to be used, or returns NULL if there is none. */
 static const char *meta_fault(const uint8_t *meta, uint64_t number, uint32_t page_size)
 {
 	const uint64_t last_page = load64(meta + META_LAST_PAGE);
@@ -87,9 +87,9 @@ static const char *meta_fault(const uint8_t *meta, uint64_t number, uint32_t pag
 }
 
 /*
- * Describes what is wrong with the meta pages, or returns NULL. Finds the newer page. Only the head
- * of the older one is checked, because LMDB leaves new trees with the old transaction number there
- * if a commit fails in its last step.
+ * Describes the error in the meta pages, or returns NULL if there is none. Finds the newer page.
+ * Only the head of the older one is checked, because LMDB leaves new trees with the old transaction
+ * number there if a commit fails in its last step.
  */
 static const char *metas_fault(const uint8_t *metas[2], uint32_t page_size, unsigned *newest)
 {
@@ -148,7 +148,10 @@ static int read_meta(int fd, uint8_t *meta, uint64_t offset, const char *path,
 	return HDB_OK;
 }
 
-/* Reads the meta pages once. Sets *fault to a description of what is wrong, or to NULL. */
+/*
+ * Reads the meta pages once. Sets *fault to a description of the error, or to NULL if there is
+ * none.
+ */
 static int look_at_metas(int fd, const char *path, const char **fault, uint64_t *wanted_bytes,
 			 struct hdb_error *err)
 {

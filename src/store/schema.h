@@ -29,7 +29,7 @@ enum store_strength {
 	STORE_FINALIZER = 4 /* java.lang.ref.FinalReference */
 };
 
-/* What the dump proves about a shallow size. */
+/* Evidence in the dump about a shallow size. */
 enum store_size_basis {
 	/* from the layout only: no object of the class is close to another object */
 	STORE_SIZE_COMPUTED =

@@ -217,7 +217,7 @@ int store_put(struct store_writer *writer, enum store_table table, const struct 
 	      struct hdb_error *err);
 
 /*
- * Commits what has been written, so that store_put_find can find it. For tables that get no more
+ * Commits the data written so far, so that store_put_find can find it. For tables that get no more
  * blocks.
  */
 int store_put_settle(struct store_writer *writer, struct hdb_error *err);

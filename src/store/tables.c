@@ -42,7 +42,7 @@
 								      0 }
 
 /*
- * The revision describes what a table contains. Raise it when the same dump yields different
+ * The revision describes the contents of a table. Raise it when the same dump yields different
  * contents: different sizes, roots, references or dominators, or a different encoding. A new
  * revision of a base table makes existing databases unreadable, and the dump must be imported
  * again. A new revision of a derived table causes that table to be rebuilt. The revisions of tables

@@ -106,9 +106,7 @@ struct child_output {
 int child_run(const char *const *argv, const struct capture_options *options, uint64_t timeout_ms,
 	      struct child_output *out, struct hdb_error *err);
 
-/*
- * What a running VM can report besides a dump. The members after the stacks are commands of jcmd.
- */
+/* Reports of a running VM other than a dump. The members after the stacks are commands of jcmd. */
 enum capture_question {
 	CAPTURE_HISTOGRAM, /* objects and bytes by class, as `jmap -histo` prints them */
 	CAPTURE_STACKS,    /* the stacks of all threads, as jstack prints them */

@@ -314,7 +314,7 @@ static const char *hint_of(int result)
 					"";
 }
 
-/* Prints an error: with --json as JSON to standard output, unless writing there is what failed. */
+/* Prints an error: with --json as JSON to standard output, unless writing to it has failed. */
 static void print_error(struct cli *cli, int result, bool as_json)
 {
 	cli->err.code = result;

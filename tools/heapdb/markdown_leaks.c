@@ -170,7 +170,8 @@ static void put_head_step(struct part_of_head *part, const struct hdb_rows *rows
 }
 
 /*
- * Returns whether a row lists what the suspect holds: elements, or otherwise all that it retains.
+ * Returns whether a row lists the objects that the suspect holds: elements, or otherwise all that
+ * it retains.
  */
 static bool is_held(struct head *head, const struct hdb_rows *rows)
 {

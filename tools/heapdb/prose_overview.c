@@ -31,7 +31,10 @@ static void put_suspect(struct answer *answer, uint64_t number, const struct ren
 
 	prose_add(&size, out, rows_value(rows, "retained"));
 	output_format(out, "%3llu", (unsigned long long)number);
-	/* What is reported regardless of its size, such as a pool without free connections. */
+	/*
+	 * Findings that are reported regardless of their size, such as a pool without free
+	 * connections.
+	 */
 	if (rows_value(rows, "percent")->d < 0.05)
 		output_blanks(out, 20);
 	else

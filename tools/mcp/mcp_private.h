@@ -141,7 +141,7 @@ int mcp_answer_statement(const struct mcp_statement *statement, struct mcp_page 
 /* Returns the size of a value as JSON text. */
 size_t mcp_size(const json_t *value);
 
-/* ---- mcp_tools.c: what can be called ---- */
+/* ---- mcp_tools.c: the tools ---- */
 
 struct mcp_call {
 	struct mcp_files *files;

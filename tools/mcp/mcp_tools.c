@@ -22,7 +22,7 @@ struct tool {
 	const char *use; /* when to use it; precedes the query's summary */
 };
 
-/* ---- reading what was given ---- */
+/* ---- reading arguments ---- */
 
 /* Returns whether the value is a string without zero characters. */
 static bool is_text(const json_t *value)

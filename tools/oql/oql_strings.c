@@ -186,7 +186,7 @@ static int part(struct oql_eval *ev, const struct oql_call *call, struct oql_val
 	return HDB_OK;
 }
 
-/* ---- regular expressions and what is replaced ---- */
+/* ---- regular expressions and replacement ---- */
 
 /* Finds the next match, ignoring an empty one at the beginning, as Java's split does. */
 static int next_split(struct oql_eval *ev, struct oql_pattern *pattern, struct oql_match *m)

@@ -72,7 +72,7 @@ struct list {
 	struct value item;
 };
 
-/* Parser position: the text, the current token, and what follows it. */
+/* Parser position: the text, the current token, and the rest. */
 struct place {
 	const char *text, *end, *start, *at;
 	enum token_kind token;
@@ -510,7 +510,7 @@ static const struct form {
 	unsigned char least, most; /* number of arguments, including the receiver */
 	enum kind kind;
 	/*
-	 * for a list, what follows FROM; for a function of a list, its value; for x and m, SQL to
+	 * for a list, the text after FROM; for a function of a list, its value; for x and m, SQL to
 	 * suggest
 	 */
 	const char *name, *sql;

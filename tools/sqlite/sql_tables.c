@@ -141,7 +141,7 @@ const struct sql_table_def sql_classes = {
 	.column = column_classes,
 };
 
-/* ---- totals by class and by kind: what GROUP BY class and GROUP BY kind are answered from ---- */
+/* ---- totals by class and by kind, for GROUP BY class and GROUP BY kind ---- */
 
 enum { TOTALS_GROUP, TOTALS_OBJECTS, TOTALS_SHALLOW, TOTALS_RETAINED, TOTALS_ARG };
 

@@ -24,7 +24,7 @@ struct series_parser {
 	const char *at, *end;
 };
 
-/* ---- JSON: only what a line contains ---- */
+/* ---- JSON: the parts that a line may contain ---- */
 
 static bool take(struct series_parser *p, char c)
 {

@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Number of objects by which sizes are prefetched ahead. */
+/* Number of objects between the prefetch of a size and its use. */
 #define SIZES_AHEAD 24u
 
 /* Used instead of a dominator's number for unreachable objects. */

@@ -1,5 +1,5 @@
 /*
- * queries/android/q_app.c - the app query: what an Android dump reveals about the device and the
+ * queries/android/q_app.c - the app query: facts from an Android dump about the device and the
  * application.
  */
 #include "base/base_text.h"

@@ -402,7 +402,10 @@ static int add_sides(struct diff *d, struct growth *g, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Finds growing nodes, makes a group of each, and computes what each group retains in each dump. */
+/*
+ * Finds growing nodes, makes a group of each, and computes the retained size of each group in each
+ * dump.
+ */
 static int find_growing(struct diff *d, struct growth *g, uint64_t loops, struct hdb_error *err)
 {
 	const size_t n = g->merged.tree.nodes.count;

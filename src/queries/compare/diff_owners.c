@@ -36,7 +36,7 @@
 #define MAIN_PART 2
 #define TEXT_MAX_BYTES 4096
 
-/* A row: an owner, and the change in what it holds. */
+/* A row: an owner, and the change in the memory that it holds. */
 struct row {
 	uint32_t owner, key; /* indexes of names */
 	uint32_t before;     /* the owner in the oldest dump */
@@ -354,7 +354,7 @@ static bool is_below_own(const struct owners *o, uint32_t node, uint32_t owner)
 	return up != ANALYSIS_MERGED_TOP;
 }
 
-/* Adds up what the owners of rows hold, and finds the largest node of each row. */
+/* Adds up the memory that the owners of rows hold, and finds the largest node of each row. */
 static void add_nodes(struct diff *d)
 {
 	struct owners *o = d->part;

@@ -19,8 +19,8 @@ struct edge_sum {
 };
 
 /*
- * Returns what a pair adds to the sum. Because of the mixing (Stafford's variant 13), swapped and
- * shifted pairs give different results.
+ * Returns the number that a pair adds to the sum. Because of the mixing (Stafford's variant 13),
+ * swapped and shifted pairs give different results.
  */
 static uint64_t mix(uint32_t from, uint32_t to)
 {

@@ -1,5 +1,5 @@
 /*
- * queries/database/size_proof.h - describes what proves the size of a class's instances;
+ * queries/database/size_proof.h - describes the evidence for the size of a class's instances;
  * implemented in q_sizes.c.
  */
 #ifndef QUERIES_DATABASE_SIZE_PROOF_H
@@ -13,7 +13,7 @@
  */
 #define QUERY_PROOF_MAX 160
 
-/* Describes what in the dump proves the size of a class's instances. */
+/* Describes the evidence in the dump for the size of a class's instances. */
 void query_size_proof(const struct query *q, const struct store_class *class,
 		      char out[QUERY_PROOF_MAX]);
 

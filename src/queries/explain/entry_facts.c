@@ -1,5 +1,5 @@
 /*
- * queries/explain/entry_facts.c - what the entries of a large collection have in common: equal
+ * queries/explain/entry_facts.c - features that the entries of a large collection share: equal
  * keys, the prefix or the form of keys, a field value that most entries share, points in time, and
  * the field that retains the most.
  *

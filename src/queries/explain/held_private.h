@@ -19,7 +19,7 @@
 /* Maximum number of classes that a tally counts separately. */
 #define HELD_CLASSES 16u
 
-/* What is known about the objects of a class. */
+/* Figures about the objects of a class. */
 enum held_kind {
 	HELD_UNKNOWN,
 	HELD_OTHER,

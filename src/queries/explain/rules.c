@@ -436,7 +436,10 @@ int explain_write(const char *template, struct explain_values *values, struct ba
 	return HDB_OK;
 }
 
-/* Writes what the object holds. The first value named in this text is the number. */
+/*
+ * Writes a description of the objects that the object holds. The first value named in this text is
+ * the number.
+ */
 static int write_holds(struct rule_state *state, struct explain_answer *out, struct hdb_error *err)
 {
 	const char *holds = state->rule->holds, *name = holds ? strchr(holds, '{') : NULL;

@@ -127,7 +127,7 @@ static inline bool explain_has_rules(const struct explain_rules *rules, uint32_t
 	return rules->first[class_no] != rules->first[class_no + 1];
 }
 
-/* What a rule reports about an object. */
+/* The report of a rule about an object. */
 struct explain_answer {
 	const struct explain_rule *rule; /* borrowed from the rules */
 	uint32_t ix;

@@ -90,7 +90,7 @@
 	X(is_deque)       /* 1 if it is another list that is used at its ends */ \
 	X(key_percent)    /* percentage of keys of application classes that equal another key */ \
 	X(key_kind)       /* string: that class */ \
-	X(part_of)        /* string: what most entries share: a prefix, or a field */ \
+	X(part_of)        /* string: feature that most entries share: a prefix, or a field */ \
 	X(part)           /* string: the value that they share */ \
 	X(part_percent)   /* percentage of entries */ \
 	X(part_kinds)     /* number of different values */ \
@@ -190,7 +190,7 @@ void explain_fact_object(struct explain_facts *facts, enum explain_fact no, uint
 /* Returns the name of a class without its package: "HashMap". */
 const char *explain_short_class(struct heap *heap, uint32_t class_no);
 
-/* Measures the entries of a collection: equal keys, and what most entries have in common. */
+/* Measures the entries of a collection: equal keys, and features that most entries share. */
 int explain_entry_facts(const struct session *session, uint32_t collection_ix,
 			struct explain_facts *out, struct hdb_error *err);
 

@@ -17,7 +17,7 @@
 #define NAME_MAX_BYTES 512
 /*
  * If the end of a path is itself to blame, at most END_FIELDS_SHOWN of its fields are named. The
- * second and third field must retain at least a tenth of what the end retains.
+ * second and third field must retain at least a tenth of the end's retained size.
  */
 #define END_FIELDS_SHOWN 3u
 #define END_FIELD_PART 10u
@@ -114,7 +114,7 @@ static size_t library_size(const char *name)
 
 /*
  * Returns whether a class is a collection from a library, or a class nested in one. Such a class
- * holds what other code put into it, and a lambda holds what it captured.
+ * holds objects that other code put into it, and a lambda holds the objects that it captured.
  */
 static bool is_structure(struct heap *heap, uint32_t class_no)
 {
@@ -162,7 +162,7 @@ int leak_blame_step(struct query *q, const struct query_leak_path *path, size_t 
 
 	assert(i < path->count);
 	TRY(heap_object(q->heap, ix, &object, err));
-	/* Arrays and collections only pass on what the object that owns them holds. */
+	/* Arrays and collections only hold objects on behalf of the object that owns them. */
 	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY ||
 	    (object.kind == STORE_INSTANCE && is_structure(q->heap, object.class_no)))
 		*out = BLAME_ARRAY;
@@ -401,7 +401,7 @@ static int name_end_fields(struct query *q, const struct heap_object *object,
 }
 
 /*
- * Finds what to blame if the end of the path is the best step: its largest fields, the object
+ * Finds the places to blame if the end of the path is the best step: its largest fields, the object
  * itself, or the kinds of its root if the object is the whole path.
  */
 static int find_end(struct query *q, const struct query_leak_path *path,

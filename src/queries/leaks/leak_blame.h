@@ -12,8 +12,8 @@
 #include "queries/leaks/leak_parts.h"
 
 /*
- * Kinds of steps, least informative first. Arrays and collections only pass on what their owner
- * holds.
+ * Kinds of steps, least informative first. Arrays and collections only hold objects on behalf of
+ * their owner.
  */
 enum leak_blame { BLAME_ARRAY, BLAME_PLATFORM, BLAME_THREAD, BLAME_STATIC, BLAME_OWN };
 

@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_held.c - determines what a suspect holds (objects of one class, entries of a
- * collection, one array, or anything), and which query lists exactly these objects.
+ * queries/leaks/leak_held.c - determines the objects that a suspect holds (objects of one class,
+ * entries of a collection, one array, or anything), and which query lists exactly these objects.
  *
  * The sentence should name the objects that the program stored: 300,000 Session, not one HashMap.
  * The largest class among the elements is therefore used if it retains half of the suspect.
@@ -320,8 +320,8 @@ static bool is_on_path(struct query *q, const struct query_leak_suspect *about, 
 }
 
 /*
- * Determines what a single suspect holds. A large object (an array, or an object that retains half
- * of the suspect by itself) is named instead.
+ * Determines the objects that a single suspect holds. A large object (an array, or an object that
+ * retains half of the suspect by itself) is named instead.
  */
 static int find_held(struct query *q, const struct leak_rows *rows,
 		     const struct query_leak_suspect *about, struct leak_held *out,

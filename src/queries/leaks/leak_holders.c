@@ -829,7 +829,7 @@ static int find_owner(struct query *q, const struct analysis_suspect *suspect,
 
 /*
  * Sets *out to whether the path begins at a local variable of a thread that does not dominate the
- * end. Such a variable only refers to what other objects hold.
+ * end. Such a variable only refers to objects that other objects hold.
  */
 static int is_passing(struct query *q, const struct analysis_suspect *suspect,
 		      const struct query_leak_path *path, bool *out, struct hdb_error *err)

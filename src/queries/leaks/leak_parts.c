@@ -1,5 +1,5 @@
 /*
- * queries/leaks/leak_parts.c - what accumulates in a leak suspect, by class.
+ * queries/leaks/leak_parts.c - the objects that accumulate in a leak suspect, by class.
  *
  * The classes of children and contents come from sums over the whole heap (leak_sums.c) and are
  * exact. "Elements" are the objects that a user would say a collection contains: 300,000 Session

@@ -97,7 +97,7 @@ enum leak_holder_kind {
 /* Maximum number of bytes in the name of a field or thread. */
 #define LEAK_NAME_MAX_BYTES 512
 
-/* What holds an object: a reference, and the object and class to which it belongs. */
+/* The holder of an object: a reference, and the object and class to which it belongs. */
 struct leak_holder {
 	enum leak_holder_kind kind;
 	unsigned count;                  /* number of fields named in `field` */
@@ -230,8 +230,8 @@ struct leak_held {
 };
 
 /*
- * Determines what a suspect holds. Reads the suspect's other rows, so they must have been added
- * before.
+ * Determines the objects that a suspect holds. Reads the suspect's other rows, so they must have
+ * been added before.
  */
 int leak_held_find(struct query *q, const struct leak_rows *rows,
 		   const struct query_leak_suspect *about, struct leak_held *out,

@@ -320,8 +320,8 @@ static int add_captured(struct query *q, uint32_t class_no, bool is_one, struct 
 }
 
 /*
- * Writes "200 lambdas of Shop that capture Order": the class that declares them, and what they
- * hold.
+ * Writes "200 lambdas of Shop that capture Order": the class that declares them, and the objects
+ * that they hold.
  */
 static int lambda_text(struct query *q, const struct leak_held *held, const char *count,
 		       struct base_text to, struct hdb_error *err)
@@ -342,7 +342,9 @@ static bool is_lambda(const char *class_name)
 	return mark && mark != class_name && mark[-1] != '.' && !strchr(mark, '[');
 }
 
-/* Writes what is held: "12,000 Session", "one byte[134217728]", "20.1 MiB in 300,000 objects". */
+/*
+ * Writes the held objects: "12,000 Session", "one byte[134217728]", "20.1 MiB in 300,000 objects".
+ */
 static int held_text(struct query *q, const struct leak_held *held, struct base_text to,
 		     struct hdb_error *err)
 {
@@ -389,7 +391,7 @@ static int threads_text(struct query *q, const struct leak_held *held,
 	return HDB_OK;
 }
 
-/* Appends what threads wait for: "for the ReentrantLock of thread "main"". */
+/* Appends the object for which threads wait: "for the ReentrantLock of thread "main"". */
 static int add_blocker(struct query *q, const struct leak_incident *incident, struct base_text to,
 		       struct hdb_error *err)
 {
@@ -415,7 +417,7 @@ static int add_blocker(struct query *q, const struct leak_incident *incident, st
 	return HDB_OK;
 }
 
-/* Appends what threads do: ", waiting in Job.run(Job.java:7) for one CountDownLatch,". */
+/* Appends the activity of threads: ", waiting in Job.run(Job.java:7) for one CountDownLatch,". */
 static int add_doing(struct query *q, const struct leak_incident *incident, bool is_subject,
 		     struct base_text to, struct hdb_error *err)
 {

@@ -136,7 +136,7 @@ static void judge(struct described_trace *t, size_t i, const char *own, struct l
 		       own[0] ? between : "", own);
 }
 
-/* Objects that do not leak get no sizes, because what they retain is not a leak. */
+/* Objects that do not leak get no sizes, because the memory that they retain is not a leak. */
 static int set_sizes(struct described_trace *t, struct leak_step *step, struct hdb_error *err)
 {
 	step->bytes = step->objects = LEAK_NO_SIZE;

@@ -17,7 +17,7 @@
  */
 #define ANALYSIS_CHUNKS_MAX 10000u
 
-/* What the dump contains about a virtual thread. */
+/* Data about a virtual thread from the dump. */
 struct analysis_vthread {
 	uint32_t carrier_ix; /* HEAP_NONE: not mounted */
 	uint32_t chunk_ix;   /* the newest stack chunk, or HEAP_NONE */

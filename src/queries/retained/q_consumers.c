@@ -56,8 +56,8 @@ static uint64_t share(const struct consumers *s, uint64_t bytes)
 
 /*
  * Adds the native memory of an item. Items are reachable, so the members of their totals that
- * describe unreachable objects hold native memory: of the items themselves, and of what they
- * retain.
+ * describe unreachable objects hold native memory: memory of the items themselves, and of the
+ * objects that they retain.
  */
 static int add_native(struct query *q, uint32_t ix, struct derive_total *total,
 		      struct hdb_error *err)

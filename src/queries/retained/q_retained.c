@@ -115,7 +115,7 @@ static int answer_object(struct query *q, struct retained *s, struct answer *a,
 
 /* ---- sets ---- */
 
-/* Computes what a set retains in the requested way. */
+/* Computes the retained size of a set by the requested method. */
 static int answer_members(struct query *q, struct retained *s, struct analysis_members *members,
 			  struct answer *a, struct hdb_error *err)
 {

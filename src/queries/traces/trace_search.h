@@ -1,6 +1,6 @@
 /*
- * queries/traces/trace_search.h - the shortest paths of leak traces, and what objects retain in the
- * graph that they follow.
+ * queries/traces/trace_search.h - the shortest paths of leak traces, and retained sizes in the
+ * graph that these paths follow.
  *
  * The search is breadth-first, with roots and references in the order of trace_graph.h. References
  * that are unlikely to be the reason (known library leaks, local variables of threads) are followed
@@ -41,17 +41,17 @@ struct trace_search {
 int trace_search_paths(struct trace_search *search, struct trace_graph *graph,
 		       struct hdb_error *err);
 /*
- * Computes what `count` objects retain. The objects must be reachable. Requires a pass over all
- * references, and the dominators of all objects whose paths pass one of the given objects. May be
- * called only once.
+ * Computes the retained sizes of `count` objects. The objects must be reachable. Requires a pass
+ * over all references, and the dominators of all objects whose paths pass one of the given objects.
+ * May be called only once.
  */
 int trace_search_sizes(struct trace_search *search, const uint32_t *wanted, size_t count,
 		       struct hdb_error *err);
 void trace_search_release(struct trace_search *search);
 
 /*
- * Computes what an object retains if it is one of `wanted` or below one of them. Otherwise the
- * sizes are 0.
+ * Computes the retained size of an object if it is one of `wanted` or below one of them. Otherwise
+ * the sizes are 0.
  */
 int trace_search_retained(const struct trace_search *search, uint32_t ix, uint64_t *bytes,
 			  uint64_t *objects, struct hdb_error *err);

@@ -1,5 +1,6 @@
 /*
- * queries/traces/trace_sizes.c - computes what objects retain in the graph of leak traces.
+ * queries/traces/trace_sizes.c - computes the retained sizes of objects in the graph of leak
+ * traces.
  *
  * Everything that an object dominates is below it in the tree of shortest paths. Dominators are
  * therefore computed only among the objects below the requested objects. A reference from an object

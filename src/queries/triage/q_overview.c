@@ -379,7 +379,7 @@ static int read_largest(struct query *q, const struct query *row, struct hdb_err
 	return copy_of(row, "label", &texts[SHORT_TEXT], err);
 }
 
-/* Shows what is known as soon as the dominator tree is built. */
+/* Shows the facts that are known as soon as the dominator tree has been built. */
 static int open_brief(struct query *q, struct hdb_error *err)
 {
 	struct analysis_limit limit = { 0 };

@@ -274,7 +274,7 @@ static void set_example(struct query *q, const struct triage_figure *f)
 	query_lend_text(q, LABEL, name);
 }
 
-/* Names of what a measure counts, singular and plural. */
+/* Names of the things that a measure counts, singular and plural. */
 static const char *const units[][2] = {
 #define MEASURE(name, one, many) \
 	{ \

@@ -11,7 +11,7 @@
 #include "analysis/properties.h"
 #include "query/query.h"
 
-/* What is measured. */
+/* The measures. */
 #define MEASURE(name, one, many) TRIAGE_##name
 enum triage_measure_no {
 #include <queries/triage/measures.rows.h>
@@ -58,8 +58,8 @@ int triage_take_buffers(struct triage *t, struct hdb_error *err);
 /* Measures threads. Must be called after triage_take_totals, which counts all threads. */
 int triage_take_threads(struct triage *t, struct hdb_error *err);
 /*
- * Describes what the thread that retains the most holds. Must be called after triage_take_scan,
- * which finds this thread.
+ * Describes the objects held by the thread that retains the most. Must be called after
+ * triage_take_scan, which finds this thread.
  */
 int triage_explain_pin(struct triage *t, struct hdb_error *err);
 

@@ -107,7 +107,7 @@ static int add_retained(struct triage *t, struct triage_figure *f, uint32_t ix,
 	return HDB_OK;
 }
 
-/* Counts the objects whose field is null, and what they retain. */
+/* Counts the objects whose field is null, and adds up their retained sizes. */
 static int look_null(struct triage *t, const struct line *line, const struct looked *at,
 		     struct hdb_error *err)
 {
@@ -253,7 +253,7 @@ static int collect(struct scan *s, uint32_t ix, uint32_t lines, struct hdb_error
 }
 
 /*
- * What `scan_make` finds in a block. bytes[0] of the block contains the objects to examine
+ * Results of `scan_make` for a block. bytes[0] of the block contains the objects to examine
  * (uint32_t).
  */
 struct found {

@@ -14,7 +14,7 @@
  * Kinds of wasteful contents of an array: none, only zeros, a single value, many zeros at the end.
  */
 
-/* What an array contains. */
+/* Kinds of contents of an array. */
 struct array_facts {
 	uint64_t value; /* bits of the first element; 0 for an empty array */
 	/* number of zero or null elements at the end; all elements if is_zero */
@@ -99,7 +99,7 @@ static int array_facts(struct heap *heap, struct base_view *view, uint64_t offse
 enum kind { ANY, KIND_EMPTY, KIND_ZERO, KIND_CONSTANT, KIND_TAILS, KINDS };
 enum by { BY_CLASS, BY_LENGTH, BY_VALUE };
 
-/* What a thread finds out about one array. */
+/* Results of a thread about one array. */
 struct found {
 	uint64_t length, value, shallow_bytes, tail_bytes;
 	uint32_t ix, class_no;

@@ -1,6 +1,6 @@
 /*
  * queries/waste/q_reference_stats.c - the reference-stats query: soft, weak, phantom and final
- * references by class: their number, their referents, and what only they hold.
+ * references by class: their number, their referents, and the objects that only they hold.
  */
 #include "analysis/reference_list.h"
 #include "heap/heap_database.h"

@@ -8,7 +8,8 @@
 #include "queries/queries.h"
 
 /*
- * The unreachable objects that no other unreachable object holds, and what each of them holds.
+ * The unreachable objects that no other unreachable object holds, and the objects that each of them
+ * holds.
  *
  * Each unreachable object is held by one "top": an object that no unreachable object refers to, or
  * one object of a ring that nothing refers to. Objects held by several tops are assigned to the top
