@@ -419,7 +419,7 @@ static int prepare(struct reading *s, unsigned *threads_max, struct hdb_error *e
 	if (!heap->object_count)
 		return HDB_OK;
 	TRY(BASE_ALLOC(s->reachable, STORE_BLOCK_OBJECTS, "a block of objects", err));
-	/* This may build a table, so it precedes the stage. */
+	/* finding the reachable objects may build a table, so it precedes the stage */
 	return find_reachable(s, 0, err);
 }
 

@@ -64,7 +64,7 @@ int analysis_level_begin(const struct session *session, uint32_t ix, bool hides_
 	TRY(ix == HEAP_NONE ? derive_top_level(session->derive, &out->children, &list, err) :
 			      derive_children(session->derive, &out->children, err));
 	TRY(store_lists_begin(&out->children, list, &out->length, err));
-	/* Only these objects can be missing from the dump. */
+	/* only the boot loader and invented classes can be missing in the dump */
 	if (heap->object_count)
 		TRY(uncount(session, out, ix, HEAP_BOOT_LOADER, err));
 	for (uint32_t no = 0; no < heap->class_count; no++)

@@ -22,8 +22,8 @@ struct analysis_groups {
 /* How analysis_count_groups distinguishes reachable objects. */
 enum analysis_counting {
 	/*
-	 * It does not: all objects count as reachable. Uses the import's counts and builds no
-	 * table.
+	 * Does not distinguish them: all objects are treated as reachable. Uses the import's counts
+	 * and builds no table.
 	 */
 	ANALYSIS_COUNT_ALL,
 	/* Uses the dominators or the reach tree. If neither exists, builds the reach tree. */

@@ -97,7 +97,7 @@ ssize_t portable_splice(int from, int to, size_t size);
 #undef SPLICE_F_NONBLOCK
 #define SPLICE_F_NONBLOCK 2
 
-/* These are hints that do not affect results. */
+/* The following functions only give hints, which do not affect results. */
 #undef posix_fadvise
 #define posix_fadvise(fd, offset, size, advice) ((void)(fd), (void)(offset), (void)(size), 0)
 #undef sync_file_range

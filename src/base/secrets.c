@@ -458,7 +458,7 @@ static bool is_name(const struct base_secrets *s, const uint8_t *p, size_t size)
 	}
 	if (base_secrets_has_name(s, (const char *)p, size))
 		return dots || !digits;
-	/* This is the name of a package, a file, a type or a constant. */
+	/* names of packages, files, types and constants */
 	return !digits && (dots > 1 || (marks && (!small || p[size - 1] == ';')));
 }
 

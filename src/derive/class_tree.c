@@ -198,7 +198,7 @@ static uint32_t open_from(const struct class_tree *tree, uint32_t at)
 			return at;
 		}
 		/*
-		 * This word contains no open place. Continue with the next word, one level up. Each
+		 * The word contains no open place. Continue with the next word, one level up. Each
 		 * level has one additional word, so the index stays in bounds.
 		 */
 		at = at / 64 + 1;

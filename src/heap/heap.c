@@ -37,7 +37,8 @@ static int read_layout(struct heap *heap, struct hdb_error *err)
 	TRY_ERRORS(r);
 	TRY(store_record_room(store, STORE_CLASSES, &class_room, err));
 	/*
-	 * These numbers determine how much memory is allocated, so impossible numbers are rejected.
+	 * the numbers of objects and classes determine how much memory is allocated, so impossible
+	 * numbers are rejected
 	 */
 	if (r == HDB_NOTFOUND || objects / OBJECTS_A_BYTE > info.bytes ||
 	    info.item_count != objects || objects >= UINT32_MAX || classes >= UINT32_MAX ||
@@ -464,7 +465,7 @@ int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix,
 	*offset = offset_in_group(groups, block, ix);
 	if (*offset)
 		return HDB_OK;
-	/* This is a class object, or an object that the dump does not contain. */
+	/* the object is a class object, or the dump does not contain it */
 	TRY(heap_object(heap, ix, &o, err));
 	if (o.kind == STORE_CLASS)
 		*offset = heap_class(heap, (uint32_t)o.length)->file_offset;

@@ -157,7 +157,7 @@ static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hd
 
 	rc = hprof_walk_unknown_record_at(walk, at, err);
 	if (rc > 0) {
-		/* This may be a heap record with a damaged tag. */
+		/* the record may be a heap record with a damaged tag */
 		rc = holds_subs(walk, HPROF_STRENGTH_SURE, err);
 		found.is_record = rc == 0;
 		rc = rc < 0 ? rc : 1;

@@ -402,7 +402,7 @@ int hprof_walk_step_heap(struct hprof_walk *walk, enum hprof_event *event, struc
 				 err);
 	if (parsed < 0)
 		return parsed;
-	/* This is a run of 0xff bytes, not of roots. */
+	/* the bytes are a run of 0xff, not a run of roots */
 	if (sub.tag == HPROF_ROOT_UNKNOWN && parsed == HDB_OK &&
 	    sub.id == (walk->file->id_size == 8 ? UINT64_MAX : UINT32_MAX))
 		parsed = HPROF_PARSE_BAD_TAG;

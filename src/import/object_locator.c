@@ -288,7 +288,7 @@ static int read_sub(const struct hprof_file *file, struct base_view *view, struc
 			    hprof_quick_sub(view, range, 4, sub)) &&
 	    !(file->is_emptied && sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP))
 		return HDB_OK;
-	/* This is the end of the file, or a record that only the slow parser can read. */
+	/* the file ends here, or only the slow parser can read the record */
 	return hprof_sub_read_in(file, view, range, sub, err);
 }
 

@@ -17,7 +17,7 @@ struct sizes_score {
 	uint64_t contradicted; /* classes with an object that would overlap the next object */
 	/* classes with an object that ends exactly where the next one begins */
 	uint64_t exact;
-	uint64_t loose;        /* all other classes, without those of class objects */
+	uint64_t loose;        /* all other classes; class objects are not counted */
 	uint64_t tight_arrays; /* number of element widths that occur in an array without padding */
 };
 

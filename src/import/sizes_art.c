@@ -70,7 +70,7 @@ void import_mark_embedded(struct import *im, struct block_builder *m, uint32_t i
 	}
 	no = base_idmap_get(&im->class_map, id - CLASS_OVERHEAD_AT);
 	o->is_embedded = no != BASE_IDMAP_NONE;
-	/* There is one such array per class, so no two threads write the same field. */
+	/* there is only one such array per class, so no two threads write the same field */
 	if (o->is_embedded && o->length * o->body_size < UINT32_MAX)
 		import_class_at(im, no)->overhead_bytes = (uint32_t)(o->length * o->body_size);
 }

@@ -37,7 +37,7 @@ struct query_measure {
 int query_judge(struct query *q, const struct session *sides, size_t side_count,
 		const struct query_measure *own, struct hdb_error *err);
 
-/* Checks only the syntax, so that a wrong condition is reported before long work. */
+/* Checks only the syntax, so that a wrong condition is reported before a long computation. */
 int query_check_conditions(const struct query *q, size_t side_count,
 			   const struct query_measure *own, struct hdb_error *err);
 

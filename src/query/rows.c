@@ -328,7 +328,8 @@ int query_make(struct query *q, struct hdb_error *err)
 		if (r == HDB_END)
 			query_kept_end(q);
 		/*
-		 * This is also set after a failure, which leaves the state of the query undefined.
+		 * The flag is also set after a failure, which leaves the state of the query
+		 * undefined.
 		 */
 		q->has_ended = true;
 		return r;

@@ -338,7 +338,7 @@ static int android_sub(struct rewriter *w, const struct hprof_sub *sub, struct h
 
 	assert(android_is(sub->tag));
 	/*
-	 * These records do not hold an object. If they were replaced with a root, the root would
+	 * Such records do not hold an object. If they were replaced with a root, the root would
 	 * hold an object and make garbage reachable.
 	 */
 	if (sub->tag == HPROF_HEAP_DUMP_INFO || sub->tag == HPROF_ROOT_UNREACHABLE)

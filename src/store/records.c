@@ -91,8 +91,8 @@ uint64_t store_record_count(struct store *store, enum store_table table)
 	if (store_table_info(store, table, &info, NULL) != HDB_OK)
 		return 0;
 	/*
-	 * This limits the memory that callers allocate. If records are missing, reading them fails
-	 * later.
+	 * The upper bound limits the memory that callers allocate. If records are missing, reading
+	 * them fails later.
 	 */
 	return info.item_count < info.bytes / RECORD_MIN ? info.item_count :
 							   info.bytes / RECORD_MIN;

@@ -580,7 +580,7 @@ int store_table_info(struct store *store, enum store_table table, struct store_t
 		.bytes = load64(data + 24),
 		.file_bytes = load64(data + (is_packed ? 32 : 24)),
 	};
-	/* This limits what callers allocate to what the file can contain. */
+	/* limit the memory that callers allocate to the size of the file's possible contents */
 	if (out->file_bytes > view->map_bytes ||
 	    out->block_count > out->file_bytes / BLOCK_HEADER_SIZE ||
 	    out->bytes / STORE_PACKED_RATIO > out->file_bytes)

@@ -257,7 +257,7 @@ static int put_format(struct store_writer *writer, struct hdb_error *err)
  */
 static void retain_freed(void)
 {
-	/* It is volatile because compilers would otherwise remove the pair of calls. */
+	/* the variable is volatile because compilers would otherwise remove both calls */
 	void *volatile chunk = malloc(RETAINED_BYTES);
 
 	free(chunk);

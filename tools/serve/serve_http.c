@@ -245,7 +245,7 @@ struct arguments {
 	struct hdb_error err;
 };
 
-/* NOLINTNEXTLINE(readability-function-size): libmicrohttpd says which parameters */
+/* NOLINTNEXTLINE(readability-function-size): libmicrohttpd defines the parameters */
 static enum MHD_Result on_argument(void *ctx, enum MHD_ValueKind kind, const char *key,
 				   size_t key_size, const char *value, size_t value_size)
 {
@@ -421,7 +421,7 @@ static bool is_bare_line(const char *text, size_t size)
 	return strncmp(MHD_get_version(), "0.", 2) == 0 && text[size + 1] != '\0';
 }
 
-/* NOLINTNEXTLINE(readability-function-size): libmicrohttpd says which parameters */
+/* NOLINTNEXTLINE(readability-function-size): libmicrohttpd defines the parameters */
 static enum MHD_Result on_header(void *ctx, enum MHD_ValueKind kind, const char *name,
 				 size_t name_size, const char *value, size_t value_size)
 {
@@ -576,7 +576,7 @@ static enum MHD_Result begin_request(struct server *server, struct MHD_Connectio
 					   MHD_YES;
 }
 
-/* NOLINTNEXTLINE(readability-function-size): libmicrohttpd says which parameters */
+/* NOLINTNEXTLINE(readability-function-size): libmicrohttpd defines the parameters */
 static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, const char *path,
 				  const char *method, const char *version, const char *upload,
 				  size_t *upload_size, void **state)

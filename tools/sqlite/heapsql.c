@@ -127,7 +127,7 @@ static void make_pragma_tables(sqlite3 *db)
 	}
 }
 
-/* NOLINTNEXTLINE(readability-function-size): SQLite says which parameters */
+/* NOLINTNEXTLINE(readability-function-size): SQLite defines the parameters */
 static int authorize(void *ctx, int action, const char *a, const char *b, const char *schema,
 		     const char *trigger)
 {

@@ -66,7 +66,7 @@ static int announce(struct sql_source *source, const char *name, struct hdb_erro
 	return r;
 }
 
-/* NOLINTNEXTLINE(readability-function-size): SQLite says which parameters */
+/* NOLINTNEXTLINE(readability-function-size): SQLite defines the parameters */
 static int no_create(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out,
 		     char **message)
 {
@@ -79,7 +79,7 @@ static int no_create(sqlite3 *db, void *aux, int argc, const char *const *argv, 
 	return SQLITE_ERROR;
 }
 
-/* NOLINTNEXTLINE(readability-function-size): SQLite says which parameters */
+/* NOLINTNEXTLINE(readability-function-size): SQLite defines the parameters */
 static int no_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out,
 		      char **message)
 {

@@ -91,7 +91,7 @@ static int declare(const struct table_aux *a, sqlite3 *sqlite, char **message)
 	return rc;
 }
 
-/* NOLINTNEXTLINE(readability-function-size): SQLite says which parameters */
+/* NOLINTNEXTLINE(readability-function-size): SQLite defines the parameters */
 static int connect_table(sqlite3 *sqlite, void *aux, int argc, const char *const *argv,
 			 sqlite3_vtab **out, char **message)
 {

@@ -67,8 +67,8 @@ int heap_chunk_get(struct heap *heap, struct heap_chunk *chunk, uint64_t at, str
 		   struct hdb_error *err);
 
 /*
- * These read the next element of one shape. They return HDB_OK with the element in `e`,
- * HDB_NOTFOUND if the slot is free, and HDB_END after the last element.
+ * Read the next element of one shape. Return HDB_OK with the element in `e`, HDB_NOTFOUND if the
+ * slot is free, and HDB_END after the last element.
  */
 int heap_next_in_array(struct heap_entries *e, struct hdb_error *err);
 int heap_next_in_slots(struct heap_entries *e, struct hdb_error *err);

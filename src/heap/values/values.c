@@ -98,8 +98,8 @@ int heap_fields_next(struct heap_fields *f, struct hdb_error *err)
 	unsigned size;
 
 	/*
-	 * This is done here, because declaring_no belongs to the previous field until the next
-	 * call.
+	 * The class is stepped here, because declaring_no belongs to the previous field until the
+	 * next call.
 	 */
 	if (!f->is_static)
 		next_class(f);

@@ -224,8 +224,8 @@ static int add_reachable(struct query *q, struct hdb_error *err)
 	struct derive_total total;
 
 	/*
-	 * This is known only if another query has built the table, because info does not build
-	 * tables.
+	 * the total is known only if another query has built the table, because info does not build
+	 * tables
 	 */
 	if (!derive_has_whole(q->derive))
 		return HDB_OK;

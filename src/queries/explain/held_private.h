@@ -128,7 +128,7 @@ void held_set_percent(const struct held_walk *w, struct explain_facts *out, enum
 
 int held_count_array(struct held_walk *w, const struct held_node *node,
 		     const struct heap_object *object, struct hdb_error *err);
-/* These set the figures about equal contents and about the largest array of numbers. */
+/* Set the figures about equal contents and about the largest array of numbers. */
 int held_find_equals(struct held_walk *w, struct explain_facts *out, struct hdb_error *err);
 int held_set_nonzero(const struct held_walk *w, struct explain_facts *out, struct hdb_error *err);
 

@@ -421,9 +421,8 @@ static int find_top(const struct holders *h, struct leak_holder *out, struct hdb
 }
 
 /*
- * Sets *any to whether holders other than the path's must be examined, and *at to the step where
- * paths part. If the step to blame is below it, the step is on every path, and no other holders are
- * needed.
+ * Sets *at to the step above which paths differ, and *any to whether holders on other paths must be
+ * examined. They need not be if the step to blame is below *at, because it is then on every path.
  */
 static int find_parting(struct query *q, const struct query_leak_path *path, size_t *at, bool *any,
 			struct hdb_error *err)

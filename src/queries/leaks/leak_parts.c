@@ -578,7 +578,7 @@ static int follow_list(struct query *q, struct elements *e, const struct class_l
 
 	TRY(derive_children(q->derive, &e->lists, err));
 	for (; ix != HEAP_NONE && nodes < NODES_FOLLOWED; nodes++) {
-		/* This ends the walk even if a damaged table contains a cycle. */
+		/* the limit ends the walk even if a damaged table contains a cycle */
 		if (nodes == q->heap->object_count)
 			return heap_damaged(q->heap, STORE_CHILDREN, ix, "children form a circle",
 					    err);

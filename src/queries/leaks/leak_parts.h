@@ -1,10 +1,11 @@
 /*
  * queries/leaks/leak_parts.h - the facts that the leaks query reports about one suspect: the path
- * to it, its owner, what accumulates in it, and the thread that holds it.
+ * to it, its owner, the objects that accumulate in it, and the thread that holds it.
  *
  * q_leaks.c processes a suspect in this order: query_leak_blame chooses path and owner, then the
  * rows are appended (path, members, children, elements, contents, thread), and leak_held_find reads
- * these rows to state in one sentence what is held. Sentences are built only in leak_prose.c.
+ * these rows to describe the held objects in one sentence. Sentences are built only in
+ * leak_prose.c.
  *
  * Unless stated otherwise, functions return HDB_OK or a failure, and strings that do not fit are
  * truncated.
@@ -274,10 +275,10 @@ int query_leak_thread(struct query *q, struct leak_rows *rows,
 		      const struct query_leak_suspect *about, struct hdb_error *err);
 
 /*
- * Appends one row per group of leaking objects, the one that retains the most first: kind "leaking"
- * and, unless the rows are brief, its path as rows of kind "trace". If is_library is set, appends
- * groups that are a library's fault instead (kind "library"), and unreachable leaking objects (kind
- * "unreachable"). Each group is numbered rows->part, which is increased.
+ * Appends one row per group of leaking objects, beginning with the one that retains the most: kind
+ * "leaking" and, unless the rows are brief, its path as rows of kind "trace". If is_library is set,
+ * appends groups that are a library's fault instead (kind "library"), and unreachable leaking
+ * objects (kind "unreachable"). The number of each group is rows->part, which is then incremented.
  */
 int query_leaking_rows(struct leak_traces *traces, struct leak_rows *rows, bool is_library,
 		       struct hdb_error *err);

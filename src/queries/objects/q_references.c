@@ -99,7 +99,10 @@ static int next_references(struct query *q, struct hdb_error *err)
 
 	if (ix != HEAP_NONE) {
 		s->class_ix = HEAP_NONE;
-		/* It gets a single row, with its fields, in its place. */
+		/*
+		 * if fields also refer to the class, it gets one row with them, at its place in the
+		 * list
+		 */
 		if (!s->has_class)
 			return set_row(q, s, ix, "<class>", err);
 	}

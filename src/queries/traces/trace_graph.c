@@ -301,7 +301,7 @@ int trace_graph_plan(struct trace_graph *graph, uint32_t class_no, struct hdb_er
 
 void trace_graph_rewind(struct trace_graph *graph)
 {
-	/* This is several times the number of objects, which no normal heap exceeds. */
+	/* the limit is several times the number of objects, which no normal heap exceeds */
 	graph->steps_left = 8 * (uint64_t)graph->session->heap->object_count + 1000000;
 }
 
@@ -420,7 +420,7 @@ static int read_class(struct trace_graph *graph, uint32_t class_no, const struct
 		if (fields.value.type != HPROF_OBJECT || !fields.value.bits)
 			continue;
 		TRY(heap_text(heap, fields.field.name_text, name, sizeof(name), err));
-		/* These are ART's own data of the class, and are not followed. */
+		/* these fields contain ART's own data about the class, and are not followed */
 		if (strcmp(name, "$staticOverhead") == 0 || strcmp(name, "$classOverhead") == 0)
 			continue;
 		if (has_rules)

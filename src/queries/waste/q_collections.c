@@ -104,7 +104,7 @@ static int count_one(struct collections *s, const struct analysis_measure *m, ui
 	if ((s->by == BY_SIZE && !m->has_size) ||
 	    (s->by == BY_FILL && (!m->has_capacity || !m->has_size)) ||
 	    (s->by == BY_COLLISIONS && !m->has_used)) {
-		/* It does not belong to a row. */
+		/* the collection does not belong to a row */
 		s->unsorted.rows = ANALYSIS_NOT_COUNTED;
 		s->unsorted.objects++;
 		s->unsorted.bytes += m->shallow_bytes;
