@@ -150,7 +150,7 @@ command: $(command)
 
 # --- compiling and linking ---------------------------------------------------------------------
 
-# Changes when a flag does, so that `make DEV=1` after `make` compiles anew.
+# Changes if a flag changes, so that `make DEV=1` after `make` compiles again.
 flags_now = $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(TEST_LIBS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
@@ -438,7 +438,7 @@ page: ## compile tools/serve/page (TypeScript) into tools/serve/bundle (needs np
 
 # --- checking ----------------------------------------------------------------------------------
 
-# Tools that are not installed are named and passed over; tools/install-deps.sh --lint brings them.
+# Tools that are not installed are listed and skipped; tools/install-deps.sh --lint installs them.
 lint: lint-commits lint-layers lint-text lint-format lint-headers lint-man lint-sh lint-compile lint-analyzer lint-cppcheck lint-tidy ## all checks but the tests
 	@echo "lint: clean"
 
@@ -540,7 +540,7 @@ format: ## rewrite C sources with clang-format
 
 # Writes what a released ABI is held against, and the sizes that structures had first. Only before the release of a
 # soname, see Releases in CONTRIBUTING.md.
-abi-baseline: ## write tests/data/abi.txt and src/api/first_sizes.h anew: before the release of a soname only
+abi-baseline: ## rewrite tests/data/abi.txt and src/api/first_sizes.h, only before the release of a soname
 	python3 tests/lint/abi_list.py include/heapdb.h --sizes > first_sizes.new
 	cmp -s first_sizes.new src/api/first_sizes.h || cp first_sizes.new src/api/first_sizes.h
 	rm first_sizes.new

@@ -13,7 +13,7 @@ enum {
 	PACKET_TIMESTAMP = 8,
 	PACKET_SEQUENCE_ID = 10,
 	PACKET_INTERNED = 12,
-	PACKET_FLAGS = 13, /* bit 0: the interned data starts anew */
+	PACKET_FLAGS = 13, /* bit 0: the interned data starts again */
 	PACKET_HEAP_PROFILE = 37,
 	PACKET_CLEARED = 41, /* has the same meaning as the flag; written before Android 11 */
 	PACKET_COMPRESSED = 50,

@@ -4,8 +4,7 @@
  * content is another one and the revision in store/tables.c is the same, databases that were made
  * before would be read with their old numbers, and the test fails.
  *
- * HEAPDB_WRITE_REVISIONS=1 writes the file anew where revisions were raised or a dump is another
- * one.
+ * HEAPDB_WRITE_REVISIONS=1 rewrites the file after revisions were raised or the dump was replaced.
  */
 #include "derive/build.h"
 #include "base/fingerprint.h"

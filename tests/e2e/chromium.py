@@ -94,9 +94,8 @@ class Browser:
         return result["result"].get("value")
 
     def until(self, script, seconds=30):
-        """Waits until the expression is true; whether it became so. The page looks itself, and anew after it went
-        to another address.
-        """
+        """Waits until the expression is true, and returns whether it became true. The page itself polls it, and polls it
+        again after it went to another address."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             try:

@@ -253,7 +253,7 @@ def test_join():
         _store.LocalStore("again").compact()
     finally:
         _compact._File.replace, _compact._FULL_BYTES = write, full
-    same_tables("joined anew", "source", "again")
+    same_tables("merged again", "source", "again")
     check("large files are not written again", len(glob.glob("again/histogram/*/part-*")) >
           len(glob.glob("source/histogram/*/part-*")))
 

@@ -60,13 +60,13 @@ try:
     check("at the same address", browser.run("location.hash") == "#/histogram")
     check("nothing of the heap is kept", "java." not in browser.run("document.documentElement.outerHTML")
           and browser.run("caches.keys().then(k => k.length)") == 0)
-    # Back with the same token, as a tunnel is that was cut: the page is loaded anew.
+    # Back with the same token, like an interrupted tunnel: the page is reloaded.
     browser.run("window.stays = 1; window.fetch = () => Promise.resolve({ ok: true }); 1")
-    check("when it is back the page is loaded anew", browser.until("window.stays === undefined"))
+    check("the page is reloaded when the server is back", browser.until("window.stays === undefined"))
     check("and waits again", browser.until("document.body?.innerText.includes('continues when')"))
-    # Started anew it has the same address and token: the tab goes on where it was.
+    # After a restart it has the same address and token, and the tab continues where it was.
     server, other = serve()
-    check(f"a server that is started anew has the same address: {other}, {url}", other == url)
+    check(f"a restarted server has the same address: {other}, {url}", other == url)
     check("the tab goes on, at the same view", browser.until("document.querySelector('main table td') !== null && location.hash === '#/histogram'"))
     # Another file takes the database's place: the page says so when somebody comes back to it, and not before.
     browser.run("dispatchEvent(new Event('focus')); 1")

@@ -135,7 +135,7 @@ VIEWS = [
     ("Instances, sorted", go(f"#/all?q=instances&target={PERSON}&sort=retained"), ROW, 50),
     ("Compare", click(".views a", "Compare"), ROW, 20),
     # The dump that was taken first is the large one.
-    ("Compare the other way round", click("main .tools a", "Swap"), ROW, 20),
+    ("Compare: swap", click("main .tools a", "Swap"), ROW, 20),
     ("Compare by package", click(".tabs a", "packages"), ROW, 4),
     ("Compare by class loader", click(".tabs a", "class loaders"), ROW, 4),
     # The IDs of two runs tell nothing: no rows, which is said.
@@ -172,7 +172,7 @@ def visit(name, act, shown, least, limit):
 
 
 def reload():
-    """The page anew: it has no answers, the server has what takes long."""
+    """Reloads the page: it has no answers, but the server has stored slow ones."""
     browser.open("about:blank")
     browser.open(URL.split("?")[0] + "#/problems")
     check("the page opens", browser.until("document.querySelector('main .table') !== null"))

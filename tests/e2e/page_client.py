@@ -265,14 +265,14 @@ try:
     go("#/histogram?target=Sampel*", ".nearest a", "the nearest name")
     check("is a class", browser.until("document.querySelector('.nearest').innerText.includes('Sample')"))
 
-    # The search minds no case; what is called so comes first; what nothing has is no class, and no error.
+    # The search ignores case; exact names come first; an unknown name gives no class and no error.
     def offers(word):
         write("#search", word)
         time.sleep(0.2)
         browser.until("!document.querySelector('.search [role=status]')")
         return browser.run("[...document.querySelectorAll('#found li')].map(e => [...e.children].map(c => c.textContent).join(' '))")
 
-    check("classes are found in lower case, the one that is called so first", (offers("hashmap") or [""])[0].startswith("class java.util.HashMap"))
+    check("classes are found in lower case, the exact name first", (offers("hashmap") or [""])[0].startswith("class java.util.HashMap"))
     some = browser.run("fetch('/api/query/top?limit=1').then(r => r.json()).then(a => a.rows[0].id)")
     found = offers(some[2:])
     check(f"an ID is one without 0x, too: {found}", found and some in found[0])
@@ -308,7 +308,7 @@ try:
     check("Enter on a text finds it", browser.until("location.hash.includes('strings') && document.querySelector('main table td')?.innerText"))
     check(f"a miss is no error: {browser.errors[:1]}", not browser.errors)
 
-    # Tables: sums lead on, sort and filter are in the address, columns and CSV.
+    # Tables: sums are links, sort and filter are in the URL, columns and CSV.
     go("#/histogram", "main table td", "histogram")
     check("a sum is a link to what was summed", browser.until("document.querySelector('main td.n a')?.hash.includes('q=instances')"))
     browser.run("window.gone = 0; new MutationObserver(() => { if (!document.querySelector('main table td')) gone++; }).observe(document.querySelector('main'), { childList: true, subtree: true });"
@@ -371,7 +371,7 @@ try:
         check(f"a picture is saved as {kind}", browser.until(f"files['treemap.{kind.lower()}']?.size > 1000"))
     svg = browser.run("files['treemap.svg'].text().then(t => { const d = new DOMParser().parseFromString(t, 'image/svg+xml'); return [d.querySelectorAll('parsererror').length, d.querySelectorAll('g > title').length, [...d.querySelectorAll('text')].some(e => /[KM]iB/.test(e.textContent)), d.querySelectorAll('svg > text').length]; })")
     check(f"an SVG has titles, sizes and a legend: {svg}", svg[0] == 0 and svg[1] > 20 and svg[2] and svg[3] > 3)
-    # A view as one file: opened without a server it has the same rows and pictures, and nothing that runs or leads on.
+    # A view as one file: opened without a server it has the same rows and pictures, but no scripts and links.
     for view, wanted in ("#/overview", "What accumulates"), ("#/map", "java.lang.String"), ("#/histogram", "java.util.HashMap"):
         go(view, "main .table td, main canvas", f"a view to share, {view}")
         browser.until("!document.querySelector('main .wait, main .late')")
@@ -721,7 +721,7 @@ try:
         go(f"#/overview?obj={array}&tab=hex", ".hex", "bytes of an array")
         check("as bytes", browser.until("document.querySelector('.hex').innerText.startsWith('000000  ')"))
 
-    # A dump of 3,011 threads with 208,824 rows of frames and locals, where it is there.
+    # A dump of 3,011 threads with 208,824 rows of frames and locals, if it exists.
     many = browser.run("fetch('/api/health').then(r => r.json()).then(h => h.databases.findIndex(d => d.name === 'vthreads.heapdb'))")
     if many > 0:
         began = time.monotonic()

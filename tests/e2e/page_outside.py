@@ -1,4 +1,4 @@
-"""page_outside.py URL FOLDER - the views of files beside the dump, on a server and in FOLDER/report.html."""
+"""page_outside.py URL FOLDER - the views of --with files, on a server and in FOLDER/report.html."""
 import os
 import sys
 import time

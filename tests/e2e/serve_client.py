@@ -229,7 +229,7 @@ if has_sql:
     answer, text = ask(f"/api/sql?format=csv&q={many}")
     check("a file has all rows of a statement", answer.status == 200 and text.count(b"\n") == 250_001 and text.startswith(b"x,class\n0x"))
     check("a file of columns, too", ask(f"/api/sql?format=parquet&q={many}")[1][-4:] == b"PAR1")
-    check("of nothing but its heading", ask("/api/sql?format=csv&q=" + urllib.parse.quote("SELECT id FROM objects WHERE 0"))[1] == b"id\n")
+    check("with only its heading", ask("/api/sql?format=csv&q=" + urllib.parse.quote("SELECT id FROM objects WHERE 0"))[1] == b"id\n")
     # One that never ends: it is counted, no more than four are made, and it is cancelled.
     rows_without_end = urllib.parse.quote("SELECT a.id, b.id, c.id FROM objects a, objects b, objects c")
     got = []
@@ -385,7 +385,7 @@ if has_notes:
     words = "expected: <script>\"\\ \u202e \U0001f600"
     status, got = note(on=NOTED, text=words, headers={"Origin": f"http://{HOST}:{PORT}"})
     check("a note is written", status == 200 and got["notes"][NOTED]["text"] == words)
-    check("into a file beside the database", json.load(open(NOTES, encoding="utf-8"))["notes"][0]["text"] == words)
+    check("into a file next to the database", json.load(open(NOTES, encoding="utf-8"))["notes"][0]["text"] == words)
     check("as readable as it is", os.stat(NOTES).st_mode & 0o777 == os.stat(DATABASE).st_mode & 0o666)
     writers = [threading.Thread(target=note, kwargs={"on": f"{i:040x}", "text": str(i)}) for i in range(20)]
     for writer in writers:
@@ -398,7 +398,7 @@ if has_notes:
     with open(NOTES, "w", encoding="utf-8") as damaged:
         damaged.write('{"schema":1,"notes":[{"target":"a","text":7}]}')
     refused("damaged notes", 500, "/api/notes")
-    refused("a note beside them", 500, "/api/notes?on=java.lang.String&text=x", method="POST")
+    refused("another note", 500, "/api/notes?on=java.lang.String&text=x", method="POST")
     check("damaged notes stay as they are", open(NOTES, encoding="utf-8").read().endswith("7}]}"))
     os.unlink(NOTES)
 

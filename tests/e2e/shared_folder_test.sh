@@ -127,7 +127,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv > /dev/null; then
 	chmod 600 $lock
 	chmod 644 a.heapdb
 	setpriv --reuid=65534 --regid=65534 --clear-groups ./heapdb query roots --db a.heapdb > out 2> err ||
-		{ fail "no answer beside the lock file of another reader"; cat err; }
+		{ fail "no answer next to the lock file of another reader"; cat err; }
 	chmod 600 a.heapdb
 	rm -f $lock
 	touch n.heapdb.importing

@@ -124,7 +124,7 @@ if os.path.exists("/proc/self/stat") and "built without" not in said:
     with open("hole.tar", "wb") as out:
         out.write(head.tobuf(tarfile.PAX_FORMAT) + b"1\n0\n31\n".ljust(512, b"\0") +
                   (b"JAVA PROFILE 1.0.2\0" + bytes([0, 0, 0, 8]) + bytes(8)).ljust(512, b"\0") + bytes(1024))
-    stop("import: entry that is passed over", "heapdb import skip.tar.bz2 -o x.heapdb", 0.3)
+    stop("import: entry that is skipped", "heapdb import skip.tar.bz2 -o x.heapdb", 0.3)
     stop("import: the same from a pipe", "heapdb import - -o x.heapdb < skip.tar.bz2", 0.3)
     stop("import: a hole, unpacked", "heapdb import hole.tar -o x.heapdb", 0.3)
     stop("import: a hole, searched", "heapdb import hole.tar -o x.heapdb", 6)

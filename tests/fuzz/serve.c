@@ -3,9 +3,9 @@
  * page's server: access control (Host, Origin, cookies, token) and arguments. Nobody gets access
  * without the token, accepted values are within their limits, and stored values are JSON.
  *
- * Input: u8 which: below 64 headers, "name:value" one a line; below 128 the gate, its five texts
- * one a line, an empty line for none, "T" in a text for the token; else the kind of question (and
- * for queries which one: u8), and its arguments, "key=value" one a line.
+ * Input: u8 which: below 64 headers, "name:value", one per line; below 128 the gate, its five texts
+ * one per line, an empty line for none, "T" in a text for the token; else the kind of question (and
+ * for queries which one: u8), and its arguments, "key=value", one per line.
  */
 #include "serve/serve_cache.h"
 #include "serve/serve_gate.h"

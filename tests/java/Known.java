@@ -1,5 +1,5 @@
 // tests/java/Known.java - makes collections and values of every known class, dumps the heap, and
-// writes beside it what it made, in the words of the classes themselves.
+// writes its contents next to it, as the classes themselves return them.
 //
 //     java tests/java/Known.java OUT.hprof TRUTH.tsv
 //

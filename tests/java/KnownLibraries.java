@@ -1,5 +1,5 @@
 // tests/java/KnownLibraries.java - makes collections of libraries with known contents, dumps the heap,
-// and writes beside it what it made; see Known.java. Which libraries: tests/oracle/known_libraries.xml.
+// and writes its contents next to it; see Known.java. Which libraries: tests/oracle/known_libraries.xml.
 //
 //     java -cp "JARS/*" tests/java/KnownLibraries.java OUT.hprof TRUTH.tsv [MOST]
 //

@@ -98,7 +98,7 @@ public class Leaks {
 		final byte[] body = new byte[3000];
 	}
 
-	/* Loads a copy of Application again, as a server does that deploys it anew. */
+	/* Loads a copy of Application again, as a server that deploys it again does. */
 	static class WebLoader extends ClassLoader {
 		@Override
 		protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException
@@ -185,7 +185,7 @@ public class Leaks {
 		}
 	}
 
-	/* What goes on beside it. */
+	/* What else happens at the same time. */
 	static void work(int round)
 	{
 		for (int i = 0; i < 2000; i++)

@@ -48,7 +48,7 @@ def copy_tree(to):
             for path in (os.path.join(folder, f) for f in files):
                 if os.path.relpath(path, to) not in names:
                     os.remove(path)
-    # Dumps beside the project, with others' answers.
+    # Dumps next to the project, with answers of other tools.
     beside = os.path.join(os.path.dirname(to), "shared")
     if os.path.isdir("../shared") and not os.path.exists(beside):
         os.symlink(os.path.abspath("../shared"), beside)

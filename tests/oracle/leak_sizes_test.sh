@@ -10,7 +10,7 @@ import csv, random, subprocess, sys
 from android_dump import Dump
 
 NODES, LEAKS, ROUNDS, LONG = 40000, 25, 3, 30000
-SAMPLE = 40  # sizes of a heap that are computed anew
+SAMPLE = 40  # sizes of a heap that are computed again
 FIELDS = ('a', 'b', 'c')
 
 def make(seed):

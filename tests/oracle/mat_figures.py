@@ -183,7 +183,7 @@ def tree_by_class(world, answers):
 
 
 def immediate_dominators(world, answers, name, skip):
-    """Dominators by class of the objects of a class; those of skipped packages are passed over."""
+    """Dominators by class of the objects of a class; skipped packages do not count."""
     want = collections.defaultdict(lambda: [set(), 0, 0])
     for at, row in world.rows.items():
         if at in world.dump.classes or row.name != name:

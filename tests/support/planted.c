@@ -49,7 +49,7 @@ struct value {
 	char text[NAME_BYTES]; /* TEXT; REFERENCE: its name */
 	unsigned class_no;     /* of OBJECT; of ARRAY, 0: Object[] */
 	unsigned count;        /* in a collection: so many of it */
-	unsigned first, next;  /* the first field or item; the next one beside it; 0: none */
+	unsigned first, next;  /* the first field or item; the next sibling; 0: none */
 	char field[NAME_BYTES];
 	unsigned name_no; /* the name it was given; NAMES_MAX: none */
 };
