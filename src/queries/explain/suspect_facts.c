@@ -630,6 +630,21 @@ static int walk(struct held_walk *w, const struct analysis_suspect *s, struct ex
 	return explain_entry_facts(w->session, w->largest_ix, out, err);
 }
 
+/*
+ * A group consists of objects of one class. Any other suspect holds the values of its largest
+ * collection.
+ */
+static void set_members(struct heap *heap, const struct analysis_suspect *suspect,
+			struct explain_facts *out)
+{
+	out->figures[EXPLAIN_FACT_members] = out->figures[EXPLAIN_FACT_entries];
+	out->figures[EXPLAIN_FACT_member_kind] = out->figures[EXPLAIN_FACT_value_kind];
+	if (suspect->ix != HEAP_NONE)
+		return;
+	explain_fact_set(out, EXPLAIN_FACT_members, (double)suspect->count);
+	explain_fact_text(out, EXPLAIN_FACT_member_kind, heap_class_name(heap, suspect->class_no));
+}
+
 int explain_facts_find(const struct session *session, const struct analysis_suspect *suspect,
 		       struct explain_facts *out, struct hdb_error *err)
 {
@@ -648,6 +663,7 @@ int explain_facts_find(const struct session *session, const struct analysis_susp
 	if (suspect->retained_bytes < FACTS_BYTES_MIN)
 		return HDB_OK;
 	r = walk(&w, suspect, out, err);
+	set_members(session->heap, suspect, out);
 	base_vec_release(&w.nodes);
 	base_vec_release(&w.contents);
 	free(w.kinds);

@@ -85,6 +85,8 @@
 	X(entries)        /* entries of the largest collection */ \
 	X(entries_kind)   /* string: its class */ \
 	X(value_kind)     /* string: class of its values, with the package */ \
+	X(members)        /* objects of a group, otherwise entries of the largest collection */ \
+	X(member_kind)    /* string: their class, or that of its values, with the package */ \
 	X(collection)     /* object: the collection itself */ \
 	X(is_queue)       /* 1 if it is an unbounded queue between threads */ \
 	X(is_deque)       /* 1 if it is another list that is used at its ends */ \
