@@ -49,6 +49,14 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, struct hdb_
 	return HDB_OK;
 }
 
+/* Returns the length of a sentence without the owner that query_leak_add_keeper added. */
+static size_t length_without_keeper(const char *says)
+{
+	const char *end = strstr(says, " Kept by ");
+
+	return end ? (size_t)(end - says) : strlen(says);
+}
+
 /*
  * Keeps the largest fault of each rule, and counts further faults. Faults with the same text are
  * not counted, because they would look like duplicates.
@@ -56,13 +64,15 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, struct hdb_
 static int keep(struct base_vec *faults, const struct explain_answer *answer, struct hdb_error *err)
 {
 	struct query_leak_fault new = { .answer = *answer };
+	const size_t length = length_without_keeper(answer->says);
 
 	for (size_t i = 0; i < faults->count; i++) {
 		struct query_leak_fault *old = base_vec_at(faults, struct query_leak_fault, i);
 
 		if (old->answer.rule != answer->rule)
 			continue;
-		old->more += strcmp(old->answer.says, answer->says) != 0;
+		old->more += length != length_without_keeper(old->answer.says) ||
+			     strncmp(old->answer.says, answer->says, length) != 0;
 		return HDB_OK;
 	}
 	return base_vec_push(faults, &new, sizeof(new), err);

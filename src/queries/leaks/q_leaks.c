@@ -24,6 +24,12 @@
 #define TEXT_MAX_BYTES 4096
 /* Number of members of a group that are listed, starting with the largest. */
 #define MEMBERS_SHOWN 5u
+/*
+ * Maximum number of steps below a suspect to an object that a rule explains, and the part of the
+ * suspect (a divisor) that the object must retain.
+ */
+#define BELOW_STEPS 16u
+#define BELOW_PART 3u
 
 /* A suspect to report: a large object or group, or a fault of any size. */
 struct finding {
@@ -288,6 +294,41 @@ static int report(struct query *q, struct leaks *l, size_t i, struct hdb_error *
 
 /* ---- findings and their order ---- */
 
+/*
+ * Finds a rule about what the suspect mainly consists of: follows the largest dominated object down
+ * as long as it retains a third of the suspect. Returns HDB_NOTFOUND if no rule matches.
+ */
+static int explain_below(struct query *q, const struct leaks *l, struct finding *f,
+			 struct hdb_error *err)
+{
+	const struct analysis_suspect *s = &f->suspect;
+	uint32_t ix = s->point_ix == HEAP_NONE ? s->ix : s->point_ix;
+	struct store_lists children;
+	int r = HDB_NOTFOUND;
+
+	TRY(derive_children(q->derive, &children, err));
+	for (unsigned step = 0; step < BELOW_STEPS && ix != HEAP_NONE && r == HDB_NOTFOUND;
+	     step++) {
+		const uint32_t *batch;
+		uint64_t bytes;
+		size_t count;
+
+		TRY(store_lists_begin(&children, ix, NULL, err));
+		TRY(store_lists_next(&children, &batch, &count, err));
+		if (!count)
+			break;
+		ix = batch[0];
+		TRY(derive_retained(q->derive, ix, &bytes, err));
+		if (bytes < s->retained_bytes / BELOW_PART)
+			break;
+		r = explain_object(&q->session, &l->rules, ix, &f->answer, err);
+	}
+	/* The words of a rule about a part do not say what the suspect holds. */
+	if (r == HDB_OK && f->answer.retained_bytes < s->retained_bytes / 2)
+		f->answer.holds[0] = '\0';
+	return r;
+}
+
 /* Finds the owner of a suspect, and the rule about it. */
 static int add_finding(struct query *q, struct leaks *l, const struct analysis_suspect *suspect,
 		       struct hdb_error *err)
@@ -312,6 +353,8 @@ static int add_finding(struct query *q, struct leaks *l, const struct analysis_s
 		if (r == HDB_OK)
 			TRY_ERRORS(r = query_leak_add_keeper(q, &f->answer, err));
 	}
+	if (r != HDB_OK)
+		TRY_ERRORS(r = explain_below(q, l, f, err));
 	if (r != HDB_OK)
 		f->answer.rule = NULL;
 	return HDB_OK;

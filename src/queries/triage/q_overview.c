@@ -294,6 +294,27 @@ static int add_detail(struct line *line, const struct query *row, bool has_label
 	return HDB_OK;
 }
 
+/*
+ * Whether a finding about listeners is about what a suspect holds that is already explained: both
+ * are about the same share of the heap.
+ */
+static bool is_explained(const struct overview *o, const struct query *row)
+{
+	const struct hdb_value *percent = query_cell(row, "percent");
+
+	if (percent->type == HDB_TYPE_NULL || (!query_cell_is(row, "rule", "listeners") &&
+					       !query_cell_is(row, "rule", "listeners-field")))
+		return false;
+	for (size_t i = 0; i < o->lines.count; i++) {
+		const struct line *line = base_vec_at(&o->lines, struct line, i);
+
+		if (line->texts[EXPLANATION] && percent->d >= line->percent * 0.9 &&
+		    percent->d <= line->percent * 1.1)
+			return true;
+	}
+	return false;
+}
+
 static int read_finding(struct query *q, const struct query *row, struct hdb_error *err)
 {
 	struct overview *o = q->state;
@@ -303,6 +324,7 @@ static int read_finding(struct query *q, const struct query *row, struct hdb_err
 	/* the rows of the leaks query contain this already */
 	if (query_cell_is(row, "rule", "leak-suspect") ||
 	    (query_cell_is(row, "rule", "direct-buffers") && o->is_outside_listed) ||
+	    is_explained(o, row) ||
 	    (query_cell_is(row, "rule", "leaking-objects") && o->leak_count))
 		return HDB_OK;
 	TRY(add_line(q, row, "finding", err));
