@@ -30,6 +30,8 @@ for command in "redact $DUMP -" "convert $DUMP /dev/stdout" "export objects --db
 	cat errors
 done
 say export roots --db s.heapdb -o roots.csv.gz
+say export dump --db s.heapdb -o dump.hprof.gz
+say export --db s.heapdb
 say import "$DUMP" -o ""
 say import "$DUMP" -o -
 

@@ -347,18 +347,24 @@ int locate_refuse(struct cli *cli, const char *name)
 		return hdb_fail(&cli->err, HDB_EABSENT, "no such file: %s", name);
 	if (S_ISDIR(st.st_mode))
 		return hdb_fail(&cli->err, HDB_EFORMAT, "%s: is a directory, not a file", name);
+	if (!S_ISREG(st.st_mode))
+		return hdb_fail(&cli->err, HDB_EFORMAT,
+				"%s: not a regular file; `heapdb import %s -o FILE` reads a pipe",
+				name, name);
 	return hdb_fail(&cli->err, HDB_EFORMAT, "%s: neither a heap dump nor a heap database",
 			name);
 }
 
-/* Returns whether the file is readable, but is no heap by its contents or its suffix. */
+/* Returns whether the file exists, but is no heap by its type, contents or suffix. */
 static bool is_of_other_kind(const char *name)
 {
 	static const char *const endings[] = { EXTENSION };
 	struct stat st;
 
-	return stat(name, &st) == 0 && S_ISREG(st.st_mode) && access(name, R_OK) == 0 &&
-	       !is_database(name) && !ends_with(name, endings, 1);
+	if (stat(name, &st) != 0)
+		return false;
+	return !S_ISREG(st.st_mode) ||
+	       (access(name, R_OK) == 0 && !is_database(name) && !ends_with(name, endings, 1));
 }
 
 int locate_named(struct cli *cli, const char *name, char **db_path, char **dump_path)

@@ -531,6 +531,9 @@ static int run(struct cli *cli, struct arguments args)
 	if (!cli->opt.no_pager &&
 	    (cli->opt.help || options_find("no-pager", strlen("no-pager"), command->options)))
 		pager_want(cli->out);
+	if (!cli->opt.help && command->flags & EXPORTS && !cli->query && !cli->statement)
+		return cli_usage(cli, "expected a query, a table or a SELECT statement; `heapdb "
+				      "help export` lists queries");
 	if (cli->opt.help || (command->flags & NAMES_QUERY && !cli->query && !cli->statement)) {
 		help_command(cli->out, command, cli->query, false);
 		return HDB_OK;

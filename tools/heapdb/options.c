@@ -732,7 +732,13 @@ static int take_suffix(uint64_t groups, struct options *opt, struct hdb_error *e
 				"-o %s: this command writes a heap database (FILE.heapdb), not "
 				"a dump; use `heapdb export dump -o %s` to write a dump",
 				name, name);
-	if (!(groups & OPTIONS_FILE) || !(groups & OPTIONS_JSON))
+	if (!(groups & OPTIONS_FILE))
+		return HDB_OK;
+	for (size_t i = 0; i < sizeof(packed) / sizeof(packed[0]); i++)
+		if (ends_with(name, packed[i]) && !ends_with(name, ".pb.gz"))
+			return hdb_fail(err, HDB_EUSAGE,
+					"-o %s: this command does not compress files", name);
+	if (!(groups & OPTIONS_JSON))
 		return HDB_OK;
 	if (ends_with(name, ".html") && groups & OPTIONS_REPORT) {
 		opt->html = name;
@@ -763,10 +769,6 @@ static int take_suffix(uint64_t groups, struct options *opt, struct hdb_error *e
 		opt->format = suffixes[i].format;
 		return HDB_OK;
 	}
-	for (size_t i = 0; i < sizeof(packed) / sizeof(packed[0]); i++)
-		if (ends_with(name, packed[i]))
-			return hdb_fail(err, HDB_EUSAGE,
-					"-o %s: this command does not compress files", name);
 	return HDB_OK;
 }
 
