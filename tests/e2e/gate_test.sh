@@ -62,6 +62,15 @@ heapdb gate cut.heapdb --budget cut.yaml > out 2> err || rc=$?
 if [ $rc != 3 ] || ! grep -q "^ok " out || ! grep -q "no check failed, but the dump is incomplete" err; then
 	fail "a truncated dump: exit $rc: $(cat out err)"
 fi
+# Nor does a database say anything about the dump that has replaced its own.
+cp "$DUMP" later.hprof
+heapdb gate later.hprof --budget cut.yaml --quiet > /dev/null
+head -c 3000000 "$DUMP" > later.hprof
+rc=0
+heapdb gate later.heapdb --budget cut.yaml > out 2> err || rc=$?
+if [ $rc != 3 ] || ! grep -q "no check failed, but the dump has changed" err; then
+	fail "a replaced dump: exit $rc: $(cat out err)"
+fi
 
 # Five failing checks.
 cat > bad.yaml <<-END

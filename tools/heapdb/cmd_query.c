@@ -57,11 +57,14 @@ int cli_verdict(struct cli *cli, bool has_failed)
 	if (has_failed)
 		return HDB_NOTFOUND;
 	hdb_health(cli->db, &health);
-	return health.incomplete ?
-		       hdb_fail(&cli->err, HDB_ETRUNC,
-				"no check failed, but the dump is incomplete, so the result is "
-				"not reliable") :
-		       HDB_OK;
+	if (health.stale)
+		return hdb_fail(&cli->err, HDB_ECHANGED,
+				"no check failed, but the dump has changed since it was imported");
+	if (health.incomplete)
+		return hdb_fail(&cli->err, HDB_ETRUNC,
+				"no check failed, but the dump is incomplete, so the result is not "
+				"reliable");
+	return HDB_OK;
 }
 
 /*
