@@ -57,7 +57,8 @@ struct analysis_contents {
 struct analysis_contents_options {
 	enum analysis_content_kind kind;
 	enum analysis_population
-		population; /* ANALYSIS_OF_NOTHING has the same meaning as ANALYSIS_OF_REACHABLE */
+		/* population; ANALYSIS_OF_NOTHING is treated as ANALYSIS_OF_REACHABLE */
+		population;
 	/* for arrays, by class number: nonzero if the class is requested; NULL: all */
 	const uint8_t *is_class;
 	bool counts_heap; /* heap_bytes is needed */

@@ -15,7 +15,7 @@ enum {
 	PACKET_INTERNED = 12,
 	PACKET_FLAGS = 13, /* bit 0: the interned data starts again */
 	PACKET_HEAP_PROFILE = 37,
-	PACKET_CLEARED = 41, /* has the same meaning as the flag; written before Android 11 */
+	PACKET_CLEARED = 41, /* same meaning as the flag; written before Android 11 */
 	PACKET_COMPRESSED = 50,
 	PACKET_HEAP_GRAPH = 56,
 	PACKET_SYMBOLS = 61,

@@ -145,7 +145,7 @@ static int is_leaf(struct heap *heap, uint32_t no, bool *out, struct hdb_error *
 	     strcmp(name, "java.lang.Double") != 0))
 		return HDB_OK;
 	TRY(heap_field(heap, class->first_field, &field, err));
-	/* In a damaged dump it may have other fields, or a superclass with fields. */
+	/* in a damaged dump, the class may have other fields, or a superclass with fields */
 	*out = field.type >= HPROF_BOOLEAN && !field.value &&
 	       class->body_size == hprof_type_size(field.type, heap->id_size);
 	return HDB_OK;

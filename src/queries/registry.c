@@ -1,4 +1,4 @@
-/* queries/registry.c - the table of queries (queries.h), by name, and as users see it. */
+/* queries/registry.c - implements queries.h: the table of queries and searches by name. */
 #include "base/glob.h"
 #include "queries/queries.h"
 

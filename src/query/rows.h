@@ -1,6 +1,6 @@
 /*
  * query/rows.h - declarations shared by row_values.c, row_sort.c, filter.c and rows.c. Private to
- * this room; queries use query.h.
+ * this directory; queries use query.h.
  */
 #ifndef QUERY_ROWS_H
 #define QUERY_ROWS_H

@@ -1152,7 +1152,7 @@ static bool is_visualvm(struct translator *t)
 	bool is_it = false, has_heap = false, has_classof = false;
 	struct oql_str before = {
 		"", 0
-	}; /* the previous token; after ".", any name of a member is possible */
+	}; /* the previous token; if it is ".", the next one may be any name of a member */
 
 	next(t);
 	if (oql_is_word(token(t), "select") && !is(t, "select"))

@@ -119,7 +119,8 @@ static int scan_row(struct search *s, uint32_t node, uint32_t source, struct hdb
 		return HDB_OK;
 	}
 	/*
-	 * This has no branches, because visits are unpredictable. Visited targets move to the end.
+	 * The loop has no branches, because visits are unpredictable. Visited targets move to the
+	 * end.
 	 */
 	for (unsigned i = count; i-- > 0;) {
 		const uint32_t to = target[i];

@@ -106,7 +106,7 @@ struct share {
 
 /* ---- entry_facts.c ---- */
 
-/* Whether a class belongs to the application. */
+/* Returns whether a class belongs to the application. */
 bool entry_is_own(struct heap *heap, uint32_t class_no);
 /* Sets a figure to the name of a field: "Token.expiresAt". */
 void entry_set_field(const struct looking *l, const struct value_field *field, enum explain_fact to,

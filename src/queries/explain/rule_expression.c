@@ -351,7 +351,7 @@ static int entry_of(struct scan *s, uint32_t ix, struct base_value *out)
 
 /* ---- functions of an object and a string, or of two strings ---- */
 
-/* The sum of an expression over several objects. */
+/* A sum of an expression over several objects. */
 struct addition {
 	uint32_t expression;
 	double sum;

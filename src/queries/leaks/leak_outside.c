@@ -108,7 +108,7 @@ static int add_counter(struct heap *heap, const char *field, uint64_t *bytes, st
 int leak_outside_find_large(struct query *q, struct leak_outside out[LEAK_OUTSIDE_KINDS],
 			    struct hdb_error *err)
 {
-	/* JDK 6 to 8, and later ones */
+	/* names in JDK 6 to 8, and in later versions */
 	static const char *const direct[] = { "java.nio.Bits.reservedMemory",
 					      "java.nio.Bits.RESERVED_MEMORY" };
 	static const char *const mapped[] = {

@@ -12,7 +12,10 @@
 /* An owner of a smaller part (a divisor) explains too little. */
 #define OWNER_PART 10u
 
-/* Writes who owns most: "FrameDecoder.inflight (static) holds 300.0 MiB in 300 of them". */
+/*
+ * Writes the owner of the most buffers: "FrameDecoder.inflight (static) holds 300.0 MiB in 300 of
+ * them".
+ */
 static void write_owner(struct triage_figure *f, const struct leak_outside *owner)
 {
 	char text[LEAK_OUTSIDE_TEXT_MAX] = "";
