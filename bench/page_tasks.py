@@ -24,7 +24,7 @@ HASHMAPS = "HashMaps with more than 1,000 entries"
 TASKS = [
     ("who holds the memory", "tomcat9_j17", [], "StandardManager.sessions holds"),
     ("what grew between two dumps", "android_ahat_test", [("click", ".views a", "Compare")], "The heap grew"),
-    ("which class loaders leak", "loaders_j17", [], "61 class loaders"),
+    ("which class loaders leak", "loaders_j17", [("click", ".views a", "Class loaders")], "61 Loaders$L"),
     ("the biggest session, and what is in it", "tomcat9_j17", [("click", ".go", "12,000 StandardSession"), ("click", "main td a.obj", "0x"),
                                                        ("open", ".inspector .row", "attributes")], "AppServlet$Cart"),
     ("texts that are there many times", "tomcat9_j17", [("click", ".views a", "Waste")], "/app/page"),

@@ -465,7 +465,7 @@ try:
             break
     for kind in "mousePressed", "mouseReleased":
         browser.call("Input.dispatchMouseEvent", type=kind, button="right", clickCount=1, **place)
-    group = "All objects of the class,Who holds them,Merged paths,By field value,Copy "
+    group = "All objects of the class,Who holds them,Merged paths,Immediate dominators,By field value,Copy "
     check("a cell of several has the menu of a group", browser.until(f"[...document.querySelectorAll('.menu [role=menuitem]')].map(e => e.innerText.replace(/ .*/, e.innerText.startsWith('Copy') ? ' ' : '$&')).join().startsWith({group!r})"))
     check(f"without an object: {text('.menu')}", "0x" not in text(".menu") and "GC root" not in text(".menu"))
     browser.key("Escape")
@@ -605,7 +605,36 @@ try:
     check("sizes are in sight", browser.run("[...document.querySelectorAll('.inspector .size')].slice(0, 20).every(e => e.scrollWidth <= e.clientWidth && e.getBoundingClientRect().right <= innerWidth)"))
     check("the inspector is the page", browser.run("(r => r.top === 0 && r.left === 0 && r.width === innerWidth && r.height === innerHeight)(document.querySelector('.inspector').getBoundingClientRect())"))
     layout("the inspector on a phone")
+    # A package is its whole name, on a phone, too: its last part could be any.
+    go("#/histogram?o_by=package", "main table td", "packages on a phone")
+    check("packages are whole", browser.until("[...document.querySelectorAll('main td:first-child')].some(e => e.innerText.trim() === 'java.util')"))
     browser.size(1280, 800)
+
+    # The choices of an option begin with its default, by name.
+    go("#/paths?target=java.util.HashMap", "main form select", "merged paths by")
+    check("the default has a name", browser.run("document.querySelector('main form select').options[0].text") == "class")
+    # Fields that are numbers stand as numbers do.
+    go("#/class?target=java.util.HashMap", "main td.n", "objects with fields")
+    check("fields are numbers", browser.until("(i => i > 0 && document.querySelector(`main tbody tr td:nth-child(${i + 1})`).className === 'n')([...document.querySelectorAll('main th')].findIndex(e => e.innerText.trim() === 'size'))"))
+    # A path is copied as text.
+    browser.run("navigator.clipboard.writeText = (t) => { window.copied = t; return Promise.resolve(); }; 1")
+    go(f"#/overview?obj={cache[-1]}&tab=path", ".inspector .chain li", "a path to copy")
+    browser.run("[...document.querySelectorAll('.inspector button')].find(e => e.innerText === 'Copy the path').click(); 1")
+    check("the path is copied", browser.until("/^GC root: .*\\n(.*\\n)* {2}\\..+ → .*HashMap/.test(window.copied ?? '')"))
+    browser.key("Escape")
+    # Back shows an overview where it was, and an address that leads nowhere says so.
+    browser.size(1280, 400)
+    go("#/overview", ".suspect", "overview to scroll")
+    browser.until("document.documentElement.scrollHeight > 900")
+    browser.run("scrollTo(0, 300); 1")
+    go("#/histogram", "main table td", "away from the overview")
+    browser.run("scrollTo(0, 0); history.back(); 1")
+    check("back to the same place", browser.until("location.hash.startsWith('#/overview') && Math.abs(scrollY - 300) < 3"))
+    browser.size(1280, 800)
+    go("#/all?q=diff", ".tabs, .empty", "the query that compares")
+    check(f"it is the view that compares: {text()[:80]}", browser.run("document.querySelector('main .error') === null"))
+    go("#/nosuch", ".suspect", "a view that is not there")
+    check("a view that is not there", browser.until("document.querySelector('main .mark')?.innerText.includes('nosuch')"))
 
     # What waits says for what and how far, and can be cancelled and asked again.
     browser.run("window.real = window.fetch; window.fetch = (url, more) => String(url).includes('/query/roots') && !window.free ? new Promise((_, no) => more.signal.addEventListener('abort', () => no(new DOMException('', 'AbortError'))))"

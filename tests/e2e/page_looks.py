@@ -7,11 +7,13 @@ LAYOUT = """(() => {
   if (document.documentElement.scrollWidth > innerWidth) out.push('the page is wider than the window: ' + document.documentElement.scrollWidth);
   for (const e of document.querySelectorAll('header *, .views a, .tabs a, .tabs button, h2, .tools > *, .panel p, dl div')) {
     const r = see(e);
-    if (!r || e.closest('.views, .dbs') && innerWidth < 760 || e.closest('.scroll, .columns, .offer')) continue;
+    if (!r || e.closest('.views, .dbs') && innerWidth < 1100 || e.closest('.scroll, .columns, .offer')) continue;
     if (r.right > innerWidth + 1 || r.left < -1) out.push('outside: ' + name(e));
     if (e.children.length === 0 && e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 && getComputedStyle(e).display !== 'inline'
       && !/INPUT|SELECT|TEXTAREA/.test(e.tagName) && getComputedStyle(e).textOverflow !== 'ellipsis') out.push('cut: ' + name(e));
   }
+  for (const e of document.querySelectorAll('main .tree .row > .obj, main .heads > span:first-child'))
+    if (e.checkVisibility() && e.getBoundingClientRect().width < 24) out.push('no room for a name: ' + name(e));
   for (const group of document.querySelectorAll('.tools, .tabs, main, header, .inspector, .panel')) {
     const boxes = [...group.children].filter((e) => see(e) && !/absolute|fixed|sticky/.test(getComputedStyle(e).position) && getComputedStyle(e).float === 'none');
     for (let i = 0; i < boxes.length && i < 60; i++) for (let j = i + 1; j < boxes.length && j < 60; j++) {
@@ -70,7 +72,7 @@ LANGUAGE = """(() => {
   if (!isReport && (!head?.querySelector('h1')?.innerText || !head.querySelector('p')?.innerText)) out.push('no line that says what the view answers');
   if (narrow && !isReport && document.querySelector('header').offsetHeight !== 56) out.push('a header of ' + document.querySelector('header').offsetHeight);
   const walk = document.createTreeWalker(main, NodeFilter.SHOW_TEXT), range = document.createRange();
-  for (let n = 0; narrow && walk.nextNode() && n < 3000; n++) {
+  for (let n = 0; innerWidth <= 1100 && walk.nextNode() && n < 3000; n++) {
     const node = walk.currentNode;
     if (!node.parentElement.checkVisibility() || node.parentElement.closest('textarea, .sql, .unseen, code, option, svg, .figures')) continue;
     for (const word of node.data.matchAll(/[A-Za-z]{2,}/g)) {

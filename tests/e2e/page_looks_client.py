@@ -1,4 +1,4 @@
-"""page_looks_client.py URL - looks at each view of a running `heapdb serve` at five sizes, with axe-core, too."""
+"""page_looks_client.py URL - looks at each view of a running `heapdb serve` at six sizes, with axe-core, too."""
 import os
 import sys
 
@@ -6,7 +6,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from page_support import AXE, URL, VENV, accessible, browser, check, end, go, layout, look_at_views, sample_cache, write
 
 FULL = os.environ.get("HEAPDB_PAGE") == "full"
-SIZES = [(1440, 900, False), (1280, 800, True), (1920, 1080, True), (390, 844, True), (390, 844, False)]
+SIZES = [(1440, 900, False), (1280, 800, True), (1920, 1080, True), (768, 1024, False), (390, 844, True), (390, 844, False)]
 # Where axe-core looks; in the long form at all four widths, light and dark.
 WITH_AXE = [(1440, False), (1280, True), (390, True)]
 if FULL:
@@ -24,6 +24,10 @@ try:
     check("the overview is there", browser.until("document.querySelector('.suspect') !== null"))
     for width, height, dark in SIZES:
         look_at_views(width, height, dark, closely if (width, dark) in WITH_AXE else layout)
+    browser.size(768, 1024)
+    go(f"#/overview?obj={sample_cache()[-1]}", ".inspector .holds", "inspector at 768")
+    layout("inspector at 768")
+    browser.size(390, 844)
     for tab in "fields", "contents", "referrers", "path", "dominated":
         go(f"#/overview?obj={sample_cache()[-1]}&tab={tab}", ".inspector .holds, .inspector .chain", f"inspector: {tab}")
         accessible(f"inspector: {tab}")

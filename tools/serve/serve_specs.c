@@ -49,6 +49,7 @@ static void put_options(struct bytes *out, const struct hdb_query_spec *spec)
 		bytes_string(out, n == 0 ? "{" : ",{");
 		put_key(out, "name", o->name);
 		put_key(out, "argument", o->argument);
+		put_key(out, "default_value", o->default_value);
 		bytes_string(out, "\"help\":");
 		escape_json(out, o->help);
 		bytes_string(out, "}");

@@ -22,6 +22,7 @@ function Trace({ db, rows, first }: { db?: string; rows: Row[]; first?: boolean 
     head = rows[0],
     id = String(last.id),
     on = [head.signature, last.id, last.class],
+    isGone = head.kind === "unreachable",
     fingerprint = head.signature ? String(head.signature) : null;
   const more: Item[] = [
     ["Who refers to it", linkTo(readRoute().view, { ...readRoute().params, obj: id, tab: "referrers" })],
@@ -32,10 +33,11 @@ function Trace({ db, rows, first }: { db?: string; rows: Row[]; first?: boolean 
   return (
     <Card
       kind="suspect"
-      figure={typeof last.retained === "number" ? bytes(last.retained) : "Leak"}
+      figure={typeof last.retained === "number" ? bytes(last.retained) : isGone ? "Unreachable" : "Leak"}
       sentence={
         <>
-          <Obj id={last.id} text={last.class} wrap /> leaks{last.reason ? `: ${text(last.reason)}` : ""}.
+          <Obj id={last.id} text={last.class} wrap /> {isGone ? "was destroyed" : "leaks"}
+          {last.reason ? `: ${text(last.reason)}` : ""}.
         </>
       }
       first={first}
@@ -73,6 +75,7 @@ export function Traces({ db, watched }: { db?: string; watched?: string }) {
       <p>
         {counted(Number(a.facts.leaking ?? 0), "leaking object")}, {counted(Number(a.facts.leaks ?? 0), "leak")}
         {Number(a.facts.library_leaks) ? `, ${number(Number(a.facts.library_leaks))} of them in libraries` : ""}
+        {Number(a.facts.unreachable) ? `; ${counted(Number(a.facts.unreachable), "object")} already unreachable` : ""}
         {Number(a.facts.held_by_others) ? `; ${number(Number(a.facts.held_by_others))} more are held by these` : ""}.
       </p>
       {groups.length === 0 && <p class="empty">No destroyed object is still in the heap.</p>}

@@ -21,6 +21,7 @@ export interface Column {
 export interface Option {
   name: string;
   argument: string | null;
+  default_value: string | null; // null: the help says what applies
   help: string;
 }
 export interface Spec {

@@ -82,7 +82,8 @@ export function Wait({ reply, what }: { reply: Reply; what: string }) {
   if (reply.error)
     return (
       <p class="error" role="alert">
-        {forPage(visible(reply.error))} {!report && <button onClick={() => reply.retry()}>Try again</button>}
+        {forPage(visible(reply.error))}{" "}
+        {!report && reply.code !== "HDB_NOTFOUND" && <button onClick={() => reply.retry()}>Try again</button>}
       </p>
     );
   if (reply.answer) return null;
@@ -171,7 +172,7 @@ export function Marks({ facts }: { facts: Row }) {
     ["Stale", facts.stale],
     ["Incomplete", facts.incomplete],
     ["Left out", facts.cut],
-    ["Counted", facts.counted === "reachable" ? null : facts.counted],
+    ["Counted", facts.counted && facts.counted !== "reachable" ? `${facts.counted} objects` : null],
   ];
   return (
     <>

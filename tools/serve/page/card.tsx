@@ -1,7 +1,7 @@
 // The card used for every finding (leak suspects, Android leaks, growth): a figure at the left, a sentence, the path as
 // a breadcrumb, one main action, and a menu with the others.
 import { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { report, Row } from "./api";
 import { Item, More, Obj } from "./objects";
 import { bytes, counted, number, percent, visible } from "./text";
@@ -59,16 +59,55 @@ export function Card({ kind, figure, share, of = "of the heap", sentence, first,
 
 const ENDS = 3; // steps shown at the end of a breadcrumb
 
+// The reference to the next step: a field, an element, or the key of an entry.
+function referenceOf(r: Row): string {
+  const field = text(r.field ?? r.name ?? r.via_field).replace(/^static (.*)/, "$1 (static)");
+  if (!field || field.startsWith("[")) return field;
+  return r.reference_type === "entry" ? `[${field}]` : `${field.startsWith("key [") ? " " : "."}${field}`;
+}
+
 // One step of a path: an object and its reference to the next one.
 function Step({ row: r }: { row: Row }) {
-  const field = r.field ?? r.name;
+  const by = referenceOf(r);
   return (
     <>
       <Obj id={r.id} text={r.label ?? r.class} wrap />
-      {field !== null && field !== undefined ? (
-        <span class="by">{r.reference_type === "entry" ? `[${text(field)}]` : `.${text(field)}`}</span>
-      ) : null}
+      {by && <span class="by">{by}</span>}
     </>
+  );
+}
+
+const SAID = 2000; // milliseconds that the button says what it did
+
+// A path as lines of text, for a ticket or a chat.
+export function CopyPath({ rows }: { rows: Row[] }) {
+  const [said, say] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => say(false), SAID);
+    return () => clearTimeout(timer);
+  }, [said]);
+  const line = (r: Row, i: number) =>
+    (r.root ? `GC root: ${text(r.root)}\n` : "") +
+    (i ? `  ${referenceOf(rows[i - 1])} → ` : "") +
+    text(r.label ?? r.class ?? r.text) +
+    (typeof r.retained === "number" ? `, ${bytes(r.retained)}` : "") +
+    (r.reason ? ` (${text(r.status)}: ${text(r.reason)})` : "");
+  const copy = () =>
+    void navigator.clipboard
+      .writeText(
+        rows
+          .map(line)
+          .join("\n")
+          .replace(/\u00a0/g, " "),
+      )
+      .then(
+        () => say(true),
+        () => undefined,
+      );
+  return (
+    <button class="link" onClick={copy}>
+      {said ? "Copied" : "Copy the path"}
+    </button>
   );
 }
 
@@ -116,7 +155,7 @@ export function Chain({ rows }: { rows: Row[] }) {
             {isTrace && rootOf(r)}
             <Step row={r} />
             {r.owner_kind === "static field" ? " (static)" : ""}
-            {(r.field ?? r.name) && i + 1 < rows.length ? " →" : ""}
+            {referenceOf(r) && i + 1 < rows.length ? " →" : ""}
             {isTrace && <small class={`status-${String(r.status).replace(" ", "-")}`}> {text(r.status)}</small>}
             {isTrace && r.reason ? <small> ({text(r.reason)})</small> : null}
             {notes ? <small> ({notes})</small> : r.kind === "gap" ? <small> ({text(r.text)})</small> : null}
@@ -135,9 +174,13 @@ export function Path({ rows }: { rows: Row[] }) {
     <div class="path">
       {whole ? <Chain rows={rows} /> : <Breadcrumb rows={rows} onAll={() => setWhole(true)} />}
       {!report && rows.length > 1 && (
-        <button class="link" aria-expanded={whole} onClick={() => setWhole(!whole)}>
-          {whole ? "As one line" : counted(rows.length, "step")}
-        </button>
+        <>
+          <button class="link" aria-expanded={whole} onClick={() => setWhole(!whole)}>
+            {whole ? "As one line" : counted(rows.length, "step")}
+          </button>
+          {" · "}
+          <CopyPath rows={rows} />
+        </>
       )}
     </div>
   );

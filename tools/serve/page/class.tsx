@@ -166,7 +166,7 @@ function Growth({ databases, target }: { databases: Database[]; target: string }
           {databases
             .filter((d) => d.index !== now)
             .map((d) => (
-              <a href={linkTo("compare", { before: String(d.index), o_only: target })}>
+              <a href={linkTo("compare", { before: String(d.index), o_by: "class" })}>
                 What else grew since {visible(d.name)}{" "}
               </a>
             ))}

@@ -81,7 +81,7 @@ export function Dominators({ route }: { route: Route }) {
           choices={[["object"], ["class"], ["package"], ["loader", "class loader"]]}
           onChange={(v) => change({ by: v === "object" ? undefined : v })}
         />
-        <span class="dim">
+        <span class={by === "object" ? "dim keys" : "dim"}>
           {by === "object"
             ? "Right arrow opens a row, left closes it."
             : "The same tree, with siblings of the same name merged."}

@@ -10,7 +10,7 @@ import { actionsOf, ClassName, classPage, Name, Obj } from "./objects";
 import { specs } from "./parts";
 import { QueryTable } from "./table";
 import { change, Route } from "./route";
-import { Chain } from "./card";
+import { Chain, CopyPath } from "./card";
 import { bytes, number, percent, splitName, visible } from "./text";
 import { Dominated, Holds, Referrers, useOpen } from "./tree";
 
@@ -233,6 +233,7 @@ function Paths({ db, id, all, internals }: { db?: string; id: string; all?: stri
       {[...groups].map(([n, rows]) => (
         <>
           {groups.size > 1 && <h3>Path {number(n)}</h3>}
+          <CopyPath rows={rows} />
           <Chain rows={rows} />
         </>
       ))}

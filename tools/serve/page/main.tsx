@@ -31,6 +31,30 @@ const SPARE = 3000; // milliseconds; by then the overview has usually finished l
 const show = (view: string, p: { route: Route; databases: Database[] }) =>
   view === "overview" ? <Overview {...p} /> : late!.shows[view](p);
 
+// Where the window was scrolled to, for back and forward: a view has its height only when its answers are there.
+const places = new Map<string, number>(),
+  TRIES = 40; // of 50 milliseconds
+let isBack = false;
+(window as unknown as { navigation?: EventTarget }).navigation?.addEventListener("navigate", (e) => {
+  places.set(location.hash, scrollY);
+  isBack = (e as Event & { navigationType?: string }).navigationType === "traverse";
+});
+
+function useScroll(route: Route): void {
+  useEffect(() => {
+    const to = places.get(location.hash);
+    if (!isBack || !to) return;
+    let tries = 0;
+    const stop = () => clearInterval(timer),
+      timer = setInterval(() => {
+        scrollTo(0, to);
+        if (Math.abs(scrollY - to) < 2 || ++tries > TRIES) stop();
+      }, 50);
+    addEventListener("wheel", stop, { once: true });
+    return stop;
+  }, [route]);
+}
+
 function App({ databases }: { databases: Database[] }) {
   const route = useRoute(),
     [, redraw] = useState(0),
@@ -44,6 +68,7 @@ function App({ databases }: { databases: Database[] }) {
     return () => removeEventListener("away", on);
   }, []);
   useEffect(() => watchFiles(setReplaced), []);
+  useScroll(route);
   useEffect(() => {
     const onKey = (e: KeyboardEvent) => {
       const typing = /INPUT|SELECT|TEXTAREA/.test((e.target as HTMLElement).tagName);
@@ -205,6 +230,8 @@ function App({ databases }: { databases: Database[] }) {
             replaced.includes(one.index) &&
             "Replaced: another file now has the name of this database. The page still shows the old file; " +
               "restart the server to see the new one.",
+          !shown.some((v) => v.name === route.view) &&
+            `This database has no view “${visible(route.view)}”: this is the overview.`,
           one?.stale && `Stale: ${one.stale}`,
           one?.incomplete && `Incomplete: ${one.incomplete}`,
         ]

@@ -550,8 +550,12 @@ export function Picture({
                 ? `${number(cells.length)} cells.`
                 : low
                   ? "A click opens the map there."
-                  : `${number(cells.length)} cells. Click or arrows and Enter zoom in, Escape zooms out; the ` +
-                    "right button or “.” opens a menu."}
+                  : `${number(cells.length)} cells. `}
+        {!late && !over && !search && !report && !low && (
+          <span class="keys">
+            Click or arrows and Enter zoom in, Escape zooms out; the right button or “.” opens a menu.
+          </span>
+        )}
       </p>
       <div>
         <canvas

@@ -5,9 +5,12 @@ import { change, href, linkTo, readRoute } from "./route";
 import { number, percent, splitName, visible } from "./text";
 const SHORT = 4; // characters; shorter package names are never shortened
 
+// A package, which is always shown in full: "util" alone is ambiguous.
+const PACKAGE = /^[a-z_]\w*(\.[a-z_]\w*)+$/;
+
 // `wrap`: lines may break inside the class name, not only after the package.
 export function Name({ text, wrap }: { text: string; wrap?: boolean }) {
-  const [head, tail] = splitName(visible(text));
+  const [head, tail] = PACKAGE.test(text) ? ["", text] : splitName(visible(text));
   const klass = head.startsWith("class ") ? "class " : "";
   return (
     <span class="name">
@@ -107,6 +110,7 @@ export function classActions(name: string): Item[] {
     ["All objects of the class", classPage(target)],
     ["Who holds them", classPage(target, "holders")],
     ["Merged paths", linkTo("paths", { target, obj: undefined })],
+    ["Immediate dominators", linkTo("all", { q: "immediate-dominators", target, obj: undefined })],
     ["By field value", linkTo("all", { q: "group-by-value", target, obj: undefined })],
   ];
 }
@@ -255,6 +259,7 @@ export function Value({ value, column, row }: { value: Cell; column: Column; row
     const date = dateOf(column.name, value);
     if (date && !column.help) return <span title={number(value)}>{date}</span>; // without help text it is a Java field
     if (column.name === "percent") return <>{percent(value)}</>;
+    if (column.type === "double" && Math.abs(value) < 10) return <>{value.toFixed(3)}</>; // ratios, one below another
     return <>{Number.isInteger(value) ? number(value) : value.toPrecision(4)}</>;
   }
   if (typeof value === "boolean") return <>{value ? "yes" : "no"}</>;

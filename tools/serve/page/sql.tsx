@@ -435,6 +435,7 @@ function Result({ statement, route }: { statement: string; route: Route }) {
           rows={answer.rows}
           total={total}
           what="rows"
+          empty="The statement returned no rows."
           late={reply.late}
           filter={filter}
           file={{ query: "sql", params }}
@@ -533,8 +534,8 @@ export function Sql({ route }: { route: Route }) {
     <Panel>
       <p class="dim">
         Tables are <code>objects</code>, <code>classes</code>, <code>collections</code>, every query (
-        <code>big_drops</code>) and every class by its name in quotes (<code>"java.lang.String"</code>). Ctrl+Enter
-        runs, Ctrl+Space completes.
+        <code>big_drops</code>) and every class by its name in quotes (<code>"java.lang.String"</code>).{" "}
+        <span class="keys">Ctrl+Enter runs, Ctrl+Space completes.</span>
       </p>
       <div class="tools">
         <label>

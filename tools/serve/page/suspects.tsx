@@ -14,8 +14,9 @@ import { bytes, counted, number, visible } from "./text";
 
 const text = (v: unknown) => (v === null || v === undefined ? "" : visible(String(v)));
 
-// Prevents line breaks between numbers and units.
-const joined = (sentence: string): string => sentence.replace(/(\d) (%|[KMGTP]?i?B\b)/g, "$1\u00a0$2");
+// Prevents line breaks between numbers and units, and allows one before the parenthesis of a stack frame.
+const joined = (sentence: string): string =>
+  sentence.replace(/(\d) (%|[KMGTP]?i?B\b)/g, "$1\u00a0$2").replace(/(\w)\((?=\w)/g, "$1\u200b(");
 
 // The sentence of a suspect. The owner is a link to the object, and the number of retained objects to their list.
 function Sentence({ head }: { head: Row }) {
@@ -138,7 +139,9 @@ function Accumulated({ head, parts, open }: { head: Row; parts: Row[]; open: boo
       <summary>What accumulates</summary>
       <ul class="parts">
         {parts.map((r) => {
-          const count = Number(r.objects ?? 0),
+          // Entries of a map are counted by the sentence; here are only those that the table refers to.
+          const count =
+              head.action === "entries" && /\$(Node|Entry)$/.test(String(r.class)) ? 0 : Number(r.objects ?? 0),
             to = r.class && r.class === head.held_class && count === Number(head.held) ? countLink(head) : undefined;
           return (
             <li>

@@ -5,7 +5,7 @@ import { AdviceText } from "./advice";
 import { Answer, ask, Cell, Column, File, Params, report, Row } from "./api";
 import { Marks, Nearest, useAnswer, usePrevious, Wait } from "./asking";
 import { ExportMenu, Exported } from "./export";
-import { classActions, menuAt, Name, select, Value } from "./objects";
+import { classActions, dateOf, menuAt, Name, select, Value } from "./objects";
 import { Meter, specs } from "./parts";
 import { change, readRoute } from "./route";
 import { useSharing } from "./share";
@@ -15,6 +15,7 @@ const ROW = 24; // pixels
 const IN_REPORT = 50; // rows of a report's table that are shown at first
 export const MOST = 100000; // maximum number of rows in one request
 export const NARROW = 760; // pixels; narrower windows get the layout for phones
+const TIGHT = 1100; // pixels; in narrower windows, tables begin with names and the main figures
 
 const isNumber = (column: Column) => ["count", "bytes", "int", "double"].includes(column.type);
 
@@ -30,13 +31,12 @@ const OPTIONAL = ["native", "retained_native", "unreachable_objects", "unreachab
 const NAMES = ["name", "label", "class", "key", "key_label", "field"];
 const FIGURES = ["value", "retained", "wasted", "retained_delta", "below_objects"];
 
-// Order of columns on a phone: names, then the main figures, then all others.
-const rankOf = (c: Column, all: Column[]): number =>
-  NAMES.includes(c.name) || (["text", "id"].includes(c.name) && !all.some((o) => NAMES.includes(o.name)))
-    ? 0
-    : FIGURES.includes(c.name)
-      ? 1
-      : 2;
+// Order of columns in narrow windows: names, then the main figures, then all others.
+function rankOf(c: Column, all: Column[]): number {
+  const has = (names: string[]) => all.some((o) => names.includes(o.name)),
+    first = has(NAMES) ? NAMES : has(["text"]) ? ["text"] : ["id"];
+  return first.includes(c.name) ? 0 : FIGURES.includes(c.name) ? 1 : 2;
+}
 
 function remembered(what: string): string[] {
   try {
@@ -52,7 +52,7 @@ interface Shown {
   hidden: string[];
   hide(name: string): void;
   barred?: string; // the column with bars
-  isNarrow: boolean;
+  isTight: boolean;
 }
 
 // Selects and orders the columns: only those with values that the user has not hidden.
@@ -66,7 +66,7 @@ function useColumns(columns: Column[], rows: Row[], what: string, tree?: boolean
   const isLast = (c: Column, i: number) => i > 0 && (LAST.includes(c.name) || c.type === "id");
   const kept = filled.filter((c, i) => i === 0 || !hidden.includes(c.name)),
     wide = [...kept.filter((c, i) => !isLast(c, i)), ...kept.filter(isLast)];
-  const isNarrow = innerWidth <= NARROW && !report;
+  const isTight = innerWidth <= TIGHT && !report;
   const hide = (name: string) =>
     setHidden((now) => {
       const next = now.includes(name) ? now.filter((h) => h !== name) : [...now, name];
@@ -81,8 +81,8 @@ function useColumns(columns: Column[], rows: Row[], what: string, tree?: boolean
     filled,
     hidden,
     hide,
-    isNarrow,
-    used: isNarrow ? [...wide].sort((a, b) => rankOf(a, wide) - rankOf(b, wide)) : wide,
+    isTight,
+    used: isTight ? [...wide].sort((a, b) => rankOf(a, wide) - rankOf(b, wide)) : wide,
     barred: ["retained", "wasted"].find((name) => wide.some((c) => c.name === name)),
   };
 }
@@ -306,7 +306,7 @@ interface LineProps {
   onOpen(): void;
 }
 
-function Line({ row, isAt, shown: { used, barred, isNarrow }, folding, largest, links, onAt, onOpen }: LineProps) {
+function Line({ row, isAt, shown: { used, barred, isTight }, folding, largest, links, onAt, onOpen }: LineProps) {
   const titleOf = (v: Cell) => (typeof v === "string" && v.length > 40 ? visible(v) : undefined);
   return (
     <tr class={isAt ? "at" : ""} onClick={onAt} onDblClick={onOpen}>
@@ -315,7 +315,7 @@ function Line({ row, isAt, shown: { used, barred, isNarrow }, folding, largest, 
           to = report || value === 0 ? undefined : links?.[c.name]?.(row);
         return (
           <td class={isNumber(c) ? "n" : LAST.includes(c.name) ? "narrow" : ""} title={titleOf(value)}>
-            {folding && j === 0 && <Twist row={row} folding={folding} step={isNarrow ? 4 : 14} />}
+            {folding && j === 0 && <Twist row={row} folding={folding} step={isTight ? 4 : 14} />}
             <Content row={row} column={c} to={to} />
             {c.name === barred && <Meter part={typeof value === "number" ? (100 * value) / largest : 0} />}
           </td>
@@ -411,7 +411,7 @@ export function Table(props: TableProps) {
       return { rows: matching(found.rows), whole: found.whole };
     },
   };
-  const head = shownColumns.isNarrow ? 3 * ROW : ROW; // titles wrap on a phone
+  const head = shownColumns.isTight ? 3 * ROW : ROW; // titles wrap in narrow windows
   const height = Math.min(Math.max(1, shown.length) * ROW + head + 20, report ? 1e9 : Math.max(320, innerHeight - 190));
   const from = report || isShared ? 0 : Math.max(0, Math.floor(top / ROW) - 10),
     to = isShared ? shown.length : report ? (all ? shown.length : IN_REPORT) : from + 70;
@@ -577,8 +577,15 @@ interface QueryTableProps {
 // Columns that only describe the link of another cell.
 const ACTION = ["advice_words", "action", "target", "action_option"];
 
-// Describes the columns of an answer, in the view's order.
-function describedColumns(names: string[], { query, columns, hide, first, titles }: QueryTableProps): Column[] {
+// Describes the columns of an answer, in the view's order. Columns unknown to the registry are fields of objects:
+// numbers or texts.
+function describedColumns(
+  answer: Answer | undefined,
+  { query, columns, hide, first, titles }: QueryTableProps,
+): Column[] {
+  const names = answer?.columns ?? [],
+    typeOf = (name: string) =>
+      answer!.rows.every((r) => typeof (r[name] ?? 0) === "number" && !dateOf(name, r[name])) ? "int" : "text";
   const known = new Map(specs.get(query)?.columns.map((c) => [c.name, c])),
     there = columns
       ? columns.filter((c) => names.includes(c))
@@ -586,7 +593,7 @@ function describedColumns(names: string[], { query, columns, hide, first, titles
     front = (first ?? []).filter((name) => there.includes(name));
   return [...front, ...there.filter((name) => !front.includes(name))]
     .map((name) => ({
-      ...(known.get(name) ?? { name, title: name, help: "", type: "text" }),
+      ...(known.get(name) ?? { name, title: name, help: "", type: typeOf(name) }),
       ...(titles?.[name] ? { title: titles[name] } : {}),
     }))
     .map((c) => ({ ...c, title: c.title.replace(/ >=$/, ", at least") }));
@@ -632,7 +639,7 @@ export function QueryTable(props: QueryTableProps) {
     isFirst = !reply.answer && !reply.error && first !== undefined,
     answer = reply.answer ?? (isFirst ? first : undefined),
     target = props.params.target;
-  const columns = useMemo(() => describedColumns(answer?.columns ?? [], props), [answer]);
+  const columns = useMemo(() => describedColumns(answer, props), [answer]);
   const rows = useMemo(() => (each && answer ? answer.rows.map(each) : (answer?.rows ?? [])), [answer]);
   if (reply.answer && !reply.late) rememberTotal(reply.answer.total_rows);
   if (!answer || reply.error)

@@ -9,7 +9,7 @@ import { Loaders } from "./loaders";
 import { Choice, MapView } from "./map";
 import { Allocations, Growth, Native, Outside, Owners } from "./outside";
 import { useAnswer, Wait } from "./asking";
-import { classPage, Obj } from "./objects";
+import { classPage, Name, Obj } from "./objects";
 import { Panel, specs } from "./parts";
 import { Links, QueryTable, Table } from "./table";
 import { change, href, linkTo, readRoute, Route } from "./route";
@@ -28,12 +28,12 @@ export function words(argument: string | null): string[] | null {
 }
 
 function Field({ option, route }: { option: Spec["options"][number]; route: Route }) {
-  const { name, argument, help } = option,
+  const { name, argument, default_value: usual } = option,
+    help = option.help.replace(/[^.]$/, "$&.") + (usual ? ` Default: ${usual}.` : ""),
     choice = words(argument),
     key = `o_${name}`,
     value = route.params[key] ?? "";
-  const set = (v: string) => change({ [key]: v || undefined }),
-    usual = /default:? ([^;)]+)/.exec(help)?.[1];
+  const set = (v: string) => change({ [key]: v || undefined });
   if (choice)
     return (
       <span title={help}>
@@ -63,9 +63,9 @@ function Field({ option, route }: { option: Spec["options"][number]; route: Rout
     <label title={help}>
       {name}{" "}
       <input
-        size={10}
+        size={Math.max(10, Math.min(24, (usual ?? argument).length))}
         value={value}
-        placeholder={argument.toLowerCase()}
+        placeholder={usual ?? argument.toLowerCase()}
         onChange={(e) => set((e.target as HTMLInputElement).value)}
       />
     </label>
@@ -212,6 +212,10 @@ const emptyTexts: Record<string, string> = {
   dangling: "Every reference leads to an object in the dump.",
   bitmaps: "There are no bitmaps. Only Android dumps contain them.",
   native: "The dump has no record of native memory.",
+  diff: "Nothing of this kind differs between the two databases.",
+  "leak-traces": "No destroyed object of an Android application is in this heap.",
+  "cpu-samples": "The dump has no CPU samples. Only dumps of the hprof agent of Java 8 and earlier contain them.",
+  "heap-summaries": "The dump has no heap summaries. Only dumps of the hprof agent of Java 8 and earlier contain them.",
 };
 
 // Offers the largest objects or classes if a query needs a target.
@@ -235,7 +239,7 @@ function Start({ route, isClass }: { route: Route; isClass: boolean }) {
                 target: String(isClass ? (r.class ?? r.name ?? r.label) : r.id),
               })}
             >
-              {String(r.label ?? r.name ?? r.class)}
+              <Name text={String(r.label ?? r.name ?? r.class)} wrap />
             </a>
           </li>
         ))}
@@ -271,7 +275,12 @@ export function General({
   front?: string[];
 }) {
   const spec = specs.get(query);
-  if (!spec) return <p class="empty">There is no query “{query}”.</p>;
+  if (!spec)
+    return (
+      <p class="empty">
+        There is no query “{visible(query)}”. <a href={linkTo("all")}>All queries</a>
+      </p>
+    );
   const needs = spec.targets && !spec.targets.startsWith("[") && !route.params.target;
   const sentence = spec.summary[0].toUpperCase() + spec.summary.slice(1);
   return (
@@ -673,7 +682,8 @@ function Compare({ route, databases }: Props) {
   );
 }
 
-function All({ route }: Props) {
+function All({ route, databases }: Props) {
+  if (route.params.q === "diff") return <Compare route={route} databases={databases} />;
   if (route.params.q) return <General route={route} query={route.params.q} title={route.params.q} />;
   const groups = new Map<string, Spec[]>();
   for (const s of specs.values()) groups.set(s.group, [...(groups.get(s.group) ?? []), s]);

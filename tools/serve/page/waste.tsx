@@ -11,8 +11,9 @@ import { bytes, number, percent, visible } from "./text";
 interface Owner {
   name: string;
   saved?: number;
-  text?: boolean;
-} // text: the name is a string from the heap, not a class
+  text?: boolean; // the name is a string from the heap, not a class
+  to?: string; // address of its objects
+}
 interface Kind {
   name: string;
   help: string;
@@ -39,7 +40,7 @@ const held = (rows: Row[]): Owner[] => {
   return [...sums]
     .sort((a, b) => b[1] - a[1])
     .slice(0, OWNERS)
-    .map(([name, saved]) => ({ name, saved }));
+    .map(([name, saved]) => ({ name, saved, to: linkTo("waste", { q: "duplicates", o_arrays: "1", filter: name }) }));
 };
 
 const BOXES = ["Integer", "Long", "Short", "Byte", "Character", "Double", "Float", "Boolean"];
@@ -100,6 +101,10 @@ function kindsOf(answers: Result[], builders: Result[]): Kind[] {
         name: `“${String(r.text).slice(0, 40)}” ${number(Number(r.objects))} times`,
         saved: Number(r.wasted),
         text: true,
+        to:
+          r.text && Number(r.length ?? 0) < 500
+            ? linkTo("strings", { o_equals: String(r.text), o_objects: "1" })
+            : undefined,
       })),
     },
     {
@@ -320,8 +325,8 @@ export function WasteSum({ db }: { db?: string }) {
                   {k.owners.map((o, i) => (
                     <>
                       {i > 0 && ", "}
-                      {o.text ? (
-                        visible(o.name)
+                      {o.to ? (
+                        <a href={o.to}>{o.text ? visible(o.name) : <Name text={o.name} />}</a>
                       ) : /^[\w.$]+(\[\])*$/.test(o.name) && !/\.[a-z]\w*$/.test(o.name) ? (
                         <ClassName name={o.name} />
                       ) : (
