@@ -227,8 +227,11 @@ try:
             break
     check("a click zooms in", browser.run("location.hash.includes('zoom=')"))
     browser.run("document.querySelector('canvas').focus(); 1")
-    browser.key("Escape")
-    check("Escape goes up", browser.until("!location.hash.includes('zoom=')"))
+    for _ in range(5):  # a click that was slow has zoomed twice
+        browser.key("Escape")
+        if browser.until("!location.hash.includes('zoom=')", 3):
+            break
+    check("Escape goes up", browser.run("!location.hash.includes('zoom=')"))
 
     # Keys: search, the tree.
     browser.run("document.querySelector('main').focus(); document.activeElement.blur(); 1")
@@ -631,6 +634,8 @@ try:
     browser.run("scrollTo(0, 0); history.back(); 1")
     check("back to the same place", browser.until("location.hash.startsWith('#/overview') && Math.abs(scrollY - 300) < 3"))
     browser.size(1280, 800)
+    go("#/class?target=java.util.HashMap&show=holders", "main table td", "who holds the objects of a class")
+    check("a root has no page of a class", browser.run("document.querySelector('main td a[href*=\"%3C\"]') === null"))
     go("#/all?q=diff", ".tabs, .empty", "the query that compares")
     check(f"it is the view that compares: {text()[:80]}", browser.run("document.querySelector('main .error') === null"))
     go("#/nosuch", ".suspect", "a view that is not there")

@@ -352,7 +352,7 @@ function One({ route, databases, db, target }: { route: Route; databases: Databa
             dominated_objects: "objects held",
             dominated_shallow: "their shallow size",
           }}
-          links={{ name: (row) => classPage(String(row.name)) }}
+          links={{ name: (row) => (String(row.name).startsWith("<") ? undefined : classPage(String(row.name))) }}
           empty="No object of this class is reachable."
         />
       )}
