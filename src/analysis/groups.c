@@ -8,6 +8,7 @@
 
 #include "base/glob.h"
 #include "base/sort.h"
+#include "derive/blocks.h"
 #include "derive/class_tree.h"
 
 #include <assert.h>
@@ -54,41 +55,26 @@ int analysis_load_groups(const struct session *session, enum derive_group by,
 	return HDB_OK;
 }
 
-/* ---- one pass over all objects ---- */
+/* ---- counting objects ---- */
 
-/* Destination of the counts of a pass over all objects: totals by class number. */
+/* Destination of counts: totals by class number. */
 struct class_sums {
-	const struct heap *heap;
+	const struct session *session;
 	struct derive_total *by_class;
+	bool has_counts; /* by_class contains the import's counts, all as reachable */
 };
-
-static int count_reached(void *ctx, const struct heap_block *block, const uint8_t *reachable,
-			 struct hdb_error *err)
-{
-	const struct class_sums *sums = ctx;
-
-	(void)err;
-	assert(block->count <= STORE_BLOCK_OBJECTS);
-	for (uint32_t i = 0; i < block->count; i++) {
-		struct derive_total *total = &sums->by_class[block->class_no[i]];
-
-		if (!heap_is_counted(sums->heap, block, i))
-			continue;
-		if (!reachable || reachable[i]) {
-			total->count++;
-			total->shallow_bytes += block->shallow[i];
-		} else {
-			total->unreachable_count++;
-			total->unreachable_bytes += block->shallow[i];
-		}
-	}
-	return HDB_OK;
-}
 
 /* Counts objects in passes that do not determine reachability. */
 static int count_alike(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
-	return count_reached(ctx, block, NULL, err);
+	const struct class_sums *sums = ctx;
+
+	(void)err;
+	for (uint32_t i = 0; i < block->count; i++)
+		if (heap_is_counted(sums->session->heap, block, i))
+			analysis_count_object(&sums->by_class[block->class_no[i]],
+					      block->shallow[i], true);
+	return HDB_OK;
 }
 
 /* Adds the import's counts of one class. */
@@ -104,33 +90,68 @@ static int add_counted(void *ctx, const struct heap_count *count, struct hdb_err
 	return HDB_OK;
 }
 
-/* Fills in by_class with a pass over all objects. */
-static int count_objects(const struct session *session, enum analysis_counting counting,
-			 struct derive_total *by_class, struct hdb_error *err)
+/* Reads a block that has objects to count. Sets objects->count to 0 for other blocks. */
+static int read_uncounted(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
-	struct class_sums sums = { session->heap, by_class };
+	const struct class_sums *sums = ctx;
+	uint8_t *reachable = block->room;
 
-	if (counting == ANALYSIS_COUNT_REACHED)
-		TRY(derive_need_reachable(session->derive, err));
-	base_stage(session->work, "counting objects", session->heap->object_count, "objects");
-	return counting == ANALYSIS_COUNT_REACHED ?
-		       derive_each_reachable(session->derive, session->work, count_reached, &sums,
-					     err) :
-		       heap_each_block(session->heap, session->work, count_alike, &sums, err);
+	TRY(derive_reachable_block(sums->session->derive, block->block_no, reachable, err));
+	if (!sums->has_counts || memchr(reachable, 0, block->objects->count))
+		return heap_read_block(sums->session->heap, block->block_no, block->objects, err);
+	block->objects->count = 0;
+	return HDB_OK;
+}
+
+/* Recounts the unreachable objects of a block as such, or counts all its objects. */
+static int count_reached(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct class_sums *sums = ctx;
+	const struct heap_block *objects = block->objects;
+	const uint8_t *reachable = block->room;
+
+	(void)err;
+	for (uint32_t i = 0; i < objects->count; i++) {
+		struct derive_total *total = &sums->by_class[objects->class_no[i]];
+
+		if ((sums->has_counts && reachable[i]) ||
+		    !heap_is_counted(sums->session->heap, objects, i))
+			continue;
+		analysis_count_object(total, objects->shallow[i], reachable[i]);
+		total->count -= sums->has_counts;
+		total->shallow_bytes -= sums->has_counts ? objects->shallow[i] : 0;
+	}
+	return HDB_OK;
 }
 
 /*
- * Fills in by_class from the import's counts if they exist and suffice, and otherwise with a pass
- * over all objects.
+ * Fills in by_class. If the import's counts can be used, only unreachable objects have to be found,
+ * and most dumps have few. Otherwise counts all objects in one pass.
  */
 static int count_classes(const struct session *session, enum analysis_counting counting,
 			 struct derive_total *by_class, struct hdb_error *err)
 {
-	int r = counting == ANALYSIS_COUNT_ALL ?
-			heap_each_count(session->heap, add_counted, by_class, err) :
-			HDB_NOTFOUND;
+	struct class_sums sums = { .session = session, .by_class = by_class };
+	const int r = heap_each_count(session->heap, add_counted, by_class, err);
 
-	return r > 0 ? count_objects(session, counting, by_class, err) : r;
+	TRY_ERRORS(r);
+	sums.has_counts = r == HDB_OK;
+	if (counting == ANALYSIS_COUNT_ALL && sums.has_counts)
+		return HDB_OK;
+	if (counting == ANALYSIS_COUNT_ALL) {
+		base_stage(session->work, "counting objects", session->heap->object_count,
+			   "objects");
+		return heap_each_block(session->heap, session->work, count_alike, &sums, err);
+	}
+	TRY(derive_prepare_reachable(session->derive, err));
+	TRY(heap_prepare_blocks(session->heap, session->work->threads, err));
+	return derive_each_block(session->derive,
+				 &(struct derive_pass){ .stage = "counting objects",
+							.make = read_uncounted,
+							.take = count_reached,
+							.ctx = &sums,
+							.room_bytes = STORE_BLOCK_OBJECTS },
+				 err);
 }
 
 /*

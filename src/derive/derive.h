@@ -143,6 +143,8 @@ int derive_reachable_block(struct derive *derive, uint32_t block_no, uint8_t *ou
  * progress stage begins, because building a table itself starts stages.
  */
 int derive_need_reachable(struct derive *derive, struct hdb_error *err);
+/* The same; afterwards derive_reachable_block may be called on any thread. */
+int derive_prepare_reachable(struct derive *derive, struct hdb_error *err);
 
 /* Like heap_look. reachable[i] says whether object i of the block is reachable. */
 typedef int (*derive_look)(void *ctx, const struct heap_block *block, const uint8_t *reachable,

@@ -152,6 +152,12 @@ int derive_need_reachable(struct derive *derive, struct hdb_error *err)
 	return need_column(derive, reachable_column(derive), err);
 }
 
+int derive_prepare_reachable(struct derive *derive, struct hdb_error *err)
+{
+	TRY(derive_need_reachable(derive, err));
+	return store_column_prepare(reachable_column(derive), err);
+}
+
 struct looking {
 	struct derive *derive;
 	derive_look look;

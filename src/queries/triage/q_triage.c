@@ -94,21 +94,22 @@ static bool is_garbage(enum triage_measure_no measure)
 	return measure == TRIAGE_GARBAGE || measure == TRIAGE_FILLERS;
 }
 
-static double share_of(const struct triage *t, enum triage_measure_no measure)
+static double share_of(const struct triage *t, enum triage_measure_no measure, uint64_t bytes)
 {
 	assert(measure < TRIAGE_MEASURES);
-	return analysis_percent(t->figures[measure].bytes,
-				is_garbage(measure) ? t->all_bytes : t->retained_bytes);
+	return analysis_percent(bytes, is_garbage(measure) ? t->all_bytes : t->retained_bytes);
 }
 
-static int fires(const struct triage_query *s, size_t no, bool *out, struct hdb_error *err)
+/* Determines whether a rule fires if its measure has this many bytes. */
+static int fires(const struct triage_query *s, size_t no, uint64_t bytes, bool *out,
+		 struct hdb_error *err)
 {
 	const struct triage *t = &s->triage;
 	const struct triage_figure *f = &t->figures[rules[no].measure];
 	struct named named[NAMED] = {
 		{ "count", (double)f->count },
-		{ "bytes", (double)f->bytes },
-		{ "percent", share_of(t, rules[no].measure) },
+		{ "bytes", (double)bytes },
+		{ "percent", share_of(t, rules[no].measure, bytes) },
 		{ "full", t->limit.is_out_of_memory ?
 				  100 :
 				  analysis_limit_percent(&t->limit, t->whole_bytes) },
@@ -135,6 +136,18 @@ static int parse_rules(struct triage_query *s, struct hdb_error *err)
 					"triage.rules, rule on line %d: %s", rules[i].line,
 					why.message);
 	}
+	return HDB_OK;
+}
+
+int triage_wants_bytes(struct triage *t, enum triage_measure_no measure, bool *out,
+		       struct hdb_error *err)
+{
+	const struct triage_query *s = t->q->state;
+
+	*out = s->is_all;
+	for (size_t i = 0; i < RULES && !*out; i++)
+		if (rules[i].measure == measure)
+			TRY(fires(s, i, UINT64_MAX, out, err));
 	return HDB_OK;
 }
 
@@ -176,7 +189,8 @@ static int choose_rules(struct triage_query *s, struct hdb_error *err)
 		for (size_t i = 0; i < RULES; i++) {
 			if ((int)rules[i].severity != severity || is_chosen(s, i))
 				continue;
-			TRY(fires(s, i, &is_firing, err));
+			TRY(fires(s, i, s->triage.figures[rules[i].measure].bytes, &is_firing,
+				  err));
 			if (!is_firing)
 				continue;
 			s->has_fired[s->count] = true;
@@ -204,7 +218,7 @@ static void set_suspect_fact(struct query *q, const struct triage *t)
 		(void)snprintf(what, sizeof(what), "%s %s", base_number(f->count).text,
 			       heap_class_name(q->heap, f->class_no));
 	(void)snprintf(text, sizeof(text), "%s, %.2f %% of the heap", what,
-		       share_of(t, TRIAGE_SUSPECT));
+		       share_of(t, TRIAGE_SUSPECT, f->bytes));
 	query_fact_text(q, "suspect", text);
 }
 
@@ -309,7 +323,7 @@ static int rule_row(struct query *q, size_t no, struct hdb_error *err)
 	if (!f->has_no_bytes)
 		query_set(q, BYTES, f->bytes);
 	if (!f->is_outside && !f->has_no_bytes) {
-		query_set_double(q, PERCENT, share_of(&s->triage, rule->measure));
+		query_set_double(q, PERCENT, share_of(&s->triage, rule->measure, f->bytes));
 		query_lend_text(q, SHARE_OF,
 				is_garbage(rule->measure) ? "the heap, garbage included" :
 							    "the heap");
@@ -329,6 +343,7 @@ static void close_triage(struct query *q)
 {
 	struct triage_query *s = q->state;
 
+	analysis_groups_release(&s->triage.classes);
 	base_vec_release(&s->nodes);
 }
 

@@ -8,6 +8,7 @@
 #ifndef QUERIES_LEAKS_TRIAGE_H
 #define QUERIES_LEAKS_TRIAGE_H
 
+#include "analysis/groups.h"
 #include "analysis/properties.h"
 #include "query/query.h"
 
@@ -36,7 +37,8 @@ struct triage_figure {
 /* All measurements, and the totals with which they are compared. */
 struct triage {
 	struct query *q;
-	uint64_t whole_bytes; /* shallow size of all reachable objects */
+	struct analysis_groups classes; /* counts by class of the objects that rows are about */
+	uint64_t whole_bytes;           /* shallow size of all reachable objects */
 	/* retained size of all roots, which is 100 % of the reachable heap */
 	uint64_t retained_bytes;
 	uint64_t all_bytes;     /* shallow size of all objects, of which garbage is a part */
@@ -47,6 +49,9 @@ struct triage {
 
 /* Take the measurements, and build the tables they need. */
 int triage_take_totals(struct triage *t, struct hdb_error *err);
+/* Determines whether rows depend on the bytes of a measure whose count is known. */
+int triage_wants_bytes(struct triage *t, enum triage_measure_no measure, bool *out,
+		       struct hdb_error *err);
 int triage_take_scan(struct triage *t, struct hdb_error *err);
 int triage_take_strings(struct triage *t, struct hdb_error *err);
 int triage_take_loaders(struct triage *t, struct hdb_error *err);

@@ -101,14 +101,19 @@ static int explain(struct query *q, uint32_t ix, char *buf, size_t size, struct 
 /* ---- the retained size of a class loader ---- */
 
 /*
- * Returns the retained size of a class loader with its classes and their instances, which is a
- * lower bound as in all answers.
+ * Finds the retained size of a class loader with its classes and their instances, which is a lower
+ * bound as in all answers. The first call loads the totals.
  */
-static uint64_t loader_bytes(const struct analysis_groups *loaders, uint32_t loader_ix)
+static int loader_bytes(struct query *q, struct analysis_groups *loaders, uint32_t loader_ix,
+			uint64_t *bytes, struct hdb_error *err)
 {
-	const struct derive_total *total = analysis_groups_find(loaders, loader_ix);
+	const struct derive_total *total;
 
-	return total ? total->retained_bytes : 0;
+	if (!loaders->totals)
+		TRY(analysis_load_groups(&q->session, DERIVE_LOADER, loaders, err));
+	total = analysis_groups_find(loaders, loader_ix);
+	*bytes = total ? total->retained_bytes : 0;
+	return HDB_OK;
 }
 
 /* ---- closed class loaders ---- */
@@ -134,9 +139,9 @@ static int is_closed(struct query *q, const struct heap_object *loader, bool *ou
 	return HDB_OK;
 }
 
-static int take_closed(struct triage *t, const struct analysis_groups *groups,
-		       struct hdb_error *err)
+int triage_take_loaders(struct triage *t, struct hdb_error *err)
 {
+	BASE_SCOPED(analysis_groups_release) struct analysis_groups groups = { 0 };
 	struct triage_figure *f = &t->figures[TRIAGE_CLOSED_LOADER];
 	struct heap *heap = t->q->heap;
 	BASE_FREED uint32_t *loaders = NULL;
@@ -159,7 +164,8 @@ static int take_closed(struct triage *t, const struct analysis_groups *groups,
 			continue;
 		TRY(heap_object(heap, loaders[i], &object, err));
 		TRY(is_closed(t->q, &object, &closed, err));
-		retained = closed ? loader_bytes(groups, loaders[i]) : 0;
+		if (closed)
+			TRY(loader_bytes(t->q, &groups, loaders[i], &retained, err));
 		if (!retained)
 			continue;
 		f->count++;
@@ -171,16 +177,5 @@ static int take_closed(struct triage *t, const struct analysis_groups *groups,
 	}
 	if (f->ix != HEAP_NONE)
 		r = explain(t->q, f->ix, f->detail, sizeof(f->detail), err);
-	return r;
-}
-
-int triage_take_loaders(struct triage *t, struct hdb_error *err)
-{
-	struct analysis_groups groups;
-	int r = analysis_load_groups(&t->q->session, DERIVE_LOADER, &groups, err);
-
-	if (r == HDB_OK)
-		r = take_closed(t, &groups, err);
-	analysis_groups_release(&groups);
 	return r;
 }

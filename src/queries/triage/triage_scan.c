@@ -332,14 +332,12 @@ static int scan_all(struct scan *s, struct hdb_error *err)
 }
 
 /* Determines which lines examine which classes, and counts the objects of these classes. */
-static int choose_classes(struct scan *s, struct hdb_error *err)
+static void choose_classes(struct scan *s)
 {
 	struct heap *heap = s->t->q->heap;
-	BASE_FREED struct derive_total *totals = NULL;
-	size_t count;
+	const struct derive_total *totals = s->t->classes.totals;
 
-	TRY(derive_totals(s->t->q->derive, DERIVE_CLASS, &totals, &count, err));
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < s->t->classes.count; i++) {
 		const uint32_t no = totals[i].no;
 
 		if (heap_class(heap, no)->flags & STORE_CLASS_ARRAY)
@@ -356,7 +354,6 @@ static int choose_classes(struct scan *s, struct hdb_error *err)
 			s->lines[line].whole += totals[i].count;
 		}
 	}
-	return HDB_OK;
 }
 
 /* Returns a measurement with the amount added since `before` multiplied by `weight`. */
@@ -533,7 +530,7 @@ int triage_take_scan(struct triage *t, struct hdb_error *err)
 	TRY(BASE_ALLOC(s.places, classes, "a scan", err));
 	TRY(BASE_ALLOC(s.lines, LINES, "a scan", err));
 	TRY(BASE_ALLOC(s.batches, (size_t)BATCHES_PER_THREAD * t->q->work->threads, "a scan", err));
-	TRY(choose_classes(&s, err));
+	choose_classes(&s);
 	TRY(triage_fields_open(t, &s.fields, err));
 	TRY(scan_all(&s, err));
 	base_stage(t->q->work, "examining values", 0, "objects");

@@ -45,6 +45,7 @@ struct set {
 static const struct set sets[] = {
 #include <queries/triage/classes.rules.h>
 };
+#define SETS (sizeof(sets) / sizeof(sets[0]))
 
 static bool is_in_set(struct heap *heap, const struct set *set, uint32_t no)
 {
@@ -86,7 +87,7 @@ static void add_sets(struct triage *t, const struct analysis_groups *groups)
 	for (size_t i = 0; i < groups->count; i++) {
 		const struct derive_total *total = &groups->totals[i];
 
-		for (size_t s = 0; s < sizeof(sets) / sizeof(sets[0]); s++) {
+		for (size_t s = 0; s < SETS; s++) {
 			const struct set *set = &sets[s];
 
 			if (is_in_set(heap, set, total->no))
@@ -251,26 +252,44 @@ static int add_limit(struct triage *t, struct hdb_error *err)
 	return r;
 }
 
-static int load_groups(struct query *q, struct analysis_groups *out, struct hdb_error *err)
+/*
+ * Measures sets of classes. Retained sizes of classes take a pass over the dominator tree, so they
+ * are computed only if there are so many objects of a set that a rule may fire.
+ */
+static int measure_sets(struct triage *t, struct hdb_error *err)
 {
-	HEAP_FILTER_SCOPE(heap_show_chosen, q->heap);
+	struct analysis_groups *groups = &t->classes;
+	bool wants_bytes = false;
+	HEAP_FILTER_SCOPE(heap_show_chosen, t->q->heap);
 
-	return analysis_load_groups(&q->session, DERIVE_CLASS, out, err);
+	TRY(analysis_count_groups(&t->q->session, DERIVE_CLASS, ANALYSIS_COUNT_REACHED, groups,
+				  err));
+	add_sets(t, groups);
+	for (size_t i = 0; i < SETS && !wants_bytes; i++)
+		if (sets[i].is_retained)
+			TRY(triage_wants_bytes(t, sets[i].measure, &wants_bytes, err));
+	if (!wants_bytes)
+		return HDB_OK;
+	for (size_t i = 0; i < SETS; i++)
+		t->figures[sets[i].measure] =
+			(struct triage_figure){ .ix = HEAP_NONE, .class_no = HEAP_NONE };
+	analysis_groups_release(groups);
+	TRY(analysis_load_groups(&t->q->session, DERIVE_CLASS, groups, err));
+	add_sets(t, groups);
+	return HDB_OK;
 }
 
 int triage_take_totals(struct triage *t, struct hdb_error *err)
 {
-	BASE_SCOPED(analysis_groups_release) struct analysis_groups groups = { 0 };
 	struct derive_total whole;
 
-	TRY(load_groups(t->q, &groups, err));
-	add_sets(t, &groups);
-	add_classes(t, &groups);
 	/* Shares refer to the whole heap, whichever objects are examined. */
 	TRY(analysis_heap_total(&t->q->session, &whole, err));
 	t->whole_bytes = whole.shallow_bytes;
 	t->retained_bytes = whole.retained_bytes;
 	t->all_bytes = whole.shallow_bytes + whole.unreachable_bytes;
+	TRY(measure_sets(t, err));
+	add_classes(t, &t->classes);
 	TRY(count_classes(t, err));
 	TRY(add_limit(t, err));
 	TRY(add_suspect(t, err));
