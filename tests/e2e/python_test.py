@@ -410,6 +410,9 @@ class Asking(Case):
         other = os.path.join(self.folder, "other.heapdb")
         shutil.copy(db.file, other)
         self.assertEqual(db.diff(before=other).rows(), db.diff(before=[heapdb_jvm.open(other)]).rows())
+        self.assertEqual(db.diff(before=other).rows(), db.diff(heapdb_jvm.open(other)).rows())
+        with self.assertRaises(heapdb_jvm.UsageError):
+            db.top(limit=-1)
 
     def test_values_are_those_of_the_command(self):
         """Identifiers, texts, nulls and numbers, all rows of several queries."""

@@ -241,9 +241,9 @@ bool locate_looks_like_file(const char *name);
 int locate_refuse(struct cli *cli, const char *name);
 
 /*
- * Result of checks on a dump: HDB_NOTFOUND if one failed. If none failed, but the dump is
- * incomplete or has changed, fails with HDB_ETRUNC or HDB_ECHANGED: objects that the database lacks
- * could have failed them.
+ * Returns the result of checks on a dump: HDB_NOTFOUND if a check failed. If none failed, but the
+ * dump is incomplete or has changed, fails with HDB_ETRUNC or HDB_ECHANGED, because missing objects
+ * could have made a check fail.
  */
 int cli_verdict(struct cli *cli, bool has_failed);
 

@@ -260,7 +260,7 @@ class Database:
     def query(self, name, *targets, sort=None, limit=0, before=(), **options):
         """Runs a query, given its name or an alias.
 
-        targets: objects (numbers or Object), class names or patterns.
+        targets: objects (numbers or Object), class names or patterns. For "diff", the same as `before`.
         sort: column to sort by; "-column" reverses the order.
         limit: maximum number of rows.
         before: earlier databases or their paths, for "diff".
@@ -270,6 +270,10 @@ class Database:
         found = c.lib.hdb_query_named(name.encode())
         if not found:
             raise c.UsageError(f"unknown query {name!r}", -1)
+        if limit and limit < 0:
+            raise c.UsageError(f"limit must not be negative: {limit}", -1)
+        if targets and not before and found.contents.name == b"diff":
+            targets, before = (), targets
         args = _Args(found.contents, targets, options, before)
         args.struct.sort = sort.encode() if sort else None
         args.struct.limit = limit or 0
