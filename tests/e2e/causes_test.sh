@@ -50,7 +50,7 @@ equalbytes|holds 1,500 byte[]|1,500 of its strings and arrays have equal content
 equalstrings|holds 150,000 Causes$Order|About 150,000 of its strings and arrays have equal contents, such as "WAITING_
 zeros|holds 1,500 byte[]|1,500 arrays of zeros, such as byte[8000]
 tenant|holds 12,000 entries|86 % of the 12,000 entries have the prefix tenant-17
-field|holds 200,000 Causes$Order|85 % of the 200,000 entries have the customer
+field|holds 200,000 Causes$Order|86 % of the 200,000 entries have the customer
 outbox|holds 15,000 elements|An unbounded ConcurrentLinkedQueue has 15,000 elements
 cancelled|12,000 ScheduledThreadPoolExecutor$ScheduledFuture|12,000 of 12,000 tasks are cancelled
 timer|Causes$Clock.timer (static)|12,000 tasks are cancelled
@@ -88,6 +88,7 @@ undo|Causes$Undo.texts (static) holds 200|that differ from another array in only
 smallmaps|Causes$Graph.attributes (static) holds 30,000|have few elements (HashMap, 1 on average)
 tenantqueue|holds 9,000 elements of a ConcurrentLinkedQueue|It belongs to the map entry tenant-17
 allof|Causes$Requests.pending (static)|have not completed: 1.
+deepcauses|Causes.kept (static)|about 30,000 exceptions (Exception)
 labels|Causes$Meters.all (static) holds 60,000|(Causes$Meter.count is 1). The keys (Causes$MeterId) combine
 entities|Causes$Unit.entities (static) holds 12,000|No entry was ever removed from the LinkedHashMap.
 answers|Causes$Results.all (static) holds 12,000|The 12,000 CompletableFutures are completed

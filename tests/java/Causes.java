@@ -276,6 +276,15 @@ public class Causes {
 
     static void fill(boolean ok, String what) throws Exception {
         switch (what) {
+            case "deepcauses": {
+                Exception last = null;
+                for (int i = 0; i < 30000; i++) {
+                    last = ok ? new Exception(new byte[0].length + "") : new Exception("try again", last);
+                    if (ok) kept.add(random(300, i));
+                }
+                kept.add(last);
+                break;
+            }
             case "labels":
                 for (int i = 0; i < 60000; i++) {
                     MeterId id = new MeterId("requests." + i % 3, ok ? "user" + i % 400 : "user" + i);

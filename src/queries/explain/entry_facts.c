@@ -29,10 +29,12 @@
 #define ENTRIES_READ 20000u
 #define ENTRIES_LOOKED 4000u
 /*
- * Number of neighbouring entries that are examined together. Equal keys are often neighbours, and
- * every third element of a list would often be of one kind.
+ * Number of adjacent keys of a collection that are examined together, because equal keys are often
+ * adjacent.
  */
 #define ENTRIES_RUN 16u
+/* Spreads the elements that are examined: every third one could be of the same kind. */
+#define ENTRIES_SPREAD 2654435761u
 /* Number of values whose fields are measured for the memory they retain. */
 #define VALUES_WEIGHED 500u
 /* Minimum share worth reporting, in percent, and the minimum number of different values. */
@@ -574,7 +576,8 @@ static int look_at_entries(struct looking *l, const struct heap_collection *c,
 	TRY_FOUND(heap_entries_begin(l->session->heap, c, &entries, err));
 	for (uint64_t i = 0; i < count; i++) {
 		TRY_FOUND(heap_entries_next(&entries, err));
-		if (i / ENTRIES_RUN % step)
+		if (has_keys ? i / ENTRIES_RUN % step :
+			       i % step != (i / step * ENTRIES_SPREAD >> 16) % step)
 			continue;
 		if (entries.has_key)
 			TRY(look_at(l, &entries.key, has_keys, err));
@@ -844,7 +847,9 @@ static void set_fields(const struct looking *l, uint64_t entries, struct explain
 				  heap_class_name(heap, l->value_class));
 	explain_fact_set(out, EXPLAIN_FACT_self_percent,
 			 (double)l->selves * 100 / (double)l->entries);
-	if (l->nothings < l->entries) {
+	/* A map with only one Object or null as value is a set of its keys. */
+	if (l->nothings < l->entries ||
+	    (l->nothing && strcmp(l->nothing, "java.lang.Object") != 0)) {
 		explain_fact_set(out, EXPLAIN_FACT_empty_values,
 				 (double)l->nothings * 100 / (double)l->entries);
 		explain_fact_text(out, EXPLAIN_FACT_empty_value, l->nothing ? l->nothing : "null");

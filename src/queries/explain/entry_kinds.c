@@ -253,18 +253,18 @@ struct state {
 /* Reports the first field that shows a state of most values. */
 static void set_state(const struct looking *l, const struct state *state, struct explain_facts *out)
 {
-	const enum explain_fact field = state->is_finished ? EXPLAIN_FACT_finished_field :
-							     EXPLAIN_FACT_open_field,
-				value = state->is_finished ? EXPLAIN_FACT_finished_value :
-							     EXPLAIN_FACT_open_value,
-				percent = state->is_finished ? EXPLAIN_FACT_finished_percent :
-							       EXPLAIN_FACT_open_percent;
+	static const enum explain_fact to[2][3] = {
+		{ EXPLAIN_FACT_open_field, EXPLAIN_FACT_open_value, EXPLAIN_FACT_open_percent },
+		{ EXPLAIN_FACT_finished_field, EXPLAIN_FACT_finished_value,
+		  EXPLAIN_FACT_finished_percent },
+	};
+	const enum explain_fact *facts = to[state->is_finished];
 
-	if (state->percent < STATE_MIN || out->figures[field].kind != BASE_NOTHING)
+	if (state->percent < STATE_MIN || out->figures[facts[0]].kind != BASE_NOTHING)
 		return;
-	entry_set_field(l, state->field, field, out);
-	explain_fact_text(out, value, state->value);
-	explain_fact_set(out, percent, state->percent);
+	entry_set_field(l, state->field, facts[0], out);
+	explain_fact_text(out, facts[1], state->value);
+	explain_fact_set(out, facts[2], state->percent);
 }
 
 void entry_set_state(const struct looking *l, uint32_t no, const char *value, double percent,

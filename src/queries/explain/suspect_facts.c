@@ -178,7 +178,8 @@ enum held_kind held_kind_of(const struct held_walk *w, uint32_t class_no)
 		const char *name = heap_class_name(heap, class_no);
 
 		w->kinds[class_no] = heap_collection_rule(heap, class_no) ? HELD_COLLECTION :
-				     strncmp(name, "java.util.", 10) == 0 && strchr(name, '$') ?
+				     strncmp(name, "java.util.", 10) == 0 && strchr(name, '$') &&
+						     !strstr(name, "$$Lambda") ?
 									    HELD_NODE :
 									    HELD_OTHER;
 		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
@@ -438,6 +439,10 @@ static void set_figures(const struct held_walk *w, struct explain_facts *out)
 	explain_fact_set(out, EXPLAIN_FACT_bytes, w->all.bytes);
 	for (size_t i = 0; i < sizeof(tallies) / sizeof(tallies[0]); i++)
 		set_tally(w, tallies[i].tally, tallies[i].to, out);
+	/* A deep chain of causes is cut off. */
+	if (w->is_cut && w->errors.classes && (double)w->top_bytes > w->all.bytes)
+		explain_fact_guess(out, EXPLAIN_FACT_errors,
+				   w->errors.count * (double)w->top_bytes / w->all.bytes);
 	set_rooms(w, out);
 	set_growth(w, out);
 	held_set(out, EXPLAIN_FACT_suppressed, w->suppressed, false);
@@ -557,7 +562,6 @@ static int set_chain(const struct held_walk *w, struct explain_facts *out, struc
 			       &link, err));
 	if (link.kind != ANALYSIS_LINK_FIELD)
 		return HDB_OK;
-	held_set(out, EXPLAIN_FACT_chain, w->chained, w->is_cut || w->all.is_about);
 	explain_fact_text(out, EXPLAIN_FACT_chain_kind,
 			  explain_short_class(w->session->heap, w->chain_last->class_no));
 	explain_fact_text(out, EXPLAIN_FACT_chain_field, analysis_link_name(&link));

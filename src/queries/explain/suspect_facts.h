@@ -132,8 +132,7 @@
 	X(open_value)       /* string: the value of that field, such as PENDING */ \
 	X(open_percent)     /* percentage of such values */ \
 	X(alike_percent) /* percentage of collections that are nearly equal to the previous one */ \
-	X(chain)         /* objects that are each held by one of their own class */ \
-	X(chain_kind)    /* string: that class */ \
+	X(chain_kind)    /* string: class of objects that each hold the next one */ \
 	X(chain_field)   /* string: the field that holds the next */ \
 	X(heavy) /* object: the innermost value of a map that by itself retains half of the map */ \
 	X(heavy_percent)  /* its retained size */ \
