@@ -113,6 +113,12 @@ static const struct {
 		"static a.One.taken = a.HikariProxyConnection{poolEntry=$e}",
 	  "All 10 connections of HikariCP's pool shop exist, and 3 threads wait for one: "
 	  "connections are not closed, or are held too long. Kept by One.taken (static). (leak)" },
+	/* a thread keeps the class loader that it inherited */
+	{ THREE "thread java.lang.Thread{name=\"price-refresh\", contextClassLoader="
+		"org.apache.felix.framework.BundleWiringImpl$BundleClassLoader{m_wiring=a.Wiring{"
+		"m_isDisposed=true}}}",
+	  "The class loader of an OSGi bundle that was updated or uninstalled is still reachable, "
+	  "one of 1 such loaders. Kept by thread \"price-refresh\". (leak)" },
 	/* nodes of a tree are not what it holds */
 	{ "a.App{}; static a.App.ALL = scala.collection.immutable.TreeMap{tree=" NODE(
 		  "m", NODE("c", NODE("a", "null", "null"), NODE("d", "null", "null")),

@@ -39,7 +39,8 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, struct hdb_
 		    strcmp(keeper->field, "unfinalized") == 0)
 			return HDB_NOTFOUND;
 		/* Naming the thread explains more than naming a field of java.lang.Thread. */
-		if (best == BLAME_THREAD && heap_is_thread(q->heap, path.nodes[step])) {
+		if (keeper->kind == LEAK_HOLDER_FIELD &&
+		    heap_is_thread(q->heap, path.nodes[step])) {
 			*keeper = (struct leak_holder){ .kind = LEAK_HOLDER_THREAD };
 			analysis_describe(&q->session, path.nodes[step], keeper->thread,
 					  sizeof(keeper->thread));
