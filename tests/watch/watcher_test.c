@@ -33,7 +33,7 @@ struct world {
 	uint64_t heap_per_hour, gc_us_per_s;
 	uint64_t pause_us, histograms, pauses_us;
 	uint64_t signal_ms, oom_ms, full_from_ms, full_until_ms;
-	bool cannot_attach, is_gone, capture_fails;
+	bool cannot_attach, is_gone, capture_fails, has_no_limit;
 	unsigned samples, captures, captured;
 	uint64_t capture_ends_ms, last_capture_ms, first_capture_ms;
 	char reasons[4096], events[65536];
@@ -118,7 +118,7 @@ static int find(void *ctx, struct watch_jvm *jvms, size_t *count, struct hdb_err
 	r->figures[SERIES_HEAP] = 100 * MIB + w->heap_per_hour * age_ms / HOUR;
 	r->figures[SERIES_MAX] = 1000 * MIB;
 	r->figures[SERIES_RSS] = 900 * MIB;
-	r->figures[SERIES_LIMIT] = 1000 * MIB;
+	r->figures[SERIES_LIMIT] = w->has_no_limit ? 0 : 1000 * MIB;
 	r->figures[SERIES_GC_US] = w->gc_us_per_s * age_ms / 1000;
 	r->has = (1U << SERIES_FIGURES) - 1;
 	jvms[0].oom_dump_ms = w->oom_ms && w->now_ms >= w->oom_ms ? w->oom_ms : 0;
@@ -322,7 +322,7 @@ static void test_at_most(void **state)
 
 static void test_skipped(void **state)
 {
-	static struct world w = { .capture_fails = true };
+	static struct world w = { .capture_fails = true }, unlimited = { .has_no_limit = true };
 	const char *first;
 
 	(void)state;
@@ -331,6 +331,10 @@ static void test_skipped(void **state)
 	/* Reported once. */
 	assert_non_null(first = strstr(w.events, "no capture: no room"));
 	assert_null(strstr(first + 16, "no room"));
+	(void)unlink(path);
+	WATCH(unlimited, 1, "rss > 80% of limit");
+	assert_non_null(first = strstr(unlimited.events, "the process has no memory limit"));
+	assert_null(strstr(first + 20, "no memory limit"));
 }
 
 static void test_conditions(void **state)
@@ -435,6 +439,9 @@ static void test_parsing(void **state)
 		{ "heap > 85% of limit", "only a percentage of rss" },
 		{ "rss > 90% of memory", "expected \"of limit\"" },
 		{ "gc > 20", "gc is a percentage" },
+		{ "gc > 200%", "at most 100" },
+		{ "heap > 850%", "at most 100" },
+		{ "heap > 85", "such as 85% or 2G" },
 		{ "threads > 5%", "cannot be a percentage" },
 		{ "head > 5%", "expected heap, rss, gc" },
 		{ "heap > 5% and rss > 5%", "expected a measure, a comparison" },

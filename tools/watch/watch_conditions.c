@@ -94,6 +94,12 @@ static int take_comparison(struct condition *c, const struct base_vec *nodes, ui
 		    (c->measure == MEASURE_THREADS || c->measure == MEASURE_CLASSES ||
 		     c->measure == MEASURE_METASPACE))
 			return wrong(c, "this measure cannot be a percentage", err);
+		if (c->is_percent && c->number > 100)
+			return wrong(c, "a percentage is at most 100", err);
+		/* "heap > 85" would be 85 bytes, which is true at once. */
+		if (!c->is_percent && c->number > 0 && c->number <= 100 &&
+		    c->measure != MEASURE_THREADS && c->measure != MEASURE_CLASSES)
+			return wrong(c, "expected a percentage or a size, such as 85% or 2G", err);
 		return HDB_OK;
 	}
 	return wrong(c, "expected heap, rss, gc, metaspace, threads, classes or swap", err);
@@ -147,6 +153,12 @@ int condition_parse(const char *text, struct condition *out, struct hdb_error *e
 			       wrong(out, "expected a duration such as 24h after \"every\"", err);
 	}
 	return parse_measure(out, err);
+}
+
+bool condition_needs_limit(const struct condition *c)
+{
+	return c->kind == CONDITION_MEASURE && c->is_percent &&
+	       (c->measure == MEASURE_RSS || c->measure == MEASURE_SWAP);
 }
 
 /* Finds the measured value, and the value that corresponds to 100 %. */

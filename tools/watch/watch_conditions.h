@@ -54,6 +54,8 @@ int condition_parse(const char *text, struct condition *out, struct hdb_error *e
 /* Parses "10s", "5m", "24h" or "7d". Returns false if it is not a duration of at least a second. */
 bool duration_parse(const char *text, size_t size, uint64_t *ms);
 
+/* Returns whether the condition is about a share of the memory limit of the process. */
+bool condition_needs_limit(const struct condition *c);
 /*
  * Evaluates a condition on a measure. `gc_percent` is the share of time in collections since the
  * previous sample, or negative. Sets *value to the measured value, in the unit of the condition.

@@ -371,6 +371,19 @@ static bool is_true(struct watcher *w, struct watched *v, const struct condition
 	return condition_holds(c, &v->jvm.sample, v->gc_percent, value);
 }
 
+/* Reports once that a condition can never be true, because the process has no memory limit. */
+static void report_no_limit(struct watcher *w, struct watched *v, size_t no)
+{
+	const struct condition *c = &w->options->conditions[no];
+	const bool lacks_limit = condition_needs_limit(c) && !v->jvm.sample.figures[SERIES_LIMIT];
+	char text[CONDITION_TEXT_SIZE + 64];
+
+	snprintf(text, sizeof(text), "%s: the process has no memory limit", c->text);
+	if (lacks_limit && !v->is_reported[no])
+		append_event(w, &v->jvm.sample, "skipped", text, NULL);
+	v->is_reported[no] = lacks_limit;
+}
+
 static void judge(struct watcher *w, struct watched *v)
 {
 	for (size_t i = 0; i < w->options->condition_count; i++) {
@@ -380,7 +393,7 @@ static void judge(struct watcher *w, struct watched *v)
 
 		if (!is_true(w, v, c, &value)) {
 			v->since_ms[i] = 0;
-			v->is_reported[i] = false;
+			report_no_limit(w, v, i);
 			continue;
 		}
 		v->since_ms[i] = v->since_ms[i] ? v->since_ms[i] : now(w);
