@@ -147,7 +147,7 @@ def test_listing():
 # -- without Spark
 
 def processor_seconds():
-    """What this process and those that come from it have had, which were waited for, too."""
+    """Returns the CPU seconds of this process and all its descendants, including those that have ended."""
     parents, used, total = {}, {}, 0
     for stat in glob.glob("/proc/[0-9]*/stat"):
         try:

@@ -1,5 +1,5 @@
 """Ten incidents and one comparison over `heapdb mcp FOLDER`, see mcp_incidents_test.sh: the plan of a
-prompt is followed as it is written, by nothing that knows the incident. Prints the table of
+prompt is followed literally, without knowledge of the incident. Prints the table of
 tools/mcp/README.md. Standard library only."""
 import json
 import re

@@ -148,7 +148,7 @@ def main():
         s = Server(forms=forms, version=version)
         check_consent(s)
         s.close()
-    # Permitted on the command line: one does not permit the other.
+    # Permitted on the command line: permission for one tool does not include the other.
     clean()
     s = Server("--allow-import")
     assert "import" in s.names() and "capture" not in s.names()

@@ -35,7 +35,7 @@ def files():
     return found
 
 
-# What differs from run to run.
+# Values that differ between runs.
 CHANGES = re.compile(rb"(seconds|MB/s|stage\t)[^\n]*|[0-9.]+ ?s\b|XXXXXX|heapdb-[a-zA-Z0-9]{6}")
 
 
@@ -94,7 +94,7 @@ every = sorted(set(name for options in taken.values() for name in options))
 if len(taken) < 20 or len(every) < 50 or len(queries) < 50:
     complain("names:", len(taken), len(every), len(queries))
 
-# ---- what each command is given ----
+# ---- arguments of each command ----
 
 with open(DUMP, "rb") as whole, open("cut.hprof", "wb") as cut:
     cut.write(whole.read()[:-100000])
@@ -163,7 +163,7 @@ def leave_file(name):
     return make
 
 
-# Options that change no answer, and why. Those with a value still refuse a bad one.
+# Options that do not change the answer, with the reason. Those with a value still refuse an invalid one.
 SILENT = {
     "--human": "sizes are for people without it",
     "--memory": "answers are the same in any memory",
@@ -201,7 +201,7 @@ VALUES = {
     "--arrays": [["bytes"]], "--hash-key": [["key"]], "--rename": [["names"]], "--secrets": [["out/found"]],
     "--with": [["leak.jsonl"]],
     }
-# Where an option needs company: the command's arguments instead of those above.
+# If an option needs others: the command's arguments instead of those above.
 COMPANY = {
     ("query", "--rules"): ["query", "leaks"] + DB,
     ("gate", "--baseline"): ["gate", "--budget", "grows.yaml"] + DB,
@@ -302,7 +302,7 @@ for command, options in taken.items():
     for option in every:
         if (command, option) in own:
             continue
-        # It answers until it is stopped: serve_test.sh.
+        # It runs until it is stopped; see serve_test.sh.
         if command == "serve" and option != "--help" and option in options:
             continue
         if option not in options and any(o.startswith(option) for o in options):
@@ -316,7 +316,7 @@ for command, options in taken.items():
             if code != 2:
                 complain(command, option, BAD_VALUES[option], "exits with", code)
         elif command == "capture" and option not in CAPTURE_LIST:
-            # A list of JVMs takes few options; the others are for a capture.
+            # The list of JVMs has few options; the others are for a capture.
             value = [(VALUES.get(option) or [["1"]])[0][0]] if options[option] else []
             code = run(["capture", option] + value)[0]
             if code != 2 and option not in ("--adb",):
@@ -326,7 +326,7 @@ for command, options in taken.items():
         elif not shows(command, option):
             complain(command, option, "is taken and changes nothing")
 
-# Those that are seen somewhere.
+# Options with a visible effect.
 if b"using" in run(["query", "top", "--quiet"])[2] or b"using" not in run(["query", "top"])[2]:
     complain("--quiet")
 if b"\t" not in run(arguments_of("import") + ["--timings"])[2]:

@@ -68,7 +68,7 @@ try:
     server, other = serve()
     check(f"a restarted server has the same address: {other}, {url}", other == url)
     check("the tab goes on, at the same view", browser.until("document.querySelector('main table td') !== null && location.hash === '#/histogram'"))
-    # Another file takes the database's place: the page says so when somebody comes back to it, and not before.
+    # Another file replaces the database: the page reports it when the user comes back to the tab, and not before.
     browser.run("dispatchEvent(new Event('focus')); 1")
     time.sleep(0.5)
     check("nothing was replaced", "Replaced:" not in text())
@@ -81,7 +81,7 @@ try:
     kept = sys.argv[1] + ".token"
     check("the token is its owner's alone", os.stat(kept).st_mode & 0o777 == 0o600)
     end(server)
-    # A token that others can read, or that is a link, is not taken.
+    # A token file that others can read, or that is a link, is ignored.
     browser.call("Page.reload")
     check("the page waits", browser.until("document.body?.innerText.includes('continues when')"))
     os.chmod(kept, 0o640)
@@ -100,7 +100,7 @@ try:
     browser.open(other)
     check("its address works", browser.until("document.querySelector('.suspect') !== null"))
     end(server)
-    # Another program at the same address: it is left alone.
+    # Another program at the same address is not disturbed.
     stranger = http.server.ThreadingHTTPServer(("127.0.0.1", port), Stranger)
     threading.Thread(target=stranger.serve_forever, daemon=True).start()
     browser.open(f"http://127.0.0.1:{port}/x")

@@ -14,8 +14,8 @@ import page_looks
 
 URL, SERVER, FORM = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 
-# Milliseconds from a click to what is shown, on a machine that others use, too; alone it takes a tenth. The first
-# time tables may have to be built, and whole heaps are counted. A second time the server has what takes long.
+# Milliseconds from a click until the result is shown, on a shared machine; an idle one needs a tenth. The first time,
+# tables may have to be built and whole heaps counted. The second time the server has stored slow answers.
 FIRST_LIMIT_MS = {"small": 30_000, "full": 300_000}[FORM]
 AGAIN_LIMIT_MS = {"small": 10_000, "full": 30_000}[FORM]
 MEDIAN_LIMIT_MS = 1_000  # the budget of DESIGN.md is 200, on a quiet machine
@@ -25,7 +25,7 @@ MOVED_LIMIT = 0.02  # sum of layout shifts of a visit; 0.1 is what the Web calls
 CELLS = 5_000  # of a picture at most, see layout.ts
 FAILURES_MAX = 12  # then nothing more is tried
 
-# Before the page's own code: questions that are under way, those that failed, and what moved.
+# Before the page's own code: counts running and failed requests, and layout shifts.
 WATCH = """
 window.asking = 0; window.refused = []; window.moved = 0;
 const plain = window.fetch, body = Response.prototype.json;
@@ -95,7 +95,7 @@ def go(address):
 ROW = "main table tbody td"
 TABLE = "main .table, main .tree, main .suspect"
 PERSON = "Social$Person"
-# A view: its name, what is clicked, what is then seen, how often at least.
+# A view: name, click, what must then be visible, and the minimum number.
 VIEWS = [
     ("Overview", click(".views a", "Overview"), ".suspect, .finding, .reserved canvas, .figures details", 5),
     ("Leaks", click(".views a", "Leaks"), ".suspect", 1),
@@ -134,11 +134,11 @@ VIEWS = [
     ("Instances of a class", go(f"#/all?q=instances&target={PERSON}"), ROW, 50),
     ("Instances, sorted", go(f"#/all?q=instances&target={PERSON}&sort=retained"), ROW, 50),
     ("Compare", click(".views a", "Compare"), ROW, 20),
-    # The dump that was taken first is the large one.
+    # The first dump is the large one.
     ("Compare: swap", click("main .tools a", "Swap"), ROW, 20),
     ("Compare by package", click(".tabs a", "packages"), ROW, 4),
     ("Compare by class loader", click(".tabs a", "class loaders"), ROW, 4),
-    # The IDs of two runs tell nothing: no rows, which is said.
+    # The IDs of two runs are unrelated: no rows, and a message.
     ("Compare: new and removed objects", click(".tabs a", "new and gone objects"), "main .mark", 1),
     ("Compare: growth by path", click(".tabs a", "growth by path"), ROW, 4),
     ("Compare: growth by dominator", click(".tabs a", "growth by dominator"), ROW, 4),
@@ -150,12 +150,12 @@ VIEWS = [
     ("Problems", "() => { location.hash = '#/problems'; }", TABLE, 1),
     ("All queries", click(".views a", "All queries"), "main .parts a", 40),
 ]
-# A click that changes a shape or opens rows moves what is below.
+# A click that changes a shape or opens rows moves the content below.
 MOVES = {"Map, icicle", "Map by object, treemap", "Threads, all open"}
 # Queries without rows on this heap; all others have some.
 EMPTY = {"explain", "secrets", "leak-traces", "reference-leaks", "direct-buffers", "finalizers", "native", "bitmaps", "duplicate-classes", "problems",
          "alloc-sites", "object-sites", "cpu-samples", "heap-summaries"} | ({"triage"} if FORM == "small" else set())
-# The drawer of the list of all persons.
+# The inspector of the list of all persons.
 TABS = ["Elements", "Referrers", "Path", "Merged paths", "Dominated"]
 
 
@@ -242,9 +242,9 @@ def cancelling():
     check("nobody works for what was left", rests())
 
 
-# ---- as many cells as a picture may have ----
+# ---- the maximum number of cells in a picture ----
 
-# Answers in place of the server's: FAN has 17 children a node on three levels, CHAINS 240 chains of 30 nodes.
+# Answers instead of the server's: FAN has 17 children per node on three levels, CHAINS has 240 chains of 30 nodes.
 BIG_CUT = """
 window.cut = (shape) => {
   const rows = [], row = (level, retained) => rows.push({ level, id: '0x' + (rows.length + 4096).toString(16), label: 'a.b' + rows.length % 40 + '.Node', retained, others: null });

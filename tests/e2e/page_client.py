@@ -49,8 +49,8 @@ def sees(what, word, selector="body"):
     check(f"{what}: {word!r} is seen", browser.until(f"document.querySelector({selector!r})?.innerText.includes({word!r})", 15))
 
 
-# Ten questions of somebody who was woken up, on the sample: what is clicked from the first page on, and
-# what is then seen. tools/serve/README.md has the same list.
+# Ten questions on the sample: clicks from the first page on, and what is then visible. tools/serve/README.md has the
+# same list.
 INCIDENTS = [
     ("what holds the memory", [], "class Sample"),
     ("which cache holds the sessions", [], "Sample$SessionCache.SESSIONS"),
@@ -70,7 +70,7 @@ try:
     browser.open(URL)
     check("the story is there", browser.until("document.querySelectorAll('.suspect').length > 0"))
     browser.until("!document.querySelector('.wait')")
-    # Without what a slow machine asks meanwhile: how far an answer is, and the queries' descriptions, which come later.
+    # Without progress requests and the descriptions of queries, which depend on the speed of the machine.
     loaded = browser.run("[...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')].filter(e => !/api.(progress|specs)/.test(e.name)).reduce((n, e) => n + e.transferSize, 0)")
     print(f"first load: {loaded / 1000:.0f} KB")
     check(f"first load: {loaded} bytes", 10_000 < loaded <= FIRST_LOAD)
@@ -78,7 +78,7 @@ try:
     check("the token is out of the address", browser.run("location.search") == "")
     shot("overview")
 
-    # From the suspect to what it holds.
+    # From the suspect to its contents.
     browser.run("document.querySelector('.suspect .obj').click(); 1")
     check("a click opens the inspector", browser.until("document.querySelector('.inspector .holds .row') !== null"))
     check("with its sizes", "Retained size" in text(".inspector"))
@@ -90,7 +90,8 @@ try:
     browser.run("history.back(); 1")
     check("back opens it again", browser.until("document.querySelector('.inspector') !== null"))
 
-    # The first sentence has the number, its owner and what to do; the number opens these objects. A group has its members.
+    # The first sentence has the number, the owner and advice; the number is a link to these objects. A group lists its
+    # members.
     go("#/overview", ".suspect.first h2", "the first suspect")
     check("its sentence is first", browser.run("document.querySelector('main h2') === document.querySelector('.suspect.first h2')") and " of the heap" in text(".suspect.first .figure"))
     sizes = browser.run("[...document.querySelectorAll('main .suspect .share i, main .finding .share i')].map(e => parseFloat(e.style.width))")
@@ -123,7 +124,7 @@ try:
     browser.key("Escape")
     browser.run("window.fetch = window.real; 1")
 
-    # The page of a class.
+    # The view of a class.
     for show, word in [("", "retained"), ("sizes", " to "), ("fields", "loadFactor"), ("holders", "objects held"), ("paths", "%"), ("subclasses", "LinkedHashMap"), ("growth", "+ objects")]:
         go(f"#/class?target=java.util.HashMap{'&show=' + show if show else ''}", "main .panel table td", f"class: {show or 'objects'}")
         check(f"class: {show or 'objects'} has {word!r}", browser.until(f"document.querySelector('main .panel').innerText.includes({word!r})"))
@@ -144,7 +145,7 @@ try:
     check("a class name leads to its page", browser.until("location.hash.startsWith('#/class?target=java.util.HashMap') && document.title.startsWith('java.util.HashMap')"))
     go("#/class?target=nobody.Has", ".nearest", "no class")
 
-    # A note: added at the suspect, seen there and with all others, changed at its class, removed.
+    # A note: added at the suspect, shown there and in the list, changed at its class, removed.
     if browser.run("fetch('/api/health').then(r => r.json()).then(h => h.notes)"):
         go("#/overview", ".suspect.first .more-button", "a suspect without a note")
         menu(".suspect.first .more-button", "Add a note")
@@ -170,7 +171,7 @@ try:
         browser.key("Escape")
         go("#/class?target=java.util.HashMap", "main .notes button", "the class page takes notes")
 
-    # Waste as a sum: what is in it, once, and each kind opens its list.
+    # The sum of waste: each kind counts once, and opens its list.
     go("#/waste", ".kinds td", "waste as a sum")
     browser.until("!document.querySelector('main .wait')")
     numbers = browser.run("""Promise.all(['duplicates', 'collections', 'collections?by=size&limit=100000', 'arrays', 'duplicates?arrays=1&limit=100000'].map(q => fetch('/api/query/' + q).then(r => r.json()))).then(([d, c, s, a, x]) => {
@@ -190,7 +191,7 @@ try:
     once = sum(size(kinds[k]) for k in ("Duplicate strings", "Empty collections", "Unused slots in collections", "Duplicate boxed numbers")) + max(
         size(kinds["Arrays of zeros"]) + size(kinds["Arrays that end in zeros"]), size(kinds["Duplicate arrays"]), size(kinds["Unused space in builders and streams"]))
     check(f"the sum counts arrays once: {text('.sum')}, {once}", abs(size(text(".sum b")) - once) <= once * 0.06)
-    # A text of zeros is a duplicate string and its array one of zeros: it counts once.
+    # A string of zeros is a duplicate string and its array an array of zeros: it counts once.
     browser.run("""window.real = window.fetch; window.fetch = (url, more) => { const name = /query\\/([a-z-]+)\\?(.*)/.exec(String(url));
         const rows = name?.[1] === 'duplicates' && !name[2].includes('arrays=1') ? [{ wasted: 1048576, objects: 2, text: '\\0\\0', id: '0x1' }, { wasted: 2097152, objects: 3, text: 'a', id: '0x2' }]
           : name?.[1] === 'arrays' ? [{ class: 'byte[]', objects: 9, zero: 2, zero_shallow: 1048576, trailing_zeros: 0, trailing_wasted: 0 }] : [];
@@ -219,7 +220,7 @@ try:
     # The picture: a click zooms in, Escape goes up, and both are in the URL.
     go("#/map", "canvas", "map")
     browser.until("document.querySelector('.status')?.innerText.includes('cells')")
-    # What is loaded late moves the picture: on a slow machine the first click may miss it.
+    # Parts that load late move the picture, so on a slow machine the first click may miss it.
     for _ in range(5):
         box = browser.run("(r => [r.x, r.y])(document.querySelector('canvas').getBoundingClientRect())")
         browser.click(box[0] + 60, box[1] + 24)
@@ -334,7 +335,7 @@ try:
     check("and stay so", browser.until("![...document.querySelectorAll('main th')].some(t => t.innerText.startsWith('shallow'))"))
     browser.run("localStorage.clear(); 1")
 
-    # A copy has all rows, not those that were loaded.
+    # A copy has all rows, not only the loaded ones.
     go("#/all?q=instances&target=java.lang.String", "main table td", "instances")
     whole = browser.run("fetch('/api/query/instances?target=java.lang.String&limit=100000').then(r => r.json()).then(a => a.row_count)")
     check("there are more rows than are loaded", whole > 1000 and f"1,000 of {whole:,}" in text(".count"))
@@ -343,7 +344,7 @@ try:
     check(f"a copy has all {whole} rows and says so", browser.until(f"[...document.querySelectorAll('main .table .count')].some(b => b.innerText === 'Copied {whole:,} rows')", 15)
           and browser.run("window.copied.split('\\r\\n').length") > whole)
 
-    # All rows and pictures as files; the address of what is seen.
+    # All rows and pictures as files; the URL of the view.
     browser.run("window.files = {}; window.realClick = HTMLAnchorElement.prototype.click; window.realUrl = URL.createObjectURL; URL.createObjectURL = (blob) => { window.blob = blob; return realUrl.call(URL, blob); };"
                 "document.addEventListener('click', e => { if (e.target.download) { files[e.target.download] = blob; e.preventDefault(); } }, true); HTMLAnchorElement.prototype.click = function () { files[this.download] = blob; }; 1")
     for kind in "CSV", "JSON", "Parquet":
@@ -357,7 +358,7 @@ try:
     browser.run("delete files['instances.csv']; 1")
     export("CSV file")
     check("what a filter leaves is saved", browser.until("files['instances.csv'] !== undefined", 15) and browser.run("files['instances.csv'].text().then(t => t.trim().split(/\\r?\\n/).slice(1).every(l => l.includes('hello')) && t.trim().split(/\\r?\\n/).length)") in range(2, 100))
-    # Rows that are written are counted; it can be cancelled.
+    # Written rows are counted; an export can be cancelled.
     browser.run("""window.realFetch = window.fetch; window.fetch = (url, more) => String(url).includes('format=csv') ? new Promise(done => { window.finish = () => done(new Response('a\\n', { headers: { 'content-disposition': 'attachment' } })); })
         : String(url).includes('/api/progress') ? Promise.resolve(new Response(JSON.stringify({ state: 'running', stage: '', rows: 1234567 })))
         : String(url).includes('/api/cancel') ? (window.cancelled = String(url), window.finish?.(), Promise.resolve(new Response('{}'))) : realFetch(url, more); location.hash = '#/all?q=roots'; 1""")
@@ -397,7 +398,7 @@ try:
 
     browser.run("HTMLAnchorElement.prototype.click = window.realClick; URL.createObjectURL = window.realUrl; 1")
 
-    # Dates in the drawer are read whole, whatever the field is called.
+    # Dates in the inspector are shown in full, whatever the field's name is.
     browser.run("""window.real = window.fetch; window.fetch = (url, more) => /query\\/object\\?/.test(String(url)) ? Promise.resolve(new Response(JSON.stringify({ facts: { id: '0x10', class: 'a.Session', kind: 'instance', shallow: 8, retained: 8, reachable: true }, columns: [], row_count: 1, total_rows: 1,
         rows: [{ level: 0, name: 'lastAccessedTimeOfTheSessionThatIsCalledSoVeryLong', type: 'long', value: '1795226378011', class: 'a.Session' }] }))) : real(url, more); location.hash = '#/overview?obj=0x10'; 1""")
     for width in 1280, 390:
@@ -406,7 +407,7 @@ try:
     browser.size(1280, 800)
     browser.run("window.fetch = window.real; location.hash = '#/overview'; 1")
 
-    # Two dumps: the earlier one, else the first, is before; areas and numbers are growth; growth is in sight.
+    # Two dumps: the earlier one, or else the first, is "before"; areas and numbers show growth.
     times = browser.run("fetch('/api/health').then(r => r.json()).then(h => Promise.all(h.databases.map(d => fetch(`/api/query/info?limit=500&db=${d.index}`).then(r => r.json())"
                         ".then(a => Date.parse(a.rows.find(r => r.section === 'dump' && r.key === 'time').value) / 1000))))")
     order = sorted(range(len(times)), key=functools.cmp_to_key(lambda a, b: times[a] - times[b] if abs(times[a] - times[b]) > 60 else a - b))
@@ -427,7 +428,7 @@ try:
     # Shown when the panels above it have their rows.
     check("the legend says so", browser.until("[...document.querySelectorAll('.legend')].some(l => l.innerText.includes('Area and number: growth'))"))
 
-    # A picture of what was set before is marked.
+    # A picture of the previous settings is marked.
     go("#/map?by=package", "canvas", "map of packages")
     browser.until("document.querySelector('.status')?.innerText.includes('cells')")
     browser.run("window.fetch = (url, more) => String(url).includes('by=loader') && !window.free ? new Promise(() => 0) : real(url, more); location.hash = '#/map?by=loader'; 1")
@@ -435,7 +436,7 @@ try:
     browser.run("window.fetch = window.real; location.hash = '#/map?by=class'; 1")
     check("and the new one does not", browser.until("document.querySelector('main .late') === null && document.querySelector('.status')?.innerText.includes('cells')"))
 
-    # Pictures: what is searched is summed, the table behind has the same numbers, the menu of a cell.
+    # Pictures: matches of the search are summed, the table has the same numbers, each cell has a menu.
     go("#/map?find=session", "canvas", "map")
     check("a search sums", browser.until("/cells match .session.: .*iB/.test(document.querySelector('.status').innerText)"))
     go("#/map?shape=table", "main table td", "table of the picture")
@@ -451,12 +452,12 @@ try:
     browser.key(".")
     check("a cell has the menu of its object", browser.until("document.querySelectorAll('.menu a').length >= 4 && document.querySelector('.menu').innerText.includes('Others of its class')"))
     browser.key("Escape")
-    # What is not there is said, once.
+    # A missing object is reported once.
     for address, words in [("#/histogram?db=77", "There is no database 77"), ("#/map?root=0x1", "0x1")]:
         browser.run(f"location.hash = {address!r}; 1")
         check(f"{address} says what is wrong", browser.until(f"document.querySelector('main .error')?.innerText.includes({words!r})"))
         check(f"{address} says it once", browser.run("document.querySelectorAll('main .error').length") == 1 and not browser.run("document.querySelector('canvas') !== null"))
-    # A cell of several has the menu of these, and not that of one of them.
+    # A cell with several objects has a menu of the group, not of one object.
     go("#/map?by=class", "canvas", "map by class")
     browser.until("document.querySelector('.status')?.innerText.includes('cells')")
     left, top, wide, high = browser.run("(r => [r.x, r.y, r.width, r.height])(document.querySelector('canvas').getBoundingClientRect())")
@@ -484,7 +485,7 @@ try:
     browser.click(*box)
     check("a click on an area opens its class", browser.until("location.hash.startsWith('#/class?target=')"))
 
-    # Numbers in headers, a text at the pointer, hues that differ, rows that fill the window, and who holds it.
+    # Numbers in headers, a tooltip at the pointer, distinct hues, rows that fill the window, and the inverted tree.
     browser.run("window.drawn = []; if (!window.filled) { window.filled = CanvasRenderingContext2D.prototype.fillText; CanvasRenderingContext2D.prototype.fillText = function (t, x, y) { window.drawn.push(t); filled.call(this, t, x, y); }; } 1")
     go("#/map?colour=class", "canvas", "map")
     check("headers have count and size", browser.until("drawn.some(t => /^[0-9,]+ · [0-9.]+\\s[KM]iB$/.test(t))"))
@@ -542,7 +543,8 @@ try:
     browser.key("ArrowRight")
     check("arrows walk tabs", browser.until("location.hash.includes('tab=paths') && document.activeElement.getAttribute('aria-selected') === 'true'"))
 
-    # Class loaders that look left over come first; where a class is needed the largest are offered; scrolling comes back.
+    # Class loaders that look left over come first; if a class is needed, the largest are offered; the scroll position
+    # is restored.
     browser.run("""window.real = window.fetch; { const loader = (id, retained) => ({ level: 1, id, name: 'web.Loader', label: 'app ' + id, parent: '0x0', classes: 2, objects: 5, shallow: 9, retained, use: 'instances' });
         const answers = { loaders: { facts: { loaders: 4 }, columns: ['level', 'id', 'name', 'classes', 'retained'], rows: [loader('0x21', 10), loader('0x22', 3000), loader('0x23', 20), { ...loader('0x24', 7), name: 'other.Loader' }] },
           'duplicate-classes': { facts: {}, rows: ['0x21', '0x22', '0x23', '0x24'].map(loader_id => ({ name: 'a.Same', copies: 4, loader: loader_id === '0x24' ? 'other.Loader' : 'web.Loader', loader_id, id: '0x1', retained: 1 })) } };
@@ -565,11 +567,11 @@ try:
     browser.run("history.back(); 1")
     check("back is where one was", browser.until("location.hash.includes('java.lang.String') && Math.abs((document.querySelector('main .scroll')?.scrollTop ?? 0) - 5000) < 30"))
 
-    # The list of entries leads to keys and to values.
+    # Entries have links to keys and to values.
     go(f"#/all?q=entries&sort=retained&target={cache[-1]}", "main td a.obj", "a list of entries")
     check("a value is an object one can select", browser.run("[...document.querySelectorAll('main td a.obj')].some(a => a.innerText.includes('Sample$Session'))"))
 
-    # What an object holds unfolds in place, with retained sizes; entries are keys and values.
+    # The contents of an object expand in place, with retained sizes; entries are keys and values.
     go(f"#/overview?obj={cache[-1]}&tab=contents", ".inspector .holds .row", "contents of a map")
     check("values that are no text are their classes", "Sample$Session" in text(".inspector .holds .row .held .obj:last-of-type") and "→" in text(".inspector .holds .row"))
     browser.run("document.querySelector('.inspector .holds .row').focus(); 1")
@@ -594,7 +596,7 @@ try:
     check(f"and all counted: {rows}", rows == browser.run(f"fetch('/api/query/referrers?limit=20000&target={string}').then(r => r.json()).then(a => a.row_count)"))
     browser.run("document.querySelector('.inspector .holds .row .twist').click(); 1")
     check("a group opens", browser.until("document.querySelectorAll('.inspector .holds .holds .row').length > 1"))
-    # Pins, and back and forward within.
+    # Pins, and back and forward in the inspector.
     browser.run("[...document.querySelectorAll('.inspector button')].find(b => b.innerText === 'Pin').click(); 1")
     browser.run("document.querySelector('.inspector .holds .holds .obj').click(); 1")
     check("another object", browser.until(f"!location.hash.includes({string!r}) && document.querySelector('.inspector .holds, .inspector .empty') !== null"))
@@ -602,7 +604,7 @@ try:
     browser.run("document.querySelector('.inspector [aria-label^=Back]').click(); 1")
     check("back within", browser.until(f"location.hash.includes({string!r}) && document.querySelector('.inspector [aria-label=Forward]')?.disabled === false"))
     browser.run("sessionStorage.clear(); 1")
-    # A class name gives way before a size does.
+    # A class name is shortened before a size is.
     browser.size(390, 844)
     go(f"#/overview?obj={cache[-1]}&tab=contents", ".inspector .holds .row", "contents on a phone")
     check("sizes are in sight", browser.run("[...document.querySelectorAll('.inspector .size')].slice(0, 20).every(e => e.scrollWidth <= e.clientWidth && e.getBoundingClientRect().right <= innerWidth)"))
@@ -641,7 +643,7 @@ try:
     go("#/nosuch", ".suspect", "a view that is not there")
     check("a view that is not there", browser.until("document.querySelector('main .mark')?.innerText.includes('nosuch')"))
 
-    # What waits says for what and how far, and can be cancelled and asked again.
+    # While waiting, the page shows what is loading and its progress. It can be cancelled and retried.
     browser.run("window.real = window.fetch; window.fetch = (url, more) => String(url).includes('/query/roots') && !window.free ? new Promise((_, no) => more.signal.addEventListener('abort', () => no(new DOMException('', 'AbortError'))))"
                 " : String(url).includes('/api/progress') ? Promise.resolve(new Response(JSON.stringify({ state: 'working', stage: 'dominators', done: window.far ?? 25, total: 100 }))) : real(url, more); location.hash = '#/all?q=roots'; 1")
     check("a wait says for what and how far", browser.until("/Waiting for roots: dominators 25/.test(document.querySelector('.wait')?.innerText)"))
@@ -652,7 +654,7 @@ try:
     browser.run("window.free = true; [...document.querySelectorAll('main .error button')].find(b => b.innerText === 'Try again').click(); 1")
     check("and asked again", browser.until("document.querySelector('main table td') !== null"))
     browser.run("window.fetch = window.real; 1")
-    # So does the sum of waste, which is asked in parts.
+    # The same for the sum of waste, which is loaded in parts.
     browser.run("window.before = true; 1")
     browser.call("Page.reload")
     check("the page is there again", browser.until("!window.before && document.querySelector('main .panel') !== null"))
@@ -663,7 +665,7 @@ try:
     check("the sum is cancelled", browser.until("document.querySelector('main .error')?.innerText.includes('Cancelled')"))
     browser.run("window.free = true; [...document.querySelectorAll('main .error button')].find(b => b.innerText === 'Try again').click(); 1")
     check("and asked again in parts", browser.until("document.querySelector('.kinds td') !== null"))
-    # The server asks the same before anybody does, but for rare boxes.
+    # The idle server prepares the same queries, except those for rare boxed types.
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/serve/serve_warm.c"), encoding="utf-8") as source:
         warm = set(re.findall(r'\{ "([a-z-]+)", ([0-9]+), (?:NULL|"([\w.]+)"), \{ (?:NULL|"([a-z]+)"), (?:NULL|"([a-z]+)") \} \}', source.read()))
     for url in browser.run("window.questions.filter(u => /query.(duplicates|collections|arrays|group-by-value.target=java.lang.(Long|Integer)\\b)/.test(u))"):
@@ -674,7 +676,7 @@ try:
     check("all of them were looked at", browser.run("new Set(window.questions.filter(u => /query.(duplicates|collections|arrays|group-by-value.target=java.lang.(Long|Integer)\\b)/.test(u)).map(u => u.replace(/&?job=.*/, ''))).size") == 7)
     browser.run("window.fetch = window.real; 1")
 
-    # Nothing moves while a view loads; numbers are the language's; no motion if the user prefers none.
+    # Nothing moves while a view loads; numbers follow the locale; no animation if the user prefers none.
     shifts = ("new Promise(done => new PerformanceObserver(l => done(l.getEntries().reduce((s, e) => s + e.value, 0))).observe({ type: 'layout-shift', buffered: true }) || setTimeout(() => done(0), 300))")
     for path, selector, name in VIEWS:
         if name in ("android", "compare"):
@@ -706,7 +708,7 @@ try:
         go("#/sql?sql=SELECT+class,count(*)+AS+n+FROM+objects+GROUP+BY+class+ORDER+BY+n+DESC+LIMIT+5&as=bars", ".bars td i", "bars")
         go("#/sql?sql=SELECT+nothing+FROM+objects", ".error", "what is wrong with a statement")
         check("the statement is in the field", browser.until("document.querySelector('.sql').value === 'SELECT nothing FROM objects'"))
-        # The keys come back at once: what is offered then stays.
+        # The focus returns at once, and offers stay.
         browser.run("document.querySelector('.sql').focus(); document.querySelector('.sql').blur(); 1")
         write(".sql", "SELECT id FROM coll")
         time.sleep(0.3)
@@ -775,7 +777,7 @@ try:
         browser.run("document.querySelector('.stack .gap button').click(); 1")
         check("that opens", browser.until(f"document.querySelectorAll('.stack .frame-line').length >= {frames + more}"))
 
-    # Incidents, from the first page on; a click is a click that somebody does.
+    # Incidents, from the first page on; clicks are counted.
     for what, steps, answer in INCIDENTS:
         browser.run("location.hash = '#/overview'; 1")
         browser.until("document.querySelectorAll('main .obj').length > 3 && !document.querySelector('.inspector')")
@@ -785,7 +787,7 @@ try:
         sees(what, answer)
         print(f"{what}: {clicks} clicks")
 
-    # Fields: the largest first, or as they are declared.
+    # Fields: the largest first, or in order of declaration.
     browser.run("localStorage.removeItem('fields'); 1")
     go(f"#/overview?obj={cache[-1]}&tab=fields", ".inspector .holds .row", "fields of a map")
     names = "[...document.querySelectorAll('.inspector .holds .row .by')].map(e => e.innerText)"
@@ -794,8 +796,8 @@ try:
     check("or they are as declared, by class", browser.until(f"{names}[0] !== 'table' && document.querySelector('.inspector .declared') !== null"))
     browser.run("document.querySelector('.inspector input[type=checkbox]').click(); 1")
 
-    # With a processor four times slower: something to read within a second, suspects within two. The best of three:
-    # others use this machine, too.
+    # With a processor four times slower: text within a second, suspects within two. The best of three runs, because the
+    # machine is shared.
     browser.size(1440, 900)
     browser.call("Emulation.setCPUThrottlingRate", rate=4)
     times = []
@@ -810,7 +812,8 @@ try:
     print(f"processor four times slower: content {content:.0f} ms, suspects {suspects:.0f} ms")
     check("content within 1 s and suspects within 2 s", content <= 1000 and suspects <= 2000)
 
-    # First rows first: objects before they are in order, kinds of waste as they are counted, both marked until then.
+    # First rows first: objects before they are sorted, kinds of waste as they are counted; both are marked as
+    # incomplete.
     browser.run("""window.real = window.fetch; window.fetch = (url, more) => /query.instances.*sort=retained/.test(String(url)) ? new Promise(done => { window.sorted = () => done(real(url, more)); }) : real(url, more);
         location.hash = '#/class?target=java.lang.String&db=1'; 1""")
     check("first rows are there before they are in order", browser.until("document.querySelectorAll('main tbody td a').length > 50 && [...document.querySelectorAll('main .mark')].some(m => m.innerText.startsWith('Not in order yet: the first 100 '))"))
@@ -829,7 +832,7 @@ try:
     browser.run("window.fetch = window.real; counted(); 1")
     check("then in total", browser.until("document.querySelector('.sum')?.innerText.includes('in total') && !document.querySelector('main .wait') && !document.querySelector('.kinds').innerText.includes('…')"))
 
-    # While answers are awaited each panel says for what, and no view is blank.
+    # While loading, each panel says what is loading, and no view is blank.
     browser.run("window.real = window.fetch; window.fetch = (url, more) => /api.(query|sql)/.test(String(url)) ? new Promise(() => undefined) : real(url, more); 1")
     for path, _, name in VIEWS:
         browser.run(f"location.hash = {path + ('&' if '?' in path else '?') + 'o_x=' + str(len(name))!r}.replace('db=1', 'db=0').replace(/db=2/, 'db=1'); 1")
@@ -838,7 +841,7 @@ try:
         check(f"{name}: what is loaded says so: {blank}", not blank and len(text("main")) > 20)
     browser.run("window.fetch = window.real; location.hash = '#/overview'; 1")
 
-    # Six stops of the Tab key at most, and arrows within the lists.
+    # At most six Tab stops, and arrow keys within the lists.
     browser.until("document.querySelector('.suspect') !== null")
     browser.run("document.activeElement.blur(); 1")
     stops = 0
@@ -852,7 +855,7 @@ try:
     browser.key("End")
     check("End to the last", browser.run("document.activeElement === [...document.querySelectorAll('.views a')].pop()"))
 
-    # An OutOfMemoryError is said first, though its thread is a suspect; that the heap is full after who fills it.
+    # An OutOfMemoryError comes first, although its thread is a suspect; "heap is full" comes after what fills it.
     script = browser.call("Page.addScriptToEvaluateOnNewDocument", source="""const real = window.fetch;
         window.fetch = async (...asked) => {
           const response = await real(...asked);
@@ -873,7 +876,7 @@ try:
     browser.call("Page.reload", ignoreCache=True)
     browser.until("window.stays === undefined && document.querySelectorAll('main .suspect').length > 0")
 
-    # Views on a desk and on a phone: nothing is cut, nothing lies on something else. page_looks_test has all sizes.
+    # Views on a desktop and on a phone: nothing is cut off or overlaps. page_looks_test has all sizes.
     for width, height, dark in (1440, 900, False), (390, 844, True):
         look_at_views(width, height, dark)
     browser.run("document.activeElement.blur(); document.querySelector('.skip').focus(); 1")
@@ -883,7 +886,7 @@ try:
     browser.size(390, 844, dark=True)
     check("the dark is dark", browser.run("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 29)")
 
-    # A server that is away is reported; once it is back the page goes on.
+    # A stopped server is reported; when it is back, the page continues.
     browser.size(1280, 800)
     browser.run("window.stays = 1; window.real = window.fetch; window.fetch = () => Promise.reject(new TypeError('Failed to fetch')); location.hash = '#/all?q=sizes'; 1")
     check("that the server is away is said", browser.until("document.querySelector('.gone')?.innerText.includes('continues when the server is back')"))

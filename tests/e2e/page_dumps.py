@@ -10,13 +10,13 @@ from page_support import URL, browser, check, end, text
 VIEWS = ["#/overview?", "#/leaks?", "#/all?q=triage&", "#/all?q=explain&", "#/all?q=big-drops&", "#/all?q=arrays&", "#/all?q=reference-leaks&"]
 if os.environ.get("HEAPDB_PAGE") == "full":
     VIEWS += ["#/waste?", "#/loaders?", "#/all?q=top-consumers&", "#/all?q=overview&"]
-# Links of a number of things: in sentences, lists of what accumulates, groups of equal objects.
+# Links with a number of things: in sentences, lists of accumulated objects, groups of equal objects.
 LINKS = """[...document.querySelectorAll('main article h2 a, main article .parts a')].filter(a => /^(All )?\\d[\\d,]* ?/.test(a.innerText) && a.hash)
     .map(a => [a.innerText, a.hash])"""
-# Numbers of tables, the first column of them.
+# Numbers in the first column of tables.
 TABLE = """(() => { const at = [...document.querySelectorAll('main th')].findIndex(h => /^objects/.test(h.innerText));
     return [...document.querySelectorAll('main tbody tr')].map(r => r.cells[at]?.querySelector('a')).filter(a => a).map(a => [a.innerText, a.hash]); })()"""
-# How many rows or objects a view says that it has.
+# The number of rows or objects that a view states.
 COUNT = """(() => { const facts = document.querySelector('main dl.facts b'), rows = document.querySelector('main .count'), bad = document.querySelector('main .error');
     if (bad) return 'error: ' + bad.innerText;
     if (document.querySelector('main .wait')) return null;
@@ -42,7 +42,7 @@ try:
             browser.run("for (const d of document.querySelectorAll('main article details')) d.open = true; 1")
             shown = text("main")
             commands = re.findall(r".{0,40}(?:\bheapdb [a-z]|(?:^|[\s(])--[a-z]|\{run\}).{0,40}", shown)
-            # What a dump's own texts say is not the page's.
+            # Strings of the dump are not texts of the page.
             commands = [c for c in commands if "java -" not in c and "-jar" not in c]
             check(f"{name} {view}: no command: {commands[:2]}", not commands)
         links = []

@@ -1,6 +1,6 @@
 """What is wrong with how the page looks, as expressions for the browser: a text, empty if nothing is."""
 
-# Boxes that are shown and cut off or that lie on each other, where nothing may: names of the first three.
+# Visible boxes that are cut off or overlap although they must not: names of the first three.
 LAYOUT = """(() => {
   const out = [], see = (e) => { const r = e.getBoundingClientRect(); return r.width > 0 && r.height > 0 ? r : null; };
   const name = (e) => e.tagName + '.' + e.className + ' ' + (e.innerText || '').slice(0, 30);
@@ -26,8 +26,8 @@ LAYOUT = """(() => {
 })()"""
 
 
-# Texts whose colour is too near to what is behind them (WCAG: 4.5 to 1), in the colours that are computed;
-# and on canvas the ink of labels on each colour that is there.
+# Texts with too little contrast to their background (WCAG: 4.5 to 1), in computed colours; and on the canvas, labels on
+# each colour.
 CONTRAST = """(() => {
   const out = [], parse = (c) => { const m = /rgba?\\(([\\d.]+), ([\\d.]+), ([\\d.]+)(?:, ([\\d.]+))?\\)/.exec(c); return m ? [+m[1], +m[2], +m[3], m[4] === undefined ? 1 : +m[4]] : null; };
   const light = (c) => { const f = c.slice(0, 3).map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * f[0] + 0.7152 * f[1] + 0.0722 * f[2]; };
@@ -51,8 +51,8 @@ CONTRAST = """(() => {
 })()"""
 
 
-# The visual language (tools/serve/page/README.md): four text sizes, two radii, bars in one column, a word is never
-# broken, and the Tab key needs at most six stops to the content.
+# The visual language (tools/serve/page/README.md): four text sizes, two radii, bars in one column, unbroken words, and
+# at most six Tab stops to the content.
 LANGUAGE = """(() => {
   const out = [], narrow = innerWidth <= 760, shown = (e) => e.checkVisibility() && e.getBoundingClientRect().width > 0;
   const name = (e) => e.tagName + '.' + e.className + ' ' + (e.innerText || '').slice(0, 20);

@@ -7,7 +7,7 @@ from page_support import AXE, URL, VENV, accessible, browser, check, end, go, la
 
 FULL = os.environ.get("HEAPDB_PAGE") == "full"
 SIZES = [(1440, 900, False), (1280, 800, True), (1920, 1080, True), (768, 1024, False), (390, 844, True), (390, 844, False)]
-# Where axe-core looks; in the long form at all four widths, light and dark.
+# Sizes checked by axe-core; in the long form all four widths, light and dark.
 WITH_AXE = [(1440, False), (1280, True), (390, True)]
 if FULL:
     SIZES += [(1440, 900, True), (1280, 800, False), (1920, 1080, False)]

@@ -36,7 +36,7 @@ try:
     box = browser.run("(b => [b.left, b.top, b.width])(document.querySelector('.lines svg').getBoundingClientRect())")
     browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0] + 2, y=box[1] + 20)
     check("the value at the pointer", browser.until("document.querySelector('.lines .legend').innerText.replace(/\\s+/g, ' ').includes('heap after GC 44.0 MiB')"))
-    # A rise is a line that goes up: the last point is above the first.
+    # Growth is a line that rises: the last point is above the first.
     check("the line of the class rises", browser.run("(p => p[p.length - 1][1] < p[0][1] - 100)(document.querySelectorAll('.lines')[2].querySelector('polyline').getAttribute('points').trim().split(' ').map(p => p.split(',').map(Number)))"))
 
     go("#/memory", ".account span", "memory")
@@ -73,7 +73,7 @@ try:
     check("nor arguments", browser.run("fetch('/api/file/growth?target=x').then(r => r.status)") == 400)
     del browser.errors[before:]
 
-    # Owners over three dumps; the server's answer in a form that these equal dumps do not give.
+    # Owners over three dumps, with a made-up answer of the server, because these dumps are equal.
     browser.run("""{ const real = window.fetch; window.fetch = (url, more) => String(url).includes('/api/query/diff') && new URL(url, location).searchParams.getAll('before').length === 2
         ? Promise.resolve(new Response(JSON.stringify({ query: 'diff', facts: {}, columns: ['name', 'steps'], row_count: 2, total_rows: 2,
             rows: [{ name: 'A.cache', steps: '1048576 2097152 3145728' }, { name: 'B.gone', steps: '1048576 0 0' }] }))) : real(url, more); }""")

@@ -7,7 +7,7 @@ import urllib.parse
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from page_support import URL, browser, check, end, go, text, write
 
-# Queries that have a view, and its address.
+# Queries with their own view, and its address.
 VIEWS = {"leaks": "#/leaks", "leak-traces": "#/android", "histogram": "#/histogram", "threads": "#/threads", "loaders": "#/loaders",
          "strings": "#/strings", "diff": "#/compare", "dominators": "#/dominators", "problems": "#/problems"}
 FULL = os.environ.get("HEAPDB_PAGE") == "full"
@@ -53,7 +53,7 @@ try:
     browser.open(URL)
     check("the page is there", browser.until("document.querySelector('.suspect') !== null"))
 
-    # Enter before anything else was asked: the queries are not even described yet.
+    # Enter before any other request: not even the descriptions of queries are loaded.
     browser.run("document.getElementById('search').focus(); 1")
     browser.call("Input.insertText", text="reference-stats")
     browser.key("Enter")
@@ -70,11 +70,11 @@ try:
         arrives(name, titles.get(name) or VIEWS.get(name) or f"q={name}", both=FULL or no % 6 == 0)
     for name in names():
         arrives(name, f"#/class?target={name}")
-    # What is highlighted is what was meant, in other words, too.
+    # The highlighted offer is the right one, also for synonyms.
     for word, wanted in [("thread", "#/threads"), ("leak", "#/leaks"), ("duplicate", "q=duplicates"), ("jfr", "q=object-sites"), ("SessionCache", "#/class?target=Sample$SessionCache")]:
         arrives(word, wanted)
 
-    # Nothing moves: each list begins with the one before it.
+    # Nothing moves: each list begins with the previous one.
     for word in "thread", "class", "hashmap", "object", "session", "a", "hello":
         start()
         browser.run("""window.lists = []; window.seen?.disconnect(); window.seen = new MutationObserver(() => {
@@ -85,7 +85,7 @@ try:
         time.sleep(0.1)
         lists = [found for typed, found in browser.run("window.lists") if typed == word]
         moved = [(a, b) for a, b in zip(lists, lists[1:]) if b[:len(a)] != a]
-        # What is shown while a word is typed is the list of the word before it.
+        # While a word is being typed, the list of the previous word is shown.
         check(f"{word!r}: what comes later stands below: {moved[-1:]}", len(moved) <= 1 and lists and len(lists[-1]) > 0)
     check("one class is a class, not a list", browser.run("!document.querySelector('#found')?.innerText.includes('1 classes')"))
 
@@ -98,7 +98,7 @@ try:
     check("one class is its page", text("main h2").startswith("com.example") and "Proxy99999" in text("main h2"))
     arrives("generatedname$$proxy9999", "#/histogram", db)
     check(f"a list is not empty: {text('main .count')}", browser.until("/^11 (rows match|of 100,002 rows)/.test(document.querySelector('main .count')?.innerText ?? '')"))
-    # What is left before it is there was cancelled.
+    # Unfinished searches are cancelled.
     errors = [e for e in browser.errors if "status of 500" not in e or "/api/" not in e]
     check("nothing went wrong in the page: " + "; ".join(errors[:3]), not errors)
 finally:

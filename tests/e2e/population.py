@@ -36,14 +36,14 @@ def by_name(rows, name="name", count="objects"):
     return sums
 
 
-# ---- what must come out: the histogram, which checks and relations compare with the graph ----
+# ---- expected numbers: the histogram, which check and relations compare with the graph ----
 
 histogram = {which: command("query", "histogram", "--limit", "0", *options) for which, options in OPTIONS.items()}
 counts = {which: by_name(answer["rows"]) for which, answer in histogram.items()}
 same("populations add up", counts["reachable"] + counts["unreachable"], +counts["all"])
 for which, answer in histogram.items():
     same("counted", answer["facts"]["counted"], COUNTED[which])
-# Those of which most are unreachable, and the most frequent ones.
+# Classes with mostly unreachable objects, and the most frequent ones.
 names = [name for name, _ in counts["unreachable"].most_common(30)]
 names += [name for name, _ in counts["reachable"].most_common(80) if name not in names][:50 - len(names)]
 assert len(names) == 50
@@ -53,7 +53,7 @@ for which, options in OPTIONS.items():
     same(f"instances, {which}", {name: command("query", "instances", name, "--limit", "1", *options)["total_rows"]
                                  for name in some}, {name: want[which][name] for name in some})
 
-# By superclass: each class with all those below it, objects and bytes.
+# By superclass: each class with all its subclasses, objects and bytes.
 above = {row["class"]: row["superclass"] for row in command("query", "class", "*", "--list", "--limit", "0")["rows"]}
 for which, options in OPTIONS.items():
     sums = {"objects": collections.Counter(), "shallow": collections.Counter()}
@@ -69,7 +69,7 @@ for which, options in OPTIONS.items():
         same(f"{key} by superclass, {which}", +by_name(rows, count=key),
              {row["name"]: counter[row["name"]] for row in rows if row[key]})
 
-# ---- SQL, by each who opens it ----
+# ---- SQL, in each program that opens it ----
 
 STATEMENTS = {
     "class tables": " UNION ALL ".join(f"SELECT '{n}' AS name, count(*) AS n FROM \"{n}\"" for n in names),
@@ -114,7 +114,7 @@ for door, ask in doors.items():
                 same(f"{door}, {title}, {which}", got, expected.setdefault((title, which), got))
             else:
                 same(f"{door}, {title}, {which}", {n: got[n] for n in names}, want[which])
-# Not all objects refer to one: but those that do, and are reachable, are no more than these.
+# Not all objects refer to one, but those that do and are reachable are at most as many as these.
 for which in "reachable", "all":
     for name, n in expected["refs", which].items():
         same(f"refs of {name}", min(n, counts[which][name]), n)
@@ -127,7 +127,7 @@ for which in "reachable", "all":
     same(f"entries, {which}", sql_command("SELECT count(*) AS n FROM entries('java.util.HashMap')", which)[0]["n"],
          command("query", "entries", "java.util.HashMap", "--limit", "0", *OPTIONS[which])["row_count"])
 
-# ---- OQL: what Eclipse MAT has parsed, so reachable objects ----
+# ---- OQL: what Eclipse MAT would parse, so reachable objects ----
 
 rows = command("oql", "--limit", "0", "SELECT classof(s).@name AS name, COUNT(*) AS n FROM INSTANCEOF java.lang.Object s "
                "GROUP BY classof(s).@name")["rows"]
@@ -157,7 +157,7 @@ if "built without" not in subprocess.run(["heapdb", "mcp", "."], stdin=subproces
     same("MCP, unreachable", {r["name"]: r["objects"] for r in lost["rows"]},
          {r["name"]: r["objects"] for r in histogram["unreachable"]["rows"][:10]})
 
-# ---- each query that counts objects takes the options, or says why it has none ----
+# ---- each query that counts objects has the options, or explains why not ----
 
 spec = collections.defaultdict(lambda: collections.defaultdict(set))
 for line in subprocess.run(["heapdb", "help", "--names"], capture_output=True, text=True).stdout.splitlines():

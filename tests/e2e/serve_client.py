@@ -60,7 +60,7 @@ def packed():
         check(f"{accepted} is no gzip", answer.getheader("Content-Encoding") is None and text.startswith(b":root"))
 
 
-# Some broken requests libmicrohttpd 1.0 refuses itself, where 0.9 left them to us: both are refusals.
+# libmicrohttpd 1.0 refuses some broken requests itself, which 0.9 left to us: both count as refusals.
 def either(status):
     return status if isinstance(status, tuple) else (status,)
 
@@ -100,7 +100,7 @@ def command(*args):
     return json.loads(out)
 
 
-# A request that never ends, one byte now and then.
+# A request that never ends, one byte at a time.
 dripping = []
 
 
@@ -121,7 +121,7 @@ def drip():
 dripper = threading.Thread(target=drip)
 dripper.start()
 
-# ---- the page, and answers as in the command ----
+# ---- the page, and the same answers as the command ----
 page, text = ask("/?token=" + TOKEN, cookie=None)
 cookie = page.getheader("Set-Cookie") or ""
 check("the address opens the page", page.status == 200 and b"<" in text)
@@ -148,7 +148,7 @@ for name, path, args in [
     answer, text = ask(f"/api/query/{name}?{path}")
     check(f"{name} is what the command says", answer.status == 200
           and json.loads(text) == command(name, *args))
-# ---- files of all rows ----
+# ---- exports of all rows ----
 def exported(query, kind, *args):
     return subprocess.run(["heapdb", "export", *query, *args, "--db", DATABASE, "--format", kind], check=True, stdout=subprocess.PIPE).stdout
 
@@ -156,7 +156,7 @@ def exported(query, kind, *args):
 for kind in "csv", "parquet":
     answer, text = ask(f"/api/query/histogram?sort=-objects&format={kind}")
     wanted = exported(["histogram"], kind, "--sort", "-objects")
-    # Parquet has notes of its own at its end, and pages of the same bytes before it.
+    # Parquet files have metadata at the end, and before it pages with the same bytes.
     check(f"a file of {kind} is as the command writes it", answer.status == 200 and (text == wanted if kind == "csv" else text[:4] == b"PAR1" == text[-4:] and text[:2000] == wanted[:2000]))
     check(f"it has a name: {answer.getheader('Content-Disposition')}", answer.getheader("Content-Disposition") == f'attachment; filename="histogram.{kind}"')
 answer, text = ask("/api/query/histogram?format=json")
@@ -166,7 +166,7 @@ for path, status in [("histogram?format=xml", 400), ("histogram?format=csv&limit
 check("that there is nothing is an answer, not a file", json.loads(ask("/api/query/object?target=0x1&format=csv")[1])["error"]["code"] == "HDB_NOTFOUND")
 refused("a file without a token", 403, "/api/query/histogram?format=csv", cookie=None)
 
-# ---- words that rows have: over all rows, whatever the limit ----
+# ---- filters: over all rows, whatever the limit ----
 def fits(row, words):
     return all(any(isinstance(cell, str) and word.lower() in cell.lower() for cell in row.values()) for word in words.split())
 
@@ -230,7 +230,7 @@ if has_sql:
     check("a file has all rows of a statement", answer.status == 200 and text.count(b"\n") == 250_001 and text.startswith(b"x,class\n0x"))
     check("a file of columns, too", ask(f"/api/sql?format=parquet&q={many}")[1][-4:] == b"PAR1")
     check("with only its heading", ask("/api/sql?format=csv&q=" + urllib.parse.quote("SELECT id FROM objects WHERE 0"))[1] == b"id\n")
-    # One that never ends: it is counted, no more than four are made, and it is cancelled.
+    # An endless export: it is counted, at most four run at once, and it is cancelled.
     rows_without_end = urllib.parse.quote("SELECT a.id, b.id, c.id FROM objects a, objects b, objects c")
     got = []
     makers = [threading.Thread(target=lambda i=i: got.append(ask(f"/api/sql?format=csv&job=file-{i}&q={rows_without_end}"))) for i in range(4)]
@@ -260,7 +260,7 @@ if has_sql:
     check("and is cancelled", json.loads(ask("/api/cancel?job=endless", method="POST")[1])["cancelled"])
     waiting.join(20)
     check("at once", said and said[0][0] == 503)
-    # Whoever asks and is gone: the worker is free within a second or so, and the connection is closed.
+    # If a client disconnects, the worker is free within about a second, and the connection is closed.
     def leave(how, method):
         s = socket.create_connection((HOST, PORT), timeout=20)
         s.sendall(f"GET /api/sql?q={urllib.parse.quote(endless)}&job=left-{how} HTTP/1.1\r\nHost: {HOST}:{PORT}\r\nCookie: {COOKIE}\r\n"
@@ -324,7 +324,7 @@ check("a cut has levels", sum(1 for row in tree["rows"] if row["id"]) == 40 and 
 check("its top level is all of the heap", sum(row["retained"] for row in tree["rows"] if row["level"] == 0)
       == tree["facts"]["heap_shallow"])
 
-# ---- a heap full of markup is JSON and nothing else ----
+# ---- a heap full of markup is valid JSON ----
 answer, text = ask("/api/query/histogram?db=1&limit=5000")
 check("markup in names is JSON", answer.getheader("Content-Type") == "application/json"
       and any("<script>" in row["name"] for row in json.loads(text)["rows"]))
@@ -332,7 +332,7 @@ answer, text = ask("/api/query/strings?db=1&limit=100000")
 check("controls in texts are escaped", json.loads(text)["row_count"] > 100
       and not any(byte < 32 and byte != 10 for byte in text) and b"\x7f" not in text)
 
-# ---- who may ask ----
+# ---- access ----
 refused("no token", 403, "/api/health", cookie=None)
 refused("no token for the page", 403, "/", cookie=None)
 refused("a wrong token", 403, "/?token=" + "0" * 32, cookie=None)
@@ -355,7 +355,7 @@ refused("a cross-site post", 403, "/api/cancel?job=a", method="POST",
 check("our own post", ask("/api/cancel?job=a", method="POST",
                           headers={"Origin": f"http://{HOST}:{PORT}"})[0].status == 200)
 
-# ---- notes: the only thing that a visitor writes ----
+# ---- notes: the only thing that a client can write ----
 def note(method="POST", headers=None, cookie=COOKIE, **arguments):
     answer, text = ask("/api/notes?" + urllib.parse.urlencode(arguments), method=method, headers=headers, cookie=cookie)
     return answer.status, json.loads(text)
@@ -402,7 +402,7 @@ if has_notes:
     check("damaged notes stay as they are", open(NOTES, encoding="utf-8").read().endswith("7}]}"))
     os.unlink(NOTES)
 
-# ---- what may be asked ----
+# ---- allowed queries ----
 for path in ("/../../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/..%2f..%2fetc%2fpasswd",
              "/app.js/../../../etc/passwd", "//etc/passwd", "/api/query/../../etc/passwd",
              "/api/query/%2e%2e%2f%2e%2e%2fetc%2fpasswd", "/api/query/", "/api/", "/index.html",
@@ -436,7 +436,7 @@ for what, data in [
     back = raw(data)
     check(f"{what}: {back[:40]!r}", b" 200 " not in back.split(b"\r\n")[0])
 
-# ---- requests that two servers understand in two ways: one answer, and it is a refusal ----
+# ---- requests that two servers could interpret differently are refused ----
 follows = b"GET /api/health HTTP/1.1\r\n" + head + b"\r\n"
 get, post, length = b"GET /api/health HTTP/1.1\r\n", b"POST /api/cancel?job=a HTTP/1.1\r\n", str(len(follows)).encode()
 own = f"http://{HOST}:{PORT}".encode()
@@ -479,7 +479,7 @@ for what, data in [("bare line ends", get + head), ("a bare end of the request l
 back = whole(get + head + b"\r\n" + get + head + b"Connection: close\r\n\r\n")
 check("two requests at once have two answers", back.count(b"HTTP/1.1 200") == 2 and back.count(b'"databases"') == 2)
 
-# ---- answers that are asked for and never read ----
+# ---- answers that are requested and never read ----
 large = b"GET /api/query/instances?target=*&limit=100000 HTTP/1.1\r\n" + head + b"\r\n"
 size = len(ask("/api/query/instances?target=*&limit=100000")[1])
 check("an answer is large", size > 4_000_000)
@@ -492,7 +492,7 @@ for _ in range((128 << 20) // size + 3):
     held.append(s)
     s.settimeout(60)
     first = s.recv(12)
-# After 20 s without a byte read the first ones are gone: a slow machine has not filled the memory by then.
+# After 20 s without reading, the first ones are closed; a slow machine has not filled the memory by then.
 check("what nobody reads has a limit", first == b"HTTP/1.1 503" or time.monotonic() - began > 20)
 check("others are answered", ask("/api/query/histogram?limit=5")[0].status == 200)
 for s in held:
@@ -502,7 +502,7 @@ while ask("/api/query/instances?target=*&limit=100000")[0].status != 200 and tim
     time.sleep(0.2)
 check("and large answers, too, once they are gone", time.monotonic() - began < 30)
 
-# ---- many and slow ones: others are answered meanwhile ----
+# ---- many slow requests: others are still answered ----
 slow = []
 for _ in range(100):
     s = socket.create_connection((HOST, PORT), timeout=5)
@@ -514,7 +514,7 @@ check("it is not kept waiting", time.monotonic() - began < 5)
 for s in slow:
     s.close()
 
-# More connections that never ask than there is room for: they give way, and others get in.
+# More idle connections than the limit: they are closed, and others get in.
 resource.setrlimit(resource.RLIMIT_NOFILE, (min(4000, resource.getrlimit(resource.RLIMIT_NOFILE)[1]),) * 2)
 slow = []
 for _ in range(min(1000, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 100)):
@@ -543,7 +543,7 @@ for c in clients:
 for c in clients:
     c.join()
 check("20 clients at once", statuses == [200] * 100)
-# 10,000 connections, 500 at once, each with a part of a request as soon as it is taken.
+# 10,000 connections, 500 at once, each with a part of a request as soon as it is accepted.
 for _ in range(20):
     held = []
     for _ in range(500):

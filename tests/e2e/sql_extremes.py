@@ -103,7 +103,7 @@ cases |= {
     "order by": f"(SELECT max(i) FROM (SELECT i FROM {ROWS % 'i'} ORDER BY random() LIMIT 1 OFFSET 2900000))",
     "distinct": f"(SELECT count(DISTINCT i % 1000003) FROM {ROWS % 'i'})",
 }
-# What SQLite as it is was held up by for ten seconds and more.
+# Calls that kept plain SQLite busy for ten seconds and more.
 quick = ["printf", "format", "instr: half", "replace", "rtrim: set", "like", "glob: set", "regexp: bounded"]
 
 

@@ -16,11 +16,11 @@ import pathlib
 import re
 import sys
 
-# These return the code of a failure that they are given or make up, although not as a constant.
+# These return an error code that they are given or compose, although not as a constant.
 FAILURES = {"hdb_fail_errno", "hdb_fail_open", "hdb_fail_memory", "oql_fail_at", "oql_refuse", "oql_too_deep",
             "BASE_ALLOC", "HEAP_ALLOC", "OQL_TAKE", "store_fail", "store_damaged", "heap_damaged", "walk_failed",
             "hprof_view_failed", "body_failed", "base_source_failed", "base_view_fill"}
-# These return what they are given, at this place among the arguments, or a failure.
+# These return an argument, the one at this position, or an error.
 PASSES = {"api_end": 1}
 DEFINITION = re.compile(r"^((?:static |inline |const |HDB_PRINTF\([^)]*\) )*)([A-Za-z_][\w ]*?[ *]+)(\w+)"
                         r"\(([^;{}]*?)\)\n\{", re.M | re.S)

@@ -1,10 +1,9 @@
-# tests/mutants/mutants.py - breaks the sources in small ways, one at a time, and looks whether a test
-# fails: `make mutants`, or `make mutants AREA=sql`, or `make mutants N=7`.
+# tests/mutants/mutants.py - makes small errors in the sources, one at a time, and checks that a test fails: `make
+# mutants`, or `make mutants AREA=sql`, or `make mutants N=7`.
 #
-# tests/mutants/mutants.txt lists the mutants and, by area, the tests that are run first; a mutant that
-# survives them meets all quick tests (QUICK=0: it does not). Everything happens in a copy of the tree
-# below BUILD, whose objects are kept. Exits with 1 if a mutant no longer applies, if it does not
-# compile, or if more than SURVIVORS_MAX survive.
+# tests/mutants/mutants.txt lists the mutants and, by area, the tests that run first. A mutant that survives these is
+# tested with all quick tests (unless QUICK=0). Everything happens in a copy of the tree below BUILD, whose object files
+# are kept. Exits with 1 if a mutant no longer applies or does not compile, or if more than SURVIVORS_MAX survive.
 import fcntl
 import os
 import shutil

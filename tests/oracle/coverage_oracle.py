@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# coverage_oracle.py DATABASE... - asks every question that cuts or chooses objects, and adds up what the answers say.
-# See coverage_test.sh.
+# coverage_oracle.py DATABASE... - runs every query that omits or selects objects, and adds up its answers. See
+# coverage_test.sh.
 import json
 import subprocess
 import sys
@@ -144,7 +144,7 @@ def minimums(db):
         if 'found_shallow' in facts and question[0] == 'strings':
             same(db, question, 'bytes', sum(r['total_shallow'] for r in rows) + facts.get('cut_bytes', 0),
                  facts['found_shallow'])
-    # what a minimum leaves out is what it has without one
+    # a minimum omits exactly the difference to the answer without it
     for question, minimum in ((('duplicates', '--no-holders'), ('--min-count', '4')),
                               (('duplicates', '--no-holders'), ('--min-wasted', '200')),
                               (('duplicates', '--no-holders', '--arrays'), ('--min-wasted', '100')),
@@ -172,7 +172,7 @@ def populations(db):
         same(db, question, 'unreachable', [w['unreachable_objects'] for w in ways], [ways[1][total]] * 3)
         p = run(db, 'query', *question, '--all', '--unreachable')
         same(db, question, 'both options', p.returncode, 2)
-    # what is said of a class is what the histogram has
+    # the row of a class equals that in the histogram
     facts, _ = ask(db, 'strings')
     _, rows = ask(db, 'histogram', 'java.lang.String')
     same(db, ('strings',), 'strings', facts['objects'], rows[0]['objects'])

@@ -69,7 +69,7 @@ for at, (kind, name, *want) in zip(ids, lines):
     if (got if ordered else sorted(got)) != wanted or size != int(want[0]):
         complain(name, 'has', size, got[:9], 'not', want[:9])
     sizes[at] = size
-    # The path from what only this collection holds names the key or the index.
+    # The path from an object that only this collection holds contains the key or the index.
     row = next((r for r in answer['rows'] if name in ('HashMap 333', 'TreeMap 333', 'ConcurrentHashMap 333',
                 'ArrayList 333', 'LinkedHashMap 333', 'ConcurrentSkipListMap 333', 'IdentityHashMap 333')
                 and r['no'] == 40), None)

@@ -84,7 +84,7 @@ class Answers:
     def ask(self, query, *args):
         run = subprocess.run(['heapdb', 'query', query, *args, '--db', self.database, '--json', '--limit', 'all'],
                              stdout=subprocess.PIPE, check=True)
-        # MAT leaves out without a row what is below its limits.
+        # MAT omits small objects without a row for them.
         return [row for row in json.loads(run.stdout)['rows'] if not row.get('others')]
 
     def compare(self, what, have, want):
@@ -107,13 +107,13 @@ def consumers(world, answers, percent):
     want = {at: world.rows[at].retained for at in top if world.rows[at].retained > least}
     have = {int(r['id'], 16): r['retained'] for r in rows if r['kind'] == 'object'}
     answers.compare('biggest objects', have, want)
-    # Classes of one name by two loaders are two rows.
+    # Classes with the same name from two loaders are two rows.
     want = collections.Counter((world.name(c), s) for c, s in world.add_up(top, world.stands_for).items()
                                if s.retained > least)
     have = collections.Counter((r['name'], Sum(r['objects'], r['shallow'], r['retained'])) for r in rows
                                if r['kind'] == 'class')
     answers.compare('biggest classes', have, want)
-    # A loader retains the same in all answers: with its classes and their instances.
+    # A loader has the same retained size in all answers: with its classes and their instances.
     of_items, want = world.add_up(top, world.loader_of), {}
     for k, s in world.loader_sets().items():
         if s.retained > least:
@@ -199,7 +199,7 @@ def immediate_dominators(world, answers, name, skip):
     have = collections.defaultdict(lambda: [0, 0, 0])
     args = [name] + ['--skip', ','.join(p + '*' for p in skip) or 'none']
     for row in answers.ask('immediate-dominators', *args):
-        # Classes of one name are several rows here.
+        # Here several rows have the same class name.
         have[row['name']][0] += row['objects'] or 0
         have[row['name']][1] += row['dominated_objects']
         have[row['name']][2] += row['dominated_shallow']
