@@ -572,6 +572,7 @@ static int look_at_entries(struct looking *l, const struct heap_collection *c,
 	const bool has_keys = compares_keys(c);
 
 	l->has_keys = c->rule->kind == HEAP_MAP || c->rule->kind == HEAP_SET;
+	l->noun = l->has_keys ? "keys" : "elements";
 	l->read = count;
 	TRY_FOUND(heap_entries_begin(l->session->heap, c, &entries, err));
 	for (uint64_t i = 0; i < count; i++) {

@@ -135,7 +135,7 @@ static int read_entries(struct heap *heap, uint32_t ix, uint64_t *out, size_t *c
 
 int entry_add_collection(struct looking *l, uint32_t ix, struct hdb_error *err)
 {
-	uint64_t *before = l->before, list[ENTRIES_COMPARED];
+	uint64_t list[ENTRIES_COMPARED];
 	size_t count, same = 0;
 
 	if (l->compared >= COMPARED_MAX)
@@ -143,23 +143,18 @@ int entry_add_collection(struct looking *l, uint32_t ix, struct hdb_error *err)
 	TRY(read_entries(l->session->heap, ix, list, &count, err));
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < l->before_count; k++)
-			if (list[i] == before[k]) {
+			if (list[i] == l->before[k]) {
 				same++;
 				break;
 			}
 	l->compared++;
 	l->alike += count >= ALIKE_MIN && same * 10 >= count * 8;
-	memcpy(before, list, count * sizeof(list[0]));
+	memcpy(l->before, list, count * sizeof(list[0]));
 	l->before_count = count;
 	return HDB_OK;
 }
 
 /* ---- figures ---- */
-
-static const char *noun(const struct looking *l)
-{
-	return l->has_keys ? "keys" : "elements";
-}
 
 static bool is_most(const struct looking *l, size_t count)
 {
@@ -207,11 +202,11 @@ static void set_numbered(const struct looking *l, const struct share *s, uint64_
 		return;
 	if (is_consecutive(l, s, entries))
 		(void)snprintf(text, sizeof(text), "The %s are consecutive numbers%s%.60s%s.",
-			       noun(l), is_bare ? "" : " (", is_bare ? "" : l->key_form,
+			       l->noun, is_bare ? "" : " (", is_bare ? "" : l->key_form,
 			       is_bare ? "" : ")");
 	else if (!is_bare)
 		(void)snprintf(text, sizeof(text), "The %s are %.60s with different numbers.",
-			       noun(l), l->key_form);
+			       l->noun, l->key_form);
 	else
 		return;
 	explain_fact_text(out, EXPLAIN_FACT_keys, text);
@@ -302,14 +297,14 @@ void entry_set_rest(const struct looking *l, struct explain_facts *out)
 		explain_fact_set(out, EXPLAIN_FACT_alike_percent,
 				 (double)l->alike * 100 / (double)l->compared);
 	if (is_most(l, l->uuids)) {
-		(void)snprintf(text, sizeof(text), "The %s are UUIDs.", noun(l));
+		(void)snprintf(text, sizeof(text), "The %s are UUIDs.", l->noun);
 		explain_fact_text(out, EXPLAIN_FACT_keys, text);
 	}
 	if (!is_most(l, l->dates.points) || l->now_ms <= l->dates.oldest_ms)
 		return;
 	entry_age_text(l->now_ms - l->dates.oldest_ms, BASE_TEXT(age));
 	(void)snprintf(text, sizeof(text),
-		       "The %s are points in time, the oldest of them %s before the dump.", noun(l),
+		       "The %s are points in time, the oldest of them %s before the dump.", l->noun,
 		       age);
 	explain_fact_text(out, EXPLAIN_FACT_keys, text);
 }

@@ -84,8 +84,9 @@ struct looking {
 	uint32_t selves;
 	const char *map_class;
 	bool is_list;
-	bool has_keys; /* maps and sets; otherwise the elements are examined as keys */
-	uint64_t read; /* number of entries read */
+	bool has_keys;    /* maps and sets; otherwise the elements are examined as keys */
+	const char *noun; /* "keys" or "elements" */
+	uint64_t read;    /* number of entries read */
 	char key_form[PREFIX_BYTES]; /* of the first key, with "*" for its last number */
 	uint32_t uuids;              /* keys that are random UUIDs */
 	/* values that are collections, and those that have most in common with the one before */

@@ -28,9 +28,7 @@
 #define FACTS_CHILDREN_MIN 100u
 /* Number of children of an object that are always visited, largest first. */
 #define FACTS_CHILDREN_LARGE 16u
-/*
- * Minimum number of collections, and share of them, from which nothing was ever removed.
- */
+/* Minimum number of collections, and share of them, from which nothing was ever removed. */
 #define FACTS_FILLED_MIN 500
 #define FACTS_FILLED_PART 0.99
 /* Minimum number of objects in a chain; limit of all objects of the class in relation to it. */
