@@ -611,6 +611,9 @@ try:
     check("the inspector is the page", browser.run("(r => r.top === 0 && r.left === 0 && r.width === innerWidth && r.height === innerHeight)(document.querySelector('.inspector').getBoundingClientRect())"))
     layout("the inspector on a phone")
     # A package is its whole name, on a phone, too: its last part could be any.
+    go("#/waste?q=duplicates", "main table td", "duplicates on a phone")
+    holders = browser.run("[...document.querySelectorAll('main td .name .tail')].map(e => e.innerText)")
+    check(f"a field has its class: {holders[:3]}", any("." in h for h in holders) and not any(h in ("value", "key") for h in holders))
     go("#/histogram?o_by=package", "main table td", "packages on a phone")
     check("packages are whole", browser.until("[...document.querySelectorAll('main td:first-child')].some(e => e.innerText.trim() === 'java.util')"))
     browser.size(1280, 800)

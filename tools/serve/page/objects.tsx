@@ -7,10 +7,13 @@ const SHORT = 4; // characters; shorter package names are never shortened
 
 // A package, which is always shown in full: "util" alone is ambiguous.
 const PACKAGE = /^[a-z_]\w*(\.[a-z_]\w*)+$/;
+// A field after its class: "value" alone is ambiguous, too.
+const FIELD = /^((?:[a-z_]\w*\.)*)([A-Z][\w$]*\..*)$/;
 
 // `wrap`: lines may break inside the class name, not only after the package.
 export function Name({ text, wrap }: { text: string; wrap?: boolean }) {
-  const [head, tail] = PACKAGE.test(text) ? ["", text] : splitName(visible(text));
+  const shown = visible(text);
+  const [head, tail] = PACKAGE.test(shown) ? ["", shown] : (FIELD.exec(shown)?.slice(1) ?? splitName(shown));
   const klass = head.startsWith("class ") ? "class " : "";
   return (
     <span class="name">
