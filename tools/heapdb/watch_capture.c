@@ -195,19 +195,6 @@ static bool redact(struct steps *s, const char *db, const char *dump)
 				 IMPORT_MEMORY, "--quiet");
 }
 
-/* Removes the backslashes that Markdown needs before punctuation, as in "byte\\[\\]". */
-static void remove_escapes(char *text)
-{
-	char *to = text;
-
-	for (; *text; text++)
-		if (*text != '\\' || !ispunct((unsigned char)text[1]))
-			*to++ = *text;
-		else
-			*to++ = *++text;
-	*to = '\0';
-}
-
 /* Finds the first sentence of the report: the line after headings and quotes. */
 static void take_headline(struct steps *s, const char *path)
 {
@@ -223,7 +210,9 @@ static void take_headline(struct steps *s, const char *path)
 			 line + (strncmp(line, "**", 2) == 0 ? 2 : 0));
 		if (strlen(s->text) > 2 && strcmp(s->text + strlen(s->text) - 2, "**") == 0)
 			s->text[strlen(s->text) - 2] = '\0';
-		remove_escapes(s->text);
+		/* Markdown needs backslashes before punctuation, as in "byte\\[\\]". */
+		for (char *at = s->text; (at = strchr(at, '\\')) != NULL; at++)
+			memmove(at, at + 1, strlen(at));
 		break;
 	}
 	if (file)
