@@ -228,11 +228,11 @@ def test_join():
             raise KeyboardInterrupt
         write(self, *arguments)
 
-    fleet.run(LISTING, "source", mapping=MAPPING, settings=fleet.Settings(), jobs=2)
-    shutil.copytree("source", "again")
+    settings = fleet.Settings(queries={"copies": "duplicates --limit 5"})
+    shutil.copytree("one", "again")
     entries = fleet.read_listing(LISTING, mapping=MAPPING)
     from heapdb_jvm.fleet import _client, _run
-    jobs = _run.jobs_of(entries[:6], os.path.join(FOLDER, "again"), fleet.Settings(), _run.stat, {})
+    jobs = _run.jobs_of(entries[:6], os.path.join(FOLDER, "again"), settings, _run.stat, {})
     server = _client.Server()
     for job in jobs:
         _client.one(job, server)
@@ -253,9 +253,9 @@ def test_join():
         _store.LocalStore("again").compact()
     finally:
         _compact._File.replace, _compact._FULL_BYTES = write, full
-    same_tables("merged again", "source", "again")
+    same_tables("merged again", "one", "again")
     check("large files are not written again", len(glob.glob("again/histogram/*/part-*")) >
-          len(glob.glob("source/histogram/*/part-*")))
+          len(glob.glob("one/histogram/*/part-*")))
 
 
 def test_concurrent():
