@@ -183,7 +183,7 @@ def main(out, programs=20, builds=10):
                 if app == "mobile":
                     write_mapping(out, build)
         tool = os.path.join(work, "tool")
-        subprocess.run([java + "javac", "-d", tool, os.path.join(HERE, "Dump.java"),
+        subprocess.run([java + "javac", "-J-XX:TieredStopAtLevel=1", "-d", tool, os.path.join(HERE, "Dump.java"),
                         os.path.join(HERE, "FleetDump.java")], check=True)
         run(java, tool, "compile", sources.values())
         run(java, tool, "dump", dumps)

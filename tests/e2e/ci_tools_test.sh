@@ -96,7 +96,7 @@ done
 if [ -f /usr/share/java/junit-jupiter-engine.jar ] && [ -f /usr/share/java/junit-platform-console.jar ] &&
 	[ -n "$java" ]; then
 	mkdir -p junit5/build
-	"$java/bin/javac" -d junit5/classes -cp "${jars#:}" "$ci"/junit5/*.java
+	"$java/bin/javac" -J-XX:TieredStopAtLevel=1 -d junit5/classes -cp "${jars#:}" "$ci"/junit5/*.java
 	for budget in good heap-budget; do
 		cp $budget.yaml junit5/heap-budget.yaml
 		rc=0

@@ -8,7 +8,7 @@ for tool in java javac python3; do
 	command -v $tool >/dev/null || { echo "no $tool here"; exit 77; }
 done
 cd "$TMPDIR"
-javac -d . "$HDB_ROOT/tests/java/Grow.java"
+javac -J-XX:TieredStopAtLevel=1 -d . "$HDB_ROOT/tests/java/Grow.java"
 # Once with a collection before each dump, and once with a collector that never moves objects.
 java -cp . -Xmx64m -XX:+UseSerialGC Grow "$TMPDIR/live" live
 fixed=

@@ -11,7 +11,7 @@ for script in "$HDB_ROOT"/tools/python/examples/*.sh; do
 	sh -n "$script"
 done
 if command -v javac > /dev/null; then
-	javac -d classes "$HDB_ROOT/tests/java/FleetLeak.java"
+	javac -J-XX:TieredStopAtLevel=1 -d classes "$HDB_ROOT/tests/java/FleetLeak.java"
 	java -Xmx64m -cp classes FleetLeak SessionCache old.hprof
 	java -Xmx64m -cp classes FleetLeak AuditLog new.hprof
 fi

@@ -25,7 +25,7 @@ public class Quiet {
     }
 }
 JAVA
-javac Quiet.java
+javac -J-XX:TieredStopAtLevel=1 Quiet.java
 java -XX:+UseParallelGC -Xmx256m -cp . Quiet > ready &
 pid=$!
 for _ in $(seq 100); do

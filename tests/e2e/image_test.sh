@@ -37,7 +37,7 @@ if [ -n "$java" ] && command -v setpriv > /dev/null; then
 		    }
 		}
 	END
-	"$(dirname "$java")/javac" -d . Sleep.java
+	"$(dirname "$java")/javac" -J-XX:TieredStopAtLevel=1 -d . Sleep.java
 	setpriv --reuid $user --regid 0 --clear-groups "$java" -Xmx32m -XX:TieredStopAtLevel=1 -cp . Sleep > said &
 	jvm=$!
 	pid=$jvm

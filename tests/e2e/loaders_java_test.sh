@@ -7,7 +7,7 @@ for tool in java javac python3; do
 	command -v $tool >/dev/null || { echo "no $tool here"; exit 77; }
 done
 cd "$TMPDIR"
-javac -d . "$HDB_ROOT/tests/java/Loading.java"
+javac -J-XX:TieredStopAtLevel=1 -d . "$HDB_ROOT/tests/java/Loading.java"
 java -cp . -Xmx64m Loading "$TMPDIR/loading.hprof"
 heapdb import loading.hprof --quiet >/dev/null
 heapdb query loaders --db loading.heapdb --json >loaders.json
@@ -22,7 +22,7 @@ for home in /usr/lib/jvm/*; do
 done
 if [ -n "$jdk" ]; then
 	mkdir v
-	"$jdk/bin/javac" -d v "$HDB_ROOT/tests/java/Virtual.java"
+	"$jdk/bin/javac" -J-XX:TieredStopAtLevel=1 -d v "$HDB_ROOT/tests/java/Virtual.java"
 	"$jdk/bin/java" -cp v -Xmx64m Virtual "$TMPDIR/virtual.hprof"
 	heapdb import virtual.hprof --quiet >/dev/null
 	heapdb query dominators --db virtual.heapdb >/dev/null

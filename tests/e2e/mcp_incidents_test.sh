@@ -14,7 +14,7 @@ if heapdb mcp "$work" < /dev/null 2>&1 | grep -q 'built without'; then
 	exit 77
 fi
 mkdir classes dumps
-javac -d classes "$HDB_ROOT"/tests/java/Planted*.java "$HDB_ROOT/tests/java/Grow.java"
+javac -J-XX:TieredStopAtLevel=1 -d classes "$HDB_ROOT"/tests/java/Planted*.java "$HDB_ROOT/tests/java/Grow.java"
 for program in Map ThreadLocal Loader Listeners Local Strings Pool Holders Full Waste; do
 	heap=128m argument=
 	case $program in

@@ -134,7 +134,7 @@ def look(pid, home, nmt, name, rows):
 
 def main():
     homes = sys.argv[2:]
-    subprocess.run([f'{homes[0]}/bin/javac', '--release', '11', '-nowarn', '-d', 'classes',
+    subprocess.run([f'{homes[0]}/bin/javac', '-J-XX:TieredStopAtLevel=1', '--release', '11', '-nowarn', '-d', 'classes',
                     f'{ROOT}/tests/java/OutsideHeap.java'], check=True, stderr=subprocess.DEVNULL)
     built = subprocess.run(['cc', '-shared', '-fPIC', '-O0', f'-I{homes[0]}/include', f'-I{homes[0]}/include/linux',
                             f'{ROOT}/tests/java/outside_heap.c', '-o', 'liboutside.so'], stderr=subprocess.DEVNULL)

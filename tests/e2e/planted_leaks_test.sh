@@ -11,7 +11,7 @@ for tool in java javac; do
 done
 cd "$TMPDIR"
 mkdir classes
-javac -d classes "$HDB_ROOT"/tests/java/Planted*.java "$HDB_ROOT"/tests/java/Healthy.java
+javac -J-XX:TieredStopAtLevel=1 -d classes "$HDB_ROOT"/tests/java/Planted*.java "$HDB_ROOT"/tests/java/Healthy.java
 failed=0 heap=128m options=
 
 complain() {

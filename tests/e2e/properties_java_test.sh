@@ -6,7 +6,7 @@ for tool in java javac python3; do
 	command -v $tool > /dev/null || { echo "no $tool here"; exit 77; }
 done
 cd "$TMPDIR"
-javac -d classes "$HDB_ROOT/tests/java/FleetLeak.java"
+javac -J-XX:TieredStopAtLevel=1 -d classes "$HDB_ROOT/tests/java/FleetLeak.java"
 ascii=$(printf '%07016d' 7)
 latin=$(python3 -c 'print("a" + 3000 * "\u00e9")')
 java -Xmx64m -Dlong.ascii="$ascii" -Dlong.latin="$latin" -Dedge.text="$(printf '%04095d' 7)" \

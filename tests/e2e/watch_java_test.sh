@@ -15,7 +15,7 @@ watch_jdk()
 	# shellcheck disable=SC2086
 	trap 'kill $jvms 2>/dev/null || true' EXIT
 	echo "public class $name extends Growing {}" >"$name.java"
-	"$home/bin/javac" -d classes "$HDB_ROOT/tests/java/Growing.java" "$name.java"
+	"$home/bin/javac" -J-XX:TieredStopAtLevel=1 -d classes "$HDB_ROOT/tests/java/Growing.java" "$name.java"
 	for kind in sessions listeners queue threadlocal cache loaders quiet sawtooth builder; do
 		"$home/bin/java" -Xmx400m -XX:+UseSerialGC -Dtooth=300 -cp classes "$name" $kind 30 >/dev/null 2>&1 &
 		jvms="$jvms $!"

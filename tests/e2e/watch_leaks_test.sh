@@ -28,7 +28,7 @@ fail()
 	echo "$*" >&2
 	exit 1
 }
-"$home/bin/javac" --release 17 -d classes "$HDB_ROOT/tests/java/Growing.java"
+"$home/bin/javac" -J-XX:TieredStopAtLevel=1 --release 17 -d classes "$HDB_ROOT/tests/java/Growing.java"
 
 # until SECONDS COMMAND...: waits until the command succeeds.
 until_true()

@@ -39,7 +39,7 @@ ready()
 }
 # Its own program name, because other tests run Growing at the same time.
 echo 'public class Watched extends Growing {}' >Watched.java
-"$home/bin/javac" -d . "$HDB_ROOT/tests/java/Growing.java" Watched.java
+"$home/bin/javac" -J-XX:TieredStopAtLevel=1 -d . "$HDB_ROOT/tests/java/Growing.java" Watched.java
 
 # A leak: the capture is complete before the end, the report names the owner, and the command gets its directory.
 start -Xmx40m -XX:+UseSerialGC -cp . Watched sessions 40

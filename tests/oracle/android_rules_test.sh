@@ -140,7 +140,7 @@ class app.More '' '
 			com.sun.management.HotSpotDiagnosticMXBean.class).dumpHeap(args[0], true);
 	}'
 find src -name '*.java' > list
-javac -d classes @list
+javac -J-XX:TieredStopAtLevel=1 -d classes @list
 failed=0
 complain() {
 	echo "FAILED: $*"

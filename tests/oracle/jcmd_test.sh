@@ -23,7 +23,7 @@ public class Quiet {
     }
 }
 JAVA
-javac Quiet.java
+javac -J-XX:TieredStopAtLevel=1 Quiet.java
 java -XX:+UseSerialGC -Xmx256m -cp . Quiet > ready &
 pid=$!
 for _ in $(seq 100); do
