@@ -47,7 +47,7 @@ if [ "${1:-}" = --one ]; then
 	*) verdict="FAIL (exit $rc)" ;;
 	esac
 	echo "$verdict" >"$out/$name.verdict"
-	# In this process: one that a pipe starts has no children yet.
+	# Of processes that were waited for: a browser's others are not counted. A pipe would ask a process without children.
 	times >"$out/$name.times"
 	cpu=$(awk -F '[ms ]+' 'END { printf "%d", ($1 * 60 + $2 + $3 * 60 + $4) * 1000 }' "$out/$name.times")
 	rm "$out/$name.times"
