@@ -47,7 +47,8 @@ if [ "${1:-}" = --one ]; then
 	*) verdict="FAIL (exit $rc)" ;;
 	esac
 	echo "$verdict" >"$out/$name.verdict"
-	# Of processes that were waited for: a browser's others are not counted. A pipe would ask a process without children.
+	# Counts processes that were waited for, so not the renderers of a browser. A pipe would ask a process without
+	# children.
 	times >"$out/$name.times"
 	cpu=$(awk -F '[ms ]+' 'END { printf "%d", ($1 * 60 + $2 + $3 * 60 + $4) * 1000 }' "$out/$name.times")
 	rm "$out/$name.times"
@@ -100,10 +101,10 @@ SET=${SET:-all} SLOW="$slow" awk '
 
 # The longest tests start first, in this order, so that no processor is idle at the end.
 longest="relations_test fleet_test page_test reproducible_test page_looks_test query_growth_test watch_java_test
-	import_faults_test page_search_test every_query_test causes_test allocations_test store_flips_test sizes_jvm_test
-	refs_test bombs_test page_big_test memory_programs_test import_dump_test cli_faults_test sql_extremes_all_test
-	archives_test long_record_test mat_figures_test planted_leaks_test coverage_test option_walk_test watch_leaks_test
-	contents_test leak_suspects_test watch_test what_grew_java_test"
+	import_faults_test page_search_test every_query_test causes_test allocations_test store_flips_test
+	sizes_jvm_test refs_test bombs_test page_big_test memory_programs_test import_dump_test cli_faults_test
+	sql_extremes_all_test archives_test long_record_test mat_figures_test planted_leaks_test coverage_test
+	option_walk_test watch_leaks_test contents_test leak_suspects_test watch_test what_grew_java_test"
 LONGEST="$longest" awk '
 	BEGIN { n = split(ENVIRON["LONGEST"], s, " "); for (i = 1; i <= n; i++) rank[s[i]] = i }
 	{ print $1 in rank ? rank[$1] : n + NR, $0 }' "$out/set" | sort -n | cut -d ' ' -f 2- >"$out/list"
