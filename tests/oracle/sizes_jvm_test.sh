@@ -173,9 +173,11 @@ for home in $homes; do
 		continue
 	fi
 	rm -rf layouts used
-	if ! "$home/bin/javac" -J-XX:TieredStopAtLevel=1 -nowarn --add-exports java.base/jdk.internal.vm.annotation=ALL-UNNAMED \
+	if ! "$home/bin/javac" -J-XX:TieredStopAtLevel=1 -nowarn \
+		--add-exports java.base/jdk.internal.vm.annotation=ALL-UNNAMED \
 		-d layouts "$HDB_ROOT/tests/java/Layouts.java" 2>javac.log ||
-		! "$home/bin/javac" -J-XX:TieredStopAtLevel=1 -nowarn -d used "$HDB_ROOT/tests/java/Used.java" 2>>javac.log; then
+		! "$home/bin/javac" -J-XX:TieredStopAtLevel=1 -nowarn -d used \
+			"$HDB_ROOT/tests/java/Used.java" 2>>javac.log; then
 		cat javac.log
 		bad=1
 		continue

@@ -38,7 +38,8 @@ if ! command -v java > /dev/null || ! command -v javac > /dev/null; then
 	[ $failed -ne 0 ] || echo "no JDK here: nothing planted"
 	exit $failed
 fi
-javac -J-XX:TieredStopAtLevel=1 -nowarn -encoding UTF-8 -d "$work" "$HDB_ROOT/tests/java/Waste.java" 2> "$work/javac" || cat "$work/javac"
+javac -J-XX:TieredStopAtLevel=1 -nowarn -encoding UTF-8 -d "$work" \
+	"$HDB_ROOT/tests/java/Waste.java" 2> "$work/javac" || cat "$work/javac"
 java -XX:+UseSerialGC -Xms64m -Xmx64m -cp "$work" Waste "$work/waste.hprof"
 compare waste "$work/waste.hprof"
 
