@@ -9,7 +9,8 @@ for tool in java javac; do
 done
 cd "$TMPDIR"
 mkdir classes
-javac -J-XX:TieredStopAtLevel=1 -nowarn -d classes "$HDB_ROOT/tests/java/Causes.java" 2> javac.log || { echo "no JDK 17 here"; exit 77; }
+javac -J-XX:TieredStopAtLevel=1 -nowarn -d classes \
+	"$HDB_ROOT/tests/java/Causes.java" 2> javac.log || { echo "no JDK 17 here"; exit 77; }
 failed=0 cases=0
 
 # leaks_of CASE: writes leaks.txt and prints the text about the first suspect on one line

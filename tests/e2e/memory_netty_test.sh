@@ -20,7 +20,8 @@ for version in 4.1.137.Final 4.2.18.Final; do
 				-DoutputDirectory="$jars" >/dev/null 2>&1 ||
 			{ echo "Maven cannot bring netty-$name $version"; exit 77; }
 	done
-	javac -J-XX:TieredStopAtLevel=1 --release 11 -nowarn -cp "$jars/*" -d "$version" "$HDB_ROOT/tests/java/NettyPool.java" 2>err ||
+	javac -J-XX:TieredStopAtLevel=1 --release 11 -nowarn -cp "$jars/*" -d "$version" \
+		"$HDB_ROOT/tests/java/NettyPool.java" 2>err ||
 		{ cat err; exit 1; }
 	for java in ${JDK17:+"$JDK17"} ${JDK25:+"$JDK25"}; do
 		for kind in pooled adaptive; do

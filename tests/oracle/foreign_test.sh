@@ -22,7 +22,8 @@ for home in $(for java in /usr/lib/jvm/*/bin/java "${JAVA_HOME:-}/bin/java"; do
 	[ ! -x "$java" ] || readlink -f "$java"
 done | sort -u | sed 's/\/bin\/java$//'); do
 	[ -x "$home/bin/javac" ] || continue
-	"$home/bin/javac" -J-XX:TieredStopAtLevel=1 -nowarn -d classes "$HDB_ROOT/tests/java/Foreign.java" 2>/dev/null || continue
+	"$home/bin/javac" -J-XX:TieredStopAtLevel=1 -nowarn -d classes \
+		"$HDB_ROOT/tests/java/Foreign.java" 2>/dev/null || continue
 	jdks=$((jdks + 1))
 	rm -f f.hprof
 	"$home/bin/java" -Xmx64m --enable-native-access=ALL-UNNAMED -cp classes Foreign "$PWD/f.hprof"
