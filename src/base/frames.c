@@ -184,8 +184,8 @@ static int inflate_to(struct frames_source *f, const struct base_frame *found, u
 	if (r == HDB_OK)
 		return HDB_OK;
 	return hdb_fail(err, r,
-			"%s: cannot decompress the stored dump at offset %" PRIu64 " to %" PRIu64
-			" bytes (%s)",
+			"%s: cannot decompress the block of the stored dump at offset %" PRIu64
+			" (%" PRIu64 " bytes): %s",
 			f->src.path, found->start, found->size, why.message);
 }
 
@@ -200,8 +200,7 @@ static int find_frame(struct frames_source *f, uint64_t offset, struct base_fram
 	if (r != HDB_OK)
 		return r < 0 ? r :
 			       hdb_fail(err, HDB_ECORRUPT,
-					"%s: offset %" PRIu64
-					" of the dump is missing from the stored dump",
+					"%s: the stored dump has no data for offset %" PRIu64,
 					f->src.path, offset);
 	if (!out->size || out->size > BASE_FRAME_BYTES || offset < out->start ||
 	    offset - out->start >= out->size || out->start > f->src.size ||

@@ -28,9 +28,9 @@
  */
 #define CACHED_PART 16u
 /*
- * Number of bytes of such a file that are written at once. Up to this size, larger writes make the
+ * Number of bytes of a work file that are written at once. Up to this size, larger writes let the
  * kernel use larger pages. With writes of 64 KiB, writing takes a third longer, and touching and
- * freeing the pages takes twice as long. Even larger writes gain nothing.
+ * freeing the pages takes twice as long. Larger writes than this gain nothing.
  */
 #define CLEAR_BYTES (1u << 20)
 /* Divisor: part of the free disk space that such files may use. */

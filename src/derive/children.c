@@ -45,7 +45,7 @@ struct children {
 	 * State for ranges that do not fit in memory and arrive child by child: the block that is
 	 * being filled.
 	 */
-	struct base_vec target;   /* uint32_t: entries of the lists that are not big */
+	struct base_vec target;   /* uint32_t: entries of the small lists */
 	struct base_vec part;     /* uint32_t: entries of the big list that are not written yet */
 	uint64_t *first, *length; /* indexed by row of the block */
 	uint32_t row;             /* the last row that was begun */

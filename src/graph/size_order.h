@@ -31,7 +31,7 @@ struct graph_size_order {
 int graph_size_order_init(struct graph_size_order *order, struct hdb_error *err);
 void graph_size_order_release(struct graph_size_order *order);
 
-/* Records a node with a large size; private. */
+/* Internal: records a node with a large size. */
 int graph_size_order_large(struct graph_size_order *order, uint32_t node, uint64_t size,
 			   struct hdb_error *err);
 

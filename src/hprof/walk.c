@@ -283,9 +283,9 @@ static int overlong(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 }
 
 /*
- * Examines a record that is within bounds but not followed by a record. Returns 1 if its length is
- * wrong, that is, if a record begins inside it, where the walk then continues. Returns 0 if the
- * record is valid.
+ * Examines a record that is within bounds but is not followed by a valid record. Returns 1 if its
+ * length is wrong because another record begins inside it; the walk continues at that record.
+ * Returns 0 if the record is valid.
  */
 static int length_wrong(struct hprof_walk *walk, uint64_t end, enum hprof_event *event,
 			struct hdb_error *err)
@@ -372,9 +372,9 @@ static int emit_record(struct hprof_walk *walk, enum hprof_event *event, struct 
 }
 
 /*
- * Returns whether a long string is valid: 1, 0 or a failure. VMs write no zero bytes in strings,
- * because Modified UTF-8 has none. A string with a damaged length may include records, which
- * contain many zero bytes.
+ * Returns 1 if a long string is valid, 0 if not, or an error. VMs write no zero bytes in strings,
+ * because Modified UTF-8 has none. A string whose length is damaged may extend over other records,
+ * which contain many zero bytes.
  */
 static int text_believable(struct hprof_walk *walk, struct hdb_error *err)
 {

@@ -254,7 +254,7 @@ static uint64_t value_bytes(const struct sizes *s, const struct layout_model *mo
 
 	*widest = 1;
 	/*
-	 * Cycles were removed before. Chains longer than NESTING_MAX do not occur in value classes.
+	 * Cycles have already been removed. Value classes never nest deeper than NESTING_MAX.
 	 */
 	for (; no != STORE_NONE && steps < NESTING_MAX;
 	     no = import_class_at(im, no)->field_super, steps++) {

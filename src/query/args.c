@@ -124,7 +124,7 @@ static int check_option(const struct query_def *def, const struct hdb_option *op
 		return unknown_option(def, option->name, err);
 	if (o->type == HDB_OPTION_FLAG)
 		return !*value ? HDB_OK :
-				 hdb_fail(err, HDB_EUSAGE, "--%s takes no value, not \"%s\"",
+				 hdb_fail(err, HDB_EUSAGE, "--%s takes no value (got \"%s\")",
 					  o->name, value);
 	if (!*value)
 		return hdb_fail(err, HDB_EUSAGE, "--%s requires a value: %s", o->name, o->argument);

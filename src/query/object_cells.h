@@ -25,9 +25,8 @@ void query_set_group(struct query *q, size_t column, const struct analysis_group
 		     const struct derive_total *total);
 
 /*
- * Sets the columns that identify a group. For the class object or class loader object of a group,
- * and for the class loader of a class, they contain its name and, except for the boot loader, its
- * ID. Packages have neither.
+ * Sets the columns that identify a group: the ID of its class object or class loader, and the
+ * class loader of a class. The boot loader has no ID. A package has neither column.
  */
 void query_set_group_objects(struct query *q, size_t id_column, size_t loader_column,
 			     const struct analysis_groups *groups,

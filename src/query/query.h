@@ -193,7 +193,7 @@ struct query {
 	size_t label, label_kind, label_value;
 	size_t *columns; /* the shown columns, as indexes of spec.columns */
 	size_t column_count;
-	/* columns renamed because of options, by column; NULL: none */
+	/* names of columns renamed by options, by column; NULL if none is */
 	struct query_renamed *renamed;
 	/* indexed like spec.columns; NULL: no column has names; owned */
 	struct query_names *names;

@@ -70,7 +70,7 @@ int capture_measure(int pid, struct capture_meters *out, struct hdb_error *err);
 struct capture_options {
 	/* whether to include unreachable objects: no garbage collection first */
 	bool all;
-	unsigned parallel;  /* threads of the VM that write the dump; 0: one */
+	unsigned parallel;  /* VM threads that write the dump; 0 means one */
 	unsigned gz;        /* compression level of the VM, 1 to 9; 0: none */
 	unsigned timeout_s; /* timeout of an answer in seconds; 0: CAPTURE_TIMEOUT_DEFAULT */
 	const char *tmp;    /* directory for the pipe, as the VM sees it; NULL: /tmp; lent */

@@ -21,7 +21,7 @@ struct janitor {
 	int pipe_fd; /* closed when the parent exits, which wakes the janitor; -1: none */
 };
 
-/* Files to remove. Descriptors are lent. */
+/* Files to remove. The caller owns the descriptors. */
 struct janitor_files {
 	int tmp_fd;          /* the parent of `directory` */
 	int folder_fd;       /* `folder` itself */

@@ -378,7 +378,7 @@ void output_format(struct output *out, const char *format, ...)
 		output_bytes(out, line, (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1);
 }
 
-/* Writes decimal digits to a buffer of OUTPUT_NUMBER_SIZE bytes. Returns their number. */
+/* Formats a number in decimal into a buffer of OUTPUT_NUMBER_SIZE bytes. Returns its length. */
 static size_t format_u64(char *buf, uint64_t value)
 {
 	char digits[20];

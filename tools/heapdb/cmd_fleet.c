@@ -15,7 +15,7 @@
 	}
 const struct option_info fleet_options[] = {
 	FLEET("report", "NAME", "Print only this report. May be repeated."),
-	FLEET("owner", "PATTERN", "Print how much matching owners retain in each build"),
+	FLEET("owner", "PATTERN", "Print the retained size of matching owners in each build"),
 	FLEET("json", NULL, "Print the reports as JSON"),
 	FLEET("csv", NULL, "Print the reports as comma-separated values"),
 	FLEET("html", "FILE", "Also write all reports as one HTML page, with trends"),

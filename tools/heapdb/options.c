@@ -129,8 +129,8 @@ const struct option_info option_table[] = {
 	  "that start later" },
 	{ "all", NULL, OPTIONS_WATCH, 0, FLAG(all), "Watch all JVMs that can be inspected" },
 	{ "when", "CONDITION", OPTIONS_WATCH, 0, LIST(when),
-	  "Capture when CONDITION is true, such as 'heap > 85% for 5m'. May be repeated. "
-	  "Default: only record." },
+	  "Capture a dump when CONDITION is true, such as 'heap > 85% for 5m'. May be repeated. "
+	  "Default: record only." },
 	{ "keep", "database|graph|redacted|dump", OPTIONS_WATCH, 0, TEXT(keep),
 	  "What to keep from a capture besides the reports. Default: database." },
 	{ "dir", "DIR", OPTIONS_WATCH, 0, TEXT(dir),
@@ -179,7 +179,7 @@ const struct option_info option_table[] = {
 	{ "csv", NULL, OPTIONS_ROWS, 0, FORMAT(FORMAT_CSV),
 	  "Print comma-separated values with a header line" },
 	{ "table", NULL, OPTIONS_TABLE, 0, FORMAT(FORMAT_TABLE),
-	  "Print a table, even if the answer is text by default" },
+	  "Print a table, even if the default output is text" },
 	{ "format", ROW_FORMATS, OPTIONS_FORMAT, 0, FORMAT(FORMAT_TABLE), "Output format" },
 	{ "format", TREE_FORMATS, OPTIONS_TREE_FORMAT, 0, FORMAT(FORMAT_TABLE),
 	  "Output format. For trees: folded, speedscope, pprof, treemap and icicle." },
@@ -213,7 +213,8 @@ const struct option_info option_table[] = {
 	{ "no-values", NULL, OPTIONS_REPORT, 0, FLAG(no_values),
 	  "Omit strings and other values of the program from the HTML file" },
 	{ "with", "FILE", OPTIONS_REPORT | OPTIONS_SERVE, 0, LIST(with),
-	  "Also show this file (series, smaps, .jfr) or PID of the same program. May be repeated." },
+	  "Also show a file (series, smaps, .jfr) or process (PID) of the same program. "
+	  "May be repeated." },
 	{ "port", "N", OPTIONS_SERVE, 0, NUMBER(port, UINT16_MAX),
 	  "Port to listen on. Default: derived from the database name, or any free port." },
 	{ "listen", "ADDRESS", OPTIONS_SERVE, 0, TEXT(listen),

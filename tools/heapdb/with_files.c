@@ -89,8 +89,8 @@ int with_files_open(struct cli *cli, const struct repeated *files, struct with_f
 			return cli_usage(
 				cli,
 				"--with %s: expected a series written by `heapdb watch`, a recording "
-				"(.jfr), /proc/PID/smaps, output of jcmd, Android's meminfo, "
-				"or a trace of native memory",
+				"(.jfr), /proc/PID/smaps, the output of jcmd or dumpsys meminfo, "
+				"or a native memory trace",
 				files->values[i]);
 	}
 	for (size_t i = 0; i < ANSWER_COUNT; i++)

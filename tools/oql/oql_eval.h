@@ -331,8 +331,8 @@ struct oql_rows;
 int oql_rows_open(struct oql_eval *ev, const struct oql_select *select,
 		  const struct oql_frame *outer, struct oql_rows **out);
 /*
- * Replaces the statement's order with this column, with numbers descending and strings ascending,
- * or reversed. Must be called before the first row.
+ * Sorts by this column instead of the statement's ORDER BY: numbers descending and strings
+ * ascending, or the reverse if is_turned is set. Must be called before the first row is read.
  */
 int oql_rows_sort(struct oql_rows *rows, struct oql_str column, bool is_turned);
 /* Limits the number of rows to keep. */

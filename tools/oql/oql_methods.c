@@ -251,8 +251,8 @@ static int of_list(struct oql_eval *ev, const struct oql_call *call, struct oql_
 
 		if (from < 0 || to < from || (uint64_t)to > list->count)
 			return oql_refuse(ev, e,
-					  "range %" PRId64 " to %" PRId64 " is outside a list of "
-					  "%zu elements",
+					  "range %" PRId64 " to %" PRId64 " is out of bounds for a "
+					  "list of %zu elements",
 					  from, to, list->count);
 		r = oql_slice(ev, call->frame->arena, list,
 			      (struct oql_range){ (size_t)from, (size_t)(to - from) }, out);
@@ -263,8 +263,8 @@ static int of_list(struct oql_eval *ev, const struct oql_call *call, struct oql_
 
 		if (i < 0 || (uint64_t)i >= list->count)
 			return oql_refuse(ev, e,
-					  "index %" PRId64 " is outside a list of %zu "
-					  "elements",
+					  "index %" PRId64 " is out of range for a list of "
+					  "%zu elements",
 					  i, list->count);
 		r = oql_element(ev, list, (size_t)i, out);
 	} else if (args.count == 1 && oql_is(e->name, "contains")) {

@@ -174,8 +174,9 @@ static int part(struct oql_eval *ev, const struct oql_call *call, struct oql_val
 
 	if (from < 0 || to < from || to > length)
 		return oql_refuse(ev, call->e,
-				  "range %" PRId64 " to %" PRId64 " is outside a string of %" PRId64
-				  " characters",
+				  "range %" PRId64 " to %" PRId64
+				  " is out of bounds for a string of "
+				  "%" PRId64 " characters",
 				  from, to, length);
 	*out = text_value(s.data + at, byte_of(s, to) - at);
 	if (!is_char)

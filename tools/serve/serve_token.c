@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define PORT_FIRST 20000
-#define PORT_COUNT 12000 /* below the range from which systems assign ports */
+#define PORT_COUNT 12000 /* below the ephemeral port range */
 
 unsigned serve_token_port(const char *name)
 {

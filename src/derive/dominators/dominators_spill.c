@@ -57,7 +57,7 @@ struct spilled {
 	struct base_buckets rows;          /* records by blocks of objects */
 	/* whether fill_block writes retained sizes rather than dominators */
 	bool is_retained;
-	/* Arrays of the current range, by number. Sizes are in units of the alignment. */
+	/* Arrays of the current range, indexed by node. Sizes count units of the alignment. */
 	uint32_t *ix;
 	uint64_t *units;
 	uint64_t *below;

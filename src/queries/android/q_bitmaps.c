@@ -252,14 +252,14 @@ static int hash_contents(struct state *s, struct bitmap *b, XXH3_state_t *hash,
 	assert(b->encoding != NO_CONTENTS && b->buffer != HEAP_NONE);
 	if (XXH3_128bits_reset_withSeed(hash, base_hash_seed()) != XXH_OK ||
 	    XXH3_128bits_update(hash, sides, sizeof(sides)) != XXH_OK)
-		return hdb_fail(err, HDB_EBUG, "cannot hash the contents");
+		return hdb_fail(err, HDB_EBUG, "cannot hash the pixels of a bitmap");
 	for (uint64_t from = 0; from < used && slice.done; from += slice.done) {
 		slice.room = used - from < CHUNK ? used - from : CHUNK;
 		TRY(heap_elements(s->q->heap, b->buffer, from, &slice, err));
 		for (uint64_t i = 0; i < slice.done; i++)
 			bytes[i] = (uint8_t)bits[i];
 		if (XXH3_128bits_update(hash, bytes, slice.done) != XXH_OK)
-			return hdb_fail(err, HDB_EBUG, "cannot hash the contents");
+			return hdb_fail(err, HDB_EBUG, "cannot hash the pixels of a bitmap");
 	}
 	b->hash = XXH3_128bits_digest(hash);
 	return HDB_OK;

@@ -76,7 +76,7 @@ struct looking {
 	uint32_t key_class;
 	uint32_t entries;
 	uint32_t nothings;      /* number of values that mean "nothing" */
-	const char *nothing;    /* class of one such value; NULL if all are null */
+	const char *nothing;    /* class of one non-null value; NULL if all are null */
 	uint32_t weighed;       /* number of values whose fields were weighed */
 	uint64_t weighed_bytes; /* what they retain */
 	uint64_t now_ms;        /* time of the dump; 0: unknown */

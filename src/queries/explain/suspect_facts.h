@@ -114,7 +114,7 @@
 	X(begun_age)        /* string: age of the value that was created first */ \
 	X(closed_field)     /* string: boolean field that marks a value as closed or finished */ \
 	X(closed_percent)   /* percentage of values that are closed */ \
-	X(closed_value)     /* string: the value of that field, "true" or "false" */ \
+	X(closed_value)     /* string: value of the field, "true" or "false" */ \
 	X(tries_field)      /* string: field of the values with a number of attempts */ \
 	X(least_tries)      /* lowest number of attempts */ \
 	X(same_percent)     /* percentage of a list's elements that are the same object */ \

@@ -1,9 +1,9 @@
 /*
  * queries/leaks/leak_rows.h - the answer of the leaks query: rows of several kinds.
  *
- * All rows are created when the query opens, suspect by suspect, and kept in memory; limits on each
- * kind bound their number. All information in a row is in typed cells, from which leak_prose.c, and
- * no other file, builds sentences.
+ * All rows are created when the query opens, one suspect after the other, and kept in memory. The
+ * number of rows of each kind is limited. A row consists of typed cells; only leak_prose.c turns
+ * cells into sentences.
  */
 #ifndef QUERIES_LEAKS_LEAK_ROWS_H
 #define QUERIES_LEAKS_LEAK_ROWS_H
