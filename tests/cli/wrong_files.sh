@@ -25,8 +25,8 @@ wc -l <file
 
 for command in "redact $DUMP -" "convert $DUMP /dev/stdout" "export objects --db s.heapdb"; do
 	# shellcheck disable=SC2086
-	{ heapdb $command 2>&1 >&3 | cat >&2; } 3>&1 2>errors | head -c 4 >head
-	wc -c <head
+	{ heapdb $command 2>&1 >&3 | cat >&2; } 3>&1 2>errors | head -c 4 >begin
+	wc -c <begin
 	cat errors
 done
 say export roots --db s.heapdb -o roots.csv.gz

@@ -25,6 +25,7 @@ leaks_of() {
 
 while IFS='|' read -r name owner cause; do
 	[ -n "$name" ] || continue
+	# shellcheck disable=SC2254 # a pattern
 	case $name in ${CAUSE:-*}) ;; *) continue ;; esac
 	leaks_of "$name"
 	grep -qF -- "$owner" leaks.txt || { echo "FAILED: $name: no \"$owner\""; cat leaks.txt; failed=1; }
