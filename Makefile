@@ -249,13 +249,15 @@ $(BUILD)/tests/fuzz_%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/repla
 		$(command_lib) $(static_lib) $(TEST_LIBS)
 
 # What the Python package loads: the library, SQL, OQL, and files of columns. See tools/python.
-door_obj     = $(call obj_of,tools/python/python_door.c $(wildcard tools/common/*.c tools/export/*.c tools/oql/*.c \
-	tools/capture/*.c tools/memory/*.c tools/watch/*.c) \
-	$(if $(HAVE_SQLITE),$(sql_src)))
+door_obj     = $(call obj_of,$(filter-out $(if $(MACOS),$(linux_src)),tools/python/python_door.c $(wildcard \
+	tools/common/*.c tools/export/*.c tools/oql/*.c tools/capture/*.c tools/memory/*.c tools/watch/*.c) \
+	$(if $(HAVE_SQLITE),$(sql_src))))
+# For macOS, which knows neither, what is not HDB_API is hidden by the compiler.
+elf_names    = -Wl,-soname,libheapdb.so -Wl,--version-script=$(@D)/exports.map
 $(python_lib): $(lib_obj) $(door_obj) $(BUILD)/lib.list $(export_map) tools/python/python.map
 	@mkdir -p $(@D)
 	@cat $(export_map) tools/python/python.map > $(@D)/exports.map
-	$(LINK_SAID)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libheapdb.so -Wl,--version-script=$(@D)/exports.map \
+	$(LINK_SAID)$(CC) $(ALL_LDFLAGS) -shared $(if $(MACOS),,$(elf_names)) \
 		-o $@ $(lib_obj) $(door_obj) $(LIB_LIBS) $(if $(HAVE_SQLITE),-lsqlite3 -lm) $(ARCHIVE_LIBS)
 
 # Examples see what a user of the installed library sees: heapdb.h and libheapdb.
@@ -696,8 +698,11 @@ define build_zig
 	+$(MAKE) PORTABLE=1 RELEASE=1 BUILD=build/zig/$(1) $(call zig_tools,$(1)) OPT=-O2 \
 		CPPFLAGS='-UNDEBUG -Ibuild/zig/$(1)/include' LDFLAGS='-s -Lbuild/zig/$(1)/lib' build/zig/$(1)/$(2)
 endef
-WHEELS = x86_64-linux-gnu.2.17 aarch64-linux-gnu.2.17 x86_64-linux-musl aarch64-linux-musl
-wheels: $(WHEELS:%=wheel-%) ## build wheels for manylinux_2_17 and musllinux, x86_64 and aarch64, by zig (PyPI)
+WHEELS = x86_64-linux-gnu.2.17 aarch64-linux-gnu.2.17 x86_64-linux-musl aarch64-linux-musl aarch64-macos x86_64-macos
+wheels: $(WHEELS:%=wheel-%) ## build wheels for manylinux_2_17, musllinux and macOS, x86_64 and aarch64, by zig (PyPI)
+# In the command's folder: with the libraries that are there, and not at the same time.
+wheel-aarch64-macos: macos-aarch64
+wheel-x86_64-macos: macos-x86_64
 wheel-%: $(ZIG) stubs
 	@mkdir -p build/wheels
 	$(call build_zig,$*,python/libheapdb.so)

@@ -4,7 +4,7 @@
 #
 # The static command and the image run in empty roots, the wheel in a new environment, and the Debian packages in a new
 # Debian 12 and 13 (debootstrap). A C program, linked by zig with the library of wheels for other systems, runs with
-# musl's loader and in qemu. Missing tools are listed and skipped.
+# musl's loader and in qemu. For macOS only the headers are checked. Missing tools are listed and skipped.
 set -eu
 cd "$HDB_ROOT"
 release=build/release
@@ -57,7 +57,7 @@ zig=build/zig/ziglang/zig
 mkdir "$w/mount"
 cp "$w/here.heapdb" "$w/asked.heapdb"
 top10 "$w/asked.heapdb" > "$w/want"
-for wheel in "$release"/heapdb_jvm-*.whl; do
+for wheel in "$release"/heapdb_jvm-*linux_*.whl; do
 	machine=$(echo "$wheel" | sed 's/.*linux_[0-9_]*_\([a-z].*\)\.whl/\1/')
 	case $wheel in
 	*musllinux*) target=$machine-linux-musl loader=ld-musl-$machine.so.1 ;;
@@ -92,23 +92,53 @@ for wheel in "$release"/heapdb_jvm-*.whl; do
 	used "$wheel (its library)"
 done
 
-# Binaries for macOS cannot run here. Their imported symbols are checked, and that those for ARM are signed (ad hoc),
-# without which macOS starts no program.
-dylibs=$(command -v llvm-objdump || command -v llvm-objdump-14 || true)
+# Binaries for macOS cannot run here. The libraries that they load are checked, that those for ARM are signed (ad hoc),
+# without which macOS starts no program, and what the libraries of wheels export.
+objdump=$(command -v llvm-objdump || command -v llvm-objdump-14 || true)
+# mac FILE MACHINE KIND: a Mach-O file of MACHINE, 2 (command) or 6 (library), that loads only the system's library.
+mac() {
+	case $2 in
+	aarch64) want="feedfacf 0100000c" ;;
+	*) want="feedfacf 01000007" ;;
+	esac
+	# shellcheck disable=SC2046
+	set -- "$1" "$2" "$want $(printf %08x "$3")" $(od -An -tx4 -N16 "$1")
+	[ "$4 $5 $7" = "$3" ] || { echo "$1: $4 $5 $7 instead of $3"; exit 1; }
+	[ -n "$objdump" ] || return 0
+	"$objdump" --macho --private-headers "$1" > "$w/headers"
+	grep -A 2 LC_LOAD_DYLIB "$w/headers" | grep ' name ' > "$w/dylibs"
+	if grep -v ' /usr/lib/libSystem.B.dylib ' "$w/dylibs"; then exit 1; fi
+	[ "$2" != aarch64 ] || grep -q LC_CODE_SIGNATURE "$w/headers"
+}
 for packed in "$release"/heapdb-*-macos-*.tar.gz; do
 	[ -f "$packed" ] || continue
 	mkdir "$w/mac"
 	tar xzf "$packed" -C "$w/mac" --strip-components=1
-	[ "$(od -An -tx4 -N4 "$w/mac/heapdb" | tr -d ' ')" = feedfacf ]
-	if [ -n "$dylibs" ]; then
-		"$dylibs" --macho --dylibs-used "$w/mac/heapdb" | sed 1d > "$w/dylibs"
-		if grep -v /usr/lib/libSystem.B.dylib "$w/dylibs"; then exit 1; fi
-		case $packed in
-		*aarch64*) "$dylibs" --macho --private-headers "$w/mac/heapdb" | grep -q LC_CODE_SIGNATURE ;;
-		esac
-	fi
+	case $packed in
+	*aarch64*) mac "$w/mac/heapdb" aarch64 2 ;;
+	*) mac "$w/mac/heapdb" x86_64 2 ;;
+	esac
 	rm -r "$w/mac"
 	used "$packed (not run)"
+done
+for wheel in "$release"/heapdb_jvm-*-macosx_*.whl; do
+	[ -f "$wheel" ] || continue
+	python3 -m zipfile -e "$wheel" "$w/mac"
+	case $wheel in
+	*_arm64.whl) mac "$w/mac/heapdb_jvm/libheapdb.so" aarch64 6 ;;
+	*) mac "$w/mac/heapdb_jvm/libheapdb.so" x86_64 6 ;;
+	esac
+	# What Python calls by name: functions of heapdb.h and those of the wheel.
+	if [ -n "$objdump" ]; then
+		"$objdump" --macho --exports-trie "$w/mac/heapdb_jvm/libheapdb.so" |
+			awk '{ print $2 }' | sort -u > "$w/exports"
+		grep -rhoE '\blib\.(hdb|hdbpy)_[a-z_0-9]+' "$w/mac/heapdb_jvm" --include=*.py |
+			sed 's/^lib\./_/' | sort -u > "$w/called"
+		[ "$(wc -l < "$w/called")" -gt 20 ]
+		if comm -13 "$w/exports" "$w/called" | grep .; then echo "$wheel does not export these"; exit 1; fi
+	fi
+	rm -r "$w/mac"
+	used "$wheel (its library, not run)"
 done
 
 # shellcheck disable=SC1091

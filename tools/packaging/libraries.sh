@@ -16,16 +16,16 @@ dir=$(cd "$dir" && pwd)
 sources=$PWD/build/sources
 log=$dir/libraries.log
 
-# `make -j release` calls this for several systems at once; sources are fetched and prepared once.
+# `make -j release` calls this for several systems at once; sources are fetched and prepared once, under this lock.
 exec 9>build/sources/lock
 flock 9
-
 # A release that the security archive has lost is taken from the main one.
 # The fields are apt's, not the shell's.
 # shellcheck disable=SC2016
 apt-get indextargets --format 'deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)' \
 	'Created-By: Packages' 'Origin: Debian' | sort -u >"$sources/all.list"
 grep -v -- '-security' "$sources/all.list" >"$sources/main.list" || true
+flock -u 9
 apt() {
 	list=$1
 	shift
@@ -33,9 +33,14 @@ apt() {
 		-o Dir::Etc::SourceParts=- -o Dir::State::Lists="$sources/lists" "$@"
 }
 
-# fetch NAME: the unpacked and patched source in build/sources/NAME.
+# fetch NAME: a copy of the unpacked and patched source in build/sources/NAME: DIR/work.
 fetch() {
-	[ ! -d "$sources/$1" ] || return 0
+	flock 9
+	[ -d "$sources/$1" ] || fetch_new "$1"
+	cp -a "$sources/$1" "$dir/work"
+	flock -u 9
+}
+fetch_new() {
 	[ -f "$sources/lists/updated" ] || {
 		apt all.list update
 		: >"$sources/lists/updated"
@@ -109,9 +114,11 @@ make_zlib() {
 }
 # One file is made of all sources once; that is the same for all systems.
 make_sqlite3() {
+	flock 9
 	[ -f "$sources/sqlite3/sqlite3.c" ] || (cd "$sources/sqlite3" &&
 		CC=gcc ./configure --quiet --disable-tcl &&
 		make -s sqlite3.c sqlite3.h)
+	flock -u 9
 	cp "$sources/sqlite3/sqlite3.c" "$sources/sqlite3/sqlite3.h" .
 	archive sqlite3 -DSQLITE_ENABLE_COLUMN_METADATA -DSQLITE_ENABLE_FTS3 -DSQLITE_ENABLE_FTS3_PARENTHESIS \
 		-DSQLITE_ENABLE_RTREE -DSQLITE_ENABLE_DBSTAT_VTAB -DSQLITE_ENABLE_MATH_FUNCTIONS \
@@ -172,7 +179,6 @@ for name; do
 	# In a process of its own, so that `set -e` holds in it.
 	(
 		fetch "$name"
-		cp -a "$sources/$name" "$dir/work"
 		cd "$dir/work"
 		"make_${name%1.6}"
 	) >"$log" 2>&1 &

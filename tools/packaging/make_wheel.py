@@ -1,14 +1,15 @@
 """Packs the Python package and the library into a wheel: make_wheel.py LIBRARY STUBS FOLDER.
 
 The wheel needs no Python version nor any package: py3-none-manylinux_2_N_ARCH, N from the newest
-symbol of glibc that the library asks for, or py3-none-musllinux_1_2_ARCH. Standard library only; times are fixed, so that the same
-sources give the same bytes.
+symbol of glibc that the library asks for, py3-none-musllinux_1_2_ARCH, or py3-none-macosx_N_0_ARCH. Standard library
+only; times are fixed, so that the same sources give the same bytes.
 """
 import base64
 import hashlib
 import importlib.util
 import os
 import re
+import struct
 import subprocess
 import sys
 import zipfile
@@ -26,6 +27,7 @@ License-File: NOTICES
 Keywords: java,android,jvm,heap,heap-dump,hprof,memory-leak,profiling
 Classifier: Development Status :: 4 - Beta
 Classifier: Intended Audience :: Developers
+Classifier: Operating System :: MacOS
 Classifier: Operating System :: POSIX :: Linux
 Classifier: Programming Language :: C
 Classifier: Programming Language :: Java
@@ -47,8 +49,27 @@ def readelf(option, library):
                           text=True, env={**os.environ, "LC_ALL": "C"}).stdout
 
 
+def load_commands(library):
+    """The kind and the bytes of each load command of a Mach-O file; none if it is another one."""
+    with open(library, "rb") as f:
+        data = f.read(1 << 16)
+    magic, _, _, _, count = struct.unpack_from("<5I", data)
+    at = 32
+    for _ in range(count if magic == 0xFEEDFACF else 0):
+        kind, size = struct.unpack_from("<2I", data, at)
+        yield kind, data[at:at + size]
+        at += size
+
+
 def platform_tag(library):
-    """The oldest C library that the library runs with, and the machine."""
+    """The oldest C library or macOS that the library runs with, and the machine."""
+    for kind, command in load_commands(library):
+        if kind == 0x32:  # LC_BUILD_VERSION
+            version = struct.unpack_from("<I", command, 12)[0]
+            with open(library, "rb") as f:
+                machine = "arm64" if struct.unpack("<2I", f.read(8))[1] & 0xFF == 12 else "x86_64"
+            # Since macOS 11 tags have no minor versions: a wheel for 11.7 is one for 12.
+            return f"macosx_{(version >> 16) + (version & 0xFFFF > 0)}_0_{machine}"
     machine = "aarch64" if "AArch64" in readelf("-h", library) else "x86_64"
     if "libc.so" in needed(library):
         return f"musllinux_1_2_{machine}"
@@ -59,6 +80,9 @@ def platform_tag(library):
 
 def needed(library):
     """Shared libraries that it asks for: only those of the C library may be missing in a wheel."""
+    commands = list(load_commands(library))
+    if commands:
+        return [command[24:].split(b"\0")[0].decode() for kind, command in commands if kind == 0xC]  # LC_LOAD_DYLIB
     return re.findall(r"\(NEEDED\).*\[(\S+)\]", readelf("-d", library))
 
 
@@ -133,7 +157,7 @@ def write(folder, tag, files):
 
 def main(library, stubs, folder):
     others = [n for n in needed(library)
-              if not re.match(r"lib(c|m|pthread|dl|rt)\.so|ld-linux", n)]
+              if not re.match(r"lib(c|m|pthread|dl|rt)\.so|ld-linux|/usr/lib/libSystem\.B\.dylib$", n)]
     if others:
         sys.exit(f"make_wheel: {library} needs {', '.join(others)}, which a wheel cannot expect")
     tag = f"py3-none-{platform_tag(library)}"
