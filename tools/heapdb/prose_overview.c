@@ -31,11 +31,8 @@ static void put_suspect(struct answer *answer, uint64_t number, const struct ren
 
 	prose_add(&size, out, rows_value(rows, "retained"));
 	output_format(out, "%3llu", (unsigned long long)number);
-	/*
-	 * Findings that are reported regardless of their size, such as a pool without free
-	 * connections.
-	 */
-	if (rows_value(rows, "percent")->d < 0.05)
+	/* Faults are reported whatever their size, such as a pool without free connections. */
+	if (rows_is(rows, "kind", "suspect") && rows_value(rows, "percent")->d < 0.05)
 		output_blanks(out, 20);
 	else
 		output_format(out, " %5.1f %% %9.*s  ", rows_value(rows, "percent")->d,
