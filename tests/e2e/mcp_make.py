@@ -140,8 +140,8 @@ def main():
         clean()
         s = Server(forms=forms, version=version)
         assert not {"import", "capture"} & set(s.names())
-        s.refuses("with the option --allow-import to allow it", "import", dump="a.hprof")
-        s.refuses("with the option --allow-capture to allow it", "capture", pid=jvm)
+        s.refuses("with the option allow-import to allow it", "import", dump="a.hprof")
+        s.refuses("with the option allow-capture to allow it", "capture", pid=jvm)
         s.close()
     for version, forms in ("2025-06-18", {}), ("2025-11-25", {"form": {}}), (NOW, {}):
         clean()

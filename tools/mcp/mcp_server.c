@@ -420,7 +420,7 @@ static int ask_consent(void *ctx, const char *question, const char *option, stru
 		return hdb_fail(
 			err, HDB_EUSAGE,
 			"this requires the user's consent, which this client cannot request; start "
-			"heapdb mcp with the option --%s to allow it",
+			"heapdb mcp with the option %s to allow it",
 			option);
 	if (!version_of(c->message)) {
 		answer = ask_session(c->server, question);
