@@ -33,7 +33,7 @@ against 's/HDB_EINTR = -22/HDB_EINTR = -24/' 'constant HDB_EINTR'
 against 's/^HDB_API void hdb_close(struct hdb \*db/&, int how/' 'function hdb_close'
 against 's/^HDB_API unsigned hdb_has(struct hdb \*db);//' 'function hdb_has'
 against 's/^struct hdb_basic {/&\n\tint more;/' 'hdb_basic'
-against 's/^\tdouble d;    .*/&\n\tint more;/' 'never changes.*hdb_basic'
+against 's/^\tdouble d;  .*/&\n\tint more;/' 'never changes.*hdb_basic'
 
 # Compatible changes are accepted: an additional function, an additional member at the end of a structure with a size.
 sed 's/^\tsize_t name_size; .*/&\n\tuint64_t more;/; s/^HDB_API unsigned hdb_has/HDB_API int hdb_more(int of);\n&/' \
