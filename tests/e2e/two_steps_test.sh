@@ -7,7 +7,7 @@ cd "$TMPDIR"
 export LC_ALL=C.UTF-8 COLUMNS=100 PAGER=cat
 unset HEAPDB
 # Enough objects that progress after the dominator tree is drawn on every machine.
-hprofgen random --objects 1M -o big.hprof
+hprofgen random --objects 3M -o big.hprof
 heapdb import big.hprof --quiet
 heapdb top --limit 1 big.heapdb > largest
 cp big.heapdb kept
