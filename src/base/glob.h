@@ -13,7 +13,7 @@ bool base_glob(const char *pattern, const char *text);
 /* Returns whether `name` is one of `names`, a list separated by |, such as "Google|LGE". */
 bool base_is_among(const char *names, const char *name);
 
-/* Returns whether `patterns`, a list separated by commas or blanks, contains one that matches. */
+/* Returns whether `text` matches any pattern of a list separated by commas or blanks. */
 bool base_glob_list(const char *patterns, const char *text);
 
 #endif

@@ -559,7 +559,7 @@ bool base_pack_is_zero(const struct pack_column *column)
 	return true;
 }
 
-/* Fields of one width, at most 57 bits each: the low bits of a group's values. */
+/* Fixed-width fields of at most 57 bits, which hold the low bits of a group's values. */
 struct fields {
 	const uint8_t *at;
 	const uint8_t *end; /* end of the readable bytes */

@@ -34,7 +34,7 @@ struct children {
 	struct store_writer *writer;
 	struct graph_child_rows rows;
 	enum store_table table, big_table;
-	/* number of lists without the list of the top level, which comes last */
+	/* number of lists, excluding the top-level list, which comes last */
 	uint32_t row_count;
 	struct range_slot *slots;
 	unsigned slot_count;

@@ -41,8 +41,8 @@
  */
 #define BUILDER_ENTRIES_MAX 65536u
 /*
- * Number of slots in a thread's class cache, by a hash of the ID. Most objects belong to a few
- * classes.
+ * Number of slots in a thread's class cache, which is indexed by a hash of the class ID. Most
+ * objects belong to only a few classes.
  */
 #define BUILDER_CLASSES 2048u
 /*

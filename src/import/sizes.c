@@ -311,7 +311,7 @@ static bool is_dense(struct import *im, const struct layout_model *model)
 struct laid_out {
 	uint64_t bytes;
 	unsigned align;
-	bool may_grow; /* whether it may be corrected to the observed size */
+	bool may_grow; /* whether `bytes` may be corrected to the observed size */
 };
 
 /*

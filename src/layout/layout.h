@@ -42,7 +42,7 @@ struct layout_model {
 	unsigned align_bytes;     /* object alignment, a power of two */
 	unsigned contended_bytes; /* padding of @Contended; 0: none */
 	unsigned java;            /* feature version of the VM (8, 17, ...); 0: unknown */
-	/* builder: whether gaps of superclasses remain empty (-UseEmptySlotsInSupers) */
+	/* builder: whether gaps in superclasses remain empty (-UseEmptySlotsInSupers) */
 	bool keeps_super_gaps;
 	/* classic: whether the gap before longs remains empty (-CompactFields) */
 	bool keeps_long_gap;

@@ -75,7 +75,7 @@ struct phd_class {
 	uint32_t fields;
 	uint32_t super_no; /* superclass, or PHD_NONE; cycles have been broken */
 	uint32_t array_no; /* class of arrays of this class, if has_arrays */
-	/* whether its record was found; otherwise, only other records refer to it */
+	/* whether its record was found; if not, it is known only from references to it */
 	bool is_read;
 	bool has_arrays;
 	uint8_t visit;

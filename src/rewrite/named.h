@@ -11,7 +11,7 @@
 #include "base/idmap.h"
 #include "rewrite/rewriter.h"
 
-/* The names of a dump. The caller must zero-initialise it and set w. */
+/* The names of a dump. The caller must zero-initialise the structure and set w. */
 struct rewrite_named {
 	struct rewriter *w;    /* lent */
 	struct base_idmap ids; /* a set: string ID to 0 */

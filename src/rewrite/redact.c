@@ -35,8 +35,8 @@ struct rewrite_hashes {
 #define KEY_FILE_MAX 4096u
 #define HASHED_BYTES (256u << 10)
 /*
- * Number of letters of a hash: ten 6-bit letters from each of the two words. The last four bits of
- * each word are not used.
+ * Number of characters of a hash: ten 6-bit characters from each of the two words. The last four
+ * bits of each word are unused.
  */
 #define LETTERS 20u
 

@@ -98,7 +98,8 @@ enum store_view_table {
 };
 
 /*
- * Returns the number of the table for one strength. View 1: strong, 2: soft, 3: finalizer, 4: weak.
+ * Returns the number of a table for the weakest strength of reference that it follows. View 1:
+ * strong, 2: soft, 3: finalizer, 4: weak.
  */
 #define STORE_VIEW(view, table) \
 	((enum store_table)(STORE_VIEWS + ((view)-1) * STORE_VIEW_TABLES + (table)))

@@ -107,7 +107,7 @@ try exits 4 'ended before answering'
 try hangs 4 'did not answer within 1 s' --timeout 1
 try endless 4 'did not answer within 1 s' --timeout 1
 try deaf 4 'did not answer within 1 s' --timeout 1
-try open 4 'does not belong to it: another user created it, or others may access it'
+try open 4 'cannot be trusted: another user created it, or other users can access it'
 try stolen 4 "the socket of process [0-9]* belongs to another process"
 try file 4 'is not a socket'
 try link 4 'is not a socket'

@@ -69,10 +69,11 @@ static int check_socket(const struct attach *a, const char *name, struct hdb_err
 		return hdb_fail(err, HDB_EIO, "/tmp/%s of process %ld is not a socket", name,
 				(long)a->process->pid);
 	if (st.st_uid != a->process->uid || st.st_mode & (S_IWGRP | S_IWOTH | S_IRGRP | S_IROTH))
-		return hdb_fail(err, HDB_EIO,
-				"/tmp/%s of process %ld does not belong to it: another user "
-				"created it, or others may access it",
-				name, (long)a->process->pid);
+		return hdb_fail(
+			err, HDB_EIO,
+			"/tmp/%s of process %ld cannot be trusted: another user created it, "
+			"or other users can access it",
+			name, (long)a->process->pid);
 	return HDB_OK;
 }
 

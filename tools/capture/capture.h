@@ -184,7 +184,8 @@ int capture_app_start(const char *process, const struct capture_options *options
 int capture_input(const struct capture *capture);
 
 /*
- * Returns a readable name of the source: "JVM 4711 (com.example.Main)". Borrowed until capture_end.
+ * Returns a readable name for the source, such as "JVM 4711 (com.example.Main)". Valid until
+ * capture_end.
  */
 const char *capture_name(const struct capture *capture);
 

@@ -226,8 +226,8 @@ int locate_database(struct cli *cli);
 int locate_existing(struct cli *cli);
 
 /*
- * Returns whether an operand is a database or dump rather than the name of a class or thread: it
- * exists, and its first bytes, its suffix or a slash in its name identify it.
+ * Returns whether an operand names a database or dump rather than a class or thread. The file must
+ * exist, and be recognised by its first bytes, its suffix or a slash in its name.
  */
 bool locate_is_file(const char *name);
 /* Returns whether the file is a dump, archive or database, by its first bytes or its suffix. */

@@ -97,7 +97,7 @@ static int list_vms(struct cli *cli)
 	source.row_count = rows.count;
 	rc = print_answer(cli, &answer);
 	if (rc == HDB_OK && !rows.count)
-		cli_notice(cli, "no Java process of this user is running");
+		cli_notice(cli, "this user has no running Java processes");
 	if (rc == HDB_OK && hidden)
 		cli_notice(cli, "cannot inspect %zu Java process%s of other users", hidden,
 			   hidden == 1 ? "" : "es");

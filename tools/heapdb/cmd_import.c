@@ -15,7 +15,7 @@
 #define KINDS_MAX 4
 #define KIND_SIZE 64
 
-/* Number of problems examined for their kinds. */
+/* Maximum number of problems read to list the kinds of problems. */
 #define PROBLEMS_READ 1000
 
 #define DATABASE_PATH_SIZE 4096

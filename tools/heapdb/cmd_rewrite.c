@@ -46,7 +46,7 @@ static int check_operands(struct cli *cli)
 					 "only one dump is allowed",
 				 cli->command->name, cli->command->synopsis);
 	if (strcmp(cli->opt.operands[1], "-") == 0 && cli->out->is_terminal)
-		return cli_usage(cli, "cannot print a dump on a terminal");
+		return cli_usage(cli, "cannot write a dump to a terminal");
 	if (strcmp(cli->opt.operands[1], "-") == 0 &&
 	    (cli->opt.has_format || cli->opt.human || cli->opt.bytes))
 		return cli_usage(

@@ -206,7 +206,7 @@ const struct option_info option_table[] = {
 	{ "stacks", NULL, OPTIONS_STACKS, 0, FLAG(stacks),
 	  "Print all stacks with local variables, like a thread dump" },
 	{ "by", "class|thread|stack|site|module|dump", OPTIONS_ALLOCATIONS, 0, WORD(by, 0),
-	  "What to group by: stack for a call tree, site for the allocating frame, module or dump "
+	  "Group by stack for a call tree, site for the allocating frame, module or dump "
 	  "for native heaps" },
 	{ "html", "FILE", OPTIONS_REPORT, 0, TEXT(html),
 	  "Write the report as one HTML file for a browser" },
@@ -233,7 +233,8 @@ const struct option_info option_table[] = {
 	  "Maximum time for a statement" },
 	{ "all", NULL, OPTIONS_NAMES, 0, FLAG(all),
 	  "List every command and query. For a query, also its columns, facts and shared options." },
-	{ "names", NULL, OPTIONS_NAMES, 0, FLAG(names), "Print all names, for completion" },
+	{ "names", NULL, OPTIONS_NAMES, 0, FLAG(names),
+	  "Print the names of commands, queries and options, for shell completion" },
 	{ "schema", NULL, OPTIONS_NAMES, 0, FLAG(schema),
 	  "Print a JSON Schema of the output of --json" },
 	{ "no-pager", NULL, OPTIONS_ROWS | OPTIONS_REPORT | OPTIONS_NAMES, 0, FLAG(no_pager),

@@ -81,7 +81,8 @@ void prose_file(struct output *out, const char *path, size_t size);
 int prose_footer(struct answer *answer, const struct render_style *style, struct output *out);
 
 /*
- * Prints the same kind of line for parts of an answer: "3 of 42 threads (--limit all shows all)".
+ * Prints how many items of a part of an answer are shown, such as "3 of 42 threads (--limit all
+ * shows all)".
  */
 void prose_parts_footer(const struct render_style *style, struct output *out, uint64_t all,
 			const char *parts);

@@ -244,7 +244,7 @@ static char *resolve(const struct mcp_files *files, const char *name)
 		       NULL;
 }
 
-/* Fails because there is no such database, and mentions a dump from which one can be made. */
+/* Fails with a message that names a dump from which the database can be imported, if any. */
 static int refuse_file(const struct mcp_files *files, const char *name, struct hdb_error *err)
 {
 	char *dump = strlen(name) < PATH_MAX ? find_file(files, name, ".hprof") : NULL;

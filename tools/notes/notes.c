@@ -236,7 +236,7 @@ static int lock(const char *db_path, int *fd, struct hdb_error *err)
 	if (*fd < 0)
 		return hdb_fail(err, HDB_EIO, "%s: %s", db_path, strerror(errno));
 	for (int i = 0; i < LOCK_TRIES; i++) {
-		/* without locks in the file system, the last writer wins */
+		/* if the file system does not support locks, the last writer wins */
 		if (flock(*fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
 			return HDB_OK;
 		nanosleep(&pause, NULL);

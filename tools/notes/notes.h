@@ -31,7 +31,7 @@ struct note {
 	 * dumps.
 	 */
 	const char *dump;
-	bool is_other; /* whether the note is on an object of another dump, and is only listed */
+	bool is_other; /* whether its object is in another dump; such notes are only listed */
 	/*
 	 * While printing: whether the answer contains the target, and whether the note was already
 	 * printed.

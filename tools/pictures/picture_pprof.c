@@ -92,8 +92,7 @@ int picture_pprof(struct picture *picture, struct output *out, struct hdb_error 
 
 	if (out->is_terminal)
 		return hdb_fail(err, HDB_EUSAGE,
-				"a profile for pprof is binary; use -o FILE to write it to a "
-				"file");
+				"pprof profiles are binary; use -o FILE to write to a file");
 	TRY(picture_frames(picture, &frames, err));
 	put_head(out, SAMPLE_TYPE, 4);
 	put_number(out, 1, RETAINED);

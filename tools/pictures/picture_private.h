@@ -80,9 +80,10 @@ struct svg_box {
 
 /* Cells in breadth-first order, so that the limit cuts the deepest levels. */
 struct svg_layout {
-	const struct picture *picture; /* lent */
-	size_t *queue, *list;          /* lent: nodes to draw; children of one node */
-	struct svg_box *boxes;         /* lent, by position in the queue */
+	/* All pointers are borrowed. */
+	const struct picture *picture;
+	size_t *queue, *list;  /* nodes to draw; children of one node */
+	struct svg_box *boxes; /* one per node in the queue */
 	size_t count;
 	size_t folded; /* number of children of the current cell that are too small to draw */
 	uint64_t folded_bytes;

@@ -138,7 +138,7 @@ struct sql_table_def {
 	/* Returns the value of a column, by the number in its cell, to SQLite. */
 	int (*column)(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
 		      struct hdb_error *err);
-	/* Optional. Frees the memory that begin allocated; the state is cleared. */
+	/* Optional. Frees the memory that begin allocated. The caller then clears the state. */
 	void (*end)(struct sql_cursor *c);
 };
 

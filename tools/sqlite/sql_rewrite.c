@@ -190,8 +190,8 @@ static bool read_shape(const struct sql_word *words, size_t count, struct shape 
 }
 
 /*
- * Returns whether there are aggregates whose result over totals would differ: min(class) gives the
- * same result, but group_concat does not.
+ * Returns whether any aggregate would give a different result when computed from totals.
+ * group_concat does; min(class) does not.
  */
 static bool has_other_aggregate(const struct sql_word *words, size_t count)
 {

@@ -79,7 +79,7 @@ static int note_unknown(struct entries *s, struct hdb_error *err)
 	return HDB_NOTFOUND;
 }
 
-/* Opens the next object that is a collection: HDB_OK or HDB_END. */
+/* Opens the next object that is a collection. Returns HDB_END if there are no more. */
 static int next_owner(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct entries *s = c->state;

@@ -46,8 +46,8 @@ struct graph_edge_buckets {
 };
 
 /*
- * Prepares for targets 0 to target_count - 1. `work` is borrowed. The caller must release *eb even
- * after a failure.
+ * Initialises *eb for targets 0 to target_count - 1. `work` is borrowed. The caller must release
+ * *eb even after a failure.
  */
 int graph_buckets_init(struct graph_edge_buckets *eb, uint64_t target_count, struct base_work *work,
 		       struct hdb_error *err);

@@ -177,7 +177,7 @@ struct explain_candidate {
 
 /* Selects the objects that are candidates. */
 struct explain_choice {
-	uint64_t least_bytes; /* retained size, unless a rule of the class finds faults */
+	uint64_t least_bytes; /* minimum retained size, unless a rule for the class finds faults */
 	bool of_faults;       /* use only rules that find faults or unbounded collections */
 };
 

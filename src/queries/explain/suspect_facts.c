@@ -633,8 +633,8 @@ static int walk(struct held_walk *w, const struct analysis_suspect *s, struct ex
 }
 
 /*
- * A group consists of objects of one class. Any other suspect holds the values of its largest
- * collection.
+ * Sets the facts on the class of the members: the objects of a group, or the values of the largest
+ * collection of any other suspect.
  */
 static void set_members(struct heap *heap, const struct analysis_suspect *suspect,
 			struct explain_facts *out)

@@ -120,7 +120,7 @@
 	X(same_percent)     /* percentage of a list's elements that are the same object */ \
 	X(growth)           /* string: "No entry was ever removed from the HashMap." */ \
 	X(removed)          /* lowest possible number of entries that were removed, if any */ \
-	X(keys)             /* string: kind of the keys: "The keys are UUIDs." */ \
+	X(keys)             /* string: a sentence such as "The keys are UUIDs." */ \
 	X(key_fields)       /* string: different values of each field of the keys */ \
 	X(sequence_field)   /* string: field of the values with consecutive numbers */ \
 	X(once_field)       /* string: field of the values that counts their uses */ \
@@ -134,7 +134,7 @@
 	X(alike_percent) /* percentage of collections that are nearly equal to the previous one */ \
 	X(chain_kind)    /* string: class of objects that each hold the next one */ \
 	X(chain_field)   /* string: the field that holds the next */ \
-	X(heavy) /* object: the innermost value of a map that by itself retains half of the map */ \
+	X(heavy) /* object: the innermost map value that retains at least half of its map */ \
 	X(heavy_percent)  /* its retained size */ \
 	X(waited_percent) /* share retained by incomplete futures with actions */ \
 	X(holder_field)   /* string: the field that refers to the largest collection */ \

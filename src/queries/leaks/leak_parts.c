@@ -454,8 +454,8 @@ static int choose_children(struct following *f, uint32_t point_ix, struct hdb_er
 }
 
 /*
- * Follows the children of the point on all threads. They are sorted by retained size, largest
- * first, as times_of requires, and are added in this order.
+ * Follows the children of the accumulation point, using all threads. The children are sorted by
+ * retained size, largest first, as times_of requires, and are added in this order.
  */
 static int follow_children(struct query *q, struct elements *e, uint32_t point_ix,
 			   struct hdb_error *err)

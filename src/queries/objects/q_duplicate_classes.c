@@ -13,7 +13,7 @@ struct copy {
 	uint32_t no, copies;
 };
 
-/* All classes whose names are shared by several classes. */
+/* All classes that have the same name as another class. */
 struct copies {
 	struct copy *list; /* owned: free() */
 	size_t count;

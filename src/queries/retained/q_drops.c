@@ -51,8 +51,8 @@ struct dominated {
 };
 
 /*
- * Pushes the children above the threshold, but at most `most`, so that the largest is on top. They
- * get the level of `at`.
+ * Pushes up to `most` children above the threshold, the largest last so that it is on top. Their
+ * level is that of `at`.
  */
 static int push_children(struct drops *d, struct todo at, size_t most, struct dominated *out,
 			 struct hdb_error *err)

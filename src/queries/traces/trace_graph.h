@@ -17,10 +17,10 @@
 #include "queries/traces/library_leaks.h"
 
 /*
- * A table in memory that finds objects by ID, for passes that look up every reference of a heap.
- * IDs are addresses, and most heaps occupy one range of addresses. The table has the index of the
- * first object in every 256 addresses, and the lowest byte of the ID of every object: about two
- * bytes per object.
+ * A table in memory for looking up objects by ID, for passes that look up every reference of a
+ * heap. IDs are addresses, and most heaps occupy one range of addresses. For each block of 256
+ * addresses, the table stores the index of its first object; for each object, the lowest byte of
+ * its ID. This takes about two bytes per object.
  */
 struct trace_ids {
 	struct heap *heap;      /* borrowed, as is `work` */

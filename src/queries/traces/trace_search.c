@@ -329,7 +329,7 @@ static unsigned rank_root(const struct store_root *root)
 {
 	unsigned i = 0;
 
-	/* Local variables of a known thread are references of that thread. */
+	/* Local variables are treated as references from their thread, if the thread is known. */
 	if (root->kind == HPROF_ROOT_JAVA_FRAME && root->is_local)
 		return ROOT_KINDS;
 	while (i < ROOT_KINDS && root_order[i] != root->kind)
