@@ -14,6 +14,8 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 512
+/* Number of steps between two checks for cancellation. */
+#define STEPS_BETWEEN 4096u
 /* Maximum number of bytes in a thread's name; longer names are truncated. */
 #define THREAD_NAME_MAX 128
 
@@ -25,11 +27,15 @@
 static int walk_up(struct query *q, bool is_strong, uint32_t ix, struct query_leak_path *out,
 		   struct hdb_error *err)
 {
+	static const struct base_stage unnamed = { .name = NULL };
 	uint32_t above[LEAK_PATH_ENDS] = { 0 }, parent;
 	uint64_t length = 0, from_top;
 
 	*out = (struct query_leak_path){ .is_strong = is_strong };
 	for (uint32_t at = ix; at != GRAPH_NONE; at = parent, length++) {
+		/* The steps belong to no stage, because callers search many paths. */
+		if (length % STEPS_BETWEEN == 0)
+			TRY(base_step_of(q->work, &unnamed, 0, err));
 		TRY(derive_reach(q->derive, is_strong, at, &parent, err));
 		/* An unreachable object is recorded as its own parent. */
 		if (parent == at)
