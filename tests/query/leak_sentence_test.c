@@ -29,6 +29,12 @@ static struct written heap;
 	"java.util.concurrent.atomic.AtomicLong{value=" megabytes "000000L};" \
 	"static a.Two.decoder = a.Decoder{inflight=list(java.nio.DirectByteBuffer{" \
 	"capacity=" megabytes "000000, att=null, cleaner=a.Cleaner{}})}"
+/* Many buffers: more than 2,000 are not examined. */
+#define BUFFERS(count) \
+	"java.nio.Bits{}; static java.nio.Bits.RESERVED_MEMORY = " \
+	"java.util.concurrent.atomic.AtomicLong{value=200000000L};" \
+	"static a.Two.decoder = a.Decoder{inflight=list(" count "*java.nio.DirectByteBuffer{" \
+	"capacity=100000, att=null, cleaner=a.Cleaner{}})}"
 
 static const struct {
 	const char *heap, *sentence;
@@ -127,6 +133,10 @@ static const struct {
 	/* memory outside the heap is compared with suspects */
 	{ THREE DIRECT("300"), "Decoder.inflight holds 286.1 MiB outside "
 			       "the heap, in 1 direct buffer. (large)" },
+	{ THREE BUFFERS("2000"), "Decoder.inflight holds 190.7 MiB outside "
+				 "the heap, in 2,000 direct buffers. (large)" },
+	{ THREE BUFFERS("2001"), "Decoder.inflight holds at least 190.7 MiB outside "
+				 "the heap, in at least 2,000 direct buffers. (large)" },
 	{ THREE DIRECT("60"), "Two.data (static) holds one byte[41000] " },
 	/* unless a suspect holds half of the heap */
 	{ "a.App{}; static a.App.one = bytes(90000); static a.App.pool =" HIKARI,

@@ -20,6 +20,7 @@ struct owners {
 	struct leak_outside list[OWNERS_MAX];
 	enum leak_outside_kind kinds[OWNERS_MAX];
 	size_t count;
+	bool is_cut; /* there are more buffers than BUFFERS_MAX */
 };
 
 static int add_buffer(struct query *q, const struct query *rows, struct owners *owners,
@@ -77,13 +78,18 @@ int leak_outside_find(struct query *q, struct leak_outside out[LEAK_OUTSIDE_KIND
 	find_none(out);
 	TRY(BASE_ALLOC(owners, 1, "owners of buffers", err));
 	r = query_open(query_find("direct-buffers"), &sides, &args, &rows, err);
-	while (r == HDB_OK && looked++ < BUFFERS_MAX && (r = query_next(rows, err)) == HDB_OK)
-		r = add_buffer(q, rows, owners, err);
+	while (r == HDB_OK && !owners->is_cut && (r = query_next(rows, err)) == HDB_OK) {
+		owners->is_cut = looked++ == BUFFERS_MAX;
+		if (!owners->is_cut)
+			r = add_buffer(q, rows, owners, err);
+	}
 	query_close(rows);
 	TRY_ERRORS(r);
-	for (size_t i = 0; i < owners->count; i++)
+	for (size_t i = 0; i < owners->count; i++) {
+		owners->list[i].at_least = owners->is_cut ? "at least " : "";
 		if (owners->list[i].bytes > out[owners->kinds[i]].bytes)
 			out[owners->kinds[i]] = owners->list[i];
+	}
 	return HDB_OK;
 }
 

@@ -22,6 +22,7 @@ enum leak_outside_kind { LEAK_OUTSIDE_DIRECT, LEAK_OUTSIDE_MAPPED, LEAK_OUTSIDE_
 struct leak_outside {
 	uint32_t ix;           /* the largest of its buffers; HEAP_NONE if there is no owner */
 	uint64_t count, bytes; /* its buffers, and their memory outside the heap */
+	const char *at_least;  /* "at least " if not all buffers were examined, otherwise "" */
 	char owner[LEAK_OUTSIDE_TEXT_MAX];
 };
 

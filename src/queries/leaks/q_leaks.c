@@ -434,9 +434,10 @@ static int add_outside(struct query *q, struct leaks *l, enum leak_outside_kind 
 	}
 	query_leak_add_short(BASE_TEXT(text), owner->owner);
 	(void)snprintf(fault.answer.says, sizeof(fault.answer.says),
-		       "%s holds %s outside the heap, in %s %s%s.", text,
-		       base_size(owner->bytes).text, base_number(owner->count).text,
-		       is_direct ? "direct buffer" : "mapped file", owner->count == 1 ? "" : "s");
+		       "%s holds %s%s outside the heap, in %s%s %s%s.", text, owner->at_least,
+		       base_size(owner->bytes).text, owner->at_least,
+		       base_number(owner->count).text, is_direct ? "direct buffer" : "mapped file",
+		       owner->count == 1 ? "" : "s");
 	(void)snprintf(fault.answer.advice, sizeof(fault.answer.advice), "%s", rules[kind].advice);
 	TRY(derive_retained(q->derive, owner->ix, &fault.answer.retained_bytes, err));
 	TRY(add_fault(q, l, &fault, err));

@@ -24,8 +24,9 @@ static void write_owner(struct triage_figure *f, const struct leak_outside *owne
 		return;
 	assert(owner->count > 0 && owner->owner[0]);
 	query_leak_add_short(BASE_TEXT(text), owner->owner);
-	(void)snprintf(f->detail, sizeof(f->detail), "%s holds %s in %s of them", text,
-		       base_size(owner->bytes).text, base_number(owner->count).text);
+	(void)snprintf(f->detail, sizeof(f->detail), "%s holds %s%s in %s%s of them", text,
+		       owner->at_least, base_size(owner->bytes).text, owner->at_least,
+		       base_number(owner->count).text);
 }
 
 int triage_take_buffers(struct triage *t, struct hdb_error *err)
