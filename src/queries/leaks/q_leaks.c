@@ -353,8 +353,11 @@ static int add_finding(struct query *q, struct leaks *l, const struct analysis_s
 		if (r == HDB_OK)
 			TRY_ERRORS(r = query_leak_add_keeper(q, &f->answer, err));
 	}
-	if (r != HDB_OK)
+	if (r != HDB_OK) {
 		TRY_ERRORS(r = explain_below(q, l, f, err));
+		if (r == HDB_OK)
+			TRY_ERRORS(r = query_leak_add_keeper(q, &f->answer, err));
+	}
 	if (r != HDB_OK)
 		f->answer.rule = NULL;
 	return HDB_OK;
