@@ -629,6 +629,12 @@ try:
     go(f"#/overview?obj={cache[-1]}&tab=path", ".inspector .chain li", "a path to copy")
     browser.run("[...document.querySelectorAll('.inspector button')].find(e => e.innerText === 'Copy the path').click(); 1")
     check("the path is copied", browser.until("/^GC root: .*\\n(.*\\n)* {2}\\..+ → .*HashMap/.test(window.copied ?? '')"))
+    # Over plain HTTP the browser has no clipboard: what would be copied is saved.
+    browser.run("window.realClick = HTMLAnchorElement.prototype.click; HTMLAnchorElement.prototype.click = function () { window.saved = this.download; };"
+                "Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true });"
+                "[...document.querySelectorAll('.inspector button')].find(e => /^(Copy the path|Copied)$/.test(e.innerText)).click(); 1")
+    check("without a clipboard it is saved", browser.until("window.saved === 'path.txt' && [...document.querySelectorAll('.inspector button')].some(e => e.innerText === 'Saved')"))
+    browser.run("delete navigator.clipboard; HTMLAnchorElement.prototype.click = window.realClick; 1")
     browser.key("Escape")
     # Back shows an overview where it was, and an address that leads nowhere says so.
     browser.size(1280, 400)
@@ -678,6 +684,23 @@ try:
         check(f"{name} {words} is asked by the server", (name, limit, words.get("target", ""), option, "size" if option == "by" else "") in warm)
     check("all of them were looked at", browser.run("new Set(window.questions.filter(u => /query.(duplicates|collections|arrays|group-by-value.target=java.lang.(Long|Integer)\\b)/.test(u)).map(u => u.replace(/&?job=.*/, ''))).size") == 7)
     browser.run("window.fetch = window.real; 1")
+
+    # The overview stays while the other views load, and what did not load can be loaded again.
+    script = browser.call("Page.addScriptToEvaluateOnNewDocument", source="window.real = window.fetch; window.fetch = (url, more) => String(url) !== '/api/specs' || window.free ? real(url, more)"
+                          " : new Promise(done => { window.refuse = () => done(new Response('{\"error\":{\"code\":\"x\",\"message\":\"too busy\"}}', { status: 503 })); });")["identifier"]
+    browser.open("about:blank")
+    browser.open(URL.split("?")[0] + "#/overview")
+    check("the overview needs no descriptions", browser.until("document.querySelector('.suspect') !== null"))
+    browser.run("window.card = document.querySelector('.suspect'); 1")
+    browser.key("?")
+    check("descriptions are asked for", browser.until("window.refuse !== undefined"))
+    check("the overview stays meanwhile", browser.run("card.isConnected && document.querySelector('main .wait') === null"))
+    browser.run("window.refuse(); 1")
+    check("what did not load says so", browser.until("document.querySelector('main .error')?.innerText.includes('too busy')"))
+    check("and the overview stays", browser.run("card.isConnected"))
+    browser.run("window.free = true; document.querySelector('main .error button').click(); 1")
+    check("it is loaded again", browser.until("document.querySelector('.help') !== null && document.querySelector('main .error') === null"))
+    browser.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
 
     # Nothing moves while a view loads; numbers follow the locale; no animation if the user prefers none.
     shifts = ("new Promise(done => new PerformanceObserver(l => done(l.getEntries().reduce((s, e) => s + e.value, 0))).observe({ type: 'layout-shift', buffered: true }) || setTimeout(() => done(0), 300))")

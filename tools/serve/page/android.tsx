@@ -1,6 +1,7 @@
 // Android: leak traces, bitmaps, heaps, and facts about the application and device.
 import { hasSql, Row } from "./api";
 import { Card, Path } from "./card";
+import { copyText } from "./export";
 import { Choice } from "./map";
 import { noteItem, Notes } from "./notes";
 import { Marks, useAnswer, Wait } from "./asking";
@@ -29,7 +30,7 @@ function Trace({ db, rows, first }: { db?: string; rows: Row[]; first?: boolean 
     ["Treemap of what it retains", linkTo("map", { by: "object", root: id, obj: undefined })],
     ["Others of its class", classPage(String(last.class))],
   ];
-  if (fingerprint) more.push(["Copy the leak fingerprint", () => void navigator.clipboard.writeText(fingerprint)]);
+  if (fingerprint) more.push(["Copy the leak fingerprint", () => void copyText(fingerprint)]);
   return (
     <Card
       kind="suspect"

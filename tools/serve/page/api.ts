@@ -184,11 +184,9 @@ export function watchFiles(notify: (replaced: number[]) => void): () => void {
   };
 }
 
-// Descriptions of all queries, loaded once when first needed.
-let described: Promise<Spec[]> | null = null;
-export function describe(): Promise<Spec[]> {
-  described ??= report ? Promise.resolve(report.specs) : get<{ specs: Spec[] }>("/api/specs").then((s) => s.specs);
-  return described;
+// Descriptions of all queries.
+export async function describe(): Promise<Spec[]> {
+  return report ? report.specs : (await get<{ specs: Spec[] }>("/api/specs")).specs;
 }
 
 // Key of an answer in a report: the query and its parameters in alphabetical order, as the report's writer builds it.

@@ -3,6 +3,7 @@
 import { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { report, Row } from "./api";
+import { copyText } from "./export";
 import { Item, More, Obj } from "./objects";
 import { bytes, counted, number, percent, visible } from "./text";
 
@@ -81,9 +82,9 @@ const SAID = 2000; // milliseconds that the button says what it did
 
 // A path as lines of text, for a ticket or a chat.
 export function CopyPath({ rows }: { rows: Row[] }) {
-  const [said, say] = useState(false);
+  const [said, say] = useState("");
   useEffect(() => {
-    const timer = setTimeout(() => say(false), SAID);
+    const timer = setTimeout(() => say(""), SAID);
     return () => clearTimeout(timer);
   }, [said]);
   const line = (r: Row, i: number) =>
@@ -93,20 +94,16 @@ export function CopyPath({ rows }: { rows: Row[] }) {
     (typeof r.retained === "number" ? `, ${bytes(r.retained)}` : "") +
     (r.reason ? ` (${text(r.status)}: ${text(r.reason)})` : "");
   const copy = () =>
-    void navigator.clipboard
-      .writeText(
-        rows
-          .map(line)
-          .join("\n")
-          .replace(/\u00a0/g, " "),
-      )
-      .then(
-        () => say(true),
-        () => undefined,
-      );
+    void copyText(
+      rows
+        .map(line)
+        .join("\n")
+        .replace(/\u00a0/g, " "),
+      "path.txt",
+    ).then((isCopied) => say(isCopied ? "Copied" : "Saved"));
   return (
     <button class="link" onClick={copy}>
-      {said ? "Copied" : "Copy the path"}
+      {said || "Copy the path"}
     </button>
   );
 }

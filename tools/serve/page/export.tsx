@@ -29,6 +29,18 @@ export function download(data: string | Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(address), 60000);
 }
 
+// Copies text; false: saved it as a file instead. Over plain HTTP browsers have no navigator.clipboard, and after a
+// long wait they refuse to write to it without a new click.
+export async function copyText(text: string, name = "copied.txt"): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    download(text, name);
+    return false;
+  }
+}
+
 type Format = "csv" | "json" | "parquet" | "copy";
 
 export interface Exported {
@@ -67,13 +79,10 @@ export function ExportMenu({ of }: { of: Exported }) {
       count = `${whole ? "" : "the first "}${counted(rows.length, "row")}`;
     const objects = () => rows.map((r) => Object.fromEntries(of.columns.map((c) => [c.name, r[c.name] ?? null])));
     const text = as === "json" ? JSON.stringify(objects(), null, 1) : csvOf(of.columns, rows);
-    const keep = () => {
-      download(text, name(as === "json" ? "json" : "csv"));
-      setStatus(`Saved ${count}`);
-    };
-    // After a long wait browsers refuse to write to the clipboard without a new click; save a file instead.
-    if (as === "copy") await navigator.clipboard.writeText(text).then(() => setStatus(`Copied ${count}`), keep);
-    else keep();
+    const file = name(as === "json" ? "json" : "csv"),
+      isCopied = as === "copy" && (await copyText(text, file));
+    if (as !== "copy") download(text, file);
+    setStatus(`${isCopied ? "Copied" : "Saved"} ${count}`);
   };
   const make = async (as: Format) => {
     menu.current!.open = false;

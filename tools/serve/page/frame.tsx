@@ -2,6 +2,7 @@
 import { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Database } from "./api";
+import { copyText } from "./export";
 import { Item, More } from "./objects";
 import { numberOf, useInfo, vmOf, when } from "./overview";
 import { href, linkTo } from "./route";
@@ -130,10 +131,7 @@ export function HeaderMore({ items }: { items: Item[] }) {
     return () => clearTimeout(timer);
   }, [status]);
   const copy = () =>
-    void navigator.clipboard.writeText(location.href).then(
-      () => setStatus("Copied"),
-      () => undefined,
-    );
+    void copyText(location.href, "address.txt").then((isCopied) => setStatus(isCopied ? "Copied" : "Saved"));
   return (
     <>
       <span class="said" role="status">

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { sourceOf } from "./android";
 import { Row } from "./api";
+import { copyText } from "./export";
 import { Choice } from "./map";
 import { Notes } from "./notes";
 import { numberOf, useInfo } from "./overview";
@@ -358,7 +359,7 @@ export function Inspector({ route }: { route: Route }) {
             <ClassName name={klass} wrap />
           </h2>
           <p class="id">
-            <code>{obj}</code> <button onClick={() => void navigator.clipboard.writeText(obj)}>copy</button>
+            <code>{obj}</code> <button onClick={() => void copyText(obj)}>copy</button>
             {hasValue && (
               <>
                 {" "}

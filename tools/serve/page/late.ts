@@ -7,9 +7,15 @@ export let late: typeof import("./views") | undefined;
 let loading: Promise<void> | undefined;
 
 export function load(): Promise<void> {
-  loading ??= Promise.all([describe(), import("./views")]).then(([all, views]) => {
-    for (const spec of all) specs.set(spec.name, spec);
-    late = views;
-  });
+  loading ??= Promise.all([describe(), import("./views")]).then(
+    ([all, views]) => {
+      for (const spec of all) specs.set(spec.name, spec);
+      late = views;
+    },
+    (e) => {
+      loading = undefined; // the next call tries again
+      throw e;
+    },
+  );
   return loading;
 }

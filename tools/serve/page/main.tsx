@@ -1,7 +1,7 @@
 // The application: header, list of views, current view, inspector.
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Database, hasFile, hasSql, report, start, watchFiles } from "./api";
+import { Database, Failure, hasFile, hasSql, report, start, watchFiles } from "./api";
 import { Databases, HeaderMore, ViewList } from "./frame";
 import { late, load } from "./late";
 import { views } from "./list";
@@ -59,6 +59,7 @@ function App({ databases }: { databases: Database[] }) {
   const route = useRoute(),
     [, redraw] = useState(0),
     [help, setHelp] = useState(false),
+    [failed, setFailed] = useState<Error | null>(null), // why the other views are not loaded
     [away, setAway] = useState(""),
     [replaced, setReplaced] = useState(databases.filter((d) => d.replaced).map((d) => d.index)),
     [listed, setListed] = useState(false); // on a phone: whether the list of views is open
@@ -113,13 +114,12 @@ function App({ databases }: { databases: Database[] }) {
   // The overview needs neither the other views nor the descriptions of queries, so they load after it.
   const needs = view.name !== "overview" || route.params.obj !== undefined || help,
     isLoaded = late !== undefined;
+  const fill = () => {
+    setFailed(null);
+    load().then(() => redraw((n) => n + 1), setFailed);
+  };
   useEffect(() => {
     if (isLoaded) return;
-    const fill = () =>
-      void load().then(
-        () => redraw((n) => n + 1),
-        () => undefined,
-      );
     const timer = setTimeout(fill, needs ? 0 : SPARE),
       box = document.getElementById("search");
     box?.addEventListener("focus", fill);
@@ -239,6 +239,13 @@ function App({ databases }: { databases: Database[] }) {
           .map((t) => (
             <p class="mark">{visible(String(t))}</p>
           ))}
+        {failed && needs && !isLoaded && (
+          <p class="error" role="alert">
+            The rest of the page is not loaded: {failed.message}{" "}
+            {/* Some browsers do not load a script again that has failed once. */}
+            <button onClick={() => (failed instanceof Failure ? fill() : location.reload())}>Try again</button>
+          </p>
+        )}
         {report ? (
           shown.map((v) => (
             <section id={`view-${v.name}`}>
@@ -252,10 +259,12 @@ function App({ databases }: { databases: Database[] }) {
             {databases.length === 1 ? "is open. " : "are open, numbered from 0. "}
             <a href={href(view.name, {})}>Show {visible(databases[0]?.name ?? "the first")}</a>
           </p>
-        ) : needs && !isLoaded ? (
-          <p class="wait" role="status">
-            Loading {view.title} …
-          </p>
+        ) : view.name !== "overview" && !isLoaded ? (
+          !failed && (
+            <p class="wait" role="status">
+              Loading {view.title} …
+            </p>
+          )
         ) : (
           show(view.name, { route, databases })
         )}

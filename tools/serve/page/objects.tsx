@@ -1,6 +1,7 @@
 // Links to objects and classes, their menus, and formatting of values.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ask, Cell, Column, hasSql, report, Row } from "./api";
+import { copyText } from "./export";
 import { change, href, linkTo, readRoute } from "./route";
 import { number, percent, splitName, visible } from "./text";
 const SHORT = 4; // characters; shorter package names are never shortened
@@ -227,7 +228,7 @@ export function Menu() {
       )}
       {name && (
         <li role="none">
-          <button role="menuitem" onClick={() => void navigator.clipboard.writeText(name)}>
+          <button role="menuitem" onClick={() => void copyText(name)}>
             Copy {visible(name)}
           </button>
         </li>
