@@ -123,9 +123,11 @@ has d/series.jsonl '"kind":"sample".*"heap":[0-9]*,"committed":[0-9]*,"max":4194
 has d/series.jsonl '"kind":"classes"'
 
 # A hanging command is killed: time passes 600 times as fast.
-HEAPDB_WATCH_LAPSE=600 heapdb watch "$pid" --once --histograms none --when 'rss > 1M' --dir e \
+HEAPDB_WATCH_LAPSE=600 heapdb watch "$pid" --once --histograms none --when 'rss > 1M' --keep dump --dir e \
 	--then 'sleep 100 & sleep 100' 2>err
 has err "captured: .*(--then failed: .*no answer within 1 s"
+# The dump is kept, compressed.
+[ "$(od -An -tx1 -N4 e/*/heap.hprof.zst | tr -d ' ')" = 28b52ffd ] || fail "heap.hprof.zst is not zstd"
 
 # Mistakes.
 mistake()

@@ -184,7 +184,7 @@ static bool redact(struct steps *s, const char *db, const char *dump)
 	char full[PATH_SIZE];
 	bool is_good;
 
-	in_folder(s, "full.hprof.zst", full);
+	in_folder(s, "full.hprof", full);
 	is_good = HEAPDB(s, "export", "dump", "--db", db, "-o", full, "--quiet");
 	remove_file(db);
 	is_good = is_good && (s->action->keep == KEEP_GRAPH ?
@@ -193,6 +193,19 @@ static bool redact(struct steps *s, const char *db, const char *dump)
 	(void)unlink(full);
 	return is_good && HEAPDB(s, "import", dump, "-o", db, "--contents", "keep", "--memory",
 				 IMPORT_MEMORY, "--quiet");
+}
+
+/* Writes the dump that the database contains to `dump`, compressed. */
+static bool export_dump(struct steps *s, const char *db, const char *dump)
+{
+	char full[PATH_SIZE];
+	bool is_good;
+
+	in_folder(s, "full.hprof", full);
+	is_good = HEAPDB(s, "export", "dump", "--db", db, "-o", full, "--quiet") &&
+		  HEAPDB(s, "convert", full, dump, "--quiet");
+	(void)unlink(full);
+	return is_good;
 }
 
 /* Finds the first sentence of the report: the line after headings and quotes. */
@@ -257,7 +270,7 @@ static bool make_all(struct steps *s)
 		return false;
 	if (!report(s, db))
 		return false;
-	if (keep == KEEP_DUMP && !HEAPDB(s, "export", "dump", "--db", db, "-o", dump, "--quiet"))
+	if (keep == KEEP_DUMP && !export_dump(s, db, dump))
 		return false;
 	if (keep == KEEP_GRAPH)
 		(void)unlink(dump);
