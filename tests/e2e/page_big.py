@@ -139,7 +139,7 @@ VIEWS = [
     ("Compare by package", click(".tabs a", "packages"), ROW, 4),
     ("Compare by class loader", click(".tabs a", "class loaders"), ROW, 4),
     # The IDs of two runs are unrelated: no rows, and a message.
-    ("Compare: new and removed objects", click(".tabs a", "new and gone objects"), "main .mark", 1),
+    ("Compare: new and removed objects", click(".tabs a", "new and removed objects"), "main .mark", 1),
     ("Compare: growth by path", click(".tabs a", "growth by path"), ROW, 4),
     ("Compare: growth by dominator", click(".tabs a", "growth by dominator"), ROW, 4),
     ("Compare: suspects", click(".tabs a", "suspects"), ROW, 2),
