@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <libdeflate.h>
 #include <libgen.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@ struct base_outfile {
 	char *temp_path;  /* NULL if the file does not have a name yet, or is written in place */
 	struct base_outfile_options options;
 	int fd;
+	bool is_stdout;
 	bool is_in_place; /* whether it is standard output, a device or a named pipe */
 	uint8_t *block;   /* BLOCK_BYTES bytes that have not been written yet */
 	size_t used;
@@ -46,6 +48,39 @@ struct base_outfile {
 	struct base_vec seek; /* uint32_t: packed and plain size of each frame */
 	uint64_t bytes;       /* number of bytes written */
 };
+
+/* whether the reader of standard output has closed its end */
+static atomic_bool is_stdout_closed;
+
+/* ---- names ---- */
+
+bool base_names_stdout(const char *path)
+{
+	static const char *const names[] = { "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(path, names[i]) == 0)
+			return true;
+	return false;
+}
+
+bool base_stdout_closed(void)
+{
+	return is_stdout_closed;
+}
+
+int base_check_folder(const char *path, struct hdb_error *err)
+{
+	BASE_FREED char *copy = strdup(path);
+	BASE_FREED char *folder = copy ? realpath(dirname(copy), NULL) : NULL;
+
+	if (!copy)
+		return hdb_fail_memory(err, "a file name", strlen(path));
+	if (folder && (strcmp(folder, "/dev") == 0 || strcmp(folder, "/proc") == 0 ||
+		       strncmp(folder, "/proc/", 6) == 0))
+		return hdb_fail(err, HDB_EUSAGE, "%s: cannot create files in /dev or /proc", path);
+	return HDB_OK;
+}
 
 /* ---- opening ---- */
 
@@ -113,8 +148,8 @@ static int open_file(struct base_outfile *f, struct hdb_error *err)
 	struct stat st;
 	int r;
 
-	if (strcmp(f->path, "-") == 0 || strcmp(f->path, "/dev/stdout") == 0) {
-		f->is_in_place = true;
+	if (base_names_stdout(f->path)) {
+		f->is_stdout = f->is_in_place = true;
 		f->path = "standard output";
 		f->fd = dup(STDOUT_FILENO);
 		return f->fd >= 0 ? HDB_OK : hdb_fail_errno(err, errno, "%s", f->path);
@@ -126,6 +161,7 @@ static int open_file(struct base_outfile *f, struct hdb_error *err)
 	}
 	if (!f->options.force && access(f->path, F_OK) == 0)
 		return hdb_fail(err, HDB_EEXIST, "%s already exists", f->path);
+	TRY(base_check_folder(f->path, err));
 	r = open_nameless(f, err);
 	if (r != HDB_END)
 		return r;
@@ -193,9 +229,11 @@ bool base_write_at(int fd, const void *data, uint64_t size, uint64_t offset)
 static int write_all(struct base_outfile *f, const uint8_t *p, uint64_t size, struct hdb_error *err)
 {
 	f->bytes += size;
-	return base_write_all(f->fd, p, size) ?
-		       HDB_OK :
-		       hdb_fail_errno(err, errno, "%s: cannot write", f->path);
+	if (base_write_all(f->fd, p, size))
+		return HDB_OK;
+	if (f->is_stdout && errno == EPIPE)
+		is_stdout_closed = true;
+	return hdb_fail_errno(err, errno, "%s: cannot write", f->path);
 }
 
 /* Writes a gzip member. The first member has a comment. */

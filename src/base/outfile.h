@@ -21,8 +21,20 @@ struct base_outfile_options {
 	mode_t mode; /* permissions; 0 means 0600 */
 };
 
+/* Returns whether the path of an output names standard output: "-", /dev/stdout or a synonym. */
+bool base_names_stdout(const char *path);
+
+/* Returns whether a file failed because the reader of standard output has closed its end. */
+bool base_stdout_closed(void);
+
 /*
- * Starts a file. `path` is borrowed; "-" is standard output. Fails with HDB_EEXIST if the file
+ * Fails with HDB_EUSAGE if the path is in /dev or /proc, where a new file could replace a device or
+ * a link such as /dev/stdout. Directories in /dev, such as /dev/shm, are allowed.
+ */
+int base_check_folder(const char *path, struct hdb_error *err);
+
+/*
+ * Starts a file. `path` is borrowed and may name standard output. Fails with HDB_EEXIST if the file
  * exists and `force` is not set. With `force`, a file is replaced, but a device or a named pipe is
  * written to. The caller must end *out with base_outfile_finish or base_outfile_abort.
  */

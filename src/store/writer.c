@@ -278,6 +278,7 @@ int store_create(const char *path, bool force, uint64_t size_hint, struct store_
 	/* The rename at the end would replace a device such as /dev/null. */
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return hdb_fail(err, HDB_EUSAGE, "%s: not a regular file", path);
+	TRY(base_check_folder(path, err));
 	if (asprintf(&writer->temp_path, "%s.importing", path) < 0) {
 		writer->temp_path = NULL;
 		return hdb_fail_memory(err, "a file name", strlen(path));

@@ -23,9 +23,12 @@ cat lines
 heapdb export roots --db s.heapdb -o /dev/stdout --quiet >file
 wc -l <file
 
-for command in "redact $DUMP -" "convert $DUMP /dev/stdout" "export objects --db s.heapdb"; do
+for command in "redact $DUMP -" "convert $DUMP /dev/stdout" "strip $DUMP -o /dev/fd/1" "export objects --db s.heapdb" \
+	"export objects --db s.heapdb -o /dev/stdout" "export objects --db s.heapdb -o - --format parquet" \
+	"histogram --db s.heapdb -o /dev/stdout --limit all" "report --db s.heapdb --html /dev/stdout" \
+	"export dump --db s.heapdb -o /dev/stdout"; do
 	# shellcheck disable=SC2086
-	{ heapdb $command 2>&1 >&3 | cat >&2; } 3>&1 2>errors | head -c 4 >begin
+	{ { heapdb $command; echo "exit $?" >&2; } 2>&1 >&3 | cat >&2; } 3>&1 2>errors | head -c 4 >begin
 	wc -c <begin
 	cat errors
 done
@@ -33,7 +36,20 @@ say export roots --db s.heapdb -o roots.csv.gz
 say export dump --db s.heapdb -o dump.hprof.gz
 say export --db s.heapdb
 say import "$DUMP" -o ""
-say import "$DUMP" -o -
+for name in - /dev/stdout /dev/fd/1; do say import "$DUMP" -o "$name" --force >file; cat file; done
+for name in /dev/stderr /dev/new.heapdb /dev/../dev/new.heapdb; do
+	heapdb import "$DUMP" -o "$name" --force 2>file
+	cat file
+done
+heapdb export roots --db s.heapdb -o /dev/new.csv --force --quiet 2>&1
+[ -L /dev/stdout ] && [ -L /dev/stderr ] && echo "links are still links"
+
+echo "dumps on standard output:"
+heapdb convert "$DUMP" plain.hprof >/dev/null 2>&1
+for name in - /dev/stdout /dev/fd/1; do heapdb convert "$DUMP" "$name" 2>/dev/null | cmp - plain.hprof; done
+heapdb convert "$DUMP" /dev/stdout 2>/dev/null >file
+cmp file plain.hprof
+say convert "$DUMP" /dev/stdout --json
 
 echo "names:"
 cp "$DUMP" "a \$(b).hprof"
@@ -42,6 +58,15 @@ heapdb import "a \$(b).hprof" --force | sed -n '$p'
 esc=$(printf 'c\033[1m.hprof')
 cp "$DUMP" "$esc"
 heapdb "$esc" 2>/dev/null | sed -n 1p
+for name in -x "it's \\" "new
+line" "$(printf 'bad\377\033\134')"; do
+	heapdb import "$DUMP" -o "$name.heapdb" | sed -n '$p'
+done
+mkfifo "p \$(b)"
+say "p \$(b)"
+say "a \$(b).hprof" leaks
+say import "$DUMP" -o "-new
+\$(b).hprof"
 
 echo "an incomplete dump passes no check:"
 head -c 3000000 "$DUMP" >cut.hprof

@@ -311,15 +311,18 @@ static int print_rows(struct cli *cli)
 #endif
 }
 
-/* Makes the output buffer write to the file directly. */
+/* Makes the output buffer write to the file of -o directly, unless -o names standard output. */
 int export_to_file(struct cli *cli, int (*print)(struct cli *cli))
 {
-	BASE_FREED struct output *out = calloc(1, sizeof(*out));
+	BASE_FREED struct output *out = NULL;
 	struct output *console = cli->out;
 	const struct base_outfile_options opening = { .force = cli->opt.force != 0 };
 	struct base_outfile *file = NULL;
 	int r;
 
+	if (base_names_stdout(cli->opt.output))
+		return print(cli);
+	out = calloc(1, sizeof(*out));
 	if (!out)
 		return hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for a file");
 	TRY(base_outfile_create(cli->opt.output, &opening, &file, &cli->err));
@@ -354,6 +357,5 @@ int cmd_export(struct cli *cli)
 		return cli_usage(cli, "--compress requires --format parquet or arrow");
 	if (is_columns(opt))
 		return export_columns(cli);
-	return opt->output && strcmp(opt->output, "-") != 0 ? export_to_file(cli, print_rows) :
-							      print_rows(cli);
+	return opt->output ? export_to_file(cli, print_rows) : print_rows(cli);
 }

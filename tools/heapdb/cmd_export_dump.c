@@ -4,6 +4,8 @@
 #include "heapdb/cli.h"
 #include "heapdb/progress.h"
 
+#include "base/outfile.h"
+
 /* Number of bytes per read and write. */
 #define COPY_BYTES (1u << 20)
 
@@ -36,7 +38,7 @@ int cmd_export_dump(struct cli *cli)
 {
 	if (cli->opt.operand_count)
 		return cli_usage(cli, "`export dump` does not take a target");
-	if (cli->opt.output && strcmp(cli->opt.output, "-") != 0)
+	if (cli->opt.output && !base_names_stdout(cli->opt.output))
 		return export_to_file(cli, copy);
 	if (cli->out->is_terminal)
 		return cli_usage(cli, "cannot print a dump on a terminal; use -o FILE");

@@ -5,6 +5,8 @@
 #include "heapdb/progress.h"
 #include "heapdb/render.h"
 
+#include "base/outfile.h"
+
 static int print_result(struct cli *cli, const struct hdb_output_result *r)
 {
 	/* 0 if the bytes were copied without counting objects */
@@ -45,9 +47,9 @@ static int check_operands(struct cli *cli)
 					 "expected a dump to read and a dump to write" :
 					 "only one dump is allowed",
 				 cli->command->name, cli->command->synopsis);
-	if (strcmp(cli->opt.operands[1], "-") == 0 && cli->out->is_terminal)
+	if (base_names_stdout(cli->opt.operands[1]) && cli->out->is_terminal)
 		return cli_usage(cli, "cannot write a dump to a terminal");
-	if (strcmp(cli->opt.operands[1], "-") == 0 &&
+	if (base_names_stdout(cli->opt.operands[1]) &&
 	    (cli->opt.has_format || cli->opt.human || cli->opt.bytes))
 		return cli_usage(
 			cli,
@@ -100,7 +102,7 @@ static int finish(struct rewriting *r, int rc)
 	const struct hdb_output_result *result = &r->result;
 
 	TRY(feed_close(r->feed, rc, cli->opt.operands[1], &cli->err));
-	if (strcmp(cli->opt.operands[1], "-") == 0)
+	if (base_names_stdout(cli->opt.operands[1]))
 		return HDB_OK;
 	if (result->problem_count)
 		cli_notice(cli, "the dump has %llu problem%s: unreadable parts were omitted",

@@ -4,6 +4,7 @@
  */
 #include "heapdb/cli.h"
 #include "heapdb/progress.h"
+#include "heapdb/prose.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -341,18 +342,22 @@ static int database_of_stdin(struct cli *cli, char **db_path)
 
 int locate_refuse(struct cli *cli, const char *name)
 {
+	struct bytes quoted = { 0 };
 	struct stat st;
+	int rc;
 
 	if (stat(name, &st) != 0)
 		return hdb_fail(&cli->err, HDB_EABSENT, "no such file: %s", name);
 	if (S_ISDIR(st.st_mode))
 		return hdb_fail(&cli->err, HDB_EFORMAT, "%s: is a directory, not a file", name);
-	if (!S_ISREG(st.st_mode))
+	if (S_ISREG(st.st_mode))
 		return hdb_fail(&cli->err, HDB_EFORMAT,
-				"%s: not a regular file; `heapdb import %s -o FILE` reads a pipe",
-				name, name);
-	return hdb_fail(&cli->err, HDB_EFORMAT, "%s: neither a heap dump nor a heap database",
-			name);
+				"%s: neither a heap dump nor a heap database", name);
+	rc = hdb_fail(&cli->err, HDB_EFORMAT,
+		      "%s: not a regular file; `heapdb import %s -o FILE` reads a pipe", name,
+		      prose_quote(&quoted, name));
+	bytes_release(&quoted);
+	return rc;
 }
 
 /* Returns whether the file exists, but is no heap by its type, contents or suffix. */

@@ -5,13 +5,14 @@
 #include "heapdb/cli.h"
 #include "heapdb/pager.h"
 #include "heapdb/progress.h"
+#include "heapdb/prose.h"
 #include "heapdb/render.h"
+#include "base/outfile.h"
 #include "base/suggest.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <unistd.h>
@@ -557,8 +558,7 @@ static int run(struct cli *cli, struct arguments args)
 	if (command->flags & NEEDS_DB && (rc = cli_open_database(cli)) != HDB_OK)
 		goto out;
 	/* export handles -o itself, because it also writes columns */
-	if (cli->opt.output && strcmp(cli->opt.output, "-") != 0 &&
-	    command->options & OPTIONS_FILE && !(command->flags & EXPORTS) &&
+	if (cli->opt.output && command->options & OPTIONS_FILE && !(command->flags & EXPORTS) &&
 	    command->run != cmd_export_dump)
 		rc = export_to_file(cli, command->run);
 	else
@@ -638,6 +638,17 @@ static const struct command *choose_command(struct cli *cli, const char *name)
 	return NULL;
 }
 
+/* Fails because the command `word` follows the file. */
+static int refuse_order(struct cli *cli, const char *word, const char *file)
+{
+	struct bytes quoted = { 0 };
+	const int rc = cli_usage(cli, "put the command first: `heapdb %s %s`", word,
+				 prose_quote(&quoted, file));
+
+	bytes_release(&quoted);
+	return rc;
+}
+
 /*
  * Rewrites `heapdb FILE ...` to `heapdb overview FILE ...` in *args, whose values the caller owns.
  * Fails with HDB_EUSAGE for `heapdb FILE COMMAND`.
@@ -651,7 +662,7 @@ static int overview_of(struct cli *cli, struct arguments *args, char *file)
 		const char *word = args->values[i];
 
 		if (cli_find_command(word) || hdb_query_named(word))
-			return cli_usage(cli, "put the command first: `heapdb %s %s`", word, file);
+			return refuse_order(cli, word, file);
 	}
 	TRY(BASE_ALLOC(values, (size_t)args->count + 3, "arguments", &cli->err));
 	values[0] = values[1] = overview;
@@ -672,18 +683,6 @@ static void fill_streams(void)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
 			(void)open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
 	}
-}
-
-/*
- * Returns whether writing to standard output failed because its reader stopped early, in a command
- * that writes it as a file.
- */
-static bool has_reader_left(const struct cli *cli)
-{
-	struct pollfd end = { .fd = STDOUT_FILENO, .events = POLLOUT };
-
-	return strncmp(cli->err.message, "standard output: ", 17) == 0 && poll(&end, 1, 0) == 1 &&
-	       end.revents & POLLERR;
 }
 
 int main(int argc, char **argv)
@@ -722,7 +721,7 @@ int main(int argc, char **argv)
 	} else {
 		rc = cli.err.code;
 	}
-	if (rc == HDB_EIO && has_reader_left(&cli))
+	if (rc == HDB_EIO && base_stdout_closed())
 		rc = HDB_OK;
 	if (rc != HDB_OK)
 		print_error(&cli, rc, options_want_json(args));

@@ -5,6 +5,7 @@
 #include "heapdb/options.h"
 
 #include "base/base_text.h"
+#include "base/outfile.h"
 #include "base/scope.h"
 #include "base/suggest.h"
 #include "heapdb/cli.h"
@@ -726,14 +727,21 @@ static int take_suffix(uint64_t groups, struct options *opt, struct hdb_error *e
 		return HDB_OK;
 	if (!*name)
 		return hdb_fail(err, HDB_EUSAGE, "-o: expected the name of a file");
-	if (strcmp(name, "-") == 0 && groups & OPTIONS_IMPORT)
+	if (base_names_stdout(name) && groups & OPTIONS_IMPORT)
 		return hdb_fail(err, HDB_EUSAGE,
-				"-o -: a heap database cannot be written to standard output");
-	if (ends_with(name, ".hprof") && groups & OPTIONS_IMPORT)
-		return hdb_fail(err, HDB_EUSAGE,
-				"-o %s: this command writes a heap database (FILE.heapdb), not "
-				"a dump; use `heapdb export dump -o %s` to write a dump",
-				name, name);
+				"-o %s: a heap database cannot be written to standard output",
+				name);
+	if (ends_with(name, ".hprof") && groups & OPTIONS_IMPORT) {
+		struct bytes quoted = { 0 };
+		const int rc = hdb_fail(
+			err, HDB_EUSAGE,
+			"-o %s: this command writes a heap database (FILE.heapdb), not a dump; "
+			"use `heapdb export dump -o %s` to write a dump",
+			name, prose_quote(&quoted, name));
+
+		bytes_release(&quoted);
+		return rc;
+	}
 	if (!(groups & OPTIONS_FILE))
 		return HDB_OK;
 	for (size_t i = 0; i < sizeof(packed) / sizeof(packed[0]); i++)

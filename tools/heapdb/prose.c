@@ -179,7 +179,7 @@ void prose_add_command(struct bytes *to, const struct hdb_value *action,
 {
 	struct bytes shown = { 0 };
 
-	if (!has_value(action) || !has_value(target))
+	if (!has_value(action) || !has_value(target) || (target->text_size && *target->text == '-'))
 		return;
 	escape_text(&shown, target->text, target->text_size);
 	/* A name that needs escaping cannot be pasted into a shell. */
@@ -190,15 +190,47 @@ void prose_add_command(struct bytes *to, const struct hdb_value *action,
 	bytes_release(&shown);
 }
 
+/* Quotes the name of a file for a shell. Names that a terminal would not show become $'...'. */
+static void add_file(struct bytes *to, const char *path, size_t size)
+{
+	const char *start = size > 1 && *path == '-' ? "./" : "";
+	struct bytes text = { 0 };
+
+	escape_text(&text, path, size);
+	if (text.size == size && memcmp(text.data, path, size) == 0) {
+		text.size = 0;
+		bytes_format(&text, "%s%.*s", start, (int)size, path);
+		add_quoted(to, text.data, text.size);
+	} else {
+		bytes_format(to, "$'%s", start);
+		for (size_t i = 0; i < size; i++) {
+			const unsigned char c = (unsigned char)path[i];
+
+			if (c >= ' ' && c < 0x7f && c != '\'' && c != '\\')
+				bytes_add(to, &c, 1);
+			else
+				bytes_format(to, "\\%03o", c);
+		}
+		bytes_string(to, "'");
+	}
+	to->failed |= text.failed;
+	bytes_release(&text);
+}
+
+const char *prose_quote(struct bytes *to, const char *path)
+{
+	add_file(to, path, strlen(path));
+	bytes_add(to, "", 1);
+	return to->failed ? "FILE" : to->data;
+}
+
 void prose_file(struct output *out, const char *path, size_t size)
 {
-	struct bytes shown = { 0 }, quoted = { 0 };
+	struct bytes quoted = { 0 };
 
-	escape_text(&shown, path, size);
-	add_quoted(&quoted, shown.data, shown.size);
+	add_file(&quoted, path, size);
 	output_bytes(out, quoted.data, quoted.size);
 	output_release(out, &quoted);
-	output_release(out, &shown);
 }
 
 /* Prints "25 of 3,412 rows (--limit all shows all)". */

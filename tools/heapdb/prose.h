@@ -66,7 +66,7 @@ void prose_add_facts(struct bytes *to, const struct output *out, const struct an
 
 /*
  * Appends an advised command: "heapdb threads 'transfer-*'", with the target quoted for a shell.
- * Appends nothing without an action.
+ * Appends nothing without an action, or if the target looks like an option or needs escapes.
  */
 void prose_add_command(struct bytes *to, const struct hdb_value *action,
 		       const struct hdb_value *target);
@@ -76,6 +76,9 @@ void prose_add_command(struct bytes *to, const struct hdb_value *action,
  * command when it is pasted.
  */
 void prose_file(struct output *out, const char *path, size_t size);
+
+/* Returns the quoted name for a message, in `to`, which the caller must release. */
+const char *prose_quote(struct bytes *to, const char *path);
 
 /* Prints "25 of 3,412 rows (--limit all shows all)" if rows were omitted. */
 int prose_footer(struct answer *answer, const struct render_style *style, struct output *out);
