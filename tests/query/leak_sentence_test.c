@@ -283,10 +283,52 @@ static void test_locals(void **state)
 	assert_true(is_passed(ids, 2));
 }
 
+/*
+ * The overview leaves out a finding about listeners only if a suspect that is explained holds them,
+ * not if an unrelated suspect has nearly the same size.
+ */
+static void test_listeners(void **state)
+{
+#define METERS "map(1100*a.Meter{count=1, data=bytes(1000)})"
+	static const struct {
+		const char *heap;
+		bool is_found;
+	} listeners[] = {
+		{ THREE "static a.One.all = a.Meters{all=" METERS "};"
+			"static a.Two.other = bytes(17750000); a.Hub{}; static a.Hub.bus = a.Bus{"
+			"listeners=list(1640*a.View{data=bytes(1000)})}",
+		  true },
+		{ THREE "static a.One.all = a.Bus{listeners=" METERS "}", false },
+	};
+	const struct ask ask = { .query = "overview" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(listeners) / sizeof(listeners[0]); i++) {
+		bool is_explained = false, is_found = false;
+		struct hdb_rows *rows;
+		struct hw w;
+
+		planted_write(&w, listeners[i].heap);
+		written_open(&heap, &w, "listeners", NULL);
+		rows = ask_rows(heap.db, &ask);
+		while (next_row(rows)) {
+			const struct hdb_value *text = value_of(rows, "text");
+
+			is_explained |= value_of(rows, "explanation")->type == HDB_TYPE_TEXT;
+			is_found |= memmem(text->text, text->text_size, "of listeners", 12) != NULL;
+		}
+		assert_true(is_explained);
+		assert_true(is_found == listeners[i].is_found);
+		hdb_rows_close(rows);
+		written_close(&heap);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sentences),
+		cmocka_unit_test(test_listeners),
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_locals),
 	};

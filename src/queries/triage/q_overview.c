@@ -21,6 +21,8 @@
 
 /* Maximum number of leaks listed, so that the overview fits on one screen. */
 #define OVERVIEW_LEAKS_MAX 5u
+/* Maximum number of steps from an object up to a suspect. */
+#define STEPS_ABOVE 4096u
 #define COLUMN_COUNT (sizeof(overview_columns) / sizeof(overview_columns[0]))
 
 /* A row. Strings are copies, indexed by column; NULL if there is none. */
@@ -31,6 +33,7 @@ struct line {
 	/* number of suspects with the same sentence, which share the row */
 	uint64_t times;
 	bool is_by_design;
+	char *held_class; /* class of the held objects; NULL if there is none */
 	char *texts[COLUMN_COUNT];
 };
 
@@ -193,7 +196,9 @@ static int add_suspect(struct query *q, const struct query *row, struct hdb_erro
 		return HDB_OK;
 	}
 	o->current = o->lines.count;
-	return add_line(q, row, "suspect", err);
+	TRY(add_line(q, row, "suspect", err));
+	return copy_of(row, "held_class",
+		       &base_vec_at(&o->lines, struct line, o->current)->held_class, err);
 }
 
 static int read_suspect(struct query *q, const struct query *row, struct hdb_error *err)
@@ -294,37 +299,65 @@ static int add_detail(struct line *line, const struct query *row, bool has_label
 	return HDB_OK;
 }
 
-/*
- * Whether a finding about listeners is about what a suspect holds that is already explained: both
- * are about the same share of the heap.
- */
-static bool is_explained(const struct overview *o, const struct query *row)
+/* Whether the object is the suspect, or is below it in the dominator tree. */
+static int is_below(struct query *q, uint64_t id, uint64_t suspect_id, bool *out,
+		    struct hdb_error *err)
 {
-	const struct hdb_value *percent = query_cell(row, "percent");
+	uint32_t ix, suspect_ix;
 
+	*out = false;
+	TRY_FOUND(heap_find(q->heap, suspect_id, &suspect_ix, err));
+	TRY_FOUND(heap_find(q->heap, id, &ix, err));
+	for (unsigned step = 0; step < STEPS_ABOVE && ix != suspect_ix; step++) {
+		uint32_t above;
+
+		TRY(derive_dominator(q->derive, ix, &above, err));
+		if (above == HEAP_NONE || above == ix)
+			return HDB_OK;
+		ix = above;
+	}
+	*out = ix == suspect_ix;
+	return HDB_OK;
+}
+
+/*
+ * Whether a finding about listeners is about what a suspect holds that is already explained: about
+ * the same share of the heap, and an object below the suspect or the class of what it holds.
+ */
+static int is_explained(struct query *q, const struct query *row, bool *out, struct hdb_error *err)
+{
+	const struct overview *o = q->state;
+	const struct hdb_value *percent = query_cell(row, "percent");
+	const uint64_t id = number_of(row, "id");
+
+	*out = false;
 	if (percent->type == HDB_TYPE_NULL || (!query_cell_is(row, "rule", "listeners") &&
 					       !query_cell_is(row, "rule", "listeners-field")))
-		return false;
-	for (size_t i = 0; i < o->lines.count; i++) {
+		return HDB_OK;
+	for (size_t i = 0; i < o->lines.count && !*out; i++) {
 		const struct line *line = base_vec_at(&o->lines, struct line, i);
 
-		if (line->texts[EXPLANATION] && percent->d >= line->percent * 0.9 &&
-		    percent->d <= line->percent * 1.1)
-			return true;
+		if (!line->texts[EXPLANATION] || percent->d < line->percent * 0.9 ||
+		    percent->d > line->percent * 1.1)
+			continue;
+		if (!id)
+			*out = line->held_class && query_cell_is(row, "class", line->held_class);
+		else if (line->id)
+			TRY(is_below(q, id, line->id, out, err));
 	}
-	return false;
+	return HDB_OK;
 }
 
 static int read_finding(struct query *q, const struct query *row, struct hdb_error *err)
 {
 	struct overview *o = q->state;
 	struct line *line;
-	bool is_out;
+	bool is_out, is_known;
 
+	TRY(is_explained(q, row, &is_known, err));
 	/* the rows of the leaks query contain this already */
-	if (query_cell_is(row, "rule", "leak-suspect") ||
+	if (is_known || query_cell_is(row, "rule", "leak-suspect") ||
 	    (query_cell_is(row, "rule", "direct-buffers") && o->is_outside_listed) ||
-	    is_explained(o, row) ||
 	    (query_cell_is(row, "rule", "leaking-objects") && o->leak_count))
 		return HDB_OK;
 	TRY(add_line(q, row, "finding", err));
@@ -463,9 +496,11 @@ static void close_overview(struct query *q)
 {
 	struct overview *o = q->state;
 
-	for (size_t i = 0; i < o->lines.count; i++)
+	for (size_t i = 0; i < o->lines.count; i++) {
+		free(base_vec_at(&o->lines, struct line, i)->held_class);
 		for (size_t k = 0; k < COLUMN_COUNT; k++)
 			free(base_vec_at(&o->lines, struct line, i)->texts[k]);
+	}
 	base_vec_release(&o->lines);
 	analysis_suspects_release(&o->suspects);
 }
