@@ -247,6 +247,12 @@ struct heap_entries {
 	 * complete
 	 */
 	const char *unknown;
+	/*
+	 * Maximum of `looked`, at which the iteration ends as damaged ones do. Unlimited until the
+	 * caller sets it after heap_entries_begin.
+	 */
+	uint64_t looks_max;
+	uint64_t looked; /* number of slots and entries visited so far */
 	/* private */
 	struct heap *heap;
 	struct heap_collection from;             /* the collection or part being read */
@@ -276,7 +282,6 @@ struct heap_entries {
 	/* for parts: position in the outer collection */
 	uint32_t parts_ix;
 	uint64_t part_at, part_count;
-	uint64_t looked; /* number of slots and entries visited so far */
 	struct heap_chunk store, keys;
 };
 

@@ -194,6 +194,7 @@ int heap_entries_begin(struct heap *heap, const struct heap_collection *collecti
 	e->absent_ix = HEAP_NONE;
 	e->parts_ix = HEAP_NONE;
 	e->part_at = e->part_count = e->looked = 0;
+	e->looks_max = UINT64_MAX;
 	e->unknown = NULL;
 	e->frames = (struct base_vec){ 0 };
 	e->rule = NULL;
@@ -438,6 +439,11 @@ int heap_entries_next(struct heap_entries *e, struct hdb_error *err)
 	int r;
 
 	do {
+		if (e->looked >= e->looks_max) {
+			e->is_cut = true;
+			r = HDB_END;
+			break;
+		}
 		if (++e->looked % STEP_SLOTS == 0)
 			TRY(base_step(e->heap->work, e->looked, err));
 		r = next_of_shape(e, err);

@@ -61,7 +61,6 @@
  */
 #define TIME_MIN_MS 1000000000000u
 #define TIME_MAX_MS 10000000000000u
-#define DAY_MS 86400000u
 
 /*
  * Parts of names in lower case, in order of preference. "at" must be the whole name, or "At" its
@@ -454,7 +453,8 @@ static int add_platform(struct looking *l, uint32_t ix, struct hdb_error *err)
 	if (strcmp(name, "java.lang.Long") != 0 && strcmp(name, "java.lang.Integer") != 0)
 		return add_date(l, &l->dates, ix, err);
 	TRY_FOUND(heap_path_value(heap, ix, "value", &value, err));
-	if (value.type == HPROF_LONG)
+	/* Bare numbers in the range of seconds are more often IDs. */
+	if (value.type == HPROF_LONG && value.bits >= TIME_MIN_MS)
 		add_ms(l, &l->dates, value.bits);
 	(void)snprintf(text, sizeof(text), "%" PRIu64, value.bits);
 	return entry_add_numbered(l, ix, text, err);
@@ -786,18 +786,19 @@ static void set_tries(const struct looking *l, const struct value_field *field,
 }
 
 /* Reports keys that are dates, if they begin long ago and continue to the time of the dump. */
-static void set_dates(const struct looking *l, uint64_t entries, struct explain_facts *out)
+static void set_dates(const struct looking *l, struct explain_facts *out)
 {
 	const struct value_field *dates = &l->dates;
 	char age[EXPLAIN_CONTENT_MAX];
 
 	if (dates->points * 10 < l->entries * 9 ||
 	    l->now_ms < dates->oldest_ms + DATES_OLD_DAYS * (uint64_t)DAY_MS ||
-	    (entries <= ENTRIES_READ &&
-	     l->now_ms > dates->newest_ms + DATES_NEW_DAYS * (uint64_t)DAY_MS))
+	    l->now_ms > dates->newest_ms + DATES_NEW_DAYS * (uint64_t)DAY_MS ||
+	    dates->newest_ms > l->now_ms + DAY_MS)
 		return;
 	entry_age_text(l->now_ms - dates->oldest_ms, BASE_TEXT(age));
 	explain_fact_text(out, EXPLAIN_FACT_oldest_key, age);
+	explain_fact_text(out, EXPLAIN_FACT_key_noun, l->noun);
 }
 
 static void set_time(const struct looking *l, const struct value_field *field,
@@ -842,7 +843,7 @@ static void set_fields(const struct looking *l, uint64_t entries, struct explain
 			most = &l->fields[i];
 	}
 	if (l->dates.points)
-		set_dates(l, entries, out);
+		set_dates(l, out);
 	if (l->value_class != HEAP_NONE)
 		explain_fact_text(out, EXPLAIN_FACT_value_kind,
 				  heap_class_name(heap, l->value_class));
@@ -918,6 +919,7 @@ int explain_entry_facts(const struct session *session, uint32_t collection_ix,
 		.value_class = HEAP_NONE,
 		.key_class = HEAP_NONE,
 		.now_ms = heap_meta_number(session->heap, "dump.timestamp_ms", 0),
+		.slots_left = SLOTS_COMPARED_MAX,
 	};
 	uint64_t budget = ENTRIES_COUNTED;
 	struct heap_object object;

@@ -113,44 +113,69 @@ int entry_add_numbered(struct looking *l, uint32_t ix, const char *text, struct 
 
 /* ---- copies ---- */
 
-/* Reads what identifies the first entries of a collection. */
-static int read_entries(struct heap *heap, uint32_t ix, uint64_t *out, size_t *count,
-			struct hdb_error *err)
+/* What identifies the first entries of a collection. */
+struct glance {
+	uint64_t list[ENTRIES_COMPARED];
+	size_t count, distinct;
+};
+
+static bool has_hash(const uint64_t *list, size_t count, uint64_t hash)
+{
+	for (size_t i = 0; i < count; i++)
+		if (list[i] == hash)
+			return true;
+	return false;
+}
+
+/*
+ * Reads the first entries of a collection. The elements of lists are compared at the same position,
+ * because lists of few different values, such as enums, have them all in common.
+ */
+static int read_entries(struct looking *l, uint32_t ix, struct glance *out, struct hdb_error *err)
 {
 	BASE_SCOPED(heap_entries_end) struct heap_entries entries = { .heap = NULL };
+	uint64_t seen[ENTRIES_COMPARED], part[3] = { 0 };
 	struct heap_collection c;
-	uint64_t pair[2] = { 0 };
+	int r;
 
-	*count = 0;
-	TRY_FOUND(heap_collection_open(heap, ix, &c, err));
-	TRY_FOUND(heap_entries_begin(heap, &c, &entries, err));
-	while (*count < ENTRIES_COMPARED) {
-		TRY_FOUND(heap_entries_next(&entries, err));
-		pair[0] = entries.value.bits;
-		pair[1] = entries.has_key ? entries.key.bits : 0;
-		out[(*count)++] = XXH3_64bits_withSeed(pair, sizeof(pair), base_hash_seed());
+	out->count = out->distinct = 0;
+	TRY_FOUND(heap_collection_open(l->session->heap, ix, &c, err));
+	TRY_FOUND(heap_entries_begin(l->session->heap, &c, &entries, err));
+	entries.looks_max = l->slots_left;
+	while ((r = heap_entries_next(&entries, err)) == HDB_OK) {
+		part[0] = entries.value.bits;
+		part[1] = entries.has_key ? entries.key.bits : 0;
+		part[2] = 0;
+		seen[out->count] = XXH3_64bits_withSeed(part, sizeof(part), base_hash_seed());
+		out->distinct += !has_hash(seen, out->count, seen[out->count]);
+		if (c.rule->kind == HEAP_LIST || c.rule->kind == HEAP_QUEUE)
+			part[2] = out->count;
+		out->list[out->count++] =
+			XXH3_64bits_withSeed(part, sizeof(part), base_hash_seed());
+		if (out->count == ENTRIES_COMPARED)
+			break;
 	}
-	return HDB_OK;
+	l->slots_left -= entries.looked;
+	return r < 0 ? r : HDB_OK;
 }
 
 int entry_add_collection(struct looking *l, uint32_t ix, struct hdb_error *err)
 {
-	uint64_t list[ENTRIES_COMPARED];
-	size_t count, same = 0;
+	struct glance now;
+	size_t same = 0;
 
-	if (l->compared >= COMPARED_MAX)
+	if (l->compared >= COMPARED_MAX || !l->slots_left)
 		return HDB_OK;
-	TRY(read_entries(l->session->heap, ix, list, &count, err));
-	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < l->before_count; k++)
-			if (list[i] == l->before[k]) {
-				same++;
-				break;
-			}
+	TRY(read_entries(l, ix, &now, err));
+	if (!l->slots_left)
+		return HDB_OK;
+	for (size_t i = 0; i < now.count; i++)
+		same += has_hash(l->before, l->before_count, now.list[i]);
 	l->compared++;
-	l->alike += count >= ALIKE_MIN && same * 10 >= count * 8;
-	memcpy(l->before, list, count * sizeof(list[0]));
-	l->before_count = count;
+	l->alike += now.count >= ALIKE_MIN && same * 10 >= now.count * 8 &&
+		    now.distinct * 2 >= now.count;
+	memcpy(l->before, now.list, now.count * sizeof(now.list[0]));
+	l->before_count = now.count;
 	return HDB_OK;
 }
 
@@ -174,22 +199,27 @@ static bool is_consecutive(const struct looking *l, const struct share *s, uint6
 		(span / 11 <= entries / 10 && span / 9 >= entries / 10));
 }
 
-/* Adds a field of the keys to the sentence: "name (3 values)". */
-static void add_key_field(const struct looking *l, const struct share *s, struct explain_facts *out)
+/* Adds a field of the keys to the sentence, if there is room: "name (few values)". */
+static void add_key_field(struct looking *l, const struct share *s, struct explain_facts *out)
 {
 	const struct key_field *field = &l->key_fields[s->most->level - KEY_LEVEL];
 	struct explain_figure *to = &out->figures[EXPLAIN_FACT_key_fields];
 	const bool is_first = to->kind == BASE_NOTHING;
 	const size_t used = is_first ? 0 : strlen(to->text);
 	const char *values = s->kinds <= KEYS_FEW ? "few values" : "many values";
+	char text[2 * EXPLAIN_CONTENT_MAX];
 
 	if (!is_most(l, s->all) || (field->is_opaque && s->kinds * 10 >= s->all * 9))
 		return;
 	if (s->kinds * 10 >= s->all * 9)
 		values = "nearly always different";
+	(void)snprintf(text, sizeof(text), "%s%s (%s)", is_first ? "" : ", ", field->name, values);
+	if (used + strlen(text) + sizeof(" and 8 more") > sizeof(to->text)) {
+		l->key_fields_left++;
+		return;
+	}
 	to->kind = BASE_STRING;
-	(void)snprintf(to->text + used, sizeof(to->text) - used, "%s%s (%s)", is_first ? "" : ", ",
-		       field->name, values);
+	(void)snprintf(to->text + used, sizeof(to->text) - used, "%s", text);
 }
 
 static void set_numbered(const struct looking *l, const struct share *s, uint64_t entries,
@@ -212,7 +242,7 @@ static void set_numbered(const struct looking *l, const struct share *s, uint64_
 	explain_fact_text(out, EXPLAIN_FACT_keys, text);
 }
 
-void entry_set_kinds(const struct looking *l, const struct share *s, uint64_t entries,
+void entry_set_kinds(struct looking *l, const struct share *s, uint64_t entries,
 		     struct explain_facts *out)
 {
 	const struct value_field *field;
@@ -278,6 +308,8 @@ void entry_set_state(const struct looking *l, uint32_t no, const char *value, do
 
 void entry_set_rest(const struct looking *l, struct explain_facts *out)
 {
+	struct explain_figure *keys = &out->figures[EXPLAIN_FACT_key_fields];
+	const size_t used = keys->kind == BASE_STRING ? strlen(keys->text) : 0;
 	char text[EXPLAIN_CONTENT_MAX], age[32];
 
 	for (size_t i = 0; i < VALUE_FIELDS; i++) {
@@ -293,6 +325,9 @@ void entry_set_rest(const struct looking *l, struct explain_facts *out)
 			set_state(l, &(struct state){ field, false, "not set", unset }, out);
 		}
 	}
+	if (used && l->key_fields_left)
+		(void)snprintf(keys->text + used, sizeof(keys->text) - used, " and %u more",
+			       l->key_fields_left);
 	if (l->compared >= COMPARED_MIN && l->alike * 10 >= l->compared * 8)
 		explain_fact_set(out, EXPLAIN_FACT_alike_percent,
 				 (double)l->alike * 100 / (double)l->compared);
@@ -300,7 +335,9 @@ void entry_set_rest(const struct looking *l, struct explain_facts *out)
 		(void)snprintf(text, sizeof(text), "The %s are UUIDs.", l->noun);
 		explain_fact_text(out, EXPLAIN_FACT_keys, text);
 	}
-	if (!is_most(l, l->dates.points) || l->now_ms <= l->dates.oldest_ms)
+	if (!is_most(l, l->dates.points) || l->now_ms <= l->dates.oldest_ms ||
+	    l->dates.newest_ms > l->now_ms + DAY_MS ||
+	    out->figures[EXPLAIN_FACT_keys].kind != BASE_NOTHING)
 		return;
 	entry_age_text(l->now_ms - l->dates.oldest_ms, BASE_TEXT(age));
 	(void)snprintf(text, sizeof(text),
@@ -314,7 +351,8 @@ void entry_set_rest(const struct looking *l, struct explain_facts *out)
 /*
  * Collections that count their changes in modCount: each addition of an element, and each removal
  * of one or more. Lists count other changes too, so only an equal number is evidence for them. A
- * copy of a map counts its entries as additions.
+ * copy of a map counts its entries as additions. A LinkedHashMap in access order also counts
+ * lookups.
  */
 static const struct {
 	const char *class_name;
@@ -331,8 +369,8 @@ int entry_growth(struct heap *heap, const struct heap_collection *c, bool *never
 		 struct hdb_error *err)
 {
 	const char *name = c->inner ? heap_class_name(heap, c->inner_class) : "";
-	struct heap_value changes;
-	int64_t number;
+	const struct heap_as as = { c->inner_ix, c->inner_class };
+	int64_t number, by_access = 0;
 	size_t i = 0;
 
 	*never = false;
@@ -341,12 +379,15 @@ int entry_growth(struct heap *heap, const struct heap_collection *c, bool *never
 		i++;
 	if (i == COUNTING)
 		return HDB_OK;
-	TRY_FOUND(heap_path_value(heap, c->inner_ix, "modCount", &changes, err));
-	if (!heap_value_number(&changes, &number) || number < 0)
+	TRY_FOUND(heap_path_number_as(heap, as, "modCount", &number, err));
+	if (number < 0)
 		return HDB_OK;
 	*never = (uint64_t)number == c->size;
-	if (!counting[i].is_list && (uint64_t)number > c->size)
-		*removed = ((uint64_t)number - c->size) / 2;
+	if (counting[i].is_list || (uint64_t)number <= c->size)
+		return HDB_OK;
+	if (strcmp(name, "java.util.LinkedHashMap") == 0)
+		TRY_FOUND(heap_path_number_as(heap, as, "accessOrder", &by_access, err));
+	*removed = by_access ? 0 : ((uint64_t)number - c->size) / 2;
 	return HDB_OK;
 }
 

@@ -18,8 +18,11 @@
 #define PREFIX_PARTS 3u
 #define VALUE_FIELDS 24u
 #define KEY_FIELDS 8u
+#define DAY_MS 86400000u
 /* Number of entries of collections that are compared. */
 #define ENTRIES_COMPARED 64u
+/* Maximum number of their slots that are read, because a table may be large and nearly empty. */
+#define SLOTS_COMPARED_MAX 1000000u
 /*
  * Levels of features: prefixes of keys, then the form of keys; elements that are the same object;
  * references and numbers in fields of values; fields of keys; numbers that are keys or in keys.
@@ -93,8 +96,10 @@ struct looking {
 	uint32_t compared, alike;
 	uint64_t before[ENTRIES_COMPARED]; /* entries of the collection before */
 	size_t before_count;
+	uint64_t slots_left;      /* number of slots of collections that may still be read */
 	struct value_field dates; /* points in time among the keys */
 	struct key_field key_fields[KEY_FIELDS];
+	unsigned key_fields_left; /* number of those for which the sentence has no room */
 	struct value_field fields[VALUE_FIELDS];
 };
 
@@ -127,7 +132,7 @@ int entry_add_numbered(struct looking *l, uint32_t ix, const char *text, struct 
 int entry_add_collection(struct looking *l, uint32_t ix, struct hdb_error *err);
 
 /* Reports numbers of values, fields of keys, or numbers of keys, by the level of `s`. */
-void entry_set_kinds(const struct looking *l, const struct share *s, uint64_t entries,
+void entry_set_kinds(struct looking *l, const struct share *s, uint64_t entries,
 		     struct explain_facts *out);
 /* Reports a state that most values have in this field, if it means finished or unfinished. */
 void entry_set_state(const struct looking *l, uint32_t no, const char *value, double percent,

@@ -28,9 +28,8 @@
 #define FACTS_CHILDREN_MIN 100u
 /* Number of children of an object that are always visited, largest first. */
 #define FACTS_CHILDREN_LARGE 16u
-/* Minimum number of collections, and share of them, from which nothing was ever removed. */
+/* Minimum number of collections from which nothing was ever removed. */
 #define FACTS_FILLED_MIN 500
-#define FACTS_FILLED_PART 0.99
 /* Minimum number of objects in a chain; limit of all objects of the class in relation to it. */
 #define FACTS_CHAIN_MIN 1000
 #define FACTS_CHAIN_PART 1.02
@@ -404,10 +403,12 @@ static void set_growth(const struct held_walk *w, struct explain_facts *out)
 	char text[EXPLAIN_CONTENT_MAX];
 
 	if (w->filled.count < FACTS_FILLED_MIN || w->plumbing * 3 < w->all.bytes ||
-	    w->filled.list[most].used < w->filled.list[most].count * FACTS_FILLED_PART)
+	    w->filled.list[most].used < w->filled.list[most].count)
 		return;
-	(void)snprintf(text, sizeof(text), "Nothing was ever removed from any of its many %.60ss.",
-		       explain_short_class(w->session->heap, w->filled.list[most].class_no));
+	(void)snprintf(text, sizeof(text),
+		       "Nothing was ever removed from any of its many %.60ss%s.",
+		       explain_short_class(w->session->heap, w->filled.list[most].class_no),
+		       w->filled.is_about || w->is_cut ? " that were sampled" : "");
 	explain_fact_text(out, EXPLAIN_FACT_growth, text);
 }
 

@@ -99,6 +99,7 @@
 	X(key_form) /* string: "the form F" of most keys, with "*" for words that contain digits */ \
 	X(key_form_percent) /* percentage of entries */ \
 	X(oldest_key)    /* string: age of the oldest key, if keys are dates up to the present */ \
+	X(key_noun)      /* string: "keys" or, for lists, "elements", if there is an oldest key */ \
 	X(version_field) /* string: field of the values whose number nearly always differs */ \
 	X(first_version) /* lowest of these version numbers */ \
 	X(last_version)  /* the highest */ \
