@@ -51,6 +51,7 @@ struct value {
 	unsigned count;        /* in a collection: so many of it */
 	unsigned first, next;  /* the first field or item; the next sibling; 0: none */
 	char field[NAME_BYTES];
+	bool is_above;    /* the field is the superclass's */
 	unsigned name_no; /* the name it was given; NAMES_MAX: none */
 };
 
@@ -74,9 +75,10 @@ static struct heap {
 	uint64_t ids[NAMES_MAX];
 	unsigned name_count;
 	uint64_t next_id, next_text;
-	uint64_t referent; /* of the reference object being written */
-	uint64_t last_id;  /* of the object written before */
-	uint64_t counter;  /* the last number of a "#" */
+	uint64_t referent;          /* of the reference object being written */
+	uint64_t above[FIELDS_MAX]; /* fields of the superclass of the object being written */
+	uint64_t last_id;           /* of the object written before */
+	uint64_t counter;           /* the last number of a "#" */
 } * h;
 
 static void nonsense(const char *wanted)
@@ -301,6 +303,7 @@ static unsigned object(void)
 	if (!take("{"))
 		return no;
 	while (!take("}")) {
+		const bool is_above = take("^");
 		unsigned field;
 
 		take_name(name, "_$");
@@ -308,9 +311,11 @@ static unsigned object(void)
 			nonsense("\"=\"");
 		field = value();
 		(void)snprintf(h->values[field].field, NAME_BYTES, "%s", name);
+		h->values[field].is_above = is_above;
 		/* The VM knows a reference by the field of java.lang.ref.Reference. */
-		add_field(is_referent(class_no, name) ? class_no : h->values[no].class_no, name,
-			  type_of(&h->values[field]));
+		add_field(is_above || is_referent(class_no, name) ? class_no :
+								    h->values[no].class_no,
+			  name, type_of(&h->values[field]));
 		if (last)
 			h->values[last].next = field;
 		else
@@ -435,7 +440,9 @@ static uint64_t put(struct hw *w, unsigned no, uint64_t id, const uint64_t *bits
 			hw_value(&body, h->classes[c].types[f],
 				 is_referent(c, h->classes[c].fields[f]) ? h->referent :
 				 c == no                                 ? bits[f] :
+				 c == h->classes[no].super               ? h->above[f] :
 									   0);
+	memset(h->above, 0, sizeof(h->above));
 	hw_instance(w, id, class_id(no), body.data, (uint32_t)body.size);
 	hw_release(&body);
 	return id;
@@ -505,20 +512,25 @@ static uint64_t write_array(struct hw *w, const struct value *v)
 
 static uint64_t write_object(struct hw *w, const struct value *v)
 {
-	const struct class_ *c = &h->classes[v->class_no];
+	const struct class_ *c;
 	const uint64_t id = v->name_no < NAMES_MAX ? h->ids[v->name_no] : new_id();
-	uint64_t bits[FIELDS_MAX] = { 0 }, referent = 0, value = 0;
+	uint64_t bits[FIELDS_MAX] = { 0 }, above[FIELDS_MAX] = { 0 }, referent = 0, value = 0;
 
 	for (unsigned i = v->first; i; i = h->values[i].next) {
 		value = h->values[i].kind == SAME ? value : write_value(w, &h->values[i]);
 
 		if (strcmp(h->values[i].field, "referent") == 0)
 			referent = value;
+		if (h->values[i].is_above)
+			c = &h->classes[h->classes[v->class_no].super];
+		else
+			c = &h->classes[v->class_no];
 		for (unsigned f = 0; f < c->field_count; f++)
 			if (strcmp(c->fields[f], h->values[i].field) == 0)
-				bits[f] = value;
+				(h->values[i].is_above ? above : bits)[f] = value;
 	}
 	h->referent = referent;
+	memcpy(h->above, above, sizeof(above));
 	h->last_id = put(w, v->class_no, id, bits);
 	return id;
 }

@@ -13,7 +13,8 @@
  * as keys, paths(...) one with keys such as "/orders/1", chain(...) the last of its objects. last:
  * the object written before; #: a long, one more than the last one. "thread OBJECT" and "local OBJECT" make
  * items roots: the one thread, and its local variables. Fields that an object of a class does not
- * name are zero. A field "referent" of a subclass of java.lang.ref.Reference is that class's.
+ * name are zero; "^" before a name makes it a field of the superclass. A field "referent" of a
+ * subclass of java.lang.ref.Reference is that class's.
  */
 #ifndef SUPPORT_PLANTED_H
 #define SUPPORT_PLANTED_H
