@@ -400,6 +400,12 @@ struct hdb_health {
 	unsigned snapshot;
 	int strict;
 	const char *mapping_path; /* as for import, or NULL; borrowed until hdb_close */
+	/*
+	 * whether objects may be missing, because the dump is truncated or damaged, or lacks
+	 * packets; 0 if `incomplete` only reports what the dump does not record, or that it was
+	 * stripped
+	 */
+	int is_damaged;
 };
 
 /* Fills in *out with the results of hdb_open. */

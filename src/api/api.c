@@ -239,6 +239,7 @@ void hdb_health(const struct hdb *db, struct hdb_health *out)
 			.snapshot = state->snapshot,
 			.strict = state->is_strict,
 			.mapping_path = state->mapping_path[0] ? state->mapping_path : NULL,
+			.is_damaged = state->is_damaged,
 		};
 	}
 	API_WRITE(out, &health);

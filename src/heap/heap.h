@@ -57,6 +57,7 @@ struct heap_state {
 	uint64_t skipped_bytes; /* number of bytes with objects that could not be read */
 	uint64_t roots_seen;    /* number of root records for objects of the dump */
 	bool is_cut;            /* the end of the dump is missing */
+	bool is_damaged;        /* its end, or bytes or packets in it, are missing */
 	/* whether objects without referrers count as roots; they are in the `orphans` table */
 	bool takes_orphans;
 	/* path of the dump at import */

@@ -141,6 +141,7 @@ static int find_incomplete(struct heap *heap, struct hdb_error *err)
 		lacks & ~(uint64_t)STORE_LACKS_PACKETS || (lacks && !state->roots_seen);
 	store_meta_text(heap->store, "incomplete.cut", cut, sizeof(cut));
 	state->is_cut = lacks & STORE_LACKS_END;
+	state->is_damaged = lacks & (STORE_LACKS_END | STORE_LACKS_BYTES | STORE_LACKS_PACKETS);
 	if (state->is_cut)
 		TRY(append(why, err, "%s", *cut ? cut : "the dump is truncated"));
 	if (lacks & STORE_LACKS_PACKETS)

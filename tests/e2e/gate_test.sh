@@ -62,6 +62,18 @@ heapdb gate cut.heapdb --budget cut.yaml > out 2> err || rc=$?
 if [ $rc != 3 ] || ! grep -q "^ok " out || ! grep -q "no check failed, but the dump is incomplete" err; then
 	fail "a truncated dump: exit $rc: $(cat out err)"
 fi
+# The report is written nevertheless, and with --json the answer is the only object.
+rc=0
+heapdb gate cut.heapdb --budget cut.yaml --format junit -o cut.junit > out 2>&1 || rc=$?
+if [ $rc != 3 ] || ! grep -q "</testsuite" cut.junit; then fail "a truncated dump, -o: exit $rc: $(cat out)"; fi
+rc=0
+heapdb histogram cut.heapdb --json --limit 1 --fail-if 'count(*) > 1G' > out 2> err || rc=$?
+if [ $rc != 3 ] || ! python3 -m json.tool out > /dev/null || ! grep -q "no check failed, but" err; then
+	fail "a truncated dump, --json: exit $rc: $(cat out err)"
+fi
+# A portable heap dump lacks roots and values, but no objects.
+cp "$HDB_ROOT/tests/corpus/phd/v66408.phd" p.phd
+heapdb gate p.phd --budget cut.yaml --quiet > out 2>&1 || fail "a portable heap dump: exit $?: $(cat out)"
 # Nor does a database say anything about the dump that has replaced its own.
 cp "$DUMP" later.hprof
 heapdb gate later.hprof --budget cut.yaml --quiet > /dev/null
@@ -143,6 +155,26 @@ if command -v xmllint > /dev/null; then
 	if xmllint --noout --nonet --schema "$schema" wrong.junit 2> out; then fail "the schema takes all"; fi
 else
 	echo "no xmllint here"
+fi
+
+# A pool of memory outside the heap, which leaks lists as large, is no leak.
+if command -v javac > /dev/null; then
+	cat > Pool.java <<-END
+		public class Pool {
+		    static final java.nio.ByteBuffer[] pool = new java.nio.ByteBuffer[100];
+		    public static void main(String[] args) throws Exception {
+		        for (int i = 0; i < 100; i++) pool[i] = java.nio.ByteBuffer.allocateDirect(1 << 20);
+		        java.lang.management.ManagementFactory.getPlatformMXBean(
+		            com.sun.management.HotSpotDiagnosticMXBean.class).dumpHeap("pool.hprof", true);
+		    }
+		}
+	END
+	javac -J-XX:TieredStopAtLevel=1 Pool.java
+	java -XX:+UseSerialGC -Xmx256m Pool > /dev/null
+	printf 'checks:\n  a: { leaks: none }\n' > leaks.yaml
+	heapdb gate pool.hprof --budget leaks.yaml --quiet > out 2> err || [ $? = 1 ] || fail "pool: $(cat err)"
+	heapdb leaks pool.hprof --quiet | grep -q "outside the heap" || fail "leaks does not list the pool"
+	if grep "outside the heap" out || [ -s err ]; then fail "gate counts a pool: $(cat err)"; fi
 fi
 
 # Errors in a budget, with line and column.

@@ -83,6 +83,7 @@ struct cli {
 	char *statement;         /* `export TABLE` or an SQL statement; owned; NULL: neither */
 	bool is_open;            /* whether a JSON object is incomplete; see struct answer */
 	bool is_sparse;          /* whether to print JSON for the page; see struct answer */
+	int verdict;             /* what cli_verdict failed with, after a complete answer; or 0 */
 	char message_prefix[64]; /* "import", "query retained" */
 };
 
@@ -242,8 +243,9 @@ int locate_refuse(struct cli *cli, const char *name);
 
 /*
  * Returns the result of checks on a dump: HDB_NOTFOUND if a check failed. If none failed, but the
- * dump is incomplete or has changed, fails with HDB_ETRUNC or HDB_ECHANGED, because missing objects
- * could have made a check fail.
+ * dump is truncated, damaged or has changed, fails with HDB_ETRUNC or HDB_ECHANGED, because missing
+ * objects could have made a check fail. A dump without roots or values is judged by what it
+ * records.
  */
 int cli_verdict(struct cli *cli, bool has_failed);
 

@@ -331,13 +331,13 @@ int export_to_file(struct cli *cli, int (*print)(struct cli *cli))
 	r = print(cli);
 	output_flush(out);
 	cli->out = console;
-	if ((r >= 0 || r == HDB_EIO) && out->error)
+	if ((r >= 0 || r == HDB_EIO || r == cli->verdict) && out->error)
 		r = hdb_fail(&cli->err, HDB_EIO, "%s: %s", cli->opt.output, strerror(out->error));
-	if (r < 0) {
+	if (r < 0 && r != cli->verdict) {
 		base_outfile_abort(file);
 		return r;
 	}
-	/* The answer "no" is written like any other, and decides the exit code. */
+	/* Whatever the verdict, the answer is written; the verdict decides the exit code. */
 	TRY(base_outfile_finish(file, NULL, &cli->err));
 	return r;
 }

@@ -257,13 +257,16 @@ static void write_condition(const struct gate_check *c, char *buf, size_t size)
 
 /*
  * Returns whether a row of the leaks query is a leak itself, rather than one of the rows below it.
+ * A suspect's own verdict is "large" only for the owner of memory outside the heap, such as a pool.
  */
 static bool is_leak(const struct hdb_rows *rows)
 {
-	char kind[32];
+	char kind[32], verdict[32];
 
 	cell(rows, "kind", kind, sizeof(kind));
-	return strcmp(kind, "suspect") == 0 || strcmp(kind, "leaking") == 0;
+	cell(rows, "verdict", verdict, sizeof(verdict));
+	return strcmp(kind, "leaking") == 0 ||
+	       (strcmp(kind, "suspect") == 0 && strcmp(verdict, "large") != 0);
 }
 
 /* Adds the fingerprints of the baseline's leaks to the list, one per line. */

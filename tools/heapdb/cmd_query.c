@@ -54,17 +54,20 @@ int cli_verdict(struct cli *cli, bool has_failed)
 {
 	struct hdb_health health = { .struct_size = sizeof(health) };
 
+	/* a query that succeeded may leave a message about what it did not find on the way */
+	cli->err = (struct hdb_error){ 0 };
 	if (has_failed)
 		return HDB_NOTFOUND;
 	hdb_health(cli->db, &health);
 	if (health.stale)
-		return hdb_fail(&cli->err, HDB_ECHANGED,
-				"no check failed, but the dump has changed since it was imported");
-	if (health.incomplete)
-		return hdb_fail(&cli->err, HDB_ETRUNC,
-				"no check failed, but the dump is incomplete, so the result is not "
-				"reliable");
-	return HDB_OK;
+		cli->verdict =
+			hdb_fail(&cli->err, HDB_ECHANGED,
+				 "no check failed, but the dump has changed since it was imported");
+	else if (health.is_damaged)
+		cli->verdict = hdb_fail(&cli->err, HDB_ETRUNC,
+					"no check failed, but the dump is incomplete, so the "
+					"result is not reliable");
+	return cli->verdict;
 }
 
 /*

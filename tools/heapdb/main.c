@@ -315,7 +315,10 @@ static const char *hint_of(int result)
 					"";
 }
 
-/* Prints an error: with --json as JSON to standard output, unless writing to it has failed. */
+/*
+ * Prints an error: with --json as JSON to standard output, unless writing to it has failed or it
+ * has the whole answer.
+ */
 static void print_error(struct cli *cli, int result, bool as_json)
 {
 	cli->err.code = result;
@@ -328,7 +331,8 @@ static void print_error(struct cli *cli, int result, bool as_json)
 		snprintf(cli->err.message + used, sizeof(cli->err.message) - used, "%s",
 			 hint_of(result));
 	}
-	if (as_json && cli->out->error == 0 && (cli->err.message[0] || cli->is_open))
+	if (as_json && result != cli->verdict && cli->out->error == 0 &&
+	    (cli->err.message[0] || cli->is_open))
 		render_json_error(cli->out, cli->is_open, &cli->err, exit_code_of(result));
 	else if (cli->err.message[0])
 		say(cli->message_prefix, cli->err.message);

@@ -71,7 +71,7 @@ class Health(Sized):
         ("stale", c_char_p), ("incomplete", c_char_p), ("redacted", c_char_p),
         ("missing_bytes", c_uint64), ("skipped_bytes", c_uint64), ("roots_seen", c_uint64),
         ("dump_path", c_char_p), ("layout", c_char_p), ("sizes", c_int), ("snapshot", c_uint),
-        ("strict", c_int), ("mapping_path", c_char_p)]
+        ("strict", c_int), ("mapping_path", c_char_p), ("is_damaged", c_int)]
 
 
 class Value(Structure):
