@@ -43,6 +43,7 @@ struct triage {
 	uint64_t retained_bytes;
 	uint64_t all_bytes;     /* shallow size of all objects, of which garbage is a part */
 	uint64_t suspect_count; /* number of suspects of the leaks query */
+	bool is_outside_listed; /* whether the overview already has the owner of direct memory */
 	struct analysis_limit limit;
 	struct triage_figure figures[TRIAGE_MEASURES];
 };

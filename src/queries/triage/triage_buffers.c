@@ -33,7 +33,7 @@ int triage_take_buffers(struct triage *t, struct hdb_error *err)
 {
 	struct leak_outside owners[LEAK_OUTSIDE_KINDS];
 
-	if (t->figures[TRIAGE_DIRECT_BUFFERS].bytes < LEAK_DIRECT_LEAST &&
+	if ((t->is_outside_listed || t->figures[TRIAGE_DIRECT_BUFFERS].bytes < LEAK_DIRECT_LEAST) &&
 	    t->figures[TRIAGE_MAPPED].bytes < LEAK_MAPPED_LEAST)
 		return HDB_OK;
 	TRY(leak_outside_find(t->q, owners, err));

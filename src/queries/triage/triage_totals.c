@@ -187,6 +187,7 @@ static int add_suspect(struct triage *t, struct hdb_error *err)
 	struct query_leak_owner owner;
 
 	TRY(analysis_suspects_find(&t->q->session, SUSPECTS_PERCENT_DEFAULT, &suspects, err));
+	t->is_outside_listed = suspects.is_outside_listed;
 	if (!suspects.count)
 		return HDB_OK;
 	s = &suspects.list[0];
