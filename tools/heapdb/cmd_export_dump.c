@@ -41,6 +41,6 @@ int cmd_export_dump(struct cli *cli)
 	if (cli->opt.output && !base_names_stdout(cli->opt.output))
 		return export_to_file(cli, copy);
 	if (cli->out->is_terminal)
-		return cli_usage(cli, "cannot print a dump on a terminal; use -o FILE");
+		return cli_usage(cli, "cannot write a dump to a terminal; use -o FILE");
 	return copy(cli);
 }

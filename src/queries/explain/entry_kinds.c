@@ -40,13 +40,13 @@
 #define UUID_BYTES 36u
 
 /* Boolean fields of values whose work is finished. */
-static const char *const dones[] = { "done",      "isDone",    "finished", "completed",
-				     "processed", "delivered", "handled",  "acked" };
+static const char *const finished_flags[] = { "done",      "isDone",    "finished", "completed",
+					      "processed", "delivered", "handled",  "acked" };
 
 /* Names of fields with the end of a value, and values of fields with a state, in any case. */
-static const char *const ends[] = { "end",        "ended",      "endTime",
-				    "endedAt",    "endNanos",   "endMillis",
-				    "finishTime", "finishedAt", "completedAt" };
+static const char *const end_time_fields[] = { "end",        "ended",      "endTime",
+					       "endedAt",    "endNanos",   "endMillis",
+					       "finishTime", "finishedAt", "completedAt" };
 static const char *const finished_states[] = { "done",      "finished", "completed", "processed",
 					       "delivered", "closed",   "expired",   "cancelled",
 					       "failed",    "stopped",  "succeeded", "terminated" };
@@ -54,7 +54,8 @@ static const char *const open_states[] = { "pending",     "waiting", "queued",
 					   "in_progress", "running", "started" };
 
 /* Names of numbers that count the uses of a value. */
-static const char *const uses[] = { "count", "hits", "uses", "usecount", "hitcount", "total" };
+static const char *const use_count_fields[] = { "count",    "hits",     "uses",
+						"usecount", "hitcount", "total" };
 
 static bool is_one_of(const char *name, const char *const *list, size_t count)
 {
@@ -170,12 +171,12 @@ int entry_add_collection(struct looking *l, uint32_t ix, struct hdb_error *err)
 	if (!l->slots_left)
 		return HDB_OK;
 	for (size_t i = 0; i < now.count; i++)
-		same += has_hash(l->before, l->before_count, now.list[i]);
+		same += has_hash(l->previous, l->previous_count, now.list[i]);
 	l->compared++;
 	l->alike += now.count >= ALIKE_MIN && same * 10 >= now.count * 8 &&
 		    now.distinct * 2 >= now.count;
-	memcpy(l->before, now.list, now.count * sizeof(now.list[0]));
-	l->before_count = now.count;
+	memcpy(l->previous, now.list, now.count * sizeof(now.list[0]));
+	l->previous_count = now.count;
 	return HDB_OK;
 }
 
@@ -200,7 +201,7 @@ static bool is_consecutive(const struct looking *l, const struct share *s, uint6
 }
 
 /* Adds a field of the keys to the sentence, if there is room: "name (few values)". */
-static void add_key_field(struct looking *l, const struct share *s, struct explain_facts *out)
+static void describe_key_field(struct looking *l, const struct share *s, struct explain_facts *out)
 {
 	const struct key_field *field = &l->key_fields[s->most->level - KEY_LEVEL];
 	struct explain_figure *to = &out->figures[EXPLAIN_FACT_key_fields];
@@ -252,7 +253,7 @@ void entry_set_kinds(struct looking *l, const struct share *s, uint64_t entries,
 		return;
 	}
 	if (s->most->level >= KEY_LEVEL) {
-		add_key_field(l, s, out);
+		describe_key_field(l, s, out);
 		return;
 	}
 	assert(s->most->level >= NUMBER_LEVEL);
@@ -260,7 +261,8 @@ void entry_set_kinds(struct looking *l, const struct share *s, uint64_t entries,
 	if (!field->time && is_consecutive(l, s, entries) &&
 	    out->figures[EXPLAIN_FACT_sequence_field].kind == BASE_NOTHING)
 		entry_set_field(l, field, EXPLAIN_FACT_sequence_field, out);
-	if (s->most->hash != 1 || !is_most(l, s->count) || !IS_ONE_OF(field->name, uses))
+	if (s->most->hash != 1 || !is_most(l, s->count) ||
+	    !IS_ONE_OF(field->name, use_count_fields))
 		return;
 	entry_set_field(l, field, EXPLAIN_FACT_once_field, out);
 	explain_fact_set(out, EXPLAIN_FACT_once_percent,
@@ -318,10 +320,10 @@ void entry_set_rest(const struct looking *l, struct explain_facts *out)
 		const double set =
 			(double)(field->values - field->unset) * 100 / (double)l->entries;
 
-		if (field->type == HPROF_BOOLEAN && IS_ONE_OF(field->name, dones)) {
+		if (field->type == HPROF_BOOLEAN && IS_ONE_OF(field->name, finished_flags)) {
 			set_state(l, &(struct state){ field, true, "true", set }, out);
 			set_state(l, &(struct state){ field, false, "false", unset }, out);
-		} else if (IS_ONE_OF(field->name, ends)) {
+		} else if (IS_ONE_OF(field->name, end_time_fields)) {
 			set_state(l, &(struct state){ field, false, "not set", unset }, out);
 		}
 	}

@@ -82,7 +82,7 @@ struct looking {
 	const char *nothing;    /* class of one non-null value; NULL if all are null */
 	uint32_t weighed;       /* number of values whose fields were weighed */
 	uint64_t weighed_bytes; /* what they retain */
-	uint64_t now_ms;        /* time of the dump; 0: unknown */
+	uint64_t now_ms;        /* time of the dump, or 0 if unknown */
 	/* number of entries that are their own value and are held only by the map */
 	uint32_t selves;
 	const char *map_class;
@@ -94,8 +94,8 @@ struct looking {
 	uint32_t uuids;              /* keys that are random UUIDs */
 	/* values that are collections, and those that have most in common with the one before */
 	uint32_t compared, alike;
-	uint64_t before[ENTRIES_COMPARED]; /* entries of the collection before */
-	size_t before_count;
+	uint64_t previous[ENTRIES_COMPARED]; /* entries of the collection before */
+	size_t previous_count;
 	uint64_t slots_left;      /* number of slots of collections that may still be read */
 	struct value_field dates; /* points in time among the keys */
 	struct key_field key_fields[KEY_FIELDS];

@@ -71,7 +71,7 @@ struct held_walk {
 	struct store_lists children;
 	uint8_t *kinds;                   /* indexed by class number: enum held_kind */
 	uint64_t content_bytes, elements; /* that were read */
-	uint64_t enqueued_bits;           /* ID of ReferenceQueue.ENQUEUED; 0: none */
+	uint64_t enqueued_bits;           /* ID of ReferenceQueue.ENQUEUED, or 0 if none */
 	uint32_t reference_no;            /* java.lang.ref.Reference */
 	/*
 	 * retained size of the object at which the walk starts; 0 if it starts at several objects
