@@ -133,10 +133,10 @@ struct hdb_import_options {
 	 * files if possible
 	 */
 	uint64_t memory_bytes;
-	unsigned threads; /* worker threads; 0: one per core; fewer if the budget is small */
+	unsigned threads; /* worker threads; 0 means one per core; fewer if the budget is small */
 	enum hdb_size_model sizes;
 	const char *layout; /* "header=12,ref=4,align=8", or parts of it; NULL: inferred; lent */
-	/* number of the dump in a file with several dumps, starting at 1; 0: first */
+	/* number of the dump in a file with several dumps, starting at 1; 0 means the first */
 	unsigned snapshot;
 	int strict; /* nonzero: refuse a damaged dump */
 	int force;  /* nonzero: replace an existing database */
@@ -149,7 +149,7 @@ struct hdb_import_options {
 	struct hdb_progress progress;
 	enum hdb_contents contents; /* whether the database contains the dump */
 	const char *dump_name;      /* name of a dump that is not a file; NULL: dump_path; lent */
-	/* mapping.txt of ProGuard or R8, to restore names and lines; NULL: none; lent */
+	/* mapping.txt of ProGuard or R8, to restore names and lines, or NULL if none; lent */
 	const char *mapping_path;
 	/*
 	 * nonzero: do not wait for the disk; meant for temporary databases. Other processes still
@@ -223,7 +223,7 @@ struct hdb_output_options {
 	enum hdb_packing packing;
 	int force;             /* nonzero: replace an existing file */
 	uint64_t memory_bytes; /* budget; 0: 32 MiB */
-	unsigned threads;      /* threads for decompression; 0: one per core */
+	unsigned threads;      /* threads for decompression; 0 means one per core */
 	struct hdb_progress progress;
 };
 
@@ -232,7 +232,7 @@ struct hdb_output_result {
 	size_t struct_size;
 	uint64_t dump_bytes; /* size of the input, uncompressed */
 	uint64_t file_bytes; /* size of the new file */
-	/* instances and arrays read; 0: the dump was copied byte for byte */
+	/* instances and arrays read; 0 means the dump was copied byte for byte */
 	uint64_t object_count;
 	uint64_t dropped_count; /* objects left out */
 	uint64_t changed_count; /* objects with changed contents */
@@ -249,7 +249,7 @@ struct hdb_convert_options {
 	int app_only;
 	int segments;      /* nonzero: write the heap dump as short segments */
 	unsigned id_size;  /* size of an identifier in the new dump, 4 or 8; 0: unchanged */
-	unsigned snapshot; /* heap graph of a Perfetto trace, from 1; 0: first */
+	unsigned snapshot; /* heap graph of a Perfetto trace, from 1; 0 means the first */
 	const char *dump_name, *javacore_path; /* as in struct hdb_import_options */
 };
 
@@ -346,7 +346,7 @@ struct hdb;
 
 struct hdb_open_options {
 	size_t struct_size;
-	/* current path of the dump; NULL: the path at the time of the import; lent */
+	/* current path of the dump; NULL means the path at the time of the import; lent */
 	const char *dump_path;
 	uint64_t memory_bytes; /* memory budget for building derived tables; 0: as for import */
 	unsigned threads;      /* as for import */
@@ -389,7 +389,7 @@ struct hdb_health {
 	const char *incomplete;
 	/* one line: values were removed on purpose; NULL: they were not; static */
 	const char *redacted;
-	/* minimum number of bytes that are missing in a truncated dump; 0: unknown */
+	/* minimum number of bytes that are missing in a truncated dump, or 0 if unknown */
 	uint64_t missing_bytes;
 	uint64_t skipped_bytes; /* bytes with objects that could not be read */
 	uint64_t roots_seen;    /* root records for objects in the dump */
@@ -557,9 +557,9 @@ enum hdb_scan_column {
 struct hdb_scan_options {
 	size_t struct_size;
 	unsigned columns; /* sum of enum hdb_scan_column; other columns are always set */
-	/* indexed by class number; nonzero: include the class; NULL: all classes; lent */
+	/* indexed by class number; nonzero: include the class; NULL means all classes; lent */
 	const uint8_t *classes;
-	unsigned kinds;   /* sum of 1 << enum hdb_object_kind; 0: all */
+	unsigned kinds;   /* sum of 1 << enum hdb_object_kind; 0 means all */
 	int population;   /* 1: reachable objects; -1: unreachable objects; 0: all objects */
 	uint32_t from_ix; /* first object */
 	uint32_t end_ix;  /* object after the last; 0: to the end */
@@ -925,7 +925,7 @@ struct hdb_root {
 	uint32_t ix;
 	const char *kind;       /* "JNI global", ...; static */
 	uint32_t thread_serial; /* 0: none */
-	uint32_t frame_depth;   /* 0: innermost; HDB_NONE: none */
+	uint32_t frame_depth;   /* 0 is the innermost, or HDB_NONE if none */
 	/*
 	 * nonzero: a known thread holds the object, like a local variable; it is not a separate
 	 * root
@@ -1018,7 +1018,7 @@ enum hdb_option_type {
 struct hdb_option_spec {  /* NOLINT(clang-analyzer-optin.performance.Padding) */
 	const char *name; /* without dashes: "by" */
 	enum hdb_option_type type;
-	const char *argument;      /* "class|package", "BYTES"; NULL: a flag */
+	const char *argument;      /* "class|package", "BYTES"; NULL for a flag */
 	const char *help;          /* one line */
 	const char *default_value; /* NULL: see `help` */
 	const char *example;       /* NULL for flags and choices */
@@ -1039,7 +1039,7 @@ enum hdb_target_type {
 /* A query; hdb_query_at lists them. */
 struct hdb_query_spec {      /* NOLINT(clang-analyzer-optin.performance.Padding) */
 	const char *name;    /* "retained" */
-	const char *aliases; /* other names, "histo|class-histogram"; NULL: none */
+	const char *aliases; /* other names, "histo|class-histogram", or NULL if none */
 	/*
 	 * "leaks", "sizes", "objects", "waste", "threads", "classes", "compare" or "database".
 	 * Queries of the same group are adjacent
@@ -1099,7 +1099,7 @@ struct hdb_option {
  */
 struct hdb_row_filter {
 	size_t struct_size;
-	const char *text; /* as the user wrote it, to repeat in answers; NULL: unknown */
+	const char *text; /* as the user wrote it, to repeat in answers, or NULL if unknown */
 	void *ctx;        /* first argument of the functions */
 	/* Called before the first row; columns are borrowed until hdb_rows_close. */
 	int (*begin)(void *ctx, const struct hdb_column *const *columns, size_t count,
@@ -1128,7 +1128,7 @@ struct hdb_query_args {
 	size_t option_count;
 	/* column to sort by: numbers descending, texts ascending; "-column": reversed; or NULL */
 	const char *sort;
-	uint64_t limit; /* maximum number of rows; 0: all */
+	uint64_t limit; /* maximum number of rows; 0 means all */
 	/*
 	 * databases of earlier dumps, oldest first, for comparisons ("diff"). Their handles must
 	 * not be used otherwise until the rows are closed

@@ -59,7 +59,7 @@ struct analysis_contents_options {
 	enum analysis_population
 		/* population; ANALYSIS_OF_NOTHING is treated as ANALYSIS_OF_REACHABLE */
 		population;
-	/* for arrays, by class number: nonzero if the class is requested; NULL: all */
+	/* for arrays, by class number: nonzero if the class is requested; NULL means all */
 	const uint8_t *is_class;
 	bool counts_heap; /* heap_bytes is needed */
 };

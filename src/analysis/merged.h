@@ -37,7 +37,7 @@ enum analysis_tree {
 struct analysis_merged_source {
 	enum analysis_tree tree;
 	const struct derive_filter *filter; /* filter of ANALYSIS_TREE_WITHOUT */
-	/* one bit per object: whether it counts; NULL: all objects count */
+	/* one bit per object: whether it counts; NULL means all objects count */
 	const uint64_t *members;
 	/*
 	 * The same set as an ascending list, or NULL. If the list is short, only the paths of these
@@ -141,10 +141,10 @@ struct analysis_merged_places {
 	const uint32_t *node; /* indexed by index: the node, or ANALYSIS_MERGED_TOP for none */
 	/*
 	 * one bit per object: count its bytes but not the object, because the bytes belong to
-	 * another object; NULL: none
+	 * another object, or NULL if none
 	 */
 	const uint64_t *added;
-	/* one bit per object: whether it counts; NULL: all objects count */
+	/* one bit per object: whether it counts; NULL means all objects count */
 	const uint64_t *members;
 };
 

@@ -188,7 +188,7 @@ static int sum_rest(struct rest *rest, struct hdb_error *err)
 struct members {
 	const struct session *session;
 	struct analysis_suspects *out;
-	uint8_t *group_of_class; /* indexed by class: 1 + number of its suspect; 0: none */
+	uint8_t *group_of_class; /* indexed by class: 1 + number of its suspect, or 0 if none */
 	struct base_big groups;  /* uint8_t, by object: the mark of its class */
 	uint64_t *seen;          /* indexed by suspect: number of members visited so far */
 };

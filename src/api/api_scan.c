@@ -42,7 +42,7 @@ struct hdb_scan {
 	uint64_t referrers[STORE_BLOCK_OBJECTS];
 	uint32_t count; /* number of objects in the last batch */
 	/* the instance whose fields were read last */
-	/* index in the batch of the instance whose fields were read last; HDB_NONE: none */
+	/* index in the batch of the instance whose fields were read last, or HDB_NONE if none */
 	uint32_t open_at;
 	struct heap_instance instance;
 	uint8_t reachable[STORE_BLOCK_OBJECTS];

@@ -46,7 +46,7 @@ struct arrow_stream {
 	struct hdb_row_source source;
 	struct query *query; /* the query that produces the rows, or NULL; lent by the source */
 	size_t batch_rows, text_max;
-	struct dictionary **dictionaries; /* indexed by column; NULL: none */
+	struct dictionary **dictionaries; /* indexed by column, or NULL if none */
 	bool has_batches;
 	/* whether the last row has been read, so that next() must not be called again */
 	bool has_ended;
@@ -293,7 +293,7 @@ fail:
 struct arrow_column {
 	const void *buffers[BUFFERS]; /* owned: validity, values or offsets, text */
 	enum hdb_type type;
-	const struct dictionary *dictionary; /* shared; NULL: none */
+	const struct dictionary *dictionary; /* shared, or NULL if none */
 	size_t room;                         /* rows that fit */
 	size_t text_size, text_capacity;
 };

@@ -72,7 +72,7 @@ struct bytes {
 	char *data; /* owned, not zero-terminated */
 	size_t size;
 	size_t capacity;
-	uint64_t most; /* maximum capacity in bytes; 0: unlimited */
+	uint64_t most; /* maximum capacity in bytes; 0 means unlimited */
 	/* whether memory ran out or `most` was reached, so that `data` is incomplete */
 	bool failed;
 };

@@ -53,7 +53,7 @@ struct base_piece {
 	/* private */
 	uint8_t *buffer;
 	uint64_t capacity;
-	const uint8_t *packed; /* bytes that base_piece_inflate will inflate; NULL: none */
+	const uint8_t *packed; /* bytes that base_piece_inflate will inflate, or NULL if none */
 	uint64_t packed_size, packed_offset;
 	size_t damage_before; /* number of damage reports that existed when the piece was taken */
 	uint64_t room;        /* maximum inflated size */

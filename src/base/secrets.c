@@ -82,7 +82,7 @@ const struct base_secret_rule *base_secret_rules(size_t *count)
 struct word {
 	const char *text;
 	uint16_t size, rule;
-	uint16_t next; /* 1 + index of the next word with the same hash; 0: none */
+	uint16_t next; /* 1 + index of the next word with the same hash, or 0 if none */
 };
 
 /* Words by a hash of their first three bytes, or of their last three bytes. */

@@ -18,7 +18,7 @@ struct derive_access_state {
 	struct store_lists *list; /* the stored list that is open */
 	struct store_column *reach;
 	uint32_t class_ix; /* class of the edge to return after the stored list; HEAP_NONE: none */
-	/* class whose instances are returned after the stored list; HEAP_NONE: none */
+	/* class whose instances are returned after the stored list, or HEAP_NONE if none */
 	uint32_t class_no;
 	uint64_t at, end; /* remaining blocks of the class in class_blocks */
 	uint32_t i;       /* next object in the open block */

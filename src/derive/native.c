@@ -35,7 +35,7 @@ struct native_rule {
 	/* path to an object that must be an instance of via_class; NULL: no condition */
 	const char *via;
 	const char *via_class;
-	const char *bytes;       /* path to the size; NULL: a foreign-memory segment */
+	const char *bytes;       /* path to the size; NULL means a foreign-memory segment */
 	const char *unless_null; /* path to a reference that must not be null; NULL: no condition */
 	const char *if_null;     /* path to a reference that must be null; NULL: no condition */
 };

@@ -16,7 +16,7 @@ struct derive_segment {
 	/* for a mapped file, the object that unmaps it; HEAP_NONE for allocated memory */
 	uint32_t mapping;
 	uint64_t address, bytes;
-	uint64_t mapping_bytes; /* size of the whole mapping; 0: unknown */
+	uint64_t mapping_bytes; /* size of the whole mapping, or 0 if unknown */
 	/* whether it is in the global arena, or made from an address that native code returned */
 	bool is_global;
 	/* set by derive_join_segments: whether it is part of another segment in the list */

@@ -1,6 +1,6 @@
 /*
  * derive/tree_sums.c - sums along the dominator tree other than retained sizes: native memory, and
- * bytes per Android heap. Also builds the table depth, which contains the distances from the roots.
+ * bytes per Android heap. Also builds the depth table, the distances from the roots.
  *
  * The tables contain the sum of the objects below each object, without the object itself. This sum
  * is 0 for most objects, so it packs well.

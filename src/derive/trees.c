@@ -82,8 +82,8 @@ int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, uint32_t *p
 }
 
 /*
- * Returns the column to read for reachability, which both tables show. Prefers reach if it is known
- * to exist, because dominators would have to be looked up in the file again.
+ * Returns the column to read for reachability. The tables reach and dominators both contain it;
+ * reach is preferred if it is known to exist, because dominators would be looked up in the file.
  */
 static struct store_column *reachable_column(struct derive *derive)
 {

@@ -40,7 +40,7 @@ struct heap_layout {
 #define HEAP_OFFSET_GROUPS 256u
 
 struct heap_offsets {
-	uint32_t group_no; /* 1 + number of the group; 0: the slot is unused */
+	uint32_t group_no; /* 1 + number of the group; 0 means the slot is unused */
 	uint64_t offset[PACK_GROUP];
 };
 
@@ -52,7 +52,7 @@ struct heap_state {
 	char *incomplete;
 	/* a message if values were removed from the dump; NULL: no removal is known */
 	const char *redacted;
-	/* minimum number of bytes missing from a truncated dump; 0: unknown */
+	/* minimum number of bytes missing from a truncated dump, or 0 if unknown */
 	uint64_t missing_bytes;
 	uint64_t skipped_bytes; /* number of bytes with objects that could not be read */
 	uint64_t roots_seen;    /* number of root records for objects of the dump */
@@ -130,7 +130,7 @@ struct heap_value_tables {
 
 /* The dump, which is opened on first use. */
 struct heap_dump {
-	/* path given by the user, borrowed; NULL: use the path recorded at import */
+	/* path given by the user, borrowed; NULL means use the path recorded at import */
 	const char *path;
 	struct base_source *source;
 	struct hprof_file file;
@@ -202,7 +202,7 @@ struct heap_object {
 	 */
 	uint64_t length;
 	uint64_t shallow_bytes;
-	uint32_t heap_no; /* Android; 0: none */
+	uint32_t heap_no; /* Android, or 0 if none */
 };
 
 /*

@@ -39,7 +39,7 @@ struct heap_part {
 	/* for a field listed in the dump, text number of its name; otherwise STORE_NONE */
 	uint32_t name_text;
 	const char *name;    /* name of an injected field (static); otherwise NULL */
-	uint32_t flat_bytes; /* size of a flat value; 0: the field has none */
+	uint32_t flat_bytes; /* size of a flat value; 0 means the field has none */
 	uint32_t flat_align;
 	uint32_t flat_class; /* class of the flat value */
 	uint8_t kind;        /* enum heap_part_kind */

@@ -23,7 +23,7 @@
 struct place {
 	uint32_t class_no, start_no;
 	uint32_t at;  /* offset in the field values */
-	uint8_t type; /* HPROF basic type; 0: the class has no such field */
+	uint8_t type; /* HPROF basic type; 0 means the class has no such field */
 	bool is_used;
 	char name[PLACE_NAME_MAX];
 };

@@ -65,7 +65,7 @@ struct import_class {
 /* A GC root record. */
 struct import_root {
 	uint64_t id;
-	uint64_t thread_id; /* thread object that holds the object; 0: none */
+	uint64_t thread_id; /* thread object that holds the object, or 0 if none */
 	uint32_t thread_serial;
 	uint32_t frame_number;
 	uint8_t kind;

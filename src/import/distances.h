@@ -27,7 +27,7 @@ struct import_distance {
 	int64_t least;
 	int64_t next_least; /* smallest value above `least`; INT64_MAX if there is none */
 	int64_t least_wide; /* like `least`, but with 8-byte references */
-	uint32_t count;     /* number of distances; 0: the other fields are undefined */
+	uint32_t count;     /* number of distances; 0 means the other fields are undefined */
 	uint32_t at_least;  /* number of objects at the smallest distance */
 };
 

@@ -69,7 +69,7 @@ struct search {
 	struct sizes_choice *out;
 	struct try tries[TRIES_MAX];
 	unsigned try_count;
-	unsigned java; /* version of the VM; 0: unknown */
+	unsigned java; /* version of the VM, or 0 if unknown */
 	unsigned least_java;
 	unsigned laid_out; /* number of times that classes have been laid out */
 	/* value of laid_out when the classes were laid out with the chosen model */

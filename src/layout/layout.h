@@ -40,8 +40,8 @@ struct layout_model {
 	unsigned header_bytes;
 	unsigned reference_bytes; /* 4 or 8 */
 	unsigned align_bytes;     /* object alignment, a power of two */
-	unsigned contended_bytes; /* padding of @Contended; 0: none */
-	unsigned java;            /* feature version of the VM (8, 17, ...); 0: unknown */
+	unsigned contended_bytes; /* padding of @Contended, or 0 if none */
+	unsigned java;            /* feature version of the VM (8, 17, ...), or 0 if unknown */
 	/* builder: whether gaps in superclasses remain empty (-UseEmptySlotsInSupers) */
 	bool keeps_super_gaps;
 	/* classic: whether the gap before longs remains empty (-CompactFields) */

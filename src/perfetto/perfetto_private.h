@@ -47,7 +47,7 @@ struct perfetto_type {
 	uint64_t id;
 	struct proto name; /* borrowed */
 	uint64_t location_id;
-	uint64_t object_size; /* size of an instance; 0: unknown */
+	uint64_t object_size; /* size of an instance, or 0 if unknown */
 	uint64_t least_bytes; /* rounded size of its smallest object; 0: it has no objects */
 	uint64_t most_bytes;  /* size of its largest object */
 	uint64_t super_id, loader_id;

@@ -133,7 +133,7 @@ struct phd_writer {
 	/* ID of a thread or of the first reference of a class to index of that object's class */
 	struct base_idmap loaders;
 	struct base_vec
-		/* uint64_t, indexed by serial number - 1; 0: a thread without an object */
+		/* uint64_t, indexed by serial number - 1; 0 means a thread without an object */
 		thread_ids;
 	uint64_t next_text;
 	uint64_t boot_id; /* ID of the class loader of java.lang.Object */

@@ -51,7 +51,7 @@ struct query_batch_column {
 	const uint64_t *values; /* numbers; for double and signed columns, their bit patterns */
 	const uint32_t *codes;  /* text columns: indexes in the names of the column */
 	const uint8_t *flags;   /* booleans: 0 or 1 */
-	/* 0 if the row has no value in this column; NULL: all rows have a value */
+	/* 0 if the row has no value in this column; NULL means all rows have a value */
 	const uint8_t *there;
 };
 
@@ -67,7 +67,7 @@ struct query_def {
 	struct hdb_query_spec spec;
 	/* size of q->state, which is zeroed before `open` */
 	size_t state_size;
-	/* table for which the query has one row per record, with q->total set; 0: none */
+	/* table for which the query has one row per record, with q->total set, or 0 if none */
 	enum store_table rows_of;
 	/*
 	 * Prepares the query: reads options and targets, builds tables, and sets facts and q->total
@@ -102,7 +102,7 @@ struct query_def {
 	enum analysis_population population; /* may be changed by `open` */
 	enum query_order order;
 	unsigned uses; /* enum query_use */
-	/* meaning of --heap for this query; NULL: the rows are objects of that heap */
+	/* meaning of --heap for this query; NULL means the rows are objects of that heap */
 	const char *heap_help;
 	/* reason shown if an answer has no rows; NULL: see common_facts.c */
 	const char *no_rows;
@@ -185,7 +185,7 @@ struct query {
 	bool is_cut;
 	struct analysis_cut cut;     /* arguments of query_cut, if is_cut */
 	struct base_vec cut_text;    /* reasons */
-	struct query_filter *filter; /* created from args.filter by filter.c; NULL: none */
+	struct query_filter *filter; /* created from args.filter by filter.c, or NULL if none */
 	/* with a filter: number of rows that it accepts, or QUERY_TOTAL_UNKNOWN */
 	uint64_t wanted_total;
 	/* The remaining members are managed by rows.c and the files next to it. */
@@ -216,7 +216,7 @@ struct query {
 	bool is_filtered;
 	uint32_t only_heap;    /* as in struct heap_object */
 	uint32_t *only_before; /* only_heap for each earlier database; owned */
-	/* see kept_answers.h; NULL: the answer is not stored */
+	/* see kept_answers.h; NULL means the answer is not stored */
 	struct query_kept *kept;
 	/* whether nobody reads the remaining rows, so that `next` may leave cells null */
 	bool is_counting;
@@ -401,7 +401,7 @@ void query_set_names(struct query *q, size_t column, const struct query_name_set
 /* The databases that a query reads. All are borrowed. */
 struct query_sides {
 	const struct session *session;
-	const struct session *before; /* sessions for args->before; NULL: none */
+	const struct session *before; /* sessions for args->before, or NULL if none */
 };
 
 /*

@@ -28,7 +28,7 @@
  */
 struct kept_row {
 	uint64_t order; /* number of the row, which determines the order of rows with equal keys */
-	/* for rows with levels, 1 + `order` of the parent; 0: none */
+	/* for rows with levels, 1 + `order` of the parent, or 0 if none */
 	uint64_t parent;
 	uint32_t size_bytes; /* size of the whole structure */
 	uint8_t bytes[];

@@ -309,7 +309,7 @@ void query_set_text_n(struct query *q, size_t column, const char *text, size_t s
 /* The text of a string. */
 struct string_text {
 	char small[STRING_BYTES];
-	char *large; /* owned; NULL: the text is in `small` */
+	char *large; /* owned; NULL means the text is in `small` */
 	size_t size;
 };
 

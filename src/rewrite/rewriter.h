@@ -26,7 +26,7 @@ struct rewrite_policy {
 	/* Writes any other record with rewriter_record. NULL: all other records are kept. */
 	int (*record)(void *ctx, struct rewriter *w, const struct hprof_record *rec,
 		      struct hdb_error *err);
-	const char *marker; /* text written as the first record; NULL: none */
+	const char *marker; /* text written as the first record, or NULL if none */
 	bool app_only;      /* whether to drop objects of Android's zygote and image heaps */
 };
 
@@ -39,7 +39,7 @@ struct rewriter {
 	unsigned id_size; /* size of an ID in the output; set before rewriter_run */
 	/* private */
 	const struct rewrite_policy *policy;
-	/* heap of the objects that follow: 'A' app, 'Z' zygote, 'I' image; 0: unknown */
+	/* heap of the objects that follow: 'A' app, 'Z' zygote, 'I' image, or 0 if unknown */
 	uint64_t heap;
 	struct hprof_walk walk;
 	struct base_outfile *out;

@@ -39,7 +39,7 @@ struct store_object {
 	uint32_t class_no; /* class number */
 	/* for instances, size of a record of this class; for arrays, size of an element */
 	uint32_t body_size;
-	uint32_t heap_no; /* Android heap; 0: none */
+	uint32_t heap_no; /* Android heap, or 0 if none */
 	uint8_t kind;     /* enum store_kind */
 	/*
 	 * whether its bytes are part of another object: it is an artificial array of ART, or a flat

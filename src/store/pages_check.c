@@ -12,7 +12,7 @@
 struct check {
 	struct pages *pages;
 	uint8_t *used;           /* one bit per page: whether it has been visited */
-	const uint8_t *last_key; /* key of the previous entry; NULL: none yet */
+	const uint8_t *last_key; /* key of the previous entry, or NULL if none yet */
 	uint64_t last_size;
 };
 

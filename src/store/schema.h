@@ -49,7 +49,7 @@ enum store_size_basis {
 struct store_class {
 	uint64_t class_id;
 	uint64_t loader_id;   /* as in the dump; 0: boot loader */
-	uint64_t file_offset; /* offset of the CLASS_DUMP; 0: none */
+	uint64_t file_offset; /* offset of the CLASS_DUMP, or 0 if none */
 	uint64_t signers_id;
 	uint64_t protection_domain_id;
 	/* shallow size of an instance, or of an empty array for array classes */

@@ -23,7 +23,7 @@ struct store_view_meta {
 struct store_view {
 	struct store_env *env; /* borrowed */
 	MDB_txn *txn;          /* NULL: no snapshot */
-	const uint8_t *map;    /* map of the file; NULL: none */
+	const uint8_t *map;    /* map of the file, or NULL if none */
 	uint64_t map_bytes;    /* size of the file when the snapshot began */
 	/* size of the map, which includes space into which the file can grow */
 	uint64_t map_length;

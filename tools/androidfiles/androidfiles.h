@@ -60,7 +60,7 @@ struct android_memory_row {
 	enum android_section section;
 	unsigned has;   /* bit set of known figures */
 	uint64_t pid;   /* 0: unknown */
-	size_t process; /* offset in texts; 0: unknown */
+	size_t process; /* offset in texts, or 0 if unknown */
 	size_t name;    /* offset in texts */
 	uint64_t figures[ANDROID_FIGURES];
 };
@@ -69,7 +69,7 @@ struct android_memory {
 	BASE_VEC_AS(vec, struct android_memory_row, rows, count);
 	struct bytes texts; /* zero-terminated strings; the first is empty */
 	const char *form;   /* static: name of the recognised format */
-	uint64_t uptime_ms; /* uptime of the device in ms; 0: unknown */
+	uint64_t uptime_ms; /* uptime of the device in ms, or 0 if unknown */
 };
 
 /* Reads any supported format. Call the release function even after an error. */
@@ -133,7 +133,7 @@ enum {
 /* One dump of one heap of a process. */
 struct android_native_dump {
 	uint64_t pid, interval;     /* bytes between samples */
-	int64_t since_1970;         /* time in ns since 1970; 0: unknown */
+	int64_t since_1970;         /* time in ns since 1970, or 0 if unknown */
 	const char *process, *heap; /* borrowed; process "?" if unknown */
 	unsigned flags;             /* ANDROID_DUMP_... */
 	struct call_node sums;      /* sums since profiling began; set by android_native_group */

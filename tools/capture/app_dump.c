@@ -30,7 +30,7 @@ struct app_capture {
 	char file[80]; /* path on the device */
 	bool has_file; /* whether the file may exist */
 	uint64_t size; /* size of the file in bytes */
-	pid_t cat;     /* process that reads the file; 0: none */
+	pid_t cat;     /* process that reads the file, or 0 if none */
 	int dump_fd;
 };
 

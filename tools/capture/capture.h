@@ -71,10 +71,10 @@ struct capture_options {
 	/* whether to include unreachable objects: no garbage collection first */
 	bool all;
 	unsigned parallel;  /* VM threads that write the dump; 0 means one */
-	unsigned gz;        /* compression level of the VM, 1 to 9; 0: none */
+	unsigned gz;        /* compression level of the VM, 1 to 9, or 0 if none */
 	unsigned timeout_s; /* timeout of an answer in seconds; 0: CAPTURE_TIMEOUT_DEFAULT */
 	const char *tmp;    /* directory for the pipe, as the VM sees it; NULL: /tmp; lent */
-	const char *serial; /* serial number of the Android device; NULL: the only one; lent */
+	const char *serial; /* serial number of the Android device; NULL means the only one; lent */
 	const volatile int *cancel; /* set to nonzero by the caller to stop; NULL: never; lent */
 	void (*notice)(void *ctx, const char *text); /* one line for the user; NULL: silent */
 	void *ctx;                                   /* passed to notice */
@@ -122,7 +122,7 @@ enum capture_question {
 struct capture_cost {
 	uint64_t bytes;  /* size of the dump, as written by the program */
 	uint64_t pauses; /* number of pauses of the program, from the VM's counters; 0: unknown */
-	/* Time of the pauses in microseconds; 0: unknown. It is an upper bound if `pauses` is 0. */
+	/* Total pause in microseconds, or 0 if unknown. An upper bound if `pauses` is 0. */
 	uint64_t pause_us;
 };
 

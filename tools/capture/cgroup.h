@@ -7,7 +7,7 @@
 #include "capture/process.h"
 
 struct cgroup_memory {
-	/* 1 or 2; 0: the process is not in a memory cgroup that is visible here */
+	/* 1 or 2; 0 means the process is not in a memory cgroup that is visible here */
 	int version;
 	bool has_limit; /* whether some group up to the root has a limit */
 	uint64_t limit; /* the smallest limit, in bytes */

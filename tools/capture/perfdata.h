@@ -50,7 +50,7 @@ struct perfdata_summary {
 	uint64_t metaspace_used, metaspace_committed;
 	uint64_t threads;                          /* live Java threads */
 	uint64_t classes_loaded, classes_unloaded; /* numbers of classes since the start */
-	uint64_t heap_max;                         /* maximum size in bytes; 0: unknown */
+	uint64_t heap_max;                         /* maximum size in bytes, or 0 if unknown */
 	/* number of collections, and their time in microseconds */
 	uint64_t gc_count, gc_us;
 	/* number of safepoints, and their time in microseconds */

@@ -13,31 +13,31 @@ struct sampled;
 /* An answer to print: rows and facts of a query, or of the command itself. */
 struct answer {
 	const char *name; /* value of the key "query" in JSON */
-	/* value of the key "section" in JSON, for reports; NULL: none */
+	/* value of the key "section" in JSON, for reports, or NULL if none */
 	const char *section;
-	const struct hdb_query_args *args; /* arguments of the query; lent; NULL: none */
+	const struct hdb_query_args *args; /* arguments of the query; lent, or NULL if none */
 	struct hdb_rows *rows;             /* lent; NULL: not a query; the facts are in: */
-	const struct row_source *source;   /* lent; row source if `rows` is NULL; NULL: none */
+	const struct row_source *source;   /* lent; row source if `rows` is NULL, or NULL if none */
 	const struct own_fact *facts;
 	size_t fact_count;
-	uint64_t limit;   /* limit passed to the query; 0: none */
-	const char *sort; /* sort column; NULL: none */
-	size_t *picked;   /* owned: indexes of columns to print; NULL: all */
+	uint64_t limit;   /* limit passed to the query, or 0 if none */
+	const char *sort; /* sort column, or NULL if none */
+	size_t *picked;   /* owned: indexes of columns to print; NULL means all */
 	size_t picked_count;
 	bool is_picked;    /* whether the columns were requested by name */
 	bool is_sparse;    /* whether JSON rows omit keys whose value is null */
-	uint64_t size_max; /* maximum output in bytes, otherwise HDB_ELIMIT; 0: unlimited */
+	uint64_t size_max; /* maximum output in bytes, otherwise HDB_ELIMIT; 0 means unlimited */
 	/* counter of rows shared with waiting clients, who can cancel with HDB_EINTR; NULL: none */
 	_Atomic uint64_t *written;
 	const volatile int *cancel;
 	const char *filter;      /* words that a printed row must contain; lent; NULL or "": any */
-	struct sampled *sampled; /* samples of a recording for the rows; lent; NULL: none */
+	struct sampled *sampled; /* samples of a recording for the rows; lent, or NULL if none */
 	struct notes *notes;     /* notes of the database, for people and JSON; lent; NULL: none */
 	/* Called after each row; may replace a value of the row. */
 	void (*on_row)(struct answer *answer);
-	const struct hdb_value *changed; /* lent; NULL: none */
+	const struct hdb_value *changed; /* lent, or NULL if none */
 	size_t changed_column;
-	/* Adds members to the end of the JSON object; NULL: none. */
+	/* Adds members to the end of the JSON object, or NULL if none. */
 	void (*put_more)(const struct answer *answer, struct output *out);
 	uint64_t row_count;    /* out: number of rows printed */
 	struct hdb_error *err; /* out: error of rendering */

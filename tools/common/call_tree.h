@@ -14,7 +14,7 @@ struct call_node {
 	const char *name; /* owned by the tree */
 	/* sums of the samples that end here; after call_tree_sum, also of all nodes below */
 	uint64_t count, bytes;
-	uint64_t all_count, all_bytes; /* including freed objects; 0: unknown */
+	uint64_t all_count, all_bytes; /* including freed objects, or 0 if unknown */
 	uint32_t parent, level;
 };
 

@@ -46,7 +46,7 @@ struct feed {
 	char path[32];    /* path of the pipe */
 	const char *name; /* lent, as is progress */
 	const struct hdb_progress *progress;
-	pid_t fetch;                 /* process of the command; 0: none */
+	pid_t fetch;                 /* process of the command, or 0 if none */
 	int from_fd;                 /* input */
 	bool is_pipe;                /* the input can only be read sequentially */
 	uint64_t archive_bytes;      /* size of the archive, if it is a file */
@@ -55,7 +55,7 @@ struct feed {
 	char *block;                 /* buffer for libarchive, if the input is a pipe; owned */
 	int read_fd;                 /* the reader's end */
 	int write_fd;                /* the thread's end */
-	const char *named;           /* file in the archive, lent; NULL: the first dump */
+	const char *named;           /* file in the archive, lent; NULL means the first dump */
 	struct archive *archive;
 	bool is_running; /* the thread runs */
 	pthread_t thread;
@@ -70,7 +70,7 @@ struct feed {
 
 /* ---- names ---- */
 
-/* Returns the length of the archive suffix of a name of at most `size` bytes; 0: none. */
+/* Returns the length of the archive suffix of a name of at most `size` bytes, or 0 if none. */
 static size_t ending_size(const char *name, size_t size)
 {
 	static const char *const endings[] = { ".tar.gz",  ".tar.xz", ".tar.bz2", ".tar.zst",

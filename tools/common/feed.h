@@ -26,7 +26,7 @@ struct feed;
 /*
  * Starts reading a dump that is not a plain file: in an archive, the named file or the first that
  * begins like a dump. `fetch` is a shell command that writes the dump or archive, with {} for the
- * name; NULL: the name is a file. Sets *out to NULL if the dump is a plain file; otherwise the
+ * name; NULL means the name is a file. Sets *out to NULL if the dump is a plain file; otherwise the
  * caller must pass *out to feed_close, and `name` and `progress` (of which only cancel and notice
  * are used) are lent until then.
  */

@@ -28,16 +28,16 @@ struct output_hooks {
 };
 
 struct output {
-	const struct output_hooks *hooks; /* static; NULL: none */
+	const struct output_hooks *hooks; /* static, or NULL if none */
 	int fd;
 	struct bytes
 		*into; /* NULL: write to the descriptor; otherwise collect the text here; lent */
-	int error;     /* errno of the first failed write; 0: none */
+	int error;     /* errno of the first failed write, or 0 if none */
 	bool is_terminal;
 	bool is_held;       /* whether to write only when the buffer is full, or at the end */
 	bool was_shortened; /* whether class names lost their packages; see output_fit */
 	bool is_exact;      /* whether to print sizes in bytes instead of as 1.2 GiB */
-	size_t fit;         /* maximum number of columns in a line; 0: unlimited */
+	size_t fit;         /* maximum number of columns in a line; 0 means unlimited */
 	uint64_t written;   /* bytes written to the descriptor */
 	size_t used;        /* bytes in `buffer` */
 	char buffer[OUTPUT_BUFFER_SIZE];

@@ -26,7 +26,7 @@ struct export_options {
 	int is_plain;  /* nonzero: no compression */
 	int level;     /* zstd level; 0: EXPORT_LEVEL */
 	uint64_t rows; /* rows in a row group; 0: 1,048,576 */
-	/* Key/value pairs stored in the file, terminated by NULL; lent; NULL: none. */
+	/* Key/value pairs stored in the file, terminated by NULL; lent, or NULL if none. */
 	const char *const *notes;
 };
 

@@ -337,7 +337,7 @@ static void put_overview(struct output *out)
 /* A line of the machine-readable list: kind, owner, name, argument and help. */
 struct listed {
 	const char *kind, *owner, *name;
-	const char *more, *help; /* further fields; NULL: none */
+	const char *more, *help; /* further fields, or NULL if none */
 };
 
 static void put_name(struct output *out, struct listed l)

@@ -68,7 +68,7 @@ struct meminfo {
 	/* whether the following values were read from the heap dump */
 	bool has_dump;
 	uint64_t java, native, unreachable;
-	uint64_t pid;      /* process of the dump; 0: the first in the file */
+	uint64_t pid;      /* process of the dump; 0 means the first in the file */
 	char process[256]; /* process name in the dump; "" if unknown */
 	char summary[SUMMARY_BYTES];
 };

@@ -18,11 +18,11 @@ static const struct section {
 	const char *heading; /* Markdown heading */
 	const char *name;    /* value of "section" in JSON */
 	const char *query;
-	const char *option, *value; /* option of the query and its value; NULL: none */
+	const char *option, *value; /* option of the query and its value, or NULL if none */
 	const char *sort;
-	uint64_t limit;      /* rows; 0: all */
-	const char *columns; /* Markdown columns; NULL: the layout of suspects */
-	const char *among;   /* sections of the answer to include, "dump|vm"; NULL: all rows */
+	uint64_t limit;      /* rows; 0 means all */
+	const char *columns; /* Markdown columns; NULL means the layout of suspects */
+	const char *among;   /* sections of the answer to include, "dump|vm"; NULL means all rows */
 } sections[] = {
 	{ "Leak suspects", "leak_suspects", "leaks", NULL, NULL, NULL, 0, NULL, NULL },
 	{ "Findings", "findings", "triage", NULL, NULL, NULL, 0,

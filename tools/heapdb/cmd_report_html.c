@@ -28,7 +28,7 @@ static const struct question {
 	struct hdb_option option; /* name NULL: none */
 	uint64_t limit;
 	bool has_values;     /* whether the answer consists of strings from the heap only */
-	const char *columns; /* columns that the page shows, "a,b,c"; NULL: all */
+	const char *columns; /* columns that the page shows, "a,b,c"; NULL means all */
 } questions[] = {
 	{ "info", "info", { NULL, NULL }, 0, false, NULL },
 	{ "leaks", "leaks", { NULL, NULL }, 0, false, NULL },

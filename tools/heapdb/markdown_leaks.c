@@ -147,7 +147,7 @@ struct part_of_head {
 /* Both parts of the opening lines, in the order of the rows. */
 struct head {
 	struct part_of_head suspect, leaking;
-	uint64_t suspect_no, leaking_no; /* numbers of suspect and leak; 0: none */
+	uint64_t suspect_no, leaking_no; /* numbers of suspect and leak, or 0 if none */
 	bool is_culprit;                 /* whether the suspect fills the heap */
 	bool is_library;                 /* whether the leak is a known fault of a library */
 	unsigned held;                   /* classes listed as held by the suspect */

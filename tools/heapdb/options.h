@@ -114,7 +114,7 @@ enum format {
 struct options {
 	const char *db, *dump, *tmp, *rules, *jfr, *output, *layout, *mapping, *javacore, *fetch,
 		*sort, *columns, *where;
-	const char *table;     /* export: an SQL table; NULL: a query or a statement */
+	const char *table;     /* export: an SQL table; NULL means a query or a statement */
 	uint64_t memory_bytes; /* 0: not given */
 	unsigned threads;      /* 0: not given */
 	unsigned snapshot;     /* 0: not given */
@@ -122,7 +122,7 @@ struct options {
 	unsigned port;         /* 0: any free port */
 	const char *listen;    /* NULL: loopback */
 	bool open;             /* open a browser */
-	const char *html;      /* output file of the report; NULL: none */
+	const char *html;      /* output file of the report, or NULL if none */
 	bool no_values;        /* whether to omit strings of the heap */
 	/*
 	 * Indexes of the words given for these options. They correspond to enums of the library and
@@ -148,7 +148,7 @@ struct options {
 	bool human, bytes, wide, stacks, quiet, verbose, no_progress, no_pager, timings, strict,
 		force, help, names, schema;
 	bool has_limit;
-	uint64_t limit;        /* rows; 0: all */
+	uint64_t limit;        /* rows; 0 means all */
 	const char **operands; /* owned array of operands, without the query's name */
 	size_t operand_count;
 	struct hdb_option *query_options; /* owned array */
@@ -201,7 +201,7 @@ int options_pid(const char *operand);
 struct arguments {
 	int count;
 	char **values;
-	int skip; /* index to skip; 0: none */
+	int skip; /* index to skip, or 0 if none */
 };
 
 /*

@@ -45,7 +45,7 @@ void progress_no_more(void);
 /* Returns whether a signal or the time limit requested a stop. */
 bool progress_is_cancelled(void);
 
-/* Sets a time limit in seconds from now; 0: none. */
+/* Sets a time limit in seconds from now, or 0 if none. */
 void progress_time_limit(unsigned seconds);
 /* Returns whether the time limit was the reason. */
 bool progress_is_out_of_time(void);

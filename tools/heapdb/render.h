@@ -24,8 +24,8 @@ struct render_style {
 	bool is_whole;
 	bool as_text;    /* whether to print as text; see prose.h */
 	bool has_colour; /* whether to use bold, dim and colours */
-	size_t width;    /* columns of the terminal; 0: unlimited */
-	uint64_t parts;  /* with as_text: maximum number of threads or leaks; 0: all */
+	size_t width;    /* columns of the terminal; 0 means unlimited */
+	uint64_t parts;  /* with as_text: maximum number of threads or leaks; 0 means all */
 };
 
 /* Terminal escapes, used if style.has_colour. */

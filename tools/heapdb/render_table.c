@@ -49,7 +49,7 @@ enum { WHOLE, INITIALS, NO_PACKAGES };
 /* Layout of a column. */
 struct column {
 	size_t width; /* width for padding */
-	size_t cut;   /* maximum columns printed; 0: unlimited */
+	size_t cut;   /* maximum columns printed; 0 means unlimited */
 	bool is_text;
 	bool is_value;  /* whether it contains strings of the heap */
 	bool is_minor;  /* whether it contains strings that are cut before others */

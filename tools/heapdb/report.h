@@ -31,7 +31,7 @@ bool rows_is(const struct hdb_rows *rows, const char *name, const char *text);
 /* Selection of an answer's rows and columns for a table. */
 struct markdown_rows {
 	const char *columns; /* "name,name" */
-	const char *among;   /* values of the column "section", "dump|vm"; NULL: all */
+	const char *among;   /* values of the column "section", "dump|vm"; NULL means all */
 	bool is_largest;     /* whether to omit rows that are 0.00 % of the heap */
 };
 

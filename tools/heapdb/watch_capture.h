@@ -15,7 +15,7 @@ enum watch_keep { KEEP_DATABASE, KEEP_GRAPH, KEEP_REDACTED, KEEP_DUMP };
 struct watch_action {
 	const char *dir;    /* parent of the directories of captures; lent */
 	const char *series; /* series for the reports; lent */
-	const char *then;   /* shell command to run afterwards; NULL: none; lent */
+	const char *then;   /* shell command to run afterwards, or NULL if none; lent */
 	enum watch_keep keep;
 	uint64_t lapse; /* factor by which time passes faster, for tests */
 };

@@ -21,7 +21,7 @@
  */
 static const struct with_answer {
 	const char *name, *reader;
-	const char *limit;    /* maximum number of rows as JSON; NULL: none */
+	const char *limit;    /* maximum number of rows as JSON, or NULL if none */
 	const char *heading;  /* heading of the section in a report; NULL: no section */
 	const char *words[5]; /* terminated by NULL */
 } answers[] = {

@@ -100,7 +100,7 @@ int mcp_files_capture(const struct mcp_files *files, int pid, char **db, struct 
 
 struct mcp_page {
 	uint64_t offset;       /* rows on earlier pages */
-	uint64_t limit;        /* maximum number of rows in this page; 0: as many as fit */
+	uint64_t limit;        /* maximum number of rows in this page; 0 means as many as fit */
 	size_t budget_bytes;   /* maximum size of the answer as JSON */
 	const json_t *columns; /* array of names, or NULL: all; borrowed */
 	bool without_facts;    /* omit the facts */

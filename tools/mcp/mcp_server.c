@@ -82,7 +82,7 @@ struct server {
 	pthread_cond_t changed;
 	struct request *first, **last;
 	size_t waiting;
-	const json_t *working_id; /* ID of the current request, borrowed; NULL: none */
+	const json_t *working_id; /* ID of the current request, borrowed, or NULL if none */
 	bool ended;               /* whether the input has ended */
 	unsigned asked;           /* number of questions to the user */
 	bool is_waiting;          /* whether the server waits for the answer to its last request */
@@ -344,7 +344,7 @@ static json_t *tool_error(int code, struct hdb_error *err)
 struct consent {
 	struct server *server;
 	const json_t *message;
-	char *question; /* owned; NULL: none */
+	char *question; /* owned, or NULL if none */
 	char state[24]; /* identifies the call when the client repeats it */
 };
 

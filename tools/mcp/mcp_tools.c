@@ -14,7 +14,7 @@
 
 struct tool {
 	const char *name;
-	const char *query; /* the query it runs; NULL: none */
+	const char *query; /* the query it runs, or NULL if none */
 	unsigned takes;    /* enum mcp_takes */
 	int (*run)(const struct mcp_call *call, const struct tool *tool, json_t **out,
 		   struct hdb_error *err);
@@ -468,7 +468,7 @@ static int run_open(const struct mcp_call *call, const struct tool *tool, json_t
 static const struct part {
 	const char *title, *query;
 	struct hdb_option option; /* NULL name: none */
-	uint64_t limit;           /* rows; 0: as many as fit */
+	uint64_t limit;           /* rows; 0 means as many as fit */
 	bool without_facts;
 	const char *columns[12]; /* terminated by NULL; empty: all columns */
 } parts[] = {

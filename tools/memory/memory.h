@@ -76,11 +76,11 @@ struct memory_row {
 	uint64_t shared, swap;
 	uint64_t committed; /* accessible bytes: mapped with access rights, or allocated */
 	uint64_t used;      /* 0: unknown */
-	uint64_t count;     /* number of classes, threads, buffers or files; 0: unknown */
+	uint64_t count;     /* number of classes, threads, buffers or files, or 0 if unknown */
 };
 
 /*
- * Figures that hsperfdata also contains; 0: unknown. Figures in the texts of the VM take
+ * Figures that hsperfdata also contains, or 0 if unknown. Figures in the texts of the VM take
  * precedence.
  */
 struct memory_figures {
@@ -193,7 +193,7 @@ struct memory_sources {
 	int pid; /* 0: none */
 	const char *const *files;
 	size_t file_count;
-	struct hdb *db;             /* a dump of the process; NULL: none */
+	struct hdb *db;             /* a dump of the process, or NULL if none */
 	const volatile int *cancel; /* may be NULL */
 };
 

@@ -44,7 +44,7 @@ struct memory_answer {
 	struct capture_memory *process; /* NULL: saved files */
 	char name[320];                 /* name of the process; "": unknown */
 	uint64_t buffers;               /* memory owned by objects in a dump */
-	uint64_t limit;                 /* memory limit of the cgroup; 0: none, or unknown */
+	uint64_t limit;                 /* memory limit of the cgroup, or 0 if none, or unknown */
 	size_t next;                    /* row */
 	struct hdb_value cells[ACCOUNT_COLUMNS];
 	char missing[256];

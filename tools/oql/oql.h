@@ -44,8 +44,8 @@ struct oql_str {
 
 struct oql_options {
 	uint64_t memory_bytes; /* memory budget; 0: OQL_MEMORY_DEFAULT */
-	uint64_t limit;        /* maximum rows; 0: all */
-	const char *sort;      /* sort column, "-column" for reverse order; NULL: none */
+	uint64_t limit;        /* maximum rows; 0 means all */
+	const char *sort;      /* sort column, "-column" for reverse order, or NULL if none */
 	size_t batch_rows;     /* rows per batch of oql_arrow, as in hdb_rows_arrow */
 	/*
 	 * whether objects are cells such as "java.util.HashMap @ 0x12c4"instead of IDs or strings

@@ -15,7 +15,7 @@ struct oql_source {
 	size_t mark_count, mark_at;
 	/* position in the set; objects that are not in the dump come first */
 	size_t stand_in_at;
-	struct hdb_scan *scan; /* owned; NULL: the next set has not been started */
+	struct hdb_scan *scan; /* owned; NULL means the next set has not been started */
 	struct hdb_batch batch;
 	size_t batch_at;
 	/* a list, or a single value */
@@ -24,7 +24,7 @@ struct oql_source {
 	/* a sub-select */
 	struct oql_rows *rows; /* owned */
 	struct oql_arena row_arena;
-	const struct oql_value *row; /* row being unnested; NULL: none */
+	const struct oql_value *row; /* row being unnested, or NULL if none */
 	size_t *places;              /* positions in its lists */
 };
 

@@ -60,7 +60,7 @@ struct oql_rows {
 	struct oql_value *keys; /* keys of the current row */
 	/* maximum number of rows, from the statement; UINT64_MAX: none */
 	uint64_t limit, offset, taken;
-	uint64_t wanted;        /* number of rows needed, including offset; 0: all */
+	uint64_t wanted;        /* number of rows needed, including offset; 0 means all */
 	struct oql_arena arena; /* lives as long as the rows */
 	/* rows kept for ORDER BY */
 	BASE_VEC_AS(sorted_vec, struct oql_sorted_row, sorted, sorted_count);

@@ -49,7 +49,7 @@ static size_t after(struct oql_str text, size_t at)
 struct units {
 	struct oql_str text;
 	size_t at;
-	int32_t low; /* second half of a surrogate pair, returned next; 0: none */
+	int32_t low; /* second half of a surrogate pair, returned next, or 0 if none */
 };
 
 /* Returns -1 at the end. */

@@ -51,7 +51,7 @@ struct value {
 	bool is_field;   /* field(..., '...') */
 	bool is_string;  /* whether it is an instance of java.lang.String */
 	const char *sql; /* ID of an OBJECT or CLASS; columns of a ROW */
-	const char *row; /* table in FROM with the sizes of an OBJECT; NULL: none */
+	const char *row; /* table in FROM with the sizes of an OBJECT, or NULL if none */
 	const char
 		*class; /* class name of an OBJECT, or name of a CLASS; NULL: derived from `sql` */
 	struct pair *pairs;

@@ -19,7 +19,7 @@ struct picture_node {
 	size_t name, size; /* offset and length in `names`, without control characters */
 	uint64_t bytes;    /* bytes including descendants; limited by the parent's size */
 	uint64_t self;     /* bytes without the bytes of its children */
-	uint64_t count;    /* number of objects; 0: unknown */
+	uint64_t count;    /* number of objects, or 0 if unknown */
 	bool is_rest;      /* as in struct picture_part */
 };
 

@@ -33,7 +33,7 @@ struct picture_part {
 	const char *name; /* lent; may be any bytes, which are escaped if they are not text */
 	size_t name_size;
 	uint64_t bytes; /* including descendants */
-	uint64_t count; /* number of objects; 0: unknown */
+	uint64_t count; /* number of objects, or 0 if unknown */
 	/* whether it sums several nodes that are too small to be drawn separately */
 	bool is_rest;
 };

@@ -18,7 +18,7 @@ HDB_API int hdbpy_default_path(const char *dump_path, char *out, size_t size,
 /* Options of a statement. */
 struct hdbpy_options {
 	size_t batch_rows;          /* as in hdb_rows_arrow */
-	const volatile int *cancel; /* lent until the stream's release; NULL: none */
+	const volatile int *cancel; /* lent until the stream's release, or NULL if none */
 	int all;                    /* SQL: whether tables include unreachable objects */
 };
 

@@ -34,7 +34,7 @@
 struct serve_database {
 	const char *name;    /* name shown on the page; lent */
 	const char *db_path; /* lent */
-	/* current path of the dump; NULL: the path at the time of the import; lent */
+	/* current path of the dump; NULL means the path at the time of the import; lent */
 	const char *dump_path;
 };
 
@@ -47,7 +47,7 @@ struct serve_options {
 	const char *listen;       /* an IPv4 or IPv6 address; NULL: 127.0.0.1; lent */
 	unsigned port;            /* 0: any free port */
 	unsigned workers;         /* 0: SERVE_WORKERS_DEFAULT */
-	uint64_t memory_bytes;    /* memory of all workers together; 0: unlimited */
+	uint64_t memory_bytes;    /* memory of all workers together; 0 means unlimited */
 	const char *tmp_dir;      /* as in struct hdb_open_options; lent */
 	const volatile int *stop; /* nonzero: stop the server; a signal handler may set it; lent */
 	/*

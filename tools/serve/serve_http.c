@@ -53,7 +53,7 @@ struct server {
 /* State of a request between the calls of on_request. */
 struct request {
 	struct serve_headers headers;
-	struct serve_job *job; /* job of the request; NULL: none */
+	struct serve_job *job; /* job of the request, or NULL if none */
 };
 
 /* ---- responses ---- */

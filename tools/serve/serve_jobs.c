@@ -36,7 +36,7 @@ struct worker {
 	volatile int cancel;
 	bool is_late; /* whether the job was cancelled because of the time limit */
 	/* Protected by the lock of `jobs`. */
-	struct serve_job *job; /* current job; NULL: none */
+	struct serve_job *job; /* current job, or NULL if none */
 	struct serve_progress progress;
 	uint64_t began_ms;
 };

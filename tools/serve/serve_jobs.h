@@ -65,7 +65,7 @@ struct serve_job {
 	struct hdb_option options[SERVE_ARGUMENTS_MAX];
 	size_t target_count, option_count;
 	const char *sort;   /* NULL: none */
-	const char *filter; /* words that a row must contain; NULL: any */
+	const char *filter; /* words that a row must contain; NULL means any */
 	uint64_t limit;     /* 0 for a file: all rows */
 	size_t database;
 	size_t before[SERVE_DATABASES_MAX];
@@ -87,7 +87,7 @@ struct serve_job {
 	void (*done)(struct serve_job *job);
 	void *connection;
 	int client;             /* socket of the client, open until `done`; -1: none */
-	_Atomic uint64_t *held; /* lent: bytes of all unread answers; NULL: none */
+	_Atomic uint64_t *held; /* lent: bytes of all unread answers, or NULL if none */
 
 	/* For the workers only. */
 	uint64_t size; /* its share of *held */

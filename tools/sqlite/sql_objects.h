@@ -39,8 +39,8 @@ struct shape {
 	char *name;   /* owned */
 	int *columns; /* enum column, or C_FIELD + index of a field */
 	size_t column_count;
-	unsigned kinds;   /* 1 << enum hdb_object_kind; 0: all */
-	uint8_t *classes; /* indexed by class number; NULL: all; owned */
+	unsigned kinds;   /* 1 << enum hdb_object_kind; 0 means all */
+	uint8_t *classes; /* indexed by class number; NULL means all; owned */
 	bool with_sub;
 	/* class tables */
 	uint32_t bases[BASES_MAX]; /* classes with the name */

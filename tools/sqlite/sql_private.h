@@ -43,7 +43,7 @@ struct sql_source {
 	struct hdb *db;     /* database.db */
 	bool owns_db;       /* whether the extension opened the database, and owns database.path */
 	bool is_only;       /* whether it is the only database, whose tables need no schema */
-	size_t *name_sizes; /* indexed by class number: length of its name + 1; 0: unknown */
+	size_t *name_sizes; /* indexed by class number: length of its name + 1, or 0 if unknown */
 	/* indexed by class number; set by sql_need_counts */
 	struct hdb_class_count *counts;
 	bool counts_reachable; /* whether `counts` includes reachable objects */
@@ -118,7 +118,7 @@ struct sql_table_def {
 	 */
 	const char *declaration;
 	size_t option_count;
-	unsigned narrowing_key; /* bit of a key that only narrows a scan; 0: none */
+	unsigned narrowing_key; /* bit of a key that only narrows a scan, or 0 if none */
 	double rows;            /* estimated rows without keys */
 	size_t state_size;      /* size of sql_cursor.state */
 	/* Optional. Sets `declaration` when a statement first uses the table. */
@@ -300,7 +300,7 @@ int sql_register_functions(struct sql_source *source);
 bool sql_is_function(const char *name);
 /*
  * Registers hex() and regexp(), which replace SQLite's own. This is not possible while a statement
- * runs. `cancel` (lent; NULL: none) stops a match.
+ * runs. `cancel` (lent, or NULL if none) stops a match.
  */
 int sql_register_plain(struct sqlite3 *sqlite, const volatile int *cancel);
 /* Registers bounded versions of SQLite functions that could run for minutes. */

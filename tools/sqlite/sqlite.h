@@ -32,7 +32,7 @@ static inline void heapsql_close_at(struct heapsql **sql)
 /* A database of a connection; all members are lent until heapsql_close. */
 struct heapsql_database {
 	struct hdb *db;
-	const char *name; /* schema name; NULL: the only database */
+	const char *name; /* schema name; NULL means the only database */
 	bool all;         /* whether tables include unreachable objects */
 	/*
 	 * The file, of which queries that compare databases open another handle. If it is NULL,
@@ -92,7 +92,7 @@ static inline void heapsql_rows_close_at(struct heapsql_rows **rows)
 struct heapsql_answer {
 	struct row_source source;  /* refers to this struct */
 	struct heapsql_rows *rows; /* lent */
-	/* maximum number of bytes of text in all rows, otherwise HDB_ELIMIT; 0: unlimited */
+	/* maximum number of bytes of text in all rows, otherwise HDB_ELIMIT; 0 means unlimited */
 	uint64_t texts_max;
 	uint64_t texts;
 	bool is_first;

@@ -59,7 +59,7 @@ struct growth_run {
  */
 struct growth_row {
 	uint32_t run;
-	const char *name; /* name of the class, borrowed from the growth; NULL: the heap */
+	const char *name; /* name of the class, borrowed from the growth; NULL means the heap */
 	struct trend trend;
 	uint64_t bytes, objects; /* bytes and objects in the last record */
 	double objects_slope;    /* per second */

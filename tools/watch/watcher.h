@@ -23,7 +23,7 @@ struct watch_jvm {
 	int pid;
 	struct series_record sample; /* sample with jvm, age, main_class and version */
 	bool can_attach;
-	/* time at which the dump that the JVM wrote itself was complete; 0: none */
+	/* time at which the dump that the JVM wrote itself was complete, or 0 if none */
 	uint64_t oom_dump_ms;
 };
 
@@ -76,7 +76,7 @@ struct watch_options {
 	size_t condition_count;
 	const char *series; /* path */
 	uint64_t interval_ms;
-	uint64_t histogram_ms; /* minimum interval; 0: none */
+	uint64_t histogram_ms; /* minimum interval, or 0 if none */
 	unsigned per_day;      /* maximum number of captures per program and day */
 	uint64_t gap_ms;       /* minimum time between them */
 	bool is_once;          /* whether to take only one sample of each JVM */

@@ -43,7 +43,7 @@
 /* A node on the path to the current node. */
 struct path_node {
 	uint32_t number;
-	uint32_t join; /* nearest join that is this node or above it; 0: none */
+	uint32_t join; /* nearest join that is this node or above it, or 0 if none */
 };
 
 struct recent_edge {

@@ -28,8 +28,8 @@ struct graph_dominators {
 	struct base_work *work;
 	uint32_t node_count;
 	uint32_t count; /* number of reached nodes */
-	const uint32_t
-		*dominator;       /* number of each node's dominator, indexed by number; [0] is 0 */
+	/* number of each node's dominator, indexed by number; [0] is 0 */
+	const uint32_t *dominator;
 	struct base_runs numbers; /* indexed by node; read with graph_dominators_numbers */
 	uint64_t step_count;      /* number of nodes and edges visited and of links followed */
 	struct base_big dominator_big;

@@ -162,7 +162,7 @@ struct heap_collection {
 	const struct heap_collection_rule *inner; /* NULL: not a known collection */
 	uint32_t inner_class;                     /* the class named in the row `inner` */
 	unsigned takes;                           /* enum heap_collection_takes */
-	/* array that defines the capacity or contains the parts; HEAP_NONE: none */
+	/* array that defines the capacity or contains the parts, or HEAP_NONE if none */
 	uint32_t array_ix;
 	uint64_t array_length;
 	uint64_t size;     /* number of elements; of a bit set, number of set bits */
@@ -236,7 +236,7 @@ struct heap_frame {
 struct heap_entries {
 	/* current entry */
 	uint64_t no;       /* index, from 0 */
-	uint32_t entry_ix; /* the entry object; HEAP_NONE: none */
+	uint32_t entry_ix; /* the entry object, or HEAP_NONE if none */
 	bool has_key;
 	struct heap_value key, value;
 	/* how the iteration ended */
@@ -271,7 +271,7 @@ struct heap_entries {
 		struct heap_value keys[2];
 		bool is_backwards; /* the order of keys is reversed */
 	} bounds;
-	uint32_t node;     /* next entry of a chain; HEAP_NONE: none */
+	uint32_t node;     /* next entry of a chain, or HEAP_NONE if none */
 	uint32_t end_node; /* entry that ends a list */
 	uint32_t tortoise; /* node remembered by Brent's cycle detection */
 	uint64_t chain_steps, chain_power;

@@ -71,7 +71,7 @@ struct index {
 
 struct heap_named_references {
 	struct heap *heap;
-	char *only;           /* owned; NULL: any name */
+	char *only;           /* owned; NULL means any name */
 	bool is_element;      /* whether `only` is the name of an element, such as "[3]" */
 	uint64_t one_element; /* its index */
 	struct plan **plans;  /* indexed by class number, owned; NULL: not built */

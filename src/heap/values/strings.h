@@ -48,7 +48,7 @@ struct heap_reader {
 /* A string to be read. */
 struct heap_string_at {
 	uint32_t ix;
-	uint32_t target; /* value array; HEAP_NONE: unknown */
+	uint32_t target; /* value array, or HEAP_NONE if unknown */
 	const struct heap_string_layout *layout;
 };
 

@@ -43,7 +43,7 @@ size_t heap_drop_broken(char *text, size_t size);
 struct heap_utf16 {
 	char *p;         /* where the next character will be written */
 	const char *end; /* end of the buffer */
-	uint32_t high;   /* pending first half of a surrogate pair; 0: none */
+	uint32_t high;   /* pending first half of a surrogate pair, or 0 if none */
 	bool is_full;    /* whether a character did not fit */
 };
 void heap_put_unit(struct heap_utf16 *to, uint32_t unit);

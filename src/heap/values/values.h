@@ -69,7 +69,7 @@ struct heap_slice {
 	uint64_t *bits; /* values as in heap_value; provided by the caller */
 	uint64_t room;  /* number of elements requested */
 	uint64_t done;  /* result: number of elements read; smaller at the end of the array */
-	uint8_t type;   /* result: HPROF basic type of the elements; 0: unknown */
+	uint8_t type;   /* result: HPROF basic type of the elements, or 0 if unknown */
 };
 
 /*

@@ -119,7 +119,7 @@ typedef int (*inspect_function)(struct inspect_look *look, struct hdb_error *err
 /* A rule as in inspect.rules. */
 struct inspect_rule {
 	const char *name;
-	const char *class_name; /* applies to subclasses too; NULL: all instances */
+	const char *class_name; /* applies to subclasses too; NULL means all instances */
 	const char *where;      /* a condition; NULL: always */
 	const char *lines[INSPECT_SAYS][INSPECT_LINES_MAX];
 	inspect_function function; /* or NULL */

@@ -37,7 +37,7 @@ struct analysis_key_way;
 /* A set of objects, and the property by which they are grouped. */
 struct analysis_keys {
 	const struct session *session; /* borrowed */
-	/* path of a field, as in heap_path_value; NULL: the object itself; borrowed */
+	/* path of a field, as in heap_path_value; NULL means the object itself; borrowed */
 	const char *path;
 	/* indexed by class number: nonzero if its objects are members; borrowed */
 	const uint8_t *is_member;

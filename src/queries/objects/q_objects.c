@@ -28,7 +28,7 @@ struct columns {
  * of them, so that 4 bytes suffice for a heap of up to 32 GiB.
  */
 struct all_ids {
-	void *array; /* owned; NULL: use look-ups */
+	void *array; /* owned; NULL means use look-ups */
 	uint64_t first;
 	unsigned shift;
 	bool is_wide; /* 8 bytes each */

@@ -65,7 +65,7 @@ struct strings {
 	uint64_t others, other_bytes; /* unreachable strings */
 	/* number of texts longer than TEXT_MAX whose start does not match */
 	uint64_t in_part;
-	/* the block to which `reachable` refers; HEAP_NONE: none yet */
+	/* the block to which `reachable` refers, or HEAP_NONE if none yet */
 	uint32_t block_no;
 	uint8_t reachable[STORE_BLOCK_OBJECTS];
 };

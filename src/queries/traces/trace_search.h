@@ -59,7 +59,7 @@ int trace_search_retained(const struct trace_search *search, uint32_t ix, uint64
 /* A root at which paths may start. */
 struct trace_root {
 	uint32_t ix;
-	uint8_t kind; /* as in HPROF; 0: a root only because the dump is incomplete */
+	uint8_t kind; /* as in HPROF; 0 means a root only because the dump is incomplete */
 	bool is_late; /* used only when no other roots and references are left */
 };
 

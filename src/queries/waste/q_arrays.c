@@ -121,7 +121,7 @@ struct arrays {
 	enum kind kind;
 	enum by by;
 	uint64_t min_tail;
-	/* indexed by class number: whether it is requested; NULL: all are */
+	/* indexed by class number: whether it is requested; NULL means all are */
 	uint8_t *is_class;
 	/* whether each object of the current block is reachable */
 	uint8_t reachable[STORE_BLOCK_OBJECTS];

@@ -39,7 +39,7 @@ struct one {
 struct collections {
 	enum by by;
 	uint64_t segments;
-	uint8_t *wanted; /* indexed by class number: 1 if the class is named; NULL: all are */
+	uint8_t *wanted; /* indexed by class number: 1 if the class is named; NULL means all are */
 	struct analysis_measuring how;
 	/* the counted collections, and the other (unreachable) collections */
 	struct sum all, others;
