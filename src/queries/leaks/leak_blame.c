@@ -56,9 +56,9 @@ int leak_holder_find(struct query *q, const struct query_leak_path *path, size_t
 }
 
 /*
- * Lowers the rank of an application class if it does not hold the next step on purpose. Every
- * object has a class, every class has a class loader and a superclass, and the fields of
- * java.lang.Thread are in every subclass. Sets *out if this applies to the step.
+ * Lowers the rank of an application class that holds the next step only because of the VM or the
+ * platform: every object refers to its class, every class to its class loader and superclass, and
+ * every thread has the fields of java.lang.Thread. Sets *out if this applies to the step.
  */
 static int weigh_own(struct query *q, const struct query_leak_path *path, size_t i,
 		     enum leak_blame *out, struct hdb_error *err)
@@ -86,8 +86,8 @@ static int weigh_own(struct query *q, const struct query_leak_path *path, size_t
 }
 
 /*
- * Ranks the field contextClassLoader of a thread low. Other threads refer to the same class loader,
- * so the thread retains nothing of it.
+ * Gives the field contextClassLoader of a thread a low rank. Other threads refer to the same class
+ * loader, so this thread does not retain the class loader.
  */
 static int weigh_thread(struct query *q, const struct query_leak_path *path, size_t i,
 			enum leak_blame *out, struct hdb_error *err)
@@ -101,8 +101,9 @@ static int weigh_thread(struct query *q, const struct query_leak_path *path, siz
 }
 
 /*
- * Returns the number of bytes of the first two parts of a name: "org.h2." of
- * "org.h2.mvstore.MVMap". Returns SIZE_MAX if it has fewer dots.
+ * Returns the length of the first two components of a qualified name, including the dots: the
+ * length of "org.h2." for "org.h2.mvstore.MVMap". Returns SIZE_MAX if the name has fewer than two
+ * dots.
  */
 static size_t library_size(const char *name)
 {
@@ -113,8 +114,9 @@ static size_t library_size(const char *name)
 }
 
 /*
- * Returns whether a class is a collection from a library, or a class nested in one. Such a class
- * holds objects that other code put into it, and a lambda holds the objects that it captured.
+ * Returns whether a class is a library's collection or a class nested in one. Such a class holds
+ * objects that other code has put into the collection. A lambda counts too, because it holds
+ * captured objects.
  */
 static bool is_structure(struct heap *heap, uint32_t class_no)
 {
@@ -143,8 +145,8 @@ static bool is_structure(struct heap *heap, uint32_t class_no)
 }
 
 /*
- * Returns whether a class is outside the platform. javac and similar tools count as programs of
- * their own.
+ * Returns whether a class does not belong to the platform. The classes of javac and similar JDK
+ * tools count as application classes.
  */
 static bool is_own(const char *class_name)
 {
@@ -202,9 +204,9 @@ int leak_choose_step(struct query *q, const struct query_leak_path *path, size_t
 }
 
 /*
- * Finds the entry of a thread's map on the path, and its ThreadLocal. Returns HDB_NOTFOUND if there
- * is no entry or the ThreadLocal was collected. If there are several entries, the lowest one is
- * used.
+ * Finds the entry of a thread's map on the path, and the ThreadLocal that is its key. If the path
+ * passes several entries, the one nearest to the end is used. Returns HDB_NOTFOUND if there is no
+ * entry or the ThreadLocal has been collected.
  */
 static int find_thread_local(struct query *q, const struct query_leak_path *path, size_t *step,
 			     uint32_t *key, struct hdb_error *err)
@@ -225,8 +227,8 @@ static int find_thread_local(struct query *q, const struct query_leak_path *path
 }
 
 /*
- * Finds the holder of a ThreadLocal. kind is LEAK_HOLDER_NONE if the ThreadLocal is not reachable
- * from a root.
+ * Finds the holder of a ThreadLocal. Sets kind to LEAK_HOLDER_NONE if the ThreadLocal is not
+ * reachable from a root.
  */
 static int find_key_holder(struct query *q, const struct query_leak_path *path, uint32_t key,
 			   struct leak_holder *out, struct hdb_error *err)
@@ -246,7 +248,10 @@ static int find_key_holder(struct query *q, const struct query_leak_path *path, 
 	return HDB_OK;
 }
 
-/* Returns the step before `end` that is object ix, or `end` if there is none. */
+/*
+ * Returns the index of object ix among the steps before `end`, or `end` if the object is not among
+ * them.
+ */
 static size_t step_of(const struct query_leak_path *path, size_t end, uint32_t ix)
 {
 	size_t i = 0;
@@ -258,8 +263,8 @@ static size_t step_of(const struct query_leak_path *path, size_t end, uint32_t i
 }
 
 /*
- * If step `i` also belongs to the application, it becomes the owner, and the step to blame becomes
- * `top`: "Cache.entries, in App.CACHE (static)".
+ * If step `i` also belongs to the application, makes it the owner, and records the previously
+ * chosen step in `top`: "Cache.entries, in App.CACHE (static)".
  */
 static int add_step_above(struct query *q, const struct query_leak_path *path, size_t i,
 			  struct query_leak_owner *out, struct hdb_error *err)
@@ -273,9 +278,12 @@ static int add_step_above(struct query *q, const struct query_leak_path *path, s
 	return leak_holder_find(q, path, i, &out->list[0], err);
 }
 
-/* ---- the end of a path, where it is to blame itself: by which fields ---- */
+/* ---- the fields to blame if the end of a path is itself to blame ---- */
 
-/* A field of the object at the end of a path, and the size retained only by this field. */
+/*
+ * A field of the object at the end of a path, and the number of bytes retained only through this
+ * field.
+ */
 struct end_field {
 	uint64_t retained_bytes;
 	uint32_t ix;
@@ -283,8 +291,8 @@ struct end_field {
 };
 
 /*
- * The end object is treated as a graph only if it dominates at least this many objects of its own
- * class.
+ * Minimum number of dominated objects of its own class for the end object to be treated as part of
+ * a graph.
  */
 #define ENTERED_MIN 8u
 #define ENTERED_MAX 10000u
@@ -308,7 +316,10 @@ static void keep_field(struct end_fields *f, const struct end_field *field)
 	while (at > 0 && f->list[at - 1].retained_bytes < field->retained_bytes)
 		at--;
 	if (f->count == END_FIELDS_SHOWN) {
-		/* Counts the field that was removed from the list or did not fit into it. */
+		/*
+		 * Counts the field that was removed from the list or that did not fit into the
+		 * list.
+		 */
 		f->more += (at == f->count ? field : &f->list[f->count - 1])->retained_bytes >=
 			   f->least_bytes;
 		if (at == f->count)
@@ -342,8 +353,8 @@ static int find_end_fields(struct query *q, uint32_t ix, struct heap_fields *fie
 			TRY(heap_text(q->heap, fields->field.name_text, field.name,
 				      sizeof(field.name), err));
 		/*
-		 * Names in angle brackets are not fields but references that the VM keeps for the
-		 * class.
+		 * A name in angle brackets denotes a reference that the VM keeps for the class, not
+		 * a field.
 		 */
 		if (!field.retained_bytes || field.name[0] == '<')
 			continue;
@@ -376,8 +387,9 @@ static int name_end_fields(struct query *q, const struct heap_object *object,
 	if (r != HDB_OK)
 		return r == HDB_ECHANGED ? HDB_OK : r;
 	/*
-	 * If several fields lead into the same graph, none of them dominates it, so each retains
-	 * nearly nothing. In this case, the largest fields are named regardless of size.
+	 * If several fields lead into the same graph, no single field dominates the graph, so each
+	 * field retains nearly nothing. In this case, the largest fields are named regardless of
+	 * their size.
 	 */
 	if (found.kept_bytes < own / 2)
 		found.least_bytes = 0;
@@ -401,8 +413,8 @@ static int name_end_fields(struct query *q, const struct heap_object *object,
 }
 
 /*
- * Finds the places to blame if the end of the path is the best step: its largest fields, the object
- * itself, or the kinds of its root if the object is the whole path.
+ * Determines what to blame if the end of the path is the best step: the largest fields of the end
+ * object, the object itself or, if the path consists only of this object, its kinds of GC root.
  */
 static int find_end(struct query *q, const struct query_leak_path *path,
 		    struct query_leak_owner *out, struct hdb_error *err)
@@ -433,9 +445,10 @@ static int find_end(struct query *q, const struct query_leak_path *path,
 }
 
 /*
- * Sets *out to whether the end of the path is a node of a graph that a thread entered there, such
- * as a list of books that refer to each other: most of what the end dominates is of its own class.
- * In this case, the thread's local variable is to blame, not the fields of the end.
+ * Sets *out to whether the end of the path is a node of a graph that a thread reached at this node,
+ * such as a list of books that refer to each other. This is the case if most objects dominated by
+ * the end are of its own class. The thread's local variable is then to blame, not the fields of the
+ * end.
  */
 static int is_entered(struct query *q, const struct query_leak_path *path, bool *out,
 		      struct hdb_error *err)

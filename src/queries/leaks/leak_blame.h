@@ -22,9 +22,9 @@ int leak_blame_step(struct query *q, const struct query_leak_path *path, size_t 
 		    enum leak_blame *out, struct hdb_error *err);
 
 /*
- * Chooses the step that explains most, and among equal steps the one nearest to the end. The end
- * itself, which holds nothing on the path, is chosen only if it is better than all others, and
- * never if path->is_end_kept is set and there are other steps. *chosen is 0 for an empty path.
+ * Chooses the step that explains most. Among equal steps, chooses the one nearest to the end. The
+ * end itself holds nothing on the path. It is chosen only if it is better than all other steps and,
+ * if path->is_end_kept is set, only if there are no other steps. *chosen is 0 for an empty path.
  */
 int leak_choose_step(struct query *q, const struct query_leak_path *path, size_t *chosen,
 		     enum leak_blame *best, struct hdb_error *err);

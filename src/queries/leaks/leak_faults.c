@@ -1,7 +1,7 @@
 /*
- * queries/leaks/leak_faults.c - faults that rules find. Some are leaks whatever their size
- * (connections that are not returned, buffers and timers that are not released, class loaders of
- * stopped applications). Others are large objects without a limit or with a wrong setting.
+ * queries/leaks/leak_faults.c - faults found by rules. Some faults are leaks regardless of their
+ * size: connections that are not returned, buffers and timers that are not released, class loaders
+ * of stopped applications. Others are large objects that have no limit or a wrong setting.
  */
 #include "queries/leaks/leak_faults.h"
 
@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Objects without a limit or with a wrong setting are reported if they retain at least 1 % of the
- * heap (a divisor).
+ * Objects without a limit or with a wrong setting are reported if they retain at least 1/FAULT_PART
+ * of the heap.
  */
 #define FAULT_PART 100u
 
@@ -50,7 +50,7 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, struct hdb_
 	return HDB_OK;
 }
 
-/* Returns the length of a sentence without the owner that query_leak_add_keeper added. */
+/* Returns the length of a sentence without the owner appended by query_leak_add_keeper. */
 static size_t length_without_keeper(const char *says)
 {
 	const char *end = strstr(says, " Kept by ");
@@ -80,8 +80,8 @@ static int keep(struct base_vec *faults, const struct explain_answer *answer, st
 }
 
 /*
- * Returns whether an answer is reported as a fault. A leak is reported regardless of size, but an
- * object without a limit or with a wrong setting only if it is large.
+ * Returns whether an answer is reported as a fault. A leak is reported regardless of its size. An
+ * object without a limit or with a wrong setting is reported only if it is large.
  */
 static bool is_fault(const struct explain_answer *answer, uint64_t least_bytes)
 {

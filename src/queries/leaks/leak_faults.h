@@ -18,16 +18,17 @@ struct query_leak_fault {
 };
 
 /*
- * Appends a struct query_leak_fault, the largest first, for each rule that found a leak, or an
- * object without a limit or with a wrong setting that retains 1 % of the heap.
+ * For each rule that found a leak, appends a struct query_leak_fault. Also appends one for each
+ * rule that found an object without a limit or with a wrong setting, if the object retains at least
+ * 1 % of the heap. Sorts the faults by size, largest first.
  */
 int query_leak_find_faults(struct query *q, const struct explain_rules *rules,
 			   struct base_vec *faults, struct hdb_error *err);
 
 /*
  * Appends the owner of the faulty object to the rule's text: " Kept by Registry.loaders." Does
- * nothing for rules with other verdicts. Returns HDB_NOTFOUND if the object only waits for its
- * finalizer, because it will then be freed and is not a leak.
+ * nothing for rules with other verdicts. Returns HDB_NOTFOUND if the object is only waiting for its
+ * finalizer, because the object will then be freed and is not a leak.
  */
 int query_leak_add_keeper(struct query *q, struct explain_answer *answer, struct hdb_error *err);
 

@@ -1,10 +1,11 @@
 /*
- * queries/leaks/leak_held.c - determines the objects that a suspect holds (objects of one class,
- * entries of a collection, one array, or anything), and which query lists exactly these objects.
+ * queries/leaks/leak_held.c - determines which objects a suspect holds (the objects of one class,
+ * the entries of a collection, a single array, or objects of any class), and which query lists
+ * exactly these objects.
  *
- * The sentence should name the objects that the program stored: 300,000 Session, not one HashMap.
- * The largest class among the elements is therefore used if it retains half of the suspect.
- * Otherwise, the entries of the last collection on the path are used.
+ * The sentence should name the objects that the program stored: 300,000 Session objects, not one
+ * HashMap. Therefore the largest class among the elements is named if it retains half of the
+ * suspect. Otherwise, the entries of the last collection on the path are named.
  */
 #include "analysis/groups.h"
 #include "analysis/members.h"
@@ -19,24 +20,22 @@
 #include <string.h>
 
 /*
- * Divisor: the held objects count as one class if that class retains at least this part of the
- * suspect.
+ * The held objects are described by a single class if that class retains at least 1/MAIN_PART of
+ * the suspect.
  */
 #define MAIN_PART 2u
 /*
- * Otherwise, an application class is used if at least OWN_COUNT of its objects retain at least this
- * part of the suspect (a divisor).
+ * Otherwise, an application class is named if at least OWN_COUNT of its objects together retain at
+ * least 1/OWN_PART of the suspect.
  */
 #define OWN_COUNT 100u
 #define OWN_PART 4u
 /*
- * Divisor: differences of up to this part are ignored, because a few objects of the class occur
+ * Two counts of a class may differ by 1/SOME_PART, because a few objects of the class may occur
  * elsewhere below the suspect.
  */
 #define SOME_PART 10u
-/*
- * Divisor: two numbers that differ by at most this part are taken for counts of the same objects.
- */
+/* Two counts that differ by at most 1/SAME_PART are assumed to count the same objects. */
 #define SAME_PART 1000u
 /* Number of entries examined to decide whether a collection contains objects of one class. */
 #define ENTRIES_LOOKED 32u
@@ -47,17 +46,19 @@
 #define INNER_BYTES 8u
 /* Maximum number of entries counted in collections that do not record their size. */
 #define INNER_COUNTED 1000000u
-/* Maximum number of steps to count the entries of a collection that does not record its size. */
+/*
+ * Maximum number of steps when counting the entries of a collection that does not record its size.
+ */
 #define ENTRIES_COUNTED 10000000u
-/* Maximum number of bytes in a thread's name; longer names are truncated. */
+/* Maximum length of a thread's name in bytes. Longer names are truncated. */
 #define THREAD_NAME_MAX 256
 /* Number of threads between two checks of the cancel flag. */
 #define STEP_THREADS 4096u
 
 /*
- * Finds the last collection on the path that retains at least half of the suspect. The suspect is
- * then said to hold its entries. *class_no is the class of the collection, or HEAP_NONE if there is
- * none.
+ * Finds the last collection on the path that retains at least half of the suspect. The sentence
+ * then says that the suspect holds the entries of this collection. Sets *class_no to the class of
+ * the collection, or to HEAP_NONE if there is no such collection.
  */
 static int find_entries(struct query *q, const struct query_leak_suspect *about,
 			struct leak_held *out, uint32_t *class_no, struct hdb_error *err)
@@ -67,7 +68,7 @@ static int find_entries(struct query *q, const struct query_leak_suspect *about,
 	bool is_top = false;
 
 	*class_no = HEAP_NONE;
-	/* Objects above the suspect hold other objects too, so the search stops there. */
+	/* Objects above the suspect also hold other objects, so the search stops at the suspect. */
 	for (size_t i = path->count; i-- > 0 && !is_top && *class_no == HEAP_NONE;) {
 		struct heap_collection collection = { 0 };
 		struct heap_object object;
@@ -101,9 +102,9 @@ static int find_entries(struct query *q, const struct query_leak_suspect *about,
 }
 
 /*
- * Finds the largest class among the suspect's rows of elements, if it retains enough; otherwise all
- * objects of the suspect together. *own is the first application class with many objects that
- * retain a sufficient part.
+ * Finds the largest class among the rows for the suspect's elements. If this class does not retain
+ * enough, describes all objects of the suspect together. Sets *own to the first application class
+ * that has many objects and retains a sufficient part of the suspect.
  */
 static void find_class(struct heap *heap, const struct leak_rows *rows,
 		       const struct query_leak_suspect *about, struct leak_held *out,
@@ -138,9 +139,9 @@ static void find_class(struct heap *heap, const struct leak_rows *rows,
 }
 
 /*
- * If all objects retained by the suspect include clearly more objects of the held class, uses that
- * number instead, because some may not be below the accumulation point. Their total size is
- * estimated from the average.
+ * Some objects of the held class may not be below the accumulation point. If the suspect as a whole
+ * retains clearly more objects of this class, uses that number, and estimates their total size from
+ * the average size.
  */
 static void count_content(const struct leak_rows *rows, const struct query_leak_suspect *about,
 			  struct leak_held *held)
@@ -161,8 +162,8 @@ static void count_content(const struct leak_rows *rows, const struct query_leak_
 }
 
 /*
- * Finds the class of the first entries of a collection. The result is HEAP_NONE if the entries are
- * of several classes or are not objects.
+ * Finds the common class of the first entries of a collection. The result is HEAP_NONE if the
+ * entries have different classes or are not objects.
  */
 static int entries_class(struct heap *heap, const struct heap_collection *collection, uint32_t *out,
 			 struct hdb_error *err)
@@ -191,8 +192,8 @@ static int entries_class(struct heap *heap, const struct heap_collection *collec
 }
 
 /*
- * If the values of a map are collections, such as the lists of a Map<Topic, List<Listener>>, uses
- * their entries instead, because the program stored listeners, not lists.
+ * If the values of a map are collections, such as the lists of a Map<Topic, List<Listener>>, counts
+ * the entries of these collections instead, because the program stored listeners, not lists.
  */
 static int count_inner(struct heap *heap, const struct heap_collection *outer,
 		       struct leak_held *held, struct hdb_error *err)
@@ -226,7 +227,7 @@ static int count_inner(struct heap *heap, const struct heap_collection *outer,
 	}
 	if (r < 0 && r != HDB_ECHANGED)
 		return r;
-	/* An element shared by several collections is counted several times. */
+	/* An element of several collections is counted several times. */
 	if (r == HDB_OK || class_no == HEAP_NONE || sum < held->count * INNER_PART ||
 	    held->bytes / sum < INNER_BYTES)
 		return HDB_OK;
@@ -255,8 +256,8 @@ static int name_entries(struct heap *heap, struct leak_held *held, struct hdb_er
 }
 
 /*
- * If the held object is a single collection, uses its entries instead, provided they are of one
- * class.
+ * If a single collection is held, describes the entries of the collection instead, provided that
+ * all entries have the same class.
  */
 static int look_inside(struct query *q, uint32_t end_ix, struct leak_held *held,
 		       struct hdb_error *err)
@@ -293,8 +294,8 @@ static int look_inside(struct query *q, uint32_t end_ix, struct leak_held *held,
 }
 
 /*
- * Returns whether two numbers are so close that they must count the same objects, such as the first
- * and last object of a queue.
+ * Returns whether two numbers are close enough to be counts of the same objects, such as of the
+ * first and the last object of a queue.
  */
 static bool is_about(uint64_t a, uint64_t b)
 {
@@ -302,8 +303,8 @@ static bool is_about(uint64_t a, uint64_t b)
 }
 
 /*
- * Returns whether an object of the class is on the path, after the object `from` (HEAP_NONE:
- * anywhere).
+ * Returns whether an object of the class is on the path after the object `from`. If `from` is
+ * HEAP_NONE, checks the whole path.
  */
 static bool is_on_path(struct query *q, const struct query_leak_suspect *about, uint32_t from_ix,
 		       uint32_t class_no)
@@ -320,8 +321,8 @@ static bool is_on_path(struct query *q, const struct query_leak_suspect *about, 
 }
 
 /*
- * Determines the objects that a single suspect holds. A large object (an array, or an object that
- * retains half of the suspect by itself) is named instead.
+ * Determines which objects a single suspect holds. If an array or another object retains half of
+ * the suspect by itself, names that object instead.
  */
 static int find_held(struct query *q, const struct leak_rows *rows,
 		     const struct query_leak_suspect *about, struct leak_held *out,
@@ -360,8 +361,8 @@ static int find_held(struct query *q, const struct leak_rows *rows,
 		return HDB_OK;
 	}
 	/*
-	 * Entries of the collection itself (java.util.HashMap$Node) and the nodes of a tree, some
-	 * of which are below it on the path, are its internals.
+	 * The collection's own entries (java.util.HashMap$Node) are internals, as are the nodes of
+	 * a tree, some of which are below the collection on the path.
 	 */
 	of = heap_class_name(q->heap, collection);
 	class = out->class_no == HEAP_NONE ? NULL : heap_class_name(q->heap, out->class_no);
@@ -369,7 +370,10 @@ static int find_held(struct query *q, const struct leak_rows *rows,
 	    is_on_path(q, about, entries.collection_ix, out->class_no)) {
 		*out = entries;
 		TRY(name_entries(q->heap, out, err));
-		/* Nodes of a tree hold other nodes of the same class, so all of them count. */
+		/*
+		 * Each node of a tree holds other nodes of the same class, so all nodes are
+		 * counted.
+		 */
 		if (out->class_no != HEAP_NONE && is_on_path(q, about, HEAP_NONE, out->class_no))
 			count_content(rows, about, out);
 		return HDB_OK;
@@ -404,7 +408,7 @@ int leak_held_find(struct query *q, const struct leak_rows *rows,
 	return HDB_OK;
 }
 
-/* ---- the query that lists them ---- */
+/* ---- the query that lists the held objects ---- */
 
 /* Adds the instances of a class in one heap, as counted by the import. */
 static int add_instances(void *ctx, const struct heap_count *count, struct hdb_error *err)
@@ -416,7 +420,10 @@ static int add_instances(void *ctx, const struct heap_count *count, struct hdb_e
 
 /* Facts about all classes that have the same name as the class of the held objects. */
 struct name_share {
-	/* whether these are all reachable instances, so that `instances NAME` lists them */
+	/*
+	 * whether the held objects are all reachable instances, so that `instances NAME` lists
+	 * exactly them
+	 */
 	bool is_all;
 	unsigned classes; /* number of classes with the name */
 };
@@ -443,9 +450,9 @@ static int find_share(struct query *q, struct leak_rows *rows, const struct leak
 		++out->classes;
 	}
 	/*
-	 * The counts of the import include unreachable objects. They decide most cases without a
-	 * pass over all instances: the result is false if there are too few instances, or more than
-	 * unreachable objects can explain.
+	 * The import's counts include unreachable objects. In most cases, they decide without a
+	 * pass over all instances: the result is false if there are fewer instances than held
+	 * objects, or if unreachable objects cannot account for the difference.
 	 */
 	out->is_all = instances == held->count;
 	TRY(derive_heap_totals(q->derive, &whole, err));
@@ -458,27 +465,27 @@ static int find_share(struct query *q, struct leak_rows *rows, const struct leak
 }
 
 /*
- * Sets the action to a SQL statement that lists the members of a group: the objects of the class
- * without a dominator.
+ * Sets the action to an SQL statement that lists the members of a group: the objects of the class
+ * that have no dominator.
  */
 static int set_statement(struct leak_rows *rows, struct leak_row *row,
 			 const struct query_leak_suspect *about, const char *name,
 			 struct hdb_error *err)
 {
 	/*
-	 * A class without a package may have the name of one of the SQL tables, and arrays have no
+	 * A class without a package may have the same name as an SQL table, and arrays have no
 	 * tables.
 	 */
 	const bool is_table = strchr(name, '.') && !strchr(name, '[');
 	char least[64] = "", most[64] = "";
 
-	/* Names with quotes would need escaping, but no class of a program has such a name. */
+	/* A name with quotes would have to be escaped, but real classes do not have such names. */
 	if (strpbrk(name, "'\""))
 		return HDB_OK;
 	if (about->suspect->least_bytes)
 		(void)snprintf(least, sizeof(least), " AND shallow >= %" PRIu64,
 			       about->suspect->least_bytes);
-	/* Larger objects of the class are suspects themselves. */
+	/* Larger objects of the class are separate suspects. */
 	if (about->most_bytes)
 		(void)snprintf(most, sizeof(most), " AND retained <= %" PRIu64, about->most_bytes);
 	TRY(leak_rows_text(rows, row, LEAK_ACTION, err, "sql"));
@@ -507,8 +514,8 @@ static int count_threads(struct query *q, const char *pattern, uint64_t *out, st
 }
 
 /*
- * Copies the pattern of an incident, such as "transfer-*", if it matches only the names of its own
- * threads. Otherwise, the result is empty.
+ * Copies the pattern of an incident, such as "transfer-*", if the pattern matches only threads of
+ * the incident. Otherwise, the result is empty.
  */
 static int thread_pattern(struct query *q, const struct leak_incident *incident,
 			  char pattern[THREAD_NAME_MAX], struct hdb_error *err)
@@ -536,7 +543,7 @@ int leak_held_action(struct query *q, struct leak_rows *rows,
 	const char *name;
 	uint64_t id;
 
-	/* If a heap filter is set, other queries would choose different objects. */
+	/* With a heap filter, other queries would select different objects. */
 	if (held->text || held->length || q->is_filtered)
 		return HDB_OK;
 	if (held->collection_ix != HEAP_NONE) {

@@ -1,21 +1,21 @@
 /*
  * queries/leaks/leak_holders.c - chooses the owner of a leak suspect if several objects hold it.
  *
- * Each object that dominates the suspect is on every path to it. Above the topmost of these objects
- * there are several paths, and the shortest one often does not explain most: a map in a static
- * field is also in a local variable of the method that is using it. Therefore the rules below rank
- * all strong referrers of the topmost object, except those that it dominates, and the best are
- * named.
+ * Each object that dominates the suspect is on every path to it. Several paths lead to the topmost
+ * of these objects, and the shortest path is often not the most informative one. For example, a map
+ * in a static field may also be in a local variable of the method that is using the map. Therefore
+ * the rules below rank all strong referrers of the topmost object, except those that it dominates.
+ * The best referrers are named.
  *
  * If only the platform refers to the topmost object (worker threads refer to their pool), the same
  * search is repeated for the best of these referrers, up to LEVELS_MAX levels up. If this finds an
  * application field, that field is the owner.
  *
- * A group of suspects has no object that dominates all of it. In this case each member's path
+ * No single object dominates all members of a group. For a group, the path to each member
  * contributes one owner, and the owner of the most members is chosen.
  *
- * All searches are bounded, because objects can have millions of referrers. The limits below are
- * high enough to matter only for such objects.
+ * An object can have millions of referrers, so all searches are bounded. The limits below affect
+ * only such objects.
  */
 #include "base/sort.h"
 #include "heap/collections/collections.h"
@@ -34,13 +34,13 @@
 /* Maximum number of different holders kept. */
 #define HOLDERS_MAX 64u
 /*
- * Number of levels of holders examined above the topmost object to find one that belongs to the
- * application.
+ * Maximum number of levels of holders examined above the topmost object in search of an application
+ * class.
  */
 #define LEVELS_MAX 3u
 /*
- * Maximum number of steps up the dominator tree for all holders together. On lists, this takes
- * tenths of a second.
+ * Maximum number of steps up the dominator tree, for all holders together. In linked lists, this
+ * many steps take a few tenths of a second.
  */
 #define STEPS_MAX 4000000u
 /* Number of members of a group whose paths are examined, starting with the largest. */
@@ -48,8 +48,7 @@
 /* Number of referrers of each member that are examined. */
 #define REFERRERS_LOOKED 16u
 /*
- * Number of members whose referrers are examined, and maximum number of different objects found to
- * hold them.
+ * Number of members whose referrers are examined, and maximum number of distinct holders recorded.
  */
 #define MEMBERS_LOOKED_WIDE 100u
 #define MEMBER_HOLDERS_MAX 4096u
@@ -58,7 +57,7 @@
 
 /* ---- the rules ---- */
 
-/* Rules in order of preference. If a rule ranks holders, its value is the rank. */
+/* Rules in order of preference. The value of a rule that ranks holders is the rank. */
 enum holder_rule {
 	RULE_FIELD,
 	RULE_FIELD_OF_LOCAL,
@@ -80,19 +79,19 @@ enum way { WAY_ANY, WAY_LOCAL, WAY_NOT_LOCAL };
 	 1u << BLAME_OWN)
 
 /*
- * The rules that choose a holder. For each referrer of an object, the first rule that matches its
- * best step (blames) and its path (way) determines the rank. Among holders of the same rank, the
- * one nearest to a root is chosen.
+ * Rules for choosing a holder. For each referrer of an object, the first rule that matches its best
+ * step (blames) and its path (way) determines the rank. Among holders of the same rank, the one
+ * nearest to a root is chosen.
  *
  * Rules with blames == 0 do not rank holders. They record how the owner of the whole suspect was
- * found. The names appear in the column "owner_rule"; tests/query/leak_owners_test.c has a heap for
- * each rule.
+ * found. The names appear in the column "owner_rule". tests/query/leak_owners_test.c contains a
+ * heap for each rule.
  */
 static const struct rule {
 	const char *name;
 	/*
-	 * bits of enum leak_blame: kinds of the best step on the path to which the rule applies; 0:
-	 * the rule does not rank holders
+	 * bits of enum leak_blame: kinds of best steps to which the rule applies. 0 if the rule
+	 * does not rank holders.
 	 */
 	unsigned blames;
 	enum way way;
@@ -140,25 +139,30 @@ static void set_rule(struct query_leak_owner *owner, enum holder_rule rule)
 /* One holder of the topmost object. */
 struct holder {
 	enum holder_rule rank;
-	size_t steps; /* length of its path from a root */
-	/* ix is the referrer itself; owner_ix is the object to blame on the path to it */
+	size_t steps; /* length of the path from a root to the holder */
+	/*
+	 * ix is the referrer itself. owner_ix is the object to blame on the path to the referrer.
+	 */
 	uint32_t ix, owner_ix;
 	struct leak_holder who;
 };
 
 /*
- * An owner of members of a group, with the number of these members and the number of objects that
- * have its name.
+ * An owner of group members, with the number of these members and the number of objects with the
+ * owner's name.
  */
 struct member_owner {
 	struct leak_holder who;
 	uint64_t count, holders;
 	uint32_t ix;      /* the first of these objects */
-	size_t owns;      /* smallest number of other owners between it and a member */
-	uint32_t last_ix; /* the last member counted, so that no member is counted twice */
+	size_t owns;      /* smallest number of other owners between this owner and a member */
+	uint32_t last_ix; /* the last counted member, to avoid counting a member twice */
 };
 
-/* The holders of the topmost object, which is step `at` of a path. Above it, the paths differ. */
+/*
+ * The holders of the topmost object. This object is step `at` of a path. Above it, several paths
+ * exist.
+ */
 struct holders {
 	struct query *q;
 	const struct query_leak_path *path;
@@ -166,10 +170,10 @@ struct holders {
 	struct holder list[HOLDERS_MAX]; /* each name once */
 	size_t count;
 	bool has_more;  /* whether some referrers were not examined */
-	uint64_t steps; /* steps up the dominator tree so far */
+	uint64_t steps; /* number of steps taken up the dominator tree so far */
 };
 
-/* Returns whether two holders have the same name in a sentence. */
+/* Returns whether two holders would have the same name in a sentence. */
 static bool is_same(const struct leak_holder *a, const struct leak_holder *b)
 {
 	const char *a_class = a->class_name ? a->class_name : "";
@@ -181,8 +185,8 @@ static bool is_same(const struct leak_holder *a, const struct leak_holder *b)
 }
 
 /*
- * Finds the step of the topmost object that dominates the end of the path. *out is path->count if
- * that step is in the omitted middle of the path.
+ * Finds the step of the topmost object that dominates the end of the path. Sets *out to path->count
+ * if that step is among the omitted steps in the middle of the path.
  */
 static int find_topmost(struct query *q, const struct query_leak_path *path, size_t *out,
 			struct hdb_error *err)
@@ -200,8 +204,8 @@ static int find_topmost(struct query *q, const struct query_leak_path *path, siz
 }
 
 /*
- * Sets *out to whether the topmost object dominates ix. If no steps are left, sets it to true
- * without examining ix.
+ * Sets *out to whether the topmost object dominates ix. If the limit on steps has been reached,
+ * sets *out to true without examining ix.
  */
 static int is_below(struct holders *h, uint32_t ix, bool *out, struct hdb_error *err)
 {
@@ -219,9 +223,9 @@ static int is_below(struct holders *h, uint32_t ix, bool *out, struct hdb_error 
 }
 
 /*
- * Appends the rest of the old path, starting at the topmost object, to a path to one of its
- * holders. Sets count to 0 if the path already passes the topmost object, if it would have two
- * gaps, or if it does not fit.
+ * Appends the part of the old path that starts at the topmost object to a path to one of its
+ * holders. Sets count to 0 if the new path already passes the topmost object, would have two gaps,
+ * or is too long.
  */
 static void extend_path(const struct holders *h, struct query_leak_path *out)
 {
@@ -247,8 +251,8 @@ static void extend_path(const struct holders *h, struct query_leak_path *out)
 }
 
 /*
- * Builds the path to a holder and on to the end of the old path. Sets count to 0 if there is no
- * such path.
+ * Builds the path from a root to a holder and from there to the end of the old path. Sets count to
+ * 0 if there is no such path.
  */
 static int make_path(const struct holders *h, uint32_t holder_ix, struct query_leak_path *out,
 		     struct hdb_error *err)
@@ -273,8 +277,8 @@ static int begins_at_local(struct query *q, const struct query_leak_path *path, 
 }
 
 /*
- * Ranks the holder at the end of a path: finds the best step on the path and the first rule that
- * matches it. There is always a match, because RULE_LOCAL accepts every step on every path.
+ * Ranks the holder at the end of a path by the first rule that matches the best step on the path. A
+ * rule always matches, because RULE_LOCAL accepts every step on every path.
  */
 static int rank_of(struct query *q, const struct query_leak_path *path, struct holder *out,
 		   struct hdb_error *err)
@@ -295,10 +299,10 @@ static int rank_of(struct query *q, const struct query_leak_path *path, struct h
 	return HDB_OK;
 }
 
-/* Sorts by rank, then by distance from a root. The index makes the order reproducible. */
+/* Sorts by rank, then by distance from a root. The index makes the order deterministic. */
 BASE_ORDER(compare, struct holder, BASE_UP(rank), BASE_UP(steps), BASE_UP(ix))
 
-/* Adds a holder. If several holders have the same name, only the best is kept. */
+/* Adds a holder. Of several holders with the same name, only the best is kept. */
 static void keep(struct holders *h, const struct holder *holder)
 {
 	for (size_t i = 0; i < h->count; i++) {
@@ -316,8 +320,8 @@ static void keep(struct holders *h, const struct holder *holder)
 }
 
 /*
- * Examines one referrer of the topmost object. It is not a holder if it is unreachable by strong
- * references, refers weakly, or is itself dominated by the topmost object.
+ * Examines one referrer of the topmost object. The referrer is not a holder if it is not strongly
+ * reachable, if its reference is weak, or if the topmost object dominates it.
  */
 static int look_at(struct holders *h, uint32_t ix, struct hdb_error *err)
 {
@@ -345,16 +349,16 @@ static int look_at(struct holders *h, uint32_t ix, struct hdb_error *err)
 	if (r != HDB_OK || !to.count)
 		return r;
 	/*
-	 * Class loaders are held by their classes and by contextClassLoader of each thread. A
-	 * thread's contextClassLoader is never the reason why a class loader is not unloaded.
+	 * A class loader is held by its classes, and by the contextClassLoader field of threads.
+	 * The field is never the reason why a class loader is not unloaded.
 	 */
 	r = query_leak_link(q, &to, to.count - rest - 1, &link, err);
 	if (r != HDB_OK || (link.kind == ANALYSIS_LINK_LOADER && link.count == 1) ||
 	    strcmp(link.text, "contextClassLoader") == 0)
 		return r;
 	/*
-	 * The holder's name is chosen on the path down to the topmost object, which is not to blame
-	 * itself.
+	 * The holder's name is derived from the path down to the topmost object. The topmost object
+	 * itself is not to blame.
 	 */
 	to.count -= rest - 1;
 	to.is_end_kept = true;
@@ -401,9 +405,9 @@ static void take_all(const struct holders *h, struct query_leak_owner *out)
 
 /*
  * Finds the field of the topmost object that leads to the suspect. If no application field holds
- * the object, this field explains more than the holders:
- * "java.util.concurrent.ThreadPoolExecutor.workQueue, in ". Collections are excluded, because their
- * fields (table, elementData) explain nothing.
+ * the object, this field explains more than the holders do:
+ * "java.util.concurrent.ThreadPoolExecutor.workQueue, in ...". The fields of collections (table,
+ * elementData) explain nothing, so collections are excluded.
  */
 static int find_top(const struct holders *h, struct leak_holder *out, struct hdb_error *err)
 {
@@ -421,8 +425,9 @@ static int find_top(const struct holders *h, struct leak_holder *out, struct hdb
 }
 
 /*
- * Sets *at to the step above which paths differ, and *any to whether holders on other paths must be
- * examined. They need not be if the step to blame is below *at, because it is then on every path.
+ * Sets *at to the step above which several paths exist, and *any to whether the holders on other
+ * paths must be examined. This is not necessary if the step to blame is below *at, because all
+ * paths share that step.
  */
 static int find_parting(struct query *q, const struct query_leak_path *path, size_t *at, bool *any,
 			struct hdb_error *err)
@@ -438,9 +443,9 @@ static int find_parting(struct query *q, const struct query_leak_path *path, siz
 	TRY(leak_choose_step(q, path, &chosen, &best, err));
 	TRY(heap_object(q->heap, path->nodes[*at], &object, err));
 	/*
-	 * A class is held by its loader and by each of its instances, which explains nothing. A
-	 * static field below a class loader, even of a platform class, explains more than the
-	 * loader's holders.
+	 * The loader of a class and each of its instances hold the class, which explains nothing.
+	 * Similarly, if a class loader is on the path, a static field below it, even of a platform
+	 * class, explains more than the loader's holders.
 	 */
 	*any = object.kind != STORE_CLASS &&
 	       !((best == BLAME_OWN || best == BLAME_STATIC) && chosen >= *at);
@@ -463,23 +468,22 @@ static uint32_t path_end(const struct analysis_suspect *s)
 
 /* ---- the owner of a group ---- */
 
-/* The owners found so far for the members of a group. */
+/* The owners found so far among the holders of a group's members. */
 struct member_owners {
 	struct query *q;
 	struct member_owner list[HOLDERS_MAX]; /* each name once */
 	size_t count;
-	/*
-	 * The different objects that hold members, so that each object is counted once for its
-	 * owner.
-	 */
+	/* An object that holds members. Each object is counted once for its owner. */
 	struct member_holder {
-		uint32_t owner, ix; /* index of the owner in the list; the object */
+		uint32_t owner, ix; /* index of the owner in the list, and index of the object */
 	} holders[MEMBER_HOLDERS_MAX];
 	size_t holder_count;
 	uint64_t steps;
 };
 
-/* Returns the owner of the most members; if several are equal, the first one found. */
+/*
+ * Returns the owner of the most members. If several owners are equal, returns the one found first.
+ */
 static const struct member_owner *commonest(const struct member_owners *o)
 {
 	const struct member_owner *best = NULL;
@@ -491,8 +495,8 @@ static const struct member_owner *commonest(const struct member_owners *o)
 }
 
 /*
- * Returns whether nearly every member has a different owner object of this name, such as a task to
- * which only this member refers.
+ * Returns whether nearly every member is owned by a different object with this name, such as a task
+ * to which only this member refers.
  */
 static bool is_one_each(const struct member_owner *owner)
 {
@@ -500,8 +504,8 @@ static bool is_one_each(const struct member_owner *owner)
 }
 
 /*
- * Counts step `at` of a path as an owner of the member at its end. `owns` is the number of owners
- * between them. The step is ignored if the tables are full.
+ * Counts step `at` of a path as an owner of the member at the end of the path. `owns` is the number
+ * of owners in between. If the tables are full, the step is ignored.
  */
 static void count_owner(struct member_owners *o, const struct leak_holder *who,
 			const struct query_leak_path *path, size_t at, size_t owns)
@@ -533,8 +537,8 @@ static void count_owner(struct member_owners *o, const struct leak_holder *who,
 }
 
 /*
- * Counts every step that owns something on a path to a member: static fields and fields of the
- * application, nearest first.
+ * Counts every owning step on a path to a member: static fields, and fields of application objects,
+ * nearest first.
  */
 static int count_steps(struct member_owners *o, const struct query_leak_path *path,
 		       struct hdb_error *err)
@@ -575,7 +579,10 @@ static int count_path(struct member_owners *o, struct query_leak_path *path, str
 	return HDB_OK;
 }
 
-/* Counts the owners on all paths through referrers of one member, not only on its shortest path. */
+/*
+ * Counts the owners on all paths that lead through the referrers of one member, not only the owners
+ * on the shortest path.
+ */
 static int count_referrers(struct member_owners *o, struct store_lists *referrers, uint32_t member,
 			   struct hdb_error *err)
 {
@@ -595,8 +602,8 @@ static int count_referrers(struct member_owners *o, struct store_lists *referrer
 			continue;
 		TRY(query_leak_path_find(q, batch[i], &path, err));
 		/*
-		 * A path that already passes the member cannot lead to it, and a full path has no
-		 * room for the member.
+		 * A path that already passes the member does not lead to it from outside, and a
+		 * full path has no room for the member.
 		 */
 		for (size_t k = 0; k < path.count; k++)
 			is_above &= path.nodes[k] != member;
@@ -611,8 +618,8 @@ static int count_referrers(struct member_owners *o, struct store_lists *referrer
 
 /*
  * Searches all paths through the members' referrers for one object that holds the members. Among
- * the owners of the most members, keeps only the one with the fewest objects or, if several are
- * equal, the one nearest to the members. Sets count to 0 if there is none.
+ * the owners of the most members, keeps the owner with the fewest objects or, if several are equal,
+ * the owner nearest to the members. Sets count to 0 if no such object exists.
  */
 static int look_wider(struct member_owners *o, const struct analysis_suspect *s,
 		      struct hdb_error *err)
@@ -645,9 +652,9 @@ static int look_wider(struct member_owners *o, const struct analysis_suspect *s,
 }
 
 /*
- * Finds the owner of a group: the most frequent among the nearest owners of its members, if it owns
- * more than half of them. If each member has its own owner object (such as a task that will run
- * it), searches for one object that holds them all.
+ * Finds the owner of a group: the most frequent of the nearest owners of the members, if it owns
+ * more than half of the members. If each member has its own owner object, such as the task that
+ * will run it, searches for one object that holds all these owners.
  */
 static int find_group_owner(struct query *q, const struct analysis_suspect *s,
 			    struct query_leak_owner *owner, struct hdb_error *err)
@@ -693,8 +700,8 @@ static int find_group_owner(struct query *q, const struct analysis_suspect *s,
 }
 
 /*
- * Examines the holders of the best holder of `h` in the same way, if there are several paths above
- * it too. Otherwise sets above->count to 0.
+ * If several paths lead to the best holder of `h` too, examines the holders of that holder in the
+ * same way. Otherwise sets above->count to 0.
  */
 static int find_above(const struct holders *h, struct query_leak_path *path, struct holders *above,
 		      struct hdb_error *err)
@@ -710,12 +717,13 @@ static int find_above(const struct holders *h, struct query_leak_path *path, str
 }
 
 /*
- * If no application field refers to the topmost object, searches for one that refers to an object
- * above its best holder, such as a pool that both its own worker threads and a static field hold.
- * If there is one, it becomes the first holder of `h`, and *better is set to the path from it.
+ * If no application field refers to the topmost object, searches for a field that refers to an
+ * object above the best holder, such as a pool that is held both by its own worker threads and by a
+ * static field. If such a field exists, it becomes the first holder of `h`, and *better is set to
+ * the path that begins at the field.
  *
  * Each level continues from the best holder of the level below. A path found on one level is then
- * extended down, level by level.
+ * extended downwards, level by level.
  */
 static int choose_first(struct holders *h, struct query_leak_path *better, bool *is_above,
 			struct hdb_error *err)
@@ -742,7 +750,7 @@ static int choose_first(struct holders *h, struct query_leak_path *better, bool 
 		return HDB_OK;
 	*better = found;
 	*is_above = true;
-	/* Replaces the rank, name and owner of the first holder, but not the referrer. */
+	/* Replaces the rank, name and owner of the first holder, but keeps its referrer. */
 	level->list[0].ix = h->list[0].ix;
 	h->list[0] = level->list[0];
 	return HDB_OK;
@@ -750,9 +758,9 @@ static int choose_first(struct holders *h, struct query_leak_path *better, bool 
 
 /*
  * Finds the owner if the path passes the referent of a soft or weak reference. The owner is the
- * object that has the reference: the nearest application class above it, or otherwise the nearest
- * object that is not an array or collection. If there is an application field below the reference,
- * it is named first, as `top`.
+ * object that contains the reference: the nearest application object above the reference or, if
+ * none exists, the nearest object that is not an array or collection. An application field below
+ * the reference is named first, in `top`.
  */
 static int find_reference_owner(struct query *q, const struct query_leak_path *path,
 				struct query_leak_owner *out, struct hdb_error *err)
@@ -785,8 +793,8 @@ static int find_reference_owner(struct query *q, const struct query_leak_path *p
 }
 
 /*
- * Finds the owners of a single suspect: the holders of its topmost object, or the step to blame on
- * the path if no other holders must be examined.
+ * Finds the owners of a single suspect: the holders of its topmost object or, if no other holders
+ * need to be examined, the step to blame on the path.
  */
 static int find_owner(struct query *q, const struct analysis_suspect *suspect,
 		      struct query_leak_path *path, struct query_leak_owner *owner,
@@ -828,7 +836,7 @@ static int find_owner(struct query *q, const struct analysis_suspect *suspect,
 
 /*
  * Sets *out to whether the path begins at a local variable of a thread that does not dominate the
- * end. Such a variable only refers to objects that other objects hold.
+ * end. Such a variable only refers to objects that are also held by other objects.
  */
 static int is_passing(struct query *q, const struct analysis_suspect *suspect,
 		      const struct query_leak_path *path, bool *out, struct hdb_error *err)
@@ -845,8 +853,8 @@ static int is_passing(struct query *q, const struct analysis_suspect *suspect,
 }
 
 /*
- * Finds the method of a local variable. A method of a platform class is not used, because it
- * explains nothing.
+ * Finds the method that declares a local variable. A method of a platform class explains nothing,
+ * so it is not used.
  */
 static int add_frame(struct query *q, struct leak_holder *holder, struct hdb_error *err)
 {

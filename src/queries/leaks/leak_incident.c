@@ -6,8 +6,8 @@
  * an inner object of it, whose field exclusiveOwnerThread is the owner. HotSpot's dumps do not
  * describe monitors. However, the innermost frame of a blocked thread refers to the object whose
  * monitor the thread needs, as the `this` of a synchronized method or in a slot after the
- * variables. It is the last object that most blocked threads have in this frame. If only one other
- * thread has it, that thread holds the monitor.
+ * variables. This object is the last one that most of the blocked threads have in this frame. If
+ * exactly one other thread refers to this object, that thread holds the monitor.
  */
 #include "queries/leaks/leak_incident.h"
 
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of incidents kept for a suspect; threads of further incidents are not counted. */
+/* Maximum number of incidents kept for a suspect. Threads of further incidents are not counted. */
 #define INCIDENTS_MAX 256u
 /* Number of threads between two checks of the cancel flag. */
 #define STEP_THREADS 256u
@@ -35,7 +35,7 @@ struct member {
 
 struct incidents {
 	struct query *q;
-	struct base_idmap traces; /* thread -> serial of its trace */
+	struct base_idmap traces; /* from a thread to the serial number of its stack trace */
 	struct leak_incident list[INCIDENTS_MAX];
 	size_t count;
 	struct base_vec members; /* struct member */
@@ -59,7 +59,7 @@ int leak_wait_find(struct heap *heap, uint32_t thread_ix, uint32_t *blocker_ix, 
 	r = heap_field_object(heap, *blocker_ix,
 			      (struct heap_field_name){ .name = "exclusiveOwnerThread" }, owner_ix,
 			      err);
-	/* for a ReentrantReadWriteLock held by readers, use the first reader */
+	/* for a ReentrantReadWriteLock held by readers, the first reader is the owner */
 	if (r > 0)
 		r = heap_field_object(heap, *blocker_ix,
 				      (struct heap_field_name){ .name = "firstReader" }, owner_ix,
@@ -69,7 +69,10 @@ int leak_wait_find(struct heap *heap, uint32_t thread_ix, uint32_t *blocker_ix, 
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Reads the innermost frame of an application class, or "" if there is none. */
+/*
+ * Reads the innermost frame of an application class. The result is "" if the stack has no such
+ * frame.
+ */
 static int read_frame(struct incidents *n, uint32_t ix, struct base_text to, struct hdb_error *err)
 {
 	struct heap *heap = n->q->heap;
@@ -228,7 +231,11 @@ static int find_monitor(struct incidents *n, size_t no, struct leak_incident *ou
 			continue;
 		TRY_FOUND(heap_thread_by_serial(heap, root->thread_serial, &thread, err));
 		if (owner_ix != HEAP_NONE && owner_ix != thread.ix)
-			return HDB_OK; /* several threads have it, which proves nothing */
+			/*
+			 * several threads refer to this object, so the holder of the monitor is
+			 * unknown
+			 */
+			return HDB_OK;
 		owner_ix = thread.ix;
 	}
 	if (owner_ix == HEAP_NONE)

@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_objects.c - rows of the leaks query about leaking objects and the paths that
- * hold them. The objects are found by queries/traces.
+ * queries/leaks/leak_objects.c - rows of the leaks query for leaking objects and for the paths that
+ * hold them. queries/traces finds these objects.
  */
 #include "base/base_text.h"
 #include "heap/known.h"
@@ -12,13 +12,13 @@
 #include <stdlib.h>
 
 /*
- * Maximum number of leaks listed with their paths, and of unreachable objects listed. All of them
- * are counted.
+ * Maximum number of leaks listed with their paths, and maximum number of unreachable objects
+ * listed. The counts include those that are not listed.
  */
 #define LEAKS_SHOWN 20u
 #define NAME_MAX_BYTES 1024
 
-/* Appends a row of kind "trace" for each step. */
+/* Appends a row of kind "trace" for each step of a leak trace. */
 static int add_trace(struct leak_rows *rows, const struct leak_steps *steps, struct hdb_error *err)
 {
 	for (size_t i = 0; i < steps->list.count; i++) {
@@ -52,7 +52,7 @@ static int sum_shallow(const struct leak_traces *t, const struct leak_group *gro
 	return HDB_OK;
 }
 
-/* Appends the headline of a group, whose last step is the leaking object itself. */
+/* Appends the headline of a group. The last step of the trace is the leaking object itself. */
 static int add_leaking(struct leak_traces *t, struct leak_rows *rows,
 		       const struct leak_group *group, const struct leak_steps *steps,
 		       struct hdb_error *err)

@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_outside.c - who owns most memory outside the heap: the buffers of the
- * direct-buffers query, by the owner of each.
+ * queries/leaks/leak_outside.c - finds the owners of most memory outside the heap: reads the
+ * buffers of the direct-buffers query and finds the owner of each.
  */
 #include "queries/leaks/leak_outside.h"
 
@@ -12,7 +12,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Buffers whose paths are searched; different owners that are kept. */
+/* Maximum number of buffers whose paths are searched, and maximum number of owners kept. */
 #define BUFFERS_MAX 2000u
 #define OWNERS_MAX 64u
 
@@ -20,7 +20,7 @@ struct owners {
 	struct leak_outside list[OWNERS_MAX];
 	enum leak_outside_kind kinds[OWNERS_MAX];
 	size_t count;
-	bool is_cut; /* there are more buffers than BUFFERS_MAX */
+	bool is_cut; /* whether there are more than BUFFERS_MAX buffers */
 };
 
 static int add_buffer(struct query *q, const struct query *rows, struct owners *owners,
@@ -93,7 +93,7 @@ int leak_outside_find(struct query *q, struct leak_outside out[LEAK_OUTSIDE_KIND
 	return HDB_OK;
 }
 
-/* Adds a static counter of the JDK: a long, or an AtomicLong. */
+/* Adds the value of a static counter of the JDK, which is a long or an AtomicLong. */
 static int add_counter(struct heap *heap, const char *field, uint64_t *bytes, struct hdb_error *err)
 {
 	struct heap_value value;

@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_outside.h - who owns most memory outside the heap: direct buffers and
- * segments, and mapped files.
+ * queries/leaks/leak_outside.h - finds the owners of most memory outside the heap: of direct
+ * buffers and segments, and of mapped files.
  */
 #ifndef QUERIES_LEAKS_LEAK_OUTSIDE_H
 #define QUERIES_LEAKS_LEAK_OUTSIDE_H
@@ -10,29 +10,29 @@
 enum leak_outside_kind { LEAK_OUTSIDE_DIRECT, LEAK_OUTSIDE_MAPPED, LEAK_OUTSIDE_KINDS };
 
 /*
- * Less memory is not worth a search for its owner. The JDK alone maps its modules, more than
- * 100 MiB.
+ * Minimum size for which the search for an owner is worthwhile. The JDK alone maps more than 100
+ * MiB of its modules.
  */
 #define LEAK_DIRECT_LEAST (64ull << 20)
 #define LEAK_MAPPED_LEAST (1ull << 30)
 
 #define LEAK_OUTSIDE_TEXT_MAX 512
 
-/* The owner of most memory of a kind. */
+/* The object that owns most memory of one kind. */
 struct leak_outside {
-	uint32_t ix;           /* the largest of its buffers; HEAP_NONE if there is no owner */
-	uint64_t count, bytes; /* its buffers, and their memory outside the heap */
+	uint32_t ix;           /* index of its largest buffer, or HEAP_NONE if there is no owner */
+	uint64_t count, bytes; /* number of its buffers, and their memory outside the heap */
 	const char *at_least;  /* "at least " if not all buffers were examined, otherwise "" */
 	char owner[LEAK_OUTSIDE_TEXT_MAX];
 };
 
-/* Finds the owners from all buffers. Reads the dump. */
+/* Finds the owners by examining all buffers. Reads the dump. */
 int leak_outside_find(struct query *q, struct leak_outside out[LEAK_OUTSIDE_KINDS],
 		      struct hdb_error *err);
 
 /*
- * Like leak_outside_find, but finds owners only if the JDK's own counters show that there is much
- * such memory, which can be determined without a pass over the objects.
+ * Like leak_outside_find, but searches for owners only if the JDK's own counters show a large
+ * amount of such memory. Reading the counters requires no pass over the objects.
  */
 int leak_outside_find_large(struct query *q, struct leak_outside out[LEAK_OUTSIDE_KINDS],
 			    struct hdb_error *err);

@@ -1,11 +1,12 @@
 /*
- * queries/leaks/leak_parts.c - the objects that accumulate in a leak suspect, by class.
+ * queries/leaks/leak_parts.c - determines which objects accumulate in a leak suspect, by class.
  *
  * The classes of children and contents come from sums over the whole heap (leak_sums.c) and are
  * exact. "Elements" are the objects that a user would say a collection contains: 300,000 Session
- * rather than 300,000 HashMap$Node. They are found by following each child down the dominator tree:
- * one by one for ordinary collections, by a sample for huge collections, and node by node for
- * linked lists, whose nodes dominate each other in a chain.
+ * rather than 300,000 HashMap$Node. To find them, each child is followed down the dominator tree.
+ * In an ordinary collection, all children are followed. In a huge collection, only a sample is
+ * followed. The nodes of a linked list dominate each other in a chain and are followed node by
+ * node.
  */
 #include "queries/leaks/leak_parts.h"
 
@@ -22,7 +23,7 @@
 
 /*
  * Maximum number of children followed, which takes half a second. If there are n times as many
- * children, one in n is followed.
+ * children, only one in n is followed.
  */
 #define ELEMENTS_FOLLOWED 400000u
 /* Maximum number of list nodes followed, which takes a second. */
@@ -30,32 +31,29 @@
 /* The largest children are always followed, because one of them may be most of the suspect. */
 #define ELEMENTS_ALL 1024u
 /*
- * An entry dominates at most a key, a value and the next entry. An object with more children is not
- * an entry.
+ * A map entry dominates at most a key, a value and the next entry. An object with more children is
+ * not an entry.
  */
 #define ELEMENT_CHILDREN 4u
 /*
- * Limits on the number of pending objects and of steps when following one child through buckets and
- * nested wrappers.
+ * Maximum number of pending objects, and maximum number of steps, when one child is followed
+ * through hash buckets and nested wrappers.
  */
 #define ELEMENT_STACK 64u
 #define ELEMENT_STEPS 64u
 #define ELEMENT_ENDS (ELEMENT_STACK + ELEMENT_STEPS)
 /* Maximum number of classes listed one by one (MAT: 20). */
 #define CLASSES_SHOWN 8u
-/*
- * In a normal distribution, 95 % of estimates are within this many standard errors of the true
- * value.
- */
+/* 95 % of normally distributed estimates are within this many standard errors of the true value. */
 #define ERRORS_95 1.96
-/* Number of children that a thread follows at a time. */
+/* Number of children that a thread follows in one batch. */
 #define BATCH 512u
 #define BATCHES_PER_THREAD 3u
 /* Number of objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 4096u
 
 /*
- * Sorts by retained size if it is known, otherwise by shallow size, with classes without objects
+ * Sorts by retained size or, if that is unknown, by shallow size. Classes without objects come
  * last.
  */
 static int compare_retained(const void *a, const void *b)
@@ -69,12 +67,18 @@ static int compare_retained(const void *a, const void *b)
 	return x->class_no < y->class_no ? -1 : x->class_no > y->class_no;
 }
 
-/* How to list classes: each of the largest gets its own row, and the others share one row. */
+/*
+ * Options for listing classes. Each of the largest classes has its own row. All other classes share
+ * one row.
+ */
 struct class_list {
 	struct leak_rows *rows;
 	enum leak_kind kind;
-	bool with_retained; /* whether sums have a retained size */
-	/* minimum size of a separate row; smaller sizes would be printed as 0.00 % of the heap */
+	bool with_retained; /* whether the sums include retained sizes */
+	/*
+	 * minimum size of a class with its own row; a smaller size would be printed as 0.00 % of
+	 * the heap
+	 */
 	uint64_t least;
 };
 
@@ -98,7 +102,10 @@ static uint64_t bytes_of(const struct class_list *list, const struct analysis_cl
 	return list->with_retained ? sum->retained_bytes : sum->shallow_bytes;
 }
 
-/* Adds one row for each of the first classes that is large enough, and one row for all others. */
+/*
+ * Adds one row for each of the first classes that are large enough, and one row for all other
+ * classes.
+ */
 static int add_sorted(const struct class_list *list, const struct analysis_class_sum *classes,
 		      size_t count, struct hdb_error *err)
 {
@@ -125,7 +132,7 @@ static int add_sorted(const struct class_list *list, const struct analysis_class
 	return leak_rows_add(list->rows, &row, err);
 }
 
-/* Adds rows for the largest classes, and one row for all others. */
+/* Adds one row for each of the largest classes, and one row for all other classes. */
 static int list_classes(const struct class_list *list, const struct analysis_class_sum *classes,
 			uint32_t class_count, struct hdb_error *err)
 {
@@ -140,7 +147,7 @@ static int list_classes(const struct class_list *list, const struct analysis_cla
 	return add_sorted(list, used.data, used.count, err);
 }
 
-/* Returns the smallest size that rounds to 0.01 % of the heap. */
+/* Returns the smallest size that is printed as at least 0.01 % of the heap. */
 static uint64_t least_of(const struct query_leak_suspect *about)
 {
 	return (about->whole_bytes + 19999) / 20000;
@@ -169,22 +176,18 @@ int query_leak_contents(struct leak_rows *rows, const struct query_leak_suspect 
 struct elements {
 	struct query *q; /* lent */
 	struct analysis_class_sum *classes;
-	/*
-	 * indexed by class: sums of squares over sampled children, for the error of the estimates
-	 */
+	/* sums of squares over the sampled children, by class, for estimating the error */
 	double *count_squares, *byte_squares;
 	uint8_t *is_platform; /* indexed by class */
 	/*
-	 * indexed by class: nonzero if `classes` already contains the exact sums of children of
-	 * this class, because nothing else can be found in them
+	 * by class: nonzero if `classes` already contains the exact sums for children of this
+	 * class, because such children contain no other elements
 	 */
 	uint8_t *is_end;
-	/* dominated objects; each list that is read overwrites the buffer */
+	/* lists of dominated objects; reading a list overwrites the buffer */
 	struct store_lists lists;
-	uint64_t every; /* 1: all children are followed; n: one in n is followed */
-	/*
-	 * number of children of the accumulation point, and number of children that were followed
-	 */
+	uint64_t every; /* 1 if all children are followed, n if one in n is followed */
+	/* number of children of the accumulation point, and number of followed children */
 	uint64_t length, followed;
 };
 
@@ -201,9 +204,9 @@ struct ends {
 };
 
 /*
- * Replaces the object on top of the stack with the objects it dominates, if there are few of them
- * and they retain most of its size: values of entries and wrappers, next entries of a bucket. Sets
- * *taken to whether the object was replaced.
+ * Replaces the object on top of the stack with the objects that it dominates, such as the values of
+ * entries and wrappers, or the next entries of a bucket. Does so only if these objects are few and
+ * retain most of its size. Sets *taken to whether the object was replaced.
  */
 static int replace_element(struct query *q, struct store_lists *lists, struct waiting *waiting,
 			   bool *taken, struct hdb_error *err)
@@ -238,9 +241,9 @@ static int replace_element(struct query *q, struct store_lists *lists, struct wa
 }
 
 /*
- * Finds the objects at which following one child ends. If they are all of platform classes, the
- * result is the child itself, because "12 LinkedHashMap" says more than the strings and arrays in
- * it.
+ * Finds the objects at which following one child ends. If all of them are of platform classes, the
+ * result is the child itself, because "12 LinkedHashMap" is more informative than the strings and
+ * arrays in the maps.
  */
 static int find_ends(const struct elements *e, struct store_lists *lists, uint32_t ix,
 		     struct ends *out, struct hdb_error *err)
@@ -277,8 +280,9 @@ static int find_ends(const struct elements *e, struct store_lists *lists, uint32
 }
 
 /*
- * Adds `count` objects held by one child to the sums of their classes, `times` times. Objects of
- * the same class are merged first, so that each square is the square of one sampled child.
+ * Adds `count` objects held by one child to the sums of their classes, multiplied by `times`.
+ * Objects of the same class are merged first, so that each square is computed from one sampled
+ * child.
  */
 static void add_ends(struct elements *e, struct analysis_class_sum *ends, size_t count,
 		     uint64_t times)
@@ -307,7 +311,7 @@ static void add_ends(struct elements *e, struct analysis_class_sum *ends, size_t
 	}
 }
 
-/* Follows one child, and appends the objects at which this ends to `sums`, one by one. */
+/* Follows one child, and appends each object at which following ends to `sums`. */
 static int follow_child(const struct elements *e, struct store_lists *lists, uint32_t ix,
 			struct base_vec *sums, struct hdb_error *err)
 {
@@ -343,9 +347,10 @@ static uint64_t scramble(uint64_t v)
 }
 
 /*
- * Returns how many children the child at this position represents, or 0 if it is not in the sample.
- * Each of the largest represents only itself. The others are divided into runs of `every`
- * consecutive children, and one child of each run is chosen at random, so all are equally likely.
+ * Returns how many children the child at position `at` represents, or 0 if this child is not in the
+ * sample. Each of the largest children represents only itself. The other children are divided into
+ * runs of `every` consecutive children. One child of each run is chosen at random, so all children
+ * of the run are equally likely.
  */
 static uint64_t times_of(const struct elements *e, uint64_t at)
 {
@@ -482,8 +487,8 @@ static int follow_children(struct query *q, struct elements *e, uint32_t point_i
 }
 
 /*
- * Takes the exact sums of children whose classes contain no other elements (application classes and
- * arrays of numbers). Sets *any to whether children of other classes exist.
+ * Uses the exact sums for children of classes that contain no other elements (application classes
+ * and arrays of numbers). Sets *any to whether there are children of other classes.
  */
 static void take_ends(struct elements *e, const struct analysis_leak_sums *sums, size_t suspect_no,
 		      bool *any)
@@ -502,7 +507,7 @@ static void take_ends(struct elements *e, const struct analysis_leak_sums *sums,
 
 /* ---- objects that the nodes of a list hold ---- */
 
-/* Adds one object that a list node dominates in addition to the next node. */
+/* Adds one object dominated by a list node, other than the next node. */
 static int take_item(struct query *q, struct elements *e, uint32_t ix, struct hdb_error *err)
 {
 	BASE_SCOPED(base_vec_release) struct base_vec sums = { 0 };
@@ -523,9 +528,9 @@ static int take_item(struct query *q, struct elements *e, uint32_t ix, struct hd
 }
 
 /*
- * Adds everything that a list node dominates except the next node. If the node is of an application
- * class or dominates nothing else, adds the node itself. The rest of the list does not count
- * towards the node. Sets *next to the next node, or to HEAP_NONE at the end of the list.
+ * Adds all objects dominated by a list node except the next node and the rest of the list. If the
+ * node is of an application class or dominates nothing else, adds the node itself. Sets *next to
+ * the next node, or to HEAP_NONE at the end of the list.
  *
  * The next node is the first dominated object of the node's own class.
  */
@@ -566,8 +571,8 @@ static int take_node(struct query *q, struct elements *e, uint32_t ix, uint32_t 
 }
 
 /*
- * Follows a list from its first node. If the list is too long, the rows state how many nodes were
- * read.
+ * Follows a list from its first node. If the list is too long to be followed to its end, the rows
+ * state how many nodes were read.
  */
 static int follow_list(struct query *q, struct elements *e, const struct class_list *list,
 		       uint32_t ix, struct hdb_error *err)
@@ -594,8 +599,8 @@ static int follow_list(struct query *q, struct elements *e, const struct class_l
 }
 
 /*
- * Computes a square root by Newton's method, which is accurate enough for an error estimate and
- * avoids linking libm.
+ * Computes a square root by Newton's method. The result is accurate enough for an error estimate,
+ * and libm need not be linked.
  */
 static double root_of(double v)
 {
@@ -609,8 +614,8 @@ static double root_of(double v)
 }
 
 /*
- * Returns the relative error of a class's estimates in percent, the larger of the errors of count
- * and bytes. Clears the sums, so that the row for all other classes adds up only classes without
+ * Returns the relative error of a class's estimates in percent: the larger of the errors of count
+ * and size. Clears the sums, so that the row for all other classes includes only classes without
  * their own row.
  */
 static double take_error(struct elements *e, const struct leak_row *row, uint32_t no)
@@ -627,8 +632,8 @@ static double take_error(struct elements *e, const struct leak_row *row, uint32_
 }
 
 /*
- * Adds the sample size and the error to each estimated row. The row of all other classes must be
- * the last one.
+ * Adds the sample size and the error to each row that contains estimates. The row for all other
+ * classes must be the last row.
  */
 static int mark_estimates(struct leak_rows *rows, size_t first_row, struct elements *e,
 			  uint32_t class_count, struct hdb_error *err)
@@ -670,8 +675,8 @@ static int make_elements(struct query *q, struct elements *e, struct hdb_error *
 }
 
 /*
- * Removes the rows of kind "child" if the elements have the same classes and numbers. A last child
- * row that combines small classes is ignored.
+ * Removes the rows of kind "child" if the rows for elements have the same classes and counts. A
+ * final child row that combines small classes is ignored.
  */
 static void drop_same(struct leak_rows *rows, size_t from, size_t elements, uint64_t least)
 {

@@ -1,11 +1,12 @@
 /*
- * queries/leaks/leak_parts.h - the facts that the leaks query reports about one suspect: the path
- * to it, its owner, the objects that accumulate in it, and the thread that holds it.
+ * queries/leaks/leak_parts.h - functions that determine the facts that the leaks query reports
+ * about a suspect: the path to the suspect, its owner, the objects that accumulate in it, and the
+ * thread that holds it.
  *
- * q_leaks.c processes a suspect in this order: query_leak_blame chooses path and owner, then the
- * rows are appended (path, members, children, elements, contents, thread), and leak_held_find reads
- * these rows to describe the held objects in one sentence. Sentences are built only in
- * leak_prose.c.
+ * q_leaks.c processes a suspect in this order: query_leak_blame chooses the path and the owner,
+ * then the rows are appended (path, members, children, elements, contents, thread), and
+ * leak_held_find reads these rows to describe the held objects in one sentence. Sentences are built
+ * only in leak_prose.c.
  *
  * Unless stated otherwise, functions return HDB_OK or a failure, and strings that do not fit are
  * truncated.
@@ -32,32 +33,34 @@
 struct query_leak_path {
 	uint32_t nodes[2 * LEAK_PATH_ENDS];
 	size_t count; /* number of nodes */
-	/* position of the omitted steps, before nodes[gap_at]; only used if gap is not 0 */
+	/* index of the node that follows the omitted steps; used only if gap is not 0 */
 	size_t gap_at;
 	uint64_t gap; /* number of omitted steps */
-	/* false if the path passes a referent of a weak, soft, phantom or final reference */
+	/* false if the path passes the referent of a weak, soft, phantom or final reference */
 	bool is_strong;
-	bool is_end_kept; /* set by the caller: the end is only a victim and never to blame */
-	/* whether it starts at a local variable of a thread that does not dominate the end */
+	/* set by the caller if the end is only a victim of the leak and must not be blamed */
+	bool is_end_kept;
+	/* whether the path starts at a local variable of a thread that does not dominate the end */
 	bool is_passing;
 };
 
 /*
- * Finds the path to ix in the reach tree: of strong references if there is one, otherwise of all
- * references. count is 0 if ix is not reachable.
+ * Finds the path to ix in the reach tree: a path of strong references if one exists, otherwise a
+ * path of any references. Sets count to 0 if ix is not reachable.
  */
 int query_leak_path_find(struct query *q, uint32_t ix, struct query_leak_path *out,
 			 struct hdb_error *err);
 
 /*
  * Finds the references by which step `i` holds the next step. Sets out->count to 0 for the last
- * step, before omitted steps, and if the dump, which has the field names, is not available.
+ * step, for a step before omitted steps, and if the dump, which contains the field names, is not
+ * available.
  */
 int query_leak_link(struct query *q, const struct query_leak_path *path, size_t i,
 		    struct analysis_link *out, struct hdb_error *err);
 /*
- * Writes these references as a string such as "entries" or "[12]". The string is empty if there are
- * none.
+ * Writes the references by which step `i` holds the next step, such as "entries" or "[12]". Writes
+ * an empty string if there are none.
  */
 int query_leak_path_holds(struct query *q, const struct query_leak_path *path, size_t i,
 			  struct base_text to, struct hdb_error *err);
@@ -67,10 +70,10 @@ int query_leak_path_rows(struct query *q, struct leak_rows *rows,
 			 const struct query_leak_path *path, struct hdb_error *err);
 
 /*
- * Writes the root kinds of an object, such as "thread object, JNI global", and the name of the
- * thread if names_threads is set. The text is empty if the object is not a root, HEAP_ORPHAN_NAME
- * if it is a root only because the dump is incomplete, and HEAP_STAYS_NAME if it is a class that is
- * never unloaded.
+ * Writes the root kinds of an object, such as "thread object, JNI global", and, if names_threads is
+ * set, the name of the thread. The text is empty if the object is not a root. The text is
+ * HEAP_ORPHAN_NAME if the object is a root only because the dump is incomplete, and HEAP_STAYS_NAME
+ * for a class that is never unloaded.
  */
 void query_roots_text(struct query *q, uint32_t ix, bool names_threads, struct base_text to);
 
@@ -85,11 +88,11 @@ enum leak_holder_kind {
 	LEAK_HOLDER_CLASS,
 	LEAK_HOLDER_OBJECT,
 	LEAK_HOLDER_ROOT,
-	/* a root only because the dump is incomplete and does not contain its holder */
+	/* a root only because the dump is incomplete and lacks its holder */
 	LEAK_HOLDER_NOTHING,
 	/*
-	 * of a thread-local: the ThreadLocal was collected, or only entries of thread maps refer to
-	 * it
+	 * a thread-local whose ThreadLocal was collected, or is referenced only by entries of
+	 * thread maps
 	 */
 	LEAK_HOLDER_GONE,
 	LEAK_HOLDER_ENTRIES
@@ -98,33 +101,36 @@ enum leak_holder_kind {
 /* Maximum number of bytes in the name of a field or thread. */
 #define LEAK_NAME_MAX_BYTES 512
 
-/* The holder of an object: a reference, and the object and class to which it belongs. */
+/* The holder of an object: a reference, and the object and class that contain it. */
 struct leak_holder {
 	enum leak_holder_kind kind;
-	unsigned count;                  /* number of fields named in `field` */
-	uint32_t ix;                     /* the holding object, or HEAP_NONE */
-	const char *class_name;          /* borrowed from the heap */
-	char field[LEAK_NAME_MAX_BYTES]; /* field or other reference; for a root, its kinds */
+	unsigned count;         /* number of fields named in `field` */
+	uint32_t ix;            /* the holding object, or HEAP_NONE */
+	const char *class_name; /* borrowed from the heap */
+	/* name of the field or other reference, or the kinds of a GC root */
+	char field[LEAK_NAME_MAX_BYTES];
 	/*
 	 * Name of the thread that has the local variable or the thread-local value. If
-	 * is_thread_local is set, the other members describe the holder of the ThreadLocal.
+	 * is_thread_local is set, all other members describe the holder of the ThreadLocal.
 	 */
 	char thread[LEAK_NAME_MAX_BYTES];
-	/* of a local variable: its object, and its method; "" if unknown or a platform method */
+	/*
+	 * object and method of a local variable; the method is "" if unknown or in a platform class
+	 */
 	uint32_t local_ix;
 	char frame[LEAK_NAME_MAX_BYTES];
 	bool is_thread_local;
 	/*
-	 * For a thread-local, number of threads with a value; 0 means only the thread in `thread`.
-	 * For local variables of several threads, number of threads; `thread` is then the pattern
-	 * of their names.
+	 * For a thread-local, number of threads that have a value, or 0 if only `thread` has one.
+	 * For local variables of several threads, number of threads, and `thread` is the pattern of
+	 * their names.
 	 */
 	uint64_t threads;
 };
 
 /*
- * Writes the outermost frame in which a thread has an object as local variable:
- * "com.acme.App.main(App.java:31)". Writes "" if the dump does not record it.
+ * Writes the outermost frame that has an object in a local variable:
+ * "com.acme.App.main(App.java:31)". Writes "" if the dump does not record the frame.
  */
 int query_leak_frame(struct heap *heap, uint32_t thread_ix, uint32_t ix, struct base_text to,
 		     struct hdb_error *err);
@@ -132,48 +138,58 @@ int query_leak_frame(struct heap *heap, uint32_t thread_ix, uint32_t ix, struct 
 /* Maximum number of owners named for one suspect. */
 #define LEAK_OWNERS 3u
 
-/* The owners of a suspect, as facts. leak_prose.c builds the sentence. */
+/*
+ * The owners of a suspect. This structure contains facts, from which leak_prose.c builds the
+ * sentence.
+ */
 struct query_leak_owner {
 	/*
-	 * If kind is set, the sentence is "TOP, in LIST": `top` is the field of the object above
-	 * which paths differ, or of the last application step, and the listed owners contain it.
+	 * If kind is set, the sentence begins with "TOP, in LIST". `top` is the field of the object
+	 * above which several paths exist, or of the last application step. The owners in the list
+	 * contain this object.
 	 */
 	struct leak_holder top;
 	struct leak_holder list[LEAK_OWNERS];
-	size_t named;       /* number of entries in the list; 0 means that no owner was found */
-	uint64_t more;      /* number of further owners, which are not named */
-	bool has_others;    /* whether there may be more owners, because the search stopped early */
-	bool is_own_fields; /* the list contains fields of the object at the end of the path */
-	/* name of the rule that chose the owners, and its reason; static (leak_holders.c) */
+	size_t named;    /* number of entries in the list; 0 means that no owner was found */
+	uint64_t more;   /* number of further owners, which are not named */
+	bool has_others; /* whether more owners may exist, because the search stopped early */
+	/* whether the list contains fields of the object at the end of the path */
+	bool is_own_fields;
+	/*
+	 * name of the rule that chose the owners, and the reason; static strings from
+	 * leak_holders.c
+	 */
 	const char *rule;
 	const char *why;
 	/*
-	 * number of members that it owns in a group, 1 for a single suspect; 0: most members, exact
-	 * number unknown
+	 * number of group members owned by the first owner; 1 for a single suspect, or 0 for most
+	 * members if the exact number is unknown
 	 */
 	uint64_t count;
 	/*
-	 * Objects that own the suspect, in the order of the list. For a group, set only if a single
-	 * object owns its members. Otherwise HEAP_NONE.
+	 * Objects that own the suspect, in the order of the list. For a group, an object is set
+	 * only if it owns the members alone. Otherwise HEAP_NONE.
 	 */
 	uint32_t ix[LEAK_OWNERS];
-	/* the owner was found through the thread-local value that the members hold */
+	/* whether the owner was found through a thread-local value that the members hold */
 	bool is_of_members;
 	/*
-	 * strength of the reference to the suspect if no path is strong: STORE_SOFT, STORE_WEAK,
-	 * ...
+	 * strength of the reference to the suspect (STORE_SOFT, STORE_WEAK, ...) if no path is
+	 * strong
 	 */
 	uint8_t strength;
 };
 
 /*
- * Finds the step to blame on one path: the last object of an application class, and the field by
- * which it holds the next step. If there is none, uses the ThreadLocal whose value is on the path,
- * a platform class that holds it in a static field, or the thread.
+ * Finds the step to blame on a path: the last object of an application class, and the field by
+ * which this object holds the next step. If no application object exists on the path, uses the
+ * ThreadLocal whose value is on the path, a platform class that holds the next step in a static
+ * field, or the thread.
  *
- * If the object at the end is itself to blame, names its fields that retain the most. If it has
- * none and is the whole path, names its root kinds. If suspect_ix is an application object further
- * up the path, the owner becomes "field, in field of suspect"; pass HEAP_NONE to prevent this.
+ * If the object at the end is itself to blame, names the fields of this object that retain the
+ * most. If no field retains anything and the path has only this object, names the root kinds. If
+ * suspect_ix is an application object further up the path, the owner becomes "field, in field of
+ * suspect". Pass HEAP_NONE to prevent this.
  */
 int leak_culprit_find(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
 		      struct query_leak_owner *out, struct hdb_error *err);
@@ -183,74 +199,76 @@ int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint
 		       struct base_text to, struct hdb_error *err);
 
 /*
- * Finds the path to a suspect and its owners. The path ends at the accumulation point, or at the
- * suspect if it has none. If several objects hold the suspect, they are ranked by the rules in
- * leak_holders.c, up to LEAK_OWNERS of them are named, and the path leads through the first.
+ * Finds the path to a suspect, and the owners of the suspect. The path ends at the accumulation
+ * point, or at the suspect if there is no accumulation point. If several objects hold the suspect,
+ * they are ranked by the rules in leak_holders.c. Up to LEAK_OWNERS of them are named, and the path
+ * leads through the first.
  *
- * For a group, the owner is the most frequent among the nearest owners of its members, if it owns
- * more than half of those examined, and the path is the part that the members' paths share. The
- * caller must zero *path. It does not change if there is no path.
+ * For a group, the owner is the most frequent of the nearest owners of the members, if it owns more
+ * than half of the examined members. The path is then the part shared by the paths to the members.
+ * The caller must zero *path. If there is no path, *path does not change.
  */
 int query_leak_blame(struct query *q, const struct analysis_suspect *suspect,
 		     struct query_leak_path *path, struct query_leak_owner *owner,
 		     struct hdb_error *err);
 
-/* A suspect and the facts about it. All pointers are borrowed. */
+/* A suspect and the facts found about it. All pointers are borrowed. */
 struct query_leak_suspect {
 	const struct analysis_suspect *suspect;
 	const struct query_leak_path *path;    /* the path to it */
 	const struct analysis_leak_sums *sums; /* sums of all suspects */
 	size_t no;                             /* index of this suspect in `sums` */
-	uint64_t whole_bytes;                  /* size of the heap that counts as 100 % */
+	uint64_t whole_bytes;                  /* size of the heap, for percentages */
 	size_t first_row;                      /* index of this suspect's first row in the report */
 	const struct query_leak_owner *owner;
 	/*
-	 * number and kind of the held objects in the words of a rule, such as "12,000 rows"; NULL
-	 * if no rule provides them
+	 * number and kind of the held objects as given by a rule, such as "12,000 rows"; NULL if no
+	 * rule provides this text
 	 */
 	const char *holds;
 	uint64_t held; /* the number in `holds` */
 	/*
 	 * For a group, upper bound of a member's retained size, because larger objects of the class
-	 * are suspects themselves. 0 means no bound.
+	 * are separate suspects. 0 means no bound.
 	 */
 	uint64_t most_bytes;
 	const struct leak_incident *incident; /* incident of a group of threads; otherwise NULL */
 };
 
-/* The objects that a suspect holds: their number and total retained size. */
+/* The objects that a suspect holds, with their number and total retained size. */
 struct leak_held {
 	uint64_t count, bytes;
 	uint32_t class_no; /* HEAP_NONE: objects of several classes */
 	/* length of the array if the suspect holds a single array, otherwise 0 */
 	uint64_t length;
-	bool is_entries;        /* whether these are entries of a collection, of any class */
-	uint32_t collection_ix; /* the collection that contains them, or HEAP_NONE */
-	/* words of a rule that describe all of them; NULL if there are none */
+	/* whether the held objects are entries of a collection, of any class */
+	bool is_entries;
+	uint32_t collection_ix; /* the collection that contains the held objects, or HEAP_NONE */
+	/* description of all held objects by a rule, or NULL */
 	const char *text;
 };
 
 /*
- * Determines the objects that a suspect holds. Reads the suspect's other rows, so they must have
- * been added before.
+ * Determines which objects a suspect holds. Reads the other rows of the suspect, so these rows must
+ * be added first.
  */
 int leak_held_find(struct query *q, const struct leak_rows *rows,
 		   const struct query_leak_suspect *about, struct leak_held *out,
 		   struct hdb_error *err);
 
 /*
- * Sets the cells "action" and "target" to the query that lists exactly the held objects. Leaves the
- * cells empty if there is no such query, so that the number in the sentence and the rows of the
- * query always agree.
+ * Sets the cells "action" and "target" to the query that lists exactly the held objects. If no such
+ * query exists, leaves the cells empty, because the number in the sentence must equal the number of
+ * rows that the query returns.
  */
 int leak_held_action(struct query *q, struct leak_rows *rows,
 		     const struct query_leak_suspect *about, const struct leak_held *held,
 		     struct hdb_error *err);
 
 /*
- * Appends rows of kind "child" (what the accumulation point immediately dominates, by class) and of
- * kind "content" (everything the suspect retains, by class). Numbers are exact. Classes beyond the
- * largest few share one row without a class.
+ * Appends rows of kind "child" (the objects immediately dominated by the accumulation point, by
+ * class) and of kind "content" (all objects retained by the suspect, by class). The numbers are
+ * exact. All but the largest classes share one row without a class.
  */
 int query_leak_children(struct leak_rows *rows, const struct query_leak_suspect *about,
 			struct hdb_error *err);
@@ -258,27 +276,29 @@ int query_leak_contents(struct leak_rows *rows, const struct query_leak_suspect 
 			struct hdb_error *err);
 
 /*
- * Appends rows of kind "element": the objects that the children contain, by class. A platform
- * object such as a map entry is replaced with the few objects it dominates if they retain most of
- * its size, repeatedly. If there are very many children, a sample represents all of them, and the
- * rows state this and the error.
+ * Appends rows of kind "element": the objects stored in the children. A platform object such as a
+ * map entry is replaced, repeatedly, with the few objects that it dominates if they retain most of
+ * its size. If there are very many children, only a sample is examined, and the rows state the
+ * sample size and the error.
  */
 int query_leak_elements(struct query *q, struct leak_rows *rows,
 			const struct query_leak_suspect *about, struct hdb_error *err);
 
 /*
- * Appends rows of kinds "thread", "frame" and "local" if the path begins at a thread: the thread,
- * its stack, and the relevant local variables. These are the variable on the path or, if there is
- * none, the variables that the thread dominates and that retain more than a tenth of the suspect.
+ * If the path begins at a thread, appends rows of kinds "thread", "frame" and "local": the thread,
+ * its stack, and the relevant local variables. Relevant is the variable on the path or, if the path
+ * contains none, each variable that the thread dominates and that retains more than a tenth of the
+ * suspect.
  */
 int query_leak_thread(struct query *q, struct leak_rows *rows,
 		      const struct query_leak_suspect *about, struct hdb_error *err);
 
 /*
- * Appends one row per group of leaking objects, beginning with the one that retains the most: kind
- * "leaking" and, unless the rows are brief, its path as rows of kind "trace". If is_library is set,
- * appends groups that are a library's fault instead (kind "library"), and unreachable leaking
- * objects (kind "unreachable"). The number of each group is rows->part, which is then incremented.
+ * Appends one row of kind "leaking" per group of leaking objects, largest retained size first, and,
+ * unless the rows are brief, the path of each group as rows of kind "trace". If is_library is set,
+ * appends the groups that are a library's fault (kind "library") and the unreachable leaking
+ * objects (kind "unreachable") instead. Numbers the groups with rows->part, which is incremented
+ * for each group.
  */
 int query_leaking_rows(struct leak_traces *traces, struct leak_rows *rows, bool is_library,
 		       struct hdb_error *err);

@@ -1,9 +1,9 @@
 /*
- * queries/leaks/leak_path.c - the shortest path from a root to a leak suspect.
+ * queries/leaks/leak_path.c - finds the shortest path from a root to a leak suspect.
  *
  * Paths come from the reach table, a breadth-first tree with one parent per object. A path of
- * strong references is preferred even to a shorter path with weak references, because it explains
- * why an object stays alive.
+ * strong references is preferred, even to a shorter path with weak references, because strong
+ * references explain why an object stays alive.
  */
 #include "heap/heap_database.h"
 #include "heap/threads.h"
@@ -16,13 +16,13 @@
 #define NAME_MAX_BYTES 512
 /* Number of steps between two checks for cancellation. */
 #define STEPS_BETWEEN 4096u
-/* Maximum number of bytes in a thread's name; longer names are truncated. */
+/* Maximum length of a thread's name in bytes. Longer names are truncated. */
 #define THREAD_NAME_MAX 128
 
 /*
- * Walks from ix to its root and keeps the first LEAK_PATH_ENDS nodes and, in a ring, the last
- * LEAK_PATH_ENDS nodes. The length of the path is not known before the root is found. Paths may
- * have millions of nodes.
+ * Walks from ix up to its root. Keeps the first LEAK_PATH_ENDS nodes and, in a ring buffer, the
+ * last LEAK_PATH_ENDS nodes, because the length of the path is unknown until the root is found. A
+ * path may have millions of nodes.
  */
 static int walk_up(struct query *q, bool is_strong, uint32_t ix, struct query_leak_path *out,
 		   struct hdb_error *err)
@@ -33,7 +33,7 @@ static int walk_up(struct query *q, bool is_strong, uint32_t ix, struct query_le
 
 	*out = (struct query_leak_path){ .is_strong = is_strong };
 	for (uint32_t at = ix; at != GRAPH_NONE; at = parent, length++) {
-		/* The steps belong to no stage, because callers search many paths. */
+		/* The steps are not reported as progress, because callers search many paths. */
 		if (length % STEPS_BETWEEN == 0)
 			TRY(base_step_of(q->work, &unnamed, 0, err));
 		TRY(derive_reach(q->derive, is_strong, at, &parent, err));
@@ -110,7 +110,7 @@ int query_leak_link(struct query *q, const struct query_leak_path *path, size_t 
 		return HDB_OK;
 	r = analysis_link_find(&q->session, path->nodes[i], path->nodes[i + 1], out, err);
 	if (r == HDB_ECHANGED) {
-		/* Only the field names require the dump; the path does not. */
+		/* Only the field names require the dump. The path itself does not. */
 		*out = (struct analysis_link){ .count = 0 };
 		r = HDB_OK;
 	}
@@ -149,7 +149,7 @@ void query_roots_text(struct query *q, uint32_t ix, bool names_threads, struct b
 		(void)snprintf(to.buf, to.size, "%s", HEAP_STAYS_NAME);
 }
 
-/* Appends the row of step `i`. */
+/* Appends the row for step `i`. */
 static int add_step(struct query *q, struct leak_rows *rows, const struct query_leak_path *path,
 		    size_t i, struct hdb_error *err)
 {

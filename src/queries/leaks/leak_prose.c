@@ -17,14 +17,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Maximum number of bytes in a class name or of a description. */
+/* Maximum length of a class name or description in bytes. */
 #define NAME_MAX_BYTES 1024
 /*
- * The sentence adds "and others" if the named objects retain less than two thirds of the suspect's
- * size. A smaller difference consists of keys and tables of the collection.
+ * The sentence adds "and others" if the named objects retain less than two thirds of the suspect. A
+ * smaller difference consists of the collection's keys and tables.
  */
 #define ALL_PART 3u
-/* For threads, the sentence adds "and others" if the named objects retain less than 95 %. */
+/*
+ * For threads, the sentence adds "and others" if the named threads retain less than 95 % of the
+ * suspect.
+ */
 #define THREADS_PART 20u
 
 /* Appends formatted text. Text that does not fit is dropped. */
@@ -51,8 +54,8 @@ static bool is_name_char(char c)
 }
 
 /*
- * Returns the number of bytes of the package at the start of a name: everything before the first
- * component that begins with a capital letter. Returns 0 if the name has no package.
+ * Returns the length of the package at the start of a name: everything before the first component
+ * that begins with a capital letter. Returns 0 if the name has no package.
  */
 static size_t package_size(const char *name, size_t size)
 {
@@ -68,9 +71,9 @@ static size_t package_size(const char *name, size_t size)
 }
 
 /*
- * Returns the length of a lambda's number and address after "$$Lambda": "$14+0x0000000800c03000",
- * "+0x00007f12c8003a40", in JDK 8 "$14.1798286609". Sentences omit them because they mean nothing
- * to readers. Columns contain them.
+ * Returns the length of a lambda's number and address after "$$Lambda", such as
+ * "$14+0x0000000800c03000" or "+0x00007f12c8003a40", or "$14.1798286609" in JDK 8. Sentences omit
+ * this part because it means nothing to readers. Columns include it.
  */
 static size_t lambda_size(const char *text)
 {
@@ -200,7 +203,7 @@ static bool is_several(const struct query_leak_owner *o)
 	return several;
 }
 
-/* Fills in the columns about the owners, which are for programs. */
+/* Sets the owner columns, which are intended for programs. */
 static int set_owner(struct leak_rows *rows, struct leak_row *row, const struct query_leak_owner *o,
 		     struct hdb_error *err)
 {
@@ -240,7 +243,7 @@ static int set_owner(struct leak_rows *rows, struct leak_row *row, const struct 
 /* ---- the sentence on a suspect ---- */
 
 /*
- * Returns whether another class has the same name. Only then does the text include the class
+ * Returns whether another class has the same name. Only in this case, the text names the class
  * loader.
  */
 static bool has_twin(struct heap *heap, uint32_t class_no)
@@ -287,7 +290,7 @@ static int find_example(void *ctx, const struct heap_block *block, struct hdb_er
 }
 
 /*
- * Appends " that capture Cart and Order" to a text about lambdas, using the fields of one of them.
+ * Appends " that capture Cart and Order" to a text about lambdas. Reads the fields of one lambda.
  */
 static int add_captured(struct query *q, uint32_t class_no, bool is_one, struct base_text to,
 			struct hdb_error *err)
@@ -320,8 +323,8 @@ static int add_captured(struct query *q, uint32_t class_no, bool is_one, struct 
 }
 
 /*
- * Writes "200 lambdas of Shop that capture Order": the class that declares them, and the objects
- * that they hold.
+ * Writes "200 lambdas of Shop that capture Order": the class that declares the lambdas, and the
+ * captured objects.
  */
 static int lambda_text(struct query *q, const struct leak_held *held, const char *count,
 		       struct base_text to, struct hdb_error *err)
@@ -343,7 +346,8 @@ static bool is_lambda(const char *class_name)
 }
 
 /*
- * Writes the held objects: "12,000 Session", "one byte[134217728]", "20.1 MiB in 300,000 objects".
+ * Describes the held objects: "12,000 Session", "one byte[134217728]", "20.1 MiB in 300,000
+ * objects".
  */
 static int held_text(struct query *q, const struct leak_held *held, struct base_text to,
 		     struct hdb_error *err)
@@ -417,7 +421,9 @@ static int add_blocker(struct query *q, const struct leak_incident *incident, st
 	return HDB_OK;
 }
 
-/* Appends the activity of threads: ", waiting in Job.run(Job.java:7) for one CountDownLatch,". */
+/*
+ * Appends what the threads are doing: ", waiting in Job.run(Job.java:7) for one CountDownLatch,".
+ */
 static int add_doing(struct query *q, const struct leak_incident *incident, bool is_subject,
 		     struct base_text to, struct hdb_error *err)
 {
@@ -447,7 +453,7 @@ static int add_doing(struct query *q, const struct leak_incident *incident, bool
 }
 
 /*
- * Returns whether an average size makes sense, which is not the case for objects of several
+ * Returns whether an average size is meaningful. This is not the case for objects of several
  * classes.
  */
 static bool has_each(const struct leak_held *held)
@@ -456,8 +462,8 @@ static bool has_each(const struct leak_held *held)
 }
 
 /*
- * Returns whether the "owner" is only the local variable at which the path starts. Such a variable
- * must not be the subject of "holds".
+ * Returns whether the "owner" is only the local variable at which the path starts. A sentence must
+ * not say that such a variable "holds" the objects.
  */
 static bool is_way(const struct query_leak_suspect *about)
 {
@@ -496,16 +502,16 @@ static void owner_text(struct query *q, const struct query_leak_suspect *about, 
 		is_name = !is_thread;
 	}
 	/*
-	 * Descriptions such as "a local variable" are capitalised at the start of the sentence.
-	 * Class names do not change.
+	 * Capitalises a description such as "a local variable" at the start of the sentence. Class
+	 * names do not change.
 	 */
 	if (to.buf[0] && !is_name)
 		to.buf[0] = (char)toupper((unsigned char)to.buf[0]);
 }
 
 /*
- * Appends how the objects are reached, if this is not an owner: ", by the thread-local X of 22
- * threads" or ", reached through a local variable ...".
+ * Appends how the objects are reached, if the path does not start at the owner: ", by the
+ * thread-local X of 22 threads" or ", reached through a local variable ...".
  */
 static void add_way(const struct query_leak_suspect *about, const struct leak_held *held,
 		    struct base_text to)
@@ -534,7 +540,8 @@ int leak_say_suspect(struct query *q, struct leak_rows *rows,
 	const struct base_text to = BASE_TEXT(text);
 	const bool has_way = owner->is_of_members || is_way(about);
 	/*
-	 * A group of threads has no keys and tables, so any difference consists of other threads.
+	 * In a group of threads, the difference does not consist of keys and tables but of other
+	 * threads.
 	 */
 	const unsigned part = about->incident ? THREADS_PART : ALL_PART;
 	const bool has_others = held->bytes < s->retained_bytes / part * (part - 1);
@@ -652,8 +659,8 @@ int leak_say_link(struct leak_rows *rows, struct leak_row *row, const struct ana
 }
 
 /*
- * Fills in the reference by which a step of a trace holds the next step: "static listeners",
- * "[12]", "map[\"key\"]".
+ * Writes the reference by which a step of a trace holds the next step: "static listeners", "[12]",
+ * "map[\"key\"]".
  */
 static int say_reference(struct leak_rows *rows, struct leak_row *row,
 			 const struct leak_steps *steps, const struct leak_step *step,
@@ -708,7 +715,7 @@ int leak_say_step(struct leak_rows *rows, struct leak_row *row, const struct lea
 			      step->is_suspect ? "; ~~~ suspect reference" : "", rest);
 }
 
-/* ---- leaking objects, and groups of them ---- */
+/* ---- leaking objects and groups of leaking objects ---- */
 
 int leak_say_leaking(struct leak_rows *rows, struct leak_row *row,
 		     const struct leak_leaking *leaking, struct hdb_error *err)

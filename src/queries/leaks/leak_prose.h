@@ -1,10 +1,10 @@
 /*
- * queries/leaks/leak_prose.h - the sentences about leaks for all clients: terminal, Markdown, page,
- * MCP and JSON.
+ * queries/leaks/leak_prose.h - builds the sentences about leaks for all clients: terminal,
+ * Markdown, page, MCP and JSON.
  *
- * Each leak_say_* function takes facts and fills in both the text cells of a row and the cells that
- * programs read, so that no program has to parse a sentence. The functions return HDB_OK, or a
- * failure of memory or of reading the database. Rows and answers belong to the caller.
+ * Each leak_say_* function takes facts, and sets both the text cells of a row and the cells for
+ * programs, so that no program has to parse a sentence. The functions return HDB_OK, or a failure
+ * if memory runs out or the database cannot be read. The caller owns rows and answers.
  */
 #ifndef QUERIES_LEAKS_LEAK_PROSE_H
 #define QUERIES_LEAKS_LEAK_PROSE_H
@@ -12,10 +12,10 @@
 #include "queries/explain/rules.h"
 #include "queries/leaks/leak_parts.h"
 
-/* Maximum number of bytes of one sentence; longer sentences are truncated. */
+/* Maximum length of a sentence in bytes. Longer sentences are truncated. */
 #define LEAK_TEXT_MAX_BYTES 4096
 
-/* Appends a string without the packages of class names in it. Quoted parts do not change. */
+/* Appends a string with the packages of class names removed. Quoted parts do not change. */
 void query_leak_add_short(struct base_text to, const char *text);
 
 /*
@@ -24,12 +24,12 @@ void query_leak_add_short(struct base_text to, const char *text);
  */
 void leak_holder_text(const struct leak_holder *holder, struct base_text to);
 
-/* Writes all owners: "a.A.x (static), a.B.y and 2 more". Writes nothing if there are none. */
+/* Writes all owners: "a.A.x (static), a.B.y and 2 more". Writes nothing if there are no owners. */
 void leak_owner_text(const struct query_leak_owner *owner, struct base_text to);
 
 /*
  * Writes the first sentence about a suspect: owner, field, number of objects, class, average size
- * and share of the heap. Also fills in the columns about the owner and the held objects.
+ * and share of the heap. Also sets the columns about the owner and the held objects.
  */
 int leak_say_suspect(struct query *q, struct leak_rows *rows,
 		     const struct query_leak_suspect *about, const struct leak_held *held,
@@ -46,13 +46,13 @@ int leak_say_verdict(struct leak_rows *rows, struct leak_row *row,
 void leak_say_keeper(struct explain_answer *answer, const struct leak_holder *keeper);
 
 /*
- * Writes the root kinds of the first step of a path. is_passing means that the path starts at a
- * local variable that does not hold the suspect.
+ * Writes the root kinds of the first step of a path. Set is_passing if the path starts at a local
+ * variable that does not hold the suspect.
  */
 int leak_say_root(struct leak_rows *rows, struct leak_row *row, const char *roots, bool is_passing,
 		  struct hdb_error *err);
 
-/* Writes how a step holds the next one: the reference, its name and its kind. */
+/* Writes how a step holds the next step: the reference, with its name and kind. */
 int leak_say_link(struct leak_rows *rows, struct leak_row *row, const struct analysis_link *link,
 		  struct hdb_error *err);
 
@@ -62,7 +62,7 @@ int leak_say_step(struct leak_rows *rows, struct leak_row *row, const struct lea
 
 struct leak_leaking {
 	const char *reason;  /* reason why the object is leaking */
-	const char *library; /* the library at fault, "" if none */
+	const char *library; /* the library at fault, or "" if no library is at fault */
 	uint64_t objects;    /* objects that it retains */
 };
 
@@ -70,7 +70,7 @@ struct leak_leaking {
 int leak_say_leaking(struct leak_rows *rows, struct leak_row *row,
 		     const struct leak_leaking *leaking, struct hdb_error *err);
 
-/* Writes that the suspects with these numbers may be one leak. */
+/* Writes that the suspects with these numbers may have the same cause. */
 int leak_say_common(struct leak_rows *rows, struct leak_row *row, const uint64_t *parts,
 		    size_t count, struct hdb_error *err);
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /*
- * Maximum number of bytes in a string. The longest strings are sentences with several class names.
+ * Maximum length of a string in bytes. The longest strings are sentences with several class names.
  */
 #define TEXT_MAX_BYTES 8192
 
@@ -62,7 +62,7 @@ const char *leak_rows_text_of(const struct leak_rows *rows, const struct leak_ro
 	return place == LEAK_NONE ? "" : (const char *)rows->texts.data + place;
 }
 
-/* Fills in the cells about the object or class, unless the row already has a label. */
+/* Sets the cells about the object or class, unless the row already has a label. */
 static void set_object(struct query *q, const struct leak_row *row)
 {
 	const bool has_label = row->cells[LEAK_LABEL] != LEAK_NONE;

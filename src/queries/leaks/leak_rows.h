@@ -1,9 +1,10 @@
 /*
- * queries/leaks/leak_rows.h - the answer of the leaks query: rows of several kinds.
+ * queries/leaks/leak_rows.h - the answer of the leaks query, which consists of rows of several
+ * kinds.
  *
- * All rows are created when the query opens, one suspect after the other, and kept in memory. The
- * number of rows of each kind is limited. A row consists of typed cells; only leak_prose.c turns
- * cells into sentences.
+ * When the query opens, the rows of all suspects are created, one suspect after the other, and kept
+ * in memory. The number of rows of each kind is limited. A row consists of typed cells. Only
+ * leak_prose.c builds sentences from cells.
  */
 #ifndef QUERIES_LEAKS_LEAK_ROWS_H
 #define QUERIES_LEAKS_LEAK_ROWS_H
@@ -16,10 +17,10 @@
 /* Value of an empty cell. */
 #define LEAK_NONE UINT64_MAX
 
-/* The columns (LEAK_SUSPECT, ...), LEAK_COLUMN_COUNT, and the rest of the definition. */
+/* defines the columns (LEAK_SUSPECT, ...), LEAK_COLUMN_COUNT, and the query itself */
 #include <queries/leaks/q_leaks.query.h>
 
-/* Kinds of rows. leak_rows.c has their names, the values of column "kind". */
+/* Kinds of rows. leak_rows.c contains their names, which are the values of the column "kind". */
 enum leak_kind {
 	LEAK_ROW_SUSPECT,
 	LEAK_ROW_POINT,
@@ -42,28 +43,31 @@ enum leak_kind {
 };
 
 /*
- * A row. The cells for object, class and label are filled in from ix and class_no when the row is
+ * A row. The cells for object, class and label are derived from ix and class_no when the row is
  * read.
  */
 struct leak_row {
 	enum leak_kind kind;
 	uint32_t ix; /* the object, or HEAP_NONE */
-	/* the class, if it differs from the class of the object; otherwise HEAP_NONE */
+	/* the class, if not the class of object ix; otherwise HEAP_NONE */
 	uint32_t class_no;
-	/* Indexed by column: a number, the offset of a text in leak_rows.texts, or LEAK_NONE. */
+	/*
+	 * Indexed by column. A cell is a number, the offset of a text in leak_rows.texts, or
+	 * LEAK_NONE.
+	 */
 	uint64_t cells[LEAK_COLUMN_COUNT];
 };
 
 struct leak_rows {
 	struct base_vec rows;  /* struct leak_row */
 	struct base_vec texts; /* terminated strings, one after another */
-	uint64_t part;         /* number of the suspect or leak that new rows belong to */
+	uint64_t part;         /* number of the suspect or leak to which new rows belong */
 	bool is_brief;         /* whether only the first row of each part is needed */
-	/* number of instances by class number, reachable or not; owned, NULL until needed */
+	/* number of instances by class, reachable or not; owned, NULL until it is needed */
 	uint64_t *instances;
 };
 
-/* Returns a row of this kind for the current part. All other cells are empty. */
+/* Returns a row of the given kind for the current part. All other cells are empty. */
 struct leak_row leak_row_of(const struct leak_rows *rows, enum leak_kind kind);
 
 /* Appends a copy of the row. */
@@ -77,7 +81,7 @@ static inline struct leak_row *leak_rows_at(const struct leak_rows *rows, size_t
 }
 
 /*
- * Sets a text cell from a format. An empty text leaves the cell empty, and a very long one is
+ * Sets a text cell from a format. An empty text leaves the cell empty. A text that is too long is
  * truncated between characters.
  */
 int leak_rows_text(struct leak_rows *rows, struct leak_row *row, unsigned column,
@@ -88,8 +92,8 @@ const char *leak_rows_text_of(const struct leak_rows *rows, const struct leak_ro
 			      unsigned column);
 
 /*
- * Fills in the cells of row `no` for the engine. `whole` is the number of bytes that the `percent`
- * column treats as 100 %.
+ * Copies the cells of row `no` to the engine. `whole` is the number of bytes that counts as 100 %
+ * in the `percent` column.
  */
 void leak_rows_set(struct query *q, const struct leak_rows *rows, size_t no, uint64_t whole);
 

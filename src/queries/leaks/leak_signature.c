@@ -14,31 +14,31 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 512
-/* Maximum number of fields of one class, and of superclasses, that a shape includes. */
+/* Maximum number of fields of a class, and of superclasses, included in a shape. */
 #define SHAPE_FIELDS_MAX 4096u
 #define SHAPE_CLASSES_MAX 256u
-/* Number of type codes of the dump format, which are indexes of the arrays below. */
+/* Number of type codes in the dump format, which are the indexes of the arrays below. */
 #define TYPES 12u
 
 static const char field_mark[] = LEAK_SIGNATURE_FIELD;
 
-/* A signature text that is built step by step. */
+/* A signature text under construction. */
 struct trail {
 	char text[LEAK_SIGNATURE_MAX_BYTES];
-	size_t used, last; /* length of the text, and position where its last step begins */
+	size_t used, last; /* length of the text, and position of its last step */
 };
 
 struct signer {
 	struct query *q;
 	struct trail names, shapes;
-	/* whether the last step is a class of the platform, such as a collection */
+	/* whether the last step is a platform class, such as a collection */
 	bool is_after_platform;
 };
 
 /* ---- names ---- */
 
 /*
- * Markers of generated class names. Letters or digits that follow them change with each run or
+ * Markers in generated class names. The letters or digits after a marker change with each run or
  * build.
  */
 static const char *const generated[] = {
@@ -47,8 +47,8 @@ static const char *const generated[] = {
 };
 
 /*
- * Returns the length of the generated part at `at`, which follows one of the markers, or 0 if there
- * is none.
+ * Returns the length of the generated part that follows a marker at position `at`, or 0 if there is
+ * no such part.
  */
 static size_t generated_size(const char *name, size_t at)
 {
@@ -95,7 +95,7 @@ void leak_stable_name(const char *name, char *out, size_t size)
 
 /* ---- strings ---- */
 
-/* Appends a step, unless it equals the last one or does not fit. */
+/* Appends a step, unless the step equals the last step or does not fit. */
 static void add_step(struct trail *t, const char *step)
 {
 	const size_t room = sizeof(t->text) - t->used;
@@ -140,7 +140,7 @@ static int count_fields(struct heap *heap, uint32_t first, uint32_t count, uint3
 
 		TRY(heap_field(heap, first + i, &field, err));
 		TRY(heap_text(heap, field.name_text, name, sizeof(name), err));
-		/* The VM's references and synthetic fields differ between builds. */
+		/* References that the VM keeps and synthetic fields differ between builds. */
 		if (name[0] != '<' && name[0] != '$' && field.type < TYPES)
 			by_type[field.type]++;
 	}
@@ -164,10 +164,10 @@ static void put_types(const uint32_t *by_type, char *buf, size_t size)
 }
 
 /*
- * Writes the shape of a class: "{object 2, int 1}", which counts the fields of the class and of its
- * superclasses up to the first platform class. The shape includes the name of that class unless it
- * is java.lang.Object: "{object 2}:java.lang.Thread". For static fields, only the class itself
- * counts.
+ * Writes the shape of a class, such as "{object 2, int 1}": the number of fields of each type, in
+ * the class and its superclasses up to the first platform class. The name of that platform class
+ * follows, unless it is java.lang.Object: "{object 2}:java.lang.Thread". For a static field, only
+ * the class itself counts.
  */
 static int shape_of(struct heap *heap, uint32_t class_no, bool is_static, struct base_text to,
 		    struct hdb_error *err)
@@ -200,8 +200,8 @@ static int shape_of(struct heap *heap, uint32_t class_no, bool is_static, struct
 /* ---- steps ---- */
 
 /*
- * Appends a step of an application class: its name and reference to the text, and its field types
- * to the shape.
+ * Appends a step of an application class: the class name and the reference to the text, and the
+ * types of the fields to the shape.
  */
 static int add_own(struct signer *s, const struct heap_object *object, uint32_t class_no,
 		   const char *holds, struct hdb_error *err)
@@ -220,8 +220,9 @@ static int add_own(struct signer *s, const struct heap_object *object, uint32_t 
 }
 
 /*
- * Writes the application method that has the local variable: "com.acme.Job.run". Searches from the
- * variable's frame outwards. Writes nothing if the stack is unknown or has only platform frames.
+ * Writes the application method that declares the local variable: "com.acme.Job.run". Searches from
+ * the variable's frame outwards. Writes nothing if the stack is unknown or has only platform
+ * frames.
  */
 static int frame_of(struct query *q, uint32_t thread_ix, uint32_t ix, struct base_text to,
 		    struct hdb_error *err)
@@ -249,7 +250,7 @@ static int frame_of(struct query *q, uint32_t thread_ix, uint32_t ix, struct bas
 	return HDB_OK;
 }
 
-/* Appends a thread and the method whose local variable is the next step. */
+/* Appends a thread, and the method whose local variable holds the next step. */
 static int add_thread(struct signer *s, const struct query_leak_path *path, size_t i,
 		      struct hdb_error *err)
 {
@@ -267,8 +268,8 @@ static int add_thread(struct signer *s, const struct query_leak_path *path, size
 }
 
 /*
- * Appends a step of a platform class. Static fields have their names. Other steps have no fields
- * and no nested classes.
+ * Appends a step of a platform class. A static field is included with its name. Other fields and
+ * nested class names are omitted.
  */
 static void add_platform(struct signer *s, const struct heap_object *object, uint32_t class_no,
 			 const char *holds)
@@ -323,8 +324,8 @@ static int add_object(struct signer *s, const struct query_leak_path *path, size
 
 /*
  * Chooses the first step of the text: the first application step at or below the suspect or, if
- * there is none, the best step of the whole path. Steps above the suspect differ between dumps
- * because several paths may lead to it.
+ * there is none, the best step of the whole path. Steps above the suspect differ between dumps,
+ * because several paths may lead to the suspect.
  */
 static int find_start(struct signer *s, const struct query_leak_path *path, uint32_t suspect_ix,
 		      size_t *start, struct hdb_error *err)
@@ -346,7 +347,7 @@ static int find_start(struct signer *s, const struct query_leak_path *path, uint
 	return HDB_OK;
 }
 
-/* Stores the three cells of a signature. */
+/* Sets the three cells for the signature. */
 static int keep(struct leak_rows *rows, const struct signer *s, struct leak_row *row,
 		struct hdb_error *err)
 {
@@ -373,7 +374,10 @@ int query_leak_sign(struct query *q, struct leak_rows *rows, const struct query_
 		TRY(find_start(&signer, path, s->ix, &start, err));
 	for (size_t i = start; i < path->count; i++)
 		TRY(add_object(&signer, path, i, err));
-	/* The path to a group ends above its members, so the class of the members is appended. */
+	/*
+	 * The path to a group ends above the members of the group, so the class of the members is
+	 * appended.
+	 */
 	if (s->ix == HEAP_NONE && heap_is_platform_class(name))
 		add_same(&signer, name);
 	else if (s->ix == HEAP_NONE)

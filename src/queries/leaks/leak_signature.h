@@ -25,8 +25,8 @@
 #define LEAK_SIGNATURE_FIELD "#"
 
 /*
- * Maximum number of bytes in a text, about 48 steps. A longer text is truncated after the last step
- * that fits, so it stays reproducible.
+ * Maximum length of a text in bytes, about 48 steps. A longer text is truncated after the last step
+ * that fits, so the result is always the same.
  */
 #define LEAK_SIGNATURE_MAX_BYTES 8000
 
@@ -44,8 +44,8 @@ void query_leaking_signature_text(const struct leak_group *group, const struct l
 
 /*
  * Writes a class name without the parts that change from run to run: "com.acme.A$$Lambda" for
- * "com.acme.A$$Lambda$14/0x800c0". Truncates the result to `size` bytes, including the terminator;
- * size is at least 1.
+ * "com.acme.A$$Lambda$14/0x800c0". Writes at most `size` bytes, including the terminator. `size` is
+ * at least 1.
  */
 void leak_stable_name(const char *class_name, char *out, size_t size);
 

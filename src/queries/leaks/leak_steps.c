@@ -1,10 +1,10 @@
 /*
- * queries/leaks/leak_steps.c - the steps of one leak trace: the status of each object, the reason,
- * and the reference to the next step.
+ * queries/leaks/leak_steps.c - the steps of a leak trace: the status of each object, the reason for
+ * the status, and the reference to the next step.
  *
- * The rules are LeakCanary's. If an object is known not to leak, neither does any object above it;
- * if an object leaks, so do all objects below it. The references between the last object that is
- * not leaking and the first that is leaking are suspect: one of them is the leak.
+ * The rules are LeakCanary's. If an object is known not to leak, the objects above it do not leak
+ * either. If an object leaks, all objects below it leak too. The references between the last object
+ * that is not leaking and the first leaking object are suspect: one of them causes the leak.
  */
 #include "queries/traces/leak_traces.h"
 
@@ -22,14 +22,14 @@ struct described_trace {
 	struct leak_steps *out;
 	uint32_t *path; /* indexes of nodes, root first; owned */
 	/*
-	 * Indexed by step: the status that the object itself indicates; the last step always leaks.
+	 * Indexed by step: status according to the object itself. The last step always leaks.
 	 * Owned.
 	 */
 	enum leak_status *own;
 	size_t count;
-	/* number of steps up to the last one that is known not to leak, inclusive */
+	/* number of steps up to and including the last step that is known not to leak */
 	size_t there_end;
-	size_t first_gone; /* the first leaking step after these steps */
+	size_t first_gone; /* index of the first leaking step after those */
 };
 
 /* Stores a string and its offset in out->texts. */
@@ -45,7 +45,7 @@ static struct leak_node *node_of(struct described_trace *t, size_t i)
 	return base_vec_at(&t->traces->nodes, struct leak_node, t->path[i]);
 }
 
-/* Fills in the path and the status of its steps. */
+/* Sets the path and the status of its steps. */
 static int find_path(struct described_trace *t, uint32_t last, struct hdb_error *err)
 {
 	size_t n = 0;
@@ -80,7 +80,7 @@ static int find_path(struct described_trace *t, uint32_t last, struct hdb_error 
 
 /*
  * Writes the reasons for an object's own status. If rules disagree, the last step counts as leaking
- * and all other steps as not leaking, and the text says so.
+ * and any other step as not leaking, and the text mentions the disagreement.
  */
 static void own_reason(const struct inspection *inspection, bool is_last, char *buf, size_t size)
 {
@@ -98,7 +98,8 @@ static void own_reason(const struct inspection *inspection, bool is_last, char *
 }
 
 /*
- * Returns the nearest step in this direction whose own status is `status`. Such a step must exist.
+ * Returns the nearest step in the given direction whose own status is `status`. Such a step must
+ * exist.
  */
 static size_t nearest(const struct described_trace *t, size_t from, bool is_down,
 		      enum leak_status status)
@@ -112,7 +113,7 @@ static size_t nearest(const struct described_trace *t, size_t from, bool is_down
 	return i;
 }
 
-/* Sets the status of step `i`, which may follow from other steps, and writes the reason. */
+/* Sets the status of step `i`, which may be implied by other steps, and writes the reason. */
 static void judge(struct described_trace *t, size_t i, const char *own, struct leak_step *step,
 		  struct base_text to)
 {
@@ -136,7 +137,7 @@ static void judge(struct described_trace *t, size_t i, const char *own, struct l
 		       own[0] ? between : "", own);
 }
 
-/* Objects that do not leak get no sizes, because the memory that they retain is not a leak. */
+/* An object that does not leak has no sizes, because the memory that it retains is not a leak. */
 static int set_sizes(struct described_trace *t, struct leak_step *step, struct hdb_error *err)
 {
 	step->bytes = step->objects = LEAK_NO_SIZE;
@@ -146,7 +147,10 @@ static int set_sizes(struct described_trace *t, struct leak_step *step, struct h
 					     &step->objects, err);
 }
 
-/* Describes the reference from step `i` to the next; it is suspect if the leak may be here. */
+/*
+ * Describes the reference from step `i` to the next step. The reference is suspect if it may cause
+ * the leak.
+ */
 static int set_reference(struct described_trace *t, size_t i, struct leak_step *step,
 			 struct hdb_error *err)
 {

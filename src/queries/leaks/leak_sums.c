@@ -1,5 +1,6 @@
 /*
- * queries/leaks/leak_sums.c - sums by class for all leak suspects; leak_sums.h has the algorithm.
+ * queries/leaks/leak_sums.c - computes sums by class for all leak suspects. leak_sums.h describes
+ * the algorithm.
  */
 #include "queries/leaks/leak_sums.h"
 
@@ -15,12 +16,12 @@
 /* Label of objects that do not belong to a suspect. Numbers of suspects are smaller. */
 #define NO_SUSPECT 0xffu
 /*
- * A value of `up` from FIRST_LABEL on means suspect `value - FIRST_LABEL`; a smaller value is the
- * place of the dominator. The number of places is always below FIRST_LABEL, because not every
- * object dominates others.
+ * If a value of `up` is at least FIRST_LABEL, it stands for the suspect with the number `value -
+ * FIRST_LABEL`. A smaller value is the place of the dominator. The number of places is always less
+ * than FIRST_LABEL, because not every object dominates others.
  */
 #define FIRST_LABEL (UINT32_MAX - NO_SUSPECT)
-/* Number of objects between a prefetch and its use. */
+/* Number of objects by which prefetching is ahead. */
 #define AHEAD 16u
 
 static_assert(SUSPECTS_MAX <= NO_SUSPECT, "a number of a suspect is a byte");
@@ -34,12 +35,12 @@ struct counting {
 	/* indexed by place of an inner object: place of its dominator, or a label */
 	_Atomic uint32_t *up;
 	struct base_big up_big;
-	/* indexed by class: number of the suspect that is a group of this class, or NO_SUSPECT */
+	/* by class: number of the suspect that is a group of this class, or NO_SUSPECT */
 	uint8_t *group_of_class;
 	bool has_groups;
 	/*
-	 * bit i is set if the index of an accumulation point is i modulo 64; this quickly rules out
-	 * nearly all objects
+	 * bit i is set if an accumulation point has an index that is i modulo 64, which quickly
+	 * excludes nearly all objects
 	 */
 	uint64_t point_bits;
 };
@@ -66,10 +67,10 @@ void analysis_leak_sums_release(struct analysis_leak_sums *sums)
 	base_big_free(&sums->children_big);
 }
 
-/* ---- to which suspect an object of the top level belongs ---- */
+/* ---- the suspect to which an object of the top level belongs ---- */
 
 /*
- * Returns the suspect that is, or contains, an object without a dominator. class_no is only used if
+ * Returns the suspect to which an object without a dominator belongs. class_no is used only if
  * there are groups.
  */
 static uint8_t suspect_of_top(const struct counting *c, uint32_t ix, uint32_t class_no)
@@ -80,7 +81,7 @@ static uint8_t suspect_of_top(const struct counting *c, uint32_t ix, uint32_t cl
 	return c->has_groups ? c->group_of_class[class_no] : NO_SUSPECT;
 }
 
-/* Fills in the tables for suspect_of_top and add_to_children. */
+/* Builds the tables for suspect_of_top and add_to_children. */
 static int note_suspects(struct counting *c, struct hdb_error *err)
 {
 	const uint32_t class_count = c->session->heap->class_count;
@@ -121,11 +122,11 @@ static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *e
 }
 
 /*
- * Second pass: links each inner object to its dominator, or labels it if it has none. Classes are
- * read only if there are groups.
+ * Second pass: records the dominator of each inner object, or a label if the object has no
+ * dominator. Classes are read only if there are groups.
  *
- * Threads process different blocks, and each place belongs to one object, so no two threads write
- * the same place.
+ * Threads process different blocks, and each place belongs to one object, so two threads never
+ * write to the same place.
  */
 static int link_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
@@ -179,10 +180,10 @@ static int link_all(struct counting *c, struct hdb_error *err)
 }
 
 /*
- * Finds the label at the end of the chain from a place, and stores it at all places on the way, so
- * that later searches end there. Threads that follow the same chain store the same label, so
- * relaxed stores suffice. Returns false if the chain is a cycle, which means that the table is
- * damaged.
+ * Finds the label at the end of the chain that starts at a place, and stores the label at all
+ * places of the chain, so that later searches are short. Threads that follow the same chain store
+ * the same label, so relaxed stores suffice. Returns false if the chain is a cycle, which means
+ * that the table is damaged.
  */
 static bool find_label(struct counting *c, uint32_t place, uint32_t *label)
 {
@@ -221,8 +222,8 @@ struct looking {
  * Finds the suspect to which object i of the block belongs. Must be called for all objects in
  * order, because it counts places.
  *
- * A suspect with least_bytes is a group of large primitive arrays. Arrays dominate nothing, so
- * smaller arrays of the class are excluded here; they do not occur within chains.
+ * A suspect with least_bytes is a group of large primitive arrays. Arrays dominate nothing and
+ * therefore do not occur inside chains, so smaller arrays of the class are excluded here.
  */
 static int suspect_of(struct looking *l, uint32_t i, uint8_t *out, struct hdb_error *err)
 {
@@ -249,7 +250,7 @@ static int suspect_of(struct looking *l, uint32_t i, uint8_t *out, struct hdb_er
 	return HDB_OK;
 }
 
-/* Third pass, on all threads: stores the suspect of each object in block->values. */
+/* Third pass, in parallel: stores the suspect of each object in block->values. */
 static int find_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct counting *c = ctx;
@@ -291,7 +292,7 @@ static void add_to_children(struct counting *c, const struct derive_block *block
 	}
 }
 
-/* Third pass, in order on one thread: adds each object to the sums of its class. */
+/* Third pass, in order and on one thread: adds each object to the sums of its class. */
 static int add_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct counting *c = ctx;

@@ -1,7 +1,7 @@
 /*
- * queries/leaks/leak_sums.h - sums by class of the objects that leak suspects retain, and of those
- * that their accumulation points dominate. Both are exact and are computed in passes over all
- * objects.
+ * queries/leaks/leak_sums.h - computes sums by class of the objects that leak suspects retain, and
+ * of the objects that their accumulation points dominate. Both are exact and are computed in passes
+ * over all objects.
  *
  * All suspects are on the top level of the dominator tree, so each object belongs to at most one
  * suspect, the one at the end of its chain of dominators. The first pass marks the objects that
@@ -20,7 +20,7 @@
 /* Sums of the objects of one class. */
 struct analysis_class_sum {
 	uint64_t count, shallow_bytes;
-	uint64_t retained_bytes; /* retained size of children; 0 in contents */
+	uint64_t retained_bytes; /* retained size of children; always 0 in contents */
 	uint32_t class_no;
 };
 
@@ -38,9 +38,9 @@ int analysis_leak_sums_count(const struct session *session,
 void analysis_leak_sums_release(struct analysis_leak_sums *sums);
 
 /*
- * Return the sums of one suspect by class number: of all objects that it retains, and of those that
- * its accumulation point dominates immediately. Borrowed until `sums` is released. Objects that the
- * dump does not contain are not counted.
+ * Return the sums of one suspect by class number: of all objects that it retains, and of the
+ * objects that its accumulation point immediately dominates. Borrowed until `sums` is released.
+ * Objects missing from the dump are not counted.
  */
 struct analysis_class_sum *analysis_leak_sums_contents(const struct analysis_leak_sums *sums,
 						       size_t suspect);

@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_thread.c - the thread that holds a leak suspect: its stack, and the relevant
- * local variables.
+ * queries/leaks/leak_thread.c - describes the thread that holds a leak suspect: its stack and the
+ * relevant local variables.
  */
 #include "analysis/describe.h"
 #include "analysis/suspects.h"
@@ -13,14 +13,14 @@
 
 #define FRAME_MAX_BYTES 3200
 /*
- * Number of innermost frames that are always shown. Deeper frames are shown only if they have a
+ * Number of innermost frames that are always shown. Outer frames are shown only if they have a
  * relevant local variable.
  */
 #define FRAMES_SHOWN 12u
 /* Maximum number of local variables shown. */
 #define LOCALS_MAX 16u
 /*
- * Divisor: a local variable is relevant if it retains more than this part of the suspect, as in MAT
+ * A local variable is relevant if it retains more than 1/LOCAL_PART of the suspect, as in MAT
  * (0.10).
  */
 #define LOCAL_PART 10u
@@ -57,7 +57,8 @@ int query_leak_frame(struct heap *heap, uint32_t thread_ix, uint32_t ix, struct 
 }
 
 struct local {
-	uint32_t frame; /* depth of its frame, or STORE_NONE if the dump records no frame */
+	/* depth of the frame, or STORE_NONE if the dump does not record the frame */
+	uint32_t frame;
 	uint32_t ix;
 	uint64_t retained_bytes;
 	bool is_on_path;
@@ -92,7 +93,10 @@ static void keep(struct locals *locals, const struct local *local)
 		locals->list[least] = *local;
 }
 
-/* Keeps a local variable of the thread if it is relevant; `root` is its root record. */
+/*
+ * Keeps a local variable of the thread if the variable is relevant. `root` is the root record of
+ * the variable.
+ */
 static int look_at(struct query *q, const struct store_root *root, struct locals *locals,
 		   struct hdb_error *err)
 {
@@ -111,8 +115,8 @@ static int look_at(struct query *q, const struct store_root *root, struct locals
 }
 
 /*
- * Drops the other local variables if the path begins at one of them, because then only that one is
- * relevant. Sorts the variables by frame.
+ * If the path begins at a local variable, only this variable is relevant, so all others are
+ * dropped. Sorts the variables by frame.
  */
 static void prefer_path(struct locals *locals)
 {
@@ -154,7 +158,10 @@ static bool has_local(const struct locals *locals, uint32_t frame)
 	return false;
 }
 
-/* Appends a row for the frame at this depth; "?" if the dump does not describe it. */
+/*
+ * Appends a row for the frame at this depth. The text is "?" if the dump does not describe the
+ * frame.
+ */
 static int add_frame(struct query *q, struct leak_rows *rows, const struct store_trace *trace,
 		     uint32_t depth, struct hdb_error *err)
 {
@@ -172,7 +179,7 @@ static int add_frame(struct query *q, struct leak_rows *rows, const struct store
 }
 
 /*
- * Appends the stack: the innermost frames, deeper frames with local variables, and finally the
+ * Appends the stack: the innermost frames, outer frames with local variables, and finally the
  * variables of unknown frames.
  */
 static int add_stack(struct query *q, struct leak_rows *rows, const struct store_thread *thread,
@@ -189,7 +196,7 @@ static int add_stack(struct query *q, struct leak_rows *rows, const struct store
 		TRY(add_frame(q, rows, &trace, next, err));
 		TRY(add_locals(q, rows, locals, next, err));
 	}
-	/* Local variables are sorted by frame, so deeper frames follow in order. */
+	/* Local variables are sorted by frame, so outer frames follow in order. */
 	for (size_t i = 0; i < locals->count; i++) {
 		const uint32_t frame = locals->list[i].frame;
 

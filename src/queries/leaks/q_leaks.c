@@ -1,11 +1,11 @@
 /*
- * queries/leaks/q_leaks.c - the leaks query: suspects by size, each with its path, owner, contents
- * and thread; faults found by rules; and leaking objects.
+ * queries/leaks/q_leaks.c - the leaks query: lists suspects by size, each with its path, owner,
+ * contents and thread, faults found by rules, and leaking objects.
  *
- * Everything is computed when the query opens: find_suspects finds the large ones, and report_all
- * finds their owners and adds rows. The answer begins with certain leaks (leaking objects, faults),
- * so that users can examine the rows in order. Objects that are only large follow, then known
- * faults of libraries.
+ * Everything is computed when the query opens: find_suspects finds the large objects, and
+ * report_all finds their owners and adds rows. The answer begins with certain leaks (leaking
+ * objects, faults), so users can work through the rows in order. Objects that are merely large
+ * follow, and known library leaks come last.
  */
 #include "analysis/properties.h"
 #include "analysis/suspects.h"
@@ -25,8 +25,8 @@
 /* Number of members of a group that are listed, starting with the largest. */
 #define MEMBERS_SHOWN 5u
 /*
- * Maximum number of steps below a suspect to an object that a rule explains, and the part of the
- * suspect (a divisor) that the object must retain.
+ * Maximum number of steps from a suspect down to an object that a rule explains, and the share of
+ * the suspect (a divisor) that this object must retain.
  */
 #define BELOW_STEPS 16u
 #define BELOW_PART 3u
@@ -39,15 +39,17 @@ struct finding {
 	struct explain_answer answer; /* rule is NULL if no rule matches */
 	bool is_fault;                /* a rule found it */
 	uint64_t more;                /* number of further faults of the same kind */
-	uint64_t outside_bytes;       /* memory outside the heap, if that is what it is about */
-	uint64_t part;                /* its number in the answer */
+	/* memory outside the heap, if the finding is about such memory */
+	uint64_t outside_bytes;
+	uint64_t part; /* its number in the answer */
 };
 
 /* State of the query. */
 struct leaks {
 	struct analysis_suspects suspects;
 	struct analysis_leak_sums sums;
-	struct base_vec findings; /* struct finding: the suspects in their order, then faults */
+	/* elements are struct finding: suspects in order of size, then faults */
+	struct base_vec findings;
 	struct leak_rows rows;
 	struct explain_rules rules;
 };
@@ -75,8 +77,8 @@ static int add_suspect(struct query *q, struct leaks *l, const struct query_leak
 }
 
 /*
- * If the held objects are of the owner's own class, they are nodes of a tree or list. Then the
- * owner is not a field of the nodes, but whatever holds the first node on the path.
+ * If the held objects are of the owner's own class, they are nodes of a tree or list. In this case,
+ * the owner is not a field of a node, but the object that holds the first node on the path.
  */
 static int leave_nodes(struct query *q, const struct query_leak_suspect *about,
 		       const struct leak_held *held, struct query_leak_owner *owner,
@@ -109,7 +111,7 @@ static int leave_nodes(struct query *q, const struct query_leak_suspect *about,
 	return HDB_OK;
 }
 
-/* Fills in the sentence of the headline. Must be called last, because it reads the other rows. */
+/* Writes the sentence of the headline. Must be called last, because it reads the other rows. */
 static int add_sentence(struct query *q, struct leak_rows *rows,
 			const struct query_leak_suspect *about, struct query_leak_owner *owner,
 			struct hdb_error *err)
@@ -148,9 +150,9 @@ static int add_members(struct query *q, struct leak_rows *rows, const struct ana
 }
 
 /*
- * Finds the rule that explains a suspect: a rule for the accumulation point or an object above it,
- * or for the largest member of a group; if none matches, a rule for an owner. Returns HDB_NOTFOUND
- * if no rule matches.
+ * Finds the rule that explains a suspect: a rule for the accumulation point or for an object above
+ * it, or a rule for the largest member of a group. If no such rule matches, tries rules for the
+ * owners. Returns HDB_NOTFOUND if no rule matches.
  */
 static int find_explanation(struct query *q, const struct leaks *l, struct finding *f,
 			    struct hdb_error *err)
@@ -171,13 +173,13 @@ static int find_explanation(struct query *q, const struct leaks *l, struct findi
 			r = explain_object(&q->session, &l->rules, f->owner.ix[i], answer, err);
 	if (s->ix != HEAP_NONE)
 		return r;
-	/* For a group, also tries the objects that most paths to its members pass. */
+	/* For a group, also tries the objects that most of the paths to its members pass. */
 	for (size_t i = path->count; i-- > 0 && r == HDB_NOTFOUND;)
 		r = explain_object(&q->session, &l->rules, path->nodes[i], answer, err);
 	return r;
 }
 
-/* Appends the advice of a rule, and the query it recommends. */
+/* Appends the advice of a rule, and the query recommended by the rule. */
 static int add_advice(struct query *q, struct leaks *l, const struct explain_answer *answer,
 		      struct hdb_error *err)
 {
@@ -209,8 +211,8 @@ static int add_explanation(struct query *q, struct leaks *l, struct query_leak_s
 	if (!answer->rule)
 		return HDB_OK;
 	/*
-	 * The rule's words for the held objects are used only if they describe this suspect,
-	 * because an owner far above also holds other objects.
+	 * The rule's description of the held objects is used only if it applies to this suspect. An
+	 * owner far above the suspect holds other objects too.
 	 */
 	if (answer->holds[0] && answer->retained_bytes / 2 < bytes) {
 		about->holds = answer->holds;
@@ -222,8 +224,8 @@ static int add_explanation(struct query *q, struct leaks *l, struct query_leak_s
 }
 
 /*
- * If larger objects of the class are suspects themselves, returns the upper bound of the members'
- * size, otherwise 0.
+ * Returns the maximum size of a group's members if larger objects of the class are separate
+ * suspects, otherwise 0.
  */
 static uint64_t most_of(const struct leaks *l, const struct analysis_suspect *group)
 {
@@ -295,7 +297,7 @@ static int report(struct query *q, struct leaks *l, size_t i, struct hdb_error *
 /* ---- findings and their order ---- */
 
 /*
- * Finds a rule about what the suspect mainly consists of: follows the largest dominated object down
+ * Finds a rule that explains the main part of a suspect: follows the largest dominated object down
  * as long as it retains a third of the suspect. Returns HDB_NOTFOUND if no rule matches.
  */
 static int explain_below(struct query *q, const struct leaks *l, struct finding *f,
@@ -323,13 +325,13 @@ static int explain_below(struct query *q, const struct leaks *l, struct finding 
 			break;
 		r = explain_object(&q->session, &l->rules, ix, &f->answer, err);
 	}
-	/* The words of a rule about a part do not say what the suspect holds. */
+	/* A rule that describes only a part of the suspect cannot describe all held objects. */
 	if (r == HDB_OK && f->answer.retained_bytes < s->retained_bytes / 2)
 		f->answer.holds[0] = '\0';
 	return r;
 }
 
-/* Finds the owner of a suspect, and the rule about it. */
+/* Finds the owner of a suspect, and the rule that explains the suspect. */
 static int add_finding(struct query *q, struct leaks *l, const struct analysis_suspect *suspect,
 		       struct hdb_error *err)
 {
@@ -363,7 +365,7 @@ static int add_finding(struct query *q, struct leaks *l, const struct analysis_s
 	return HDB_OK;
 }
 
-/* Adds a fault unless the rule that explains a suspect already covers it. */
+/* Adds a fault unless a suspect's rule already reports the same fault. */
 static int add_fault(struct query *q, struct leaks *l, const struct query_leak_fault *fault,
 		     struct hdb_error *err)
 {
@@ -394,8 +396,8 @@ static int add_fault(struct query *q, struct leaks *l, const struct query_leak_f
 }
 
 /*
- * Adds the owner of memory outside the heap, which no object's size includes, if that memory would
- * make it a suspect. Nothing is added if a suspect's rule already reports the memory.
+ * If memory outside the heap is large enough for a suspect, adds its owner. The sizes of objects do
+ * not include this memory. Adds nothing if a suspect's rule already reports the memory.
  */
 static int add_outside(struct query *q, struct leaks *l, enum leak_outside_kind kind,
 		       const struct leak_outside *owner, struct hdb_error *err)
@@ -467,8 +469,8 @@ static int find_all(struct query *q, struct leaks *l, struct hdb_error *err)
 
 /*
  * Position of a finding in the answer. Leaks come first because they are certain, whereas a large
- * object may be intended. An exception is a suspect that retains half of the heap. Objects that are
- * large by design come last.
+ * object may be intended. However, a suspect that retains half of the heap precedes them. Objects
+ * that are large by design come last.
  */
 enum place {
 	PLACE_FAULTS,
@@ -488,7 +490,7 @@ static enum place place_of(const struct leaks *l, const struct finding *f)
 
 	if (f->answer.rule && f->answer.rule->verdict == EXPLAIN_BY_DESIGN)
 		return PLACE_BY_DESIGN;
-	/* Memory outside the heap is compared with suspects, as if it were in the heap. */
+	/* Memory outside the heap is ranked like the sizes of suspects. */
 	if (f->outside_bytes &&
 	    (!l->suspects.count || f->outside_bytes > l->suspects.list[0].retained_bytes))
 		return PLACE_FAULTS;
@@ -511,9 +513,9 @@ static size_t shared_steps(const struct query_leak_path *a, const struct query_l
 }
 
 /*
- * Determines whether two suspects may be one leak: an object on both paths retains at least as much
- * as the larger of them. Threads and class loaders do not count because they hold unrelated
- * objects. Sets *shared to the number of shared steps, or to 0 if the suspects are separate leaks.
+ * Determines whether two suspects may have the same cause: an object on both paths retains at least
+ * as much as the larger suspect. Threads and class loaders do not count because they hold unrelated
+ * objects. Sets *shared to the number of shared steps, or to 0 if the causes differ.
  */
 static int may_be_one(struct query *q, const struct leaks *l, const size_t pair[2], size_t *shared,
 		      struct hdb_error *err)
@@ -539,9 +541,9 @@ static int may_be_one(struct query *q, const struct leaks *l, const size_t pair[
 }
 
 /*
- * Appends a sentence and the shared steps for the suspects after `first` whose paths begin like the
- * path of `first`. Each suspect appears in only one such group; is_reported marks those that have
- * appeared.
+ * Finds the suspects after `first` whose paths begin like the path of `first`, and appends a
+ * sentence and the shared steps. Each suspect appears in only one such group. is_reported marks the
+ * suspects that have already appeared.
  */
 static int report_common(struct query *q, struct leaks *l, size_t first, bool *is_reported,
 			 struct hdb_error *err)
@@ -655,7 +657,7 @@ static int report_suspects(struct query *q, struct leaks *l, struct hdb_error *e
 	return HDB_OK;
 }
 
-/* Appends all findings: certain leaks, then large suspects, then library faults. */
+/* Appends all findings: first certain leaks, then large suspects, and finally library leaks. */
 static int report_all(struct query *q, struct leaks *l, struct leak_traces *leaking,
 		      struct hdb_error *err)
 {

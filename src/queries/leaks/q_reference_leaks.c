@@ -1,12 +1,12 @@
 /*
- * queries/leaks/q_reference_leaks.c - the reference-leaks query: references that can never be
+ * queries/leaks/q_reference_leaks.c - the reference-leaks query: finds references that can never be
  * cleared, because strong references lead from the reference object to its own referent. A typical
  * case is a WeakHashMap whose value refers to its key.
  *
  * For each reference whose referent is strongly reachable, a breadth-first search follows strong
- * references, but not into roots or other reference objects. It starts at the fields that
- * subclasses add to java.lang.ref.Reference, because the VM's links between references lead to all
- * other references. The work is limited per reference and in total.
+ * references, but not into roots or other reference objects. The search starts at the fields that
+ * subclasses add to java.lang.ref.Reference. It ignores the fields of Reference itself, which the
+ * VM uses to link all references. The work is limited per reference and in total.
  */
 #include "analysis/reference_list.h"
 #include "base/bits.h"
@@ -17,8 +17,8 @@
 #include "query/table_rows.h"
 
 /*
- * Maximum number of objects visited for one reference, and for all references together (a few
- * seconds).
+ * Maximum number of objects visited for one reference, and for all references together, which takes
+ * a few seconds.
  */
 #define OBJECTS_MAX (1u << 30)
 #define ALL_OBJECTS_MAX (100u << 20)
@@ -29,13 +29,13 @@
 
 #include <queries/leaks/q_reference_leaks.query.h>
 
-/* A reference that holds its referent strongly. */
+/* A reference object that strongly holds its own referent. */
 struct leak {
 	uint32_t ref; /* index in the list of references */
 	uint32_t steps;
 };
 
-/* Leaks with the same classes of reference and referent. */
+/* Leaks with the same class of reference and the same class of referent. */
 struct group {
 	struct leak first;
 	uint64_t count, bytes;
@@ -46,9 +46,10 @@ struct leaks {
 	struct graph_rows graph;
 	uint64_t *is_reference; /* bits by object; points into `bits` */
 	struct base_big bits, marks;
-	uint32_t epoch;        /* mark of objects that the current search has found */
-	struct base_vec queue; /* uint32_t: the objects found, in order */
-	/* uint32_t: for each of them, the queue position from which it was found */
+	/* number of the current search, which marks the objects that it has found */
+	uint32_t epoch;
+	struct base_vec queue; /* uint32_t: the found objects, in order */
+	/* uint32_t: for each found object, the queue position of the object that refers to it */
 	struct base_vec before;
 	uint64_t max_objects, looked;
 	struct base_vec found;      /* struct leak */
@@ -98,8 +99,8 @@ static int visit_own_fields(struct query *q, struct leaks *s, uint32_t from, uin
 }
 
 /*
- * Visits the objects that any other object holds. Stops at the limit, so that a huge array does not
- * fill the queue with objects that will never be examined.
+ * Visits the objects that an object other than a reference holds. Stops at the limit, so that a
+ * huge array does not fill the queue with objects that will never be examined.
  */
 static int visit_targets(struct leaks *s, uint32_t from, uint32_t ix, struct hdb_error *err)
 {
@@ -135,8 +136,8 @@ static int search(struct query *q, struct leaks *s, const struct analysis_refere
 			break;
 		}
 		/*
-		 * Other references are neighbours in a list or hash bucket; this reference does not
-		 * hold them.
+		 * Other references are only neighbours in a list or hash bucket. This reference
+		 * does not hold them.
 		 */
 		if (!base_bit_has(s->is_reference, ix))
 			TRY(visit_targets(s, (uint32_t)at, ix, err));
@@ -282,8 +283,8 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 }
 
 /*
- * Fills in the path by repeating the search, because the links back are overwritten by the next
- * search.
+ * Writes the path. Repeats the search, because the next search overwrites the links from which a
+ * path is built.
  */
 static int set_path(struct query *q, struct leaks *s, const struct analysis_reference *ref,
 		    struct hdb_error *err)
@@ -311,8 +312,8 @@ static int set_path(struct query *q, struct leaks *s, const struct analysis_refe
 	}
 
 	/*
-	 * A very long path is truncated, possibly within a character; query_set_clean_text repairs
-	 * that.
+	 * A very long path is truncated, possibly in the middle of a character, which
+	 * query_set_clean_text repairs.
 	 */
 	if (used >= sizeof(path)) {
 		used = sizeof(path) - 1;

@@ -1,6 +1,6 @@
 /*
- * queries/leaks/thread_locals.c - reads thread-local values entry by entry, and finds the holders
- * of their ThreadLocals.
+ * queries/leaks/thread_locals.c - reads the entries of thread-local maps, and finds the holders of
+ * the ThreadLocals.
  */
 #include "queries/leaks/thread_locals.h"
 
@@ -13,14 +13,14 @@
 
 /*
  * Maximum number of steps up the dominator tree from an entry to its thread. The steps are usually
- * entry, table, map and thread; virtual threads have more steps in between.
+ * entry, table, map and thread. Virtual threads have more steps in between.
  */
 #define THREAD_STEPS 32u
 /* Number of objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 4096u
 /*
- * A ThreadLocal explains a group of threads if its values retain this share of what the threads
- * retain. Accumulation points use the same threshold.
+ * A ThreadLocal explains a group of threads if its values retain at least this share of the memory
+ * retained by the threads. Accumulation points use the same threshold.
  */
 #define EXPLAINED 0.7
 
@@ -76,7 +76,7 @@ int query_local_read(struct query *q, uint32_t ix, struct query_local *out, stru
 	return derive_retained(q->derive, ix, &out->bytes, err);
 }
 
-/* The index of the entry makes the order, and therefore the answer, reproducible. */
+/* The index of the entry makes the order, and therefore the answer, deterministic. */
 BASE_ORDER(compare_keys, struct query_local, BASE_UP(key_ix), BASE_UP(entry_ix))
 
 BASE_ORDER(compare_classes, struct query_local, BASE_UP(value_class), BASE_UP(key_ix),
@@ -178,8 +178,8 @@ static int explain_locals(struct query *q, const struct analysis_suspect *suspec
 	int r;
 
 	/*
-	 * For large groups, `members` is incomplete, and some of the members prove nothing about
-	 * the others.
+	 * For large groups, `members` contains only a sample, which proves nothing about the other
+	 * members.
 	 */
 	if (suspect->ix != HEAP_NONE || suspect->members.count != suspect->count ||
 	    !heap_has_superclass(q->heap, suspect->class_no, "java.lang.Thread"))
