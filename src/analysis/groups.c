@@ -184,18 +184,9 @@ struct member {
 	uint32_t no;
 };
 
-static int compare_members(const void *a, const void *b)
-{
-	const struct member *x = a, *y = b;
-	const size_t n = x->name_size < y->name_size ? x->name_size : y->name_size;
-	const int c = n ? memcmp(x->name, y->name, n) : 0;
-
-	if (c)
-		return c;
-	BASE_ASCENDING(x->name_size, y->name_size);
-	BASE_ASCENDING(x->loader_ix, y->loader_ix);
-	return x->no < y->no ? -1 : x->no > y->no;
-}
+BASE_ORDER(compare_members, struct member,
+	   BASE_BY(base_compare_text(x->name, x->name_size, y->name, y->name_size)),
+	   BASE_UP(loader_ix), BASE_UP(no))
 
 /* Adds up classes by package or class loader. A package has the number of its first class. */
 static int fold_sorted(struct heap *heap, enum derive_group by, const struct derive_total *by_class,

@@ -18,12 +18,7 @@ struct ranking {
 /* Sorts alphabetically, with an instance's node before the class object's. */
 static int compare_names(const struct base_name *a, const struct base_name *b)
 {
-	const size_t n = a->size < b->size ? a->size : b->size;
-	const int c = memcmp(a->text, b->text, n);
-
-	if (c)
-		return c;
-	BASE_ASCENDING(a->size, b->size);
+	BASE_COMPARED(base_compare_text(a->text, a->size, b->text, b->size));
 	return a->kind - b->kind;
 }
 

@@ -427,17 +427,9 @@ static int find_points(const struct session *session, struct analysis_suspects *
  * Sorts by retained size, largest first, then single objects before groups, then by shallow size.
  * Class and index make the order unique.
  */
-static int compare_suspects(const void *a, const void *b)
-{
-	const struct analysis_suspect *x = a, *y = b;
-
-	BASE_DESCENDING(x->retained_bytes, y->retained_bytes);
-	if ((x->ix == HEAP_NONE) != (y->ix == HEAP_NONE))
-		return x->ix == HEAP_NONE ? 1 : -1;
-	BASE_DESCENDING(x->shallow_bytes, y->shallow_bytes);
-	BASE_ASCENDING(x->class_no, y->class_no);
-	return x->ix < y->ix ? -1 : x->ix > y->ix;
-}
+BASE_ORDER(compare_suspects, struct analysis_suspect, BASE_DOWN(retained_bytes),
+	   BASE_FALSE_FIRST(x->ix == HEAP_NONE, y->ix == HEAP_NONE), BASE_DOWN(shallow_bytes),
+	   BASE_UP(class_no), BASE_UP(ix))
 
 int analysis_suspects_find(const struct session *session, unsigned percent,
 			   struct analysis_suspects *out, struct hdb_error *err)

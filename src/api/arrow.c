@@ -9,6 +9,7 @@
  */
 #include "api/handle.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "query/query.h"
 
 #include <assert.h>
@@ -164,11 +165,9 @@ static int64_t code_of(const struct dictionary *d, const char *text, size_t size
 
 	while (base_search_next(&search)) {
 		const int32_t *at = &d->offsets[search.mid];
-		const size_t length = (size_t)(at[1] - at[0]);
-		int order = memcmp(d->text + at[0], text, length < size ? length : size);
+		const int order =
+			base_compare_text(d->text + at[0], (size_t)(at[1] - at[0]), text, size);
 
-		if (order == 0)
-			order = length < size ? -1 : length > size;
 		if (order == 0)
 			return (int64_t)search.mid;
 		base_search_step(&search, order < 0);

@@ -11,12 +11,8 @@ static int compare(const struct proto *a, const struct proto *b, unsigned parts)
 {
 	int order = 0;
 
-	for (unsigned i = 0; !order && i < parts; i++) {
-		const size_t m = proto_size(&a[i]), n = proto_size(&b[i]);
-
-		order = m && n ? memcmp(a[i].at, b[i].at, m < n ? m : n) : 0;
-		order = order ? order : (m > n) - (m < n);
-	}
+	for (unsigned i = 0; !order && i < parts; i++)
+		order = proto_compare(&a[i], &b[i]);
 	return order;
 }
 

@@ -2,6 +2,8 @@
 #ifndef BASE_PROTO_H
 #define BASE_PROTO_H
 
+#include "base/sort.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -82,6 +84,13 @@ static inline struct proto_field proto_last(struct proto message, uint32_t no)
 static inline size_t proto_size(const struct proto *p)
 {
 	return (size_t)(p->end - p->at);
+}
+
+/* Compares the unread bytes of two messages. */
+static inline int proto_compare(const struct proto *a, const struct proto *b)
+{
+	return base_compare_text((const char *)a->at, proto_size(a), (const char *)b->at,
+				 proto_size(b));
 }
 
 #endif

@@ -8,6 +8,7 @@
  */
 #include "derive/segments.h"
 
+#include "base/sort.h"
 #include "derive/native.h"
 #include "heap/known.h"
 
@@ -81,20 +82,8 @@ int derive_read_segment(struct heap *heap, uint32_t ix, struct derive_segment *o
 /*
  * Orders the segments by memory area, then by start, then by descending size.
  */
-static int compare(const void *a, const void *b)
-{
-	const struct derive_segment *x = a, *y = b;
-
-	if (x->session != y->session)
-		return x->session < y->session ? -1 : 1;
-	if (x->mapping != y->mapping)
-		return x->mapping < y->mapping ? -1 : 1;
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	return x->ix < y->ix ? -1 : x->ix > y->ix;
-}
+BASE_ORDER(compare, struct derive_segment, BASE_UP(session), BASE_UP(mapping), BASE_UP(address),
+	   BASE_DOWN(bytes), BASE_UP(ix))
 
 /*
  * Segments of the same mapping always belong together. Allocated segments belong together if they

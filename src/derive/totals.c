@@ -51,18 +51,8 @@ struct named {
 	uint32_t no;
 };
 
-static int compare_named(const void *a, const void *b)
-{
-	const struct named *x = a, *y = b;
-	const size_t n = x->size < y->size ? x->size : y->size;
-	const int c = memcmp(x->name, y->name, n);
-
-	if (c)
-		return c;
-	if (x->size != y->size)
-		return x->size < y->size ? -1 : 1;
-	return x->no < y->no ? -1 : x->no > y->no;
-}
+BASE_ORDER(compare_named, struct named,
+	   BASE_BY(base_compare_text(x->name, x->size, y->name, y->size)), BASE_UP(no))
 
 /* Assigns classes of the same package to the same group. Sorting by name makes them adjacent. */
 static int group_packages(struct heap *heap, struct totals_groups *g, struct hdb_error *err)

@@ -5,6 +5,7 @@
 #include "heap/heap_layout.h"
 
 #include "base/scope.h"
+#include "base/sort.h"
 #include "layout/layout_known.h"
 
 #include <assert.h>
@@ -233,15 +234,8 @@ static int lay_out_line(struct own *own, const struct base_vec *line, struct bas
 	return HDB_OK;
 }
 
-static int compare_parts(const void *a, const void *b)
-{
-	const struct heap_part *x = a, *y = b;
-
-	if (x->offset != y->offset)
-		return x->offset < y->offset ? -1 : 1;
-	/* Fields of unknown type have no bytes, so they precede the field at the same offset. */
-	return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
-}
+/* Fields of unknown type have no bytes, so they precede the field at the same offset. */
+BASE_ORDER(compare_parts, struct heap_part, BASE_UP(offset), BASE_UP(bytes))
 
 static int add_part(struct base_vec *out, uint8_t kind, uint64_t from, uint64_t to,
 		    struct hdb_error *err)

@@ -1,6 +1,7 @@
 /* import/counts.c - the `class.counts` table; see counts.h. */
 #include "import/counts.h"
 
+#include "base/sort.h"
 #include "import/context.h"
 #include "layout/layout.h"
 
@@ -121,13 +122,6 @@ static struct store_class_count stored(const struct import_count *row)
 	};
 }
 
-static int by_key(const void *a, const void *b)
-{
-	const struct import_count *x = a, *y = b;
-
-	return (x->key > y->key) - (x->key < y->key);
-}
-
 /*
  * Adds a row for the instances of each class, and sorts the rows. Instances with a length already
  * have rows of their own and are subtracted first.
@@ -153,7 +147,8 @@ static int add_instances(struct import *im, struct import_counts *counts, struct
 			TRY(merge(counts, &row, err));
 	}
 	if (counts->rows.count)
-		qsort(counts->rows.data, counts->rows.count, sizeof(struct import_count), by_key);
+		qsort(counts->rows.data, counts->rows.count, sizeof(struct import_count),
+		      base_compare_u64);
 	return HDB_OK;
 }
 

@@ -10,6 +10,7 @@
  * own and must be excluded from distances, and its holder is laid out with the bytes of the value
  * in the field (layout.h).
  */
+#include "base/sort.h"
 #include "import/sizes.h"
 
 #include <stdlib.h>
@@ -158,16 +159,8 @@ static int add_fields(struct import *im, uint32_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int by_field(const void *a, const void *b)
-{
-	const struct import_flat_field *x = a, *y = b;
-
-	if (x->class_no != y->class_no)
-		return x->class_no < y->class_no ? -1 : 1;
-	if (x->field_no != y->field_no)
-		return x->field_no < y->field_no ? -1 : 1;
-	return x->example_id < y->example_id ? -1 : x->example_id > y->example_id;
-}
+BASE_ORDER(by_field, struct import_flat_field, BASE_UP(class_no), BASE_UP(field_no),
+	   BASE_UP(example_id))
 
 static bool has_flat_field(const struct import *im, const struct import_class *class)
 {

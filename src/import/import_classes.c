@@ -7,6 +7,7 @@
  */
 #include "import/classes.h"
 
+#include "base/sort.h"
 #include "import/mapped_names.h"
 
 #include <assert.h>
@@ -34,13 +35,7 @@ int import_class_of(struct import *im, uint64_t class_id, uint32_t *no, struct h
 
 /* ---- numbering ---- */
 
-static int compare_classes(const void *a, const void *b)
-{
-	const uint64_t x = ((const struct import_class *)a)->out.class_id;
-	const uint64_t y = ((const struct import_class *)b)->out.class_id;
-
-	return x < y ? -1 : x > y;
-}
+BASE_ORDER(compare_classes, struct import_class, BASE_UP(out.class_id))
 
 /* Number of entries in im->known: three classes, and the primitive arrays by basic type. */
 #define NOTED (3 + 16)

@@ -7,6 +7,7 @@
  * except array classes are such roots.
  */
 #include "base/search.h"
+#include "base/sort.h"
 #include "import/context.h"
 
 #include <assert.h>
@@ -44,29 +45,10 @@ static int number_root(struct import *im, const struct import_root *in, struct h
 	return base_vec_push(&im->links.numbered_roots, &out, sizeof(out), err);
 }
 
-static int compare_roots(const void *a, const void *b)
-{
-	const struct store_root *x = a, *y = b;
+BASE_ORDER(compare_roots, struct store_root, BASE_UP(ix), BASE_UP(kind), BASE_UP(thread_serial),
+	   BASE_UP(frame_number))
 
-	if (x->ix != y->ix)
-		return x->ix < y->ix ? -1 : 1;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	if (x->thread_serial != y->thread_serial)
-		return x->thread_serial < y->thread_serial ? -1 : 1;
-	if (x->frame_number != y->frame_number)
-		return x->frame_number < y->frame_number ? -1 : 1;
-	return 0;
-}
-
-static int compare_edges(const void *a, const void *b)
-{
-	const struct import_edge *x = a, *y = b;
-
-	if (x->from_ix != y->from_ix)
-		return x->from_ix < y->from_ix ? -1 : 1;
-	return x->to_ix < y->to_ix ? -1 : x->to_ix > y->to_ix;
-}
+BASE_ORDER(compare_edges, struct import_edge, BASE_UP(from_ix), BASE_UP(to_ix))
 
 /* Returns whether an object is already a root, by searching the roots that have been sorted. */
 static bool is_root(const struct import *im, uint64_t sorted_count, uint32_t ix)

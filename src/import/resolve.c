@@ -7,6 +7,7 @@
 #include "base/search.h"
 #include "base/pipeline.h"
 #include "base/processor.h"
+#include "base/sort.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -372,12 +373,7 @@ static void find_classes(struct import *im, struct block_builder *m)
 	}
 }
 
-static int by_index(const void *a, const void *b)
-{
-	const struct big_list *x = a, *y = b;
-
-	return (x->ix > y->ix) - (x->ix < y->ix);
-}
+BASE_ORDER(by_index, struct big_list, BASE_UP(ix))
 
 /* Reads the block's objects in file order, and then adds objects that the dump lacks. */
 static int read_objects(struct import *im, struct block_builder *m, struct hdb_error *err)

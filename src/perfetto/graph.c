@@ -313,26 +313,12 @@ struct class_name {
 
 static int compare_classes(const struct class_name *a, const struct class_name *b)
 {
-	const size_t m = proto_size(&a->name), n = proto_size(&b->name);
-	const int order = memcmp(a->name.at, b->name.at, m < n ? m : n);
-
-	if (order)
-		return order;
-	BASE_ASCENDING(m, n);
+	BASE_COMPARED(proto_compare(&a->name, &b->name));
 	BASE_ASCENDING(a->location_id, b->location_id);
 	return 0;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	const struct class_name *x = a, *y = b;
-	const int order = compare_classes(x, y);
-
-	if (order)
-		return order;
-	BASE_ASCENDING(x->type_no, y->type_no);
-	return 0;
-}
+BASE_ORDER(compare_names, struct class_name, BASE_BY(compare_classes(x, y)), BASE_UP(type_no))
 
 /*
  * Pairs class objects with their classes. ART creates a type "java.lang.Class<X>" for the class

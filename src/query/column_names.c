@@ -3,6 +3,7 @@
  * indexes instead of strings.
  */
 #include "base/scope.h"
+#include "base/sort.h"
 #include "query/query.h"
 
 #include <assert.h>
@@ -17,12 +18,7 @@ struct entry {
 	uint32_t no;
 };
 
-static int compare(const void *a, const void *b)
-{
-	const struct entry *one = a, *other = b;
-
-	return strcmp(one->text, other->text);
-}
+BASE_ORDER(compare, struct entry, BASE_BY_TEXT(text))
 
 void query_set_names(struct query *q, size_t column, const struct query_name_set *set)
 {

@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/scope.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "query/object_columns.h"
 #include "query/rows.h"
 
@@ -62,19 +63,11 @@ struct key {
 	uint64_t order, parent;
 };
 
-static int compare_texts(const struct hdb_value *a, const struct hdb_value *b)
-{
-	const size_t n = a->text_size < b->text_size ? a->text_size : b->text_size;
-	const int c = memcmp(a->text, b->text, n);
-
-	return c ? c : (a->text_size > b->text_size) - (a->text_size < b->text_size);
-}
-
 static int compare_values(const struct hdb_value *a, const struct hdb_value *b)
 {
 	switch (a->type) {
 	case HDB_TYPE_TEXT:
-		return compare_texts(a, b);
+		return base_compare_text(a->text, a->text_size, b->text, b->text_size);
 	case HDB_TYPE_INT:
 		return (a->i > b->i) - (a->i < b->i);
 	case HDB_TYPE_DOUBLE:

@@ -2,6 +2,7 @@
  * capture/vms.c - lists the Java VMs of this machine: processes that have loaded HotSpot's library,
  * with data from their hsperfdata.
  */
+#include "base/sort.h"
 #include "capture/perfdata.h"
 #include "base/scope.h"
 #include "base/vec.h"
@@ -187,12 +188,7 @@ static bool is_called_java(const struct process *p)
 	       strcmp(name, "java\n") == 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const struct capture_vm *x = a, *y = b;
-
-	return (x->pid > y->pid) - (x->pid < y->pid);
-}
+BASE_ORDER(compare, struct capture_vm, BASE_UP(pid))
 
 struct list {
 	struct base_vec vms; /* struct capture_vm */

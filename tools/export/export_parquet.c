@@ -11,6 +11,7 @@
  * support unsigned types), DOUBLE, BOOLEAN, and BYTE_ARRAY with UTF8. Encodings: PLAIN,
  * RLE_DICTIONARY and DELTA_BINARY_PACKED.
  */
+#include "base/sort.h"
 #include "export/export_private.h"
 
 #include <assert.h>
@@ -436,10 +437,7 @@ static int put_booleans(struct export_writer *w, size_t no, const struct ArrowAr
 
 static int compare(const struct bytes *a, const char *text, size_t size)
 {
-	const size_t least = a->size < size ? a->size : size;
-	const int order = least ? memcmp(a->data, text, least) : 0;
-
-	return order ? order : a->size < size ? -1 : a->size > size;
+	return base_compare_text(a->data, a->size, text, size);
 }
 
 static void bound_text(struct bounds *b, const char *text, size_t size)

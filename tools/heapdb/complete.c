@@ -4,6 +4,7 @@
  * ":folders" and ":processes" tell the shell to complete those itself. It does not import or
  * compute anything, and prints no errors.
  */
+#include "base/sort.h"
 #include "heapdb/cli.h"
 
 /* Maximum number of classes offered; longer lists do not help. */
@@ -150,13 +151,7 @@ struct class_size {
 	uint32_t no;
 };
 
-static int by_size(const void *a, const void *b)
-{
-	const struct class_size *x = a, *y = b;
-
-	return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) :
-				      (x->no > y->no) - (x->no < y->no);
-}
+BASE_ORDER(by_size, struct class_size, BASE_DOWN(bytes), BASE_UP(no))
 
 /*
  * Returns the classes of a database by descending size. The caller must free() the array. Returns

@@ -532,15 +532,9 @@ static int claim_all(struct account *a, struct hdb_error *err)
 
 /* ---- the account ---- */
 
-static int compare_rows(const void *a, const void *b)
-{
-	const struct memory_row *x = a, *y = b;
-
-	return x->part != y->part             ? (x->part < y->part ? -1 : 1) :
-	       !x->detail[0] != !y->detail[0] ? (x->detail[0] ? 1 : -1) :
-	       x->resident != y->resident     ? (x->resident > y->resident ? -1 : 1) :
-						strcmp(x->detail, y->detail);
-}
+BASE_ORDER(compare_rows, struct memory_row, BASE_UP(part),
+	   BASE_FALSE_FIRST(x->detail[0] != 0, y->detail[0] != 0), BASE_DOWN(resident),
+	   BASE_BY_TEXT(detail))
 
 /* Sorts parts by size, with the rest last. Each is followed by its details. */
 static int order(struct memory *m, struct hdb_error *err)

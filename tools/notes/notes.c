@@ -1,6 +1,7 @@
 /* notes/notes.c - stores notes in a JSON file, which is replaced atomically. */
 #include "notes/notes.h"
 
+#include "base/sort.h"
 #include "common/door_rows.h"
 #include "base/outfile.h"
 #include "base/scope.h"
@@ -118,17 +119,8 @@ static bool is_text(const json_t *value, size_t most)
 	return json_is_string(value) && size > 0 && size <= most;
 }
 
-static int by_target(const void *a, const void *b)
-{
-	const struct note *x = a, *y = b;
-	const int order = x->is_other - y->is_other;
-
-	if (order)
-		return order;
-	return strcmp(x->target, y->target) ?
-		       strcmp(x->target, y->target) :
-		       strcmp(x->dump ? x->dump : "", y->dump ? y->dump : "");
-}
+BASE_ORDER(by_target, struct note, BASE_UP(is_other), BASE_BY_TEXT(target),
+	   BASE_BY(strcmp(x->dump ? x->dump : "", y->dump ? y->dump : "")))
 
 static void write_dump(const struct hdb *db, char dump[DUMP_SIZE])
 {

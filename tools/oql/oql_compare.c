@@ -1,4 +1,5 @@
 /* oql/oql_compare.c - computes with Java's integer widths, and compares values. */
+#include "base/sort.h"
 #include "oql/oql_eval.h"
 
 #include <math.h>
@@ -74,10 +75,7 @@ int oql_arithmetic(struct oql_eval *ev, const struct oql_expr *e, const struct o
 
 static int compare_texts(struct oql_str a, struct oql_str b)
 {
-	const size_t size = a.size < b.size ? a.size : b.size;
-	const int order = size ? memcmp(a.data, b.data, size) : 0;
-
-	return order ? order : a.size < b.size ? -1 : a.size > b.size;
+	return base_compare_text(a.data, a.size, b.data, b.size);
 }
 
 static int compare_numbers(const struct oql_value *a, const struct oql_value *b)

@@ -6,6 +6,7 @@
 
 #include "base/scope.h"
 #include "base/error.h"
+#include "base/sort.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -15,13 +16,9 @@ static int compare_name(const void *a, const void *b, void *ctx)
 {
 	const struct picture *picture = ctx;
 	const size_t x = *(const size_t *)a, y = *(const size_t *)b;
-	const size_t x_size = picture->nodes[x].size, y_size = picture->nodes[y].size;
-	const int order = memcmp(picture_name(picture, x), picture_name(picture, y),
-				 x_size < y_size ? x_size : y_size);
 
-	if (order != 0)
-		return order;
-	return x_size < y_size ? -1 : x_size > y_size;
+	return base_compare_text(picture_name(picture, x), picture->nodes[x].size,
+				 picture_name(picture, y), picture->nodes[y].size);
 }
 
 int picture_frames(struct picture *picture, struct picture_frames *frames, struct hdb_error *err)

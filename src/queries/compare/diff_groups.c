@@ -75,24 +75,11 @@ static int add_side(struct diff *d, size_t s, struct hdb_error *err)
 /* Compares the keys that join the dumps. */
 static int compare_keys(const struct part *a, const struct part *b)
 {
-	const size_t n = a->name_size < b->name_size ? a->name_size : b->name_size;
-	int c = memcmp(a->name, b->name, n);
-
-	if (!c && a->name_size != b->name_size)
-		c = a->name_size < b->name_size ? -1 : 1;
-	return c ? c : strcmp(a->loader, b->loader);
+	BASE_COMPARED(base_compare_text(a->name, a->name_size, b->name, b->name_size));
+	return strcmp(a->loader, b->loader);
 }
 
-static int compare_parts(const void *a, const void *b)
-{
-	const struct part *x = a, *y = b;
-	const int c = compare_keys(x, y);
-
-	if (c)
-		return c;
-	BASE_ASCENDING(x->side, y->side);
-	return x->no < y->no ? -1 : x->no > y->no;
-}
+BASE_ORDER(compare_parts, struct part, BASE_BY(compare_keys(x, y)), BASE_UP(side), BASE_UP(no))
 
 static uint64_t size_of(int64_t delta)
 {

@@ -361,17 +361,8 @@ static int list_rows(struct growth *g, uint32_t *group_of, struct hdb_error *err
  * Sorts by retained size, largest first. Each growing node comes before its children, which are
  * sorted by growth.
  */
-static int compare_rows(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-
-	BASE_DESCENDING(x->group_rank, y->group_rank);
-	BASE_ASCENDING(x->group, y->group);
-	if (x->is_child != y->is_child)
-		return x->is_child ? 1 : -1;
-	BASE_DESCENDING(x->rank, y->rank);
-	return x->node < y->node ? -1 : x->node > y->node;
-}
+BASE_ORDER(compare_rows, struct row, BASE_DOWN(group_rank), BASE_UP(group), BASE_UP(is_child),
+	   BASE_DOWN(rank), BASE_UP(node))
 
 static void sort_rows(const struct diff *d, struct growth *g)
 {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/glob.h"
+#include "base/sort.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -615,14 +616,7 @@ static int add_candidates(void *ctx, const struct heap_block *block, struct hdb_
 }
 
 /* Sorts candidates by retained size, largest first. */
-static int compare_candidates(const void *a, const void *b)
-{
-	const struct explain_candidate *x = a, *y = b;
-
-	if (x->retained_bytes != y->retained_bytes)
-		return x->retained_bytes > y->retained_bytes ? -1 : 1;
-	return x->ix < y->ix ? -1 : x->ix > y->ix;
-}
+BASE_ORDER(compare_candidates, struct explain_candidate, BASE_DOWN(retained_bytes), BASE_UP(ix))
 
 int explain_candidates(const struct session *session, const struct explain_rules *rules,
 		       struct explain_choice choice, struct base_vec *out, struct hdb_error *err)

@@ -56,16 +56,8 @@
  * Sorts by retained size or, if that is unknown, by shallow size. Classes without objects come
  * last.
  */
-static int compare_retained(const void *a, const void *b)
-{
-	const struct analysis_class_sum *x = a, *y = b;
-
-	BASE_DESCENDING(x->retained_bytes, y->retained_bytes);
-	BASE_DESCENDING(x->shallow_bytes, y->shallow_bytes);
-	if ((x->count != 0) != (y->count != 0))
-		return x->count ? -1 : 1;
-	return x->class_no < y->class_no ? -1 : x->class_no > y->class_no;
-}
+BASE_ORDER(compare_retained, struct analysis_class_sum, BASE_DOWN(retained_bytes),
+	   BASE_DOWN(shallow_bytes), BASE_FALSE_FIRST(!x->count, !y->count), BASE_UP(class_no))
 
 /*
  * Options for listing classes. Each of the largest classes has its own row. All other classes share

@@ -2,6 +2,7 @@
  * queries/objects/q_duplicate_classes.c - classes defined by several class loaders.
  */
 #include "base/glob.h"
+#include "base/sort.h"
 #include "queries/objects/duplicate_names.h"
 #include "queries/queries.h"
 
@@ -25,22 +26,10 @@ struct duplicates {
 	struct derive_total *by_class;
 };
 
-static int compare_names(const void *a, const void *b)
-{
-	const struct copy *x = a, *y = b;
-	const int c = strcmp(x->name, y->name);
-
-	return c ? c : x->no < y->no ? -1 : x->no > y->no;
-}
+BASE_ORDER(compare_names, struct copy, BASE_BY_TEXT(name), BASE_UP(no))
 
 /* Sorts names by the number of classes that have them, highest first. */
-static int compare_copies(const void *a, const void *b)
-{
-	const struct copy *x = a, *y = b;
-
-	BASE_DESCENDING(x->copies, y->copies);
-	return compare_names(a, b);
-}
+BASE_ORDER(compare_copies, struct copy, BASE_DOWN(copies), BASE_BY_TEXT(name), BASE_UP(no))
 
 static int find_copies(struct query *q, const char *pattern, struct copies *out,
 		       struct hdb_error *err)

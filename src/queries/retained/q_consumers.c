@@ -8,6 +8,7 @@
  */
 #include "analysis/dominator_children.h"
 #include "analysis/members.h"
+#include "base/sort.h"
 #include "queries/queries.h"
 
 #include <queries/retained/q_consumers.query.h>
@@ -144,13 +145,7 @@ struct named {
 	uint32_t no;
 };
 
-static int compare_named(const void *a, const void *b)
-{
-	const struct named *x = a, *y = b;
-	const int c = strcmp(x->name, y->name);
-
-	return c ? c : x->no < y->no ? -1 : x->no > y->no;
-}
+BASE_ORDER(compare_named, struct named, BASE_BY_TEXT(name), BASE_UP(no))
 
 /*
  * Returns the length of the first `level` + 1 parts of a class name, or of the whole name for its

@@ -451,26 +451,12 @@ static int sign_all(struct leak_traces *t, struct hdb_error *err)
 /* ---- groups ---- */
 
 /* Sorts the application's leaks first. Equal signatures become neighbours. */
-static int compare_signatures(const void *a, const void *b)
-{
-	const struct leak_trace *x = a, *y = b;
-	int order;
+BASE_ORDER(compare_signatures, struct leak_trace,
+	   BASE_FALSE_FIRST(x->rule != NULL, y->rule != NULL),
+	   BASE_BY(memcmp(x->signature, y->signature, sizeof(x->signature))), BASE_UP(ix))
 
-	if ((x->rule != NULL) != (y->rule != NULL))
-		return x->rule ? 1 : -1;
-	order = memcmp(x->signature, y->signature, sizeof(x->signature));
-	return order ? order : x->ix < y->ix ? -1 : x->ix > y->ix;
-}
-
-static int compare_groups(const void *a, const void *b)
-{
-	const struct leak_group *x = a, *y = b;
-
-	if ((x->rule != NULL) != (y->rule != NULL))
-		return x->rule ? 1 : -1;
-	BASE_DESCENDING(x->bytes, y->bytes);
-	return x->first < y->first ? -1 : x->first > y->first;
-}
+BASE_ORDER(compare_groups, struct leak_group, BASE_FALSE_FIRST(x->rule != NULL, y->rule != NULL),
+	   BASE_DOWN(bytes), BASE_UP(first))
 
 static int make_groups(struct leak_traces *t, struct hdb_error *err)
 {

@@ -171,17 +171,11 @@ static int read_locals(struct trace_graph *graph, uint32_t ix, uint32_t class_no
 
 /* ---- plans ---- */
 
-static int compare_planned(const void *a, const void *b)
-{
-	const struct trace_field *x = a, *y = b;
-	const int order = strcmp(x->name, y->name);
-
-	/*
-	 * Sorts fields with the same name so that the one declared by the class itself comes first,
-	 * because it has the lower offset.
-	 */
-	return order ? order : x->at < y->at ? -1 : x->at > y->at;
-}
+/*
+ * Sorts fields with the same name so that the one declared by the class itself comes first, because
+ * it has the lower offset.
+ */
+BASE_ORDER(compare_planned, struct trace_field, BASE_BY_TEXT(name), BASE_UP(at))
 
 /*
  * Returns the rule for a field of a class's instances, which is the rule of the nearest superclass

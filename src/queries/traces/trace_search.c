@@ -359,15 +359,7 @@ struct ranked_root {
 	uint8_t rank;
 };
 
-static int compare_roots(const void *a, const void *b)
-{
-	const struct ranked_root *x = a, *y = b;
-	int order;
-
-	BASE_ASCENDING(x->rank, y->rank);
-	order = strcmp(x->class_name, y->class_name);
-	return order ? order : x->ix < y->ix ? -1 : x->ix > y->ix;
-}
+BASE_ORDER(compare_roots, struct ranked_root, BASE_UP(rank), BASE_BY_TEXT(class_name), BASE_UP(ix))
 
 static int rank_roots(struct heap *heap, struct base_vec *out, struct hdb_error *err)
 {
