@@ -1,4 +1,4 @@
-# Threads by retained size, with equal stacks in one row; stacks with frames, locals and the objects they hold.
+# Threads by retained size, with threads of a kind in one row; stacks with frames, locals and the objects they hold.
 heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
 heapdb query threads
 heapdb query threads --limit 2

@@ -28,6 +28,7 @@ if [ -n "$jdk" ]; then
 	heapdb query dominators --db virtual.heapdb >/dev/null
 	heapdb query threads --all --no-stack --db virtual.heapdb --json >threads.json
 	heapdb query threads 'parked-3' --db virtual.heapdb --json >stack.json
+	heapdb threads --db virtual.heapdb --limit all >table
 fi
 python3 - "$jdk" <<'PY'
 import json
@@ -71,6 +72,10 @@ if sys.argv[1]:
     want('later', (rows['later']['state'], rows['later']['virtual'], rows['later']['serial']),
          ('NEW', True, None))
     want('mounted', answer['facts']['mounted'], 1)
+    # Their stacks differ in depth: one row for each kind of name and frame.
+    table = [' '.join(line.split()[2:]) for line in open('table')]
+    parked = [line for line in table if line.startswith('parked-')]
+    want('one row', [line[:27] for line in parked], ['parked-* (10) Virtual.deep:'])
     stack = json.load(open('stack.json'))['rows']
     chunks = [row for row in stack if row['kind'] == 'chunk']
     want('chunks', [row['class'] for row in chunks], ['jdk.internal.vm.StackChunk'] * len(chunks))

@@ -1,11 +1,13 @@
 /*
- * heapdb/prose_threads.c - prints threads: as a table by retained size with equal stacks in one
- * row, or for selected threads their stacks like a thread dump, with the retained size of each
- * local variable.
+ * heapdb/prose_threads.c - prints threads: as a table by retained size with threads of the same
+ * kind in one row, or for selected threads their stacks like a thread dump, with the retained size
+ * of each local variable.
  */
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
 #include "heapdb/prose_groups.h"
+
+#include <ctype.h>
 
 /* ---- stacks ---- */
 
@@ -103,12 +105,15 @@ static const struct prose_column columns[] = {
 	{ { "retained", HDB_TYPE_BYTES, NULL, NULL }, PROSE_RETAINED },
 	{ { "thread", HDB_TYPE_TEXT, NULL, NULL }, NAME },
 	{ { "frame", HDB_TYPE_TEXT, NULL, NULL }, FRAME },
-	{ { "holds", HDB_TYPE_TEXT, NULL, NULL }, HOLDS },
 	{ { "state", HDB_TYPE_TEXT, NULL, NULL }, STATE },
+	{ { "largest local", HDB_TYPE_TEXT, NULL, NULL }, HOLDS },
 	{ { "id", HDB_TYPE_ID, NULL, NULL }, PROSE_ID },
 };
 
-/* The thread that is being read. It will be grouped by stack and state. */
+/* Maximum width of a thread's name, unless --wide is given. */
+#define NAME_WIDTH 40u
+
+/* The thread that is being read. It will be grouped by kind of name, frame and state. */
 struct thread {
 	struct prose_group g; /* `shallow` is the retained size of the local variable in HOLDS */
 	bool is_own;          /* whether the frame belongs to the application */
@@ -150,7 +155,6 @@ static void start_thread(struct thread *t, const struct hdb_rows *rows)
 	const struct hdb_value *retained = rows_value(rows, "retained");
 	const struct hdb_value *id = rows_value(rows, "id");
 
-	t->g.key = prose_hash(0, rows_value(rows, "state"));
 	t->g.count = 1;
 	t->g.has_retained = has_value(retained);
 	t->g.retained = t->g.has_retained ? retained->u : 0;
@@ -168,7 +172,6 @@ static void add_to_thread(struct thread *t, const struct output *out, const stru
 	const struct hdb_value *retained = rows_value(rows, "retained");
 
 	if (rows_is(rows, "kind", "frame")) {
-		t->g.key = prose_hash(t->g.key, text);
 		if (t->g.text[FRAME].size == 0 || (!t->is_own && !is_of_platform(text))) {
 			set_frame(&t->g.text[FRAME], text);
 			t->is_own = !is_of_platform(text);
@@ -183,16 +186,15 @@ static void add_to_thread(struct thread *t, const struct output *out, const stru
 	}
 }
 
-/* Reduces `name` to the common prefix of both names. */
-static void join_names(struct bytes *name, const struct bytes *other)
+/* Appends a name in which each number is replaced by an asterisk, such as "pool-*-thread-*". */
+static void add_pattern(struct bytes *to, const struct bytes *name)
 {
-	size_t n = 0;
-
-	while (n < name->size && n < other->size && name->data[n] == other->data[n])
-		n++;
-	while (n > 0 && n < name->size && (name->data[n] & 0xc0) == 0x80)
-		n--;
-	name->size = n;
+	for (size_t i = 0; i < name->size; i++) {
+		if (!isdigit((unsigned char)name->data[i]))
+			bytes_add(to, name->data + i, 1);
+		else if (i == 0 || !isdigit((unsigned char)name->data[i - 1]))
+			bytes_add(to, "*", 1);
+	}
 }
 
 static void swap(struct bytes *a, struct bytes *b)
@@ -203,14 +205,33 @@ static void swap(struct bytes *a, struct bytes *b)
 	*b = kept;
 }
 
-/* Adds a thread to the group with its stack. Returns false if memory is exhausted. */
+/* Returns the key of a thread: a hash of its state, its frame and the pattern of its name. */
+static uint64_t key_of(const struct prose_group *thread)
+{
+	static const unsigned texts[] = { STATE, FRAME };
+	struct bytes pattern = { 0 };
+	struct hdb_value value = { .type = HDB_TYPE_TEXT };
+	uint64_t key = 0;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		value.text = thread->text[texts[i]].data;
+		value.text_size = thread->text[texts[i]].size;
+		key = prose_hash(key, &value);
+	}
+	add_pattern(&pattern, &thread->text[NAME]);
+	value.text = pattern.data;
+	value.text_size = pattern.size;
+	key = prose_hash(key, &value);
+	bytes_release(&pattern);
+	return key;
+}
+
+/* Adds a thread to its group. Returns false if memory is exhausted. */
 static bool add_thread(struct prose_groups *all, struct prose_group *thread)
 {
 	struct prose_group *g;
 
-	/* a thread without frames has no stack to share */
-	if (thread->text[FRAME].size == 0)
-		thread->key = (uint64_t)all->count + 1;
+	thread->key = key_of(thread);
 	if (!(g = prose_groups_find(all, thread->key)))
 		return false;
 	if (g->count == 0) {
@@ -220,7 +241,6 @@ static bool add_thread(struct prose_groups *all, struct prose_group *thread)
 	}
 	g->count++;
 	g->retained += thread->retained;
-	join_names(&g->text[NAME], &thread->text[NAME]);
 	if (thread->shallow > g->shallow) {
 		swap(&g->text[HOLDS], &thread->text[HOLDS]);
 		g->shallow = thread->shallow;
@@ -253,14 +273,33 @@ static int collect(struct answer *answer, struct prose_groups *all, struct outpu
 	return rc == HDB_END ? HDB_OK : rc;
 }
 
-/* Renames groups to "http-exec-* (10)": common prefix and number of threads. */
-static void count_names(struct prose_groups *all)
+/*
+ * Renames groups to "http-exec-* (10)": the pattern of the names and the number of threads. Cuts
+ * long names, because the frame would not fit beside them.
+ */
+static void name_groups(struct prose_groups *all, const struct render_style *style,
+			struct output *out)
 {
 	for (size_t i = 0; i < all->count; i++) {
 		struct prose_group *g = &all->items[i];
+		struct bytes name = { 0 };
 
 		if (g->count > 1)
-			bytes_format(&g->text[NAME], "* (%s)", base_number(g->count).text);
+			add_pattern(&name, &g->text[NAME]);
+		else
+			swap(&name, &g->text[NAME]);
+		if (name.size > NAME_WIDTH && !style->is_wide) {
+			name.size = NAME_WIDTH;
+			while ((name.data[name.size] & 0xc0) == 0x80)
+				name.size--;
+			bytes_format(&name, "...");
+			out->was_shortened = true;
+		}
+		if (g->count > 1)
+			bytes_format(&name, "%s(%s)", name.size ? " " : "no name ",
+				     base_number(g->count).text);
+		swap(&name, &g->text[NAME]);
+		bytes_release(&name);
 	}
 }
 
@@ -271,7 +310,7 @@ static int put_table(struct answer *answer, const struct render_style *style, st
 	int rc = collect(answer, &all, out);
 
 	if (rc == HDB_OK) {
-		count_names(&all);
+		name_groups(&all, style, out);
 		rc = prose_groups_table(answer, &all, style, out);
 	}
 	if (rc == HDB_OK && answer->row_count > 0)

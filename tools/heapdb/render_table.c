@@ -808,6 +808,7 @@ static bool is_value(const struct answer *answer, const char *column)
 	} values[] = {
 		{ "strings", "text" },         { "duplicates", "text" }, { "substrings", "text" },
 		{ "group-by-value", "value" }, { "properties", "name" }, { "properties", "value" },
+		{ "threads", "thread" },
 	};
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
