@@ -405,7 +405,9 @@ int entry_set_growth(struct heap *heap, const struct heap_collection *c, struct 
 	TRY(entry_growth(heap, c, &never, &removed, err));
 	if (removed)
 		explain_fact_set(out, EXPLAIN_FACT_removed, (double)removed);
-	if (!never)
+	/* nothing can be removed through a wrapper that does not allow it */
+	if (!never || strncmp(out->figures[EXPLAIN_FACT_entries_kind].text,
+			      "Collections$Unmodifiable", 24) == 0)
 		return HDB_OK;
 	(void)snprintf(text, sizeof(text), "No %s was ever removed from the %.60s.",
 		       c->rule->kind == HEAP_MAP ? "entry" : "element",

@@ -112,11 +112,12 @@ static int look_at_error(struct held_walk *w, const struct held_node *node, stru
 static int look_at_task(struct held_walk *w, const struct held_node *node, bool is_timer,
 			struct hdb_error *err)
 {
-	uint64_t state, period, time;
+	uint64_t state, period, time, runner;
 
 	TRY(held_field(w, node->ix, "state", &state, err));
 	TRY(held_field(w, node->ix, "period", &period, err));
 	TRY(held_field(w, node->ix, "time", &time, err));
+	TRY(held_field(w, node->ix, "runner", &runner, err));
 	w->periodic += period ? node->weight : 0;
 	held_add(&w->tasks,
 		 &(struct held_addend){ .class_no = node->class_no, .weight = node->weight });
@@ -128,9 +129,9 @@ static int look_at_task(struct held_walk *w, const struct held_node *node, bool 
 		w->done += node->weight;
 	/*
 	 * state NEW of FutureTask; a task with a scheduled time waits for that time and not for a
-	 * thread
+	 * thread, and a task with a runner is running
 	 */
-	else if (!is_timer && !state && !time)
+	else if (!is_timer && !state && !time && !runner)
 		w->queued += node->weight;
 	return HDB_OK;
 }
