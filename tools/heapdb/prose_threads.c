@@ -275,7 +275,7 @@ static int collect(struct answer *answer, struct prose_groups *all, struct outpu
 
 /*
  * Renames groups to "http-exec-* (10)": the pattern of the names and the number of threads. Cuts
- * long names, because the frame would not fit beside them.
+ * long names, because the frame would not fit next to them.
  */
 static void name_groups(struct prose_groups *all, const struct render_style *style,
 			struct output *out)
