@@ -20,7 +20,7 @@
 #define OBJECTS_A_BYTE 4
 
 /*
- * Reads the meta values on which other functions rely. They come from the file, and a damaged
+ * Reads the meta values on which other functions rely. These values come from the file. A damaged
  * database must not cause an allocation for more objects or classes than it can contain, or a
  * division by an alignment of 0.
  */
@@ -255,7 +255,7 @@ static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **ou
 	if (*out)
 		return HDB_OK;
 	r = store_record(heap->store, STORE_ID_DIRECTORY, block_no, &first_id, err);
-	if (r == HDB_OK) /* two lookups: first the block's first ID, then the block */
+	if (r == HDB_OK) /* two lookups: one for the first ID of the block, one for the block */
 		r = store_block(heap->store, STORE_IDS, first_id, &found, err);
 	if (r == HDB_NOTFOUND)
 		return store_damaged(heap->store, STORE_IDS, block_no, "block missing", err);
@@ -340,8 +340,8 @@ int heap_find(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *er
 }
 
 /*
- * Finds the last ID that is not greater than `id`, by a binary search. find_block guarantees that
- * the first ID of the block is not.
+ * Finds the last ID that is not greater than `id`, by binary search. find_block guarantees that the
+ * first ID of the block is not greater.
  */
 int heap_find_before(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *err)
 {
@@ -433,7 +433,7 @@ static uint64_t offset_in_group(struct heap_offsets **groups, const struct store
 
 	if (!*groups)
 		*groups = calloc(HEAP_OFFSET_GROUPS, sizeof(**groups));
-	if (!*groups) /* this works without the cache, but more slowly */
+	if (!*groups) /* works without the cache, but more slowly */
 		return store_objects_offset(block, ix % STORE_BLOCK_OBJECTS);
 	group = &(*groups)[group_no % HEAP_OFFSET_GROUPS];
 	if (group->group_no != group_no + 1) {
@@ -465,7 +465,7 @@ int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix,
 	*offset = offset_in_group(groups, block, ix);
 	if (*offset)
 		return HDB_OK;
-	/* the object is a class object, or the dump does not contain it */
+	/* for a class object, and for an object that is not in the dump */
 	TRY(heap_object(heap, ix, &o, err));
 	if (o.kind == STORE_CLASS)
 		*offset = heap_class(heap, (uint32_t)o.length)->file_offset;
@@ -487,8 +487,8 @@ static unsigned element_size(const struct heap *heap, const struct store_class *
 }
 
 /*
- * Rounds a size up. The alignment is a power of two except in a damaged database, so the common
- * case avoids the slow division.
+ * Rounds up a size. The alignment is a power of two except in a damaged database, so the common
+ * case avoids a slow division.
  */
 static uint64_t round_size(uint64_t v, unsigned align)
 {
@@ -505,9 +505,10 @@ uint64_t heap_tail_bytes(const struct heap *heap, uint64_t length)
 }
 
 /*
- * Computes a shallow size. Instances have the size of their class, plus a tail if they have a
- * length (stack chunks). Arrays have a header and elements, rounded up to the alignment. The header
- * is larger for elements of 8 bytes if the VM aligns them (wide_header_bytes).
+ * Computes a shallow size. An instance has the size of its class. An instance with a length (a
+ * stack chunk) also has a tail. An array has a header and elements, and is rounded up to the
+ * alignment. The header is larger for elements of 8 bytes if the VM aligns them
+ * (wide_header_bytes).
  */
 uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind, uint64_t length)
 {
@@ -586,8 +587,8 @@ static uint32_t heap_of(const struct store_objects *block, uint32_t i)
 }
 
 /*
- * Marks excluded objects. They remain in the block with kind HEAP_LEFT_OUT, so that positions still
- * correspond to object indexes.
+ * Marks excluded objects. They remain in the block with the kind HEAP_LEFT_OUT, so that positions
+ * in the block still correspond to object indexes.
  */
 static void leave_out(const struct heap *heap, const struct store_objects *block,
 		      struct heap_block *out)
@@ -631,8 +632,8 @@ static bool has_classes(const struct heap *heap, const struct store_objects *blo
 }
 
 /*
- * Fills in an object that is not a plain instance. Returns false if its class number, or the number
- * of the class that it represents, is invalid.
+ * Reads an object that is not a plain instance. Returns false if its class number, or the number of
+ * the class that it represents, is invalid.
  */
 static bool read_other(const struct heap *heap, struct heap_block *out, uint32_t i)
 {
@@ -684,8 +685,8 @@ int heap_each_block(struct heap *heap, struct base_work *work, heap_look look, v
 }
 
 /*
- * Visits blocks. A block without objects of a requested class is not decoded, because its
- * dictionary of classes shows that it can be skipped.
+ * Visits blocks. If the dictionary of classes shows that a block has no objects of a requested
+ * class, the block is not decoded.
  */
 int heap_each_block_of(struct heap *heap, const struct heap_pass *blocks, heap_look look, void *ctx,
 		       struct hdb_error *err)
@@ -721,7 +722,8 @@ int heap_passes_over(struct heap *heap, uint32_t ix, bool *out, struct hdb_error
 }
 
 /*
- * Reads the classes of a block. Skips the lengths, because this is for passes that need no sizes.
+ * Reads the classes of a block. Skips the lengths, because the passes that call this function do
+ * not need sizes.
  */
 int heap_read_classes(struct heap *heap, uint32_t block_no, struct heap_block *out,
 		      struct hdb_error *err)

@@ -1,8 +1,8 @@
 /*
- * heap/heap.h - an open heap database as a heap: objects, classes, sizes, references and roots.
+ * heap/heap.h - an open heap database: objects, classes, sizes, references and roots.
  *
- * Only base tables are read; derived tables belong to derive/. Only one thread at a time may use a
- * heap. Unless stated otherwise, returned pointers are borrowed until heap_close.
+ * This file reads only base tables. Derived tables belong to derive/. Only one thread at a time may
+ * use a heap. Unless stated otherwise, returned pointers are borrowed until heap_close.
  */
 #ifndef HEAP_HEAP_H
 #define HEAP_HEAP_H
@@ -44,31 +44,34 @@ struct heap_offsets {
 	uint64_t offset[PACK_GROUP];
 };
 
-/* Facts that readers of any answer should know first. */
+/* Facts about the dump that the reader of any answer needs to know first. */
 struct heap_state {
-	/* a message if the dump file has changed since the import; NULL: unchanged, or missing */
+	/*
+	 * message if the dump file has changed since the import; NULL if it is unchanged or missing
+	 */
 	char *stale;
-	/* a message about data that the dump lacks; NULL: no data is known to be missing */
+	/* message about data that is missing from the dump, or NULL */
 	char *incomplete;
-	/* a message if values were removed from the dump; NULL: no removal is known */
+	/* message if values were removed from the dump, or NULL */
 	const char *redacted;
 	/* minimum number of bytes missing from a truncated dump, or 0 if unknown */
 	uint64_t missing_bytes;
 	uint64_t skipped_bytes; /* number of bytes with objects that could not be read */
 	uint64_t roots_seen;    /* number of root records for objects of the dump */
-	bool is_cut;            /* the end of the dump is missing */
-	bool is_damaged;        /* its end, or bytes or packets in it, are missing */
+	bool is_cut;            /* whether the end of the dump is missing */
+	/* whether the end of the dump, or bytes or packets inside the dump, are missing */
+	bool is_damaged;
 	/* whether objects without referrers count as roots; they are in the `orphans` table */
 	bool takes_orphans;
 	/* path of the dump at import */
 	char imported_path[4096];
 	char layout[128];        /* "": none */
-	char mapping_path[4096]; /* path of the mapping file; "": names are as in the dump */
+	char mapping_path[4096]; /* path of the mapping file, or "" if names are as in the dump */
 	unsigned snapshot;
 	bool is_strict;
 };
 
-/* Restricts passes over objects to one heap on Android. */
+/* Restricts passes over objects to a single Android heap. */
 struct heap_filter {
 	bool is_on; /* whether heap_read_block marks objects of other heaps as HEAP_LEFT_OUT */
 	/*
@@ -79,7 +82,7 @@ struct heap_filter {
 	uint32_t heap_no; /* number of the selected heap, as heap_no in struct heap_object */
 };
 
-/* A field, and 1 + its number. */
+/* A cached field, with 1 + its number. */
 struct heap_kept_field {
 	uint64_t end;
 	struct store_field field;
@@ -98,7 +101,7 @@ struct heap_class_tables {
 		*below;   /* tables for deep class hierarchies, see heap_classes.c; owned */
 };
 
-/* Open blocks of objects and IDs, by block number. */
+/* Open blocks of objects and of IDs, by block number. */
 struct heap_blocks {
 	struct store_objects **objects;
 	struct store_ids **ids;
@@ -130,7 +133,7 @@ struct heap_value_tables {
 
 /* The dump, which is opened on first use. */
 struct heap_dump {
-	/* path given by the user, borrowed; NULL means use the path recorded at import */
+	/* path given by the user, borrowed; NULL means the path recorded by the import */
 	const char *path;
 	struct base_source *source;
 	struct hprof_file file;
@@ -147,10 +150,10 @@ struct heap {
 	struct heap_state state; /* determined when the heap is opened */
 	uint32_t class_class_no; /* class number of java.lang.Class */
 	bool is_android;
-	/* whether it was made from a portable heap dump, so that it has no fields and values */
+	/* whether the dump was a portable heap dump, which has no fields and values */
 	bool is_phd;
 	struct heap_filter filter;
-	const char *rules_path; /* the user's rules file (queries/explain), borrowed; NULL: none */
+	const char *rules_path; /* the user's rules file (queries/explain), borrowed, or NULL */
 	/* private */
 	struct heap_class_tables classes;
 	struct heap_blocks blocks;
@@ -176,7 +179,7 @@ void heap_close(struct heap *heap);
 
 /* ---- IDs ---- */
 
-/* Finds the index of an ID: HDB_OK or HDB_NOTFOUND (without a message). */
+/* Finds the index of an ID. Returns HDB_OK, or HDB_NOTFOUND without a message. */
 int heap_find(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *err);
 
 /*
@@ -231,8 +234,8 @@ int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix,
 		   struct hdb_error *err);
 
 /*
- * Sets *is_real to whether the object is in the dump. The boot loader's placeholder and invented
- * classes are not.
+ * Sets *is_real to whether the object is in the dump. This is not the case for the boot loader's
+ * placeholder and for invented classes.
  */
 int heap_is_real(struct heap *heap, uint32_t ix, bool *is_real, struct hdb_error *err);
 
@@ -243,8 +246,8 @@ int heap_is_real(struct heap *heap, uint32_t ix, bool *is_real, struct hdb_error
 uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind, uint64_t length);
 
 /*
- * Returns the number of bytes after the fields of an instance that has a length. These are the
- * stack of a stack chunk or, in a heap graph, the amount by which an object exceeds the smallest
+ * Returns the number of bytes after the fields of an instance that has a length: the stack of a
+ * stack chunk or, in a heap graph, the number of bytes by which an object exceeds the smallest
  * object of its class.
  */
 uint64_t heap_tail_bytes(const struct heap *heap, uint64_t length);
@@ -299,7 +302,7 @@ static inline void heap_filter_restore(struct heap_filter_was *was)
 {
 	was->heap->filter.is_on = was->is_on;
 }
-/* clang considers a variable unused if only its destructor uses it. */
+/* clang considers a variable unused if only its cleanup function uses it. */
 #define HEAP_FILTER_SCOPE(show, heap) \
 	__attribute__((unused)) \
 	BASE_SCOPED(heap_filter_restore) struct heap_filter_was heap_filter_was_ = { heap, \
@@ -349,16 +352,15 @@ static inline uint32_t heap_block_no(const struct heap_block *block)
 }
 
 /*
- * Receives each block of a pass. The block is borrowed for the call. A positive result stops the
+ * Called for each block of a pass. The block is borrowed for the call. A positive result stops the
  * pass.
  */
 typedef int (*heap_look)(void *ctx, const struct heap_block *block, struct hdb_error *err);
 
 /*
- * Reads all blocks like heap_read_block, in order, on the calling thread, and calls `look` for
- * each. Then, unless `work` is NULL, calls base_step with the index of the block's first object.
- * The first result of `look` that is not HDB_OK, including positive values, ends the pass and is
- * returned.
+ * Reads all blocks like heap_read_block, in order, on the calling thread, and calls `look` for each
+ * block. Unless `work` is NULL, then calls base_step with the index of the block's first object. If
+ * `look` returns anything but HDB_OK, even a positive value, the pass ends and returns this result.
  */
 int heap_each_block(struct heap *heap, struct base_work *work, heap_look look, void *ctx,
 		    struct hdb_error *err);
@@ -367,8 +369,8 @@ int heap_each_block(struct heap *heap, struct base_work *work, heap_look look, v
 struct heap_pass {
 	struct base_work *work; /* NULL: base_step is not called */
 	/*
-	 * indexed by class number: whether to visit blocks with objects of this class; NULL: visit
-	 * all blocks
+	 * for each class number, whether to visit blocks with objects of this class; NULL means
+	 * visit all blocks
 	 */
 	const uint8_t *is_wanted;
 };
@@ -393,8 +395,8 @@ int heap_block_has(struct heap *heap, uint32_t block_no, const uint8_t *is_wante
 		   struct hdb_error *err);
 
 /*
- * Reads the file offsets of a block's sub-records, which are 0 for class objects and for objects
- * that the dump does not contain. `out` must have room for STORE_BLOCK_OBJECTS offsets.
+ * Reads the file offsets of the sub-records of a block's objects. The offset is 0 for class objects
+ * and for objects that are not in the dump. `out` must have room for STORE_BLOCK_OBJECTS offsets.
  */
 int heap_read_offsets(struct heap *heap, uint32_t block_no, uint64_t *out, struct hdb_error *err);
 
@@ -404,13 +406,13 @@ int heap_read_offsets(struct heap *heap, uint32_t block_no, uint64_t *out, struc
  */
 int heap_prepare_block(struct heap *heap, uint32_t block_no, struct hdb_error *err);
 
-/* Prepares all blocks, using several threads. */
+/* Prepares all blocks on several threads. */
 int heap_prepare_blocks(struct heap *heap, unsigned threads, struct hdb_error *err);
 
 /*
- * Asks the system to read the part of the dump that contains a block's objects, if it is one
- * contiguous part. This is only a hint, for passes over all objects: if the dump is not in memory,
- * single page faults are slow. May be called on other threads, like heap_read_block.
+ * Asks the operating system to read the part of the dump that contains a block's objects, if that
+ * part is contiguous. This is only a hint for passes over all objects, because single page faults
+ * are slow if the dump is not in memory. May be called on other threads, like heap_read_block.
  */
 void heap_prefetch_block(struct heap *heap, uint32_t block_no);
 /*
@@ -428,17 +430,17 @@ int heap_read_ids(struct heap *heap, uint32_t block_no, uint64_t *out, uint32_t 
 
 /*
  * The number of objects of a class and kind. Arrays and stack chunks are further divided by their
- * length modulo a period, so that all objects of a row have the same padding as an object with
- * `length`, for every alignment of this heap (layout_array_period).
+ * length modulo a period (layout_array_period), so that all objects of a row have the same padding
+ * as an object with `length`, for every alignment of this heap.
  */
 struct heap_count {
 	uint32_t class_no;
 	uint8_t kind;     /* enum store_kind; each class object has a separate row */
 	uint8_t embedded; /* as in heap_object */
 	bool is_invented; /* whether it is a class object that the dump does not contain */
-	uint64_t length;  /* class objects: number of the class */
+	uint64_t length;  /* for class objects: number of the class */
 	uint64_t count;
-	uint64_t elements;      /* arrays and stack chunks: sum of their lengths */
+	uint64_t elements;      /* for arrays and stack chunks: sum of their lengths */
 	uint64_t shallow_bytes; /* total shallow size */
 };
 
@@ -460,7 +462,7 @@ int heap_count_all(struct heap *heap, struct base_work *work,
 
 /* ---- classes ---- */
 
-/* Destination of a whole table of records, whose number has been checked. */
+/* Destination of a whole table of records. The number of records has been checked. */
 struct heap_records {
 	void *records; /* must have room for `count` records */
 	size_t size;   /* size of a record */
@@ -473,7 +475,7 @@ int heap_read_records(struct heap *heap, enum store_table table, const struct he
 int heap_load_classes(struct heap *heap, struct hdb_error *err);
 
 /*
- * Returns the number of objects that the dump does not contain: the boot loader's placeholder and
+ * Returns the number of objects that are not in the dump: the boot loader's placeholder and
  * invented classes. Classes must be loaded.
  */
 uint32_t heap_invented_count(const struct heap *heap);
@@ -506,20 +508,20 @@ static inline bool heap_object_is_counted(const struct heap *heap, const struct 
 }
 
 /*
- * Checks that everything read so far could be read: the database, including reads without an error
- * argument (store_failed), and the mapped dump. Must be called at the end of each step, before
+ * Checks that no read has failed: neither from the database, including reads without an error
+ * argument (store_failed), nor from the mapped dump. Must be called at the end of each step, before
  * results are shown.
  */
 int heap_check(struct heap *heap, struct hdb_error *err);
 /*
- * Like heap_check, but also checks that the database and the dump still have their sizes, which
- * requires system calls.
+ * Like heap_check, but also checks that the sizes of the database and the dump have not changed,
+ * which requires system calls.
  */
 int heap_check_size(struct heap *heap, struct hdb_error *err);
 
 /*
  * Reports HDB_ENOMEM. If err is NULL, heap_check reports the error later. May be called on any
- * thread. It is inline so that static analysers see that it always returns an error.
+ * thread. The function is inline so that static analysers see that it always returns an error.
  */
 static inline int heap_fail_memory(struct heap *heap, const char *what, uint64_t bytes,
 				   struct hdb_error *err)
@@ -555,7 +557,7 @@ const char *heap_loader_name(struct heap *heap, const struct store_class *class)
  * fields are alive.
  */
 bool heap_class_is_permanent(struct heap *heap, uint32_t no);
-/* Returns whether an object is a class object of such a class. */
+/* Returns whether an object is the class object of such a class. */
 bool heap_is_permanent_class(struct heap *heap, uint32_t ix);
 
 /*
@@ -565,7 +567,7 @@ bool heap_is_permanent_class(struct heap *heap, uint32_t ix);
  */
 const char *heap_package(const char *class_name, size_t *size);
 
-/* Finds the class that a class object represents, or HEAP_NONE. */
+/* Finds the class that a class object represents. The result is HEAP_NONE for other objects. */
 int heap_class_of_object(struct heap *heap, uint32_t ix, uint32_t *class_no, struct hdb_error *err);
 
 /*
@@ -608,8 +610,8 @@ static inline struct store_lists_of heap_references_of(const struct heap *heap)
 int heap_load_roots(struct heap *heap, struct hdb_error *err);
 
 /*
- * Returns whether ix is a root. Local variables of known threads are not roots. Roots must be
- * loaded.
+ * Returns whether ix is a root. Local variables of known threads do not count as roots. Roots must
+ * be loaded.
  */
 static inline bool heap_is_root(const struct heap *heap, uint32_t ix)
 {
@@ -632,7 +634,7 @@ int heap_add_orphans(struct heap *heap, struct hdb_error *err);
  */
 bool heap_is_orphan(const struct heap *heap, uint32_t ix);
 
-/* Shown instead of a kind of root. */
+/* Shown instead of a kind of root for such an object. */
 #define HEAP_ORPHAN_NAME "none (its holder may be missing)"
 #define HEAP_STAYS_NAME "class that is never unloaded"
 
@@ -656,7 +658,10 @@ bool heap_keeps_dump(const struct heap *heap);
 int heap_find_state(struct heap *heap, struct hdb_error *err);
 void heap_release_state(struct heap *heap);
 
-/* Opens the dump, and checks that it is the imported one. Returns HDB_ECHANGED if it is not. */
+/*
+ * Opens the dump, and checks that it is the dump that was imported. Returns HDB_ECHANGED if it is
+ * not.
+ */
 int heap_open_dump(struct heap *heap, struct hdb_error *err);
 
 #endif

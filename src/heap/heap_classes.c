@@ -13,7 +13,7 @@
 
 /*
  * Counts the class tables against the memory budget before they are allocated. Fails with a message
- * if the budget is too small for a dump with millions of classes.
+ * if the budget is too small for the number of classes in the dump.
  */
 static int count_classes(struct heap *heap, struct hdb_error *err)
 {
@@ -214,8 +214,8 @@ static uint32_t hash_name(const char *name)
 }
 
 /*
- * Returns hashes of all class names, so that few names have to be compared, or NULL if memory is
- * exhausted.
+ * Returns the hashes of all class names, which avoid most comparisons of names. Returns NULL if
+ * memory is exhausted.
  */
 static const uint32_t *name_hashes(struct heap *heap)
 {
@@ -262,12 +262,12 @@ bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no)
 }
 
 /*
- * Number of superclasses beyond which a table of all classes is cheaper. Real hierarchies are not
- * as deep.
+ * Number of superclasses beyond which a table of all classes is cheaper. Real hierarchies have
+ * fewer levels.
  */
 #define PLAIN_STEPS 64
 /*
- * Maximum number of names that have such a table. All tables of rules together have fewer names. A
+ * Maximum number of names that have a table. The tables of rules together contain fewer names. A
  * table takes one byte per class.
  */
 #define BELOW_MAX 256
@@ -290,8 +290,8 @@ void heap_release_below(struct heap *heap)
 }
 
 /*
- * Fills in the table of a name. Visits each class at most twice, because the result found at the
- * end of a chain is stored for the whole chain.
+ * Computes the table for a name. Visits each class at most twice, because the result found at the
+ * end of a chain is stored for all classes of the chain.
  */
 static void mark_below(struct heap *heap, const char *name, uint8_t *marks)
 {
@@ -315,8 +315,8 @@ static void mark_below(struct heap *heap, const char *name, uint8_t *marks)
 }
 
 /*
- * Returns the table of a name, and builds it on first use. Returns NULL if memory is exhausted or
- * all tables are in use.
+ * Returns the table for a name. The first call builds it. Returns NULL if memory is exhausted or
+ * the maximum number of tables exists.
  */
 static const uint8_t *below_table(struct heap *heap, const char *name)
 {

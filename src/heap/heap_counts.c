@@ -1,6 +1,7 @@
 /*
  * heap/heap_counts.c - number and total size of objects by class and kind, as counted by the
- * import. They come from the `class.counts` table, plus one row per class object.
+ * import. The figures come from the `class.counts` table, which is extended by one row per class
+ * object.
  */
 #include "heap/heap.h"
 #include "layout/layout.h"
@@ -8,8 +9,8 @@
 #include <assert.h>
 
 /*
- * Returns the total number of bytes by which the objects of a row exceed objects with the row's
- * length.
+ * Returns the total number of bytes by which the objects of a row exceed objects that have the
+ * length of the row.
  */
 static uint64_t bytes_beyond(const struct heap *heap, const struct heap_count *c, uint32_t modulus)
 {
@@ -63,9 +64,9 @@ static int each_class(struct heap *heap,
 }
 
 /*
- * Reports the counts. All objects of a row have the same padding, so their total size is exactly
- * the size of an object with the row's length times their number, plus the bytes of elements beyond
- * that length.
+ * Reports the counts. All objects of a row have the same padding, so their total size is exact: the
+ * size of an object with the row's length times the number of objects, plus the size of the
+ * elements beyond that length.
  */
 int heap_each_count(struct heap *heap,
 		    int (*take)(void *ctx, const struct heap_count *count, struct hdb_error *err),
@@ -76,7 +77,10 @@ int heap_each_count(struct heap *heap,
 	int r;
 
 	assert(take);
-	/* The import counted the objects of all heaps together, so its counts cannot be used. */
+	/*
+	 * The import counted the objects of all heaps together, so its counts do not apply to a
+	 * single heap.
+	 */
 	if (heap->filter.is_on)
 		return HDB_NOTFOUND;
 	TRY(store_table_info(heap->store, STORE_CLASS_COUNTS, &info, err));
@@ -117,7 +121,10 @@ struct taker {
 	void *ctx;
 };
 
-/* Reports each object with a count of one, for databases without counts and for filtered heaps. */
+/*
+ * Reports each object with a count of one. Used for databases without counts, and if a filter
+ * selects a single heap.
+ */
 static int give_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
 	const struct taker *to = ctx;

@@ -1,6 +1,6 @@
 /*
- * heap/heap_dump.c - the dump of an open heap database: opens it, checks that it was readable, and
- * asks the system to read ahead.
+ * heap/heap_dump.c - opens the dump of an open heap database, checks that it is readable, and asks
+ * the operating system to read ahead.
  */
 #include "base/fingerprint.h"
 #include "base/frames.h"
@@ -12,14 +12,14 @@
 
 /*
  * Number of objects whose offsets are sampled to find the part of the dump that a block needs.
- * Objects in address order are contiguous in the dump, in runs of thousands.
+ * Objects in address order are contiguous in the dump in runs of thousands.
  */
 #define WANT_SAMPLES 16u
-/* Maximum size of this part. Most bytes of a larger part may belong to other blocks. */
+/* Maximum size of this part. In a larger part, most bytes probably belong to other blocks. */
 #define WANT_BYTES_MAX (8u << 20)
 /*
- * Limits for the cache of decompressed frames if the database contains the dump: a share of the
- * budget, and a number of bytes.
+ * Limits for the cache of decompressed frames if the database contains the dump: maximum share of
+ * the budget (a divisor), and maximum number of bytes.
  */
 #define KEPT_CACHE_PART 8u
 #define KEPT_CACHE_MAX (64u << 20)
@@ -114,9 +114,9 @@ static int open_kept(struct heap *heap, struct hdb_error *err)
 /* ---- a dump file ---- */
 
 /*
- * Checks that a file is the imported dump. Objects are read at the offsets found at import, which
- * would yield garbage in another file, so size and fingerprint are compared before any byte is
- * used.
+ * Checks that a file is the imported dump. Size and fingerprint are compared before any byte is
+ * used, because objects are read at the offsets found by the import, which are meaningless in
+ * another file.
  */
 static int check_dump(struct heap *heap, const char *path, struct hdb_error *err)
 {
@@ -160,7 +160,10 @@ const char *heap_where_dump(const struct heap *heap)
 	return heap->dump.path ? heap->dump.path : heap->state.imported_path;
 }
 
-/* Opens the dump at the path given by the user, or else at the path of the import. */
+/*
+ * Opens the dump at the path given by the user or, if none was given, at the path recorded by the
+ * import.
+ */
 static int open_file(struct heap *heap, struct hdb_error *err)
 {
 	const char *path = heap_where_dump(heap);
@@ -186,7 +189,7 @@ int heap_open_dump(struct heap *heap, struct hdb_error *err)
 		base_source_close(heap->dump.source);
 		heap->dump.source = NULL;
 		/*
-		 * If the dump is missing, displayed values are optional, but system failures are
+		 * If the dump is missing, values are merely not shown, but system failures are
 		 * errors.
 		 */
 		if (r == HDB_ENOMEM || r == HDB_EIO || r == HDB_ECORRUPT)
@@ -203,8 +206,8 @@ int heap_open_dump(struct heap *heap, struct hdb_error *err)
 
 /*
  * Prefetches the part of the dump that a block needs. Samples a few of the block's offsets instead
- * of decoding all of them. If they are far apart, the objects are scattered over the dump, and
- * reading the whole range would cost more than it saves.
+ * of decoding all of them. If these offsets are far apart, the objects are scattered over the dump,
+ * and reading the whole range would cost more than it saves.
  */
 void heap_prefetch_block(struct heap *heap, uint32_t block_no)
 {

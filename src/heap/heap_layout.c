@@ -1,5 +1,5 @@
 /*
- * heap/heap_layout.c - lays out a class with the model that the import chose, and describes every
+ * heap/heap_layout.c - lays out a class with the model chosen by the import, and describes every
  * byte.
  */
 #include "heap/heap_layout.h"
@@ -11,12 +11,12 @@
 #include <assert.h>
 #include <string.h>
 
-/* Maximum size of a field name that is compared with known names. */
+/* Maximum size of a field name that is compared with known field names. */
 #define NAME_MAX_BYTES 128
 
 /*
- * Restores the model that the import chose, so that both compute the same layouts. Returns false if
- * the sizes are not based on a layout.
+ * Restores the model chosen by the import, so that layouts are the same as in the import. Returns
+ * false if the sizes are not based on a layout.
  */
 static bool read_model(const struct heap *heap, struct layout_model *out)
 {
@@ -57,7 +57,7 @@ const char *heap_part_name(uint8_t kind)
 	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "?";
 }
 
-/* The fields of one class while it is laid out. */
+/* State while the fields of one class are laid out. */
 struct own {
 	struct heap *heap;
 	const struct layout_model *model;
@@ -65,7 +65,7 @@ struct own {
 	unsigned known;         /* number of the class in HotSpot's table; see layout_known */
 	struct base_vec fields; /* struct layout_field; the tag is the index in parts */
 	struct base_vec parts;  /* struct heap_part */
-	uint64_t total;         /* number of fields of all classes so far */
+	uint64_t total;         /* number of fields added so far, for all classes */
 };
 
 static void release_own(struct own *own)
@@ -74,7 +74,10 @@ static void release_own(struct own *own)
 	base_vec_release(&own->parts);
 }
 
-/* Adds a field. A limit bounds the memory that a hostile class hierarchy can take. */
+/*
+ * Adds a field. The number of fields is limited, because a hostile class hierarchy could otherwise
+ * exhaust the memory.
+ */
 static int add_field(struct own *own, const struct heap_part *part, uint8_t group,
 		     struct hdb_error *err)
 {
@@ -97,8 +100,8 @@ static int add_field(struct own *own, const struct heap_part *part, uint8_t grou
 }
 
 /*
- * Sets *out to whether the listed fields do not fit into the recorded size. ART then lists fields
- * that are not in the object.
+ * Sets *out to whether the listed fields do not fit in the recorded size. In this case, ART has
+ * listed fields that are not in the object.
  */
 static int is_crowded(struct heap *heap, const struct layout_model *model,
 		      const struct store_class *class, bool *out, struct hdb_error *err)
@@ -181,7 +184,7 @@ static int add_fields(struct own *own, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Lists a class and its superclasses, outermost first. */
+/* Lists a class and its superclasses, starting with the topmost superclass. */
 static int list_line(struct heap *heap, uint32_t class_no, struct base_vec *line,
 		     struct hdb_error *err)
 {
@@ -260,8 +263,8 @@ static uint8_t hole_kind(const struct layout_model *model, uint64_t bytes)
 }
 
 /*
- * Adds parts for the bytes of an instance of `size` bytes that do not belong to fields: before,
- * between and after them.
+ * Adds parts for the bytes of an instance of `size` bytes that do not belong to fields: the bytes
+ * before, between and after the fields.
  */
 static int fill_holes(const struct layout_model *model, const struct layout_shape *shape,
 		      uint64_t size, struct base_vec *out, struct hdb_error *err)
@@ -290,7 +293,7 @@ static int fill_holes(const struct layout_model *model, const struct layout_shap
 	return at < size ? add_part(out, HEAP_PART_UNKNOWN, at, size, err) : HDB_OK;
 }
 
-/* Appends the header, the length, the padding, and an empty part for the elements. */
+/* Appends the header, the length, the padding, and an empty part that stands for the elements. */
 static int lay_out_array(struct heap *heap, const struct layout_model *model, uint32_t class_no,
 			 struct base_vec *out, struct hdb_error *err)
 {

@@ -23,7 +23,7 @@ enum heap_part_kind {
 	HEAP_PART_CONTENDED, /* padding of @Contended */
 	HEAP_PART_PADDING,   /* bytes at the end, up to the alignment */
 	/*
-	 * Bytes whose existence follows from the distances between objects but which the layout
+	 * Bytes whose existence follows from the distances between objects, but which the layout
 	 * does not explain.
 	 */
 	HEAP_PART_UNKNOWN,
@@ -38,8 +38,9 @@ struct heap_part {
 	uint32_t class_no; /* fields: declaring class; otherwise HEAP_NONE */
 	/* for a field listed in the dump, text number of its name; otherwise STORE_NONE */
 	uint32_t name_text;
-	const char *name;    /* name of an injected field (static); otherwise NULL */
-	uint32_t flat_bytes; /* size of a flat value; 0 means the field has none */
+	const char *name; /* name of an injected field (static); otherwise NULL */
+	/* size of a flat value; 0 if the field does not contain a flat value */
+	uint32_t flat_bytes;
 	uint32_t flat_align;
 	uint32_t flat_class; /* class of the flat value */
 	uint8_t kind;        /* enum heap_part_kind */
@@ -51,9 +52,9 @@ const char *heap_part_name(uint8_t kind);
 
 /*
  * Lays out a class as the import did. Appends its parts to `out` (struct heap_part, released by the
- * caller) in ascending order of offset. They cover an instance, or an empty array, without gaps.
- * Fails with HDB_EUSAGE if the sizes in the database are not based on a layout (--sizes mat or
- * dump).
+ * caller) in ascending order of offset. The parts cover an instance, or an empty array, without
+ * gaps. Fails with HDB_EUSAGE if the sizes in the database are not based on a layout (--sizes mat
+ * or dump).
  */
 int heap_lay_out(struct heap *heap, uint32_t class_no, struct base_vec *out, struct hdb_error *err);
 

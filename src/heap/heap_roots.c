@@ -57,7 +57,7 @@ int heap_add_orphans(struct heap *heap, struct hdb_error *err)
 
 /*
  * Returns whether an object is an orphan, which is marked as a root but has no root record. Records
- * of local variables do not count here, because they are references of their thread.
+ * of local variables are ignored here, because they count as references of their thread.
  */
 bool heap_is_orphan(const struct heap *heap, uint32_t ix)
 {
@@ -71,8 +71,8 @@ bool heap_is_orphan(const struct heap *heap, uint32_t ix)
 }
 
 /*
- * Loads the roots. Local variables get no bit, because they are references of their thread, to
- * which what they hold belongs. After a failure, `bits` remains NULL, so the next call tries again.
+ * Loads the roots. Local variables get no bit, because they count as references of their thread.
+ * After a failure, `bits` remains NULL, so the next call tries again.
  */
 int heap_load_roots(struct heap *heap, struct hdb_error *err)
 {

@@ -1,6 +1,7 @@
 /*
- * heap/heap_state.c - facts that readers of any answer should know first: whether the dump file has
- * changed since the import, and which parts are missing in the dump.
+ * heap/heap_state.c - determines the facts about the dump that the reader of any answer needs to
+ * know first: whether the dump file has changed since the import, and which parts of the dump are
+ * missing.
  */
 #include "base/fingerprint.h"
 #include "heap/heap.h"
@@ -48,8 +49,8 @@ static int append_other_size(struct heap *heap, const char *path, uint64_t is, u
 }
 
 /*
- * Returns whether the dump does not exist for this user. Otherwise, the system is the reason why it
- * could not be opened.
+ * Returns whether the dump does not exist for this user. Any other error is a failure of the
+ * system.
  */
 static bool is_gone(int errno_value)
 {
@@ -58,10 +59,10 @@ static bool is_gone(int errno_value)
 }
 
 /*
- * Compares the samples of a dump of the same size even if its modification time is unchanged. This
- * takes only 0.05 ms, and a dump may be overwritten within one tick of the file system's clock. A
- * dump that cannot be read at present is not reported as changed; queries that need its bytes
- * report the error.
+ * Compares the sampled bytes of a dump of the same size, even if its modification time is
+ * unchanged. This takes only 0.05 ms, and a dump may be overwritten within one tick of the file
+ * system's clock. If the dump cannot be read at present, it is not reported as changed. Queries
+ * that need its bytes report the error.
  */
 static int compare_dump(struct heap *heap, const char *path, int fd, struct hdb_error *err)
 {
@@ -88,9 +89,9 @@ static int compare_dump(struct heap *heap, const char *path, int fd, struct hdb_
 }
 
 /*
- * Finds whether the dump has changed. Uses O_NONBLOCK, because the path may meanwhile be a FIFO,
- * and opening one must not block. A dump that no longer exists is not stale, because the database
- * answers without it.
+ * Determines whether the dump has changed. Uses O_NONBLOCK, because the path may meanwhile be a
+ * FIFO, and opening a FIFO must not block. If the dump no longer exists, it is not stale, because
+ * the database answers queries without it.
  */
 static int find_stale(struct heap *heap, struct hdb_error *err)
 {
@@ -106,8 +107,8 @@ static int find_stale(struct heap *heap, struct hdb_error *err)
 }
 
 /*
- * Determines from its size whether the compressed file has been replaced. The dump itself is
- * contained in the database and cannot change.
+ * Determines whether the compressed file has been replaced, by comparing its size. The dump itself
+ * is contained in the database and cannot change.
  */
 static int find_replaced(struct heap *heap, struct hdb_error *err)
 {
@@ -134,8 +135,8 @@ static int find_incomplete(struct heap *heap, struct hdb_error *err)
 	state->roots_seen = store_meta_number(heap->store, "roots", 0);
 	/*
 	 * In a truncated dump, a missing object may have referred to any object. In a heap graph
-	 * with missing packets, roots are in separate packets, so if the graph has roots, objects
-	 * that they do not reach are garbage.
+	 * with missing packets, roots are in separate packets. If such a graph has roots, objects
+	 * that are not reachable from them are garbage.
 	 */
 	state->takes_orphans =
 		lacks & ~(uint64_t)STORE_LACKS_PACKETS || (lacks && !state->roots_seen);

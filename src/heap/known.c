@@ -1,6 +1,4 @@
-/*
- * heap/known.c - reads fields by name, and finds the rows of known classes; see known.h.
- */
+/* heap/known.c - reads fields by name, and finds the rows of known classes. See known.h. */
 #include "heap/known.h"
 
 #include "base/bytes.h"
@@ -10,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of slots in the cache of field positions, a power of two. Collisions only cost time. */
+/* Number of slots in the cache of field positions, a power of two. Collisions cost only time. */
 #define PLACES 8192u
 /* Maximum size of a field name that is cached. */
 #define PLACE_NAME_MAX 32
-/* Maximum size of a field name in a dump that is compared. */
+/* Maximum size of a field name in the dump that is compared. */
 #define FIELD_NAME_MAX 128
 /* Maximum number of references in a path. Paths in tables have only a few. */
 #define PATH_STEPS_MAX 16
@@ -29,11 +27,11 @@ struct place {
 };
 
 struct heap_known {
-	/* the instance opened last, because consecutive reads often use the same object */
+	/* the most recently opened instance, because consecutive reads often use the same object */
 	struct heap_instance last;
 	bool has_last;
 	struct place *places;
-	/* indexed by class: 1 + row; 0: not searched for yet */
+	/* indexed by class: 1 + row, or 0 if not searched for yet */
 	struct heap_known_row *rows[HEAP_KNOWN_TABLES];
 };
 
@@ -58,7 +56,8 @@ static struct heap_known *known_of(struct heap *heap)
 /* ---- positions of fields ---- */
 
 /*
- * A field to find in instances of class_no. It is declared by start_no or one of its superclasses.
+ * A field to find in instances of class_no. The field is declared by start_no or one of its
+ * superclasses.
  */
 struct sought {
 	uint32_t class_no, start_no;
@@ -203,8 +202,8 @@ int heap_instance_read(struct heap *heap, struct base_view *view, uint64_t offse
 }
 
 /*
- * Opens an instance, and remembers it: callers read several fields of one object in a row, and
- * opening it takes two lookups.
+ * Opens an instance and keeps it open, because callers read several fields of one object in a row,
+ * and opening an object takes two lookups.
  */
 int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out,
 		       struct hdb_error *err)
@@ -236,8 +235,8 @@ int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out
 }
 
 /*
- * Reads a field at a place. Compares the place with the size of this instance, because a record may
- * be shorter than its class requires.
+ * Reads a field at a place. Checks that the place is within this instance, because a record may be
+ * shorter than its class requires.
  */
 int heap_place_value(struct base_view *view, const struct heap_instance *instance,
 		     struct heap_place place, struct heap_value *out, struct hdb_error *err)
@@ -280,8 +279,8 @@ static int field_value(struct heap *heap, const struct heap_instance *instance,
 /* ---- paths ---- */
 
 /*
- * Returns the first alternative of a path whose first field exists in the class, or NULL if no
- * alternative has one.
+ * Returns the first alternative of a path whose first field exists in the class, or NULL if there
+ * is no such alternative.
  */
 static const char *choose(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path)
 {
@@ -388,8 +387,8 @@ int heap_path_object_as(struct heap *heap, struct heap_as from, const char *path
 }
 
 /*
- * Converts a value to a number. Bits are zero-extended, so signed types are sign-extended from
- * their own width. Only the lowest byte of a boolean is defined.
+ * Converts a value to a number. The bits are zero-extended, so signed types are sign-extended from
+ * their own width. In a boolean, only the lowest byte is defined.
  */
 bool heap_value_number(const struct heap_value *value, int64_t *out)
 {
@@ -429,8 +428,8 @@ int heap_path_number_as(struct heap *heap, struct heap_as from, const char *path
 /* ---- static fields ---- */
 
 /*
- * Reads a static field. Several class loaders may define a class with this name, some of them
- * without the field, so the search continues until a class has it.
+ * Reads a static field. Several class loaders may define a class with this name. Some of these
+ * classes may lack the field, so the search continues until a class has the field.
  */
 int heap_static_value(struct heap *heap, const char *class_and_field, struct heap_value *out,
 		      struct hdb_error *err)
@@ -474,7 +473,7 @@ int heap_static_object(struct heap *heap, const char *class_and_field, uint32_t 
 
 /* ---- rows of known classes ---- */
 
-/* Returns the row that names this class itself. Its `row` is HEAP_NONE if there is none. */
+/* Returns the row that names this class itself. Sets `row` to HEAP_NONE if there is no such row. */
 static struct heap_known_row own_row(struct heap *heap, uint32_t class_no,
 				     const struct heap_known_rows *known)
 {
@@ -487,7 +486,7 @@ static struct heap_known_row own_row(struct heap *heap, uint32_t class_no,
 	return (struct heap_known_row){ HEAP_NONE, HEAP_NONE };
 }
 
-/* Finds the nearest superclass that has a row, and stores the result for all classes on the way. */
+/* Finds the nearest superclass that has a row, and stores the result for all classes in between. */
 static void find_row(struct heap *heap, struct heap_known_row *rows, uint32_t class_no,
 		     const struct heap_known_rows *known)
 {
@@ -508,7 +507,10 @@ static void find_row(struct heap *heap, struct heap_known_row *rows, uint32_t cl
 	}
 }
 
-/* Finds the row of a class. Stores 1 + row, so that zeroed memory means "not searched for yet". */
+/*
+ * Finds the row of a class. The cache stores 1 + row, so that zeroed memory means "not searched for
+ * yet".
+ */
 bool heap_known_row(struct heap *heap, const struct heap_known_rows *rows, uint32_t class_no,
 		    struct heap_known_row *out)
 {

@@ -3,9 +3,9 @@
  * classes are cached: the positions of fields, and the row of a class in the tables of known
  * classes.
  *
- * This is for analyses that read a few fields of millions of objects. A path consists of field
- * names separated by dots ("map.size"). It may have alternatives for different versions of a class
- * ("elementData|array"), of which the first one whose first field exists is used.
+ * These functions are for analyses that read a few fields of millions of objects. A path consists
+ * of field names separated by dots ("map.size"). It may have alternatives for different versions of
+ * a class ("elementData|array"), of which the first alternative whose first field exists is used.
  */
 #ifndef HEAP_KNOWN_H
 #define HEAP_KNOWN_H
@@ -41,7 +41,7 @@ uint8_t heap_path_type(struct heap *heap, uint32_t class_no, uint32_t start_no, 
 
 /*
  * Finds the field values of the instance whose record is at `offset`, and sets body_offset and
- * body_size of *out. Sets body_offset to 0 if there is no instance.
+ * body_size in *out. If there is no instance at this offset, sets body_offset to 0.
  */
 int heap_instance_read(struct heap *heap, struct base_view *view, uint64_t offset,
 		       struct heap_instance *out, struct hdb_error *err);
@@ -50,13 +50,12 @@ int heap_instance_read(struct heap *heap, struct base_view *view, uint64_t offse
 struct heap_place {
 	uint64_t at;
 	uint8_t type; /* HPROF type */
-	uint8_t size; /* size in bytes; 0: there is no such field */
+	uint8_t size; /* size in bytes, or 0 if there is no such field */
 };
 
 /*
- * Reads a field through any view of the dump, and can therefore be called on any thread. Sets
- * out->type to 0 if the field does not exist, or if the instance is too short (the import reports
- * such instances).
+ * Reads a field through any view of the dump. May be called on any thread. Sets out->type to 0 if
+ * the field does not exist, or if the instance is too short (the import reports such instances).
  */
 int heap_place_value(struct base_view *view, const struct heap_instance *instance,
 		     struct heap_place place, struct heap_value *out, struct hdb_error *err);
@@ -69,8 +68,8 @@ int heap_path_place(struct heap *heap, uint32_t class_no, const char *path, stru
 		    struct hdb_error *err);
 
 /*
- * An object seen as an instance of one of its superclasses, in which the fields of its subclasses
- * are hidden.
+ * An object treated as an instance of one of its superclasses, so that the fields of subclasses are
+ * hidden.
  */
 struct heap_as {
 	uint32_t ix;
@@ -86,14 +85,14 @@ int heap_path_value_as(struct heap *heap, struct heap_as from, const char *path,
 		       struct heap_value *out, struct hdb_error *err);
 
 /*
- * Finds the object at the end of a path. Also returns HDB_NOTFOUND if the reference is null or the
+ * Finds the object at the end of a path. Returns HDB_NOTFOUND also if the reference is null or the
  * object is not in the dump.
  */
 int heap_path_object_as(struct heap *heap, struct heap_as from, const char *path, uint32_t *target,
 			struct hdb_error *err);
 
 /*
- * Reads the number at the end of a path, sign-extended. Also returns HDB_NOTFOUND if the value is
+ * Reads the number at the end of a path, sign-extended. Returns HDB_NOTFOUND also if the value is
  * not an integer.
  */
 int heap_path_number_as(struct heap *heap, struct heap_as from, const char *path, int64_t *out,
@@ -123,8 +122,8 @@ bool heap_value_number(const struct heap_value *value, int64_t *out);
 
 /*
  * Finds the object in a static field such as "java.util.ImmutableCollections.EMPTY". If several
- * classes have this name, uses the first one that has the field. Returns HDB_NOTFOUND if there is
- * none.
+ * classes have this name, uses the first class that has the field. Returns HDB_NOTFOUND if there is
+ * no object.
  */
 int heap_static_object(struct heap *heap, const char *class_and_field, uint32_t *target,
 		       struct hdb_error *err);
@@ -149,15 +148,14 @@ typedef bool (*heap_row_fits)(struct heap *heap, uint32_t row, uint32_t class_no
 struct heap_known_rows {
 	enum heap_known_table table;
 	/*
-	 * returns the class name of a row, or NULL after the last row; a name that contains "*" is
-	 * a pattern
+	 * returns the class name of a row, or NULL after the last row; a name with "*" is a pattern
 	 */
 	const char *(*name)(uint32_t row);
 	heap_row_fits fits;
 };
 
 struct heap_known_row {
-	uint32_t row;      /* row number; HEAP_NONE: no row matches */
+	uint32_t row;      /* row number, or HEAP_NONE if no row matches */
 	uint32_t class_no; /* the class named by the row: the class itself or a superclass */
 };
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Packages whose objects only hold objects that other code stores in them. The first five are MAT's
- * skip pattern. The others have the same role on Android and in other JVM languages.
+ * Packages whose objects only hold objects that other code has stored in them. The first five are
+ * MAT's skip pattern. The others play the same role on Android and in other JVM languages.
  */
 static const char *const platform_prefixes[] = {
 	"java.",    "javax.",    "com.sun.",     "sun.",         "jdk.",
@@ -46,8 +46,8 @@ bool heap_is_anonymous_class(const char *class_name)
 }
 
 /*
- * Returns whether a class belongs to the platform. Prefixes end with a dot, so that "java.util2.X"
- * does not match "java.".
+ * Returns whether a class belongs to the platform. The prefixes end with a dot, so "java." does not
+ * match "java2.X".
  */
 bool heap_is_platform_class(const char *class_name)
 {
@@ -60,9 +60,9 @@ bool heap_is_platform_class(const char *class_name)
 }
 
 /*
- * Names of value classes. Objects that many others share have these classes, which do not show who
- * holds them. Collections, references, threads and other classes whose instances are numerous for
- * reasons of their own are not in the list.
+ * Names of value classes. Many objects share instances of these classes, so an instance does not
+ * show who holds it. Collections, references, threads and other classes that can have many
+ * instances for reasons of their own are not in the list.
  */
 static const char *const value_names[] = {
 	"java.lang.Class",   "java.lang.Object",     "java.lang.String",
@@ -86,8 +86,8 @@ bool heap_is_value_class(const char *class_name)
 	const size_t size = strlen(class_name);
 
 	/*
-	 * An array belongs to the object that refers to it, but an array of an application class is
-	 * a clue.
+	 * An array belongs to the object that refers to it. However, the element class of an array
+	 * may be an application class, which identifies the owner.
 	 */
 	if (size > 2 && strcmp(class_name + size - 2, "[]") == 0)
 		return heap_is_platform_class(class_name);

@@ -13,8 +13,8 @@
 bool heap_is_platform_class(const char *class_name);
 
 /*
- * Returns whether a class has no name in the source, such as "a.Cache$1". If it is a collection, it
- * holds the objects that the enclosing class puts into it.
+ * Returns whether a class has no name in the source, such as "a.Cache$1". An anonymous collection
+ * class holds the objects that its enclosing class stores in it.
  */
 bool heap_is_anonymous_class(const char *class_name);
 
@@ -22,9 +22,9 @@ bool heap_is_anonymous_class(const char *class_name);
 bool heap_is_number_array(const char *class_name);
 
 /*
- * Returns whether objects of the class are merely values or containers of the platform, such as
- * java.lang.Class, java.lang.String, byte[] and Object[]. Such a class as a whole is never a leak
- * suspect, because each of its objects exists for its own reason.
+ * Returns whether the class is a value or container class of the platform, such as java.lang.Class,
+ * java.lang.String, byte[] and Object[]. Such a class as a whole is never a leak suspect, because
+ * each of its objects exists for its own reason.
  */
 bool heap_is_value_class(const char *class_name);
 

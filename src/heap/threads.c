@@ -37,7 +37,7 @@ int heap_thread(struct heap *heap, uint64_t no, struct store_thread *out, struct
 	return check_thread(heap, no, out, err);
 }
 
-/* Finds a record by its first member, a u32, in a table sorted by it. */
+/* Finds a record by its first member, a u32, in a table that is sorted by this member. */
 static int find_serial(struct heap *heap, enum store_table table, uint32_t serial, void *out,
 		       struct hdb_error *err)
 {
@@ -159,9 +159,9 @@ static int groups_of_object(struct heap *heap, uint32_t ix, struct heap_thread_g
 }
 
 /*
- * Finds the groups of a thread. A START_THREAD record contains the names at the start of the
- * thread. Without a record, reads the thread object, whose group the VM clears when the thread
- * ends.
+ * Finds the groups of a thread. A START_THREAD record contains the names as of the start of the
+ * thread. Without such a record, reads the thread object. The VM clears the group in this object
+ * when the thread ends.
  */
 int heap_thread_groups(struct heap *heap, const struct store_thread *thread,
 		       struct heap_thread_groups *out, struct hdb_error *err)
@@ -210,8 +210,8 @@ int heap_trace_frame(struct heap *heap, const struct store_trace *trace, uint32_
 }
 
 /*
- * Writes a frame as text. Line numbers in HPROF: above 0, a line; 0 or -1, unknown; -2, a compiled
- * method; -3, a native method. Some VMs write class names with slashes.
+ * Writes a frame as text. HPROF uses these line numbers: above 0, a line; 0 or -1, unknown; -2, a
+ * compiled method; -3, a native method. Some VMs write class names with slashes.
  */
 int heap_frame_text(struct heap *heap, const struct store_frame *frame, char *buf, size_t size,
 		    struct hdb_error *err)

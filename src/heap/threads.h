@@ -11,12 +11,13 @@
 #define HEAP_GROUP_NAME_MAX 256
 
 /*
- * Return the number of threads in the dump, and read thread number `no`, in order of serial number.
+ * The first function returns the number of threads in the dump. The second reads thread number
+ * `no`, in order of serial number.
  */
 uint64_t heap_thread_count(struct heap *heap);
 int heap_thread(struct heap *heap, uint64_t no, struct store_thread *out, struct hdb_error *err);
 
-/* Finds the thread with this serial: HDB_OK or HDB_NOTFOUND. */
+/* Finds the thread with this serial number. Returns HDB_OK or HDB_NOTFOUND. */
 int heap_thread_by_serial(struct heap *heap, uint32_t serial, struct store_thread *out,
 			  struct hdb_error *err);
 
@@ -45,13 +46,13 @@ struct heap_thread_groups {
 int heap_thread_groups(struct heap *heap, const struct store_thread *thread,
 		       struct heap_thread_groups *out, struct hdb_error *err);
 
-/* Finds the trace with this serial: HDB_OK or HDB_NOTFOUND. */
+/* Finds the trace with this serial number. Returns HDB_OK or HDB_NOTFOUND. */
 int heap_trace(struct heap *heap, uint32_t trace_serial, struct store_trace *out,
 	       struct hdb_error *err);
 
 /*
- * Reads frame number `depth` of a trace (0: the innermost). Returns HDB_NOTFOUND if the dump does
- * not contain it.
+ * Reads frame number `depth` of a trace (0 is the innermost). Returns HDB_NOTFOUND if the dump does
+ * not contain the frame.
  */
 int heap_trace_frame(struct heap *heap, const struct store_trace *trace, uint32_t depth,
 		     struct store_frame *out, struct hdb_error *err);
@@ -61,9 +62,9 @@ int heap_frame_text(struct heap *heap, const struct store_frame *frame, char *bu
 		    struct hdb_error *err);
 
 /*
- * Writes the innermost frame of an application class, searching from frame number `depth` on, in
- * the format of heap_frame_text. Writes "" if there is none, or if the dump does not contain a
- * frame before it.
+ * Writes the innermost frame of an application class, in the format of heap_frame_text. The search
+ * starts at frame number `depth`. Writes "" if there is no such frame, or if the dump lacks a frame
+ * before it.
  */
 int heap_own_frame(struct heap *heap, const struct store_trace *trace, uint32_t depth,
 		   struct base_text to, struct hdb_error *err);

@@ -10,10 +10,12 @@
 /* Maximum number of nested wrappers. A wrapper may wrap itself. */
 #define WRAPPERS_MAX 16
 /*
- * Maximum number of cells of a striped counter. Real counters have at most one cell per processor.
+ * Maximum number of cells in a striped counter. Real counters have at most one cell per processor.
  */
 #define CELLS_MAX 1024u
-/* Maximum number of parts whose sizes are added up. Real maps have a few per processor. */
+/*
+ * Maximum number of parts whose sizes are added up. Real maps have only a few parts per processor.
+ */
 #define PARTS_MAX 4096u
 
 const char *heap_collection_kind_name(enum heap_collection_kind kind)
@@ -34,8 +36,8 @@ static const char *row_name(uint32_t row)
 }
 
 /*
- * Returns whether the class has the fields named in the row. In a list of field names, only the
- * first is checked.
+ * Returns whether the class has the fields named in the row. For a list of field names, only the
+ * first field is checked.
  */
 static bool fits(struct heap *heap, uint32_t row, uint32_t class_no)
 {
@@ -72,8 +74,8 @@ static bool fits(struct heap *heap, uint32_t row, uint32_t class_no)
 static const struct heap_known_rows collection_rows = { HEAP_KNOWN_COLLECTIONS, row_name, fits };
 
 /*
- * Returns the row for a class. Several rows may describe versions of one class, so the first row
- * whose fields exist is used (fits).
+ * Returns the row for a class. Several rows may describe different versions of the same class. The
+ * first row whose fields exist (fits) is used.
  */
 const struct heap_collection_rule *heap_collection_row(struct heap *heap, uint32_t class_no,
 						       uint32_t *row_class)
@@ -121,7 +123,10 @@ static int add_cells(struct heap *heap, const struct heap_collection *c, int64_t
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Sets the size as read from the dump. It may be wrong, so it is limited to `most`. */
+/*
+ * Sets the size that was read from the dump. It may be wrong, so sizes above `most` are reduced to
+ * `most`.
+ */
 static void set_size(struct heap_collection *c, int64_t size, uint64_t most)
 {
 	c->has_size = true;
@@ -130,7 +135,7 @@ static void set_size(struct heap_collection *c, int64_t size, uint64_t most)
 	assert(c->size <= most);
 }
 
-/* Reads the index of a ring's first element, or the index after its last. */
+/* Reads the index of a ring buffer's first element, or the index after its last element. */
 static int ring_index(struct heap *heap, const struct heap_collection *c, const char *path,
 		      uint64_t *out, struct hdb_error *err)
 {
@@ -143,8 +148,8 @@ static int ring_index(struct heap *heap, const struct heap_collection *c, const 
 }
 
 /*
- * Computes the size of a ring. If the end is before the start, the elements wrap around. Equal
- * indexes mean an empty ring.
+ * Computes the number of elements in a ring buffer. If the end is before the start, the elements
+ * wrap around. If both indexes are equal, the buffer is empty.
  */
 static int size_of_ring(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
@@ -214,7 +219,7 @@ static uint64_t count_names(const char *names)
 }
 
 /*
- * Finds the array that determines the capacity. For lists that serve as arrays (HEAP_OF_LISTS),
+ * Finds the array that determines the capacity. For lists used instead of arrays (HEAP_OF_LISTS),
  * finds only the length.
  */
 static int find_array(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
@@ -260,20 +265,20 @@ static void set_capacity(struct heap_collection *c)
 	c->capacity = rule->shape == HEAP_PAIRS ? c->array_length / 2 :
 		      rule->shape == HEAP_WORDS ? c->array_length * 64 :
 						  c->array_length;
-	/* fastutil has an additional slot for the key that marks a free slot. */
+	/* fastutil allocates one more slot, for the key that also marks free slots. */
 	if (rule->extra && rule->shape == HEAP_SLOTS && c->capacity)
 		c->capacity--;
 }
 
 /*
  * Reads or derives the number of elements. `most` is an upper bound that is valid for every heap:
- * set_size replaces impossible values from a damaged or hostile dump. Leaves has_size false if the
- * elements must be counted.
+ * set_size replaces impossible values from a damaged or hostile dump. If the elements must be
+ * counted, has_size remains false.
  */
 static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
 	const struct heap_collection_rule *rule = c->inner;
-	/* entries are objects of the heap, and arrays have at least as many slots as elements */
+	/* entries are objects of the heap, and an array has at least as many slots as elements */
 	uint64_t most = rule->shape == HEAP_ARRAY || rule->shape == HEAP_SLOTS ? c->array_length :
 			rule->shape == HEAP_PAIRS ? c->array_length / 2 :
 						    heap->object_count;
@@ -281,7 +286,10 @@ static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_er
 	int r = HDB_OK;
 
 	assert(rule->shape != HEAP_WRAP);
-	/* Elements in these shapes need not be objects, so the number of objects is not a limit. */
+	/*
+	 * In these shapes, elements need not be objects, so the number of objects is no upper
+	 * bound.
+	 */
 	if (rule->shape == HEAP_HIDDEN || rule->shape == HEAP_NODES)
 		most = INT32_MAX;
 	if (rule->shape == HEAP_WORDS && !rule->size)
@@ -354,8 +362,8 @@ static int unwrap(struct heap *heap, struct heap_collection *c, struct hdb_error
 }
 
 /*
- * Accepts the lists that the known tries use instead of arrays: empty lists, lists with a single
- * field, and lists backed by an array.
+ * Opens a list that a known trie uses instead of an array: an empty list, a list with a single
+ * field, or a list backed by an array.
  */
 int heap_chunk_open_list(struct heap *heap, struct heap_chunk *chunk, uint32_t ix, uint64_t *length,
 			 struct hdb_error *err)
@@ -391,7 +399,7 @@ int heap_chunk_open_list(struct heap *heap, struct heap_chunk *chunk, uint32_t i
 	return c.inner->first ? ring_index(heap, &c, c.inner->first, &chunk->first, err) : HDB_OK;
 }
 
-/* Reads everything except the totals over parts. */
+/* Reads everything except the totals over all parts. */
 static int open_plain(struct heap *heap, uint32_t ix, struct heap_collection *c,
 		      struct hdb_error *err)
 {
@@ -474,8 +482,8 @@ struct used {
 };
 
 /*
- * Counts slots that are not null. In arrays of pairs, `step` skips the values, so only keys are
- * counted.
+ * Counts slots that are not null. In an array of pairs, `step` skips the values, so that only the
+ * keys are counted.
  */
 static int add_used(struct heap *heap, uint32_t array_ix, uint64_t length, struct used *used,
 		    struct hdb_error *err)
@@ -521,8 +529,8 @@ int heap_collection_used(struct heap *heap, const struct heap_collection *c, uin
 }
 
 /*
- * Counts the elements in at most *budget steps, and subtracts the steps taken. If the budget runs
- * out, returns no size, because a partial count would look exact.
+ * Counts the elements in at most *budget steps, and subtracts the number of steps from *budget. If
+ * the budget does not suffice, returns no size, because a partial count would look exact.
  */
 int heap_collection_count(struct heap *heap, struct heap_collection *c, uint64_t *budget,
 			  struct hdb_error *err)

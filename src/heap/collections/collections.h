@@ -14,28 +14,28 @@ enum heap_collection_kind { HEAP_LIST, HEAP_SET, HEAP_MAP, HEAP_QUEUE, HEAP_BITS
 
 /* How the contents are stored. */
 enum heap_collection_shape {
-	HEAP_EMPTY, /* no elements are stored; always empty */
-	HEAP_WRAP,  /* elements in another collection, at `store` */
-	/* the elements of the array at `store`, from index `first` on, wrapping around */
+	HEAP_EMPTY, /* always empty: the class stores no elements */
+	HEAP_WRAP,  /* a wrapper: the elements are in the collection at `store` */
+	/* elements of the array at `store`, starting at index `first` and wrapping around */
 	HEAP_ARRAY,
-	/* in any slots of the array at `store`; the keys are in the array at `key`, if given */
+	/* in any slot of the array at `store`, with keys in the array at `key`, if given */
 	HEAP_SLOTS,
 	HEAP_PAIRS, /* keys and values alternate in the array at `store` */
 	/*
-	 * in entry objects: each slot of the array at `store` begins a chain, linked by `next` if
-	 * given
+	 * in entry objects: each slot of the array at `store` begins a chain of entries, linked by
+	 * `next` if given
 	 */
 	HEAP_CHAINS,
-	HEAP_LINKED, /* elements in entry objects that start at `store` and are linked by `next` */
-	/* elements in entry objects: the root at `store`, children by `left` and `next` */
+	HEAP_LINKED, /* in entry objects: a list that starts at `store` and is linked by `next` */
+	/* in entry objects: a tree with its root at `store` and children at `left` and `next` */
 	HEAP_TREE,
-	/* elements in other collections, which are the elements of the array at `store` */
+	/* in other collections, which are the elements of the array at `store` */
 	HEAP_PARTS,
-	/* elements in the object's own fields: `value` and `key` are lists of field names */
+	/* in fields of the object itself, named in the lists `value` and `key` */
 	HEAP_FIELDS,
-	HEAP_WORDS, /* as bits of the long, or of the array of longs, at `store` */
-	HEAP_NODES, /* elements in nodes, which are objects with their own rows; see `parts` */
-	/* in an undescribed structure: only the size is known, which is `size` minus `first` */
+	HEAP_WORDS, /* bits of the long, or of the array of longs, at `store` */
+	HEAP_NODES, /* in nodes, which are objects with their own rows (see `parts`) */
+	/* in an unknown structure: only the size is known, which is `size` minus `first` */
 	HEAP_HIDDEN
 };
 
@@ -47,14 +47,16 @@ enum heap_collection_flag {
 	HEAP_CIRCULAR = 2, /* the entry at `store` is a sentinel that also ends the list */
 	/* entries with a null key (or, without keys, a null value) are not elements */
 	HEAP_SKIPS_NULL = 4,
-	/* the first `size` slots or pairs are the elements, even if they are null */
+	/* the first `size` slots or pairs are elements, even if they are null */
 	HEAP_DENSE = 8,
-	HEAP_BY_VALUE = 16,  /* a slot is in use if its value, not its key, is not null */
-	HEAP_LENT = 32,      /* the array belongs to another collection */
-	HEAP_PART = 64,      /* a part of another collection, not listed as a collection */
-	HEAP_APART = 128,    /* the entry of the flag at `extra` is not included in `size` */
-	HEAP_BOUNDED = 256,  /* a view of a sorted map: contains only keys within its bounds */
-	HEAP_OF_LISTS = 512, /* `store` and `key` are lists, not arrays */
+	HEAP_BY_VALUE = 16, /* a slot is in use if its value, not its key, is not null */
+	HEAP_LENT = 32,     /* the array belongs to another collection and is not counted here */
+	/* a part of another collection that is not itself listed as a collection */
+	HEAP_PART = 64,
+	HEAP_APART = 128, /* the entry whose flag is at `extra` is not included in `size` */
+	/* a view of a sorted map that contains only the keys within its bounds */
+	HEAP_BOUNDED = 256,
+	HEAP_OF_LISTS = 512, /* `store` and `key` refer to lists, not arrays */
 	HEAP_INNER = 1024,   /* a node that is never an element */
 	HEAP_NESTED = 2048   /* the values in nodes are lists of entries */
 };
@@ -62,38 +64,39 @@ enum heap_collection_flag {
 /* Kinds of parts of a node. */
 enum heap_part_kind {
 	HEAP_PART_END,  /* marks the end */
-	HEAP_PART_IF,   /* no element; if `field` is null or 0, the node ends here */
-	HEAP_PART_SKIP, /* no element; this many of the following elements are skipped */
+	HEAP_PART_IF,   /* no element: if `field` is null or 0, the node ends here */
+	HEAP_PART_SKIP, /* no element: this number of the following elements is skipped */
 	HEAP_PART_ITEM, /* the element in `field`, with the key in `with` if given */
-	/* no element; the number in `field` is added to the base of the numbers below this node */
+	/* no element: the number in `field` is added to the base of the numbers below this node */
 	HEAP_PART_SUM,
 	HEAP_PART_NUMBERED, /* the element in `field`, whose key is the number of this node */
 	HEAP_PART_NODE,     /* a node or null */
 	HEAP_PART_EITHER,   /* a node, an element, or null */
-	HEAP_PART_REVERSED, /* a list that is read from its end */
+	HEAP_PART_REVERSED, /* a list that is visited from its end */
 	HEAP_PART_REPEAT,   /* the element in `field`, repeated `with` times */
-	/* The kinds from here on describe the array in `field`. */
+	/* All following kinds describe the array in `field`. */
 	HEAP_PART_ITEMS, /* elements, from the index in `from` up to the index in `with` */
-	HEAP_PART_PAIRS, /* keys and values alternate; if a key is null, the value is a node */
+	HEAP_PART_PAIRS, /* alternating keys and values; if a key is null, the value is a node */
 	HEAP_PART_NODES, /* nodes and nulls */
-	/* HEAP_INNER nodes and elements; nulls are elements only if `with` is given */
+	/* HEAP_INNER nodes and elements; a null is an element only if `with` is given */
 	HEAP_PART_MIXED,
 	HEAP_PART_BUCKETS, /* arrays of a key, a value and, optionally, another such array */
 	/*
-	 * Elements (in maps, pairs), one for each bit of `with`, followed by nodes for the bits of
-	 * `from`, which start at the end of the array. If both are 0, all slots are elements.
+	 * Elements (in maps, pairs), one for each bit set in `with`, followed by nodes, one for
+	 * each bit set in `from`. The nodes start at the end of the array. If both are 0, all slots
+	 * are elements.
 	 */
 	HEAP_PART_CHAMP,
 	/*
-	 * A tree of arrays with 32 slots each. `with` contains 5 for each level above the leaves;
-	 * if it is a digit, it is the number of levels. The elements begin at the index in `from`.
-	 * If the array is inside another object, `via` is its path in that object.
+	 * A tree of arrays with 32 slots each. `with` contains the number of levels above the
+	 * leaves times 5 or, if `with` is a digit, the number of levels. The elements begin at the
+	 * index in `from`. If the array is inside another object, `via` is its path in that object.
 	 */
 	HEAP_PART_ROPE,
 	/*
-	 * RoaringBitmap: containers whose high 16 bits are in the array in `with`; `from` is their
-	 * number. The other kinds are the low bits of a container: as numbers, as bits, and as
-	 * runs, in which first value and length alternate.
+	 * RoaringBitmap: containers whose high 16 bits are in the array in `with`. The number of
+	 * containers is in `from`. The following kinds describe the low bits of a container: an
+	 * array of numbers, a bit set, or runs in which first value and length alternate.
 	 */
 	HEAP_PART_CONTAINERS,
 	HEAP_PART_SHORTS,
@@ -115,30 +118,32 @@ struct heap_collection_rule {
 	const char *class_name; /* may contain "*" */
 	enum heap_collection_kind kind;
 	enum heap_collection_shape shape;
-	const char *size;  /* path to the number of elements; NULL: must be counted */
-	const char *store; /* path to the contents, depending on the shape */
-	const char *next;  /* path to the next entry; trees: to the right child */
+	const char *size;  /* path to the number of elements, or NULL if they must be counted */
+	const char *store; /* path to the contents; its meaning depends on the shape */
+	const char *next;  /* path to the next entry or, in trees, to the right child */
 	/*
-	 * Paths in an entry; see the shapes. For maps stored in nodes, paths in the nodes'
-	 * elements, which are then objects with a key and a value. If `key` is NULL, a path in the
-	 * elements' values.
+	 * Paths in an entry; see the shapes. For maps stored in nodes, paths in the elements of the
+	 * nodes. These elements are objects with a key and a value. If `key` is NULL, a path in the
+	 * values of the elements.
 	 */
 	const char *key, *value;
-	const char *first; /* arrays: path to the index of the first element; NULL: index 0 */
-	const char *last;  /* arrays without size: path to the index after the last element */
-	const char *array; /* path to the array whose length is the capacity; NULL: `store` */
+	/* for arrays: path to the index of the first element; NULL means index 0 */
+	const char *first;
+	const char *last;  /* for arrays without `size`: path to the index after the last element */
+	const char *array; /* path to the array whose length is the capacity; NULL means `store` */
 	const char *left;  /* trees: path to the left child */
 	const char *cells; /* path to an array of counters whose `value`s are added to the size */
-	/* path to an additional entry, or to a flag that is set if the last slot is in use */
+	/* path to an additional entry, or to a flag that is true if the last slot is in use */
 	const char *extra;
-	/* path to the entry in an object that a slot may contain instead of the entry */
+	/* path to the entry within an object that a slot may contain instead of the entry itself */
 	const char *via;
 	/*
-	 * Static field whose object means "no element" or, in pairs, is the key of an array of more
-	 * pairs.
+	 * Static field with an object that means "no element" or, in pairs, is the key of an array
+	 * of further pairs.
 	 */
 	const char *absent;
-	const char *free;              /* path to the value of free slots, or a number; NULL: 0 */
+	/* path to the value that marks free slots, or a number; NULL means 0 */
+	const char *free;
 	const struct heap_part *parts; /* parts of nodes; ends with HEAP_PART_END */
 	unsigned takes;                /* enum heap_collection_takes */
 	unsigned flags;                /* enum heap_collection_flag */
@@ -153,25 +158,25 @@ const struct heap_collection_rule *heap_collection_rule(struct heap *heap, uint3
 /* Returns "list", "set", "map", "queue" or "bits", a static string. */
 const char *heap_collection_kind_name(enum heap_collection_kind kind);
 
-/* A collection, and where its contents are. */
+/* An open collection, and the location of its contents. */
 struct heap_collection {
 	uint32_t ix;
 	const struct heap_collection_rule *rule;
-	/* the object behind all wrappers; the collection itself if it is not a wrapper */
+	/* the object inside all wrappers, or the collection itself if it is not a wrapper */
 	uint32_t inner_ix;
 	const struct heap_collection_rule *inner; /* NULL: not a known collection */
 	uint32_t inner_class;                     /* the class named in the row `inner` */
 	unsigned takes;                           /* enum heap_collection_takes */
-	/* array that defines the capacity or contains the parts, or HEAP_NONE if none */
+	/* array that determines the capacity or contains the parts, or HEAP_NONE */
 	uint32_t array_ix;
 	uint64_t array_length;
-	uint64_t size;     /* number of elements; of a bit set, number of set bits */
+	uint64_t size;     /* number of elements or, for a bit set, number of set bits */
 	uint64_t capacity; /* number of elements that fit without growing */
-	/* whether the size is known; if not, heap_collection_count can count the elements */
+	/* whether the size is known; if it is not, heap_collection_count can count the elements */
 	bool has_size;
 	bool has_capacity;
 	bool has_lied;   /* the stored size is impossible */
-	bool wraps_null; /* wraps null, so it is empty */
+	bool wraps_null; /* whether the collection wraps null and is therefore empty */
 };
 
 /*
@@ -181,14 +186,17 @@ int heap_collection_open(struct heap *heap, uint32_t ix, struct heap_collection 
 			 struct hdb_error *err);
 
 /*
- * Counts the slots of the array that are not null: first entries of chains, or elements of open
+ * Counts the non-null slots of the array: the first entries of chains, or the elements of open
  * tables. Subtracts the number of slots read from *budget. Returns HDB_NOTFOUND if the budget is
  * too small or there is no array.
  */
 int heap_collection_used(struct heap *heap, const struct heap_collection *collection,
 			 uint64_t *budget, uint64_t *slots, struct hdb_error *err);
 
-/* Counts the elements by walking, within *budget steps. Sets size, or returns HDB_NOTFOUND. */
+/*
+ * Counts the elements by visiting them, in at most *budget steps. Sets the size, or returns
+ * HDB_NOTFOUND.
+ */
 int heap_collection_count(struct heap *heap, struct heap_collection *collection, uint64_t *budget,
 			  struct hdb_error *err);
 
@@ -201,8 +209,8 @@ int heap_collection_count(struct heap *heap, struct heap_collection *collection,
 /* Maximum number of fields for a collection that stores its elements in fields. */
 #define HEAP_ENTRY_FIELDS_MAX 16
 /*
- * Maximum nesting of nodes. Tries have about seven levels, but a list that is read backwards needs
- * one level per element. The stack takes at most 48 MB.
+ * Maximum nesting depth of nodes. Tries have about seven levels, but a list that is read backwards
+ * requires one level per element. The stack takes at most 48 MB.
  */
 #define HEAP_NODE_LEVELS (1u << 20)
 
@@ -211,7 +219,8 @@ struct heap_chunk {
 	uint32_t array_ix;
 	uint64_t first; /* index in the array of element number 0 */
 	uint64_t from, count;
-	bool is_whole; /* everything is already in the buffer, which does not belong to an array */
+	/* whether the buffer contains all elements and does not belong to an array */
+	bool is_whole;
 	uint8_t type;
 	uint64_t bits[HEAP_ENTRIES_CHUNK];
 };
@@ -219,15 +228,15 @@ struct heap_chunk {
 /* Position of a walk in a node, or in an array of a node. */
 struct heap_frame {
 	const struct heap_collection_rule *rule; /* row of the node */
-	uint64_t at, end; /* arrays and repeated elements: next slot, and end */
-	/* for ropes, number of elements to skip; for numbers, base to add */
+	uint64_t at, end; /* for arrays and repeated elements: next slot, and end */
+	/* for ropes, number of elements to skip; for numbers, base that is added to each number */
 	uint64_t base;
 	uint32_t ix;       /* the node or the array */
 	uint32_t class_no; /* nodes: the class named in the row */
-	uint32_t run_done; /* runs: number of numbers returned so far from the current run */
+	uint32_t run_done; /* for runs: number of values already returned from the current run */
 	/* for nodes: next part; for arrays: the part to which the array belongs */
 	uint16_t part;
-	uint8_t level;        /* arrays of arrays: 0 is a leaf */
+	uint8_t level;        /* for arrays of arrays: level of the array, 0 for a leaf */
 	bool is_array : 1;    /* iterates over slots */
 	bool is_reversed : 1; /* whether the parts are visited in reverse order */
 };
@@ -240,16 +249,19 @@ struct heap_entries {
 	bool has_key;
 	struct heap_value key, value;
 	/* how the iteration ended */
-	/* the structure is damaged: a walk returned to a node or took too many steps */
+	/*
+	 * whether the walk stopped because the structure is damaged: it returned to a node or took
+	 * too many steps
+	 */
 	bool is_cut;
 	/*
-	 * the reason why the contents are unknown or incomplete, as a sentence; NULL if they are
+	 * reason why the contents are unknown or incomplete, as a sentence; NULL if they are
 	 * complete
 	 */
 	const char *unknown;
 	/*
-	 * Maximum of `looked`, at which the iteration ends as damaged ones do. Unlimited until the
-	 * caller sets it after heap_entries_begin.
+	 * Maximum value of `looked`. When it is reached, the iteration ends as if the structure
+	 * were damaged. Unlimited unless the caller sets it after heap_entries_begin.
 	 */
 	uint64_t looks_max;
 	uint64_t looked; /* number of slots and entries visited so far */
@@ -259,8 +271,10 @@ struct heap_entries {
 	const struct heap_collection_rule *rule; /* NULL: nothing to read */
 	unsigned takes;
 	uint64_t left; /* number of array elements left */
-	uint64_t skip; /* nodes: number of following elements to skip */
-	/* number of remaining steps; no collection has more entries than the heap has objects */
+	uint64_t skip; /* for nodes: number of following elements to skip */
+	/*
+	 * number of remaining steps, since no collection has more entries than the heap has objects
+	 */
 	uint64_t steps;
 	uint64_t at, slots;  /* next slot, and number of slots */
 	uint64_t slot_start; /* first slot */
@@ -271,13 +285,13 @@ struct heap_entries {
 		struct heap_value keys[2];
 		bool is_backwards; /* the order of keys is reversed */
 	} bounds;
-	uint32_t node;     /* next entry of a chain, or HEAP_NONE if none */
+	uint32_t node;     /* next entry of a chain, or HEAP_NONE */
 	uint32_t end_node; /* entry that ends a list */
 	uint32_t tortoise; /* node remembered by Brent's cycle detection */
 	uint64_t chain_steps, chain_power;
 	uint32_t stack[HEAP_TREE_LEVELS];
 	unsigned depth;
-	struct base_vec frames; /* struct heap_frame; the innermost is last */
+	struct base_vec frames; /* struct heap_frame, innermost last */
 	uint32_t absent_ix;
 	/* for parts: position in the outer collection */
 	uint32_t parts_ix;
@@ -286,12 +300,12 @@ struct heap_entries {
 };
 
 /*
- * Begins an iteration. The struct has about 9 KB. The caller must call heap_entries_end even after
- * a failure, and may call it on a zeroed struct.
+ * Begins an iteration. The structure has about 9 KB. The caller must call heap_entries_end even
+ * after a failure. heap_entries_end also accepts a zeroed structure.
  */
 int heap_entries_begin(struct heap *heap, const struct heap_collection *collection,
 		       struct heap_entries *out, struct hdb_error *err);
-/* Returns HDB_OK with the next entry, HDB_END after the last. */
+/* Returns HDB_OK and moves to the next entry, or returns HDB_END after the last entry. */
 int heap_entries_next(struct heap_entries *entries, struct hdb_error *err);
 void heap_entries_end(struct heap_entries *entries);
 

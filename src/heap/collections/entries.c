@@ -31,7 +31,7 @@ static int find_object(struct heap_entries *e, const char *path, uint32_t *out,
 	return heap_soft(r);
 }
 
-/* Opens the array at a path. If there is no array, opens none (HEAP_NONE). */
+/* Opens the array at a path. If there is no array there, opens an empty one (HEAP_NONE). */
 static int find_array(struct heap_entries *e, const char *path, struct heap_chunk *chunk,
 		      struct hdb_error *err)
 {
@@ -86,8 +86,8 @@ static void begin_chain(struct heap_entries *e, uint32_t node)
 }
 
 /*
- * Reads the start of a ring, the value of free slots, and whether the reserved slot of an open
- * table is in use.
+ * Reads the start of a ring buffer, the value of free slots, and whether the reserved slot of an
+ * open table is in use.
  */
 static int read_marks(struct heap_entries *e, struct hdb_error *err)
 {
@@ -114,7 +114,7 @@ static int read_marks(struct heap_entries *e, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Finds the first entry of a linked list or the root of a tree, or a map's additional entry. */
+/* Finds the first entry of a linked list, the root of a tree, or a map's additional entry. */
 static int find_first(struct heap_entries *e, struct hdb_error *err)
 {
 	const struct heap_collection_rule *rule = e->rule;
@@ -176,8 +176,8 @@ static int begin(struct heap_entries *e, struct hdb_error *err)
 }
 
 /*
- * Initialises every field that heap_entries_end and heap_entries_next read, but not the large
- * buffers, because many collections are empty.
+ * Initialises every field that heap_entries_end and heap_entries_next read. Does not clear the
+ * large buffers, because many collections are empty.
  */
 int heap_entries_begin(struct heap *heap, const struct heap_collection *collection,
 		       struct heap_entries *e, struct hdb_error *err)
@@ -198,7 +198,7 @@ int heap_entries_begin(struct heap *heap, const struct heap_collection *collecti
 	e->unknown = NULL;
 	e->frames = (struct base_vec){ 0 };
 	e->rule = NULL;
-	/* Even a collection with parts may have no part that can be begun. */
+	/* A collection with parts may have no part whose contents can be read. */
 	e->depth = 0;
 	begin_chain(e, HEAP_NONE);
 	heap_chunk_open(&e->store, HEAP_NONE);
@@ -241,7 +241,10 @@ static int begin_part(struct heap_entries *e, struct hdb_error *err)
 			return r;
 		if (r == HDB_OK && (r = heap_collection_open(e->heap, ix, &e->from, err)) < 0)
 			return r;
-		/* Known classes have no parts with parts, so these are not followed. */
+		/*
+		 * Parts of known classes do not have parts themselves, so nested parts are not
+		 * followed.
+		 */
 		if (r == HDB_OK && e->from.inner && e->from.inner->shape != HEAP_PARTS)
 			return begin(e, err);
 	}
@@ -250,7 +253,7 @@ static int begin_part(struct heap_entries *e, struct hdb_error *err)
 
 /* ---- entry objects ---- */
 
-/* Reads an entry object. Sets *is_element to false if it does not contain an element. */
+/* Reads an entry object. Sets *is_element to false if the entry does not contain an element. */
 static int read_node(struct heap_entries *e, uint32_t node, bool *is_element, struct hdb_error *err)
 {
 	const struct heap_collection_rule *rule = e->rule;
@@ -266,7 +269,7 @@ static int read_node(struct heap_entries *e, uint32_t node, bool *is_element, st
 		r = heap_value_or_null(e->heap, as, rule->key, &e->key, err);
 	if (r == HDB_OK)
 		r = heap_value_or_null(e->heap, as, rule->value, &e->value, err);
-	/* Sentinels and nodes being removed refer to themselves. */
+	/* A sentinel, or a node that is being removed, refers to itself. */
 	if (rule->flags & HEAP_SKIPS_NULL)
 		*is_element = e->value.bits && e->value.bits != id && (!rule->key || e->key.bits);
 	return r;
@@ -304,7 +307,10 @@ static int slot_entry(struct heap_entries *e, uint64_t id, uint32_t *node, struc
 		return HDB_NOTFOUND;
 	if (e->rule->via && heap_has_path(e->heap, object.class_no, HEAP_NONE, e->rule->via))
 		return heap_path_object(e->heap, *node, e->rule->via, node, err);
-	/* An object without a key is not an entry but a marker in a table that is being resized. */
+	/*
+	 * An object without a key is not an entry but a marker that a map uses while resizing its
+	 * table.
+	 */
 	if (e->rule->key && !heap_has_path(e->heap, object.class_no, HEAP_NONE, e->rule->key))
 		return HDB_NOTFOUND;
 	return HDB_OK;
@@ -312,7 +318,7 @@ static int slot_entry(struct heap_entries *e, uint64_t id, uint32_t *node, struc
 
 /*
  * Sets *out to whether a node is an entry. An object without key and value, such as Scala's Nil,
- * ends a list.
+ * marks the end of a list.
  */
 static int is_entry(struct heap_entries *e, uint32_t node, bool *out, struct hdb_error *err)
 {
@@ -326,7 +332,7 @@ static int is_entry(struct heap_entries *e, uint32_t node, bool *out, struct hdb
 
 /*
  * Finds the next entry. Returns HDB_OK with an entry, HDB_NOTFOUND if the caller must call again,
- * or HDB_END.
+ * or HDB_END after the last entry.
  */
 static int next_in_chains(struct heap_entries *e, struct hdb_error *err)
 {

@@ -2,8 +2,8 @@
  * heap/collections/entries_bounds.c - determines which keys of a sorted map are in a view between
  * two keys (submaps of java.util.TreeMap and ConcurrentSkipListMap).
  *
- * This requires the order of the map. heapdb knows the natural order of common JDK values and the
- * reverse order. It cannot evaluate a program's own comparator in a dump.
+ * Deciding this requires the order of the map. heapdb knows the natural order of common JDK values
+ * and the reverse order. It cannot evaluate a program's own comparator in a dump.
  */
 #include "heap/collections/entries_private.h"
 
@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * Maximum number of bytes of a string that are compared. If these bytes are equal, the order is
- * unknown.
+ * Maximum number of bytes of a string that are compared. If these bytes are equal, the order of the
+ * strings is unknown.
  */
 #define TEXT_SIZE 4096
 
@@ -23,7 +23,7 @@ static const char NO_ORDER[] = "the bounds cannot be compared because the order 
 static const char BACKWARDS[] = "the collection is a reversed view of a list that has only "
 				"forward links";
 
-/* Fields of such views, by bound. A missing field counts as false. */
+/* Fields of these views, by bound. A missing field counts as false. */
 static const char *const bound_fields[2] = { "lo", "hi" };
 static const char *const open_fields[2] = { "fromStart", "toEnd" };
 static const char *const included_fields[2] = { "loInclusive", "hiInclusive" };
@@ -111,7 +111,10 @@ static int compare(struct heap *heap, const struct heap_value *a, const struct h
 	return r;
 }
 
-/* Determines whether the map has natural or reverse order. If it has neither, sets e->unknown. */
+/*
+ * Determines whether the map has natural or reverse order. If the order is another, sets
+ * e->unknown.
+ */
 static int read_order(struct heap_entries *e, struct hdb_error *err)
 {
 	struct heap_object object;
@@ -131,8 +134,8 @@ static int read_order(struct heap_entries *e, struct hdb_error *err)
 }
 
 /*
- * Reads the bounds of a view. An open end has no bound. The contents of a view in descending order
- * are reported as unknown.
+ * Reads the bounds of a view. An open end has no bound. The contents of a descending view are
+ * reported as unknown.
  */
 int heap_begin_bounds(struct heap_entries *e, struct hdb_error *err)
 {
@@ -160,7 +163,7 @@ int heap_begin_bounds(struct heap_entries *e, struct hdb_error *err)
 
 /*
  * Sets *out to whether the current key is within the bounds. If a key cannot be compared with a
- * bound, the contents are unknown (e->unknown).
+ * bound, the contents are reported as unknown (e->unknown).
  */
 int heap_is_inside(struct heap_entries *e, bool *out, struct hdb_error *err)
 {

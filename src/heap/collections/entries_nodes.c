@@ -3,9 +3,10 @@
  * with their own rows. The parts of a row describe the contents of a node, in order.
  *
  * The walk keeps a stack of unfinished nodes and arrays. If the last part of a node is another
- * node, that node replaces it, so lists do not need a deep stack. Each step decrements e->steps,
- * which begins at the number of objects plus the size of the dump. Therefore, a node that contains
- * itself, or nodes that share subtrees exponentially often, cannot make the walk endless.
+ * node, that node replaces the first one on the stack, so lists do not require a deep stack. Each
+ * step decrements e->steps, which begins at the number of objects plus the size of the dump.
+ * Therefore, a node that contains itself, or nodes that share subtrees exponentially often, cannot
+ * make the walk endless.
  */
 #include "heap/collections/entries_private.h"
 
@@ -18,9 +19,9 @@
 #define ANCESTORS_SEEN 64u
 /* Arrays of ropes have 32 slots. */
 #define ROPE_BITS 5u
-/* Maximum number of levels. With more, the number of elements would not fit in 64 bits. */
+/* Maximum number of levels. In a deeper rope, the number of elements would not fit in 64 bits. */
 #define ROPE_LEVELS 12
-/* Number of bits of a bit set's container. */
+/* Number of bits in a bit set's container. */
 #define CONTAINER_BITS 65536u
 
 static const char UNKNOWN_NODE[] = "the other entries are in an object of unknown structure";
@@ -28,8 +29,7 @@ static const char UNKNOWN_NODE[] = "the other entries are in an object of unknow
 /* ---- parts ---- */
 
 /*
- * Returns part number `no` of a node. For lists, arrays and wrappers, the shape determines the
- * parts.
+ * Returns part number `no` of a node. For lists, arrays and wrappers, the shape implies the parts.
  */
 static struct heap_part part_at(const struct heap_collection_rule *rule, unsigned no)
 {
@@ -86,8 +86,8 @@ static struct heap_as as_of(const struct heap_frame *f)
 }
 
 /*
- * Reads the number at a path. Sets *out to 0 if there is no number or it is negative. Without a
- * path, *out does not change.
+ * Reads the number at a path. Sets *out to 0 if there is no number or if the number is negative.
+ * Without a path, *out does not change.
  */
 static int number_at(struct heap_entries *e, const struct heap_frame *f, const char *path,
 		     uint64_t *out, struct hdb_error *err)
@@ -113,9 +113,9 @@ static int cut(struct heap_entries *e)
 }
 
 /*
- * Pushes a frame. Detects a node that contains itself, but only among the first ANCESTORS_SEEN
- * entries: a comparison with a whole deep stack would make the cost of lists quadratic. Longer
- * cycles end when no steps are left.
+ * Pushes a frame. Detects a node that contains itself, but compares it only with the first
+ * ANCESTORS_SEEN frames. Comparing it with all frames of a deep stack would take quadratic time for
+ * lists. Longer cycles end when no steps remain.
  */
 static int push(struct heap_entries *e, const struct heap_frame *frame, struct hdb_error *err)
 {
@@ -130,7 +130,7 @@ static int push(struct heap_entries *e, const struct heap_frame *frame, struct h
 }
 
 /*
- * Pushes a node. Returns HDB_NOTFOUND if the object is not a node or, with is_mixed, not a
+ * Pushes a node. Returns HDB_NOTFOUND if the object is not a node or, if is_mixed is set, not a
  * HEAP_INNER node.
  */
 static int push_node(struct heap_entries *e, uint32_t ix, bool is_mixed, struct heap_frame *frame,
@@ -165,9 +165,7 @@ static int push_node(struct heap_entries *e, uint32_t ix, bool is_mixed, struct 
 	return push(e, frame, err);
 }
 
-/*
- * Enters the node with index ix. If the object is not a node and is_mixed is set, it is an element.
- */
+/* Enters node ix. If is_mixed is set and the object is not a node, the object is an element. */
 static int enter_node(struct heap_entries *e, uint32_t ix, bool is_mixed, struct heap_frame *node,
 		      struct hdb_error *err)
 {
@@ -191,7 +189,9 @@ static int enter_array(struct heap_entries *e, const struct heap_frame *array,
 	return r == HDB_OK ? HDB_NOTFOUND : r;
 }
 
-/* Sets *frame to iterate over the whole array `ix`, which belongs to the node or array `f`. */
+/*
+ * Initialises *frame to iterate over the whole array `ix`, which belongs to the node or array `f`.
+ */
 static int array_frame(struct heap_entries *e, const struct heap_frame *f, uint32_t ix,
 		       struct heap_frame *frame, struct hdb_error *err)
 {
@@ -225,7 +225,7 @@ static int start_rope(struct heap_entries *e, const struct heap_frame *f,
 	}
 	if (levels > ROPE_LEVELS)
 		return cut(e);
-	/* Arrays being built have an additional slot for their owner. */
+	/* An array that is still being built has an additional slot for its owner. */
 	if (array->end > 1u << ROPE_BITS && *part->with > '9')
 		array->end = 1u << ROPE_BITS;
 	array->level = (uint8_t)levels;
@@ -233,7 +233,7 @@ static int start_rope(struct heap_entries *e, const struct heap_frame *f,
 	return number_at(e, f, part->from, &array->base, err);
 }
 
-/* Sets the range of slots of an array, for parts that do not use all of it. */
+/* Sets the range of slots, for parts that do not use the whole array. */
 static int limit_array(struct heap_entries *e, const struct heap_frame *f,
 		       const struct heap_part *part, struct heap_frame *array,
 		       struct hdb_error *err)
@@ -328,8 +328,8 @@ static int next_reference(struct heap_entries *e, const struct heap_part *part, 
 }
 
 /*
- * Begins an array of a node. If it is the node's last part, the array replaces the node, so that
- * chains of nodes do not deepen the stack.
+ * Begins an array of a node. If the array is the last part of the node, it replaces the node on the
+ * stack, so that chains of nodes do not deepen the stack.
  */
 static int next_array(struct heap_entries *e, const struct heap_part *part, bool is_last,
 		      struct hdb_error *err)
@@ -341,16 +341,13 @@ static int next_array(struct heap_entries *e, const struct heap_part *part, bool
 	TRY(heap_path_object_as(e->heap, as_of(&f), part->field, &ix, err));
 	TRY(array_frame(e, &f, ix, &array, err));
 	TRY(limit_array(e, &f, part, &array, err));
-	/* Containers still need their node later, because it has the array of keys. */
+	/* Containers need their node again later, because the node refers to the array of keys. */
 	if (is_last && part->kind != HEAP_PART_CONTAINERS)
 		e->frames.count--;
 	return enter_array(e, &array, err);
 }
 
-/*
- * Reads an element of a node. The entry object is the node, unless the node is the collection
- * itself.
- */
+/* Reads an element of a node. The node is the entry object, unless it is the collection itself. */
 static int read_item(struct heap_entries *e, const struct heap_frame *f,
 		     const struct heap_part *part, struct hdb_error *err)
 {
@@ -363,8 +360,8 @@ static int read_item(struct heap_entries *e, const struct heap_frame *f,
 }
 
 /*
- * Processes the next part of the top node. Returns HDB_OK with an element, and HDB_NOTFOUND without
- * one.
+ * Processes the next part of the top node. Returns HDB_OK if the part is an element, and otherwise
+ * HDB_NOTFOUND.
  */
 static int next_part(struct heap_entries *e, struct hdb_error *err)
 {
@@ -420,8 +417,8 @@ static int next_part(struct heap_entries *e, struct hdb_error *err)
 /* ---- slots of arrays ---- */
 
 /*
- * Reads a slot of the top array. Two buffers alternate by depth, so that two arrays that are
- * adjacent on the stack both keep their buffered elements.
+ * Reads a slot of the top array. The depth selects one of two buffers, so that two arrays that are
+ * adjacent on the stack do not overwrite each other's elements.
  */
 static int get_slot(struct heap_entries *e, uint32_t array_ix, uint64_t at, struct heap_value *out,
 		    struct hdb_error *err)
@@ -433,7 +430,10 @@ static int get_slot(struct heap_entries *e, uint32_t array_ix, uint64_t at, stru
 	return heap_chunk_get(e->heap, chunk, at, out, err);
 }
 
-/* Enters the node in a slot. If the value is not a node and is_mixed is set, it is an element. */
+/*
+ * Enters the node in a slot. If is_mixed is set and the value is not a node, the value is an
+ * element.
+ */
 static int enter_slot(struct heap_entries *e, struct heap_value value, bool is_mixed,
 		      struct hdb_error *err)
 {
@@ -449,7 +449,10 @@ static int enter_slot(struct heap_entries *e, struct heap_value value, bool is_m
 	return enter_node(e, ix, is_mixed, &node, err);
 }
 
-/* Opens an array in a slot, for the same part. The caller adapts *frame and pushes it. */
+/*
+ * Opens an array that is in a slot and is described by the same part. The caller adapts *frame and
+ * pushes it.
+ */
 static int nested_array(struct heap_entries *e, const struct heap_value *value,
 			struct heap_frame *frame, struct hdb_error *err)
 {
@@ -463,8 +466,8 @@ static int nested_array(struct heap_entries *e, const struct heap_value *value,
 }
 
 /*
- * Reads the next pair. A null key marks a node (Clojure's hash maps). If the key is the object at
- * `absent`, the value is an array of further pairs, whose keys have the same hash.
+ * Reads the next pair. If the key is null, the value is a node (Clojure's hash maps). If the key is
+ * the object at `absent`, the value is an array of further pairs, whose keys have the same hash.
  */
 static int next_pair(struct heap_entries *e, const struct heap_frame *f, uint64_t at,
 		     struct hdb_error *err)
@@ -525,8 +528,8 @@ static int next_of_rope(struct heap_entries *e, struct heap_frame *f, uint64_t a
 	int r;
 
 	/*
-	 * The first `base` elements do not exist, and neither do arrays that would contain only
-	 * such elements.
+	 * The first `base` elements do not exist. Arrays that would contain only such elements do
+	 * not exist either.
 	 */
 	skip = f->base;
 	if (skip >> shift) {
@@ -545,8 +548,8 @@ static int next_of_rope(struct heap_entries *e, struct heap_frame *f, uint64_t a
 }
 
 /*
- * Reads a slot of buckets: arrays of a key, a value and another such array. The slots at level 1
- * begin such lists.
+ * Reads a slot of a bucket array, which refers to an array of a key, a value and another such
+ * array. The slots at level 1 begin such lists.
  */
 static int next_of_buckets(struct heap_entries *e, struct heap_frame *f, uint64_t at,
 			   struct hdb_error *err)
@@ -575,13 +578,13 @@ static int set_number(struct heap_entries *e, uint64_t base, uint64_t low)
 }
 
 /*
- * Enters the next container. The high bits of its numbers are in a parallel array of its node, and
- * are combined here with its own numbers.
+ * Enters the next container. The high bits of its numbers are in a parallel array of the node, and
+ * are added to the numbers in the container.
  */
 static int next_container(struct heap_entries *e, const struct heap_frame *f,
 			  const struct heap_part *part, uint64_t at, struct hdb_error *err)
 {
-	/* The node that has both arrays is below the array on the stack. */
+	/* The node with both arrays is below the array on the stack. */
 	const struct heap_frame node =
 		e->frames.count > 1 ?
 			*base_vec_at(&e->frames, struct heap_frame, e->frames.count - 2) :
@@ -601,7 +604,7 @@ static int next_container(struct heap_entries *e, const struct heap_frame *f,
 	return enter_slot(e, value, false, err);
 }
 
-/* Finds the next set bit, a word at a time. */
+/* Finds the next set bit, one word at a time. */
 static int next_of_bits(struct heap_entries *e, struct heap_frame *f, uint64_t bit,
 			struct hdb_error *err)
 {
@@ -681,8 +684,8 @@ static int next_slot(struct heap_entries *e, struct hdb_error *err)
 /* ---- reading an entry ---- */
 
 /*
- * Reads an entry. In maps, an element may be an object with key and value, or the value may be an
- * object that contains the actual value.
+ * Reads an entry. In a map, an element may be an object with a key and a value, or the value may be
+ * an object that contains the actual value.
  */
 static int read_entry(struct heap_entries *e, struct hdb_error *err)
 {
@@ -713,7 +716,7 @@ int heap_begin_nodes(struct heap_entries *e, struct hdb_error *err)
 					  .class_no = e->from.inner_class };
 
 	/*
-	 * A tree has no more nodes than there are objects, and no more slots than the dump has
+	 * A tree has no more nodes than the heap has objects, and no more slots than the dump has
 	 * bytes.
 	 */
 	e->steps += e->heap->dump.source ? e->heap->dump.source->size : 0;
@@ -723,8 +726,8 @@ int heap_begin_nodes(struct heap_entries *e, struct hdb_error *err)
 }
 
 /*
- * Performs one step of the walk. Returns HDB_OK with an element, HDB_NOTFOUND without one, or
- * HDB_END. Each call uses up one of the remaining steps.
+ * Performs one step of the walk, and decrements the number of remaining steps. Returns HDB_OK with
+ * an element, HDB_NOTFOUND without an element, or HDB_END.
  */
 int heap_next_in_nodes(struct heap_entries *e, struct hdb_error *err)
 {

@@ -1,5 +1,6 @@
 /*
- * heap/collections/entries_private.h - shared by the files that implement the iterator.
+ * heap/collections/entries_private.h - declarations shared by the files that implement the
+ * iterator.
  */
 #ifndef HEAP_COLLECTIONS_ENTRIES_PRIVATE_H
 #define HEAP_COLLECTIONS_ENTRIES_PRIVATE_H
@@ -7,7 +8,7 @@
 #include "heap/collections/collections.h"
 
 /*
- * Returns the row for a class, and the class that the row names. Returns NULL if the class is not a
+ * Returns the row for a class, and the class named in the row. Returns NULL if the class is not a
  * known collection.
  */
 const struct heap_collection_rule *heap_collection_row(struct heap *heap, uint32_t class_no,
@@ -41,7 +42,7 @@ static inline struct heap_as heap_as_inner(const struct heap_collection *c)
 	return (struct heap_as){ c->inner_ix, c->inner_class };
 }
 
-/* Reads the number at a path in the inner object. Sets *out to 0 if there is none. */
+/* Reads the number at a path in the inner object. Sets *out to 0 if there is no number. */
 static inline int heap_inner_number(struct heap *heap, const struct heap_collection *c,
 				    const char *path, int64_t *out, struct hdb_error *err)
 {
@@ -60,7 +61,7 @@ int heap_chunk_open_list(struct heap *heap, struct heap_chunk *chunk, uint32_t i
 			 struct hdb_error *err);
 
 /*
- * Reads element `at`. Returns HDB_NOTFOUND past the end, or if the dump does not contain the
+ * Reads element `at`. Returns HDB_NOTFOUND beyond the end, or if the dump does not contain the
  * element.
  */
 int heap_chunk_get(struct heap *heap, struct heap_chunk *chunk, uint64_t at, struct heap_value *out,

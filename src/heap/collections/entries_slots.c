@@ -19,7 +19,7 @@ void heap_chunk_open(struct heap_chunk *chunk, uint32_t array_ix)
 }
 
 /*
- * Reads element `at`. Returns HDB_NOTFOUND past the end, or if the dump does not contain the
+ * Reads element `at`. Returns HDB_NOTFOUND beyond the end, or if the dump does not contain the
  * element.
  */
 int heap_chunk_get(struct heap *heap, struct heap_chunk *chunk, uint64_t at, struct heap_value *out,
@@ -75,7 +75,7 @@ int heap_next_in_slots(struct heap_entries *e, struct hdb_error *err)
 	int r;
 
 	assert(e->rule->shape == HEAP_SLOTS);
-	/* If the value that marks free slots is also an element, a flag is set. */
+	/* If the value that marks free slots is itself an element, a flag is set. */
 	if (e->at == e->slots && e->rule->free && e->has_extra) {
 		e->has_extra = e->has_key = false;
 		e->value = (struct heap_value){ .type = e->store.type,
@@ -103,8 +103,8 @@ int heap_next_in_slots(struct heap_entries *e, struct hdb_error *err)
 }
 
 /*
- * Reads the next pair. With HEAP_DENSE a null key is an element, as in android.util.ArrayMap;
- * otherwise it marks a free slot.
+ * Reads the next pair. With HEAP_DENSE, a pair with a null key is an element, as in
+ * android.util.ArrayMap. Otherwise, a null key marks a free slot.
  */
 int heap_next_pair(struct heap_entries *e, struct hdb_error *err)
 {
@@ -195,7 +195,7 @@ int heap_next_bit(struct heap_entries *e, struct hdb_error *err)
 				       err);
 	if (r != HDB_OK || word.type != HPROF_LONG)
 		return r < 0 ? r : HDB_END;
-	/* Moves to the next set bit of the word, or past the word. */
+	/* Moves to the next set bit of the word, or beyond the word. */
 	word.bits &= ~0ull << (bit % 64);
 	e->at = word.bits ? (bit & ~63ull) + (unsigned)__builtin_ctzll(word.bits) + 1 :
 			    (bit | 63) + 1;

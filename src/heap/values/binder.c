@@ -61,7 +61,7 @@ static int add_block(struct heap *heap, uint32_t block_no, const uint8_t *is_pro
 
 /*
  * Loads the proxies. Sets has_binder_proxies first, so that a failed search is not repeated for
- * every object shown. Skips blocks without a proxy class.
+ * every object shown. Skips blocks without objects of a proxy class.
  */
 static int load_proxies(struct heap *heap)
 {

@@ -1,7 +1,7 @@
 /*
- * heap/values/binder.h - descriptions of Android objects that do not describe themselves: the
- * interface that a Binder serves or its proxy calls, and the class whose memory an array
- * represents. The texts are the same as in ahat.
+ * heap/values/binder.h - describes Android objects by information from other objects: the interface
+ * that a Binder serves or a proxy calls, and the class whose memory an array represents. The texts
+ * are the same as in ahat.
  */
 #ifndef HEAP_VALUES_BINDER_H
 #define HEAP_VALUES_BINDER_H
@@ -22,8 +22,9 @@ struct heap_binder_proxy {
 bool heap_value_binder(const struct heap_shown *o, char *buf, size_t size);
 
 /*
- * Describes a BinderProxy: "for INTERFACE", if an object of class INTERFACE$Stub$Proxy refers to it
- * with its field mRemote. The first call reads all blocks that contain objects of such classes.
+ * Describes a BinderProxy: "for INTERFACE", if an object of class INTERFACE$Stub$Proxy refers to
+ * the proxy with its field mRemote. The first call reads all blocks that contain objects of such
+ * classes.
  */
 bool heap_value_binder_proxy(const struct heap_shown *o, char *buf, size_t size);
 

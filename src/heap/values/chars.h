@@ -2,8 +2,8 @@
  * heap/values/chars.h - the characters of a string in the dump: converts them to UTF-8 and hashes
  * them.
  *
- * This file does not depend on objects: strings.h finds the characters. Each thread uses its own
- * view.
+ * These functions do not depend on objects. strings.h finds the characters of a string object. Each
+ * thread uses its own view.
  */
 #ifndef HEAP_VALUES_CHARS_H
 #define HEAP_VALUES_CHARS_H
@@ -17,14 +17,14 @@ struct heap_chars {
 	uint64_t offset;    /* offset of the first unit */
 	uint64_t count;     /* number of UTF-16 units, or of Latin-1 bytes */
 	uint8_t unit_bytes; /* 2 for UTF-16, 1 for Latin-1 */
-	bool is_little;     /* two bytes per unit, with the low byte first */
-	bool is_char_array; /* stored in a char[] rather than a byte[] */
+	bool is_little;     /* whether each unit has two bytes with the low byte first */
+	bool is_char_array; /* whether the array is a char[] rather than a byte[] */
 };
 
 /* Output buffer for UTF-8. */
 struct heap_utf8 {
 	/*
-	 * provided by the caller; the result is terminated and, if necessary, truncated at a
+	 * buffer provided by the caller; the result is terminated and, if necessary, truncated at a
 	 * character boundary
 	 */
 	char *buf;
@@ -49,8 +49,8 @@ int heap_chars_are_latin1(struct base_view *view, const struct heap_chars *chars
 
 /*
  * A 128-bit XXH3 hash of a string's text. Equal texts have equal hashes, however they are stored.
- * The hash is valid only in this process: its seed is base_hash_seed, so that nobody can construct
- * a dump with colliding texts. Output must not depend on it.
+ * The hash is valid only in this process. It is seeded with base_hash_seed, so that nobody can
+ * construct a dump with colliding texts. Output must not depend on the hash.
  */
 struct heap_text_hash {
 	uint64_t low, high;

@@ -1,9 +1,10 @@
 /*
  * heap/values/named_references.c - iterates over the references of an object, with their names.
  *
- * The tables of references list a pair of objects once (short lists), or as often as the array
- * contains it (long lists), so they do not show which fields refer to an object. The records in the
- * dump do. For each class, a plan lists the positions and names of the references of its instances.
+ * The tables of references do not show which fields refer to an object: a short list contains each
+ * target once, and a long list as often as the array refers to it. The names come from the records
+ * in the dump. For each class, a plan lists the positions and names of the references of its
+ * instances.
  */
 #include "heap/values/named_references.h"
 #include "base/sort.h"
@@ -19,21 +20,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum size of a field name; longer names are truncated. */
+/* Maximum size of a field name. Longer names are truncated. */
 #define NAME_MAX_BYTES 256
 /*
- * Maximum number of fields in all plans, 24 bytes each. Plans repeat the fields of superclasses, so
- * a deep hierarchy would need memory quadratic in its depth. Beyond this number, plans are dropped
- * and rebuilt when needed.
+ * Maximum number of fields in all plans, which take 24 bytes each. Plans repeat the fields of
+ * superclasses, so a deep hierarchy would need an amount of memory that is quadratic in its depth.
+ * When the maximum is exceeded, plans are dropped and rebuilt on demand.
  */
 #define PLAN_FIELDS_MAX (1u << 20)
 /* Number of array elements read at a time. */
 #define ELEMENTS 512
 
 /*
- * Minimum number of references of an object for an index by target. The index is used when
+ * Minimum number of references for which an object gets an index by target. The index is used when
  * references to one target are requested, because a join requests all targets one after another.
- * The indexes of INDEXES such objects are kept.
+ * The indexes of the last INDEXES such objects are kept.
  */
 #define INDEXED_MIN 256
 #define INDEXES 8
@@ -74,12 +75,12 @@ struct heap_named_references {
 	char *only;           /* owned; NULL means any name */
 	bool is_element;      /* whether `only` is the name of an element, such as "[3]" */
 	uint64_t one_element; /* its index */
-	struct plan **plans;  /* indexed by class number, owned; NULL: not built */
+	struct plan **plans;  /* by class number, owned; NULL if not built yet */
 	uint64_t plan_fields;
 	struct base_vec edges;        /* struct edge, sorted by `from`, without duplicates */
-	struct base_idmap edges_from; /* index of an object -> its first edge */
-	struct base_idmap invented;   /* IDs of class objects that the dump does not contain */
-	/* whether some references lead to objects that the dump lacks */
+	struct base_idmap edges_from; /* from the index of an object to its first edge */
+	struct base_idmap invented;   /* IDs of class objects that are not in the dump */
+	/* whether some references lead to objects that are missing from the dump */
 	bool has_dangling;
 	/* the current object */
 	enum stage stage;
@@ -106,7 +107,7 @@ static bool is_wanted(const struct heap_named_references *n, const char *name)
 	return !n->only || strcmp(n->only, name) == 0;
 }
 
-/* Stores the name of a field in the heap. Names of static fields begin with "static ". */
+/* Stores the name of a field in the heap. The name of a static field begins with "static ". */
 static int keep_name(const struct heap_named_references *n, const struct store_field *field,
 		     const char **out, struct hdb_error *err)
 {
@@ -144,11 +145,11 @@ static void forget_plans(struct heap_named_references *n)
 	n->plan_fields = 0;
 }
 
-/* The references of a class and its superclasses that have been collected. */
+/* The references collected so far from a class and its superclasses. */
 struct collected {
 	struct base_vec fields; /* struct field */
 	uint32_t of;            /* the class */
-	uint64_t offset;        /* offset at which the fields of the next superclass begin */
+	uint64_t offset;        /* offset of the first field of the next superclass */
 };
 
 /* Adds the references that a class declares. */
@@ -207,7 +208,7 @@ static int make_plan(struct heap_named_references *n, uint32_t of, struct hdb_er
 	return HDB_OK;
 }
 
-/* Finds the plan of a class. Valid until the plan of another class is requested. */
+/* Finds the plan of a class. The plan is valid until the plan of another class is requested. */
 static int plan_of(struct heap_named_references *n, uint32_t class_no, const struct plan **out,
 		   struct hdb_error *err)
 {
@@ -218,11 +219,11 @@ static int plan_of(struct heap_named_references *n, uint32_t class_no, const str
 	return HDB_OK;
 }
 
-/* ---- references that are in no field ---- */
+/* ---- references that are not in a field ---- */
 
 BASE_ORDER(compare_edges, struct edge, BASE_UP(from), BASE_UP(to))
 
-/* Lists local variables. A root with a known thread is a reference of the thread. */
+/* Lists local variables. A root with a known thread counts as a reference of that thread. */
 static int list_locals(struct heap_named_references *n, struct hdb_error *err)
 {
 	struct heap *heap = n->heap;
@@ -248,8 +249,8 @@ static int list_locals(struct heap_named_references *n, struct hdb_error *err)
 }
 
 /*
- * Lists the classes defined by class loaders as references of the loaders if no class belongs to
- * the boot loader, as the import does.
+ * If no class belongs to the boot loader, lists the classes defined by each class loader as
+ * references of the loader, as the import does.
  */
 static int list_defined(struct heap_named_references *n, struct hdb_error *err)
 {
@@ -388,7 +389,7 @@ int heap_named_marks(struct heap_named_references *n, uint8_t *marks, struct hdb
 
 /* ---- the references of an object ---- */
 
-/* Finds the record of the object. An object without a record has no fields and elements. */
+/* Finds the record of the object. An object without a record has neither fields nor elements. */
 static int begin_body(struct heap_named_references *n, struct hdb_error *err)
 {
 	struct heap *heap = n->heap;
@@ -484,7 +485,7 @@ static int next_field(struct heap_named_references *n, struct heap_named_referen
 	if (!n->body_size || n->at >= n->plan->count)
 		return HDB_NOTFOUND;
 	field = &n->plan->fields[n->at++];
-	/* a truncated instance; the import has reported it */
+	/* the instance is truncated, which the import has reported */
 	if (size > n->body_size || field->offset > n->body_size - size)
 		return HDB_NOTFOUND;
 	if (!(p = base_view_at(&n->heap->dump.view, n->body + field->offset, size, err)))
@@ -598,8 +599,9 @@ static void next_stage(struct heap_named_references *n)
 }
 
 /*
- * Reads the next reference of the current stage. Returns HDB_OK for a reference, HDB_END for a
- * reference that leads nowhere (call again), and HDB_NOTFOUND if the stage is finished.
+ * Reads the next reference of the current stage. Returns HDB_OK with a reference, HDB_END if the
+ * reference leads nowhere and the caller must call again, and HDB_NOTFOUND if the stage is
+ * finished.
  */
 static int next_of(struct heap_named_references *n, struct heap_named_reference *out,
 		   struct hdb_error *err)
@@ -660,8 +662,8 @@ static int fill_index(struct heap_named_references *n, struct index *index, stru
 }
 
 /*
- * Uses or builds the index of this object. If all INDEXES slots are in use, replaces the oldest,
- * because a join alternates between few objects.
+ * Uses or builds the index of this object. If all INDEXES slots are in use, replaces the oldest
+ * index, because a join alternates between a few objects.
  */
 static int begin_index(struct heap_named_references *n, struct hdb_error *err)
 {

@@ -10,7 +10,8 @@
 struct heap_named_reference {
 	uint64_t to_id;
 	/*
-	 * enum store_strength of this reference, regardless of other references to the same object
+	 * enum store_strength of this reference; other references to the same object may be
+	 * stronger
 	 */
 	uint8_t strength;
 	/*
@@ -24,22 +25,23 @@ struct heap_named_reference {
 struct heap_named_references;
 
 /*
- * Creates an iterator. `only` (copied) is the only name requested, for example "next" or "[3]";
- * NULL requests all names. The caller must close *out with heap_named_close. Opens the dump.
+ * Creates an iterator. `only` is the only requested name, for example "next" or "[3]", and is
+ * copied. NULL requests all names. The caller must close *out with heap_named_close. Opens the
+ * dump.
  */
 int heap_named_open(struct heap *heap, const char *only, struct heap_named_references **out,
 		    struct hdb_error *err);
 void heap_named_close(struct heap_named_references *named);
 
 /*
- * Sets marks[no] to 1 if objects of class `no` can contain references that the reader returns, and
- * to 0 otherwise.
+ * Sets marks[no] to 1 if objects of class `no` can contain references that this iterator returns,
+ * and to 0 otherwise.
  */
 int heap_named_marks(struct heap_named_references *named, uint8_t *marks, struct hdb_error *err);
 
 /*
- * Starts with the references from object `from` to object `to`, or to any object if `to` is
- * HEAP_NONE.
+ * Begins with the references from object `from` to object `to`. If `to` is HEAP_NONE, returns the
+ * references to any object.
  */
 int heap_named_begin(struct heap_named_references *named, uint32_t from, uint32_t to,
 		     struct hdb_error *err);

@@ -25,9 +25,9 @@ struct heap_string_scan {
 	uint64_t entry; /* its first entry */
 };
 
-/* Begins an iteration and opens the dump. The caller must release *scan even after a failure. */
+/* Begins an iteration, and opens the dump. The caller must release *scan even after a failure. */
 int heap_string_scan_begin(struct heap_string_scan *scan, struct heap *heap, struct hdb_error *err);
-/* Reads the next string in index order: HDB_OK, or HDB_END after the last. */
+/* Reads the next string in index order. Returns HDB_OK, or HDB_END after the last string. */
 int heap_string_scan_next(struct heap_string_scan *scan, struct hdb_error *err);
 void heap_string_scan_release(struct heap_string_scan *scan);
 
@@ -47,7 +47,7 @@ int heap_string_one(struct heap *heap, uint32_t ix, struct heap_string *out, str
 int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *threads_max,
 		       struct hdb_error *err);
 
-/* Receives one string of a block. */
+/* Called for each string of a block. */
 typedef int (*heap_take_string)(void *ctx, uint32_t i, const struct heap_string *string,
 				struct hdb_error *err);
 

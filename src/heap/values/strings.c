@@ -2,8 +2,8 @@
  * heap/values/strings.c - finds the characters of java.lang.String objects in all kinds of dumps;
  * see strings.h.
  *
- * JDK 5 to 8 store a char[] `value`, up to 7u5 with `offset` and `count`. JDK 9 and later store a
- * byte[] `value` with `coder` 0 (Latin-1) or 1 (UTF-16 in the VM's byte order). Android stores a
+ * JDK 5 to 8 store a char[] `value`, and until 7u5 also `offset` and `count`. JDK 9 and later store
+ * a byte[] `value` with `coder` 0 (Latin-1) or 1 (UTF-16 in the VM's byte order). Android stores a
  * `count` and, if the dump has it, a char[] or byte[] `value`.
  */
 #include "heap/values/strings.h"
@@ -16,7 +16,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Maximum size of the names of the fields that matter. */
+/* Maximum size of the field names that are compared. */
 #define FIELD_NAME_MAX 32
 #define NO_FIELD UINT32_MAX
 
@@ -32,8 +32,8 @@ static bool is_named(struct heap *heap, const struct store_field *field, const c
 }
 
 /*
- * Records a field that describes the characters. Compares name and type, because a dump may define
- * any fields in a class of this name.
+ * Records a field that describes the characters. Compares both name and type, because a dump may
+ * define arbitrary fields in a class with this name.
  */
 static void note_field(struct heap *heap, const struct store_field *field, uint32_t at,
 		       struct heap_string_layout *out)
@@ -51,8 +51,8 @@ static void note_field(struct heap *heap, const struct store_field *field, uint3
 }
 
 /*
- * Finds the fields of a String class. They are followed by the fields of java.lang.Object, which
- * exist on Android.
+ * Finds the fields of a String class. The fields of java.lang.Object, which exist only on Android,
+ * follow them.
  */
 static int find_layout(struct heap *heap, uint32_t no, struct heap_string_layout *out,
 		       struct hdb_error *err)
@@ -78,8 +78,8 @@ static int find_layout(struct heap *heap, uint32_t no, struct heap_string_layout
 		at += hprof_type_size(field.type, heap->id_size);
 	}
 	/*
-	 * Inherited fields may also contain references. The list of references does not then show
-	 * which one is `value`.
+	 * Inherited fields may also contain references. The list of references then does not show
+	 * which reference is `value`.
 	 */
 	out->has_one_reference =
 		references == 1 && out->value != NO_FIELD && class->body_size == at;
@@ -98,9 +98,9 @@ bool heap_is_big_endian(struct heap *heap)
 /* ---- one string ---- */
 
 /*
- * Finds the layouts. A dump may contain several classes named java.lang.String, for example with
- * two class loaders in a synthetic dump. Each has its own layout. Class numbers ascend, on which
- * heap_string_layout relies.
+ * Finds the layouts. A dump may contain several classes named java.lang.String, for example a
+ * synthetic dump with two class loaders. Each class has its own layout. The layouts are in order of
+ * class number, on which heap_string_layout relies.
  */
 int heap_load_strings(struct heap *heap, struct hdb_error *err)
 {
@@ -141,7 +141,7 @@ const struct heap_string_layout *heap_string_layout(const struct heap *heap, uin
 		       NULL;
 }
 
-/* Reads an object's sub-record. Returns HDB_NOTFOUND if the dump lacks it. */
+/* Reads an object's sub-record. Returns HDB_NOTFOUND if the dump does not contain the object. */
 static int read_sub(struct heap *heap, const struct heap_reader *reader, uint32_t ix,
 		    struct hprof_sub *out, struct hdb_error *err)
 {
@@ -167,8 +167,8 @@ static int32_t read_int(const uint8_t *body, uint32_t at)
 }
 
 /*
- * Reads the fields of a string. `need` is the end of the last field, so that a single bounds check
- * covers all fields.
+ * Reads the fields of a string. `need` is the offset after the last field, so that a single bounds
+ * check covers all fields.
  */
 static int read_fields(struct heap *heap, const struct heap_reader *reader,
 		       const struct heap_string_at *at, struct string_fields *out,
@@ -189,7 +189,7 @@ static int read_fields(struct heap *heap, const struct heap_reader *reader,
 	if (l->count != NO_FIELD && need < l->count + 4ull)
 		need = l->count + 4ull;
 	if (sub.tag != HPROF_INSTANCE_DUMP || need > sub.body_size)
-		return HDB_NOTFOUND; /* a short instance, which the import has reported */
+		return HDB_NOTFOUND; /* the instance is too short, which the import has reported */
 	body = base_view_at(reader->view, sub.body_offset, need, err);
 	if (!body)
 		return HDB_ETRUNC;
@@ -197,8 +197,8 @@ static int read_fields(struct heap *heap, const struct heap_reader *reader,
 	out->has_coder = l->coder != NO_FIELD;
 	out->coder = out->has_coder ? body[l->coder] : 0;
 	/*
-	 * Android's count includes a flag, and Android has no offset, so the length of the array is
-	 * used.
+	 * On Android, `count` includes a flag, and there is no `offset`, so the length of the array
+	 * is used.
 	 */
 	out->has_offset = l->offset != NO_FIELD && l->count != NO_FIELD;
 	out->offset = read_int(body, l->offset);
@@ -206,7 +206,9 @@ static int read_fields(struct heap *heap, const struct heap_reader *reader,
 	return HDB_OK;
 }
 
-/* Finds the part of the array that belongs to the string. Ignores an incomplete unit at the end. */
+/*
+ * Finds the part of the array that belongs to the string. An incomplete unit at the end is ignored.
+ */
 static void set_chars(const struct heap *heap, const struct hprof_sub *array,
 		      const struct string_fields *fields, struct heap_string *out)
 {
@@ -260,7 +262,7 @@ int heap_string_find(struct heap *heap, const struct heap_reader *reader,
 	if (array.kind != STORE_PRIMITIVE_ARRAY)
 		return HDB_OK;
 	TRY_FOUND(read_sub(heap, reader, target, &sub, err));
-	/* The dump does not contain the contents, so only the length is known. */
+	/* The contents are not in the dump, so only the length is known. */
 	if (sub.tag != HPROF_PRIMITIVE_ARRAY_DUMP ||
 	    (sub.element_type != HPROF_CHAR && sub.element_type != HPROF_BYTE))
 		return HDB_OK;

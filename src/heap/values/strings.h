@@ -12,7 +12,7 @@
 /* Positions of the fields of String instances, for one String class. */
 struct heap_string_layout {
 	uint32_t class_no;
-	/* Offset in the field values; UINT32_MAX if the class has no such field. */
+	/* Offset in the field values, or UINT32_MAX if the class has no such field. */
 	uint32_t value, coder, offset, count;
 	bool has_one_reference; /* whether `value` is the only reference field */
 };
@@ -28,9 +28,7 @@ const struct heap_string_layout *heap_string_layout(const struct heap *heap, uin
 
 /* A string's characters and the array that contains them. */
 struct heap_string {
-	/*
-	 * if false, the dump does not contain the characters, and the other members are undefined
-	 */
+	/* false if the characters are not in the dump; the other members are then undefined */
 	bool has_chars;
 	struct heap_chars chars;
 	uint32_t array_ix;    /* array that contains the characters */
@@ -39,7 +37,10 @@ struct heap_string {
 	uint64_t first_unit;  /* index of the string's first unit in the array */
 };
 
-/* Data with which a thread reads objects. Both members are borrowed and belong to the thread. */
+/*
+ * State that a thread needs to read objects. Both members are borrowed, and no other thread uses
+ * them.
+ */
 struct heap_reader {
 	struct base_view *view;
 	struct heap_offsets **groups; /* cache for heap_offset_by */
@@ -60,7 +61,7 @@ int heap_string_at(struct heap *heap, uint32_t ix, struct heap_string_at *out,
 		   struct hdb_error *err);
 
 /*
- * Finds the characters of a string. If the target is unknown, its ID is looked up, which only one
+ * Finds the characters of a string. If the target is unknown, it is found by its ID, which only one
  * thread may do. The dump must be open.
  */
 int heap_string_find(struct heap *heap, const struct heap_reader *reader,

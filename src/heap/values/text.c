@@ -38,9 +38,9 @@ static void put_code(struct heap_utf16 *to, uint32_t code)
 }
 
 /*
- * Appends a unit. A pending high surrogate waits for the next unit. If that is a low surrogate,
- * both form one character; otherwise, the high surrogate is replaced, and the unit is handled
- * separately.
+ * Appends a unit. A high surrogate is kept until the next unit arrives. If that unit is a low
+ * surrogate, both form one character. Otherwise, the high surrogate is replaced, and the unit is
+ * handled separately.
  */
 void heap_put_unit(struct heap_utf16 *to, uint32_t unit)
 {
@@ -92,8 +92,8 @@ static size_t decode(const uint8_t *s, size_t n, uint32_t *code)
 
 /*
  * Converts text to valid UTF-8. Modified UTF-8 encodes a character above U+FFFF as two surrogates
- * of three bytes each. They become one character of four bytes, so decoding them never makes the
- * string longer.
+ * of three bytes each. The result contains one character of four bytes instead, so decoding never
+ * makes a string longer.
  */
 size_t heap_clean_text(const char *text, size_t text_size, char *buf, size_t size)
 {
@@ -130,7 +130,7 @@ size_t heap_clean_text(const char *text, size_t text_size, char *buf, size_t siz
 
 char *heap_clean_copy(const char *text, size_t *size)
 {
-	/* An invalid byte becomes three bytes (U+FFFD). */
+	/* Replacing an invalid byte with U+FFFD produces three bytes. */
 	const size_t room = *size * 3 + 1;
 	char *copy = malloc(room);
 

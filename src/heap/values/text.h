@@ -1,9 +1,9 @@
 /*
  * heap/values/text.h - converts strings of a dump to valid UTF-8.
  *
- * A string may contain U+0000. C strings represent it by C0 80, as in Modified UTF-8. Valid UTF-8
- * never contains these bytes. heap_drop_broken restores the zero when a string is returned together
- * with its size.
+ * A string may contain U+0000. C strings represent this character as C0 80, as in Modified UTF-8.
+ * Valid UTF-8 never contains these bytes. heap_drop_broken restores the zero when a string is
+ * returned together with its size.
  */
 #ifndef HEAP_VALUES_TEXT_H
 #define HEAP_VALUES_TEXT_H
@@ -27,9 +27,8 @@ size_t heap_clean_text(const char *text, size_t text_size, char *buf, size_t siz
 char *heap_clean_copy(const char *text, size_t *size);
 
 /*
- * Removes incomplete characters from a string in place, for example after it was truncated at the
- * end of a buffer. C0 80 becomes a zero byte. Returns the remaining size; the string is not
- * terminated.
+ * Removes incomplete characters from a string in place, for example after truncation at the end of
+ * a buffer. C0 80 becomes a zero byte. Returns the new size. The string is not terminated.
  */
 size_t heap_drop_broken(char *text, size_t size);
 
@@ -41,7 +40,7 @@ size_t heap_drop_broken(char *text, size_t size);
  * first character that does not fit is dropped.
  */
 struct heap_utf16 {
-	char *p;         /* where the next character will be written */
+	char *p;         /* position at which the next character will be written */
 	const char *end; /* end of the buffer */
 	uint32_t high;   /* pending first half of a surrogate pair, or 0 if none */
 	bool is_full;    /* whether a character did not fit */

@@ -1,6 +1,7 @@
 /*
  * heap/values/value_functions.c - functions for the templates of values.rows, which compute values
- * that fields and literal text cannot express. The formats are those of toString. Times are in UTC.
+ * that cannot be expressed by fields and literal text. The formats are those of toString. Times are
+ * in UTC.
  */
 #include "heap/threads.h"
 #include "heap/values/binder.h"
@@ -15,14 +16,15 @@
 /* Template functions for times and durations (heap_value_function in value_text.h). */
 
 /*
- * Reads the integer at the end of a path that starts at the object. Returns false if there is none.
+ * Reads the integer at the end of a path that starts at the object. Returns false if there is no
+ * integer.
  */
 static inline bool heap_number_at(struct heap *heap, uint32_t ix, const char *path, int64_t *out)
 {
 	return heap_path_number(heap, ix, path, out, NULL) == HDB_OK;
 }
 
-/* Writes nanoseconds as Java prints them: with 3, 6 or 9 digits, or not at all if they are 0. */
+/* Writes nanoseconds as Java prints them: 3, 6 or 9 digits, or nothing if the value is 0. */
 static void put_nanos(int64_t nanos, char out[16])
 {
 	out[0] = '\0';
@@ -72,8 +74,8 @@ static bool value_instant(const struct heap_shown *o, char *buf, size_t size)
 }
 
 /*
- * Writes milliseconds since 1970 as a date and time. Rounds down, even before 1970, so that the
- * fraction is not negative.
+ * Writes milliseconds since 1970 as a date and time. Rounds down, also before 1970, so that the
+ * fraction is never negative.
  */
 static bool value_millis(const struct heap_shown *o, char *buf, size_t size)
 {
@@ -86,7 +88,7 @@ static bool value_millis(const struct heap_shown *o, char *buf, size_t size)
 	return true;
 }
 
-/* Writes a LocalTime. Seconds are written only if they or the nanoseconds are not zero. */
+/* Writes a LocalTime. The seconds are omitted if both seconds and nanoseconds are zero. */
 static bool value_local_time(const struct heap_shown *o, char *buf, size_t size)
 {
 	int64_t hour, minute, second, nano;
@@ -117,8 +119,8 @@ static bool value_duration(const struct heap_shown *o, char *buf, size_t size)
 	    !heap_number_at(o->heap, o->ix, "nanos", &nanos) || nanos < 0 || nanos > 999999999)
 		return false;
 	/*
-	 * Nanoseconds are stored as a positive amount to add to the seconds. A negative duration
-	 * borrows a second for them.
+	 * The nanoseconds are a positive number that is added to the seconds. In a negative
+	 * duration, one second is borrowed for them.
 	 */
 	total = seconds < 0 && nanos ? seconds + 1 : seconds;
 	part = seconds < 0 && nanos ? 1000000000 - nanos : nanos;
@@ -141,8 +143,8 @@ static bool value_duration(const struct heap_shown *o, char *buf, size_t size)
 }
 
 /*
- * Writes a period like java.time.Period.toString: zero parts are omitted, but an empty period is
- * P0D.
+ * Writes a period like java.time.Period.toString. Parts that are zero are omitted, but an empty
+ * period is P0D.
  */
 static bool value_period(const struct heap_shown *o, char *buf, size_t size)
 {
@@ -172,14 +174,14 @@ static bool value_region(const struct heap_shown *o, char *buf, size_t size)
 }
 
 /*
- * Maximum number of words of a BigInteger that is converted, which corresponds to about 1,900
+ * Maximum number of words in a BigInteger that is converted, which corresponds to about 1,900
  * digits.
  */
 #define BIG_WORDS 200u
 #define BIG_DIGITS 1940
-/* Maximum number of bytes or characters that are shown of an array. */
+/* Maximum number of bytes or characters of an array that are shown. */
 #define CHARS_MAX 256u
-/* Maximum number of components that are shown of a record. */
+/* Maximum number of components of a record that are shown. */
 #define RECORD_FIELDS 8
 
 /* ---- strings ---- */
