@@ -1,6 +1,4 @@
-/*
- * derive/blocks.c - runs a function on every block of objects, on all threads.
- */
+/* derive/blocks.c - runs a function on every block of objects, on several threads. */
 #include "derive/blocks.h"
 
 #include "base/pipeline.h"
@@ -10,7 +8,8 @@
 #include <string.h>
 
 /*
- * State of one run of derive_each_block. The pipeline assigns a slot to each block being processed.
+ * State of one call of derive_each_block. The pipeline assigns a slot to each block that is being
+ * processed.
  */
 struct each {
 	struct derive *derive;
@@ -20,8 +19,8 @@ struct each {
 };
 
 /*
- * Produces a block. May run on any thread. A slot is used by one block at a time, so its buffers
- * need no locks.
+ * Produces a block. May run on any thread. Only one block uses a slot at a time, so the slot's
+ * buffers need no locks.
  */
 static int produce(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
 {
@@ -80,8 +79,8 @@ static void free_slots(struct each *each)
 }
 
 /*
- * Allocates the slots before the threads start, so that an allocation failure is reported on the
- * calling thread.
+ * Allocates the slots before the threads start, so that the calling thread can report an allocation
+ * failure.
  */
 static int make_slots(struct each *each, struct hdb_error *err)
 {
@@ -93,8 +92,8 @@ static int make_slots(struct each *each, struct hdb_error *err)
 
 		slot->slot = i;
 		/*
-		 * The memory is not zeroed: on a small heap, zeroing would take a seventh of the
-		 * time of the first `top`.
+		 * The memory is not zeroed. On a small heap, zeroing it would take a seventh of the
+		 * time of the first `top` query.
 		 */
 		slot->objects = malloc(sizeof(*slot->objects));
 		slot->values = malloc(STORE_BLOCK_OBJECTS * sizeof(*slot->values));
@@ -141,11 +140,12 @@ struct column {
 	struct store_writer *writer;
 	enum store_table table;
 	const struct derive_fill *fill;
-	struct base_vec zeros; /* packed block of zeros; used only if the column sets `has` */
+	struct base_vec zeros; /* packed block of zeros, used only if the column sets `has` */
 };
 
 /*
- * Packs a block of zeros, once for all, because every block without values stores the same bytes.
+ * Packs a block of zeros. This is done only once, because every block without values stores the
+ * same bytes.
  */
 static int pack_zeros(struct base_vec *out, struct hdb_error *err)
 {
@@ -155,7 +155,7 @@ static int pack_zeros(struct base_vec *out, struct hdb_error *err)
 	return base_pack_encode(out, values, STORE_BLOCK_OBJECTS, err);
 }
 
-/* Returns whether a full block contains no values, so that `zeros` is stored instead. */
+/* Returns whether a full block contains no values. In this case, `zeros` is stored instead. */
 static bool is_zeros(const struct column *column, const struct derive_block *block)
 {
 	return column->fill->has && block->objects->count == STORE_BLOCK_OBJECTS &&
@@ -171,7 +171,7 @@ static uint32_t value_count(const struct column *column, const struct derive_blo
 	return column->fill->is_whole ? STORE_BLOCK_OBJECTS : block->objects->count;
 }
 
-/* Fills and encodes a block. If is_whole is set, values after the last object are zeros. */
+/* Fills and encodes a block. If is_whole is set, the values after the last object are zeros. */
 static int pack(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct column *column = ctx;
@@ -189,7 +189,7 @@ static int pack(void *ctx, struct derive_block *block, struct hdb_error *err)
 static int put(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct column *column = ctx;
-	/* pack leaves bytes[0] empty only if is_zeros returns true. */
+	/* pack leaves bytes[0] empty only if is_zeros has returned true. */
 	const struct base_vec *bytes = block->bytes[0].count ? &block->bytes[0] : &column->zeros;
 
 	return store_put(

@@ -1,6 +1,6 @@
 /*
- * derive/blocks.h - runs a function on every block of objects, on all threads. Analyses may also
- * use it.
+ * derive/blocks.h - runs a function on every block of objects, on several threads. Analyses may use
+ * it too.
  */
 #ifndef DERIVE_BLOCKS_H
 #define DERIVE_BLOCKS_H
@@ -9,14 +9,14 @@
 
 #include "base/thread.h"
 
-/* Limit, per thread, on the number of blocks that are being processed or are waiting for `take`. */
+/* Maximum number of blocks per thread that are being processed or are waiting for `take`. */
 #define DERIVE_SLOTS_PER_THREAD 3u
 
-/* Working memory of one block. A slot is reused for many blocks. */
+/* Working memory for one block. A slot is reused for many blocks. */
 struct derive_block {
 	/*
-	 * first_ix and count are always set, class_no if classes are read, and all fields if
-	 * objects are read
+	 * first_ix and count are always set; class_no is set if classes are read; all fields are
+	 * set if objects are read
 	 */
 	struct heap_block *objects;
 	uint64_t *values;         /* scratch space for STORE_BLOCK_OBJECTS values */
@@ -24,11 +24,12 @@ struct derive_block {
 	/* memory of room_bytes; initially zero, then kept from the slot's previous block */
 	void *room;
 	uint32_t block_no;
-	unsigned slot; /* below DERIVE_SLOTS_PER_THREAD x threads; used by one block at a time */
+	/* a number below DERIVE_SLOTS_PER_THREAD x threads; only one block uses a slot at a time */
+	unsigned slot;
 	BASE_NO_SHARING;
 };
 
-/* Processes one block; ctx is the ctx of the pass. */
+/* Processes one block. `ctx` is the ctx of the pass. */
 typedef int (*derive_block_fn)(void *ctx, struct derive_block *block, struct hdb_error *err);
 
 /* Functions that derive_each_block calls for every block. */
@@ -45,8 +46,9 @@ struct derive_pass {
 	derive_block_fn make; /* may run on any thread and must not use the store */
 	derive_block_fn take; /* runs in block order on the calling thread; NULL if not needed */
 	void *ctx;
-	size_t room_bytes;           /* size of each slot's `room` */
-	void (*release)(void *room); /* frees what a `room` owns; NULL if it owns nothing */
+	size_t room_bytes; /* size of each slot's `room` */
+	/* frees memory owned by a `room`; NULL if a room owns no memory */
+	void (*release)(void *room);
 };
 
 /*
@@ -55,20 +57,20 @@ struct derive_pass {
  */
 int derive_each_block(struct derive *derive, const struct derive_pass *pass, struct hdb_error *err);
 
-/* How the values of a packed column are computed. */
+/* Describes how the values of a packed column are computed. */
 struct derive_fill {
 	const char *stage;    /* for base_stage */
 	bool reads_objects;   /* `fill` needs the objects */
 	derive_block_fn fill; /* sets the values of a block; runs on any thread */
 	/*
-	 * returns false if all values of the block are 0, so that `fill` is not called; NULL: call
-	 * `fill` for every block
+	 * returns false if all values of the block are 0, so that `fill` need not be called; NULL
+	 * means call `fill` for every block
 	 */
 	bool (*has)(void *ctx, const struct heap_block *objects);
 	void *ctx;
 	/*
-	 * First key of this column in a table with several columns. is_whole pads the last block,
-	 * so that each column has the same number of keys.
+	 * First key of this column in a table with several columns. If is_whole is set, the last
+	 * block is padded, so that each column has the same number of keys.
 	 */
 	uint32_t base;
 	bool is_whole;

@@ -1,6 +1,6 @@
 /*
- * derive/build.h - shared by the builders of derived tables. Analyses of the whole graph use it to
- * load the graph.
+ * derive/build.h - declarations shared by the builders of derived tables. Analyses of the whole
+ * graph use it to load the graph.
  */
 #ifndef DERIVE_BUILD_H
 #define DERIVE_BUILD_H
@@ -37,9 +37,9 @@ extern const struct derive_builder derive_build_retained_heaps;
 extern const struct derive_builder derive_build_depth;
 
 /*
- * Loads the heap's graph: stored references and class edges. Omits edges into roots, because no
- * algorithm here needs them: a root is always reachable and has no dominator. If is_strong is set,
- * also omits edges that exist only through the referent of a reference object. The caller must
+ * Loads the heap's graph: stored references and class edges. Edges into roots are omitted, because
+ * a root is always reachable and has no dominator, so no algorithm here needs them. If is_strong is
+ * set, also omits edges that exist only through the referent of a reference object. The caller must
  * release *rows even after a failure.
  */
 int derive_graph_load(struct derive *derive, bool is_strong, struct graph_rows *rows,
@@ -69,8 +69,8 @@ static inline uint32_t derive_tree_parent(uint64_t value, uint32_t ix)
 	if (value == 1)
 		return GRAPH_NONE;
 	/*
-	 * Unsigned arithmetic, because a damaged table may contain any value, and wrapping is
-	 * harmless. Callers check the range of the result.
+	 * The arithmetic is unsigned, because a damaged table may contain any value, and wrapping
+	 * around is harmless. Callers check the range of the result.
 	 */
 	return (uint32_t)(ix - (uint64_t)unzigzag(value - 2));
 }
@@ -81,33 +81,36 @@ struct derive_block;
 struct derive_tree_block {
 	uint32_t dominator[STORE_BLOCK_OBJECTS]; /* as returned by derive_dominator */
 	uint64_t units
-		[STORE_BLOCK_OBJECTS]; /* retained, in units of the alignment; 0 if unreachable */
+		/* retained size in units of the alignment; 0 if unreachable */
+		[STORE_BLOCK_OBJECTS];
 }; /* retained size in units of the alignment; 0 if unreachable */
 
 /*
- * Builds both tables if they are missing, and prepares the readers below, which may be called on
- * any thread.
+ * Builds both tables if they are missing, and prepares the functions below, which may then be
+ * called on any thread.
  */
 int derive_tree_prepare(struct derive *derive, struct hdb_error *err);
 /* Fills *out for a block whose objects have been read. Overwrites block->values. */
 int derive_tree_read(struct derive *derive, struct derive_block *block,
 		     struct derive_tree_block *out, struct hdb_error *err);
-/* Like the previous function, for a block whose out->dominator is already filled. */
+/* Like derive_tree_read, for a block whose out->dominator is already set. */
 int derive_tree_units(struct derive *derive, struct derive_block *block,
 		      struct derive_tree_block *out, struct hdb_error *err);
 /*
- * Like derive_tree_read, but only for objects of the top level. Most blocks have none, and for
- * these fills only out->dominator. Reads the objects; heap_prepare_blocks must have been called.
+ * Like derive_tree_read, but only for objects of the top level. For a block without such objects,
+ * as most are, sets only out->dominator. Reads the objects, so heap_prepare_blocks must have been
+ * called.
  */
 int derive_tree_read_top(struct derive *derive, struct derive_block *block,
 			 struct derive_tree_block *out, struct hdb_error *err);
-/* Reads only the dominators, which does not require the objects. */
+/* Reads only the dominators. The objects need not have been read. */
 int derive_tree_dominators(struct derive *derive, struct derive_block *block, uint32_t *dominator,
 			   struct hdb_error *err);
 
 /*
- * Builds the tree of strong references if it is missing, and then reads the parents of a block's
- * objects, as returned by derive_reach, on any thread. Overwrites block->values.
+ * The first function builds the tree of strong references if it is missing. The second reads the
+ * parents of a block's objects, as returned by derive_reach, on any thread. It overwrites
+ * block->values.
  */
 int derive_strong_prepare(struct derive *derive, struct hdb_error *err);
 int derive_tree_strong(struct derive *derive, struct derive_block *block, uint32_t *parent,

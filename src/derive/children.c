@@ -1,7 +1,7 @@
 /*
- * derive/children.c - the `children` table: the objects that each object immediately dominates,
- * largest retained size first. The file can also build only the table of the top level, with which
- * many queries begin and which is all that some need.
+ * derive/children.c - builds the `children` table: the objects that each object immediately
+ * dominates, largest retained size first. Can also build a table of the top level only, which
+ * suffices for many queries.
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
@@ -15,14 +15,14 @@
 
 static_assert(STORE_BLOCK_OBJECTS == 1u << GRAPH_CHILD_BITS, "ranges are whole blocks of lists");
 
-/* Number of ranges being processed per thread. Each range takes a few MB. */
+/* Number of ranges per thread that are processed at the same time. Each range takes a few MB. */
 #define SLOTS_PER_THREAD 2u
 
-/* The encoded blocks of lists of one range, filled on any thread. */
+/* The encoded lists of one range. Filled on any thread. */
 struct range_slot {
 	struct graph_child_range range;
-	struct base_vec bytes; /* all blocks of the range, one after the other */
-	/* uint64_t: offsets in `bytes` at which blocks end */
+	struct base_vec bytes; /* all blocks of the range, one after another */
+	/* uint64_t: end offset of each block in `bytes` */
 	struct base_vec ends;
 	uint64_t length[STORE_BLOCK_OBJECTS]; /* lengths of the lists in the current block */
 	bool is_sorted;
@@ -42,18 +42,19 @@ struct children {
 	uint64_t top_count;
 	uint64_t total;
 	/*
-	 * State for ranges that do not fit in memory and arrive child by child: the block that is
-	 * being filled.
+	 * State for a range that does not fit in memory, whose children arrive one by one: the
+	 * block that is being filled.
 	 */
-	struct base_vec target;   /* uint32_t: entries of the small lists */
-	struct base_vec part;     /* uint32_t: entries of the big list that are not written yet */
-	uint64_t *first, *length; /* indexed by row of the block */
-	uint32_t row;             /* the last row that was begun */
+	struct base_vec target; /* uint32_t: entries of the small lists */
+	/* uint32_t: entries of the big list that have not been written yet */
+	struct base_vec part;
+	uint64_t *first, *length; /* by row of the block: position of the list, and its length */
+	uint32_t row;             /* the row that was begun last */
 	uint32_t base;            /* first row of the block */
 	uint32_t part_no;
 };
 
-/* ---- objects are distributed to buckets by dominator ---- */
+/* ---- distributing objects to buckets by dominator ---- */
 
 static int read_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
@@ -108,7 +109,7 @@ static int add_all(struct children *c, struct hdb_error *err)
 	return graph_child_rows_end(&c->rows, STORE_LIST_BIG, &c->top_count, err);
 }
 
-/* ---- ranges that fit in memory: sorted and packed on all threads ---- */
+/* ---- ranges that fit in memory: sorted and packed on several threads ---- */
 
 static bool has_top(const struct children *c, uint32_t row)
 {
@@ -195,7 +196,7 @@ static int put_sorted(struct children *c, const struct range_slot *s, struct hdb
 	return HDB_OK;
 }
 
-/* ---- ranges that do not fit: child by child ---- */
+/* ---- ranges that do not fit in memory: processed child by child ---- */
 
 static int put_part(struct children *c, uint32_t row, struct hdb_error *err)
 {
@@ -245,8 +246,8 @@ static int put_block(struct children *c, uint32_t count, struct hdb_error *err)
 }
 
 /*
- * Begins `row`. Rows between the previous row and `row` have no children. Writes each block that is
- * now complete.
+ * Begins `row`. The rows between the previous row and `row` have no children. Writes each block
+ * that is now complete.
  */
 static int go_to(struct children *c, uint32_t row, struct hdb_error *err)
 {
@@ -291,8 +292,8 @@ static int take_child(void *ctx, uint32_t row, uint32_t node, uint64_t size, str
 }
 
 /*
- * Writes a range that does not fit in memory: its buckets are merged, and children arrive one by
- * one in order.
+ * Writes a range that does not fit in memory: merges its buckets, so that children arrive one by
+ * one and in order.
  */
 static int put_merged(struct children *c, uint32_t no, struct hdb_error *err)
 {
@@ -336,8 +337,8 @@ static int put_top(struct children *c, struct hdb_error *err)
 /* ---- writing the table ---- */
 
 /*
- * Writes a range. Runs on the calling thread in the order of ranges. Drops the bucket immediately,
- * which frees its memory and file.
+ * Writes a range. Runs on the calling thread, in the order of ranges. Drops the bucket immediately,
+ * to free its memory and its file.
  */
 static int put_range(void *ctx, unsigned slot, uint64_t no, struct hdb_error *err)
 {
@@ -388,7 +389,7 @@ static void release(struct children *c)
 }
 
 /*
- * Writes either the list of the top level only, or the lists of all objects and of the top level.
+ * Writes either only the list of the top level, or the lists of all objects and of the top level.
  */
 static int build_lists(struct derive *derive, struct store_writer *writer, bool is_top,
 		       struct hdb_error *err)
@@ -450,8 +451,8 @@ const struct derive_builder derive_build_top_level = {
 };
 
 /*
- * Opens the list of the top level. It is the last list of the `children` table; if that table does
- * not exist, builds the small table instead.
+ * Opens the list of the top level, which is the last list of the `children` table. If that table
+ * does not exist, builds the small table instead.
  */
 int derive_top_level(struct derive *derive, struct store_lists *out, uint32_t *list,
 		     struct hdb_error *err)

@@ -62,8 +62,9 @@ static void place(struct class_tree *tree, uint32_t no, uint32_t parent, uint32_
 }
 
 /*
- * Subclasses of each class as linked lists: first[no], then next[]. The stack contains the classes
- * whose subclasses are being placed. A recursive walk could overflow on a hostile file.
+ * Subclasses of each class as linked lists: first[no] is the first subclass, and next[] links to
+ * the others. The stack contains the classes whose subclasses are being placed. A recursive walk
+ * could overflow on a hostile file.
  */
 struct walk {
 	uint32_t *first, *next, *stack;
@@ -71,8 +72,8 @@ struct walk {
 };
 
 /*
- * Places a class and all its subclasses. A class may be listed below a superclass that is on a
- * cycle, so each class is placed only once.
+ * Places a class and all its subclasses. A class may be listed below a superclass that is part of a
+ * cycle, so a class that has already been placed is skipped.
  */
 static void walk_from(struct class_tree *tree, struct walk *w, uint32_t root, uint32_t *at)
 {
@@ -139,8 +140,8 @@ static int walk_all(struct class_tree *tree, const struct heap *heap, struct hdb
 }
 
 /*
- * Builds the tree. The end of a subtree is propagated from subclasses to superclasses, by a
- * backward walk through preorder, which visits subclasses first.
+ * Builds the tree. A backward walk through the preorder visits subclasses before superclasses, and
+ * propagates the end of each subtree upwards.
  */
 int derive_class_tree_init(struct class_tree *tree, const struct heap *heap, struct hdb_error *err)
 {
@@ -158,7 +159,7 @@ int derive_class_tree_init(struct class_tree *tree, const struct heap *heap, str
 /* ---- open classes ---- */
 
 /*
- * Opens a class. Nested objects may open a class several times; only the first time changes the
+ * Opens a class. Nested objects may open a class several times. Only the first time changes the
  * bitmap.
  */
 void derive_class_tree_open(struct class_tree *tree, uint32_t no)
@@ -198,8 +199,8 @@ static uint32_t open_from(const struct class_tree *tree, uint32_t at)
 			return at;
 		}
 		/*
-		 * The word contains no open place. Continue with the next word, one level up. Each
-		 * level has one additional word, so the index stays in bounds.
+		 * The word contains no open place, so continue with the next word, one level up.
+		 * Each level has one additional word, so the index stays in bounds.
 		 */
 		at = at / 64 + 1;
 	}
@@ -243,10 +244,10 @@ static uint32_t common(const struct class_tree *tree, uint32_t no, uint32_t at)
 }
 
 /*
- * Returns the first open class, or class with an open subclass, among `no` and its superclasses. Of
- * the open classes before and after `no` in preorder, the nearest on each side shares the deepest
- * superclass with `no`, so only these two are examined. The deeper of the two common superclasses
- * is the result.
+ * Returns the first class among `no` and its superclasses that is open or has an open subclass. Of
+ * the open classes before and after `no` in preorder, the nearest one on each side has the deepest
+ * common superclass with `no`, so only these two are examined. The result is the deeper of the two
+ * common superclasses.
  */
 uint32_t derive_class_tree_covered(const struct class_tree *tree, uint32_t no)
 {

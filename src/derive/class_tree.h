@@ -25,15 +25,16 @@
  */
 struct class_tree {
 	uint32_t count;
-	/* superclass; STORE_NONE if there is none, or if it would close a cycle */
+	/* superclass, or STORE_NONE if there is none or if it would close a cycle */
 	uint32_t *parent;
-	uint32_t *jump; /* an ancestor further up, used to climb many levels in few steps */
+	/* an ancestor further up, which makes it possible to climb many levels in few steps */
+	uint32_t *jump;
 	uint32_t *depth;
 	uint32_t *pre; /* place in preorder, where a class precedes its subclasses */
 	/* place of the last class in its subtree; its own place if it has no subclasses */
 	uint32_t *last;
 	uint32_t *order; /* class number, by place */
-	uint32_t *open;  /* number of times the class was opened and not yet closed */
+	uint32_t *open;  /* number of times that the class was opened and not yet closed */
 	uint64_t *levels[CLASS_TREE_LEVELS]; /* one bit per place: whether the class is open */
 };
 

@@ -1,4 +1,4 @@
-/* derive/derive.c - the registry of derived tables, which builds them on demand. */
+/* derive/derive.c - the registry of derived tables. Builds tables on demand. */
 #include "derive/derive.h"
 
 #include "derive/build.h"
@@ -102,8 +102,8 @@ bool derive_counts(enum derive_view view, uint8_t strength)
 }
 
 /*
- * Returns a view. Views share the heap and the work but have their own columns, because
- * reachability differs. A view of a view is a view of the main struct.
+ * Returns a view. Views share the heap and the work, but have their own columns, because
+ * reachability differs between views. A view of a view is a view of the main struct.
  */
 int derive_get_view(struct derive *derive, enum derive_view view, struct derive **out,
 		    struct hdb_error *err)
@@ -159,8 +159,8 @@ static int write_tables(struct derive *derive, const struct derive_builder *buil
 	derive->work->scratch_dir = dirname(folder);
 	r = builder->build(derive, writer, err);
 	/*
-	 * A read error of the store may not be visible in the builder's result. In this case,
-	 * nothing is published.
+	 * A read error of the store may not be visible in the builder's result, so it is checked
+	 * here before anything is published.
 	 */
 	if (r == HDB_OK)
 		r = store_failed(derive->heap->store, err);
@@ -171,7 +171,7 @@ static int write_tables(struct derive *derive, const struct derive_builder *buil
 	return r;
 }
 
-/* Builds the tables of one builder. The tables it needs already exist. */
+/* Builds the tables of one builder. All tables on which they depend already exist. */
 static int build(struct derive *derive, const struct derive_builder *builder, struct hdb_error *err)
 {
 	HEAP_FILTER_SCOPE(heap_show_all, derive->heap);
@@ -189,9 +189,9 @@ static int build(struct derive *derive, const struct derive_builder *builder, st
 }
 
 /*
- * Loads the roots and, if needed, the orphans. Finding orphans loads the graph, which itself needs
- * the roots. is_finding_orphans breaks this cycle: during the search, the recorded roots are
- * enough.
+ * Loads the roots and, if needed, the orphans. The search for orphans loads the graph, which itself
+ * needs the roots. is_finding_orphans breaks this cycle: during the search, the recorded roots
+ * suffice.
  */
 int derive_need_roots(struct derive *derive, struct hdb_error *err)
 {
@@ -216,7 +216,7 @@ int derive_need_roots(struct derive *derive, struct hdb_error *err)
 int derive_need(struct derive *derive, enum store_table table, struct hdb_error *err)
 {
 	/*
-	 * Tables that still have to be built, with the next one on top. An explicit stack replaces
+	 * Tables that have yet to be built, next table on top. An explicit stack replaces
 	 * recursion.
 	 */
 	enum store_table stack[NEEDS_DEPTH_MAX];
@@ -242,8 +242,8 @@ int derive_need(struct derive *derive, enum store_table table, struct hdb_error 
 			if (derive_has(derive, builder->needs[n]))
 				continue;
 			/*
-			 * The registry is part of the program, and no table in it depends on
-			 * itself.
+			 * The registry is part of the program, and its dependencies contain no
+			 * cycle.
 			 */
 			assert(depth < NEEDS_DEPTH_MAX);
 			stack[depth++] = builder->needs[n];
@@ -254,8 +254,8 @@ int derive_need(struct derive *derive, enum store_table table, struct hdb_error 
 		if (!derive_has(derive, top)) {
 			TRY(build(derive, builder, err));
 			/*
-			 * All tables of a builder are published together. If this table is missing
-			 * now, another process changed the database.
+			 * The tables of a builder are published together. If this table is missing
+			 * now, another process has changed the database.
 			 */
 			if (!derive_has(derive, top))
 				return hdb_fail(err, HDB_ECORRUPT,

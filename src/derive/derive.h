@@ -1,6 +1,6 @@
 /*
- * derive/derive.h - derived tables, which are computed from the base tables when first needed and
- * then kept in the database.
+ * derive/derive.h - reads derived tables, which are computed from the base tables when they are
+ * first needed, and are then kept in the database.
  *
  * Every reader below builds the tables that it needs (derive_need). If two processes need the same
  * table at the same time, one builds it, and the other waits and then reads it. If a process is
@@ -16,9 +16,9 @@
 #include "store/column.h"
 
 /*
- * Limit on the anonymous memory for the arrays of a heap (base_work_limit_anonymous): bytes per
- * object, but at least DERIVE_ANONYMOUS_MIN. Passes access at most 4 bytes per object at random
- * positions at the same time. These arrays are allocated first, so they get the anonymous memory.
+ * Maximum amount of anonymous memory for the arrays of a heap (base_work_limit_anonymous): bytes
+ * per object, but at least DERIVE_ANONYMOUS_MIN. A pass randomly accesses at most 4 bytes per
+ * object at a time. Randomly accessed arrays are allocated first, so they get the anonymous memory.
  * Later arrays are accessed in order and may be in files. Small heaps need no files.
  */
 #define DERIVE_ANONYMOUS_OBJECT 5u
@@ -46,31 +46,35 @@ struct derive_unreached {
 struct derive {
 	struct heap *heap;      /* borrowed */
 	struct base_work *work; /* borrowed */
-	enum derive_view view;  /* the references that count in its tables */
+	/* the view, which determines the references that count in its tables */
+	enum derive_view view;
 	/* private */
-	/* for a view, the struct from which it was created; borrowed */
+	/* for a view, the main struct from which it was created; borrowed */
 	struct derive *main;
 	struct derive *views[DERIVE_VIEWS]; /* views created so far; owned */
 	struct store_column reach, reach_strong, dominators, retained;
 	struct store_column native, retained_native, retained_heaps, depth;
 	struct derive_access_state *access; /* owned; see graph_view.c */
-	/* set if the dominators were built by this process; see heap_totals.c */
+	/* set if this process has built the dominators; see heap_totals.c */
 	struct derive_unreached unreached;
 	bool is_ready[STORE_TABLE_END]; /* tables known to exist */
-	/* whether derive_need_roots has found the orphans, and whether it is doing so */
+	/*
+	 * whether derive_need_roots has found the orphans, and whether it is currently searching
+	 * for them
+	 */
 	bool has_orphans, is_finding_orphans;
 };
 
 /*
- * Prepares *derive for an open heap. Must be released with derive_release, which accepts a zeroed
- * struct.
+ * Prepares *derive for an open heap. The caller must call derive_release, which also accepts a
+ * zeroed struct.
  */
 void derive_init(struct derive *derive, struct heap *heap, struct base_work *work);
 void derive_release(struct derive *derive);
 
 /*
- * Returns the same heap restricted to references at least as strong as `view`. Functions called
- * with the result read separate tables, named "dominators.strong" and so on. Borrowed until
+ * Returns a view of the same heap, restricted to references at least as strong as `view`. Functions
+ * called with the result read separate tables, named "dominators.strong" and so on. Borrowed until
  * derive_release.
  */
 int derive_get_view(struct derive *derive, enum derive_view view, struct derive **out,
@@ -85,12 +89,12 @@ bool derive_counts(enum derive_view view, uint8_t strength);
 /* Returns whether a table exists. Does not build it. */
 bool derive_has(struct derive *derive, enum store_table table);
 
-/* Builds the table, and the tables on which it depends, unless they exist. */
+/* Builds a table and the tables on which it depends, unless they exist. */
 int derive_need(struct derive *derive, enum store_table table, struct hdb_error *err);
 
 /*
- * Loads the heap's roots. If the dump is incomplete, these include the orphans, which count as
- * roots because nothing in the dump refers to them. derive_need also calls this function.
+ * Loads the heap's roots. For an incomplete dump, they include the orphans, which count as roots
+ * because nothing in the dump refers to them. derive_need also calls this function.
  */
 int derive_need_roots(struct derive *derive, struct hdb_error *err);
 
@@ -98,9 +102,9 @@ int derive_need_roots(struct derive *derive, struct hdb_error *err);
 
 /*
  * Reads the parent of an object in the reach tree, a breadth-first tree from the roots. If
- * is_strong is set, referents of weak, soft, phantom and final references are not followed, and
- * paths have the least strangeness (strangeness.h) instead of the fewest steps. Sets *parent to
- * HEAP_NONE for a root, and to `ix` itself for an unreachable object.
+ * is_strong is set, weak, soft, phantom and final references are not followed, and paths have the
+ * least strangeness (strangeness.h) instead of the fewest steps. Sets *parent to HEAP_NONE for a
+ * root, and to `ix` itself for an unreachable object.
  */
 int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, uint32_t *parent,
 		 struct hdb_error *err);
@@ -112,17 +116,20 @@ int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, uint32_t *p
 int derive_is_reachable(struct derive *derive, uint32_t ix, bool *reachable, struct hdb_error *err);
 
 /*
- * Reads the immediate dominator: HEAP_NONE for objects of the top level, and `ix` itself for
- * unreachable objects.
+ * Reads the immediate dominator of an object. The result is HEAP_NONE for objects of the top level,
+ * and `ix` itself for unreachable objects.
  */
 int derive_dominator(struct derive *derive, uint32_t ix, uint32_t *dominator,
 		     struct hdb_error *err);
 
-/* Reads the retained size in bytes, from the dominator tree. It is 0 for unreachable objects. */
+/*
+ * Reads the retained size of an object in bytes, from the dominator tree. It is 0 for unreachable
+ * objects.
+ */
 int derive_retained(struct derive *derive, uint32_t ix, uint64_t *bytes, struct hdb_error *err);
 
 /*
- * Read the dominators, or retained sizes, of all objects of a block. Values are as in
+ * Read the dominators or the retained sizes of all objects of a block. Values are as in
  * derive_dominator and derive_retained.
  */
 int derive_dominator_block(struct derive *derive, uint32_t block_no, uint32_t *dominator,
@@ -143,13 +150,13 @@ int derive_reachable_block(struct derive *derive, uint32_t block_no, uint8_t *ou
  * progress stage begins, because building a table itself starts stages.
  */
 int derive_need_reachable(struct derive *derive, struct hdb_error *err);
-/* The same; afterwards derive_reachable_block may be called on any thread. */
+/* Like derive_need_reachable. Afterwards, derive_reachable_block may be called on any thread. */
 int derive_prepare_reachable(struct derive *derive, struct hdb_error *err);
 
-/* Like heap_look. reachable[i] says whether object i of the block is reachable. */
+/* Like heap_look. reachable[i] is 1 if object i of the block is reachable, and otherwise 0. */
 typedef int (*derive_look)(void *ctx, const struct heap_block *block, const uint8_t *reachable,
 			   struct hdb_error *err);
-/* Like heap_each_block, with the reachability of each block's objects. */
+/* Like heap_each_block, but also passes the reachability of each block's objects. */
 int derive_each_reachable(struct derive *derive, struct base_work *work, derive_look look,
 			  void *ctx, struct hdb_error *err);
 
@@ -160,8 +167,9 @@ int derive_each_reachable(struct derive *derive, struct base_work *work, derive_
 int derive_has_native(struct derive *derive, bool *has, struct hdb_error *err);
 
 /*
- * Read native memory in bytes: of one object, of each object in a block, and retained by an object.
- * An object retains its own native memory and that of all objects that it dominates.
+ * Read native memory in bytes: the memory owned by one object, the memory owned by each object of a
+ * block, and the memory retained by an object. An object retains its own native memory and that of
+ * all objects that it dominates.
  */
 int derive_native_of(struct derive *derive, uint32_t ix, uint64_t *bytes, struct hdb_error *err);
 int derive_native_block(struct derive *derive, uint32_t block_no, uint64_t *bytes,
@@ -173,63 +181,61 @@ int derive_retained_native(struct derive *derive, uint32_t ix, uint64_t *bytes,
 #define DERIVE_HEAPS_MAX 8u
 
 /*
- * Returns the number of heaps with retained sizes. Heap number 0 contains the objects that are in
- * no named heap.
+ * Returns the number of heaps with separate retained sizes. Heap number 0 contains the objects that
+ * are not in a named heap.
  */
 uint32_t derive_heap_count(const struct derive *derive);
 
 /*
- * Reads the number of bytes of the given heap (heap_no as in struct heap_object) that an object
- * retains. It is 0 for unreachable objects.
+ * Reads how many bytes in the given heap (heap_no as in struct heap_object) an object retains. The
+ * result is 0 for unreachable objects.
  */
 int derive_retained_in(struct derive *derive, uint32_t ix, uint32_t heap_no, uint64_t *bytes,
 		       struct hdb_error *err);
 
 /*
- * Reads the number of references on the shortest path from a root to the object. It is 0 for a
- * root.
+ * Reads the number of references on the shortest path from a root to an object. It is 0 for a root.
  */
 int derive_depth(struct derive *derive, uint32_t ix, bool *reachable, uint32_t *depth,
 		 struct hdb_error *err);
 
 /*
- * Initialises a reader of referrers. For a class object, it lists only objects that refer to it
- * through fields, not the instances of the class, which derive_access adds.
+ * Initialises a reader of referrers. For a class object, this reader lists only objects that refer
+ * to it through fields. The instances of the class are not included. derive_access adds them.
  */
 int derive_referrers(struct derive *derive, struct store_lists *out, struct hdb_error *err);
 
 /*
- * Initialises a reader of the objects immediately dominated by each object, largest retained size
+ * Initialises a reader of the objects that each object immediately dominates, largest retained size
  * first. List number object_count is the top level of the dominator tree.
  */
 int derive_children(struct derive *derive, struct store_lists *out, struct hdb_error *err);
 
 /*
- * Reads only the top level, which is list number *list of *out. Uses the `children` table if it
- * exists. Otherwise builds a separate table, which is much less work than building children.
+ * Initialises a reader of the top level only, which is list number *list of *out. Uses the
+ * `children` table if it exists. Otherwise builds a separate table, which takes much less time than
+ * building `children`.
  */
 int derive_top_level(struct derive *derive, struct store_lists *out, uint32_t *list,
 		     struct hdb_error *err);
 
 /*
- * Opens the graph for access node by node. It includes the edges from each object to its class, and
- * from a class to its instances. Builds the `referrers` and `reach` tables, or `reach.strong` if
- * is_strong is set. The lists share buffers of this derive, so only one list can be read at a time.
+ * Opens the graph for access node by node. The graph includes the edges from each object to its
+ * class, and from a class to its instances. Builds the `referrers` and `reach` tables, or
+ * `reach.strong` if is_strong is set. The lists share buffers of this derive, so only one list can
+ * be read at a time.
  */
 int derive_access(struct derive *derive, bool is_strong, struct graph_access *out,
 		  struct hdb_error *err);
 
-/*
- * References that do not count. Exclusions by class are checked first, so that `keep` is called for
- * few objects.
- */
+/* References to be ignored. Classes are checked first, so that `keep` is called for few objects. */
 struct derive_filter {
-	/* indexed by class number: nonzero if instances may have excluded references; borrowed */
+	/* by class number: nonzero if instances may have ignored references; borrowed */
 	const uint8_t *from_class;
-	bool wants_classes; /* whether class objects may have excluded references */
+	bool wants_classes; /* whether class objects may have ignored references */
 	/*
-	 * Removes the excluded entries from edges[*count]. Called only for the objects that the
-	 * members above select.
+	 * Removes the ignored entries from edges[*count]. Called only for the objects selected by
+	 * the members above.
 	 */
 	int (*keep)(void *ctx, uint32_t from, uint32_t *edges, uint32_t *count,
 		    struct hdb_error *err);
@@ -250,8 +256,8 @@ int derive_reach_without(struct derive *derive, const struct derive_filter *filt
 struct derive_total {
 	uint32_t group; /* enum derive_group */
 	/*
-	 * for class and superclass, the class number; for a class loader, its index; for a package,
-	 * the number of any of its classes
+	 * for a class or superclass, class number; for a class loader, its index; for a package,
+	 * number of any class in the package
 	 */
 	uint32_t no;
 	uint64_t count; /* reachable objects */
@@ -270,7 +276,7 @@ enum derive_group { DERIVE_CLASS, DERIVE_SUPERCLASS, DERIVE_PACKAGE, DERIVE_LOAD
 int derive_totals(struct derive *derive, enum derive_group group, struct derive_total **out,
 		  size_t *count, struct hdb_error *err);
 
-/* The totals of the heap. They exclude objects that the dump does not contain (heap_is_counted). */
+/* The totals of the heap. They exclude objects that are not in the dump (heap_is_counted). */
 struct derive_heap_totals {
 	uint64_t count; /* reachable objects */
 	uint64_t shallow_bytes;
@@ -278,8 +284,8 @@ struct derive_heap_totals {
 	uint64_t unreachable_bytes;
 };
 /*
- * Reads the totals of the heap from a separate table. One pass over the objects builds it, which is
- * much less work than derive_totals.
+ * Reads the totals of the heap from a separate table. Building this table takes one pass over the
+ * objects, which is much less work than derive_totals.
  */
 int derive_heap_totals(struct derive *derive, struct derive_heap_totals *out,
 		       struct hdb_error *err);
@@ -289,15 +295,17 @@ bool derive_has_whole(struct derive *derive);
 /*
  * Exact retained size of a set: the objects that become unreachable if all reachable members are
  * removed. The local method, which uses the reach tree and referrers, is tried first, within
- * `limits`. If it gives up, a traversal of the heap that does not enter the members finds the
- * answer. The result states which method was used. Members must be in ascending order.
+ * `limits`. If it gives up, the heap is traversed without entering the members. The result states
+ * which method was used. Members must be in ascending order.
  */
 struct derive_retained_result {
 	uint64_t retained_bytes;
 	uint64_t retained_count; /* objects */
-	/* whether it was computed by the local method rather than by a traversal of the heap */
+	/* whether the result was computed by the local method, not by a traversal of the heap */
 	bool used_local;
-	/* local method: number of objects in the members' subtrees, even if the method gave up */
+	/*
+	 * local method: number of objects in the members' subtrees; set even if the method gave up
+	 */
 	uint64_t subtree_count;
 	/* local method: number of objects in the subtrees that are not retained */
 	uint64_t removed_count;
@@ -311,7 +319,7 @@ int derive_retained_set(struct derive *derive, struct graph_members members,
 			const struct graph_retained_options *limits,
 			struct derive_retained_result *out, struct hdb_error *err);
 
-/* A set of objects, ascending and without duplicates, and its retained size. */
+/* A set of objects in ascending order and without duplicates, and its retained size. */
 struct derive_set {
 	const uint32_t *members; /* borrowed */
 	size_t count;
@@ -332,8 +340,8 @@ int derive_retained_marks(struct derive *derive, const uint32_t *members, size_t
 			  uint64_t *bits, struct hdb_error *err);
 
 /*
- * Computes the retained size of a set when some references are ignored: all objects reachable from
- * the set by any reference, minus those reachable from the roots without following excluded
+ * Computes the retained size of a set when some references are ignored: the objects reachable from
+ * the set by any reference, minus the objects reachable from the roots without following excluded
  * references or passing the set. This is Eclipse MAT's retained set with excluded references: an
  * object that can be reached from outside only through excluded references counts as retained.
  * Traverses the heap twice.
@@ -343,8 +351,8 @@ int derive_retained_without(struct derive *derive, const struct derive_filter *f
 			    struct hdb_error *err);
 
 /*
- * Uses only the local method. Returns GRAPH_BUDGET if it would exceed the limits; *out then
- * contains the work done so far. Used for the retained size of one object while the `dominators`
+ * Uses only the local method. Returns GRAPH_BUDGET if the method would exceed the limits. *out then
+ * contains the amount of work done. Used for the retained size of one object if the `dominators`
  * table does not exist.
  */
 int derive_retained_local(struct derive *derive, struct graph_members members,

@@ -1,6 +1,6 @@
 /*
- * derive/filtered_reach.c - reach trees and retained sets of the heap when some of its references
- * are ignored.
+ * derive/filtered_reach.c - computes reach trees and retained sets of the heap without some of its
+ * references.
  */
 #include "base/bits.h"
 #include "derive/build.h"
@@ -33,7 +33,7 @@ static int mark_members(struct derive *derive, struct graph_members members, uin
 }
 
 /*
- * Bit sets of one traversal: the objects where it starts, the objects that it does not enter, and
+ * Bit sets for one traversal: the objects where it starts, the objects that it does not enter, and
  * the objects that it finds.
  */
 struct around {
@@ -42,7 +42,8 @@ struct around {
 };
 
 /*
- * Traverses the graph from some objects around others. If `filter` is NULL, all references count.
+ * Traverses the graph from some objects without entering others. If `filter` is NULL, all
+ * references are followed.
  */
 static int reach_around(struct derive *derive, const struct derive_filter *filter,
 			struct around around, struct hdb_error *err)
@@ -55,7 +56,8 @@ static int reach_around(struct derive *derive, const struct derive_filter *filte
 
 /*
  * Finds the objects that a set retains. At most three bit sets are in memory: the members, the
- * objects reached without passing them, and the objects that can be reached only from them.
+ * objects reached without passing the members, and the objects that can be reached only from the
+ * members.
  */
 static int find_retained(struct derive *derive, const struct derive_filter *filter,
 			 struct graph_members members, struct derive_retained_result *out,

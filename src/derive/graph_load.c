@@ -1,9 +1,9 @@
 /*
- * derive/graph_load.c - loads the heap's graph into memory, for algorithms that visit all of it.
+ * derive/graph_load.c - loads the heap's graph into memory, for algorithms that visit every node.
  *
  * All threads decode blocks and pack their rows. The calling thread joins the packed blocks in
- * order. The store is not thread-safe, so the calling thread also finishes rows that require the
- * store again (big lists, filtered references), and long rows.
+ * order. The store is not thread-safe, so the calling thread also finishes the rows that need the
+ * store again (big lists, filtered references), as well as long rows.
  */
 #include "derive/build.h"
 #include "derive/references.h"
@@ -15,14 +15,14 @@
 #include <string.h>
 
 /*
- * Minimum number of a block's rows left to the calling thread for which it reads the block's part
+ * If at least this many of a block's rows are left to the calling thread, it reads the block's part
  * of the dump at once rather than object by object.
  */
 #define WANT_LEFT 128u
 
 /*
- * State of the load. In its blocks, `values` has the lengths of lists, and bytes[1] (uint32_t)
- * their entries.
+ * State of the load. In each of its blocks, `values` contains the lengths of lists, and bytes[1]
+ * (uint32_t) their entries.
  */
 struct load {
 	struct derive *derive;
@@ -42,7 +42,9 @@ static bool has_filter(const struct load *l, const struct heap_block *block, uin
 {
 	const uint32_t no = block->class_no[i];
 
-	/* It is not known here whether the object is an instance; heap_strength determines this. */
+	/*
+	 * The kind of the object is not known here. heap_strength checks whether it is an instance.
+	 */
 	if (!l->filter)
 		return l->has_view && heap_class(l->derive->heap, no)->strength;
 	if (block->kind[i] == STORE_CLASS)
@@ -59,8 +61,8 @@ struct row_edges {
 
 /*
  * Packs the row of object i: its class and its references, except references to roots. Leaves the
- * row to the calling thread if its list is big, if the packed row is long, or if some of its
- * references may not count.
+ * row to the calling thread if the list is big, if the packed row is long, or if some references
+ * may have to be omitted.
  */
 static int pack_row(struct load *l, struct derive_block *block, uint32_t i,
 		    struct row_edges references, struct hdb_error *err)
@@ -102,8 +104,8 @@ static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		entries += n;
 	}
 	/*
-	 * Field values, which the calling thread reads from the dump later, determine which
-	 * references are omitted.
+	 * The field values determine which references are omitted. The calling thread reads them
+	 * from the dump later.
 	 */
 	if (l->filter && room->left.count > WANT_LEFT)
 		heap_prefetch_block(heap, block->block_no);
@@ -111,8 +113,8 @@ static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *e
 }
 
 /*
- * Copies the edges that count in the view to l->strong. *count is the number of edges before the
- * call, and is set to the number after it.
+ * Copies the edges that count in the view to l->strong. *count is the number of edges before and
+ * after the call.
  */
 static int keep_counted(struct load *l, uint32_t ix, const uint32_t *edges, uint32_t *count,
 			struct hdb_error *err)
@@ -130,7 +132,10 @@ static int keep_counted(struct load *l, uint32_t ix, const uint32_t *edges, uint
 	return HDB_OK;
 }
 
-/* Replaces *edges and *count with the edges that neither the view nor the filter excludes. */
+/*
+ * Replaces *edges and *count with the edges that are excluded neither by the view nor by the
+ * filter.
+ */
 static int keep_strong(struct load *l, uint32_t ix, const uint32_t **edges, uint32_t *count,
 		       struct hdb_error *err)
 {
@@ -168,7 +173,7 @@ static int append(struct load *l, struct graph_long_row *row, const uint32_t *ed
 	return graph_rows_add_long(l->rows, row, edges, count, err);
 }
 
-/* Appends a big list. It is read on the calling thread because the store is not thread-safe. */
+/* Appends a big list. The calling thread reads it, because the store is not thread-safe. */
 static int append_big(struct load *l, uint32_t ix, struct graph_long_row *row,
 		      struct hdb_error *err)
 {
@@ -230,8 +235,8 @@ static int count_edges(struct load *l, struct hdb_error *err)
 }
 
 /*
- * Loads the graph. The filter by heap is switched off, because references between heaps determine
- * what is reachable.
+ * Loads the graph. The filter by heap is switched off, because references between heaps also
+ * determine which objects are reachable.
  */
 static int load_graph(struct derive *derive, enum derive_view view,
 		      const struct derive_filter *filter, struct graph_rows *rows,

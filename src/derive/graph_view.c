@@ -1,6 +1,6 @@
 /*
- * derive/graph_view.c - access to the graph node by node, for algorithms that visit a small part of
- * it.
+ * derive/graph_view.c - provides access to the graph node by node, for algorithms that visit a
+ * small part of it.
  */
 #include "derive/build.h"
 
@@ -8,20 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * State of an open list: the stored list comes first, then the class edge or the instances of a
- * class.
- */
+/* State of an open list: first the stored list, then the class edge or the instances of a class. */
 struct derive_access_state {
 	struct derive *derive;
 	struct store_lists references, referrers;
-	struct store_lists *list; /* the stored list that is open */
+	struct store_lists *list; /* the stored list that is being read */
 	struct store_column *reach;
-	uint32_t class_ix; /* class of the edge to return after the stored list; HEAP_NONE: none */
-	/* class whose instances are returned after the stored list, or HEAP_NONE if none */
+	/* class object of the edge to return after the stored list, or HEAP_NONE */
+	uint32_t class_ix;
+	/* class whose instances are returned after the stored list, or HEAP_NONE */
 	uint32_t class_no;
-	uint64_t at, end; /* remaining blocks of the class in class_blocks */
-	uint32_t i;       /* next object in the open block */
+	uint64_t at, end; /* range of the class's remaining blocks in class_blocks */
+	uint32_t i;       /* position of the next object in the open block */
 	bool is_open;
 	struct heap_block block;
 	uint64_t *class_first; /* index of each class's first block in class_blocks */
@@ -66,10 +64,10 @@ void derive_release(struct derive *derive)
 }
 
 /*
- * Performs one pass over all objects, which handles each class once per block. In the first pass,
- * while class_blocks is NULL, it counts the block in class_first[no + 1]. In the second pass, it
- * stores the block number at class_first[no] and advances class_first[no]. last[no] is the block in
- * which the class was found most recently.
+ * Performs one pass over all objects, handling each class once per block. In the first pass,
+ * class_blocks is NULL, and the pass counts the blocks of each class in class_first[no + 1]. In the
+ * second pass, it stores the block numbers at class_first[no], which it advances. last[no] is the
+ * last block in which the class was found.
  */
 static int index_pass(struct derive_access_state *s, uint32_t *last, struct hdb_error *err)
 {
@@ -94,8 +92,8 @@ static int index_pass(struct derive_access_state *s, uint32_t *last, struct hdb_
 }
 
 /*
- * Builds an index from each class to the blocks that contain its instances. The database has no
- * such index because only a few algorithms need it.
+ * Builds an index from each class to the blocks that contain its instances. The database contains
+ * no such index because only a few algorithms need it.
  */
 static int make_index(struct derive_access_state *s, struct hdb_error *err)
 {
@@ -195,7 +193,7 @@ static int next(void *ctx, const uint32_t **batch, size_t *count, struct hdb_err
 }
 
 /*
- * Reads the parent of a node. The parent comes from the file and is used as an index, so its range
+ * Reads the parent of a node. The parent is read from the file and used as an index, so its range
  * is checked.
  */
 static int reach(void *ctx, uint32_t node, bool *reachable, uint32_t *parent, struct hdb_error *err)

@@ -2,9 +2,10 @@
  * derive/heap_totals.c - builds the `whole` table: the number and total size of all objects in the
  * heap, reachable and unreachable.
  *
- * The import counted all objects by class (table class.counts). The reachable objects are all
- * objects minus the unreachable ones, so only blocks with unreachable objects are read. If this
- * process built the dominators, it has already counted the unreachable objects.
+ * The import has counted all objects by class (table class.counts). The reachable objects are all
+ * objects minus the unreachable ones, so only the blocks with unreachable objects are read. If this
+ * process has built the dominators, it has already counted the unreachable objects, and no blocks
+ * are read.
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
@@ -16,7 +17,7 @@ static_assert(sizeof(struct derive_heap_totals) == STORE_WHOLE_BYTES, "stored");
 
 struct whole {
 	struct derive *derive;
-	uint8_t *is_looked_at; /* indexed by block: whether its objects must be counted */
+	uint8_t *is_looked_at; /* by block: whether the objects of the block must be counted */
 	struct derive_heap_totals sum;
 	struct derive_heap_totals all; /* totals of all objects, from the import's counts */
 	bool has_counts;
@@ -47,7 +48,7 @@ static int look_at_block(void *ctx, struct derive_block *block, struct hdb_error
 	return HDB_OK;
 }
 
-/* Counts the objects of a block. The value 0 in the `dominators` table means unreachable. */
+/* Counts the objects of a block. In the `dominators` table, the value 0 means unreachable. */
 static int count_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct whole *w = ctx;
@@ -98,8 +99,8 @@ static int add_counted(void *ctx, const struct heap_count *count, struct hdb_err
 }
 
 /*
- * Counts all objects. If the import's counts exist and this process built the dominators, nothing
- * needs to be read. Otherwise, a first pass finds the blocks with unreachable objects, which are
+ * Counts all objects. If the import's counts exist and this process has built the dominators, no
+ * pass is needed. Otherwise, a first pass finds the blocks with unreachable objects, which are
  * usually few, and a second pass counts these objects.
  */
 static int count_all(struct whole *w, struct hdb_error *err)
@@ -190,7 +191,7 @@ int derive_heap_totals(struct derive *derive, struct derive_heap_totals *out, st
 
 	if (!derive_has(derive, STORE_WHOLE) && derive_has(derive, STORE_TOTALS))
 		return add_totals(derive, out, err);
-	/* Building the table requires that the classes are loaded. */
+	/* The table can be built only after the classes have been loaded. */
 	TRY(heap_load_classes(derive->heap, err));
 	TRY(derive_need(derive, STORE_WHOLE, err));
 	r = store_record(derive->heap->store, derive_table(derive, STORE_WHOLE), 0, out, err);

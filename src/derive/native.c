@@ -1,11 +1,12 @@
 /*
- * derive/native.c - the `native` table: memory outside the Java heap that each object owns.
+ * derive/native.c - builds the `native` table: the memory outside the Java heap that each object
+ * owns.
  *
  * On Android, a Cleaner whose referent is the owner has a thunk of a NativeAllocationRegistry,
- * which records the size of each of its allocations. Older Android versions and JVMs keep sizes in
- * fields of the owner (bitmaps, direct buffers). With --sizes ahat, only registered memory counts,
- * as in ahat. Memory of foreign-memory segments belongs to the session of their arena, which frees
- * it (segments.h).
+ * which records the size of each allocation. Older Android versions and JVMs store sizes in fields
+ * of the owner (bitmaps, direct buffers). With --sizes ahat, only registered memory counts, as in
+ * ahat. The memory of foreign-memory segments belongs to the session of their arena, which frees it
+ * (segments.h).
  */
 #include "derive/blocks.h"
 #include "base/search.h"
@@ -20,28 +21,31 @@
 #include <string.h>
 
 /*
- * A class whose instances show that an object owns native memory. Paths are field paths of
+ * A class whose instances show that an object owns native memory. Paths are field paths as in
  * heap_path_object.
  */
 struct native_rule {
-	const char *class_name; /* the rule also applies to subclasses */
-	bool is_registered;     /* the memory is registered with a NativeAllocationRegistry */
+	const char *class_name; /* whether the rule also applies to subclasses */
+	/* whether the memory is registered with a NativeAllocationRegistry */
+	bool is_registered;
 	/*
-	 * whether to skip a Cleaner that has run (its `next` is itself), because it no longer owns
-	 * anything
+	 * whether to skip a Cleaner that has run (its `next` refers to itself), because its owner
+	 * no longer owns memory
 	 */
 	bool may_be_done;
-	const char *owner; /* path to the owner; NULL if the instance itself is the owner */
-	/* path to an object that must be an instance of via_class; NULL: no condition */
+	const char *owner; /* path to the owner, or NULL if the instance itself is the owner */
+	/* path to an object that must be an instance of via_class, or NULL for no condition */
 	const char *via;
 	const char *via_class;
-	const char *bytes;       /* path to the size; NULL means a foreign-memory segment */
-	const char *unless_null; /* path to a reference that must not be null; NULL: no condition */
-	const char *if_null;     /* path to a reference that must be null; NULL: no condition */
+	const char *bytes; /* path to the size; NULL for a foreign-memory segment */
+	/* path to a reference that must not be null, or NULL for no condition */
+	const char *unless_null;
+	/* path to a reference that must be null, or NULL for no condition */
+	const char *if_null;
 };
 
 static const struct native_rule rules[] = {
-	/* From Android 10 on, the lowest bit of the size indicates who allocates the memory. */
+	/* Since Android 10, the lowest bit of the size indicates which allocator was used. */
 	{ "sun.misc.Cleaner", true, true, "referent", "thunk",
 	  "libcore.util.NativeAllocationRegistry$CleanerThunk", "thunk.this$0.size", "thunk.this$0",
 	  NULL },
@@ -49,14 +53,15 @@ static const struct native_rule rules[] = {
 	  "libcore.util.NativeAllocationRegistry$CleanerThunk", "thunk.this$0.size", "thunk.this$0",
 	  NULL },
 	/*
-	 * Selects only buffers that are not slices of another buffer. A slice refers to its parent.
+	 * Selects only buffers that are not slices of another buffer. A slice refers to its parent
+	 * buffer.
 	 */
 	{ "java.nio.DirectByteBuffer", false, false, NULL, NULL, NULL, "capacity", "cleaner",
 	  "att|attachment" },
 	/*
-	 * For Android 5 to 7, selects only bitmaps whose pixels are not in a Java array. In Android
-	 * 8 and later, a registry records the size. Direct buffers on Android keep their contents
-	 * in the Java heap.
+	 * Android 5 to 7: selects only bitmaps whose pixels are not in a Java array. In Android 8
+	 * and later, a registry records the size. Direct buffers on Android keep their contents in
+	 * the Java heap.
 	 */
 	{ "android.graphics.Bitmap", false, false, NULL, NULL, NULL,
 	  "mFinalizer.mNativeAllocationByteCount", "mFinalizer", "mBuffer" },
@@ -67,8 +72,9 @@ static const struct native_rule rules[] = {
 
 struct finder {
 	struct heap *heap;
-	bool is_registered; /* whether only memory recorded by a registry counts */
-	uint8_t *rule_of;   /* indexed by class: 1 + index of the rule, 0: no rule; owned */
+	bool is_registered; /* whether only memory recorded by a registry is counted */
+	/* by class: 1 + index of the rule, or 0 if the class has no rule; owned */
+	uint8_t *rule_of;
 	struct base_vec *out;
 	struct base_vec segments; /* struct derive_segment; owned */
 };
@@ -96,7 +102,7 @@ static int fulfils(struct finder *f, uint32_t ix, const struct native_rule *rule
 	*out = false;
 	/*
 	 * ahat neither checks whether a Cleaner has run nor masks the lowest bit, and --sizes ahat
-	 * must give the same numbers.
+	 * must return the same numbers.
 	 */
 	if (rule->may_be_done && !f->is_registered) {
 		r = heap_path_object(f->heap, ix, "next", &target, err);
@@ -125,8 +131,8 @@ static int fulfils(struct finder *f, uint32_t ix, const struct native_rule *rule
 }
 
 /*
- * Adds the native memory that an instance indicates. Ignores sizes of 0 or less, and the lowest bit
- * of a registered size (see the table of rules).
+ * Adds the native memory recorded in an instance. Ignores sizes of 0 or less, and the lowest bit of
+ * a registered size (see the table of rules).
  */
 static int look(struct finder *f, uint32_t ix, const struct native_rule *rule,
 		struct hdb_error *err)
@@ -148,8 +154,8 @@ static int look(struct finder *f, uint32_t ix, const struct native_rule *rule,
 }
 
 /*
- * Adds a segment, unless it belongs to the global arena, whose memory is never freed or belongs to
- * others.
+ * Adds a segment, unless it belongs to the global arena. The memory of that arena is never freed or
+ * belongs to other code.
  */
 static int add_segment(struct finder *f, uint32_t ix, struct hdb_error *err)
 {
@@ -162,7 +168,7 @@ static int add_segment(struct finder *f, uint32_t ix, struct hdb_error *err)
 }
 
 /*
- * Adds the memory of each session, which is the memory of its segments except slices of other
+ * Adds the memory of each session, which is the memory of its segments without slices of other
  * segments.
  */
 static int add_sessions(struct finder *f, struct hdb_error *err)
@@ -183,8 +189,8 @@ static int add_sessions(struct finder *f, struct hdb_error *err)
 }
 
 /*
- * Sorts the entries, and merges those with the same owner. Sizes come from the dump and may have
- * any value, so sums are limited.
+ * Sorts the entries, and merges entries with the same owner. Sizes come from the dump and may be
+ * arbitrarily large, so the sums are limited.
  */
 static void join(struct base_vec *out)
 {
@@ -302,8 +308,8 @@ static size_t first_in(const struct base_vec *sizes, uint32_t first_ix)
 }
 
 /*
- * Returns whether a block contains an owner. Most blocks do not, so their values are not even
- * filled.
+ * Returns whether a block contains an owner. For most blocks, it returns false, so their values are
+ * not computed.
  */
 static bool has_native(void *ctx, const struct heap_block *objects)
 {

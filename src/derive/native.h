@@ -7,7 +7,7 @@
 
 #include "derive/derive.h"
 
-/* Maximum size of one object's native memory. A larger size in a dump is garbage. */
+/* Maximum size of one object's native memory. A larger size in a dump is assumed to be garbage. */
 #define DERIVE_NATIVE_MAX ((uint64_t)1 << 40)
 
 struct derive_native {
@@ -16,15 +16,15 @@ struct derive_native {
 };
 
 /*
- * The native memory that counts: only memory recorded by a registry, all memory, or the memory that
- * counts in the size model. The `native` table and every `native` column contain the last kind,
- * which is registered memory with ahat's sizes, and all memory with other sizes.
+ * Which native memory counts: memory recorded by a registry, all memory, or the memory that counts
+ * in the size model. The `native` table and every `native` column use the last kind, which is
+ * registered memory with ahat's sizes, and all memory with other sizes.
  */
 enum derive_native_kind { DERIVE_NATIVE_REGISTERED, DERIVE_NATIVE_ALL, DERIVE_NATIVE_COUNTED };
 
 /*
  * Finds all owners, as struct derive_native in ascending order. Reads objects only if the heap has
- * a class that can own native memory. The caller must release the vec.
+ * a class whose instances can own native memory. The caller must release the vec.
  */
 int derive_native_sizes(struct derive *derive, enum derive_native_kind kind, struct base_vec *out,
 			struct hdb_error *err);
@@ -33,7 +33,7 @@ int derive_native_sizes(struct derive *derive, enum derive_native_kind kind, str
 uint64_t derive_native_in(const struct base_vec *sizes, uint32_t ix);
 
 /*
- * A table column to be written from such a list. The value of objects that are not in the list is
+ * A table column that is written from such a list. Objects that are not in the list have the value
  * 0.
  */
 struct derive_native_column {

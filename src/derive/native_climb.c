@@ -1,10 +1,10 @@
 /*
  * derive/native_climb.c - adds up native memory along the dominator tree if few objects own any.
  *
- * It walks up from each owner and stops at an object that has already been visited, so it visits
- * each ancestor of an owner once, no matter how many owners are below it. Sums are then added to
- * dominators, leaves first. On a heap with few owners, the first query takes 10 % less time than
- * with passes over all objects, and later queries take half the time.
+ * Starting at each owner, it climbs the tree until it reaches an object that has already been
+ * visited. Each ancestor is therefore visited once, no matter how many owners are below it. Sums
+ * are then added to dominators, leaves first. On a heap with few owners, the first query takes 10 %
+ * less time than with passes over all objects, and later queries take half the time.
  */
 #include "derive/native_climb.h"
 
@@ -14,24 +14,24 @@
 #include <assert.h>
 
 /*
- * Divisor: at most this part of the objects is visited. A visit takes about 0.1 us, so giving up at
- * the limit costs only a fraction of the passes over all objects that follow.
+ * At most 1/LIMIT_PART of the objects are visited. A visit takes about 0.1 us, so giving up at the
+ * limit costs only a fraction of the passes over all objects that follow.
  */
 #define LIMIT_PART 64u
-/* Bounds of the limit. At LIMIT_MAX, the places take 12 MB. */
+/* Bounds of this limit. At LIMIT_MAX, the places take 12 MB. */
 #define LIMIT_MIN 4096u
 #define LIMIT_MAX (1u << 18)
 /* Number of blocks between two checks of the cancel flag. */
 #define STEP_BLOCKS 16u
 
-/* An object that owns native memory, or dominates one that does. */
+/* An object that owns native memory or dominates an owner. */
 struct place {
 	uint64_t own;   /* bytes */
-	uint64_t below; /* total bytes of the children added so far */
-	uint32_t up;    /* number of its dominator; GRAPH_NONE: it is at the top level */
+	uint64_t below; /* total number of bytes of the children added so far */
+	uint32_t up;    /* number of the dominator's place, or GRAPH_NONE at the top level */
 	/*
-	 * number of children that have not been added yet; GRAPH_NONE: the object itself has been
-	 * added to its dominator
+	 * number of children that have not been added yet, or GRAPH_NONE if the object itself has
+	 * been added to its dominator
 	 */
 	uint32_t waiting;
 };
@@ -134,8 +134,8 @@ static int add_owners(struct climb *c, struct hdb_error *err)
 }
 
 /*
- * Adds a complete place to its dominator, and continues with the dominator if it is now complete.
- * Returns the number of places added.
+ * Adds a complete place to its dominator. If the dominator is now complete, continues with the
+ * dominator. Returns the number of places added.
  */
 static uint32_t add_up(const struct climb *c, uint32_t number)
 {

@@ -1,11 +1,11 @@
 /*
- * derive/orphans.c - the `orphans` table: objects of an incomplete dump to which nothing in the
- * dump refers.
+ * derive/orphans.c - the `orphans` table: the objects of an incomplete dump that nothing in the
+ * dump refers to.
  *
  * In a truncated dump, or a dump without roots, most objects may be referred to only by missing
  * objects. Orphans count as roots, as in Eclipse MAT with "keep unreachable objects", so that the
- * objects below them can be analysed. If nothing leads to a cycle of objects, one object of the
- * cycle is chosen.
+ * objects below them can be analysed. Of a cycle of objects that is not reachable from outside, one
+ * object is chosen.
  */
 #include "base/bits.h"
 #include "derive/build.h"

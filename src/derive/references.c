@@ -1,6 +1,4 @@
-/*
- * derive/references.c - decodes the stored references of every block, on all threads.
- */
+/* derive/references.c - decodes the stored references of every block, on several threads. */
 #include "derive/references.h"
 
 #include "base/pipeline.h"
@@ -47,7 +45,7 @@ struct each {
 	void *ctx;
 };
 
-/* Decodes a block: lengths into its values, and entries into bytes[0]. */
+/* Decodes a block. The lengths go to its values, and the entries to bytes[0]. */
 static int decode(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct each *each = ctx;

@@ -1,6 +1,6 @@
 /*
- * derive/references.h - decodes the stored references of every block of objects, on all threads.
- * Private to derive.
+ * derive/references.h - decodes the stored references of every block of objects, on several
+ * threads. Private to derive.
  */
 #ifndef DERIVE_REFERENCES_H
 #define DERIVE_REFERENCES_H
@@ -18,8 +18,8 @@ int derive_reference_blocks(struct derive *derive, struct store_block **blocks,
 struct derive_references {
 	uint32_t first_ix, count;
 	/*
-	 * number of references by object; STORE_LIST_IS_BIG if they must be read with
-	 * heap_references
+	 * number of references by object, or STORE_LIST_IS_BIG for references that must be read
+	 * with heap_references
 	 */
 	const uint64_t *length;
 	/* entries of all lists that are not big, one list after another */
@@ -27,8 +27,8 @@ struct derive_references {
 };
 
 /*
- * Decodes all blocks on all threads and calls `take` for each, in block order, on the calling
- * thread.
+ * Decodes all blocks on several threads, and calls `take` for each block, in block order, on the
+ * calling thread.
  */
 int derive_each_references(struct derive *derive, const char *stage,
 			   int (*take)(void *ctx, const struct derive_references *references,

@@ -1,9 +1,10 @@
 /*
  * derive/referrers.c - builds the table of referrers: the stored references in reverse.
  *
- * The objects are divided into parts. For each part, one pass over all references collects those
- * that lead into it, so memory stays within the budget however many references there are. Sources
- * arrive in ascending order, so duplicates are adjacent, and each referrer is listed once.
+ * The objects are divided into parts. For each part, one pass over all references collects the
+ * references into the part, so memory stays within the budget, regardless of the number of
+ * references. Sources arrive in ascending order, so duplicates are adjacent, and each referrer is
+ * listed once.
  */
 #include "base/pipeline.h"
 #include "base/thread.h"
@@ -14,26 +15,29 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Number of edges by which an object's counter is prefetched ahead. */
+/* Number of edges by which the prefetching of counters is ahead. */
 #define AHEAD 16
 
 struct turn {
 	struct derive *derive;
 	struct store_writer *writer;
 	struct store_lists big;
-	/* uint32_t by object: number of references to it, then its position in `sources` */
+	/*
+	 * uint32_t, by object: first the number of references to the object, then the position of
+	 * its referrers in `sources`
+	 */
 	struct base_big degree;
-	struct base_big sources; /* uint32_t: referrers of the part's objects */
+	struct base_big sources; /* uint32_t: the referrers of the part's objects */
 	uint64_t total;          /* referrers written */
 	int (*take)(struct turn *t, uint32_t from, const uint32_t *to, uint64_t count,
 		    struct hdb_error *err);
-	/* objects [low, high) of the current part */
+	/* the current part consists of the objects [low, high) */
 	uint32_t low, high;
 	struct part_slot *slots;
 	unsigned slot_count;
 };
 
-/* One block of lists being packed. */
+/* A block of lists that is being packed. */
 struct part_slot {
 	uint64_t first[STORE_BLOCK_OBJECTS], length[STORE_BLOCK_OBJECTS];
 	struct base_vec bytes;
@@ -41,8 +45,8 @@ struct part_slot {
 };
 
 /*
- * First pass: counts the references to each object. Counters have 32 bits. An overflow, which would
- * require 4 billion references to one object, is an error.
+ * First pass: counts the references to each object. Counters have 32 bits. A counter could overflow
+ * only if there were 4 billion references to one object, which is an error.
  */
 static int count_into(struct turn *t, uint32_t from, const uint32_t *to, uint64_t count,
 		      struct hdb_error *err)
@@ -62,8 +66,8 @@ static int count_into(struct turn *t, uint32_t from, const uint32_t *to, uint64_
 }
 
 /*
- * Later passes: store the sources of references into [low, high). Only for these references is the
- * unsigned difference smaller than the part.
+ * Later passes: store the sources of references into [low, high). The unsigned difference is
+ * smaller than the size of the part only for these references.
  */
 static int place_into(struct turn *t, uint32_t from, const uint32_t *to, uint64_t count,
 		      struct hdb_error *err)
@@ -113,7 +117,7 @@ static int take_block(void *ctx, const struct derive_references *references, str
 	return HDB_OK;
 }
 
-/* Removes adjacent duplicates in [from, to) of the sources. Returns the new end. */
+/* Removes adjacent duplicates from sources[from, to). Returns the new end. */
 static uint32_t distinct(uint32_t *sources, uint32_t from, uint32_t to)
 {
 	uint32_t kept = from;
@@ -185,7 +189,7 @@ static int put_block(void *ctx, unsigned slot, uint64_t item, struct hdb_error *
 			 err);
 }
 
-/* Writes the part's lists, which all threads pack. */
+/* Writes the lists of a part. All threads pack lists. */
 static int write_part(struct turn *t, struct hdb_error *err)
 {
 	const struct base_pipeline pipeline = {
@@ -215,8 +219,8 @@ static void end_part(struct turn *t)
 
 /*
  * Chooses the part that begins at `low`: as many whole blocks as have at most `room` references
- * into them, but at least one block. Converts the counters of the part to positions, and returns
- * the number of references.
+ * into them, but at least one block. Converts the counters of the part to positions. Returns the
+ * number of references.
  */
 static uint64_t choose_part(struct turn *t, uint32_t low, uint64_t room)
 {
@@ -246,7 +250,7 @@ static uint64_t choose_part(struct turn *t, uint32_t low, uint64_t room)
 	return sum;
 }
 
-/* Processes the part that begins at `low`, from reading references to writing lists. */
+/* Processes the part that begins at `low`: reads the references and writes the lists. */
 static int turn_part(struct turn *t, uint32_t low, uint64_t room, struct hdb_error *err)
 {
 	const uint64_t sum = choose_part(t, low, room);

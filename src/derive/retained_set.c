@@ -1,6 +1,6 @@
 /*
- * derive/retained_set.c - exact retained size of a set of objects, by the local method or by one
- * traversal of the heap.
+ * derive/retained_set.c - computes the exact retained size of a set of objects, by the local method
+ * or by one traversal of the heap.
  */
 #include "base/bits.h"
 #include "derive/build.h"
@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * At 1 to 2 microseconds per edge, for tables that are not yet in memory, this takes at most about
- * 50 ms.
+ * One edge takes 1 to 2 microseconds if the tables are not in memory yet, so these limits amount to
+ * about 50 ms.
  */
 const struct graph_retained_options derive_local_limits = {
 	.max_nodes = 100000,
@@ -19,9 +19,9 @@ const struct graph_retained_options derive_local_limits = {
 };
 
 /*
- * Adds up the shallow sizes of a retained set. Objects that the dump does not contain (the boot
- * loader's placeholder, invented classes) do not count in totals. For a single object they do
- * count, as in the table of retained sizes and in Eclipse MAT.
+ * Adds up the shallow sizes of a retained set. Objects that are not in the dump (the boot loader's
+ * placeholder, invented classes) do not count in totals. However, they count in the retained size
+ * of a single object, as in the table of retained sizes and in Eclipse MAT.
  */
 static int sum_shallow(struct derive *derive, const struct graph_retained_set *set, bool is_one,
 		       struct derive_retained_result *out, struct hdb_error *err)
@@ -42,8 +42,8 @@ static int sum_shallow(struct derive *derive, const struct graph_retained_set *s
 }
 
 /*
- * Tries the local method. Reports the work done even if the method gives up, so that callers can
- * show why the slower method was used.
+ * Tries the local method. Reports the amount of work even if the method gives up, so that callers
+ * can show why the slower method was used.
  */
 int derive_retained_local(struct derive *derive, struct graph_members members,
 			  const struct graph_retained_options *limits,
@@ -56,8 +56,8 @@ int derive_retained_local(struct derive *derive, struct graph_members members,
 
 	*out = (struct derive_retained_result){ .used_local = true };
 	/*
-	 * The lists of references and referrers also contain references that do not count in a
-	 * view, so the local method works only for the main view.
+	 * The lists also contain references that do not count in a view, so the local method works
+	 * only for the main view.
 	 */
 	if (derive->view != DERIVE_PHANTOM)
 		return GRAPH_BUDGET;
@@ -104,7 +104,8 @@ int derive_sum_marked(struct derive *derive, const uint64_t *bits,
 }
 
 /*
- * Sets the bits in `reached` of the objects that are reachable from roots without passing a member.
+ * Sets a bit in `reached` for each object that is reachable from the roots without passing a
+ * member.
  */
 static int walk_around(struct derive *derive, struct graph_members members, uint64_t *reached,
 		       struct hdb_error *err)
@@ -121,8 +122,8 @@ static int walk_around(struct derive *derive, struct graph_members members, uint
 }
 
 /*
- * Marks the retained objects. At first, `bits` contains the objects that are reachable without
- * passing a member. It is then replaced, block by block, with the other reachable objects.
+ * Marks the retained objects. At first, `bits` marks the objects that are reachable without passing
+ * a member. It is then replaced, block by block, with a mark for every other reachable object.
  */
 int derive_retained_marks(struct derive *derive, const uint32_t *members, size_t member_count,
 			  uint64_t *bits, struct hdb_error *err)
@@ -138,8 +139,8 @@ int derive_retained_marks(struct derive *derive, const uint32_t *members, size_t
 
 		TRY(derive_reachable_block(derive, b, reachable, err));
 		/*
-		 * An object is lost, which means that the set retains it, if it is reachable only
-		 * through the members.
+		 * An object is lost (retained by the set) if it is reachable only through the
+		 * members.
 		 */
 		for (uint64_t ix = first; ix < count && ix < first + STORE_BLOCK_OBJECTS; ix++) {
 			const bool is_lost = reachable[ix - first] && !base_bit_has(bits, ix);

@@ -1,6 +1,7 @@
 /*
- * derive/retained_sets.c - exact retained sizes of several sets of objects. Small sets use the
- * local method. The other sets share traversals of the heap, GRAPH_MASK_SETS sets per traversal.
+ * derive/retained_sets.c - computes the exact retained sizes of several sets of objects. Small sets
+ * use the local method. The other sets share traversals of the heap, GRAPH_MASK_SETS sets per
+ * traversal.
  */
 #include "base/bits.h"
 #include "base/sort.h"
@@ -61,20 +62,19 @@ static int collect(struct sets_walk *w, struct derive_set *const *sets, unsigned
 	return HDB_OK;
 }
 
-/* The result of one walk, and its sets. */
+/* The result of one walk, and the sets that share the walk. */
 struct lost_sums {
 	const struct heap *heap;
 	struct derive_set *const *sets;
 	/*
-	 * indexed by object: bit s is set if the object is reachable from roots without passing set
-	 * s
+	 * by object: bit s is set if the object is reachable from the roots without passing set s
 	 */
 	const uint32_t *reached;
 	uint32_t all; /* mask with the bits of all sets */
 };
 
 /*
- * Adds the objects that sets lose. Nearly all objects are not lost by any set, and a single
+ * Adds the objects that the sets lose. Nearly all objects are not lost by any set, and a single
  * comparison skips them.
  */
 static int add_lost(void *ctx, const struct heap_block *block, const uint8_t *reachable,
@@ -125,8 +125,8 @@ static int prepare(struct sets_walk *w, struct hdb_error *err)
 }
 
 /*
- * Traverses the heap for several sets. The graph and the masks are allocated for the first
- * traversal and reused later.
+ * Traverses the heap for several sets. The first traversal allocates the graph and the masks, and
+ * later traversals reuse them.
  */
 static int walk(struct sets_walk *w, struct derive_set *const *sets, unsigned count,
 		struct hdb_error *err)

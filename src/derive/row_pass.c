@@ -1,4 +1,4 @@
-/* derive/row_pass.c - packs and joins the rows of a graph; see row_pass.h. */
+/* derive/row_pass.c - packs and joins the rows of a graph. See row_pass.h. */
 #include "derive/row_pass.h"
 
 #include <assert.h>
@@ -47,8 +47,8 @@ int derive_rows_add(const struct graph_rows *rows, struct derive_block *block, u
 }
 
 /*
- * Joins the rows group by group. A group in which rows were left is copied row by row; other groups
- * are appended unchanged.
+ * Joins the rows group by group. A group in which rows were left to this thread is copied row by
+ * row. Other groups are appended unchanged.
  */
 int derive_rows_join(struct graph_rows *rows, const struct derive_block *block,
 		     derive_finish_row finish, void *ctx, struct hdb_error *err)

@@ -1,10 +1,10 @@
 /*
- * derive/segments.c - memory of foreign-memory segments.
+ * derive/segments.c - reads foreign-memory segments.
  *
  * A slice is a segment with the session and the unmapper of the segment from which it was taken,
  * but without a reference to that segment. Only the addresses show that both share memory. The
  * session (MemorySessionImpl) of an arena frees the arena's memory. The global session never frees
- * memory, and it also belongs to segments made from addresses that native code returned.
+ * memory. Segments made from addresses that native code returned also have the global session.
  */
 #include "derive/segments.h"
 
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads a non-negative number. 0 if the field is missing. */
+/* Reads a non-negative number. The result is 0 if the field is missing. */
 static int read_size(struct heap *heap, uint32_t ix, const char *path, uint64_t *out,
 		     struct hdb_error *err)
 {
@@ -56,7 +56,7 @@ static int read_session(struct heap *heap, struct derive_segment *s, bool *is_cl
 }
 
 /*
- * Reads a segment. `scope` is the session of the arena. A closed session has freed its memory,
+ * Reads a segment. `scope` is the session of the arena. A closed session has freed the memory,
  * although the segment object still exists.
  */
 int derive_read_segment(struct heap *heap, uint32_t ix, struct derive_segment *out,
@@ -86,7 +86,7 @@ BASE_ORDER(compare, struct derive_segment, BASE_UP(session), BASE_UP(mapping), B
 	   BASE_DOWN(bytes), BASE_UP(ix))
 
 /*
- * Segments of the same mapping always belong together. Allocated segments belong together if they
+ * Segments of the same mapping always share memory. Allocated segments share memory if they
  * overlap.
  */
 static bool is_part(const struct derive_segment *of, const struct derive_segment *s)
@@ -97,7 +97,7 @@ static bool is_part(const struct derive_segment *of, const struct derive_segment
 
 /*
  * Joins segments. Sorting makes the segments of an area adjacent, outermost first, so each segment
- * is compared only with the first one of its group.
+ * is compared only with the first segment of its group.
  */
 void derive_join_segments(struct base_vec *list)
 {
@@ -116,7 +116,7 @@ void derive_join_segments(struct base_vec *list)
 				s->bytes = s->mapping_bytes;
 			continue;
 		}
-		/* Sizes come from the dump and may have any value. */
+		/* Sizes come from the dump and may be arbitrarily large. */
 		end = s->address - first->address + s->bytes;
 		if (end > first->bytes)
 			first->bytes = end < DERIVE_NATIVE_MAX ? end : DERIVE_NATIVE_MAX;

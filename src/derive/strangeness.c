@@ -1,5 +1,5 @@
 /*
- * derive/strangeness.c - the tree of paths with the least total strangeness of references
+ * derive/strangeness.c - computes the tree of paths with the least total strangeness of references
  * (strange.rules).
  */
 #include "derive/strangeness.h"
@@ -14,17 +14,16 @@
 /* Cost of a reference that is not strange. */
 #define COST_PLAIN 1u
 /*
- * A field of a platform class that is not a collection explains less than a field of the
- * application.
+ * A field of a platform class that is not a collection explains less than an application's field.
  */
 #define COST_PLATFORM 2u
 /*
- * Cost of references that every object or class has: to its class, to its class loader, or to its
- * superclass. Such references do not show that anything needs the target. A loader's list of
+ * Cost of the references from every object to its class, and from every class to its class loader
+ * and superclass. Such references do not show that the target is needed. A class loader's list of
  * classes is a better explanation.
  */
 #define COST_CLASS 24u
-/* Cost of roots that exist only briefly, or that the VM made for itself. */
+/* Cost of roots that exist only briefly, or that the VM has created for itself. */
 #define COST_ROOT_PASSING 16u
 #define COST_ROOT_PLAIN 1u
 
@@ -43,7 +42,9 @@ static const struct derive_strange rows[] = {
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-/* Maximum number of classes of numbers: 8 of arrays, 3 of boxes, in a few class loaders. */
+/*
+ * Maximum number of number classes: 8 classes of arrays and 3 box classes, in a few class loaders.
+ */
 #define LEAVES 16u
 
 /*
@@ -69,7 +70,7 @@ const struct derive_strange *derive_strange_rows(size_t *count)
 struct strangeness {
 	struct derive *derive;
 	uint8_t *kind; /* kind of instances, by class number */
-	/* kinds that the classes of numbers would have otherwise */
+	/* kinds that the number classes would otherwise have */
 	uint8_t leaf_as[LEAVES];
 	unsigned leaves;
 	uint8_t cost[KINDS * KINDS];
@@ -89,8 +90,8 @@ static bool is_named(const char *name, const char *pattern)
 }
 
 /*
- * Returns whether a class only passes references on. Arrays and java.util classes are part of the
- * path but do not explain it.
+ * Returns whether objects of a class only pass references on. Arrays and objects of java.util are
+ * part of a path but do not explain it.
  */
 static bool passes_on(const char *name)
 {
@@ -109,9 +110,9 @@ static bool is_inherited(const char *declaring)
 }
 
 /*
- * Returns the kind of a class. A class matches the first row that names it or, for rows with
- * subclasses, names a superclass. The second half of the row kinds is for classes with fields of
- * the application.
+ * Returns the kind of a class. A class matches the first row that names the class or, for rows that
+ * include subclasses, one of its superclasses. The second half of the row kinds is for classes with
+ * application fields.
  */
 static uint8_t kind_of_class(struct heap *heap, uint32_t no)
 {
@@ -130,8 +131,8 @@ static uint8_t kind_of_class(struct heap *heap, uint32_t no)
 }
 
 /*
- * Sets *out to whether objects of the class refer only to the class itself: arrays of numbers, and
- * the most frequent boxes.
+ * Sets *out to whether objects of the class refer only to the class object. This applies to arrays
+ * of numbers and to the most frequent box classes.
  */
 static int is_leaf(struct heap *heap, uint32_t no, bool *out, struct hdb_error *err)
 {
@@ -167,7 +168,7 @@ static int find_kinds(struct strangeness *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Returns the kind that decides costs. */
+/* Returns the kind that determines the costs. */
 static unsigned kind_as(const struct strangeness *s, unsigned kind)
 {
 	return kind >= KIND_LEAF && kind < KIND_ROW ? s->leaf_as[kind - KIND_LEAF] : kind;
@@ -191,10 +192,7 @@ static uint8_t cost_of(unsigned from, unsigned to)
 	return leave;
 }
 
-/*
- * Returns the cost of a root. If an object has several root records, this is the lowest cost among
- * them.
- */
+/* Returns the cost of a root. If an object has several root records, the lowest cost counts. */
 static uint8_t root_cost(void *ctx, uint32_t node)
 {
 	const struct strangeness *s = ctx;
@@ -216,9 +214,9 @@ static uint8_t root_cost(void *ctx, uint32_t node)
 
 /*
  * Finds the targets of fields that an application class or a java.util class declares, for an
- * object whose kind has a rule (thread, loader, reference and so on). Such fields are not strange.
- * For example, the value of a WeakHashMap entry belongs to the entry, unlike the link `discovered`
- * of Reference.
+ * object whose kind has a rule (thread, class loader, reference and so on). These fields are not
+ * strange. For example, the value of a WeakHashMap entry belongs to the entry, unlike the link
+ * `discovered` of Reference.
  */
 static int own_targets(void *ctx, uint32_t node, const uint32_t **targets, size_t *count,
 		       struct hdb_error *err)
@@ -260,7 +258,7 @@ static int make_kinds(void *ctx, struct derive_block *made, struct hdb_error *er
 	for (uint32_t i = 0; i < block->count; i++) {
 		const uint8_t kind = s->kind[block->class_no[i]];
 
-		/* In a damaged dump, an object array may claim to be an array of numbers. */
+		/* In a damaged dump, an object array may claim the class of an array of numbers. */
 		nodes[block->first_ix + i].kind =
 			block->kind[i] == STORE_CLASS        ? KIND_CLASS :
 			block->kind[i] == STORE_OBJECT_ARRAY ? (uint8_t)kind_as(s, kind) :

@@ -11,8 +11,9 @@
 #include "graph/reach.h"
 
 /*
- * Fills parent[object_count] with the tree of the least strange paths in the graph `rows`. In
- * addition to the memory of the search, requires 2 bytes per object for the kinds.
+ * Computes the tree of the least strange paths in the graph `rows`, and stores it in
+ * parent[object_count]. In addition to the memory for the search, the kinds take 2 bytes per
+ * object.
  */
 int derive_least_strange(struct derive *derive, const struct graph_rows *rows, uint32_t *parent,
 			 struct hdb_error *err);
@@ -20,7 +21,7 @@ int derive_least_strange(struct derive *derive, const struct graph_rows *rows, u
 /* A rule, exposed for tests. It names classes whose references are strange, and the reason. */
 struct derive_strange {
 	const char *rule; /* name of the rule */
-	const char *name; /* class name; '*' at its beginning or end matches anything */
+	const char *name; /* class name; '*' at the beginning or end matches any characters */
 	bool with_subclasses;
 	uint8_t cost;
 	const char *reason;

@@ -3,13 +3,13 @@
  * class loader.
  *
  * The retained size of a group is a lower bound: the sum over its topmost members in the dominator
- * tree (totals_tree.c). If members share objects, the group retains more; derive_retained_set
+ * tree (totals_tree.c). If members share objects, the group retains more. derive_retained_set
  * computes the exact size.
  *
  * For a class loader, the members are the loader object, its class objects and their instances. For
- * this sum, a class object therefore belongs to the loader of the class it represents, not to the
- * loader of java.lang.Class, and a loader object belongs to itself. Object counts and shallow sizes
- * by loader are those of the instances, as in Eclipse MAT.
+ * this sum, a class object therefore belongs to the loader of the class that it represents, not to
+ * the loader of java.lang.Class, and a loader object belongs to its own group. Object counts and
+ * shallow sizes by loader include only the instances, as in Eclipse MAT.
  */
 #include "derive/totals.h"
 
@@ -54,7 +54,10 @@ struct named {
 BASE_ORDER(compare_named, struct named,
 	   BASE_BY(base_compare_text(x->name, x->size, y->name, y->size)), BASE_UP(no))
 
-/* Assigns classes of the same package to the same group. Sorting by name makes them adjacent. */
+/*
+ * Puts classes of the same package into the same group. Sorting by name makes these classes
+ * adjacent.
+ */
 static int group_packages(struct heap *heap, struct totals_groups *g, struct hdb_error *err)
 {
 	const uint32_t n = heap->class_count;
@@ -79,7 +82,7 @@ static int group_packages(struct heap *heap, struct totals_groups *g, struct hdb
 
 /*
  * Sorts by class loader and then by class number, so that groups are in ascending order of class
- * loader index (find_loader relies on it).
+ * loader index. find_loader relies on this order.
  */
 static int group_loaders(struct heap *heap, struct totals_groups *g, struct hdb_error *err)
 {
@@ -102,8 +105,8 @@ static int group_loaders(struct heap *heap, struct totals_groups *g, struct hdb_
 }
 
 /*
- * Finds the class of each class loader object, because class loader objects are members of their
- * own groups.
+ * Finds the class of each class loader object, because a class loader object is a member of its own
+ * group.
  */
 static int find_loader_objects(struct totals *t, struct hdb_error *err)
 {
@@ -158,9 +161,9 @@ static int make_groups(struct totals *t, struct hdb_error *err)
 /* ---- the table ---- */
 
 /*
- * Completes the totals by superclass. Until now, the total of each class contains only what begins
- * at the class itself, minus what ends there (modulo 2^64). Adding the total of each class to its
- * superclass, subclasses first, completes the sums.
+ * Completes the totals by superclass. So far, the total of each class contains the sizes added at
+ * the class minus the sizes subtracted at the class (modulo 2^64). Adding the total of each class
+ * to its superclass, subclasses first, yields the complete sums.
  */
 static void fold_supers(struct totals *t)
 {
@@ -222,7 +225,7 @@ static int build_totals(struct derive *derive, struct store_writer *writer, stru
 }
 
 /*
- * Computes the totals of the objects that the heap's filter selects, because the table contains the
+ * Computes the totals of the objects that the heap's filter selects. The table contains only the
  * totals of all objects.
  */
 static int filtered_totals(struct derive *derive, enum derive_group group,

@@ -1,6 +1,4 @@
-/*
- * derive/totals.h - shared by the two steps that build the table totals.
- */
+/* derive/totals.h - declarations shared by the two files that build the `totals` table. */
 #ifndef DERIVE_TOTALS_H
 #define DERIVE_TOTALS_H
 
@@ -22,8 +20,8 @@ struct totals {
 	struct totals_groups kinds[TOTALS_KINDS];
 	struct class_tree supers; /* class tree for totals by superclass */
 	/*
-	 * For each group of DERIVE_LOADER, the class of the loader object. For each class, whether
-	 * a class loader is an instance of the class.
+	 * For each group of DERIVE_LOADER, class of the loader object. For each class, whether
+	 * class loaders are instances of the class.
 	 */
 	uint32_t *loader_class;
 	uint8_t *has_loaders;
@@ -32,7 +30,7 @@ struct totals {
 /*
  * Adds all objects to the groups of their classes: counts, sizes, and the retained size of each
  * group's topmost members. For totals by superclass, an object's size is added at the lowest class
- * for which it counts and subtracted (modulo 2^64) at the first superclass for which it does not
+ * for which it counts, and subtracted (modulo 2^64) at the first superclass for which it does not
  * count.
  */
 int derive_totals_add_objects(struct totals *t, struct hdb_error *err);

@@ -1,11 +1,11 @@
 /*
- * derive/totals_tree.c - counts, sizes and retained sizes of groups of classes, from the dominator
- * tree.
+ * derive/totals_tree.c - computes counts, sizes and retained sizes of groups of classes from the
+ * dominator tree.
  *
  * The retained size of a group is the sum over its topmost members, which are the members that no
  * other member dominates. They are easy to recognise in preorder: a member is topmost if it comes
- * after the end of the subtree of the last topmost member. One walk in preorder is therefore enough
- * for all groups of all kinds, with one number per group.
+ * after the end of the last topmost member's subtree. One walk in preorder is therefore enough for
+ * all groups of all kinds, with one number per group.
  *
  * The tree is too large to be traversed by following links. Its inner nodes get preorder numbers
  * (graph/preorder.h). Each object is put into the bucket of its number or, if it is a leaf, of its
@@ -15,12 +15,12 @@
  *
  * Ranges are also walked on all threads. At the first number of a range, the walk must know the
  * members above it, which are nodes whose subtrees began in earlier ranges and end later ("spans").
- * Unless the tree is very deep, there are few of them. If it is, the calling thread walks all
- * ranges in order.
+ * Unless the tree is very deep, there are few spans. If there are too many, the calling thread
+ * walks all ranges in order.
  *
- * Buckets identify an object by its member number. This is its class number or, for a class object
- * or a class loader, whose group by loader is not that of its class, a number above all class
- * numbers (member_of).
+ * Buckets identify an object by its member number. The member number is the class number, except
+ * for a class object or a class loader. Their group by loader differs from that of their class, so
+ * they have numbers above all class numbers (member_of).
  */
 #include "derive/blocks.h"
 #include "derive/dominators/inner_order.h"
@@ -36,26 +36,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of ranges being processed per thread. Each range takes a few MB. */
+/* Number of ranges per thread that are processed at the same time. Each range takes a few MB. */
 #define SLOTS_PER_THREAD 2u
 
-/* Number of objects by which links are prefetched ahead. */
+/* Number of objects by which the prefetching of links is ahead. */
 #define AHEAD 16u
 
-/* Totals of the objects of one class. Each slot has its own, so threads never share them. */
+/* Totals of the objects of one class. Each slot has its own totals, so threads never share them. */
 struct class_sum {
 	uint64_t count, bytes, unreachable_count, unreachable_bytes;
-	uint64_t topmost_bytes; /* bytes retained by members that are leaves of the top level */
+	/* number of bytes retained by members that are leaves of the top level */
+	uint64_t topmost_bytes;
 };
 
 /* An inner node, indexed by preorder number. */
 struct inner_row {
-	uint64_t units;  /* retained, in units of the alignment */
-	uint32_t member; /* member number; HEAP_NONE: it belongs to no group */
-	uint32_t count;  /* number of inner nodes in its subtree, itself included */
+	uint64_t units;  /* retained size in units of the alignment */
+	uint32_t member; /* member number, or HEAP_NONE if the node belongs to no group */
+	uint32_t count;  /* number of inner nodes in its subtree, including itself */
 };
 
-/* A class of an object above the current one. It is closed at this preorder number. */
+/* The class of an object above the current object. The class is closed at this preorder number. */
 struct opened {
 	uint32_t end, class_no;
 };
@@ -64,7 +65,7 @@ struct opened {
 struct range_slot {
 	struct graph_child_range leaves;
 	struct inner_row *inner;
-	bool is_filled; /* whether its leaves fit in memory and have been read */
+	bool is_filled; /* whether the leaves of the range fit in memory and have been read */
 	BASE_NO_SHARING;
 };
 
@@ -72,10 +73,10 @@ struct range_slot {
 struct totals_walk {
 	const struct totals_tree *w;
 	const struct range_slot *slot; /* the current range */
-	/* first number of the range, next number to enter, end of the range */
+	/* first number of the range, next number to enter, and end of the range */
 	uint32_t base, row, end;
-	uint32_t *until[TOTALS_KINDS];    /* indexed by group: subtree end of last topmost member */
-	uint64_t *retained[TOTALS_KINDS]; /* indexed by group: bytes, modulo 2^64 */
+	uint32_t *until[TOTALS_KINDS];    /* by group: end of the last topmost member's subtree */
+	uint64_t *retained[TOTALS_KINDS]; /* by group: number of bytes, modulo 2^64 */
 	struct class_tree supers;         /* the classes above the current object */
 	struct opened *opened;            /* the same classes, innermost last */
 	uint32_t opened_count;
@@ -88,21 +89,22 @@ struct totals_walk {
 struct totals_tree {
 	struct totals *t;
 	struct class_sum *sums;   /* indexed by slot, then class */
-	uint64_t *loader_topmost; /* like topmost_bytes; indexed by slot, then class loader */
+	uint64_t *loader_topmost; /* like topmost_bytes, by slot and then by class loader */
 	struct graph_preorder order;
-	/* keys are the numbers of dominators, nodes are member numbers */
+	/* keys are the numbers of dominators, and nodes are member numbers */
 	struct graph_child_rows leaves;
-	/* by range of numbers; fields: number, member, units, count */
+	/* by range of numbers; the fields are number, member, units and count */
 	struct base_buckets inner;
 	/*
-	 * Consecutive leaves with the same dominator and member number that are not in `leaves`
-	 * yet. Merging them makes the buckets of large arrays and collections much smaller.
+	 * Consecutive leaves with the same dominator and member number that have not been added to
+	 * `leaves` yet. Merging them makes the buckets of large arrays and collections much
+	 * smaller.
 	 */
 	uint32_t leaf_row, leaf_member;
 	uint64_t leaf_units;
 	/*
-	 * Inner nodes whose subtrees end in a later range than the one in which they begin. Key:
-	 * number << 32 | end of the subtree; node: member number.
+	 * Inner nodes whose subtrees begin in one range and end in a later one. The key is number
+	 * << 32 | end of the subtree, and the node is the member number.
 	 */
 	struct base_vec spans; /* struct base_sort_key */
 	/* whether there are too many spans, so that the calling thread walks all ranges */
@@ -114,7 +116,7 @@ struct totals_tree {
 
 /* ---- member numbers ---- */
 
-/* The groups to which a member number belongs. */
+/* The groups of a member number. */
 struct member {
 	uint32_t class_no, loader_group;
 };
@@ -138,8 +140,8 @@ static struct member member_at(const struct totals_tree *w, uint32_t member)
 }
 
 /*
- * Finds the group of a class loader by a binary search. These groups are in ascending order of
- * class loader index.
+ * Finds the group of a class loader by binary search. These groups are in ascending order of class
+ * loader index.
  */
 static uint32_t find_loader(const struct totals_groups *g, uint32_t ix)
 {
@@ -167,7 +169,7 @@ static uint32_t member_of(const struct totals_tree *w, const struct heap_block *
 	return group == HEAP_NONE ? class_no : 2 * n + group;
 }
 
-/* ---- all objects: counted, then distributed to spill buckets ---- */
+/* ---- counting all objects and distributing them to spill buckets ---- */
 
 static void count_block(struct totals_tree *w, const struct derive_block *block)
 {
@@ -193,8 +195,8 @@ static void count_block(struct totals_tree *w, const struct derive_block *block)
 
 /*
  * Replaces each object's dominator with the place of an inner node: the object's own place or, for
- * a leaf, its dominator's. Objects that are in no bucket get GRAPH_NONE. Sets values[i] to 1 for
- * inner nodes. Adds leaves of the top level to the totals.
+ * a leaf, the place of its dominator. Objects that are not put into a bucket get GRAPH_NONE. Sets
+ * values[i] to 1 for inner nodes. Adds leaves of the top level to the totals.
  */
 static void find_places(struct totals_tree *w, struct derive_block *block)
 {
@@ -230,7 +232,7 @@ static void find_places(struct totals_tree *w, struct derive_block *block)
 	}
 }
 
-/* Prepares a block. May run on any thread; totals go into the slot's own arrays. */
+/* Prepares a block. May run on any thread, because totals are added to the slot's own arrays. */
 static int make_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct totals_tree *w = ctx;
@@ -240,10 +242,7 @@ static int make_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	TRY(derive_tree_read(w->t->derive, block, tree, err));
 	count_block(w, block);
 	find_places(w, block);
-	/*
-	 * Replaces places with preorder numbers, and values[] with the size of a subtree (0 for
-	 * leaves).
-	 */
+	/* Replaces places with preorder numbers, and values[] with subtree sizes (0 for leaves). */
 	for (uint32_t i = 0; i < count; i++) {
 		const uint32_t place = tree->dominator[i];
 
@@ -341,8 +340,8 @@ static void add_sums(struct totals_tree *w)
 }
 
 /*
- * Makes one pass over all objects, which adds up totals by class and distributes the rest of the
- * tree to buckets.
+ * Makes one pass over all objects, which computes the totals by class and distributes the rest of
+ * the tree to buckets.
  */
 static int put_objects(struct totals_tree *w, struct hdb_error *err)
 {
@@ -379,9 +378,9 @@ static int put_objects(struct totals_tree *w, struct hdb_error *err)
 /* ---- the walk ---- */
 
 /*
- * Adds an object's retained size to its class and its superclasses, except those that already have
- * an instance among the object's dominators, because the totals of these classes already include
- * it. Sums are stored as differences, so only the two ends of the chain of superclasses change.
+ * Adds an object's retained size to the totals of its class and superclasses, except those that
+ * already have an instance among the object's dominators, because their totals already include the
+ * object. Sums are stored as differences, so only the two ends of the chain of superclasses change.
  */
 static void add_supers(struct totals_walk *walk, uint32_t class_no, uint64_t bytes, uint32_t end)
 {
@@ -460,8 +459,8 @@ static int take_leaf(void *ctx, uint32_t row, uint32_t member, uint64_t units,
 }
 
 /*
- * Enters the nodes above the first node of a range. A slot gets its ranges in ascending order, so
- * what its walk knows about nodes that have not ended remains true.
+ * Enters the nodes above the first node of a range. A slot processes ranges in ascending order, so
+ * nodes that its walk has entered and that have not ended remain valid.
  */
 static void begin_range(struct totals_walk *walk, uint32_t no)
 {
@@ -480,8 +479,8 @@ static void begin_range(struct totals_walk *walk, uint32_t no)
 }
 
 /*
- * Visits inner nodes and leaves in preorder. Leaves come directly after their dominator, which does
- * not change the result, because leaves dominate nothing.
+ * Visits inner nodes and leaves in preorder. Leaves are visited directly after their dominator.
+ * This order does not change the result, because leaves dominate nothing.
  */
 static void walk_range(struct totals_walk *walk)
 {
@@ -523,7 +522,7 @@ static int read_inner(struct totals_tree *w, struct range_slot *slot, uint32_t n
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Sorts so that nodes come before the nodes below them. */
+/* Sorts the spans so that a node precedes the nodes below it. */
 static int sort_spans(struct totals_tree *w, struct hdb_error *err)
 {
 	BASE_FREED struct base_sort_key *spare = NULL;
@@ -557,7 +556,7 @@ static int make_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error
 	return HDB_OK;
 }
 
-/* Walks a range that no other thread could walk. */
+/* Walks a range that could not be walked on another thread. */
 static int end_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error *err)
 {
 	struct totals_tree *w = ctx;
@@ -657,7 +656,7 @@ int derive_totals_add_objects(struct totals *t, struct hdb_error *err)
 				t->derive->heap->class_count, HEAP_NONE / 3);
 	TRY(derive_number_inner(t->derive, &w.order, err));
 	TRY(put_objects(&w, err));
-	/* The walk needs only the buckets, so the links are freed first. */
+	/* The walk needs only the buckets, so the links are freed before it starts. */
 	base_big_free(&w.order.link_big);
 	return walk_all(&w, err);
 }

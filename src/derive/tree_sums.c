@@ -1,9 +1,10 @@
 /*
- * derive/tree_sums.c - sums along the dominator tree other than retained sizes: native memory, and
- * bytes per Android heap. Also builds the depth table, the distances from the roots.
+ * derive/tree_sums.c - builds sums along the dominator tree other than retained sizes: native
+ * memory, and bytes per Android heap. Also builds the depth table, which contains the distances
+ * from the roots.
  *
- * The tables contain the sum of the objects below each object, without the object itself. This sum
- * is 0 for most objects, so it packs well.
+ * The tables contain, for each object, the sum of the objects below it, without the object itself.
+ * This sum is 0 for most objects, so it packs well.
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
@@ -15,19 +16,21 @@
 
 /*
  * In preorder, the nodes below a node have consecutive numbers. Each size is therefore added at the
- * number of the object's dominator, one pass converts these sums to prefix sums, and the sum below
- * a node is the difference of two of them.
+ * number of the object's dominator. One pass converts these sizes to prefix sums. The sum below a
+ * node is then the difference of two prefix sums.
  */
 struct tree_sums {
 	struct derive *derive;
 	struct graph_preorder order; /* preorder numbers of the objects that dominate others */
 	struct base_big sum_big;
 	/*
-	 * Indexed by number, with one extra element: size of the objects immediately below a node,
-	 * and later the sum of all previous elements.
+	 * By number, with one extra element: first the size of the objects immediately below the
+	 * node, later the sum of all previous elements.
 	 */
 	_Atomic uint64_t *sum;
-	/* The sizes to be added up: native memory, or shallow sizes of the objects of one heap. */
+	/*
+	 * The sizes to be added up: native memory, or the shallow sizes of the objects in one heap.
+	 */
 	bool is_native;
 	uint32_t heap_no;
 };
@@ -56,7 +59,7 @@ static int read_sizes(const struct tree_sums *t, struct derive_block *block, str
 
 /*
  * Adds the sizes of a block. The addition is atomic because several threads may add to the same
- * dominator. Sums do not depend on the order.
+ * dominator. The result does not depend on the order.
  */
 static int add_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
@@ -79,8 +82,8 @@ static int add_block(void *ctx, struct derive_block *block, struct hdb_error *er
 }
 
 /*
- * Fills in the sums of a block. Places follow the order of objects, so the place of the next inner
- * node is found by counting.
+ * Computes the sums of a block. Places are in the order of objects, so counting gives the place of
+ * the next inner node.
  */
 static int fill_below(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
@@ -153,7 +156,7 @@ static void release(struct tree_sums *t)
 /* ---- native memory ---- */
 
 /*
- * Writes native sums with passes over all objects, for heaps in which many objects own native
+ * Writes native sums with passes over all objects. Used for heaps in which many objects own native
  * memory.
  */
 static int put_native_sums(struct derive *derive, struct store_writer *writer,
@@ -173,8 +176,8 @@ static int put_native_sums(struct derive *derive, struct store_writer *writer,
 }
 
 /*
- * Writes native sums. If there are few owners, climbing from them is cheaper. The climb gives up
- * with HDB_NOTFOUND at its limit.
+ * Writes native sums. If there are few owners, climbing from the owners is cheaper. The climb gives
+ * up with HDB_NOTFOUND if it reaches its limit.
  */
 static int put_native_below(struct derive *derive, struct store_writer *writer,
 			    enum store_table table, struct hdb_error *err)
@@ -233,7 +236,7 @@ int derive_retained_native(struct derive *derive, uint32_t ix, uint64_t *bytes,
 /* ---- by heap ---- */
 
 /*
- * Returns the first key of a heap's column. Each column has space for whole blocks of all objects.
+ * Returns the first key of a heap's column. Each column has room for whole blocks of all objects.
  */
 static uint32_t heap_base(const struct heap *heap, uint32_t heap_no)
 {
@@ -241,8 +244,7 @@ static uint32_t heap_base(const struct heap *heap, uint32_t heap_no)
 }
 
 /*
- * Returns the number of heaps with a column: heap 0 for objects that are in no heap, and the named
- * heaps.
+ * Returns the number of heaps with a column: heap 0, for objects in no heap, and the named heaps.
  */
 uint32_t derive_heap_count(const struct derive *derive)
 {
@@ -252,8 +254,8 @@ uint32_t derive_heap_count(const struct derive *derive)
 }
 
 /*
- * Writes one column per heap, padded to whole blocks, so that the key of an object in a column is a
- * simple sum.
+ * Writes one column per heap, padded to whole blocks, so that the key of an object in a column is
+ * the sum of two numbers.
  */
 static int build_retained_heaps(struct derive *derive, struct store_writer *writer,
 				struct hdb_error *err)
@@ -311,13 +313,13 @@ int derive_retained_in(struct derive *derive, uint32_t ix, uint32_t heap_no, uin
 /* ---- depth ---- */
 
 struct depths {
-	/* indexed by object; depth is 1 for roots, and 0 if it is not known yet */
+	/* by object; depth is 1 for roots, and 0 if not known yet */
 	uint32_t *parent, *depth;
 };
 
 /*
- * Walks up to the first object with a known depth, and assigns depths on the way back. Each object
- * is visited once, without recursion.
+ * Climbs to the first object with a known depth, and assigns depths on the way back. Each object is
+ * visited once, without recursion.
  */
 static int find_depth(struct depths *d, struct base_vec *path, uint32_t ix, struct hdb_error *err)
 {
@@ -327,8 +329,8 @@ static int find_depth(struct depths *d, struct base_vec *path, uint32_t ix, stru
 	while (at != GRAPH_NONE && !d->depth[at]) {
 		TRY(base_vec_push(path, &at, sizeof(at), err));
 		/*
-		 * Marks the object, so that a cycle, which exists only in a damaged table, ends the
-		 * walk.
+		 * Marks the object, so that the climb ends at a cycle. Cycles exist only in a
+		 * damaged table.
 		 */
 		d->depth[at] = 1;
 		at = d->parent[at];
@@ -352,8 +354,8 @@ static int fill_depth(void *ctx, struct derive_block *block, struct hdb_error *e
 }
 
 /*
- * Builds the table of depths. Accesses the parents of the whole reach tree at random, 4 bytes each,
- * and the depths found so far, another 4 bytes each.
+ * Builds the table of depths. Randomly accesses the parents in the reach tree and the depths found
+ * so far, which take 4 bytes per object each.
  */
 static int build_depth(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
 {

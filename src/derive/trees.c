@@ -1,6 +1,6 @@
 /*
- * derive/trees.c - tables that contain a tree over the objects (reach, reach.strong, dominators),
- * and their readers.
+ * derive/trees.c - tables that contain a tree of objects (reach, reach.strong, dominators), and
+ * functions that read them.
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
@@ -29,10 +29,7 @@ static int need_column(struct derive *derive, const struct store_column *column,
 			   err);
 }
 
-/*
- * Checks a parent. Parents are read from the file, so each is checked before it is used as an
- * index.
- */
+/* Checks a parent that was read from the file before it is used as an index. */
 static int check_parent(struct derive *derive, struct store_column *column, uint32_t ix,
 			uint32_t parent, struct hdb_error *err)
 {
@@ -82,8 +79,9 @@ int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, uint32_t *p
 }
 
 /*
- * Returns the column to read for reachability. The tables reach and dominators both contain it;
- * reach is preferred if it is known to exist, because dominators would be looked up in the file.
+ * Returns the column to read for reachability. The `reach` and `dominators` tables both show which
+ * objects are reachable. `reach` is preferred if it is known to exist, because `dominators` would
+ * have to be looked up in the file.
  */
 static struct store_column *reachable_column(struct derive *derive)
 {
@@ -196,7 +194,10 @@ static int build_tree(struct derive *derive, bool is_strong, enum store_table ta
 	TRY(derive_graph_load(derive, is_strong, &rows, err));
 	TRY(base_big_alloc(derive->work, &parent, (uint64_t)rows.node_count * 4, "the reach tree",
 			   err));
-	/* Only paths over strong references are displayed, so only these have least strangeness. */
+	/*
+	 * Displayed paths contain only strong references, so only the tree of strong references
+	 * needs the least strangeness.
+	 */
 	TRY(is_strong ? derive_least_strange(derive, &rows, parent.data, err) :
 			graph_reach_tree(&rows, derive->heap->roots.bits, derive->work, parent.data,
 					 err));
@@ -269,7 +270,8 @@ int derive_tree_read(struct derive *derive, struct derive_block *block,
 }
 
 /*
- * Reads the units. The table contains the size below the object, so the object's own size is added.
+ * Reads the units. The table contains only the size of the objects below each object, so the
+ * object's own size is added.
  */
 int derive_tree_units(struct derive *derive, struct derive_block *block,
 		      struct derive_tree_block *out, struct hdb_error *err)

@@ -1,6 +1,6 @@
 /*
- * import/class_invent.c - adds classes that the dump lacks: classes that objects refer to, and
- * classes that every heap has.
+ * import/class_invent.c - adds classes that the dump lacks: classes to which objects refer, and
+ * classes that exist in every heap.
  */
 #include "import/classes.h"
 
@@ -47,9 +47,9 @@ unsigned import_mat_alignment(const struct import *im)
 }
 
 /*
- * Invents the next ID that does not belong to an object or a class. IDs invented earlier, or about
- * to be invented, are looked up in class_map, because the set does not contain them until it is
- * finished again.
+ * Invents the next ID that does not belong to an object or a class. IDs that have been or will be
+ * invented are looked up in class_map, because the set does not contain them until it is finished
+ * again.
  */
 static int add_next_id(struct import *im, uint64_t *next_id, struct hdb_error *err)
 {
@@ -80,7 +80,7 @@ static int invent_class(struct import *im, const char *name, uint64_t *next_id, 
 	return import_put_class_name(im, class, name, err);
 }
 
-/* Adds a class that objects refer to but that has no CLASS_DUMP record. */
+/* Adds a class to which objects refer but that has no CLASS_DUMP record. */
 static int invent_used(struct import *im, uint32_t no, uint64_t *next_id, struct hdb_error *err)
 {
 	struct import_class *class = import_class_at(im, no);

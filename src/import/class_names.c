@@ -36,7 +36,7 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 		(void)snprintf(name, NAME_MAX_BYTES, "unknown-name@0x%" PRIx64,
 			       class->out.class_id);
 		/*
-		 * Missing classes that only other records mention are reported as another kind of
+		 * A missing class that only other records mention is reported as another kind of
 		 * problem (class_invent.c).
 		 */
 		return class->has_dump ? import_problem(im,
@@ -56,9 +56,10 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 }
 
 /*
- * Reference classes that do not hold their referent strongly. The same applies to their subclasses.
- * The last entries, which in most dumps are subclasses of the first, are listed because a class in
- * between may be missing, and because Android's FinalizerReference extends Reference directly.
+ * Classes of references that do not hold their referents strongly. The same applies to subclasses.
+ * The last entries, which in most dumps are subclasses of the first entries, are listed because a
+ * class in between may be missing, and because Android's FinalizerReference extends Reference
+ * directly.
  */
 static const struct {
 	const char *name;
@@ -127,7 +128,7 @@ int import_put_class_name(struct import *im, struct import_class *class, const c
 
 /*
  * Marks the classes of UNLOAD CLASS records. A serial number refers to the last class that was
- * loaded with it.
+ * loaded with this number.
  */
 static void mark_unloaded(struct import *im)
 {

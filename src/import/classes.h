@@ -10,8 +10,8 @@
 /* ---- class_names.c ---- */
 
 /*
- * Names all classes, marks unloaded ones, and stores the numbers of specially treated classes in
- * im->known. The classes are not in order yet; import_classes renumbers them later.
+ * Names all classes, marks the unloaded classes, and stores the numbers of specially treated
+ * classes in im->known. The classes are not in order yet. import_classes renumbers them later.
  */
 int import_name_classes(struct import *im, struct hdb_error *err);
 

@@ -1,15 +1,15 @@
 /*
  * import/contents_put.c - copies a dump into the database.
  *
- * A dump that is compressed or comes through a pipe cannot be read again at an offset. Its bytes
- * are therefore first stored, in compressed frames, in the table contents. All later passes of the
+ * A compressed dump, or a dump from a pipe, cannot be read again at arbitrary offsets. Its bytes
+ * are therefore first stored in compressed frames in the `contents` table. All later passes of the
  * import, and all readers of the database, read the dump from there.
  */
 #include "import/context.h"
 
 #include "base/unpack.h"
 
-/* Maximum size of the frames that are kept decompressed, in bytes and as a share of the budget. */
+/* Maximum size of the cache of decompressed frames, in bytes and as a share of the budget. */
 #define CACHE_BYTES_MAX (256u << 20)
 #define CACHE_PART 8u
 
@@ -36,7 +36,7 @@ static int check_header(void *ctx, const uint8_t *data, uint64_t size, struct hd
 	return HDB_OK;
 }
 
-/* Stores a frame with its offset in the decompressed dump as key, by which readers find it. */
+/* Stores a frame. The key is the frame's offset in the decompressed dump. */
 static int put_frame(void *ctx, const struct base_frame *frame, struct hdb_error *err)
 {
 	const struct keeping *k = ctx;
@@ -76,8 +76,8 @@ static int report_damage(struct keeping *k, struct hdb_error *err)
 /* ---- reading the copy ---- */
 
 /*
- * Finds the frame that contains an offset. The table is not published yet, so the frame is read
- * through the writer.
+ * Finds the frame that contains an offset. The table has not been published yet, so the frame is
+ * read through the writer.
  */
 static int find(void *ctx, uint64_t offset, struct base_frame *out, struct hdb_error *err)
 {

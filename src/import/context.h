@@ -1,6 +1,4 @@
-/*
- * import/context.h - state shared by the passes of one import. Private to the import.
- */
+/* import/context.h - the state that the passes of an import share. Private to the import. */
 #ifndef IMPORT_CONTEXT_H
 #define IMPORT_CONTEXT_H
 
@@ -33,16 +31,17 @@ struct import_class {
 	uint64_t statics_offset; /* offset in the dump */
 	uint64_t fields_offset;
 	uint32_t max_body;    /* size of the longest instance in the dump, bytes */
-	uint32_t field_super; /* nearest superclass that has instance fields, or STORE_NONE */
+	uint32_t field_super; /* nearest superclass with instance fields, or STORE_NONE */
 	/*
-	 * offsets of the references in an instance: plan_count entries of import.links.plans,
-	 * beginning here
+	 * index of the first of plan_count entries in import.links.plans, which are the offsets of
+	 * the references in an instance
 	 */
 	uint32_t plan_first;
 	uint32_t plan_count;
-	uint64_t model_bytes;            /* size before rounding to the alignment; see sizes.c */
-	uint64_t mirror_bytes;           /* size of the class object */
-	struct import_distance distance; /* distances of the class's instances, or of its arrays */
+	uint64_t model_bytes;  /* size before rounding to the alignment; see sizes.c */
+	uint64_t mirror_bytes; /* size of the class object */
+	/* distances of the instances of the class or, for an array class, of its arrays */
+	struct import_distance distance;
 	struct import_distance mirror_distance; /* distances of the class object */
 	/* ART: size of the artificial array that contains the end of the class object */
 	uint32_t overhead_bytes;
@@ -57,7 +56,7 @@ struct import_class {
 	uint32_t first_flat, flat_count;
 	/* for arrays of flat values, class of the elements; otherwise STORE_NONE */
 	uint32_t flat_element_no;
-	uint8_t has_dump;    /* the snapshot has a CLASS_DUMP record for the class */
+	uint8_t has_dump;    /* whether the snapshot has a CLASS_DUMP record for the class */
 	uint8_t mark;        /* used by walks over superclasses */
 	uint32_t mapping_no; /* number of the class in the mapping file, or BASE_IDMAP_NONE */
 };
@@ -71,93 +70,98 @@ struct import_root {
 	uint8_t kind;
 };
 
-/* A string of the dump: its position, and its number in the table of texts. */
+/* A string of the dump: its position, and its number in the `texts` table. */
 struct import_text_place {
 	uint64_t offset;
 	uint32_t size; /* bytes in the dump */
-	uint32_t no;   /* STORE_NONE: not written because nothing has referred to the string yet */
+	/* STORE_NONE if the string has not been written, because nothing has referred to it yet */
+	uint32_t no;
 };
 
-/* Objects after this offset belong to another heap (Android). */
+/* On Android, objects after this offset belong to another heap. */
 struct import_heap_switch {
 	uint64_t offset;
 	uint32_t heap_no; /* number in the `heaps` table, plus 1 */
 };
 
-/* Index at which the contents of byte and char arrays end: see zeroed.c. */
+/* The index at which the contents of byte and char arrays end. See zeroed.c. */
 struct import_zeroed {
-	uint64_t end;          /* highest index of a nonzero element in any array, plus 1 */
+	uint64_t end;          /* 1 + highest index of a nonzero element in any array */
 	uint64_t cut_count;    /* number of longer arrays whose contents end at that index */
 	uint64_t filled_count; /* number of arrays in which all elements have the same value */
 };
 
 /* Properties of the dump file. */
 struct import_origin {
-	unsigned snapshot; /* number of the imported snapshot, from 1 */
+	unsigned snapshot; /* number of the imported snapshot, starting at 1 */
 	unsigned snapshot_count;
 	unsigned made_from, made_from_count; /* see struct import_paths */
 	bool is_android;
 	enum hprof_redaction redaction; /* as recorded in the dump */
 	struct hprof_phd phd;           /* as recorded in the dump */
 	enum base_packing packing;      /* compression of the file */
-	/* the dump is not a file and cannot be opened again by name */
+	/* whether the dump is not a file and cannot be opened again by name */
 	bool is_pipe;
-	bool is_kept; /* the database contains the dump, and `source` reads it from there */
-	/* size of the file (if compressed, the compressed size); 0 for a pipe */
+	/* whether the database contains the dump, which `source` then reads from there */
+	bool is_kept;
+	/* size of the file, compressed if the file is compressed; 0 for a pipe */
 	uint64_t file_bytes;
 };
 
 /*
- * Strings. scan_records.c records where each string is in the dump, and names.c writes a string
- * when something refers to it for the first time. HotSpot also dumps every string literal of the
- * program, which the database does not need.
+ * Strings. scan_records.c records the position of each string in the dump. names.c writes a string
+ * when something refers to it for the first time, because HotSpot also dumps every string literal
+ * of the program, which the database does not need.
  */
 struct import_texts {
-	struct base_idmap places_by_id; /* string ID to number in places */
+	struct base_idmap places_by_id; /* from string ID to number in places */
 	struct store_texts_writer writer;
 	struct base_vec places; /* struct import_text_place */
 };
 
-/* Data from the first pass, except objects and classes: scan_records.c, scan_heap.c. */
+/* Data of the first pass, except objects and classes. Set by scan_records.c and scan_heap.c. */
 struct import_records {
 	struct base_idmap serial_map; /* maps the serial number of a class to its number in loads */
 	struct base_vec loads;        /* struct hprof_load_class */
-	/* class ID to number in loads; the last record of a class is used */
+	/* from class ID to number in `loads`; the last record of a class counts */
 	struct base_idmap load_map;
 	struct base_vec unloaded; /* uint32_t: class serials of UNLOAD CLASS records */
 	struct base_vec roots;    /* struct import_root */
 	bool has_sticky;
-	struct base_idmap thread_map; /* thread serial to number in threads */
-	/* thread serial to number in threads, only for threads with a THREAD_OBJECT root */
+	struct base_idmap thread_map; /* from thread serial number to number in `threads` */
+	/*
+	 * from thread serial number to number in `threads`, only for threads with a THREAD_OBJECT
+	 * root
+	 */
 	struct base_idmap thread_roots;
-	/* struct store_thread; until the end of the pass, its strings are numbers of places */
+	/* struct store_thread; until the end of the pass, its strings are place numbers */
 	struct base_vec threads;
 	struct base_vec traces;       /* struct store_trace */
 	struct base_vec trace_frames; /* uint64_t frame IDs */
 	/*
-	 * struct store_frame; until the end of the pass, class_text is the class serial, and the
-	 * other strings are numbers of places
+	 * struct store_frame; until the end of the pass, class_text is a class serial number, and
+	 * the other strings are place numbers
 	 */
 	struct base_vec frames;
-	/* struct store_heap; heap_names has the IDs of strings that come later in the file */
+	/* struct store_heap; heap_names has the IDs of strings that may follow later in the file */
 	struct base_vec heaps;
 	struct base_vec heap_names;    /* uint64_t: string IDs of their names */
 	struct base_vec heap_switches; /* struct import_heap_switch */
-	/* struct store_alloc_site; class_text is the class serial */
+	/* struct store_alloc_site; class_text is a class serial number */
 	struct base_vec alloc_sites;
 	struct base_vec cpu_samples;
 	struct base_vec summaries; /* struct store_heap_summary */
-	/* struct store_thread_start; strings as in threads */
+	/* struct store_thread_start; its strings are as in `threads` */
 	struct base_vec thread_starts;
 	struct hprof_control_settings control; /* settings of the last CONTROL SETTINGS record */
 	bool has_control;
 	/* counts of top-level records and of sub-records */
 	struct store_record_count counts[2][256];
-	/* indexed by basic type: whether the dump has arrays of the type */
+	/* by basic type: whether the dump contains arrays of the type */
 	uint32_t primitive_used[16];
 };
 
-/* Names from a mapping file: mapped_names.c. */
+/* Names from a mapping file. Set by mapped_names.c. */
 struct import_names {
 	struct import_mapping mapping; /* empty if no file was given */
 	struct base_idmap texts;       /* hash to number, for texts that are not in the dump */
@@ -165,31 +169,32 @@ struct import_names {
 	uint64_t class_count, field_count, frame_count;
 };
 
-/* Damage in the dump and missing data: import_problems.c, resolve.c. */
+/* Damage in the dump, and missing data. Set by import_problems.c and resolve.c. */
 struct import_damage {
 	struct base_vec problems; /* struct store_problem */
 	uint64_t problem_count;
 	struct base_vec dangling; /* struct store_dangling */
 	struct base_idmap dangling_map;
 	uint64_t dangling_count;
-	unsigned incomplete;    /* enum store_incomplete: kinds of missing data */
-	uint64_t missing_bytes; /* lower bound of the bytes missing after the end of the file */
-	char cut[256];          /* description of the truncation */
+	unsigned incomplete; /* enum store_incomplete: kinds of missing data */
+	/* lower bound of the number of bytes missing at the end of the file */
+	uint64_t missing_bytes;
+	char cut[256]; /* description of the truncation */
 	/* number of bytes skipped in the imported heap dump that may have contained objects */
 	uint64_t skipped_bytes;
 };
 
-/* Classes with a special meaning, and the order of all classes: import_classes.c. */
+/* Classes with a special meaning, and the order of all classes. Set by import_classes.c. */
 struct import_known_classes {
 	uint32_t class_no;  /* java.lang.Class */
 	uint32_t loader_no; /* java.lang.ClassLoader */
-	uint32_t object_no; /* java.lang.Object; STORE_NONE if the dump lacks it */
+	uint32_t object_no; /* java.lang.Object, or STORE_NONE if it is not in the dump */
 	uint32_t primitive_no[16];
 	bool any_boot_class; /* whether any class belongs to the boot loader */
 	uint32_t *order;     /* class numbers, ordered so that superclasses come first */
 };
 
-/* Input of the `objects` and `references` tables: import_roots.c, resolve.c. */
+/* Input for the `objects` and `references` tables. Set by import_roots.c and resolve.c. */
 struct import_links {
 	struct base_vec id_directory;   /* uint64_t: first ID of each block */
 	struct base_vec plans;          /* uint32_t: offsets of the references in instances */
@@ -200,7 +205,8 @@ struct import_links {
 };
 
 /*
- * Evidence of object sizes from addresses: distances.c, zeroed.c, counts.c. sizes.c evaluates it.
+ * Evidence of object sizes that addresses provide. Collected by distances.c, zeroed.c and counts.c,
+ * and evaluated by sizes.c.
  */
 struct import_evidence {
 	uint64_t array_overlap; /* MAT's evidence for 4-byte references; see sizes.c */
@@ -209,34 +215,32 @@ struct import_evidence {
 	uint64_t wide_overlaps;
 	/* number of distances between neighbours, by the number of low zero bits */
 	uint64_t low_bits[IMPORT_LOW_BITS +
-			  /* distances between neighbours, by the number of their low zero bits */
+			  /* number of distances between neighbours, by number of low zero bits */
 			  1];
 	struct import_zeroed zeroed;
-	uint64_t zeroed_end; /* largest end so far; updated by all threads */
-	/* value that all array elements have had so far; all threads update it; see zeroed.c */
+	uint64_t zeroed_end; /* largest end so far, updated by all threads */
+	/* value of all array elements so far, updated by all threads; see zeroed.c */
 	unsigned fill;
 	struct import_counts counts_by_class;
 	unsigned mat_align_bytes; /* alignment according to MAT's rule; see sizes.c */
 	unsigned align_bytes;     /* alignment of the chosen model */
 };
 
-/* Flat values of value classes; see flat.c. Their IDs are not addresses. */
+/* Flat values of value classes, whose IDs are not addresses. See flat.c. */
 struct import_flat {
-	bool is_numbered; /* the dump numbers its objects, so no ID is an address */
-	bool has_odd_ids; /* IDs are addresses, but not all are multiples of 8 */
+	bool is_numbered; /* whether the dump numbers its objects, so that no ID is an address */
+	bool has_odd_ids; /* whether IDs are addresses of which some are not multiples of 8 */
 	/* instances with IDs up to this one are flat values; 0 if there are no flat values */
 	uint64_t last;
 	uint64_t count; /* number of flat values */
-	/* number of objects whose ID is neither a flat value's nor a multiple of 8 */
+	/* number of objects whose ID is neither that of a flat value nor a multiple of 8 */
 	uint64_t odd_count;
 	/*
-	 * indexed by entry of the plans: smallest ID of a flat value found in that field; NULL if
-	 * the dump has no flat values
+	 * by entry of the plans: smallest ID of a flat value in that field; NULL if the dump has no
+	 * flat values
 	 */
 	uint64_t *plan;
-	/*
-	 * indexed by class: smallest ID of a flat value found in the elements of the class's arrays
-	 */
+	/* by class: smallest ID of a flat value in an array of the class */
 	uint64_t *element;
 	struct base_vec fields; /* struct import_flat_field, sorted by class and field */
 };
@@ -253,9 +257,9 @@ struct import {
 	struct idset ids;
 	struct import_locator locator; /* finds instances and arrays in the dump */
 	uint32_t object_count;
-	struct base_idmap class_map; /* class ID to number in classes */
+	struct base_idmap class_map; /* from class ID to number in `classes` */
 	struct base_vec classes;     /* struct import_class; sorted by ID after numbering */
-	uint64_t classes_bytes;      /* part of the budget charged for classes */
+	uint64_t classes_bytes;      /* number of bytes charged to the budget for classes */
 
 	struct import_texts texts;
 	struct import_names names;
@@ -275,31 +279,32 @@ struct import_flat_field {
 	uint64_t example_id;         /* smallest ID of a value found in the field */
 	uint32_t class_no, field_no; /* declaring class, and index among its own fields */
 	uint32_t value_no;           /* class of the value */
-	/* size and alignment of the value in the layout that was computed last */
+	/* size and alignment of the value in the most recent layout */
 	uint32_t bytes, align;
 };
 
 /*
- * flat.c: determines which IDs are flat values, or that no ID is an address. Requires finished IDs.
+ * flat.c: determines which IDs belong to flat values, or that no ID is an address. The IDs must be
+ * finished.
  */
 void import_find_flat(struct import *im);
 /*
- * Returns whether an ID is not an address although other IDs are. Distances from and to such an
- * object are not evidence of sizes.
+ * Returns whether an ID is not an address although other IDs are. The distances before and after
+ * such an object are not evidence of sizes.
  */
 static inline bool import_is_apart(const struct import *im, uint64_t id)
 {
 	return im->flat.has_odd_ids && (id <= im->flat.last || id & 7);
 }
 /*
- * These functions, called before and after the pass over objects, determine which fields and arrays
- * contain flat values.
+ * These functions are called before and after the pass over objects. They determine which fields
+ * and arrays contain flat values.
  */
 int import_flat_begin(struct import *im, struct hdb_error *err);
 int import_flat_end(struct import *im, struct hdb_error *err);
 
 /*
- * zeroed.c: returns the index after which the contents of byte and char arrays are missing, or 0 if
+ * zeroed.c: returns the index from which the contents of byte and char arrays are missing, or 0 if
  * arrays are complete.
  */
 uint64_t import_zeroed_from(const struct import *im);
@@ -321,7 +326,7 @@ int import_problem(struct import *im, const struct import_trouble *trouble, stru
 int import_write_problems(struct import *im, struct hdb_error *err);
 
 /*
- * contents_put.c: copies the dump, decompressed if necessary, into the table contents. im->source
+ * contents_put.c: copies the dump, decompressed if necessary, to the `contents` table. im->source
  * then reads that table.
  */
 int import_unpack(struct import *im, struct base_input *input, struct hdb_error *err);
@@ -340,16 +345,16 @@ static inline struct import_class *import_class_at(struct import *im, uint32_t n
 	return base_vec_at(&im->classes, struct import_class, no);
 }
 /*
- * Names, invents and numbers classes, links superclasses, plans the reading of fields, and finishes
- * im->ids.
+ * Names, invents and numbers the classes, links superclasses, plans how fields are read, and
+ * finishes im->ids.
  */
 int import_classes(struct import *im, struct hdb_error *err);
 int import_write_classes(struct import *im, struct hdb_error *err);
 
 /* names.c */
 /*
- * Returns the number of the place of the string with this ID, or BASE_IDMAP_NONE if the dump has no
- * such string.
+ * Returns the number of the string's place, or BASE_IDMAP_NONE if the dump does not contain a
+ * string with this ID.
  */
 uint32_t import_text_place_no(const struct import *im, uint64_t string_id);
 /*
@@ -358,14 +363,14 @@ uint32_t import_text_place_no(const struct import *im, uint64_t string_id);
  */
 const struct import_text_place *import_text_place_at(const struct import *im, uint32_t no);
 /*
- * Returns the place of the string with this ID, or NULL if the dump has no such string. Valid until
- * another string is read.
+ * Returns the place of the string with this ID, or NULL if the dump does not contain the string.
+ * Valid until another string is read.
  */
 const struct import_text_place *import_text_place(const struct import *im, uint64_t string_id);
 /*
- * Reads the string at a place. The string is borrowed until `view` is used again. A string longer
- * than STORE_TEXT_MAX bytes is truncated and reported as a problem in the dump. Returns HDB_EIO if
- * the string cannot be read.
+ * The string at a place. It is borrowed until `view` is used again. A string longer than
+ * STORE_TEXT_MAX bytes is truncated and reported as a problem of the dump. Reading fails with
+ * HDB_EIO if the string cannot be read.
  */
 struct import_text {
 	const char *bytes;
@@ -374,8 +379,8 @@ struct import_text {
 int import_text_read(struct import *im, const struct import_text_place *place,
 		     struct base_view *view, struct import_text *out, struct hdb_error *err);
 /*
- * Replaces the number of a place with the number of its text in the table. Writes the text if it is
- * not in the table yet. BASE_IDMAP_NONE becomes STORE_NONE.
+ * Replaces the number of a place with the number of its string in the `texts` table. Writes the
+ * string if it is not in the table yet. BASE_IDMAP_NONE becomes STORE_NONE.
  */
 int import_text_use(struct import *im, uint32_t *text, struct hdb_error *err);
 /*

@@ -19,9 +19,9 @@ int import_counts_begin(struct import *im, struct hdb_error *err)
 
 	TRY(import_fixed_alignment(im, &fixed, err));
 	/*
-	 * Eclipse MAT's alignment is a multiple of all other alignments that can be chosen: it is 8
-	 * or a power of two up to 256 that divides all distances, and recorded alignments are 1 or
-	 * 8. Only an alignment specified by the user may be larger.
+	 * Eclipse MAT's alignment is a multiple of every other alignment that heapdb may choose,
+	 * except an alignment specified by the user: MAT's is 8 or a power of two up to 256 that
+	 * divides all distances, and recorded alignments are 1 or 8.
 	 */
 	counts->modulus = least_common_multiple(im->evidence.mat_align_bytes, fixed ? fixed : 1);
 	for (unsigned width = 1; width < 16; width++)
@@ -63,7 +63,7 @@ int import_counts_flush(struct import_counting *c, struct hdb_error *err)
 
 /*
  * Adds the counts of one thread to the total. Threads count the same kinds of objects in different
- * orders, but sums do not depend on the order.
+ * orders, but the sums do not depend on the order.
  */
 static int merge(struct import_counts *to, const struct import_count *from, struct hdb_error *err)
 {
@@ -124,7 +124,7 @@ static struct store_class_count stored(const struct import_count *row)
 
 /*
  * Adds a row for the instances of each class, and sorts the rows. Instances with a length already
- * have rows of their own and are subtracted first.
+ * have separate rows and are subtracted first.
  */
 static int add_instances(struct import *im, struct import_counts *counts, struct hdb_error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * import/counts.h - the number of objects of each class: the table class.counts.
+ * import/counts.h - counts the objects of each class for the class.counts table.
  *
  * Objects are counted while references are resolved, before object sizes are known. Therefore,
  * arrays and stack chunks are counted by their lengths modulo a period. From these counts, a reader
@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-/* Number of entries of a thread's cache. */
+/* Number of entries in a thread's cache. */
 #define IMPORT_COUNT_CACHE 128u
 /*
  * Maximum number of rows. Real heaps have a few rows per array class. If a hostile dump has more,
@@ -53,15 +53,15 @@ struct import_counting {
 };
 
 /*
- * Prepares evidence.counts_by_class for the pass over objects and for all alignments that the
- * import may choose.
+ * Prepares evidence.counts_by_class for the pass over objects. The counts must be valid for every
+ * alignment that the import may choose.
  */
 int import_counts_begin(struct import *im, struct hdb_error *err);
 
 /*
- * Returns the key of an object's row. A row is one class, kind and length modulo the period. The
- * size of an object depends on its length only through rounding, so `elements` and `count` for each
- * remainder are enough to compute exact totals.
+ * Returns the key of an object's row. A row is one class, kind and length modulo the period. Apart
+ * from the elements themselves, the size of an object depends on its length only through rounding,
+ * so `elements` and `count` for each remainder suffice to compute exact totals.
  */
 static inline uint64_t import_counts_key(const struct import_counting *c,
 					 const struct store_object *o)
@@ -71,8 +71,8 @@ static inline uint64_t import_counts_key(const struct import_counting *c,
 							       o->body_size & 15;
 	const uint32_t period = c->counts->period[width];
 	/*
-	 * The division would dominate the cost. Most periods are powers of two, so a mask can
-	 * replace it.
+	 * A division would dominate the cost. Most periods are powers of two, for which a mask
+	 * replaces it.
 	 */
 	const uint64_t rest = period & (period - 1) ? o->length % period : o->length & (period - 1);
 

@@ -39,8 +39,8 @@ static void join(struct import_distance *to, const struct import_distance *from)
 }
 
 /*
- * Returns the distance minus the size of the elements, or INT64_MIN, which contradicts every model,
- * if the length is impossible.
+ * Returns the distance minus the size of the elements. If the length is impossible, returns
+ * INT64_MIN, which contradicts every model.
  */
 static int64_t without(uint64_t distance, uint64_t elements, uint64_t width)
 {
@@ -66,7 +66,7 @@ static int push_out(struct import_distances *d, struct import_distance_entry *e,
 }
 
 /*
- * Finds the cache entry of an object's class and kind. If the slot contains another class, that
+ * Finds the cache entry for an object's class and kind. If the slot contains another entry, that
  * entry is evicted.
  */
 static int entry_of(struct import_distances *d, const struct store_object *o,
@@ -90,8 +90,8 @@ static int entry_of(struct import_distances *d, const struct store_object *o,
 }
 
 /*
- * Adds a distance. The elements are subtracted for both possible widths of references, because the
- * width is only decided later, from the evidence of all objects.
+ * Adds a distance. The size of the elements is subtracted for both possible widths of references,
+ * because the width is chosen later, from the evidence of all objects.
  */
 int import_distances_add(struct import_distances *d, const struct store_object *o,
 			 uint64_t distance, uint32_t times, struct hdb_error *err)

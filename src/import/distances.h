@@ -4,9 +4,9 @@
  *
  * IDs are addresses, so an object is at most as large as its distance to the next object. Each
  * thread collects distances in a small cache by class. The writing thread merges the entries of a
- * block: those evicted from the cache and, at the end, those still in it. Minima and their counts
- * do not depend on the order of merging. Flat values, and objects whose own ID or whose neighbour's
- * ID is not an address (flat.c), are only counted.
+ * block: first the entries evicted from the cache, and finally the entries still in the cache.
+ * Minima and their counts do not depend on the order of merging. Flat values are only counted, and
+ * so are objects whose own ID or whose neighbour's ID is not an address (flat.c).
  */
 #ifndef IMPORT_DISTANCES_H
 #define IMPORT_DISTANCES_H
@@ -19,16 +19,16 @@
 struct import;
 
 /*
- * Distances from the objects of a class to the next object in address order. They are upper bounds
- * of the object sizes.
+ * Distances from the objects of a class to the next object in address order. A distance is an upper
+ * bound of the object's size.
  */
 struct import_distance {
-	/* smallest distance, minus the elements of an array with 4-byte references */
+	/* smallest distance, minus the size of an array's elements with 4-byte references */
 	int64_t least;
-	int64_t next_least; /* smallest value above `least`; INT64_MAX if there is none */
+	int64_t next_least; /* smallest value above `least`, or INT64_MAX if there is none */
 	int64_t least_wide; /* like `least`, but with 8-byte references */
-	uint32_t count;     /* number of distances; 0 means the other fields are undefined */
-	uint32_t at_least;  /* number of objects at the smallest distance */
+	uint32_t count;     /* number of distances; if 0, the other fields are undefined */
+	uint32_t at_least;  /* number of objects with the smallest distance */
 };
 
 /*
@@ -37,7 +37,7 @@ struct import_distance {
  */
 #define IMPORT_LOW_BITS 8
 
-/* Number of entries of a thread's cache of classes. */
+/* Number of entries in a thread's cache of classes. */
 #define IMPORT_DISTANCE_CACHE 512u
 
 /* Distances of one class in one thread's cache. */
@@ -45,8 +45,8 @@ struct import_distance_entry {
 	struct import_distance distance;
 	uint64_t unmeasured; /* instances without a usable distance */
 	/*
-	 * Class number << 3 | enum store_kind << 1 | 1; 0 if unused. For class objects, the number
-	 * of the class that they represent.
+	 * Class number << 3 | enum store_kind << 1 | 1, or 0 if unused. For class objects, the
+	 * number of the class that they represent.
 	 */
 	uint64_t key;
 };
@@ -74,13 +74,13 @@ int import_distances_add(struct import_distances *d, const struct store_object *
 			 uint64_t distance, uint32_t times, struct hdb_error *err);
 
 /*
- * Counts an instance without a usable distance: a flat value, the neighbour of an ID that is not an
- * address, or the last object.
+ * Counts an instance without a usable distance: a flat value, an object next to an ID that is not
+ * an address, or the last object.
  */
 int import_distances_pass(struct import_distances *d, const struct store_object *o,
 			  struct hdb_error *err);
 
-/* Moves everything that was collected in a block to d->seen. */
+/* Moves all entries collected in a block to d->seen. */
 int import_distances_flush(struct import_distances *d, struct hdb_error *err);
 
 /* ---- inline, for the loop over objects ---- */
@@ -102,13 +102,13 @@ static inline struct import_distance *import_distances_of(struct import_distance
 /* A distance. */
 struct import_noted {
 	uint64_t distance;
-	uint32_t times; /* number of objects at this distance */
+	uint32_t times; /* number of objects with this distance */
 	/*
-	 * distance without the elements of an array or the stack of a stack chunk, with 8-byte
-	 * references
+	 * distance minus the elements of an array or the stack of a stack chunk; `wide` is for
+	 * 8-byte references
 	 */
 	int64_t least, wide;
-	bool is_filled_array; /* the object is an array of references that is not empty */
+	bool is_filled_array; /* whether the object is a non-empty array of references */
 };
 
 static inline void import_distances_note(struct import_distances *d, struct import_distance *to,
@@ -118,7 +118,7 @@ static inline void import_distances_note(struct import_distances *d, struct impo
 		noted->times;
 	/*
 	 * At least 16 bytes must remain: 8 for the smallest header, and 8 for the length and its
-	 * padding. If less remains, references cannot have 8 bytes.
+	 * padding. If fewer bytes remain, references cannot have 8 bytes.
 	 */
 	if (noted->is_filled_array && noted->wide < 16)
 		d->wide_overlaps += noted->times;

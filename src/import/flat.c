@@ -1,14 +1,14 @@
 /*
- * import/flat.c - flat values: value objects stored inside another object. Their IDs are not
- * addresses.
+ * import/flat.c - finds flat values, which are value objects stored inside another object. Their
+ * IDs are not addresses.
  *
  * HotSpot with value objects (JEP 401, JDK 28; openjdk/valhalla, services/heapDumper.cpp,
  * dump_inlined_object) writes each value that is flattened into a field or an array as a separate
- * INSTANCE_DUMP after its holder's. The value has no address, so its ID comes from a counter: 1, 2,
- * 3 and so on in the whole dump. The holder's field or element has that ID. In memory there is no
- * reference: the holder contains the bytes of the value. Therefore a flat value has no size of its
- * own and must be excluded from distances, and its holder is laid out with the bytes of the value
- * in the field (layout.h).
+ * INSTANCE_DUMP, after the INSTANCE_DUMP of its holder. The value has no address, so its ID comes
+ * from a counter that runs through the whole dump: 1, 2, 3 and so on. The holder's field or element
+ * has that ID. In memory there is no reference: the holder contains the bytes of the value.
+ * Therefore a flat value has no size of its own and must be excluded from distances, and its holder
+ * is laid out with the bytes of the value in the field (layout.h).
  */
 #include "base/sort.h"
 #include "import/sizes.h"
@@ -17,27 +17,30 @@
 
 /* Number of IDs read from the set at a time. */
 #define SCAN_IDS 1024u
-/* The search for the last flat value examines at least this many IDs. */
+/* Minimum number of IDs examined in the search for the last flat value. */
 #define LOOK_AT_LEAST 4096u
 /*
  * Maximum number of rounds in which the sizes of nested values grow. Each level of nesting adds at
- * least one byte, and only values of up to 8 bytes are flattened.
+ * least one byte, and only values of up to 8 bytes are flattened into other values.
  */
 #define NESTING_MAX 8
 /*
- * Maximum size of a field in bytes, so that sums in layouts cannot overflow. Real fields have up to
- * 8 bytes, or rarely a few dozen.
+ * Maximum size of a field in bytes, which prevents overflows when layouts are added up. Real fields
+ * have up to 8 bytes, or rarely a few dozen.
  */
 #define FLAT_BYTES_MAX (1u << 20)
-/* Size of an atomic write. Values in fields that threads share are at most this large. */
+/*
+ * Size of an atomic write. Values in fields that several threads can access are not larger than
+ * this.
+ */
 #define ATOMIC_BYTES 8u
 
-/* ---- which IDs are flat values ---- */
+/* ---- IDs of flat values ---- */
 
 /*
  * Finds the last ID of the sequence 1, 2, 3 and so on. Unlike addresses, at least three quarters of
- * the IDs up to it are not multiples of 8. The sequence may have gaps, because a truncated dump
- * lacks some objects.
+ * the IDs in the sequence are not multiples of 8. The sequence may have gaps, because objects are
+ * missing from a truncated dump.
  */
 static uint64_t find_last(const struct import *im)
 {
@@ -66,8 +69,8 @@ static uint64_t find_last(const struct import *im)
 }
 
 /*
- * Returns whether the dump numbers all its objects. Class objects are never flat, so if most of
- * them also have such IDs, all IDs are numbers.
+ * Returns whether the dump numbers all its objects. Class objects are never flat. If most of them
+ * also have such IDs, all IDs are numbers.
  */
 static bool is_numbered(struct import *im, uint64_t last)
 {
@@ -100,7 +103,7 @@ void import_find_flat(struct import *im)
 	im->flat.last = im->flat.is_numbered ? 0 : last;
 }
 
-/* ---- fields and arrays with flat values ---- */
+/* ---- fields and arrays that contain flat values ---- */
 
 int import_flat_begin(struct import *im, struct hdb_error *err)
 {
@@ -125,8 +128,8 @@ static uint32_t class_of(struct import *im, struct base_view *view, uint64_t id)
 }
 
 /*
- * Collects the flat fields found in instances of one class, and assigns them to the classes that
- * declare the fields.
+ * Collects the flat fields found in the instances of one class, and assigns them to the classes
+ * that declare the fields.
  */
 static int add_fields(struct import *im, uint32_t no, struct hdb_error *err)
 {
@@ -171,8 +174,8 @@ static bool has_flat_field(const struct import *im, const struct import_class *c
 }
 
 /*
- * Keeps one entry per field and finds the class of its values. Removes entries whose value is not
- * in the dump.
+ * Keeps one entry per field, and finds the class of the field's values. Removes an entry if its
+ * value is not in the dump.
  */
 static void tidy_fields(struct import *im)
 {
@@ -214,8 +217,8 @@ int import_flat_end(struct import *im, struct hdb_error *err)
 			continue;
 		class->flat_element_no = class_of(im, &view, im->flat.element[no]);
 		/*
-		 * The distance was computed with element widths of 4 and 8 bytes, but the real
-		 * width is different.
+		 * The distance was computed for elements of 4 and 8 bytes, but the actual width
+		 * differs.
 		 */
 		class->distance.count = 0;
 	}
@@ -279,8 +282,8 @@ static uint64_t value_bytes(const struct sizes *s, const struct layout_model *mo
 /*
  * Computes the size and alignment of a flat value. A nullable value has an additional byte after
  * its fields, the null marker (FieldLayoutBuilder). A value that fits in an atomic write is padded
- * to a power of two and aligned to it. Larger values are flattened only where no other thread can
- * write, and are aligned like their fields.
+ * to a power of two and aligned to that size. A larger value is flattened only in places where no
+ * other thread can write, and is aligned like its fields.
  */
 static void flat_size(const struct sizes *s, const struct layout_model *model, uint32_t value_no,
 		      uint32_t *bytes, uint32_t *align)

@@ -2,10 +2,11 @@
  * import/idset.c - the set of object IDs.
  *
  * Dense form: one bit for each possible address, in chunks that cover a region of the address
- * space. Each word of bits is stored with the number of IDs before it. The index of an ID is that
- * number plus the number of set bits below its own, so a lookup takes one cache miss. Heaps are
- * dense enough that this takes 1 to 2 bytes per object, a quarter of a sorted array. Sparse form
- * (idset_sorted.c): a sorted array, for dumps with scattered IDs, including hostile ones.
+ * space. Each word of bits is stored together with the number of IDs before the word. The index of
+ * an ID is this number plus the number of set bits below the ID's own bit, so a lookup takes one
+ * cache miss. Heaps are so dense that this form takes 1 to 2 bytes per object, a quarter of a
+ * sorted array. Sparse form (idset_sorted.c): a sorted array, for dumps with scattered IDs,
+ * including hostile ones.
  */
 #include "import/idset_bits.h"
 
@@ -19,18 +20,18 @@
 
 /*
  * The set becomes sparse when dense chunks take more than DENSE_FREE_BYTES plus DENSE_BYTES_PER_ID
- * for each ID. That is twice the size of a sorted array, so neither form is ever much worse than
- * the other.
+ * for each ID, which is twice the size of a sorted array. Neither form is therefore ever much worse
+ * than the other.
  */
 #define DENSE_FREE_BYTES (16u << 20)
 #define DENSE_BYTES_PER_ID 16
 /*
  * Maximum number of entries in the table of regions: TABLE_MAX, or TABLE_PER_CHUNK per chunk if
- * that is more.
+ * that number is larger.
  */
 #define TABLE_MAX (1u << 20)
 #define TABLE_PER_CHUNK 8
-/* Number of words per page of 4 KiB. A write to every PAGE_WORDS-th word touches each page. */
+/* Number of words per page of 4 KiB. Writing every PAGE_WORDS-th word touches each page. */
 #define PAGE_WORDS (4096 / sizeof(struct idset_word))
 
 void import_idset_init(struct idset *set)
@@ -45,7 +46,8 @@ static size_t slab_chunks(size_t no)
 }
 
 /*
- * Takes a zeroed chunk from the last slab, or from a new one. Returns NULL if memory is exhausted.
+ * Takes a zeroed chunk from the last slab or, if that is full, from a new slab. Returns NULL if
+ * memory is exhausted.
  */
 static struct idset_chunk *take_chunk(struct idset *set)
 {
@@ -70,7 +72,7 @@ static struct idset_chunk *take_chunk(struct idset *set)
 
 /*
  * Writes to each page of a zeroed chunk. If a page were read first, the system would map the shared
- * page of zeros, and replacing that page at the first write interrupts all processors that run our
+ * zero page. Replacing that page at the first write would interrupt all processors that run our
  * threads.
  */
 static void make_pages(struct idset_chunk *chunk)
@@ -191,8 +193,8 @@ static int new_chunk(struct idset *set, uint64_t region, struct hdb_error *err)
 }
 
 /*
- * Sets set->last to the chunk of `region`, creating it if necessary. May convert the set to the
- * sparse form.
+ * Sets set->last to the chunk of `region`. Creates the chunk if necessary. May convert the set to
+ * the sparse form.
  */
 static int find_chunk(struct idset *set, uint64_t region, struct hdb_error *err)
 {
@@ -237,7 +239,7 @@ int import_idset_add(struct idset *set, uint64_t id, struct hdb_error *err)
 
 /*
  * Converts an ID to units. If the ID is not a multiple of the unit, its low bits become the highest
- * bits, so that the result is in a region without a chunk.
+ * bits, so that the result is in a region that has no chunk.
  */
 static inline uint64_t unit_and_rest(uint64_t id, const unsigned shift)
 {
@@ -245,8 +247,8 @@ static inline uint64_t unit_and_rest(uint64_t id, const unsigned shift)
 }
 
 /*
- * Adds IDs until one is outside the chunk or already in the set. In the common case the shift is a
- * constant, which makes the loop faster.
+ * Adds IDs up to the first ID that is outside the chunk or already in the set. In the common case,
+ * the shift is a constant, which makes the loop faster.
  */
 static inline __attribute__((always_inline)) size_t add_to(struct idset_chunk *chunk,
 							   const uint64_t *ids, size_t count,
@@ -264,7 +266,10 @@ static inline __attribute__((always_inline)) size_t add_to(struct idset_chunk *c
 	return i;
 }
 
-/* Adds the leading IDs that belong to the last used chunk and are new. Returns their number. */
+/*
+ * Adds the leading IDs that belong to the most recently used chunk and are new. Returns their
+ * number.
+ */
 static size_t add_near(struct idset *set, const uint64_t *ids, size_t count)
 {
 	/* Nearly all heaps align objects to 8 bytes. */
@@ -294,7 +299,7 @@ int import_idset_add_many(struct idset *set, const uint64_t *ids, size_t count, 
 	return r;
 }
 
-/* Undoes import_idset_add_many for the IDs that were added before a duplicate was found. */
+/* Removes the IDs that import_idset_add_many added before it found a duplicate. */
 void import_idset_remove(struct idset *set, const uint64_t *ids, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -378,7 +383,7 @@ int import_idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_erro
 	return HDB_OK;
 }
 
-/* Finds the chunk of a region that is not in the table. Returns NULL if there is none. */
+/* Finds the chunk of a region that is not in the table. Returns NULL if there is no such chunk. */
 static const struct idset_chunk *far_chunk(const struct idset *set, uint64_t region)
 {
 	uint32_t no;
@@ -397,8 +402,8 @@ static inline const struct idset_chunk *chunk_of(const struct idset *set, uint64
 }
 
 /*
- * Returns whether an ID is in the set. The words of an unfinished set have no counts, so the bit
- * itself is tested.
+ * Returns whether an ID is in the set. The words of an unfinished set have no counts, so only the
+ * bit is tested.
  */
 bool import_idset_has(const struct idset *set, uint64_t id)
 {
@@ -475,8 +480,8 @@ static const struct idset_word *far_word(const struct idset *set, uint64_t id)
 }
 
 /*
- * Prefetches the words of IDs. There are no branches for IDs in the table: the address of a word is
- * computed without reading it, and the word is prefetched.
+ * Prefetches the words of IDs. For IDs in the table, there are no branches: the address of a word
+ * is computed without reading memory, and the word is prefetched.
  */
 static inline __attribute__((always_inline)) void ask(const struct idset *set, const uint64_t *ids,
 						      struct idset_lookup *lookup,
@@ -503,8 +508,8 @@ static inline __attribute__((always_inline)) void ask(const struct idset *set, c
 }
 
 /*
- * Performs the first half of a batched lookup: computes the addresses of the words and prefetches
- * them, so that the cache misses of a batch overlap.
+ * First half of a batched lookup: computes the addresses of the words and prefetches them, so that
+ * the cache misses of a batch overlap.
  */
 void import_idset_prefetch(const struct idset *set, const uint64_t *ids, size_t count,
 			   struct idset_lookup *lookup)
@@ -522,8 +527,8 @@ void import_idset_prefetch(const struct idset *set, const uint64_t *ids, size_t 
 }
 
 /*
- * Computes the indexes of a batch. has_instruction means that the processor can count bits with one
- * instruction.
+ * Computes the indexes of a batch. has_instruction states that the processor can count bits with a
+ * single instruction.
  */
 static inline __attribute__((always_inline)) size_t answer(const struct idset *set,
 							   const uint64_t *ids,
@@ -560,8 +565,8 @@ __attribute__((target("popcnt,bmi,bmi2"))) static size_t answer_bmi2(
 #endif
 
 /*
- * Performs the second half of a batched lookup: reads the words. The variant for newer processors
- * counts bits with one instruction.
+ * Second half of a batched lookup: reads the words. The variant for newer processors counts bits
+ * with a single instruction.
  */
 size_t import_idset_find_prefetched(const struct idset *set, const uint64_t *ids,
 				    const struct idset_lookup *lookup, uint32_t *out)

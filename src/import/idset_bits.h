@@ -1,7 +1,7 @@
 /*
  * import/idset_bits.h - bit operations on a chunk of IDs. Private to idset.c.
  *
- * A unit is an ID without its low zero bits. Its low bits select the word and the bit.
+ * A unit is an ID without its low zero bits. The low bits of a unit select the word and the bit.
  */
 #ifndef IMPORT_IDSET_BITS_H
 #define IMPORT_IDSET_BITS_H

@@ -9,13 +9,16 @@
 #include <stdlib.h>
 
 /*
- * IDs below this limit were invented by the import. They are far from the heap, so they are not
- * part of the span.
+ * IDs below this limit were invented by the import. They are far from the heap and therefore
+ * excluded from the span.
  */
 #define LOW_END 65536u
-/* Number of IDs for which the span is divided into one more part. */
+/* The span is divided into one part per this many IDs. */
 #define IDS_PER_PART 2u
-/* Number of IDs by which prefetches precede lookups: first of the directory, then of the array. */
+/*
+ * Number of IDs by which prefetching is ahead of lookups, first for the directory and then for the
+ * array.
+ */
 #define AHEAD 16u
 
 void import_idset_sorted_release(struct idset_sorted *set)
@@ -49,8 +52,8 @@ static uint64_t part_of(const struct idset_sorted *set, uint64_t id)
 }
 
 /*
- * Builds the directory. part_shift is the smallest width with no more parts than IDs /
- * IDS_PER_PART.
+ * Builds the directory. part_shift is the smallest width for which the number of parts does not
+ * exceed the number of IDs / IDS_PER_PART.
  */
 static int build_directory(struct idset_sorted *set, struct hdb_error *err)
 {
@@ -105,7 +108,7 @@ static uint32_t find_between(const struct idset_sorted *set, uint64_t id, uint32
 }
 
 /*
- * Finds the range of indexes in which an ID may be. The range is empty if the ID is outside the
+ * Finds the range of indexes that may contain an ID. The range is empty if the ID is outside the
  * span and was not invented.
  */
 static void bounds_of(const struct idset_sorted *set, uint64_t id, uint32_t *low, uint32_t *high)

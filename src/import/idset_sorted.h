@@ -1,9 +1,8 @@
 /*
  * import/idset_sorted.h - the sparse form of the ID set: a sorted array with a directory.
  *
- * The directory divides the span of IDs into equal parts, about one for every two IDs. If IDs are
- * evenly distributed, a lookup takes two cache misses. Otherwise, it is a binary search within one
- * part.
+ * The directory divides the span of IDs into equal parts, about one for every two IDs. A lookup is
+ * a binary search within one part. If IDs are evenly distributed, a lookup takes two cache misses.
  */
 #ifndef IMPORT_IDSET_SORTED_H
 #define IMPORT_IDSET_SORTED_H
@@ -30,9 +29,11 @@ static inline uint32_t import_idset_lower_bound(const uint64_t *ids, uint32_t lo
 
 struct idset_sorted {
 	struct base_vec ids; /* uint64_t; sorted and distinct after import_idset_sorted_finish */
-	/* indexed by part of the span: index of its first ID; one extra entry at the end */
+	/*
+	 * by part of the span: index of the first ID of the part, with one extra entry at the end
+	 */
 	uint32_t *first;
-	uint64_t least; /* first ID of the span, ids[skipped] */
+	uint64_t least; /* first ID of the span: ids[skipped] */
 	/* number of IDs below the span: the boot loader's placeholder and invented classes */
 	uint32_t skipped;
 	uint64_t part_count;
@@ -49,7 +50,7 @@ int import_idset_sorted_finish(struct idset_sorted *set, uint64_t *duplicates,
 /* Returns the index of an ID, or UINT32_MAX. */
 uint32_t import_idset_sorted_find(const struct idset_sorted *set, uint64_t id);
 
-/* Looks up many IDs, whose cache misses overlap. */
+/* Looks up many IDs, so that their cache misses overlap. */
 void import_idset_sorted_find_many(const struct idset_sorted *set, const uint64_t *ids,
 				   size_t count, uint32_t *out);
 

@@ -1,5 +1,5 @@
 /*
- * import/import.c - the import as a whole: opens the dump, runs the passes, and publishes the
+ * import/import.c - performs the whole import: opens the dump, runs the passes, and publishes the
  * database.
  */
 #include "import/import.h"
@@ -18,23 +18,23 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* Time between two checks for the end of another import. */
+/* Time between two checks for whether another import has ended. */
 #define WAIT_NS 5000000
 
 /*
  * Address space reserved for a database that will contain its dump. The size of the decompressed
- * dump is not known in advance, so the import requests a generous amount, and the system grants
- * what it can.
+ * dump is not known in advance, so the import requests a generous amount, and the system grants as
+ * much as it can.
  */
 #define KEPT_SIZE_HINT (4ull << 40)
 
 /*
- * Estimates for messages: a database takes at most 1/SPACE_PART of the dump's size, or
- * 1/SPACE_PART_KEPT if it contains the dump.
+ * Estimates for messages: a database takes at most 1/SPACE_PART of the size of the dump, or
+ * 1/SPACE_PART_KEPT if the database contains the dump.
  */
 #define SPACE_PART 4u
 #define SPACE_PART_KEPT 3u
-/* Number of bytes in the dump's mapping that one thread unmaps at a time. */
+/* Number of bytes of the dump's mapping that a thread unmaps at a time. */
 #define DROP_BYTES (32ull << 20)
 
 static int drop_piece(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
@@ -47,7 +47,7 @@ static int drop_piece(void *ctx, unsigned slot, uint64_t item, struct hdb_error 
 	return HDB_OK;
 }
 
-/* Releases the pages of the dump on all threads, because this takes the system a long time. */
+/* Releases the pages of the dump on several threads, because this takes the system a long time. */
 static void drop_dump(struct import *im)
 {
 	if (im->source->drop)
@@ -55,7 +55,10 @@ static void drop_dump(struct import *im)
 					 im->source, drop_piece, NULL);
 }
 
-/* Charges the tables that grow with the dump to the budget. If `work` is NULL, releases them. */
+/*
+ * Charges the tables that grow with the dump to the budget. If `work` is NULL, returns their memory
+ * to the budget.
+ */
 static void hold_tables(struct import *im, struct base_work *work)
 {
 	struct base_vec *vecs[] = {
@@ -121,7 +124,7 @@ static void release(struct import *im)
 	store_abort(im->writer);
 }
 
-/* Stores the path of the dump, or the name given for a pipe. For a pipe, *st is zeroed. */
+/* Stores the path of the dump, or the name given for a pipe. For a pipe, zeroes *st. */
 static int put_dump_path(struct import *im, const char *dump_path, struct stat *st,
 			 struct hdb_error *err)
 {
@@ -146,7 +149,7 @@ int import_put_numbers(struct import *im, const struct import_number *numbers, s
 
 /*
  * Returns the number of heap dumps in the file. If the dump was extracted from a file with several
- * heap dumps, returns the number in the original file.
+ * heap dumps, returns the number in that file.
  */
 static unsigned snapshot_count(const struct import *im)
 {
@@ -167,8 +170,8 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 	TRY(store_put_meta_text(im->writer, "dump.packing", packings[im->origin.packing], err));
 	TRY(store_put_meta_text(im->writer, "dump.version", versions[im->file.version], err));
 	/*
-	 * Thread counts and times are not stored, because importing the same dump must give the
-	 * same bytes.
+	 * Thread counts and times are not stored, because importing the same dump must always
+	 * produce the same bytes.
 	 */
 	const struct import_number numbers[] = {
 		{ "dump.bytes", im->source->size },
@@ -247,7 +250,9 @@ static int check_snapshot(const struct import *im, struct hdb_error *err)
 			im->source->path, im->origin.snapshot, im->origin.snapshot_count);
 }
 
-/* Opens the header. The parser's messages do not contain the file name, so it is added here. */
+/*
+ * Parses the header. The messages of the parser do not contain the file name, so it is added here.
+ */
 static int open_header(struct import *im, struct hdb_error *err)
 {
 	struct hdb_error why;
@@ -269,8 +274,8 @@ static int open_header(struct import *im, struct hdb_error *err)
 }
 
 /*
- * Reports missing packets. A dump converted from a heap graph (perfetto/write.c) has no records or
- * offsets known to the user, so the message counts packets.
+ * Reports missing packets. The user of a dump converted from a heap graph (perfetto/write.c) does
+ * not know its records and offsets, so the message gives the number of packets.
  */
 static int lacks_packets(struct import *im, struct hdb_error *err)
 {
@@ -286,7 +291,7 @@ static int lacks_packets(struct import *im, struct hdb_error *err)
 }
 
 /*
- * Checks for a missing HEAP DUMP END record. If the writer stops between two records, there is no
+ * Reports a missing HEAP DUMP END record. If the writer stopped between two records, there is no
  * other sign of damage.
  */
 static int check_end(struct import *im, struct hdb_error *err)
@@ -345,7 +350,7 @@ static int run(struct import *im, const char *dump_path, struct hdb_error *err)
 }
 
 /*
- * Returns the number of objects of the dump, without the boot loader's placeholder and invented
+ * Returns the number of objects in the dump, without the boot loader's placeholder and invented
  * classes.
  */
 static uint64_t count_real(struct import *im)
@@ -357,7 +362,7 @@ static uint64_t count_real(struct import *im)
 	return im->object_count - invented;
 }
 
-/* Identity of the file with this name; both members are 0 if there is none. */
+/* Identity of the file with a given name. Both members are 0 if there is no such file. */
 struct file_name {
 	dev_t device;
 	ino_t inode;
@@ -372,9 +377,9 @@ static struct file_name file_of(const char *path)
 }
 
 /*
- * Creates the database. If another process is importing into a database of the same name, waits for
- * it if the options say so. Returns HDB_END if the other process has finished, which is recognised
- * by a new file with this name.
+ * Creates the database. If another process is importing into a database of the same name and the
+ * options request it, waits for that process. Returns HDB_END if the other process has finished,
+ * which is recognised by a new file of this name.
  */
 static int create(struct import *im, const char *db_path, struct hdb_error *err)
 {
@@ -409,7 +414,7 @@ static int create(struct import *im, const char *db_path, struct hdb_error *err)
 											 r;
 }
 
-/* Opens the dump: a plain file as im->source, anything else as *input. */
+/* Opens the dump. A plain file is opened as im->source, anything else as *input. */
 static int open_dump(struct import *im, const char *dump_path, struct base_input **input,
 		     struct hdb_error *err)
 {
@@ -442,7 +447,10 @@ static int keep_dump(struct import *im, struct base_input *input, struct hdb_err
 	return open_header(im, err);
 }
 
-/* If the disk is full, appends to the message how much space an import of this dump requires. */
+/*
+ * If the disk is full, appends to the message the amount of space that importing this dump
+ * requires.
+ */
 static void add_needed_space(const struct import *im, struct hdb_error *err)
 {
 	/* for compressed dumps, the database has about the size of the file */
@@ -461,7 +469,7 @@ static void add_needed_space(const struct import *im, struct hdb_error *err)
 }
 
 /*
- * Opens the dump, creates the database and runs the passes, without publishing. Returns HDB_END
+ * Opens the dump, creates the database and runs the passes, but does not publish. Returns HDB_END
  * like `create`. The caller must close *input even after a failure.
  */
 static int make_database(struct import *im, struct import_paths paths, struct base_input **input,
@@ -503,7 +511,7 @@ int import_dump(struct import_paths paths, const struct hdb_import_options *opt,
 		add_needed_space(im, err);
 	/*
 	 * Unreadable pages of the dump are replaced with zeros. A pass that fails because of these
-	 * zeros would report the wrong cause, so read errors take precedence.
+	 * zeros would report the wrong cause, so read errors are reported first.
 	 */
 	if (r < 0 && r != HDB_EINTR && im->source && im->source->check(im->source, err) < 0)
 		r = HDB_EIO;

@@ -1,9 +1,9 @@
 /*
  * import/import.h - imports a dump into the base tables of a heap database.
  *
- * Passes: scan (reads every record once: IDs, classes, strings, roots), number (assigns indexes to
- * IDs), resolve (in index order; all threads write objects and references block by block), sizes,
- * publish.
+ * The passes are: scan (reads every record once to collect IDs, classes, strings and roots), number
+ * (assigns indexes to IDs), resolve (writes objects and references block by block, in index order
+ * and on several threads), sizes, publish.
  */
 #ifndef IMPORT_IMPORT_H
 #define IMPORT_IMPORT_H
@@ -13,10 +13,10 @@
 struct import_paths {
 	const char *dump;
 	const char *database;
-	struct base_input *input; /* the dump, if it is already open; always closed */
+	struct base_input *input; /* the dump, if it is already open; the import always closes it */
 	/*
-	 * for a dump extracted from a file with several dumps, its number, starting at 1, and the
-	 * number of dumps; otherwise 0
+	 * for a dump extracted from a file with several dumps: its number, starting at 1, and the
+	 * number of dumps in the file; otherwise 0
 	 */
 	unsigned snapshot, snapshot_count;
 };

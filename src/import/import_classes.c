@@ -2,8 +2,8 @@
  * import/import_classes.c - numbers classes, links superclasses, and finds the references in
  * instances. class_names.c names the classes, and class_invent.c adds classes that the dump lacks.
  *
- * This runs after the scan and before the passes over objects. All records have been read, so their
- * order in the dump does not matter.
+ * This step runs after the scan and before the passes over objects. All records have been read by
+ * then, so their order in the dump does not matter.
  */
 #include "import/classes.h"
 
@@ -40,7 +40,7 @@ BASE_ORDER(compare_classes, struct import_class, BASE_UP(out.class_id))
 /* Number of entries in im->known: three classes, and the primitive arrays by basic type. */
 #define NOTED (3 + 16)
 
-/* Lists the classes whose ID was changed, each as a pair of the ID in the dump and the new ID. */
+/* Lists the classes whose ID has been changed, as pairs of the ID in the dump and the new ID. */
 static int find_renamed(struct import *im, struct base_vec *renamed, struct hdb_error *err)
 {
 	for (uint64_t slot = 0; slot < im->class_map.capacity; slot++) {
@@ -63,7 +63,9 @@ static int number_classes(struct import *im, struct hdb_error *err)
 	uint32_t *noted[NOTED] = { &im->known.class_no, &im->known.loader_no,
 				   &im->known.object_no };
 	uint64_t noted_id[NOTED];
-	/* Objects of a class with a changed ID still refer to it by the ID in the dump. */
+	/*
+	 * Objects of a class whose ID has changed still refer to the class by the ID in the dump.
+	 */
 	BASE_SCOPED(base_vec_release) struct base_vec renamed = { 0 };
 
 	for (unsigned t = 0; t < 16; t++)
@@ -95,8 +97,8 @@ static int number_classes(struct import *im, struct hdb_error *err)
 /* ---- superclasses ---- */
 
 /*
- * Links a class to its loader and superclass. A missing superclass is a problem of the dump, not a
- * failure: the class then has no superclass, but its own fields are known.
+ * Links a class to its class loader and superclass. A missing superclass is a problem of the dump,
+ * not a failure. The class then has no superclass, but its own fields are known.
  */
 static int link_super(struct import *im, uint32_t no, struct hdb_error *err)
 {
@@ -131,9 +133,9 @@ static int link_super(struct import *im, uint32_t no, struct hdb_error *err)
 enum { MARK_NEW, MARK_OPEN, MARK_DONE };
 
 /*
- * Pushes a class and its superclasses, up to the first one that is done. If the chain returns to a
- * class on the stack, it is cut there. A stack is used instead of recursion because a hostile dump
- * may have very long chains.
+ * Pushes a class and its superclasses, up to the first class that is done. If the chain returns to
+ * a class on the stack, the chain is cut there. An explicit stack replaces recursion, because a
+ * hostile dump may have very long chains.
  */
 static int climb(struct import *im, uint32_t no, struct base_vec *stack, struct hdb_error *err)
 {
@@ -183,8 +185,8 @@ static int order_classes(struct import *im, struct hdb_error *err)
 }
 
 /*
- * Computes the size of an instance's field values. Superclasses must be processed first because
- * field_super and strength are inherited.
+ * Computes the size of the field values of an instance. Superclasses must be processed first,
+ * because field_super and strength are inherited.
  */
 static int measure_class(struct import *im, struct import_class *class, struct hdb_error *err)
 {
@@ -224,8 +226,8 @@ static int measure_class(struct import *im, struct import_class *class, struct h
 
 /*
  * Finds the offsets of the references in an instance. The fields of the class come first, followed
- * by those of each superclass. Stops at the size of the class's longest instance, so that the size
- * of the dump limits the work.
+ * by the fields of each superclass. Stops at the size of the longest instance of the class, so that
+ * the amount of work is bounded by the size of the dump.
  */
 static int plan_class(struct import *im, uint32_t no, struct hdb_error *err)
 {
@@ -289,7 +291,7 @@ int import_classes(struct import *im, struct hdb_error *err)
 {
 	TRY(import_name_classes(im, err));
 	TRY(finish_ids(im, err));
-	/* No more classes are added, so the memory needed per class is known. */
+	/* No more classes are added after this point, so the memory needed for classes is known. */
 	TRY(store_count_classes(im->work, im->classes.count, &im->classes_bytes, err));
 	TRY(number_classes(im, err));
 	for (uint32_t no = 0; no < im->classes.count; no++)
@@ -308,7 +310,7 @@ int import_classes(struct import *im, struct hdb_error *err)
 
 /* ---- writing ---- */
 
-/* Describes a flat field as in its record; see struct store_field. */
+/* Returns the value that a flat field has in its record. See struct store_field. */
 static uint64_t flat_value(const struct import *im, const struct import_class *class,
 			   uint32_t field_no)
 {

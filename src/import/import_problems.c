@@ -1,6 +1,4 @@
-/*
- * import/import_problems.c - the list of defects of a dump and of the resulting losses.
- */
+/* import/import_problems.c - records the problems of a dump and the resulting losses. */
 #include "import/context.h"
 
 #include <stdarg.h>

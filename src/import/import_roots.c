@@ -1,10 +1,10 @@
 /*
- * import/import_roots.c - GC roots by index, and the edges that roots imply: from a thread to its
- * local variables.
+ * import/import_roots.c - numbers GC roots by index, and adds the edges that roots imply: from a
+ * thread to its local variables.
  *
  * The rules are those of Eclipse MAT. A local variable of a known thread is an edge from the thread
  * object and not a root. If the dump has no sticky class roots, all classes of the boot loader
- * except array classes are such roots.
+ * except array classes become sticky class roots.
  */
 #include "base/search.h"
 #include "base/sort.h"
@@ -22,7 +22,7 @@ static int push_extra(struct import *im, uint32_t from, uint32_t to, struct hdb_
 	return base_vec_push(&im->links.extras, &edge, sizeof(edge), err);
 }
 
-/* Translates a root record. Drops roots whose objects are not in the dump. */
+/* Translates a root record. Drops a root whose object is not in the dump. */
 static int number_root(struct import *im, const struct import_root *in, struct hdb_error *err)
 {
 	struct store_root out = {
@@ -50,7 +50,7 @@ BASE_ORDER(compare_roots, struct store_root, BASE_UP(ix), BASE_UP(kind), BASE_UP
 
 BASE_ORDER(compare_edges, struct import_edge, BASE_UP(from_ix), BASE_UP(to_ix))
 
-/* Returns whether an object is already a root, by searching the roots that have been sorted. */
+/* Returns whether an object is already a root, by searching the sorted part of the roots. */
 static bool is_root(const struct import *im, uint64_t sorted_count, uint32_t ix)
 {
 	const struct store_root *roots = im->links.numbered_roots.data;
@@ -96,8 +96,8 @@ static int invent_sticky(struct import *im, struct hdb_error *err)
 }
 
 /*
- * Adds an edge from each class loader to its classes if no class belongs to the boot loader, as MAT
- * does.
+ * If no class belongs to the boot loader, adds an edge from each class loader to its classes, as
+ * MAT does.
  */
 static int hold_by_loaders(struct import *im, struct hdb_error *err)
 {
@@ -115,7 +115,7 @@ static int hold_by_loaders(struct import *im, struct hdb_error *err)
 
 /*
  * Replaces IDs with indexes. If the dump records no sticky classes, the classes of the boot loader
- * become sticky-class roots, and class loaders hold the other classes.
+ * become sticky class roots, and class loaders hold the other classes.
  */
 int import_number_roots(struct import *im, struct hdb_error *err)
 {
@@ -137,8 +137,8 @@ int import_number_roots(struct import *im, struct hdb_error *err)
 }
 
 /*
- * Returns the number of the first extra edge from an object with this or a higher index. Edges are
- * sorted by source.
+ * Returns the number of the first extra edge from the object with this index or a later object.
+ * Edges are sorted by source.
  */
 size_t import_extras_from(const struct import *im, uint32_t ix)
 {

@@ -1,6 +1,6 @@
 /*
  * import/import_tables.c - writes the small tables: threads, traces, frames, heaps, records of
- * profiling agents, record counts, missing objects.
+ * profiling agents, record counts and missing objects.
  */
 #include "import/mapped_names.h"
 
@@ -19,8 +19,8 @@ static void sort(struct base_vec *vec, size_t size, int (*compare)(const void *,
 }
 
 /*
- * Replaces the serial number of a class with the text of its name. Sets *mapping_no to the number
- * of the class in the mapping file.
+ * Replaces the serial number of a class with the number of its name in the `texts` table. Sets
+ * *mapping_no to the number of the class in the mapping file.
  */
 static int class_text(struct import *im, uint32_t *text, uint32_t *mapping_no,
 		      struct hdb_error *err)
@@ -44,8 +44,7 @@ static int class_text(struct import *im, uint32_t *text, uint32_t *mapping_no,
 		return HDB_OK;
 	}
 	/*
-	 * The class was loaded but is not in this dump, so the name in the record is used
-	 * unchanged.
+	 * The class was loaded but is not in this dump, so the name in the record is used as it is.
 	 */
 	*text = import_text_place_no(
 		im, base_vec_at(&im->records.loads, struct hprof_load_class, load)->name_string_id);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Maximum size of the text for a method and the methods into which it was inlined. */
+/* Maximum size of the text for a method and the methods that were inlined into it. */
 #define METHOD_MAX_BYTES 4096u
 
 int import_mapping_open(struct import *im, struct hdb_error *err)
@@ -19,7 +19,7 @@ int import_mapping_open(struct import *im, struct hdb_error *err)
 int import_put_mapping_meta(struct import *im, struct hdb_error *err)
 {
 	/*
-	 * Stores the full path, so that the file is found if the dump is imported again from
+	 * Stores the full path, so that the file can be found if the dump is imported again from
 	 * another directory.
 	 */
 	char *path = realpath(im->opt->mapping_path, NULL);
@@ -37,8 +37,8 @@ int import_put_mapping_meta(struct import *im, struct hdb_error *err)
 }
 
 /*
- * Returns the number of a string that is not in the dump. Equal strings get the same number; only
- * their hashes are compared.
+ * Returns the number of a string that is not in the dump. Equal strings get the same number. Only
+ * hashes of strings are compared.
  */
 static int put_text(struct import *im, const char *text, size_t size, uint32_t *no,
 		    struct hdb_error *err)
@@ -62,7 +62,7 @@ static bool dump_text(const struct import *im, struct base_view *view, uint32_t 
 	const struct import_text_place *place = import_text_place_at(im, place_no);
 
 	if (!place || place->size > STORE_TEXT_MAX)
-		return false; /* names in mapping files are shorter */
+		return false; /* names in mapping files are shorter than this */
 	out->text = (const char *)base_view_at(view, place->offset, place->size, NULL);
 	out->size = place->size;
 	return out->text != NULL;
@@ -71,8 +71,8 @@ static bool dump_text(const struct import *im, struct base_view *view, uint32_t 
 /* ---- classes and fields ---- */
 
 /*
- * Replaces the name of a class. The brackets of an array class are not part of the name in the
- * mapping file, so they are appended to the new name.
+ * Replaces the name of a class. The name in the mapping file does not include the brackets of an
+ * array class, so they are appended to the new name.
  */
 int import_map_class(struct import *im, struct import_class *class, char *name, size_t room,
 		     struct hdb_error *err)
@@ -111,7 +111,9 @@ int import_map_field(struct import *im, const struct import_class *class, uint64
 
 /* ---- frames ---- */
 
-/* Writes all methods of a line, for example "run [inlined into com.acme.Main.start:14]". */
+/*
+ * Writes all methods to which a line belongs, such as "run [inlined into com.acme.Main.start:14]".
+ */
 static void write_method(const struct import_mapping_frame *frames, size_t count,
 			 const struct import_mapping_class *class, char *buf, size_t room)
 {
@@ -132,7 +134,7 @@ static void write_method(const struct import_mapping_frame *frames, size_t count
 		(void)snprintf(buf + at, room - at, "]");
 }
 
-/* Writes the strings of the dump that the frame keeps. */
+/* Writes the strings that the frame takes from the dump. */
 static int use_texts(struct import *im, struct store_frame *frame, bool has_method, bool has_source,
 		     struct hdb_error *err)
 {

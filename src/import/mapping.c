@@ -13,7 +13,7 @@
 /* A field, a method, or the range of lines of a method. */
 struct member {
 	uint32_t class_no;
-	uint32_t next; /* previous member in the file with the same hash; NO_MEMBER: none */
+	uint32_t next; /* previous member in the file with the same hash, or NO_MEMBER */
 	struct import_mapping_text line;
 };
 #define NO_MEMBER UINT32_MAX
@@ -220,8 +220,8 @@ const struct import_mapping_class *import_mapping_original(const struct import_m
 /* ---- members ---- */
 
 /*
- * Parses "12:34:" or "12:" at the beginning of *t, and removes it. Returns the number of line
- * numbers.
+ * Parses and removes "12:34:" or "12:" at the beginning of *t. Returns how many line numbers were
+ * parsed.
  */
 static unsigned read_range(struct import_mapping_text *t, long *first, long *last)
 {
@@ -350,7 +350,7 @@ bool import_mapping_field(const struct import_mapping *m, uint32_t no, const cha
 	return false;
 }
 
-/* Makes the frame that a member line describes, if the method is on this line. */
+/* Makes the frame described by a member line, if the line of code belongs to the method. */
 static void make_frame(const struct parsed *p, int32_t line, struct import_mapping_frame *out)
 {
 	const char *dot = memrchr(p->name.text, '.', p->name.size);
@@ -364,7 +364,7 @@ static void make_frame(const struct parsed *p, int32_t line, struct import_mappi
 		return;
 	/*
 	 * If both ranges have the same length, their lines correspond one to one. Otherwise, the
-	 * first source line is used.
+	 * first line of the source range is used.
 	 */
 	out->line = (int32_t)p->source_first;
 	if (p->has_range && line >= 1 && p->source_last - p->source_first == p->last - p->first)
@@ -379,8 +379,8 @@ size_t import_mapping_method(const struct import_mapping *m, uint32_t no,
 	size_t count = 0;
 
 	/*
-	 * Visits the members from last to first. Chooses the members whose range contains the line,
-	 * or members without a range.
+	 * Visits the members from last to first. Chooses members whose range contains the line, and
+	 * members without a range.
 	 */
 	for (const struct member *at = first_member(m, no, true, name->text, name->size); at;
 	     at = next_member(m, at)) {
@@ -394,8 +394,8 @@ size_t import_mapping_method(const struct import_mapping *m, uint32_t no,
 					p.first != chosen.first || p.last != chosen.last)))
 			continue;
 		/*
-		 * Overloads without line ranges are alternatives and do not call each other, so
-		 * only the first one in the file is kept.
+		 * Overloads without line ranges are alternatives that do not call each other, so
+		 * only the first one in the file is used.
 		 */
 		if (!p.has_range)
 			count = 0;
@@ -403,7 +403,9 @@ size_t import_mapping_method(const struct import_mapping *m, uint32_t no,
 		if (count < IMPORT_MAPPING_INLINED)
 			make_frame(&p, line, &out[count++]);
 	}
-	/* Moves the innermost call to the front, because members were visited in reverse order. */
+	/*
+	 * Moves the innermost call to the front, because the members were visited in reverse order.
+	 */
 	for (size_t a = 0, b = count; a + 1 < b; a++) {
 		const struct import_mapping_frame swap = out[a];
 

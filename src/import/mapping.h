@@ -6,8 +6,8 @@
  * doc/retrace.md (line ranges, inlined methods, the comment with the source file).
  *
  * The file is read as a whole. Classes are indexed when the file is read. Members are indexed only
- * for classes passed to import_mapping_use(), once per class, so the work is linear in the size of
- * the file whatever the dump contains.
+ * for classes passed to import_mapping_use(), once per class, so the amount of work is linear in
+ * the size of the file, regardless of the dump.
  */
 #ifndef IMPORT_MAPPING_H
 #define IMPORT_MAPPING_H
@@ -45,10 +45,10 @@ struct import_mapping {
 
 /* One of the methods to which a line belongs. */
 struct import_mapping_frame {
-	/* declaring class of an inlined call, if it is a different class; otherwise empty */
+	/* class that declares an inlined call, if it is a different class; otherwise empty */
 	struct import_mapping_text class_name;
 	struct import_mapping_text method;
-	int32_t line; /* line in the source; below 1: unknown */
+	int32_t line; /* line in the source; unknown if below 1 */
 };
 
 /*
@@ -59,8 +59,8 @@ int import_mapping_read(struct import_mapping *m, const char *path, struct hdb_e
 void import_mapping_release(struct import_mapping *m);
 
 /*
- * Returns the number of the class with this name in the dump, in dotted form, or BASE_IDMAP_NONE if
- * there is none.
+ * Returns the number of the class that has this name in the dump (in dotted form), or
+ * BASE_IDMAP_NONE if there is none.
  */
 uint32_t import_mapping_find(const struct import_mapping *m, const char *name, size_t size);
 
@@ -85,9 +85,9 @@ bool import_mapping_field(const struct import_mapping *m, uint32_t no, const cha
 			  size_t size, struct import_mapping_text *out);
 
 /*
- * Finds the original methods of a line of a method, innermost call first. The class must have been
+ * Finds the original methods for a line of a method, innermost call first. The class must have been
  * indexed. Returns the number of frames written to `out`, at most IMPORT_MAPPING_INLINED, or 0 if
- * the file does not contain the method. A `line` below 1 means unknown.
+ * the file does not contain the method. A `line` below 1 means that the line is unknown.
  */
 size_t import_mapping_method(const struct import_mapping *m, uint32_t no,
 			     const struct import_mapping_text *name, int32_t line,

@@ -87,7 +87,7 @@ bool import_text_is(const struct import *im, uint64_t string_id, const char *tex
 /* Type codes of primitive types, in order from HPROF_BOOLEAN. */
 static const char signatures[] = "ZCFDBSIJ";
 
-/* Returns the element type of a name like "int[]", or 0 for other names. */
+/* Returns the element type for a name like "int[]", or 0 for other names. */
 static uint8_t element_of(const char *name)
 {
 	for (unsigned type = HPROF_BOOLEAN; type <= HPROF_LONG; type++) {

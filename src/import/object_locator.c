@@ -2,8 +2,8 @@
  * import/object_locator.c - finds objects in the dump; see object_locator.h.
  *
  * VMs write objects mostly in address order, thread by thread or region by region. A dump therefore
- * consists of a few thousand pieces within which IDs increase. It is enough to know the pieces, and
- * which of them contain objects of each block. If IDs are not in order (Android after compaction,
+ * consists of a few thousand pieces within which IDs increase. It suffices to know the pieces, and
+ * which pieces contain objects of each block. If IDs are not in order (Android after compaction,
  * dumps of agents), a table of offsets by index replaces the pieces, at the cost of another pass.
  */
 #include "import/object_locator.h"
@@ -20,17 +20,17 @@
 #define PIECES_FREE 65536u
 #define OBJECTS_PER_PIECE 24u
 /*
- * Pieces are not used if blocks would have to read more than READ_FACTOR objects for each of their
- * own objects.
+ * Pieces are not used if, for each object of a block, more than READ_FACTOR objects would have to
+ * be read.
  */
 #define READ_FACTOR 3u
-/* Number of IDs looked up at a time, enough to hide memory latency. */
+/* Number of IDs looked up at a time, which is enough to hide memory latency. */
 #define BATCH 256u
 /* Number of extents between two progress reports. */
 #define STEP_EXTENTS 64u
 /* Number of objects whose first bytes are prefetched in a disordered dump. */
 #define READ_AHEAD 16u
-/* Minimum file size for which the upper part of an offset takes four bytes instead of one. */
+/* File size from which the upper part of an offset takes four bytes instead of one. */
 #define HIGH_BYTE_END (1ull << 40)
 
 void import_locator_release(struct import_locator *locator)
@@ -138,15 +138,15 @@ int import_locator_add_run(struct import_locator *locator, struct import_extent 
 
 /* ---- ordered dumps: the pieces of each block ---- */
 
-/* The ranges of blocks of which some pieces contain objects. */
+/* The ranges of blocks whose objects are in some pieces. */
 struct spans {
 	uint32_t from[BATCH / 2], to[BATCH / 2];
 	unsigned count;
 };
 
 /*
- * Finds the ranges of pieces from number `first` on. The set contains the first and the last ID of
- * each piece.
+ * Finds the ranges of blocks for the pieces from number `first` on. The set contains the first and
+ * the last ID of each piece.
  */
 static void find_spans(const struct import_locator *locator, const struct idset *ids, size_t first,
 		       struct spans *spans)
@@ -172,8 +172,8 @@ static void find_spans(const struct import_locator *locator, const struct idset 
 }
 
 /*
- * Counts the pieces of each block in first[block + 1]. Returns false if blocks would have to read
- * too much. A piece whose IDs span many blocks is read once for each of them.
+ * Counts the pieces of each block in first[block + 1]. Returns false if reading the blocks would
+ * cost too much. A piece whose IDs span several blocks is read once for each of them.
  */
 static bool count_pieces(struct import_locator *locator, const struct idset *ids)
 {
@@ -259,8 +259,8 @@ static void put_offset(struct import_locator *locator, uint64_t ix, uint64_t off
 
 /*
  * Stores the offsets of a batch of objects. If two objects have the same ID, the first one in the
- * file is used. Only the sparse form of the set accepts duplicates, and then a single thread
- * locates objects in file order.
+ * file is used. Only the sparse form of the set accepts duplicates, and with that form a single
+ * thread locates objects in file order.
  */
 static void locate_batch(const struct locate *l, const uint64_t *ids, const uint64_t *offsets,
 			 size_t count)
@@ -288,7 +288,7 @@ static int read_sub(const struct hprof_file *file, struct base_view *view, struc
 			    hprof_quick_sub(view, range, 4, sub)) &&
 	    !(file->is_emptied && sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP))
 		return HDB_OK;
-	/* the file ends here, or only the slow parser can read the record */
+	/* the file ends here, or the record requires the slow parser */
 	return hprof_sub_read_in(file, view, range, sub, err);
 }
 
@@ -341,7 +341,9 @@ static int locate_all(struct import_locator *locator, const struct idset *ids,
 {
 	struct locate l = { .locator = locator, .ids = ids, .work = work };
 	const uint64_t size = locator->file->source->size;
-	/* The sparse form has found duplicates only now, so objects are located in file order. */
+	/*
+	 * The sparse form has only now found the duplicates, so objects are located in file order.
+	 */
 	const unsigned threads = ids->is_sparse ? 1 : work->threads;
 	const struct base_pipeline pipeline = {
 		.item_count = locator->extents.count,
@@ -393,7 +395,7 @@ void import_locator_begin(struct import_piece_reader *reader, const struct impor
 {
 	const uint64_t block = first_ix / locator->block_objects;
 
-	/* All the wanted objects belong to one block, whose pieces are read. */
+	/* All wanted objects belong to one block, and the pieces of that block are read. */
 	assert(first_ix % locator->block_objects + wanted->count <= locator->block_objects);
 	*reader = (struct import_piece_reader){
 		.locator = locator,
@@ -433,7 +435,7 @@ static bool next_piece(struct import_piece_reader *reader)
 
 	if (!reader->locator->is_disordered)
 		return next_of_pieces(reader);
-	/* In a disordered dump, each wanted object is a piece of its own. */
+	/* In a disordered dump, each wanted object is a separate piece. */
 	while (reader->next < reader->last) {
 		const uint32_t i = reader->next++;
 		const uint64_t ix = reader->first_ix + i;

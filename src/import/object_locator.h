@@ -3,8 +3,7 @@
  *
  * VMs write objects in the order of their addresses, region by region. A part of the file in which
  * IDs increase is called a piece. To read the objects of a block, only the few pieces that contain
- * its IDs are read, in which the objects are in order. Only a disordered dump needs a table of
- * offsets.
+ * the IDs of the block are read. Only a disordered dump requires a table of offsets.
  */
 #ifndef IMPORT_OBJECT_LOCATOR_H
 #define IMPORT_OBJECT_LOCATOR_H
@@ -14,11 +13,14 @@
 #include "hprof/quick.h"
 #include "import/idset.h"
 
-/* Maximum number of objects in a piece. A block may have to skip up to twice as many per piece. */
+/*
+ * Maximum number of objects in a piece. A block may have to skip up to twice this number of objects
+ * per piece.
+ */
 #define IMPORT_PIECE_OBJECTS 512u
 /*
- * A gap between IDs of at least this size begins a new piece. Otherwise a piece could span regions
- * that other pieces cover.
+ * A gap between IDs of at least this size begins a new piece. Otherwise, a piece could span regions
+ * that belong to other pieces.
  */
 #define IMPORT_GAP_BYTES (1u << 20)
 /* Size of the part of the file that one thread processes at a time. */
@@ -31,21 +33,20 @@ struct import_piece {
 	uint32_t count;
 };
 
-/*
- * Instances and arrays that are contiguous in the file, with occasional other sub-records between
- * them.
- */
+/* Instances and arrays that are contiguous in the file, with few other sub-records between them. */
 struct import_extent {
 	uint64_t offset, end;
 };
 
 struct import_locator {
-	struct base_vec pieces;  /* struct import_piece in file order; empty if disordered */
+	/* struct import_piece in file order; empty if the dump is disordered */
+	struct base_vec pieces;
 	struct base_vec extents; /* struct import_extent in file order */
 	uint64_t object_count;
 	bool is_disordered;
 	/* ordered dumps: the pieces of each block; valid after import_locator_finish */
-	uint32_t *first;   /* indexed by block, with one extra entry: first index in `numbers` */
+	/* by block, with one extra entry: index of the block's first piece in `numbers` */
+	uint32_t *first;
 	uint32_t *numbers; /* numbers of pieces */
 	/* disordered dumps: offsets by object index */
 	struct base_big low; /* uint32_t: low 32 bits of the offset */
@@ -59,7 +60,7 @@ struct import_locator {
 
 /*
  * Returns whether an object with this ID may follow an object with last_id in the same piece: the
- * ID must be higher, but not by much.
+ * ID must be higher, but not much higher.
  */
 static inline bool import_piece_follows(uint64_t last_id, uint64_t id)
 {
@@ -76,7 +77,7 @@ static inline bool import_piece_continues(const struct import_piece *piece, uint
 int import_locator_add(struct import_locator *locator, const struct hprof_sub *sub,
 		       struct hdb_error *err);
 
-/* Reports another sub-record. It does not separate the objects around it into different extents. */
+/* Reports a sub-record of another kind. It does not end the extent. */
 void import_locator_pass(struct import_locator *locator, const struct hprof_sub *sub);
 
 /* Adds the instances and arrays of an extent, already split into pieces. */
@@ -84,8 +85,8 @@ int import_locator_add_run(struct import_locator *locator, struct import_extent 
 			   const struct import_piece *pieces, size_t count, struct hdb_error *err);
 
 /*
- * Prepares lookups. The set must be numbered, and `file` and `block_objects` must be set. Reads the
- * whole dump on all threads if the dump is disordered.
+ * Prepares lookups. The IDs must be numbered, and `file` and `block_objects` must be set. If the
+ * dump is disordered, reads the whole dump on several threads.
  */
 int import_locator_finish(struct import_locator *locator, const struct idset *ids,
 			  struct base_work *work, struct hdb_error *err);
@@ -96,15 +97,16 @@ struct import_wanted {
 	const uint64_t *ids; /* ascending */
 	uint32_t count;
 	/*
-	 * result for each ID; must be 0 on entry, or an offset that is already known and will be
-	 * kept
+	 * Result for each ID. Must be 0 on entry, or an offset that is already known, which is
+	 * kept.
 	 */
 	uint64_t *offsets;
 };
 
 /*
- * Finds objects of one block with the indexes first_ix + i. The offsets of objects that are neither
- * instances nor arrays do not change. May be called on any thread; each caller has its own view.
+ * Finds the objects with the indexes first_ix + i, which must be in one block. The offsets of
+ * objects that are neither instances nor arrays do not change. May be called on any thread, if each
+ * caller has its own view.
  */
 int import_locator_block(const struct import_locator *locator, uint64_t first_ix,
 			 const struct import_wanted *wanted, struct hdb_error *err);
@@ -113,9 +115,9 @@ int import_locator_block(const struct import_locator *locator, uint64_t first_ix
 struct import_piece_reader {
 	const struct import_locator *locator;
 	struct import_wanted wanted;
-	uint32_t i;       /* index of the next object that may follow */
+	uint32_t i;       /* index of the next candidate object */
 	uint64_t at, end; /* offset of the next sub-record, and end of the piece */
-	uint64_t limit;   /* sub-records must not extend beyond this */
+	uint64_t limit;   /* sub-records must not extend beyond this offset */
 	uint32_t next,
 		/*
 		 * ordered dump: range of remaining pieces in locator->numbers; disordered dump:
@@ -125,7 +127,7 @@ struct import_piece_reader {
 	uint64_t first_ix; /* disordered: index of the block's first object */
 };
 
-/* Starts reading the objects that import_locator_block would find. */
+/* Starts to read the objects that import_locator_block would find. */
 void import_locator_begin(struct import_piece_reader *reader, const struct import_locator *locator,
 			  uint64_t first_ix, const struct import_wanted *wanted);
 

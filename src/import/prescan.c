@@ -2,29 +2,29 @@
  * import/prescan.c - reads a chunk of the dump before the walk reaches it; see prescan.h.
  *
  * The format has no synchronisation marks, so the first sub-record of a chunk is found by trial: a
- * position is accepted if SYNC_CHAIN headers, starting there, lead from one to the next. A wrong
- * guess only costs time, because the walk checks where each run begins. From that position, the
- * chunk is read as runs of objects. Other sub-records between them are skipped.
+ * position is accepted if SYNC_CHAIN headers follow one another from there. A wrong guess only
+ * costs time, because the walk checks where each run begins. From that position, the chunk is read
+ * as runs of objects. Other sub-records between them are skipped.
  */
 #include "import/prescan.h"
 
 #include <assert.h>
 
 /*
- * Number of bytes of a chunk that are searched for its first sub-record. If none is found, the
- * chunk is part of a long array.
+ * Number of bytes of a chunk that are searched for the first sub-record. If none is found, the
+ * chunk is probably part of a long array.
  */
 #define SYNC_BYTES (128u << 10)
 /*
- * Number of consecutive headers taken as proof. A random byte is one of the three tags with a
- * probability of 1/85.
+ * Number of consecutive headers that are accepted as proof. The probability that a random byte is
+ * one of the three tags is 1/85.
  */
 #define SYNC_CHAIN 8u
 /*
- * Maximum number of runs in a chunk. If a file has more runs, the walk is faster without prescans.
+ * Maximum number of runs in a chunk. If a file has more runs, the walk is faster without a prescan.
  */
 #define RUNS_MAX 2048u
-/* Size of the head of a top-level record. */
+/* Size of the header of a top-level record. */
 #define RECORD_HEAD 9u
 
 void import_prescan_release(struct import_prescan *a)
@@ -54,7 +54,7 @@ static inline bool quick(const struct import_prescan *a, unsigned id_size, uint6
 
 /*
  * Returns whether SYNC_CHAIN sub-records follow one another from `at`. All must begin inside the
- * chunk, because random bytes give large lengths that lead out of it.
+ * chunk, because random bytes give large lengths, which lead out of the chunk.
  */
 static bool is_chain(const struct import_prescan *a, unsigned id_size, uint64_t at)
 {
@@ -92,8 +92,8 @@ static inline struct import_prescan_slot *slot_of(struct import_prescan *a, uint
 }
 
 /*
- * Frees a slot. A free slot contains the ID of a class that belongs to a different slot, so a
- * lookup only compares IDs and needs no test for free slots.
+ * Frees a slot. A free slot contains the ID of a class that belongs in a different slot, so a
+ * lookup only compares IDs and need not check whether the slot is free.
  */
 static void free_slot(struct import_prescan *a, struct import_prescan_slot *slot)
 {
@@ -130,7 +130,7 @@ static int enter_class(struct import_prescan *a, struct import_prescan_slot *slo
 	return HDB_OK;
 }
 
-/* Stores the data of the classes from number `first` on, and frees their slots. */
+/* Stores the data of the classes from number `first` on, and frees the slots of these classes. */
 static void keep_classes(struct import_prescan *a, size_t first)
 {
 	for (size_t i = first; i < a->classes.count; i++) {
@@ -146,23 +146,23 @@ static void keep_classes(struct import_prescan *a, size_t first)
 
 /* ---- one run ---- */
 
-/* State of a run being read. */
+/* State of a run that is being read. */
 struct reading {
 	struct import_prescan_run run;
-	uint64_t limit;      /* sub-records must not end beyond this */
+	uint64_t limit;      /* sub-records must not extend beyond this offset */
 	uint64_t last, next; /* offset of the last object read, and of the next one */
 	uint64_t *ids;
 	uint32_t count; /* number of entries in ids */
 	/*
-	 * number of the piece's first object, and of the first object beyond the largest piece
-	 * allowed
+	 * number of the piece's first object, and number of the first object that would make the
+	 * piece too large
 	 */
 	uint32_t piece_first, piece_limit;
 	uint64_t piece_offset; /* offset in the file */
 	uint64_t last_id;
 };
 
-/* Ends the current piece before w->next, if it contains objects. */
+/* Ends the current piece before w->next. Drops the piece if it contains no objects. */
 static int keep_piece(struct import_prescan *a, struct reading *w, struct hdb_error *err)
 {
 	struct import_piece piece;
@@ -193,7 +193,8 @@ static int next_piece(struct import_prescan *a, struct reading *w, struct hdb_er
 }
 
 /*
- * Collects MAT's evidence within the run. scan.c combines it with the evidence of the previous run.
+ * Collects MAT's evidence within the run. scan.c combines this evidence with that of the previous
+ * run.
  */
 static inline void note_array(struct import_prescan_run *run, const struct hprof_sub *sub)
 {
@@ -246,8 +247,8 @@ static inline int read_one(struct import_prescan *a, struct reading *w, const un
 }
 
 /*
- * Reads objects that begin before `stop`, up to the maximum of a run. Returns HDB_END if something
- * else follows.
+ * Reads the objects that begin before `stop`, up to the maximum for a run. Returns HDB_END if
+ * another sub-record follows.
  */
 static inline int read_objects(struct import_prescan *a, struct reading *w, uint64_t stop,
 			       const unsigned id_size, struct hdb_error *err)
@@ -277,8 +278,8 @@ static int keep_run(struct import_prescan *a, unsigned id_size, struct reading *
 }
 
 /*
- * Reads a run from *at until it is full or `until` is reached (HDB_OK), or until something else
- * follows (HDB_END). Drops an empty run.
+ * Reads a run from *at. Returns HDB_OK if the run is full or `until` is reached, and HDB_END if
+ * another sub-record follows. Drops an empty run.
  */
 static int read_run(struct import_prescan *a, unsigned id_size, uint64_t *at, uint64_t until,
 		    struct hdb_error *err)

@@ -1,10 +1,11 @@
 /*
  * import/prescan.h - reads a chunk of the dump on another thread, before the walk reaches it.
  *
- * A prescan is a guess: it finds the first sub-record of the chunk by looking for headers that lead
- * from one to the next. Only the walk decides what is in the dump. If a run begins exactly at the
- * position of the walk, inside the current heap record, it contains what the walk would have found,
- * and is taken as a whole. All other runs are dropped, and the walk reads record by record.
+ * A prescan is a guess: it finds the first sub-record of the chunk by looking for headers that
+ * follow one another. Only the walk decides what is in the dump. If a run begins exactly at the
+ * position of the walk, inside the current heap record, it contains the records that the walk would
+ * have found, and is used as a whole. All other runs are dropped, and the walk reads record by
+ * record.
  */
 #ifndef IMPORT_PRESCAN_H
 #define IMPORT_PRESCAN_H
@@ -12,18 +13,18 @@
 #include "base/thread.h"
 #include "import/object_locator.h"
 
-/* Number of bytes in the dump read at a time. */
+/* Number of bytes of the dump read at a time. */
 #define PRESCAN_CHUNK_BYTES (2u << 20)
 /*
- * Maximum size of a run, in objects and in bytes. It limits the work that is lost if a run cannot
+ * Maximum size of a run, in objects and in bytes. This limits the work that is lost if a run cannot
  * be used.
  */
 #define PRESCAN_RUN_OBJECTS 4096u
 #define PRESCAN_RUN_BYTES (256u << 10)
 
 /*
- * A class of objects in a run, in order of first appearance. A class may appear twice if its cache
- * slot was reused.
+ * A class of objects in a run. Classes are in order of first appearance. A class may appear twice
+ * if its cache slot was reused.
  */
 struct import_prescan_class {
 	uint64_t class_id;
@@ -34,15 +35,16 @@ struct import_prescan_class {
 /* Instances and arrays that follow each other without gaps. None of them has ID 0. */
 struct import_prescan_run {
 	uint64_t start;
-	struct hprof_sub last;     /* the last object; it ends the run */
-	size_t first_id, id_count; /* entries of ids, in file order */
+	struct hprof_sub last;     /* the last object, with which the run ends */
+	size_t first_id, id_count; /* entries of `ids`, in file order */
 	size_t first_class, class_count;
 	size_t first_piece, piece_count;
-	uint64_t count[3], bytes[3]; /* indexed by kind: instance, object array, primitive array */
-	uint32_t primitive_used;     /* bit set of the basic types of primitive arrays */
+	/* by kind (instance, object array, primitive array): number and size of the objects */
+	uint64_t count[3], bytes[3];
+	uint32_t primitive_used; /* bit set of the basic types of primitive arrays */
 	/*
 	 * Evidence from object arrays (see sizes.c): ID of the first array, ID of the last array,
-	 * the end that the last array would have with 8-byte references, and number of arrays that
+	 * end that the last array would have with 8-byte references, and number of arrays that
 	 * would begin inside the previous array.
 	 */
 	uint64_t first_array, last_array, last_array_end, array_overlap;
@@ -51,7 +53,7 @@ struct import_prescan_run {
 /* Number of slots for the classes of a run. */
 #define PRESCAN_CACHE 1024u
 
-/* A slot: a class with its data so far, and the place where the data will be stored. */
+/* A slot: a class with the data collected so far, and the place where the data will be stored. */
 struct import_prescan_slot {
 	/* a free slot contains an ID that belongs to another slot */
 	struct import_prescan_class class;
@@ -67,7 +69,7 @@ struct import_prescan {
 	struct base_vec classes; /* struct import_prescan_class */
 	struct base_vec pieces;  /* struct import_piece */
 	struct import_prescan_slot
-		/* indexed by hash of the class ID; all are free between runs */
+		/* by hash of the class ID; all slots are free between runs */
 		slots[PRESCAN_CACHE];
 	BASE_NO_SHARING;
 };

@@ -1,6 +1,6 @@
 /*
- * import/read_object.c - reads an object of the dump that is not plain (see take_objects.c): its
- * entry in the table of objects, and the IDs of its references.
+ * import/read_object.c - reads objects of the dump that are not plain (see take_objects.c): the
+ * entry in the table of objects, and the IDs of references.
  */
 #include "base/search.h"
 #include "import/resolve.h"
@@ -9,7 +9,7 @@
 
 #include <assert.h>
 
-/* Number of elements of a large array resolved at a time. */
+/* Number of elements of a large array that are resolved at a time. */
 #define ELEMENTS 4096
 
 static int push_reference(struct block_builder *m, uint64_t id, struct hdb_error *err)
@@ -58,7 +58,7 @@ static int put_object(struct block_builder *m, uint32_t i, const struct store_ob
 
 /* ---- classes ---- */
 
-/* Adds the entries of the class's instances and arrays to the dictionary. */
+/* Adds the entries for the class's instances and arrays to the dictionary. */
 static int add_entries(struct import *im, struct block_builder *m, struct builder_class *class,
 		       struct hdb_error *err)
 {
@@ -118,8 +118,8 @@ static int class_of(struct import *im, struct block_builder *m, uint64_t class_i
 }
 
 /*
- * Returns the value of the field to which tail_size_at refers: a number of stack words, or of
- * bytes. Negative values exist only in damaged dumps and count as 0.
+ * Returns the value of the field at tail_size_at: a number of stack words or of bytes. Negative
+ * values occur only in damaged dumps and count as 0.
  */
 static uint64_t tail_size(const uint8_t *value)
 {
@@ -129,7 +129,7 @@ static uint64_t tail_size(const uint8_t *value)
 }
 
 /*
- * Returns the number of ascending offsets whose references are completely within a body of `size`
+ * Returns the number of ascending offsets whose references lie completely within a body of `size`
  * bytes. A truncated instance has fewer fields than its class.
  */
 static uint32_t count_whole(const uint32_t *at, uint32_t count, uint64_t size, unsigned id_size)
@@ -148,7 +148,7 @@ static int note_short(struct block_builder *m, uint64_t id, uint64_t offset, str
 	return base_vec_push(&m->out->shorts, &one, sizeof(one), err);
 }
 
-/* Stores the smaller ID. The result does not depend on the order of the threads. */
+/* Stores the smaller ID. The result does not depend on the order in which threads run. */
 static void keep_least(uint64_t *slot, uint64_t id)
 {
 	uint64_t held = __atomic_load_n(slot, __ATOMIC_RELAXED);
@@ -246,7 +246,7 @@ int import_note_missing(struct slot *s, uint64_t id, uint32_t ix, struct hdb_err
 	const struct missing m = { .id = id, .from_ix = ix };
 
 	s->missing_count++;
-	/* The whole list is limited to this many entries, so no block needs more. */
+	/* The whole list is limited to this many entries, so a single block does not need more. */
 	if (s->missing.count >= IMPORT_DANGLING_MAX)
 		return HDB_OK;
 	return base_vec_push(&s->missing, &m, sizeof(m), err);
@@ -283,7 +283,7 @@ int import_each_element(const struct import_array *array,
 struct long_array {
 	struct import *im;
 	uint32_t class_no;
-	uint64_t found; /* number of elements that are in the dump */
+	uint64_t found; /* number of elements whose object is in the dump */
 };
 
 static int count_found(void *ctx, const uint64_t *ids, const uint32_t *found, size_t count,
@@ -305,7 +305,7 @@ struct few {
 };
 
 /*
- * Stores the references of an array that is long but has few of them, like those of a short array.
+ * Stores the references of an array that is long but contains few references, as for a short array.
  */
 static int keep_found(void *ctx, const uint64_t *ids, const uint32_t *found, size_t count,
 		      struct hdb_error *err)
@@ -321,8 +321,8 @@ static int keep_found(void *ctx, const uint64_t *ids, const uint32_t *found, siz
 }
 
 /*
- * Reads a long array twice: once to count its references, and once to store them, either here or,
- * if there are many, on the writing thread.
+ * Reads a long array twice: once to count its references, and once to store them. If there are many
+ * references, the writing thread stores them.
  */
 static int take_long_array(struct import *im, struct block_builder *m, const struct hprof_sub *sub,
 			   uint32_t class_no, struct hdb_error *err)
@@ -407,8 +407,8 @@ static uint32_t heap_of(const struct import *im, uint64_t offset)
 }
 
 /*
- * Adds object i of the block to the statistics of its class: distance to the next object, and
- * length.
+ * Adds the length of object i of the block, and its distance to the next object, to the statistics
+ * of its class.
  */
 static int note_object(struct import *im, struct block_builder *m, uint32_t i,
 		       const struct store_object *o, struct hdb_error *err)
@@ -465,7 +465,9 @@ static int take_sub(struct import *im, struct block_builder *m, const struct hpr
 	}
 }
 
-/* Records the range of object i's references in `raw`, which begins at `first`. */
+/*
+ * Records the range in `raw` that contains the references of object i. The range begins at `first`.
+ */
 static int end_raw(struct block_builder *m, uint32_t i, size_t first, struct hdb_error *err)
 {
 	if (m->raw.count >= NOT_TAKEN)
@@ -484,7 +486,9 @@ static int take_object(struct import *im, struct block_builder *m, uint32_t i,
 	struct store_object o = { .file_offset = sub->offset };
 	const size_t first = m->raw.count;
 
-	/* Objects with ID 0 are dropped because index 0 is the boot loader's placeholder. */
+	/*
+	 * Objects with ID 0 are dropped, because index 0 belongs to the boot loader's placeholder.
+	 */
 	if (!sub->id)
 		return HDB_OK;
 	if (im->records.heap_switches.count)

@@ -1,6 +1,6 @@
 /*
- * import/resolve.c - the pass over objects in index order, on all threads. It builds the blocks of
- * the tables ids, objects and references.
+ * import/resolve.c - the pass over objects in index order, on several threads. It builds the blocks
+ * of the `ids`, `objects` and `references` tables.
  */
 #include "import/resolve.h"
 
@@ -13,11 +13,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Maximum length of reference lists that are sorted and made distinct. */
+/* Maximum length of reference lists that are sorted to remove duplicates. */
 #define SORT_MAX 32u
 /*
- * Maximum length of lists that are sorted without branches depending on the entries. A mispredicted
- * branch costs as much as five steps.
+ * Maximum length of lists that are sorted without data-dependent branches. A mispredicted branch
+ * costs as much as five steps.
  */
 #define BRANCH_FREE 14u
 
@@ -30,7 +30,7 @@ struct resolve {
 	unsigned slot_count, builder_count;
 	struct block_builder **
 		/*
-		 * used as a stack, so that the builder that was used last, whose data may still be
+		 * used as a stack, so that the most recently used builder, whose data may still be
 		 * in a core's cache, is used first
 		 */
 		free_builders;
@@ -85,8 +85,8 @@ static ALWAYS_INLINE void sort(uint32_t *v, const size_t n)
 }
 
 /*
- * Makes a list distinct and returns its length. Short lists are sorted. In long lists, only equal
- * neighbours are removed.
+ * Removes duplicates from a list, and returns the new length. Short lists are sorted. In long
+ * lists, only equal neighbours are removed.
  */
 static size_t make_distinct(uint32_t *v, size_t n)
 {
@@ -104,8 +104,8 @@ static size_t make_distinct(uint32_t *v, size_t n)
 }
 
 /*
- * Adds the edges of a class object that are not static fields: to its class loader and its
- * superclass.
+ * Adds the edges of a class object that are not static fields: the edges to its class loader and
+ * its superclass.
  */
 static int class_targets(struct import *im, struct base_vec *targets, uint32_t no,
 			 struct hdb_error *err)
@@ -132,7 +132,7 @@ static int note_missing(struct block_builder *m, uint32_t i, struct hdb_error *e
 
 /*
  * Returns the index of the object from which extra edge number `extra` starts, or UINT32_MAX after
- * the last one.
+ * the last edge.
  */
 static uint32_t extra_ix(const struct import *im, size_t extra)
 {
@@ -150,8 +150,8 @@ static int add_extras(struct import *im, struct block_builder *m, uint32_t i, st
 	if (o.kind == STORE_CLASS)
 		TRY(class_targets(im, &m->targets, (uint32_t)o.length, err));
 	/*
-	 * Long arrays are written elsewhere and get no extra edges. Only in a damaged dump can an
-	 * array be a thread.
+	 * Long arrays are written elsewhere and get no extra edges. An array can have extra edges
+	 * only in a damaged dump, in which it is used as a thread.
 	 */
 	for (; extra_ix(im, m->extra) <= ix; m->extra++) {
 		const struct import_edge *edge =
@@ -182,7 +182,7 @@ static int hold_list(struct block_builder *m, uint32_t i, const uint32_t *target
 
 /*
  * Collects the reference list of object i in m->targets. Needed only if some references lead to
- * missing objects, or if some edges do not come from a field.
+ * missing objects, or if some edges are not in a field.
  */
 static int gather_list(struct import *im, struct block_builder *m, uint32_t i,
 		       struct hdb_error *err)
@@ -229,8 +229,8 @@ static ALWAYS_INLINE uint8_t *put_short(uint8_t *p, uint32_t ix, uint32_t *v, co
 		break;
 
 /*
- * Writes the lists of objects from i up to `end` that are complete in m->found. Returns the first
- * object whose list is long.
+ * Writes the lists of the objects from i up to `end` whose references are all in m->found. Returns
+ * the first object with a long list.
  */
 static uint32_t put_group(const struct block_builder *m, uint32_t i, uint32_t end, uint8_t **out,
 			  uint64_t *kept)
@@ -261,7 +261,10 @@ static uint32_t put_group(const struct block_builder *m, uint32_t i, uint32_t en
 	return i;
 }
 
-/* Writes lists that are complete in m->found, from *i to the first long list or `end`. */
+/*
+ * Writes the lists from *i up to the first long list or `end`. The references of these lists are
+ * all in m->found.
+ */
 static int put_run(struct block_builder *m, uint32_t *i, uint32_t end, struct hdb_error *err)
 {
 	uint32_t last = *i, done = *i;
@@ -282,7 +285,7 @@ static int put_run(struct block_builder *m, uint32_t *i, uint32_t end, struct hd
 	return HDB_OK;
 }
 
-/* Writes a list in memory. The list is made distinct in place. */
+/* Writes a list in memory, after removing duplicates in place. */
 static int put_list(struct block_builder *m, uint32_t i, uint32_t *targets, size_t count,
 		    struct hdb_error *err)
 {
@@ -295,8 +298,8 @@ static int put_list(struct block_builder *m, uint32_t i, uint32_t *targets, size
 }
 
 /*
- * Writes the list of object i if it is long, is in m->out->big, or has edges that are not in a
- * field or that lead to missing objects.
+ * Writes the list of object i if the list is long, if it is in m->out->big, or if it has edges that
+ * are not in a field or that lead to missing objects.
  */
 static int put_odd(struct import *im, struct block_builder *m, uint32_t i,
 		   const struct big_list *array, struct hdb_error *err)
@@ -310,15 +313,15 @@ static int put_odd(struct import *im, struct block_builder *m, uint32_t i,
 }
 
 /*
- * Translates the IDs of the block's references to index lists, and encodes them. Nearly all lists
- * are encoded directly from m->found. Lists of class objects and threads, which have additional
- * edges, are collected first, as are all lists of a block in which any reference leads to a missing
+ * Translates the block's references from IDs to indexes, and encodes the lists. Nearly all lists
+ * are encoded directly from m->found. The lists of class objects and threads, which have additional
+ * edges, are collected first. So are all lists of a block in which any reference leads to a missing
  * object.
  */
 static int write_lists(struct import *im, struct block_builder *m, struct hdb_error *err)
 {
 	struct slot *s = m->out;
-	/* long arrays are in index order; lists held back are appended after them */
+	/* long arrays are in index order; lists that were held back are appended after them */
 	const size_t arrays = s->big.count;
 	uint32_t next_class = class_from(im, m->first_ix);
 	size_t array = 0;
@@ -333,7 +336,7 @@ static int write_lists(struct import *im, struct block_builder *m, struct hdb_er
 		uint32_t odd = least(array_at, least(class_at, extra_ix(im, m->extra)));
 		bool is_array;
 
-		/* A long array in a damaged dump may have an extra edge, which is omitted. */
+		/* In a damaged dump, a long array may have an extra edge, which is omitted. */
 		if (m->found_count < m->raw.count || odd < m->first_ix + i)
 			odd = m->first_ix + i;
 		TRY(put_run(m, &i, least(odd - m->first_ix, s->count), err));
@@ -375,7 +378,7 @@ static void find_classes(struct import *im, struct block_builder *m)
 
 BASE_ORDER(by_index, struct big_list, BASE_UP(ix))
 
-/* Reads the block's objects in file order, and then adds objects that the dump lacks. */
+/* Reads the block's objects in file order, and then adds the objects that the dump lacks. */
 static int read_objects(struct import *im, struct block_builder *m, struct hdb_error *err)
 {
 	struct slot *s = m->out;

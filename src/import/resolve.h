@@ -1,6 +1,6 @@
 /*
- * import/resolve.h - shared by resolve.c, take_objects.c, read_object.c and resolve_write.c, which
- * build the blocks of objects.
+ * import/resolve.h - declarations shared by resolve.c, take_objects.c, read_object.c and
+ * resolve_write.c, which build the blocks of objects.
  *
  * The second pass builds the tables ids, objects and references block by block. Block b has the
  * STORE_BLOCK_OBJECTS objects from index b x STORE_BLOCK_OBJECTS on. Each thread has a struct
@@ -36,8 +36,8 @@
 /* Maximum number of problems reported for a block. Further problems are only counted. */
 #define BLOCK_PROBLEMS_MAX 16
 /*
- * Maximum number of entries (about 52 bytes each) in a dictionary that a thread keeps for the next
- * block. Nearly all dumps have fewer.
+ * Maximum number of entries in a dictionary that a thread keeps for the next block. An entry takes
+ * about 52 bytes. Nearly all dumps have fewer entries.
  */
 #define BUILDER_ENTRIES_MAX 65536u
 /*
@@ -46,8 +46,9 @@
  */
 #define BUILDER_CLASSES 2048u
 /*
- * Number of IDs prefetched together, and number of such groups in progress. A core has about 20
- * buffers for cache misses and stalls when they are full, so more would not help.
+ * Number of IDs that are prefetched together, and number of such groups in progress. A core has
+ * about 20 buffers for cache misses and stalls when they are full, so more prefetches would not
+ * help.
  */
 #define BUILDER_LOOKUP_IDS 16u
 #define BUILDER_LOOKUPS 2u
@@ -59,20 +60,20 @@ struct missing {
 };
 
 /*
- * A list of more than STORE_LIST_BIG entries. The writing thread writes it in parts, and reads the
- * elements of arrays again from the dump, so that they are never all in memory.
+ * A list with more than STORE_LIST_BIG entries. The writing thread writes it in parts. It reads the
+ * elements of arrays from the dump again, so that they are never all in memory.
  */
 struct big_list {
 	uint32_t ix;
 	uint64_t length;
-	uint64_t start;  /* index in slot.held; NOT_HELD for an array that will be read again */
+	uint64_t start;  /* index in slot.held, or NOT_HELD for an array that will be read again */
 	uint64_t offset; /* offset of the array in the dump */
 };
 #define NOT_HELD UINT64_MAX
-/* Value of block_builder.raw_first for an object that has not been read yet. */
+/* Value in block_builder.raw_first for an object that has not been read yet. */
 #define NOT_TAKEN UINT32_MAX
 
-/* An instance with fewer bytes than the fields of its class. */
+/* An instance that is shorter than the fields of its class. */
 struct short_instance {
 	uint64_t id, offset;
 };
@@ -97,17 +98,17 @@ struct slot {
 /* A class in a thread's cache. */
 struct builder_class {
 	uint64_t id;
-	/* body size of the instances that take_objects.c reads; UINT64_MAX: none */
+	/* body size of the instances that take_objects.c reads, or UINT64_MAX if it reads none */
 	uint64_t plain_bytes;
 	/*
-	 * distance of its last plain instance (0: none), and number of consecutive instances with
-	 * this distance that are not counted yet, because nearly all instances of a class have the
-	 * same distance
+	 * distance of the last plain instance (0 if none), and number of consecutive instances with
+	 * this distance that have not been counted yet, because nearly all instances of a class
+	 * have the same distance
 	 */
 	uint32_t usual, usual_count;
-	const uint32_t *plan; /* offsets of references in an instance, ascending; borrowed */
+	const uint32_t *plan; /* offsets of the references in an instance, ascending; borrowed */
 	uint32_t plan_count;
-	uint32_t no; /* number + 1; 0: unused entry */
+	uint32_t no; /* class number + 1, or 0 for an unused entry */
 	/* dictionary entries of its instances and of its arrays */
 	uint32_t instance_entry, array_entry;
 	uint32_t body_size;    /* size of an instance, without the stack of stack chunks */
@@ -116,16 +117,16 @@ struct builder_class {
 };
 
 /*
- * A thread's state for building blocks. It is reused for every block, and is small enough that most
+ * The state of a thread that builds blocks. It is reused for every block, and is so small that most
  * of it stays in the core's caches.
  */
 struct block_builder {
 	struct slot *out;
 	struct base_vec raw;   /* uint64_t: IDs of references */
-	struct base_vec found; /* uint32_t: indexes of these references, up to `answered` */
+	struct base_vec found; /* uint32_t: indexes of the references before `answered` */
 	/*
-	 * Lookups in progress: raw[answered] to raw[lookup_end], in groups that are reused in turn.
-	 * The indexes of references before `answered` are in `found`.
+	 * Lookups in progress, for raw[answered] to raw[lookup_end], in groups that are reused in
+	 * turn.
 	 */
 	struct idset_lookup lookups[BUILDER_LOOKUPS];
 	unsigned lookup_turn;
@@ -133,11 +134,14 @@ struct block_builder {
 	size_t found_count;      /* number of IDs before `answered` that are in the dump */
 	struct base_vec targets; /* uint32_t: a list that is being collected */
 	struct store_lists_writer lists;
-	/* number of entries in ids, including the first ID of the next block, if any */
+	/* number of entries in `ids`, including the first ID of the next block, if any */
 	uint32_t id_count;
-	uint32_t reading; /* index in the block of the object being read */
+	uint32_t reading; /* index within the block of the object that is being read */
 	uint32_t taken;   /* number of objects read by import_take_objects */
-	/* statistics are updated while objects are read, because no later step marks objects */
+	/*
+	 * whether statistics are updated while objects are read, because no later step marks
+	 * objects
+	 */
 	bool is_noted;
 	struct base_view view;
 	uint32_t first_ix;
@@ -145,7 +149,10 @@ struct block_builder {
 	struct import_distances distances;
 	struct import_counting counting;
 	struct store_objects_dictionary dictionary;
-	/* dictionary entries of primitive arrays by type; STORE_NONE: not yet in the dictionary */
+	/*
+	 * dictionary entries for primitive arrays by type, or STORE_NONE if not in the dictionary
+	 * yet
+	 */
 	uint32_t primitive_entry[16];
 	struct builder_class classes[BUILDER_CLASSES];
 	uint64_t unnoted[BUILDER_CLASSES / 64]; /* bit set: classes with a usual_count */
@@ -153,17 +160,18 @@ struct block_builder {
 	/* ---- the objects of the block ---- */
 
 	uint64_t ids[STORE_BLOCK_OBJECTS + 1]; /* one extra entry: the first ID of the next block */
-	/* offsets in the dump, including those of class objects; 0: not in the dump */
+	/* offsets in the dump, also for class objects; 0 if the object is not in the dump */
 	uint64_t offsets[STORE_BLOCK_OBJECTS];
 	struct store_object_put objects[STORE_BLOCK_OBJECTS];
-	uint32_t raw_first[STORE_BLOCK_OBJECTS]; /* start in raw; NOT_TAKEN: not read yet */
-	uint32_t raw_end[STORE_BLOCK_OBJECTS];   /* end in raw */
-	uint32_t *heap_nos;                      /* NULL if the dump has no heaps */
+	/* start of the references in `raw`, or NOT_TAKEN if not read yet */
+	uint32_t raw_first[STORE_BLOCK_OBJECTS];
+	uint32_t raw_end[STORE_BLOCK_OBJECTS]; /* end in raw */
+	uint32_t *heap_nos;                    /* NULL if the dump has no heaps */
 	BASE_NO_SHARING;
 };
 
 /*
- * Writes a block and adds its statistics to the import. Called in block order on the calling
+ * Writes a block, and adds its statistics to the import. Called in block order on the calling
  * thread.
  */
 int import_write_block(struct import *im, struct base_view *view, struct slot *s, uint64_t first_ix,
@@ -178,7 +186,7 @@ int import_write_block(struct import *im, struct base_view *view, struct slot *s
  */
 int import_take_objects(struct import *im, struct block_builder *m, struct hdb_error *err);
 
-/* Empties the thread's dictionary of classes and the caches that refer to its entries. */
+/* Empties the thread's dictionary of classes, and the caches that refer to its entries. */
 void import_forget_classes(struct block_builder *m);
 
 /* Returns the entry of object i of the block, as stored so far. */
@@ -191,9 +199,9 @@ static inline struct builder_class *import_class_entry(struct block_builder *m, 
 }
 
 /*
- * Copies the references at `count` offsets of a body to `raw`, skipping nulls, and returns their
- * number. All offsets must be within the body. The loop has no branches and, if id_size is
- * constant, is twice as fast.
+ * Copies the references at `count` offsets of a body to `raw`, skipping nulls, and returns the
+ * number of references. All offsets must be within the body. The loop has no branches. With a
+ * constant id_size, it is twice as fast.
  */
 static inline size_t import_read_fields(uint64_t *raw, const uint8_t *body, const uint32_t *at,
 					uint32_t count, const unsigned id_size)
@@ -209,7 +217,7 @@ static inline size_t import_read_fields(uint64_t *raw, const uint8_t *body, cons
 	return n;
 }
 
-/* Copies `count` elements of an array in the same way. */
+/* Copies `count` elements of an array to `raw`, skipping nulls. */
 static inline size_t import_read_elements(uint64_t *raw, const uint8_t *body, uint64_t count,
 					  const unsigned id_size)
 {
@@ -225,8 +233,8 @@ static inline size_t import_read_elements(uint64_t *raw, const uint8_t *body, ui
 }
 
 /*
- * Reads the next object of the block, whatever its kind. Returns HDB_END after the last. If
- * m->is_noted is set, adds it to the statistics of its class.
+ * Reads the next object of the block, of any kind. Returns HDB_END after the last object. If
+ * m->is_noted is set, adds the object to the statistics of its class.
  */
 int import_take_next(struct import *im, struct block_builder *m, struct import_piece_reader *reader,
 		     struct hdb_error *err);
@@ -234,30 +242,30 @@ int import_take_next(struct import *im, struct block_builder *m, struct import_p
 /* Adds the instances counted for a class to the distances. */
 int import_note_usual(struct block_builder *m, struct builder_class *class, struct hdb_error *err);
 
-/* Completes the oldest group of lookups, and prefetches the next IDs of m->raw. */
+/* Completes the oldest group of lookups, and prefetches for the next IDs of m->raw. */
 int import_look_up(struct import *im, struct block_builder *m, struct hdb_error *err);
 
 /* Completes the lookups of all IDs in m->raw. */
 int import_find_rest(struct import *im, struct block_builder *m, struct hdb_error *err);
 
 /*
- * Adds the objects of the block that are neither instances nor arrays of the dump: class objects
- * and the boot loader's placeholder. Marks embedded objects and, unless m->is_noted is set, updates
- * the statistics.
+ * Adds the objects of the block that are not instances or arrays in the dump: class objects and the
+ * boot loader's placeholder. Marks embedded objects. Unless m->is_noted is set, updates the
+ * statistics.
  */
 int import_take_rest(struct import *im, struct block_builder *m, struct hdb_error *err);
 
-/* A value larger than any byte value + 1; see zeroed.c. */
+/* A value that is larger than any byte value + 1. See zeroed.c. */
 #define IMPORT_FILL_VARIES 0x200u
 /*
- * zeroed.c: finds the end of an array's contents, and whether all arrays have the same single
- * value.
+ * zeroed.c: finds the end of an array's contents, and checks whether all arrays contain only one
+ * and the same value.
  */
 int import_zeroed_add(struct import *im, struct block_builder *m, const struct hprof_sub *sub,
 		      struct hdb_error *err);
 
 /*
- * sizes_art.c: marks object i of the block, *o, if it is an artificial array in which ART dumps a
+ * sizes_art.c: marks object i of the block, *o, if it is an artificial array that ART writes for a
  * part of another object.
  */
 void import_mark_embedded(struct import *im, struct block_builder *m, uint32_t i,
@@ -266,7 +274,7 @@ void import_mark_embedded(struct import *im, struct block_builder *m, uint32_t i
 /* Records a reference to an ID that does not belong to any object. */
 int import_note_missing(struct slot *s, uint64_t id, uint32_t ix, struct hdb_error *err);
 
-/* Reads a long array in pieces. `take` gets the IDs that are not null, and their indexes. */
+/* Reads a long array in pieces. `take` gets the IDs that are not null, with their indexes. */
 struct import_array {
 	struct import *im;
 	struct base_view *view;

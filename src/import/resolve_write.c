@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 /*
- * Records a missing object. Only IMPORT_DANGLING_MAX distinct IDs are stored because a hostile dump
- * may have billions.
+ * Records a missing object. Only IMPORT_DANGLING_MAX distinct IDs are stored, because a hostile
+ * dump may have billions of them.
  */
 static int merge_missing(struct import *im, uint64_t id, uint32_t ix, struct hdb_error *err)
 {
@@ -113,7 +113,7 @@ static int report_short(struct import *im, const struct slot *s, struct hdb_erro
 	return HDB_OK;
 }
 
-/* Writes the block to each of the three tables, and its first ID to the directory. */
+/* Writes the block to each of the three tables, and the block's first ID to the directory. */
 static int put_blocks(struct import *im, const struct slot *s, uint64_t first_ix,
 		      struct hdb_error *err)
 {

@@ -3,9 +3,9 @@
  *
  * It collects the set of object IDs, the classes, the places of strings, the roots, threads,
  * traces, frames and heaps, and the records of profiling agents. It does not read the contents of
- * objects. Worker threads prescan chunks of the file. The calling thread follows with the walk, and
- * only the walk decides what is in the dump. The walk takes the results of a prescan if they begin
- * exactly at its position, and otherwise reads record by record; see prescan.h.
+ * objects. Worker threads prescan chunks of the file. The calling thread follows with the walk.
+ * Only the walk decides which records are in the dump. The walk takes the results of a prescan if
+ * they begin exactly at its position, and otherwise reads record by record; see prescan.h.
  */
 #include "import/scan.h"
 
@@ -21,7 +21,7 @@
 /*
  * Number of chunks read ahead: PRESCAN_SLOTS per thread. If the budget is at least
  * PRESCAN_SLOTS_MEMORY, PRESCAN_SLOTS_MORE are added, because the walk is slow at the strings and
- * classes at the beginning of a dump. The results of a chunk take about half a megabyte.
+ * classes at the beginning of a dump. The results of one chunk take about half a megabyte.
  */
 #define PRESCAN_SLOTS 3u
 #define PRESCAN_SLOTS_MORE 16u
@@ -46,8 +46,8 @@ static int scan_record(struct scan *s, struct hdb_error *err)
 }
 
 /*
- * Records what a problem removes from the imported heap dump. Problems of other heap dumps in the
- * file are ignored.
+ * Records which data of the imported heap dump is lost because of a problem. Problems of other heap
+ * dumps in the file are ignored.
  */
 static void note_lost(struct scan *s, const struct hprof_problem *p)
 {
@@ -110,7 +110,7 @@ static int scan_event(struct scan *s, enum hprof_event event, struct hdb_error *
 
 /* ---- using the results of prescans ---- */
 
-/* Adds the classes of a run, in order of first appearance. */
+/* Adds the classes of a run in order of first appearance. */
 static int take_classes(struct scan *s, const struct import_prescan *a,
 			const struct import_prescan_run *run, struct hdb_error *err)
 {
@@ -131,8 +131,8 @@ static int take_classes(struct scan *s, const struct import_prescan *a,
 }
 
 /*
- * Adds MAT's evidence from a run, including the pair formed by the last array before the run and
- * its first array.
+ * Adds MAT's evidence from a run, including the pair of the last array before the run and the first
+ * array of the run.
  */
 static void take_arrays(struct import *im, const struct import_prescan_run *run)
 {
@@ -149,8 +149,8 @@ static void take_arrays(struct import *im, const struct import_prescan_run *run)
 }
 
 /*
- * Adds the objects of a run. If the set already contains one of their IDs, changes nothing and
- * returns HDB_END, and the walk reports the duplicate.
+ * Adds the objects of a run. If the set already contains one of the IDs, changes nothing and
+ * returns HDB_END, so that the walk reports the duplicate.
  */
 static int take_objects(struct scan *s, const struct import_prescan *a,
 			const struct import_prescan_run *run, struct hdb_error *err)

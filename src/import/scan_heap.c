@@ -1,5 +1,6 @@
 /*
- * import/scan_heap.c - the first pass over heap sub-records: classes, objects, roots, heaps.
+ * import/scan_heap.c - the part of the first pass that reads heap sub-records: classes, objects,
+ * roots and heaps.
  */
 #include "import/scan.h"
 
@@ -41,7 +42,7 @@ static int scan_class(struct scan *s, const struct hprof_sub *sub, struct hdb_er
 	return HDB_OK;
 }
 
-/* Collects Eclipse MAT's evidence for compressed references; see sizes.c. */
+/* Collects Eclipse MAT's evidence of compressed references. See sizes.c. */
 static void watch_overlap(struct import *im, const struct hprof_sub *sub)
 {
 	if (im->file.id_size == 8 && sub->id > im->evidence.previous_array &&
@@ -133,8 +134,8 @@ static int scan_root(struct scan *s, const struct hprof_sub *sub, struct hdb_err
 	case HPROF_ROOT_NATIVE_STACK:
 	case HPROF_ROOT_THREAD_BLOCK:
 		/*
-		 * If the thread object is already known, it holds the object. MAT also requires
-		 * that the thread comes first in the file.
+		 * If the thread object is already known, the thread holds the object. Like MAT,
+		 * this requires that the thread comes first in the file.
 		 */
 		no = base_idmap_get(&im->records.thread_roots, sub->thread_serial);
 		if (no != BASE_IDMAP_NONE)
@@ -160,8 +161,8 @@ static int scan_heap_info(struct scan *s, const struct hprof_sub *sub, struct hd
 		if (base_vec_at(&im->records.heaps, struct store_heap, i)->heap_id == heap.heap_id)
 			break;
 	/*
-	 * ART has four heaps, so a linear search suffices. The limit keeps it fast for a hostile
-	 * file.
+	 * ART has four heaps, so a linear search suffices. The limit keeps the search fast for a
+	 * hostile file.
 	 */
 	if (i == im->records.heaps.count && i < 1024) {
 		TRY(base_vec_push(&im->records.heaps, &heap, sizeof(heap), err));
@@ -199,8 +200,8 @@ int import_scan_sub(struct scan *s, struct hdb_error *err)
 		if (sub->tag >= HPROF_ROOT_INTERNED_STRING && sub->tag <= HPROF_ROOT_UNREACHABLE)
 			s->im->origin.is_android = true;
 		/*
-		 * In spite of its name, this record is not a root: it states that nothing refers to
-		 * the object.
+		 * Despite its name, this record does not describe a root: it states that nothing
+		 * refers to the object.
 		 */
 		return sub->tag == HPROF_ROOT_UNREACHABLE ? HDB_OK : scan_root(s, sub, err);
 	}

@@ -1,12 +1,12 @@
 /*
- * import/scan_records.c - the first pass over top-level records: strings, classes, threads, traces,
- * records of profiling agents.
+ * import/scan_records.c - the part of the first pass that reads top-level records: strings,
+ * classes, threads, traces, and records of profiling agents.
  */
 #include "import/scan.h"
 
 #include "base/bytes.h"
 
-/* Number of IDs by which slots of the map are prefetched ahead. */
+/* Number of IDs by which the prefetching of map slots is ahead. */
 #define TEXTS_AHEAD 16u
 
 int import_scan_texts(struct scan *s, struct hdb_error *err)
@@ -99,7 +99,7 @@ int import_thread_of(struct import *im, uint32_t serial, struct store_thread **o
 	return HDB_OK;
 }
 
-/* Stores the IDs of the frames, because FRAME records may come later in the file. */
+/* Stores the IDs of the frames, because the FRAME records may follow later in the file. */
 static int scan_trace(struct scan *s, const struct hprof_record *rec, struct hdb_error *err)
 {
 	struct import *im = s->im;
@@ -220,7 +220,10 @@ static int scan_start_thread(struct scan *s, const struct hprof_record *rec, str
 
 	TRY(hprof_read_start_thread(&im->file, &s->view, rec, &start, err));
 	TRY(import_thread_of(im, start.thread_serial, &thread, err));
-	/* The THREAD_OBJECT root in the heap dump is more recent, wherever it is in the file. */
+	/*
+	 * The THREAD_OBJECT root in the heap dump is more recent, regardless of its position in the
+	 * file.
+	 */
 	if (base_idmap_get(&im->records.thread_roots, start.thread_serial) == BASE_IDMAP_NONE) {
 		thread->object_id = start.thread_id;
 		thread->trace_serial = start.trace_serial;

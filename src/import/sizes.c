@@ -1,13 +1,13 @@
 /*
- * import/sizes.c - computes and stores shallow sizes: of the instances of each class, and of class
- * objects.
+ * import/sizes.c - computes and stores the shallow sizes of the instances of each class and of
+ * class objects.
  *
  * `vm` computes the layout that the VM used (sizes_vm.c chooses it), and corrects the size of a
  * class if the distances of its objects prove a different size. `mat` is Eclipse MAT's arithmetic
- * (see the manual, SIZES): a class without a superclass has the size of the header; any other class
- * has its superclass's size plus its own fields, rounded up to the width of a reference. The size
- * of an instance is this size, rounded up to the alignment. `dump`, and any dump of ART, uses the
- * recorded sizes.
+ * (see the manual, SIZES): a class without a superclass has the size of the header. Any other class
+ * has the size of its superclass plus the size of its own fields, rounded up to the width of a
+ * reference. The size of an instance is the size of its class, rounded up to the alignment. `dump`
+ * uses the recorded sizes, as does any model for a dump of ART.
  */
 #include "import/sizes.h"
 
@@ -19,8 +19,8 @@
 #include <string.h>
 
 /*
- * A different size of a class's instances is proven only if this many of them have the same
- * distance.
+ * A different size of a class's instances is considered proven only if at least this many instances
+ * have the same distance.
  */
 #define OBSERVED_MIN 200u
 /*
@@ -32,13 +32,13 @@
 
 /*
  * One in ODD_SHARE objects of a class may be closer to the next object than the layout allows,
- * because its ID may be wrong. If the objects of the heap are contiguous, one in ODD_SHARE_DENSE
- * may be closer, because a wrong layout would then affect nearly all objects.
+ * because the ID of that object may be wrong. In a heap of contiguous objects, one in
+ * ODD_SHARE_DENSE may be closer, because a wrong layout would affect nearly all objects.
  */
 #define ODD_SHARE_DENSE 10u
 #define ODD_SHARE 100u
 
-/* Parameters of the size model, which are stored as the meta values sizes.*. */
+/* Parameters of the size model. They are stored as the meta values sizes.*. */
 struct layout {
 	unsigned header_bytes; /* header of an instance */
 	unsigned reference_bytes;
@@ -46,10 +46,10 @@ struct layout {
 	unsigned array_header_bytes;     /* header of an object array */
 	unsigned primitive_header_bytes; /* header of an array of primitives of up to 4 bytes */
 	unsigned wide_header_bytes;      /* header of an array of long or double */
-	/* whether instance sizes are those that the dump records (ART) */
+	/* whether the dump records the sizes of instances (ART) */
 	bool is_recorded;
-	struct layout_model model;   /* the VM's layout, for offsets of fields */
-	struct sizes_choice *choice; /* set for model vm on HotSpot, otherwise NULL */
+	struct layout_model model;   /* the VM's layout, which gives the offsets of fields */
+	struct sizes_choice *choice; /* set for the model vm on HotSpot, otherwise NULL */
 	char evidence[1024];
 };
 
@@ -222,7 +222,7 @@ static int parse_layout(const char *text, struct sizes_fixed *out, struct hdb_er
 	return HDB_OK;
 }
 
-/* Replaces parameters of a layout with those that the user specified. */
+/* Replaces parameters of a layout with the parameters that the user specified. */
 static void override_layout(struct layout *l, const struct sizes_fixed *fixed)
 {
 	if (fixed->header_bytes)
@@ -263,8 +263,7 @@ static int size_class(struct import *im, const struct layout *l, struct import_c
 	class->out.class_bytes = round_up(statics, l->align_bytes);
 	if (l->is_recorded) {
 		/*
-		 * The end of the class object, including rounding, is dumped as an artificial
-		 * array.
+		 * The end of the class object, including padding, is dumped as an artificial array.
 		 */
 		class->out.class_bytes = round_up(statics + class->overhead_bytes, l->align_bytes) -
 					 round_up(class->overhead_bytes, l->align_bytes);
@@ -315,9 +314,9 @@ struct laid_out {
 };
 
 /*
- * Returns the computed size, or the distance if it proves that the layout is wrong. In damaged
- * dumps, a class can have both arrays and instances. Its distance may then not be a multiple of the
- * alignment, so it is rounded up.
+ * Returns the computed size, or the distance if the distance proves that the layout is wrong. In a
+ * damaged dump, a class can have both arrays and instances, so the distance may not be a multiple
+ * of the alignment and is rounded up.
  */
 static uint64_t correct(const struct import_distance *distance, int64_t least,
 			struct laid_out laid_out, uint8_t *basis)
@@ -333,8 +332,8 @@ static uint64_t correct(const struct import_distance *distance, int64_t least,
 }
 
 /*
- * Computes the size of a class. Parameters given by the user are used even if distances contradict
- * them; the contradiction is only recorded.
+ * Computes the size of a class. Parameters specified by the user are used even if distances
+ * contradict them. The contradiction is only recorded.
  */
 static void size_vm_class(struct import_class *class, const struct layout *l, bool dense,
 			  bool fixed)
@@ -379,8 +378,8 @@ static void size_vm_class(struct import_class *class, const struct layout *l, bo
 }
 
 /*
- * Returns the width of an element of an object array that contains flat values. Returns 0 if the
- * elements are references, or if the class is not a class of object arrays.
+ * Returns the width of an element in an array of flat values. Returns 0 if the elements are
+ * references, or if the class is not a class of object arrays.
  */
 static uint8_t element_bytes(const struct sizes *s, const struct layout_model *model,
 			     const struct import_class *class)

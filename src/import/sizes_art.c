@@ -1,5 +1,5 @@
 /*
- * import/sizes_art.c - objects of Android's runtime, whose sizes the dump records
+ * import/sizes_art.c - handles objects of Android's runtime, whose sizes the dump records
  * (art/runtime/hprof/hprof.cc).
  *
  * Data of variable size is dumped as an artificial array next to the object that owns it. The
@@ -14,7 +14,7 @@
 
 #include "layout/layout_known.h"
 
-/* Offset of the artificial array from its string, and from its class. */
+/* Offset of the artificial array from its string or class. */
 static const uint64_t string_value_at[] = { 8, 16 };
 #define CLASS_OVERHEAD_AT 1u
 
@@ -36,7 +36,8 @@ static bool is_string(struct import *im, struct base_view *view, uint64_t id, bo
 
 /*
  * Returns whether object i contains the characters of the previous object in ID order. At the
- * beginning of a block, the previous object belongs to another block and is looked up in the dump.
+ * beginning of a block, the previous object belongs to another block and must be read from the
+ * dump.
  */
 static bool follows_string(struct import *im, struct block_builder *m, uint32_t i)
 {
@@ -70,7 +71,7 @@ void import_mark_embedded(struct import *im, struct block_builder *m, uint32_t i
 	}
 	no = base_idmap_get(&im->class_map, id - CLASS_OVERHEAD_AT);
 	o->is_embedded = no != BASE_IDMAP_NONE;
-	/* there is only one such array per class, so no two threads write the same field */
+	/* a class has only one such array, so two threads never write the same field */
 	if (o->is_embedded && o->length * o->body_size < UINT32_MAX)
 		import_class_at(im, no)->overhead_bytes = (uint32_t)(o->length * o->body_size);
 }

@@ -1,5 +1,5 @@
 /*
- * import/sizes_fields.c - lays out the classes of a dump under a model of the VM, and compares the
+ * import/sizes_fields.c - lays out the classes of a dump with a model of the VM, and compares the
  * resulting object sizes with the distances between addresses.
  */
 #include "import/sizes.h"
@@ -14,8 +14,8 @@
 /* Number of classes between two progress reports. */
 #define STEP_CLASSES 4096
 /*
- * In a class with at least MANY_OBJECTS objects, at most ODD_OBJECTS objects may contradict a
- * model. They are attributed to damaged IDs.
+ * In a class with at least MANY_OBJECTS objects, up to ODD_OBJECTS objects may contradict a model.
+ * The contradictions are then attributed to damaged IDs.
  */
 #define ODD_OBJECTS 2
 #define MANY_OBJECTS 200
@@ -50,7 +50,7 @@ int import_find_tails(struct import *im, struct hdb_error *err)
 }
 
 /*
- * Returns whether a static field was invented for the dump, such as <resolved_references>. Such a
+ * Returns whether a static field was invented by the dumper, such as <resolved_references>. Such a
  * field is not part of the class object.
  */
 static bool is_made_up(struct import *im, uint64_t string_id)
@@ -171,8 +171,8 @@ static void field_name(struct import *im, uint64_t string_id, char out[FIELD_NAM
 
 /*
  * For a class known to HotSpot, sets the groups of its @Contended fields, and appends injected
- * fields to fields[], starting at *count. An injected field is not added if this version of the
- * class declares it.
+ * fields to fields[], starting at *count. An injected field is skipped if this version of the class
+ * declares it.
  */
 static int add_known(struct sizes *s, const struct layout_model *model,
 		     const struct import_class *class, size_t *count, struct hdb_error *err)
@@ -239,8 +239,9 @@ static int save_shape(struct sizes *s, uint32_t no, const struct layout_shape *s
 }
 
 /*
- * Returns HotSpot's knowledge of a class. It recognises classes of the boot loader by name; a class
- * of the same name from another class loader is an ordinary class.
+ * Returns the number of a class in the table of classes known to HotSpot. HotSpot recognises
+ * classes of the boot loader by name. A class of the same name from another class loader is an
+ * ordinary class.
  */
 static unsigned known_of(const struct import_class *class)
 {

@@ -17,38 +17,39 @@
 #include <string.h>
 
 /*
- * Number of explained classes that one contradicted class outweighs. A damaged dump has a few
- * contradictions, and a wrong model very many.
+ * Number of explained classes that are outweighed by one contradicted class. A damaged dump causes
+ * few contradictions, and a wrong model very many.
  */
 #define CONTRADICTION_WEIGHT 16
 /*
- * Handicap of compact object headers, a rarely used option, if the dump does not record the VM's
- * version. A dozen classes must not suffice to choose them. In a heap that really has compact
- * headers, hundreds of classes support them.
+ * Handicap of compact object headers, a rarely used option, if the dump does not record the version
+ * of the VM. A dozen classes must not suffice to choose them. In a heap with compact headers,
+ * hundreds of classes support them.
  */
 #define COMPACT_HANDICAP 64
 /*
  * Distances that are not multiples of the alignment are attributed to damage, up to one in
- * ODD_SHARE and ODD_MAX in total. A heap that really has half the alignment has thousands of such
- * distances in its class library alone.
+ * ODD_SHARE and ODD_MAX in total. In a heap with half the alignment, the class library alone has
+ * thousands of such distances.
  */
 #define ODD_SHARE 1000u
 #define ODD_MAX 8u
 /*
- * If IDs are addresses, at most one in this many IDs is neither a flat value nor a multiple of 8.
+ * If IDs are addresses, at most one in this many IDs is neither that of a flat value nor a multiple
+ * of 8.
  */
 #define ODD_IDS_SHARE 100u
 /* Header sizes x reference widths x versions. */
 #define TRIES_MAX 18
 /*
  * First JDK version with the field layout builder, with headers of 8 bytes, with elements directly
- * after an array's length, and with joined references.
+ * after an array's length, and with joined references, respectively.
  */
 #define JAVA_BUILDER 15u
 #define JAVA_COMPACT_HEADERS 24u
 #define JAVA_PACKED_ARRAYS 23u
 #define JAVA_JOINED_REFERENCES 25u
-/* Version assumed if neither a version string nor a class identifies the VM. */
+/* Version that is assumed if neither a version string nor a class identifies the VM. */
 #define JAVA_GUESS 8u
 
 /* Versions at which the rules or the table of known classes change. */
@@ -59,7 +60,10 @@ try {
 	struct layout_model model;
 	struct sizes_score arrays;
 	struct sizes_score score;
-	/* value of search.laid_out when its classes were laid out; 0: not laid out yet */
+	/*
+	 * value of search.laid_out when the classes were laid out for this candidate, or 0 if they
+	 * were not
+	 */
 	unsigned laid_out;
 };
 
@@ -71,12 +75,12 @@ struct search {
 	unsigned try_count;
 	unsigned java; /* version of the VM, or 0 if unknown */
 	unsigned least_java;
-	unsigned laid_out; /* number of times that classes have been laid out */
+	unsigned laid_out; /* how many times classes have been laid out */
 	/* value of laid_out when the classes were laid out with the chosen model */
 	unsigned chosen;
 };
 
-/* Returns the value of a score, in which contradictions count much more than agreement. */
+/* Returns the value of a score. Contradictions count much more than agreement. */
 static int64_t worth(const struct sizes_score *score)
 {
 	return (int64_t)(score->exact + score->tight_arrays) -
@@ -113,9 +117,7 @@ static int lay_out_chosen(struct search *q, struct hdb_error *err)
 	return lay_out(q, &q->out->model, err);
 }
 
-/*
- * Returns a lower bound of the version: the version that introduced the newest class in the dump.
- */
+/* Returns a lower bound of the version: the first version that had the newest class in the dump. */
 static unsigned least_version(struct import *im)
 {
 	unsigned least = 0;
@@ -167,7 +169,8 @@ static void add_try(struct search *q, const struct layout_model *base, unsigned 
 }
 
 /*
- * Returns whether a VM with this combination exists. Parameters given by the user are not checked.
+ * Returns whether a VM with this combination exists. Parameters specified by the user are not
+ * checked.
  */
 static bool is_possible(const struct search *q, unsigned java, unsigned header, unsigned reference)
 {
@@ -221,7 +224,7 @@ static void list_all(struct search *q, struct layout_model *base)
 }
 
 /*
- * Lays out classes for the candidates that arrays contradict the least. Sets *best to the best
+ * Lays out classes for the candidates that arrays contradict least. Sets *best to the best
  * candidate.
  */
 static int best_try(struct search *q, struct try **best, struct hdb_error *err)
@@ -266,8 +269,8 @@ static int consider(struct search *q, const struct layout_model *model, struct h
 }
 
 /*
- * For a dump that does not record the VM's version, chooses the version that explains the most
- * classes. If several versions explain as many, chooses the oldest.
+ * For a dump that does not record the version of the VM, chooses the version that explains the most
+ * classes. If several versions are equal, chooses the oldest.
  */
 static int find_version(struct search *q, struct hdb_error *err)
 {
@@ -285,7 +288,7 @@ static int find_version(struct search *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Number of options tried. From FIRST_PADDING on, the options are widths of padding. */
+/* Number of options tried. The options from FIRST_PADDING on are widths of padding. */
 #define SWITCHES 6
 #define FIRST_PADDING 3
 
@@ -311,8 +314,8 @@ static bool flip(struct layout_model *model, unsigned number)
 }
 
 /*
- * Returns whether some class may have @Contended fields but its computed size is not confirmed
- * exactly. Only then are other paddings worth trying.
+ * Returns whether some class may have @Contended fields and its computed size is not confirmed
+ * exactly. Only in this case are other paddings worth trying.
  */
 static bool doubts_padding(const struct search *q)
 {
@@ -389,8 +392,8 @@ static void explain_alignment(const struct search *q)
 }
 
 /*
- * Writes a string such as "header 16: 12 classes exact, 310 would reach into the next object; ..."
- * that compares candidates which differ in only one parameter.
+ * Writes a string that compares candidates that differ in only one parameter, such as "header 16:
+ * 12 classes exact, 310 would reach into the next object; ...".
  */
 static void explain_tries(const struct search *q, const struct try *best, bool headers, char *out)
 {
@@ -468,10 +471,10 @@ static void explain_rules(const struct search *q, const char *version)
 /* ---- the choice ---- */
 
 /*
- * Finds the alignment: the number of low zero bits that all distances have, except for a few that
- * can be attributed to damage. Unless the dump numbers its objects, IDs that are not multiples of 8
- * were excluded from the distances (flat.c). If there are too many such IDs, the other IDs are not
- * addresses either.
+ * Finds the alignment: the number of low zero bits of all distances, except for a few distances
+ * that can be attributed to damage. Unless the dump numbers its objects, IDs that are not multiples
+ * of 8 were excluded from the distances (flat.c). If there are too many such IDs, the other IDs are
+ * not addresses either.
  */
 static void find_alignment(struct search *q, struct layout_model *model)
 {

@@ -12,22 +12,22 @@
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-/* State of the loop, in a local variable so that the compiler can keep it in registers. */
+/* State of the loop. It is a local variable so that the compiler can keep it in registers. */
 struct loop {
-	struct base_view view; /* nothing moves it during the loop */
-	/* offset of the next object, and end of the offsets at which heads may be read */
+	struct base_view view; /* not moved during the loop */
+	/* offset of the next object, and end of the offsets at which headers may be read */
 	uint64_t at, end;
-	uint64_t limit; /* objects must not extend beyond this */
-	/* byte and char arrays shorter than this are irrelevant for zeroed.c */
+	uint64_t limit; /* objects must not extend beyond this offset */
+	/* length below which byte and char arrays are irrelevant for zeroed.c */
 	uint64_t known_end;
 	uint64_t *raw; /* the contents of m->raw */
 	size_t raw_count;
-	size_t raw_until; /* up to this raw_count, the references of one more object fit */
-	uint32_t i;       /* index in the block of the next object */
+	size_t raw_until; /* value of raw_count up to which the references of one more object fit */
+	uint32_t i;       /* index within the block of the next object */
 };
 
 /*
- * Returns the number of objects in the block that may be plain, which are those with a usable
+ * Returns the number of objects in the block that may be plain. These are the objects with a usable
  * distance.
  */
 static uint32_t plain_end(const struct import *im, const struct block_builder *m)
@@ -64,10 +64,10 @@ static ALWAYS_INLINE bool note_array(struct block_builder *m, const struct store
 	return true;
 }
 
-/* Starts to count instances with a different distance. */
+/* Starts counting instances with a different distance. */
 static bool change_usual(struct block_builder *m, struct builder_class *class, uint64_t distance)
 {
-	/* If this call fails, so does import_take_next, which then reads the object. */
+	/* If this call fails, import_take_next, which then reads the object, fails too. */
 	if (distance > UINT32_MAX || import_note_usual(m, class, NULL) != HDB_OK)
 		return false;
 	base_bit_put(m->unnoted, (uint64_t)(class - m->classes));
@@ -163,8 +163,8 @@ static ALWAYS_INLINE bool take_plain(const struct import *im, struct block_build
 
 /*
  * Completes lookups, so that prefetched words arrive while further objects are read, and makes room
- * for the references of one more object. Returns HDB_END if the block may exceed the limit of
- * references.
+ * for the references of one more object. Returns HDB_END if the block might exceed the maximum
+ * number of references.
  */
 static int make_room(struct import *im, struct block_builder *m, struct loop *loop,
 		     struct hdb_error *err)
@@ -180,7 +180,7 @@ static int make_room(struct import *im, struct block_builder *m, struct loop *lo
 	return HDB_OK;
 }
 
-/* Takes plain objects up to the first object that is not plain. */
+/* Takes plain objects, up to the first object that is not plain. */
 static ALWAYS_INLINE int take_run(struct import *im, struct block_builder *m,
 				  struct import_piece_reader *reader, const unsigned id_size,
 				  struct hdb_error *err)

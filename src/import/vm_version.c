@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of bytes read of the version string. "1.8.0_05-internal" is a long version. */
+/*
+ * Maximum number of bytes of the version string that are read. "1.8.0_05-internal" is a long
+ * version.
+ */
 #define VERSION_MAX 32
 
 bool import_sizes_read_object(struct import *im, struct base_view *view, uint64_t id,
@@ -31,8 +34,8 @@ bool import_sizes_read_object(struct import *im, struct base_view *view, uint64_
 }
 
 /*
- * Returns the bytes of a field declared by the string's own class, with this name and type. Returns
- * NULL if there is no such field.
+ * Returns the bytes of the field with this name and type that the string's own class declares.
+ * Returns NULL if there is no such field.
  */
 static const uint8_t *field_of(struct import *im, struct base_view *view,
 			       const struct hprof_sub *string, const char *name, uint8_t type)
@@ -64,7 +67,7 @@ static const uint8_t *field_of(struct import *im, struct base_view *view,
 
 /*
  * Returns code unit `i` of a string. Chars are big-endian in a dump. Bytes of UTF-16 are in the
- * VM's byte order, which the zero byte of an ASCII character reveals.
+ * VM's byte order, which can be recognised by the position of the zero byte of an ASCII character.
  */
 static unsigned unit_at(const uint8_t *p, unsigned i, unsigned width)
 {
@@ -74,8 +77,9 @@ static unsigned unit_at(const uint8_t *p, unsigned i, unsigned width)
 }
 
 /*
- * Copies the text of a string object. It is a char[], or a byte[] in Latin-1 or, if the coder is 1,
- * in UTF-16 (-XX:-CompactStrings). The result is empty if a character is not printable ASCII.
+ * Copies the text of a string object. The text is in a char[], in a byte[] of Latin-1, or, if the
+ * coder is 1, in a byte[] of UTF-16 (-XX:-CompactStrings). The result is empty if a character is
+ * not printable ASCII.
  */
 static void read_string(struct import *im, uint64_t id, char out[VERSION_MAX])
 {
@@ -111,8 +115,8 @@ static void read_string(struct import *im, uint64_t id, char out[VERSION_MAX])
 }
 
 /*
- * Parses a version: "17.0.9" is 17, "1.8.0_05" is 8, "25-ea" is 25. Returns 0 if the string is not
- * a version.
+ * Parses a version: "17.0.9" gives 17, "1.8.0_05" gives 8, "25-ea" gives 25. Returns 0 if the
+ * string is not a version.
  */
 static unsigned feature_of(const char *text)
 {
@@ -145,7 +149,7 @@ unsigned import_sizes_vm_version(struct import *im, char evidence[SIZES_EVIDENCE
 {
 	char text[VERSION_MAX];
 
-	/* The hash of a version string may begin with a digit by chance. */
+	/* The hash of a version string may happen to begin with a digit. */
 	if (im->origin.redaction == HPROF_IS_HASHED)
 		return 0;
 	for (uint32_t no = 0; no < im->classes.count; no++) {

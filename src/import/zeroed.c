@@ -5,8 +5,8 @@
  * dump_prim_array, since 2026) dumps primitive arrays with their length, but only a limited number
  * of elements: 120 for bytes and chars, or StringLikeContentSizeLimitInHeapDump;
  * ArrayContentSizeLimitInHeapDump for others. The remaining elements are zeros. No record mentions
- * this. It is recognised because the contents of many byte and char arrays, most of them strings,
- * end at the same index, and no array in the heap has contents beyond it.
+ * this. heapdb detects this limit because the contents of many byte and char arrays, most of them
+ * strings, end at the same index, and no array in the heap has contents beyond this index.
  *
  * The file also detects dumps redacted by a tool: all byte and char arrays, including strings,
  * contain the same value, usually 0, '?' or '*'. `fill` is 0 before the first array, then that
@@ -16,8 +16,8 @@
 #include "import/resolve.h"
 
 /*
- * Number of arrays whose contents must end at the same index. In no program does this happen by
- * chance.
+ * Number of arrays whose contents must end at the same index. This does not happen by chance in any
+ * program.
  */
 #define ARRAYS_MIN 32u
 /* Number of bytes compared at a time. */
@@ -34,7 +34,7 @@ static void join(struct import_zeroed *to, const struct import_zeroed *from)
 	to->cut_count = from->cut_count;
 }
 
-/* Sets *out to the common value of all elements + 1, or to IMPORT_FILL_VARIES. */
+/* Sets *out to 1 + the common value of all elements, or to IMPORT_FILL_VARIES. */
 static int fill_of(struct block_builder *m, const struct hprof_sub *sub, unsigned *out,
 		   struct hdb_error *err)
 {
@@ -60,8 +60,8 @@ static int fill_of(struct block_builder *m, const struct hprof_sub *sub, unsigne
 }
 
 /*
- * Compares an array with the value of all arrays so far. May run on any thread; the order of the
- * threads does not affect the result.
+ * Compares an array with the value of all previous arrays. May run on any thread, because the order
+ * does not affect the result.
  */
 static int add_fill(struct import *im, struct block_builder *m, const struct hprof_sub *sub,
 		    struct hdb_error *err)
@@ -92,8 +92,8 @@ int import_zeroed_add(struct import *im, struct block_builder *m, const struct h
 	if (im->origin.is_android || sub->length <= known)
 		return HDB_OK;
 	/*
-	 * The search starts at the last index that still matters, because shorter contents cannot
-	 * change the result.
+	 * The search starts at the last index that can change the result, because shorter contents
+	 * are irrelevant.
 	 */
 	TRY(hprof_content_end(&m->view, sub, known ? (known - 1) * width : 0, &bytes, err));
 	one.end = (bytes + width - 1) / width;

@@ -1,8 +1,8 @@
 /*
- * derive/dominators/dominator_tables.c - the `dominators` and `retained` tables, built together.
+ * derive/dominators/dominator_tables.c - builds the `dominators` and `retained` tables together.
  *
- * A retained size is stored as the difference to the shallow size, in units of the alignment. Most
- * objects retain only themselves, so most values are 0 and pack well.
+ * The `retained` table stores the retained size minus the shallow size, in units of the alignment.
+ * Most objects retain only themselves, so most values are 0 and pack well.
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
@@ -21,9 +21,10 @@ struct build {
 	struct derive *derive;
 	struct store_writer *writer;
 	const struct graph_dominators *dominators; /* borrowed */
-	struct base_sizes sizes; /* indexed by number, in units: shallow, then retained */
-	const uint32_t *node;    /* indexed by number */
-	atomic_bool is_too_big;  /* whether some size does not fit into narrow sizes */
+	/* by number, in units of the alignment: first shallow sizes, later retained sizes */
+	struct base_sizes sizes;
+	const uint32_t *node;   /* indexed by number */
+	atomic_bool is_too_big; /* whether a size does not fit into the narrow representation */
 	_Atomic uint64_t unreached_count, unreached_bytes;
 };
 
@@ -34,7 +35,7 @@ static int read_numbers(const struct build *b, struct derive_block *block, struc
 }
 
 /*
- * Loads the shallow sizes of a block, which are stored by number, at random positions. Number 0
+ * Stores the shallow sizes of a block's objects by number, that is, at random positions. Number 0
  * stands for unreachable objects.
  */
 static int load_shallow(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -55,7 +56,7 @@ static int load_shallow(void *ctx, struct derive_block *block, struct hdb_error 
 
 /*
  * Computes retained sizes. Sizes are narrow at first, which suffices for nearly all heaps and takes
- * less memory. Fails with HDB_ELIMIT if a size does not fit; the caller then starts again with wide
+ * less memory. If a size does not fit, fails with HDB_ELIMIT, and the caller starts again with wide
  * sizes.
  */
 static int sum_sizes(struct build *b, bool is_wide, struct hdb_error *err)
@@ -75,8 +76,8 @@ static int sum_sizes(struct build *b, bool is_wide, struct hdb_error *err)
 }
 
 /*
- * Counts the objects that are not reachable from a root, which saves heap_totals.c a pass over the
- * objects.
+ * Counts the objects that are not reachable from a root, so that heap_totals.c need not make a pass
+ * over the objects.
  */
 static void count_unreached(struct build *b, const struct derive_block *block)
 {
@@ -93,8 +94,8 @@ static void count_unreached(struct build *b, const struct derive_block *block)
 }
 
 /*
- * Stores the retained size of each object without the object's own size. The difference is 0 for
- * most objects.
+ * Stores the retained size of each object minus the object's own size. The result is 0 for most
+ * objects.
  */
 static int fill_retained(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
@@ -121,7 +122,7 @@ static int fill_dominators(void *ctx, struct derive_block *block, struct hdb_err
 	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
 
 	TRY(read_numbers(b, block, err));
-	/* There are two loops, so that the cache misses of each one overlap. */
+	/* Two loops are used so that the cache misses of each loop overlap. */
 	for (uint32_t i = 0; i < count; i++)
 		block->values[i] =
 			block->values[i] ? b->dominators->dominator[block->values[i]] : UNREACHED;
@@ -133,8 +134,8 @@ static int fill_dominators(void *ctx, struct derive_block *block, struct hdb_err
 }
 
 /*
- * Writes the table of retained sizes. Also records the unreachable objects, which saves
- * heap_totals.c a pass.
+ * Writes the table of retained sizes. Also records the unreachable objects, so that heap_totals.c
+ * need not make a pass over the objects.
  */
 static int put_retained(struct build *b, struct hdb_error *err)
 {
@@ -184,8 +185,8 @@ static int put_both(struct build *b, struct hdb_error *err)
 }
 
 /*
- * Writes both tables. If memory does not suffice for 4 bytes per object, random accesses would go
- * to a file, so spill buckets are faster.
+ * Writes both tables. If memory does not suffice for 4 bytes per object, random access would go to
+ * a file, so spill buckets are faster.
  */
 static int write_both(struct build *b, struct hdb_error *err)
 {
@@ -223,10 +224,7 @@ static int build_dominators(struct derive *derive, struct store_writer *writer,
 	struct build b = { .derive = derive, .writer = writer, .dominators = &dominators };
 	int r;
 
-	/*
-	 * The memory of the pool is used first for the graph and the numbers, and then for the
-	 * links.
-	 */
+	/* The pool's memory is used first for the graph and the numbers, and then for the links. */
 	base_pool_reserve(derive->work, GRAPH_DOMINATORS_BYTES * (n + 1ull));
 	base_work_keep(derive->work, graph_dominators_kept(derive->work, n));
 	r = search(derive, &dominators, err);

@@ -1,12 +1,12 @@
 /*
- * derive/dominators/dominators_spill.c - dominators and retained sizes by object, when memory is
- * short.
+ * derive/dominators/dominators_spill.c - writes dominators and retained sizes by object if memory
+ * is short.
  *
- * Retained sizes are sums up the dominator tree, whose random accesses would make a machine with
- * too little memory swap. Instead, each step here reads and writes files sequentially (time-forward
- * processing: Chiang et al., "External-Memory Graph Algorithms", SODA 1995).
+ * Retained sizes are added up along the dominator tree. The random accesses would cause swapping on
+ * a machine with too little memory. Instead, each step here reads and writes files sequentially
+ * (time-forward processing: Chiang et al., "External-Memory Graph Algorithms", SODA 1995).
  *
- * Sizes are known by object, dominators by number. Objects are distributed to spill buckets by
+ * Sizes are stored by object, and dominators by number. Objects are distributed to spill buckets by
  * ranges of numbers, and the ranges are processed from the highest down. When an object is
  * processed, its sum is complete, because everything that it dominates has higher numbers. If its
  * dominator is in a lower range, the sum goes into the bucket of that range. When that range is
@@ -29,23 +29,32 @@
 #define RANGE_BITS 16u
 #define RANGE_NUMBERS ((uint32_t)1 << RANGE_BITS)
 
-/* Maximum number of row buckets. With more, chunks become too small to be written efficiently. */
+/*
+ * Maximum number of row buckets. With more buckets, chunks would be too small to be written
+ * efficiently.
+ */
 #define ROW_BUCKETS_MAX 4096u
 
 /*
- * Shares of the memory budget: 1/16 for the chunks of each kind of bucket, and 1/4 for chunks kept
- * in memory.
+ * Shares of the memory budget: 1/16 for the chunks of each kind of bucket, and 1/4 for chunks that
+ * remain in memory.
  */
 #define CHUNK_SHARE 16u
 #define KEPT_SHARE 4u
 
-/* Fields of the records, as in base_buckets_add. First, an object in the bucket of its range: */
+/*
+ * Fields of records, as in base_buckets_add. First, the record of an object, in the bucket of its
+ * range:
+ */
 enum { OBJECT_NUMBER, OBJECT_IX, OBJECT_UNITS };
-/* An object's contribution to a dominator in a lower range, with the fields that its row needs: */
+/*
+ * An object's contribution to a dominator in a lower range, with the fields needed for the object's
+ * row:
+ */
 enum { SUM_DOMINATOR, SUM_IX, SUM_BELOW, SUM_UNITS };
 /*
- * The row of an object. If its dominator is the virtual root, the object itself is stored as the
- * dominator.
+ * The row of an object. If the object's dominator is the virtual root, the row contains the object
+ * itself as the dominator.
  */
 enum { ROW_IX, ROW_DOMINATOR, ROW_BELOW };
 
@@ -57,15 +66,15 @@ struct spilled {
 	struct base_buckets rows;          /* records by blocks of objects */
 	/* whether fill_block writes retained sizes rather than dominators */
 	bool is_retained;
-	/* Arrays of the current range, indexed by node. Sizes count units of the alignment. */
+	/* Arrays of the current range, indexed by node. Sizes are in units of the alignment. */
 	uint32_t *ix;
 	uint64_t *units;
 	uint64_t *below;
 };
 
 /*
- * Prepares the buckets. The size of a range is fixed, so the number of ranges, and with it the
- * chunk size, depends on the heap and the budget.
+ * Prepares the buckets. The size of a range is fixed, so the number of ranges depends on the heap,
+ * and the chunk size on the heap and the budget.
  */
 static int init(struct spilled *p, struct hdb_error *err)
 {
@@ -184,7 +193,7 @@ static int take_sums(struct spilled *p, uint32_t range, struct hdb_error *err)
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Adds the complete sum of the object with number k of the range to that of its dominator. */
+/* Adds the complete sum of the object with number k of the range to the sum of its dominator. */
 static int add_to_dominator(struct spilled *p, uint32_t base, uint32_t k, struct hdb_error *err)
 {
 	const uint32_t dominator = p->dominators->dominator[base + k];
@@ -206,8 +215,8 @@ static int add_to_dominator(struct spilled *p, uint32_t base, uint32_t k, struct
 }
 
 /*
- * Adds up a range. Numbers are visited in descending order, so everything that an object dominates
- * has been added to it before the object is visited.
+ * Computes the sums of a range. Numbers are visited in descending order, so all objects that an
+ * object dominates have been added to its sum before it is visited.
  */
 static int sum_range(struct spilled *p, uint32_t range, struct hdb_error *err)
 {
@@ -215,7 +224,7 @@ static int sum_range(struct spilled *p, uint32_t range, struct hdb_error *err)
 	uint32_t k = left < RANGE_NUMBERS ? left + 1 : RANGE_NUMBERS;
 
 	assert(base <= p->dominators->count);
-	/* Starts reading the dominators of the next range from the file. */
+	/* Starts reading the records of the next range from the file. */
 	if (range)
 		base_big_prefetch(&p->dominators->dominator_big,
 				  (uint64_t)(base - RANGE_NUMBERS) *
@@ -241,8 +250,8 @@ static int sum_up(struct spilled *p, struct hdb_error *err)
 /* ---- by object ---- */
 
 /*
- * Fills a block from its bucket. A bucket contains several blocks of objects, so it is read once
- * for each of them, and rows of other blocks are skipped.
+ * Fills a block from its bucket. A bucket contains the rows of several blocks, so it is read once
+ * for each block, and rows of other blocks are skipped.
  */
 static int fill_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {

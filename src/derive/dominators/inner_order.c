@@ -1,12 +1,10 @@
-/*
- * derive/dominators/inner_order.c - the inner nodes of the dominator tree in preorder.
- */
+/* derive/dominators/inner_order.c - numbers the inner nodes of the dominator tree in preorder. */
 #include "derive/dominators/inner_order.h"
 
 #include "derive/blocks.h"
 #include "derive/build.h"
 
-/* Number of objects by which links are prefetched ahead. */
+/* Number of objects by which the prefetching of links is ahead. */
 #define AHEAD 16u
 
 struct numbering {
@@ -38,8 +36,8 @@ static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *e
 }
 
 /*
- * Second pass: links each inner node to its dominator. Places follow the order of objects, so a
- * counter gives the place of a node without a lookup.
+ * Second pass: links each inner node to its dominator. Places are in the order of objects, so
+ * counting gives the place of a node without a lookup.
  */
 static int link_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
@@ -77,8 +75,8 @@ static int pass(struct numbering *w, derive_block_fn make, struct hdb_error *err
 }
 
 /*
- * Numbers the inner nodes. A cycle among dominators, which exists only in a damaged table, is
- * detected when the nodes are numbered.
+ * Numbers the inner nodes. Cycles among dominators, which exist only in a damaged table, are
+ * detected at this point.
  */
 int derive_number_inner(struct derive *derive, struct graph_preorder *order, struct hdb_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * derive/dominators/inner_order.h - the inner nodes of the dominator tree in preorder. Private to
- * derive.
+ * derive/dominators/inner_order.h - numbers the inner nodes of the dominator tree in preorder.
+ * Private to derive.
  */
 #ifndef DERIVE_INNER_ORDER_H
 #define DERIVE_INNER_ORDER_H
