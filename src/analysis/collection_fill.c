@@ -1,8 +1,8 @@
 /*
  * analysis/collection_fill.c - measures how full a collection or an object array is.
  *
- * Fill is size / capacity, and collisions are (size - used slots) / size, as in Eclipse MAT, so
- * that its users find the same numbers.
+ * The fill ratio is size / capacity, and the collision ratio is (size - used slots) / size, as in
+ * Eclipse MAT, so that users of both tools see the same numbers.
  */
 #include "analysis/collection_fill.h"
 
@@ -10,7 +10,10 @@
 
 #include <assert.h>
 
-/* Average number of times that a slot may be read: once for itself, and again for wrappers. */
+/*
+ * Average number of times that a slot may be read: once for the collection itself, and again for
+ * its wrappers.
+ */
 #define LOOKS 8
 
 void analysis_measuring_init(const struct session *session, bool is_arrays, bool wants_used,
@@ -84,12 +87,12 @@ static int add_costs(const struct session *session, const struct heap_collection
 	int r;
 
 	assert(c->rule);
-	/* A part of another collection is counted with that collection. */
+	/* A collection that is part of another collection is counted with that collection. */
 	if (!c->inner || c->inner_ix != c->ix || c->inner->flags & HEAP_LENT)
 		return HDB_OK;
 	r = slot_bytes(session, c, &bytes, &array_bytes, err);
 	m->shallow_bytes += array_bytes;
-	/* In a bit set, zero bits are not waste. */
+	/* In a bit set, zero bits are not wasted. */
 	TRY(r);
 	if (m->has_capacity && m->has_size && c->inner->shape != HEAP_WORDS &&
 	    m->capacity > m->size)

@@ -1,10 +1,11 @@
 /*
- * analysis/common_path.c - the common part of the shortest paths to many objects.
+ * analysis/common_path.c - finds the common part of the shortest paths to many objects.
  *
  * The paths are read from the reach tree, from each object up to the first object on an earlier
- * path. Together they form a tree whose nodes are numbered in order of discovery. If the walks are
- * visited from last to first, and the nodes of each walk upwards, children come before parents. One
- * pass therefore adds up the number of objects below each node and the size that they retain.
+ * path. Together, the paths form a tree whose nodes are numbered in order of discovery. If the
+ * paths are visited from last to first, and the nodes of each path upwards, children come before
+ * their parents. One pass therefore computes the number of objects below each node, and the size
+ * that they retain.
  */
 #include "analysis/session.h"
 #include "analysis/suspects.h"
@@ -12,7 +13,7 @@
 
 #include <assert.h>
 
-/* An object is common to the paths if more than this share of them passes it (MAT: 0.8). */
+/* An object is common to the paths if more than this share of them passes the object (MAT: 0.8). */
 #define COMMON_NUMERATOR 8u
 #define COMMON_DENOMINATOR 10u
 /*
@@ -21,7 +22,7 @@
  */
 #define DROP_NUMERATOR 7u
 #define DROP_DENOMINATOR 10u
-/* Maximum number of nodes on all paths together, which takes 50 MB. Further paths are ignored. */
+/* Maximum number of nodes on all paths together, which take 50 MB. Further paths are ignored. */
 #define NODES_MAX 1000000u
 /* Maximum number of common objects listed. */
 #define COMMON_MAX 1000u
@@ -30,15 +31,15 @@
 
 struct node {
 	uint32_t parent;         /* number; GRAPH_NONE: a root */
-	uint32_t count;          /* number of objects below it, including itself */
+	uint32_t count;          /* number of objects below the node, including its own object */
 	uint64_t retained_bytes; /* what these retain */
-	uint32_t best;           /* the child with the most objects; GRAPH_NONE: a leaf */
+	uint32_t best;           /* the child with the most objects, or GRAPH_NONE for a leaf */
 };
 
 struct tree {
 	struct graph_node_map map;
 	struct base_vec nodes; /* struct node, by number */
-	struct base_vec walks; /* uint32_t: where each walk's numbers begin */
+	struct base_vec walks; /* uint32_t: first node number of each path */
 	struct node top;       /* an artificial node above the roots */
 };
 
@@ -157,7 +158,9 @@ int analysis_common_path(const struct session *session, struct analysis_suspect 
 	if (!t.map.count)
 		TRY(add_paths(session, &t, false, members, err));
 	add_all_up(&t);
-	/* Counts only members whose paths are included. MAT also counts members without a path. */
+	/*
+	 * Counts only members whose paths are in the tree. MAT also counts members without a path.
+	 */
 	least = (t.map.count < NODES_MAX ? members->count : t.walks.count) *
 		(uint64_t)COMMON_NUMERATOR / COMMON_DENOMINATOR;
 	return follow(&t, least, &group->common, err);

@@ -2,8 +2,8 @@
  * analysis/contents.c - hashes the contents of all strings or primitive arrays, and sorts them.
  *
  * The size of the array of records is known from the import's counts. One pass over the objects, on
- * all threads, reads the contents in heap order, which is nearly the order of the dump. The records
- * are then distributed by the first byte of their hash, and all threads sort the parts.
+ * several threads, reads the contents in heap order, which is nearly the order of the dump. The
+ * records are then distributed by the first byte of their hash, and the threads sort the parts.
  */
 #include "analysis/contents.h"
 
@@ -23,18 +23,18 @@
 
 /* Number of bytes hashed at a time. */
 #define CHUNK_BYTES (1u << 20)
-/* Number of bytes in the sort key: the hash, then the index. */
+/* Number of bytes in the sort key, which consists of the hash and the index. */
 #define HASH_BYTES 16u
 #define KEY_BYTES 20u
-/* Maximum length of a run that is sorted by insertion. */
+/* Maximum length of a run that is sorted by insertion sort. */
 #define SHORT_RUN 24u
 
 struct reading {
 	const struct session *session;
 	const struct analysis_contents_options *options;
 	struct analysis_contents *out;
-	struct store_block *references; /* indexed by block; only for strings */
-	uint64_t room;                  /* number of records that there is memory for */
+	struct store_block *references; /* by block; used only for strings */
+	uint64_t room;                  /* number of records for which memory is allocated */
 	uint8_t *reachable;             /* whether each object of the current block is reachable */
 };
 
@@ -46,7 +46,7 @@ static bool counts(const struct reading *s, uint32_t i)
 
 /* ---- counting ---- */
 
-/* Returns whether the content of object i has to be read. */
+/* Returns whether the content of object i must be read. */
 static bool is_wanted(const struct reading *s, const struct heap_block *objects, uint32_t i)
 {
 	const uint32_t no = objects->class_no[i];
@@ -120,8 +120,8 @@ int analysis_array_hash(struct heap *heap, struct base_view *view, uint64_t offs
 }
 
 /*
- * Output of a thread for a block: records in block->bytes[0], and a bit for each object without
- * content, which is copied to block->values.
+ * Output of a thread for one block: records in block->bytes[0], and a bit for each object without
+ * content. The bits are copied to block->values.
  */
 struct made {
 	struct reading *s;
@@ -131,7 +131,7 @@ struct made {
 	uint64_t without[STORE_BLOCK_OBJECTS / 64]; /* one bit per object */
 };
 
-/* Returns a size as it is recorded. */
+/* Returns a size in the form in which it is recorded. */
 static uint32_t size_of(uint64_t bytes)
 {
 	return bytes < ANALYSIS_BYTES_MANY ? (uint32_t)bytes : ANALYSIS_BYTES_MANY;
@@ -239,7 +239,7 @@ static bool count_one(struct reading *s, const struct heap_block *objects, uint3
 	return counts(s, i);
 }
 
-/* Appends the records of a block to the result. Runs in order on the main thread. */
+/* Appends the records of a block to the result. Runs on the main thread, in block order. */
 static int read_take(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct reading *s = ctx;
@@ -333,14 +333,14 @@ static bool is_one_run(const struct analysis_content *records, uint64_t count)
 }
 
 /*
- * Sorts by hash, then by index. Sorts in place because the array may be in a file, and a copy might
- * not fit. The first `top` bytes of the keys are equal.
+ * Sorts by hash, then by index. The sort is in place, because the array may be in a file, and a
+ * copy might not fit. The first `top` bytes of all keys are equal.
  */
 static void sort(struct analysis_content *records, uint64_t count, unsigned top)
 {
 	/*
-	 * One byte of the key: the parts of its values, the next part to sort, and the byte that
-	 * was sorted before.
+	 * State for one byte of the key: the parts, one per value, the next part to sort, and the
+	 * position of the byte.
 	 */
 	struct level {
 		uint64_t start, end[256];
@@ -419,7 +419,7 @@ static int prepare(struct reading *s, unsigned *threads_max, struct hdb_error *e
 	if (!heap->object_count)
 		return HDB_OK;
 	TRY(BASE_ALLOC(s->reachable, STORE_BLOCK_OBJECTS, "a block of objects", err));
-	/* finding the reachable objects may build a table, so it precedes the stage */
+	/* this may build a table, so it must happen before the stage begins */
 	return find_reachable(s, 0, err);
 }
 
@@ -480,7 +480,7 @@ uint64_t analysis_contents_run(const struct analysis_contents *contents, uint64_
 	return to;
 }
 
-/* Looks up a size that did not fit into its record. */
+/* Looks up a size that does not fit into its record. */
 static int bytes_of(const struct session *session, uint32_t ix, uint32_t known, uint64_t *bytes,
 		    struct hdb_error *err)
 {

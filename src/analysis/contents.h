@@ -17,24 +17,26 @@
 enum analysis_content_kind {
 	ANALYSIS_TEXTS,  /* strings, by text */
 	ANALYSIS_ARRAYS, /* primitive arrays, by elements */
-	ANALYSIS_SPANS   /* strings, by the part of their array that they use */
+	ANALYSIS_SPANS   /* strings, by the part of the array that they use */
 };
 
 /* The content of a string or array. */
 struct analysis_content {
 	/*
 	 * 128 bits of XXH3, seeded for this process (base_hash_seed), of the string or of the bytes
-	 * of the elements; the element type is part of the seed. For spans this is not a hash:
+	 * of the elements. The element type is part of the seed. For spans, this is not a hash:
 	 * `low` is the index of the array, and `high` is first byte << 32 | number of bytes.
 	 */
 	uint64_t low, high;
 	uint32_t ix;
 	/*
-	 * for strings, the array if the string fills it, otherwise HEAP_NONE; for spans and arrays,
-	 * the array
+	 * for strings, the array if the string uses the whole array, otherwise HEAP_NONE; for spans
+	 * and arrays, the array
 	 */
 	uint32_t array_ix;
-	/* shallow sizes of string and array; ANALYSIS_BYTES_MANY means this size or more */
+	/*
+	 * shallow sizes of the string and of the array; ANALYSIS_BYTES_MANY means this size or more
+	 */
 	uint32_t bytes, array_bytes;
 };
 #define ANALYSIS_BYTES_MANY UINT32_MAX
@@ -42,11 +44,10 @@ struct analysis_content {
 struct analysis_contents {
 	struct base_big records; /* struct analysis_content, sorted by hash, then by ix */
 	uint64_t count;
-	/* number of objects left out because the dump does not contain their content */
+	/* number of objects omitted because their content is not in the dump */
 	uint64_t without;
 	/*
-	 * if counts_heap is set, shallow size of all objects of the population, whatever their
-	 * class
+	 * if counts_heap is set, shallow size of all objects of the population, regardless of class
 	 */
 	uint64_t heap_bytes;
 	uint64_t unreachable_count,
@@ -59,12 +60,14 @@ struct analysis_contents_options {
 	enum analysis_population
 		/* population; ANALYSIS_OF_NOTHING is treated as ANALYSIS_OF_REACHABLE */
 		population;
-	/* for arrays, by class number: nonzero if the class is requested; NULL means all */
+	/*
+	 * for arrays, by class number: nonzero if the class is requested; NULL requests all classes
+	 */
 	const uint8_t *is_class;
 	bool counts_heap; /* heap_bytes is needed */
 };
 
-/* Reads all contents, on all threads. The caller must release *out, even after a failure. */
+/* Reads all contents on several threads. The caller must release *out, even after a failure. */
 int analysis_contents_read(const struct session *session,
 			   const struct analysis_contents_options *options,
 			   struct analysis_contents *out, struct hdb_error *err);
@@ -77,17 +80,19 @@ uint64_t analysis_contents_run(const struct analysis_contents *contents, uint64_
 struct analysis_run {
 	const struct analysis_content *first;
 	uint64_t count;
-	/* whether these are contents of arrays rather than strings */
+	/* whether the contents are those of arrays rather than strings */
 	bool of_arrays;
 	struct base_sort_key *keys, *spare; /* scratch space with one entry per member of the run */
 };
 
 /* Memory taken by a run of equal contents. */
 struct analysis_copies {
-	/* bytes of all copies and their arrays; an array shared by several strings counts once */
+	/*
+	 * size of all copies and their arrays; an array shared by several strings counts only once
+	 */
 	uint64_t total;
 	/*
-	 * bytes that sharing would save, which are all but the first object and the smallest array
+	 * number of bytes that sharing would save: all but the first object and the smallest array
 	 */
 	uint64_t wasted;
 	uint32_t arrays; /* number of different arrays */
@@ -99,8 +104,7 @@ int analysis_copies_measure(const struct session *session, const struct analysis
 
 /*
  * Hashes the elements of a primitive array. `view` belongs to the calling thread, and `offset` is
- * the offset of the array in the dump. Returns HDB_NOTFOUND if the dump does not contain the
- * elements.
+ * the offset of the array in the dump. Returns HDB_NOTFOUND if the elements are not in the dump.
  */
 int analysis_array_hash(struct heap *heap, struct base_view *view, uint64_t offset,
 			struct analysis_content *out, struct hdb_error *err);

@@ -86,8 +86,8 @@ static int add_fields(struct reference *ref, struct heap_fields *fields,
 }
 
 /*
- * Appends the index of the first element that contains the reference, or "[?]" if it is not near
- * the start.
+ * Appends the index of the first element that contains the reference, or "[?]" if the element is
+ * not among the first SEARCH_MAX.
  */
 static int find_element(struct reference *ref, struct hdb_error *err)
 {

@@ -1,6 +1,4 @@
-/*
- * analysis/describe.h - descriptions of objects and references that several queries show.
- */
+/* analysis/describe.h - describes objects and references for several queries. */
 #ifndef ANALYSIS_DESCRIBE_H
 #define ANALYSIS_DESCRIBE_H
 
@@ -9,9 +7,9 @@
 #include "heap/values/values.h"
 
 /*
- * Describes an object's value for people: the content of a string in quotes, the value of a boxed
- * number, the name of a thread, enum constant or class, or "size=N" for a collection. Writes
- * nothing if there is no description. Truncates the text to `size` bytes.
+ * Describes an object's value: the content of a string in quotes, the value of a boxed number, the
+ * name of a thread, enum constant or class, or "size=N" for a collection. Writes nothing if there
+ * is no description. Truncates the text to `size` bytes.
  */
 void analysis_describe(const struct session *session, uint32_t ix, char *buf, size_t size);
 
@@ -45,8 +43,8 @@ const char *analysis_link_name(const struct analysis_link *link);
 
 /*
  * Writes how `from` holds `to`: field names separated by commas, "[3]", "<class>", "<super>",
- * "<class loader>", "static NAME", "<local variable>". Only the start of a long array is searched;
- * if this finds nothing, the result is "[?]". Reads the dump.
+ * "<class loader>", "static NAME" or "<local variable>". Only the start of a long array is
+ * searched. If the reference is not found there, writes "[?]". Reads the dump.
  */
 int analysis_holder(const struct session *session, uint32_t from, uint32_t to,
 		    struct base_text text, struct hdb_error *err);
@@ -54,16 +52,16 @@ int analysis_holder(const struct session *session, uint32_t from, uint32_t to,
 /* Returns "strong", "soft", "weak", "phantom" or "finalizer", a static string. */
 const char *analysis_strength_name(uint8_t strength);
 
-/* A retained size found without building dominators. */
+/* A retained size that was found without building the dominator tree. */
 struct analysis_retained {
 	bool found;
 	uint64_t bytes;   /* valid if `found` */
-	const char *from; /* "table", "local", or the reason why it was not found; static */
+	const char *from; /* "table", "local", or the reason why the size is unknown; static */
 };
 
 /*
- * Returns the retained size from the table if the table is built, and otherwise from a local search
- * within the usual limits.
+ * Returns the retained size from the table if the table has been built, and otherwise from a local
+ * search within the usual limits.
  */
 int analysis_cheap_retained(const struct session *session, uint32_t ix,
 			    struct analysis_retained *out, struct hdb_error *err);

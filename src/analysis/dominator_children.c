@@ -10,7 +10,8 @@ int analysis_level_count(struct analysis_level *level, uint32_t ix, uint64_t *co
 }
 
 /*
- * Sets *hidden to whether an object is hidden because it is not in the dump or in a filtered heap.
+ * Sets *hidden to whether an object is hidden because it is not in the dump or is excluded by a
+ * heap filter.
  */
 static int is_hidden(const struct session *session, struct analysis_level *level, uint32_t ix,
 		     bool *hidden, struct hdb_error *err)
@@ -64,7 +65,7 @@ int analysis_level_begin(const struct session *session, uint32_t ix, bool hides_
 	TRY(ix == HEAP_NONE ? derive_top_level(session->derive, &out->children, &list, err) :
 			      derive_children(session->derive, &out->children, err));
 	TRY(store_lists_begin(&out->children, list, &out->length, err));
-	/* only the boot loader and invented classes can be missing in the dump */
+	/* only the boot loader and invented classes can be missing from the dump */
 	if (heap->object_count)
 		TRY(uncount(session, out, ix, HEAP_BOOT_LOADER, err));
 	for (uint32_t no = 0; no < heap->class_count; no++)

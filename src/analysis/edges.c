@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Passes on a list that is stored outside its block because of its size. */
+/* Passes on a list that is too big for its block and is stored outside it. */
 static int each_big(struct store_lists *lists, uint32_t ix, const struct analysis_edge_taker *taker,
 		    struct hdb_error *err)
 {
@@ -26,7 +26,7 @@ int analysis_each_edge(const struct session *session, const struct store_lists *
 		       uint64_t list_count, const struct analysis_edge_taker *taker,
 		       struct hdb_error *err)
 {
-	/* There are two readers, because reading a big list moves its reader. */
+	/* Two readers are needed, because reading a big list moves the reader. */
 	struct store_lists whole = *lists, big = *lists;
 	BASE_FREED uint64_t *lengths = malloc(STORE_BLOCK_OBJECTS * sizeof(*lengths));
 	BASE_SCOPED(base_vec_release) struct base_vec entries = { 0 };

@@ -4,12 +4,12 @@
 
 #include "analysis/session.h"
 
-/* Receives the entries of the list of ix. A big list comes in several calls. */
+/* Receives the entries of the list of ix. A big list is passed in several calls. */
 struct analysis_edge_taker {
 	int (*take)(void *ctx, uint32_t ix, const uint32_t *entries, size_t count,
 		    struct hdb_error *err);
 	void *ctx;
-	uint64_t first; /* first list; a multiple of STORE_BLOCK_OBJECTS */
+	uint64_t first; /* first list, a multiple of STORE_BLOCK_OBJECTS */
 };
 
 /*

@@ -1,7 +1,7 @@
 /*
  * analysis/exclude.c - determines which references are ignored, by strength or by field.
  *
- * A single reference is tested by reading the fields of its object by name. This would be far too
+ * A single reference is checked by reading the fields of its object by name. This would be far too
  * slow for traversals of the whole heap, so the filter records the positions of reference fields
  * for each class, and reads only these fields from the dump.
  */
@@ -19,12 +19,12 @@
 
 #define NAME_MAX_BYTES 512
 /*
- * Maximum number of other reference fields that are compared with excluded fields. If an instance
- * has more, a reference may be removed although another field also holds its target, but no program
- * has such classes.
+ * Maximum number of other reference fields that are compared with the excluded fields. If an
+ * instance has more, a reference may be removed although another field also holds the target. Real
+ * classes do not have so many fields.
  */
 #define OTHERS_MAX 1024
-/* Maximum number of references that are matched by their order, without looking up IDs. */
+/* Maximum number of references that are matched by their order, without looking up their IDs. */
 #define FEW 16u
 
 void analysis_excludes_release(struct analysis_excludes *excludes)
@@ -163,7 +163,7 @@ static int is_named(const struct analysis_excludes *s, uint32_t class_no,
 
 /*
  * Records the positions of references in instances of a class. The dump stores the fields of the
- * class itself first, then those of each superclass.
+ * class first, followed by the fields of each superclass.
  */
 static int note_places(const struct session *session, struct analysis_excludes *s,
 		       uint32_t class_no, struct hdb_error *err)
@@ -203,7 +203,7 @@ static void drop(uint32_t *edges, uint32_t *count, uint32_t to)
 	*count = kept;
 }
 
-/* Removes the referent if its strength is excluded and no strong reference holds it too. */
+/* Removes the referent if its strength is excluded and no strong reference also holds it. */
 static int drop_weak(const struct analysis_excludes *s, uint32_t from, uint32_t *edges,
 		     uint32_t *count, struct hdb_error *err)
 {
@@ -218,7 +218,7 @@ static int drop_weak(const struct analysis_excludes *s, uint32_t from, uint32_t 
 	return HDB_OK;
 }
 
-/* The IDs that the reference fields of an instance contain. */
+/* The IDs in the reference fields of an instance. */
 struct held {
 	uint32_t class_no;
 	uint64_t excluded[ANALYSIS_EXCLUDES_MAX], others[OTHERS_MAX];
@@ -244,7 +244,7 @@ static int read_held(const struct analysis_excludes *s, uint32_t from, uint32_t 
 		uint64_t id;
 
 		if ((uint64_t)place->at + size > instance.body_size)
-			break; /* a truncated instance, which the import has reported */
+			break; /* the instance is truncated, which the import has reported */
 		at = base_view_at(&s->session->heap->dump.view, instance.body_offset + place->at,
 				  size, err);
 		if (!at)
@@ -258,7 +258,7 @@ static int read_held(const struct analysis_excludes *s, uint32_t from, uint32_t 
 	return HDB_OK;
 }
 
-/* An object that fields refer to. */
+/* An object to which fields refer. */
 struct target {
 	uint64_t id;
 	bool is_held; /* whether a field that is not excluded refers to the object */
@@ -283,9 +283,9 @@ static unsigned add_target(struct target *targets, unsigned count, uint64_t id, 
 }
 
 /*
- * Removes excluded edges without looking up IDs. Objects are numbered in ID order, so if all
- * targets of the fields are among the edges, the k-th ID is the k-th edge. If the counts show that
- * this is not the case, returns false without removing an edge.
+ * Removes excluded edges without looking up IDs. Objects are numbered in ID order. If all targets
+ * of the fields are among the edges, the k-th ID therefore belongs to the k-th edge. If the counts
+ * show that some target is missing, returns false without removing an edge.
  */
 static bool drop_in_order(const struct analysis_excludes *s, const struct held *held,
 			  uint32_t *edges, uint32_t *count)
@@ -316,7 +316,7 @@ static bool drop_in_order(const struct analysis_excludes *s, const struct held *
 	return true;
 }
 
-/* Removes the edges that only excluded fields hold. */
+/* Removes the edges that are held only by excluded fields. */
 static int drop_fields(const struct analysis_excludes *s, const struct held *held, uint32_t *edges,
 		       uint32_t *count, struct hdb_error *err)
 {
@@ -359,9 +359,9 @@ static int keep(void *ctx, uint32_t from, uint32_t *edges, uint32_t *count, stru
 }
 
 /*
- * Marks the classes whose instances have edges without a field (threads and their local variables,
- * class loaders and their classes). If fields of the dump refer to missing objects, marks all
- * classes, because there are fields without edges.
+ * Marks the classes whose instances have edges without a field: threads with local variables, and
+ * class loaders with classes. If fields of the dump refer to missing objects, marks all classes,
+ * because some fields then have no edge.
  */
 static int note_other_edges(const struct session *session, struct analysis_excludes *s,
 			    struct hdb_error *err)

@@ -1,6 +1,6 @@
 /*
- * analysis/exclude.h - references to ignore, such as the referents of weak references, or the
- * values of a field that the user names.
+ * analysis/exclude.h - determines which references are ignored, such as weak references, or
+ * references in a field named by the user.
  */
 #ifndef ANALYSIS_EXCLUDE_H
 #define ANALYSIS_EXCLUDE_H
@@ -29,23 +29,23 @@ struct analysis_place {
 	bool is_excluded;
 };
 
-/* The parsed exclusions. Members from `from_class` on are set by analysis_excludes_filter. */
+/* The parsed exclusions. analysis_excludes_filter sets the members from `from_class` on. */
 struct analysis_excludes {
 	const char *text; /* the option as given; borrowed */
 	bool strengths[STORE_FINALIZER + 1];
 	struct analysis_excluded_field fields[ANALYSIS_EXCLUDES_MAX];
 	size_t field_count;
 	const struct session *session; /* borrowed */
-	uint8_t *from_class;           /* indexed by class number; for the filter; owned */
+	uint8_t *from_class;           /* by class number; for the filter; owned */
 	/*
-	 * Indexed by class number: index of its first entry in `places`. Its entries end where the
-	 * entries of the next class begin. Owned.
+	 * By class number: index of the class's first entry in `places`. The entries end at the
+	 * first entry of the next class. Owned.
 	 */
 	uint32_t *first_place;
 	struct base_vec places; /* struct analysis_place */
 	/*
-	 * indexed by class number: whether instances may have edges without a field or fields
-	 * without an edge; owned
+	 * by class number: whether instances may have edges without a field, or fields without an
+	 * edge; owned
 	 */
 	uint8_t *has_other_edges;
 };
@@ -64,15 +64,16 @@ int analysis_is_excluded(const struct analysis_excludes *excludes, uint32_t from
 			 bool *out, struct hdb_error *err);
 
 /*
- * Makes a filter for traversals of the whole heap. It borrows from *excludes, which must exist as
- * long as the filter and must not move.
+ * Makes a filter for traversals of the whole heap. The filter borrows from *excludes, which must
+ * neither move nor be released while the filter is in use.
  */
 int analysis_excludes_filter(const struct session *session, struct analysis_excludes *excludes,
 			     struct derive_filter *out, struct hdb_error *err);
 
 /*
- * Return whether exactly the references that reach.strong ignores are excluded, and whether none
- * are. In these cases, existing tables can be used.
+ * The first function returns whether exactly the references that reach.strong ignores are excluded.
+ * The second returns whether no references are excluded. In these cases, existing tables can be
+ * used.
  */
 bool analysis_excludes_is_weak(const struct analysis_excludes *excludes);
 bool analysis_excludes_is_none(const struct analysis_excludes *excludes);

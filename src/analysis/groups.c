@@ -1,8 +1,8 @@
 /*
  * analysis/groups.c - counts objects by class, superclass, package or class loader.
  *
- * All objects are first counted by class, and the classes are then added up to other groups. One
- * table of totals, or one pass over the objects, is therefore enough for all kinds of groups.
+ * All objects are first counted by class. The counts of classes are then added up by group. One
+ * table of totals, or one pass over the objects, therefore suffices for all kinds of groups.
  */
 #include "analysis/groups.h"
 
@@ -61,10 +61,11 @@ int analysis_load_groups(const struct session *session, enum derive_group by,
 struct class_sums {
 	const struct session *session;
 	struct derive_total *by_class;
-	bool has_counts; /* by_class contains the import's counts, all as reachable */
+	/* whether by_class contains the import's counts, with all objects as reachable */
+	bool has_counts;
 };
 
-/* Counts objects in passes that do not determine reachability. */
+/* Counts objects in passes that do not determine whether objects are reachable. */
 static int count_alike(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
 	const struct class_sums *sums = ctx;
@@ -90,7 +91,7 @@ static int add_counted(void *ctx, const struct heap_count *count, struct hdb_err
 	return HDB_OK;
 }
 
-/* Reads a block that has objects to count. Sets objects->count to 0 for other blocks. */
+/* Reads a block if it has objects to count. Otherwise sets objects->count to 0. */
 static int read_uncounted(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct class_sums *sums = ctx;
@@ -103,7 +104,7 @@ static int read_uncounted(void *ctx, struct derive_block *block, struct hdb_erro
 	return HDB_OK;
 }
 
-/* Recounts the unreachable objects of a block as such, or counts all its objects. */
+/* Reclassifies the unreachable objects of a block, or counts all objects of the block. */
 static int count_reached(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct class_sums *sums = ctx;
@@ -125,8 +126,8 @@ static int count_reached(void *ctx, struct derive_block *block, struct hdb_error
 }
 
 /*
- * Fills in by_class. If the import's counts can be used, only unreachable objects have to be found,
- * and most dumps have few. Otherwise counts all objects in one pass.
+ * Fills in by_class. If the import's counts can be used, only the unreachable objects must be
+ * found. Most dumps have few of them. Otherwise, counts all objects in one pass.
  */
 static int count_classes(const struct session *session, enum analysis_counting counting,
 			 struct derive_total *by_class, struct hdb_error *err)
@@ -155,7 +156,7 @@ static int count_classes(const struct session *session, enum analysis_counting c
 }
 
 /*
- * Counts the objects of each class for the class and all its superclasses. In the order of the tree
+ * Adds the objects of each class to the class and all its superclasses. In the order of the tree,
  * parents come first, so a backward pass adds each class to its parent once.
  */
 static int fold_supers(const struct heap *heap, const struct derive_total *by_class,
@@ -188,7 +189,10 @@ BASE_ORDER(compare_members, struct member,
 	   BASE_BY(base_compare_text(x->name, x->name_size, y->name, y->name_size)),
 	   BASE_UP(loader_ix), BASE_UP(no))
 
-/* Adds up classes by package or class loader. A package has the number of its first class. */
+/*
+ * Adds up classes by package or class loader. The number of a package is the number of its first
+ * class.
+ */
 static int fold_sorted(struct heap *heap, enum derive_group by, const struct derive_total *by_class,
 		       struct analysis_groups *out, struct hdb_error *err)
 {
@@ -312,7 +316,10 @@ struct native_block {
 	uint8_t reachable[STORE_BLOCK_OBJECTS];
 };
 
-/* Adds the native memory of one block of objects. Most blocks have none and are not decoded. */
+/*
+ * Adds the native memory of one block of objects. Most blocks have no native memory and are not
+ * decoded.
+ */
 static int add_native(const struct session *session, uint32_t block_no, struct native_block *block,
 		      struct derive_total *by_class, struct hdb_error *err)
 {
@@ -481,7 +488,7 @@ void analysis_add_groups(const struct analysis_groups *groups, struct derive_tot
 		add(out, &groups->totals[i]);
 }
 
-/* Adds up the heaps that a filter selects. */
+/* Adds up the heaps selected by a filter. */
 static int add_shown(const struct session *session, struct derive_total *out, struct hdb_error *err)
 {
 	BASE_SCOPED(analysis_groups_release) struct analysis_groups groups = { 0 };
@@ -493,8 +500,8 @@ static int add_shown(const struct session *session, struct derive_total *out, st
 }
 
 /*
- * Adds reachable objects that the dump does not contain. They are not included in totals, but
- * retained sizes include them. Without them, a share could exceed 100 % in a small heap.
+ * Adds reachable objects that are not in the dump. They are not included in totals, but retained
+ * sizes include them. Without them, a share could exceed 100 % in a small heap.
  */
 static int add_invented(const struct session *session, uint64_t *bytes, struct hdb_error *err)
 {

@@ -1,8 +1,8 @@
 /*
- * analysis/groups.h - objects counted by class, superclass, package or class loader.
+ * analysis/groups.h - counts objects by class, superclass, package or class loader.
  *
- * Objects that the dump does not contain (the placeholder for the boot loader, invented classes)
- * are not counted. If a heap filter is set, only objects of the selected heaps are counted.
+ * Objects that are not in the dump (the boot loader's placeholder, invented classes) are not
+ * counted. If a heap filter is set, only objects of the selected heaps are counted.
  *
  * Structures named *out are initialised first, so callers must release them even after a failure.
  */
@@ -21,12 +21,12 @@ struct analysis_groups {
 
 /* How analysis_count_groups distinguishes reachable objects. */
 enum analysis_counting {
-	/*
-	 * Does not distinguish them: all objects are treated as reachable. Uses the import's counts
-	 * and builds no table.
-	 */
+	/* Treats all objects as reachable. Uses the import's counts and builds no table. */
 	ANALYSIS_COUNT_ALL,
-	/* Uses the dominators or the reach tree. If neither exists, builds the reach tree. */
+	/*
+	 * Uses the dominators or the reach tree to find reachable objects. If neither exists,
+	 * builds the reach tree.
+	 */
 	ANALYSIS_COUNT_REACHED
 };
 
@@ -46,14 +46,18 @@ int analysis_count_groups(const struct session *session, enum derive_group by,
 int analysis_make_class_totals(const struct session *session, struct derive_total **out,
 			       struct hdb_error *err);
 
-/* Reads the same totals from the table totals. The caller must free *out even after a failure. */
+/*
+ * Reads the totals of all classes from the `totals` table. The caller must free *out even after a
+ * failure.
+ */
 int analysis_load_class_totals(const struct session *session, struct derive_total **out,
 			       struct hdb_error *err);
 
 /*
  * Counts the objects of each class, without retained sizes. If with_reachable is set, the counts
- * come from the `totals` table if it exists, or from a pass over the objects. Otherwise all objects
- * count as reachable, as the import counted them. The caller must free *out even after a failure.
+ * come from the `totals` table if it exists, or else from a pass over the objects. Otherwise, all
+ * objects count as reachable, as in the import's counts. The caller must free *out even after a
+ * failure.
  */
 int analysis_count_classes(const struct session *session, bool with_reachable,
 			   struct derive_total **out, struct hdb_error *err);
@@ -64,10 +68,10 @@ int analysis_fold_groups(const struct session *session, enum derive_group by,
 			 struct hdb_error *err);
 
 /*
- * Finds native memory of reachable and unreachable objects by group, without groups that own none.
- * The totals contain it in shallow_bytes and unreachable_bytes, and the number of owners in count
- * and unreachable_count. If the heap has no native memory, sets *has to false and *out to no
- * groups.
+ * Finds native memory of reachable and unreachable objects by group. Groups without native memory
+ * are omitted. In the totals, shallow_bytes and unreachable_bytes contain the native memory, and
+ * count and unreachable_count the number of owners. If the heap has no native memory, sets *has to
+ * false and *out to an empty list.
  */
 int analysis_native_groups(const struct session *session, enum derive_group by,
 			   struct analysis_groups *out, bool *has, struct hdb_error *err);
@@ -123,7 +127,7 @@ int analysis_filter_groups(const struct session *session, struct analysis_groups
 
 /*
  * Returns the name of a group, which is the name of a class, package or class loader. The name is
- * not terminated, and is borrowed until the heap is closed.
+ * not terminated. It is borrowed until the heap is closed.
  */
 const char *analysis_group_name(const struct session *session, enum derive_group by, uint32_t no,
 				size_t *size);
@@ -131,12 +135,12 @@ const char *analysis_group_name(const struct session *session, enum derive_group
 /*
  * Reads the total of the whole heap from the `whole` table, which is built if it is missing.
  * retained_bytes is the size retained by all roots, which is 100 % for retained sizes. It exceeds
- * the shallow size by the objects that the dump does not contain.
+ * the shallow size by the size of the objects that are not in the dump.
  */
 int analysis_heap_total(const struct session *session, struct derive_total *out,
 			struct hdb_error *err);
 
-/* Adds up groups that do not overlap, which excludes superclasses. */
+/* Adds up groups that do not overlap. Groups by superclass overlap. */
 void analysis_add_groups(const struct analysis_groups *groups, struct derive_total *out);
 
 /* Returns 100 * part / whole, or 0 if whole is 0. */

@@ -1,11 +1,11 @@
 /*
- * analysis/hash_counter.c - entries in pieces, and a hash table with linear probing, at most three
- * quarters full, that finds them.
+ * analysis/hash_counter.c - stores entries in pieces. A hash table with linear probing, at most
+ * three quarters full, finds the entries.
  *
- * A slot contains the number of an entry and 32 bits of the hash that do not determine the slot.
- * Most lookups of new contents therefore touch only one cache line, and the new entry is written
- * next to the last one. When the table grows, the entries are read in order and only slots are
- * written.
+ * A slot contains the number of an entry, and 32 bits of the hash that are not used for choosing
+ * the slot. Most lookups of new contents therefore touch only one cache line, and the new entry is
+ * written next to the last one. When the table grows, the entries are read in order, and only the
+ * slots are written.
  */
 #include "analysis/hash_counter.h"
 #include "base/sort.h"
@@ -15,11 +15,11 @@
 
 #define FIRST_SLOTS 4096u
 #define FIRST_PIECE 4096u
-/* Maximum count of entries that are sorted by counting. Few entries have larger counts. */
+/* Maximum count for which entries are sorted by counting sort. Few entries have larger counts. */
 #define SMALL_COUNTS 4096u
 
 struct slot {
-	uint32_t number; /* 1 + number of the entry; 0 if the slot is free */
+	uint32_t number; /* 1 + number of the entry, or 0 if the slot is free */
 	uint32_t tag;    /* upper bits of hash.high */
 };
 
@@ -53,7 +53,7 @@ static uint32_t tag_of(struct heap_text_hash hash)
 	return (uint32_t)(hash.high >> 32);
 }
 
-/* Returns the slot of a hash, or the free slot in which it belongs. */
+/* Returns the slot that contains a hash, or the free slot in which the hash belongs. */
 static struct slot *find_slot(const struct analysis_counter *t, struct heap_text_hash hash)
 {
 	struct slot *slots = t->table.data;
@@ -96,8 +96,8 @@ static int grow(struct analysis_counter *t, struct hdb_error *err)
 	struct base_big table = { 0 };
 
 	/*
-	 * The old table is freed first, because the entries contain everything needed, and the
-	 * budget may not suffice for both tables.
+	 * The old table is freed first. It is not needed, because the entries contain all
+	 * information, and the budget may not suffice for both tables.
 	 */
 	base_big_free(&t->table);
 	t->slots = 0;
@@ -114,7 +114,7 @@ static int grow(struct analysis_counter *t, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Adds an entry, with a new piece if the last is full. */
+/* Adds an entry. Allocates a new piece if the last one is full. */
 static int new_entry(struct analysis_counter *t, struct analysis_counter_head **out,
 		     struct hdb_error *err)
 {
@@ -160,7 +160,7 @@ struct counted {
 
 BASE_ORDER(compare_counted, struct counted, BASE_DOWN(count), BASE_UP(number))
 
-/* Writes the entries with large counts to the start of the order, highest count first. */
+/* Writes the entries with large counts to the beginning of the order, highest count first. */
 static int order_large(const struct analysis_counter *t, uint64_t large, uint32_t *order,
 		       struct hdb_error *err)
 {
@@ -206,8 +206,8 @@ int analysis_counter_order(struct analysis_counter *t, uint64_t min_count, uint6
 	}
 	r = order_large(t, large, order, err);
 	/*
-	 * Computes where the entries of each small count begin. They are then written in the order
-	 * of their first objects, so the sort is stable.
+	 * Computes where the entries of each small count begin. Entries are then written in the
+	 * order of their first objects, so the sort is stable.
 	 */
 	at = large;
 	for (uint64_t count = SMALL_COUNTS; count; count--) {

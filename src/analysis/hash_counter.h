@@ -3,8 +3,8 @@
  *
  * Entries of a fixed size are kept in the order of their first occurrence, and a hash table
  * contains their numbers. Both move to a file when the memory budget is exhausted (base/work.h).
- * Different contents are not expected to have the same 128 bits, because the seed is random in each
- * process.
+ * Different contents practically never have the same 128-bit hash, because each process uses a
+ * random seed.
  */
 #ifndef ANALYSIS_HASH_COUNTER_H
 #define ANALYSIS_HASH_COUNTER_H
@@ -18,12 +18,12 @@
  */
 #define ANALYSIS_COUNTER_PIECES 21u
 /*
- * Number of additions between analysis_counter_prefetch and the addition itself: as many as the
- * memory can fetch at the same time.
+ * Number of additions by which analysis_counter_prefetch is ahead: as many as the memory can fetch
+ * at the same time.
  */
 #define ANALYSIS_COUNTER_AHEAD 16u
 
-/* The head of every entry. The caller's data follows and is initially zero. */
+/* The header of every entry. The caller's data follows and is initially zero. */
 struct analysis_counter_head {
 	struct heap_text_hash hash;
 	uint64_t count;
@@ -31,7 +31,7 @@ struct analysis_counter_head {
 };
 
 /*
- * The caller must set the first three members, zero the others, and finally call
+ * A counter. The caller must set the first three members, zero the others, and finally call
  * analysis_counter_release.
  */
 struct analysis_counter {
@@ -43,14 +43,14 @@ struct analysis_counter {
 	uint64_t used; /* number of different hashes */
 	struct base_big pieces[ANALYSIS_COUNTER_PIECES];
 	struct base_big table; /* struct slot (hash_counter.c) */
-	uint64_t slots;        /* a power of two; 0 at first */
-	/* uint32_t: numbers of entries, as sorted by analysis_counter_order */
+	uint64_t slots;        /* a power of two, or 0 initially */
+	/* uint32_t: numbers of the entries, in the order of analysis_counter_order */
 	struct base_big order;
 };
 
 /*
- * Counts object ix under `hash`. Sets *entry to the entry, borrowed until analysis_counter_release.
- * Objects must be counted in ascending order.
+ * Counts object ix with the given hash. Sets *entry to the entry, which is borrowed until
+ * analysis_counter_release. Objects must be counted in ascending order.
  */
 int analysis_counter_add(struct analysis_counter *tally, struct heap_text_hash hash, uint32_t ix,
 			 void **entry, struct hdb_error *err);
@@ -60,8 +60,8 @@ void analysis_counter_prefetch(const struct analysis_counter *tally, struct heap
 
 /*
  * Sorts the entries that were counted at least min_count times: highest count first, then lowest
- * first_ix, so that the order does not depend on the hashes. Sets *kept to their number. Nothing
- * can be added afterwards.
+ * first_ix, so that the order does not depend on the hashes. Sets *kept to the number of these
+ * entries. Nothing can be added afterwards.
  */
 int analysis_counter_order(struct analysis_counter *tally, uint64_t min_count, uint64_t *kept,
 			   struct hdb_error *err);

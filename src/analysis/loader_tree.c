@@ -57,8 +57,8 @@ static int look_for_loaders(void *ctx, const struct heap_block *block, struct hd
 }
 
 /*
- * Finds instances of java.lang.ClassLoader, all objects that classes have as their class loader,
- * and the boot loader.
+ * Finds the class loaders: the instances of java.lang.ClassLoader, all objects that classes have as
+ * their class loader, and the boot loader.
  */
 static int find_loaders(const struct session *session, struct analysis_loader_tree *tree,
 			struct hdb_error *err)
@@ -83,7 +83,7 @@ static int find_loaders(const struct session *session, struct analysis_loader_tr
 }
 
 /*
- * Reads the parents from a field of java.lang.ClassLoader. If the dump is missing, they remain
+ * Reads the parents from a field of java.lang.ClassLoader. If the dump is missing, the parents are
  * unknown, which is not a failure. A null parent stands for the boot loader.
  */
 static int find_parents(const struct session *session, struct analysis_loader_tree *tree,
@@ -109,7 +109,7 @@ static int find_parents(const struct session *session, struct analysis_loader_tr
 	return HDB_OK;
 }
 
-/* Counts the parents of each class loader. One class loader of a cycle loses its parent. */
+/* Computes the level of each class loader. In a cycle, one class loader loses its parent. */
 static void find_levels(struct analysis_loader_tree *tree)
 {
 	assert(tree->all.count <= LOADERS_MAX);
@@ -132,7 +132,7 @@ struct child {
 	uint64_t retained_bytes;
 };
 
-/* Sorts by parent, then by retained size. The boot loader counts as the largest. */
+/* Sorts by parent, then by retained size. The boot loader is treated as the largest. */
 BASE_ORDER(compare_children, struct child, BASE_UP(parent), BASE_DOWN(retained_bytes), BASE_UP(no))
 
 static size_t find_children(const struct child *children, size_t count, uint32_t parent)

@@ -1,8 +1,8 @@
 /*
  * analysis/members.c - finds the objects selected by a class name, a pattern or a class loader.
  *
- * A set is a mark on each of its classes. Objects are then found block by block. Most classes occur
- * in few blocks, and the other blocks are skipped without decoding them.
+ * A set is represented by marks on classes. Its objects are then found block by block. Most classes
+ * occur in few blocks, and the other blocks are skipped without decoding them.
  */
 #include "analysis/members.h"
 
@@ -20,7 +20,7 @@
 /* "loader app", as printed in sentences, is also accepted */
 static const char loader_prefix[] = "loader:";
 
-/* Maximum number of bytes compared of a class loader's name. Longer names never match. */
+/* Maximum number of bytes of a class loader's name that are compared. Longer names never match. */
 #define LOADER_NAME_BYTES 256
 
 void analysis_members_release(struct analysis_members *members)
@@ -47,7 +47,7 @@ static int mark_classes(const struct session *session, const char *pattern, bool
 	return HDB_OK;
 }
 
-/* Marks the classes of a class loader given as an object. */
+/* Marks the classes of a class loader that is given as an object. */
 static int mark_loader_object(const struct session *session, const char *target,
 			      struct analysis_members *m, struct hdb_error *err)
 {
@@ -85,8 +85,8 @@ static int mark_loader(const struct session *session, const char *name, struct a
 
 		m->is_member_class[no] = base_glob(name, heap_loader_name(heap, class));
 		/*
-		 * Finding the name of a class loader requires reading the dump. Consecutive classes
-		 * usually have the same class loader, so its name is cached.
+		 * The name of a class loader is read from the dump. Consecutive classes usually
+		 * have the same class loader, so its name is cached.
 		 */
 		if (!m->is_member_class[no] && class->loader_ix != last_ix) {
 			TRY_ERRORS(analysis_loader_name(heap, class->loader_ix, label,
@@ -102,8 +102,8 @@ static int mark_loader(const struct session *session, const char *name, struct a
 }
 
 /*
- * Extends the set from the instances of a class loader's classes to all objects that belong to the
- * class loader.
+ * Extends a set of instances of a class loader's classes to all objects that belong to the class
+ * loader.
  */
 static int add_loaders(const struct session *session, struct analysis_members *m,
 		       struct hdb_error *err)
@@ -143,7 +143,7 @@ static int add_loaders(const struct session *session, struct analysis_members *m
 
 /* ---- objects ---- */
 
-/* Returns the marks of classes whose objects have to be examined. */
+/* Returns marks for the classes whose objects must be examined. */
 static const uint8_t *read_classes(const struct analysis_members *m)
 {
 	return m->is_read_class ? m->is_read_class : m->is_member_class;
@@ -184,8 +184,8 @@ static void count_member(struct analysis_members *m, bool is_reachable, uint64_t
 }
 
 /*
- * Counts the members, and lists them if ixs is not NULL. `room` is the size of ixs; more members
- * indicate damaged counts.
+ * Counts the members, and lists them if `ixs` is not NULL. `room` is the size of `ixs`. If there
+ * are more members, the counts are damaged.
  */
 static int pass(const struct session *session, struct analysis_members *m, uint32_t *ixs,
 		uint64_t room, struct hdb_error *err)
@@ -221,7 +221,7 @@ static int pass(const struct session *session, struct analysis_members *m, uint3
 	return HDB_OK;
 }
 
-/* Adds up the import's counts of the members' classes. */
+/* Adds up the import's counts for the members' classes. */
 struct room {
 	const struct analysis_members *members;
 	uint64_t count;
@@ -381,7 +381,7 @@ int analysis_member_list_next(const struct session *session, const struct analys
 
 /* ---- the lower bound ---- */
 
-/* State of an object in the search for the topmost members; 0 means unknown. */
+/* State of an object in the search for the topmost members. 0 means unknown. */
 enum { CLEAR = 1, COVERED = 2 };
 
 struct bound {
@@ -399,7 +399,7 @@ static bool is_member(const struct bound *b, uint32_t ix)
 
 /*
  * Sets the state of a member and of all objects that dominate it. The first walk climbs to an
- * object whose state is known, and finds the topmost member on the way. The second walk sets the
+ * object with a known state, and finds the topmost member on the way. The second walk sets the
  * states. Each object gets its state only once, so all walks together take linear time.
  */
 static int cover(const struct bound *b, uint32_t ix, struct hdb_error *err)
@@ -416,8 +416,8 @@ static int cover(const struct bound *b, uint32_t ix, struct hdb_error *err)
 					    "dominators form a circle", err);
 	}
 	/*
-	 * Everything below a covered object is covered. Otherwise, only the objects below the
-	 * topmost member are.
+	 * All objects below a covered object are covered. Otherwise, only the objects below the
+	 * topmost member are covered.
 	 */
 	if (v != HEAP_NONE && b->state[v] == COVERED)
 		top = HEAP_NONE;

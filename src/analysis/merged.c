@@ -1,9 +1,10 @@
 /*
  * analysis/merged.c - builds a tree over the objects whose branches are merged by name.
  *
- * There are two ways of assigning nodes to objects: passes over the heap, which assign nodes to all
- * objects (place_all), or, if only few objects count, walks up from each of them (place_few). Both
- * create the same nodes in the same order, so the answer does not depend on the method.
+ * There are two ways of assigning nodes to objects: passes over the heap assign nodes to all
+ * objects (place_all). If only few objects count, walking up from each of these objects is faster
+ * (place_few). Both methods create the same nodes in the same order, so the answer does not depend
+ * on the method.
  */
 #include "analysis/merged.h"
 
@@ -18,24 +19,27 @@
 
 /* Number of blocks of objects between two checks of the cancel flag. */
 #define STEP_BLOCKS 16
-/* Divisor: share of the memory budget that the nodes may take. */
+/* The nodes may take at most 1/NODES_SHARE of the memory budget. */
 #define NODES_SHARE 4
 /*
- * Minimum limit on the number of nodes, whatever the budget. With fewer nodes the tree would be
- * useless.
+ * Lower bound of the limit on the number of nodes, regardless of the budget. With fewer nodes, the
+ * tree would be useless.
  */
 #define NODES_MIN 4096u
-/* Number of bytes per slot in the map by_place, including the half of it that is empty. */
+/* Number of bytes per slot in the map by_place, including its empty half. */
 #define SLOT_BYTES 24
 
-/* Maximum number of steps of place_few: some 20 ms and 5 MB. */
+/* Maximum number of steps of place_few, which take about 20 ms and 5 MB. */
 #define FEW_STEPS (1u << 17)
 /* Number of members between two checks of the cancel flag. */
 #define STEP_MEMBERS 1024
-/* No step: the value above the last step of a path, and for a member that is not reachable. */
+/*
+ * Value that stands for the step above the last step of a path, and for a member that is not
+ * reachable.
+ */
 #define NOWHERE UINT32_MAX
 
-/* Values of place[]. The lower bits of a pending object are the number of its name. */
+/* Values of place[]. If an object is pending, the lower bits are the number of its name. */
 #define PLACE_NONE ANALYSIS_PLACE_NONE
 #define PLACE_WAITS ANALYSIS_PLACE_WAITS
 
@@ -66,7 +70,7 @@ int analysis_merged_text(struct analysis_merged *m, const char *text, uint32_t *
 }
 
 /*
- * Fills in names[no] for instances of class no, and names[class_count + no] for its class object.
+ * Sets names[no] for the instances of class `no`, and names[class_count + no] for its class object.
  */
 static int intern_classes(const struct session *session, struct analysis_merged *m, uint32_t *names,
 			  struct hdb_error *err)
@@ -128,9 +132,9 @@ struct placing {
 	const struct session *session;
 	struct analysis_merged *m;
 	const struct analysis_merged_source *source;
-	uint32_t *parent; /* indexed by object; links are reversed while a path is walked */
-	uint32_t *place;  /* indexed by object: its node, or PLACE_* */
-	uint32_t *names;  /* indexed by class: name of instances, then name of class objects */
+	uint32_t *parent; /* by object; links are reversed while a path is walked */
+	uint32_t *place;  /* by object: its node, or PLACE_* */
+	uint32_t *names;  /* by class: name of instances, then name of class objects */
 };
 
 /* Reads the parents of one block of objects. */
@@ -142,7 +146,7 @@ static int load_parents(struct placing *p, uint32_t block_no, struct hdb_error *
 	case ANALYSIS_TREE_DOMINATORS:
 		return derive_dominator_block(p->session->derive, block_no, out, err);
 	case ANALYSIS_TREE_WITHOUT:
-		return HDB_OK; /* all parents were computed at once */
+		return HDB_OK; /* all parents have already been computed */
 	default:
 		return derive_reach_block(p->session->derive,
 					  p->source->tree == ANALYSIS_TREE_REACH_STRONG, block_no,
@@ -150,7 +154,7 @@ static int load_parents(struct placing *p, uint32_t block_no, struct hdb_error *
 	}
 }
 
-/* Returns the table that contains a tree, 0 if none does. */
+/* Returns the table that contains a tree, or 0 if no table does. */
 static enum store_table table_of(enum analysis_tree tree)
 {
 	static const enum store_table tables[] = {
@@ -164,8 +168,8 @@ static enum store_table table_of(enum analysis_tree tree)
 }
 
 /*
- * Reads the parents, and stores the names of objects in place[]. A heap filter does not apply here,
- * because paths may contain hidden objects.
+ * Reads the parents, and stores the names of the objects in place[]. A heap filter does not apply
+ * here, because paths may contain hidden objects.
  */
 static int load(struct placing *p, struct heap_block *block, struct hdb_error *err)
 {
@@ -206,8 +210,8 @@ static int damaged(void *ctx, uint32_t ix, const char *what, struct hdb_error *e
 
 /*
  * Assigns nodes to a pending object and its pending ancestors. Paths may be millions of objects
- * long, so it does not use recursion or a stack. Instead, it reverses the parent links on the way
- * up and restores them on the way down.
+ * long, so the function uses neither recursion nor a stack. It reverses the parent links on the way
+ * up, and restores them on the way down.
  */
 int analysis_merged_place(const struct analysis_places *p, uint32_t ix, struct hdb_error *err)
 {
@@ -238,7 +242,7 @@ int analysis_merged_place(const struct analysis_places *p, uint32_t ix, struct h
 	return HDB_OK;
 }
 
-/* Finds the node of an object, below its parent's node, by the object's name. */
+/* Finds the node of an object: the child of its parent's node with the object's name. */
 static int settle(void *ctx, uint32_t above, uint32_t ix, uint32_t *node, struct hdb_error *err)
 {
 	const struct placing *p = ctx;
@@ -248,7 +252,8 @@ static int settle(void *ctx, uint32_t above, uint32_t ix, uint32_t *node, struct
 }
 
 /*
- * Counts an object in its node. If two objects retain the same size, the example is the first one.
+ * Counts an object in its node. If two objects retain the same amount, the first one is the
+ * example.
  */
 static void count_object(struct analysis_merged_sum *sum, uint32_t ix, uint64_t shallow,
 			 uint64_t weight)
@@ -262,7 +267,7 @@ static void count_object(struct analysis_merged_sum *sum, uint32_t ix, uint64_t 
 }
 
 /*
- * Reads the sizes by which the example is chosen: retained sizes if the table is built, and
+ * Reads the sizes by which the example is chosen: retained sizes if the table has been built, and
  * otherwise shallow sizes.
  */
 static int weights(const struct session *session, const struct heap_block *block, uint64_t *out,
@@ -351,7 +356,10 @@ struct way_step {
 	uint32_t node;  /* set once the step has a node */
 };
 
-/* The path of a member: its own step, and the steps that are not on earlier paths, lowest first. */
+/*
+ * The path of a member: its own step, and the steps that are not part of earlier paths, lowest
+ * first.
+ */
 struct way {
 	uint32_t step;
 	uint32_t first, end;
@@ -362,7 +370,7 @@ struct few {
 	struct placing *placing;
 	struct base_vec steps;    /* struct way_step */
 	struct base_vec ways;     /* struct way, one per member */
-	struct base_idmap number; /* index of object -> number of its step */
+	struct base_idmap number; /* from the index of an object to the number of its step */
 };
 
 static struct way_step *step_at(const struct few *f, uint32_t no)
@@ -389,7 +397,7 @@ static int parent_of(const struct few *f, uint32_t ix, bool *reachable, uint32_t
 }
 
 /*
- * Adds the part of a member's path that earlier paths do not contain, at most FEW_STEPS + 1 steps.
+ * Adds the part of a member's path that is not part of earlier paths, at most FEW_STEPS + 1 steps.
  */
 static int add_way(struct few *f, uint32_t member, struct hdb_error *err)
 {
@@ -464,8 +472,8 @@ static int place_way(const struct few *f, const struct way *way, struct hdb_erro
 }
 
 /*
- * Counts a member in its node. If retained sizes are known, the node's example is the member with
- * the largest retained size.
+ * Counts a member in its node. If retained sizes are known, the example of the node is the member
+ * with the largest retained size.
  */
 static int count_member(const struct few *f, uint32_t ix, struct analysis_merged_sum *sum,
 			struct hdb_error *err)
@@ -487,9 +495,9 @@ static int count_member(const struct few *f, uint32_t ix, struct analysis_merged
 }
 
 /*
- * Does the same as place_all for the objects of the source's list, by walking up from each object.
+ * Does the same as place_all for the objects in the source's list, by walking up from each object.
  * If the paths have more than FEW_STEPS steps, sets *is_done to false and adds nothing. The tree's
- * table must be built.
+ * table must have been built.
  */
 static int place_few(struct placing *p, unsigned dump, bool *is_done, struct hdb_error *err)
 {
@@ -513,7 +521,7 @@ static int place_few(struct placing *p, unsigned dump, bool *is_done, struct hdb
 	return r;
 }
 
-/* ---- objects whose nodes the caller knows ---- */
+/* ---- objects whose nodes the caller determines ---- */
 
 /* State of analysis_merged_count. */
 struct counting {
@@ -579,7 +587,7 @@ int analysis_merged_add(const struct session *session, struct analysis_merged *m
 			const struct analysis_merged_source *source, struct hdb_error *err)
 {
 	assert(dump < m->dump_count);
-	/* Whole blocks are read, so the arrays are rounded up to them. */
+	/* Whole blocks are read, so the sizes of the arrays are rounded up to whole blocks. */
 	const uint64_t n = (uint64_t)heap_block_count(session->heap) * STORE_BLOCK_OBJECTS;
 	struct placing p = { .session = session, .m = m, .source = source };
 	BASE_SCOPED(base_big_free) struct base_big parent = { 0 }, places = { 0 };
@@ -594,7 +602,10 @@ int analysis_merged_add(const struct session *session, struct analysis_merged *m
 	TRY(BASE_ALLOC(weight, STORE_BLOCK_OBJECTS, "a merged tree", err));
 	TRY(BASE_ALLOC(names, ((size_t)session->heap->class_count + 1) * 2, "a merged tree", err));
 	p.names = names;
-	/* Building a table needs memory, too, so this is done before the arrays are allocated. */
+	/*
+	 * Building a table also requires memory, so the table is built before the arrays are
+	 * allocated.
+	 */
 	if (table_of(source->tree))
 		TRY(derive_need(session->derive, table_of(source->tree), err));
 	TRY(intern_classes(session, m, names, err));
@@ -615,8 +626,8 @@ int analysis_merged_add(const struct session *session, struct analysis_merged *m
 }
 
 /*
- * Computes the totals. Children have higher numbers than their parents, so one backward pass is
- * enough.
+ * Computes the totals. Children have higher numbers than their parents, so one backward pass
+ * suffices.
  */
 void analysis_merged_finish(struct analysis_merged *m)
 {
@@ -649,7 +660,7 @@ void analysis_merged_path(const struct analysis_merged *m, uint32_t node, uint32
 			  size_t size)
 {
 	static const char arrow[] = " > ";
-	/* the text is written upwards from the node, and backwards from the end of the buffer */
+	/* the text is written from the node upwards, and from the end of the buffer backwards */
 	size_t at = size - 1;
 
 	assert(size > 4);
@@ -659,7 +670,7 @@ void analysis_merged_path(const struct analysis_merged *m, uint32_t node, uint32
 		const char *prefix = name->kind == ANALYSIS_NAME_CLASS ? "class " : "";
 		const size_t need = strlen(prefix) + name->size + (v == node ? 0 : strlen(arrow));
 
-		/* Leaves room for "..." before this name. */
+		/* Leave room for "..." before this name. */
 		if (need + 3 > at) {
 			at -= 3;
 			memcpy(buf + at, "...", 3);

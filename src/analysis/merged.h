@@ -4,11 +4,11 @@
  *
  * The names on the path from the root to an object determine its node. For example, all entries of
  * all tables of all maps that a class holds are one node. Trees of different dumps therefore have
- * the same nodes, whatever the addresses of their objects. An object with the same name as its
+ * the same nodes, regardless of the addresses of their objects. An object with the same name as its
  * parent (a node of a linked list, a branch of a tree) belongs to its parent's node.
  *
- * To use it: analysis_merged_init, analysis_merged_add for each dump, analysis_merged_finish, then
- * analysis_merged_walk for the nodes to show.
+ * Call analysis_merged_init, then analysis_merged_add for each dump, then analysis_merged_finish,
+ * and finally analysis_merged_walk for the nodes to show.
  */
 #ifndef ANALYSIS_MERGED_H
 #define ANALYSIS_MERGED_H
@@ -17,11 +17,11 @@
 #include "analysis/session.h"
 #include "base/name_tree.h"
 
-/* Maximum depth of nodes. Deeper objects are counted in their ancestor on this level. */
+/* Maximum depth of nodes. Deeper objects are counted in their ancestor at this level. */
 #define ANALYSIS_MERGED_DEPTH 100u
 /* Maximum number of nodes (a few hundred MB), unless the memory budget allows fewer. */
 #define ANALYSIS_MERGED_NODES (1u << 21)
-/* Not a node; the parent of nodes on the top level. */
+/* Number that stands for the parent of the nodes on the top level. It is not a node. */
 #define ANALYSIS_MERGED_TOP BASE_TREE_TOP
 
 /* The trees that can be merged. */
@@ -30,26 +30,26 @@ enum analysis_tree {
 	/* shortest paths that ignore weak, soft, phantom and final references */
 	ANALYSIS_TREE_REACH_STRONG,
 	ANALYSIS_TREE_DOMINATORS,
-	ANALYSIS_TREE_WITHOUT /* shortest paths that avoid the references of a filter */
+	ANALYSIS_TREE_WITHOUT /* shortest paths without the references excluded by a filter */
 };
 
 /* Specifies which objects are merged along which tree. All pointers are borrowed. */
 struct analysis_merged_source {
 	enum analysis_tree tree;
 	const struct derive_filter *filter; /* filter of ANALYSIS_TREE_WITHOUT */
-	/* one bit per object: whether it counts; NULL means all objects count */
+	/* one bit per object: whether the object counts; NULL means that all objects count */
 	const uint64_t *members;
 	/*
 	 * The same set as an ascending list, or NULL. If the list is short, only the paths of these
-	 * objects are read, and not the whole heap.
+	 * objects are read, not the whole heap.
 	 */
 	const uint32_t *list;
 	uint64_t list_count;
-	/* struct derive_native, ascending by object; NULL: native memory is not counted */
+	/* struct derive_native, ascending by object, or NULL if native memory is not counted */
 	const struct base_vec *native;
 };
 
-/* Kind of a name: the class object rather than instances; only when merging by class. */
+/* Kind of a name: the class object, not the instances. Used only when merging by class. */
 #define ANALYSIS_NAME_CLASS 1
 
 /* The figures of a node in one dump. */
@@ -59,14 +59,17 @@ struct analysis_merged_sum {
 	/* totals that include all nodes below; set by analysis_merged_finish */
 	uint64_t total_count;
 	uint64_t total_bytes;
-	uint64_t native_bytes; /* native memory owned by these objects */
+	uint64_t native_bytes; /* native memory owned by the objects of the node */
 	uint64_t total_native;
 	/*
 	 * the object of the node with the largest retained size, or HEAP_NONE if the node has no
-	 * object
+	 * objects
 	 */
 	uint32_t example_ix;
-	/* retained size of this object, or its shallow size if the `retained` table is not built */
+	/*
+	 * retained size of this object, or its shallow size if the `retained` table has not been
+	 * built
+	 */
 	uint64_t example_bytes;
 };
 
@@ -90,61 +93,61 @@ void analysis_merged_release(struct analysis_merged *m);
 /*
  * Adds the objects of the session's heap to the tree, as dump number `dump`. Builds the tree's
  * table if it is missing. Memory: the nodes, and temporarily 8 bytes per object within the budget.
- * Objects that the dump does not contain are not counted. The heap must stay open until the tree is
+ * Objects that are not in the dump are not counted. The heap must stay open until the tree is
  * released.
  */
 int analysis_merged_add(const struct session *session, struct analysis_merged *m, unsigned dump,
 			const struct analysis_merged_source *source, struct hdb_error *err);
 
 /*
- * ---- another way to fill it, for callers that find the objects' nodes themselves ----
+ * ---- filling the tree by callers that determine the nodes of objects themselves ----
  *
  * Call analysis_merged_limit first, then _text and _child for names and nodes as they are found,
- * then analysis_merged_count once per dump.
+ * and finally analysis_merged_count once per dump.
  */
 void analysis_merged_limit(struct analysis_merged *m, const struct session *session);
-/* Finds or adds a name. The string is copied. */
+/* Finds or adds a name. Copies the string. */
 int analysis_merged_text(struct analysis_merged *m, const char *text, uint32_t *no,
 			 struct hdb_error *err);
 /*
- * Values of place[]. ANALYSIS_PLACE_NONE: no path leads to the object. If the highest bit is set,
- * the node is not known yet, and the lower bits belong to the caller.
+ * Values of place[]. ANALYSIS_PLACE_NONE means that no path leads to the object. If the highest bit
+ * is set, the node is not known yet, and the lower bits are available to the caller.
  */
 #define ANALYSIS_PLACE_NONE UINT32_MAX
 #define ANALYSIS_PLACE_WAITS 0x80000000u
 
 /* Information needed to find the nodes of a tree in which each object has one parent. */
 struct analysis_places {
-	uint32_t *parent; /* indexed by object, HEAP_NONE for a root; every call restores it */
-	uint32_t *place;  /* indexed by object: its node, or one of ANALYSIS_PLACE_* */
+	uint32_t *parent; /* by object, HEAP_NONE for a root; every call restores the links */
+	uint32_t *place;  /* by object: its node, or one of ANALYSIS_PLACE_* */
 	/*
-	 * Sets *node to the node of object ix. On entry, *node is the node of its parent `above`
-	 * (HEAP_NONE for a root).
+	 * Sets *node to the node of object ix. On entry, *node is the node of the object's parent
+	 * `above`, which is HEAP_NONE for a root.
 	 */
 	int (*settle)(void *ctx, uint32_t above, uint32_t ix, uint32_t *node,
 		      struct hdb_error *err);
-	/* Called if an object has an impossible parent. Returns the error. */
+	/* Called if the parent of an object is impossible. Returns the error. */
 	int (*damaged)(void *ctx, uint32_t ix, const char *what, struct hdb_error *err);
 	void *ctx;
 };
 /* Assigns nodes to a pending object and to its pending ancestors, ancestors first. */
 int analysis_merged_place(const struct analysis_places *p, uint32_t ix, struct hdb_error *err);
 /*
- * Finds or adds the child with this name. Returns `parent` itself if it has the name, or if a limit
- * was reached.
+ * Finds or adds the child with this name. Returns `parent` itself if `parent` has this name, or if
+ * a limit has been reached.
  */
 int analysis_merged_child(struct analysis_merged *m, uint32_t parent, uint32_t name, uint32_t *out,
 			  struct hdb_error *err);
 
-/* The nodes of all objects in a dump. All pointers are borrowed. */
+/* The nodes of all objects of a dump. All pointers are borrowed. */
 struct analysis_merged_places {
-	const uint32_t *node; /* indexed by index: the node, or ANALYSIS_MERGED_TOP for none */
+	const uint32_t *node; /* by object: the node, or ANALYSIS_MERGED_TOP if there is none */
 	/*
-	 * one bit per object: count its bytes but not the object, because the bytes belong to
-	 * another object, or NULL if none
+	 * one bit per object: whether to count its size but not the object, because its bytes
+	 * belong to another object; NULL if there are no such objects
 	 */
 	const uint64_t *added;
-	/* one bit per object: whether it counts; NULL means all objects count */
+	/* one bit per object: whether the object counts; NULL means that all objects count */
 	const uint64_t *members;
 };
 
@@ -175,24 +178,26 @@ static inline struct analysis_merged_sum *analysis_merged_sum(const struct analy
 }
 
 /*
- * Writes the names from below `above` (ANALYSIS_MERGED_TOP: from the top) down to the node, as in
- * "a.B > c.D > e.F". If the names do not fit, replaces the beginning with "...". size is at least
- * 5.
+ * Writes the names of the nodes from below `above` (from the top if it is ANALYSIS_MERGED_TOP) down
+ * to the node, as in "a.B > c.D > e.F". If the names do not fit, replaces the beginning with "...".
+ * size is at least 5.
  */
 void analysis_merged_path(const struct analysis_merged *m, uint32_t node, uint32_t above, char *buf,
 			  size_t size);
 
 /* ---- the nodes to show ---- */
 
-/* A row: a node, or all siblings that are too small to be shown one by one. */
+/* A row: a node, or all siblings that are too small for separate rows. */
 struct analysis_merged_step {
-	uint32_t node;   /* the node; for `others`, their parent or ANALYSIS_MERGED_TOP */
-	uint32_t others; /* 0: the node itself; otherwise 1 + index in the walk's rests */
+	/* the node or, for `others`, its parent, which may be ANALYSIS_MERGED_TOP */
+	uint32_t node;
+	/* 0 for the node itself, otherwise 1 + index among the rests of the walk */
+	uint32_t others;
 };
 
 /*
- * Siblings that are not shown, with everything below them. The sums of the shown children and of
- * the rest add up to the sum below their parent.
+ * Siblings that are not shown, including all nodes below them. The sums of the shown children and
+ * of the rest add up to the sum below their parent.
  */
 struct analysis_merged_rest {
 	uint32_t nodes; /* number of siblings */
@@ -200,8 +205,8 @@ struct analysis_merged_rest {
 };
 
 /*
- * The nodes to show. Parents come before children, siblings are sorted by rank, highest first, and
- * the rest of the siblings comes last.
+ * The nodes to show. Parents come before their children. Siblings are sorted by rank, highest
+ * first, and the rest of the siblings comes last.
  */
 struct analysis_merged_walk {
 	struct analysis_merged_step *order; /* owned */
@@ -211,8 +216,8 @@ struct analysis_merged_walk {
 	/* struct analysis_merged_sum: totals of the rests, dump_count per rest */
 	struct base_vec sums;
 	/*
-	 * number of nodes omitted because they are too small or too deep, and number of their
-	 * objects in the newest dump
+	 * number of nodes omitted because they are too small or too deep, and number of objects in
+	 * these nodes in the newest dump
 	 */
 	struct analysis_cut small, deep;
 };
@@ -226,8 +231,8 @@ struct analysis_merged_worth {
 };
 
 /*
- * Orders the nodes to show. Small siblings of shown nodes become one step, `others`, except on
- * levels below max_depth. The caller must release *out, even after a failure.
+ * Determines the nodes to show and their order. Small siblings of shown nodes become one step,
+ * `others`, except on levels below max_depth. The caller must release *out, even after a failure.
  */
 int analysis_merged_walk(const struct analysis_merged *m, const struct analysis_merged_worth *worth,
 			 struct analysis_merged_walk *out, struct hdb_error *err);

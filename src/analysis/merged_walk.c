@@ -1,5 +1,5 @@
 /*
- * analysis/merged_walk.c - puts the nodes of a merged tree into the order in which they are shown.
+ * analysis/merged_walk.c - sorts the nodes of a merged tree into the order in which they are shown.
  */
 #include "analysis/merged.h"
 #include "analysis/population.h"
@@ -34,8 +34,8 @@ static int compare_shown(const void *ctx, uint32_t a, uint32_t b)
 /* ---- others ---- */
 
 /*
- * Returns whether a node and everything below it are empty in all dumps, which happens if a filter
- * removed its objects.
+ * Returns whether a node and all nodes below it are empty in all dumps. This happens if a filter
+ * has removed their objects.
  */
 static bool is_empty(const struct analysis_merged *m, uint32_t node)
 {
@@ -47,8 +47,8 @@ static bool is_empty(const struct analysis_merged *m, uint32_t node)
 }
 
 /*
- * Collects the rests. rest_of[node] becomes 1 + index of the rest below a node, or 0 if there is
- * none. The entry after the last node is for the top level.
+ * Collects the rests. rest_of[node] becomes 1 + index of the rest below a node, or 0 if there is no
+ * rest. The entry after the last node is for the top level.
  */
 static int add_rests(const struct analysis_merged *m, const bool *is_shown, uint32_t *rest_of,
 		     struct analysis_merged_walk *out, struct hdb_error *err)
@@ -107,14 +107,14 @@ const struct analysis_merged_sum *analysis_merged_step_sum(const struct analysis
 
 /* ---- order ---- */
 
-/* Adds a step for the rest of a level, if it has one. */
+/* Adds a step for the rest of a level, if there is a rest. */
 static void add_rest(uint32_t above, uint32_t rest, struct analysis_merged_walk *out)
 {
 	if (rest)
 		out->order[out->count++] = (struct analysis_merged_step){ above, rest };
 }
 
-/* Writes the steps, each level with its rest at the end. */
+/* Writes the steps. Each level ends with its rest. */
 static int put_steps(const struct analysis_merged *m, const struct base_tree_list *list,
 		     const uint32_t *rest_of, struct analysis_merged_walk *out,
 		     struct hdb_error *err)

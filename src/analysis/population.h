@@ -1,5 +1,6 @@
 /*
- * analysis/population.h - the objects that an answer counts, and the number of those that it omits.
+ * analysis/population.h - defines the objects that an answer counts, and counts the objects that it
+ * omits.
  */
 #ifndef ANALYSIS_POPULATION_H
 #define ANALYSIS_POPULATION_H
@@ -7,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The objects to which the numbers of an answer refer. */
+/* The objects to which the figures of an answer refer. */
 enum analysis_population {
 	/* no objects: the answer is about the dump, the database or a single object */
 	ANALYSIS_OF_NOTHING,

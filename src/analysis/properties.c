@@ -1,6 +1,6 @@
 /*
  * analysis/properties.c - finds system properties and other facts about the VM. The tables below
- * list where they are stored.
+ * list where these facts are stored.
  */
 #include "analysis/properties.h"
 
@@ -23,13 +23,13 @@
 /* The kind of object to which a static field leads. */
 enum source_kind { A_COLLECTION, A_VALUE };
 
-/* A place where properties are found. */
+/* A place in which properties are stored. */
 struct source {
 	const char *section;
-	const char *field; /* a static field, with its class */
-	const char *path;  /* field path from there; "" is the object itself */
+	const char *field; /* static field, with the name of its class */
+	const char *path;  /* field path from this field, or "" for the object itself */
 	enum source_kind kind;
-	/* path from keys and elements to their strings; "" if they are strings themselves */
+	/* path from keys and elements to their strings, or "" if they are strings themselves */
 	const char *inside;
 };
 
@@ -53,11 +53,11 @@ static const struct source sources[] = {
 };
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
 
-/* ---- one after the other ---- */
+/* ---- iterating over the properties ---- */
 
 /*
  * Finds the object of a key, element or value, or the object at the path `inside` from it. Sets *ix
- * to HEAP_NONE if there is none.
+ * to HEAP_NONE if there is no object.
  */
 static int object_of(const struct session *session, const struct heap_value *value,
 		     const char *inside, uint32_t *ix, struct hdb_error *err)
@@ -74,7 +74,7 @@ static int object_of(const struct session *session, const struct heap_value *val
 	return HDB_OK;
 }
 
-/* Writes the text of a value; ix is the object that object_of() found for it. */
+/* Writes the text of a value. `ix` is the object that object_of() found for the value. */
 static int text_of(const struct session *session, const struct heap_value *value, uint32_t ix,
 		   struct base_text text, struct hdb_error *err)
 {
@@ -91,7 +91,10 @@ static int text_of(const struct session *session, const struct heap_value *value
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Opens the collection of a source. Returns HDB_NOTFOUND if the heap does not contain it. */
+/*
+ * Opens the collection of a source. Returns HDB_NOTFOUND if the heap does not contain the
+ * collection.
+ */
 static int open_source(const struct session *session, struct analysis_properties *p,
 		       const struct source *source, struct hdb_error *err)
 {
@@ -102,8 +105,8 @@ static int open_source(const struct session *session, struct analysis_properties
 	TRY(heap_path_object(session->heap, ix, source->path, &ix, err));
 	TRY(heap_collection_open(session->heap, ix, &p->collection, err));
 	/*
-	 * Maps of the JDK do not have this shape. Without it, the iteration owns nothing that would
-	 * have to be released.
+	 * Maps of the JDK do not have this shape. For any other shape, the iteration owns nothing
+	 * that must be released.
 	 */
 	if (p->collection.inner && p->collection.inner->shape == HEAP_NODES)
 		return HDB_NOTFOUND;
@@ -167,7 +170,7 @@ int analysis_properties_next(const struct session *session, struct analysis_prop
 	return HDB_END;
 }
 
-/* ---- the largest size of the heap ---- */
+/* ---- the maximum heap size ---- */
 
 /* Static fields that contain the limit, unless the property below is set. */
 static const char *const limit_fields[] = {
@@ -175,7 +178,9 @@ static const char *const limit_fields[] = {
 	"sun.misc.VM.directMemory",
 };
 
-/* The property that sets another limit for direct buffers, and the values that mean "not set". */
+/*
+ * The property that sets a different limit for direct buffers, and the values that mean "not set".
+ */
 static const char limit_property[] = "sun.nio.MaxDirectMemorySize";
 static const char *const limit_defaults[] = { "", "0", "-1" };
 
@@ -191,7 +196,7 @@ static bool is_default(const char *value)
 }
 
 /*
- * Sets *is_set to whether the limit of direct buffers was set to something other than the default.
+ * Sets *is_set to whether the limit for direct buffers was set to something other than the default.
  */
 static int find_property(const struct session *session, bool *is_set, struct hdb_error *err)
 {
@@ -238,7 +243,7 @@ static bool is_platform_frame(const char *text)
 	return heap_is_platform_class(class_name);
 }
 
-/* Determines whether a thread ran out of memory, and where. */
+/* Determines whether a thread has run out of memory, and where. */
 static int look_at_thread(struct heap *heap, uint64_t no, struct analysis_limit *out,
 			  struct hdb_error *err)
 {
@@ -281,7 +286,7 @@ int analysis_limit_find(const struct session *session, struct analysis_limit *ou
 	*out = (struct analysis_limit){ .thread_ix = HEAP_NONE };
 	if ((r = heap_open_dump(session->heap, err)) == HDB_OK)
 		r = find_bytes(session, &out->bytes, err);
-	/* Stacks are in the database, so this also works without the dump. */
+	/* Stacks are stored in the database, so this works even without the dump. */
 	if (r != HDB_OK && r != HDB_ECHANGED)
 		return r;
 	return find_error(session, out, err);
@@ -295,8 +300,8 @@ double analysis_limit_percent(const struct analysis_limit *limit, uint64_t bytes
 /* ---- information about the VM ---- */
 
 /*
- * Facts, and the properties that contain them. The first existing property is used. The last three
- * facts are found in other ways.
+ * Facts, and the properties that contain them. The first property that exists is used. The last
+ * three facts have other sources.
  */
 static const struct {
 	const char *key, *names, *help;
@@ -323,7 +328,7 @@ static const struct {
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 enum { ARGUMENTS = KNOWN - 3, COLLECTOR = KNOWN - 2, MAX_HEAP = KNOWN - 1 };
 
-/* Names of memory managers, and VM switches, of each collector. */
+/* Names of the memory managers, and VM switches, of each collector. */
 static const struct {
 	const char *mark, *collector;
 } collectors[] = {
@@ -353,8 +358,8 @@ static const struct {
 };
 
 /*
- * Sets the collector according to the first name that occurs. is_inside means that the text is a
- * command line that may contain a switch.
+ * Sets the collector to the first one whose name occurs. is_inside means that the text is a command
+ * line that may contain a switch.
  */
 static void note_collector(struct analysis_vm_fact *facts, const char *text, bool is_inside)
 {
@@ -388,7 +393,7 @@ static void note_property(struct analysis_vm_fact *facts, const struct analysis_
 			(void)snprintf(facts[i].value, sizeof(facts[i].value), "%s", p->value);
 }
 
-/* Reads the name of the memory manager with this ID. Returns HDB_NOTFOUND if there is none. */
+/* Reads the name of the memory manager with this ID. Returns HDB_NOTFOUND if there is no name. */
 static int manager_name(struct heap *heap, uint64_t id, char *buf, size_t size,
 			struct hdb_error *err)
 {
@@ -462,7 +467,7 @@ int analysis_vm_facts(const struct session *session, struct analysis_vm_fact **f
 	*count = 0;
 	TRY(BASE_ALLOC(*facts, KNOWN, "properties", err));
 	r = note_facts(session, *facts, err);
-	/* Without the dump the facts are unknown, which is not a failure. */
+	/* Without the dump, the facts are unknown, which is not a failure. */
 	if (r == HDB_ECHANGED)
 		return HDB_OK;
 	TRY(r);

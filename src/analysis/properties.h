@@ -1,5 +1,5 @@
 /*
- * analysis/properties.h - the facts about the VM that the heap contains: system properties,
+ * analysis/properties.h - collects facts about the VM that the heap contains: system properties,
  * environment, arguments, build, garbage collector, and maximum heap size.
  */
 #ifndef ANALYSIS_PROPERTIES_H
@@ -8,12 +8,12 @@
 #include "analysis/session.h"
 #include "heap/collections/collections.h"
 
-/* Maximum number of bytes in a value; longer values are truncated. */
+/* Maximum number of bytes in a value. Longer values are truncated. */
 #define ANALYSIS_PROPERTY_MAX 4096
 
 /*
- * State of an iteration over all properties, source by source. It must be zero-initialised, and
- * should be allocated on the heap, because it has about 25 KB.
+ * State of an iteration over all properties, source by source. It must be zero-initialised.
+ * Allocate it on the heap, because it has about 25 KB.
  */
 struct analysis_properties {
 	/* the current property */
@@ -28,7 +28,10 @@ struct analysis_properties {
 	struct heap_entries entries;
 };
 
-/* Returns the next property: HDB_OK, or HDB_END after the last. Opens the dump. */
+/*
+ * Returns the next property. The result is HDB_OK, or HDB_END after the last property. Opens the
+ * dump.
+ */
 int analysis_properties_next(const struct session *session, struct analysis_properties *p,
 			     struct hdb_error *err);
 
@@ -54,8 +57,8 @@ struct analysis_limit {
 	bool is_out_of_memory; /* whether a thread was throwing an OutOfMemoryError */
 	uint32_t thread_ix;    /* that thread, or HEAP_NONE */
 	/*
-	 * place where memory ran out: the first frame outside the platform, or otherwise the first
-	 * frame below the constructor; may be empty
+	 * place where memory ran out: the first frame outside the platform or, if there is none,
+	 * the first frame below the constructor; may be empty
 	 */
 	char frame[ANALYSIS_FRAME_MAX_BYTES];
 };
@@ -65,9 +68,9 @@ struct analysis_limit {
  *
  * HotSpot keeps the limit of direct buffers in a static field of its class library
  * (jdk.internal.misc.VM, before JDK 9 sun.misc.VM). By default, this limit equals the maximum heap
- * size, unless a property sets it. In a dump made on an OutOfMemoryError, the constructor of that
- * class is on top of the stack of the thread that caused it. If the dump is missing, the limit is
- * unknown, which is not a failure. Classes must be loaded.
+ * size, unless a property sets it. In a dump made on an OutOfMemoryError, the constructor of this
+ * error is on top of the stack of the thread that caused the error. If the dump is missing, the
+ * limit is unknown, which is not a failure. Classes must be loaded.
  */
 int analysis_limit_find(const struct session *session, struct analysis_limit *out,
 			struct hdb_error *err);

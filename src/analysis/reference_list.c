@@ -20,7 +20,7 @@
 
 /*
  * Classes that behave like references of a certain strength, although their superclass is not one
- * of the four classes of java.lang.ref that define it.
+ * of the four classes of java.lang.ref that define this strength.
  */
 static const struct {
 	const char *name;
@@ -110,8 +110,8 @@ int analysis_references_read(const struct session *session, struct analysis_refe
 	struct heap *heap = session->heap;
 	BASE_SCOPED(release_listing) struct listing l = { .session = session, .list = out };
 	/*
-	 * A reference in a hidden heap may be the only holder of an object, so all heaps are
-	 * searched.
+	 * A reference in a hidden heap may be the only holder of an object, so references in all
+	 * heaps are listed.
 	 */
 	HEAP_FILTER_SCOPE(heap_show_all, heap);
 
@@ -139,8 +139,8 @@ void analysis_references_release(struct analysis_reference_list *list)
 
 /*
  * State of the search for levels. Each level is one search over strong references. It starts at the
- * objects waiting for that level, which are the roots for the first level, and for later levels the
- * referents of references that have been reached. An object waits once for each reference to it.
+ * objects waiting for this level: the roots for the first level, and for later levels the referents
+ * of references that have been reached. An object waits once for each reference to it.
  */
 struct search {
 	const struct session *session;
@@ -150,7 +150,7 @@ struct search {
 	uint8_t *level;
 	uint32_t *stack;
 	uint32_t depth;
-	/* uint32_t: referents, by the level at which they are reached */
+	/* uint32_t: referents, by the level at which they will be reached */
 	struct base_vec waiting[ANALYSIS_LEVELS];
 	uint64_t seen;
 };
@@ -175,7 +175,7 @@ const char *analysis_reached_name(enum analysis_reached level)
 	return names[level];
 }
 
-/* Returns the reference object ix, or NULL. */
+/* Returns the entry of reference object ix, or NULL. */
 static const struct analysis_reference *find_ref(const struct search *s, uint32_t ix)
 {
 	struct base_search search = base_search_in(s->ref_count);
@@ -195,8 +195,8 @@ static void reach(struct search *s, uint32_t ix, enum analysis_reached level)
 }
 
 /*
- * Adds the referent of a reached reference to the list of its level. If that level is not below the
- * current one, visits the referent immediately.
+ * Adds the referent of a reached reference to the list for its level. If the search has already got
+ * to that level, visits the referent immediately.
  */
 static int follow_referent(struct search *s, uint32_t ix, enum analysis_reached level,
 			   const uint64_t *ref_bits, struct hdb_error *err)

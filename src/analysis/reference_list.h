@@ -1,6 +1,6 @@
 /*
- * analysis/reference_list.h - all soft, weak, phantom and final references of a heap with their
- * referents, and how strongly each object is reachable.
+ * analysis/reference_list.h - lists all soft, weak, phantom and final references of a heap with
+ * their referents, and determines how strongly each object is reachable.
  */
 #ifndef ANALYSIS_REFERENCE_LIST_H
 #define ANALYSIS_REFERENCE_LIST_H
@@ -9,8 +9,8 @@
 
 /*
  * The strongest way in which an object is reachable, as defined by java.lang.ref: a path is as
- * strong as its weakest reference. Finalizers and phantom references come last because they only
- * take effect when nothing else holds the referent.
+ * strong as its weakest reference. Finalizers and phantom references come last, because they take
+ * effect only when nothing else holds the referent.
  */
 enum analysis_reached {
 	ANALYSIS_STRONGLY,
@@ -26,7 +26,7 @@ enum analysis_reached {
 struct analysis_reference {
 	uint32_t ix;
 	uint32_t class_no;
-	uint32_t referent; /* HEAP_NONE: cleared, or not in the dump */
+	uint32_t referent; /* the referent, or HEAP_NONE if it was cleared or is not in the dump */
 	uint32_t strength; /* enum store_strength */
 };
 
@@ -35,8 +35,7 @@ struct analysis_reference_list {
 	uint64_t count;
 	struct base_big
 		/*
-		 * uint8_t per object: enum analysis_reached; empty before
-		 * analysis_references_levels
+		 * uint8_t by object: enum analysis_reached; empty before analysis_references_levels
 		 */
 		levels;
 };
@@ -47,8 +46,8 @@ int analysis_references_read(const struct session *session, struct analysis_refe
 void analysis_references_release(struct analysis_reference_list *list);
 
 /*
- * Fills in the levels. Memory: 6 bytes per object, 2 per reference. If `graph` is not NULL, sets it
- * to the graph of strong references that was loaded for this purpose. The caller must call
+ * Computes the levels. Memory: 6 bytes per object and 2 per reference. If `graph` is not NULL, sets
+ * it to the graph of strong references that was loaded for this purpose. The caller must call
  * graph_rows_release in any case.
  */
 struct graph_rows;
@@ -62,10 +61,10 @@ static inline enum analysis_reached analysis_reached_of(const struct analysis_re
 	return (enum analysis_reached)((const uint8_t *)list->levels.data)[ix];
 }
 
-/* Returns the level that a referent has if nothing stronger reaches it. */
+/* Returns the level of a referent that nothing stronger reaches. */
 enum analysis_reached analysis_reached_by(uint32_t strength);
 
-/* Returns "strongly", "softly", ..., a static string. */
+/* Returns "strongly", "softly" and so on, as a static string. */
 const char *analysis_reached_name(enum analysis_reached level);
 
 #endif

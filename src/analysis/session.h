@@ -1,6 +1,6 @@
 /*
  * analysis/session.h - the context of an analysis: an open heap, its derived tables, and the state
- * of long operations. It has no other state, so any query or client can create one.
+ * of long operations. A session has no other state, so any query or client can create one.
  */
 #ifndef ANALYSIS_SESSION_H
 #define ANALYSIS_SESSION_H
@@ -16,7 +16,7 @@ struct session {
 	struct base_work *work; /* lent */
 	/*
 	 * where a query stores its suspects for the next query with the same options
-	 * (analysis_suspects_leave); NULL: nowhere
+	 * (analysis_suspects_leave), or NULL
 	 */
 	struct analysis_suspects *left;
 };

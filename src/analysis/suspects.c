@@ -2,8 +2,8 @@
  * analysis/suspects.c - finds leak suspects on the top level of the dominator tree.
  *
  * There are two passes over the top level, which is sorted by retained size. The first pass takes
- * single suspects from its start and adds up the remaining objects by class. The second pass
- * collects the members of large classes. Accumulation points are found last.
+ * single suspects from the start of the list, and adds up the remaining objects by class. The
+ * second pass collects the members of large classes. Accumulation points are found last.
  */
 #include "analysis/suspects.h"
 
@@ -17,8 +17,8 @@
 #include <stdlib.h>
 
 /*
- * The search for an accumulation point ends at a child that retains less than this share of its
- * parent (MAT: 0.7).
+ * The search for an accumulation point ends at an object whose largest child retains less than this
+ * share of it (MAT: 0.7).
  */
 #define DROP_NUMERATOR 7u
 #define DROP_DENOMINATOR 10u
@@ -27,12 +27,12 @@
 /* Maximum number of members of a group whose paths are examined (MAT's max_paths). */
 #define MEMBERS_MAX 10000u
 /*
- * Minimum size of primitive arrays that count as buffers of the program. Smaller arrays are usually
- * inside strings and collections.
+ * Minimum size of primitive arrays that are treated as buffers of the program. Smaller arrays are
+ * usually parts of strings and collections.
  */
 #define BUFFER_BYTES (64u << 10)
 
-/* The totals of the top-level objects of one class. */
+/* Totals of the top-level objects of one class. */
 struct by_class {
 	uint64_t count;
 	uint64_t shallow_bytes;
@@ -74,7 +74,7 @@ static struct analysis_suspect *add_suspect(struct analysis_suspects *out)
 
 /*
  * Takes objects from the top level, largest retained size first, down to the threshold. The rest of
- * the top level may be most of the heap, so it is read block by block.
+ * the top level may make up most of the heap, so it is read block by block.
  */
 static int find_singles(const struct session *session, struct analysis_suspects *out,
 			struct hdb_error *err)
@@ -188,9 +188,9 @@ static int sum_rest(struct rest *rest, struct hdb_error *err)
 struct members {
 	const struct session *session;
 	struct analysis_suspects *out;
-	uint8_t *group_of_class; /* indexed by class: 1 + number of its suspect, or 0 if none */
+	uint8_t *group_of_class; /* by class: 1 + number of the suspect, or 0 if there is none */
 	struct base_big groups;  /* uint8_t, by object: the mark of its class */
-	uint64_t *seen;          /* indexed by suspect: number of members visited so far */
+	uint64_t *seen;          /* by suspect: number of members visited so far */
 };
 
 static_assert(SUSPECTS_MAX < UINT8_MAX, "a number of a suspect is a byte");
@@ -207,8 +207,8 @@ static int note_groups(void *ctx, struct derive_block *block, struct hdb_error *
 }
 
 /*
- * Takes a member: all members of a small group, or MEMBERS_MAX evenly spaced members of a large
- * one.
+ * Takes a member. For a small group, all members are taken. For a large group, MEMBERS_MAX evenly
+ * spaced members are taken.
  */
 static int take_member(struct members *m, uint32_t ix, uint8_t group, struct hdb_error *err)
 {
@@ -263,7 +263,8 @@ static int find_members(struct members *m, struct hdb_error *err)
 }
 
 /*
- * Records a value class that retains more than the threshold. It is reported, but is not a suspect.
+ * Records a value class that retains more than the threshold. Such a class is reported, but is not
+ * a suspect.
  */
 static int add_values(struct analysis_suspects *out, uint32_t class_no,
 		      const struct by_class *class, struct hdb_error *err)
@@ -281,9 +282,9 @@ static int add_values(struct analysis_suspects *out, uint32_t class_no,
 }
 
 /*
- * Splits a value class: its large arrays may form a group, and the other objects are recorded as
- * values. Sets *group to the objects that may become a suspect. For other classes, these are all
- * objects of the class.
+ * Splits a value class: its large arrays may form a group, and its other objects are recorded as
+ * values. Sets *group to the objects that may become a suspect. For any other class, these are all
+ * its objects.
  */
 static int set_values_aside(struct rest *rest, uint32_t no, struct by_class *group,
 			    struct hdb_error *err)
@@ -311,7 +312,7 @@ static void release_members(struct members *m)
 	free(m->seen);
 }
 
-/* Adds a suspect for each class that is large enough, then collects the members. */
+/* Adds a suspect for each class that is large enough, and then collects the members. */
 static int add_groups(struct rest *rest, struct hdb_error *err)
 {
 	const struct session *session = rest->session;
@@ -350,8 +351,8 @@ struct way {
 };
 
 /*
- * Finds the child with the largest retained size, and sets out->ix to HEAP_NONE if there are no
- * children. Lists of children are sorted by retained size.
+ * Finds the child with the largest retained size. Lists of children are sorted by retained size.
+ * Sets out->ix to HEAP_NONE if there are no children.
  */
 static int largest_child(const struct session *session, struct store_lists *children, uint32_t of,
 			 struct way *out, struct hdb_error *err)
@@ -374,8 +375,8 @@ static int largest_child(const struct session *session, struct store_lists *chil
 
 /*
  * Finds the accumulation point of a single object by following the largest child as long as it
- * retains most of its parent. MAT stops after DEPTH_MAX steps. Only linked lists are that deep, and
- * their accumulation point is the first object of the class of their nodes.
+ * retains most of its parent. MAT stops after DEPTH_MAX steps. Only linked lists are so deep, and
+ * their accumulation point is the first object of the nodes' class.
  */
 static int find_point(const struct session *session, struct analysis_suspect *s,
 		      struct hdb_error *err)
@@ -449,10 +450,7 @@ int analysis_suspects_find(const struct session *session, unsigned percent,
 	TRY(analysis_heap_total(session, &whole, err));
 	out->whole_bytes = whole.shallow_bytes;
 	out->retained_bytes = whole.retained_bytes;
-	/*
-	 * Very large numbers occur only in a damaged database, and must not overflow in the
-	 * conversion.
-	 */
+	/* Very large numbers occur only in a damaged database. The conversion must not overflow. */
 	if (percent < 100 && whole.shallow_bytes < UINT64_MAX / 2)
 		out->threshold_bytes = (uint64_t)((double)whole.shallow_bytes * percent / 100);
 	else

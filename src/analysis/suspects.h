@@ -1,6 +1,6 @@
 /*
- * analysis/suspects.h - leak suspects: objects that retain a large share of the heap, and where
- * that memory accumulates.
+ * analysis/suspects.h - finds leak suspects, which are objects that retain a large share of the
+ * heap, and the points at which that memory accumulates.
  *
  * The rules are the same as in Eclipse MAT's find_leaks
  * (org.eclipse.mat.inspections.FindLeaksQuery), so that both tools name the same suspects. The
@@ -22,46 +22,46 @@
 #include "analysis/session.h"
 
 /*
- * Bounds of the threshold in percent. Below one percent, nearly everything would be a suspect.
+ * Bounds of the threshold in percent. Below one percent, nearly every object would be a suspect.
  * MAT's leakhunter uses 10.
  */
 #define SUSPECTS_PERCENT_MIN 1
 #define SUSPECTS_PERCENT_DEFAULT 10
 /*
- * Suspects retain more than one percent each, so there are fewer than 100. Only a heap of a few
+ * Each suspect retains more than one percent, so there are fewer than 100. Only a heap of a few
  * bytes could have more.
  */
 #define SUSPECTS_MAX 100u
 
-/* A single object, or a group of objects of one class. */
+/* A single object, or a group of objects of the same class. */
 struct analysis_suspect {
-	uint32_t ix;       /* the object; HEAP_NONE for a group */
+	uint32_t ix;       /* the object, or HEAP_NONE for a group */
 	uint32_t class_no; /* class of the object, or of all members */
 	uint64_t count;    /* 1, or the number of members */
 	uint64_t shallow_bytes;
 	/*
-	 * for a group, the sum over its members, which do not overlap because none dominates
+	 * for a group, the sum over its members, which do not overlap because no member dominates
 	 * another
 	 */
 	uint64_t retained_bytes;
 	/* for a group of large arrays, the minimum size; smaller arrays are not members */
 	uint64_t least_bytes;
-	uint32_t point_ix; /* accumulation point; HEAP_NONE for a group */
+	uint32_t point_ix; /* accumulation point, or HEAP_NONE for a group */
 	/*
 	 * whether the point is the first node of a long linked list in which each node dominates
 	 * the next
 	 */
 	bool is_list;
-	/* uint32_t; for a group, all members or an evenly spaced sample of them, largest first */
+	/* uint32_t: for a group, all members or an evenly spaced sample of them, largest first */
 	struct base_vec members;
-	/* uint32_t; for a group, the part that most paths share, root first */
+	/* uint32_t: for a group, the part shared by most paths, root first */
 	struct base_vec common;
 };
 
 struct analysis_suspects {
 	struct analysis_suspect *list; /* largest first; owned */
 	size_t count;
-	/* struct analysis_suspect: classes of values that are as large as suspects */
+	/* struct analysis_suspect: value classes that are as large as suspects */
 	struct base_vec values;
 	uint64_t whole_bytes;     /* shallow size of all reachable objects */
 	uint64_t retained_bytes;  /* retained size of all roots, which is 100 % */
@@ -85,10 +85,10 @@ void analysis_suspects_release(struct analysis_suspects *suspects);
 void analysis_suspects_leave(const struct session *session, struct analysis_suspects *suspects);
 
 /*
- * Finds the objects that more than 80 % of the shortest paths to a group's members pass, and stores
- * them in group->common, root first. Paths through weak, soft, phantom and final references count
- * only if there are no others. None of these objects retains the members, which are on the top
- * level of the dominator tree.
+ * Finds the objects that are on more than 80 % of the shortest paths to a group's members, and
+ * stores them in group->common, root first. Paths through weak, soft, phantom and final references
+ * count only if there are no other paths. None of these objects retains the members, which are on
+ * the top level of the dominator tree.
  */
 int analysis_common_path(const struct session *session, struct analysis_suspect *group,
 			 struct hdb_error *err);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- classes that the user may have meant ---- */
+/* ---- suggestions of classes that the user may have meant ---- */
 
 static const char *class_name(void *ctx, uint32_t no)
 {
@@ -59,7 +59,7 @@ static bool is_class_label(const char *target)
 }
 
 /*
- * Returns whether a string like "8039bc78" is an ID without 0x, that is, too long to be a name by
+ * Returns whether a string like "8039bc78" is an ID without 0x: it is too long to be a name by
  * chance.
  */
 static bool is_bare_id(const char *target)
@@ -100,8 +100,8 @@ int analysis_check_object(const char *target, struct hdb_error *err)
 }
 
 /*
- * Finds the class object of "class com.acme.Main". Fails if several class loaders define such a
- * class.
+ * Finds the class object named by "class com.acme.Main". Fails if several class loaders define such
+ * a class.
  */
 static int find_class_object(const struct session *session, const char *target, uint32_t *ix,
 			     struct hdb_error *err)
@@ -144,8 +144,8 @@ static bool is_name_of(const char *label, size_t label_size, const char *class)
 }
 
 /*
- * Checks that the class in a label is the class of the object. If not, the label was copied from
- * another dump, and an answer would be about the wrong object.
+ * Checks that the class in a label is the class of the object. Otherwise, the label was copied from
+ * another dump, and an answer would describe the wrong object.
  */
 static int check_label(const struct session *session, const char *target, uint32_t ix,
 		       struct hdb_error *err)
@@ -197,9 +197,9 @@ static int mark_by_id(const struct session *session, const char *target, uint8_t
 }
 
 /*
- * Marks the subclasses of marked classes with 2. The result for a class is stored on its whole
- * chain of superclasses (3: no superclass is marked), so each class is visited at most twice, even
- * if the chain is a cycle in a damaged dump.
+ * Marks the subclasses of marked classes with 2. The result for a class is stored for its whole
+ * chain of superclasses (3 means that no superclass is marked), so each class is visited at most
+ * twice, even if a damaged dump contains a cycle.
  */
 static void mark_sub(const struct heap *heap, uint8_t *marks)
 {
@@ -222,7 +222,7 @@ static void mark_sub(const struct heap *heap, uint8_t *marks)
 		marks[no] = marks[no] == 1 || marks[no] == 2;
 }
 
-/* Marks the classes that a pattern names. Fails if there are none. */
+/* Marks the classes that match a pattern. Fails if no class matches. */
 static int mark_classes(const struct session *session, const char *pattern, bool with_sub,
 			uint8_t *marks, struct hdb_error *err)
 {

@@ -1,14 +1,12 @@
-/*
- * analysis/targets.h - finds the target of a query: the object or classes that a string names.
- */
+/* analysis/targets.h - finds the object or the classes that a target names. */
 #ifndef ANALYSIS_TARGETS_H
 #define ANALYSIS_TARGETS_H
 
 #include "analysis/session.h"
 
 /*
- * Returns whether a target names a single object: by its ID ("0x12c4", or eight and more digits
- * without 0x) or by a label of the tables ("com.acme.Main@0x12c4", "Main@0x12c4", "class
+ * Returns whether a target names a single object: by its ID ("0x12c4", or eight or more digits
+ * without 0x) or by a label as printed in tables ("com.acme.Main@0x12c4", "Main@0x12c4", "class
  * com.acme.Main" for the class object).
  */
 bool analysis_is_object(const char *target);
@@ -20,9 +18,9 @@ bool analysis_is_object(const char *target);
 int analysis_check_object(const char *target, struct hdb_error *err);
 
 /*
- * Finds the object that a target names. Returns HDB_NOTFOUND with a message if the dump does not
- * contain it. Returns HDB_EUSAGE if the text is not a name of an object, if the object's class
- * differs from the class in the label, or if several class loaders define a class of this name.
+ * Finds the object named by a target. Returns HDB_NOTFOUND with a message if the object is not in
+ * the dump. Returns HDB_EUSAGE if the text cannot name an object, if the object's class differs
+ * from the class in the label, or if several class loaders define a class of this name.
  */
 int analysis_object(const struct session *session, const char *target, uint32_t *ix,
 		    struct hdb_error *err);

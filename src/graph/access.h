@@ -1,5 +1,5 @@
 /*
- * graph/access.h - interface to a graph that is not in memory: neighbours are requested node by
+ * graph/access.h - interface to a graph that is not in memory. Neighbours are requested node by
  * node.
  *
  * Algorithms that visit a small part of the heap (retained_local.h, paths.h) use this interface.
@@ -25,7 +25,7 @@ enum graph_side { GRAPH_REFERENCES, GRAPH_REFERRERS };
 struct graph_access {
 	void *ctx;
 	uint32_t node_count;
-	/* Begins a list of the neighbours of `node` on one side. Ends the previous list. */
+	/* Begins a list of the neighbours of `node` on the given side. Ends the previous list. */
 	int (*begin)(void *ctx, enum graph_side side, uint32_t node, struct hdb_error *err);
 	/*
 	 * Returns the next batch of the list, valid until the next call. Sets *count to 0 at the

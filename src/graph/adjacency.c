@@ -3,10 +3,10 @@
 
 #include <assert.h>
 
-/* Size of the first chunk of rows. It keeps small graphs small. */
+/* Size of the first chunk of rows, which is small so that small graphs stay small. */
 #define FIRST_SLAB_BYTES ((uint64_t)1 << 16)
 
-/* Maximum number of nodes for which a distance with its sign fits in 30 bits. */
+/* Maximum number of nodes for which a signed distance fits in 30 bits. */
 #define SHORT_NODES_MAX ((uint32_t)1 << 29)
 
 static_assert(sizeof(struct graph_long_row) <= GRAPH_ROW_MAX, "a long row's bytes are short");

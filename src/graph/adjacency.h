@@ -6,11 +6,11 @@
  * targets. The two lowest bits of a number are its length, so reading a number needs no branch.
  * Rows are in groups of 32 nodes: the length of each row, then the rows. The array of group starts
  * is small enough for the caches, so a row that was not prefetched costs a single cache miss. A row
- * that does not fit in 127 bytes is a long row: its targets are plain 32-bit numbers, stored
- * separately.
+ * that does not fit in 127 bytes is a long row. The targets of long rows are plain 32-bit numbers,
+ * which are stored separately.
  *
- * The groups must be filled completely, in ascending order. Afterwards, the rows are read-only.
- * Positions are not checked, because rows never come from a file.
+ * All groups must be filled, in ascending order. Afterwards, the rows are read-only. Positions are
+ * not checked, because rows never come from a file.
  */
 #ifndef GRAPH_ADJACENCY_H
 #define GRAPH_ADJACENCY_H
@@ -23,20 +23,21 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Number of nodes per group. Their lengths are summed with four 64-bit words. */
+/* Number of nodes per group. The lengths of their rows are added with four 64-bit words. */
 #define GRAPH_GROUP 32
 
 /*
- * Binary logarithm of the number of groups that share one base, to which group starts are relative.
- * Together, the groups that share a base take less than 2^32 bytes.
+ * Binary logarithm of the number of groups that share a base. The starts of groups are relative to
+ * this base. The groups of a base together take less than 2^32 bytes.
  */
 #define GRAPH_GROUPS_BITS 10
 
-/* Maximum size of a row that is not long. It also bounds the number of targets. */
+/* Maximum size of a row that is not long. It also limits the number of targets. */
 #define GRAPH_ROW_MAX 127
 
 /*
- * An edge is far if there are more nodes between its ends than have rows in the second-level cache.
+ * An edge is far if the number of nodes between its ends exceeds the number of nodes whose rows fit
+ * in the second-level cache.
  */
 #define GRAPH_FAR 100000u
 
@@ -53,10 +54,10 @@ struct graph_rows {
 	struct base_work *work;
 	uint32_t node_count;
 	uint64_t *base;   /* position of the first group, by 2^GRAPH_GROUPS_BITS groups */
-	uint32_t *start;  /* indexed by group: position relative to `base` */
-	uint64_t mask[4]; /* indexed by length code: mask of a number */
-	uint8_t width[4]; /* indexed by length code: number of bytes */
-	/* the members below change with each row, whereas the members above are only read */
+	uint32_t *start;  /* by group: position relative to `base` */
+	uint64_t mask[4]; /* by length code: mask of a number */
+	uint8_t width[4]; /* by length code: number of bytes */
+	/* the members below change with each row, and the members above are only read */
 	BASE_NO_SHARING;
 	struct base_chunks bytes; /* groups: lengths, rows */
 	struct base_chunks longs; /* targets of long rows */
@@ -72,10 +73,13 @@ int graph_rows_init(struct graph_rows *rows, uint32_t node_count, struct base_wo
 		    struct hdb_error *err);
 void graph_rows_release(struct graph_rows *rows);
 
-/* Number of bytes written for each packed target, at most 5 of which are used. */
+/* Number of bytes written for each packed target. At most 5 of them are used. */
 #define GRAPH_TARGET_ROOM 8u
 
-/* Packs one target into `out`, which has GRAPH_TARGET_ROOM bytes, and returns its length. */
+/*
+ * Packs one target into `out`, which must have room for GRAPH_TARGET_ROOM bytes, and returns the
+ * length of the packed target.
+ */
 static inline unsigned graph_rows_pack_one(const struct graph_rows *rows, uint32_t source,
 					   uint32_t target, uint8_t *out)
 {
@@ -89,8 +93,8 @@ static inline unsigned graph_rows_pack_one(const struct graph_rows *rows, uint32
 }
 
 /*
- * Packs a row into `out`, which has room for GRAPH_ROW_MAX + GRAPH_TARGET_ROOM bytes, and returns
- * its length, or GRAPH_ROW_LONG if it is too long. May be called on any thread.
+ * Packs a row into `out`, which must have room for GRAPH_ROW_MAX + GRAPH_TARGET_ROOM bytes. Returns
+ * the length of the packed row, or GRAPH_ROW_LONG if it is too long. May be called on any thread.
  */
 static inline unsigned graph_rows_pack(const struct graph_rows *rows, uint32_t source,
 				       const uint32_t *targets, uint64_t count, uint8_t *out)
@@ -108,22 +112,22 @@ static inline unsigned graph_rows_pack(const struct graph_rows *rows, uint32_t s
 }
 
 /*
- * Appends targets to a long row, which must be zeroed initially. Rows must be completed one after
- * another. The 16 bytes of *row are then stored as the row.
+ * Appends targets to a long row. Initially, *row must be zeroed. Each row must be completed before
+ * the next is begun. Finally, the 16 bytes of *row are stored as the row.
  */
 int graph_rows_add_long(struct graph_rows *rows, struct graph_long_row *row,
 			const uint32_t *targets, uint64_t count, struct hdb_error *err);
 
-/* A row that is completed on one thread. */
+/* A row that is completed on a single thread. */
 struct graph_row {
 	uint32_t source;
-	struct graph_long_row longs; /* targets so far, if the row is known to be long */
+	struct graph_long_row longs; /* targets so far, if the row is already long */
 	uint8_t *out, *length;       /* destinations of the row and of its length */
 };
 
 /*
- * Completes a row with its last targets. Packs them into row->out like graph_rows_pack, or stores a
- * long row if there are too many or row->longs already has targets.
+ * Completes a row with its last targets. Packs them into row->out like graph_rows_pack. If there
+ * are too many targets or row->longs already contains targets, stores a long row instead.
  */
 int graph_rows_finish(struct graph_rows *rows, struct graph_row *row, const uint32_t *targets,
 		      uint64_t count, struct hdb_error *err);
@@ -161,13 +165,13 @@ static inline uint64_t graph_rows_offset(const uint8_t *group, uint32_t v)
 	return GRAPH_GROUP + (sum * 0x0001000100010001u >> 48);
 }
 
-/* Prefetches the start of v's group. */
+/* Prefetches the start of the group of v. */
 static inline void graph_rows_prefetch_start(const struct graph_rows *rows, uint32_t v)
 {
 	prefetch_read(&rows->start[v / GRAPH_GROUP]);
 }
 
-/* Prefetches the row of v. Must be called when the lengths of its group are in the caches. */
+/* Prefetches the row of v. The lengths of the group must be in the caches. */
 static inline void graph_rows_prefetch_row(const struct graph_rows *rows, uint32_t v)
 {
 	const uint8_t *group = graph_rows_group(rows, v);
@@ -178,8 +182,8 @@ static inline void graph_rows_prefetch_row(const struct graph_rows *rows, uint32
 }
 
 /*
- * Prefetches the lengths of v's group, and the row of v at the position that it would have if all
- * rows of the group were equally long.
+ * Prefetches the lengths of the group of v, and the row of v at the position that it would have if
+ * all rows of the group were equally long.
  */
 static inline void graph_rows_prefetch(const struct graph_rows *rows, uint32_t v)
 {
@@ -197,8 +201,8 @@ static inline void graph_rows_prefetch(const struct graph_rows *rows, uint32_t v
 }
 
 /*
- * Unpacks the row of v to out[GRAPH_ROW_MAX] and returns the number of targets. Reads up to 8 bytes
- * beyond the row.
+ * Unpacks the row of v into out[GRAPH_ROW_MAX], and returns the number of targets. Reads up to 8
+ * bytes beyond the row.
  */
 static inline unsigned graph_rows_unpack(const struct graph_rows *rows, uint32_t v,
 					 const uint8_t *at, unsigned length, uint32_t *out)
@@ -218,9 +222,9 @@ static inline unsigned graph_rows_unpack(const struct graph_rows *rows, uint32_t
 }
 
 /*
- * Unpacks the targets of v to out[GRAPH_ROW_MAX] and returns their number. For a long row, returns
- * 0 and sets *row to the range of its targets for graph_rows_long. Otherwise, sets *row to an empty
- * range.
+ * Unpacks the targets of v into out[GRAPH_ROW_MAX], and returns their number. For a long row,
+ * returns 0 and sets *row to the range of its targets, for graph_rows_long. Otherwise, sets *row to
+ * an empty range.
  */
 static inline unsigned graph_rows_get(const struct graph_rows *rows, uint32_t v, uint32_t *out,
 				      struct graph_long_row *row)

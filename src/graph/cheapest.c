@@ -2,11 +2,11 @@
  * graph/cheapest.c - the cheapest paths from the roots: Dijkstra's search, with waiting nodes in a
  * ring of buckets by cost (Dial 1969).
  *
- * A waiting node costs at most GRAPH_COST_MAX more than the current node, so six bits are enough
- * for a cost. A node that is found again on a cheaper path is in two buckets. It is settled in the
- * cheaper bucket and skipped in the other.
+ * The cost of a waiting node exceeds that of the current node by at most GRAPH_COST_MAX, so six
+ * bits suffice for a cost. A node that is found again on a cheaper path is in two buckets. It is
+ * settled in the cheaper bucket and skipped in the other.
  *
- * Large buckets are processed on all threads. References cost at least 1, so none of them leads
+ * Large buckets are processed on several threads. References cost at least 1, so none of them leads
  * into the current bucket, and the bucket contains each node only once. Any thread may therefore
  * settle nodes of the bucket and read their rows. A thread ignores targets to which an equally
  * cheap path is known, because costs only decrease. The calling thread processes the other targets
@@ -29,11 +29,11 @@
 #define RING (GRAPH_COST_MAX + 1)
 #define UNMET 0xffu
 #define SETTLED 0x80u
-/* Maximum capacity of an empty bucket whose memory is kept. */
+/* Maximum capacity at which an empty bucket keeps its memory. */
 #define BUCKET_KEPT (1u << 18)
 /* Number of nodes between two checks of the cancel flag. */
 #define STEP_NODES 16384u
-/* Number of bucket entries by which prefetches of groups, rows, and states of targets are ahead. */
+/* Number of bucket entries by which the prefetching of groups, rows and target states is ahead. */
 #define GROUP_AHEAD 36
 #define ROW_AHEAD 24
 #define TARGETS_AHEAD 12
@@ -49,7 +49,7 @@
 /* A reference to a node that may be on the cheapest path to that node. */
 struct found {
 	uint32_t from;
-	uint32_t to; /* `from` itself, if all its references must be processed */
+	uint32_t to; /* `from` itself if all its references must be processed */
 	uint8_t cost;
 };
 
@@ -61,8 +61,8 @@ struct search {
 	uint64_t waiting, done;
 	unsigned now; /* the current bucket */
 	/*
-	 * indexed by kind: whether a node was settled; whether the kind is one of leaves, and a
-	 * leaf was settled before `now`
+	 * by kind: whether a node was settled; whether the kind is a kind of leaves and a leaf was
+	 * settled before `now`
 	 */
 	_Atomic bool is_settled[UINT8_MAX + 1];
 	bool is_alike[UINT8_MAX + 1];
@@ -81,8 +81,8 @@ static void set_at(const struct search *s, uint32_t node, unsigned at)
 }
 
 /*
- * Returns whether the search already knows a path to `to` that costs no more. Once true, this
- * remains true.
+ * Returns whether the search already knows a path to `to` that costs no more. Once the result is
+ * true, it remains true.
  */
 static bool is_known(const struct search *s, uint32_t to, unsigned cost)
 {
@@ -162,8 +162,8 @@ static void prefetch_ahead(const struct search *s, const struct base_vec *bucket
 }
 
 /*
- * Settles node number i of the current bucket. Returns false if the node was settled in a cheaper
- * bucket.
+ * Settles node number i of the current bucket. Returns false if the node has already been settled
+ * in a cheaper bucket.
  */
 static bool settle(struct search *s, const struct base_vec *bucket, size_t i, uint32_t *v)
 {
@@ -202,7 +202,7 @@ static int empty_alone(struct search *s, const struct base_vec *bucket, struct h
 	return HDB_OK;
 }
 
-/* ---- a bucket on all threads ---- */
+/* ---- processing a bucket on several threads ---- */
 
 static size_t run_end(const struct base_vec *bucket, uint64_t no)
 {
@@ -311,8 +311,8 @@ static void settle_leaves(struct search *s)
 }
 
 /*
- * Processes all nodes of the current bucket. Costs are at least 1, so no node is added to it in the
- * meantime.
+ * Processes all nodes of the current bucket. References cost at least 1, so no node is added to
+ * this bucket in the meantime.
  */
 static int empty_bucket(struct search *s, struct hdb_error *err)
 {

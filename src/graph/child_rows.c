@@ -6,13 +6,13 @@
 #include <string.h>
 
 /*
- * Maximum number of ranges, small enough that each bucket has chunks of a useful size, and large
- * enough that a range fits in the caches.
+ * Maximum number of ranges. It is so small that the chunks of each bucket have a useful size, and
+ * so large that a range fits in the caches.
  */
 #define RANGES_MAX 1024u
 
 /*
- * Bounds of the number of children sorted at once, with the smallest budget and with an unlimited
+ * Bounds of the number of children sorted at once: with the smallest budget, and with an unlimited
  * budget.
  */
 #define SORT_MIN ((uint64_t)1 << 17)
@@ -21,7 +21,7 @@
 
 /*
  * Shares of the budget for the children of a range, for the children of a run, for chunks, and for
- * data kept in memory. The rest is for sorting.
+ * data that stays in memory. The rest is for sorting.
  */
 #define RANGE_SHARE 512u
 #define RUN_SHARE 256u
@@ -168,7 +168,7 @@ static int sort_rows(struct graph_child_range *range, struct hdb_error *err)
 		if (range->first[i + 1] - range->first[i] > 1)
 			base_sort_keys(keys + range->first[i], range->spare.data,
 				       (size_t)(range->first[i + 1] - range->first[i]));
-	/* Nodes overwrite the keys that have already been read. */
+	/* Nodes overwrite keys that have already been read. */
 	for (uint64_t i = 0; i < total; i++)
 		memcpy(&node[i], &keys[i].node, sizeof *node);
 	range->node = node;
@@ -199,7 +199,7 @@ int graph_child_range_sort(const struct graph_child_rows *rows, uint32_t no,
 	return sort_rows(range, err);
 }
 
-/* ---- ranges that do not fit: sorted runs are merged ---- */
+/* ---- ranges that do not fit in memory: sorted runs are merged ---- */
 
 /* The next record of a run. */
 struct run_head {
@@ -214,11 +214,12 @@ struct merge {
 	uint64_t count; /* number of records in the range */
 	struct base_buckets runs;
 	struct base_bucket_reader *readers;
-	struct run_head *heap; /* a binary heap, smallest record first */
+	struct run_head *heap; /* binary heap with the smallest record first */
 	uint32_t run_count, heap_count;
 	/* struct base_sort_key: keys of a run by size and by row, and scratch space */
 	struct base_big keys;
-	struct base_big places; /* uint32_t: nodes of a run by index, and later its rows */
+	/* uint32_t: first the nodes of a run by index, later the rows of the run */
+	struct base_big places;
 };
 
 static int add_run(struct merge *m, struct base_sort_key *keys, uint64_t count, bool has_rows,
@@ -346,13 +347,13 @@ static int give_all(struct merge *m, uint32_t no,
 	return HDB_OK;
 }
 
-/* Writes the runs of a range and drops its bucket. */
+/* Writes the sorted runs of a range, and drops its bucket. */
 static int cut_runs(struct merge *m, uint32_t no, struct hdb_error *err)
 {
 	struct graph_child_rows *rows = m->rows;
 	struct base_work *work = rows->buckets.work;
 
-	/* There are three arrays: keys by size, keys by row, and scratch space for sorting. */
+	/* Three arrays are needed: keys by size, keys by row, and scratch space for sorting. */
 	TRY(base_big_alloc_raw(work, &m->keys, 3 * rows->run_limit * sizeof(struct base_sort_key),
 			       "dominated objects", err));
 	TRY(base_big_alloc_raw(work, &m->places, 2 * rows->run_limit * sizeof(uint32_t),
@@ -396,7 +397,7 @@ int graph_child_rows_merge(struct graph_child_rows *rows, uint32_t no,
 	return give_all(&m, no, take, ctx, err);
 }
 
-/* ---- the top level, if its nodes fit in memory: counting sort ---- */
+/* ---- counting sort of the top level, if its nodes fit in memory ---- */
 
 /* The receiver of the nodes of the top level. */
 struct take_top {
@@ -404,7 +405,7 @@ struct take_top {
 	void *ctx;
 };
 
-/* Moves the nodes to their places. Nodes of equal size keep their order. */
+/* Moves the nodes to their places. Nodes of equal size stay in order. */
 static int place_top(struct graph_child_rows *rows, uint32_t *node, struct hdb_error *err)
 {
 	BASE_SCOPED(base_bucket_end) struct base_bucket_reader reader = { 0 };

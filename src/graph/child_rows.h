@@ -4,11 +4,11 @@
  *
  * Children arrive in node order and go into one bucket (base/spill_buckets.h) per range of parents.
  * The rows of a range are sorted when it is processed. A range that fits in memory is sorted on any
- * thread, and a larger one by merging runs. The top level, often most of a heap, is handled in the
- * same way unless its nodes fit in memory. In that case a counting sort by size is enough, because
- * most nodes are small. Memory: 3 to 6 bytes per child, in a file beyond the budget; for each range
- * being sorted, 16 bytes per child and 8 per parent; 56 bytes per child of a run; and 4 bytes per
- * small child of the top level.
+ * thread. A larger range is sorted by merging runs. The top level, which often makes up most of a
+ * heap, is handled in the same way unless its nodes fit in memory. In that case, a counting sort by
+ * size suffices, because most nodes are small. Memory: 3 to 6 bytes per child, in a file beyond the
+ * budget; for each range being sorted, 16 bytes per child and 8 per parent; 56 bytes per child of a
+ * run; and 4 bytes per small child of the top level.
  */
 #ifndef GRAPH_CHILD_ROWS_H
 #define GRAPH_CHILD_ROWS_H
@@ -19,18 +19,19 @@
 #include "graph/size_order.h"
 
 /*
- * The number of parents in a range is a multiple of 2^GRAPH_CHILD_BITS, the number of lists in a
- * stored block.
+ * The number of parents in a range is a multiple of 2^GRAPH_CHILD_BITS, which is the number of
+ * lists in a stored block.
  */
 #define GRAPH_CHILD_BITS 14
 
 struct graph_child_rows {
-	/* by range of parents; the last bucket is for the top level */
+	/* by range of parents; the last bucket contains the top level */
 	struct base_buckets buckets;
 	uint32_t node_count;
 	unsigned bits; /* a range has 2^bits parents */
 	uint32_t range_count;
-	uint64_t range_limit;        /* maximum number of children of a range sorted in memory */
+	/* maximum number of children of a range that is sorted in memory */
+	uint64_t range_limit;
 	uint64_t run_limit;          /* maximum number of children of a run */
 	struct graph_size_order top; /* only for nodes of the top level */
 };
@@ -54,23 +55,26 @@ static inline int graph_child_rows_add(struct graph_child_rows *rows, uint32_t p
 }
 
 /*
- * Must be called when all children have been added. Rows are numbered from 0 to node_count; the
- * last row is the top level. If the top level has at most top_limit children, it is in the last
- * range, and *top_count is set to 0. Otherwise *top_count is set to their number, and
- * graph_child_rows_top returns them.
+ * Must be called after all children have been added. Rows are numbered from 0 to node_count. The
+ * last row is the top level. If the top level has at most top_limit children, it belongs to the
+ * last range, and *top_count is set to 0. Otherwise, *top_count is set to the number of these
+ * children, and graph_child_rows_top returns them.
  */
 int graph_child_rows_end(struct graph_child_rows *rows, uint32_t top_limit, uint64_t *top_count,
 			 struct hdb_error *err);
 
-/* The children of a range. It must be zero-initialised, and can be reused for other ranges. */
+/*
+ * The children of a range. The structure must be zero-initialised, and can be reused for other
+ * ranges.
+ */
 struct graph_child_range {
-	/* row base + i has the children node[first[i]] to node[first[i + 1] - 1] */
+	/* row base + i consists of the children node[first[i]] to node[first[i + 1] - 1] */
 	uint64_t *first;
 	/* sorted by descending size, then by node; set by graph_child_range_sort */
 	const uint32_t *node;
 	/* ~size and node, unsorted; set by graph_child_range_fill */
 	const struct base_sort_key *key;
-	uint32_t base, count;        /* rows; first[] has one more entry */
+	uint32_t base, count;        /* rows of the range; first[] has one more entry */
 	struct base_vec keys, spare; /* struct base_sort_key */
 };
 void graph_child_range_release(struct graph_child_range *range);

@@ -1,6 +1,4 @@
-/*
- * graph/node_map.c - a hash table with open addressing over an array of members.
- */
+/* graph/node_map.c - a hash table with open addressing for an array of members. */
 #include "graph/node_map.h"
 
 #include "base/scope.h"
@@ -12,8 +10,8 @@
 #define SLOTS_MIN 64
 
 /*
- * Returns the first slot to search for a node. Uses high bits of a product, because low bits of
- * nodes repeat.
+ * Returns the first slot to search for a node. Uses the high bits of a product, because the low
+ * bits of node numbers repeat.
  */
 static inline uint64_t slot_of(const struct graph_node_map *map, uint32_t node)
 {

@@ -2,8 +2,8 @@
  * graph/node_map.h - a set of nodes that numbers its members 0, 1, 2 and so on, in the order in
  * which they are added.
  *
- * Used for walks over a small part of a graph, because its size depends on the number of members
- * and not on the size of the graph.
+ * The size of the map depends on the number of members and not on the size of the graph, so it is
+ * suitable for walks over a small part of a graph.
  */
 #ifndef GRAPH_NODE_MAP_H
 #define GRAPH_NODE_MAP_H
@@ -13,7 +13,7 @@
 struct graph_node_map {
 	uint32_t *node; /* members, by number */
 	uint32_t count, limit;
-	uint32_t *slot; /* hash table of numbers, at most half full; GRAPH_NONE: free */
+	uint32_t *slot; /* hash table of numbers, at most half full; GRAPH_NONE marks a free slot */
 	uint64_t slots; /* a power of two, or 0 */
 };
 

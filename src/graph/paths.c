@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 /*
- * Adds a node found on the way from node number `toward`. Returns GRAPH_BUDGET if there are too
- * many nodes.
+ * Adds a node that was found from node number `toward`. Returns GRAPH_BUDGET if there are too many
+ * nodes.
  */
 static int visit(struct graph_paths *p, uint32_t node, uint32_t toward, struct hdb_error *err)
 {
@@ -18,8 +18,8 @@ static int visit(struct graph_paths *p, uint32_t node, uint32_t toward, struct h
 	if (p->opt.max_nodes && p->map.count >= p->opt.max_nodes)
 		return GRAPH_BUDGET;
 	/*
-	 * The array is enlarged first, so that every node in the map has an entry even if memory
-	 * runs out.
+	 * The array is enlarged first, so that every node in the map has an entry even if memory is
+	 * exhausted.
 	 */
 	TRY(base_vec_reserve(&p->toward, 1, sizeof(toward), err));
 	rc = graph_node_map_add(&p->map, node, &number, err);
@@ -56,8 +56,8 @@ void graph_paths_release(struct graph_paths *paths)
 }
 
 /*
- * Visits referrer `from` of `to` (number `toward`), unless it has already been visited, is
- * unreachable, or has a reference that does not count.
+ * Visits referrer `from` of `to` (number `toward`), unless `from` has already been visited, is
+ * unreachable, or its reference does not count.
  */
 static int meet(struct graph_paths *p, uint32_t from, uint32_t to, uint32_t toward,
 		struct hdb_error *err)
@@ -87,8 +87,8 @@ static int expand(struct graph_paths *p, uint32_t number, struct hdb_error *err)
 	int rc;
 
 	/*
-	 * A root is alive without referrers, so the search stops there. The referrers of the target
-	 * itself are always examined.
+	 * A root is alive without referrers, so the search stops at a root. The referrers of the
+	 * target itself are always examined.
 	 */
 	if (number > 0 && p->graph->is_root(p->graph->ctx, node))
 		return HDB_OK;
@@ -139,9 +139,9 @@ int graph_paths_next(struct graph_paths *paths, const uint32_t **path, size_t *c
 		const int rc = expand(paths, paths->expanded, err);
 		TRY_ERRORS(rc);
 		/*
-		 * The budget ran out in the middle of a node. The roots found so far are returned
-		 * first. When none are left, the node is expanded again, which returns GRAPH_BUDGET
-		 * again.
+		 * The budget was exceeded while a node was being expanded. The roots found so far
+		 * are returned first. When none are left, the node is expanded again, which returns
+		 * GRAPH_BUDGET again.
 		 */
 		if (rc == GRAPH_BUDGET && paths->looked == paths->map.count)
 			return rc;

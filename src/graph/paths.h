@@ -1,10 +1,10 @@
 /*
- * graph/paths.h - paths from roots to a node, shortest first.
+ * graph/paths.h - finds paths from roots to a node, shortest first.
  *
  * The paths are found by a breadth-first search over referrers. As in Eclipse MAT, each node is
- * visited once, and one path is returned for each root that is found, in ascending order of length.
- * Other paths are not found. The search does not continue beyond a root, unless the root is the
- * target itself.
+ * visited once, and one path is returned for each root found, in ascending order of length. Other
+ * paths are not found. The search does not continue beyond a root, unless the root is the target
+ * itself.
  */
 #ifndef GRAPH_PATHS_H
 #define GRAPH_PATHS_H
@@ -13,9 +13,9 @@
 #include "graph/node_map.h"
 
 struct graph_paths_options {
-	uint32_t max_nodes; /* maximum number of visited nodes; 0: no limit */
+	uint32_t max_nodes; /* maximum number of visited nodes, or 0 for no limit */
 	/*
-	 * Sets *skip to whether the reference from -> to does not count. NULL: all references
+	 * Sets *skip to whether the reference from -> to does not count. If NULL, all references
 	 * count.
 	 */
 	int (*skip)(void *ctx, uint32_t from, uint32_t to, bool *skip, struct hdb_error *err);
@@ -26,7 +26,7 @@ struct graph_paths {
 	const struct graph_access *graph;
 	struct graph_paths_options opt;
 	struct graph_node_map map; /* visited nodes, in search order */
-	/* uint32_t, indexed by number: number of the next node on the path to the target */
+	/* uint32_t, by number: number of the next node on the path to the target */
 	struct base_vec toward;
 	uint32_t expanded; /* nodes with a lower number have been expanded */
 	uint32_t looked;   /* nodes with a lower number have been checked for being roots */
@@ -35,8 +35,8 @@ struct graph_paths {
 };
 
 /*
- * Begins at `target`. `graph` and the targets of `opt` (may be NULL) are borrowed. An unreachable
- * target has no paths. The caller must release *paths even after a failure.
+ * Begins at `target`. `graph` and the pointers in `opt` (which may be NULL) are borrowed. An
+ * unreachable target has no paths. The caller must release *paths even after a failure.
  */
 int graph_paths_init(struct graph_paths *paths, const struct graph_access *graph, uint32_t target,
 		     const struct graph_paths_options *opt, struct hdb_error *err);

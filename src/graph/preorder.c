@@ -1,6 +1,4 @@
-/*
- * graph/preorder.c - links children to lists, and walks the tree without a stack.
- */
+/* graph/preorder.c - links children into lists, and walks the tree without a stack. */
 #include "graph/preorder.h"
 
 #include <assert.h>
@@ -34,7 +32,7 @@ int graph_preorder_count(struct graph_preorder *order, struct hdb_error *err)
 	assert(!order->link);
 	base_ranks_rank(&order->inner);
 	count = order->inner.count;
-	/* The last number is the end of a subtree, and no number may equal GRAPH_NONE. */
+	/* The last number marks the end of a subtree, and no number may equal GRAPH_NONE. */
 	if (count >= GRAPH_NONE)
 		return hdb_fail(err, HDB_ELIMIT, "too many dominators: %" PRIu64, count);
 	TRY(base_big_alloc_raw(order->work, &order->link_big, count * sizeof *order->link,
@@ -69,7 +67,10 @@ static bool is_last(const struct graph_preorder *order, uint32_t place)
 	       1;
 }
 
-/* Leaves the node, and its ancestors if it was their last child. Returns the next node to enter. */
+/*
+ * Leaves the node, and also each ancestor whose last child has been left. Returns the next node to
+ * enter.
+ */
 static uint32_t leave(struct graph_preorder *order, uint32_t place, uint32_t number)
 {
 	bool was_last = true;

@@ -1,10 +1,10 @@
 /*
- * graph/preorder.h - preorder numbers of the inner nodes of a tree, given the nodes' parents in any
- * order.
+ * graph/preorder.h - assigns preorder numbers to the inner nodes of a tree, whose parents are given
+ * in any order.
  *
- * This is for trees that consist mostly of leaves and are too large for an array of nodes. A node
- * takes one bit, and an inner node another 8 bytes. The children of a node form a linked list. The
- * walk needs no stack, because the link of the last child leads back to the parent. The walk
+ * It is intended for trees that consist mostly of leaves and are too large for an array of nodes. A
+ * node takes one bit, and an inner node 8 more bytes. The children of a node form a linked list.
+ * The walk needs no stack, because the link of the last child leads back to the parent. The walk
  * replaces links with numbers. The order of siblings is arbitrary and depends on thread scheduling.
  */
 #ifndef GRAPH_PREORDER_H
@@ -21,8 +21,8 @@ struct graph_preorder_link {
 	 */
 	_Atomic uint32_t first;
 	/*
-	 * Next sibling, or for the last sibling its parent (GRAPH_NONE: top level). Later the end
-	 * of its subtree, which is the number after the last one.
+	 * Next sibling or, for the last sibling, the parent (GRAPH_NONE on the top level). Later
+	 * the end of the node's subtree, which is the number after the last one in the subtree.
 	 */
 	_Atomic uint32_t next;
 };
@@ -30,8 +30,8 @@ struct graph_preorder_link {
 struct graph_preorder {
 	struct base_work *work;
 	struct base_ranks inner;          /* nodes */
-	struct graph_preorder_link *link; /* indexed by index among the inner nodes */
-	_Atomic uint64_t *is_last;        /* indexed by index: has no next sibling */
+	struct graph_preorder_link *link; /* by place among the inner nodes */
+	_Atomic uint64_t *is_last;        /* by place: whether the node has no next sibling */
 	_Atomic uint32_t top;             /* first inner node of the top level */
 	struct base_big link_big, last_big;
 };
@@ -55,7 +55,7 @@ static inline bool graph_preorder_is_inner(const struct graph_preorder *order, u
 	return base_ranks_has(&order->inner, node);
 }
 
-/* Step 2, when all inner nodes are marked: allocates memory for them. */
+/* Step 2, after all inner nodes have been marked: allocates memory for them. */
 int graph_preorder_count(struct graph_preorder *order, struct hdb_error *err);
 
 /* Returns the index of a node among the inner nodes. */
@@ -71,18 +71,18 @@ static inline void graph_preorder_prefetch(const struct graph_preorder *order, u
 }
 
 /*
- * Step 3, once for each inner node: sets its parent, which must have been marked. Both are indexes
- * among the inner nodes; GRAPH_NONE is the top level. May be called on any thread.
+ * Step 3, once for each inner node: sets its parent, which must have been marked. Both are places
+ * among the inner nodes. GRAPH_NONE stands for the top level. May be called on any thread.
  */
 void graph_preorder_link(struct graph_preorder *order, uint32_t place, uint32_t parent);
 
 /*
  * Step 4: numbers the inner nodes from 0 on, each before its descendants. Fails with HDB_ECORRUPT,
- * without a message, if the top level does not lead to all inner nodes.
+ * without a message, if some inner nodes are not below the top level.
  */
 int graph_preorder_number(struct graph_preorder *order, struct hdb_error *err);
 
-/* Return the number of an inner node, and the end of the numbers of its subtree. */
+/* Return the number of an inner node, and the end of the numbers in its subtree. */
 static inline uint32_t graph_preorder_first(const struct graph_preorder *order, uint32_t place)
 {
 	return atomic_load_explicit(&order->link[place].first, memory_order_relaxed);

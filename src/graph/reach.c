@@ -1,5 +1,5 @@
 /*
- * graph/reach.c - breadth-first search with a queue that holds each node once.
+ * graph/reach.c - breadth-first search with a queue that contains each node once.
  *
  * The queue shows which nodes come next, so their rows, and then the states of their targets, can
  * be prefetched.
@@ -14,7 +14,7 @@
 /* Number of edges between two calls of base_step. */
 #define STEP_EDGES 0x10000
 
-/* Number of queue entries by which prefetches of rows and of target states are ahead. */
+/* Number of queue entries by which the prefetching of rows and of target states is ahead. */
 #define START_AHEAD 48
 #define GROUP_AHEAD 36
 #define ROW_AHEAD 24
@@ -175,8 +175,8 @@ static int cover_upwards(struct search *s, uint64_t *orphans, struct hdb_error *
 
 /*
  * Removes unnecessary starting nodes, from last to first. A search does not reach the starting node
- * of a later search, so a starting node is necessary exactly if no later starting node reaches it,
- * that is, if only its own cycles lead to it.
+ * of a later search. A starting node is therefore necessary exactly if no later starting node
+ * reaches it, which means that only its own cycles lead to it.
  */
 static int thin_downwards(struct search *s, uint64_t *orphans, struct hdb_error *err)
 {

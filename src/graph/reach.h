@@ -1,6 +1,6 @@
 /*
- * graph/reach.h - finds the nodes that are reachable from the roots: as a breadth-first tree, or by
- * marking them around a blocked set.
+ * graph/reach.h - finds the nodes that are reachable from the roots, either as a breadth-first tree
+ * or by marking them without entering a blocked set.
  */
 #ifndef GRAPH_REACH_H
 #define GRAPH_REACH_H
@@ -11,15 +11,15 @@
 #include <stdatomic.h>
 
 /*
- * Fills in parent[v] (node_count entries, provided by the caller): GRAPH_NONE for a root, v itself
- * for an unreachable node, and otherwise the previous node on a shortest path from a root. The tree
- * is deterministic: roots are visited in ascending order, then nodes level by level, and edges in
- * their order. Temporary memory: 4 bytes per node.
+ * Sets parent[v] (node_count entries, provided by the caller) to GRAPH_NONE for a root, to v itself
+ * for an unreachable node, and otherwise to the previous node on a shortest path from a root. The
+ * tree is deterministic: roots are visited in ascending order, then nodes level by level, and edges
+ * in their order. Temporary memory: 4 bytes per node.
  */
 int graph_reach_tree(const struct graph_rows *rows, const uint64_t *root_bits,
 		     struct base_work *work, uint32_t *parent, struct hdb_error *err);
 
-/* Maximum cost of a reference or a root; the minimum is 1. */
+/* Maximum cost of a reference or a root. The minimum is 1. */
 #define GRAPH_COST_MAX 63u
 
 /* A node of a search by cost. */
@@ -32,18 +32,18 @@ struct graph_cost_node {
 struct graph_costs {
 	struct graph_cost_node *nodes; /* node_count entries, provided by the caller */
 	unsigned kinds;
-	/* indexed by kind of the source, then of the target: kinds * kinds entries; borrowed */
+	/* by kind of the source, then by kind of the target: kinds * kinds entries; borrowed */
 	const uint8_t *cost;
 	/*
-	 * Kinds of leaves, from first_leaf to end_leaf - 1. All nodes of one such kind have the
-	 * same references.
+	 * Kinds of leaves, from first_leaf to end_leaf - 1. All nodes of such a kind have the same
+	 * references.
 	 */
 	uint8_t first_leaf, end_leaf;
 	/* Returns the cost of starting at a root. */
 	uint8_t (*root)(void *ctx, uint32_t node);
 	/*
-	 * Nodes of kind first_mixed and higher may have references of cost own_cost, whose targets
-	 * `own` returns.
+	 * Nodes of the kinds from first_mixed on may have references of cost own_cost. The function
+	 * `own` returns the targets of these references.
 	 */
 	uint8_t first_mixed, own_cost;
 	int (*own)(void *ctx, uint32_t node, const uint32_t **targets, size_t *count,
@@ -52,28 +52,28 @@ struct graph_costs {
 };
 
 /*
- * Like graph_reach_tree, but with cheapest instead of shortest paths. Among paths of equal cost,
- * uses the one found first, with roots in ascending order. Temporary memory: about 5 bytes per
- * node. The time is linear in the number of references, because waiting nodes are in a ring of
- * GRAPH_COST_MAX + 1 buckets. The tree does not depend on the number of threads, and both functions
- * are called on the calling thread.
+ * Like graph_reach_tree, but finds cheapest instead of shortest paths. Among paths of equal cost,
+ * the first one found is used. Roots are visited in ascending order. Temporary memory: about 5
+ * bytes per node. The time is linear in the number of references, because waiting nodes are in a
+ * ring of GRAPH_COST_MAX + 1 buckets. The tree does not depend on the number of threads. Both
+ * functions of `costs` are called on the calling thread.
  */
 int graph_cheapest_tree(const struct graph_rows *rows, const uint64_t *root_bits,
 			const struct graph_costs *costs, uint32_t *parent, struct hdb_error *err);
 
 /*
- * Sets the bits in `reached` (like root_bits; provided by the caller, and cleared first) of all
- * nodes that are reachable from the roots without entering a node of `blocked_bits` (NULL: none).
- * Blocked nodes are not marked. Temporary memory: 4 bytes per node.
+ * Sets a bit in `reached` for each node that is reachable from the roots without entering a node of
+ * `blocked_bits`, which may be NULL. `reached` is like root_bits. The caller provides it, and the
+ * function clears it first. Blocked nodes are not marked. Temporary memory: 4 bytes per node.
  */
 int graph_reach_around(const struct graph_rows *rows, const uint64_t *root_bits,
 		       const uint64_t *blocked_bits, uint64_t *reached, struct hdb_error *err);
 
 /*
  * Finds a smallest set of nodes from which all nodes that are not reachable from the roots can be
- * reached: nodes to which no node outside their own cycles leads, one per group of cycles. Sets
- * their bits in `orphans` (like root_bits; provided by the caller). The result is deterministic.
- * Temporary memory: 4 bytes and 2 bits per node.
+ * reached. It contains one node per group of cycles to which no node outside the group leads. Sets
+ * the bits of this set in `orphans`, which is like root_bits and is provided by the caller. The
+ * result is deterministic. Temporary memory: 4 bytes and 2 bits per node.
  */
 int graph_reach_orphans(const struct graph_rows *rows, const uint64_t *root_bits,
 			struct base_work *work, uint64_t *orphans, struct hdb_error *err);

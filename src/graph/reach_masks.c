@@ -1,6 +1,7 @@
 /*
- * graph/reach_masks.c - reachability around several sets at once. Each node has a mask of the sets
- * that some path to the node avoids. Masks are passed on to targets until none of them grows.
+ * graph/reach_masks.c - finds the nodes that are reachable without entering each of several sets.
+ * The mask of a node contains the sets that some path to the node avoids. Masks are propagated to
+ * targets until no mask grows.
  */
 #include "graph/reach_masks.h"
 
@@ -11,7 +12,7 @@
 
 /* Number of edges between two calls of base_step. */
 #define STEP_EDGES 0x10000
-/* Number of queue entries by which prefetches of rows and targets are ahead; see reach.c. */
+/* Number of queue entries by which the prefetching of rows and targets is ahead. See reach.c. */
 #define START_AHEAD 48
 #define GROUP_AHEAD 36
 #define ROW_AHEAD 24
@@ -24,7 +25,7 @@ struct walk {
 	const uint64_t *is_member;
 	uint32_t *reached;
 	uint64_t *is_queued;
-	uint32_t *queue; /* a ring of node_count entries; contains a node at most once */
+	uint32_t *queue; /* ring buffer of node_count entries that contains a node at most once */
 	uint64_t head, tail;
 	uint64_t edges_seen, next_step;
 };
@@ -51,7 +52,7 @@ static inline uint32_t queued(const struct walk *w, uint64_t at)
 	return w->queue[at % w->rows->node_count];
 }
 
-/* Adds the sets that a path to `to` avoids. */
+/* Adds the sets that a path to `to` avoids to the mask of `to`. */
 static inline void meet(struct walk *w, uint32_t to, uint32_t sets)
 {
 	uint32_t more = sets & ~w->reached[to];

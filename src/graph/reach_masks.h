@@ -1,6 +1,6 @@
 /*
- * graph/reach_masks.h - for each of several sets of nodes, the nodes that are reachable from the
- * roots without entering the set, all in one walk.
+ * graph/reach_masks.h - for each of several sets of nodes, finds the nodes that are reachable from
+ * the roots without entering the set, all in a single walk.
  */
 #ifndef GRAPH_REACH_MASKS_H
 #define GRAPH_REACH_MASKS_H
@@ -17,11 +17,12 @@ struct graph_member {
 };
 
 /*
- * Fills in reached[v] (node_count entries, provided by the caller). Bit s is set if v can be
- * reached from the roots by a path without nodes of set s, and v is not in the set. Sets are
- * numbered below set_count; members are in ascending order of node, each node once; is_member has
- * the bits of their nodes. A node is visited again if another path to it avoids more sets: at most
- * set_count times, and in heaps once or twice. Temporary memory: 4 bytes and a bit per node.
+ * Computes reached[v] (node_count entries, provided by the caller). Bit s is set if v is not in set
+ * s and some path from the roots to v contains no nodes of set s. Sets are numbered below
+ * set_count. Members are in ascending order of node, and each node appears once. is_member is the
+ * bit set of these nodes. A node is visited again if another path to it avoids more sets. This
+ * happens at most set_count times, and in heaps once or twice. Temporary memory: 4 bytes and a bit
+ * per node.
  */
 struct graph_mask_sets {
 	const struct graph_member *members; /* members in order of node */

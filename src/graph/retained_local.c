@@ -1,6 +1,6 @@
 /*
  * graph/retained_local.c - computes the retained set by removing nodes from a subtree of the reach
- * tree; see retained_local.h.
+ * tree. See retained_local.h.
  */
 #include "graph/retained_local.h"
 
@@ -16,7 +16,7 @@ struct local {
 	struct graph_retained_options limits;
 	struct graph_node_map map; /* the subtree; its members come first */
 	uint32_t members;          /* number of members */
-	bool *removed;             /* indexed by index in the map */
+	bool *removed;             /* by number in the map */
 	uint32_t *pending;         /* removed nodes whose references have not been followed yet */
 	uint32_t pending_count;
 	uint32_t removed_count;
@@ -93,7 +93,7 @@ static void take_away(struct local *l, uint32_t number)
 	l->removed_count++;
 }
 
-/* Removes the nodes to which removed nodes refer, until nothing changes. */
+/* Removes the nodes to which removed nodes refer, until no more nodes are removed. */
 static int spread(struct local *l, struct hdb_error *err)
 {
 	while (l->pending_count > 0) {
@@ -118,7 +118,7 @@ static int spread(struct local *l, struct hdb_error *err)
 
 /*
  * Sets *found to whether `node` is a root or has a referrer outside the subtree. Referrers that
- * were removed need no check, because spread() has followed their references.
+ * were removed need not be checked, because spread() has followed their references.
  */
 static int held_from_outside(struct local *l, uint32_t node, bool *found, struct hdb_error *err)
 {
@@ -162,7 +162,7 @@ static int remove_all(struct local *l, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Returns the nodes of the map that were not removed, sorted in `pending`. */
+/* Returns the nodes of the map that have not been removed, sorted in `pending`. */
 static void give(struct local *l, struct graph_retained_set *out)
 {
 	uint32_t count = 0;

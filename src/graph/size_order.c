@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Maximum number of large nodes. Heaps have a few thousand. */
+/* Maximum number of large nodes. Real heaps have a few thousand. */
 #define LARGE_MAX ((uint64_t)1 << 16)
 
 int graph_size_order_init(struct graph_size_order *order, struct hdb_error *err)

@@ -1,9 +1,9 @@
 /*
  * graph/size_order.h - sorts nodes by size, largest first. Nodes of the same size keep their order.
  *
- * Most sizes in a heap are small. Nodes of small sizes are only counted, so that a second pass can
- * move each node directly to its place. The few larger nodes are sorted. Memory: 256 KB, and 16
- * bytes for each large node, whose number is limited.
+ * Most nodes of a heap are small. Small nodes are only counted, so that a second pass can move each
+ * of them directly to its place. The few larger nodes are sorted. Memory: 256 KB, and 16 bytes for
+ * each large node, whose number is limited.
  */
 #ifndef GRAPH_SIZE_ORDER_H
 #define GRAPH_SIZE_ORDER_H
@@ -17,10 +17,7 @@
 #define GRAPH_SMALL_SIZES 65536u
 
 struct graph_size_order {
-	/*
-	 * indexed by small size: number of nodes of this size, and later the place of the next such
-	 * node
-	 */
+	/* by small size: number of nodes of this size, and later the place of the next such node */
 	uint32_t *place;
 	struct base_vec large; /* struct base_sort_key */
 	/* number of large nodes, including nodes that did not fit */
@@ -31,7 +28,7 @@ struct graph_size_order {
 int graph_size_order_init(struct graph_size_order *order, struct hdb_error *err);
 void graph_size_order_release(struct graph_size_order *order);
 
-/* Internal: records a node with a large size. */
+/* Internal function: records a node with a large size. */
 int graph_size_order_large(struct graph_size_order *order, uint32_t node, uint64_t size,
 			   struct hdb_error *err);
 
@@ -49,9 +46,9 @@ static inline int graph_size_order_count(struct graph_size_order *order, uint32_
 bool graph_size_order_is_full(const struct graph_size_order *order);
 
 /*
- * Must be called when all `node_count` nodes have been counted and the order is not full. Moves the
- * large nodes to the start of `node`, which has room for all nodes, and computes the places of the
- * other nodes.
+ * Must be called after all `node_count` nodes have been counted, if the order is not full. Moves
+ * the large nodes to the start of `node`, which must have room for all nodes, and computes the
+ * places of the other nodes.
  */
 int graph_size_order_start(struct graph_size_order *order, uint32_t *node, uint32_t node_count,
 			   struct hdb_error *err);

@@ -1,19 +1,19 @@
 /*
  * graph/dominators/dfs.c - depth-first search: the order of nodes, parents, and all other edges.
  *
- * The search accesses memory in an order that is not known in advance, so cache misses dominate its
- * cost. It therefore reads only two bits per node, which fit in the caches, and the node's row,
+ * The order in which the search accesses memory is not known in advance, so cache misses dominate
+ * its cost. It therefore reads only two bits per node, which fit in the caches, and the node's row,
  * which costs one miss. Numbers are only written, and in order. A non-tree edge is recorded with
  * its target's node, because looking up the target's number would be another miss; dfs_order.c
  * later replaces nodes with numbers, bucket by bucket.
  *
  * Each row is decoded once. Targets that were already visited yield an edge immediately. The others
- * are put on the stack and their rows are prefetched. If another path has visited a target by the
- * time it is popped, it also yields an edge.
+ * are put on the stack and their rows are prefetched. If a target has been visited on another path
+ * by the time it is popped, it also yields an edge.
  *
- * Two kinds of edges are dropped because the target's dominator is the virtual root whatever else
- * refers to it: edges into roots, and edges into nodes that are reached from two roots. Such a node
- * is marked DOM_TOP at the first edge that shows it.
+ * Two kinds of edges are dropped: edges into roots, and edges into nodes that are reached from two
+ * roots. In both cases, the virtual root dominates the target, regardless of other edges. Such a
+ * node is marked DOM_TOP at the first edge that shows it.
  */
 #include "graph/dominators/semi_nca_private.h"
 
@@ -22,23 +22,24 @@
 
 #include <assert.h>
 
-/* Number of targets by which rows are prefetched ahead. */
+/* Number of targets by which the prefetching of rows is ahead. */
 #define ROW_AHEAD 4
 
 /*
  * After a small search, the set of nodes visited from the current root is cleared node by node.
- * After a search that visits more than one in SWEEP_PART nodes, the whole set is cleared.
+ * After a search that has visited more than one in SWEEP_PART nodes, the whole set is cleared.
  */
 #define SWEEP_PART 256
 
 struct search {
 	struct dom_parts *parts;
 	struct dom_build *b;
-	bool is_alone; /* whether there is only one part, so that states need no atomic updates */
+	/* whether there is only one part, so that state updates need not be atomic */
+	bool is_alone;
 	struct dom_stack stack;
 	uint64_t steps;
-	struct base_big recent; /* uint32_t: nodes visited from this root */
-	/* maximum number of recent nodes; beyond it, the whole set is cleared */
+	struct base_big recent; /* uint32_t: nodes visited from the current root */
+	/* maximum number of nodes in `recent`, beyond which the whole set is cleared */
 	uint32_t recent_limit;
 	uint32_t first;    /* first number of this search */
 	uint32_t reported; /* count reported to dom_step */
@@ -99,8 +100,8 @@ static inline int add_edge(struct search *s, uint32_t source, uint32_t target,
 }
 
 /*
- * Decodes a row. Targets that were already visited yield an edge; the others are pushed onto the
- * stack.
+ * Decodes a row. Targets that have already been visited yield an edge. The others are pushed onto
+ * the stack.
  */
 static int scan_row(struct search *s, uint32_t node, uint32_t source, struct hdb_error *err)
 {
@@ -168,8 +169,8 @@ static void clear_visited(struct search *s)
 }
 
 /*
- * Numbers everything reachable from `root` that has no number yet. Returns HDB_END if another part
- * failed.
+ * Numbers all nodes that are reachable from `root` and have no number yet. Returns HDB_END if
+ * another part has failed.
  */
 static int search_from(struct search *s, uint32_t root, struct hdb_error *err)
 {

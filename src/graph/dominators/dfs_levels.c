@@ -21,8 +21,8 @@
 #include "base/bits.h"
 
 /*
- * Divisors for the maximum share of nodes that probes visit: each probe at first, each later probe,
- * and all probes together.
+ * Divisors that limit the share of nodes visited by probes: by each probe at first, by each later
+ * probe, and by all probes together.
  */
 #define PROBE_FIRST 4096u
 #define PROBE_LAST 64u
@@ -34,9 +34,9 @@ struct probes {
 	struct dom_parts *parts;
 	/* uint32_t: roots to be probed, followed by the roots of the next pass */
 	struct base_vec todo;
-	struct base_vec visited; /* uint32_t: nodes that long probes of this pass have visited */
+	struct base_vec visited; /* uint32_t: nodes visited by long probes of this pass */
 	size_t first;            /* start of the current probe in `visited` */
-	/* maximum number of nodes of a probe; a probe that reaches it is long */
+	/* maximum number of nodes visited by a probe; a probe that reaches it is long */
 	uint64_t limit;
 	uint64_t first_limit; /* limit of the first pass of each level */
 	uint64_t left;        /* number of nodes that may still be visited */
@@ -86,7 +86,7 @@ static int take_target(void *ctx, uint32_t v, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Marks the roots of a level, once all levels above it have been searched. */
+/* Marks the roots of a level, after all levels above it have been searched. */
 static int mark_roots(struct dom_parts *parts, const struct dom_level *level, struct hdb_error *err)
 {
 	const uint64_t n = parts->part->node_count;
@@ -112,8 +112,8 @@ int dom_level_begin(struct dom_parts *parts, unsigned no, struct hdb_error *err)
 
 	if (no > 0) {
 		/*
-		 * The first probe was too short, because another root of an earlier level has
-		 * reached the owner.
+		 * The first probe was too short to see that another root of an earlier level also
+		 * reaches the owner.
 		 */
 		if (dom_state(parts->part->states, level->owner) & DOM_MET) {
 			parts->level_count = no;
@@ -163,8 +163,8 @@ static int probe_target(void *ctx, uint32_t v, struct hdb_error *err)
 }
 
 /*
- * Visits nodes near a root, breadth first. Returns HDB_END if the probe is long. Nodes visited by a
- * shorter probe keep this state, because the root reaches them.
+ * Visits nodes near a root, breadth first. Returns HDB_END if the probe is long. The nodes visited
+ * by a shorter probe keep their state, because the root reaches them.
  */
 static int probe(struct probes *p, uint32_t root, struct hdb_error *err)
 {
@@ -251,7 +251,7 @@ static int plan(struct probes *p, struct hdb_error *err)
 	while (parts->level_count < DOM_LEVELS_MAX) {
 		struct dom_level *level = &parts->level[parts->level_count - 1];
 
-		/* If there are more roots than this, all threads have enough of them. */
+		/* With more roots than this, there are enough roots for all threads. */
 		const uint64_t most = parts->level_count > 1 ? p->first_limit : p->left;
 
 		TRY(mark_roots(parts, level, err));
@@ -271,7 +271,7 @@ static int plan(struct probes *p, struct hdb_error *err)
 int dom_levels_plan(struct dom_parts *parts, struct hdb_error *err)
 {
 	const uint64_t n = parts->part->node_count;
-	/* Only tests divide a small graph into parts. Probes then visit all of it. */
+	/* A small graph is divided into parts only in tests. Probes then visit the whole graph. */
 	const bool is_small = n < DOM_PART_NODES;
 	struct probes p = { .parts = parts,
 			    .first_limit = is_small ? n / 8 : n / PROBE_FIRST,

@@ -3,8 +3,8 @@
  * edges.
  *
  * The search writes the number of each node, and edges whose sources are numbers and whose targets
- * are nodes. Both are grouped in buckets of adjacent nodes. This file processes one bucket after
- * another, so lookups stay within the cache. It fills in the array, and replaces the targets of
+ * are nodes. Both are grouped in buckets of adjacent nodes. This step processes one bucket after
+ * another, so that lookups stay within the cache. It fills the array, and replaces the targets of
  * edges with their numbers.
  */
 #include "graph/dominators/semi_nca_private.h"
@@ -18,10 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of blocks of numbers being processed per thread. */
+/* Number of blocks of numbers per thread that are processed at the same time. */
 #define PACK_SLOTS 3u
 
-/* Shares of the budget: chunks take 1/CHUNK_SHARE, and 1/KEPT_SHARE is left for others. */
+/* Shares of the budget: chunks take 1/CHUNK_SHARE, and 1/KEPT_SHARE is left for other purposes. */
 #define CHUNK_SHARE 16u
 #define KEPT_SHARE 2u
 
@@ -73,7 +73,7 @@ static void mark_tops(const struct dom_parts *parts, const uint32_t *number, uin
 
 /*
  * Renumbers a part's edges into one bucket of nodes. Omits self-loops, and edges into nodes that
- * were found to be dominated by the virtual root after the edge was recorded.
+ * were found to be dominated by the virtual root after the edge had been recorded.
  */
 static int number_edges(struct dom_build *b, const uint32_t *number, uint32_t bucket,
 			struct hdb_error *err)
@@ -93,7 +93,7 @@ static int number_edges(struct dom_build *b, const uint32_t *number, uint32_t bu
 }
 
 /*
- * Packs a block as differences, which are small because adjacent nodes usually have adjacent
+ * Packs a block as differences. These are small because adjacent nodes usually have adjacent
  * numbers. `values` is scratch space. May run on any thread.
  */
 static int pack_numbers(const uint32_t *number, uint32_t count, uint64_t *values,

@@ -4,9 +4,9 @@
  * A counting sort over all targets would miss the cache twice per edge. Edges are therefore
  * distributed to buckets of adjacent targets as they arrive (sequential writes to a few hundred
  * streams), and each bucket is sorted within the cache when it is processed. A chunk contains the
- * target in two bytes, and the source as the distance from the previous one, which is short if
- * sources arrive nearly in order. Memory: 3 to 7 bytes per edge, and one chunk per bucket. Nothing
- * here depends on dominators.
+ * target in two bytes, and the distance between the source and the previous source, which is short
+ * if sources arrive nearly in order. Memory: 3 to 7 bytes per edge, and one chunk per bucket. The
+ * code does not depend on dominators.
  */
 #ifndef GRAPH_DOMINATORS_EDGE_BUCKETS_H
 #define GRAPH_DOMINATORS_EDGE_BUCKETS_H
@@ -26,19 +26,19 @@
 /* Number of bytes of edges in a chunk, which has 4096 bytes in total. */
 #define GRAPH_CHUNK_BYTES 4080
 
-/* Maximum size of an edge: two bytes, and the longest varint of 33 bits. */
+/* Maximum size of an edge: two bytes, and the longest varint for 33 bits. */
 #define GRAPH_EDGE_BYTES_MAX 7
 
 struct graph_edge_chunk {
 	struct graph_edge_chunk *before; /* previous chunk of the bucket */
 	uint32_t used;                   /* bytes */
-	uint32_t last_source;            /* source of the last edge added */
+	uint32_t last_source;            /* source of the most recently added edge */
 	uint8_t bytes[GRAPH_CHUNK_BYTES];
 };
 
 struct graph_edge_buckets {
 	struct base_work *work;
-	struct graph_edge_chunk **last; /* indexed by bucket: its newest chunk, or NULL */
+	struct graph_edge_chunk **last; /* by bucket: its newest chunk, or NULL */
 	uint64_t bucket_count;
 	struct base_chunks chunks;
 	struct base_big sorted; /* sources of the last bucket that was sorted */

@@ -2,14 +2,14 @@
  * graph/dominators/semi_lowmem.c - finds semidominators with links only for joins, which are nodes
  * that have incoming edges outside the search tree.
  *
- * This is for heaps whose links, at 8 bytes per node, do not fit in the budget: hundreds of
- * millions of objects in 2 GB, or tens of millions in 100 MB. Otherwise, links would be in a file,
- * and random access to it would thrash.
+ * This algorithm is for heaps whose links, at 8 bytes per node, do not fit in the budget: hundreds
+ * of millions of objects in 2 GB, or tens of millions in 100 MB. The links would be in a file, and
+ * random accesses to the file would thrash.
  *
  * The semidominator of a node that is not a join is its parent, so its link need not be stored.
  * Consider evaluating an edge from u to w (u > w), and let p be the deepest ancestor of u whose
  * number is not greater than w. On the path from p down to u, the first node contributes p, or at
- * most p if it is a join, and later nodes that are not joins contribute more. The result is
+ * most p if it is a join. Later nodes that are not joins contribute larger numbers. The result is
  * therefore the minimum of p and the contributions of the joins on the path.
  *
  * A pass over all nodes in order of numbers keeps the path to the current node on a stack. It finds
@@ -36,14 +36,14 @@
 
 /*
  * Number of slots in a cache of recent results, by target. The cache removes most duplicate edges,
- * such as those into a class to which a million objects refer.
+ * such as edges to a class with a million instances.
  */
 #define RECENT_EDGES (1u << 12)
 
 /* A node on the path to the current node. */
 struct path_node {
 	uint32_t number;
-	uint32_t join; /* nearest join that is this node or above it, or 0 if none */
+	uint32_t join; /* nearest join at or above this node, or 0 if there is none */
 };
 
 struct recent_edge {
@@ -54,7 +54,7 @@ struct fold {
 	struct dom_build *b;
 	struct graph_edge_buckets by_source;
 	struct base_ranks joins; /* numbers */
-	struct dom_link *links;  /* indexed by rank, starting at 1 */
+	struct dom_link *links;  /* by rank, starting at 1 */
 	struct path_node *path;
 	uint64_t depth, limit;
 	struct recent_edge *recent;
@@ -66,13 +66,13 @@ static bool is_join(const struct fold *f, uint32_t w)
 	return base_ranks_has(&f->joins, w);
 }
 
-/* Returns the index of a join among the joins, from 1. */
+/* Returns the number of a join among the joins, starting at 1. */
 static uint32_t rank_of(const struct fold *f, uint32_t w)
 {
 	return base_ranks_before(&f->joins, w) + 1;
 }
 
-/* Marks and ranks all nodes with incoming edges outside the search tree. */
+/* Marks and ranks all nodes that have incoming edges outside the search tree. */
 static int mark_joins(struct fold *f, struct hdb_error *err)
 {
 	struct dom_build *b = f->b;
@@ -177,7 +177,7 @@ static int fold_edge(struct fold *f, uint32_t w, struct hdb_error *err)
 	return join ? graph_buckets_add(&f->b->edges, join, w, err) : HDB_OK;
 }
 
-/* Folds the edges of one block, in the order of the numbers of nodes. */
+/* Folds the edges of one block, in the order of node numbers. */
 static int fold_block(struct fold *f, uint32_t block, struct hdb_error *err)
 {
 	struct dom_build *b = f->b;
@@ -249,7 +249,7 @@ static int start(struct fold *f, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Performs the upward pass, which keeps only the edges needed to join subtrees. */
+/* Upward pass, which keeps only the edges needed to join subtrees. */
 static int fold_all(struct fold *f, struct hdb_error *err)
 {
 	struct dom_build *b = f->b;
@@ -267,7 +267,7 @@ static int fold_all(struct fold *f, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Performs the downward pass, which evaluates the remaining edges. */
+/* Downward pass, which evaluates the remaining edges. */
 static int find_semis(struct fold *f, struct hdb_error *err)
 {
 	struct dom_build *b = f->b;

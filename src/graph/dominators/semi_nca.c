@@ -2,11 +2,11 @@
  * graph/dominators/semi_nca.c - SEMI-NCA on the numbers of a depth-first preorder, and sums along
  * the tree.
  *
- * Invariants: parent[w] < w; semi[w] <= parent[w]; idom[w] <= semi[w]. The dominator of w is found
- * by walking up the dominator tree from parent[w] to the first number that is not greater than
+ * Invariants: parent[w] < w; semi[w] <= parent[w]; idom[w] <= semi[w]. To find the dominator of w,
+ * the dominator tree is climbed from parent[w] to the first number that is not greater than
  * semi[w].
  *
- * Parents and semidominators are read in order of numbers only, so they are packed
+ * Parents and semidominators are read only in order of numbers, so they are packed
  * (base/packed_runs.h). Only links, and later dominators, are accessed at random and need a plain
  * array.
  */
@@ -18,19 +18,19 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Number of edges by which links, and then their ancestors, are prefetched ahead. */
+/* Number of edges by which the prefetching of links, and then of their ancestors, is ahead. */
 #define LINK_AHEAD 32u
 #define ANCESTOR_AHEAD 12u
 
 /* The edges into one block. */
 struct block_edges {
-	const uint64_t *first; /* indexed by target, with one extra entry */
+	const uint64_t *first; /* by target, with one extra entry */
 	const uint32_t *source;
 };
 
 /*
- * Prefetches the links of upcoming sources, and then of their ancestors. Edges are evaluated from
- * last to first, so unlike in the search, the upcoming sources are known.
+ * Prefetches the links of upcoming sources, and then the links of their ancestors. Edges are
+ * evaluated from last to first, so the upcoming sources are known, unlike in the search.
  */
 static inline void prefetch_links(const struct dom_link *links, uint32_t w, const uint32_t *source,
 				  uint64_t i)
@@ -105,9 +105,9 @@ static int find_semidominators(struct dom_parts *parts, struct dom_build *b, str
 /*
  * Jump pointers over the dominator tree (Myers, "An Applicative Random-Access Stack", 1983). A run
  * is a path down the tree with consecutive numbers, such as the nodes of a list. Pointers lead from
- * the top of one run to the top of another, so any ancestor is found in a number of steps that is
- * logarithmic in the number of runs above. For a top, `up` is the jump and `low` the number of runs
- * above it. For other nodes, `up` is the top and `low` is NO_TOP.
+ * the top of one run to the top of another. The number of steps to any ancestor is therefore
+ * logarithmic in the number of runs above. For a top, `up` is the jump, and `low` is the number of
+ * runs above it. For other nodes, `up` is the top and `low` is NO_TOP.
  */
 #define NO_TOP UINT32_MAX
 
@@ -149,11 +149,11 @@ static inline uint32_t jump_up(const struct dom_link *jumps, const uint32_t *dom
 			return x;
 		x = top_of(jumps, x);
 	}
-	/* The run that contains x has all numbers from its top to x, including `most`. */
+	/* The run that contains x includes all numbers from its top to x, and therefore `most`. */
 	return most;
 }
 
-/* Creates jump pointers for all numbers below `end`, whose dominators are known. */
+/* Creates jump pointers for all numbers below `end`. Their dominators are known. */
 static int start_jumping(const struct dom_build *b, const uint32_t *dominator, uint32_t end,
 			 struct base_big *big, struct hdb_error *err)
 {
@@ -178,13 +178,13 @@ static int read_blocks(struct dom_parts *parts, struct dom_build *b, uint32_t bl
 }
 
 /*
- * Average number of steps per walk above which jump pointers are used. On a compiler's heap, the
- * average is 3.
+ * Average number of steps per walk above which jump pointers are used. On the heap of a compiler,
+ * the average is 3.
  */
 #define WALK_STEPS 8u
 
 /*
- * Finds all dominators of a part. Walking up step by step is fastest on heaps, but takes quadratic
+ * Finds all dominators of a part. Climbing step by step is fastest on heaps, but takes quadratic
  * time on a long chain with a wide tail. If walks have taken more than WALK_STEPS steps per number,
  * jump pointers are used from then on, which limit each walk to a logarithmic number of steps.
  *
@@ -253,7 +253,7 @@ static void release_part(struct dom_build *b)
 	free(b->block2);
 }
 
-/* A phase that runs on all parts at once. */
+/* A phase that runs on all parts at the same time. */
 struct phase {
 	struct dom_parts *parts;
 	int (*run)(struct dom_parts *parts, struct dom_build *b, struct hdb_error *err);
@@ -330,7 +330,7 @@ static int search(struct dom_parts *parts, struct graph_rows *rows, struct base_
 	return dom_number(parts, numbers, err);
 }
 
-/* Finds a part's dominators, and converts them to numbers in the whole graph. */
+/* Finds a part's dominators, and converts them to numbers of the whole graph. */
 static int place_dominators(struct dom_parts *parts, struct dom_build *b, struct hdb_error *err)
 {
 	uint32_t *dominator = parts->dominator + b->before;
@@ -358,8 +358,8 @@ static unsigned part_count(const struct graph_rows *rows, enum graph_search how)
 }
 
 /*
- * Finds the semidominators of all parts, with links only for joins if memory is short and this
- * saves enough.
+ * Finds the semidominators of all parts. Uses links only for joins if memory is short and this
+ * saves enough of it.
  */
 static int each_semidominator(struct dom_parts *parts, enum graph_search how, uint32_t count,
 			      struct hdb_error *err)

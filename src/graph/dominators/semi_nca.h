@@ -1,20 +1,20 @@
 /*
  * graph/dominators/semi_nca.h - immediate dominators of a rooted graph, and retained sizes.
  *
- * A virtual root has an edge to every node marked as root, so a root's immediate dominator is the
- * virtual root. The algorithm is SEMI-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and
- * Related Problems", 2005), with explicit stacks everywhere.
+ * A virtual root has an edge to every node that is marked as a root, so the immediate dominator of
+ * a root is the virtual root. The algorithm is SEMI-NCA (Georgiadis, "Linear-Time Algorithms for
+ * Dominators and Related Problems", 2005), with explicit stacks everywhere.
  *
  * Threads search concurrently. Each thread takes the nodes that it finds first in a depth-first
  * search from its own roots. An edge from a node of one thread to a node of another completes a
  * path from the virtual root that shares no node with the path found by the other thread, so the
  * virtual root dominates the target of this edge. A path that leaves the part of a thread returns
  * to it only at such a node. The parts can therefore be solved independently and concurrently.
- * Which thread takes a node is a race, but the dominator of the node is always the same.
+ * Which thread takes a node depends on timing, but the dominator of the node is always the same.
  *
- * Results use the numbers of these preorders, one after another. The virtual root has number 0, and
- * reached nodes have numbers 1 to count. The number of a dominator is always lower than that of the
- * node, so sums along the tree need only one loop, from the highest number down.
+ * Results use the numbers of these preorders, which follow one another. The virtual root has number
+ * 0, and reached nodes have numbers 1 to count. The number of a dominator is always lower than that
+ * of the node, so sums along the tree need only one loop, from the highest number down.
  */
 #ifndef GRAPH_DOMINATORS_SEMI_NCA_H
 #define GRAPH_DOMINATORS_SEMI_NCA_H
@@ -28,10 +28,10 @@ struct graph_dominators {
 	struct base_work *work;
 	uint32_t node_count;
 	uint32_t count; /* number of reached nodes */
-	/* number of each node's dominator, indexed by number; [0] is 0 */
+	/* number of each node's dominator, by number; [0] is 0 */
 	const uint32_t *dominator;
-	struct base_runs numbers; /* indexed by node; read with graph_dominators_numbers */
-	uint64_t step_count;      /* number of nodes and edges visited and of links followed */
+	struct base_runs numbers; /* by node; to be read with graph_dominators_numbers */
+	uint64_t step_count;      /* number of visited nodes, visited edges, and followed links */
 	struct base_big dominator_big;
 };
 
@@ -56,7 +56,7 @@ enum graph_search {
 
 /*
  * Returns the part of the budget to reserve for the search before the rows are loaded
- * (base_work_keep). graph_dominators releases it.
+ * (base_work_keep). graph_dominators gives this part back.
  */
 static inline uint64_t graph_dominators_kept(const struct base_work *work, uint32_t node_count)
 {
@@ -85,8 +85,8 @@ int graph_dominators_numbers(const struct graph_dominators *dominators, uint32_t
 			     uint64_t *numbers, uint32_t count, struct hdb_error *err);
 
 /*
- * Returns the nodes by number in *big (uint32_t, count + 1 entries), which the caller frees with
- * base_big_free. The node of number 0 is GRAPH_NONE.
+ * Returns the nodes by number in *big (uint32_t, count + 1 entries), which the caller must free
+ * with base_big_free. The node with number 0 is GRAPH_NONE.
  */
 int graph_dominators_nodes(const struct graph_dominators *dominators, struct base_big *big,
 			   struct hdb_error *err);

@@ -25,7 +25,7 @@
 /* Number of steps between two calls of base_step. */
 #define DOM_STEP_MASK 0xffffu
 
-/* Number of targets or numbers by which data is prefetched ahead. */
+/* Number of targets or numbers by which prefetching is ahead. */
 #define DOM_AHEAD 8
 
 /*
@@ -36,10 +36,13 @@
 enum dom_state {
 	DOM_NEW, /* not visited */
 	DOM_MET, /* visited */
-	/* flag: the virtual root is its dominator; set for roots before they are visited */
+	/*
+	 * flag: the dominator of the node is the virtual root; set for roots before they are
+	 * visited
+	 */
 	DOM_TOP =
 		/*
-		 * in these two states, the virtual root is its dominator; used for a root before it
+		 * in these two states, the dominator is the virtual root; used for a root before it
 		 * is visited
 		 */
 	2,
@@ -62,9 +65,9 @@ enum dom_state {
 
 /* Roots that have the same dominator. */
 struct dom_level {
-	uint32_t owner;        /* this dominator; for the first level, the virtual root */
+	uint32_t owner;        /* this dominator, which is the virtual root for the first level */
 	uint32_t number;       /* number of the owner */
-	struct base_vec found; /* uint32_t: roots that the owner need not refer to */
+	struct base_vec found; /* uint32_t: roots to which the owner need not refer */
 };
 
 /* One thread's part of the graph, with separate numbers. */
@@ -80,15 +83,16 @@ struct dom_build {
 	uint64_t *mine;
 	struct base_buckets order; /* nodes and numbers, by bucket of nodes (dom_spill_of) */
 	unsigned order_shift;
-	struct base_runs parents; /* indexed by number: distance to the parent */
-	struct base_runs semis;   /* indexed by number: distance from parent to semidominator */
-	struct graph_edge_buckets crosses; /* edges not in the search tree, from numbers to nodes */
-	struct graph_edge_buckets edges;   /* the same edges, as pairs of numbers */
-	uint64_t *top;                     /* bit set by number: DOM_TOP */
+	struct base_runs parents; /* by number: distance to the parent */
+	struct base_runs semis;   /* by number: distance from the parent to the semidominator */
+	/* edges outside the search tree, from numbers to nodes */
+	struct graph_edge_buckets crosses;
+	struct graph_edge_buckets edges; /* the same edges, as pairs of numbers */
+	uint64_t *top;                   /* bit set by number: DOM_TOP */
 	struct base_big mine_big, top_big;
 	uint64_t *block; /* BASE_RUN values of the parents or semidominators being processed */
 	uint64_t *block2;
-	uint64_t step_count; /* number of nodes and edges visited and of links followed */
+	uint64_t step_count; /* number of visited nodes, visited edges, and followed links */
 	BASE_NO_SHARING;
 };
 
@@ -100,22 +104,23 @@ struct dom_parts {
 	struct dom_level level[DOM_LEVELS_MAX];
 	unsigned level_count;
 	struct base_big roots_big;  /* bit set by node: roots of the level being searched */
-	uint32_t *dominator;        /* final result, indexed by number in the whole graph */
+	uint32_t *dominator;        /* final result, by number of the whole graph */
 	_Atomic uint64_t next_word; /* next word of root bits to be searched */
 	_Atomic uint64_t done;      /* approximate count of numbers assigned */
-	_Atomic bool is_failed;     /* whether a part has failed; the other parts then stop */
+	/* whether a part has failed, in which case the other parts stop */
+	_Atomic bool is_failed;
 	struct base_big states_big;
 };
 
 /*
  * Must be called regularly for each part, with the number of numbers that it has processed since
- * the last call, or with a whole block. Returns HDB_END if another part failed. Only the first part
- * reports progress; all parts check for cancellation.
+ * the last call, or with a whole block. Returns HDB_END if another part has failed. Only the first
+ * part reports progress, but all parts check for cancellation.
  */
 int dom_step(struct dom_parts *parts, const struct dom_build *b, uint32_t done,
 	     struct hdb_error *err);
 
-/* Maximum number of spill buckets. With more, chunks would be too small. */
+/* Maximum number of spill buckets. With more buckets, chunks would be too small. */
 #define DOM_SPILLS_MAX 4096u
 
 /* Returns the spill bucket of a bucket of nodes. */
@@ -180,8 +185,8 @@ static inline void dom_stack_pop(struct dom_stack *stack, const struct graph_row
 }
 
 /*
- * Returns an upcoming target to prefetch, or GRAPH_NONE. It is `ahead` entries down the stack, or
- * as many entries farther in the long row on top.
+ * Returns an upcoming target to prefetch, or GRAPH_NONE. It is the target `ahead` entries further
+ * down the stack or, if a long row is on top, further along that row.
  */
 static inline uint32_t dom_stack_ahead(const struct dom_stack *stack, const struct graph_rows *rows,
 				       uint32_t ahead)
@@ -199,7 +204,7 @@ static inline uint32_t dom_stack_ahead(const struct dom_stack *stack, const stru
 		       GRAPH_NONE;
 }
 
-/* Stores the current block of parents. Called when it is full, and at the end. */
+/* Stores the current block of parents. Called when the block is full, and at the end. */
 int dom_put_parents(struct dom_build *build, struct hdb_error *err);
 
 /* Assigns the next number, build->count. */
@@ -226,26 +231,29 @@ static inline int dom_order_add(struct dom_build *b, uint32_t node, uint32_t par
 }
 
 /*
- * Numbers the nodes that this part takes. Fills in count, order, parents and crosses. Parts run
+ * Numbers the nodes that this part takes. Sets count, order, parents and crosses. Parts run
  * concurrently.
  */
 int dom_search(struct dom_parts *parts, struct dom_build *build, struct hdb_error *err);
 
-/* Determines the levels; dfs_levels.c. All nodes are in their initial state before and after. */
+/*
+ * Determines the levels (dfs_levels.c). All nodes are in their initial state before and after the
+ * call.
+ */
 int dom_levels_plan(struct dom_parts *parts, struct hdb_error *err);
 void dom_levels_release(struct dom_parts *parts);
 
 /*
- * Numbers the owner of a level, and marks the roots of the level, once all levels above it have
+ * Numbers the owner of a level, and marks the roots of the level, after all levels above it have
  * been searched. Returns HDB_END if there is nothing left to search.
  */
 int dom_level_begin(struct dom_parts *parts, unsigned no, struct hdb_error *err);
 
-/* Converts a part's dominators to numbers in the whole graph. */
+/* Converts a part's dominators to numbers of the whole graph. */
 void dom_levels_place(const struct dom_parts *parts, const struct dom_build *b,
 		      uint32_t *dominator);
 
-/* Prepares the order of one of part_count parts, for all nodes. */
+/* Prepares the order of one of part_count parts. The order has room for all nodes. */
 int dom_order_init(struct dom_build *build, unsigned part_count, struct hdb_error *err);
 
 /*
@@ -264,8 +272,8 @@ static inline uint32_t dom_block_count(const struct dom_build *b, uint32_t block
 
 /*
  * The forest of linked nodes, with compressed paths. `up` is an ancestor, and `low` is the lowest
- * semidominator on the path from the node (included) to `up` (excluded). SEMI-NCA needs only the
- * value and not the node that has it, unlike Lengauer-Tarjan.
+ * semidominator on the path from the node (inclusive) to `up` (exclusive). Unlike Lengauer-Tarjan,
+ * SEMI-NCA needs only this value and not the node that has it.
  */
 struct dom_link {
 	uint32_t up;
@@ -302,10 +310,10 @@ static inline uint32_t dom_eval(struct dom_link *links, uint32_t u, uint32_t las
 }
 
 /*
- * Computes semidominators like semi_nca.c, but needs links only for joins (nodes to which several
- * edges lead). It is used if links for all nodes exceed the budget. If the graph has too many joins
- * for this to be useful, and `is_forced` is not set, sets *is_done to false and changes nothing.
- * Otherwise it replaces the edges.
+ * Computes semidominators like semi_nca.c, but with links only for joins (nodes with several
+ * incoming edges). Used if links for all nodes would exceed the budget. If the graph has too many
+ * joins for this to be useful and `is_forced` is not set, sets *is_done to false and changes
+ * nothing. Otherwise, replaces the edges.
  */
 int dom_semis_lowmem(struct dom_build *build, bool is_forced, bool *is_done, struct hdb_error *err);
 
