@@ -98,7 +98,7 @@ int hprof_write_head(struct hprof_writer *w, const char *version, uint64_t ms)
 	return HDB_OK;
 }
 
-/* Writes a record. Its body consists of the bytes put so far, followed by zeros. */
+/* Writes a record. The body consists of the bytes put so far, followed by zeros. */
 static int write_record(struct hprof_writer *w, uint8_t tag, uint64_t zero_bytes)
 {
 	uint8_t head[9] = { tag };

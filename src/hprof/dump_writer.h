@@ -26,10 +26,10 @@ struct hprof_written {
 struct hprof_writer {
 	const struct hprof_sink *sink; /* lent */
 	struct hdb_error *err;         /* lent */
-	struct base_vec segment;       /* bytes that have been put but not written yet */
+	struct base_vec segment;       /* bytes that have been put but not yet written */
 	/*
-	 * number of bytes written, and its maximum, because a few bytes of hostile input can expand
-	 * to very many
+	 * number of bytes written, and maximum of this number, because a few bytes of hostile input
+	 * can expand to very many
 	 */
 	uint64_t written, most;
 	unsigned id_size;
@@ -53,8 +53,8 @@ void hprof_put_bare_array(struct hprof_writer *w, uint64_t id, uint64_t count, u
 void hprof_patch_u2(struct hprof_writer *w, size_t at, size_t value);
 
 /*
- * Writes the file header. `version` is "JAVA PROFILE 1.0.3" or similar; `ms` is the time since
- * 1970, or 0.
+ * Writes the file header. `version` is a string such as "JAVA PROFILE 1.0.3", and `ms` is the time
+ * since 1970, or 0.
  */
 int hprof_write_head(struct hprof_writer *w, const char *version, uint64_t ms);
 

@@ -10,13 +10,13 @@
 #include "base/bytes.h"
 #include "hprof/parse.h"
 
-/* Number of records and sub-records to examine before assuming an ordinary dump. */
+/* Number of records and sub-records examined before the dump is assumed to be an ordinary one. */
 #define RECORDS_MAX (1u << 22)
 #define SUBS_MAX (1u << 20)
 
 /*
  * Sets *out to the number of bytes that the elements of the array at `offset` should have according
- * to its head, or to 0 for other sub-records.
+ * to its header, or to 0 for other sub-records.
  */
 static int missing_of(struct base_view *view, const struct hprof_sub *sub, unsigned id_size,
 		      uint64_t *out, struct hdb_error *err)
@@ -31,7 +31,7 @@ static int missing_of(struct base_view *view, const struct hprof_sub *sub, unsig
 	return HDB_OK;
 }
 
-/* Returns 1 if a record may begin at `offset` or the file ends there. */
+/* Returns 1 if a record may begin at `offset` or if the file ends there. */
 static int is_record_end(const struct hprof_file *file, struct base_view *view, uint64_t offset,
 			 struct hdb_error *err)
 {

@@ -17,7 +17,7 @@ int hprof_find_emptied(struct hprof_file *file, struct hdb_error *err);
 /* The extent of a heap dump record in a stripped dump. */
 struct hprof_emptied {
 	uint64_t end; /* offset after the last byte */
-	/* number of bytes that the record's length includes although the file lacks them */
+	/* number of bytes that are included in the record's length but missing from the file */
 	uint64_t missing;
 };
 

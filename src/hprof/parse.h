@@ -1,7 +1,7 @@
 /*
- * hprof/parse.h - parses a heap sub-record without composing error messages. Private to src/hprof.
+ * hprof/parse.h - parses a heap sub-record without error messages. Private to src/hprof.
  *
- * The strict reader adds messages. The walk and the salvage code handle errors in their own ways.
+ * The strict reader adds messages. The walk and the salvage code handle errors in other ways.
  */
 #ifndef HPROF_PARSE_H
 #define HPROF_PARSE_H

@@ -11,26 +11,27 @@
 #include "hprof/reader.h"
 
 /*
- * Prefetch distance in bytes: three pages. The hardware prefetcher does not cross page boundaries,
- * and the address translation for the next page takes as long as reading tens of sub-records.
+ * Distance of prefetches in bytes: three pages. The hardware prefetcher does not cross page
+ * boundaries, and the address translation for the next page takes as long as reading dozens of
+ * sub-records.
  */
 #define HPROF_PREFETCH_AHEAD 12288
 
-/* Binary logarithm of the size of a primitive type, plus 1, or 0 for other types. */
+/* Binary logarithm of the size of a primitive type, plus 1. 0 for other types. */
 static const uint8_t hprof_primitive_shift[16] = {
 	[HPROF_BOOLEAN] = 1, [HPROF_BYTE] = 1, [HPROF_CHAR] = 2,   [HPROF_SHORT] = 2,
 	[HPROF_FLOAT] = 3,   [HPROF_INT] = 3,  [HPROF_DOUBLE] = 4, [HPROF_LONG] = 4,
 };
 
-/* Size of the longest head, which instances and object arrays have. */
+/* Size of the longest header, which instances and object arrays have. */
 #define HPROF_QUICK_HEAD(id_size) (9 + 2 * (uint64_t)(id_size))
 
 /*
  * Reads the sub-record at range.offset, which must be in the view's window or at its end. Returns
  * true if it is an instance or an array that ends at or before the limit. Returns false, with *sub
- * unspecified, for anything else, and if the window does not contain the whole head. class_id is
- * meaningless for a primitive array. Callers pass id_size as a constant, so that the function is
- * compiled once for each value.
+ * unspecified, for any other sub-record, and if the window does not contain the whole header.
+ * class_id is meaningless for a primitive array. Callers pass id_size as a constant, so that the
+ * function is compiled once for each value.
  */
 static inline bool hprof_quick_sub(const struct base_view *view, struct hprof_range range,
 				   const unsigned id_size, struct hprof_sub *sub)
@@ -76,7 +77,7 @@ static inline bool hprof_quick_sub(const struct base_view *view, struct hprof_ra
 	sub->body_size = size;
 	sub->end = body + size;
 	/*
-	 * Prefetches the next sub-records, which halves the time on dumps that exceed the caches.
+	 * Prefetches the next sub-records, which halves the time for dumps that exceed the caches.
 	 * The address may be outside the mapping, which is harmless for a prefetch.
 	 */
 	prefetch_read((const void *)((uintptr_t)p + (sub->end - at) + HPROF_PREFETCH_AHEAD));

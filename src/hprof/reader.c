@@ -1,5 +1,5 @@
 /*
- * hprof/reader.c - strict readers of single HPROF records; see reader.h.
+ * hprof/reader.c - strict readers of single HPROF records. See reader.h.
  *
  * Each length is compared with the file's size before its bytes are requested, so if a view fails,
  * the source has failed.
@@ -107,7 +107,8 @@ bool hprof_sub_is_root(uint8_t tag)
 }
 
 /*
- * Other file formats that users may pass by mistake, recognised by their first FOREIGN_SIZE bytes.
+ * Other file formats that users may pass by mistake. They are recognised by their first
+ * FOREIGN_SIZE bytes.
  */
 #define FOREIGN_SIZE 512
 static const char *foreign_name(const uint8_t *p, uint64_t size)

@@ -33,8 +33,7 @@ enum hprof_tag {
 };
 
 /*
- * Flags of ALLOC SITES records (JDK 5 hprof_b_spec.h). Without the first flag, the record is
- * complete.
+ * Flags of ALLOC SITES records (JDK 5 hprof_b_spec.h). A record without the first flag is complete.
  */
 enum hprof_sites_flag {
 	HPROF_SITES_INCREMENTAL = 1,
@@ -105,7 +104,7 @@ enum hprof_redaction hprof_redaction_of(const uint8_t *text, uint64_t size);
 
 /*
  * Text of a record that marks a dump converted from a portable heap dump (PHD). Such a dump has
- * only synthetic fields and no values.
+ * synthetic fields and no values.
  */
 #define HPROF_PHD_FORMAT \
 	"heapdb: portable heap dump of version %u, elements at %u and %u, references of %u, by "
@@ -113,7 +112,7 @@ enum hprof_redaction hprof_redaction_of(const uint8_t *text, uint64_t size);
 /* Length of the text up to its first number, which identifies the mark. */
 #define HPROF_PHD_SAME 38u
 
-/* Contents of the mark of a converted PHD. */
+/* Contents of the mark in a converted PHD. */
 struct hprof_phd {
 	unsigned version; /* 0 if the dump was not converted from a PHD */
 	/* number of bytes before the elements of arrays */
@@ -147,12 +146,12 @@ struct hprof_file {
 	uint64_t timestamp_ms; /* milliseconds since 1970, UTC */
 	uint64_t first_record; /* offset of the first record */
 	/*
-	 * Whether primitive arrays have no elements, regardless of their lengths. Set by
-	 * hprof_find_emptied; false after hprof_open.
+	 * Whether primitive arrays have no elements, regardless of their lengths. False after
+	 * hprof_open. Set by hprof_find_emptied.
 	 */
 	bool is_emptied;
 	/*
-	 * ends a search for the next record after damage with HDB_EINTR; lent; NULL after
+	 * if set, a search for the next record after damage ends with HDB_EINTR; lent; NULL after
 	 * hprof_open
 	 */
 	const volatile int *cancel;
@@ -175,7 +174,7 @@ int hprof_open(struct base_source *source, struct hprof_file *out, struct hdb_er
 struct hprof_record {
 	uint64_t offset;      /* of its tag */
 	uint64_t body_offset; /* offset of the body: offset + 9 */
-	/* size in bytes; in heap dump records, a u4 length that wrapped has been corrected */
+	/* size in bytes; for heap dump records, a u4 length that has wrapped is corrected */
 	uint64_t body_size;
 	uint32_t time_us; /* time in microseconds since the header's timestamp */
 	uint8_t tag;
@@ -200,7 +199,7 @@ struct hprof_frame {
 	uint64_t signature_string_id;
 	uint64_t source_string_id;
 	uint32_t class_serial;
-	int32_t line; /* above 0: line number; 0: none; -1: unknown; -2: compiled; -3: native */
+	int32_t line; /* line number if above 0; 0: none; -1: unknown; -2: compiled; -3: native */
 };
 struct hprof_trace {
 	uint32_t trace_serial;
@@ -229,12 +228,13 @@ struct hprof_alloc_sites {
 	uint32_t live_instances;
 	uint64_t allocated_bytes;
 	uint64_t allocated_instances;
-	uint32_t site_count;   /* as written, but at most the number that the body can hold */
+	/* number of sites as recorded, but at most the number that fit in the body */
+	uint32_t site_count;
 	uint64_t sites_offset; /* offset of the first site; each has HPROF_ALLOC_SITE_SIZE bytes */
 };
 #define HPROF_ALLOC_SITE_SIZE 25
 struct hprof_alloc_site {
-	uint8_t array_type; /* 0: not an array, 2: object array, otherwise a basic type */
+	uint8_t array_type; /* 0 if not an array, 2 for an object array, otherwise a basic type */
 	uint32_t class_serial;
 	uint32_t trace_serial;
 	uint32_t live_bytes;
@@ -245,11 +245,11 @@ struct hprof_alloc_site {
 struct hprof_cpu_samples {
 	uint32_t sample_count; /* total */
 	uint32_t trace_count;
-	/* offset of trace_count pairs of u4: number of samples, trace serial */
+	/* offset of trace_count pairs of u4: number of samples, and serial number of the trace */
 	uint64_t traces_offset;
 };
 struct hprof_control_settings {
-	uint32_t flags; /* bit flags: 1 allocation traces, 2 CPU sampling */
+	uint32_t flags; /* bit flags: 1 for allocation traces, 2 for CPU sampling */
 	uint16_t trace_depth;
 };
 
@@ -311,7 +311,8 @@ struct hprof_sub {
 	uint32_t trace_serial;  /* instance, array, class, thread object */
 	uint32_t thread_serial; /* roots that have one */
 	/*
-	 * for a JNI local or Java frame (0xffffffff: none), its frame; for a JNI monitor, its depth
+	 * for a JNI local or Java frame, its frame (0xffffffff if none); for a JNI monitor, its
+	 * depth
 	 */
 	uint32_t frame_number;
 	uint8_t tag;
@@ -338,7 +339,7 @@ int hprof_sub_read(const struct hprof_file *file, struct base_view *view, uint64
 
 /*
  * Determines the size of an array's body without trailing zero bytes, but at least `least`. Fails
- * with HDB_ETRUNC or another error of the view.
+ * if the view cannot read the body.
  */
 int hprof_content_end(struct base_view *view, const struct hprof_sub *sub, uint64_t least,
 		      uint64_t *out, struct hdb_error *err);

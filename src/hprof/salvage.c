@@ -17,8 +17,8 @@
 #define CANCEL_BYTES 1024u
 
 /*
- * Maximum number of classes, more than any VM loads. It keeps the table under 32 MB, whatever the
- * dump contains.
+ * Maximum number of classes, more than any VM loads. It keeps the table below 32 MB, regardless of
+ * the dump.
  */
 #define CLASS_LIMIT (1u << 21)
 
@@ -26,19 +26,19 @@
 #define CHAIN_MAX 64
 
 /*
- * Evidence, in bits, that the end of a chain of sub-records provides: at the limit, before a
+ * Evidence, in bits, provided by the end of a chain of sub-records: at the limit, before a
  * top-level record, or truncated by the end of the file.
  */
 enum { BITS_END = 10, BITS_RECORD = 20, BITS_CUT = 8 };
 
 /*
- * Maximum number of consecutive records with unknown tags that are skipped to reach a known one. If
- * the lengths of this many records each lead to another record inside the file, this is enough
+ * Maximum number of consecutive records with unknown tags that are skipped to reach a known record.
+ * If this many lengths in a row each lead to another record inside the file, they are sufficient
  * evidence.
  */
 #define UNKNOWN_ROW_MAX 64u
 
-/* A third result, in addition to 1 and 0. */
+/* A third result, besides 1 and 0. */
 #define UNDECIDED 2
 
 void hprof_salvage_init(struct hprof_salvage *s, const struct hprof_file *file,
@@ -266,11 +266,11 @@ static int pass_unknown(struct hprof_salvage *s, uint64_t *offset, unsigned *lef
 	return 1;
 }
 
-/* The properties that hprof_record_plausible requires, and those that it ignores. */
+/* What hprof_record_plausible requires, and what it ignores. */
 struct evidence {
 	unsigned depth;   /* number of consecutive records */
 	unsigned need;    /* required strength of a heap record's sub-records */
-	unsigned unknown; /* number of records with unknown tags that may lie in between */
+	unsigned unknown; /* maximum number of records with unknown tags in between */
 };
 
 static int records_at(struct hprof_salvage *s, uint64_t offset, struct evidence evidence,
@@ -293,7 +293,7 @@ static int records_at(struct hprof_salvage *s, uint64_t offset, struct evidence 
 		if (rc <= 0)
 			return rc;
 		if (is_heap && i == 0 && offset + 9 == size && evidence.need >= HPROF_STRENGTH_SURE)
-			return 0; /* the tag by itself is not evidence */
+			return 0; /* the tag alone is not evidence */
 		if (is_heap && offset + 9 < size) {
 			rc = heap_plausible(s, offset + 9, end, evidence.need, err);
 			if (rc != UNDECIDED)
@@ -318,8 +318,8 @@ int hprof_record_follows(struct hprof_salvage *s, uint64_t offset, unsigned dept
 }
 
 /*
- * Returns the evidence that a root provides, in bits, or a value below 0 if it cannot be a root. A
- * run of plain roots still looks like roots when it is read from a wrong offset. Their ids must
+ * Returns the evidence provided by a root, in bits, or a value below 0 if it cannot be a root. A
+ * run of plain roots still looks like roots when it is read from a wrong offset. Their IDs must
  * therefore belong to a class or look like addresses: aligned, with zeros in the high bytes.
  */
 static int root_strength(const struct hprof_salvage *s, const struct hprof_sub *sub)
@@ -352,8 +352,7 @@ static int root_strength(const struct hprof_salvage *s, const struct hprof_sub *
 }
 
 /*
- * Checks the head of a class dump, in which every known writer sets the two reserved identifiers to
- * zero.
+ * Checks the header of a class dump. Every known writer sets the two reserved identifiers to zero.
  */
 static int class_plausible(struct hprof_salvage *s, uint64_t offset, uint64_t limit,
 			   struct hdb_error *err)
@@ -373,8 +372,8 @@ static int class_plausible(struct hprof_salvage *s, uint64_t offset, uint64_t li
 }
 
 /*
- * Returns the evidence that a parsed sub-record provides, in bits. Sets *ok to false if it cannot
- * be a sub-record.
+ * Returns the evidence provided by a parsed sub-record, in bits. Sets *ok to false if it cannot be
+ * a sub-record.
  */
 static unsigned sub_strength(const struct hprof_salvage *s, const struct hprof_sub *sub, bool *ok)
 {

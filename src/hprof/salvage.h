@@ -2,9 +2,9 @@
  * hprof/salvage.h - distinguishes records from garbage, for the walk when lengths cannot be
  * trusted. Private to src/hprof.
  *
- * This module makes no decisions about events. It only estimates how likely it is that a record
- * begins at an offset. All searches share one budget that is linear in the file's size, so the
- * total time is linear for every file.
+ * This module does not decide about events. It only estimates the likelihood that a record begins
+ * at an offset. All searches share one budget that is linear in the file's size, so the total time
+ * is linear for every file.
  */
 #ifndef HPROF_SALVAGE_H
 #define HPROF_SALVAGE_H
@@ -15,11 +15,11 @@
 struct hprof_salvage {
 	const struct hprof_file *file;
 	struct base_view *view;    /* lent by the walk */
-	struct base_idmap classes; /* known class ids; all values are 0 */
+	struct base_idmap classes; /* known class IDs; all values are 0 */
 	uint64_t budget;           /* steps left for searches */
 };
 
-/* Evidence in bits that callers require from hprof_chain_strength. */
+/* Evidence, in bits, that callers require from hprof_chain_strength. */
 enum {
 	HPROF_STRENGTH_ANY = 1,     /* it parses */
 	HPROF_STRENGTH_LIKELY = 20, /* used at an offset where a sub-record is expected */
@@ -35,8 +35,8 @@ void hprof_salvage_init(struct hprof_salvage *s, const struct hprof_file *file,
 void hprof_salvage_release(struct hprof_salvage *s);
 
 /*
- * Adds a class ID to the known class IDs. IDs beyond a fixed number are ignored. Fails with
- * HDB_ENOMEM.
+ * Adds a class ID to the known class IDs. Beyond a fixed number, further IDs are ignored. Fails
+ * with HDB_ENOMEM.
  */
 int hprof_salvage_add_class(struct hprof_salvage *s, uint64_t class_id, struct hdb_error *err);
 
@@ -51,14 +51,14 @@ static inline bool hprof_tag_is_heap(uint8_t tag)
 }
 
 /*
- * Returns whether an unknown tag could belong to a record of a later version of the format. This
- * excludes 0, which is frequent in damaged areas, and the tags of sub-records.
+ * Returns whether an unknown tag may belong to a record of a later version of the format. Excludes
+ * 0, which is frequent in damaged areas, and the tags of sub-records.
  */
 bool hprof_tag_unknown(uint8_t tag);
 
 /*
- * Maximum size of a string that is trusted without examination. A longer string is trusted if this
- * many bytes at its start contain no zero.
+ * Maximum size of a string that is trusted without examination. A longer string is trusted if its
+ * first bytes, up to this number, contain no zero.
  */
 #define HPROF_TEXT_MAX (1u << 24)
 #define HPROF_TEXT_LOOK 24u
@@ -78,8 +78,8 @@ int hprof_record_plausible(struct hprof_salvage *s, uint64_t offset, unsigned de
 			   struct hdb_error *err);
 
 /*
- * Like hprof_record_plausible, but records with unknown tags whose lengths lead to it may precede
- * each of the records.
+ * Like hprof_record_plausible, but each of the records may be preceded by records with unknown tags
+ * whose lengths lead to it.
  */
 int hprof_record_follows(struct hprof_salvage *s, uint64_t offset, unsigned depth,
 			 struct hdb_error *err);
@@ -103,17 +103,17 @@ int hprof_chain_strength(struct hprof_salvage *s, uint64_t offset, uint64_t limi
 /* A search: its range, its target, and its result. */
 struct hprof_search {
 	uint64_t from;     /* first offset to try */
-	uint64_t until;    /* offset after the last one to try */
-	uint64_t limit;    /* offset at or before which a sub-record must end to be found */
+	uint64_t until;    /* offset after the last offset to try */
+	uint64_t limit;    /* offset at or before which a sub-record must end */
 	bool with_subs;    /* look for sub-records */
 	bool with_records; /* whether to search for top-level records */
-	uint64_t offset;   /* result: offset of the record found */
+	uint64_t offset;   /* result: offset of the record that was found */
 	/* result: whether a top-level record rather than a sub-record was found */
 	bool is_record;
 };
 
 /*
- * Returns 1 if the search found something, 0 if it did not or the budget is exhausted, and a value
+ * Returns 1 if the search was successful, 0 if it was not or the budget is exhausted, and a value
  * below 0 if reading the source failed.
  */
 int hprof_search(struct hprof_salvage *s, struct hprof_search *search, struct hdb_error *err);

@@ -1,15 +1,16 @@
 /*
- * hprof/sub.c - heap sub-records: roots, class dumps, instances, arrays; see reader.h and parse.h.
+ * hprof/sub.c - parses heap sub-records: roots, class dumps, instances and arrays. See reader.h and
+ * parse.h.
  *
- * Only a class dump must be parsed completely to find its end. In other sub-records, the head
- * determines the size.
+ * Only a class dump must be parsed completely to find its end. The size of any other sub-record
+ * follows from its header.
  */
 #include "base/bytes.h"
 #include "hprof/parse.h"
 
 #include <assert.h>
 
-/* Number of bytes in a body examined at a time. */
+/* Number of bytes of a body that are examined at a time. */
 #define CONTENT_CHUNK (1u << 20)
 
 /*
@@ -93,8 +94,8 @@ static int take(struct cursor *cur, uint64_t size, const uint8_t **p, struct hdb
 }
 
 /*
- * Skips a count and `*count` entries. The head of each entry has `head` bytes and ends with a basic
- * type.
+ * Skips a count, and `*count` entries. Each entry has a header of `head` bytes that ends with a
+ * basic type.
  */
 static int skip_entries(struct cursor *cur, unsigned head, bool has_value, uint32_t *count,
 			struct hdb_error *err)
@@ -119,8 +120,8 @@ static int skip_entries(struct cursor *cur, unsigned head, bool has_value, uint3
 }
 
 /*
- * Finds the parts of a class dump. `cur` is at the end of the instance size before the call, and at
- * the end of the class after it.
+ * Finds the parts of a class dump. Before the call, `cur` is at the end of the instance size. After
+ * the call, it is at the end of the class.
  */
 static int class_parts(struct cursor *cur, struct hprof_class *out, struct hdb_error *err)
 {
@@ -154,8 +155,8 @@ static int parse_class(const uint8_t *p, struct cursor *cur, struct hprof_sub *o
 }
 
 /*
- * Returns the number of bytes after the tag that determine a sub-record's size, or 0 for an unknown
- * tag.
+ * Returns the number of bytes after the tag that determine the size of a sub-record, or 0 for an
+ * unknown tag.
  */
 static unsigned head_size(uint8_t tag, unsigned id_size)
 {
@@ -324,7 +325,10 @@ int hprof_class_read(const struct hprof_file *file, struct base_view *view,
 	return rc;
 }
 
-/* Takes bytes before the end of the file. The class dump as a whole has been checked. */
+/*
+ * Takes bytes that must be before the end of the file. The class dump as a whole has already been
+ * checked.
+ */
 static int entry_take(struct base_view *view, uint64_t *offset, uint64_t size, const uint8_t **p,
 		      struct hdb_error *err)
 {

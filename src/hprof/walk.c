@@ -2,7 +2,7 @@
  * hprof/walk.c - walks over a whole file; see walk.h.
  *
  * The quick path handles instances and arrays that are within the view's window and end inside
- * their segment. Everything else (roots, classes, segment ends, damage) takes the slow path. Once
+ * their segment. All other cases (roots, classes, segment ends, damage) take the slow path. Once
  * per heap record, salvage.c determines whether the length of the record can be trusted.
  */
 #include "hprof/walk.h"
@@ -67,8 +67,8 @@ void hprof_walk_release(struct hprof_walk *walk)
 }
 
 /*
- * Returns whether many LF bytes near the start of the file all follow a CR, which indicates a
- * transfer in text mode.
+ * Returns whether there are many LF bytes near the start of the file and all of them follow a CR,
+ * which indicates a transfer in text mode.
  */
 static bool lines_converted(struct hprof_walk *walk)
 {
@@ -126,9 +126,9 @@ static int holds_subs(struct hprof_walk *walk, unsigned need, struct hdb_error *
 }
 
 /*
- * Examines a record with an unknown tag. Returns 1 if its length leads to valid records and nothing
- * in it looks like a heap, so that it can be skipped by its length, as any reader does. Returns 0
- * if the problem is a different one.
+ * Examines a record with an unknown tag. Returns 1 if its length leads to valid records and its
+ * contents do not look like a heap, so that it can be skipped by its length, as any reader does.
+ * Returns 0 if there is a different problem.
  */
 static int unknown_record(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
@@ -201,7 +201,7 @@ static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hd
 		found.is_record ? "record" : "heap sub-record", found.offset);
 }
 
-/* Handles sub-records that were found by a search and do not follow a heap record. */
+/* Handles sub-records that were found by a search and do not belong to a heap record. */
 static int open_headless(struct hprof_walk *walk, enum hprof_event *event)
 {
 	walk->record = (struct hprof_record){
@@ -215,7 +215,7 @@ static int open_headless(struct hprof_walk *walk, enum hprof_event *event)
 	return hprof_walk_open_heap(walk, event);
 }
 
-/* Adds the number of bytes that emptied arrays lack to the length of a heap record. */
+/* Adds the number of bytes missing from emptied arrays to the length of a heap record. */
 static int measure_emptied(struct hprof_walk *walk, struct hdb_error *err)
 {
 	struct hprof_record *rec = &walk->record;
@@ -284,7 +284,7 @@ static int overlong(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 
 /*
  * Examines a record that is within bounds but is not followed by a valid record. Returns 1 if its
- * length is wrong because another record begins inside it; the walk continues at that record.
+ * length is wrong, because another record begins inside it. The walk then continues at that record.
  * Returns 0 if the record is valid.
  */
 static int length_wrong(struct hprof_walk *walk, uint64_t end, enum hprof_event *event,
@@ -352,7 +352,7 @@ static bool body_readable(struct hprof_walk *walk)
 	}
 }
 
-/* Emits the record, after taking from it the data that the walk itself needs. */
+/* Emits the record, after extracting the data that the walk itself needs. */
 static int emit_record(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	const struct hprof_record *rec = &walk->record;
@@ -386,7 +386,7 @@ static int text_believable(struct hprof_walk *walk, struct hdb_error *err)
 	return memchr(p, 0, SUSPICIOUS_TEXT - 8) == NULL;
 }
 
-/* Handles a record whose head is truncated, or data that is not a record. */
+/* Handles a record with a truncated header, or data that is not a record. */
 static int cut_head(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	const uint64_t at = walk->next_record, left = hprof_walk_file_size(walk) - at;
@@ -466,7 +466,7 @@ static int step_top(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 
 /*
  * Reads an instance or array that is in the window and ends at or before the limit. Returns false
- * to leave it to the slow path. Inlined once for each ID size.
+ * if the slow path is needed. Inlined once for each ID size.
  */
 static inline bool quick_sub(struct hprof_walk *walk, const unsigned id_size)
 {
@@ -497,8 +497,9 @@ static inline bool lacks_zero(const uint8_t *p, uint64_t size)
 }
 
 /*
- * Reads a short string record that is followed by another one, because a dump begins with hundreds
- * of thousands of these. Returns false to leave it to step_top, which gives the same result.
+ * Reads a short string record that is followed by another one. This fast path exists because a dump
+ * begins with hundreds of thousands of such records. Returns false if step_top, which gives the
+ * same result, must be used.
  */
 static inline bool quick_text(struct hprof_walk *walk)
 {
@@ -519,9 +520,7 @@ static inline bool quick_text(struct hprof_walk *walk)
 	if (left < 9 + id + HPROF_TEXT_LOOK || next[0] != HPROF_UTF8)
 		return false;
 	next_size = be32(next + 5);
-	/*
-	 * Bytes in the window cannot be beyond the end of the file, so no further check is needed.
-	 */
+	/* Bytes in the window are before the end of the file, so no further check is needed. */
 	if (next_size < id || next_size > left - 9 || next_size > HPROF_TEXT_MAX ||
 	    !lacks_zero(next + 9 + id, next_size - id))
 		return false;

@@ -22,7 +22,7 @@ enum hprof_event {
 /* Kinds of damage. The names are stable, because they are printed and users can query them. */
 enum hprof_problem_kind {
 	HPROF_PROBLEM_TRUNCATED = 1, /* the file ends inside a record */
-	HPROF_PROBLEM_RECORD_LENGTH, /* the length of a record does not match the following bytes */
+	HPROF_PROBLEM_RECORD_LENGTH, /* primitive arrays have no elements; see emptied.h */
 	/*
 	 * a top-level record with an unknown tag that may be damaged, because it contains data that
 	 * looks like a heap
@@ -56,22 +56,22 @@ struct hprof_walk {
 	struct hprof_record record;   /* the current top-level record */
 	struct hprof_sub sub;         /* valid after HPROF_EVENT_SUB */
 	struct hprof_problem problem; /* valid after HPROF_EVENT_PROBLEM */
-	unsigned snapshot;            /* dump number of the current heap record, from 1 */
+	unsigned snapshot;            /* number of the current heap record's dump, starting at 1 */
 	uint64_t position;            /* offset of the next event, for progress */
 	/* private */
 	struct hprof_salvage salvage;
 	uint64_t next_record; /* offset at which the next top-level record should begin */
 	uint64_t segment_end; /* nominal end of the current heap record */
-	uint64_t limit;       /* offset up to which the quick path may read */
+	uint64_t limit;       /* offset up to which the fast path may read */
 	uint64_t suspect;     /* offset of the last object before the current run of roots */
 	uint64_t suspect_end; /* end of that object */
-	unsigned suspect_age; /* number of roots in that run */
+	unsigned suspect_age; /* number of roots in this run */
 	int state;
 	unsigned ended_count; /* number of dumps that have ended */
 	bool dump_open;       /* whether a segment has been read since the last dump ended */
 	/* whether segment_end is known to be the start of a record or the end of the file */
 	bool end_known;
-	/* whether the walk is beyond segment_end, because the length is wrong or wrapped */
+	/* whether the walk is beyond segment_end, because the length is wrong or has wrapped */
 	bool following;
 	bool has_reported; /* whether a problem has been reported */
 	bool excused;      /* whether a reported problem already explains the wrong length */
@@ -86,9 +86,9 @@ void hprof_walk_release(struct hprof_walk *walk);
 
 /*
  * Advances to the next event. Returns HDB_OK with *event set, or HDB_END after the last event.
- * Fails only if reading the source fails; damage is an event. Class dumps among the sub-records
- * have been checked completely. The total time is linear in the file's size, whatever the file
- * contains.
+ * Fails only if reading the source fails. Damage is reported as an event. Class dumps among the
+ * sub-records have been checked completely. The total time is linear in the size of the file,
+ * regardless of its contents.
  */
 int hprof_walk_next(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err);
 
@@ -100,8 +100,8 @@ bool hprof_walk_would_meet(const struct hprof_walk *walk, uint64_t start,
 			   const struct hprof_sub *last);
 
 /*
- * Skips these sub-records and continues after `last`. May be called only if hprof_walk_would_meet
- * has returned true.
+ * Skips these sub-records and continues after `last`. May be called only after
+ * hprof_walk_would_meet has returned true.
  */
 void hprof_walk_skip(struct hprof_walk *walk, const struct hprof_sub *last);
 

@@ -1,6 +1,6 @@
 /*
- * hprof/walk_heap.c - the walk inside a heap record, outside the quick path: roots and classes, the
- * end of the record, and resuming after damage; see walk_steps.h.
+ * hprof/walk_heap.c - the part of the walk inside a heap record that is not on the fast path: roots
+ * and classes, the end of the record, and resuming after damage. See walk_steps.h.
  */
 #include "hprof/walk_steps.h"
 
@@ -9,9 +9,7 @@
 
 #include <assert.h>
 
-/*
- * Maximum number of fixed-size sub-records that garbage may be taken for before it is recognised.
- */
+/* Maximum number of consecutive fixed-size sub-records that may turn out to be garbage. */
 #define SUSPECT_AGE_MAX 4
 
 /* Opens a heap record with the body of walk->record, and emits HEAP_BEGIN. */
@@ -22,7 +20,7 @@ int hprof_walk_open_heap(struct hprof_walk *walk, enum hprof_event *event)
 	assert(walk->position <= walk->segment_end);
 	walk->state = STATE_HEAP;
 	walk->position = walk->record.body_offset;
-	walk->sub.end = 0; /* this heap record has no sub-record yet */
+	walk->sub.end = 0; /* this heap record has no sub-records yet */
 	walk->suspect_age = 0;
 	walk->limit = size;
 	if (!walk->following && walk->segment_end < size)
@@ -48,7 +46,7 @@ int hprof_walk_emit_heap_end(struct hprof_walk *walk, enum hprof_event *event)
 
 /*
  * Ends the current heap record at `offset`, where its sub-records end. A wrong length is reported
- * unless it wrapped, that is, unless the true size is the stored u4 plus a multiple of 4 GiB.
+ * unless it has wrapped, that is, unless the true size is the stored u4 plus a multiple of 4 GiB.
  */
 static int close_heap(struct hprof_walk *walk, uint64_t offset, enum hprof_event *event)
 {
@@ -92,7 +90,7 @@ static bool has_length(const struct hprof_sub *sub)
 	       !hprof_sub_is_root(sub->tag) && sub->body_size > 0;
 }
 
-/* Remembers the object before a run of roots as long as the run is short. */
+/* Remembers the object before a run of roots while the run is short. */
 static void note_suspect(struct hprof_walk *walk, const struct hprof_sub *next)
 {
 	if (has_length(next)) {
@@ -119,7 +117,7 @@ static int emit_sub(struct hprof_walk *walk, const struct hprof_sub *sub, enum h
 	return HDB_OK;
 }
 
-/* Makes the walk follow the sub-records beyond the nominal end, to where they really end. */
+/* Makes the walk continue beyond the nominal end, to the actual end of the sub-records. */
 static void follow(struct hprof_walk *walk)
 {
 	walk->following = true;
@@ -128,8 +126,8 @@ static void follow(struct hprof_walk *walk)
 }
 
 /*
- * Finds where to resume after damage at `at`. The length of the last object may be damaged, so its
- * body is searched first. Some bytes in that body may have been taken for roots.
+ * Finds the offset at which to resume after damage at `at`. The length of the last object may be
+ * damaged, so its body is searched first. Some bytes of that body may have been mistaken for roots.
  */
 static int search_on(struct hprof_walk *walk, uint64_t at, struct hprof_search *search,
 		     struct hdb_error *err)
@@ -329,10 +327,10 @@ static int past_nominal_end(struct hprof_walk *walk, enum hprof_event *event, st
 }
 
 /*
- * Handles a valid sub-record that extends beyond the nominal end. If a record begins exactly at
- * that end, the sub-record's length is wrong. The exception is a segment whose length may have
- * wrapped and whose sub-records continue after this one, because a heap may contain HPROF data in
- * an array.
+ * Handles a valid sub-record that extends beyond the nominal end. If a record begins exactly at the
+ * nominal end, the length of the sub-record is wrong. There is one exception: a segment whose
+ * length may have wrapped and whose sub-records continue after this one, because a heap may contain
+ * HPROF data in an array.
  */
 static int crosses_end(struct hprof_walk *walk, const struct hprof_sub *sub,
 		       enum hprof_event *event, struct hdb_error *err)
@@ -354,8 +352,8 @@ static int crosses_end(struct hprof_walk *walk, const struct hprof_sub *sub,
 }
 
 /*
- * Returns whether to close the heap record here, before a record that, according to the heap
- * record's length, is inside it: 1, 0, or a failure.
+ * Returns whether to close the heap record at this point, before a record that the length of the
+ * heap record places inside it: 1, 0, or a failure.
  */
 static int record_in_heap(struct hprof_walk *walk, uint64_t at, struct hdb_error *err)
 {
@@ -368,7 +366,7 @@ static int record_in_heap(struct hprof_walk *walk, uint64_t at, struct hdb_error
 	if (!hprof_tag_known(p[0]))
 		return 0;
 	is_shared = hprof_sub_is_root(p[0]);
-	/* If the end is known, a tag that exists at both levels denotes a sub-record. */
+	/* If the end is known, a tag that exists on both levels denotes a sub-record. */
 	if (is_shared && walk->end_known)
 		return 0;
 	rc = hprof_record_plausible(&walk->salvage, at, 4, err);

@@ -1,11 +1,11 @@
 /*
- * layout/layout.h - where a VM places fields, and how large objects become. These are pure rules on
- * plain numbers.
+ * layout/layout.h - computes where a VM places fields, and how large objects are.
  *
- * Nothing here depends on a dump, a file or a table. A class is laid out from its superclass's
- * shape and its own fields. Other choices of the VM are in struct layout_model. Sources: OpenJDK,
- * classfile/fieldLayoutBuilder.cpp (JDK 15 and later) and ClassFileParser::layout_fields (earlier);
- * oops/arrayOop.hpp; ART, runtime/class_linker.cc, LinkFields.
+ * The functions work on plain numbers and do not depend on a dump, a file or a table. A class is
+ * laid out from its superclass's shape and its own fields. Other choices of the VM are in struct
+ * layout_model. Sources: OpenJDK, classfile/fieldLayoutBuilder.cpp (JDK 15 and later) and
+ * ClassFileParser::layout_fields (earlier); oops/arrayOop.hpp; ART, runtime/class_linker.cc,
+ * LinkFields.
  */
 #ifndef LAYOUT_LAYOUT_H
 #define LAYOUT_LAYOUT_H
@@ -17,10 +17,7 @@
 enum layout_rules {
 	/* HotSpot since JDK 15: best fit, largest primitives first, references last */
 	LAYOUT_BUILDER,
-	/*
-	 * HotSpot before JDK 15: one kind of field after another; only the gap before longs is
-	 * filled
-	 */
+	/* HotSpot before JDK 15: fields in order of size; only the gap before longs is filled */
 	LAYOUT_CLASSIC,
 	/* references first, then by size; only gaps of the class itself are filled */
 	LAYOUT_ART
@@ -36,12 +33,12 @@ enum layout_rules {
 struct layout_model {
 	enum layout_rules rules;
 	unsigned word_bytes; /* word size of the VM: 4 or 8 */
-	/* header size of an instance: 8, 12 or 16; the length of an array follows directly */
+	/* header size of an instance: 8, 12 or 16; in an array, the length follows directly */
 	unsigned header_bytes;
 	unsigned reference_bytes; /* 4 or 8 */
 	unsigned align_bytes;     /* object alignment, a power of two */
 	unsigned contended_bytes; /* padding of @Contended, or 0 if none */
-	unsigned java;            /* feature version of the VM (8, 17, ...), or 0 if unknown */
+	unsigned java;            /* feature version of the VM, such as 8 or 17, or 0 if unknown */
 	/* builder: whether gaps in superclasses remain empty (-UseEmptySlotsInSupers) */
 	bool keeps_super_gaps;
 	/* classic: whether the gap before longs remains empty (-CompactFields) */
@@ -55,7 +52,7 @@ struct layout_model {
 	bool reverses_fields;
 };
 
-/* Field types are HPROF's basic types: 2 is a reference, 4 to 11 are boolean to long. */
+/* Field types are HPROF's basic types: 2 is a reference, and 4 to 11 are boolean to long. */
 #define LAYOUT_REFERENCE 2u
 
 /* Returns the size of a field in bytes, or 0 for an unknown type. */
@@ -68,7 +65,7 @@ struct layout_field {
 	uint64_t offset; /* result: offset in bytes from the start of the object */
 	uint32_t tag;    /* for use by the caller; ignored here */
 	/*
-	 * size of a value stored in the field itself instead of a reference to it; 0: not a flat
+	 * size of a value stored in the field itself instead of a reference, or 0 if not a flat
 	 * value
 	 */
 	uint32_t flat_bytes;
@@ -79,8 +76,8 @@ struct layout_field {
 };
 
 /*
- * Maximum number of gaps kept for subclasses. Real hierarchies have a handful. Beyond the maximum,
- * the lowest gaps are dropped first.
+ * Maximum number of gaps that subclasses can use. Real hierarchies have only a few. If there are
+ * more, the lowest gaps are dropped first.
  */
 #define LAYOUT_GAPS_MAX 24
 
@@ -110,8 +107,8 @@ struct layout_shape {
 struct layout_traits {
 	bool is_contended; /* whether the class as a whole is @Contended */
 	/*
-	 * classic: whether HotSpot hard-codes the offsets of this class: references first, no gap
-	 * filled
+	 * classic: whether HotSpot hard-codes the offsets of this class, so that references come
+	 * first and no gap is filled
 	 */
 	bool references_first;
 };
@@ -127,8 +124,8 @@ struct layout_fields {
 
 /*
  * Lays out one class, and sets the offsets of its fields. `super` is NULL for a class without a
- * superclass, and `out` must not be `super`. It cannot fail: fields of unknown type take no space.
- * The time is linear in fields x gaps.
+ * superclass, and `out` must not be `super`. The function cannot fail, because fields of unknown
+ * type take no space. The time is linear in fields x gaps.
  */
 void layout_class(const struct layout_model *model, const struct layout_shape *super,
 		  struct layout_fields fields, const struct layout_traits *traits,
@@ -163,9 +160,9 @@ unsigned layout_array_base(const struct layout_model *model, uint8_t element_typ
 uint64_t layout_stack_chunk(unsigned reference_bytes, uint64_t stack_words);
 
 /*
- * Return a period. Objects of one class whose lengths are equal modulo the period have the same
- * padding, so they can be counted together: for lengths a and a + k periods, the sizes differ by k
- * times the size of one period. This holds for any header size and any alignment that divides
+ * Return a period for lengths. Objects of one class whose lengths are equal modulo the period have
+ * the same padding, so they can be counted together: if lengths differ by k periods, sizes differ
+ * by k times the size of one period. This holds for any header size and any alignment that divides
  * `modulus`. The first function returns the period for arrays whose elements have `width` bytes or
  * a multiple of it, and the second the period for the words of a stack chunk with references of 4
  * or 8 bytes.
@@ -180,7 +177,7 @@ static inline uint64_t layout_round(uint64_t v, uint64_t align)
 }
 
 /*
- * Place fields. Each function is implemented in a separate file, and layout_class calls the one
+ * Place fields. Each function is implemented in a separate file. layout_class calls the function
  * that the model selects. `out` has been initialised from `super`.
  */
 void layout_builder(const struct layout_model *model, struct layout_field *fields, size_t count,
@@ -191,12 +188,12 @@ void layout_art(const struct layout_model *model, struct layout_field *fields, s
 		struct layout_shape *out);
 
 /*
- * Takes `size` bytes at `offset`, which must be within gap i. The space before and after them
- * remains as gaps.
+ * Takes `size` bytes at `offset`, which must be inside gap i. The bytes before and after them
+ * remain gaps.
  */
 void layout_gap_take(struct layout_shape *shape, unsigned i, uint64_t offset, uint64_t size);
 
-/* Adds a gap that lies after all others. */
+/* Adds a gap that is above all other gaps. */
 void layout_gap_append(struct layout_shape *shape, uint64_t offset, uint64_t size);
 
 #endif

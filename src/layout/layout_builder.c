@@ -1,8 +1,8 @@
 /*
  * layout/layout_builder.c - implements the field layout of HotSpot since JDK 15.
  *
- * Primitive fields are placed first, from large to small, each in the smallest gap that fits it
- * (the last such gap) or at the end. References follow in the same way, or come first if the
+ * Primitive fields are placed first, from large to small, each in the smallest gap into which it
+ * fits (the last such gap) or at the end. References follow in the same way, or come first if the
  * superclass ends with one (JDK 25). Gaps of superclasses are used unless a superclass is
  * @Contended or -UseEmptySlotsInSupers is set. @Contended fields and classes are appended, with
  * padding before each group and after the last. A value flattened into a field is treated as a
@@ -13,8 +13,8 @@
 #include <assert.h>
 
 /*
- * Maximum number of distinct field sizes that are placed in order, in one pass each: four sizes of
- * primitives, and the remainder for flat values.
+ * Maximum number of distinct field sizes that are placed in order, with one pass per size: four
+ * sizes of primitives, and the others for flat values.
  */
 #define SIZES_MAX 64
 
@@ -65,7 +65,7 @@ static void place(struct builder *b, struct layout_field *field)
 	}
 }
 
-/* The fields of the group being placed. For group ALONE, only the field with index `only`. */
+/* The group of fields that is being placed. For group ALONE, only the field with index `only`. */
 struct group {
 	struct layout_field *fields;
 	size_t count, only;
@@ -79,7 +79,7 @@ static bool in_group(const struct group *g, size_t i)
 }
 
 /*
- * Places the fields of this size that are not references. Returns the next smaller size of the
+ * Places the fields of this size that are not references. Returns the next smaller size among the
  * remaining fields, or 0.
  */
 static uint64_t place_size(struct builder *b, const struct group *g, uint64_t size)
@@ -126,7 +126,7 @@ static void place_references(struct builder *b, const struct group *g)
 
 /*
  * Finds the groups of @Contended fields, in the order of their first fields. Returns whether there
- * are any.
+ * are any groups.
  */
 static bool place_contended(struct builder *b, struct layout_field *fields, size_t count)
 {
@@ -159,8 +159,8 @@ void layout_builder(const struct layout_model *model, struct layout_field *field
 	b.appends = out->has_fields && (model->keeps_super_gaps || out->is_contended);
 	if (model->keeps_super_gaps && out->end % model->reference_bytes) {
 		/*
-		 * The switch emulates the rules before JDK 15, under which superclasses end at a
-		 * multiple of a reference's width.
+		 * With this option, the rules before JDK 15 apply, under which superclasses end at
+		 * a multiple of a reference's width.
 		 */
 		const uint64_t end = layout_round(out->end, model->reference_bytes);
 
@@ -189,7 +189,7 @@ void layout_builder(const struct layout_model *model, struct layout_field *field
 	out->is_contended = out->is_contended || padded;
 	/*
 	 * out->end excludes the padding after the fields. The fields of a subclass start directly
-	 * after the last field, and are followed by their own padding.
+	 * after the last field, and have their own padding at the end.
 	 */
 	out->size =
 		layout_round(out->end + (padded ? model->contended_bytes : 0), model->word_bytes);

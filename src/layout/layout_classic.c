@@ -13,7 +13,8 @@ enum { LONGS, INTS, SHORTS, BYTES, REFERENCES, KINDS };
 struct classic {
 	const struct layout_model *model;
 	uint64_t next[KINDS];
-	uint64_t gap[KINDS]; /* offset at which the first gap_left fields of this kind are placed */
+	/* offset of the gap in which the first gap_left fields of this kind are placed */
+	uint64_t gap[KINDS];
 	unsigned gap_left[KINDS];
 	uint64_t count[KINDS]; /* number of fields that are not @Contended */
 	uint64_t end;
@@ -32,8 +33,8 @@ static int kind_of(const struct layout_model *model, uint8_t type)
 }
 
 /*
- * Fills the gap of 4 bytes before the longs with an int, with shorts and bytes, or with a reference
- * of that width.
+ * Fills the gap of 4 bytes before the longs with an int, with shorts and bytes, or with a 4-byte
+ * reference.
  */
 static void fill_gap(struct classic *c, uint64_t at, uint64_t length, bool references_first)
 {

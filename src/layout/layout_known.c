@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Statements of a row about its class. */
+/* What a row states about its class. */
 enum what {
 	SINCE,  /* the class exists from this version on */
 	INJECT, /* a field of this type is injected */
@@ -21,11 +21,11 @@ enum what {
 	MIRROR,
 	STRING,
 	VERSION,
-	/* a synthetic field that ART's dumps list although the object has no space for it */
+	/* a synthetic field that ART's dumps list although objects have no space for it */
 	MADE_UP
 };
 
-/* Type of an injected field whose width is that of an address. */
+/* Type of an injected field that has the width of an address. */
 #define POINTER 0xffu
 #define BOOLEAN 4u
 #define BYTE 8u
@@ -44,7 +44,7 @@ struct row {
 };
 
 /*
- * The rows, sorted by class name, and within a class by the order in which HotSpot adds the fields.
+ * The rows, sorted by class name, and for each class by the order in which HotSpot adds the fields.
  */
 static const struct row rows[] = {
 	{ "java.lang.AssertionStatusDirectives", NULL, REFERENCES_FIRST, 0, 1, 14 },
@@ -159,7 +159,10 @@ unsigned layout_known(const char *class_name)
 		       LAYOUT_UNKNOWN;
 }
 
-/* Returns the next row of a known class, from *at on, that applies to this version, or NULL. */
+/*
+ * Returns the next row of a known class, from *at on, that applies to this version, or NULL if
+ * there is none.
+ */
 static const struct row *next_row(const struct layout_model *model, unsigned known, size_t *at)
 {
 	const unsigned java = model && model->java ? model->java : EVER;

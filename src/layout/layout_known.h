@@ -1,5 +1,5 @@
 /*
- * layout/layout_known.h - HotSpot's knowledge of its own classes that dumps do not contain:
+ * layout/layout_known.h - what HotSpot knows about its own classes but dumps do not contain:
  * injected fields, @Contended, and fixed order.
  *
  * The data is in a table, by VM version. It applies only to classes of the boot loader.
@@ -30,7 +30,7 @@ uint8_t layout_known_group(const struct layout_model *model, unsigned known,
 			   const char *field_name);
 
 /*
- * Returns whether any field of the class is @Contended in some version, so that the names of its
+ * Returns whether any field of the class is @Contended in some version, so that the names of the
  * fields must be compared.
  */
 bool layout_known_names_fields(unsigned known);
@@ -48,7 +48,7 @@ size_t layout_known_injected(const struct layout_model *model, unsigned known,
 			     struct layout_field *out, const char **names);
 
 /*
- * Returns whether this is jdk.internal.vm.StackChunk, whose objects have a stack after their
+ * Returns whether the class is jdk.internal.vm.StackChunk, whose objects have a stack after their
  * fields.
  */
 bool layout_known_is_stack_chunk(unsigned known);
@@ -57,15 +57,15 @@ bool layout_known_is_stack_chunk(unsigned known);
 bool layout_known_is_string(unsigned known);
 
 /*
- * Returns whether this is a field that ART's dumps list although the object does not have it, such
- * as a string's characters or a class loader's table. Other versions have a real field with that
- * name, so it is synthetic only if the recorded size leaves no room for it.
+ * Returns whether a field is one that ART's dumps list although objects do not have it, such as a
+ * string's characters or a class loader's table. In other versions, a field of this name exists, so
+ * it is synthetic only if the recorded size leaves no room for it.
  */
 bool layout_known_is_made_up(unsigned known, const char *field_name);
 
 /*
- * Returns whether this is the class whose static field "java_version" contains the version of the
- * class library.
+ * Returns whether the static field "java_version" of this class contains the version of the class
+ * library.
  */
 bool layout_known_has_version(unsigned known);
 

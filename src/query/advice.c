@@ -1,4 +1,4 @@
-/* query/advice.c - turns the query that a rule recommends into cells and a command. */
+/* query/advice.c - converts the query that a rule recommends to cells and to a command. */
 #include "query/advice.h"
 
 #include <stdio.h>
@@ -45,7 +45,7 @@ int query_action_find(struct heap *heap, const char *text, struct query_subject 
 		return HDB_OK;
 	run = parts_of(text);
 	/*
-	 * A user's rule may contain anything. A name that does not fit is not the name of a query.
+	 * A user's rule may contain any text. A name that does not fit is not the name of a query.
 	 */
 	if (run.query_size >= sizeof(out->query) || run.target_size >= sizeof(out->target))
 		return HDB_OK;
@@ -63,7 +63,7 @@ int query_action_find(struct heap *heap, const char *text, struct query_subject 
 	}
 	(void)snprintf(out->query, sizeof(out->query), "%.*s", (int)run.query_size, run.query);
 	/*
-	 * If a rule for one object is applied to a class, the query lists the instances to choose
+	 * If a rule about one object is applied to a class, the query lists the instances to choose
 	 * from.
 	 */
 	if (is_target(&run, "object") && subject.ix == HEAP_NONE)

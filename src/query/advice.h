@@ -1,5 +1,5 @@
 /*
- * query/advice.h - advice, which consists of a string with "{run}" where a command belongs, and of
+ * query/advice.h - advice, which consists of a string with "{run}" in place of a command, and of
  * the parts of the command's query. Terminals show a command, and the page shows a link.
  *
  * Rules write the query as "QUERY [object|class|TARGET] [--NAME VALUE]", where `object` and `class`
@@ -24,20 +24,20 @@ struct query_action {
 	char query[32], target[512], option[64]; /* query "": there is none */
 };
 
-/* The object or class to which a rule was applied; the other member is HEAP_NONE. */
+/* The object or class to which a rule was applied. The other member is HEAP_NONE. */
 struct query_subject {
 	uint32_t ix, class_no;
 };
 
 /*
- * Finds the query that a rule recommends for its subject. `run` is NULL if the rule recommends
- * none.
+ * Finds the query that a rule recommends for its subject. `run` is NULL if the rule recommends no
+ * query.
  */
 int query_action_find(struct heap *heap, const char *run, struct query_subject subject,
 		      struct query_action *out, struct hdb_error *err);
 
 /*
- * Writes the advice, with the command instead of "{run}". The command does not name the object or
+ * Writes the advice, with a command instead of "{run}". The command does not name the object or
  * class.
  */
 void query_advice_text(const char *words, const char *run, struct base_text to);

@@ -1,4 +1,7 @@
-/* query/args.c - reads a query's arguments: options, and targets that name objects and classes. */
+/*
+ * query/args.c - reads the arguments of a query: options, and targets that name objects and
+ * classes.
+ */
 #include "query/query.h"
 
 #include "query/object_columns.h"
@@ -153,8 +156,8 @@ static int check_targets(const struct query *q, struct hdb_error *err)
 #define ID_TEXT 19
 
 /*
- * Collects the targets given as strings, followed by those given as numbers. From here on, all
- * targets are strings.
+ * Collects the targets given as strings, followed by the targets given as numbers. From here on,
+ * all targets are strings.
  */
 static int gather_targets(struct query *q, struct hdb_error *err)
 {

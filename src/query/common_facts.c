@@ -1,6 +1,6 @@
 /*
- * query/common_facts.c - sets facts that may precede any answer: the dump file has changed since
- * the import, or the dump is incomplete.
+ * query/common_facts.c - sets facts that may precede any answer, such as that the dump file has
+ * changed since the import or that the dump is incomplete.
  */
 #include "heap/heap_database.h"
 #include "heap/values/text.h"
@@ -72,8 +72,8 @@ static const char *redacted_of(const struct heap *heap)
 }
 
 /*
- * Adds the message for any of the databases. If there are several, the name of the database
- * precedes it.
+ * Adds the message for any of the databases. If there are several databases, the message begins
+ * with the name of the database.
  */
 static int add_text(struct query *q, unsigned no, const char *(*text_of)(const struct heap *),
 		    struct hdb_error *err)

@@ -1,4 +1,4 @@
-/* query/common_options.c - options that several queries share. */
+/* query/common_options.c - reads options that several queries share. */
 #include "query/common_options.h"
 
 #include <string.h>

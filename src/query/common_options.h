@@ -1,4 +1,4 @@
-/* query/common_options.h - options that several queries share. */
+/* query/common_options.h - reads options that several queries share. */
 #ifndef QUERY_COMMON_OPTIONS_H
 #define QUERY_COMMON_OPTIONS_H
 

@@ -1,4 +1,6 @@
-/* query/conditions.c - the option --fail-if: parses, measures and evaluates conditions. */
+/*
+ * query/conditions.c - implements the option --fail-if: parses, measures and evaluates conditions.
+ */
 #include "query/conditions.h"
 
 #include "analysis/groups.h"
@@ -12,14 +14,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Maximum number of bytes in a target: class names can be long. */
+/* Maximum length of a target in bytes. Class names can be long. */
 #define TARGET_MAX 1024
-/* Maximum number of bytes in the fact that contains all conditions. A longer text is truncated. */
+/* Maximum length of the fact that contains all conditions, in bytes. A longer text is truncated. */
 #define TEXT_MAX 4096
 
 enum measure { COUNT, SHALLOW, RETAINED, SUSPECTS, SECRETS, GROWTH };
 
-/* The functions, in the order of enum measure, because an index is a measure. */
+/* The functions, in the order of enum measure, because the index of a function is a measure. */
 static const struct base_function functions[] = {
 	{ "count", BASE_TAKES_RAW },    { "shallow", BASE_TAKES_RAW },
 	{ "retained", BASE_TAKES_RAW }, { "suspects", BASE_TAKES_RAW },
@@ -45,7 +47,10 @@ struct condition {
 
 /* ---- reading ---- */
 
-/* Returns whether the condition uses a measure without a target, which only some queries have. */
+/*
+ * Returns whether the condition uses a measure without a target. Only some queries provide such
+ * measures.
+ */
 static bool is_own(const struct condition *c)
 {
 	return c->measure == SUSPECTS || c->measure == SECRETS;
@@ -114,7 +119,7 @@ static int check(const struct condition *c, size_t side_count, const struct quer
 	return HDB_OK;
 }
 
-/* Reads the query's next condition, starting after option *no: HDB_OK or HDB_END. */
+/* Reads the query's next condition, starting after option *no. Returns HDB_OK or HDB_END. */
 static int next_condition(const struct query *q, size_t *no, struct condition *c,
 			  struct hdb_error *err)
 {
@@ -142,8 +147,8 @@ int query_check_conditions(const struct query *q, size_t side_count,
 /* ---- measuring ---- */
 
 /*
- * Clears the error for a class or object that a dump does not contain. This is not a failure,
- * because its count and sizes in that dump are 0.
+ * Clears the error if a class or object is not in a dump. This is not a failure, because its count
+ * and sizes in that dump are 0.
  */
 static int forget(struct hdb_error *err)
 {
@@ -179,7 +184,7 @@ static int measure_object(const struct session *side, const struct condition *c,
 	return r;
 }
 
-/* Measures one dump. Returns HDB_END if the dump does not contain the class or object. */
+/* Measures one dump. Returns HDB_END if the class or object is not in the dump. */
 static int measure(const struct session *side, const struct condition *c, uint64_t *out,
 		   struct hdb_error *err)
 {
@@ -201,7 +206,7 @@ static int measure(const struct session *side, const struct condition *c, uint64
 					  NULL, &result, err)) == HDB_OK)
 		*out = result.retained_bytes;
 	analysis_members_release(&members);
-	/* Returns the memory to the system before measuring another dump. */
+	/* Returns memory to the system before another dump is measured. */
 	base_work_release(side->work);
 	return r > 0 ? forget(err) : r;
 }
@@ -226,18 +231,18 @@ static int whole(const struct session *side, const struct condition *c, uint64_t
 	return r;
 }
 
-/* The data with which all conditions are evaluated. */
+/* The data needed to evaluate all conditions. */
 struct judged {
 	const struct session *first, *last; /* oldest and newest dump, possibly the same */
-	/* only valid if a condition uses a measure without a target */
+	/* valid only if a condition uses a measure without a target */
 	uint64_t own_count;
 };
 
-/* A measured value, and a text that explains it. */
+/* A measured value, with a text that explains it. */
 struct finding {
 	double value;
 	char text[96];
-	bool is_unknown; /* whether no measured dump contains the class or object */
+	bool is_unknown; /* whether the class or object is not in any measured dump */
 };
 
 static int find_value(const struct judged *j, const struct condition *c, struct finding *out,

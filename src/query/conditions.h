@@ -30,14 +30,14 @@ struct query_measure {
 };
 
 /*
- * Reads all --fail-if options, evaluates them, and sets the facts "failed", "unknown" and
+ * Reads all --fail-if options, evaluates the conditions, and sets the facts "failed", "unknown" and
  * "conditions". `sides` are the dumps, oldest first. `own` may be NULL. Returns HDB_EUSAGE for an
- * invalid condition, before computing anything.
+ * invalid condition, before anything is computed.
  */
 int query_judge(struct query *q, const struct session *sides, size_t side_count,
 		const struct query_measure *own, struct hdb_error *err);
 
-/* Checks only the syntax, so that a wrong condition is reported before a long computation. */
+/* Checks only the syntax, so that an invalid condition is reported before a long computation. */
 int query_check_conditions(const struct query *q, size_t side_count,
 			   const struct query_measure *own, struct hdb_error *err);
 

@@ -1,4 +1,4 @@
-/* query/coverage.c - reports the coverage of an answer as facts. */
+/* query/coverage.c - reports in facts which objects an answer covers. */
 #include "query/coverage.h"
 
 #include "analysis/groups.h"
@@ -88,7 +88,7 @@ static bool is_nothing(uint64_t value)
 	return !value || value == ANALYSIS_NOT_COUNTED;
 }
 
-/* Appends a sentence, adding thousands separators to its numbers, as in tables. */
+/* Appends a sentence, with thousands separators in its numbers, as in tables. */
 static int add_sentence(struct base_vec *to, const char *text, struct hdb_error *err)
 {
 	size_t digits;

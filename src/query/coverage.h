@@ -1,6 +1,6 @@
 /*
- * query/coverage.h - the coverage of an answer: the objects to which its numbers refer, and those
- * that it omits.
+ * query/coverage.h - the coverage of an answer: the objects to which its figures refer, and the
+ * objects that it omits.
  *
  * Each query that counts objects has QUERY_COVERAGE_FACTS at the end of its facts, and counts
  * reachable objects unless the user requests others. Either it has QUERY_POPULATION_OPTIONS, or
@@ -40,17 +40,17 @@ static inline bool query_counts(const struct query *q, bool is_reachable)
  */
 void query_report_heap(struct query *q);
 /*
- * Reports the whole heap using the reach tree and one pass over the objects, so that no dominators
- * are built.
+ * Reports the unreachable objects of the whole heap, using the reach tree and one pass over the
+ * objects, so that dominators need not be built.
  */
 void query_report_unreached(struct query *q);
 void query_report_unreachable(struct query *q, uint64_t count, uint64_t bytes);
 
 /*
- * Reports which data is omitted from the rows, and why: "strings that occur less than 3 times".
+ * Reports which data is omitted from the rows, and why: "strings that occur fewer than 3 times".
  * Several reports are added up, and their reasons are joined with "; ". Reports nothing if all
- * numbers in *cut are 0. A NULL cut means that rows were omitted but not counted. Specs without
- * facts for objects and bytes do not get these numbers.
+ * numbers in *cut are 0. A NULL cut means that rows were omitted but not counted. If the spec has
+ * no facts for objects and bytes, these numbers are not reported.
  */
 void query_cut(struct query *q, const struct analysis_cut *cut, const char *format, ...)
 	HDB_PRINTF(3, 4);
@@ -61,7 +61,7 @@ void query_cut(struct query *q, const struct analysis_cut *cut, const char *form
  */
 void query_report_no_android(struct query *q, const char *what);
 
-/* Sets the facts about everything that was reported. For the framework, once the query is open. */
+/* Sets the facts about the coverage reported so far. For the framework, once the query is open. */
 void query_report_coverage(struct query *q);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * query/filter.c - drops rows that the caller does not want (struct hdb_row_filter). While rows are
- * sorted with a limit, it also drops rows that cannot be among the first. A row is tested as soon
- * as the query has filled in the tested columns, or otherwise when it is complete.
+ * sorted with a limit, also drops rows that cannot be among the first. A row is tested as soon as
+ * the query has set the tested columns, or otherwise when it is complete.
  */
 #include "query/object_columns.h"
 #include "base/scope.h"
@@ -17,7 +17,7 @@
 struct query_filter {
 	const struct hdb_column **columns; /* the shown columns; owned */
 	const struct hdb_value **values;   /* their cells; owned */
-	/* indexed by column of the spec: whether the column is tested; owned */
+	/* by column of the spec: whether the column is tested; owned */
 	bool *uses;
 	uint64_t tested;
 	bool uses_shared; /* whether any column of object_columns.h is tested */

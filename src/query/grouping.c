@@ -1,4 +1,4 @@
-/* query/grouping.c - adds up items by key. */
+/* query/grouping.c - groups items by key. */
 #include "query/grouping.h"
 
 #include <assert.h>

@@ -1,9 +1,9 @@
 /*
- * query/grouping.h - sums by key. Finds or adds the group of each item; the caller sorts the groups
- * at the end.
+ * query/grouping.h - groups items by key. Finds or adds the group of each item. The caller sorts
+ * the groups at the end.
  *
- * This is for a moderate number of groups, such as classes or stack traces. If there may be one
- * group per object, use analysis/hash_counter.h, which moves to a file when memory is short.
+ * Suitable for a moderate number of groups, such as classes or stack traces. If there may be one
+ * group per object, use analysis/hash_counter.h, which moves to a file if memory is short.
  */
 #ifndef QUERY_GROUPING_H
 #define QUERY_GROUPING_H
@@ -17,8 +17,8 @@
  */
 struct query_groups {
 	size_t size;          /* size of a group in bytes */
-	struct base_vec list; /* groups in the order in which their first items were found */
-	/* index in the list for the group of each key; invalid once the list is sorted */
+	struct base_vec list; /* the groups, in the order of their first items */
+	/* from key to index of the group in the list; invalid after the list has been sorted */
 	struct base_idmap numbers;
 };
 

@@ -5,9 +5,9 @@
 #include "query/query.h"
 
 /*
- * The rows built so far. This is the state of these queries, or the first member of their state.
- * The `app` query has no sections, so it lacks that column, and its numbers have no formatted
- * value.
+ * The rows built so far. This struct is the state of these queries, or the first member of their
+ * state. The `app` query has no sections, so it lacks this column, and its numbers have no
+ * formatted value.
  */
 struct info_rows {
 	const char *section;  /* section of the next rows; static */
@@ -22,8 +22,8 @@ void info_close(struct query *q);
 void info_section(struct query *q, const char *section);
 void info_end(struct query *q);
 /*
- * Appends a row. `help` must be static. Key and value are copied and converted to valid UTF-8; a
- * NULL value means that the row has none. As for cells, the query keeps the first failure.
+ * Appends a row. `help` must be static. Key and value are copied and converted to valid UTF-8. A
+ * NULL value means that the row has no value. As with cells, the query keeps the first failure.
  */
 void info_text(struct query *q, const char *key, const char *help, const char *value);
 /* Appends a row whose value is a number, formatted with thousands separators. */

@@ -51,7 +51,7 @@ bool query_is_replayed(const struct query *q)
 
 /*
  * Returns whether the query was run without options or arguments that change its answer. Only such
- * answers are kept.
+ * answers are stored.
  */
 static bool is_plain(const struct query *q)
 {
@@ -224,7 +224,7 @@ int query_kept_begin(struct query *q, struct hdb_error *err)
 		return HDB_NOTFOUND;
 	/*
 	 * If the dump is missing or has changed, a new answer could lack values that the stored
-	 * answer has, so the stored answer is not used.
+	 * answer contains, so the stored answer is not used.
 	 */
 	if (heap_open_dump(q->heap, NULL) != HDB_OK)
 		return HDB_NOTFOUND;

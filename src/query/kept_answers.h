@@ -1,5 +1,5 @@
 /*
- * query/kept_answers.h - stores answers that take long to compute in the database, in table
+ * query/kept_answers.h - stores answers that take a long time to compute in the database, in table
  * answer.NAME, so that the same query is fast the next time. Private to the framework.
  *
  * An answer is stored if its query's definition names a table (`keeps`), the query was run without
@@ -24,16 +24,16 @@
 struct query_kept;
 
 /*
- * Begins an answer. Called when the arguments have been read. If the answer is stored, sets
- * columns, facts and total, and returns HDB_OK; query_kept_next then returns the rows. Returns
- * HDB_NOTFOUND without a message if the answer must be computed; query_kept_add then records rows
+ * Begins an answer. Called after the arguments have been read. If the answer is stored, sets
+ * columns, facts and total, and returns HDB_OK. query_kept_next then returns the rows. If the
+ * answer must be computed, returns HDB_NOTFOUND without a message. query_kept_add then records rows
  * if answers of this query are stored. Returns HDB_ECORRUPT if a stored answer is damaged.
  */
 int query_kept_begin(struct query *q, struct hdb_error *err);
-/* Fills in the cells of the next row. Returns HDB_OK or HDB_END. */
+/* Sets the cells of the next row. Returns HDB_OK or HDB_END. */
 int query_kept_next(struct query *q, struct hdb_error *err);
 
-/* Records the current row; its strings must have been placed. */
+/* Records the current row. Its strings must have been placed. */
 void query_kept_add(struct query *q);
 /* Ends the recording. Must be called after the last row. */
 void query_kept_end(struct query *q);

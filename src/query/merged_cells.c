@@ -1,4 +1,4 @@
-/* query/merged_cells.c - fills in cells that describe steps of merged trees. */
+/* query/merged_cells.c - sets cells that describe steps of merged trees. */
 #include "query/merged_cells.h"
 
 #include "query/coverage.h"

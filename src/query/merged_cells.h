@@ -1,6 +1,6 @@
 /*
- * query/merged_cells.h - cells that describe steps of merged trees, and reports on the parts that a
- * walk through such a tree omits.
+ * query/merged_cells.h - sets cells that describe steps of merged trees, and reports the parts that
+ * a walk through such a tree omits.
  */
 #ifndef QUERY_MERGED_CELLS_H
 #define QUERY_MERGED_CELLS_H
@@ -14,9 +14,9 @@ struct query_merged_columns {
 };
 
 /*
- * Fills in these columns for a step. They show the level and the name of the step's node ("class
- * a.B" for a class object, "a.B" for others). For siblings that are not shown, they show "(12
- * others)" and their number.
+ * Sets these columns for a step. For a node, they show the level and the name ("class a.B" for a
+ * class object, otherwise "a.B"). For siblings that are not shown, they show "(12 others)" and the
+ * number of siblings.
  */
 void query_merged_set_step(struct query *q, const struct query_merged_columns *columns,
 			   const struct analysis_merged *m, const struct analysis_merged_walk *walk,

@@ -1,4 +1,4 @@
-/* query/object_cells.c - fills in cells that describe objects, classes and groups of objects. */
+/* query/object_cells.c - sets cells that describe objects, classes and groups of objects. */
 #include "query/object_cells.h"
 
 #include "analysis/describe.h"
@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Maximum number of bytes in a value in a label. */
+/* Maximum length of a value in a label, in bytes. */
 #define LABEL_MAX 1400
 
 static const char *kind_name(const struct heap_object *object)

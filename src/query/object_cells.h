@@ -1,4 +1,4 @@
-/* query/object_cells.h - cells that describe objects, classes and groups of objects. */
+/* query/object_cells.h - sets cells that describe objects, classes and groups of objects. */
 #ifndef QUERY_OBJECT_CELLS_H
 #define QUERY_OBJECT_CELLS_H
 
@@ -7,14 +7,14 @@
 #include "query/query.h"
 
 /*
- * Sets a text column to a value: a number, "null", or the label of the object to which it refers.
- * In the last case, also sets an ID column (SIZE_MAX: none) to the object's ID, if the dump
- * contains the object.
+ * Sets a text column to a value: a number, "null", or the label of the object to which the value
+ * refers. In the last case, also sets an ID column (SIZE_MAX if none) to the object's ID, if the
+ * object is in the dump.
  */
 void query_set_value(struct query *q, size_t text_column, size_t id_column,
 		     const struct heap_value *value);
 
-/* Columns that describe an object; SIZE_MAX if the query has no such column. */
+/* Columns that describe an object. SIZE_MAX if the query has no such column. */
 struct query_object_columns {
 	size_t id, class, label, shallow, retained; /* SIZE_MAX: none */
 };

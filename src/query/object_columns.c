@@ -1,6 +1,6 @@
 /*
- * query/object_columns.c - columns and options that many queries share; object_columns.h describes
- * them.
+ * query/object_columns.c - implements columns and options that many queries share. See
+ * object_columns.h.
  */
 #include "query/object_columns.h"
 
@@ -38,7 +38,7 @@ const struct hdb_option_spec *query_shared_option(const struct query_def *def, u
 	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
 		if (!(def->uses & shared[i].use))
 			continue;
-		/* If the user chooses the columns, depth is one of the choices. */
+		/* If the user chooses the columns, depth is one of the columns to choose from. */
 		if (def->uses & QUERY_CHOOSES_COLUMNS && shared[i].use == QUERY_ROWS_ARE_OBJECTS)
 			continue;
 		if (!no--)
@@ -86,8 +86,8 @@ static int find_heap(struct heap *heap, const char *wanted, uint32_t *out, struc
 }
 
 /*
- * Finds the heap in all databases. If an earlier dump has no such heap, no object of this dump is
- * selected.
+ * Finds the heap in all databases. If an earlier dump has no heap of this name, none of its objects
+ * are selected.
  */
 static int find_heaps(struct query *q, const char *wanted, struct hdb_error *err)
 {

@@ -5,28 +5,29 @@
  * A definition with QUERY_ROWS_ARE_OBJECTS in `uses` has QUERY_OBJECT_COLUMNS at the end of its
  * columns, and an ID column "id". After `open`, this module decides which of these columns to show:
  * native and retained_native if the dump has native sizes, heap and retained_* for each heap if it
- * has several heaps, depth with --depth. It fills them in after `next`, unless `next` has done so.
+ * has several heaps, depth with --depth. It sets their cells after `next`, unless `next` has set
+ * them.
  */
 #ifndef QUERY_OBJECT_COLUMNS_H
 #define QUERY_OBJECT_COLUMNS_H
 
 #include "query/query.h"
 
-/* Maximum number of heaps with their own column. */
+/* Maximum number of heaps that have separate columns. */
 #define QUERY_HEAPS 4u
 
-/* Returns shared option number `no` of a definition, NULL after the last. */
+/* Returns shared option number `no` of a definition, or NULL after the last option. */
 const struct hdb_option_spec *query_shared_option(const struct query_def *def, unsigned no);
 
 /* Reads --retained and --heap, and names the columns of heaps. Called before `open`. */
 int query_begin_shared(struct query *q, struct hdb_error *err);
-/* Names only the columns of heaps, for a query that has become another one. */
+/* Names only the columns of heaps, for a query that was turned into another one. */
 int query_begin_columns(struct query *q, struct hdb_error *err);
 /* Determines which of the columns are shown. Called after `open`. */
 int query_show_object_columns(struct query *q, struct hdb_error *err);
 /* Returns whether a column is one of the object columns. */
 bool query_is_object_column(const struct query *q, size_t column);
-/* Fills in the object columns. Called after `next`. */
+/* Sets the cells of the object columns. Called after `next`. */
 int query_fill_object_columns(struct query *q, struct hdb_error *err);
 /* Sets *is_elsewhere to whether the row's object is in a heap other than the requested one. */
 int query_is_elsewhere(struct query *q, bool *is_elsewhere, struct hdb_error *err);

@@ -26,11 +26,11 @@ struct query;
 enum query_order {
 	QUERY_ORDER_FLAT, /* each row on its own */
 	/*
-	 * Rows with 0 in the column "level" are sorted. Rows on other levels follow theirs, in
+	 * Rows with level 0 are sorted. Rows on other levels stay after their row of level 0, in
 	 * their original order.
 	 */
 	QUERY_ORDER_HEADS,
-	/* Rows with the same parent are sorted among themselves and stay below that parent. */
+	/* Rows with the same parent are sorted among themselves and stay below their parent. */
 	QUERY_ORDER_TREE
 };
 
@@ -48,17 +48,17 @@ struct query_names {
 
 /* One column of a batch of rows. */
 struct query_batch_column {
-	const uint64_t *values; /* numbers; for double and signed columns, their bit patterns */
+	const uint64_t *values; /* numbers, or bit patterns in double and signed columns */
 	const uint32_t *codes;  /* text columns: indexes in the names of the column */
 	const uint8_t *flags;   /* booleans: 0 or 1 */
-	/* 0 if the row has no value in this column; NULL means all rows have a value */
+	/* 0 if the row has no value in this column; NULL means that all rows have a value */
 	const uint8_t *there;
 };
 
-/* A batch of rows. Everything is borrowed until the query is used again. */
+/* A batch of rows. All pointers are borrowed until the query is used again. */
 struct query_batch {
 	size_t count;
-	/* indexed like spec.columns; columns that are not shown are empty */
+	/* by column of the spec; columns that are not shown are empty */
 	struct query_batch_column *columns;
 };
 
@@ -67,30 +67,30 @@ struct query_def {
 	struct hdb_query_spec spec;
 	/* size of q->state, which is zeroed before `open` */
 	size_t state_size;
-	/* table for which the query has one row per record, with q->total set, or 0 if none */
+	/*
+	 * table whose records are the rows of the query, with q->total set, or 0 if there is none
+	 */
 	enum store_table rows_of;
 	/*
 	 * Prepares the query: reads options and targets, builds tables, and sets facts and q->total
-	 * (unknown by default). If it fails, `close` is still called. NULL: there is nothing to
-	 * prepare.
+	 * (unknown by default). If this function fails, `close` is still called. NULL if no
+	 * preparation is needed.
 	 */
 	int (*open)(struct query *q, struct hdb_error *err);
-	/*
-	 * Fills in the cells of the next row, which are all null before. Returns HDB_OK or HDB_END.
-	 */
+	/* Sets the cells of the next row, which are initially null. Returns HDB_OK or HDB_END. */
 	int (*next)(struct query *q, struct hdb_error *err);
 	/*
-	 * Fills in the cells of row number `no`. Used instead of `next` if `open` has set q->total,
-	 * and called for rows 0, 1, 2, ... in order.
+	 * Sets the cells of row number `no`. Used instead of `next` if `open` has set q->total.
+	 * Called for rows 0, 1, 2 and so on, in order.
 	 */
 	int (*row)(struct query *q, size_t no, struct hdb_error *err);
 	/*
 	 * Returns the next rows column by column, for answers with millions of rows. The result is
-	 * HDB_OK with at least one row, or HDB_END. All shown text columns must then have names.
-	 * NULL: not supported.
+	 * HDB_OK with at least one row, or HDB_END. All shown text columns must have names. NULL if
+	 * not supported.
 	 */
 	int (*batch)(struct query *q, struct query_batch *out, struct hdb_error *err);
-	/* number of columns that `batch` fills in, beginning with the first of spec.columns */
+	/* number of columns that `batch` sets, beginning with the first column of the spec */
 	size_t batch_columns;
 	/* Frees the memory of q->state. May be NULL. */
 	void (*close)(struct query *q);
@@ -102,19 +102,17 @@ struct query_def {
 	enum analysis_population population; /* may be changed by `open` */
 	enum query_order order;
 	unsigned uses; /* enum query_use */
-	/* meaning of --heap for this query; NULL means the rows are objects of that heap */
+	/* meaning of --heap for this query; NULL means that the rows are objects of that heap */
 	const char *heap_help;
-	/* reason shown if an answer has no rows; NULL: see common_facts.c */
+	/* reason shown if an answer has no rows; NULL means the default in common_facts.c */
 	const char *no_rows;
-	/*
-	 * table in which an answer is stored if no arguments were given (kept_answers.h); 0: none
-	 */
+	/* table in which the answer is stored if there were no arguments (kept_answers.h), or 0 */
 	enum store_table keeps;
 };
 
 /*
- * Defines query_ID. Options, columns, facts and other members come from its .query file; its
- * functions follow.
+ * Defines query_ID. Options, columns, facts and other members come from its .query file. The
+ * functions are given here.
  */
 #define QUERY_DEFINE(id, ...) const struct query_def query_##id = { QUERY_##id, __VA_ARGS__ }
 /* Members for arrays of columns and of facts. */
@@ -122,11 +120,11 @@ struct query_def {
 #define QUERY_FACTS(array) .facts = (array), .fact_count = sizeof(array) / sizeof((array)[0])
 
 /*
- * Definitions shared by many queries (shared.query): help texts QUERY_HELP_..., columns and facts.
+ * Definitions that many queries share (shared.query): help texts QUERY_HELP_..., columns and facts.
  */
 #include <query/shared.query.h>
 
-/* The options of a query that has none of its own. */
+/* The options of a query that has no options of its own. */
 extern const struct hdb_option_spec query_no_options[];
 
 /* Bit flags for options and columns that a definition shares with others (object_columns.h). */
@@ -135,8 +133,8 @@ enum query_use {
 	QUERY_USES_HEAP = 2,     /* --heap */
 	/* Adds QUERY_OBJECT_COLUMNS and --depth. The column "id" is the object of the row. */
 	QUERY_ROWS_ARE_OBJECTS = 4,
-	QUERY_CHOOSES_COLUMNS = 8, /* the query itself shows native and heap, and has no --depth */
-	/* Only `native` of these columns is present, for the object of the row. */
+	QUERY_CHOOSES_COLUMNS = 8, /* the query itself sets native and heap, and has no --depth */
+	/* Adds only the column `native`, for the object of the row. */
 	QUERY_HAS_NATIVE = 16,
 	QUERY_OWN_NATIVE = 32, /* shows the `native` column itself */
 	/*
@@ -150,7 +148,7 @@ enum query_use {
 	QUERY_USES_ALL = 7
 };
 
-/* Indexes of the object columns; SIZE_MAX if the query does not have them. */
+/* Indexes of the object columns, or SIZE_MAX if the query does not have them. */
 struct query_object_places {
 	bool is_used;
 	size_t id, native, retained_native, heap, depth, heaps[4];
@@ -163,11 +161,11 @@ struct query {
 	struct heap *heap;      /* borrowed */
 	struct derive *derive;  /* borrowed */
 	struct base_work *work; /* borrowed */
-	/* heap, derived tables and work, as analyses take them */
+	/* heap, derived tables and work, in the form that analyses require */
 	struct session session;
-	struct hdb_query_args args; /* the arrays and strings that it points to are borrowed */
+	struct hdb_query_args args; /* the arrays and strings to which it points are borrowed */
 	/*
-	 * the targets of args, and the objects given by number as strings; owned; set by
+	 * the targets of args, followed by the objects given by number, as strings; owned; set by
 	 * query_read_args
 	 */
 	const char **targets;
@@ -177,7 +175,7 @@ struct query {
 	const struct session *before;
 	size_t before_count;  /* 0 unless the definition accepts earlier dumps */
 	void *state;          /* state of the query */
-	int failure;          /* first failure of a function that sets cells or facts; 0: none */
+	int failure;          /* first failure of a function that sets cells or facts, or 0 */
 	struct hdb_error why; /* valid if `failure` is not 0 */
 	/* number of rows without a limit, or QUERY_TOTAL_UNKNOWN */
 	uint64_t total;
@@ -185,19 +183,19 @@ struct query {
 	bool is_cut;
 	struct analysis_cut cut;     /* arguments of query_cut, if is_cut */
 	struct base_vec cut_text;    /* reasons */
-	struct query_filter *filter; /* created from args.filter by filter.c, or NULL if none */
+	struct query_filter *filter; /* created by filter.c from args.filter, or NULL */
 	/* with a filter: number of rows that it accepts, or QUERY_TOTAL_UNKNOWN */
 	uint64_t wanted_total;
 	/* The remaining members are managed by rows.c and the files next to it. */
-	/* indexes of columns of the spec; SIZE_MAX if the spec does not have them */
+	/* columns of the spec by index; SIZE_MAX if the spec does not have them */
 	size_t label, label_kind, label_value;
 	size_t *columns; /* the shown columns, as indexes of spec.columns */
 	size_t column_count;
-	/* names of columns renamed by options, by column; NULL if none is */
+	/* by column: names of columns that options have renamed; NULL if there are none */
 	struct query_renamed *renamed;
-	/* indexed like spec.columns; NULL: no column has names; owned */
+	/* by column of the spec; NULL if no column has names; owned */
 	struct query_names *names;
-	struct query_batch batch; /* the last batch returned; its columns are owned */
+	struct query_batch batch; /* the most recently returned batch; its columns are owned */
 	struct hdb_value *cells;  /* the current row: one cell per column of the spec */
 	struct base_vec row_text; /* bytes of the strings in the current row */
 	struct query_fact *facts; /* facts that have been set, in the order of spec.facts */
@@ -206,19 +204,19 @@ struct query {
 	struct query_fact *common;
 	size_t common_count;
 	struct query_sorted *sorted; /* set when the rows have been sorted */
-	/* number of rows of def->row, and number of rows made so far */
+	/* number of rows of def->row, and number of rows produced so far */
 	uint64_t row_count, row_no;
-	uint64_t made;  /* number of rows made so far that passed the tests */
+	uint64_t made;  /* number of rows produced so far that passed the tests */
 	uint64_t taken; /* number of rows returned to the caller */
 	bool has_ended;
 	struct query_object_places extra;
-	/* whether --heap was given; only_heap and only_before are the heap */
+	/* whether --heap was given; only_heap and only_before contain the heap */
 	bool is_filtered;
 	uint32_t only_heap;    /* as in struct heap_object */
 	uint32_t *only_before; /* only_heap for each earlier database; owned */
-	/* see kept_answers.h; NULL means the answer is not stored */
+	/* see kept_answers.h; NULL if the answer is not stored */
 	struct query_kept *kept;
-	/* whether nobody reads the remaining rows, so that `next` may leave cells null */
+	/* whether the remaining rows are only counted, so that `next` may leave cells null */
 	bool is_counting;
 };
 
@@ -229,7 +227,7 @@ struct query {
 
 /*
  * Checks all options and the number of targets against the definition, and collects the targets in
- * q->targets. Returns HDB_EUSAGE with a description of the error. `open` functions may therefore
+ * q->targets. Returns HDB_EUSAGE with a description of the error. `open` functions can therefore
  * rely on valid values.
  */
 int query_read_args(struct query *q, struct hdb_error *err);
@@ -240,7 +238,7 @@ int query_read_args(struct query *q, struct hdb_error *err);
  */
 const struct hdb_option_spec *query_find_option(const struct query_def *def, const char *name);
 
-/* Returns the default value of an option, or NULL if it has none. */
+/* Returns the default value of an option, or NULL if there is no default. */
 const char *query_default(const struct query *q, const char *name);
 
 /* Returns the value of an option: NULL if it was not given, and "" for a flag. */
@@ -258,15 +256,15 @@ uint64_t query_number(const struct query *q, const char *name, uint64_t fallback
 /* Returned for an option with choices that was not given and has no default. */
 #define QUERY_NO_CHOICE UINT_MAX
 
-/* Returns the index, among an option's choices, of the option's value or default. */
+/* Returns the index of the option's value, or of its default, among the option's choices. */
 unsigned query_choice(const struct query *q, const char *name);
 
 /* ---- columns ---- */
 
 /*
- * Chooses the shown columns and their order, given their names separated by commas. For `open`
- * functions whose options determine which columns make sense. The option "columns", if the spec has
- * it, is applied before `open`.
+ * Selects the columns to show and their order, given their names separated by commas. For `open`
+ * functions whose options determine which columns make sense. If the spec has the option "columns",
+ * that option is applied before `open`.
  */
 void query_choose(struct query *q, const char *names);
 /*
@@ -277,7 +275,7 @@ int query_choose_named(struct query *q, const char *names, struct hdb_error *err
 
 /* A column whose name and type depend on options. Names are copied. */
 struct query_renamed {
-	struct hdb_column column; /* name is NULL if the column is as in the spec */
+	struct hdb_column column; /* its name is NULL if the column is as in the spec */
 	char *name;               /* owned */
 };
 void query_rename(struct query *q, size_t column, const char *name, enum hdb_type type);
@@ -307,10 +305,10 @@ int query_become(struct query *q, const struct query_def *def, struct hdb_error 
  * check.
  */
 void query_fail(struct query *q, int code, const struct hdb_error *why);
-/* Returns HDB_OK, or the error that was kept. */
+/* Returns HDB_OK, or the first error that was kept. */
 int query_failed(const struct query *q, struct hdb_error *err);
 
-/* Makes a cell null. All cells are null before a row is filled in. */
+/* Makes a cell null. All cells are initially null. */
 void query_null(struct query *q, size_t column);
 /*
  * Sets a cell in a column of type COUNT, BYTES, ID or BOOL. The type of the column determines the
@@ -346,7 +344,7 @@ void query_fact_text_n(struct query *q, const char *name, const char *text, size
 void query_fact_id(struct query *q, const char *name, uint32_t ix);
 /* Sets the facts "id" and "class" for an object. */
 void query_fact_object(struct query *q, uint32_t ix);
-/* Returns whether the spec has a fact with this name. */
+/* Returns whether the spec has a fact of this name. */
 bool query_has_fact(const struct query *q, const char *name);
 
 /* Sets QUERY_ZEROED_FACT, the first fact of the spec, if the VM omitted contents of arrays. */
@@ -355,15 +353,15 @@ void query_zeroed(struct query *q);
 /* ---- rows that pass ---- */
 
 /*
- * Returns whether rows are tested, by a filter or for their rank while sorting, and the test uses
- * this column. Such a column must be filled in before query_test.
+ * Returns whether rows are tested and the test uses this column. Rows are tested by a filter, or
+ * for their rank while sorting. Such a column must be set before query_test.
  */
 bool query_is_tested(const struct query *q, size_t column);
 
 /*
- * Tests a row once the tested columns are filled in. For `next` functions whose rows are expensive.
- * If *wanted is set to false, the caller can skip the remaining columns, call query_reset and fill
- * in the next row. Without a filter or a sort with a limit, all rows pass.
+ * Tests a row as soon as the tested columns are set. For `next` functions whose rows are expensive.
+ * If *wanted is set to false, the caller can skip the remaining columns, call query_reset, and
+ * produce the next row. Without a filter or a sort with a limit, all rows pass.
  */
 int query_test(struct query *q, bool *wanted, struct hdb_error *err);
 /* Makes all cells null again. */
@@ -386,19 +384,19 @@ void query_set_label(struct query *q, size_t column, uint32_t ix);
 struct query_name_set {
 	const char *const *texts; /* borrowed until the query is closed */
 	uint32_t count;
-	/* set by query_set_names; indexed like `texts`: index in the sorted names of the column */
+	/* by string, set by query_set_names: index in the sorted names of the column */
 	uint32_t *codes;
 };
 
 /*
- * Declares which strings a column can have. For `open` functions. The column's names are sorted. If
- * they are too long in total, the column has no names and the query no batches.
+ * Declares which strings a column can have. For `open` functions. The names of the column are
+ * sorted. If they are too long in total, the column gets no names, and the query no batches.
  */
 void query_set_names(struct query *q, size_t column, const struct query_name_set *set);
 
 /* ---- running ---- */
 
-/* The databases that a query reads. All are borrowed. */
+/* The databases that a query reads. All pointers are borrowed. */
 struct query_sides {
 	const struct session *session;
 	const struct session *before; /* sessions for args->before, or NULL if none */

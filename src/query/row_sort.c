@@ -1,11 +1,11 @@
 /*
  * query/row_sort.c - sorts rows by a column. Without a limit, all rows are kept, within the memory
- * budget. With a limit, only the best rows are kept, in a heap whose root is the worst of them, so
- * memory depends on the limit.
+ * budget. With a limit, only the best rows are kept, in a heap with the worst of them as its root,
+ * so the amount of memory depends on the limit.
  *
  * Rows connected by their column "level" (enum query_order) stay together: they are sorted among
- * the rows with the same parent and then arranged in preorder. In this case all rows are kept,
- * whatever the limit.
+ * the rows with the same parent and then arranged in preorder. In this case, all rows are kept,
+ * regardless of the limit.
  */
 #include "base/bytes.h"
 #include "base/scope.h"
@@ -24,12 +24,10 @@
 /* Overhead of an allocation with malloc, in bytes. */
 #define MALLOC_OVERHEAD 16
 
-/*
- * A row that is kept: column_count numbers of 8 bytes, as many types of one byte, and the strings.
- */
+/* A stored row: column_count numbers of 8 bytes, as many types of one byte, and the strings. */
 struct kept_row {
 	uint64_t order; /* number of the row, which determines the order of rows with equal keys */
-	/* for rows with levels, 1 + `order` of the parent, or 0 if none */
+	/* for rows with levels, 1 + `order` of the parent, or 0 if there is none */
 	uint64_t parent;
 	uint32_t size_bytes; /* size of the whole structure */
 	uint8_t bytes[];
@@ -40,7 +38,7 @@ struct kept_row {
 
 /* State of sorting. */
 struct query_sorted {
-	/* struct kept_row *; a heap while rows are being read, and sorted afterwards */
+	/* struct kept_row *: a heap while rows are being read, sorted afterwards */
 	struct base_vec rows;
 	size_t key; /* the column to sort by */
 	size_t column_count;
@@ -48,9 +46,9 @@ struct query_sorted {
 	bool is_tree; /* rows have parents */
 	/* whether the rows are sorted; until they are, they form a heap if there is a limit */
 	bool is_ordered;
-	bool only_heads; /* whether rows that have a parent keep their order */
-	bool is_early;   /* whether rows can be dropped as soon as their key is filled in */
-	uint64_t limit;  /* number of rows to keep, 0 for all */
+	bool only_heads; /* whether rows that have a parent stay in their original order */
+	bool is_early;   /* whether rows can be dropped as soon as their key has been set */
+	uint64_t limit;  /* number of rows to keep, or 0 for all */
 	uint64_t left;   /* number of rows dropped early */
 	struct base_stage stage;
 	uint64_t used_bytes;

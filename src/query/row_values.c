@@ -1,6 +1,6 @@
 /*
- * query/row_values.c - the values of a query: shown columns, the cells of the current row, and
- * facts.
+ * query/row_values.c - access to the values of a query: shown columns, the cells of the current
+ * row, and facts.
  */
 #include "heap/heap_database.h"
 #include "heap/values/text.h"
@@ -111,7 +111,7 @@ int query_fail_column(const struct query *q, const char *name, size_t name_size,
 			spec->name, (int)(name_size < 64 ? name_size : 64), name, list);
 }
 
-/* Finds a column by name. Its name in this answer takes precedence over its name in the spec. */
+/* Finds a column by name. The names in this answer take precedence over the names in the spec. */
 static size_t named_column(const struct query *q, const char *name, size_t name_size)
 {
 	const struct hdb_query_spec *spec = &q->def->spec;
@@ -215,7 +215,7 @@ const struct hdb_value *query_value(const struct query *q, size_t column)
 
 /* ---- cells ---- */
 
-/* Returns whether values of the type are stored in `u`. */
+/* Returns whether values of this type are stored in `u`. */
 static bool is_unsigned(enum hdb_type type)
 {
 	return type == HDB_TYPE_COUNT || type == HDB_TYPE_BYTES || type == HDB_TYPE_ID ||
@@ -301,19 +301,19 @@ void query_set_text_n(struct query *q, size_t column, const char *text, size_t s
 	q->row_text.count = value->u + value->text_size;
 }
 
-/* Size of the buffer for a string, which most strings fit. */
+/* Size of the buffer for a string. Most strings fit. */
 #define STRING_BYTES 4096
-/* Maximum size of a string, so that class paths and documents fit. Longer strings are truncated. */
+/* Maximum size of a string. Class paths and documents fit. Longer strings are truncated. */
 #define QUERY_STRING_MAX_BYTES ((size_t)1 << 20)
 
 /* The text of a string. */
 struct string_text {
 	char small[STRING_BYTES];
-	char *large; /* owned; NULL means the text is in `small` */
+	char *large; /* owned; NULL if the text is in `small` */
 	size_t size;
 };
 
-/* Reads a string. After a failure there is nothing to free. */
+/* Reads a string. After a failure, there is nothing to free. */
 static int read_string(struct query *q, uint32_t ix, struct string_text *text,
 		       struct hdb_error *err)
 {

@@ -63,12 +63,12 @@ int query_become(struct query *q, const struct query_def *def, struct hdb_error 
 	q->population = def->population;
 	TRY(make_cells(q, err));
 	TRY(query_read_population(q, err));
-	/* Shared options have already been read; only the columns differ. */
+	/* The shared options have already been read. Only the columns differ. */
 	TRY(query_begin_columns(q, err));
 	return prepare(q, err);
 }
 
-/* Fails because the column to sort by is not in this answer, so all its values would be null. */
+/* Fails because the column to sort by is not in this answer. All its values would be null. */
 static int absent_column(const struct query *q, size_t column, struct hdb_error *err)
 {
 	char list[512] = "";
@@ -127,9 +127,9 @@ static int check_heaps(const struct query *q, int (*check)(struct heap *, struct
 }
 
 /*
- * Checks that data could be read. A read error must never pass for a correct answer, so if reading
- * has failed, reports this instead of later errors, which may be due to the zeros returned instead
- * of data.
+ * Checks that data could be read. A read error must never result in a wrong answer. If reading has
+ * failed, this error is reported instead of later errors, which may be due to the zeros returned
+ * instead of data.
  */
 static int check_read(const struct query *q, int r, struct hdb_error *err)
 {
@@ -168,7 +168,7 @@ static void set_filters(struct query *q, bool is_on)
 		set_filter(q, q->before[i].heap, q->only_before[i], is_on);
 }
 
-/* Calls a function of the query while the filter for the requested heap is on. */
+/* Calls a function of the query while the filter for the requested heap is active. */
 static int in_heap(struct query *q, int (*call)(struct query *, struct hdb_error *),
 		   struct hdb_error *err)
 {
@@ -183,7 +183,7 @@ static int in_heap(struct query *q, int (*call)(struct query *, struct hdb_error
 	return r;
 }
 
-/* Prepares the query. Sets *is_kept to whether the rows are read from a kept answer. */
+/* Prepares the query. Sets *is_kept to whether the rows are read from a stored answer. */
 static int begin(struct query *q, bool *is_kept, struct hdb_error *err)
 {
 	int r;
@@ -295,7 +295,7 @@ static int next_row(struct query *q, struct hdb_error *err)
 	return q->row_no < q->row_count ? q->def->row(q, (size_t)q->row_no++, err) : HDB_END;
 }
 
-/* Reads the next row. Sets *is_shown to whether it passed all tests. */
+/* Produces the next row. Sets *is_shown to whether the row has passed all tests. */
 static int make_one(struct query *q, bool *is_shown, struct hdb_error *err)
 {
 	bool is_elsewhere = false, is_wanted = true;
@@ -328,8 +328,8 @@ int query_make(struct query *q, struct hdb_error *err)
 		if (r == HDB_END)
 			query_kept_end(q);
 		/*
-		 * The flag is also set after a failure, which leaves the state of the query
-		 * undefined.
+		 * The flag is also set after a failure, which leaves the query in an undefined
+		 * state.
 		 */
 		q->has_ended = true;
 		return r;

@@ -7,7 +7,7 @@
 
 #include "query/query.h"
 
-/* A fact that has been set. */
+/* A fact and its value. */
 struct query_fact {
 	const struct hdb_column *column; /* column in spec.facts */
 	struct hdb_value value;
@@ -18,7 +18,9 @@ struct query_fact {
 /* Number of common facts, for which q->common has room; common_facts.c sets them. */
 #define QUERY_COMMON_FACTS 9
 int query_add_common_facts(struct query *q, struct hdb_error *err);
-/* Set facts about the question: which references count, and which heap's objects are included. */
+/*
+ * Set facts about the question: which references count, and from which heap objects are included.
+ */
 void query_report_strength(struct query *q, const char *name);
 void query_report_only_heap(struct query *q, const char *name);
 /* Sets the fact that explains why the answer has no rows. Called after the last row. */
@@ -31,7 +33,7 @@ size_t query_find_column(const struct query *q, const char *name);
 int query_fail_column(const struct query *q, const char *name, size_t name_size,
 		      struct hdb_error *err);
 
-/* Creates q->filter for the current columns. Called after `open` (filter.c). */
+/* Creates q->filter for the current columns. Called after `open`. Defined in filter.c. */
 int query_begin_filter(struct query *q, struct hdb_error *err);
 /* Tests a complete row, unless `next` has already tested it. */
 int query_test_row(struct query *q, bool *wanted, struct hdb_error *err);
@@ -50,21 +52,22 @@ void query_unplace_texts(struct query *q);
 int query_make(struct query *q, struct hdb_error *err);
 
 /*
- * Reads all rows and sorts them by `column`. Keeps only the first `limit` of them (0: all). Rows
- * with equal values keep their order. Fails with HDB_ELIMIT if the rows do not fit in the budget.
- * Sets q->total.
+ * Reads all rows and sorts them by `column`. Keeps only the first `limit` rows, or all if `limit`
+ * is 0. Rows with equal values stay in order. Fails with HDB_ELIMIT if the rows do not fit in the
+ * budget. Sets q->total.
  */
 int query_sort(struct query *q, size_t column, bool descending, uint64_t limit,
 	       struct hdb_error *err);
 
 /*
- * Returns whether this column must be filled in before query_sort_test. Only while rows are sorted.
+ * Returns whether this column must be set before query_sort_test. Call it only while rows are being
+ * sorted.
  */
 bool query_sort_looks_at(const struct query *q, size_t column);
 
 /*
- * Sets *wanted to whether the current row can be among the first `limit` rows. A row that cannot
- * has already been counted.
+ * Sets *wanted to whether the current row can be among the first `limit` rows. If it cannot, the
+ * row has already been counted.
  */
 int query_sort_test(struct query *q, bool *wanted, struct hdb_error *err);
 

@@ -1,4 +1,4 @@
-/* query/table_rows.c - functions for queries with one row for each record of a table. */
+/* query/table_rows.c - functions for queries that return one row per record of a table. */
 #include "query/table_rows.h"
 
 #include "heap/heap_database.h"

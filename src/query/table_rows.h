@@ -1,6 +1,6 @@
 /*
- * query/table_rows.h - functions for queries with one row for each record of a table, in the order
- * of the table.
+ * query/table_rows.h - functions for queries that return one row per record of a table, in the
+ * order of the table.
  */
 #ifndef QUERY_TABLE_ROWS_H
 #define QUERY_TABLE_ROWS_H

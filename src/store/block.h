@@ -1,13 +1,11 @@
-/*
- * store/block.h - key and header of a block. Private to the store.
- */
+/* store/block.h - the key and the header of a block. Private to the store. */
 #ifndef STORE_BLOCK_H
 #define STORE_BLOCK_H
 
 #include "base/bytes.h"
 #include "store/tables.h"
 
-/* Key: u16 table, u64 key, both big-endian, so that LMDB's memcmp order is numeric order. */
+/* Key: u16 table, u64 key, both big-endian, so that the order of LMDB's memcmp is numeric. */
 #define BLOCK_KEY_SIZE 10
 
 /*
@@ -24,8 +22,8 @@ static inline void block_key(uint8_t out[BLOCK_KEY_SIZE], unsigned table, uint64
 }
 
 /*
- * Key of the meta value with the format version, and the seed of its checksum. Neither may change,
- * because a reader of any version must be able to check the version.
+ * Key of the meta value that contains the format version, and the seed of its checksum. Neither may
+ * ever change, because a reader of any version must be able to check the version.
  */
 extern const uint8_t block_format_key[8];
 #define BLOCK_FORMAT_SEED 0x676f726d61740000ull

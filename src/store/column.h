@@ -1,6 +1,6 @@
 /*
  * store/column.h - reads tables with one packed number per object. A block is one column of
- * base/pack.h; its key is the index of its first object.
+ * base/pack.h. Its key is the index of its first object.
  */
 #ifndef STORE_COLUMN_H
 #define STORE_COLUMN_H
@@ -28,8 +28,9 @@ int store_column_block(struct store_column *column, uint32_t first_ix, uint64_t 
 		       uint32_t *count, struct hdb_error *err);
 
 /*
- * Sets *has to whether the block that begins at first_ix may contain a value other than 0. It is
- * false for blocks of zeros, which callers need not read. In some tables most blocks are such.
+ * Sets *has to whether the block that begins at first_ix may contain a value other than 0. The
+ * result is false for blocks of zeros, which callers need not read. In some tables, most blocks
+ * contain only zeros.
  */
 int store_column_has(struct store_column *column, uint32_t first_ix, bool *has,
 		     struct hdb_error *err);

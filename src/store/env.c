@@ -1,6 +1,4 @@
-/*
- * store/env.c - LMDB environments and file locks.
- */
+/* store/env.c - manages LMDB environments and file locks. */
 #include "store/env.h"
 
 #include "base/bytes.h"
@@ -19,12 +17,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Maximum number of handles that read a database at the same time; LMDB needs a fixed number. */
+/*
+ * Maximum number of handles that can read a database at the same time. LMDB requires a fixed
+ * number.
+ */
 #define READERS_MAX 510
 /*
  * Address space reserved for the growth of a database: 16 times its size plus 16 GiB, which
- * suffices for all derived tables of a database with only base tables. It is only virtual memory,
- * and is halved until the system grants it.
+ * suffices for all derived tables of a database with only base tables. It is only virtual memory.
+ * The size is halved until the system grants it.
  */
 #define MAP_GROWTH_FACTOR 16
 #define MAP_GROWTH_BYTES (16ull << 30)
@@ -147,7 +148,7 @@ void store_env_write_out(MDB_env *env)
 		(void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 }
 
-/* Releases the slots of readers that died, and opens the main database. */
+/* Frees the reader slots of dead processes, and opens the main database. */
 static int open_main(struct store_env *env, struct hdb_error *err)
 {
 	MDB_txn *txn = NULL;
@@ -357,9 +358,12 @@ int store_env_create(const char *path, uint64_t size_hint, MDB_env **env, struct
 
 /* ---- private files ---- */
 
-/* Directory for private files if the given directory is not writable. On Linux, it is in memory. */
+/*
+ * Directory for private files if the given directory is not writable. On Linux, this directory is
+ * in memory.
+ */
 #define MEMORY_DIR "/dev/shm"
-/* Name shown for a private file that is in no directory. */
+/* Name shown for a private file that is not in a directory. */
 #define MEMORY_NAME "memory"
 
 /*
@@ -385,8 +389,8 @@ static int open_private(struct store_env *env, const char *dir, uint64_t want)
 }
 
 /*
- * Opens a new file that is not in any directory. LMDB needs a path to the file and cannot have a
- * lock file next to it; see store_env_private for what is_memory means for writers.
+ * Opens a new file that is not in a directory. LMDB needs a path to the file, and no lock file can
+ * be placed next to it. store_env_private describes what is_memory means for writers.
  */
 static int open_memory(struct store_env *env, uint64_t want)
 {
@@ -399,7 +403,7 @@ static int open_memory(struct store_env *env, uint64_t want)
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	r = open_sized(&env->env, path, MDB_NOSUBDIR | MDB_NOTLS | MDB_NOSYNC | MDB_NOLOCK, want,
 		       1u << 30);
-	(void)close(fd); /* LMDB now has its own descriptor */
+	(void)close(fd); /* LMDB has opened its own descriptor */
 	env->is_memory = !r;
 	return r;
 }

@@ -1,5 +1,6 @@
 /*
- * store/env.h - LMDB environments, which all handles of this process on the same file share.
+ * store/env.h - LMDB environments. All handles of this process for the same file share one
+ * environment.
  *
  * A process must not open a file twice with LMDB, because its file locks are per process. The
  * process therefore has one list of environments with reference counts, protected by a mutex.
@@ -16,19 +17,24 @@
 
 struct store_env {
 	MDB_env *env;
-	MDB_dbi dbi; /* the main database; there is no other */
+	MDB_dbi dbi; /* the main database, which is the only one */
 	char *path;
 	dev_t device;
 	ino_t inode;
 	bool is_read_only;
-	/* whether it is an unlinked file of a single handle, which is not in the list */
+	/*
+	 * whether the environment is an unlinked file of a single handle, which is not in the list
+	 */
 	bool is_private;
-	/* whether it is a private file without LMDB's reader table; see store_env_private */
+	/*
+	 * whether the environment is a private file without LMDB's reader table (see
+	 * store_env_private)
+	 */
 	bool is_memory;
 	unsigned user_count;
-	/* LMDB's own map, which the SIGBUS handler watches; NULL: not watched yet */
+	/* LMDB's own map, which the SIGBUS handler watches, or NULL if not watched yet */
 	const void *map;
-	/* 1 + offset at which LMDB failed to read the map; 0: no failure */
+	/* 1 + offset at which LMDB failed to read the map, or 0 */
 	volatile uint64_t fault;
 	/* decompressed copies of blocks that are compressed in the file */
 	struct store_unpacked unpacked;
@@ -36,9 +42,9 @@ struct store_env {
 };
 
 /*
- * Opens the environment of `path`, or shares it. If is_unsynced is set, commits do not wait for the
- * disk; a shared environment keeps the mode in which it was opened. The caller must release *out
- * with store_env_release.
+ * Opens the environment of `path`, or returns the shared one. If is_unsynced is set, commits do not
+ * wait for the disk. A shared environment keeps the mode in which it was opened. The caller must
+ * release *out with store_env_release.
  */
 int store_env_open(const char *path, bool is_unsynced, struct store_env **out,
 		   struct hdb_error *err);
@@ -64,7 +70,7 @@ int store_env_create(const char *path, uint64_t size_hint, MDB_env **env, struct
 /*
  * Creates an unnamed file that only this process can read (mode 0600, in a new directory), for
  * tables of a database that is not writable. It is created in `dir` or, if that is not writable, in
- * memory: in /dev/shm or in no directory (is_memory). Sets *where to the name of the place for
+ * memory: in /dev/shm or in no directory (is_memory). Sets *where to the name of the directory for
  * messages (static, or `dir`). The caller must release *out with store_env_release.
  *
  * If is_memory is set, LMDB does not know about snapshots and reuses pages of the state before the
@@ -83,8 +89,8 @@ int store_env_private(const char *dir, uint64_t size_hint, struct store_env **ou
 int store_env_extend(MDB_env *env, const char *path, struct hdb_error *err);
 
 /*
- * Makes the system start writing committed pages to disk, without waiting. This reduces the work of
- * the final sync but does not guarantee durability.
+ * Makes the system start writing committed pages to disk, without waiting for the writes. This
+ * reduces the work of the final sync but does not guarantee durability.
  */
 void store_env_write_out(MDB_env *env);
 
@@ -92,15 +98,15 @@ void store_env_write_out(MDB_env *env);
 int store_fail_mdb(struct hdb_error *err, int mdb_result, const char *path, const char *doing);
 
 /*
- * Locks of the data file, which are byte ranges outside the data. They are released when the
- * process exits.
+ * Locks of the data file. They are byte ranges outside the data, and are released when the process
+ * exits.
  */
 enum store_lock { STORE_LOCK_OPEN = 0, STORE_LOCK_BUILD = 1, STORE_LOCK_IMPORT = 2 };
-/* Lock modes, as a bit set. Without STORE_LOCK_ALONE the lock is shared. */
+/* Lock modes, as a bit set. Without STORE_LOCK_ALONE, the lock is shared. */
 enum store_lock_how { STORE_LOCK_ALONE = 1, STORE_LOCK_WAIT = 2 };
 /*
- * Locks a file. Returns HDB_OK, or HDB_END if another process has the lock and `how` does not
- * include STORE_LOCK_WAIT.
+ * Locks a file. Returns HDB_OK. If another process holds the lock and `how` does not include
+ * STORE_LOCK_WAIT, returns HDB_END.
  */
 int store_lock_file(int fd, enum store_lock lock, unsigned how, const char *path,
 		    struct hdb_error *err);

@@ -49,8 +49,8 @@ int store_lists_encode(struct base_vec *out, const struct store_lists_rows *rows
 		const uint64_t n = lengths ? lengths[i] : first[i + 1] - first[i];
 
 		/*
-		 * A big list may have no entries here, and neither has a block in which all lists
-		 * are empty.
+		 * A big list has no entries here, and neither does a block in which all lists are
+		 * empty.
 		 */
 		TRY(store_lists_add(&w, n && n <= STORE_LIST_BIG ? rows->target + first[i] : NULL,
 				    n, err));
@@ -132,8 +132,8 @@ static int open_block(struct store_lists *lists, uint32_t first_ix, struct hdb_e
 }
 
 /*
- * Returns the start of a group of lists, or NULL if it is outside the block, which is possible in a
- * damaged block.
+ * Returns the start of a group of lists. Returns NULL if the start is outside the block, which is
+ * possible in a damaged block.
  */
 static const uint8_t *group_start(const struct store_block *block, uint32_t group)
 {
@@ -171,7 +171,7 @@ static const uint8_t *skip_entries(const uint8_t *p, const uint8_t *end, uint64_
 
 /*
  * Reads a number like get_varint, but without branches for numbers below 2^35, because the lengths
- * of the varints are unpredictable.
+ * of varints are unpredictable.
  */
 static inline const uint8_t *get_number(const uint8_t *p, const uint8_t *end, uint64_t *v)
 {
@@ -247,7 +247,7 @@ static int next_part(struct store_lists *lists, struct hdb_error *err)
 /* State of decoding entries. */
 struct entries {
 	const uint8_t *at, *end;
-	uint32_t previous; /* the last entry, or the list's own object */
+	uint32_t previous; /* the last entry or, at first, the list's own object */
 	uint32_t ix_count; /* upper bound of all entries */
 };
 
@@ -282,7 +282,7 @@ static inline bool decode(struct entries *entries, uint64_t n, uint32_t *out)
 
 #ifdef __x86_64__
 /*
- * Decodes two numbers at a time, with the instruction that compacts bits. Finding the position of
+ * Decodes two numbers at a time, using the instruction that compacts bits. Finding the position of
  * the next number is the critical path, so finding two at once takes half the time.
  */
 __attribute__((target("bmi,bmi2"))) static inline bool decode_bmi2(struct entries *entries,
@@ -310,7 +310,7 @@ __attribute__((target("bmi,bmi2"))) static inline bool decode_bmi2(struct entrie
 		out[e++] = last;
 		p += __builtin_ctzll(second_ends) / 8 + 1;
 	}
-	/* the last of an odd number of entries, whose length is also unpredictable */
+	/* the last entry, if their number is odd; its length is also unpredictable */
 	if (n - e == 1 && entries->end - p >= 8) {
 		const uint64_t bytes = load64(p), ends = varint_ends(bytes);
 
@@ -415,7 +415,7 @@ static int next_batch(struct store_lists *lists, uint64_t room, size_t *count,
 struct lists_range {
 	const struct store_lists_of *of;
 	const struct store_block *block;
-	const uint8_t *at; /* start of the first list; NULL: outside the block */
+	const uint8_t *at; /* start of the first list, or NULL if it is outside the block */
 	uint32_t first, end;
 };
 

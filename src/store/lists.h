@@ -15,7 +15,7 @@
 #define STORE_LIST_BIG 1024u
 /* Maximum number of entries in a part of a big list. */
 #define STORE_LIST_PART 32768u
-/* Number of lists in a group; the last group of a block may have fewer. */
+/* Number of lists in a group. The last group of a block may have fewer. */
 #define STORE_LIST_GROUP 32u
 
 /*
@@ -53,7 +53,7 @@ int store_lists_put_part(struct store_writer *writer, const struct store_big_lis
 int store_lists_put_big(struct store_writer *writer, const struct store_big_list *list,
 			struct hdb_error *err);
 
-/* A reader of a table of lists. The caller sets the first four fields and zeroes the rest. */
+/* A reader of a table of lists. The caller must set the first four fields and zero the others. */
 struct store_lists {
 	struct store *store;
 	enum store_table table;
@@ -72,7 +72,7 @@ struct store_lists {
 	uint32_t batch[256];
 };
 
-/* Begins the list of object ix. Sets *length, unless NULL, to its number of entries. */
+/* Begins the list of object ix. Unless `length` is NULL, sets *length to the number of entries. */
 int store_lists_begin(struct store_lists *lists, uint32_t ix, uint64_t *length,
 		      struct hdb_error *err);
 
@@ -81,15 +81,18 @@ int store_lists_next(struct store_lists *lists, const uint32_t **batch, size_t *
 		     struct hdb_error *err);
 
 /*
- * Flag in the length of a big list. The entries of such a list are not decoded and must be read
+ * Flag in the length of a big list. The entries of such a list are not decoded. They must be read
  * with begin and next.
  */
 #define STORE_LIST_IS_BIG (1ull << 63)
 
 /* Buffers for decoded lists, provided by the caller. */
 struct store_lists_out {
-	uint64_t *lengths; /* indexed by list; room for STORE_BLOCK_OBJECTS or STORE_LIST_GROUP */
-	/* uint32_t; entries are appended; its data is not NULL after decoding */
+	/* by list; must have room for STORE_BLOCK_OBJECTS or STORE_LIST_GROUP entries */
+	uint64_t *lengths;
+	/*
+	 * uint32_t: receives the entries, which are appended; its data is not NULL after decoding
+	 */
 	struct base_vec *target;
 	uint32_t count; /* number of lists decoded */
 };
@@ -106,8 +109,8 @@ int store_lists_block(struct store_lists *lists, uint32_t first_ix, struct store
 		      struct hdb_error *err);
 
 /*
- * Decodes a block found by store_block. This needs no reader, so other threads can decode blocks
- * that one thread has looked up.
+ * Decodes a block that store_block has found. No reader is needed, so other threads can decode
+ * blocks that one thread has looked up.
  */
 int store_lists_decode(const struct store_lists_of *of, const struct store_block *block,
 		       struct store_lists_out *out, struct hdb_error *err);

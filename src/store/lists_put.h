@@ -14,8 +14,8 @@
 #define STORE_ENTRY_PAD 8 /* number of bytes that store_put_entry writes at once */
 
 /*
- * Writes a varint of a number below 2^35, without branches, because lengths are unpredictable.
- * Writes 8 bytes, and returns the end of the bytes that belong to the varint.
+ * Writes a varint of a number below 2^35, without branches, because the lengths of varints are
+ * unpredictable. Writes 8 bytes, and returns the end of the varint.
  */
 static inline uint8_t *store_put_entry(uint8_t *p, uint64_t v)
 {
@@ -59,8 +59,8 @@ struct store_lists_writer {
 };
 
 /*
- * Begins a block of `count` lists at the end of `out`. Only this writer may append to `out` until
- * all lists are written.
+ * Begins a block of `count` lists at the end of `out`. Until all lists have been written, only this
+ * writer may append to `out`.
  */
 int store_lists_open(struct store_lists_writer *w, struct base_vec *out, uint32_t first_ix,
 		     uint32_t count, struct hdb_error *err);
@@ -69,8 +69,8 @@ int store_lists_open(struct store_lists_writer *w, struct base_vec *out, uint32_
 int store_lists_begin_group(struct store_lists_writer *w, struct hdb_error *err);
 
 /*
- * Reserves space for `count` lists in one group with the given number of entries. Sets *p to the
- * end.
+ * Reserves space for `count` lists of a group with the given total number of entries. Sets *p to
+ * the start of this space.
  */
 static inline int store_lists_reserve(struct store_lists_writer *w, uint32_t lists,
 				      uint64_t entries, uint8_t **p, struct hdb_error *err)
@@ -93,13 +93,13 @@ static inline void store_lists_written(struct store_lists_writer *w, uint32_t li
 	w->count += lists;
 }
 
-/* Maximum number of entries whose number takes one byte. */
+/* Maximum length of a list whose length is stored in one byte. */
 #define STORE_LIST_SHORT 63u
 
 /*
- * Writes the list of object ix, with n ascending entries, at most STORE_LIST_SHORT, without
- * duplicates. Adds the number of entries written to *kept, and returns the end. If n is a constant,
- * the compiler unrolls the loop, whose end is otherwise hard to predict.
+ * Writes the list of object ix: n ascending entries, at most STORE_LIST_SHORT, without duplicates.
+ * Adds the number of entries written to *kept, and returns the end. If n is a constant, the
+ * compiler unrolls the loop, whose end is otherwise hard to predict.
  */
 static inline __attribute__((always_inline)) uint8_t *store_put_short(uint8_t *p, uint32_t ix,
 								      const uint32_t *target,
@@ -123,7 +123,7 @@ static inline __attribute__((always_inline)) uint8_t *store_put_short(uint8_t *p
 	return p;
 }
 
-/* Writes the next list, with n entries. `target` is not read if the list is big. */
+/* Writes the next list, which has n entries. If the list is big, `target` is not read. */
 static inline int store_lists_add(struct store_lists_writer *w, const uint32_t *target, uint64_t n,
 				  struct hdb_error *err)
 {

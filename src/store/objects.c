@@ -46,7 +46,7 @@ static struct store_record_rule record_rule_of(const struct store_object *o, uns
 }
 
 /*
- * Returns the end of a record that begins at `offset`. The arithmetic is unsigned, so absurd
+ * Returns the end of a record that begins at `offset`. The arithmetic is unsigned, so that absurd
  * lengths wrap harmlessly.
  */
 static inline uint64_t record_end(const struct store_record_rule *rule, uint64_t offset,
@@ -98,7 +98,7 @@ int store_objects_entry(struct store_objects_dictionary *d, const struct store_o
 			uint32_t *entry, struct hdb_error *err)
 {
 	/*
-	 * A class has one body size and nearly always one kind, so kind and class number identify
+	 * A class has one body size and nearly always one kind, so class number and kind identify
 	 * the entry.
 	 */
 	const uint64_t key =
@@ -125,7 +125,7 @@ int store_objects_entry(struct store_objects_dictionary *d, const struct store_o
 /* Parts of a block after its dictionary. */
 enum { BASES, NUMBERS, LENGTHS, OFFSETS, HEAPS, PARTS };
 
-/* Assigns a dictionary entry its number in the current block. */
+/* Assigns a number in the current block to a dictionary entry. */
 static int use_entry(struct store_objects_dictionary *d, uint32_t entry, struct hdb_error *err)
 {
 	struct store_objects_entry *e = base_vec_at(&d->entries, struct store_objects_entry, entry);
@@ -292,8 +292,8 @@ int store_ids_encode(struct base_vec *out, const uint64_t *ids, uint32_t count, 
 		for (unsigned i = 1; i < n; i++)
 			deltas[i] = (ids[at + i] - ids[at + i - 1]) >> shift;
 		/*
-		 * The first ID of a group is stored in full. Its difference is not used, and
-		 * repeating the next one compresses best.
+		 * The first ID of a group is stored in full. Its difference is not used. A copy of
+		 * the next difference compresses best.
 		 */
 		deltas[0] = at + 1 < count ? (ids[at + 1] - ids[at]) >> shift : 0;
 		TRY(base_pack_put_group(&column, deltas, n, err));
@@ -397,8 +397,8 @@ void store_objects_get(const struct store_objects *block, uint32_t i, struct sto
 }
 
 /*
- * Maximum number of entries for which the sizes of records are computed once per block instead of
- * once per object.
+ * Maximum number of entries for which the sizes of records are computed once per block. With more
+ * entries, they are computed once per object.
  */
 #define RULES_MAX 256
 
@@ -470,7 +470,7 @@ void store_objects_offsets(const struct store_objects *block, uint64_t *offset)
 
 /*
  * Maximum number of entries for which the dictionary is decoded once per block. Most blocks have
- * fewer.
+ * fewer entries.
  */
 #define SCANNED_MAX 1024u
 

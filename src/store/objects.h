@@ -2,9 +2,9 @@
  * store/objects.h - blocks of the `ids` and `objects` tables, which have 16,384 objects each, in ID
  * order.
  *
- * ids contains the IDs, as packed differences. objects contains class, length, and offset in the
- * dump. FORMAT.md describes the blocks. Encoding uses plain arrays; decoding uses a block borrowed
- * from the store.
+ * The `ids` table contains the IDs as packed differences. The `objects` table contains class,
+ * length, and offset in the dump. FORMAT.md describes the blocks. Encoding uses plain arrays.
+ * Decoding uses a block borrowed from the store.
  */
 #ifndef STORE_OBJECTS_H
 #define STORE_OBJECTS_H
@@ -14,9 +14,9 @@
 #include "store/store.h"
 
 /*
- * Number of objects in a block of every table whose key is an index. It is large enough that the
- * half page that LMDB wastes per block does not matter, and small enough that verifying a block on
- * first use takes microseconds.
+ * Number of objects in a block of every table whose key is an index. It is so large that the half
+ * page that LMDB wastes per block does not matter, and so small that verifying a block on first use
+ * takes microseconds.
  */
 #define STORE_BLOCK_OBJECTS 16384u
 
@@ -29,7 +29,7 @@ enum store_kind {
 
 /* One object. */
 struct store_object {
-	/* offset of its sub-record; 0 for an object that is missing in the dump */
+	/* offset of the sub-record, or 0 if the object is not in the dump */
 	uint64_t file_offset;
 	/*
 	 * for arrays, number of elements; for class objects, number of the class that they
@@ -39,11 +39,11 @@ struct store_object {
 	uint32_t class_no; /* class number */
 	/* for instances, size of a record of this class; for arrays, size of an element */
 	uint32_t body_size;
-	uint32_t heap_no; /* Android heap, or 0 if none */
+	uint32_t heap_no; /* number of the Android heap, or 0 if there is none */
 	uint8_t kind;     /* enum store_kind */
 	/*
-	 * whether its bytes are part of another object: it is an artificial array of ART, or a flat
-	 * value
+	 * whether the object's bytes are part of another object, as for an artificial array of ART
+	 * or a flat value
 	 */
 	uint8_t is_embedded;
 };
@@ -57,7 +57,7 @@ struct store_object {
 struct store_record_rule {
 	uint64_t fixed;
 	uint32_t unit;
-	bool is_class; /* whether it is a class object, which has no such record */
+	bool is_class; /* whether this rule is for class objects, which have no such record */
 };
 
 /*
@@ -70,12 +70,12 @@ struct store_objects_entry {
 	uint8_t kind;
 	uint8_t is_embedded;
 	/* private */
-	/* number in the current block; STORE_NONE if the block does not use the entry */
+	/* number in the current block, or STORE_NONE if the block does not use the entry */
 	uint32_t number;
 	struct store_record_rule rule;
 };
 
-/* Size of a cache of entries by class, which avoids lookups in the map. */
+/* Size of a cache of entries by class. The cache avoids lookups in the map. */
 #define STORE_RECENT_CLASSES 256u
 
 /*
@@ -115,7 +115,7 @@ struct store_object_put {
 struct store_objects_put {
 	const struct store_object_put *objects;
 	const uint64_t *file_offsets; /* offsets of sub-records; ignored for class objects */
-	const uint32_t *heap_nos;     /* NULL: heap numbers are not stored */
+	const uint32_t *heap_nos;     /* NULL if heap numbers are not stored */
 	uint32_t count;
 };
 
@@ -129,7 +129,7 @@ int store_ids_encode(struct base_vec *out, const uint64_t *ids, uint32_t count, 
 
 /* ---- decoding ---- */
 
-/* An open block of the table objects. */
+/* An open block of the `objects` table. */
 struct store_objects {
 	uint32_t first_ix;
 	uint32_t count;
@@ -141,8 +141,11 @@ struct store_objects {
 	struct pack_column class_column;
 	struct pack_column length_column;
 	struct pack_column offset_column;
-	struct pack_column heap_column; /* count is 0 if the dump has no heaps */
-	/* private: the generation in which the block was last seen, and its data and checksum */
+	struct pack_column heap_column; /* its count is 0 if the dump has no heaps */
+	/*
+	 * private: the generation in which the block was last used, and the data and checksum of
+	 * the block
+	 */
 	uint64_t generation;
 	const uint8_t *data;
 	uint64_t checksum;

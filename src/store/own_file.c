@@ -14,7 +14,7 @@
 #define OPEN_TRIES_MAX 100
 
 /*
- * Describes the fault of an existing file, or returns NULL. `st` comes from lstat, so links and
+ * Returns what is wrong with an existing file, or NULL. `st` comes from lstat, so links and
  * directories are rejected before anything is opened.
  */
 static const char *not_plain(const struct stat *st)
@@ -30,7 +30,7 @@ static const char *not_plain(const struct stat *st)
 
 /*
  * Returns why the temporary file of a dead import may not be reused, or NULL. It may be reused only
- * if no other user can have it open.
+ * if no other user can have opened it.
  */
 static const char *not_leftover(const struct stat *st)
 {
@@ -70,7 +70,7 @@ static int open_leftover(const char *temp_path, int *fd, struct hdb_error *err)
 					 hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
 	if (fstat(*fd, &st) < 0)
 		return hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
-	/* A running import may have renamed or removed it. */
+	/* A running import may have renamed or removed the file. */
 	if (st.st_nlink == 0)
 		return HDB_END;
 	why = not_leftover(&st);
@@ -208,8 +208,8 @@ int store_lock_prepare(const char *path, const struct stat *db, struct hdb_error
 		return HDB_OK;
 	why = not_plain(&st);
 	/*
-	 * A lock file that this user cannot open is harmless: LMDB works without it and writes
-	 * nothing.
+	 * A lock file that this user cannot open is harmless, because LMDB works without it and
+	 * writes nothing.
 	 */
 	if (!why && st.st_uid != geteuid() && st.st_uid != db->st_uid && st.st_uid != 0 &&
 	    faccessat(AT_FDCWD, lock_path, R_OK | W_OK, AT_EACCESS) == 0)

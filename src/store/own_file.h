@@ -1,7 +1,7 @@
 /*
- * store/own_file.h - files whose names others can guess, in directories to which others may write:
- * the temporary file of an import, and LMDB's lock file. heapdb never writes to a file that another
- * user has created under such a name.
+ * store/own_file.h - creates files with guessable names in directories to which other users may
+ * write: the temporary file of an import, and LMDB's lock file. heapdb never writes to a file that
+ * another user has created under such a name.
  *
  * In a directory without the sticky bit, others can also replace our files at any time. Signs of
  * this are reported as errors, but only a private directory, or one with the sticky bit, is safe.
@@ -43,8 +43,8 @@ int store_temp_rename(const char *temp_path, const char *path, bool is_force,
 /*
  * Creates the lock file of the database `path` with mode 0600. An existing file must be a regular
  * file with only one name that belongs to this user, to root, or to the owner of the database
- * (`db`), or one that this user cannot open; otherwise, returns HDB_EIO. Returns HDB_OK if the file
- * cannot be created, because LMDB will report this.
+ * (`db`), or a file that this user cannot open. Otherwise, returns HDB_EIO. Returns HDB_OK if the
+ * file cannot be created, because LMDB will report this.
  */
 int store_lock_prepare(const char *path, const struct stat *db, struct hdb_error *err);
 

@@ -1,8 +1,8 @@
 /*
- * store/packed.c - blocks that are compressed in the file; see packed.h.
+ * store/packed.c - handles blocks that are compressed in the file. See packed.h.
  *
  * Decompressed blocks are written to a file with pwrite and read through a map. If the disk is
- * full, this causes an error code instead of a bus error, and the block stays in memory.
+ * full, pwrite returns an error instead of causing a bus error, and the block stays in memory.
  */
 #include "store/packed.h"
 
@@ -19,13 +19,13 @@
 
 #define LEVEL 1
 /*
- * Minimum size of a compressed block. Smaller blocks share a page or fill one, so compressing them
- * would save nothing.
+ * Minimum size of a block to be compressed. Smaller blocks share a page or fill one, so compressing
+ * them would save nothing.
  */
 #define PACK_MIN 4096u
-/* A compressed block must be smaller by at least this fraction (a divisor). */
+/* Compression must reduce the size of a block by at least 1/PACK_SAVES. */
 #define PACK_SAVES 8u
-/* Size of the address space mapped at a time. A larger block gets a larger window. */
+/* Amount of address space mapped at a time. A larger block gets a larger window. */
 #define WINDOW_BYTES (64ull << 20)
 /* Alignment of blocks in the file. */
 #define ALIGN_BYTES 64u
@@ -43,8 +43,7 @@ struct unpacked_block {
 };
 
 /*
- * A window on `size` bytes of the file, beginning at `start`. The first `used` bytes contain
- * blocks.
+ * A window on `size` bytes of the file, starting at `start`. Its first `used` bytes contain blocks.
  */
 struct unpacked_map {
 	uint8_t *data;
@@ -226,8 +225,8 @@ static int add_block(struct store_unpacked *unpacked, const char *path,
 		free(raw);
 	TRY(r);
 	/*
-	 * If the map has no room for the block, the block is decompressed again next time. It is
-	 * freed eventually in any case.
+	 * If the map has no room for the block, the block is decompressed again the next time. In
+	 * either case, it is freed eventually.
 	 */
 	return base_idmap_put(&unpacked->numbers, packed->checksum,
 			      (uint32_t)unpacked->blocks.count - 1, err);
@@ -253,8 +252,8 @@ static int inflate(const struct store_packed *packed, uint8_t **out, struct hdb_
 }
 
 /*
- * Returns the block if it has been decompressed before, and otherwise HDB_END. Returns HDB_ECORRUPT
- * if its size differs. Requires the lock.
+ * Returns HDB_OK with the block if it has already been decompressed, and HDB_END if not. Returns
+ * HDB_ECORRUPT if its size differs. Requires the lock.
  */
 static int take_block(const struct store_unpacked *unpacked, const struct store_packed *packed,
 		      const uint8_t **out)
@@ -266,7 +265,7 @@ static int take_block(const struct store_unpacked *unpacked, const struct store_
 		return HDB_END;
 	block = (const struct unpacked_block *)unpacked->blocks.data + number;
 	*out = block->data;
-	/* Two blocks can have the same checksum only if somebody constructed them. */
+	/* Two blocks can have the same checksum only if somebody has constructed them. */
 	return block->size == packed->raw_size ? HDB_OK : HDB_ECORRUPT;
 }
 

@@ -11,7 +11,10 @@
 
 #include <pthread.h>
 
-/* Maximum compression ratio of a block. It bounds the memory that a damaged file can request. */
+/*
+ * Maximum compression ratio of a block. It limits the amount of memory that a damaged file can
+ * request.
+ */
 #define STORE_PACKED_RATIO 256u
 
 /* Compresses blocks, one at a time. */
@@ -51,7 +54,7 @@ void store_unpacked_init(struct store_unpacked *unpacked);
 void store_unpacked_release(struct store_unpacked *unpacked);
 
 /*
- * A compressed block, borrowed, with a verified checksum. raw_size is the size recorded in the
+ * A compressed block with a verified checksum. Borrowed. raw_size is the size recorded in the
  * block.
  */
 struct store_packed {
@@ -62,9 +65,9 @@ struct store_packed {
 };
 
 /*
- * Decompresses a block unless this has been done before. *out has raw_size bytes and is borrowed
- * until store_unpacked_release. Returns HDB_ECORRUPT, without a message, if the block does not
- * decompress to raw_size bytes, or HDB_ENOMEM.
+ * Decompresses a block unless it has already been decompressed. *out has raw_size bytes and is
+ * borrowed until store_unpacked_release. Returns HDB_ECORRUPT, without a message, if the block does
+ * not decompress to raw_size bytes, or HDB_ENOMEM.
  */
 int store_unpack(struct store_unpacked *unpacked, const char *path,
 		 const struct store_packed *packed, const uint8_t **out, struct hdb_error *err);

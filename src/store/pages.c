@@ -40,7 +40,7 @@ enum { DB_PAD = 0, DB_FLAGS = 4, DB_DEPTH = 6, DB_ROOT = 40 };
  */
 #define FREE_FLAGS 0x4008
 /*
- * Maximum number of attempts. A writer may commit while the pages are being read, but more failures
+ * Maximum number of attempts. A writer may commit while the pages are being read, but many failures
  * in a row indicate damage.
  */
 #define META_TRIES_MAX 20
@@ -55,7 +55,7 @@ static bool tree_is_sound(const uint8_t *db, uint64_t last_page)
 	return depth >= 1 && depth <= PAGES_DEPTH_MAX && root >= 2 && root <= last_page;
 }
 
-/* Describes the error in the head of a meta page, or returns NULL if there is none. */
+/* Returns what is wrong with the header of a meta page, or NULL. */
 static const char *head_fault(const uint8_t *meta, uint64_t number, uint32_t page_size)
 {
 	if (load64(meta) != number || load16(meta + PAGE_FLAGS) != PAGE_META)
@@ -70,7 +70,7 @@ static const char *head_fault(const uint8_t *meta, uint64_t number, uint32_t pag
 	return NULL;
 }
 
-/* Describes the error in the meta page to be used, or returns NULL if there is none. */
+/* Returns what is wrong with the meta page to be used, or NULL. */
 static const char *meta_fault(const uint8_t *meta, uint64_t number, uint32_t page_size)
 {
 	const uint64_t last_page = load64(meta + META_LAST_PAGE);
@@ -87,9 +87,9 @@ static const char *meta_fault(const uint8_t *meta, uint64_t number, uint32_t pag
 }
 
 /*
- * Describes the error in the meta pages, or returns NULL if there is none. Finds the newer page.
- * Only the head of the older one is checked, because LMDB leaves new trees with the old transaction
- * number there if a commit fails in its last step.
+ * Returns what is wrong with the meta pages, or NULL. Finds the newer page. Only the header of the
+ * older page is checked, because it contains new trees with the old transaction number if a commit
+ * has failed in its last step.
  */
 static const char *metas_fault(const uint8_t *metas[2], uint32_t page_size, unsigned *newest)
 {
@@ -148,10 +148,7 @@ static int read_meta(int fd, uint8_t *meta, uint64_t offset, const char *path,
 	return HDB_OK;
 }
 
-/*
- * Reads the meta pages once. Sets *fault to a description of the error, or to NULL if there is
- * none.
- */
+/* Reads the meta pages once. Sets *fault to what is wrong with them, or to NULL. */
 static int look_at_metas(int fd, const char *path, const char **fault, uint64_t *wanted_bytes,
 			 struct hdb_error *err)
 {
