@@ -6,6 +6,7 @@
 #include "api/trace.h"
 
 #include "base/input.h"
+#include "base/plain_locale.h"
 #include "base/scope.h"
 #include "base/source.h"
 #include "heap/heap_database.h"
@@ -76,6 +77,7 @@ int hdb_import(const char *dump_path, const char *db_path, const struct hdb_impo
 	       struct hdb_import_result *out, struct hdb_error *err)
 {
 	API_NEEDS(dump_path, err);
+	BASE_PLAIN_LOCALE;
 
 	struct hdb_import_options options = { 0 };
 	struct hdb_import_result result = { 0 };
@@ -399,6 +401,7 @@ int hdb_query(struct hdb *db, const char *name, const struct hdb_query_args *arg
 	      struct hdb_rows **out, struct hdb_error *err)
 {
 	API_NEEDS(db && name && out, err);
+	BASE_PLAIN_LOCALE;
 
 	const struct session session = api_session(db);
 	const struct query_def *def = query_find(name);
@@ -458,6 +461,7 @@ size_t hdb_rows_find_column(const struct hdb_rows *rows, const char *name)
 int hdb_rows_next(struct hdb_rows *rows, struct hdb_error *err)
 {
 	API_NEEDS(rows, err);
+	BASE_PLAIN_LOCALE;
 
 	return query_next(rows->query, err);
 }

@@ -2,6 +2,7 @@
 #include "api/handle.h"
 #include "api/trace.h"
 
+#include "base/plain_locale.h"
 #include "base/source.h"
 #include "base/work.h"
 #include "rewrite/rewrite.h"
@@ -82,6 +83,7 @@ int hdb_strip(const char *in_path, const char *out_path, const struct hdb_strip_
 	      struct hdb_output_result *out, struct hdb_error *err)
 {
 	API_NEEDS(in_path && out_path, err);
+	BASE_PLAIN_LOCALE;
 
 	struct hdb_strip_options o;
 	struct rewriting w;
@@ -97,6 +99,7 @@ int hdb_redact(const char *in_path, const char *out_path, const struct hdb_redac
 	       struct hdb_output_result *out, struct hdb_error *err)
 {
 	API_NEEDS(in_path && out_path, err);
+	BASE_PLAIN_LOCALE;
 
 	struct hdb_redact_options o;
 	struct rewriting w;

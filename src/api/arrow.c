@@ -8,6 +8,7 @@
  * of strings (class names) are dictionary-encoded; all batches share the dictionary.
  */
 #include "api/handle.h"
+#include "base/plain_locale.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "query/query.h"
@@ -630,6 +631,7 @@ static int errno_of(int code)
 
 static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
 {
+	BASE_PLAIN_LOCALE;
 	struct arrow_stream *s = stream->private_data;
 	int rc;
 

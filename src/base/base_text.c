@@ -1,6 +1,8 @@
 /* base/base_text.c - formats numbers, and builds strings in growing buffers. */
 #include "base/base_text.h"
 
+#include "base/plain_locale.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -77,6 +79,7 @@ bool base_read_number(const char *text, bool has_unit, uint64_t *out)
 
 struct base_number base_real(double value, bool is_float)
 {
+	BASE_PLAIN_LOCALE;
 	struct base_number number = { "" };
 
 	if (!isfinite(value)) {

@@ -1,8 +1,11 @@
 /* base/thread.c - starts a thread on a different processor than its creator. */
 #include "base/thread.h"
 
+#include "base/plain_locale.h"
+
 static void *run_thread(void *arg)
 {
+	BASE_PLAIN_LOCALE;
 	struct base_thread *t = arg;
 
 #ifdef __GLIBC__

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -689,6 +690,18 @@ static void fill_streams(void)
 	}
 }
 
+/*
+ * Sets whether text is UTF-8, and nothing else: in Turkish, i and I are different letters, and in
+ * encodings of one byte every byte may be a letter.
+ */
+static void set_locale(void)
+{
+	if (!setlocale(LC_CTYPE, "") || strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
+		(void)setlocale(LC_CTYPE, "C");
+	else
+		(void)setlocale(LC_CTYPE, "C.UTF-8");
+}
+
 int main(int argc, char **argv)
 {
 	static struct output out;
@@ -699,7 +712,7 @@ int main(int argc, char **argv)
 	int rc, code;
 
 	fill_streams();
-	setlocale(LC_CTYPE, "");
+	set_locale();
 	signal(SIGPIPE, SIG_IGN);
 	output_init(&out, STDOUT_FILENO, &progress_hooks);
 	if (name && strcmp(name, "--complete") == 0) {

@@ -5,6 +5,7 @@
  */
 #include "python_door.h"
 
+#include "base/plain_locale.h"
 #include "common/feed.h"
 #include "export/export.h"
 #include "memory/memory.h"
@@ -59,6 +60,7 @@ int hdbpy_why_empty(struct hdb *db, const char *statement, int all, char *why, s
 int hdbpy_oql(struct hdb *db, const char *statement, const struct hdbpy_options *opt,
 	      struct ArrowArrayStream *out, struct hdb_error *err)
 {
+	BASE_PLAIN_LOCALE;
 	const struct oql_options options = {
 		.batch_rows = opt->batch_rows,
 		.progress = { .cancel = opt->cancel },
@@ -79,12 +81,15 @@ int hdbpy_oql(struct hdb *db, const char *statement, const struct hdbpy_options 
 
 int hdbpy_growth(const char *const *paths, size_t count, char **text, struct hdb_error *err)
 {
+	BASE_PLAIN_LOCALE;
+
 	return growth_json(paths, count, false, text, err);
 }
 
 int hdbpy_memory(int pid, const char *const *files, size_t count, struct hdb *db,
 		 const volatile int *cancel, char **text, struct hdb_error *err)
 {
+	BASE_PLAIN_LOCALE;
 	const struct memory_sources sources = { pid, files, count, db, cancel };
 
 	return memory_json(&sources, false, text, err);

@@ -1,0 +1,32 @@
+/*
+ * base/plain_locale.h - numbers and letters as in the C locale, whatever the program that uses the
+ * library has chosen.
+ *
+ * After setlocale in such a program, snprintf and strtod may use a decimal comma, and in Turkish i
+ * and I are different letters. Answers would depend on the locale, and some are kept in databases.
+ */
+#ifndef BASE_PLAIN_LOCALE_H
+#define BASE_PLAIN_LOCALE_H
+
+#include "base/scope.h"
+
+#include <locale.h>
+#ifdef __APPLE__
+#include <xlocale.h>
+#endif
+
+/* The C locale of a thread, and the locale that it replaced; zeros if it was not needed. */
+struct base_plain_locale {
+	locale_t plain, before;
+};
+
+/* Switches this thread to the C locale, unless its locale has the same numbers and letters. */
+struct base_plain_locale base_plain_locale_begin(void);
+void base_plain_locale_end(const struct base_plain_locale *locale);
+
+/* Declares that the rest of the block is executed in the C locale. */
+#define BASE_PLAIN_LOCALE \
+	BASE_SCOPED(base_plain_locale_end) \
+	const struct base_plain_locale base_locale = base_plain_locale_begin()
+
+#endif
