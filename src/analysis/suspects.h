@@ -58,17 +58,28 @@ struct analysis_suspect {
 	struct base_vec common;
 };
 
+/*
+ * What the leaks query says about its largest suspect that is not as large as configured, or about
+ * its largest one if there is no other.
+ */
+struct analysis_verdict {
+	uint64_t listed; /* number of suspects in the answer; 0 if the verdict is unknown */
+	uint64_t id, bytes;
+	char class_name[512];
+	/* the sentence, its cause and what to do; empty if there is none */
+	char text[1024], why[1024], advice[1024];
+	bool is_by_design;
+};
+
 struct analysis_suspects {
 	struct analysis_suspect *list; /* largest first; owned */
 	size_t count;
 	/* struct analysis_suspect: value classes that are as large as suspects */
 	struct base_vec values;
-	uint64_t whole_bytes;     /* shallow size of all reachable objects */
-	uint64_t retained_bytes;  /* retained size of all roots, which is 100 % */
-	uint64_t threshold_bytes; /* minimum retained size of a suspect */
-	/* The owner of the largest suspect as text, if the leaks query has found it. */
-	bool has_owner;
-	char owner[1024];
+	uint64_t whole_bytes;            /* shallow size of all reachable objects */
+	uint64_t retained_bytes;         /* retained size of all roots, which is 100 % */
+	uint64_t threshold_bytes;        /* minimum retained size of a suspect */
+	struct analysis_verdict verdict; /* set by queries that have run the leaks query */
 	/* Whether the leaks query lists the owner of memory outside the heap. */
 	bool is_outside_listed;
 };

@@ -53,8 +53,12 @@ static void put_finding(struct output *out, const struct render_style *style,
 	put_line(out, style, "rule:    ", rows_value(rows, "rule"));
 }
 
-/* Prints the number of rules that matched. Most leaks match no rule. */
-static void put_summary(struct answer *answer, const struct render_style *style, struct output *out)
+/*
+ * Prints the number of rules that matched. Most leaks match no rule, so it also prints what the
+ * leaks query found, unless a finding says so.
+ */
+static void put_summary(struct answer *answer, const struct render_style *style, bool is_said,
+			struct output *out)
 {
 	const struct hdb_value *count = answer_fact(answer, "suspects");
 	const struct hdb_value *suspect = answer_fact(answer, "suspect");
@@ -63,6 +67,13 @@ static void put_summary(struct answer *answer, const struct render_style *style,
 		    answer_fact(answer, "findings")->u ?
 			    "Found {findings} of {rules} known problems. " :
 			    "Found none of {rules} known problems. ");
+	if (is_said) {
+		prose_facts(out, answer,
+			    !has_value(suspect) ? "\n" :
+			    count->u == 1       ? "`leaks` has {suspects} suspect.\n" :
+						  "`leaks` has {suspects} suspects.\n");
+		return;
+	}
 	prose_facts(out, answer,
 		    !has_value(suspect) ? "`leaks` has no suspects.\n" :
 		    count->u == 1       ? "`leaks` has {suspects} suspect:\n  " :
@@ -72,17 +83,20 @@ static void put_summary(struct answer *answer, const struct render_style *style,
 
 int prose_triage(struct answer *answer, const struct render_style *style, struct output *out)
 {
+	bool is_said = false;
 	int rc;
 
 	while ((rc = answer_next(answer, out)) == HDB_OK) {
 		output_string(out, answer->row_count > 1 ? "\n" : "");
 		put_finding(out, style, answer->rows);
+		is_said |= rows_is(answer->rows, "rule", "leak-suspect") ||
+			   rows_is(answer->rows, "rule", "leaking-objects");
 	}
 	if (rc != HDB_END)
 		return rc;
 	if (has_value(answer_fact(answer, "findings"))) {
 		output_string(out, answer->row_count ? "\n" : "");
-		put_summary(answer, style, out);
+		put_summary(answer, style, is_said, out);
 	} else if (!answer->row_count) {
 		prose_facts(out, answer, "no rows[: {no_rows}]\n");
 	}

@@ -342,10 +342,6 @@ static int add_finding(struct query *q, struct leaks *l, const struct analysis_s
 	TRY(base_vec_push(&l->findings, &new, sizeof(new), err));
 	f = finding_at(l, l->findings.count - 1);
 	TRY(query_leak_blame(q, &f->suspect, &f->path, &f->owner, err));
-	if (l->findings.count == 1) {
-		leak_owner_text(&f->owner, BASE_TEXT(l->suspects.owner));
-		l->suspects.has_owner = true;
-	}
 	TRY_ERRORS(r = find_explanation(q, l, f, err));
 	if (r == HDB_OK)
 		TRY_ERRORS(r = query_leak_add_keeper(q, &f->answer, err));

@@ -10,6 +10,7 @@
 #include "base/base_text.h"
 #include "heap/heap_database.h"
 #include "queries/explain/rules.h"
+#include "queries/triage/triage.h"
 #include "query/coverage.h"
 
 #include <ctype.h>
@@ -44,6 +45,7 @@ struct overview {
 	uint64_t leak_count;
 	bool is_outside_listed;            /* leaks lists the owner of direct buffers */
 	struct analysis_suspects suspects; /* suspects that the leaks query found */
+	struct analysis_verdict verdict, current_verdict;
 };
 
 /* ---- reading the answers of other queries ---- */
@@ -205,6 +207,7 @@ static int read_suspect(struct query *q, const struct query *row, struct hdb_err
 {
 	struct overview *o = q->state;
 
+	triage_take_verdict(&o->verdict, &o->current_verdict, row);
 	if (query_cell_is(row, "kind", "suspect"))
 		return add_suspect(q, row, err);
 	if (query_cell_is(row, "kind", "leaking") || query_cell_is(row, "kind", "library"))
@@ -453,6 +456,8 @@ static int open_whole(struct query *q, struct hdb_error *err)
 	/* leaks and triage use the same suspects. */
 	q->session.left = &o->suspects;
 	TRY(read_query(q, "leaks", 0, read_suspect, err));
+	triage_take_verdict(&o->verdict, &o->current_verdict, NULL);
+	o->suspects.verdict = o->verdict;
 	o->is_outside_listed = o->suspects.is_outside_listed;
 	if (o->leak_count)
 		query_fact(q, "leaks", o->leak_count);

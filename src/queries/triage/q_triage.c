@@ -19,8 +19,6 @@
 
 #include <queries/triage/q_triage.query.h>
 
-#define NAME_MAX_BYTES 1024
-
 enum severity { CRITICAL, WARNING, INFO };
 
 /* A rule. If several have the same name, the first that fires is reported. */
@@ -204,24 +202,6 @@ static int choose_rules(struct triage_query *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Sets a fact with a short description of the largest suspect: its holder, or the object itself. */
-static void set_suspect_fact(struct query *q, const struct triage *t)
-{
-	const struct triage_figure *f = &t->figures[TRIAGE_SUSPECT];
-	char what[NAME_MAX_BYTES], text[NAME_MAX_BYTES + 64];
-
-	if (f->detail[0])
-		(void)snprintf(what, sizeof(what), "%s", f->detail);
-	else if (f->ix != HEAP_NONE)
-		analysis_describe(&q->session, f->ix, what, sizeof(what));
-	else
-		(void)snprintf(what, sizeof(what), "%s %s", base_number(f->count).text,
-			       heap_class_name(q->heap, f->class_no));
-	(void)snprintf(text, sizeof(text), "%s, %.2f %% of the heap", what,
-		       share_of(t, TRIAGE_SUSPECT, f->bytes));
-	query_fact_text(q, "suspect", text);
-}
-
 static void set_facts(struct query *q, const struct triage_query *s)
 {
 	uint64_t counts[INFO + 1] = { 0 }, all = 0;
@@ -235,9 +215,9 @@ static void set_facts(struct query *q, const struct triage_query *s)
 	query_fact(q, "findings", all);
 	query_fact(q, "critical", counts[CRITICAL]);
 	query_fact(q, "warnings", counts[WARNING]);
-	query_fact(q, "suspects", s->triage.suspect_count);
-	if (s->triage.suspect_count)
-		set_suspect_fact(q, &s->triage);
+	query_fact(q, "suspects", s->triage.verdict.listed);
+	if (s->triage.verdict.listed)
+		query_fact_text(q, "suspect", s->triage.figures[TRIAGE_SUSPECT].detail);
 }
 
 /* Takes the measures that need passes over objects, but only for the objects that rows describe. */
@@ -306,15 +286,21 @@ static int rule_row(struct query *q, size_t no, struct hdb_error *err)
 	const struct rule *rule = &rules[s->rows[no]], *first = first_of(rule);
 	const struct triage_figure *f = &s->triage.figures[rule->measure];
 	const bool has_fired = s->has_fired[no];
+	const char *words = rule->advice, *known = s->triage.verdict.advice;
+	char advised[sizeof(s->triage.verdict.advice) + 64];
 	struct query_action action;
 
 	assert(no < s->count && first->why);
+	if (rule->measure == TRIAGE_SUSPECT && known[0]) {
+		(void)snprintf(advised, sizeof(advised), "%s {run} shows what it holds.", known);
+		words = advised;
+	}
 	TRY(query_action_find(q->heap, rule->run, (struct query_subject){ f->ix, f->class_no },
 			      &action, err));
 	query_lend_text(q, SEVERITY, has_fired ? severities[rule->severity] : "ok");
 	query_lend_text(q, RULE, rule->id);
 	query_format(q, TEXT, "%s%s", has_fired ? "" : "not found: ", rule->text);
-	query_set_advice(q, &advice, rule->advice, &action, rule->run);
+	query_set_advice(q, &advice, words, &action, rule->run);
 	query_lend_text(q, UNIT, units[rule->measure][f->count != 1]);
 	query_lend_text(q, WHY, first->why);
 	if (first->see)

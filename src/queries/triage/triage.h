@@ -10,6 +10,7 @@
 
 #include "analysis/groups.h"
 #include "analysis/properties.h"
+#include "analysis/suspects.h"
 #include "query/query.h"
 
 /* The measures. */
@@ -31,7 +32,7 @@ struct triage_figure {
 	uint64_t sampled;
 	bool is_outside;   /* bytes are not part of the heap */
 	bool has_no_bytes; /* the measure counts things and has no size */
-	char detail[1024]; /* details for the message */
+	char detail[2060]; /* details for the message */
 };
 
 /* All measurements, and the totals with which they are compared. */
@@ -41,12 +42,21 @@ struct triage {
 	uint64_t whole_bytes;           /* shallow size of all reachable objects */
 	/* retained size of all roots, which is 100 % of the reachable heap */
 	uint64_t retained_bytes;
-	uint64_t all_bytes;     /* shallow size of all objects, of which garbage is a part */
-	uint64_t suspect_count; /* number of suspects of the leaks query */
+	uint64_t all_bytes; /* shallow size of all objects, of which garbage is a part */
+	struct analysis_verdict verdict;
 	bool is_outside_listed; /* whether the overview already has the owner of direct memory */
 	struct analysis_limit limit;
 	struct triage_figure figures[TRIAGE_MEASURES];
 };
+
+/*
+ * Adds a row of the leaks query to a verdict; NULL ends the answer. `current` is the suspect that
+ * the rows belong to.
+ */
+void triage_take_verdict(struct analysis_verdict *best, struct analysis_verdict *current,
+			 const struct query *row);
+/* Runs the leaks query for its verdict. */
+int triage_read_leaks(struct query *q, struct analysis_verdict *out, struct hdb_error *err);
 
 /* Take the measurements, and build the tables they need. */
 int triage_take_totals(struct triage *t, struct hdb_error *err);

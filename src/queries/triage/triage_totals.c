@@ -178,31 +178,31 @@ static int add_jni(struct triage *t, struct hdb_error *err)
 
 /* ---- suspects ---- */
 
+/*
+ * Adds the verdict of the leaks query, which is run unless its answer is known. What is as large as
+ * configured is no problem while the heap has room for it.
+ */
 static int add_suspect(struct triage *t, struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[TRIAGE_SUSPECT];
-	BASE_SCOPED(analysis_suspects_release) struct analysis_suspects suspects = { 0 };
-	const struct analysis_suspect *s;
-	struct query_leak_path path;
-	struct query_leak_owner owner;
+	const struct analysis_suspects *left = t->q->session.left;
+	struct analysis_verdict *v = &t->verdict;
 
-	TRY(analysis_suspects_find(&t->q->session, SUSPECTS_PERCENT_DEFAULT, &suspects, err));
-	t->is_outside_listed = suspects.is_outside_listed;
-	if (!suspects.count)
-		return HDB_OK;
-	s = &suspects.list[0];
-	assert(s->count > 0);
-	t->suspect_count = suspects.count;
-	f->count = s->count;
-	f->bytes = s->retained_bytes;
-	f->ix = s->ix;
-	f->class_no = s->class_no;
-	if (suspects.has_owner) {
-		(void)snprintf(f->detail, sizeof(f->detail), "%s", suspects.owner);
-		return HDB_OK;
+	if (left) {
+		t->is_outside_listed = left->is_outside_listed;
+		*v = left->verdict;
+	} else {
+		TRY(triage_read_leaks(t->q, v, err));
 	}
-	TRY(query_leak_blame(t->q, s, &path, &owner, err));
-	leak_owner_text(&owner, BASE_TEXT(f->detail));
+	if (!v->listed)
+		return HDB_OK;
+	f->count = !v->is_by_design || analysis_limit_percent(&t->limit, t->whole_bytes) >= 70;
+	f->bytes = v->bytes;
+	if (v->id)
+		TRY_ERRORS(heap_find(t->q->heap, v->id, &f->ix, err));
+	f->class_no = heap_class_by_name(t->q->heap, v->class_name, 0);
+	(void)snprintf(f->detail, sizeof(f->detail), "%s%s%s", v->text, v->why[0] ? " " : "",
+		       v->why);
 	return HDB_OK;
 }
 
