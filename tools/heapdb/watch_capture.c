@@ -177,35 +177,27 @@ static void remove_file(const char *path)
 }
 
 /*
- * Replaces the database with one made from the redacted dump. The dump is kept as heap.hprof.zst.
+ * Writes the dump that the database contains to `dump`, compressed. If it must be redacted, the
+ * redacted dump replaces the original in the database, too.
  */
-static bool redact(struct steps *s, const char *db, const char *dump)
+static bool write_dump(struct steps *s, const char *db, const char *dump)
 {
+	const enum watch_keep keep = s->action->keep;
 	char full[PATH_SIZE];
 	bool is_good;
 
 	in_folder(s, "full.hprof", full);
 	is_good = HEAPDB(s, "export", "dump", "--db", db, "-o", full, "--quiet");
-	remove_file(db);
-	is_good = is_good && (s->action->keep == KEEP_GRAPH ?
-				      HEAPDB(s, "redact", full, dump, "--hash", "--quiet") :
-				      HEAPDB(s, "redact", full, dump, "--quiet"));
+	if (keep != KEEP_DUMP)
+		remove_file(db);
+	is_good = is_good &&
+		  (keep == KEEP_DUMP  ? HEAPDB(s, "convert", full, dump, "--quiet") :
+		   keep == KEEP_GRAPH ? HEAPDB(s, "redact", full, dump, "--hash", "--quiet") :
+					HEAPDB(s, "redact", full, dump, "--quiet"));
 	(void)unlink(full);
-	return is_good && HEAPDB(s, "import", dump, "-o", db, "--contents", "keep", "--memory",
-				 IMPORT_MEMORY, "--quiet");
-}
-
-/* Writes the dump that the database contains to `dump`, compressed. */
-static bool export_dump(struct steps *s, const char *db, const char *dump)
-{
-	char full[PATH_SIZE];
-	bool is_good;
-
-	in_folder(s, "full.hprof", full);
-	is_good = HEAPDB(s, "export", "dump", "--db", db, "-o", full, "--quiet") &&
-		  HEAPDB(s, "convert", full, dump, "--quiet");
-	(void)unlink(full);
-	return is_good;
+	return is_good &&
+	       (keep == KEEP_DUMP || HEAPDB(s, "import", dump, "-o", db, "--contents", "keep",
+					    "--memory", IMPORT_MEMORY, "--quiet"));
 }
 
 /* Finds the first sentence of the report: the line after headings and quotes. */
@@ -266,11 +258,11 @@ static bool make_all(struct steps *s)
 	in_folder(s, "heap.hprof.zst", dump);
 	if (!make_database(s, db))
 		return false;
-	if ((keep == KEEP_GRAPH || keep == KEEP_REDACTED) && !redact(s, db, dump))
+	if ((keep == KEEP_GRAPH || keep == KEEP_REDACTED) && !write_dump(s, db, dump))
 		return false;
 	if (!report(s, db))
 		return false;
-	if (keep == KEEP_DUMP && !export_dump(s, db, dump))
+	if (keep == KEEP_DUMP && !write_dump(s, db, dump))
 		return false;
 	if (keep == KEEP_GRAPH)
 		(void)unlink(dump);

@@ -142,77 +142,89 @@ static bool needs_target(const struct hdb_query_spec *spec)
 	return *spec->targets && *spec->targets != '[';
 }
 
-json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes)
+/* Arguments of tools themselves, in the order of the schema. */
+static const struct argument {
+	unsigned takes;   /* enum mcp_takes */
+	const char *name; /* an earlier argument or option of this name takes precedence */
+	const char *type; /* NULL: a string or an array of strings */
+	const char *help;
+} arguments[] = {
+	{ MCP_TAKES_NAME, "name", "string", "Name of the query. \"explain\" lists all queries." },
+	{ MCP_TAKES_OPTIONS, "options", "object",
+	  "Options by name: a string, a number, or true for a switch" },
+	{ MCP_TAKES_OPTIONS, "target", NULL, "Target of the query, as listed by \"explain\"" },
+	{ MCP_TAKES_BEFORE, "before", NULL,
+	  "Databases of earlier dumps of the same program, oldest first" },
+	{ MCP_TAKES_DB, "db", "string",
+	  "Database, as listed by \"open\". May be omitted if there is only one." },
+	{ MCP_TAKES_ALL, "all", "boolean", "Also show unreachable objects in the tables" },
+	{ MCP_TAKES_DUMP, "dump", "string", "Dump, as listed by \"open\"" },
+	{ MCP_TAKES_PID, "pid", "integer", "Process ID of the JVM. Without it, lists the JVMs." },
+	{ MCP_TAKES_PROCESS, "pid", "integer", "Process ID of a running JVM" },
+	{ MCP_TAKES_FILES, "files", NULL,
+	  "Paths of files, absolute or relative to a served directory" },
+	{ MCP_TAKES_STATEMENT, "statement", "string", "One SELECT statement" },
+};
+
+/* Returns whether a call must have this argument. `takes` are all arguments of the tool. */
+static bool is_required(const struct argument *a, const struct hdb_query_spec *spec, unsigned takes)
+{
+	switch (a->takes) {
+	case MCP_TAKES_DUMP:
+	case MCP_TAKES_STATEMENT:
+		return true;
+	case MCP_TAKES_NAME:
+		return takes & MCP_TAKES_OPTIONS;
+	case MCP_TAKES_BEFORE:
+		return spec != NULL;
+	case MCP_TAKES_FILES:
+		return !(takes & MCP_TAKES_PROCESS);
+	default:
+		return false;
+	}
+}
+
+/* Adds the options and the target of a query. */
+static void put_query(const struct hdb_query_spec *spec, json_t *properties, json_t *required)
 {
 	const struct hdb_option_spec *o;
-	json_t *properties = json_object(), *required = json_array(), *schema;
 	char target[512];
 
 	for (size_t n = 0; (o = hdb_query_option(spec, n)) != NULL; n++) {
 		if (!is_hidden(o))
 			json_object_set_new(properties, o->name, option_schema(o));
 	}
-	if (takes & MCP_TAKES_NAME)
-		property(properties, "name",
-			 typed("string", "Name of the query. \"explain\" lists all queries."));
-	if (takes & MCP_TAKES_OPTIONS) {
-		property(properties, "options",
-			 typed("object", "Options by name: a string, a number, or true for a "
-					 "switch"));
-		property(properties, "target",
-			 texts("Target of the query, as listed by "
-			       "\"explain\""));
+	if (!spec || !*spec->targets)
+		return;
+	snprintf(target, sizeof(target), "%s%s", spec->targets,
+		 strstr(spec->targets, "OBJECT") ? "; an object is an ID such as 0x12c4" : "");
+	property(properties, "target", texts(target));
+	if (needs_target(spec))
+		json_array_append_new(required, json_string("target"));
+}
+
+json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes)
+{
+	json_t *properties = json_object(), *required = json_array(), *schema;
+
+	put_query(spec, properties, required);
+	for (size_t i = 0; i < sizeof(arguments) / sizeof(arguments[0]); i++) {
+		const struct argument *a = &arguments[i];
+
+		if (!(takes & a->takes))
+			continue;
+		property(properties, a->name, a->type ? typed(a->type, a->help) : texts(a->help));
+		if (is_required(a, spec, takes))
+			json_array_append_new(required, json_string(a->name));
 	}
-	if (spec && *spec->targets) {
-		snprintf(target, sizeof(target), "%s%s", spec->targets,
-			 strstr(spec->targets, "OBJECT") ? "; an object is an ID such as 0x12c4" :
-							   "");
-		property(properties, "target", texts(target));
-		if (needs_target(spec))
-			json_array_append_new(required, json_string("target"));
-	}
-	if (takes & MCP_TAKES_BEFORE) {
-		property(properties, "before",
-			 texts("Databases of earlier dumps of the same program, oldest first"));
-		if (spec)
-			json_array_append_new(required, json_string("before"));
-	}
-	if (takes & MCP_TAKES_DB)
-		property(properties, "db",
-			 typed("string",
-			       "Database, as listed by \"open\". May be omitted if there is only "
-			       "one."));
-	if (takes & MCP_TAKES_ALL)
-		property(properties, "all",
-			 typed("boolean", "Also show unreachable objects in the tables"));
-	if (takes & MCP_TAKES_DUMP) {
-		property(properties, "dump", typed("string", "Dump, as listed by \"open\""));
-		json_array_append_new(required, json_string("dump"));
-	}
-	if (takes & MCP_TAKES_PID)
-		property(properties, "pid",
-			 typed("integer", "Process ID of the JVM. Without it, lists the JVMs."));
-	if (takes & MCP_TAKES_PROCESS)
-		property(properties, "pid", typed("integer", "Process ID of a running JVM"));
-	if (takes & MCP_TAKES_FILES) {
-		property(properties, "files",
-			 texts("Paths of files, absolute or relative to a served directory"));
-		if (!(takes & MCP_TAKES_PROCESS))
-			json_array_append_new(required, json_string("files"));
-	}
-	if (takes & MCP_TAKES_STATEMENT) {
-		property(properties, "statement", typed("string", "One SELECT statement"));
+	if (takes & MCP_TAKES_STATEMENT)
 		put_limit(properties);
-		json_array_append_new(required, json_string("statement"));
-	}
 	if (takes & MCP_TAKES_ROWS)
 		put_rows(properties);
 	if (takes & MCP_TAKES_BUDGET)
 		put_budget(properties);
 	schema = json_pack("{s:s, s:o, s:b}", "type", "object", "properties", properties,
 			   "additionalProperties", 0);
-	if (takes & MCP_TAKES_OPTIONS)
-		json_array_append_new(required, json_string("name"));
 	if (json_array_size(required))
 		json_object_set(schema, "required", required);
 	json_decref(required);

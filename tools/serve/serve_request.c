@@ -187,65 +187,83 @@ static int add_target(struct serve_job *job, const char *value, struct hdb_error
 	return job->targets[job->target_count++] ? HDB_OK : err->code;
 }
 
+/* Keeps an argument that is a text. */
+static int set_text(struct serve_job *job, const char **to, const char *value,
+		    struct hdb_error *err)
+{
+	*to = keep(job, value, err);
+	return *to ? HDB_OK : err->code;
+}
+
+static int set_format(struct serve_job *job, const char *value, struct hdb_error *err)
+{
+	job->format = strcmp(value, "csv") == 0     ? SERVE_CSV :
+		      strcmp(value, "json") == 0    ? SERVE_JSON :
+		      strcmp(value, "parquet") == 0 ? SERVE_PARQUET :
+						      SERVE_PAGE;
+	job->limit = 0;
+	return job->format != SERVE_PAGE ?
+		       HDB_OK :
+		       hdb_fail(err, HDB_EUSAGE,
+				"\"format\" must be csv, json or parquet: all rows as a file");
+}
+
+static int set_limit(struct serve_job *job, const char *value, struct hdb_error *err)
+{
+	if (read_number(value, SERVE_ROWS_MAX, &job->limit) && job->limit > 0)
+		return HDB_OK;
+	return hdb_fail(err, HDB_EUSAGE, "\"limit\" must be a number of rows, 1 to %d",
+			SERVE_ROWS_MAX);
+}
+
+/* Adds an argument of a statement: "q", or "all". */
+static int add_statement_argument(struct serve_job *job, const char *key, const char *value,
+				  struct hdb_error *err)
+{
+	if (strcmp(key, "all") == 0 && strcmp(value, "1") == 0) {
+		job->all = true;
+		return HDB_OK;
+	}
+	if (strcmp(key, "q") == 0 && !job->statement)
+		return set_text(job, &job->statement, value, err);
+	return hdb_fail(err, HDB_EUSAGE,
+			"expected \"q\" and optionally \"all\" (1) with a statement, not \"%.60s\"",
+			key);
+}
+
+/* Adds an argument of a query or statement. */
+static int add_rows_argument(struct serve_job *job, const char *key, const char *value,
+			     struct hdb_error *err)
+{
+	if (strcmp(key, "format") == 0)
+		return set_format(job, value, err);
+	if (strcmp(key, "limit") == 0 && job->format == SERVE_PAGE)
+		return set_limit(job, value, err);
+	if (strcmp(key, "filter") == 0)
+		return set_text(job, &job->filter, value, err);
+	if (job->kind == SERVE_SQL)
+		return add_statement_argument(job, key, value, err);
+	if (strcmp(key, "sort") == 0)
+		return set_text(job, &job->sort, value, err);
+	return strcmp(key, "target") == 0 ? add_target(job, value, err) :
+					    add_option(job, key, value, err);
+}
+
 int serve_request_argument(struct serve_job *job, size_t database_count, const char *key,
 			   const char *value, struct hdb_error *err)
 {
-	const bool is_query = job->kind == SERVE_QUERY;
-
 	if (!value)
 		value = "";
-	if (strcmp(key, "db") == 0 || (is_query && strcmp(key, "before") == 0))
+	if (strcmp(key, "db") == 0 || (job->kind == SERVE_QUERY && strcmp(key, "before") == 0))
 		return set_database(job, database_count, key, value, err);
 	if (strcmp(key, "job") == 0)
 		return set_id(job, value, err);
 	if (job->kind == SERVE_FILE)
 		return hdb_fail(err, HDB_EUSAGE,
 				"unknown argument \"%.60s\" of an answer from a file", key);
-	if (job->kind == SERVE_VALUE || job->kind == SERVE_BITMAP)
-		return add_value_argument(job, key, value, err);
-	if (strcmp(key, "format") == 0) {
-		job->format = strcmp(value, "csv") == 0     ? SERVE_CSV :
-			      strcmp(value, "json") == 0    ? SERVE_JSON :
-			      strcmp(value, "parquet") == 0 ? SERVE_PARQUET :
-							      SERVE_PAGE;
-		job->limit = 0;
-		return job->format != SERVE_PAGE ?
-			       HDB_OK :
-			       hdb_fail(err, HDB_EUSAGE,
-					"\"format\" must be csv, json or parquet: all rows as a "
-					"file");
-	}
-	if (strcmp(key, "limit") == 0 && job->format == SERVE_PAGE) {
-		if (!read_number(value, SERVE_ROWS_MAX, &job->limit) || job->limit == 0)
-			return hdb_fail(err, HDB_EUSAGE,
-					"\"limit\" must be a number of rows, 1 to "
-					"%d",
-					SERVE_ROWS_MAX);
-		return HDB_OK;
-	}
-	if (strcmp(key, "filter") == 0) {
-		job->filter = keep(job, value, err);
-		return job->filter ? HDB_OK : err->code;
-	}
-	if (job->kind == SERVE_SQL) {
-		if (strcmp(key, "all") == 0 && strcmp(value, "1") == 0) {
-			job->all = true;
-			return HDB_OK;
-		}
-		if (strcmp(key, "q") != 0 || job->statement)
-			return hdb_fail(err, HDB_EUSAGE,
-					"expected \"q\" and optionally \"all\" (1) with a "
-					"statement, not \"%.60s\"",
-					key);
-		job->statement = keep(job, value, err);
-		return job->statement ? HDB_OK : err->code;
-	}
-	if (strcmp(key, "sort") == 0) {
-		job->sort = keep(job, value, err);
-		return job->sort ? HDB_OK : err->code;
-	}
-	return strcmp(key, "target") == 0 ? add_target(job, value, err) :
-					    add_option(job, key, value, err);
+	return job->kind == SERVE_VALUE || job->kind == SERVE_BITMAP ?
+		       add_value_argument(job, key, value, err) :
+		       add_rows_argument(job, key, value, err);
 }
 
 int serve_request_check(const struct serve_job *job, struct hdb_error *err)

@@ -50,52 +50,45 @@ static int column_code(const struct shape *shape, int column)
 /* Returns the part of idxNum for a constraint, or 0 if the constraint is not used. */
 static int part_of(const struct shape *shape, sqlite3_index_info *info, int i)
 {
-	const struct sqlite3_index_constraint *c = &info->aConstraint[i];
-	const int code = column_code(shape, c->iColumn);
-	const bool is_eq = c->op == SQLITE_INDEX_CONSTRAINT_EQ;
+	static const struct {
+		int code;
+		unsigned char op;
+		bool is_text; /* whether other collations than BINARY compare differently */
+		int part;
+	} uses[] = {
+		{ -1, SQLITE_INDEX_CONSTRAINT_EQ, false, BY_ROWID },
+		{ C_ID, SQLITE_INDEX_CONSTRAINT_EQ, false, BY_ID },
+		{ C_ID, SQLITE_INDEX_CONSTRAINT_GT, false, ID_FROM },
+		{ C_ID, SQLITE_INDEX_CONSTRAINT_GE, false, ID_FROM },
+		{ C_ID, SQLITE_INDEX_CONSTRAINT_LT, false, ID_TO },
+		{ C_ID, SQLITE_INDEX_CONSTRAINT_LE, false, ID_TO },
+		{ C_CLASS, SQLITE_INDEX_CONSTRAINT_EQ, true, BY_CLASS },
+		{ C_CLASS, SQLITE_INDEX_CONSTRAINT_GLOB, false, BY_CLASS_GLOB },
+		{ C_CLASS_ID, SQLITE_INDEX_CONSTRAINT_EQ, false, BY_CLASS_ID },
+		{ C_KIND, SQLITE_INDEX_CONSTRAINT_EQ, true, BY_KIND },
+		{ C_REACHABLE, SQLITE_INDEX_CONSTRAINT_EQ, false, BY_REACHABLE },
+		{ C_DOMINATOR, SQLITE_INDEX_CONSTRAINT_EQ, false, BY_DOMINATOR },
+		{ C_DOMINATOR, SQLITE_INDEX_CONSTRAINT_ISNULL, false, BY_DOMINATOR },
+		{ C_RETAINED, SQLITE_INDEX_CONSTRAINT_GT, false, RETAINED_FROM },
+		{ C_RETAINED, SQLITE_INDEX_CONSTRAINT_GE, false, RETAINED_FROM },
+		{ C_PATTERN, SQLITE_INDEX_CONSTRAINT_EQ, false, BY_PATTERN },
+		{ C_SUB, SQLITE_INDEX_CONSTRAINT_EQ, false, BY_SUB },
+	};
+	const unsigned char op = info->aConstraint[i].op;
+	const int code = column_code(shape, info->aConstraint[i].iColumn);
+	size_t no = 0;
 
-	switch (code) {
-	case -1:
-		return is_eq ? BY_ROWID : 0;
-	case C_ID:
-		if (is_eq)
-			return BY_ID;
-		if (c->op == SQLITE_INDEX_CONSTRAINT_GT || c->op == SQLITE_INDEX_CONSTRAINT_GE)
-			return ID_FROM;
-		if (c->op == SQLITE_INDEX_CONSTRAINT_LT || c->op == SQLITE_INDEX_CONSTRAINT_LE)
-			return ID_TO;
+	while (no < sizeof(uses) / sizeof(uses[0]) && (uses[no].code != code || uses[no].op != op))
+		no++;
+	/*
+	 * dominator IS NULL is not used if unreachable objects are shown: they have no dominator
+	 * either, but are not at the top of the tree
+	 */
+	if (no == sizeof(uses) / sizeof(uses[0]) ||
+	    (op == SQLITE_INDEX_CONSTRAINT_ISNULL && shape->source->database.all) ||
+	    (uses[no].is_text && strcmp(sqlite3_vtab_collation(info, i), "BINARY") != 0))
 		return 0;
-	case C_CLASS:
-		if (is_eq && strcmp(sqlite3_vtab_collation(info, i), "BINARY") == 0)
-			return BY_CLASS;
-		return c->op == SQLITE_INDEX_CONSTRAINT_GLOB ? BY_CLASS_GLOB : 0;
-	case C_CLASS_ID:
-		return is_eq ? BY_CLASS_ID : 0;
-	case C_KIND:
-		return is_eq && strcmp(sqlite3_vtab_collation(info, i), "BINARY") == 0 ? BY_KIND :
-											 0;
-	case C_REACHABLE:
-		return is_eq ? BY_REACHABLE : 0;
-	case C_DOMINATOR:
-		/*
-		 * IS NULL is not used, because unreachable objects have no dominator either but are
-		 * not at the top of the tree
-		 */
-		return is_eq || (c->op == SQLITE_INDEX_CONSTRAINT_ISNULL &&
-				 !shape->source->database.all) ?
-			       BY_DOMINATOR :
-			       0;
-	case C_RETAINED:
-		return c->op == SQLITE_INDEX_CONSTRAINT_GT || c->op == SQLITE_INDEX_CONSTRAINT_GE ?
-			       RETAINED_FROM :
-			       0;
-	case C_PATTERN:
-		return is_eq ? BY_PATTERN : 0;
-	case C_SUB:
-		return is_eq ? BY_SUB : 0;
-	default:
-		return 0;
-	}
+	return uses[no].part;
 }
 
 /* Estimates the number of rows in a table. */
@@ -212,24 +205,97 @@ static bool is_short(const struct shape *shape, sqlite3_index_info *info, const 
 	       sqlite3_value_int64(value) <= LARGEST_MAX;
 }
 
+/* Returns whether an argument of the table depends on a table that SQLite reads later. */
+static bool lacks_argument(const struct shape *shape, const sqlite3_index_info *info)
+{
+	for (int i = 0; i < info->nConstraint; i++) {
+		const struct sqlite3_index_constraint *c = &info->aConstraint[i];
+		const int code = column_code(shape, c->iColumn);
+
+		if (!c->usable && c->op == SQLITE_INDEX_CONSTRAINT_EQ &&
+		    (code == C_PATTERN || code == C_SUB))
+			return true;
+	}
+	return false;
+}
+
+/* Returns rows in an order that the statement wants, if the table has it. */
+static void use_order(const struct shape *shape, sqlite3_index_info *info, const struct plan *plan,
+		      int next)
+{
+	bool descending = false;
+
+	if (orders_by(shape, info, C_ID, &descending) || orders_by(shape, info, -1, &descending)) {
+		info->orderByConsumed = 1;
+		if (descending)
+			info->idxNum |= DESCENDING;
+	} else if ((orders_by(shape, info, C_RETAINED, &descending) ||
+		    orders_by(shape, info, C_REFERRERS, &descending)) &&
+		   descending && is_short(shape, info, plan)) {
+		info->orderByConsumed = 1;
+		info->idxNum |=
+			orders_by(shape, info, C_RETAINED, &descending) ? LARGEST : MOST_REFERRED;
+		info->aConstraintUsage[plan->limit_at].argvIndex = next;
+	}
+}
+
+/* Plans a scan of the heap, in which every part skips some objects. */
+static void use_scan(const struct shape *shape, sqlite3_index_info *info, const struct plan *plan)
+{
+	double rows = guess_rows(shape);
+	int next = 1;
+
+	for (size_t p = 0; p < SQL_PART_COUNT; p++) {
+		const int part = sql_parts[p].part;
+
+		if (!(plan->parts & part))
+			continue;
+		use(info, plan, part, &next, part == BY_PATTERN || part == BY_SUB);
+		if (part == BY_CLASS &&
+		    sqlite3_vtab_in(info, plan->at[__builtin_ctz((unsigned)part)], 1))
+			info->idxNum |= BY_CLASS_IN;
+		rows = rows / (part == BY_CLASS || part == BY_CLASS_ID ? 50 : 2) + 1;
+	}
+	info->estimatedRows = (sqlite3_int64)rows;
+	info->estimatedCost = rows + hdb_object_count(shape->source->db) / 20.0;
+	use_order(shape, info, plan, next);
+}
+
+/* Returns the plan for EXPLAIN QUERY PLAN, or NULL if memory is exhausted. */
+static char *describe(const sqlite3_index_info *info)
+{
+	char text[256] = "";
+
+	for (size_t p = 0; p < SQL_PART_COUNT; p++)
+		if (info->idxNum & sql_parts[p].part)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s%s",
+				 text[0] ? ", " : "", sql_parts[p].text,
+				 sql_parts[p].part == BY_CLASS && info->idxNum & BY_CLASS_IN ?
+					 " (IN)" :
+					 "");
+	return sqlite3_mprintf("%s%s%s",
+			       info->idxNum & LARGEST       ? "dominator tree, largest first" :
+			       info->idxNum & MOST_REFERRED ? "referrers' index, most first" :
+			       text[0]                      ? text :
+							      "scan",
+			       info->idxNum & DESCENDING ? ", last first" : "",
+			       info->orderByConsumed &&
+					       !(info->idxNum & (LARGEST | MOST_REFERRED)) ?
+				       ", in order of id" :
+				       "");
+}
+
 int sql_objects_plan(const struct sql_table *table, sqlite3_index_info *info)
 {
 	const struct shape *shape = (const struct shape *)table->def;
-	double rows = guess_rows(shape);
 	struct plan plan = { 0 };
-	bool descending = false;
 	int next = 1;
-	char text[256] = "";
 
-	for (int i = 0; i < info->nConstraint; i++)
-		if (!info->aConstraint[i].usable &&
-		    info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ &&
-		    (column_code(shape, info->aConstraint[i].iColumn) == C_PATTERN ||
-		     column_code(shape, info->aConstraint[i].iColumn) == C_SUB))
-			return SQLITE_CONSTRAINT;
+	if (lacks_argument(shape, info))
+		return SQLITE_CONSTRAINT;
 	find_parts(shape, info, &plan);
 	info->idxNum = 0;
-	if (plan.parts & BY_ID || plan.parts & BY_ROWID) {
+	if (plan.parts & (BY_ID | BY_ROWID)) {
 		use(info, &plan, plan.parts & BY_ID ? BY_ID : BY_ROWID, &next, false);
 		info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
 		info->estimatedRows = 1;
@@ -239,57 +305,9 @@ int sql_objects_plan(const struct sql_table *table, sqlite3_index_info *info)
 		info->estimatedRows = 10;
 		info->estimatedCost = 20;
 	} else {
-		for (size_t p = 2; p < SQL_PART_COUNT; p++) {
-			const int part = sql_parts[p].part;
-			int at;
-
-			if (!(plan.parts & part))
-				continue;
-			if (part == BY_DOMINATOR)
-				continue;
-			at = plan.at[__builtin_ctz((unsigned)part)];
-			use(info, &plan, part, &next, part == BY_PATTERN || part == BY_SUB);
-			if (part == BY_CLASS && sqlite3_vtab_in(info, at, 1))
-				info->idxNum |= BY_CLASS_IN;
-			if (part == BY_CLASS || part == BY_CLASS_ID)
-				rows = rows / 50 + 1;
-			else
-				rows = rows / 2 + 1;
-		}
-		info->estimatedRows = (sqlite3_int64)rows;
-		info->estimatedCost = rows + hdb_object_count(shape->source->db) / 20.0;
-		if (orders_by(shape, info, C_ID, &descending) ||
-		    orders_by(shape, info, -1, &descending)) {
-			info->orderByConsumed = 1;
-			if (descending)
-				info->idxNum |= DESCENDING;
-		} else if ((orders_by(shape, info, C_RETAINED, &descending) ||
-			    orders_by(shape, info, C_REFERRERS, &descending)) &&
-			   descending && is_short(shape, info, &plan)) {
-			info->orderByConsumed = 1;
-			info->idxNum |= orders_by(shape, info, C_RETAINED, &descending) ?
-						LARGEST :
-						MOST_REFERRED;
-			info->aConstraintUsage[plan.limit_at].argvIndex = next++;
-		}
+		use_scan(shape, info, &plan);
 	}
-	for (size_t p = 0; p < SQL_PART_COUNT; p++)
-		if (info->idxNum & sql_parts[p].part)
-			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s%s",
-				 text[0] ? ", " : "", sql_parts[p].text,
-				 sql_parts[p].part == BY_CLASS && info->idxNum & BY_CLASS_IN ?
-					 " (IN)" :
-					 "");
-	info->idxStr = sqlite3_mprintf(
-		"%s%s%s",
-		info->idxNum & LARGEST       ? "dominator tree, largest first" :
-		info->idxNum & MOST_REFERRED ? "referrers' index, most first" :
-		text[0]                      ? text :
-					       "scan",
-		info->idxNum & DESCENDING ? ", last first" : "",
-		info->orderByConsumed && !(info->idxNum & (LARGEST | MOST_REFERRED)) ?
-			", in order of id" :
-			"");
+	info->idxStr = describe(info);
 	if (!info->idxStr)
 		return SQLITE_NOMEM;
 	info->needToFreeIdxStr = 1;

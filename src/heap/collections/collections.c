@@ -270,6 +270,29 @@ static void set_capacity(struct heap_collection *c)
 		c->capacity--;
 }
 
+/* Finds the size of a collection with a field for it; `most` is the largest possible size. */
+static int size_of_field(struct heap *heap, struct heap_collection *c, uint64_t most,
+			 struct hdb_error *err)
+{
+	const struct heap_collection_rule *rule = c->inner;
+	int64_t size = 0, extra, first;
+
+	TRY_FOUND(heap_path_number_as(heap, heap_as_inner(c), rule->size, &size, err));
+	if (rule->cells)
+		TRY(add_cells(heap, c, &size, err));
+	if (rule->flags & HEAP_APART) {
+		TRY(heap_inner_number(heap, c, rule->extra, &extra, err));
+		size += extra != 0 && size < INT64_MAX;
+		most++;
+	}
+	if (rule->shape == HEAP_HIDDEN && rule->first) {
+		TRY(heap_inner_number(heap, c, rule->first, &first, err));
+		size -= first > 0 && first <= size ? first : 0;
+	}
+	set_size(c, size, most);
+	return HDB_OK;
+}
+
 /*
  * Reads or derives the number of elements. `most` is an upper bound that is valid for every heap:
  * set_size replaces impossible values from a damaged or hostile dump. If the elements must be
@@ -282,7 +305,6 @@ static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_er
 	uint64_t most = rule->shape == HEAP_ARRAY || rule->shape == HEAP_SLOTS ? c->array_length :
 			rule->shape == HEAP_PAIRS ? c->array_length / 2 :
 						    heap->object_count;
-	int64_t size = 0;
 	int r = HDB_OK;
 
 	assert(rule->shape != HEAP_WRAP);
@@ -295,25 +317,7 @@ static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_er
 	if (rule->shape == HEAP_WORDS && !rule->size)
 		return c->array_ix == HEAP_NONE ? size_of_word(heap, c, err) : HDB_OK;
 	if (rule->size) {
-		r = heap_path_number_as(heap, heap_as_inner(c), rule->size, &size, err);
-		if (r != HDB_OK)
-			return heap_soft(r);
-		if (rule->cells)
-			TRY(add_cells(heap, c, &size, err));
-		if (rule->flags & HEAP_APART) {
-			int64_t extra;
-
-			TRY(heap_inner_number(heap, c, rule->extra, &extra, err));
-			size += extra != 0 && size < INT64_MAX;
-			most++;
-		}
-		if (rule->shape == HEAP_HIDDEN && rule->first) {
-			int64_t first;
-
-			TRY(heap_inner_number(heap, c, rule->first, &first, err));
-			size -= first > 0 && first <= size ? first : 0;
-		}
-		set_size(c, size, most);
+		r = size_of_field(heap, c, most, err);
 	} else if (rule->shape == HEAP_ARRAY && rule->last) {
 		r = size_of_ring(heap, c, err);
 	} else if (rule->shape == HEAP_ARRAY || rule->flags & HEAP_OF_LISTS) {
