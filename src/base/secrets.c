@@ -31,7 +31,8 @@
 #define REFUSED_MAX 1000u
 /* Minimum size of a secret. */
 #define TEXT_MIN 8u
-/* Maximum number of bytes in a name, and of a value without a pattern. */
+/* Minimum and maximum number of bytes in a name, and of a value without a pattern. */
+#define NAME_MIN 2u
 #define NAME_MAX_BYTES 96u
 #define VALUE_MIN 4u
 #define VALUE_MAX 200u
@@ -196,9 +197,9 @@ int base_secrets_new(struct base_secrets **out, struct hdb_error *err)
 	TRY(BASE_ALLOC(s, 1, "rules", err));
 	for (unsigned c = 0; c < 256; c++) {
 		s->fold[c] = (uint8_t)(c >= 'A' && c <= 'Z' ? c + 32 : c);
-		s->marks[c] = c >= '0' && c <= '9'             ? MARK_DIGIT :
-			      c == '=' || c == ':' || c == '>' ? MARK_SETTER :
-			      c == '@'                         ? MARK_AT :
+		s->marks[c] = c >= '0' && c <= '9'        ? MARK_DIGIT :
+			      strchr(" =:>", (int)c) && c ? MARK_SETTER :
+			      c == '@'                    ? MARK_AT :
 			      (c < ' ' && !strchr("\t\r\n", (int)c)) || c == 0 || c >= 0x7f ?
 					 MARK_BINARY :
 					 0;
@@ -398,17 +399,34 @@ static bool is_accepted(const struct base_secret_search *s, const struct base_se
 
 /* ---- names and values ---- */
 
-/* Writes a name in lower case without separators. Returns its size, or 0 if it is too long. */
+/*
+ * Returns whether the last word of a name is "pw": pw, db.pw, DB_PW or dbPw. Without a boundary
+ * before it, other words end in these letters.
+ */
+static bool ends_in_pw(const uint8_t *name, size_t size)
+{
+	const uint8_t *pw = name + size - 2;
+
+	return size >= 2 && strncasecmp((const char *)pw, "pw", 2) == 0 &&
+	       (size == 2 || !isalnum(pw[-1]) || (pw[0] == 'P' && islower(pw[-1])));
+}
+
+/*
+ * Writes a name in lower case without separators, and "pwd" for a last word "pw", which is too
+ * short for the table. Returns its size, or 0 if it is too long.
+ */
 static size_t plain_name(const struct base_secrets *s, const uint8_t *name, size_t size,
 			 uint8_t out[NAME_MAX_BYTES])
 {
 	size_t n = 0;
 
-	if (size > NAME_MAX_BYTES)
+	if (size >= NAME_MAX_BYTES)
 		return 0;
 	for (size_t i = 0; i < size; i++)
 		if (isalnum(name[i]))
 			out[n++] = s->fold[name[i]];
+	if (ends_in_pw(name, size))
+		out[n++] = 'd';
 	return n;
 }
 
@@ -588,7 +606,18 @@ static bool is_name_byte(uint8_t c)
 	return isalnum(c) || c == '_' || c == '.' || c == '-';
 }
 
-/* Tries the value assigned to a name at `at`: name=value, "name": "value", <name>value<. */
+static bool has_digit(const uint8_t *p, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (isdigit(p[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Tries the value assigned to a name at `at`: name=value, "name": "value", <name>value<, --name
+ * value.
+ */
 static int try_setter(struct base_secret_search *s, size_t at, struct hdb_error *err)
 {
 	const uint8_t *p = s->p;
@@ -603,7 +632,7 @@ static int try_setter(struct base_secret_search *s, size_t at, struct hdb_error 
 		end--;
 	for (from = end; from > 0 && end - from <= NAME_MAX_BYTES && is_name_byte(p[from - 1]);)
 		from--;
-	if (end - from < 3 ||
+	if (end - from < NAME_MIN || (p[at] == ' ' && p[from] != '-') ||
 	    !base_secrets_has_name(s->secrets, (const char *)p + from, end - from) ||
 	    (p[at] == '>' && (from == 0 || p[from - 1] != '<')))
 		return HDB_OK;
@@ -618,8 +647,12 @@ static int try_setter(struct base_secret_search *s, size_t at, struct hdb_error 
 	named = (struct base_secret_named){
 		.name = p + from, .name_size = end - from, .value = p + value, .value_size = size
 	};
-	/* An assigned expression is code and not a secret. */
+	/*
+	 * An assigned expression is code and not a secret. What follows an option in a sentence is
+	 * a word without digits.
+	 */
 	if ((!quote && memchr(named.value, '(', size)) ||
+	    (p[at] == ' ' && !has_digit(named.value, size)) ||
 	    !base_secrets_is_value(s, &named, &hit.rule))
 		return HDB_OK;
 	hit.text = named.value;

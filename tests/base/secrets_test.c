@@ -159,11 +159,15 @@ static void test_rules(void **state)
 
 static void test_names(void **state)
 {
-	static const char *const names[] = { "password",       "spring.datasource.password",
-					     "DB_PASSWORD",    "clientSecret",
-					     "X-Auth-Token",   "aws.secretAccessKey",
-					     "DATADOG_API_KEY" };
-	static const char *const others[] = { "", "pw", "passwordLength", "tokenizer", "keys" };
+	static const char *const names[] = { "password",        "spring.datasource.password",
+					     "DB_PASSWORD",     "clientSecret",
+					     "X-Auth-Token",    "aws.secretAccessKey",
+					     "DATADOG_API_KEY", "pw",
+					     "db.pw",           "DB_PW",
+					     "userPw",          "--db-password" };
+	static const char *const others[] = { "",    "passwordLength", "tokenizer", "keys",
+					      "cpw", "NOPW",           "p",         "pwLength",
+					      "w" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

@@ -1,5 +1,5 @@
 /*
- * Holds 27 secrets of as many kinds, each in the way programs do, and dumps its own heap.
+ * Holds 33 secrets of 27 kinds, each in the way programs do, and dumps its own heap.
  *
  *   DATABASE_PASSWORD=... java Secrets.java FILE
  *
@@ -33,7 +33,11 @@ public class Secrets {
 		final Properties properties = new Properties();
 		final List<Object> others = new ArrayList<>();
 		final Account account = new Account();
+		String pw;
 		byte[] raw;
+		String[] arguments;
+		List<String> command, two, harmless;
+		String cpw;
 		StringBuilder built;
 		Map<String, String> small;
 	}
@@ -110,6 +114,24 @@ public class Secrets {
 		expect("token", "sessionToken");
 		vault.settings.put("VAULT_TOKEN", digits(all, 23));
 		expect("other-token", "VAULT_TOKEN");
+		vault.pw = "mountain" + "breeze" + args.length;
+		expect("password", "pw");
+		vault.settings.put("ldap.pw", "copper" + "kettle" + args.length);
+		expect("password", "ldap.pw");
+		vault.arguments = new String[] { "serve", "--db-password", "violet" + "thunder" + args.length,
+			"--port", "8080" };
+		expect("password", "--db-password");
+		vault.command = new ArrayList<>(List.of("curl", "--proxy-passwd",
+			"silver" + "lantern" + args.length, "-v"));
+		expect("password", "--proxy-passwd");
+		vault.two = List.of("-passphrase", "walnut" + "harbour" + args.length);
+		expect("password", "-passphrase");
+		/* Neither an option and its value, nor a name. */
+		vault.harmless = List.of("admin.password", "harmless" + args.length, "--password", "--port",
+			"password");
+		vault.cpw = "harmless" + "word" + args.length;
+		vault.others.add("java -jar app.jar " + "--api-token " + digits(all, 21) + " --port 80");
+		expect("token", "--api-token");
 		vault.raw = join("gl", "pat-", digits(all, 20)).getBytes(StandardCharsets.UTF_8);
 		expect("gitlab-token", "raw");
 		vault.built = new StringBuilder("url?").append("client_secret=").append(digits(all, 30));

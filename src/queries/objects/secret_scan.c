@@ -116,7 +116,7 @@ static int look_at_name(void *ctx, uint32_t i, const struct heap_string *string,
 	char name[SECRET_KEY_MAX];
 	struct heap_utf8 text = { .buf = name, .size = sizeof(name) };
 
-	if (!string->has_chars || string->chars.count < 3 || string->chars.count >= sizeof(name))
+	if (!string->has_chars || string->chars.count < 2 || string->chars.count >= sizeof(name))
 		return HDB_OK;
 	TRY(heap_chars_utf8(&m->view, &string->chars, &text, err));
 	if (text.is_whole && base_secrets_has_name(m->s->rules, name, text.used))
@@ -315,6 +315,9 @@ static int add_named(struct secret_scan *s, const struct named *named, struct hd
 	TRY(unwrap(heap, &ix, err));
 	TRY(read_value(heap, ix, &read, err));
 	value.value_size = read.size;
+	/* An option without a value is followed by another option. */
+	if (named->key[0] == '-' && read.size && read.text[0] == '-')
+		return HDB_OK;
 	/* A secret that was found by its format need not be found again. */
 	if (base_bit_has(s->taken.data, read.array_ix) ||
 	    !base_secrets_is_value(s->searches[0], &value, &rule))
@@ -332,12 +335,16 @@ static int add_named(struct secret_scan *s, const struct named *named, struct hd
 	return HDB_OK;
 }
 
-/* Fields that contain a key, and the field of the same object that contains its value. */
+/*
+ * Fields that contain a key, and the field of the same object that contains its value. Lists of two
+ * elements may be a command line, in which only an option is a key.
+ */
 static const struct {
 	const char *key, *value;
 } pairs[] = {
-	{ "key", "value" },    { "key", "val" },    { "name", "value" }, { "k0", "v0" },
-	{ "first", "second" }, { "left", "right" }, { "_1", "_2" },      { "_key", "_value" },
+	{ "key", "value" }, { "key", "val" },      { "name", "value" },
+	{ "k0", "v0" },     { "first", "second" }, { "left", "right" },
+	{ "_1", "_2" },     { "_key", "_value" },  { "e0", "e1" },
 };
 
 /* A reference field of the object being examined. */
@@ -369,7 +376,8 @@ static int look_at_pairs(struct secret_scan *s, uint32_t ix, const struct field 
 	for (size_t k = 0; k < count; k++) {
 		TRY(read_name(s, fields[k].id, name, &is_name, err));
 		for (size_t p = 0; is_name && p < sizeof(pairs) / sizeof(pairs[0]); p++) {
-			if (strcmp(fields[k].name, pairs[p].key) != 0)
+			if (strcmp(fields[k].name, pairs[p].key) != 0 ||
+			    (strcmp(fields[k].name, "e0") == 0 && name[0] != '-'))
 				continue;
 			for (size_t v = 0; v < count; v++)
 				if (strcmp(fields[v].name, pairs[p].value) == 0)
@@ -404,34 +412,42 @@ static int look_at_fields(struct secret_scan *s, uint32_t ix, struct heap_fields
 	return walk->is_static ? HDB_OK : look_at_pairs(s, ix, fields, count, err);
 }
 
-/* Examines a map whose array contains keys and values alternately. */
-static int look_at_array(struct secret_scan *s, uint32_t ix, struct hdb_error *err)
+/* Sets *is_map to whether the array belongs to a map, so that keys and values alternate in it. */
+static int is_array_of_map(const struct secret_scan *s, uint32_t ix, bool *is_map,
+			   struct hdb_error *err)
 {
 	struct heap *heap = s->session->heap;
 	const struct heap_collection_rule *rule;
-	char name[SECRET_KEY_MAX];
 	struct heap_object holder;
-	struct heap_walk walk;
-	uint64_t id, key = 0;
-	bool is_name = false;
 	uint32_t parent;
-	int r;
 
+	*is_map = false;
 	TRY(derive_reach(s->session->derive, false, ix, &parent, err));
 	if (parent == HEAP_NONE || parent == ix)
 		return HDB_OK;
 	TRY(heap_object(heap, parent, &holder, err));
 	rule = holder.kind == STORE_INSTANCE ? heap_collection_rule(heap, holder.class_no) : NULL;
-	if (!rule || rule->shape != HEAP_PAIRS)
-		return HDB_OK;
+	*is_map = rule && rule->shape == HEAP_PAIRS;
+	return HDB_OK;
+}
+
+/* Examines the keys of a map, or the options of a command line, and the elements after them. */
+static int look_at_array(struct secret_scan *s, uint32_t ix, struct hdb_error *err)
+{
+	struct heap *heap = s->session->heap;
+	char name[SECRET_KEY_MAX];
+	struct heap_walk walk;
+	uint64_t id, before = 0;
+	bool is_name = false, is_map;
+	int r;
+
+	TRY(is_array_of_map(s, ix, &is_map, err));
 	heap_walk_begin(&walk, ix, 0, UINT64_MAX);
-	while ((r = heap_walk_next(heap, &walk, &id, err)) == HDB_OK) {
-		if (walk.at % 2 == 1) {
-			key = id;
+	for (; (r = heap_walk_next(heap, &walk, &id, err)) == HDB_OK; before = id) {
+		if (is_map && walk.at % 2 == 1)
 			continue;
-		}
-		TRY(read_name(s, key, name, &is_name, err));
-		if (is_name)
+		TRY(read_name(s, before, name, &is_name, err));
+		if (is_name && (is_map || name[0] == '-'))
 			TRY(add_named(s, &(struct named){ ix, id, name }, err));
 	}
 	return r < 0 ? r : HDB_OK;
