@@ -19,19 +19,21 @@
 /* Maximum length of the fact that contains all conditions, in bytes. A longer text is truncated. */
 #define TEXT_MAX 4096
 
-enum measure { COUNT, SHALLOW, RETAINED, SUSPECTS, SECRETS, GROWTH };
+enum measure { COUNT, SHALLOW, RETAINED, SUSPECTS, LEAKS, SECRETS, GROWTH };
 
 /* The functions, in the order of enum measure, because the index of a function is a measure. */
 static const struct base_function functions[] = {
 	{ "count", BASE_TAKES_RAW },    { "shallow", BASE_TAKES_RAW },
 	{ "retained", BASE_TAKES_RAW }, { "suspects", BASE_TAKES_RAW },
-	{ "secrets", BASE_TAKES_RAW },  { "growth", BASE_TAKES_VALUE },
+	{ "leaks", BASE_TAKES_RAW },    { "secrets", BASE_TAKES_RAW },
+	{ "growth", BASE_TAKES_VALUE },
 };
 
 static const struct base_grammar grammar = {
 	.functions = functions,
 	.function_count = sizeof(functions) / sizeof(functions[0]),
-	.first = "count(...), shallow(...), retained(...), suspects(), secrets() or growth(...)",
+	.first =
+		"count(...), shallow(...), retained(...), suspects(), leaks(), secrets() or growth(...)",
 	.operand = "a number",
 	.is_condition = true,
 };
@@ -53,7 +55,7 @@ struct condition {
  */
 static bool is_own(const struct condition *c)
 {
-	return c->measure == SUSPECTS || c->measure == SECRETS;
+	return c->measure >= SUSPECTS && c->measure <= SECRETS;
 }
 
 static int wrong(const struct condition *c, const char *what, struct hdb_error *err)
@@ -77,11 +79,11 @@ static int take_parts(struct condition *c, const struct base_node *left,
 	c->target[left->word.size] = '\0';
 	if (is_own(c) ? left->word.size != 0 : left->word.size == 0)
 		return wrong(c,
-			     is_own(c) ? "suspects() and secrets() take no argument" :
+			     is_own(c) ? "suspects(), leaks() and secrets() take no argument" :
 					 "expected a class, pattern, loader or object",
 			     err);
 	if (is_own(c) && c->is_percent)
-		return wrong(c, "suspects() and secrets() cannot be a percentage", err);
+		return wrong(c, "suspects(), leaks() and secrets() cannot be a percentage", err);
 	if (is_own(c) && c->is_growth)
 		return wrong(c, "suspects() already counts growth", err);
 	return HDB_OK;
@@ -115,6 +117,7 @@ static int check(const struct condition *c, size_t side_count, const struct quer
 	if (is_own(c) && (!own || strcmp(own->name, functions[c->measure].name) != 0))
 		return hdb_fail(err, HDB_EUSAGE, "--fail-if '%s': %s", c->text,
 				c->measure == SECRETS ? "secrets() is for the query secrets" :
+				c->measure == LEAKS   ? "leaks() requires the leaks query" :
 							"suspects() requires two dumps; use diff");
 	return HDB_OK;
 }

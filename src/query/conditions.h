@@ -3,7 +3,7 @@
  * --fail-if option.
  *
  * condition  measure OP number
- * measure    count(TARGET) | shallow(TARGET) | retained(TARGET) | suspects() | secrets()
+ * measure    count(TARGET) | shallow(TARGET) | retained(TARGET) | suspects() | leaks() | secrets()
  *            growth(count(TARGET)) | growth(shallow(TARGET)) | growth(retained(TARGET))
  * TARGET     class, pattern, loader:CLASS, loader:ID or object ID, as for `query retained`
  * OP         > >= < <= == !=
@@ -23,7 +23,7 @@
 
 #include "query/query.h"
 
-/* A measure without a target, which a query provides: "suspects" or "secrets". */
+/* A measure without a target, which a query provides: "suspects", "leaks" or "secrets". */
 struct query_measure {
 	const char *name;
 	int (*count)(struct query *q, uint64_t *count, struct hdb_error *err);

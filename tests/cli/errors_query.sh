@@ -23,6 +23,7 @@ histogram --db s.heapdb --unreachable --all
 histogram --db s.heapdb --sort nothing
 histogram --db s.heapdb --columns nothing
 histogram --db s.heapdb --where "suspects() > 1"
+histogram --db s.heapdb --fail-if "leaks() > 1"
 histogram --db s.heapdb --where "objects >"
 histogram --db s.heapdb --where "nothing > 1"
 dominator-tree --db s.heapdb --where "retained > 1"

@@ -35,8 +35,8 @@ def bring(work, key, folder):
     store.compact()
 
 
-def put(app, build, day, leaks, reachable=1 << 20, folder="made"):
-    """A dump with leaks, {name: bytes}."""
+def put(app, build, day, leaks, reachable=1 << 20, folder="made", large=()):
+    """A dump with leaks, {name: bytes}. Those in `large` are owners of memory outside the heap."""
     key = {"app": app, "build": build, "day": day, "dump": "d"}
     work = Work({**key, "hadoop": {}}, f"work-{app}-{build}-{day}-{folder}")
     schemas = {name: empty_schema(name) for name in ("leaks", "totals")}
@@ -48,7 +48,8 @@ def put(app, build, day, leaks, reachable=1 << 20, folder="made"):
                                               "status": "counted", "fingerprint": f"{app}{build}{day}"}])
     work.write_rows("leaks", schemas["leaks"], [
         {**none(schemas["leaks"].names), "kind": "suspect", "signature": name, "signature_text": name,
-         "retained": size, "percent": 50.0} for name, size in leaks.items()])
+         "retained": size, "percent": 50.0, "verdict": "large" if name in large else None}
+        for name, size in leaks.items()])
     work.write_rows("totals", schemas["totals"], [
         {**none(schemas["totals"].names), "reachable_bytes": reachable, "reachable_objects": 1000,
          "unreachable_bytes": 0, "unreachable_objects": 0}])
@@ -300,7 +301,9 @@ def main():
     put("mail", "7", "2026-01-03", {"com.acme.Box": 5000})
     put_failure()
     put("shop", "1", "2026-01-01", {"com.acme.Cache": 1000}, folder="quiet")
-    put("shop", "2", "2026-01-02", {"com.acme.Cache": 1100}, folder="quiet")
+    # The pool of buffers is not a new leak.
+    put("shop", "2", "2026-01-02", {"com.acme.Cache": 1100, "com.acme.Pool": 900}, folder="quiet",
+        large=["com.acme.Pool"])
     for test in (test_page, test_conditions, test_junit, test_webhook, test_shapes, test_dumps, test_prune):
         test()
 

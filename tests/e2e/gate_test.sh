@@ -157,6 +157,25 @@ else
 	echo "no xmllint here"
 fi
 
+# leaks() of --fail-if is the number that gate counts.
+same_leaks()
+{
+	count=$(sed -n 's/.*leaks is \([0-9]*\).*/\1/p' out | head -n 1)
+	count=${count:-0}
+	for form in "" --brief; do
+		# shellcheck disable=SC2086
+		heapdb leaks "$1" --quiet $form --fail-if "leaks() != $count" > /dev/null 2> err ||
+			fail "leaks $form: gate counts $count: $(cat err)"
+		# shellcheck disable=SC2086
+		if heapdb leaks "$1" --quiet $form --fail-if "leaks() < $((count + 1))" > /dev/null 2> err; then
+			fail "leaks $form: $count: exit 0"
+		fi
+	done
+}
+printf 'checks:\n  a: { leaks: none }\n' > leaks.yaml
+heapdb gate s.heapdb --budget leaks.yaml --quiet > out 2> err || [ $? = 1 ] || fail "leaks: $(cat err)"
+same_leaks s.heapdb
+
 # A pool of memory outside the heap, which leaks lists as large, is no leak.
 if command -v javac > /dev/null; then
 	cat > Pool.java <<-END
@@ -171,10 +190,10 @@ if command -v javac > /dev/null; then
 	END
 	javac -J-XX:TieredStopAtLevel=1 Pool.java
 	java -XX:+UseSerialGC -Xmx256m Pool > /dev/null
-	printf 'checks:\n  a: { leaks: none }\n' > leaks.yaml
 	heapdb gate pool.hprof --budget leaks.yaml --quiet > out 2> err || [ $? = 1 ] || fail "pool: $(cat err)"
 	heapdb leaks pool.hprof --quiet | grep -q "outside the heap" || fail "leaks does not list the pool"
 	if grep "outside the heap" out || [ -s err ]; then fail "gate counts a pool: $(cat err)"; fi
+	same_leaks pool.hprof
 fi
 
 # Errors in a budget, with line and column.

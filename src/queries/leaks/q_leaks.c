@@ -20,6 +20,7 @@
 #include "queries/leaks/leak_sums.h"
 #include "queries/queries.h"
 #include "query/advice.h"
+#include "query/conditions.h"
 
 #define TEXT_MAX_BYTES 4096
 /* Number of members of a group that are listed, starting with the largest. */
@@ -665,11 +666,41 @@ static int report_all(struct query *q, struct leaks *l, struct leak_traces *leak
 	return query_leaking_rows(leaking, &l->rows, true, err);
 }
 
+/*
+ * Counts the leaks as the budget "leaks: none" of gate does: leaking objects, and suspects that no
+ * rule calls "by design". The owner of memory outside the heap is only "large".
+ */
+static int count_leaks(struct query *q, uint64_t *count, struct hdb_error *err)
+{
+	const struct leak_rows *rows = &((const struct leaks *)q->state)->rows;
+	bool counts = false;
+
+	(void)err;
+	*count = 0;
+	for (size_t i = 0; i < rows->rows.count; i++) {
+		const struct leak_row *row = leak_rows_at(rows, i);
+		const char *verdict = leak_rows_text_of(rows, row, LEAK_VERDICT);
+
+		if (row->kind == LEAK_ROW_LEAKING || row->kind == LEAK_ROW_SUSPECT) {
+			counts = row->kind == LEAK_ROW_LEAKING || strcmp(verdict, "large") != 0;
+			*count += counts;
+		}
+		if (counts && strcmp(verdict, "by design") == 0) {
+			counts = false;
+			--*count;
+		}
+	}
+	return HDB_OK;
+}
+
+static const struct query_measure leaks_measure = { "leaks", count_leaks };
+
 static int open_leaks(struct query *q, struct hdb_error *err)
 {
 	struct leaks *l = q->state;
 	BASE_SCOPED(leak_traces_release) struct leak_traces leaking = { .found = 0 };
 
+	TRY(query_check_conditions(q, 1, &leaks_measure, err));
 	l->rows.is_brief = query_option(q, "brief") != NULL;
 	TRY(explain_rules_open(&q->session, q->heap->rules_path, &l->rules, err));
 	TRY(find_suspects(q, l, err));
@@ -683,7 +714,7 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 			     "percent,text,signature,signature_shape,signature_text,short_text,"
 			     "owner_kind,owner,field,owners,owner_rule,owner_why,owner_text,held,"
 			     "held_class,held_text,each,root,verdict,action,target");
-	return HDB_OK;
+	return query_judge(q, &q->session, 1, &leaks_measure, err);
 }
 
 static int leak_row_at(struct query *q, size_t no, struct hdb_error *err)
