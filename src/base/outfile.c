@@ -52,6 +52,9 @@ struct base_outfile {
 /* whether the reader of standard output has closed its end */
 static atomic_bool is_stdout_closed;
 
+/* bit set of files that were open when the process began */
+static uint64_t inherited;
+
 /* ---- names ---- */
 
 bool base_names_stdout(const char *path)
@@ -62,6 +65,25 @@ bool base_names_stdout(const char *path)
 		if (strcmp(path, names[i]) == 0)
 			return true;
 	return false;
+}
+
+void base_note_inherited_files(void)
+{
+	for (int fd = 0; fd < 64; fd++)
+		if (fcntl(fd, F_GETFD) >= 0)
+			inherited |= 1ull << fd;
+}
+
+/* Returns the inherited file that a path such as /dev/fd/3 names, or -1. */
+static int inherited_fd(const char *path)
+{
+	int fd = strcmp(path, "/dev/stderr") == 0 ? STDERR_FILENO : -1, end = 0;
+
+	if ((sscanf(path, "/dev/fd/%9d%n", &fd, &end) == 1 ||
+	     sscanf(path, "/proc/self/fd/%9d%n", &fd, &end) == 1) &&
+	    path[end])
+		return -1;
+	return fd >= 0 && fd < 64 && inherited >> fd & 1 ? fd : -1;
 }
 
 bool base_stdout_closed(void)
@@ -145,6 +167,7 @@ static bool is_written_in_place(const struct stat *st)
 
 static int open_file(struct base_outfile *f, struct hdb_error *err)
 {
+	const int fd = inherited_fd(f->path);
 	struct stat st;
 	int r;
 
@@ -152,6 +175,11 @@ static int open_file(struct base_outfile *f, struct hdb_error *err)
 		f->is_stdout = f->is_in_place = true;
 		f->path = "standard output";
 		f->fd = dup(STDOUT_FILENO);
+		return f->fd >= 0 ? HDB_OK : hdb_fail_errno(err, errno, "%s", f->path);
+	}
+	if (fd >= 0) {
+		f->is_in_place = true;
+		f->fd = dup(fd);
 		return f->fd >= 0 ? HDB_OK : hdb_fail_errno(err, errno, "%s", f->path);
 	}
 	f->is_in_place = stat(f->path, &st) == 0 && is_written_in_place(&st);

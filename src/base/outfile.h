@@ -24,6 +24,12 @@ struct base_outfile_options {
 /* Returns whether the path of an output names standard output: "-", /dev/stdout or a synonym. */
 bool base_names_stdout(const char *path);
 
+/*
+ * Notes which files this process inherited, so that an output may be called /dev/fd/3. Must be
+ * called before the process opens any file, because only the caller's files may be written.
+ */
+void base_note_inherited_files(void);
+
 /* Returns whether a file failed because the reader of standard output has closed its end. */
 bool base_stdout_closed(void);
 

@@ -42,6 +42,15 @@ for name in /dev/stderr /dev/new.heapdb /dev/../dev/new.heapdb; do
 	cat file
 done
 heapdb export roots --db s.heapdb -o /dev/new.csv --force --quiet 2>&1
+# Files of the caller are written in place, but not those that heapdb opens itself, such as the database.
+heapdb export roots --db s.heapdb -o /dev/fd/3 --quiet 3>file
+wc -l <file
+cp s.heapdb fd.heapdb
+for fd in 3 4 5 6 7 8; do
+	heapdb export roots --db fd.heapdb -o /dev/fd/$fd --force --quiet 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 2>file ||
+		wc -l <file
+done
+cmp s.heapdb fd.heapdb
 [ -L /dev/stdout ] && [ -L /dev/stderr ] && echo "links are still links"
 
 echo "dumps on standard output:"

@@ -84,7 +84,8 @@ struct cli {
 	bool is_open;            /* whether a JSON object is incomplete; see struct answer */
 	bool is_sparse;          /* whether to print JSON for the page; see struct answer */
 	int verdict;             /* what cli_verdict failed with, after a complete answer; or 0 */
-	char message_prefix[64]; /* "import", "query retained" */
+	char message_prefix[64]; /* "import", "query retained"; "" for `heapdb FILE` */
+	bool is_implied;         /* `heapdb FILE`: the user typed no command */
 };
 
 /* Command table, terminated by a NULL name. */

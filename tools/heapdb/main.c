@@ -395,7 +395,7 @@ static int choose_query(struct cli *cli, struct arguments args, int *place)
 	if (!cli->query ||
 	    (!cli->query->is_query && command->flags & NAMES_QUERY && !(command->flags & EXPORTS)))
 		return no_query(cli, name);
-	if (command->flags & NAMES_QUERY)
+	if (command->flags & NAMES_QUERY && !cli->is_implied)
 		snprintf(cli->message_prefix, sizeof(cli->message_prefix), "%s%s%s",
 			 cli->is_direct ? "" : command->name, cli->is_direct ? "" : " ",
 			 cli->query->name);
@@ -712,6 +712,7 @@ int main(int argc, char **argv)
 	int rc, code;
 
 	fill_streams();
+	base_note_inherited_files();
 	set_locale();
 	signal(SIGPIPE, SIG_IGN);
 	output_init(&out, STDOUT_FILENO, &progress_hooks);
@@ -728,9 +729,12 @@ int main(int argc, char **argv)
 	else if (!cli_find_command(name) && !hdb_query_named(name) &&
 		 (strcmp(name, "-") == 0 || locate_is_file(name)))
 		name = overview_of(&cli, &args, argv[1]) == HDB_OK ? "overview" : NULL;
+	cli.is_implied = args.values != argv + 1 && args.values != own_name;
 	cli.command = name ? choose_command(&cli, name) : NULL;
 	if (cli.command) {
-		snprintf(cli.message_prefix, sizeof(cli.message_prefix), "%s", cli.command->name);
+		if (!cli.is_implied)
+			snprintf(cli.message_prefix, sizeof(cli.message_prefix), "%s",
+				 cli.command->name);
 		/* for `heapdb leaks`, the query's name is an operand */
 		if (cli.is_direct && args.values == argv + 1)
 			args = (struct arguments){ .count = argc, .values = argv };
