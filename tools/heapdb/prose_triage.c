@@ -46,8 +46,11 @@ static void put_finding(struct output *out, const struct render_style *style,
 	if (has_value(rows_value(rows, "id")))
 		prose_row(out, rows,
 			  "  object:  {label}[ {id}][, retained {retained} ({percent} %)]\n");
+	else if (has_value(rows_value(rows, "verdict")))
+		prose_row(out, rows, "  objects: {label}, retained {retained} ({percent} %)\n");
 	else
 		put_line(out, style, "class:   ", rows_value(rows, "class"));
+	put_line(out, style, "owner:   ", rows_value(rows, "owner"));
 	put_line(out, style, "detail:  ", rows_value(rows, "detail"));
 	put_line(out, style, "advice:  ", rows_value(rows, "advice"));
 	put_line(out, style, "rule:    ", rows_value(rows, "rule"));

@@ -2,8 +2,9 @@
  * queries/explain/q_explain.c - the explain query: why large objects are large, whether this is
  * intended, and what to do about it. rules.h describes the rules.
  */
-#include "queries/explain/rules.h"
 #include "queries/leaks/leak_faults.h"
+#include "queries/leaks/leak_findings.h"
+#include "queries/leaks/leak_prose.h"
 #include "queries/queries.h"
 
 #include "analysis/groups.h"
@@ -13,6 +14,7 @@
 #include "query/object_cells.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,20 +22,25 @@
 
 #include <queries/explain/q_explain.query.h>
 
+/* Where rows come from, in their order. What is as large as configured comes last. */
+enum phase { FINDINGS, SUSPECTS, OBJECTS, FINDINGS_BY_DESIGN, OBJECTS_BY_DESIGN, PHASES };
+
 /* State of the query. Objects are explained one by one, as rows are read. */
 struct explaining {
-	struct explain_rules rules;
-	struct base_vec candidates; /* struct explain_candidate, in the order of the rows */
-	struct base_vec said;       /* uint64_t: hashes of the strings already returned */
-	/*
-	 * suspects explained by the objects that they hold, listed before all objects; empty if a
-	 * target is given
-	 */
+	/* what the leaks query reports; not searched if a target is given */
+	struct leak_findings found;
+	/* smaller suspects, explained by the objects that they hold */
 	struct analysis_suspects suspects;
-	size_t suspect_at;
+	struct base_vec candidates; /* struct explain_candidate, in the order of the rows */
+	struct base_vec by_design;  /* struct explain_candidate: those that come last */
+	struct base_vec said;       /* uint64_t: hashes of the strings already returned */
+	enum phase phase;
+	size_t at; /* next entry of the phase's list */
 	struct explain_answer answer;
+	/* the suspect and the finding that the answer is about, or NULL */
+	const struct analysis_suspect *suspect;
+	const struct leak_finding *finding;
 	uint64_t whole_bytes, least_bytes;
-	size_t at;
 };
 
 /*
@@ -44,12 +51,13 @@ static int find_all(struct query *q, struct explaining *s, struct hdb_error *err
 	const uint64_t percent = query_number(q, "threshold", 1);
 
 	s->least_bytes = s->whole_bytes / 100 * percent;
-	TRY(heap_load_roots(q->heap, err));
-	TRY(analysis_suspects_find(&q->session,
-				   percent < SUSPECTS_PERCENT_MIN ? SUSPECTS_PERCENT_MIN :
-								    (unsigned)percent,
-				   &s->suspects, err));
-	TRY(explain_candidates(&q->session, &s->rules,
+	TRY(leak_findings_find(q, &s->found, err));
+	if (percent < s->found.percent)
+		TRY(analysis_suspects_find(&q->session,
+					   percent < SUSPECTS_PERCENT_MIN ? SUSPECTS_PERCENT_MIN :
+									    (unsigned)percent,
+					   &s->suspects, err));
+	TRY(explain_candidates(&q->session, &s->found.rules,
 			       (struct explain_choice){ .least_bytes = s->least_bytes },
 			       &s->candidates, err));
 	if (s->candidates.count > EXPLAIN_CANDIDATES_MAX) {
@@ -81,86 +89,206 @@ static int find_owners(struct query *q, struct explaining *s, struct hdb_error *
 
 static int open_explain(struct query *q, struct hdb_error *err)
 {
+	const uint64_t percent = query_number(q, "threshold", 1);
 	struct explaining *s = q->state;
 	struct derive_total whole;
 
-	TRY(explain_rules_open(&q->session, q->heap->rules_path, &s->rules, err));
 	TRY(heap_open_dump(q->heap, err));
 	TRY(derive_need(q->derive, STORE_RETAINED, err));
 	TRY(analysis_heap_total(&q->session, &whole, err));
-	s->rules.whole_bytes = s->whole_bytes = whole.retained_bytes;
+	s->whole_bytes = whole.retained_bytes;
 	query_fact(q, "heap_shallow", whole.shallow_bytes);
-	query_fact(q, "rules_tried", s->rules.rules.count);
-	return q->target_count ? find_owners(q, s, err) : find_all(q, s, err);
+	if (q->target_count) {
+		s->phase = OBJECTS;
+		s->found.rules.whole_bytes = s->whole_bytes;
+		TRY(explain_rules_open(&q->session, q->heap->rules_path, &s->found.rules, err));
+		TRY(find_owners(q, s, err));
+	} else {
+		TRY(leak_findings_open(q,
+				       percent > SUSPECTS_PERCENT_DEFAULT ?
+					       (unsigned)percent :
+					       SUSPECTS_PERCENT_DEFAULT,
+				       &s->found, err));
+		TRY(find_all(q, s, err));
+	}
+	s->found.rules.whole_bytes = s->whole_bytes;
+	query_fact(q, "rules_tried", s->found.rules.rules.count);
+	return HDB_OK;
 }
 
-/* Sets *out to whether the same text has already been returned for another object. */
+/*
+ * Sets *out to whether the same text has already been returned for another object. Numbers in
+ * quotes do not count, because they belong to names of threads.
+ */
 static int was_said(struct explaining *s, bool *out, struct hdb_error *err)
 {
-	const uint64_t hash = XXH3_64bits(s->answer.says, strlen(s->answer.says));
+	char text[EXPLAIN_SENTENCE_MAX];
+	bool is_quoted = false;
+	uint64_t hash;
+	size_t size = 0;
 
+	for (const char *at = s->answer.says; *at; at++) {
+		is_quoted ^= *at == '"';
+		if (!is_quoted || !isdigit((unsigned char)*at))
+			text[size++] = *at;
+	}
+	hash = XXH3_64bits(text, size);
 	*out = false;
 	for (size_t i = 0; i < s->said.count && !*out; i++)
 		*out = *base_vec_at(&s->said, uint64_t, i) == hash;
 	return *out ? HDB_OK : base_vec_push(&s->said, &hash, sizeof(hash), err);
 }
 
-/* Explains the next suspect to which no rule for its class applies, or the next object. */
+/* Returns whether the leaks query reports the suspect, alone or with others of its class. */
+static bool is_found(const struct explaining *s, const struct analysis_suspect *suspect)
+{
+	for (size_t i = 0; i < s->found.suspects.count; i++) {
+		const struct analysis_suspect *other = &s->found.suspects.list[i];
+
+		if (other->ix == HEAP_NONE ? other->class_no == suspect->class_no :
+					     other->ix == suspect->ix)
+			return true;
+	}
+	return false;
+}
+
+static int take_finding(struct explaining *s, size_t no)
+{
+	const struct leak_finding *f = leak_finding_at(&s->found, no);
+	const bool is_last = leak_place_of(&s->found, f) == LEAK_PLACE_BY_DESIGN;
+
+	if (!f->answer.rule || is_last != (s->phase == FINDINGS_BY_DESIGN))
+		return HDB_NOTFOUND;
+	s->answer = f->answer;
+	s->finding = f;
+	s->suspect = f->is_fault ? NULL : &f->suspect;
+	return HDB_OK;
+}
+
+static int explain_one(struct query *q, const struct analysis_suspect *suspect,
+		       struct hdb_error *err)
+{
+	struct explaining *s = q->state;
+	int r = HDB_NOTFOUND;
+
+	if (is_found(s, suspect))
+		return HDB_NOTFOUND;
+	if (suspect->ix != HEAP_NONE)
+		TRY_ERRORS(r = explain_chain(&q->session, &s->found.rules,
+					     suspect->point_ix == HEAP_NONE ? suspect->ix :
+									      suspect->point_ix,
+					     &s->answer, err));
+	if (r != HDB_NOTFOUND)
+		return HDB_NOTFOUND; /* the object has a row of its own */
+	s->suspect = suspect;
+	return explain_suspect(&q->session, &s->found.rules, suspect, &s->answer, err);
+}
+
+/* Explains the next finding, suspect or object. Returns HDB_NOTFOUND if no rule applies to it. */
 static int explain_next(struct query *q, struct hdb_error *err)
 {
 	struct explaining *s = q->state;
-	const struct analysis_suspect *suspect;
+	const struct base_vec *objects = s->phase == OBJECTS ? &s->candidates : &s->by_design;
+	const size_t no = s->at++;
+	const struct explain_candidate *c;
 	int r;
 
-	assert(s->suspect_at < s->suspects.count || s->at < s->candidates.count);
-	if (s->suspect_at == s->suspects.count)
-		return explain_object(
-			&q->session, &s->rules,
-			base_vec_at(&s->candidates, struct explain_candidate, s->at++)->ix,
-			&s->answer, err);
-	suspect = &s->suspects.list[s->suspect_at++];
-	r = suspect->ix != HEAP_NONE ?
-		    explain_chain(&q->session, &s->rules,
-				  suspect->point_ix == HEAP_NONE ? suspect->ix : suspect->point_ix,
-				  &s->answer, err) :
-		    HDB_NOTFOUND;
-	if (r != HDB_NOTFOUND)
-		return r < 0 ? r : HDB_NOTFOUND;
-	return explain_suspect(&q->session, &s->rules, suspect, &s->answer, err);
+	s->suspect = NULL;
+	s->finding = NULL;
+	if (s->phase == FINDINGS || s->phase == FINDINGS_BY_DESIGN) {
+		if (no < s->found.list.count)
+			return take_finding(s, no);
+	} else if (s->phase == SUSPECTS) {
+		if (no < s->suspects.count)
+			return explain_one(q, &s->suspects.list[no], err);
+	} else if (no < objects->count) {
+		c = base_vec_at(objects, struct explain_candidate, no);
+		r = explain_object(&q->session, &s->found.rules, c->ix, &s->answer, err);
+		if (r != HDB_OK || s->phase != OBJECTS || q->target_count ||
+		    s->answer.rule->verdict != EXPLAIN_BY_DESIGN)
+			return r;
+		TRY(base_vec_push(&s->by_design, c, sizeof(*c), err));
+		return HDB_NOTFOUND;
+	}
+	s->phase++;
+	s->at = 0;
+	return HDB_NOTFOUND;
+}
+
+/* Explains the next subject that is large enough and about which nothing was said. */
+static int find_next(struct query *q, struct hdb_error *err)
+{
+	struct explaining *s = q->state;
+	int r = HDB_NOTFOUND;
+
+	while (r == HDB_NOTFOUND) {
+		bool is_known;
+
+		if (s->phase == PHASES)
+			return HDB_END;
+		r = explain_next(q, err);
+		if (r == HDB_OK && !s->finding) {
+			if (s->answer.retained_bytes < s->least_bytes &&
+			    !explain_is_fault(s->answer.rule))
+				r = HDB_NOTFOUND;
+			else
+				r = query_leak_add_keeper(q, &s->answer, err);
+		}
+		if (r != HDB_OK)
+			continue;
+		TRY(was_said(s, &is_known, err));
+		r = is_known ? HDB_NOTFOUND : HDB_OK;
+	}
+	return r;
+}
+
+/*
+ * Sets the object of the row and its sizes. A rule about a suspect is about all that the suspect
+ * retains, and not about the object where this accumulates; a group is no object.
+ */
+static int set_subject(struct query *q, struct hdb_error *err)
+{
+	static const struct query_object_columns cells = { ID, CLASS, LABEL, SIZE_MAX, RETAINED };
+	const struct explaining *s = q->state;
+	const struct analysis_suspect *suspect = s->suspect;
+	struct heap_object object;
+	uint64_t bytes;
+
+	TRY(heap_object(q->heap, s->answer.ix, &object, err));
+	TRY(derive_retained(q->derive, s->answer.ix, &bytes, err));
+	if (suspect && suspect->ix == HEAP_NONE && object.class_no == suspect->class_no) {
+		const char *name = heap_class_name(q->heap, suspect->class_no);
+
+		query_lend_text(q, CLASS, name);
+		query_format(q, LABEL, "%s %s", base_number(suspect->count).text, name);
+		bytes = suspect->retained_bytes;
+		query_set(q, RETAINED, bytes);
+	} else if (suspect && suspect->ix != HEAP_NONE && bytes != s->answer.retained_bytes) {
+		bytes = suspect->retained_bytes;
+		query_set_object(q, &cells, suspect->ix);
+	} else {
+		query_set_object(q, &cells, s->answer.ix);
+	}
+	query_set_double(q, PERCENT, analysis_percent(bytes, s->whole_bytes));
+	return HDB_OK;
 }
 
 static int next_explain(struct query *q, struct hdb_error *err)
 {
-	static const struct query_object_columns cells = { ID, CLASS, LABEL, SIZE_MAX, RETAINED };
 	static const struct query_advice_columns advice = { ADVICE, ADVICE_WORDS, ACTION, TARGET,
 							    ACTION_OPTION };
-	struct explaining *s = q->state;
+	const struct explaining *s = q->state;
 	const struct explain_answer *a = &s->answer;
 	struct query_action action;
-	int r = HDB_NOTFOUND;
+	char owner[LEAK_TEXT_MAX_BYTES] = "";
+	const int r = find_next(q, err);
 
-	while (r == HDB_NOTFOUND) {
-		if (s->suspect_at == s->suspects.count && s->at == s->candidates.count)
-			return HDB_END;
-		r = explain_next(q, err);
-		if (r == HDB_OK && s->answer.retained_bytes < s->least_bytes &&
-		    !explain_is_fault(s->answer.rule))
-			r = HDB_NOTFOUND;
-		if (r == HDB_OK)
-			r = query_leak_add_keeper(q, &s->answer, err);
-		if (r == HDB_OK) {
-			bool is_known;
-
-			TRY(was_said(s, &is_known, err));
-			r = is_known ? HDB_NOTFOUND : HDB_OK;
-		}
-	}
-	TRY(r);
+	if (r != HDB_OK)
+		return r;
 	assert(a->rule && a->says[0]);
 	TRY(query_action_find(q->heap, a->rule->run, (struct query_subject){ a->ix, HEAP_NONE },
 			      &action, err));
-	query_set_object(q, &cells, a->ix);
-	query_set_double(q, PERCENT, analysis_percent(a->retained_bytes, s->whole_bytes));
+	TRY(set_subject(q, err));
 	query_set_text(q, VERDICT, explain_verdict_name(a->rule->verdict));
 	query_set_text(q, TEXT, a->says);
 	query_set_advice(q, &advice, a->advice, &action, a->rule->run);
@@ -168,6 +296,10 @@ static int next_explain(struct query *q, struct hdb_error *err)
 	if (a->rule->since)
 		query_set_text(q, SINCE, a->rule->since);
 	query_set_text(q, SOURCE, a->rule->source);
+	if (s->suspect && s->finding)
+		leak_owner_text(&s->finding->owner, BASE_TEXT(owner));
+	if (owner[0])
+		query_set_text(q, OWNER, owner);
 	return HDB_OK;
 }
 
@@ -175,9 +307,10 @@ static void close_explain(struct query *q)
 {
 	struct explaining *s = q->state;
 
-	explain_rules_release(&s->rules);
+	leak_findings_release(q, &s->found);
 	analysis_suspects_release(&s->suspects);
 	base_vec_release(&s->candidates);
+	base_vec_release(&s->by_design);
 	base_vec_release(&s->said);
 }
 

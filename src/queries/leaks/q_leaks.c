@@ -2,19 +2,15 @@
  * queries/leaks/q_leaks.c - the leaks query: lists suspects by size, each with its path, owner,
  * contents and thread, faults found by rules, and leaking objects.
  *
- * Everything is computed when the query opens: find_suspects finds the large objects, and
- * report_all finds their owners and adds rows. The answer begins with certain leaks (leaking
+ * Everything is computed when the query opens: leak_findings.c finds suspects and owners, and
+ * report_all adds rows. The answer begins with certain leaks (leaking
  * objects, faults), so users can work through the rows in order. Objects that are merely large
  * follow, and known library leaks come last.
  */
 #include "analysis/properties.h"
-#include "analysis/suspects.h"
 #include "base/base_text.h"
 #include "heap/threads.h"
-#include "queries/explain/rules.h"
-#include "queries/leaks/leak_blame.h"
-#include "queries/leaks/leak_faults.h"
-#include "queries/leaks/leak_outside.h"
+#include "queries/leaks/leak_findings.h"
 #include "queries/leaks/leak_prose.h"
 #include "queries/leaks/leak_signature.h"
 #include "queries/leaks/leak_sums.h"
@@ -25,41 +21,12 @@
 #define TEXT_MAX_BYTES 4096
 /* Number of members of a group that are listed, starting with the largest. */
 #define MEMBERS_SHOWN 5u
-/*
- * Maximum number of steps from a suspect down to an object that a rule explains, and the share of
- * the suspect (a divisor) that this object must retain.
- */
-#define BELOW_STEPS 16u
-#define BELOW_PART 3u
-
-/* A suspect to report: a large object or group, or a fault of any size. */
-struct finding {
-	struct analysis_suspect suspect; /* borrows its members from leaks.suspects */
-	struct query_leak_path path;
-	struct query_leak_owner owner;
-	struct explain_answer answer; /* rule is NULL if no rule matches */
-	bool is_fault;                /* a rule found it */
-	uint64_t more;                /* number of further faults of the same kind */
-	/* memory outside the heap, if the finding is about such memory */
-	uint64_t outside_bytes;
-	uint64_t part; /* its number in the answer */
-};
-
 /* State of the query. */
 struct leaks {
-	struct analysis_suspects suspects;
+	struct leak_findings found;
 	struct analysis_leak_sums sums;
-	/* elements are struct finding: suspects in order of size, then faults */
-	struct base_vec findings;
 	struct leak_rows rows;
-	struct explain_rules rules;
 };
-
-static struct finding *finding_at(const struct leaks *l, size_t i)
-{
-	assert(i < l->findings.count);
-	return base_vec_at(&l->findings, struct finding, i);
-}
 
 /* Appends the headline of a suspect, with its signature. */
 static int add_suspect(struct query *q, struct leaks *l, const struct query_leak_suspect *about,
@@ -150,36 +117,6 @@ static int add_members(struct query *q, struct leak_rows *rows, const struct ana
 	return HDB_OK;
 }
 
-/*
- * Finds the rule that explains a suspect: a rule for the accumulation point or for an object above
- * it, or a rule for the largest member of a group. If no such rule matches, tries rules for the
- * owners. Returns HDB_NOTFOUND if no rule matches.
- */
-static int find_explanation(struct query *q, const struct leaks *l, struct finding *f,
-			    struct hdb_error *err)
-{
-	const struct analysis_suspect *s = &f->suspect;
-	const struct query_leak_path *path = &f->path;
-	struct explain_answer *answer = &f->answer;
-	int r = HDB_NOTFOUND;
-
-	if (s->ix != HEAP_NONE)
-		r = explain_chain(&q->session, &l->rules,
-				  s->point_ix == HEAP_NONE ? s->ix : s->point_ix, answer, err);
-	else if (s->members.count)
-		r = explain_object(&q->session, &l->rules, *base_vec_at(&s->members, uint32_t, 0),
-				   answer, err);
-	for (size_t i = 0; i < LEAK_OWNERS && r == HDB_NOTFOUND; i++)
-		if (f->owner.ix[i] != HEAP_NONE)
-			r = explain_object(&q->session, &l->rules, f->owner.ix[i], answer, err);
-	if (s->ix != HEAP_NONE)
-		return r;
-	/* For a group, also tries the objects that most of the paths to its members pass. */
-	for (size_t i = path->count; i-- > 0 && r == HDB_NOTFOUND;)
-		r = explain_object(&q->session, &l->rules, path->nodes[i], answer, err);
-	return r;
-}
-
 /* Appends the advice of a rule, and the query recommended by the rule. */
 static int add_advice(struct query *q, struct leaks *l, const struct explain_answer *answer,
 		      struct hdb_error *err)
@@ -230,15 +167,15 @@ static int add_explanation(struct query *q, struct leaks *l, struct query_leak_s
  */
 static uint64_t most_of(const struct leaks *l, const struct analysis_suspect *group)
 {
-	for (size_t i = 0; i < l->suspects.count; i++)
-		if (l->suspects.list[i].ix != HEAP_NONE &&
-		    l->suspects.list[i].class_no == group->class_no)
-			return l->suspects.threshold_bytes;
+	for (size_t i = 0; i < l->found.suspects.count; i++)
+		if (l->found.suspects.list[i].ix != HEAP_NONE &&
+		    l->found.suspects.list[i].class_no == group->class_no)
+			return l->found.suspects.threshold_bytes;
 	return 0;
 }
 
 /* Appends a fault like a suspect, with the same kinds of rows. */
-static int add_fault_rows(struct query *q, struct leaks *l, const struct finding *f,
+static int add_fault_rows(struct query *q, struct leaks *l, const struct leak_finding *f,
 			  const struct query_leak_suspect *about, struct hdb_error *err)
 {
 	TRY(add_suspect(q, l, about, err));
@@ -248,7 +185,7 @@ static int add_fault_rows(struct query *q, struct leaks *l, const struct finding
 	return query_leak_path_rows(q, &l->rows, about->path, err);
 }
 
-static int add_suspect_rows(struct query *q, struct leaks *l, struct finding *f,
+static int add_suspect_rows(struct query *q, struct leaks *l, struct leak_finding *f,
 			    struct query_leak_suspect *about, struct hdb_error *err)
 {
 	const struct analysis_suspect *s = about->suspect;
@@ -269,7 +206,7 @@ static int add_suspect_rows(struct query *q, struct leaks *l, struct finding *f,
 
 static int report(struct query *q, struct leaks *l, size_t i, struct hdb_error *err)
 {
-	struct finding *f = finding_at(l, i);
+	struct leak_finding *f = leak_finding_at(&l->found, i);
 	struct leak_rows *rows = &l->rows;
 	struct leak_incident incident;
 	int r = HDB_NOTFOUND;
@@ -277,7 +214,7 @@ static int report(struct query *q, struct leaks *l, size_t i, struct hdb_error *
 					    .path = &f->path,
 					    .sums = &l->sums,
 					    .no = i,
-					    .whole_bytes = l->suspects.retained_bytes,
+					    .whole_bytes = l->found.suspects.retained_bytes,
 					    .first_row = rows->rows.count,
 					    .owner = &f->owner,
 					    .most_bytes = most_of(l, &f->suspect) };
@@ -293,207 +230,6 @@ static int report(struct query *q, struct leaks *l, size_t i, struct hdb_error *
 		rows->rows.count = about.first_row + 1;
 	rows->part++;
 	return HDB_OK;
-}
-
-/* ---- findings and their order ---- */
-
-/*
- * Finds a rule that explains the main part of a suspect: follows the largest dominated object down
- * as long as it retains a third of the suspect. Returns HDB_NOTFOUND if no rule matches.
- */
-static int explain_below(struct query *q, const struct leaks *l, struct finding *f,
-			 struct hdb_error *err)
-{
-	const struct analysis_suspect *s = &f->suspect;
-	uint32_t ix = s->point_ix == HEAP_NONE ? s->ix : s->point_ix;
-	struct store_lists children;
-	int r = HDB_NOTFOUND;
-
-	TRY(derive_children(q->derive, &children, err));
-	for (unsigned step = 0; step < BELOW_STEPS && ix != HEAP_NONE && r == HDB_NOTFOUND;
-	     step++) {
-		const uint32_t *batch;
-		uint64_t bytes;
-		size_t count;
-
-		TRY(store_lists_begin(&children, ix, NULL, err));
-		TRY(store_lists_next(&children, &batch, &count, err));
-		if (!count)
-			break;
-		ix = batch[0];
-		TRY(derive_retained(q->derive, ix, &bytes, err));
-		if (bytes < s->retained_bytes / BELOW_PART)
-			break;
-		r = explain_object(&q->session, &l->rules, ix, &f->answer, err);
-	}
-	/* A rule that describes only a part of the suspect cannot describe all held objects. */
-	if (r == HDB_OK && f->answer.retained_bytes < s->retained_bytes / 2)
-		f->answer.holds[0] = '\0';
-	return r;
-}
-
-/* Finds the owner of a suspect, and the rule that explains the suspect. */
-static int add_finding(struct query *q, struct leaks *l, const struct analysis_suspect *suspect,
-		       struct hdb_error *err)
-{
-	const struct finding new = { .suspect = *suspect };
-	struct finding *f;
-	int r;
-
-	TRY(base_vec_push(&l->findings, &new, sizeof(new), err));
-	f = finding_at(l, l->findings.count - 1);
-	TRY(query_leak_blame(q, &f->suspect, &f->path, &f->owner, err));
-	TRY_ERRORS(r = find_explanation(q, l, f, err));
-	if (r == HDB_OK)
-		TRY_ERRORS(r = query_leak_add_keeper(q, &f->answer, err));
-	if (r != HDB_OK) {
-		TRY_ERRORS(
-			r = explain_suspect(&q->session, &l->rules, &f->suspect, &f->answer, err));
-		if (r == HDB_OK)
-			TRY_ERRORS(r = query_leak_add_keeper(q, &f->answer, err));
-	}
-	if (r != HDB_OK) {
-		TRY_ERRORS(r = explain_below(q, l, f, err));
-		if (r == HDB_OK)
-			TRY_ERRORS(r = query_leak_add_keeper(q, &f->answer, err));
-	}
-	if (r != HDB_OK)
-		f->answer.rule = NULL;
-	return HDB_OK;
-}
-
-/* Adds a fault unless a suspect's rule already reports the same fault. */
-static int add_fault(struct query *q, struct leaks *l, const struct query_leak_fault *fault,
-		     struct hdb_error *err)
-{
-	struct finding new = {
-		.answer = fault->answer, .is_fault = true, .more = fault->more, .owner.count = 1
-	};
-	struct heap_object object;
-	size_t said = 0;
-
-	TRY(heap_object(q->heap, fault->answer.ix, &object, err));
-	/*
-	 * If a rule explains the contents of a suspect below a class loader, the leak of the class
-	 * loader itself remains a separate finding.
-	 */
-	if (heap_has_superclass(q->heap, object.class_no, "java.lang.ClassLoader"))
-		said = l->suspects.count;
-	for (; said < l->suspects.count; said++)
-		if (finding_at(l, said)->answer.rule == fault->answer.rule)
-			return HDB_OK;
-	new.suspect = (struct analysis_suspect){ .ix = object.ix,
-						 .class_no = object.class_no,
-						 .count = 1,
-						 .shallow_bytes = object.shallow_bytes,
-						 .retained_bytes = fault->answer.retained_bytes,
-						 .point_ix = fault->answer.kept_ix };
-	TRY(query_leak_path_find(q, new.suspect.point_ix, &new.path, err));
-	return base_vec_push(&l->findings, &new, sizeof(new), err);
-}
-
-/*
- * If memory outside the heap is large enough for a suspect, adds its owner. The sizes of objects do
- * not include this memory. Adds nothing if a suspect's rule already reports the memory.
- */
-static int add_outside(struct query *q, struct leaks *l, enum leak_outside_kind kind,
-		       const struct leak_outside *owner, struct hdb_error *err)
-{
-	static const struct explain_rule rules[] = {
-		[LEAK_OUTSIDE_DIRECT] = {
-			.name = "direct-memory-owner",
-			.verdict = EXPLAIN_LARGE,
-			.advice = "Reuse buffers, and drop them as soon as they are no longer needed: "
-				  "their memory is freed when the collector finds them. {run} shows "
-				  "what keeps the largest. -XX:MaxDirectMemorySize limits them.",
-			.run = "path object",
-		},
-		[LEAK_OUTSIDE_MAPPED] = {
-			.name = "mapped-memory-owner",
-			.verdict = EXPLAIN_BY_DESIGN,
-			.advice = "Usually harmless: mappings use address space, and the pages belong "
-				  "to the file. They end when the collector finds their buffers, or "
-				  "when their arena is closed. {run} shows what keeps the largest.",
-			.run = "path object",
-		},
-	};
-	const uint64_t percent = query_number(q, "threshold", SUSPECTS_PERCENT_DEFAULT);
-	const bool is_direct = kind == LEAK_OUTSIDE_DIRECT;
-	struct query_leak_fault fault = {
-		.answer = { .rule = &rules[kind], .ix = owner->ix, .kept_ix = owner->ix }
-	};
-	char text[LEAK_OUTSIDE_TEXT_MAX] = "";
-
-	if (owner->ix == HEAP_NONE ||
-	    owner->bytes < (is_direct ? LEAK_DIRECT_LEAST : LEAK_MAPPED_LEAST) ||
-	    owner->bytes / 100 * (100 - percent) < l->suspects.retained_bytes / 100 * percent)
-		return HDB_OK;
-	for (size_t i = 0; i < l->suspects.count; i++) {
-		const struct explain_rule *rule = finding_at(l, i)->answer.rule;
-
-		if (rule && strcmp(rule->name, "direct-memory") == 0)
-			return HDB_OK;
-	}
-	query_leak_add_short(BASE_TEXT(text), owner->owner);
-	(void)snprintf(fault.answer.says, sizeof(fault.answer.says),
-		       "%s holds %s%s outside the heap, in %s%s %s%s.", text, owner->at_least,
-		       base_size(owner->bytes).text, owner->at_least,
-		       base_number(owner->count).text, is_direct ? "direct buffer" : "mapped file",
-		       owner->count == 1 ? "" : "s");
-	(void)snprintf(fault.answer.advice, sizeof(fault.answer.advice), "%s", rules[kind].advice);
-	TRY(derive_retained(q->derive, owner->ix, &fault.answer.retained_bytes, err));
-	TRY(add_fault(q, l, &fault, err));
-	finding_at(l, l->findings.count - 1)->outside_bytes = owner->bytes;
-	l->suspects.is_outside_listed |= is_direct;
-	return HDB_OK;
-}
-
-static int find_all(struct query *q, struct leaks *l, struct hdb_error *err)
-{
-	struct leak_outside outside[LEAK_OUTSIDE_KINDS];
-	BASE_SCOPED(base_vec_release) struct base_vec faults = { 0 };
-
-	for (size_t i = 0; i < l->suspects.count; i++)
-		TRY(add_finding(q, l, &l->suspects.list[i], err));
-	TRY(query_leak_find_faults(q, &l->rules, &faults, err));
-	for (size_t i = 0; i < faults.count; i++)
-		TRY(add_fault(q, l, base_vec_at(&faults, struct query_leak_fault, i), err));
-	TRY(leak_outside_find_large(q, outside, err));
-	for (enum leak_outside_kind kind = 0; kind < LEAK_OUTSIDE_KINDS; kind++)
-		TRY(add_outside(q, l, kind, &outside[kind], err));
-	return HDB_OK;
-}
-
-/*
- * Position of a finding in the answer. Leaks come first because they are certain, whereas a large
- * object may be intended. However, a suspect that retains half of the heap precedes them. Objects
- * that are large by design come last.
- */
-enum place {
-	PLACE_FAULTS,
-	PLACE_LEAKS,
-	PLACE_OTHERS,
-	PLACE_LATE_FAULTS,
-	PLACE_SETTINGS,
-	PLACE_BY_DESIGN,
-	PLACES
-};
-
-static enum place place_of(const struct leaks *l, const struct finding *f)
-{
-	const bool is_leak = f->answer.rule && f->answer.rule->verdict == EXPLAIN_LEAK;
-	const bool leaks_first = !l->suspects.count ||
-				 l->suspects.list[0].retained_bytes < l->suspects.whole_bytes / 2;
-
-	if (f->answer.rule && f->answer.rule->verdict == EXPLAIN_BY_DESIGN)
-		return PLACE_BY_DESIGN;
-	/* Memory outside the heap is ranked like the sizes of suspects. */
-	if (f->outside_bytes &&
-	    (!l->suspects.count || f->outside_bytes > l->suspects.list[0].retained_bytes))
-		return PLACE_FAULTS;
-	if (f->is_fault)
-		return !is_leak ? PLACE_SETTINGS : leaks_first ? PLACE_FAULTS : PLACE_LATE_FAULTS;
-	return is_leak && leaks_first ? PLACE_LEAKS : PLACE_OTHERS;
 }
 
 /* ---- steps that suspects share ---- */
@@ -518,17 +254,18 @@ static int may_be_one(struct query *q, const struct leaks *l, const size_t pair[
 		      struct hdb_error *err)
 {
 	const size_t a = pair[0], b = pair[1];
-	const uint64_t a_bytes = l->suspects.list[a].retained_bytes;
-	const uint64_t b_bytes = l->suspects.list[b].retained_bytes;
+	const uint64_t a_bytes = l->found.suspects.list[a].retained_bytes;
+	const uint64_t b_bytes = l->found.suspects.list[b].retained_bytes;
 	struct heap_object object;
 	uint64_t retained;
 	uint32_t last;
 
-	assert(a < b && b < l->suspects.count);
-	*shared = shared_steps(&finding_at(l, a)->path, &finding_at(l, b)->path);
+	assert(a < b && b < l->found.suspects.count);
+	*shared = shared_steps(&leak_finding_at(&l->found, a)->path,
+			       &leak_finding_at(&l->found, b)->path);
 	if (!*shared)
 		return HDB_OK;
-	last = finding_at(l, a)->path.nodes[*shared - 1];
+	last = leak_finding_at(&l->found, a)->path.nodes[*shared - 1];
 	TRY(heap_object(q->heap, last, &object, err));
 	TRY(derive_retained(q->derive, last, &retained, err));
 	if (retained < (a_bytes > b_bytes ? a_bytes : b_bytes) || heap_is_thread(q->heap, last) ||
@@ -549,9 +286,9 @@ static int report_common(struct query *q, struct leaks *l, size_t first, bool *i
 	BASE_FREED uint64_t *parts = NULL;
 	size_t shared = SIZE_MAX, count = 1;
 
-	TRY(BASE_ALLOC(parts, l->suspects.count, "suspects", err));
-	parts[0] = finding_at(l, first)->part;
-	for (size_t i = first + 1; i < l->suspects.count; i++) {
+	TRY(BASE_ALLOC(parts, l->found.suspects.count, "suspects", err));
+	parts[0] = leak_finding_at(&l->found, first)->part;
+	for (size_t i = first + 1; i < l->found.suspects.count; i++) {
 		const size_t pair[] = { first, i };
 		size_t n;
 
@@ -560,9 +297,9 @@ static int report_common(struct query *q, struct leaks *l, size_t first, bool *i
 			continue;
 		is_reported[i] = true;
 		shared = n < shared ? n : shared;
-		parts[count++] = finding_at(l, i)->part;
+		parts[count++] = leak_finding_at(&l->found, i)->part;
 	}
-	assert(count <= l->suspects.count);
+	assert(count <= l->found.suspects.count);
 	if (count == 1)
 		return HDB_OK;
 	row.cells[LEAK_SUSPECT] = LEAK_NONE;
@@ -571,7 +308,8 @@ static int report_common(struct query *q, struct leaks *l, size_t first, bool *i
 	row.cells[LEAK_TEXT] = LEAK_NONE;
 	for (size_t i = 0; i < shared; i++) {
 		row.cells[LEAK_STEP] = i;
-		TRY(add_object(q, &l->rows, row, finding_at(l, first)->path.nodes[i], err));
+		TRY(add_object(q, &l->rows, row, leak_finding_at(&l->found, first)->path.nodes[i],
+			       err));
 	}
 	return HDB_OK;
 }
@@ -598,14 +336,14 @@ static void add_values_fact(struct query *q, const struct leaks *l)
 	char text[TEXT_MAX_BYTES] = "";
 	size_t used = 0;
 
-	for (size_t i = 0; i < l->suspects.values.count && used < sizeof(text); i++) {
+	for (size_t i = 0; i < l->found.suspects.values.count && used < sizeof(text); i++) {
 		const struct analysis_suspect *s =
-			base_vec_at(&l->suspects.values, struct analysis_suspect, i);
+			base_vec_at(&l->found.suspects.values, struct analysis_suspect, i);
 
 		used += (size_t)snprintf(
 			text + used, sizeof(text) - used, "%s%s %.2f %%", i ? ", " : "",
 			heap_class_name(q->heap, s->class_no),
-			analysis_percent(s->retained_bytes, l->suspects.retained_bytes));
+			analysis_percent(s->retained_bytes, l->found.suspects.retained_bytes));
 	}
 	if (text[0])
 		query_fact_text(q, "values", text);
@@ -616,39 +354,30 @@ static int add_facts(struct query *q, const struct leaks *l, const struct leak_t
 {
 	struct analysis_limit limit = { 0 };
 
-	query_fact(q, "heap_shallow", l->suspects.whole_bytes);
-	query_fact(q, "threshold", l->suspects.threshold_bytes);
+	query_fact(q, "heap_shallow", l->found.suspects.whole_bytes);
+	query_fact(q, "threshold", l->found.suspects.threshold_bytes);
 	TRY(analysis_limit_find(&q->session, &limit, err));
 	if (limit.bytes)
 		query_fact(q, "max_heap", limit.bytes);
 	query_fact(q, "out_of_memory", limit.is_out_of_memory);
-	query_fact(q, "suspects", l->findings.count);
+	query_fact(q, "suspects", l->found.list.count);
 	if (q->heap->rules_path)
-		query_fact(q, "rules_tried", l->rules.rules.count);
+		query_fact(q, "rules_tried", l->found.rules.rules.count);
 	add_values_fact(q, l);
 	add_leaking_facts(q, leaking);
 	return HDB_OK;
-}
-
-static int find_suspects(struct query *q, struct leaks *l, struct hdb_error *err)
-{
-	const uint64_t percent = query_number(q, "threshold", SUSPECTS_PERCENT_DEFAULT);
-
-	TRY(heap_load_roots(q->heap, err));
-	TRY(analysis_suspects_find(&q->session, (unsigned)percent, &l->suspects, err));
-	return analysis_leak_sums_count(&q->session, &l->suspects, &l->sums, err);
 }
 
 static int report_suspects(struct query *q, struct leaks *l, struct hdb_error *err)
 {
 	BASE_FREED bool *is_reported = NULL;
 
-	for (enum place place = PLACE_FAULTS; place < PLACES; place++)
-		for (size_t i = 0; i < l->findings.count; i++)
-			if (place_of(l, finding_at(l, i)) == place)
+	for (enum leak_place place = LEAK_PLACE_FAULTS; place < LEAK_PLACES; place++)
+		for (size_t i = 0; i < l->found.list.count; i++)
+			if (leak_place_of(&l->found, leak_finding_at(&l->found, i)) == place)
 				TRY(report(q, l, i, err));
-	TRY(BASE_ALLOC(is_reported, l->suspects.count + 1, "suspects", err));
-	for (size_t i = 0; i < l->suspects.count && !l->rows.is_brief; i++)
+	TRY(BASE_ALLOC(is_reported, l->found.suspects.count + 1, "suspects", err));
+	for (size_t i = 0; i < l->found.suspects.count && !l->rows.is_brief; i++)
 		if (!is_reported[i])
 			TRY(report_common(q, l, i, is_reported, err));
 	return HDB_OK;
@@ -661,7 +390,7 @@ static int report_all(struct query *q, struct leaks *l, struct leak_traces *leak
 	TRY(leak_traces_find(leaking, &q->session, false, err));
 	l->rows.part = 1;
 	TRY(query_leaking_rows(leaking, &l->rows, false, err));
-	TRY(find_all(q, l, err));
+	TRY(leak_findings_find(q, &l->found, err));
 	TRY(report_suspects(q, l, err));
 	return query_leaking_rows(leaking, &l->rows, true, err);
 }
@@ -702,9 +431,9 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 
 	TRY(query_check_conditions(q, 1, &leaks_measure, err));
 	l->rows.is_brief = query_option(q, "brief") != NULL;
-	TRY(explain_rules_open(&q->session, q->heap->rules_path, &l->rules, err));
-	TRY(find_suspects(q, l, err));
-	l->rules.whole_bytes = l->suspects.retained_bytes;
+	TRY(leak_findings_open(q, (unsigned)query_number(q, "threshold", SUSPECTS_PERCENT_DEFAULT),
+			       &l->found, err));
+	TRY(analysis_leak_sums_count(&q->session, &l->found.suspects, &l->sums, err));
 	TRY(report_all(q, l, &leaking, err));
 	q->total = l->rows.rows.count;
 	TRY(add_facts(q, l, &leaking, err));
@@ -722,7 +451,7 @@ static int leak_row_at(struct query *q, size_t no, struct hdb_error *err)
 	struct leaks *l = q->state;
 
 	(void)err;
-	leak_rows_set(q, &l->rows, no, l->suspects.retained_bytes);
+	leak_rows_set(q, &l->rows, no, l->found.suspects.retained_bytes);
 	return HDB_OK;
 }
 
@@ -730,11 +459,9 @@ static void close_leaks(struct query *q)
 {
 	struct leaks *l = q->state;
 
-	analysis_suspects_leave(&q->session, &l->suspects);
+	leak_findings_release(q, &l->found);
 	analysis_leak_sums_release(&l->sums);
 	leak_rows_release(&l->rows);
-	explain_rules_release(&l->rules);
-	base_vec_release(&l->findings);
 }
 
 QUERY_DEFINE(leaks, .state_size = sizeof(struct leaks), .open = open_leaks, .row = leak_row_at,

@@ -1,0 +1,254 @@
+/*
+ * queries/leaks/leak_findings.c - finds what the leaks query reports.
+ */
+#include "queries/leaks/leak_findings.h"
+#include "queries/leaks/leak_blame.h"
+#include "queries/leaks/leak_faults.h"
+#include "queries/leaks/leak_outside.h"
+#include "queries/leaks/leak_prose.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Maximum number of steps from a suspect down to an object that a rule explains, and the share of
+ * the suspect (a divisor) that this object must retain.
+ */
+#define BELOW_STEPS 16u
+#define BELOW_PART 3u
+
+/*
+ * Finds the rule that explains a suspect: a rule for the accumulation point or for an object above
+ * it, or a rule for the largest member of a group. If no such rule matches, tries rules for the
+ * owners. Returns HDB_NOTFOUND if no rule matches.
+ */
+static int find_explanation(struct query *q, const struct leak_findings *l, struct leak_finding *f,
+			    struct hdb_error *err)
+{
+	const struct analysis_suspect *s = &f->suspect;
+	const struct query_leak_path *path = &f->path;
+	struct explain_answer *answer = &f->answer;
+	int r = HDB_NOTFOUND;
+
+	if (s->ix != HEAP_NONE)
+		r = explain_chain(&q->session, &l->rules,
+				  s->point_ix == HEAP_NONE ? s->ix : s->point_ix, answer, err);
+	else if (s->members.count)
+		r = explain_object(&q->session, &l->rules, *base_vec_at(&s->members, uint32_t, 0),
+				   answer, err);
+	for (size_t i = 0; i < LEAK_OWNERS && r == HDB_NOTFOUND; i++)
+		if (f->owner.ix[i] != HEAP_NONE)
+			r = explain_object(&q->session, &l->rules, f->owner.ix[i], answer, err);
+	if (s->ix != HEAP_NONE)
+		return r;
+	/* For a group, also tries the objects that most of the paths to its members pass. */
+	for (size_t i = path->count; i-- > 0 && r == HDB_NOTFOUND;)
+		r = explain_object(&q->session, &l->rules, path->nodes[i], answer, err);
+	return r;
+}
+
+/*
+ * Finds a rule that explains the main part of a suspect: follows the largest dominated object down
+ * as long as it retains a third of the suspect. Returns HDB_NOTFOUND if no rule matches.
+ */
+static int explain_below(struct query *q, const struct leak_findings *l, struct leak_finding *f,
+			 struct hdb_error *err)
+{
+	const struct analysis_suspect *s = &f->suspect;
+	uint32_t ix = s->point_ix == HEAP_NONE ? s->ix : s->point_ix;
+	struct store_lists children;
+	int r = HDB_NOTFOUND;
+
+	TRY(derive_children(q->derive, &children, err));
+	for (unsigned step = 0; step < BELOW_STEPS && ix != HEAP_NONE && r == HDB_NOTFOUND;
+	     step++) {
+		const uint32_t *batch;
+		uint64_t bytes;
+		size_t count;
+
+		TRY(store_lists_begin(&children, ix, NULL, err));
+		TRY(store_lists_next(&children, &batch, &count, err));
+		if (!count)
+			break;
+		ix = batch[0];
+		TRY(derive_retained(q->derive, ix, &bytes, err));
+		if (bytes < s->retained_bytes / BELOW_PART)
+			break;
+		r = explain_object(&q->session, &l->rules, ix, &f->answer, err);
+	}
+	/* A rule that describes only a part of the suspect cannot describe all held objects. */
+	if (r == HDB_OK && f->answer.retained_bytes < s->retained_bytes / 2)
+		f->answer.holds[0] = '\0';
+	return r;
+}
+
+/* Finds the owner of a suspect, and the rule that explains the suspect. */
+static int add_finding(struct query *q, struct leak_findings *l,
+		       const struct analysis_suspect *suspect, struct hdb_error *err)
+{
+	const struct leak_finding new = { .suspect = *suspect };
+	struct leak_finding *f;
+	int r;
+
+	TRY(base_vec_push(&l->list, &new, sizeof(new), err));
+	f = leak_finding_at(l, l->list.count - 1);
+	TRY(query_leak_blame(q, &f->suspect, &f->path, &f->owner, err));
+	TRY_ERRORS(r = find_explanation(q, l, f, err));
+	if (r == HDB_OK)
+		TRY_ERRORS(r = query_leak_add_keeper(q, &f->answer, err));
+	if (r != HDB_OK) {
+		TRY_ERRORS(
+			r = explain_suspect(&q->session, &l->rules, &f->suspect, &f->answer, err));
+		if (r == HDB_OK)
+			TRY_ERRORS(r = query_leak_add_keeper(q, &f->answer, err));
+	}
+	if (r != HDB_OK) {
+		TRY_ERRORS(r = explain_below(q, l, f, err));
+		if (r == HDB_OK)
+			TRY_ERRORS(r = query_leak_add_keeper(q, &f->answer, err));
+	}
+	if (r != HDB_OK)
+		f->answer.rule = NULL;
+	return HDB_OK;
+}
+
+/* Adds a fault unless a suspect's rule already reports the same fault. */
+static int add_fault(struct query *q, struct leak_findings *l, const struct query_leak_fault *fault,
+		     struct hdb_error *err)
+{
+	struct leak_finding new = {
+		.answer = fault->answer, .is_fault = true, .more = fault->more, .owner.count = 1
+	};
+	struct heap_object object;
+	size_t said = 0;
+
+	TRY(heap_object(q->heap, fault->answer.ix, &object, err));
+	/*
+	 * If a rule explains the contents of a suspect below a class loader, the leak of the class
+	 * loader itself remains a separate finding.
+	 */
+	if (heap_has_superclass(q->heap, object.class_no, "java.lang.ClassLoader"))
+		said = l->suspects.count;
+	for (; said < l->suspects.count; said++)
+		if (leak_finding_at(l, said)->answer.rule == fault->answer.rule)
+			return HDB_OK;
+	new.suspect = (struct analysis_suspect){ .ix = object.ix,
+						 .class_no = object.class_no,
+						 .count = 1,
+						 .shallow_bytes = object.shallow_bytes,
+						 .retained_bytes = fault->answer.retained_bytes,
+						 .point_ix = fault->answer.kept_ix };
+	TRY(query_leak_path_find(q, new.suspect.point_ix, &new.path, err));
+	return base_vec_push(&l->list, &new, sizeof(new), err);
+}
+
+/*
+ * If memory outside the heap is large enough for a suspect, adds its owner. The sizes of objects do
+ * not include this memory. Adds nothing if a suspect's rule already reports the memory.
+ */
+static int add_outside(struct query *q, struct leak_findings *l, enum leak_outside_kind kind,
+		       const struct leak_outside *owner, struct hdb_error *err)
+{
+	static const struct explain_rule rules[] = {
+		[LEAK_OUTSIDE_DIRECT] = {
+			.name = "direct-memory-owner",
+			.verdict = EXPLAIN_LARGE,
+			.advice = "Reuse buffers, and drop them as soon as they are no longer needed: "
+				  "their memory is freed when the collector finds them. {run} shows "
+				  "what keeps the largest. -XX:MaxDirectMemorySize limits them.",
+			.run = "path object",
+			.source = "java.nio.Bits",
+		},
+		[LEAK_OUTSIDE_MAPPED] = {
+			.name = "mapped-memory-owner",
+			.verdict = EXPLAIN_BY_DESIGN,
+			.advice = "Usually harmless: mappings use address space, and the pages belong "
+				  "to the file. They end when the collector finds their buffers, or "
+				  "when their arena is closed. {run} shows what keeps the largest.",
+			.run = "path object",
+			.source = "java.nio.MappedByteBuffer",
+		},
+	};
+	const uint64_t percent = l->percent;
+	const bool is_direct = kind == LEAK_OUTSIDE_DIRECT;
+	struct query_leak_fault fault = {
+		.answer = { .rule = &rules[kind], .ix = owner->ix, .kept_ix = owner->ix }
+	};
+	char text[LEAK_OUTSIDE_TEXT_MAX] = "";
+
+	if (owner->ix == HEAP_NONE ||
+	    owner->bytes < (is_direct ? LEAK_DIRECT_LEAST : LEAK_MAPPED_LEAST) ||
+	    owner->bytes / 100 * (100 - percent) < l->suspects.retained_bytes / 100 * percent)
+		return HDB_OK;
+	for (size_t i = 0; i < l->suspects.count; i++) {
+		const struct explain_rule *rule = leak_finding_at(l, i)->answer.rule;
+
+		if (rule && strcmp(rule->name, "direct-memory") == 0)
+			return HDB_OK;
+	}
+	query_leak_add_short(BASE_TEXT(text), owner->owner);
+	(void)snprintf(fault.answer.says, sizeof(fault.answer.says),
+		       "%s holds %s%s outside the heap, in %s%s %s%s.", text, owner->at_least,
+		       base_size(owner->bytes).text, owner->at_least,
+		       base_number(owner->count).text, is_direct ? "direct buffer" : "mapped file",
+		       owner->count == 1 ? "" : "s");
+	(void)snprintf(fault.answer.advice, sizeof(fault.answer.advice), "%s", rules[kind].advice);
+	TRY(derive_retained(q->derive, owner->ix, &fault.answer.retained_bytes, err));
+	TRY(add_fault(q, l, &fault, err));
+	leak_finding_at(l, l->list.count - 1)->outside_bytes = owner->bytes;
+	l->suspects.is_outside_listed |= is_direct;
+	return HDB_OK;
+}
+
+int leak_findings_find(struct query *q, struct leak_findings *l, struct hdb_error *err)
+{
+	struct leak_outside outside[LEAK_OUTSIDE_KINDS];
+	BASE_SCOPED(base_vec_release) struct base_vec faults = { 0 };
+
+	for (size_t i = 0; i < l->suspects.count; i++)
+		TRY(add_finding(q, l, &l->suspects.list[i], err));
+	TRY(query_leak_find_faults(q, &l->rules, &faults, err));
+	for (size_t i = 0; i < faults.count; i++)
+		TRY(add_fault(q, l, base_vec_at(&faults, struct query_leak_fault, i), err));
+	TRY(leak_outside_find_large(q, outside, err));
+	for (enum leak_outside_kind kind = 0; kind < LEAK_OUTSIDE_KINDS; kind++)
+		TRY(add_outside(q, l, kind, &outside[kind], err));
+	return HDB_OK;
+}
+
+enum leak_place leak_place_of(const struct leak_findings *l, const struct leak_finding *f)
+{
+	const bool is_leak = f->answer.rule && f->answer.rule->verdict == EXPLAIN_LEAK;
+	const bool leaks_first = !l->suspects.count ||
+				 l->suspects.list[0].retained_bytes < l->suspects.whole_bytes / 2;
+
+	if (f->answer.rule && f->answer.rule->verdict == EXPLAIN_BY_DESIGN)
+		return LEAK_PLACE_BY_DESIGN;
+	/* Memory outside the heap is ranked like the sizes of suspects. */
+	if (f->outside_bytes &&
+	    (!l->suspects.count || f->outside_bytes > l->suspects.list[0].retained_bytes))
+		return LEAK_PLACE_FAULTS;
+	if (f->is_fault)
+		return !is_leak    ? LEAK_PLACE_SETTINGS :
+		       leaks_first ? LEAK_PLACE_FAULTS :
+				     LEAK_PLACE_LATE_FAULTS;
+	return is_leak && leaks_first ? LEAK_PLACE_LEAKS : LEAK_PLACE_OTHERS;
+}
+
+int leak_findings_open(struct query *q, unsigned percent, struct leak_findings *out,
+		       struct hdb_error *err)
+{
+	out->percent = percent;
+	TRY(explain_rules_open(&q->session, q->heap->rules_path, &out->rules, err));
+	TRY(heap_load_roots(q->heap, err));
+	TRY(analysis_suspects_find(&q->session, percent, &out->suspects, err));
+	out->rules.whole_bytes = out->suspects.retained_bytes;
+	return HDB_OK;
+}
+
+void leak_findings_release(struct query *q, struct leak_findings *l)
+{
+	analysis_suspects_leave(&q->session, &l->suspects);
+	explain_rules_release(&l->rules);
+	base_vec_release(&l->list);
+}

@@ -1,0 +1,68 @@
+/*
+ * queries/leaks/leak_findings.h - what the leaks query reports, without its rows: suspects, faults
+ * and owners of memory outside the heap, each with its owner and the rule that explains it. The
+ * explain query begins with the same findings.
+ */
+#ifndef QUERIES_LEAKS_LEAK_FINDINGS_H
+#define QUERIES_LEAKS_LEAK_FINDINGS_H
+
+#include "analysis/suspects.h"
+#include "queries/explain/rules.h"
+#include "queries/leaks/leak_parts.h"
+
+#include <assert.h>
+
+/* A suspect to report: a large object or group, or a fault of any size. */
+struct leak_finding {
+	struct analysis_suspect suspect; /* borrows its members from leak_findings.suspects */
+	struct query_leak_path path;
+	struct query_leak_owner owner;
+	struct explain_answer answer; /* rule is NULL if no rule matches */
+	bool is_fault;                /* a rule found it */
+	uint64_t more;                /* number of further faults of the same kind */
+	/* memory outside the heap, if the finding is about such memory */
+	uint64_t outside_bytes;
+	uint64_t part; /* its number in the answer */
+};
+
+struct leak_findings {
+	struct analysis_suspects suspects;
+	struct base_vec list; /* struct leak_finding: suspects in order of size, then faults */
+	struct explain_rules rules;
+	unsigned percent; /* minimum share of a suspect */
+};
+
+static inline struct leak_finding *leak_finding_at(const struct leak_findings *l, size_t i)
+{
+	assert(i < l->list.count);
+	return base_vec_at(&l->list, struct leak_finding, i);
+}
+
+/*
+ * Position of a finding in the answer. Leaks come first because they are certain, whereas a large
+ * object may be intended. However, a suspect that retains half of the heap precedes them. Objects
+ * that are large by design come last.
+ */
+enum leak_place {
+	LEAK_PLACE_FAULTS,
+	LEAK_PLACE_LEAKS,
+	LEAK_PLACE_OTHERS,
+	LEAK_PLACE_LATE_FAULTS,
+	LEAK_PLACE_SETTINGS,
+	LEAK_PLACE_BY_DESIGN,
+	LEAK_PLACES
+};
+
+enum leak_place leak_place_of(const struct leak_findings *l, const struct leak_finding *f);
+
+/*
+ * Opens the rules, and finds the suspects that retain at least this share of the heap. The caller
+ * must release *out, even after a failure.
+ */
+int leak_findings_open(struct query *q, unsigned percent, struct leak_findings *out,
+		       struct hdb_error *err);
+/* Finds the owners of the suspects, the rules that explain them, and other faults. */
+int leak_findings_find(struct query *q, struct leak_findings *l, struct hdb_error *err);
+void leak_findings_release(struct query *q, struct leak_findings *l);
+
+#endif
