@@ -165,18 +165,19 @@ static int read_rules(struct reader *r, char *text)
 		char *line = next, *key, *end;
 
 		r->line++;
-		next = strchr(line, '\n');
+		next = end = line + strcspn(line, "\n");
 		/* an indented line continues the one before */
-		while (next && (next[1] == ' ' || next[1] == '\t')) {
-			char *p = next + 1 + strspn(next + 1, " \t");
+		while (*next && (next[1] == ' ' || next[1] == '\t')) {
+			const char *more = next + 1 + strspn(next + 1, " \t");
+			const size_t size = strcspn(more, "\n");
 
-			*next = ' ';
-			memmove(next + 1, p, strlen(p) + 1);
-			next = strchr(line, '\n');
+			next = (char *)more + size;
+			*end++ = ' ';
+			memmove(end, more, size);
+			end += size;
 		}
-		if (next)
-			*next++ = '\0';
-		end = line + strlen(line);
+		next = *next ? next + 1 : NULL;
+		*end = '\0';
 		while (end > line && isspace((unsigned char)end[-1]))
 			*--end = '\0';
 		if (!*line || *line == '#')
@@ -221,8 +222,9 @@ static int find_named(struct heap *heap, const struct explain_rule *rule, uint32
 {
 	for (const char *p = rule->classes; *p;) {
 		const size_t size = strcspn(p, ", ");
-		struct named named = { .rule = rule_no };
+		struct named named;
 
+		named.rule = rule_no;
 		(void)snprintf(named.name, sizeof(named.name), "%.*s", (int)size, p);
 		p += size + strspn(p + size, ", ");
 		named.is_pattern = strchr(named.name, '*') != NULL;
