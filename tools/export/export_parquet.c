@@ -378,7 +378,8 @@ static int put_numbers(struct export_writer *w, size_t no, const struct ArrowArr
 			count += export_is_there(a, i);
 		}
 		values = p->values;
-	} else {
+	} else if (rows) {
+		/* `from` is NULL for a batch without rows. */
 		memcpy(p->values, from, rows * sizeof(*from));
 	}
 	if (is_double)
