@@ -37,6 +37,7 @@ if python3 -c 'import pty; pty.openpty()' 2> /dev/null; then
 fi
 # A third service is known to the activity thread.
 heapdb export histogram com.example.leakcanary.LeakyService --db dump.heapdb --columns objects --format csv | grep -qx 3
+heapdb dump.heapdb | grep -q '^  heapdb leaks .*dump.heapdb' || { echo "the overview does not name leaks"; exit 1; }
 heapdb report dump.heapdb > report.md
 # A leaking object is certainly a fault, so it comes before objects that only retain much.
 sed -n 3p report.md | grep -q '^\*\*Leaking object: `com.example.leakcanary.LeakyService`'

@@ -132,7 +132,7 @@ static void take_next(struct next *next, const struct hdb_rows *rows)
 	const struct hdb_value *target = rows_value(rows, "target");
 	struct bytes *to = &next->commands[next->count];
 
-	next->has_suspects |= rows_is(rows, "kind", "suspect");
+	next->has_suspects |= rows_is(rows, "kind", "suspect") || rows_is(rows, "kind", "leak");
 	if (!has_value(action) || next->count == NEXT_MAX)
 		return;
 	if (has_value(target))
