@@ -7,14 +7,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 export LOCPATH="$work"
 unset LC_ALL
-cat >mixed <<'END'
-LC_CTYPE
-copy "tr_TR"
-END LC_CTYPE
-LC_NUMERIC
-copy "de_DE"
-END LC_NUMERIC
-END
+printf '%s\n' LC_CTYPE 'copy "tr_TR"' 'END LC_CTYPE' LC_NUMERIC 'copy "de_DE"' 'END LC_NUMERIC' >mixed
 for charset in UTF-8 ISO-8859-9; do
 	localedef -c --no-archive -i ./mixed -f $charset ./mixed.$charset >/dev/null 2>&1 || true
 	[ -e mixed.$charset/LC_NUMERIC ] || { echo "localedef or its sources are not installed"; exit 77; }
