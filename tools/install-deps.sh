@@ -42,7 +42,7 @@ venv=
 case ${1:-} in
 '') ;;
 --lint) packages="$packages $lint" ;;
---all) packages="$packages $lint debootstrap chromium python3-venv $jdk valgrind gradle junit5"
+--all) packages="$packages $lint debootstrap locales chromium python3-venv $jdk valgrind gradle junit5"
 	venv=build/fleet-venv
 	;;
 --fuzz) packages="$packages clang $clang_runtime afl++ valgrind" ;;
