@@ -24,9 +24,9 @@ struct base_plain_locale {
 struct base_plain_locale base_plain_locale_begin(void);
 void base_plain_locale_end(const struct base_plain_locale *locale);
 
-/* Declares that the rest of the block is executed in the C locale. */
+/* The rest of the block is executed in the C locale. The variable is used only by its cleanup. */
 #define BASE_PLAIN_LOCALE \
-	BASE_SCOPED(base_plain_locale_end) \
+	__attribute__((unused)) BASE_SCOPED(base_plain_locale_end) \
 	const struct base_plain_locale base_locale = base_plain_locale_begin()
 
 #endif
