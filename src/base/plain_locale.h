@@ -27,6 +27,6 @@ void base_plain_locale_end(const struct base_plain_locale *locale);
 /* The rest of the block is executed in the C locale. The variable is used only by its cleanup. */
 #define BASE_PLAIN_LOCALE \
 	__attribute__((unused)) BASE_SCOPED(base_plain_locale_end) \
-	const struct base_plain_locale base_locale = base_plain_locale_begin()
+		const struct base_plain_locale base_locale = base_plain_locale_begin()
 
 #endif
